@@ -1,9 +1,5 @@
 /* The profile command on databases made here; $LAB_EXE is the program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -25,10 +21,9 @@ static int cleanup(void **state)
     return 0;
 }
 
-static void lists_runs(void **state)
+TEST_CASE(lists_runs)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 2, 2, NULL), LAB_OK);
     assert_int_equal(profile(db, "list --json @"), 0);
@@ -50,10 +45,9 @@ static void lists_runs(void **state)
     assert_non_null(strstr(output, "NVIDIA H200\n"));
 }
 
-static void the_list_has_the_gpu_time(void **state)
+TEST_CASE(the_list_has_the_gpu_time)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
     sample_sql(db, "UPDATE run SET iterations = 3, iterationMedian_ns = "
                    "25771000, samples_per_s = 620");
@@ -86,13 +80,12 @@ static void the_list_has_the_gpu_time(void **state)
 }
 
 /* A rate of a few iterations is one of a start, as their median is. */
-static void few_iterations_are_said(void **state)
+TEST_CASE(few_iterations_are_said)
 {
     static const char with[] = ", with the first, in which kernels and "
                                "libraries are loaded\n";
     const char *db = sample_path("runs.db");
     char expected[120];
-    (void)state;
     assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
     sample_sql(db, "UPDATE run SET iterations = 4, iterationMedian_ns = "
                    "25771000, samples_per_s = 620");
@@ -107,10 +100,9 @@ static void few_iterations_are_said(void **state)
     assert_null(strstr(output, "with the first"));
 }
 
-static void shows_steps_and_kernels(void **state)
+TEST_CASE(shows_steps_and_kernels)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
     assert_int_equal(profile(db, "show last --json @"), 0);
     json_t *o = line_object(0);
@@ -185,12 +177,11 @@ static void merges(const char *db)
     assert_int_equal(profile(db, args), 2);
 }
 
-static void imports_and_merges(void **state)
+TEST_CASE(imports_and_merges)
 {
     const char *db = sample_path("runs.db");
     char args[1600];
     json_t *o;
-    (void)state;
     assert_int_equal(sample_run(sample_path("anna.db"), 1, 2, NULL), LAB_OK);
     assert_int_equal(sample_run(sample_path("ben.db"), 2, 2, NULL), LAB_OK);
     FILE *f = fopen(sample_path("bad.db"), "w");
@@ -217,10 +208,9 @@ static void imports_and_merges(void **state)
     merges(db);
 }
 
-static void deletes_runs(void **state)
+TEST_CASE(deletes_runs)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
     /* a wrong word deletes nothing, and nothing goes twice */
@@ -239,10 +229,9 @@ static void deletes_runs(void **state)
     json_decref(o);
 }
 
-static void vacuum_gives_the_room_of_deleted_runs_back(void **state)
+TEST_CASE(vacuum_gives_the_room_of_deleted_runs_back)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 3000, 2, NULL), LAB_OK);
     assert_int_equal(profile(db, "delete 2 @"), 0);
@@ -301,10 +290,9 @@ static const struct {
     {"delete 1 --force @", 2, "no --force here"},
 };
 
-static void wrong_usage_is_two_bad_input_three(void **state)
+TEST_CASE(wrong_usage_is_two_bad_input_three)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
     for (size_t i = 0; i < sizeof(wrong_usage) / sizeof(wrong_usage[0]); i++) {
         int status = profile(db, wrong_usage[i].args);
@@ -317,9 +305,8 @@ static void wrong_usage_is_two_bad_input_three(void **state)
     assert_non_null(strstr(output, "compare"));
 }
 
-static void nothing_recorded_is_no_error(void **state)
+TEST_CASE(nothing_recorded_is_no_error)
 {
-    (void)state;
     setenv("XDG_STATE_HOME", sample_dir(), 1);
     assert_int_equal(profile("", "list --json"), 0);
     assert_string_equal(output, "");
@@ -332,7 +319,7 @@ static void nothing_recorded_is_no_error(void **state)
     assert_int_equal(access(sample_path("lapenna-lab"), F_OK), -1);
 }
 
-static void hostile_names_are_only_shown(void **state)
+TEST_CASE(hostile_names_are_only_shown)
 {
     static const char evil[] = "\033]0;owned\007\033[2J\xc2\x9b"
                                "31m\xff\r";
@@ -340,7 +327,6 @@ static void hostile_names_are_only_shown(void **state)
     struct lab_run_summary summary;
     struct lab_run_info info;
     struct lab_writer *writer;
-    (void)state;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
     info.lesson = info.title = info.lesson_path = info.backend = evil;
@@ -381,20 +367,15 @@ static void hostile_names_are_only_shown(void **state)
     assert_non_null(strstr(output, "Caf?"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(lists_runs, cleanup),
-        cmocka_unit_test_teardown(the_list_has_the_gpu_time, cleanup),
-        cmocka_unit_test_teardown(few_iterations_are_said, cleanup),
-        cmocka_unit_test_teardown(shows_steps_and_kernels, cleanup),
-        cmocka_unit_test_teardown(imports_and_merges, cleanup),
-        cmocka_unit_test_teardown(deletes_runs, cleanup),
-        cmocka_unit_test_teardown(vacuum_gives_the_room_of_deleted_runs_back,
-                                  cleanup),
-        cmocka_unit_test_teardown(wrong_usage_is_two_bad_input_three, cleanup),
-        cmocka_unit_test_teardown(nothing_recorded_is_no_error, cleanup),
-        cmocka_unit_test_teardown(hostile_names_are_only_shown, cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(lists_runs, cleanup),
+          cmocka_unit_test_teardown(the_list_has_the_gpu_time, cleanup),
+          cmocka_unit_test_teardown(few_iterations_are_said, cleanup),
+          cmocka_unit_test_teardown(shows_steps_and_kernels, cleanup),
+          cmocka_unit_test_teardown(imports_and_merges, cleanup),
+          cmocka_unit_test_teardown(deletes_runs, cleanup),
+          cmocka_unit_test_teardown(vacuum_gives_the_room_of_deleted_runs_back,
+                                    cleanup),
+          cmocka_unit_test_teardown(wrong_usage_is_two_bad_input_three,
+                                    cleanup),
+          cmocka_unit_test_teardown(nothing_recorded_is_no_error, cleanup),
+          cmocka_unit_test_teardown(hostile_names_are_only_shown, cleanup))

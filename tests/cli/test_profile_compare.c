@@ -1,9 +1,5 @@
 /* `profile compare` on databases made here; $LAB_EXE is the program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -32,10 +28,9 @@ static void lines_fit_80_columns(void)
     }
 }
 
-static void compares_runs(void **state)
+TEST_CASE(compares_runs)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
     assert_int_equal(profile(db, "compare 1 2 --fail-above 5% @"), 0);
@@ -71,7 +66,7 @@ static void compares_runs(void **state)
 }
 
 /* In the text: what is known, and of what is not why. */
-static void compare_says_where_the_time_goes(void **state)
+TEST_CASE(compare_says_where_the_time_goes)
 {
     static const char *const lines[] = {
         "wall time             1    share        2    share      diff\n",
@@ -82,7 +77,6 @@ static void compare_says_where_the_time_goes(void **state)
         "- of run 2: it ran on the CPU:\n"
         "    kernels, copies, sets, launch latency\n"};
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
     sample_sql(db, "UPDATE run SET backend = 'cpu' WHERE id = 2;"
@@ -103,10 +97,9 @@ static void compare_says_where_the_time_goes(void **state)
 }
 
 /* Two steps of long names never become the same row, and a file has room. */
-static void compared_names_differ(void **state)
+TEST_CASE(compared_names_differ)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 5, 2, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 5, 2, NULL), LAB_OK);
     sample_sql(db, "UPDATE StringIds SET value = 'encoder.layer17.attention."
@@ -132,10 +125,9 @@ static void compared_names_differ(void **state)
 }
 
 /* A script must not take silence for approval. */
-static void what_cannot_be_judged_does_not_pass(void **state)
+TEST_CASE(what_cannot_be_judged_does_not_pass)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 2, 2, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 2, 2, NULL), LAB_OK);
     assert_int_equal(profile(db, "compare 1 2 @"), 0);
@@ -174,12 +166,11 @@ static int wall_lines_add_up(int first)
     return n;
 }
 
-static void compare_lines_are_json(void **state)
+TEST_CASE(compare_lines_are_json)
 {
     const char *db = sample_path("runs.db");
     json_t *o;
     bool step_seen = false;
-    (void)state;
     assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
     make_slower(db);
@@ -227,10 +218,9 @@ static void compare_lines_are_json(void **state)
 }
 
 /* Times that were taken under another state of the trace are not the same. */
-static void compare_warns_of_the_trace(void **state)
+TEST_CASE(compare_warns_of_the_trace)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
     assert_int_equal(profile(db, "compare 1 2 @"), 0);
@@ -256,17 +246,11 @@ static void compare_warns_of_the_trace(void **state)
     assert_non_null(strstr(output, "with kernels traced and no calls"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(compares_runs, sample_cleanup),
-        cmocka_unit_test_teardown(compare_says_where_the_time_goes,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(compared_names_differ, sample_cleanup),
-        cmocka_unit_test_teardown(what_cannot_be_judged_does_not_pass,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(compare_lines_are_json, sample_cleanup),
-        cmocka_unit_test_teardown(compare_warns_of_the_trace, sample_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(compares_runs, sample_cleanup),
+          cmocka_unit_test_teardown(compare_says_where_the_time_goes,
+                                    sample_cleanup),
+          cmocka_unit_test_teardown(compared_names_differ, sample_cleanup),
+          cmocka_unit_test_teardown(what_cannot_be_judged_does_not_pass,
+                                    sample_cleanup),
+          cmocka_unit_test_teardown(compare_lines_are_json, sample_cleanup),
+          cmocka_unit_test_teardown(compare_warns_of_the_trace, sample_cleanup))

@@ -1,10 +1,6 @@
 /* `profile export` as CSV and JSON Lines, and into files; $LAB_EXE is the program. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +54,7 @@ static int column(char **head, int n, const char *name)
     return 0;
 }
 
-static void csv_has_counters(void **state)
+TEST_CASE(csv_has_counters)
 {
     static const char *const names[] = {
         "achieved_occupancy_pct", "dram_read_bytes",     "dram_write_bytes",
@@ -72,7 +68,6 @@ static void csv_has_counters(void **state)
     int columns;
     int n;
     int counted[2] = {0, 0};
-    (void)state;
     record_gpu_run(db);
     sample_counters(db, 5);
     char *text = export_as(db, "csv", "x.csv");
@@ -101,7 +96,7 @@ static void csv_has_counters(void **state)
 }
 
 /* The words that kernels and JSON Lines have, for the bits that are kept. */
-static void csv_says_limits_in_words(void **state)
+TEST_CASE(csv_says_limits_in_words)
 {
     static const struct {
         const char *kept;
@@ -113,7 +108,6 @@ static void csv_says_limits_in_words(void **state)
     const char *db = sample_path("runs.db");
     char sql[100];
     char field[100];
-    (void)state;
     record_gpu_run(db);
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         snprintf(sql, sizeof(sql), "UPDATE op_kernel SET occupancyLimit = %s",
@@ -128,7 +122,7 @@ static void csv_says_limits_in_words(void **state)
     }
 }
 
-static void csv_has_one_width(void **state)
+TEST_CASE(csv_has_one_width)
 {
     enum { MOST = 80 };
     const char *db = sample_path("runs.db");
@@ -137,7 +131,6 @@ static void csv_has_one_width(void **state)
     int columns;
     int n;
     int rows[3] = {0, 0, 0};
-    (void)state;
     record_gpu_run(db);
     char *text = export_as(db, "csv", "x.csv");
     no_control_byte(text);
@@ -169,7 +162,7 @@ static void csv_has_one_width(void **state)
 }
 
 /* Names are anybody's words; a spreadsheet must not run them. */
-static void csv_holds_no_formula(void **state)
+TEST_CASE(csv_holds_no_formula)
 {
     static const struct {
         const char *name; /* as SQL */
@@ -186,7 +179,6 @@ static void csv_holds_no_formula(void **state)
     };
     const char *db = sample_path("runs.db");
     char sql[200];
-    (void)state;
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(sql, sizeof(sql),
@@ -208,12 +200,11 @@ static void csv_holds_no_formula(void **state)
 
 /* ---- JSON Lines ---- */
 
-static void lines_are_those_of_show(void **state)
+TEST_CASE(lines_are_those_of_show)
 {
     const char *db = sample_path("runs.db");
     char shown[1 << 16];
     int n = 0;
-    (void)state;
     record_gpu_run(db);
     assert_int_equal(profile(db, "show 1 --json @"), 0);
     assert_true(strlen(output) < sizeof(shown));
@@ -240,11 +231,10 @@ static int files_there(void)
     return n;
 }
 
-static void nothing_is_overwritten(void **state)
+TEST_CASE(nothing_is_overwritten)
 {
     const char *db = sample_path("runs.db");
     char args[1024];
-    (void)state;
     record_gpu_run(db);
     static const char *const formats[] = {"csv", "nsys"};
     for (int i = 0; i < 2; i++) {
@@ -299,12 +289,11 @@ static void is_refused(const char *db, const char *name, const char *word)
     }
 }
 
-static void force_is_for_files_only(void **state)
+TEST_CASE(force_is_for_files_only)
 {
     const char *db = sample_path("runs.db");
     struct lab_export_file file;
     struct stat info;
-    (void)state;
     record_gpu_run(db);
     const char *pipe = sample_path("pipe.db"); /* .db: see files_there() */
     assert_int_equal(mkfifo(pipe, 0600), 0);
@@ -323,12 +312,11 @@ static void force_is_for_files_only(void **state)
     assert_true(S_ISFIFO(info.st_mode));
 }
 
-static void the_database_is_not_overwritten(void **state)
+TEST_CASE(the_database_is_not_overwritten)
 {
     static const char *const parts[] = {"runs.db", "runs.db-wal", "runs.db-shm",
                                         "runs.db-journal"};
     const char *db = sample_path("runs.db");
-    (void)state;
     record_gpu_run(db);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         is_refused(db, parts[i], "database that is read");
@@ -345,13 +333,12 @@ static void the_database_is_not_overwritten(void **state)
 }
 
 /* A link stays one, and what it leads to is written. */
-static void a_link_is_written_through(void **state)
+TEST_CASE(a_link_is_written_through)
 {
     static const char *const formats[] = {"csv", "nsys"};
     const char *db = sample_path("runs.db");
     struct stat info;
     char args[1024];
-    (void)state;
     record_gpu_run(db);
     assert_int_equal(mkdir(sample_path("far"), 0700), 0);
     assert_int_equal(symlink("far/out", sample_path("link")), 0);
@@ -374,11 +361,10 @@ static void a_link_is_written_through(void **state)
     }
 }
 
-static void half_a_file_never_shows(void **state)
+TEST_CASE(half_a_file_never_shows)
 {
     struct lab_export_file file;
     const char *path = sample_path("half");
-    (void)state;
     assert_int_equal(lab_export_open(&file, path, NULL, true, false), LAB_OK);
     fputs("half", file.stream);
     fflush(file.stream);
@@ -406,7 +392,7 @@ static void half_a_file_never_shows(void **state)
 
 /* What a killed export left goes; files of other programs stay (rsync names
  * its temporary ones .half.a1B2c3). */
-static void only_own_leftovers_are_removed(void **state)
+TEST_CASE(only_own_leftovers_are_removed)
 {
     static const struct {
         const char *name;
@@ -418,7 +404,6 @@ static void only_own_leftovers_are_removed(void **state)
         {".half.lapenna-a1B2c3", false}, {".half.lapenna-backup", false},
     };
     struct lab_export_file file;
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         FILE *f = fopen(sample_path(cases[i].name), "w");
         assert_non_null(f);
@@ -433,7 +418,7 @@ static void only_own_leftovers_are_removed(void **state)
                      cases[i].stays ? "was removed" : "is still there");
 }
 
-static void wrong_usage_is_two(void **state)
+TEST_CASE(wrong_usage_is_two)
 {
     static const struct {
         const char *args;
@@ -451,7 +436,6 @@ static void wrong_usage_is_two(void **state)
         {"export 9 --format nsys --output /tmp/never @", 3, "no run 9"},
     };
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int status = profile(db, cases[i].args);
@@ -461,23 +445,17 @@ static void wrong_usage_is_two(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(csv_has_one_width, export_cleanup),
-        cmocka_unit_test_teardown(csv_has_counters, export_cleanup),
-        cmocka_unit_test_teardown(csv_says_limits_in_words, export_cleanup),
-        cmocka_unit_test_teardown(csv_holds_no_formula, export_cleanup),
-        cmocka_unit_test_teardown(lines_are_those_of_show, export_cleanup),
-        cmocka_unit_test_teardown(nothing_is_overwritten, export_cleanup),
-        cmocka_unit_test_teardown(force_is_for_files_only, export_cleanup),
-        cmocka_unit_test_teardown(a_link_is_written_through, export_cleanup),
-        cmocka_unit_test_teardown(the_database_is_not_overwritten,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(half_a_file_never_shows, export_cleanup),
-        cmocka_unit_test_teardown(only_own_leftovers_are_removed,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(wrong_usage_is_two, export_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(csv_has_one_width, export_cleanup),
+          cmocka_unit_test_teardown(csv_has_counters, export_cleanup),
+          cmocka_unit_test_teardown(csv_says_limits_in_words, export_cleanup),
+          cmocka_unit_test_teardown(csv_holds_no_formula, export_cleanup),
+          cmocka_unit_test_teardown(lines_are_those_of_show, export_cleanup),
+          cmocka_unit_test_teardown(nothing_is_overwritten, export_cleanup),
+          cmocka_unit_test_teardown(force_is_for_files_only, export_cleanup),
+          cmocka_unit_test_teardown(a_link_is_written_through, export_cleanup),
+          cmocka_unit_test_teardown(the_database_is_not_overwritten,
+                                    export_cleanup),
+          cmocka_unit_test_teardown(half_a_file_never_shows, export_cleanup),
+          cmocka_unit_test_teardown(only_own_leftovers_are_removed,
+                                    export_cleanup),
+          cmocka_unit_test_teardown(wrong_usage_is_two, export_cleanup))

@@ -1,9 +1,5 @@
 /* The pictures of the HTML report, of files that hold what no recording writes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,11 +55,10 @@ static void no_attribute_is_no_number(const char *html)
             fail_msg("%.60s", strstr(html, bad[i]));
 }
 
-static void a_peak_without_an_end_is_none(void **state)
+TEST_CASE(a_peak_without_an_end_is_none)
 {
     const char *db = make_lab(2, "rung %d");
     const char *end;
-    (void)state;
     sample_sql(db, "UPDATE lab_row SET ceilingCopy_B_s = 9e999;"
                    "UPDATE run SET device = 'a chip of my own';"
                    "INSERT INTO ceiling (backend, device, name, best_per_s) "
@@ -79,10 +74,9 @@ static void a_peak_without_an_end_is_none(void **state)
 }
 
 /* The axes of a roofline end where its points do. */
-static void a_rate_without_an_end_is_no_point(void **state)
+TEST_CASE(a_rate_without_an_end_is_no_point)
 {
     const char *db = make_lab(2, "rung %d");
-    (void)state;
     sample_sql(db, "UPDATE run SET summed = NULL; DELETE FROM time_sum;"
                    "UPDATE step SET flop = 9e999, bytes = 64 WHERE stepIndex = "
                    "0;"
@@ -101,7 +95,7 @@ static void a_rate_without_an_end_is_no_point(void **state)
 }
 
 /* A name is cut between characters, and says so. */
-static void a_long_name_is_cut_between_characters(void **state)
+TEST_CASE(a_long_name_is_cut_between_characters)
 {
     const char *db =
         make_lab(1, "x\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9"
@@ -111,7 +105,6 @@ static void a_long_name_is_cut_between_characters(void **state)
                     "\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC"
                     "\xE2\x82\xAC\xE2\x82\xAC");
     const char *end;
-    (void)state;
     char *html = export_as(db, "html", "x.html");
     const char *svg = picture(html, &end);
     assert_int_equal(lab_utf8_check(html, strlen(html)), (size_t)-1);
@@ -121,10 +114,9 @@ static void a_long_name_is_cut_between_characters(void **state)
     test_free(html);
 }
 
-static void what_is_left_out_is_said(void **state)
+TEST_CASE(what_is_left_out_is_said)
 {
     const char *end;
-    (void)state;
     char *html = export_as(make_lab(70, "rung %d"), "html", "x.html");
     const char *svg = picture(html, &end);
     assert_int_equal(count(html, svg, "<p>The first 60 of 70, in the order "),
@@ -173,10 +165,9 @@ static double height_of(const char *html, const char *what)
 }
 
 /* Those of `profile roofline`: what was measured, else the data sheet's. */
-static void roofs_are_those_of_roofline(void **state)
+TEST_CASE(roofs_are_those_of_roofline)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     record_gpu_run(db);
     char *html = export_as(db, "html", "x.html");
     has(html, "<td>fp32</td><td class=\"n\">67 TFLOP/s</td><td>data sheet, "
@@ -215,11 +206,10 @@ static void roofs_are_those_of_roofline(void **state)
 }
 
 /* Rates of 1 and 1.001 TB/s; the lab itself measured 4 TB/s. */
-static void a_ladder_stands_under_the_same_roof(void **state)
+TEST_CASE(a_ladder_stands_under_the_same_roof)
 {
     const char *db = make_lab(2, "rung %d");
     const char *end;
-    (void)state;
     char *html = export_as(db, "html", "x.html");
     has(picture(html, &end), "1 TB/s, 25 %</text>");
     has(html, "<td>copy</td><td class=\"n\">4 TB/s</td><td>measured by this "
@@ -236,11 +226,10 @@ static void a_ladder_stands_under_the_same_roof(void **state)
 
 /* ---- counters ---- */
 
-static void pages_have_what_was_counted(void **state)
+TEST_CASE(pages_have_what_was_counted)
 {
     static const char head[] = "<th class=\"n\">DRAM read</th>";
     const char *db = sample_path("runs.db");
-    (void)state;
     record_gpu_run(db);
     sample_sql(db, "UPDATE run SET counters = 'refused', countersReason = "
                    "'no <right>'");
@@ -282,10 +271,9 @@ static int names_in(const char *svg, const char *end, char first)
 }
 
 /* Short steps come first; three of those of one length have room. */
-static void bars_are_the_longest(void **state)
+TEST_CASE(bars_are_the_longest)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     record_gpu_run(db);
     sample_sql(
         db, "UPDATE run SET summed = NULL; DELETE FROM time_sum;"
@@ -314,11 +302,10 @@ static void bars_are_the_longest(void **state)
 }
 
 /* The longest step is not the one whose times reach furthest. */
-static void the_widest_half_has_room(void **state)
+TEST_CASE(the_widest_half_has_room)
 {
     static const char edge[] = "x2=\"";
     const char *db = sample_path("runs.db");
-    (void)state;
     record_gpu_run(db);
     sample_sql(db, "UPDATE run SET summed = NULL; DELETE FROM time_sum;"
                    "UPDATE step SET time_ns = iif(stepIndex <> 0, 200, "
@@ -334,7 +321,7 @@ static void the_widest_half_has_room(void **state)
 }
 
 /* An iteration's time and a rate of few iterations are those of a start. */
-static void few_iterations_are_said(void **state)
+TEST_CASE(few_iterations_are_said)
 {
     static const struct {
         const char *set;
@@ -350,7 +337,6 @@ static void few_iterations_are_said(void **state)
     };
     const char *db = sample_path("runs.db");
     char sql[200];
-    (void)state;
     record_gpu_run(db);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         snprintf(sql, sizeof(sql),
@@ -372,7 +358,7 @@ static void few_iterations_are_said(void **state)
 }
 
 /* What is slow comes before what was set up and what there is in detail. */
-static void the_page_begins_with_where_the_time_goes(void **state)
+TEST_CASE(the_page_begins_with_where_the_time_goes)
 {
     static const char *const order[] = {"<h1>",
                                         "median wall time",
@@ -387,7 +373,6 @@ static void the_page_begins_with_where_the_time_goes(void **state)
                                         "<th>uuid</th>"};
     const char *db = sample_path("runs.db");
     char share[64];
-    (void)state;
     record_gpu_run(db);
     sample_sql(db, "UPDATE run SET iterationMedian_ns = 150000");
     char *html = export_as(db, "html", "x.html");
@@ -409,10 +394,9 @@ static void the_page_begins_with_where_the_time_goes(void **state)
     test_free(html);
 }
 
-static void the_page_says_where_a_run_is_from(void **state)
+TEST_CASE(the_page_says_where_a_run_is_from)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     record_gpu_run(db);
     char *html = export_as(db, "html", "x.html");
     has(html, ">Run 1, recorded by lapenna-lab.</p>");
@@ -433,27 +417,21 @@ static void the_page_says_where_a_run_is_from(void **state)
     test_free(html);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_peak_without_an_end_is_none,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(a_rate_without_an_end_is_no_point,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(a_long_name_is_cut_between_characters,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(what_is_left_out_is_said, export_cleanup),
-        cmocka_unit_test_teardown(roofs_are_those_of_roofline, export_cleanup),
-        cmocka_unit_test_teardown(a_ladder_stands_under_the_same_roof,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(pages_have_what_was_counted, export_cleanup),
-        cmocka_unit_test_teardown(bars_are_the_longest, export_cleanup),
-        cmocka_unit_test_teardown(the_widest_half_has_room, export_cleanup),
-        cmocka_unit_test_teardown(few_iterations_are_said, export_cleanup),
-        cmocka_unit_test_teardown(the_page_begins_with_where_the_time_goes,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(the_page_says_where_a_run_is_from,
-                                  export_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(
+    cmocka_unit_test_teardown(a_peak_without_an_end_is_none, export_cleanup),
+    cmocka_unit_test_teardown(a_rate_without_an_end_is_no_point,
+                              export_cleanup),
+    cmocka_unit_test_teardown(a_long_name_is_cut_between_characters,
+                              export_cleanup),
+    cmocka_unit_test_teardown(what_is_left_out_is_said, export_cleanup),
+    cmocka_unit_test_teardown(roofs_are_those_of_roofline, export_cleanup),
+    cmocka_unit_test_teardown(a_ladder_stands_under_the_same_roof,
+                              export_cleanup),
+    cmocka_unit_test_teardown(pages_have_what_was_counted, export_cleanup),
+    cmocka_unit_test_teardown(bars_are_the_longest, export_cleanup),
+    cmocka_unit_test_teardown(the_widest_half_has_room, export_cleanup),
+    cmocka_unit_test_teardown(few_iterations_are_said, export_cleanup),
+    cmocka_unit_test_teardown(the_page_begins_with_where_the_time_goes,
+                              export_cleanup),
+    cmocka_unit_test_teardown(the_page_says_where_a_run_is_from,
+                              export_cleanup))

@@ -1,10 +1,6 @@
 /* Runs of labs wherever `profile` names their steps and kernels: by the rung,
  * its precision and its size; $LAB_EXE is the program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,10 +33,9 @@ static bool has(const char *text, const char *what)
 
 /* ---- kernels, show ---- */
 
-static void kernels_say_their_rung(void **state)
+TEST_CASE(kernels_say_their_rung)
 {
     const char *db = make_labs();
-    (void)state;
     assert_int_equal(profile(db, "kernels 1 @"), 0);
     assert_true(has(output, "  mma tf32 64, traced "));
     assert_true(has(output, "  mma bf16 64, traced "));
@@ -55,12 +50,11 @@ static void kernels_say_their_rung(void **state)
     json_decref(o);
 }
 
-static void steps_say_their_rung(void **state)
+TEST_CASE(steps_say_their_rung)
 {
     const char *db = make_labs();
     int steps = 0;
     json_t *o;
-    (void)state;
     assert_int_equal(profile(db, "show 1 --sort name @"), 0);
     assert_true(has(output, "  mma tf32 64 "));
     assert_false(has(output, "gemm 64"));
@@ -78,10 +72,9 @@ static void steps_say_their_rung(void **state)
 
 /* ---- compare ---- */
 
-static void rungs_stand_beside_themselves(void **state)
+TEST_CASE(rungs_stand_beside_themselves)
 {
     const char *db = make_labs();
-    (void)state;
     assert_int_equal(profile(db, "compare 1 2 @"), 0);
     const char *row = strstr(output, "\nmma bf16 64 ");
     assert_non_null(row);
@@ -97,12 +90,11 @@ static void rungs_stand_beside_themselves(void **state)
     assert_true(has(errors, ": 1 rows, the worst is step mma bf16 64 with"));
 }
 
-static void rungs_are_keys_of_a_comparison(void **state)
+TEST_CASE(rungs_are_keys_of_a_comparison)
 {
     const char *db = make_labs();
     int rows = 0;
     json_t *o;
-    (void)state;
     assert_int_equal(profile(db, "compare 1 2 --json @"), 0);
     for (int n = 0; (o = line_object(n)); n++) {
         bool pair = !json_is_null(json_object_get(o, "run_a")) &&
@@ -169,10 +161,9 @@ static void row_is_of(const char *csv, int nth, const char *size,
     }
 }
 
-static void csv_has_columns_of_the_rung(void **state)
+TEST_CASE(csv_has_columns_of_the_rung)
 {
     const char *db = make_labs();
-    (void)state;
     assert_int_equal(profile(db, "export 1 --format csv --output - @"), 0);
     row_is_of(output, 0, "64", "mma", "tf32");
     row_is_of(output, 4, "64", "mma", "bf16"); /* its traced step */
@@ -192,12 +183,11 @@ static void csv_has_columns_of_the_rung(void **state)
     assert_true(has(output, ",l1_hit_pct,l2_hit_pct\r\n"));
 }
 
-static void lines_have_keys_of_the_rung(void **state)
+TEST_CASE(lines_have_keys_of_the_rung)
 {
     const char *db = make_labs();
     int kernels = 0;
     json_t *o;
-    (void)state;
     assert_int_equal(profile(db, "export 2 --format jsonl --output - @"), 0);
     for (int n = 0; (o = line_object(n)); n++) {
         if (strcmp(text_of(o, "type"), "kernel") == 0 && kernels++ == 1)
@@ -207,12 +197,11 @@ static void lines_have_keys_of_the_rung(void **state)
     assert_int_equal(kernels, 2);
 }
 
-static void trace_has_slices_of_the_rung(void **state)
+TEST_CASE(trace_has_slices_of_the_rung)
 {
     const char *db = make_labs();
     int steps = 0;
     int kernels = 0;
-    (void)state;
     char *text = export_as(db, "trace", "x.json");
     json_t *all = json_loads(text, 0, NULL);
     assert_non_null(all);
@@ -242,10 +231,9 @@ static void trace_has_slices_of_the_rung(void **state)
 }
 
 /* nsys has no column for it: the range of the launch says it. */
-static void nsys_has_ranges_of_the_rung(void **state)
+TEST_CASE(nsys_has_ranges_of_the_rung)
 {
     const char *db = make_labs();
-    (void)state;
     sample_sql(db, "UPDATE run SET pid = 77");
     test_free(export_as(db, "nsys", "x.sqlite"));
     const char *path = sample_path("x.sqlite");
@@ -274,10 +262,9 @@ static void nsys_has_ranges_of_the_rung(void **state)
                      1);
 }
 
-static void page_has_rows_of_the_rung(void **state)
+TEST_CASE(page_has_rows_of_the_rung)
 {
     const char *db = make_labs();
-    (void)state;
     char *html = export_as(db, "html", "x.html");
     const char *steps = strstr(html, "<h2>Steps</h2>");
     assert_non_null(steps);
@@ -295,12 +282,11 @@ static void page_has_rows_of_the_rung(void **state)
 
 /* ---- roofline ---- */
 
-static void points_have_keys_of_the_rung(void **state)
+TEST_CASE(points_have_keys_of_the_rung)
 {
     const char *db = make_labs();
     int points = 0;
     json_t *o;
-    (void)state;
     assert_int_equal(profile(db, "roofline 2 --json @"), 0);
     for (int n = 0; (o = line_object(n)); n++) {
         if (strcmp(text_of(o, "type"), "point") == 0 && points++ == 0) {
@@ -313,21 +299,14 @@ static void points_have_keys_of_the_rung(void **state)
     assert_int_equal(points, 6); /* two rungs, traced, and a kernel of each */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(kernels_say_their_rung, export_cleanup),
-        cmocka_unit_test_teardown(steps_say_their_rung, export_cleanup),
-        cmocka_unit_test_teardown(rungs_stand_beside_themselves,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(rungs_are_keys_of_a_comparison,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(csv_has_columns_of_the_rung, export_cleanup),
-        cmocka_unit_test_teardown(lines_have_keys_of_the_rung, export_cleanup),
-        cmocka_unit_test_teardown(trace_has_slices_of_the_rung, export_cleanup),
-        cmocka_unit_test_teardown(nsys_has_ranges_of_the_rung, export_cleanup),
-        cmocka_unit_test_teardown(page_has_rows_of_the_rung, export_cleanup),
-        cmocka_unit_test_teardown(points_have_keys_of_the_rung, export_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(
+    cmocka_unit_test_teardown(kernels_say_their_rung, export_cleanup),
+    cmocka_unit_test_teardown(steps_say_their_rung, export_cleanup),
+    cmocka_unit_test_teardown(rungs_stand_beside_themselves, export_cleanup),
+    cmocka_unit_test_teardown(rungs_are_keys_of_a_comparison, export_cleanup),
+    cmocka_unit_test_teardown(csv_has_columns_of_the_rung, export_cleanup),
+    cmocka_unit_test_teardown(lines_have_keys_of_the_rung, export_cleanup),
+    cmocka_unit_test_teardown(trace_has_slices_of_the_rung, export_cleanup),
+    cmocka_unit_test_teardown(nsys_has_ranges_of_the_rung, export_cleanup),
+    cmocka_unit_test_teardown(page_has_rows_of_the_rung, export_cleanup),
+    cmocka_unit_test_teardown(points_have_keys_of_the_rung, export_cleanup))

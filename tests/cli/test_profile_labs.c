@@ -1,10 +1,6 @@
 /* What a lab measured, as `profile show` and `profile export` have it. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -143,10 +139,9 @@ static int commas(const char *line)
     return n;
 }
 
-static void csv_has_rungs_and_what_was_said(void **state)
+TEST_CASE(csv_has_rungs_and_what_was_said)
 {
     const char *db = make_lab(true, true);
-    (void)state;
     assert_int_equal(profile(db, "export 1 --format csv --output - @"), 0);
     int width = commas(output);
     for (const char *p = output; *p; p = strchr(p, '\n') + 1)
@@ -176,10 +171,9 @@ static void csv_has_rungs_and_what_was_said(void **state)
 }
 
 /* Of a run that is no lab nothing changes. */
-static void csv_of_a_lesson_has_no_such_columns(void **state)
+TEST_CASE(csv_of_a_lesson_has_no_such_columns)
 {
     const char *db = make_lab(false, false);
-    (void)state;
     assert_int_equal(profile(db, "export 1 --format csv --output - @"), 0);
     assert_null(strstr(output, "lab_"));
     assert_non_null(strstr(output, ",l1_hit_pct,l2_hit_pct\r\n"));
@@ -188,13 +182,12 @@ static void csv_of_a_lesson_has_no_such_columns(void **state)
     test_free(html);
 }
 
-static void lines_have_every_row(void **state)
+TEST_CASE(lines_have_every_row)
 {
     static const char *const types[] = {"lab_row",  "lab_row",   "lab_row",
                                         "lab_said", "lab_tuned", "sweep_row"};
     const char *db = make_lab(true, true);
     int at = 0;
-    (void)state;
     assert_int_equal(profile(db, "export 1 --format jsonl --output - @"), 0);
     json_t *o;
     for (int n = 0; (o = line_object(n)); n++) {
@@ -230,7 +223,7 @@ static void keys_of(const char *type, char *out, size_t bytes)
 
 /* The keys of a line, in their order, are what programs read: a new column may
  * come in between, or else at the end, and is in both formats. */
-static void lines_have_every_column(void **state)
+TEST_CASE(lines_have_every_column)
 {
     static const struct {
         const char *type;
@@ -260,7 +253,6 @@ static void lines_have_every_column(void **state)
          "place"},
     };
     const char *db = make_lab(true, true);
-    (void)state;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         char keys[1000];
         char args[100];
@@ -277,10 +269,9 @@ static void lines_have_every_column(void **state)
     }
 }
 
-static void show_says_what_was_expected(void **state)
+TEST_CASE(show_says_what_was_expected)
 {
     const char *db = make_lab(true, false);
-    (void)state;
     assert_int_equal(profile(db, "show 1 @"), 0);
     const char *said = strstr(output, "expected of");
     assert_non_null(said);
@@ -291,10 +282,9 @@ static void show_says_what_was_expected(void **state)
     assert_non_null(strstr(said, "50 %"));
 }
 
-static void show_says_why_a_model_is_passed(void **state)
+TEST_CASE(show_says_why_a_model_is_passed)
 {
     const char *db = make_lab(true, false);
-    (void)state;
     sample_sql(db, "UPDATE lab_row SET rateModel = 2.1e12 WHERE rung = 'tile'");
     assert_int_equal(profile(db, "show 1 @"), 0);
     assert_null(strstr(output, "passed"));
@@ -307,10 +297,9 @@ static void show_says_why_a_model_is_passed(void **state)
     assert_non_null(strstr(output, "passed: caches serve a part"));
 }
 
-static void show_says_what_was_tuned(void **state)
+TEST_CASE(show_says_what_was_tuned)
 {
     const char *db = make_lab(true, false);
-    (void)state;
     assert_int_equal(profile(db, "show 1 @"), 0);
     const char *tuned = strstr(output, "fastest");
     assert_non_null(tuned);
@@ -325,12 +314,11 @@ static void show_says_what_was_tuned(void **state)
 }
 
 /* The winner comes along with its run, once, however often the file comes. */
-static void winners_are_merged(void **state)
+TEST_CASE(winners_are_merged)
 {
     const char *theirs = make_lab(true, false);
     const char *here = sample_path("merged.db");
     char args[600];
-    (void)state;
     snprintf(args, sizeof(args), "import '%s' @", theirs);
     assert_int_equal(profile(here, args), 0);
     for (int i = 0; i < 2; i++) {
@@ -343,19 +331,17 @@ static void winners_are_merged(void **state)
     assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 1);
 }
 
-static void show_of_a_sweep_has_no_winners(void **state)
+TEST_CASE(show_of_a_sweep_has_no_winners)
 {
     const char *db = make_lab(false, true);
-    (void)state;
     assert_int_equal(profile(db, "show 1 @"), 0);
     assert_non_null(strstr(output, "samples/s"));
     assert_null(strstr(output, "fastest"));
 }
 
-static void page_has_the_ladder(void **state)
+TEST_CASE(page_has_the_ladder)
 {
     const char *db = make_lab(true, true);
-    (void)state;
     char *html = export_as(db, "html", "x.html");
     const char *ladder = strstr(html, "<h2>Ladder</h2>");
     assert_non_null(ladder);
@@ -379,23 +365,15 @@ static void page_has_the_ladder(void **state)
     test_free(html);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(csv_has_rungs_and_what_was_said,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(csv_of_a_lesson_has_no_such_columns,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(lines_have_every_row, export_cleanup),
-        cmocka_unit_test_teardown(lines_have_every_column, export_cleanup),
-        cmocka_unit_test_teardown(show_says_what_was_expected, export_cleanup),
-        cmocka_unit_test_teardown(show_says_why_a_model_is_passed,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(show_says_what_was_tuned, export_cleanup),
-        cmocka_unit_test_teardown(winners_are_merged, export_cleanup),
-        cmocka_unit_test_teardown(show_of_a_sweep_has_no_winners,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(page_has_the_ladder, export_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(
+    cmocka_unit_test_teardown(csv_has_rungs_and_what_was_said, export_cleanup),
+    cmocka_unit_test_teardown(csv_of_a_lesson_has_no_such_columns,
+                              export_cleanup),
+    cmocka_unit_test_teardown(lines_have_every_row, export_cleanup),
+    cmocka_unit_test_teardown(lines_have_every_column, export_cleanup),
+    cmocka_unit_test_teardown(show_says_what_was_expected, export_cleanup),
+    cmocka_unit_test_teardown(show_says_why_a_model_is_passed, export_cleanup),
+    cmocka_unit_test_teardown(show_says_what_was_tuned, export_cleanup),
+    cmocka_unit_test_teardown(winners_are_merged, export_cleanup),
+    cmocka_unit_test_teardown(show_of_a_sweep_has_no_winners, export_cleanup),
+    cmocka_unit_test_teardown(page_has_the_ladder, export_cleanup))

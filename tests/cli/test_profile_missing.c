@@ -1,10 +1,6 @@
 /* The profile command where something is not there, or is not what it should
  * be; $LAB_EXE is the program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +20,7 @@ static int cleanup(void **state)
 }
 
 /* Only the command that can help is named, for the same database. */
-static void what_is_missing_is_shown_by_the_right_command(void **state)
+TEST_CASE(what_is_missing_is_shown_by_the_right_command)
 {
     static const struct {
         const char *args;
@@ -41,7 +37,6 @@ static void what_is_missing_is_shown_by_the_right_command(void **state)
         {"show 999999 --recorded", "profile list --recorded` shows"},
     };
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
     sample_sql(
@@ -61,10 +56,9 @@ static void what_is_missing_is_shown_by_the_right_command(void **state)
 
 /* What is wrong is the missing format: whether there is such a run was not
  * looked up. */
-static void a_wrong_option_sends_to_no_list(void **state)
+TEST_CASE(a_wrong_option_sends_to_no_list)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
     assert_int_equal(profile(db, "export 99 @"), 2);
     assert_non_null(strstr(errors, "export needs --format"));
@@ -73,10 +67,9 @@ static void a_wrong_option_sends_to_no_list(void **state)
     assert_non_null(strstr(errors, "profile list --db "));
 }
 
-static void no_baselines_are_told(void **state)
+TEST_CASE(no_baselines_are_told)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
     assert_int_equal(profile(db, "baseline @"), 0);
     assert_string_equal(output, "");
@@ -88,10 +81,9 @@ static void no_baselines_are_told(void **state)
 }
 
 /* A pipe nobody writes into would be waited for. */
-static void a_pipe_is_no_database(void **state)
+TEST_CASE(a_pipe_is_no_database)
 {
     const char *pipe = sample_path("pipe.db");
-    (void)state;
     assert_int_equal(mkfifo(pipe, 0600), 0);
     assert_int_equal(profile(pipe, "list @"), 3);
     assert_non_null(strstr(errors, "pipe.db: not a file"));
@@ -100,10 +92,9 @@ static void a_pipe_is_no_database(void **state)
 }
 
 /* A text where a moment should be is no moment, and not 0 either. */
-static void a_text_is_no_time(void **state)
+TEST_CASE(a_text_is_no_time)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
     sample_sql(db, "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'abc'");
     assert_int_equal(profile(db, "kernels 1 --json @"), 0);
@@ -197,14 +188,13 @@ static const struct {
 enum { LACKING = sizeof(lacking) / sizeof(lacking[0]) };
 
 /* What a file calls its lesson is no part of a command that is to be pasted. */
-static void a_name_is_no_command(void **state)
+TEST_CASE(a_name_is_no_command)
 {
     static const char *const names[] = {
         "x; touch pwned; `id`",    "--help", "$(id)", "../x", "no-such-lesson",
         "lessons/20-mlp-digits.md"};
     const char *db = sample_path("runs.db");
     char sql[160];
-    (void)state;
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
     drop_rows(db, 1, "traceState = 'never'");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -242,7 +232,7 @@ static int command(const char *db, const char *what, int i, char *args,
     return profile(db, args);
 }
 
-static void what_a_run_lacks_is_told(void **state)
+TEST_CASE(what_a_run_lacks_is_told)
 {
     static const struct {
         const char *args;
@@ -259,7 +249,6 @@ static void what_a_run_lacks_is_told(void **state)
     };
     const char *db = make_runs();
     char args[128];
-    (void)state;
     for (size_t k = 0; k < sizeof(commands) / sizeof(commands[0]); k++) {
         for (int i = 0; i < LACKING; i++) {
             int status = command(db, commands[k].args, i, args, sizeof(args));
@@ -275,12 +264,11 @@ static void what_a_run_lacks_is_told(void **state)
 }
 
 /* An nsys export goes into a file; it is there, and valid. */
-static void an_nsys_export_says_what_it_lacks(void **state)
+TEST_CASE(an_nsys_export_says_what_it_lacks)
 {
     const char *db = make_runs();
     char args[1024];
     char what[900];
-    (void)state;
     snprintf(what, sizeof(what),
              "export %%d --format nsys --force --output '%s' @",
              sample_path("x.sqlite"));
@@ -296,11 +284,10 @@ static void an_nsys_export_says_what_it_lacks(void **state)
 }
 
 /* A table with a head alone is no answer. */
-static void tables_are_not_empty(void **state)
+TEST_CASE(tables_are_not_empty)
 {
     const char *db = make_runs();
     char args[128];
-    (void)state;
     for (int i = 0; i < LACKING; i++) {
         assert_int_equal(command(db, "show %d @", i, args, sizeof(args)), 0);
         assert_int_equal(strstr(output, "  kernels\n") != NULL,
@@ -326,7 +313,7 @@ static void tables_are_not_empty(void **state)
     assert_string_equal(errors, "");
 }
 
-static void tables_of_labs_are_told(void **state)
+TEST_CASE(tables_of_labs_are_told)
 {
     static const struct {
         const char *table;
@@ -342,7 +329,6 @@ static void tables_of_labs_are_told(void **state)
         {"all", "", true, true},
     };
     const char *db = make_runs();
-    (void)state;
     sample_sql(db, "DELETE FROM loss");
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         for (int lab = 0; lab < 2; lab++) {
@@ -359,10 +345,9 @@ static void tables_of_labs_are_told(void **state)
     }
 }
 
-static void a_database_without_runs_is_told(void **state)
+TEST_CASE(a_database_without_runs_is_told)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
     assert_int_equal(profile(db, "list @"), 0);
     assert_string_equal(errors, "");
@@ -374,21 +359,15 @@ static void a_database_without_runs_is_told(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_name_is_no_command, cleanup),
-        cmocka_unit_test_teardown(what_is_missing_is_shown_by_the_right_command,
-                                  cleanup),
-        cmocka_unit_test_teardown(a_wrong_option_sends_to_no_list, cleanup),
-        cmocka_unit_test_teardown(no_baselines_are_told, cleanup),
-        cmocka_unit_test_teardown(a_pipe_is_no_database, cleanup),
-        cmocka_unit_test_teardown(a_text_is_no_time, cleanup),
-        cmocka_unit_test_teardown(what_a_run_lacks_is_told, cleanup),
-        cmocka_unit_test_teardown(an_nsys_export_says_what_it_lacks, cleanup),
-        cmocka_unit_test_teardown(tables_are_not_empty, cleanup),
-        cmocka_unit_test_teardown(tables_of_labs_are_told, cleanup),
-        cmocka_unit_test_teardown(a_database_without_runs_is_told, cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(a_name_is_no_command, cleanup),
+          cmocka_unit_test_teardown(
+              what_is_missing_is_shown_by_the_right_command, cleanup),
+          cmocka_unit_test_teardown(a_wrong_option_sends_to_no_list, cleanup),
+          cmocka_unit_test_teardown(no_baselines_are_told, cleanup),
+          cmocka_unit_test_teardown(a_pipe_is_no_database, cleanup),
+          cmocka_unit_test_teardown(a_text_is_no_time, cleanup),
+          cmocka_unit_test_teardown(what_a_run_lacks_is_told, cleanup),
+          cmocka_unit_test_teardown(an_nsys_export_says_what_it_lacks, cleanup),
+          cmocka_unit_test_teardown(tables_are_not_empty, cleanup),
+          cmocka_unit_test_teardown(tables_of_labs_are_told, cleanup),
+          cmocka_unit_test_teardown(a_database_without_runs_is_told, cleanup))

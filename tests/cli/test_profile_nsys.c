@@ -1,9 +1,5 @@
 /* `profile export --format nsys`, and SQL recipes; $LAB_EXE is the program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +67,7 @@ static void rows_are_those_of_the_run(const char *path)
                      0); /* names that nothing here uses stay away */
 }
 
-static void nsys_has_its_tables(void **state)
+TEST_CASE(nsys_has_its_tables)
 {
     static const struct {
         const char *name;
@@ -94,7 +90,6 @@ static void nsys_has_its_tables(void **state)
         {"META_DATA_CAPTURE", "name,value"},
     };
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 2, 2, NULL), LAB_OK); /* another run */
     record_gpu_run(db);
     assert_int_equal(profile(db, "export 2 --format nsys --output - @"), 2);
@@ -122,10 +117,9 @@ static void nsys_names_the_gpu(const char *path)
 
 /* Recipes that are written for exports of Nsight Systems: its own report
  * cuda_gpu_kern_sum, and two of its manual's examples. */
-static void nsys_recipes_run(void **state)
+TEST_CASE(nsys_recipes_run)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     record_gpu_run(db);
     test_free(export_as(db, "nsys", "x.sqlite"));
     const char *path = sample_path("x.sqlite");
@@ -168,12 +162,11 @@ static void nsys_recipes_run(void **state)
 
 /* The SQL of docs/profiles.md: every block runs on the database, and those on
  * the tables of nsys on an export too; with rows. */
-static void recipes_of_the_docs_run(void **state)
+TEST_CASE(recipes_of_the_docs_run)
 {
     const char *db = sample_path("runs.db");
     int blocks = 0;
     int exported = 0;
-    (void)state;
     record_gpu_run(db);
     char args[1024];
     snprintf(args, sizeof(args), "export 1 --format nsys --output '%s' @",
@@ -235,11 +228,10 @@ static void add_what_reports_read(const char *db)
 }
 
 /* The reports of nsys itself, as nsys_reports.sql has them. */
-static void reports_of_nsys_run(void **state)
+TEST_CASE(reports_of_nsys_run)
 {
     const char *db = sample_path("runs.db");
     int reports = 0;
-    (void)state;
     record_gpu_run(db);
     add_what_reports_read(db);
     test_free(export_as(db, "nsys", "x.sqlite"));
@@ -276,10 +268,9 @@ static int64_t calls_in_ranges(const char *db)
 }
 
 /* Older versions gave the calls of the one thread another number. */
-static void calls_and_ranges_share_a_thread(void **state)
+TEST_CASE(calls_and_ranges_share_a_thread)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     record_gpu_run(db);
     assert_int_equal(calls_in_ranges(db), 12);
     sample_sql(db, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = "
@@ -295,15 +286,9 @@ static void calls_and_ranges_share_a_thread(void **state)
     assert_int_equal(calls_in_ranges(db), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(nsys_has_its_tables, export_cleanup),
-        cmocka_unit_test_teardown(nsys_recipes_run, export_cleanup),
-        cmocka_unit_test_teardown(recipes_of_the_docs_run, export_cleanup),
-        cmocka_unit_test_teardown(reports_of_nsys_run, export_cleanup),
-        cmocka_unit_test_teardown(calls_and_ranges_share_a_thread,
-                                  export_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(nsys_has_its_tables, export_cleanup),
+          cmocka_unit_test_teardown(nsys_recipes_run, export_cleanup),
+          cmocka_unit_test_teardown(recipes_of_the_docs_run, export_cleanup),
+          cmocka_unit_test_teardown(reports_of_nsys_run, export_cleanup),
+          cmocka_unit_test_teardown(calls_and_ranges_share_a_thread,
+                                    export_cleanup))

@@ -1,11 +1,7 @@
 /* The tables of `profile export --format nsys`, column by column, as exports of
  * Nsight Systems have them (schema 3.24.14); $LAB_EXE is the program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "export_sample.h"
 #include "profile_program.h"
@@ -96,11 +92,10 @@ static const char *export_all(void)
     return path;
 }
 
-static void columns_are_those_of_nsys(void **state)
+TEST_CASE(columns_are_those_of_nsys)
 {
     const char *path = export_all();
     char sql[2048];
-    (void)state;
     for (int i = 0; i < TABLES; i++) {
         snprintf(sql, sizeof(sql),
                  "SELECT (SELECT group_concat(name, ',') FROM "
@@ -121,10 +116,9 @@ static void columns_are_those_of_nsys(void **state)
 }
 
 /* nsys has no index, and its keys are those of names and enums alone. */
-static void nothing_else_is_there(void **state)
+TEST_CASE(nothing_else_is_there)
 {
     const char *path = export_all();
-    (void)state;
     assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master "
                                       "WHERE type <> 'table'"),
                      0);
@@ -144,11 +138,5 @@ static void nothing_else_is_there(void **state)
         0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(columns_are_those_of_nsys, export_cleanup),
-        cmocka_unit_test_teardown(nothing_else_is_there, export_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(columns_are_those_of_nsys, export_cleanup),
+          cmocka_unit_test_teardown(nothing_else_is_there, export_cleanup))

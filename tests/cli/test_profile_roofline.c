@@ -1,9 +1,5 @@
 /* Ceilings, rooflines and counters of the profile command. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,12 +44,11 @@ static json_t *nth_of(const char *type, int n)
     return NULL;
 }
 
-static void ceilings_are_measured_and_kept(void **state)
+TEST_CASE(ceilings_are_measured_and_kept)
 {
     const char *db = sample_path("runs.db");
     static const char *const names[] = {"copy", "fp32", "tf32",
                                         "bf16", "fp16", "fma"};
-    (void)state;
     /* the database is made */
     assert_int_equal(profile(db, "ceilings --backend cpu --json @"), 0);
     assert_string_equal(errors, "");
@@ -103,11 +98,10 @@ static void make_run(const char *db, bool counted, bool ceilings)
     sample_counters(db, 5);
 }
 
-static void roofline_has_measured_roofs(void **state)
+TEST_CASE(roofline_has_measured_roofs)
 {
     const char *db = sample_path("runs.db");
     json_t *o;
-    (void)state;
     make_run(db, true, true);
     assert_int_equal(profile(db, "roofline last --json @"), 0);
     o = line_object(0);
@@ -130,11 +124,10 @@ static void roofline_has_measured_roofs(void **state)
     assert_null(strstr(output, "profile ceilings"));
 }
 
-static void roofline_points_are_steps_and_launches(void **state)
+TEST_CASE(roofline_points_are_steps_and_launches)
 {
     const char *db = sample_path("runs.db");
     json_t *o;
-    (void)state;
     make_run(db, true, true);
     assert_int_equal(profile(db, "roofline last --json @"), 0);
     /* step 0: 2000 FLOPs, 400 bytes, 1500 ns; exec 5 was counted */
@@ -171,10 +164,9 @@ static void roofline_points_are_steps_and_launches(void **state)
     assert_null(nth_of("point", 4));
 }
 
-static void roofline_falls_back_to_the_data_sheet(void **state)
+TEST_CASE(roofline_falls_back_to_the_data_sheet)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     make_run(db, false, false);
     assert_int_equal(profile(db, "roofline 1 @"), 0);
     assert_non_null(strstr(output, "data sheet"));
@@ -204,11 +196,10 @@ static void make_lab(const char *db, bool ceilings)
                "'64', 'wgmma', 'bf16')");
 }
 
-static void a_rung_stands_under_its_own_precision(void **state)
+TEST_CASE(a_rung_stands_under_its_own_precision)
 {
     static const char *const roofs[] = {"tf32", "bf16"};
     const char *db = sample_path("runs.db");
-    (void)state;
     make_lab(db, true);
     assert_int_equal(profile(db, "roofline 1 --json @"), 0);
     for (int i = 0, step = 0; step < 2; i++) {
@@ -227,10 +218,9 @@ static void a_rung_stands_under_its_own_precision(void **state)
 }
 
 /* Step 1 is the traced launch of the rung that step 0 was timed of. */
-static void a_rung_has_the_kernels_of_its_traced_launch(void **state)
+TEST_CASE(a_rung_has_the_kernels_of_its_traced_launch)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     make_lab(db, true);
     sample_sql(db, "DELETE FROM lab_row WHERE place = 1; UPDATE lab_row SET "
                    "tracedExec = 2, status = 'done', median_ns = 5000;"
@@ -258,10 +248,9 @@ static void a_rung_has_the_kernels_of_its_traced_launch(void **state)
 }
 
 /* Both steps of the sample would be "gemm 64". */
-static void a_lab_brings_its_own_roofs(void **state)
+TEST_CASE(a_lab_brings_its_own_roofs)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     make_lab(db, false);
     sample_sql(db, "UPDATE lab_row SET precision = 'fp32', ceilingCopy_B_s = "
                    "5e8, ceilingFp32_FLOP_s = 2e12; UPDATE run SET device = 'a "
@@ -304,12 +293,11 @@ static void a_lab_brings_its_own_roofs(void **state)
     json_decref(o);
 }
 
-static void a_rung_is_named_wherever_steps_are_listed(void **state)
+TEST_CASE(a_rung_is_named_wherever_steps_are_listed)
 {
     static const char *const args[] = {"roofline 1 @", "show 1 @",
                                        "timeline 1 @", "timeline 1 --json @"};
     const char *db = sample_path("runs.db");
-    (void)state;
     make_lab(db, true);
     for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++) {
         assert_int_equal(profile(db, args[i]), 0);
@@ -333,10 +321,9 @@ static void a_rung_is_named_wherever_steps_are_listed(void **state)
 }
 
 /* 3000 FLOPs in fp32 were counted of 5000: the rest may be in double. */
-static void a_part_that_was_counted_is_no_fact(void **state)
+TEST_CASE(a_part_that_was_counted_is_no_fact)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     make_run(db, true, true);
     sample_sql(db, "UPDATE time_sum SET flop = 5000 WHERE level = 3");
     assert_int_equal(profile(db, "roofline 1 --json @"), 0);
@@ -369,10 +356,9 @@ static void a_part_that_was_counted_is_no_fact(void **state)
 }
 
 /* An optimizer's step has no tiles and no exponentials. */
-static void an_update_has_reasons_of_its_own(void **state)
+TEST_CASE(an_update_has_reasons_of_its_own)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     make_run(db, true, true);
     assert_int_equal(profile(db, "roofline 1 @"), 0);
     assert_non_null(strstr(output, "; more: padding to whole tiles"));
@@ -383,11 +369,10 @@ static void an_update_has_reasons_of_its_own(void **state)
     assert_null(strstr(output, "padding"));
 }
 
-static void counters_stand_beside_steps_and_kernels(void **state)
+TEST_CASE(counters_stand_beside_steps_and_kernels)
 {
     const char *db = sample_path("runs.db");
     json_t *o;
-    (void)state;
     make_run(db, true, false);
     assert_int_equal(profile(db, "kernels 1 --json @"), 0);
     for (int i = 0; (o = line_object(i)); i++) {
@@ -424,7 +409,7 @@ static void counters_stand_beside_steps_and_kernels(void **state)
     assert_non_null(strstr(output, "hardware counters: n/a (refused: no"));
 }
 
-static void wrong_usage_is_refused(void **state)
+TEST_CASE(wrong_usage_is_refused)
 {
     static const struct {
         const char *args;
@@ -441,7 +426,6 @@ static void wrong_usage_is_refused(void **state)
         {"ceilings --backend cpu --db /", 3, "a directory; name a file"},
     };
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int status = profile(db, cases[i].args);
@@ -454,10 +438,9 @@ static void wrong_usage_is_refused(void **state)
     assert_string_equal(output, "");
 }
 
-static void whatever_a_file_holds_is_only_shown(void **state)
+TEST_CASE(whatever_a_file_holds_is_only_shown)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     make_run(db, true, true);
     sample_sql(db,
                "UPDATE ceiling SET best_per_s = 9e999, measured = "
@@ -484,28 +467,19 @@ static void whatever_a_file_holds_is_only_shown(void **state)
     assert_int_equal(profile(db, "roofline 1 --json @"), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(ceilings_are_measured_and_kept, cleanup),
-        cmocka_unit_test_teardown(roofline_has_measured_roofs, cleanup),
-        cmocka_unit_test_teardown(roofline_points_are_steps_and_launches,
-                                  cleanup),
-        cmocka_unit_test_teardown(roofline_falls_back_to_the_data_sheet,
-                                  cleanup),
-        cmocka_unit_test_teardown(a_rung_stands_under_its_own_precision,
-                                  cleanup),
-        cmocka_unit_test_teardown(a_rung_is_named_wherever_steps_are_listed,
-                                  cleanup),
-        cmocka_unit_test_teardown(a_part_that_was_counted_is_no_fact, cleanup),
-        cmocka_unit_test_teardown(a_rung_has_the_kernels_of_its_traced_launch,
-                                  cleanup),
-        cmocka_unit_test_teardown(a_lab_brings_its_own_roofs, cleanup),
-        cmocka_unit_test_teardown(an_update_has_reasons_of_its_own, cleanup),
-        cmocka_unit_test_teardown(counters_stand_beside_steps_and_kernels,
-                                  cleanup),
-        cmocka_unit_test_teardown(wrong_usage_is_refused, cleanup),
-        cmocka_unit_test_teardown(whatever_a_file_holds_is_only_shown, cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(
+    cmocka_unit_test_teardown(ceilings_are_measured_and_kept, cleanup),
+    cmocka_unit_test_teardown(roofline_has_measured_roofs, cleanup),
+    cmocka_unit_test_teardown(roofline_points_are_steps_and_launches, cleanup),
+    cmocka_unit_test_teardown(roofline_falls_back_to_the_data_sheet, cleanup),
+    cmocka_unit_test_teardown(a_rung_stands_under_its_own_precision, cleanup),
+    cmocka_unit_test_teardown(a_rung_is_named_wherever_steps_are_listed,
+                              cleanup),
+    cmocka_unit_test_teardown(a_part_that_was_counted_is_no_fact, cleanup),
+    cmocka_unit_test_teardown(a_rung_has_the_kernels_of_its_traced_launch,
+                              cleanup),
+    cmocka_unit_test_teardown(a_lab_brings_its_own_roofs, cleanup),
+    cmocka_unit_test_teardown(an_update_has_reasons_of_its_own, cleanup),
+    cmocka_unit_test_teardown(counters_stand_beside_steps_and_kernels, cleanup),
+    cmocka_unit_test_teardown(wrong_usage_is_refused, cleanup),
+    cmocka_unit_test_teardown(whatever_a_file_holds_is_only_shown, cleanup))

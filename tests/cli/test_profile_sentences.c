@@ -1,10 +1,6 @@
 /* What profile roofline says of steps from what only the run knows: its shortest
  * kernel, the names of its variants. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -56,10 +52,9 @@ static void sentence_is(int point, const char *what, const char *without)
 }
 
 /* The device's shortest kernel takes a microsecond: six are not short there. */
-static void the_run_says_what_is_short(void **state)
+TEST_CASE(the_run_says_what_is_short)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     make_run(db);
     sample_sql(db, "UPDATE time_sum SET flop = 1, bytes = 1, kernels = 1 WHERE "
                    "level = 3;"
@@ -71,10 +66,9 @@ static void the_run_says_what_is_short(void **state)
     sentence_is(3, "Neither roof limits it", "Launching");
 }
 
-static void names_of_variants_say_what_they_do(void **state)
+TEST_CASE(names_of_variants_say_what_they_do)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     make_run(db);
     sample_sql(db, "INSERT INTO StringIds (value) VALUES ('cudnn_winograd');"
                    "UPDATE time_sum SET flop = 2e9 WHERE level = 3");
@@ -86,11 +80,6 @@ static void names_of_variants_say_what_they_do(void **state)
     sentence_is(0, "its algorithm finds the same result", "loads less");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(the_run_says_what_is_short, cleanup),
-        cmocka_unit_test_teardown(names_of_variants_say_what_they_do, cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(the_run_says_what_is_short, cleanup),
+          cmocka_unit_test_teardown(names_of_variants_say_what_they_do,
+                                    cleanup))

@@ -1,11 +1,7 @@
 /* A database whose rows never end, in a few pages of a file: each page of a
  * table's tree points to the next one a thousand times. A command that reads it
  * can be stopped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -94,13 +90,12 @@ static void make_endless(const char *path)
     test_free(page);
 }
 
-static void a_signal_ends_a_query_without_end(void **state)
+TEST_CASE(a_signal_ends_a_query_without_end)
 {
     static const int signals[] = {SIGTERM, SIGINT};
     const char *db = sample_path("runs.db");
     const struct timespec before = {.tv_sec = 1};
     const struct timespec pause = {.tv_nsec = 10000000};
-    (void)state;
     record_gpu_run(db);
     make_endless(db);
     for (size_t i = 0; i < 2; i++) {
@@ -134,11 +129,5 @@ static void a_signal_ends_a_query_without_end(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_signal_ends_a_query_without_end,
-                                  export_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(a_signal_ends_a_query_without_end,
+                                    export_cleanup))

@@ -1,9 +1,5 @@
 /* profile timeline on databases made here; $LAB_EXE is the program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -45,10 +41,9 @@ static void the_time_is_told_apart(const json_t *o)
     assert_int_equal(int_of(o, "end_ns") - int_of(o, "start_ns"), 400000);
 }
 
-static void a_timeline_as_lines(void **state)
+TEST_CASE(a_timeline_as_lines)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
     assert_int_equal(profile(db, "timeline 1 --iteration 1 --json @"), 0);
     json_t *o = line_object(0);
@@ -102,10 +97,9 @@ static void a_timeline_as_lines(void **state)
 /* Between the launches of two rungs lie copies and calls that set up and check:
  * they are no part of what is listed, and the time until the next launch is no
  * gap. */
-static void a_lab_is_without_its_set_up(void **state)
+TEST_CASE(a_lab_is_without_its_set_up)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
     sample_sql(db, "UPDATE run SET kind = 'lab';"
                    "INSERT INTO lab_row (runId, place, lab, size, rung, "
@@ -129,7 +123,7 @@ static void a_lab_is_without_its_set_up(void **state)
                                    "checks between them left out\n"));
 }
 
-static void a_timeline_as_text(void **state)
+TEST_CASE(a_timeline_as_text)
 {
     static const char *const says[] = {
         "run 1, iteration 1\n400 us, GPU busy 31.8 %, 7 kernels",
@@ -140,7 +134,6 @@ static void a_timeline_as_text(void **state)
         "    n/a      n/a      n/a      n/a  lost  ",
         "Host-to-Device  -      4096\n"};
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
     /* The last iteration with kernels, when none is named. */
     assert_int_equal(profile(db, "timeline 1 --ascii @"), 0);
@@ -161,10 +154,9 @@ static void a_timeline_as_text(void **state)
 }
 
 /* As a run with --trace kernels leaves it. */
-static void without_calls_there_is_no_latency(void **state)
+TEST_CASE(without_calls_there_is_no_latency)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
     assert_int_equal(profile(db, "timeline 1 --ascii @"), 0);
     assert_null(strstr(output, "no CUDA calls"));
@@ -177,10 +169,9 @@ static void without_calls_there_is_no_latency(void **state)
     assert_null(strstr(output, "\nCUDA calls"));
 }
 
-static void wrong_usage_is_two_bad_input_three(void **state)
+TEST_CASE(wrong_usage_is_two_bad_input_three)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_timeline_cpu(db, NULL), LAB_OK);
     assert_int_equal(profile(db, "timeline @"), 2);
     assert_non_null(strstr(errors, "needs a run"));

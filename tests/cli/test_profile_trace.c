@@ -1,9 +1,5 @@
 /* `profile export` as a trace and as a page; $LAB_EXE is the program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <math.h>
@@ -104,7 +100,7 @@ static int check_flows(const json_t *events, const struct slice *s, size_t n)
 }
 
 /* What the format's description asks of each kind of event. */
-static void trace_is_what_viewers_read(void **state)
+TEST_CASE(trace_is_what_viewers_read)
 {
     enum { MOST = 400 };
     const char *db = sample_path("runs.db");
@@ -115,7 +111,6 @@ static void trace_is_what_viewers_read(void **state)
     int names = 0;
     json_t *e;
     json_error_t error;
-    (void)state;
     record_gpu_run(db);
     /* steps of this sample lie where their kernels are */
     sample_sql(db, "UPDATE step SET start_ns = exec * 10000 - 1000, end_ns = "
@@ -170,7 +165,7 @@ static int lanes_named(const json_t *events, const char *name, int64_t tid)
 
 /* Perfetto drops the later of two slices of a lane that cross: they go to rows
  * of their own, and the arrows with them. */
-static void crossing_slices_have_rows(void **state)
+TEST_CASE(crossing_slices_have_rows)
 {
     enum { MOST = 400, ROW = 1 << 27 };
     const char *db = sample_path("runs.db");
@@ -179,7 +174,6 @@ static void crossing_slices_have_rows(void **state)
     size_t second = 0;
     size_t i;
     json_t *e;
-    (void)state;
     record_gpu_run(db);
     sample_sql(db, "UPDATE step SET start_ns = exec * 10000, end_ns = exec * "
                    "10000 + CASE exec % 4 WHEN 1 THEN 12000 ELSE 5000 END;"
@@ -209,14 +203,13 @@ static void crossing_slices_have_rows(void **state)
 
 /* Of two steps that begin together the one that encloses the other comes first,
  * whichever was made first: both fit on one row. */
-static void enclosing_steps_come_first(void **state)
+TEST_CASE(enclosing_steps_come_first)
 {
     const char *db = sample_path("runs.db");
     int64_t last = -1;
     int steps = 0;
     size_t i;
     json_t *e;
-    (void)state;
     record_gpu_run(db);
     sample_sql(db, "UPDATE step SET start_ns = (exec + 1) / 2 * 100000, end_ns "
                    "= (exec + 1) / 2 * 100000 + CASE exec % 2 WHEN 1 THEN 1000 "
@@ -253,13 +246,12 @@ static int slices_of(const json_t *events, const char *category)
 }
 
 /* What readers of a PyTorch trace look for. */
-static void slices_have_the_names_of_pytorch(void **state)
+TEST_CASE(slices_have_the_names_of_pytorch)
 {
     const char *db = sample_path("runs.db");
     size_t i;
     json_t *e;
     int steps = 0;
-    (void)state;
     record_gpu_run(db);
     char *text = export_as(db, "trace", "x.json");
     json_t *root = json_loads(text, 0, NULL);
@@ -291,10 +283,9 @@ static void slices_have_the_names_of_pytorch(void **state)
 }
 
 /* An evaluation is no part, unless it is asked for. */
-static void what_lies_outside_of_iterations_stays_away(void **state)
+TEST_CASE(what_lies_outside_of_iterations_stays_away)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     record_gpu_run(db);
     sample_sql(db, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = 9000000, "
                    "end = 9000100 WHERE correlationId >= 70000;"
@@ -314,12 +305,11 @@ static void what_lies_outside_of_iterations_stays_away(void **state)
 }
 
 /* Its kernels, calls, copies and range, all of them or none. */
-static void an_evaluation_is_whole_or_away(void **state)
+TEST_CASE(an_evaluation_is_whole_or_away)
 {
     const char *db = sample_path("runs.db");
     const char *nsys = sample_path("x.sqlite");
     char args[1024];
-    (void)state;
     record_gpu_run(db);
     sample_sql(
         db,
@@ -370,10 +360,9 @@ static void an_evaluation_is_whole_or_away(void **state)
 
 /* NVTX ranges say what the steps say: they are there when there is no step, as
  * in a run that was imported from Nsight Systems. */
-static void ranges_stand_for_steps(void **state)
+TEST_CASE(ranges_stand_for_steps)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     record_gpu_run(db);
     for (int steps = 1; steps >= 0; steps--) {
         size_t i;
@@ -427,13 +416,12 @@ static void check_tags(const char *html)
     assert_int_equal(depth, 0);
 }
 
-static void html_stands_alone(void **state)
+TEST_CASE(html_stands_alone)
 {
     static const char *const never[] = {"<script", "http:", "https:",
                                         "src=",    "url(",  "href",
                                         "@import", "onload"};
     const char *db = sample_path("runs.db");
-    (void)state;
     record_gpu_run(db);
     char *html = export_as(db, "html", "x.html");
     no_control_byte(html);
@@ -465,10 +453,9 @@ static void html_stands_alone(void **state)
 }
 
 /* Names of any length: the bars show their beginning, the tables all. */
-static void long_names_stay_readable(void **state)
+TEST_CASE(long_names_stay_readable)
 {
     const char *db = sample_path("runs.db");
-    (void)state;
     record_gpu_run(db);
     sample_sql(db, "UPDATE StringIds SET value = 'first' || "
                    "replace(hex(zeroblob(500)), '0', 'ab') || 'last' WHERE "
@@ -484,7 +471,7 @@ static void long_names_stay_readable(void **state)
 
 /* A loss that stays, is one point, or is no number makes no broken picture; a
  * point without neighbours is a dot, for a line of one point is none. */
-static void odd_losses_are_drawn(void **state)
+TEST_CASE(odd_losses_are_drawn)
 {
     static const struct {
         const char *sql;
@@ -495,7 +482,6 @@ static void odd_losses_are_drawn(void **state)
                   {"UPDATE loss SET loss = NULL", 0},
                   {"DELETE FROM loss", 0}};
     const char *db = sample_path("runs.db");
-    (void)state;
     record_gpu_run(db);
     for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
         int dots = 0;
@@ -510,22 +496,16 @@ static void odd_losses_are_drawn(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(trace_is_what_viewers_read, export_cleanup),
-        cmocka_unit_test_teardown(crossing_slices_have_rows, export_cleanup),
-        cmocka_unit_test_teardown(enclosing_steps_come_first, export_cleanup),
-        cmocka_unit_test_teardown(slices_have_the_names_of_pytorch,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(what_lies_outside_of_iterations_stays_away,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(an_evaluation_is_whole_or_away,
-                                  export_cleanup),
-        cmocka_unit_test_teardown(ranges_stand_for_steps, export_cleanup),
-        cmocka_unit_test_teardown(html_stands_alone, export_cleanup),
-        cmocka_unit_test_teardown(long_names_stay_readable, export_cleanup),
-        cmocka_unit_test_teardown(odd_losses_are_drawn, export_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(trace_is_what_viewers_read, export_cleanup),
+          cmocka_unit_test_teardown(crossing_slices_have_rows, export_cleanup),
+          cmocka_unit_test_teardown(enclosing_steps_come_first, export_cleanup),
+          cmocka_unit_test_teardown(slices_have_the_names_of_pytorch,
+                                    export_cleanup),
+          cmocka_unit_test_teardown(what_lies_outside_of_iterations_stays_away,
+                                    export_cleanup),
+          cmocka_unit_test_teardown(an_evaluation_is_whole_or_away,
+                                    export_cleanup),
+          cmocka_unit_test_teardown(ranges_stand_for_steps, export_cleanup),
+          cmocka_unit_test_teardown(html_stands_alone, export_cleanup),
+          cmocka_unit_test_teardown(long_names_stay_readable, export_cleanup),
+          cmocka_unit_test_teardown(odd_losses_are_drawn, export_cleanup))

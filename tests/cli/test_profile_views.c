@@ -1,10 +1,6 @@
 /* profiles/views.sql on databases made here: its rows are those that the
  * program's own queries have. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,10 +37,9 @@ static int64_t number(sqlite3 *db, const char *sql)
     return n;
 }
 
-static void views_have_the_rows_of_a_run(void **state)
+TEST_CASE(views_have_the_rows_of_a_run)
 {
     const char *path = sample_path("runs.db");
-    (void)state;
     record_gpu_run(path);
     sample_counters(path, 5);
     sample_sql(path, "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET correlationId = "
@@ -73,13 +68,12 @@ static void views_have_the_rows_of_a_run(void **state)
 }
 
 /* As a timeline has them, and not where streams overlap. */
-static void gaps_are_when_nothing_ran(void **state)
+TEST_CASE(gaps_are_when_nothing_ran)
 {
     const char *path = sample_path("runs.db");
     int64_t gaps = 0;
     int64_t sum = 0;
     int64_t longest = 0;
-    (void)state;
     record_gpu_run(path);
     sample_sql(path, "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET deviceId = 0");
     int64_t n = sample_int(path, "SELECT count(*) FROM op_kernel") +
@@ -115,7 +109,7 @@ static void gaps_are_when_nothing_ran(void **state)
 
 /* The views of each version of the schema: views.sql names the first one that
  * has them all. */
-static void older_versions_that_have_them(void **state)
+TEST_CASE(older_versions_that_have_them)
 {
     static const char *const views[] = {"run_view",    "step_view",
                                         "kernel_view", "launch_view",
@@ -123,7 +117,6 @@ static void older_versions_that_have_them(void **state)
     char name[512];
     char word[64];
     int first = 0;
-    (void)state;
     sqlite3 *whole = NULL;
     assert_int_equal(sqlite3_open(sample_path("old.db"), &whole), SQLITE_OK);
     int version = 1;
@@ -160,13 +153,8 @@ static void older_versions_that_have_them(void **state)
     test_free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(views_have_the_rows_of_a_run, export_cleanup),
-        cmocka_unit_test_teardown(gaps_are_when_nothing_ran, export_cleanup),
-        cmocka_unit_test_teardown(older_versions_that_have_them,
-                                  export_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(views_have_the_rows_of_a_run,
+                                    export_cleanup),
+          cmocka_unit_test_teardown(gaps_are_when_nothing_ran, export_cleanup),
+          cmocka_unit_test_teardown(older_versions_that_have_them,
+                                    export_cleanup))

@@ -3,16 +3,12 @@
  * can be read, but no network can be built of them: nodes and shapes are named.
  */
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "lesson/lesson.h"
@@ -72,11 +68,10 @@ static char *findings_of(const char *name, enum lab_status *st)
     return lab_str_detach(&text);
 }
 
-static void every_bad_lesson_says_why(void **state)
+TEST_CASE(every_bad_lesson_says_why)
 {
     int tried = 0;
     int wrong = 0;
-    (void)state;
     assert_int_equal(chdir(directory), 0);
     DIR *d = opendir(".");
     assert_non_null(d);
@@ -109,10 +104,9 @@ static void every_bad_lesson_says_why(void **state)
 }
 
 /* The first finding is also the error that the short form returns. */
-static void the_error_names_file_line_and_column(void **state)
+TEST_CASE(the_error_names_file_line_and_column)
 {
     struct lab_lesson *lesson = (struct lab_lesson *)"untouched";
-    (void)state;
     assert_int_equal(chdir(directory), 0);
     assert_int_equal(lab_lesson_load(&lesson, "op-unknown.md"), LAB_E_PARSE);
     assert_null(lesson);
@@ -132,10 +126,9 @@ static enum lab_status load_text(const char *text, size_t size)
     return st;
 }
 
-static void files_that_cannot_be_read(void **state)
+TEST_CASE(files_that_cannot_be_read)
 {
     struct lab_lesson *lesson = NULL;
-    (void)state;
     assert_int_equal(lab_lesson_load(&lesson, "no/such/lesson.md"), LAB_E_IO);
     assert_string_equal(lab_error(), "no/such/lesson.md: cannot read it: No "
                                      "such file or directory");
@@ -146,10 +139,9 @@ static void files_that_cannot_be_read(void **state)
     assert_null(strchr(lab_error(), '\033'));
 }
 
-static void a_file_without_end_is_refused(void **state)
+TEST_CASE(a_file_without_end_is_refused)
 {
     struct lab_lesson *lesson = NULL;
-    (void)state;
     assert_int_equal(lab_lesson_load(&lesson, "/dev/zero"), LAB_E_RANGE);
     assert_non_null(strstr(lab_error(), "larger than 4 MiB"));
     size_t size = (size_t)5 << 20;
@@ -160,13 +152,12 @@ static void a_file_without_end_is_refused(void **state)
     lab_free(big);
 }
 
-static void a_tensor_larger_than_memory_is_refused(void **state)
+TEST_CASE(a_tensor_larger_than_memory_is_refused)
 {
     static const char text[] =
         "---\nformat: 1\ntitle: T\ndata:\n  source: inline\n"
         "  x: {shape: [100000, 100000, 100000], fill: 1}\n  y: [0]\n"
         "network:\n  - {op: relu}\nloss: {op: mse}\n---\n";
-    (void)state;
     assert_int_equal(load_text(text, strlen(text)), LAB_E_SHAPE);
     assert_non_null(strstr(lab_error(), "a.md:6:14: 1000000000000000 "
                                         "elements take "));
@@ -175,11 +166,10 @@ static void a_tensor_larger_than_memory_is_refused(void **state)
 
 /* A file cut at any byte is read or refused, never a crash, and what is
  * refused says why. */
-static void every_cut_of_a_lesson(void **state)
+TEST_CASE(every_cut_of_a_lesson)
 {
     char *text =
         read_file(LAB_SOURCE_DIR "/tests/golden/lessons/viii_layernorm.md");
-    (void)state;
     assert_non_null(text);
     for (size_t n = 0; n < strlen(text); n++) {
         if (load_text(text, n) != LAB_OK)
@@ -188,15 +178,9 @@ static void every_cut_of_a_lesson(void **state)
     lab_free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_bad_lesson_says_why),
-        cmocka_unit_test(the_error_names_file_line_and_column),
-        cmocka_unit_test(files_that_cannot_be_read),
-        cmocka_unit_test(a_file_without_end_is_refused),
-        cmocka_unit_test(a_tensor_larger_than_memory_is_refused),
-        cmocka_unit_test(every_cut_of_a_lesson),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(every_bad_lesson_says_why),
+          cmocka_unit_test(the_error_names_file_line_and_column),
+          cmocka_unit_test(files_that_cannot_be_read),
+          cmocka_unit_test(a_file_without_end_is_refused),
+          cmocka_unit_test(a_tensor_larger_than_memory_is_refused),
+          cmocka_unit_test(every_cut_of_a_lesson))

@@ -1,10 +1,6 @@
 /* Data files that are damaged, cut short or not what they are said to be: a
  * clear error with the file and the line, and nothing lost. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/net.h"
@@ -91,7 +87,7 @@ static void csv_is(const char *text, size_t n, enum lab_status want,
         net_said(said);
 }
 
-static void every_bad_csv_says_where(void **state)
+TEST_CASE(every_bad_csv_says_where)
 {
     static const struct bad_csv bad[] = {
         {"", LAB_E_PARSE, "bad.csv: holds no rows"},
@@ -113,14 +109,13 @@ static void every_bad_csv_says_where(void **state)
         {"1,2,1e7\n", LAB_E_RANGE, "bad.csv:1: the label 1e+07"},
         {"1,\033[31mred,0\n", LAB_E_PARSE, "bad.csv:1:3: '^[[31mred'"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         csv_is(bad[i].text, strlen(bad[i].text), bad[i].status, bad[i].said,
                "softmax_cross_entropy");
     csv_is("1,2,1e99\n", 9, LAB_E_RANGE, "bad.csv:1: 1e+99", "mse");
 }
 
-static void what_is_unusual_and_right_is_read(void **state)
+TEST_CASE(what_is_unusual_and_right_is_read)
 {
     static const char *const good[] = {
         "1,2,0\n3,4,1",           /* no newline at the end */
@@ -128,23 +123,20 @@ static void what_is_unusual_and_right_is_read(void **state)
         " 1 ,\t2, 0 \n3,4,1\n\n", /* blanks */
         "\n1e3,-.5,0\n+3,4.,1\n", /* forms of numbers */
     };
-    (void)state;
     for (size_t i = 0; i < 4; i++)
         csv_is(good[i], strlen(good[i]), LAB_OK, "", "softmax_cross_entropy");
 }
 
-static void a_nul_byte_is_no_text(void **state)
+TEST_CASE(a_nul_byte_is_no_text)
 {
-    (void)state;
     csv_is("1,2\0,3,0\n4,5,6,0\n", 18, LAB_E_PARSE, "bad.csv:1: holds a NUL",
            "mse");
     csv_is("1,2,0\n3,4,1\n\0\0\0\0", 16, LAB_E_PARSE, "bad.csv:3: ", "mse");
 }
 
-static void a_line_longer_than_any_buffer(void **state)
+TEST_CASE(a_line_longer_than_any_buffer)
 {
     struct lab_str s;
-    (void)state;
     lab_str_init(&s);
     for (int row = 0; row < 2; row++) {
         for (int i = 0; i < 12000; i++)
@@ -158,11 +150,10 @@ static void a_line_longer_than_any_buffer(void **state)
     lab_str_release(&s);
 }
 
-static void a_label_column_outside(void **state)
+TEST_CASE(a_label_column_outside)
 {
     struct net n;
     struct lab_data *d = NULL;
-    (void)state;
     write_plain("three.csv", "1,2,0\n", 6);
     net_init(&n);
     n.spec.data.source = LAB_DATA_CSV;
@@ -175,9 +166,8 @@ static void a_label_column_outside(void **state)
     net_free(&n);
 }
 
-static void files_that_cannot_be_read(void **state)
+TEST_CASE(files_that_cannot_be_read)
 {
-    (void)state;
     assert_int_equal(open_data(LAB_DATA_CSV, "none.csv", "mse"), LAB_E_IO);
     net_said("none.csv: cannot open: No such file");
     assert_int_equal(open_data(LAB_DATA_CSV, NULL, "mse"), LAB_E_PARSE);
@@ -189,12 +179,11 @@ static void files_that_cannot_be_read(void **state)
 
 /* A packed csv with one byte changed or missing at any place is refused, or
  * (in the few bytes of the header that say nothing) read as it was. */
-static void packed_csv_damaged_anywhere(void **state)
+TEST_CASE(packed_csv_damaged_anywhere)
 {
     struct lab_str s;
     unsigned char bytes[4096];
     unsigned char bad[4096];
-    (void)state;
     lab_str_init(&s);
     for (int i = 0; i < 200; i++)
         lab_str_addf(&s, "%d,%d,%d\n", i * 7 % 13, i * 5 % 11, i % 3);
@@ -223,9 +212,8 @@ static void packed_csv_damaged_anywhere(void **state)
     lab_str_release(&s);
 }
 
-static void digits_of_another_width(void **state)
+TEST_CASE(digits_of_another_width)
 {
-    (void)state;
     write_plain("digits.csv", "1,2,3,0\n", 8);
     assert_int_equal(
         open_data(LAB_DATA_DIGITS, "digits.csv", "softmax_cross_entropy"),
@@ -234,11 +222,10 @@ static void digits_of_another_width(void **state)
     net_said("3 features");
 }
 
-static void a_batch_or_split_that_rows_do_not_give(void **state)
+TEST_CASE(a_batch_or_split_that_rows_do_not_give)
 {
     struct net n;
     struct lab_data *d = NULL;
-    (void)state;
     write_plain("two.csv", "1,2,0\n3,4,1\n", 12);
     net_init(&n);
     n.spec.data.source = LAB_DATA_CSV;
@@ -293,10 +280,9 @@ static void mnist_is(enum lab_status want, const char *file, const char *said)
         net_said(said);
 }
 
-static void idx_cut_anywhere(void **state)
+TEST_CASE(idx_cut_anywhere)
 {
     unsigned char bytes[ROOM];
-    (void)state;
     for (int i = 0; i < FILES; i++) {
         size_t n = idx_bytes(i, bytes);
         for (size_t cut = 0; cut < n; cut++) {
@@ -316,7 +302,7 @@ static void idx_cut_anywhere(void **state)
     }
 }
 
-static void idx_headers_that_lie(void **state)
+TEST_CASE(idx_headers_that_lie)
 {
     static const struct {
         int file;
@@ -338,7 +324,6 @@ static void idx_headers_that_lie(void **state)
         {1, 9, 10, LAB_E_RANGE, "label 1 is 10"},
         {3, 12, 255, LAB_E_RANGE, "label 4 is 255"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(lie) / sizeof(lie[0]); i++) {
         unsigned char bytes[ROOM];
         size_t n = idx_bytes(lie[i].file, bytes);
@@ -349,10 +334,9 @@ static void idx_headers_that_lie(void **state)
     }
 }
 
-static void idx_files_that_do_not_belong_together(void **state)
+TEST_CASE(idx_files_that_do_not_belong_together)
 {
     unsigned char bytes[ROOM];
-    (void)state;
     write_set();
     size_t n = idx_bytes(1, bytes);
     bytes[7] = 4;
@@ -378,11 +362,10 @@ static void idx_files_that_do_not_belong_together(void **state)
     net_said("nowhere");
 }
 
-static void packed_idx_cut_or_claiming(void **state)
+TEST_CASE(packed_idx_cut_or_claiming)
 {
     unsigned char bytes[ROOM];
     unsigned char packed[256];
-    (void)state;
     write_set();
     size_t n = idx_bytes(0, bytes);
     assert_int_equal(unlink(idx_name[0]), 0);
@@ -415,7 +398,7 @@ static bool ask(void *user)
 }
 
 /* Reading every source is stopped where it is asked for. */
-static void reading_is_stopped(void **state)
+TEST_CASE(reading_is_stopped)
 {
     static const struct {
         enum lab_data_source source;
@@ -426,7 +409,6 @@ static void reading_is_stopped(void **state)
                {LAB_DATA_DIGITS, NULL},
                {LAB_DATA_MNIST, "."}};
     FILE *f = fopen("long.csv", "w");
-    (void)state;
     assert_non_null(f);
     for (int i = 0; i < 30000; i++)
         fputs("1.5,2.5,1\n", f);

@@ -2,16 +2,12 @@
  * given back: each call says LAB_E_NOMEM or works, nothing crashes, nothing
  * leaks (the sanitized build sees that), and afterwards the walk goes on. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/net.h"
@@ -86,9 +82,8 @@ static enum lab_status open_and_build(struct net *n)
     return st;
 }
 
-static void data_and_plan(void **state)
+TEST_CASE(data_and_plan)
 {
-    (void)state;
     with_ever_more(open_and_build);
 }
 
@@ -110,15 +105,13 @@ static enum lab_status start(struct net *n)
     return st;
 }
 
-static void a_walk(void **state)
+TEST_CASE(a_walk)
 {
-    (void)state;
     with_ever_more(start);
 }
 
-static void inline_data(void **state)
+TEST_CASE(inline_data)
 {
-    (void)state;
     for (int64_t nth = 1;; nth++) {
         struct net n;
         net_init(&n);
@@ -186,9 +179,8 @@ static enum lab_status explain(struct net *n)
     return st;
 }
 
-static void an_explanation(void **state)
+TEST_CASE(an_explanation)
 {
-    (void)state;
     on_a_walk(0, explain); /* after training at speed, without a copy */
     on_a_walk(3, explain);
 }
@@ -209,9 +201,8 @@ static enum lab_status check(struct net *n)
     return LAB_OK;
 }
 
-static void a_gradient_check(void **state)
+TEST_CASE(a_gradient_check)
 {
-    (void)state;
     on_a_walk(0, check);
     on_a_walk(4, check);
 }
@@ -223,9 +214,8 @@ static enum lab_status evaluate(struct net *n)
     return lab_walk_evaluate(n->walk, &accuracy, &loss);
 }
 
-static void an_evaluation(void **state)
+TEST_CASE(an_evaluation)
 {
-    (void)state;
     on_a_walk(4, evaluate);
 }
 
@@ -241,9 +231,8 @@ static enum lab_status choose_groups(struct net *n)
     return st == LAB_E_NOTFOUND ? choose_nothing(n) : st;
 }
 
-static void a_switch(void **state)
+TEST_CASE(a_switch)
 {
-    (void)state;
     on_a_walk(4, choose_groups);
     on_a_walk(1, choose_nothing);
 }
@@ -254,18 +243,16 @@ static enum lab_status old_value(struct net *n)
     return lab_walk_read(n->walk, net_id(n, "fc1.W"), true, W);
 }
 
-static void an_old_value(void **state)
+TEST_CASE(an_old_value)
 {
-    (void)state;
     on_a_walk(0, old_value);
 }
 
 /* No memory for copies: steps go on, and back is as exact as ever. */
-static void back_without_copies(void **state)
+TEST_CASE(back_without_copies)
 {
     struct net n;
     struct net other;
-    (void)state;
     describe(&n);
     describe(&other);
     net_walk(&n, "cpu");
@@ -285,9 +272,8 @@ static void back_without_copies(void **state)
     net_free(&other);
 }
 
-static void the_variant_check(void **state)
+TEST_CASE(the_variant_check)
 {
-    (void)state;
     for (int64_t nth = 1;; nth += nth < 12 ? 1 : 61) {
         struct lab_backend *be;
         struct lab_str said;

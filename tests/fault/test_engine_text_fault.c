@@ -1,9 +1,5 @@
 /* Texts and networks that do not fit: each named with file, line and byte or
  * with the lesson's place. And memory that ends at the Nth allocation. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "engine/generate.h"
@@ -77,7 +73,7 @@ static void text_is(const char *text, size_t n, enum lab_status want,
     net_said(said);
 }
 
-static void every_bad_text_says_where(void **state)
+TEST_CASE(every_bad_text_says_where)
 {
     static const struct {
         const char *text;
@@ -95,16 +91,14 @@ static void every_bad_text_says_where(void **state)
          "e\n",
          "a.txt:1: the byte at offset 2 (0xFC) is not UTF-8"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         text_is(bad[i].text, strlen(bad[i].text), LAB_E_PARSE, bad[i].said);
     text_is("abc\nd\0ef", 8, LAB_E_PARSE,
             "a.txt:2: the byte at offset 5 (0x00) is a NUL");
 }
 
-static void too_short_for_its_windows(void **state)
+TEST_CASE(too_short_for_its_windows)
 {
-    (void)state;
     write_bytes("a.txt", "abcdefghij", 10);
     assert_int_equal(open_with(9, 1, 1), LAB_OK);
     assert_int_equal(open_with(10, 1, 1), LAB_E_RANGE);
@@ -136,9 +130,8 @@ static enum lab_status check(const char *embedding, const char *dense)
 }
 
 /* Larger than needed is no error: another text may be read with it. */
-static void a_vocabulary_that_is_too_small(void **state)
+TEST_CASE(a_vocabulary_that_is_too_small)
 {
-    (void)state;
     write_bytes("a.txt", "abcdefghij", 10);
     assert_int_equal(check("e embedding vocab=10 dim=2", "fc dense units=10"),
                      LAB_OK);
@@ -154,10 +147,9 @@ static void a_vocabulary_that_is_too_small(void **state)
              "network's output has 9 scores: units: 10");
 }
 
-static void other_files_and_losses(void **state)
+TEST_CASE(other_files_and_losses)
 {
     struct net n;
-    (void)state;
     unlink("a.txt");
     assert_int_equal(open_with(2, 1, 1), LAB_E_IO);
     net_said("a.txt: cannot open: No such file");
@@ -177,10 +169,9 @@ static void other_files_and_losses(void **state)
     net_free(&n);
 }
 
-static void packed_text(void **state)
+TEST_CASE(packed_text)
 {
     char bytes[4096];
-    (void)state;
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (char)('a' + i * i % 23);
     gzFile f = gzopen("a.txt", "wb6");
@@ -203,9 +194,8 @@ static enum lab_status read_and_count(struct net *n)
     return st ? st : lab_text_order3_bits(lab_data_text(n->data), &bits);
 }
 
-static void reading_with_ever_more_memory(void **state)
+TEST_CASE(reading_with_ever_more_memory)
 {
-    (void)state;
     write_bytes("a.txt", "the text and the text and the", 29);
     for (int64_t nth = 1;; nth++) {
         struct net n;
@@ -240,10 +230,9 @@ static enum lab_status write_some(struct net *n)
     return st;
 }
 
-static void writing_with_ever_more_memory(void **state)
+TEST_CASE(writing_with_ever_more_memory)
 {
     struct net n;
-    (void)state;
     describe(&n, 4, 2, "e embedding vocab=16 dim=3", "fc dense units=16");
     net_walk(&n, "cpu");
     net_steps(&n, 6);

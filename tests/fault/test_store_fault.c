@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -59,12 +55,11 @@ static void write_file(const char *path, const void *bytes, size_t n)
     fclose(f);
 }
 
-static void garbage_is_not_a_database(void **state)
+TEST_CASE(garbage_is_not_a_database)
 {
     static const char text[] = "run,loss\n1,0.5\n";
     const char *path = sample_path("table.csv");
     char noise[8192];
-    (void)state;
     write_file(path, text, sizeof(text));
     refuses(path, NULL, LAB_E_DB, "not a database", "--db");
     refuses(path, &reader, LAB_E_DB, "not a database", "--db");
@@ -78,11 +73,10 @@ static void garbage_is_not_a_database(void **state)
     assert_int_equal(info.st_size, sizeof(noise));
 }
 
-static void truncated_file_is_refused(void **state)
+TEST_CASE(truncated_file_is_refused)
 {
     const char *path = sample_path("runs.db");
     struct stat info;
-    (void)state;
     assert_int_equal(sample_run(path, 50, 10, NULL), LAB_OK);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(truncate(path, info.st_size / 2), 0);
@@ -104,7 +98,7 @@ static bool any_step(void *user, const struct lab_step_row *row)
     return ++*(int *)user < 1 << 20;
 }
 
-static void damaged_pages_are_reported(void **state)
+TEST_CASE(damaged_pages_are_reported)
 {
     const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
@@ -113,7 +107,6 @@ static void damaged_pages_are_reported(void **state)
     struct stat info;
     char noise[4096];
     int n = 0;
-    (void)state;
     assert_int_equal(sample_run(path, 50, 10, NULL), LAB_OK);
     assert_int_equal(stat(path, &info), 0);
     memset(noise, 0xA5, sizeof(noise));
@@ -135,10 +128,9 @@ static void damaged_pages_are_reported(void **state)
     assert_non_null(strstr(lab_error(), "damaged"));
 }
 
-static void newer_schema_is_refused(void **state)
+TEST_CASE(newer_schema_is_refused)
 {
     const char *path = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
     sample_sql(path, "PRAGMA user_version = 99");
     refuses(path, NULL, LAB_E_DB, "newer program (schema 99", "update");
@@ -146,10 +138,9 @@ static void newer_schema_is_refused(void **state)
     assert_int_equal(sample_int(path, "PRAGMA user_version"), 99);
 }
 
-static void other_programs_files_are_left_alone(void **state)
+TEST_CASE(other_programs_files_are_left_alone)
 {
     const char *path = sample_path("bookmarks.db");
-    (void)state;
     sample_sql(path, "CREATE TABLE bookmark (url); INSERT INTO bookmark VALUES "
                      "('x')");
     refuses(path, NULL, LAB_E_DB, "another program", "--db");
@@ -157,11 +148,10 @@ static void other_programs_files_are_left_alone(void **state)
     assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master"), 1);
 }
 
-static void missing_file_is_not_found(void **state)
+TEST_CASE(missing_file_is_not_found)
 {
     const char *path = sample_path("none/at/all.db");
     struct lab_database *db = NULL;
-    (void)state;
     refuses(path, &reader, LAB_E_NOTFOUND, "No such file", "");
     assert_int_equal(access(sample_path("none"), F_OK), -1);
     assert_int_equal(lab_database_open(&db, "", NULL), LAB_E_ARG);
@@ -169,9 +159,8 @@ static void missing_file_is_not_found(void **state)
     lab_database_close(NULL);
 }
 
-static void bad_places_are_explained(void **state)
+TEST_CASE(bad_places_are_explained)
 {
-    (void)state;
     write_file(sample_path("file"), "x", 1);
     refuses(sample_path("file/runs.db"), NULL, LAB_E_DB, "", "--db");
     refuses(sample_dir(), NULL, LAB_E_DB, "", "--db");
@@ -217,10 +206,9 @@ static int can_read_but_not_write(const char *path)
     return 0;
 }
 
-static void rights_are_respected(void **state)
+TEST_CASE(rights_are_respected)
 {
     const char *path = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(path, 1, 3, NULL), LAB_OK);
     assert_int_equal(chmod(path, 0444), 0);
     assert_int_equal(chmod(sample_dir(), 0555), 0);
@@ -237,13 +225,12 @@ static sqlite3 *lock_file(const char *path, const char *how)
     return other;
 }
 
-static void locked_database_is_explained(void **state)
+TEST_CASE(locked_database_is_explained)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = NULL;
     struct lab_run_info info;
     const struct lab_writer_options o = {.busy_timeout_ms = 50};
-    (void)state;
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
     lab_run_info_init(&info);
     sqlite3 *other = lock_file(path, "BEGIN EXCLUSIVE");
@@ -259,7 +246,7 @@ static void locked_database_is_explained(void **state)
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
 }
 
-static void lock_in_a_run_stops_recording_only(void **state)
+TEST_CASE(lock_in_a_run_stops_recording_only)
 {
     const char *path = sample_path("runs.db");
     const struct lab_writer_options o = {.busy_timeout_ms = 50};
@@ -268,7 +255,6 @@ static void lock_in_a_run_stops_recording_only(void **state)
     struct lab_writer *writer;
     struct lab_writer_state now;
     int64_t exec = 1;
-    (void)state;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
     assert_int_equal(lab_writer_new(&writer, path, &info, &o), LAB_OK);
@@ -329,12 +315,11 @@ static int fill_the_disk(const char *path)
     return 0;
 }
 
-static void full_disk_stops_recording_only(void **state)
+TEST_CASE(full_disk_stops_recording_only)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
     int status;
-    (void)state;
     pid_t pid = fork();
     if (pid == 0)
         _exit(fill_the_disk(path));
@@ -351,10 +336,9 @@ static void full_disk_stops_recording_only(void **state)
                      1);
 }
 
-static void default_place_follows_the_environment(void **state)
+TEST_CASE(default_place_follows_the_environment)
 {
     struct lab_str path;
-    (void)state;
     char *state_home =
         lab_strdup(getenv("XDG_STATE_HOME") ? getenv("XDG_STATE_HOME") : "");
     char *home = lab_strdup(getenv("HOME") ? getenv("HOME") : "");
@@ -379,33 +363,26 @@ static void default_place_follows_the_environment(void **state)
     lab_free(home);
 }
 
-static void odd_names_are_only_names(void **state)
+TEST_CASE(odd_names_are_only_names)
 {
     const char *path = sample_path("a?mode=ro&b%20c#d e.db");
-    (void)state;
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
     struct stat info;
     assert_int_equal(stat(path, &info), 0);
     assert_true(info.st_size > 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(garbage_is_not_a_database, cleanup),
-        cmocka_unit_test_teardown(truncated_file_is_refused, cleanup),
-        cmocka_unit_test_teardown(damaged_pages_are_reported, cleanup),
-        cmocka_unit_test_teardown(newer_schema_is_refused, cleanup),
-        cmocka_unit_test_teardown(other_programs_files_are_left_alone, cleanup),
-        cmocka_unit_test_teardown(missing_file_is_not_found, cleanup),
-        cmocka_unit_test_teardown(bad_places_are_explained, cleanup),
-        cmocka_unit_test_teardown(rights_are_respected, cleanup),
-        cmocka_unit_test_teardown(locked_database_is_explained, cleanup),
-        cmocka_unit_test_teardown(lock_in_a_run_stops_recording_only, cleanup),
-        cmocka_unit_test_teardown(full_disk_stops_recording_only, cleanup),
-        cmocka_unit_test_teardown(default_place_follows_the_environment,
-                                  cleanup),
-        cmocka_unit_test_teardown(odd_names_are_only_names, cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(
+    cmocka_unit_test_teardown(garbage_is_not_a_database, cleanup),
+    cmocka_unit_test_teardown(truncated_file_is_refused, cleanup),
+    cmocka_unit_test_teardown(damaged_pages_are_reported, cleanup),
+    cmocka_unit_test_teardown(newer_schema_is_refused, cleanup),
+    cmocka_unit_test_teardown(other_programs_files_are_left_alone, cleanup),
+    cmocka_unit_test_teardown(missing_file_is_not_found, cleanup),
+    cmocka_unit_test_teardown(bad_places_are_explained, cleanup),
+    cmocka_unit_test_teardown(rights_are_respected, cleanup),
+    cmocka_unit_test_teardown(locked_database_is_explained, cleanup),
+    cmocka_unit_test_teardown(lock_in_a_run_stops_recording_only, cleanup),
+    cmocka_unit_test_teardown(full_disk_stops_recording_only, cleanup),
+    cmocka_unit_test_teardown(default_place_follows_the_environment, cleanup),
+    cmocka_unit_test_teardown(odd_names_are_only_names, cleanup))

@@ -1,9 +1,5 @@
 /* Files of other people: what is copied. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -43,13 +39,12 @@ static void same_rows(const char *here, const char *theirs)
     }
 }
 
-static void rows_names_and_identity_come_along(void **state)
+TEST_CASE(rows_names_and_identity_come_along)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
     const struct lab_import_options label = {"anna", false};
     struct seen s;
-    (void)state;
     /* other names in another order, and rows of our own, so that no id fits */
     assert_int_equal(sample_run(here, 2, 3, NULL), LAB_OK);
     sample_sql(here, "UPDATE StringIds SET id = 1000 - id, value = value || "
@@ -82,12 +77,11 @@ static void rows_names_and_identity_come_along(void **state)
                      3);
 }
 
-static void nothing_is_doubled(void **state)
+TEST_CASE(nothing_is_doubled)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
     struct seen s;
-    (void)state;
     assert_int_equal(sample_run(theirs, 2, 2, NULL), LAB_OK);
     assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
     int64_t before = size_of(here);
@@ -113,13 +107,12 @@ static void nothing_is_doubled(void **state)
     assert_int_equal(s.skipped, 2);
 }
 
-static void ceilings_come_once(void **state)
+TEST_CASE(ceilings_come_once)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
     static const char all[] = "SELECT count(*) FROM ceiling";
     struct seen s;
-    (void)state;
     assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
     assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
     sample_sql(theirs,
@@ -140,13 +133,12 @@ static void ceilings_come_once(void **state)
                      4000000000000);
 }
 
-static void dry_run_changes_nothing(void **state)
+TEST_CASE(dry_run_changes_nothing)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
     const struct lab_import_options dry = {NULL, true};
     struct seen s;
-    (void)state;
     assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
     assert_int_equal(sample_run(theirs, 2, 2, NULL), LAB_OK);
     int64_t before = size_of(here);
@@ -159,7 +151,7 @@ static void dry_run_changes_nothing(void **state)
 }
 
 /* A database that has never seen version 2, and its copy that has. */
-static void version_one_comes_in_once(void **state)
+TEST_CASE(version_one_comes_in_once)
 {
     const char *here = sample_path("here.db");
     const char *old = sample_path("old.db");
@@ -168,7 +160,6 @@ static void version_one_comes_in_once(void **state)
     struct seen s;
     int count;
     char path[600];
-    (void)state;
     snprintf(path, sizeof(path), "%s", old);
     db.path = path;
     assert_int_equal(sqlite3_open(old, &db.sql), SQLITE_OK);
@@ -199,12 +190,11 @@ static void version_one_comes_in_once(void **state)
 
 /* A lab that failed before its first row is a lab; another tool's run is
  * neither. */
-static void kinds_come_along(void **state)
+TEST_CASE(kinds_come_along)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
     struct seen s;
-    (void)state;
     for (int i = 0; i < 4; i++)
         assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
     sample_sql(theirs,
@@ -232,7 +222,7 @@ static void kinds_come_along(void **state)
         1);
 }
 
-static void a_run_that_is_recorded_now_waits(void **state)
+TEST_CASE(a_run_that_is_recorded_now_waits)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
@@ -240,7 +230,6 @@ static void a_run_that_is_recorded_now_waits(void **state)
     struct lab_run_summary summary;
     struct lab_writer *writer;
     struct seen s;
-    (void)state;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
     assert_int_equal(lab_writer_new(&writer, theirs, &info, NULL), LAB_OK);
@@ -303,12 +292,11 @@ static void make_nsys(const char *path, bool full)
             "77), (800, 2000, 59, NULL, 13, 77)");
 }
 
-static void nsys_becomes_a_run(void **state)
+TEST_CASE(nsys_becomes_a_run)
 {
     const char *here = sample_path("here.db");
     const char *file = sample_path("report.sqlite");
     struct seen s;
-    (void)state;
     assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
     make_nsys(file, true);
     assert_int_equal(import(here, file, NULL, &s), LAB_OK);
@@ -355,12 +343,11 @@ static void nsys_becomes_a_run(void **state)
 }
 
 /* What the measured program wrote is a text of the export. */
-static void nsys_may_hold_a_long_text(void **state)
+TEST_CASE(nsys_may_hold_a_long_text)
 {
     const char *here = sample_path("here.db");
     const char *file = sample_path("report.sqlite");
     struct seen s;
-    (void)state;
     make_nsys(file, true);
     sample_sql(file, "INSERT INTO StringIds VALUES (21, "
                      "hex(zeroblob(40000)) || 'x')");
@@ -369,7 +356,7 @@ static void nsys_may_hold_a_long_text(void **state)
 }
 
 /* nsys writes no table in which there is no row. */
-static void an_empty_export_is_a_run_without_kernels(void **state)
+TEST_CASE(an_empty_export_is_a_run_without_kernels)
 {
     static const char *const more[] = {
         "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT)",
@@ -378,7 +365,6 @@ static void an_empty_export_is_a_run_without_kernels(void **state)
         "CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT)",
     };
     struct seen s;
-    (void)state;
     for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++) {
         const char *here = sample_path("here.db");
         const char *file = sample_path("empty.sqlite");
@@ -456,11 +442,10 @@ static const char version_later[] =
     "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
     "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '4.2.0')";
 
-static void versions_of_nsys_come_in(void **state)
+TEST_CASE(versions_of_nsys_come_in)
 {
     static const char *const versions[] = {version_2021, version_later};
     const char *here = sample_path("here.db");
-    (void)state;
     for (int i = 0; i < 2; i++) {
         char name[32];
         char sql[1024];
@@ -492,23 +477,17 @@ static void versions_of_nsys_come_in(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(rows_names_and_identity_come_along,
-                                  import_cleanup),
-        cmocka_unit_test_teardown(nothing_is_doubled, import_cleanup),
-        cmocka_unit_test_teardown(ceilings_come_once, import_cleanup),
-        cmocka_unit_test_teardown(dry_run_changes_nothing, import_cleanup),
-        cmocka_unit_test_teardown(version_one_comes_in_once, import_cleanup),
-        cmocka_unit_test_teardown(kinds_come_along, import_cleanup),
-        cmocka_unit_test_teardown(a_run_that_is_recorded_now_waits,
-                                  import_cleanup),
-        cmocka_unit_test_teardown(nsys_becomes_a_run, import_cleanup),
-        cmocka_unit_test_teardown(nsys_may_hold_a_long_text, import_cleanup),
-        cmocka_unit_test_teardown(an_empty_export_is_a_run_without_kernels,
-                                  import_cleanup),
-        cmocka_unit_test_teardown(versions_of_nsys_come_in, import_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(rows_names_and_identity_come_along,
+                                    import_cleanup),
+          cmocka_unit_test_teardown(nothing_is_doubled, import_cleanup),
+          cmocka_unit_test_teardown(ceilings_come_once, import_cleanup),
+          cmocka_unit_test_teardown(dry_run_changes_nothing, import_cleanup),
+          cmocka_unit_test_teardown(version_one_comes_in_once, import_cleanup),
+          cmocka_unit_test_teardown(kinds_come_along, import_cleanup),
+          cmocka_unit_test_teardown(a_run_that_is_recorded_now_waits,
+                                    import_cleanup),
+          cmocka_unit_test_teardown(nsys_becomes_a_run, import_cleanup),
+          cmocka_unit_test_teardown(nsys_may_hold_a_long_text, import_cleanup),
+          cmocka_unit_test_teardown(an_empty_export_is_a_run_without_kernels,
+                                    import_cleanup),
+          cmocka_unit_test_teardown(versions_of_nsys_come_in, import_cleanup))

@@ -1,9 +1,5 @@
 /* Files of other people that are made to do harm, or that meet bad luck. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,12 +13,11 @@
 
 /* Rows of two iterations by turns, at places that no schedule has: each row
  * ends an iteration, and must not cost as much as all the places. */
-static void far_places_cost_no_more_than_near_ones(void **state)
+TEST_CASE(far_places_cost_no_more_than_near_ones)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
     struct seen s;
-    (void)state;
     assert_int_equal(sample_run(theirs, 3, 4, NULL), LAB_OK);
     sample_sql(theirs,
                "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n "
@@ -52,7 +47,7 @@ static int refuse(void *user)
 }
 
 /* What is told as copied must be there. */
-static void nothing_is_told_before_it_is_certain(void **state)
+TEST_CASE(nothing_is_told_before_it_is_certain)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
@@ -60,7 +55,6 @@ static void nothing_is_told_before_it_is_certain(void **state)
     struct lab_database *db;
     struct seen s = {0};
     int refused = 0;
-    (void)state;
     assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
     assert_int_equal(sample_run(theirs, 2, 2, NULL), LAB_OK);
     assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
@@ -90,7 +84,7 @@ static void check_blame(const char *here, const char *theirs, const char *word)
 }
 
 /* The database that is written is whole: nobody is to save it. */
-static void faults_of_the_file_are_told_as_its_own(void **state)
+TEST_CASE(faults_of_the_file_are_told_as_its_own)
 {
     static const struct {
         const char *change;
@@ -115,7 +109,6 @@ static void faults_of_the_file_are_told_as_its_own(void **state)
         {"DROP TABLE lab_tuned", "no table lab_tuned"},
     };
     const char *here = sample_path("here.db");
-    (void)state;
     assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char name[32];
@@ -139,11 +132,10 @@ static void faults_of_the_file_are_told_as_its_own(void **state)
 
 /* A file whose last kernel has the highest number there is: a few of those
  * would leave no number for a kernel here. */
-static void high_numbers_do_not_come_along(void **state)
+TEST_CASE(high_numbers_do_not_come_along)
 {
     const char *here = sample_path("here.db");
     struct seen s;
-    (void)state;
     assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
     for (int i = 0; i < 3; i++) {
         char name[32];
@@ -185,17 +177,11 @@ static void high_numbers_do_not_come_along(void **state)
                      2 + 3 * 8 + 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(far_places_cost_no_more_than_near_ones,
-                                  import_cleanup),
-        cmocka_unit_test_teardown(faults_of_the_file_are_told_as_its_own,
-                                  import_cleanup),
-        cmocka_unit_test_teardown(high_numbers_do_not_come_along,
-                                  import_cleanup),
-        cmocka_unit_test_teardown(nothing_is_told_before_it_is_certain,
-                                  import_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(far_places_cost_no_more_than_near_ones,
+                                    import_cleanup),
+          cmocka_unit_test_teardown(faults_of_the_file_are_told_as_its_own,
+                                    import_cleanup),
+          cmocka_unit_test_teardown(high_numbers_do_not_come_along,
+                                    import_cleanup),
+          cmocka_unit_test_teardown(nothing_is_told_before_it_is_certain,
+                                    import_cleanup))

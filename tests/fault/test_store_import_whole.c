@@ -1,10 +1,6 @@
 /* Nothing of a run is lost by an import: every table and every column of the
  * schema is looked at, so that a later one is not forgotten. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -130,12 +126,11 @@ static void check_columns(const char *here, const char *theirs,
     }
 }
 
-static void every_table_and_column_comes_along(void **state)
+TEST_CASE(every_table_and_column_comes_along)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
     struct names of_runs = {.n = 0};
-    (void)state;
     assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
     assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
     struct names tables = names_of(theirs, "SELECT name FROM sqlite_master "
@@ -157,11 +152,10 @@ static void every_table_and_column_comes_along(void **state)
     assert_true(count(here, "time_sum", "place", 2) > 0);
 }
 
-static void every_column_of_a_run_comes_along(void **state)
+TEST_CASE(every_column_of_a_run_comes_along)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
-    (void)state;
     assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
     struct names columns = columns_of(theirs, "run", "");
     for (int i = 0; i < columns.n; i++) {
@@ -212,11 +206,10 @@ static const char *make_tuned(void)
     return theirs;
 }
 
-static void winners_come_once_with_their_runs(void **state)
+TEST_CASE(winners_come_once_with_their_runs)
 {
     const char *here = sample_path("here.db");
     const char *theirs = make_tuned();
-    (void)state;
     assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(import(here, theirs, NULL, NULL), LAB_OK);
@@ -233,13 +226,12 @@ static void winners_come_once_with_their_runs(void **state)
 
 /* Runs that were copied before without their winners, and a winner that is here
  * while its run was deleted. */
-static void winners_find_their_runs_again(void **state)
+TEST_CASE(winners_find_their_runs_again)
 {
     const char *here = sample_path("here.db");
     const char *theirs = make_tuned();
     struct lab_database *db;
     struct lab_deleted deleted;
-    (void)state;
     assert_int_equal(import(here, theirs, NULL, NULL), LAB_OK);
     sample_sql(here, "DELETE FROM lab_tuned WHERE candidate = 'one'");
     assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
@@ -254,11 +246,10 @@ static void winners_find_their_runs_again(void **state)
 
 /* What is here stays as it is: a file cannot put its own rate in the place of
  * one that was measured here. Nor does it bring a row twice. */
-static void a_winner_is_not_replaced(void **state)
+TEST_CASE(a_winner_is_not_replaced)
 {
     const char *here = sample_path("here.db");
     const char *theirs = make_tuned();
-    (void)state;
     sample_sql(theirs, "UPDATE lab_tuned SET rate = 5; INSERT INTO lab_tuned "
                        "(backend, device, uuid, hostname, lab, sizeClass, "
                        "precision, candidate, runId, rate, measured_ns) SELECT "
@@ -278,19 +269,18 @@ static void a_winner_is_not_replaced(void **state)
 }
 
 /* Version 4 had no winners, and its file is whole without them. */
-static void a_file_of_before_has_none(void **state)
+TEST_CASE(a_file_of_before_has_none)
 {
     const char *here = sample_path("here.db");
     const char *theirs = make_tuned();
     struct seen s;
-    (void)state;
     sample_sql(theirs, "DROP TABLE lab_tuned; DROP TABLE lab_said; DROP TABLE "
                        "sweep_row; PRAGMA user_version = 4");
     assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
     assert_int_equal(s.imported, 2);
 }
 
-static void bad_winners_are_refused(void **state)
+TEST_CASE(bad_winners_are_refused)
 {
     static const char *const bad[] = {
         "UPDATE lab_tuned SET candidate = x'00'",
@@ -299,7 +289,6 @@ static void bad_winners_are_refused(void **state)
         "ALTER TABLE lab_tuned DROP COLUMN candidate",
     };
     const char *here = sample_path("here.db");
-    (void)state;
     assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         const char *theirs = make_tuned();
@@ -312,20 +301,14 @@ static void bad_winners_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(every_table_and_column_comes_along,
-                                  import_cleanup),
-        cmocka_unit_test_teardown(every_column_of_a_run_comes_along,
-                                  import_cleanup),
-        cmocka_unit_test_teardown(winners_come_once_with_their_runs,
-                                  import_cleanup),
-        cmocka_unit_test_teardown(winners_find_their_runs_again,
-                                  import_cleanup),
-        cmocka_unit_test_teardown(a_winner_is_not_replaced, import_cleanup),
-        cmocka_unit_test_teardown(a_file_of_before_has_none, import_cleanup),
-        cmocka_unit_test_teardown(bad_winners_are_refused, import_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(every_table_and_column_comes_along,
+                                    import_cleanup),
+          cmocka_unit_test_teardown(every_column_of_a_run_comes_along,
+                                    import_cleanup),
+          cmocka_unit_test_teardown(winners_come_once_with_their_runs,
+                                    import_cleanup),
+          cmocka_unit_test_teardown(winners_find_their_runs_again,
+                                    import_cleanup),
+          cmocka_unit_test_teardown(a_winner_is_not_replaced, import_cleanup),
+          cmocka_unit_test_teardown(a_file_of_before_has_none, import_cleanup),
+          cmocka_unit_test_teardown(bad_winners_are_refused, import_cleanup))

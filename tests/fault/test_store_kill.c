@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -40,11 +36,10 @@ static void child_records(const char *path, int out)
     }
 }
 
-static void kill_loses_one_iteration_at_most(void **state)
+TEST_CASE(kill_loses_one_iteration_at_most)
 {
     const char *path = sample_path("runs.db");
     unsigned random = 12345;
-    (void)state;
     for (int round = 0; round < 12; round++) {
         struct lab_database *db;
         int64_t acknowledged = -1;
@@ -87,10 +82,4 @@ static void kill_loses_one_iteration_at_most(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(kill_loses_one_iteration_at_most, cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(kill_loses_one_iteration_at_most, cleanup))

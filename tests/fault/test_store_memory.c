@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <sqlite3.h>
 #include <string.h>
@@ -106,13 +102,12 @@ static enum lab_status record_and_read(const char *path)
     return st;
 }
 
-static void short_memory_loses_no_data(void **state)
+TEST_CASE(short_memory_loses_no_data)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
     bool succeeded = false;
     int failures = 0;
-    (void)state;
     assert_int_equal(sample_run(path, 3, 3, NULL), LAB_OK);
     for (int64_t nth = 1; !succeeded && nth < 1000000; nth += 1 + nth / 24) {
         lab_intern_release();

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <signal.h>
 #include <sqlite3.h>
@@ -40,11 +36,10 @@ static struct lab_database *open_raw(const char *path)
     return db;
 }
 
-static void version_zero_is_an_empty_file(void **state)
+TEST_CASE(version_zero_is_an_empty_file)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
-    (void)state;
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
     fclose(f);
@@ -60,7 +55,7 @@ static void version_zero_is_an_empty_file(void **state)
     lab_database_close(db);
 }
 
-static void failed_step_changes_nothing(void **state)
+TEST_CASE(failed_step_changes_nothing)
 {
     const char *path = sample_path("runs.db");
     const struct lab_migration steps[] = {
@@ -68,7 +63,6 @@ static void failed_step_changes_nothing(void **state)
         {"ALTER TABLE run ADD COLUMN mood TEXT"},
         {"CREATE TABLE half (x); INSERT INTO nowhere VALUES (1)"},
     };
-    (void)state;
     struct lab_database *db = open_raw(path);
     assert_int_equal(lab_database_migrate(db, steps, 3), LAB_E_DB);
     assert_non_null(strstr(lab_error(), "nowhere"));
@@ -79,7 +73,7 @@ static void failed_step_changes_nothing(void **state)
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
 }
 
-static void later_step_keeps_the_runs(void **state)
+TEST_CASE(later_step_keeps_the_runs)
 {
     const char *path = sample_path("runs.db");
     enum { NOW = 7, NEXT };
@@ -95,7 +89,6 @@ static void later_step_keeps_the_runs(void **state)
          "UPDATE run SET mood = 'good'"},
     };
     struct lab_database *db;
-    (void)state;
     assert_int_equal(lab_database_schema_version(), NOW);
     assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
     assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
@@ -112,7 +105,7 @@ static void later_step_keeps_the_runs(void **state)
                      0);
 }
 
-static void kill_in_a_migration_changes_nothing(void **state)
+TEST_CASE(kill_in_a_migration_changes_nothing)
 {
     const char *path = sample_path("runs.db");
     static const struct lab_migration steps[] = {
@@ -122,7 +115,6 @@ static void kill_in_a_migration_changes_nothing(void **state)
          "n"},
     };
     struct lab_database *db;
-    (void)state;
     pid_t pid = fork();
     if (pid == 0) {
         db = open_raw(path);
@@ -142,11 +134,10 @@ static void kill_in_a_migration_changes_nothing(void **state)
     lab_database_close(db);
 }
 
-static void new_and_migrated_are_the_same(void **state)
+TEST_CASE(new_and_migrated_are_the_same)
 {
     const char *path = sample_path("runs.db");
     int count;
-    (void)state;
     const struct lab_migration *steps = lab_database_migrations(&count);
     assert_int_equal(count, lab_database_schema_version());
     /* version by version, as a database that has seen every release */
@@ -189,7 +180,7 @@ static bool see_median(void *user, const struct lab_step_row *row)
     return true;
 }
 
-static void version_one_gets_names_and_sums(void **state)
+TEST_CASE(version_one_gets_names_and_sums)
 {
     const char *path = sample_path("one.db");
     const char *copy = sample_path("copy.db");
@@ -198,7 +189,6 @@ static void version_one_gets_names_and_sums(void **state)
     int64_t medians[2] = {0, 0};
     struct lab_database *db;
     int count;
-    (void)state;
     const struct lab_migration *steps = lab_database_migrations(&count);
     for (int i = 0; i < 2; i++) { /* the same run in two files */
         db = open_raw(both[i]);
@@ -238,7 +228,7 @@ static bool see_median_of_two(void *user, const struct lab_step_row *row)
 }
 
 /* Versions 1 and 2, with counters: both get a place for ceilings. */
-static void earlier_versions_get_ceilings(void **state)
+TEST_CASE(earlier_versions_get_ceilings)
 {
     static const char counters[] =
         "INSERT INTO StringIds VALUES (8, 'dram__bytes_read.sum');"
@@ -246,7 +236,6 @@ static void earlier_versions_get_ceilings(void **state)
         "step";
     char name[16];
     int count;
-    (void)state;
     const struct lab_migration *steps = lab_database_migrations(&count);
     for (int from = 1; from < count; from++) {
         struct lab_database *db;
@@ -284,12 +273,11 @@ static void earlier_versions_get_ceilings(void **state)
 }
 
 /* A version 4 knows labs by their rows; another tool's run is neither. */
-static void version_four_learns_kinds(void **state)
+TEST_CASE(version_four_learns_kinds)
 {
     const char *path = sample_path("four.db");
     struct lab_database *db;
     int count;
-    (void)state;
     const struct lab_migration *steps = lab_database_migrations(&count);
     db = open_raw(path);
     assert_int_equal(lab_database_migrate(db, steps, 4), LAB_OK);
@@ -309,17 +297,12 @@ static void version_four_learns_kinds(void **state)
                      3);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(version_zero_is_an_empty_file, cleanup),
-        cmocka_unit_test_teardown(failed_step_changes_nothing, cleanup),
-        cmocka_unit_test_teardown(later_step_keeps_the_runs, cleanup),
-        cmocka_unit_test_teardown(kill_in_a_migration_changes_nothing, cleanup),
-        cmocka_unit_test_teardown(new_and_migrated_are_the_same, cleanup),
-        cmocka_unit_test_teardown(version_one_gets_names_and_sums, cleanup),
-        cmocka_unit_test_teardown(earlier_versions_get_ceilings, cleanup),
-        cmocka_unit_test_teardown(version_four_learns_kinds, cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(version_zero_is_an_empty_file, cleanup),
+          cmocka_unit_test_teardown(failed_step_changes_nothing, cleanup),
+          cmocka_unit_test_teardown(later_step_keeps_the_runs, cleanup),
+          cmocka_unit_test_teardown(kill_in_a_migration_changes_nothing,
+                                    cleanup),
+          cmocka_unit_test_teardown(new_and_migrated_are_the_same, cleanup),
+          cmocka_unit_test_teardown(version_one_gets_names_and_sums, cleanup),
+          cmocka_unit_test_teardown(earlier_versions_get_ceilings, cleanup),
+          cmocka_unit_test_teardown(version_four_learns_kinds, cleanup))

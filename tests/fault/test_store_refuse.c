@@ -1,9 +1,5 @@
 /* Files of other people: what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -96,11 +92,10 @@ static void write_all(const char *path, const char *bytes, long size)
     fclose(f);
 }
 
-static void bad_files_change_nothing(void **state)
+TEST_CASE(bad_files_change_nothing)
 {
     const char *here = sample_path("here.db");
     const char *bad = sample_path("bad.db");
-    (void)state;
     assert_int_equal(sample_run(here, 1, 2, NULL), LAB_OK);
     int64_t before = size_of(here);
     long size;
@@ -126,12 +121,11 @@ static void bad_files_change_nothing(void **state)
 }
 
 /* A schema that wants to do something does not get to. */
-static void schemas_of_others_do_nothing(void **state)
+TEST_CASE(schemas_of_others_do_nothing)
 {
     const char *here = sample_path("here.db");
     const char *bad = sample_path("bad.db");
     struct seen s;
-    (void)state;
     assert_int_equal(sample_run(bad, 1, 2, NULL), LAB_OK);
     sample_sql(bad,
                "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM step; "
@@ -146,12 +140,11 @@ static void schemas_of_others_do_nothing(void **state)
                      0);
 }
 
-static void what_is_no_database_is_refused(void **state)
+TEST_CASE(what_is_no_database_is_refused)
 {
     const char *here = sample_path("here.db");
     const char *file = sample_path("file");
     struct lab_database *db;
-    (void)state;
     assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
     lab_database_close(db);
     assert_int_equal(import(here, "/nowhere/at/all", NULL, NULL),
@@ -175,14 +168,13 @@ static void what_is_no_database_is_refused(void **state)
 
 /* A good file with some bytes changed, or cut: it comes in or it is refused,
  * and the database is whole and as long as before in the second case. */
-static void damaged_files_do_no_harm(void **state)
+TEST_CASE(damaged_files_do_no_harm)
 {
     const char *here = sample_path("here.db");
     const char *bad = sample_path("bad.db");
     uint64_t seed = 5;
     long size;
     int good = 0;
-    (void)state;
     assert_int_equal(sample_run(bad, 4, 6, NULL), LAB_OK);
     sample_sql(bad, "PRAGMA journal_mode = DELETE");
     char *whole = read_all(bad, &size);
@@ -219,14 +211,13 @@ static void damaged_files_do_no_harm(void **state)
     test_free(whole);
 }
 
-static void memory_may_fail_anywhere(void **state)
+TEST_CASE(memory_may_fail_anywhere)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
     const struct lab_import_options none = {NULL, false};
     struct lab_database *db;
     struct seen s = {0};
-    (void)state;
     assert_int_equal(sample_run(theirs, 1, 2, NULL), LAB_OK);
     assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
     enum lab_status st = LAB_E_NOMEM;
@@ -244,15 +235,10 @@ static void memory_may_fail_anywhere(void **state)
     lab_database_close(db);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(bad_files_change_nothing, import_cleanup),
-        cmocka_unit_test_teardown(schemas_of_others_do_nothing, import_cleanup),
-        cmocka_unit_test_teardown(what_is_no_database_is_refused,
-                                  import_cleanup),
-        cmocka_unit_test_teardown(damaged_files_do_no_harm, import_cleanup),
-        cmocka_unit_test_teardown(memory_may_fail_anywhere, import_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(bad_files_change_nothing, import_cleanup),
+          cmocka_unit_test_teardown(schemas_of_others_do_nothing,
+                                    import_cleanup),
+          cmocka_unit_test_teardown(what_is_no_database_is_refused,
+                                    import_cleanup),
+          cmocka_unit_test_teardown(damaged_files_do_no_harm, import_cleanup),
+          cmocka_unit_test_teardown(memory_may_fail_anywhere, import_cleanup))

@@ -3,14 +3,10 @@
  * has. map.txt says which tensor must equal which. */
 #include <dirent.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "engine/gradcheck.h"
@@ -260,22 +256,19 @@ static void run_all(const char *variant, int least_lessons)
         fail_msg("only %d lessons ran with variant %s", lessons, variant);
 }
 
-static void naive(void **state)
+TEST_CASE(naive)
 {
-    (void)state;
     run_all("naive", 22);
 }
 
-static void blas(void **state)
+TEST_CASE(blas)
 {
-    (void)state;
     run_all("blas", 8); /* those with a dense layer */
 }
 
-static void onednn(void **state)
+TEST_CASE(onednn)
 {
     struct lab_backend *be;
-    (void)state;
     assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
     bool there =
         lab_backend_variant(be, LAB_F32, "dense", NULL, LAB_FORWARD, "onednn");
@@ -286,11 +279,10 @@ static void onednn(void **state)
 }
 
 /* Every name that the CPU's tables hold is one of the tests above. */
-static void no_other_variant_is_left_out(void **state)
+TEST_CASE(no_other_variant_is_left_out)
 {
     struct lab_backend *be;
     int n_ops;
-    (void)state;
     assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
     const struct lab_op_def *const *ops = lab_op_table(&n_ops);
     for (int i = 0; i < n_ops; i++) {
@@ -320,9 +312,8 @@ static bool is_mapped(const struct entry *e, const char *name)
     return false;
 }
 
-static void every_tensor_of_every_case_is_mapped(void **state)
+TEST_CASE(every_tensor_of_every_case_is_mapped)
 {
-    (void)state;
     for (int i = 0; i < n_map; i++) {
         struct golden *g;
         if (golden_load(map[i].golden_case, &g))
@@ -352,9 +343,8 @@ static void every_tensor_of_every_case_is_mapped(void **state)
     closedir(d);
 }
 
-static void their_gradients_are_slopes(void **state)
+TEST_CASE(their_gradients_are_slopes)
 {
-    (void)state;
     for (int i = 0; i < n_map; i++) {
         struct run r = {.entry = &map[i], .variant = "naive"};
         struct lab_check_result *result;

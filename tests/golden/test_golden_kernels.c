@@ -1,12 +1,9 @@
 /* Single kernels against the golden vectors ii, vii and viii: the reference in
  * float and in double, and the CPU variants where this machine has them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "activation/activation.h"
 #include "golden/golden.h"
@@ -129,9 +126,8 @@ static void run_relu_ce(struct bench *b, const void *arg)
     expect_scalar(b, "loss");
 }
 
-static void mlp_relu_cross_entropy(void **state)
+TEST_CASE(mlp_relu_cross_entropy)
 {
-    (void)state;
     for_every_kind("ii_mlp_4_3_2_relu_ce", run_relu_ce, NULL);
 }
 
@@ -164,9 +160,8 @@ static void run_sigmoid_mse(struct bench *b, const void *arg)
     expect_scalar(b, "loss");
 }
 
-static void mlp_sigmoid_mse(void **state)
+TEST_CASE(mlp_sigmoid_mse)
 {
-    (void)state;
     for_every_kind("ii_mlp_4_3_2_sigmoid_mse", run_sigmoid_mse, NULL);
 }
 
@@ -190,9 +185,8 @@ static void run_regression(struct bench *b, const void *arg)
     expect_scalar(b, "loss");
 }
 
-static void softmax_regression(void **state)
+TEST_CASE(softmax_regression)
 {
-    (void)state;
     for_every_kind("ii_softmax_regression_5_3", run_regression, NULL);
 }
 
@@ -223,9 +217,8 @@ static void run_activation(struct bench *b, const void *arg)
     rig_compare("loss by hand", b->r, "loss", &loss, 1, b->tolerance);
 }
 
-static void activations(void **state)
+TEST_CASE(activations)
 {
-    (void)state;
     static const struct lab_leaky_relu_params slope = {0.01};
     static const struct lab_gelu_params tanh_form = {true};
     static const struct lab_gelu_params erf_form = {false};
@@ -251,9 +244,8 @@ static void run_softmax(struct bench *b, const void *arg)
     expect(b, "y dx");
 }
 
-static void softmax(void **state)
+TEST_CASE(softmax)
 {
-    (void)state;
     for_every_kind("viii_softmax", run_softmax, NULL);
 }
 
@@ -273,9 +265,8 @@ static void run_layer_norm(struct bench *b, const void *arg)
     expect(b, "mean rstd xhat y dgamma dbeta dx");
 }
 
-static void layer_norm(void **state)
+TEST_CASE(layer_norm)
 {
-    (void)state;
     for_every_kind("viii_layernorm", run_layer_norm, NULL);
 }
 
@@ -318,9 +309,8 @@ static void run_optimizer(struct bench *b, const void *arg)
     }
 }
 
-static void optimizers(void **state)
+TEST_CASE(optimizers)
 {
-    (void)state;
     static const struct lab_sgd_params sgd = {.lr = 0.1};
     static const struct lab_sgd_params momentum = {.lr = 0.1, .momentum = 0.9};
     static const struct lab_sgd_params nesterov = {

@@ -1,21 +1,17 @@
 /* The reader of golden files: what it reads, and what it refuses. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "golden/golden.h"
 
-static void reads_a_case(void **state)
+TEST_CASE(reads_a_case)
 {
-    (void)state;
     struct golden *g = NULL;
     assert_int_equal(golden_load("ii_mlp_4_3_2_relu_ce", &g), LAB_OK);
     assert_string_equal(g->name, "ii_mlp_4_3_2_relu_ce");
@@ -49,9 +45,8 @@ static enum lab_status load_text(const char *text, struct golden **g)
     return st;
 }
 
-static void refuses_what_is_not_whole(void **state)
+TEST_CASE(refuses_what_is_not_whole)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         "golden 2\nend\n",
@@ -77,9 +72,8 @@ static void refuses_what_is_not_whole(void **state)
     golden_free(g);
 }
 
-static void survives_short_memory(void **state)
+TEST_CASE(survives_short_memory)
 {
-    (void)state;
     enum lab_status st = LAB_E_NOMEM;
     for (int nth = 1; st != LAB_OK; nth++) {
         struct golden *g = NULL;

@@ -1,11 +1,7 @@
 /* The course's sentences, numbered and padded, beside the golden rows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "engine/vocabulary.h"
@@ -45,13 +41,12 @@ static void compare(const struct golden *g, const char *name,
     }
 }
 
-static void the_index_has_the_printed_numbers(void **state)
+TEST_CASE(the_index_has_the_printed_numbers)
 {
     static const char *const words[] = {"<pad>", "<OOV>", "my",  "love",
                                         "dog",   "i",     "you", "cat",
                                         "do",    "think", "is",  "amazing"};
     struct lab_vocabulary *v = course_words();
-    (void)state;
     assert_int_equal(v->n, 12);
     for (int64_t i = 0; i < 12; i++) {
         assert_string_equal(lab_vocabulary_word(v, i), words[i]);
@@ -61,11 +56,10 @@ static void the_index_has_the_printed_numbers(void **state)
     lab_vocabulary_free(v);
 }
 
-static void rows_are_padded_as_printed(void **state)
+TEST_CASE(rows_are_padded_as_printed)
 {
     struct golden *g = NULL;
     struct lab_vocabulary *v = course_words();
-    (void)state;
     if (golden_load("seed_tokenise_pad", &g))
         fail_msg("%s", lab_error());
     compare(g, "padded", v, training, 0);

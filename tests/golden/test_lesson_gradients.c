@@ -4,15 +4,11 @@
  * parameter as a fixed number of operations allows. A lesson whose data are not
  * on this machine (mnist) is left out, and said so. */
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "engine/gradcheck.h"
@@ -142,11 +138,10 @@ static void try_lesson(const char *path, struct totals *t)
     close_lesson(&r);
 }
 
-static void every_parameter_of_every_lesson(void **state)
+TEST_CASE(every_parameter_of_every_lesson)
 {
     struct lab_catalog *catalog;
     struct totals t = {0};
-    (void)state;
     check(lab_catalog_load(&catalog, LAB_SOURCE_DIR "/lessons"), "lessons");
     for (size_t i = 0; i < catalog->count; i++) {
         const struct lab_lesson *l = catalog->items[i].lesson;

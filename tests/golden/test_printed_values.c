@@ -1,13 +1,9 @@
 /* The numbers that course material prints, in the lessons that ship: each one
  * that claims a tolerance is within it after one iteration. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "engine/stats.h"
@@ -69,11 +65,10 @@ static int check_lesson(const struct lab_catalog_entry *e)
     return compared;
 }
 
-static void printed_values_are_within_their_tolerance(void **state)
+TEST_CASE(printed_values_are_within_their_tolerance)
 {
     struct lab_catalog *c = NULL;
     int lstm = 0;
-    (void)state;
     must(lab_catalog_load(&c, LAB_SOURCE_DIR "/lessons"));
     for (size_t i = 0; i < c->count; i++) {
         const struct lab_catalog_entry *e = &c->items[i];
@@ -89,10 +84,4 @@ static void printed_values_are_within_their_tolerance(void **state)
     assert_true(lstm >= 62); /* every number of the slide's arithmetic */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(printed_values_are_within_their_tolerance),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(printed_values_are_within_their_tolerance))

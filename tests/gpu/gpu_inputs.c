@@ -1,13 +1,10 @@
 /* What the tests' tensors are filled with. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "gpu_harness.h"
 

@@ -1,11 +1,8 @@
 /* The tables of every op: references, kernels, and the rows of cuDNN, which of
  * them have passed a case. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "common/cuda_sets.h"
 #include "library/cudnn_sets.h"

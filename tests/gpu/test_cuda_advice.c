@@ -3,13 +3,9 @@
  * and one made not to. Skipped without a GPU, a trace, or the right to read
  * counters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "advice_kernels.h"
 #include "base/clock.h"
@@ -224,62 +220,54 @@ static void rule_tells(enum lab_advice_rule rule, enum advice_kernel shown,
     assert_false(says(hidden, rule, &a));
 }
 
-static void low_occupancy(void **state)
+TEST_CASE(low_occupancy)
 {
-    (void)state;
     rule_tells(LAB_ADVICE_LOW_OCCUPANCY, ADVICE_SHARED, "shared memory",
                ADVICE_PLAIN);
     rule_tells(LAB_ADVICE_LOW_OCCUPANCY, ADVICE_REGISTERS, "registers",
                ADVICE_PLAIN);
 }
 
-static void few_blocks(void **state)
+TEST_CASE(few_blocks)
 {
-    (void)state;
     rule_tells(LAB_ADVICE_FEW_BLOCKS, ADVICE_FEW, "have nothing to do",
                ADVICE_PLAIN);
 }
 
-static void tail(void **state)
+TEST_CASE(tail)
 {
-    (void)state;
     rule_tells(LAB_ADVICE_TAIL, ADVICE_TAIL, "waves", ADVICE_PLAIN);
 }
 
-static void uncoalesced(void **state)
+TEST_CASE(uncoalesced)
 {
-    (void)state;
     rule_tells(LAB_ADVICE_UNCOALESCED, ADVICE_SPREAD, "load touches",
                ADVICE_PLAIN);
     rule_tells(LAB_ADVICE_UNCOALESCED, ADVICE_SPREAD_STORE, "store touches",
                ADVICE_PLAIN);
 }
 
-static void launch_bound(void **state)
+TEST_CASE(launch_bound)
 {
-    (void)state;
     rule_tells(LAB_ADVICE_LAUNCH_BOUND, ADVICE_TINY, "launch takes the host",
                ADVICE_PLAIN);
 }
 
-static void idle_tensor_cores(void **state)
+TEST_CASE(idle_tensor_cores)
 {
-    (void)state;
     rule_tells(LAB_ADVICE_IDLE_TENSOR, ADVICE_FP32_PRODUCT, "tensor core",
                ADVICE_TENSOR_PRODUCT);
 }
 
-static void small_tiles(void **state)
+TEST_CASE(small_tiles)
 {
-    (void)state;
     rule_tells(LAB_ADVICE_SMALL_TILES, ADVICE_REFETCH, "times the tensors' own",
                ADVICE_TILED);
 }
 
 /* What is counted is what the kernels do. */
-static void the_counters_are_right(void **state)
+TEST_CASE(the_counters_are_right)
 {
-    (void)state;
     if (!rig.open)
         skip();
     const struct lab_advice_facts *f = facts_of(ADVICE_FP32_PRODUCT);

@@ -1,13 +1,10 @@
 /* Attention, embeddings and additive attention on the GPU: every variant of
  * every step, and the fused kernels, against the reference in double. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "attention/attention.h"
 #include "base/mem.h"
@@ -92,9 +89,8 @@ static void check_steps(const char *op, const struct sizes *d,
     gpu_check(&scores);
 }
 
-static void attention_steps_agree(void **state)
+TEST_CASE(attention_steps_agree)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(cases) * 2; i++) {
@@ -201,9 +197,8 @@ static enum lab_status derive_ctx(const struct lab_call *call)
     return fused_forward(&forward);
 }
 
-static void fused_agrees(void **state)
+TEST_CASE(fused_agrees)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(cases) * 2; i++) {
@@ -219,9 +214,8 @@ static void fused_agrees(void **state)
     }
 }
 
-static void fused_backward_agrees(void **state)
+TEST_CASE(fused_backward_agrees)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(cases) * 2; i++) {
@@ -245,10 +239,9 @@ static void fused_backward_agrees(void **state)
         gpu_check_served("attention");
 }
 
-static void fused_refuses_without_a_workspace(void **state)
+TEST_CASE(fused_refuses_without_a_workspace)
 {
     struct lab_exec *exec = gpu_exec();
-    (void)state;
     if (!exec)
         skip();
     struct lab_exec without = *exec;
@@ -274,12 +267,11 @@ static void fused_refuses_without_a_workspace(void **state)
     assert_int_equal(tried, 1);
 }
 
-static void projections_agree(void **state)
+TEST_CASE(projections_agree)
 {
     static const int64_t dims[][3] = {
         {1, 1, 1}, {33, 65, 31}, {127, 17, 129}, {64, 64, 64}};
     static const char *const names[] = {"q", "k", "v", "output"};
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(dims) * 4; i++) {
@@ -307,14 +299,13 @@ static void projections_agree(void **state)
 
 /* ---- embeddings ---- */
 
-static void embeddings_agree(void **state)
+TEST_CASE(embeddings_agree)
 {
     static const int64_t dims[][3] = {
         /* R, V, D */
         {1, 1, 1},      {70, 5, 33},     {257, 65, 64},
         {2051, 65, 96}, {1031, 128, 31}, {1031, 129, 9},
         {3, 1000, 7},   {4099, 5003, 5}, {70001, 131, 2}};
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(dims); i++) {
@@ -342,9 +333,8 @@ static void embeddings_agree(void **state)
     }
 }
 
-static void positions_agree(void **state)
+TEST_CASE(positions_agree)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     struct tensor x = tensor3(FILL_UNIFORM, 5, 33, 17);
@@ -363,9 +353,8 @@ static void positions_agree(void **state)
     gpu_check(&back);
 }
 
-static void means_agree(void **state)
+TEST_CASE(means_agree)
 {
-    (void)state;
     const int64_t dims[][3] = {{1, 1, 1}, {5, 33, 17}, {64, 4, 300}};
     if (!gpu_exec())
         skip();
@@ -422,9 +411,8 @@ static void check_bahdanau(int64_t N, int64_t T, int64_t S, int64_t D,
         gpu_check(&steps[i]);
 }
 
-static void additive_attention_agrees(void **state)
+TEST_CASE(additive_attention_agrees)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     check_bahdanau(1, 1, 1, 1, 1);

@@ -3,12 +3,9 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "engine/backend.h"
@@ -45,18 +42,16 @@ static int unload(void **state)
     return dlclose(library);
 }
 
-static void shows_one_symbol_only(void **state)
+TEST_CASE(shows_one_symbol_only)
 {
-    (void)state;
     assert_null(dlsym(library, "lab_fail"));
     assert_null(dlsym(library, "lab_backend_cuda"));
     assert_null(dlsym(library, "lab_cuda_dense"));
     assert_null(dlsym(library, "cudaMalloc"));
 }
 
-static void without_a_device_says_what_to_do(void **state)
+TEST_CASE(without_a_device_says_what_to_do)
 {
-    (void)state;
     if (shared)
         skip();
     struct lab_backend *untouched = (struct lab_backend *)&ops;
@@ -66,9 +61,8 @@ static void without_a_device_says_what_to_do(void **state)
     assert_non_null(strstr(ops->error(), "Remedy:"));
 }
 
-static void a_device_that_is_not_there_is_refused(void **state)
+TEST_CASE(a_device_that_is_not_there_is_refused)
 {
-    (void)state;
     struct lab_backend *be = NULL;
     assert_int_equal(ops->open(&be, 1000), LAB_E_UNSUPPORTED);
     assert_int_equal(ops->open(&be, -1), LAB_E_UNSUPPORTED);
@@ -78,12 +72,11 @@ static void a_device_that_is_not_there_is_refused(void **state)
 }
 
 /* No product does more than multiply-adds that touch no memory. */
-static void multiply_adds_are_the_roof_of_fp32(void **state)
+TEST_CASE(multiply_adds_are_the_roof_of_fp32)
 {
     struct lab_ceiling_times product = {.n = 0};
     struct lab_ceiling_times fma = {.n = 0};
     double best[2] = {0, 0};
-    (void)state;
     if (!shared)
         skip();
     if (ops->ceiling(shared, LAB_CEILING_FP32, &product))
@@ -99,15 +92,13 @@ static void multiply_adds_are_the_roof_of_fp32(void **state)
     assert_true(best[1] > best[0]);
 }
 
-static void closing_nothing_is_allowed(void **state)
+TEST_CASE(closing_nothing_is_allowed)
 {
-    (void)state;
     ops->close(NULL);
 }
 
-static void describes_the_device(void **state)
+TEST_CASE(describes_the_device)
 {
-    (void)state;
     struct lab_device_info info;
     if (!shared)
         skip();
@@ -126,9 +117,8 @@ static void describes_the_device(void **state)
     assert_true(info.peak_dram_bytes_s > 1e11 && info.peak_dram_bytes_s < 1e14);
 }
 
-static void new_memory_is_zero(void **state)
+TEST_CASE(new_memory_is_zero)
 {
-    (void)state;
     enum { BYTES = 100003 };
     void *p = NULL;
     unsigned char *host = lab_alloc(BYTES);
@@ -148,9 +138,8 @@ static void new_memory_is_zero(void **state)
     lab_free(host);
 }
 
-static void too_much_memory_is_refused(void **state)
+TEST_CASE(too_much_memory_is_refused)
 {
-    (void)state;
     void *p = &ops;
     if (!shared)
         skip();
@@ -164,9 +153,8 @@ static void too_much_memory_is_refused(void **state)
 
 /* Sizes on both sides of the staging buffer's; the source is overwritten at
  * once, as a batch is. */
-static void what_goes_up_comes_down(void **state)
+TEST_CASE(what_goes_up_comes_down)
 {
-    (void)state;
     static const size_t sizes[] = {1,       4,       4099,    1 << 20,
                                    2097152, 2097153, 4194304, 9000001};
     if (!shared)
@@ -195,9 +183,8 @@ static void what_goes_up_comes_down(void **state)
 }
 
 /* Ten times around the staging buffer, without a sync in between. */
-static void many_uploads_stay_apart(void **state)
+TEST_CASE(many_uploads_stay_apart)
 {
-    (void)state;
     enum { PIECE = 300001, PIECES = 140 };
     void *all = NULL;
     if (!shared)
@@ -252,9 +239,8 @@ static void run_one(struct lab_backend *be, float *result)
     ops->free(be, p);
 }
 
-static void runs_a_kernel(void **state)
+TEST_CASE(runs_a_kernel)
 {
-    (void)state;
     float y[3];
     if (!shared)
         skip();
@@ -262,9 +248,8 @@ static void runs_a_kernel(void **state)
     assert_true(y[0] == 0.0f && y[1] == 0.0f && y[2] == 2.5f);
 }
 
-static void offers_nothing_in_double(void **state)
+TEST_CASE(offers_nothing_in_double)
 {
-    (void)state;
     int count = -1;
     if (!shared)
         skip();
@@ -272,9 +257,8 @@ static void offers_nothing_in_double(void **state)
     assert_int_equal(count, 0);
 }
 
-static void times_the_device(void **state)
+TEST_CASE(times_the_device)
 {
-    (void)state;
     float y[3];
     int64_t ns = -1;
     if (!shared)
@@ -293,9 +277,8 @@ static void *in_another_thread(void *result)
 
 /* The current device belongs to a thread: the engine's is not the one that
  * opened the backend. */
-static void may_be_handed_to_another_thread(void **state)
+TEST_CASE(may_be_handed_to_another_thread)
 {
-    (void)state;
     pthread_t thread;
     float y[3] = {NAN, NAN, NAN};
     if (!shared)
@@ -305,9 +288,8 @@ static void may_be_handed_to_another_thread(void **state)
     assert_true(y[2] == 2.5f);
 }
 
-static void opens_twice(void **state)
+TEST_CASE(opens_twice)
 {
-    (void)state;
     struct lab_backend *second = NULL;
     float y[3];
     if (!shared)

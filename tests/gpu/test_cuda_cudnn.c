@@ -1,12 +1,9 @@
 /* cuDNN's variants: its groups against references of their own in double, and
  * every row on at least one shape. What has a step like other variants is also
  * in the tests of that step. LAB_TEST_SEED repeats a run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "batch_norm/batch_norm.h"
@@ -146,12 +143,11 @@ static void check_norm(int64_t outer, int64_t C, int64_t inner)
     }
 }
 
-static void norms_agree(void **state)
+TEST_CASE(norms_agree)
 {
     static const int64_t sizes[][3] = {{2, 1, 1},    {5, 7, 1},  {3, 2, 35},
                                        {128, 33, 1}, {9, 5, 64}, {1, 3, 1000},
                                        {70001, 2, 1}};
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
@@ -234,14 +230,13 @@ static void check_pool(const struct lab_pool_params *p, struct tensor x,
                       pool_backward);
 }
 
-static void max_pools_agree(void **state)
+TEST_CASE(max_pools_agree)
 {
     const struct lab_pool_params p[] = {
         {{.size = {2, 2}, .stride = {2, 2}}},
         {{.size = {3, 2}, .stride = {2, 1}, .pad = {1, 1}}},
         {{.size = {3, 3}, .stride = {1, 1}, .pad = {1, 1}}}};
     static const int64_t out[][2] = {{4, 3}, {4, 8}, {8, 7}};
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(p); i++) {
@@ -286,7 +281,7 @@ static void check_activations(struct tensor x)
 
 /* ---- every way of computing a convolution, and the rest ---- */
 
-static void every_row_serves(void **state)
+TEST_CASE(every_row_serves)
 {
     const struct lab_conv2d_params conv = {
         {.size = {3, 3}, .stride = {1, 1}, .pad = {1, 1}}};
@@ -303,7 +298,6 @@ static void every_row_serves(void **state)
         {"softmax", "softmax", LAB_FORWARD, {x}, {x}},
         {"softmax", "softmax", LAB_BACKWARD, {x, x}, {x}},
     };
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(cases); i++)

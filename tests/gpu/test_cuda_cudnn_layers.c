@@ -1,12 +1,9 @@
 /* rnn and lstm by cuDNN, a whole sequence in one step, against the layer in
  * double. LAB_TEST_SEED repeats a run. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "gpu_harness.h"
@@ -264,14 +261,13 @@ static void check_layer(const char *op, const struct sizes *s, bool last,
         layer_backward);
 }
 
-static void layers_agree(void **state)
+TEST_CASE(layers_agree)
 {
     static const struct sizes all[] = {{1, 1, 1, 1},
                                        {5, 3, 7, 2},
                                        {33, 2, 1, 31},
                                        {3, 7, 65, 33},
                                        {64, 4, 32, 64}};
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(all); i++) {

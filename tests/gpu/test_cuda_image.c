@@ -2,11 +2,8 @@
  * double: both layouts, strides that leave gaps, uneven padding, windows larger
  * than the image, and sizes beyond one tile and one piece. LAB_TEST_SEED
  * repeats a run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "batch_norm/batch_norm.h"
 #include "conv2d/conv2d.h"
@@ -89,9 +86,8 @@ static void check_conv(const struct shape *s, bool nhwc)
     }
 }
 
-static void convolutions_agree(void **state)
+TEST_CASE(convolutions_agree)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(shapes); i++) {
@@ -102,11 +98,10 @@ static void convolutions_agree(void **state)
 
 /* The windows go through the workspace in pieces: parts of an image, an image,
  * some images and a rest. Outputs are as before. */
-static void convolutions_in_pieces_agree(void **state)
+TEST_CASE(convolutions_in_pieces_agree)
 {
     const struct shape s = {7, 3, 6, 5, 4, {3, 2}, {1, 1}, {1, 1}, {6, 6}};
     static const int64_t places[] = {1, 7, 36, 50, 80, 200};
-    (void)state;
     struct lab_exec *exec = gpu_exec();
     if (!exec)
         skip();
@@ -122,11 +117,10 @@ static void convolutions_in_pieces_agree(void **state)
 
 /* More than 1e8 operations: what is chosen by size is chosen as in a network
  * that trains, and sums are over 800,000 places. */
-static void large_convolutions_agree(void **state)
+TEST_CASE(large_convolutions_agree)
 {
     const struct shape s = {1021,   1,      28,     28,      12,
                             {3, 3}, {1, 1}, {1, 1}, {28, 28}};
-    (void)state;
     if (!gpu_exec())
         skip();
     check_conv(&s, false);
@@ -183,9 +177,8 @@ static void check_winners(int64_t H, int64_t W)
     gpu_check(&c);
 }
 
-static void pools_agree(void **state)
+TEST_CASE(pools_agree)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(shapes); i++) {
@@ -244,23 +237,21 @@ static void check_batch_norm(int64_t N, int64_t C, int64_t inner)
     }
 }
 
-static void batch_norm_agrees(void **state)
+TEST_CASE(batch_norm_agrees)
 {
     static const int64_t sizes[][3] = {
         {2, 1, 1},   {5, 7, 1},    {3, 2, 35},    {128, 33, 1},
         {9, 5, 64},  {1, 3, 1000}, {70001, 2, 1}, {1031, 36, 1},
         {7, 3, 677}, {5, 8, 1028}, {300, 2, 31}};
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
         check_batch_norm(sizes[i][0], sizes[i][1], sizes[i][2]);
 }
 
-static void sums_agree(void **state)
+TEST_CASE(sums_agree)
 {
     static const int64_t counts[] = {1, 255, 257, 100003};
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(counts); i++) {

@@ -1,14 +1,11 @@
 /* Every variant of every CUDA kernel against the reference in double, on fresh
  * random inputs of odd shapes. LAB_TEST_SEED repeats a run. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "activation/activation.h"
 #include "base/mem.h"
@@ -56,9 +53,8 @@ static void check_elementwise(const char *op, const void *params,
     gpu_check(&backward);
 }
 
-static void elementwise_agrees(void **state)
+TEST_CASE(elementwise_agrees)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     const struct lab_leaky_relu_params leaky = {.slope = 0.01};
@@ -97,9 +93,8 @@ static const struct dense_case dense_cases[] = {
     {64, 64, 64},   {10, 784, 16}, {3, 4097, 5}, {4097, 3, 2}, {65, 16, 63},
     {64, 128, 192}, {97, 31, 257}, {2049, 5, 36}};
 
-static void dense_products_agree(void **state)
+TEST_CASE(dense_products_agree)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(dense_cases); i++) {
@@ -125,9 +120,8 @@ static void dense_products_agree(void **state)
 }
 
 /* 5e8 operations, sides that no tile divides. */
-static void large_dense_products_agree(void **state)
+TEST_CASE(large_dense_products_agree)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     int64_t N = 1031;
@@ -152,9 +146,8 @@ static void large_dense_products_agree(void **state)
 
 /* A million rows and more: past what gridDim.y could hold, in tiles and in
  * rows. */
-static void dense_takes_many_rows(void **state)
+TEST_CASE(dense_takes_many_rows)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     int64_t N = 2200003;
@@ -175,9 +168,8 @@ static void dense_takes_many_rows(void **state)
     gpu_check(&bias);
 }
 
-static void dense_takes_one_row_of_rank_1(void **state)
+TEST_CASE(dense_takes_one_row_of_rank_1)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     struct tensor x = vector(FILL_UNIFORM, 37);
@@ -197,9 +189,8 @@ static void dense_takes_one_row_of_rank_1(void **state)
     gpu_check(&backward);
 }
 
-static void dense_bias_agrees(void **state)
+TEST_CASE(dense_bias_agrees)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(dense_cases); i++) {
@@ -222,9 +213,8 @@ static void dense_bias_agrees(void **state)
     }
 }
 
-static void dense_fused_agrees(void **state)
+TEST_CASE(dense_fused_agrees)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     const struct lab_leaky_relu_params leaky = {.slope = 0.2};
@@ -262,9 +252,8 @@ static void dense_fused_agrees(void **state)
 
 /* ---- dropout, flatten, sums of gradients ---- */
 
-static void dropout_draws_the_mask_of_the_cpu(void **state)
+TEST_CASE(dropout_draws_the_mask_of_the_cpu)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     const int64_t counts[] = {1, 2, 3, 4, 5, 1023, 4097, 70001};
@@ -292,9 +281,8 @@ static void dropout_draws_the_mask_of_the_cpu(void **state)
     }
 }
 
-static void flatten_agrees(void **state)
+TEST_CASE(flatten_agrees)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     const int64_t dims[][4] = {
@@ -322,9 +310,8 @@ static void flatten_agrees(void **state)
     }
 }
 
-static void gradients_add_up(void **state)
+TEST_CASE(gradients_add_up)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     for (int n = 1; n <= 16; n += 5) {
@@ -355,9 +342,8 @@ static lab_kernel_fn *cuda_kernel(const char *op, const char *step,
 
 /* A grid that no GPU has is refused by the launch, and the next call is well.
  */
-static void a_refused_launch_is_reported_once(void **state)
+TEST_CASE(a_refused_launch_is_reported_once)
 {
-    (void)state;
     struct lab_exec *exec = gpu_exec();
     if (!exec)
         skip();
@@ -376,9 +362,8 @@ static void a_refused_launch_is_reported_once(void **state)
     assert_int_equal(softmax(&call), LAB_OK);
 }
 
-static void cublas_says_when_it_is_not_there(void **state)
+TEST_CASE(cublas_says_when_it_is_not_there)
 {
-    (void)state;
     struct lab_exec without = {.cublas = NULL};
     struct lab_view one = {.rank = 2, .dim = {1, 1}, .count = 1};
     struct lab_view three[3] = {one, one, one};
@@ -392,9 +377,8 @@ static void cublas_says_when_it_is_not_there(void **state)
     assert_int_equal(backward(&call), LAB_E_UNSUPPORTED);
 }
 
-static void too_many_contributions_are_refused(void **state)
+TEST_CASE(too_many_contributions_are_refused)
 {
-    (void)state;
     struct lab_view in[17] = {{.count = 1}};
     struct lab_call call = {
         .in = in, .n_in = 17, .out = in, .n_out = 1, .exec = NULL};
@@ -424,9 +408,8 @@ static const char *const op_names[] = {
 #undef LAB_OP_PLAN
 };
 
-static void every_step_of_the_reference_has_a_kernel(void **state)
+TEST_CASE(every_step_of_the_reference_has_a_kernel)
 {
-    (void)state;
     for (size_t o = 0; o < COUNT_OF(op_names); o++) {
         const struct lab_kernel_set *ref = gpu_ref_set(op_names[o], LAB_F32);
         const struct lab_kernel_set *cuda = gpu_cuda_set(op_names[o]);
@@ -469,9 +452,8 @@ static void check_sources(const struct lab_kernel_set *set)
 }
 
 /* What the program opens when a learner asks for a kernel's source. */
-static void every_kernel_is_where_its_row_says(void **state)
+TEST_CASE(every_kernel_is_where_its_row_says)
 {
-    (void)state;
     int n_cudnn;
     const struct lab_kernel_set *const *cudnn = gpu_cudnn_sets(&n_cudnn);
     for (size_t o = 0; o < COUNT_OF(op_names); o++)

@@ -2,11 +2,7 @@
  *
  *     test_cuda_ladders [OPERATION...]: the rungs of these alone, for
  *     compute-sanitizer, which takes minutes for an operation. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,14 +46,13 @@ static int all_rungs(struct lab_backend *be, const struct lab_operation *of,
     return n;
 }
 
-static void every_cuda_rung_is_right(void **state)
+TEST_CASE(every_cuda_rung_is_right)
 {
     struct lab_backend *be = NULL;
     struct lab_device_info info;
     const struct lab_operation *of;
     int checked = 0;
     int refused = 0;
-    (void)state;
     if (lab_backend_open(&be, "cuda", 0)) {
         print_message("%s\n", lab_error());
         skip();
@@ -110,7 +105,7 @@ static enum lab_status see(void *user, const struct lab_ladder_row *row)
     return LAB_OK;
 }
 
-static void without_its_barrier_the_stencil_is_wrong(void **state)
+TEST_CASE(without_its_barrier_the_stencil_is_wrong)
 {
     struct lab_backend *be = NULL;
     const struct lab_operation *l = NULL;
@@ -118,7 +113,6 @@ static void without_its_barrier_the_stencil_is_wrong(void **state)
     struct lab_ladder_size size;
     struct lab_ladder_machine m = {.copy_bytes_s = 1, .flush_bytes = 1 << 20};
     struct seen seen = {0};
-    (void)state;
     if (lab_backend_open(&be, "cuda", 0)) {
         print_message("%s\n", lab_error());
         skip();
@@ -161,7 +155,7 @@ static enum lab_status see_note(void *user, const struct lab_ladder_row *row)
     return LAB_OK;
 }
 
-static void notes_have_the_device(void **state)
+TEST_CASE(notes_have_the_device)
 {
     struct lab_backend *be = NULL;
     const struct lab_operation *conv = NULL;
@@ -172,7 +166,6 @@ static void notes_have_the_device(void **state)
     struct lab_ladder_size size;
     int told = 0;
     int n = 0;
-    (void)state;
     if (lab_backend_open(&be, "cuda", 0)) {
         print_message("%s\n", lab_error());
         skip();
@@ -201,12 +194,11 @@ static void notes_have_the_device(void **state)
 }
 
 /* The tensor core adds less exactly than fp32: the order must still hold. */
-static void errors_fall_as_parts_are_added(void **state)
+TEST_CASE(errors_fall_as_parts_are_added)
 {
     struct lab_backend *be = NULL;
     struct lab_device_info info;
     struct split_errors seen;
-    (void)state;
     if (lab_backend_open(&be, "cuda", 0)) {
         print_message("%s\n", lab_error());
         skip();

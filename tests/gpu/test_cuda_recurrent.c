@@ -1,13 +1,9 @@
 /* Every variant of every step of rnn and lstm on the GPU against the reference
  * in double: odd shapes, one time step, one of everything, and what the plan
  * leaves out at the first and the last step. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "gpu_harness.h"
 
@@ -71,9 +67,8 @@ static void check_sequence(const char *op, const struct sizes *s)
                                  .out = {block(s->T, s->N, s->H)}});
 }
 
-static void sequences_are_turned(void **state)
+TEST_CASE(sequences_are_turned)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     for (int i = 0; i < SIZES; i++) {
@@ -123,9 +118,8 @@ static void check_rnn(const struct sizes *s, bool bias)
                                  .out = {block(s->N, s->T, s->D)}});
 }
 
-static void rnn_agrees(void **state)
+TEST_CASE(rnn_agrees)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     for (int i = 0; i < SIZES; i++) {
@@ -188,9 +182,8 @@ static void check_lstm(const struct sizes *s)
                                  .out = {block(s->N, s->T, s->D)}});
 }
 
-static void lstm_agrees(void **state)
+TEST_CASE(lstm_agrees)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     for (int i = 0; i < SIZES; i++)
@@ -199,10 +192,9 @@ static void lstm_agrees(void **state)
 
 /* Gates that are all but open or shut, and infinities: the sigmoid's exp must
  * not overflow, a NaN must stay one. */
-static void hard_cells(void **state)
+TEST_CASE(hard_cells)
 {
     static const enum fill fills[] = {FILL_WIDE, FILL_SPECIAL};
-    (void)state;
     if (!gpu_exec())
         skip();
     for (int k = 0; k < 2; k++) {

@@ -2,12 +2,9 @@
  * the reference in double, on fresh random inputs of odd shapes. LAB_TEST_SEED
  * repeats a run. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "gpu_harness.h"
 #include "layer_norm/layer_norm.h"
@@ -40,9 +37,8 @@ static const int64_t row_cases[][2] = {
     {1, 1},  {1, 4097},  {3, 10},    {7, 33},      {127, 257}, {5, 31},
     {9, 32}, {2, 50021}, {70001, 3}, {3000017, 1}, {64, 1000}, {2049, 96}};
 
-static void softmax_agrees(void **state)
+TEST_CASE(softmax_agrees)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(row_cases); i++) {
@@ -65,9 +61,8 @@ static void softmax_agrees(void **state)
     }
 }
 
-static void softmax_shows_what_is_not_finite(void **state)
+TEST_CASE(softmax_shows_what_is_not_finite)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     const struct tensor xs[] = {vector(FILL_LOW, 37), vector(FILL_SPECIAL, 37),
@@ -114,9 +109,8 @@ static void check_layer_norm(int64_t R, int64_t D)
     }
 }
 
-static void layer_norm_agrees(void **state)
+TEST_CASE(layer_norm_agrees)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(row_cases); i++)
@@ -155,18 +149,16 @@ static void check_cross_entropy(int64_t R, int64_t C, enum fill kind)
     gpu_check(&back);
 }
 
-static void cross_entropy_agrees(void **state)
+TEST_CASE(cross_entropy_agrees)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(row_cases); i++)
         check_cross_entropy(row_cases[i][0], row_cases[i][1], FILL_LABELS);
 }
 
-static void a_label_outside_is_nan_and_reads_nothing(void **state)
+TEST_CASE(a_label_outside_is_nan_and_reads_nothing)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     check_cross_entropy(33, 10, FILL_BAD_LABELS);
@@ -205,9 +197,8 @@ static void check_squares(const char *op, const struct tensor *h,
     gpu_check(&back);
 }
 
-static void squares_and_probes_agree(void **state)
+TEST_CASE(squares_and_probes_agree)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     const struct tensor shapes[] = {
@@ -247,9 +238,8 @@ static void check_update(const char *op, const void *params, int64_t count,
     gpu_check(&c);
 }
 
-static void optimizers_agree(void **state)
+TEST_CASE(optimizers_agree)
 {
-    (void)state;
     if (!gpu_exec())
         skip();
     const int64_t counts[] = {1, 257, 4097};

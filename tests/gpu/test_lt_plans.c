@@ -1,11 +1,7 @@
 /* tests/gpu/test_lt_plans.c -- plans of cuBLASLt are made once for a shape. A
  * stand-in for the library counts what it is asked; no GPU is needed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "cuda_priv.h"
 
@@ -169,10 +165,9 @@ static int product(int m, int op_a, size_t workspace, const float *bias)
 }
 
 /* 24 projections of three shapes, ten iterations: three plans. */
-static void a_shape_is_asked_for_once(void **state)
+TEST_CASE(a_shape_is_asked_for_once)
 {
     float bias[24];
-    (void)state;
     int asked = fake.asked;
     int run = fake.run;
     for (int i = 0; i < 240; i++) {
@@ -183,10 +178,9 @@ static void a_shape_is_asked_for_once(void **state)
     assert_int_equal(fake.run - run, 240);
 }
 
-static void what_differs_is_another_plan(void **state)
+TEST_CASE(what_differs_is_another_plan)
 {
     float bias;
-    (void)state;
     int asked = fake.asked;
     for (int round = 0; round < 2; round++) {
         assert_int_equal(product(200, 0, 1 << 20, &bias), 0);
@@ -197,10 +191,9 @@ static void what_differs_is_another_plan(void **state)
 }
 
 /* The caller multiplies and adds in two; the library is not asked again. */
-static void a_refusal_is_kept(void **state)
+TEST_CASE(a_refusal_is_kept)
 {
     float bias;
-    (void)state;
     int asked = fake.asked;
     int run = fake.run;
     fake.refuse = true;
@@ -212,21 +205,19 @@ static void a_refusal_is_kept(void **state)
 }
 
 /* Memory may be there the next time. */
-static void what_may_pass_is_tried_again(void **state)
+TEST_CASE(what_may_pass_is_tried_again)
 {
     enum { ALLOC_FAILED = 3 };
     float bias = 0;
-    (void)state;
     fake.status = ALLOC_FAILED;
     assert_int_equal(product(400, 0, 1 << 20, &bias), ALLOC_FAILED);
     assert_int_equal(product(400, 0, 1 << 20, &bias), 0);
 }
 
 /* 64 plans of five objects each, however many shapes come. */
-static void old_plans_make_room(void **state)
+TEST_CASE(old_plans_make_room)
 {
     float bias;
-    (void)state;
     for (int i = 0; i < 1000; i++)
         assert_int_equal(product(1000 + i, 0, 1 << 20, &bias), 0);
     assert_int_equal(fake.made, 64 * 5);
@@ -237,14 +228,8 @@ static void old_plans_make_room(void **state)
     assert_int_equal(fake.asked, asked + 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_shape_is_asked_for_once),
-        cmocka_unit_test(what_differs_is_another_plan),
-        cmocka_unit_test(a_refusal_is_kept),
-        cmocka_unit_test(what_may_pass_is_tried_again),
-        cmocka_unit_test(old_plans_make_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_shape_is_asked_for_once),
+          cmocka_unit_test(what_differs_is_another_plan),
+          cmocka_unit_test(a_refusal_is_kept),
+          cmocka_unit_test(what_may_pass_is_tried_again),
+          cmocka_unit_test(old_plans_make_room))

@@ -2,12 +2,8 @@
  * it, right after a flush, with times, names and occupancy. Skipped without the
  * CUDA module or a device; without CUPTI the event times are tested instead. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/clock.h"
 #include "engine/backend.h"
@@ -140,10 +136,9 @@ static void check_kernel(const struct bench *b,
 }
 
 /* As the stepper does it: a kernel is there as soon as its step is flushed. */
-static void each_step_has_its_kernel_after_a_flush(void **state)
+TEST_CASE(each_step_has_its_kernel_after_a_flush)
 {
     struct bench b = {0};
-    (void)state;
     bool open = open_bench(&b, LAB_GPU_RECORDS_ALL);
     if (!open || !b.traced) {
         close_bench(&b);
@@ -162,12 +157,11 @@ static void each_step_has_its_kernel_after_a_flush(void **state)
     close_bench(&b);
 }
 
-static void many_launches_lose_nothing(void **state)
+TEST_CASE(many_launches_lose_nothing)
 {
     enum { N = 20000 };
     struct bench b = {0};
     struct lab_profiler_stats stats;
-    (void)state;
     bool open = open_bench(&b, LAB_GPU_RECORDS_ALL);
     if (!open || !b.traced) {
         close_bench(&b);
@@ -193,11 +187,10 @@ static void many_launches_lose_nothing(void **state)
     close_bench(&b);
 }
 
-static void kernels_between_steps_are_recorded_as_such(void **state)
+TEST_CASE(kernels_between_steps_are_recorded_as_such)
 {
     struct bench b = {0};
     struct lab_profiler_stats stats;
-    (void)state;
     bool open = open_bench(&b, LAB_GPU_RECORDS_ALL);
     if (!open || !b.traced) {
         close_bench(&b);
@@ -225,13 +218,12 @@ static int kernels_of(const struct bench *b, int64_t exec)
 }
 
 /* Without records of calls, with them, with none, and without again. */
-static void records_can_be_changed(void **state)
+TEST_CASE(records_can_be_changed)
 {
     static const enum lab_gpu_records turns[] = {
         LAB_GPU_RECORDS_KERNELS, LAB_GPU_RECORDS_ALL, LAB_GPU_RECORDS_NONE,
         LAB_GPU_RECORDS_KERNELS};
     struct bench b = {0};
-    (void)state;
     bool open = open_bench(&b, LAB_GPU_RECORDS_KERNELS);
     if (!open || !b.traced) {
         close_bench(&b);
@@ -260,10 +252,9 @@ static void records_can_be_changed(void **state)
     close_bench(&b);
 }
 
-static void without_a_trace_events_give_the_time(void **state)
+TEST_CASE(without_a_trace_events_give_the_time)
 {
     struct bench b = {0};
-    (void)state;
     if (!open_bench(&b, NO_TRACE)) {
         close_bench(&b);
         skip();

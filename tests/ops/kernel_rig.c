@@ -1,12 +1,10 @@
 #include "ops/kernel_rig.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "backend/cpu/cpu_sets.h"

@@ -2,11 +2,8 @@
  * The double build is the measure for what is finite; the float build must
  * come near it and never turn a finite number into NaN. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "activation/activation.h"
 #include "layer_norm/layer_norm.h"
@@ -56,9 +53,8 @@ static struct rig *activate(enum rig_kind kind,
     return r;
 }
 
-static void large_inputs_reach_the_limit(void **state)
+TEST_CASE(large_inputs_reach_the_limit)
 {
-    (void)state;
     static const double x[] = {-1e4, 1e4};
     for (int i = 0; i < N_LIMITS; i++) {
         const struct activation_limits *a = &limits[i];
@@ -73,9 +69,8 @@ static void large_inputs_reach_the_limit(void **state)
     }
 }
 
-static void finite_inputs_give_finite_outputs(void **state)
+TEST_CASE(finite_inputs_give_finite_outputs)
 {
-    (void)state;
     static const double x[] = {0,    -0.0,  1e-40, -1e-40, 1e-7,  -1e-7, 5,
                                -5,   20,    -20,   50,     -50,   88,    -88,
                                89,   -89,   100,   -100,   104,   -104,  710,
@@ -101,9 +96,8 @@ static void finite_inputs_give_finite_outputs(void **state)
 }
 
 /* sigmoid(-50) and its slope are tiny, not 0; -100 underflows without NaN. */
-static void sigmoid_keeps_small_gradients(void **state)
+TEST_CASE(sigmoid_keeps_small_gradients)
 {
-    (void)state;
     static const double x[] = {-50, -80, -100};
     const struct activation_limits *sigmoid = &limits[2];
     struct rig *r = activate(RIG_REF_F32, sigmoid, x, 3);
@@ -113,9 +107,8 @@ static void sigmoid_keeps_small_gradients(void **state)
     rig_free(r);
 }
 
-static void nan_stays_nan(void **state)
+TEST_CASE(nan_stays_nan)
 {
-    (void)state;
     static const double x[] = {1, NAN, -1};
     for (int i = 0; i < N_LIMITS; i++) {
         struct rig *r = activate(RIG_REF_F32, &limits[i], x, 3);
@@ -128,9 +121,8 @@ static void nan_stays_nan(void **state)
     }
 }
 
-static void infinities_have_their_limits(void **state)
+TEST_CASE(infinities_have_their_limits)
 {
-    (void)state;
     static const double x[] = {INFINITY, -INFINITY};
     static const struct {
         const char *op;
@@ -163,9 +155,8 @@ static void softmax_of(const double *x, int64_t C, double *y)
     rig_free(r);
 }
 
-static void softmax_takes_any_row(void **state)
+TEST_CASE(softmax_takes_any_row)
 {
-    (void)state;
     double y[3];
     softmax_of((const double[]){1e4, 1e4, -1e4}, 3, y);
     assert_true(y[0] == 0.5 && y[1] == 0.5 && y[2] == 0);
@@ -208,9 +199,8 @@ static void cross_entropy_of(const double *z, int label, double *sample,
     rig_free(r);
 }
 
-static void cross_entropy_is_finite_where_probs_underflows(void **state)
+TEST_CASE(cross_entropy_is_finite_where_probs_underflows)
 {
-    (void)state;
     double sample;
     double dz[3];
     cross_entropy_of((const double[]){1e4, 0, -1e4}, 2, &sample, dz);
@@ -226,9 +216,8 @@ static void cross_entropy_is_finite_where_probs_underflows(void **state)
     assert_true(isnan(sample) && isnan(dz[0]));
 }
 
-static void labels_that_are_no_class_give_nan(void **state)
+TEST_CASE(labels_that_are_no_class_give_nan)
 {
-    (void)state;
     static const int labels[] = {-1, 3, 1000000000, -2147483647};
     for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
         double sample;
@@ -240,9 +229,8 @@ static void labels_that_are_no_class_give_nan(void **state)
 }
 
 /* Numbers far from 0: the one-pass variance would lose all digits here. */
-static void layer_norm_survives_a_large_mean(void **state)
+TEST_CASE(layer_norm_survives_a_large_mean)
 {
-    (void)state;
     enum { D = 64 };
     const struct lab_layer_norm_params p = {1e-5};
     const int64_t dim[] = {1, D};
@@ -265,9 +253,8 @@ static void layer_norm_survives_a_large_mean(void **state)
     rig_free(rigs[1]);
 }
 
-static void layer_norm_of_a_constant_row_is_zero(void **state)
+TEST_CASE(layer_norm_of_a_constant_row_is_zero)
 {
-    (void)state;
     const struct lab_layer_norm_params p = {1e-5};
     const int64_t dim[] = {1, 5};
     struct rig *r = rig_new(RIG_REF_F32);
@@ -287,9 +274,8 @@ static void layer_norm_of_a_constant_row_is_zero(void **state)
 }
 
 /* Late in a run beta^t is 0, and with a gradient of 0 nothing moves. */
-static void adam_is_calm_at_the_ends(void **state)
+TEST_CASE(adam_is_calm_at_the_ends)
 {
-    (void)state;
     const struct lab_adam_params p = {0.1, 0.9, 0.999, 1e-8, 0};
     static const uint64_t iterations[] = {0, 1000000000000u};
     const int64_t dim[] = {2};

@@ -3,13 +3,10 @@
  *     (-f(x+2h) + 8 f(x+h) - 8 f(x-h) + f(x-2h)) / 12h
  * whose error is of the order of h^4. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "activation/activation.h"
 #include "attention/attention.h"
@@ -285,9 +282,8 @@ static void check_case(const struct grad_case *c,
     rig_free(r);
 }
 
-static void backward_is_the_slope_of_forward(void **state)
+TEST_CASE(backward_is_the_slope_of_forward)
 {
-    (void)state;
     static const struct step_sizes sizes[] = {
         {3, 5, 4}, {1, 1, 1}, {7, 3, 11}, {2, 13, 5}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -298,9 +294,8 @@ static void backward_is_the_slope_of_forward(void **state)
 
 /* A tensor that two readers use: its gradient is the sum, and as many as one
  * or seven readers are as good. */
-static void gradients_of_several_readers_add_up(void **state)
+TEST_CASE(gradients_of_several_readers_add_up)
 {
-    (void)state;
     static const char *const ins[] = {"a", "a b", "a b c a b c a"};
     static const int times[][3] = {{1, 0, 0}, {1, 1, 0}, {3, 2, 2}};
     const int64_t dim[] = {5, 3};

@@ -3,13 +3,10 @@
  * padding that is uneven and windows larger than the image; and what holds
  * whatever the numbers are. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "batch_norm/batch_norm.h"
 #include "conv2d/conv2d.h"
@@ -147,31 +144,27 @@ static void every_kind(run_fn *run, const char *what, const char *results)
     }
 }
 
-static void convolutions_agree(void **state)
+TEST_CASE(convolutions_agree)
 {
-    (void)state;
     assert_true(rig_has(RIG_BLAS, "conv2d", "conv", LAB_FORWARD));
     assert_true(rig_has(RIG_BLAS, "conv2d", "conv", LAB_BACKWARD));
     every_kind(run_conv, "conv2d", "conv out db dWt dx");
 }
 
-static void pools_agree(void **state)
+TEST_CASE(pools_agree)
 {
-    (void)state;
     every_kind(run_pools, "pool", "y argmax dx mean dmean");
 }
 
-static void batch_norm_agrees(void **state)
+TEST_CASE(batch_norm_agrees)
 {
-    (void)state;
     every_kind(run_batch_norm, "batch_norm",
                "mean rstd rm rv xhat y dxhat dgamma dbeta dx");
 }
 
 /* <conv(x), d> = <x, dx> = <W, dW>: the three sums are one. */
-static void gradients_are_the_transposed_convolution(void **state)
+TEST_CASE(gradients_are_the_transposed_convolution)
 {
-    (void)state;
     for (int i = 0; i < 2 * N_SHAPES; i++) {
         struct rig *r = rig_new(RIG_REF_F64);
         run_conv(r, &shapes[i / 2], i % 2 == 1);
@@ -191,11 +184,10 @@ static void gradients_are_the_transposed_convolution(void **state)
 }
 
 /* The same picture in both layouts gives the same numbers. */
-static void layouts_agree(void **state)
+TEST_CASE(layouts_agree)
 {
     const struct shape *s = &shapes[1];
     struct rig *a = rig_new(RIG_REF_F64);
-    (void)state;
     run_conv(a, s, false);
     struct rig *b = rig_new(RIG_REF_F64);
     run_conv(b, s, true);
@@ -226,14 +218,13 @@ static void layouts_agree(void **state)
 }
 
 /* The first of equals wins, a NaN wins over all, and padding never. */
-static void the_winner_of_a_window(void **state)
+TEST_CASE(the_winner_of_a_window)
 {
     const struct lab_pool_params p = {
         {.size = {2, 3}, .stride = {2, 3}, .pad = {1, 0}}};
     const double x[] = {-5, -7, -5, 1, 1, 0, 4, NAN, NAN};
     const int64_t in[] = {1, 1, 3, 3};
     const int64_t out[] = {1, 1, 2, 1};
-    (void)state;
     for (enum rig_kind kind = 0; kind < RIG_COUNT; kind++) {
         if (!rig_available(kind))
             continue;
@@ -258,12 +249,11 @@ static void the_winner_of_a_window(void **state)
 }
 
 /* Outside of training the running statistics are used, and are left alone. */
-static void evaluation_leaves_running_statistics(void **state)
+TEST_CASE(evaluation_leaves_running_statistics)
 {
     const struct lab_batch_norm_params p = {1e-5, 0.3, 1};
     const int64_t dim[] = {4, 3};
     struct rig *r = rig_new(RIG_REF_F32);
-    (void)state;
     rig_add(r, "x", 2, dim);
     rig_random(r, "x", 1, -2, 2);
     static const char *const channel[] = {"mean", "rstd", "rm", "rv"};
@@ -286,16 +276,9 @@ static void evaluation_leaves_running_statistics(void **state)
     rig_free(r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions_agree),
-        cmocka_unit_test(pools_agree),
-        cmocka_unit_test(batch_norm_agrees),
-        cmocka_unit_test(gradients_are_the_transposed_convolution),
-        cmocka_unit_test(layouts_agree),
-        cmocka_unit_test(the_winner_of_a_window),
-        cmocka_unit_test(evaluation_leaves_running_statistics),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(convolutions_agree), cmocka_unit_test(pools_agree),
+          cmocka_unit_test(batch_norm_agrees),
+          cmocka_unit_test(gradients_are_the_transposed_convolution),
+          cmocka_unit_test(layouts_agree),
+          cmocka_unit_test(the_winner_of_a_window),
+          cmocka_unit_test(evaluation_leaves_running_statistics))

@@ -1,13 +1,10 @@
 /* A machine without the oneDNN module: one clear answer, the same each time,
  * and the rest works. The reason is remembered for every thread. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "backend/cpu/cpu_sets.h"
 #include "ops/step_table.h"
@@ -28,9 +25,8 @@ static void *check_on_thread(void *arg)
     return arg;
 }
 
-static void the_module_is_missed_politely(void **state)
+TEST_CASE(the_module_is_missed_politely)
 {
-    (void)state;
     pthread_t thread;
     int done = 0;
     void *answer = NULL;

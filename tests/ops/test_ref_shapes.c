@@ -2,22 +2,18 @@
  * shapes, with outputs poisoned and guarded; and the properties that hold for
  * a kernel whatever its numbers are. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "dropout/dropout.h"
 #include "flatten/flatten.h"
 #include "ops/step_table.h"
 #include "common/random.h"
 
-static void float_matches_double(void **state)
+TEST_CASE(float_matches_double)
 {
-    (void)state;
     for (int i = 0; i < step_case_count; i++) {
         for (int s = 0; s < step_size_count; s++) {
             const struct step_case *c = &step_cases[i];
@@ -37,9 +33,8 @@ static void float_matches_double(void **state)
 }
 
 /* Nothing depends on what was run before: the second run has the same bits. */
-static void second_run_has_same_bits(void **state)
+TEST_CASE(second_run_has_same_bits)
 {
-    (void)state;
     const struct step_sizes sizes = {5, 33, 7};
     for (int i = 0; i < step_case_count; i++) {
         struct rig *first = rig_new(RIG_REF_F32);
@@ -55,9 +50,8 @@ static void second_run_has_same_bits(void **state)
 }
 
 /* Every row has a place in a source file where a learner finds it. */
-static void every_row_names_its_source(void **state)
+TEST_CASE(every_row_names_its_source)
 {
-    (void)state;
     static const char *const op[] = {
 #define LAB_OP(id) #id,
 #define LAB_OP_PLAN(id)
@@ -93,9 +87,8 @@ static void every_row_names_its_source(void **state)
 
 enum { MANY = 100000 };
 
-static void dropout_keeps_the_share_and_the_mean(void **state)
+TEST_CASE(dropout_keeps_the_share_and_the_mean)
 {
-    (void)state;
     const struct lab_dropout_params params = {.p = 0.25};
     const int64_t dim[] = {MANY};
     struct rig *r = rig_new(RIG_REF_F32);
@@ -135,9 +128,8 @@ static void dropout_keeps_the_share_and_the_mean(void **state)
 }
 
 /* The double build of dropout drops the same elements, and evaluation none. */
-static void dropout_is_the_same_in_double(void **state)
+TEST_CASE(dropout_is_the_same_in_double)
 {
-    (void)state;
     static const double shares[] = {0, 0.1, 0.3, 0.5, 0.9, 1.0 / 3};
     const int64_t dim[] = {10007};
     for (size_t k = 0; k < sizeof(shares) / sizeof(shares[0]); k++) {
@@ -167,9 +159,8 @@ static void dropout_is_the_same_in_double(void **state)
 }
 
 /* u >= p keeps, so an element whose u is exactly p is kept. */
-static void dropout_keeps_at_the_threshold(void **state)
+TEST_CASE(dropout_keeps_at_the_threshold)
 {
-    (void)state;
     const int64_t dim[] = {9};
     const int64_t at = 5;
     float u = lab_random_unit(lab_random_word(7, 3, 0, (uint64_t)at));
@@ -190,9 +181,8 @@ static void dropout_keeps_at_the_threshold(void **state)
 }
 
 /* channel_first: y[n, (c*H + h)*W + w] = x[n, h, w, c], spelled out. */
-static void flatten_orders_channels_first(void **state)
+TEST_CASE(flatten_orders_channels_first)
 {
-    (void)state;
     enum { N = 2, H = 3, W = 5, C = 4, P = H * W * C };
     const struct lab_flatten_params params = {.permute = true};
     const int64_t image[] = {N, H, W, C};
@@ -216,9 +206,8 @@ static void flatten_orders_channels_first(void **state)
 }
 
 /* Sums of very many terms stay within the tolerance of design.md section 6. */
-static void long_sums_stay_accurate(void **state)
+TEST_CASE(long_sums_stay_accurate)
 {
-    (void)state;
     const struct step_sizes sizes = {60000, 3, 2};
     for (int i = 0; i < step_case_count; i++) {
         const struct step_case *c = &step_cases[i];
@@ -239,9 +228,8 @@ static void long_sums_stay_accurate(void **state)
 }
 
 /* No rows, no columns, nothing to sum over: nothing is read or divided. */
-static void empty_tensors_are_left_alone(void **state)
+TEST_CASE(empty_tensors_are_left_alone)
 {
-    (void)state;
     static const struct step_sizes none[] = {{0, 3, 2}, {2, 3, 0}, {2, 0, 3}};
     for (int i = 0; i < step_case_count; i++) {
         const struct step_case *c = &step_cases[i];

@@ -2,11 +2,8 @@
  * a second time, for one number, in double; weight decay included, which the
  * golden cases have in adamw alone. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "ops/kernel_rig.h"
 #include "optimizer/optimizer.h"
@@ -75,9 +72,8 @@ static void check(const char *op, const char *outs, const void *params,
     }
 }
 
-static void sgd_follows_its_formula(void **state)
+TEST_CASE(sgd_follows_its_formula)
 {
-    (void)state;
     static const struct lab_sgd_params params[] = {
         {.lr = 0.05, .weight_decay = 0.2},
         {.lr = 0.05, .momentum = 0.8, .weight_decay = 0.2},
@@ -91,9 +87,8 @@ static void sgd_follows_its_formula(void **state)
     }
 }
 
-static void adam_follows_its_formula(void **state)
+TEST_CASE(adam_follows_its_formula)
 {
-    (void)state;
     static const struct lab_adam_params params[] = {
         {.lr = 0.1, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8},
         {.lr = 0.1,

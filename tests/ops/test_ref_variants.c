@@ -2,13 +2,10 @@
  * large numbers, and NaN, which a debugger must not lose on the way. */
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "activation/activation.h"
 #include "backend/cpu/cpu_sets.h"
@@ -75,22 +72,19 @@ static void variants_match(enum rig_kind kind, int least)
     assert_true(found >= least); /* or nothing was compared */
 }
 
-static void blas_matches_the_reference(void **state)
+TEST_CASE(blas_matches_the_reference)
 {
-    (void)state;
     variants_match(RIG_BLAS, 15);
 }
 
-static void onednn_matches_the_reference(void **state)
+TEST_CASE(onednn_matches_the_reference)
 {
-    (void)state;
     variants_match(RIG_ONEDNN, 10);
 }
 
 /* dense of no rows, no units, no inputs: the last is an empty sum, 0. */
-static void empty_products(void **state)
+TEST_CASE(empty_products)
 {
-    (void)state;
     static const struct step_sizes none[] = {{0, 3, 2}, {2, 3, 0}, {2, 0, 3}};
     for (int k = 0; k < N_KINDS; k++) {
         if (!rig_available(kinds[k]))
@@ -116,9 +110,8 @@ static void put_everywhere(struct rig *r, const char *name, double value)
 }
 
 /* One NaN or infinity among the inputs reaches the same outputs. */
-static void nan_and_inf_go_the_same_way(void **state)
+TEST_CASE(nan_and_inf_go_the_same_way)
 {
-    (void)state;
     static const double odd[] = {NAN, INFINITY, -INFINITY};
     static const struct step_sizes sizes = {5, 33, 17};
     for (int k = 0; k < N_KINDS; k++) {
@@ -158,9 +151,8 @@ static const char *network_input(const struct step_case *c)
     return NULL;
 }
 
-static void large_numbers_agree(void **state)
+TEST_CASE(large_numbers_agree)
 {
-    (void)state;
     static const double large[] = {50, -50, 100, -100, 1e4, -1e4};
     static const struct step_sizes sizes = {5, 33, 17};
     for (int k = 0; k < N_KINDS; k++) {
@@ -235,9 +227,8 @@ static void check_group(const struct group_case *g,
     rig_free(ref);
 }
 
-static void onednn_group_is_matmul_bias_activation(void **state)
+TEST_CASE(onednn_group_is_matmul_bias_activation)
 {
-    (void)state;
     skip_without(RIG_ONEDNN);
     assert_true(rig_has(RIG_ONEDNN, "dense", NULL, LAB_FORWARD));
     for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
@@ -268,9 +259,8 @@ static void *multiply_again(void *arg)
     return NULL;
 }
 
-static void threads_get_the_same_bits(void **state)
+TEST_CASE(threads_get_the_same_bits)
 {
-    (void)state;
     for (int k = 0; k < N_KINDS; k++) {
         enum { THREADS = 4 };
         static struct worker workers[THREADS];
@@ -292,9 +282,8 @@ static void threads_get_the_same_bits(void **state)
 }
 
 /* More shapes than oneDNN's primitives are kept for: the old ones go. */
-static void many_shapes_take_turns(void **state)
+TEST_CASE(many_shapes_take_turns)
 {
-    (void)state;
     skip_without(RIG_ONEDNN);
     for (int round = 0; round < 2; round++) {
         for (int64_t n = 1; n <= 150; n++) {

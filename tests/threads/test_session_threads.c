@@ -8,15 +8,11 @@
  * It fails every time. For that, each thread has one kind of call only, and the
  * one that takes snapshots asks for no version: an atomic would order it. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "engine/session.h"
 #include "lesson/catalog.h"
@@ -138,7 +134,7 @@ static void open_all(struct lab_lesson **lesson)
     assert_int_equal(lab_session_wait(session, -1), LAB_OK);
 }
 
-static void many_look_while_one_trains(void **state)
+TEST_CASE(many_look_while_one_trains)
 {
     static void *(*const work[])(void *) = {take_snapshots, ask_versions,
                                             post_words, take_notes, take_live};
@@ -148,7 +144,6 @@ static void many_look_while_one_trains(void **state)
     const struct lab_command restart = {.kind = LAB_DO_RESTART};
     struct lab_lesson *lesson = NULL;
     pthread_t threads[THREADS];
-    (void)state;
     open_all(&lesson);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work[i], NULL), 0);

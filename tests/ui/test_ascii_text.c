@@ -1,11 +1,7 @@
 /* Every lesson's text on a screen that shows ASCII alone: no word is cut, and
  * every character has a stand-in. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -76,10 +72,9 @@ static void check_lines(const char *lesson, const struct lab_md *doc,
     lab_str_release(&got);
 }
 
-static void lessons_keep_every_word(void **state)
+TEST_CASE(lessons_keep_every_word)
 {
     struct lab_catalog *all;
-    (void)state;
     assert_int_equal(lab_catalog_load(&all, LAB_SOURCE_DIR "/lessons"), LAB_OK);
     assert_true(all->count > 50);
     for (size_t n = 0; n < all->count; n++) {
@@ -100,10 +95,9 @@ static void lessons_keep_every_word(void **state)
 }
 
 /* The stepper's own lines, as of explanations. */
-static void lines_of_formulas_are_as_wide_as_they_are_shown(void **state)
+TEST_CASE(lines_of_formulas_are_as_wide_as_they_are_shown)
 {
     struct lab_stepper_text t;
-    (void)state;
     lab_stepper_text_init(&t, true);
     lab_stepper_text_wrap(&t, LAB_ROLE_NORMAL,
                           "∑ₖ ∑ₖ ∑ₖ ∑ₖ ∑ₖ ∑ₖ ∑ₖ ∑ₖ the column sums of the"
@@ -124,11 +118,5 @@ static void lines_of_formulas_are_as_wide_as_they_are_shown(void **state)
     lab_stepper_text_release(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lessons_keep_every_word),
-        cmocka_unit_test(lines_of_formulas_are_as_wide_as_they_are_shown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(lessons_keep_every_word),
+          cmocka_unit_test(lines_of_formulas_are_as_wide_as_they_are_shown))

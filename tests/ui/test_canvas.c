@@ -1,8 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "ui/canvas.h"
@@ -16,9 +13,8 @@ static void assert_dump(const struct lab_canvas *c, const char *want)
     lab_free(dump);
 }
 
-static void text_is_cut_and_counted(void **state)
+TEST_CASE(text_is_cut_and_counted)
 {
-    (void)state;
     struct lab_canvas c;
     assert_int_equal(lab_canvas_init(&c, 2, 6, false), LAB_OK);
     assert_int_equal(lab_canvas_text(&c, 0, 1, 3, LAB_ROLE_BAD, "abcdef"), 3);
@@ -32,9 +28,8 @@ static void text_is_cut_and_counted(void **state)
     lab_canvas_release(&c);
 }
 
-static void what_is_cut_says_so(void **state)
+TEST_CASE(what_is_cut_says_so)
 {
-    (void)state;
     for (int ascii = 0; ascii < 2; ascii++) {
         struct lab_canvas c;
         assert_int_equal(lab_canvas_init(&c, 5, 8, ascii), LAB_OK);
@@ -55,9 +50,8 @@ static void what_is_cut_says_so(void **state)
     }
 }
 
-static void wide_characters_are_whole_or_not_there(void **state)
+TEST_CASE(wide_characters_are_whole_or_not_there)
 {
-    (void)state;
     struct lab_canvas c;
     assert_int_equal(lab_canvas_init(&c, 1, 5, false), LAB_OK);
     assert_int_equal(lab_canvas_text(&c, 0, 0, -1, LAB_ROLE_NORMAL, "日本語"),
@@ -83,9 +77,8 @@ static void wide_characters_are_whole_or_not_there(void **state)
     lab_canvas_release(&c);
 }
 
-static void marks_combine_and_hidden_text_shows(void **state)
+TEST_CASE(marks_combine_and_hidden_text_shows)
 {
-    (void)state;
     struct lab_canvas c;
     assert_int_equal(lab_canvas_init(&c, 1, 12, false), LAB_OK);
     assert_int_equal(
@@ -100,9 +93,8 @@ static void marks_combine_and_hidden_text_shows(void **state)
     lab_canvas_release(&c);
 }
 
-static void ascii_canvas_holds_only_ascii(void **state)
+TEST_CASE(ascii_canvas_holds_only_ascii)
 {
-    (void)state;
     struct lab_canvas c;
     assert_int_equal(lab_canvas_init(&c, 3, 40, true), LAB_OK);
     lab_canvas_text(&c, 0, 0, -1, LAB_ROLE_NORMAL, "Σ a×b ≤ é … 日 → ∂ ₂ ▓ ⠿");
@@ -117,9 +109,8 @@ static void ascii_canvas_holds_only_ascii(void **state)
     lab_canvas_release(&c);
 }
 
-static void every_stand_in_is_ascii(void **state)
+TEST_CASE(every_stand_in_is_ascii)
 {
-    (void)state;
     int known = 0;
     for (unsigned code = 0x80; code < 0x30000; code++) {
         const char *ascii = lab_glyph_ascii(code);
@@ -133,9 +124,8 @@ static void every_stand_in_is_ascii(void **state)
     assert_null(lab_glyph_ascii(0x65E5));
 }
 
-static void clips_nest(void **state)
+TEST_CASE(clips_nest)
 {
-    (void)state;
     struct lab_canvas c;
     assert_int_equal(lab_canvas_init(&c, 4, 8, false), LAB_OK);
     struct lab_rect all = lab_canvas_clip(&c, (struct lab_rect){1, 2, 9, 4});
@@ -154,9 +144,8 @@ static void clips_nest(void **state)
     lab_canvas_release(&c);
 }
 
-static void paragraphs_wrap(void **state)
+TEST_CASE(paragraphs_wrap)
 {
-    (void)state;
     struct lab_canvas c;
     assert_int_equal(lab_canvas_init(&c, 5, 10, false), LAB_OK);
     struct lab_rect r = {0, 0, 5, 8};
@@ -183,9 +172,8 @@ static void paragraphs_wrap(void **state)
     lab_canvas_release(&c);
 }
 
-static void sizes_that_cannot_be_are_refused(void **state)
+TEST_CASE(sizes_that_cannot_be_are_refused)
 {
-    (void)state;
     struct lab_canvas c;
     assert_int_equal(lab_canvas_init(&c, -1, 5, false), LAB_E_ARG);
     assert_int_equal(lab_canvas_init(&c, 0, 0, false), LAB_OK);
@@ -197,18 +185,11 @@ static void sizes_that_cannot_be_are_refused(void **state)
     lab_mem_fail_from(0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_is_cut_and_counted),
-        cmocka_unit_test(what_is_cut_says_so),
-        cmocka_unit_test(wide_characters_are_whole_or_not_there),
-        cmocka_unit_test(marks_combine_and_hidden_text_shows),
-        cmocka_unit_test(ascii_canvas_holds_only_ascii),
-        cmocka_unit_test(every_stand_in_is_ascii),
-        cmocka_unit_test(clips_nest),
-        cmocka_unit_test(paragraphs_wrap),
-        cmocka_unit_test(sizes_that_cannot_be_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(text_is_cut_and_counted),
+          cmocka_unit_test(what_is_cut_says_so),
+          cmocka_unit_test(wide_characters_are_whole_or_not_there),
+          cmocka_unit_test(marks_combine_and_hidden_text_shows),
+          cmocka_unit_test(ascii_canvas_holds_only_ascii),
+          cmocka_unit_test(every_stand_in_is_ascii),
+          cmocka_unit_test(clips_nest), cmocka_unit_test(paragraphs_wrap),
+          cmocka_unit_test(sizes_that_cannot_be_are_refused))

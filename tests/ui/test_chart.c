@@ -1,12 +1,9 @@
 /* Charts, bars, heat cells, and numbers as people read them. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "trace/record.h"
@@ -32,9 +29,8 @@ static void assert_chart(const struct lab_chart *what, int style,
     lab_free(dump);
 }
 
-static void a_line_in_three_sets_of_glyphs(void **state)
+TEST_CASE(a_line_in_three_sets_of_glyphs)
 {
-    (void)state;
     const double y[] = {0, 1, 2, 3};
     struct lab_series s = {NULL, y, 4, "up", LAB_ROLE_SERIES_1};
     struct lab_chart c = {NULL, NULL, &s, 1, NAN, NAN, false};
@@ -61,9 +57,8 @@ static void a_line_in_three_sets_of_glyphs(void **state)
                  "        +- 0 ------ 3\n");
 }
 
-static void charts_of_anything(void **state)
+TEST_CASE(charts_of_anything)
 {
-    (void)state;
     static double y[5000];
     double x[3] = {0, 1, 1};
     struct lab_series s[2] = {{NULL, y, 0, "a", LAB_ROLE_SERIES_1},
@@ -84,9 +79,8 @@ static void charts_of_anything(void **state)
     }
 }
 
-static void what_is_not_finite_is_counted(void **state)
+TEST_CASE(what_is_not_finite_is_counted)
 {
-    (void)state;
     const double y[] = {1, NAN, INFINITY, 2};
     const double none[] = {NAN, NAN};
     struct lab_series s[2] = {{NULL, y, 4, "loss", LAB_ROLE_SERIES_1},
@@ -113,9 +107,8 @@ static void what_is_not_finite_is_counted(void **state)
     lab_canvas_release(&canvas);
 }
 
-static void bars_are_in_proportion(void **state)
+TEST_CASE(bars_are_in_proportion)
 {
-    (void)state;
     struct lab_canvas c;
     const double v[] = {0, 1, 8, 16};
     const double w[] = {1, NAN, 2};
@@ -137,9 +130,8 @@ static void bars_are_in_proportion(void **state)
     lab_canvas_release(&c);
 }
 
-static void heat_cells_differ_without_colour(void **state)
+TEST_CASE(heat_cells_differ_without_colour)
 {
-    (void)state;
     char a[8];
     char b[8];
     assert_int_equal(lab_heat_cell(1, 1, a), LAB_ROLE_POSITIVE);
@@ -157,9 +149,8 @@ static void heat_cells_differ_without_colour(void **state)
     }
 }
 
-static void numbers_read_well(void **state)
+TEST_CASE(numbers_read_well)
 {
-    (void)state;
     char s[LAB_FORMAT_BYTES * 4];
     const int64_t shape[] = {10, 16};
 #define SAYS(call, want) assert_string_equal(call, want)
@@ -200,14 +191,13 @@ static void numbers_read_well(void **state)
 }
 
 /* Lines that end in one place still say which they are; after 9 come letters. */
-static void signs_do_not_hide_each_other(void **state)
+TEST_CASE(signs_do_not_hide_each_other)
 {
     const double low[] = {0, 0};
     const double high[] = {3, 3};
     struct lab_series s[11];
     struct lab_chart c = {
         .series = s, .count = 3, .y_min = NAN, .y_max = NAN, .unlisted = true};
-    (void)state;
     for (int k = 0; k < 11; k++)
         s[k] = (struct lab_series){NULL, k == 1 ? high : low, 2, "same",
                                    LAB_ROLE_SERIES_1};
@@ -226,7 +216,7 @@ static void signs_do_not_hide_each_other(void **state)
 }
 
 /* An envelope takes no number. */
-static void numbers_count_what_has_a_name(void **state)
+TEST_CASE(numbers_count_what_has_a_name)
 {
     const double low[] = {0, 1};
     const double high[] = {3, 3};
@@ -235,7 +225,6 @@ static void numbers_count_what_has_a_name(void **state)
                               {NULL, low, 2, NULL, LAB_ROLE_DIM},
                               {NULL, high, 2, "held", LAB_ROLE_SERIES_2}};
     struct lab_chart c = {.series = s, .count = 4, .y_min = NAN, .y_max = NAN};
-    (void)state;
     char *text = chart(&c, 7, 40, 0);
     assert_non_null(strstr(text, "1 loss 1  2 held 3\n"));
     assert_non_null(strstr(text, "⠉2\n"));
@@ -252,7 +241,7 @@ static bool marked(const char *dump, const char *text)
 
 /* Marks at 1, 2 and 5 of a decade where there is room, the powers first; and
  * between the ends of the x axis. */
-static void axes_have_marks_where_there_is_room(void **state)
+TEST_CASE(axes_have_marks_where_there_is_room)
 {
     const double x[] = {100, 250, 40000};
     const double y[] = {30, 900, 40000};
@@ -264,7 +253,6 @@ static void axes_have_marks_where_there_is_room(void **state)
                           .y_max = NAN,
                           .log_y = true,
                           .log_x = true};
-    (void)state;
     char *dump = chart(&c, 34, 90, 0);
     static const char *const want[] = {
         "  100┤",  "  1000┤",   " 10000┤", "   50┤",  "   200┤",
@@ -303,13 +291,12 @@ static void axes_have_marks_where_there_is_room(void **state)
 
 /* Marks of a log axis that are as many rows apart have the same ratio: where
  * the powers of ten do not all fit, it is those of 100, of 1000 and so on. */
-static void marks_of_a_log_axis_are_where_they_belong(void **state)
+TEST_CASE(marks_of_a_log_axis_are_where_they_belong)
 {
     double y[2] = {1, 3};
     struct lab_series s = {NULL, y, 2, "loss", LAB_ROLE_SERIES_1};
     struct lab_chart c = {
         .series = &s, .count = 1, .y_min = NAN, .y_max = NAN, .log_y = true};
-    (void)state;
     for (double decades = 3; decades < 12; decades += 0.25) {
         for (int h = 8; h < 30; h++) {
             y[0] = 3 * pow(10, -decades);
@@ -336,19 +323,13 @@ static void marks_of_a_log_axis_are_where_they_belong(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_in_three_sets_of_glyphs),
-        cmocka_unit_test(charts_of_anything),
-        cmocka_unit_test(what_is_not_finite_is_counted),
-        cmocka_unit_test(bars_are_in_proportion),
-        cmocka_unit_test(heat_cells_differ_without_colour),
-        cmocka_unit_test(numbers_read_well),
-        cmocka_unit_test(signs_do_not_hide_each_other),
-        cmocka_unit_test(numbers_count_what_has_a_name),
-        cmocka_unit_test(marks_of_a_log_axis_are_where_they_belong),
-        cmocka_unit_test(axes_have_marks_where_there_is_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_line_in_three_sets_of_glyphs),
+          cmocka_unit_test(charts_of_anything),
+          cmocka_unit_test(what_is_not_finite_is_counted),
+          cmocka_unit_test(bars_are_in_proportion),
+          cmocka_unit_test(heat_cells_differ_without_colour),
+          cmocka_unit_test(numbers_read_well),
+          cmocka_unit_test(signs_do_not_hide_each_other),
+          cmocka_unit_test(numbers_count_what_has_a_name),
+          cmocka_unit_test(marks_of_a_log_axis_are_where_they_belong),
+          cmocka_unit_test(axes_have_marks_where_there_is_room))

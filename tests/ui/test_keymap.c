@@ -1,8 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "ui/keymap.h"
 #include "ui/view_help.h"
@@ -15,9 +12,8 @@ static const struct lab_screen_ops *const SCREENS[] = {
     &lab_view_text, &lab_view_help, &lab_view_occupancy, &fixture_busy};
 enum { SCREEN_COUNT = sizeof(SCREENS) / sizeof(SCREENS[0]) };
 
-static void every_table_is_sound(void **state)
+TEST_CASE(every_table_is_sound)
 {
-    (void)state;
     for (int i = 0; i < SCREEN_COUNT; i++)
         if (lab_keymap_check(SCREENS[i]->bindings))
             fail_msg("%s: %s", SCREENS[i]->name, lab_error());
@@ -26,9 +22,8 @@ static void every_table_is_sound(void **state)
             fail_msg("%s", lab_error());
 }
 
-static void a_bad_table_is_found(void **state)
+TEST_CASE(a_bad_table_is_found)
 {
-    (void)state;
     const struct lab_binding lonely[] = {
         {{LAB_KEY_F1 + 1}, 100, "two", "has no letter", true},
         {{0}, 0, NULL, NULL, false}};
@@ -47,9 +42,8 @@ static void a_bad_table_is_found(void **state)
 }
 
 /* The conventions: keys that must work on every screen. */
-static void what_everyone_expects_is_bound(void **state)
+TEST_CASE(what_everyone_expects_is_bound)
 {
-    (void)state;
     static const struct {
         int key;
         int action;
@@ -91,9 +85,8 @@ static void what_everyone_expects_is_bound(void **state)
     assert_null(lab_keymap_find(lab_global_keymap(true), 0));
 }
 
-static void names_and_keys_go_both_ways(void **state)
+TEST_CASE(names_and_keys_go_both_ways)
 {
-    (void)state;
     const int keys[] = {'a',         'Z',         ' ',
                         LAB_KEY_TAB, LAB_KEY_ESC, LAB_KEY_ENTER,
                         1,           LAB_KEY_F1,  LAB_KEY_F12,
@@ -112,9 +105,8 @@ static void names_and_keys_go_both_ways(void **state)
 }
 
 /* Each row of the tables is in the text, the screen's own first. */
-static void help_is_made_from_the_tables(void **state)
+TEST_CASE(help_is_made_from_the_tables)
 {
-    (void)state;
     for (int i = 0; i < SCREEN_COUNT; i++) {
         const struct lab_screen_ops *ops = SCREENS[i];
         const struct lab_binding *all = lab_global_keymap(ops->sideways);
@@ -141,14 +133,8 @@ static void help_is_made_from_the_tables(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_table_is_sound),
-        cmocka_unit_test(a_bad_table_is_found),
-        cmocka_unit_test(what_everyone_expects_is_bound),
-        cmocka_unit_test(names_and_keys_go_both_ways),
-        cmocka_unit_test(help_is_made_from_the_tables),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(every_table_is_sound),
+          cmocka_unit_test(a_bad_table_is_found),
+          cmocka_unit_test(what_everyone_expects_is_bound),
+          cmocka_unit_test(names_and_keys_go_both_ways),
+          cmocka_unit_test(help_is_made_from_the_tables))

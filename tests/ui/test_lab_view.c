@@ -1,10 +1,7 @@
 /* The lab's screen without a screen: layouts, words, pictures, sources. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 
@@ -25,9 +22,8 @@ static void apart(const struct lab_rect *parts, int n, struct lab_rect body)
     }
 }
 
-static void no_part_overlaps_another(void **state)
+TEST_CASE(no_part_overlaps_another)
 {
-    (void)state;
     for (int h = 0; h < 70; h++) {
         for (int w = 0; w < 220; w += 7) {
             for (int rungs = 0; rungs < 40; rungs += 13) {
@@ -68,9 +64,8 @@ static struct lab_ui_lab_row row_of(double rate, double median_ns,
     return r;
 }
 
-static void how_far_off_a_prediction_was(void **state)
+TEST_CASE(how_far_off_a_prediction_was)
 {
-    (void)state;
     char text[300];
     struct lab_ui_prediction said;
     struct lab_ui_lab_row r = row_of(4e12, 500, "compute");
@@ -111,9 +106,8 @@ static void how_far_off_a_prediction_was(void **state)
                         "");
 }
 
-static void rates_in_their_unit(void **state)
+TEST_CASE(rates_in_their_unit)
 {
-    (void)state;
     char text[64];
     struct lab_ui_lab lab = {.unit = LAB_UI_LAB_FLOPS};
     assert_string_equal(lab_bench_rate_text(&lab, 8.2414e12, text, 64),
@@ -129,10 +123,9 @@ static void rates_in_their_unit(void **state)
 }
 
 /* Of 424 rungs on an H200 21 are faster than their model. */
-static void why_a_model_can_be_passed(void **state)
+TEST_CASE(why_a_model_can_be_passed)
 {
     const double bytes = 32;
-    (void)state;
     assert_null(lab_bench_model_passed(LAB_UI_LAB_BYTES, 0.9, 1, 4, 8));
     assert_null(lab_bench_model_passed(LAB_UI_LAB_BYTES, 1.01, 1, 4, 8));
     assert_null(lab_bench_model_passed(LAB_UI_LAB_BYTES, 9, NAN, 4, NAN));
@@ -158,11 +151,10 @@ static void why_a_model_can_be_passed(void **state)
 }
 
 /* A copy in memory does not bound what the caches serve. */
-static void a_ceiling_that_is_passed_is_none(void **state)
+TEST_CASE(a_ceiling_that_is_passed_is_none)
 {
     struct lab_ui_lab_row rows[2];
     struct lab_ui_lab lab = {.rows = rows, .row_count = 2};
-    (void)state;
     assert_null(lab_bench_ceiling_passed(LAB_UI_LAB_BYTES, 1.01));
     assert_null(lab_bench_ceiling_passed(LAB_UI_LAB_FLOPS, NAN));
     assert_non_null(strstr(lab_bench_ceiling_passed(LAB_UI_LAB_BYTES, 1.5),
@@ -186,11 +178,10 @@ static void a_ceiling_that_is_passed_is_none(void **state)
 }
 
 /* A library is no rung to climb over. */
-static void gains_are_over_the_last_own_rung(void **state)
+TEST_CASE(gains_are_over_the_last_own_rung)
 {
     struct lab_ui_lab_row rows[5];
     struct lab_ui_lab lab = {.rows = rows, .row_count = 5};
-    (void)state;
     for (int i = 0; i < 5; i++) {
         rows[i] = row_of(1, 1, "");
         rows[i].size = 0;
@@ -204,9 +195,8 @@ static void gains_are_over_the_last_own_rung(void **state)
     assert_ptr_equal(lab_ui_lab_gain_over(&lab, &rows[4]), &rows[0]);
 }
 
-static void the_kernel_of_a_rung_is_found(void **state)
+TEST_CASE(the_kernel_of_a_rung_is_found)
 {
-    (void)state;
     static const char text[] = "int first(int a)\n{\n    return a;\n}\n"
                                "__global__ void sum_tree(float *x)\n{\n}\n"
                                "__global__ void sum_tree_large(float *x)\n{\n"
@@ -243,9 +233,8 @@ static char *drawn(const struct lab_bench_chart *chart, bool rates, int h,
     return text;
 }
 
-static void pictures_at_every_size(void **state)
+TEST_CASE(pictures_at_every_size)
 {
-    (void)state;
     struct lab_ui_lab lab;
     fixture_lab();
     fixture_lab_finish();
@@ -287,10 +276,9 @@ static void draws(const struct lab_bench_chart *chart, int h, int w,
 }
 
 /* Twelve lines in nine rows are one grey band. */
-static void small_pictures_have_the_lines_that_matter(void **state)
+TEST_CASE(small_pictures_have_the_lines_that_matter)
 {
     struct lab_ui_lab lab;
-    (void)state;
     fixture_lab();
     fixture_lab_finish();
     assert_int_equal(fixture_lab_data(&lab), LAB_OK);
@@ -310,7 +298,7 @@ static void small_pictures_have_the_lines_that_matter(void **state)
 }
 
 /* What was recorded elsewhere is not this machine's. */
-static void a_figure_says_whose_ours_is(void **state)
+TEST_CASE(a_figure_says_whose_ours_is)
 {
     struct lab_ui_lab_slide s = {.label = "np.dot",
                                  .machine = "its CPU",
@@ -319,7 +307,6 @@ static void a_figure_says_whose_ours_is(void **state)
                                  .value = 71.65,
                                  .here = "30 GFLOP/s (openblas)"};
     char text[400];
-    (void)state;
     assert_string_equal(lab_bench_slide_text(&s, text, sizeof(text)),
                         "np.dot at 6000: slide, its CPU: 71.65 GFLOP/s; this "
                         "machine: 30 GFLOP/s (openblas)");
@@ -328,9 +315,8 @@ static void a_figure_says_whose_ours_is(void **state)
                            "; recorded on NVIDIA H200: 30 GFLOP/s (openblas)"));
 }
 
-static void pictures_for_a_pipe(void **state)
+TEST_CASE(pictures_for_a_pipe)
 {
-    (void)state;
     struct lab_ui_lab lab;
     struct lab_str text;
     fixture_lab();
@@ -348,16 +334,15 @@ static void pictures_for_a_pipe(void **state)
     lab_ui_lab_release(&lab);
 }
 
-static void the_keys_have_names(void **state)
+TEST_CASE(the_keys_have_names)
 {
-    (void)state;
     if (lab_keymap_check(lab_bench_bindings))
         fail_msg("%s", lab_error());
 }
 
 /* Of the fastest library row of the same precision; where there is none, and of
  * a row that failed, nothing. */
-static void what_a_row_is_of_the_library(void **state)
+TEST_CASE(what_a_row_is_of_the_library)
 {
     static const struct {
         const char *precision;
@@ -372,7 +357,6 @@ static void what_a_row_is_of_the_library(void **state)
     enum { ROWS = sizeof(all) / sizeof(all[0]) };
     struct lab_ui_lab_row rows[ROWS + 1];
     struct lab_ui_lab lab;
-    (void)state;
     lab_ui_lab_init(&lab);
     for (int i = 0; i <= ROWS; i++) {
         lab_ui_lab_row_init(&rows[i]);
@@ -395,22 +379,16 @@ static void what_a_row_is_of_the_library(void **state)
     assert_true(isnan(rows[ROWS].of_library));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_part_overlaps_another),
-        cmocka_unit_test(how_far_off_a_prediction_was),
-        cmocka_unit_test(rates_in_their_unit),
-        cmocka_unit_test(what_a_row_is_of_the_library),
-        cmocka_unit_test(why_a_model_can_be_passed),
-        cmocka_unit_test(a_ceiling_that_is_passed_is_none),
-        cmocka_unit_test(gains_are_over_the_last_own_rung),
-        cmocka_unit_test(the_kernel_of_a_rung_is_found),
-        cmocka_unit_test(pictures_at_every_size),
-        cmocka_unit_test(small_pictures_have_the_lines_that_matter),
-        cmocka_unit_test(a_figure_says_whose_ours_is),
-        cmocka_unit_test(pictures_for_a_pipe),
-        cmocka_unit_test(the_keys_have_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(no_part_overlaps_another),
+          cmocka_unit_test(how_far_off_a_prediction_was),
+          cmocka_unit_test(rates_in_their_unit),
+          cmocka_unit_test(what_a_row_is_of_the_library),
+          cmocka_unit_test(why_a_model_can_be_passed),
+          cmocka_unit_test(a_ceiling_that_is_passed_is_none),
+          cmocka_unit_test(gains_are_over_the_last_own_rung),
+          cmocka_unit_test(the_kernel_of_a_rung_is_found),
+          cmocka_unit_test(pictures_at_every_size),
+          cmocka_unit_test(small_pictures_have_the_lines_that_matter),
+          cmocka_unit_test(a_figure_says_whose_ours_is),
+          cmocka_unit_test(pictures_for_a_pipe),
+          cmocka_unit_test(the_keys_have_names))

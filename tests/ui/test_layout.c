@@ -1,7 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "ui/layout.h"
 
@@ -25,9 +22,8 @@ static void check_parts(const struct lab_rect *parts, int count,
         assert_int_equal(cells, all.h * all.w);
 }
 
-static void frames_never_overlap(void **state)
+TEST_CASE(frames_never_overlap)
 {
-    (void)state;
     for (int h = 0; h <= MOST_H; h++) {
         for (int w = 0; w <= MOST_W; w++) {
             struct lab_frame f = lab_frame_layout(h, w);
@@ -42,9 +38,8 @@ static void frames_never_overlap(void **state)
     }
 }
 
-static void homes_and_runs_never_overlap(void **state)
+TEST_CASE(homes_and_runs_never_overlap)
 {
-    (void)state;
     for (int h = 0; h <= MOST_H; h++) {
         for (int w = 0; w <= MOST_W; w++) {
             struct lab_rect body = {3, 5, h, w};
@@ -63,9 +58,8 @@ static void homes_and_runs_never_overlap(void **state)
 }
 
 /* The facts of a run in the room that its lists leave. */
-static void facts_take_what_is_left(void **state)
+TEST_CASE(facts_take_what_is_left)
 {
-    (void)state;
     const struct {
         int h;
         int w;
@@ -92,9 +86,8 @@ static void facts_take_what_is_left(void **state)
     }
 }
 
-static void shares_keep_their_promises(void **state)
+TEST_CASE(shares_keep_their_promises)
 {
-    (void)state;
     const struct lab_share parts[] = {
         {5, 3, 0}, {4, 0, 2}, {3, 1, 1}, {2, 0, 2}};
     for (int total = -3; total < 200; total++) {
@@ -119,9 +112,8 @@ static void shares_keep_their_promises(void **state)
     }
 }
 
-static void strips_are_cut(void **state)
+TEST_CASE(strips_are_cut)
 {
-    (void)state;
     struct lab_rect r = {2, 3, 10, 20};
     struct lab_rect top = lab_rect_cut_top(&r, 4);
     struct lab_rect bottom = lab_rect_cut_bottom(&r, 99);
@@ -140,14 +132,8 @@ static void strips_are_cut(void **state)
     assert_true(lab_rect_empty(lab_rect_inner((struct lab_rect){0, 0, 1, 9})));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_never_overlap),
-        cmocka_unit_test(homes_and_runs_never_overlap),
-        cmocka_unit_test(facts_take_what_is_left),
-        cmocka_unit_test(shares_keep_their_promises),
-        cmocka_unit_test(strips_are_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(frames_never_overlap),
+          cmocka_unit_test(homes_and_runs_never_overlap),
+          cmocka_unit_test(facts_take_what_is_left),
+          cmocka_unit_test(shares_keep_their_promises),
+          cmocka_unit_test(strips_are_cut))

@@ -1,14 +1,10 @@
 /* The program itself on a terminal: it ends in the middle of a training. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "pty_session.h"
 
@@ -39,10 +35,9 @@ static void assert_cancelled(void)
 }
 
 /* The engine's thread outlives the screen and must not wake it. */
-static void a_signal_ends_a_training_run(void **state)
+TEST_CASE(a_signal_ends_a_training_run)
 {
     static const int signals[] = {SIGTERM, SIGHUP};
-    (void)state;
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         struct pty_session s;
         start_training(&s);
@@ -56,10 +51,9 @@ static void a_signal_ends_a_training_run(void **state)
 }
 
 /* A training is not ended without a question; the run says that it was cut. */
-static void a_lesson_is_left_in_a_training_run(void **state)
+TEST_CASE(a_lesson_is_left_in_a_training_run)
 {
     static const char *const ways[] = {":quit\r", "qq"};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct pty_session s;
         start_training(&s);
@@ -92,9 +86,8 @@ static void type_and_see(const char *keys, const char *awaited)
 }
 
 /* Keys that are typed while a step runs act on what it makes. */
-static void keys_typed_ahead_are_kept(void **state)
+TEST_CASE(keys_typed_ahead_are_kept)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         type_and_see("ssss2\033[C\033[B\033[B\f", "fc2.xW[4,1] = ");
         type_and_see("s2\033[Be\r\f", "an input of fc1.xW[2,0]");
@@ -103,7 +96,7 @@ static void keys_typed_ahead_are_kept(void **state)
 
 /* Looking around and walking a part of an iteration leaves no run behind, and a
  * signal between iterations does not make a run a cancelled one. */
-static void a_run_begins_with_a_whole_iteration(void **state)
+TEST_CASE(a_run_begins_with_a_whole_iteration)
 {
     char state_home[] = "/tmp/lapenna-lab-end-XXXXXX";
     char env[128];
@@ -111,7 +104,6 @@ static void a_run_begins_with_a_whole_iteration(void **state)
     char command[1024];
     const char *const more[] = {env, NULL};
     struct pty_session s;
-    (void)state;
     assert_non_null(mkdtemp(state_home));
     snprintf(env, sizeof(env), "XDG_STATE_HOME=%s", state_home);
     snprintf(command, sizeof(command), "%s '%s' profile list --json 2>&1", env,
@@ -137,10 +129,9 @@ static void a_run_begins_with_a_whole_iteration(void **state)
 }
 
 /* Esc does not wait for a walk that goes on. */
-static void esc_goes_before_keys_that_wait(void **state)
+TEST_CASE(esc_goes_before_keys_that_wait)
 {
     struct pty_session s;
-    (void)state;
     pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
     pty_await(&s, 0, "step 0 of");
     pty_type(&s, ":unwatch\r:step 500000000\r");
@@ -152,14 +143,8 @@ static void esc_goes_before_keys_that_wait(void **state)
     pty_leave(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_signal_ends_a_training_run),
-        cmocka_unit_test(a_lesson_is_left_in_a_training_run),
-        cmocka_unit_test(keys_typed_ahead_are_kept),
-        cmocka_unit_test(a_run_begins_with_a_whole_iteration),
-        cmocka_unit_test(esc_goes_before_keys_that_wait),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_signal_ends_a_training_run),
+          cmocka_unit_test(a_lesson_is_left_in_a_training_run),
+          cmocka_unit_test(keys_typed_ahead_are_kept),
+          cmocka_unit_test(a_run_begins_with_a_whole_iteration),
+          cmocka_unit_test(esc_goes_before_keys_that_wait))

@@ -1,13 +1,9 @@
 /* The what-if screen with the real arithmetic of an H200: keys change a launch,
  * and the answer follows. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "profiler/occupancy.h"
@@ -209,22 +205,16 @@ static void every_size_and_ascii(void **state)
         assert_true((unsigned char)*p < 0x80);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(as_it_ran, open_it, close_it),
-        cmocka_unit_test_setup_teardown(fewer_registers_more_warps, open_it,
-                                        close_it),
-        cmocka_unit_test_setup_teardown(another_block_another_grid, open_it,
-                                        close_it),
-        cmocka_unit_test_setup_teardown(shared_memory_limits, open_it,
-                                        close_it),
-        cmocka_unit_test_setup_teardown(a_small_grid_is_a_limit, open_one_block,
-                                        close_it),
-        cmocka_unit_test_setup_teardown(the_curve_marks_the_launch, open_it,
-                                        close_it),
-        cmocka_unit_test_setup_teardown(every_size_and_ascii, open_it,
-                                        close_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_setup_teardown(as_it_ran, open_it, close_it),
+          cmocka_unit_test_setup_teardown(fewer_registers_more_warps, open_it,
+                                          close_it),
+          cmocka_unit_test_setup_teardown(another_block_another_grid, open_it,
+                                          close_it),
+          cmocka_unit_test_setup_teardown(shared_memory_limits, open_it,
+                                          close_it),
+          cmocka_unit_test_setup_teardown(a_small_grid_is_a_limit,
+                                          open_one_block, close_it),
+          cmocka_unit_test_setup_teardown(the_curve_marks_the_launch, open_it,
+                                          close_it),
+          cmocka_unit_test_setup_teardown(every_size_and_ascii, open_it,
+                                          close_it))

@@ -1,11 +1,7 @@
 /* Doc, pager, prompt, and the functions of a source file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "ui/pager.h"
@@ -38,9 +34,8 @@ static void fill(struct lab_doc *d)
     lab_doc_add(d, LAB_ROLE_NORMAL, "esc \033 and incomprehensibilities");
 }
 
-static void text_wraps_with_its_indent(void **state)
+TEST_CASE(text_wraps_with_its_indent)
 {
-    (void)state;
     struct lab_doc d;
     struct lab_pager p;
     fill(&d);
@@ -61,9 +56,8 @@ static void text_wraps_with_its_indent(void **state)
     lab_doc_release(&d);
 }
 
-static void moving_stays_inside(void **state)
+TEST_CASE(moving_stays_inside)
 {
-    (void)state;
     struct lab_doc d;
     struct lab_pager p;
     char place[64];
@@ -94,9 +88,8 @@ static void moving_stays_inside(void **state)
     lab_doc_release(&d);
 }
 
-static void searching_finds_over_row_ends_only(void **state)
+TEST_CASE(searching_finds_over_row_ends_only)
 {
-    (void)state;
     struct lab_doc d;
     struct lab_pager p;
     fill(&d);
@@ -119,9 +112,8 @@ static void searching_finds_over_row_ends_only(void **state)
     lab_doc_release(&d);
 }
 
-static void memory_may_be_short(void **state)
+TEST_CASE(memory_may_be_short)
 {
-    (void)state;
     for (int64_t nth = 1; nth < 12; nth++) {
         struct lab_doc d;
         struct lab_pager p;
@@ -143,9 +135,8 @@ static void type(struct lab_prompt *p, const char *keys)
         assert_int_equal(lab_prompt_key(p, *keys), LAB_PROMPT_MORE);
 }
 
-static void prompts_edit(void **state)
+TEST_CASE(prompts_edit)
 {
-    (void)state;
     static struct lab_history h;
     struct lab_prompt p;
     lab_prompt_start(&p, ":", NULL, &h);
@@ -189,9 +180,8 @@ static void prompts_edit(void **state)
     assert_string_equal(h.line[0], "0");
 }
 
-static void a_long_line_scrolls_to_its_cursor(void **state)
+TEST_CASE(a_long_line_scrolls_to_its_cursor)
 {
-    (void)state;
     struct lab_canvas c;
     struct lab_prompt p;
     assert_int_equal(lab_canvas_init(&c, 1, 8, false), LAB_OK);
@@ -204,9 +194,8 @@ static void a_long_line_scrolls_to_its_cursor(void **state)
     lab_canvas_release(&c);
 }
 
-static void functions_are_found(void **state)
+TEST_CASE(functions_are_found)
 {
-    (void)state;
     struct lab_source_symbol s[8];
     const char *text = fixture_source_text();
     assert_int_equal(lab_source_symbols(text, strlen(text), s, 8), 3);
@@ -229,16 +218,9 @@ static void functions_are_found(void **state)
     assert_int_equal(s[1].line, 9);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_wraps_with_its_indent),
-        cmocka_unit_test(moving_stays_inside),
-        cmocka_unit_test(searching_finds_over_row_ends_only),
-        cmocka_unit_test(memory_may_be_short),
-        cmocka_unit_test(prompts_edit),
-        cmocka_unit_test(a_long_line_scrolls_to_its_cursor),
-        cmocka_unit_test(functions_are_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(text_wraps_with_its_indent),
+          cmocka_unit_test(moving_stays_inside),
+          cmocka_unit_test(searching_finds_over_row_ends_only),
+          cmocka_unit_test(memory_may_be_short), cmocka_unit_test(prompts_edit),
+          cmocka_unit_test(a_long_line_scrolls_to_its_cursor),
+          cmocka_unit_test(functions_are_found))

@@ -1,13 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "trace/record.h"
@@ -63,9 +60,8 @@ static void write_text(const char *text)
     fclose(f);
 }
 
-static void what_is_saved_comes_back(void **state)
+TEST_CASE(what_is_saved_comes_back)
 {
-    (void)state;
     struct lab_progress p;
     save_one("mlp", 7, false, "2025-06-01T10:00:00Z");
     save_one("mlp", 5, true, "2025-06-01T09:00:00Z"); /* nothing goes back */
@@ -83,9 +79,8 @@ static void what_is_saved_comes_back(void **state)
     lab_progress_release(&p);
 }
 
-static void two_programs_lose_nothing(void **state)
+TEST_CASE(two_programs_lose_nothing)
 {
-    (void)state;
     struct lab_progress one;
     struct lab_progress two;
     struct lab_progress_entry a = entry("a", 1, false, "");
@@ -103,9 +98,8 @@ static void two_programs_lose_nothing(void **state)
     lab_progress_release(&two);
 }
 
-static void many_writers_at_once_lose_nothing(void **state)
+TEST_CASE(many_writers_at_once_lose_nothing)
 {
-    (void)state;
     enum { WRITERS = 8, EACH = 10 };
     for (int w = 0; w < WRITERS; w++) {
         if (fork() == 0) {
@@ -133,9 +127,8 @@ static void many_writers_at_once_lose_nothing(void **state)
     lab_progress_release(&p);
 }
 
-static void a_bad_file_is_named_and_kept(void **state)
+TEST_CASE(a_bad_file_is_named_and_kept)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *note;
@@ -174,9 +167,8 @@ static void a_bad_file_is_named_and_kept(void **state)
     }
 }
 
-static void a_later_format_is_left_alone(void **state)
+TEST_CASE(a_later_format_is_left_alone)
 {
-    (void)state;
     struct lab_progress p;
     struct lab_progress_entry e = entry("a", 1, false, "");
     save_one("x", 1, false, "");
@@ -189,9 +181,8 @@ static void a_later_format_is_left_alone(void **state)
     lab_progress_release(&p);
 }
 
-static void what_cannot_be_written_is_said(void **state)
+TEST_CASE(what_cannot_be_written_is_said)
 {
-    (void)state;
     struct lab_progress p;
     struct lab_progress_entry e = entry("a", 1, false, "");
     struct lab_progress_entry none = entry("", 1, false, "");
@@ -211,9 +202,8 @@ static void what_cannot_be_written_is_said(void **state)
     assert_int_equal(lab_progress_load(&p, dir), LAB_E_IO);
 }
 
-static void the_place_follows_the_rules(void **state)
+TEST_CASE(the_place_follows_the_rules)
 {
-    (void)state;
     char out[256];
     setenv("HOME", "/home/ada", 1);
     unsetenv("XDG_STATE_HOME");
@@ -235,16 +225,9 @@ static void the_place_follows_the_rules(void **state)
 
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, make_dir, drop_dir)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_DIR(what_is_saved_comes_back),
-        IN_DIR(two_programs_lose_nothing),
-        IN_DIR(many_writers_at_once_lose_nothing),
-        IN_DIR(a_bad_file_is_named_and_kept),
-        IN_DIR(a_later_format_is_left_alone),
-        IN_DIR(what_cannot_be_written_is_said),
-        cmocka_unit_test(the_place_follows_the_rules),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(IN_DIR(what_is_saved_comes_back), IN_DIR(two_programs_lose_nothing),
+          IN_DIR(many_writers_at_once_lose_nothing),
+          IN_DIR(a_bad_file_is_named_and_kept),
+          IN_DIR(a_later_format_is_left_alone),
+          IN_DIR(what_cannot_be_written_is_said),
+          cmocka_unit_test(the_place_follows_the_rules))

@@ -1,9 +1,5 @@
 /* Where the parts of a roofline's picture stand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,9 +21,8 @@ static struct lab_roof_list list_of(const struct lab_ui_roofline *line)
     return (struct lab_roof_list){line, all, line->point_count};
 }
 
-static void parts_never_overlap(void **state)
+TEST_CASE(parts_never_overlap)
 {
-    (void)state;
     for (int h = 0; h < 80; h++) {
         for (int w = 0; w < 260; w += 3) {
             struct lab_rect body = {2, 1, h, w};
@@ -45,10 +40,9 @@ static void parts_never_overlap(void **state)
     }
 }
 
-static void labels_are_unique(void **state)
+TEST_CASE(labels_are_unique)
 {
     bool seen[256] = {false};
-    (void)state;
     for (int64_t i = 0; i < 61; i++) {
         unsigned char c = (unsigned char)lab_roof_label(i);
         assert_false(seen[c]);
@@ -61,14 +55,13 @@ static void labels_are_unique(void **state)
     assert_false(seen['*']);
 }
 
-static void everything_is_in_sight(void **state)
+TEST_CASE(everything_is_in_sight)
 {
     struct lab_ui_roofline line;
     struct lab_roof_axes a;
     int y;
     int x;
     int shown = 0;
-    (void)state;
     assert_int_equal(fixture_roofline(NULL, 12, &line), LAB_OK);
     struct lab_roof_list list = list_of(&line);
     assert_true(lab_roof_axes_fit(&a, &list, (struct lab_rect){3, 6, 9, 70}));
@@ -97,11 +90,10 @@ static void everything_is_in_sight(void **state)
     assert_false(lab_roof_cell(&a, 1e300, 1e300, &y, &x));
 }
 
-static void nothing_has_no_axes(void **state)
+TEST_CASE(nothing_has_no_axes)
 {
     struct lab_ui_roofline line;
     struct lab_roof_axes a;
-    (void)state;
     assert_int_equal(fixture_roofline(NULL, 9, &line), LAB_OK);
     line.point_count = 0;
     struct lab_roof_list list = list_of(&line);
@@ -136,10 +128,9 @@ static int rows_with(const struct lab_ui_roofline *line, bool ascii, int h,
     return rows;
 }
 
-static void the_chosen_one_is_marked_without_colour(void **state)
+TEST_CASE(the_chosen_one_is_marked_without_colour)
 {
     struct lab_ui_roofline line;
-    (void)state;
     assert_int_equal(fixture_roofline(NULL, 12, &line), LAB_OK);
     for (int ascii = 0; ascii < 2; ascii++) {
         assert_int_equal(rows_with(&line, ascii, 20, 90, 2, ">3<"), 1);
@@ -154,11 +145,10 @@ static void the_chosen_one_is_marked_without_colour(void **state)
 }
 
 /* No point is so near a name that it reads as a part of it. */
-static void names_and_points_keep_apart(void **state)
+TEST_CASE(names_and_points_keep_apart)
 {
     struct lab_ui_roofline line;
     struct lab_ui_roof_point p;
-    (void)state;
     assert_int_equal(fixture_roofline(NULL, 12, &line), LAB_OK);
     p = line.points[3];
     line.points = &p;
@@ -172,14 +162,13 @@ static void names_and_points_keep_apart(void **state)
     }
 }
 
-static void every_size_and_any_number_is_drawn(void **state)
+TEST_CASE(every_size_and_any_number_is_drawn)
 {
     static const double odd[] = {NAN, INFINITY, -1, 0, 1e-300, 1e300, 5};
     struct lab_ui_roofline line;
     struct lab_ui_roof_point p[7];
     struct lab_ui_roof roof[2] = {{"copy", true, 1e300, "x", "y"},
                                   {"fp32", false, 1e-300, "x", "y"}};
-    (void)state;
     assert_int_equal(fixture_roofline(NULL, 12, &line), LAB_OK);
     for (int h = 0; h < 40; h += 3)
         for (int w = 0; w < 200; w += 11)
@@ -200,16 +189,10 @@ static void every_size_and_any_number_is_drawn(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_never_overlap),
-        cmocka_unit_test(labels_are_unique),
-        cmocka_unit_test(everything_is_in_sight),
-        cmocka_unit_test(nothing_has_no_axes),
-        cmocka_unit_test(the_chosen_one_is_marked_without_colour),
-        cmocka_unit_test(names_and_points_keep_apart),
-        cmocka_unit_test(every_size_and_any_number_is_drawn),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(parts_never_overlap),
+          cmocka_unit_test(labels_are_unique),
+          cmocka_unit_test(everything_is_in_sight),
+          cmocka_unit_test(nothing_has_no_axes),
+          cmocka_unit_test(the_chosen_one_is_marked_without_colour),
+          cmocka_unit_test(names_and_points_keep_apart),
+          cmocka_unit_test(every_size_and_any_number_is_drawn))

@@ -1,14 +1,11 @@
 /* Whole screens: scripts of keys against golden text. LAB_GOLDEN_UPDATE=1
  * writes the golden files anew, to be read before they are committed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "ui/ui.h"
@@ -100,57 +97,48 @@ static void check_script(const char *name, bool ascii)
     assert_true(screens > 0);
 }
 
-static void home_screens(void **state)
+TEST_CASE(home_screens)
 {
-    (void)state;
     check_script("home.keys", false);
 }
 
-static void runs_screens(void **state)
+TEST_CASE(runs_screens)
 {
-    (void)state;
     check_script("runs.keys", false);
 }
 
-static void compare_screens(void **state)
+TEST_CASE(compare_screens)
 {
-    (void)state;
     check_script("compare.keys", false);
 }
 
-static void roofline_screens(void **state)
+TEST_CASE(roofline_screens)
 {
-    (void)state;
     check_script("roofline.keys", false);
 }
 
-static void lab_screens(void **state)
+TEST_CASE(lab_screens)
 {
-    (void)state;
     check_script("lab.keys", false);
 }
 
-static void ascii_lab_screens(void **state)
+TEST_CASE(ascii_lab_screens)
 {
-    (void)state;
     check_script("lab_ascii.keys", true);
 }
 
-static void ascii_roofline_screens(void **state)
+TEST_CASE(ascii_roofline_screens)
 {
-    (void)state;
     check_script("roofline_ascii.keys", true);
 }
 
-static void busy_screens(void **state)
+TEST_CASE(busy_screens)
 {
-    (void)state;
     check_script("busy.keys", false);
 }
 
-static void ascii_screens(void **state)
+TEST_CASE(ascii_screens)
 {
-    (void)state;
     check_script("ascii.keys", true);
 }
 
@@ -185,9 +173,8 @@ static void write_script(const char *path, const char *opener, int from)
     fclose(f);
 }
 
-static void every_screen_survives_every_size(void **state)
+TEST_CASE(every_screen_survives_every_size)
 {
-    (void)state;
     const char *path = LAB_BINARY_DIR "/sizes.keys";
     for (int i = 0; i < OPENER_COUNT; i++) {
         write_script(path, OPENERS[i], 1 + i % 4);
@@ -197,9 +184,8 @@ static void every_screen_survives_every_size(void **state)
 }
 
 /* Whatever fails, nothing crashes, and the sanitizer finds nothing lost. */
-static void survives_any_allocation_failing(void **state)
+TEST_CASE(survives_any_allocation_failing)
 {
-    (void)state;
     const char *path = LAB_BINARY_DIR "/memory.keys";
     FILE *f = fopen(path, "w");
     assert_non_null(f);
@@ -228,9 +214,8 @@ static void survives_any_allocation_failing(void **state)
     assert_true(refused > 0);
 }
 
-static void a_script_says_where_it_is_wrong(void **state)
+TEST_CASE(a_script_says_where_it_is_wrong)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum lab_status status;
@@ -260,21 +245,11 @@ static void a_script_says_where_it_is_wrong(void **state)
     assert_int_equal(play(LAB_BINARY_DIR "/no-such.keys", false), LAB_E_IO);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(home_screens),
-        cmocka_unit_test(runs_screens),
-        cmocka_unit_test(compare_screens),
-        cmocka_unit_test(roofline_screens),
-        cmocka_unit_test(ascii_roofline_screens),
-        cmocka_unit_test(lab_screens),
-        cmocka_unit_test(ascii_lab_screens),
-        cmocka_unit_test(busy_screens),
-        cmocka_unit_test(ascii_screens),
-        cmocka_unit_test(every_screen_survives_every_size),
-        cmocka_unit_test(survives_any_allocation_failing),
-        cmocka_unit_test(a_script_says_where_it_is_wrong),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(home_screens), cmocka_unit_test(runs_screens),
+          cmocka_unit_test(compare_screens), cmocka_unit_test(roofline_screens),
+          cmocka_unit_test(ascii_roofline_screens),
+          cmocka_unit_test(lab_screens), cmocka_unit_test(ascii_lab_screens),
+          cmocka_unit_test(busy_screens), cmocka_unit_test(ascii_screens),
+          cmocka_unit_test(every_screen_survives_every_size),
+          cmocka_unit_test(survives_any_allocation_failing),
+          cmocka_unit_test(a_script_says_where_it_is_wrong))

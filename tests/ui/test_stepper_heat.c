@@ -1,8 +1,5 @@
 /* The heat map's arithmetic, and the tree of steps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "test.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +11,8 @@
 #include "stepper_plan.h"
 #include "ui/stepper.h"
 
-static void every_element_has_a_cell(void **state)
+TEST_CASE(every_element_has_a_cell)
 {
-    (void)state;
     for (int64_t rows = 1; rows < 30; rows += 3) {
         for (int64_t cols = 1; cols < 70; cols += 5) {
             for (int fold = 0; fold < 9; fold += 4) {
@@ -45,9 +41,8 @@ static void every_element_has_a_cell(void **state)
     }
 }
 
-static void one_row_folds_only_when_it_must(void **state)
+TEST_CASE(one_row_folds_only_when_it_must)
 {
-    (void)state;
     struct lab_heat_grid g = lab_heat_fit(1, 10, 0, 5, 20);
     assert_false(g.folded);
     g = lab_heat_fit(1, 64, 8, 20, 20);
@@ -63,12 +58,11 @@ static void one_row_folds_only_when_it_must(void **state)
 }
 
 /* A cell of many elements shows the one that matters. */
-static void a_block_shows_its_worst(void **state)
+TEST_CASE(a_block_shows_its_worst)
 {
     double v[12] = {0.1, -3, 2, 1, NAN, 1, 1, 1, -INFINITY, 5, 0, 0};
     struct lab_heat_grid g = lab_heat_fit(3, 4, 0, 3, 1);
     bool present;
-    (void)state;
     assert_int_equal(g.block_cols, 4);
     assert_true(lab_heat_cell_value(&g, v, 0, 0, &present) == -3);
     assert_true(present);
@@ -90,10 +84,9 @@ static const char *cell(struct lab_canvas *c, double v, double scale,
     return text;
 }
 
-static void signs_and_marks_need_no_colour(void **state)
+TEST_CASE(signs_and_marks_need_no_colour)
 {
     struct lab_canvas c;
-    (void)state;
     assert_int_equal(lab_canvas_init(&c, 1, 4, false), LAB_OK);
     assert_string_equal(cell(&c, 1, 1, false), " █");
     assert_string_equal(lab_heat_full(&c), "█");
@@ -124,11 +117,10 @@ static void signs_and_marks_need_no_colour(void **state)
 }
 
 /* A small picture fills the place that it has: the cells grow. */
-static void small_pictures_are_enlarged(void **state)
+TEST_CASE(small_pictures_are_enlarged)
 {
     struct lab_canvas c;
     struct lab_heat_grid g = lab_heat_fit(1, 64, 8, 16, 39);
-    (void)state;
     assert_int_equal(g.scale, 2);
     assert_int_equal(lab_heat_fit(1, 64, 8, 15, 39).scale, 1);
     assert_int_equal(lab_heat_fit(100, 100, 0, 16, 39).scale, 1);
@@ -191,10 +183,9 @@ static void check_tree(const struct world *w)
     }
 }
 
-static void a_tree_of_phases_nodes_and_steps(void **state)
+TEST_CASE(a_tree_of_phases_nodes_and_steps)
 {
     struct world w;
-    (void)state;
     make(&w, plan_small());
     check_tree(&w);
     assert_string_equal(w.tree.items[0].name, "forward");
@@ -208,7 +199,7 @@ static void a_tree_of_phases_nodes_and_steps(void **state)
 }
 
 /* The last of a block's inner nodes has the block's own id. */
-static void a_block_holds_its_last_step(void **state)
+TEST_CASE(a_block_holds_its_last_step)
 {
     static struct lab_node nodes[] = {{.id = (char *)"fc1"},
                                       {.id = (char *)"block1.ff1"},
@@ -229,7 +220,6 @@ static void a_block_holds_its_last_step(void **state)
     struct lab_schedule_step list[STEPS];
     struct lab_schedule schedule = {.steps = list, .n_steps = STEPS};
     struct world w = {.plan = &plan, .schedule = &schedule};
-    (void)state;
     for (int i = 0; i < STEPS; i++)
         list[i] = (struct lab_schedule_step){.step = &steps[i],
                                              .depth_node = steps[i].node};
@@ -245,10 +235,9 @@ static void a_block_holds_its_last_step(void **state)
     lab_step_tree_release(&w.tree);
 }
 
-static void folding_hides_and_revealing_shows(void **state)
+TEST_CASE(folding_hides_and_revealing_shows)
 {
     struct world w;
-    (void)state;
     make(&w, plan_small());
     int all = w.tree.n_rows;
     lab_step_tree_fold(&w.tree, 1, true);
@@ -271,10 +260,9 @@ static void folding_hides_and_revealing_shows(void **state)
     unmake(&w);
 }
 
-static void a_large_tree_is_whole(void **state)
+TEST_CASE(a_large_tree_is_whole)
 {
     struct world w;
-    (void)state;
     make(&w, plan_large(10000));
     check_tree(&w);
     for (int i = 0; i < 10000; i += 997)
@@ -284,10 +272,9 @@ static void a_large_tree_is_whole(void **state)
     unmake(&w);
 }
 
-static void a_tree_that_cannot_grow_stays(void **state)
+TEST_CASE(a_tree_that_cannot_grow_stays)
 {
     struct world w;
-    (void)state;
     make(&w, plan_small());
     int all = w.tree.n_rows;
     for (int nth = 1; nth <= 3; nth++) {
@@ -314,10 +301,9 @@ static const char *line(const struct lab_stepper_text *t, size_t k)
     return text;
 }
 
-static void words_wrap_and_hang(void **state)
+TEST_CASE(words_wrap_and_hang)
 {
     struct lab_stepper_text t;
-    (void)state;
     lab_stepper_text_init(&t, false);
     lab_stepper_text_wrap(&t, LAB_ROLE_NORMAL, "one two three four five", 10,
                           2);
@@ -343,20 +329,14 @@ static void words_wrap_and_hang(void **state)
     lab_stepper_text_release(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_element_has_a_cell),
-        cmocka_unit_test(one_row_folds_only_when_it_must),
-        cmocka_unit_test(a_block_shows_its_worst),
-        cmocka_unit_test(signs_and_marks_need_no_colour),
-        cmocka_unit_test(small_pictures_are_enlarged),
-        cmocka_unit_test(a_tree_of_phases_nodes_and_steps),
-        cmocka_unit_test(a_block_holds_its_last_step),
-        cmocka_unit_test(folding_hides_and_revealing_shows),
-        cmocka_unit_test(a_large_tree_is_whole),
-        cmocka_unit_test(a_tree_that_cannot_grow_stays),
-        cmocka_unit_test(words_wrap_and_hang),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(every_element_has_a_cell),
+          cmocka_unit_test(one_row_folds_only_when_it_must),
+          cmocka_unit_test(a_block_shows_its_worst),
+          cmocka_unit_test(signs_and_marks_need_no_colour),
+          cmocka_unit_test(small_pictures_are_enlarged),
+          cmocka_unit_test(a_tree_of_phases_nodes_and_steps),
+          cmocka_unit_test(a_block_holds_its_last_step),
+          cmocka_unit_test(folding_hides_and_revealing_shows),
+          cmocka_unit_test(a_large_tree_is_whole),
+          cmocka_unit_test(a_tree_that_cannot_grow_stays),
+          cmocka_unit_test(words_wrap_and_hang))

@@ -1,9 +1,6 @@
 /* What the stepper's keys and words ask of the session, and what it follows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <time.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "stepper_play.h"
@@ -488,10 +485,9 @@ static void before_the_session_is_there(void **state)
     assert_int_equal(fixture_count(f, LAB_DO_STEP), 0);
 }
 
-static void huge_tensors_come_in_pieces(void **state)
+TEST_CASE(huge_tensors_come_in_pieces)
 {
     struct stepper_fixture *f = stepper_fixture_new(-1);
-    (void)state;
     play(f, "text :print big[2999,699]\nkey Enter\nexpect big[2999,699] =\n"
             "expect a part from\nkey d\nexpect 2999\nkey g\n"
             "expect big[0,0] =\nkey G\nexpect big[2999,699] =\n"
@@ -513,7 +509,7 @@ static double spent_ms(void)
 
 /* No key walks all steps for every step; how fast it is in milliseconds is
  * measured by bench/stepper.py. */
-static void ten_thousand_steps_stay_quick(void **state)
+TEST_CASE(ten_thousand_steps_stay_quick)
 {
     static const char *const scripts[] = {"",
                                           "key G\n",
@@ -523,7 +519,6 @@ static void ten_thousand_steps_stay_quick(void **state)
                                           "text /nowhere\nkey Enter\n",
                                           "key G\nkey b\n"};
     struct stepper_fixture *f = stepper_fixture_new(10000);
-    (void)state;
     play(f, ""); /* warm */
     for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
         double start = spent_ms();

@@ -1,11 +1,8 @@
 /* The stepper on a real lesson with a real session, on the CPU. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "lesson/lesson.h"
 #include "ui/stepper.h"
@@ -48,9 +45,8 @@ static enum lab_status play(const char *lesson, const char *keys)
 
 #define MLP LAB_SOURCE_DIR "/lessons/20-mlp-digits.md"
 
-static void a_lesson_is_walked_there_and_back(void **state)
+TEST_CASE(a_lesson_is_walked_there_and_back)
 {
-    (void)state;
     if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
                   "text :delete\nkey Enter\ntext :unwatch\nkey Enter\n"
                   "key s\nawait 9000 step 1 of\nawait 9000 [fc1.xW]\n"
@@ -64,9 +60,8 @@ static void a_lesson_is_walked_there_and_back(void **state)
         fail_msg("%s", lab_error());
 }
 
-static void training_is_seen_and_stopped(void **state)
+TEST_CASE(training_is_seen_and_stopped)
 {
-    (void)state;
     if (play(MLP,
              "resize 80 24\nawait 9000 step 0 of\n"
              "text :train 50000000\nkey Enter\nawait 9000 samples/s\n"
@@ -81,9 +76,8 @@ static void training_is_seen_and_stopped(void **state)
 #define CNN LAB_SOURCE_DIR "/lessons/82-cnn-digits.md"
 
 /* Channels last: rows down, columns across, one image and channel at a time. */
-static void images_open_as_images(void **state)
+TEST_CASE(images_open_as_images)
 {
-    (void)state;
     if (play(CNN, "resize 120 40\nawait 9000 step 0 of\n"
                   "text :print x\nkey Enter\nawait 9000 x[<0>,↓,→,0]\n"
                   "key ]\nawait 9000 x[<1>,↓,→,0]\n"
@@ -106,11 +100,10 @@ static void images_open_as_images(void **state)
         fail_msg("%s", lab_error());
 }
 
-static void channels_first_stay_as_they_were(void **state)
+TEST_CASE(channels_first_stay_as_they_were)
 {
     const char *path = "stepper-live-nchw.md";
     FILE *f = fopen(path, "w");
-    (void)state;
     assert_non_null(f);
     fputs("---\nformat: 1\ntitle: t\nsummary: s\norder: 1\nminutes: 1\n"
           "seed: 1\nlayout: nchw\n"
@@ -135,18 +128,16 @@ static void channels_first_stay_as_they_were(void **state)
         fail_msg("%s", lab_error());
 }
 
-static void a_gradient_is_checked(void **state)
+TEST_CASE(a_gradient_is_checked)
 {
-    (void)state;
     if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
                   "text :check fc2.b\nkey Enter\n"
                   "await 60000 gradient of fc2.b agrees, worst error\n"))
         fail_msg("%s", lab_error());
 }
 
-static void errors_of_the_session_are_told(void **state)
+TEST_CASE(errors_of_the_session_are_told)
 {
-    (void)state;
     if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
                   "text :variant fc1 nosuch\nkey Enter\n"
                   "await 9000 has no variant 'nosuch'\n"))
@@ -156,9 +147,8 @@ static void errors_of_the_session_are_told(void **state)
 #define CBOW LAB_SOURCE_DIR "/lessons/124-word2vec-cbow.md"
 
 /* On both screens; the message line ends where the terminal does. */
-static void the_neighbours_of_a_word_are_told(void **state)
+TEST_CASE(the_neighbours_of_a_word_are_told)
 {
-    (void)state;
     if (play(CBOW, "resize 80 24\nawait 9000 step 0 of\n"
                    "text :near king - man\nkey Enter\n"
                    "await 9000 near king - man: \n"
@@ -172,9 +162,8 @@ static void the_neighbours_of_a_word_are_told(void **state)
         fail_msg("%s", lab_error());
 }
 
-static void a_lesson_without_words_says_so(void **state)
+TEST_CASE(a_lesson_without_words_says_so)
 {
-    (void)state;
     if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
                   "text :near king\nkey Enter\n"
                   "await 9000 data has no words\n"
@@ -197,9 +186,8 @@ static void play_printed(const char *path, const char *keys)
 }
 
 /* A printed value that claims nothing is no failure. */
-static void a_slip_of_the_slide_stands_beside_the_number(void **state)
+TEST_CASE(a_slip_of_the_slide_stands_beside_the_number)
 {
-    (void)state;
     play_printed(LAB_SOURCE_DIR "/lessons/120-one-hot.md",
                  "resize 100 40\nawait 9000 step 0 of\n"
                  "text :explain x[2,3]\nkey Enter\n"
@@ -212,9 +200,8 @@ static void a_slip_of_the_slide_stands_beside_the_number(void **state)
 
 /* What is printed of a parameter after its update is not held against the one
  * before it. */
-static void a_printed_parameter_has_its_phase(void **state)
+TEST_CASE(a_printed_parameter_has_its_phase)
 {
-    (void)state;
     play_printed(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
                  "resize 100 40\nawait 9000 step 0 of\n"
                  "text :explain lstm1.W[0,0]\nkey Enter\n"
@@ -225,9 +212,8 @@ static void a_printed_parameter_has_its_phase(void **state)
                  "await 9000 printed 14, difference +0\n");
 }
 
-static void a_lessons_own_stops_are_explained_and_passed(void **state)
+TEST_CASE(a_lessons_own_stops_are_explained_and_passed)
 {
-    (void)state;
     if (play(MLP, "resize 80 24\nawait 9000 step 0 of\nexpect W    relu1\n"
                   "key f\nawait 9000 this lesson pauses here (watch 1:\n"
                   "expect unwatch relu1.out removes it\nabsent :unwatch\n"
@@ -251,9 +237,8 @@ static void a_lessons_own_stops_are_explained_and_passed(void **state)
         fail_msg("%s", lab_error());
 }
 
-static void a_slice_is_shown_by_itself(void **state)
+TEST_CASE(a_slice_is_shown_by_itself)
 {
-    (void)state;
     if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
                   "text :print x[2,:]\nkey Enter\nawait 9000 x[<2>,→]\n"
                   "key ]\nawait 9000 x[<3>,→]\n"
@@ -262,9 +247,8 @@ static void a_slice_is_shown_by_itself(void **state)
         fail_msg("%s", lab_error());
 }
 
-static void a_click_does_what_keys_do(void **state)
+TEST_CASE(a_click_does_what_keys_do)
 {
-    (void)state;
     if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
                   /* names of tensors, and a cell of the picture */
                   "click 4 32\nawait 9000 [fc1.W]\n"
@@ -284,9 +268,8 @@ static void a_click_does_what_keys_do(void **state)
         fail_msg("%s", lab_error());
 }
 
-static void a_click_takes_a_term(void **state)
+TEST_CASE(a_click_takes_a_term)
 {
-    (void)state;
     if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
                   "key s\nawait 9000 step 1 of\nkey 2\nkey Right\n"
                   "await 9000 fc1.xW[0,1] = sum_k\nkey e\n"
@@ -300,9 +283,8 @@ static void a_click_takes_a_term(void **state)
 }
 
 /* Many batches' losses are drawn as their mean, the validation beside them. */
-static void curves_are_smoothed(void **state)
+TEST_CASE(curves_are_smoothed)
 {
-    (void)state;
     if (play(MLP, "resize 100 30\nawait 9000 step 0 of\n"
                   "text :train 2000\nkey Enter\nawait 20000 done\n"
                   "await 9000 loss, mean of neighbours\n"
@@ -312,9 +294,8 @@ static void curves_are_smoothed(void **state)
 }
 
 /* In the stepper and beside a training, which begins anew. */
-static void another_learning_rate_starts_again(void **state)
+TEST_CASE(another_learning_rate_starts_again)
 {
-    (void)state;
     if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
                   "text :lr\nkey Enter\n"
                   "await 9000 the learning rate is 0.2; lr X starts again\n"

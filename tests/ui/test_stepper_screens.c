@@ -1,9 +1,6 @@
 /* The stepper's screens as golden text, at 80x24 and 200x60. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "stepper_play.h"
 

@@ -1,14 +1,11 @@
 /* The stepper at every size, and with any allocation failing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "stepper_play.h"
 #include "stepper/view_stepper_layout.h"
 
-static void every_size_survives(void **state)
+TEST_CASE(every_size_survives)
 {
     static const char *const openers[] = {
         "",
@@ -20,7 +17,6 @@ static void every_size_survives(void **state)
         "key t\n",
         "key s\nkey x\nkey i\nkey z\n",
         "text :print block1.attn.probs\nkey Enter\n"};
-    (void)state;
     for (size_t i = 0; i < sizeof(openers) / sizeof(openers[0]); i++) {
         struct stepper_fixture *f = stepper_fixture_new(0);
         char *script = test_malloc(1 << 16);
@@ -39,9 +35,8 @@ static void every_size_survives(void **state)
     }
 }
 
-static void panes_never_overlap(void **state)
+TEST_CASE(panes_never_overlap)
 {
-    (void)state;
     for (int h = 0; h <= 80; h++) {
         for (int w = 0; w <= 250; w += w < 100 ? 1 : 7) {
             struct lab_rect body = {1, 0, h, w};
@@ -64,9 +59,8 @@ static void panes_never_overlap(void **state)
 }
 
 /* A tab has its whole name, or its short one; an open one both brackets. */
-static void tabs_are_not_cut(void **state)
+TEST_CASE(tabs_are_not_cut)
 {
-    (void)state;
     for (int w = 60; w <= 80; w++) {
         struct stepper_fixture *f = stepper_fixture_new(0);
         char script[200];
@@ -81,9 +75,8 @@ static void tabs_are_not_cut(void **state)
     }
 }
 
-static void the_keys_are_in_order(void **state)
+TEST_CASE(the_keys_are_in_order)
 {
-    (void)state;
     if (lab_keymap_check(lab_view_stepper.bindings))
         fail_msg("%s", lab_error());
     if (lab_keymap_check(lab_view_train.bindings))
@@ -91,14 +84,13 @@ static void the_keys_are_in_order(void **state)
 }
 
 /* Whatever fails, nothing crashes, and the sanitizer finds nothing lost. */
-static void survives_any_allocation_failing(void **state)
+TEST_CASE(survives_any_allocation_failing)
 {
     static const char keys[] =
         "resize 80 24\nkey s\nkey d\nkey 2\nkey j\nkey e\nkey Enter\nkey y\n"
         "key v\nkey j\nkey Enter\nkey 5\nkey 4\nresize 200 60\nkey t\nkey q\n"
         "key ?\nkey q\nkey :\nkey l\nkey i\nkey s\nkey t\nkey Enter\n";
     int refused = 0;
-    (void)state;
     lab_mem_fail_from(0);
     struct stepper_fixture *f = stepper_fixture_new(0);
     f->curve = 20;

@@ -1,11 +1,8 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "runs/run_columns.h"
@@ -64,9 +61,8 @@ static void assert_order(const struct lab_table *t, const char *want)
     assert_string_equal(have, want);
 }
 
-static void sorting_is_stable_and_unknown_is_last(void **state)
+TEST_CASE(sorting_is_stable_and_unknown_is_last)
 {
-    (void)state;
     struct lab_table t;
     lab_table_init(&t, &OPS, FRUIT);
     assert_int_equal(lab_table_set_count(&t, FRUITS), LAB_OK);
@@ -94,9 +90,8 @@ static void sorting_is_stable_and_unknown_is_last(void **state)
 }
 
 /* Against the plainest sort there is. */
-static void sorting_agrees_with_a_simple_sort(void **state)
+TEST_CASE(sorting_agrees_with_a_simple_sort)
 {
-    (void)state;
     static struct fruit many[500];
     struct lab_table t;
     srand(3);
@@ -132,9 +127,8 @@ static void draw(struct lab_table *t, int h, int w, const char *want)
     lab_canvas_release(&c);
 }
 
-static void the_window_follows_the_cursor(void **state)
+TEST_CASE(the_window_follows_the_cursor)
 {
-    (void)state;
     struct lab_table t;
     lab_table_init(&t, &OPS, FRUIT);
     assert_int_equal(lab_table_set_count(&t, FRUITS), LAB_OK);
@@ -172,9 +166,8 @@ static void the_window_follows_the_cursor(void **state)
     lab_table_release(&t);
 }
 
-static void searching_goes_around(void **state)
+TEST_CASE(searching_goes_around)
 {
-    (void)state;
     struct lab_table t;
     lab_table_init(&t, &OPS, FRUIT);
     assert_int_equal(lab_table_set_count(&t, FRUITS), LAB_OK);
@@ -194,9 +187,8 @@ static void searching_goes_around(void **state)
     lab_table_release(&t);
 }
 
-static void clicks_choose_and_sort(void **state)
+TEST_CASE(clicks_choose_and_sort)
 {
-    (void)state;
     struct lab_table t;
     lab_table_init(&t, &OPS, FRUIT);
     assert_int_equal(lab_table_set_count(&t, FRUITS), LAB_OK);
@@ -216,9 +208,8 @@ static void clicks_choose_and_sort(void **state)
     lab_table_release(&t);
 }
 
-static void memory_may_be_short(void **state)
+TEST_CASE(memory_may_be_short)
 {
-    (void)state;
     struct lab_table t;
     lab_table_init(&t, &OPS, FRUIT);
     assert_int_equal(lab_table_set_count(&t, 3), LAB_OK);
@@ -232,7 +223,7 @@ static void memory_may_be_short(void **state)
 }
 
 /* A run that was left is no fault: only one that failed alarms. */
-static void states_that_alarm(void **state)
+TEST_CASE(states_that_alarm)
 {
     static const struct {
         const char *status;
@@ -242,7 +233,6 @@ static void states_that_alarm(void **state)
                 {"interrupted", LAB_ROLE_NORMAL},
                 {"running", LAB_ROLE_GOOD},
                 {"failed", LAB_ROLE_BAD}};
-    (void)state;
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
         struct lab_ui_run_row row = {.status = want[i].status};
         const struct lab_ui_run_row *rows = &row;
@@ -260,16 +250,10 @@ static void states_that_alarm(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sorting_is_stable_and_unknown_is_last),
-        cmocka_unit_test(sorting_agrees_with_a_simple_sort),
-        cmocka_unit_test(the_window_follows_the_cursor),
-        cmocka_unit_test(searching_goes_around),
-        cmocka_unit_test(clicks_choose_and_sort),
-        cmocka_unit_test(memory_may_be_short),
-        cmocka_unit_test(states_that_alarm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(sorting_is_stable_and_unknown_is_last),
+          cmocka_unit_test(sorting_agrees_with_a_simple_sort),
+          cmocka_unit_test(the_window_follows_the_cursor),
+          cmocka_unit_test(searching_goes_around),
+          cmocka_unit_test(clicks_choose_and_sort),
+          cmocka_unit_test(memory_may_be_short),
+          cmocka_unit_test(states_that_alarm))

@@ -1,19 +1,15 @@
 /* The program on a real pseudo-terminal: what it sends, how it ends, and in
  * which state it leaves the terminal. No tmux, no curses on this side. */
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/clock.h"
 #include "pty_session.h"
@@ -21,9 +17,8 @@
 
 #define DEMO LAB_BINARY_DIR "/bin/ui_demo"
 
-static void quitting_leaves_a_sane_terminal(void **state)
+TEST_CASE(quitting_leaves_a_sane_terminal)
 {
-    (void)state;
     struct pty_session s;
     pty_start(&s, DEMO, NULL, NULL);
     pty_await(&s, 0, "Last runs");
@@ -33,9 +28,8 @@ static void quitting_leaves_a_sane_terminal(void **state)
     pty_leave(&s);
 }
 
-static void signals_end_it_cleanly(void **state)
+TEST_CASE(signals_end_it_cleanly)
 {
-    (void)state;
     const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (int i = 0; i < 3; i++) {
         struct pty_session s;
@@ -50,9 +44,8 @@ static void signals_end_it_cleanly(void **state)
     }
 }
 
-static void ctrl_c_ends_it_even_in_a_prompt(void **state)
+TEST_CASE(ctrl_c_ends_it_even_in_a_prompt)
 {
-    (void)state;
     struct pty_session s;
     pty_start(&s, DEMO, NULL, NULL);
     pty_await(&s, 0, "Last runs");
@@ -64,9 +57,8 @@ static void ctrl_c_ends_it_even_in_a_prompt(void **state)
     pty_leave(&s);
 }
 
-static void a_loop_that_hangs_can_be_ended(void **state)
+TEST_CASE(a_loop_that_hangs_can_be_ended)
 {
-    (void)state;
     struct pty_session s;
     struct timespec pause = {0, 100000000};
     pty_start(&s, DEMO, NULL, NULL);
@@ -85,9 +77,8 @@ static void a_loop_that_hangs_can_be_ended(void **state)
     pty_leave(&s);
 }
 
-static void a_lost_terminal_ends_it(void **state)
+TEST_CASE(a_lost_terminal_ends_it)
 {
-    (void)state;
     struct pty_session s;
     int status = 0;
     pty_start(&s, DEMO, NULL, NULL);
@@ -101,9 +92,8 @@ static void a_lost_terminal_ends_it(void **state)
     test_free(s.bytes);
 }
 
-static void a_crash_restores_and_dies_of_it(void **state)
+TEST_CASE(a_crash_restores_and_dies_of_it)
 {
-    (void)state;
     const char *const keys[] = {"X", "A"};
     const int signals[] = {SIGSEGV, SIGABRT};
     const char *const no_cores[] = {
@@ -123,9 +113,8 @@ static void a_crash_restores_and_dies_of_it(void **state)
     }
 }
 
-static void stderr_of_libraries_waits_for_the_end(void **state)
+TEST_CASE(stderr_of_libraries_waits_for_the_end)
 {
-    (void)state;
     struct pty_session s;
     pty_start(&s, DEMO, NULL, NULL);
     pty_await(&s, 0, "Last runs");
@@ -172,9 +161,8 @@ static bool colour_with(const char *const *env, const char *option)
     return colour;
 }
 
-static void colour_is_sent_only_where_wanted(void **state)
+TEST_CASE(colour_is_sent_only_where_wanted)
 {
-    (void)state;
     const char *const no_color[] = {"NO_COLOR=1", NULL};
     const char *const empty[] = {"NO_COLOR=", NULL};
     const char *const plain[] = {"TERM=xterm", NULL};
@@ -208,9 +196,8 @@ static bool make_terminfo(const char *dir)
     return system(command) == 0;
 }
 
-static void every_depth_of_colour_works(void **state)
+TEST_CASE(every_depth_of_colour_works)
 {
-    (void)state;
     static const struct {
         const char *term;
         const char *badge; /* how the badge is coloured */
@@ -238,9 +225,8 @@ static void every_depth_of_colour_works(void **state)
     }
 }
 
-static void ascii_sends_no_high_byte(void **state)
+TEST_CASE(ascii_sends_no_high_byte)
 {
-    (void)state;
     const char *const c_locale[] = {"LC_ALL=C", NULL};
     for (int i = 0; i < 2; i++) {
         struct pty_session s;
@@ -260,9 +246,8 @@ static void ascii_sends_no_high_byte(void **state)
 }
 
 /* As over ssh from a terminal that is newer than this machine's terminfo. */
-static void an_unknown_terminal_gets_a_stand_in(void **state)
+TEST_CASE(an_unknown_terminal_gets_a_stand_in)
 {
-    (void)state;
     const char *const env[] = {"TERM=xterm-no-such-terminal", NULL};
     struct pty_session s;
     pty_start(&s, DEMO, env, NULL);
@@ -278,9 +263,8 @@ static void an_unknown_terminal_gets_a_stand_in(void **state)
     pty_leave(&s);
 }
 
-static void no_screen_is_said_in_one_line(void **state)
+TEST_CASE(no_screen_is_said_in_one_line)
 {
-    (void)state;
     const char *const terms[] = {"TERM=dumb", "TERM="};
     for (int i = 0; i < 2; i++) {
         const char *const env[] = {terms[i], NULL};
@@ -301,9 +285,8 @@ static void no_screen_is_said_in_one_line(void **state)
     pclose(f);
 }
 
-static void resizing_loses_nothing(void **state)
+TEST_CASE(resizing_loses_nothing)
 {
-    (void)state;
     struct pty_session s;
     pty_start(&s, DEMO, NULL, NULL);
     pty_await(&s, 0, "Last runs");
@@ -326,9 +309,8 @@ static void resizing_loses_nothing(void **state)
     pty_leave(&s);
 }
 
-static void typing_is_utf8_and_forgives(void **state)
+TEST_CASE(typing_is_utf8_and_forgives)
 {
-    (void)state;
     struct pty_session s;
     pty_start(&s, DEMO, NULL, NULL);
     pty_await(&s, 0, "Last runs");
@@ -347,9 +329,8 @@ static void typing_is_utf8_and_forgives(void **state)
     pty_leave(&s);
 }
 
-static void ctrl_l_sends_the_whole_screen_again(void **state)
+TEST_CASE(ctrl_l_sends_the_whole_screen_again)
 {
-    (void)state;
     struct pty_session s;
     pty_start(&s, DEMO, NULL, NULL);
     pty_await(&s, 0, "Last runs");
@@ -372,9 +353,8 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* While a thread wakes the loop a thousand times a second. */
-static void a_key_shows_within_50_ms(void **state)
+TEST_CASE(a_key_shows_within_50_ms)
 {
-    (void)state;
     enum { TRIES = 15 };
     double ms[TRIES];
     struct pty_session s;
@@ -420,9 +400,8 @@ static long used_ticks(pid_t pid)
     return user + kernel;
 }
 
-static void it_sleeps_when_nothing_happens(void **state)
+TEST_CASE(it_sleeps_when_nothing_happens)
 {
-    (void)state;
     struct pty_session s;
     pty_start(&s, DEMO, NULL, NULL);
     pty_await(&s, 0, "Last runs");
@@ -438,9 +417,8 @@ static void it_sleeps_when_nothing_happens(void **state)
     pty_leave(&s);
 }
 
-static void colour_rules_are_pure(void **state)
+TEST_CASE(colour_rules_are_pure)
 {
-    (void)state;
     assert_true(lab_color_wanted(LAB_COLOR_AUTO, true, NULL, "xterm"));
     assert_true(lab_color_wanted(LAB_COLOR_AUTO, true, "", "xterm"));
     assert_false(lab_color_wanted(LAB_COLOR_AUTO, true, "0", "xterm"));

@@ -1,17 +1,12 @@
 /* Where a timeline stands, what part of the time it shows, and its axis. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
 #include "timeline/timeline_layout.h"
 
-static void parts_do_not_overlap(void **state)
+TEST_CASE(parts_do_not_overlap)
 {
-    (void)state;
     for (int h = 0; h < 70; h++)
         for (int w = 0; w < 210; w += 7)
             for (int64_t listed = 0; listed < 60; listed += 19) {
@@ -32,10 +27,9 @@ static void parts_do_not_overlap(void **state)
             }
 }
 
-static void windows_stay_in_their_bounds(void **state)
+TEST_CASE(windows_stay_in_their_bounds)
 {
     struct lab_time_window w = {0, 0, 1000, 9000};
-    (void)state;
     lab_window_fit(&w);
     assert_int_equal(w.from, 1000);
     assert_int_equal(w.to, 9000);
@@ -63,10 +57,9 @@ static void windows_stay_in_their_bounds(void **state)
     assert_int_equal(w.to, 9000);
 }
 
-static void ticks_have_round_numbers_and_room(void **state)
+TEST_CASE(ticks_have_round_numbers_and_room)
 {
     char text[LAB_TICK_BYTES];
-    (void)state;
     for (int64_t span = 20; span < INT64_C(4000000000000); span = span * 7 / 2)
         for (int columns = 20; columns < 200; columns += 31) {
             struct lab_time_window w = {1000, 1000 + span, 0, 2 * span};
@@ -85,13 +78,12 @@ static void ticks_have_round_numbers_and_room(void **state)
     assert_string_equal(lab_tick_text(3000000000, 1000000000, text), "3 s");
 }
 
-static void spans_are_cut_at_the_edges(void **state)
+TEST_CASE(spans_are_cut_at_the_edges)
 {
     const struct lab_time_window w = {1000, 2000, 0, 5000};
     struct lab_span s = {.start_ns = 900, .end_ns = 1100};
     int a;
     int b;
-    (void)state;
     assert_true(lab_span_columns(&s, &w, 10, &a, &b));
     assert_int_equal(a, 0);
     assert_int_equal(b, 0);

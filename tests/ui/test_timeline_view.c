@@ -1,10 +1,6 @@
 /* The timeline on screens, with databases that the writer made: keys and
  * golden text. LAB_GOLDEN_UPDATE=1 writes the golden files anew. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -258,9 +254,8 @@ static void make(enum lab_status (*sample)(const char *, int64_t *))
 
 /* ---- screens ---- */
 
-static void whole_screens(void **state)
+TEST_CASE(whole_screens)
 {
-    (void)state;
     make(sample_timeline_run);
     plays("resize 80 24\n"
           "expect Timeline of run 1, iteration 1 (2 of 3)\n"
@@ -277,10 +272,9 @@ static void whole_screens(void **state)
     same_as_golden("timeline_60x16.txt");
 }
 
-static void ascii_screens(void **state)
+TEST_CASE(ascii_screens)
 {
     static char have[1 << 16];
-    (void)state;
     make(sample_timeline_run);
     if (play("resize 80 24\nscreen ascii_timeline_80x24.txt\n", true))
         fail_msg("%s", lab_error());
@@ -290,9 +284,8 @@ static void ascii_screens(void **state)
         assert_true((unsigned char)*p < 0x80);
 }
 
-static void a_step_shows_its_kernels_and_back(void **state)
+TEST_CASE(a_step_shows_its_kernels_and_back)
 {
-    (void)state;
     make(sample_timeline_run);
     plays("resize 80 24\n"
           "expect step relu\n"
@@ -311,9 +304,8 @@ static void a_step_shows_its_kernels_and_back(void **state)
 }
 
 /* What is highlighted is what the keys walk through, and nothing else is. */
-static void up_and_down_stay_in_the_list(void **state)
+TEST_CASE(up_and_down_stay_in_the_list)
 {
-    (void)state;
     make(sample_timeline_run);
     plays("resize 80 24\n"
           "key n\nkey Enter\nexpect ══ What sgd launched (5)\n"
@@ -329,9 +321,8 @@ static void up_and_down_stay_in_the_list(void **state)
           "key Down\nexpect range iteration 1\nabsent What sgd launched\n");
 }
 
-static void keys_choose_and_follow(void **state)
+TEST_CASE(keys_choose_and_follow)
 {
-    (void)state;
     make(sample_timeline_run);
     plays("resize 100 30\n"
           "key O\nexpect what if is asked of a kernel\n"
@@ -355,9 +346,8 @@ static void keys_choose_and_follow(void **state)
           "key Tab\nexpect set memset\nkey Tab\nexpect step \n");
 }
 
-static void it_opens_from_runs_and_from_a_step(void **state)
+TEST_CASE(it_opens_from_runs_and_from_a_step)
 {
-    (void)state;
     make(sample_timeline_run);
     runs_first = true;
     plays("resize 80 24\nexpect Runs (1)\n"
@@ -368,9 +358,8 @@ static void it_opens_from_runs_and_from_a_step(void **state)
           "key Esc\nexpect Run 1\n");
 }
 
-static void zoom_and_pan(void **state)
+TEST_CASE(zoom_and_pan)
 {
-    (void)state;
     make(sample_timeline_run);
     plays("resize 80 24\n"
           "text /add_bias\nkey Enter\nkey Z\n"
@@ -383,9 +372,8 @@ static void zoom_and_pan(void **state)
     same_as_golden("timeline_zoom_80x24.txt");
 }
 
-static void other_iterations(void **state)
+TEST_CASE(other_iterations)
 {
-    (void)state;
     make(sample_timeline_run);
     plays("resize 80 24\n"
           "key ?\ntext /node of a CUDA graph\nkey Enter\n"
@@ -401,9 +389,8 @@ static void other_iterations(void **state)
     same_as_golden("timeline_dateless_80x24.txt");
 }
 
-static void cpu_and_empty_runs(void **state)
+TEST_CASE(cpu_and_empty_runs)
 {
-    (void)state;
     make(sample_timeline_cpu);
     plays("resize 80 24\nexpect 3 steps, no kernels recorded\n"
           "screen timeline_cpu_80x24.txt\nkey Enter\n"
@@ -421,9 +408,8 @@ static void cpu_and_empty_runs(void **state)
 }
 
 /* With room for two spans of a kind: zooming in shows the others. */
-static void what_is_left_out_comes_when_it_is_looked_at(void **state)
+TEST_CASE(what_is_left_out_comes_when_it_is_looked_at)
 {
-    (void)state;
     make(sample_timeline_run);
     source.most = 3;
     plays("resize 80 24\n"
@@ -437,11 +423,10 @@ static void what_is_left_out_comes_when_it_is_looked_at(void **state)
     assert_true(source.loads >= 3);
 }
 
-static void survives_any_size(void **state)
+TEST_CASE(survives_any_size)
 {
     static char script[1 << 16];
     size_t n = 0;
-    (void)state;
     make(sample_timeline_run);
     n += (size_t)snprintf(script, sizeof(script),
                           "resize 80 24\nkey n\nkey Enter\n");
@@ -454,12 +439,11 @@ static void survives_any_size(void **state)
     plays(script);
 }
 
-static void any_allocation_may_fail(void **state)
+TEST_CASE(any_allocation_may_fail)
 {
     const char *script = "resize 80 24\nkey n\nkey Enter\nkey n\nkey z\n"
                          "key Z\nkey Esc\nkey ]\nkey [\nkey q\n";
     int refused = 0;
-    (void)state;
     make(sample_timeline_run);
     source.most = 2;
     lab_mem_fail_from(0);

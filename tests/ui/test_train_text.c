@@ -1,9 +1,6 @@
 /* The training screen of a lesson that learns from text. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "stepper_play.h"
 

@@ -1,10 +1,7 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "common/kernel.h"
 #include "debug/command.h"
@@ -28,9 +25,8 @@ static void refuse(const char *line, const char *message)
     assert_int_equal(c.n, 77);
 }
 
-static void words_and_abbreviations(void **state)
+TEST_CASE(words_and_abbreviations)
 {
-    (void)state;
     static const struct {
         const char *line;
         enum lab_ui_command_kind kind;
@@ -79,9 +75,8 @@ static void words_and_abbreviations(void **state)
     refuse("xyzzy", "\"help\" lists them");
 }
 
-static void numbers(void **state)
+TEST_CASE(numbers)
 {
-    (void)state;
     assert_int_equal(parse("s").n, 1);
     assert_int_equal(parse("next 12").n, 12);
     assert_true(parse("delete").n == LAB_COMMAND_ALL);
@@ -98,12 +93,11 @@ static void numbers(void **state)
     refuse("finish now", "too many words; usage: finish");
 }
 
-static void learning_rates(void **state)
+TEST_CASE(learning_rates)
 {
     static const char *const wrong[] = {"lr 0",     "lr -0.1", "lr nan",
                                         "lr inf",   "lr fast", "lr 0.1x",
                                         "lr 1e-50", "lr 2e6"};
-    (void)state;
     assert_true(isnan(parse("lr").value));
     assert_true(parse("lr 0.05").value == 0.05);
     assert_true(parse("lr 1e6").value == 1e6);
@@ -113,9 +107,8 @@ static void learning_rates(void **state)
     refuse("lr 0.1 0.2", "it takes one number");
 }
 
-static void samples(void **state)
+TEST_CASE(samples)
 {
-    (void)state;
     struct lab_ui_command c = parse("sample");
     assert_true(c.kind == LAB_COMMAND_SAMPLE && c.n == LAB_COMMAND_ALL);
     assert_true(isnan(c.value) && c.top_k == 0);
@@ -135,9 +128,8 @@ static void samples(void **state)
     refuse(longest, "the text is too long");
 }
 
-static void breakpoints(void **state)
+TEST_CASE(breakpoints)
 {
-    (void)state;
     struct lab_ui_command c = parse("break fc2.matmul backward");
     assert_int_equal(c.when, LAB_WHEN_STEP);
     assert_string_equal(c.arg, "fc2.matmul");
@@ -167,9 +159,8 @@ static void breakpoints(void **state)
     refuse("run", "which step?");
 }
 
-static void elements(void **state)
+TEST_CASE(elements)
 {
-    (void)state;
     struct lab_ui_command c = parse("print fc1.W.grad[3,5]");
     assert_string_equal(c.arg, "fc1.W.grad");
     assert_int_equal(c.index_count, 2);
@@ -194,18 +185,16 @@ static void elements(void **state)
     refuse("watch", "a name is missing");
 }
 
-static void questions(void **state)
+TEST_CASE(questions)
 {
-    (void)state;
     assert_string_equal(parse("near king").arg, "king");
     assert_string_equal(parse("near  king -  man+woman ").arg,
                         "king - man+woman");
     refuse("near", "near which word?; usage: near WORDS");
 }
 
-static void the_longest_and_the_worst(void **state)
+TEST_CASE(the_longest_and_the_worst)
 {
-    (void)state;
     char line[600];
     memset(line, 'a', sizeof(line));
     line[sizeof(line) - 1] = '\0';
@@ -226,9 +215,8 @@ static void the_longest_and_the_worst(void **state)
     }
 }
 
-static void every_word_has_its_row(void **state)
+TEST_CASE(every_word_has_its_row)
 {
-    (void)state;
     size_t count;
     const struct lab_ui_command_word *words = lab_ui_command_words(&count);
     for (int k = 1; k < LAB_COMMAND_KIND_COUNT; k++) {
@@ -242,18 +230,9 @@ static void every_word_has_its_row(void **state)
     assert_false(lab_ui_command_repeats(LAB_COMMAND_RESTART));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_and_abbreviations),
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(learning_rates),
-        cmocka_unit_test(samples),
-        cmocka_unit_test(breakpoints),
-        cmocka_unit_test(elements),
-        cmocka_unit_test(questions),
-        cmocka_unit_test(the_longest_and_the_worst),
-        cmocka_unit_test(every_word_has_its_row),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(words_and_abbreviations), cmocka_unit_test(numbers),
+          cmocka_unit_test(learning_rates), cmocka_unit_test(samples),
+          cmocka_unit_test(breakpoints), cmocka_unit_test(elements),
+          cmocka_unit_test(questions),
+          cmocka_unit_test(the_longest_and_the_worst),
+          cmocka_unit_test(every_word_has_its_row))

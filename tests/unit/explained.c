@@ -1,15 +1,11 @@
 #include "unit/explained.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 /* "0.5*2/1.41", "x*y*(1 - t^2)": what a term's text comes to; NaN where it is
  * none of these. */

@@ -1,13 +1,9 @@
 #include "unit/join_op.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 static enum lab_status join_forward(const struct lab_call *call)
 {

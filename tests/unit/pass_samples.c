@@ -1,12 +1,9 @@
 #include "pass_samples.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "index/pass.h"
 #include "store_samples.h"

@@ -2,13 +2,9 @@
  * libcupti plays, for one test at a time. */
 #pragma once
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "profiler/gpu.h"
 #include "profiler/join.h"

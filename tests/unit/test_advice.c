@@ -1,13 +1,9 @@
 /* Every rule on a kernel that shows it, and on one that does not; and silence
  * where nothing is known. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "profiler/advice.h"
 #include "trace/record.h"
@@ -67,27 +63,24 @@ static bool remedies(const struct lab_advice_facts *f,
     return false;
 }
 
-static void a_good_kernel_needs_no_advice(void **state)
+TEST_CASE(a_good_kernel_needs_no_advice)
 {
     struct lab_advice all[LAB_ADVICE_COUNT];
     struct lab_advice_facts f = good();
-    (void)state;
     assert_int_equal(lab_advise(&f, all), 0);
 }
 
-static void what_is_unknown_is_not_judged(void **state)
+TEST_CASE(what_is_unknown_is_not_judged)
 {
     struct lab_advice all[LAB_ADVICE_COUNT];
     struct lab_advice_facts f;
-    (void)state;
     lab_advice_facts_init(&f);
     assert_int_equal(lab_advise(&f, all), 0);
 }
 
-static void occupancy_and_its_reason(void **state)
+TEST_CASE(occupancy_and_its_reason)
 {
     struct lab_advice_facts f = good();
-    (void)state;
     f.occupancy_pct = 25;
     f.occupancy_limit = LAB_LIMIT_REGISTERS;
     assert_true(says(&f, LAB_ADVICE_LOW_OCCUPANCY, "registers"));
@@ -97,10 +90,9 @@ static void occupancy_and_its_reason(void **state)
     assert_false(says(&f, LAB_ADVICE_LOW_OCCUPANCY, ""));
 }
 
-static void blocks_for_every_multiprocessor(void **state)
+TEST_CASE(blocks_for_every_multiprocessor)
 {
     struct lab_advice_facts f = good();
-    (void)state;
     f.blocks = 100;
     assert_true(says(&f, LAB_ADVICE_FEW_BLOCKS, "32 SMs"));
     f.blocks = 128; /* 4 idle ones are 3 % */
@@ -109,10 +101,9 @@ static void blocks_for_every_multiprocessor(void **state)
     assert_false(says(&f, LAB_ADVICE_FEW_BLOCKS, ""));
 }
 
-static void a_nearly_empty_last_wave(void **state)
+TEST_CASE(a_nearly_empty_last_wave)
 {
     struct lab_advice_facts f = good();
-    (void)state;
     f.blocks = 8 * 132 + 10; /* 1.01 waves */
     assert_true(says(&f, LAB_ADVICE_TAIL, "1 % full"));
     f.blocks = 20 * 8 * 132 + 10; /* 20.01: one in 21 is little */
@@ -121,10 +112,9 @@ static void a_nearly_empty_last_wave(void **state)
     assert_false(says(&f, LAB_ADVICE_TAIL, ""));
 }
 
-static void requests_that_are_spread(void **state)
+TEST_CASE(requests_that_are_spread)
 {
     struct lab_advice_facts f = good();
-    (void)state;
     f.counters.sectors_per_load = 32;
     assert_true(says(&f, LAB_ADVICE_UNCOALESCED, "load touches 32.0"));
     f = good();
@@ -134,10 +124,9 @@ static void requests_that_are_spread(void **state)
     assert_false(says(&f, LAB_ADVICE_UNCOALESCED, ""));
 }
 
-static void launches_that_cost_more_than_the_work(void **state)
+TEST_CASE(launches_that_cost_more_than_the_work)
 {
     struct lab_advice_facts f = good();
-    (void)state;
     f.time_ns = 1800;
     f.wall_ns = 12000;
     assert_true(says(&f, LAB_ADVICE_LAUNCH_BOUND, "12.0 us"));
@@ -148,10 +137,9 @@ static void launches_that_cost_more_than_the_work(void **state)
     assert_false(says(&f, LAB_ADVICE_LAUNCH_BOUND, ""));
 }
 
-static void many_short_kernels_of_a_step(void **state)
+TEST_CASE(many_short_kernels_of_a_step)
 {
     struct lab_advice_facts f = good();
-    (void)state;
     f.time_ns = 1800;
     f.kernels = 19;
     assert_true(says(&f, LAB_ADVICE_MANY_LAUNCHES, "19 launches"));
@@ -165,10 +153,9 @@ static void many_short_kernels_of_a_step(void **state)
     assert_false(says(&f, LAB_ADVICE_MANY_LAUNCHES, ""));
 }
 
-static void products_off_the_tensor_cores(void **state)
+TEST_CASE(products_off_the_tensor_cores)
 {
     struct lab_advice_facts f = good();
-    (void)state;
     f.counters.tensor_flop = 0;
     assert_true(says(&f, LAB_ADVICE_IDLE_TENSOR, "2e+10"));
     f.bytes = 1e10; /* two operations a byte: no product */
@@ -178,38 +165,30 @@ static void products_off_the_tensor_cores(void **state)
     assert_false(says(&f, LAB_ADVICE_IDLE_TENSOR, ""));
 }
 
-static void operands_fetched_again(void **state)
+TEST_CASE(operands_fetched_again)
 {
     struct lab_advice_facts f = good();
-    (void)state;
     f.counters.dram_read_bytes = 9e8; /* 190 us at 4.8 TB/s */
     assert_true(says(&f, LAB_ADVICE_SMALL_TILES, "18.4 times"));
     f.time_ns = 2e6; /* it does not limit */
     assert_false(says(&f, LAB_ADVICE_SMALL_TILES, ""));
 }
 
-static void rules_have_names(void **state)
+TEST_CASE(rules_have_names)
 {
-    (void)state;
     for (int i = 0; i < LAB_ADVICE_COUNT; i++)
         assert_true(lab_advice_name((enum lab_advice_rule)i)[0] != '\0');
     assert_string_equal(lab_advice_name(LAB_ADVICE_COUNT), "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_kernel_needs_no_advice),
-        cmocka_unit_test(what_is_unknown_is_not_judged),
-        cmocka_unit_test(occupancy_and_its_reason),
-        cmocka_unit_test(blocks_for_every_multiprocessor),
-        cmocka_unit_test(a_nearly_empty_last_wave),
-        cmocka_unit_test(requests_that_are_spread),
-        cmocka_unit_test(launches_that_cost_more_than_the_work),
-        cmocka_unit_test(many_short_kernels_of_a_step),
-        cmocka_unit_test(products_off_the_tensor_cores),
-        cmocka_unit_test(operands_fetched_again),
-        cmocka_unit_test(rules_have_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_good_kernel_needs_no_advice),
+          cmocka_unit_test(what_is_unknown_is_not_judged),
+          cmocka_unit_test(occupancy_and_its_reason),
+          cmocka_unit_test(blocks_for_every_multiprocessor),
+          cmocka_unit_test(a_nearly_empty_last_wave),
+          cmocka_unit_test(requests_that_are_spread),
+          cmocka_unit_test(launches_that_cost_more_than_the_work),
+          cmocka_unit_test(many_short_kernels_of_a_step),
+          cmocka_unit_test(products_off_the_tensor_cores),
+          cmocka_unit_test(operands_fetched_again),
+          cmocka_unit_test(rules_have_names))

@@ -1,22 +1,17 @@
 /* Ceilings of the CPU: measured, in order, and refused where there is none.
  * How fast they are is for docs/measurements.md. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "backend/cpu/cpu_sets.h"
 #include "engine/ceiling.h"
 
-static void what_the_cpu_can_do(void **state)
+TEST_CASE(what_the_cpu_can_do)
 {
     struct lab_backend *be = NULL;
-    (void)state;
     assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
     for (int i = 0; i < LAB_CEILING_COUNT; i++) {
         struct lab_ceiling_result r;
@@ -35,10 +30,9 @@ static void what_the_cpu_can_do(void **state)
 }
 
 /* Every chain is computed, in registers of whatever width. */
-static void multiply_adds_are_done(void **state)
+TEST_CASE(multiply_adds_are_done)
 {
     float last[LAB_CPU_CHAINS];
-    (void)state;
     for (int64_t steps = 0; steps < 40; steps += 13) {
         double flop = lab_cpu_multiply_adds(steps, last);
         assert_true(flop == 2.0 * LAB_CPU_CHAINS * (double)steps);
@@ -51,11 +45,10 @@ static void multiply_adds_are_done(void **state)
     }
 }
 
-static void memory_may_be_short(void **state)
+TEST_CASE(memory_may_be_short)
 {
     struct lab_backend *be = NULL;
     struct lab_ceiling_result r;
-    (void)state;
     assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
     for (int nth = 1; nth <= 2; nth++) {
         lab_mem_fail_from(nth);
@@ -66,22 +59,20 @@ static void memory_may_be_short(void **state)
     lab_backend_close(be);
 }
 
-static void a_backend_without_any(void **state)
+TEST_CASE(a_backend_without_any)
 {
     struct lab_backend *be = NULL;
     struct lab_ceiling_result r;
-    (void)state;
     assert_int_equal(lab_backend_open(&be, "null", 0), LAB_OK);
     assert_int_equal(lab_backend_ceiling(be, LAB_CEILING_FP32, &r),
                      LAB_E_UNSUPPORTED);
     lab_backend_close(be);
 }
 
-static void names_are_stable(void **state)
+TEST_CASE(names_are_stable)
 {
     static const char *const names[] = {"copy", "fp32", "tf32",
                                         "bf16", "fp16", "fma"};
-    (void)state;
     for (int i = 0; i < LAB_CEILING_COUNT; i++) {
         assert_string_equal(lab_ceiling_name((enum lab_ceiling)i), names[i]);
         assert_true(lab_ceiling_text((enum lab_ceiling)i)[0] != '\0');
@@ -90,14 +81,8 @@ static void names_are_stable(void **state)
     assert_string_equal(lab_ceiling_name(LAB_CEILING_COUNT), "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_cpu_can_do),
-        cmocka_unit_test(multiply_adds_are_done),
-        cmocka_unit_test(memory_may_be_short),
-        cmocka_unit_test(a_backend_without_any),
-        cmocka_unit_test(names_are_stable),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(what_the_cpu_can_do),
+          cmocka_unit_test(multiply_adds_are_done),
+          cmocka_unit_test(memory_may_be_short),
+          cmocka_unit_test(a_backend_without_any),
+          cmocka_unit_test(names_are_stable))

@@ -1,11 +1,8 @@
 /* tests/unit/test_channels.c -- the walk of a thread over the elements of a
  * channel (kernels/library/channels.h), on odd sizes: each element once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "library/channels.h"
@@ -38,10 +35,9 @@ static void check_walk(uint32_t outer, uint32_t C, uint32_t inner,
     lab_free(seen);
 }
 
-static void every_element_is_walked_once(void **state)
+TEST_CASE(every_element_is_walked_once)
 {
     static const uint32_t threads[] = {1, 5, 32, 256};
-    (void)state;
     for (int i = 0; i < SIDES * SIDES; i++) {
         for (size_t t = 0; t < sizeof(threads) / sizeof(threads[0]); t++)
             check_walk(sides[i % SIDES], 3, sides[i / SIDES], threads[t]);
@@ -50,20 +46,13 @@ static void every_element_is_walked_once(void **state)
 }
 
 /* The last channel of the largest tensor that 32 bits count. */
-static void an_index_may_be_large(void **state)
+TEST_CASE(an_index_may_be_large)
 {
-    (void)state;
     struct lab_channel_walk w = lab_channel_walk_from(1, 1073741822, 256);
     assert_int_equal(lab_channel_index(&w, 2, 1), INT64_C(2147483645));
     w = lab_channel_walk_from(715827882, 715827881, 256);
     assert_int_equal(lab_channel_index(&w, 3, 2), INT64_C(2147483645));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_element_is_walked_once),
-        cmocka_unit_test(an_index_may_be_large),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(every_element_is_walked_once),
+          cmocka_unit_test(an_index_may_be_large))

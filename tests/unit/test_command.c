@@ -1,9 +1,5 @@
 /* What the program calls itself in the commands that people copy. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdlib.h>
 
@@ -22,9 +18,8 @@ static void expect(const char *said, bool ascii, const char *wanted)
     lab_str_release(&s);
 }
 
-static void it_is_what_was_typed(void **state)
+TEST_CASE(it_is_what_was_typed)
 {
-    (void)state;
     expect(NULL, false, "lapenna-lab");
     expect("", false, "lapenna-lab");
     expect("./lab", false, "./lab");
@@ -34,9 +29,8 @@ static void it_is_what_was_typed(void **state)
     expect("/Übung/lab", true, "$'/\\303\\234bung/lab'");
 }
 
-static void a_control_character_is_refused(void **state)
+TEST_CASE(a_control_character_is_refused)
 {
-    (void)state;
     expect("./lab\n", false, "lapenna-lab");
     expect("./\033[31mlab", false, "lapenna-lab");
     expect("./lab\x7F", false, "lapenna-lab");
@@ -51,9 +45,8 @@ static void spells(const char *text, const char *lead, const char *wanted)
     lab_str_release(&s);
 }
 
-static void commands_in_a_text_are_spelt(void **state)
+TEST_CASE(commands_in_a_text_are_spelt)
 {
-    (void)state;
     setenv("LAPENNA_LAB_COMMAND", "./my lab", 1);
     spells("", "`", "");
     spells("see `lapenna-lab doctor`, or `lapenna-lab`", "`",
@@ -67,12 +60,6 @@ static void commands_in_a_text_are_spelt(void **state)
     spells("see `lapenna-lab doctor`", "`", "see `lapenna-lab doctor`");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_what_was_typed),
-        cmocka_unit_test(a_control_character_is_refused),
-        cmocka_unit_test(commands_in_a_text_are_spelt),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(it_is_what_was_typed),
+          cmocka_unit_test(a_control_character_is_refused),
+          cmocka_unit_test(commands_in_a_text_are_spelt))

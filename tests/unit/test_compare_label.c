@@ -1,9 +1,5 @@
 /* Names of a comparison in little room. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -73,9 +69,8 @@ static const char *text(size_t i)
     return t.labels.items[i].text;
 }
 
-static void what_has_room_stays_whole(void **state)
+TEST_CASE(what_has_room_stays_whole)
 {
-    (void)state;
     add("fc1.matmul");
     add("a.name.that.is.far.longer.than.the.room.of.its.column");
     make(27);
@@ -87,9 +82,8 @@ static void what_has_room_stays_whole(void **state)
 }
 
 /* Only the names that clash are cut elsewhere. */
-static void a_clash_moves_the_cut(void **state)
+TEST_CASE(a_clash_moves_the_cut)
 {
-    (void)state;
     add("encoder.layer17.attention.self.output");
     add("encoder.layer18.attention.self.output");
     add("decoder.of.something.else.altogether");
@@ -105,10 +99,9 @@ static void a_clash_moves_the_cut(void **state)
 }
 
 /* They differ both before and after what any one cut leaves. */
-static void what_no_cut_tells_apart_is_numbered(void **state)
+TEST_CASE(what_no_cut_tells_apart_is_numbered)
 {
     char name[400];
-    (void)state;
     for (int i = 0; i < 256; i++) {
         snprintf(name, sizeof(name),
                  "%c.the.same.for.a.while.%c.and.then.%c.the.same.again.%c",
@@ -122,10 +115,9 @@ static void what_no_cut_tells_apart_is_numbered(void **state)
 
 /* A step that ran with two variants has two rows: their variants tell them
  * apart, and a name that is there once goes without. */
-static void variants_tell_rows_of_one_name_apart(void **state)
+TEST_CASE(variants_tell_rows_of_one_name_apart)
 {
     static struct lab_time_sum second;
-    (void)state;
     add("fc1.matmul");
     add("fc1.matmul");
     add("fc2.matmul");
@@ -146,9 +138,8 @@ static void variants_tell_rows_of_one_name_apart(void **state)
 }
 
 /* The same name twice, of no known variant, is no clash. */
-static void equal_names_stay_equal(void **state)
+TEST_CASE(equal_names_stay_equal)
 {
-    (void)state;
     add("encoder.layer17.attention.self.output");
     add("encoder.layer17.attention.self.output");
     make(20);
@@ -156,9 +147,8 @@ static void equal_names_stay_equal(void **state)
     assert_null(strchr(text(0), '~'));
 }
 
-static void letters_of_several_bytes_are_one(void **state)
+TEST_CASE(letters_of_several_bytes_are_one)
 {
-    (void)state;
     add("gr\xc3\xb6\xc3\x9f"
         "e.\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e.und.noch.viel.mehr.\xc3\xa9");
     make(20);
@@ -168,15 +158,10 @@ static void letters_of_several_bytes_are_one(void **state)
     assert_int_equal(width(text(0)), 16);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(what_has_room_stays_whole, clear),
-        cmocka_unit_test_teardown(a_clash_moves_the_cut, clear),
-        cmocka_unit_test_teardown(what_no_cut_tells_apart_is_numbered, clear),
-        cmocka_unit_test_teardown(variants_tell_rows_of_one_name_apart, clear),
-        cmocka_unit_test_teardown(equal_names_stay_equal, clear),
-        cmocka_unit_test_teardown(letters_of_several_bytes_are_one, clear),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(what_has_room_stays_whole, clear),
+          cmocka_unit_test_teardown(a_clash_moves_the_cut, clear),
+          cmocka_unit_test_teardown(what_no_cut_tells_apart_is_numbered, clear),
+          cmocka_unit_test_teardown(variants_tell_rows_of_one_name_apart,
+                                    clear),
+          cmocka_unit_test_teardown(equal_names_stay_equal, clear),
+          cmocka_unit_test_teardown(letters_of_several_bytes_are_one, clear))

@@ -1,10 +1,6 @@
 /* tests/unit/test_conv_choice.c -- which of cuDNN's algorithms for a convolution
  * may be taken (kernels/conv2d/conv2d_cudnn_choice.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "conv2d/conv2d_cudnn_choice.h"
 
@@ -16,9 +12,8 @@ static bool may(int direction, int algorithm, int status, int determinism,
     return lab_conv_may_choose(&o);
 }
 
-static void fp32_that_repeats_is_taken(void **state)
+TEST_CASE(fp32_that_repeats_is_taken)
 {
-    (void)state;
     assert_true(may(0, 1, 0, 1, 3, 3));
     assert_true(may(0, 1, 0, 1, 0, 5));
     assert_true(may(2, 1, 0, 1, 3, 3));
@@ -26,23 +21,20 @@ static void fp32_that_repeats_is_taken(void **state)
     assert_true(may(1, 5, 0, 1, 3, 3));
 }
 
-static void what_fails_or_changes_is_not_taken(void **state)
+TEST_CASE(what_fails_or_changes_is_not_taken)
 {
-    (void)state;
     assert_false(may(0, 1, 9, 1, 3, 3));
     assert_false(may(0, 1, 0, 0, 3, 3));
 }
 
-static void tensor_cores_are_not_taken(void **state)
+TEST_CASE(tensor_cores_are_not_taken)
 {
-    (void)state;
     assert_false(may(0, 1, 0, 1, 1, 3));
     assert_false(may(2, 1, 0, 1, 2, 3));
 }
 
-static void winograd_is_taken_where_it_is_exact(void **state)
+TEST_CASE(winograd_is_taken_where_it_is_exact)
 {
-    (void)state;
     assert_false(may(0, 6, 0, 1, 3, 5));
     assert_false(may(0, 7, 0, 1, 3, 1));
     assert_false(may(1, 4, 0, 1, 3, 5));
@@ -50,13 +42,7 @@ static void winograd_is_taken_where_it_is_exact(void **state)
     assert_false(may(2, 5, 0, 1, 3, 3));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fp32_that_repeats_is_taken),
-        cmocka_unit_test(what_fails_or_changes_is_not_taken),
-        cmocka_unit_test(tensor_cores_are_not_taken),
-        cmocka_unit_test(winograd_is_taken_where_it_is_exact),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(fp32_that_repeats_is_taken),
+          cmocka_unit_test(what_fails_or_changes_is_not_taken),
+          cmocka_unit_test(tensor_cores_are_not_taken),
+          cmocka_unit_test(winograd_is_taken_where_it_is_exact))

@@ -1,11 +1,8 @@
 /* tests/unit/test_conv_pieces.c -- how a batch's windows are cut into pieces for
  * the workspace (kernels/conv2d/conv2d_pieces.h), on odd sizes, and how few there are.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "conv2d/conv2d_pieces.h"
 
@@ -35,10 +32,9 @@ static int check_cut(const struct lab_conv_cut *c)
     return pieces;
 }
 
-static void every_place_is_in_one_piece(void **state)
+TEST_CASE(every_place_is_in_one_piece)
 {
     static const int64_t sizes[] = {1, 2, 3, 7, 16, 31, 97};
-    (void)state;
     for (int i = 0; i < 7 * 7 * 7 * 2; i++) {
         struct lab_conv_cut c = {i % 2, sizes[i / 2 % 7], sizes[i / 14 % 7],
                                  sizes[i / 98]};
@@ -48,11 +44,10 @@ static void every_place_is_in_one_piece(void **state)
 
 /* The convolutions of a CNN over 1,024 images: 12 to 48 channels, a workspace
  * of 32 MiB. Each piece is two or three launches. */
-static void many_images_are_few_pieces(void **state)
+TEST_CASE(many_images_are_few_pieces)
 {
     static const int64_t layers[][2] = {{784, 9}, {196, 432}, {49, 384}};
     int pieces = 0;
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct lab_conv_cut c = {false, 1024, layers[i][0],
                                  ((int64_t)32 << 20) / 4 / layers[i][1]};
@@ -62,11 +57,10 @@ static void many_images_are_few_pieces(void **state)
 }
 
 /* Row m of the copy is channel m of one image after the other. */
-static void a_channel_follows_through_the_images(void **state)
+TEST_CASE(a_channel_follows_through_the_images)
 {
     static const int64_t sizes[][3] = {{1, 1, 1}, {3, 1, 5},  {2, 7, 1},
                                        {5, 3, 4}, {4, 5, 49}, {17, 13, 11}};
-    (void)state;
     for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
         int64_t N = sizes[s][0];
         int64_t M = sizes[s][1];
@@ -82,12 +76,6 @@ static void a_channel_follows_through_the_images(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_place_is_in_one_piece),
-        cmocka_unit_test(many_images_are_few_pieces),
-        cmocka_unit_test(a_channel_follows_through_the_images),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(every_place_is_in_one_piece),
+          cmocka_unit_test(many_images_are_few_pieces),
+          cmocka_unit_test(a_channel_follows_through_the_images))

@@ -1,10 +1,6 @@
 /* doctor on a machine with the CUDA module, and without a device or with one
  * that CUPTI refuses: played, for the machine of this test has its own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,9 +67,8 @@ static void look(bool device)
 }
 
 /* Nothing is timed by CUDA events there, and no remedy of CUPTI's would help. */
-static void without_a_device_there_is_no_cupti(void **state)
+TEST_CASE(without_a_device_there_is_no_cupti)
 {
-    (void)state;
     look(false);
     assert_non_null(strstr(lab_str_text(&said),
                            "CUPTI: cannot be tried without a device: see the "
@@ -81,9 +76,8 @@ static void without_a_device_there_is_no_cupti(void **state)
     assert_null(strstr(lab_str_text(&said), "CUDA events"));
 }
 
-static void a_refusal_has_a_remedy(void **state)
+TEST_CASE(a_refusal_has_a_remedy)
 {
-    (void)state;
     look(true);
     assert_non_null(strstr(lab_str_text(&said),
                            "CUPTI: another profiler has it: end another "

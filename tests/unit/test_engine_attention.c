@@ -1,14 +1,10 @@
 /* Attention, the transformer block and ids through the whole engine: names,
  * explanations, gradients, the group, and what is refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "attention/attention.h"
 #include "base/mem.h"
@@ -120,10 +116,9 @@ static void walk_and_check(struct net *n, int parameters)
     net_free(n);
 }
 
-static void numbers_and_gradients_agree(void **state)
+TEST_CASE(numbers_and_gradients_agree)
 {
     struct net n;
-    (void)state;
     block_net(&n);
     walk_and_check(&n, 36);
     bahdanau_net(&n);
@@ -136,7 +131,7 @@ static void numbers_and_gradients_agree(void **state)
 
 /* ---- names ---- */
 
-static void a_block_stands_for_its_nodes(void **state)
+TEST_CASE(a_block_stands_for_its_nodes)
 {
     static const char *const ids[] = {
         "block1.ln1",  "block1.attn", "block1.r", "block1.ln2", "block1.ff1",
@@ -147,7 +142,6 @@ static void a_block_stands_for_its_nodes(void **state)
         "block1.ff1.W",      "block1.out",         "block1.out.grad",
         "block1.attn.v.grad"};
     struct net n;
-    (void)state;
     block_net(&n);
     net_walk(&n, "cpu");
     int first = lab_plan_node(n.plan, ids[0]);
@@ -259,12 +253,11 @@ static int hidden_at(const struct net *n, const char *name,
     return s->steps[at].hides_count;
 }
 
-static void the_group_hides_three_steps_both_ways(void **state)
+TEST_CASE(the_group_hides_three_steps_both_ways)
 {
     static const struct lab_kernel_set whole = {"attention", fused, 2};
     static const struct lab_kernel_set half = {"attention", fused, 1};
     struct net n;
-    (void)state;
     join_backend_add(&whole);
     block_net(&n);
     net_walk_on(&n, join_backend());
@@ -326,7 +319,7 @@ static void one_node(struct net *n, const char *node)
     net_tensor(n, "y 2,5,6", NULL);
 }
 
-static void shapes_that_do_not_fit(void **state)
+TEST_CASE(shapes_that_do_not_fit)
 {
     static const char *const bad[][3] = {
         {"a attention heads=4 from=x", "a (attention)",
@@ -345,7 +338,6 @@ static void shapes_that_do_not_fit(void **state)
          "takes 1 input"},
         {"b.c transformer_block heads=2 ff=3 from=x", "b.c", "dot"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct net n;
         one_node(&n, bad[i][0]);
@@ -358,10 +350,9 @@ static void shapes_that_do_not_fit(void **state)
     }
 }
 
-static void ids_that_are_none(void **state)
+TEST_CASE(ids_that_are_none)
 {
     struct net n;
-    (void)state;
     for (int kind = 0; kind < 3; kind++) {
         static const double beyond[] = {0, 3, 4, 1};
         static const double below[] = {0, -1, 2, 1};
@@ -388,11 +379,10 @@ static void ids_that_are_none(void **state)
 }
 
 /* Memory that runs out at any moment is said, and nothing is lost. */
-static void memory_runs_out(void **state)
+TEST_CASE(memory_runs_out)
 {
     struct net n;
     enum lab_status st = LAB_E_NOMEM;
-    (void)state;
     for (long nth = 1; st == LAB_E_NOMEM && nth < 5000; nth++) {
         struct lab_plan *plan = NULL;
         block_net(&n);
@@ -406,15 +396,9 @@ static void memory_runs_out(void **state)
     assert_int_equal(st, LAB_OK);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_and_gradients_agree),
-        cmocka_unit_test(a_block_stands_for_its_nodes),
-        cmocka_unit_test(the_group_hides_three_steps_both_ways),
-        cmocka_unit_test(shapes_that_do_not_fit),
-        cmocka_unit_test(ids_that_are_none),
-        cmocka_unit_test(memory_runs_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(numbers_and_gradients_agree),
+          cmocka_unit_test(a_block_stands_for_its_nodes),
+          cmocka_unit_test(the_group_hides_three_steps_both_ways),
+          cmocka_unit_test(shapes_that_do_not_fit),
+          cmocka_unit_test(ids_that_are_none),
+          cmocka_unit_test(memory_runs_out))

@@ -1,15 +1,11 @@
 /* Back is exact: wherever the walk has been, every bit at a place is what a
  * fresh walk has there. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "common/random.h"
@@ -132,25 +128,22 @@ static void random_moves(const char *optimizer, uint64_t seed)
     forget(&t);
 }
 
-static void adam_at_random(void **state)
+TEST_CASE(adam_at_random)
 {
-    (void)state;
     random_moves("adam lr=0.02 weight_decay=0.1", 1);
 }
 
-static void momentum_at_random(void **state)
+TEST_CASE(momentum_at_random)
 {
-    (void)state;
     random_moves("sgd lr=0.1 momentum=0.9 nesterov=true", 2);
 }
 
 /* At speed over a hundred iterations, and back by any number of them. */
-static void far_back(void **state)
+TEST_CASE(far_back)
 {
     struct net n;
     struct net fresh;
     const int64_t targets[] = {99, 97, 96, 95, 64, 63, 33, 32, 31, 1, 0};
-    (void)state;
     describe(&n, "adam lr=0.02");
     int64_t steps = lab_walk_schedule(n.walk)->n_steps;
     for (int i = 0; i < 100; i++)
@@ -185,11 +178,10 @@ static void far_back(void **state)
 }
 
 /* A copy that was taken under one variant must not come back under another. */
-static void a_switched_variant_does_not_bring_old_weights_back(void **state)
+TEST_CASE(a_switched_variant_does_not_bring_old_weights_back)
 {
     struct net n;
     struct net fresh;
-    (void)state;
     describe(&n, "sgd lr=0.5");
     if (!lab_backend_variant(lab_walk_backend(n.walk), LAB_F32, "dense",
                              "matmul", LAB_BACKWARD, "blas")) {
@@ -219,12 +211,11 @@ static void a_switched_variant_does_not_bring_old_weights_back(void **state)
 }
 
 /* `old` is what the iteration found, also where no copy was kept. */
-static void old_values_are_there_after_training_at_speed(void **state)
+TEST_CASE(old_values_are_there_after_training_at_speed)
 {
     struct net n;
     float was[320];
     float old[320];
-    (void)state;
     describe(&n, "adam lr=0.02");
     int W = net_id(&n, "fc1.W");
     for (int i = 0; i < 21; i++) {
@@ -246,14 +237,7 @@ static void old_values_are_there_after_training_at_speed(void **state)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(adam_at_random),
-        cmocka_unit_test(momentum_at_random),
-        cmocka_unit_test(far_back),
-        cmocka_unit_test(a_switched_variant_does_not_bring_old_weights_back),
-        cmocka_unit_test(old_values_are_there_after_training_at_speed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(adam_at_random),
+          cmocka_unit_test(momentum_at_random), cmocka_unit_test(far_back),
+          cmocka_unit_test(a_switched_variant_does_not_bring_old_weights_back),
+          cmocka_unit_test(old_values_are_there_after_training_at_speed))

@@ -1,13 +1,9 @@
 /* Recurrent layers that start from the last state of another: encoder and
  * decoder. Gradients against differences, every number explained, every
  * variant, attention between them, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/net.h"
@@ -54,9 +50,8 @@ static void begin(struct net *n, int which)
     net_optimizer(n, "sgd lr=0.1");
 }
 
-static void gradients_flow_into_the_encoder(void **state)
+TEST_CASE(gradients_flow_into_the_encoder)
 {
-    (void)state;
     for (int i = 0; i < PAIRS; i++) {
         struct net n;
         struct lab_check_result *result = NULL;
@@ -93,9 +88,8 @@ static void explain_one(struct net *n, int t, int64_t i)
     lab_explanation_release(&e);
 }
 
-static void every_number_is_explained(void **state)
+TEST_CASE(every_number_is_explained)
 {
-    (void)state;
     for (int s = 0; s < PAIRS; s++) {
         struct net n;
         begin(&n, s);
@@ -115,10 +109,9 @@ static void every_number_is_explained(void **state)
     }
 }
 
-static void the_state_is_the_encoders_last(void **state)
+TEST_CASE(the_state_is_the_encoders_last)
 {
     struct net n;
-    (void)state;
     begin(&n, 0);
     net_walk(&n, "cpu");
     assert_true(lab_plan_tensor(n.plan, "enc.h0") >= 0);
@@ -138,9 +131,8 @@ static void the_state_is_the_encoders_last(void **state)
 }
 
 /* A number put into the encoder's last input comes out of the decoder. */
-static void what_is_encoded_arrives(void **state)
+TEST_CASE(what_is_encoded_arrives)
 {
-    (void)state;
     for (int s = 0; s < PAIRS; s++) {
         struct net a;
         struct net b;
@@ -160,9 +152,8 @@ static void what_is_encoded_arrives(void **state)
     }
 }
 
-static void variants_give_the_same_numbers(void **state)
+TEST_CASE(variants_give_the_same_numbers)
 {
-    (void)state;
     for (int s = 0; s < PAIRS; s++) {
         struct net naive;
         struct net blas;
@@ -185,10 +176,9 @@ static void variants_give_the_same_numbers(void **state)
     }
 }
 
-static void back_and_forward_give_the_same_bits(void **state)
+TEST_CASE(back_and_forward_give_the_same_bits)
 {
     struct net n;
-    (void)state;
     begin(&n, 3);
     net_walk(&n, "cpu");
     int steps = lab_walk_schedule(n.walk)->n_steps;
@@ -223,9 +213,8 @@ static void refused(const char *encoder, const char *decoder, const char *third,
     net_free(&n);
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST_CASE(what_does_not_fit_is_refused)
 {
-    (void)state;
     refused("enc lstm hidden=4 from=x", "dec lstm hidden=3 from=d,enc", NULL,
             LAB_E_SHAPE,
             "dec (lstm): starts from 'enc', whose last state is [2,4]; this "
@@ -244,11 +233,10 @@ static void what_does_not_fit_is_refused(void **state)
             "more (lstm): starts from enc, and so does a node before it");
 }
 
-static void no_memory_is_said_and_nothing_is_lost(void **state)
+TEST_CASE(no_memory_is_said_and_nothing_is_lost)
 {
     enum lab_status st = LAB_E_NOMEM;
     int64_t fails = 1;
-    (void)state;
     for (; st == LAB_E_NOMEM; fails++) {
         struct net n;
         struct lab_plan *plan = NULL;
@@ -264,17 +252,11 @@ static void no_memory_is_said_and_nothing_is_lost(void **state)
     assert_true(fails > 100);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients_flow_into_the_encoder),
-        cmocka_unit_test(every_number_is_explained),
-        cmocka_unit_test(the_state_is_the_encoders_last),
-        cmocka_unit_test(what_is_encoded_arrives),
-        cmocka_unit_test(variants_give_the_same_numbers),
-        cmocka_unit_test(back_and_forward_give_the_same_bits),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-        cmocka_unit_test(no_memory_is_said_and_nothing_is_lost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(gradients_flow_into_the_encoder),
+          cmocka_unit_test(every_number_is_explained),
+          cmocka_unit_test(the_state_is_the_encoders_last),
+          cmocka_unit_test(what_is_encoded_arrives),
+          cmocka_unit_test(variants_give_the_same_numbers),
+          cmocka_unit_test(back_and_forward_give_the_same_bits),
+          cmocka_unit_test(what_does_not_fit_is_refused),
+          cmocka_unit_test(no_memory_is_said_and_nothing_is_lost))

@@ -1,16 +1,12 @@
 /* Rows: how they are split, dealt out and written into tensors. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/net.h"
@@ -88,13 +84,12 @@ static void batch_rows(struct net *n, int64_t iteration, int64_t *row)
     }
 }
 
-static void an_epoch_deals_a_row_at_most_once(void **state)
+TEST_CASE(an_epoch_deals_a_row_at_most_once)
 {
     struct net n;
     struct lab_data_facts f;
     unsigned first_left = 0;
     bool left_differs = false;
-    (void)state;
     write_rows("rows.csv", 101, false, false);
     csv(&n, "rows.csv", 7);
     n.spec.data.split = 0.75;
@@ -138,14 +133,13 @@ static void an_epoch_deals_a_row_at_most_once(void **state)
     net_free(&n);
 }
 
-static void a_batch_depends_on_seed_and_iteration_alone(void **state)
+TEST_CASE(a_batch_depends_on_seed_and_iteration_alone)
 {
     struct net a;
     struct net b;
     int64_t ra[7];
     int64_t rb[7];
     int same = 0;
-    (void)state;
     write_rows("rows.csv", 101, false, false);
     csv(&a, "rows.csv", 7);
     csv(&b, "rows.csv", 7);
@@ -172,11 +166,10 @@ static void a_batch_depends_on_seed_and_iteration_alone(void **state)
     net_free(&b);
 }
 
-static void without_shuffle_the_order_is_the_files(void **state)
+TEST_CASE(without_shuffle_the_order_is_the_files)
 {
     struct net n;
     int64_t row[7];
-    (void)state;
     write_rows("rows.csv", 101, false, false);
     csv(&n, "rows.csv", 7);
     n.spec.data.shuffle = false;
@@ -195,12 +188,11 @@ static void without_shuffle_the_order_is_the_files(void **state)
     net_free(&n);
 }
 
-static void gzip_header_scale_and_label_column(void **state)
+TEST_CASE(gzip_header_scale_and_label_column)
 {
     struct net n;
     float x[20];
     float y[10];
-    (void)state;
     write_rows("rows.csv.gz", 50, true, true);
     csv(&n, "rows.csv.gz", 10);
     n.spec.data.header = true;
@@ -224,11 +216,10 @@ static void gzip_header_scale_and_label_column(void **state)
     net_free(&n);
 }
 
-static void digits_with_mse_are_one_hot(void **state)
+TEST_CASE(digits_with_mse_are_one_hot)
 {
     struct net n;
     struct net other;
-    (void)state;
     net_init(&n);
     n.spec.data.source = LAB_DATA_DIGITS;
     n.spec.data.batch = 12;
@@ -329,9 +320,8 @@ static void mnist_is_read(const char *form, bool zip)
     assert_int_equal(system("rm -f train-* t10k-*"), 0);
 }
 
-static void mnist_plain_and_packed_in_both_spellings(void **state)
+TEST_CASE(mnist_plain_and_packed_in_both_spellings)
 {
-    (void)state;
     mnist_is_read("-", false);
     mnist_is_read("-", true);
     mnist_is_read(".", false);
@@ -340,11 +330,10 @@ static void mnist_plain_and_packed_in_both_spellings(void **state)
 
 /* ---- inline ---- */
 
-static void inline_rows_are_cut_into_batches(void **state)
+TEST_CASE(inline_rows_are_cut_into_batches)
 {
     struct net n;
     float x[8];
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 9,2", NULL);
     net_labels(&n, "y 9", 3);
@@ -363,10 +352,9 @@ static void inline_rows_are_cut_into_batches(void **state)
     net_free(&n);
 }
 
-static void inline_batches_must_fit(void **state)
+TEST_CASE(inline_batches_must_fit)
 {
     struct net n;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 9,2", NULL);
     net_labels(&n, "y 9", 3);

@@ -1,13 +1,9 @@
 /* Every number of every tensor, explained from the numbers it came from. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/explained.h"
@@ -119,9 +115,8 @@ static void explain_network(const char *loss, const char *optimizer,
     net_free(&n);
 }
 
-static void every_element_of_every_op_agrees(void **state)
+TEST_CASE(every_element_of_every_op_agrees)
 {
-    (void)state;
     for (int i = 0; i < 5; i++)
         explain_network(losses[i], optimizers[i], i % 2 == 0);
 }
@@ -150,12 +145,11 @@ static int wrong_noticed(struct net *n, const char *name)
 
 /* Small gradients beside large values: what rounding allows goes with what was
  * added up, not with the largest number around. */
-static void a_wrong_value_is_noticed(void **state)
+TEST_CASE(a_wrong_value_is_noticed)
 {
     struct net n;
     double x[2 * 1 * 5 * 5];
     double y[2 * 2 * 4 * 4];
-    (void)state;
     for (int i = 0; i < 50; i++)
         x[i] = 2000.0 * ((i * 7) % 11 - 5);
     for (int i = 0; i < 64; i++)
@@ -178,12 +172,11 @@ static void a_wrong_value_is_noticed(void **state)
 }
 
 /* The gradient of a bias before a batch norm is 0, but for rounding. */
-static void a_sum_that_cancels_is_marked(void **state)
+TEST_CASE(a_sum_that_cancels_is_marked)
 {
     struct net n;
     struct lab_explanation e;
     struct lab_str text;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 8,1,5,5", NULL);
     net_tensor(&n, "y 8,2,4,4", NULL);
@@ -209,11 +202,10 @@ static void a_sum_that_cancels_is_marked(void **state)
     net_free(&n);
 }
 
-static void every_written_element_has_a_step(void **state)
+TEST_CASE(every_written_element_has_a_step)
 {
     struct net n;
     struct lab_explanation e;
-    (void)state;
     net_init(&n);
     n.spec.data.gradient = true;
     net_every_op(&n, "mse", "adam lr=0.01");
@@ -229,10 +221,9 @@ static void every_written_element_has_a_step(void **state)
     net_free(&n);
 }
 
-static void groups_explain_themselves(void **state)
+TEST_CASE(groups_explain_themselves)
 {
     struct net n;
-    (void)state;
     net_init(&n);
     net_every_op(&n, "softmax_cross_entropy", "sgd lr=0.1");
     net_walk(&n, "cpu");
@@ -256,12 +247,11 @@ static void groups_explain_themselves(void **state)
     net_free(&n);
 }
 
-static void a_wrong_number_is_called_wrong(void **state)
+TEST_CASE(a_wrong_number_is_called_wrong)
 {
     static const char *const tensor[] = {
         "fc1.xW", "fc1.out", "act.out",    "fc1.W.grad", "fc1.out.grad",
         "fc1.W",  "fc1.W.m", "loss.probs", "loss"};
-    (void)state;
     for (size_t k = 0; k < sizeof(tensor) / sizeof(tensor[0]); k++) {
         struct net n;
         struct lab_explanation e;
@@ -293,7 +283,7 @@ static void a_wrong_number_is_called_wrong(void **state)
     }
 }
 
-static void the_words_are_the_contracts(void **state)
+TEST_CASE(the_words_are_the_contracts)
 {
     struct net n;
     struct lab_explanation e;
@@ -301,7 +291,6 @@ static void the_words_are_the_contracts(void **state)
     const double x[] = {0.25, 0.5, 2, -1};
     const double y[] = {-0.5, 0.25};
     const double W[] = {1, 2};
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 2,2", x);
     net_tensor(&n, "y 2,1", y);
@@ -342,12 +331,11 @@ static void the_words_are_the_contracts(void **state)
 }
 
 /* 1000 products: the largest 256 are kept, the rest is one number. */
-static void a_long_sum_keeps_its_largest_terms(void **state)
+TEST_CASE(a_long_sum_keeps_its_largest_terms)
 {
     struct net n;
     struct lab_explanation e;
     double all = 0;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 1,1000", NULL);
     net_tensor(&n, "y 1,1", NULL);
@@ -385,11 +373,10 @@ static void a_long_sum_keeps_its_largest_terms(void **state)
 }
 
 /* Of 300 terms one is no number: it must be kept, and come first. */
-static void the_term_that_is_not_a_number_comes_first(void **state)
+TEST_CASE(the_term_that_is_not_a_number_comes_first)
 {
     struct net n;
     struct lab_explanation e;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 1,300", NULL);
     net_tensor(&n, "y 1,1", NULL);
@@ -408,11 +395,10 @@ static void the_term_that_is_not_a_number_comes_first(void **state)
     net_free(&n);
 }
 
-static void before_a_step_there_is_nothing_to_explain(void **state)
+TEST_CASE(before_a_step_there_is_nothing_to_explain)
 {
     struct net n;
     struct lab_explanation e = {.tensor = -9};
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 3,4", NULL);
     net_tensor(&n, "y 3,4", NULL);
@@ -451,11 +437,10 @@ static void before_a_step_there_is_nothing_to_explain(void **state)
     net_free(&n);
 }
 
-static void what_is_not_there_is_refused(void **state)
+TEST_CASE(what_is_not_there_is_refused)
 {
     struct net n;
     struct lab_explanation e = {.tensor = -9};
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 3,4", NULL);
     net_tensor(&n, "y 3,4", NULL);
@@ -475,10 +460,9 @@ static void what_is_not_there_is_refused(void **state)
 }
 
 /* NaN and infinities flow through without a false alarm. */
-static void not_a_number_agrees_with_itself(void **state)
+TEST_CASE(not_a_number_agrees_with_itself)
 {
     struct net n;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 3,4", NULL);
     net_tensor(&n, "y 3,4", NULL);
@@ -499,21 +483,15 @@ static void not_a_number_agrees_with_itself(void **state)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_element_of_every_op_agrees),
-        cmocka_unit_test(a_wrong_value_is_noticed),
-        cmocka_unit_test(a_sum_that_cancels_is_marked),
-        cmocka_unit_test(every_written_element_has_a_step),
-        cmocka_unit_test(groups_explain_themselves),
-        cmocka_unit_test(a_wrong_number_is_called_wrong),
-        cmocka_unit_test(the_words_are_the_contracts),
-        cmocka_unit_test(a_long_sum_keeps_its_largest_terms),
-        cmocka_unit_test(the_term_that_is_not_a_number_comes_first),
-        cmocka_unit_test(before_a_step_there_is_nothing_to_explain),
-        cmocka_unit_test(what_is_not_there_is_refused),
-        cmocka_unit_test(not_a_number_agrees_with_itself),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(every_element_of_every_op_agrees),
+          cmocka_unit_test(a_wrong_value_is_noticed),
+          cmocka_unit_test(a_sum_that_cancels_is_marked),
+          cmocka_unit_test(every_written_element_has_a_step),
+          cmocka_unit_test(groups_explain_themselves),
+          cmocka_unit_test(a_wrong_number_is_called_wrong),
+          cmocka_unit_test(the_words_are_the_contracts),
+          cmocka_unit_test(a_long_sum_keeps_its_largest_terms),
+          cmocka_unit_test(the_term_that_is_not_a_number_comes_first),
+          cmocka_unit_test(before_a_step_there_is_nothing_to_explain),
+          cmocka_unit_test(what_is_not_there_is_refused),
+          cmocka_unit_test(not_a_number_agrees_with_itself))

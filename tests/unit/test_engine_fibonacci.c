@@ -1,12 +1,8 @@
 /* The samples of source fibonacci, and that a small rnn learns their rule. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/net.h"
@@ -24,11 +20,10 @@ static void describe(struct net *n, int64_t context, int64_t batch)
     net_optimizer(n, "adam lr=0.001");
 }
 
-static void terms_follow_the_rule(void **state)
+TEST_CASE(terms_follow_the_rule)
 {
     static const int64_t lengths[] = {2, 3, 8, 64};
     struct net n;
-    (void)state;
     for (int k = 0; k < 4; k++) {
         int64_t terms = lengths[k];
         describe(&n, terms, 400);
@@ -57,11 +52,10 @@ static void terms_follow_the_rule(void **state)
     }
 }
 
-static void eight_terms_by_default_in_batches_of_32(void **state)
+TEST_CASE(eight_terms_by_default_in_batches_of_32)
 {
     struct net n;
     struct lab_data_facts facts;
-    (void)state;
     describe(&n, 0, 0);
     net_walk(&n, "cpu");
     assert_int_equal(net_at(&n, "x")->shape.dim[1], 8);
@@ -72,11 +66,10 @@ static void eight_terms_by_default_in_batches_of_32(void **state)
     net_free(&n);
 }
 
-static void too_few_or_too_many_terms(void **state)
+TEST_CASE(too_few_or_too_many_terms)
 {
     static const int64_t bad[] = {1, 65};
     struct net n;
-    (void)state;
     for (int k = 0; k < 2; k++) {
         describe(&n, bad[k], 0);
         assert_int_equal(net_build(&n), LAB_E_RANGE);
@@ -108,10 +101,9 @@ static double worst_held(struct net *n)
     return worst;
 }
 
-static void an_rnn_learns_the_rule(void **state)
+TEST_CASE(an_rnn_learns_the_rule)
 {
     struct net n;
-    (void)state;
     describe(&n, 8, 64);
     n.spec.data.shuffle = true;
     net_walk(&n, "cpu");
@@ -124,13 +116,7 @@ static void an_rnn_learns_the_rule(void **state)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terms_follow_the_rule),
-        cmocka_unit_test(eight_terms_by_default_in_batches_of_32),
-        cmocka_unit_test(too_few_or_too_many_terms),
-        cmocka_unit_test(an_rnn_learns_the_rule),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(terms_follow_the_rule),
+          cmocka_unit_test(eight_terms_by_default_in_batches_of_32),
+          cmocka_unit_test(too_few_or_too_many_terms),
+          cmocka_unit_test(an_rnn_learns_the_rule))

@@ -1,16 +1,12 @@
 /* Text that a network writes: what is drawn, from which scores, and that the
  * walk is none the worse for it. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "engine/generate.h"
@@ -89,9 +85,8 @@ static void walk_logits(struct net *n, const int32_t *ids, int count,
         out[c] = all[(count - 1) * CLASSES + c];
 }
 
-static void scores_are_those_of_an_evaluation(void **state)
+TEST_CASE(scores_are_those_of_an_evaluation)
 {
-    (void)state;
     for (int lstm = 0; lstm < 2; lstm++) {
         struct net n;
         struct lab_generator *g;
@@ -140,12 +135,11 @@ static char *written(struct net *n, const char *prompt,
 }
 
 /* Greedy: at every place the likeliest of the walk's own scores. */
-static void greedy_takes_the_likeliest(void **state)
+TEST_CASE(greedy_takes_the_likeliest)
 {
     struct net n;
     const struct lab_sampling greedy = {0};
     int32_t ids[64];
-    (void)state;
     trained(&n, true, 60);
     const struct lab_text *t = lab_data_text(n.data);
     char *text = written(&n, "the c", &greedy, 40);
@@ -166,11 +160,10 @@ static void greedy_takes_the_likeliest(void **state)
     net_free(&n);
 }
 
-static void the_seed_decides(void **state)
+TEST_CASE(the_seed_decides)
 {
     struct net n;
     struct lab_sampling how = {.temperature = 1.5, .seed = 8};
-    (void)state;
     trained(&n, false, 5);
     char *a = written(&n, "", &how, 60);
     char *b = written(&n, "", &how, 60);
@@ -191,14 +184,13 @@ static void the_seed_decides(void **state)
 }
 
 /* The parameters of the moment, and the variants of the moment. */
-static void it_follows_the_walk(void **state)
+TEST_CASE(it_follows_the_walk)
 {
     struct net n;
     struct lab_generator *g;
     const int32_t ids[] = {3, 1, 4};
     double first[CLASSES];
     double now[CLASSES];
-    (void)state;
     trained(&n, true, 1);
     assert_int_equal(lab_generator_new(&g, n.walk), LAB_OK);
     assert_int_equal(lab_generator_logits(g, ids, 3, first), LAB_OK);
@@ -218,13 +210,12 @@ static void it_follows_the_walk(void **state)
     net_free(&n);
 }
 
-static void what_cannot_be_begun(void **state)
+TEST_CASE(what_cannot_be_begun)
 {
     struct net n;
     struct lab_generator *g = NULL;
     struct lab_sampling how = {.temperature = 1};
     struct lab_str text;
-    (void)state;
     trained(&n, true, 0);
     assert_int_equal(lab_generator_new(&g, n.walk), LAB_OK);
     assert_int_equal(lab_generator_begin(g, "the b", &how), LAB_E_RANGE);
@@ -251,11 +242,10 @@ static void what_cannot_be_begun(void **state)
     net_free(&n);
 }
 
-static void networks_that_write_nothing(void **state)
+TEST_CASE(networks_that_write_nothing)
 {
     struct net n;
     struct lab_generator *g = NULL;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 4,3", NULL);
     net_labels(&n, "y 4", 2);
@@ -268,13 +258,12 @@ static void networks_that_write_nothing(void **state)
     net_free(&n);
 }
 
-static void draws(void **state)
+TEST_CASE(draws)
 {
     const double z[] = {log(1), log(2), NAN, log(4), log(1), -INFINITY};
     struct lab_sampling how = {.temperature = 1, .seed = 11};
     int hits[6] = {0};
     const int times = 40000;
-    (void)state;
     for (int i = 0; i < times; i++)
         hits[lab_sampling_draw(&how, z, 6, (uint64_t)i)]++;
     assert_int_equal(hits[2] + hits[5], 0);
@@ -324,7 +313,7 @@ static void check_written(const struct lab_snapshot *snap)
     assert_true(snap->bits_order3 > 0 && snap->bits_order3 < 3.7);
 }
 
-static void a_session_writes_and_keeps_bits(void **state)
+TEST_CASE(a_session_writes_and_keeps_bits)
 {
     struct net n;
     struct lab_session *s;
@@ -332,7 +321,6 @@ static void a_session_writes_and_keeps_bits(void **state)
     struct lab_command train = {.kind = LAB_DO_TRAIN, .n = 7, .phase = -1};
     struct lab_command sample = {
         .kind = LAB_DO_SAMPLE, .n = 30, .phase = -1, .value = 1};
-    (void)state;
     describe(&n, true);
     const struct lab_session_config config = {.spec = &n.spec,
                                               .backend = "cpu"};

@@ -1,13 +1,9 @@
 /* The gradient check: right gradients pass, wrong ones do not. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/net.h"
@@ -61,7 +57,7 @@ static void sandwich(struct net *n, const char *node, const char *loss)
     net_walk(n, "cpu");
 }
 
-static void every_op_passes(void **state)
+TEST_CASE(every_op_passes)
 {
     static const char *const node[] = {"op relu",
                                        "op leaky_relu slope=0.1",
@@ -79,7 +75,6 @@ static void every_op_passes(void **state)
     static const char *const loss[] = {
         "softmax_cross_entropy", "mse", "mse reduction=half_sum",
         "mse reduction=half_sum_per_sample", "weighted_sum"};
-    (void)state;
     for (int i = 0; i < 13; i++) {
         struct net n;
         sandwich(&n, node[i], loss[i % 5]);
@@ -96,10 +91,9 @@ static void every_op_passes(void **state)
     }
 }
 
-static void every_op_at_once_passes(void **state)
+TEST_CASE(every_op_at_once_passes)
 {
     struct net n;
-    (void)state;
     net_init(&n);
     net_every_op(&n, "softmax_cross_entropy", "adamw lr=0.05");
     net_walk(&n, "cpu");
@@ -108,11 +102,10 @@ static void every_op_at_once_passes(void **state)
     net_free(&n);
 }
 
-static void a_corrupted_gradient_fails(void **state)
+TEST_CASE(a_corrupted_gradient_fails)
 {
     struct net n;
     int count;
-    (void)state;
     sandwich(&n, "op tanh", "mse");
     net_steps(&n, lab_walk_schedule(n.walk)->phase_first[LAB_UPDATE]);
     double was = net_get(&n, "fc1.W.grad", 11);
@@ -141,11 +134,10 @@ static void a_corrupted_gradient_fails(void **state)
     net_free(&n);
 }
 
-static void a_check_changes_nothing(void **state)
+TEST_CASE(a_check_changes_nothing)
 {
     struct net n;
     int count;
-    (void)state;
     sandwich(&n, "op dropout p=0.5", "mse");
     for (int k = 0; k < 3; k++) {
         net_steps(&n, 5);
@@ -159,11 +151,10 @@ static void a_check_changes_nothing(void **state)
     net_free(&n);
 }
 
-static void a_parameter_that_the_loss_does_not_see(void **state)
+TEST_CASE(a_parameter_that_the_loss_does_not_see)
 {
     struct net n;
     int count;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 4,5", NULL);
     net_labels(&n, "y 4", 3);
@@ -180,11 +171,10 @@ static void a_parameter_that_the_loss_does_not_see(void **state)
     net_free(&n);
 }
 
-static void a_large_parameter_is_sampled(void **state)
+TEST_CASE(a_large_parameter_is_sampled)
 {
     struct net n;
     int count;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 2,40", NULL);
     net_labels(&n, "y 2", 10);
@@ -199,12 +189,11 @@ static void a_large_parameter_is_sampled(void **state)
     net_free(&n);
 }
 
-static void unknown_parameters_are_refused(void **state)
+TEST_CASE(unknown_parameters_are_refused)
 {
     struct net n;
     int count = -1;
     struct lab_check_result *r = NULL;
-    (void)state;
     sandwich(&n, "op relu", "mse");
     static const char *const bad[] = {"fc1.w", "fc1.out", "x"};
     for (int i = 0; i < 3; i++) {
@@ -226,13 +215,12 @@ static bool after_some(void *user, int64_t done, int64_t of)
     return --*left < 0;
 }
 
-static void a_check_can_be_cancelled(void **state)
+TEST_CASE(a_check_can_be_cancelled)
 {
     struct net n;
     int count = -1;
     int left = 5;
     struct lab_check_result *r = NULL;
-    (void)state;
     sandwich(&n, "op relu", "mse");
     assert_int_equal(
         lab_gradcheck(n.walk, &n.spec, NULL, after_some, &left, &r, &count),
@@ -244,12 +232,11 @@ static void a_check_can_be_cancelled(void **state)
 
 /* Inputs of 0 and biases of 0: every relu stands at its corner, where the
  * central difference is half of the slope to the right. */
-static void a_corner_is_no_error(void **state)
+TEST_CASE(a_corner_is_no_error)
 {
     static const double zeros[20];
     struct net n;
     int count;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 4,5", zeros);
     net_tensor(&n, "y 4,3", NULL);
@@ -271,18 +258,12 @@ static void a_corner_is_no_error(void **state)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_op_passes),
-        cmocka_unit_test(every_op_at_once_passes),
-        cmocka_unit_test(a_corrupted_gradient_fails),
-        cmocka_unit_test(a_check_changes_nothing),
-        cmocka_unit_test(a_parameter_that_the_loss_does_not_see),
-        cmocka_unit_test(a_large_parameter_is_sampled),
-        cmocka_unit_test(unknown_parameters_are_refused),
-        cmocka_unit_test(a_check_can_be_cancelled),
-        cmocka_unit_test(a_corner_is_no_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(every_op_passes),
+          cmocka_unit_test(every_op_at_once_passes),
+          cmocka_unit_test(a_corrupted_gradient_fails),
+          cmocka_unit_test(a_check_changes_nothing),
+          cmocka_unit_test(a_parameter_that_the_loss_does_not_see),
+          cmocka_unit_test(a_large_parameter_is_sampled),
+          cmocka_unit_test(unknown_parameters_are_refused),
+          cmocka_unit_test(a_check_can_be_cancelled),
+          cmocka_unit_test(a_corner_is_no_error))

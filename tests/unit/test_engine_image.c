@@ -3,13 +3,10 @@
  * itself, that the gradient is the slope of the loss, and that the running
  * statistics go back exactly. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/explained.h"
@@ -86,9 +83,8 @@ static void explain_written(struct net *n)
     }
 }
 
-static void every_number_explains_itself(void **state)
+TEST_CASE(every_number_explains_itself)
 {
-    (void)state;
     for (int i = 0; i < N_NETWORKS; i++) {
         struct net n;
         describe(&n, networks[i].nhwc, networks[i].x, networks[i].nodes);
@@ -103,9 +99,8 @@ static void every_number_explains_itself(void **state)
     }
 }
 
-static void gradients_are_slopes(void **state)
+TEST_CASE(gradients_are_slopes)
 {
-    (void)state;
     for (int i = 0; i < N_NETWORKS; i++) {
         struct net n;
         struct lab_check_result *results = NULL;
@@ -127,9 +122,8 @@ static void gradients_are_slopes(void **state)
     }
 }
 
-static void back_and_forth_gives_the_same_bits(void **state)
+TEST_CASE(back_and_forth_gives_the_same_bits)
 {
-    (void)state;
     for (int i = 0; i < N_NETWORKS; i++) {
         struct net n;
         describe(&n, networks[i].nhwc, networks[i].x, networks[i].nodes);
@@ -154,11 +148,10 @@ static void back_and_forth_gives_the_same_bits(void **state)
 
 /* running = (1-m) running + m stat, the variance over E - 1; and one step back
  * it is what it was. */
-static void running_statistics_move_and_go_back(void **state)
+TEST_CASE(running_statistics_move_and_go_back)
 {
     const double x[] = {1, 10, 3, 30, 5, 20};
     struct net n;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 3,2", x);
     net_labels(&n, "y 3", 2);
@@ -181,10 +174,9 @@ static void running_statistics_move_and_go_back(void **state)
 }
 
 /* A tensor that two live nodes read gets the sum of two gradients. */
-static void a_residual_sums_its_gradients(void **state)
+TEST_CASE(a_residual_sums_its_gradients)
 {
     struct net n;
-    (void)state;
     describe(&n, false, networks[7].x, networks[7].nodes);
     net_walk(&n, "cpu");
     net_steps(&n, n.plan->n_steps);
@@ -202,10 +194,9 @@ static void a_residual_sums_its_gradients(void **state)
 
 /* Work by hand: a 3 x 3 kernel over 4 x 4, same: of the 16 places, 4 corners
  * see 4 numbers, 8 edges 6, 4 inner ones 9. */
-static void work_counts_what_is_inside(void **state)
+TEST_CASE(work_counts_what_is_inside)
 {
     struct net n;
-    (void)state;
     describe(&n, true, "x 2,4,4,3",
              "c conv2d filters=5 kernel=3,3 padding=same" HEAD);
     assert_int_equal(net_build(&n), LAB_OK);
@@ -219,7 +210,7 @@ static void work_counts_what_is_inside(void **state)
     net_free(&n);
 }
 
-static void shapes_of_same_valid_and_numbers(void **state)
+TEST_CASE(shapes_of_same_valid_and_numbers)
 {
     static const struct {
         const char *keys;
@@ -232,7 +223,6 @@ static void shapes_of_same_valid_and_numbers(void **state)
                  {"kernel=3,3 stride=3", 2, 2},
                  {"kernel=9,8 padding=1", 1, 1},
                  {"kernel=1,1 padding=2 stride=1,4", 11, 3}};
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct net n;
         char text[256];
@@ -248,7 +238,7 @@ static void shapes_of_same_valid_and_numbers(void **state)
     }
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST_CASE(what_does_not_fit_is_refused)
 {
     static const struct {
         const char *x;
@@ -268,7 +258,6 @@ static void what_does_not_fit_is_refused(void **state)
         {"x 2,3,4", "c batch_norm", {"[2,3,4]", "[N,C,H,W]"}},
         {"x 1,3", "c batch_norm", {"[1,3]", "variance"}},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct net n;
         describe(&n, false, cases[i].x, cases[i].node);
@@ -285,17 +274,11 @@ static void what_does_not_fit_is_refused(void **state)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_number_explains_itself),
-        cmocka_unit_test(gradients_are_slopes),
-        cmocka_unit_test(back_and_forth_gives_the_same_bits),
-        cmocka_unit_test(running_statistics_move_and_go_back),
-        cmocka_unit_test(a_residual_sums_its_gradients),
-        cmocka_unit_test(work_counts_what_is_inside),
-        cmocka_unit_test(shapes_of_same_valid_and_numbers),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(every_number_explains_itself),
+          cmocka_unit_test(gradients_are_slopes),
+          cmocka_unit_test(back_and_forth_gives_the_same_bits),
+          cmocka_unit_test(running_statistics_move_and_go_back),
+          cmocka_unit_test(a_residual_sums_its_gradients),
+          cmocka_unit_test(work_counts_what_is_inside),
+          cmocka_unit_test(shapes_of_same_valid_and_numbers),
+          cmocka_unit_test(what_does_not_fit_is_refused))

@@ -1,13 +1,9 @@
 /* Attention with a mask for padding: shares, gradients, explanations, groups,
  * and what is refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/join_op.h"
@@ -38,9 +34,8 @@ static void to_update(struct net *n)
     net_steps(n, s->phase_first[LAB_UPDATE] - lab_walk_position(n->walk));
 }
 
-static void numbers_and_gradients_agree(void **state)
+TEST_CASE(numbers_and_gradients_agree)
 {
-    (void)state;
     for (int causal = 0; causal < 2; causal++) {
         struct net n;
         struct lab_check_result *r = NULL;
@@ -69,10 +64,9 @@ static void numbers_and_gradients_agree(void **state)
     }
 }
 
-static void padding_gets_no_share(void **state)
+TEST_CASE(padding_gets_no_share)
 {
     struct net n;
-    (void)state;
     masked_net(&n, false);
     net_walk(&n, "cpu");
     to_update(&n);
@@ -120,14 +114,13 @@ static int hidden_at(const struct net *n, const char *name,
     return s->steps[at].hides_count;
 }
 
-static void no_group_serves_a_mask(void **state)
+TEST_CASE(no_group_serves_a_mask)
 {
     static const struct lab_kernel_set whole = {"scaled_dot_attention", at_once,
                                                 2};
     const struct lab_variant_choice here = {"dot", "whole"};
     const struct lab_variant_choice all = {"*", "whole"};
     struct net n;
-    (void)state;
     join_backend_add(&whole);
     net_init(&n);
     net_tensor(&n, "x 3,3,4", NULL);
@@ -150,10 +143,9 @@ static void no_group_serves_a_mask(void **state)
     join_backend_add(NULL);
 }
 
-static void a_mask_that_does_not_fit(void **state)
+TEST_CASE(a_mask_that_does_not_fit)
 {
     struct net n;
-    (void)state;
     masked_net(&n, false);
     n.spec.data.tensors[2].shape.dim[1] = 3;
     n.spec.data.tensors[2].count = 9;
@@ -172,13 +164,7 @@ static void a_mask_that_does_not_fit(void **state)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_and_gradients_agree),
-        cmocka_unit_test(padding_gets_no_share),
-        cmocka_unit_test(no_group_serves_a_mask),
-        cmocka_unit_test(a_mask_that_does_not_fit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(numbers_and_gradients_agree),
+          cmocka_unit_test(padding_gets_no_share),
+          cmocka_unit_test(no_group_serves_a_mask),
+          cmocka_unit_test(a_mask_that_does_not_fit))

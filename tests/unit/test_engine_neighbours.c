@@ -1,19 +1,15 @@
 /* Which words are near: cosines, questions, and the answers of a network. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "engine/neighbours.h"
 #include "engine/session.h"
 #include "unit/net.h"
 
-static void cosines(void **state)
+TEST_CASE(cosines)
 {
     static const double a[] = {3, 4};
     static const double b[] = {4, 3};
@@ -21,7 +17,6 @@ static void cosines(void **state)
     static const double across[] = {-4, 3};
     static const double none[] = {0, 0};
     static const double nan[] = {NAN, 1};
-    (void)state;
     assert_true(fabs(lab_cosine(a, a, 2) - 1) < 1e-15);
     assert_true(fabs(lab_cosine(a, b, 2) - 0.96) < 1e-15);
     assert_true(fabs(lab_cosine(a, minus, 2) + 1) < 1e-15);
@@ -41,7 +36,7 @@ static struct lab_vocabulary *make_words(void)
     return v;
 }
 
-static void questions(void **state)
+TEST_CASE(questions)
 {
     static const struct {
         const char *text;
@@ -58,7 +53,6 @@ static void questions(void **state)
     struct lab_vocabulary *v = make_words();
     struct lab_near_term terms[LAB_NEAR_WORDS];
     int n = 0;
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_int_equal(lab_near_parse(v, cases[i].text, terms, &n), LAB_OK);
         assert_int_equal(n, cases[i].n);
@@ -91,11 +85,10 @@ static void questions(void **state)
 static const float table[7][3] = {{9, 9, 9}, {9, 9, 9},  {5, 5, 0}, {1, -1, 0},
                                   {0, 2, 0}, {0, -3, 0}, {0, 0, 4}};
 
-static void king_less_man_and_woman_is_queen(void **state)
+TEST_CASE(king_less_man_and_woman_is_queen)
 {
     static const struct lab_near_term sum[] = {{2, 1}, {4, -1}, {5, 1}};
     struct lab_neighbours n;
-    (void)state;
     assert_int_equal(lab_near_find(&table[0][0], 7, 3, 2, sum, 3, &n), LAB_OK);
     assert_int_equal(n.n, 2); /* the three of the question are left out */
     assert_int_equal(n.near[0].id, 3);
@@ -110,12 +103,11 @@ static void king_less_man_and_woman_is_queen(void **state)
 
 /* More words than an answer has: the nearest ten, in order; equals by number;
  * a row of length 0 is near nothing. */
-static void the_nearest_ten(void **state)
+TEST_CASE(the_nearest_ten)
 {
     float rows[40][2];
     const struct lab_near_term term = {0, 1};
     struct lab_neighbours n;
-    (void)state;
     for (int i = 0; i < 40; i++) {
         double angle = (i * 7 % 40) / 2 * 0.05;
         rows[i][0] = (float)cos(angle);
@@ -136,12 +128,11 @@ static void the_nearest_ten(void **state)
     assert_true(n.near[9].similarity > cos(5.5 * 0.05));
 }
 
-static void answers_name_words(void **state)
+TEST_CASE(answers_name_words)
 {
     struct lab_vocabulary *v = make_words();
     struct lab_neighbours n = {.question = "king", .n = 2};
     struct lab_str s;
-    (void)state;
     n.near[0] = (struct lab_neighbour){3, 0.9355};
     n.near[1] = (struct lab_neighbour){4, -0.5};
     lab_str_init(&s);
@@ -170,11 +161,10 @@ static void words_net(struct net *n, bool words, bool embedding)
     n->spec.data.words = words ? make_words() : NULL;
 }
 
-static void a_network_answers(void **state)
+TEST_CASE(a_network_answers)
 {
     struct net n;
     struct lab_neighbours got = {.asked = 7};
-    (void)state;
     words_net(&n, true, true);
     net_walk(&n, "cpu");
     for (int64_t i = 0; i < 21; i++)
@@ -196,11 +186,10 @@ static void a_network_answers(void **state)
     net_free(&n);
 }
 
-static void a_network_without_words_says_so(void **state)
+TEST_CASE(a_network_without_words_says_so)
 {
     struct net n;
     struct lab_neighbours got;
-    (void)state;
     words_net(&n, false, true);
     net_walk(&n, "cpu");
     assert_int_equal(lab_near_ask(n.walk, "king", &got), LAB_E_NOTFOUND);
@@ -224,12 +213,11 @@ static void ask(struct lab_session *s, const char *question,
     assert_int_equal(lab_session_snapshot(s, snap), LAB_OK);
 }
 
-static void a_session_answers(void **state)
+TEST_CASE(a_session_answers)
 {
     struct net n;
     struct lab_session *s = NULL;
     struct lab_snapshot snap = {0};
-    (void)state;
     words_net(&n, true, true);
     const struct lab_session_config config = {.spec = &n.spec,
                                               .backend = "cpu"};
@@ -271,10 +259,9 @@ static int64_t parameters(const char *node)
 }
 
 /* What the lesson model-sizes counts with: 12 d^2, and 13 d beside it. */
-static void a_block_has_12_d_squared_parameters(void **state)
+TEST_CASE(a_block_has_12_d_squared_parameters)
 {
     const int64_t d = 8;
-    (void)state;
     assert_int_equal(parameters("b transformer_block heads=2 ff=32"),
                      12 * d * d + 13 * d);
     assert_int_equal(parameters("b transformer_block heads=4 ff=32"),

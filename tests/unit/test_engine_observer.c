@@ -1,13 +1,9 @@
 /* Who is told: proper pairs of begin and end, whatever the walk does. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/net.h"
@@ -209,14 +205,13 @@ static void good(const struct watcher *w, const char *after)
         fail_msg("%d calls were not nested, after %s", w->failed, after);
 }
 
-static void observers_see_proper_nesting(void **state)
+TEST_CASE(observers_see_proper_nesting)
 {
     struct net n;
     struct watcher w = {.last_loss = NAN};
     struct lab_observer o = observer_of(&w);
     double accuracy;
     double loss;
-    (void)state;
     digits(&n);
     assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
     int64_t steps = steps_of(&n);
@@ -268,13 +263,12 @@ static void observers_see_proper_nesting(void **state)
     net_free(&n);
 }
 
-static void training_is_observed_in_samples(void **state)
+TEST_CASE(training_is_observed_in_samples)
 {
     struct net n;
     struct watcher w = {.last_loss = NAN};
     struct lab_observer o = observer_of(&w);
     int64_t sampled = 0;
-    (void)state;
     digits(&n);
     assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
     lab_walk_run_begin(n.walk, "test");
@@ -306,7 +300,7 @@ static void training_is_observed_in_samples(void **state)
 }
 
 /* All are told; the kernels of ever fewer are recorded. */
-static void evaluations_are_sampled_too(void **state)
+TEST_CASE(evaluations_are_sampled_too)
 {
     enum { COUNT = 80 };
     struct net n;
@@ -314,7 +308,6 @@ static void evaluations_are_sampled_too(void **state)
     struct lab_observer o = observer_of(&w);
     double accuracy;
     double loss;
-    (void)state;
     digits(&n);
     assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
     for (int run = 0; run < 2; run++) {
@@ -337,11 +330,10 @@ static void evaluations_are_sampled_too(void **state)
     net_free(&n);
 }
 
-static void there_is_room_for_four_observers(void **state)
+TEST_CASE(there_is_room_for_four_observers)
 {
     struct net n;
     struct lab_observer o = {0};
-    (void)state;
     digits(&n);
     for (int i = 0; i < LAB_MAX_OBSERVERS; i++)
         assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
@@ -350,13 +342,7 @@ static void there_is_room_for_four_observers(void **state)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(observers_see_proper_nesting),
-        cmocka_unit_test(training_is_observed_in_samples),
-        cmocka_unit_test(evaluations_are_sampled_too),
-        cmocka_unit_test(there_is_room_for_four_observers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(observers_see_proper_nesting),
+          cmocka_unit_test(training_is_observed_in_samples),
+          cmocka_unit_test(evaluations_are_sampled_too),
+          cmocka_unit_test(there_is_room_for_four_observers))

@@ -1,13 +1,9 @@
 /* The plan of a network: its tensors, steps, gradients, FLOPs and bytes. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/join_op.h"
@@ -31,7 +27,7 @@ static void built(struct net *n)
         fail_msg("%s", lab_error());
 }
 
-static void steps_stand_in_order(void **state)
+TEST_CASE(steps_stand_in_order)
 {
     static const char *const want[] = {
         "fc1.matmul forward", "fc1.bias forward",    "relu1.relu forward",
@@ -41,7 +37,6 @@ static void steps_stand_in_order(void **state)
         "fc1.bias backward",  "fc1.matmul backward", "fc1.W update",
         "fc1.b update",       "fc2.W update",        "fc2.b update"};
     struct net n;
-    (void)state;
     mlp(&n);
     built(&n);
     assert_int_equal(n.plan->n_steps, 18);
@@ -61,10 +56,9 @@ static void shape_is(const struct net *n, const char *tensor, const char *want)
     assert_string_equal(lab_shape_text(&net_at(n, tensor)->shape, text), want);
 }
 
-static void tensors_have_shapes_and_roles(void **state)
+TEST_CASE(tensors_have_shapes_and_roles)
 {
     struct net n;
-    (void)state;
     mlp(&n);
     built(&n);
     shape_is(&n, "x", "[5,4]");
@@ -95,10 +89,9 @@ static size_t bytes_of(const struct lab_tensor *t)
     return (size_t)t->count * lab_dtype_bytes(t->dtype);
 }
 
-static void no_two_tensors_share_memory_but_aliases(void **state)
+TEST_CASE(no_two_tensors_share_memory_but_aliases)
 {
     struct net n;
-    (void)state;
     net_init(&n);
     net_every_op(&n, "softmax_cross_entropy", "adam lr=0.1");
     built(&n);
@@ -136,10 +129,9 @@ static double bytes_back(const struct net *n, const char *step)
 
 /* The first layer's W is not read on the way back, unless the gradient of x is
  * wanted; of x and y an activation reads the one that its slope needs. */
-static void bytes_are_of_what_a_step_reads(void **state)
+TEST_CASE(bytes_are_of_what_a_step_reads)
 {
     struct net n;
-    (void)state;
     for (int wanted = 0; wanted < 2; wanted++) {
         mlp(&n);
         n.spec.data.gradient = wanted;
@@ -167,7 +159,7 @@ static void bytes_are_of_what_a_step_reads(void **state)
     }
 }
 
-static void every_formula_names_its_tensors(void **state)
+TEST_CASE(every_formula_names_its_tensors)
 {
     static const char *const losses[] = {"softmax_cross_entropy",
                                          "mse reduction=half_sum_per_sample",
@@ -175,7 +167,6 @@ static void every_formula_names_its_tensors(void **state)
     static const char *const optimizers[] = {
         "sgd lr=0.1 momentum=0.9 nesterov=true weight_decay=0.1",
         "adamw lr=0.1", "adam lr=0.1"};
-    (void)state;
     for (int k = 0; k < 3; k++) {
         struct net n;
         net_init(&n);
@@ -223,7 +214,7 @@ static void check_work(const struct net *n, const struct work *w, int count)
 
 /* N = 5, in = 4, units = 6 and 3; 4 bytes an element, each read or written
  * once, parameters in an update twice. */
-static void work_by_hand(void **state)
+TEST_CASE(work_by_hand)
 {
     const struct work w[] = {
         {"fc1.matmul", LAB_FORWARD, 2 * 5 * 4 * 6, 4 * (20 + 24 + 30)},
@@ -245,14 +236,13 @@ static void work_by_hand(void **state)
         {"fc2.b", LAB_UPDATE, 2 * 3, 4 * (3 + 2 * 3)},
     };
     struct net n;
-    (void)state;
     mlp(&n);
     built(&n);
     check_work(&n, w, sizeof(w) / sizeof(w[0]));
     net_free(&n);
 }
 
-static void work_of_momentum_and_layer_norm(void **state)
+TEST_CASE(work_of_momentum_and_layer_norm)
 {
     const struct work w[] = {
         {"ln.stats", LAB_FORWARD, 4 * 20, 4 * (20 + 5 + 5)},
@@ -264,7 +254,6 @@ static void work_of_momentum_and_layer_norm(void **state)
         {"ln.gamma", LAB_UPDATE, 6 * 4, 4 * (4 + 2 * 4 + 2 * 4)},
     };
     struct net n;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 5,4", NULL);
     net_tensor(&n, "y 5,4", NULL);
@@ -277,10 +266,9 @@ static void work_of_momentum_and_layer_norm(void **state)
     net_free(&n);
 }
 
-static void a_dead_branch_gets_no_gradient(void **state)
+TEST_CASE(a_dead_branch_gets_no_gradient)
 {
     struct net n;
-    (void)state;
     net_init(&n);
     n.spec.data.gradient = true;
     net_tensor(&n, "x 5,4", NULL);
@@ -318,10 +306,9 @@ static void fan_out(struct net *n)
     net_loss(n, "weighted_sum");
 }
 
-static void two_readers_get_their_gradients_summed(void **state)
+TEST_CASE(two_readers_get_their_gradients_summed)
 {
     struct net n;
-    (void)state;
     fan_out(&n);
     net_walk_on(&n, join_backend());
     net_steps(&n, n.plan->n_steps);
@@ -355,10 +342,9 @@ static void two_readers_get_their_gradients_summed(void **state)
     net_free(&n);
 }
 
-static void data_with_two_readers_gets_a_node_for_its_sum(void **state)
+TEST_CASE(data_with_two_readers_gets_a_node_for_its_sum)
 {
     struct net n;
-    (void)state;
     net_init(&n);
     n.spec.data.gradient = true;
     net_tensor(&n, "x 3,4", NULL);
@@ -386,10 +372,9 @@ static void data_with_two_readers_gets_a_node_for_its_sum(void **state)
 }
 
 /* One node that reads a tensor twice, and another reader: three gradients. */
-static void one_node_may_read_a_tensor_twice(void **state)
+TEST_CASE(one_node_may_read_a_tensor_twice)
 {
     struct net n;
-    (void)state;
     net_init(&n);
     n.spec.data.gradient = true;
     net_tensor(&n, "x 3,4", NULL);
@@ -407,14 +392,13 @@ static void one_node_may_read_a_tensor_twice(void **state)
     net_free(&n);
 }
 
-static void initial_values_come_from_seed_and_name(void **state)
+TEST_CASE(initial_values_come_from_seed_and_name)
 {
     struct net a;
     struct net b;
     float wa[24];
     float wb[24];
     double sum = 0;
-    (void)state;
     mlp(&a);
     built(&a);
     /* Another layer in front: fc1 keeps its numbers. */
@@ -442,13 +426,12 @@ static void initial_values_come_from_seed_and_name(void **state)
     net_free(&b);
 }
 
-static void the_lesson_gives_parameters(void **state)
+TEST_CASE(the_lesson_gives_parameters)
 {
     struct net n;
     const double W[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,
                         10, 11, 12, 13, 14, 15, 16, 17, 18};
     float got[18];
-    (void)state;
     mlp(&n);
     net_param(&n, "fc2.W 6,3", W);
     net_param(&n, "fc1.b 6", NULL);
@@ -465,22 +448,16 @@ static void the_lesson_gives_parameters(void **state)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_stand_in_order),
-        cmocka_unit_test(tensors_have_shapes_and_roles),
-        cmocka_unit_test(no_two_tensors_share_memory_but_aliases),
-        cmocka_unit_test(every_formula_names_its_tensors),
-        cmocka_unit_test(bytes_are_of_what_a_step_reads),
-        cmocka_unit_test(work_by_hand),
-        cmocka_unit_test(work_of_momentum_and_layer_norm),
-        cmocka_unit_test(a_dead_branch_gets_no_gradient),
-        cmocka_unit_test(two_readers_get_their_gradients_summed),
-        cmocka_unit_test(data_with_two_readers_gets_a_node_for_its_sum),
-        cmocka_unit_test(one_node_may_read_a_tensor_twice),
-        cmocka_unit_test(initial_values_come_from_seed_and_name),
-        cmocka_unit_test(the_lesson_gives_parameters),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(steps_stand_in_order),
+          cmocka_unit_test(tensors_have_shapes_and_roles),
+          cmocka_unit_test(no_two_tensors_share_memory_but_aliases),
+          cmocka_unit_test(every_formula_names_its_tensors),
+          cmocka_unit_test(bytes_are_of_what_a_step_reads),
+          cmocka_unit_test(work_by_hand),
+          cmocka_unit_test(work_of_momentum_and_layer_norm),
+          cmocka_unit_test(a_dead_branch_gets_no_gradient),
+          cmocka_unit_test(two_readers_get_their_gradients_summed),
+          cmocka_unit_test(data_with_two_readers_gets_a_node_for_its_sum),
+          cmocka_unit_test(one_node_may_read_a_tensor_twice),
+          cmocka_unit_test(initial_values_come_from_seed_and_name),
+          cmocka_unit_test(the_lesson_gives_parameters))

@@ -1,15 +1,11 @@
 /* rnn and lstm through the whole engine: gradients against differences, every
  * number explained, parts of one time step as slices of the whole, long
  * sequences, and shapes that do not fit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/explained.h"
@@ -52,9 +48,8 @@ static void begin_stack(struct net *n, int which, int steps)
     }
 }
 
-static void gradients_are_the_slopes_of_the_loss(void **state)
+TEST_CASE(gradients_are_the_slopes_of_the_loss)
 {
-    (void)state;
     for (int i = 0; i < STACKS * 2; i++) {
         struct net n;
         struct lab_check_result *result = NULL;
@@ -91,9 +86,8 @@ static void explain_one(struct net *n, int t, int64_t i)
     lab_explanation_release(&e);
 }
 
-static void every_number_is_explained(void **state)
+TEST_CASE(every_number_is_explained)
 {
-    (void)state;
     for (int s = 0; s < STACKS; s++) {
         struct net n;
         begin_stack(&n, s, 3);
@@ -108,10 +102,9 @@ static void every_number_is_explained(void **state)
     }
 }
 
-static void a_step_is_a_slice_of_the_whole(void **state)
+TEST_CASE(a_step_is_a_slice_of_the_whole)
 {
     struct net n;
-    (void)state;
     begin_stack(&n, 0, 4);
     net_walk(&n, "cpu");
     const struct lab_tensor *h = net_at(&n, "r1.h");
@@ -145,10 +138,9 @@ static void a_step_is_a_slice_of_the_whole(void **state)
     net_free(&n);
 }
 
-static void back_and_forward_give_the_same_bits(void **state)
+TEST_CASE(back_and_forward_give_the_same_bits)
 {
     struct net n;
-    (void)state;
     begin_stack(&n, 2, 3);
     net_walk(&n, "cpu");
     int steps = lab_walk_schedule(n.walk)->n_steps;
@@ -163,10 +155,9 @@ static void back_and_forward_give_the_same_bits(void **state)
     net_free(&n);
 }
 
-static void initial_states_are_not_trained(void **state)
+TEST_CASE(initial_states_are_not_trained)
 {
     struct net n;
-    (void)state;
     begin_stack(&n, 0, 2);
     net_walk(&n, "cpu");
     double h0 = net_get(&n, "r1.h0", 1);
@@ -181,9 +172,8 @@ static void initial_states_are_not_trained(void **state)
     net_free(&n);
 }
 
-static void variants_give_the_same_numbers(void **state)
+TEST_CASE(variants_give_the_same_numbers)
 {
-    (void)state;
     for (int s = 0; s < STACKS; s++) {
         struct net naive;
         struct net blas;
@@ -256,10 +246,9 @@ static void check_group(int s, int steps)
     net_free(&whole);
 }
 
-static void a_group_does_what_its_steps_do(void **state)
+TEST_CASE(a_group_does_what_its_steps_do)
 {
     struct net n;
-    (void)state;
     begin_stack(&n, 0, 2);
     net_walk(&n, "cpu");
     bool there = has_onednn(&n);
@@ -272,11 +261,10 @@ static void a_group_does_what_its_steps_do(void **state)
 
 /* 300 samples, 60 steps, 128 units: seconds in plain loops, so the numbers are
  * not done again; the text says so. */
-static void a_large_group_is_not_done_again(void **state)
+TEST_CASE(a_large_group_is_not_done_again)
 {
     struct net n;
     struct lab_explanation e;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 300,60,16", NULL);
     net_node(&n, "r1 lstm hidden=128 return=last");
@@ -333,13 +321,12 @@ static int64_t build_ns(int steps, int *tensors)
 
 /* Building takes time in proportion: with a search through all names, sixteen
  * times the steps took 256 times as long. */
-static void a_long_plan_is_built_in_proportion(void **state)
+TEST_CASE(a_long_plan_is_built_in_proportion)
 {
     int few;
     int many;
     int64_t least_few = INT64_MAX;
     int64_t least_many = INT64_MAX;
-    (void)state;
     for (int i = 0; i < 5; i++) {
         int64_t a = build_ns(120, &few);
         int64_t b = build_ns(1920, &many);
@@ -361,10 +348,9 @@ static void refused(struct net *n, enum lab_status want, const char *a,
     net_free(n);
 }
 
-static void shapes_that_do_not_fit(void **state)
+TEST_CASE(shapes_that_do_not_fit)
 {
     struct net n;
-    (void)state;
     static const char *const op[] = {"r1 lstm hidden=3", "r1 rnn hidden=3"};
     for (int k = 0; k < 2; k++) {
         net_init(&n);
@@ -393,11 +379,10 @@ static void shapes_that_do_not_fit(void **state)
     refused(&n, LAB_E_SHAPE, "net.md:", "");
 }
 
-static void no_memory_is_said_and_nothing_is_lost(void **state)
+TEST_CASE(no_memory_is_said_and_nothing_is_lost)
 {
     enum lab_status st = LAB_E_NOMEM;
     int64_t fails = 1;
-    (void)state;
     for (; st == LAB_E_NOMEM; fails++) {
         struct net n;
         struct lab_plan *plan = NULL;
@@ -413,20 +398,14 @@ static void no_memory_is_said_and_nothing_is_lost(void **state)
     assert_true(fails > 100); /* it failed at each of them */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients_are_the_slopes_of_the_loss),
-        cmocka_unit_test(every_number_is_explained),
-        cmocka_unit_test(a_step_is_a_slice_of_the_whole),
-        cmocka_unit_test(back_and_forward_give_the_same_bits),
-        cmocka_unit_test(initial_states_are_not_trained),
-        cmocka_unit_test(variants_give_the_same_numbers),
-        cmocka_unit_test(a_group_does_what_its_steps_do),
-        cmocka_unit_test(a_large_group_is_not_done_again),
-        cmocka_unit_test(a_long_plan_is_built_in_proportion),
-        cmocka_unit_test(shapes_that_do_not_fit),
-        cmocka_unit_test(no_memory_is_said_and_nothing_is_lost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(gradients_are_the_slopes_of_the_loss),
+          cmocka_unit_test(every_number_is_explained),
+          cmocka_unit_test(a_step_is_a_slice_of_the_whole),
+          cmocka_unit_test(back_and_forward_give_the_same_bits),
+          cmocka_unit_test(initial_states_are_not_trained),
+          cmocka_unit_test(variants_give_the_same_numbers),
+          cmocka_unit_test(a_group_does_what_its_steps_do),
+          cmocka_unit_test(a_large_group_is_not_done_again),
+          cmocka_unit_test(a_long_plan_is_built_in_proportion),
+          cmocka_unit_test(shapes_that_do_not_fit),
+          cmocka_unit_test(no_memory_is_said_and_nothing_is_lost))

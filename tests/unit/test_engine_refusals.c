@@ -1,14 +1,10 @@
 /* Networks that cannot be built: the message has the file, the line, the nodes
  * and the shapes. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/net.h"
@@ -43,10 +39,9 @@ static void refused(struct net *n, enum lab_status want,
 
 #define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static void a_parameter_of_another_shape(void **state)
+TEST_CASE(a_parameter_of_another_shape)
 {
     struct net n;
-    (void)state;
     begin(&n);
     net_node(&n, "fc1 dense units=3");
     net_param(&n, "fc1.b 3", NULL);
@@ -54,10 +49,9 @@ static void a_parameter_of_another_shape(void **state)
     refused(&n, LAB_E_SHAPE, PARTS("net.md:51:3: ", "fc1.W", "[4,3]", "[3,4]"));
 }
 
-static void a_parameter_that_is_none(void **state)
+TEST_CASE(a_parameter_that_is_none)
 {
     struct net n;
-    (void)state;
     begin(&n);
     net_node(&n, "fc1 dense units=3");
     net_param(&n, "fc1.w 4,3", NULL);
@@ -70,10 +64,9 @@ static void a_parameter_that_is_none(void **state)
             PARTS("net.md:50:3: ", "'fc1.out'", "no such parameter"));
 }
 
-static void a_y_of_another_shape(void **state)
+TEST_CASE(a_y_of_another_shape)
 {
     struct net n;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 5,4", NULL);
     net_labels(&n, "y 4", 3);
@@ -88,10 +81,9 @@ static void a_y_of_another_shape(void **state)
     refused(&n, LAB_E_SHAPE, PARTS("net.md:11:3: ", "[5,3]", "[5,2]"));
 }
 
-static void labels_with_fractions_or_out_of_range(void **state)
+TEST_CASE(labels_with_fractions_or_out_of_range)
 {
     struct net n;
-    (void)state;
     begin(&n);
     net_node(&n, "fc1 dense units=3");
     n.spec.data.tensors[1].integers = false;
@@ -108,10 +100,9 @@ static void labels_with_fractions_or_out_of_range(void **state)
     }
 }
 
-static void a_node_that_is_not_there(void **state)
+TEST_CASE(a_node_that_is_not_there)
 {
     struct net n;
-    (void)state;
     begin(&n);
     net_node(&n, "hidden dense units=6");
     net_node(&n, "act relu from=hiden");
@@ -128,10 +119,9 @@ static void a_node_that_is_not_there(void **state)
     refused(&n, LAB_E_PARSE, PARTS("net.md:100:30: ", "'act'"));
 }
 
-static void too_many_inputs(void **state)
+TEST_CASE(too_many_inputs)
 {
     struct net n;
-    (void)state;
     begin(&n);
     net_node(&n, "a dense units=3");
     net_node(&n, "b relu from=a,x");
@@ -142,21 +132,19 @@ static void too_many_inputs(void **state)
     refused(&n, LAB_E_PARSE, PARTS("net.md:100:30: ", "at most"));
 }
 
-static void class_labels_are_no_input(void **state)
+TEST_CASE(class_labels_are_no_input)
 {
     struct net n;
-    (void)state;
     begin(&n);
     net_node(&n, "fc1 dense units=3 from=y");
     refused(&n, LAB_E_PARSE,
             PARTS("net.md:100:30: ", "fc1", "y", "class labels"));
 }
 
-static void ids_that_mean_something_else(void **state)
+TEST_CASE(ids_that_mean_something_else)
 {
     static const char *const id[] = {"x", "y", "a.b", "loss", "q"};
     struct net n;
-    (void)state;
     for (int i = 0; i < 5; i++) {
         char node[64];
         begin(&n);
@@ -167,10 +155,9 @@ static void ids_that_mean_something_else(void **state)
     }
 }
 
-static void two_of_one_name(void **state)
+TEST_CASE(two_of_one_name)
 {
     struct net n;
-    (void)state;
     begin(&n);
     net_node(&n, "fc1 dense units=3");
     net_node(&n, "fc1 dense units=3");
@@ -181,10 +168,9 @@ static void two_of_one_name(void **state)
     refused(&n, LAB_E_PARSE, PARTS("net.md:12:3: ", "'x'"));
 }
 
-static void shapes_that_overflow(void **state)
+TEST_CASE(shapes_that_overflow)
 {
     struct net n;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 1000000000,1000000000", NULL);
     net_labels(&n, "y 5", 3);
@@ -199,11 +185,10 @@ static void shapes_that_overflow(void **state)
         PARTS("net.md:101:5: ", "b (dense)", "b.W", "[1073741824,1073741824]"));
 }
 
-static void a_network_larger_than_memory(void **state)
+TEST_CASE(a_network_larger_than_memory)
 {
     struct net n;
     struct lab_backend *be;
-    (void)state;
     begin(&n);
     net_node(&n, "wide dense units=1073741824"); /* W: 16 GiB */
     net_node(&n, "wider dense units=4096");      /* W: 16 TiB */
@@ -220,10 +205,9 @@ static void a_network_larger_than_memory(void **state)
     net_free(&n);
 }
 
-static void dropout_and_nesterov(void **state)
+TEST_CASE(dropout_and_nesterov)
 {
     struct net n;
-    (void)state;
     begin(&n);
     net_node(&n, "fc1 dense units=3");
     net_optimizer(&n, "sgd lr=0.1 nesterov=true");
@@ -239,22 +223,20 @@ static void dropout_and_nesterov(void **state)
     refused(&n, LAB_E_RANGE, PARTS("net.md:101:5: ", "drop (dropout)", "p"));
 }
 
-static void precisions_to_come(void **state)
+TEST_CASE(precisions_to_come)
 {
     struct net n;
-    (void)state;
     begin(&n);
     net_node(&n, "fc1 dense units=3");
     n.spec.precision = LAB_BF16;
     refused(&n, LAB_E_UNSUPPORTED, PARTS("net.md: ", "bf16"));
 }
 
-static void scalars_have_no_features(void **state)
+TEST_CASE(scalars_have_no_features)
 {
     static const char *const node[] = {"a dense units=3", "a layer_norm",
                                        "a softmax", "a flatten"};
     struct net n;
-    (void)state;
     for (int i = 0; i < 4; i++) {
         net_init(&n);
         net_tensor(&n, "x", NULL);
@@ -264,10 +246,9 @@ static void scalars_have_no_features(void **state)
     }
 }
 
-static void no_x_no_y_no_network(void **state)
+TEST_CASE(no_x_no_y_no_network)
 {
     struct net n;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "q 5,4", NULL);
     net_labels(&n, "y 5", 3);
@@ -281,10 +262,9 @@ static void no_x_no_y_no_network(void **state)
     refused(&n, LAB_E_PARSE, PARTS("net.md: ", "network"));
 }
 
-static void watches_breaks_and_printed_values(void **state)
+TEST_CASE(watches_breaks_and_printed_values)
 {
     struct net n;
-    (void)state;
     begin(&n);
     net_node(&n, "fc1 dense units=3");
     n.spec.watch = lab_alloc(sizeof(char *));
@@ -320,10 +300,9 @@ static void print_value(struct net *n, const char *tensor, struct lab_shape at,
         .place = {80, 3}};
 }
 
-static void printed_values_lie_in_their_tensor(void **state)
+TEST_CASE(printed_values_lie_in_their_tensor)
 {
     struct net n;
-    (void)state;
     print_value(&n, "fc1.oot", (struct lab_shape){0}, 1);
     refused(&n, LAB_E_NOTFOUND,
             PARTS("net.md:80:3: ", "'fc1.oot'", "'fc1.out'"));
@@ -345,11 +324,10 @@ static void printed_values_lie_in_their_tensor(void **state)
     net_free(&n);
 }
 
-static void nan_and_infinity_are_no_data(void **state)
+TEST_CASE(nan_and_infinity_are_no_data)
 {
     struct net n;
     const double bad[] = {NAN, INFINITY, -INFINITY, 1e300};
-    (void)state;
     for (int i = 0; i < 8; i++) {
         begin(&n);
         net_node(&n, "fc1 dense units=3");
@@ -364,27 +342,21 @@ static void nan_and_infinity_are_no_data(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_parameter_of_another_shape),
-        cmocka_unit_test(a_parameter_that_is_none),
-        cmocka_unit_test(a_y_of_another_shape),
-        cmocka_unit_test(labels_with_fractions_or_out_of_range),
-        cmocka_unit_test(a_node_that_is_not_there),
-        cmocka_unit_test(too_many_inputs),
-        cmocka_unit_test(class_labels_are_no_input),
-        cmocka_unit_test(ids_that_mean_something_else),
-        cmocka_unit_test(two_of_one_name),
-        cmocka_unit_test(shapes_that_overflow),
-        cmocka_unit_test(a_network_larger_than_memory),
-        cmocka_unit_test(dropout_and_nesterov),
-        cmocka_unit_test(precisions_to_come),
-        cmocka_unit_test(scalars_have_no_features),
-        cmocka_unit_test(no_x_no_y_no_network),
-        cmocka_unit_test(watches_breaks_and_printed_values),
-        cmocka_unit_test(printed_values_lie_in_their_tensor),
-        cmocka_unit_test(nan_and_infinity_are_no_data),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_parameter_of_another_shape),
+          cmocka_unit_test(a_parameter_that_is_none),
+          cmocka_unit_test(a_y_of_another_shape),
+          cmocka_unit_test(labels_with_fractions_or_out_of_range),
+          cmocka_unit_test(a_node_that_is_not_there),
+          cmocka_unit_test(too_many_inputs),
+          cmocka_unit_test(class_labels_are_no_input),
+          cmocka_unit_test(ids_that_mean_something_else),
+          cmocka_unit_test(two_of_one_name),
+          cmocka_unit_test(shapes_that_overflow),
+          cmocka_unit_test(a_network_larger_than_memory),
+          cmocka_unit_test(dropout_and_nesterov),
+          cmocka_unit_test(precisions_to_come),
+          cmocka_unit_test(scalars_have_no_features),
+          cmocka_unit_test(no_x_no_y_no_network),
+          cmocka_unit_test(watches_breaks_and_printed_values),
+          cmocka_unit_test(printed_values_lie_in_their_tensor),
+          cmocka_unit_test(nan_and_infinity_are_no_data))

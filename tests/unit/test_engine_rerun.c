@@ -1,13 +1,9 @@
 /* Steps that run again, as for counters: whatever range, however often, nothing
  * changes, bit for bit, and what they compute meanwhile is what they computed
  * before. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/net.h"
@@ -94,10 +90,9 @@ static enum lab_status rerun(struct watch *w, int from, int to)
     return lab_walk_rerun(w->net->walk, from, to, &r);
 }
 
-static void every_range_leaves_every_bit(void **state)
+TEST_CASE(every_range_leaves_every_bit)
 {
     struct net n;
-    (void)state;
     describe(&n);
     int steps = lab_walk_schedule(n.walk)->n_steps;
     net_steps(&n, 2 * steps); /* the moments are not zero any more */
@@ -117,10 +112,9 @@ static void every_range_leaves_every_bit(void **state)
     net_free(&n);
 }
 
-static void passes_compute_what_was_computed(void **state)
+TEST_CASE(passes_compute_what_was_computed)
 {
     struct net n;
-    (void)state;
     describe(&n);
     int steps = lab_walk_schedule(n.walk)->n_steps;
     net_steps(&n, 2 * steps);
@@ -132,10 +126,9 @@ static void passes_compute_what_was_computed(void **state)
     net_free(&n);
 }
 
-static void in_the_middle_of_an_iteration(void **state)
+TEST_CASE(in_the_middle_of_an_iteration)
 {
     struct net n;
-    (void)state;
     describe(&n);
     int steps = lab_walk_schedule(n.walk)->n_steps;
     net_steps(&n, steps + steps / 2);
@@ -150,10 +143,9 @@ static void in_the_middle_of_an_iteration(void **state)
     net_free(&n);
 }
 
-static void a_failing_pass_leaves_every_bit(void **state)
+TEST_CASE(a_failing_pass_leaves_every_bit)
 {
     struct net n;
-    (void)state;
     describe(&n);
     int steps = lab_walk_schedule(n.walk)->n_steps;
     net_steps(&n, steps);
@@ -166,10 +158,9 @@ static void a_failing_pass_leaves_every_bit(void **state)
     net_free(&n);
 }
 
-static void another_variant_is_not_what_ran(void **state)
+TEST_CASE(another_variant_is_not_what_ran)
 {
     struct net n;
-    (void)state;
     describe(&n);
     net_choose(&n, "fc", "naive");
     int steps = lab_walk_schedule(n.walk)->n_steps;
@@ -181,10 +172,9 @@ static void another_variant_is_not_what_ran(void **state)
     net_free(&n);
 }
 
-static void nonsense_is_refused(void **state)
+TEST_CASE(nonsense_is_refused)
 {
     struct net n;
-    (void)state;
     describe(&n);
     net_steps(&n, 3);
     struct watch w = {.net = &n, .wanted = 1};
@@ -194,15 +184,9 @@ static void nonsense_is_refused(void **state)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_range_leaves_every_bit),
-        cmocka_unit_test(passes_compute_what_was_computed),
-        cmocka_unit_test(in_the_middle_of_an_iteration),
-        cmocka_unit_test(a_failing_pass_leaves_every_bit),
-        cmocka_unit_test(another_variant_is_not_what_ran),
-        cmocka_unit_test(nonsense_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(every_range_leaves_every_bit),
+          cmocka_unit_test(passes_compute_what_was_computed),
+          cmocka_unit_test(in_the_middle_of_an_iteration),
+          cmocka_unit_test(a_failing_pass_leaves_every_bit),
+          cmocka_unit_test(another_variant_is_not_what_ran),
+          cmocka_unit_test(nonsense_is_refused))

@@ -1,13 +1,9 @@
 /* Source reverse, decoding, and the symbols beside an attention map. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "engine/decode.h"
@@ -62,14 +58,13 @@ static void check_row(const int32_t *x, const int32_t *y, const int32_t *d,
     }
 }
 
-static void held_back_strings_are_never_trained(void **state)
+TEST_CASE(held_back_strings_are_never_trained)
 {
     struct net n;
     struct lab_data_facts f;
     int32_t t[3][45];
     int seen[32768] = {0};
     int dealt = 0;
-    (void)state;
     data_of(&n, 5, 6, 300);
     n.spec.data.split = 0.7;
     network(&n, 3, false);
@@ -101,10 +96,9 @@ static void held_back_strings_are_never_trained(void **state)
     net_free(&n);
 }
 
-static void there_may_be_all_strings_and_no_more(void **state)
+TEST_CASE(there_may_be_all_strings_and_no_more)
 {
     struct net n;
-    (void)state;
     data_of(&n, 3, 4, 64);
     network(&n, 2, false);
     assert_int_equal(net_build(&n), LAB_OK);
@@ -127,10 +121,9 @@ static void refused(int64_t length, int64_t alphabet, int64_t rows,
     net_free(&n);
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST_CASE(what_cannot_be_is_refused)
 {
     static const char ce[] = "softmax_cross_entropy";
-    (void)state;
     refused(3, 4, 65, ce, LAB_E_RANGE,
             "there are only 64 different strings of length 3 over 4 symbols");
     refused(257, 4, 64, ce, LAB_E_RANGE, "a string has 1 to 256 symbols");
@@ -196,9 +189,8 @@ static void train(struct net *n, int iterations)
         assert_int_equal(lab_walk_iterate(n->walk), LAB_OK);
 }
 
-static void decoding_is_what_a_hand_would_do(void **state)
+TEST_CASE(decoding_is_what_a_hand_would_do)
 {
-    (void)state;
     for (int attention = 0; attention < 2; attention++) {
         struct net n;
         struct lab_str text;
@@ -226,13 +218,12 @@ static void decoding_is_what_a_hand_would_do(void **state)
     }
 }
 
-static void decoding_changes_nothing_and_repeats(void **state)
+TEST_CASE(decoding_changes_nothing_and_repeats)
 {
     struct net n;
     double accuracy[3];
     double loss[3];
     struct lab_decoded d[3];
-    (void)state;
     data_of(&n, 4, 7, 60);
     network(&n, 6, true);
     net_walk(&n, "cpu");
@@ -258,14 +249,13 @@ static void decoding_changes_nothing_and_repeats(void **state)
     net_free(&n);
 }
 
-static void what_was_never_seen_is_reversed(void **state)
+TEST_CASE(what_was_never_seen_is_reversed)
 {
     struct net n;
     double accuracy;
     double loss;
     struct lab_decoded first;
     struct lab_decoded last;
-    (void)state;
     data_of(&n, 3, 7, 300);
     network(&n, 24, true);
     net_walk(&n, "cpu");
@@ -281,11 +271,10 @@ static void what_was_never_seen_is_reversed(void **state)
     net_free(&n);
 }
 
-static void no_memory_is_said_and_nothing_is_lost(void **state)
+TEST_CASE(no_memory_is_said_and_nothing_is_lost)
 {
     enum lab_status st = LAB_E_NOMEM;
     int64_t fails = 1;
-    (void)state;
     for (; st == LAB_E_NOMEM; fails++) {
         struct net n;
         struct lab_data *data = NULL;
@@ -360,10 +349,9 @@ static void end_look(struct look *l)
     net_free(&l->net);
 }
 
-static void a_map_is_labelled_by_what_was_read(void **state)
+TEST_CASE(a_map_is_labelled_by_what_was_read)
 {
     struct look l;
-    (void)state;
     memset(&l, 0, sizeof(l));
     data_of(&l.net, 4, 7, 60);
     network(&l.net, 3, true);
@@ -394,10 +382,9 @@ static void a_map_is_labelled_by_what_was_read(void **state)
     end_look(&l);
 }
 
-static void a_map_without_symbols_has_places(void **state)
+TEST_CASE(a_map_without_symbols_has_places)
 {
     struct look l;
-    (void)state;
     memset(&l, 0, sizeof(l));
     net_init(&l.net);
     net_tensor(&l.net, "s 2,3", NULL);
@@ -416,18 +403,12 @@ static void a_map_without_symbols_has_places(void **state)
     end_look(&l);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(held_back_strings_are_never_trained),
-        cmocka_unit_test(there_may_be_all_strings_and_no_more),
-        cmocka_unit_test(what_cannot_be_is_refused),
-        cmocka_unit_test(decoding_is_what_a_hand_would_do),
-        cmocka_unit_test(decoding_changes_nothing_and_repeats),
-        cmocka_unit_test(what_was_never_seen_is_reversed),
-        cmocka_unit_test(no_memory_is_said_and_nothing_is_lost),
-        cmocka_unit_test(a_map_is_labelled_by_what_was_read),
-        cmocka_unit_test(a_map_without_symbols_has_places),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(held_back_strings_are_never_trained),
+          cmocka_unit_test(there_may_be_all_strings_and_no_more),
+          cmocka_unit_test(what_cannot_be_is_refused),
+          cmocka_unit_test(decoding_is_what_a_hand_would_do),
+          cmocka_unit_test(decoding_changes_nothing_and_repeats),
+          cmocka_unit_test(what_was_never_seen_is_reversed),
+          cmocka_unit_test(no_memory_is_said_and_nothing_is_lost),
+          cmocka_unit_test(a_map_is_labelled_by_what_was_read),
+          cmocka_unit_test(a_map_without_symbols_has_places))

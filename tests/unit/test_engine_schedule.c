@@ -1,14 +1,10 @@
 /* Which variant runs a step: who wins, what a group hides, what a choice that
  * fits nothing is told. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/net.h"
@@ -67,10 +63,9 @@ static void runs(struct net *n, const char *step, enum lab_phase phase,
 }
 
 /* 500,000 operations in one step of the node: 2 * 10 * 250 * 100. */
-static void a_large_node_runs_what_is_preferred(void **state)
+TEST_CASE(a_large_node_runs_what_is_preferred)
 {
     struct net n;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 10,250", NULL);
     net_labels(&n, "y 10", 3);
@@ -101,9 +96,8 @@ static void a_large_node_runs_what_is_preferred(void **state)
 
 /* A backend that calls itself cuda, with the CPU's rows: dW of fc1 adds up 64
  * samples an element, fc2's walk is as long, and 8 samples are a short one. */
-static void a_long_walk_on_a_gpu_runs_what_is_preferred(void **state)
+TEST_CASE(a_long_walk_on_a_gpu_runs_what_is_preferred)
 {
-    (void)state;
     for (int rows = 8; rows <= 64; rows += 56) {
         struct net n;
         char x[32];
@@ -136,10 +130,9 @@ static void a_long_walk_on_a_gpu_runs_what_is_preferred(void **state)
 }
 
 /* 64 images of 8 x 8, 16 channels: 16 threads would add 4,096 elements each. */
-static void a_batch_norm_walks_far(void **state)
+TEST_CASE(a_batch_norm_walks_far)
 {
     struct net n;
-    (void)state;
     net_init(&n);
     net_tensor(&n, "x 64,16,8,8", NULL);
     net_labels(&n, "y 64", 3);
@@ -154,10 +147,9 @@ static void a_batch_norm_walks_far(void **state)
     net_free(&n);
 }
 
-static void the_reference_is_the_default(void **state)
+TEST_CASE(the_reference_is_the_default)
 {
     struct net n;
-    (void)state;
     mlp(&n);
     struct lab_schedule *s = lab_walk_schedule(n.walk);
     assert_int_equal(s->n_steps, n.plan->n_steps);
@@ -176,10 +168,9 @@ static void the_reference_is_the_default(void **state)
     net_free(&n);
 }
 
-static void an_op_chooses_where_it_can(void **state)
+TEST_CASE(an_op_chooses_where_it_can)
 {
     struct net n;
-    (void)state;
     mlp(&n);
     choose(&n, CHOICES({"dense", "blas"}));
     runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
@@ -192,10 +183,9 @@ static void an_op_chooses_where_it_can(void **state)
     net_free(&n);
 }
 
-static void the_closest_choice_wins_in_any_order(void **state)
+TEST_CASE(the_closest_choice_wins_in_any_order)
 {
     struct net n;
-    (void)state;
     mlp(&n);
     choose(&n, CHOICES({"fc2", "naive"}, {"dense", "blas"}));
     runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
@@ -229,10 +219,9 @@ static void refused(struct net *n, const struct lab_variant_choice *c,
 
 #define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static void a_choice_that_fits_nothing_is_told_what_would(void **state)
+TEST_CASE(a_choice_that_fits_nothing_is_told_what_would)
 {
     struct net n;
-    (void)state;
     mlp(&n);
     refused(&n, CHOICES({"dense", "tiled"}),
             PARTS("dense", "'tiled'", "cpu", "naive, blas"));
@@ -250,10 +239,9 @@ static void a_choice_that_fits_nothing_is_told_what_would(void **state)
     net_free(&n);
 }
 
-static void a_withdrawn_variant_is_not_offered(void **state)
+TEST_CASE(a_withdrawn_variant_is_not_offered)
 {
     struct net n;
-    (void)state;
     mlp(&n);
     choose(&n, CHOICES({"dense", "blas"}));
     const struct lab_variant *forward =
@@ -272,10 +260,9 @@ static void a_withdrawn_variant_is_not_offered(void **state)
 
 /* ---- groups ---- */
 
-static void a_group_takes_in_the_activation(void **state)
+TEST_CASE(a_group_takes_in_the_activation)
 {
     struct net n;
-    (void)state;
     mlp(&n);
     if (!have_onednn(&n)) {
         net_free(&n);
@@ -317,10 +304,9 @@ static void a_group_takes_in_the_activation(void **state)
     net_free(&n);
 }
 
-static void a_closer_choice_takes_the_group_apart(void **state)
+TEST_CASE(a_closer_choice_takes_the_group_apart)
 {
     struct net n;
-    (void)state;
     mlp(&n);
     if (!have_onednn(&n)) {
         net_free(&n);
@@ -343,10 +329,9 @@ static void a_closer_choice_takes_the_group_apart(void **state)
     net_free(&n);
 }
 
-static void relu_has_onednn_only_backward(void **state)
+TEST_CASE(relu_has_onednn_only_backward)
 {
     struct net n;
-    (void)state;
     mlp(&n);
     if (!have_onednn(&n)) {
         net_free(&n);
@@ -358,12 +343,11 @@ static void relu_has_onednn_only_backward(void **state)
     net_free(&n);
 }
 
-static void a_group_computes_what_its_steps_do(void **state)
+TEST_CASE(a_group_computes_what_its_steps_do)
 {
     static const char *const activation[] = {
         "relu", "leaky_relu slope=0.2", "sigmoid",  "tanh",
         "gelu", "gelu approximate=erf", "softplus", "swish"};
-    (void)state;
     for (int k = 0; k < 8; k++) {
         struct net n;
         char node[64];
@@ -415,10 +399,9 @@ static bool is_output(const struct lab_step *s, int tensor)
 }
 
 /* What a group does not write is hidden by it, and by nothing else. */
-static void a_hidden_part_has_a_hider(void **state)
+TEST_CASE(a_hidden_part_has_a_hider)
 {
     struct net n;
-    (void)state;
     mlp(&n);
     if (!have_onednn(&n)) {
         net_free(&n);
@@ -452,10 +435,9 @@ static void a_hidden_part_has_a_hider(void **state)
 
 /* With any variant for everything: no step reads what none has written, and
  * what is hidden stays unwritten for all who look. */
-static void no_step_reads_a_hidden_part(void **state)
+TEST_CASE(no_step_reads_a_hidden_part)
 {
     static const char *const names[] = {"naive", "blas", "onednn"};
-    (void)state;
     for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
         struct net n;
         net_init(&n);
@@ -486,23 +468,17 @@ static void no_step_reads_a_hidden_part(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_reference_is_the_default),
-        cmocka_unit_test(a_large_node_runs_what_is_preferred),
-        cmocka_unit_test(a_long_walk_on_a_gpu_runs_what_is_preferred),
-        cmocka_unit_test(a_batch_norm_walks_far),
-        cmocka_unit_test(an_op_chooses_where_it_can),
-        cmocka_unit_test(the_closest_choice_wins_in_any_order),
-        cmocka_unit_test(a_choice_that_fits_nothing_is_told_what_would),
-        cmocka_unit_test(a_withdrawn_variant_is_not_offered),
-        cmocka_unit_test(a_group_takes_in_the_activation),
-        cmocka_unit_test(a_closer_choice_takes_the_group_apart),
-        cmocka_unit_test(relu_has_onednn_only_backward),
-        cmocka_unit_test(a_group_computes_what_its_steps_do),
-        cmocka_unit_test(a_hidden_part_has_a_hider),
-        cmocka_unit_test(no_step_reads_a_hidden_part),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(the_reference_is_the_default),
+          cmocka_unit_test(a_large_node_runs_what_is_preferred),
+          cmocka_unit_test(a_long_walk_on_a_gpu_runs_what_is_preferred),
+          cmocka_unit_test(a_batch_norm_walks_far),
+          cmocka_unit_test(an_op_chooses_where_it_can),
+          cmocka_unit_test(the_closest_choice_wins_in_any_order),
+          cmocka_unit_test(a_choice_that_fits_nothing_is_told_what_would),
+          cmocka_unit_test(a_withdrawn_variant_is_not_offered),
+          cmocka_unit_test(a_group_takes_in_the_activation),
+          cmocka_unit_test(a_closer_choice_takes_the_group_apart),
+          cmocka_unit_test(relu_has_onednn_only_backward),
+          cmocka_unit_test(a_group_computes_what_its_steps_do),
+          cmocka_unit_test(a_hidden_part_has_a_hider),
+          cmocka_unit_test(no_step_reads_a_hidden_part))

@@ -1,14 +1,10 @@
 /* The session: commands that meet each other on two threads, and where the
  * debugger's words stop. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/clock.h"
 #include "engine/session.h"
@@ -232,10 +228,9 @@ static void a_check_ends_with_the_state_it_was_of(void **state)
 }
 
 /* A check of thousands of products: it goes on while it is looked at. */
-static void a_check_lets_look_and_tells_how_far_it_is(void **state)
+TEST_CASE(a_check_lets_look_and_tells_how_far_it_is)
 {
     static struct fixture f;
-    (void)state;
     memset(&f, 0, sizeof(f));
     net_init(&f.net);
     f.net.spec.data.source = LAB_DATA_DIGITS;
@@ -501,10 +496,9 @@ static void a_restart_takes_another_rate(void **state)
 }
 
 /* A lesson that names no optimizer has one, and it can be set too. */
-static void a_rate_without_an_optimizer(void **state)
+TEST_CASE(a_rate_without_an_optimizer)
 {
     struct lab_network_spec spec;
-    (void)state;
     lab_network_spec_init(&spec);
     assert_true(lab_network_lr(&spec) == 0.1);
     lab_network_set_lr(&spec, 3);
@@ -535,28 +529,22 @@ static void an_ended_session_keeps_its_figures(void **state)
     assert_int_equal(lab_session_post(f->session, &step), LAB_E_STATE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_A_SESSION(a_stop_is_never_lost),
-        IN_A_SESSION(what_comes_after_a_stop_runs),
-        IN_A_SESSION(a_stopped_step_is_not_taken),
-        IN_A_SESSION(an_idle_stop_stops_nothing_later),
-        IN_A_SESSION(the_end_waits_for_no_training),
-        IN_A_SESSION(an_ended_session_keeps_its_figures),
-        IN_A_SESSION(run_to_the_first_step_is_the_next_iteration),
-        IN_A_SESSION(a_break_at_the_first_step_stops),
-        IN_A_SESSION(many_steps_stop_at_a_break),
-        IN_A_SESSION(a_check_ends_with_the_state_it_was_of),
-        cmocka_unit_test(a_check_lets_look_and_tells_how_far_it_is),
-        IN_A_SESSION(what_fits_no_step_is_left_out_and_said),
-        IN_A_SESSION(what_is_not_written_has_no_values),
-        IN_A_SESSION(a_thinned_curve_ends_with_the_newest),
-        IN_A_SESSION(a_new_choice_does_not_rename_what_ran),
-        IN_A_SESSION(a_replayed_step_has_no_execution),
-        IN_A_SESSION(a_restart_ends_the_run),
-        IN_A_SESSION(a_restart_takes_another_rate),
-        cmocka_unit_test(a_rate_without_an_optimizer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(IN_A_SESSION(a_stop_is_never_lost),
+          IN_A_SESSION(what_comes_after_a_stop_runs),
+          IN_A_SESSION(a_stopped_step_is_not_taken),
+          IN_A_SESSION(an_idle_stop_stops_nothing_later),
+          IN_A_SESSION(the_end_waits_for_no_training),
+          IN_A_SESSION(an_ended_session_keeps_its_figures),
+          IN_A_SESSION(run_to_the_first_step_is_the_next_iteration),
+          IN_A_SESSION(a_break_at_the_first_step_stops),
+          IN_A_SESSION(many_steps_stop_at_a_break),
+          IN_A_SESSION(a_check_ends_with_the_state_it_was_of),
+          cmocka_unit_test(a_check_lets_look_and_tells_how_far_it_is),
+          IN_A_SESSION(what_fits_no_step_is_left_out_and_said),
+          IN_A_SESSION(what_is_not_written_has_no_values),
+          IN_A_SESSION(a_thinned_curve_ends_with_the_newest),
+          IN_A_SESSION(a_new_choice_does_not_rename_what_ran),
+          IN_A_SESSION(a_replayed_step_has_no_execution),
+          IN_A_SESSION(a_restart_ends_the_run),
+          IN_A_SESSION(a_restart_takes_another_rate),
+          cmocka_unit_test(a_rate_without_an_optimizer))

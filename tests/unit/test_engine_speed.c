@@ -2,16 +2,12 @@
  * every family of networks, whatever happens in between. On a backend that does
  * what is launched later, and on the GPU where there is one. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "unit/late_backend.h"
 #include "unit/net.h"
@@ -154,16 +150,14 @@ static void changed_in_between(family_fn *family, const char *backend)
     net_free(&b);
 }
 
-static void the_same_bits_as_step_by_step(void **state)
+TEST_CASE(the_same_bits_as_step_by_step)
 {
-    (void)state;
     for (int i = 0; i < FAMILIES; i++)
         changed_in_between(families[i], "late");
 }
 
-static void the_same_bits_on_the_gpu(void **state)
+TEST_CASE(the_same_bits_on_the_gpu)
 {
-    (void)state;
     for (int i = 0; i < FAMILIES; i++)
         changed_in_between(families[i], "cuda");
 }
@@ -200,7 +194,7 @@ static void hear_step(void *user, const struct lab_step_event *e)
     ((struct heard *)user)->steps++;
 }
 
-static void every_loss_is_told_in_order(void **state)
+TEST_CASE(every_loss_is_told_in_order)
 {
     enum { COUNT = 20 };
     struct net a;
@@ -208,7 +202,6 @@ static void every_loss_is_told_in_order(void **state)
     struct heard heard = {.n = 0};
     struct heard plain = {.n = 0};
     struct lab_iteration_progress news;
-    (void)state;
     assert_true(open_net(&a, mlp, "late"));
     assert_true(open_net(&b, mlp, "cpu"));
     struct lab_observer o = {
@@ -243,12 +236,11 @@ static void every_loss_is_told_in_order(void **state)
 }
 
 /* Who hears of steps hears of those of every sampled iteration. */
-static void sampled_iterations_are_walked(void **state)
+TEST_CASE(sampled_iterations_are_walked)
 {
     enum { COUNT = 60 };
     struct net n;
     struct heard heard = {.n = 0};
-    (void)state;
     assert_true(open_net(&n, mlp, "late"));
     struct lab_observer o = {
         .user = &heard, .iteration_done = hear_done, .step_end = hear_step};
@@ -266,11 +258,10 @@ static void sampled_iterations_are_walked(void **state)
     net_free(&n);
 }
 
-static void what_cannot_be_captured_runs_step_by_step(void **state)
+TEST_CASE(what_cannot_be_captured_runs_step_by_step)
 {
     struct net a;
     struct net b;
-    (void)state;
     assert_true(open_net(&a, mlp, "late"));
     assert_true(open_net(&b, mlp, "cpu"));
     late_counts = (struct late_counts){0};
@@ -344,7 +335,7 @@ static void hear_node_step(void *user, const struct lab_step_event *e)
 
 /* With nodes asked for, recorded iterations are launched too, and their steps
  * are told afterwards; the numbers stay. */
-static void recorded_iterations_may_be_graphs(void **state)
+TEST_CASE(recorded_iterations_may_be_graphs)
 {
     enum { COUNT = 40 };
     struct net a;
@@ -356,7 +347,6 @@ static void recorded_iterations_may_be_graphs(void **state)
                              .step_done = hear_node_step,
                              .untold_begin = hear_untold,
                              .untold_end = hear_untold_end};
-    (void)state;
     assert_true(open_net(&a, mlp, "late"));
     assert_true(open_net(&b, mlp, "cpu"));
     late_counts = (struct late_counts){0};
@@ -378,11 +368,10 @@ static void recorded_iterations_may_be_graphs(void **state)
 }
 
 /* A batch that somebody has overwritten is not taken for the lesson's. */
-static void data_that_was_changed_comes_back(void **state)
+TEST_CASE(data_that_was_changed_comes_back)
 {
     struct net a;
     struct net b;
-    (void)state;
     assert_true(open_net(&a, every_op, "late"));
     assert_true(open_net(&b, every_op, "cpu"));
     both(&a, &b, 4, "one batch");
@@ -393,13 +382,12 @@ static void data_that_was_changed_comes_back(void **state)
     net_free(&b);
 }
 
-static void an_evaluation_in_between_changes_nothing(void **state)
+TEST_CASE(an_evaluation_in_between_changes_nothing)
 {
     struct net a;
     struct net b;
     double accuracy;
     double loss;
-    (void)state;
     assert_true(open_net(&a, mlp, "late"));
     assert_true(open_net(&b, mlp, "cpu"));
     for (int i = 0; i < 4; i++) {
@@ -412,11 +400,10 @@ static void an_evaluation_in_between_changes_nothing(void **state)
     net_free(&b);
 }
 
-static void another_seed(void **state)
+TEST_CASE(another_seed)
 {
     struct net a;
     struct net b;
-    (void)state;
     assert_true(open_net(&a, mlp, "late"));
     assert_true(open_net(&b, mlp, "late"));
     lab_walk_use_graph(b.walk, false);
@@ -432,18 +419,12 @@ static void another_seed(void **state)
     net_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_seed),
-        cmocka_unit_test(the_same_bits_as_step_by_step),
-        cmocka_unit_test(the_same_bits_on_the_gpu),
-        cmocka_unit_test(every_loss_is_told_in_order),
-        cmocka_unit_test(sampled_iterations_are_walked),
-        cmocka_unit_test(what_cannot_be_captured_runs_step_by_step),
-        cmocka_unit_test(recorded_iterations_may_be_graphs),
-        cmocka_unit_test(data_that_was_changed_comes_back),
-        cmocka_unit_test(an_evaluation_in_between_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(another_seed),
+          cmocka_unit_test(the_same_bits_as_step_by_step),
+          cmocka_unit_test(the_same_bits_on_the_gpu),
+          cmocka_unit_test(every_loss_is_told_in_order),
+          cmocka_unit_test(sampled_iterations_are_walked),
+          cmocka_unit_test(what_cannot_be_captured_runs_step_by_step),
+          cmocka_unit_test(recorded_iterations_may_be_graphs),
+          cmocka_unit_test(data_that_was_changed_comes_back),
+          cmocka_unit_test(an_evaluation_in_between_changes_nothing))

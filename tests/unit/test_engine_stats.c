@@ -1,13 +1,9 @@
 /* What is said of a tensor at a glance, against numbers worked out by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "engine/stats.h"
 
@@ -25,11 +21,10 @@ static int64_t in_bins(const struct lab_stats *s)
     return n;
 }
 
-static void by_hand(void **state)
+TEST_CASE(by_hand)
 {
     const float v[] = {2, 4, 4, 4, 5, 5, 7, 9}; /* mean 5, deviation 2 */
     struct lab_stats s;
-    (void)state;
     lab_stats_compute(&s, v, LAB_F32, 8);
     assert_int_equal(s.count, 8);
     assert_int_equal(s.zero_count, 0);
@@ -46,11 +41,10 @@ static void by_hand(void **state)
     assert_int_equal(s.bin[22], 1);
 }
 
-static void what_is_not_finite_is_counted_apart(void **state)
+TEST_CASE(what_is_not_finite_is_counted_apart)
 {
     const float v[] = {NAN, 1, INFINITY, 0, -INFINITY, -0.0f, 3, NAN};
     struct lab_stats s;
-    (void)state;
     lab_stats_compute(&s, v, LAB_F32, 8);
     assert_int_equal(s.count, 8);
     assert_int_equal(s.nan_count, 2);
@@ -63,11 +57,10 @@ static void what_is_not_finite_is_counted_apart(void **state)
     assert_int_equal(in_bins(&s), 4);
 }
 
-static void nothing_finite_is_nan_not_zero(void **state)
+TEST_CASE(nothing_finite_is_nan_not_zero)
 {
     const float v[] = {NAN, INFINITY};
     struct lab_stats s;
-    (void)state;
     lab_stats_compute(&s, v, LAB_F32, 2);
     assert_true(isnan(s.min) && isnan(s.max) && isnan(s.mean) && isnan(s.std));
     assert_int_equal(in_bins(&s), 0);
@@ -76,11 +69,10 @@ static void nothing_finite_is_nan_not_zero(void **state)
     assert_true(isnan(s.mean));
 }
 
-static void equal_values_have_no_spread(void **state)
+TEST_CASE(equal_values_have_no_spread)
 {
     float v[7];
     struct lab_stats s;
-    (void)state;
     for (int i = 0; i < 7; i++)
         v[i] = 0.1f;
     lab_stats_compute(&s, v, LAB_F32, 7);
@@ -90,11 +82,10 @@ static void equal_values_have_no_spread(void **state)
 }
 
 /* A spread of 1 around 10^9: the naive sum of squares has no digit left. */
-static void no_cancellation_far_from_zero(void **state)
+TEST_CASE(no_cancellation_far_from_zero)
 {
     double v[1000];
     struct lab_stats s;
-    (void)state;
     for (int i = 0; i < 1000; i++)
         v[i] = 1e9 + (i % 2 ? 1 : -1);
     lab_stats_compute(&s, v, LAB_F64, 1000);
@@ -103,11 +94,10 @@ static void no_cancellation_far_from_zero(void **state)
         fail_msg("std %.17g", s.std);
 }
 
-static void every_type_is_read(void **state)
+TEST_CASE(every_type_is_read)
 {
     const int32_t labels[] = {-3, 0, 5};
     struct lab_stats s;
-    (void)state;
     lab_stats_compute(&s, labels, LAB_I32, 3);
     near(s.min, -3);
     near(s.max, 5);
@@ -116,27 +106,20 @@ static void every_type_is_read(void **state)
     near(lab_number_at((float[]){1, 0.5f}, LAB_F32, 1), 0.5);
 }
 
-static void a_median_is_in_the_middle(void **state)
+TEST_CASE(a_median_is_in_the_middle)
 {
     double odd[] = {3, 1, 2};
     double even[] = {4, 1, 8, 2};
-    (void)state;
     assert_true(isnan(lab_median(odd, 0)));
     near(lab_median(odd, 1), 3);
     near(lab_median(odd, 3), 2);
     near(lab_median(even, 4), 3);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(what_is_not_finite_is_counted_apart),
-        cmocka_unit_test(nothing_finite_is_nan_not_zero),
-        cmocka_unit_test(equal_values_have_no_spread),
-        cmocka_unit_test(no_cancellation_far_from_zero),
-        cmocka_unit_test(every_type_is_read),
-        cmocka_unit_test(a_median_is_in_the_middle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(by_hand),
+          cmocka_unit_test(what_is_not_finite_is_counted_apart),
+          cmocka_unit_test(nothing_finite_is_nan_not_zero),
+          cmocka_unit_test(equal_values_have_no_spread),
+          cmocka_unit_test(no_cancellation_far_from_zero),
+          cmocka_unit_test(every_type_is_read),
+          cmocka_unit_test(a_median_is_in_the_middle))

@@ -1,13 +1,9 @@
 /* Work that is stopped: an iteration is cut between two steps, an evaluation is
  * left out, going back ends on the way, and the numbers stay exact. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "unit/net.h"
 
@@ -120,10 +116,9 @@ static void cut_second(struct net *n, int steps)
     assert_int_equal(lab_walk_position(n->walk), steps + 1);
 }
 
-static void a_cut_iteration_goes_on_exactly(void **state)
+TEST_CASE(a_cut_iteration_goes_on_exactly)
 {
     struct net whole;
-    (void)state;
     digits(&whole);
     for (int i = 0; i < 2; i++)
         assert_int_equal(lab_walk_iterate(whole.walk), LAB_OK);
@@ -152,10 +147,9 @@ static void a_cut_iteration_goes_on_exactly(void **state)
     net_free(&whole);
 }
 
-static void back_from_a_cut_is_exact(void **state)
+TEST_CASE(back_from_a_cut_is_exact)
 {
     struct net walked;
-    (void)state;
     digits(&walked);
     int n = lab_walk_schedule(walked.walk)->n_steps;
     net_steps(&walked, n + 2);
@@ -175,10 +169,9 @@ static void back_from_a_cut_is_exact(void **state)
 }
 
 /* Among the last steps parameters have changed, and no copy was kept. */
-static void a_choice_after_a_cut_holds(void **state)
+TEST_CASE(a_choice_after_a_cut_holds)
 {
     struct net cut;
-    (void)state;
     digits(&cut);
     int n = lab_walk_schedule(cut.walk)->n_steps;
     cut_second(&cut, n - 3);
@@ -188,11 +181,10 @@ static void a_choice_after_a_cut_holds(void **state)
     net_free(&cut);
 }
 
-static void a_cut_iteration_that_is_left_is_none(void **state)
+TEST_CASE(a_cut_iteration_that_is_left_is_none)
 {
     struct net n;
     struct heard h;
-    (void)state;
     digits(&n);
     listen(&n, &h);
     lab_walk_run_begin(n.walk, "net");
@@ -205,11 +197,10 @@ static void a_cut_iteration_that_is_left_is_none(void **state)
 }
 
 /* Short ones come to their end, so that training stops between two. */
-static void a_short_iteration_comes_to_its_end(void **state)
+TEST_CASE(a_short_iteration_comes_to_its_end)
 {
     struct net n;
     struct asker a = {.after = 3};
-    (void)state;
     digits(&n);
     stop_after(&n, &a);
     assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
@@ -220,14 +211,13 @@ static void a_short_iteration_comes_to_its_end(void **state)
     net_free(&n);
 }
 
-static void an_evaluation_is_left_out(void **state)
+TEST_CASE(an_evaluation_is_left_out)
 {
     struct net n;
     struct heard h;
     struct asker count = {.after = INT32_MAX};
     double accuracy = -1;
     double loss = -1;
-    (void)state;
     digits(&n);
     listen(&n, &h);
     assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
@@ -253,12 +243,11 @@ static void an_evaluation_is_left_out(void **state)
     net_free(&n);
 }
 
-static void going_back_ends_on_the_way(void **state)
+TEST_CASE(going_back_ends_on_the_way)
 {
     struct net n;
     struct net fresh;
     struct asker count = {.after = INT32_MAX};
-    (void)state;
     digits(&n);
     for (int i = 0; i < 12; i++)
         assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);

@@ -1,14 +1,10 @@
 /* Back over switches of variants is exact: what runs again runs as it ran
  * then. Every place is compared with a fresh walk that did the same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "unit/net.h"
 
@@ -196,10 +192,9 @@ static void write_walk(struct script *s)
     steps(s, 5);
 }
 
-static void every_place_is_as_it_was(void **state)
+TEST_CASE(every_place_is_as_it_was)
 {
     struct script s = {.n = 0};
-    (void)state;
     if (!has_variants())
         skip();
     write_walk(&s);
@@ -208,12 +203,11 @@ static void every_place_is_as_it_was(void **state)
 
 /* Without the switches the walk ends with other bits: the comparison sees
  * them. */
-static void the_switches_show_in_the_bits(void **state)
+TEST_CASE(the_switches_show_in_the_bits)
 {
     struct script s = {.n = 0};
     struct net a;
     struct net b;
-    (void)state;
     if (!has_variants())
         skip();
     write_walk(&s);
@@ -235,11 +229,10 @@ static void the_switches_show_in_the_bits(void **state)
 
 /* At speed few copies are kept: the way leads over switches from an old one,
  * or from the seed. */
-static void after_training_at_speed(void **state)
+TEST_CASE(after_training_at_speed)
 {
     struct script s = {.n = 0};
     struct net n;
-    (void)state;
     if (!has_variants())
         skip();
     describe(&n);
@@ -256,11 +249,10 @@ static void after_training_at_speed(void **state)
 }
 
 /* Back one step at a time, from the end to the seed. */
-static void one_by_one(void **state)
+TEST_CASE(one_by_one)
 {
     struct script s = {.n = 0};
     struct net n;
-    (void)state;
     if (!has_variants())
         skip();
     write_walk(&s);
@@ -279,10 +271,9 @@ static void one_by_one(void **state)
 
 /* A group that ran is gone back over as one, also where its steps are shown
  * apart now: between them there is nothing that has run. */
-static void a_group_that_ran_is_one_step_back(void **state)
+TEST_CASE(a_group_that_ran_is_one_step_back)
 {
     struct net n;
-    (void)state;
     if (!has_variants())
         skip();
     describe(&n);
@@ -308,10 +299,9 @@ static void a_group_that_ran_is_one_step_back(void **state)
 
 /* What is chosen holds for all that runs from then on: also after going back
  * to before it was chosen. */
-static void a_choice_outlives_going_back(void **state)
+TEST_CASE(a_choice_outlives_going_back)
 {
     struct net n;
-    (void)state;
     if (!has_variants())
         skip();
     describe(&n);
@@ -323,15 +313,9 @@ static void a_choice_outlives_going_back(void **state)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_place_is_as_it_was),
-        cmocka_unit_test(the_switches_show_in_the_bits),
-        cmocka_unit_test(after_training_at_speed),
-        cmocka_unit_test(one_by_one),
-        cmocka_unit_test(a_group_that_ran_is_one_step_back),
-        cmocka_unit_test(a_choice_outlives_going_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(every_place_is_as_it_was),
+          cmocka_unit_test(the_switches_show_in_the_bits),
+          cmocka_unit_test(after_training_at_speed),
+          cmocka_unit_test(one_by_one),
+          cmocka_unit_test(a_group_that_ran_is_one_step_back),
+          cmocka_unit_test(a_choice_outlives_going_back))

@@ -1,21 +1,16 @@
 /* Shapes: how many elements, what they look like in words, where an element
  * stands. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "engine/tensor.h"
 
-static void counts_multiply_the_dimensions(void **state)
+TEST_CASE(counts_multiply_the_dimensions)
 {
     int64_t n = -1;
-    (void)state;
     struct lab_shape scalar = {0};
     assert_int_equal(lab_shape_count(&scalar, &n), LAB_OK);
     assert_int_equal(n, 1);
@@ -24,7 +19,7 @@ static void counts_multiply_the_dimensions(void **state)
     assert_int_equal(n, 91);
 }
 
-static void a_bad_shape_leaves_the_count_alone(void **state)
+TEST_CASE(a_bad_shape_leaves_the_count_alone)
 {
     const struct lab_shape bad[] = {
         {1, {0}},
@@ -35,7 +30,6 @@ static void a_bad_shape_leaves_the_count_alone(void **state)
         {3, {INT64_MAX, INT64_MAX, INT64_MAX}},
         {6, {1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20}},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         int64_t n = 42;
         char text[LAB_SHAPE_TEXT];
@@ -47,11 +41,10 @@ static void a_bad_shape_leaves_the_count_alone(void **state)
     }
 }
 
-static void text_has_room_for_the_largest(void **state)
+TEST_CASE(text_has_room_for_the_largest)
 {
     char text[LAB_SHAPE_TEXT];
     struct lab_shape s = {LAB_MAX_RANK, {0}};
-    (void)state;
     for (int i = 0; i < LAB_MAX_RANK; i++)
         s.dim[i] = INT64_MAX - i;
     lab_shape_text(&s, text);
@@ -63,23 +56,21 @@ static void text_has_room_for_the_largest(void **state)
     assert_string_equal(lab_shape_text(&s, text), "[]");
 }
 
-static void shapes_are_equal_in_rank_and_dimensions(void **state)
+TEST_CASE(shapes_are_equal_in_rank_and_dimensions)
 {
     struct lab_shape a = {2, {3, 4, 99}};
     struct lab_shape b = {2, {3, 4, 11}};
     struct lab_shape c = {3, {3, 4, 99}};
     struct lab_shape d = {2, {4, 3}};
-    (void)state;
     assert_true(lab_shape_equal(&a, &b));
     assert_false(lab_shape_equal(&a, &c));
     assert_false(lab_shape_equal(&a, &d));
 }
 
-static void unravel_and_ravel_undo_each_other(void **state)
+TEST_CASE(unravel_and_ravel_undo_each_other)
 {
     const struct lab_shape s = {4, {2, 3, 1, 5}};
     int64_t before[LAB_MAX_RANK] = {-1};
-    (void)state;
     for (int64_t i = 0; i < 30; i++) {
         int64_t at[LAB_MAX_RANK];
         lab_shape_unravel(&s, i, at);
@@ -91,11 +82,10 @@ static void unravel_and_ravel_undo_each_other(void **state)
     }
 }
 
-static void ravel_refuses_what_is_outside(void **state)
+TEST_CASE(ravel_refuses_what_is_outside)
 {
     const struct lab_shape s = {2, {2, 3}};
     const struct lab_shape scalar = {0};
-    (void)state;
     assert_int_equal(lab_shape_ravel(&s, (int64_t[]){1, 2}, 2), 5);
     assert_int_equal(lab_shape_ravel(&s, (int64_t[]){2, 0}, 2), -1);
     assert_int_equal(lab_shape_ravel(&s, (int64_t[]){0, 3}, 2), -1);
@@ -105,15 +95,9 @@ static void ravel_refuses_what_is_outside(void **state)
     assert_int_equal(lab_shape_ravel(&scalar, (int64_t[]){0}, 0), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_multiply_the_dimensions),
-        cmocka_unit_test(a_bad_shape_leaves_the_count_alone),
-        cmocka_unit_test(text_has_room_for_the_largest),
-        cmocka_unit_test(shapes_are_equal_in_rank_and_dimensions),
-        cmocka_unit_test(unravel_and_ravel_undo_each_other),
-        cmocka_unit_test(ravel_refuses_what_is_outside),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(counts_multiply_the_dimensions),
+          cmocka_unit_test(a_bad_shape_leaves_the_count_alone),
+          cmocka_unit_test(text_has_room_for_the_largest),
+          cmocka_unit_test(shapes_are_equal_in_rank_and_dimensions),
+          cmocka_unit_test(unravel_and_ravel_undo_each_other),
+          cmocka_unit_test(ravel_refuses_what_is_outside))

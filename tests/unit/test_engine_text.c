@@ -1,16 +1,12 @@
 /* Text as data: characters, windows, what is held back, and the model that
  * counts. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "engine/session.h"
@@ -61,11 +57,10 @@ static void built(struct net *n)
         fail_msg("%s", lab_error());
 }
 
-static void characters_are_code_points(void **state)
+TEST_CASE(characters_are_code_points)
 {
     struct net n;
     struct lab_str s;
-    (void)state;
     /* A mark, two line ends of Windows, a lone return, one character each of
      * two, three and four bytes. */
     write_text("\xEF\xBB\xBF"
@@ -130,13 +125,12 @@ static void fill(struct net *n, int64_t iteration, int32_t *x, int32_t *y)
                      LAB_OK);
 }
 
-static void windows_stand_one_behind_the_other(void **state)
+TEST_CASE(windows_stand_one_behind_the_other)
 {
     struct net n;
     struct lab_data_facts f;
     int32_t x[3 * T];
     int32_t y[3 * T];
-    (void)state;
     write_places(PLACES);
     describe(&n, T, 3, 256);
     n.spec.data.split = 0.7;
@@ -162,7 +156,7 @@ static void windows_stand_one_behind_the_other(void **state)
 
 /* Every epoch: each window once, none into what is held back, not always at
  * the same places; the same again from the same seed. */
-static void shuffled_windows(void **state)
+TEST_CASE(shuffled_windows)
 {
     struct net n;
     struct lab_data_facts f;
@@ -170,7 +164,6 @@ static void shuffled_windows(void **state)
     int32_t y[2 * T];
     int begin[8];
     bool moved = false;
-    (void)state;
     write_places(PLACES);
     describe(&n, T, 2, 256);
     n.spec.data.split = 0.7;
@@ -211,9 +204,8 @@ static void shuffled_windows(void **state)
 }
 
 /* Each held-back character is a target once, whatever the lengths. */
-static void held_back_windows_cover_the_end(void **state)
+TEST_CASE(held_back_windows_cover_the_end)
 {
-    (void)state;
     for (int count = 60; count < 60 + 2 * T; count++) {
         struct net n;
         struct lab_data_facts f;
@@ -246,13 +238,12 @@ static void held_back_windows_cover_the_end(void **state)
 
 /* The mean over characters, with a last window that overlaps and a batch that
  * is not full: of the losses that the network's own scores give. */
-static void an_evaluation_is_a_mean_over_characters(void **state)
+TEST_CASE(an_evaluation_is_a_mean_over_characters)
 {
     struct net n;
     struct lab_data_facts f;
     double loss;
     double accuracy;
-    (void)state;
     write_places(100);
     describe(&n, T, 4, 100);
     n.spec.data.split = 0.8;
@@ -304,9 +295,8 @@ static double order3(const char *text, double split)
     return bits;
 }
 
-static void counting_by_hand(void **state)
+TEST_CASE(counting_by_hand)
 {
-    (void)state;
     /* "aba" trains. After "a" came b once: (1 + 1 * p0) / 2, and without a
      * context (1 + 2 * 1/2) / 5 = 2/5. Nothing ever came after "ba". */
     assert_float_equal(order3("abab", 0.75), -log2(0.7), 1e-6);
@@ -321,11 +311,10 @@ static void counting_by_hand(void **state)
 }
 
 /* The text that ships: plain ASCII, long enough, and with the project. */
-static void the_course_text(void **state)
+TEST_CASE(the_course_text)
 {
     struct net n;
     double bits = 0;
-    (void)state;
     setenv("LAPENNA_LAB_DATA_DIR", LAB_SOURCE_DIR, 1);
     describe(&n, 64, 16, 128);
     lab_free(n.spec.data.path);
@@ -342,7 +331,7 @@ static void the_course_text(void **state)
 }
 
 /* Beside a map of places stand the characters that were read there. */
-static void a_map_is_labelled_by_characters(void **state)
+TEST_CASE(a_map_is_labelled_by_characters)
 {
     static const char *const read[] = {"a",   "' '",      "\\n",
                                        "\\t", "\303\251", "b"};
@@ -351,7 +340,6 @@ static void a_map_is_labelled_by_characters(void **state)
     struct lab_snapshot snap = {0};
     struct lab_command go = {.kind = LAB_DO_FINISH, .phase = -1};
     struct lab_command show = {.kind = LAB_DO_SHOW, .phase = -1};
-    (void)state;
     write_text("a \n\t\303\251ba \n\t\303\251ba \n\t\303\251b");
     describe(&n, 6, 1, 6);
     struct lab_session_config config = {.spec = &n.spec, .backend = "cpu"};

@@ -2,16 +2,12 @@
  * with it; one that agrees is not. */
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "attention/attention.h"
 #include "base/mem.h"
@@ -27,11 +23,10 @@ static int back_to_start(void **state)
     return 0;
 }
 
-static void what_ships_is_never_withdrawn(void **state)
+TEST_CASE(what_ships_is_never_withdrawn)
 {
     struct lab_backend *be;
     struct lab_str said;
-    (void)state;
     lab_str_init(&said);
     assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
     if (lab_backend_check(be, &said))
@@ -164,10 +159,9 @@ static const struct lab_kernel_set choosy_set = {"relu", choosy_rows, 3};
 
 /* Some sizes refused: still offered. All of them: not, and nothing is said. Any
  * other failure is one. */
-static void a_variant_may_refuse_sizes(void **state)
+TEST_CASE(a_variant_may_refuse_sizes)
 {
     struct lab_str said;
-    (void)state;
     prepared = 0;
     join_backend_add(&choosy_set);
     struct lab_backend *be = join_backend();
@@ -195,12 +189,11 @@ static const char *variant_of(struct net *n, const char *step)
 }
 
 /* A schedule prepares its steps; what is refused leaves the old one in place. */
-static void a_schedule_is_refused_with_the_step(void **state)
+TEST_CASE(a_schedule_is_refused_with_the_step)
 {
     struct net n;
     const struct lab_variant_choice choice[] = {{"relu1", "never"},
                                                 {"relu1", "choosy"}};
-    (void)state;
     join_backend_add(&choosy_set);
     net_init(&n);
     net_tensor(&n, "x 2,3", NULL);
@@ -230,10 +223,9 @@ static void a_schedule_is_refused_with_the_step(void **state)
     net_free(&n);
 }
 
-static void wrong_steps_are_withdrawn(void **state)
+TEST_CASE(wrong_steps_are_withdrawn)
 {
     struct lab_str said;
-    (void)state;
     join_backend_add(&relu_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
@@ -333,10 +325,9 @@ static const struct lab_variant group_rows[] = {
 };
 static const struct lab_kernel_set group_set = {"dense", group_rows, 2};
 
-static void wrong_groups_are_withdrawn(void **state)
+TEST_CASE(wrong_groups_are_withdrawn)
 {
     struct lab_str said;
-    (void)state;
     join_backend_add(&group_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
@@ -363,10 +354,9 @@ static const struct lab_variant alone_rows[] = {
     {.name = "alone", .phase = LAB_FORWARD, .run = group_alone}};
 static const struct lab_kernel_set alone_set = {"dense", alone_rows, 1};
 
-static void a_group_without_activations_stays(void **state)
+TEST_CASE(a_group_without_activations_stays)
 {
     struct lab_str said;
-    (void)state;
     join_backend_add(&alone_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
@@ -414,10 +404,9 @@ static const struct lab_variant attend_rows[] = {
 static const struct lab_kernel_set attend_set = {"scaled_dot_attention",
                                                  attend_rows, 1};
 
-static void a_group_is_not_judged_where_it_does_not_serve(void **state)
+TEST_CASE(a_group_is_not_judged_where_it_does_not_serve)
 {
     struct lab_str said;
-    (void)state;
     join_backend_add(&attend_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
@@ -429,11 +418,10 @@ static void a_group_is_not_judged_where_it_does_not_serve(void **state)
     lab_backend_close(be);
 }
 
-static void the_null_backend_is_not_judged(void **state)
+TEST_CASE(the_null_backend_is_not_judged)
 {
     struct lab_backend *be;
     struct lab_str said;
-    (void)state;
     lab_str_init(&said);
     assert_int_equal(lab_backend_open(&be, "null", 0), LAB_OK);
     assert_int_equal(lab_backend_check(be, &said), LAB_OK);
@@ -459,9 +447,8 @@ static void *check_too(void *user)
 
 /* Two threads that open one backend: the second waits for the first's check,
  * and checks itself only when that one was not whole. */
-static void a_check_in_progress_is_waited_for(void **state)
+TEST_CASE(a_check_in_progress_is_waited_for)
 {
-    (void)state;
     for (int whole = 0; whole < 2; whole++) {
         const struct timespec moment = {.tv_nsec = 20000000};
         pthread_t thread;
@@ -483,18 +470,10 @@ static void a_check_in_progress_is_waited_for(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, back_to_start, back_to_start)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_ships_is_never_withdrawn),
-        TEST(a_variant_may_refuse_sizes),
-        TEST(a_schedule_is_refused_with_the_step),
-        TEST(wrong_steps_are_withdrawn),
-        TEST(wrong_groups_are_withdrawn),
-        TEST(a_group_without_activations_stays),
-        TEST(a_group_is_not_judged_where_it_does_not_serve),
-        TEST(the_null_backend_is_not_judged),
-        TEST(a_check_in_progress_is_waited_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(what_ships_is_never_withdrawn), TEST(a_variant_may_refuse_sizes),
+          TEST(a_schedule_is_refused_with_the_step),
+          TEST(wrong_steps_are_withdrawn), TEST(wrong_groups_are_withdrawn),
+          TEST(a_group_without_activations_stays),
+          TEST(a_group_is_not_judged_where_it_does_not_serve),
+          TEST(the_null_backend_is_not_judged),
+          TEST(a_check_in_progress_is_waited_for))

@@ -1,14 +1,10 @@
 /* The stepper forward: what is written when, and what a switch of variants, a
  * restart and an evaluation leave behind. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "unit/net.h"
@@ -33,10 +29,9 @@ static int steps_of(struct net *n)
     return lab_walk_schedule(n->walk)->n_steps;
 }
 
-static void a_step_writes_its_outputs_and_no_more(void **state)
+TEST_CASE(a_step_writes_its_outputs_and_no_more)
 {
     struct net n;
-    (void)state;
     digits(&n);
     const struct lab_schedule *s = lab_walk_schedule(n.walk);
     for (int i = 0; i < s->n_steps; i++) {
@@ -73,10 +68,9 @@ static void a_step_writes_its_outputs_and_no_more(void **state)
     net_free(&n);
 }
 
-static void a_generation_counts_every_write(void **state)
+TEST_CASE(a_generation_counts_every_write)
 {
     struct net n;
-    (void)state;
     digits(&n);
     int W = net_id(&n, "fc1.W");
     int out = net_id(&n, "fc1.out");
@@ -93,11 +87,10 @@ static void a_generation_counts_every_write(void **state)
     net_free(&n);
 }
 
-static void the_same_seed_gives_the_same_bits(void **state)
+TEST_CASE(the_same_seed_gives_the_same_bits)
 {
     struct net a;
     struct net b;
-    (void)state;
     digits(&a);
     digits(&b);
     for (int i = 0; i < 3; i++)
@@ -115,11 +108,10 @@ static void the_same_seed_gives_the_same_bits(void **state)
     net_free(&a);
 }
 
-static void another_seed_gives_another_mask(void **state)
+TEST_CASE(another_seed_gives_another_mask)
 {
     struct net a;
     struct net b;
-    (void)state;
     net_init(&a);
     net_init(&b);
     b.spec.seed = 8;
@@ -152,11 +144,10 @@ static void another_seed_gives_another_mask(void **state)
     net_free(&b);
 }
 
-static void restart_gives_the_same_bits(void **state)
+TEST_CASE(restart_gives_the_same_bits)
 {
     struct net n;
     struct net_moment *first[40];
-    (void)state;
     digits(&n);
     int steps = steps_of(&n);
     assert_true(steps < 40);
@@ -178,13 +169,12 @@ static void restart_gives_the_same_bits(void **state)
     net_free(&n);
 }
 
-static void an_evaluation_leaves_everything_as_it_was(void **state)
+TEST_CASE(an_evaluation_leaves_everything_as_it_was)
 {
     struct net n;
     struct net other;
     double accuracy = -1;
     double loss = -1;
-    (void)state;
     digits(&n);
     digits(&other);
     const int stops[] = {0, 3, 9, 100};
@@ -219,12 +209,11 @@ static void an_evaluation_leaves_everything_as_it_was(void **state)
 }
 
 /* The evaluation against the same network by hand, in double, no dropout. */
-static void an_evaluation_is_right(void **state)
+TEST_CASE(an_evaluation_is_right)
 {
     struct net n;
     double accuracy;
     double loss;
-    (void)state;
     digits(&n);
     for (int i = 0; i < 30; i++)
         assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
@@ -271,12 +260,11 @@ static void an_evaluation_is_right(void **state)
     net_free(&n);
 }
 
-static void nothing_held_back_is_nan(void **state)
+TEST_CASE(nothing_held_back_is_nan)
 {
     struct net n;
     double accuracy = 1;
     double loss = 1;
-    (void)state;
     net_init(&n);
     net_every_op(&n, "mse", "sgd lr=0.1");
     net_walk(&n, "cpu");
@@ -293,12 +281,11 @@ static bool have_onednn(struct net *n)
                                NULL, LAB_FORWARD, "onednn");
 }
 
-static void a_switch_in_the_middle_keeps_the_place(void **state)
+TEST_CASE(a_switch_in_the_middle_keeps_the_place)
 {
     struct net n;
     int64_t exec;
     int64_t ns;
-    (void)state;
     digits(&n); /* fc1.matmul fc1.bias act drop fc2.matmul fc2.bias ... */
     if (!have_onednn(&n)) {
         net_free(&n);
@@ -331,11 +318,10 @@ static void a_switch_in_the_middle_keeps_the_place(void **state)
     net_free(&n);
 }
 
-static void a_switch_at_any_place_keeps_the_numbers(void **state)
+TEST_CASE(a_switch_at_any_place_keeps_the_numbers)
 {
     struct net a;
     struct net b;
-    (void)state;
     digits(&a);
     if (!have_onednn(&a)) {
         net_free(&a);
@@ -366,19 +352,13 @@ static void a_switch_at_any_place_keeps_the_numbers(void **state)
     net_free(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_writes_its_outputs_and_no_more),
-        cmocka_unit_test(a_generation_counts_every_write),
-        cmocka_unit_test(the_same_seed_gives_the_same_bits),
-        cmocka_unit_test(another_seed_gives_another_mask),
-        cmocka_unit_test(restart_gives_the_same_bits),
-        cmocka_unit_test(an_evaluation_leaves_everything_as_it_was),
-        cmocka_unit_test(an_evaluation_is_right),
-        cmocka_unit_test(nothing_held_back_is_nan),
-        cmocka_unit_test(a_switch_in_the_middle_keeps_the_place),
-        cmocka_unit_test(a_switch_at_any_place_keeps_the_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_step_writes_its_outputs_and_no_more),
+          cmocka_unit_test(a_generation_counts_every_write),
+          cmocka_unit_test(the_same_seed_gives_the_same_bits),
+          cmocka_unit_test(another_seed_gives_another_mask),
+          cmocka_unit_test(restart_gives_the_same_bits),
+          cmocka_unit_test(an_evaluation_leaves_everything_as_it_was),
+          cmocka_unit_test(an_evaluation_is_right),
+          cmocka_unit_test(nothing_held_back_is_nan),
+          cmocka_unit_test(a_switch_in_the_middle_keeps_the_place),
+          cmocka_unit_test(a_switch_at_any_place_keeps_the_numbers))

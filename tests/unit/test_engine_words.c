@@ -1,15 +1,11 @@
 /* Words out of text, their numbers, rows of one length, and the samples of
  * word2vec. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -32,7 +28,7 @@ static void expect_words(const char *text, size_t len, const char *want)
     lab_str_release(&s);
 }
 
-static void words_are_runs_of_letters(void **state)
+TEST_CASE(words_are_runs_of_letters)
 {
     static const char *const cases[][2] = {
         {"", ""},
@@ -53,18 +49,16 @@ static void words_are_runs_of_letters(void **state)
         {"\xE4\xBD\xA0\xE5\xA5\xBD\xE3\x80\x82", "\xE4\xBD\xA0\xE5\xA5\xBD|"},
         {"1984 r2d2", "1984|r2d2|"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         expect_words(cases[i][0], strlen(cases[i][0]), cases[i][1]);
     expect_words("two words", 5, "two|w|");
 }
 
 /* A word without end is cut, between two letters and never within one. */
-static void long_words_are_cut(void **state)
+TEST_CASE(long_words_are_cut)
 {
     char text[401];
     char want[LAB_WORD_BYTES + 2];
-    (void)state;
     for (int i = 0; i < 400; i += 2)
         memcpy(text + i, "\xC3\xA4", 2);
     text[400] = '\0';
@@ -100,11 +94,10 @@ static void expect_list(const char *text,
     lab_vocabulary_free(v);
 }
 
-static void the_order_of_the_numbers(void **state)
+TEST_CASE(the_order_of_the_numbers)
 {
     static const char text[] = "b a c a c d c";
     struct lab_vocabulary_rule rule = {0};
-    (void)state;
     expect_list(text, &rule, "<pad>:0 c:3 a:2 b:1 d:1");
     rule.order = LAB_WORDS_AS_THEY_COME;
     expect_list(text, &rule, "<pad>:0 b:1 a:2 c:3 d:1");
@@ -117,11 +110,10 @@ static void the_order_of_the_numbers(void **state)
     expect_list(text, &rule, "<pad>:0 <OOV>:0 c:3 a:2 b:1 d:1");
 }
 
-static void what_it_does_not_have(void **state)
+TEST_CASE(what_it_does_not_have)
 {
     const struct lab_vocabulary_rule rule = {.unknown = true};
     struct lab_vocabulary *v = make("one two", &rule);
-    (void)state;
     assert_int_equal(lab_vocabulary_find(v, "three"), -1);
     assert_int_equal(lab_vocabulary_find(v, "<pad>"), -1);
     assert_string_equal(lab_vocabulary_word(v, -1), "?");
@@ -132,11 +124,10 @@ static void what_it_does_not_have(void **state)
 }
 
 /* More words than the table starts with. */
-static void many_words_are_found(void **state)
+TEST_CASE(many_words_are_found)
 {
     const struct lab_vocabulary_rule rule = {.order = LAB_WORDS_AS_THEY_COME};
     struct lab_str s;
-    (void)state;
     lab_str_init(&s);
     for (int i = 0; i < 5000; i++)
         lab_str_addf(&s, "w%d ", i * 7919 % 5003);
@@ -151,7 +142,7 @@ static void many_words_are_found(void **state)
     lab_str_release(&s);
 }
 
-static void rows_of_one_length(void **state)
+TEST_CASE(rows_of_one_length)
 {
     static const int32_t ids[] = {7, 8, 9};
     static const struct {
@@ -162,7 +153,6 @@ static void rows_of_one_length(void **state)
         {{3, true, true}, {7, 8, 9}},         {{2, false, false}, {8, 9}},
         {{2, false, true}, {7, 8}},           {{2, true, true}, {7, 8}},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         double row[5] = {-1, -1, -1, -1, -1};
         lab_vocabulary_pad(ids, 3, &cases[i].pad, row);
@@ -201,14 +191,13 @@ static enum lab_status read_words(struct lab_samples *t,
 /* a is 2, b 3, c 4, d 5, e 6; the lines do not see each other. */
 static const char text[] = "a b c\n\nalone?\r\nd E\n";
 
-static void bags_of_words(void **state)
+TEST_CASE(bags_of_words)
 {
     static const float x[5][4] = {
         {0, 0, 3, 4}, {0, 2, 4, 0}, {2, 3, 0, 0}, {0, 0, 7, 0}, {0, 6, 0, 0}};
     static const int32_t y[] = {2, 3, 4, 6, 7};
     struct lab_samples t;
     struct lab_vocabulary *v;
-    (void)state;
     write_text(text, sizeof(text) - 1);
     assert_int_equal(read_words(&t, &v, false, 0), LAB_OK);
     assert_int_equal(t.rows, 5);
@@ -220,13 +209,12 @@ static void bags_of_words(void **state)
     lab_vocabulary_free(v);
 }
 
-static void pairs_of_words(void **state)
+TEST_CASE(pairs_of_words)
 {
     static const float x[] = {2, 2, 3, 3, 4, 4, 6, 7};
     static const int32_t y[] = {3, 4, 2, 4, 2, 3, 7, 6};
     struct lab_samples t;
     struct lab_vocabulary *v;
-    (void)state;
     write_text(text, sizeof(text) - 1);
     assert_int_equal(read_words(&t, &v, true, 64), LAB_OK);
     assert_int_equal(t.rows, 8);
@@ -253,11 +241,10 @@ static void expect_refused(const char *bytes, size_t n, enum lab_status st,
     assert_null(t.x);
 }
 
-static void bad_texts_are_refused(void **state)
+TEST_CASE(bad_texts_are_refused)
 {
     struct lab_samples t;
     struct lab_vocabulary *v;
-    (void)state;
     expect_refused("", 0, LAB_E_PARSE, "not one word");
     expect_refused("?!\n...\n", 7, LAB_E_PARSE, "not one word");
     expect_refused("one\ntwo\n", 8, LAB_E_PARSE, "no line has two words");
@@ -269,11 +256,10 @@ static void bad_texts_are_refused(void **state)
     assert_int_equal(read_words(&t, &v, false, 0), LAB_E_IO);
 }
 
-static void no_memory_anywhere(void **state)
+TEST_CASE(no_memory_anywhere)
 {
     struct lab_samples t;
     struct lab_vocabulary *v;
-    (void)state;
     write_text(text, sizeof(text) - 1);
     enum lab_status st = LAB_E_NOMEM;
     for (int64_t nth = 1; st == LAB_E_NOMEM; nth++) {

@@ -1,9 +1,5 @@
 /* The first kernels: the course's random numbers, and pictures of a launch. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +9,11 @@
 
 /* The first numbers of rand() after srand(1) in the GNU C library, as its
  * manual's examples and every program without a seed show them. */
-static void the_numbers_are_glibc_s(void **state)
+TEST_CASE(the_numbers_are_glibc_s)
 {
     static const int32_t want[] = {1804289383, 846930886,  1681692777,
                                    1714636915, 1957747793, 424238335};
     struct lab_course_rand r;
-    (void)state;
     lab_course_rand_init(&r, 1);
     for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
         assert_int_equal(lab_course_rand_next(&r), want[i]);
@@ -43,9 +38,8 @@ static void expect(struct lab_first_launch launch, int64_t marked,
     lab_str_release(&text);
 }
 
-static void pictures(void **state)
+TEST_CASE(pictures)
 {
-    (void)state;
     expect((struct lab_first_launch){{2, 1, 1}, {3, 2, 1}}, 7, 11, 78,
            "+(0,0)-------+ +(1,0)-------+\n"
            "|  0   1   2 | |  6 [ 7]  8 |\n"
@@ -66,12 +60,11 @@ static void pictures(void **state)
 }
 
 /* Nothing is wider than it may be, whatever the launch. */
-static void pictures_fit(void **state)
+TEST_CASE(pictures_fit)
 {
     static const int64_t sides[] = {1, 2, 7, 33, 1000, 65535};
     enum { SIDES = sizeof(sides) / sizeof(*sides) };
     struct lab_str text;
-    (void)state;
     lab_str_init(&text);
     for (int i = 0; i < SIDES * SIDES; i++) {
         struct lab_first_launch l = {{sides[i / SIDES], sides[i % SIDES], 1},
@@ -89,12 +82,5 @@ static void pictures_fit(void **state)
     lab_str_release(&text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_numbers_are_glibc_s),
-        cmocka_unit_test(pictures),
-        cmocka_unit_test(pictures_fit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(the_numbers_are_glibc_s), cmocka_unit_test(pictures),
+          cmocka_unit_test(pictures_fit))

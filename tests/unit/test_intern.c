@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -18,10 +14,9 @@ static int forget(void **state)
     return 0;
 }
 
-static void same_text_same_id(void **state)
+TEST_CASE(same_text_same_id)
 {
     char copy[] = "fc1.matmul";
-    (void)state;
     uint32_t a = lab_intern("fc1.matmul");
     uint32_t b = lab_intern("fc1.bias");
     assert_true(a > 0 && b > 0 && a != b);
@@ -32,9 +27,8 @@ static void same_text_same_id(void **state)
     assert_int_equal(lab_intern_count(), 3);
 }
 
-static void nothing_is_id_zero(void **state)
+TEST_CASE(nothing_is_id_zero)
 {
-    (void)state;
     assert_int_equal(lab_intern(""), 0);
     assert_int_equal(lab_intern(NULL), 0);
     assert_string_equal(lab_intern_text(0), "");
@@ -42,9 +36,8 @@ static void nothing_is_id_zero(void **state)
     assert_string_equal(lab_intern_text(UINT32_MAX), "");
 }
 
-static void texts_stay_where_they_are(void **state)
+TEST_CASE(texts_stay_where_they_are)
 {
-    (void)state;
     const char *first = lab_intern_text(lab_intern("first"));
     for (int i = 0; i < 20000; i++) {
         char text[32];
@@ -69,11 +62,10 @@ static void *intern_all(void *arg)
     return NULL;
 }
 
-static void threads_agree(void **state)
+TEST_CASE(threads_agree)
 {
     static uint32_t ids[4][5000];
     pthread_t thread[4];
-    (void)state;
     for (int t = 0; t < 4; t++)
         pthread_create(&thread[t], NULL, intern_all, ids[t]);
     for (int t = 0; t < 4; t++)
@@ -86,9 +78,8 @@ static void threads_agree(void **state)
     }
 }
 
-static void short_memory_gives_zero(void **state)
+TEST_CASE(short_memory_gives_zero)
 {
-    (void)state;
     for (int64_t nth = 1; nth <= 3; nth++) {
         lab_intern_release();
         lab_mem_fail_from(nth);
@@ -99,14 +90,8 @@ static void short_memory_gives_zero(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(same_text_same_id, forget),
-        cmocka_unit_test_teardown(nothing_is_id_zero, forget),
-        cmocka_unit_test_teardown(texts_stay_where_they_are, forget),
-        cmocka_unit_test_teardown(threads_agree, forget),
-        cmocka_unit_test_teardown(short_memory_gives_zero, forget),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(same_text_same_id, forget),
+          cmocka_unit_test_teardown(nothing_is_id_zero, forget),
+          cmocka_unit_test_teardown(texts_stay_where_they_are, forget),
+          cmocka_unit_test_teardown(threads_agree, forget),
+          cmocka_unit_test_teardown(short_memory_gives_zero, forget))

@@ -1,9 +1,5 @@
 /* The ceilings of the device that a walk runs on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,12 +45,11 @@ static struct lab_device_info device_of(const char *name)
     return d;
 }
 
-static void what_was_measured_is_found(void **state)
+TEST_CASE(what_was_measured_is_found)
 {
     const char *db = sample_path("runs.db");
     struct lab_device_info d = device_of("a chip");
     struct lab_ceiling_cache k = {.asked = false};
-    (void)state;
     add(db, "a chip", "copy", 3e12);
     add(db, "a chip", "fp32", 5e13);
     const double *per_s = lab_ceiling_cache_find(&k, db, "cuda", &d);
@@ -74,12 +69,11 @@ static void what_was_measured_is_found(void **state)
 }
 
 /* The device's own attributes say as much as a data sheet. */
-static void nothing_is_made_up(void **state)
+TEST_CASE(nothing_is_made_up)
 {
     const char *db = sample_path("runs.db");
     struct lab_device_info d = device_of("NVIDIA H200");
     struct lab_ceiling_cache k = {.asked = false};
-    (void)state;
     /* there is no such file yet */
     assert_true(
         isnan(lab_ceiling_cache_find(&k, db, "cuda", &d)[LAB_CEILING_COPY]));
@@ -89,11 +83,5 @@ static void nothing_is_made_up(void **state)
         isnan(lab_ceiling_cache_find(&k, db, "cuda", &d)[LAB_CEILING_COPY]));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(what_was_measured_is_found, cleanup),
-        cmocka_unit_test_teardown(nothing_is_made_up, cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(what_was_measured_is_found, cleanup),
+          cmocka_unit_test_teardown(nothing_is_made_up, cleanup))

@@ -1,10 +1,6 @@
 /* The labs' attention: the reference and the CPU's kernels against values that
  * one works out by hand, with and without the causal mask. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 
@@ -83,38 +79,34 @@ static void both(const struct lab_operation *op, lab_kernel_fn *const *run,
     }
 }
 
-static void without_a_mask_all_keys_count(void **state)
+TEST_CASE(without_a_mask_all_keys_count)
 {
     static lab_kernel_fn *const run[] = {lab_attention_cpu_naive,
                                          lab_attention_cpu_online};
-    (void)state;
     both(&lab_operation_attention, run, false);
 }
 
-static void with_the_mask_no_later_key_counts(void **state)
+TEST_CASE(with_the_mask_no_later_key_counts)
 {
     static lab_kernel_fn *const run[] = {lab_attention_causal_cpu_naive,
                                          lab_attention_causal_cpu_online};
-    (void)state;
     both(&lab_operation_attention_causal, run, true);
 }
 
-static void the_mask_leaves_half_and_half_a_row(void **state)
+TEST_CASE(the_mask_leaves_half_and_half_a_row)
 {
-    (void)state;
     assert_true(lab_operation_attention.flop(dim) == 4.0 * B * H * T * T * D);
     assert_true(lab_operation_attention_causal.flop(dim) ==
                 4.0 * B * H * D * (1 + 2 + 3));
 }
 
 /* Scores have to differ, or a wrong softmax would not be seen. */
-static void queries_and_keys_have_variance_one(void **state)
+TEST_CASE(queries_and_keys_have_variance_one)
 {
     enum { N = 4096 };
     const int64_t large[] = {1, 1, N / 64, 64};
     static float x[2][N];
     const struct lab_bench_tensor t = {LAB_ROLE_IN, LAB_F32, 4, {1, 1, 64, 64}};
-    (void)state;
     for (int k = 0; k < 2; k++) {
         double sum = 0;
         double squares = 0;
@@ -131,7 +123,7 @@ static void queries_and_keys_have_variance_one(void **state)
 }
 
 /* Numbers that a grid of 2^-24 does not hold: near 0 an fp32 has more bits. */
-static void queries_and_keys_have_all_their_bits(void **state)
+TEST_CASE(queries_and_keys_have_all_their_bits)
 {
     enum { N = 4096 };
     const int64_t size[] = {1, 1, N / 64, 64};
@@ -139,7 +131,6 @@ static void queries_and_keys_have_all_their_bits(void **state)
     static float x[N];
     int small = 0;
     int apart = 0;
-    (void)state;
     assert_true(lab_attention_fill(size, 0, &t, 7, x));
     for (int i = 0; i < N; i++) {
         double steps = ldexp((double)x[i] / sqrt(12), 24);
@@ -153,11 +144,10 @@ static void queries_and_keys_have_all_their_bits(void **state)
 }
 
 /* cuBLAS's scores are written, read, written and read: four times 4 bytes. */
-static void a_librarys_scores_are_its_own_bytes(void **state)
+TEST_CASE(a_librarys_scores_are_its_own_bytes)
 {
     const struct lab_operation *op = &lab_operation_attention;
     const double scores = (double)B * H * T * T;
-    (void)state;
     double bytes = op->library_traffic(dim, LAB_FP32, "cublas");
     assert_true(bytes == op->bytes(dim, LAB_FP32) + 16 * scores);
     assert_true(isnan(op->library_traffic(dim, LAB_BF16, "cudnn")));
@@ -165,15 +155,9 @@ static void a_librarys_scores_are_its_own_bytes(void **state)
                     dim, LAB_FP32, "cublas") == bytes);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_librarys_scores_are_its_own_bytes),
-        cmocka_unit_test(without_a_mask_all_keys_count),
-        cmocka_unit_test(with_the_mask_no_later_key_counts),
-        cmocka_unit_test(the_mask_leaves_half_and_half_a_row),
-        cmocka_unit_test(queries_and_keys_have_variance_one),
-        cmocka_unit_test(queries_and_keys_have_all_their_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_librarys_scores_are_its_own_bytes),
+          cmocka_unit_test(without_a_mask_all_keys_count),
+          cmocka_unit_test(with_the_mask_no_later_key_counts),
+          cmocka_unit_test(the_mask_leaves_half_and_half_a_row),
+          cmocka_unit_test(queries_and_keys_have_variance_one),
+          cmocka_unit_test(queries_and_keys_have_all_their_bits))

@@ -1,10 +1,6 @@
 /* What the labs' fill() makes: numbers with all the bits of their dtype, so that
  * a kernel which drops some of them is seen. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 
@@ -45,9 +41,8 @@ static void doubles_are_no_floats(const char *name, const int64_t *dim, int k)
     lab_free(x);
 }
 
-static void linear_systems_are_in_double(void **state)
+TEST_CASE(linear_systems_are_in_double)
 {
-    (void)state;
     for (int k = 0; k < 3; k++)
         doubles_are_no_floats("gesv", (const int64_t[]){100, 10}, k);
     doubles_are_no_floats("lu", (const int64_t[]){100}, 0);
@@ -55,7 +50,7 @@ static void linear_systems_are_in_double(void **state)
 
 /* Numbers up to 100 on one grid would be multiples of 2^-17; those near 0 have
  * room for more bits than that. */
-static void softmax_is_of_no_grid(void **state)
+TEST_CASE(softmax_is_of_no_grid)
 {
     const int64_t dim[] = {100, 400};
     int64_t count = 0;
@@ -63,7 +58,6 @@ static void softmax_is_of_no_grid(void **state)
     int near = 0;
     int apart = 0;
     double most = 0;
-    (void)state;
     for (int64_t i = 0; i < count; i++) {
         double steps = ldexp((double)x[i], 17);
         most = fmax(most, fabs((double)x[i]));
@@ -79,20 +73,13 @@ static void softmax_is_of_no_grid(void **state)
 }
 
 /* Past the numbers that fill() draws they come again, the last part cut off. */
-static void numbers_come_again(void **state)
+TEST_CASE(numbers_come_again)
 {
     float x[7] = {1, 2, 3};
-    (void)state;
     lab_bench_repeat(x, 3, 7, sizeof(*x));
     assert_memory_equal(x, ((float[]){1, 2, 3, 1, 2, 3, 1}), sizeof(x));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(linear_systems_are_in_double),
-        cmocka_unit_test(softmax_is_of_no_grid),
-        cmocka_unit_test(numbers_come_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(linear_systems_are_in_double),
+          cmocka_unit_test(softmax_is_of_no_grid),
+          cmocka_unit_test(numbers_come_again))

@@ -1,11 +1,7 @@
 /* A lab that is stopped while its kernels are looked at: before the next row, or
  * before the next pass of a row's counters. What launches and counts is played,
  * because only a GPU has such a part. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -214,9 +210,8 @@ static enum lab_status trace(const char *counters, int stop_at)
     return st;
 }
 
-static void all_rows_are_launched_once(void **state)
+TEST_CASE(all_rows_are_launched_once)
 {
-    (void)state;
     assert_int_equal(trace("off", NEVER), LAB_OK);
     assert_int_equal(seen.launches, ROWS);
     assert_int_equal(trace("full", NEVER), LAB_OK);
@@ -225,9 +220,8 @@ static void all_rows_are_launched_once(void **state)
     assert_int_equal(seen.warnings, 0);
 }
 
-static void a_stop_ends_before_the_next_row(void **state)
+TEST_CASE(a_stop_ends_before_the_next_row)
 {
-    (void)state;
     assert_int_equal(trace("off", 0), LAB_E_CANCELLED);
     assert_int_equal(seen.rows, 0);
     assert_int_equal(trace("off", 2), LAB_E_CANCELLED);
@@ -238,9 +232,8 @@ static void a_stop_ends_before_the_next_row(void **state)
     assert_int_equal(trace("off", ROWS), LAB_OK);
 }
 
-static void a_stop_ends_before_the_next_pass(void **state)
+TEST_CASE(a_stop_ends_before_the_next_pass)
 {
-    (void)state;
     /* The first row and its passes; of the second its launch and two passes. */
     assert_int_equal(trace("full", 1 + PASSES + 1 + 2), LAB_E_CANCELLED);
     assert_int_equal(seen.launches, 1 + PASSES + 1 + 2);
@@ -249,12 +242,6 @@ static void a_stop_ends_before_the_next_pass(void **state)
     assert_int_equal(seen.warnings, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_rows_are_launched_once),
-        cmocka_unit_test(a_stop_ends_before_the_next_row),
-        cmocka_unit_test(a_stop_ends_before_the_next_pass),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(all_rows_are_launched_once),
+          cmocka_unit_test(a_stop_ends_before_the_next_row),
+          cmocka_unit_test(a_stop_ends_before_the_next_pass))

@@ -1,10 +1,6 @@
 /* Ladders: sizes as people write them, costs, rungs that are right and rungs
  * that are not, and a climb that goes on when one of them fails. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +34,7 @@ static struct lab_backend *cpu(void)
     return be;
 }
 
-static void sizes(void **state)
+TEST_CASE(sizes)
 {
     static const char *const bad[] = {
         "",    "0",       "-1",  "x",      "4x",
@@ -46,7 +42,6 @@ static void sizes(void **state)
         "1e3", "4x4x4x4", "+4",  "4x-4x4", "99999999999999999999"};
     const struct lab_operation *gemm = find("gemm");
     struct lab_ladder_size s = size_of(gemm, "30x20x10");
-    (void)state;
     assert_int_equal(s.dim[0], 30);
     assert_int_equal(s.dim[1], 20);
     assert_int_equal(s.dim[2], 10);
@@ -60,11 +55,10 @@ static void sizes(void **state)
     assert_int_equal(lab_ladder_size(find("saxpy"), "4x4", 3, &s), LAB_E_USAGE);
 }
 
-static void costs(void **state)
+TEST_CASE(costs)
 {
     const struct lab_operation *gemm = find("gemm");
     struct lab_ladder_size s = size_of(gemm, "30x20x10");
-    (void)state;
     assert_true(gemm->flop(s.dim) == 2.0 * 30 * 20 * 10);
     assert_true(gemm->bytes(s.dim, LAB_FP32) == 4.0 * (300 + 200 + 600));
     assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP32),
@@ -90,10 +84,9 @@ static void costs(void **state)
     assert_true(saxpy->bytes(s.dim, LAB_FP32) == 600);
 }
 
-static void names(void **state)
+TEST_CASE(names)
 {
     const struct lab_operation *l = NULL;
-    (void)state;
     assert_int_equal(lab_ladder_find("gem", &l), LAB_E_NOTFOUND);
     assert_non_null(strstr(lab_error(), "gemm"));
     assert_null(lab_ladder_at(-1));
@@ -103,13 +96,12 @@ static void names(void **state)
 }
 
 /* The model by hand: 8 bytes an element, 4.5 times that moved, at 10 B/s. */
-static void models(void **state)
+TEST_CASE(models)
 {
     const struct lab_operation *l = find("transpose");
     struct lab_ladder_size s = size_of(l, "10");
     struct lab_rung rung = {.model = {.traffic = 4.5}};
     struct lab_ladder_machine m = {.copy_bytes_s = 10};
-    (void)state;
     assert_true(fabs(lab_ladder_model(&m, l, &rung, &s) - 10 / 4.5) < 1e-12);
     rung.model.library = true;
     assert_true(isnan(lab_ladder_model(&m, l, &rung, &s)));
@@ -126,11 +118,10 @@ static void models(void **state)
     assert_true(lab_ladder_traffic(l, &rung, &s) == 4.0 * (2e6 * 32 + 1e6));
 }
 
-static void every_rung_of_the_cpu_is_right(void **state)
+TEST_CASE(every_rung_of_the_cpu_is_right)
 {
     struct lab_backend *be = cpu();
     int checked = 0;
-    (void)state;
     for (int i = 0; lab_ladder_at(i); i++) {
         const struct lab_rung *rungs[96];
         int n = lab_ladder_rungs(be, lab_ladder_at(i), rungs, 96);
@@ -206,10 +197,9 @@ static const struct lab_rung wrong[] = {
     {.name = "leaves", .run = leaves_it},
 };
 
-static void a_wrong_rung_is_found(void **state)
+TEST_CASE(a_wrong_rung_is_found)
 {
     struct lab_backend *be = cpu();
-    (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         double error = -1;
         assert_int_equal(
@@ -250,7 +240,7 @@ count_element(const struct lab_bench_numbers *n, const int64_t *dim, int out,
 
 /* An element of softmax reads its row twice: all of 40 rows are compared, of a
  * row of 100,000 only some, which would else take minutes. */
-static void a_slow_reference_is_asked_less(void **state)
+TEST_CASE(a_slow_reference_is_asked_less)
 {
     static const char *const small[] = {"40x53", NULL};
     static const char *const wide[] = {"1x100000", NULL};
@@ -258,7 +248,6 @@ static void a_slow_reference_is_asked_less(void **state)
     struct lab_operation op = *find("softmax");
     const struct lab_rung *rung = NULL;
     double error = -1;
-    (void)state;
     assert_true(lab_ladder_rungs(be, find("softmax"), &rung, 1) >= 1);
     op.element = count_element;
     op.checks = small;
@@ -272,13 +261,12 @@ static void a_slow_reference_is_asked_less(void **state)
     lab_backend_close(be);
 }
 
-static void fp64_inputs_do_not_fit_into_fp32(void **state)
+TEST_CASE(fp64_inputs_do_not_fit_into_fp32)
 {
     static const struct lab_rung rounds = {
         .name = "rounds", .precision = LAB_FP64, .run = rounds_to_float};
     struct lab_backend *be = cpu();
     double error = -1;
-    (void)state;
     assert_int_equal(lab_ladder_check(be, find("dgemm"), &rounds, 1, &error),
                      LAB_E_CHECK);
     lab_backend_close(be);
@@ -297,13 +285,12 @@ static enum lab_status copies_two_parts(const struct lab_call *call)
 }
 
 /* 24 bits are more than two fp16 hold: a copy through them has errors. */
-static void fp32_inputs_do_not_fit_into_two_fp16(void **state)
+TEST_CASE(fp32_inputs_do_not_fit_into_two_fp16)
 {
     static const struct lab_rung parts = {.name = "parts",
                                           .run = copies_two_parts};
     struct lab_backend *be = cpu();
     double error = -1;
-    (void)state;
     assert_int_equal(
         lab_ladder_check(be, find("warps_copy"), &parts, 1, &error),
         LAB_E_CHECK);
@@ -388,7 +375,7 @@ static enum lab_status climb(struct lab_backend *be, struct seen *seen)
 }
 
 /* The kernel of another precision is not what a rung improves. */
-static void the_first_rung_of_a_precision_gains_over_none(void **state)
+TEST_CASE(the_first_rung_of_a_precision_gains_over_none)
 {
     static const struct lab_rung one = {.name = "one", .run = right, .gain = 2};
     static const struct lab_rung next = {
@@ -408,7 +395,6 @@ static void the_first_rung_of_a_precision_gains_over_none(void **state)
                  {{&one, &other}, 2, false},
                  {{&one, &library}, 2, true}};
     struct lab_backend *be = cpu();
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct seen seen = {0};
         assert_int_equal(climb_of(be, &seen, cases[i].rungs, cases[i].n, 1),
@@ -423,11 +409,10 @@ static void the_first_rung_of_a_precision_gains_over_none(void **state)
     lab_backend_close(be);
 }
 
-static void a_climb_goes_on(void **state)
+TEST_CASE(a_climb_goes_on)
 {
     struct lab_backend *be = cpu();
     struct seen seen = {0};
-    (void)state;
     assert_int_equal(climb(be, &seen), LAB_OK);
     assert_int_equal(seen.rows, 12);
     assert_int_equal(seen.wrong, 3);
@@ -438,11 +423,10 @@ static void a_climb_goes_on(void **state)
     lab_backend_close(be);
 }
 
-static void a_climb_can_be_ended(void **state)
+TEST_CASE(a_climb_can_be_ended)
 {
     struct lab_backend *be = cpu();
     struct seen seen = {.stop_after = 2};
-    (void)state;
     assert_int_equal(climb(be, &seen), LAB_E_CANCELLED);
     assert_int_equal(seen.rows, 2);
     seen = (struct seen){.answer = LAB_E_IO};
@@ -452,11 +436,10 @@ static void a_climb_can_be_ended(void **state)
 }
 
 /* Every allocation once: the climb ends or a row says so, and nothing leaks. */
-static void memory_may_be_short(void **state)
+TEST_CASE(memory_may_be_short)
 {
     struct lab_backend *be = cpu();
     bool whole = false;
-    (void)state;
     for (int64_t nth = 1; !whole && nth < 400; nth += nth < 40 ? 1 : 17) {
         struct seen seen = {0};
         lab_mem_fail_from(nth);
@@ -470,22 +453,14 @@ static void memory_may_be_short(void **state)
     lab_backend_close(be);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(costs),
-        cmocka_unit_test(names),
-        cmocka_unit_test(models),
-        cmocka_unit_test(every_rung_of_the_cpu_is_right),
-        cmocka_unit_test(a_wrong_rung_is_found),
-        cmocka_unit_test(a_slow_reference_is_asked_less),
-        cmocka_unit_test(fp64_inputs_do_not_fit_into_fp32),
-        cmocka_unit_test(fp32_inputs_do_not_fit_into_two_fp16),
-        cmocka_unit_test(the_first_rung_of_a_precision_gains_over_none),
-        cmocka_unit_test(a_climb_goes_on),
-        cmocka_unit_test(a_climb_can_be_ended),
-        cmocka_unit_test(memory_may_be_short),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(sizes), cmocka_unit_test(costs),
+          cmocka_unit_test(names), cmocka_unit_test(models),
+          cmocka_unit_test(every_rung_of_the_cpu_is_right),
+          cmocka_unit_test(a_wrong_rung_is_found),
+          cmocka_unit_test(a_slow_reference_is_asked_less),
+          cmocka_unit_test(fp64_inputs_do_not_fit_into_fp32),
+          cmocka_unit_test(fp32_inputs_do_not_fit_into_two_fp16),
+          cmocka_unit_test(the_first_rung_of_a_precision_gains_over_none),
+          cmocka_unit_test(a_climb_goes_on),
+          cmocka_unit_test(a_climb_can_be_ended),
+          cmocka_unit_test(memory_may_be_short))

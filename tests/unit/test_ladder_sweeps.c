@@ -1,11 +1,7 @@
 /* Labs whose sizes hold a parameter: sizes that have no meaning, models by
  * hand, the cycle of the pointer chase, rungs that skip work or are wrong on
  * purpose. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +27,7 @@ static struct lab_ladder_size size_of(const struct lab_operation *l,
     return s;
 }
 
-static void sizes_without_a_meaning(void **state)
+TEST_CASE(sizes_without_a_meaning)
 {
     static const struct {
         const char *lab;
@@ -55,7 +51,6 @@ static void sizes_without_a_meaning(void **state)
                {"layout", "64", "only one side"},
                {"gemm", "1e9", "whole numbers in decimal"},
                {"stride", "4000000000x4000000000", "STRIDE"}};
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct lab_ladder_size s;
         enum lab_status st = lab_ladder_size(find(bad[i].lab), bad[i].size,
@@ -81,12 +76,11 @@ static enum lab_status skips_rounds(const struct lab_call *call)
     return LAB_OK;
 }
 
-static void rounds_that_are_skipped_are_seen(void **state)
+TEST_CASE(rounds_that_are_skipped_are_seen)
 {
     static const struct lab_rung rung = {.name = "skips", .run = skips_rounds};
     struct lab_backend *be = NULL;
     double error = -1;
-    (void)state;
     assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
     assert_int_equal(
         lab_ladder_check(be, find("read_levels"), &rung, 1, &error),
@@ -95,7 +89,7 @@ static void rounds_that_are_skipped_are_seen(void **state)
 }
 
 /* One of N numbers, S apart: a burst of 64 bytes holds 16 of them. */
-static void strides_move_bursts(void **state)
+TEST_CASE(strides_move_bursts)
 {
     const struct lab_operation *l = find("stride");
     const struct lab_rung gather = {.name = "gather", .model = {.traffic = 1}};
@@ -108,7 +102,6 @@ static void strides_move_bursts(void **state)
                 {"100x4", 20, 20},
                 {"100x16", 68, 68},
                 {"100x32", 68, 132}};
-    (void)state;
     for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
         struct lab_ladder_size s = size_of(l, want[i].size);
         assert_true(lab_ladder_traffic(l, &gather, &s) == 100 * want[i].gather);
@@ -119,10 +112,9 @@ static void strides_move_bursts(void **state)
 
 /* Every line once, and back to the first, in no order that a prefetcher would
  * guess: no step is followed by the same one. */
-static void a_chase_visits_every_line(void **state)
+TEST_CASE(a_chase_visits_every_line)
 {
     static const int64_t counts[] = {1, 2, 3, 5, 32, 33, 1000, 1024, 4097};
-    (void)state;
     for (size_t c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
         int64_t lines = counts[c];
         char *seen = calloc((size_t)lines, 1);
@@ -175,7 +167,7 @@ static enum lab_status see(void *user, const struct lab_ladder_row *row)
 
 /* Of a block's eight warps seven add, in their last six threads, what the next
  * has not loaded yet; the block's halo is there. */
-static void what_lacks_a_barrier_is_counted(void **state)
+TEST_CASE(what_lacks_a_barrier_is_counted)
 {
     struct lab_backend *be = NULL;
     const struct lab_operation *l = find("stencil");
@@ -183,7 +175,6 @@ static void what_lacks_a_barrier_is_counted(void **state)
     struct lab_ladder_size size = size_of(l, "1024");
     struct lab_ladder_machine m = {.copy_bytes_s = NAN, .flush_bytes = 4096};
     struct seen seen = {0};
-    (void)state;
     assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
     lab_backend_info(be, &m.info);
     struct lab_ladder_run c = {.backend = be,
@@ -205,14 +196,8 @@ static void what_lacks_a_barrier_is_counted(void **state)
     lab_backend_close(be);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_without_a_meaning),
-        cmocka_unit_test(rounds_that_are_skipped_are_seen),
-        cmocka_unit_test(strides_move_bursts),
-        cmocka_unit_test(a_chase_visits_every_line),
-        cmocka_unit_test(what_lacks_a_barrier_is_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(sizes_without_a_meaning),
+          cmocka_unit_test(rounds_that_are_skipped_are_seen),
+          cmocka_unit_test(strides_move_bursts),
+          cmocka_unit_test(a_chase_visits_every_line),
+          cmocka_unit_test(what_lacks_a_barrier_is_counted))

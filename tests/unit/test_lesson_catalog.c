@@ -1,15 +1,11 @@
 /* The course in a directory, and what lint says about it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "lesson/lint.h"
@@ -78,12 +74,11 @@ static int remove_course(void **state)
     return rmdir(lessons) || rmdir(dir);
 }
 
-static void lessons_stand_in_their_order(void **state)
+TEST_CASE(lessons_stand_in_their_order)
 {
     static const char *const ids[] = {"third", "first", "second", "shape",
                                       "broken"};
     struct lab_catalog *c = NULL;
-    (void)state;
     assert_int_equal(lab_catalog_load(&c, NULL), LAB_OK);
     assert_int_equal(c->count, 5);
     for (size_t i = 0; i < c->count; i++)
@@ -95,11 +90,10 @@ static void lessons_stand_in_their_order(void **state)
     lab_catalog_free(c);
 }
 
-static void a_lesson_is_found_by_id_or_path(void **state)
+TEST_CASE(a_lesson_is_found_by_id_or_path)
 {
     char want[128];
     struct lab_str path;
-    (void)state;
     lab_str_init(&path);
     snprintf(want, sizeof(want), "%s/20-second.md", lessons);
     assert_int_equal(lab_lesson_find("second", &path), LAB_OK);
@@ -113,10 +107,9 @@ static void a_lesson_is_found_by_id_or_path(void **state)
     lab_str_release(&path);
 }
 
-static void a_directory_that_is_missing(void **state)
+TEST_CASE(a_directory_that_is_missing)
 {
     struct lab_catalog *c = NULL;
-    (void)state;
     assert_int_equal(lab_catalog_load(&c, "/no/such/place"), LAB_E_IO);
     assert_non_null(strstr(lab_error(), "LAPENNA_LAB_DATA_DIR"));
     assert_null(c);
@@ -156,9 +149,8 @@ static void check_lint(const char *name, const char *want)
     lab_catalog_free(c);
 }
 
-static void lint_knows_the_course(void **state)
+TEST_CASE(lint_knows_the_course)
 {
-    (void)state;
     check_lint("20-second.md",
                "e 20-second.md:5:1: order 20 is also that of the lesson first "
                "(DIR/10-first.md)\n"
@@ -166,9 +158,8 @@ static void lint_knows_the_course(void **state)
                "e 20-second.md:6:31: the lesson is its own prerequisite\n");
 }
 
-static void lint_knows_the_network(void **state)
+TEST_CASE(lint_knows_the_network)
 {
-    (void)state;
     check_lint(
         "10-first.md",
         "w 10-first.md:3:1: no summary: add one line that says what the "
@@ -206,20 +197,18 @@ static void lint_knows_the_network(void **state)
         "line 16 is shown\n");
 }
 
-static void lint_builds_the_network(void **state)
+TEST_CASE(lint_builds_the_network)
 {
-    (void)state;
     check_lint("40-shape.md", "e 40-shape.md:9:14: parameter fc1.W is [2,2] "
                               "in this network, the lesson gives [1,2]\n");
 }
 
 /* The lessons of the program and of the golden cases have no error. */
-static void the_shipped_lessons_are_clean(void **state)
+TEST_CASE(the_shipped_lessons_are_clean)
 {
     static const char *const dirs[] = {LAB_SOURCE_DIR "/lessons",
                                        LAB_SOURCE_DIR "/tests/golden/lessons"};
     size_t tried = 0;
-    (void)state;
     for (size_t k = 0; k < 2; k++) {
         struct lab_catalog *c = NULL;
         assert_int_equal(lab_catalog_load(&c, dirs[k]), LAB_OK);
@@ -239,10 +228,9 @@ static void the_shipped_lessons_are_clean(void **state)
     assert_true(tried > 20);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST_CASE(every_allocation_may_fail)
 {
     char path[128];
-    (void)state;
     snprintf(path, sizeof(path), "%s/10-first.md", lessons);
     for (int64_t n = 1; n < 100000; n++) {
         struct lab_catalog *c = NULL;

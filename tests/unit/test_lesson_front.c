@@ -1,14 +1,10 @@
 /* All of format 1 arrives in the struct that the engine builds from. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <locale.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "lesson/lesson.h"
@@ -55,10 +51,9 @@ static const struct lab_attr *attr(const struct lab_node_spec *n,
     return &n->attr[i];
 }
 
-static void about_the_lesson(void **state)
+TEST_CASE(about_the_lesson)
 {
     struct lab_lesson *l = load(whole);
-    (void)state;
     assert_string_equal(l->id, "lesson_whole");
     assert_string_equal(l->title, "Every key: of format 1");
     assert_string_equal(l->summary, "Two lines of summary\n");
@@ -77,12 +72,11 @@ static void about_the_lesson(void **state)
     lab_lesson_free(l);
 }
 
-static void inline_tensors(void **state)
+TEST_CASE(inline_tensors)
 {
     struct lab_lesson *l = load(whole);
     const struct lab_tensor_spec *t = l->spec.data.tensors;
     static const double x[] = {1, 2.5, -0.5, 3};
-    (void)state;
     assert_int_equal(l->spec.data.source, LAB_DATA_INLINE);
     assert_true(l->spec.data.gradient);
     assert_int_equal(l->spec.data.n_tensors, 4);
@@ -103,10 +97,9 @@ static void inline_tensors(void **state)
     lab_lesson_free(l);
 }
 
-static void ids_and_inputs(void **state)
+TEST_CASE(ids_and_inputs)
 {
     struct lab_lesson *l = load(whole);
-    (void)state;
     assert_int_equal(l->spec.n_nodes, 28);
     assert_string_equal(l->spec.nodes[1].id, "relu1");
     assert_string_equal(l->spec.nodes[2].id, "relu2");
@@ -121,11 +114,10 @@ static void ids_and_inputs(void **state)
     lab_lesson_free(l);
 }
 
-static void keys_of_ops(void **state)
+TEST_CASE(keys_of_ops)
 {
     struct lab_lesson *l = load(whole);
     const struct lab_node_spec *conv = node(l, "conv2d1");
-    (void)state;
     assert_int_equal(attr(node(l, "fc1"), "units")->i, 3);
     assert_true(attr(node(l, "fc1"), "bias")->b);
     assert_false(attr(node(l, "fc1"), "bias")->set);
@@ -150,11 +142,10 @@ static void keys_of_ops(void **state)
     lab_lesson_free(l);
 }
 
-static void how_it_runs(void **state)
+TEST_CASE(how_it_runs)
 {
     struct lab_lesson *l = load(whole);
     const struct lab_network_spec *s = &l->spec;
-    (void)state;
     assert_int_equal(s->n_parameters, 2);
     assert_string_equal(s->parameters[0].name, "fc1.W");
     assert_true(s->parameters[0].values[5] == 6);
@@ -187,10 +178,9 @@ static void how_it_runs(void **state)
     "---\nformat: 1\ntitle: T\nnetwork: [{op: softmax}]\n"                     \
     "loss: {op: mse}\n"
 
-static void what_is_left_out_has_a_default(void **state)
+TEST_CASE(what_is_left_out_has_a_default)
 {
     struct lab_lesson *l = parse("dir/07-short.md", SHORT "---\n");
-    (void)state;
     assert_string_equal(l->id, "short");
     assert_string_equal(l->summary, "");
     assert_int_equal(l->order, LAB_LESSON_NO_ORDER);
@@ -201,12 +191,11 @@ static void what_is_left_out_has_a_default(void **state)
     lab_lesson_free(l);
 }
 
-static void paths_start_at_the_lesson(void **state)
+TEST_CASE(paths_start_at_the_lesson)
 {
     struct lab_lesson *l = parse(
         "dir/a.md", SHORT "data: {source: csv, path: d/x.csv, label: 0, "
                           "header: true, scale: 0.0625, split: 1}\n---\n");
-    (void)state;
     assert_string_equal(l->spec.data.path, "dir/d/x.csv");
     assert_int_equal(l->spec.data.label_column, 0);
     assert_true(l->spec.data.header);
@@ -226,13 +215,12 @@ static void paths_start_at_the_lesson(void **state)
 }
 
 /* Windows' line ends and byte order mark are no mistakes. */
-static void foreign_editors(void **state)
+TEST_CASE(foreign_editors)
 {
     struct lab_lesson *l =
         parse("a.md", "\xEF\xBB\xBF---\r\nformat: 1\r\ntitle: T\r\n"
                       "network: [{op: softmax}]\r\nloss: {op: mse}\r\n--- \r\n"
                       "Text.\r\n\r\n## node: softmax1\r\nMore.\r\n");
-    (void)state;
     assert_string_equal(l->title, "T");
     assert_int_equal(l->n_sections, 2);
     assert_string_equal(l->sections[1].name, "softmax1");
@@ -241,11 +229,10 @@ static void foreign_editors(void **state)
 }
 
 /* A comma for the decimal point in the user's language changes nothing. */
-static void numbers_do_not_depend_on_the_locale(void **state)
+TEST_CASE(numbers_do_not_depend_on_the_locale)
 {
     char *old = lab_strdup(setlocale(LC_ALL, NULL));
     bool foreign = setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
-    (void)state;
     struct lab_lesson *l = load(whole);
     assert_true(l->spec.data.tensors[0].values[1] == 2.5);
     lab_lesson_free(l);
@@ -255,7 +242,7 @@ static void numbers_do_not_depend_on_the_locale(void **state)
         skip();
 }
 
-static void ids_come_from_file_names(void **state)
+TEST_CASE(ids_come_from_file_names)
 {
     static const char *const cases[][2] = {
         {"10-dense.md", "dense"},      {"a/b/07-x-y.md", "x-y"},
@@ -263,7 +250,6 @@ static void ids_come_from_file_names(void **state)
         {"2024.md", "2024"},           {"3d-conv.md", "3d-conv"},
         {"/x/12-a.b.md", "a.b"},       {"readme", "readme"},
         {"10-20-third.md", "20-third"}};
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct lab_str id;
         lab_str_init(&id);
@@ -273,12 +259,11 @@ static void ids_come_from_file_names(void **state)
     }
 }
 
-static void findings_are_limited_and_counted(void **state)
+TEST_CASE(findings_are_limited_and_counted)
 {
     struct lab_str text;
     struct lab_findings found;
     struct lab_lesson *lesson = NULL;
-    (void)state;
     lab_str_init(&text);
     lab_findings_init(&found);
     lab_str_add(&text, SHORT);
@@ -298,10 +283,9 @@ static void findings_are_limited_and_counted(void **state)
 
 /* Whatever allocation fails, the answer is LAB_E_NOMEM and nothing is lost
  * (the sanitizer watches) or half made. */
-static void every_allocation_may_fail(void **state)
+TEST_CASE(every_allocation_may_fail)
 {
     int64_t n = 1;
-    (void)state;
     for (; n < 100000; n++) {
         struct lab_lesson *lesson = NULL;
         lab_mem_fail_from(n);
@@ -319,11 +303,10 @@ static void every_allocation_may_fail(void **state)
     assert_in_range(n, 100, 99999);
 }
 
-static void bad_lessons_without_memory(void **state)
+TEST_CASE(bad_lessons_without_memory)
 {
     static const char bad[] =
         LAB_SOURCE_DIR "/tests/fault/bad_lessons/unknown-key-far.md";
-    (void)state;
     for (int64_t n = 1; n < 100000; n++) {
         struct lab_lesson *lesson = NULL;
         lab_mem_fail_from(n);
@@ -338,22 +321,14 @@ static void bad_lessons_without_memory(void **state)
     fail();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(about_the_lesson),
-        cmocka_unit_test(inline_tensors),
-        cmocka_unit_test(ids_and_inputs),
-        cmocka_unit_test(keys_of_ops),
-        cmocka_unit_test(how_it_runs),
-        cmocka_unit_test(what_is_left_out_has_a_default),
-        cmocka_unit_test(paths_start_at_the_lesson),
-        cmocka_unit_test(foreign_editors),
-        cmocka_unit_test(numbers_do_not_depend_on_the_locale),
-        cmocka_unit_test(ids_come_from_file_names),
-        cmocka_unit_test(findings_are_limited_and_counted),
-        cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(bad_lessons_without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(about_the_lesson), cmocka_unit_test(inline_tensors),
+          cmocka_unit_test(ids_and_inputs), cmocka_unit_test(keys_of_ops),
+          cmocka_unit_test(how_it_runs),
+          cmocka_unit_test(what_is_left_out_has_a_default),
+          cmocka_unit_test(paths_start_at_the_lesson),
+          cmocka_unit_test(foreign_editors),
+          cmocka_unit_test(numbers_do_not_depend_on_the_locale),
+          cmocka_unit_test(ids_come_from_file_names),
+          cmocka_unit_test(findings_are_limited_and_counted),
+          cmocka_unit_test(every_allocation_may_fail),
+          cmocka_unit_test(bad_lessons_without_memory))

@@ -1,11 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "lesson/lesson.h"
@@ -53,9 +49,8 @@ static void check_wrapped(const char *body, int columns, const char *want)
     lab_lesson_free(lesson);
 }
 
-static void paragraphs_are_filled(void **state)
+TEST_CASE(paragraphs_are_filled)
 {
-    (void)state;
     check_wrapped("one two three\nfour five six seven\n\nnext\n", 20,
                   "one two three four\nfive six seven\n\nnext\n");
     check_wrapped("hard  \nbreak", 40, "hard\nbreak\n");
@@ -64,18 +59,16 @@ static void paragraphs_are_filled(void **state)
     check_wrapped("", 40, "");
 }
 
-static void formulas_hold_together(void **state)
+TEST_CASE(formulas_hold_together)
 {
-    (void)state;
     check_wrapped("a long text and $y = x W + b$ here", 22,
                   "a long text and\ny = x W + b here\n");
     check_wrapped("$$y = \\frac{1}{n}$$", 40, "    y = 1/n\n");
     check_wrapped("costs \\$5 and \\$6", 40, "costs $5 and $6\n");
 }
 
-static void lists_hang(void **state)
+TEST_CASE(lists_hang)
 {
-    (void)state;
     check_wrapped("- one two three four five\n- six\n  - seven\n", 20,
                   "•  one two three\n   four five\n•  six\n   •  seven\n");
     check_wrapped("text\n\n9. nine\n10. ten\n", 40,
@@ -84,20 +77,18 @@ static void lists_hang(void **state)
     check_wrapped("-\n- x\n", 40, "•\n•  x\n");
 }
 
-static void code_keeps_its_form(void **state)
+TEST_CASE(code_keeps_its_form)
 {
-    (void)state;
     check_wrapped("```c\nint  x;\n\n  y\n```\n", 40, "  int  x;\n\n    y\n");
     check_wrapped("    0123456789012345678901234\n", 20,
                   "  012345678901234567\n  8901234\n");
 }
 
-static void tables_fit(void **state)
+TEST_CASE(tables_fit)
 {
     static const char table[] = "| op | what it does |\n|-|-:|\n"
                                 "| relu | the larger of zero and x |\n"
                                 "| `tanh` | bends |\n";
-    (void)state;
     check_wrapped(table, 60,
                   "op   │             what it does\n"
                   "─────┼─────────────────────────\n"
@@ -113,9 +104,8 @@ static void tables_fit(void **state)
                   20, "a:\n  1\nb:\n  2\nc:\n  3\nd:\n  4\ne:\n  5\n");
 }
 
-static void quotes_headings_rules(void **state)
+TEST_CASE(quotes_headings_rules)
 {
-    (void)state;
     check_wrapped("> said\n> so\n", 40, "│ said so\n");
     check_wrapped("# Top\n\n### Low\n\n---\n", 20,
                   "Top\n───\n\nLow\n\n────────────────────\n");
@@ -125,9 +115,8 @@ static void quotes_headings_rules(void **state)
                   "<b> λ ^[[31m &nope;\n");
 }
 
-static void wide_and_combining_characters(void **state)
+TEST_CASE(wide_and_combining_characters)
 {
-    (void)state;
     assert_int_equal(lab_md_columns("abc"), 3);
     assert_int_equal(lab_md_columns("漢字"), 4);
     assert_int_equal(lab_md_columns("x\xCC\x82"), 1);
@@ -139,7 +128,7 @@ static void wide_and_combining_characters(void **state)
                   "漢字漢字漢字漢字漢字\n漢字\n");
 }
 
-static void spans_carry_styles(void **state)
+TEST_CASE(spans_carry_styles)
 {
     struct lab_lesson *lesson = parse("a **b** *c* `d` $e$ ***f***");
     const struct lab_md_block *b = lesson->sections[0].doc.blocks;
@@ -151,7 +140,6 @@ static void spans_carry_styles(void **state)
                 {" ", 0},  {"d", LAB_SPAN_CODE},
                 {" ", 0},  {"e", LAB_SPAN_MATH},
                 {" ", 0},  {"f", LAB_SPAN_STRONG | LAB_SPAN_EMPH}};
-    (void)state;
     assert_int_equal(lesson->sections[0].doc.n_blocks, 1);
     assert_int_equal(b->n_spans, sizeof(want) / sizeof(*want));
     for (size_t i = 0; i < b->n_spans; i++) {
@@ -170,10 +158,9 @@ static const char sections[] = "Intro.\n\n"          /* line 7 */
                                "## Reading on\nO\n"
                                "> ## step: quoted\n";
 
-static void sections_are_found(void **state)
+TEST_CASE(sections_are_found)
 {
     struct lab_lesson *l = parse(sections);
-    (void)state;
     assert_int_equal(l->n_sections, 6);
     assert_int_equal(l->sections[0].kind, LAB_SECTION_INTRO);
     assert_int_equal(l->sections[0].doc.n_blocks, 2);
@@ -194,10 +181,9 @@ static const char *title_for(const struct lab_lesson *l, const char *step,
     return s ? s->title : NULL;
 }
 
-static void a_steps_text_comes_first(void **state)
+TEST_CASE(a_steps_text_comes_first)
 {
     struct lab_lesson *l = parse(sections);
-    (void)state;
     assert_string_equal(title_for(l, "fc1.matmul", "fc1", "backward"),
                         "step: fc1.matmul");
     assert_string_equal(title_for(l, "fc1.bias", "fc1", "backward"),
@@ -231,7 +217,7 @@ static void expect_part(const struct lab_section *s, const char *phase,
     lab_str_release(&have);
 }
 
-static void a_steps_text_has_parts(void **state)
+TEST_CASE(a_steps_text_has_parts)
 {
     struct lab_lesson *l =
         parse("## step: a.new\nBoth.\n\n### forward\nF1.\n\nF2.\n\n"
@@ -242,7 +228,6 @@ static void a_steps_text_has_parts(void **state)
               "## node: plain\nThe **forward** way, and the **Backward** one."
               "\n\n## node: one\n**Forward.** Only.\n\n"
               "## phase: backward\nP.\n");
-    (void)state;
     const struct lab_section *s = &l->sections[1];
     expect_part(s, "forward", "Both.|F1.|F2.|Why|F3.|");
     expect_part(s, "backward", "Both.|B.|");
@@ -265,7 +250,7 @@ static void a_steps_text_has_parts(void **state)
     lab_lesson_free(l);
 }
 
-static void no_line_is_too_long(void **state)
+TEST_CASE(no_line_is_too_long)
 {
     struct lab_lesson *l = parse(
         "# A heading that is rather long for a narrow terminal\n\n"
@@ -276,7 +261,6 @@ static void no_line_is_too_long(void **state)
         "| a | b | c |\n|-|:-:|-:|\n| one two | three | four five six |\n\n"
         "```\nsome code that runs on and on and on and on\n```\n\n"
         "$$\\sum_{i=1}^{n} \\frac{a_i + b_i}{c_i + d_i} = e + f + g$$\n");
-    (void)state;
     for (int columns = 20; columns <= 200; columns++) {
         struct lab_md_lines lines;
         assert_int_equal(
@@ -292,11 +276,10 @@ static void no_line_is_too_long(void **state)
     lab_lesson_free(l);
 }
 
-static void short_memory_is_told(void **state)
+TEST_CASE(short_memory_is_told)
 {
     struct lab_lesson *l = parse("- a **b**\n\n| a | b |\n|-|-|\n| c | d |\n"
                                  "\n```\ncode\n```\n");
-    (void)state;
     for (int64_t n = 1; n < 1000; n++) {
         struct lab_md_lines lines = {0};
         lab_mem_fail_from(n);
@@ -313,22 +296,14 @@ static void short_memory_is_told(void **state)
     fail();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paragraphs_are_filled),
-        cmocka_unit_test(formulas_hold_together),
-        cmocka_unit_test(lists_hang),
-        cmocka_unit_test(code_keeps_its_form),
-        cmocka_unit_test(tables_fit),
-        cmocka_unit_test(quotes_headings_rules),
-        cmocka_unit_test(wide_and_combining_characters),
-        cmocka_unit_test(spans_carry_styles),
-        cmocka_unit_test(sections_are_found),
-        cmocka_unit_test(a_steps_text_comes_first),
-        cmocka_unit_test(a_steps_text_has_parts),
-        cmocka_unit_test(no_line_is_too_long),
-        cmocka_unit_test(short_memory_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(paragraphs_are_filled),
+          cmocka_unit_test(formulas_hold_together),
+          cmocka_unit_test(lists_hang), cmocka_unit_test(code_keeps_its_form),
+          cmocka_unit_test(tables_fit), cmocka_unit_test(quotes_headings_rules),
+          cmocka_unit_test(wide_and_combining_characters),
+          cmocka_unit_test(spans_carry_styles),
+          cmocka_unit_test(sections_are_found),
+          cmocka_unit_test(a_steps_text_comes_first),
+          cmocka_unit_test(a_steps_text_has_parts),
+          cmocka_unit_test(no_line_is_too_long),
+          cmocka_unit_test(short_memory_is_told))

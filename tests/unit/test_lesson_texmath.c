@@ -1,10 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "lesson/texmath.h"
@@ -77,10 +73,9 @@ static const struct {
     {"\\begin{aligned} a &= b \\\\ c \\end{aligned}", "a = b ; c"},
 };
 
-static void formulas_as_text(void **state)
+TEST_CASE(formulas_as_text)
 {
     int wrong = 0;
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct lab_str out;
         lab_str_init(&out);
@@ -97,11 +92,10 @@ static void formulas_as_text(void **state)
 }
 
 /* Nesting far beyond any formula ends, and in time. */
-static void hostile_nesting_ends(void **state)
+TEST_CASE(hostile_nesting_ends)
 {
     static const char *const parts[] = {"{", "_{",     "\\frac{", "\\sqrt[",
                                         "}", "\\left", "\\text{", "^"};
-    (void)state;
     for (size_t p = 0; p < sizeof(parts) / sizeof(*parts); p++) {
         struct lab_str tex;
         struct lab_str out;
@@ -117,19 +111,17 @@ static void hostile_nesting_ends(void **state)
     }
 }
 
-static void text_stays_harmless(void **state)
+TEST_CASE(text_stays_harmless)
 {
     struct lab_str out;
-    (void)state;
     lab_str_init(&out);
     lab_texmath_add(&out, "a\033[31m\xff", 7);
     assert_string_equal(lab_str_text(&out), "a^[[31m\\xFF");
     lab_str_release(&out);
 }
 
-static void short_memory_is_told(void **state)
+TEST_CASE(short_memory_is_told)
 {
-    (void)state;
     for (int64_t n = 1; n < 100; n++) {
         struct lab_str out;
         lab_str_init(&out);
@@ -145,13 +137,7 @@ static void short_memory_is_told(void **state)
     fail();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formulas_as_text),
-        cmocka_unit_test(hostile_nesting_ends),
-        cmocka_unit_test(text_stays_harmless),
-        cmocka_unit_test(short_memory_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(formulas_as_text),
+          cmocka_unit_test(hostile_nesting_ends),
+          cmocka_unit_test(text_stays_harmless),
+          cmocka_unit_test(short_memory_is_told))

@@ -1,12 +1,8 @@
 /* Texts in the front matter become tensors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "engine/setup.h"
@@ -43,12 +39,11 @@ static void expect(const struct lab_tensor_spec *t, const char *name,
         assert_true(t->values[i] == values[i]);
 }
 
-static void the_first_makes_the_vocabulary(void **state)
+TEST_CASE(the_first_makes_the_vocabulary)
 {
     static const double x[] = {0, 2, 2, 3, 4, 5, 6, 2};
     static const double more[] = {2, 1};
     struct lab_lesson *l;
-    (void)state;
     assert_int_equal(
         parse(&l, "  x: {texts: ['a a b', 'c d e a'], maxlen: 4}\n"
                   "  more: {texts: [a f g], maxlen: 2, truncating: post}\n"
@@ -62,14 +57,13 @@ static void the_first_makes_the_vocabulary(void **state)
     lab_lesson_free(l);
 }
 
-static void forms_and_sides(void **state)
+TEST_CASE(forms_and_sides)
 {
     static const double one_hot[] = {1, 1, 0, 0, 1, 1};
     static const double counts[] = {2, 1, 0, 0, 1, 1};
     static const double longest[] = {1, 1, 2, 2, 3, 0};
     static const double none[] = {0};
     struct lab_lesson *l;
-    (void)state;
     assert_int_equal(
         parse(&l, "  x: {texts: [a a b, b c], form: one_hot, oov: false}\n"
                   "  c: {texts: [a a b, b c], form: counts}\n"
@@ -85,11 +79,10 @@ static void forms_and_sides(void **state)
     lab_lesson_free(l);
 }
 
-static void the_data_knows_the_words(void **state)
+TEST_CASE(the_data_knows_the_words)
 {
     struct lab_lesson *l;
     struct lab_data *data = NULL;
-    (void)state;
     assert_int_equal(parse(&l, "  x: {texts: [a b]}\n  y: [0]\n"), LAB_OK);
     assert_int_equal(lab_data_open(&data, &l->spec, NULL, 0), LAB_OK);
     assert_ptr_equal(lab_data_words(data), l->spec.data.words);
@@ -115,13 +108,12 @@ static void expect_word(struct lab_walk *w, const char *tensor, int64_t index,
 }
 
 /* Point at a number of the data, and it says which word it is about. */
-static void explanations_name_words(void **state)
+TEST_CASE(explanations_name_words)
 {
     struct lab_lesson *l;
     struct lab_walk *w = NULL;
     struct lab_plan *plan = NULL;
     struct lab_str notice;
-    (void)state;
     assert_int_equal(parse(&l, "  x: {texts: [a b, b c], form: one_hot}\n"
                                "  ids: {texts: [c zebra], maxlen: 3}\n"
                                "  y: [0, 1]\n"),
@@ -141,11 +133,10 @@ static void explanations_name_words(void **state)
     lab_lesson_free(l);
 }
 
-static void no_memory_anywhere(void **state)
+TEST_CASE(no_memory_anywhere)
 {
     struct lab_lesson *l;
     enum lab_status st = LAB_E_NOMEM;
-    (void)state;
     for (int64_t nth = 1; st == LAB_E_NOMEM; nth++) {
         assert_true(nth < 2000);
         lab_mem_fail_from(nth);

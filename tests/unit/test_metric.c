@@ -1,23 +1,18 @@
 /* What counters mean: sums, shares weighted with time, ratios, and everything
  * that is unknown. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "trace/metric.h"
 
 #define INST "smsp__sass_thread_inst_executed_op_"
 
-static void sets_are_named_and_nested(void **state)
+TEST_CASE(sets_are_named_and_nested)
 {
     const char *const *basic;
     const char *const *full;
-    (void)state;
     int n = lab_counter_metrics(LAB_COUNTERS_BASIC, &basic);
     int m = lab_counter_metrics(LAB_COUNTERS_FULL, &full);
     assert_true(n > 0 && n < m && m <= LAB_MAX_METRICS);
@@ -34,7 +29,7 @@ static void sets_are_named_and_nested(void **state)
     assert_int_equal(lab_counter_set_find("many"), LAB_COUNTERS_COUNT);
 }
 
-static void kernels_are_summed_and_averaged(void **state)
+TEST_CASE(kernels_are_summed_and_averaged)
 {
     static const char *const names[] = {
         "sm__warps_active.avg.pct_of_peak_sustained_active",
@@ -49,7 +44,6 @@ static void kernels_are_summed_and_averaged(void **state)
     static const double v[] = {50, 300, 7, 10, 1000, 64, 16, 1, -1, -1,
                                90, 100, 3, 20, 24,   8,  8,  1, -1, -1};
     struct lab_counters c;
-    (void)state;
     lab_counters_compute(&c, names, 8, v, 10, 2);
     assert_float_equal(c.achieved_occupancy_pct, (50 * 300 + 90 * 100) / 400.0,
                        1e-12);
@@ -62,7 +56,7 @@ static void kernels_are_summed_and_averaged(void **state)
     assert_true(isnan(c.sectors_per_store));
 }
 
-static void unknown_stays_unknown(void **state)
+TEST_CASE(unknown_stays_unknown)
 {
     static const char *const names[] = {
         INST "fadd_pred_on.sum", INST "ffma_pred_on.sum",
@@ -71,7 +65,6 @@ static void unknown_stays_unknown(void **state)
         "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"};
     const double v[] = {NAN, 10, 2048, 0, 0};
     struct lab_counters c;
-    (void)state;
     lab_counters_compute(&c, names, 5, v, 5, 1);
     assert_true(isnan(c.fp32_flop)); /* a part of it is unknown */
     assert_float_equal(c.tensor_flop, 2048, 0);
@@ -82,7 +75,7 @@ static void unknown_stays_unknown(void **state)
 
 /* What they computed is not asked for then, and 0 all the same. HFMA2 is on their
  * pipe and none of their work. */
-static void idle_tensor_cores_computed_nothing(void **state)
+TEST_CASE(idle_tensor_cores_computed_nothing)
 {
     static const char *const names[] = {
         "sm__inst_executed_pipe_tensor_op_hmma.sum",
@@ -91,7 +84,6 @@ static void idle_tensor_cores_computed_nothing(void **state)
     const double idle[] = {7, 7, 0, 5, 5, 0};
     const double busy[] = {7, 7, 1, 5, 5, 0};
     struct lab_counters c;
-    (void)state;
     lab_counters_compute(&c, names, 3, idle, 3, 2);
     assert_float_equal(c.tensor_inst, 0, 0);
     assert_float_equal(c.tensor_flop, 0, 0);
@@ -101,10 +93,9 @@ static void idle_tensor_cores_computed_nothing(void **state)
 }
 
 /* What was not counted may be the rest of the formula's work. */
-static void less_than_the_formula_may_be_a_part(void **state)
+TEST_CASE(less_than_the_formula_may_be_a_part)
 {
     struct lab_counters c;
-    (void)state;
     lab_counters_init(&c);
     assert_true(isnan(lab_counters_flop_beside(&c, 100)));
     c.fp32_flop = 60;
@@ -118,14 +109,8 @@ static void less_than_the_formula_may_be_a_part(void **state)
     assert_float_equal(lab_counters_flop_beside(&c, 100), 60, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(idle_tensor_cores_computed_nothing),
-        cmocka_unit_test(sets_are_named_and_nested),
-        cmocka_unit_test(kernels_are_summed_and_averaged),
-        cmocka_unit_test(unknown_stays_unknown),
-        cmocka_unit_test(less_than_the_formula_may_be_a_part),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(idle_tensor_cores_computed_nothing),
+          cmocka_unit_test(sets_are_named_and_nested),
+          cmocka_unit_test(kernels_are_summed_and_averaged),
+          cmocka_unit_test(unknown_stays_unknown),
+          cmocka_unit_test(less_than_the_formula_may_be_a_part))

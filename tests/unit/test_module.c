@@ -1,14 +1,11 @@
 /* Where modules are looked for, and what is said when they are not there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/module.h"
 
@@ -33,9 +30,8 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static void only_the_named_folder_is_searched(void **state)
+TEST_CASE(only_the_named_folder_is_searched)
 {
-    (void)state;
     void *handle = NULL;
     setenv(VARIABLE, folder, 1);
     assert_int_equal(lab_module_open("lapenna-lab-onednn.so", &handle),
@@ -56,9 +52,8 @@ static void only_the_named_folder_is_searched(void **state)
     assert_null(address);
 }
 
-static void without_the_variable_it_stands_beside_the_program(void **state)
+TEST_CASE(without_the_variable_it_stands_beside_the_program)
 {
-    (void)state;
     void *handle = NULL;
     unsetenv(VARIABLE);
     assert_int_equal(lab_module_open("no-such-module.so", &handle),
@@ -71,9 +66,8 @@ static void without_the_variable_it_stands_beside_the_program(void **state)
     assert_null(handle);
 }
 
-static void a_broken_file_is_named_with_the_reason(void **state)
+TEST_CASE(a_broken_file_is_named_with_the_reason)
 {
-    (void)state;
     char path[96];
     void *handle = NULL;
     snprintf(path, sizeof(path), "%s/broken.so", folder);
@@ -87,9 +81,8 @@ static void a_broken_file_is_named_with_the_reason(void **state)
     assert_non_null(strstr(lab_error(), path));
 }
 
-static void only_plain_names_are_taken(void **state)
+TEST_CASE(only_plain_names_are_taken)
 {
-    (void)state;
     static const char *const bad[] = {"", "../x.so", "/tmp/x.so", "a/b", NULL};
     void *handle = NULL;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -1,10 +1,6 @@
 /* 16-bit numbers: every pattern there and back, and every place between two
  * neighbours rounded to the nearer, ties to the even one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,9 +21,8 @@ static const struct half halves[] = {
     {"bf16", LAB_BFLOAT16, lab_bf16_of, lab_bf16_value, 0x7f80}};
 enum { HALVES = sizeof(halves) / sizeof(halves[0]) };
 
-static void every_pattern_comes_back(void **state)
+TEST_CASE(every_pattern_comes_back)
 {
-    (void)state;
     for (int h = 0; h < HALVES; h++) {
         for (int bits = 0; bits < 65536; bits++) {
             float v = halves[h].value((uint16_t)bits);
@@ -47,9 +42,8 @@ static void every_pattern_comes_back(void **state)
 
 /* Between a pattern and the next: the middle goes to the even one, a hair off
  * to the nearer. The last step is to infinity. */
-static void between_two_the_nearer(void **state)
+TEST_CASE(between_two_the_nearer)
 {
-    (void)state;
     for (int h = 0; h < HALVES; h++) {
         for (int bits = 0; bits < halves[h].infinity; bits++) {
             double low = (double)halves[h].value((uint16_t)bits);
@@ -66,9 +60,8 @@ static void between_two_the_nearer(void **state)
     }
 }
 
-static void known_values(void **state)
+TEST_CASE(known_values)
 {
-    (void)state;
     assert_int_equal(lab_f16_of(1), 0x3c00);
     assert_int_equal(lab_f16_of(65504), 0x7bff);
     assert_int_equal(lab_f16_of(65520), 0x7c00);
@@ -85,19 +78,17 @@ static void known_values(void **state)
 }
 
 /* Over fp32 this would be rounded twice: 1 + 2^-11 + 2^-30 is a tie there. */
-static void rounds_once(void **state)
+TEST_CASE(rounds_once)
 {
-    (void)state;
     assert_int_equal(lab_f16_of(1 + ldexp(1, -11) + ldexp(1, -30)), 0x3c01);
     assert_int_equal(lab_bf16_of(1 + ldexp(1, -8) + ldexp(1, -40)), 0x3f81);
 }
 
 /* Every kind of NaN, the one that CUDA's arithmetic makes (0x7fffffff) too. */
-static void nan_stays_nan(void **state)
+TEST_CASE(nan_stays_nan)
 {
     static const uint32_t nans[] = {0x7fffffff, 0xffffffff, 0x7fc00000,
                                     0xffc00000, 0x7f800001, 0x7fbfffff};
-    (void)state;
     for (size_t i = 0; i < sizeof(nans) / sizeof(nans[0]); i++) {
         float v;
         memcpy(&v, &nans[i], sizeof(v));
@@ -115,10 +106,9 @@ static void nan_stays_nan(void **state)
     }
 }
 
-static void dtypes(void **state)
+TEST_CASE(dtypes)
 {
     unsigned char memory[64];
-    (void)state;
     assert_string_equal(lab_dtype_name(LAB_F16), "f16");
     assert_string_equal(lab_dtype_name(LAB_BFLOAT16), "bf16");
     for (int d = 0; d < LAB_DTYPE_COUNT; d++) {
@@ -132,15 +122,7 @@ static void dtypes(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_pattern_comes_back),
-        cmocka_unit_test(between_two_the_nearer),
-        cmocka_unit_test(known_values),
-        cmocka_unit_test(rounds_once),
-        cmocka_unit_test(nan_stays_nan),
-        cmocka_unit_test(dtypes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(every_pattern_comes_back),
+          cmocka_unit_test(between_two_the_nearer),
+          cmocka_unit_test(known_values), cmocka_unit_test(rounds_once),
+          cmocka_unit_test(nan_stays_nan), cmocka_unit_test(dtypes))

@@ -1,12 +1,8 @@
 /* Theoretical occupancy against hand-made cases and, where the toolkit's header
  * is there, against NVIDIA's own calculation over thousands of launches. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "profiler/occupancy.h"
 #include "trace/record.h"
@@ -70,9 +66,8 @@ static struct lab_occupancy compute(const struct chip *c,
 
 /* The first trap: 16 KiB of static shared memory, 128 threads, 64 registers.
  * A zeroed state read as "most L1" gives 6.25 %; the truth is 50 %. */
-static void carveout_left_out_is_the_drivers_choice(void **state)
+TEST_CASE(carveout_left_out_is_the_drivers_choice)
 {
-    (void)state;
     struct lab_occupancy_launch l = {.threads_per_block = 128,
                                      .registers_per_thread = 64,
                                      .static_shared_bytes = 16384};
@@ -87,9 +82,8 @@ static void carveout_left_out_is_the_drivers_choice(void **state)
 }
 
 /* The second trap: a kernel with 200 KiB has opted in, or it had not run. */
-static void large_shared_memory_is_opted_in(void **state)
+TEST_CASE(large_shared_memory_is_opted_in)
 {
-    (void)state;
     struct lab_occupancy_launch l = {.threads_per_block = 384,
                                      .registers_per_thread = 168,
                                      .dynamic_shared_bytes = 200 * 1024};
@@ -104,9 +98,8 @@ static void large_shared_memory_is_opted_in(void **state)
     assert_true(isnan(o.waves));
 }
 
-static void every_resource_can_be_the_limit(void **state)
+TEST_CASE(every_resource_can_be_the_limit)
 {
-    (void)state;
     struct lab_occupancy_launch l = {.threads_per_block = 1024,
                                      .registers_per_thread = 16};
     assert_int_equal(compute(hopper(), l).limit, LAB_LIMIT_WARPS);
@@ -125,9 +118,8 @@ static void every_resource_can_be_the_limit(void **state)
     assert_int_equal(o.active_blocks_per_sm, 4);
 }
 
-static void a_small_grid_is_a_limit_of_its_own(void **state)
+TEST_CASE(a_small_grid_is_a_limit_of_its_own)
 {
-    (void)state;
     struct lab_occupancy_launch l = {.threads_per_block = 256,
                                      .registers_per_thread = 32,
                                      .grid_blocks = 8 * 132 - 1};
@@ -145,9 +137,8 @@ static void a_small_grid_is_a_limit_of_its_own(void **state)
     assert_int_equal(compute(hopper(), l).wave_blocks, 8 * 132 / 5 * 5);
 }
 
-static void bad_input_is_refused(void **state)
+TEST_CASE(bad_input_is_refused)
 {
-    (void)state;
     struct lab_device_info info = info_of(hopper());
     struct lab_occupancy_device d;
     struct lab_occupancy o = {.active_blocks_per_sm = 77};
@@ -175,9 +166,8 @@ static void bad_input_is_refused(void **state)
     assert_int_equal(lab_occupancy_device_init(&d, &info), LAB_E_UNSUPPORTED);
 }
 
-static void limits_have_words(void **state)
+TEST_CASE(limits_have_words)
 {
-    (void)state;
     char text[64];
     lab_occupancy_limit_text(text, sizeof(text),
                              LAB_LIMIT_REGISTERS | LAB_LIMIT_SHARED);
@@ -265,7 +255,7 @@ static uint64_t next(uint64_t *x)
     return *x >> 33;
 }
 
-static void agrees_with_nvidia_on_a_grid(void **state)
+TEST_CASE(agrees_with_nvidia_on_a_grid)
 {
     static const int threads[] = {1,   31,  32,  33,  64,  96,   128,  160,
                                   192, 256, 384, 512, 768, 1000, 1024, 1025};
@@ -274,7 +264,6 @@ static void agrees_with_nvidia_on_a_grid(void **state)
     static const int shared_kib[] = {0,  1,  7,  16,  31,  47,  48,  49,
                                      64, 96, 99, 100, 163, 200, 227, 228};
     static const int carveouts[] = {0, LAB_CARVEOUT_MAX_L1, 50, 100};
-    (void)state;
     int n = 0;
     for (size_t c = 0; c < CHIPS; c++)
         for (size_t t = 0; t < 16; t++)
@@ -292,9 +281,8 @@ static void agrees_with_nvidia_on_a_grid(void **state)
     assert_int_equal(n, (int)CHIPS * 16 * 17 * 16 * 8);
 }
 
-static void agrees_with_nvidia_on_random_launches(void **state)
+TEST_CASE(agrees_with_nvidia_on_random_launches)
 {
-    (void)state;
     uint64_t x = 20250711;
     for (int i = 0; i < 200000; i++) {
         const struct chip *c = &chips[next(&x) % CHIPS];

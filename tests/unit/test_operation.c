@@ -1,10 +1,6 @@
 /* What an operation and a rung may ask of the engine: precisions, integers,
  * roles of tensors, times of an item, preparing, refusing, notes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -161,10 +157,9 @@ static struct lab_backend *cpu(void)
     return be;
 }
 
-static void every_precision_is_compared(void **state)
+TEST_CASE(every_precision_is_compared)
 {
     struct lab_backend *be = cpu();
-    (void)state;
     for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
         const struct lab_rung rung = {
             .name = "right", .run = right, .precision = (enum lab_precision)p};
@@ -176,13 +171,12 @@ static void every_precision_is_compared(void **state)
     lab_backend_close(be);
 }
 
-static void mistakes_are_found(void **state)
+TEST_CASE(mistakes_are_found)
 {
     const struct lab_rung wrong[] = {
         {.name = "scratch", .run = past_the_scratch, .precision = LAB_BF16},
         {.name = "second", .run = forgets_the_second}};
     struct lab_backend *be = cpu();
-    (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         double error = -1;
         assert_int_equal(lab_ladder_check(be, &gather, &wrong[i], 5, &error),
@@ -191,7 +185,7 @@ static void mistakes_are_found(void **state)
     lab_backend_close(be);
 }
 
-static void what_cannot_run_says_why(void **state)
+TEST_CASE(what_cannot_run_says_why)
 {
     const struct {
         struct lab_rung rung;
@@ -208,7 +202,6 @@ static void what_cannot_run_says_why(void **state)
         {{.name = "unbuilt"}, "no code of it"},
     };
     struct lab_backend *be = cpu();
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         double error = -1;
         assert_int_equal(
@@ -220,13 +213,12 @@ static void what_cannot_run_says_why(void **state)
     lab_backend_close(be);
 }
 
-static void integers_have_to_be_filled(void **state)
+TEST_CASE(integers_have_to_be_filled)
 {
     struct lab_operation bare = gather;
     const struct lab_rung rung = {.name = "right", .run = right};
     struct lab_backend *be = cpu();
     double error = -1;
-    (void)state;
     bare.fill = NULL;
     assert_int_equal(lab_ladder_check(be, &bare, &rung, 5, &error),
                      LAB_E_STATE);
@@ -277,7 +269,7 @@ static void climb(struct lab_backend *be, const struct lab_rung *const *rungs,
 
 /* Four rungs at a size that one of them refuses, at one that no memory holds,
  * and at one that all serve. */
-static void rows_carry_it(void **state)
+TEST_CASE(rows_carry_it)
 {
     const struct lab_rung plain = {
         .name = "plain", .run = right, .model = {.item_ns = 6}};
@@ -297,7 +289,6 @@ static void rows_carry_it(void **state)
     const struct lab_rung *const rungs[] = {&plain, &half, &library, &last};
     struct lab_backend *be = cpu();
     struct seen s = {.n = 0};
-    (void)state;
     prepared = released = 0;
     climb(be, rungs, 4, &s);
     assert_int_equal(s.rows[1].status, LAB_E_UNSUPPORTED);
@@ -347,7 +338,7 @@ static const struct lab_rung *stands(void *user, const struct lab_rung *tuned,
     return size->dim[0] == 9 ? &wrong_one : &stand_in;
 }
 
-static void a_candidate_stands_for_the_tuned_rung(void **state)
+TEST_CASE(a_candidate_stands_for_the_tuned_rung)
 {
     const struct lab_rung tuned = {
         .name = "tuned", .run = right, .tuned = true, .model = {.item_ns = 7}};
@@ -357,7 +348,6 @@ static void a_candidate_stands_for_the_tuned_rung(void **state)
     struct lab_backend *be = cpu();
     struct lab_ladder_machine m = {.copy_bytes_s = 1e9, .flush_bytes = 64};
     struct seen s = {.n = 0};
-    (void)state;
     lab_backend_info(be, &m.info);
     struct lab_ladder_run c = {.backend = be,
                                .ladder = &gather,
@@ -382,13 +372,12 @@ static void a_candidate_stands_for_the_tuned_rung(void **state)
     lab_backend_close(be);
 }
 
-static void size_classes(void **state)
+TEST_CASE(size_classes)
 {
     static const char *const pairs[][2] = {
         {"1", "~1"},       {"1000", "~1024"}, {"1448", "~1024"},
         {"1449", "~2048"}, {"3", "~4"},       {"6000", "~8192"}};
     char text[32];
-    (void)state;
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         const struct lab_ladder_size s = size_of(pairs[i][0]);
         lab_ladder_size_class(&gather, &s, text, sizeof(text));
@@ -405,7 +394,7 @@ static enum lab_status look_twice(void *user, lab_ladder_again_fn *again,
     return LAB_OK;
 }
 
-static void a_rung_is_launched_for_a_look(void **state)
+TEST_CASE(a_rung_is_launched_for_a_look)
 {
     const struct lab_rung rung = {.name = "half",
                                   .run = right,
@@ -416,7 +405,6 @@ static void a_rung_is_launched_for_a_look(void **state)
     struct lab_ladder_size good = size_of("8");
     struct lab_ladder_size bad = size_of("9");
     int n = 0;
-    (void)state;
     prepared = released = 0;
     assert_int_equal(
         lab_ladder_launch(be, &gather, &rung, &good, 1, look_twice, &n),
@@ -432,19 +420,17 @@ static void a_rung_is_launched_for_a_look(void **state)
     lab_backend_close(be);
 }
 
-static void sizes_without_a_meaning(void **state)
+TEST_CASE(sizes_without_a_meaning)
 {
     struct lab_ladder_size s;
-    (void)state;
     assert_int_equal(lab_ladder_size(&gather, "13", 2, &s), LAB_E_USAGE);
     assert_non_null(strstr(lab_error(), "unlucky"));
 }
 
 /* Every operation that ships: tensors in order in every precision that it has,
  * sizes that are sizes, a unit. */
-static void operations_that_ship(void **state)
+TEST_CASE(operations_that_ship)
 {
-    (void)state;
     for (int i = 0; lab_ladder_at(i); i++) {
         const struct lab_operation *op = lab_ladder_at(i);
         struct lab_ladder_size s;
@@ -474,19 +460,13 @@ static void operations_that_ship(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_precision_is_compared),
-        cmocka_unit_test(mistakes_are_found),
-        cmocka_unit_test(what_cannot_run_says_why),
-        cmocka_unit_test(integers_have_to_be_filled),
-        cmocka_unit_test(rows_carry_it),
-        cmocka_unit_test(a_candidate_stands_for_the_tuned_rung),
-        cmocka_unit_test(size_classes),
-        cmocka_unit_test(a_rung_is_launched_for_a_look),
-        cmocka_unit_test(sizes_without_a_meaning),
-        cmocka_unit_test(operations_that_ship),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(every_precision_is_compared),
+          cmocka_unit_test(mistakes_are_found),
+          cmocka_unit_test(what_cannot_run_says_why),
+          cmocka_unit_test(integers_have_to_be_filled),
+          cmocka_unit_test(rows_carry_it),
+          cmocka_unit_test(a_candidate_stands_for_the_tuned_rung),
+          cmocka_unit_test(size_classes),
+          cmocka_unit_test(a_rung_is_launched_for_a_look),
+          cmocka_unit_test(sizes_without_a_meaning),
+          cmocka_unit_test(operations_that_ship))

@@ -1,11 +1,7 @@
 /* The precision lab: how the error of a product falls with the parts that its
  * numbers are split into. The rungs' own check only knows a precision's bound,
  * which all of its splits keep. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,40 +24,36 @@ static int measure(void **state)
     return 0;
 }
 
-static void all_rungs_tell_their_error(void **state)
+TEST_CASE(all_rungs_tell_their_error)
 {
-    (void)state;
     assert_int_equal(seen.rows, 9);
     assert_true(seen.fp32 > 0 && seen.fp32 < 1e-6);
 }
 
-static void errors_fall_as_parts_are_added(void **state)
+TEST_CASE(errors_fall_as_parts_are_added)
 {
-    (void)state;
     split_errors_expect(&seen);
 }
 
 /* One product rounds each factor to 8 or 11 bits: 2^-9 or 2^-12 at most, which
  * is 0.4 of that in the mean of squares, for both factors together 0.6. */
-static void one_product_has_the_error_of_its_bits(void **state)
+TEST_CASE(one_product_has_the_error_of_its_bits)
 {
-    (void)state;
     assert_true(seen.bf16[0] > 0.3 * ldexp(1, -9));
     assert_true(seen.bf16[0] < 1.5 * ldexp(1, -9));
     assert_true(seen.fp16[0] > 0.3 * ldexp(1, -12));
     assert_true(seen.fp16[0] < 1.5 * ldexp(1, -12));
 }
 
-static void two_parts_of_fp16_are_as_good_as_fp32(void **state)
+TEST_CASE(two_parts_of_fp16_are_as_good_as_fp32)
 {
-    (void)state;
     assert_true(seen.fp16[2] < 4 * seen.fp32);
     assert_true(seen.bf16[2] > 4 * seen.fp32); /* 16 bits are not 24 */
 }
 
 /* A NaN in a factor is in all that it is a factor of, in each precision: rounding
  * its bits as if it were a number would lose it. */
-static void nan_reaches_the_product(void **state)
+TEST_CASE(nan_reaches_the_product)
 {
     enum { M = 3, K = 5, N = 4, PITCH = LAB_SPLIT_PITCH(5) };
     float a[M * K];
@@ -70,7 +62,6 @@ static void nan_reaches_the_product(void **state)
     uint16_t parts_a[2 * M * PITCH];
     uint16_t parts_b[2 * K * PITCH];
     const uint32_t made_by_cuda = 0x7fffffff;
-    (void)state;
     for (const struct lab_rung *r = lab_cpu_rungs_precision; r->name; r++) {
         enum lab_dtype half = r->precision == LAB_FP16 ? LAB_F16 : LAB_BFLOAT16;
         const struct lab_view in[2] = {

@@ -4,14 +4,10 @@
  * metrics cost on the chips of compute capability 7.5 to 9.0. No GPU. */
 #include <dlfcn.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "cupti_attach.h"
@@ -102,11 +98,10 @@ static int metrics_of(const struct rig *r, int64_t exec, int64_t kernel)
     return n;
 }
 
-static void every_kernel_gets_its_values(void **state)
+TEST_CASE(every_kernel_gets_its_values)
 {
     struct rig r;
     struct lab_counted c;
-    (void)state;
     open_rig(&r);
     int steps = lab_walk_schedule(r.net.walk)->n_steps;
     net_steps(&r.net, steps);
@@ -172,11 +167,10 @@ static void values_follow(const struct rig *r, int from, int n)
     assert_true(seen >= from + 2 * n);
 }
 
-static void values_are_the_kernels_own(void **state)
+TEST_CASE(values_are_the_kernels_own)
 {
     struct rig r;
     struct lab_counted c;
-    (void)state;
     open_rig(&r);
     net_steps(&r.net, 3); /* fc.matmul, fc.bias, loss.softmax */
     assert_int_equal(lab_profiler_count(r.profiler, r.net.walk, 1, 3,
@@ -192,12 +186,11 @@ static void values_are_the_kernels_own(void **state)
 }
 
 /* The tensor cores' metrics want passes of their own: not where none worked. */
-static void idle_tensor_cores_are_not_asked(void **state)
+TEST_CASE(idle_tensor_cores_are_not_asked)
 {
     struct rig r;
     struct lab_counted c;
     const char *const *names;
-    (void)state;
     open_rig(&r);
     fake->idle_tensor_cores = 1;
     net_steps(&r.net, 3);
@@ -234,7 +227,7 @@ static void count_fails(const char *said)
     close_rig(&r);
 }
 
-static void refusals_name_their_remedy(void **state)
+TEST_CASE(refusals_name_their_remedy)
 {
     static const struct {
         CUptiResult result;
@@ -249,7 +242,6 @@ static void refusals_name_their_remedy(void **state)
         {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "another tool"},
         {CUPTI_ERROR_HARDWARE_BUSY, "another tool"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         memset(fake, 0, sizeof(*fake));
         fake->availability_gives = (int)cases[i].result;
@@ -263,19 +255,17 @@ static void refusals_name_their_remedy(void **state)
     count_fails("virtual GPU");
 }
 
-static void a_kernel_that_is_missing_is_told(void **state)
+TEST_CASE(a_kernel_that_is_missing_is_told)
 {
-    (void)state;
     memset(fake, 0, sizeof(*fake));
     fake->lost_range = 1;
     count_fails("4 kernels were launched and 3 counted");
 }
 
-static void steps_must_have_run(void **state)
+TEST_CASE(steps_must_have_run)
 {
     struct rig r;
     struct lab_counted c;
-    (void)state;
     open_rig(&r);
     net_steps(&r.net, 2);
     assert_int_equal(lab_profiler_count(r.profiler, r.net.walk, 0, 3,

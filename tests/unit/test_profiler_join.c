@@ -1,12 +1,8 @@
 /* What a record is given before it is stored, and which are not of the run. */
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "profiler/join.h"
@@ -370,21 +366,12 @@ static int teardown(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(records_go_on_at_once),
-        TEST(records_without_a_call_pass),
-        TEST(work_between_steps_is_recorded_as_such),
-        TEST(work_of_untold_steps_is_counted_and_left_out),
-        TEST(what_was_over_before_the_run_is_not_of_it),
-        TEST(no_record_is_lost),
-        TEST(a_refusing_sink_is_counted),
-        TEST(occupancy_needs_the_device),
-        TEST(bad_config_and_short_memory),
-        TEST(many_names_are_all_found_again),
-        TEST(a_pointer_may_name_another_kernel),
-        TEST(two_threads_may_bring_records),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(records_go_on_at_once), TEST(records_without_a_call_pass),
+          TEST(work_between_steps_is_recorded_as_such),
+          TEST(work_of_untold_steps_is_counted_and_left_out),
+          TEST(what_was_over_before_the_run_is_not_of_it),
+          TEST(no_record_is_lost), TEST(a_refusing_sink_is_counted),
+          TEST(occupancy_needs_the_device), TEST(bad_config_and_short_memory),
+          TEST(many_names_are_all_found_again),
+          TEST(a_pointer_may_name_another_kernel),
+          TEST(two_threads_may_bring_records))

@@ -1,14 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "profiler/kernel_name.h"
 
-static void short_names(void **state)
+TEST_CASE(short_names)
 {
     static const char *const cases[][2] = {
         {"saxpy", "saxpy"},
@@ -38,7 +34,6 @@ static void short_names(void **state)
         {"a)>b(c", "a)>b"},
         {"_Z99short", "_Z99short"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char out[128];
         lab_kernel_short_name(out, sizeof(out), cases[i][0]);
@@ -46,9 +41,8 @@ static void short_names(void **state)
     }
 }
 
-static void short_name_keeps_to_its_room(void **state)
+TEST_CASE(short_name_keeps_to_its_room)
 {
-    (void)state;
     char out[5] = "xxxx";
     lab_kernel_short_name(out, sizeof(out), "abcdefgh(int)");
     assert_string_equal(out, "abcd");
@@ -59,7 +53,7 @@ static void short_name_keeps_to_its_room(void **state)
     assert_int_equal(out[0], 'x');
 }
 
-static void demangles(void **state)
+TEST_CASE(demangles)
 {
     static const char *const cases[][2] = {
         {"_Z8relu_fwdPfPKfl", "relu_fwd(float*, float const*, long)"},
@@ -68,7 +62,6 @@ static void demangles(void **state)
         {"_Znot a name", "_Znot a name"},
         {"", ""},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char *out = lab_kernel_demangle(cases[i][0]);
         assert_string_equal(out, cases[i][1]);
@@ -79,12 +72,6 @@ static void demangles(void **state)
     lab_mem_fail_from(0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_names),
-        cmocka_unit_test(short_name_keeps_to_its_room),
-        cmocka_unit_test(demangles),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(short_names),
+          cmocka_unit_test(short_name_keeps_to_its_room),
+          cmocka_unit_test(demangles))

@@ -1,9 +1,5 @@
 /* Which step a node of a launched graph belongs to. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "profiler/join.h"
@@ -59,11 +55,10 @@ static void check(struct lab_join *j, const struct kept *k)
     assert_true(start == LAB_UNKNOWN && end == LAB_UNKNOWN);
 }
 
-static void nodes_go_to_their_steps(void **state)
+TEST_CASE(nodes_go_to_their_steps)
 {
     struct kept *k = kept_new();
     struct lab_join *j = join_new(k);
-    (void)state;
     for (int i = 0; i < 7; i++)
         node(j, i, BASE);
     check(j, k);
@@ -72,14 +67,13 @@ static void nodes_go_to_their_steps(void **state)
 }
 
 /* A kernel beside the graph, one between steps, and one of another step. */
-static void other_launches_stay_as_they_are(void **state)
+TEST_CASE(other_launches_stay_as_they_are)
 {
     struct kept *k = kept_new();
     struct lab_join *j = join_new(k);
     struct lab_kernel_record plain = {.exec = BASE};
     struct lab_gpu_launch launch = {.mangled = "k", .carveout_pct = -1};
     struct lab_join_stats s;
-    (void)state;
     lab_join_kernel(j, &plain, &launch);
     node(j, 2, LAB_EXEC_BETWEEN);
     plain.exec = BASE + 40;
@@ -96,13 +90,12 @@ static void other_launches_stay_as_they_are(void **state)
 }
 
 /* The graph's other iterations, of which nobody is told, however many. */
-static void launches_nobody_is_told_of_are_not_recorded(void **state)
+TEST_CASE(launches_nobody_is_told_of_are_not_recorded)
 {
     enum { LAUNCHES = 100 };
     struct kept *k = kept_new();
     struct lab_join *j = join_new(k);
     struct lab_join_stats s;
-    (void)state;
     for (int launch = 0; launch < LAUNCHES; launch++)
         for (int i = 0; i < 7; i++)
             node(j, i, launch == 1 ? BASE : LAB_EXEC_UNOBSERVED);
@@ -114,11 +107,10 @@ static void launches_nobody_is_told_of_are_not_recorded(void **state)
     kept_free(k);
 }
 
-static void short_memory_is_said(void **state)
+TEST_CASE(short_memory_is_said)
 {
     struct kept *k = kept_new();
     struct lab_join *j = join_new(k);
-    (void)state;
     for (int fail = 1; fail <= 2; fail++) {
         lab_mem_fail_from(fail);
         assert_int_equal(lab_join_graph(j, 1, 3, 0, node_end), LAB_E_NOMEM);
@@ -131,13 +123,7 @@ static void short_memory_is_said(void **state)
     kept_free(k);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_go_to_their_steps),
-        cmocka_unit_test(other_launches_stay_as_they_are),
-        cmocka_unit_test(launches_nobody_is_told_of_are_not_recorded),
-        cmocka_unit_test(short_memory_is_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(nodes_go_to_their_steps),
+          cmocka_unit_test(other_launches_stay_as_they_are),
+          cmocka_unit_test(launches_nobody_is_told_of_are_not_recorded),
+          cmocka_unit_test(short_memory_is_said))

@@ -1,14 +1,10 @@
 /* What the engine reports becomes records: right numbers, nested ranges, one
  * exec a step; with and without a GPU's profiler, which the test plays. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -533,23 +529,14 @@ static int teardown(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(cpu_steps_have_the_clocks_time),
-        TEST(ranges_nest),
-        TEST(ranges_can_be_left_out),
-        TEST(losses_are_written),
-        TEST(a_cancelled_run_closes_its_ranges),
-        TEST(missing_ends_are_made_up_for),
-        TEST(an_evaluation_has_a_range_of_its_own),
-        TEST(untold_steps_have_an_execution_of_their_own),
-        TEST(traced_steps_leave_their_time_to_the_kernels),
-        TEST(without_cupti_events_give_the_time),
-        TEST(another_version_of_the_table_is_not_used),
-        TEST(a_failed_flush_says_why),
-        TEST(what_the_sink_refuses_is_counted),
-        TEST(short_memory_and_no_sink),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(cpu_steps_have_the_clocks_time), TEST(ranges_nest),
+          TEST(ranges_can_be_left_out), TEST(losses_are_written),
+          TEST(a_cancelled_run_closes_its_ranges),
+          TEST(missing_ends_are_made_up_for),
+          TEST(an_evaluation_has_a_range_of_its_own),
+          TEST(untold_steps_have_an_execution_of_their_own),
+          TEST(traced_steps_leave_their_time_to_the_kernels),
+          TEST(without_cupti_events_give_the_time),
+          TEST(another_version_of_the_table_is_not_used),
+          TEST(a_failed_flush_says_why), TEST(what_the_sink_refuses_is_counted),
+          TEST(short_memory_and_no_sink))

@@ -1,9 +1,5 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "profiler/rates.h"
 #include "trace/record.h"
@@ -18,9 +14,8 @@ static void near(double a, double b)
 static const double PEAK_FLOP = 50e12;
 static const double PEAK_BYTES = 4e12;
 
-static void a_matrix_product_is_bound_by_arithmetic(void **state)
+TEST_CASE(a_matrix_product_is_bound_by_arithmetic)
 {
-    (void)state;
     struct lab_rates r;
     lab_rates_compute(&r, 2e9, 2e7, 100000, PEAK_FLOP, PEAK_BYTES);
     near(r.gflop_s, 20000.0);
@@ -34,9 +29,8 @@ static void a_matrix_product_is_bound_by_arithmetic(void **state)
     assert_int_equal(r.bound, LAB_BOUND_COMPUTE);
 }
 
-static void a_copy_is_bound_by_memory(void **state)
+TEST_CASE(a_copy_is_bound_by_memory)
 {
-    (void)state;
     struct lab_rates r;
     lab_rates_compute(&r, 0.0, 8e6, 4000, PEAK_FLOP, PEAK_BYTES);
     assert_true(r.gflop_s == 0.0);
@@ -48,9 +42,8 @@ static void a_copy_is_bound_by_memory(void **state)
     assert_int_equal(r.bound, LAB_BOUND_MEMORY);
 }
 
-static void the_ridge_itself_is_compute(void **state)
+TEST_CASE(the_ridge_itself_is_compute)
 {
-    (void)state;
     struct lab_rates r;
     lab_rates_compute(&r, 12.5e6, 1e6, 1000, PEAK_FLOP, PEAK_BYTES);
     assert_int_equal(r.bound, LAB_BOUND_COMPUTE);
@@ -59,9 +52,8 @@ static void the_ridge_itself_is_compute(void **state)
     assert_int_equal(r.bound, LAB_BOUND_MEMORY);
 }
 
-static void unknown_time_gives_no_rate_but_a_bound(void **state)
+TEST_CASE(unknown_time_gives_no_rate_but_a_bound)
 {
-    (void)state;
     const int64_t times[] = {LAB_UNKNOWN, 0, -5};
     for (int i = 0; i < 3; i++) {
         struct lab_rates r;
@@ -75,9 +67,8 @@ static void unknown_time_gives_no_rate_but_a_bound(void **state)
     }
 }
 
-static void unknown_peaks_give_no_share(void **state)
+TEST_CASE(unknown_peaks_give_no_share)
 {
-    (void)state;
     const double unknown[] = {0.0, -1.0, NAN, INFINITY};
     for (int i = 0; i < 4; i++) {
         struct lab_rates r;
@@ -91,9 +82,8 @@ static void unknown_peaks_give_no_share(void **state)
     }
 }
 
-static void unknown_work_stays_unknown(void **state)
+TEST_CASE(unknown_work_stays_unknown)
 {
-    (void)state;
     struct lab_rates r;
     lab_rates_compute(&r, NAN, 1e6, 1000, PEAK_FLOP, PEAK_BYTES);
     assert_true(isnan(r.gflop_s));
@@ -108,24 +98,17 @@ static void unknown_work_stays_unknown(void **state)
     assert_int_equal(r.bound, LAB_BOUND_UNKNOWN);
 }
 
-static void bounds_have_names(void **state)
+TEST_CASE(bounds_have_names)
 {
-    (void)state;
     assert_string_equal(lab_bound_name(LAB_BOUND_COMPUTE), "compute");
     assert_string_equal(lab_bound_name(LAB_BOUND_MEMORY), "memory");
     assert_string_equal(lab_bound_name(LAB_BOUND_UNKNOWN), "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_matrix_product_is_bound_by_arithmetic),
-        cmocka_unit_test(a_copy_is_bound_by_memory),
-        cmocka_unit_test(the_ridge_itself_is_compute),
-        cmocka_unit_test(unknown_time_gives_no_rate_but_a_bound),
-        cmocka_unit_test(unknown_peaks_give_no_share),
-        cmocka_unit_test(unknown_work_stays_unknown),
-        cmocka_unit_test(bounds_have_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_matrix_product_is_bound_by_arithmetic),
+          cmocka_unit_test(a_copy_is_bound_by_memory),
+          cmocka_unit_test(the_ridge_itself_is_compute),
+          cmocka_unit_test(unknown_time_gives_no_rate_but_a_bound),
+          cmocka_unit_test(unknown_peaks_give_no_share),
+          cmocka_unit_test(unknown_work_stays_unknown),
+          cmocka_unit_test(bounds_have_names))

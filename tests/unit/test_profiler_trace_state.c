@@ -1,12 +1,8 @@
 /* What a run was traced with: everything, kernels only, nothing, and changes in
  * between. The module's side is played. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "profiler/profiler.h"
 #include "unit/profiler_sink.h"
@@ -88,7 +84,7 @@ static void state_is(const struct lab_profiler *p, enum lab_trace_state state,
 }
 
 /* What a run was traced with is what was on while it lasted. */
-static void the_trace_has_more_records_or_fewer(void **state)
+TEST_CASE(the_trace_has_more_records_or_fewer)
 {
     struct kept *k = kept_new();
     struct lab_sink sink = kept_sink(k);
@@ -99,7 +95,6 @@ static void the_trace_has_more_records_or_fewer(void **state)
                                          .trace.records =
                                              LAB_GPU_RECORDS_KERNELS};
     struct lab_profiler *p = NULL;
-    (void)state;
     assert_int_equal(lab_profiler_new(&p, &config), LAB_OK);
     lab_profiler_observer(p, &o);
     state_is(p, LAB_TRACE_KERNELS, LAB_TIME_CUPTI);
@@ -129,9 +124,8 @@ static void the_trace_has_more_records_or_fewer(void **state)
     kept_free(k);
 }
 
-static void states_have_names_and_texts(void **state)
+TEST_CASE(states_have_names_and_texts)
 {
-    (void)state;
     for (int i = LAB_TRACE_NEVER; i < LAB_TRACE_STATE_COUNT; i++) {
         enum lab_trace_state s = (enum lab_trace_state)i;
         assert_int_equal(lab_trace_state_find(lab_trace_state_name(s)), s);
@@ -142,14 +136,13 @@ static void states_have_names_and_texts(void **state)
 }
 
 /* On the host and without CUPTI there is nothing to change. */
-static void nothing_traced_stays_so(void **state)
+TEST_CASE(nothing_traced_stays_so)
 {
     struct kept *k = kept_new();
     struct lab_sink sink = kept_sink(k);
     struct lab_profiler_config config = {
         .sink = &sink, .backend = "cpu", .gpu = &ops};
     struct lab_profiler *p = NULL;
-    (void)state;
     assert_int_equal(lab_profiler_new(&p, &config), LAB_OK);
     assert_int_equal(lab_profiler_trace(p, LAB_GPU_RECORDS_KERNELS),
                      LAB_E_UNSUPPORTED);
@@ -166,12 +159,6 @@ static void nothing_traced_stays_so(void **state)
     kept_free(k);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_trace_has_more_records_or_fewer),
-        cmocka_unit_test(states_have_names_and_texts),
-        cmocka_unit_test(nothing_traced_stays_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(the_trace_has_more_records_or_fewer),
+          cmocka_unit_test(states_have_names_and_texts),
+          cmocka_unit_test(nothing_traced_stays_so))

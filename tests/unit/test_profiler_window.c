@@ -1,13 +1,9 @@
 /* The window of correlation ids: every kind of question, answers that are too
  * old, ids that come round, and readers beside the thread that notes. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "cupti_window.h"
 
@@ -38,9 +34,8 @@ static void fill(uint32_t first, int n)
     }
 }
 
-static void nothing_is_known_before_a_push(void **state)
+TEST_CASE(nothing_is_known_before_a_push)
 {
-    (void)state;
     assert_int_equal(ask(1), 0);
     assert_int_equal(thread_seen(), 0);
     lab_cupti_window_push(7);
@@ -53,9 +48,8 @@ static void nothing_is_known_before_a_push(void **state)
     assert_int_equal(ask(100), 0);
 }
 
-static void pushes_nest(void **state)
+TEST_CASE(pushes_nest)
 {
-    (void)state;
     lab_cupti_window_pop();         /* one too many */
     for (int i = 1; i <= 20; i++) { /* deeper than is kept */
         lab_cupti_window_push(i);
@@ -74,12 +68,11 @@ static void pushes_nest(void **state)
 }
 
 /* One view, asked in order, backwards and at random. */
-static void any_order_has_the_same_answer(void **state)
+TEST_CASE(any_order_has_the_same_answer)
 {
     enum { N = 5000 };
     struct lab_cupti_view v;
     uint64_t x = 7;
-    (void)state;
     fill(0, N);
     lab_cupti_window_view(&v);
     for (int pass = 0; pass < 3; pass++) {
@@ -94,12 +87,11 @@ static void any_order_has_the_same_answer(void **state)
     }
 }
 
-static void ids_come_round(void **state)
+TEST_CASE(ids_come_round)
 {
     enum { N = 1000 };
     struct lab_cupti_view v;
     const uint32_t first = UINT32_MAX - 5 * N;
-    (void)state;
     fill(first, N);
     lab_cupti_window_view(&v);
     for (uint32_t i = 10; i < 10 * N + 10; i++)
@@ -109,10 +101,9 @@ static void ids_come_round(void **state)
 }
 
 /* Hours of launches between two marks, as while the trace is off. */
-static void a_long_silence_is_no_way_back(void **state)
+TEST_CASE(a_long_silence_is_no_way_back)
 {
     uint32_t id = 100;
-    (void)state;
     for (int i = 1; i <= 20; i++) {
         lab_cupti_window_push(i);
         lab_cupti_window_note(id);
@@ -124,11 +115,10 @@ static void a_long_silence_is_no_way_back(void **state)
     }
 }
 
-static void what_is_too_old_belongs_to_nothing(void **state)
+TEST_CASE(what_is_too_old_belongs_to_nothing)
 {
     enum { N = ROOM };
     struct lab_cupti_view v;
-    (void)state;
     fill(0, N); /* twice as many changes as there is room for */
     lab_cupti_window_view(&v);
     for (uint32_t i = 1; i <= N; i++) {
@@ -138,11 +128,10 @@ static void what_is_too_old_belongs_to_nothing(void **state)
 }
 
 /* What is still kept is found by a view of before, too. */
-static void a_view_that_was_half_overtaken_finds_the_other_half(void **state)
+TEST_CASE(a_view_that_was_half_overtaken_finds_the_other_half)
 {
     enum { N = ROOM / 2, GONE = ROOM / 4 };
     struct lab_cupti_view v;
-    (void)state;
     fill(0, N); /* all that there is room for */
     lab_cupti_window_view(&v);
     fill(10 * N, GONE);
@@ -153,11 +142,10 @@ static void a_view_that_was_half_overtaken_finds_the_other_half(void **state)
 }
 
 /* The view of a buffer that is read very late finds nothing false. */
-static void a_view_that_was_overtaken_finds_nothing(void **state)
+TEST_CASE(a_view_that_was_overtaken_finds_nothing)
 {
     struct lab_cupti_view early;
     struct lab_cupti_view late;
-    (void)state;
     fill(0, 100);
     lab_cupti_window_view(&early);
     lab_cupti_window_view(&late);
@@ -196,10 +184,9 @@ static int look(void)
     return found;
 }
 
-static void readers_wait_for_nobody(void **state)
+TEST_CASE(readers_wait_for_nobody)
 {
     pthread_t thread;
-    (void)state;
     noting = true;
     assert_int_equal(pthread_create(&thread, NULL, note, NULL), 0);
     while (noting)
@@ -216,19 +203,14 @@ static int setup(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(nothing_is_known_before_a_push, setup),
-        cmocka_unit_test_setup(pushes_nest, setup),
-        cmocka_unit_test_setup(any_order_has_the_same_answer, setup),
-        cmocka_unit_test_setup(ids_come_round, setup),
-        cmocka_unit_test_setup(a_long_silence_is_no_way_back, setup),
-        cmocka_unit_test_setup(what_is_too_old_belongs_to_nothing, setup),
-        cmocka_unit_test_setup(
-            a_view_that_was_half_overtaken_finds_the_other_half, setup),
-        cmocka_unit_test_setup(a_view_that_was_overtaken_finds_nothing, setup),
-        cmocka_unit_test_setup(readers_wait_for_nobody, setup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(
+    cmocka_unit_test_setup(nothing_is_known_before_a_push, setup),
+    cmocka_unit_test_setup(pushes_nest, setup),
+    cmocka_unit_test_setup(any_order_has_the_same_answer, setup),
+    cmocka_unit_test_setup(ids_come_round, setup),
+    cmocka_unit_test_setup(a_long_silence_is_no_way_back, setup),
+    cmocka_unit_test_setup(what_is_too_old_belongs_to_nothing, setup),
+    cmocka_unit_test_setup(a_view_that_was_half_overtaken_finds_the_other_half,
+                           setup),
+    cmocka_unit_test_setup(a_view_that_was_overtaken_finds_nothing, setup),
+    cmocka_unit_test_setup(readers_wait_for_nobody, setup))

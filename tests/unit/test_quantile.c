@@ -1,17 +1,12 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/quantile.h"
 
-static void sorts_by_value(void **state)
+TEST_CASE(sorts_by_value)
 {
     double v[] = {3, -INFINITY, 1e-300, -2, 3, INFINITY, -1e300};
     const double sorted[] = {-INFINITY, -1e300, -2, 1e-300, 3, 3, INFINITY};
-    (void)state;
     lab_sort_reals(v, 7);
     for (int i = 0; i < 7; i++)
         assert_true(v[i] == sorted[i]);
@@ -19,10 +14,9 @@ static void sorts_by_value(void **state)
 }
 
 /* numpy.quantile([1, 2, 4, 8], q) */
-static void lies_between_neighbours(void **state)
+TEST_CASE(lies_between_neighbours)
 {
     const double v[] = {1, 2, 4, 8};
-    (void)state;
     assert_true(lab_quantile(v, 4, 0) == 1);
     assert_true(lab_quantile(v, 4, 0.25) == 1.75);
     assert_true(lab_quantile(v, 4, 0.5) == 3);
@@ -31,10 +25,9 @@ static void lies_between_neighbours(void **state)
     assert_true(lab_quantile(v, 3, 0.5) == 2);
 }
 
-static void few_values_are_no_trouble(void **state)
+TEST_CASE(few_values_are_no_trouble)
 {
     const double v[] = {7, INFINITY, INFINITY};
-    (void)state;
     assert_true(isnan(lab_quantile(NULL, 0, 0.5)));
     for (int q = 0; q <= 4; q++)
         assert_true(lab_quantile(v, 1, q / 4.0) == 7);
@@ -42,12 +35,11 @@ static void few_values_are_no_trouble(void **state)
 }
 
 /* A time that was not taken may be infinite: what lies below it is known. */
-static void infinities_reach_no_further_than_themselves(void **state)
+TEST_CASE(infinities_reach_no_further_than_themselves)
 {
     const double above[] = {1, 2, INFINITY};
     const double below[] = {-INFINITY, 3};
     const double far[] = {-1.7e308, 1.7e308}; /* their difference is infinite */
-    (void)state;
     assert_true(lab_quantile(above, 3, 0.5) == 2);
     assert_true(lab_quantile(above, 3, 0) == 1);
     assert_true(lab_quantile(above, 3, 0.6) == INFINITY);
@@ -58,13 +50,7 @@ static void infinities_reach_no_further_than_themselves(void **state)
     assert_float_equal(lab_quantile(far, 2, 0.75) / 1.7e308, 0.5, 1e-15);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sorts_by_value),
-        cmocka_unit_test(lies_between_neighbours),
-        cmocka_unit_test(few_values_are_no_trouble),
-        cmocka_unit_test(infinities_reach_no_further_than_themselves),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(sorts_by_value),
+          cmocka_unit_test(lies_between_neighbours),
+          cmocka_unit_test(few_values_are_no_trouble),
+          cmocka_unit_test(infinities_reach_no_further_than_themselves))

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -19,10 +15,9 @@ struct item {
 
 static const int64_t MS = 1000000;
 
-static void rejects_bad_arguments(void **state)
+TEST_CASE(rejects_bad_arguments)
 {
     struct lab_ring *ring = NULL;
-    (void)state;
     assert_int_equal(lab_ring_new(&ring, 0, 8, 0), LAB_E_ARG);
     assert_int_equal(lab_ring_new(&ring, 8, 0, 0), LAB_E_ARG);
     assert_int_equal(lab_ring_new(&ring, 8, 8, -1), LAB_E_ARG);
@@ -32,14 +27,13 @@ static void rejects_bad_arguments(void **state)
     lab_ring_free(NULL);
 }
 
-static void keeps_order_and_bytes(void **state)
+TEST_CASE(keeps_order_and_bytes)
 {
     struct lab_ring *ring;
     struct item out[7];
     struct lab_ring_stats stats;
     uint32_t next_in = 0;
     uint32_t next_out = 0;
-    (void)state;
     assert_int_equal(lab_ring_new(&ring, 5, sizeof(struct item), 0), LAB_OK);
     for (int round = 0; round < 100; round++) {
         for (int i = 0; i < 1 + round % 7; i++) {
@@ -63,12 +57,11 @@ static void keeps_order_and_bytes(void **state)
     lab_ring_free(ring);
 }
 
-static void full_ring_waits_then_drops(void **state)
+TEST_CASE(full_ring_waits_then_drops)
 {
     struct lab_ring *ring;
     struct lab_ring_stats stats;
     int64_t x = 1;
-    (void)state;
     assert_int_equal(lab_ring_new(&ring, 2, sizeof(x), 20 * MS), LAB_OK);
     assert_true(lab_ring_push(ring, &x));
     assert_true(lab_ring_push(ring, &x));
@@ -85,11 +78,10 @@ static void full_ring_waits_then_drops(void **state)
     lab_ring_free(ring);
 }
 
-static void empty_ring_times_out(void **state)
+TEST_CASE(empty_ring_times_out)
 {
     struct lab_ring *ring;
     int64_t x;
-    (void)state;
     assert_int_equal(lab_ring_new(&ring, 2, sizeof(x), 0), LAB_OK);
     int64_t begin = lab_clock_monotonic_ns();
     assert_int_equal(lab_ring_pop(ring, &x, 1, 15 * MS), 0);
@@ -99,13 +91,12 @@ static void empty_ring_times_out(void **state)
     lab_ring_free(ring);
 }
 
-static void closing_keeps_what_is_in_it(void **state)
+TEST_CASE(closing_keeps_what_is_in_it)
 {
     struct lab_ring *ring;
     int64_t x = 7;
     int64_t y = 0;
     struct lab_ring_stats stats;
-    (void)state;
     assert_int_equal(lab_ring_new(&ring, 4, sizeof(x), 1000 * MS), LAB_OK);
     assert_true(lab_ring_push(ring, &x));
     lab_ring_close(ring);
@@ -141,7 +132,7 @@ static void *produce(void *arg)
     return NULL;
 }
 
-static void many_producers_lose_nothing(void **state)
+TEST_CASE(many_producers_lose_nothing)
 {
     struct lab_ring *ring;
     struct producer p[PRODUCERS];
@@ -149,7 +140,6 @@ static void many_producers_lose_nothing(void **state)
     uint32_t next[PRODUCERS] = {0};
     struct item out[33];
     uint32_t total = 0;
-    (void)state;
     assert_int_equal(lab_ring_new(&ring, 64, sizeof(struct item), 60000 * MS),
                      LAB_OK);
     for (uint32_t i = 0; i < PRODUCERS; i++) {
@@ -185,12 +175,11 @@ static void *close_soon(void *arg)
     return NULL;
 }
 
-static void closing_wakes_sleepers(void **state)
+TEST_CASE(closing_wakes_sleepers)
 {
     struct lab_ring *ring;
     pthread_t thread;
     int64_t x = 0;
-    (void)state;
     /* the consumer */
     assert_int_equal(lab_ring_new(&ring, 2, sizeof(x), 0), LAB_OK);
     pthread_create(&thread, NULL, close_soon, ring);
@@ -209,9 +198,8 @@ static void closing_wakes_sleepers(void **state)
 
 /* Every record that push() took must come out, also of pushes that race with
  * the close. */
-static void closing_races_with_pushes(void **state)
+TEST_CASE(closing_races_with_pushes)
 {
-    (void)state;
     for (int round = 0; round < 50; round++) {
         struct lab_ring *ring;
         struct producer p[2];
@@ -236,9 +224,8 @@ static void closing_races_with_pushes(void **state)
     }
 }
 
-static void survives_short_memory(void **state)
+TEST_CASE(survives_short_memory)
 {
-    (void)state;
     for (int64_t nth = 1; nth <= 3; nth++) {
         struct lab_ring *ring = NULL;
         lab_mem_fail_from(nth);
@@ -250,18 +237,12 @@ static void survives_short_memory(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rejects_bad_arguments),
-        cmocka_unit_test(keeps_order_and_bytes),
-        cmocka_unit_test(full_ring_waits_then_drops),
-        cmocka_unit_test(empty_ring_times_out),
-        cmocka_unit_test(closing_keeps_what_is_in_it),
-        cmocka_unit_test(many_producers_lose_nothing),
-        cmocka_unit_test(closing_wakes_sleepers),
-        cmocka_unit_test(closing_races_with_pushes),
-        cmocka_unit_test(survives_short_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(rejects_bad_arguments),
+          cmocka_unit_test(keeps_order_and_bytes),
+          cmocka_unit_test(full_ring_waits_then_drops),
+          cmocka_unit_test(empty_ring_times_out),
+          cmocka_unit_test(closing_keeps_what_is_in_it),
+          cmocka_unit_test(many_producers_lose_nothing),
+          cmocka_unit_test(closing_wakes_sleepers),
+          cmocka_unit_test(closing_races_with_pushes),
+          cmocka_unit_test(survives_short_memory))

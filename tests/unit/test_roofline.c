@@ -1,9 +1,5 @@
 /* Where points stand under the roofs, and what is said of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <string.h>
@@ -77,12 +73,11 @@ static void close_to(double have, double want)
         fail_msg("%g, not %g", have, want);
 }
 
-static void memory_and_compute_bound(void **state)
+TEST_CASE(memory_and_compute_bound)
 {
     /* 4e9 bytes in 1.25 ms: 3.2 TB/s, 80 %; 1e9 FLOPs beside them */
     struct lab_roofline_work w = make_work(1e9, 4e9, 1.25e6);
     struct lab_roofline_point p = place(&w);
-    (void)state;
     assert_int_equal(p.roof, LAB_CEILING_COPY);
     assert_int_equal(p.verdict, LAB_ROOFLINE_MEMORY);
     close_to(p.intensity, 0.25);
@@ -111,11 +106,10 @@ static void memory_and_compute_bound(void **state)
     close_to(p.counted_intensity, 1.001e12 / 4e9);
 }
 
-static void at_the_ridge_and_beside_it(void **state)
+TEST_CASE(at_the_ridge_and_beside_it)
 {
     struct lab_roofline_work w = make_work(12.5e9, 1e9, 1e6);
     struct lab_roofline_point p = place(&w);
-    (void)state;
     assert_int_equal(p.roof, LAB_CEILING_FP32);
     close_to(p.best_ns, 1e9 / 4e12 * 1e9);
     w.flop = 12.4e9;
@@ -132,10 +126,9 @@ static void at_the_ridge_and_beside_it(void **state)
     close_to(p.share, 0.02);
 }
 
-static void latency_says_why(void **state)
+TEST_CASE(latency_says_why)
 {
     struct lab_roofline_work w = make_work(1e6, 4e6, 4000);
-    (void)state;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
     says(&w, "Neither roof limits it: 4 us, where the roofs alone allow 1 us "
              "(25 %");
@@ -161,10 +154,9 @@ static void latency_says_why(void **state)
 }
 
 /* An SM without a block has no warps, and is in no occupancy. */
-static void an_occupancy_is_that_of_the_sms_that_work(void **state)
+TEST_CASE(an_occupancy_is_that_of_the_sms_that_work)
 {
     struct lab_roofline_work w = make_work(1e9, 4e9, 1e6 / 0.26);
-    (void)state;
     w.blocks = 128;
     w.counted.achieved_occupancy_pct = 11;
     says(&w, "(achieved occupancy 11 % of the 128 of 132 SMs that have a "
@@ -187,11 +179,10 @@ static void an_occupancy_is_that_of_the_sms_that_work(void **state)
 }
 
 /* Against what was measured of the device: no number stands in for it. */
-static void below_the_floor_no_roof_is_named(void **state)
+TEST_CASE(below_the_floor_no_roof_is_named)
 {
     struct lab_roofline_work w = make_work(2e3, 4e3, 1250);
     struct lab_roofline_point p;
-    (void)state;
     w.floor_ns = 960;
     p = place(&w);
     assert_int_equal(p.verdict, LAB_ROOFLINE_LAUNCH);
@@ -238,10 +229,9 @@ static void below_the_floor_no_roof_is_named(void **state)
     says_not(&w, "calling it");
 }
 
-static void many_launches_are_named(void **state)
+TEST_CASE(many_launches_are_named)
 {
     struct lab_roofline_work w = make_work(2e3, 4e3, 19 * 1250);
-    (void)state;
     w.floor_ns = 960;
     w.kernels = 19;
     says(&w, "1.25 us a kernel");
@@ -256,10 +246,9 @@ static void many_launches_are_named(void **state)
 }
 
 /* A rung's time is between two events, and its kernels were traced apart. */
-static void kernels_of_a_rung_beside_its_time(void **state)
+TEST_CASE(kernels_of_a_rung_beside_its_time)
 {
     struct lab_roofline_work w = make_work(1e6, 6e5, 5472);
-    (void)state;
     w.floor_ns = 768;
     w.kernels_ns = 993;
     w.launch_ns = 5312;
@@ -289,11 +278,10 @@ static void kernels_of_a_rung_beside_its_time(void **state)
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
 }
 
-static void additions_to_one_address(void **state)
+TEST_CASE(additions_to_one_address)
 {
     /* lab-reduction's `atomic`: 2^26 numbers in 118 ms */
     struct lab_roofline_work w = make_work(67108863, 268435456, 117829010);
-    (void)state;
     says_not(&w, "one address");
     w.one_address = true;
     says(&w, "Every thread adds to one address");
@@ -303,10 +291,9 @@ static void additions_to_one_address(void **state)
     says_not(&w, "one address");
 }
 
-static void warm_caches_are_said(void **state)
+TEST_CASE(warm_caches_are_said)
 {
     struct lab_roofline_work w = make_work(1e6, 4e6, 1e4);
-    (void)state;
     says_not(&w, "warm");
     w.counted.dram_read_bytes = 3e5;
     w.counted.dram_write_bytes = 1e5;
@@ -318,10 +305,9 @@ static void warm_caches_are_said(void **state)
 
 /* cuBLAS's attention of 4x16x4096x64: the scores go through memory four times.
  */
-static void bytes_of_its_own(void **state)
+TEST_CASE(bytes_of_its_own)
 {
     struct lab_roofline_work w = make_work(274.9e9, 268e6, 8.99e6);
-    (void)state;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_COMPUTE);
     says(&w, "fewer FLOPs");
     w.own_bytes = 17.4e9;
@@ -342,10 +328,9 @@ static void bytes_of_its_own(void **state)
     says(&w, "Neither roof limits it");
 }
 
-static void a_fused_variant_must_exist(void **state)
+TEST_CASE(a_fused_variant_must_exist)
 {
     struct lab_roofline_work w = make_work(2e3, 4e3, 1250);
-    (void)state;
     w.floor_ns = 960;
     says(&w, "(a larger batch).");
     w.fusable = true;
@@ -357,10 +342,9 @@ static void a_fused_variant_must_exist(void **state)
 }
 
 /* 128 blocks leave 4 of 132 SMs without work: 3 %, not the way from 26 %. */
-static void idle_sms_explain_or_are_not_said(void **state)
+TEST_CASE(idle_sms_explain_or_are_not_said)
 {
     struct lab_roofline_work w = make_work(1e9, 4e9, 1e6 / 0.26);
-    (void)state;
     w.blocks = 128;
     w.threads_per_block = 1024;
     says_not(&w, "the others are idle");
@@ -382,10 +366,9 @@ static void idle_sms_explain_or_are_not_said(void **state)
     says_not(&w, "idle.");
 }
 
-static void a_library_has_no_loop_to_mend(void **state)
+TEST_CASE(a_library_has_no_loop_to_mend)
 {
     struct lab_roofline_work w = make_work(1e9, 4e9, 5e6);
-    (void)state;
     w.gpu = false;
     says(&w, "Its loop holds it back");
     w.library = true;
@@ -394,10 +377,9 @@ static void a_library_has_no_loop_to_mend(void **state)
 }
 
 /* "Only" is said at the roof alone: from 60 % on it bounds, with 40 % left. */
-static void what_is_left_below_a_roof(void **state)
+TEST_CASE(what_is_left_below_a_roof)
 {
     struct lab_roofline_work w = make_work(1e12, 4e9, 20e6 / 0.65);
-    (void)state;
     says(&w, "Arithmetic bounds it: 32.5 TFLOP/s, 65 %");
     says(&w, "Tuning can save at most 35 % of its time (that roof)");
     says(&w, "beyond that, only fewer FLOPs");
@@ -414,10 +396,9 @@ static void what_is_left_below_a_roof(void **state)
 }
 
 /* Faster than a product: why it can be is known, counted, or open. */
-static void above_the_roof_of_products(void **state)
+TEST_CASE(above_the_roof_of_products)
 {
     struct lab_roofline_work w = make_work(1e12, 4e9, 20e6 / 1.17);
-    (void)state;
     says_not(&w, "measured on a busy");
     says(&w, "measure it again when it is not");
     w.other_algorithm = true;
@@ -434,11 +415,10 @@ static void above_the_roof_of_products(void **state)
     says_not(&w, "fewer");
 }
 
-static void counted_traffic_is_believed(void **state)
+TEST_CASE(counted_traffic_is_believed)
 {
     /* by the formula 20 % of memory, but 3.5 times the bytes are moved */
     struct lab_roofline_work w = make_work(1e9, 4e9, 5e6);
-    (void)state;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
     w.counted.dram_read_bytes = 13e9;
     w.counted.dram_write_bytes = 1e9;
@@ -458,11 +438,10 @@ static void counted_traffic_is_believed(void **state)
     says(&w, "10 % of those bytes were counted in DRAM");
 }
 
-static void kernels_have_counters_alone(void **state)
+TEST_CASE(kernels_have_counters_alone)
 {
     struct lab_roofline_work w = make_work(NAN, NAN, 1.25e6);
     struct lab_roofline_point p = place(&w);
-    (void)state;
     assert_int_equal(p.verdict, LAB_ROOFLINE_UNKNOWN);
     says(&w, "Its work is not known");
     w.counted.fp32_flop = 1e9;
@@ -473,13 +452,12 @@ static void kernels_have_counters_alone(void **state)
     close_to(p.intensity, p.counted_intensity);
 }
 
-static void unknown_stays_unknown(void **state)
+TEST_CASE(unknown_stays_unknown)
 {
     static const double none[LAB_CEILING_COUNT] = {NAN, NAN, NAN, NAN, NAN};
     struct lab_roofline_work w = make_work(1e9, 4e9, 1e6);
     struct lab_roofline_point p;
     struct lab_str s;
-    (void)state;
     lab_str_init(&s);
     lab_roofline_place(&p, &w, none);
     assert_int_equal(p.verdict, LAB_ROOFLINE_UNKNOWN);
@@ -510,10 +488,9 @@ static void unknown_stays_unknown(void **state)
     says(&w, "The ceiling of bf16 is not known here: `lapenna-lab profile");
 }
 
-static void names_and_rates(void **state)
+TEST_CASE(names_and_rates)
 {
     char text[32];
-    (void)state;
     assert_int_equal(lab_roofline_precision("tf32"), LAB_CEILING_TF32);
     assert_int_equal(lab_roofline_precision("copy"), LAB_CEILING_COUNT);
     assert_int_equal(lab_roofline_precision("int3"), LAB_CEILING_COUNT);
@@ -546,28 +523,22 @@ static void names_and_rates(void **state)
     assert_string_equal(text, "n/a");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_and_compute_bound),
-        cmocka_unit_test(at_the_ridge_and_beside_it),
-        cmocka_unit_test(latency_says_why),
-        cmocka_unit_test(an_occupancy_is_that_of_the_sms_that_work),
-        cmocka_unit_test(below_the_floor_no_roof_is_named),
-        cmocka_unit_test(many_launches_are_named),
-        cmocka_unit_test(kernels_of_a_rung_beside_its_time),
-        cmocka_unit_test(additions_to_one_address),
-        cmocka_unit_test(warm_caches_are_said),
-        cmocka_unit_test(bytes_of_its_own),
-        cmocka_unit_test(a_fused_variant_must_exist),
-        cmocka_unit_test(idle_sms_explain_or_are_not_said),
-        cmocka_unit_test(a_library_has_no_loop_to_mend),
-        cmocka_unit_test(what_is_left_below_a_roof),
-        cmocka_unit_test(above_the_roof_of_products),
-        cmocka_unit_test(counted_traffic_is_believed),
-        cmocka_unit_test(kernels_have_counters_alone),
-        cmocka_unit_test(unknown_stays_unknown),
-        cmocka_unit_test(names_and_rates),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(memory_and_compute_bound),
+          cmocka_unit_test(at_the_ridge_and_beside_it),
+          cmocka_unit_test(latency_says_why),
+          cmocka_unit_test(an_occupancy_is_that_of_the_sms_that_work),
+          cmocka_unit_test(below_the_floor_no_roof_is_named),
+          cmocka_unit_test(many_launches_are_named),
+          cmocka_unit_test(kernels_of_a_rung_beside_its_time),
+          cmocka_unit_test(additions_to_one_address),
+          cmocka_unit_test(warm_caches_are_said),
+          cmocka_unit_test(bytes_of_its_own),
+          cmocka_unit_test(a_fused_variant_must_exist),
+          cmocka_unit_test(idle_sms_explain_or_are_not_said),
+          cmocka_unit_test(a_library_has_no_loop_to_mend),
+          cmocka_unit_test(what_is_left_below_a_roof),
+          cmocka_unit_test(above_the_roof_of_products),
+          cmocka_unit_test(counted_traffic_is_believed),
+          cmocka_unit_test(kernels_have_counters_alone),
+          cmocka_unit_test(unknown_stays_unknown),
+          cmocka_unit_test(names_and_rates))

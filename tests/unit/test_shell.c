@@ -1,9 +1,5 @@
 /* Words of commands that are pasted: what a shell makes of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +16,8 @@ static void expect(const char *word, bool ascii, const char *wanted)
     lab_str_release(&s);
 }
 
-static void only_what_is_special_is_quoted(void **state)
+TEST_CASE(only_what_is_special_is_quoted)
 {
-    (void)state;
     expect("runs.db", false, "runs.db");
     expect("/home/anna/a-b_c+d,e:f@g%h=i.db", false,
            "/home/anna/a-b_c+d,e:f@g%h=i.db");
@@ -37,9 +32,8 @@ static void only_what_is_special_is_quoted(void **state)
 }
 
 /* It would not be copied as it is. */
-static void what_is_not_shown_is_in_octal(void **state)
+TEST_CASE(what_is_not_shown_is_in_octal)
 {
-    (void)state;
     expect("a\nb", false, "$'a\\012b'");
     expect("a\033[31mb", false, "$'a\\033[31mb'");
     expect("\xFF.db", false, "$'\\377.db'");
@@ -50,14 +44,13 @@ static void what_is_not_shown_is_in_octal(void **state)
 }
 
 /* Any bytes, through a shell and back. */
-static void a_shell_reads_the_word_itself(void **state)
+TEST_CASE(a_shell_reads_the_word_itself)
 {
     enum { WORDS = 150, MOST = 12 };
     static const char some[] = "ab /'\"\\$`!*?~#&|;<>()[]{}=%\n\t\r\x01\x7F";
     uint64_t seed = 5;
     char words[WORDS][2 * MOST + 1] = {{0}};
     struct lab_str script;
-    (void)state;
     if (system("command -v bash >/dev/null"))
         skip();
     lab_str_init(&script);
@@ -95,12 +88,6 @@ static void a_shell_reads_the_word_itself(void **state)
     lab_str_release(&script);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_what_is_special_is_quoted),
-        cmocka_unit_test(what_is_not_shown_is_in_octal),
-        cmocka_unit_test(a_shell_reads_the_word_itself),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(only_what_is_special_is_quoted),
+          cmocka_unit_test(what_is_not_shown_is_in_octal),
+          cmocka_unit_test(a_shell_reads_the_word_itself))

@@ -2,15 +2,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/signals.h"
 
@@ -42,11 +38,10 @@ static void *sleeper(void *user)
     return NULL;
 }
 
-static void a_signal_of_another_thread_wakes_the_wait(void **state)
+TEST_CASE(a_signal_of_another_thread_wakes_the_wait)
 {
     int quiet[2];
     int end[2];
-    (void)state;
     assert_int_equal(pipe(quiet), 0);
     assert_int_equal(pipe(end), 0);
     lab_signals_catch();
@@ -65,11 +60,10 @@ static void a_signal_of_another_thread_wakes_the_wait(void **state)
 }
 
 /* A child sends one signal after another, each when the last was taken. */
-static void take_loses_none(void **state)
+TEST_CASE(take_loses_none)
 {
     enum { ROUNDS = 30000 };
     int answer[2];
-    (void)state;
     assert_int_equal(pipe(answer), 0);
     lab_signals_catch();
     pid_t parent = getpid();
@@ -100,9 +94,8 @@ static void take_loses_none(void **state)
     assert_int_equal(status, 0);
 }
 
-static void the_handler_keeps_errno(void **state)
+TEST_CASE(the_handler_keeps_errno)
 {
-    (void)state;
     int kept = dup(STDERR_FILENO);
     lab_signals_catch();
     lab_signals_say("words that cannot be written\n");
@@ -117,9 +110,8 @@ static void the_handler_keeps_errno(void **state)
     lab_signals_say(NULL);
 }
 
-static void after_a_term_the_next_one_ends(void **state)
+TEST_CASE(after_a_term_the_next_one_ends)
 {
-    (void)state;
     pid_t child = fork();
     if (child == 0) {
         lab_signals_catch();

@@ -1,9 +1,5 @@
 /* Ceilings and hardware counters in the database. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -67,11 +63,10 @@ static struct lab_roof find(struct lab_database *db, const char *backend,
     return roof;
 }
 
-static void the_largest_of_the_device_counts(void **state)
+TEST_CASE(the_largest_of_the_device_counts)
 {
     struct lab_database *db = open_db(sample_path("runs.db"));
     struct lab_roof r;
-    (void)state;
     add(db, "GPU-1", "a", "copy", 4e12, 1000000000);
     add(db, "GPU-1", "a", "copy", 3e12, 2000000000); /* slower, and newer */
     add(db, "GPU-2", "a", "copy", 5e12, 3000000000);
@@ -113,11 +108,10 @@ static bool see_row(void *user, const struct lab_ceiling_row *row)
     return true;
 }
 
-static void lists_one_row_for_each(void **state)
+TEST_CASE(lists_one_row_for_each)
 {
     struct lab_database *db = open_db(sample_path("runs.db"));
     char text[400] = "";
-    (void)state;
     add(db, NULL, "b", "copy", 30e9, 5);
     add(db, NULL, "a", "copy", 20e9, 5);
     add(db, NULL, "a", "copy", 25e9, 6);
@@ -130,12 +124,11 @@ static void lists_one_row_for_each(void **state)
     lab_database_close(db);
 }
 
-static void a_run_knows_its_device(void **state)
+TEST_CASE(a_run_knows_its_device)
 {
     const char *path = sample_path("runs.db");
     struct lab_ceiling_device d;
     int64_t run;
-    (void)state;
     assert_int_equal(sample_run(path, 1, 1, &run), LAB_OK);
     sample_sql(path, "INSERT INTO TARGET_INFO_GPU (uuid, runId) VALUES "
                      "('GPU-77', 1)");
@@ -150,11 +143,10 @@ static void a_run_knows_its_device(void **state)
 }
 
 /* Multiply-adds in registers are a roof of fp32, as products are. */
-static void multiply_adds_raise_fp32_alone(void **state)
+TEST_CASE(multiply_adds_raise_fp32_alone)
 {
     struct lab_database *db = open_db(sample_path("runs.db"));
     struct lab_roof r;
-    (void)state;
     add(db, "GPU-1", "a", "fp32", 51e12, 1000000000);
     add(db, "GPU-1", "a", "tf32", 41e12, 1000000000);
     add(db, "GPU-1", "a", "fma", 50e12, 2000000000);
@@ -184,12 +176,11 @@ static void add_rung(const char *path, int place, const char *rung,
 }
 
 /* The H200's rungs of lab-warps-fma beat its product of 51 TFLOP/s. */
-static void a_rung_that_beats_a_roof_raises_it(void **state)
+TEST_CASE(a_rung_that_beats_a_roof_raises_it)
 {
     const char *path = sample_path("runs.db");
     struct lab_roof r;
     int64_t run;
-    (void)state;
     assert_int_equal(sample_run(path, 1, 1, &run), LAB_OK);
     sample_sql(path, "INSERT INTO TARGET_INFO_GPU (uuid, runId) VALUES "
                      "('GPU-1', 1)");
@@ -238,14 +229,13 @@ static void add_sum(const char *path, int run, int place, int level,
 }
 
 /* The shortest of all runs on that device, and of no other. */
-static void the_floor_of_a_device(void **state)
+TEST_CASE(the_floor_of_a_device)
 {
     const char *path = sample_path("runs.db");
     struct lab_ceiling_device d = {
         .backend = "cuda", .device = "NVIDIA H200", .uuid = "GPU-1"};
     double kernel;
     double rung;
-    (void)state;
     for (int i = 0; i < 3; i++)
         assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
     sample_sql(path, "DELETE FROM time_sum; INSERT INTO TARGET_INFO_GPU (uuid, "
@@ -277,9 +267,8 @@ static void the_floor_of_a_device(void **state)
     lab_database_close(db);
 }
 
-static void what_a_rungs_name_says(void **state)
+TEST_CASE(what_a_rungs_name_says)
 {
-    (void)state;
     assert_true(lab_rung_has_fewer_flop("cudnn_fft_tiling"));
     assert_true(lab_rung_has_fewer_flop("cudnn_winograd_nonfused"));
     assert_false(lab_rung_has_fewer_flop("cudnn_precomp_gemm"));
@@ -293,7 +282,7 @@ static void what_a_rungs_name_says(void **state)
 }
 
 /* Of a run: the largest of its own device's and its lab's, then the others'. */
-static void a_run_has_one_roof(void **state)
+TEST_CASE(a_run_has_one_roof)
 {
     struct lab_database *db = open_db(sample_path("runs.db"));
     struct lab_ceiling_device d = {
@@ -302,7 +291,6 @@ static void a_run_has_one_roof(void **state)
     const struct lab_bench_names none = {.copy_bytes_s = NAN,
                                          .fp32_flop_s = INFINITY};
     struct lab_roof r;
-    (void)state;
     assert_int_equal(lab_roof_of_run(db, &d, &lab, "copy", &r), LAB_OK);
     assert_int_equal(r.origin, LAB_ROOF_RUN);
     assert_true(r.per_s == 3e12);
@@ -327,9 +315,8 @@ static void a_run_has_one_roof(void **state)
     lab_database_close(db);
 }
 
-static void roofs_are_the_engines_ceilings(void **state)
+TEST_CASE(roofs_are_the_engines_ceilings)
 {
-    (void)state;
     assert_int_equal(LAB_ROOF_NAMES, LAB_CEILING_ROOFS);
     for (int i = 0; i < LAB_ROOF_NAMES; i++)
         assert_string_equal(lab_roof_names[i],
@@ -357,13 +344,12 @@ static void count_kernel(const char *path, int exec, int kernel, double time,
     sample_sql(path, sql);
 }
 
-static void counters_of_steps_kernels_launches(void **state)
+TEST_CASE(counters_of_steps_kernels_launches)
 {
     const char *path = sample_path("runs.db");
     static const char name[] = "void matmul<float>(float*)";
     struct lab_counted_run c;
     struct lab_counters l;
-    (void)state;
     assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
     count_kernel(path, 2, 0, 100, 1e3, 10); /* step 1, the older time */
     count_kernel(path, 2, 1, 100, 1e3, 10);
@@ -403,11 +389,10 @@ static void counters_of_steps_kernels_launches(void **state)
     lab_database_close(db);
 }
 
-static void other_kernels_than_traced_have_no_name(void **state)
+TEST_CASE(other_kernels_than_traced_have_no_name)
 {
     const char *path = sample_path("runs.db");
     struct lab_counted_run c;
-    (void)state;
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
     count_kernel(path, 1, 2, 100, 1e3, 10); /* three counted, two traced */
     struct lab_database *db = open_db(path);
@@ -422,11 +407,10 @@ static void other_kernels_than_traced_have_no_name(void **state)
     lab_database_close(db);
 }
 
-static void nonsense_is_left_out(void **state)
+TEST_CASE(nonsense_is_left_out)
 {
     const char *path = sample_path("runs.db");
     struct lab_counted_run c;
-    (void)state;
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
     sample_sql(path,
                "INSERT INTO metric_value VALUES (1, 1, -7, 1, 1, 1), (1, 1, "
@@ -449,10 +433,9 @@ static void nonsense_is_left_out(void **state)
     lab_database_close(db);
 }
 
-static void counters_are_read_by_their_run(void **state)
+TEST_CASE(counters_are_read_by_their_run)
 {
     const char *path = sample_path("runs.db");
-    (void)state;
     lab_database_close(open_db(path));
     assert_int_equal(sample_int(path,
                                 "SELECT count(*) FROM sqlite_master WHERE "
@@ -460,10 +443,9 @@ static void counters_are_read_by_their_run(void **state)
                      1);
 }
 
-static void memory_may_be_short(void **state)
+TEST_CASE(memory_may_be_short)
 {
     const char *path = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
     for (int e = 1; e <= 4; e++)
         for (int k = 0; k < 2; k++)
@@ -489,24 +471,18 @@ static void memory_may_be_short(void **state)
     lab_database_close(db);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(the_largest_of_the_device_counts, cleanup),
-        cmocka_unit_test_teardown(lists_one_row_for_each, cleanup),
-        cmocka_unit_test_teardown(a_run_knows_its_device, cleanup),
-        cmocka_unit_test_teardown(multiply_adds_raise_fp32_alone, cleanup),
-        cmocka_unit_test_teardown(a_rung_that_beats_a_roof_raises_it, cleanup),
-        cmocka_unit_test_teardown(the_floor_of_a_device, cleanup),
-        cmocka_unit_test(what_a_rungs_name_says),
-        cmocka_unit_test_teardown(a_run_has_one_roof, cleanup),
-        cmocka_unit_test(roofs_are_the_engines_ceilings),
-        cmocka_unit_test_teardown(counters_of_steps_kernels_launches, cleanup),
-        cmocka_unit_test_teardown(other_kernels_than_traced_have_no_name,
-                                  cleanup),
-        cmocka_unit_test_teardown(nonsense_is_left_out, cleanup),
-        cmocka_unit_test_teardown(counters_are_read_by_their_run, cleanup),
-        cmocka_unit_test_teardown(memory_may_be_short, cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(
+    cmocka_unit_test_teardown(the_largest_of_the_device_counts, cleanup),
+    cmocka_unit_test_teardown(lists_one_row_for_each, cleanup),
+    cmocka_unit_test_teardown(a_run_knows_its_device, cleanup),
+    cmocka_unit_test_teardown(multiply_adds_raise_fp32_alone, cleanup),
+    cmocka_unit_test_teardown(a_rung_that_beats_a_roof_raises_it, cleanup),
+    cmocka_unit_test_teardown(the_floor_of_a_device, cleanup),
+    cmocka_unit_test(what_a_rungs_name_says),
+    cmocka_unit_test_teardown(a_run_has_one_roof, cleanup),
+    cmocka_unit_test(roofs_are_the_engines_ceilings),
+    cmocka_unit_test_teardown(counters_of_steps_kernels_launches, cleanup),
+    cmocka_unit_test_teardown(other_kernels_than_traced_have_no_name, cleanup),
+    cmocka_unit_test_teardown(nonsense_is_left_out, cleanup),
+    cmocka_unit_test_teardown(counters_are_read_by_their_run, cleanup),
+    cmocka_unit_test_teardown(memory_may_be_short, cleanup))

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -119,12 +115,11 @@ static void near(double got, double wanted, double tolerance)
         fail_msg("%.12g instead of %.12g", got, wanted);
 }
 
-static void half_the_time_is_faster(void **state)
+TEST_CASE(half_the_time_is_faster)
 {
     const char *path = sample_path("runs.db");
     struct kind fast = PLAIN;
     struct lab_comparison c;
-    (void)state;
     fast.factor = 0.5;
     fast.variant = "tiled";
     record(path, &PLAIN);
@@ -163,12 +158,11 @@ static void half_the_time_is_faster(void **state)
 }
 
 /* Certain, and too small to mean anything: 2 %. */
-static void small_and_certain_is_the_same(void **state)
+TEST_CASE(small_and_certain_is_the_same)
 {
     const char *path = sample_path("runs.db");
     struct kind other = PLAIN;
     struct lab_comparison c;
-    (void)state;
     other.factor = 1.02;
     record(path, &PLAIN);
     record(path, &other);
@@ -181,13 +175,12 @@ static void small_and_certain_is_the_same(void **state)
     lab_database_close(db);
 }
 
-static void few_times_say_so(void **state)
+TEST_CASE(few_times_say_so)
 {
     const char *path = sample_path("runs.db");
     struct kind few = PLAIN;
     struct kind fast = PLAIN;
     struct lab_comparison c;
-    (void)state;
     few.iterations = 3;
     fast.iterations = 3;
     fast.factor = 0.1;
@@ -204,12 +197,11 @@ static void few_times_say_so(void **state)
 }
 
 /* Two times are too few even where the other side has enough for a p. */
-static void few_times_of_one_side_say_so(void **state)
+TEST_CASE(few_times_of_one_side_say_so)
 {
     const char *path = sample_path("runs.db");
     struct kind few = PLAIN;
     struct lab_comparison c;
-    (void)state;
     few.iterations = 2;
     few.factor = 0.1;
     record(path, &few);
@@ -229,12 +221,11 @@ static void few_times_of_one_side_say_so(void **state)
     lab_database_close(db);
 }
 
-static void what_only_one_has_is_listed(void **state)
+TEST_CASE(what_only_one_has_is_listed)
 {
     const char *path = sample_path("runs.db");
     struct kind longer = PLAIN;
     struct lab_comparison c;
-    (void)state;
     longer.steps = 6;
     record(path, &PLAIN);
     record(path, &longer);
@@ -253,13 +244,12 @@ static void what_only_one_has_is_listed(void **state)
     lab_database_close(db);
 }
 
-static void kernels_by_name_and_step(void **state)
+TEST_CASE(kernels_by_name_and_step)
 {
     const char *path = sample_path("runs.db");
     struct kind first = PLAIN;
     struct kind second;
     struct lab_comparison c;
-    (void)state;
     first.kernels = true;
     second = first;
     second.factor = 2;
@@ -291,12 +281,11 @@ static void kernels_by_name_and_step(void **state)
     lab_database_close(db);
 }
 
-static void other_lessons_are_refused(void **state)
+TEST_CASE(other_lessons_are_refused)
 {
     const char *path = sample_path("runs.db");
     struct kind other = PLAIN;
     struct lab_comparison c;
-    (void)state;
     other.lesson = "cnn";
     record(path, &PLAIN);
     record(path, &other);
@@ -309,11 +298,10 @@ static void other_lessons_are_refused(void **state)
 }
 
 /* Iterations count when every place of the schedule ran. */
-static void broken_off_iterations_do_not_count(void **state)
+TEST_CASE(broken_off_iterations_do_not_count)
 {
     const char *path = sample_path("runs.db");
     struct lab_time_sums sums;
-    (void)state;
     record(path, &PLAIN);
     sample_sql(path, "DELETE FROM time_sum; UPDATE run SET summed = NULL;"
                      "DELETE FROM step WHERE iteration = 39 AND stepIndex > 1;"
@@ -332,13 +320,12 @@ static void broken_off_iterations_do_not_count(void **state)
 }
 
 /* What is kept is what would be added up. */
-static void kept_sums_are_the_same(void **state)
+TEST_CASE(kept_sums_are_the_same)
 {
     const char *path = sample_path("runs.db");
     struct kind k = PLAIN;
     struct lab_time_sums kept;
     struct lab_time_sums fresh;
-    (void)state;
     k.kernels = true;
     record(path, &k);
     struct lab_database *db = open_reader(path);
@@ -381,14 +368,13 @@ static bool count_names(void *user, const char *name, int64_t run)
     return true;
 }
 
-static void baselines_are_named_runs(void **state)
+TEST_CASE(baselines_are_named_runs)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
     struct lab_deleted deleted;
     int64_t run = 0;
     char all[128] = "";
-    (void)state;
     record(path, &PLAIN);
     record(path, &PLAIN);
     assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
@@ -411,12 +397,11 @@ static void baselines_are_named_runs(void **state)
     lab_database_close(db);
 }
 
-static void memory_may_fail_anywhere(void **state)
+TEST_CASE(memory_may_fail_anywhere)
 {
     const char *path = sample_path("runs.db");
     struct kind k = PLAIN;
     struct lab_comparison c;
-    (void)state;
     k.kernels = true;
     record(path, &k);
     k.factor = 3;
@@ -436,20 +421,15 @@ static void memory_may_fail_anywhere(void **state)
     lab_database_close(db);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(half_the_time_is_faster, cleanup),
-        cmocka_unit_test_teardown(small_and_certain_is_the_same, cleanup),
-        cmocka_unit_test_teardown(few_times_say_so, cleanup),
-        cmocka_unit_test_teardown(few_times_of_one_side_say_so, cleanup),
-        cmocka_unit_test_teardown(what_only_one_has_is_listed, cleanup),
-        cmocka_unit_test_teardown(kernels_by_name_and_step, cleanup),
-        cmocka_unit_test_teardown(other_lessons_are_refused, cleanup),
-        cmocka_unit_test_teardown(broken_off_iterations_do_not_count, cleanup),
-        cmocka_unit_test_teardown(kept_sums_are_the_same, cleanup),
-        cmocka_unit_test_teardown(baselines_are_named_runs, cleanup),
-        cmocka_unit_test_teardown(memory_may_fail_anywhere, cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(half_the_time_is_faster, cleanup),
+          cmocka_unit_test_teardown(small_and_certain_is_the_same, cleanup),
+          cmocka_unit_test_teardown(few_times_say_so, cleanup),
+          cmocka_unit_test_teardown(few_times_of_one_side_say_so, cleanup),
+          cmocka_unit_test_teardown(what_only_one_has_is_listed, cleanup),
+          cmocka_unit_test_teardown(kernels_by_name_and_step, cleanup),
+          cmocka_unit_test_teardown(other_lessons_are_refused, cleanup),
+          cmocka_unit_test_teardown(broken_off_iterations_do_not_count,
+                                    cleanup),
+          cmocka_unit_test_teardown(kept_sums_are_the_same, cleanup),
+          cmocka_unit_test_teardown(baselines_are_named_runs, cleanup),
+          cmocka_unit_test_teardown(memory_may_fail_anywhere, cleanup))

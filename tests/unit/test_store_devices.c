@@ -1,14 +1,10 @@
 /* The published peaks of cards against the arithmetic of what they come from. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "store/devices.h"
 
@@ -85,13 +81,12 @@ static void check_near(const struct row *r, const char *what, double published,
              published, computed);
 }
 
-static void peaks_are_what_they_come_from(void **state)
+TEST_CASE(peaks_are_what_they_come_from)
 {
     FILE *f = open_table();
     struct row r;
     int rows = 0;
     int computed = 0;
-    (void)state;
     for (; next_row(f, &r); rows++) {
         double flop = 2 * number(&r, 5) * number(&r, 6) / 1000;
         double dram = number(&r, 7) * number(&r, 8) / 8000;
@@ -108,11 +103,10 @@ static void peaks_are_what_they_come_from(void **state)
     assert_true(rows > 25 && computed >= 2 * rows - 5);
 }
 
-static void the_program_finds_each_and_no_more(void **state)
+TEST_CASE(the_program_finds_each_and_no_more)
 {
     FILE *f = open_table();
     struct row r;
-    (void)state;
     while (next_row(f, &r)) {
         struct lab_device_peaks p;
         char name[LINE + 8];
@@ -136,10 +130,9 @@ static void the_program_finds_each_and_no_more(void **state)
 }
 
 /* One name, two cards: what differs between them is not known. */
-static void a_name_of_two_cards_has_no_peak(void **state)
+TEST_CASE(a_name_of_two_cards_has_no_peak)
 {
     struct lab_device_peaks p;
-    (void)state;
     assert_false(lab_device_peaks_find("NVIDIA GeForce RTX 3080", &p));
     assert_true(isnan(p.fp32_flop_per_s) && isnan(p.dram_bytes_per_s));
     assert_true(lab_device_peaks_find("NVIDIA GeForce RTX 3060", &p));
@@ -147,12 +140,6 @@ static void a_name_of_two_cards_has_no_peak(void **state)
     assert_string_equal(p.dram_source, "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(peaks_are_what_they_come_from),
-        cmocka_unit_test(the_program_finds_each_and_no_more),
-        cmocka_unit_test(a_name_of_two_cards_has_no_peak),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(peaks_are_what_they_come_from),
+          cmocka_unit_test(the_program_finds_each_and_no_more),
+          cmocka_unit_test(a_name_of_two_cards_has_no_peak))

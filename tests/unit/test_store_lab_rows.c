@@ -1,10 +1,6 @@
 /* Rows of labs: stored, read as they were, unknown stays unknown, gone with
  * their run, and copied with it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -90,12 +86,11 @@ static struct lab_database *filled(const char *path, int64_t *run)
     return db;
 }
 
-static void there_and_back(void **state)
+TEST_CASE(there_and_back)
 {
     int64_t run = 0;
     struct seen seen = {0};
     struct lab_database *db = filled(sample_path("labs.db"), &run);
-    (void)state;
     assert_int_equal(lab_bench_rows_read(db, run, see, &seen), LAB_OK);
     assert_int_equal(seen.n, 3);
     seen = (struct seen){.stop_after = 2};
@@ -113,23 +108,21 @@ static void there_and_back(void **state)
                      3);
 }
 
-static void gone_with_their_run(void **state)
+TEST_CASE(gone_with_their_run)
 {
     int64_t run = 0;
     struct lab_deleted deleted;
     struct lab_database *db = filled(sample_path("gone.db"), &run);
-    (void)state;
     assert_int_equal(lab_run_delete(db, run, &deleted), LAB_OK);
     lab_database_close(db);
     assert_int_equal(
         sample_int(sample_path("gone.db"), "SELECT count(*) FROM lab_row"), 0);
 }
 
-static void traced_rows(void **state)
+TEST_CASE(traced_rows)
 {
     int64_t run = 0;
     struct lab_database *db = filled(sample_path("traced.db"), &run);
-    (void)state;
     assert_int_equal(lab_bench_row_traced(db, run, 1, 77), LAB_OK);
     assert_int_equal(lab_bench_row_traced(db, run, 9, 77), LAB_E_NOTFOUND);
     lab_database_close(db);
@@ -156,13 +149,12 @@ static void named(const struct lab_bench_names *n, int64_t index,
 }
 
 /* Execution 4 is the second iteration's step 1: here a traced launch. */
-static void names_of_rungs(void **state)
+TEST_CASE(names_of_rungs)
 {
     int64_t run = 0;
     struct lab_bench_names n;
     const char *path = sample_path("names.db");
     struct lab_database *db = filled(path, &run);
-    (void)state;
     sample_sql(path, "UPDATE lab_row SET ceilingCopy_B_s = 4e12;"
                      "UPDATE step SET stepIndex = 8 WHERE exec = 4;"
                      "UPDATE lab_row SET rung = 'mma', tracedExec = 4 "
@@ -209,13 +201,12 @@ static void names_of_rungs(void **state)
 }
 
 /* A name that is too long ends with a whole character. */
-static void long_names_of_rungs(void **state)
+TEST_CASE(long_names_of_rungs)
 {
     int64_t run = 0;
     struct lab_bench_names n;
     const char *path = sample_path("long.db");
     struct lab_database *db = filled(path, &run);
-    (void)state;
     for (int i = 0; i < 3; i++) {
         char sql[200];
         snprintf(sql, sizeof(sql),
@@ -237,13 +228,12 @@ static void long_names_of_rungs(void **state)
 }
 
 /* A file may lack any number, and may be read in vain. */
-static void names_of_what_is_not_there(void **state)
+TEST_CASE(names_of_what_is_not_there)
 {
     int64_t run = 0;
     struct lab_bench_names n = {.count = 99};
     const char *path = sample_path("unnamed.db");
     struct lab_database *db = filled(path, &run);
-    (void)state;
     sample_sql(path, "UPDATE lab_row SET rung = 'mma', tracedExec = 4 WHERE "
                      "place = 1;"
                      "UPDATE step SET stepIndex = NULL WHERE exec = 4;"
@@ -308,7 +298,7 @@ static bool count_winner(void *user, const struct lab_tuned_row *r)
 }
 
 /* The newest one of this very device counts. */
-static void winners_of_a_device(void **state)
+TEST_CASE(winners_of_a_device)
 {
     struct lab_database *db = NULL;
     const struct lab_tuned_row rows[] = {
@@ -316,7 +306,6 @@ static void winners_of_a_device(void **state)
         winner("u1", "h1", "late in, early measured", 20),
         winner("u2", "h1", "other", 40), winner(NULL, "h1", "processor", 5)};
     int n = 0;
-    (void)state;
     assert_int_equal(lab_database_open(&db, sample_path("won.db"), NULL),
                      LAB_OK);
     find_winner(db, "u1", "h1", "~1024", "");
@@ -349,13 +338,12 @@ static bool see_sweep(void *user, const struct lab_sweep_row *r)
     return true;
 }
 
-static void sweeps_there_and_back(void **state)
+TEST_CASE(sweeps_there_and_back)
 {
     int64_t run = 0;
     int n = 0;
     struct lab_deleted deleted;
     struct lab_database *db = filled(sample_path("sweep.db"), &run);
-    (void)state;
     for (int i = 0; i < 3; i++) {
         const struct lab_sweep_row row = {.place = i,
                                           .sweep = "batch-size",
@@ -420,14 +408,13 @@ static bool see_fields(void *user, const void *row)
 
 /* Each member is written to and read from its own column, and each column of
  * the table has a member. */
-static void every_column_is_a_member(void **state)
+TEST_CASE(every_column_is_a_member)
 {
     static const struct lab_fields *const all[] = {
         &lab_bench_row_fields, &lab_sweep_row_fields,
         &lab_prediction_row_fields, &lab_tuned_row_fields};
     const char *path = sample_path("fields.db");
     struct lab_database *db;
-    (void)state;
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
     assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++) {

@@ -1,9 +1,5 @@
 /* Steps, kernels and comparisons of labs: each row says which rung it is of. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -78,11 +74,10 @@ static bool see_kernel(void *user, const struct lab_kernel_row *r)
     return true;
 }
 
-static void steps_say_their_rung(void **state)
+TEST_CASE(steps_say_their_rung)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {.n = 0};
-    (void)state;
     assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
     struct lab_database *db = open_reader(path);
     assert_int_equal(
@@ -102,7 +97,7 @@ static void steps_say_their_rung(void **state)
 }
 
 /* All of them, a page of a sort, and those of one step. */
-static void kernels_say_their_rung(void **state)
+TEST_CASE(kernels_say_their_rung)
 {
     static const struct lab_kernel_filter filters[] = {
         {.step_index = LAB_UNKNOWN, .iteration = LAB_UNKNOWN},
@@ -117,7 +112,6 @@ static void kernels_say_their_rung(void **state)
         int at;
     } wanted[] = {{BOTH, 3}, {4, 0}, {1, 0}};
     const char *path = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
     struct lab_database *db = open_reader(path);
     for (int i = 0; i < 3; i++) {
@@ -146,13 +140,12 @@ static bool see_lesson_kernel(void *user, const struct lab_kernel_row *r)
     return true;
 }
 
-static void lessons_have_no_rungs(void **state)
+TEST_CASE(lessons_have_no_rungs)
 {
     const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
                                           .iteration = LAB_UNKNOWN};
     int n = 0;
-    (void)state;
     assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
     struct lab_database *db = open_reader(path);
     assert_int_equal(
@@ -186,11 +179,10 @@ find(const struct lab_comparison *c, enum lab_sum_level level, const char *name)
 }
 
 /* By name alone bf16 would stand beside tf32, and "cublas" beside "mma". */
-static void a_rung_is_compared_with_itself(void **state)
+TEST_CASE(a_rung_is_compared_with_itself)
 {
     const char *path = sample_path("runs.db");
     struct lab_comparison c;
-    (void)state;
     assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
     assert_int_equal(sample_lab(path, bf16, BF16, true, NULL), LAB_OK);
     struct lab_database *db = open_reader(path);
@@ -225,13 +217,12 @@ static void a_rung_is_compared_with_itself(void **state)
 }
 
 /* One precision each: names say it where the two differ. */
-static void names_say_the_precision_that_differs(void **state)
+TEST_CASE(names_say_the_precision_that_differs)
 {
     static const struct sample_rung tf32 = {"mma", "tf32", "64", 9000};
     static const struct sample_rung half = {"mma", "bf16", "64", 5000};
     const char *path = sample_path("runs.db");
     struct lab_comparison c;
-    (void)state;
     assert_int_equal(sample_lab(path, &tf32, 1, false, NULL), LAB_OK);
     assert_int_equal(sample_lab(path, &half, 1, false, NULL), LAB_OK);
     struct lab_database *db = open_reader(path);
@@ -250,13 +241,12 @@ static void names_say_the_precision_that_differs(void **state)
 }
 
 /* Whatever allocation fails, nothing is left behind. */
-static void every_allocation_may_fail(void **state)
+TEST_CASE(every_allocation_may_fail)
 {
     const char *path = sample_path("runs.db");
     struct lab_comparison c;
     enum lab_status st = LAB_E_NOMEM;
     int64_t n = 0;
-    (void)state;
     assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
     struct lab_database *db = open_reader(path);
     while (st == LAB_E_NOMEM && n < 10000) {
@@ -272,11 +262,10 @@ static void every_allocation_may_fail(void **state)
 
 /* ---- what there is ---- */
 
-static void contents_are_what_a_run_has(void **state)
+TEST_CASE(contents_are_what_a_run_has)
 {
     const char *path = sample_path("runs.db");
     unsigned has = 0;
-    (void)state;
     assert_int_equal(sample_lab(path, bf16, BF16, true, NULL), LAB_OK);
     assert_int_equal(sample_lab(path, bf16, BF16, false, NULL), LAB_OK);
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
@@ -299,7 +288,7 @@ static void contents_are_what_a_run_has(void **state)
 }
 
 /* What is shown of a ladder is the run that has climbed most of it. */
-static void the_fullest_run_is_found(void **state)
+TEST_CASE(the_fullest_run_is_found)
 {
     static const struct sample_rung tuning[] = {
         {"8x8", "fp32", "64", 9},
@@ -314,7 +303,6 @@ static void the_fullest_run_is_found(void **state)
     };
     const char *path = sample_path("runs.db");
     int64_t run = 0;
-    (void)state;
     assert_int_equal(sample_lab(path, bf16, BF16, false, NULL), LAB_OK);
     assert_int_equal(sample_lab(path, small, 3, false, NULL), LAB_OK);
     assert_int_equal(sample_lab(path, both, BOTH, false, NULL), LAB_OK);
@@ -351,18 +339,12 @@ static void the_fullest_run_is_found(void **state)
     lab_database_close(db);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(steps_say_their_rung, cleanup),
-        cmocka_unit_test_teardown(kernels_say_their_rung, cleanup),
-        cmocka_unit_test_teardown(lessons_have_no_rungs, cleanup),
-        cmocka_unit_test_teardown(a_rung_is_compared_with_itself, cleanup),
-        cmocka_unit_test_teardown(names_say_the_precision_that_differs,
-                                  cleanup),
-        cmocka_unit_test_teardown(every_allocation_may_fail, cleanup),
-        cmocka_unit_test_teardown(the_fullest_run_is_found, cleanup),
-        cmocka_unit_test_teardown(contents_are_what_a_run_has, cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(steps_say_their_rung, cleanup),
+          cmocka_unit_test_teardown(kernels_say_their_rung, cleanup),
+          cmocka_unit_test_teardown(lessons_have_no_rungs, cleanup),
+          cmocka_unit_test_teardown(a_rung_is_compared_with_itself, cleanup),
+          cmocka_unit_test_teardown(names_say_the_precision_that_differs,
+                                    cleanup),
+          cmocka_unit_test_teardown(every_allocation_may_fail, cleanup),
+          cmocka_unit_test_teardown(the_fullest_run_is_found, cleanup),
+          cmocka_unit_test_teardown(contents_are_what_a_run_has, cleanup))

@@ -1,11 +1,7 @@
 /* One launch of a run, and the limits of its GPU. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "store/launch.h"
 #include "store_samples.h"
@@ -37,10 +33,9 @@ static bool take(void *user, const struct lab_kernel_row *row)
     return true;
 }
 
-static void a_launch_by_its_row(void **state)
+TEST_CASE(a_launch_by_its_row)
 {
     struct lab_kernel_row k;
-    (void)state;
     make_sample();
     sample_sql(sample_path("runs.db"),
                "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockX = 96, clusterX = "
@@ -59,10 +54,9 @@ static void a_launch_by_its_row(void **state)
 }
 
 /* The step at place 1 ran as "tiled", in the rows 3, 4 and 9, 10. */
-static void the_newest_launch_of_a_kernel(void **state)
+TEST_CASE(the_newest_launch_of_a_kernel)
 {
     int64_t row = -7;
-    (void)state;
     make_sample();
     struct lab_database *db = open_sample();
     assert_int_equal(lab_launch_last(db, 1, 1, "tiled", KERNEL, &row), LAB_OK);
@@ -86,10 +80,9 @@ static void the_newest_launch_of_a_kernel(void **state)
 }
 
 /* Another tool's run has kernels of no step. */
-static void a_kernel_of_no_step(void **state)
+TEST_CASE(a_kernel_of_no_step)
 {
     int64_t row;
-    (void)state;
     make_sample();
     sample_sql(sample_path("runs.db"),
                "DELETE FROM step; UPDATE op_kernel SET stepExec = NULL");
@@ -102,10 +95,9 @@ static void a_kernel_of_no_step(void **state)
 
 /* stepExec is -1 for a kernel between steps (of an evaluation), NULL for one
  * whose step is not known: the kernels of no step are those with NULL. */
-static void a_kernel_between_steps(void **state)
+TEST_CASE(a_kernel_between_steps)
 {
     int64_t row;
-    (void)state;
     make_sample();
     sample_sql(sample_path("runs.db"),
                "UPDATE op_kernel SET stepExec = NULL WHERE kernelRow = 5; "
@@ -123,10 +115,9 @@ static void a_kernel_between_steps(void **state)
     lab_database_close(db);
 }
 
-static void the_gpu_of_a_run(void **state)
+TEST_CASE(the_gpu_of_a_run)
 {
     struct lab_run_gpu gpu = {.name = "as before"};
-    (void)state;
     make_sample();
     struct lab_database *db = open_sample();
     assert_int_equal(lab_run_gpu_read(db, 1, 0, &gpu), LAB_E_NOTFOUND);

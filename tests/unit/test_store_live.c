@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,12 +21,11 @@ static void push(struct lab_sink sink, struct lab_record record)
     assert_true(sink.push(sink.user, &record));
 }
 
-static void shows_the_step_just_run(void **state)
+TEST_CASE(shows_the_step_just_run)
 {
     struct lab_live *live;
     struct lab_kernel_record kernels[2];
     struct lab_step_record step;
-    (void)state;
     assert_int_equal(lab_live_new(&live, NULL), LAB_OK);
     struct lab_sink sink = lab_live_tee(live, NULL);
     assert_false(lab_live_step(live, 3, &step));
@@ -61,13 +56,12 @@ static void shows_the_step_just_run(void **state)
     lab_live_free(live);
 }
 
-static void keeps_the_newest(void **state)
+TEST_CASE(keeps_the_newest)
 {
     const struct lab_live_limits limits = {.kernels = 5, .steps = 2};
     struct lab_live *live;
     struct lab_kernel_record k[8];
     struct lab_step_record step;
-    (void)state;
     assert_int_equal(lab_live_new(&live, &limits), LAB_OK);
     struct lab_sink sink = lab_live_tee(live, NULL);
     for (int64_t i = 0; i < 13; i++)
@@ -97,12 +91,11 @@ static uint32_t give_name(void *user, const char *text)
     return (uint32_t)strlen(text);
 }
 
-static void passes_everything_on(void **state)
+TEST_CASE(passes_everything_on)
 {
     int counts[LAB_RECORD_KIND_COUNT] = {0};
     const struct lab_sink end = {counts, count_record, give_name};
     struct lab_live *live;
-    (void)state;
     assert_int_equal(lab_live_new(&live, NULL), LAB_OK);
     struct lab_sink sink = lab_live_tee(live, &end);
     struct lab_record loss = sample_loss(1, 1, 1);
@@ -116,9 +109,8 @@ static void passes_everything_on(void **state)
     lab_live_free(live);
 }
 
-static void live_survives_short_memory(void **state)
+TEST_CASE(live_survives_short_memory)
 {
-    (void)state;
     for (int64_t nth = 1; nth <= 7; nth++) {
         struct lab_live *live = NULL;
         lab_mem_fail_from(nth);
@@ -130,10 +122,9 @@ static void live_survives_short_memory(void **state)
     }
 }
 
-static void peaks_are_found_by_exact_name(void **state)
+TEST_CASE(peaks_are_found_by_exact_name)
 {
     struct lab_device_peaks p;
-    (void)state;
     assert_true(lab_device_peaks_find("NVIDIA H200", &p));
     assert_float_equal(p.fp32_flop_per_s, 67e12f, 1e6f);
     assert_float_equal(p.dram_bytes_per_s, 4.8e12f, 1e6f);
@@ -151,14 +142,8 @@ static void peaks_are_found_by_exact_name(void **state)
     assert_false(lab_device_peaks_find(NULL, &p));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(shows_the_step_just_run, cleanup),
-        cmocka_unit_test_teardown(keeps_the_newest, cleanup),
-        cmocka_unit_test_teardown(passes_everything_on, cleanup),
-        cmocka_unit_test(live_survives_short_memory),
-        cmocka_unit_test(peaks_are_found_by_exact_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(shows_the_step_just_run, cleanup),
+          cmocka_unit_test_teardown(keeps_the_newest, cleanup),
+          cmocka_unit_test_teardown(passes_everything_on, cleanup),
+          cmocka_unit_test(live_survives_short_memory),
+          cmocka_unit_test(peaks_are_found_by_exact_name))

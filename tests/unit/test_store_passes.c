@@ -1,10 +1,6 @@
 /* The passes of a long run that are kept with it (src/store/index/pass.h): the same
  * iterations, timelines and pages of kernels as its steps give. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "store/delete.h"
 #include "pass_samples.h"
@@ -13,12 +9,11 @@
 #define PASSES SAMPLE_PASS_ROWS
 #define RANGES SAMPLE_RANGE_ROWS
 
-static void iterations_are_those_of_the_steps(void **state)
+TEST_CASE(iterations_are_those_of_the_steps)
 {
     static struct sample_passes kept;
     static struct sample_passes read;
     const char *path = sample_path("runs.db");
-    (void)state;
     sample_pass_run(path, 12000, 3);
     sample_pass_run(path, 12000, 4);
     assert_true(sample_int(path, "SELECT sum(count) " PASSES) > 1000);
@@ -29,13 +24,12 @@ static void iterations_are_those_of_the_steps(void **state)
     sample_compare_passes(&kept, &read);
 }
 
-static void pages_are_those_of_the_steps(void **state)
+TEST_CASE(pages_are_those_of_the_steps)
 {
     static struct sample_page kept[SAMPLE_PAGES];
     static struct sample_page read[SAMPLE_PAGES];
     const char *path = sample_path("runs.db");
     int full = 0;
-    (void)state;
     sample_pass_run(path, 12000, 3);
     sample_pass_run(path, 12000, 4);
     assert_true(sample_int(path, "SELECT count(*) " RANGES) > 2 * 13 * 4);
@@ -52,14 +46,13 @@ static void pages_are_those_of_the_steps(void **state)
 }
 
 /* More passes than a row has room for. */
-static void the_last_of_many_passes_are_kept(void **state)
+TEST_CASE(the_last_of_many_passes_are_kept)
 {
     static struct sample_passes kept;
     static struct sample_passes read;
     static struct sample_page pages_kept[SAMPLE_PAGES];
     static struct sample_page pages_read[SAMPLE_PAGES];
     const char *path = sample_path("runs.db");
-    (void)state;
     sample_even_run(path, 9000, 4, 3);
     assert_int_equal(sample_int(path, "SELECT count(*) " PASSES), 3);
     assert_int_equal(sample_load_passes(path, 1), 9000);
@@ -73,10 +66,9 @@ static void the_last_of_many_passes_are_kept(void **state)
 }
 
 /* A list of passes of three steps would save nothing. */
-static void short_passes_are_not_kept(void **state)
+TEST_CASE(short_passes_are_not_kept)
 {
     const char *path = sample_path("runs.db");
-    (void)state;
     sample_even_run(path, 4000, 3, 2);
     assert_int_equal(sample_int(path, "SELECT count(*) FROM time_sum WHERE "
                                       "level > 4"),
@@ -85,10 +77,9 @@ static void short_passes_are_not_kept(void **state)
 
 /* Of a schedule with places up to 200,000 ranges take 48 MB: at 210,000 they
  * would take more. */
-static void ranges_take_no_more_memory_than_is_said(void **state)
+TEST_CASE(ranges_take_no_more_memory_than_is_said)
 {
     const char *path = sample_path("runs.db");
-    (void)state;
     sample_even_run(path, 60, 200, 200000);
     sample_even_run(path, 60, 200, 210000);
     assert_int_equal(sample_int(path, "SELECT count(DISTINCT runId) " PASSES),
@@ -98,12 +89,11 @@ static void ranges_take_no_more_memory_than_is_said(void **state)
     assert_int_equal(sample_int(path, "SELECT max(stepIndex) " RANGES), 200000);
 }
 
-static void short_runs_have_none_and_deleted_ones_neither(void **state)
+TEST_CASE(short_runs_have_none_and_deleted_ones_neither)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
     struct lab_deleted deleted;
-    (void)state;
     sample_pass_run(path, 12000, 3);
     sample_pass_run(path, 900, 4);
     assert_int_equal(sample_int(path, "SELECT max(runId) " PASSES), 1);
@@ -113,19 +103,13 @@ static void short_runs_have_none_and_deleted_ones_neither(void **state)
     assert_int_equal(sample_int(path, "SELECT count(*) " PASSES), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(iterations_are_those_of_the_steps,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(pages_are_those_of_the_steps, sample_cleanup),
-        cmocka_unit_test_teardown(the_last_of_many_passes_are_kept,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(short_passes_are_not_kept, sample_cleanup),
-        cmocka_unit_test_teardown(ranges_take_no_more_memory_than_is_said,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(short_runs_have_none_and_deleted_ones_neither,
-                                  sample_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(
+    cmocka_unit_test_teardown(iterations_are_those_of_the_steps,
+                              sample_cleanup),
+    cmocka_unit_test_teardown(pages_are_those_of_the_steps, sample_cleanup),
+    cmocka_unit_test_teardown(the_last_of_many_passes_are_kept, sample_cleanup),
+    cmocka_unit_test_teardown(short_passes_are_not_kept, sample_cleanup),
+    cmocka_unit_test_teardown(ranges_take_no_more_memory_than_is_said,
+                              sample_cleanup),
+    cmocka_unit_test_teardown(short_runs_have_none_and_deleted_ones_neither,
+                              sample_cleanup))

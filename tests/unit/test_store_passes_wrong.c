@@ -1,13 +1,9 @@
 /* Kept passes and ranges that are damaged or lie: the run is read as if it had
  * none. Each harm is done to what was recorded, not to what the last one left.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "index/pass.h"
@@ -38,7 +34,7 @@ static void restore_rows(const char *path)
 
 /* ---- passes ---- */
 
-static void passes_that_do_not_read_count_as_not_kept(void **state)
+TEST_CASE(passes_that_do_not_read_count_as_not_kept)
 {
     static const char *const harm[] = {
         "UPDATE time_sum SET times = zeroblob(40) WHERE level = 5",
@@ -61,7 +57,6 @@ static void passes_that_do_not_read_count_as_not_kept(void **state)
     static struct sample_passes whole;
     static struct sample_passes found;
     const char *path = sample_path("runs.db");
-    (void)state;
     sample_pass_run(path, 12000, 3);
     assert_true(sample_load_passes(path, 1) > LENGTH - 200);
     sample_list_passes(path, 1, &whole);
@@ -78,7 +73,7 @@ static void passes_that_do_not_read_count_as_not_kept(void **state)
 }
 
 /* The passes are a list over several rows, of the run that it stands with. */
-static void passes_with_lost_rows_count_as_not_kept(void **state)
+TEST_CASE(passes_with_lost_rows_count_as_not_kept)
 {
     static const char *const harm[] = {
         "DELETE FROM time_sum WHERE level = 5 AND place = " LAST_ROW,
@@ -93,7 +88,6 @@ static void passes_with_lost_rows_count_as_not_kept(void **state)
         "UPDATE time_sum SET count = 'x' WHERE level = 3 AND stepIndex = 2",
     };
     const char *path = sample_path("runs.db");
-    (void)state;
     sample_even_run(path, 9000, 4, 3);
     keep_rows(path);
     for (size_t i = 0; i < sizeof(harm) / sizeof(harm[0]); i++) {
@@ -105,7 +99,7 @@ static void passes_with_lost_rows_count_as_not_kept(void **state)
     }
 }
 
-static void passes_of_other_steps_count_as_not_kept(void **state)
+TEST_CASE(passes_of_other_steps_count_as_not_kept)
 {
     static const char *const other[][2] = {
         {"UPDATE step SET exec = 0 WHERE exec = 1",
@@ -120,7 +114,6 @@ static void passes_of_other_steps_count_as_not_kept(void **state)
          "UPDATE run SET kernelRowLast = kernelRowLast + 5000"},
     };
     const char *path = sample_path("runs.db");
-    (void)state;
     sample_even_run(path, 3000, 4, 3);
     for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
         sample_sql(path, other[i][0]);
@@ -209,11 +202,10 @@ static void load_list(const char *path, int64_t run, struct lab_passes *out)
     lab_database_close(db);
 }
 
-static void passes_that_no_run_has_count_as_not_kept(void **state)
+TEST_CASE(passes_that_no_run_has_count_as_not_kept)
 {
     const char *path = sample_path("runs.db");
     struct lab_passes passes;
-    (void)state;
     sample_even_run(path, 10, 13, 12);
     sample_even_run(path, 900, 13, 12);
     keep_rows(path);
@@ -234,11 +226,10 @@ static void passes_that_no_run_has_count_as_not_kept(void **state)
 }
 
 /* One iteration twice, one after the other, is one pass. */
-static void neighbours_of_one_iteration_count_as_not_kept(void **state)
+TEST_CASE(neighbours_of_one_iteration_count_as_not_kept)
 {
     const char *path = sample_path("runs.db");
     struct lab_passes passes;
-    (void)state;
     sample_even_run(path, 900, 13, 12);
     load_list(path, 1, &passes);
     passes.list[6].row.iteration = passes.list[5].row.iteration;
@@ -248,12 +239,11 @@ static void neighbours_of_one_iteration_count_as_not_kept(void **state)
 }
 
 /* Where execs are left out, others could make up for its steps. */
-static void a_pass_without_steps_counts_as_not_kept(void **state)
+TEST_CASE(a_pass_without_steps_counts_as_not_kept)
 {
     const char *path = sample_path("runs.db");
     struct lab_passes passes;
     struct lab_database *db;
-    (void)state;
     sample_even_run(path, 900, 13, 12);
     sample_sql(path, "UPDATE step SET exec = -exec; UPDATE step SET exec = -2 "
                      "* exec; DELETE FROM time_sum; UPDATE run SET summed = "
@@ -321,11 +311,10 @@ static void store_packed(const char *path, const struct lab_passes *passes,
     lab_free(bytes);
 }
 
-static void a_row_has_no_more_passes_than_is_said(void **state)
+TEST_CASE(a_row_has_no_more_passes_than_is_said)
 {
     const char *path = sample_path("runs.db");
     struct lab_passes passes;
-    (void)state;
     sample_even_run(path, 9000, 4, 3);
     load_list(path, 1, &passes);
     store_packed(path, &passes, LAB_PASS_ROWS);
@@ -337,13 +326,12 @@ static void a_row_has_no_more_passes_than_is_said(void **state)
 
 /* Each of 200 passes says that all of the run is its: a page would have a row
  * 200 times, and each pass would be read whole. */
-static void no_kernel_comes_twice(void **state)
+TEST_CASE(no_kernel_comes_twice)
 {
     static struct sample_page whole[SAMPLE_PAGES];
     static struct sample_page found[SAMPLE_PAGES];
     const char *path = sample_path("runs.db");
     struct lab_passes passes;
-    (void)state;
     sample_even_run(path, 10, 13, 12);
     sample_even_run(path, 900, 13, 12);
     sample_list_pages(path, 2, whole);
@@ -395,7 +383,7 @@ static size_t record_two(const char *path)
     return groups;
 }
 
-static void ranges_that_do_not_read_count_as_not_kept(void **state)
+TEST_CASE(ranges_that_do_not_read_count_as_not_kept)
 {
     static const char *const harm[] = {
         "UPDATE time_sum SET times = substr(times, 1, 9) WHERE level = 6",
@@ -423,7 +411,6 @@ static void ranges_that_do_not_read_count_as_not_kept(void **state)
     static struct sample_page kept[SAMPLE_PAGES];
     static struct sample_page read[SAMPLE_PAGES];
     const char *path = sample_path("runs.db");
-    (void)state;
     size_t groups = record_two(path);
     sample_list_pages(path, 2, kept);
     for (size_t i = 0; i < sizeof(harm) / sizeof(harm[0]); i++) {
@@ -439,7 +426,7 @@ static void ranges_that_do_not_read_count_as_not_kept(void **state)
 
 /* Ranges that read well and are those of another column, or of nothing, and
  * names that are not the step's: found out when the first rows are read. */
-static void ranges_that_lie_do_no_harm(void **state)
+TEST_CASE(ranges_that_lie_do_no_harm)
 {
     static const char *const harm[] = {
         "UPDATE time_sum SET times = (SELECT times FROM kept AS k WHERE "
@@ -454,7 +441,6 @@ static void ranges_that_lie_do_no_harm(void **state)
     static struct sample_page kept[SAMPLE_PAGES];
     static struct sample_page read[SAMPLE_PAGES];
     const char *path = sample_path("runs.db");
-    (void)state;
     size_t groups = record_two(path);
     sample_list_pages(path, 2, kept);
     for (size_t i = 0; i < sizeof(harm) / sizeof(harm[0]); i++) {
@@ -466,27 +452,21 @@ static void ranges_that_lie_do_no_harm(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(passes_that_do_not_read_count_as_not_kept,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(passes_with_lost_rows_count_as_not_kept,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(passes_of_other_steps_count_as_not_kept,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(passes_that_no_run_has_count_as_not_kept,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(neighbours_of_one_iteration_count_as_not_kept,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(a_pass_without_steps_counts_as_not_kept,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(a_row_has_no_more_passes_than_is_said,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(no_kernel_comes_twice, sample_cleanup),
-        cmocka_unit_test_teardown(ranges_that_do_not_read_count_as_not_kept,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(ranges_that_lie_do_no_harm, sample_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(passes_that_do_not_read_count_as_not_kept,
+                                    sample_cleanup),
+          cmocka_unit_test_teardown(passes_with_lost_rows_count_as_not_kept,
+                                    sample_cleanup),
+          cmocka_unit_test_teardown(passes_of_other_steps_count_as_not_kept,
+                                    sample_cleanup),
+          cmocka_unit_test_teardown(passes_that_no_run_has_count_as_not_kept,
+                                    sample_cleanup),
+          cmocka_unit_test_teardown(
+              neighbours_of_one_iteration_count_as_not_kept, sample_cleanup),
+          cmocka_unit_test_teardown(a_pass_without_steps_counts_as_not_kept,
+                                    sample_cleanup),
+          cmocka_unit_test_teardown(a_row_has_no_more_passes_than_is_said,
+                                    sample_cleanup),
+          cmocka_unit_test_teardown(no_kernel_comes_twice, sample_cleanup),
+          cmocka_unit_test_teardown(ranges_that_do_not_read_count_as_not_kept,
+                                    sample_cleanup),
+          cmocka_unit_test_teardown(ranges_that_lie_do_no_harm, sample_cleanup))

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -90,12 +86,11 @@ static bool see_loss(void *user, const struct lab_loss_row *r)
     return more(s);
 }
 
-static void runs_come_newest_first(void **state)
+TEST_CASE(runs_come_newest_first)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
     int64_t last = 0;
-    (void)state;
     for (int i = 1; i <= 3; i++)
         assert_int_equal(sample_run(path, i, 2, NULL), LAB_OK);
     struct lab_database *db = open_reader(path);
@@ -120,12 +115,11 @@ static void runs_come_newest_first(void **state)
 
 /* A run that is imported later gets a later number, and is no newer for that.
  * One whose start nobody knows is as old as its import. */
-static void runs_come_by_their_start(void **state)
+TEST_CASE(runs_come_by_their_start)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
     int64_t last = 0;
-    (void)state;
     for (int i = 1; i <= 5; i++)
         assert_int_equal(sample_run(path, i, 2, NULL), LAB_OK);
     sample_sql(path,
@@ -144,7 +138,7 @@ static void runs_come_by_their_start(void **state)
     lab_database_close(db);
 }
 
-static void missing_runs_are_not_found(void **state)
+TEST_CASE(missing_runs_are_not_found)
 {
     const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
@@ -153,7 +147,6 @@ static void missing_runs_are_not_found(void **state)
     struct lab_deleted deleted;
     struct seen s = {0};
     int64_t last;
-    (void)state;
     assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
     assert_int_equal(lab_query_last_run(db, &last), LAB_E_NOTFOUND);
     assert_int_equal(lab_query_runs(db, see_run, &s), LAB_OK);
@@ -195,11 +188,10 @@ static void record_times(const char *path)
     lab_writer_free(writer);
 }
 
-static void steps_are_added_up(void **state)
+TEST_CASE(steps_are_added_up)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
-    (void)state;
     record_times(path);
     struct lab_database *db = open_reader(path);
     assert_int_equal(
@@ -233,10 +225,9 @@ static void steps_are_added_up(void **state)
     lab_database_close(db);
 }
 
-static void every_sort_works(void **state)
+TEST_CASE(every_sort_works)
 {
     const char *path = sample_path("runs.db");
-    (void)state;
     assert_int_equal(sample_run(path, 2, 5, NULL), LAB_OK);
     struct lab_database *db = open_reader(path);
     for (int sort = 0; sort < LAB_STEP_SORT_COUNT; sort++) {
@@ -280,7 +271,7 @@ static bool list_kernel(void *user, const struct lab_kernel_row *r)
 
 /* A page of a sort is the beginning of the whole sort, by whatever way it was
  * found: of a run that ended or not, alone in its rows or not. */
-static void pages_are_parts_of_the_whole(void **state)
+TEST_CASE(pages_are_parts_of_the_whole)
 {
     const char *path = sample_path("runs.db");
     static const char *const changes[] = {
@@ -290,7 +281,6 @@ static void pages_are_parts_of_the_whole(void **state)
          "kernelRow % 5, registersPerThread = NULL WHERE kernelRow % 3 = 0"),
         "UPDATE run SET kernelRowFirst = NULL WHERE id = 2",
         "UPDATE run SET status = 'interrupted'"};
-    (void)state;
     assert_int_equal(sample_run(path, 4, 5, NULL), LAB_OK);
     assert_int_equal(sample_run(path, 2, 5, NULL), LAB_OK);
     for (size_t change = 0; change < 5; change++) {
@@ -317,7 +307,7 @@ static void pages_are_parts_of_the_whole(void **state)
     }
 }
 
-static void kernels_are_filtered_and_sorted(void **state)
+TEST_CASE(kernels_are_filtered_and_sorted)
 {
     const char *path = sample_path("runs.db");
     struct lab_kernel_filter f = {.step_index = 3,
@@ -325,7 +315,6 @@ static void kernels_are_filtered_and_sorted(void **state)
                                   .sort = LAB_KERNEL_BY_TIME,
                                   .descending = true};
     struct seen s = {0};
-    (void)state;
     assert_int_equal(sample_run(path, 4, 5, NULL), LAB_OK);
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
     struct lab_database *db = open_reader(path);
@@ -355,7 +344,7 @@ static void kernels_are_filtered_and_sorted(void **state)
     lab_database_close(db);
 }
 
-static void running_run_can_be_read(void **state)
+TEST_CASE(running_run_can_be_read)
 {
     const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
@@ -366,7 +355,6 @@ static void running_run_can_be_read(void **state)
     struct lab_database *db;
     struct seen s = {0};
     int64_t exec = 1;
-    (void)state;
     lab_run_info_init(&info);
     assert_int_equal(lab_writer_new(&writer, path, &info, NULL), LAB_OK);
     const struct lab_sink sink = lab_writer_sink(writer);
@@ -384,11 +372,10 @@ static void running_run_can_be_read(void **state)
     lab_writer_free(writer);
 }
 
-static void losses_come_in_order(void **state)
+TEST_CASE(losses_come_in_order)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
-    (void)state;
     assert_int_equal(sample_run(path, 5, 1, NULL), LAB_OK);
     struct lab_database *db = open_reader(path);
     assert_int_equal(lab_query_losses(db, 1, see_loss, &s), LAB_OK);
@@ -400,7 +387,7 @@ static void losses_come_in_order(void **state)
     lab_database_close(db);
 }
 
-static void deleting_leaves_no_trace(void **state)
+TEST_CASE(deleting_leaves_no_trace)
 {
     static const char count_rows[] =
         "SELECT (SELECT count(*) FROM step) + (SELECT count(*) FROM op_kernel) "
@@ -411,7 +398,6 @@ static void deleting_leaves_no_trace(void **state)
     const char *path = sample_path("runs.db");
     struct lab_database *db;
     struct lab_deleted d;
-    (void)state;
     assert_int_equal(sample_run(path, 2, 3, NULL), LAB_OK);
     int64_t before = sample_int(path, count_rows);
     int64_t names = sample_int(path, "SELECT count(*) FROM StringIds");
@@ -434,11 +420,10 @@ static void deleting_leaves_no_trace(void **state)
     assert_int_equal(run, 3);
 }
 
-static void other_peoples_processes_are_left_alone(void **state)
+TEST_CASE(other_peoples_processes_are_left_alone)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
-    (void)state;
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
     sample_sql(path, "UPDATE run SET status = 'running', pid = 0x7ffffff0");
@@ -450,21 +435,15 @@ static void other_peoples_processes_are_left_alone(void **state)
     lab_database_close(db);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(runs_come_newest_first, cleanup),
-        cmocka_unit_test_teardown(runs_come_by_their_start, cleanup),
-        cmocka_unit_test_teardown(missing_runs_are_not_found, cleanup),
-        cmocka_unit_test_teardown(steps_are_added_up, cleanup),
-        cmocka_unit_test_teardown(every_sort_works, cleanup),
-        cmocka_unit_test_teardown(pages_are_parts_of_the_whole, cleanup),
-        cmocka_unit_test_teardown(kernels_are_filtered_and_sorted, cleanup),
-        cmocka_unit_test_teardown(running_run_can_be_read, cleanup),
-        cmocka_unit_test_teardown(losses_come_in_order, cleanup),
-        cmocka_unit_test_teardown(deleting_leaves_no_trace, cleanup),
-        cmocka_unit_test_teardown(other_peoples_processes_are_left_alone,
-                                  cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(runs_come_newest_first, cleanup),
+          cmocka_unit_test_teardown(runs_come_by_their_start, cleanup),
+          cmocka_unit_test_teardown(missing_runs_are_not_found, cleanup),
+          cmocka_unit_test_teardown(steps_are_added_up, cleanup),
+          cmocka_unit_test_teardown(every_sort_works, cleanup),
+          cmocka_unit_test_teardown(pages_are_parts_of_the_whole, cleanup),
+          cmocka_unit_test_teardown(kernels_are_filtered_and_sorted, cleanup),
+          cmocka_unit_test_teardown(running_run_can_be_read, cleanup),
+          cmocka_unit_test_teardown(losses_come_in_order, cleanup),
+          cmocka_unit_test_teardown(deleting_leaves_no_trace, cleanup),
+          cmocka_unit_test_teardown(other_peoples_processes_are_left_alone,
+                                    cleanup))

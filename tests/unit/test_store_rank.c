@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +24,7 @@ static void near(double got, double wanted, double tolerance)
         fail_msg("%.12g instead of %.12g", got, wanted);
 }
 
-static void statistics_of_known_lists(void **state)
+TEST_CASE(statistics_of_known_lists)
 {
     static const struct {
         int64_t v[9];
@@ -43,7 +39,6 @@ static void statistics_of_known_lists(void **state)
         {{7, 7, 7, 7, 7, 7, 100}, 7, 7, 7, 7, 0},
         {{-4, -4, 0, 10, 20, 30}, 6, -3, 5, 17.5, 9},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct lab_times t = times_of(cases[i].v, cases[i].n);
         assert_int_equal(t.total, cases[i].n);
@@ -72,10 +67,9 @@ static double slow_median(double *v, size_t n)
     return (v[(n - 1) / 2] + v[n / 2]) / 2;
 }
 
-static void mad_is_that_of_a_sorted_list(void **state)
+TEST_CASE(mad_is_that_of_a_sorted_list)
 {
     uint64_t seed = 7;
-    (void)state;
     for (int round = 0; round < 300; round++) {
         int64_t v[41];
         double d[41];
@@ -107,7 +101,7 @@ static struct lab_rank_result test_of(const int64_t *a, size_t na,
     return r;
 }
 
-static void rank_test_of_known_lists(void **state)
+TEST_CASE(rank_test_of_known_lists)
 {
     /* the example of SciPy's manual for mannwhitneyu: U of the males 17; p of
      * the normal approximation with the continuity correction 0.1113... */
@@ -118,7 +112,6 @@ static void rank_test_of_known_lists(void **state)
     static const int64_t at_term[] = {80,  83,  189, 104, 145,
                                       138, 191, 164, 73,  146};
     static const int64_t early[] = {115, 88, 90, 74, 121};
-    (void)state;
     struct lab_rank_result r = test_of(females, 4, males, 5);
     near(r.u, 17, 0);
     near(r.p, 0.11134688653314041, 1e-12);
@@ -155,10 +148,9 @@ static struct lab_rank_result slow_test(const int64_t *a, size_t na,
     return (struct lab_rank_result){u, sd > 0 && z > 0 ? erfc(z / sqrt(2)) : 1};
 }
 
-static void ties_count_half(void **state)
+TEST_CASE(ties_count_half)
 {
     uint64_t seed = 3;
-    (void)state;
     for (int round = 0; round < 200; round++) {
         int64_t v[60];
         size_t na = 1 + (size_t)round % 29;
@@ -174,10 +166,9 @@ static void ties_count_half(void **state)
     }
 }
 
-static void nothing_and_the_same_are_no_difference(void **state)
+TEST_CASE(nothing_and_the_same_are_no_difference)
 {
     static const int64_t five[] = {5, 5, 5, 5, 5, 5};
-    (void)state;
     assert_true(isnan(test_of(NULL, 0, five, 6).p));
     near(test_of(five, 6, five, 6).p, 1, 0);
     near(test_of(five, 1, five + 1, 1).p, 1, 0);
@@ -185,11 +176,10 @@ static void nothing_and_the_same_are_no_difference(void **state)
 
 /* Of 2000 pairs of lists of the same kind about one in twenty is called
  * different. */
-static void wrong_alarms_are_as_many_as_said(void **state)
+TEST_CASE(wrong_alarms_are_as_many_as_said)
 {
     uint64_t seed = 11;
     int alarms = 0;
-    (void)state;
     for (int round = 0; round < 2000; round++) {
         int64_t v[40];
         for (size_t i = 0; i < 40; i++) {
@@ -201,11 +191,10 @@ static void wrong_alarms_are_as_many_as_said(void **state)
     assert_in_range(alarms, 70, 130);
 }
 
-static void least_count_that_can_say_anything(void **state)
+TEST_CASE(least_count_that_can_say_anything)
 {
     static const int64_t low[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     static const int64_t high[] = {11, 12, 13, 14, 15, 16, 17, 18, 19};
-    (void)state;
     assert_int_equal(lab_rank_least(0.05), 4);
     for (int m = 1; m < 100; m *= 3) {
         size_t n = (size_t)lab_rank_least(0.05 / m);
@@ -217,11 +206,10 @@ static void least_count_that_can_say_anything(void **state)
     assert_true(lab_rank_least(1e-9) > lab_rank_least(1e-3));
 }
 
-static void holm_is_step_down(void **state)
+TEST_CASE(holm_is_step_down)
 {
     /* R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm") */
     double p[] = {0.01, NAN, 0.04, 0.03, 0.005};
-    (void)state;
     assert_int_equal(lab_rank_holm(p, 5), LAB_OK);
     near(p[0], 0.03, 1e-15);
     assert_true(isnan(p[1]));
@@ -235,12 +223,11 @@ static void holm_is_step_down(void **state)
     assert_int_equal(lab_rank_holm(NULL, 0), LAB_OK);
 }
 
-static void many_values_are_rounded_a_little(void **state)
+TEST_CASE(many_values_are_rounded_a_little)
 {
     enum { N = 200000 };
     int64_t *v = lab_alloc_array(N, sizeof(*v));
     struct lab_times t;
-    (void)state;
     for (int i = 0; i < N; i++)
         v[i] = 1000 + (int64_t)i * i;
     assert_int_equal(lab_times_from(&t, v, N), LAB_OK);
@@ -256,7 +243,7 @@ static void many_values_are_rounded_a_little(void **state)
 }
 
 /* A list and its rounded self are the same list. */
-static void rounded_is_compared_as_rounded(void **state)
+TEST_CASE(rounded_is_compared_as_rounded)
 {
     enum { N = 5000 };
     int64_t *v = lab_alloc_array(N, sizeof(*v));
@@ -264,7 +251,6 @@ static void rounded_is_compared_as_rounded(void **state)
     struct lab_times a;
     struct lab_times b;
     struct lab_rank_result r;
-    (void)state;
     for (int i = 0; i < N; i++)
         v[i] = w[i] = 100000 + 37 * i;
     assert_int_equal(lab_times_from(&a, v, N), LAB_OK);
@@ -279,13 +265,12 @@ static void rounded_is_compared_as_rounded(void **state)
     lab_times_release(&b);
 }
 
-static void packed_and_back(void **state)
+TEST_CASE(packed_and_back)
 {
     static const int64_t v[] = {-7, 0, 1, 1, 1, 130, 1LL << 40, INT64_MAX / 8};
     void *bytes;
     size_t size;
     struct lab_times back;
-    (void)state;
     for (size_t n = 0; n <= 8; n++) {
         struct lab_times t = times_of(v, n);
         assert_int_equal(lab_times_pack(&t, &bytes, &size), LAB_OK);
@@ -306,7 +291,7 @@ static void packed_and_back(void **state)
     }
 }
 
-static void damaged_bytes_are_refused(void **state)
+TEST_CASE(damaged_bytes_are_refused)
 {
     static const struct {
         unsigned char bytes[24];
@@ -330,13 +315,12 @@ static void damaged_bytes_are_refused(void **state)
          14}, /* too long a number */
     };
     struct lab_times t;
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         if (lab_times_unpack(&t, bad[i].bytes, bad[i].size) != LAB_E_PARSE)
             fail_msg("case %zu", i);
 }
 
-static void memory_may_fail(void **state)
+TEST_CASE(memory_may_fail)
 {
     static const int64_t v[] = {1, 2, 3};
     struct lab_times a = times_of(v, 3);
@@ -345,7 +329,6 @@ static void memory_may_fail(void **state)
     double p[] = {0.1};
     void *bytes;
     size_t size;
-    (void)state;
     b.bits = 4;
     lab_mem_fail_from(1);
     assert_int_equal(lab_rank_test(&r, &a, &b), LAB_E_NOMEM);
@@ -356,22 +339,16 @@ static void memory_may_fail(void **state)
     lab_times_release(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistics_of_known_lists),
-        cmocka_unit_test(mad_is_that_of_a_sorted_list),
-        cmocka_unit_test(rank_test_of_known_lists),
-        cmocka_unit_test(ties_count_half),
-        cmocka_unit_test(nothing_and_the_same_are_no_difference),
-        cmocka_unit_test(wrong_alarms_are_as_many_as_said),
-        cmocka_unit_test(least_count_that_can_say_anything),
-        cmocka_unit_test(holm_is_step_down),
-        cmocka_unit_test(many_values_are_rounded_a_little),
-        cmocka_unit_test(rounded_is_compared_as_rounded),
-        cmocka_unit_test(packed_and_back),
-        cmocka_unit_test(damaged_bytes_are_refused),
-        cmocka_unit_test(memory_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(statistics_of_known_lists),
+          cmocka_unit_test(mad_is_that_of_a_sorted_list),
+          cmocka_unit_test(rank_test_of_known_lists),
+          cmocka_unit_test(ties_count_half),
+          cmocka_unit_test(nothing_and_the_same_are_no_difference),
+          cmocka_unit_test(wrong_alarms_are_as_many_as_said),
+          cmocka_unit_test(least_count_that_can_say_anything),
+          cmocka_unit_test(holm_is_step_down),
+          cmocka_unit_test(many_values_are_rounded_a_little),
+          cmocka_unit_test(rounded_is_compared_as_rounded),
+          cmocka_unit_test(packed_and_back),
+          cmocka_unit_test(damaged_bytes_are_refused),
+          cmocka_unit_test(memory_may_fail))

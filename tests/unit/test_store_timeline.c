@@ -1,9 +1,5 @@
 /* One iteration's timeline from a database that the writer made. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,12 +64,11 @@ static bool count_pass(void *user, const struct lab_iteration_row *row)
     return true;
 }
 
-static void passes_have_their_span_and_their_kernels(void **state)
+TEST_CASE(passes_have_their_span_and_their_kernels)
 {
     const char *path = sample_path("runs.db");
     struct lab_iteration_row rows[3] = {{0}};
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
     struct lab_database *db = open_db(path);
     assert_int_equal(lab_query_iterations(db, run, count_pass, rows), LAB_OK);
@@ -95,7 +90,7 @@ static void passes_have_their_span_and_their_kernels(void **state)
     lab_database_close(db);
 }
 
-static void lanes_hold_what_ran_where(void **state)
+TEST_CASE(lanes_hold_what_ran_where)
 {
     static const struct {
         const char *name;
@@ -112,7 +107,6 @@ static void lanes_hold_what_ran_where(void **state)
     const char *path = sample_path("runs.db");
     int64_t run;
     char name[64];
-    (void)state;
     assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
     struct lab_timeline *t = load(path, run, 1, NULL);
     assert_int_equal(t->lane_count, 9);
@@ -136,7 +130,7 @@ static void lanes_hold_what_ran_where(void **state)
     lab_timeline_free(t);
 }
 
-static void latency_is_from_the_call_with_its_number(void **state)
+TEST_CASE(latency_is_from_the_call_with_its_number)
 {
     static const struct {
         const char *name;
@@ -158,7 +152,6 @@ static void latency_is_from_the_call_with_its_number(void **state)
     };
     const char *path = sample_path("runs.db");
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
     struct lab_timeline *t = load(path, run, 1, NULL);
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
@@ -179,11 +172,10 @@ static void latency_is_from_the_call_with_its_number(void **state)
     lab_timeline_free(t);
 }
 
-static void copies_and_calls_find_their_step(void **state)
+TEST_CASE(copies_and_calls_find_their_step)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
     struct lab_timeline *t = load(path, run, 1, NULL);
     /* Made before the first step: it belongs to none. */
@@ -202,11 +194,10 @@ static void copies_and_calls_find_their_step(void **state)
     lab_timeline_free(t);
 }
 
-static void sums_are_cut_at_the_window(void **state)
+TEST_CASE(sums_are_cut_at_the_window)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
     struct lab_timeline *t = load(path, run, 1, NULL);
     const struct lab_timeline_sums *s = &t->sums;
@@ -235,14 +226,13 @@ static void sums_are_cut_at_the_window(void **state)
     lab_timeline_free(t);
 }
 
-static void a_part_shows_what_touches_it(void **state)
+TEST_CASE(a_part_shows_what_touches_it)
 {
     const struct lab_timeline_filter part = {.from_ns = AT(1055),
                                              .to_ns = AT(1072)};
     const char *path = sample_path("runs.db");
     int64_t run;
     int32_t count;
-    (void)state;
     assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
     struct lab_timeline *t = load(path, run, 1, &part);
     span(t, LAB_SPAN_KERNEL, "add_bias", 0);
@@ -271,11 +261,10 @@ static void a_part_shows_what_touches_it(void **state)
     lab_timeline_free(t);
 }
 
-static void a_cpu_run_has_steps_alone(void **state)
+TEST_CASE(a_cpu_run_has_steps_alone)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_cpu(path, &run), LAB_OK);
     struct lab_timeline *t = load(path, run, 0, NULL);
     assert_int_equal(t->lane_count, 1);
@@ -290,12 +279,11 @@ static void a_cpu_run_has_steps_alone(void **state)
 }
 
 /* As an import of another tool's file makes it. */
-static void a_run_without_steps_is_one_pass(void **state)
+TEST_CASE(a_run_without_steps_is_one_pass)
 {
     const char *path = sample_path("runs.db");
     struct lab_iteration_row of;
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_foreign(path, &run), LAB_OK);
     struct lab_database *db = open_db(path);
     assert_int_equal(lab_query_iteration(db, run, 0, &of), LAB_E_NOTFOUND);
@@ -324,11 +312,10 @@ static void a_run_without_steps_is_one_pass(void **state)
 }
 
 /* Two ranks: each counts its calls from 1, and each has its GPU. */
-static void processes_and_devices_are_told_apart(void **state)
+TEST_CASE(processes_and_devices_are_told_apart)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_foreign(path, &run), LAB_OK);
     /* A second process, 1 ms later, that uses the same ids on another GPU. */
     sample_sql(path,
@@ -365,13 +352,12 @@ static void processes_and_devices_are_told_apart(void **state)
     lab_timeline_free(t);
 }
 
-static void a_span_left_out_keeps_its_name(void **state)
+TEST_CASE(a_span_left_out_keeps_its_name)
 {
     const char *path = sample_path("runs.db");
     const struct lab_timeline_filter few = {
         .from_ns = LAB_UNKNOWN, .to_ns = LAB_UNKNOWN, .most = 1};
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
     struct lab_timeline *t = load(path, run, 1, &few);
     const struct lab_span *copy = span(t, LAB_SPAN_KERNEL, "sgd_weights", 0);
@@ -382,12 +368,11 @@ static void a_span_left_out_keeps_its_name(void **state)
     lab_timeline_free(t);
 }
 
-static void what_has_no_moments_stays_unknown(void **state)
+TEST_CASE(what_has_no_moments_stays_unknown)
 {
     const char *path = sample_path("runs.db");
     struct lab_iteration_row of;
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
     struct lab_timeline *t = load(path, run, 2, NULL);
     assert_int_equal(t->count, 1);
@@ -404,13 +389,12 @@ static void what_has_no_moments_stays_unknown(void **state)
     lab_database_close(db);
 }
 
-static void too_many_leave_the_longest(void **state)
+TEST_CASE(too_many_leave_the_longest)
 {
     const struct lab_timeline_filter few = {
         .from_ns = LAB_UNKNOWN, .to_ns = LAB_UNKNOWN, .most = 3};
     const char *path = sample_path("runs.db");
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
     struct lab_timeline *t = load(path, run, 1, &few);
     assert_int_equal(t->left_out[LAB_SPAN_KERNEL], 5);
@@ -437,12 +421,11 @@ static void too_many_leave_the_longest(void **state)
 
 /* Bisection must find the rows of a middle iteration, with other runs around
  * them, and an iteration that is not where its moments say. */
-static void rows_are_found_among_many(void **state)
+TEST_CASE(rows_are_found_among_many)
 {
     const char *path = sample_path("runs.db");
     int64_t before;
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_many(path, 30, 40, &before), LAB_OK);
     assert_int_equal(sample_timeline_many(path, 700, 130, &run), LAB_OK);
     assert_int_equal(sample_timeline_many(path, 30, 40, &before), LAB_OK);
@@ -461,12 +444,11 @@ static void rows_are_found_among_many(void **state)
     }
 }
 
-static void two_runs_at_once_are_told_apart(void **state)
+TEST_CASE(two_runs_at_once_are_told_apart)
 {
     const char *path = sample_path("runs.db");
     int64_t a;
     int64_t b;
-    (void)state;
     assert_int_equal(sample_timeline_run(path, &a), LAB_OK);
     assert_int_equal(sample_timeline_run(path, &b), LAB_OK);
     sample_sql(path, "UPDATE run SET started_ns = 100, ended_ns = 200");
@@ -484,11 +466,10 @@ static void two_runs_at_once_are_told_apart(void **state)
     }
 }
 
-static void hostile_numbers_are_read_safely(void **state)
+TEST_CASE(hostile_numbers_are_read_safely)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
     sample_sql(path,
                "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = "
@@ -511,13 +492,12 @@ static void hostile_numbers_are_read_safely(void **state)
     lab_timeline_free(t);
 }
 
-static void any_allocation_may_fail(void **state)
+TEST_CASE(any_allocation_may_fail)
 {
     const char *path = sample_path("runs.db");
     struct lab_iteration_row of;
     int64_t run;
     int refused = 0;
-    (void)state;
     assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
     struct lab_database *db = open_db(path);
     assert_int_equal(lab_query_iteration(db, run, 1, &of), LAB_OK);
@@ -538,7 +518,7 @@ static void any_allocation_may_fail(void **state)
 #define MS INT64_C(1000000)
 
 /* A walk: three steps of 1, 2 and 3 us, 1 s and 30 s apart, in a range. */
-static void pauses_of_a_walk_are_closed(void **state)
+TEST_CASE(pauses_of_a_walk_are_closed)
 {
     const int64_t start[] = {0, 1000 * MS, 31000 * MS};
     struct lab_span spans[4] = {{.kind = LAB_SPAN_RANGE,
@@ -546,7 +526,6 @@ static void pauses_of_a_walk_are_closed(void **state)
                                  .end_ns = 5 + 31000 * MS + 3 * US}};
     struct lab_timeline t = {
         .of.steps = 3, .start_ns = 5, .from_ns = 5, .spans = spans, .count = 4};
-    (void)state;
     for (int i = 0; i < 3; i++)
         spans[i + 1] = (struct lab_span){.kind = LAB_SPAN_STEP,
                                          .start_ns = 5 + start[i],

@@ -1,10 +1,6 @@
 /* What an iteration's wall time consists of, of runs whose timelines are known
  * to the microsecond (timeline_samples.c). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -66,9 +62,8 @@ static void why(const struct lab_time_breakdown *w, enum lab_time_part part,
 
 /* Two streams at once, a kernel of the iteration before, a memset while the
  * host is in a step: each moment counts once. */
-static void the_parts_are_the_wall_time(void **state)
+TEST_CASE(the_parts_are_the_wall_time)
 {
-    (void)state;
     struct lab_time_breakdown w = load_changed(NO_LOST NO_GRAPH);
     assert_int_equal(w.iteration, 1);
     assert_int_equal(w.recorded, 1);
@@ -83,9 +78,8 @@ static void the_parts_are_the_wall_time(void **state)
 }
 
 /* What waited for a launch falls to the host's parts. */
-static void without_calls_no_latency(void **state)
+TEST_CASE(without_calls_no_latency)
 {
-    (void)state;
     struct lab_time_breakdown w = load_changed(
         NO_LOST NO_GRAPH "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME");
     why(&w, LAB_WALL_LAUNCH, "--trace on");
@@ -95,18 +89,16 @@ static void without_calls_no_latency(void **state)
     assert_int_equal(sum(&w), 400 * US);
 }
 
-static void a_graph_has_no_time_between_steps(void **state)
+TEST_CASE(a_graph_has_no_time_between_steps)
 {
-    (void)state;
     struct lab_time_breakdown w = load_changed(NO_LOST);
     why(&w, LAB_WALL_BETWEEN, "CUDA graph");
     assert_int_equal(w.part_ns[LAB_WALL_STEPS], (90 + 147) * US);
     assert_int_equal(sum(&w), 400 * US);
 }
 
-static void kernels_without_times_are_said(void **state)
+TEST_CASE(kernels_without_times_are_said)
 {
-    (void)state;
     struct lab_time_breakdown w = load_changed(NO_GRAPH);
     assert_int_equal(w.wall_ns, 400 * US);
     why(&w, LAB_WALL_KERNELS, "kernels without times");
@@ -117,18 +109,16 @@ static void kernels_without_times_are_said(void **state)
     NO_LOST NO_GRAPH "DELETE FROM step WHERE iteration <> 1;"                  \
                      "UPDATE run SET iterations = 1, iterationMedian_ns = "
 
-static void the_only_iteration_has_the_runs_wall_time(void **state)
+TEST_CASE(the_only_iteration_has_the_runs_wall_time)
 {
-    (void)state;
     struct lab_time_breakdown w = load_changed(ONE "1000000");
     assert_int_equal(w.wall_ns, 1000 * US);
     assert_int_equal(w.part_ns[LAB_WALL_OUTSIDE], 600 * US);
     assert_int_equal(sum(&w), 1000 * US);
 }
 
-static void another_wall_time_is_not_its(void **state)
+TEST_CASE(another_wall_time_is_not_its)
 {
-    (void)state;
     struct lab_time_breakdown w = load_changed(ONE "399999");
     why(&w, LAB_WALL_OUTSIDE, "less than this iteration's");
     assert_int_equal(sum(&w), 400 * US);
@@ -143,11 +133,10 @@ static void another_wall_time_is_not_its(void **state)
     why(&w, LAB_WALL_OUTSIDE, "a median");
 }
 
-static void a_cpu_has_steps_alone(void **state)
+TEST_CASE(a_cpu_has_steps_alone)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_cpu(path, &run), LAB_OK);
     struct lab_time_breakdown w = load(path, run);
     why(&w, LAB_WALL_KERNELS, "on the CPU");
@@ -159,11 +148,10 @@ static void a_cpu_has_steps_alone(void **state)
     assert_int_equal(sum(&w), w.wall_ns);
 }
 
-static void untraced_says_so(void **state)
+TEST_CASE(untraced_says_so)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_cpu(path, &run), LAB_OK);
     sample_sql(path, "UPDATE run SET backend = 'cuda', traceState = 'off'");
     struct lab_time_breakdown w = load(path, run);
@@ -174,11 +162,10 @@ static void untraced_says_so(void **state)
     why(&w, LAB_WALL_KERNELS, "no kernel was recorded");
 }
 
-static void what_is_no_iteration_is_unknown(void **state)
+TEST_CASE(what_is_no_iteration_is_unknown)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    (void)state;
     struct lab_time_breakdown w = load_changed("UPDATE run SET kind = 'lab'");
     for (int i = 0; i < LAB_WALL_PARTS; i++)
         why(&w, (enum lab_time_part)i, "a lab's repeats");
@@ -197,11 +184,10 @@ static void what_is_no_iteration_is_unknown(void **state)
 }
 
 /* Of five whole ones with kernels, and one that has none. */
-static void it_is_the_one_in_the_middle(void **state)
+TEST_CASE(it_is_the_one_in_the_middle)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_many(path, 6, 3, &run), LAB_OK);
     sample_sql(path,
                "UPDATE step SET end_ns = start_ns + 1000 * "
@@ -215,7 +201,7 @@ static void it_is_the_one_in_the_middle(void **state)
     assert_int_equal(sum(&w), w.wall_ns);
 }
 
-static void no_memory_is_an_error(void **state)
+TEST_CASE(no_memory_is_an_error)
 {
     const char *path = sample_path("runs.db");
     const struct lab_database_options o = {.read_only = true};
@@ -223,7 +209,6 @@ static void no_memory_is_an_error(void **state)
     struct lab_time_breakdown w;
     enum lab_status st = LAB_E_NOMEM;
     int64_t run;
-    (void)state;
     assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
     assert_int_equal(lab_database_open(&db, path, &o), LAB_OK);
     int failures = 0;
@@ -241,11 +226,10 @@ static void no_memory_is_an_error(void **state)
 }
 
 /* Against a table with a place for every moment. */
-static void covers_as_counting_does(void **state)
+TEST_CASE(covers_as_counting_does)
 {
     enum { TIME = 200, MOST = 12, TRIES = 2000 };
     uint64_t seed = 7;
-    (void)state;
     for (int try = 0; try < TRIES; try++) {
         struct lab_interval list[MOST];
         int64_t wanted[LAB_COVER_COUNT] = {0};
@@ -272,25 +256,18 @@ static void covers_as_counting_does(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(the_parts_are_the_wall_time, sample_cleanup),
-        cmocka_unit_test_teardown(without_calls_no_latency, sample_cleanup),
-        cmocka_unit_test_teardown(a_graph_has_no_time_between_steps,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(kernels_without_times_are_said,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(the_only_iteration_has_the_runs_wall_time,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(another_wall_time_is_not_its, sample_cleanup),
-        cmocka_unit_test_teardown(a_cpu_has_steps_alone, sample_cleanup),
-        cmocka_unit_test_teardown(untraced_says_so, sample_cleanup),
-        cmocka_unit_test_teardown(what_is_no_iteration_is_unknown,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(it_is_the_one_in_the_middle, sample_cleanup),
-        cmocka_unit_test_teardown(no_memory_is_an_error, sample_cleanup),
-        cmocka_unit_test(covers_as_counting_does),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(
+    cmocka_unit_test_teardown(the_parts_are_the_wall_time, sample_cleanup),
+    cmocka_unit_test_teardown(without_calls_no_latency, sample_cleanup),
+    cmocka_unit_test_teardown(a_graph_has_no_time_between_steps,
+                              sample_cleanup),
+    cmocka_unit_test_teardown(kernels_without_times_are_said, sample_cleanup),
+    cmocka_unit_test_teardown(the_only_iteration_has_the_runs_wall_time,
+                              sample_cleanup),
+    cmocka_unit_test_teardown(another_wall_time_is_not_its, sample_cleanup),
+    cmocka_unit_test_teardown(a_cpu_has_steps_alone, sample_cleanup),
+    cmocka_unit_test_teardown(untraced_says_so, sample_cleanup),
+    cmocka_unit_test_teardown(what_is_no_iteration_is_unknown, sample_cleanup),
+    cmocka_unit_test_teardown(it_is_the_one_in_the_middle, sample_cleanup),
+    cmocka_unit_test_teardown(no_memory_is_an_error, sample_cleanup),
+    cmocka_unit_test(covers_as_counting_does))

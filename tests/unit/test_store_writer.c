@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -51,11 +47,10 @@ static void push(struct lab_writer *writer, struct lab_record record)
     assert_true(sink.push(sink.user, &record));
 }
 
-static void stores_every_row(void **state)
+TEST_CASE(stores_every_row)
 {
     const char *path = sample_path("sub/dir/runs.db"); /* made on the way */
     int64_t run = 0;
-    (void)state;
     assert_int_equal(sample_run(path, 100, 7, &run), LAB_OK);
     assert_int_equal(run, 1);
     assert_int_equal(sample_int(path, "SELECT count(*) FROM step"), 700);
@@ -93,11 +88,10 @@ static void stores_every_row(void **state)
         1);
 }
 
-static void second_run_has_its_own_rows(void **state)
+TEST_CASE(second_run_has_its_own_rows)
 {
     const char *path = sample_path("runs.db");
     int64_t run = 0;
-    (void)state;
     assert_int_equal(sample_run(path, 3, 5, &run), LAB_OK);
     assert_int_equal(sample_run(path, 2, 5, &run), LAB_OK);
     assert_int_equal(run, 2);
@@ -117,13 +111,12 @@ static void second_run_has_its_own_rows(void **state)
         50);
 }
 
-static void unknown_is_null(void **state)
+TEST_CASE(unknown_is_null)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     struct lab_record k = sample_kernel(LAB_UNKNOWN, 0, 0);
     struct lab_record s = sample_step(1, 0, 0, LAB_TIME_CPU_CLOCK, LAB_UNKNOWN);
-    (void)state;
     k.u.kernel.occupancy_pct = (double)NAN;
     k.u.kernel.mangled_name = 0;
     s.u.step.flop = (double)NAN;
@@ -159,11 +152,10 @@ static void unknown_is_null(void **state)
                      1);
 }
 
-static void times_add_up_in_any_order(void **state)
+TEST_CASE(times_add_up_in_any_order)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
-    (void)state;
     /* kernel first, step later, another kernel after a flush */
     push(writer, sample_kernel(1, 1000, 70));
     assert_int_equal(lab_writer_flush(writer), LAB_OK);
@@ -233,11 +225,10 @@ static void push_with_evaluation(struct lab_writer *writer)
 
 /* Every record of it is stored, none is added to a step, and lists have it when
  * they are asked to. */
-static void work_between_steps_is_stored_apart(void **state)
+TEST_CASE(work_between_steps_is_stored_apart)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
-    (void)state;
     push_with_evaluation(writer);
     finish(writer);
     assert_int_equal(
@@ -281,12 +272,11 @@ static void work_between_steps_is_stored_apart(void **state)
     lab_database_close(db);
 }
 
-static void copies_and_sets(void **state)
+TEST_CASE(copies_and_sets)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     struct lab_record r = {.kind = LAB_RECORD_MEMCPY};
-    (void)state;
     r.u.memcpy_ = (struct lab_memcpy_record){.exec = 1,
                                              .start_ns = 5,
                                              .end_ns = 9,
@@ -316,12 +306,11 @@ static void copies_and_sets(void **state)
                      1);
 }
 
-static void calls_and_waits(void **state)
+TEST_CASE(calls_and_waits)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     struct lab_record r = {.kind = LAB_RECORD_API};
-    (void)state;
     r.u.api =
         (struct lab_api_record){.start_ns = 1,
                                 .end_ns = 3,
@@ -347,12 +336,11 @@ static void calls_and_waits(void **state)
                      1);
 }
 
-static void ranges_overheads_and_metrics(void **state)
+TEST_CASE(ranges_overheads_and_metrics)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     struct lab_record r = {.kind = LAB_RECORD_RANGE};
-    (void)state;
     r.u.range = (struct lab_range_record){.start_ns = 1,
                                           .end_ns = 8,
                                           .text = lab_intern("forward"),
@@ -388,11 +376,10 @@ static void ranges_overheads_and_metrics(void **state)
                      1);
 }
 
-static void later_records_add_to_earlier_ones(void **state)
+TEST_CASE(later_records_add_to_earlier_ones)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
-    (void)state;
     push(writer, sample_loss(3, 0.25, (double)NAN));
     push(writer, sample_loss(3, 0.75, 0.97)); /* on held-back data */
     push(writer, sample_loss(4, 0.5, 0.98));
@@ -409,12 +396,11 @@ static void later_records_add_to_earlier_ones(void **state)
     assert_int_equal(sample_int(path, "SELECT time_ns FROM step"), 44);
 }
 
-static void flush_makes_rows_visible(void **state)
+TEST_CASE(flush_makes_rows_visible)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     struct lab_writer_state now;
-    (void)state;
     for (int64_t i = 1; i <= 37; i++) {
         push(writer, sample_step(i, i, 0, LAB_TIME_CPU_CLOCK, i));
         assert_int_equal(lab_writer_flush(writer), LAB_OK);
@@ -427,13 +413,12 @@ static void flush_makes_rows_visible(void **state)
     finish(writer);
 }
 
-static void idle_writer_commits(void **state)
+TEST_CASE(idle_writer_commits)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     const struct timespec pause = {0, 20000000};
     int64_t rows = 0;
-    (void)state;
     push(writer, sample_step(1, 0, 0, LAB_TIME_CPU_CLOCK, 1));
     for (int i = 0; i < 250 && rows == 0; i++) {
         nanosleep(&pause, NULL);
@@ -452,12 +437,11 @@ static void *flush_often(void *arg)
     return (void *)(intptr_t)failures;
 }
 
-static void threads_may_flush_together(void **state)
+TEST_CASE(threads_may_flush_together)
 {
     struct lab_writer *writer = new_writer(sample_path("runs.db"));
     pthread_t thread[4];
     void *failures;
-    (void)state;
     for (int i = 0; i < 4; i++)
         pthread_create(&thread[i], NULL, flush_often, writer);
     for (int i = 0; i < 4; i++) {
@@ -467,14 +451,13 @@ static void threads_may_flush_together(void **state)
     finish(writer);
 }
 
-static void ends_are_told_apart(void **state)
+TEST_CASE(ends_are_told_apart)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     struct lab_run_summary summary;
     struct lab_sink sink = lab_writer_sink(writer);
     struct lab_record r = sample_loss(0, 1, 1);
-    (void)state;
     lab_writer_free(writer); /* without an end */
     writer = new_writer(path);
     lab_run_summary_init(&summary);
@@ -498,12 +481,11 @@ static void ends_are_told_apart(void **state)
                      1);
 }
 
-static void gpu_has_a_row(void **state)
+TEST_CASE(gpu_has_a_row)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer;
     struct lab_run_info info;
-    (void)state;
     lab_run_info_init(&info);
     info.device.gpu = true;
     info.device.name = "NVIDIA H200";
@@ -525,23 +507,18 @@ static void gpu_has_a_row(void **state)
         1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(stores_every_row, cleanup),
-        cmocka_unit_test_teardown(second_run_has_its_own_rows, cleanup),
-        cmocka_unit_test_teardown(unknown_is_null, cleanup),
-        cmocka_unit_test_teardown(times_add_up_in_any_order, cleanup),
-        cmocka_unit_test_teardown(work_between_steps_is_stored_apart, cleanup),
-        cmocka_unit_test_teardown(copies_and_sets, cleanup),
-        cmocka_unit_test_teardown(calls_and_waits, cleanup),
-        cmocka_unit_test_teardown(ranges_overheads_and_metrics, cleanup),
-        cmocka_unit_test_teardown(later_records_add_to_earlier_ones, cleanup),
-        cmocka_unit_test_teardown(flush_makes_rows_visible, cleanup),
-        cmocka_unit_test_teardown(idle_writer_commits, cleanup),
-        cmocka_unit_test_teardown(threads_may_flush_together, cleanup),
-        cmocka_unit_test_teardown(ends_are_told_apart, cleanup),
-        cmocka_unit_test_teardown(gpu_has_a_row, cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test_teardown(stores_every_row, cleanup),
+          cmocka_unit_test_teardown(second_run_has_its_own_rows, cleanup),
+          cmocka_unit_test_teardown(unknown_is_null, cleanup),
+          cmocka_unit_test_teardown(times_add_up_in_any_order, cleanup),
+          cmocka_unit_test_teardown(work_between_steps_is_stored_apart,
+                                    cleanup),
+          cmocka_unit_test_teardown(copies_and_sets, cleanup),
+          cmocka_unit_test_teardown(calls_and_waits, cleanup),
+          cmocka_unit_test_teardown(ranges_overheads_and_metrics, cleanup),
+          cmocka_unit_test_teardown(later_records_add_to_earlier_ones, cleanup),
+          cmocka_unit_test_teardown(flush_makes_rows_visible, cleanup),
+          cmocka_unit_test_teardown(idle_writer_commits, cleanup),
+          cmocka_unit_test_teardown(threads_may_flush_together, cleanup),
+          cmocka_unit_test_teardown(ends_are_told_apart, cleanup),
+          cmocka_unit_test_teardown(gpu_has_a_row, cleanup))

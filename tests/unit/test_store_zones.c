@@ -1,12 +1,8 @@
 /* Pages of a long run's kernels, found through its zones (store/kernel_zone.h):
  * the same rows in the same order as a whole sort gives. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "store/delete.h"
 #include "store/query.h"
@@ -145,10 +141,9 @@ static void compare_pages(void)
 
 #define NO_ZONES "DELETE FROM kernel_zone; DELETE FROM kernel_zone_name;"
 
-static void pages_are_those_of_a_whole_sort(void **state)
+TEST_CASE(pages_are_those_of_a_whole_sort)
 {
     const char *path = sample_path("runs.db");
-    (void)state;
     record(path, KERNELS, 7);
     record(path, KERNELS, 8); /* another run's rows are not taken */
     assert_true(sample_int(path, "SELECT count(*) FROM kernel_zone") >
@@ -194,11 +189,10 @@ static const char no_numbers[] =
 
 /* What is no number, or has no room in one, is unknown to zones, to ranges and
  * to a sort of all rows alike. */
-static void keys_that_are_no_numbers_are_unknown(void **state)
+TEST_CASE(keys_that_are_no_numbers_are_unknown)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
-    (void)state;
     record(path, KERNELS, 7);
     sample_sql(path, no_numbers);
     assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
@@ -220,12 +214,11 @@ static void keys_that_are_no_numbers_are_unknown(void **state)
 }
 
 /* A column that no kernel has a value of, as of another tool's runs. */
-static void unknown_columns_come_as_recorded(void **state)
+TEST_CASE(unknown_columns_come_as_recorded)
 {
     const char *path = sample_path("runs.db");
     static const enum lab_kernel_sort sorts[] = {LAB_KERNEL_BY_OCCUPANCY,
                                                  LAB_KERNEL_BY_STEP};
-    (void)state;
     record(path, KERNELS, 7);
     sample_sql(path, "UPDATE op_kernel SET occupancy_pct = NULL, stepExec = "
                      "NULL; DELETE FROM step; DELETE FROM kernel_zone WHERE "
@@ -254,7 +247,7 @@ static void unknown_columns_come_as_recorded(void **state)
 
 /* Zones that overlap, leave the run, hold no numbers or lie about their rows:
  * the pages are those of a whole sort, and no row comes twice. */
-static void wrong_zones_do_no_harm(void **state)
+TEST_CASE(wrong_zones_do_no_harm)
 {
     static const char *const harm[] = {
         "UPDATE kernel_zone SET kernelRowLast = 0x7FFFFFFFFFFFFFFF",
@@ -267,7 +260,6 @@ static void wrong_zones_do_no_harm(void **state)
         "UPDATE kernel_zone SET least = 300, greatest = 200",
     };
     const char *path = sample_path("runs.db");
-    (void)state;
     record(path, KERNELS, 7);
     sample_sql(path, "CREATE TABLE kept AS SELECT * FROM kernel_zone");
     list_all(path, LAB_UNKNOWN, 1, whole);
@@ -280,12 +272,11 @@ static void wrong_zones_do_no_harm(void **state)
     }
 }
 
-static void short_runs_have_none_and_deleted_ones_neither(void **state)
+TEST_CASE(short_runs_have_none_and_deleted_ones_neither)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
     struct lab_deleted deleted;
-    (void)state;
     record(path, KERNELS, 7);
     record(path, 3000, 8);
     assert_int_equal(
@@ -299,18 +290,11 @@ static void short_runs_have_none_and_deleted_ones_neither(void **state)
                      0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(pages_are_those_of_a_whole_sort,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(keys_that_are_no_numbers_are_unknown,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(unknown_columns_come_as_recorded,
-                                  sample_cleanup),
-        cmocka_unit_test_teardown(wrong_zones_do_no_harm, sample_cleanup),
-        cmocka_unit_test_teardown(short_runs_have_none_and_deleted_ones_neither,
-                                  sample_cleanup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(
+    cmocka_unit_test_teardown(pages_are_those_of_a_whole_sort, sample_cleanup),
+    cmocka_unit_test_teardown(keys_that_are_no_numbers_are_unknown,
+                              sample_cleanup),
+    cmocka_unit_test_teardown(unknown_columns_come_as_recorded, sample_cleanup),
+    cmocka_unit_test_teardown(wrong_zones_do_no_harm, sample_cleanup),
+    cmocka_unit_test_teardown(short_runs_have_none_and_deleted_ones_neither,
+                              sample_cleanup))

@@ -1,16 +1,12 @@
 /* Text that is cut to fit its room: between two characters, never inside one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
 #include "base/status.h"
 #include "base/str.h"
 
-static void an_incomplete_last_character_is_dropped(void **state)
+TEST_CASE(an_incomplete_last_character_is_dropped)
 {
     static const struct {
         const char *text;
@@ -26,7 +22,6 @@ static void an_incomplete_last_character_is_dropped(void **state)
         {"a\xF0\x9D\x9C\xBD", "a\xF0\x9D\x9C\xBD"}, /* 4 of 4 */
         {"\xE2", ""},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char s[16];
         strcpy(s, cases[i].text);
@@ -35,12 +30,11 @@ static void an_incomplete_last_character_is_dropped(void **state)
     }
 }
 
-static void a_copy_fits_its_room(void **state)
+TEST_CASE(a_copy_fits_its_room)
 {
     /* Every length of room: always whole characters, as many as fit. */
     const char *text = "\xC3\xA4\x1B\xE2\x88\x91z"; /* shown: ä ^[ ∑ z */
     const char *shown = "\xC3\xA4^[\xE2\x88\x91z";
-    (void)state;
     for (size_t cap = 1; cap <= strlen(shown) + 3; cap++) {
         char out[32];
         memset(out, '#', sizeof(out));
@@ -57,9 +51,8 @@ static void a_copy_fits_its_room(void **state)
     assert_string_equal(out, "");
 }
 
-static void an_error_is_cut_between_characters(void **state)
+TEST_CASE(an_error_is_cut_between_characters)
 {
-    (void)state;
     for (int shift = 0; shift < 3; shift++) {
         char text[1200] = "xx";
         text[shift] = '\0';
@@ -72,12 +65,6 @@ static void an_error_is_cut_between_characters(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_incomplete_last_character_is_dropped),
-        cmocka_unit_test(a_copy_fits_its_room),
-        cmocka_unit_test(an_error_is_cut_between_characters),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(an_incomplete_last_character_is_dropped),
+          cmocka_unit_test(a_copy_fits_its_room),
+          cmocka_unit_test(an_error_is_cut_between_characters))

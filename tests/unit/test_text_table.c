@@ -1,9 +1,5 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -31,9 +27,8 @@ static const char *real(double v, int digits)
 }
 
 /* A learner reads 4112, not 4.11e+03; beyond a million the power says more. */
-static void reals_have_no_power_where_they_need_none(void **state)
+TEST_CASE(reals_have_no_power_where_they_need_none)
 {
-    (void)state;
     assert_string_equal(real(4112.3, 3), "4112");
     assert_string_equal(real(999.6, 3), "1000");
     assert_string_equal(real(-25053, 3), "-25053");
@@ -46,10 +41,4 @@ static void reals_have_no_power_where_they_need_none(void **state)
     assert_string_equal(real(INFINITY, 3), "inf");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reals_have_no_power_where_they_need_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(reals_have_no_power_where_they_need_none))

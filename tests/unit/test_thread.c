@@ -1,15 +1,11 @@
 /* A thread of the program has a stack for signals: an overflow of its own one
  * reaches the handler. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/thread.h"
 
@@ -38,9 +34,8 @@ static void *overflow(void *user)
     return user;
 }
 
-static void an_overflow_reaches_the_handler(void **state)
+TEST_CASE(an_overflow_reaches_the_handler)
 {
-    (void)state;
     pid_t child = fork();
     if (child == 0) {
         struct sigaction action = {.sa_handler = on_overflow,
@@ -66,12 +61,11 @@ static void *return_it(void *user)
     return user;
 }
 
-static void a_thread_returns_what_it_returns(void **state)
+TEST_CASE(a_thread_returns_what_it_returns)
 {
     pthread_t thread;
     void *result = NULL;
     int here;
-    (void)state;
     assert_int_equal(lab_thread_start(&thread, return_it, &here), LAB_OK);
     assert_int_equal(pthread_join(thread, &result), 0);
     assert_ptr_equal(result, &here);

@@ -1,9 +1,5 @@
 /* Lanes of a trace: which row a slice goes to, and what many lanes cost. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/mem.h"
 #include "timeline/trace_lanes.h"
@@ -19,10 +15,9 @@ static int place(struct lab_lanes *lanes, uint64_t lane, int64_t start,
     return row;
 }
 
-static void what_would_cross_goes_down(void **state)
+TEST_CASE(what_would_cross_goes_down)
 {
     struct lab_lanes lanes = {0};
-    (void)state;
     assert_int_equal(place(&lanes, 7, 0, 100), 0);
     assert_int_equal(place(&lanes, 7, 0, 50), 0);  /* inside */
     assert_int_equal(place(&lanes, 7, 40, 60), 1); /* crosses the second */
@@ -37,10 +32,9 @@ static void what_would_cross_goes_down(void **state)
     assert_int_equal(lab_lanes_rows(&lanes, 0, 7), 0);
 }
 
-static void all_rows_full_is_the_last_one(void **state)
+TEST_CASE(all_rows_full_is_the_last_one)
 {
     struct lab_lanes lanes = {0};
-    (void)state;
     for (int i = 0; i < LAB_LANE_ROWS + 5; i++)
         assert_int_equal(place(&lanes, 1, i, 1000 + i),
                          i < LAB_LANE_ROWS ? i : LAB_LANE_ROWS - 1);
@@ -86,12 +80,11 @@ static uint64_t chosen_to_be_a_chain(uint64_t i)
 
 /* As many lanes as a file may name cost each slice at most the 64 bits of a
  * lane's number. */
-static void no_file_makes_lanes_slow(void **state)
+TEST_CASE(no_file_makes_lanes_slow)
 {
     static uint64_t (*const kinds[])(uint64_t) = {one_process, many_processes,
                                                   chosen_to_begin_alike,
                                                   chosen_to_be_a_chain};
-    (void)state;
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
         struct lab_lanes lanes = {0};
         for (int round = 0; round < 2; round++)
@@ -110,10 +103,9 @@ static void no_file_makes_lanes_slow(void **state)
     }
 }
 
-static void memory_may_fail(void **state)
+TEST_CASE(memory_may_fail)
 {
     int row = -1;
-    (void)state;
     for (uint64_t n = 0; n < 2; n++) {
         struct lab_lanes lanes = {0};
         lab_mem_fail_from(n + 1);
@@ -129,13 +121,7 @@ static void memory_may_fail(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_would_cross_goes_down),
-        cmocka_unit_test(all_rows_full_is_the_last_one),
-        cmocka_unit_test(no_file_makes_lanes_slow),
-        cmocka_unit_test(memory_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(what_would_cross_goes_down),
+          cmocka_unit_test(all_rows_full_is_the_last_one),
+          cmocka_unit_test(no_file_makes_lanes_slow),
+          cmocka_unit_test(memory_may_fail))

@@ -1,16 +1,11 @@
 /* What names of variants and rungs say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "engine/step_def.h"
 #include "report/variant_facts.h"
 
-static void libraries_by_their_names(void **state)
+TEST_CASE(libraries_by_their_names)
 {
-    (void)state;
     assert_true(lab_variant_is_library("blas"));
     assert_true(lab_variant_is_library("openblas"));
     assert_true(lab_variant_is_library("onednn"));
@@ -29,9 +24,8 @@ static bool can(const char *op, int64_t phase, const char *step,
     return lab_variant_can_fuse("cuda", op, phase, step, variant);
 }
 
-static void only_what_is_apart_can_be_fused(void **state)
+TEST_CASE(only_what_is_apart_can_be_fused)
 {
-    (void)state;
     assert_true(can("dense", LAB_FORWARD, "fc1.matmul", "cublas"));
     assert_false(can("dense", LAB_FORWARD, "fc1.dense", "fused"));
     assert_false(can("dense", LAB_BACKWARD, "fc1.matmul", "cublas"));
@@ -53,11 +47,5 @@ static void only_what_is_apart_can_be_fused(void **state)
                                       "naive"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(libraries_by_their_names),
-        cmocka_unit_test(only_what_is_apart_can_be_fused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(libraries_by_their_names),
+          cmocka_unit_test(only_what_is_apart_can_be_fused))

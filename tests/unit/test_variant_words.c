@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,9 +12,8 @@ static const char *words(const char *kind, const char *variants)
     return lab_variant_words(&run, out);
 }
 
-static void the_commonest_comes_first(void **state)
+TEST_CASE(the_commonest_comes_first)
 {
-    (void)state;
     assert_string_equal(words("lesson", "norm=warp fc1=cublas fc2=cublas"),
                         "cublas, warp");
     assert_string_equal(words("lesson", "a=x b=y c=y d=x"), "x, y");
@@ -28,19 +23,17 @@ static void the_commonest_comes_first(void **state)
                         "fused, fuse");
 }
 
-static void what_kept_none_ran_naive_ones(void **state)
+TEST_CASE(what_kept_none_ran_naive_ones)
 {
-    (void)state;
     assert_string_equal(words("lesson", NULL), "naive");
     assert_string_equal(words("lesson", ""), "naive");
     assert_null(words("lab", NULL));
     assert_null(words(NULL, NULL)); /* another tool's */
 }
 
-static void what_others_wrote_stays_within_its_room(void **state)
+TEST_CASE(what_others_wrote_stays_within_its_room)
 {
     char text[4096] = "";
-    (void)state;
     for (int i = 0; i < 300; i++)
         snprintf(text + strlen(text), sizeof(text) - strlen(text), " n%d=v%d",
                  i, i);
@@ -51,11 +44,10 @@ static void what_others_wrote_stays_within_its_room(void **state)
     assert_string_equal(words("lesson", "no sign  = =x y="), "x");
 }
 
-static void two_runs_differ_in_what_is_shown(void **state)
+TEST_CASE(two_runs_differ_in_what_is_shown)
 {
     char words[2][LAB_VARIANT_WORDS];
     const char *kept[2] = {"fc1=cublas fc2=warp", NULL};
-    (void)state;
     lab_variant_words_beside(kept, words);
     assert_string_equal(kept[0], "cublas, warp");
     assert_string_equal(kept[1], "naive");
@@ -70,13 +62,7 @@ static void two_runs_differ_in_what_is_shown(void **state)
     assert_string_equal(kept[1], "fc11=x b=y");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_commonest_comes_first),
-        cmocka_unit_test(what_kept_none_ran_naive_ones),
-        cmocka_unit_test(what_others_wrote_stays_within_its_room),
-        cmocka_unit_test(two_runs_differ_in_what_is_shown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(the_commonest_comes_first),
+          cmocka_unit_test(what_kept_none_ran_naive_ones),
+          cmocka_unit_test(what_others_wrote_stays_within_its_room),
+          cmocka_unit_test(two_runs_differ_in_what_is_shown))

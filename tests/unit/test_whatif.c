@@ -1,14 +1,10 @@
 /* The what-if screen's numbers of a launch in a database, without a GPU. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "store_samples.h"
 #include "trace/record.h"
@@ -42,11 +38,10 @@ static enum lab_status load(const char *sql, int64_t row,
 }
 
 /* 40 * 32 registers a warp: 12 warps a quarter, 48 of the 64. */
-static void a_stored_launch(void **state)
+TEST_CASE(a_stored_launch)
 {
     struct lab_occupancy_args args;
     struct lab_occupancy_answer a;
-    (void)state;
     assert_int_equal(load(H200, 3, &args), LAB_OK);
     assert_string_equal(args.kernel, "void matmul<float>(float*)");
     assert_string_equal(args.device, "NVIDIA H200");
@@ -75,11 +70,10 @@ static void a_stored_launch(void **state)
 }
 
 /* A wave holds whole clusters: 12 * 132 blocks are 226 of 7. */
-static void its_cluster(void **state)
+TEST_CASE(its_cluster)
 {
     struct lab_occupancy_args args;
     struct lab_occupancy_answer a;
-    (void)state;
     assert_int_equal(load(H200 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET clusterX "
                                "= 7, clusterY = 1, clusterZ = 1",
                           3, &args),
@@ -89,10 +83,9 @@ static void its_cluster(void **state)
 }
 
 /* The second kernel of the second execution was counted, the first was too. */
-static void what_was_counted_stands_beside_it(void **state)
+TEST_CASE(what_was_counted_stands_beside_it)
 {
     struct lab_occupancy_args args;
-    (void)state;
     assert_int_equal(
         load(H200 "INSERT INTO StringIds (id, value) VALUES (9000, "
                   "'sm__warps_active.avg.pct_of_peak_sustained_active');"
@@ -104,7 +97,7 @@ static void what_was_counted_stands_beside_it(void **state)
     assert_float_equal((float)args.achieved_pct, 22.5, 1e-6);
 }
 
-static void what_is_missing_is_said(void **state)
+TEST_CASE(what_is_missing_is_said)
 {
     static const struct {
         const char *sql;
@@ -132,7 +125,6 @@ static void what_is_missing_is_said(void **state)
          LAB_E_UNSUPPORTED, "recorded: warps of a multiprocessor"},
     };
     struct lab_occupancy_args args;
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_int_equal(load(cases[i].sql, 3, &args), cases[i].status);
         if (!strstr(lab_error(), cases[i].said))
@@ -143,11 +135,10 @@ static void what_is_missing_is_said(void **state)
 }
 
 /* Without a grid there are no waves; all else is there. */
-static void what_is_not_needed_may_be_missing(void **state)
+TEST_CASE(what_is_not_needed_may_be_missing)
 {
     struct lab_occupancy_args args;
     struct lab_occupancy_answer a;
-    (void)state;
     assert_int_equal(
         load(H200 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = NULL, "
                   "clusterX = NULL; UPDATE TARGET_INFO_GPU SET name = NULL, "
@@ -163,10 +154,9 @@ static void what_is_not_needed_may_be_missing(void **state)
 }
 
 /* What a database calls its things goes to a terminal. */
-static void texts_from_outside_are_made_visible(void **state)
+TEST_CASE(texts_from_outside_are_made_visible)
 {
     struct lab_occupancy_args args;
-    (void)state;
     assert_int_equal(
         load(H200 "UPDATE StringIds SET value = 'ker' || char(27) || '[31mnel' "
                   "WHERE value LIKE 'void matmul%'; UPDATE TARGET_INFO_GPU SET "
@@ -202,7 +192,7 @@ static struct lab_ui *scripted(const char *script)
 }
 
 /* As the stepper opens it: the longest of the step's three kernels. */
-static void the_longest_kernel_of_a_step(void **state)
+TEST_CASE(the_longest_kernel_of_a_step)
 {
     struct lab_live *live;
     struct lab_step_status step = {.exec = 7};
@@ -216,7 +206,6 @@ static void the_longest_kernel_of_a_step(void **state)
                    .max_registers_per_sm = 65536,
                    .max_shared_per_sm_bytes = 233472,
                    .max_shared_per_block_optin_bytes = 232448}};
-    (void)state;
     assert_int_equal(lab_live_new(&live, NULL), LAB_OK);
     push_kernel(live, 64, 100);
     push_kernel(live, 128, 300);
@@ -301,12 +290,11 @@ static void compare_kernels(struct shipped *s, int64_t run)
 }
 
 /* As it ran, the screen says what the recorder did where the kernel ran. */
-static void recorded_runs_have_their_occupancy(void **state)
+TEST_CASE(recorded_runs_have_their_occupancy)
 {
     static struct shipped s;
     const struct lab_database_options options = {.read_only = true};
     const char *path = LAB_SOURCE_DIR "/profiles/recorded/h200.db";
-    (void)state;
     if (access(path, R_OK))
         skip(); /* not made yet */
     assert_int_equal(lab_database_open(&s.db, path, &options), LAB_OK);

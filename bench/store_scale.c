@@ -219,6 +219,28 @@ OF_STEP(step_name, LAB_KERNEL_BY_NAME)
 OF_STEP(step_grid, LAB_KERNEL_BY_GRID)
 OF_STEP(step_occupancy, LAB_KERNEL_BY_OCCUPANCY)
 
+static enum lab_status further_down(struct bench *b, struct lab_database *db,
+                                    int64_t offset)
+{
+    const struct lab_kernel_filter f = {.step_index = LAB_UNKNOWN,
+                                        .iteration = LAB_UNKNOWN,
+                                        .sort = LAB_KERNEL_BY_TIME,
+                                        .descending = true,
+                                        .limit = 50,
+                                        .offset = offset};
+    return lab_query_kernels(db, b->run, &f, count_kernel, b);
+}
+
+static enum lab_status time_1000(struct bench *b, struct lab_database *db)
+{
+    return further_down(b, db, 1000);
+}
+
+static enum lab_status time_100000(struct bench *b, struct lab_database *db)
+{
+    return further_down(b, db, 100000);
+}
+
 /* An early one, and the last but one. */
 static enum lab_status near_iteration(struct bench *b, struct lab_database *db)
 {
@@ -358,6 +380,8 @@ static enum lab_status measure_all(struct bench *b)
         {"kernels by grid", sort_grid},
         {"kernels by registers", sort_registers},
         {"kernels by occupancy", sort_occupancy},
+        {"by time, 1,000 further down", time_1000},
+        {"by time, 100,000 down", time_100000},
         {"kernels of a step", step_row},
         {"kernels of a step, by start", step_start},
         {"kernels of a step, by time", step_time},

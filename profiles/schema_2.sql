@@ -27,8 +27,8 @@ CREATE TABLE baseline (
 --   iterations: the sums of their steps),
 --   3 a step (its executions with one variant), 4 a kernel in a step.
 -- What differs between the launches of a kernel is NULL. Of a long run also
---   5 its passes, packed (src/store/index/pass.h), 6 the least and the greatest values of
---   a step's kernels (src/store/index/step_range.h): columns hold what these headers say.
+--   5 the list of its iterations, packed (src/store/index/index.h). Older
+--   programs stored more at level 6, which is not read.
 CREATE TABLE time_sum (
     runId INTEGER NOT NULL,
     place INTEGER NOT NULL,     -- from 0

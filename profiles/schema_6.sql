@@ -9,7 +9,7 @@ ALTER TABLE run ADD COLUMN traceState TEXT;
 -- The kernels of a long run in the order of their rows, cut into zones: the
 -- least and the greatest value of each column that kernels are sorted by
 -- (`sort`: enum lab_kernel_sort; occupancy as the bits of its double), and the
--- names that occur in it. Made when the run has ended (src/store/index/kernel_zone.h).
+-- names that occur in it. Made when the run has ended (src/store/index/index.h).
 CREATE TABLE kernel_zone (
     runId INTEGER NOT NULL,
     sort INTEGER NOT NULL,

@@ -1,7 +1,7 @@
 #!/bin/sh
-# long_run.sh FILE -- a database of one run that is so long that its passes and
-# ranges are kept ($LAB_EXE keeps them). Most of its steps say no more of
-# themselves than that they were, so that the file is small.
+# long_run.sh FILE -- a database of one run that is so long that the list of its
+# iterations is stored ($LAB_EXE stores it). Most of its steps have no columns
+# but their numbers, so that the file is small.
 set -eu
 "$LAB_EXE" run mlp-digits --backend cpu --iterations 1 --db "$1" >/dev/null
 sqlite3 "$1" "
@@ -22,5 +22,5 @@ sqlite3 "$1" "
         kernelRowLast = exec / 26 + 1 WHERE exec % 26 = 2;
     UPDATE run SET summed = NULL, kernelRowFirst = 1, kernelRowLast = 400"
 "$LAB_EXE" profile compare 1 1 --db "$1" >/dev/null
-kept=$(sqlite3 "$1" "SELECT sum(level = 5) * sum(level = 6) FROM time_sum")
-test "$kept" -gt 0 || { echo "no passes or ranges were kept"; exit 1; }
+stored=$(sqlite3 "$1" "SELECT sum(level = 5) FROM time_sum")
+test "$stored" -gt 0 || { echo "no iterations were stored"; exit 1; }

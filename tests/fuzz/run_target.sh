@@ -97,16 +97,6 @@ database | rows)
     [ "$name" = rows ] || add '' "$work"/*.db
     [ "$name" = database ] || most=145
     ;;
-passes)
-    need_sqlite
-    "$here/long_run.sh" "$work/long.db"
-    for level in 5 6; do
-        sqlite3 "$work/long.db" "SELECT writefile('$seeds/$level',
-            CAST('$level' || times AS BLOB)) FROM time_sum WHERE level = $level
-            AND (level = 5 OR (stepIndex = 1 AND phase = 2))" >/dev/null
-    done
-    export FUZZ_DATABASE="$work/long.db"
-    ;;
 *) most=512 ;;
 esac
 add '' "$here/corpus/$name"/*

@@ -16,6 +16,12 @@ const char *lab_column_text(struct lab_columns *c); /* NULL: NULL */
  * LAB_UNKNOWN where one is unknown or the result has no room. */
 int64_t lab_add_known(int64_t a, int64_t b);
 int64_t lab_span_ns(int64_t start, int64_t end);
+/* Numbers of a foreign file may be anything: sums and differences of those
+ * between 0 and 2^62 cannot overflow. Rows count from 1 and no clock is at
+ * 1970: 0 is not known either. */
+bool lab_moment_known(int64_t v);
+/* Widens [from, to], which may be unknown, by what is known of the others. */
+void lab_moments_widen(int64_t *from, int64_t *to, int64_t start, int64_t end);
 
 /* LAB_E_NOTFOUND where there is no such run. */
 enum lab_status lab_query_require_run(struct lab_database *db, int64_t run);

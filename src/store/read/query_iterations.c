@@ -1,28 +1,14 @@
 /* Which iterations of a run were recorded, and where. */
-#include "index/pass.h"
 #include "db/row.h"
-#include "timeline/timeline_priv.h"
+#include "index/index.h"
 
-bool lab_moment_known(int64_t v)
-{
-    return v > 0 && v <= INT64_MAX / 2;
-}
-
-void lab_moments_widen(int64_t *from, int64_t *to, int64_t start, int64_t end)
-{
-    if (lab_moment_known(start) && (*from == LAB_UNKNOWN || start < *from))
-        *from = start;
-    if (lab_moment_known(end) && (*to == LAB_UNKNOWN || end > *to))
-        *to = end;
-}
-
-/* The pass that a step ended is told. */
-static bool add_step(struct lab_pass *p, sqlite3_stmt *stmt,
+/* Gives the iteration that the step ends to `each`. */
+static bool add_step(struct lab_iteration_row *p, sqlite3_stmt *stmt,
                      lab_iteration_row_fn *each, void *user)
 {
     struct lab_columns c = {stmt, 0};
     bool go_on = true;
-    struct lab_pass_step s = {.index = LAB_UNKNOWN};
+    struct lab_index_step s;
     s.exec = lab_column_int(&c);
     s.iteration = lab_column_int(&c);
     s.start_ns = lab_column_int(&c);
@@ -30,12 +16,12 @@ static bool add_step(struct lab_pass *p, sqlite3_stmt *stmt,
     s.kernels = lab_column_int(&c);
     s.kernel_row_first = lab_column_int(&c);
     s.kernel_row_last = lab_column_int(&c);
-    if (p->row.steps == 0 || s.iteration != p->row.iteration) {
-        if (p->row.steps > 0)
-            go_on = each(user, &p->row);
-        lab_pass_begin(p, s.iteration, s.exec);
+    if (p->steps == 0 || s.iteration != p->iteration) {
+        if (p->steps > 0)
+            go_on = each(user, p);
+        lab_iteration_begin(p, s.iteration, s.exec);
     }
-    lab_pass_add(p, &s);
+    lab_iteration_add(p, &s);
     return go_on;
 }
 
@@ -43,31 +29,30 @@ static bool add_step(struct lab_pass *p, sqlite3_stmt *stmt,
 static enum lab_status whole_run(struct lab_database *db, int64_t run,
                                  lab_iteration_row_fn *each, void *user)
 {
-    struct lab_pass whole;
-    struct lab_iteration_row *pass = &whole.row;
+    struct lab_iteration_row whole;
     sqlite3_stmt *stmt;
     enum lab_status st =
         lab_database_prepare(db, lab_sql_timeline_whole, &stmt);
     if (st)
         return st;
-    lab_pass_begin(&whole, LAB_UNKNOWN, 1);
-    pass->exec_last = 0; /* no step is its */
+    lab_iteration_begin(&whole, LAB_UNKNOWN, 1);
+    whole.exec_last = 0; /* no step is its */
     sqlite3_bind_int64(stmt, 1, run);
     int rc = sqlite3_step(stmt);
     if (rc == SQLITE_ROW) {
         struct lab_columns c = {stmt, 0};
         int64_t start = lab_column_int(&c);
         int64_t end = lab_column_int(&c);
-        pass->kernels = lab_column_int(&c);
+        whole.kernels = lab_column_int(&c);
         int64_t first = lab_column_int(&c);
         int64_t last = lab_column_int(&c);
-        lab_moments_widen(&pass->start_ns, &pass->end_ns, start, end);
-        lab_moments_widen(&pass->kernel_row_first, &pass->kernel_row_last,
+        lab_moments_widen(&whole.start_ns, &whole.end_ns, start, end);
+        lab_moments_widen(&whole.kernel_row_first, &whole.kernel_row_last,
                           first, last);
     }
     st = lab_query_end(db, stmt, rc);
-    if (st == LAB_OK && pass->kernels > 0)
-        each(user, pass);
+    if (st == LAB_OK && whole.kernels > 0)
+        each(user, &whole);
     return st;
 }
 
@@ -75,7 +60,7 @@ static enum lab_status read_steps(struct lab_database *db, int64_t run,
                                   lab_iteration_row_fn *each, void *user)
 {
     sqlite3_stmt *stmt;
-    struct lab_pass pass = {0};
+    struct lab_iteration_row last = {0};
     int rc;
     enum lab_status st =
         lab_database_prepare(db, lab_sql_timeline_passes, &stmt);
@@ -83,29 +68,29 @@ static enum lab_status read_steps(struct lab_database *db, int64_t run,
         return st;
     sqlite3_bind_int64(stmt, 1, run);
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW)
-        if (!add_step(&pass, stmt, each, user))
+        if (!add_step(&last, stmt, each, user))
             break;
     st = lab_query_end(db, stmt, rc);
     if (st || rc != SQLITE_DONE)
         return st;
-    if (pass.row.steps == 0)
+    if (last.steps == 0)
         return whole_run(db, run, each, user);
-    each(user, &pass.row);
+    each(user, &last);
     return LAB_OK;
 }
 
 enum lab_status lab_query_iterations(struct lab_database *db, int64_t run,
                                      lab_iteration_row_fn *each, void *user)
 {
-    struct lab_passes kept = {0};
+    struct lab_iterations kept = {0};
     enum lab_status st = lab_query_require_run(db, run);
     if (st == LAB_OK)
-        st = lab_passes_load(&kept, db, run);
+        st = lab_iterations_load(&kept, db, run);
     if (st == LAB_OK && kept.count == 0)
         st = read_steps(db, run, each, user);
-    for (size_t i = 0; i < kept.count && each(user, &kept.list[i].row); i++)
+    for (size_t i = 0; i < kept.count && each(user, &kept.list[i]); i++)
         ;
-    lab_passes_release(&kept);
+    lab_iterations_release(&kept);
     return st;
 }
 

@@ -1,38 +1,49 @@
+/* The kernels of a run: sorted, of a step or an iteration, page by page. */
 #include "store/launch.h"
 
-#include "index/kernel_key.h"
-#include "index/kernel_zone.h"
-#include "index/pass.h"
 #include "db/row.h"
+#include "index/index.h"
 
-/* Where the rows come from that are picked for the first page of a sort: a
- * narrow scan, without the names and steps of every row. */
-enum pick { PICK_NOT, PICK_KERNEL, PICK_NAME, PICK_OP, PICK_STEP };
-
-static const struct {
-    const char *name;
-    enum pick pick;
-} sorts[LAB_KERNEL_SORT_COUNT] = {
-    [LAB_KERNEL_BY_ROW] = {"row", PICK_NOT},
-    [LAB_KERNEL_BY_START] = {"start", PICK_KERNEL},
-    [LAB_KERNEL_BY_TIME] = {"time", PICK_KERNEL},
-    [LAB_KERNEL_BY_NAME] = {"name", PICK_NAME},
-    [LAB_KERNEL_BY_STEP] = {"step", PICK_STEP},
-    [LAB_KERNEL_BY_GRID] = {"grid", PICK_KERNEL},
-    [LAB_KERNEL_BY_BLOCK] = {"block", PICK_KERNEL},
-    [LAB_KERNEL_BY_REGISTERS] = {"registers", PICK_KERNEL},
-    [LAB_KERNEL_BY_SHARED] = {"shared", PICK_KERNEL},
-    [LAB_KERNEL_BY_OCCUPANCY] = {"occupancy", PICK_OP},
-};
+/* What kernels are sorted by. A key is a number, or unknown: where one of its
+ * columns is NULL, a text or a blob, and where it has no room in 64 bits. SQL
+ * by itself would take a text for 0 and turn a large product into a real. Texts
+ * and blobs are above every number; the least of these is taken for unknown. A
+ * real in a column of integers counts as C reads it. */
+#define KNOWN(column) column " BETWEEN -9223372036854775807 AND 1e999"
+#define INT(column) "CAST(" column " AS INTEGER)"
+#define WITH_ROOM(known, value)                                                \
+    "CASE WHEN " known " AND " value " BETWEEN -9223372036854775807 AND "      \
+    "9223372036854775807 THEN CAST(" value " AS INTEGER) END"
+#define ONE(a) WITH_ROOM(KNOWN(a), INT(a))
+#define TWO(a, sign, b) WITH_ROOM(KNOWN(a) " AND " KNOWN(b), INT(a) sign INT(b))
+#define PRODUCT(a, b, c)                                                       \
+    WITH_ROOM(KNOWN(a) " AND " KNOWN(b) " AND " KNOWN(c),                      \
+              INT(a) " * " INT(b) " * " INT(c))
+#define REAL(a) "CASE WHEN " a " <= 1e999 THEN " a " END"
 
 /* The only text that is put into a query: constants of the program. */
-static const char *key_of(enum lab_kernel_sort sort)
-{
-    if (sort == LAB_KERNEL_BY_ROW)
-        return "o.kernelRow";
-    return sort == LAB_KERNEL_BY_NAME ? "demangled.value"
-                                      : lab_kernel_keys[sort].sql;
-}
+static const struct {
+    const char *name;
+    const char *key;
+    char table; /* of the key: o, op_kernel; k, the kernel; s, the step; d, the
+                   text of its name */
+} sorts[LAB_KERNEL_SORT_COUNT] = {
+    [LAB_KERNEL_BY_ROW] = {"row", "o.kernelRow", 'o'},
+    [LAB_KERNEL_BY_START] = {"start", ONE("k.start"), 'k'},
+    [LAB_KERNEL_BY_TIME] = {"time", TWO("k.\"end\"", " - ", "k.start"), 'k'},
+    [LAB_KERNEL_BY_NAME] = {"name", "demangled.value", 'd'},
+    [LAB_KERNEL_BY_STEP] = {"step", ONE("s.stepIndex"), 's'},
+    [LAB_KERNEL_BY_GRID] = {"grid", PRODUCT("k.gridX", "k.gridY", "k.gridZ"),
+                            'k'},
+    [LAB_KERNEL_BY_BLOCK] = {"block",
+                             PRODUCT("k.blockX", "k.blockY", "k.blockZ"), 'k'},
+    [LAB_KERNEL_BY_REGISTERS] = {"registers", ONE("k.registersPerThread"), 'k'},
+    [LAB_KERNEL_BY_SHARED] = {"shared",
+                              TWO("k.staticSharedMemory", " + ",
+                                  "k.dynamicSharedMemory"),
+                              'k'},
+    [LAB_KERNEL_BY_OCCUPANCY] = {"occupancy", REAL("o.occupancy_pct"), 'o'},
+};
 
 const char *lab_kernel_sort_name(enum lab_kernel_sort sort)
 {
@@ -76,26 +87,24 @@ static void read_kernel(sqlite3_stmt *stmt, struct lab_kernel_row *r)
     r->active_blocks_per_sm = lab_column_int(&c);
 }
 
-/* Where a run's kernels lie, and what may be taken for granted. */
-struct stretch {
+/* The rows that a run's kernels are in. */
+struct span {
     int64_t first;
     int64_t last;
+    int64_t exec_first; /* of the steps that are asked for */
+    int64_t exec_last;
     bool ended; /* every step knows its kernels */
-    bool alone; /* no other run has a row between these */
 };
 
-static enum lab_status find_stretch(struct lab_database *db, int64_t run,
-                                    struct stretch *out)
+static enum lab_status find_span(struct lab_database *db, int64_t run,
+                                 struct span *out)
 {
     sqlite3_stmt *stmt;
-    *out = (struct stretch){0, INT64_MAX, false, false};
+    *out = (struct span){0, INT64_MAX, INT64_MIN, INT64_MAX, false};
     enum lab_status st = lab_database_prepare(
         db,
         "SELECT kernelRowFirst, kernelRowLast, status IN ('done', 'cancelled', "
-        "'failed'), NOT EXISTS (SELECT 1 FROM run AS r WHERE r.id <> run.id "
-        "AND (r.kernelRowFirst IS NULL OR (r.kernelRowFirst <= "
-        "run.kernelRowLast AND r.kernelRowLast >= run.kernelRowFirst))) FROM "
-        "run WHERE id = ?1",
+        "'failed') FROM run WHERE id = ?1",
         &stmt);
     if (st)
         return st;
@@ -105,15 +114,36 @@ static enum lab_status find_stretch(struct lab_database *db, int64_t run,
     if (rc == SQLITE_ROW) {
         int64_t first = lab_column_int(&c);
         int64_t last = lab_column_int(&c);
-        bool known = first != LAB_UNKNOWN && last != LAB_UNKNOWN;
-        out->ended = lab_column_int(&c) == 1 && known;
-        out->alone = lab_column_int(&c) == 1 && known;
-        if (known) {
+        if (first != LAB_UNKNOWN && last != LAB_UNKNOWN) {
             out->first = first;
             out->last = last;
+            out->ended = lab_column_int(&c) == 1;
         }
     }
     return lab_query_end(db, stmt, rc);
+}
+
+/* In a long run the steps of an iteration are found through the list of all. */
+static enum lab_status narrow_to_iteration(struct lab_database *db, int64_t run,
+                                           int64_t iteration, struct span *at)
+{
+    struct lab_iterations it;
+    enum lab_status st = lab_iterations_load(&it, db, run);
+    if (st || it.count == 0)
+        return st;
+    at->exec_first = INT64_MAX;
+    at->exec_last = INT64_MIN;
+    for (size_t i = 0; i < it.count; i++) {
+        const struct lab_iteration_row *r = &it.list[i];
+        if (r->iteration != iteration)
+            continue;
+        if (r->exec_first < at->exec_first)
+            at->exec_first = r->exec_first;
+        if (r->exec_last > at->exec_last)
+            at->exec_last = r->exec_last;
+    }
+    lab_iterations_release(&it);
+    return LAB_OK;
 }
 
 /* ---- the rows of a page ---- */
@@ -128,77 +158,58 @@ static bool is_filtered(const struct lab_kernel_filter *f)
     return f->step_index != LAB_UNKNOWN || f->iteration != LAB_UNKNOWN;
 }
 
-/* Of some steps of a run that has ended. As recorded is the order of their
- * executions, which needs no sort: the page is full soon. */
-static void add_step_pick(const struct lab_kernel_filter *f,
-                          struct lab_str *sql)
-{
-    bool recorded = f->sort == LAB_KERNEL_BY_ROW;
-    bool name = f->sort == LAB_KERNEL_BY_NAME;
-    const char *key = recorded ? "s.exec" : key_of(f->sort);
-    const char *turn = f->descending ? "DESC" : "ASC";
-    lab_str_addf(
-        sql,
-        "SELECT o.kernelRow FROM step AS s CROSS JOIN op_kernel AS o "
-        "ON o.kernelRow BETWEEN s.kernelRowFirst AND s.kernelRowLast "
-        "AND o.runId = s.runId AND o.stepExec = s.exec CROSS JOIN "
-        "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.kernelRow = o.kernelRow "
-        "%sWHERE s.runId = ?1 AND (?2 IS NULL OR s.stepIndex = ?2) AND "
-        "(?3 IS NULL OR s.iteration = ?3) AND o.kernelRow BETWEEN ?6 "
-        "AND ?7 ORDER BY %s %s%s, o.kernelRow %s",
-        name ? "LEFT JOIN StringIds AS demangled ON demangled.id = "
-               "k.demangledName "
-             : "",
-        key, turn, recorded ? "" : " NULLS LAST", recorded ? turn : "");
-}
+/* Which rows are read for a page. */
+enum source {
+    FROM_STEPS, /* of the steps that are asked for, in a run that has ended */
+    FROM_ZONES, /* of the zones that have the page: index/index.h */
+    FROM_ALL
+};
 
+/* A narrow query: without the names and steps of every row. As recorded is the
+ * order of steps' executions, which needs no sort. */
 static enum lab_status make_pick(const struct lab_kernel_filter *f,
-                                 const struct stretch *at, struct lab_str *sql)
+                                 enum source from, struct lab_str *sql)
 {
-    const char *key = key_of(f->sort);
     const char *turn = f->descending ? "DESC" : "ASC";
-    const char *mine = at->alone ? "" : " AND k.runId = ?1";
-    switch (is_filtered(f) ? PICK_NOT : sorts[f->sort].pick) {
-    case PICK_NOT:
-        add_step_pick(f, sql);
-        break;
-    case PICK_NAME:
-        lab_str_addf(sql,
-                     "WITH name AS MATERIALIZED (SELECT id, row_number() OVER "
-                     "(ORDER BY value) AS rank FROM StringIds) SELECT "
-                     "k.kernelRow FROM CUPTI_ACTIVITY_KIND_KERNEL AS k LEFT "
-                     "JOIN name ON name.id = k.demangledName WHERE k.kernelRow "
-                     "BETWEEN ?6 AND ?7%s AND " LAB_KERNEL_OF_STEP
-                     " ORDER BY name.rank %s NULLS LAST, k.kernelRow",
-                     mine, turn);
-        break;
-    case PICK_OP:
-        lab_str_addf(sql,
-                     "SELECT o.kernelRow FROM op_kernel AS o WHERE o.kernelRow "
-                     "BETWEEN ?6 AND ?7 AND o.runId = ?1 AND o.stepExec IS NOT "
-                     "-1 ORDER BY %s %s NULLS LAST, o.kernelRow",
-                     key, turn);
-        break;
-    case PICK_STEP: /* the first steps have at least so many kernels */
-        lab_str_addf(sql,
-                     "SELECT o.kernelRow FROM (SELECT exec, %s AS place, "
-                     "kernelRowFirst, kernelRowLast FROM step AS s WHERE runId "
-                     "= ?1 AND kernelCount > 0 AND place IS NOT NULL ORDER BY "
-                     "place %s, kernelRowFirst LIMIT ?4 + ?5) AS s CROSS "
-                     "JOIN op_kernel AS o ON o.kernelRow BETWEEN "
-                     "s.kernelRowFirst AND s.kernelRowLast AND o.stepExec = "
-                     "s.exec AND o.runId = ?1 WHERE o.kernelRow BETWEEN ?6 AND "
-                     "?7 ORDER BY s.place %s, o.kernelRow",
-                     key, turn, turn);
-        break;
-    default:
-        lab_str_addf(
-            sql,
-            "SELECT k.kernelRow FROM CUPTI_ACTIVITY_KIND_KERNEL AS k "
-            "WHERE k.kernelRow BETWEEN ?6 AND ?7%s AND " LAB_KERNEL_OF_STEP
-            " ORDER BY %s %s NULLS LAST, k.kernelRow",
-            mine, key, turn);
-    }
+    char table = sorts[f->sort].table;
+    lab_str_add(sql, "SELECT o.kernelRow FROM ");
+    if (from == FROM_STEPS)
+        lab_str_add(sql, "step AS s CROSS JOIN op_kernel AS o ON o.kernelRow "
+                         "BETWEEN s.kernelRowFirst AND s.kernelRowLast AND "
+                         "o.stepExec = s.exec");
+    else if (from == FROM_ALL)
+        lab_str_add(sql, "op_kernel AS o");
+    else
+        lab_index_add_zones(sql, f->sort, f->descending);
+    if (from == FROM_ZONES)
+        lab_str_add(sql, " AS z CROSS JOIN op_kernel AS o ON o.kernelRow "
+                         "BETWEEN z.first AND z.last");
+    if (table == 'k' || table == 'd')
+        lab_str_add(sql, " CROSS JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON "
+                         "k.kernelRow = o.kernelRow");
+    if (table == 'd')
+        lab_str_add(sql, " LEFT JOIN StringIds AS demangled ON demangled.id = "
+                         "k.demangledName");
+    if (table == 's' && from != FROM_STEPS)
+        lab_str_add(sql, " LEFT JOIN step AS s ON s.runId = o.runId AND s.exec "
+                         "= o.stepExec");
+    lab_str_add(sql, " WHERE o.runId = ?1 AND o.kernelRow BETWEEN ?6 AND ?7");
+    if (from == FROM_STEPS)
+        lab_str_add(sql, " AND s.runId = ?1 AND s.exec BETWEEN ?8 AND ?9 AND "
+                         "(?2 IS NULL OR s.stepIndex = ?2) AND (?3 IS NULL "
+                         "OR s.iteration = ?3)");
+    else
+        lab_str_add(sql, " AND o.stepExec IS NOT -1");
+    if (from == FROM_ZONES) /* the others come last, and may be in no zone */
+        lab_str_addf(sql, " AND %s NOTNULL", sorts[f->sort].key);
+    lab_str_add(sql, " ORDER BY ");
+    if (f->sort != LAB_KERNEL_BY_ROW)
+        lab_str_addf(sql, "%s %s NULLS LAST, o.kernelRow", sorts[f->sort].key,
+                     turn);
+    else if (from == FROM_STEPS)
+        lab_str_addf(sql, "s.exec %s, o.kernelRow %s", turn, turn);
+    else
+        lab_str_addf(sql, "o.kernelRow %s", turn);
     lab_str_add(sql, " LIMIT ?4 OFFSET ?5");
     return sql->failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
                        : LAB_OK;
@@ -206,7 +217,7 @@ static enum lab_status make_pick(const struct lab_kernel_filter *f,
 
 static void bind_filter(sqlite3_stmt *stmt, int64_t run,
                         const struct lab_kernel_filter *f,
-                        const struct stretch *at)
+                        const struct span *at)
 {
     sqlite3_bind_int64(stmt, 1, run);
     lab_bind_int(stmt, 2, f->step_index);
@@ -221,19 +232,25 @@ static void bind_filter(sqlite3_stmt *stmt, int64_t run,
 
 static enum lab_status pick_rows(struct lab_database *db, int64_t run,
                                  const struct lab_kernel_filter *f,
-                                 const struct stretch *at, struct page *page)
+                                 const struct span *at, enum source from,
+                                 struct page *page)
 {
     struct lab_str sql;
     sqlite3_stmt *stmt = NULL;
     int rc = SQLITE_DONE;
+    page->n = 0;
     lab_str_init(&sql);
-    enum lab_status st = make_pick(f, at, &sql);
+    enum lab_status st = make_pick(f, from, &sql);
     if (st == LAB_OK)
         st = lab_database_prepare(db, lab_str_text(&sql), &stmt);
     lab_str_release(&sql);
     if (st)
         return st;
     bind_filter(stmt, run, f, at);
+    if (from == FROM_STEPS) {
+        sqlite3_bind_int64(stmt, 8, at->exec_first);
+        sqlite3_bind_int64(stmt, 9, at->exec_last);
+    }
     while (page->n < f->limit && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
         page->rows[page->n++] = sqlite3_column_int64(stmt, 0);
     return lab_query_end(db, stmt, rc);
@@ -247,12 +264,11 @@ static enum lab_status prepare_kernels(struct lab_database *db,
 {
     struct lab_str sql;
     enum lab_status st;
-    const char *key = key_of(filter->sort);
     lab_str_init(&sql);
     lab_str_add(&sql, by_steps ? lab_sql_kernels_of_steps : lab_sql_kernels);
     lab_str_add(&sql, "ORDER BY ");
     if (filter->sort != LAB_KERNEL_BY_ROW)
-        lab_str_addf(&sql, "%s %s NULLS LAST, ", key,
+        lab_str_addf(&sql, "%s %s NULLS LAST, ", sorts[filter->sort].key,
                      filter->descending ? "DESC" : "ASC");
     else if (filter->descending)
         lab_str_add(&sql, "o.kernelRow DESC, ");
@@ -282,7 +298,7 @@ static bool give(const struct taker *t, sqlite3_stmt *stmt)
 
 static enum lab_status query_all(struct lab_database *db, int64_t run,
                                  const struct lab_kernel_filter *filter,
-                                 const struct stretch *at,
+                                 const struct span *at,
                                  const struct taker *taker)
 {
     sqlite3_stmt *stmt;
@@ -311,8 +327,7 @@ static enum lab_status query_page(struct lab_database *db, int64_t run,
     if (st)
         return st;
     for (int64_t i = 0; i < page->n && more && st == LAB_OK; i++) {
-        const struct stretch at = {.first = page->rows[i],
-                                   .last = page->rows[i]};
+        const struct span at = {.first = page->rows[i], .last = page->rows[i]};
         bind_filter(stmt, run, &one, &at);
         int rc = sqlite3_step(stmt);
         if (rc == SQLITE_ROW)
@@ -325,27 +340,23 @@ static enum lab_status query_page(struct lab_database *db, int64_t run,
     return st;
 }
 
-/* A page of a sort is picked first. false: by the whole query. */
-static bool is_picked(const struct lab_kernel_filter *f,
-                      const struct stretch *at)
+/* A page is picked first. false: by the whole query. */
+static bool is_picked(const struct lab_kernel_filter *f, const struct span *at)
 {
     enum { MOST = 100000 };
-    enum pick pick = sorts[f->sort].pick;
-    if (f->limit <= 0 || f->limit > MOST || f->offset < 0 ||
-        f->offset > INT32_MAX || f->between)
-        return false;
-    if (is_filtered(f))
-        return at->ended;
-    return pick != PICK_NOT && (pick != PICK_STEP || at->ended);
+    return f->limit > 0 && f->limit <= MOST && f->offset >= 0 &&
+           f->offset <= INT32_MAX && !f->between &&
+           (at->ended || !is_filtered(f));
 }
 
 static enum lab_status query(struct lab_database *db, int64_t run,
                              const struct lab_kernel_filter *filter,
                              const struct taker *taker)
 {
-    struct stretch at;
-    struct page page = {.n = -1};
-    enum lab_status st = find_stretch(db, run, &at);
+    struct span at;
+    struct page page = {.n = 0};
+    bool filtered = is_filtered(filter);
+    enum lab_status st = find_span(db, run, &at);
     if (st)
         return st;
     if (!is_picked(filter, &at))
@@ -353,21 +364,15 @@ static enum lab_status query(struct lab_database *db, int64_t run,
     page.rows = lab_alloc_array((size_t)filter->limit, sizeof(*page.rows));
     if (!page.rows)
         return lab_fail(LAB_E_NOMEM, "no memory for a page of kernels");
-    const int64_t rows[2] = {at.first, at.last};
-    if (at.ended)
-        st = is_filtered(filter)
-                 ? lab_passes_pick(db, run, filter, rows, page.rows, &page.n)
-                 : lab_zones_pick(db, run, filter, page.rows, &page.n);
-    if (st == LAB_OK && page.n < 0) {
-        page.n = 0;
-        st = pick_rows(db, run, filter, &at, &page);
-    }
-    /* Kernels of no step come last: the steps did not fill the page. */
-    bool short_page = sorts[filter->sort].pick == PICK_STEP &&
-                      !is_filtered(filter) && page.n < filter->limit;
+    if (filter->iteration != LAB_UNKNOWN)
+        st = narrow_to_iteration(db, run, filter->iteration, &at);
+    else if (!filtered && at.ended && filter->sort != LAB_KERNEL_BY_ROW)
+        st = pick_rows(db, run, filter, &at, FROM_ZONES, &page);
+    if (st == LAB_OK && page.n < filter->limit)
+        st = pick_rows(db, run, filter, &at, filtered ? FROM_STEPS : FROM_ALL,
+                       &page);
     if (st == LAB_OK)
-        st = short_page ? query_all(db, run, filter, &at, taker)
-                        : query_page(db, run, &page, taker);
+        st = query_page(db, run, &page, taker);
     lab_free(page.rows);
     return st;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "db/row.h"
+#include "index/index.h"
 #include "store/lab_names.h"
 #include "timeline/timeline_priv.h"
 #include "trace/intern.h"

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/kernel_key.h"
 #include "db/row.h"
 #include "store/launch.h"
 #include "sum_priv.h"
@@ -44,7 +43,7 @@ struct build {
     size_t n_execs;
     size_t exec_room;
     size_t exec_at;
-    struct lab_sum_extras *extras; /* NULL: nobody wants them */
+    struct lab_index *index; /* NULL: none is made */
 };
 
 static enum lab_status no_memory(void)
@@ -180,21 +179,20 @@ static enum lab_status note_exec(struct build *b, int64_t exec, size_t row)
     return LAB_OK;
 }
 
-/* The same row once more, from its kernelCount on, for the pass it is of. */
-static enum lab_status add_to_pass(struct build *b, sqlite3_stmt *stmt,
-                                   int64_t exec, int64_t iteration,
-                                   int64_t index)
+/* The same row once more, from its kernelCount on. */
+static enum lab_status add_to_index(struct build *b, sqlite3_stmt *stmt,
+                                    int64_t exec, int64_t iteration)
 {
     struct lab_columns c = {stmt, 13};
-    struct lab_pass_step s = {exec, iteration, index};
-    if (!b->extras)
+    struct lab_index_step s = {.exec = exec, .iteration = iteration};
+    if (!b->index)
         return LAB_OK;
     s.kernels = lab_column_int(&c);
     s.start_ns = lab_column_int(&c);
     s.end_ns = lab_column_int(&c);
     s.kernel_row_first = lab_column_int(&c);
     s.kernel_row_last = lab_column_int(&c);
-    return lab_passes_add(&b->extras->passes, &s);
+    return lab_index_add_step(b->index, &s);
 }
 
 static enum lab_status read_step(struct build *b, sqlite3_stmt *stmt)
@@ -229,7 +227,7 @@ static enum lab_status read_step(struct build *b, sqlite3_stmt *stmt)
     if (st == LAB_OK)
         st = note_exec(b, exec, b->table->last);
     if (st == LAB_OK)
-        st = add_to_pass(b, stmt, exec, iteration, key[1]);
+        st = add_to_index(b, stmt, exec, iteration);
     if (st == LAB_OK && iteration != b->iteration) {
         st = end_iteration(b);
         b->iteration = iteration;
@@ -316,11 +314,21 @@ static int64_t read_size(int64_t kept[3], struct lab_columns *c, bool first)
     return lab_launch_size(v);
 }
 
+/* The bits of a double, turned so that integers compare as it does; NaN:
+ * LAB_UNKNOWN. */
+static int64_t order_of(double v)
+{
+    int64_t bits;
+    if (isnan(v))
+        return LAB_UNKNOWN;
+    memcpy(&bits, &v, sizeof(bits));
+    return bits < 0 ? -(bits & INT64_MAX) : bits;
+}
+
 static void read_launch(struct lab_time_sum *s, struct lab_columns *c,
-                        struct lab_zone_kernel *zone)
+                        int64_t value[LAB_KERNEL_SORT_COUNT])
 {
     bool first = s->count == 0;
-    int64_t *value = zone->value;
     value[LAB_KERNEL_BY_ROW] = LAB_UNKNOWN;
     value[LAB_KERNEL_BY_NAME] = LAB_UNKNOWN;
     value[LAB_KERNEL_BY_GRID] = read_size(s->grid, c, first);
@@ -331,7 +339,7 @@ static void read_launch(struct lab_time_sum *s, struct lab_columns *c,
     value[LAB_KERNEL_BY_SHARED] = lab_add_known(of_static, lab_column_int(c));
     merge(&s->shared_bytes, value[LAB_KERNEL_BY_SHARED], first);
     double occupancy = lab_column_real(c);
-    value[LAB_KERNEL_BY_OCCUPANCY] = lab_zone_real(occupancy);
+    value[LAB_KERNEL_BY_OCCUPANCY] = order_of(occupancy);
     s->occupancy_pct = first || s->occupancy_pct == occupancy ? occupancy : NAN;
     merge(&s->occupancy_limit, lab_column_int(c), first);
 }
@@ -362,16 +370,15 @@ static enum lab_status read_kernel(struct build *b, sqlite3_stmt *stmt)
     row->sum.level = LAB_SUM_KERNEL;
     row->ids.kernel = name;
     row->ids.kernel_short = short_name;
-    struct lab_zone_kernel zone = {.name = name};
-    read_launch(&row->sum, &c, &zone);
+    struct lab_index_kernel k = {.name = name};
+    read_launch(&row->sum, &c, k.value);
     row->sum.count++;
     int64_t time_ns = lab_span_ns(start, end);
-    zone.row = lab_column_int(&c);
-    zone.value[LAB_KERNEL_BY_START] = start;
-    zone.value[LAB_KERNEL_BY_TIME] = time_ns;
-    zone.value[LAB_KERNEL_BY_STEP] = row->sum.step_index;
-    enum lab_status st =
-        b->extras ? lab_sum_extras_add(b->extras, exec, &zone) : LAB_OK;
+    k.row = lab_column_int(&c);
+    k.value[LAB_KERNEL_BY_START] = start;
+    k.value[LAB_KERNEL_BY_TIME] = time_ns;
+    k.value[LAB_KERNEL_BY_STEP] = row->sum.step_index;
+    enum lab_status st = b->index ? lab_index_add_kernel(b->index, &k) : LAB_OK;
     if (st)
         return st;
     return time_ns == LAB_UNKNOWN ? LAB_OK : lab_sum_add_time(row, time_ns);
@@ -453,10 +460,10 @@ static int compare_rows(const void *a, const void *b)
 
 enum lab_status lab_sum_build(struct lab_database *db, int64_t run,
                               struct lab_sum_table *out,
-                              struct lab_sum_extras *extras)
+                              struct lab_index *index)
 {
     struct lab_sum_table table = {0};
-    struct build b = {.db = db, .run = run, .table = &table, .extras = extras};
+    struct build b = {.db = db, .run = run, .table = &table, .index = index};
     b.stretch = 1;
     b.iteration = LAB_UNKNOWN;
     b.last_phase = LAB_UNKNOWN;

@@ -1,9 +1,7 @@
 /* sum_priv.h -- putting the times of a run together (store/time_sum.h). */
 #pragma once
 #include "store/time_sum.h"
-#include "index/kernel_zone.h"
-#include "index/pass.h"
-#include "index/step_range.h"
+#include "index/index.h"
 #include "db/store_priv.h"
 
 /* Names as ids of StringIds; the phase and the time source as their own. */
@@ -46,24 +44,9 @@ struct lab_sum_row *lab_sum_find(struct lab_sum_table *table,
 enum lab_status lab_sum_add_time(struct lab_sum_row *row, int64_t time_ns);
 void lab_sum_table_release(struct lab_sum_table *table);
 
-/* What else is found out on the way, to be kept with the run. {0} is empty. */
-struct lab_sum_extras {
-    struct lab_zones zones;
-    struct lab_passes passes;
-    struct lab_step_ranges ranges;
-};
-/* A kernel, after all steps. `exec`: of its step. */
-enum lab_status lab_sum_extras_add(struct lab_sum_extras *extras, int64_t exec,
-                                   const struct lab_zone_kernel *k);
-/* `place`: the first free one of the run's rows of time_sum. */
-enum lab_status lab_sum_extras_store(const struct lab_sum_extras *extras,
-                                     struct lab_database *db, int64_t run,
-                                     int64_t place);
-void lab_sum_extras_release(struct lab_sum_extras *extras);
-
 /* All rows of a run, from what was recorded, with their statistics, sorted;
- * texts are left out. `extras`: gets every step and kernel; NULL: nobody wants
- * them. */
+ * texts are left out. `index`: gets every step and kernel of a step; NULL: none
+ * is made. */
 enum lab_status lab_sum_build(struct lab_database *db, int64_t run,
                               struct lab_sum_table *out,
-                              struct lab_sum_extras *extras);
+                              struct lab_index *index);

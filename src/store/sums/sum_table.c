@@ -129,30 +129,3 @@ void lab_sum_table_release(struct lab_sum_table *t)
     lab_free(t->place);
     *t = (struct lab_sum_table){0};
 }
-
-void lab_sum_extras_release(struct lab_sum_extras *extras)
-{
-    lab_zones_release(&extras->zones);
-    lab_passes_release(&extras->passes);
-    lab_step_ranges_release(&extras->ranges);
-}
-
-enum lab_status lab_sum_extras_store(const struct lab_sum_extras *extras,
-                                     struct lab_database *db, int64_t run,
-                                     int64_t place)
-{
-    enum lab_status st = lab_passes_store(&extras->passes, db, run, &place);
-    if (st == LAB_OK)
-        st = lab_step_ranges_store(&extras->ranges, db, run, &place);
-    return st ? st : lab_zones_store(&extras->zones, db, run);
-}
-
-enum lab_status lab_sum_extras_add(struct lab_sum_extras *extras, int64_t exec,
-                                   const struct lab_zone_kernel *k)
-{
-    int64_t index = k->value[LAB_KERNEL_BY_STEP];
-    enum lab_status st = lab_zones_add(&extras->zones, k);
-    return st ? st
-              : lab_step_ranges_add(&extras->ranges, &extras->passes, exec,
-                                    index, k);
-}

@@ -296,7 +296,7 @@ static enum lab_status read_rows(struct lab_database *db, int64_t run,
     if (st)
         return st;
     sqlite3_bind_int64(stmt, 1, run);
-    sqlite3_bind_int(stmt, 2, LAB_SUM_LEVELS); /* passes: pass.h */
+    sqlite3_bind_int(stmt, 2, LAB_SUM_LEVELS); /* others: index/index.h */
     while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
         st = read_row(&table, stmt, levels);
     enum lab_status end = lab_query_end(db, stmt, rc);
@@ -384,14 +384,16 @@ enum lab_status lab_time_sums_load(struct lab_time_sums *out,
 static enum lab_status keep(struct lab_database *db, int64_t run)
 {
     struct lab_sum_table table = {0};
-    struct lab_sum_extras extras = {0};
+    struct lab_index index;
     char sql[80];
-    enum lab_status st = lab_sum_build(db, run, &table, &extras);
+    enum lab_status st = lab_index_begin(&index, db, run);
+    if (st == LAB_OK)
+        st = lab_sum_build(db, run, &table, &index);
     if (st == LAB_OK)
         st = insert_rows(db, run, &table);
     if (st == LAB_OK)
-        st = lab_sum_extras_store(&extras, db, run, (int64_t)table.count);
-    lab_sum_extras_release(&extras);
+        st = lab_index_store(&index, (int64_t)table.count);
+    lab_index_release(&index);
     sqlite3_snprintf(sizeof(sql), sql,
                      "UPDATE run SET summed = 1 WHERE id = %lld", run);
     if (st == LAB_OK)

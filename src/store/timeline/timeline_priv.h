@@ -86,25 +86,6 @@ void lab_cover_sum(struct lab_interval *list, size_t n, int64_t from,
 enum lab_status lab_timeline_cover(struct lab_timeline_build *b);
 void lab_timeline_build_release(struct lab_timeline_build *b);
 
-/* Numbers of a foreign file may be anything: sums and differences of those
- * between 0 and 2^62 cannot overflow. Rows count from 1 and no clock stands at
- * 1970: 0 is not known either. */
-bool lab_moment_known(int64_t v);
-/* Widens [from, to], which may be unknown, by what is known of the others. */
-void lab_moments_widen(int64_t *from, int64_t *to, int64_t start, int64_t end);
-
 /* Whether what belongs to step `exec` is the pass's: all is, where the run has
  * no steps. */
 bool lab_pass_owns(const struct lab_iteration_row *of, int64_t exec);
-
-/* A stretch of rowids that holds every row of `run` that may matter. */
-struct lab_rowid_range {
-    int64_t first;
-    int64_t last;
-};
-/* Where `column`, which grows along the table but for small disorder, is from
- * `from` to `to`. Both are constants of the program, not data. */
-enum lab_status lab_rowid_range_find(struct lab_database *db, int64_t run,
-                                     const char *table, const char *column,
-                                     int64_t from, int64_t to,
-                                     struct lab_rowid_range *out);

@@ -3,11 +3,11 @@
  * Rows are only ever appended. So the rows of a run lie together, unless
  * another run was recorded at the same time; and within a run they lie in the
  * order in which things ended, but for what the ring and CUPTI's buffers turn
- * over. Bisection finds the place, a margin makes up for the disorder. */
+ * over. Bisection finds the position, a margin makes up for the disorder. */
 #include <stdio.h>
 
 #include "db/row.h"
-#include "timeline/timeline_priv.h"
+#include "index.h"
 
 enum { MARGIN = 40000 }; /* rows: more than the ring holds */
 

@@ -1,0 +1,124 @@
+/* index.h -- what is stored with a long run, so that the first page of a sort
+ * and the list of its iterations come at once.
+ *
+ * Zones: the kernels of a run are stored in the order in which they ended. For
+ * every LAB_ZONE_ROWS of them kernel_zone has the least and the greatest value
+ * of each column that kernels are sorted by, and kernel_zone_name their names.
+ * The first n rows of a sort are in the n zones with the best values, and only
+ * these are read (G. Moerkotte, Small Materialized Aggregates, 1998). SQLite's
+ * own indexes were measured and left out: docs/measurements.md, "A large
+ * database".
+ *
+ * Iterations: packed in rows of time_sum, of level LAB_ITERATION_LEVEL. Files
+ * and programs of earlier versions have the same zones and the same packing.
+ *
+ * Both are made by the pass over a run's rows that adds its times up, and
+ * stored in the same transaction. They are trusted as an index of SQLite's is:
+ * wrong ones give wrong pages, and no access outside of an array.
+ *
+ * Row ranges: bisection by a run and a time, for the tables that have no index
+ * but their rowid.
+ *
+ * Errors: LAB_E_DB, LAB_E_NOMEM. Threads: that of the connection. */
+#pragma once
+#include "db/store_priv.h"
+#include "store/time_sum.h"
+#include "store/timeline.h"
+
+/* Shorter runs have no zones, or no list of iterations: reading their rows is
+ * as fast. */
+enum {
+    LAB_ZONE_ROWS = 128,
+    LAB_ZONE_LEAST_KERNELS = 50000,
+    LAB_ITERATION_LEVEL = LAB_SUM_LEVELS,
+    LAB_ITERATION_LEAST_STEPS = 10000
+};
+
+struct lab_iterations { /* {0} is empty */
+    struct lab_iteration_row *list;
+    size_t count;
+    size_t room;
+    int64_t steps; /* of all of them */
+};
+
+struct lab_zone_range {
+    int64_t least;
+    int64_t greatest;
+    bool known; /* false: NULL in every row */
+};
+
+/* While the rows of a run are read. {0} is empty. */
+struct lab_index {
+    struct lab_database *db;
+    int64_t run;
+    struct lab_iterations iterations;
+    sqlite3_stmt *add_zone; /* NULL: the run is short */
+    sqlite3_stmt *add_name;
+    int64_t first; /* of the open zone: its rows */
+    int64_t last;
+    int rows;
+    struct lab_zone_range range[LAB_KERNEL_SORT_COUNT];
+    int64_t name[LAB_ZONE_ROWS];
+    int names;
+};
+
+/* LAB_UNKNOWN where unknown, in both. */
+struct lab_index_step {
+    int64_t exec;
+    int64_t iteration;
+    int64_t start_ns;
+    int64_t end_ns;
+    int64_t kernels;
+    int64_t kernel_row_first;
+    int64_t kernel_row_last;
+};
+
+struct lab_index_kernel {
+    int64_t row;
+    int64_t name; /* StringIds */
+    int64_t value[LAB_KERNEL_SORT_COUNT];
+};
+
+/* What an earlier index of the run had is deleted. */
+enum lab_status lab_index_begin(struct lab_index *x, struct lab_database *db,
+                                int64_t run);
+/* Steps in the order of their exec, kernels in that of their rows. */
+enum lab_status lab_index_add_step(struct lab_index *x,
+                                   const struct lab_index_step *s);
+enum lab_status lab_index_add_kernel(struct lab_index *x,
+                                     const struct lab_index_kernel *k);
+/* `place`: the first free one of the run's rows of time_sum. */
+enum lab_status lab_index_store(struct lab_index *x, int64_t place);
+void lab_index_release(struct lab_index *x);
+
+/* Adds a subquery to `sql`: `first` and `last` row of the zones of run ?1 that
+ * have the first ?4 + ?5 rows of the sort, if so many have a value. No rows:
+ * the run has no zones. */
+void lab_index_add_zones(struct lab_str *sql, enum lab_kernel_sort sort,
+                         bool descending);
+
+/* An iteration without steps, and a step of it. */
+void lab_iteration_begin(struct lab_iteration_row *r, int64_t iteration,
+                         int64_t exec);
+void lab_iteration_add(struct lab_iteration_row *r,
+                       const struct lab_index_step *s);
+/* Stores those of a run that is long enough. */
+enum lab_status lab_iterations_store(const struct lab_iterations *it,
+                                     struct lab_database *db, int64_t run,
+                                     int64_t place);
+/* count 0: none are stored, or not those of the run's steps. */
+enum lab_status lab_iterations_load(struct lab_iterations *out,
+                                    struct lab_database *db, int64_t run);
+void lab_iterations_release(struct lab_iterations *it);
+
+/* Rowids between which every row of `run` is in which `column`, a number that
+ * grows along the table but for small disorder, is from `from` to `to`. Both
+ * names are constants of the program. */
+struct lab_rowid_range {
+    int64_t first;
+    int64_t last;
+};
+enum lab_status lab_rowid_range_find(struct lab_database *db, int64_t run,
+                                     const char *table, const char *column,
+                                     int64_t from, int64_t to,
+                                     struct lab_rowid_range *out);

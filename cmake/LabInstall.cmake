@@ -3,11 +3,15 @@
 include(GNUInstallDirs)
 set(lab_data ${CMAKE_INSTALL_DATADIR}/lapenna-lab)
 
+# The modules are components of their own, so that a package of the program needs
+# neither NVIDIA's libraries nor oneDNN (LabPackage.cmake).
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 install(TARGETS lapenna-lab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # Not under a multiarch directory: the program looks in ../lib/lapenna-lab. The
 # oneDNN module installs itself there.
 if(TARGET lapenna-lab-cuda)
-    install(TARGETS lapenna-lab-cuda LIBRARY DESTINATION lib/lapenna-lab)
+    install(TARGETS lapenna-lab-cuda LIBRARY DESTINATION lib/lapenna-lab
+        COMPONENT cuda)
 endif()
 
 install(DIRECTORY lessons DESTINATION ${lab_data}
@@ -24,11 +28,9 @@ install(FILES completions/lapenna-lab.bash RENAME lapenna-lab
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES completions/_lapenna-lab
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-foreach(file README.md CHANGELOG.md LICENSE docs/design.md
-        docs/lesson-format.md docs/architecture.md docs/add-an-op.md
-        docs/add-a-variant.md docs/adding-a-lab.md docs/profiles.md docs/measurements.md)
-    install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR})
-endforeach()
+file(GLOB docs CONFIGURE_DEPENDS docs/*.md)
+install(FILES README.md CHANGELOG.md LICENSE ${docs}
+    DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The build tree looks like the installed one, so that a program started from
 # it finds the same places, and shows an edited lesson without a build.

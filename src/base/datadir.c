@@ -46,9 +46,7 @@ enum lab_status lab_data_path(const char *sub, struct lab_str *out)
     if (env && *env)
         found = try_directory(out, env, "", sub);
     else
-        found =
-            (known && try_directory(out, prefix, "/share/lapenna-lab", sub)) ||
-            try_directory(out, LAB_SOURCE_TREE, "", sub);
+        found = known && try_directory(out, prefix, "/share/lapenna-lab", sub);
     if (out->failed)
         return lab_fail(LAB_E_NOMEM, "no memory left for a path");
     if (found)
@@ -57,7 +55,7 @@ enum lab_status lab_data_path(const char *sub, struct lab_str *out)
         return lab_fail(LAB_E_NOTFOUND,
                         "%s is not in LAPENNA_LAB_DATA_DIR (%s)", sub, env);
     return lab_fail(LAB_E_NOTFOUND,
-                    "%s is neither in %s/share/lapenna-lab nor in %s: name "
-                    "its directory in LAPENNA_LAB_DATA_DIR",
-                    sub, known ? prefix : "?", LAB_SOURCE_TREE);
+                    "%s is not in %s/share/lapenna-lab: name its directory in "
+                    "LAPENNA_LAB_DATA_DIR",
+                    sub, known ? prefix : "?");
 }

@@ -1,8 +1,8 @@
 /* base/datadir.h -- where the files that ship with the program are.
  *
  * In this order: $LAPENNA_LAB_DATA_DIR, when it is set and not empty; the
- * directory ../share/lapenna-lab beside the program's own bin directory; the
- * source tree that it was built from. Threads: any. */
+ * directory ../share/lapenna-lab beside the program's own bin directory, which
+ * a build tree has too. Threads: any. */
 #pragma once
 #include "base/status.h"
 #include "base/str.h"

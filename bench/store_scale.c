@@ -182,21 +182,23 @@ static enum lab_status show_run(struct bench *b, struct lab_database *db)
 }
 
 static enum lab_status kernels(struct bench *b, struct lab_database *db,
-                               enum lab_kernel_sort sort, int64_t step,
-                               int64_t iteration)
+                               enum lab_kernel_sort sort, int64_t limit)
 {
-    const struct lab_kernel_filter f = {.step_index = step,
-                                        .iteration = iteration,
-                                        .sort = sort,
-                                        .descending = true,
-                                        .limit = 50};
+    const struct lab_kernel_filter f = {
+        .sort = sort, .descending = true, .limit = limit};
     return lab_query_kernels(db, b->run, &f, count_kernel, b);
 }
 
+/* The first 50, and as many as `profile kernels` prints unless it is told. */
 #define SORT(name, sort)                                                       \
     static enum lab_status name(struct bench *b, struct lab_database *db)      \
     {                                                                          \
-        return kernels(b, db, sort, LAB_UNKNOWN, LAB_UNKNOWN);                 \
+        return kernels(b, db, sort, 50);                                       \
+    }                                                                          \
+    static enum lab_status name##_1000(struct bench *b,                        \
+                                       struct lab_database *db)                \
+    {                                                                          \
+        return kernels(b, db, sort, 1000);                                     \
     }
 SORT(sort_row, LAB_KERNEL_BY_ROW)
 SORT(sort_start, LAB_KERNEL_BY_START)
@@ -204,58 +206,10 @@ SORT(sort_time, LAB_KERNEL_BY_TIME)
 SORT(sort_name, LAB_KERNEL_BY_NAME)
 SORT(sort_step, LAB_KERNEL_BY_STEP)
 SORT(sort_grid, LAB_KERNEL_BY_GRID)
+SORT(sort_block, LAB_KERNEL_BY_BLOCK)
 SORT(sort_registers, LAB_KERNEL_BY_REGISTERS)
+SORT(sort_shared, LAB_KERNEL_BY_SHARED)
 SORT(sort_occupancy, LAB_KERNEL_BY_OCCUPANCY)
-
-#define OF_STEP(name, sort)                                                    \
-    static enum lab_status name(struct bench *b, struct lab_database *db)      \
-    {                                                                          \
-        return kernels(b, db, sort, 17, LAB_UNKNOWN);                          \
-    }
-OF_STEP(step_row, LAB_KERNEL_BY_ROW)
-OF_STEP(step_start, LAB_KERNEL_BY_START)
-OF_STEP(step_time, LAB_KERNEL_BY_TIME)
-OF_STEP(step_name, LAB_KERNEL_BY_NAME)
-OF_STEP(step_grid, LAB_KERNEL_BY_GRID)
-OF_STEP(step_occupancy, LAB_KERNEL_BY_OCCUPANCY)
-
-static enum lab_status further_down(struct bench *b, struct lab_database *db,
-                                    int64_t offset)
-{
-    const struct lab_kernel_filter f = {.step_index = LAB_UNKNOWN,
-                                        .iteration = LAB_UNKNOWN,
-                                        .sort = LAB_KERNEL_BY_TIME,
-                                        .descending = true,
-                                        .limit = 50,
-                                        .offset = offset};
-    return lab_query_kernels(db, b->run, &f, count_kernel, b);
-}
-
-static enum lab_status time_1000(struct bench *b, struct lab_database *db)
-{
-    return further_down(b, db, 1000);
-}
-
-static enum lab_status time_100000(struct bench *b, struct lab_database *db)
-{
-    return further_down(b, db, 100000);
-}
-
-/* An early one, and the last but one. */
-static enum lab_status near_iteration(struct bench *b, struct lab_database *db)
-{
-    return kernels(b, db, LAB_KERNEL_BY_TIME, LAB_UNKNOWN, 3);
-}
-
-static enum lab_status far_iteration(struct bench *b, struct lab_database *db)
-{
-    return kernels(b, db, LAB_KERNEL_BY_TIME, LAB_UNKNOWN, b->far);
-}
-
-static enum lab_status far_recorded(struct bench *b, struct lab_database *db)
-{
-    return kernels(b, db, LAB_KERNEL_BY_ROW, LAB_UNKNOWN, b->far);
-}
 
 static enum lab_status compare(struct bench *b, struct lab_database *db)
 {
@@ -373,24 +327,25 @@ static enum lab_status measure_all(struct bench *b)
         {"open, list of runs", list_runs},
         {"open, a run's screen", show_run},
         {"kernels as recorded", sort_row},
+        {"kernels as recorded, 1,000", sort_row_1000},
         {"kernels by start", sort_start},
+        {"kernels by start, 1,000", sort_start_1000},
         {"kernels by time", sort_time},
+        {"kernels by time, 1,000", sort_time_1000},
         {"kernels by name", sort_name},
+        {"kernels by name, 1,000", sort_name_1000},
         {"kernels by step", sort_step},
+        {"kernels by step, 1,000", sort_step_1000},
         {"kernels by grid", sort_grid},
+        {"kernels by grid, 1,000", sort_grid_1000},
+        {"kernels by block", sort_block},
+        {"kernels by block, 1,000", sort_block_1000},
         {"kernels by registers", sort_registers},
+        {"kernels by registers, 1,000", sort_registers_1000},
+        {"kernels by shared", sort_shared},
+        {"kernels by shared, 1,000", sort_shared_1000},
         {"kernels by occupancy", sort_occupancy},
-        {"by time, 1,000 further down", time_1000},
-        {"by time, 100,000 down", time_100000},
-        {"kernels of a step", step_row},
-        {"kernels of a step, by start", step_start},
-        {"kernels of a step, by time", step_time},
-        {"kernels of a step, by name", step_name},
-        {"kernels of a step, by grid", step_grid},
-        {"kernels of a step, by occup.", step_occupancy},
-        {"kernels of an iteration", near_iteration},
-        {"of a far iteration, by time", far_iteration},
-        {"of a far iteration, recorded", far_recorded},
+        {"kernels by occupancy, 1,000", sort_occupancy_1000},
         {"compare two runs", compare},
         {"losses of a run", losses},
         {"iterations of a run", iterations},

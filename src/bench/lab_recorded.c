@@ -97,8 +97,7 @@ static enum lab_status read_run(struct taking *t, struct lab_database *db)
         st = lab_fail(LAB_E_NOTFOUND, "there is no such run");
     if (!st)
         st = lab_bench_rows_read(db, run, take_row, t);
-    const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
-                                          .iteration = LAB_UNKNOWN};
+    const struct lab_kernel_filter all = {.limit = 0};
     if (!st && t->n_launches)
         st = lab_query_kernels(db, run, &all, take_kernel, t);
     return st ? st : t->status;

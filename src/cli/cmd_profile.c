@@ -92,8 +92,6 @@ static enum lab_status show_runs(const struct lab_profile_options *o,
     print.table_rows = o->json || o->limit_given ? 0 : KERNEL_ROWS;
     if (kernels)
         print.kernels = (struct lab_kernel_filter){
-            .step_index = LAB_UNKNOWN,
-            .iteration = LAB_UNKNOWN,
             .sort = (enum lab_kernel_sort)sort,
             .limit = o->limit,
         };

@@ -80,9 +80,7 @@ static void memory_end(void *user)
 
 static enum lab_status record_and_read(const char *path)
 {
-    const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
-                                          .iteration = LAB_UNKNOWN,
-                                          .sort = LAB_KERNEL_BY_TIME};
+    const struct lab_kernel_filter all = {.sort = LAB_KERNEL_BY_TIME};
     struct lab_database *db = NULL;
     struct lab_deleted deleted;
     int64_t run = 0;

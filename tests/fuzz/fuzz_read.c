@@ -85,17 +85,15 @@ static bool see_ceiling(void *user, const struct lab_ceiling_row *row)
     return true;
 }
 
-/* Of the whole run, of a step and of an iteration. */
+/* Sorted, all of them and the first ones. */
 static void read_kernels(struct lab_database *db, int64_t run)
 {
     int64_t seen = 0;
-    for (int i = 0; i < LAB_KERNEL_SORT_COUNT * 3; i++) {
-        const struct lab_kernel_filter f = {
-            .step_index = i % 3 == 1 ? 1 : LAB_UNKNOWN,
-            .iteration = i % 3 == 2 ? 1 : LAB_UNKNOWN,
-            .sort = (enum lab_kernel_sort)(i / 3),
-            .descending = i % 2 == 1,
-            .limit = 5};
+    for (int i = 0; i < LAB_KERNEL_SORT_COUNT * 2; i++) {
+        const struct lab_kernel_filter f = {.sort =
+                                                (enum lab_kernel_sort)(i / 2),
+                                            .descending = i % 3 == 1,
+                                            .limit = i % 2 == 1 ? 5 : 0};
         lab_query_kernels(db, run, &f, see_kernel, &seen);
     }
 }

@@ -1,6 +1,6 @@
 /* The list of a long run's iterations that is stored with it
- * (src/store/index/index.h): the same iterations, timelines and pages of kernels
- * as its steps give; a damaged list is not used. */
+ * (src/store/index/index.h): the same iterations as its steps give; a
+ * damaged list is not used. */
 #include <math.h>
 #include <string.h>
 #include "test.h"
@@ -150,50 +150,6 @@ static void compare_lists(const struct list *stored, const struct list *read)
             fail_msg("iteration %d is not that of the steps", i);
 }
 
-enum { FILTERS = 5, OFFSETS = 3, PAGE = 60 };
-enum { PAGES = LAB_KERNEL_SORT_COUNT * 2 * FILTERS * OFFSETS };
-static const int64_t filters[FILTERS][2] = {/* step, iteration */
-                                            {7, LAB_UNKNOWN},
-                                            {12, LAB_UNKNOWN},
-                                            {LAB_UNKNOWN, 5},
-                                            {LAB_UNKNOWN, 400},
-                                            {3, 400}};
-static const int64_t offsets[OFFSETS][2] = {/* offset, limit */
-                                            {0, 50},
-                                            {20, 60},
-                                            {1100, 11}};
-struct page {
-    int64_t row[PAGE];
-    int n;
-};
-
-static bool add_kernel(void *user, const struct lab_kernel_row *row)
-{
-    struct page *p = user;
-    assert_true(p->n < PAGE);
-    p->row[p->n++] = row->row;
-    return true;
-}
-
-static void list_pages(const char *path, int64_t run, struct page out[PAGES])
-{
-    struct lab_database *db = sample_open(path);
-    for (int i = 0; i < PAGES; i++) {
-        const int64_t *of = filters[i / OFFSETS % FILTERS];
-        const struct lab_kernel_filter f = {
-            .step_index = of[0],
-            .iteration = of[1],
-            .sort = (enum lab_kernel_sort)(i / (2 * FILTERS * OFFSETS)),
-            .descending = i / (FILTERS * OFFSETS) % 2 == 1,
-            .offset = offsets[i % OFFSETS][0],
-            .limit = offsets[i % OFFSETS][1]};
-        out[i].n = 0;
-        assert_int_equal(lab_query_kernels(db, run, &f, add_kernel, &out[i]),
-                         LAB_OK);
-    }
-    lab_database_close(db);
-}
-
 TEST_CASE(iterations_are_those_of_the_steps)
 {
     static struct list stored;
@@ -207,26 +163,6 @@ TEST_CASE(iterations_are_those_of_the_steps)
     list_iterations(path, 2, &read);
     assert_true(read.n > 500);
     compare_lists(&stored, &read);
-}
-
-TEST_CASE(pages_are_those_of_the_steps)
-{
-    static struct page stored[PAGES];
-    static struct page read[PAGES];
-    const char *path = sample_path("runs.db");
-    int full = 0;
-    record(path, 12000, 3);
-    record(path, 12000, 4);
-    list_pages(path, 2, stored);
-    sample_sql(path, "DELETE " LIST);
-    list_pages(path, 2, read);
-    for (int i = 0; i < PAGES; i++) {
-        assert_int_equal(stored[i].n, read[i].n);
-        assert_memory_equal(stored[i].row, read[i].row,
-                            (size_t)read[i].n * sizeof(read[i].row[0]));
-        full += read[i].n >= 50;
-    }
-    assert_true(full >= 2 * 2 * LAB_KERNEL_SORT_COUNT);
 }
 
 /* More iterations than a row of time_sum has room for. */
@@ -328,7 +264,6 @@ TEST_CASE(a_damaged_list_is_not_used)
 RUN_TESTS(
     cmocka_unit_test_teardown(iterations_are_those_of_the_steps,
                               sample_cleanup),
-    cmocka_unit_test_teardown(pages_are_those_of_the_steps, sample_cleanup),
     cmocka_unit_test_teardown(the_last_of_many_iterations_are_stored,
                               sample_cleanup),
     cmocka_unit_test_teardown(short_iterations_are_not_listed, sample_cleanup),

@@ -141,8 +141,7 @@ TEST_CASE(runs_come_by_their_start)
 TEST_CASE(missing_runs_are_not_found)
 {
     const char *path = sample_path("runs.db");
-    const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
-                                          .iteration = LAB_UNKNOWN};
+    const struct lab_kernel_filter all = {.limit = 0};
     struct lab_database *db;
     struct lab_deleted deleted;
     struct seen s = {0};
@@ -240,11 +239,8 @@ TEST_CASE(every_sort_works)
     }
     for (int sort = 0; sort < LAB_KERNEL_SORT_COUNT; sort++) {
         struct seen s = {0};
-        const struct lab_kernel_filter filter = {.step_index = LAB_UNKNOWN,
-                                                 .iteration = LAB_UNKNOWN,
-                                                 .sort =
-                                                     (enum lab_kernel_sort)sort,
-                                                 .descending = sort % 2};
+        const struct lab_kernel_filter filter = {
+            .sort = (enum lab_kernel_sort)sort, .descending = sort % 2};
         assert_non_null(lab_kernel_sort_name((enum lab_kernel_sort)sort));
         assert_int_equal(lab_query_kernels(db, 1, &filter, see_kernel, &s),
                          LAB_OK);
@@ -286,58 +282,43 @@ TEST_CASE(pages_are_parts_of_the_whole)
     for (size_t change = 0; change < 5; change++) {
         sample_sql(path, changes[change]);
         struct lab_database *db = open_reader(path);
-        for (int i = 0; i < LAB_KERNEL_SORT_COUNT * 2 * 3; i++) {
+        for (int i = 0; i < LAB_KERNEL_SORT_COUNT * 2; i++) {
             struct listed whole = {0};
             struct listed page = {0};
-            struct lab_kernel_filter f = {
-                .step_index = i % 3 == 1 ? 2 : LAB_UNKNOWN,
-                .iteration = i % 3 == 2 ? 1 : LAB_UNKNOWN,
-                .sort = (enum lab_kernel_sort)(i / 6),
-                .descending = i / 3 % 2};
+            struct lab_kernel_filter f = {.sort = (enum lab_kernel_sort)(i / 2),
+                                          .descending = i % 2};
             assert_int_equal(lab_query_kernels(db, 1, &f, list_kernel, &whole),
                              LAB_OK);
             f.limit = 6;
-            f.offset = 1;
             assert_int_equal(lab_query_kernels(db, 1, &f, list_kernel, &page),
                              LAB_OK);
             assert_int_equal(page.n, 6);
-            assert_memory_equal(page.row, whole.row + 1, sizeof(int64_t[6]));
+            assert_memory_equal(page.row, whole.row, sizeof(int64_t[6]));
         }
         lab_database_close(db);
     }
 }
 
-TEST_CASE(kernels_are_filtered_and_sorted)
+TEST_CASE(kernels_are_sorted_and_of_their_run)
 {
     const char *path = sample_path("runs.db");
-    struct lab_kernel_filter f = {.step_index = 3,
-                                  .iteration = LAB_UNKNOWN,
-                                  .sort = LAB_KERNEL_BY_TIME,
+    struct lab_kernel_filter f = {.sort = LAB_KERNEL_BY_TIME,
                                   .descending = true};
     struct seen s = {0};
     assert_int_equal(sample_run(path, 4, 5, NULL), LAB_OK);
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
     struct lab_database *db = open_reader(path);
     assert_int_equal(lab_query_kernels(db, 1, &f, see_kernel, &s), LAB_OK);
-    assert_int_equal(s.n, 8);
-    assert_int_equal(s.a[0], 1003);
-    assert_int_equal(s.a[7], 500);
-    assert_string_equal(s.text[0], "fc3.matmul|void matmul<float>(float*)");
+    assert_int_equal(s.n, 40);
+    assert_int_equal(s.a[0], 1004);
+    assert_int_equal(s.a[39], 500);
+    assert_string_equal(s.text[0], "fc4.matmul|void matmul<float>(float*)");
     assert_float_equal((float)s.real[0], 62.5, 0);
     s.n = 0;
-    f.iteration = 2;
+    f.limit = 3;
     assert_int_equal(lab_query_kernels(db, 1, &f, see_kernel, &s), LAB_OK);
-    assert_int_equal(s.n, 2);
-    assert_int_equal(s.b[0], 2);
+    assert_int_equal(s.n, 3);
     s.n = 0;
-    f = (struct lab_kernel_filter){.step_index = LAB_UNKNOWN,
-                                   .iteration = LAB_UNKNOWN,
-                                   .limit = 3,
-                                   .offset = 38};
-    assert_int_equal(lab_query_kernels(db, 1, &f, see_kernel, &s), LAB_OK);
-    assert_int_equal(s.n, 2); /* 40 of them */
-    s.n = 0;
-    f.offset = 0;
     f.limit = 0;
     assert_int_equal(lab_query_kernels(db, 2, &f, see_kernel, &s), LAB_OK);
     assert_int_equal(s.n, 2); /* the other run's rows stay out */
@@ -347,8 +328,7 @@ TEST_CASE(kernels_are_filtered_and_sorted)
 TEST_CASE(running_run_can_be_read)
 {
     const char *path = sample_path("runs.db");
-    const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
-                                          .iteration = LAB_UNKNOWN};
+    const struct lab_kernel_filter all = {.limit = 0};
     struct lab_run_info info;
     struct lab_writer *writer;
     struct lab_deleted deleted;
@@ -441,7 +421,8 @@ RUN_TESTS(cmocka_unit_test_teardown(runs_come_newest_first, cleanup),
           cmocka_unit_test_teardown(steps_are_added_up, cleanup),
           cmocka_unit_test_teardown(every_sort_works, cleanup),
           cmocka_unit_test_teardown(pages_are_parts_of_the_whole, cleanup),
-          cmocka_unit_test_teardown(kernels_are_filtered_and_sorted, cleanup),
+          cmocka_unit_test_teardown(kernels_are_sorted_and_of_their_run,
+                                    cleanup),
           cmocka_unit_test_teardown(running_run_can_be_read, cleanup),
           cmocka_unit_test_teardown(losses_come_in_order, cleanup),
           cmocka_unit_test_teardown(deleting_leaves_no_trace, cleanup),

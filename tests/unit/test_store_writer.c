@@ -250,9 +250,7 @@ TEST_CASE(work_between_steps_is_stored_apart)
     struct lab_database *db = sample_open(path);
     for (int sort = 0; sort < LAB_KERNEL_SORT_COUNT; sort++) {
         for (int limit = 0; limit <= 7; limit += 7) {
-            struct lab_kernel_filter f = {.step_index = LAB_UNKNOWN,
-                                          .iteration = LAB_UNKNOWN,
-                                          .sort = (enum lab_kernel_sort)sort,
+            struct lab_kernel_filter f = {.sort = (enum lab_kernel_sort)sort,
                                           .descending = true,
                                           .limit = limit};
             int n[2] = {0};

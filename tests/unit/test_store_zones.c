@@ -10,7 +10,7 @@
 #include "store/time_sum.h"
 #include "store_samples.h"
 
-enum { KERNELS = 60000, NAMES = 12, MOST = 400 };
+enum { KERNELS = 60000, NAMES = 12, MOST = 5000 };
 
 /* Values with many ties, some that grow and some that are unknown. */
 static void push_kernel(const struct lab_sink *sink, int64_t i, uint64_t *seed,
@@ -97,30 +97,20 @@ static void list_page(struct lab_database *db,
     assert_int_equal(lab_query_kernels(db, 1, f, add_row, out), LAB_OK);
 }
 
-enum { PAGES = 4, SORTS = LAB_KERNEL_SORT_COUNT, CASES = SORTS * 2 * PAGES };
-static const int64_t pages[PAGES][2] = {/* offset, limit */
-                                        {0, 50},
-                                        {37, 100},
-                                        {5000, 11},
-                                        {59990, 50}};
+enum { PAGES = 2, SORTS = LAB_KERNEL_SORT_COUNT, CASES = SORTS * 2 * PAGES };
+static const int64_t limits[PAGES] = {50, 5000};
 static struct list found[CASES];
 static struct list whole[CASES];
 
-/* The first `most` of pages[]. */
-static void list_all(const char *path, int most, struct list *out)
+static void list_all(const char *path, struct list *out)
 {
     struct lab_database *db = sample_open(path);
     for (int i = 0; i < CASES; i++) {
         const struct lab_kernel_filter f = {
-            .step_index = LAB_UNKNOWN,
-            .iteration = LAB_UNKNOWN,
             .sort = (enum lab_kernel_sort)(i / 2 / PAGES),
             .descending = i / PAGES % 2 == 1,
-            .offset = pages[i % PAGES][0],
-            .limit = pages[i % PAGES][1]};
-        out[i].n = 0;
-        if (i % PAGES < most)
-            list_page(db, &f, &out[i]);
+            .limit = limits[i % PAGES]};
+        list_page(db, &f, &out[i]);
     }
     lab_database_close(db);
 }
@@ -148,9 +138,9 @@ TEST_CASE(pages_are_those_of_a_whole_sort)
     record(path, KERNELS, 8); /* another run's rows are not taken */
     assert_true(sample_int(path, "SELECT count(*) FROM kernel_zone") >
                 2 * 7 * (KERNELS / 128));
-    list_all(path, PAGES, found);
+    list_all(path, found);
     sample_sql(path, NO_ZONES);
-    list_all(path, PAGES, whole);
+    list_all(path, whole);
     compare_pages();
 }
 
@@ -199,9 +189,9 @@ TEST_CASE(keys_that_are_no_numbers_are_unknown)
     assert_int_equal(lab_time_sums_keep(db, 1), LAB_OK);
     lab_database_close(db);
     assert_true(sample_int(path, "SELECT count(*) FROM kernel_zone") > 100);
-    list_all(path, 2, found);
+    list_all(path, found);
     sample_sql(path, NO_ZONES);
-    list_all(path, 2, whole);
+    list_all(path, whole);
     compare_pages();
 }
 
@@ -222,9 +212,9 @@ TEST_CASE(rare_values_come_before_the_others)
     assert_in_range(
         sample_int(path, "SELECT count(*) FROM kernel_zone WHERE sort = 9"), 1,
         2);
-    list_all(path, 2, found);
+    list_all(path, found);
     sample_sql(path, NO_ZONES);
-    list_all(path, 2, whole);
+    list_all(path, whole);
     compare_pages();
 }
 
@@ -241,12 +231,8 @@ TEST_CASE(unknown_columns_come_as_recorded)
     for (int zones = 1; zones >= 0; zones--) {
         struct lab_database *db = sample_open(path);
         for (int i = 0; i < 4; i++) {
-            const struct lab_kernel_filter f = {.step_index = LAB_UNKNOWN,
-                                                .iteration = LAB_UNKNOWN,
-                                                .sort = sorts[i / 2],
-                                                .descending = i % 2 == 1,
-                                                .offset = 700,
-                                                .limit = 60};
+            const struct lab_kernel_filter f = {
+                .sort = sorts[i / 2], .descending = i % 2 == 1, .limit = 60};
             list_page(db, &f, zones ? &found[i] : &whole[i]);
         }
         lab_database_close(db);

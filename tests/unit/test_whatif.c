@@ -268,11 +268,8 @@ static bool take_kernel(void *user, const struct lab_kernel_row *k)
 
 static void compare_kernels(struct shipped *s, int64_t run)
 {
-    static const struct lab_kernel_filter longest = {.step_index = LAB_UNKNOWN,
-                                                     .iteration = LAB_UNKNOWN,
-                                                     .sort = LAB_KERNEL_BY_TIME,
-                                                     .descending = true,
-                                                     .limit = EACH};
+    static const struct lab_kernel_filter longest = {
+        .sort = LAB_KERNEL_BY_TIME, .descending = true, .limit = EACH};
     struct lab_occupancy_args args;
     struct lab_occupancy_answer a;
     s->rows = 0;

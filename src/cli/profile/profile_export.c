@@ -55,8 +55,7 @@ static enum lab_status export_lines(FILE *to, struct lab_database *db,
                                     int64_t run, bool all)
 {
     struct lines l = {.to = to, .run = run};
-    const struct lab_kernel_filter every = {
-        .step_index = LAB_UNKNOWN, .iteration = LAB_UNKNOWN, .between = all};
+    const struct lab_kernel_filter every = {.between = all};
     enum lab_status st = lab_counted_load(&l.counted, db, run);
     if (st == LAB_OK)
         st = lab_query_run(db, run, put_run, &l);

@@ -12,7 +12,6 @@ extern const char lab_sql_nsys_schema[];
 extern const char lab_devices_csv[];
 extern const char lab_sql_runs[];
 extern const char lab_sql_kernels[];
-extern const char lab_sql_kernels_of_steps[];
 extern const char lab_sql_kernel_times[];
 extern const char lab_sql_losses[];
 extern const char lab_sql_delete_run[];

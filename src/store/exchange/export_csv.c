@@ -333,8 +333,7 @@ enum lab_status lab_export_csv(FILE *to, struct lab_database *db, int64_t run,
                                enum lab_export_table table, bool all)
 {
     struct csv c = {.to = to, .table = table, .run = run};
-    const struct lab_kernel_filter every = {
-        .step_index = LAB_UNKNOWN, .iteration = LAB_UNKNOWN, .between = all};
+    const struct lab_kernel_filter every = {.between = all};
     bool each = table == LAB_EXPORT_ALL;
     lab_str_init(&c.line);
     enum lab_status st = lab_query_require_run(db, run);

@@ -140,7 +140,7 @@ void lab_index_add_zones(struct lab_str *sql, enum lab_kernel_sort sort,
             "(SELECT n.kernelRowFirst AS first, %s(t.value) AS best FROM "
             "kernel_zone_name AS n JOIN StringIds AS t ON t.id = n.nameId "
             "WHERE n.runId = ?1 GROUP BY first)) ORDER BY best %s, first LIMIT "
-            "?4 + ?5)",
+            "?4)",
             descending ? "max" : "min", turn);
     else
         lab_str_addf(
@@ -149,6 +149,6 @@ void lab_index_add_zones(struct lab_str *sql, enum lab_kernel_sort sort,
             "kernel_zone WHERE runId = ?1 AND sort = %d AND kernelRowFirst > "
             "first), 0x7FFFFFFFFFFFFFFF) - 1 AS last FROM (SELECT "
             "kernelRowFirst AS first FROM kernel_zone WHERE runId = ?1 AND "
-            "sort = %d ORDER BY %s %s, first LIMIT ?4 + ?5))",
+            "sort = %d ORDER BY %s %s, first LIMIT ?4))",
             sort, sort, descending ? "greatest" : "least", turn);
 }

@@ -1,4 +1,4 @@
-/* The kernels of a run: sorted, of a step or an iteration, page by page. */
+/* The kernels of a run, sorted, and the first of a sort without the rest. */
 #include "store/launch.h"
 
 #include "db/row.h"
@@ -87,65 +87,6 @@ static void read_kernel(sqlite3_stmt *stmt, struct lab_kernel_row *r)
     r->active_blocks_per_sm = lab_column_int(&c);
 }
 
-/* The rows that a run's kernels are in. */
-struct span {
-    int64_t first;
-    int64_t last;
-    int64_t exec_first; /* of the steps that are asked for */
-    int64_t exec_last;
-    bool ended; /* every step knows its kernels */
-};
-
-static enum lab_status find_span(struct lab_database *db, int64_t run,
-                                 struct span *out)
-{
-    sqlite3_stmt *stmt;
-    *out = (struct span){0, INT64_MAX, INT64_MIN, INT64_MAX, false};
-    enum lab_status st = lab_database_prepare(
-        db,
-        "SELECT kernelRowFirst, kernelRowLast, status IN ('done', 'cancelled', "
-        "'failed') FROM run WHERE id = ?1",
-        &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    int rc = sqlite3_step(stmt);
-    struct lab_columns c = {stmt, 0};
-    if (rc == SQLITE_ROW) {
-        int64_t first = lab_column_int(&c);
-        int64_t last = lab_column_int(&c);
-        if (first != LAB_UNKNOWN && last != LAB_UNKNOWN) {
-            out->first = first;
-            out->last = last;
-            out->ended = lab_column_int(&c) == 1;
-        }
-    }
-    return lab_query_end(db, stmt, rc);
-}
-
-/* In a long run the steps of an iteration are found through the list of all. */
-static enum lab_status narrow_to_iteration(struct lab_database *db, int64_t run,
-                                           int64_t iteration, struct span *at)
-{
-    struct lab_iterations it;
-    enum lab_status st = lab_iterations_load(&it, db, run);
-    if (st || it.count == 0)
-        return st;
-    at->exec_first = INT64_MAX;
-    at->exec_last = INT64_MIN;
-    for (size_t i = 0; i < it.count; i++) {
-        const struct lab_iteration_row *r = &it.list[i];
-        if (r->iteration != iteration)
-            continue;
-        if (r->exec_first < at->exec_first)
-            at->exec_first = r->exec_first;
-        if (r->exec_last > at->exec_last)
-            at->exec_last = r->exec_last;
-    }
-    lab_iterations_release(&it);
-    return LAB_OK;
-}
-
 /* ---- the rows of a page ---- */
 
 struct page {
@@ -153,86 +94,82 @@ struct page {
     int64_t n;
 };
 
-static bool is_filtered(const struct lab_kernel_filter *f)
+/* A narrow query: without the names and steps of every row. `zones`: of the
+ * zones that have the page (index/index.h), and of kernels with a value; the
+ * others come last, and may be in no zone. */
+static enum lab_status make_pick(const struct lab_kernel_filter *f, bool zones,
+                                 struct lab_str *sql)
 {
-    return f->step_index != LAB_UNKNOWN || f->iteration != LAB_UNKNOWN;
-}
-
-/* Which rows are read for a page. */
-enum source {
-    FROM_STEPS, /* of the steps that are asked for, in a run that has ended */
-    FROM_ZONES, /* of the zones that have the page: index/index.h */
-    FROM_ALL
-};
-
-/* A narrow query: without the names and steps of every row. As recorded is the
- * order of steps' executions, which needs no sort. */
-static enum lab_status make_pick(const struct lab_kernel_filter *f,
-                                 enum source from, struct lab_str *sql)
-{
-    const char *turn = f->descending ? "DESC" : "ASC";
     char table = sorts[f->sort].table;
+    const char *key = sorts[f->sort].key;
     lab_str_add(sql, "SELECT o.kernelRow FROM ");
-    if (from == FROM_STEPS)
-        lab_str_add(sql, "step AS s CROSS JOIN op_kernel AS o ON o.kernelRow "
-                         "BETWEEN s.kernelRowFirst AND s.kernelRowLast AND "
-                         "o.stepExec = s.exec");
-    else if (from == FROM_ALL)
-        lab_str_add(sql, "op_kernel AS o");
-    else
+    if (zones) {
         lab_index_add_zones(sql, f->sort, f->descending);
-    if (from == FROM_ZONES)
-        lab_str_add(sql, " AS z CROSS JOIN op_kernel AS o ON o.kernelRow "
-                         "BETWEEN z.first AND z.last");
+        lab_str_add(sql, " AS z CROSS JOIN ");
+    }
+    lab_str_add(sql, "op_kernel AS o ");
     if (table == 'k' || table == 'd')
-        lab_str_add(sql, " CROSS JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON "
-                         "k.kernelRow = o.kernelRow");
+        lab_str_add(sql, "CROSS JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON "
+                         "k.kernelRow = o.kernelRow ");
     if (table == 'd')
-        lab_str_add(sql, " LEFT JOIN StringIds AS demangled ON demangled.id = "
-                         "k.demangledName");
-    if (table == 's' && from != FROM_STEPS)
-        lab_str_add(sql, " LEFT JOIN step AS s ON s.runId = o.runId AND s.exec "
-                         "= o.stepExec");
-    lab_str_add(sql, " WHERE o.runId = ?1 AND o.kernelRow BETWEEN ?6 AND ?7");
-    if (from == FROM_STEPS)
-        lab_str_add(sql, " AND s.runId = ?1 AND s.exec BETWEEN ?8 AND ?9 AND "
-                         "(?2 IS NULL OR s.stepIndex = ?2) AND (?3 IS NULL "
-                         "OR s.iteration = ?3)");
-    else
-        lab_str_add(sql, " AND o.stepExec IS NOT -1");
-    if (from == FROM_ZONES) /* the others come last, and may be in no zone */
-        lab_str_addf(sql, " AND %s NOTNULL", sorts[f->sort].key);
-    lab_str_add(sql, " ORDER BY ");
-    if (f->sort != LAB_KERNEL_BY_ROW)
-        lab_str_addf(sql, "%s %s NULLS LAST, o.kernelRow", sorts[f->sort].key,
-                     turn);
-    else if (from == FROM_STEPS)
-        lab_str_addf(sql, "s.exec %s, o.kernelRow %s", turn, turn);
-    else
-        lab_str_addf(sql, "o.kernelRow %s", turn);
-    lab_str_add(sql, " LIMIT ?4 OFFSET ?5");
+        lab_str_add(sql, "LEFT JOIN StringIds AS demangled ON demangled.id = "
+                         "k.demangledName ");
+    if (table == 's')
+        lab_str_add(sql, "LEFT JOIN step AS s ON s.runId = o.runId AND s.exec "
+                         "= o.stepExec ");
+    lab_str_add(sql, "WHERE o.kernelRow BETWEEN ?2 AND ?3 AND o.runId = ?1 AND "
+                     "o.stepExec IS NOT -1 ");
+    if (zones)
+        lab_str_addf(sql,
+                     "AND o.kernelRow BETWEEN z.first AND z.last AND %s "
+                     "NOTNULL ",
+                     key);
+    lab_str_addf(sql, "ORDER BY %s %s NULLS LAST, o.kernelRow LIMIT ?4", key,
+                 f->descending ? "DESC" : "ASC");
     return sql->failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
                        : LAB_OK;
 }
 
-static void bind_filter(sqlite3_stmt *stmt, int64_t run,
-                        const struct lab_kernel_filter *f,
-                        const struct span *at)
+/* The rows that a run's kernels are in. */
+struct span {
+    int64_t first;
+    int64_t last;
+};
+
+static enum lab_status find_span(struct lab_database *db, int64_t run,
+                                 struct span *out)
+{
+    sqlite3_stmt *stmt;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "SELECT ifnull(kernelRowFirst, 0), ifnull(kernelRowLast, "
+        "0x7FFFFFFFFFFFFFFF) FROM run WHERE id = ?1",
+        &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, run);
+    int rc = sqlite3_step(stmt);
+    struct lab_columns c = {stmt, 0};
+    *out = (struct span){0, INT64_MAX};
+    if (rc == SQLITE_ROW) {
+        out->first = lab_column_int(&c);
+        out->last = lab_column_int(&c);
+    }
+    return lab_query_end(db, stmt, rc);
+}
+
+static void bind(sqlite3_stmt *stmt, int64_t run,
+                 const struct lab_kernel_filter *f, const struct span *at)
 {
     sqlite3_bind_int64(stmt, 1, run);
-    lab_bind_int(stmt, 2, f->step_index);
-    lab_bind_int(stmt, 3, f->iteration);
+    sqlite3_bind_int64(stmt, 2, at->first);
+    sqlite3_bind_int64(stmt, 3, at->last);
     sqlite3_bind_int64(stmt, 4, f->limit > 0 ? f->limit : -1);
-    sqlite3_bind_int64(stmt, 5, f->offset);
-    sqlite3_bind_int64(stmt, 6, at->first);
-    sqlite3_bind_int64(stmt, 7, at->last);
-    if (sqlite3_bind_parameter_count(stmt) >= 8)
-        sqlite3_bind_int(stmt, 8, f->between);
 }
 
 static enum lab_status pick_rows(struct lab_database *db, int64_t run,
                                  const struct lab_kernel_filter *f,
-                                 const struct span *at, enum source from,
+                                 const struct span *at, bool zones,
                                  struct page *page)
 {
     struct lab_str sql;
@@ -240,17 +177,13 @@ static enum lab_status pick_rows(struct lab_database *db, int64_t run,
     int rc = SQLITE_DONE;
     page->n = 0;
     lab_str_init(&sql);
-    enum lab_status st = make_pick(f, from, &sql);
+    enum lab_status st = make_pick(f, zones, &sql);
     if (st == LAB_OK)
         st = lab_database_prepare(db, lab_str_text(&sql), &stmt);
     lab_str_release(&sql);
     if (st)
         return st;
-    bind_filter(stmt, run, f, at);
-    if (from == FROM_STEPS) {
-        sqlite3_bind_int64(stmt, 8, at->exec_first);
-        sqlite3_bind_int64(stmt, 9, at->exec_last);
-    }
+    bind(stmt, run, f, at);
     while (page->n < f->limit && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
         page->rows[page->n++] = sqlite3_column_int64(stmt, 0);
     return lab_query_end(db, stmt, rc);
@@ -259,24 +192,23 @@ static enum lab_status pick_rows(struct lab_database *db, int64_t run,
 /* ---- rows with everything ---- */
 
 static enum lab_status prepare_kernels(struct lab_database *db,
-                                       const struct lab_kernel_filter *filter,
-                                       bool by_steps, sqlite3_stmt **out)
+                                       const struct lab_kernel_filter *f,
+                                       sqlite3_stmt **out)
 {
     struct lab_str sql;
-    enum lab_status st;
+    const char *turn = f->descending ? "DESC" : "ASC";
     lab_str_init(&sql);
-    lab_str_add(&sql, by_steps ? lab_sql_kernels_of_steps : lab_sql_kernels);
-    lab_str_add(&sql, "ORDER BY ");
-    if (filter->sort != LAB_KERNEL_BY_ROW)
-        lab_str_addf(&sql, "%s %s NULLS LAST, ", sorts[filter->sort].key,
-                     filter->descending ? "DESC" : "ASC");
-    else if (filter->descending)
-        lab_str_add(&sql, "o.kernelRow DESC, ");
-    lab_str_add(&sql, "o.kernelRow LIMIT ?4 OFFSET ?5");
-    if (sql.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for a query");
+    lab_str_add(&sql, lab_sql_kernels);
+    if (!f->between)
+        lab_str_add(&sql, "AND o.stepExec IS NOT -1 ");
+    if (f->sort == LAB_KERNEL_BY_ROW)
+        lab_str_addf(&sql, "ORDER BY o.kernelRow %s LIMIT ?4", turn);
     else
-        st = lab_database_prepare(db, lab_str_text(&sql), out);
+        lab_str_addf(&sql, "ORDER BY %s %s NULLS LAST, o.kernelRow LIMIT ?4",
+                     sorts[f->sort].key, turn);
+    enum lab_status st =
+        sql.failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
+                   : lab_database_prepare(db, lab_str_text(&sql), out);
     lab_str_release(&sql);
     return st;
 }
@@ -303,12 +235,10 @@ static enum lab_status query_all(struct lab_database *db, int64_t run,
 {
     sqlite3_stmt *stmt;
     int rc;
-    bool filtered = is_filtered(filter);
-    enum lab_status st =
-        prepare_kernels(db, filter, filtered && at->ended, &stmt);
+    enum lab_status st = prepare_kernels(db, filter, &stmt);
     if (st)
         return st;
-    bind_filter(stmt, run, filter, at);
+    bind(stmt, run, filter, at);
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW)
         if (!give(taker, stmt))
             break;
@@ -319,16 +249,15 @@ static enum lab_status query_page(struct lab_database *db, int64_t run,
                                   const struct page *page,
                                   const struct taker *taker)
 {
-    const struct lab_kernel_filter one = {
-        .step_index = LAB_UNKNOWN, .iteration = LAB_UNKNOWN, .between = true};
+    const struct lab_kernel_filter one = {.between = true};
     sqlite3_stmt *stmt;
     bool more = true;
-    enum lab_status st = prepare_kernels(db, &one, false, &stmt);
+    enum lab_status st = prepare_kernels(db, &one, &stmt);
     if (st)
         return st;
     for (int64_t i = 0; i < page->n && more && st == LAB_OK; i++) {
-        const struct span at = {.first = page->rows[i], .last = page->rows[i]};
-        bind_filter(stmt, run, &one, &at);
+        const struct span at = {page->rows[i], page->rows[i]};
+        bind(stmt, run, &one, &at);
         int rc = sqlite3_step(stmt);
         if (rc == SQLITE_ROW)
             more = give(taker, stmt);
@@ -340,37 +269,26 @@ static enum lab_status query_page(struct lab_database *db, int64_t run,
     return st;
 }
 
-/* A page is picked first. false: by the whole query. */
-static bool is_picked(const struct lab_kernel_filter *f, const struct span *at)
-{
-    enum { MOST = 100000 };
-    return f->limit > 0 && f->limit <= MOST && f->offset >= 0 &&
-           f->offset <= INT32_MAX && !f->between &&
-           (at->ended || !is_filtered(f));
-}
-
+/* The first rows of a sort are picked before they are read whole. */
 static enum lab_status query(struct lab_database *db, int64_t run,
                              const struct lab_kernel_filter *filter,
                              const struct taker *taker)
 {
+    enum { MOST = 100000 };
     struct span at;
     struct page page = {.n = 0};
-    bool filtered = is_filtered(filter);
     enum lab_status st = find_span(db, run, &at);
     if (st)
         return st;
-    if (!is_picked(filter, &at))
+    if (filter->limit <= 0 || filter->limit > MOST || filter->between ||
+        filter->sort == LAB_KERNEL_BY_ROW)
         return query_all(db, run, filter, &at, taker);
     page.rows = lab_alloc_array((size_t)filter->limit, sizeof(*page.rows));
     if (!page.rows)
         return lab_fail(LAB_E_NOMEM, "no memory for a page of kernels");
-    if (filter->iteration != LAB_UNKNOWN)
-        st = narrow_to_iteration(db, run, filter->iteration, &at);
-    else if (!filtered && at.ended && filter->sort != LAB_KERNEL_BY_ROW)
-        st = pick_rows(db, run, filter, &at, FROM_ZONES, &page);
+    st = pick_rows(db, run, filter, &at, true, &page);
     if (st == LAB_OK && page.n < filter->limit)
-        st = pick_rows(db, run, filter, &at, filtered ? FROM_STEPS : FROM_ALL,
-                       &page);
+        st = pick_rows(db, run, filter, &at, false, &page);
     if (st == LAB_OK)
         st = query_page(db, run, &page, taker);
     lab_free(page.rows);

@@ -169,13 +169,10 @@ enum lab_kernel_sort {
 };
 
 struct lab_kernel_filter {
-    int64_t step_index; /* LAB_UNKNOWN: every step */
-    int64_t iteration;  /* LAB_UNKNOWN: every iteration */
-    bool between;       /* those of no step too: evaluation, checks */
+    bool between; /* those of no step too: evaluation, checks */
     enum lab_kernel_sort sort;
     bool descending; /* unknown values come last either way */
     int64_t limit;   /* 0: all */
-    int64_t offset;
 };
 
 typedef bool lab_run_row_fn(void *user, const struct lab_run_row *row);

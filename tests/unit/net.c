@@ -257,7 +257,7 @@ void net_every_op(struct net *n, const char *loss, const char *optimizer)
             if (ops[i]->kind != LAB_KIND_LAYER || ops[i]->internal ||
                 !ops[i]->forward || ops[i]->check || ops[i]->trials)
                 continue;
-            if (ops[i]->activation)
+            if (ops[i]->unary)
                 add_op(n, dense, turn);
             add_op(n, ops[i], turn);
         }

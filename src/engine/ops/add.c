@@ -2,29 +2,8 @@
  * is added to what went in: the gradient finds a way around the layers. */
 #include "add/add.h"
 
-#include "engine/explain.h"
+#include "engine/formula.h"
 #include "engine/op.h"
-
-static void explain_forward(struct lab_explainer *ex, int out_slot,
-                            int64_t index)
-{
-    char at[LAB_SHAPE_TEXT];
-    lab_explain_at(lab_explain_out_shape(ex, out_slot), index, at);
-    lab_explain_symbolic(ex, "%s[%s] + %s[%s]", lab_explain_in_name(ex, 0), at,
-                         lab_explain_in_name(ex, 1), at);
-    for (int side = 0; side < 2; side++) {
-        double v = lab_explain_in(ex, side, index);
-        lab_explain_term(ex, v, "%.6g", v);
-        lab_explain_source(ex, side, index);
-    }
-}
-
-static void explain_backward(struct lab_explainer *ex, int out_slot,
-                             int64_t index)
-{
-    (void)out_slot;
-    lab_explain_passed(ex, 0, index);
-}
 
 static void forward(struct lab_builder *b)
 {
@@ -33,7 +12,6 @@ static void forward(struct lab_builder *b)
     int in[2] = {lab_build_input(b, 0), lab_build_input(b, 1)};
     struct lab_shape shape = lab_build_shape(b, in[0]);
     struct lab_shape other = lab_build_shape(b, in[1]);
-    int64_t n = 0;
     if (!lab_shape_equal(&shape, &other)) {
         lab_build_fail(
             b, LAB_E_SHAPE, "adds %s and %s; both must have the same shape",
@@ -41,17 +19,13 @@ static void forward(struct lab_builder *b)
         return;
     }
     int y = lab_build_out(b, &shape);
-    if (y < 0 || lab_shape_count(&shape, &n))
-        return;
     lab_build_step(b, &(struct lab_step_def){.name = "add",
                                              .phase = LAB_FORWARD,
                                              .in = {in[0], in[1]},
                                              .n_in = 2,
                                              .out = {y},
                                              .n_out = 1,
-                                             .flop = (double)n,
-                                             .formula = "$o0 = $i0 + $i1",
-                                             .explain = explain_forward});
+                                             .formula = "$o0 = $i0 + $i1"});
 }
 
 static void backward(struct lab_builder *b)
@@ -59,18 +33,16 @@ static void backward(struct lab_builder *b)
     int dy = lab_build_out_grad(b);
     int da = lab_build_input_grad(b, 0);
     int db = lab_build_input_grad(b, 1);
-    const char *formula = da >= 0 ? "$o0 = $i0" : "$o1 = $i0";
-    if (da >= 0 && db >= 0)
-        formula = "$o0 = $i0; $o1 = $i0";
     if (da >= 0 || db >= 0)
-        lab_build_step(b, &(struct lab_step_def){.name = "add",
-                                                 .phase = LAB_BACKWARD,
-                                                 .in = {dy},
-                                                 .n_in = 1,
-                                                 .out = {da, db},
-                                                 .n_out = 2,
-                                                 .formula = formula,
-                                                 .explain = explain_backward});
+        lab_build_step(
+            b, &(struct lab_step_def){.name = "add",
+                                      .phase = LAB_BACKWARD,
+                                      .in = {dy},
+                                      .n_in = 1,
+                                      .out = {da, db},
+                                      .n_out = 2,
+                                      .formula = "$o0 = $i0 " LAB_PASSED
+                                                 "; $o1 = $i0 " LAB_PASSED});
 }
 
 /* From x twice: the sum of both gradients is checked as well. */

@@ -45,23 +45,6 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
     lab_explain_value(ex, x * mask);
 }
 
-static void explain_backward(struct lab_explainer *ex, int out_slot,
-                             int64_t index)
-{
-    double dy = lab_explain_in(ex, 0, index);
-    double mask = lab_explain_in(ex, 1, index);
-    (void)out_slot;
-    lab_explain_source(ex, 0, index);
-    lab_explain_source(ex, 1, index);
-    char at[LAB_SHAPE_TEXT];
-    lab_explain_symbolic(
-        ex, "%s[%s] * mask", lab_explain_in_name(ex, 0),
-        lab_explain_at(lab_explain_in_shape(ex, 0), index, at));
-    lab_explain_numeric(ex, "%.6g * %.6g", dy, mask);
-    lab_explain_let(ex, "mask", 1, index);
-    lab_explain_value(ex, dy * mask);
-}
-
 static void forward(struct lab_builder *b)
 {
     int x = lab_build_input(b, 0);
@@ -79,19 +62,19 @@ static void forward(struct lab_builder *b)
     int64_t n = 0;
     if (y < 0 || lab_shape_count(&shape, &n))
         return;
-    lab_build_step(b,
-                   &(struct lab_step_def){
-                       .name = "dropout",
-                       .phase = LAB_FORWARD,
-                       .in = {x},
-                       .n_in = 1,
-                       .out = {y, mask},
-                       .n_out = 2,
-                       .params = &p,
-                       .params_bytes = sizeof(p),
-                       .flop = 2.0 * (double)n,
-                       .formula = "$o1 = u >= p ? 1/(1-p) : 0; $o0 = $i0 * $o1",
-                       .explain = explain_forward});
+    lab_build_step(
+        b, &(struct lab_step_def){
+               .name = "dropout",
+               .phase = LAB_FORWARD,
+               .in = {x},
+               .n_in = 1,
+               .out = {y, mask},
+               .n_out = 2,
+               .params = &p,
+               .params_bytes = sizeof(p),
+               .flop = 2.0 * (double)n,
+               .formula = "!$o1 = u >= p ? 1/(1-p) : 0; $o0 = $i0 * $o1",
+               .explain = explain_forward});
 }
 
 static void backward(struct lab_builder *b)
@@ -100,9 +83,7 @@ static void backward(struct lab_builder *b)
     int mask = lab_build_find(b, "mask");
     int dx = lab_build_input_grad(b, 0);
     struct lab_dropout_params p = {lab_build_attr(b, "p")->f};
-    struct lab_shape shape = lab_build_shape(b, mask);
-    int64_t n = 0;
-    if (dx < 0 || lab_shape_count(&shape, &n))
+    if (dx < 0)
         return;
     lab_build_step(b, &(struct lab_step_def){.name = "dropout",
                                              .phase = LAB_BACKWARD,
@@ -112,9 +93,8 @@ static void backward(struct lab_builder *b)
                                              .n_out = 1,
                                              .params = &p,
                                              .params_bytes = sizeof(p),
-                                             .flop = (double)n,
                                              .formula = "$o0 = $i0 * $i1",
-                                             .explain = explain_backward});
+                                             .names = "- mask"});
 }
 
 const struct lab_op_def lab_op_dropout = {.name = "dropout",

@@ -91,7 +91,7 @@ static void forward(struct lab_builder *b)
                           .n_out = 1,
                           /* of W only the rows that are looked up */
                           .bytes = 2 * each * (double)n + 4 * (double)rows,
-                          .formula = "$o0[n,:] = $i1[$i0[n],:]",
+                          .formula = "!$o0[n,:] = $i1[$i0[n],:]",
                           .explain = explain_gather});
 }
 
@@ -113,7 +113,7 @@ static void backward(struct lab_builder *b)
             .out = {dW},
             .n_out = 1,
             .flop = (double)n,
-            .formula = "$o0[v,:] = sum of $i0[n,:] over the n with $i1[n] = v",
+            .formula = "!$o0[v,:] = sum of $i0[n,:] over the n with $i1[n] = v",
             .explain = explain_scatter});
 }
 

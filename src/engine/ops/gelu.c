@@ -1,6 +1,5 @@
 /* gelu: x weighted by the normal distribution function, exact or by tanh. */
 #include "activation/activation.h"
-#include "dense/dense.h"
 #include "unary.h"
 
 enum { FORM_TANH, FORM_ERF };
@@ -28,7 +27,8 @@ static void fill_params(const struct lab_attr *attr, void *params)
 }
 
 static const struct lab_unary by_form[] = {
-    [FORM_TANH] = {.value = value,
+    [FORM_TANH] = {.activation = LAB_ACT_GELU_TANH,
+                   .value = value,
                    .slope = slope,
                    .value_text = "$x * (1 + tanh(sqrt(2/pi) ($x + 0.044715 "
                                  "$x^3)))/2",
@@ -43,7 +43,8 @@ static const struct lab_unary by_form[] = {
                    .backward_flop = 16,
                    .params_bytes = sizeof(struct lab_gelu_params),
                    .fill_params = fill_params},
-    [FORM_ERF] = {.value = value,
+    [FORM_ERF] = {.activation = LAB_ACT_GELU_ERF,
+                  .value = value,
                   .slope = slope,
                   .value_text = "$x * (1 + erf($x/sqrt(2)))/2",
                   .slope_text = "Phi(x) + x phi(x)",
@@ -57,24 +58,5 @@ static const struct lab_unary by_form[] = {
                   .fill_params = fill_params},
 };
 
-static const struct lab_unary *unary(const struct lab_attr *attr)
-{
-    return &by_form[attr[0].choice];
-}
-
-static int activation(const struct lab_attr *attr, double *factor)
-{
-    *factor = 0;
-    return attr[0].choice == FORM_TANH ? LAB_ACT_GELU_TANH : LAB_ACT_GELU_ERF;
-}
-
-const struct lab_op_def lab_op_gelu = {.name = "gelu",
-                                       .kind = LAB_KIND_LAYER,
-                                       .keys = keys,
-                                       .n_keys = 1,
-                                       .min_inputs = 1,
-                                       .max_inputs = 1,
-                                       .forward = lab_unary_forward,
-                                       .backward = lab_unary_backward,
-                                       .unary = unary,
-                                       .activation = activation};
+const struct lab_op_def lab_op_gelu = {LAB_UNARY_OP("gelu", by_form),
+                                       .keys = keys, .n_keys = 1};

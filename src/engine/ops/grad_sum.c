@@ -5,26 +5,6 @@
 #include <stdio.h>
 
 #include "plan/plan_priv.h"
-#include "engine/explain.h"
-
-static void explain_sum(struct lab_explainer *ex, int out_slot, int64_t index)
-{
-    (void)out_slot;
-    struct lab_str names;
-    char at[LAB_SHAPE_TEXT];
-    lab_str_init(&names);
-    for (int slot = 0; lab_explain_has_in(ex, slot); slot++)
-        lab_str_addf(&names, "%s%s[%s]", slot ? " + " : "",
-                     lab_explain_in_name(ex, slot),
-                     lab_explain_at(lab_explain_in_shape(ex, slot), index, at));
-    lab_explain_symbolic(ex, "%s", lab_str_text(&names));
-    lab_str_release(&names);
-    for (int slot = 0; lab_explain_has_in(ex, slot); slot++) {
-        double g = lab_explain_in(ex, slot, index);
-        lab_explain_term(ex, g, "%.6g", g);
-        lab_explain_source(ex, slot, index);
-    }
-}
 
 /* Called by the builder with the tensor whose gradients are to be summed. */
 static void build_sum(struct lab_builder *b, int tensor, int grad)
@@ -34,21 +14,22 @@ static void build_sum(struct lab_builder *b, int tensor, int grad)
     int total = lab_build_grad(b, tensor);
     if (total < 0)
         return;
-    char formula[120] = "$o0 = $i0 + $i1 + ...: the sum over every reader";
+    char formula[120];
+    size_t used = 0;
     struct lab_step_def def = {
         .name = "sum",
         .phase = LAB_BACKWARD,
         .n_in = paths.n,
         .out = {total},
         .n_out = 1,
-        .flop = (double)(paths.n - 1) * (double)b->plan->tensors[total].count,
         .formula = formula,
-        .explain = explain_sum,
+        .display = paths.n > 10
+                       ? "$o0 = $i0 + $i1 + ...: the sum over every reader"
+                       : NULL,
     };
     for (int i = 0; i < paths.n; i++)
         def.in[i] = paths.id[i];
-    size_t used = 0;
-    for (int i = 0; i < paths.n && paths.n <= 10; i++)
+    for (int i = 0; i < paths.n; i++)
         used += (size_t)snprintf(formula + used, sizeof(formula) - used,
                                  "%s$i%d", i ? " + " : "$o0 = ", i);
     lab_build_step(b, &def);

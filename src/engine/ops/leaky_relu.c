@@ -1,6 +1,5 @@
 /* leaky_relu: a relu that lets a little of the negative side through. */
 #include "activation/activation.h"
-#include "dense/dense.h"
 #include "unary.h"
 
 static const struct lab_key_def keys[] = {
@@ -25,6 +24,7 @@ static void fill_params(const struct lab_attr *attr, void *params)
 }
 
 static const struct lab_unary leaky_relu_unary = {
+    .activation = LAB_ACT_LEAKY_RELU,
     .value = value,
     .slope = slope,
     .value_text = "$x * (1 where $x > 0, else slope)",
@@ -37,25 +37,5 @@ static const struct lab_unary leaky_relu_unary = {
     .fill_params = fill_params,
 };
 
-static const struct lab_unary *unary(const struct lab_attr *attr)
-{
-    (void)attr;
-    return &leaky_relu_unary;
-}
-
-static int activation(const struct lab_attr *attr, double *factor)
-{
-    *factor = attr[0].f;
-    return LAB_ACT_LEAKY_RELU;
-}
-
-const struct lab_op_def lab_op_leaky_relu = {.name = "leaky_relu",
-                                             .kind = LAB_KIND_LAYER,
-                                             .keys = keys,
-                                             .n_keys = 1,
-                                             .min_inputs = 1,
-                                             .max_inputs = 1,
-                                             .forward = lab_unary_forward,
-                                             .backward = lab_unary_backward,
-                                             .unary = unary,
-                                             .activation = activation};
+const struct lab_op_def lab_op_leaky_relu = {
+    LAB_UNARY_OP("leaky_relu", &leaky_relu_unary), .keys = keys, .n_keys = 1};

@@ -1,6 +1,5 @@
 /* relu: what is negative becomes zero. */
 #include "activation/activation.h"
-#include "dense/dense.h"
 #include "unary.h"
 
 static double value(double x, const void *params)
@@ -16,6 +15,7 @@ static double slope(double x, const void *params)
 }
 
 static const struct lab_unary relu_unary = {
+    .activation = LAB_ACT_RELU,
     .value = value,
     .slope = slope,
     .value_text = "max(0, $x)",
@@ -26,24 +26,4 @@ static const struct lab_unary relu_unary = {
     .backward_flop = 1,
 };
 
-static const struct lab_unary *unary(const struct lab_attr *attr)
-{
-    (void)attr;
-    return &relu_unary;
-}
-
-static int activation(const struct lab_attr *attr, double *factor)
-{
-    (void)attr;
-    *factor = 0;
-    return LAB_ACT_RELU;
-}
-
-const struct lab_op_def lab_op_relu = {.name = "relu",
-                                       .kind = LAB_KIND_LAYER,
-                                       .min_inputs = 1,
-                                       .max_inputs = 1,
-                                       .forward = lab_unary_forward,
-                                       .backward = lab_unary_backward,
-                                       .unary = unary,
-                                       .activation = activation};
+const struct lab_op_def lab_op_relu = {LAB_UNARY_OP("relu", &relu_unary)};

@@ -1,6 +1,5 @@
 /* sigmoid: any number to (0, 1). */
 #include "activation/activation.h"
-#include "dense/dense.h"
 #include "unary.h"
 
 static double value(double x, const void *params)
@@ -21,6 +20,7 @@ static double slope_of_y(double y)
 }
 
 static const struct lab_unary sigmoid_unary = {
+    .activation = LAB_ACT_SIGMOID,
     .value = value,
     .slope_of_y = slope_of_y,
     .slope = slope,
@@ -32,24 +32,5 @@ static const struct lab_unary sigmoid_unary = {
     .backward_flop = 3,
 };
 
-static const struct lab_unary *unary(const struct lab_attr *attr)
-{
-    (void)attr;
-    return &sigmoid_unary;
-}
-
-static int activation(const struct lab_attr *attr, double *factor)
-{
-    (void)attr;
-    *factor = 0;
-    return LAB_ACT_SIGMOID;
-}
-
-const struct lab_op_def lab_op_sigmoid = {.name = "sigmoid",
-                                          .kind = LAB_KIND_LAYER,
-                                          .min_inputs = 1,
-                                          .max_inputs = 1,
-                                          .forward = lab_unary_forward,
-                                          .backward = lab_unary_backward,
-                                          .unary = unary,
-                                          .activation = activation};
+const struct lab_op_def lab_op_sigmoid = {
+    LAB_UNARY_OP("sigmoid", &sigmoid_unary)};

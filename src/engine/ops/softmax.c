@@ -5,66 +5,33 @@
 
 #include "engine/explain.h"
 #include "engine/op.h"
+#include "softmax_explain.h"
 
-static int64_t columns(const struct lab_shape *s)
-{
-    return s->rank > 0 ? s->dim[s->rank - 1] : 1;
-}
-
-static double row_max(struct lab_explainer *ex, int64_t row, int64_t C)
-{
-    double max = -INFINITY;
-    for (int64_t c = 0; c < C; c++) {
-        double x = lab_explain_in(ex, 0, row * C + c);
-        if (!(x <= max)) /* a NaN stays */
-            max = x;
-    }
-    return max;
-}
-
-static void explain_forward(struct lab_explainer *ex, int out_slot,
-                            int64_t index)
+void lab_softmax_explain(struct lab_explainer *ex, int out_slot, int64_t index)
 {
     const struct lab_shape *shape = lab_explain_out_shape(ex, out_slot);
+    const char *name = lab_explain_in_name(ex, 0);
     char at[LAB_SHAPE_TEXT];
     char row_at[LAB_SHAPE_TEXT];
-    int64_t C = columns(shape);
-    int64_t row = index / C;
-    double max = row_max(ex, row, C);
+    int64_t C = shape->rank > 0 ? shape->dim[shape->rank - 1] : 1;
+    int64_t row = index - index % C;
     double x = lab_explain_in(ex, 0, index);
+    double max = -INFINITY;
     double sum = 0;
     lab_explain_source(ex, 0, index);
-    for (int64_t c = 0; c < C; c++)
-        sum += exp(lab_explain_in(ex, 0, row * C + c) - max);
-    lab_explain_symbolic(
-        ex, "exp(%s[%s] - max) / sum_k exp(%s[%sk] - max)",
-        lab_explain_in_name(ex, 0), lab_explain_at(shape, index, at),
-        lab_explain_in_name(ex, 0), lab_explain_row(shape, index, row_at));
+    for (int64_t c = row; c < row + C; c++) {
+        double v = lab_explain_in(ex, 0, c);
+        if (!(v <= max)) /* a NaN stays */
+            max = v;
+    }
+    for (int64_t c = row; c < row + C; c++)
+        sum += exp(lab_explain_in(ex, 0, c) - max);
+    lab_explain_symbolic(ex, "exp(%s[%s] - max) / sum_k exp(%s[%sk] - max)",
+                         name, lab_explain_at(shape, index, at), name,
+                         lab_explain_row(shape, index, row_at));
     lab_explain_numeric(ex, "exp(%.6g - %.6g) / %.6g", x, max, sum);
     lab_explain_where(ex, "max = %.6g, the largest of the row", max);
     lab_explain_value(ex, exp(x - max) / sum);
-}
-
-static void explain_backward(struct lab_explainer *ex, int out_slot,
-                             int64_t index)
-{
-    const struct lab_shape *shape = lab_explain_out_shape(ex, out_slot);
-    int64_t C = columns(shape);
-    int64_t row = index / C;
-    double dot = 0;
-    for (int64_t c = 0; c < C; c++)
-        dot += lab_explain_in(ex, 0, row * C + c) *
-               lab_explain_in(ex, 1, row * C + c);
-    double dy = lab_explain_in(ex, 0, index);
-    double y = lab_explain_in(ex, 1, index);
-    lab_explain_source(ex, 0, index);
-    lab_explain_source(ex, 1, index);
-    lab_explain_symbolic(ex, "y (dy - sum_k dy[k] y[k])");
-    lab_explain_numeric(ex, "%.6g (%.6g - %.6g)", y, dy, dot);
-    lab_explain_let(ex, "y", 1, index);
-    lab_explain_let(ex, "dy", 0, index);
-    lab_explain_where(ex, "dy[k] and y[k] are the row's: the sum is %.6g", dot);
-    lab_explain_value(ex, y * (dy - dot));
 }
 
 static void forward(struct lab_builder *b)
@@ -80,18 +47,15 @@ static void forward(struct lab_builder *b)
                        "reads a scalar; it takes [.., classes]");
         return;
     }
-    lab_build_step(
-        b, &(struct lab_step_def){
-               .name = "softmax",
-               .phase = LAB_FORWARD,
-               .in = {x},
-               .n_in = 1,
-               .out = {y},
-               .n_out = 1,
-               .flop = 5.0 * (double)n,
-               .formula = "$o0[r,c] = exp($i0[r,c] - max) / sum_k exp($i0[r,k] "
-                          "- max)",
-               .explain = explain_forward});
+    lab_build_step(b, &(struct lab_step_def){.name = "softmax",
+                                             .phase = LAB_FORWARD,
+                                             .in = {x},
+                                             .n_in = 1,
+                                             .out = {y},
+                                             .n_out = 1,
+                                             .flop = 5.0 * (double)n,
+                                             .formula = LAB_SOFTMAX_FORMULA,
+                                             .explain = lab_softmax_explain});
 }
 
 static void backward(struct lab_builder *b)
@@ -99,9 +63,7 @@ static void backward(struct lab_builder *b)
     int dy = lab_build_out_grad(b);
     int y = lab_build_find(b, "out");
     int dx = lab_build_input_grad(b, 0);
-    struct lab_shape shape = lab_build_shape(b, y);
-    int64_t n = 0;
-    if (dx < 0 || lab_shape_count(&shape, &n))
+    if (dx < 0)
         return;
     lab_build_step(
         b, &(struct lab_step_def){
@@ -111,10 +73,9 @@ static void backward(struct lab_builder *b)
                .n_in = 2,
                .out = {dx},
                .n_out = 1,
-               .flop = 4.0 * (double)n,
                .formula =
                    "$o0[r,c] = $i1[r,c] ($i0[r,c] - sum_k $i0[r,k] $i1[r,k])",
-               .explain = explain_backward});
+               .names = "dy y"});
 }
 
 const struct lab_op_def lab_op_softmax = {.name = "softmax",

@@ -1,6 +1,5 @@
 /* swish: x times its own sigmoid. */
 #include "activation/activation.h"
-#include "dense/dense.h"
 #include "unary.h"
 
 static double value(double x, const void *params)
@@ -17,6 +16,7 @@ static double slope(double x, const void *params)
 }
 
 static const struct lab_unary swish_unary = {
+    .activation = LAB_ACT_SWISH,
     .value = value,
     .slope = slope,
     .value_text = "$x * sigmoid($x)",
@@ -28,24 +28,4 @@ static const struct lab_unary swish_unary = {
     .backward_flop = 8,
 };
 
-static const struct lab_unary *unary(const struct lab_attr *attr)
-{
-    (void)attr;
-    return &swish_unary;
-}
-
-static int activation(const struct lab_attr *attr, double *factor)
-{
-    (void)attr;
-    *factor = 0;
-    return LAB_ACT_SWISH;
-}
-
-const struct lab_op_def lab_op_swish = {.name = "swish",
-                                        .kind = LAB_KIND_LAYER,
-                                        .min_inputs = 1,
-                                        .max_inputs = 1,
-                                        .forward = lab_unary_forward,
-                                        .backward = lab_unary_backward,
-                                        .unary = unary,
-                                        .activation = activation};
+const struct lab_op_def lab_op_swish = {LAB_UNARY_OP("swish", &swish_unary)};

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "activation/activation.h"
-#include "dense/dense.h"
 #include "unary.h"
 
 static double value(double x, const void *params)
@@ -24,6 +23,7 @@ static double slope_of_y(double y)
 }
 
 static const struct lab_unary tanh_unary = {
+    .activation = LAB_ACT_TANH,
     .value = value,
     .slope_of_y = slope_of_y,
     .slope = slope,
@@ -35,24 +35,4 @@ static const struct lab_unary tanh_unary = {
     .backward_flop = 3,
 };
 
-static const struct lab_unary *unary(const struct lab_attr *attr)
-{
-    (void)attr;
-    return &tanh_unary;
-}
-
-static int activation(const struct lab_attr *attr, double *factor)
-{
-    (void)attr;
-    *factor = 0;
-    return LAB_ACT_TANH;
-}
-
-const struct lab_op_def lab_op_tanh = {.name = "tanh",
-                                       .kind = LAB_KIND_LAYER,
-                                       .min_inputs = 1,
-                                       .max_inputs = 1,
-                                       .forward = lab_unary_forward,
-                                       .backward = lab_unary_backward,
-                                       .unary = unary,
-                                       .activation = activation};
+const struct lab_op_def lab_op_tanh = {LAB_UNARY_OP("tanh", &tanh_unary)};

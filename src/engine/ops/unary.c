@@ -1,3 +1,4 @@
+/* The steps and explanations of elementwise ops: y = f(x) and dx = dy f'(x). */
 #include "unary.h"
 
 #include <math.h>
@@ -22,44 +23,54 @@ static void put_x(struct lab_str *out, const char *text, const char *x)
 /* leaky_relu's slope below 0 */
 static void name_slope(struct lab_explainer *ex, const struct lab_unary *u)
 {
-    if (strstr(u->slope_text, "slope"))
+    if (u->activation == LAB_ACT_LEAKY_RELU)
         lab_explain_where(ex, "slope = %g",
                           u->slope(-1, lab_explain_params(ex)));
+}
+
+const struct lab_unary *lab_unary_of(const struct lab_op_def *op,
+                                     const struct lab_attr *attr)
+{
+    bool choice = op->n_keys > 0 && op->keys[0].type == LAB_KEY_CHOICE;
+    return &op->unary[choice ? attr[0].choice : 0];
+}
+
+static const struct lab_unary *explained(const struct lab_explainer *ex)
+{
+    return lab_unary_of(lab_explain_op(ex), lab_explain_attr(ex));
 }
 
 static void explain_forward(struct lab_explainer *ex, int out_slot,
                             int64_t index)
 {
-    const struct lab_unary *u = lab_explain_op(ex)->unary(lab_explain_attr(ex));
-    struct lab_str symbolic;
-    struct lab_str numeric;
+    const struct lab_unary *u = explained(ex);
+    struct lab_str text;
     char at[LAB_SHAPE_TEXT];
     char x_text[400];
     double x = lab_explain_in(ex, 0, index);
     (void)out_slot;
-    lab_str_init(&symbolic);
-    lab_str_init(&numeric);
+    lab_str_init(&text);
     snprintf(x_text, sizeof(x_text), "%s[%s]", lab_explain_in_name(ex, 0),
              lab_explain_at(lab_explain_in_shape(ex, 0), index, at));
-    put_x(&symbolic, u->value_text, x_text);
+    put_x(&text, u->value_text, x_text);
+    lab_explain_symbolic(ex, "%s", lab_str_text(&text));
+    lab_str_clear(&text);
     snprintf(x_text, sizeof(x_text), x < 0 ? "(%.6g)" : "%.6g", x);
-    put_x(&numeric, u->value_text, x_text);
-    lab_explain_symbolic(ex, "%s", lab_str_text(&symbolic));
-    lab_explain_numeric(ex, "%s", lab_str_text(&numeric));
+    put_x(&text, u->value_text, x_text);
+    lab_explain_numeric(ex, "%s", lab_str_text(&text));
+    lab_str_release(&text);
     lab_explain_source(ex, 0, index);
     name_slope(ex, u);
     if (u->slope_where) /* 1 + tanh() or 1 + erf() of what may be near -1 */
         lab_explain_rounds(ex, x);
     lab_explain_value(ex, u->value(x, lab_explain_params(ex)));
-    lab_str_release(&symbolic);
-    lab_str_release(&numeric);
 }
 
 /* dx = dy * f'(x) */
 static void explain_backward(struct lab_explainer *ex, int out_slot,
                              int64_t index)
 {
-    const struct lab_unary *u = lab_explain_op(ex)->unary(lab_explain_attr(ex));
+    const struct lab_unary *u = explained(ex);
     char at[LAB_SHAPE_TEXT];
     double dy = lab_explain_in(ex, 0, index);
     bool of_y = u->slope_of_y != NULL;
@@ -90,14 +101,14 @@ static void explain_backward(struct lab_explainer *ex, int out_slot,
 }
 
 static void build_step(struct lab_builder *b, struct lab_step_def *def,
-                       double flop_each)
+                       const struct lab_unary *u, bool back)
 {
-    const struct lab_unary *u = lab_build_op(b)->unary(lab_build_attrs(b));
     struct lab_shape shape = lab_build_shape(b, def->out[0]);
     union {
         double align;
         unsigned char bytes[LAB_UNARY_PARAMS];
     } params = {0};
+    char formula[160];
     int64_t n = 0;
     if (def->out[0] < 0 || lab_shape_count(&shape, &n))
         return;
@@ -106,38 +117,60 @@ static void build_step(struct lab_builder *b, struct lab_step_def *def,
         def->params = params.bytes;
         def->params_bytes = u->params_bytes;
     }
+    snprintf(formula, sizeof(formula), "!%s",
+             back ? u->backward_formula : u->forward_formula);
+    def->formula = formula;
     def->name = lab_build_op(b)->name;
     def->n_out = 1;
-    def->flop = flop_each * (double)n;
+    def->flop = (back ? u->backward_flop : u->forward_flop) * (double)n;
     lab_build_step(b, def);
 }
 
 void lab_unary_forward(struct lab_builder *b)
 {
-    const struct lab_unary *u = lab_build_op(b)->unary(lab_build_attrs(b));
     int x = lab_build_input(b, 0);
     struct lab_shape shape = lab_build_shape(b, x);
     struct lab_step_def def = {.phase = LAB_FORWARD,
                                .in = {x},
                                .n_in = 1,
                                .out = {lab_build_out(b, &shape)},
-                               .formula = u->forward_formula,
                                .explain = explain_forward};
-    build_step(b, &def, u->forward_flop);
+    build_step(b, &def, lab_unary_of(lab_build_op(b), lab_build_attrs(b)),
+               false);
 }
 
 void lab_unary_backward(struct lab_builder *b)
 {
-    const struct lab_unary *u = lab_build_op(b)->unary(lab_build_attrs(b));
     struct lab_step_def def = {.phase = LAB_BACKWARD,
                                .in = {lab_build_out_grad(b),
                                       lab_build_input(b, 0),
                                       lab_build_find(b, "out")},
                                .n_in = 3,
                                .out = {lab_build_input_grad(b, 0)},
-                               .formula = u->backward_formula,
                                .explain = explain_backward};
-    build_step(b, &def, u->backward_flop);
+    build_step(b, &def, lab_unary_of(lab_build_op(b), lab_build_attrs(b)),
+               true);
+}
+
+void lab_unary_absorb(const struct lab_op_def *op, const struct lab_attr *attr,
+                      struct lab_dense_params *out)
+{
+    out->activation = lab_unary_of(op, attr)->activation;
+    out->slope = out->activation == LAB_ACT_LEAKY_RELU ? attr[0].f : 0;
+}
+
+void lab_unary_explain_absorbed(struct lab_explainer *ex, int out_slot)
+{
+    const struct lab_node *node = lab_explain_out_node(ex, out_slot);
+    const struct lab_unary *u = lab_unary_of(node->op, node->attr);
+    union {
+        double align;
+        unsigned char bytes[LAB_UNARY_PARAMS];
+    } params = {0};
+    if (u->params_bytes > 0)
+        u->fill_params(node->attr, params.bytes);
+    lab_explain_through(ex, node->op->name,
+                        u->value(lab_explain_sum(ex), params.bytes));
 }
 
 double lab_sigmoid(double x)

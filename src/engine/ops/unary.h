@@ -6,10 +6,12 @@
  * One step a phase, named like the op: in[0] x, out[0] y; backward: in[0] dy,
  * in[1] x, in[2] y, out[0] dx. */
 #pragma once
+#include "dense/dense.h"
 #include "engine/explain.h"
 #include "engine/op.h"
 
 struct lab_unary {
+    enum lab_activation activation; /* for group kernels that take it in */
     /* In double, for explanations; params as the kernels get them. */
     double (*value)(double x, const void *params);
     double (*slope)(double x, const void *params);
@@ -27,10 +29,26 @@ struct lab_unary {
 
 enum { LAB_UNARY_PARAMS = 32 };
 
+/* The fields that all elementwise ops have in common; table: a lab_unary for each
+ * choice of the first key. */
+#define LAB_UNARY_OP(op, table)                                                \
+    .name = op, .kind = LAB_KIND_LAYER, .min_inputs = 1, .max_inputs = 1,      \
+    .forward = lab_unary_forward, .backward = lab_unary_backward,              \
+    .unary = table
+
+const struct lab_unary *lab_unary_of(const struct lab_op_def *op,
+                                     const struct lab_attr *attr);
 void lab_unary_forward(struct lab_builder *b);
 void lab_unary_backward(struct lab_builder *b);
 
-/* Shared by several ops, and by dense's fused group. */
+/* What a group kernel of dense needs to take in the op. */
+void lab_unary_absorb(const struct lab_op_def *op, const struct lab_attr *attr,
+                      struct lab_dense_params *out);
+/* Explains output `out_slot` of the group: the activation of the sum whose terms
+ * were just given. */
+void lab_unary_explain_absorbed(struct lab_explainer *ex, int out_slot);
+
+/* Shared by several ops. */
 double lab_sigmoid(double x);
 double lab_softplus(double x);
 double lab_gelu(double x, bool tanh_form);

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/formula.h"
 #include "engine/op.h"
 #include "plan_priv.h"
 
@@ -17,13 +18,40 @@ static int builder_node_tensor(struct lab_builder *b, const char *name,
 
 /* Steps from their definitions: names, formulas, bytes. */
 
+static void find_shapes(struct lab_formula_step *out,
+                        const struct lab_plan *plan,
+                        const struct lab_step *step)
+{
+    const struct lab_node *node = &plan->nodes[step->node];
+    *out = (struct lab_formula_step){.axes = step->axes};
+    for (int i = 0; i < step->n_in; i++)
+        out->in[i] = step->in[i] < 0 ? NULL : &plan->tensors[step->in[i]].shape;
+    for (int i = 0; i < step->n_out; i++)
+        out->out[i] =
+            step->out[i] < 0 ? NULL : &plan->tensors[step->out[i]].shape;
+    if (step->op == node->op) { /* no optimizer's */
+        out->keys = node->op->keys;
+        out->n_keys = node->op->n_keys;
+        out->attr = node->attr;
+    }
+}
+
+enum lab_status lab_formula_of(struct lab_formula *f,
+                               const struct lab_plan *plan,
+                               const struct lab_step *step)
+{
+    struct lab_formula_step shapes;
+    find_shapes(&shapes, plan, step);
+    return lab_formula_parse(f, step->source, &shapes);
+}
+
 /* "$o0" and "$i1" become tensor names. */
-static char *expand_formula(const struct lab_plan *plan,
-                            const struct lab_step_def *def)
+static char *put_names(const struct lab_plan *plan, const struct lab_step *step,
+                       char *text)
 {
     struct lab_str s;
     lab_str_init(&s);
-    for (const char *p = def->formula; *p; p++) {
+    for (const char *p = text; p && *p; p++) {
         bool name = p[0] == '$' && (p[1] == 'o' || p[1] == 'i') &&
                     p[2] >= '0' && p[2] <= '9';
         if (!name) {
@@ -33,30 +61,31 @@ static char *expand_formula(const struct lab_plan *plan,
             continue;
         }
         int slot = p[2] - '0';
-        int id = p[1] == 'o' ? def->out[slot] : def->in[slot];
+        int id = p[1] == 'o' ? step->out[slot] : step->in[slot];
         lab_str_add(&s, id >= 0 ? plan->tensors[id].name : "?");
         p += 2;
     }
+    lab_free(text);
     return lab_str_detach(&s);
 }
 
 /* A step's formula names what it reads: a gradient that is not wanted, and a
- * slope that needs only one of x and y, leave an input unread. A group's
- * formula is prose, and "..." stands for the rest: those read all. */
-static bool reads(const struct lab_step_def *def, int slot, bool group)
+ * slope that needs only one of x and y, leave an input unread. A group's formula
+ * is prose: it reads all. */
+static bool reads(const char *formula, int slot, bool group)
 {
     const char name[] = {'$', 'i', (char)('0' + slot), '\0'};
-    return group || slot > 9 || !def->formula || strstr(def->formula, name) ||
-           strstr(def->formula, " ...");
+    return group || slot > 9 || strstr(formula, name);
 }
 
 static double bytes_touched(const struct lab_plan *plan,
-                            const struct lab_step_def *def, bool group)
+                            const struct lab_step_def *def, const char *formula,
+                            bool group)
 {
     double bytes = 0;
     for (int i = 0; i < def->n_in + def->n_out; i++) {
         int id = i < def->n_in ? def->in[i] : def->out[i - def->n_in];
-        if (id < 0 || (i < def->n_in && !reads(def, i, group)))
+        if (id < 0 || (i < def->n_in && !reads(formula, i, group)))
             continue;
         const struct lab_tensor *t = &plan->tensors[id];
         if (i >= def->n_in && t->alias_of >= 0 && !t->slice)
@@ -88,7 +117,35 @@ void lab_step_release(struct lab_step *s)
 {
     lab_free(s->name);
     lab_free(s->formula);
+    lab_free(s->source);
     lab_free(s->params);
+}
+
+/* Text, FLOPs and bytes. */
+static enum lab_status fill_formula(struct lab_step *s,
+                                    const struct lab_plan *plan,
+                                    const struct lab_step_def *def, bool group)
+{
+    struct lab_formula_step shapes;
+    struct lab_formula f;
+    s->axes = def->axes;
+    s->names = def->names;
+    s->source = lab_strdup(def->formula);
+    find_shapes(&shapes, plan, s);
+    char *wanted = lab_formula_display(def->formula, &shapes);
+    if (s->source && wanted)
+        s->bytes = def->bytes > 0 ? def->bytes
+                                  : bytes_touched(plan, def, wanted, group);
+    if (def->display) {
+        lab_free(wanted);
+        wanted = lab_formula_display(def->display, &shapes);
+    }
+    s->formula = put_names(plan, s, wanted);
+    if (!s->source || !s->formula)
+        return lab_fail(LAB_E_NOMEM, "no memory for the plan");
+    enum lab_status st = lab_formula_parse(&f, s->source, &shapes);
+    s->flop = def->flop > 0 || st ? def->flop : lab_formula_flop(&f);
+    return st;
 }
 
 enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
@@ -107,23 +164,21 @@ enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
     s->phase = def->phase;
     s->n_in = def->n_in;
     s->n_out = def->n_out;
-    s->flop = def->flop;
     s->explain = def->explain;
     memcpy(s->in, def->in, sizeof(s->in));
     memcpy(s->out, def->out, sizeof(s->out));
-    s->bytes = def->bytes > 0 ? def->bytes : bytes_touched(plan, def, group);
     s->name = lab_str_detach(&name);
-    s->formula = expand_formula(plan, def);
     s->params = NULL;
-    if (def->params) {
+    enum lab_status st = fill_formula(s, plan, def, group);
+    if (!st && def->params) {
         s->params = lab_alloc(def->params_bytes);
         if (s->params)
             memcpy(s->params, def->params, def->params_bytes);
     }
-    if (s->name && s->formula && (!def->params || s->params))
+    if (!st && s->name && (!def->params || s->params))
         return LAB_OK;
     lab_step_release(s);
-    return lab_fail(LAB_E_NOMEM, "no memory for the plan");
+    return st ? st : lab_fail(LAB_E_NOMEM, "no memory for the plan");
 }
 
 static void count_step(struct lab_builder *b, const struct lab_step *s)
@@ -140,10 +195,10 @@ void lab_build_step(struct lab_builder *b, const struct lab_step_def *def)
     if (b->status || !grow_steps(b))
         return;
     struct lab_step s = {.op = b->node_spec->op, .node = b->node};
-    if (lab_step_fill(&s, b->plan, def, b->plan->nodes[b->node].id, false)) {
-        builder_no_memory(b);
+    b->status =
+        lab_step_fill(&s, b->plan, def, b->plan->nodes[b->node].id, false);
+    if (b->status)
         return;
-    }
     struct lab_names *names = b->plan->names;
     if (!lab_names_add(names, LAB_NAME_STEP, s.name, b->plan->n_steps)) {
         lab_step_release(&s);

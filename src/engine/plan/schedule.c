@@ -257,7 +257,7 @@ static const struct lab_node *absorbable(const struct maker *m,
     if (phase != LAB_FORWARD || next >= m->plan->loss_node)
         return NULL;
     const struct lab_node *n = &m->plan->nodes[next];
-    bool fits = n->op->activation && n->n_in == 1 && n->in[0] == node->out &&
+    bool fits = n->op->unary && n->n_in == 1 && n->in[0] == node->out &&
                 n->n_steps[phase] == 1;
     return fits ? n : NULL;
 }

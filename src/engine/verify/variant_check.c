@@ -330,7 +330,7 @@ static enum lab_status judge_groups(struct lab_variant_test_network *c,
         if (!has_group(c, node, phase))
             continue;
         st = judge_group(c, node, phase, NULL);
-        if (!st && phase == LAB_FORWARD && next->op->activation &&
+        if (!st && phase == LAB_FORWARD && next->op->unary &&
             next->in[0] == node->out)
             st = judge_group(c, node, phase, next);
     }
@@ -420,7 +420,7 @@ static void add_chain(struct lab_variant_test_network *c)
             if (ops[i]->kind != LAB_KIND_LAYER || ops[i]->internal ||
                 !ops[i]->forward || ops[i]->check || ops[i]->trials)
                 continue;
-            if (ops[i]->activation)
+            if (ops[i]->unary)
                 add_node(c, dense, turn);
             add_node(c, ops[i], turn);
         }

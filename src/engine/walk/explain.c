@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/formula.h"
 
 /* A sum of a million products is told by its largest terms. */
 enum { TERMS_KEPT = 256 };
@@ -21,6 +22,7 @@ struct lab_explainer {
     struct lab_explanation *out;
     const struct lab_plan *plan;
     const struct lab_step *step;
+    const struct lab_formula *formula; /* of the step */
     int64_t iteration;
     lab_explain_read_fn *read;
     void *user;
@@ -134,6 +136,16 @@ const void *lab_explain_params(const struct lab_explainer *ex)
     return ex->step->params;
 }
 
+const struct lab_formula *lab_explain_parsed(const struct lab_explainer *ex)
+{
+    return ex->formula;
+}
+
+const char *lab_explain_short_names(const struct lab_explainer *ex)
+{
+    return ex->step->names;
+}
+
 int64_t lab_explain_iteration(const struct lab_explainer *ex)
 {
     return ex->iteration;
@@ -142,6 +154,12 @@ int64_t lab_explain_iteration(const struct lab_explainer *ex)
 uint64_t lab_explain_seed(const struct lab_explainer *ex)
 {
     return ex->plan->seed;
+}
+
+const struct lab_node *lab_explain_out_node(const struct lab_explainer *ex,
+                                            int slot)
+{
+    return &ex->plan->nodes[ex->plan->tensors[ex->step->out[slot]].node];
 }
 
 int lab_explain_node(const struct lab_explainer *ex)
@@ -234,6 +252,21 @@ static double size_of(double v)
     return isnan(v) ? INFINITY : fmin(fabs(v), DBL_MAX);
 }
 
+double lab_explain_sum(const struct lab_explainer *ex)
+{
+    return ex->sum;
+}
+
+void lab_explain_through(struct lab_explainer *ex, const char *function,
+                         double value)
+{
+    char *inner = ex->out->symbolic;
+    ex->out->symbolic = NULL;
+    lab_explain_symbolic(ex, "%s(%s)", function, inner ? inner : "");
+    lab_free(inner);
+    lab_explain_value(ex, value);
+}
+
 /* Where the next term goes: a new place, or the smallest kept one when the
  * list is full; NULL: it is smaller than all of them. */
 static struct lab_term *term_place(struct lab_explainer *ex, double value)
@@ -266,19 +299,19 @@ static struct lab_term *term_place(struct lab_explainer *ex, double value)
     return least;
 }
 
-void lab_explain_term(struct lab_explainer *ex, double value, const char *fmt,
-                      ...)
+char *lab_explain_term(struct lab_explainer *ex, double value, const char *fmt,
+                       ...)
 {
     va_list args;
     ex->sum += value;
     ex->sizes += fabs(value);
     ex->out->n_terms_all++;
     if (ex->status)
-        return;
+        return NULL;
     struct lab_term *t = term_place(ex, value);
     ex->loose.n_sources = 0;
     if (!t)
-        return;
+        return NULL;
     *t = (struct lab_term){.value = value};
     va_start(args, fmt);
     vsnprintf(t->text, sizeof(t->text), fmt, args);
@@ -290,6 +323,7 @@ void lab_explain_term(struct lab_explainer *ex, double value, const char *fmt,
     if (t != &e->terms[e->n_terms - 1])
         *t = last;
     ex->loose.n_sources = -1; /* the last term takes sources */
+    return e->terms[e->n_terms - 1].text;
 }
 
 static void add_source(struct lab_explainer *ex, int tensor, int64_t index)
@@ -374,18 +408,6 @@ void lab_explain_let_old(struct lab_explainer *ex, const char *name,
         lab_explain_old(ex, out_slot, index));
 }
 
-void lab_explain_passed(struct lab_explainer *ex, int slot, int64_t index)
-{
-    double g = lab_explain_in(ex, slot, index);
-    char at[LAB_SHAPE_TEXT];
-    lab_explain_symbolic(
-        ex, "%s[%s], unchanged: a sum passes its gradient on",
-        lab_explain_in_name(ex, slot),
-        lab_explain_at(lab_explain_in_shape(ex, slot), index, at));
-    lab_explain_term(ex, g, "%.6g", g);
-    lab_explain_source(ex, slot, index);
-}
-
 void lab_explain_rounds(struct lab_explainer *ex, double size)
 {
     if (fabs(size) > ex->rounded)
@@ -405,6 +427,15 @@ void lab_explain_as_shown(struct lab_explainer *ex, const char *fmt, ...)
     keep_text(ex, &ex->out->symbolic, fmt, args);
     va_end(args);
     lab_explain_value(ex, ex->out->shown);
+}
+
+/* By the formula of the step, or by its function. */
+static void explain_slot(struct lab_explainer *ex, int slot, int64_t index)
+{
+    if (lab_formula_statement(ex->formula, slot) >= 0)
+        lab_explain_formula(ex, slot, index);
+    else if (ex->step->explain)
+        ex->step->explain(ex, slot, index);
 }
 
 static int by_size(const void *a, const void *b)
@@ -489,6 +520,7 @@ static double moved_by(const struct lab_explainer *ex, uint64_t all,
     struct lab_explainer again = {.out = &scratch,
                                   .plan = ex->plan,
                                   .step = ex->step,
+                                  .formula = ex->formula,
                                   .iteration = ex->iteration,
                                   .read = ex->read,
                                   .user = ex->user,
@@ -496,8 +528,8 @@ static double moved_by(const struct lab_explainer *ex, uint64_t all,
                                   .shake_read = one};
     int64_t index = e->index;
     int slot = written_slot(&again, &index);
-    if (slot >= 0 && ex->step->explain)
-        ex->step->explain(&again, slot, index);
+    if (slot >= 0)
+        explain_slot(&again, slot, index);
     bool valid = again.value_given && !again.status;
     double off = valid ? fabs(scratch.value - e->value) : 0;
     lab_explanation_release(&scratch);
@@ -554,10 +586,10 @@ static enum lab_status run_explainer(struct lab_explainer *ex)
         return st;
     int64_t index = e->index;
     int slot = written_slot(ex, &index);
-    if (slot < 0 || !ex->step->explain)
+    if (slot < 0)
         explain_unwritten(ex);
     else
-        ex->step->explain(ex, slot, index);
+        explain_slot(ex, slot, index);
     return ex->status;
 }
 
@@ -568,9 +600,11 @@ enum lab_status lab_explain(struct lab_explanation *out,
                             lab_explain_read_fn *read, void *user)
 {
     struct lab_explanation e = {.tensor = tensor, .index = index, .step = -1};
+    struct lab_formula formula;
     struct lab_explainer ex = {.out = &e,
                                .plan = plan,
                                .step = step,
+                               .formula = &formula,
                                .iteration = iteration,
                                .read = read,
                                .user = user};
@@ -582,7 +616,9 @@ enum lab_status lab_explain(struct lab_explanation *out,
                         plan->tensors[tensor].name,
                         lab_shape_text(&plan->tensors[tensor].shape, shape));
     }
-    enum lab_status st = run_explainer(&ex);
+    enum lab_status st = step ? lab_formula_of(&formula, plan, step) : LAB_OK;
+    if (!st)
+        st = run_explainer(&ex);
     if (st) {
         lab_explanation_release(&e);
         return st;

@@ -81,10 +81,16 @@ const struct lab_shape *lab_explain_out_shape(const struct lab_explainer *ex,
                                               int slot);
 const char *lab_explain_in_name(const struct lab_explainer *ex, int slot);
 const char *lab_explain_out_name(const struct lab_explainer *ex, int slot);
+/* The node that an output belongs to: a group writes those of two. */
+const struct lab_node *lab_explain_out_node(const struct lab_explainer *ex,
+                                            int slot);
 /* The node's op, and the values of its keys. */
 const struct lab_op_def *lab_explain_op(const struct lab_explainer *ex);
 const struct lab_attr *lab_explain_attr(const struct lab_explainer *ex);
 const void *lab_explain_params(const struct lab_explainer *ex);
+/* The step's formula, and short names of its inputs or NULL. */
+const struct lab_formula *lab_explain_parsed(const struct lab_explainer *ex);
+const char *lab_explain_short_names(const struct lab_explainer *ex);
 int64_t lab_explain_iteration(const struct lab_explainer *ex);
 uint64_t lab_explain_seed(const struct lab_explainer *ex);
 int lab_explain_node(const struct lab_explainer *ex);
@@ -104,14 +110,18 @@ void lab_explain_symbolic(struct lab_explainer *ex, const char *fmt, ...)
     LAB_PRINTF(2, 3);
 /* Letters for that many axes: "n", "n,t", "n,h,t". */
 const char *lab_explain_axes(int axes);
-/* A gradient that a sum passes on: "out.grad[0,3], unchanged ...". */
-void lab_explain_passed(struct lab_explainer *ex, int slot, int64_t index);
 /* The right-hand side with numbers, for formulas that are not sums. */
 void lab_explain_numeric(struct lab_explainer *ex, const char *fmt, ...)
     LAB_PRINTF(2, 3);
 /* One term of the sum; then its sources with lab_explain_source(). */
-void lab_explain_term(struct lab_explainer *ex, double value, const char *fmt,
-                      ...) LAB_PRINTF(3, 4);
+/* Returns the LAB_TERM_TEXT bytes of its text; NULL: it is not kept. */
+char *lab_explain_term(struct lab_explainer *ex, double value, const char *fmt,
+                       ...) LAB_PRINTF(3, 4);
+/* The sum of the terms so far. */
+double lab_explain_sum(const struct lab_explainer *ex);
+/* The formula given so far is what this function is of. */
+void lab_explain_through(struct lab_explainer *ex, const char *function,
+                         double value);
 /* What a short name in the formula is: the element of an input; an output of
  * the same step, with the value of its element; what a persistent output held
  * before; or anything, "mhat = m / (1 - beta1^t) = 0.1". */

@@ -63,11 +63,9 @@ struct lab_op_def {
     void (*backward)(struct lab_builder *b); /* NULL: no gradient passes */
     /* Optimizers: declares state and the update step of one parameter. */
     void (*update)(struct lab_builder *b, int param, int grad);
-    /* Elementwise ops: what they are at one element (ops/unary.h). */
-    const struct lab_unary *(*unary)(const struct lab_attr *attr);
-    /* Elementwise activations that a group kernel may take in: the kind, as
-     * kernels/dense/dense.h numbers them. */
-    int (*activation)(const struct lab_attr *attr, double *slope);
+    /* Elementwise ops: what they are at one element, for each choice of the
+     * first key (ops/unary.h). A group kernel may take them in. */
+    const struct lab_unary *unary;
     /* The one step that stands for this node's phase when a group variant is
      * chosen; `absorbed` is the activation node taken in, or NULL. */
     void (*group)(const struct lab_plan *plan, const struct lab_node *node,

@@ -21,7 +21,10 @@ struct lab_step {
     void *params; /* NULL: none */
     double flop;
     double bytes;
-    char *formula; /* names filled in, UTF-8 */
+    char *formula; /* as displayed: names filled in, UTF-8 */
+    char *source;  /* the formula itself, with axes and names: step_def.h */
+    const char *axes;
+    const char *names;
     lab_explain_fn *explain;
     bool group; /* stands for a whole node's phase (lab_schedule.groups) */
 };

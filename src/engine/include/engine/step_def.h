@@ -22,15 +22,19 @@ struct lab_step_def {
     int n_out;
     const void *params; /* copied */
     size_t params_bytes;
-    double flop;
+    double flop;  /* 0: as the formula says */
     double bytes; /* 0: each input that `formula` names is read once, each
                    * output written once */
-    /* "$o0" and "$i1" stand for tensor names. */
-    const char *formula;
-    lab_explain_fn *explain;
+    const char *formula; /* engine/formula.h */
+    const char *display; /* shown in its place, with "$o0" and "$i1"; or NULL */
+    /* For the formula, static texts: the indices of a tensor without brackets,
+     * "n,c,h,w"; short names of the inputs in explanations, "x mean rstd". */
+    const char *axes;
+    const char *names;
+    lab_explain_fn *explain; /* of outputs that the formula does not give */
 };
 
-enum { LAB_GROUP_PARAMS = 64, LAB_GROUP_FORMULA = 240 };
+enum { LAB_GROUP_PARAMS = 64, LAB_GROUP_FORMULA = 400 };
 
 struct lab_group_step {
     struct lab_step_def def; /* its params may point to `params`, its formula */

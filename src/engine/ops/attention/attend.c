@@ -48,6 +48,27 @@ static struct lab_attention_params params_of(const struct lab_attend *t)
     return p;
 }
 
+/* A formula with the indices that a head takes: "<" is the sample, "^" the
+ * sample and the head, "&" the first column of the head. E: its columns. */
+static void head_formula(char out[LAB_GROUP_FORMULA], const char *with,
+                         bool with_heads, double E)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    for (; *with; with++) {
+        if (*with == '<')
+            lab_str_add(&s, with_heads ? "n," : "");
+        else if (*with == '^')
+            lab_str_add(&s, with_heads ? "n,h," : "");
+        else if (*with == '&')
+            lab_str_addf(&s, with_heads ? "%.0f*h+" : "", E);
+        else
+            lab_str_add_char(&s, *with);
+    }
+    snprintf(out, LAB_GROUP_FORMULA, "%s", lab_str_text(&s));
+    lab_str_release(&s);
+}
+
 void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
                         int ctx, bool with_heads)
 {
@@ -58,9 +79,14 @@ void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
     int probs = lab_build_part(b, "probs", &shape, real);
     double n = elements(b, scores);
     double E = head_width(b, t->q, t->heads);
+    char display[LAB_GROUP_FORMULA];
     char formula[LAB_GROUP_FORMULA];
-    snprintf(formula, sizeof(formula),
+    char with[LAB_GROUP_FORMULA];
+    snprintf(display, sizeof(display),
              "$o0[i,j] = sum_e $i0[i,e] $i1[j,e] / sqrt(%.0f)", E);
+    snprintf(with, sizeof(with),
+             "$o0[^i,j] = sum_e $i0[<i,&e] * $i1[<j,&e] / sqrt(%.0f)", E);
+    head_formula(formula, with, with_heads, E);
     struct lab_step_def def = {.name = "scores",
                                .phase = LAB_FORWARD,
                                .in = {t->q, t->k},
@@ -69,9 +95,8 @@ void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
                                .n_out = 1,
                                .params = &p,
                                .params_bytes = sizeof(p),
-                               .flop = n * (2 * E + 1),
                                .formula = formula,
-                               .explain = lab_attend_explain_scores};
+                               .display = display};
     lab_build_step(b, &def);
     def.name = "softmax";
     def.in[0] = scores;
@@ -79,17 +104,19 @@ void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
     def.n_in = t->mask >= 0 ? 2 : 1;
     def.out[0] = probs;
     def.flop = 5 * n;
-    def.formula = t->causal
-                      ? "$o0[i,j] = exp($i0[i,j] - max) / sum_k exp($i0[i,k] - "
-                        "max), k <= i; 0 for j > i"
-                      : "$o0[i,j] = exp($i0[i,j] - max) / sum_k exp($i0[i,k] - "
-                        "max)";
+    def.formula =
+        t->causal ? "!$o0[i,j] = exp($i0[i,j] - max) / sum_k exp($i0[i,k] - "
+                    "max), k <= i; 0 for j > i"
+                  : "!$o0[i,j] = exp($i0[i,j] - max) / sum_k exp($i0[i,k] - "
+                    "max)";
     if (t->mask >= 0)
         def.formula =
-            t->causal ? "$o0[i,j] = exp($i0[i,j] - max) / sum_k exp($i0[i,k] - "
-                        "max), k <= i where $i1[k] > 0; 0 for the others"
-                      : "$o0[i,j] = exp($i0[i,j] - max) / sum_k exp($i0[i,k] - "
-                        "max), k where $i1[k] > 0; 0 for the others";
+            t->causal
+                ? "!$o0[i,j] = exp($i0[i,j] - max) / sum_k exp($i0[i,k] - "
+                  "max), k <= i where $i1[k] > 0; 0 for the others"
+                : "!$o0[i,j] = exp($i0[i,j] - max) / sum_k exp($i0[i,k] - "
+                  "max), k where $i1[k] > 0; 0 for the others";
+    def.display = NULL;
     def.explain = lab_attend_explain_softmax;
     lab_build_step(b, &def);
     def.name = "context";
@@ -97,10 +124,20 @@ void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
     def.in[1] = t->v;
     def.n_in = 2;
     def.out[0] = ctx;
-    def.flop = 2 * n * head_width(b, t->v, t->heads);
-    def.formula = "$o0[i,f] = sum_j $i0[i,j] $i1[j,f]";
-    def.explain = lab_attend_explain_context;
+    def.flop = 0;
+    head_formula(formula, "$o0[<i,&f] = sum_j $i0[^i,j] * $i1[<j,&f]",
+                 with_heads, head_width(b, t->v, t->heads));
+    def.formula = formula;
+    def.display = "$o0[i,f] = sum_j $i0[i,j] $i1[j,f]";
     lab_build_step(b, &def);
+}
+
+/* Have the scores an axis of heads? */
+static bool with_heads(const struct lab_builder *b)
+{
+    struct lab_shape scores = lab_build_shape(b, lab_build_find(b, "scores"));
+    struct lab_shape q = lab_build_shape(b, lab_build_find(b, "q"));
+    return lab_build_find(b, "q") >= 0 && scores.rank > q.rank;
 }
 
 /* From the scores' gradient, def's output, to those of q and k. */
@@ -117,19 +154,22 @@ static void scores_backward(struct lab_builder *b, const struct lab_attend *t,
     def->out[1] = dk;
     def->n_out = 2;
     double E = head_width(b, t->q, t->heads);
-    char formula[LAB_GROUP_FORMULA] = "";
-    size_t used = 0;
+    char formula[LAB_GROUP_FORMULA];
+    char display[LAB_GROUP_FORMULA];
+    char with[LAB_GROUP_FORMULA];
     def->flop = n * (2 * E + 1) * products;
-    if (dq >= 0)
-        used = (size_t)snprintf(
-            formula, sizeof(formula),
-            "$o0[i,e] = sum_j $i0[i,j] $i2[j,e] / sqrt(%.0f)%s", E,
-            dk >= 0 ? "; " : "");
-    if (dk >= 0)
-        snprintf(formula + used, sizeof(formula) - used,
-                 "$o1[j,e] = sum_i $i0[i,j] $i1[i,e] / sqrt(%.0f)", E);
+    snprintf(display, sizeof(display),
+             "$o0[i,e] = sum_j $i0[i,j] $i2[j,e] / sqrt(%.0f); "
+             "$o1[j,e] = sum_i $i0[i,j] $i1[i,e] / sqrt(%.0f)",
+             E, E);
+    snprintf(with, sizeof(with),
+             "$o0[<i,&e] = sum_j $i0[^i,j] * $i2[<j,&e] / sqrt(%.0f); "
+             "$o1[<j,&e] = sum_i $i0[^i,j] * $i1[<i,&e] / sqrt(%.0f)",
+             E, E);
+    head_formula(formula, with, with_heads(b), E);
     def->formula = formula;
-    def->explain = lab_attend_explain_scores_back;
+    def->display = display;
+    def->names = NULL;
     lab_build_step(b, def);
 }
 
@@ -142,9 +182,13 @@ void lab_attend_backward(struct lab_builder *b, const struct lab_attend *t,
     int scores = lab_build_find(b, "scores");
     bool deeper = dq >= 0 || dk >= 0;
     double n = elements(b, probs);
-    double products = (deeper ? 1.0 : 0.0) + (dv >= 0 ? 1.0 : 0.0);
+    char formula[LAB_GROUP_FORMULA];
     if (!deeper && dv < 0)
         return;
+    head_formula(formula,
+                 "$o0[^i,j] = sum_f $i0[<i,&f] * $i2[<j,&f]; $o1[<j,&f] = "
+                 "sum_i $i1[^i,j] * $i0[<i,&f]",
+                 with_heads(b), head_width(b, t->v, t->heads));
     int dprobs = deeper ? lab_build_grad(b, probs) : LAB_NO_TENSOR;
     int dscores = deeper ? lab_build_grad(b, scores) : LAB_NO_TENSOR;
     struct lab_step_def def = {
@@ -156,12 +200,9 @@ void lab_attend_backward(struct lab_builder *b, const struct lab_attend *t,
         .n_out = 2,
         .params = &p,
         .params_bytes = sizeof(p),
-        .flop = 2 * n * head_width(b, t->v, t->heads) * products,
-        .formula = !deeper  ? "$o1[j,f] = sum_i $i1[i,j] $i0[i,f]"
-                   : dv < 0 ? "$o0[i,j] = sum_f $i0[i,f] $i2[j,f]"
-                            : "$o0[i,j] = sum_f $i0[i,f] $i2[j,f]; $o1[j,f] = "
-                              "sum_i $i1[i,j] $i0[i,f]",
-        .explain = lab_attend_explain_context_back};
+        .formula = formula,
+        .display = "$o0[i,j] = sum_f $i0[i,f] $i2[j,f]; $o1[j,f] = sum_i "
+                   "$i1[i,j] $i0[i,f]"};
     lab_build_step(b, &def);
     if (!deeper)
         return;
@@ -170,9 +211,9 @@ void lab_attend_backward(struct lab_builder *b, const struct lab_attend *t,
     def.n_in = 2;
     def.out[0] = dscores;
     def.n_out = 1;
-    def.flop = 4 * n;
     def.formula = "$o0[i,j] = $i1[i,j] ($i0[i,j] - sum_k $i0[i,k] $i1[i,k])";
-    def.explain = lab_attend_explain_softmax_back;
+    def.display = NULL;
+    def.names = "dp p";
     lab_build_step(b, &def);
     scores_backward(b, t, &def, n, dq, dk);
 }
@@ -225,7 +266,7 @@ static void group_back(const struct lab_plan *plan, const struct lab_node *node,
     def->n_out = 3;
     def->flop = context->flop + forward->flop + (scores ? scores->flop : 0);
     snprintf(out->formula, sizeof(out->formula),
-             "p = softmax($i1 $i2^T / sqrt(%lld)); dp = $i0 $i3^T; ds = "
+             "!p = softmax($i1 $i2^T / sqrt(%lld)); dp = $i0 $i3^T; ds = "
              "p (dp - rows of $i0 $i4 summed); the gradients are ds $i2 / "
              "sqrt(%lld), ds^T $i1 / sqrt(%lld) and p^T $i0",
              E, E, E);
@@ -258,7 +299,7 @@ void lab_attend_group(const struct lab_plan *plan, const struct lab_node *node,
     def->n_out = 1;
     def->flop = scores->flop + context->flop;
     snprintf(out->formula, sizeof(out->formula),
-             "$o0 = softmax($i0 $i1^T / sqrt(%lld)) $i2, the matrix between "
+             "!$o0 = softmax($i0 $i1^T / sqrt(%lld)) $i2, the matrix between "
              "not written",
              (long long)group_width(plan, node));
     def->formula = out->formula;

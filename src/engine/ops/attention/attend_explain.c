@@ -45,21 +45,6 @@ static struct lab_attention_dims dims_of(struct lab_explainer *ex,
                                v ? &views[2] : NULL, params(ex)->heads);
 }
 
-static struct place place_of(const struct lab_attention_dims *d, int64_t index)
-{
-    struct place p = {.j = index % d->Tk};
-    p.i = index / d->Tk % d->Tq;
-    p.h = index / d->Tk / d->Tq % d->H;
-    p.n = index / d->Tk / d->Tq / d->H;
-    return p;
-}
-
-static int64_t score_at(const struct lab_attention_dims *d,
-                        const struct place *p)
-{
-    return ((p->n * d->H + p->h) * d->Tq + p->i) * d->Tk + p->j;
-}
-
 /* The first column of a head in row t of a tensor of T rows. */
 static int64_t head_at(const struct lab_attention_dims *d,
                        const struct place *p, int64_t t, int64_t T,
@@ -113,30 +98,6 @@ static bool hidden(struct lab_explainer *ex, int64_t i, int64_t j)
 }
 
 /* ---- forward ---- */
-
-void lab_attend_explain_scores(struct lab_explainer *ex, int out_slot,
-                               int64_t index)
-{
-    struct lab_attention_dims d = dims_of(ex, lab_explain_in_shape(ex, 0),
-                                          lab_explain_in_shape(ex, 1), NULL);
-    struct place p = place_of(&d, index);
-    double root = sqrt((double)d.E);
-    (void)out_slot;
-    lab_explain_symbolic(
-        ex, "sum_e %s * %s / sqrt(%lld)",
-        columns(ex, 0, head_at(&d, &p, p.i, d.Tq, d.E), "e").text,
-        columns(ex, 1, head_at(&d, &p, p.j, d.Tk, d.E), "e").text,
-        (long long)d.E);
-    for (int64_t e = 0; e < d.E; e++) {
-        int64_t q_at = head_at(&d, &p, p.i, d.Tq, d.E) + e;
-        int64_t k_at = head_at(&d, &p, p.j, d.Tk, d.E) + e;
-        double q = lab_explain_in(ex, 0, q_at);
-        double k = lab_explain_in(ex, 1, k_at);
-        lab_explain_term(ex, q * k / root, "%.6g*%.6g/%.6g", q, k, root);
-        lab_explain_source(ex, 0, q_at);
-        lab_explain_source(ex, 1, k_at);
-    }
-}
 
 /* What the mask says of key j for the row that holds `index`. */
 static bool masked(struct lab_explainer *ex, int64_t index, int64_t j)
@@ -202,138 +163,7 @@ void lab_attend_explain_softmax(struct lab_explainer *ex, int out_slot,
     lab_explain_value(ex, exp(x - max) / sum);
 }
 
-void lab_attend_explain_context(struct lab_explainer *ex, int out_slot,
-                                int64_t index)
-{
-    struct lab_attention_dims d =
-        dims_of(ex, lab_explain_out_shape(ex, out_slot), NULL,
-                lab_explain_in_shape(ex, 1));
-    struct place p = {.n = index / d.F / d.H / d.Tq,
-                      .h = index / d.F % d.H,
-                      .i = index / d.F / d.H % d.Tq};
-    lab_explain_symbolic(
-        ex, "sum_j %s * %s", element(ex, 0, score_at(&d, &p), "j").text,
-        down(ex, 1, head_at(&d, &p, 0, d.Tk, d.F) + index % d.F, "j").text);
-    for (p.j = 0; p.j < d.Tk; p.j++) {
-        int64_t at = head_at(&d, &p, p.j, d.Tk, d.F) + index % d.F;
-        double share = lab_explain_in(ex, 0, score_at(&d, &p));
-        double v = lab_explain_in(ex, 1, at);
-        lab_explain_term(ex, share * v, "%.6g*%.6g", share, v);
-        lab_explain_source(ex, 0, score_at(&d, &p));
-        lab_explain_source(ex, 1, at);
-    }
-}
-
 /* ---- backward ---- */
-
-/* sum_w a[row,w] b[other,w]: a row of slot `a` with a row of slot `b`. */
-static void add_row_product(struct lab_explainer *ex, int a, int64_t a_at,
-                            int b, int64_t b_at, int64_t width)
-{
-    for (int64_t w = 0; w < width; w++) {
-        double x = lab_explain_in(ex, a, a_at + w);
-        double y = lab_explain_in(ex, b, b_at + w);
-        lab_explain_term(ex, x * y, "%.6g*%.6g", x, y);
-        lab_explain_source(ex, a, a_at + w);
-        lab_explain_source(ex, b, b_at + w);
-    }
-}
-
-/* sum_i m[i,j] x[i,w] / root: a column of slot `m` mixes rows of slot `x`. */
-static void add_column_mix(struct lab_explainer *ex,
-                           const struct lab_attention_dims *d, int m, int x,
-                           int64_t width, int64_t index, double root)
-{
-    struct place p = {.n = index / width / d->H / d->Tk,
-                      .h = index / width % d->H,
-                      .j = index / width / d->H % d->Tk};
-    lab_explain_symbolic(
-        ex, root > 1 ? "sum_i %s * %s / sqrt(%lld)" : "sum_i %s * %s",
-        down(ex, m, score_at(d, &p), "i").text,
-        down(ex, x, head_at(d, &p, 0, d->Tq, width) + index % width, "i").text,
-        (long long)width);
-    for (p.i = 0; p.i < d->Tq; p.i++) {
-        int64_t at = head_at(d, &p, p.i, d->Tq, width) + index % width;
-        double a = lab_explain_in(ex, m, score_at(d, &p));
-        double b = lab_explain_in(ex, x, at);
-        if (root > 1)
-            lab_explain_term(ex, a * b / root, "%.6g*%.6g/%.6g", a, b, root);
-        else
-            lab_explain_term(ex, a * b, "%.6g*%.6g", a, b);
-        lab_explain_source(ex, m, score_at(d, &p));
-        lab_explain_source(ex, x, at);
-    }
-}
-
-/* in: dctx, probs, v; out: dprobs, dv */
-void lab_attend_explain_context_back(struct lab_explainer *ex, int out_slot,
-                                     int64_t index)
-{
-    struct lab_attention_dims d = dims_of(ex, lab_explain_in_shape(ex, 0), NULL,
-                                          lab_explain_in_shape(ex, 2));
-    if (out_slot == 1) {
-        add_column_mix(ex, &d, 1, 0, d.F, index, 1);
-        return;
-    }
-    struct place p = place_of(&d, index);
-    lab_explain_symbolic(
-        ex, "sum_f %s * %s",
-        columns(ex, 0, head_at(&d, &p, p.i, d.Tq, d.F), "f").text,
-        columns(ex, 2, head_at(&d, &p, p.j, d.Tk, d.F), "f").text);
-    add_row_product(ex, 0, head_at(&d, &p, p.i, d.Tq, d.F), 2,
-                    head_at(&d, &p, p.j, d.Tk, d.F), d.F);
-}
-
-/* in: dprobs, probs */
-void lab_attend_explain_softmax_back(struct lab_explainer *ex, int out_slot,
-                                     int64_t index)
-{
-    const struct lab_shape *s = lab_explain_out_shape(ex, out_slot);
-    int64_t Tk = s->dim[s->rank - 1];
-    int64_t row = index / Tk * Tk;
-    double dot = 0;
-    for (int64_t j = 0; j < Tk; j++)
-        dot += lab_explain_in(ex, 0, row + j) * lab_explain_in(ex, 1, row + j);
-    double dy = lab_explain_in(ex, 0, index);
-    double y = lab_explain_in(ex, 1, index);
-    lab_explain_source(ex, 0, index);
-    lab_explain_source(ex, 1, index);
-    lab_explain_symbolic(ex, "p (dp - sum_k dp[k] p[k])");
-    lab_explain_numeric(ex, "%.6g (%.6g - %.6g)", y, dy, dot);
-    lab_explain_let(ex, "p", 1, index);
-    lab_explain_let(ex, "dp", 0, index);
-    lab_explain_where(ex, "dp[k] and p[k] are the row's: the sum is %.6g", dot);
-    lab_explain_value(ex, y * (dy - dot));
-}
-
-/* in: dscores, q, k; out: dq, dk */
-void lab_attend_explain_scores_back(struct lab_explainer *ex, int out_slot,
-                                    int64_t index)
-{
-    struct lab_attention_dims d = dims_of(ex, lab_explain_in_shape(ex, 1),
-                                          lab_explain_in_shape(ex, 2), NULL);
-    double root = sqrt((double)d.E);
-    if (out_slot == 1) {
-        add_column_mix(ex, &d, 0, 1, d.E, index, root);
-        return;
-    }
-    struct place p = {.n = index / d.E / d.H / d.Tq,
-                      .h = index / d.E % d.H,
-                      .i = index / d.E / d.H % d.Tq};
-    lab_explain_symbolic(
-        ex, "sum_j %s * %s / sqrt(%lld)",
-        element(ex, 0, score_at(&d, &p), "j").text,
-        down(ex, 2, head_at(&d, &p, 0, d.Tk, d.E) + index % d.E, "j").text,
-        (long long)d.E);
-    for (p.j = 0; p.j < d.Tk; p.j++) {
-        int64_t at = head_at(&d, &p, p.j, d.Tk, d.E) + index % d.E;
-        double g = lab_explain_in(ex, 0, score_at(&d, &p));
-        double k = lab_explain_in(ex, 2, at);
-        lab_explain_term(ex, g * k / root, "%.6g*%.6g/%.6g", g, k, root);
-        lab_explain_source(ex, 0, score_at(&d, &p));
-        lab_explain_source(ex, 2, at);
-    }
-}
 
 /* ---- the group: scores and shares that no kernel has written ---- */
 

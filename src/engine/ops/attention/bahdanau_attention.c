@@ -2,11 +2,11 @@
  * h, and the rows are mixed by how well they fit. */
 #include "bahdanau_attention/bahdanau_attention.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "bahdanau_explain.h"
+#include "engine/op.h"
 #include "engine/op_trial.h"
+#include "ops/softmax_explain.h"
 
 static const struct lab_key_def keys[] = {
     {"align", LAB_KEY_INT, true, 0, 1, 1073741824.0},
@@ -86,15 +86,14 @@ static void declare(struct lab_builder *b)
 /* One step of the op; `in` and `out` end with the count given. */
 static void step(struct lab_builder *b, enum lab_phase phase, const char *name,
                  const int *in, int n_in, const int *out, int n_out,
-                 double flop, const char *formula, lab_explain_fn *explain)
+                 const char *formula, const char *names)
 {
     struct lab_step_def def = {.name = name,
                                .phase = phase,
                                .n_in = n_in,
                                .n_out = n_out,
-                               .flop = flop,
                                .formula = formula,
-                               .explain = explain};
+                               .names = names};
     memcpy(def.in, in, (size_t)n_in * sizeof(*in));
     memcpy(def.out, out, (size_t)n_out * sizeof(*out));
     lab_build_step(b, &def);
@@ -110,19 +109,35 @@ static void forward(struct lab_builder *b)
     if (out < 0)
         return;
     lab_build_input_use(b, 1); /* h is compared, and then it is mixed */
-    step(b, LAB_FORWARD, "u", (int[]){p.s, p.h, p.Ws, p.Wh, p.b}, 5, &p.u, 1,
-         p.rows * p.A * (2 * p.S + 2 * p.D + 1),
-         "$o0[t,:] = $i0 $i2 + $i1[t,:] $i3 + $i4", lab_bahdanau_explain_u);
-    step(b, LAB_FORWARD, "t", &p.u, 1, &p.t, 1, p.rows * p.A, "$o0 = tanh($i0)",
-         lab_bahdanau_explain_t);
-    step(b, LAB_FORWARD, "e", (int[]){p.t, p.v}, 2, &p.e, 1, 2 * p.rows * p.A,
-         "$o0[t] = sum_a $i0[t,a] $i1[a]", lab_bahdanau_explain_e);
-    step(b, LAB_FORWARD, "a", &p.e, 1, &p.a, 1, 5 * p.rows,
-         "$o0[t] = exp($i0[t] - max) / sum_k exp($i0[k] - max)",
-         lab_bahdanau_explain_a);
+    lab_build_step(b,
+                   &(struct lab_step_def){
+                       .name = "u",
+                       .phase = LAB_FORWARD,
+                       .in = {p.s, p.h, p.Ws, p.Wh, p.b},
+                       .n_in = 5,
+                       .out = {p.u},
+                       .n_out = 1,
+                       .flop = p.rows * p.A * (2 * p.S + 2 * p.D + 1),
+                       .formula = "$o0[t,a] = sum_i $i0[i] ~ $i2[i,a] + sum_d "
+                                  "$i1[t,d] ~ $i3[d,a] + $i4[a]",
+                       .display = "$o0[t,:] = $i0 $i2 + $i1[t,:] $i3 + $i4"});
+    step(b, LAB_FORWARD, "t", &p.u, 1, &p.t, 1, "$o0 = tanh($i0)", "u");
+    step(b, LAB_FORWARD, "e", (int[]){p.t, p.v}, 2, &p.e, 1,
+         "$o0[t] = sum_a $i0[t,a] ~ $i1[a]", NULL);
+    lab_build_step(
+        b,
+        &(struct lab_step_def){
+            .name = "a",
+            .phase = LAB_FORWARD,
+            .in = {p.e},
+            .n_in = 1,
+            .out = {p.a},
+            .n_out = 1,
+            .flop = 5 * p.rows,
+            .formula = "!$o0[t] = exp($i0[t] - max) / sum_k exp($i0[k] - max)",
+            .explain = lab_softmax_explain});
     step(b, LAB_FORWARD, "context", (int[]){p.a, p.h}, 2, &out, 1,
-         2 * p.rows * p.D, "$o0[d] = sum_t $i0[t] $i1[t,d]",
-         lab_bahdanau_explain_context);
+         "$o0[d] = sum_t $i0[t] ~ $i1[t,d]", NULL);
 }
 
 static void backward(struct lab_builder *b)
@@ -132,38 +147,26 @@ static void backward(struct lab_builder *b)
     int da = lab_build_grad(b, p.a);
     int dh_mixed = lab_build_input_grad(b, 2);
     step(b, LAB_BACKWARD, "context", (int[]){dout, p.a, p.h}, 3,
-         (int[]){da, dh_mixed}, 2, p.rows * p.D * (dh_mixed >= 0 ? 3 : 2),
-         dh_mixed >= 0 ? "$o0[t] = sum_d $i0[d] $i2[t,d]; $o1[t,d] = $i1[t] "
-                         "$i0[d]"
-                       : "$o0[t] = sum_d $i0[d] $i2[t,d]",
-         lab_bahdanau_explain_context_back);
+         (int[]){da, dh_mixed}, 2,
+         "$o0[t] = sum_d $i0[d] ~ $i2[t,d]; $o1[t,d] = $i1[t] ~ $i0[d]", NULL);
     int de = lab_build_grad(b, p.e);
-    step(b, LAB_BACKWARD, "a", (int[]){da, p.a}, 2, &de, 1, 4 * p.rows,
-         "$o0[t] = $i1[t] ($i0[t] - sum_k $i0[k] $i1[k])",
-         lab_bahdanau_explain_a_back);
+    step(b, LAB_BACKWARD, "a", (int[]){da, p.a}, 2, &de, 1,
+         "$o0[t] = $i1[t] ($i0[t] - sum_k $i0[k] $i1[k])", "da a");
     int dt = lab_build_grad(b, p.t);
     int dv = lab_build_grad(b, p.v);
     step(b, LAB_BACKWARD, "e", (int[]){de, p.t, p.v}, 3, (int[]){dt, dv}, 2,
-         3 * p.rows * p.A,
-         "$o0[t,a] = $i0[t] $i2[a]; $o1[a] = sum_t $i0[t] $i1[t,a]",
-         lab_bahdanau_explain_e_back);
+         "$o0[t,a] = $i0[t] ~ $i2[a]; $o1[a] = sum_t $i0[t] ~ $i1[t,a]", NULL);
     int du = lab_build_grad(b, p.u);
-    step(b, LAB_BACKWARD, "t", (int[]){dt, p.t}, 2, &du, 1, 3 * p.rows * p.A,
-         "$o0 = $i0 (1 - $i1^2)", lab_bahdanau_explain_t_back);
+    step(b, LAB_BACKWARD, "t", (int[]){dt, p.t}, 2, &du, 1,
+         "$o0 = $i0 (1 - $i1^2)", "dt t");
     int d[] = {lab_build_grad(b, p.Ws), lab_build_grad(b, p.Wh),
                lab_build_grad(b, p.b), lab_build_input_grad(b, 0),
                lab_build_input_grad(b, 1)};
-    double width = p.S + p.D;
-    double back = (d[3] >= 0 ? p.S : 0) + (d[4] >= 0 ? p.D : 0);
-    char formula[240];
-    snprintf(formula, sizeof(formula),
-             "$o0[s,a] = sum_t $i1[s] $i0[t,a]; $o1[d,a] = sum_t $i2[t,d] "
-             "$i0[t,a]; $o2[a] = sum_t $i0[t,a]%s%s",
-             d[3] >= 0 ? "; $o3[s] = sum_t,a $i0[t,a] $i3[s,a]" : "",
-             d[4] >= 0 ? "; $o4[t,d] = sum_a $i0[t,a] $i4[d,a]" : "");
     step(b, LAB_BACKWARD, "u", (int[]){du, p.s, p.h, p.Ws, p.Wh}, 5, d, 5,
-         p.rows * p.A * (2 * width + 1 + 2 * back), formula,
-         lab_bahdanau_explain_u_back);
+         "$o0[s,a] = sum_t $i1[s] ~ $i0[t,a]; $o1[d,a] = sum_t $i2[t,d] ~ "
+         "$i0[t,a]; $o2[a] = sum_t $i0[t,a]; $o3[s] = sum_t,a $i0[t,a] ~ "
+         "$i3[s,a]; $o4[t,d] = sum_a $i0[t,a] ~ $i4[d,a]",
+         NULL);
 }
 
 static const struct lab_op_test_network trials[] = {

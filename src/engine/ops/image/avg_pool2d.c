@@ -51,18 +51,19 @@ static void forward(struct lab_builder *b)
     if (!lab_pool_of(b, &p))
         return;
     int y = lab_build_out(b, &p.out);
-    lab_build_step(b, &(struct lab_step_def){
-                          .name = "pool",
-                          .phase = LAB_FORWARD,
-                          .in = {lab_build_input(b, 0)},
-                          .n_in = 1,
-                          .out = {y},
-                          .n_out = 1,
-                          .params = &p.params,
-                          .params_bytes = sizeof(p.params),
-                          .flop = p.elements,
-                          .formula = "$o0[oh,ow] = mean over the window of $i0",
-                          .explain = explain_forward});
+    lab_build_step(b,
+                   &(struct lab_step_def){
+                       .name = "pool",
+                       .phase = LAB_FORWARD,
+                       .in = {lab_build_input(b, 0)},
+                       .n_in = 1,
+                       .out = {y},
+                       .n_out = 1,
+                       .params = &p.params,
+                       .params_bytes = sizeof(p.params),
+                       .flop = p.elements,
+                       .formula = "!$o0[oh,ow] = mean over the window of $i0",
+                       .explain = explain_forward});
 }
 
 static void backward(struct lab_builder *b)
@@ -82,7 +83,7 @@ static void backward(struct lab_builder *b)
                .params = &p.params,
                .params_bytes = sizeof(p.params),
                .flop = p.elements,
-               .formula = "$o0[h,w] = sum of $i0 / elements, over the windows "
+               .formula = "!$o0[h,w] = sum of $i0 / elements, over the windows "
                           "that hold [h,w]",
                .explain = explain_backward});
 }

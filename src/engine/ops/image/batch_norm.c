@@ -3,10 +3,9 @@
  * for use where there is no batch to measure. */
 #include "batch_norm/batch_norm.h"
 
-#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "batch_norm_group.h"
-#include "engine/explain.h"
 #include "engine/op.h"
 #include "engine/plan.h"
 
@@ -15,251 +14,12 @@ static const struct lab_key_def keys[] = {
     {"momentum", LAB_KEY_FLOAT, false, 0.1, 0, 1},
 };
 
-/* ---- explanations ---- */
-
-/* A channel's elements, by number. */
-struct channel {
-    int64_t c;
-    int64_t C;
-    int64_t inner;
-    int64_t elements;
-};
-
-static struct channel channel_of(const struct lab_explainer *ex, int slot,
-                                 int64_t C, int64_t c)
-{
-    const struct lab_batch_norm_params *p = lab_explain_params(ex);
-    struct channel ch = {.c = c, .C = C, .inner = p->inner};
-    int64_t count = 0;
-    if (!lab_shape_count(lab_explain_in_shape(ex, slot), &count))
-        ch.elements = count / C;
-    return ch;
-}
-
-static int64_t element_of(const struct channel *ch, int64_t k)
-{
-    return (k / ch->inner * ch->C + ch->c) * ch->inner + k % ch->inner;
-}
-
-/* The channel of a flat index. */
-static int64_t channel_at(const struct lab_explainer *ex, int64_t index,
-                          int64_t C)
-{
-    const struct lab_batch_norm_params *p = lab_explain_params(ex);
-    return index / p->inner % C;
-}
-
-static double mean_of(struct lab_explainer *ex, const struct channel *ch,
-                      int slot)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < ch->elements; k++)
-        sum += lab_explain_in(ex, slot, element_of(ch, k));
-    return sum / (double)ch->elements;
-}
-
-static double variance_of(struct lab_explainer *ex, const struct channel *ch,
-                          double mean)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < ch->elements; k++) {
-        double off = lab_explain_in(ex, 0, element_of(ch, k)) - mean;
-        sum += off * off;
-    }
-    return sum / (double)ch->elements;
-}
-
-/* running_mean, or running_var: the statistic runs along in out_slot. */
-static void explain_running(struct lab_explainer *ex, bool variance,
-                            int out_slot, int64_t c, double stat, double E)
-{
-    const struct lab_batch_norm_params *p = lab_explain_params(ex);
-    double m = p->momentum;
-    double old = lab_explain_old(ex, out_slot, c);
-    lab_explain_symbolic(ex,
-                         variance ? "(1 - %g) old + %g variance[%lld] E/(E-1)"
-                                  : "(1 - %g) old + %g mean[%lld]",
-                         m, m, (long long)c);
-    lab_explain_let_old(ex, "old", out_slot, c);
-    if (variance)
-        lab_explain_where(ex,
-                          "variance[%lld] = %.6g, over the E = %lld values of "
-                          "the channel",
-                          (long long)c, stat * (E - 1) / E, (long long)E);
-    else
-        lab_explain_where(ex, "mean[%lld] = %.6g", (long long)c, stat);
-    lab_explain_term(ex, (1 - m) * old, "%.6g*%.6g", 1 - m, old);
-    lab_explain_term(ex, m * stat, "%.6g*%.6g", m, stat);
-}
-
-static void explain_mean(struct lab_explainer *ex, const struct channel *ch)
-{
-    lab_explain_symbolic(ex, "sum of channel %lld of %s / %lld",
-                         (long long)ch->c, lab_explain_in_name(ex, 0),
-                         (long long)ch->elements);
-    for (int64_t k = 0; k < ch->elements; k++) {
-        double x = lab_explain_in(ex, 0, element_of(ch, k));
-        lab_explain_term(ex, x / (double)ch->elements, "%.6g/%lld", x,
-                         (long long)ch->elements);
-        lab_explain_source(ex, 0, element_of(ch, k));
-    }
-}
-
-/* which: 0 mean, 1 rstd, 2 running_mean, 3 running_var */
-static void explain_statistic(struct lab_explainer *ex, int which, int out_slot,
-                              int64_t c)
-{
-    const struct lab_batch_norm_params *p = lab_explain_params(ex);
-    const struct lab_shape *C = lab_explain_out_shape(ex, out_slot);
-    struct channel ch = channel_of(ex, 0, C->dim[0], c);
-    double E = (double)ch.elements;
-    double mean = mean_of(ex, &ch, 0);
-    if (which == 0) {
-        explain_mean(ex, &ch);
-        return;
-    }
-    if (which == 2) {
-        explain_running(ex, false, out_slot, c, mean, E);
-        return;
-    }
-    double variance = variance_of(ex, &ch, mean);
-    if (which == 3) {
-        explain_running(ex, true, out_slot, c, variance * E / (E - 1), E);
-        return;
-    }
-    for (int64_t k = 0; k < ch.elements && k < LAB_TERM_SOURCES; k++)
-        lab_explain_source(ex, 0, element_of(&ch, k));
-    lab_explain_symbolic(ex, "1/sqrt(sum (%s - mean[%lld])^2 / %lld + eps)",
-                         lab_explain_in_name(ex, 0), (long long)c,
-                         (long long)ch.elements);
-    lab_explain_numeric(ex, "1/sqrt(%.6g + %g)", variance, p->eps);
-    lab_explain_where(ex,
-                      "the sum is over channel %lld; mean[%lld] = %.6g; "
-                      "eps = %g",
-                      (long long)c, (long long)c, mean, p->eps);
-    lab_explain_value(ex, 1 / sqrt(variance + p->eps));
-}
-
-static void explain_stats(struct lab_explainer *ex, int out_slot, int64_t c)
-{
-    explain_statistic(ex, out_slot, out_slot, c);
-}
-
-static void explain_normalize(struct lab_explainer *ex, int out_slot,
-                              int64_t index)
-{
-    int64_t c = channel_at(ex, index, lab_explain_in_shape(ex, 1)->dim[0]);
-    double x = lab_explain_in(ex, 0, index);
-    double mean = lab_explain_in(ex, 1, c);
-    double rstd = lab_explain_in(ex, 2, c);
-    (void)out_slot;
-    lab_explain_source(ex, 0, index);
-    lab_explain_source(ex, 1, c);
-    lab_explain_source(ex, 2, c);
-    lab_explain_symbolic(ex, "(x - mean) * rstd");
-    lab_explain_numeric(ex, "(%.6g - %.6g) * %.6g", x, mean, rstd);
-    lab_explain_let(ex, "x", 0, index);
-    lab_explain_let(ex, "mean", 1, c);
-    lab_explain_let(ex, "rstd", 2, c);
-    lab_explain_value(ex, (x - mean) * rstd);
-}
-
-static void explain_scale(struct lab_explainer *ex, int out_slot, int64_t index)
-{
-    int64_t c = channel_at(ex, index, lab_explain_in_shape(ex, 1)->dim[0]);
-    double xhat = lab_explain_in(ex, 0, index);
-    double gamma = lab_explain_in(ex, 1, c);
-    double beta = lab_explain_in(ex, 2, c);
-    (void)out_slot;
-    lab_explain_symbolic(ex, "xhat * gamma + beta");
-    lab_explain_let(ex, "xhat", 0, index);
-    lab_explain_let(ex, "gamma", 1, c);
-    lab_explain_let(ex, "beta", 2, c);
-    lab_explain_term(ex, xhat * gamma, "%.6g*%.6g", xhat, gamma);
-    lab_explain_source(ex, 0, index);
-    lab_explain_source(ex, 1, c);
-    lab_explain_term(ex, beta, "%.6g", beta);
-    lab_explain_source(ex, 2, c);
-}
-
-/* in: dy, xhat, gamma; out: dxhat, dgamma, dbeta */
-static void explain_scale_back(struct lab_explainer *ex, int out_slot,
-                               int64_t index)
-{
-    int64_t C = lab_explain_in_shape(ex, 2)->dim[0];
-    if (out_slot == 0) {
-        int64_t c = channel_at(ex, index, C);
-        double dy = lab_explain_in(ex, 0, index);
-        double gamma = lab_explain_in(ex, 2, c);
-        lab_explain_symbolic(ex, "dy * gamma");
-        lab_explain_let(ex, "dy", 0, index);
-        lab_explain_let(ex, "gamma", 2, c);
-        lab_explain_term(ex, dy * gamma, "%.6g*%.6g", dy, gamma);
-        lab_explain_source(ex, 0, index);
-        lab_explain_source(ex, 2, c);
-        return;
-    }
-    struct channel ch = channel_of(ex, 0, C, index);
-    lab_explain_symbolic(ex,
-                         out_slot == 1 ? "sum over channel %lld of dy * xhat"
-                                       : "sum over channel %lld of dy",
-                         (long long)index);
-    lab_explain_where(ex, "dy is %s", lab_explain_in_name(ex, 0));
-    if (out_slot == 1)
-        lab_explain_where(ex, "xhat is %s", lab_explain_in_name(ex, 1));
-    for (int64_t k = 0; k < ch.elements; k++) {
-        int64_t i = element_of(&ch, k);
-        double dy = lab_explain_in(ex, 0, i);
-        double xhat = lab_explain_in(ex, 1, i);
-        if (out_slot == 1)
-            lab_explain_term(ex, dy * xhat, "%.6g*%.6g", dy, xhat);
-        else
-            lab_explain_term(ex, dy, "%.6g", dy);
-        lab_explain_source(ex, 0, i);
-        if (out_slot == 1)
-            lab_explain_source(ex, 1, i);
-    }
-}
-
-/* in: dxhat, xhat, rstd */
-static void explain_normalize_back(struct lab_explainer *ex, int out_slot,
-                                   int64_t index)
-{
-    int64_t C = lab_explain_in_shape(ex, 2)->dim[0];
-    struct channel ch = channel_of(ex, 0, C, channel_at(ex, index, C));
-    double dot = 0;
-    (void)out_slot;
-    for (int64_t k = 0; k < ch.elements; k++) {
-        int64_t i = element_of(&ch, k);
-        dot += lab_explain_in(ex, 0, i) * lab_explain_in(ex, 1, i);
-    }
-    dot /= (double)ch.elements;
-    double mean = mean_of(ex, &ch, 0);
-    double g = lab_explain_in(ex, 0, index);
-    double xhat = lab_explain_in(ex, 1, index);
-    double rstd = lab_explain_in(ex, 2, ch.c);
-    lab_explain_source(ex, 0, index);
-    lab_explain_source(ex, 1, index);
-    lab_explain_source(ex, 2, ch.c);
-    lab_explain_symbolic(ex, "rstd (dxhat - mean(dxhat) - xhat "
-                             "mean(dxhat xhat)), means over the channel");
-    lab_explain_numeric(ex, "%.6g (%.6g - %.6g - %.6g * %.6g)", rstd, g, mean,
-                        xhat, dot);
-    lab_explain_let(ex, "rstd", 2, ch.c);
-    lab_explain_let(ex, "dxhat", 0, index);
-    lab_explain_let(ex, "xhat", 1, index);
-    lab_explain_where(ex, "mean(dxhat) = %.6g; mean(dxhat xhat) = %.6g", mean,
-                      dot);
-    lab_explain_value(ex, rstd * (g - mean - xhat * dot));
-}
-
-/* ---- steps ---- */
-
 struct node {
     struct lab_batch_norm_params p;
     struct lab_shape shape;
     struct lab_shape channels;
-    double elements; /* of x */
+    const char *axes; /* of x */
+    double elements;  /* of x */
 };
 
 static bool node_of(struct lab_builder *b, struct node *n)
@@ -280,6 +40,7 @@ static bool node_of(struct lab_builder *b, struct node *n)
     n->p.momentum = lab_build_attr(b, "momentum")->f;
     n->p.inner = nchw ? n->shape.dim[2] * n->shape.dim[3] : 1;
     n->channels = (struct lab_shape){1, {C}};
+    n->axes = rank == 2 ? "n,c" : nchw ? "n,c,h,w" : "n,h,w,c";
     if (lab_shape_count(&n->shape, &count))
         return false;
     n->elements = (double)count;
@@ -293,6 +54,20 @@ static bool node_of(struct lab_builder *b, struct node *n)
     return true;
 }
 
+/* Outputs mean, rstd, running_mean and running_var, from output `mean` on, of
+ * `E` values a channel. */
+static void stats_formula(char *out, size_t cap, const char *before, int mean,
+                          int64_t E)
+{
+    snprintf(out, cap,
+             "%s$o%d[c] = mean $i0; $o%d[c] = 1/sqrt(mean ($i0 - $o%d[c])^2 + "
+             "eps); $o%d[c] = (1 - momentum) * $o%d[c] + momentum * $o%d[c]; "
+             "$o%d[c] = (1 - momentum) * $o%d[c] + momentum * mean ($i0 - "
+             "$o%d[c])^2 * %lld/%lld",
+             before, mean, mean + 1, mean, mean + 2, mean + 2, mean, mean + 3,
+             mean + 3, mean, (long long)E, (long long)E - 1);
+}
+
 static void stats_step(struct lab_builder *b, const struct node *n)
 {
     enum lab_dtype real = lab_build_real(b);
@@ -302,6 +77,9 @@ static void stats_step(struct lab_builder *b, const struct node *n)
         lab_build_node_state(b, "running_mean", &n->channels, LAB_INIT_ZERO);
     int running_var =
         lab_build_node_state(b, "running_var", &n->channels, LAB_INIT_ONE);
+    char formula[LAB_GROUP_FORMULA];
+    stats_formula(formula, sizeof(formula), "", 0,
+                  (int64_t)n->elements / n->channels.dim[0]);
     lab_build_step(b,
                    &(struct lab_step_def){
                        .name = "stats",
@@ -313,9 +91,10 @@ static void stats_step(struct lab_builder *b, const struct node *n)
                        .params = &n->p,
                        .params_bytes = sizeof(n->p),
                        .flop = 4 * n->elements,
-                       .formula = "$o0[c] = mean of channel c of $i0; $o1[c] = "
+                       .formula = formula,
+                       .display = "$o0[c] = mean of channel c of $i0; $o1[c] = "
                                   "1/sqrt(mean ($i0 - $o0[c])^2 + eps)",
-                       .explain = explain_stats});
+                       .axes = n->axes});
 }
 
 static void forward(struct lab_builder *b)
@@ -339,9 +118,9 @@ static void forward(struct lab_builder *b)
                .n_out = 1,
                .params = &n.p,
                .params_bytes = sizeof(n.p),
-               .flop = 2 * n.elements,
-               .formula = "$o0 = ($i0 - $i1[c]) $i2[c]",
-               .explain = explain_normalize});
+               .formula = "$o0 = ($i0 - $i1[c]) ~ $i2[c]",
+               .axes = n.axes,
+               .names = "x mean rstd"});
     lab_build_step(
         b, &(struct lab_step_def){.name = "scale",
                                   .phase = LAB_FORWARD,
@@ -351,9 +130,9 @@ static void forward(struct lab_builder *b)
                                   .n_out = 1,
                                   .params = &n.p,
                                   .params_bytes = sizeof(n.p),
-                                  .flop = 2 * n.elements,
-                                  .formula = "$o0 = $i0 $i1[c] + $i2[c]",
-                                  .explain = explain_scale});
+                                  .formula = "$o0 = $i0 ~ $i1[c] + $i2[c]",
+                                  .axes = n.axes,
+                                  .names = "xhat gamma beta"});
 }
 
 static void normalize_back(struct lab_builder *b, const struct node *n,
@@ -370,10 +149,10 @@ static void normalize_back(struct lab_builder *b, const struct node *n,
             .n_out = 1,
             .params = &n->p,
             .params_bytes = sizeof(n->p),
-            .flop = 7 * n->elements,
-            .formula = "$o0 = $i2[c] ($i0 - mean $i0 - $i1 mean($i0 $i1)), "
-                       "means over the channel",
-            .explain = explain_normalize_back});
+            .formula = "$o0 = $i2[c] ($i0 - mean $i0 - $i1 mean($i0 $i1)) "
+                       "\"means over the channel\", means over the channel",
+            .axes = n->axes,
+            .names = "dxhat xhat rstd"});
 }
 
 static void backward(struct lab_builder *b)
@@ -398,99 +177,67 @@ static void backward(struct lab_builder *b)
             .n_out = 3,
             .params = &n.p,
             .params_bytes = sizeof(n.p),
-            .flop = (dx >= 0 ? 4 : 3) * n.elements,
-            .formula = dx >= 0 ? "$o0 = $i0 $i2[c]; $o1[c] = sum $i0 $i1; "
-                                 "$o2[c] = sum $i0, over the channel"
-                               : "$o1[c] = sum $i0 $i1; $o2[c] = sum $i0, over "
-                                 "the channel",
-            .explain = explain_scale_back});
+            .formula = "$o0 = $i0 ~ $i2[c]; $o1[c] = sum $i0 ~ $i1; $o2[c] = "
+                       "sum $i0, over the channel",
+            .axes = n.axes,
+            .names = "dy xhat gamma"});
     if (dx >= 0)
         normalize_back(b, &n, dxhat, dx);
 }
 
-/* ---- the group: from x to y, and back, without what lies between ---- */
+/* ---- the group: from x to y, and back, in one step each ---- */
 
-/* in: x, gamma, beta; out: y, mean, rstd, running_mean, running_var */
-void lab_batch_norm_explain_group(struct lab_explainer *ex, int out_slot,
-                                  int64_t index)
+static void group(const struct lab_plan *plan, const struct lab_node *node,
+                  enum lab_phase phase, const struct lab_node *absorbed,
+                  struct lab_group_step *out)
 {
-    const struct lab_batch_norm_params *p = lab_explain_params(ex);
-    if (out_slot > 0) {
-        explain_statistic(ex, out_slot - 1, out_slot, index);
+    const struct lab_step *stats = &plan->steps[node->first_step[LAB_FORWARD]];
+    const struct lab_step *scale = stats + 2;
+    struct lab_step_def *def = &out->def;
+    const struct lab_tensor *x = &plan->tensors[stats->in[0]];
+    (void)absorbed;
+    def->axes = stats->axes;
+    memcpy(out->params.bytes, stats->params,
+           sizeof(struct lab_batch_norm_params));
+    def->params = out->params.bytes;
+    def->params_bytes = sizeof(struct lab_batch_norm_params);
+    for (int i = 0; i < node->n_steps[phase]; i++)
+        def->flop += plan->steps[node->first_step[phase] + i].flop;
+    if (phase == LAB_FORWARD) {
+        const int in[] = {stats->in[0], scale->in[1], scale->in[2]};
+        const int all[] = {scale->out[0], stats->out[0], stats->out[1],
+                           stats->out[2], stats->out[3]};
+        memcpy(def->in, in, sizeof(in));
+        memcpy(def->out, all, sizeof(all));
+        def->n_in = 3;
+        def->n_out = 5;
+        stats_formula(out->formula, LAB_GROUP_FORMULA,
+                      "$o0 = ($i0 - $o1[c]) $o2[c] $i1[c] + $i2[c]; ", 1,
+                      x->count / plan->tensors[scale->in[1]].count);
+        def->formula = out->formula;
+        def->display = "$o0 = ($i0 - $o1[c]) $o2[c] $i1[c] + $i2[c]";
+        def->names = "x gamma beta";
         return;
     }
-    int64_t C = lab_explain_in_shape(ex, 1)->dim[0];
-    struct channel ch = channel_of(ex, 0, C, channel_at(ex, index, C));
-    double mean = mean_of(ex, &ch, 0);
-    double rstd = 1 / sqrt(variance_of(ex, &ch, mean) + p->eps);
-    double x = lab_explain_in(ex, 0, index);
-    double gamma = lab_explain_in(ex, 1, ch.c);
-    double beta = lab_explain_in(ex, 2, ch.c);
-    for (int slot = 0; slot < 3; slot++)
-        lab_explain_source(ex, slot, slot == 0 ? index : ch.c);
-    lab_explain_symbolic(ex, "(x - mean) rstd gamma + beta");
-    lab_explain_let(ex, "x", 0, index);
-    lab_explain_where(ex, "mean = %.6g and rstd = %.6g of channel %lld", mean,
-                      rstd, (long long)ch.c);
-    lab_explain_let(ex, "gamma", 1, ch.c);
-    lab_explain_let(ex, "beta", 2, ch.c);
-    lab_explain_numeric(ex, "(%.6g - %.6g) %.6g %.6g + %.6g", x, mean, rstd,
-                        gamma, beta);
-    lab_explain_value(ex, (x - mean) * rstd * gamma + beta);
-}
-
-/* in: dy, x, gamma, mean, rstd; out: dx, dgamma, dbeta */
-void lab_batch_norm_explain_group_back(struct lab_explainer *ex, int out_slot,
-                                       int64_t index)
-{
-    int64_t C = lab_explain_in_shape(ex, 2)->dim[0];
-    struct channel ch =
-        channel_of(ex, 0, C, out_slot > 0 ? index : channel_at(ex, index, C));
-    double mean = lab_explain_in(ex, 3, ch.c);
-    double rstd = lab_explain_in(ex, 4, ch.c);
-    double dy_sum = 0;
-    double dot = 0;
-    for (int64_t k = 0; k < ch.elements; k++) {
-        int64_t i = element_of(&ch, k);
-        double dy = lab_explain_in(ex, 0, i);
-        double xhat = (lab_explain_in(ex, 1, i) - mean) * rstd;
-        dy_sum += dy;
-        dot += dy * xhat;
-        if (out_slot > 0)
-            lab_explain_term(ex, out_slot == 1 ? dy * xhat : dy,
-                             out_slot == 1 ? "%.6g*%.6g" : "%.6g", dy, xhat);
-        if (out_slot > 0)
-            lab_explain_source(ex, 0, i);
-    }
-    if (out_slot > 0) {
-        lab_explain_symbolic(ex, "sum over channel %lld of dy%s",
-                             (long long)ch.c,
-                             out_slot == 1 ? " * (x - mean) rstd" : "");
-        lab_explain_where(ex, "dy is %s", lab_explain_in_name(ex, 0));
-        if (out_slot == 1)
-            lab_explain_where(ex, "x is %s; mean = %.6g; rstd = %.6g",
-                              lab_explain_in_name(ex, 1), mean, rstd);
-        return;
-    }
-    double E = (double)ch.elements;
-    double gamma = lab_explain_in(ex, 2, ch.c);
-    double dy = lab_explain_in(ex, 0, index);
-    double xhat = (lab_explain_in(ex, 1, index) - mean) * rstd;
-    lab_explain_source(ex, 0, index);
-    lab_explain_source(ex, 1, index);
-    lab_explain_symbolic(ex, "rstd gamma (dy - mean(dy) - xhat mean(dy xhat)), "
-                             "means over the channel");
-    lab_explain_numeric(ex, "%.6g %.6g (%.6g - %.6g - %.6g * %.6g)", rstd,
-                        gamma, dy, dy_sum / E, xhat, dot / E);
-    lab_explain_let(ex, "rstd", 4, ch.c);
-    lab_explain_let(ex, "gamma", 2, ch.c);
-    lab_explain_let(ex, "dy", 0, index);
-    lab_explain_where(ex, "xhat = (x - mean) rstd = %.6g", xhat);
-    lab_explain_let(ex, "x", 1, index);
-    lab_explain_let(ex, "mean", 3, ch.c);
-    lab_explain_where(ex, "mean(dy) = %.6g; mean(dy xhat) = %.6g", dy_sum / E,
-                      dot / E);
-    lab_explain_value(ex, rstd * gamma * (dy - dy_sum / E - xhat * dot / E));
+    const struct lab_step *back = &plan->steps[node->first_step[LAB_BACKWARD]];
+    const int in[] = {back->in[0], stats->in[0], scale->in[1], stats->out[0],
+                      stats->out[1]};
+    bool dx = node->n_steps[LAB_BACKWARD] > 1;
+    memcpy(def->in, in, sizeof(in));
+    def->n_in = 5;
+    def->out[0] = dx ? back[1].out[0] : LAB_NO_TENSOR;
+    def->out[1] = back->out[1];
+    def->out[2] = back->out[2];
+    def->n_out = 3;
+    def->formula =
+        "$o0 = $i4[c] $i2[c] ($i0 - mean $i0 - ($i1 - $i3[c]) $i4[c] mean($i0 "
+        "($i1 - $i3[c]) $i4[c])) \"means over the channel\"; $o1[c] = sum $i0 "
+        "($i1 - $i3[c]) $i4[c]; $o2[c] = sum $i0";
+    def->display =
+        "xhat = ($i1 - $i3[c]) $i4[c]; $o1[c] = sum $i0 xhat; $o2[c] "
+        "= sum $i0; the gradient of $i1 is $i4[c] $i2[c] ($i0 - mean "
+        "$i0 - xhat mean($i0 xhat))";
+    def->names = "dy x gamma mean rstd";
 }
 
 static bool check(int turn, struct lab_op_check *c)
@@ -515,5 +262,5 @@ const struct lab_op_def lab_op_batch_norm = {.name = "batch_norm",
                                              .forward = forward,
                                              .backward = backward,
                                              .check = check,
-                                             .group = lab_batch_norm_group,
+                                             .group = group,
                                              .group_both = true};

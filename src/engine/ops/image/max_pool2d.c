@@ -125,7 +125,7 @@ static void forward(struct lab_builder *b)
                .params = &p.params,
                .params_bytes = sizeof(p.params),
                .flop = p.elements,
-               .formula = "$o0[oh,ow] = max over the window of $i0; $o1 = its "
+               .formula = "!$o0[oh,ow] = max over the window of $i0; $o1 = its "
                           "place",
                .explain = explain_forward});
 }
@@ -150,7 +150,7 @@ static void backward(struct lab_builder *b)
                .params = &p.params,
                .params_bytes = sizeof(p.params),
                .flop = (double)n,
-               .formula = "$o0[i] = sum of $i0 where $i1 = i",
+               .formula = "!$o0[i] = sum of $i0 where $i1 = i",
                .explain = explain_backward});
 }
 
@@ -178,7 +178,7 @@ static void group(const struct lab_plan *plan, const struct lab_node *node,
         def->in[0] = pool->in[0];
         def->n_in = 1;
         def->out[0] = pool->out[0];
-        def->formula = "$o0[oh,ow] = max over the window of $i0";
+        def->formula = "!$o0[oh,ow] = max over the window of $i0";
         def->explain = explain_forward;
         return;
     }
@@ -188,7 +188,7 @@ static void group(const struct lab_plan *plan, const struct lab_node *node,
     def->in[2] = pool->out[0];
     def->n_in = 3;
     def->out[0] = back->out[0];
-    def->formula = "$o0[i] = sum of $i0 over the windows whose $i2 is $i1[i]";
+    def->formula = "!$o0[i] = sum of $i0 over the windows whose $i2 is $i1[i]";
     def->explain = explain_group_back;
 }
 

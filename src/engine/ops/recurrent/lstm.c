@@ -24,85 +24,7 @@ static int64_t cols(const struct lab_shape *s)
 
 /* ---- explanations ---- */
 
-static void explain_gates(struct lab_explainer *ex, int out_slot, int64_t index)
-{
-    int64_t K = cols(lab_explain_out_shape(ex, out_slot));
-    int64_t D = cols(lab_explain_in_shape(ex, 0));
-    int64_t H = cols(lab_explain_in_shape(ex, 1));
-    long long n = index / K;
-    long long k = index % K;
-    lab_explain_symbolic(
-        ex,
-        "sum_d %s[%lld,d] * %s[%lld,d] + sum_j %s[%lld,j] * %s[%lld,j] + "
-        "%s[%lld]",
-        lab_explain_in_name(ex, 0), n, lab_explain_in_name(ex, 2), k,
-        lab_explain_in_name(ex, 1), n, lab_explain_in_name(ex, 3), k,
-        lab_explain_in_name(ex, 4), k);
-    lab_recurrent_products(ex, 0, n * D, 1, 2, k * D, 1, D);
-    lab_recurrent_products(ex, 1, n * H, 1, 3, k * H, 1, H);
-    lab_recurrent_number(ex, 4, k);
-}
-
-enum { GATE_A, GATE_I, GATE_F, GATE_O, CELL_C, CELL_H };
-
-/* A gate's value, from z. */
-static double gate_of(struct lab_explainer *ex, int gate, int64_t index)
-{
-    int64_t H = cols(lab_explain_in_shape(ex, 1));
-    double z = lab_explain_in(ex, 0, index / H * 4 * H + gate * H + index % H);
-    return gate == GATE_A ? tanh(z) : lab_sigmoid(z);
-}
-
-static void explain_gate(struct lab_explainer *ex, int gate, int64_t index)
-{
-    int64_t H = cols(lab_explain_in_shape(ex, 1));
-    int64_t at = index / H * 4 * H + gate * H + index % H;
-    const char *fn = gate == GATE_A ? "tanh" : "sigmoid";
-    double z = lab_explain_in(ex, 0, at);
-    lab_explain_source(ex, 0, at);
-    lab_explain_symbolic(ex, "%s(%s[%lld,%lld])", fn,
-                         lab_explain_in_name(ex, 0), (long long)(index / H),
-                         (long long)(gate * H + index % H));
-    lab_explain_numeric(ex, "%s(%.6g)", fn, z);
-    lab_explain_value(ex, gate_of(ex, gate, index));
-}
-
-static void explain_cell(struct lab_explainer *ex, int out_slot, int64_t index)
-{
-    if (out_slot < CELL_C) {
-        explain_gate(ex, out_slot, index);
-        return;
-    }
-    char at[LAB_SHAPE_TEXT];
-    lab_explain_at(lab_explain_out_shape(ex, out_slot), index, at);
-    double a = gate_of(ex, GATE_A, index);
-    double i = gate_of(ex, GATE_I, index);
-    double f = gate_of(ex, GATE_F, index);
-    double o = gate_of(ex, GATE_O, index);
-    double cp = lab_explain_in(ex, 1, index);
-    double c = a * i + f * cp;
-    if (out_slot == CELL_H) {
-        lab_explain_source_out(ex, CELL_C, index);
-        lab_explain_source_out(ex, GATE_O, index);
-        lab_explain_symbolic(ex, "tanh(%s[%s]) * %s[%s]",
-                             lab_explain_out_name(ex, CELL_C), at,
-                             lab_explain_out_name(ex, GATE_O), at);
-        lab_explain_numeric(ex, "tanh(%.6g)*%.6g", c, o);
-        lab_explain_value(ex, tanh(c) * o);
-        return;
-    }
-    lab_explain_symbolic(ex, "%s[%s] * %s[%s] + %s[%s] * %s[%s]",
-                         lab_explain_out_name(ex, GATE_A), at,
-                         lab_explain_out_name(ex, GATE_I), at,
-                         lab_explain_out_name(ex, GATE_F), at,
-                         lab_explain_in_name(ex, 1), at);
-    lab_explain_term(ex, a * i, "%.6g*%.6g", a, i);
-    lab_explain_source_out(ex, GATE_A, index);
-    lab_explain_source_out(ex, GATE_I, index);
-    lab_explain_term(ex, f * cp, "%.6g*%.6g", f, cp);
-    lab_explain_source_out(ex, GATE_F, index);
-    lab_explain_source(ex, 1, index);
-}
+enum { GATE_A, GATE_I, GATE_F, GATE_O };
 
 /* One element of the cell, backward. */
 struct cell {
@@ -248,90 +170,26 @@ static void explain_cell_back(struct lab_explainer *ex, int out_slot,
     lab_explain_value(ex, s.dc * s.f);
 }
 
-static void explain_gates_back(struct lab_explainer *ex, int out_slot,
-                               int64_t index)
-{
-    int64_t H = cols(lab_explain_out_shape(ex, out_slot));
-    int64_t K = cols(lab_explain_in_shape(ex, 0));
-    lab_explain_symbolic(ex, "sum_k %s[%lld,k] * %s[k,%lld]",
-                         lab_explain_in_name(ex, 0), (long long)(index / H),
-                         lab_explain_in_name(ex, 1), (long long)(index % H));
-    lab_recurrent_products(ex, 0, index / H * K, 1, 1, index % H, H, K);
-}
-
-static void explain_weights(struct lab_explainer *ex, int out_slot,
-                            int64_t index)
-{
-    const struct lab_shape *dz = lab_explain_in_shape(ex, 0);
-    int64_t N = dz->dim[1];
-    int64_t K = dz->dim[2];
-    int64_t rows = dz->dim[0] * N;
-    const char *name = lab_explain_in_name(ex, 0);
-    if (out_slot == 2) {
-        lab_explain_symbolic(ex, "sum_t sum_n %s[t,n,%lld]", name,
-                             (long long)index);
-        for (int64_t r = 0; r < rows; r++)
-            lab_recurrent_number(ex, 0, r * K + index);
-        return;
-    }
-    int64_t width = cols(lab_explain_out_shape(ex, out_slot));
-    int64_t k = index / width;
-    int64_t j = index % width;
-    if (out_slot == 0) {
-        lab_explain_symbolic(ex, "sum_t sum_n %s[t,n,%lld] * %s[t,n,%lld]",
-                             name, (long long)k, lab_explain_in_name(ex, 1),
-                             (long long)j);
-        lab_recurrent_products(ex, 0, k, K, 1, j, width, rows);
-        return;
-    }
-    lab_explain_symbolic(
-        ex,
-        "sum_n %s[0,n,%lld] * %s[n,%lld] + sum_t sum_n %s[t,n,%lld] * "
-        "%s[t-1,n,%lld]",
-        name, (long long)k, lab_explain_in_name(ex, 3), (long long)j, name,
-        (long long)k, lab_explain_in_name(ex, 2), (long long)j);
-    lab_recurrent_products(ex, 0, k, K, 3, j, width, N);
-    lab_recurrent_products(ex, 0, N * K + k, K, 2, j, width, rows - N);
-}
-
-static void explain_input_back(struct lab_explainer *ex, int out_slot,
-                               int64_t index)
-{
-    const struct lab_shape *out = lab_explain_out_shape(ex, out_slot);
-    int64_t K = cols(lab_explain_in_shape(ex, 0));
-    int64_t at[LAB_MAX_RANK];
-    lab_shape_unravel(out, index, at);
-    lab_explain_symbolic(ex, "sum_k %s[%lld,%lld,k] * %s[k,%lld]",
-                         lab_explain_in_name(ex, 0), (long long)at[1],
-                         (long long)at[0], lab_explain_in_name(ex, 1),
-                         (long long)at[2]);
-    lab_recurrent_products(ex, 0, (at[1] * out->dim[0] + at[0]) * K, 1, 1,
-                           at[2], out->dim[2], K);
-}
-
 /* ---- steps ---- */
 
 static void forward_gates(struct lab_builder *b, const struct lab_recurrent *r,
                           int64_t t, int z)
 {
-    double n4h = 4 * (double)r->n * (double)r->h;
     int before = lab_recurrent_before(b, r, "h", 0, t);
-    lab_build_step(
-        b, &(struct lab_step_def){
-               .name = "gates",
-               .numbered = true,
-               .number = (int)t,
-               .phase = LAB_FORWARD,
-               .in = {lab_recurrent_find(b, "x", t), before,
-                      lab_build_find(b, "W"), lab_build_find(b, "U"),
-                      lab_build_find(b, "b")},
-               .n_in = 5,
-               .out = {z},
-               .n_out = 1,
-               .flop = n4h * (2 * (double)r->d + 2 * (double)r->h + 1),
-               .formula = "$o0[n,k] = sum_d $i0[n,d] * $i2[k,d] + sum_j "
-                          "$i1[n,j] * $i3[k,j] + $i4[k]",
-               .explain = explain_gates});
+    lab_build_step(b, &(struct lab_step_def){
+                          .name = "gates",
+                          .numbered = true,
+                          .number = (int)t,
+                          .phase = LAB_FORWARD,
+                          .in = {lab_recurrent_find(b, "x", t), before,
+                                 lab_build_find(b, "W"), lab_build_find(b, "U"),
+                                 lab_build_find(b, "b")},
+                          .n_in = 5,
+                          .out = {z},
+                          .n_out = 1,
+                          .formula =
+                              "$o0[n,k] = sum_d $i0[n,d] * $i2[k,d] + sum_j "
+                              "$i1[n,j] * $i3[k,j] + $i4[k]"});
 }
 
 static void forward_cell(struct lab_builder *b, const struct lab_recurrent *r,
@@ -339,6 +197,14 @@ static void forward_cell(struct lab_builder *b, const struct lab_recurrent *r,
 {
     static const char *const part[] = {"a", "i", "f", "o", "c"};
     int before = lab_recurrent_before(b, r, "c", 1, t);
+    long long H = (long long)r->h;
+    char formula[256];
+    snprintf(formula, sizeof(formula),
+             "$o0[n,j] = tanh($i0[n,j]); $o1[n,j] = sigmoid($i0[n,%lld+j]); "
+             "$o2[n,j] = sigmoid($i0[n,%lld+j]); $o3[n,j] = "
+             "sigmoid($i0[n,%lld+j]); $o4 = $o0 * $o1 + $o2 * $i1; $o5 = "
+             "tanh($o4) * $o3",
+             H, 2 * H, 3 * H);
     struct lab_step_def def = {
         .name = "cell",
         .numbered = true,
@@ -347,13 +213,12 @@ static void forward_cell(struct lab_builder *b, const struct lab_recurrent *r,
         .in = {z, before},
         .n_in = 2,
         .n_out = 6,
-        .flop = 18 * (double)r->n * (double)r->h,
-        .formula = "$o0 = tanh($i0 a); $o1, $o2, $o3 = sigmoid($i0 i, f, o); "
-                   "$o4 = $o0 * $o1 + $o2 * $i1; $o5 = tanh($o4) * $o3",
-        .explain = explain_cell};
+        .formula = formula,
+        .display = "$o0 = tanh($i0 a); $o1, $o2, $o3 = sigmoid($i0 i, f, o); "
+                   "$o4 = $o0 * $o1 + $o2 * $i1; $o5 = tanh($o4) * $o3"};
     for (int k = 0; k < 5; k++)
         def.out[k] = lab_recurrent_part(b, r, part[k], t, r->h, LAB_NO_TENSOR);
-    def.out[CELL_H] = lab_recurrent_part(b, r, "h", t, r->h, h);
+    def.out[5] = lab_recurrent_part(b, r, "h", t, r->h, h);
     lab_build_step(b, &def);
 }
 
@@ -400,7 +265,7 @@ static void cell_back_formula(char *out, size_t cap, int returned,
                      : later->f < 0 ? " + $i2"
                                     : " + $i2 * $i3";
     snprintf(out, cap,
-             "$o1 = %s; $o2 = $o1 * $i7 * (1 - tanh($i8)^2)%s; $o0 = [$o2 $i5 "
+             "!$o1 = %s; $o2 = $o1 * $i7 * (1 - tanh($i8)^2)%s; $o0 = [$o2 $i5 "
              "(1-$i4^2), $o2 $i4 $i5 (1-$i5), $o2 $i9 $i6 (1-$i6), $o1 "
              "tanh($i8) $i7 (1-$i7)]",
              dh, dc);
@@ -442,26 +307,22 @@ static int backward_gates(struct lab_builder *b, const struct lab_recurrent *r,
     int dh = t > 0
                  ? lab_recurrent_grad(b, r, "h", t - 1, "gates", LAB_NO_TENSOR)
                  : lab_recurrent_start_grad(b, r, "h", 0);
-    lab_build_step(b,
-                   &(struct lab_step_def){
-                       .name = "gates",
-                       .numbered = true,
-                       .number = (int)t,
-                       .phase = LAB_BACKWARD,
-                       .in = {dz, lab_build_find(b, "U")},
-                       .n_in = 2,
-                       .out = {dh},
-                       .n_out = 1,
-                       .flop = 8 * (double)r->n * (double)r->h * (double)r->h,
-                       .formula = "$o0[n,j] = sum_k $i0[n,k] * $i1[k,j]",
-                       .explain = explain_gates_back});
+    lab_build_step(b, &(struct lab_step_def){
+                          .name = "gates",
+                          .numbered = true,
+                          .number = (int)t,
+                          .phase = LAB_BACKWARD,
+                          .in = {dz, lab_build_find(b, "U")},
+                          .n_in = 2,
+                          .out = {dh},
+                          .n_out = 1,
+                          .formula = "$o0[n,j] = sum_k $i0[n,k] * $i1[k,j]"});
     return dh;
 }
 
 static void backward_weights(struct lab_builder *b,
                              const struct lab_recurrent *r, int dz)
 {
-    double each = 4 * (double)r->h * (double)r->t * (double)r->n;
     int W = lab_build_find(b, "W");
     int dW = lab_build_grad(b, W);
     int dU = lab_build_grad(b, lab_build_find(b, "U"));
@@ -470,18 +331,18 @@ static void backward_weights(struct lab_builder *b,
         b, r, dz,
         &(struct lab_step_def){
             .out = {dW, dU, db},
-            .flop = each * (2 * (double)r->d + 2 * (double)r->h + 1),
             .formula =
+                "$o0[k,d] = sum_t sum_n $i0[t,n,k] * $i1[t,n,d]; $o1[k,j] = "
+                "sum_n $i0[0,n,k] * $i3[n,j] + sum_t sum_n $i0[t,n,k] * "
+                "$i2[t-1,n,j]; $o2[k] = sum_t sum_n $i0[t,n,k]",
+            .display =
                 "$o0[k,d] = sum_tn $i0[t,n,k] * $i1[t,n,d]; $o1[k,j] = "
                 "sum_tn $i0[t,n,k] * $i2[t-1,n,j], $i2[-1] = $i3; $o2[k] = "
-                "sum_tn $i0[t,n,k]",
-            .explain = explain_weights});
+                "sum_tn $i0[t,n,k]"});
     lab_recurrent_input_step(
         b, dz, W,
-        &(struct lab_step_def){.flop = each * 2 * (double)r->d,
-                               .formula =
-                                   "$o0[n,t,d] = sum_k $i0[t,n,k] * $i1[k,d]",
-                               .explain = explain_input_back});
+        &(struct lab_step_def){.formula =
+                                   "$o0[n,t,d] = sum_k $i0[t,n,k] * $i1[k,d]"});
 }
 
 static void backward(struct lab_builder *b)

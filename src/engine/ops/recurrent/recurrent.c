@@ -100,23 +100,6 @@ double lab_recurrent_number(struct lab_explainer *ex, int slot, int64_t index)
     return v;
 }
 
-/* A copy: with the first two axes of a sequence exchanged. */
-static void explain_turn(struct lab_explainer *ex, int out_slot, int64_t index)
-{
-    const struct lab_shape *in = lab_explain_in_shape(ex, 0);
-    const struct lab_shape *out = lab_explain_out_shape(ex, out_slot);
-    char text[LAB_SHAPE_TEXT];
-    int64_t from = index;
-    if (in->rank == 3) {
-        int64_t at[LAB_MAX_RANK];
-        lab_shape_unravel(out, index, at);
-        from = lab_shape_ravel(in, (int64_t[]){at[1], at[0], at[2]}, 3);
-    }
-    lab_explain_symbolic(ex, "%s[%s], unchanged", lab_explain_in_name(ex, 0),
-                         lab_explain_at(in, from, text));
-    lab_recurrent_number(ex, 0, from);
-}
-
 /* ---- steps ---- */
 
 void lab_recurrent_input(struct lab_builder *b, const struct lab_recurrent *r)
@@ -132,8 +115,8 @@ void lab_recurrent_input(struct lab_builder *b, const struct lab_recurrent *r)
                                           .n_in = 1,
                                           .out = {xs},
                                           .n_out = 1,
-                                          .formula = "$o0[t,n,d] = $i0[n,t,d]",
-                                          .explain = explain_turn});
+                                          .formula = "$o0[t,n,d] = $i0[n,t,d] "
+                                                     "\"unchanged\""});
 }
 
 void lab_recurrent_return(struct lab_builder *b, const struct lab_recurrent *r)
@@ -152,8 +135,8 @@ void lab_recurrent_return(struct lab_builder *b, const struct lab_recurrent *r)
                .n_in = 1,
                .out = {out},
                .n_out = 1,
-               .formula = r->last ? "$o0 = $i0" : "$o0[n,t,j] = $i0[t,n,j]",
-               .explain = explain_turn});
+               .formula = r->last ? "$o0 = $i0 \"unchanged\""
+                                  : "$o0[n,t,j] = $i0[t,n,j] \"unchanged\""});
 }
 
 int lab_recurrent_return_grad(struct lab_builder *b,
@@ -169,8 +152,8 @@ int lab_recurrent_return_grad(struct lab_builder *b,
                                           .n_in = 1,
                                           .out = {whole},
                                           .n_out = 1,
-                                          .formula = "$o0[t,n,j] = $i0[n,t,j]",
-                                          .explain = explain_turn});
+                                          .formula = "$o0[t,n,j] = $i0[n,t,j] "
+                                                     "\"unchanged\""});
     return whole;
 }
 

@@ -3,9 +3,6 @@
  * of the weights is one sum over all of them. */
 #include "recurrent/rnn.h"
 
-#include <math.h>
-
-#include "engine/explain.h"
 #include "recurrent.h"
 #include "recurrent_group.h"
 
@@ -15,142 +12,11 @@ static const struct lab_key_def keys[] = {
     {"return", LAB_KEY_CHOICE, false, 0, .choices = lab_recurrent_returns},
 };
 
-static int64_t cols(const struct lab_shape *s)
-{
-    return s->dim[s->rank - 1];
-}
-
-/* ---- explanations ---- */
-
-static void explain_sum(struct lab_explainer *ex, int out_slot, int64_t index)
-{
-    int64_t D = cols(lab_explain_in_shape(ex, 0));
-    int64_t H = cols(lab_explain_out_shape(ex, out_slot));
-    long long n = index / H;
-    long long j = index % H;
-    bool bias = lab_explain_has_in(ex, 4);
-    lab_explain_symbolic(
-        ex, "sum_d %s[%lld,d] * %s[d,%lld] + sum_k %s[%lld,k] * %s[k,%lld]%s%s",
-        lab_explain_in_name(ex, 0), n, lab_explain_in_name(ex, 2), j,
-        lab_explain_in_name(ex, 1), n, lab_explain_in_name(ex, 3), j,
-        bias ? " + " : "", bias ? lab_explain_in_name(ex, 4) : "");
-    lab_recurrent_products(ex, 0, n * D, 1, 2, j, H, D);
-    lab_recurrent_products(ex, 1, n * H, 1, 3, j, H, H);
-    if (bias)
-        lab_recurrent_number(ex, 4, j);
-}
-
-static void explain_tanh(struct lab_explainer *ex, int out_slot, int64_t index)
-{
-    double z = lab_explain_in(ex, 0, index);
-    char at[LAB_SHAPE_TEXT];
-    lab_explain_source(ex, 0, index);
-    lab_explain_symbolic(
-        ex, "tanh(%s[%s])", lab_explain_in_name(ex, 0),
-        lab_explain_at(lab_explain_out_shape(ex, out_slot), index, at));
-    lab_explain_numeric(ex, "tanh(%.6g)", z);
-    lab_explain_value(ex, tanh(z));
-}
-
-static void explain_tanh_back(struct lab_explainer *ex, int out_slot,
-                              int64_t index)
-{
-    bool both = lab_explain_has_in(ex, 0) && lab_explain_has_in(ex, 1);
-    int one = lab_explain_has_in(ex, 0) ? 0 : 1;
-    char at[LAB_SHAPE_TEXT];
-    lab_explain_at(lab_explain_in_shape(ex, 2), index, at);
-    if (out_slot == 1) {
-        if (both)
-            lab_explain_symbolic(ex, "%s[%s] + %s[%s]",
-                                 lab_explain_in_name(ex, 0), at,
-                                 lab_explain_in_name(ex, 1), at);
-        else
-            lab_explain_symbolic(ex, "%s[%s]", lab_explain_in_name(ex, one),
-                                 at);
-        lab_recurrent_number(ex, one, index);
-        if (both)
-            lab_recurrent_number(ex, 1, index);
-        return;
-    }
-    double dh = lab_explain_in(ex, one, index);
-    lab_explain_source(ex, one, index);
-    if (both) {
-        dh += lab_explain_in(ex, 1, index);
-        lab_explain_source(ex, 1, index);
-    }
-    double h = lab_explain_in(ex, 2, index);
-    lab_explain_source(ex, 2, index);
-    lab_explain_symbolic(ex, "%s[%s] * (1 - %s[%s]^2)",
-                         lab_explain_out_name(ex, 1), at,
-                         lab_explain_in_name(ex, 2), at);
-    lab_explain_numeric(ex, "%.6g*(1 - %.6g^2)", dh, h);
-    lab_explain_value(ex, dh * (1 - h * h));
-}
-
-static void explain_sum_back(struct lab_explainer *ex, int out_slot,
-                             int64_t index)
-{
-    int64_t H = cols(lab_explain_out_shape(ex, out_slot));
-    lab_explain_symbolic(ex, "sum_j %s[%lld,j] * %s[%lld,j]",
-                         lab_explain_in_name(ex, 0), (long long)(index / H),
-                         lab_explain_in_name(ex, 1), (long long)(index % H));
-    lab_recurrent_products(ex, 0, index / H * H, 1, 1, index % H * H, 1, H);
-}
-
-static void explain_weights(struct lab_explainer *ex, int out_slot,
-                            int64_t index)
-{
-    const struct lab_shape *dz = lab_explain_in_shape(ex, 0);
-    int64_t N = dz->dim[1];
-    int64_t H = dz->dim[2];
-    int64_t rows = dz->dim[0] * N;
-    int64_t j = index % H;
-    int64_t row = index / H;
-    const char *name = lab_explain_in_name(ex, 0);
-    if (out_slot == 2) {
-        lab_explain_symbolic(ex, "sum_t sum_n %s[t,n,%lld]", name,
-                             (long long)index);
-        for (int64_t r = 0; r < rows; r++)
-            lab_recurrent_number(ex, 0, r * H + index);
-    } else if (out_slot == 0) {
-        lab_explain_symbolic(ex, "sum_t sum_n %s[t,n,%lld] * %s[t,n,%lld]",
-                             lab_explain_in_name(ex, 1), (long long)row, name,
-                             (long long)j);
-        lab_recurrent_products(ex, 1, row, cols(lab_explain_in_shape(ex, 1)), 0,
-                               j, H, rows);
-    } else {
-        lab_explain_symbolic(
-            ex,
-            "sum_n %s[n,%lld] * %s[0,n,%lld] + sum_t sum_n %s[t-1,n,%lld] * "
-            "%s[t,n,%lld]",
-            lab_explain_in_name(ex, 3), (long long)row, name, (long long)j,
-            lab_explain_in_name(ex, 2), (long long)row, name, (long long)j);
-        lab_recurrent_products(ex, 3, row, H, 0, j, H, N);
-        lab_recurrent_products(ex, 2, row, H, 0, N * H + j, H, rows - N);
-    }
-}
-
-static void explain_input_back(struct lab_explainer *ex, int out_slot,
-                               int64_t index)
-{
-    const struct lab_shape *out = lab_explain_out_shape(ex, out_slot);
-    int64_t H = cols(lab_explain_in_shape(ex, 0));
-    int64_t at[LAB_MAX_RANK];
-    lab_shape_unravel(out, index, at);
-    lab_explain_symbolic(ex, "sum_j %s[%lld,%lld,j] * %s[%lld,j]",
-                         lab_explain_in_name(ex, 0), (long long)at[1],
-                         (long long)at[0], lab_explain_in_name(ex, 1),
-                         (long long)at[2]);
-    lab_recurrent_products(ex, 0, (at[1] * out->dim[0] + at[0]) * H, 1, 1,
-                           at[2] * H, 1, H);
-}
-
 /* ---- forward ---- */
 
 static void forward_step(struct lab_builder *b, const struct lab_recurrent *r,
                          int64_t t, int z, int h)
 {
-    double nh = (double)r->n * (double)r->h;
     int bias = lab_build_find(b, "b");
     int zt = lab_recurrent_part(b, r, "z", t, r->h, z);
     int before = lab_recurrent_before(b, r, "h", 0, t);
@@ -165,12 +31,10 @@ static void forward_step(struct lab_builder *b, const struct lab_recurrent *r,
                .n_in = 5,
                .out = {zt},
                .n_out = 1,
-               .flop = nh * (2 * (double)r->d + 2 * (double)r->h + (bias >= 0)),
                .formula = bias >= 0 ? "$o0[n,j] = sum_d $i0[n,d] * $i2[d,j] + "
                                       "sum_k $i1[n,k] * $i3[k,j] + $i4[j]"
                                     : "$o0[n,j] = sum_d $i0[n,d] * $i2[d,j] + "
-                                      "sum_k $i1[n,k] * $i3[k,j]",
-               .explain = explain_sum});
+                                      "sum_k $i1[n,k] * $i3[k,j]"});
     int ht = lab_recurrent_part(b, r, "h", t, r->h, h);
     lab_build_step(b, &(struct lab_step_def){.name = "tanh",
                                              .numbered = true,
@@ -180,9 +44,7 @@ static void forward_step(struct lab_builder *b, const struct lab_recurrent *r,
                                              .n_in = 1,
                                              .out = {ht},
                                              .n_out = 1,
-                                             .flop = nh,
-                                             .formula = "$o0 = tanh($i0)",
-                                             .explain = explain_tanh});
+                                             .formula = "$o0 = tanh($i0)"});
 }
 
 static void forward(struct lab_builder *b)
@@ -213,7 +75,6 @@ static void forward(struct lab_builder *b)
 static int backward_step(struct lab_builder *b, const struct lab_recurrent *r,
                          int64_t t, int dz, int returned, int later)
 {
-    double nh = (double)r->n * (double)r->h;
     const char *sum = "$o1 = $i0 + $i1; $o0 = $o1 * (1 - $i2^2)";
     if (returned < 0)
         sum = "$o1 = $i1; $o0 = $o1 * (1 - $i2^2)";
@@ -231,9 +92,7 @@ static int backward_step(struct lab_builder *b, const struct lab_recurrent *r,
                        .n_in = 3,
                        .out = {dzt, dht},
                        .n_out = 2,
-                       .flop = nh * (returned >= 0 && later >= 0 ? 4 : 3),
-                       .formula = sum,
-                       .explain = explain_tanh_back});
+                       .formula = sum});
     int before =
         t > 0 ? lab_recurrent_grad(b, r, "h", t - 1, "sum", LAB_NO_TENSOR)
               : lab_recurrent_start_grad(b, r, "h", 0);
@@ -246,16 +105,13 @@ static int backward_step(struct lab_builder *b, const struct lab_recurrent *r,
                           .n_in = 2,
                           .out = {before},
                           .n_out = 1,
-                          .flop = 2 * nh * (double)r->h,
-                          .formula = "$o0[n,k] = sum_j $i0[n,j] * $i1[k,j]",
-                          .explain = explain_sum_back});
+                          .formula = "$o0[n,k] = sum_j $i0[n,j] * $i1[k,j]"});
     return before;
 }
 
 static void backward_weights(struct lab_builder *b,
                              const struct lab_recurrent *r, int dz)
 {
-    double each = (double)r->h * (double)r->t * (double)r->n;
     int Wx = lab_build_find(b, "Wx");
     int bias = lab_build_find(b, "b");
     int dWx = lab_build_grad(b, Wx);
@@ -265,21 +121,17 @@ static void backward_weights(struct lab_builder *b,
         b, r, dz,
         &(struct lab_step_def){
             .out = {dWx, dWh, db},
-            .flop = each * (2 * (double)r->d + 2 * (double)r->h + (bias >= 0)),
-            .formula = bias >= 0
-                           ? "$o0[d,j] = sum_tn $i1[t,n,d] * $i0[t,n,j]; "
-                             "$o1[k,j] = sum_tn $i2[t-1,n,k] * $i0[t,n,j], "
-                             "$i2[-1] = $i3; $o2[j] = sum_tn $i0[t,n,j]"
-                           : "$o0[d,j] = sum_tn $i1[t,n,d] * $i0[t,n,j]; "
-                             "$o1[k,j] = sum_tn $i2[t-1,n,k] * $i0[t,n,j], "
-                             "$i2[-1] = $i3",
-            .explain = explain_weights});
+            .formula =
+                "$o0[d,j] = sum_t sum_n $i1[t,n,d] * $i0[t,n,j]; $o1[k,j] = "
+                "sum_n $i3[n,k] * $i0[0,n,j] + sum_t sum_n $i2[t-1,n,k] * "
+                "$i0[t,n,j]; $o2[j] = sum_t sum_n $i0[t,n,j]",
+            .display = "$o0[d,j] = sum_tn $i1[t,n,d] * $i0[t,n,j]; $o1[k,j] = "
+                       "sum_tn $i2[t-1,n,k] * $i0[t,n,j], $i2[-1] = $i3; "
+                       "$o2[j] = sum_tn $i0[t,n,j]"});
     lab_recurrent_input_step(
         b, dz, Wx,
-        &(struct lab_step_def){.flop = each * 2 * (double)r->d,
-                               .formula =
-                                   "$o0[n,t,d] = sum_j $i0[t,n,j] * $i1[d,j]",
-                               .explain = explain_input_back});
+        &(struct lab_step_def){.formula =
+                                   "$o0[n,t,d] = sum_j $i0[t,n,j] * $i1[d,j]"});
 }
 
 static void backward(struct lab_builder *b)

@@ -115,10 +115,10 @@ static void build(struct lab_builder *b, int param, int grad, bool decoupled)
                .flop = (p.weight_decay > 0 ? 14.0 : 12.0) * (double)n,
                .formula =
                    decoupled
-                       ? "$o1 = beta1 $o1 + (1-beta1) $i0; $o2 = beta2 $o2 + "
+                       ? "!$o1 = beta1 $o1 + (1-beta1) $i0; $o2 = beta2 $o2 + "
                          "(1-beta2) $i0^2; $o0 = $o0 (1 - lr decay) - lr "
                          "mhat/(sqrt(vhat) + eps)"
-                       : "$o1 = beta1 $o1 + (1-beta1) $i0; $o2 = beta2 $o2 + "
+                       : "!$o1 = beta1 $o1 + (1-beta1) $i0; $o2 = beta2 $o2 + "
                          "(1-beta2) $i0^2; $o0 = $o0 - lr mhat/(sqrt(vhat) + "
                          "eps)",
                .explain = decoupled ? explain_adamw : explain_adam});

@@ -1,6 +1,10 @@
 #include "loss_parts.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "engine/explain.h"
 
 static int64_t count_of(const struct lab_shape *s)
 {
@@ -42,57 +46,31 @@ bool lab_loss_check_target(struct lab_builder *b, bool labels)
     return false;
 }
 
-static const char *const sample_axes[] = {"", "", "e", "t,e", "h,w,e"};
-
-const char *lab_loss_sum(const struct lab_shape *out)
+void lab_loss_formula(char *out, size_t cap, const char *sum, const char *each,
+                      const struct lab_shape *read)
 {
-    static const char *const sums[] = {"", "", "sum_e ", "sum_t,e ",
-                                       "sum_h,w,e "};
-    return sums[out->rank <= 4 ? out->rank : 4];
-}
-
-const char *lab_loss_at(const struct lab_shape *out, int64_t sample,
-                        char buf[LAB_SHAPE_TEXT])
-{
-    const char *axes = sample_axes[out->rank <= 4 ? out->rank : 4];
-    snprintf(buf, LAB_SHAPE_TEXT, "%lld%s%s", (long long)sample,
-             *axes ? "," : "", axes);
-    return buf;
+    static const char *const axes[] = {"", "", "e", "t,e", "h,w,e"};
+    const char *e = axes[read->rank <= 4 ? read->rank : 4];
+    struct lab_str s;
+    lab_str_init(&s);
+    const char *word = strrchr(sum, ' '); /* "1/2 sum" */
+    if (*e)
+        lab_str_addf(&s, "$o0[n] = %s_%s ", sum, e);
+    else
+        lab_str_addf(&s, "$o0[n] = %.*s ", word ? (int)(word - sum) : 0, sum);
+    for (const char *p = each; *p; p++) {
+        if (*p == '@')
+            lab_str_addf(&s, *e ? "[n,%s]" : "[n]", e);
+        else
+            lab_str_add_char(&s, *p);
+    }
+    snprintf(out, cap, "%s", lab_str_text(&s));
+    lab_str_release(&s);
 }
 
 int lab_loss_sample(struct lab_builder *b, const struct lab_shape *shape)
 {
     return lab_build_part(b, "sample", shape, lab_build_real(b));
-}
-
-static void explain_mean(struct lab_explainer *ex, int out_slot, int64_t index)
-{
-    int64_t n = count_of(lab_explain_in_shape(ex, 0));
-    (void)out_slot;
-    (void)index;
-    const char *axes = lab_explain_axes(lab_explain_in_shape(ex, 0)->rank);
-    lab_explain_symbolic(ex, "sum_%s %s[%s] / %lld", axes,
-                         lab_explain_in_name(ex, 0), axes, (long long)n);
-    for (int64_t i = 0; i < n; i++) {
-        double v = lab_explain_in(ex, 0, i);
-        lab_explain_term(ex, v / (double)n, "%.6g/%lld", v, (long long)n);
-        lab_explain_source(ex, 0, i);
-    }
-}
-
-static void explain_sum(struct lab_explainer *ex, int out_slot, int64_t index)
-{
-    int64_t n = count_of(lab_explain_in_shape(ex, 0));
-    (void)out_slot;
-    (void)index;
-    const char *axes = lab_explain_axes(lab_explain_in_shape(ex, 0)->rank);
-    lab_explain_symbolic(ex, "sum_%s %s[%s]", axes, lab_explain_in_name(ex, 0),
-                         axes);
-    for (int64_t i = 0; i < n; i++) {
-        double v = lab_explain_in(ex, 0, i);
-        lab_explain_term(ex, v, "%.6g", v);
-        lab_explain_source(ex, 0, i);
-    }
 }
 
 void lab_loss_reduce(struct lab_builder *b, const char *name, int sample,
@@ -112,8 +90,5 @@ void lab_loss_reduce(struct lab_builder *b, const char *name, int sample,
                                              .n_out = 1,
                                              .params = params,
                                              .params_bytes = params_bytes,
-                                             .flop = (double)count_of(&shape),
-                                             .formula = formula,
-                                             .explain = mean ? explain_mean
-                                                             : explain_sum});
+                                             .formula = formula});
 }

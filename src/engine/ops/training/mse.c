@@ -3,6 +3,8 @@
 #include "loss/loss.h"
 #include "loss_parts.h"
 
+#include <stdio.h>
+
 static const char *const reductions[] = {"mean", "half_sum",
                                          "half_sum_per_sample", NULL};
 static const struct lab_key_def keys[] = {
@@ -17,12 +19,6 @@ static int64_t elements_of(const struct lab_shape *h)
     return n;
 }
 
-/* What (h - y)^2 is multiplied by in a sample's loss. */
-static double sample_scale(const struct lab_mse_params *p, int64_t elements)
-{
-    return p->reduction == LAB_MSE_MEAN ? 1.0 / (double)elements : 0.5;
-}
-
 /* What (h - y) is multiplied by in the gradient. */
 static double slope(const struct lab_mse_params *p, int64_t samples,
                     int64_t elements)
@@ -32,50 +28,6 @@ static double slope(const struct lab_mse_params *p, int64_t samples,
     return p->reduction == LAB_MSE_HALF_SUM ? 1.0 : 1.0 / (double)samples;
 }
 
-static void explain_sample(struct lab_explainer *ex, int out_slot, int64_t row)
-{
-    const struct lab_mse_params *p = lab_explain_params(ex);
-    int64_t E = elements_of(lab_explain_in_shape(ex, 0));
-    double scale = sample_scale(p, E);
-    const char *sum = lab_loss_sum(lab_explain_in_shape(ex, 0));
-    char at[LAB_SHAPE_TEXT];
-    (void)out_slot;
-    lab_loss_at(lab_explain_in_shape(ex, 0), row, at);
-    if (p->reduction == LAB_MSE_MEAN)
-        lab_explain_symbolic(ex, "%s(%s[%s] - y[%s])^2 / %lld", sum,
-                             lab_explain_in_name(ex, 0), at, at, (long long)E);
-    else
-        lab_explain_symbolic(ex, "1/2 %s(%s[%s] - y[%s])^2", sum,
-                             lab_explain_in_name(ex, 0), at, at);
-    for (int64_t e = 0; e < E; e++) {
-        double h = lab_explain_in(ex, 0, row * E + e);
-        double y = lab_explain_in(ex, 1, row * E + e);
-        lab_explain_term(ex, scale * (h - y) * (h - y), "%.3g(%.6g - %.6g)^2",
-                         scale, h, y);
-        lab_explain_source(ex, 0, row * E + e);
-        lab_explain_source(ex, 1, row * E + e);
-    }
-}
-
-static void explain_backward(struct lab_explainer *ex, int out_slot,
-                             int64_t index)
-{
-    const struct lab_mse_params *p = lab_explain_params(ex);
-    const struct lab_shape *h_shape = lab_explain_in_shape(ex, 0);
-    char at[LAB_SHAPE_TEXT];
-    double s = slope(p, lab_loss_samples(h_shape), elements_of(h_shape));
-    double h = lab_explain_in(ex, 0, index);
-    double y = lab_explain_in(ex, 1, index);
-    (void)out_slot;
-    lab_explain_source(ex, 0, index);
-    lab_explain_source(ex, 1, index);
-    lab_explain_symbolic(ex, "%.6g (%s[%s] - y[%s])", s,
-                         lab_explain_in_name(ex, 0),
-                         lab_explain_at(h_shape, index, at), at);
-    lab_explain_numeric(ex, "%.6g (%.6g - %.6g)", s, h, y);
-    lab_explain_value(ex, s * (h - y));
-}
-
 static void forward(struct lab_builder *b)
 {
     int h = lab_build_input(b, 0);
@@ -83,8 +35,12 @@ static void forward(struct lab_builder *b)
     struct lab_mse_params p = {
         (enum lab_mse_reduction)lab_build_attr(b, "reduction")->choice};
     int64_t n = 0;
+    char formula[160];
+    bool mean = p.reduction == LAB_MSE_MEAN;
     if (!lab_loss_check_target(b, false) || lab_shape_count(&shape, &n))
         return;
+    lab_loss_formula(formula, sizeof(formula), mean ? "mean" : "1/2 sum",
+                     "($i0@ - $i1@)^2", &shape);
     int sample =
         lab_loss_sample(b, &(struct lab_shape){1, {lab_loss_samples(&shape)}});
     lab_build_step(
@@ -98,10 +54,9 @@ static void forward(struct lab_builder *b)
                .params = &p,
                .params_bytes = sizeof(p),
                .flop = 3.0 * (double)n,
-               .formula = p.reduction == LAB_MSE_MEAN
-                              ? "$o0[n] = mean_e ($i0[n,e] - $i1[n,e])^2"
-                              : "$o0[n] = 1/2 sum_e ($i0[n,e] - $i1[n,e])^2",
-               .explain = explain_sample});
+               .formula = formula,
+               .display = mean ? "$o0[n] = mean_e ($i0[n,e] - $i1[n,e])^2"
+                               : "$o0[n] = 1/2 sum_e ($i0[n,e] - $i1[n,e])^2"});
     lab_loss_reduce(b, "reduce", sample, p.reduction != LAB_MSE_HALF_SUM, &p,
                     sizeof(p));
 }
@@ -113,10 +68,12 @@ static void backward(struct lab_builder *b)
     struct lab_mse_params p = {
         (enum lab_mse_reduction)lab_build_attr(b, "reduction")->choice};
     int dh = lab_build_input_grad(b, 0);
-    int64_t n = 0;
-    if (dh < 0 || lab_shape_count(&shape, &n))
+    char formula[80];
+    if (dh < 0)
         return;
-    static const char *const formula[] = {
+    snprintf(formula, sizeof(formula), "$o0 = %.17g ($i0 - $i1)",
+             slope(&p, lab_loss_samples(&shape), elements_of(&shape)));
+    static const char *const display[] = {
         [LAB_MSE_MEAN] = "$o0 = 2/(N E) ($i0 - $i1)",
         [LAB_MSE_HALF_SUM] = "$o0 = $i0 - $i1",
         [LAB_MSE_HALF_SUM_PER_SAMPLE] = "$o0 = ($i0 - $i1) / N"};
@@ -128,9 +85,8 @@ static void backward(struct lab_builder *b)
                                              .n_out = 1,
                                              .params = &p,
                                              .params_bytes = sizeof(p),
-                                             .flop = 2.0 * (double)n,
-                                             .formula = formula[p.reduction],
-                                             .explain = explain_backward});
+                                             .formula = formula,
+                                             .display = display[p.reduction]});
 }
 
 const struct lab_op_def lab_op_mse = {.name = "mse",

@@ -71,12 +71,12 @@ static void update(struct lab_builder *b, int param, int grad)
         p.momentum > 0 ? lab_build_state(b, param, "velocity") : LAB_NO_TENSOR;
     double flop = 2 + (p.momentum > 0 ? 2 : 0) + (p.nesterov ? 2 : 0) +
                   (p.weight_decay > 0 ? 2 : 0);
-    const char *formula = "$o0 = $o0 - lr * $i0";
+    const char *formula = "!$o0 = $o0 - lr * $i0";
     if (p.momentum > 0)
         formula = p.nesterov
-                      ? "$o1 = momentum * $o1 + $i0; $o0 = $o0 - lr * "
+                      ? "!$o1 = momentum * $o1 + $i0; $o0 = $o0 - lr * "
                         "($i0 + momentum * $o1)"
-                      : "$o1 = momentum * $o1 + $i0; $o0 = $o0 - lr * $o1";
+                      : "!$o1 = momentum * $o1 + $i0; $o0 = $o0 - lr * $o1";
     lab_build_step(b, &(struct lab_step_def){.name = "update",
                                              .phase = LAB_UPDATE,
                                              .in = {grad},

@@ -3,7 +3,10 @@
 #include "loss/loss.h"
 
 #include <math.h>
+#include <stdio.h>
 
+#include "engine/explain.h"
+#include "ops/softmax_explain.h"
 #include "loss_parts.h"
 
 static int64_t classes(const struct lab_shape *z)
@@ -24,26 +27,6 @@ static double log_sum_exp(struct lab_explainer *ex, int64_t row, int64_t C,
     for (int64_t c = 0; c < C; c++)
         sum += exp(lab_explain_in(ex, 0, row * C + c) - *max);
     return log(sum);
-}
-
-static void explain_softmax(struct lab_explainer *ex, int out_slot,
-                            int64_t index)
-{
-    const struct lab_shape *shape = lab_explain_out_shape(ex, out_slot);
-    char at[LAB_SHAPE_TEXT];
-    char row_at[LAB_SHAPE_TEXT];
-    int64_t C = classes(shape);
-    double max;
-    double lse = log_sum_exp(ex, index / C, C, &max);
-    double z = lab_explain_in(ex, 0, index);
-    lab_explain_source(ex, 0, index);
-    lab_explain_symbolic(
-        ex, "exp(%s[%s] - max) / sum_k exp(%s[%sk] - max)",
-        lab_explain_in_name(ex, 0), lab_explain_at(shape, index, at),
-        lab_explain_in_name(ex, 0), lab_explain_row(shape, index, row_at));
-    lab_explain_numeric(ex, "exp(%.6g - %.6g) / %.6g", z, max, exp(lse));
-    lab_explain_where(ex, "max = %.6g, the largest of the row", max);
-    lab_explain_value(ex, exp(z - max - lse));
 }
 
 static void explain_sample(struct lab_explainer *ex, int out_slot, int64_t row)
@@ -71,29 +54,6 @@ static void explain_sample(struct lab_explainer *ex, int out_slot, int64_t row)
     lab_explain_value(ex, lse + max - z);
 }
 
-static void explain_backward(struct lab_explainer *ex, int out_slot,
-                             int64_t index)
-{
-    const struct lab_shape *shape = lab_explain_out_shape(ex, out_slot);
-    int64_t C = classes(shape);
-    int64_t rows = 1;
-    for (int i = 0; i + 1 < shape->rank; i++)
-        rows *= shape->dim[i];
-    double p = lab_explain_in(ex, 0, index);
-    double label = lab_explain_in(ex, 1, index / C);
-    char at[LAB_SHAPE_TEXT];
-    double hit = (int64_t)label == index % C ? 1 : 0;
-    lab_explain_source(ex, 0, index);
-    lab_explain_source(ex, 1, index / C);
-    lab_explain_symbolic(ex, "(%s[%s] - %g) / %lld", lab_explain_in_name(ex, 0),
-                         lab_explain_at(shape, index, at), hit,
-                         (long long)rows);
-    lab_explain_where(ex, "%g since the row's label is %g, and %lld rows", hit,
-                      label, (long long)rows);
-    lab_explain_numeric(ex, "(%.6g - %g) / %lld", p, hit, (long long)rows);
-    lab_explain_value(ex, (p - hit) / (double)rows);
-}
-
 static void forward(struct lab_builder *b)
 {
     int z = lab_build_input(b, 0);
@@ -105,18 +65,15 @@ static void forward(struct lab_builder *b)
     struct lab_shape y_shape = lab_build_shape(b, y);
     int probs = lab_build_part(b, "probs", &shape, lab_build_real(b));
     int sample = lab_loss_sample(b, &y_shape);
-    lab_build_step(
-        b, &(struct lab_step_def){
-               .name = "softmax",
-               .phase = LAB_LOSS,
-               .in = {z},
-               .n_in = 1,
-               .out = {probs},
-               .n_out = 1,
-               .flop = 5.0 * (double)n,
-               .formula = "$o0[r,c] = exp($i0[r,c] - max) / sum_k exp($i0[r,k] "
-                          "- max)",
-               .explain = explain_softmax});
+    lab_build_step(b, &(struct lab_step_def){.name = "softmax",
+                                             .phase = LAB_LOSS,
+                                             .in = {z},
+                                             .n_in = 1,
+                                             .out = {probs},
+                                             .n_out = 1,
+                                             .flop = 5.0 * (double)n,
+                                             .formula = LAB_SOFTMAX_FORMULA,
+                                             .explain = lab_softmax_explain});
     lab_build_step(b, &(struct lab_step_def){
                           .name = "sample",
                           .phase = LAB_LOSS,
@@ -125,7 +82,7 @@ static void forward(struct lab_builder *b)
                           .out = {sample},
                           .n_out = 1,
                           .flop = 4.0 * (double)n,
-                          .formula = "$o0[r] = -log softmax($i0)[r,$i1[r]]",
+                          .formula = "!$o0[r] = -log softmax($i0)[r,$i1[r]]",
                           .explain = explain_sample});
     lab_loss_reduce(b, "mean", sample, true, NULL, 0);
 }
@@ -136,18 +93,24 @@ static void backward(struct lab_builder *b)
     int dz = lab_build_input_grad(b, 0);
     struct lab_shape shape = lab_build_shape(b, probs);
     int64_t n = 0;
+    char formula[80];
     if (dz < 0 || lab_shape_count(&shape, &n))
         return;
-    lab_build_step(b, &(struct lab_step_def){
-                          .name = "softmax",
-                          .phase = LAB_BACKWARD,
-                          .in = {probs, lab_build_target(b)},
-                          .n_in = 2,
-                          .out = {dz},
-                          .n_out = 1,
-                          .flop = 2.0 * (double)n,
-                          .formula = "$o0[r,c] = ($i0[r,c] - [c = $i1[r]]) / R",
-                          .explain = explain_backward});
+    /* One sample of logits may come with one label. */
+    snprintf(formula, sizeof(formula),
+             shape.rank > 1 ? "$o0[r,c] = ($i0[r,c] - [c = $i1[r]]) / %lld"
+                            : "$o0[c] = ($i0[c] - [c = $i1[0]]) / %lld",
+             (long long)(n / classes(&shape)));
+    lab_build_step(b,
+                   &(struct lab_step_def){
+                       .name = "softmax",
+                       .phase = LAB_BACKWARD,
+                       .in = {probs, lab_build_target(b)},
+                       .n_in = 2,
+                       .out = {dz},
+                       .n_out = 1,
+                       .formula = formula,
+                       .display = "$o0[r,c] = ($i0[r,c] - [c = $i1[r]]) / R"});
 }
 
 const struct lab_op_def lab_op_softmax_cross_entropy = {

@@ -511,7 +511,7 @@ enum lab_status lab_formula_parse(struct lab_formula *f, const char *text,
         while (take(&p, ','));
     for (const char *s = text; *s && !p.status; s += *s == ';') {
         p.s = s;
-        if (peek(&p) == '!')
+        if (strncmp(p.s += strspn(p.s, " "), "$o", 2) != 0)
             break;
         if (!not_wanted(s, step))
             read_statement(&p);

@@ -42,7 +42,7 @@ enum lab_status lab_formula_of(struct lab_formula *f,
 {
     struct lab_formula_step shapes;
     find_shapes(&shapes, plan, step);
-    return lab_formula_parse(f, step->source, &shapes);
+    return lab_formula_parse(f, step->source ? step->source : "", &shapes);
 }
 
 /* "$o0" and "$i1" become tensor names. */
@@ -512,19 +512,19 @@ static int builder_node_tensor(struct lab_builder *b, const char *name,
     char full[256];
     if (b->status)
         return LAB_NO_TENSOR;
-    if (strcmp(b->node_spec->id, name) == 0) /* the loss itself */
-        snprintf(full, sizeof(full), "%s", name);
-    else
-        snprintf(full, sizeof(full), "%s.%s", b->node_spec->id, name);
+    snprintf(full, sizeof(full), "%s.%s", b->node_spec->id, name);
     return lab_builder_tensor(b, full, shape, dtype, role, b->node);
 }
 
 int lab_build_out(struct lab_builder *b, const struct lab_shape *shape)
 {
-    const char *name = b->node_spec->op->kind == LAB_KIND_LOSS ? "loss" : "out";
-    if (b->node_spec->bare_out)
-        name = b->node_spec->id;
-    int id = builder_node_tensor(b, name, shape, b->plan->real,
+    const struct lab_node_spec *n = b->node_spec;
+    int id = LAB_NO_TENSOR;
+    if (!b->status && (n->op->kind == LAB_KIND_LOSS || n->bare_out))
+        id = lab_builder_tensor(b, n->id, shape, b->plan->real,
+                                LAB_TENSOR_ACTIVATION, b->node);
+    else if (!b->status)
+        id = builder_node_tensor(b, "out", shape, b->plan->real,
                                  LAB_TENSOR_ACTIVATION);
     b->plan->nodes[b->node].out = id;
     return id;

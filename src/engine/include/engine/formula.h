@@ -18,8 +18,9 @@
  *     part      = digits | letter | digits "*" letter
  *
  * Tensors are slots of the step. A statement whose output is not wanted is left
- * out. Words after "!" are for people; the step's explain function explains those
- * outputs. A key is one of the op's (eps). "~" is a product that is
+ * out. What begins with "!", or with anything but an output, is words for
+ * people, to the end: the step's explain function explains the outputs that no
+ * statement gives. A key is one of the op's (eps). "~" is a product that is
  * displayed as a blank and explained as "*". A note follows an explanation, a
  * remark is displayed.
  *

@@ -266,7 +266,7 @@ static void group_back(const struct lab_plan *plan, const struct lab_node *node,
     def->n_out = 3;
     def->flop = context->flop + forward->flop + (scores ? scores->flop : 0);
     snprintf(out->formula, sizeof(out->formula),
-             "!p = softmax($i1 $i2^T / sqrt(%lld)); dp = $i0 $i3^T; ds = "
+             "p = softmax($i1 $i2^T / sqrt(%lld)); dp = $i0 $i3^T; ds = "
              "p (dp - rows of $i0 $i4 summed); the gradients are ds $i2 / "
              "sqrt(%lld), ds^T $i1 / sqrt(%lld) and p^T $i0",
              E, E, E);

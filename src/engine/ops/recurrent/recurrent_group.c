@@ -95,7 +95,7 @@ static void group_back(const struct lab_plan *plan, const struct lab_node *node,
     def->out[4] = find(plan, node, LAB_BACKWARD, name.product, true)->out[0];
     def->out[5] = lstm ? first->out[3] : LAB_NO_TENSOR;
     def->n_out = 6;
-    def->formula = "!from the last step to the first: what came back to h and "
+    def->formula = "from the last step to the first: what came back to h and "
                    "the state, through the cell to dz; $o1 and $o2 are dz "
                    "times $i1 and times h before, summed over all steps";
     def->explain = lab_recurrent_explain_group_back;
@@ -118,13 +118,12 @@ void lab_recurrent_group(const struct lab_plan *plan,
     def->out[1] = whole_h(plan, node);
     def->n_out = 2;
     if (def->in[5] >= 0)
-        def->formula =
-            "!step by step: a = tanh, i, f, o = sigmoid of $i0 $i1^T "
-            "+ h $i2^T + $i3; c = a i + f c; h = tanh(c) o; $o0 is "
-            "h";
+        def->formula = "step by step: a = tanh, i, f, o = sigmoid of $i0 $i1^T "
+                       "+ h $i2^T + $i3; c = a i + f c; h = tanh(c) o; $o0 is "
+                       "h";
     else if (def->in[3] >= 0)
         def->formula =
-            "!step by step: h = tanh($i0 $i1 + h $i2 + $i3); $o0 is h";
+            "step by step: h = tanh($i0 $i1 + h $i2 + $i3); $o0 is h";
     else
         def->formula = "step by step: h = tanh($i0 $i1 + h $i2); $o0 is h";
     def->explain = lab_recurrent_explain_group;

@@ -367,6 +367,7 @@ static enum lab_status cuda_time_end(struct lab_backend *be, int64_t *ns)
     return LAB_OK;
 }
 
+/* Measures on the exec's stream; see engine/ceiling.h. */
 static enum lab_status cuda_ceiling(struct lab_backend *be, int ceiling,
                                     struct lab_ceiling_times *out)
 {

@@ -251,6 +251,7 @@ static enum lab_status end(struct lab_backend *be, const void *loss,
     return st;
 }
 
+/* or NULL */
 static void graph_free(struct lab_backend *be, struct lab_graph *g)
 {
     if (lab_cuda_enter(be) == LAB_OK) {

@@ -47,6 +47,8 @@ static enum lab_status introduce(struct walkthrough *t)
     return lab_read_doc(&l->sections[0].doc);
 }
 
+/* Runs the step at the position and moves on. At the end of the iteration the
+ * next one starts first. */
 static enum lab_status walk_step(struct walkthrough *t)
 {
     struct lab_walk *walk = t->w.walk;
@@ -142,6 +144,8 @@ static void say_database(const struct lab_options *o, bool whole)
     lab_str_release(&path);
 }
 
+/* Fills out[] with what applies, the weightiest first; returns how many, at
+ * most LAB_ADVICE_COUNT. */
 static void advise(const char *db, const char *const *words, const char *what)
 {
     struct lab_str command = lab_suggest_command_text(db, words);

@@ -136,6 +136,7 @@ static void check_rungs(struct linter *l)
     }
 }
 
+/* What a lab names: the lesson that it measures, and rungs. */
 static enum lab_status lint_lab(struct linter *l)
 {
     const struct lab_lesson_lab *lab = &l->lesson->lab;

@@ -46,6 +46,7 @@ static enum lab_status begin(struct counting *c)
     return failed(c, st);
 }
 
+/* A pass without steps; the steps of one come in the order of their exec. */
 static enum lab_status pass_begin(void *user)
 {
     struct counting *c = user;

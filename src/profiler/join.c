@@ -79,6 +79,7 @@ static int64_t place(struct lab_join_nodes *nodes, int64_t graph_node,
     return nodes->exec + step;
 }
 
+/* A record of the launch becomes one of its node's step. */
 static void join_nodes_place(struct lab_join_nodes *nodes, struct lab_record *r)
 {
     struct lab_kernel_record *k = &r->u.kernel;

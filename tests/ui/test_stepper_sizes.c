@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "stepper_play.h"
-#include "stepper/view_stepper_layout.h"
+#include "stepper/stepper_layout.h"
 
 TEST_CASE(every_size_survives)
 {

@@ -149,6 +149,7 @@ static void check_onednn(struct lab_doctor *d, struct lab_backend *be)
     report(d, "oneDNN", LAB_DOCTOR_OK, text, NULL);
 }
 
+/* OpenBLAS and oneDNN too */
 static void doctor_cpu(struct lab_doctor *d)
 {
     struct lab_backend *be = NULL;
@@ -620,6 +621,7 @@ static void look_into(struct lab_doctor *d, const char *path,
     lab_database_close(db);
 }
 
+/* db NULL: the usual place. */
 static void doctor_database(struct lab_doctor *d, const char *db)
 {
     struct lab_str path;

@@ -25,6 +25,7 @@ void lab_bench_screen_changed(struct lab_bench_screen *s)
 
 /* ---- the screen's side ---- */
 
+/* "0.1.0" */
 static int64_t version(void *user)
 {
     struct lab_bench_screen *s = user;

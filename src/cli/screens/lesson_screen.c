@@ -49,6 +49,7 @@ static enum lab_status post(void *user, const struct lab_command *command)
     return lab_session_post(s->session, command);
 }
 
+/* "0.1.0" */
 static int64_t version(void *user)
 {
     struct lab_lesson_screen *s = user;
@@ -110,6 +111,8 @@ static int kernels(void *user, int64_t exec, struct lab_stepper_kernel *rows,
     return (int)n;
 }
 
+/* Fills out[] with what applies, the weightiest first; returns how many, at
+ * most LAB_ADVICE_COUNT. */
 static void advise(void *user, const struct lab_snapshot *snap, int index,
                    int kernel, lab_stepper_advice_fn *each, void *to)
 {

@@ -15,6 +15,8 @@ static const struct lab_backend_ops *const built_in[] = {&lab_backend_cpu,
 _Static_assert(sizeof(built_in) / sizeof(built_in[0]) == 2,
                "cpu and null are built in, cuda is a module");
 
+/* A slot's failure with the text that the backend has for it: a module keeps
+ * its own. */
 static enum lab_status backend_slot_failed(const struct lab_backend_ops *ops,
                                            enum lab_status st)
 {

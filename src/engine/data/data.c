@@ -182,6 +182,7 @@ static enum lab_status check_finite(const struct lab_network_spec *spec)
     return LAB_OK;
 }
 
+/* The inline tensor of that name, or NULL. */
 static const struct lab_tensor_spec *
 data_find_inline(const struct lab_network_spec *spec, const char *name)
 {

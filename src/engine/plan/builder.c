@@ -382,6 +382,7 @@ const char *lab_build_name(const struct lab_builder *b, int tensor)
     return tensor < 0 ? "?" : b->plan->tensors[tensor].name;
 }
 
+/* fails the plan */
 static void builder_no_memory(struct lab_builder *b)
 {
     lab_build_fail(b, LAB_E_NOMEM, "no memory for the plan");
@@ -505,6 +506,7 @@ int lab_builder_tensor(struct lab_builder *b, const char *name,
     return id;
 }
 
+/* "<node>.<name>" of the node being built; "<of>.grad<suffix>". */
 static int builder_node_tensor(struct lab_builder *b, const char *name,
                                const struct lab_shape *shape,
                                enum lab_dtype dtype, enum lab_tensor_role role)

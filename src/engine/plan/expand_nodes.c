@@ -125,6 +125,10 @@ static void keep_node(struct lab_expansion *e, const struct lab_node_spec *n)
         no_memory(e);
 }
 
+/* An inner node "<id>.<name>"; name NULL: the last one, under the node's own
+ * id. Its inputs are ".ln1", an inner node of that name, or "", what the outer
+ * node reads; second NULL: it has one. A name that begins with '=' ("=r") calls
+ * the result <id>.r instead of <id>.r.out. */
 static void expand_node(struct lab_expansion *e, const struct lab_node_spec *n)
 {
     struct lab_builder *b = e->b;

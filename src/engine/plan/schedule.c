@@ -9,6 +9,7 @@
 
 /* What a variant needs before it runs, made for the sizes of a step. */
 
+/* What the variant needs for the step's sizes; LAB_OK where it needs nothing. */
 static enum lab_status step_prepare(const struct lab_plan *plan,
                                     struct lab_backend *be,
                                     const struct lab_step *s,
@@ -47,6 +48,7 @@ static enum lab_status group_fill(const struct lab_plan *plan,
     return lab_step_fill(step, plan, &g.def, node->id, true);
 }
 
+/* The same as lab_step_prepare, of that step. v NULL: LAB_OK. */
 static enum lab_status group_prepare(const struct lab_plan *plan,
                                      struct lab_backend *be,
                                      const struct lab_node *node,

@@ -357,6 +357,8 @@ static enum lab_status walk_truth(struct lab_variant_test_network *c)
     return st;
 }
 
+/* Takes a trial whose spec, be and said are set; says what it has withdrawn.
+ * Leaves nothing allocated in it. LAB_OK also when variants were withdrawn. */
 static enum lab_status variant_verify(struct lab_variant_test_network *c)
 {
     enum lab_status st = lab_plan_build(&c->plan, &c->spec, NULL, LAB_F32);

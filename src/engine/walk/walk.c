@@ -20,6 +20,7 @@ static void walk_speed_forget(struct lab_walk *w);
 /* Which schedule held where: a replay runs what ran then, and steps back are
  * counted as they ran. */
 
+/* Index of the first step of `s` that reaches past plan step `at`. */
 static int walk_position_of(const struct lab_schedule *s, int at)
 {
     int low = 0;
@@ -84,6 +85,7 @@ static bool same_schedule(const struct lab_schedule *a,
     return true;
 }
 
+/* Takes `s` and gives it back, or the same one from the history. */
 static struct lab_schedule *walk_share_schedule(const struct lab_walk *w,
                                                 struct lab_schedule *s)
 {
@@ -165,6 +167,7 @@ static bool ran_as_now(const struct lab_walk *w, int64_t iteration)
     return first == last && w->switches[first].schedule == w->schedule;
 }
 
+/* `n` steps before the present place, as they ran; the start at the most. */
 static struct lab_walk_place walk_place_before(const struct lab_walk *w,
                                                int64_t n)
 {
@@ -246,6 +249,7 @@ static void walk_close_ranges(struct lab_walk *w)
         tell_iteration_end(w);
 }
 
+/* The observers' untold_begin, or untold_end. */
 static void walk_report_unobserved(struct lab_walk *w, bool begin)
 {
     for (int i = 0; i < w->n_observers; i++) {
@@ -340,6 +344,7 @@ static enum lab_status read_loss(struct lab_walk *w)
     return st;
 }
 
+/* What a step has written, and when. */
 static void walk_mark_written(struct lab_walk *w,
                               const struct lab_schedule_step *s, int64_t ns)
 {
@@ -416,6 +421,7 @@ static enum lab_status walk_finish_iteration(struct lab_walk *w)
     return st;
 }
 
+/* The iteration stays between two steps that ran at speed. */
 static enum lab_status walk_cut_iteration(struct lab_walk *w)
 {
     enum lab_status st = lab_backend_sync(w->be);
@@ -651,6 +657,7 @@ static void walk_nodes_forget(struct lab_walk *w)
     w->speed.node_end = NULL;
 }
 
+/* of a capture */
 static enum lab_status walk_nodes_begin(struct lab_walk *w)
 {
     struct lab_walk_speed *s = &w->speed;
@@ -829,6 +836,7 @@ static enum lab_status forget_results(struct lab_walk *w,
     return st;
 }
 
+/* Forgets what a schedule step of this iteration has written. */
 static enum lab_status walk_undo(struct lab_walk *w, int index)
 {
     const struct lab_walk_copy *copy = walk_copy_of(w, w->iteration);
@@ -1029,6 +1037,7 @@ static void follow_schedule(struct lab_walk *w, struct lab_schedule *schedule)
     s->warm = s->failed = false;
 }
 
+/* The next iterations at speed are captured anew: the seed is in the graph. */
 static void walk_speed_forget(struct lab_walk *w)
 {
     follow_schedule(w, NULL);

@@ -121,6 +121,7 @@ static bool md_grow(void **items, size_t *cap, size_t count, size_t bytes_each)
     return true;
 }
 
+/* Ends the open span. */
 static void md_flush_span(struct lab_md_reader *r)
 {
     if (r->text.failed)

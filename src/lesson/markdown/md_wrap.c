@@ -194,6 +194,7 @@ static int marker_columns(const struct lab_wrapper *w, int depth)
     return used > ITEM_COLUMNS ? used : ITEM_COLUMNS;
 }
 
+/* Columns that the next line of the current block has for text. */
 static int wrap_width(const struct lab_wrapper *w)
 {
     int quote;
@@ -205,6 +206,7 @@ static int wrap_width(const struct lab_wrapper *w)
     return w->columns - used > 1 ? w->columns - used : 1;
 }
 
+/* Starts a line with the block's quote marks, indent and list marker. */
 static void wrap_begin_line(struct lab_wrapper *w)
 {
     int quote;
@@ -310,6 +312,8 @@ static size_t break_before(const struct lab_glyph_list *list, size_t at,
     return inside ? inside : end;
 }
 
+/* The next line of at most `width` columns from glyph `at` on. false: there
+ * is none. */
 static bool wrap_next(const struct lab_glyph_list *list, size_t at, int width,
                       struct lab_glyph_piece *out, size_t *next)
 {

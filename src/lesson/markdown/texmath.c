@@ -137,6 +137,7 @@ static const struct script scripts[] = {
 };
 /* clang-format on */
 
+/* NULL when the command is not known. */
 static const struct lab_texmath_word *texmath_find(const char *name)
 {
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {

@@ -125,6 +125,9 @@ static void read_place(struct lab_span *s, struct lab_columns *c)
     s->end_ns = lab_column_int(c);
 }
 
+/* The lesson's text for a step of a phase, each text once a phase: the phase's
+ * own, then the step's part for it (else its node's), between blank lines.
+ * Prints nothing when there is nothing new. */
 static enum lab_status read_step(struct load *l, struct lab_columns *c)
 {
     struct lab_span s = blank(LAB_SPAN_STEP);

@@ -195,6 +195,9 @@ static enum lab_status add_to_index(struct build *b, sqlite3_stmt *stmt,
     return lab_index_add_step(b->index, &s);
 }
 
+/* The lesson's text for a step of a phase, each text once a phase: the phase's
+ * own, then the step's part for it (else its node's), between blank lines.
+ * Prints nothing when there is nothing new. */
 static enum lab_status read_step(struct build *b, sqlite3_stmt *stmt)
 {
     struct lab_columns c = {stmt, 0};

@@ -67,6 +67,7 @@ static const char *time_source_text(enum lab_time_source source)
     return (unsigned)source < LAB_TIME_SOURCE_COUNT ? text[source] : NULL;
 }
 
+/* The same as a sentence's end: "with tracing on"; "" unknown. */
 static const char *trace_state_text(enum lab_trace_state state)
 {
     static const char *const text[LAB_TRACE_STATE_COUNT] = {

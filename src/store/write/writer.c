@@ -97,6 +97,7 @@ static enum lab_status add_sums(struct work *w)
     return st;
 }
 
+/* of the source tree; "" when unknown */
 static void commit(struct work *w, bool flush)
 {
     enum lab_status st = LAB_OK;

@@ -509,6 +509,7 @@ static void ui_handle_mouse(struct lab_ui *ui, const struct lab_event *e)
 
 enum { EVENTS_A_FRAME = 64 };
 
+/* NULL: none */
 static struct lab_ui_entry *ui_top(const struct lab_ui *ui)
 {
     return ui->depth > 0 ? (struct lab_ui_entry *)&ui->stack[ui->depth - 1]
@@ -520,6 +521,7 @@ static const struct lab_binding *ui_bindings(const struct lab_screen *s)
     return s->ops->bindings_now ? s->ops->bindings_now(s) : s->ops->bindings;
 }
 
+/* The screen that `depth` others lie on top of, or NULL: 0 is the top. */
 static struct lab_screen *ui_screen(const struct lab_ui *ui, int depth)
 {
     if (depth < 0 || depth >= ui->depth)
@@ -641,6 +643,7 @@ void lab_ui_pop(struct lab_ui *ui)
     }
 }
 
+/* closes all of them */
 static void ui_quit(struct lab_ui *ui)
 {
     for (int i = 0; i < ui->depth; i++)

@@ -1,3 +1,5 @@
+/* step_tree.c -- the steps of a plan as a tree of groups: what is open, and which
+ * row shows what. */
 #include "step_tree.h"
 
 #include <stdio.h>

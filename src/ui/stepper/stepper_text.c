@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "ui/stepper.h"
+#include "stepper_priv.h"
 
 void lab_stepper_text_init(struct lab_stepper_text *t, bool ascii)
 {
@@ -157,4 +158,50 @@ void lab_stepper_text_wrap(struct lab_stepper_text *t, enum lab_role role,
 {
     lab_stepper_text_line(t);
     lab_stepper_text_flow(t, role, text, columns, hang);
+}
+
+static void draw_line(struct lab_canvas *c, struct lab_rect row,
+                      const struct lab_stepper_text *t, int64_t line)
+{
+    const struct lab_stepper_line *l = &t->lines[line];
+    const char *text = lab_str_text(&t->text);
+    char piece[512];
+    int x = row.x;
+    for (size_t i = 0; i < l->span_count && x < row.x + row.w; i++) {
+        const struct lab_stepper_span *s = &t->spans[l->first_span + i];
+        size_t n = s->end - s->start;
+        n = n < sizeof(piece) - 1 ? n : sizeof(piece) - 1;
+        memcpy(piece, text + s->start, n);
+        piece[n] = '\0';
+        x +=
+            lab_canvas_text_cut(c, row.y, x, row.x + row.w - x, s->role, piece);
+    }
+}
+
+void lab_stepper_draw_lines(struct lab_canvas *c, struct lab_rect r,
+                            const struct lab_stepper_text *lines, int64_t *top,
+                            int64_t chosen, bool focused)
+{
+    int64_t n = (int64_t)lines->line_count;
+    if (chosen >= 0 && chosen < *top)
+        *top = chosen;
+    if (chosen >= *top + r.h)
+        *top = chosen - r.h + 1;
+    if (*top > n - r.h)
+        *top = n - r.h;
+    if (*top < 0)
+        *top = 0;
+    for (int y = 0; y < r.h && *top + y < n; y++) {
+        struct lab_rect row = {r.y + y, r.x, 1, r.w};
+        draw_line(c, row, lines, *top + y);
+        if (*top + y == chosen && focused)
+            lab_canvas_paint(c, row, LAB_ROLE_SELECTED);
+    }
+    if (n > r.h && r.w > 4) { /* there is more above or below */
+        if (*top > 0)
+            lab_canvas_text(c, r.y, r.x + r.w - 1, 1, LAB_ROLE_DIM, "▲");
+        if (*top + r.h < n)
+            lab_canvas_text(c, r.y + r.h - 1, r.x + r.w - 1, 1, LAB_ROLE_DIM,
+                            "▼");
+    }
 }

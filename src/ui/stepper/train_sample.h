@@ -14,8 +14,3 @@ void lab_train_sample_take(struct lab_stepper_sampling *how,
 /* What to post. */
 struct lab_command
 lab_train_sample_command(const struct lab_stepper_sampling *how);
-/* The text that it wrote last, its end in sight, or which keys make it write.
- * Control characters are made visible. */
-void lab_train_sample_draw(struct lab_canvas *c, struct lab_rect r,
-                           const struct lab_snapshot *snap,
-                           const struct lab_stepper_sampling *how);

@@ -92,6 +92,7 @@ static const struct look LOOKS[LAB_ROLE_COUNT] = {
     [LAB_ROLE_SERIES_6] = {0, 0, -1, -1, -1, -1},
 };
 
+/* How a role looks with so many colours (0: none). */
 static struct lab_style palette(enum lab_role role, int colors)
 {
     unsigned at = (unsigned)role < LAB_ROLE_COUNT ? (unsigned)role : 0;
@@ -107,6 +108,8 @@ static struct lab_style palette(enum lab_role role, int colors)
 
 /* Is there a terminal that a screen can use? Looked at before curses starts. */
 
+/* Where keys come from: standard input, or else the terminal itself, which is
+ * then the caller's *in. LAB_E_UNSUPPORTED: no terminal. */
 static enum lab_status terminal_find_input(FILE **in, int *fd)
 {
     *fd = STDIN_FILENO;
@@ -185,6 +188,7 @@ enum { REPLAY_BYTES = 64 * 1024 };
 static int held = -1;  /* where stderr goes meanwhile */
 static int saved = -1; /* the real one */
 
+/* From now on a stderr that is a terminal goes aside; failure is no harm. */
 static void stderr_hold(void)
 {
     if (held >= 0 || !isatty(STDERR_FILENO))
@@ -249,6 +253,7 @@ static void stderr_release(void)
     held = saved = -1;
 }
 
+/* For a crash handler: the same, raw, with async-signal-safe calls only. */
 static void stderr_spill(void)
 {
     char bytes[4096];
@@ -392,6 +397,8 @@ static void take_crashes(void)
         sigaction(CRASHING[i], &now, &guard.old_crashing[i]);
 }
 
+/* Keeps the terminal's settings and takes the signals. Before curses starts:
+ * it leaves handlers that it finds alone. LAB_E_IO, LAB_E_STATE. */
 static enum lab_status guard_open(int tty)
 {
     if (guard.open)
@@ -442,6 +449,7 @@ static void guard_close(void)
         raise(late); /* the loop did not see it: it is for the old handler */
 }
 
+/* What puts the screen right when there is no time for curses. */
 static void guard_set_leave(const char *bytes)
 {
     size_t n = strlen(bytes);
@@ -461,6 +469,7 @@ static void guard_chain_winch(void)
     guard.winch_chained = true;
 }
 
+/* readable when there is news */
 static int guard_fd(void)
 {
     return guard.fd;
@@ -485,6 +494,7 @@ static bool guard_crashed(void)
     return atomic_load(&crashed) != 0;
 }
 
+/* Stops the process as Ctrl-Z does; returns when it is continued. */
 static void guard_stop(void)
 {
     struct sigaction ours;

@@ -114,6 +114,7 @@ struct pool {
     const struct lab_window *win;
 };
 
+/* false: the node was refused. */
 static struct pool pool_of(const struct lab_call *call,
                            const struct lab_view *x, const struct lab_view *y)
 {

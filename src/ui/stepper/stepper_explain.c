@@ -1,54 +1,17 @@
-/* The pane that explains a number: its formula, the numbers put in, the terms
- * by size, and where each came from. */
+/* stepper_explain.c -- the pane that explains a number: its formula, its terms,
+ * the largest first, and their sources. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "report/format.h"
-#include "view_stepper_priv.h"
+#include "stepper_priv.h"
+
+/* The pane that explains a number: its formula, the numbers put in, the terms
+ * by size, and where each came from. */
 
 enum { HANG = 2 };
-
-/* Has the update of a parameter run in this iteration? */
-static bool is_updated(const struct lab_stepper *v, int tensor)
-{
-    const struct lab_schedule *s = v->snap.schedule;
-    for (int i = 0; s && v->snap.steps && i < s->n_steps; i++) {
-        const struct lab_step *step = s->steps[i].step;
-        if (step->phase != LAB_UPDATE || !v->snap.steps[i].done)
-            continue;
-        for (int k = 0; k < step->n_out; k++)
-            if (step->out[k] == tensor)
-                return true;
-    }
-    return false;
-}
-
-/* What course material prints for an element: flat index `index` of a tensor,
- * counted from the spec's place on. */
-bool lab_stepper_printed(const struct lab_stepper *v, int tensor, int64_t index,
-                         double *value,
-                         const struct lab_course_values_spec **spec)
-{
-    const struct lab_tensor *t = &v->snap.plan->tensors[tensor];
-    for (int i = 0; i < v->model.n_printed; i++) {
-        const struct lab_course_values_spec *p = &v->model.printed[i];
-        if (strcmp(p->tensor, t->name) != 0)
-            continue;
-        if (t->persistent && p->updated != is_updated(v, tensor))
-            continue; /* the printed value is another one */
-        int64_t first = 0;
-        if (p->at.rank == t->shape.rank && p->at.rank > 0)
-            first = lab_shape_ravel(&t->shape, p->at.dim, p->at.rank);
-        if (first < 0 || index < first || index >= first + p->n_values)
-            continue;
-        *value = p->values[index - first];
-        *spec = p;
-        return true;
-    }
-    return false;
-}
 
 static const char *element_name(const struct lab_stepper *v,
                                 const struct lab_element *e, char *out,

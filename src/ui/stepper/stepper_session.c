@@ -7,6 +7,7 @@ static enum lab_status post(void *user, const struct lab_command *command)
     return lab_session_post(user, command);
 }
 
+/* "0.1.0" */
 static int64_t version(void *user)
 {
     return lab_session_version(user);

@@ -1,5 +1,5 @@
 /* Where the stepper's panes stand: a pure function. */
-#include "view_stepper_layout.h"
+#include "stepper_layout.h"
 
 enum {
     FULL_W = 150, /* from here on all panes are in sight at once */

@@ -1,4 +1,4 @@
-/* view_stepper_priv.h -- the stepper's state, shared by its panes.
+/* stepper_priv.h -- the stepper's state, shared by its panes.
  *
  * One file a pane: view_stepper_steps.c (the tree), _tensor.c, _explain.c,
  * _kernels.c, _text.c; _look.c and _axes.c say which part of a tensor is seen,
@@ -9,7 +9,7 @@
 #include "step_tree.h"
 #include "ui/stepper.h"
 #include "ui/ui.h"
-#include "view_stepper_layout.h"
+#include "stepper_layout.h"
 
 enum { LAB_STEPPER_ASK_RESTART = 1, LAB_STEPPER_ASK_LEAVE };
 enum {
@@ -127,37 +127,20 @@ const struct lab_schedule_step *lab_stepper_now(const struct lab_stepper *v);
 const char *lab_stepper_node(const struct lab_stepper *v, int step);
 bool lab_stepper_busy(const struct lab_stepper *v);
 
-/* view_stepper_bindings.c */
+/* bindings */
 extern const struct lab_binding lab_stepper_keys[];
-const struct lab_binding *lab_stepper_bindings(const struct lab_screen *s);
 
-/* view_stepper_keys.c, view_stepper_command.c */
-bool lab_stepper_action(struct lab_screen *s, int action);
-bool lab_stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x);
-/* view_stepper_list.c */
-void lab_stepper_list(struct lab_stepper *v, const char *what);
 /* From iteration 0. A question comes first when a training runs, or when
  * `asks` and something was trained. */
-void lab_stepper_restart(struct lab_stepper *v, const struct lab_command *how,
-                         bool asks);
 void lab_stepper_restart_now(struct lab_stepper *v); /* the answer was y */
-bool lab_stepper_command(struct lab_screen *s,
-                         const struct lab_ui_command *cmd);
-const char *lab_stepper_complete(struct lab_screen *s,
-                                 enum lab_ui_command_kind kind, int nth);
-void lab_stepper_answer(struct lab_screen *s, int id, const char *text);
-void lab_stepper_search(struct lab_stepper *v, int dir);
 
-/* view_stepper_draw.c */
-void lab_stepper_draw(struct lab_screen *s, struct lab_canvas *c,
-                      struct lab_rect body);
 /* Draws `lines` from *top on, which is kept in range; `chosen` is the line of
  * a cursor, or -1, and is brought into sight. */
 void lab_stepper_draw_lines(struct lab_canvas *c, struct lab_rect r,
                             const struct lab_stepper_text *lines, int64_t *top,
                             int64_t chosen, bool focused);
 
-/* view_stepper_steps.c */
+/* steps */
 void lab_stepper_draw_steps(struct lab_stepper *v, struct lab_canvas *c,
                             struct lab_rect r);
 bool lab_stepper_steps_action(struct lab_stepper *v, int action);
@@ -165,14 +148,11 @@ bool lab_stepper_breaks_at(const struct lab_snapshot *snap, int step);
 void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
                             struct lab_rect r);
 
-/* view_stepper_look.c: which part of a tensor is looked at */
+/* look: which part of a tensor is looked at */
 void lab_stepper_look_at(struct lab_stepper *v, int tensor);
 void lab_stepper_ask(struct lab_stepper *v); /* for the plane looked at */
 struct lab_tensor_slice *lab_stepper_look(const struct lab_stepper *v);
 void lab_stepper_goto_element(struct lab_stepper *v, struct lab_element e);
-int64_t lab_stepper_in_plane(const struct lab_stepper *v, int64_t row,
-                             int64_t col);
-int64_t lab_stepper_flat(const struct lab_stepper *v, int64_t row, int64_t col);
 /* The cursor to the element at a place of the screen, or another tensor where
  * its name is; false: neither is there. */
 bool lab_stepper_click_tensor(struct lab_stepper *v, int y, int x);
@@ -180,29 +160,12 @@ bool lab_stepper_tensor_action(struct lab_stepper *v, int action);
 void lab_stepper_explain_cursor(struct lab_stepper *v);
 void lab_stepper_mark_sources(struct lab_stepper *v);
 bool lab_stepper_plane_ready(const struct lab_stepper *v);
-int64_t lab_stepper_fold(const struct lab_stepper *v);
 
-/* view_stepper_tensor.c */
+/* tensor */
 void lab_stepper_draw_tensor(struct lab_stepper *v, struct lab_canvas *c,
                              struct lab_rect r);
 
-/* view_stepper_labels.c: columns that the labels of rows take, with the space
- * behind them, 0: none; rows that those of columns take, written downwards,
- * over a picture in h rows with them; what stands beside (`side`) and above a picture at r,
- * where a cell of several elements has the label of the first; the labels of
- * the cursor's place, from column x on, which returns the columns used. */
-int lab_stepper_gutter(const struct lab_plane *p, const struct lab_canvas *c);
-int lab_stepper_header(const struct lab_plane *p, int h);
-void lab_stepper_draw_labels(const struct lab_stepper *v, struct lab_canvas *c,
-                             struct lab_rect r, const struct lab_heat_grid *g,
-                             struct lab_rect side, struct lab_rect above);
-int lab_stepper_draw_cursor_labels(const struct lab_stepper *v,
-                                   struct lab_canvas *c, struct lab_rect row,
-                                   int x);
-void lab_stepper_place_text(int64_t index, const struct lab_label *label,
-                            char *out, size_t cap);
-
-/* view_stepper_explain.c */
+/* explain */
 void lab_stepper_draw_explain(struct lab_stepper *v, struct lab_canvas *c,
                               struct lab_rect r);
 /* A click chooses a term; of the chosen one it goes to its source, as Enter. */
@@ -213,7 +176,7 @@ bool lab_stepper_printed(const struct lab_stepper *v, int tensor, int64_t index,
                          double *value,
                          const struct lab_course_values_spec **spec);
 
-/* view_stepper_kernels.c */
+/* kernels */
 /* Why a step has no time. */
 const char *lab_stepper_untimed(const struct lab_step_status *s);
 void lab_stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
@@ -225,11 +188,15 @@ void lab_stepper_click_variants(struct lab_stepper *v, int y, int x);
 bool lab_stepper_variants_action(struct lab_stepper *v, int action);
 /* Hardware counters of "step" (the one under the cursor), "node" or
  * "iteration". */
-void lab_stepper_count(struct lab_stepper *v, const char *what);
 void lab_stepper_open_variants(struct lab_stepper *v);
 void lab_stepper_open_source(struct lab_stepper *v);
 
-/* view_stepper_text.c */
+/* text */
 void lab_stepper_draw_text(struct lab_stepper *v, struct lab_canvas *c,
                            struct lab_rect r);
+/* stepper_tensor.c: which axes of a tensor run down and across, and which stand
+ * still. */
+bool lab_stepper_is_shown(const struct lab_show *show, int axis);
+/* Other axes (-1: none), with the cursor on the same element. */
+void lab_stepper_look_along(struct lab_stepper *v, int row_axis, int col_axis);
 LAB_C_END

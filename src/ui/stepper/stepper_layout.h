@@ -1,4 +1,4 @@
-/* view_stepper_layout.h -- the panes of the stepper, where they stand, and what
+/* stepper_layout.h -- the panes of the stepper, where they stand, and what
  * its keys ask for. Pure. Threads: any. */
 #pragma once
 #include "ui/keymap.h"

@@ -5,7 +5,7 @@
 
 #include "trace/record.h"
 #include "report/format.h"
-#include "view_stepper_priv.h"
+#include "stepper_priv.h"
 
 /* ---- the line above ---- */
 
@@ -125,40 +125,6 @@ void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
 }
 
 /* ---- breakpoints ---- */
-
-static bool names_step(const struct lab_break_info *b,
-                       const struct lab_schedule_step *s, const char *node)
-{
-    if (b->phase >= 0 && b->phase != (int)s->step->phase)
-        return false;
-    return strcmp(b->step, s->step->name) == 0 || strcmp(b->step, node) == 0;
-}
-
-/* A breakpoint that stops in front of this step. A node's stops at its first
- * step of each phase, a phase's at the first of the phase. */
-bool lab_stepper_breaks_at(const struct lab_snapshot *snap, int step)
-{
-    const struct lab_schedule *s = snap->schedule;
-    const struct lab_schedule_step *at = &s->steps[step];
-    const char *node = snap->plan->nodes[at->depth_node].id;
-    for (int i = 0; i < snap->n_breaks; i++) {
-        const struct lab_break_info *b = &snap->breaks[i];
-        if (b->watch)
-            continue;
-        if (b->kind == LAB_BREAK_PHASE &&
-            step == s->phase_first[at->step->phase] &&
-            b->phase == (int)at->step->phase)
-            return true;
-        if (b->kind != LAB_BREAK_STEP || !names_step(b, at, node))
-            continue;
-        bool first = step == 0 ||
-                     s->steps[step - 1].depth_node != at->depth_node ||
-                     s->steps[step - 1].step->phase != at->step->phase;
-        if (strcmp(b->step, at->step->name) == 0 || first)
-            return true;
-    }
-    return false;
-}
 
 static bool any_break(const struct lab_snapshot *snap, int first, int end)
 {

@@ -9,7 +9,7 @@
 #include "base/datadir.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "report/to_real.h"
+#include "base/unknown.h"
 #include "lesson/lesson.h"
 #include "profiler/roofline.h"
 #include "trace/intern.h"

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "bench/lab_feed.h"
 #include "lesson/lesson.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "bench/lab_words.h"
 
 /* FLOP/s or B/s of a figure; NaN where it is no rate of this ladder. */

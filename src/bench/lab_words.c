@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/format.h"
+#include "base/format.h"
 
 /* Four digits and the prefix of a thousand that fits. */
 static const char *scaled(double v, const char *unit, char *out, size_t cap)

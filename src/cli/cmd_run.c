@@ -16,7 +16,7 @@
 #include "debug/seen.h"
 #include "base/signals.h"
 #include "debug/training.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "debug/sample_text.h"
 
 static const char doc[] =

@@ -6,7 +6,7 @@
 #include "report/course_values.h"
 #include "report/print.h"
 #include "trace/intern.h"
-#include "report/format.h"
+#include "base/format.h"
 
 enum { FIRST_VALUES = 6, TERMS = 3 };
 
@@ -104,7 +104,7 @@ static enum lab_status print_tensor(struct lab_lesson_run *w, int tensor,
 static const char *known_int(int32_t v, char *out, size_t size)
 {
     if (v == INT32_MIN)
-        snprintf(out, size, "n/a");
+        snprintf(out, size, LAB_NA);
     else
         snprintf(out, size, "%d", v);
     return out;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "report/to_real.h"
+#include "base/unknown.h"
 #include "report/variant_facts.h"
 
 enum { MOST_KERNELS = 64 };

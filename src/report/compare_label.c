@@ -44,7 +44,7 @@ void lab_compare_label(const struct lab_time_sum *s,
     if (s->level == LAB_SUM_ITERATION)
         snprintf(out, LAB_COMPARE_LABEL, "all steps");
     else if (s->level == LAB_SUM_PHASE)
-        snprintf(out, LAB_COMPARE_LABEL, "%s", s->phase ? s->phase : "n/a");
+        snprintf(out, LAB_COMPARE_LABEL, "%s", s->phase ? s->phase : LAB_NA);
     else if (s->level == LAB_SUM_KERNEL && s->rung)
         snprintf(out, LAB_COMPARE_LABEL, "%s: %s", step, name);
     else if (s->level == LAB_SUM_KERNEL && step)

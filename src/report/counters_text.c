@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "report/format.h"
+#include "base/format.h"
 
 enum { LINE_BYTES = 256 };
 

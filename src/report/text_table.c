@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/mem.h"
-
-static const char unknown[] = "n/a";
 
 static void add_cell(struct lab_text_table *t, char *cell)
 {
@@ -30,7 +29,7 @@ static void add_cell(struct lab_text_table *t, char *cell)
 void lab_text_table_add(struct lab_text_table *t, const char *text)
 {
     struct lab_str cell;
-    const char *shown = text ? text : unknown;
+    const char *shown = text ? text : LAB_NA;
     lab_str_init(&cell);
     lab_str_add_visible(&cell, shown, strlen(shown), false);
     add_cell(t, lab_str_detach(&cell));
@@ -109,28 +108,12 @@ void lab_text_table_add_share(struct lab_text_table *t, double v)
 
 void lab_text_table_add_real_ns(struct lab_text_table *t, double ns)
 {
-    lab_text_table_add_ns(t, isnan(ns) ? INT64_MIN : llround(ns));
+    lab_text_table_add(t, LAB_NS_TEXT(ns));
 }
 
 void lab_text_table_add_ns(struct lab_text_table *t, int64_t ns)
 {
-    static const char *const unit[] = {"ns", "us", "ms", "s"};
-    double v = (double)ns;
-    int u = 0;
-    if (ns == INT64_MIN) {
-        lab_text_table_add(t, NULL);
-        return;
-    }
-    for (; u < 3 && fabs(v) >= 999.5; u++)
-        v /= 1000;
-    if (u == 0)
-        lab_text_table_addf(t, "%.0f ns", v);
-    else
-        lab_text_table_addf(t, "%.*f %s",
-                            v < 9.995   ? 2
-                            : v < 99.95 ? 1
-                                        : 0,
-                            v, unit[u]);
+    lab_text_table_add_real_ns(t, lab_to_real(ns));
 }
 
 static size_t width(const char *text)

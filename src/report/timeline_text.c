@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "trace/intern.h"
-#include "report/format.h"
+#include "base/format.h"
 
 struct line {
     char text[LAB_TIMELINE_LINE];
@@ -34,15 +34,9 @@ const char *lab_timeline_time(int64_t ns, char *out, size_t cap)
 const char *lab_timeline_moment(const struct lab_timeline *t, int64_t moment,
                                 char *out, size_t cap)
 {
-    char time[LAB_FORMAT_BYTES];
-    if (moment == LAB_UNKNOWN || t->start_ns == LAB_UNKNOWN) {
-        snprintf(out, cap, "n/a");
-        return out;
-    }
-    int64_t off = moment - t->start_ns;
-    snprintf(out, cap, "%s%s", off < 0 ? "" : "+",
-             lab_format_ns((double)off, time, sizeof(time)));
-    return out;
+    bool known = moment != LAB_UNKNOWN && t->start_ns != LAB_UNKNOWN;
+    return lab_format_difference(
+        known ? (double)(moment - t->start_ns) : (double)NAN, out, cap);
 }
 
 static const char *plural(int64_t n)

@@ -68,7 +68,7 @@ TEST_CASE(a_peak_without_an_end_is_none)
     no_attribute_is_no_number(html);
     assert_int_equal(count(svg, end, "<rect"), 2);
     assert_int_equal(count(svg, end, "<line"), 0);
-    assert_non_null(strstr(html, "<td class=\"n\">1 TB/s</td>"
+    assert_non_null(strstr(html, "<td class=\"n\">1.00 TB/s</td>"
                                  "<td class=\"n\">n/a</td>"));
     test_free(html);
 }
@@ -170,28 +170,28 @@ TEST_CASE(roofs_are_those_of_roofline)
     const char *db = sample_path("runs.db");
     record_gpu_run(db);
     char *html = export_as(db, "html", "x.html");
-    has(html, "<td>fp32</td><td class=\"n\">67 TFLOP/s</td><td>data sheet, "
+    has(html, "<td>fp32</td><td class=\"n\">67.0 TFLOP/s</td><td>data sheet, "
               "NVIDIA H200");
-    has(html, ">67 TFLOP/s fp32 (NVIDIA H200 datasheet)</text>");
-    has(html, ">4.8 TB/s copy (NVIDIA H200 datasheet)</text>");
+    has(html, ">67.0 TFLOP/s fp32 (NVIDIA H200 datasheet)</text>");
+    has(html, ">4.80 TB/s copy (NVIDIA H200 datasheet)</text>");
     has_not(html, "Dashed");
     has_not(html, "class=\"sheet\"");
     test_free(html);
     measure(db);
     html = export_as(db, "html", "y.html");
-    has(html, "<td>fp32</td><td class=\"n\">50 TFLOP/s</td><td>measured, "
-              "2026-01-02</td><td class=\"n\">67 TFLOP/s</td>");
-    has(html, ">50 TFLOP/s fp32 (measured)</text>");
-    has(html, ">2 TB/s copy (measured)</text>");
+    has(html, "<td>fp32</td><td class=\"n\">50.0 TFLOP/s</td><td>measured, "
+              "2026-01-02</td><td class=\"n\">67.0 TFLOP/s</td>");
+    has(html, ">50.0 TFLOP/s fp32 (measured)</text>");
+    has(html, ">2.00 TB/s copy (measured)</text>");
     has(html, "class=\"sheet\"");
-    has(html, "Dashed, what the data sheet says: 4.8 TB/s copy, 67 TFLOP/s "
+    has(html, "Dashed, what the data sheet says: 4.80 TB/s copy, 67.0 TFLOP/s "
               "fp32 (NVIDIA H200 datasheet)");
     has_not(html, "bf16 (measured)");
     test_free(html);
     sample_sql(db, "UPDATE run SET precision = 'tf32, bf16'");
     html = export_as(db, "html", "z.html");
     has(html, ">800 TFLOP/s bf16 (measured)</text>");
-    has(html, ">494.5 TFLOP/s tf32 (NVIDIA H200 datasheet)</text>");
+    has(html, ">494 TFLOP/s tf32 (NVIDIA H200 datasheet)</text>");
     has_not(html, "fp16 (");
     test_free(html);
     /* one height, two lines of text */
@@ -211,16 +211,16 @@ TEST_CASE(a_ladder_stands_under_the_same_roof)
     const char *db = make_lab(2, "rung %d");
     const char *end;
     char *html = export_as(db, "html", "x.html");
-    has(picture(html, &end), "1 TB/s, 25 %</text>");
-    has(html, "<td>copy</td><td class=\"n\">4 TB/s</td><td>measured by this "
+    has(picture(html, &end), "1.00 TB/s, 25 %</text>");
+    has(html, "<td>copy</td><td class=\"n\">4.00 TB/s</td><td>measured by this "
               "run</td>");
-    has(html, ">4 TB/s copy (measured by this run)</text>");
+    has(html, ">4.00 TB/s copy (measured by this run)</text>");
     test_free(html);
     measure(db); /* the larger one is the roof */
     sample_sql(db, "UPDATE lab_row SET ceilingCopy_B_s = 1.5e12");
     html = export_as(db, "html", "y.html");
-    has(picture(html, &end), "1 TB/s, 50 %</text>");
-    has(html, ">2 TB/s copy (measured)</text>");
+    has(picture(html, &end), "1.00 TB/s, 50 %</text>");
+    has(html, ">2.00 TB/s copy (measured)</text>");
     test_free(html);
 }
 
@@ -248,13 +248,13 @@ TEST_CASE(pages_have_what_was_counted)
     /* the step, and one launch of the two */
     assert_int_equal(count(steps, kernels,
                            "<td class=\"n\">25</td><td class=\"n\">200 B</td>"
-                           "<td class=\"n\">200 B</td><td class=\"n\">3 "
+                           "<td class=\"n\">200 B</td><td class=\"n\">3.00 "
                            "kFLOP</td><td class=\"n\">n/a</td><td "
                            "class=\"n\">n/a</td></tr>"),
                      1);
     assert_int_equal(count(kernels, html + strlen(html),
                            "<td class=\"n\">25</td><td class=\"n\">100 B</td>"
-                           "<td class=\"n\">100 B</td><td class=\"n\">1.5 "
+                           "<td class=\"n\">100 B</td><td class=\"n\">1.50 "
                            "kFLOP</td><td class=\"n\">n/a</td><td "
                            "class=\"n\">n/a</td></tr>"),
                      1);
@@ -346,7 +346,7 @@ TEST_CASE(few_iterations_are_said)
         sample_sql(db, sql);
         remove(sample_path("x.html"));
         char *html = export_as(db, "html", "x.html");
-        has(html, "<td>25.77 ms");
+        has(html, "<td>25.8 ms");
         if (cases[i].words)
             assert_int_equal(count(html, html + strlen(html), cases[i].words),
                              2);

@@ -231,7 +231,8 @@ TEST_CASE(a_rung_has_the_kernels_of_its_traced_launch)
                    "stepIndex = 1");
     assert_int_equal(profile(db, "roofline 1 --json @"), 0);
     json_t *o = nth_of("point", 0);
-    if (!strstr(text_of(o, "sentence"), "its 2 kernels work for 2 us of 6 us"))
+    if (!strstr(text_of(o, "sentence"),
+                "its 2 kernels work for 2.00 us of 6.00 us"))
         fail_msg("%s", text_of(o, "sentence"));
     assert_string_equal(text_of(o, "bound"), "launch");
     json_decref(o);
@@ -257,7 +258,7 @@ TEST_CASE(a_lab_brings_its_own_roofs)
                    "chip of my own', precision = 'fp32'");
     assert_int_equal(profile(db, "roofline 1 @"), 0);
     assert_non_null(strstr(output, "500 MB/s  measured by this run"));
-    assert_non_null(strstr(output, "2 TFLOP/s  measured by this run"));
+    assert_non_null(strstr(output, "2.00 TFLOP/s  measured by this run"));
     assert_null(strstr(output, "profile ceilings"));
     assert_non_null(strstr(output, "Arithmetic bounds it"));
     /* better than a data sheet's, not than what was measured on the device */
@@ -282,8 +283,9 @@ TEST_CASE(a_lab_brings_its_own_roofs)
     sample_sql(db, "UPDATE lab_row SET status = 'done', unit = 'FLOP/s', rate "
                    "= 3e12 WHERE place = 1");
     assert_int_equal(profile(db, "roofline 1 @"), 0);
-    assert_non_null(strstr(output, "3 TFLOP/s  measured by a lab's rung  run "
-                                   "1: gemm wgmma 64"));
+    assert_non_null(strstr(output,
+                           "3.00 TFLOP/s  measured by a lab's rung  run "
+                           "1: gemm wgmma 64"));
     /* a file's nonsense is no roof */
     sample_sql(db, "UPDATE lab_row SET ceilingFp32_FLOP_s = -1, rate = "
                    "NULL");
@@ -333,7 +335,7 @@ TEST_CASE(a_part_that_was_counted_is_no_fact)
     assert_true(real_of(o, "counted_flop_least") == 3000);
     json_decref(o);
     assert_int_equal(profile(db, "roofline 1 @"), 0);
-    assert_non_null(strstr(output, "at least 3 kFLOP were counted; fewer: "
+    assert_non_null(strstr(output, "at least 3.00 kFLOP were counted; fewer: "
                                    "double and half precision were not"));
     assert_int_equal(profile(db, "show 1 @"), 0);
     assert_null(strstr(output, "3.00 kFLOP"));

@@ -61,7 +61,7 @@ TEST_CASE(the_run_says_what_is_short)
                    "UPDATE time_sum SET median_ns = 1000 + 5000 * stepIndex "
                    "WHERE level IN (3, 4)");
     assert_int_equal(profile(db, "roofline 1 --json @"), 0);
-    sentence_is(1, "the shortest kernel on this device takes 1 us", "roof");
+    sentence_is(1, "the shortest kernel on this device takes 1.00 us", "roof");
     sentence_is(1, "(a fused variant, a larger batch)", "roof");
     sentence_is(3, "Neither roof limits it", "Launching");
 }

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "trace/record.h"
 #include "ui/chart.h"
-#include "report/format.h"
+#include "base/format.h"
 
 static char *chart(const struct lab_chart *what, int h, int w, int style)
 {

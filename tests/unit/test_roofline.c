@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/mem.h"
 #include "profiler/roofline.h"
 #include "trace/record.h"
@@ -85,7 +86,7 @@ TEST_CASE(memory_and_compute_bound)
     close_to(p.best_ns, 1e6);
     close_to(p.allowed_flop_s, 1e12);
     close_to(p.flop_s, 8e11);
-    says(&w, "Memory bounds it: 3.2 TB/s, 80 %");
+    says(&w, "Memory bounds it: 3.20 TB/s, 80 %");
     /* 1e12 FLOPs on 4e9 bytes in 25 ms: 40 TFLOP/s, 80 % */
     w = make_work(1e12, 4e9, 25e6);
     p = place(&w);
@@ -93,7 +94,7 @@ TEST_CASE(memory_and_compute_bound)
     assert_int_equal(p.verdict, LAB_ROOFLINE_COMPUTE);
     close_to(p.share, 0.8);
     close_to(p.allowed_flop_s, 50e12);
-    says(&w, "Arithmetic bounds it: 40 TFLOP/s, 80 %");
+    says(&w, "Arithmetic bounds it: 40.0 TFLOP/s, 80 %");
     says(&w, "tf32 reach 400 TFLOP/s");
     /* the same on tensor cores, as the counters say */
     w.counted.fp32_flop = 1e9;
@@ -130,8 +131,9 @@ TEST_CASE(latency_says_why)
 {
     struct lab_roofline_work w = make_work(1e6, 4e6, 4000);
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
-    says(&w, "Neither roof limits it: 4 us, where the roofs alone allow 1 us "
-             "(25 %");
+    says(&w,
+         "Neither roof limits it: 4.00 us, where the roofs alone allow 1.00 us "
+         "(25 %");
     w = make_work(1e9, 4e9, 1e7);
     w.blocks = 4;
     says(&w, "Its grid has 4 blocks for 132 SMs");
@@ -266,7 +268,7 @@ TEST_CASE(kernels_of_a_rung_beside_its_time)
     w.kernels_ns = 54e3;
     w.time_ns = 14.5e6;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
-    says(&w, "Its kernel, traced apart, takes 54 us of that: the rest is "
+    says(&w, "Its kernel, traced apart, takes 54.0 us of that: the rest is "
              "launches, copies, or caches");
     says_not(&w, "Latency, the order");
     w.kernels_ns = 12e6;
@@ -312,7 +314,7 @@ TEST_CASE(bytes_of_its_own)
     says(&w, "fewer FLOPs");
     w.own_bytes = 17.4e9;
     says(&w, "Arithmetic bounds it: 30.6 TFLOP/s, 61 % of the fp32 roof. By "
-             "its model it moves 17.4 GB, 64.9 times what the problem needs: "
+             "its model it moves 16.2 GiB, 64.9 times what the problem needs: "
              "4.35 ms at the memory roof, 48 % of its time.");
     says_not(&w, "FLOPs");
     w.own_bytes = 4e9; /* a tenth of the time */
@@ -322,7 +324,7 @@ TEST_CASE(bytes_of_its_own)
     w.time_ns = 13e6;
     w.own_bytes = 17.4e9;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
-    says(&w, "The problem's own bytes do not limit it: 13 ms");
+    says(&w, "The problem's own bytes do not limit it: 13.0 ms");
     says(&w, "Fewer bytes of its own");
     w.own_bytes = 268e6; /* the problem's */
     says(&w, "Neither roof limits it");
@@ -423,7 +425,7 @@ TEST_CASE(counted_traffic_is_believed)
     w.counted.dram_read_bytes = 13e9;
     w.counted.dram_write_bytes = 1e9;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_MEMORY);
-    says(&w, "2.8 TB/s counted, 70 %");
+    says(&w, "2.80 TB/s counted, 70 %");
     says(&w, "3.5 times the bytes that it needs");
     /* faster than memory: from the caches, counted or not */
     w = make_work(1e6, 1e7, 1e3);
@@ -515,11 +517,11 @@ TEST_CASE(names_and_rates)
                      LAB_ROOFLINE_UNKNOWN);
     assert_int_equal(lab_roofline_verdict_find(""), LAB_ROOFLINE_UNKNOWN);
     assert_string_equal(lab_roofline_verdict_name(LAB_ROOFLINE_VERDICTS), "");
-    lab_roofline_rate(4.258e12, "B/s", text);
+    lab_format_amount(4.258e12, "B/s", text, sizeof(text));
     assert_string_equal(text, "4.26 TB/s");
-    lab_roofline_rate(999.6e9, "FLOP/s", text);
-    assert_string_equal(text, "1 TFLOP/s");
-    lab_roofline_rate(NAN, "B/s", text);
+    lab_format_amount(999.6e9, "FLOP/s", text, sizeof(text));
+    assert_string_equal(text, "1.00 TFLOP/s");
+    lab_format_amount(NAN, "B/s", text, sizeof(text));
     assert_string_equal(text, "n/a");
 }
 

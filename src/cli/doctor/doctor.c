@@ -506,7 +506,7 @@ static bool tell_winner(void *user, const struct lab_tuned_row *r)
     snprintf(text, sizeof(text),
              "%s %s %s on %s: %s, the fastest of %lld, measured %s", r->lab,
              r->precision, r->size_class, r->device, r->candidate,
-             (long long)r->candidates, r->measured ? r->measured : "n/a");
+             (long long)r->candidates, r->measured ? r->measured : LAB_NA);
     report(w->d, "tuned", LAB_DOCTOR_OK, text, NULL);
     w->told++;
     return true;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "base/clock.h"
 #include "engine/ceiling.h"
 #include "report/json_line.h"
@@ -13,7 +14,7 @@
 #include "report/text_table.h"
 #include "base/version.h"
 
-enum { NUMBER = 32, REASON = 256 };
+enum { REASON = 256 };
 
 /* One ceiling: what was measured, or why it was not. */
 struct measured {
@@ -121,9 +122,8 @@ static enum lab_status print_row_json(const struct measuring *m, int i)
 
 static void add_rate(struct lab_text_table *t, double per_s, int i)
 {
-    char text[NUMBER];
-    lab_roofline_rate(per_s, lab_ceiling_unit((enum lab_ceiling)i), text);
-    lab_text_table_add(t, text);
+    lab_text_table_add(
+        t, LAB_AMOUNT_TEXT(per_s, lab_ceiling_unit((enum lab_ceiling)i)));
 }
 
 static void add_row(struct lab_text_table *t, const struct measured *row, int i)

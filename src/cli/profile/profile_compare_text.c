@@ -7,7 +7,7 @@
 #include "report/compare_label.h"
 #include "report/print.h"
 #include "report/text_table.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "report/variant_words.h"
 
 /* Columns of a name where a line has 80. */
@@ -122,17 +122,7 @@ static void add_side_ns(struct lab_text_table *t, const struct lab_time_sum *s,
 
 void lab_compare_add_difference(struct lab_text_table *t, double ns)
 {
-    static const char *const unit[] = {"ns", "us", "ms", "s"};
-    double v = fabs(ns);
-    int u = 0;
-    if (isnan(ns)) {
-        lab_text_table_add(t, "-");
-        return;
-    }
-    for (; u < 3 && v >= 999.5; u++)
-        v /= 1000;
-    int digits = u == 0 || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2;
-    lab_text_table_addf(t, "%s%.*f %s", ns < 0 ? "-" : "+", digits, v, unit[u]);
+    lab_text_table_add(t, isnan(ns) ? "-" : LAB_DIFFERENCE_TEXT(ns));
 }
 
 static void add_p(struct lab_text_table *t, double p)

@@ -13,7 +13,7 @@
 #include "profile_cmd.h"
 #include "store/compare.h"
 #include "store/delete.h"
-#include "report/format.h"
+#include "base/format.h"
 
 static enum lab_status print_deleted(const struct lab_profile_options *o,
                                      int64_t run, const struct lab_deleted *d)

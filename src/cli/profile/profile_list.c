@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "report/suggest.h"
 #include "report/json_line.h"
 #include "profile_cmd.h"
@@ -47,7 +47,8 @@ static void add_whose(struct lab_text_table *t, const struct lab_run_row *r)
     if (r->label)
         lab_text_table_add(t, r->label);
     else if (is_imported(r) && r->hostname)
-        lab_text_table_addf(t, "%s@%s", r->user ? r->user : "n/a", r->hostname);
+        lab_text_table_addf(t, "%s@%s", r->user ? r->user : LAB_NA,
+                            r->hostname);
     else
         lab_text_table_add(t, is_imported(r) ? r->imported_from : "");
 }
@@ -84,7 +85,7 @@ static bool add_run_row(void *user, const struct lab_run_row *r)
     lab_text_table_add(&l->table, r->kind);
     lab_text_table_add(&l->table, r->backend);
     l->lost |= has_lost(r);
-    lab_text_table_addf(&l->table, "%s%s", r->status ? r->status : "n/a",
+    lab_text_table_addf(&l->table, "%s%s", r->status ? r->status : LAB_NA,
                         has_lost(r) ? ", lost" : "");
     lab_text_table_add_int(&l->table, r->iterations);
     add_median(l, r);

@@ -13,7 +13,7 @@
 #include "profile_missing.h"
 #include "store/limit_words.h"
 #include "report/text_table.h"
-#include "report/format.h"
+#include "base/format.h"
 
 /* What the callbacks of one query share. */
 struct printing {
@@ -94,8 +94,8 @@ static void add_machine(struct lab_text_table *t, const struct lab_run_row *r)
     add_fact(t, "driver", r->driver);
     add_fact(t, "runtime", r->runtime);
     lab_text_table_add(t, "machine");
-    lab_text_table_addf(t, "%s, user %s", r->hostname ? r->hostname : "n/a",
-                        r->user ? r->user : "n/a");
+    lab_text_table_addf(t, "%s, user %s", r->hostname ? r->hostname : LAB_NA,
+                        r->user ? r->user : LAB_NA);
     add_fact(t, "label", r->label);
     add_fact(t, "imported from", r->imported_from);
     if (r->imported) {
@@ -169,7 +169,7 @@ static void add_recording(struct lab_text_table *t, const struct lab_run_row *r)
     if (*trace)
         add_fact(t, "times taken", trace);
     lab_text_table_add(t, "counters");
-    lab_text_table_addf(t, "%s%s%s", r->counters ? r->counters : "n/a",
+    lab_text_table_addf(t, "%s%s%s", r->counters ? r->counters : LAB_NA,
                         r->counters_reason ? ": " : "",
                         r->counters_reason ? r->counters_reason : "");
     lab_text_table_add(t, "records lost");
@@ -386,19 +386,6 @@ static bool print_kernel_json(void *user, const struct lab_kernel_row *r)
     return p->st == LAB_OK;
 }
 
-static void add_dim(struct lab_text_table *t, const int64_t *d)
-{
-    if (d[0] == LAB_UNKNOWN || d[1] == LAB_UNKNOWN || d[2] == LAB_UNKNOWN)
-        lab_text_table_add(t, NULL);
-    else if (d[2] > 1)
-        lab_text_table_addf(t, "%lldx%lldx%lld", (long long)d[0],
-                            (long long)d[1], (long long)d[2]);
-    else if (d[1] > 1)
-        lab_text_table_addf(t, "%lldx%lld", (long long)d[0], (long long)d[1]);
-    else
-        lab_text_table_add_int(t, d[0]);
-}
-
 static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
 {
     struct printing *p = user;
@@ -413,8 +400,8 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
     lab_text_table_add(t, lab_bench_name_text(r->rung, r->step));
     lab_text_table_add(t, r->phase);
     lab_text_table_add_ns(t, r->time_ns);
-    add_dim(t, r->grid);
-    add_dim(t, r->block);
+    lab_text_table_add(t, LAB_DIMS_TEXT(r->grid));
+    lab_text_table_add(t, LAB_DIMS_TEXT(r->block));
     lab_text_table_add_int(t, r->registers_per_thread);
     lab_text_table_add_int(t, r->shared_bytes);
     if (isnan(r->occupancy_pct))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/mem.h"
 #include "engine/ceiling.h"
 #include "report/suggest.h"
@@ -14,7 +15,7 @@
 #include "report/roofline.h"
 #include "report/text_table.h"
 
-enum { NUMBER = 32, SENTENCES = 10 };
+enum { SENTENCES = 10 };
 
 /* ---- JSON Lines ---- */
 
@@ -122,9 +123,7 @@ static enum lab_status print_json(const struct lab_roofline *r)
 
 static void add_scaled(struct lab_text_table *t, double v, const char *unit)
 {
-    char text[NUMBER];
-    lab_roofline_rate(v, unit, text);
-    lab_text_table_add(t, text);
+    lab_text_table_add(t, LAB_AMOUNT_TEXT(v, unit));
 }
 
 static void add_share(struct lab_text_table *t, double share)
@@ -230,13 +229,12 @@ static void write_sentence(const struct lab_roofline_row *row, size_t number,
                            struct lab_str *out)
 {
     const char *name = lab_roofline_name(row);
-    char least[NUMBER];
     lab_str_addf(out, "%zu ", number);
     lab_str_add_visible(out, name, strlen(name), false);
     lab_str_addf(out, ": %s\n", row->sentence);
     if (row->flop_reason[0] && isnan(row->point.counted_flop)) {
-        lab_roofline_rate(row->point.counted_least, "FLOP", least);
-        lab_str_addf(out, "   at least %s were counted; %s\n", least,
+        lab_str_addf(out, "   at least %s were counted; %s\n",
+                     LAB_AMOUNT_TEXT(row->point.counted_least, "FLOP"),
                      row->flop_reason);
     } else if (row->flop_reason[0]) {
         lab_str_addf(out, "   counted FLOPs are %.3g times the formula's; %s\n",
@@ -296,7 +294,7 @@ static void write_head(const struct lab_roofline *r, struct lab_str *out)
         lab_str_add_visible(out, parts[i], strlen(parts[i]), false);
     }
     lab_str_add(out, "\ncounters: ");
-    lab_str_add(out, r->counters[0] ? r->counters : "n/a");
+    lab_str_add(out, r->counters[0] ? r->counters : LAB_NA);
     if (r->counters_reason) {
         lab_str_add(out, ": ");
         lab_str_add_visible(out, r->counters_reason, strlen(r->counters_reason),

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "report/compare_label.h"
 #include "profile/profile_compare.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "report/variant_words.h"
 
 void lab_compare_model_release(struct lab_compare_model *m)
@@ -97,9 +97,9 @@ static void write_fact(struct lab_doc *doc, const char *name, const char *a,
 {
     lab_doc_para(doc, 0, 14, true);
     lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", name);
-    lab_doc_add(doc, LAB_ROLE_NORMAL, a ? a : "n/a");
+    lab_doc_add(doc, LAB_ROLE_NORMAL, a ? a : LAB_NA);
     lab_doc_add(doc, LAB_ROLE_DIM, " -> ");
-    lab_doc_add(doc, LAB_ROLE_NORMAL, b ? b : "n/a");
+    lab_doc_add(doc, LAB_ROLE_NORMAL, b ? b : LAB_NA);
 }
 
 static void write_run_fact(struct lab_doc *doc,

@@ -50,7 +50,7 @@ static void add_rates(struct lab_text_table *t, const struct lab_ui_lab *ui,
     lab_text_table_add(t, of->rung);
     lab_text_table_add(t, of->precision);
     for (int c = 0; c < n; c++) {
-        char text[64] = "n/a";
+        char text[64] = LAB_NA;
         for (int64_t i = 0; i < ui->row_count; i++) {
             const struct lab_ui_lab_row *r = &ui->rows[i];
             if (r->size == sizes[c] && strcmp(r->rung, of->rung) == 0 &&

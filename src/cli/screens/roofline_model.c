@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/mem.h"
 #include "engine/ceiling.h"
 #include "report/suggest.h"
@@ -41,8 +42,8 @@ static int fill_roofs(struct lab_roofline_model *m)
         enum lab_ceiling ceiling = (enum lab_ceiling)i;
         if (!(m->line.per_s[i] > 0))
             continue;
-        lab_roofline_rate(m->line.per_s[i], lab_ceiling_unit(ceiling),
-                          m->height[n]);
+        lab_format_amount(m->line.per_s[i], lab_ceiling_unit(ceiling),
+                          m->height[n], sizeof(m->height[n]));
         m->roofs[n] = (struct lab_ui_roof){
             .name = lab_ceiling_name(ceiling),
             .memory = ceiling == LAB_CEILING_COPY,

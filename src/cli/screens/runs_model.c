@@ -11,9 +11,9 @@
 #include "store/delete.h"
 #include "store/limit_words.h"
 #include "store/query.h"
-#include "report/to_real.h"
+#include "base/unknown.h"
 #include "runs_model_priv.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "report/variant_words.h"
 
 static void rows_clear(struct rows *r)

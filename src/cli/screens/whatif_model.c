@@ -6,7 +6,7 @@
 #include "profile/profile_missing.h"
 #include "runs_model_priv.h"
 #include "store/launch.h"
-#include "report/format.h"
+#include "base/format.h"
 
 /* What a launch says is known of a sum where all of its launches agree. */
 static bool launches_differ(const struct lab_time_sum *sum)

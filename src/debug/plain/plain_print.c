@@ -8,7 +8,7 @@
 #include "plain_priv.h"
 #include "report/print.h"
 #include "debug/step_text.h"
-#include "report/format.h"
+#include "base/format.h"
 
 enum { MOST_LINES = 40 };
 static const int64_t progress_every_ns = 5000000000;

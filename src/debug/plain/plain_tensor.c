@@ -8,7 +8,7 @@
 #include "plain_priv.h"
 #include "report/print.h"
 #include "debug/step_text.h"
-#include "report/format.h"
+#include "base/format.h"
 
 enum { MOST_ELEMENTS = 400, VALUE_COLUMNS = 10, TERMS = 8 };
 

@@ -2,6 +2,8 @@
  * and in sentences. */
 #include "profiler/roofline.h"
 
+#include "base/format.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -201,29 +203,7 @@ void lab_roofline_place(struct lab_roofline_point *out,
 
 /* What bounds a step or a kernel, in words. */
 
-static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
-enum { PREFIXES = sizeof(prefixes) / sizeof(prefixes[0]), NUMBER = 32 };
-
-void lab_roofline_rate(double per_s, const char *unit, char out[32])
-{
-    int i = 0;
-    if (isnan(per_s)) {
-        snprintf(out, NUMBER, "n/a");
-        return;
-    }
-    for (; i < PREFIXES - 1 && per_s >= 999.5; i++)
-        per_s /= 1000;
-    snprintf(out, NUMBER, "%.3g %s%.8s", per_s, prefixes[i], unit);
-}
-
-static void time_text(double ns, char out[NUMBER])
-{
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    int i = 0;
-    for (; i < 3 && ns >= 999.5; i++)
-        ns /= 1000;
-    snprintf(out, NUMBER, "%.3g %s", ns, units[i]);
-}
+enum { NUMBER = LAB_FORMAT_BYTES };
 
 /* The last share of the way to a roof is not worth words. */
 static void say_left(struct lab_str *out, double share, const char *roof)
@@ -241,7 +221,7 @@ static void say_memory(struct lab_str *out, const struct lab_roofline_work *w,
     bool counted = !isnan(p->dram_bytes);
     double per_s = counted ? p->dram_bytes / w->time_ns * 1e9 : p->bytes_s;
     bool near = per_s >= LAB_ROOFLINE_AT * copy;
-    lab_roofline_rate(per_s, "B/s", rate);
+    lab_format_amount(per_s, "B/s", rate, sizeof(rate));
     lab_str_addf(out, "Memory bounds it: %s%s, %.0f %% of the memory roof. ",
                  rate, counted ? " counted" : "", 100 * per_s / copy);
     if (counted && p->dram_bytes > 1.5 * w->bytes) {
@@ -295,8 +275,8 @@ static bool say_own_bytes(struct lab_str *out,
     if (!(w->own_bytes > 1.5 * w->bytes) || !(ns > 0.3 * w->time_ns) ||
         !(ns <= LAB_ROOFLINE_ABOVE * w->time_ns))
         return false;
-    lab_roofline_rate(w->own_bytes, "B", bytes);
-    time_text(ns, time);
+    lab_format_bytes(w->own_bytes, bytes, sizeof(bytes));
+    lab_format_ns(ns, time, sizeof(time));
     lab_str_addf(out,
                  "By its model it moves %s, %.3g times what the problem needs: "
                  "%s at the memory roof, %.0f %% of its time. Fewer bytes of "
@@ -311,7 +291,7 @@ static void say_compute(struct lab_str *out, const struct lab_roofline_work *w,
     char rate[NUMBER];
     double peak = per_s[p->arithmetic];
     bool near = p->flop_s >= LAB_ROOFLINE_AT * peak;
-    lab_roofline_rate(p->flop_s, "FLOP/s", rate);
+    lab_format_amount(p->flop_s, "FLOP/s", rate, sizeof(rate));
     lab_str_addf(out, "Arithmetic bounds it: %s, %.0f %% of the %s roof. ",
                  rate, 100 * p->flop_s / peak, lab_ceiling_name(p->arithmetic));
     if (p->flop_s > LAB_ROOFLINE_ABOVE * peak) {
@@ -326,7 +306,8 @@ static void say_compute(struct lab_str *out, const struct lab_roofline_work *w,
                  near ? "Only fewer" : "fewer");
     if (p->arithmetic == LAB_CEILING_FP32 &&
         per_s[LAB_CEILING_TF32] > 1.5 * peak) {
-        lab_roofline_rate(per_s[LAB_CEILING_TF32], "FLOP/s", rate);
+        lab_format_amount(per_s[LAB_CEILING_TF32], "FLOP/s", rate,
+                          sizeof(rate));
         lab_str_addf(out, "tensor cores: products in tf32 reach %s.", rate);
     } else
         lab_str_add(out, "another kind of arithmetic.");
@@ -336,7 +317,7 @@ static void say_cache(struct lab_str *out, const struct lab_roofline_point *p,
                       double copy)
 {
     char rate[NUMBER];
-    lab_roofline_rate(p->bytes_s, "B/s", rate);
+    lab_format_amount(p->bytes_s, "B/s", rate, sizeof(rate));
     lab_str_addf(out,
                  "Caches feed it: by the formula it moves %s, %.2g times the "
                  "memory roof",
@@ -354,8 +335,8 @@ static void say_kernels(struct lab_str *out, const struct lab_roofline_work *w)
 {
     char time[NUMBER];
     char kernels[NUMBER];
-    time_text(w->time_ns, time);
-    time_text(w->kernels_ns, kernels);
+    lab_format_ns(w->time_ns, time, sizeof(time));
+    lab_format_ns(w->kernels_ns, kernels, sizeof(kernels));
     if (w->kernels > 1)
         lab_str_addf(out,
                      "Launching bounds it: its %lld kernels work for %s of %s.",
@@ -373,8 +354,8 @@ static void say_launch(struct lab_str *out, const struct lab_roofline_work *w,
 {
     char each[NUMBER];
     char least[NUMBER];
-    time_text(p->each_ns, each);
-    time_text(p->floor_ns, least);
+    lab_format_ns(p->each_ns, each, sizeof(each));
+    lab_format_ns(p->floor_ns, least, sizeof(least));
     if (!w->gpu) {
         lab_str_addf(out,
                      "It is so short (%s) that calling it and reading the "
@@ -466,7 +447,7 @@ static bool say_one_address(struct lab_str *out,
     char each[NUMBER];
     if (!w->one_address || !(w->flop > 0))
         return false;
-    time_text(w->time_ns / w->flop, each);
+    lab_format_ns(w->time_ns / w->flop, each, sizeof(each));
     lab_str_addf(out,
                  "Every thread adds to one address, and such additions go one "
                  "after the other: one in %s. Sums of a block first, then one "
@@ -494,7 +475,7 @@ static bool say_elsewhere(struct lab_str *out,
     char kernels[NUMBER];
     if (!w->gpu || !(w->kernels_ns < 0.75 * w->time_ns))
         return false;
-    time_text(w->kernels_ns, kernels);
+    lab_format_ns(w->kernels_ns, kernels, sizeof(kernels));
     lab_str_addf(out,
                  "Its kernel%s, traced apart, take%s %s of that: the rest is "
                  "launches, copies, or caches that are cold in a timed one.",
@@ -543,7 +524,7 @@ static void say_floor(struct lab_str *out, const struct lab_roofline_work *w,
     long long kernels = w->kernels > 1 ? (long long)w->kernels : 1;
     if (!w->gpu || !(p->each_ns < 4 * p->floor_ns))
         return;
-    time_text((double)kernels * p->floor_ns, least);
+    lab_format_ns((double)kernels * p->floor_ns, least, sizeof(least));
     if (kernels == 1)
         lab_str_addf(out, " The start and end of a kernel take %s.", least);
     else
@@ -557,8 +538,8 @@ static void say_distance(struct lab_str *out, const struct lab_roofline_work *w,
 {
     char best[NUMBER];
     char time[NUMBER];
-    time_text(w->time_ns, time);
-    time_text(p->best_ns, best);
+    lab_format_ns(w->time_ns, time, sizeof(time));
+    lab_format_ns(p->best_ns, best, sizeof(best));
     if (p->best_ns < p->floor_ns)
         lab_str_addf(out,
                      "Neither roof limits it: its work is less than a kernel's "

@@ -75,7 +75,7 @@ static void put_speed(struct lab_str *s, const struct lab_run_row *run)
 {
     if (run->iteration_median_ns != LAB_UNKNOWN) {
         lab_str_add(s, "<tr><th>iteration (median wall time)</th><td>");
-        lab_report_ns(s, (double)run->iteration_median_ns);
+        lab_str_add(s, LAB_NS_TEXT((double)run->iteration_median_ns));
         add_few(s, run);
         lab_str_add(s, "</td></tr>\n");
     }
@@ -92,7 +92,7 @@ static void put_counters(struct lab_str *s, const struct lab_run_row *run)
 {
     const char *reason = run->counters_reason;
     lab_str_add(s, "<tr><th>hardware counters</th><td>");
-    lab_export_text(s, run->counters ? run->counters : "n/a", LAB_ESCAPE_HTML);
+    lab_export_text(s, run->counters ? run->counters : LAB_NA, LAB_ESCAPE_HTML);
     lab_str_add(s, reason ? ": " : "");
     lab_export_text(s, reason, LAB_ESCAPE_HTML);
     lab_str_add(s, "</td></tr>\n");
@@ -117,8 +117,8 @@ static void put_facts(struct lab_str *s, const struct lab_run_row *run)
     fact(s, "backend", run->backend);
     fact(s, "driver", run->driver);
     fact(s, "learning rate", *lab_run_lr_text(run, rate) ? rate : NULL);
-    number_fact(s, "batch", lab_report_known(run->batch), "");
-    number_fact(s, "iterations", lab_report_known(run->iterations), "");
+    number_fact(s, "batch", lab_to_real(run->batch), "");
+    number_fact(s, "iterations", lab_to_real(run->iterations), "");
     fact(s, "status", run->status);
     fact(s, "started", run->started);
     fact(s, "times from", run->time_source);
@@ -188,7 +188,7 @@ static bool take_loss(void *user, const struct lab_loss_row *row)
 static void name_cell(struct lab_str *s, const char *text)
 {
     lab_str_add(s, "<td class=\"k\"><div>");
-    lab_export_text(s, text ? text : "n/a", LAB_ESCAPE_HTML);
+    lab_export_text(s, text ? text : LAB_NA, LAB_ESCAPE_HTML);
     lab_str_add(s, "</div></td>");
 }
 
@@ -211,8 +211,8 @@ static void put_counted(struct lab_report *r, const struct lab_counters *c)
     if (r->counted.count == 0)
         return;
     lab_report_number_cell(s, c->achieved_occupancy_pct, "");
-    lab_report_amount_cell(s, c->dram_read_bytes, "B");
-    lab_report_amount_cell(s, c->dram_write_bytes, "B");
+    lab_report_text_cell(s, LAB_BYTES_TEXT(c->dram_read_bytes));
+    lab_report_text_cell(s, LAB_BYTES_TEXT(c->dram_write_bytes));
     lab_report_amount_cell(s, c->fp32_flop, "FLOP");
     lab_report_amount_cell(s, c->tensor_flop, "FLOP");
     lab_report_number_cell(s, c->ipc, "");
@@ -226,7 +226,7 @@ static void put_step_row(struct lab_report *r, const struct lab_time_sum *t)
     struct lab_counters none;
     lab_counters_init(&none);
     lab_str_add(s, "<tr>");
-    lab_report_number_cell(s, lab_report_known(t->step_index), "");
+    lab_report_number_cell(s, lab_to_real(t->step_index), "");
     lab_report_word_cell(s, t->phase);
     name_cell(s, lab_time_sum_step(t));
     lab_report_word_cell(s, t->variant);
@@ -238,15 +238,6 @@ static void put_step_row(struct lab_report *r, const struct lab_time_sum *t)
     lab_report_number_cell(s, t->bytes / t->median_ns, "");
     put_counted(r, item ? &item->counters : &none);
     lab_str_add(s, "</tr>\n");
-}
-
-static void dim_cell(struct lab_str *s, const int64_t d[3])
-{
-    if (d[0] == LAB_UNKNOWN || d[1] == LAB_UNKNOWN || d[2] == LAB_UNKNOWN)
-        lab_str_add(s, "<td class=\"n\">varies</td>");
-    else
-        lab_str_addf(s, "<td class=\"n\">%lld&#215;%lld&#215;%lld</td>",
-                     (long long)d[0], (long long)d[1], (long long)d[2]);
 }
 
 static void put_kernel_row(struct lab_report *r, const struct lab_time_sum *t)
@@ -262,9 +253,9 @@ static void put_kernel_row(struct lab_report *r, const struct lab_time_sum *t)
     lab_report_number_cell(s, (double)t->count, "");
     lab_report_ns_cell(s, t->median_ns);
     lab_report_ns_cell(s, t->mad_ns);
-    dim_cell(s, t->grid);
-    dim_cell(s, t->block);
-    lab_report_number_cell(s, lab_report_known(t->registers_per_thread), "");
+    lab_report_text_cell(s, LAB_DIMS_TEXT(t->grid));
+    lab_report_text_cell(s, LAB_DIMS_TEXT(t->block));
+    lab_report_number_cell(s, lab_to_real(t->registers_per_thread), "");
     lab_report_number_cell(s, t->occupancy_pct, "");
     put_counted(r, &counted);
     lab_str_add(s, "</tr>\n");

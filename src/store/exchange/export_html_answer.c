@@ -68,18 +68,18 @@ static void put_largest(struct lab_str *s, const struct lab_time_breakdown *w)
 static void put_wall(struct lab_report *r, const struct lab_time_breakdown *w)
 {
     struct lab_str *s = &r->text;
-    double wall = lab_report_known(w->wall_ns);
+    double wall = lab_to_real(w->wall_ns);
     if (!(wall > 0))
         return;
     put_largest(s, w);
     lab_str_addf(s, "<p>Iteration %lld took ", (long long)w->iteration);
-    lab_report_ns(s, wall);
+    lab_str_add(s, LAB_NS_TEXT(wall));
     lab_str_add(s,
                 ". Each moment of it counts once, for the first of these "
                 "that went on then:</p>\n<table>\n<tr><th>part</th>"
                 "<th class=\"n\">time</th><th class=\"n\">share</th></tr>\n");
     for (int i = 0; i < LAB_WALL_PARTS; i++) {
-        double part = lab_report_known(w->part_ns[i]);
+        double part = lab_to_real(w->part_ns[i]);
         lab_str_add(s, "<tr><td>");
         lab_export_text(s, lab_time_part_name((enum lab_time_part)i),
                         LAB_ESCAPE_HTML);

@@ -43,7 +43,7 @@ static void add_rate(struct lab_str *s, double rate, const char *unit)
     if (strncmp(unit, "s/", 2) == 0 && !isnan(rate))
         lab_str_addf(s, "%.4g n%s", rate * 1e9, unit);
     else
-        lab_report_amount(s, rate, unit);
+        lab_str_add(s, LAB_AMOUNT_TEXT(rate, unit));
 }
 
 static void rate_cell(struct lab_str *s, double rate, const char *unit)
@@ -204,7 +204,7 @@ static bool put_said(void *user, const struct lab_prediction_row *r)
     cell(s, r->size ? r->size : "any");
     rate_cell(s, r->rate, p->unit);
     lab_report_ns_cell(s, r->time_ns);
-    cell(s, r->bound ? r->bound : "n/a");
+    cell(s, r->bound ? r->bound : LAB_NA);
     lab_report_number_cell(s, r->occupancy_pct, " %");
     lab_str_add(s, "</tr>\n");
     return true;
@@ -223,7 +223,7 @@ static bool put_tuned(void *user, const struct lab_tuned_row *r)
     cell(s, r->size_class);
     lab_report_word_cell(s, r->precision);
     cell(s, r->candidate);
-    lab_report_number_cell(s, lab_report_known(r->candidates), "");
+    lab_report_number_cell(s, lab_to_real(r->candidates), "");
     cell(s, r->size);
     lab_report_ns_cell(s, r->median_ns);
     rate_cell(s, r->rate, r->unit ? r->unit : "");
@@ -254,8 +254,8 @@ static bool put_sweep(void *user, const struct lab_sweep_row *r)
     lab_report_word_cell(s, r->status);
     lab_report_ns_cell(s, r->median_ns);
     lab_report_number_cell(s, r->samples_per_s, "");
-    lab_report_number_cell(s, lab_report_known(r->memory_bytes), "");
-    lab_report_number_cell(s, lab_report_known(r->parameters), "");
+    lab_report_number_cell(s, lab_to_real(r->memory_bytes), "");
+    lab_report_number_cell(s, lab_to_real(r->parameters), "");
     lab_report_number_cell(s, 100 * r->share, " %");
     lab_report_number_cell(s, r->loss, "");
     lab_report_number_cell(s, r->loss_iterations, "");

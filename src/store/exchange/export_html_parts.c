@@ -6,71 +6,36 @@
 
 enum { NAMES = 190, LABELS = 150, BAR = LAB_REPORT_BAR };
 
-/* ---- numbers ---- */
-
-void lab_report_ns(struct lab_str *out, double ns)
-{
-    static const char *const unit[] = {"ns", "us", "ms", "s"};
-    int u = 0;
-    if (isnan(ns)) {
-        lab_str_add(out, "n/a");
-        return;
-    }
-    for (; u < 3 && fabs(ns) >= 999.5; u++)
-        ns /= 1000;
-    lab_str_addf(out, "%.4g %s", ns, unit[u]);
-}
-
-void lab_report_amount(struct lab_str *out, double v, const char *unit)
-{
-    static const char prefix[] = {' ', 'k', 'M', 'G', 'T', 'P'};
-    int step = 0;
-    if (isnan(v)) {
-        lab_str_add(out, "n/a");
-        return;
-    }
-    for (; step < 5 && fabs(v) >= 999.5; step++)
-        v /= 1000;
-    lab_str_addf(out, "%.4g ", v);
-    if (step)
-        lab_str_add_char(out, prefix[step]);
-    lab_str_add(out, unit);
-}
-
-double lab_report_known(int64_t v)
-{
-    return v == LAB_UNKNOWN ? (double)NAN : (double)v;
-}
-
 /* ---- cells ---- */
 
 void lab_report_word_cell(struct lab_str *s, const char *text)
 {
     lab_str_add(s, "<td class=\"w\">");
-    lab_export_text(s, text ? text : "n/a", LAB_ESCAPE_HTML);
+    lab_export_text(s, text ? text : LAB_NA, LAB_ESCAPE_HTML);
     lab_str_add(s, "</td>");
+}
+
+void lab_report_text_cell(struct lab_str *s, const char *text)
+{
+    lab_str_addf(s, "<td class=\"n\">%s</td>", text);
 }
 
 void lab_report_ns_cell(struct lab_str *s, double ns)
 {
-    lab_str_add(s, "<td class=\"n\">");
-    lab_report_ns(s, ns);
-    lab_str_add(s, "</td>");
+    lab_report_text_cell(s, LAB_NS_TEXT(ns));
 }
 
 void lab_report_number_cell(struct lab_str *s, double v, const char *unit)
 {
     if (isnan(v))
-        lab_str_add(s, "<td class=\"n\">n/a</td>");
+        lab_str_add(s, "<td class=\"n\">" LAB_NA "</td>");
     else
         lab_str_addf(s, "<td class=\"n\">%.4g%s</td>", v, unit);
 }
 
 void lab_report_amount_cell(struct lab_str *s, double v, const char *unit)
 {
-    lab_str_add(s, "<td class=\"n\">");
-    lab_report_amount(s, v, unit);
-    lab_str_add(s, "</td>");
+    lab_report_text_cell(s, LAB_AMOUNT_TEXT(v, unit));
 }
 
 /* ---- pictures ---- */
@@ -138,7 +103,7 @@ void lab_report_bar(struct lab_str *s, const struct lab_report_bar *bar,
     enum { MOST = 30 }; /* what lies left of the picture is not seen */
     char name[4 * MOST + 8];
     double x = lab_report_bar_x(0, 1);
-    lab_report_clip(name, sizeof(name), bar->name ? bar->name : "n/a", MOST);
+    lab_report_clip(name, sizeof(name), bar->name ? bar->name : LAB_NA, MOST);
     lab_report_text(s, x - 6, y + 13, "end", name);
     lab_str_addf(s,
                  "<rect class=\"p%d\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "

@@ -1,5 +1,6 @@
 /* export_html_priv.h -- the parts of the HTML report. */
 #pragma once
+#include "base/format.h"
 #include "export_priv.h"
 #include "store/ceilings.h"
 #include "store/counted.h"
@@ -25,14 +26,10 @@ struct lab_report {
 
 /* ---- what tables and pictures are made of ---- */
 
-/* A duration in the unit that fits. */
-void lab_report_ns(struct lab_str *out, double ns);
-/* 4.2e12, "B/s" is 4.2 TB/s; `unit` is ours. NaN: n/a. */
-void lab_report_amount(struct lab_str *out, double v, const char *unit);
-double lab_report_known(int64_t v); /* LAB_UNKNOWN: NaN */
-
 /* A word, which is short, and stays on one line. NULL: n/a. */
 void lab_report_word_cell(struct lab_str *s, const char *text);
+/* A number and its unit, as base/format.h writes them. */
+void lab_report_text_cell(struct lab_str *s, const char *text);
 void lab_report_ns_cell(struct lab_str *s, double ns);
 /* `unit` with its space; it is ours. NaN: n/a. */
 void lab_report_number_cell(struct lab_str *s, double v, const char *unit);

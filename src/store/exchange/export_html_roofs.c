@@ -205,7 +205,7 @@ static void add_label(struct lab_report *r, int roof, double x, double y,
                            : lab_roof_origin_text(of->origin);
     struct lab_str label;
     lab_str_init(&label);
-    lab_report_amount(&label, of->per_s, unit_of(roof));
+    lab_str_add(&label, LAB_AMOUNT_TEXT(of->per_s, unit_of(roof)));
     lab_str_addf(&label, " %s (%s)", lab_roof_names[roof], from);
     lab_report_text(&r->text, x, y, anchor, lab_str_text(&label));
     r->text.failed |= label.failed;
@@ -246,13 +246,13 @@ static void add_sheet_words(struct lab_report *r)
 {
     struct lab_str *s = &r->text;
     lab_str_add(s, "<p class=\"dim\">Dashed, what the data sheet says: ");
-    lab_report_amount(s, r->published[COPY].per_s, unit_of(COPY));
+    lab_str_add(s, LAB_AMOUNT_TEXT(r->published[COPY].per_s, unit_of(COPY)));
     lab_str_add(s, " copy");
     for (int i = 0; i < LAB_ROOF_NAMES; i++) {
         if (!is_drawn(r, r->published, i))
             continue;
         lab_str_add(s, ", ");
-        lab_report_amount(s, r->published[i].per_s, unit_of(i));
+        lab_str_add(s, LAB_AMOUNT_TEXT(r->published[i].per_s, unit_of(i)));
         lab_str_addf(s, " %s", lab_roof_names[i]);
     }
     lab_str_add(s, " (");

@@ -192,7 +192,7 @@ static void add_bar(struct lab_str *s, const struct lab_time_sum *sum, double y,
         .label = &label,
     };
     lab_str_init(&label);
-    lab_report_ns(&label, sum->median_ns);
+    lab_str_add(&label, LAB_NS_TEXT(sum->median_ns));
     lab_report_bar(s, &bar, y);
     lab_str_release(&label);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "bench/lab_words.h"
 #include "ui/view_source.h"
 #include "view_lab_priv.h"

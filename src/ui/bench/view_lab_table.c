@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/format.h"
+#include "base/format.h"
 #include "bench/lab_words.h"
 #include "view_lab_priv.h"
 

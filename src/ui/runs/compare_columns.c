@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "run_columns.h"
-#include "report/format.h"
+#include "base/format.h"
 
 static const struct lab_table_column COMPARE_TABLE[LAB_COMPARE_COLUMNS] = {
     [LAB_COMPARE_LEVEL] = {"level", 9, 0, 13, false, false},
@@ -34,7 +34,7 @@ static void put_difference(double ns, char *out, size_t cap)
 static void put_p(double p, char *out, size_t cap)
 {
     if (isnan(p))
-        snprintf(out, cap, "n/a");
+        snprintf(out, cap, LAB_NA);
     else if (p < 0.001)
         snprintf(out, cap, "<0.001");
     else
@@ -110,7 +110,7 @@ static void compare_cell(const void *user, int64_t row, int column, char *out,
         put_difference(r->difference_ns, out, cap);
         break;
     case LAB_COMPARE_SPEED_UP:
-        snprintf(out, cap, isnan(r->speed_up) ? "n/a" : "%.2f", r->speed_up);
+        snprintf(out, cap, isnan(r->speed_up) ? LAB_NA : "%.2f", r->speed_up);
         break;
     case LAB_COMPARE_P:
         put_p(r->p, out, cap);
@@ -129,7 +129,7 @@ static void compare_cell(const void *user, int64_t row, int column, char *out,
     default:
         put_side(r, 0, column, out, cap);
     }
-    if (strcmp(out, "n/a") == 0 || strcmp(out, "-") == 0)
+    if (strcmp(out, LAB_NA) == 0 || strcmp(out, "-") == 0)
         *role = LAB_ROLE_DIM;
 }
 

@@ -7,7 +7,7 @@
 
 #include "store/launch.h"
 #include "trace/record.h"
-#include "report/format.h"
+#include "base/format.h"
 
 /* The user pointer points at the variable that holds the rows, so that a
  * reload needs no new table. */
@@ -19,13 +19,13 @@ static int compare_text(const char *a, const char *b)
 
 static void put_text(const char *text, char *out, size_t cap)
 {
-    snprintf(out, cap, "%s", text && text[0] ? text : "n/a");
+    snprintf(out, cap, "%s", text && text[0] ? text : LAB_NA);
 }
 
 static void put_number(double v, char *out, size_t cap)
 {
     if (isnan(v))
-        snprintf(out, cap, "n/a");
+        snprintf(out, cap, LAB_NA);
     else
         lab_format_value(v, 8, out, cap);
 }
@@ -131,7 +131,7 @@ static void run_cell(const void *user, int64_t row, int column, char *out,
     default:
         put_number(r->samples_per_s, out, cap);
     }
-    if (strcmp(out, "n/a") == 0)
+    if (strcmp(out, LAB_NA) == 0)
         *role = LAB_ROLE_DIM;
 }
 
@@ -285,7 +285,7 @@ static void step_cell(const void *user, int64_t row, int column, char *out,
     default:
         step_number(r, column, out, cap);
     }
-    if (strcmp(out, "n/a") == 0)
+    if (strcmp(out, LAB_NA) == 0)
         *role = LAB_ROLE_DIM;
 }
 
@@ -395,19 +395,6 @@ static const struct lab_table_column KERNEL_ALL_TABLE[KERNEL_COLUMNS] = {
 static const struct lab_table_column KERNEL_ALL_COUNTED_TABLE[KERNEL_COLUMNS] =
     {KERNEL_OF_ALL, KERNEL_COUNTERS(1, 6, 5)};
 
-static void put_dims(const int64_t d[3], char *out, size_t cap)
-{
-    if (d[0] == LAB_UNKNOWN)
-        snprintf(out, cap, "n/a");
-    else if (d[2] > 1)
-        snprintf(out, cap, "%" PRId64 "x%" PRId64 "x%" PRId64, d[0], d[1],
-                 d[2]);
-    else if (d[1] > 1)
-        snprintf(out, cap, "%" PRId64 "x%" PRId64, d[0], d[1]);
-    else
-        snprintf(out, cap, "%" PRId64, d[0]);
-}
-
 static void kernel_number(const struct lab_ui_kernel_row *r, int column,
                           char *out, size_t cap)
 {
@@ -420,10 +407,10 @@ static void kernel_number(const struct lab_ui_kernel_row *r, int column,
         lab_format_int(r->count, out, cap);
         break;
     case KERNEL_GRID:
-        put_dims(r->grid, out, cap);
+        lab_format_dims(r->grid, out, cap);
         break;
     case KERNEL_BLOCK:
-        put_dims(r->block, out, cap);
+        lab_format_dims(r->block, out, cap);
         break;
     case KERNEL_REGISTERS:
         lab_format_int(r->registers, out, cap);
@@ -466,7 +453,7 @@ static void kernel_cell(const void *user, int64_t row, int column, char *out,
     default:
         kernel_number(r, column, out, cap);
     }
-    if (strcmp(out, "n/a") == 0)
+    if (strcmp(out, LAB_NA) == 0)
         *role = LAB_ROLE_DIM;
 }
 

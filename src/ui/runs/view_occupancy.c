@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "ui/chart.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "ui/ui.h"
 
 enum knob { KNOB_THREADS, KNOB_REGISTERS, KNOB_SHARED, KNOBS };

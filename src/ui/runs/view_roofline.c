@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "ui/roof_plot.h"
 #include "ui/table.h"
 #include "ui/ui.h"
@@ -71,7 +71,7 @@ static double formula_of(const struct lab_ui_roof_point *p)
 static void put_number(double v, char *out, size_t cap)
 {
     if (isnan(v))
-        snprintf(out, cap, "n/a");
+        snprintf(out, cap, LAB_NA);
     else
         snprintf(out, cap, "%.3g", v);
 }
@@ -116,8 +116,8 @@ static void cell(const void *user, int64_t row, int column, char *out,
         text = p->bound;
     }
     if (text)
-        snprintf(out, cap, "%s", text[0] ? text : "n/a");
-    if (strcmp(out, "n/a") == 0)
+        snprintf(out, cap, "%s", text[0] ? text : LAB_NA);
+    if (strcmp(out, LAB_NA) == 0)
         *role = LAB_ROLE_DIM;
 }
 

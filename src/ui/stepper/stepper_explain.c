@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "stepper_priv.h"
 
 /* The pane that explains a number: its formula, the numbers put in, the terms

@@ -6,7 +6,7 @@
 
 #include "trace/record.h"
 #include "report/counters_text.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "stepper_priv.h"
 
 /* The pane of kernels: what really ran, how long, how full the device was, and
@@ -186,18 +186,6 @@ static void limit_text(int limit, char *out, size_t cap)
                                      used ? ", " : "", names[i].name);
 }
 
-static void size3(const int32_t n[3], char *out, size_t cap)
-{
-    if (n[0] == INT32_MIN)
-        snprintf(out, cap, "n/a");
-    else if (n[2] > 1)
-        snprintf(out, cap, "%dx%dx%d", n[0], n[1], n[2]);
-    else if (n[1] > 1)
-        snprintf(out, cap, "%dx%d", n[0], n[1]);
-    else
-        snprintf(out, cap, "%d", n[0]);
-}
-
 static void add_kernel(const struct sheet *o,
                        const struct lab_stepper_kernel *k)
 {
@@ -210,13 +198,13 @@ static void add_kernel(const struct sheet *o,
     snprintf(line, sizeof(line), "%10s  %s", a, k->name);
     lab_stepper_text_line(o->text);
     lab_stepper_text_add(o->text, LAB_ROLE_CODE, line);
-    size3(k->grid, a, sizeof(a));
-    size3(k->block, b, sizeof(b));
-    used = (size_t)snprintf(line, sizeof(line), "grid %s, block %s", a, b);
+    used =
+        (size_t)snprintf(line, sizeof(line), "grid %s, block %s",
+                         LAB_DIMS32_TEXT(k->grid), LAB_DIMS32_TEXT(k->block));
     if (k->registers_per_thread != INT32_MIN)
         snprintf(a, sizeof(a), "%d", k->registers_per_thread);
     else
-        snprintf(a, sizeof(a), "n/a");
+        snprintf(a, sizeof(a), LAB_NA);
     lab_format_bytes(k->shared_bytes == LAB_UNKNOWN ? NAN
                                                     : (double)k->shared_bytes,
                      b, sizeof(b));

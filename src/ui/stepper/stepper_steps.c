@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "trace/record.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "stepper_priv.h"
 
 /* ---- the line above ---- */

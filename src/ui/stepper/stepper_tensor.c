@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "stepper_priv.h"
 #include "ui/chart.h"
-#include "report/format.h"
+#include "base/format.h"
 
 static void stepper_choose_hidden(struct lab_stepper *v, int dir);
 static void stepper_look_first(const struct lab_plan *plan, int tensor,
@@ -1129,7 +1129,7 @@ static void stat(struct lab_canvas *c, struct lab_rect *row, int width,
     char text[LAB_FORMAT_BYTES];
     char both[64];
     lab_format_value(v, width, text, sizeof(text));
-    snprintf(both, sizeof(both), "%s %s%s", name, isnan(v) ? "n/a" : text,
+    snprintf(both, sizeof(both), "%s %s%s", name, isnan(v) ? LAB_NA : text,
              width > 6 ? " " : "");
     whole(c, row, LAB_ROLE_NORMAL, both);
 }

@@ -8,7 +8,7 @@
 #include "engine/setup.h"
 #include "trace/record.h"
 #include "report/doc.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "ui/ui.h"
 #include "ui/views.h"
 #include "base/str.h"

@@ -9,7 +9,7 @@
 #include "train_sample.h"
 #include "ui/layout.h"
 #include "ui/chart.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "ui/ui.h"
 #include "base/mem.h"
 #include "shell/neighbours_text.h"

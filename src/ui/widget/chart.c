@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "term/dots.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "ui/layout.h"
 
 enum { AXIS_W = 9 };
@@ -183,7 +183,7 @@ static void draw_legend(struct lab_canvas *c, struct lab_rect row,
         const struct lab_series *s = &chart->series[k];
         if (!s->name)
             continue;
-        char value[LAB_FORMAT_BYTES] = "n/a";
+        char value[LAB_FORMAT_BYTES] = LAB_NA;
         int64_t gaps = 0;
         for (int64_t i = 0; i < s->n; i++)
             gaps += !isfinite(s->y[i]);

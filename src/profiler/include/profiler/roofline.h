@@ -112,6 +112,4 @@ void lab_roofline_place(struct lab_roofline_point *out,
 void lab_roofline_say(struct lab_str *out, const struct lab_roofline_work *work,
                       const struct lab_roofline_point *point,
                       const double *per_s);
-/* "3.91 TB/s", "41.2 TFLOP/s": `unit` with a prefix of a thousand each. */
-void lab_roofline_rate(double per_s, const char *unit, char out[32]);
 LAB_C_END

@@ -11,8 +11,7 @@
 #pragma once
 #include <stdint.h>
 #include "base/status.h"
-
-#define LAB_UNKNOWN INT64_MIN
+#include "base/unknown.h"
 
 /* The execution of work that belongs to no step: values read back, evaluation,
  * checks, what sets a graph up. Executions of steps count from 1. Kernels

@@ -1,4 +1,7 @@
-#include "report/format.h"
+/* Numbers and units as text, for every screen, table and report. There is one
+ * rule for a duration, a size or a rate: three digits, and the unit that leaves
+ * at least 1 before the point. */
+#include "base/format.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -6,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/record.h"
+#include "base/unknown.h"
 
 static const char *unknown(char *out, size_t cap)
 {
-    snprintf(out, cap, "n/a");
+    snprintf(out, cap, LAB_NA);
     return out;
 }
 
@@ -36,54 +39,83 @@ const char *lab_format_value(double v, int width, char *out, size_t cap)
     return out;
 }
 
-/* v in the largest unit that keeps it at 1 or more. */
-static const char *scaled(double v, double base, const char *const *units,
-                          int count, char *out, size_t cap)
+/* v in the largest unit that keeps it at 1 or more, as it is rounded. */
+static const char *scaled(double v, double base, const char *const *prefixes,
+                          int count, const char *unit, char *out, size_t cap)
 {
     int at = 0;
     if (isnan(v))
         return unknown(out, cap);
-    while (at + 1 < count && fabs(v) >= base * (1 - 5e-5)) {
+    for (; at + 1 < count && fabs(v) >= base - 0.5; at++)
         v /= base;
-        at++;
-    }
     int decimals = fabs(v) >= 99.95 ? 0 : fabs(v) >= 9.995 ? 1 : 2;
     if (at == 0 && v == floor(v))
         decimals = 0;
-    snprintf(out, cap, "%.*f %s", decimals, v, units[at]);
+    snprintf(out, cap, "%.*f %s%s", decimals, v, prefixes[at], unit);
     return out;
 }
 
 const char *lab_format_ns(double ns, char *out, size_t cap)
 {
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    return scaled(ns, 1000, units, 4, out, cap);
+    static const char *const units[] = {"n", "u", "m", ""};
+    return scaled(ns, 1000, units, 4, "s", out, cap);
 }
 
 const char *lab_format_bytes(double bytes, char *out, size_t cap)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    return scaled(bytes, 1024, units, 5, out, cap);
+    static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti"};
+    return scaled(bytes, 1024, units, 5, "B", out, cap);
+}
+
+const char *lab_format_amount(double v, const char *unit, char *out, size_t cap)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
+    return scaled(v, 1000, prefixes, 6, unit, out, cap);
 }
 
 const char *lab_format_flop(double flop, char *out, size_t cap)
 {
-    static const char *const units[] = {"FLOP",  "kFLOP", "MFLOP",
-                                        "GFLOP", "TFLOP", "PFLOP"};
-    return scaled(flop, 1000, units, 6, out, cap);
+    return lab_format_amount(flop, "FLOP", out, cap);
 }
 
 const char *lab_format_flops(double flop, double ns, char *out, size_t cap)
 {
-    static const char *const units[] = {"FLOP/s",  "kFLOP/s", "MFLOP/s",
-                                        "GFLOP/s", "TFLOP/s", "PFLOP/s"};
-    return scaled(ns > 0 ? flop / ns * 1e9 : NAN, 1000, units, 6, out, cap);
+    return lab_format_amount(ns > 0 ? flop / ns * 1e9 : (double)NAN, "FLOP/s",
+                             out, cap);
 }
 
 const char *lab_format_rate(double bytes, double ns, char *out, size_t cap)
 {
-    static const char *const units[] = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
-    return scaled(ns > 0 ? bytes / ns * 1e9 : NAN, 1000, units, 5, out, cap);
+    return lab_format_amount(ns > 0 ? bytes / ns * 1e9 : (double)NAN, "B/s",
+                             out, cap);
+}
+
+const char *lab_format_difference(double ns, char *out, size_t cap)
+{
+    char text[LAB_FORMAT_BYTES];
+    if (isnan(ns))
+        return unknown(out, cap);
+    snprintf(out, cap, "%s%s", ns < 0 ? "-" : "+",
+             lab_format_ns(fabs(ns), text, sizeof(text)));
+    return out;
+}
+
+const char *lab_format_dims(const int64_t d[3], char *out, size_t cap)
+{
+    if (d[0] == LAB_UNKNOWN || d[1] == LAB_UNKNOWN || d[2] == LAB_UNKNOWN)
+        return unknown(out, cap);
+    size_t used = (size_t)snprintf(out, cap, "%" PRId64, d[0]);
+    for (int i = 1; i < 3 && used < cap; i++)
+        if (d[i] > 1 || (i == 1 && d[2] > 1))
+            used += (size_t)snprintf(out + used, cap - used, "x%" PRId64, d[i]);
+    return out;
+}
+
+const char *lab_format_dims32(const int32_t d[3], char *out, size_t cap)
+{
+    const int64_t wide[3] = {lab_from_int32(d[0]), lab_from_int32(d[1]),
+                             lab_from_int32(d[2])};
+    return lab_format_dims(wide, out, cap);
 }
 
 const char *lab_format_share(double share, char *out, size_t cap)

@@ -48,10 +48,8 @@ static void build_forward(struct lab_builder *b)
     lab_build_step(b, &(struct lab_step_def){
                           .name = "join",
                           .phase = LAB_FORWARD,
-                          .in = {lab_build_input(b, 0), lab_build_input(b, 1)},
-                          .n_in = 2,
-                          .out = {lab_build_out(b, &shape)},
-                          .n_out = 1,
+                          LAB_IN(lab_build_input(b, 0), lab_build_input(b, 1)),
+                          LAB_OUT(lab_build_out(b, &shape)),
                           .formula = "$o0 = $i0 + 2 $i1"});
 }
 
@@ -60,11 +58,9 @@ static void build_backward(struct lab_builder *b)
     lab_build_step(b,
                    &(struct lab_step_def){.name = "join",
                                           .phase = LAB_BACKWARD,
-                                          .in = {lab_build_out_grad(b)},
-                                          .n_in = 1,
-                                          .out = {lab_build_input_grad(b, 0),
-                                                  lab_build_input_grad(b, 1)},
-                                          .n_out = 2,
+                                          LAB_IN(lab_build_out_grad(b)),
+                                          LAB_OUT(lab_build_input_grad(b, 0),
+                                                  lab_build_input_grad(b, 1)),
                                           .formula = "$i0 to both"});
 }
 

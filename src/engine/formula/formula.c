@@ -489,8 +489,9 @@ static void read_statement(struct parser *p)
     }
     if (!p->status && !strchr(",;", peek(p)))
         fail(p, "not understood");
-    if (!p->status)
-        resolve(p, ref, node, root);
+    if (p->status)
+        return;
+    resolve(p, ref, node, root);
     f->statements[f->n_statements].slot = f->refs[ref].slot;
     f->statements[f->n_statements].left = ref;
     f->statements[f->n_statements].root = root;
@@ -748,22 +749,29 @@ static double restricted(const struct lab_formula *f, int node, unsigned *mask)
     return count;
 }
 
-static bool constant(const struct lab_formula *f, int node)
+bool lab_formula_constant(const struct lab_formula *f, int node)
 {
     const struct lab_formula_node *n = &f->nodes[node];
-    return n->kind != F_TENSOR && (n->a < 0 || constant(f, n->a)) &&
-           (n->b < 0 || constant(f, n->b));
+    return n->kind != F_TENSOR && n->kind != F_LETTER && n->kind < F_SUM &&
+           (n->a < 0 || lab_formula_constant(f, n->a)) &&
+           (n->b < 0 || lab_formula_constant(f, n->b));
+}
+
+double lab_formula_combinations(const struct lab_formula *f, unsigned letters)
+{
+    double n = 1;
+    for (int i = 0; i < f->n_letters; i++) {
+        if (letters >> i & 1 && f->letters[i].extent > 0)
+            n *= (double)f->letters[i].extent;
+    }
+    return n;
 }
 
 /* How often an operation on what is under the node is done. */
 static double times(const struct lab_formula *f, int node, unsigned mask)
 {
-    double n = constant(f, node) ? 0 : restricted(f, node, &mask);
-    for (int i = 0; i < f->n_letters; i++) {
-        if (mask >> i & 1 && f->letters[i].extent > 0)
-            n *= (double)f->letters[i].extent;
-    }
-    return n;
+    double n = lab_formula_constant(f, node) ? 0 : restricted(f, node, &mask);
+    return n * lab_formula_combinations(f, mask);
 }
 
 /* bound: the letters of the sum whose terms this product is; 0: of none. */

@@ -139,17 +139,6 @@ static void put_tensor(struct writer *w, const struct lab_formula_ref *r)
 
 static void put(struct writer *w, int node);
 
-/* How many terms a sum has, those left out too. */
-static double terms_of(const struct writer *w, unsigned letters)
-{
-    double n = 1;
-    for (int i = 0; i < w->f->n_letters; i++) {
-        if (letters >> i & 1 && w->f->letters[i].extent > 0)
-            n *= (double)w->f->letters[i].extent;
-    }
-    return n;
-}
-
 /* The letters of a sum under their names: batch axes and the first of the sum
  * together are "n,t" or "n,h,t". */
 static void name_letters(struct writer *w, unsigned letters)
@@ -194,7 +183,8 @@ static void put_sum(struct writer *w, const struct lab_formula_node *n)
     put(w, n->a);
     w->bound = around;
     if (n->kind == F_MEAN)
-        lab_str_addf(w->out, " / %.0f", terms_of(w, (unsigned)n->id));
+        lab_str_addf(w->out, " / %.0f",
+                     lab_formula_combinations(w->f, (unsigned)n->id));
 }
 
 static void put_product(struct writer *w, const struct lab_formula_node *n)
@@ -321,18 +311,11 @@ static void define(struct writer *w, int node, bool sums, unsigned *done)
 
 /* ---- terms ---- */
 
-static bool constant(const struct writer *w, int node)
-{
-    const struct lab_formula_node *n = &w->f->nodes[node];
-    return n->kind != F_TENSOR && n->kind != F_LETTER && n->kind < F_SUM &&
-           (n->a < 0 || constant(w, n->a)) && (n->b < 0 || constant(w, n->b));
-}
-
 /* Is it a sum of products? What is under a sum may be anything. */
 static bool sum_of_products(const struct writer *w, int node)
 {
     const struct lab_formula_node *n = &w->f->nodes[node];
-    if (constant(w, node))
+    if (lab_formula_constant(w->f, node))
         return true;
     if (n->kind == F_ADD || n->kind == F_MULTIPLY || n->kind == F_DIVIDE)
         return !(n->paren && n->kind == F_ADD) && sum_of_products(w, n->a) &&
@@ -355,7 +338,7 @@ static void add_factors(struct writer *w, struct product *p, int node,
 {
     const struct lab_formula_node *n = &w->f->nodes[node];
     if (!divide && (n->kind == F_MULTIPLY || n->kind == F_DIVIDE) &&
-        !constant(w, node)) {
+        !lab_formula_constant(w->f, node)) {
         add_factors(w, p, n->a, false);
         add_factors(w, p, n->b, n->kind == F_DIVIDE);
         return;
@@ -371,7 +354,7 @@ static void add_factors(struct writer *w, struct product *p, int node,
     if (p->n == FACTORS)
         return;
     p->factor[p->n].node = node;
-    p->factor[p->n].count = terms_of(w, (unsigned)n->id);
+    p->factor[p->n].count = lab_formula_combinations(w->f, (unsigned)n->id);
     p->factor[p->n++].divide = divide;
 }
 
@@ -389,7 +372,7 @@ static void add_term(struct writer *w, const struct product *p, double value)
         int node = p->factor[i].node;
         double v = node < 0 ? p->factor[i].count : 0;
         lab_str_add(&text, i == 0 ? "" : p->factor[i].divide ? "/" : "*");
-        if (node >= 0 && !constant(w, node)) {
+        if (node >= 0 && !lab_formula_constant(w->f, node)) {
             put(w, node);
             add_sources(w, node, true);
             continue;

@@ -47,4 +47,8 @@ unsigned lab_formula_letters(const struct lab_formula *f, int node);
  * fastest. false: that was the last. */
 void lab_formula_first(struct formula_element *e, unsigned letters);
 bool lab_formula_next(struct formula_element *e, unsigned letters);
+/* No tensor and no letter is in it. */
+bool lab_formula_constant(const struct lab_formula *f, int node);
+/* Of the values of these letters. */
+double lab_formula_combinations(const struct lab_formula *f, unsigned letters);
 const char *lab_formula_function(int id);

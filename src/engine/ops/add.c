@@ -21,10 +21,8 @@ static void forward(struct lab_builder *b)
     int y = lab_build_out(b, &shape);
     lab_build_step(b, &(struct lab_step_def){.name = "add",
                                              .phase = LAB_FORWARD,
-                                             .in = {in[0], in[1]},
-                                             .n_in = 2,
-                                             .out = {y},
-                                             .n_out = 1,
+                                             LAB_IN(in[0], in[1]),
+                                             LAB_OUT(y),
                                              .formula = "$o0 = $i0 + $i1"});
 }
 
@@ -37,10 +35,8 @@ static void backward(struct lab_builder *b)
         lab_build_step(
             b, &(struct lab_step_def){.name = "add",
                                       .phase = LAB_BACKWARD,
-                                      .in = {dy},
-                                      .n_in = 1,
-                                      .out = {da, db},
-                                      .n_out = 2,
+                                      LAB_IN(dy),
+                                      LAB_OUT(da, db),
                                       .formula = "$o0 = $i0 " LAB_PASSED
                                                  "; $o1 = $i0 " LAB_PASSED});
 }

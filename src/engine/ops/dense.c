@@ -41,10 +41,8 @@ static void forward(struct lab_builder *b)
     lab_build_step(b, &(struct lab_step_def){
                           .name = "matmul",
                           .phase = LAB_FORWARD,
-                          .in = {x, W},
-                          .n_in = 2,
-                          .out = {xW},
-                          .n_out = 1,
+                          LAB_IN(x, W),
+                          LAB_OUT(xW),
                           .formula = "$o0[n,m] = sum_k $i0[n,k] * $i1[k,m]"});
     if (!bias)
         return;
@@ -54,10 +52,8 @@ static void forward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){.name = "bias",
                                   .phase = LAB_FORWARD,
-                                  .in = {xW, param},
-                                  .n_in = 2,
-                                  .out = {out},
-                                  .n_out = 1,
+                                  LAB_IN(xW, param),
+                                  LAB_OUT(out),
                                   .formula = "$o0[n,m] = $i0[n,m] + $i1[m]"});
 }
 
@@ -73,10 +69,8 @@ static void backward(struct lab_builder *b)
         lab_build_step(b, &(struct lab_step_def){
                               .name = "bias",
                               .phase = LAB_BACKWARD,
-                              .in = {dout},
-                              .n_in = 1,
-                              .out = {db, dxW},
-                              .n_out = 2,
+                              LAB_IN(dout),
+                              LAB_OUT(db, dxW),
                               .formula = "$o0[m] = sum_n $i0[n,m]; $o1 = "
                                          "$i0 " LAB_PASSED});
     }
@@ -85,10 +79,8 @@ static void backward(struct lab_builder *b)
     lab_build_step(b, &(struct lab_step_def){
                           .name = "matmul",
                           .phase = LAB_BACKWARD,
-                          .in = {dxW, x, W},
-                          .n_in = 3,
-                          .out = {dW, dx},
-                          .n_out = 2,
+                          LAB_IN(dxW, x, W),
+                          LAB_OUT(dW, dx),
                           .formula = "$o0[k,m] = sum_n $i1[n,k] * $i0[n,m]; "
                                      "$o1[n,k] = sum_m $i0[n,m] * $i2[k,m]"});
 }

@@ -66,12 +66,9 @@ static void forward(struct lab_builder *b)
         b, &(struct lab_step_def){
                .name = "dropout",
                .phase = LAB_FORWARD,
-               .in = {x},
-               .n_in = 1,
-               .out = {y, mask},
-               .n_out = 2,
-               .params = &p,
-               .params_bytes = sizeof(p),
+               LAB_IN(x),
+               LAB_OUT(y, mask),
+               LAB_PARAMS(p),
                .flop = 2.0 * (double)n,
                .formula = "!$o1 = u >= p ? 1/(1-p) : 0; $o0 = $i0 * $o1",
                .explain = explain_forward});
@@ -87,12 +84,9 @@ static void backward(struct lab_builder *b)
         return;
     lab_build_step(b, &(struct lab_step_def){.name = "dropout",
                                              .phase = LAB_BACKWARD,
-                                             .in = {dy, mask},
-                                             .n_in = 2,
-                                             .out = {dx},
-                                             .n_out = 1,
-                                             .params = &p,
-                                             .params_bytes = sizeof(p),
+                                             LAB_IN(dy, mask),
+                                             LAB_OUT(dx),
+                                             LAB_PARAMS(p),
                                              .formula = "$o0 = $i0 * $i1",
                                              .names = "- mask"});
 }

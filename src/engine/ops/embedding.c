@@ -85,10 +85,8 @@ static void forward(struct lab_builder *b)
     lab_build_step(b, &(struct lab_step_def){
                           .name = "gather",
                           .phase = LAB_FORWARD,
-                          .in = {ids, W},
-                          .n_in = 2,
-                          .out = {out},
-                          .n_out = 1,
+                          LAB_IN(ids, W),
+                          LAB_OUT(out),
                           /* of W only the rows that are looked up */
                           .bytes = 2 * each * (double)n + 4 * (double)rows,
                           .formula = "!$o0[n,:] = $i1[$i0[n],:]",
@@ -108,10 +106,8 @@ static void backward(struct lab_builder *b)
         &(struct lab_step_def){
             .name = "gather",
             .phase = LAB_BACKWARD,
-            .in = {dout, lab_build_input(b, 0)},
-            .n_in = 2,
-            .out = {dW},
-            .n_out = 1,
+            LAB_IN(dout, lab_build_input(b, 0)),
+            LAB_OUT(dW),
             .flop = (double)n,
             .formula = "!$o0[v,:] = sum of $i0[n,:] over the n with $i1[n] = v",
             .explain = explain_scatter});

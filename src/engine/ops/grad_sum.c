@@ -20,8 +20,7 @@ static void build_sum(struct lab_builder *b, int tensor, int grad)
         .name = "sum",
         .phase = LAB_BACKWARD,
         .n_in = paths.n,
-        .out = {total},
-        .n_out = 1,
+        LAB_OUT(total),
         .formula = formula,
         .display = paths.n > 10
                        ? "$o0 = $i0 + $i1 + ...: the sum over every reader"

@@ -25,10 +25,8 @@ static void forward_steps(struct lab_builder *b, const struct parts *t,
         b, &(struct lab_step_def){
                .name = "stats",
                .phase = LAB_FORWARD,
-               .in = {t->x},
-               .n_in = 1,
-               .out = {t->mean, t->rstd},
-               .n_out = 2,
+               LAB_IN(t->x),
+               LAB_OUT(t->mean, t->rstd),
                .params = p,
                .params_bytes = sizeof(*p),
                .flop = 4 * t->elements,
@@ -37,19 +35,15 @@ static void forward_steps(struct lab_builder *b, const struct parts *t,
     lab_build_step(b, &(struct lab_step_def){
                           .name = "normalize",
                           .phase = LAB_FORWARD,
-                          .in = {t->x, t->mean, t->rstd},
-                          .n_in = 3,
-                          .out = {t->xhat},
-                          .n_out = 1,
+                          LAB_IN(t->x, t->mean, t->rstd),
+                          LAB_OUT(t->xhat),
                           .formula = "$o0[r,d] = ($i0[r,d] - $i1[r]) ~ $i2[r]",
                           .names = "x mean rstd"});
     lab_build_step(b, &(struct lab_step_def){
                           .name = "scale",
                           .phase = LAB_FORWARD,
-                          .in = {t->xhat, t->gamma, t->beta},
-                          .n_in = 3,
-                          .out = {lab_build_find(b, "out")},
-                          .n_out = 1,
+                          LAB_IN(t->xhat, t->gamma, t->beta),
+                          LAB_OUT(lab_build_find(b, "out")),
                           .formula = "$o0[r,d] = $i0[r,d] ~ $i1[d] + $i2[d]",
                           .names = "xhat gamma beta"});
 }
@@ -90,10 +84,8 @@ static void backward(struct lab_builder *b)
     lab_build_step(b, &(struct lab_step_def){
                           .name = "scale",
                           .phase = LAB_BACKWARD,
-                          .in = {dy, xhat, gamma},
-                          .n_in = 3,
-                          .out = {dxhat, dgamma, dbeta},
-                          .n_out = 3,
+                          LAB_IN(dy, xhat, gamma),
+                          LAB_OUT(dxhat, dgamma, dbeta),
                           .formula = "$o0 = $i0 ~ $i2; $o1[d] = sum_r $i0 ~ "
                                      "$i1; $o2[d] = sum_r $i0",
                           .axes = "r,d",
@@ -104,10 +96,8 @@ static void backward(struct lab_builder *b)
         b, &(struct lab_step_def){
                .name = "normalize",
                .phase = LAB_BACKWARD,
-               .in = {dxhat, xhat, lab_build_find(b, "rstd")},
-               .n_in = 3,
-               .out = {dx},
-               .n_out = 1,
+               LAB_IN(dxhat, xhat, lab_build_find(b, "rstd")),
+               LAB_OUT(dx),
                .formula = "$o0[r,d] = $i2[r] ($i0[r,d] - mean_d $i0[r,d] - "
                           "$i1[r,d] mean_d($i0[r,d] $i1[r,d])) \"means over "
                           "the row\"",

@@ -37,10 +37,8 @@ static void forward(struct lab_builder *b)
     int out = lab_build_out(b, &shape);
     lab_build_step(b, &(struct lab_step_def){.name = "add",
                                              .phase = LAB_FORWARD,
-                                             .in = {x, W},
-                                             .n_in = 2,
-                                             .out = {out},
-                                             .n_out = 1,
+                                             LAB_IN(x, W),
+                                             LAB_OUT(out),
                                              .formula =
                                                  "$o0[n,t,d] = $i0[n,t,d] + "
                                                  "$i1[t,d]"});
@@ -56,10 +54,8 @@ static void backward(struct lab_builder *b)
         &(struct lab_step_def){
             .name = "add",
             .phase = LAB_BACKWARD,
-            .in = {dout},
-            .n_in = 1,
-            .out = {dW, dx},
-            .n_out = 2,
+            LAB_IN(dout),
+            LAB_OUT(dW, dx),
             .formula = "$o0[t,d] = sum_n $i0[n,t,d]; $o1 = $i0 " LAB_PASSED});
 }
 

@@ -49,10 +49,8 @@ static void forward(struct lab_builder *b)
     }
     lab_build_step(b, &(struct lab_step_def){.name = "softmax",
                                              .phase = LAB_FORWARD,
-                                             .in = {x},
-                                             .n_in = 1,
-                                             .out = {y},
-                                             .n_out = 1,
+                                             LAB_IN(x),
+                                             LAB_OUT(y),
                                              .flop = 5.0 * (double)n,
                                              .formula = LAB_SOFTMAX_FORMULA,
                                              .explain = lab_softmax_explain});
@@ -69,10 +67,8 @@ static void backward(struct lab_builder *b)
         b, &(struct lab_step_def){
                .name = "softmax",
                .phase = LAB_BACKWARD,
-               .in = {dy, y},
-               .n_in = 2,
-               .out = {dx},
-               .n_out = 1,
+               LAB_IN(dy, y),
+               LAB_OUT(dx),
                .formula =
                    "$o0[r,c] = $i1[r,c] ($i0[r,c] - sum_k $i0[r,k] $i1[r,k])",
                .names = "dy y"});

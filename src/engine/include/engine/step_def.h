@@ -34,6 +34,13 @@ struct lab_step_def {
     lab_explain_fn *explain; /* of outputs that the formula does not give */
 };
 
+/* Fields of a lab_step_def: LAB_IN(x, W), LAB_OUT(y), LAB_PARAMS(p). */
+#define LAB_IN(...)                                                            \
+    .in = {__VA_ARGS__}, .n_in = sizeof((int[]){__VA_ARGS__}) / sizeof(int)
+#define LAB_OUT(...)                                                           \
+    .out = {__VA_ARGS__}, .n_out = sizeof((int[]){__VA_ARGS__}) / sizeof(int)
+#define LAB_PARAMS(p) .params = &(p), .params_bytes = sizeof(p)
+
 enum { LAB_GROUP_PARAMS = 64, LAB_GROUP_FORMULA = 400 };
 
 struct lab_group_step {

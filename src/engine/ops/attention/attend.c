@@ -89,12 +89,9 @@ void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
     head_formula(formula, with, with_heads, E);
     struct lab_step_def def = {.name = "scores",
                                .phase = LAB_FORWARD,
-                               .in = {t->q, t->k},
-                               .n_in = 2,
-                               .out = {scores},
-                               .n_out = 1,
-                               .params = &p,
-                               .params_bytes = sizeof(p),
+                               LAB_IN(t->q, t->k),
+                               LAB_OUT(scores),
+                               LAB_PARAMS(p),
                                .formula = formula,
                                .display = display};
     lab_build_step(b, &def);
@@ -194,12 +191,9 @@ void lab_attend_backward(struct lab_builder *b, const struct lab_attend *t,
     struct lab_step_def def = {
         .name = "context",
         .phase = LAB_BACKWARD,
-        .in = {dctx, probs, t->v},
-        .n_in = 3,
-        .out = {dprobs, dv},
-        .n_out = 2,
-        .params = &p,
-        .params_bytes = sizeof(p),
+        LAB_IN(dctx, probs, t->v),
+        LAB_OUT(dprobs, dv),
+        LAB_PARAMS(p),
         .formula = formula,
         .display = "$o0[i,j] = sum_f $i0[i,f] $i2[j,f]; $o1[j,f] = sum_i "
                    "$i1[i,j] $i0[i,f]"};

@@ -36,10 +36,8 @@ static void project(struct lab_builder *b, const char *step, char letter, int x,
         b, &(struct lab_step_def){
                .name = step,
                .phase = LAB_FORWARD,
-               .in = {x, W, bias},
-               .n_in = 3,
-               .out = {y},
-               .n_out = 1,
+               LAB_IN(x, W, bias),
+               LAB_OUT(y),
                .formula = bias >= 0
                               ? "$o0[t,m] = sum_k $i0[t,k] ~ $i1[k,m] + $i2[m]"
                               : "$o0[t,m] = sum_k $i0[t,k] ~ $i1[k,m]"});
@@ -56,10 +54,8 @@ static void project_back(struct lab_builder *b, const char *step, char letter,
     lab_build_step(b, &(struct lab_step_def){
                           .name = step,
                           .phase = LAB_BACKWARD,
-                          .in = {dy, x, W},
-                          .n_in = 3,
-                          .out = {dW, db, dx},
-                          .n_out = 3,
+                          LAB_IN(dy, x, W),
+                          LAB_OUT(dW, db, dx),
                           .formula =
                               "$o0[k,m] = sum_t $i1[t,k] ~ $i0[t,m]; $o1[m] = "
                               "sum_t $i0[t,m]; $o2[t,k] = sum_m $i0[t,m] ~ "

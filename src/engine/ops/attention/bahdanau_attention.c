@@ -113,10 +113,8 @@ static void forward(struct lab_builder *b)
                    &(struct lab_step_def){
                        .name = "u",
                        .phase = LAB_FORWARD,
-                       .in = {p.s, p.h, p.Ws, p.Wh, p.b},
-                       .n_in = 5,
-                       .out = {p.u},
-                       .n_out = 1,
+                       LAB_IN(p.s, p.h, p.Ws, p.Wh, p.b),
+                       LAB_OUT(p.u),
                        .flop = p.rows * p.A * (2 * p.S + 2 * p.D + 1),
                        .formula = "$o0[t,a] = sum_i $i0[i] ~ $i2[i,a] + sum_d "
                                   "$i1[t,d] ~ $i3[d,a] + $i4[a]",
@@ -129,10 +127,8 @@ static void forward(struct lab_builder *b)
         &(struct lab_step_def){
             .name = "a",
             .phase = LAB_FORWARD,
-            .in = {p.e},
-            .n_in = 1,
-            .out = {p.a},
-            .n_out = 1,
+            LAB_IN(p.e),
+            LAB_OUT(p.a),
             .flop = 5 * p.rows,
             .formula = "!$o0[t] = exp($i0[t] - max) / sum_k exp($i0[k] - max)",
             .explain = lab_softmax_explain});

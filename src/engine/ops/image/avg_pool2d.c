@@ -55,12 +55,9 @@ static void forward(struct lab_builder *b)
                    &(struct lab_step_def){
                        .name = "pool",
                        .phase = LAB_FORWARD,
-                       .in = {lab_build_input(b, 0)},
-                       .n_in = 1,
-                       .out = {y},
-                       .n_out = 1,
-                       .params = &p.params,
-                       .params_bytes = sizeof(p.params),
+                       LAB_IN(lab_build_input(b, 0)),
+                       LAB_OUT(y),
+                       LAB_PARAMS(p.params),
                        .flop = p.elements,
                        .formula = "!$o0[oh,ow] = mean over the window of $i0",
                        .explain = explain_forward});
@@ -76,12 +73,9 @@ static void backward(struct lab_builder *b)
         b, &(struct lab_step_def){
                .name = "pool",
                .phase = LAB_BACKWARD,
-               .in = {lab_build_out_grad(b)},
-               .n_in = 1,
-               .out = {dx},
-               .n_out = 1,
-               .params = &p.params,
-               .params_bytes = sizeof(p.params),
+               LAB_IN(lab_build_out_grad(b)),
+               LAB_OUT(dx),
+               LAB_PARAMS(p.params),
                .flop = p.elements,
                .formula = "!$o0[h,w] = sum of $i0 / elements, over the windows "
                           "that hold [h,w]",

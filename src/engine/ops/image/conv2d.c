@@ -55,12 +55,9 @@ static void build_bias(struct lab_builder *b, const struct node *n, int conv,
         b, &(struct lab_step_def){
                .name = "bias",
                .phase = LAB_FORWARD,
-               .in = {conv, bias},
-               .n_in = 2,
-               .out = {out},
-               .n_out = 1,
-               .params = &n->p,
-               .params_bytes = sizeof(n->p),
+               LAB_IN(conv, bias),
+               LAB_OUT(out),
+               LAB_PARAMS(n->p),
                .formula = n->p.window.nhwc
                               ? "$o0[n,h,w,m] = $i0[n,h,w,m] + $i1[m]"
                               : "$o0[n,m,h,w] = $i0[n,m,h,w] + $i1[m]"});
@@ -114,12 +111,9 @@ static void forward(struct lab_builder *b)
     lab_build_step(b, &(struct lab_step_def){
                           .name = "conv",
                           .phase = LAB_FORWARD,
-                          .in = {lab_build_input(b, 0), W},
-                          .n_in = 2,
-                          .out = {conv},
-                          .n_out = 1,
-                          .params = &n.p,
-                          .params_bytes = sizeof(n.p),
+                          LAB_IN(lab_build_input(b, 0), W),
+                          LAB_OUT(conv),
+                          LAB_PARAMS(n.p),
                           .formula = formula,
                           .display = n.p.window.nhwc
                                          ? "$o0[n,oh,ow,m] = sum_kh,kw,c "
@@ -137,12 +131,9 @@ static int bias_back(struct lab_builder *b, const struct node *n, int dout)
     lab_build_step(b, &(struct lab_step_def){
                           .name = "bias",
                           .phase = LAB_BACKWARD,
-                          .in = {dout},
-                          .n_in = 1,
-                          .out = {db, dconv},
-                          .n_out = 2,
-                          .params = &n->p,
-                          .params_bytes = sizeof(n->p),
+                          LAB_IN(dout),
+                          LAB_OUT(db, dconv),
+                          LAB_PARAMS(n->p),
                           .formula = n->p.window.nhwc
                                          ? "$o0[m] = sum_n,h,w $i0[n,h,w,m]; "
                                            "$o1 = $i0 " LAB_PASSED
@@ -180,12 +171,9 @@ static void backward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){.name = "conv",
                                   .phase = LAB_BACKWARD,
-                                  .in = {dconv, lab_build_input(b, 0), W},
-                                  .n_in = 3,
-                                  .out = {dW, dx},
-                                  .n_out = 2,
-                                  .params = &n.p,
-                                  .params_bytes = sizeof(n.p),
+                                  LAB_IN(dconv, lab_build_input(b, 0), W),
+                                  LAB_OUT(dW, dx),
+                                  LAB_PARAMS(n.p),
                                   .formula = formula,
                                   .display = back_display[n.p.window.nhwc]});
 }

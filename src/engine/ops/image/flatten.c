@@ -46,12 +46,9 @@ static void forward(struct lab_builder *b)
     lab_build_step(b, &(struct lab_step_def){
                           .name = "flatten",
                           .phase = LAB_FORWARD,
-                          .in = {x},
-                          .n_in = 1,
-                          .out = {y},
-                          .n_out = 1,
-                          .params = &p,
-                          .params_bytes = sizeof(p),
+                          LAB_IN(x),
+                          LAB_OUT(y),
+                          LAB_PARAMS(p),
                           .formula = p.permute ? formula : "$o0 = $i0",
                           .display = p.permute ? "$o0[n,(c,h,w)] = $i0[n,h,w,c]"
                                                : "$o0[n,(...)] = $i0[n,...]"});
@@ -71,12 +68,9 @@ static void backward(struct lab_builder *b)
     lab_build_step(b, &(struct lab_step_def){
                           .name = "flatten",
                           .phase = LAB_BACKWARD,
-                          .in = {dy},
-                          .n_in = 1,
-                          .out = {dx},
-                          .n_out = 1,
-                          .params = &p,
-                          .params_bytes = sizeof(p),
+                          LAB_IN(dy),
+                          LAB_OUT(dx),
+                          LAB_PARAMS(p),
                           .formula = p.permute ? formula : "$o0 = $i0",
                           .display = p.permute ? "$o0[n,h,w,c] = $i0[n,(c,h,w)]"
                                                : "$o0[n,...] = $i0[n,(...)]"});

@@ -118,12 +118,9 @@ static void forward(struct lab_builder *b)
         b, &(struct lab_step_def){
                .name = "pool",
                .phase = LAB_FORWARD,
-               .in = {lab_build_input(b, 0)},
-               .n_in = 1,
-               .out = {y, argmax},
-               .n_out = 2,
-               .params = &p.params,
-               .params_bytes = sizeof(p.params),
+               LAB_IN(lab_build_input(b, 0)),
+               LAB_OUT(y, argmax),
+               LAB_PARAMS(p.params),
                .flop = p.elements,
                .formula = "!$o0[oh,ow] = max over the window of $i0; $o1 = its "
                           "place",
@@ -143,12 +140,9 @@ static void backward(struct lab_builder *b)
         b, &(struct lab_step_def){
                .name = "pool",
                .phase = LAB_BACKWARD,
-               .in = {lab_build_out_grad(b), lab_build_find(b, "argmax")},
-               .n_in = 2,
-               .out = {dx},
-               .n_out = 1,
-               .params = &p.params,
-               .params_bytes = sizeof(p.params),
+               LAB_IN(lab_build_out_grad(b), lab_build_find(b, "argmax")),
+               LAB_OUT(dx),
+               LAB_PARAMS(p.params),
                .flop = (double)n,
                .formula = "!$o0[i] = sum of $i0 where $i1 = i",
                .explain = explain_backward});

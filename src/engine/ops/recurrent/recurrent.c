@@ -111,10 +111,8 @@ void lab_recurrent_input(struct lab_builder *b, const struct lab_recurrent *r)
     lab_build_step(b,
                    &(struct lab_step_def){.name = "input",
                                           .phase = LAB_FORWARD,
-                                          .in = {lab_build_input(b, 0)},
-                                          .n_in = 1,
-                                          .out = {xs},
-                                          .n_out = 1,
+                                          LAB_IN(lab_build_input(b, 0)),
+                                          LAB_OUT(xs),
                                           .formula = "$o0[t,n,d] = $i0[n,t,d] "
                                                      "\"unchanged\""});
 }
@@ -131,10 +129,8 @@ void lab_recurrent_return(struct lab_builder *b, const struct lab_recurrent *r)
         b, &(struct lab_step_def){
                .name = "return",
                .phase = LAB_FORWARD,
-               .in = {from},
-               .n_in = 1,
-               .out = {out},
-               .n_out = 1,
+               LAB_IN(from),
+               LAB_OUT(out),
                .formula = r->last ? "$o0 = $i0 \"unchanged\""
                                   : "$o0[n,t,j] = $i0[t,n,j] \"unchanged\""});
 }
@@ -148,10 +144,8 @@ int lab_recurrent_return_grad(struct lab_builder *b,
     lab_build_step(b,
                    &(struct lab_step_def){.name = "return",
                                           .phase = LAB_BACKWARD,
-                                          .in = {lab_build_out_grad(b)},
-                                          .n_in = 1,
-                                          .out = {whole},
-                                          .n_out = 1,
+                                          LAB_IN(lab_build_out_grad(b)),
+                                          LAB_OUT(whole),
                                           .formula = "$o0[t,n,j] = $i0[n,t,j] "
                                                      "\"unchanged\""});
     return whole;

@@ -26,11 +26,9 @@ static void forward_step(struct lab_builder *b, const struct lab_recurrent *r,
                .numbered = true,
                .number = (int)t,
                .phase = LAB_FORWARD,
-               .in = {lab_recurrent_find(b, "x", t), before,
-                      lab_build_find(b, "Wx"), lab_build_find(b, "Wh"), bias},
-               .n_in = 5,
-               .out = {zt},
-               .n_out = 1,
+               LAB_IN(lab_recurrent_find(b, "x", t), before,
+                      lab_build_find(b, "Wx"), lab_build_find(b, "Wh"), bias),
+               LAB_OUT(zt),
                .formula = bias >= 0 ? "$o0[n,j] = sum_d $i0[n,d] * $i2[d,j] + "
                                       "sum_k $i1[n,k] * $i3[k,j] + $i4[j]"
                                     : "$o0[n,j] = sum_d $i0[n,d] * $i2[d,j] + "
@@ -40,10 +38,8 @@ static void forward_step(struct lab_builder *b, const struct lab_recurrent *r,
                                              .numbered = true,
                                              .number = (int)t,
                                              .phase = LAB_FORWARD,
-                                             .in = {zt},
-                                             .n_in = 1,
-                                             .out = {ht},
-                                             .n_out = 1,
+                                             LAB_IN(zt),
+                                             LAB_OUT(ht),
                                              .formula = "$o0 = tanh($i0)"});
 }
 
@@ -88,10 +84,8 @@ static int backward_step(struct lab_builder *b, const struct lab_recurrent *r,
                        .numbered = true,
                        .number = (int)t,
                        .phase = LAB_BACKWARD,
-                       .in = {returned, later, lab_recurrent_find(b, "h", t)},
-                       .n_in = 3,
-                       .out = {dzt, dht},
-                       .n_out = 2,
+                       LAB_IN(returned, later, lab_recurrent_find(b, "h", t)),
+                       LAB_OUT(dzt, dht),
                        .formula = sum});
     int before =
         t > 0 ? lab_recurrent_grad(b, r, "h", t - 1, "sum", LAB_NO_TENSOR)
@@ -101,10 +95,8 @@ static int backward_step(struct lab_builder *b, const struct lab_recurrent *r,
                           .numbered = true,
                           .number = (int)t,
                           .phase = LAB_BACKWARD,
-                          .in = {dzt, lab_build_find(b, "Wh")},
-                          .n_in = 2,
-                          .out = {before},
-                          .n_out = 1,
+                          LAB_IN(dzt, lab_build_find(b, "Wh")),
+                          LAB_OUT(before),
                           .formula = "$o0[n,k] = sum_j $i0[n,j] * $i1[k,j]"});
     return before;
 }

@@ -21,10 +21,8 @@ static void forward(struct lab_builder *b)
     lab_build_step(b, &(struct lab_step_def){
                           .name = "mean",
                           .phase = LAB_FORWARD,
-                          .in = {x},
-                          .n_in = 1,
-                          .out = {y},
-                          .n_out = 1,
+                          LAB_IN(x),
+                          LAB_OUT(y),
                           .formula = "$o0[n,d] = mean_t $i0[n,t,d]",
                           .display = "$o0[n,d] = (sum_t $i0[n,t,d]) / T"});
 }
@@ -45,10 +43,8 @@ static void backward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){.name = "mean",
                                   .phase = LAB_BACKWARD,
-                                  .in = {dy},
-                                  .n_in = 1,
-                                  .out = {dx},
-                                  .n_out = 1,
+                                  LAB_IN(dy),
+                                  LAB_OUT(dx),
                                   .flop = (double)n,
                                   .formula = formula,
                                   .display = "$o0[n,t,d] = $i0[n,d] / T"});

@@ -108,12 +108,9 @@ static void build(struct lab_builder *b, int param, int grad, bool decoupled)
         b, &(struct lab_step_def){
                .name = "update",
                .phase = LAB_UPDATE,
-               .in = {grad},
-               .n_in = 1,
-               .out = {param, m, v},
-               .n_out = 3,
-               .params = &p,
-               .params_bytes = sizeof(p),
+               LAB_IN(grad),
+               LAB_OUT(param, m, v),
+               LAB_PARAMS(p),
                .flop = (p.weight_decay > 0 ? 14.0 : 12.0) * (double)n,
                .formula =
                    decoupled

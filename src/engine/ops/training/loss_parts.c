@@ -84,10 +84,8 @@ void lab_loss_reduce(struct lab_builder *b, const char *name, int sample,
              mean ? "mean" : "sum", axes, axes);
     lab_build_step(b, &(struct lab_step_def){.name = name,
                                              .phase = LAB_LOSS,
-                                             .in = {sample},
-                                             .n_in = 1,
-                                             .out = {loss},
-                                             .n_out = 1,
+                                             LAB_IN(sample),
+                                             LAB_OUT(loss),
                                              .params = params,
                                              .params_bytes = params_bytes,
                                              .formula = formula});

@@ -47,12 +47,9 @@ static void forward(struct lab_builder *b)
         b, &(struct lab_step_def){
                .name = "sample",
                .phase = LAB_LOSS,
-               .in = {h, lab_build_target(b)},
-               .n_in = 2,
-               .out = {sample},
-               .n_out = 1,
-               .params = &p,
-               .params_bytes = sizeof(p),
+               LAB_IN(h, lab_build_target(b)),
+               LAB_OUT(sample),
+               LAB_PARAMS(p),
                .flop = 3.0 * (double)n,
                .formula = formula,
                .display = mean ? "$o0[n] = mean_e ($i0[n,e] - $i1[n,e])^2"
@@ -79,12 +76,9 @@ static void backward(struct lab_builder *b)
         [LAB_MSE_HALF_SUM_PER_SAMPLE] = "$o0 = ($i0 - $i1) / N"};
     lab_build_step(b, &(struct lab_step_def){.name = "sample",
                                              .phase = LAB_BACKWARD,
-                                             .in = {h, lab_build_target(b)},
-                                             .n_in = 2,
-                                             .out = {dh},
-                                             .n_out = 1,
-                                             .params = &p,
-                                             .params_bytes = sizeof(p),
+                                             LAB_IN(h, lab_build_target(b)),
+                                             LAB_OUT(dh),
+                                             LAB_PARAMS(p),
                                              .formula = formula,
                                              .display = display[p.reduction]});
 }

@@ -79,12 +79,9 @@ static void update(struct lab_builder *b, int param, int grad)
                       : "!$o1 = momentum * $o1 + $i0; $o0 = $o0 - lr * $o1";
     lab_build_step(b, &(struct lab_step_def){.name = "update",
                                              .phase = LAB_UPDATE,
-                                             .in = {grad},
-                                             .n_in = 1,
-                                             .out = {param, velocity},
-                                             .n_out = 2,
-                                             .params = &p,
-                                             .params_bytes = sizeof(p),
+                                             LAB_IN(grad),
+                                             LAB_OUT(param, velocity),
+                                             LAB_PARAMS(p),
                                              .flop = flop * (double)n,
                                              .formula = formula,
                                              .explain = explain_update});

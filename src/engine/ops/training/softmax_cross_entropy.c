@@ -67,20 +67,16 @@ static void forward(struct lab_builder *b)
     int sample = lab_loss_sample(b, &y_shape);
     lab_build_step(b, &(struct lab_step_def){.name = "softmax",
                                              .phase = LAB_LOSS,
-                                             .in = {z},
-                                             .n_in = 1,
-                                             .out = {probs},
-                                             .n_out = 1,
+                                             LAB_IN(z),
+                                             LAB_OUT(probs),
                                              .flop = 5.0 * (double)n,
                                              .formula = LAB_SOFTMAX_FORMULA,
                                              .explain = lab_softmax_explain});
     lab_build_step(b, &(struct lab_step_def){
                           .name = "sample",
                           .phase = LAB_LOSS,
-                          .in = {z, y},
-                          .n_in = 2,
-                          .out = {sample},
-                          .n_out = 1,
+                          LAB_IN(z, y),
+                          LAB_OUT(sample),
                           .flop = 4.0 * (double)n,
                           .formula = "!$o0[r] = -log softmax($i0)[r,$i1[r]]",
                           .explain = explain_sample});
@@ -105,10 +101,8 @@ static void backward(struct lab_builder *b)
                    &(struct lab_step_def){
                        .name = "softmax",
                        .phase = LAB_BACKWARD,
-                       .in = {probs, lab_build_target(b)},
-                       .n_in = 2,
-                       .out = {dz},
-                       .n_out = 1,
+                       LAB_IN(probs, lab_build_target(b)),
+                       LAB_OUT(dz),
                        .formula = formula,
                        .display = "$o0[r,c] = ($i0[r,c] - [c = $i1[r]]) / R"});
 }

@@ -17,10 +17,8 @@ static void forward(struct lab_builder *b)
     lab_build_step(b, &(struct lab_step_def){
                           .name = "sample",
                           .phase = LAB_LOSS,
-                          .in = {h, lab_build_target(b)},
-                          .n_in = 2,
-                          .out = {sample},
-                          .n_out = 1,
+                          LAB_IN(h, lab_build_target(b)),
+                          LAB_OUT(sample),
                           .flop = 2.0 * (double)n,
                           .formula = formula,
                           .display = "$o0[n] = sum_e $i1[n,e] $i0[n,e]"});
@@ -34,10 +32,8 @@ static void backward(struct lab_builder *b)
         return;
     lab_build_step(b, &(struct lab_step_def){.name = "sample",
                                              .phase = LAB_BACKWARD,
-                                             .in = {lab_build_target(b)},
-                                             .n_in = 1,
-                                             .out = {dh},
-                                             .n_out = 1,
+                                             LAB_IN(lab_build_target(b)),
+                                             LAB_OUT(dh),
                                              .formula = "$o0 = $i0"});
 }
 

@@ -1,4 +1,4 @@
-#include "bench/kernel_watch.h"
+#include "bench/bench.h"
 
 #include <stdio.h>
 

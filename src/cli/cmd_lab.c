@@ -3,73 +3,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd.h"
 #include "report/suggest.h"
 #include "report/json_line.h"
-#include "bench/lab.h"
-#include "bench/lab_calls.h"
-#include "bench/lab_feed.h"
-#include "bench/lab_first.h"
-#include "bench/course_commands.h"
+#include "bench/bench.h"
+#include "bench/demo.h"
 #include "report/print.h"
 #include "base/signals.h"
 #include "bench/sweep.h"
 #include "lesson/catalog.h"
+#include "report/text_table.h"
+#include "ui/lab_chart.h"
 
-/* ---- the climb ---- */
+enum { USUAL_COLUMNS = 80, MOST_COLUMNS = 120 };
 
-static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
-{
-    struct lab_bench *lab = user;
-    lab_bench_record_row(lab, row);
-    lab_bench_model_row(&lab->ui, 0, lab, row);
-    if (!row->status && lab_bench_trace_later(lab, row))
-        return LAB_E_NOMEM;
-    lab->place++;
-    if (lab->options->json)
-        return lab_bench_json_row(lab, row);
-    lab->rows[lab->n_rows++] = *row;
-    if (lab->n_rows < lab->n_rungs)
-        return LAB_OK;
-    enum lab_status st = lab_bench_print_size(lab);
-    lab->n_rows = 0;
-    return st;
-}
-
-/* A wrong rung is a failed check, but for one that is meant to be; where
- * nothing at all was timed, the machine lacks what was asked for. */
-static void note_worst(const struct lab_ladder_row *row, enum lab_status *worst)
-{
-    bool on_purpose = row->rung->wrong_on_purpose && row->compared > 0;
-    if (!on_purpose && (row->status == LAB_E_CHECK || !*worst))
-        *worst = row->status;
-}
-
-struct watch {
-    struct lab_bench *lab;
-    lab_bench_see_fn *see;
-    void *user;
-};
-
-static enum lab_status see_row(void *user, const struct lab_ladder_row *row)
-{
-    struct watch *w = user;
-    note_worst(row, &w->lab->worst);
-    if (w->see)
-        w->see(w->user, row);
-    return take_row(w->lab, row);
-}
-
-static const struct lab_rung *stands(void *user, const struct lab_rung *tuned,
-                                     const struct lab_ladder_size *size,
-                                     struct lab_rung_note *note)
-{
-    struct watch *w = user;
-    return lab_bench_resolve_tuned(w->lab, tuned, size, note);
-}
+/* ---- a ladder ---- */
 
 static bool stop(void *user)
 {
@@ -77,47 +30,53 @@ static bool stop(void *user)
     return lab_signals_caught() != 0;
 }
 
-enum lab_status lab_bench_climb_all(struct lab_bench *lab, int first, int n,
-                                    lab_bench_see_fn *see, void *user)
+static int columns_of_terminal(void)
 {
-    struct watch watch = {lab, see, user};
-    struct lab_ladder_run c = {.backend = lab->backend,
-                               .ladder = lab->ladder,
-                               .machine = &lab->machine,
-                               .rungs = lab->rungs,
-                               .n_rungs = lab->n_rungs,
-                               .sizes = lab->sizes + first,
-                               .n_sizes = n,
-                               .repeats = lab->repeats,
-                               .seed = lab->options->seed,
-                               .stands = stands,
-                               .row = see_row,
-                               .stop = stop,
-                               .user = &watch};
-    enum lab_status st = lab_ladder_run(&c);
-    /* What an interrupted size has is told too. */
-    if (st && lab->n_rows > 0)
-        lab_bench_print_size(lab);
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0)
+        return USUAL_COLUMNS;
+    return size.ws_col < MOST_COLUMNS ? size.ws_col : MOST_COLUMNS;
+}
+
+static enum lab_status print_chart(const struct lab_bench *lab)
+{
+    struct lab_str text;
+    bool plain = lab_print_is_ascii() || !lab_table_locale_is_utf8();
+    if (!lab->options->chart && !isatty(STDOUT_FILENO))
+        return LAB_OK;
+    lab_str_init(&text);
+    lab_str_add(&text, "\n");
+    enum lab_status st = lab_bench_chart_text(
+        &lab->data, 0, columns_of_terminal(), plain, &text);
+    if (!st && text.len > 1 &&
+        (fputs(lab_str_text(&text), stdout) < 0 || fflush(stdout)))
+        st = lab_fail(LAB_E_IO, "cannot write");
+    lab_str_release(&text);
     return st;
 }
 
-/* What is beside the rows. */
-static enum lab_status tell_rest(struct lab_bench *lab)
+/* What is beside the results. CPU and GPU in one picture: what was measured here
+ * earlier; and without a GPU what was recorded on one. Neither need be there. */
+static enum lab_status print_rest(struct lab_bench *lab)
 {
-    /* CPU and GPU in one picture: what was measured here earlier; and without a
-     * GPU what was recorded on one. Neither need be there. */
-    if (lab_bench_model_earlier(&lab->ui, lab) && lab->backend->host_memory) {
-        enum lab_status read = lab_bench_model_recorded(&lab->ui, lab);
+    if (lab_bench_model_earlier(&lab->data, lab) && lab->backend->host_memory) {
+        enum lab_status read = lab_bench_model_recorded(&lab->data, lab);
         if (read && read != LAB_E_NOTFOUND)
             lab_warn("the recorded results cannot be read: %s", lab_error());
     }
-    lab_bench_model_beside(&lab->ui, lab->ladder);
-    if (lab->options->json)
-        return lab_bench_json_slides(lab);
-    lab_bench_print_occupancy(lab);
-    enum lab_status st = lab_bench_print_recorded(lab);
-    lab_bench_print_slides(lab);
-    return st ? st : lab_bench_print_chart(lab);
+    lab_bench_model_beside(&lab->data, lab->ladder);
+    enum lab_status st = lab_bench_print_rest(lab);
+    return st || lab->options->json ? st : print_chart(lab);
+}
+
+static enum lab_status climb(struct lab_bench *lab)
+{
+    enum lab_status st = lab_bench_climb(lab, 0, lab->n_sizes, NULL, NULL);
+    if (st)
+        lab_bench_print_left(lab);
+    if (!st)
+        st = lab_bench_trace(lab);
+    return st ? st : print_rest(lab);
 }
 
 static enum lab_status run(struct lab_bench *lab)
@@ -128,31 +87,23 @@ static enum lab_status run(struct lab_bench *lab)
         st = lab_bench_tune_kept(lab);
     if (st || (tune && !lab->to_tune))
         return st;
-    unsigned precisions = 0;
-    for (int i = 0; i < lab->n_rungs; i++)
-        precisions |= 1u << lab->rungs[i]->precision;
-    lab_ladder_measure(lab->backend, precisions, &lab->machine);
+    lab_bench_measure_ceilings(lab);
     if (lab->options->predict) /* those that were asked for */
-        lab_bench_model_prediction(&lab->ui, 0, lab->said, lab->n_said);
-    lab_bench_model_ceilings(&lab->ui, 0, lab);
+        lab_bench_model_predict(&lab->data, 0, lab->predictions,
+                                lab->n_predictions);
+    lab_bench_model_ceilings(&lab->data, 0, lab);
     st = lab_bench_record_begin(lab);
-    if (!st && lab->options->json)
-        st = lab_bench_json_run(lab);
-    else if (!st)
-        lab_bench_print_head(lab);
-    if (!st && tune)
-        st = lab_bench_tune(lab);
-    else if (!st)
-        st = lab_bench_climb_all(lab, 0, lab->n_sizes, NULL, NULL);
-    if (!st && !tune)
-        st = lab_bench_trace(lab);
-    if (!st && !tune)
-        st = tell_rest(lab);
+    if (!st)
+        st = lab_bench_print_run(lab);
+    if (!st)
+        st = tune ? lab_bench_tune(lab) : climb(lab);
     char why[LAB_LADDER_TEXT];
     snprintf(why, sizeof(why), "%s", lab_error());
     lab_bench_record_end(lab, st);
     return st ? lab_fail(st, "%s", why) : LAB_OK;
 }
+
+/* ---- what else ---- */
 
 static enum lab_status list_labs(const struct lab_bench_options *o)
 {
@@ -173,9 +124,7 @@ static enum lab_status list_labs(const struct lab_bench_options *o)
         st = lab_json_print(line);
     }
     if (!st)
-        st = lab_first_list(o->json);
-    if (!st && !o->json)
-        lab_bench_words_list();
+        st = lab_demo_list(o->json);
     if (!st && fflush(stdout))
         st = lab_fail(LAB_E_IO, "cannot write");
     return st;
@@ -231,7 +180,8 @@ static int climb_or_tune(const struct lab_bench_options *o)
         lab_warn("--device %d is not used: this is measured on the CPU",
                  o->device);
     if (!st) {
-        lab->stop = stop;
+        lab->observer = (struct lab_bench_observer){
+            .user = lab, .stop = stop, .result = lab_bench_print_result};
         st = run(lab);
         if (!st && !o->json && lab->run) {
             lab_printf(stdout, "\n");
@@ -273,9 +223,9 @@ static int measure(const struct lab_bench_options *o, enum lab_bench_kind kind,
     case LAB_BENCH_ONE_KERNEL:
     case LAB_BENCH_VECTORS:
     case LAB_BENCH_INDEX:
-        return lab_exit_error(lab_first_run(o, kernel));
+        return lab_exit_error(lab_demo_run(o, kernel));
     case LAB_BENCH_CALLS:
-        return lab_calls_run(o->sizes ? o->sizes : o->lesson_sizes, o->device,
+        return lab_demo_calls(o->sizes ? o->sizes : o->lesson_sizes, o->device,
                              o->json);
     case LAB_BENCH_SIZED:
     case LAB_BENCH_PARTS:
@@ -289,7 +239,7 @@ int lab_cmd_lab(int argc, char **argv)
 {
     struct lab_bench_options o;
     int code = 0;
-    if (lab_bench_word(argc, argv, &code))
+    if (lab_demo_word(argc, argv, &code))
         return code;
     lab_bench_parse(argc, argv, &o);
     if (o.ascii)
@@ -304,7 +254,7 @@ int lab_cmd_lab(int argc, char **argv)
                            : o.name;
     enum lab_status st = LAB_OK;
     if (!o.list && (lab_bench_has_word(&o) ||
-                    !lab_first_of(o.name, kernel, sizeof(kernel))))
+                    !lab_demo_of(o.name, kernel, sizeof(kernel))))
         st = follow_lesson(&o, &lesson);
     enum lab_bench_kind kind = kind_of(&o, kernel);
     if (!st)

@@ -7,62 +7,61 @@
 
 #include "export_sample.h"
 #include "profile_program.h"
-#include "store/lab_rows.h"
-#include "store/predictions.h"
-#include "store/sweeps.h"
+#include "store/bench.h"
 #include "store/tuned.h"
 #include "store_samples.h"
 
-static struct lab_bench_row rung(int64_t place, const char *name, double rate)
+static struct lab_bench_result rung(int64_t place, const char *name,
+                                    double rate)
 {
-    return (struct lab_bench_row){.place = place,
-                                  .lab = "gemm",
-                                  .size = place < 2 ? "64" : "128",
-                                  .rung = name,
-                                  .precision = "fp32",
-                                  .status = isnan(rate) ? "refused" : "done",
-                                  .reason = isnan(rate) ? "no room" : NULL,
-                                  .unit = "FLOP/s",
-                                  .repeats = 20,
-                                  .flush_bytes = LAB_UNKNOWN,
-                                  .check_error = 0.25,
-                                  .sample_error = NAN,
-                                  .min_ns = NAN,
-                                  .quarter_ns = NAN,
-                                  .median_ns = isnan(rate) ? rate : 1500,
-                                  .three_quarters_ns = 1700,
-                                  .max_ns = NAN,
-                                  .flop = 524288,
-                                  .bytes = NAN,
-                                  .traffic_bytes = NAN,
-                                  .rate = rate,
-                                  .rate_model = NAN,
-                                  .rate_predicted = NAN,
-                                  .gain = place == 1 ? 2 : (double)NAN,
-                                  .gain_model = NAN,
-                                  .ceiling_copy = NAN,
-                                  .ceiling_fp32 = 8e12,
-                                  .sm_clock_before_hz = NAN,
-                                  .sm_clock_after_hz = NAN,
-                                  .memory_clock_hz = NAN,
-                                  .temperature_c = NAN,
-                                  .power_w = NAN,
-                                  .note = "=1+1,<b>",
-                                  .workspace_bytes = LAB_UNKNOWN,
-                                  .traced_exec = LAB_UNKNOWN};
+    return (struct lab_bench_result){.place = place,
+                                     .lab = "gemm",
+                                     .size = place < 2 ? "64" : "128",
+                                     .variant = name,
+                                     .precision = "fp32",
+                                     .status = isnan(rate) ? "refused" : "done",
+                                     .reason = isnan(rate) ? "no room" : NULL,
+                                     .unit = "FLOP/s",
+                                     .repeats = 20,
+                                     .flush_bytes = LAB_UNKNOWN,
+                                     .check_error = 0.25,
+                                     .sample_error = NAN,
+                                     .min_ns = NAN,
+                                     .quarter_ns = NAN,
+                                     .median_ns = isnan(rate) ? rate : 1500,
+                                     .three_quarters_ns = 1700,
+                                     .max_ns = NAN,
+                                     .flop = 524288,
+                                     .bytes = NAN,
+                                     .traffic_bytes = NAN,
+                                     .rate = rate,
+                                     .rate_model = NAN,
+                                     .rate_predicted = NAN,
+                                     .gain = place == 1 ? 2 : (double)NAN,
+                                     .gain_model = NAN,
+                                     .ceiling_copy = NAN,
+                                     .ceiling_fp32 = 8e12,
+                                     .sm_clock_before_hz = NAN,
+                                     .sm_clock_after_hz = NAN,
+                                     .memory_clock_hz = NAN,
+                                     .temperature_c = NAN,
+                                     .power_w = NAN,
+                                     .note = "=1+1,<b>",
+                                     .workspace_bytes = LAB_UNKNOWN,
+                                     .traced_exec = LAB_UNKNOWN};
 }
 
 static void add_ladder(struct lab_database *db)
 {
-    const struct lab_bench_row rows[] = {rung(0, "naive", 1e12),
-                                         rung(1, "tile", 2e12),
-                                         rung(2, "tile", (double)NAN)};
-    const struct lab_prediction_row said = {.place = 0,
-                                            .rung = "best",
-                                            .rate = 3.5e12,
-                                            .time_ns = NAN,
-                                            .bound = "memory",
-                                            .occupancy_pct = 50};
+    const struct lab_bench_result rows[] = {rung(0, "naive", 1e12),
+                                            rung(1, "tile", 2e12),
+                                            rung(2, "tile", (double)NAN)};
+    const struct lab_prediction said = {.place = 0,
+                                        .variant = "best",
+                                        .rate = 3.5e12,
+                                        .time_ns = NAN,
+                                        .bound = "memory",
+                                        .occupancy_pct = 50};
     const struct lab_tuned_row tuned = {.backend = "cuda",
                                         .device = "NVIDIA H200",
                                         .lab = "gemm",
@@ -77,8 +76,8 @@ static void add_ladder(struct lab_database *db)
                                         .run = 1,
                                         .measured_ns = 1000};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        assert_int_equal(lab_bench_row_add(db, 1, &rows[i]), LAB_OK);
-    assert_int_equal(lab_prediction_row_add(db, 1, &said), LAB_OK);
+        assert_int_equal(lab_bench_result_add(db, 1, &rows[i]), LAB_OK);
+    assert_int_equal(lab_prediction_add(db, 1, &said), LAB_OK);
     assert_int_equal(lab_tuned_add(db, &tuned), LAB_OK);
 }
 

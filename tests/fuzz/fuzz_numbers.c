@@ -13,8 +13,8 @@
 #include "cmd.h"
 #include "engine/ladder.h"
 #include "engine/neighbours.h"
-#include "bench/lab.h"
-#include "bench/lab_first.h"
+#include "bench/bench.h"
+#include "bench/demo.h"
 #include "trace/metric.h"
 
 static void sizes(const struct lab_operation *ladder, const char *text)
@@ -38,19 +38,16 @@ static void sizes(const struct lab_operation *ladder, const char *text)
 
 static void predictions(unsigned unit, const char *text)
 {
-    struct lab_prediction said;
-    if (lab_prediction_pair((enum lab_ui_lab_unit)(unit % 3), text, &said)) {
+    struct lab_prediction p;
+    if (lab_prediction_pair((enum lab_bench_unit)(unit % 3), text, &p)) {
         fuzz_check(lab_error()[0], "a prediction fails without a reason");
         return;
     }
-    fuzz_check(memchr(said.rung, 0, sizeof(said.rung)) &&
-                   memchr(said.size, 0, sizeof(said.size)) &&
-                   memchr(said.what.bound, 0, sizeof(said.what.bound)),
-               "a text has no end");
-    fuzz_check(!(said.what.rate <= 0) && !isinf(said.what.rate) &&
-                   !(said.what.time_ns <= 0) && !isinf(said.what.time_ns),
+    fuzz_check(p.variant != NULL, "a prediction of no variant");
+    fuzz_check(!(p.rate <= 0) && !isinf(p.rate) && !(p.time_ns <= 0) &&
+                   !isinf(p.time_ns),
                "a prediction of nothing");
-    fuzz_check(!(said.what.occupancy_pct > 100), "more than a whole");
+    fuzz_check(!(p.occupancy_pct > 100), "more than a whole");
     fuzz_accepted();
 }
 
@@ -60,14 +57,14 @@ static void sides(const char *text)
     int64_t one = 0;
     int rank = 0;
     bool any = false;
-    if (!lab_first_sides("--grid", text, dim, &rank)) {
+    if (!lab_demo_sides("--grid", text, dim, &rank)) {
         any = true;
         fuzz_check(rank >= 1 && rank <= 3, "no sides");
         for (int i = 0; i < 3; i++)
             fuzz_check(dim[i] >= 1 && dim[i] <= INT32_MAX,
                        "a side is out of bounds");
     }
-    if (!lab_first_number("--elements", text, 1000, &one)) {
+    if (!lab_demo_number("--elements", text, 1000, &one)) {
         any = true;
         fuzz_check(one >= 1 && one <= 1000, "a number is out of bounds");
     }

@@ -11,9 +11,7 @@
 #include "store/counted.h"
 #include "store/export.h"
 #include "store/import.h"
-#include "store/lab_rows.h"
-#include "store/predictions.h"
-#include "store/sweeps.h"
+#include "store/bench.h"
 #include "store/timeline.h"
 #include "store/tuned.h"
 #include "trace/record.h"
@@ -55,15 +53,15 @@ static bool see_pass(void *user, const struct lab_iteration_row *row)
     return true;
 }
 
-static bool see_lab_row(void *user, const struct lab_bench_row *row)
+static bool see_lab_row(void *user, const struct lab_bench_result *row)
 {
-    *(int64_t *)user += row->rung != NULL;
+    *(int64_t *)user += row->variant != NULL;
     return true;
 }
 
-static bool see_said_row(void *user, const struct lab_prediction_row *row)
+static bool see_said_row(void *user, const struct lab_prediction *row)
 {
-    *(int64_t *)user += row->rung != NULL;
+    *(int64_t *)user += row->variant != NULL;
     return true;
 }
 
@@ -122,8 +120,8 @@ static void read_lab(struct lab_database *db, int64_t run)
     struct lab_counted_run counted;
     struct lab_roof roof;
     int64_t seen = 0;
-    lab_bench_rows_read(db, run, see_lab_row, &seen);
-    lab_prediction_rows_read(db, run, see_said_row, &seen);
+    lab_bench_results_read(db, run, see_lab_row, &seen);
+    lab_predictions_read(db, run, see_said_row, &seen);
     lab_sweep_rows_read(db, run, see_sweep_row, &seen);
     lab_tuned_of_run(db, run, see_tuned_row, &seen);
     lab_tuned_list(db, see_tuned_row, &seen);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lesson/lesson.h"
 #include "ui_fixture.h"
 
 enum { CPU_RUNGS = 4, GPU_RUNGS = 10, SIZES = 3 };
@@ -18,19 +19,25 @@ static const char *const CPU_IDEAS[CPU_RUNGS] = {
 static const char *const GPU_NAMES[GPU_RUNGS] = {
     "naive",  "coalesced", "tile",   "thread_1d", "thread_2d",
     "vector", "warp",      "double", "wide",      "cublas"};
+static const char *const GPU_KERNELS[GPU_RUNGS] = {
+    "gemm_naive",     "gemm_coalesced", "gemm_tile", "gemm_thread_1d",
+    "gemm_thread_2d", "gemm_vector",    "gemm_warp", "gemm_double",
+    "gemm_wide",      "gemm_cublas"};
 static const double GPU_GFLOPS[GPU_RUNGS] = {470,   5900,  8241,  15870, 18200,
                                              35510, 41480, 45380, 46570, 51380};
 static const double SIDES[2][SIZES] = {{128, 256, 500}, {1024, 2048, 4096}};
+static const char *const SIDE_TEXTS[2][SIZES] = {{"128", "256", "500"},
+                                                 {"1024", "2048", "4096"}};
 
-static struct lab_ui_lab lab;
+static struct lab_bench_data lab;
 static struct lab_bench_model model;
 
-static void fill_row(struct lab_ui_lab_row *r, double gflops, double model_rate,
-                     double last)
+static void fill_row(struct lab_bench_result *r, double gflops,
+                     double model_rate, double last)
 {
-    const struct lab_ui_lab_set *set = &lab.sets[r->set];
-    double side = lab.sizes[r->size].x;
-    r->state = LAB_UI_LAB_DONE;
+    const struct lab_bench_set *set = &lab.sets[r->set];
+    double side = lab.sizes[r->size_index].x;
+    r->state = LAB_BENCH_DONE;
     r->flop = 2 * side * side * side;
     r->bytes = 12 * side * side;
     r->rate = gflops * 1e9 * side / (side + 100);
@@ -45,29 +52,28 @@ static void fill_row(struct lab_ui_lab_row *r, double gflops, double model_rate,
     r->gain_model = last > 0 ? r->gain * 1.25 : (double)NAN;
     r->check_error = 0.03;
     r->repeats = 21;
-    snprintf(r->bound, sizeof(r->bound),
-             r->share >= 0.6 ? "compute" : "latency");
+    r->bound = r->share >= 0.6 ? "compute" : "latency";
 }
 
 static void add_row(int set, int size, int k)
 {
-    struct lab_ui_lab_row *r = &lab.rows[lab.row_count++];
+    struct lab_bench_result *r = &lab.rows[lab.row_count++];
     bool cpu = set == 0;
-    lab_ui_lab_row_init(r);
+    lab_bench_result_init(r);
     r->set = set;
-    r->size = size;
-    snprintf(r->rung, sizeof(r->rung), "%s", cpu ? CPU_NAMES[k] : GPU_NAMES[k]);
-    snprintf(r->idea, sizeof(r->idea), "%s",
-             cpu ? CPU_IDEAS[k] : "one idea more than the rung before");
-    snprintf(r->precision, sizeof(r->precision), "fp32");
-    snprintf(r->source, sizeof(r->source), "kernels/scale.cu");
+    r->size_index = size;
+    r->size = lab.sizes[size].text;
+    r->variant = cpu ? CPU_NAMES[k] : GPU_NAMES[k];
+    r->idea = cpu ? CPU_IDEAS[k] : "one idea more than the rung before";
+    r->precision = "fp32";
+    r->source = "kernels/scale.cu";
     r->library = k == (cpu ? CPU_RUNGS : GPU_RUNGS) - 1;
     if (cpu)
         return;
-    r->sm_clock_hz = 1.755e9;
+    r->sm_clock_after_hz = 1.755e9;
     r->temperature_c = 41;
     r->power_w = 512;
-    snprintf(r->kernel, sizeof(r->kernel), "gemm_%s", r->rung);
+    r->kernel = GPU_KERNELS[k];
     snprintf(r->launch, sizeof(r->launch), "32 x 32 blocks of 256");
     r->kernels = 1;
     r->registers = 128;
@@ -81,27 +87,30 @@ static void add_row(int set, int size, int k)
 static void add_sizes(int set)
 {
     for (int s = 0; s < SIZES; s++) {
-        struct lab_ui_lab_size *size = &lab.sizes[lab.size_count++];
+        struct lab_bench_size *size = &lab.sizes[lab.size_count++];
         size->set = set;
         size->x = SIDES[set][s];
-        snprintf(size->text, sizeof(size->text), "%g", size->x);
-        lab_ui_prediction_init(&size->best);
+        size->text = SIDE_TEXTS[set][s];
+        lab_prediction_init(&size->best);
         for (int k = 0; k < (set == 0 ? CPU_RUNGS : GPU_RUNGS); k++)
             add_row(set, lab.size_count - 1, k);
-        lab_ui_lab_relate(&lab, lab.size_count - 1);
+        lab_bench_relate(&lab, lab.size_count - 1);
     }
 }
 
 static void add_slide(const char *label, const char *machine, double value,
                       const char *here, const char *recorded_on)
 {
-    struct lab_ui_lab_slide *s = &lab.slides[lab.slide_count++];
-    *s = (struct lab_ui_lab_slide){
-        .value = value, .x = 6000, .rate = value * 1e9};
-    snprintf(s->label, sizeof(s->label), "%s", label);
-    snprintf(s->machine, sizeof(s->machine), "%s", machine);
-    snprintf(s->size, sizeof(s->size), "6000");
-    snprintf(s->unit, sizeof(s->unit), "GFLOP/s");
+    static struct lab_lesson_slide course[2];
+    int i = lab.slide_count++;
+    struct lab_bench_slide *s = &lab.slides[i];
+    course[i] = (struct lab_lesson_slide){.label = label,
+                                          .machine = machine,
+                                          .size = "6000",
+                                          .unit = "GFLOP/s",
+                                          .value = value};
+    *s = (struct lab_bench_slide){
+        .course = &course[i], .x = 6000, .rate = value * 1e9};
     snprintf(s->here, sizeof(s->here), "%s", here);
     snprintf(s->recorded_on, sizeof(s->recorded_on), "%s", recorded_on);
 }
@@ -114,10 +123,10 @@ static int64_t version(void *user)
     return lab.version;
 }
 
-static enum lab_status snapshot(void *user, struct lab_ui_lab *out)
+static enum lab_status snapshot(void *user, struct lab_bench_data *out)
 {
     (void)user;
-    return lab_ui_lab_copy(out, &lab);
+    return lab_bench_data_copy(out, &lab);
 }
 
 /* Through the first size, and two rungs into the second. */
@@ -132,16 +141,16 @@ static enum lab_status run(void *user, int set)
     lab.problem[0] = '\0';
     snprintf(lab.doing, sizeof(lab.doing), "timing blocked at 256, fp32");
     for (int i = 0; i < CPU_RUNGS * SIZES; i++) {
-        struct lab_ui_lab_row *r = &lab.rows[i];
+        struct lab_bench_result *r = &lab.rows[i];
         int k = i % CPU_RUNGS;
         if (i < 6)
             fill_row(r, CPU_GFLOPS[k],
                      k < 3 ? CPU_GFLOPS[k] * 1.4 : (double)NAN,
                      k > 0 ? r[-1].rate : (double)NAN);
         else
-            r->state = i == 6 ? LAB_UI_LAB_TIMING : LAB_UI_LAB_WAITING;
+            r->state = i == 6 ? LAB_BENCH_TIMING : LAB_BENCH_WAITING;
     }
-    lab_ui_lab_relate(&lab, 0);
+    lab_bench_relate(&lab, 0);
     lab.version++;
     return LAB_OK;
 }
@@ -151,18 +160,21 @@ void fixture_lab_finish(void)
     for (int i = 6; i < CPU_RUNGS * SIZES; i++)
         fill_row(&lab.rows[i], CPU_GFLOPS[i % CPU_RUNGS], NAN,
                  i % CPU_RUNGS > 0 ? lab.rows[i - 1].rate : (double)NAN);
-    struct lab_ui_lab_row *r = &lab.rows[CPU_RUNGS * SIZES - 1];
-    lab_ui_lab_row_init(r);
-    r->size = 2;
-    r->state = LAB_UI_LAB_FAILED;
+    struct lab_bench_result *r = &lab.rows[CPU_RUNGS * SIZES - 1];
+    struct lab_bench_result planned = *r;
+    lab_bench_result_init(r);
+    r->size_index = planned.size_index;
+    r->size = planned.size;
+    r->variant = planned.variant;
+    r->precision = planned.precision;
+    r->idea = "";
+    r->state = LAB_BENCH_FAILED;
     r->library = true;
-    snprintf(r->rung, sizeof(r->rung), "openblas");
-    snprintf(r->precision, sizeof(r->precision), "fp32");
-    snprintf(r->source, sizeof(r->source), "kernels/gone.c");
-    snprintf(r->reason, sizeof(r->reason),
-             "OpenBLAS is not installed: the package libopenblas has it, and "
-             "the library of another maker does as well");
-    lab_ui_lab_relate(&lab, 1);
+    r->source = "kernels/gone.c";
+    r->reason =
+        "OpenBLAS is not installed: the package libopenblas has it, and "
+        "the library of another maker does as well";
+    lab_bench_relate(&lab, 1);
     lab.at_size = 2;
     lab.running = -1;
     lab.version++;
@@ -172,7 +184,7 @@ static void stop(void *user)
 {
     (void)user;
     lab.running = -1;
-    lab.rows[6].state = LAB_UI_LAB_WAITING;
+    lab.rows[6].state = LAB_BENCH_WAITING;
     snprintf(lab.problem, sizeof(lab.problem), "stopped after 6 of 12 rows");
     lab.version++;
 }
@@ -201,14 +213,14 @@ static enum lab_status sizes(void *user, int set, const char *list)
     return lab_fail(LAB_E_USAGE, "size %s: not a number", list);
 }
 
-static enum lab_status predict(void *user, int set, const char *rung,
+static enum lab_status predict(void *user, int set, const char *variant,
                                const char *size, const char *text)
 {
-    struct lab_ui_prediction said;
+    struct lab_prediction p;
     char *end;
     (void)user;
-    lab_ui_prediction_init(&said);
-    said.rate = strtod(text, &end) * 1e9;
+    lab_prediction_init(&p);
+    p.rate = strtod(text, &end) * 1e9;
     if (end == text)
         return lab_fail(
             LAB_E_USAGE,
@@ -216,15 +228,16 @@ static enum lab_status predict(void *user, int set, const char *rung,
             "a time; memory, compute or latency",
             text);
     if (strstr(end, "memory"))
-        snprintf(said.bound, sizeof(said.bound), "memory");
+        p.bound = "memory";
     for (int i = 0; i < lab.size_count; i++)
-        if (!rung && lab.sizes[i].set == set &&
+        if (!variant && lab.sizes[i].set == set &&
             strcmp(lab.sizes[i].text, size) == 0)
-            lab.sizes[i].best = said;
-    for (int64_t i = 0; rung && i < lab.row_count; i++)
-        if (lab.rows[i].set == set && strcmp(lab.rows[i].rung, rung) == 0 &&
-            strcmp(lab.sizes[lab.rows[i].size].text, size) == 0)
-            lab.rows[i].said = said;
+            lab.sizes[i].best = p;
+    for (int64_t i = 0; variant && i < lab.row_count; i++)
+        if (lab.rows[i].set == set &&
+            strcmp(lab.rows[i].variant, variant) == 0 &&
+            strcmp(lab.rows[i].size, size) == 0)
+            lab.rows[i].predicted = p;
     lab.version++;
     return LAB_OK;
 }
@@ -257,8 +270,8 @@ static enum lab_status write_text(void *user, struct lab_doc *out)
 static void set_of(int i, const char *name, const char *device, bool runs,
                    double ceiling)
 {
-    struct lab_ui_lab_set *set = &lab.sets[i];
-    *set = (struct lab_ui_lab_set){.runs = runs, .ceiling = ceiling};
+    struct lab_bench_set *set = &lab.sets[i];
+    *set = (struct lab_bench_set){.runs = runs, .ceiling = ceiling};
     snprintf(set->name, sizeof(set->name), "%s", name);
     snprintf(set->device, sizeof(set->device), "%s", device);
     snprintf(set->badge, sizeof(set->badge),
@@ -271,17 +284,17 @@ static void set_of(int i, const char *name, const char *device, bool runs,
              "the library's product, fp32");
 }
 
-enum lab_status fixture_lab_data(struct lab_ui_lab *out)
+enum lab_status fixture_lab_data(struct lab_bench_data *out)
 {
-    return lab_ui_lab_copy(out, &lab);
+    return lab_bench_data_copy(out, &lab);
 }
 
 const struct lab_bench_model *fixture_lab(void)
 {
-    static struct lab_ui_lab_slide slide_rows[2];
-    static struct lab_ui_lab_size size_rows[2 * SIZES];
-    static struct lab_ui_lab_row rows[SIZES * (CPU_RUNGS + GPU_RUNGS)];
-    lab_ui_lab_init(&lab);
+    static struct lab_bench_slide slide_rows[2];
+    static struct lab_bench_size size_rows[2 * SIZES];
+    static struct lab_bench_result rows[SIZES * (CPU_RUNGS + GPU_RUNGS)];
+    lab_bench_data_init(&lab);
     lab.slides = slide_rows;
     lab.sizes = size_rows;
     lab.rows = rows;

@@ -7,8 +7,9 @@
 
 #include "base/mem.h"
 #include "lab_fixture.h"
+#include "lesson/lesson.h"
 #include "ui/lab_chart.h"
-#include "bench/lab_words.h"
+#include "bench/text.h"
 #include "ui_fixture.h"
 #include "bench/view_lab_priv.h"
 
@@ -52,71 +53,69 @@ TEST_CASE(no_part_overlaps_another)
     assert_true(l.table.h == 11 && l.kernel.h > 30 && l.rates.h > 15);
 }
 
-static struct lab_ui_lab_row row_of(double rate, double median_ns,
-                                    const char *bound)
+static struct lab_bench_result row_of(double rate, double median_ns,
+                                      const char *bound)
 {
-    struct lab_ui_lab_row r;
-    lab_ui_lab_row_init(&r);
-    r.state = LAB_UI_LAB_DONE;
+    struct lab_bench_result r;
+    lab_bench_result_init(&r);
+    r.state = LAB_BENCH_DONE;
     r.rate = rate;
     r.median_ns = median_ns;
-    snprintf(r.bound, sizeof(r.bound), "%s", bound);
+    r.bound = bound;
     return r;
 }
 
 TEST_CASE(how_far_off_a_prediction_was)
 {
     char text[300];
-    struct lab_ui_prediction said;
-    struct lab_ui_lab_row r = row_of(4e12, 500, "compute");
-    lab_ui_prediction_init(&said);
-    assert_false(lab_ui_prediction_any(&said));
-    assert_string_equal(lab_prediction_ratio_text(LAB_UI_LAB_FLOPS, &said, &r,
-                                                  text, sizeof(text)),
-                        "");
-    said.rate = 2e12;
-    snprintf(said.bound, sizeof(said.bound), "memory");
-    said.occupancy_pct = 50;
-    assert_true(lab_ui_prediction_any(&said));
+    struct lab_prediction p;
+    struct lab_bench_result r = row_of(4e12, 500, "compute");
+    lab_prediction_init(&p);
+    assert_false(lab_prediction_any(&p));
     assert_string_equal(
-        lab_prediction_ratio_text(LAB_UI_LAB_FLOPS, &said, &r, text,
-                                  sizeof(text)),
+        lab_prediction_ratio_text(LAB_UNIT_FLOPS, &p, &r, text, sizeof(text)),
+        "");
+    p.rate = 2e12;
+    p.bound = "memory";
+    p.occupancy_pct = 50;
+    assert_true(lab_prediction_any(&p));
+    assert_string_equal(
+        lab_prediction_ratio_text(LAB_UNIT_FLOPS, &p, &r, text, sizeof(text)),
         "2 times as fast as you said; bound by compute, you said memory; "
         "its occupancy is not known");
     /* Less time an item is faster. */
     r.rate = 4e-9;
-    said.rate = 2e-9;
-    assert_true(fabs(lab_prediction_ratio(LAB_UI_LAB_TIME, &said, &r) - 0.5) <
+    p.rate = 2e-9;
+    assert_true(fabs(lab_prediction_ratio(LAB_UNIT_TIME, &p, &r) - 0.5) <
                 1e-12);
-    said.rate = NAN;
-    said.time_ns = 510;
+    p.rate = NAN;
+    p.time_ns = 510;
     r.occupancy_pct = 25;
-    snprintf(said.bound, sizeof(said.bound), "compute");
+    p.bound = "compute";
     assert_string_equal(
-        lab_prediction_ratio_text(LAB_UI_LAB_FLOPS, &said, &r, text,
-                                  sizeof(text)),
+        lab_prediction_ratio_text(LAB_UNIT_FLOPS, &p, &r, text, sizeof(text)),
         "within 10 % of what you said; bound by compute, as you said; "
         "occupancy 25 %, you said 50 %");
-    assert_string_equal(lab_prediction_ratio_short(LAB_UI_LAB_FLOPS, &said, &r,
-                                                   text, sizeof(text)),
-                        "1.02 x");
-    r.state = LAB_UI_LAB_FAILED;
-    assert_string_equal(lab_prediction_ratio_text(LAB_UI_LAB_FLOPS, &said, &r,
-                                                  text, sizeof(text)),
-                        "");
+    assert_string_equal(
+        lab_prediction_ratio_short(LAB_UNIT_FLOPS, &p, &r, text, sizeof(text)),
+        "1.02 x");
+    r.state = LAB_BENCH_FAILED;
+    assert_string_equal(
+        lab_prediction_ratio_text(LAB_UNIT_FLOPS, &p, &r, text, sizeof(text)),
+        "");
 }
 
 TEST_CASE(rates_in_their_unit)
 {
     char text[64];
-    struct lab_ui_lab lab = {.unit = LAB_UI_LAB_FLOPS};
+    struct lab_bench_data lab = {.unit = LAB_UNIT_FLOPS};
     assert_string_equal(lab_bench_rate_text(&lab, 8.2414e12, text, 64),
                         "8.241 TFLOP/s");
-    lab.unit = LAB_UI_LAB_BYTES;
+    lab.unit = LAB_UNIT_BYTES;
     assert_string_equal(lab_bench_rate_text(&lab, 999.99e9, text, 64),
                         "1 TB/s");
-    lab.unit = LAB_UI_LAB_TIME;
-    snprintf(lab.item, sizeof(lab.item), "access");
+    lab.unit = LAB_UNIT_TIME;
+    lab.item = "access";
     assert_string_equal(lab_bench_rate_text(&lab, 25e-9, text, 64),
                         "25 ns / access");
     assert_string_equal(lab_bench_rate_text(&lab, NAN, text, 64), "n/a");
@@ -126,49 +125,49 @@ TEST_CASE(rates_in_their_unit)
 TEST_CASE(why_a_model_can_be_passed)
 {
     const double bytes = 32;
-    assert_null(lab_bench_model_passed(LAB_UI_LAB_BYTES, 0.9, 1, 4, 8));
-    assert_null(lab_bench_model_passed(LAB_UI_LAB_BYTES, 1.01, 1, 4, 8));
-    assert_null(lab_bench_model_passed(LAB_UI_LAB_BYTES, 9, NAN, 4, NAN));
-    assert_null(lab_bench_model_passed(LAB_UI_LAB_BYTES, NAN, 1, 4, 8));
+    assert_null(lab_bench_model_passed(LAB_UNIT_BYTES, 0.9, 1, 4, 8));
+    assert_null(lab_bench_model_passed(LAB_UNIT_BYTES, 1.01, 1, 4, 8));
+    assert_null(lab_bench_model_passed(LAB_UNIT_BYTES, 9, NAN, 4, NAN));
+    assert_null(lab_bench_model_passed(LAB_UNIT_BYTES, NAN, 1, 4, 8));
     /* gemv plain: a sector of 32 bytes for each number of 4 */
     assert_non_null(strstr(
-        lab_bench_model_passed(LAB_UI_LAB_BYTES, 900, 525, bytes, 8 * bytes),
+        lab_bench_model_passed(LAB_UNIT_BYTES, 900, 525, bytes, 8 * bytes),
         "caches serve"));
     /* vector_add fours: as many bytes as the problem has */
     assert_non_null(
-        strstr(lab_bench_model_passed(LAB_UI_LAB_BYTES, 1.03, 1, bytes, bytes),
+        strstr(lab_bench_model_passed(LAB_UNIT_BYTES, 1.03, 1, bytes, bytes),
                "mix of reads"));
     /* the same, 36 % faster: it is "bound by cache" */
     assert_non_null(
-        strstr(lab_bench_model_passed(LAB_UI_LAB_BYTES, 1.36, 1, bytes, bytes),
+        strstr(lab_bench_model_passed(LAB_UNIT_BYTES, 1.36, 1, bytes, bytes),
                "caches serve"));
-    assert_non_null(strstr(
-        lab_bench_model_passed(LAB_UI_LAB_FLOPS, 20.9, 14.9, bytes, bytes),
-        "counts each access"));
+    assert_non_null(
+        strstr(lab_bench_model_passed(LAB_UNIT_FLOPS, 20.9, 14.9, bytes, bytes),
+               "counts each access"));
     /* times: less is faster */
-    assert_null(lab_bench_model_passed(LAB_UI_LAB_TIME, 1.4, 1, NAN, NAN));
-    assert_non_null(lab_bench_model_passed(LAB_UI_LAB_TIME, 1, 1.4, NAN, NAN));
+    assert_null(lab_bench_model_passed(LAB_UNIT_TIME, 1.4, 1, NAN, NAN));
+    assert_non_null(lab_bench_model_passed(LAB_UNIT_TIME, 1, 1.4, NAN, NAN));
 }
 
 /* A copy in memory does not bound what the caches serve. */
 TEST_CASE(a_ceiling_that_is_passed_is_none)
 {
-    struct lab_ui_lab_row rows[2];
-    struct lab_ui_lab lab = {.rows = rows, .row_count = 2};
-    assert_null(lab_bench_ceiling_passed(LAB_UI_LAB_BYTES, 1.01));
-    assert_null(lab_bench_ceiling_passed(LAB_UI_LAB_FLOPS, NAN));
-    assert_non_null(strstr(lab_bench_ceiling_passed(LAB_UI_LAB_BYTES, 1.5),
+    struct lab_bench_result rows[2];
+    struct lab_bench_data lab = {.rows = rows, .row_count = 2};
+    assert_null(lab_bench_ceiling_passed(LAB_UNIT_BYTES, 1.01));
+    assert_null(lab_bench_ceiling_passed(LAB_UNIT_FLOPS, NAN));
+    assert_non_null(strstr(lab_bench_ceiling_passed(LAB_UNIT_BYTES, 1.5),
                            "a copy is no ceiling at this size: caches serve"));
-    assert_null(strstr(lab_bench_ceiling_passed(LAB_UI_LAB_BYTES, 1.5),
-                       "mix of reads"));
-    assert_non_null(strstr(lab_bench_ceiling_passed(LAB_UI_LAB_BYTES, 1.03),
+    assert_null(
+        strstr(lab_bench_ceiling_passed(LAB_UNIT_BYTES, 1.5), "mix of reads"));
+    assert_non_null(strstr(lab_bench_ceiling_passed(LAB_UNIT_BYTES, 1.03),
                            "this mix of reads and writes is faster"));
-    assert_non_null(strstr(lab_bench_ceiling_passed(LAB_UI_LAB_FLOPS, 1.5),
+    assert_non_null(strstr(lab_bench_ceiling_passed(LAB_UNIT_FLOPS, 1.5),
                            "what was measured is no ceiling"));
     for (int i = 0; i < 2; i++) {
-        rows[i] = row_of(1, 1, "");
+        rows[i] = row_of(1, 1, NULL);
         rows[i].set = 1;
-        rows[i].size = i;
+        rows[i].size_index = i;
         rows[i].share = i ? 1.5 : 0.9;
     }
     assert_false(lab_bench_ceiling_beaten(&lab, 1, 0));
@@ -180,19 +179,19 @@ TEST_CASE(a_ceiling_that_is_passed_is_none)
 /* A library is no rung to climb over. */
 TEST_CASE(gains_are_over_the_last_own_rung)
 {
-    struct lab_ui_lab_row rows[5];
-    struct lab_ui_lab lab = {.rows = rows, .row_count = 5};
+    struct lab_bench_result rows[5];
+    struct lab_bench_data lab = {.rows = rows, .row_count = 5};
     for (int i = 0; i < 5; i++) {
-        rows[i] = row_of(1, 1, "");
-        rows[i].size = 0;
+        rows[i] = row_of(1, 1, NULL);
+        rows[i].size_index = 0;
     }
     rows[2].library = true;
-    rows[3].state = LAB_UI_LAB_FAILED;
-    assert_null(lab_ui_lab_gain_over(&lab, &rows[0]));
-    assert_ptr_equal(lab_ui_lab_gain_over(&lab, &rows[2]), &rows[1]);
-    assert_ptr_equal(lab_ui_lab_gain_over(&lab, &rows[4]), &rows[1]);
-    rows[1].size = 1; /* another size */
-    assert_ptr_equal(lab_ui_lab_gain_over(&lab, &rows[4]), &rows[0]);
+    rows[3].state = LAB_BENCH_FAILED;
+    assert_null(lab_bench_gain_over(&lab, &rows[0]));
+    assert_ptr_equal(lab_bench_gain_over(&lab, &rows[2]), &rows[1]);
+    assert_ptr_equal(lab_bench_gain_over(&lab, &rows[4]), &rows[1]);
+    rows[1].size_index = 1; /* another size */
+    assert_ptr_equal(lab_bench_gain_over(&lab, &rows[4]), &rows[0]);
 }
 
 TEST_CASE(the_kernel_of_a_rung_is_found)
@@ -235,7 +234,7 @@ static char *drawn(const struct lab_bench_chart *chart, bool rates, int h,
 
 TEST_CASE(pictures_at_every_size)
 {
-    struct lab_ui_lab lab;
+    struct lab_bench_data lab;
     fixture_lab();
     fixture_lab_finish();
     assert_int_equal(fixture_lab_data(&lab), LAB_OK);
@@ -254,7 +253,7 @@ TEST_CASE(pictures_at_every_size)
     }
     /* The chosen rung stays in sight where not all fit. */
     char *text = drawn(&chart, false, 4, 80, false);
-    assert_non_null(strstr(text, lab.rows[36].rung));
+    assert_non_null(strstr(text, lab.rows[36].variant));
     lab_free(text);
     /* A refused rung has a word instead of a bar. */
     chart = (struct lab_bench_chart){
@@ -262,7 +261,7 @@ TEST_CASE(pictures_at_every_size)
     text = drawn(&chart, false, 8, 80, false);
     assert_non_null(strstr(text, "failed"));
     lab_free(text);
-    lab_ui_lab_release(&lab);
+    lab_bench_data_release(&lab);
 }
 
 static void draws(const struct lab_bench_chart *chart, int h, int w,
@@ -278,13 +277,13 @@ static void draws(const struct lab_bench_chart *chart, int h, int w,
 /* Twelve lines in nine rows are one grey band. */
 TEST_CASE(small_pictures_have_the_lines_that_matter)
 {
-    struct lab_ui_lab lab;
+    struct lab_bench_data lab;
     fixture_lab();
     fixture_lab_finish();
     assert_int_equal(fixture_lab_data(&lab), LAB_OK);
     struct lab_bench_chart chart = {
         .lab = &lab, .set = 1, .size = 5, .chosen = 34, .log = true};
-    assert_string_equal(lab.rows[34].rung, "tile");
+    assert_string_equal(lab.rows[34].variant, "tile");
     draws(&chart, 12, 80, "1 tile  2 wide  3 cublas  4 ceiling", "slide");
     draws(&chart, 12, 80, "4 ceiling", "5 ");
     draws(&chart, 16, 80, "4 best of CPU  5 slide", "coalesced");
@@ -292,20 +291,21 @@ TEST_CASE(small_pictures_have_the_lines_that_matter)
     draws(&chart, 20, 119, "1 naive  2 coalesced  3 tile  4 thread_1d", "none");
     draws(&chart, 20, 119, "9 wide  a cublas  b best of CPU", "none");
     /* a rung of several precisions is several lines */
-    snprintf(lab.rows[33].precision, sizeof(lab.rows[33].precision), "bf16");
+    lab.rows[33].precision = "bf16";
     draws(&chart, 12, 80, "1 tile fp32  2 wide fp32", "1 tile  2");
-    lab_ui_lab_release(&lab);
+    lab_bench_data_release(&lab);
 }
 
 /* What was recorded elsewhere is not this machine's. */
 TEST_CASE(a_figure_says_whose_ours_is)
 {
-    struct lab_ui_lab_slide s = {.label = "np.dot",
-                                 .machine = "its CPU",
-                                 .size = "6000",
-                                 .unit = "GFLOP/s",
-                                 .value = 71.65,
-                                 .here = "30 GFLOP/s (openblas)"};
+    const struct lab_lesson_slide course = {.label = "np.dot",
+                                            .machine = "its CPU",
+                                            .size = "6000",
+                                            .unit = "GFLOP/s",
+                                            .value = 71.65};
+    struct lab_bench_slide s = {.course = &course,
+                                .here = "30 GFLOP/s (openblas)"};
     char text[400];
     assert_string_equal(lab_bench_slide_text(&s, text, sizeof(text)),
                         "np.dot at 6000: slide, its CPU: 71.65 GFLOP/s; this "
@@ -317,7 +317,7 @@ TEST_CASE(a_figure_says_whose_ours_is)
 
 TEST_CASE(pictures_for_a_pipe)
 {
-    struct lab_ui_lab lab;
+    struct lab_bench_data lab;
     struct lab_str text;
     fixture_lab();
     fixture_lab_finish();
@@ -331,7 +331,7 @@ TEST_CASE(pictures_for_a_pipe)
     for (const char *p = lab_str_text(&text); *p; p++)
         assert_true((unsigned char)*p < 0x80);
     lab_str_release(&text);
-    lab_ui_lab_release(&lab);
+    lab_bench_data_release(&lab);
 }
 
 TEST_CASE(the_keys_have_names)
@@ -355,21 +355,20 @@ TEST_CASE(what_a_row_is_of_the_library)
                {"fp64", false, 800, 0, 0.5},  {"fp64", true, 400, 0, 1},
                {"bf16", true, 25, 1, NAN}};
     enum { ROWS = sizeof(all) / sizeof(all[0]) };
-    struct lab_ui_lab_row rows[ROWS + 1];
-    struct lab_ui_lab lab;
-    lab_ui_lab_init(&lab);
+    struct lab_bench_result rows[ROWS + 1];
+    struct lab_bench_data lab;
+    lab_bench_data_init(&lab);
     for (int i = 0; i <= ROWS; i++) {
-        lab_ui_lab_row_init(&rows[i]);
-        snprintf(rows[i].precision, sizeof(rows[i].precision), "%s",
-                 i < ROWS ? all[i].precision : "fp32");
+        lab_bench_result_init(&rows[i]);
+        rows[i].precision = i < ROWS ? all[i].precision : "fp32";
         rows[i].library = i == ROWS || all[i].library;
-        rows[i].size = i < ROWS ? all[i].size : 0;
+        rows[i].size_index = i < ROWS ? all[i].size : 0;
         rows[i].median_ns = i < ROWS ? all[i].ns : 1;
-        rows[i].state = i < ROWS ? LAB_UI_LAB_DONE : LAB_UI_LAB_FAILED;
+        rows[i].state = i < ROWS ? LAB_BENCH_DONE : LAB_BENCH_FAILED;
     }
     lab.rows = rows;
     lab.row_count = ROWS + 1;
-    lab_ui_lab_relate(&lab, 0);
+    lab_bench_relate(&lab, 0);
     for (int i = 0; i < ROWS; i++) {
         if (isnan(all[i].share))
             assert_true(isnan(rows[i].of_library));

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "store/lab_rows.h"
+#include "store/bench.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 
@@ -36,21 +36,22 @@ static void push_launch(const struct lab_sink *sink,
     sink->push(sink->user, &k);
 }
 
-static struct lab_bench_row row_of(const struct sample_rung *r, int64_t place)
+static struct lab_bench_result row_of(const struct sample_rung *r,
+                                      int64_t place)
 {
-    struct lab_bench_row row = {.place = place,
-                                .lab = "gemm",
-                                .size = r->size,
-                                .rung = r->name,
-                                .precision = r->precision,
-                                .status = "done",
-                                .unit = "FLOP/s",
-                                .repeats = SAMPLE_REPEATS,
-                                .flush_bytes = LAB_UNKNOWN,
-                                .median_ns = (double)r->time_ns,
-                                .rate = 1e12,
-                                .workspace_bytes = LAB_UNKNOWN,
-                                .traced_exec = LAB_UNKNOWN};
+    struct lab_bench_result row = {.place = place,
+                                   .lab = "gemm",
+                                   .size = r->size,
+                                   .variant = r->name,
+                                   .precision = r->precision,
+                                   .status = "done",
+                                   .unit = "FLOP/s",
+                                   .repeats = SAMPLE_REPEATS,
+                                   .flush_bytes = LAB_UNKNOWN,
+                                   .median_ns = (double)r->time_ns,
+                                   .rate = 1e12,
+                                   .workspace_bytes = LAB_UNKNOWN,
+                                   .traced_exec = LAB_UNKNOWN};
     row.ceiling_copy = row.ceiling_fp32 = NAN;
     return row;
 }
@@ -66,16 +67,16 @@ static enum lab_status record_rungs(struct lab_writer *writer,
     int64_t exec = 0;
     enum lab_status st = LAB_OK;
     for (int p = 0; p < n && !st; p++) {
-        const struct lab_bench_row row = row_of(&rungs[p], p);
+        const struct lab_bench_result row = row_of(&rungs[p], p);
         for (int i = 0; i < SAMPLE_REPEATS; i++)
             push_step(&sink, &rungs[p], p, ++exec, i, false);
         st = lab_writer_flush(writer);
-        st = st ? st : lab_bench_row_add(db, run, &row);
+        st = st ? st : lab_bench_result_add(db, run, &row);
     }
     for (int p = 0; p < n && traced && !st; p++) {
         push_launch(&sink, &rungs[p], n + p, ++exec);
         st = lab_writer_flush(writer);
-        st = st ? st : lab_bench_row_traced(db, run, p, exec);
+        st = st ? st : lab_bench_result_traced(db, run, p, exec);
     }
     return st;
 }

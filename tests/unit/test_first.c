@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/course_rand.h"
-#include "bench/lab_first.h"
+#include "bench/demo.h"
 
 /* The first numbers of rand() after srand(1) in the GNU C library, as its
  * manual's examples and every program without a seed show them. */

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "report/exit.h"
-#include "bench/kernel_watch.h"
-#include "bench/lab.h"
-#include "bench/lab_feed.h"
+#include "bench/bench.h"
+#include "bench/model.h"
 #include "profiler/counters.h"
 
 enum { ROWS = 3, PASSES = 5, NEVER = 1000 };
@@ -152,13 +151,13 @@ void lab_warn(const char *fmt, ...)
     seen.warnings++;
 }
 
-void lab_bench_model_kernel(struct lab_ui_lab *ui, int set,
+void lab_bench_model_kernel(struct lab_bench_data *data, int set,
                             const struct lab_bench *lab,
                             const struct lab_timed_row *row,
                             const struct lab_kernel_record *kernel,
                             const struct lab_counters *counters)
 {
-    (void)ui;
+    (void)data;
     (void)set;
     (void)lab;
     (void)row;
@@ -188,15 +187,14 @@ static enum lab_status trace(const char *counters, int stop_at)
     const struct lab_bench_options options = {.counters = counters};
     memset(&seen, 0, sizeof(seen));
     seen.stop_at = stop_at;
-    lab = (struct lab_bench){.options = &options,
-                             .title = "saxpy",
-                             .n_sizes = 1,
-                             .repeats = 1,
-                             .timed = ROWS,
-                             .to_trace = rows,
-                             .traced = take_kernel,
-                             .stop = stop,
-                             .stop_user = &seen};
+    lab = (struct lab_bench){
+        .options = &options,
+        .title = "saxpy",
+        .n_sizes = 1,
+        .repeats = 1,
+        .timed = ROWS,
+        .to_trace = rows,
+        .observer = {.user = &seen, .traced = take_kernel, .stop = stop}};
     assert_int_equal(lab_ladder_find("saxpy", &lab.ladder), LAB_OK);
     assert_int_equal(lab_ladder_size(lab.ladder, "64", 2, &lab.sizes[0]),
                      LAB_OK);

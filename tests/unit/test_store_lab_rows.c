@@ -8,11 +8,10 @@
 
 #include "base/str.h"
 #include "store/lab_names.h"
-#include "store/lab_rows.h"
+#include "store/bench.h"
 #include "store/delete.h"
 #include "store/query.h"
 #include "store/row_fields.h"
-#include "store/sweeps.h"
 #include "store/tuned.h"
 #include "store_samples.h"
 #include "trace/intern.h"
@@ -25,26 +24,26 @@ static int cleanup(void **state)
     return 0;
 }
 
-static struct lab_bench_row row_of(int64_t place)
+static struct lab_bench_result row_of(int64_t place)
 {
-    return (struct lab_bench_row){.place = place,
-                                  .lab = "gemm",
-                                  .size = "33x20x10",
-                                  .rung = "naive",
-                                  .precision = "fp32",
-                                  .status = "done",
-                                  .unit = "FLOP/s",
-                                  .repeats = 21,
-                                  .flush_bytes = 1 << 20,
-                                  .min_ns = 1.5,
-                                  .median_ns = 2.5,
-                                  .rate = 5.25e9,
-                                  .rate_predicted = NAN,
-                                  .gain = NAN,
-                                  .power_w = 300.5,
-                                  .note = "algorithm 3",
-                                  .workspace_bytes = 1 << 22,
-                                  .traced_exec = LAB_UNKNOWN};
+    return (struct lab_bench_result){.place = place,
+                                     .lab = "gemm",
+                                     .size = "33x20x10",
+                                     .variant = "naive",
+                                     .precision = "fp32",
+                                     .status = "done",
+                                     .unit = "FLOP/s",
+                                     .repeats = 21,
+                                     .flush_bytes = 1 << 20,
+                                     .min_ns = 1.5,
+                                     .median_ns = 2.5,
+                                     .rate = 5.25e9,
+                                     .rate_predicted = NAN,
+                                     .gain = NAN,
+                                     .power_w = 300.5,
+                                     .note = "algorithm 3",
+                                     .workspace_bytes = 1 << 22,
+                                     .traced_exec = LAB_UNKNOWN};
 }
 
 struct seen {
@@ -52,13 +51,13 @@ struct seen {
     int stop_after;
 };
 
-static bool see(void *user, const struct lab_bench_row *row)
+static bool see(void *user, const struct lab_bench_result *row)
 {
     struct seen *s = user;
     assert_int_equal(row->place, s->n);
     assert_string_equal(row->lab, "gemm");
     assert_string_equal(row->size, "33x20x10");
-    assert_string_equal(row->rung, "naive");
+    assert_string_equal(row->variant, "naive");
     assert_string_equal(row->unit, "FLOP/s");
     assert_null(row->reason);
     assert_int_equal(row->repeats, 21);
@@ -79,8 +78,8 @@ static struct lab_database *filled(const char *path, int64_t *run)
     assert_int_equal(sample_run(path, 2, 2, run), LAB_OK);
     assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
     for (int i = 0; i < 3; i++) {
-        struct lab_bench_row row = row_of(i);
-        if (lab_bench_row_add(db, *run, &row))
+        struct lab_bench_result row = row_of(i);
+        if (lab_bench_result_add(db, *run, &row))
             fail_msg("%s", lab_error());
     }
     return db;
@@ -91,15 +90,15 @@ TEST_CASE(there_and_back)
     int64_t run = 0;
     struct seen seen = {0};
     struct lab_database *db = filled(sample_path("labs.db"), &run);
-    assert_int_equal(lab_bench_rows_read(db, run, see, &seen), LAB_OK);
+    assert_int_equal(lab_bench_results_read(db, run, see, &seen), LAB_OK);
     assert_int_equal(seen.n, 3);
     seen = (struct seen){.stop_after = 2};
-    assert_int_equal(lab_bench_rows_read(db, run, see, &seen), LAB_OK);
+    assert_int_equal(lab_bench_results_read(db, run, see, &seen), LAB_OK);
     assert_int_equal(seen.n, 2);
-    struct lab_bench_row again = row_of(0); /* the place is taken */
-    assert_int_equal(lab_bench_row_add(db, run, &again), LAB_E_DB);
-    assert_int_equal(lab_bench_row_add(db, run + 1, &again), LAB_E_NOTFOUND);
-    assert_int_equal(lab_bench_rows_read(db, run + 1, see, &seen),
+    struct lab_bench_result again = row_of(0); /* the place is taken */
+    assert_int_equal(lab_bench_result_add(db, run, &again), LAB_E_DB);
+    assert_int_equal(lab_bench_result_add(db, run + 1, &again), LAB_E_NOTFOUND);
+    assert_int_equal(lab_bench_results_read(db, run + 1, see, &seen),
                      LAB_E_NOTFOUND);
     lab_database_close(db);
     assert_int_equal(sample_int(sample_path("labs.db"),
@@ -123,8 +122,8 @@ TEST_CASE(traced_rows)
 {
     int64_t run = 0;
     struct lab_database *db = filled(sample_path("traced.db"), &run);
-    assert_int_equal(lab_bench_row_traced(db, run, 1, 77), LAB_OK);
-    assert_int_equal(lab_bench_row_traced(db, run, 9, 77), LAB_E_NOTFOUND);
+    assert_int_equal(lab_bench_result_traced(db, run, 1, 77), LAB_OK);
+    assert_int_equal(lab_bench_result_traced(db, run, 9, 77), LAB_E_NOTFOUND);
     lab_database_close(db);
     assert_int_equal(sample_int(sample_path("traced.db"),
                                 "SELECT tracedExec FROM lab_row WHERE place = "
@@ -411,8 +410,8 @@ static bool see_fields(void *user, const void *row)
 TEST_CASE(every_column_is_a_member)
 {
     static const struct lab_fields *const all[] = {
-        &lab_bench_row_fields, &lab_sweep_row_fields,
-        &lab_prediction_row_fields, &lab_tuned_row_fields};
+        &lab_bench_result_fields, &lab_sweep_row_fields, &lab_prediction_fields,
+        &lab_tuned_row_fields};
     const char *path = sample_path("fields.db");
     struct lab_database *db;
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);

@@ -8,7 +8,7 @@
 #include "lab_samples.h"
 #include "store/compare.h"
 #include "store/contents.h"
-#include "store/predictions.h"
+#include "store/bench.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "bench/lab.h"
+#include "bench/bench.h"
 #include "report/print.h"
 #include "base/signals.h"
 #include "sweep_priv.h"

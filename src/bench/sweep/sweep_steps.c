@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "bench/kernel_watch.h"
+#include "bench/bench.h"
 #include "base/signals.h"
 #include "bench/sweep.h"
 

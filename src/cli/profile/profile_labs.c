@@ -7,12 +7,10 @@
 #include "profile_cmd.h"
 #include "report/json_line.h"
 #include "profile_json.h"
-#include "store/lab_rows.h"
-#include "store/predictions.h"
-#include "store/sweeps.h"
+#include "store/bench.h"
 #include "store/tuned.h"
 #include "report/text_table.h"
-#include "bench/lab_words.h"
+#include "bench/text.h"
 
 /* What the callbacks of one query share. */
 struct labs {
@@ -33,7 +31,7 @@ static void take_unit(struct labs *l, const char *unit)
              unit ? unit : "");
 }
 
-static void begin_rungs(struct labs *l, const struct lab_bench_row *r)
+static void begin_rungs(struct labs *l, const struct lab_bench_result *r)
 {
     take_unit(l, r->unit);
     const char *const heads[] = {"size",     "rung",  "in",     "status",
@@ -42,17 +40,17 @@ static void begin_rungs(struct labs *l, const struct lab_bench_row *r)
     lab_text_table_init(&l->table, heads);
 }
 
-static enum lab_ui_lab_unit unit_of(const struct lab_bench_row *r)
+static enum lab_bench_unit unit_of(const struct lab_bench_result *r)
 {
-    return !r->unit                         ? LAB_UI_LAB_BYTES
-           : strncmp(r->unit, "s/", 2) == 0 ? LAB_UI_LAB_TIME
-           : strcmp(r->unit, "FLOP/s") == 0 ? LAB_UI_LAB_FLOPS
-                                            : LAB_UI_LAB_BYTES;
+    return !r->unit                         ? LAB_UNIT_BYTES
+           : strncmp(r->unit, "s/", 2) == 0 ? LAB_UNIT_TIME
+           : strcmp(r->unit, "FLOP/s") == 0 ? LAB_UNIT_FLOPS
+                                            : LAB_UNIT_BYTES;
 }
 
 /* What the rung said of itself, or why it has no times, and why it is faster
  * than its model. */
-static void add_note(struct labs *l, const struct lab_bench_row *r)
+static void add_note(struct labs *l, const struct lab_bench_result *r)
 {
     const char *note = r->note ? r->note : r->reason ? r->reason : "";
     const char *why = lab_bench_model_passed(unit_of(r), r->rate, r->rate_model,
@@ -61,13 +59,13 @@ static void add_note(struct labs *l, const struct lab_bench_row *r)
                         why ? "passed: " : "", why ? why : "");
 }
 
-static bool add_rung(void *user, const struct lab_bench_row *r)
+static bool add_rung(void *user, const struct lab_bench_result *r)
 {
     struct labs *l = user;
     if (l->rows++ == 0)
         begin_rungs(l, r);
     lab_text_table_add(&l->table, r->size);
-    lab_text_table_add(&l->table, r->rung);
+    lab_text_table_add(&l->table, r->variant);
     lab_text_table_add(&l->table, r->precision);
     lab_text_table_add(&l->table, r->status);
     lab_text_table_add_real_ns(&l->table, r->median_ns);
@@ -110,7 +108,7 @@ static bool add_sweep(void *user, const struct lab_sweep_row *r)
 /* ---- what was expected ---- */
 
 /* In the unit of the rungs above it. */
-static bool add_said(void *user, const struct lab_prediction_row *r)
+static bool add_said(void *user, const struct lab_prediction *r)
 {
     struct labs *l = user;
     struct lab_text_table *t = &l->table;
@@ -122,7 +120,7 @@ static bool add_said(void *user, const struct lab_prediction_row *r)
             ">occupancy",  NULL};
         lab_text_table_init(t, heads);
     }
-    lab_text_table_add(t, r->rung ? r->rung : "");
+    lab_text_table_add(t, r->variant ? r->variant : "");
     lab_text_table_add(t, r->precision ? r->precision : "any");
     lab_text_table_add(t, r->size ? r->size : "any");
     lab_text_table_add_real(t, r->rate / l->scale, 4);
@@ -185,13 +183,13 @@ static enum lab_status print_tables(const struct lab_profile_print *p,
     struct labs rungs = {.scale = 1};
     struct labs tuned = {.scale = 1};
     struct labs sweeps = {0};
-    enum lab_status st = lab_bench_rows_read(p->db, run, add_rung, &rungs);
+    enum lab_status st = lab_bench_results_read(p->db, run, add_rung, &rungs);
     enum lab_status ended = end_rows(p, &rungs);
     struct labs said = {.scale = rungs.scale};
     memcpy(said.unit, rungs.unit, sizeof(said.unit));
     st = st ? st : ended;
     if (!st) {
-        st = lab_prediction_rows_read(p->db, run, add_said, &said);
+        st = lab_predictions_read(p->db, run, add_said, &said);
         ended = end_rows(p, &said);
     }
     st = st ? st : ended;

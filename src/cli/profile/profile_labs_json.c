@@ -4,9 +4,7 @@
 #include "report/json_line.h"
 #include "report/json_sweep.h"
 #include "profile_json.h"
-#include "store/lab_rows.h"
-#include "store/predictions.h"
-#include "store/sweeps.h"
+#include "store/bench.h"
 #include "store/tuned.h"
 
 struct lines {
@@ -53,15 +51,15 @@ static bool put_row(struct lines *l, const char *type,
     return put(l, lab_json_fields(o, fields, row, names, n));
 }
 
-static bool put_rung(void *user, const struct lab_bench_row *r)
+static bool put_rung(void *user, const struct lab_bench_result *r)
 {
-    return put_row(user, "lab_row", &lab_bench_row_fields, r, rung_names,
+    return put_row(user, "lab_row", &lab_bench_result_fields, r, rung_names,
                    sizeof(rung_names) / sizeof(rung_names[0]));
 }
 
-static bool put_said(void *user, const struct lab_prediction_row *r)
+static bool put_said(void *user, const struct lab_prediction *r)
 {
-    return put_row(user, "lab_said", &lab_prediction_row_fields, r, said_names,
+    return put_row(user, "lab_said", &lab_prediction_fields, r, said_names,
                    sizeof(said_names) / sizeof(said_names[0]));
 }
 
@@ -84,9 +82,9 @@ enum lab_status lab_profile_lab_lines(struct lab_database *db, int64_t run,
                                       lab_json_line_fn *to, void *user)
 {
     struct lines l = {run, to, user, LAB_OK};
-    enum lab_status st = lab_bench_rows_read(db, run, put_rung, &l);
+    enum lab_status st = lab_bench_results_read(db, run, put_rung, &l);
     if (st == LAB_OK && l.st == LAB_OK)
-        st = lab_prediction_rows_read(db, run, put_said, &l);
+        st = lab_predictions_read(db, run, put_said, &l);
     if (st == LAB_OK && l.st == LAB_OK)
         st = lab_tuned_of_run(db, run, put_tuned, &l);
     if (st == LAB_OK && l.st == LAB_OK)

@@ -1,26 +1,432 @@
+/* A lab on the screen: the model that the screen reads, on the UI's thread, and
+ * the thread that opens the backends and measures.
+ *
+ * Under `lock`: data, want, quit, ended, screen. The labs belong to the worker
+ * while data.running is a set or nothing is opened yet, else to the UI's
+ * thread. */
 #include "lab_screen.h"
 
-#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
-#include "base/thread.h"
-#include "cmd.h"
-#include "lab_screen_priv.h"
-#include "lesson/catalog.h"
-#include "lesson_doc.h"
 #include "base/signals.h"
+#include "base/thread.h"
+#include "bench/bench.h"
+#include "bench/demo.h"
+#include "cmd.h"
+#include "lesson/catalog.h"
+#include "lesson/lesson.h"
+#include "lesson_doc.h"
+#include "report/suggest.h"
+#include "trace/intern.h"
 #include "ui/ui.h"
 #include "ui/views.h"
 
+enum { LAB_SCREEN_LABS = 2 };
+
+struct lab_bench_screen {
+    struct lab_lesson *lesson;
+    struct lab_bench_model model;
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct lab_bench_data data;
+    struct lab_ui *screen; /* NULL: it is gone */
+    int want;              /* a set that shall be run, or -1 */
+    bool quit;
+    bool ended; /* the thread is through, and can be joined at once */
+    atomic_bool stop;
+    struct lab_bench_options options[LAB_SCREEN_LABS];
+    struct lab_bench *labs[LAB_SCREEN_LABS]; /* NULL: not to be had; of set i */
+    bool measured[LAB_SCREEN_LABS];          /* its ceilings */
+    int64_t timed;                           /* rows of the climb at hand */
+    int64_t most; /* rows that were through at once */
+    int64_t rows; /* of that climb */
+    struct lab_str source;
+    lab_lesson_progress_fn *seen;
+    void *seen_user;
+    struct lab_bench_screen *next; /* of those that were left before */
+};
+
 /* Under the lock. */
-void lab_bench_screen_changed(struct lab_bench_screen *s)
+static void changed(struct lab_bench_screen *s)
 {
-    s->ui.version++;
+    s->data.version++;
     if (s->screen)
         lab_ui_wake(s->screen);
+}
+
+/* Under the lock: how far the run at hand came, for the lesson's progress. One
+ * without a timed result counts for nothing. */
+static void count(struct lab_bench_screen *s)
+{
+    if (s->timed == 0 || (s->data.done <= s->most && s->rows > 0))
+        return;
+    s->most = s->data.done;
+    s->rows = s->data.total;
+}
+
+/* ---- opening ---- */
+
+static struct lab_bench *open_lab(struct lab_bench_screen *s, int i,
+                                  const char *backend)
+{
+    struct lab_bench *lab = lab_alloc(sizeof(*lab));
+    struct lab_bench_options *o = &s->options[i];
+    if (!lab) {
+        lab_fail(LAB_E_NOMEM, "no memory for a lab");
+        return NULL;
+    }
+    o->backend = backend;
+    if (lab_bench_open(lab, o)) {
+        lab_free(lab);
+        return NULL;
+    }
+    return lab;
+}
+
+/* As --sizes would have them. */
+static void write_sizes(const struct lab_bench *lab, char *out, size_t cap)
+{
+    size_t n = 0;
+    out[0] = '\0';
+    for (int i = 0; i < lab->n_sizes && n < cap; i++)
+        n += (size_t)snprintf(out + n, cap - n, "%s%s", i ? "," : "",
+                              lab->sizes[i].text);
+}
+
+static enum lab_status add_set(struct lab_bench_data *data,
+                               struct lab_bench *lab, struct lab_bench **labs)
+{
+    struct lab_device_info info;
+    bool gpu = !lab->backend->host_memory;
+    lab_backend_info(lab->backend, &info);
+    int set = lab_bench_model_add_set(data, gpu ? "GPU" : "CPU", info.name);
+    struct lab_bench_set *to = &data->sets[set];
+    labs[set] = lab;
+    to->runs = true;
+    snprintf(to->badge, sizeof(to->badge), "%s", gpu ? to->device : "CPU");
+    snprintf(to->note, sizeof(to->note), "%d repeats each", lab->repeats);
+    write_sizes(lab, to->sizes, sizeof(to->sizes));
+    return lab_bench_model_plan(data, set, lab);
+}
+
+/* The recorded results need no backend, only the ladder. */
+static void add_recorded(struct lab_bench_data *data, struct lab_lesson *lesson)
+{
+    struct lab_bench *bare = lab_alloc(sizeof(*bare));
+    if (!bare)
+        return;
+    bare->lesson = lesson;
+    if (!lab_ladder_find(lesson->lab.ladder, &bare->ladder)) {
+        lab_bench_model_recorded(data, bare);
+        lab_bench_model_slides(data, bare);
+        lab_bench_model_beside(data, bare->ladder);
+    }
+    lab_free(bare);
+}
+
+/* What measures it in the shell. The convolutions of cuDNN, call by call, are
+ * not recorded. */
+static struct lab_str shell_command(const struct lab_bench_screen *s)
+{
+    const struct lab_lesson *lesson = s->lesson;
+    struct lab_str path;
+    if (lesson->lab.measures == LAB_MEASURE_CALLS)
+        return lab_suggest_command_text(NULL, LAB_WORDS("lab", "calls"));
+    lab_str_init(&path);
+    bool found = !lab_lesson_find(lesson->id, &path) &&
+                 strcmp(lab_str_text(&path), lesson->path) == 0;
+    lab_str_release(&path);
+    return lab_suggest_command_text(
+        s->options[0].db, LAB_WORDS("lab", found ? lesson->id : lesson->path));
+}
+
+/* Tuning and sweeps of a network have tables of their own in the shell. */
+static bool climbs(struct lab_bench_screen *s)
+{
+    const struct lab_lesson_lab *lab = &s->lesson->lab;
+    bool first = lab->ladder && lab_demo_is(lab->ladder);
+    if (lab->measures == LAB_MEASURE_LADDER && !first)
+        return true;
+    struct lab_str command = shell_command(s);
+    pthread_mutex_lock(&s->lock);
+    snprintf(s->data.command, sizeof(s->data.command), "%s",
+             lab_str_text(&command));
+    changed(s);
+    pthread_mutex_unlock(&s->lock);
+    lab_str_release(&command);
+    return false;
+}
+
+/* What was opened, in the place of the empty tables. */
+static void show(struct lab_bench_screen *s, struct lab_bench_data *filled,
+                 struct lab_bench *const *labs)
+{
+    pthread_mutex_lock(&s->lock);
+    filled->version = s->data.version;
+    lab_bench_data_release(&s->data);
+    s->data = *filled;
+    memcpy(s->labs, labs, sizeof(s->labs));
+    changed(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* The tables are filled in a copy: recorded runs are read from a file, and the
+ * screen, which takes the lock for each key, would wait for it. Until there is
+ * a set nobody else changes them. */
+static void fill(struct lab_bench_screen *s, struct lab_bench *const *found,
+                 const char *why)
+{
+    struct lab_bench *labs[LAB_SCREEN_LABS] = {NULL, NULL};
+    struct lab_bench_data data;
+    lab_bench_data_init(&data);
+    for (int i = 0; i < LAB_SCREEN_LABS; i++) {
+        if (found[i] && add_set(&data, found[i], labs)) {
+            data.problem_set = data.set_count - 1;
+            snprintf(data.problem, sizeof(data.problem), "%s", lab_error());
+        }
+    }
+    add_recorded(&data, s->lesson);
+    if (!found[0] && !found[1])
+        snprintf(data.problem, sizeof(data.problem), "%s", why);
+    show(s, &data, labs);
+}
+
+/* The GPU first, where there is one and nobody asked for the CPU alone. */
+static void open_all(struct lab_bench_screen *s)
+{
+    static const char *const backends[LAB_SCREEN_LABS] = {"cuda", "cpu"};
+    const char *asked = s->options[0].backend;
+    struct lab_bench *found[LAB_SCREEN_LABS] = {NULL, NULL};
+    char why[LAB_BENCH_TEXT] = "";
+    for (int i = 0; i < LAB_SCREEN_LABS; i++) {
+        if (strcmp(asked, "auto") != 0 && strcmp(asked, backends[i]) != 0)
+            continue;
+        found[i] = open_lab(s, i, backends[i]);
+        if (!found[i])
+            snprintf(why, sizeof(why), "%s", lab_error());
+    }
+    fill(s, found, why);
+}
+
+/* ---- a climb ---- */
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* to measure */
+
+struct climbing {
+    struct lab_bench_screen *s;
+    struct lab_bench *lab;
+    int set;
+    int64_t start_ns; /* of the first check */
+};
+
+static int size_index(const struct lab_bench_data *data, int set,
+                      const char *text)
+{
+    for (int i = 0; i < data->size_count; i++)
+        if (data->sizes[i].set == set && strcmp(data->sizes[i].text, text) == 0)
+            return i;
+    return -1;
+}
+
+static void doing(void *user, const struct lab_rung *rung,
+                  const struct lab_ladder_size *size)
+{
+    struct climbing *w = user;
+    struct lab_bench_data *data = &w->s->data;
+    const char *precision = lab_precision_name(rung->precision);
+    pthread_mutex_lock(&w->s->lock);
+    for (int64_t i = 0; i < data->row_count; i++)
+        if (data->rows[i].set == w->set &&
+            data->rows[i].state == LAB_BENCH_CHECKING)
+            data->rows[i].state = LAB_BENCH_WAITING;
+    lab_bench_model_state(data, w->set, rung, size ? size->text : NULL,
+                          size ? LAB_BENCH_TIMING : LAB_BENCH_CHECKING);
+    if (size) {
+        data->at_size = size_index(data, w->set, size->text);
+        snprintf(data->doing, sizeof(data->doing), "timing %s at %s, %s",
+                 rung->name, size->text, precision);
+    } else {
+        snprintf(data->doing, sizeof(data->doing),
+                 "checking %s, %s, against double", rung->name, precision);
+    }
+    changed(w->s);
+    pthread_mutex_unlock(&w->s->lock);
+}
+
+static enum lab_status take_result(void *user,
+                                   const struct lab_bench_result *result)
+{
+    struct climbing *w = user;
+    struct lab_bench_data *data = &w->s->data;
+    pthread_mutex_lock(&w->s->lock);
+    lab_bench_model_put(data, w->set, w->lab, result);
+    lab_bench_model_beside(data, w->lab->ladder);
+    data->done++;
+    w->s->timed += result->state == LAB_BENCH_DONE;
+    data->elapsed_ns = lab_clock_monotonic_ns() - w->start_ns;
+    changed(w->s);
+    pthread_mutex_unlock(&w->s->lock);
+    return LAB_OK;
+}
+
+static void take_kernel(void *user, const struct lab_timed_row *row,
+                        const struct lab_kernel_record *kernel,
+                        const struct lab_counters *counters)
+{
+    struct climbing *w = user;
+    pthread_mutex_lock(&w->s->lock);
+    lab_bench_model_kernel(&w->s->data, w->set, w->lab, row, kernel, counters);
+    changed(w->s);
+    pthread_mutex_unlock(&w->s->lock);
+}
+
+static bool stopped(void *user)
+{
+    struct climbing *w = user;
+    return atomic_load(&w->s->stop);
+}
+
+static void show_doing(struct lab_bench_screen *s, const char *text)
+{
+    pthread_mutex_lock(&s->lock);
+    snprintf(s->data.doing, sizeof(s->data.doing), "%s", text);
+    changed(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static enum lab_status climb(struct climbing *w)
+{
+    struct lab_bench *lab = w->lab;
+    if (!w->s->measured[w->set]) {
+        show_doing(w->s, "measuring what the machine can do at best");
+        lab_bench_measure_ceilings(lab);
+        w->s->measured[w->set] = true;
+    }
+    pthread_mutex_lock(&w->s->lock);
+    lab_bench_model_ceilings(&w->s->data, w->set, lab);
+    pthread_mutex_unlock(&w->s->lock);
+    lab->place = 0;
+    lab->timed = 0;
+    lab->observer = (struct lab_bench_observer){.user = w,
+                                                .stop = stopped,
+                                                .doing = doing,
+                                                .result = take_result,
+                                                .traced = take_kernel};
+    enum lab_status st =
+        stopped(w) ? lab_fail(LAB_E_CANCELLED, "stopped") : LAB_OK;
+    if (!st)
+        st = lab_bench_record_begin(lab);
+    if (st)
+        return st;
+    w->start_ns = lab_clock_monotonic_ns();
+    st = lab_bench_climb(lab, 0, lab->n_sizes, NULL, NULL);
+    if (!st) {
+        show_doing(w->s, "looking at the kernels");
+        st = lab_bench_trace(lab);
+    }
+    char why[LAB_LADDER_TEXT];
+    snprintf(why, sizeof(why), "%s", lab_error());
+    lab_bench_record_end(lab, st);
+    return st ? lab_fail(st, "%s", why) : LAB_OK;
+}
+
+/* Rows that were under way wait again. */
+static void come_to_rest(struct climbing *w, enum lab_status st)
+{
+    struct lab_bench_screen *s = w->s;
+    struct lab_bench_data *data = &s->data;
+    struct lab_bench_set *set = &data->sets[w->set];
+    for (int64_t i = 0; i < data->row_count; i++)
+        if (data->rows[i].state == LAB_BENCH_TIMING ||
+            data->rows[i].state == LAB_BENCH_CHECKING)
+            data->rows[i].state = LAB_BENCH_WAITING;
+    data->problem_set = w->set;
+    data->problem[0] = '\0';
+    if (st == LAB_E_CANCELLED && data->done < data->total)
+        snprintf(data->problem, sizeof(data->problem),
+                 "stopped after %lld of %lld rows", (long long)data->done,
+                 (long long)data->total);
+    else if (st == LAB_E_CANCELLED)
+        snprintf(data->problem, sizeof(data->problem),
+                 "stopped after all %lld rows, before all of their kernels",
+                 (long long)data->total);
+    else if (st)
+        snprintf(data->problem, sizeof(data->problem), "%s", lab_error());
+    int n = snprintf(set->note, sizeof(set->note), "%d repeats each",
+                     w->lab->repeats);
+    if (w->lab->run)
+        snprintf(set->note + n, sizeof(set->note) - (size_t)n,
+                 ", recorded as run %lld", (long long)w->lab->run);
+    count(s);
+    data->running = -1;
+    data->at_size = -1;
+    data->doing[0] = '\0';
+    changed(s);
+}
+
+/* A lab that was left may still be in its last call, and two at once would
+ * disturb each other's times. False: stopped while waiting. */
+static bool take_turn(struct climbing *w)
+{
+    const struct timespec moment = {.tv_nsec = 10000000};
+    bool mine = pthread_mutex_trylock(&turn) == 0;
+    if (!mine)
+        show_doing(w->s, "waiting for the lab before, which is stopping");
+    while (!mine && !stopped(w)) {
+        nanosleep(&moment, NULL);
+        mine = pthread_mutex_trylock(&turn) == 0;
+    }
+    return mine;
+}
+
+static void run_set(struct lab_bench_screen *s, int set)
+{
+    struct climbing w = {.s = s, .lab = s->labs[set], .set = set};
+    enum lab_status st = lab_fail(LAB_E_CANCELLED, "stopped");
+    w.lab->run = 0;
+    if (take_turn(&w)) {
+        st = climb(&w);
+        pthread_mutex_unlock(&turn);
+    }
+    pthread_mutex_lock(&s->lock);
+    come_to_rest(&w, st);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void *worker(void *user)
+{
+    struct lab_bench_screen *s = user;
+    if (climbs(s))
+        open_all(s);
+    for (;;) {
+        pthread_mutex_lock(&s->lock);
+        while (s->want < 0 && !s->quit)
+            pthread_cond_wait(&s->changed, &s->lock);
+        int want = s->want;
+        bool quit = s->quit;
+        s->want = -1;
+        pthread_mutex_unlock(&s->lock);
+        if (quit)
+            break;
+        run_set(s, want);
+    }
+    for (int i = 0; i < LAB_SCREEN_LABS; i++) {
+        if (s->labs[i])
+            lab_bench_close(s->labs[i]);
+        lab_free(s->labs[i]);
+    }
+    pthread_mutex_lock(&s->lock);
+    s->ended = true;
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
 }
 
 /* ---- the screen's side ---- */
@@ -30,16 +436,16 @@ static int64_t version(void *user)
 {
     struct lab_bench_screen *s = user;
     pthread_mutex_lock(&s->lock);
-    int64_t v = s->ui.version;
+    int64_t v = s->data.version;
     pthread_mutex_unlock(&s->lock);
     return v;
 }
 
-static enum lab_status snapshot(void *user, struct lab_ui_lab *out)
+static enum lab_status snapshot(void *user, struct lab_bench_data *out)
 {
     struct lab_bench_screen *s = user;
     pthread_mutex_lock(&s->lock);
-    enum lab_status st = lab_ui_lab_copy(out, &s->ui);
+    enum lab_status st = lab_bench_data_copy(out, &s->data);
     pthread_mutex_unlock(&s->lock);
     return st;
 }
@@ -48,9 +454,9 @@ static enum lab_status snapshot(void *user, struct lab_ui_lab *out)
 static enum lab_status take_lab(struct lab_bench_screen *s, int set,
                                 struct lab_bench **out)
 {
-    if (s->ui.running >= 0)
+    if (s->data.running >= 0)
         return lab_fail(LAB_E_STATE, "it is running: x stops it");
-    if (set < 0 || set >= s->ui.set_count || !s->ui.sets[set].runs)
+    if (set < 0 || set >= s->data.set_count || !s->data.sets[set].runs)
         return lab_fail(LAB_E_STATE, "these are recorded results");
     *out = s->labs[set];
     return LAB_OK;
@@ -63,18 +469,18 @@ static enum lab_status run(void *user, int set)
     pthread_mutex_lock(&s->lock);
     enum lab_status st = take_lab(s, set, &lab);
     if (!st)
-        st = lab_bench_model_plan(&s->ui, set, lab);
+        st = lab_bench_model_plan(&s->data, set, lab);
     if (!st) {
-        s->ui.running = set;
-        s->ui.at_size = -1;
-        s->ui.done = 0;
+        s->data.running = set;
+        s->data.at_size = -1;
+        s->data.done = 0;
         s->timed = 0;
-        s->ui.elapsed_ns = 0;
-        s->ui.total = (int64_t)lab->n_rungs * lab->n_sizes;
-        s->ui.problem[0] = '\0';
+        s->data.elapsed_ns = 0;
+        s->data.total = (int64_t)lab->n_rungs * lab->n_sizes;
+        s->data.problem[0] = '\0';
         s->want = set;
         atomic_store(&s->stop, false);
-        lab_bench_screen_changed(s);
+        changed(s);
         pthread_cond_signal(&s->changed);
     }
     pthread_mutex_unlock(&s->lock);
@@ -86,9 +492,10 @@ static void stop(void *user)
     struct lab_bench_screen *s = user;
     atomic_store(&s->stop, true);
     pthread_mutex_lock(&s->lock);
-    if (s->ui.running >= 0)
-        snprintf(s->ui.doing, sizeof(s->ui.doing), "stopping after this call");
-    lab_bench_screen_changed(s);
+    if (s->data.running >= 0)
+        snprintf(s->data.doing, sizeof(s->data.doing),
+                 "stopping after this call");
+    changed(s);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -101,35 +508,36 @@ static enum lab_status sizes(void *user, int set, const char *list)
     if (!st)
         st = lab_bench_take_sizes(lab, list);
     if (!st)
-        st = lab_bench_model_plan(&s->ui, set, lab);
+        st = lab_bench_model_plan(&s->data, set, lab);
     if (!st) {
-        snprintf(s->ui.sets[set].sizes, sizeof(s->ui.sets[set].sizes), "%s",
+        snprintf(s->data.sets[set].sizes, sizeof(s->data.sets[set].sizes), "%s",
                  list);
-        lab_bench_model_beside(&s->ui, lab->ladder);
-        lab_bench_screen_changed(s);
+        lab_bench_model_beside(&s->data, lab->ladder);
+        changed(s);
     }
     pthread_mutex_unlock(&s->lock);
     return st;
 }
 
-static enum lab_status predict(void *user, int set, const char *rung,
+static enum lab_status predict(void *user, int set, const char *variant,
                                const char *size, const char *text)
 {
     struct lab_bench_screen *s = user;
     struct lab_bench *lab = NULL;
-    struct lab_prediction said = {.rung = "best"};
+    struct lab_prediction p;
     pthread_mutex_lock(&s->lock);
     enum lab_status st = take_lab(s, set, &lab);
     if (!st)
-        st = lab_prediction_parse(s->ui.unit, text, &said.what);
-    if (rung)
-        snprintf(said.rung, sizeof(said.rung), "%s", rung);
-    snprintf(said.size, sizeof(said.size), "%s", size);
-    if (!st)
-        st = lab_bench_add_prediction(lab, &said);
+        st = lab_prediction_parse(s->data.unit, text, &p);
     if (!st) {
-        lab_bench_model_prediction(&s->ui, set, lab->said, lab->n_said);
-        lab_bench_screen_changed(s);
+        p.variant = lab_intern_text(lab_intern(variant ? variant : "best"));
+        p.size = lab_intern_text(lab_intern(size));
+        st = lab_bench_predict(lab, &p);
+    }
+    if (!st) {
+        lab_bench_model_predict(&s->data, set, lab->predictions,
+                                lab->n_predictions);
+        changed(s);
     }
     pthread_mutex_unlock(&s->lock);
     return st;
@@ -199,18 +607,10 @@ static enum lab_status start(struct lab_bench_screen *s,
                                                    .ascii = o->ascii};
     for (int i = 0; i < LAB_SCREEN_LABS && o->seed_given; i++)
         s->options[i].seed = o->seed;
-    if (lab_thread_start(&s->thread, lab_bench_worker, s))
+    if (lab_thread_start(&s->thread, worker, s))
         return lab_fail(LAB_E_NOMEM, "no thread for the lab");
     s->started = true;
     return LAB_OK;
-}
-
-void lab_bench_screen_count(struct lab_bench_screen *s)
-{
-    if (s->timed == 0 || (s->ui.done <= s->most && s->rows > 0))
-        return;
-    s->most = s->ui.done;
-    s->rows = s->ui.total;
 }
 
 bool lab_bench_screen_leave(struct lab_bench_screen *s,
@@ -219,9 +619,9 @@ bool lab_bench_screen_leave(struct lab_bench_screen *s,
     if (!s)
         return false;
     pthread_mutex_lock(&s->lock);
-    bool running = s->ui.running >= 0;
+    bool running = s->data.running >= 0;
     if (running)
-        lab_bench_screen_count(s);
+        count(s);
     int64_t most = s->most;
     int64_t rows = s->rows;
     s->screen = NULL;
@@ -264,7 +664,7 @@ static void end(struct lab_bench_screen *s)
 {
     if (s->started)
         pthread_join(s->thread, NULL);
-    lab_ui_lab_release(&s->ui);
+    lab_bench_data_release(&s->data);
     lab_str_release(&s->source);
     lab_lesson_free(s->lesson);
     pthread_cond_destroy(&s->changed);
@@ -300,7 +700,7 @@ enum lab_status lab_bench_screen_open(struct lab_bench_screen **out,
     s->seen_user = user;
     s->want = -1;
     s->screen = ui;
-    lab_ui_lab_init(&s->ui);
+    lab_bench_data_init(&s->data);
     lab_str_init(&s->source);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);

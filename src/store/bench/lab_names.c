@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "db/row.h"
-#include "store/lab_rows.h"
+#include "store/bench.h"
 
 struct loading {
     struct lab_bench_names names;
@@ -52,7 +52,7 @@ static bool make_room(struct loading *l)
     return !l->failed;
 }
 
-static bool each_row(void *user, const struct lab_bench_row *row)
+static bool each_row(void *user, const struct lab_bench_result *row)
 {
     struct loading *l = user;
     struct lab_bench_names *n = &l->names;
@@ -67,7 +67,7 @@ static bool each_row(void *user, const struct lab_bench_row *row)
                                                           : (double)NAN};
     cut(name->lab, sizeof(name->lab), row->lab);
     cut(name->precision, sizeof(name->precision), row->precision);
-    cut(name->rung, sizeof(name->rung), row->rung);
+    cut(name->rung, sizeof(name->rung), row->variant);
     cut(name->size, sizeof(name->size), row->size);
     if (n->count == 0) {
         memcpy(l->precision, name->precision, sizeof(l->precision));
@@ -139,7 +139,7 @@ enum lab_status lab_bench_names_load(struct lab_bench_names *out,
 {
     struct loading l = {.names = {.copy_bytes_s = NAN, .fp32_flop_s = NAN}};
     struct lab_bench_names *n = &l.names;
-    enum lab_status st = lab_bench_rows_read(db, run, each_row, &l);
+    enum lab_status st = lab_bench_results_read(db, run, each_row, &l);
     if (!st && n->count > 0)
         st = find_traced(&l, db, run);
     if (l.failed)

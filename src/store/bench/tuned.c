@@ -1,3 +1,4 @@
+/* The winners of `lab tune`, kept for their device. */
 #include "store/tuned.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static const struct lab_field fields[] = {
 };
 
 /* The newest of a run counts, and comes last. */
-LAB_FIELDS(lab_tuned_row, lab_tuned_of_run, "lab_tuned", "id", "tuned_")
+LAB_FIELDS(lab_tuned_row, fields, lab_tuned_of_run, "lab_tuned", "id", "tuned_")
 
 enum lab_status lab_tuned_add(struct lab_database *db,
                               const struct lab_tuned_row *row)

@@ -1,5 +1,6 @@
 #include "store/row_fields.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "row.h"
@@ -149,6 +150,19 @@ enum lab_status lab_fields_read_from(struct lab_database *db,
                                      void *user)
 {
     return select_from(db, NULL, fields, from, each, user);
+}
+
+void lab_fields_clear(const struct lab_fields *fields, void *row)
+{
+    for (int i = 0; i < fields->count; i++) {
+        void *m = (char *)row + fields->list[i].at;
+        if (fields->list[i].kind == LAB_FIELD_INT)
+            *(int64_t *)m = LAB_UNKNOWN;
+        else if (fields->list[i].kind == LAB_FIELD_TEXT)
+            *(const char **)m = NULL;
+        else
+            *(double *)m = NAN;
+    }
 }
 
 /* ---- names ---- */

@@ -14,9 +14,9 @@ static const struct lab_table {
     const char *type; /* in the first column */
     enum lab_export_table table;
 } lab_tables[LABS] = {
-    [RUNGS] = {&lab_bench_row_fields, "rung", LAB_EXPORT_RUNGS},
+    [RUNGS] = {&lab_bench_result_fields, "rung", LAB_EXPORT_RUNGS},
     {&lab_sweep_row_fields, "sweep", LAB_EXPORT_SWEEPS},
-    {&lab_prediction_row_fields, "said", LAB_EXPORT_PREDICTIONS},
+    {&lab_prediction_fields, "said", LAB_EXPORT_PREDICTIONS},
     {&lab_tuned_row_fields, "tuned", LAB_EXPORT_TUNED},
 };
 

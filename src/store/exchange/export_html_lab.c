@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "export_html_priv.h"
-#include "store/lab_rows.h"
-#include "store/predictions.h"
-#include "store/sweeps.h"
+#include "store/bench.h"
 #include "store/tuned.h"
 
 enum { RUNG = 24, PRECISION = 8 }; /* characters of a bar's name */
@@ -146,7 +144,7 @@ static void begin_table(struct part *p, const char *head, const char *columns)
 }
 
 /* The roof that the rung's rate is held against; NaN: unknown. */
-static double find_peak(const struct part *p, const struct lab_bench_row *r)
+static double find_peak(const struct part *p, const struct lab_bench_result *r)
 {
     if (strcmp(p->unit, "B/s") == 0)
         return lab_report_roof(p->r, "copy");
@@ -155,7 +153,7 @@ static double find_peak(const struct part *p, const struct lab_bench_row *r)
     return NAN;
 }
 
-static bool put_rung(void *user, const struct lab_bench_row *r)
+static bool put_rung(void *user, const struct lab_bench_result *r)
 {
     struct part *p = user;
     struct lab_str *s = &p->r->text;
@@ -175,7 +173,7 @@ static bool put_rung(void *user, const struct lab_bench_row *r)
     snprintf(p->unit, sizeof(p->unit), "%s", r->unit ? r->unit : "");
     double peak = find_peak(p, r);
     lab_str_add(s, "<tr>");
-    lab_report_word_cell(s, r->rung);
+    lab_report_word_cell(s, r->variant);
     lab_report_word_cell(s, r->precision);
     lab_report_word_cell(s, r->status);
     lab_report_ns_cell(s, r->median_ns);
@@ -186,11 +184,11 @@ static bool put_rung(void *user, const struct lab_bench_row *r)
     lab_report_number_cell(s, r->gain_model, " x");
     cell(s, r->note ? r->note : r->reason);
     lab_str_add(s, "</tr>\n");
-    note_bar(p, r->rung, r->precision, r->rate, peak);
+    note_bar(p, r->variant, r->precision, r->rate, peak);
     return p->r->st == LAB_OK;
 }
 
-static bool put_said(void *user, const struct lab_prediction_row *r)
+static bool put_said(void *user, const struct lab_prediction *r)
 {
     struct part *p = user;
     struct lab_str *s = &p->r->text;
@@ -199,7 +197,7 @@ static bool put_said(void *user, const struct lab_prediction_row *r)
                 "<th class=\"n\">rate</th><th class=\"n\">time</th>"
                 "<th>bound by</th><th class=\"n\">occupancy</th></tr>");
     lab_str_add(s, "<tr>");
-    lab_report_word_cell(s, r->rung);
+    lab_report_word_cell(s, r->variant);
     lab_report_word_cell(s, r->precision ? r->precision : "any");
     cell(s, r->size ? r->size : "any");
     rate_cell(s, r->rate, p->unit);
@@ -268,10 +266,10 @@ static bool put_sweep(void *user, const struct lab_sweep_row *r)
 void lab_report_lab(struct lab_report *r)
 {
     struct part p = {.r = r};
-    enum lab_status st = lab_bench_rows_read(r->db, r->run, put_rung, &p);
+    enum lab_status st = lab_bench_results_read(r->db, r->run, put_rung, &p);
     end_table(&p);
     if (st == LAB_OK)
-        st = lab_prediction_rows_read(r->db, r->run, put_said, &p);
+        st = lab_predictions_read(r->db, r->run, put_said, &p);
     end_table(&p);
     if (st == LAB_OK)
         st = lab_tuned_of_run(r->db, r->run, put_tuned, &p);

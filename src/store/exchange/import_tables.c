@@ -26,8 +26,8 @@ static const struct table {
     {"metric_value", 1, NULL, 0,
      "istepExec ikernelOrdinal smetricId rvalue ipasses"},
     {"loss", 1, NULL, 0, "iiteration rloss raccuracy imoment_ns"},
-    {"lab_row", 4, NULL, 0, NULL, &lab_bench_row_fields},
-    {"lab_said", 5, NULL, 0, NULL, &lab_prediction_row_fields},
+    {"lab_row", 4, NULL, 0, NULL, &lab_bench_result_fields},
+    {"lab_said", 5, NULL, 0, NULL, &lab_prediction_fields},
     {"sweep_row", 5, NULL, 0, NULL, &lab_sweep_row_fields},
     {"CUPTI_ACTIVITY_KIND_KERNEL", 0, "kernelRow", 'K',
      "mstart mend ideviceId icontextId igreenContextId istreamId "

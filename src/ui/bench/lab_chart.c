@@ -1,3 +1,4 @@
+/* A lab in pictures: bars of one size, rates against the size. */
 #include "ui/lab_chart.h"
 
 #include <math.h>
@@ -5,8 +6,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "lesson/lesson.h"
 #include "ui/chart.h"
-#include "bench/lab_words.h"
+#include "bench/text.h"
 #include "ui/layout.h"
 
 enum { NAME_W = 12, VALUE_W = 24, BARS_LEAST = 8 };
@@ -32,9 +34,9 @@ struct span {
 };
 
 static bool shown(const struct lab_bench_chart *chart,
-                  const struct lab_ui_lab_row *r)
+                  const struct lab_bench_result *r)
 {
-    return r->set == chart->set && r->size == chart->size;
+    return r->set == chart->set && r->size_index == chart->size;
 }
 
 static void widen(struct span *s, double v)
@@ -48,7 +50,7 @@ static void widen(struct span *s, double v)
 static struct span find_span(const struct lab_bench_chart *chart)
 {
     struct span s = {NAN, NAN, chart->log};
-    const struct lab_ui_lab *lab = chart->lab;
+    const struct lab_bench_data *lab = chart->lab;
     widen(&s, lab->sets[chart->set].ceiling);
     for (int64_t i = 0; i < lab->row_count; i++)
         if (shown(chart, &lab->rows[i]))
@@ -76,12 +78,12 @@ static void mark(struct lab_canvas *c, struct lab_rect bar,
     lab_canvas_text(c, bar.y, bar.x + x, 1, role, glyph);
 }
 
-static void bar_words(const struct lab_ui_lab *lab,
-                      const struct lab_ui_lab_row *r, char *out, size_t cap)
+static void bar_words(const struct lab_bench_data *lab,
+                      const struct lab_bench_result *r, char *out, size_t cap)
 {
     char share[32] = "";
     char rate[48];
-    if (r->state != LAB_UI_LAB_DONE) {
+    if (r->state != LAB_BENCH_DONE) {
         snprintf(out, cap, "%s", lab_bench_state_text(r->state));
         return;
     }
@@ -95,7 +97,7 @@ static void draw_bar(struct lab_canvas *c, struct lab_rect row,
                      const struct lab_bench_chart *chart, const struct span *s,
                      int64_t i)
 {
-    const struct lab_ui_lab_row *r = &chart->lab->rows[i];
+    const struct lab_bench_result *r = &chart->lab->rows[i];
     char words[64];
     enum lab_role role = r->library ? LAB_ROLE_SERIES_3 : LAB_ROLE_SERIES_1;
     struct lab_rect name = lab_rect_cut_left(&row, NAME_W);
@@ -104,17 +106,17 @@ static void draw_bar(struct lab_canvas *c, struct lab_rect row,
                      i == chart->chosen ? LAB_ROLE_CURSOR : LAB_ROLE_NORMAL,
                      "%s", i == chart->chosen ? ">" : " ");
     lab_canvas_text_cut(c, name.y, name.x + 1, name.w - 2, LAB_ROLE_NORMAL,
-                        r->rung);
+                        r->variant);
     lab_rect_cut_right(&row, 1);
-    if (r->state == LAB_UI_LAB_DONE)
+    if (r->state == LAB_BENCH_DONE)
         lab_gauge_draw(c, row.y, row.x, row.w, share_of(s, r->rate), role, "");
     mark(c, row, s, r->rate_model, "|", LAB_ROLE_WARN);
-    mark(c, row, s, r->said.rate, "?", LAB_ROLE_KEY);
+    mark(c, row, s, r->predicted.rate, "?", LAB_ROLE_KEY);
     bar_words(chart->lab, r, words, sizeof(words));
     lab_canvas_text(c, value.y, value.x, value.w,
-                    r->state == LAB_UI_LAB_FAILED ? LAB_ROLE_BAD
-                    : r->state == LAB_UI_LAB_DONE ? LAB_ROLE_NORMAL
-                                                  : LAB_ROLE_DIM,
+                    r->state == LAB_BENCH_FAILED ? LAB_ROLE_BAD
+                    : r->state == LAB_BENCH_DONE ? LAB_ROLE_NORMAL
+                                                 : LAB_ROLE_DIM,
                     words);
 }
 
@@ -122,8 +124,8 @@ static void draw_bar(struct lab_canvas *c, struct lab_rect row,
 static void bars_title(const struct lab_bench_chart *chart,
                        const struct span *s, char *out, size_t cap)
 {
-    const struct lab_ui_lab *lab = chart->lab;
-    const struct lab_ui_lab_set *set = &lab->sets[chart->set];
+    const struct lab_bench_data *lab = chart->lab;
+    const struct lab_bench_set *set = &lab->sets[chart->set];
     char most[48];
     char least[48];
     bool ceiling = !isnan(set->ceiling) && set->ceiling >= s->high;
@@ -137,14 +139,14 @@ static void bars_title(const struct lab_bench_chart *chart,
              lab->sizes[chart->size].text, s->log ? "log from " : "",
              s->log ? least : "0", most,
              ceiling ? set->ceiling_name : "the fastest",
-             lab->unit == LAB_UI_LAB_TIME ? ", less is better" : "");
+             lab->unit == LAB_UNIT_TIME ? ", less is better" : "");
 }
 
-int lab_bench_bars_height(const struct lab_ui_lab *lab, int size)
+int lab_bench_bars_height(const struct lab_bench_data *lab, int size)
 {
     int n = 1;
     for (int64_t i = 0; i < lab->row_count; i++)
-        n += lab->rows[i].size == size;
+        n += lab->rows[i].size_index == size;
     return n;
 }
 
@@ -204,9 +206,9 @@ struct picture {
 };
 
 /* In the unit that the axis is labelled with: G a second, or nanoseconds. */
-static double axis_value(const struct lab_ui_lab *lab, double rate)
+static double axis_value(const struct lab_bench_data *lab, double rate)
 {
-    return lab->unit == LAB_UI_LAB_TIME ? rate * 1e9 : rate / 1e9;
+    return lab->unit == LAB_UNIT_TIME ? rate * 1e9 : rate / 1e9;
 }
 
 static void add_point(struct picture *p, struct line *l, double x, double y)
@@ -236,19 +238,19 @@ static struct line *add_line(struct picture *p, const char *name)
     return l;
 }
 
-static bool is_rung(const struct lab_ui_lab_row *r,
-                    const struct lab_ui_lab_row *of)
+static bool is_rung(const struct lab_bench_result *r,
+                    const struct lab_bench_result *of)
 {
-    return r->set == of->set && strcmp(r->rung, of->rung) == 0 &&
+    return r->set == of->set && strcmp(r->variant, of->variant) == 0 &&
            strcmp(r->precision, of->precision) == 0;
 }
 
 static bool has_precisions(const struct lab_bench_chart *chart)
 {
-    const struct lab_ui_lab *lab = chart->lab;
-    const struct lab_ui_lab_row *first = NULL;
+    const struct lab_bench_data *lab = chart->lab;
+    const struct lab_bench_result *first = NULL;
     for (int64_t i = 0; i < lab->row_count; i++) {
-        const struct lab_ui_lab_row *r = &lab->rows[i];
+        const struct lab_bench_result *r = &lab->rows[i];
         if (!shown(chart, r))
             continue;
         if (first && strcmp(first->precision, r->precision) != 0)
@@ -259,34 +261,35 @@ static bool has_precisions(const struct lab_bench_chart *chart)
 }
 
 static void add_rung(struct picture *p, const struct lab_bench_chart *chart,
-                     const struct lab_ui_lab_row *of)
+                     const struct lab_bench_result *of)
 {
-    const struct lab_ui_lab *lab = chart->lab;
+    const struct lab_bench_data *lab = chart->lab;
     bool precision = has_precisions(chart);
     char name[96];
-    snprintf(name, sizeof(name), "%s%s%s", of->rung, precision ? " " : "",
+    snprintf(name, sizeof(name), "%s%s%s", of->variant, precision ? " " : "",
              precision ? of->precision : "");
     for (int k = 0; k < p->count; k++)
         if (strcmp(p->lines[k].name, name) == 0)
             return;
     struct line *l = add_line(p, name);
     for (int64_t i = 0; l && i < lab->row_count; i++) {
-        const struct lab_ui_lab_row *r = &lab->rows[i];
-        if (is_rung(r, of) && r->state == LAB_UI_LAB_DONE)
-            add_point(p, l, lab->sizes[r->size].x, axis_value(lab, r->rate));
+        const struct lab_bench_result *r = &lab->rows[i];
+        if (is_rung(r, of) && r->state == LAB_BENCH_DONE)
+            add_point(p, l, lab->sizes[r->size_index].x,
+                      axis_value(lab, r->rate));
     }
     p->count += l && l->n > 0;
 }
 
 /* The fastest of the library's rungs, or of the others; NULL: there is none. */
-static const struct lab_ui_lab_row *fastest(const struct lab_bench_chart *chart,
-                                            bool library)
+static const struct lab_bench_result *
+fastest(const struct lab_bench_chart *chart, bool library)
 {
-    const struct lab_ui_lab_row *best = NULL;
+    const struct lab_bench_result *best = NULL;
     for (int64_t i = 0; i < chart->lab->row_count; i++) {
-        const struct lab_ui_lab_row *r = &chart->lab->rows[i];
+        const struct lab_bench_result *r = &chart->lab->rows[i];
         if (shown(chart, r) && r->library == library &&
-            r->state == LAB_UI_LAB_DONE &&
+            r->state == LAB_BENCH_DONE &&
             (!best || r->median_ns < best->median_ns))
             best = r;
     }
@@ -299,14 +302,14 @@ static const struct lab_ui_lab_row *fastest(const struct lab_bench_chart *chart,
 static void add_own(struct picture *p, const struct lab_bench_chart *chart,
                     bool all)
 {
-    const struct lab_ui_lab *lab = chart->lab;
-    const struct lab_ui_lab_row *must[] = {
+    const struct lab_bench_data *lab = chart->lab;
+    const struct lab_bench_result *must[] = {
         chart->chosen >= 0 && chart->chosen < lab->row_count
             ? &lab->rows[chart->chosen]
             : NULL,
         fastest(chart, false), fastest(chart, true)};
     for (int64_t i = 0; i < lab->row_count; i++) {
-        const struct lab_ui_lab_row *r = &lab->rows[i];
+        const struct lab_bench_result *r = &lab->rows[i];
         int kept = 0; /* lines that rows further down must have */
         for (int k = 0; k < 3; k++)
             kept += must[k] && must[k] > r;
@@ -317,13 +320,14 @@ static void add_own(struct picture *p, const struct lab_bench_chart *chart,
 }
 
 /* The best of every size that another set has. */
-static void add_set(struct picture *p, const struct lab_ui_lab *lab, int set)
+static void add_set(struct picture *p, const struct lab_bench_data *lab,
+                    int set)
 {
     char name[96];
     snprintf(name, sizeof(name), "best of %s", lab->sets[set].name);
     struct line *l = add_line(p, name);
     for (int s = 0; l && s < lab->size_count; s++) {
-        const struct lab_ui_lab_row *best = lab_ui_lab_best(lab, s);
+        const struct lab_bench_result *best = lab_bench_best(lab, s);
         if (lab->sizes[s].set == set && best)
             add_point(p, l, lab->sizes[s].x, axis_value(lab, best->rate));
     }
@@ -331,19 +335,21 @@ static void add_set(struct picture *p, const struct lab_ui_lab *lab, int set)
 }
 
 /* The course's figures, a line for each machine of theirs. */
-static void add_slides(struct picture *p, const struct lab_ui_lab *lab)
+static void add_slides(struct picture *p, const struct lab_bench_data *lab)
 {
     for (int i = 0; i < lab->slide_count; i++) {
-        const struct lab_ui_lab_slide *first = &lab->slides[i];
+        const struct lab_lesson_slide *first = lab->slides[i].course;
         char name[120];
         bool had = false;
         for (int k = 0; k < i; k++)
-            had = had || strcmp(lab->slides[k].machine, first->machine) == 0;
+            had = had ||
+                  strcmp(lab->slides[k].course->machine, first->machine) == 0;
         snprintf(name, sizeof(name), "slide, %s", first->machine);
         struct line *l = had ? NULL : add_line(p, name);
         for (int k = i; l && k < lab->slide_count; k++) {
-            const struct lab_ui_lab_slide *s = &lab->slides[k];
-            if (!isnan(s->rate) && strcmp(s->machine, first->machine) == 0)
+            const struct lab_bench_slide *s = &lab->slides[k];
+            if (!isnan(s->rate) &&
+                strcmp(s->course->machine, first->machine) == 0)
                 add_point(p, l, s->x, axis_value(lab, s->rate));
         }
         p->count += l && l->n > 0;
@@ -353,7 +359,7 @@ static void add_slides(struct picture *p, const struct lab_ui_lab *lab)
 /* Over the width that the other lines have. */
 static void add_ceiling(struct picture *p, const struct lab_bench_chart *chart)
 {
-    const struct lab_ui_lab_set *set = &chart->lab->sets[chart->set];
+    const struct lab_bench_set *set = &chart->lab->sets[chart->set];
     char name[96];
     snprintf(name, sizeof(name), "%sceiling: %s",
              lab_bench_ceiling_beaten(chart->lab, chart->set, -1) ? "not a "
@@ -376,7 +382,7 @@ static void fill_picture(struct picture *p, const struct lab_bench_chart *chart,
 {
     bool others = r.h >= OTHERS_H;
     p->count = 0;
-    p->most = LINES - LAB_UI_LAB_SETS; /* the rest is for what is not a rung */
+    p->most = LINES - LAB_BENCH_SETS; /* the rest is for what is not a rung */
     p->x0 = NAN;
     p->x1 = NAN;
     add_own(p, chart, r.h >= ALL_H && r.w >= ALL_W);
@@ -413,11 +419,11 @@ static int draw_names(struct lab_canvas *c, struct lab_rect r,
     return y + 1;
 }
 
-const char *lab_bench_rates_title(const struct lab_ui_lab *lab)
+const char *lab_bench_rates_title(const struct lab_bench_data *lab)
 {
-    return lab->unit == LAB_UI_LAB_FLOPS   ? "Rates: GFLOP/s against the size"
-           : lab->unit == LAB_UI_LAB_BYTES ? "Rates: GB/s against the size"
-                                           : "Times: ns against the size";
+    return lab->unit == LAB_UNIT_FLOPS   ? "Rates: GFLOP/s against the size"
+           : lab->unit == LAB_UNIT_BYTES ? "Rates: GB/s against the size"
+                                         : "Times: ns against the size";
 }
 
 void lab_bench_rates_draw(struct lab_canvas *c, struct lab_rect r,
@@ -454,7 +460,7 @@ void lab_bench_rates_draw(struct lab_canvas *c, struct lab_rect r,
 
 /* ---- for a pipe or a terminal ---- */
 
-static int last_size(const struct lab_ui_lab *lab, int set, int *count)
+static int last_size(const struct lab_bench_data *lab, int set, int *count)
 {
     int last = -1;
     *count = 0;
@@ -467,7 +473,7 @@ static int last_size(const struct lab_ui_lab *lab, int set, int *count)
     return last;
 }
 
-enum lab_status lab_bench_chart_text(const struct lab_ui_lab *lab, int set,
+enum lab_status lab_bench_chart_text(const struct lab_bench_data *lab, int set,
                                      int columns, bool ascii,
                                      struct lab_str *out)
 {

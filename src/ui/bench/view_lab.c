@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "bench/lab_words.h"
+#include "bench/text.h"
 #include "ui/ui.h"
 #include "ui/views.h"
 #include "view_lab_priv.h"
@@ -12,7 +12,7 @@ enum { PROMPT_RUN = 1, PROMPT_PREDICT, PROMPT_SIZES };
 
 /* ---- the newest data ---- */
 
-static int first_size(const struct lab_ui_lab *lab, int set)
+static int first_size(const struct lab_bench_data *lab, int set)
 {
     for (int i = 0; i < lab->size_count; i++)
         if (lab->sizes[i].set == set)
@@ -21,7 +21,8 @@ static int first_size(const struct lab_ui_lab *lab, int set)
 }
 
 /* The size of another copy that reads the same, else the set's first. */
-static int same_size(const struct lab_ui_lab *lab, int set, const char *text)
+static int same_size(const struct lab_bench_data *lab, int set,
+                     const char *text)
 {
     for (int i = 0; i < lab->size_count; i++)
         if (lab->sizes[i].set == set && strcmp(lab->sizes[i].text, text) == 0)
@@ -29,22 +30,22 @@ static int same_size(const struct lab_ui_lab *lab, int set, const char *text)
     return first_size(lab, set);
 }
 
-static bool rows_said(const struct lab_bench_state *st)
+static bool any_row_predicted(const struct lab_bench_state *st)
 {
     for (int64_t i = 0; i < st->lab.row_count; i++)
         if (st->lab.rows[i].set == st->set &&
-            lab_ui_prediction_any(&st->lab.rows[i].said))
+            lab_prediction_any(&st->lab.rows[i].predicted))
             return true;
     return false;
 }
 
-static bool anything_said(const struct lab_bench_state *st)
+static bool anything_predicted(const struct lab_bench_state *st)
 {
     for (int i = 0; i < st->lab.size_count; i++)
         if (st->lab.sizes[i].set == st->set &&
-            lab_ui_prediction_any(&st->lab.sizes[i].best))
+            lab_prediction_any(&st->lab.sizes[i].best))
             return true;
-    return rows_said(st);
+    return any_row_predicted(st);
 }
 
 static enum lab_status show_rows(struct lab_bench_state *st)
@@ -55,12 +56,13 @@ static enum lab_status show_rows(struct lab_bench_state *st)
     if (!shown)
         return lab_fail(LAB_E_NOMEM, "no memory for the rows of a lab");
     for (int64_t i = 0; i < st->lab.row_count; i++)
-        if (st->lab.rows[i].set == st->set && st->lab.rows[i].size == st->size)
+        if (st->lab.rows[i].set == st->set &&
+            st->lab.rows[i].size_index == st->size)
             shown[n++] = i;
     lab_free(st->shown);
     st->shown = shown;
     st->table.ops =
-        rows_said(st) ? &lab_bench_columns : &lab_bench_plain_columns;
+        any_row_predicted(st) ? &lab_bench_columns : &lab_bench_plain_columns;
     enum lab_status status = lab_table_set_count(&st->table, n);
     if (!status)
         lab_bench_kernel_load(st);
@@ -70,15 +72,15 @@ static enum lab_status show_rows(struct lab_bench_state *st)
 static enum lab_status renew(struct lab_screen *s)
 {
     struct lab_bench_state *st = s->state;
-    struct lab_ui_lab fresh;
-    char size[LAB_UI_LAB_NAME] = "";
+    struct lab_bench_data fresh;
+    char size[LAB_BENCH_NAME] = "";
     enum lab_status status = st->model->snapshot(st->model->user, &fresh);
     if (status)
         return status;
     if (st->size >= 0)
         snprintf(size, sizeof(size), "%s", st->lab.sizes[st->size].text);
     bool first = st->lab.set_count == 0 && fresh.set_count > 0;
-    lab_ui_lab_release(&st->lab);
+    lab_bench_data_release(&st->lab);
     st->lab = fresh;
     if (st->set >= fresh.set_count)
         st->set = 0;
@@ -111,7 +113,7 @@ static void release(struct lab_screen *s)
     lab_doc_release(&st->text);
     lab_doc_release(&st->kernel);
     lab_table_release(&st->table);
-    lab_ui_lab_release(&st->lab);
+    lab_bench_data_release(&st->lab);
     lab_free(st->shown);
 }
 
@@ -122,7 +124,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     st->size = -1;
     st->reading = true;
     st->follow = true;
-    lab_ui_lab_init(&st->lab);
+    lab_bench_data_init(&st->lab);
     lab_doc_init(&st->text);
     lab_doc_init(&st->kernel);
     lab_table_init(&st->table, &lab_bench_columns, st);
@@ -141,7 +143,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
 
 /* ---- keys ---- */
 
-static const struct lab_ui_lab_set *set_of(const struct lab_bench_state *st)
+static const struct lab_bench_set *set_of(const struct lab_bench_state *st)
 {
     return &st->lab.sets[st->set];
 }
@@ -195,13 +197,13 @@ static void hint(struct lab_screen *s)
 {
     const struct lab_bench_state *st = s->state;
     char text[200];
-    const char *rate = st->lab.unit == LAB_UI_LAB_FLOPS   ? "a rate, 8.2T"
-                       : st->lab.unit == LAB_UI_LAB_BYTES ? "a rate, 800G"
-                                                          : "a time, 25ns";
+    const char *rate = st->lab.unit == LAB_UNIT_FLOPS   ? "a rate, 8.2T"
+                       : st->lab.unit == LAB_UNIT_BYTES ? "a rate, 800G"
+                                                        : "a time, 25ns";
     snprintf(text, sizeof(text),
              "%s%s; memory, compute or latency; an occupancy, 50%%; or "
              "several of them",
-             rate, st->lab.unit == LAB_UI_LAB_TIME ? "" : "; a time, 3.5ms");
+             rate, st->lab.unit == LAB_UNIT_TIME ? "" : "; a time, 3.5ms");
     lab_ui_hint(s->ui, text);
 }
 
@@ -211,7 +213,7 @@ static enum lab_status ask_and_run(struct lab_screen *s, const char *text)
     struct lab_bench_state *st = s->state;
     char label[64];
     enum lab_status status = can_run(st);
-    if (status || anything_said(st))
+    if (status || anything_predicted(st))
         return status ? status : start(s);
     snprintf(label, sizeof(label),
              "fastest, size %.16s, you expect (Enter skips): ",
@@ -224,20 +226,19 @@ static enum lab_status ask_and_run(struct lab_screen *s, const char *text)
 static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
 {
     struct lab_bench_state *st = s->state;
-    const struct lab_ui_lab_row *r = lab_bench_chosen(st);
+    const struct lab_bench_result *r = lab_bench_chosen(st);
     char label[64];
     char said[96];
     if (!r || st->lab.set_count == 0 || !set_of(st)->runs)
         return lab_fail(LAB_E_STATE, "there is nothing to predict here");
-    if (r->state == LAB_UI_LAB_DONE)
+    if (r->state == LAB_BENCH_DONE)
         return lab_fail(LAB_E_STATE,
                         "rung %s, size %s, is measured: predictions come "
                         "before",
-                        r->rung, st->lab.sizes[r->size].text);
+                        r->variant, r->size);
     snprintf(label, sizeof(label),
-             "rung %.16s, size %.16s, you expect: ", r->rung,
-             st->lab.sizes[r->size].text);
-    lab_prediction_text(&st->lab, &r->said, said, sizeof(said));
+             "rung %.16s, size %.16s, you expect: ", r->variant, r->size);
+    lab_prediction_text(&st->lab, &r->predicted, said, sizeof(said));
     lab_ui_prompt(s->ui, PROMPT_PREDICT, label, text ? text : said);
     hint(s);
     return LAB_OK;
@@ -246,7 +247,7 @@ static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
 static enum lab_status show_set(struct lab_screen *s, int set)
 {
     struct lab_bench_state *st = s->state;
-    char size[LAB_UI_LAB_NAME] = "";
+    char size[LAB_BENCH_NAME] = "";
     if (st->size >= 0)
         snprintf(size, sizeof(size), "%s", st->lab.sizes[st->size].text);
     st->set = set;
@@ -284,7 +285,7 @@ static enum lab_status next_size(struct lab_bench_state *st, int by)
 static enum lab_status open_kernel(struct lab_screen *s)
 {
     struct lab_bench_state *st = s->state;
-    const struct lab_ui_lab_row *r = lab_bench_chosen(st);
+    const struct lab_bench_result *r = lab_bench_chosen(st);
     struct lab_source_args args = {.symbol = NULL};
     char name[96];
     if (!r)
@@ -294,7 +295,8 @@ static enum lab_status open_kernel(struct lab_screen *s)
     if (status)
         return status;
     args.path = r->source;
-    lab_bench_kernel_find(args.text, args.bytes, r->rung, name, sizeof(name));
+    lab_bench_kernel_find(args.text, args.bytes, r->variant, name,
+                          sizeof(name));
     args.symbol = name;
     return lab_ui_push(s->ui, &lab_view_source, &args);
 }
@@ -427,13 +429,14 @@ static void search(struct lab_screen *s, const char *text)
 static void confirm(struct lab_screen *s, const char *rung, int size)
 {
     const struct lab_bench_state *st = s->state;
-    const struct lab_ui_prediction *what = &st->lab.sizes[size].best;
+    const struct lab_prediction *what = &st->lab.sizes[size].best;
     char said[96];
     for (int64_t i = 0; rung[0] && i < st->lab.row_count; i++)
-        if (st->lab.rows[i].set == st->set && st->lab.rows[i].size == size &&
-            strcmp(st->lab.rows[i].rung, rung) == 0)
-            what = &st->lab.rows[i].said;
-    if (lab_ui_prediction_any(what))
+        if (st->lab.rows[i].set == st->set &&
+            st->lab.rows[i].size_index == size &&
+            strcmp(st->lab.rows[i].variant, rung) == 0)
+            what = &st->lab.rows[i].predicted;
+    if (lab_prediction_any(what))
         lab_ui_message(s->ui, LAB_ROLE_GOOD, "%s%s, size %s: expected %s",
                        rung[0] ? "rung " : "fastest", rung,
                        st->lab.sizes[size].text,
@@ -448,12 +451,12 @@ static void confirm(struct lab_screen *s, const char *rung, int size)
 static void take_prediction(struct lab_screen *s, int id, const char *text)
 {
     struct lab_bench_state *st = s->state;
-    const struct lab_ui_lab_row *r = lab_bench_chosen(st);
-    char rung[LAB_UI_LAB_NAME] = "";
+    const struct lab_bench_result *r = lab_bench_chosen(st);
+    char rung[LAB_BENCH_NAME] = "";
     int size = id == PROMPT_PREDICT && r ? st->size : last_size(st);
     enum lab_status status = LAB_OK;
     if (id == PROMPT_PREDICT && r)
-        snprintf(rung, sizeof(rung), "%s", r->rung);
+        snprintf(rung, sizeof(rung), "%s", r->variant);
     if (text[0] || id == PROMPT_PREDICT)
         status =
             st->model->predict(st->model->user, st->set, rung[0] ? rung : NULL,

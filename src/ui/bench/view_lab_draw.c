@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lesson/lesson.h"
 #include "ui/chart.h"
 #include "base/format.h"
-#include "bench/lab_words.h"
+#include "bench/text.h"
 #include "ui/ui.h"
 #include "view_lab_priv.h"
 
@@ -51,7 +52,8 @@ struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
     return l;
 }
 
-const struct lab_ui_lab_row *lab_bench_chosen(const struct lab_bench_state *st)
+const struct lab_bench_result *
+lab_bench_chosen(const struct lab_bench_state *st)
 {
     int64_t row = lab_bench_chosen_row(st);
     return row < 0 ? NULL : &st->lab.rows[row];
@@ -68,8 +70,8 @@ int64_t lab_bench_chosen_row(const struct lab_bench_state *st)
 static void draw_state(const struct lab_bench_state *st, struct lab_canvas *c,
                        struct lab_rect row)
 {
-    const struct lab_ui_lab *lab = &st->lab;
-    const struct lab_ui_lab_set *set = &lab->sets[st->set];
+    const struct lab_bench_data *lab = &st->lab;
+    const struct lab_bench_set *set = &lab->sets[st->set];
     char text[80];
     int x = row.x;
     x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "%s: ", set->name);
@@ -97,8 +99,8 @@ static void draw_state(const struct lab_bench_state *st, struct lab_canvas *c,
 static void draw_sizes(const struct lab_bench_state *st, struct lab_canvas *c,
                        struct lab_rect row)
 {
-    const struct lab_ui_lab *lab = &st->lab;
-    const struct lab_ui_lab_set *set = &lab->sets[st->set];
+    const struct lab_bench_data *lab = &st->lab;
+    const struct lab_bench_set *set = &lab->sets[st->set];
     char rate[48];
     int x = row.x;
     if (!isnan(set->ceiling)) {
@@ -134,25 +136,25 @@ enum { CHOSEN = 400 };
 static enum lab_role chosen_text(const struct lab_bench_state *st,
                                  char out[CHOSEN])
 {
-    const struct lab_ui_lab_row *r = lab_bench_chosen(st);
+    const struct lab_bench_result *r = lab_bench_chosen(st);
     char said[96];
     char off[300];
     out[0] = '\0';
     if (!r)
         return LAB_ROLE_NORMAL;
-    lab_prediction_ratio_text(st->lab.unit, &r->said, r, off, sizeof(off));
-    lab_prediction_text(&st->lab, &r->said, said, sizeof(said));
+    lab_prediction_ratio_text(st->lab.unit, &r->predicted, r, off, sizeof(off));
+    lab_prediction_text(&st->lab, &r->predicted, said, sizeof(said));
     if (said[0] && !off[0])
         snprintf(off, sizeof(off), "you said %s", said);
-    int n = snprintf(out, CHOSEN, "%s: %s", r->rung,
-                     r->reason[0] ? r->reason
-                     : off[0]     ? off
-                     : r->note[0] ? r->note
-                                  : r->idea);
+    int n = snprintf(out, CHOSEN, "%s: %s", r->variant,
+                     r->reason ? r->reason
+                     : off[0]  ? off
+                     : r->note ? r->note
+                               : r->idea);
     const char *passed = lab_bench_ceiling_passed(st->lab.unit, r->share);
     if (passed && n < CHOSEN)
         snprintf(out + n, CHOSEN - (size_t)n, "; %s", passed);
-    return r->reason[0] ? LAB_ROLE_BAD : LAB_ROLE_NORMAL;
+    return r->reason ? LAB_ROLE_BAD : LAB_ROLE_NORMAL;
 }
 
 /* A text longer than its row gets more of them, from what stands below: the end
@@ -172,27 +174,27 @@ static void make_room(const struct lab_bench_state *st,
 static void draw_chosen(const struct lab_bench_state *st, struct lab_canvas *c,
                         struct lab_rect r)
 {
-    const struct lab_ui_lab_row *row = lab_bench_chosen(st);
+    const struct lab_bench_result *row = lab_bench_chosen(st);
     char text[CHOSEN];
     enum lab_role role = chosen_text(st, text);
     lab_canvas_paragraph(c, r, role, text);
     if (row && !lab_rect_empty(r))
-        lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_TITLE, "%s:", row->rung);
+        lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_TITLE, "%s:", row->variant);
 }
 
 /* The fastest, and what was said of it; before that, what can be done. */
 static void draw_best(const struct lab_bench_state *st, struct lab_canvas *c,
                       struct lab_rect row)
 {
-    const struct lab_ui_lab *lab = &st->lab;
+    const struct lab_bench_data *lab = &st->lab;
     char text[400];
     char said[96];
     char off[300];
     char rate[48];
     if (st->size < 0)
         return;
-    const struct lab_ui_prediction *best_said = &lab->sizes[st->size].best;
-    const struct lab_ui_lab_row *best = lab_ui_lab_best(lab, st->size);
+    const struct lab_prediction *best_said = &lab->sizes[st->size].best;
+    const struct lab_bench_result *best = lab_bench_best(lab, st->size);
     lab_prediction_text(lab, best_said, said, sizeof(said));
     if (!best) {
         bool idle = lab->running < 0 && lab->sets[st->set].runs;
@@ -205,7 +207,7 @@ static void draw_best(const struct lab_bench_state *st, struct lab_canvas *c,
         lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM, text);
         return;
     }
-    int n = snprintf(text, sizeof(text), "fastest: %s, %s", best->rung,
+    int n = snprintf(text, sizeof(text), "fastest: %s, %s", best->variant,
                      lab_bench_rate_text(lab, best->rate, rate, sizeof(rate)));
     lab_prediction_ratio_text(lab->unit, best_said, best, off, sizeof(off));
     if (off[0])
@@ -226,7 +228,7 @@ static void draw_words(const struct lab_bench_state *st, struct lab_canvas *c,
 
 /* In as many rows as it takes: ours stands at its end. Cuts them from `r`, or
  * draws nothing where there are too few and `spare` of them are wanted. */
-static bool draw_slide(const struct lab_ui_lab_slide *s, struct lab_canvas *c,
+static bool draw_slide(const struct lab_bench_slide *s, struct lab_canvas *c,
                        struct lab_rect *r, int spare)
 {
     char text[LAB_BENCH_SLIDE_TEXT];
@@ -249,9 +251,9 @@ static void draw_slides(const struct lab_bench_state *st, struct lab_canvas *c,
     int left = st->lab.slide_count;
     lab_canvas_heading(c, &r, LOWER_TITLES[LAB_LOWER_SLIDE], false);
     for (int k = 0; k < 2 * st->lab.slide_count && r.h > 0; k++) {
-        const struct lab_ui_lab_slide *s =
+        const struct lab_bench_slide *s =
             &st->lab.slides[k % st->lab.slide_count];
-        bool here = strcmp(s->size, size) == 0;
+        bool here = strcmp(s->course->size, size) == 0;
         if (here != (k < st->lab.slide_count))
             continue;
         if (!draw_slide(s, c, &r, left > 1 ? 1 : 0)) {
@@ -310,7 +312,7 @@ static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
 }
 
 /* A lab that is no ladder has a table of its own in the shell. */
-static void draw_command(const struct lab_ui_lab *lab, struct lab_canvas *c,
+static void draw_command(const struct lab_bench_data *lab, struct lab_canvas *c,
                          struct lab_rect body)
 {
     lab_rect_cut_top(&body, body.h > 8 ? 2 : 0);

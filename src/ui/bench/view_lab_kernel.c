@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "base/format.h"
-#include "bench/lab_words.h"
+#include "bench/text.h"
 #include "ui/view_source.h"
 #include "view_lab_priv.h"
 
@@ -53,7 +53,7 @@ int64_t lab_bench_kernel_find(const char *text, size_t bytes, const char *rung,
 }
 
 static void load_file(struct lab_bench_state *st,
-                      const struct lab_ui_lab_row *row)
+                      const struct lab_bench_result *row)
 {
     const char *text = NULL;
     size_t bytes = 0;
@@ -74,19 +74,19 @@ static void load_file(struct lab_bench_state *st,
     lab_pager_show(&st->kernel_pager, &st->kernel);
     char name[96];
     int64_t line =
-        lab_bench_kernel_find(text, bytes, row->rung, name, sizeof(name));
+        lab_bench_kernel_find(text, bytes, row->variant, name, sizeof(name));
     /* A line or two before: `template` and `__global__` stand there. */
     lab_pager_goto(&st->kernel_pager, (size_t)(line > 2 ? line - 3 : 0));
 }
 
 void lab_bench_kernel_load(struct lab_bench_state *st)
 {
-    const struct lab_ui_lab_row *row = lab_bench_chosen(st);
+    const struct lab_bench_result *row = lab_bench_chosen(st);
     if (!row || (strcmp(st->kernel_of, row->source) == 0 &&
-                 strcmp(st->kernel_rung, row->rung) == 0))
+                 strcmp(st->kernel_rung, row->variant) == 0))
         return;
     snprintf(st->kernel_of, sizeof(st->kernel_of), "%s", row->source);
-    snprintf(st->kernel_rung, sizeof(st->kernel_rung), "%s", row->rung);
+    snprintf(st->kernel_rung, sizeof(st->kernel_rung), "%s", row->variant);
     load_file(st, row);
 }
 
@@ -132,7 +132,7 @@ static void line_of(struct page *p, const char *name, const char *text)
     lab_canvas_paragraph(p->c, row, LAB_ROLE_NORMAL, text);
 }
 
-static void times_line(struct page *p, const struct lab_ui_lab_row *r)
+static void times_line(struct page *p, const struct lab_bench_result *r)
 {
     char text[200];
     char a[LAB_FORMAT_BYTES];
@@ -147,8 +147,8 @@ static void times_line(struct page *p, const struct lab_ui_lab_row *r)
     line_of(p, "time", text);
 }
 
-static void model_line(struct page *p, const struct lab_ui_lab *lab,
-                       const struct lab_ui_lab_row *r)
+static void model_line(struct page *p, const struct lab_bench_data *lab,
+                       const struct lab_bench_result *r)
 {
     char text[220];
     char rate[48];
@@ -163,10 +163,10 @@ static void model_line(struct page *p, const struct lab_ui_lab *lab,
     line_of(p, "model", text);
 }
 
-static void rate_line(struct page *p, const struct lab_ui_lab *lab,
-                      const struct lab_ui_lab_row *r)
+static void rate_line(struct page *p, const struct lab_bench_data *lab,
+                      const struct lab_bench_result *r)
 {
-    const struct lab_ui_lab_set *set = &lab->sets[r->set];
+    const struct lab_bench_set *set = &lab->sets[r->set];
     char text[280];
     char rate[48];
     char share[200] = "";
@@ -182,22 +182,22 @@ static void rate_line(struct page *p, const struct lab_ui_lab *lab,
     model_line(p, lab, r);
 }
 
-static void gain_line(struct page *p, const struct lab_ui_lab *lab,
-                      const struct lab_ui_lab_row *r)
+static void gain_line(struct page *p, const struct lab_bench_data *lab,
+                      const struct lab_bench_result *r)
 {
     char text[120];
-    const struct lab_ui_lab_row *over = lab_ui_lab_gain_over(lab, r);
+    const struct lab_bench_result *over = lab_bench_gain_over(lab, r);
     if (isnan(r->gain))
         return;
     int n = snprintf(text, sizeof(text), "%.3g x over %s", r->gain,
-                     over ? over->rung : "the rung before");
+                     over ? over->variant : "the rung before");
     if (!isnan(r->gain_model))
         snprintf(text + n, sizeof(text) - (size_t)n, "; the model: %.3g x",
                  r->gain_model);
     line_of(p, "gain", text);
 }
 
-static void work_line(struct page *p, const struct lab_ui_lab_row *r)
+static void work_line(struct page *p, const struct lab_bench_result *r)
 {
     char text[200];
     char flop[LAB_FORMAT_BYTES];
@@ -213,7 +213,7 @@ static void work_line(struct page *p, const struct lab_ui_lab_row *r)
     line_of(p, "work", text);
 }
 
-static void launch_lines(struct page *p, const struct lab_ui_lab_row *r)
+static void launch_lines(struct page *p, const struct lab_bench_result *r)
 {
     char text[200];
     char shared[LAB_FORMAT_BYTES];
@@ -244,50 +244,50 @@ static void launch_lines(struct page *p, const struct lab_ui_lab_row *r)
     line_of(p, "DRAM", text);
 }
 
-static void state_line(struct page *p, const struct lab_ui_lab_row *r)
+static void state_line(struct page *p, const struct lab_bench_result *r)
 {
     char text[160];
     int n = snprintf(text, sizeof(text), "error at %.3g %% of tolerance",
                      100 * r->check_error);
-    if (!isnan(r->sm_clock_hz))
+    if (!isnan(r->sm_clock_after_hz))
         snprintf(text + n, sizeof(text) - (size_t)n,
-                 "; SM clock %.0f MHz, %.0f C, %.0f W", r->sm_clock_hz / 1e6,
-                 r->temperature_c, r->power_w);
+                 "; SM clock %.0f MHz, %.0f C, %.0f W",
+                 r->sm_clock_after_hz / 1e6, r->temperature_c, r->power_w);
     line_of(p, "checked", text);
 }
 
-static void said_lines(struct page *p, const struct lab_ui_lab *lab,
-                       const struct lab_ui_lab_row *r)
+static void said_lines(struct page *p, const struct lab_bench_data *lab,
+                       const struct lab_bench_result *r)
 {
     char text[300];
-    if (!lab_ui_prediction_any(&r->said))
+    if (!lab_prediction_any(&r->predicted))
         return;
     line_of(p, "predicted",
-            lab_prediction_text(lab, &r->said, text, sizeof(text)));
-    lab_prediction_ratio_text(lab->unit, &r->said, r, text, sizeof(text));
+            lab_prediction_text(lab, &r->predicted, text, sizeof(text)));
+    lab_prediction_ratio_text(lab->unit, &r->predicted, r, text, sizeof(text));
     if (text[0])
         line_of(p, "measured", text);
 }
 
-static void profile_lines(struct page *p, const struct lab_ui_lab *lab,
-                          const struct lab_ui_lab_row *row)
+static void profile_lines(struct page *p, const struct lab_bench_data *lab,
+                          const struct lab_bench_result *row)
 {
     line_of(p, "idea", row->idea);
-    if (row->state == LAB_UI_LAB_FAILED)
+    if (row->state == LAB_BENCH_FAILED)
         return;
-    if (row->state != LAB_UI_LAB_DONE) {
+    if (row->state != LAB_BENCH_DONE) {
         line_of(p, "time", lab_bench_state_text(row->state));
         said_lines(p, lab, row);
         return;
     }
-    if (row->note[0])
+    if (row->note)
         line_of(p, "note", row->note);
     times_line(p, row);
     rate_line(p, lab, row);
     gain_line(p, lab, row);
     line_of(p, "bound by",
-            row->bound[0] ? row->bound
-                          : "not known: its ceiling was not measured");
+            row->bound ? row->bound
+                       : "not known: its ceiling was not measured");
     said_lines(p, lab, row);
     work_line(p, row);
     launch_lines(p, row);
@@ -297,19 +297,20 @@ static void profile_lines(struct page *p, const struct lab_ui_lab *lab,
 void lab_bench_profile_draw(const struct lab_bench_state *st,
                             struct lab_canvas *c, struct lab_rect r)
 {
-    const struct lab_ui_lab_row *row = lab_bench_chosen(st);
+    const struct lab_bench_result *row = lab_bench_chosen(st);
     struct page p = {.c = c, .r = r, .counting = true};
     char title[160];
     if (!row || lab_rect_empty(r))
         return;
-    snprintf(title, sizeof(title), "Profile: %s, %s, size %s", row->rung,
-             row->precision, st->lab.sizes[row->size].text);
+    snprintf(title, sizeof(title), "Profile: %s, %s, size %s", row->variant,
+             row->precision, row->size);
     lab_canvas_heading(c, &p.r, title, false);
     profile_lines(&p, &st->lab, row);
-    bool failed = row->state == LAB_UI_LAB_FAILED;
+    bool failed = row->state == LAB_BENCH_FAILED;
     p.counting = false;
     p.spare = p.r.h > p.lines && !failed ? p.r.h - p.lines : 0;
     profile_lines(&p, &st->lab, row);
     if (failed)
-        lab_canvas_paragraph(c, p.r, LAB_ROLE_BAD, row->reason);
+        lab_canvas_paragraph(c, p.r, LAB_ROLE_BAD,
+                             row->reason ? row->reason : "");
 }

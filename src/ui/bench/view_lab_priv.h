@@ -3,7 +3,7 @@
  * UI's. */
 #pragma once
 #include "ui/lab_chart.h"
-#include "bench/lab_model.h"
+#include "bench/model.h"
 #include "ui/layout.h"
 #include "ui/pager.h"
 #include "ui/screen.h"
@@ -45,7 +45,7 @@ struct lab_bench_layout {
 
 struct lab_bench_state {
     const struct lab_bench_model *model;
-    struct lab_ui_lab lab; /* the newest copy */
+    struct lab_bench_data lab; /* the newest copy */
     int set;
     int size; /* an index of lab.sizes; -1: none */
     int64_t *shown;
@@ -62,7 +62,7 @@ struct lab_bench_state {
     struct lab_pager kernel_pager;
     char kernel_of[96]; /* the file in it */
     char kernel_rung[32];
-    char kernel_problem[LAB_UI_LAB_TEXT];
+    char kernel_problem[LAB_BENCH_TEXT];
 };
 
 LAB_C_BEGIN
@@ -70,7 +70,7 @@ LAB_C_BEGIN
 struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
                                          int slides, bool tall);
 /* The chosen row, or NULL. */
-const struct lab_ui_lab_row *lab_bench_chosen(const struct lab_bench_state *st);
+const struct lab_bench_result *lab_bench_chosen(const struct lab_bench_state *st);
 /* Its index in lab.rows, or -1. */
 int64_t lab_bench_chosen_row(const struct lab_bench_state *st);
 void lab_bench_draw(struct lab_screen *s, struct lab_canvas *c,

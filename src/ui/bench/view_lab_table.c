@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/format.h"
-#include "bench/lab_words.h"
+#include "bench/text.h"
 #include "view_lab_priv.h"
 
 enum {
@@ -65,7 +65,7 @@ static const struct lab_table_column PLAIN[COLUMNS] = {
     [COL_OFF] = {"vs.pred", NEVER, 0, 9, true, true},
 };
 
-static const struct lab_ui_lab_row *row_at(const void *user, int64_t row)
+static const struct lab_bench_result *row_at(const void *user, int64_t row)
 {
     const struct lab_bench_state *st = user;
     return &st->lab.rows[st->shown[row]];
@@ -87,26 +87,26 @@ static void put_times(double v, char *out, size_t cap)
         snprintf(out, cap, v >= 100 ? "%.0f x" : "%.2f x", v);
 }
 
-static void put_median(const struct lab_ui_lab_row *r, char *out, size_t cap,
+static void put_median(const struct lab_bench_result *r, char *out, size_t cap,
                        enum lab_role *role)
 {
-    if (r->state == LAB_UI_LAB_DONE) {
+    if (r->state == LAB_BENCH_DONE) {
         lab_format_ns(r->median_ns, out, cap);
         return;
     }
     snprintf(out, cap, "%s", lab_bench_state_text(r->state));
-    *role = r->state == LAB_UI_LAB_FAILED    ? LAB_ROLE_BAD
-            : r->state == LAB_UI_LAB_WAITING ? LAB_ROLE_DIM
-                                             : LAB_ROLE_WARN;
+    *role = r->state == LAB_BENCH_FAILED    ? LAB_ROLE_BAD
+            : r->state == LAB_BENCH_WAITING ? LAB_ROLE_DIM
+                                            : LAB_ROLE_WARN;
 }
 
 static void put_words(const struct lab_bench_state *st,
-                      const struct lab_ui_lab_row *r, int column, char *out,
+                      const struct lab_bench_result *r, int column, char *out,
                       size_t cap, enum lab_role *role)
 {
     switch (column) {
     case COL_RUNG:
-        snprintf(out, cap, "%s", r->rung);
+        snprintf(out, cap, "%s", r->variant);
         break;
     case COL_PRECISION:
         snprintf(out, cap, "%s", r->precision);
@@ -115,14 +115,14 @@ static void put_words(const struct lab_bench_state *st,
         put_median(r, out, cap, role);
         break;
     case COL_SAID:
-        lab_prediction_text(&st->lab, &r->said, out, cap);
+        lab_prediction_text(&st->lab, &r->predicted, out, cap);
         break;
     case COL_OFF:
-        lab_prediction_ratio_short(st->lab.unit, &r->said, r, out, cap);
+        lab_prediction_ratio_short(st->lab.unit, &r->predicted, r, out, cap);
         break;
     default:
-        snprintf(out, cap, "%s", r->reason[0] ? r->reason : r->idea);
-        if (r->reason[0])
+        snprintf(out, cap, "%s", r->reason ? r->reason : r->idea);
+        if (r->reason)
             *role = LAB_ROLE_BAD;
     }
 }
@@ -131,8 +131,8 @@ static void cell(const void *user, int64_t row, int column, char *out,
                  size_t cap, enum lab_role *role)
 {
     const struct lab_bench_state *st = user;
-    const struct lab_ui_lab_row *r = row_at(user, row);
-    bool done = r->state == LAB_UI_LAB_DONE;
+    const struct lab_bench_result *r = row_at(user, row);
+    bool done = r->state == LAB_BENCH_DONE;
     out[0] = '\0';
     switch (column) {
     case COL_SPREAD:
@@ -168,7 +168,7 @@ static void cell(const void *user, int64_t row, int column, char *out,
 }
 
 static double number(const struct lab_bench_state *st,
-                     const struct lab_ui_lab_row *r, int column)
+                     const struct lab_bench_result *r, int column)
 {
     switch (column) {
     case COL_MEDIAN:
@@ -186,7 +186,7 @@ static double number(const struct lab_bench_state *st,
     case COL_MODEL:
         return r->gain_model;
     case COL_OFF:
-        return lab_prediction_ratio(st->lab.unit, &r->said, r);
+        return lab_prediction_ratio(st->lab.unit, &r->predicted, r);
     default:
         return NAN;
     }
@@ -196,10 +196,10 @@ static int compare(const void *user, int64_t a, int64_t b, int column,
                    bool turned)
 {
     const struct lab_bench_state *st = user;
-    const struct lab_ui_lab_row *p = row_at(user, a);
-    const struct lab_ui_lab_row *q = row_at(user, b);
+    const struct lab_bench_result *p = row_at(user, a);
+    const struct lab_bench_result *q = row_at(user, b);
     if (column == COL_RUNG)
-        return strcasecmp(p->rung, q->rung);
+        return strcasecmp(p->variant, q->variant);
     if (column == COL_PRECISION)
         return strcasecmp(p->precision, q->precision);
     if (column == COL_IDEA)

@@ -3,9 +3,9 @@
  * several sizes, through the engine as `run` does, and what that took. */
 #pragma once
 #include "engine/walk.h"
-#include "bench/lab.h"
+#include "bench/bench.h"
 #include "lesson/lesson.h"
-#include "store/sweeps.h"
+#include "store/bench.h"
 
 enum lab_sweep_kind {
     LAB_SWEEP_BATCH,

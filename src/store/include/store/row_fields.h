@@ -33,9 +33,9 @@ struct lab_fields {
     size_t row_bytes;
 };
 
-extern const struct lab_fields lab_bench_row_fields;
+extern const struct lab_fields lab_bench_result_fields;
 extern const struct lab_fields lab_sweep_row_fields;
-extern const struct lab_fields lab_prediction_row_fields;
+extern const struct lab_fields lab_prediction_fields;
 extern const struct lab_fields lab_tuned_row_fields; /* of the run that tuned */
 
 typedef bool lab_fields_row_fn(void *user, const void *row);
@@ -60,6 +60,8 @@ enum lab_status lab_fields_read_from(struct lab_database *db,
                                      const struct lab_fields *fields,
                                      const char *from, lab_fields_row_fn *each,
                                      void *user);
+/* Makes every field of a row unknown. */
+void lab_fields_clear(const struct lab_fields *fields, void *row);
 /* Appends a column's name in the small letters of exports: threeQuarters_ns is
  * three_quarters_ns there. */
 void lab_field_name(struct lab_str *out, const char *column);
@@ -73,13 +75,13 @@ LAB_C_END
 
 /* After the list: ROW_fields, and the function `read`, which is
  * lab_fields_read() with the row's own type, ROW_fn. */
-#define LAB_FIELDS(row, read, table, order, prefix)                            \
+#define LAB_FIELDS(row, list, read, table, order, prefix)                      \
     const struct lab_fields row##_fields = {                                   \
         table,                                                                 \
         order,                                                                 \
         prefix,                                                                \
-        fields,                                                                \
-        (int)(sizeof(fields) / sizeof(fields[0])),                             \
+        list,                                                                  \
+        (int)(sizeof(list) / sizeof(list[0])),                                 \
         sizeof(struct row)};                                                   \
     struct row##_reader {                                                      \
         row##_fn *each;                                                        \

@@ -7,10 +7,10 @@
 #pragma once
 #include "base/str.h"
 #include "ui/canvas.h"
-#include "bench/lab_model.h"
+#include "bench/model.h"
 
 struct lab_bench_chart {
-    const struct lab_ui_lab *lab;
+    const struct lab_bench_data *lab;
     int set;        /* whose rungs */
     int size;       /* of the bars; an index of lab->sizes */
     int64_t chosen; /* a row that must be in sight, or -1 */
@@ -23,7 +23,7 @@ LAB_C_BEGIN
 void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
                          const struct lab_bench_chart *chart);
 /* "Rates: GFLOP/s against the size" */
-const char *lab_bench_rates_title(const struct lab_ui_lab *lab);
+const char *lab_bench_rates_title(const struct lab_bench_data *lab);
 /* Lines of rates. A small picture has the chosen rung, the fastest, the
  * library's and the ceiling; one of 14 rows or more the best of every other set
  * and the course's figures as points as well, and one that is wide too every
@@ -31,10 +31,10 @@ const char *lab_bench_rates_title(const struct lab_ui_lab *lab);
 void lab_bench_rates_draw(struct lab_canvas *c, struct lab_rect r,
                           const struct lab_bench_chart *chart);
 /* Rows that lab_bench_bars_draw() needs for a size. */
-int lab_bench_bars_height(const struct lab_ui_lab *lab, int size);
+int lab_bench_bars_height(const struct lab_bench_data *lab, int size);
 /* Both pictures of a set as lines of text: bars of its last size, linear, and
  * rates, logarithmic, where it has several sizes. */
-enum lab_status lab_bench_chart_text(const struct lab_ui_lab *lab, int set,
+enum lab_status lab_bench_chart_text(const struct lab_bench_data *lab, int set,
                                      int columns, bool ascii,
                                      struct lab_str *out);
 LAB_C_END

@@ -1,7 +1,7 @@
 /* ui/views.h -- the screens of this module, for lab_ui_push(). */
 #pragma once
 #include "ui/home_model.h"
-#include "bench/lab_model.h"
+#include "bench/model.h"
 #include "ui/models.h"
 #include "ui/screen.h"
 

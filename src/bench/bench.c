@@ -1,0 +1,435 @@
+/* What a lab is going to measure: names, sizes, rungs, predictions. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "report/suggest.h"
+#include "bench/bench.h"
+#include "bench/demo.h"
+#include "lesson/catalog.h"
+#include "profiler/roofline.h"
+#include "report/print.h"
+
+enum { USUAL_REPEATS = 21 };
+
+double lab_bench_scale(const struct lab_bench *lab)
+{
+    return lab->ladder->unit == LAB_UNIT_TIME ? 1e-9 : 1e9;
+}
+
+void lab_bench_shown_unit(const struct lab_bench *lab, char *out, size_t size)
+{
+    bool time = lab->ladder->unit == LAB_UNIT_TIME;
+    snprintf(out, size, "%c%s", time ? 'n' : 'G', lab->unit);
+}
+
+int64_t lab_bench_flushed(const struct lab_bench *lab)
+{
+    return 2 * (int64_t)lab->machine.flush_bytes;
+}
+
+const char *lab_bench_precisions(const struct lab_bench *lab, char *out,
+                                 size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
+        bool there = false;
+        for (int i = 0; i < lab->n_rungs; i++)
+            there = there || lab->rungs[i]->precision == (enum lab_precision)p;
+        if (there && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s%s",
+                                     used ? ", " : "",
+                                     lab_precision_name((enum lab_precision)p));
+    }
+    return out;
+}
+
+/* ---- the ladder ---- */
+
+/* A ladder, else a lesson of that id; where there is neither, the words are
+ * those that list the ladders. */
+static enum lab_status find(struct lab_bench *lab, const char *name)
+{
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_ladder_find(name, &lab->ladder);
+    if (!st) {
+        lab->title = lab->ladder->title;
+        lab_str_release(&path);
+        return LAB_OK;
+    }
+    enum lab_status found = lab_lesson_find(name, &path);
+    if (!found)
+        st = lab_lesson_load(&lab->lesson, lab_str_text(&path));
+    else
+        lab_ladder_find(name, &lab->ladder); /* its words, not the lesson's */
+    lab_str_release(&path);
+    if (st)
+        return st;
+    if (lab->lesson->kind != LAB_LESSON_LAB) {
+        struct lab_str run =
+            lab_suggest_command_text(lab->options->db, LAB_WORDS("run", name));
+        st = lab_fail(LAB_E_USAGE, "%s is a lesson with a network: `%s`", name,
+                      lab_str_text(&run));
+        lab_str_release(&run);
+        return st;
+    }
+    if (lab_demo_is(lab->lesson->lab.ladder))
+        return lab_fail(LAB_E_USAGE,
+                        "%s is one kernel, not a ladder: `lapenna-lab lab %s` "
+                        "runs it",
+                        lab->lesson->lab.ladder, lab->lesson->lab.ladder);
+    lab->title = lab->lesson->title;
+    return lab_ladder_find(lab->lesson->lab.ladder, &lab->ladder);
+}
+
+/* ---- lists ---- */
+
+/* The next word of a list with commas; NULL at its end. */
+static const char *next_word(const char **at, size_t *bytes)
+{
+    const char *word = *at;
+    if (!word)
+        return NULL;
+    *bytes = strcspn(word, ",");
+    *at = word[*bytes] ? word + *bytes + 1 : NULL;
+    return word;
+}
+
+static enum lab_status empty_word(const char *option, const char *list)
+{
+    return lab_fail(LAB_E_USAGE,
+                    "--%s %s: nothing between two commas, or before or after "
+                    "one",
+                    option, list);
+}
+
+enum lab_status lab_bench_take_sizes(struct lab_bench *lab, const char *list)
+{
+    struct lab_ladder_size sizes[LAB_BENCH_SIZES];
+    const char *whole = list;
+    const char *word;
+    size_t n = 0;
+    int count = 0;
+    while ((word = next_word(&list, &n))) {
+        if (n == 0)
+            return empty_word("sizes", whole);
+        if (count == LAB_BENCH_SIZES)
+            return lab_fail(LAB_E_USAGE, "--sizes: more than %d",
+                            LAB_BENCH_SIZES);
+        enum lab_status st =
+            lab_ladder_size(lab->ladder, word, n, &sizes[count]);
+        if (st)
+            return st;
+        count++;
+    }
+    memcpy(lab->sizes, sizes, sizeof(sizes));
+    lab->n_sizes = count;
+    return LAB_OK;
+}
+
+static enum lab_status read_sizes(struct lab_bench *lab)
+{
+    const struct lab_bench_options *o = lab->options;
+    bool gpu = !lab->backend->host_memory;
+    const char *own = gpu ? lab->ladder->sizes_gpu : lab->ladder->sizes_cpu;
+    const char *lesson = NULL;
+    if (lab->lesson)
+        lesson = gpu ? lab->lesson->lab.sizes : lab->lesson->lab.cpu_sizes;
+    return lab_bench_take_sizes(lab, o->sizes ? o->sizes
+                                     : lesson ? lesson
+                                              : own);
+}
+
+/* A name that this backend has not: another's, or nobody's. */
+static enum lab_status no_rung(const struct lab_bench *lab, const char *word,
+                               const struct lab_rung *const *all, int count)
+{
+    const char *names[LAB_BENCH_RUNGS];
+    const struct lab_cuda_module *module = NULL;
+    struct lab_str list;
+    if (lab->backend->host_memory && !lab_cuda_load(&module)) {
+        const struct lab_rung *r;
+        const char *op = lab->ladder->name;
+        for (int i = 0; (r = module->backend->rung(NULL, op, i)); i++) {
+            if (strcmp(r->name, word) == 0)
+                return lab_fail(LAB_E_UNSUPPORTED,
+                                "variant %s of %s is a CUDA kernel: it needs "
+                                "a GPU (--backend cuda)",
+                                word, lab->ladder->name);
+        }
+    }
+    lab_str_init(&list);
+    for (int i = 0; i < count; i++) {
+        names[i] = all[i]->name;
+        lab_str_addf(&list, "%s%s", i ? ", " : "", names[i]);
+    }
+    const char *near = lab_nearest(word, names, (size_t)count);
+    enum lab_status st =
+        lab_fail(LAB_E_USAGE, "%s has no variant %s on the %s; %s%s%s",
+                 lab->ladder->name, word, lab->backend->ops->name,
+                 near ? "did you mean " : "there are ",
+                 near ? near : lab_str_text(&list), near ? "?" : "");
+    lab_str_release(&list);
+    return st;
+}
+
+static enum lab_status add_rung(struct lab_bench *lab, const char *word,
+                                const struct lab_rung *const *all, int count)
+{
+    for (int i = 0; i < lab->n_rungs; i++) {
+        if (strcmp(lab->rungs[i]->name, word) == 0)
+            return lab_fail(LAB_E_USAGE, "--variants names %s twice", word);
+    }
+    const int before = lab->n_rungs;
+    /* A name may stand for one rung of each precision. */
+    for (int i = 0; i < count; i++) {
+        if (strcmp(all[i]->name, word) == 0)
+            lab->rungs[lab->n_rungs++] = all[i];
+    }
+    return lab->n_rungs > before ? LAB_OK : no_rung(lab, word, all, count);
+}
+
+/* Only the rungs of the precisions that were asked for. */
+static enum lab_status keep_precisions(struct lab_bench *lab)
+{
+    unsigned wanted = lab->options->precisions;
+    /* A lesson's choice, too, is of the GPU's rungs. */
+    if (!wanted && lab->lesson && !lab->backend->host_memory)
+        wanted = lab->lesson->lab.precisions;
+    unsigned there = 0;
+    int n = 0;
+    for (int i = 0; i < lab->n_rungs; i++) {
+        unsigned bit = 1u << lab->rungs[i]->precision;
+        there |= bit;
+        if (!wanted || wanted & bit)
+            lab->rungs[n++] = lab->rungs[i];
+    }
+    lab->n_rungs = n;
+    if (n > 0)
+        return LAB_OK;
+    struct lab_str asked;
+    struct lab_str has;
+    lab_str_init(&asked);
+    lab_str_init(&has);
+    for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
+        const char *name = lab_precision_name((enum lab_precision)p);
+        if (wanted >> p & 1)
+            lab_str_addf(&asked, "%s%s", asked.len ? "," : "", name);
+        if (there >> p & 1)
+            lab_str_addf(&has, "%s%s", has.len ? ", " : "", name);
+    }
+    enum lab_status st = lab_fail(
+        LAB_E_NOT_BUILT,
+        "--precision %s: the rungs of %s that are measured here compute in %s",
+        lab_str_text(&asked), lab->ladder->name, lab_str_text(&has));
+    lab_str_release(&asked);
+    lab_str_release(&has);
+    return st;
+}
+
+static void keep_tuned(struct lab_bench *lab)
+{
+    int n = 0;
+    for (int i = 0; i < lab->n_rungs; i++) {
+        if (lab->rungs[i]->tuned)
+            lab->rungs[n++] = lab->rungs[i];
+    }
+    lab->n_rungs = n;
+}
+
+static enum lab_status read_rungs(struct lab_bench *lab)
+{
+    const struct lab_rung *all[LAB_BENCH_RUNGS];
+    int count =
+        lab_ladder_rungs(lab->backend, lab->ladder, all, LAB_BENCH_RUNGS);
+    const char *at = lab->options->variants;
+    const char *word;
+    size_t n = 0;
+    enum lab_status st = LAB_OK;
+    /* A lesson's choice is of the GPU's rungs; the CPU has few. */
+    if (!at && lab->lesson && !lab->backend->host_memory)
+        at = lab->lesson->lab.variants;
+    if (!at || lab->options->tune) {
+        memcpy(lab->rungs, all, sizeof(all));
+        lab->n_rungs = count;
+        at = NULL;
+    }
+    if (lab->options->tune)
+        keep_tuned(lab);
+    const char *whole = at;
+    while (!st && (word = next_word(&at, &n))) {
+        char name[64];
+        snprintf(name, sizeof(name), "%.*s", (int)(n < 63 ? n : 63), word);
+        st =
+            n ? add_rung(lab, name, all, count) : empty_word("variants", whole);
+    }
+    if (!st && lab->n_rungs == 0 && lab->options->tune)
+        st = lab_fail(LAB_E_UNSUPPORTED,
+                      "%s has no rung of %s that is tuned; gemm has one",
+                      lab->backend->ops->name, lab->ladder->name);
+    else if (!st && lab->n_rungs == 0)
+        st = lab_fail(LAB_E_UNSUPPORTED, "%s has no rung of %s",
+                      lab->backend->ops->name, lab->ladder->name);
+    return st ? st : keep_precisions(lab);
+}
+
+/* ---- predictions ---- */
+
+/* A time follows from the size: of several sizes it says nothing. */
+static enum lab_status fits(const struct lab_bench *lab,
+                            const struct lab_prediction *p)
+{
+    bool known = strcmp(p->variant, "best") == 0;
+    bool sized = !p->size;
+    for (int i = 0; i < lab->n_rungs; i++)
+        known = known || strcmp(lab->rungs[i]->name, p->variant) == 0;
+    for (int i = 0; i < lab->n_sizes; i++)
+        sized = sized || (p->size && strcmp(lab->sizes[i].text, p->size) == 0);
+    if (!known)
+        return lab_fail(LAB_E_USAGE, "--predict: %s is not measured here",
+                        p->variant);
+    if (!sized)
+        return lab_fail(LAB_E_USAGE, "--predict: size %s is not measured here",
+                        p->size);
+    if (!isnan(p->time_ns) && !p->size && lab->n_sizes > 1)
+        return lab_fail(LAB_E_USAGE,
+                        "--predict %s: a time is of one size: %s@%s=...",
+                        p->variant, p->variant, lab->sizes[0].text);
+    return LAB_OK;
+}
+
+enum lab_status lab_bench_predict(struct lab_bench *lab,
+                                  const struct lab_prediction *p)
+{
+    enum lab_status st = fits(lab, p);
+    return st ? st
+              : lab_prediction_set(lab->predictions, &lab->n_predictions, p);
+}
+
+static enum lab_status read_predictions(struct lab_bench *lab)
+{
+    const char *at = lab->options->predict;
+    enum lab_status st = LAB_OK;
+    if (!at || strcmp(at, "ask") == 0)
+        return LAB_OK;
+    while (!st && at) {
+        char pair[160];
+        struct lab_prediction p;
+        size_t n = strcspn(at, ",");
+        snprintf(pair, sizeof(pair), "%.*s", (int)(n < 150 ? n : 150), at);
+        at = at[n] ? at + n + 1 : NULL;
+        st = lab_prediction_pair(lab->ladder->unit, pair, &p);
+        if (!st)
+            st = lab_bench_predict(lab, &p);
+    }
+    return st;
+}
+
+static enum lab_status take_line(struct lab_bench *lab, const char *variant,
+                                 const char *line)
+{
+    struct lab_prediction p;
+    enum lab_status st = lab_prediction_parse(lab->ladder->unit, line, &p);
+    p.variant = variant;
+    if (st || !lab_prediction_any(&p))
+        return st;
+    return lab_bench_predict(lab, &p);
+}
+
+enum lab_status lab_bench_ask(struct lab_bench *lab)
+{
+    char unit[LAB_BENCH_UNIT];
+    if (!lab->options->predict || strcmp(lab->options->predict, "ask") != 0)
+        return LAB_OK;
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return lab_fail(LAB_E_USAGE, "--predict ask needs a terminal: "
+                                     "--predict VARIANT=WHAT,...");
+    lab_bench_shown_unit(lab, unit, sizeof(unit));
+    lab_printf(
+        stdout,
+        "What do you expect? A number of %s, or a time; " LAB_ROOFLINE_WORDS
+        "; an occupancy, 50%%. Empty: no idea.\n",
+        unit);
+    for (int i = 0; i <= lab->n_rungs;) {
+        char line[96];
+        bool best = i == lab->n_rungs;
+        const char *rung = best ? "best" : lab->rungs[i]->name;
+        lab_printf(stdout, "  %-10s %s: ", rung,
+                   best ? "the fastest of them" : lab->rungs[i]->idea);
+        fflush(stdout);
+        if (!fgets(line, sizeof(line), stdin))
+            return LAB_OK;
+        line[strcspn(line, "\n")] = '\0';
+        if (take_line(lab, rung, line))
+            lab_printf(stdout, "  %s\n", lab_error());
+        else
+            i++;
+    }
+    return LAB_OK;
+}
+
+/* ---- life ---- */
+
+static enum lab_status open_backend(struct lab_bench *lab)
+{
+    const struct lab_bench_options *o = lab->options;
+    if (strcmp(o->backend, "auto") != 0)
+        return lab_backend_open(&lab->backend, o->backend, o->device);
+    if (!lab_backend_open(&lab->backend, "cuda", o->device))
+        return LAB_OK;
+    return lab_backend_open(&lab->backend, "cpu", 0);
+}
+
+enum lab_status lab_bench_open(struct lab_bench *lab,
+                               const struct lab_bench_options *options)
+{
+    *lab = (struct lab_bench){.options = options, .repeats = USUAL_REPEATS};
+    lab_bench_data_init(&lab->data);
+    enum lab_status st = find(lab, options->name);
+    if (!st) {
+        lab_ladder_unit(lab->ladder, lab->unit, sizeof(lab->unit));
+        st = open_backend(lab);
+    }
+    if (!st)
+        st = read_sizes(lab);
+    if (!st)
+        st = read_rungs(lab);
+    if (!st)
+        st = read_predictions(lab);
+    if (!st &&
+        lab_bench_model_add_set(
+            &lab->data, lab->backend->host_memory ? "CPU" : "GPU", "") == 0)
+        lab->data.sets[0].runs = true;
+    if (!st)
+        st = lab_bench_model_plan(&lab->data, 0, lab);
+    if (!st)
+        st = lab_bench_model_slides(&lab->data, lab);
+    if (st) {
+        lab_bench_close(lab);
+        return st;
+    }
+    if (lab->lesson && lab->lesson->lab.repeat)
+        lab->repeats = (int)lab->lesson->lab.repeat;
+    if (options->repeat)
+        lab->repeats = options->repeat;
+    return LAB_OK;
+}
+
+void lab_bench_close(struct lab_bench *lab)
+{
+    lab_database_close(lab->db);
+    lab->db = NULL;
+    lab_backend_close(lab->backend);
+    lab_bench_data_release(&lab->data);
+    lab_lesson_free(lab->lesson);
+    lab_free(lab->to_trace);
+    lab->backend = NULL;
+    lab->lesson = NULL;
+    lab->to_trace = NULL;
+}

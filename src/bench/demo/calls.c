@@ -1,0 +1,276 @@
+/* lapenna-lab lab calls: cuDNN's calls of one convolution, each with its
+ * arguments, what it gave back and how long it took (engine/conv_calls.h).
+ *
+ * The image is a bright square, and every kernel the course's example, 1 around
+ * and -8 in the middle: the result is the square's edge. */
+#include <argp.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "debug/args.h"
+#include "base/mem.h"
+#include "report/exit.h"
+#include "engine/backend.h"
+#include "engine/ladder.h"
+#include "report/json_line.h"
+#include "demo_priv.h"
+#include "labs/conv/conv.h"
+#include "report/print.h"
+
+enum {
+    KEY_CALLS = 256,
+    KEY_SIZES,
+    KEY_ALGORITHM,
+    KEY_WAIT,
+    KEY_DEVICE,
+    KEY_JSON,
+    KEY_ASCII,
+    MAP_MOST = 16 /* a result larger than this a side is not printed */
+};
+
+#define COURSE_SIZE "1x3x8x8x3x3"
+
+struct options {
+    const char *size;
+    int algorithm;
+    int device;
+    bool wait;
+    bool json;
+};
+
+static const struct argp_option argp_options[] = {
+    {"calls", KEY_CALLS, NULL, 0, "Show the calls instead of timing rungs", 1},
+    {"sizes", KEY_SIZES, "NxCxHxWxKxR", 0, "One size (1x3x8x8x3x3)", 1},
+    {"algorithm", KEY_ALGORITHM, "I", 0,
+     "cuDNN's number, 0 to 7 (the first that it lists)", 1},
+    {"wait", KEY_WAIT, NULL, 0, "Wait for Enter after each call", 1},
+    {"device", KEY_DEVICE, "N", 0, "The GPU's number (0)", 2},
+    {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
+    {"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
+    {0}};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    if (key == KEY_SIZES)
+        o->size = arg;
+    else if (key == KEY_ALGORITHM)
+        o->algorithm = (int)lab_arg_number(arg, "algorithm", 0, 7, state);
+    else if (key == KEY_WAIT)
+        o->wait = true;
+    else if (key == KEY_DEVICE)
+        o->device = lab_arg_device(arg, state);
+    else if (key == KEY_JSON)
+        o->json = true;
+    else if (key == KEY_ASCII)
+        lab_print_ascii(true);
+    else if (key == ARGP_KEY_ARG)
+        argp_error(state,
+                   "%s: --calls shows one convolution; its size is told "
+                   "by --sizes",
+                   arg);
+    else if (key != KEY_CALLS)
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+/* ---- numbers ---- */
+
+struct numbers {
+    struct conv_shape s;
+    float *x;
+    float *w;
+    float *y;
+};
+
+static void fill(struct numbers *n)
+{
+    const struct conv_shape *s = &n->s;
+    int64_t area = s->R * s->R;
+    for (int64_t i = 0; i < s->N * s->C * s->H * s->W; i++) {
+        int64_t h = i / s->W % s->H;
+        int64_t v = i % s->W;
+        bool inside = h >= s->H / 4 && h < s->H - s->H / 4 && v >= s->W / 4 &&
+                      v < s->W - s->W / 4;
+        n->x[i] = inside ? 1.0f : 0.0f;
+    }
+    for (int64_t i = 0; i < s->K * s->C * area; i++)
+        n->w[i] = i % area == area / 2 ? (float)(1 - area) : 1.0f;
+}
+
+static enum lab_status make_numbers(struct numbers *n, const int64_t *dim)
+{
+    const struct conv_shape s = conv_shape_of_dims(dim);
+    n->s = s;
+    /* The operation has seen that they can be counted. */
+    n->x = lab_alloc_array((size_t)(s.N * s.C * s.H * s.W), sizeof(float));
+    n->w = lab_alloc_array((size_t)(s.K * s.C * s.R * s.R), sizeof(float));
+    n->y = lab_alloc_array((size_t)(s.N * s.K * s.P * s.Q), sizeof(float));
+    if (!n->x || !n->w || !n->y)
+        return lab_fail(LAB_E_NOMEM, "no memory for the image");
+    fill(n);
+    return LAB_OK;
+}
+
+/* y[0, 0, p, q] by the definition, in double. */
+static double expected(const struct numbers *n, int64_t p, int64_t q)
+{
+    const struct conv_shape *s = &n->s;
+    double sum = 0;
+    for (int64_t i = 0; i < s->C * s->R * s->R; i++) {
+        int64_t c = i / (s->R * s->R);
+        int64_t h = p + i / s->R % s->R - s->pad;
+        int64_t v = q + i % s->R - s->pad;
+        if (h >= 0 && h < s->H && v >= 0 && v < s->W)
+            sum += (double)n->x[(c * s->H + h) * s->W + v] * (double)n->w[i];
+    }
+    return sum;
+}
+
+/* Of the first image and kernel; sums are whole numbers, so that any but a
+ * transform's algorithm gives them exactly. */
+static double largest_error(const struct numbers *n)
+{
+    double worst = 0;
+    for (int64_t p = 0; p < n->s.P; p++) {
+        for (int64_t q = 0; q < n->s.Q; q++)
+            worst = fmax(
+                worst, fabs((double)n->y[p * n->s.Q + q] - expected(n, p, q)));
+    }
+    return worst;
+}
+
+/* ---- output ---- */
+
+static enum lab_status tell_json(const struct lab_conv_call *call)
+{
+    json_t *line = lab_json_new("call");
+    lab_json_int(line, "number", call->number);
+    lab_json_text(line, "call", call->call);
+    lab_json_text(line, "result", call->result);
+    lab_json_text(line, "status", call->status);
+    lab_json_bool(line, "failed", call->failed);
+    lab_json_real(line, "ns", call->ns);
+    return lab_json_print(line);
+}
+
+/* The learner's Enter; the end of the input ends the sequence. */
+static enum lab_status wait_for_enter(void)
+{
+    int c;
+    fflush(stdout);
+    do
+        c = getchar();
+    while (c != '\n' && c != EOF);
+    return c == EOF ? lab_fail(LAB_E_CANCELLED, "stopped before the end")
+                    : LAB_OK;
+}
+
+static enum lab_status tell(void *user, const struct lab_conv_call *call)
+{
+    const struct options *o = user;
+    if (o->json)
+        return tell_json(call);
+    lab_printf(stdout, "%3d  %s\n", call->number, call->call);
+    if (call->result[0])
+        lab_printf(stdout, "       gives %s\n", call->result);
+    lab_printf(stdout, "       %s, %.3g us\n", call->status, call->ns / 1e3);
+    return o->wait ? wait_for_enter() : LAB_OK;
+}
+
+static void print_result(const struct numbers *n)
+{
+    lab_printf(stdout,
+               "\nlargest difference from the definition in double: %.3g\n",
+               largest_error(n));
+    if (n->s.P > MAP_MOST || n->s.Q > MAP_MOST)
+        return;
+    lab_printf(stdout, "\ny, image 0, kernel 0:\n");
+    for (int64_t p = 0; p < n->s.P; p++) {
+        for (int64_t q = 0; q < n->s.Q; q++)
+            lab_printf(stdout, "%s%6.4g", q ? " " : "",
+                       (double)n->y[p * n->s.Q + q]);
+        lab_printf(stdout, "\n");
+    }
+}
+
+static enum lab_status print_json(const struct numbers *n)
+{
+    json_t *line = lab_json_new("calls_result");
+    lab_json_real(line, "largest_error", largest_error(n));
+    return lab_json_print(line);
+}
+
+/* ---- the command ---- */
+
+static enum lab_status make_calls(struct options *o, struct numbers *n,
+                                  const struct lab_ladder_size *size)
+{
+    const struct lab_cuda_module *module = NULL;
+    struct lab_conv_calls calls = {.device = o->device,
+                                   .algorithm = o->algorithm,
+                                   .x = n->x,
+                                   .w = n->w,
+                                   .y = n->y,
+                                   .tell = tell,
+                                   .user = o};
+    enum lab_status st = lab_cuda_load(&module);
+    if (st)
+        return st;
+    memcpy(calls.dim, size->dim, sizeof(calls.dim));
+    st = module->conv_calls(&calls);
+    if (st)
+        return lab_fail(st, "%s", module->backend->error());
+    if (o->json)
+        return print_json(n);
+    print_result(n);
+    return LAB_OK;
+}
+
+static enum lab_status show(struct options *o)
+{
+    const struct lab_operation *conv = NULL;
+    struct lab_ladder_size size;
+    struct numbers n = {.x = NULL};
+    enum lab_status st = lab_ladder_find("conv", &conv);
+    if (!st)
+        st = lab_ladder_size(conv, o->size, strlen(o->size), &size);
+    if (!st && lab_ladder_memory(conv, &size, LAB_FP32) == 0)
+        st = lab_fail(LAB_E_USAGE, "size %s: more than any memory", o->size);
+    if (!st)
+        st = make_numbers(&n, size.dim);
+    if (!st)
+        st = make_calls(o, &n, &size);
+    lab_free(n.x);
+    lab_free(n.w);
+    lab_free(n.y);
+    return st;
+}
+
+int lab_demo_calls(const char *size, int device, bool json)
+{
+    struct options o = {.size = size ? size : COURSE_SIZE,
+                        .algorithm = -1,
+                        .device = device,
+                        .json = json};
+    return lab_exit_error(show(&o));
+}
+
+int lab_demo_cmd_calls(int argc, char **argv)
+{
+    static const struct argp argp = {
+        argp_options,
+        parse_option,
+        NULL,
+        "A convolution by cuDNN, call by call: descriptors, the algorithm, its "
+        "workspace, memory, the convolution. The image is a bright square, the "
+        "kernel the course's: its edge comes out.",
+        NULL,
+        NULL,
+        NULL};
+    struct options o = {.size = COURSE_SIZE, .algorithm = -1};
+    lab_args_parse(&argp, argc, argv, "lapenna-lab lab calls", &o);
+    return lab_exit_error(show(&o));
+}

@@ -1,0 +1,236 @@
+/* bench/bench.h -- a lab: a ladder of kernels as it is going to be measured, its
+ * run, and what is printed and stored of it. */
+#pragma once
+#include "bench/model.h"
+#include "profiler/profiler.h"
+#include "store/live.h"
+#include "store/writer.h"
+
+struct lab_lesson;
+
+/* What was written after `lapenna-lab lab`. */
+struct lab_bench_options {
+    const char *name; /* a ladder, or a lesson of kind lab */
+    const char *sizes;
+    const char *variants;
+    unsigned precisions; /* 1 << enum lab_precision for each; 0: all */
+    const char *backend; /* auto, cpu, cuda */
+    const char *predict; /* "ask", or VARIANT=VALUE,... */
+    const char *grid;    /* of the first kernels (bench/demo.h) */
+    const char *block;
+    const char *at;
+    const char *elements;
+    const char *db;
+    const char *counters; /* off, basic, full */
+    int device;
+    int repeat; /* 0: the lesson's, or the default */
+    uint64_t seed;
+    bool seed_given;
+    const char *lesson_sizes; /* of a sweep: its lesson's, or NULL */
+    const char *lesson_cpu_sizes;
+    bool calls;  /* of a lesson: cuDNN's, one by one */
+    bool list;   /* only list what can be measured */
+    int sweep;   /* enum lab_sweep_kind; LAB_SWEEP_KINDS: none */
+    bool tune;   /* `lab tune`: measure candidates, keep the fastest */
+    bool retune; /* also where one is kept */
+    bool json;
+    bool ascii;
+    bool chart;     /* pictures below the table, on a pipe too */
+    unsigned given; /* options that were written; options.c has the bits */
+};
+
+/* What `lab` can be asked for, by the options that each takes. */
+enum lab_bench_kind {
+    LAB_BENCH_LADDER,
+    LAB_BENCH_TUNE,
+    LAB_BENCH_SIZED, /* batch-size, network-size */
+    LAB_BENCH_PARTS, /* products, backward */
+    LAB_BENCH_CALLS,
+    LAB_BENCH_ONE_KERNEL, /* hello, scalar_add */
+    LAB_BENCH_VECTORS,
+    LAB_BENCH_INDEX,
+    LAB_BENCH_LIST,
+    LAB_BENCH_KINDS
+};
+
+enum {
+    LAB_BENCH_SIZES = 64,
+    LAB_BENCH_RUNGS = 96,
+    LAB_BENCH_UNIT = 32,
+    LAB_BENCH_JOBS = 64
+};
+
+/* A result that was timed, to be traced afterwards. */
+struct lab_timed_row {
+    const struct lab_rung *rung;
+    const struct lab_rung *ran;
+    int size; /* of lab->sizes */
+    int64_t place;
+};
+
+/* A tuned variant at a size. */
+struct lab_tune_job {
+    const struct lab_rung *rung;
+    int size; /* of lab->sizes */
+};
+
+typedef enum lab_status
+lab_bench_take_fn(void *user, const struct lab_bench_result *result);
+
+/* Who follows a run. All may be NULL but `result`. */
+struct lab_bench_observer {
+    void *user;
+    /* Shall it stop? Asked between two launches. */
+    bool (*stop)(void *user);
+    /* What comes next: a check (size NULL), or times at a size. */
+    void (*doing)(void *user, const struct lab_rung *rung,
+                  const struct lab_ladder_size *size);
+    /* Each result, already stored; another status than LAB_OK ends the run. */
+    lab_bench_take_fn *result;
+    /* The kernels of each result that is traced, instead of the printed table. */
+    void (*traced)(void *user, const struct lab_timed_row *row,
+                   const struct lab_kernel_record *kernel,
+                   const struct lab_counters *counters);
+};
+
+/* A lab as it is going to run. Texts belong to lesson and ladder. */
+struct lab_bench {
+    const struct lab_bench_options *options;
+    struct lab_lesson *lesson; /* NULL: only a ladder was named */
+    const char *title;
+    const struct lab_operation *ladder;
+    char unit[LAB_BENCH_UNIT]; /* FLOP/s, B/s, s/access */
+    struct lab_backend *backend;
+    struct lab_ladder_machine machine;
+    struct lab_ladder_size sizes[LAB_BENCH_SIZES];
+    int n_sizes;
+    const struct lab_rung *rungs[LAB_BENCH_RUNGS];
+    int n_rungs;
+    struct lab_prediction predictions[LAB_BENCH_PREDICTIONS];
+    int n_predictions;
+    int repeats;
+    int n_rows;    /* results of the size at hand that are not printed yet */
+    int64_t place; /* results so far */
+    int64_t timed;
+    enum lab_status
+        worst; /* LAB_E_CHECK before anything else; of the results */
+    struct lab_tune_job tune[LAB_BENCH_JOBS];
+    int to_tune;
+    struct lab_timed_row *to_trace; /* `timed` of them */
+    const char *counters_end;       /* refused, where they were; else NULL */
+    char counters_why[512];
+    struct lab_writer *writer; /* NULL: not recorded */
+    struct lab_database *db;
+    int64_t run;
+    int64_t exec;
+    struct lab_bench_observer observer;
+    struct lab_bench_data data; /* the command's; a screen has its own */
+};
+
+LAB_C_BEGIN
+/* ---- options.c ---- */
+
+/* Reads the options as they are written; wrong ones end the program. */
+void lab_bench_parse(int argc, char **argv, struct lab_bench_options *o);
+/* `tune` or the name of a sweep has been given. */
+bool lab_bench_has_word(const struct lab_bench_options *o);
+/* LAB_E_USAGE: an option was written that this kind does not use; the message
+ * has those that it takes. `name`: what the learner called it. */
+enum lab_status lab_bench_refuse_unused(const struct lab_bench_options *o,
+                                        enum lab_bench_kind kind,
+                                        const char *name);
+
+/* ---- bench.c: everything that can be wrong before anything is measured ---- */
+
+enum lab_status lab_bench_open(struct lab_bench *lab,
+                               const struct lab_bench_options *options);
+void lab_bench_close(struct lab_bench *lab);
+/* Other sizes, as --sizes has them. LAB_E_USAGE: the lab keeps those it has. */
+enum lab_status lab_bench_take_sizes(struct lab_bench *lab, const char *list);
+/* "best", or a variant that is measured here; LAB_E_USAGE. */
+enum lab_status lab_bench_predict(struct lab_bench *lab,
+                                  const struct lab_prediction *p);
+/* --predict ask: asks for predictions on the terminal. */
+enum lab_status lab_bench_ask(struct lab_bench *lab);
+/* A person's unit: "GFLOP/s", "GB/s", "ns/access"; its parts in one. */
+void lab_bench_shown_unit(const struct lab_bench *lab, char *out, size_t size);
+double lab_bench_scale(const struct lab_bench *lab);
+/* Bytes that are read before each repeat. */
+int64_t lab_bench_flushed(const struct lab_bench *lab);
+/* The precisions of the chosen variants: "fp32, bf16"; returns `out`. */
+const char *lab_bench_precisions(const struct lab_bench *lab, char *out,
+                                 size_t size);
+
+/* ---- run.c ---- */
+
+/* The ceilings of the precisions of the chosen variants. */
+void lab_bench_measure_ceilings(struct lab_bench *lab);
+/* All variants at `n` sizes from `first` on, stored, and given to `see` (may be
+ * NULL) and to the observer. */
+enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n,
+                                lab_bench_take_fn *see, void *user);
+/* The database that the options name, or the usual one, kept in lab->db;
+ * nothing when it is open. */
+enum lab_status lab_bench_open_db(struct lab_bench *lab);
+/* A run of its own, a step for each repeat, a row for each result. A database
+ * that refuses ends recording, not the lab: a line on stderr. */
+enum lab_status lab_bench_record_begin(struct lab_bench *lab);
+/* Nothing stays of one that was stopped before its first result; one without a
+ * timed result has failed. */
+void lab_bench_record_end(struct lab_bench *lab, enum lab_status st);
+
+/* ---- trace.c ---- */
+
+/* The kernels of each result that was timed, traced once, stored and printed;
+ * with --counters counted too. What cannot be traced is a line on stderr, not a
+ * failure. Nothing on a CPU. LAB_E_CANCELLED: the observer stopped it, before a
+ * result or before a pass of its counters; what was traced before is kept. */
+enum lab_status lab_bench_trace(struct lab_bench *lab);
+/* Remembers a result that was timed. */
+enum lab_status lab_bench_trace_later(struct lab_bench *lab,
+                                      const struct lab_ladder_row *row);
+
+/* A profiler for a moment's measurement: the kernels of each step in a window of
+ * memory, without ranges and API calls. Only on a GPU with CUPTI. Threads: the
+ * one that launches. */
+struct lab_kernel_watch { /* stays where it is while it is open */
+    struct lab_live *live;
+    struct lab_profiler *profiler; /* NULL: not open */
+    struct lab_sink sink;
+};
+
+/* `then` gets the records too; NULL: the window alone. Before the backend is
+ * opened where its first launches count. On failure *w is closed. Errors:
+ * LAB_E_UNSUPPORTED, kernels cannot be traced, and why; LAB_E_NOMEM. */
+enum lab_status lab_kernel_watch_open(struct lab_kernel_watch *w,
+                                      const char *backend,
+                                      const struct lab_sink *then);
+void lab_kernel_watch_close(struct lab_kernel_watch *w);
+
+/* ---- tune.c ---- */
+
+/* Finds what is kept: prints it, and notes in lab->tune what is to be measured
+ * (with --retune everything): one size of each class, for each tuned variant. */
+enum lab_status lab_bench_tune_kept(struct lab_bench *lab);
+/* Measures the candidates of what was noted, and keeps the fastest. */
+enum lab_status lab_bench_tune(struct lab_bench *lab);
+/* The kept winner of a tuned variant at a size, or NULL, with a note. */
+const struct lab_rung *
+lab_bench_resolve_tuned(struct lab_bench *lab, const struct lab_rung *tuned,
+                        const struct lab_ladder_size *size,
+                        struct lab_rung_note *note);
+
+/* ---- print.c ---- */
+
+/* The head of a run. */
+enum lab_status lab_bench_print_run(const struct lab_bench *lab);
+/* An observer's `result`: a line of JSON, or a table when a size is complete.
+ * `user` is the lab. */
+enum lab_status lab_bench_print_result(void *user,
+                                       const struct lab_bench_result *result);
+/* The table of a size that was left before its last variant. */
+void lab_bench_print_left(struct lab_bench *lab);
+/* What is below the tables: predicted occupancies, results of other machines,
+ * the course's figures; in JSON the figures alone. */
+enum lab_status lab_bench_print_rest(const struct lab_bench *lab);
+LAB_C_END

@@ -1,0 +1,199 @@
+/* bench/model.h -- a lab as data: a ladder of kernels at several sizes, measured
+ * here and elsewhere, with what was predicted of it. Tables, pictures and the
+ * screen draw this.
+ *
+ * The screen gets copies: the program fills the data under a lock, and a version
+ * says when there is newer data. Texts are safe for a terminal and live as long
+ * as the process (trace/intern.h), those of the course as long as the lesson.
+ * Unknown numbers are NaN or LAB_UNKNOWN, unknown texts NULL in results and ""
+ * elsewhere. Threads: one at a time a struct lab_bench_data. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "engine/ladder.h"
+#include "report/doc.h"
+#include "store/bench.h"
+#include "store/query.h"
+
+struct lab_bench;
+struct lab_counters;
+struct lab_lesson_slide;
+struct lab_timed_row;
+
+enum {
+    LAB_BENCH_SETS = 4,
+    LAB_BENCH_SLIDES = 64,
+    LAB_BENCH_TEXT = 512,
+    LAB_BENCH_COMMAND = 16384, /* two paths of any length, quoted */
+    LAB_BENCH_NAME = 64,
+    LAB_BENCH_PREDICTIONS = 512
+};
+
+/* A machine with results. */
+struct lab_bench_set {
+    char name[LAB_BENCH_NAME];   /* "CPU", "GPU", "recorded" */
+    char device[LAB_BENCH_NAME]; /* "NVIDIA H200" */
+    char badge[LAB_BENCH_NAME];  /* of the title line while it is shown */
+    char note[160];              /* when, which run; or why there is nothing */
+    char sizes[LAB_BENCH_TEXT];  /* as --sizes has them */
+    bool runs;                   /* it can be measured here and now */
+    double ceiling;              /* of the rates; NaN: not known */
+    char ceiling_name[48];
+};
+
+struct lab_bench_size {
+    int set;
+    const char *text;
+    double x;                   /* its first side, for axes */
+    struct lab_prediction best; /* of the fastest variant */
+};
+
+/* A figure of the course beside ours. */
+struct lab_bench_slide {
+    const struct lab_lesson_slide *course;
+    double x;
+    double rate; /* of its value where that is a rate, else NaN */
+    /* Ours, in words; and the device that it was recorded on where this machine
+     * has none, else "". */
+    char here[96];
+    char recorded_on[LAB_BENCH_NAME];
+};
+
+struct lab_bench_data {
+    int64_t version;
+    enum lab_bench_unit unit;
+    const char *item; /* LAB_UNIT_TIME: what one is; else NULL */
+    struct lab_bench_set sets[LAB_BENCH_SETS];
+    int set_count;
+    int running; /* a set, or -1 */
+    int at_size; /* that is being measured, or -1 */
+    char doing[160];
+    int64_t done; /* results so far, of this run */
+    int64_t total;
+    int64_t elapsed_ns;           /* when the last result came */
+    char problem[LAB_BENCH_TEXT]; /* why the last run ended early */
+    int problem_set;
+    /* Of a lab that is no ladder, what measures it; else "". */
+    char command[LAB_BENCH_COMMAND];
+    struct lab_bench_slide *slides;
+    int slide_count;
+    struct lab_bench_size *sizes;
+    int size_count;
+    struct lab_bench_result
+        *rows; /* sizes within sets, variants within sizes */
+    int64_t row_count;
+};
+
+/* The program's side of the screen. All functions are called on the UI's
+ * thread. */
+struct lab_bench_model {
+    void *user;
+    const char *title;
+    const char *shape; /* how a size is written */
+    int64_t (*version)(void *user);
+    /* A copy of its own, to be released. */
+    enum lab_status (*snapshot)(void *user, struct lab_bench_data *out);
+    enum lab_status (*run)(void *user, int set);
+    void (*stop)(void *user);
+    enum lab_status (*sizes)(void *user, int set, const char *list);
+    /* `variant` NULL: of the fastest. The text is as typed; "" takes it back. */
+    enum lab_status (*predict)(void *user, int set, const char *variant,
+                               const char *size, const char *text);
+    /* The file's text, until the next call. */
+    enum lab_status (*source)(void *user, const char *file, const char **text,
+                              size_t *bytes);
+    enum lab_status (*write_text)(void *user, struct lab_doc *out);
+};
+
+LAB_C_BEGIN
+void lab_bench_data_init(struct lab_bench_data *data);
+void lab_bench_data_release(struct lab_bench_data *data);
+/* LAB_E_NOMEM: *to is empty then. */
+enum lab_status lab_bench_data_copy(struct lab_bench_data *to,
+                                    const struct lab_bench_data *from);
+/* The fastest result of a size, or NULL. */
+const struct lab_bench_result *lab_bench_best(const struct lab_bench_data *data,
+                                              int size);
+/* The result that a gain is over: the last one before it at its size that was
+ * timed and is no library's, in whatever precision; NULL: none. `row` is one of
+ * data->rows. */
+const struct lab_bench_result *
+lab_bench_gain_over(const struct lab_bench_data *data,
+                    const struct lab_bench_result *row);
+/* Fills of_library of a size's results: the speed over that of the fastest
+ * library of the same precision, NaN where there is none. */
+void lab_bench_relate(struct lab_bench_data *data, int size);
+
+/* Adds an empty set; returns its index, or -1: there are too many. */
+int lab_bench_model_add_set(struct lab_bench_data *data, const char *name,
+                            const char *device);
+/* The unit, and a waiting result for each size and variant of `lab`, with its
+ * prediction; what the set had goes. Errors: LAB_E_NOMEM. */
+enum lab_status lab_bench_model_plan(struct lab_bench_data *data, int set,
+                                     const struct lab_bench *lab);
+/* The ceilings, once they were measured. */
+void lab_bench_model_ceilings(struct lab_bench_data *data, int set,
+                              const struct lab_bench *lab);
+/* What was measured, with interned texts. */
+void lab_bench_result_of(const struct lab_bench *lab,
+                         const struct lab_ladder_row *row,
+                         struct lab_bench_result *out);
+/* Puts it in the place of the waiting one, which it returns; NULL: there is
+ * none. */
+const struct lab_bench_result *
+lab_bench_model_put(struct lab_bench_data *data, int set,
+                    const struct lab_bench *lab,
+                    const struct lab_bench_result *result);
+/* A kernel of a traced result: of several the longest counts. */
+void lab_bench_model_kernel(struct lab_bench_data *data, int set,
+                            const struct lab_bench *lab,
+                            const struct lab_timed_row *row,
+                            const struct lab_kernel_record *kernel,
+                            const struct lab_counters *counters);
+/* What is being checked (`size` NULL: at every size) or timed. */
+void lab_bench_model_state(struct lab_bench_data *data, int set,
+                           const struct lab_rung *rung, const char *size,
+                           enum lab_bench_progress state);
+/* The predictions of a set's results, anew. */
+void lab_bench_model_predict(struct lab_bench_data *data, int set,
+                             const struct lab_prediction *list, int n);
+/* A set "recorded" with that run of this lab that ships with the program and has
+ * most of its variants, then sizes, then is the newest (profiles/recorded).
+ * Errors: LAB_E_NOTFOUND, none does; LAB_E_DB. */
+enum lab_status lab_bench_model_recorded(struct lab_bench_data *data,
+                                         const struct lab_bench *lab);
+/* A set with the newest run of this lab on another backend that the learner's
+ * own database has, so that CPU and GPU are in one picture. Errors: the same. */
+enum lab_status lab_bench_model_earlier(struct lab_bench_data *data,
+                                        const struct lab_bench *lab);
+/* The lesson's figures of the course. Errors: LAB_E_NOMEM. */
+enum lab_status lab_bench_model_slides(struct lab_bench_data *data,
+                                       const struct lab_bench *lab);
+/* What this machine has beside them, in words: when results have changed. */
+void lab_bench_model_beside(struct lab_bench_data *data,
+                            const struct lab_operation *ladder);
+
+/* ---- predictions ---- */
+
+bool lab_prediction_any(const struct lab_prediction *p);
+/* One to four words in any order, separated by blanks, commas or colons: a rate
+ * ("8.2T", "900 GFLOP/s"; a bare number is G a second, or ns an item), or the
+ * time of a call ("3.5 ms"); what bounds it (LAB_ROOFLINE_WORDS; "mem" will
+ * do); the occupancy ("50%"). An empty text predicts nothing.
+ * LAB_E_USAGE: the word that is not understood, and what would be. */
+enum lab_status lab_prediction_parse(enum lab_bench_unit unit, const char *text,
+                                     struct lab_prediction *out);
+/* VARIANT=TEXT or VARIANT@SIZE=TEXT; the text as above. LAB_E_USAGE. */
+enum lab_status lab_prediction_pair(enum lab_bench_unit unit, const char *pair,
+                                    struct lab_prediction *out);
+/* The newest that fits, or NULL. `variant` "best": of the fastest. */
+const struct lab_prediction *
+lab_prediction_find(const struct lab_prediction *list, int n,
+                    const char *variant, const char *precision,
+                    const char *size);
+/* In the place of an earlier one of the same variant, precision and size.
+ * LAB_E_USAGE: there are too many. */
+enum lab_status lab_prediction_set(struct lab_prediction *list, int *n,
+                                   const struct lab_prediction *one);
+LAB_C_END

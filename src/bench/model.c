@@ -1,0 +1,909 @@
+/* A lab as data: results of the run at hand, of earlier runs and of those that
+ * ship with the program, the course's figures beside them, and what relates
+ * them. */
+#include "bench/model.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/datadir.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "bench/bench.h"
+#include "bench/text.h"
+#include "lesson/lesson.h"
+#include "profiler/roofline.h"
+#include "base/format.h"
+#include "report/suggest.h"
+#include "base/unknown.h"
+#include "report/variant_facts.h"
+#include "store/row_fields.h"
+#include "trace/intern.h"
+#include "trace/metric.h"
+
+/* ---- the data ---- */
+
+static enum lab_status no_memory(void)
+{
+    return lab_fail(LAB_E_NOMEM, "no memory for the rows of a lab");
+}
+
+/* Safe for a terminal, and kept. */
+static const char *visible(const char *text)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    lab_str_add_visible(&s, text ? text : "", text ? strlen(text) : 0, false);
+    const char *kept = lab_intern_text(lab_intern(lab_str_text(&s)));
+    lab_str_release(&s);
+    return kept;
+}
+
+void lab_bench_data_init(struct lab_bench_data *data)
+{
+    *data = (struct lab_bench_data){.running = -1, .at_size = -1};
+}
+
+void lab_bench_data_release(struct lab_bench_data *data)
+{
+    lab_free(data->slides);
+    lab_free(data->sizes);
+    lab_free(data->rows);
+    lab_bench_data_init(data);
+}
+
+static void *copy_of(const void *from, size_t n, size_t each)
+{
+    void *to = lab_alloc_array(n + 1, each);
+    if (to && n)
+        memcpy(to, from, n * each);
+    return to;
+}
+
+enum lab_status lab_bench_data_copy(struct lab_bench_data *to,
+                                    const struct lab_bench_data *from)
+{
+    *to = *from;
+    to->slides =
+        copy_of(from->slides, (size_t)from->slide_count, sizeof(*from->slides));
+    to->sizes =
+        copy_of(from->sizes, (size_t)from->size_count, sizeof(*from->sizes));
+    to->rows =
+        copy_of(from->rows, (size_t)from->row_count, sizeof(*from->rows));
+    if (to->slides && to->sizes && to->rows)
+        return LAB_OK;
+    lab_bench_data_release(to);
+    return no_memory();
+}
+
+/* The fastest of a size by its time, which orders variants of every unit; with
+ * `library` of the libraries of that precision. NULL: none. */
+static const struct lab_bench_result *fastest(const struct lab_bench_data *data,
+                                              int size, const char *library)
+{
+    const struct lab_bench_result *best = NULL;
+    for (int64_t i = 0; i < data->row_count; i++) {
+        const struct lab_bench_result *r = &data->rows[i];
+        bool fits =
+            !library || (r->library && strcmp(r->precision, library) == 0);
+        if (r->size_index == size && r->state == LAB_BENCH_DONE && fits &&
+            (!best || r->median_ns < best->median_ns))
+            best = r;
+    }
+    return best;
+}
+
+const struct lab_bench_result *lab_bench_best(const struct lab_bench_data *data,
+                                              int size)
+{
+    return fastest(data, size, NULL);
+}
+
+const struct lab_bench_result *
+lab_bench_gain_over(const struct lab_bench_data *data,
+                    const struct lab_bench_result *row)
+{
+    const struct lab_bench_result *over = NULL;
+    for (const struct lab_bench_result *r = data->rows; r < row; r++)
+        if (r->size_index == row->size_index && !r->library &&
+            r->state == LAB_BENCH_DONE)
+            over = r;
+    return over;
+}
+
+void lab_bench_relate(struct lab_bench_data *data, int size)
+{
+    for (int64_t i = 0; i < data->row_count; i++) {
+        struct lab_bench_result *r = &data->rows[i];
+        if (r->size_index != size || r->state != LAB_BENCH_DONE)
+            continue;
+        const struct lab_bench_result *l = fastest(data, size, r->precision);
+        r->of_library = l ? l->median_ns / r->median_ns : (double)NAN;
+    }
+}
+
+/* ---- sets, sizes, results ---- */
+
+int lab_bench_model_add_set(struct lab_bench_data *data, const char *name,
+                            const char *device)
+{
+    if (data->set_count == LAB_BENCH_SETS)
+        return -1;
+    struct lab_bench_set *set = &data->sets[data->set_count];
+    *set = (struct lab_bench_set){.ceiling = NAN};
+    lab_visible_copy(set->name, sizeof(set->name), name);
+    lab_visible_copy(set->device, sizeof(set->device), device);
+    return data->set_count++;
+}
+
+/* Takes out a set's sizes and results; the set stays. */
+static void clear_set(struct lab_bench_data *data, int set)
+{
+    int before = 0; /* sizes of the set before the one at hand */
+    int kept = 0;
+    int64_t rows = 0;
+    for (int64_t i = 0; i < data->row_count; i++)
+        if (data->rows[i].set != set)
+            data->rows[rows++] = data->rows[i];
+    data->row_count = rows;
+    for (int s = 0; s < data->size_count; s++) {
+        if (data->sizes[s].set == set) {
+            before++;
+            continue;
+        }
+        for (int64_t i = 0; i < rows && before; i++)
+            if (data->rows[i].size_index == s)
+                data->rows[i].size_index = s - before;
+        data->sizes[kept++] = data->sizes[s];
+    }
+    data->size_count = kept;
+}
+
+/* -1: no memory. */
+static int add_size(struct lab_bench_data *data, int set, const char *text,
+                    double x)
+{
+    struct lab_bench_size *grown = lab_realloc_array(
+        data->sizes, (size_t)data->size_count + 1, sizeof(*grown));
+    if (!grown)
+        return -1;
+    data->sizes = grown;
+    struct lab_bench_size *size = &grown[data->size_count];
+    *size = (struct lab_bench_size){.set = set, .text = visible(text), .x = x};
+    lab_prediction_init(&size->best);
+    return data->size_count++;
+}
+
+static struct lab_bench_result *add_row(struct lab_bench_data *data, int set,
+                                        int size)
+{
+    struct lab_bench_result *grown = lab_realloc_array(
+        data->rows, (size_t)data->row_count + 1, sizeof(*grown));
+    if (!grown)
+        return NULL;
+    data->rows = grown;
+    struct lab_bench_result *row = &grown[data->row_count++];
+    lab_bench_result_init(row);
+    row->set = set;
+    row->size_index = size;
+    row->size = data->sizes[size].text;
+    return row;
+}
+
+static struct lab_bench_result *find_row(struct lab_bench_data *data, int set,
+                                         const char *variant,
+                                         const char *precision,
+                                         const char *size)
+{
+    for (int64_t i = 0; i < data->row_count; i++) {
+        struct lab_bench_result *r = &data->rows[i];
+        if (r->set == set && strcmp(r->variant, variant) == 0 &&
+            strcmp(r->precision, precision) == 0 && strcmp(r->size, size) == 0)
+            return r;
+    }
+    return NULL;
+}
+
+static void take_unit(struct lab_bench_data *data,
+                      const struct lab_operation *ladder)
+{
+    data->unit = ladder->unit;
+    data->item = ladder->item;
+}
+
+static void describe(struct lab_bench_result *r, const struct lab_rung *rung)
+{
+    r->variant = rung->name;
+    r->idea = rung->idea;
+    r->source = rung->source ? rung->source : "";
+    r->precision = lab_precision_name(rung->precision);
+    r->library = rung->model.library;
+    r->wrong_on_purpose = rung->wrong_on_purpose;
+}
+
+enum lab_status lab_bench_model_plan(struct lab_bench_data *data, int set,
+                                     const struct lab_bench *lab)
+{
+    clear_set(data, set);
+    take_unit(data, lab->ladder);
+    for (int s = 0; s < lab->n_sizes; s++) {
+        const struct lab_ladder_size *size = &lab->sizes[s];
+        int at = add_size(data, set, size->text, (double)size->dim[0]);
+        for (int r = 0; r < lab->n_rungs && at >= 0; r++) {
+            struct lab_bench_result *row = add_row(data, set, at);
+            if (!row)
+                return no_memory();
+            describe(row, lab->rungs[r]);
+        }
+        if (at < 0)
+            return no_memory();
+    }
+    lab_bench_model_predict(data, set, lab->predictions, lab->n_predictions);
+    return LAB_OK;
+}
+
+static void predict(struct lab_prediction *out, const struct lab_prediction *p)
+{
+    lab_prediction_init(out);
+    if (p)
+        *out = *p;
+}
+
+void lab_bench_model_predict(struct lab_bench_data *data, int set,
+                             const struct lab_prediction *list, int n)
+{
+    for (int s = 0; s < data->size_count; s++)
+        if (data->sizes[s].set == set)
+            predict(
+                &data->sizes[s].best,
+                lab_prediction_find(list, n, "best", "", data->sizes[s].text));
+    for (int64_t i = 0; i < data->row_count; i++) {
+        struct lab_bench_result *r = &data->rows[i];
+        if (r->set == set)
+            predict(&r->predicted, lab_prediction_find(list, n, r->variant,
+                                                       r->precision, r->size));
+    }
+}
+
+/* ---- a run ---- */
+
+static void name_ceiling(struct lab_bench_set *set, double per_s,
+                         const char *name)
+{
+    set->ceiling = per_s;
+    snprintf(set->ceiling_name, sizeof(set->ceiling_name), "%s", name);
+}
+
+/* The highest one of the precisions that were measured. */
+void lab_bench_model_ceilings(struct lab_bench_data *data, int set,
+                              const struct lab_bench *lab)
+{
+    struct lab_bench_set *to = &data->sets[set];
+    const struct lab_ladder_machine *m = &lab->machine;
+    char name[48];
+    name_ceiling(to, NAN, "");
+    if (data->unit == LAB_UNIT_BYTES && m->copy_bytes_s > 0)
+        name_ceiling(to, m->copy_bytes_s, "a copy");
+    for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
+        bool used = false;
+        for (int r = 0; r < lab->n_rungs; r++)
+            used = used || lab->rungs[r]->precision == (enum lab_precision)p;
+        if (data->unit != LAB_UNIT_FLOPS || !used || !(m->flops[p] > 0) ||
+            m->flops[p] <= to->ceiling)
+            continue;
+        snprintf(name, sizeof(name), "%s %s",
+                 lab_precision_name((enum lab_precision)p),
+                 p == LAB_FP32 && m->fp32_by_fma ? "multiply-adds" : "product");
+        name_ceiling(to, m->flops[p], name);
+    }
+}
+
+/* What a time says, held against the ceilings of the same run. */
+static void find_bound(const struct lab_bench_data *data, double copy,
+                       double flops, struct lab_bench_result *row)
+{
+    double per_s[LAB_CEILING_ROOFS];
+    struct lab_roofline_point point;
+    struct lab_roofline_work work = {.time_ns = row->median_ns,
+                                     .flop = row->flop,
+                                     .bytes = row->bytes,
+                                     .occupancy_pct = NAN,
+                                     .blocks = LAB_UNKNOWN,
+                                     .sm_count = LAB_UNKNOWN,
+                                     .kernels = LAB_UNKNOWN,
+                                     .floor_ns = NAN,
+                                     .kernels_ns = NAN};
+    lab_counters_init(&work.counted);
+    work.arithmetic = lab_roofline_precision(row->precision);
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++)
+        per_s[i] = NAN;
+    per_s[LAB_CEILING_COPY] = copy;
+    if (work.arithmetic < LAB_CEILING_ROOFS)
+        per_s[work.arithmetic] = flops;
+    lab_roofline_place(&point, &work, per_s);
+    if (data->unit == LAB_UNIT_TIME) /* one item after the other */
+        point.verdict = LAB_ROOFLINE_LATENCY;
+    const char *name = lab_roofline_verdict_name(point.verdict);
+    row->bound = name && name[0] ? name : NULL;
+}
+
+/* A time of the call at hand is a rate of it; NaN: no rate is predicted. */
+static double rate_predicted(const struct lab_bench *lab,
+                             const struct lab_ladder_row *row)
+{
+    const struct lab_prediction *p = lab_prediction_find(
+        lab->predictions, lab->n_predictions, row->rung->name,
+        lab_precision_name(row->rung->precision), row->size.text);
+    if (!p || isnan(p->time_ns))
+        return p ? p->rate : (double)NAN;
+    if (lab->ladder->unit == LAB_UNIT_TIME)
+        return p->time_ns * 1e-9 / lab->ladder->items(row->size.dim);
+    double work = lab->ladder->unit == LAB_UNIT_FLOPS ? row->flop : row->bytes;
+    return work / (p->time_ns * 1e-9);
+}
+
+void lab_bench_result_of(const struct lab_bench *lab,
+                         const struct lab_ladder_row *row,
+                         struct lab_bench_result *out)
+{
+    lab_bench_result_init(out);
+    describe(out, row->rung);
+    out->place = lab->place;
+    out->lab = lab->ladder->name;
+    out->size = visible(row->size.text);
+    out->status = lab_status_text(row->status);
+    out->reason = row->reason[0] ? visible(row->reason) : NULL;
+    out->note = row->note.text[0] ? visible(row->note.text) : NULL;
+    out->unit = visible(lab->unit);
+    out->repeats = row->repeats;
+    out->flush_bytes = lab_bench_flushed(lab);
+    out->check_error = row->check_error;
+    out->sample_error = row->sample_error;
+    out->error = row->error;
+    out->min_ns = row->min_ns;
+    out->quarter_ns = row->quarter_ns;
+    out->median_ns = row->median_ns;
+    out->three_quarters_ns = row->three_quarters_ns;
+    out->max_ns = row->max_ns;
+    out->flop = row->flop;
+    out->bytes = row->bytes;
+    out->traffic_bytes = row->traffic;
+    out->rate = row->rate;
+    out->rate_model = row->rate_model;
+    out->rate_predicted = rate_predicted(lab, row);
+    out->gain = row->gain;
+    out->gain_model = row->gain_model;
+    out->share = row->share;
+    out->ceiling_copy = lab->machine.copy_bytes_s;
+    out->ceiling_fp32 = lab->machine.flops[LAB_FP32];
+    out->sm_clock_before_hz = row->before.sm_clock_hz;
+    out->sm_clock_after_hz = row->after.sm_clock_hz;
+    out->memory_clock_hz = row->after.memory_clock_hz;
+    out->temperature_c = row->after.temperature_c;
+    out->power_w = row->after.power_w;
+    if (row->note.workspace_bytes >= 0)
+        out->workspace_bytes = row->note.workspace_bytes;
+    out->wrong = row->wrong;
+    out->compared = row->compared;
+    out->state = row->status ? LAB_BENCH_FAILED : LAB_BENCH_DONE;
+}
+
+const struct lab_bench_result *
+lab_bench_model_put(struct lab_bench_data *data, int set,
+                    const struct lab_bench *lab,
+                    const struct lab_bench_result *result)
+{
+    struct lab_bench_result *to =
+        find_row(data, set, result->variant, result->precision, result->size);
+    if (!to)
+        return NULL;
+    struct lab_bench_result planned = *to;
+    *to = *result;
+    to->set = planned.set;
+    to->size_index = planned.size_index;
+    to->predicted = planned.predicted;
+    int p = 0;
+    while (p < LAB_PRECISION_COUNT - 1 &&
+           strcmp(lab_precision_name((enum lab_precision)p), to->precision))
+        p++;
+    if (to->state == LAB_BENCH_DONE)
+        find_bound(data, lab->machine.copy_bytes_s, lab->machine.flops[p], to);
+    lab_bench_relate(data, to->size_index);
+    return to;
+}
+
+/* "128 x 4", without sides of 1. */
+static void put_sides(const int64_t *v, char *out, size_t cap)
+{
+    if (v[0] == LAB_UNKNOWN)
+        snprintf(out, cap, "n/a");
+    else if (v[2] > 1)
+        snprintf(out, cap, "%" PRId64 " x %" PRId64 " x %" PRId64, v[0], v[1],
+                 v[2]);
+    else if (v[1] > 1)
+        snprintf(out, cap, "%" PRId64 " x %" PRId64, v[0], v[1]);
+    else
+        snprintf(out, cap, "%" PRId64, v[0]);
+}
+
+/* A kernel as the store has it: there is no wider one. */
+static void put_kernel(struct lab_bench_result *to,
+                       const struct lab_kernel_row *k,
+                       const struct lab_counters *c)
+{
+    char grid[64];
+    char block[64];
+    double ns = lab_to_real(k->time_ns);
+    double dram = c->dram_read_bytes + c->dram_write_bytes;
+    to->kernels++;
+    if (!isnan(dram))
+        to->dram_bytes = isnan(to->dram_bytes) ? dram : to->dram_bytes + dram;
+    bool longer = isnan(to->kernel_ns) ? !isnan(ns) : ns > to->kernel_ns;
+    if (to->kernels > 1 && !longer)
+        return;
+    put_sides(k->grid, grid, sizeof(grid));
+    put_sides(k->block, block, sizeof(block));
+    to->kernel = visible(k->short_name);
+    snprintf(to->launch, sizeof(to->launch), "%s blocks of %s", grid, block);
+    to->kernel_ns = ns;
+    to->occupancy_pct = k->occupancy_pct;
+    to->achieved_pct = c->achieved_occupancy_pct;
+    to->registers = lab_to_real(k->registers_per_thread);
+    to->shared_bytes = lab_to_real(k->shared_bytes);
+}
+
+static void put_record(struct lab_bench_result *to,
+                       const struct lab_kernel_record *k,
+                       const struct lab_counters *c)
+{
+    bool timed = k->start_ns != LAB_UNKNOWN && k->end_ns != LAB_UNKNOWN;
+    struct lab_kernel_row row = {
+        .short_name = lab_intern_text(k->short_name),
+        .time_ns = timed ? k->end_ns - k->start_ns : LAB_UNKNOWN,
+        .registers_per_thread = k->registers_per_thread,
+        .shared_bytes =
+            (int64_t)k->static_shared_bytes + k->dynamic_shared_bytes,
+        .occupancy_pct = k->occupancy_pct};
+    for (int i = 0; i < 3; i++) {
+        row.grid[i] = k->grid[i];
+        row.block[i] = k->block[i];
+    }
+    put_kernel(to, &row, c);
+}
+
+void lab_bench_model_kernel(struct lab_bench_data *data, int set,
+                            const struct lab_bench *lab,
+                            const struct lab_timed_row *row,
+                            const struct lab_kernel_record *kernel,
+                            const struct lab_counters *counters)
+{
+    struct lab_bench_result *to = find_row(
+        data, set, row->rung->name, lab_precision_name(row->rung->precision),
+        lab->sizes[row->size].text);
+    if (to)
+        put_record(to, kernel, counters);
+}
+
+void lab_bench_model_state(struct lab_bench_data *data, int set,
+                           const struct lab_rung *rung, const char *size,
+                           enum lab_bench_progress state)
+{
+    const char *precision = lab_precision_name(rung->precision);
+    for (int64_t i = 0; i < data->row_count; i++) {
+        struct lab_bench_result *r = &data->rows[i];
+        if (r->set == set && strcmp(r->variant, rung->name) == 0 &&
+            strcmp(r->precision, precision) == 0 &&
+            (!size || strcmp(r->size, size) == 0) &&
+            r->state != LAB_BENCH_DONE && r->state != LAB_BENCH_FAILED)
+            r->state = state;
+    }
+}
+
+static int find_size(const struct lab_bench_data *data, int set,
+                     const char *text)
+{
+    for (int s = 0; s < data->size_count; s++)
+        if (data->sizes[s].set == set && strcmp(data->sizes[s].text, text) == 0)
+            return s;
+    return -1;
+}
+
+/* What has a column; its texts made safe and kept. */
+static void take_stored(struct lab_bench_result *to,
+                        const struct lab_bench_result *from)
+{
+    const struct lab_fields *f = &lab_bench_result_fields;
+    const char *size = to->size;
+    for (int i = 0; i < f->count; i++) {
+        size_t at = f->list[i].at;
+        const char *const *text =
+            (const char *const *)(const void *)((const char *)from + at);
+        if (f->list[i].kind != LAB_FIELD_TEXT)
+            memcpy((char *)to + at, (const char *)from + at, sizeof(double));
+        else
+            *(const char **)(void *)((char *)to + at) =
+                *text && **text ? visible(*text) : NULL;
+    }
+    bool done = to->status && strcmp(to->status, "done") == 0;
+    to->size = size;
+    to->state = done ? LAB_BENCH_DONE : LAB_BENCH_FAILED;
+    to->variant = to->variant ? to->variant : "";
+    to->precision = to->precision ? to->precision : "";
+    to->reason = done ? NULL : to->reason ? to->reason : to->status;
+    to->idea = "";
+    to->source = "";
+}
+
+/* The ceiling of fp32 and of memory are kept with a row. */
+static void stored_ceiling(struct lab_bench_data *data, int set,
+                           const struct lab_bench_result *from,
+                           struct lab_bench_result *to)
+{
+    struct lab_bench_set *s = &data->sets[set];
+    bool fp32 = strcmp(to->precision, "fp32") == 0;
+    if (data->unit == LAB_UNIT_BYTES && from->ceiling_copy > 0) {
+        name_ceiling(s, from->ceiling_copy, "a copy");
+        to->share = to->rate / from->ceiling_copy;
+    } else if (data->unit == LAB_UNIT_FLOPS && from->ceiling_fp32 > 0) {
+        name_ceiling(s, from->ceiling_fp32, "fp32");
+        if (fp32)
+            to->share = to->rate / from->ceiling_fp32;
+    }
+    if (to->state == LAB_BENCH_DONE)
+        find_bound(data, from->ceiling_copy,
+                   fp32 ? from->ceiling_fp32 : (double)NAN, to);
+}
+
+/* kernels/labs/gemm/tile.cu, or kernels/labs/saxpy/saxpy.cu for small rungs. */
+static void guess_source(struct lab_bench_result *to, const char *lab)
+{
+    const char *const names[] = {to->variant, lab};
+    for (int i = 0; i < 2; i++) {
+        char file[96];
+        struct lab_str path;
+        lab_str_init(&path);
+        snprintf(file, sizeof(file), "kernels/labs/%.28s/%.31s.cu", lab,
+                 names[i]);
+        bool there = !lab_data_path(file, &path) &&
+                     access(lab_str_text(&path), R_OK) == 0;
+        lab_str_release(&path);
+        if (there) {
+            to->source = visible(file);
+            return;
+        }
+    }
+}
+
+/* Idea and source stand in the tables of the CUDA module. Where that cannot be
+ * loaded, the name says whether a rung is the library's and where its file may
+ * be. */
+static void describe_stored(struct lab_bench_result *to,
+                            const struct lab_operation *ladder)
+{
+    const struct lab_cuda_module *module = NULL;
+    const struct lab_rung *r;
+    to->library = lab_variant_is_library(to->variant);
+    guess_source(to, ladder->name);
+    if (lab_cuda_load(&module))
+        return;
+    for (int i = 0; (r = module->backend->rung(NULL, ladder->name, i)); i++) {
+        if (strcmp(r->name, to->variant) == 0 &&
+            strcmp(lab_precision_name(r->precision), to->precision) == 0) {
+            describe(to, r);
+            return;
+        }
+    }
+}
+
+/* ---- results of other runs ---- */
+
+enum { LAUNCHES = 1024 };
+
+struct taking {
+    struct lab_bench_data *data;
+    const struct lab_bench *lab;
+    const char *name; /* of the set; NULL: by its backend */
+    const char *but;  /* not on this backend; NULL: on any */
+    int set;
+    enum lab_status status;
+    struct launch {
+        int64_t exec;
+        int64_t row; /* of data->rows */
+    } launches[LAUNCHES];
+    int n_launches;
+};
+
+static bool take_kernel(void *user, const struct lab_kernel_row *k)
+{
+    struct taking *t = user;
+    struct lab_counters none;
+    lab_counters_init(&none);
+    for (int i = 0; i < t->n_launches; i++)
+        if (t->launches[i].exec == k->exec)
+            put_kernel(&t->data->rows[t->launches[i].row], k, &none);
+    return true;
+}
+
+static enum lab_status add_stored(struct taking *t,
+                                  const struct lab_bench_result *row)
+{
+    struct lab_bench_data *data = t->data;
+    const struct lab_operation *ladder = t->lab->ladder;
+    struct lab_ladder_size size;
+    const char *text = row->size ? row->size : "";
+    take_unit(data, ladder);
+    if (lab_ladder_size(ladder, text, strlen(text), &size))
+        return LAB_OK; /* of another program's size: left out */
+    int at = find_size(data, t->set, size.text);
+    if (at < 0)
+        at = add_size(data, t->set, size.text, (double)size.dim[0]);
+    struct lab_bench_result *to = at < 0 ? NULL : add_row(data, t->set, at);
+    if (!to)
+        return no_memory();
+    take_stored(to, row);
+    describe_stored(to, ladder);
+    stored_ceiling(data, t->set, row, to);
+    lab_bench_relate(data, at);
+    if (row->traced_exec != LAB_UNKNOWN && t->n_launches < LAUNCHES)
+        t->launches[t->n_launches++] =
+            (struct launch){row->traced_exec, to - data->rows};
+    return LAB_OK;
+}
+
+static bool take_row(void *user, const struct lab_bench_result *row)
+{
+    struct taking *t = user;
+    if (row->lab && strcmp(row->lab, t->lab->ladder->name) == 0)
+        t->status = add_stored(t, row);
+    return t->status == LAB_OK;
+}
+
+static bool take_run(void *user, const struct lab_run_row *run)
+{
+    struct taking *t = user;
+    struct lab_str device;
+    lab_str_init(&device);
+    lab_str_add_visible(&device, run->device ? run->device : "",
+                        run->device ? strlen(run->device) : 0, false);
+    bool cpu = run->backend && strcmp(run->backend, "cpu") == 0;
+    t->set = lab_bench_model_add_set(t->data,
+                                     t->name ? t->name
+                                     : cpu   ? "CPU"
+                                             : "GPU",
+                                     lab_str_text(&device));
+    if (t->set >= 0) {
+        struct lab_bench_set *set = &t->data->sets[t->set];
+        snprintf(set->badge, sizeof(set->badge), "%s on %.40s",
+                 t->name ? t->name : "measured", lab_str_text(&device));
+        snprintf(set->note, sizeof(set->note), "run %lld of %.10s",
+                 (long long)run->id, run->started ? run->started : "");
+    }
+    lab_str_release(&device);
+    return false;
+}
+
+/* Of this lesson, else of any of the ladder. */
+static enum lab_status find_run(struct lab_database *db,
+                                const struct lab_bench *lab, const char *but,
+                                int64_t *run)
+{
+    const char *ladder = lab->ladder->name;
+    enum lab_status st = LAB_E_NOTFOUND;
+    if (lab->lesson)
+        st = lab_bench_run_fullest(db, ladder, lab->lesson->id, but, run);
+    if (st == LAB_E_NOTFOUND)
+        st = lab_bench_run_fullest(db, ladder, NULL, but, run);
+    return st;
+}
+
+static enum lab_status read_run(struct taking *t, struct lab_database *db)
+{
+    int64_t run = 0;
+    enum lab_status st = find_run(db, t->lab, t->but, &run);
+    if (!st)
+        st = lab_query_run(db, run, take_run, t);
+    if (!st && t->set < 0)
+        st = lab_fail(LAB_E_NOTFOUND, "there is no such run");
+    if (!st)
+        st = lab_bench_results_read(db, run, take_row, t);
+    const struct lab_kernel_filter all = {.limit = 0};
+    if (!st && t->n_launches)
+        st = lab_query_kernels(db, run, &all, take_kernel, t);
+    return st ? st : t->status;
+}
+
+static enum lab_status read_file(struct taking *t, const char *path)
+{
+    struct lab_database_options options = {.read_only = true,
+                                           .busy_timeout_ms = 500};
+    struct lab_database *db = NULL;
+    t->set = -1;
+    if (access(path, R_OK))
+        return lab_fail(LAB_E_NOTFOUND, "%s is not there", path);
+    enum lab_status st = lab_database_open(&db, path, &options);
+    if (!st)
+        st = read_run(t, db);
+    lab_database_close(db);
+    return st;
+}
+
+enum lab_status lab_bench_model_recorded(struct lab_bench_data *data,
+                                         const struct lab_bench *lab)
+{
+    struct taking t = {
+        .data = data, .lab = lab, .name = "recorded"}; /* 17 KiB */
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &path);
+    if (!st)
+        st = read_file(&t, lab_str_text(&path));
+    lab_str_release(&path);
+    return st;
+}
+
+enum lab_status lab_bench_model_earlier(struct lab_bench_data *data,
+                                        const struct lab_bench *lab)
+{
+    struct taking t = {
+        .data = data, .lab = lab, .but = lab->backend->ops->name};
+    struct lab_str path;
+    enum lab_status st = LAB_OK;
+    lab_str_init(&path);
+    if (lab->options->db)
+        lab_str_add(&path, lab->options->db);
+    else
+        st = lab_database_default_path(&path);
+    if (!st)
+        st = read_file(&t, lab_str_text(&path));
+    lab_str_release(&path);
+    return st;
+}
+
+/* ---- the course's figures ---- */
+
+/* FLOP/s or B/s of a figure; NaN where it is no rate of this ladder. */
+static double rate_of(const struct lab_bench_data *data,
+                      const struct lab_lesson_slide *s)
+{
+    static const struct {
+        const char *name;
+        enum lab_bench_unit unit;
+        double scale;
+    } rates[] = {{"GFLOP/s", LAB_UNIT_FLOPS, 1e9},
+                 {"TFLOP/s", LAB_UNIT_FLOPS, 1e12},
+                 {"GB/s", LAB_UNIT_BYTES, 1e9},
+                 {"TB/s", LAB_UNIT_BYTES, 1e12}};
+    for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++)
+        if (rates[i].unit == data->unit && strcmp(s->unit, rates[i].name) == 0)
+            return s->value * rates[i].scale;
+    return NAN;
+}
+
+enum lab_status lab_bench_model_slides(struct lab_bench_data *data,
+                                       const struct lab_bench *lab)
+{
+    const struct lab_lesson_lab *from = lab->lesson ? &lab->lesson->lab : NULL;
+    int n = from ? from->n_slides : 0;
+    lab_free(data->slides);
+    data->slide_count = 0;
+    data->slides = lab_alloc_array((size_t)n + 1, sizeof(*data->slides));
+    if (!data->slides)
+        return lab_fail(LAB_E_NOMEM, "no memory for the course's figures");
+    for (int i = 0; i < n; i++) {
+        const struct lab_lesson_slide *s = &from->slides[i];
+        struct lab_bench_slide *to = &data->slides[data->slide_count++];
+        struct lab_ladder_size size = {.dim = {0}};
+        *to = (struct lab_bench_slide){.course = s, .rate = rate_of(data, s)};
+        if (lab->ladder &&
+            !lab_ladder_size(lab->ladder, s->size, strlen(s->size), &size))
+            to->x = (double)size.dim[0];
+    }
+    return LAB_OK;
+}
+
+static bool same_size(const struct lab_operation *l, const char *a,
+                      const char *b)
+{
+    struct lab_ladder_size p;
+    struct lab_ladder_size q;
+    return !lab_ladder_size(l, a, strlen(a), &p) &&
+           !lab_ladder_size(l, b, strlen(b), &q) &&
+           memcmp(p.dim, q.dim, sizeof(p.dim)) == 0;
+}
+
+/* Of a figure that names none: networks and most labs are fp32. */
+static const char *usual_precision(const struct lab_bench_data *data)
+{
+    for (int64_t i = 0; i < data->row_count; i++)
+        if (strcmp(data->rows[i].precision, "fp32") == 0)
+            return "fp32";
+    return "fp64";
+}
+
+/* The variant that the figure names, else the fastest, in the same precision;
+ * what runs here before what was recorded elsewhere. */
+static const struct lab_bench_result *
+find_beside(const struct lab_bench_data *data,
+            const struct lab_operation *ladder,
+            const struct lab_lesson_slide *slide, bool here)
+{
+    const struct lab_bench_result *best = NULL;
+    const char *precision =
+        slide->precision ? slide->precision : usual_precision(data);
+    for (int64_t i = 0; i < data->row_count; i++) {
+        const struct lab_bench_result *r = &data->rows[i];
+        if (r->state != LAB_BENCH_DONE || data->sets[r->set].runs != here ||
+            strcmp(r->precision, precision) != 0 ||
+            (slide->rung && strcmp(r->variant, slide->rung) != 0) ||
+            !same_size(ladder, slide->size, r->size))
+            continue;
+        if (!best || r->median_ns < best->median_ns)
+            best = r;
+    }
+    return best;
+}
+
+static void put_number(double v, const char *unit, char *out, size_t cap)
+{
+    snprintf(out, cap, v < 10000 ? "%.4g %s" : "%.0f %s", v, unit);
+}
+
+/* In the slide's own unit. */
+static void put_figure(const struct lab_bench_data *data,
+                       const struct lab_bench_slide *slide,
+                       const struct lab_bench_result *r, char *out, size_t cap)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    const struct lab_lesson_slide *s = slide->course;
+    if (!isnan(slide->rate)) {
+        put_number(r->rate / (slide->rate / s->value), s->unit, out, cap);
+        return;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        if (strcmp(s->unit, times[i].name) == 0) {
+            put_number(r->median_ns / times[i].ns, s->unit, out, cap);
+            return;
+        }
+    }
+    bool mb = strcmp(s->unit, "MB") == 0;
+    if ((mb || strcmp(s->unit, "MiB") == 0) &&
+        r->workspace_bytes == LAB_UNKNOWN)
+        snprintf(out, cap, "%s says none", r->variant);
+    else if (mb || strcmp(s->unit, "MiB") == 0)
+        put_number((double)r->workspace_bytes / (mb ? 1e6 : 1048576), s->unit,
+                   out, cap);
+    else
+        lab_bench_rate_text(data, r->rate, out, cap);
+}
+
+void lab_bench_model_beside(struct lab_bench_data *data,
+                            const struct lab_operation *ladder)
+{
+    for (int i = 0; i < data->slide_count; i++) {
+        struct lab_bench_slide *s = &data->slides[i];
+        char figure[48];
+        const struct lab_bench_result *r =
+            find_beside(data, ladder, s->course, true);
+        bool here = r != NULL;
+        if (!here)
+            r = find_beside(data, ladder, s->course, false);
+        s->recorded_on[0] = '\0';
+        if (!r) {
+            snprintf(s->here, sizeof(s->here), "not measured at %.40s",
+                     s->course->size);
+            continue;
+        }
+        put_figure(data, s, r, figure, sizeof(figure));
+        snprintf(s->here, sizeof(s->here), "%.40s (%.40s)", figure, r->variant);
+        const char *device = data->sets[r->set].device;
+        if (!here)
+            snprintf(s->recorded_on, sizeof(s->recorded_on), "%s",
+                     device[0] ? device : "another machine");
+    }
+}

@@ -1,0 +1,568 @@
+/* What `lapenna-lab lab` prints of a ladder: a table for each size with what it
+ * shows in words, results of other machines, the course's figures; or a line of
+ * JSON for each. */
+#include "bench/bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/unknown.h"
+#include "bench/text.h"
+#include "lesson/lesson.h"
+#include "report/json_fields.h"
+#include "report/json_line.h"
+#include "report/print.h"
+#include "report/text_table.h"
+
+enum { RATE_COLUMNS = 8 };
+
+static void print_head(const struct lab_bench *lab)
+{
+    const struct lab_ladder_machine *m = &lab->machine;
+    char words[64];
+    lab_print_wrap(lab_print_columns(), 0);
+    lab_printf(stdout, "%s: %s, %s, on %s (%s)\n", lab->ladder->name,
+               lab->title, lab_bench_precisions(lab, words, sizeof(words)),
+               m->info.name, lab->backend->ops->name);
+    lab_printf(stdout, "ceilings measured now: copy %.4g GB/s",
+               m->copy_bytes_s / 1e9);
+    for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
+        if (!isnan(m->flops[p]))
+            lab_printf(stdout, ", %s %s %.4g GFLOP/s",
+                       lab_precision_name((enum lab_precision)p),
+                       p == LAB_FP32 && m->fp32_by_fma ? "multiply-adds"
+                                                       : "product",
+                       m->flops[p] / 1e9);
+    }
+    lab_printf(stdout, "\n");
+    lab_printf(stdout,
+               "%d repeats each; before each %.4g MiB are read, to evict the "
+               "inputs from the caches; rungs are compared with double "
+               "first\n",
+               lab->repeats, (double)lab_bench_flushed(lab) / 1048576);
+    lab_printf(stdout, "gain is over the previous hand-written rung; "
+                       "the model counts the accesses of a kernel's "
+                       "text and knows no cache, so a rung can pass it\n");
+}
+
+/* ---- the table of a size ---- */
+
+/* Its results so far, in their order. */
+struct page {
+    const struct lab_bench *lab;
+    const struct lab_bench_data *data;
+    int size; /* of data->sizes */
+};
+
+static const struct lab_bench_result *next(const struct page *p,
+                                           const struct lab_bench_result *r)
+{
+    const struct lab_bench_result *end = p->data->rows + p->data->row_count;
+    for (r = r ? r + 1 : p->data->rows; r < end; r++)
+        if (r->size_index == p->size && r->state >= LAB_BENCH_DONE)
+            return r;
+    return NULL;
+}
+
+static bool has_precisions(const struct lab_bench *lab)
+{
+    for (int i = 0; i < lab->n_rungs; i++) {
+        if (lab->rungs[i]->precision != LAB_FP32)
+            return true;
+    }
+    return false;
+}
+
+static bool has_errors(const struct page *p)
+{
+    for (const struct lab_bench_result *r = NULL; (r = next(p, r));) {
+        if (!isnan(r->error))
+            return true;
+    }
+    return false;
+}
+
+static void add_rate(struct lab_text_table *t, const struct lab_bench *lab,
+                     double v)
+{
+    lab_text_table_add_real(t, v / lab_bench_scale(lab), 4);
+}
+
+static void add_result(struct lab_text_table *t, const struct page *p,
+                       const struct lab_bench_result *r, bool errors)
+{
+    char text[120];
+    bool failed = r->state == LAB_BENCH_FAILED;
+    lab_text_table_add(t, r->variant);
+    if (has_precisions(p->lab))
+        lab_text_table_add(t, r->precision);
+    lab_text_table_add_ns(t, failed ? LAB_UNKNOWN : llround(r->median_ns));
+    lab_text_table_add_ns(t, failed ? LAB_UNKNOWN : llround(r->min_ns));
+    lab_text_table_add_share(t, (r->three_quarters_ns - r->quarter_ns) /
+                                    r->median_ns);
+    add_rate(t, p->lab, r->rate);
+    lab_text_table_add_share(t, r->share);
+    lab_text_table_add_share(t, r->of_library);
+    add_rate(t, p->lab, r->rate_model);
+    lab_text_table_add_times(t, r->gain);
+    lab_text_table_add_times(t, r->gain_model);
+    if (errors && isnan(r->error))
+        lab_text_table_add(t, NULL);
+    else if (errors)
+        lab_text_table_addf(t, "%.1e", r->error);
+    if (p->lab->n_predictions) {
+        lab_text_table_add(
+            t, lab_prediction_text(p->data, &r->predicted, text, sizeof(text)));
+        lab_text_table_add(t, lab_prediction_ratio_short(p->data->unit,
+                                                         &r->predicted, r, text,
+                                                         sizeof(text)));
+    }
+    lab_text_table_add(t, r->idea);
+}
+
+/* "workspace 72 MiB": beside the tensors. */
+static void write_workspace(const struct lab_bench_result *r, char *out,
+                            size_t bytes)
+{
+    double mib = (double)r->workspace_bytes / (1024.0 * 1024.0);
+    if (r->workspace_bytes < 0)
+        out[0] = '\0';
+    else if (r->workspace_bytes == 0)
+        snprintf(out, bytes, "no workspace");
+    else if (mib < 0.01)
+        snprintf(out, bytes, "workspace %lld bytes",
+                 (long long)r->workspace_bytes);
+    else
+        snprintf(out, bytes,
+                 mib < 1000 ? "workspace %.3g MiB" : "workspace %.0f MiB", mib);
+}
+
+/* "1.71 times as fast as its model: caches serve ..." */
+static void print_passed(const struct page *p, const struct lab_bench_result *r)
+{
+    enum lab_bench_unit unit = p->data->unit;
+    const char *why = lab_bench_model_passed(unit, r->rate, r->rate_model,
+                                             r->bytes, r->traffic_bytes);
+    if (why)
+        lab_printf(stdout, "  %s: %.2f times as fast as its model: %s\n",
+                   r->variant,
+                   unit == LAB_UNIT_TIME ? r->rate_model / r->rate
+                                         : r->rate / r->rate_model,
+                   why);
+}
+
+static void print_notes(const struct page *p)
+{
+    char workspace[64];
+    double share = NAN;
+    for (const struct lab_bench_result *r = NULL; (r = next(p, r));) {
+        share = fmax(share, r->share);
+        write_workspace(r, workspace, sizeof(workspace));
+        const char *note = r->note ? r->note : "";
+        if (r->state == LAB_BENCH_FAILED)
+            lab_printf(stdout, "  %s: %s\n", r->variant,
+                       r->reason ? r->reason : "");
+        else if (note[0] || workspace[0])
+            lab_printf(stdout, "  %s: %s%s%s\n", r->variant, note,
+                       note[0] && workspace[0] ? ", " : "", workspace);
+        if (r->state == LAB_BENCH_DONE)
+            print_passed(p, r);
+    }
+    /* Once for all results of a size. */
+    const char *why = lab_bench_ceiling_passed(p->data->unit, share);
+    if (why)
+        lab_printf(stdout, "  of ceiling: %s\n", why);
+}
+
+static void print_ratio(const struct page *p, const char *name,
+                        const struct lab_prediction *predicted,
+                        const struct lab_bench_result *r)
+{
+    char text[320];
+    struct lab_prediction timed = *predicted;
+    timed.occupancy_pct = NAN; /* known when its kernels were traced */
+    lab_prediction_ratio_text(p->data->unit, &timed, r, text, sizeof(text));
+    if (text[0])
+        lab_printf(stdout, "  %s: %s\n", name, text);
+}
+
+/* How far off the predictions were, that of the fastest last. */
+static void print_predictions(const struct page *p)
+{
+    char name[64];
+    for (const struct lab_bench_result *r = NULL; (r = next(p, r));)
+        print_ratio(p, r->variant, &r->predicted, r);
+    const struct lab_bench_result *best = lab_bench_best(p->data, p->size);
+    if (!best)
+        return;
+    snprintf(name, sizeof(name), "the fastest, %s", best->variant);
+    print_ratio(p, name, &p->data->sizes[p->size].best, best);
+}
+
+/* Clocks differ from result to result under a power limit: between what. */
+static void print_clocks(const struct page *p)
+{
+    double least = INFINITY;
+    double most = 0;
+    double hot = NAN;
+    for (const struct lab_bench_result *r = NULL; (r = next(p, r));) {
+        least = fmin(least, r->sm_clock_after_hz);
+        most = fmax(most, r->sm_clock_after_hz);
+        hot = fmax(hot, r->temperature_c);
+    }
+    if (most > 0)
+        lab_printf(stdout, "  SM clock %.0f to %.0f MHz, at most %.0f C\n",
+                   least / 1e6, most / 1e6, hot);
+}
+
+/* A row's idea breaks under its head where there is room. */
+static void print_table(struct lab_str *table)
+{
+    enum { ROOM = 16 };
+    size_t columns = lab_print_columns();
+    const char *idea = strstr(lab_str_text(table), "its idea");
+    size_t at = idea ? (size_t)(idea - lab_str_text(table)) : 0;
+    if (lab_print_is_ascii())
+        lab_table_make_ascii(table);
+    lab_print_wrap(columns, at + ROOM < columns ? at : 4);
+    lab_print_text(lab_str_text(table));
+    lab_print_wrap(columns, 0);
+}
+
+static enum lab_status print_size(const struct lab_bench *lab, int size)
+{
+    const struct page p = {lab, &lab->data, size};
+    char unit[LAB_BENCH_UNIT + 2] = ">";
+    const char *heads[LAB_TEXT_TABLE_COLUMNS] = {"rung"};
+    const bool errors = has_errors(&p);
+    int n = 1;
+    lab_bench_shown_unit(lab, unit + 1, sizeof(unit) - 1);
+    if (has_precisions(lab))
+        heads[n++] = "in";
+    const char *const figures[] = {">median", ">min",        ">spread",
+                                   unit,      ">of ceiling", ">of library",
+                                   ">model",  ">gain",       ">model's"};
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+        heads[n++] = figures[i];
+    if (errors)
+        heads[n++] = ">error";
+    if (lab->n_predictions)
+        heads[n++] = "predicted";
+    if (lab->n_predictions)
+        heads[n++] = ">vs. predicted";
+    heads[n] = "its idea";
+    struct lab_text_table t;
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_text_table_init(&t, heads);
+    for (const struct lab_bench_result *r = NULL; (r = next(&p, r));)
+        add_result(&t, &p, r, errors);
+    enum lab_status st = lab_text_table_format(&t, &text);
+    if (!st) {
+        lab_printf(stdout, "\n%s %s\n", lab->ladder->shape,
+                   lab->data.sizes[size].text);
+        print_table(&text);
+        print_notes(&p);
+        print_predictions(&p);
+        print_clocks(&p);
+        if (fflush(stdout))
+            st = lab_fail(LAB_E_IO, "cannot write");
+    }
+    lab_text_table_release(&t);
+    lab_str_release(&text);
+    return st;
+}
+
+void lab_bench_print_left(struct lab_bench *lab)
+{
+    if (lab->n_rows > 0)
+        print_size(lab, lab->data.at_size);
+    lab->n_rows = 0;
+}
+
+/* ---- JSON ---- */
+
+static enum lab_status json_run(const struct lab_bench *lab)
+{
+    const struct lab_ladder_machine *m = &lab->machine;
+    json_t *line = lab_json_new("lab");
+    lab_json_text(line, "lab", lab->ladder->name);
+    lab_json_text(line, "lesson", lab->lesson ? lab->lesson->id : NULL);
+    lab_json_int(line, "run", lab->run ? lab->run : LAB_UNKNOWN);
+    lab_json_text(line, "backend", lab->backend->ops->name);
+    lab_json_text(line, "device", m->info.name);
+    char words[64];
+    lab_json_text(line, "precision",
+                  lab_bench_precisions(lab, words, sizeof(words)));
+    lab_json_uint(line, "seed", lab->options->seed);
+    lab_json_int(line, "repeats", lab->repeats);
+    lab_json_int(line, "flush_bytes", lab_bench_flushed(lab));
+    lab_json_real(line, "copy_bytes_per_s", m->copy_bytes_s);
+    for (int p = 0; p < LAB_FP64; p++) {
+        char key[32];
+        snprintf(key, sizeof(key), "%s_flop_per_s",
+                 lab_precision_name((enum lab_precision)p));
+        lab_json_real(line, key, m->flops[p]);
+    }
+    return lab_json_print(line);
+}
+
+enum lab_status lab_bench_print_run(const struct lab_bench *lab)
+{
+    if (lab->options->json)
+        return json_run(lab);
+    print_head(lab);
+    return LAB_OK;
+}
+
+/* Members of the line that are not named after their column, or not there. */
+static const struct lab_json_field result_keys[] = {
+    {.column = "place", .key = ""},
+    {.column = "rung", .key = "variant"},
+    {.column = "workspace_bytes", .after = "note"},
+    {.column = "traffic_bytes", .key = "traffic_bytes_model"},
+    {.column = "flush_bytes", .key = ""},
+    {.column = "ceilingCopy_B_s", .key = ""},
+    {.column = "ceilingFp32_FLOP_s", .key = ""},
+    {.column = "tracedExec", .key = ""},
+};
+
+static enum lab_status json_result(const struct lab_bench *lab,
+                                   const struct lab_bench_result *r)
+{
+    const struct lab_prediction *p = &r->predicted;
+    struct lab_bench_result row = *r;
+    row.repeats = r->repeats ? r->repeats : LAB_UNKNOWN;
+    json_t *line = lab_json_fields(
+        lab_json_new("lab_row"), &lab_bench_result_fields, &row, result_keys,
+        sizeof(result_keys) / sizeof(result_keys[0]));
+    lab_json_text(line, "idea", r->idea);
+    lab_json_text(line, "source", r->source[0] ? r->source : NULL);
+    if (r->wrong_on_purpose) {
+        lab_json_text(line, "wrong_on_purpose", r->wrong_on_purpose);
+        lab_json_int(line, "wrong_elements", r->wrong);
+        lab_json_int(line, "compared_elements", r->compared);
+    }
+    lab_json_real(line, "error", r->error);
+    lab_json_real(line, "of_ceiling", r->share);
+    lab_json_text(line, "bound", r->bound);
+    lab_json_text(line, "bound_predicted", p->bound);
+    lab_json_real(line, "occupancy_predicted_pct", p->occupancy_pct);
+    lab_json_real(line, "speed_over_predicted",
+                  lab_prediction_ratio(lab->data.unit, p, r));
+    return lab_json_print(line);
+}
+
+enum lab_status lab_bench_print_result(void *user,
+                                       const struct lab_bench_result *result)
+{
+    struct lab_bench *lab = user;
+    const struct lab_bench_result *r =
+        lab_bench_model_put(&lab->data, 0, lab, result);
+    if (!r)
+        return LAB_OK;
+    if (lab->options->json)
+        return json_result(lab, r);
+    lab->data.at_size = r->size_index;
+    if (++lab->n_rows < lab->n_rungs)
+        return LAB_OK;
+    lab->n_rows = 0;
+    return print_size(lab, r->size_index);
+}
+
+/* ---- recorded elsewhere ---- */
+
+/* The rates of a rung at the columns' sizes. */
+static void add_rates(struct lab_text_table *t,
+                      const struct lab_bench_data *data,
+                      const struct lab_bench_result *of, const int *sizes,
+                      int n)
+{
+    lab_text_table_add(t, of->variant);
+    lab_text_table_add(t, of->precision);
+    for (int c = 0; c < n; c++) {
+        char text[64] = LAB_NA;
+        for (int64_t i = 0; i < data->row_count; i++) {
+            const struct lab_bench_result *r = &data->rows[i];
+            if (r->size_index == sizes[c] &&
+                strcmp(r->variant, of->variant) == 0 &&
+                strcmp(r->precision, of->precision) == 0)
+                lab_bench_rate_text(data, r->rate, text, sizeof(text));
+        }
+        lab_text_table_add(t, text);
+    }
+}
+
+/* Is row `i` the first of its rung and precision in its set? */
+static bool first_of_rung(const struct lab_bench_data *data, int64_t i)
+{
+    const struct lab_bench_result *r = &data->rows[i];
+    for (int64_t k = 0; k < i; k++)
+        if (data->rows[k].set == r->set &&
+            strcmp(data->rows[k].variant, r->variant) == 0 &&
+            strcmp(data->rows[k].precision, r->precision) == 0)
+            return false;
+    return true;
+}
+
+/* The sizes from `at` on that fit side by side; moves `at` behind them. */
+static enum lab_status print_columns(const struct lab_bench_data *data, int set,
+                                     int *at)
+{
+    const char *heads[RATE_COLUMNS + 3] = {"rung", "in"};
+    char names[RATE_COLUMNS][LAB_BENCH_NAME + 1];
+    int sizes[RATE_COLUMNS];
+    struct lab_text_table t;
+    struct lab_str text;
+    int n = 0;
+    for (; *at < data->size_count && n < RATE_COLUMNS; ++*at) {
+        if (data->sizes[*at].set != set)
+            continue;
+        snprintf(names[n], sizeof(names[n]), ">%s", data->sizes[*at].text);
+        heads[2 + n] = names[n];
+        sizes[n++] = *at;
+    }
+    if (n == 0)
+        return LAB_OK;
+    lab_str_init(&text);
+    lab_text_table_init(&t, heads);
+    for (int64_t i = 0; i < data->row_count; i++)
+        if (data->rows[i].set == set && first_of_rung(data, i))
+            add_rates(&t, data, &data->rows[i], sizes, n);
+    enum lab_status st = lab_text_table_format(&t, &text);
+    if (!st) {
+        lab_printf(stdout, "\n");
+        if (lab_print_is_ascii())
+            lab_table_make_ascii(&text);
+        fputs(lab_str_text(&text), stdout);
+    }
+    lab_text_table_release(&t);
+    lab_str_release(&text);
+    return st;
+}
+
+static enum lab_status print_set(const struct lab_bench_data *data, int set)
+{
+    enum lab_status st = LAB_OK;
+    bool shipped = strncmp(data->sets[set].badge, "recorded", 8) == 0;
+    lab_printf(
+        stdout, "\n%s, %s%s:", data->sets[set].badge, data->sets[set].note,
+        shipped ? " (the lesson's text may have figures of another run)" : "");
+    for (int at = 0; at < data->size_count && !st;)
+        st = print_columns(data, set, &at);
+    return st;
+}
+
+static bool runs_here(const struct lab_bench *lab, const char *variant)
+{
+    for (int i = 0; i < lab->n_rungs; i++)
+        if (strcmp(lab->rungs[i]->name, variant) == 0)
+            return true;
+    return false;
+}
+
+/* Is row `i` the first of a rung that this machine has not? */
+static bool first_of_missing(const struct lab_bench *lab, int64_t i)
+{
+    const struct lab_bench_data *data = &lab->data;
+    const struct lab_bench_result *r = &data->rows[i];
+    if (data->sets[r->set].runs || runs_here(lab, r->variant))
+        return false;
+    for (int64_t k = 0; k < i; k++)
+        if (!data->sets[data->rows[k].set].runs &&
+            strcmp(data->rows[k].variant, r->variant) == 0)
+            return false;
+    return true;
+}
+
+/* A lesson names the GPU's rungs too: which of them the table above lacks. */
+static void print_missing(const struct lab_bench *lab)
+{
+    const char *before = "\nThese rungs need a GPU: ";
+    for (int64_t i = 0; i < lab->data.row_count; i++) {
+        if (!first_of_missing(lab, i))
+            continue;
+        lab_printf(stdout, "%s%s", before, lab->data.rows[i].variant);
+        before = ", ";
+    }
+    if (before[0] == ',')
+        lab_printf(stdout, ".\n");
+}
+
+static enum lab_status print_recorded(const struct lab_bench *lab)
+{
+    enum lab_status st = LAB_OK;
+    if (lab->backend->host_memory && !lab->options->variants)
+        print_missing(lab);
+    for (int s = 0; s < lab->data.set_count && !st; s++)
+        if (!lab->data.sets[s].runs)
+            st = print_set(&lab->data, s);
+    return st;
+}
+
+/* ---- occupancy that was predicted ---- */
+
+static void print_occupancy(const struct lab_bench *lab)
+{
+    const struct lab_bench_data *data = &lab->data;
+    bool any = false;
+    for (int64_t i = 0; i < data->row_count; i++) {
+        const struct lab_bench_result *r = &data->rows[i];
+        char text[160];
+        struct lab_prediction p;
+        lab_prediction_init(&p);
+        p.occupancy_pct = r->predicted.occupancy_pct;
+        lab_prediction_ratio_text(data->unit, &p, r, text, sizeof(text));
+        if (r->set == 0 && text[0])
+            lab_printf(stdout, "%s  %s at %s: %s\n", any ? "" : "\n",
+                       r->variant, r->size, text);
+        any = any || text[0];
+    }
+}
+
+/* ---- the course's figures ---- */
+
+static void print_slides(const struct lab_bench *lab)
+{
+    for (int i = 0; i < lab->data.slide_count; i++) {
+        const struct lab_bench_slide *s = &lab->data.slides[i];
+        char text[LAB_BENCH_SLIDE_TEXT];
+        lab_printf(stdout, "%s%s\n", i ? "" : "\n",
+                   lab_bench_slide_text(s, text, sizeof(text)));
+    }
+}
+
+static enum lab_status json_slides(const struct lab_bench *lab)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < lab->data.slide_count && !st; i++) {
+        const struct lab_bench_slide *ours = &lab->data.slides[i];
+        const struct lab_lesson_slide *s = ours->course;
+        json_t *line = lab_json_new("slide");
+        lab_json_text(line, "lab", lab->ladder->name);
+        lab_json_text(line, "label", s->label);
+        lab_json_text(line, "size", s->size);
+        lab_json_real(line, "value", s->value);
+        lab_json_text(line, "unit", s->unit);
+        lab_json_text(line, "machine", s->machine);
+        lab_json_text(line, "source", s->source);
+        lab_json_text(line, "rung", s->rung);
+        bool there = ours->recorded_on[0];
+        lab_json_text(line, "this_machine", there ? NULL : ours->here);
+        lab_json_text(line, "recorded", there ? ours->here : NULL);
+        lab_json_text(line, "recorded_on", there ? ours->recorded_on : NULL);
+        st = lab_json_print(line);
+    }
+    return st;
+}
+
+enum lab_status lab_bench_print_rest(const struct lab_bench *lab)
+{
+    if (lab->options->json)
+        return json_slides(lab);
+    print_occupancy(lab);
+    enum lab_status st = print_recorded(lab);
+    print_slides(lab);
+    return st;
+}

@@ -1,0 +1,197 @@
+/* The tables of a lab's run: results, predictions, points of a sweep. Each is a
+ * list of columns; what adds, reads, imports and exports them follows from it. */
+#include "store/bench.h"
+
+#include <math.h>
+
+#include "db/row.h"
+#include "store/row_fields.h"
+
+/* ---- results ---- */
+
+static const struct lab_field result_list[] = {
+    LAB_FIELD(lab_bench_result, "place", INT, place),
+    LAB_FIELD(lab_bench_result, "lab", TEXT, lab),
+    LAB_FIELD(lab_bench_result, "size", TEXT, size),
+    LAB_FIELD(lab_bench_result, "rung", TEXT, variant),
+    LAB_FIELD(lab_bench_result, "precision", TEXT, precision),
+    LAB_FIELD(lab_bench_result, "status", TEXT, status),
+    LAB_FIELD(lab_bench_result, "reason", TEXT, reason),
+    LAB_FIELD(lab_bench_result, "note", TEXT, note),
+    LAB_FIELD(lab_bench_result, "repeats", INT, repeats),
+    LAB_FIELD(lab_bench_result, "min_ns", REAL, min_ns),
+    LAB_FIELD(lab_bench_result, "quarter_ns", REAL, quarter_ns),
+    LAB_FIELD(lab_bench_result, "median_ns", REAL, median_ns),
+    LAB_FIELD(lab_bench_result, "threeQuarters_ns", REAL, three_quarters_ns),
+    LAB_FIELD(lab_bench_result, "max_ns", REAL, max_ns),
+    LAB_FIELD(lab_bench_result, "unit", TEXT, unit),
+    LAB_FIELD(lab_bench_result, "rate", REAL, rate),
+    LAB_FIELD(lab_bench_result, "rateModel", REAL, rate_model),
+    LAB_FIELD(lab_bench_result, "ratePredicted", REAL, rate_predicted),
+    LAB_FIELD(lab_bench_result, "gain", REAL, gain),
+    LAB_FIELD(lab_bench_result, "gainModel", REAL, gain_model),
+    LAB_FIELD(lab_bench_result, "check_error", REAL, check_error),
+    LAB_FIELD(lab_bench_result, "sample_error", REAL, sample_error),
+    LAB_FIELD(lab_bench_result, "flop", REAL, flop),
+    LAB_FIELD(lab_bench_result, "bytes", REAL, bytes),
+    LAB_FIELD(lab_bench_result, "traffic_bytes", REAL, traffic_bytes),
+    LAB_FIELD(lab_bench_result, "workspace_bytes", INT, workspace_bytes),
+    LAB_FIELD(lab_bench_result, "flush_bytes", INT, flush_bytes),
+    LAB_FIELD(lab_bench_result, "ceilingCopy_B_s", REAL, ceiling_copy),
+    LAB_FIELD(lab_bench_result, "ceilingFp32_FLOP_s", REAL, ceiling_fp32),
+    LAB_FIELD(lab_bench_result, "smClockBefore_hz", REAL, sm_clock_before_hz),
+    LAB_FIELD(lab_bench_result, "smClockAfter_hz", REAL, sm_clock_after_hz),
+    LAB_FIELD(lab_bench_result, "memoryClock_hz", REAL, memory_clock_hz),
+    LAB_FIELD(lab_bench_result, "temperature_c", REAL, temperature_c),
+    LAB_FIELD(lab_bench_result, "power_w", REAL, power_w),
+    LAB_FIELD(lab_bench_result, "tracedExec", INT, traced_exec),
+};
+
+LAB_FIELDS(lab_bench_result, result_list, lab_bench_results_read, "lab_row",
+           "place", "lab_")
+
+void lab_prediction_init(struct lab_prediction *p)
+{
+    *p = (struct lab_prediction){.place = LAB_UNKNOWN,
+                                 .rate = NAN,
+                                 .time_ns = NAN,
+                                 .occupancy_pct = NAN};
+}
+
+void lab_bench_result_init(struct lab_bench_result *r)
+{
+    *r = (struct lab_bench_result){.error = NAN,
+                                   .share = NAN,
+                                   .of_library = NAN,
+                                   .kernel_ns = NAN,
+                                   .occupancy_pct = NAN,
+                                   .achieved_pct = NAN,
+                                   .dram_bytes = NAN,
+                                   .registers = NAN,
+                                   .shared_bytes = NAN};
+    lab_fields_clear(&lab_bench_result_fields, r);
+    lab_prediction_init(&r->predicted);
+}
+
+enum lab_status lab_bench_result_add(struct lab_database *db, int64_t run,
+                                     const struct lab_bench_result *row)
+{
+    return lab_fields_add(db, run, &lab_bench_result_fields, row);
+}
+
+enum lab_status lab_bench_result_traced(struct lab_database *db, int64_t run,
+                                        int64_t place, int64_t exec)
+{
+    sqlite3_stmt *stmt;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "UPDATE lab_row SET tracedExec = ?3 WHERE runId = ?1 AND place = ?2",
+        &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, run);
+    sqlite3_bind_int64(stmt, 2, place);
+    sqlite3_bind_int64(stmt, 3, exec);
+    st = lab_query_end(db, stmt, sqlite3_step(stmt));
+    return st || sqlite3_changes(db->sql) == 1
+               ? st
+               : lab_fail(LAB_E_NOTFOUND, "%s: run %lld has no row %lld",
+                          db->path, (long long)run, (long long)place);
+}
+
+/* ---- predictions ---- */
+
+static const struct lab_field prediction_list[] = {
+    LAB_FIELD(lab_prediction, "place", INT, place),
+    LAB_FIELD(lab_prediction, "rung", TEXT, variant),
+    LAB_FIELD(lab_prediction, "precision", TEXT, precision),
+    LAB_FIELD(lab_prediction, "size", TEXT, size),
+    LAB_FIELD(lab_prediction, "rate", REAL, rate),
+    LAB_FIELD(lab_prediction, "time_ns", REAL, time_ns),
+    LAB_FIELD(lab_prediction, "bound", TEXT, bound),
+    LAB_FIELD(lab_prediction, "occupancy_pct", REAL, occupancy_pct),
+};
+
+LAB_FIELDS(lab_prediction, prediction_list, lab_predictions_read, "lab_said",
+           "place", "said_")
+
+enum lab_status lab_prediction_add(struct lab_database *db, int64_t run,
+                                   const struct lab_prediction *row)
+{
+    return lab_fields_add(db, run, &lab_prediction_fields, row);
+}
+
+/* Candidates of a tuned rung, which tuning alone climbs, are named by their
+ * tiles (64x64x8): they are no rungs of the ladder. */
+enum lab_status lab_bench_run_fullest(struct lab_database *db, const char *lab,
+                                      const char *lesson, const char *but,
+                                      int64_t *run)
+{
+    sqlite3_stmt *stmt;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "SELECT id FROM run JOIN lab_row AS l ON l.runId = id WHERE "
+        "(?2 IS NULL OR lesson = ?2) AND (?3 IS NULL OR backend <> ?3) AND "
+        "l.lab = ?1 AND l.status = 'done' GROUP BY id ORDER BY "
+        "count(DISTINCT CASE WHEN rung GLOB '[0-9]*' THEN NULL ELSE rung END) "
+        "DESC, count(DISTINCT size) DESC," LAB_SQL_NEWEST " LIMIT 1",
+        &stmt);
+    if (st)
+        return st;
+    lab_bind_text(stmt, 1, lab);
+    lab_bind_text(stmt, 2, lesson);
+    lab_bind_text(stmt, 3, but);
+    return lab_query_first_run(db, stmt, lab, run);
+}
+
+/* ---- sweeps ---- */
+
+static const struct lab_field sweep_list[] = {
+    LAB_FIELD(lab_sweep_row, "place", INT, place),
+    LAB_FIELD(lab_sweep_row, "sweep", TEXT, sweep),
+    LAB_FIELD(lab_sweep_row, "lesson", TEXT, lesson),
+    LAB_FIELD(lab_sweep_row, "backend", TEXT, backend),
+    LAB_FIELD(lab_sweep_row, "name", TEXT, name),
+    LAB_FIELD(lab_sweep_row, "x", REAL, x),
+    LAB_FIELD(lab_sweep_row, "status", TEXT, status),
+    LAB_FIELD(lab_sweep_row, "reason", TEXT, reason),
+    LAB_FIELD(lab_sweep_row, "iterations", INT, iterations),
+    LAB_FIELD(lab_sweep_row, "samples", INT, samples),
+    LAB_FIELD(lab_sweep_row, "median_ns", REAL, median_ns),
+    LAB_FIELD(lab_sweep_row, "quarter_ns", REAL, quarter_ns),
+    LAB_FIELD(lab_sweep_row, "threeQuarters_ns", REAL, three_quarters_ns),
+    LAB_FIELD(lab_sweep_row, "samples_per_s", REAL, samples_per_s),
+    LAB_FIELD(lab_sweep_row, "memory_bytes", INT, memory_bytes),
+    LAB_FIELD(lab_sweep_row, "parameters", INT, parameters),
+    LAB_FIELD(lab_sweep_row, "flop", REAL, flop),
+    LAB_FIELD(lab_sweep_row, "loss", REAL, loss),
+    LAB_FIELD(lab_sweep_row, "lossIterations", REAL, loss_iterations),
+    LAB_FIELD(lab_sweep_row, "share", REAL, share),
+};
+
+LAB_FIELDS(lab_sweep_row, sweep_list, lab_sweep_rows_read, "sweep_row", "place",
+           "sweep_")
+
+enum lab_status lab_sweep_row_add(struct lab_database *db, int64_t run,
+                                  const struct lab_sweep_row *row)
+{
+    return lab_fields_add(db, run, &lab_sweep_row_fields, row);
+}
+
+enum lab_status lab_sweep_run_newest(struct lab_database *db, const char *sweep,
+                                     const char *lesson, int64_t *run)
+{
+    sqlite3_stmt *stmt;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "SELECT id FROM run JOIN sweep_row AS s ON s.runId = id WHERE "
+        "s.sweep = ?1 AND (?2 IS NULL OR s.lesson = ?2) AND "
+        "s.status = 'done' GROUP BY id ORDER BY "
+        "count(DISTINCT s.lesson) DESC," LAB_SQL_NEWEST " LIMIT 1",
+        &stmt);
+    if (st)
+        return st;
+    lab_bind_text(stmt, 1, sweep);
+    lab_bind_text(stmt, 2, lesson);
+    return lab_query_first_run(db, stmt, sweep, run);
+}

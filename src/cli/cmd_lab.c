@@ -226,7 +226,7 @@ static int measure(const struct lab_bench_options *o, enum lab_bench_kind kind,
         return lab_exit_error(lab_demo_run(o, kernel));
     case LAB_BENCH_CALLS:
         return lab_demo_calls(o->sizes ? o->sizes : o->lesson_sizes, o->device,
-                             o->json);
+                              o->json);
     case LAB_BENCH_SIZED:
     case LAB_BENCH_PARTS:
         return lab_sweep_run(o, (enum lab_sweep_kind)o->sweep);

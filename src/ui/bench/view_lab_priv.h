@@ -70,7 +70,8 @@ LAB_C_BEGIN
 struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
                                          int slides, bool tall);
 /* The chosen row, or NULL. */
-const struct lab_bench_result *lab_bench_chosen(const struct lab_bench_state *st);
+const struct lab_bench_result *
+lab_bench_chosen(const struct lab_bench_state *st);
 /* Its index in lab.rows, or -1. */
 int64_t lab_bench_chosen_row(const struct lab_bench_state *st);
 void lab_bench_draw(struct lab_screen *s, struct lab_canvas *c,

@@ -502,7 +502,8 @@ enum lab_status lab_formula_parse(struct lab_formula *f, const char *text,
                                   const struct lab_formula_step *step)
 {
     struct parser p = {.s = step->axes, .f = f, .step = step};
-    memset(f, 0, sizeof(*f));
+    memset(f->letters, 0, sizeof(f->letters));
+    f->n_nodes = f->n_refs = f->n_statements = 0;
     f->text = text;
     f->attr = step->attr;
     f->n_letters = LAB_MAX_RANK;
@@ -539,16 +540,21 @@ char *lab_formula_display(const char *text, const struct lab_formula_step *step)
     struct lab_str out;
     lab_str_init(&out);
     for (const char *end; *text; text = end + (*end == ';')) {
-        bool quoted = false;
         end = skip_to(text, ';');
         if (not_wanted(text, step))
             continue;
         lab_str_add(&out, out.len ? "; " : "");
-        for (text += strspn(text, " !"); text < end; text++) {
-            bool blank = *text == ' ' && (text[1] == '~' || text[1] == '"');
-            quoted ^= *text == '"';
-            if (!quoted && !blank && *text != '~' && *text != '"')
-                lab_str_add_char(&out, *text);
+        text += strspn(text, " !");
+        while (text < end) { /* blank and "~", and a note, are not shown */
+            size_t n = strcspn(text, " ~\"");
+            n = n < (size_t)(end - text) ? n : (size_t)(end - text);
+            lab_str_add_bytes(&out, text, n);
+            text += n;
+            if (text < end && *text == ' ' && text[1] != '~' && text[1] != '"')
+                lab_str_add_char(&out, ' ');
+            text +=
+                text < end && *text == '"' ? 1 + strcspn(text + 1, "\"") : 0;
+            text += text < end;
         }
     }
     return lab_str_detach(&out);

@@ -117,8 +117,39 @@ void lab_step_release(struct lab_step *s)
 {
     lab_free(s->name);
     lab_free(s->formula);
-    lab_free(s->source);
+    if (!s->shared)
+        lab_free(s->source);
     lab_free(s->params);
+}
+
+static bool same_shape(const struct lab_plan *plan, int a, int b)
+{
+    return (a < 0) == (b < 0) &&
+           (a < 0 ||
+            lab_shape_equal(&plan->tensors[a].shape, &plan->tensors[b].shape));
+}
+
+/* The same step of an earlier place in the sequence, which has been parsed and
+ * counted; NULL: there is none. */
+static const struct lab_step *same_before(const struct lab_plan *plan,
+                                          const struct lab_step *s,
+                                          const char *source)
+{
+    enum { STEPS_OF_A_PLACE = 4 };
+    int last = plan->n_steps - STEPS_OF_A_PLACE;
+    for (int i = plan->n_steps - 1; i >= 0 && i >= last; i--) {
+        const struct lab_step *t = &plan->steps[i];
+        bool same = t->node == s->node && t->phase == s->phase &&
+                    t->n_in == s->n_in && t->n_out == s->n_out &&
+                    strcmp(t->source, source) == 0;
+        for (int k = 0; same && k < s->n_in; k++)
+            same = same_shape(plan, t->in[k], s->in[k]);
+        for (int k = 0; same && k < s->n_out; k++)
+            same = same_shape(plan, t->out[k], s->out[k]);
+        if (same)
+            return t;
+    }
+    return NULL;
 }
 
 /* Text, FLOPs and bytes. */
@@ -130,7 +161,10 @@ static enum lab_status fill_formula(struct lab_step *s,
     struct lab_formula f;
     s->axes = def->axes;
     s->names = def->names;
-    s->source = lab_strdup(def->formula);
+    const struct lab_step *before =
+        def->numbered ? same_before(plan, s, def->formula) : NULL;
+    s->shared = before;
+    s->source = before ? before->source : lab_strdup(def->formula);
     find_shapes(&shapes, plan, s);
     char *wanted = lab_formula_display(def->formula, &shapes);
     if (s->source && wanted)
@@ -143,6 +177,9 @@ static enum lab_status fill_formula(struct lab_step *s,
     s->formula = put_names(plan, s, wanted);
     if (!s->source || !s->formula)
         return lab_fail(LAB_E_NOMEM, "no memory for the plan");
+    s->flop = before ? before->flop : def->flop;
+    if (before)
+        return LAB_OK;
     enum lab_status st = lab_formula_parse(&f, s->source, &shapes);
     s->flop = def->flop > 0 || st ? def->flop : lab_formula_flop(&f);
     return st;

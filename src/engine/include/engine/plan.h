@@ -23,6 +23,7 @@ struct lab_step {
     double bytes;
     char *formula; /* as displayed: names filled in, UTF-8 */
     char *source;  /* the formula itself, with axes and names: step_def.h */
+    bool shared;   /* it is an earlier step's */
     const char *axes;
     const char *names;
     lab_explain_fn *explain;

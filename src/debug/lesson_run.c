@@ -1,3 +1,4 @@
+/* Opens a lesson for the commands and the screens, and closes it. */
 #include "debug/lesson_run.h"
 
 #include <math.h>
@@ -25,19 +26,6 @@ enum lab_status lab_lesson_run_lesson(const char *name, const char *db,
     return st;
 }
 
-struct lab_network_spec lab_lesson_run_spec(const struct lab_options *o,
-                                            const struct lab_lesson *lesson)
-{
-    struct lab_network_spec spec = lesson->spec;
-    if (o->seed_given)
-        spec.seed = o->seed;
-    if (o->lr > 0)
-        lab_network_set_lr(&spec, o->lr);
-    if (o->precision)
-        spec.precision = lab_precision_find(o->precision);
-    return spec;
-}
-
 const char *lab_lesson_run_lr_text(const struct lab_options *o,
                                    char out[LAB_WORK_LR_TEXT])
 {
@@ -47,51 +35,48 @@ const char *lab_lesson_run_lr_text(const struct lab_options *o,
     return out;
 }
 
-static enum lab_status open_lesson(struct lab_lesson_run *w, const char *name)
+/* The lesson with the options' seed, learning rate and precision, and its
+ * recording. */
+static enum lab_status read_lesson(struct lab_lesson_run *w,
+                                   const struct lab_options *o,
+                                   const char *name, bool eager, bool whole)
 {
-    enum lab_status st =
-        lab_lesson_run_lesson(name, w->options->db, &w->lesson);
-    if (!st)
-        w->spec = lab_lesson_run_spec(w->options, w->lesson);
-    return st;
+    *w = (struct lab_lesson_run){.options = o};
+    lab_str_init(&w->notice);
+    enum lab_status st = lab_lesson_run_lesson(name, o->db, &w->lesson);
+    if (st)
+        return st;
+    w->spec = w->lesson->spec;
+    if (o->seed_given)
+        w->spec.seed = o->seed;
+    if (o->lr > 0)
+        lab_network_set_lr(&w->spec, o->lr);
+    if (o->precision)
+        w->spec.precision = lab_precision_find(o->precision);
+    const struct lab_recording_options how = {
+        .lesson = w->lesson, .run = o, .eager = eager, .whole = whole};
+    return lab_recording_new(&w->recording, &how);
 }
 
-struct lab_recording_options
-lab_lesson_run_recording(const struct lab_options *o,
-                         const struct lab_lesson *lesson)
+static struct lab_setup setup_of(const struct lab_lesson_run *w)
 {
-    return (struct lab_recording_options){
-        .lesson = lesson,
-        .db = o->db,
-        .seed = o->seed_given ? o->seed : lesson->spec.seed,
-        .counters = o->counters,
-        .no_trace = o->no_trace,
-        .trace_kernels = o->trace_kernels,
-        .trace_asked = o->trace_asked,
-        .graph_nodes = o->graph_nodes};
-}
-
-static enum lab_status open_recording(struct lab_lesson_run *w)
-{
-    struct lab_recording_options options =
-        lab_lesson_run_recording(w->options, w->lesson);
-    options.eager = true;
-    return lab_recording_new(&w->recording, &options);
+    const struct lab_options *o = w->options;
+    return (struct lab_setup){.spec = &w->spec,
+                              .backend = o->backend,
+                              .device = o->device,
+                              .batch = o->batch,
+                              .data = o->data,
+                              .choices = o->choices,
+                              .n_choices = o->n_choices};
 }
 
 static enum lab_status open_walk(struct lab_lesson_run *w,
                                  lab_lesson_run_check_fn *check)
 {
-    struct lab_setup setup = {.spec = &w->spec,
-                              .backend = w->options->backend,
-                              .device = w->options->device,
-                              .batch = w->options->batch,
-                              .data = w->options->data,
-                              .stop = {lab_signals_asked, NULL},
-                              .choices = w->options->choices,
-                              .n_choices = w->options->n_choices,
-                              .prepare = lab_recording_prepare,
-                              .user = w->recording};
+    struct lab_setup setup = setup_of(w);
+    setup.stop = (struct lab_stop){lab_signals_asked, NULL};
+    setup.prepare = lab_recording_prepare;
+    setup.user = w->recording;
     enum lab_status st = lab_setup_open(&setup, &w->walk, &w->plan, &w->notice);
     if (!st && w->options->lr > 0 && isnan(lab_plan_lr(w->plan)))
         st = lab_fail(LAB_E_USAGE,
@@ -120,16 +105,26 @@ enum lab_status lab_lesson_run_open(struct lab_lesson_run *w,
                                     const char *lesson,
                                     lab_lesson_run_check_fn *check)
 {
-    *w = (struct lab_lesson_run){.options = options};
-    lab_str_init(&w->notice);
-    enum lab_status st = open_lesson(w, lesson);
-    if (!st)
-        st = open_recording(w);
+    enum lab_status st = read_lesson(w, options, lesson, true, false);
     if (!st)
         st = open_walk(w, check);
     if (st)
         lab_lesson_run_close(w);
     return st;
+}
+
+enum lab_status lab_lesson_run_start(struct lab_lesson_run *w,
+                                     const struct lab_options *options,
+                                     const char *lesson, bool whole,
+                                     void (*wake)(void *user), void *user)
+{
+    enum lab_status st = read_lesson(w, options, lesson, false, whole);
+    if (st)
+        return st;
+    struct lab_session_config config = {
+        .setup = setup_of(w), .wake = wake, .wake_user = user};
+    lab_recording_attach(w->recording, &config);
+    return lab_session_new(&w->session, &config);
 }
 
 void lab_lesson_run_finish(struct lab_lesson_run *w,
@@ -156,6 +151,7 @@ int lab_lesson_run_code(int code, const struct lab_recording_state *kept)
 
 void lab_lesson_run_close(struct lab_lesson_run *w)
 {
+    lab_session_free(w->session);
     if (w->recording)
         lab_recording_closing(w->recording, w->walk);
     lab_generator_free(w->generator);

@@ -1,6 +1,9 @@
-#include "recording_priv.h"
+/* What is kept of a run: the sink that opens the writer, the hooks of a walk, the
+ * profiler's counters and trace on demand, the run's summary. */
+#include "debug/recording.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +12,65 @@
 #include "debug/run_device.h"
 #include "base/version.h"
 #include "trace/intern.h"
+#include "debug/ran_variants.h"
+
+enum { NOTE_BYTES = 1024, VARIANTS_BYTES = 512 };
+
+struct lab_recording {
+    struct lab_recording_options o;
+    struct lab_options run; /* o.run */
+    char *db;
+    uint64_t seed;
+    double lr;                     /* NaN: nothing is updated */
+    enum lab_counter_set counters; /* as asked for */
+    bool counters_refused;
+    char counters_note[NOTE_BYTES]; /* why */
+    struct lab_live *live;
+    struct lab_sink sink; /* to the profiler: the window, then the writer */
+    struct lab_profiler *profiler;
+    enum lab_trace_state trace_state; /* of the run, and */
+    struct lab_trace_cost trace_cost; /* when the profiler has gone */
+    struct lab_device_info device;
+    char backend[16];
+    char variants[VARIANTS_BYTES]; /* as chosen at the start */
+    int64_t batch;
+    enum lab_time_source time_source;
+    enum lab_status status;
+    /* The writer comes when a run's first step has run. Nobody waits for the
+     * disk under the lock: it is opened and ended outside. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct lab_writer *writer;
+    int holders;              /* who is using the writer: it must not go */
+    bool begun;               /* the walk is open: records may make it */
+    bool opening;             /* a thread is making it */
+    struct lab_record *early; /* of an iteration that is not whole yet */
+    size_t n_early;
+    struct lab_ran_variants ran; /* of this run */
+    size_t early_room;
+    bool refused;      /* the database is not to be had */
+    int64_t ended_run; /* the last that a restart has ended; 0: none */
+    char note[NOTE_BYTES];
+    char trace_note[NOTE_BYTES]; /* the profiler's, which goes before us */
+};
+
+/* The figures of a session, as its run keeps them. */
+
+void lab_recording_summarize(const struct lab_snapshot *snap,
+                             struct lab_run_summary *out)
+{
+    lab_run_summary_init(out);
+    out->iterations = snap->iteration + (snap->position > 0);
+    out->accuracy = snap->accuracy;
+    out->loss_last = snap->loss;
+    if (snap->losses.n > 0) {
+        out->loss_first = snap->losses.value[0];
+        if (isnan(snap->loss))
+            out->loss_last = snap->losses.value[snap->losses.n - 1];
+    }
+    if (!isnan(snap->step_ms_median))
+        out->iteration_median_ns = (int64_t)(snap->step_ms_median * 1e6);
+}
 
 /* ---- the writer, when it is needed ---- */
 
@@ -22,11 +84,11 @@ static enum lab_status make_writer(struct lab_recording *r,
 {
     struct lab_run_info info;
     lab_run_info_init(&info);
-    info.lesson = r->lesson->id;
-    info.lesson_path = r->lesson->path;
-    info.title = r->lesson->title;
+    info.lesson = r->o.lesson->id;
+    info.lesson_path = r->o.lesson->path;
+    info.title = r->o.lesson->title;
     info.backend = r->backend;
-    info.precision = lab_precision_name(r->lesson->spec.precision);
+    info.precision = lab_precision_name(r->o.lesson->spec.precision);
     info.variants = known_text(r->variants);
     info.version = lab_version();
     info.commit = known_text(lab_commit());
@@ -38,7 +100,7 @@ static enum lab_status make_writer(struct lab_recording *r,
     info.seed = r->seed;
     info.learning_rate = r->lr;
     if (!isnan(r->lr))
-        info.lesson_learning_rate = lab_network_lr(&r->lesson->spec);
+        info.lesson_learning_rate = lab_network_lr(&r->o.lesson->spec);
     info.batch = r->batch;
     info.rank = 0;
     info.time_source = r->time_source;
@@ -149,7 +211,7 @@ static int push(void *user, const struct lab_record *record)
     }
     struct lab_writer *w = hold(r);
     bool opens = w ? false
-                 : r->whole
+                 : r->o.whole
                      ? record->kind == LAB_RECORD_LOSS || !keep_early(r, record)
                      : record->kind == LAB_RECORD_STEP ||
                            record->kind == LAB_RECORD_KERNEL;
@@ -182,20 +244,15 @@ enum lab_status lab_recording_new(struct lab_recording **out,
         return lab_fail(LAB_E_NOMEM, "no memory to record");
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->changed, NULL);
-    r->lesson = options->lesson;
-    r->eager = options->eager;
-    r->whole = options->whole;
-    r->seed = options->seed;
-    r->no_trace = options->no_trace;
-    r->trace_asked = options->trace_asked;
-    r->trace_kernels = options->trace_kernels;
-    r->graph_nodes = options->graph_nodes;
-    r->db_given = options->db != NULL;
-    if (options->counters)
-        r->counters = lab_counter_set_find(options->counters);
+    const struct lab_options *run = options->run;
+    r->o = *options;
+    r->run = *run;
+    r->seed = run->seed_given ? run->seed : options->lesson->spec.seed;
+    if (run->counters)
+        r->counters = lab_counter_set_find(run->counters);
     lab_str_init(&path);
-    if (options->db)
-        lab_str_add(&path, options->db);
+    if (run->db)
+        lab_str_add(&path, run->db);
     else if (lab_database_default_path(&path)) {
         r->refused = true;
         snprintf(r->note, sizeof(r->note), "the run is not recorded: %s",
@@ -235,8 +292,8 @@ void lab_recording_free(struct lab_recording *r)
 /* What the trace lacks. A processor has none: only who asked hears of it. */
 static const char *trace_note(const struct lab_recording *r, bool gpu)
 {
-    if (!gpu && (r->trace_asked || r->graph_nodes))
-        return r->graph_nodes
+    if (!gpu && (r->run.trace_asked || r->run.graph_nodes))
+        return r->run.graph_nodes
                    ? "--graph-nodes: CUDA graphs are a GPU's, and this run is "
                      "on the CPU: each step is launched by itself"
                    : "--trace: a trace of kernels and copies is a GPU's, "
@@ -258,9 +315,10 @@ void lab_recording_prepare(void *recording, const char *backend)
     struct lab_profiler_config config = {.sink = &r->sink,
                                          .backend = r->backend,
                                          .gpu = gpu ? module->profiler : NULL,
-                                         .no_trace = r->no_trace,
-                                         .trace.graph_nodes = r->graph_nodes};
-    if (r->trace_kernels)
+                                         .no_trace = r->run.no_trace,
+                                         .trace.graph_nodes =
+                                             r->run.graph_nodes};
+    if (r->run.trace_kernels)
         config.trace.records = LAB_GPU_RECORDS_KERNELS;
     r->status = lab_profiler_new(&r->profiler, &config);
     pthread_mutex_lock(&r->lock);
@@ -329,10 +387,10 @@ void lab_recording_opened(void *recording, struct lab_walk *walk)
     pthread_mutex_lock(&r->lock);
     r->begun = true;
     pthread_mutex_unlock(&r->lock);
-    if (!r->eager || r->status)
+    if (!r->o.eager || r->status)
         return;
     r->status = open_writer(r);
-    if (!r->db_given) /* the usual place is a convenience, not a demand */
+    if (!r->run.db) /* the usual place is a convenience, not a demand */
         r->status = LAB_OK;
 }
 
@@ -365,8 +423,8 @@ static void end_writer(struct lab_recording *r, struct lab_writer *w,
     lab_writer_free(w);
 }
 
-void lab_recording_restarted(void *recording, struct lab_walk *walk,
-                             uint64_t seed, const struct lab_snapshot *before)
+static void restarted(void *recording, struct lab_walk *walk, uint64_t seed,
+                      const struct lab_snapshot *before)
 {
     struct lab_recording *r = recording;
     struct lab_run_summary summary;
@@ -520,4 +578,113 @@ enum lab_status lab_recording_finish(struct lab_recording *r,
     enum lab_status st = w ? finish(r, w, &whole) : LAB_OK;
     let_go(r, w);
     return st;
+}
+
+/* What a recording's profiler does on demand: counting, and the trace off and
+ * on. */
+
+enum lab_counter_set lab_recording_counters(const struct lab_recording *r)
+{
+    return r->counters_refused ? LAB_COUNTERS_OFF : r->counters;
+}
+
+enum lab_status lab_recording_count(struct lab_recording *r,
+                                    struct lab_walk *walk, int from, int to,
+                                    struct lab_counted *out)
+{
+    enum lab_counter_set set = r->counters ? r->counters : LAB_COUNTERS_BASIC;
+    if (r->counters_refused)
+        return lab_fail(LAB_E_UNSUPPORTED, "counters: %s", r->counters_note);
+    if (!r->profiler || strcmp(r->backend, "cuda") != 0)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "counters: hardware counters are a GPU's, and this run "
+                        "is on %s",
+                        r->backend);
+    return lab_profiler_count(r->profiler, walk, from, to, set, out);
+}
+
+static enum lab_status count_text(void *recording, struct lab_walk *walk,
+                                  int from, int to, char *said, size_t bytes)
+{
+    struct lab_counted c;
+    enum lab_status st = lab_recording_count(recording, walk, from, to, &c);
+    if (!st)
+        snprintf(
+            said, bytes, "counted %lld kernels: %d counters, %d passes, %.2f s",
+            (long long)c.kernels, c.metrics, c.passes, (double)c.wall_ns / 1e9);
+    return st;
+}
+
+enum lab_trace_state lab_recording_trace_state(const struct lab_recording *r)
+{
+    return r->profiler ? lab_profiler_trace_state(r->profiler) : r->trace_state;
+}
+
+void lab_recording_trace_cost(const struct lab_recording *r, double seconds,
+                              struct lab_str *out)
+{
+    struct lab_trace_cost c = r->trace_cost;
+    enum lab_trace_state state = lab_recording_trace_state(r);
+    if (r->profiler)
+        lab_profiler_trace_cost(r->profiler, &c);
+    if (state != LAB_TRACE_ON && state != LAB_TRACE_KERNELS &&
+        state != LAB_TRACE_MIXED)
+        return;
+    lab_str_addf(out,
+                 "%.2f ms in the profiler's own calls, %.2f ms on CUPTI's "
+                 "thread, for %llu kernels",
+                 (double)c.calls_ns / 1e6, (double)c.callbacks_ns / 1e6,
+                 (unsigned long long)c.kernels);
+    if (seconds > 0)
+        lab_str_addf(out, ", beside %.2f ms of training", seconds * 1e3);
+}
+
+static enum lab_gpu_records records_of(const char *word)
+{
+    if (strcmp(word, "kernels") == 0)
+        return LAB_GPU_RECORDS_KERNELS;
+    return strcmp(word, "on") == 0 ? LAB_GPU_RECORDS_ALL : LAB_GPU_RECORDS_NONE;
+}
+
+static enum lab_status trace_text(void *recording, struct lab_walk *walk,
+                                  const char *what, char *said, size_t bytes)
+{
+    struct lab_recording *r = recording;
+    enum lab_status st = LAB_OK;
+    struct lab_str cost;
+    if (!r->profiler)
+        return lab_fail(LAB_E_UNSUPPORTED, "nothing is recorded");
+    if (what[0]) {
+        st = lab_walk_recapture(walk);
+        if (!st)
+            st = lab_walk_sync(walk);
+        if (!st)
+            st = lab_profiler_trace(r->profiler, records_of(what));
+        r->time_source = lab_profiler_time_source(r->profiler);
+        lab_walk_time_with_events(walk, r->time_source == LAB_TIME_CUDA_EVENTS);
+    }
+    if (st)
+        return st;
+    lab_str_init(&cost);
+    lab_recording_trace_cost(r, NAN, &cost);
+    snprintf(said, bytes, "the run is timed %s%s%s",
+             lab_recording_trace_state(r) == LAB_TRACE_UNKNOWN
+                 ? "by the host's clock: nothing is traced"
+                 : lab_trace_state_text(lab_recording_trace_state(r)),
+             cost.len ? "; it cost " : "", lab_str_text(&cost));
+    lab_str_release(&cost);
+    return LAB_OK;
+}
+
+void lab_recording_attach(struct lab_recording *r,
+                          struct lab_session_config *config)
+{
+    config->setup.prepare = lab_recording_prepare;
+    config->setup.user = r;
+    config->hooks = (struct lab_session_hooks){.user = r,
+                                               .opened = lab_recording_opened,
+                                               .restarted = restarted,
+                                               .closing = lab_recording_closing,
+                                               .count = count_text,
+                                               .trace = trace_text};
 }

@@ -117,19 +117,14 @@ static void open_all(struct lab_lesson **lesson)
 {
     if (lab_lesson_open(lesson, LAB_SOURCE_DIR "/lessons/20-mlp-digits.md"))
         fail_msg("%s", lab_error());
-    struct lab_recording_options options = {.lesson = *lesson,
-                                            .db = "threads.db"};
+    struct lab_options run;
+    lab_options_init(&run);
+    run.db = "threads.db";
+    struct lab_recording_options options = {.lesson = *lesson, .run = &run};
     assert_int_equal(lab_recording_new(&recording, &options), LAB_OK);
     struct lab_session_config config = {
-        .spec = &(*lesson)->spec,
-        .backend = "cpu",
-        .hooks = {.user = recording,
-                  .prepare = lab_recording_prepare,
-                  .opened = lab_recording_opened,
-                  .restarted = lab_recording_restarted,
-                  .closing = lab_recording_closing,
-                  .count = lab_recording_count_said,
-                  .trace = lab_recording_trace_said}};
+        .setup = {.spec = &(*lesson)->spec, .backend = "cpu"}};
+    lab_recording_attach(recording, &config);
     assert_int_equal(lab_session_new(&session, &config), LAB_OK);
     assert_int_equal(lab_session_wait(session, -1), LAB_OK);
 }

@@ -162,6 +162,7 @@ struct stepper_fixture *stepper_fixture_new(int steps)
     fill_values(f);
     f->model =
         (struct lab_stepper_model){.user = f,
+                                   .session = f,
                                    .title = "An MLP on digits",
                                    .time_note = "CPU clock",
                                    .post = fixture_post,

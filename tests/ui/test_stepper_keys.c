@@ -177,7 +177,7 @@ static void the_gradient_of_what_is_shown_is_checked(void **state)
 static void every_gradient_is_checked(void **state)
 {
     struct stepper_fixture *f = *state;
-    play(f, "text :check al\nkey Enter\nexpect no tensor \"al\"\n");
+    play(f, "text :check al\nkey Enter\nexpect no tensor 'al'\n");
     assert_int_equal(fixture_count(f, LAB_DO_CHECK), 0);
     play(f, "text :check all\nkey Enter\n");
     assert_string_equal(fixture_last(f, LAB_DO_CHECK)->text, "");
@@ -247,14 +247,15 @@ static void wrong_names_are_told(void **state)
 {
     struct stepper_fixture *f = *state;
     int before = f->n_commands;
-    play(f, "text :run fc1.matmull\nkey Enter\n"
-            "expect did you mean \"fc1.matmul\"?\n"
-            "text :print fc1.V\nkey Enter\nexpect no tensor \"fc1.V\"\n"
-            "text :print x[9,9]\nkey Enter\nexpect no such element\n"
-            "text :print x[0,0,0]\nkey Enter\nexpect no such element\n"
-            "text :break nosuch\nkey Enter\nexpect no step \"nosuch\"\n"
-            "text /zzz\nkey Enter\nexpect no step or tensor has \"zzz\"\n"
-            "key Q\nexpect press ? for help\n");
+    play(f,
+         "text :run fc1.matmull\nkey Enter\n"
+         "expect did you mean fc1.matmul?\n"
+         "text :print fc1.V\nkey Enter\nexpect no tensor 'fc1.V'\n"
+         "text :print x[9,9]\nkey Enter\nexpect index 9 of axis 0 is outside\n"
+         "text :print x[0,0,0]\nkey Enter\nexpect 3 indices are too many\n"
+         "text :break nosuch\nkey Enter\nexpect no step 'nosuch'\n"
+         "text /zzz\nkey Enter\nexpect no step or tensor has \"zzz\"\n"
+         "key Q\nexpect press ? for help\n");
     for (int i = before; i < f->n_commands; i++)
         assert_true(f->commands[i].kind == LAB_DO_SHOW ||
                     f->commands[i].kind == LAB_DO_EXPLAIN);

@@ -25,10 +25,10 @@ static enum lab_status play(const char *lesson, const char *keys)
     if (lab_lesson_load(&l, lesson))
         fail_msg("%s", lab_error());
     assert_int_equal(lab_ui_new(&ui, &options), LAB_OK);
-    struct lab_session_config config = {.spec = &l->spec,
-                                        .backend = "cpu",
-                                        .wake = lab_ui_wake,
-                                        .wake_user = ui};
+    struct lab_session_config config = {
+        .setup = {.spec = &l->spec, .backend = "cpu"},
+        .wake = lab_ui_wake,
+        .wake_user = ui};
     assert_int_equal(lab_session_new(&session, &config), LAB_OK);
     lab_stepper_model_session(&model, session);
     model.printed = printed ? printed->printed : NULL;

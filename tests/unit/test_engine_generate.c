@@ -322,8 +322,8 @@ TEST_CASE(a_session_writes_and_keeps_bits)
     struct lab_command sample = {
         .kind = LAB_DO_SAMPLE, .n = 30, .phase = -1, .value = 1};
     describe(&n, true);
-    const struct lab_session_config config = {.spec = &n.spec,
-                                              .backend = "cpu"};
+    const struct lab_session_config config = {
+        .setup = {.spec = &n.spec, .backend = "cpu"}};
     assert_int_equal(lab_session_new(&s, &config), LAB_OK);
     lab_session_post(s, &train);
     strcpy(sample.text, "a mat");

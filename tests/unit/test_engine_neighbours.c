@@ -219,8 +219,8 @@ TEST_CASE(a_session_answers)
     struct lab_session *s = NULL;
     struct lab_snapshot snap = {0};
     words_net(&n, true, true);
-    const struct lab_session_config config = {.spec = &n.spec,
-                                              .backend = "cpu"};
+    const struct lab_session_config config = {
+        .setup = {.spec = &n.spec, .backend = "cpu"}};
     assert_int_equal(lab_session_new(&s, &config), LAB_OK);
     ask(s, "king", &snap);
     assert_ptr_equal(snap.words, n.spec.data.words);

@@ -333,7 +333,8 @@ static void show(struct look *l, const char *tensor, int row_axis, int col_axis,
 
 static void start_look(struct look *l)
 {
-    struct lab_session_config config = {.spec = &l->net.spec, .backend = "cpu"};
+    struct lab_session_config config = {
+        .setup = {.spec = &l->net.spec, .backend = "cpu"}};
     struct lab_command step = {.kind = LAB_DO_FINISH, .phase = -1};
     assert_int_equal(lab_session_new(&l->session, &config), LAB_OK);
     assert_int_equal(lab_session_post(l->session, &step), LAB_OK);

@@ -56,7 +56,8 @@ static void break_at(struct fixture *f, const char *step, int phase)
 
 static void open_session(struct fixture *f)
 {
-    struct lab_session_config config = {.spec = &f->net.spec, .backend = "cpu"};
+    struct lab_session_config config = {
+        .setup = {.spec = &f->net.spec, .backend = "cpu"}};
     assert_int_equal(lab_session_new(&f->session, &config), LAB_OK);
     f->snap.plane.tensor = f->snap.explanation.tensor = -1;
     settle(f);
@@ -146,7 +147,8 @@ static void an_idle_stop_stops_nothing_later(void **state)
 static void the_end_waits_for_no_training(void **state)
 {
     struct fixture *f = *state;
-    struct lab_session_config config = {.spec = &f->net.spec, .backend = "cpu"};
+    struct lab_session_config config = {
+        .setup = {.spec = &f->net.spec, .backend = "cpu"}};
     for (int i = 0; i < 50; i++) {
         struct lab_command c = {.kind = LAB_DO_TRAIN, .n = 100000000};
         struct lab_session *s;
@@ -435,8 +437,7 @@ static void a_restart_ends_the_run(void **state)
     static struct heard h; /* the session outlives this function */
     h = (struct heard){.n = 0};
     struct lab_session_config config = {
-        .spec = &f->net.spec,
-        .backend = "cpu",
+        .setup = {.spec = &f->net.spec, .backend = "cpu"},
         .hooks = {
             .user = &h, .opened = heard_opened, .restarted = heard_restarted}};
     struct lab_command again = {

@@ -342,7 +342,8 @@ TEST_CASE(a_map_is_labelled_by_characters)
     struct lab_command show = {.kind = LAB_DO_SHOW, .phase = -1};
     write_text("a \n\t\303\251ba \n\t\303\251ba \n\t\303\251b");
     describe(&n, 6, 1, 6);
-    struct lab_session_config config = {.spec = &n.spec, .backend = "cpu"};
+    struct lab_session_config config = {
+        .setup = {.spec = &n.spec, .backend = "cpu"}};
     assert_int_equal(lab_session_new(&session, &config), LAB_OK);
     assert_int_equal(lab_session_post(session, &go), LAB_OK);
     assert_int_equal(lab_session_wait(session, INT64_C(20000000000)), LAB_OK);

@@ -23,10 +23,7 @@
 #include "debug/lesson_run.h"
 
 struct lab_lesson_screen {
-    struct lab_lesson *lesson;
-    struct lab_network_spec spec;
-    struct lab_recording *recording;
-    struct lab_session *session;
+    struct lab_lesson_run run;
     struct lab_stepper_model model;
     struct lab_whatif whatif;
     pthread_mutex_t wake_lock;
@@ -40,39 +37,6 @@ struct lab_lesson_screen {
     int64_t best; /* most steps walked so far */
     double loss_first;
 };
-
-/* ---- the session behind the stepper ---- */
-
-static enum lab_status post(void *user, const struct lab_command *command)
-{
-    struct lab_lesson_screen *s = user;
-    return lab_session_post(s->session, command);
-}
-
-/* "0.1.0" */
-static int64_t version(void *user)
-{
-    struct lab_lesson_screen *s = user;
-    return lab_session_version(s->session);
-}
-
-static enum lab_status snapshot(void *user, struct lab_snapshot *out)
-{
-    struct lab_lesson_screen *s = user;
-    return lab_session_snapshot(s->session, out);
-}
-
-static void snapshot_release(void *user, struct lab_snapshot *snap)
-{
-    (void)user;
-    lab_snapshot_release(snap);
-}
-
-static bool pending(void *user)
-{
-    struct lab_lesson_screen *s = user;
-    return lab_session_pending(s->session);
-}
 
 /* ---- kernels ---- */
 
@@ -101,7 +65,7 @@ static int kernels(void *user, int64_t exec, struct lab_stepper_kernel *rows,
     enum { MOST = 64 };
     struct lab_kernel_record found[MOST];
     struct lab_lesson_screen *s = user;
-    struct lab_live *live = lab_recording_live(s->recording);
+    struct lab_live *live = lab_recording_live(s->run.recording);
     size_t n = lab_live_kernels(live, exec, found, MOST);
     for (size_t i = 0; i < n && i < MOST && (int)i < max; i++) {
         convert_kernel(&found[i], &rows[i]);
@@ -118,7 +82,7 @@ static void advise(void *user, const struct lab_snapshot *snap, int index,
 {
     struct lab_lesson_screen *s = user;
     struct lab_advice a[LAB_ADVICE_COUNT];
-    int n = lab_advise_kernel(lab_recording_live(s->recording), snap, index,
+    int n = lab_advise_kernel(lab_recording_live(s->run.recording), snap, index,
                               kernel, a);
     for (int i = 0; i < n; i++)
         each(to, lab_advice_name(a[i].rule), a[i].evidence, a[i].remedy);
@@ -145,7 +109,7 @@ static void roofs(void *user, const struct lab_snapshot *snap,
 static int variant_names(void *user, int node, const char **names, int max)
 {
     struct lab_lesson_screen *s = user;
-    return lab_session_variant_names(s->session, node, names, max);
+    return lab_session_variant_names(s->run.session, node, names, max);
 }
 
 /* ---- text ---- */
@@ -172,17 +136,17 @@ static void text_for(void *user, const char *step, const char *node,
 {
     struct lab_lesson_screen *s = user;
     const struct lab_section *section =
-        lab_lesson_text_for(s->lesson, step, node, phase);
+        lab_lesson_text_for(s->run.lesson, step, node, phase);
     if (section)
         add_doc(lab_section_part(section, phase), columns, out);
-    else if (s->lesson->n_sections > 0)
-        add_doc(&s->lesson->sections[0].doc, columns, out);
+    else if (s->run.lesson->n_sections > 0)
+        add_doc(&s->run.lesson->sections[0].doc, columns, out);
 }
 
 static enum lab_status write_lesson(void *user, struct lab_doc *out)
 {
     struct lab_lesson_screen *s = user;
-    return lab_lesson_doc(s->lesson, s->ui && lab_ui_is_ascii(s->ui), s->at,
+    return lab_lesson_doc(s->run.lesson, s->ui && lab_ui_is_ascii(s->ui), s->at,
                           out);
 }
 
@@ -191,7 +155,7 @@ static enum lab_status open_lesson_text(void *user, struct lab_ui *ui,
                                         const char *phase)
 {
     struct lab_lesson_screen *s = user;
-    s->at = step ? lab_lesson_text_for(s->lesson, step, node, phase) : NULL;
+    s->at = step ? lab_lesson_text_for(s->run.lesson, step, node, phase) : NULL;
     struct lab_text_args args = {
         .title = "the lesson", .user = s, .write = write_lesson};
     return lab_ui_push(ui, &lab_view_text, &args);
@@ -204,7 +168,7 @@ static enum lab_status open_occupancy(void *user, struct lab_ui *ui,
                                       int index)
 {
     struct lab_lesson_screen *s = user;
-    return lab_whatif_open(&s->whatif, lab_recording_live(s->recording), ui,
+    return lab_whatif_open(&s->whatif, lab_recording_live(s->run.recording), ui,
                            snap, index);
 }
 
@@ -235,7 +199,7 @@ static void progress(void *user, int64_t walked, int n_steps)
         return;
     s->best = walked;
     if (s->seen)
-        s->seen(s->seen_user, s->lesson->id, walked, n_steps,
+        s->seen(s->seen_user, s->run.lesson->id, walked, n_steps,
                 walked == n_steps);
 }
 
@@ -243,9 +207,9 @@ static void progress(void *user, int64_t walked, int n_steps)
 static void note_trained(struct lab_lesson_screen *s,
                          const struct lab_snapshot *snap)
 {
-    if (s->seen && lab_seen_trained(&s->spec, snap))
-        s->seen(s->seen_user, s->lesson->id, s->best, snap->schedule->n_steps,
-                true);
+    if (s->seen && lab_seen_trained(&s->run.spec, snap))
+        s->seen(s->seen_user, s->run.lesson->id, s->best,
+                snap->schedule->n_steps, true);
 }
 
 /* ---- life ---- */
@@ -269,43 +233,6 @@ void lab_lesson_screen_detach_ui(struct lab_lesson_screen *s)
     pthread_mutex_unlock(&s->wake_lock);
 }
 
-static enum lab_status read_lesson(struct lab_lesson_screen *s,
-                                   const struct lab_options *o,
-                                   const char *name)
-{
-    enum lab_status st = lab_lesson_run_lesson(name, o->db, &s->lesson);
-    if (st)
-        return st;
-    s->spec = lab_lesson_run_spec(o, s->lesson);
-    struct lab_recording_options options =
-        lab_lesson_run_recording(o, s->lesson);
-    options.whole = true; /* looking around is no run */
-    return lab_recording_new(&s->recording, &options);
-}
-
-static enum lab_status start_session(struct lab_lesson_screen *s,
-                                     const struct lab_options *o)
-{
-    struct lab_session_config config = {
-        .spec = &s->spec,
-        .backend = o->backend,
-        .device = o->device,
-        .batch = o->batch,
-        .data = o->data,
-        .choices = o->choices,
-        .n_choices = o->n_choices,
-        .hooks = {.user = s->recording,
-                  .prepare = lab_recording_prepare,
-                  .opened = lab_recording_opened,
-                  .restarted = lab_recording_restarted,
-                  .closing = lab_recording_closing,
-                  .count = lab_recording_count_said,
-                  .trace = lab_recording_trace_said},
-        .wake = wake,
-        .wake_user = s};
-    return lab_session_new(&s->session, &config);
-}
-
 static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
 {
     s->db = o->db;
@@ -315,13 +242,8 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
              machine.gpu ? "CUPTI kernel records, else CUDA events"
                          : "the CPU's monotonic clock");
     s->model = (struct lab_stepper_model){.user = s,
-                                          .title = s->lesson->title,
+                                          .title = s->run.lesson->title,
                                           .time_note = s->time_note,
-                                          .post = post,
-                                          .version = version,
-                                          .snapshot = snapshot,
-                                          .snapshot_release = snapshot_release,
-                                          .pending = pending,
                                           .kernels = kernels,
                                           .advise = advise,
                                           .roofs = roofs,
@@ -331,10 +253,11 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
                                           .open_occupancy = open_occupancy,
                                           .open_lesson = open_lesson_text,
                                           .progress = progress,
-                                          .printed = s->spec.printed,
-                                          .n_printed = s->spec.n_printed,
+                                          .printed = s->run.spec.printed,
+                                          .n_printed = s->run.spec.n_printed,
                                           .train_iterations = o->iterations};
-    s->model.sampling = (struct lab_stepper_sampling){
+    lab_stepper_model_session(&s->model, s->run.session);
+    s->model.sampling = (struct lab_sample_request){
         .n = o->sample, .temperature = o->temperature, .top_k = o->top_k};
     snprintf(s->model.sampling.prompt, sizeof(s->model.sampling.prompt), "%s",
              o->prompt);
@@ -353,9 +276,9 @@ enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
     s->seen_user = user;
     s->ui = ui;
     pthread_mutex_init(&s->wake_lock, NULL);
-    enum lab_status st = read_lesson(s, options, lesson);
-    if (!st)
-        st = start_session(s, options);
+    /* Looking around is no run: the first iteration makes it one. */
+    enum lab_status st =
+        lab_lesson_run_start(&s->run, options, lesson, true, wake, s);
     if (!st) {
         fill_model(s, options);
         st = lab_ui_push(ui, &lab_view_stepper, &s->model);
@@ -375,14 +298,14 @@ static void summarize(struct lab_lesson_screen *s,
 {
     struct lab_snapshot snap;
     bool cut = false;
-    if (lab_session_snapshot(s->session, &snap) == LAB_OK) {
+    if (lab_session_snapshot(s->run.session, &snap) == LAB_OK) {
         cut = snap.state == LAB_SESSION_TRAINING ||
               snap.state == LAB_SESSION_WALKING;
         note_trained(s, &snap);
         lab_snapshot_release(&snap);
     }
-    lab_session_end(s->session); /* hands out its last records */
-    if (lab_session_snapshot(s->session, &snap) == LAB_OK) {
+    lab_session_end(s->run.session); /* hands out its last records */
+    if (lab_session_snapshot(s->run.session, &snap) == LAB_OK) {
         lab_recording_summarize(&snap, summary);
         lab_snapshot_release(&snap);
     }
@@ -396,16 +319,14 @@ void lab_lesson_screen_close(struct lab_lesson_screen *s, struct lab_str *notes)
     if (!s)
         return;
     lab_run_summary_init(&summary);
-    if (s->session)
+    if (s->run.session)
         summarize(s, &summary);
-    lab_session_free(s->session);
-    if (s->recording)
-        lab_recording_finish(s->recording, &summary);
+    if (s->run.recording)
+        lab_recording_finish(s->run.recording, &summary);
     /* After the end: the last records may have failed. */
-    if (s->recording && notes)
-        lab_recording_note(s->recording, notes);
-    lab_recording_free(s->recording);
-    lab_lesson_free(s->lesson);
+    if (s->run.recording && notes)
+        lab_recording_note(s->run.recording, notes);
+    lab_lesson_run_close(&s->run);
     pthread_mutex_destroy(&s->wake_lock);
     lab_free(s);
 }

@@ -1,3 +1,5 @@
+/* The stepper as lines of text, for pipes and screen readers: the session, the
+ * lines that are read, and what each command does. */
 #include "debug/plain.h"
 
 #include <errno.h>
@@ -7,108 +9,230 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "report/exit.h"
-#include "report/suggest.h"
-#include "lesson/catalog.h"
 #include "plain_priv.h"
 #include "report/print.h"
+#include "report/suggest.h"
 #include "debug/seen.h"
 #include "base/signals.h"
-#include "debug/lesson_run.h"
 
-enum { LINE_BYTES = 4096, TICK_NS = 50000000 };
-
-/* ---- the session, from this side ---- */
-
-static void refresh(struct lab_plain *p)
+static void complain(void)
 {
-    struct lab_snapshot next;
-    if (lab_session_snapshot(p->session, &next)) {
-        lab_print_lose(); /* no memory: the old one stays */
-        return;
-    }
-    lab_snapshot_release(&p->snap);
-    p->snap = next;
+    fflush(stdout); /* the error comes after what led to it */
+    lab_warn("%s", lab_error());
 }
 
-/* Waits for what runs. A signal cancels it; any but INT also ends us. */
-static void wait_idle(struct lab_plain *p, bool training)
+/* ---- commands ---- */
+
+/* What the session is asked for; LAB_E_NOTFOUND: a name in it is none. */
+static enum lab_status session_command(const struct lab_plain *p,
+                                       const struct lab_ui_command *from,
+                                       struct lab_command *out)
 {
-    const struct lab_command stop = {.kind = LAB_DO_STOP};
-    bool stopping = false;
-    while (lab_session_wait(p->session, TICK_NS) == LAB_E_CANCELLED) {
-        int number = lab_signals_take();
-        stopping = stopping || number != 0 || lab_signals_reader_gone();
-        if (number && (number != SIGINT || p->opening))
-            p->signal = number;
-        if (p->signal)
-            lab_session_end(p->session);
-        else if (stopping) /* again and again: it may not have begun yet */
-            lab_session_post(p->session, &stop);
-        struct lab_snapshot now;
-        if (!training || lab_session_snapshot(p->session, &now))
-            continue;
-        lab_plain_print_progress(p, &now);
-        lab_snapshot_release(&now);
+    int position = p->snap.position;
+    int here = from->kind == LAB_COMMAND_COUNT        ? position - 1
+               : position < p->snap.schedule->n_steps ? position
+                                                      : 0;
+    return lab_debugger_command(&p->snap, from, here, out);
+}
+
+/* What ran before a move failed is worth showing, too. */
+static void show_move(struct lab_plain *p, int64_t iteration,
+                      enum lab_status st)
+{
+    if (st)
+        complain();
+    int64_t walked = p->snap.iteration > iteration ? p->snap.schedule->n_steps
+                                                   : p->snap.position;
+    p->walked = walked > p->walked ? walked : p->walked;
+    lab_plain_print_move(p);
+}
+
+static void show_restart(struct lab_plain *p, const struct lab_command *c)
+{
+    if (c->lr > 0)
+        lab_printf(stdout, "At the start again, learning rate %g.\n",
+                   p->snap.lr);
+    else
+        lab_printf(stdout, "At the start again, seed %llu.\n",
+                   (unsigned long long)p->snap.plan->seed);
+    lab_plain_print_where(p);
+}
+
+/* As many iterations as the line asks for, else as the command line has it,
+ * else the lesson. */
+static void prepare_training(struct lab_plain *p, struct lab_command *c)
+{
+    struct lab_data_facts facts = {.batches_per_epoch =
+                                       p->snap.iterations_per_epoch};
+    if (c->n == 0)
+        c->n =
+            lab_train_iterations(&p->run.spec, &facts, p->run.options->epochs,
+                                 p->run.options->iterations);
+    p->trained_to = p->snap.iteration - (p->snap.position == 0);
+}
+
+static void show_neighbours(const struct lab_plain *p)
+{
+    for (int i = 0; i < p->snap.near.n; i++)
+        lab_printf(stdout, "%8.4f  %s\n", p->snap.near.near[i].similarity,
+                   lab_vocabulary_word(p->snap.words, p->snap.near.near[i].id));
+}
+
+/* What a command has done. */
+static enum lab_status show(struct lab_plain *p, const struct lab_command *c)
+{
+    switch (c->kind) {
+    case LAB_DO_BACK:
+        lab_plain_print_where(p);
+        return LAB_OK;
+    case LAB_DO_RESTART:
+        show_restart(p, c);
+        return LAB_OK;
+    case LAB_DO_TRAIN:
+        lab_plain_print_trained(p);
+        return LAB_OK;
+    case LAB_DO_BREAK:
+    case LAB_DO_WATCH:
+    case LAB_DO_DELETE:
+    case LAB_DO_UNWATCH:
+        return lab_plain_list(p, "breaks");
+    case LAB_DO_VARIANT:
+        lab_printf(stdout, "%s runs as %s from now on.\n", c->text, c->text2);
+        lab_plain_print_where(p);
+        return LAB_OK;
+    case LAB_DO_NEAR:
+        show_neighbours(p);
+        return LAB_OK;
+    case LAB_DO_CHECK:
+        return lab_plain_print_checks(p);
+    case LAB_DO_COUNT:
+        lab_printf(stdout, "%s\n", p->snap.stop_reason);
+        lab_plain_print_counters(p);
+        return LAB_OK;
+    case LAB_DO_TRACE:
+        lab_printf(stdout, "%s\n", p->snap.stop_reason);
+        return LAB_OK;
+    default:
+        return LAB_OK;
     }
 }
 
-enum lab_status lab_plain_run(struct lab_plain *p, const struct lab_command *c)
+static enum lab_status run(struct lab_plain *p,
+                           const struct lab_ui_command *from)
 {
-    enum lab_status st = lab_session_post(p->session, c);
+    struct lab_command c;
+    enum lab_status st = session_command(p, from, &c);
     if (st)
         return st;
-    wait_idle(p, c->kind == LAB_DO_TRAIN);
-    refresh(p);
-    return p->snap.error_code
-               ? lab_fail(p->snap.error_code, "%s", p->snap.error)
-               : LAB_OK;
+    int64_t iteration = p->snap.iteration;
+    p->progress_ns = 0;
+    if (c.kind == LAB_DO_TRAIN)
+        prepare_training(p, &c);
+    st = lab_plain_run(p, &c);
+    if (c.kind < LAB_DO_BACK) { /* a move forward */
+        show_move(p, iteration, st);
+        return LAB_OK;
+    }
+    if (c.kind <= LAB_DO_TRAIN) /* what it ran is not shown step by step */
+        lab_plain_forget_moves(p);
+    if (c.kind == LAB_DO_TRAIN)
+        p->trained = p->trained || lab_seen_trained(&p->run.spec, &p->snap);
+    return st ? st : show(p, &c);
 }
+
+static enum lab_status sample(struct lab_plain *p,
+                              const struct lab_ui_command *from)
+{
+    const struct lab_options *o = p->run.options;
+    struct lab_sample_request how = {
+        .n = o->sample, .temperature = o->temperature, .top_k = o->top_k};
+    snprintf(how.prompt, sizeof(how.prompt), "%s", o->prompt);
+    lab_sample_request_take(&how, from);
+    struct lab_command c = lab_sample_request_command(&how);
+    enum lab_status st = lab_plain_run(p, &c);
+    if (!st && p->snap.sample)
+        lab_printf(stdout, "%s\n", p->snap.sample);
+    return st;
+}
+
+static void show_lr(const struct lab_plain *p)
+{
+    char text[LAB_COMMAND_LR_TEXT];
+    lab_printf(stdout, "%s\n", lab_ui_command_lr_text(p->snap.lr, text));
+}
+
+static enum lab_status do_command(struct lab_plain *p,
+                                  const struct lab_ui_command *c)
+{
+    switch (c->kind) {
+    case LAB_COMMAND_NONE:
+        return LAB_OK;
+    case LAB_COMMAND_PRINT:
+        return lab_plain_print_tensor(p, c);
+    case LAB_COMMAND_EXPLAIN:
+        return lab_plain_explain(p, c);
+    case LAB_COMMAND_LR:
+        if (!isnan(c->value) && !isnan(p->snap.lr))
+            return run(p, c);
+        show_lr(p);
+        return LAB_OK;
+    case LAB_COMMAND_STOP:
+        return lab_fail(LAB_E_STATE, "nothing runs; Ctrl-C stops a training");
+    case LAB_COMMAND_SAMPLE:
+        return sample(p, c);
+    case LAB_COMMAND_LIST:
+        return lab_plain_list(p, c->arg);
+    case LAB_COMMAND_HELP:
+        return lab_plain_help(c->arg);
+    case LAB_COMMAND_QUIT:
+        p->leaving = true;
+        return LAB_OK;
+    default:
+        return run(p, c);
+    }
+}
+
+static void plain_do(struct lab_plain *p, const struct lab_ui_command *c)
+{
+    if (do_command(p, c))
+        complain();
+}
+
+static void plain_line(struct lab_plain *p, const char *line)
+{
+    struct lab_ui_command c;
+    if (line[strspn(line, " \t\r")] == '#')
+        return; /* a script explains itself */
+    if (lab_ui_command_parse(line, &c)) {
+        complain();
+        return;
+    }
+    bool again = c.kind == LAB_COMMAND_NONE && p->interactive;
+    if (again)
+        c = p->last;
+    if (c.kind == LAB_COMMAND_NONE)
+        return;
+    p->last = lab_ui_command_repeats(c.kind) ? c : (struct lab_ui_command){0};
+    plain_do(p, &c);
+}
+
+enum { LINE_BYTES = 4096 };
 
 /* ---- opening ---- */
 
-static enum lab_status open_lesson(struct lab_plain *p, const char *name)
+static enum lab_status
+open_lesson(struct lab_plain *p, const struct lab_options *o, const char *name)
 {
     enum lab_status st =
-        lab_lesson_run_lesson(name, p->options->db, &p->lesson);
-    if (st)
-        return st;
-    p->spec = lab_lesson_run_spec(p->options, p->lesson);
-    return lab_reader_init(&p->reader, p->lesson);
-}
-
-static enum lab_status open_session(struct lab_plain *p)
-{
-    const struct lab_options *o = p->options;
-    struct lab_recording_options recording =
-        lab_lesson_run_recording(o, p->lesson);
-    recording.graph_nodes = false; /* of `run` */
-    enum lab_status st = lab_recording_new(&p->recording, &recording);
-    if (st)
-        return st;
-    struct lab_session_config config = {
-        .spec = &p->spec,
-        .backend = o->backend,
-        .device = o->device,
-        .batch = o->batch,
-        .data = o->data,
-        .choices = o->choices,
-        .n_choices = o->n_choices,
-        .hooks = {.user = p->recording,
-                  .prepare = lab_recording_prepare,
-                  .opened = lab_recording_opened,
-                  .restarted = lab_recording_restarted,
-                  .closing = lab_recording_closing,
-                  .count = lab_recording_count_said,
-                  .trace = lab_recording_trace_said}};
-    st = lab_session_new(&p->session, &config);
+        lab_lesson_run_start(&p->run, o, name, false, NULL, NULL);
+    if (!st)
+        st = lab_reader_init(&p->reader, p->run.lesson);
     if (st)
         return st;
     p->opening = true;
-    wait_idle(p, false);
+    lab_plain_wait(p, false);
     p->opening = false;
-    refresh(p);
     if (p->snap.state == LAB_SESSION_FAILED)
         return lab_fail(p->snap.error_code, "%s", p->snap.error);
     if (!p->signal && !p->snap.schedule)
@@ -118,18 +242,11 @@ static enum lab_status open_session(struct lab_plain *p)
 
 /* ---- ending ---- */
 
-static void summarize(const struct lab_plain *p, struct lab_run_summary *out)
-{
-    lab_recording_summarize(&p->snap, out);
-    if (p->signal)
-        out->status = LAB_RUN_CANCELLED;
-}
-
 static void say_notes(struct lab_plain *p)
 {
     struct lab_str text;
     lab_str_init(&text);
-    lab_recording_note(p->recording, &text);
+    lab_recording_note(p->run.recording, &text);
     if (text.failed)
         lab_warn("out of memory: what the record lacks is not known");
     else
@@ -137,27 +254,29 @@ static void say_notes(struct lab_plain *p)
     lab_str_release(&text);
 }
 
-/* A database that refuses is told, and is no failure of the walk. */
+/* A database that refuses is a warning, and no failure of the walk. */
 static void close_all(struct lab_plain *p)
 {
     struct lab_run_summary summary;
     struct lab_recording_state kept;
-    summarize(p, &summary);
+    lab_recording_summarize(&p->snap, &summary);
+    if (p->signal)
+        summary.status = LAB_RUN_CANCELLED;
     if (p->walked > 0 || p->trained)
-        lab_seen_keep(p->lesson->id, p->walked, p->snap.schedule->n_steps,
+        lab_seen_keep(p->run.lesson->id, p->walked, p->snap.schedule->n_steps,
                       p->trained || p->walked >= p->snap.schedule->n_steps);
-    lab_session_free(p->session);
-    if (p->recording) {
-        lab_recording_finish(p->recording, &summary);
-        lab_recording_get_state(p->recording, &kept);
+    if (p->run.session)
+        lab_session_end(p->run.session); /* hands out its last records */
+    if (p->run.recording) {
+        lab_recording_finish(p->run.recording, &summary);
+        lab_recording_get_state(p->run.recording, &kept);
         if (kept.run > 0 && !kept.empty)
-            lab_print_recorded(p->options->db, kept.run, kept.whole);
+            lab_print_recorded(p->run.options->db, kept.run, kept.whole);
         say_notes(p);
     }
     lab_snapshot_release(&p->snap);
-    lab_recording_free(p->recording);
     lab_reader_release(&p->reader);
-    lab_lesson_free(p->lesson);
+    lab_lesson_run_close(&p->run);
 }
 
 /* ---- input ---- */
@@ -235,7 +354,7 @@ static enum lab_status read_commands(struct lab_plain *p)
         fflush(stdout);
         if (read_line(&in, line)) {
             commands++;
-            lab_plain_line(p, line);
+            plain_line(p, line);
         } else if (!interrupted(p, &in)) {
             break;
         }
@@ -253,7 +372,7 @@ static enum lab_status read_commands(struct lab_plain *p)
     while (!p->signal && !p->snap.error_code && !ferror(stdout) &&
            p->snap.position < p->snap.schedule->n_steps) {
         int before = p->snap.position;
-        lab_plain_do(p, &step);
+        plain_do(p, &step);
         if (p->snap.position == before)
             break;
     }
@@ -262,16 +381,13 @@ static enum lab_status read_commands(struct lab_plain *p)
 
 int lab_plain_session(const struct lab_options *o, const char *lesson)
 {
-    struct lab_plain p = {.options = o,
-                          .interactive = isatty(STDIN_FILENO) != 0};
+    struct lab_plain p = {.interactive = isatty(STDIN_FILENO) != 0};
     int code = LAB_EXIT_DONE;
     p.snap.plane.tensor = p.snap.explanation.tensor = -1;
     p.snap.loss = p.snap.accuracy = p.snap.step_ms_median = NAN;
     p.snap.bits_per_char = p.snap.bits_order3 = NAN;
     lab_signals_catch();
-    enum lab_status st = open_lesson(&p, lesson);
-    if (!st)
-        st = open_session(&p);
+    enum lab_status st = open_lesson(&p, o, lesson);
     if (st && !p.signal) {
         code = lab_exit_error(st);
     } else if (!p.signal) {

@@ -1,22 +1,80 @@
-/* What a move did, where the stepper stands, how training goes. */
+/* What --plain prints: moves, lists, tensors, explanations, checks and counters; it
+ * asks the session for what a snapshot does not hold. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/signals.h"
 #include "engine/setup.h"
 #include "plain_priv.h"
 #include "report/print.h"
 #include "debug/step_text.h"
 #include "base/format.h"
+#include "base/mem.h"
+#include "debug/lesson_print.h"
+#include "report/text_table.h"
+#include "report/advise.h"
+#include "report/counters_text.h"
+
+static enum lab_status print_stats(struct lab_plain *p, int tensor);
+
+/* ---- asking the session ---- */
+
+enum { TICK_NS = 50000000 };
+
+static void refresh(struct lab_plain *p)
+{
+    struct lab_snapshot next;
+    if (lab_session_snapshot(p->run.session, &next)) {
+        lab_print_lose(); /* no memory: the old one stays */
+        return;
+    }
+    lab_snapshot_release(&p->snap);
+    p->snap = next;
+}
+
+void lab_plain_wait(struct lab_plain *p, bool training)
+{
+    const struct lab_command stop = {.kind = LAB_DO_STOP};
+    bool stopping = false;
+    while (lab_session_wait(p->run.session, TICK_NS) == LAB_E_CANCELLED) {
+        int number = lab_signals_take();
+        stopping = stopping || number != 0 || lab_signals_reader_gone();
+        if (number && (number != SIGINT || p->opening))
+            p->signal = number;
+        if (p->signal)
+            lab_session_end(p->run.session);
+        else if (stopping) /* again and again: it may not have begun yet */
+            lab_session_post(p->run.session, &stop);
+        struct lab_snapshot now;
+        if (!training || lab_session_snapshot(p->run.session, &now))
+            continue;
+        lab_plain_print_progress(p, &now);
+        lab_snapshot_release(&now);
+    }
+    refresh(p);
+}
+
+enum lab_status lab_plain_run(struct lab_plain *p, const struct lab_command *c)
+{
+    enum lab_status st = lab_session_post(p->run.session, c);
+    if (st)
+        return st;
+    lab_plain_wait(p, c->kind == LAB_DO_TRAIN);
+    return p->snap.error_code
+               ? lab_fail(p->snap.error_code, "%s", p->snap.error)
+               : LAB_OK;
+}
 
 enum { MOST_LINES = 40 };
 static const int64_t progress_every_ns = 5000000000;
 
 /* ---- where ---- */
 
-/* That there is no GPU has been said. */
-bool lab_plain_print_notes(const struct lab_plain *p)
+/* Without the line that there is no GPU: say_badge() has it. False: none. */
+static bool print_notes(const struct lab_plain *p)
 {
     const char *notice = lab_setup_notice_rest(p->snap.notice);
     if (notice[0])
@@ -29,7 +87,7 @@ static void say_badge(struct lab_plain *p)
 {
     const struct lab_snapshot *s = &p->snap;
     char rate[LAB_WORK_LR_TEXT];
-    bool fell_back = strcmp(p->options->backend, "auto") == 0 &&
+    bool fell_back = strcmp(p->run.options->backend, "auto") == 0 &&
                      strcmp(s->backend, "cuda") != 0;
     lab_printf(
         stdout,
@@ -38,9 +96,9 @@ static void say_badge(struct lab_plain *p)
         s->backend, s->device.name,
         fell_back ? ", no GPU (`lapenna-lab doctor` says why)" : "",
         (unsigned long long)s->plan->seed,
-        lab_lesson_run_lr_text(p->options, rate), (long long)s->plan->batch,
+        lab_lesson_run_lr_text(p->run.options, rate), (long long)s->plan->batch,
         (long long)s->plan->parameter_count, s->schedule->n_steps);
-    lab_plain_print_notes(p);
+    print_notes(p);
 }
 
 void lab_plain_print_where(struct lab_plain *p)
@@ -62,7 +120,7 @@ void lab_plain_print_where(struct lab_plain *p)
 
 void lab_plain_print_start(struct lab_plain *p)
 {
-    const struct lab_lesson *l = p->lesson;
+    const struct lab_lesson *l = p->run.lesson;
     lab_read_heading(l->title, 1);
     if (l->summary[0])
         lab_read_paragraph(l->summary, 0);
@@ -91,12 +149,12 @@ void lab_plain_forget_moves(struct lab_plain *p)
     }
 }
 
-/* By the profiler, when it has told by now; else on the CPU's clock. */
+/* By the profiler where its record has come; else by the CPU's clock. */
 static int64_t time_of(struct lab_plain *p, int index)
 {
     const struct lab_step_status *st = &p->snap.steps[index];
     struct lab_step_record r;
-    if (lab_live_step(lab_recording_live(p->recording), index, &r) &&
+    if (lab_live_step(lab_recording_live(p->run.recording), index, &r) &&
         r.exec == st->exec && r.time_ns != LAB_UNKNOWN)
         return r.time_ns;
     return st->time_ns;
@@ -121,10 +179,10 @@ static void print_whole(struct lab_plain *p, int index)
     const struct lab_command hide = {.kind = LAB_DO_SHOW,
                                      .show = {.tensor = -1}};
     lab_step_text_head(s, index, time_of(p, index), stdout);
-    lab_step_text_kernels(lab_recording_live(p->recording), exec, stdout);
+    lab_step_text_kernels(lab_recording_live(p->run.recording), exec, stdout);
     for (int i = 0; i < s->step->n_out; i++) {
         if (s->step->out[i] >= 0)
-            lab_plain_print_stats(p, s->step->out[i]);
+            print_stats(p, s->step->out[i]);
     }
     lab_plain_run(p, &hide);
     if (s->step->node >= 0)
@@ -260,4 +318,671 @@ void lab_plain_print_trained(struct lab_plain *p)
                    s->step_ms_median);
     lab_printf(stdout, "\n");
     lab_plain_print_where(p);
+}
+
+/* ---- tensors ---- */
+
+enum { MOST_ELEMENTS = 400, VALUE_COLUMNS = 10, TERMS = 8 };
+
+static enum lab_status look(struct lab_plain *p, int tensor, int row_axis,
+                            int col_axis, const int64_t *fixed)
+{
+    struct lab_command c = {.kind = LAB_DO_SHOW, .phase = -1};
+    c.show = (struct lab_show){
+        .tensor = tensor, .row_axis = row_axis, .col_axis = col_axis};
+    memcpy(c.show.fixed, fixed, sizeof(c.show.fixed));
+    enum lab_status st = lab_plain_run(p, &c);
+    if (!st && p->snap.plane.tensor != tensor)
+        st = lab_fail(LAB_E_NOMEM, "no memory to look at %s",
+                      p->snap.plan->tensors[tensor].name);
+    if (st == LAB_E_NOMEM)
+        lab_print_lose();
+    return st;
+}
+
+static void look_away(struct lab_plain *p)
+{
+    const struct lab_command c = {.kind = LAB_DO_SHOW, .show = {.tensor = -1}};
+    lab_plain_run(p, &c);
+}
+
+/* A printed value is of the first iteration, a parameter's of its end. */
+static bool comparable(const struct lab_plain *p, int tensor)
+{
+    const struct lab_snapshot *s = &p->snap;
+    const struct lab_tensor *t = &s->plan->tensors[tensor];
+    bool updated = !t->persistent || t->role == LAB_TENSOR_DATA;
+    for (int i = 0; i < s->schedule->n_steps && !updated; i++) {
+        const struct lab_step *step = s->schedule->steps[i].step;
+        for (int k = 0; k < step->n_out; k++)
+            updated = updated || (step->out[k] == tensor && s->steps[i].done);
+    }
+    return s->iteration == 0 && updated;
+}
+
+/* What course material prints of the tensor, or of its element `only` (-1: of
+ * all that it prints), beside what was computed. */
+static enum lab_status print_printed(struct lab_plain *p, int tensor,
+                                     int64_t only)
+{
+    enum lab_status st = LAB_OK;
+    bool now = comparable(p, tensor);
+    for (int i = 0; i < p->run.spec.n_printed && now && !st; i++) {
+        const struct lab_course_values_spec *spec = &p->run.spec.printed[i];
+        const struct lab_tensor *t = &p->snap.plan->tensors[tensor];
+        int64_t first = 0;
+        if (strcmp(spec->tensor, t->name) != 0)
+            continue;
+        if (spec->at.rank == t->shape.rank && spec->at.rank > 0)
+            first = lab_shape_ravel(&t->shape, spec->at.dim, spec->at.rank);
+        for (int k = 0; k < spec->n_values && first >= 0 && !st; k++) {
+            int64_t at[LAB_MAX_RANK] = {0};
+            char text[LAB_SHAPE_TEXT];
+            if (first + k >= t->count || (only >= 0 && only != first + k))
+                continue;
+            lab_shape_unravel(&t->shape, first + k, at);
+            st = look(p, tensor, -1, -1, at);
+            if (st || !p->snap.plane.written)
+                continue;
+            t = &p->snap.plan->tensors[tensor];
+            double off = p->snap.plane.value[0] - spec->values[k];
+            lab_printf(stdout,
+                       "    %s[%s] = %.9g  printed %.9g, difference %+.2g",
+                       t->name, lab_explain_at(&t->shape, first + k, text),
+                       p->snap.plane.value[0], spec->values[k], off);
+            if (!isnan(spec->tolerance))
+                lab_printf(stdout, "%s",
+                           fabs(off) <= spec->tolerance
+                               ? ", within what was printed"
+                               : ", OUTSIDE what was printed");
+            lab_printf(stdout, "%s%s%s\n", spec->where ? "  (" : "",
+                       spec->where ? spec->where : "", spec->where ? ")" : "");
+        }
+    }
+    return st;
+}
+
+static enum lab_status print_stats(struct lab_plain *p, int tensor)
+{
+    const int64_t first[LAB_MAX_RANK] = {0};
+    enum lab_status st = look(p, tensor, -1, -1, first);
+    if (!st)
+        lab_step_text_stats(&p->snap.plan->tensors[tensor],
+                            &p->snap.plane.stats, stdout);
+    return st ? st : print_printed(p, tensor, -1);
+}
+
+/* "[3,0]" */
+static void coordinates(const struct lab_shape *shape, const int64_t *at,
+                        char out[LAB_SHAPE_TEXT])
+{
+    struct lab_shape as_shape = {.rank = shape->rank};
+    memcpy(as_shape.dim, at, sizeof(as_shape.dim));
+    lab_shape_text(&as_shape, out);
+}
+
+/* Behind "[3,0]" what the data has at that row, where it is known. */
+static void add_symbol(char *text, size_t cap, const struct lab_label *label,
+                       int64_t row)
+{
+    size_t n = strlen(text);
+    if (label && label[row].symbol)
+        snprintf(text + n, cap - n, " %s", label[row].text);
+}
+
+/* Columns that the longest symbol takes, with the space before it. */
+static int symbol_room(const struct lab_label *label, int64_t n)
+{
+    size_t most = 0;
+    for (int64_t i = 0; label && i < n; i++) {
+        size_t len = label[i].symbol ? strlen(label[i].text) + 1 : 0;
+        most = len > most ? len : most;
+    }
+    return (int)most;
+}
+
+/* What stands at the columns, before the rows. */
+static void print_columns(const struct lab_plane *plane, int64_t cols)
+{
+    if (!plane->col_label || !plane->col_label[0].symbol)
+        return;
+    lab_printf(stdout, "  columns:");
+    for (int64_t i = 0; i < cols; i++)
+        lab_printf(stdout, " %s", plane->col_label[i].text);
+    lab_printf(stdout, "\n");
+}
+
+/* Lines of as many values as fit, each behind its first one's coordinates. */
+static void print_row(struct lab_plain *p, const struct lab_tensor_part *s,
+                      int64_t *at, int64_t row, int64_t cols, int head)
+{
+    const struct lab_plane *plane = &p->snap.plane;
+    int fit = (lab_lesson_columns() - head - 2) / (VALUE_COLUMNS + 1);
+    int col_axis = plane->show.col_axis;
+    if (fit < 1)
+        fit = 1;
+    for (int64_t c = 0; c < cols; c++) {
+        char text[LAB_SHAPE_TEXT];
+        char value[LAB_FORMAT_BYTES];
+        if (c % fit == 0) {
+            if (col_axis >= 0)
+                at[col_axis] = c;
+            coordinates(&s->shape, at, text);
+            add_symbol(text, sizeof(text), plane->row_label, row);
+            lab_printf(stdout, "%s  %-*s", c ? "\n" : "", head, text);
+        }
+        lab_printf(stdout, " %*s", VALUE_COLUMNS,
+                   lab_format_value(plane->value[row * plane->cols + c],
+                                    VALUE_COLUMNS, value, sizeof(value)));
+    }
+    lab_printf(stdout, "\n");
+}
+
+/* One plane; returns how many elements it printed. */
+static int64_t print_plane(struct lab_plain *p, const struct lab_tensor_part *s,
+                           int64_t room)
+{
+    const struct lab_plane *plane = &p->snap.plane;
+    int64_t at[LAB_MAX_RANK];
+    int64_t most[LAB_MAX_RANK];
+    int64_t printed = 0;
+    char text[LAB_SHAPE_TEXT];
+    for (int i = 0; i < LAB_MAX_RANK; i++)
+        most[i] = i < s->shape.rank ? s->shape.dim[i] - 1 : 0;
+    coordinates(&s->shape, most, text);
+    int head = (int)strlen(text) + symbol_room(plane->row_label, plane->rows);
+    memcpy(at, plane->show.fixed, sizeof(at));
+    print_columns(plane, plane->cols < room ? plane->cols : room);
+    for (int64_t r = 0; r < plane->rows && printed < room; r++) {
+        int64_t cols =
+            plane->cols < room - printed ? plane->cols : room - printed;
+        if (plane->show.row_axis >= 0)
+            at[plane->show.row_axis] = r;
+        print_row(p, s, at, r, cols, head);
+        printed += cols;
+    }
+    return printed;
+}
+
+/* The next plane of a slice with more than two whole axes; false: no more. */
+static bool advance(const struct lab_tensor_part *s, int64_t *at)
+{
+    for (int k = s->n_whole - 3; k >= 0; k--) {
+        int axis = s->whole[k];
+        if (++at[axis] < s->shape.dim[axis])
+            return true;
+        at[axis] = 0;
+    }
+    return false;
+}
+
+static enum lab_status print_slice(struct lab_plain *p,
+                                   const struct lab_tensor_part *s)
+{
+    int row_axis = s->n_whole > 1 ? s->whole[s->n_whole - 2] : -1;
+    int col_axis = s->n_whole > 0 ? s->whole[s->n_whole - 1] : -1;
+    int64_t at[LAB_MAX_RANK];
+    int64_t all = 1;
+    int64_t printed = 0;
+    enum lab_status st = LAB_OK;
+    memcpy(at, s->at, sizeof(at));
+    for (int k = 0; k < s->n_whole; k++)
+        all *= s->shape.dim[s->whole[k]];
+    do {
+        st = look(p, s->tensor, row_axis, col_axis, at);
+        if (!st)
+            printed += print_plane(p, s, MOST_ELEMENTS - printed);
+    } while (!st && printed < MOST_ELEMENTS && advance(s, at));
+    if (!st && printed < all)
+        lab_printf(stdout, "  ... %lld more; give indices for a part of them\n",
+                   (long long)(all - printed));
+    return st;
+}
+
+/* What no step has written has no values to print. */
+static bool say_unwritten(struct lab_plain *p, int tensor)
+{
+    const struct lab_snapshot *snap = &p->snap;
+    const char *name = snap->plan->tensors[tensor].name;
+    if (snap->plane.written)
+        return false;
+    int hider = lab_schedule_hider(snap->schedule, snap->plan, tensor);
+    if (hider < 0) {
+        lab_printf(stdout, "%s has not been computed yet in this iteration\n",
+                   name);
+        return true;
+    }
+    const struct lab_schedule_step *s = &snap->schedule->steps[hider];
+    lab_printf(
+        stdout,
+        "%s is not written: step %s, variant %s, computes it on its way; "
+        "`variant %s naive` takes the step apart\n",
+        name, s->step->name, s->variant->name,
+        snap->plan->nodes[s->step->node].id);
+    return true;
+}
+
+static enum lab_status print_element(struct lab_plain *p,
+                                     const struct lab_tensor_part *s)
+{
+    char at[LAB_SHAPE_TEXT] = "";
+    enum lab_status st = look(p, s->tensor, -1, -1, s->at);
+    if (s->shape.rank > 0)
+        coordinates(&s->shape, s->at, at);
+    if (st || say_unwritten(p, s->tensor))
+        return st;
+    lab_printf(stdout, "%s%s = %.9g\n", p->snap.plan->tensors[s->tensor].name,
+               at, p->snap.plane.value[0]);
+    return print_printed(
+        p, s->tensor,
+        s->shape.rank ? lab_shape_ravel(&s->shape, s->at, s->shape.rank) : 0);
+}
+
+enum lab_status lab_plain_print_tensor(struct lab_plain *p,
+                                       const struct lab_ui_command *c)
+{
+    struct lab_tensor_part s;
+    enum lab_status st = lab_debugger_part(&p->snap, c, &s);
+    if (st)
+        return st;
+    if (s.n_whole == 0) {
+        st = print_element(p, &s);
+    } else {
+        st = look(p, s.tensor, -1, -1, s.at);
+        if (!st && !say_unwritten(p, s.tensor)) {
+            st = print_stats(p, s.tensor);
+            if (!st)
+                st = print_slice(p, &s);
+        }
+    }
+    look_away(p);
+    return st;
+}
+
+/* ---- explain ---- */
+
+/* The elements that a term, or a formula that is no sum, came from. */
+static void print_sources(struct lab_plain *p, const struct lab_term *t)
+{
+    for (int i = 0; i < t->n_sources; i++) {
+        const struct lab_tensor *from =
+            &p->snap.plan->tensors[t->source[i].tensor];
+        char at[LAB_SHAPE_TEXT];
+        lab_printf(stdout, "%s %s[%s]", i ? "," : " ", from->name,
+                   lab_explain_at(&from->shape, t->source[i].index, at));
+    }
+    lab_printf(stdout, "\n");
+}
+
+static enum lab_status print_explanation(struct lab_plain *p)
+{
+    const struct lab_explanation *e = &p->snap.explanation;
+    struct lab_str text;
+    if (e->tensor < 0)
+        return lab_fail(LAB_E_NOMEM, "no memory to explain that");
+    lab_str_init(&text);
+    lab_explanation_text(e, TERMS, &text);
+    enum lab_status st = lab_read_paragraph(lab_str_text(&text), 2);
+    lab_str_release(&text);
+    bool sum = e->n_terms_all > 0;
+    bool one = e->n_terms_all == 1;
+    char which[48] = "Its";
+    if (e->n_terms_all > TERMS)
+        snprintf(which, sizeof(which), "The largest of %lld",
+                 (long long)e->n_terms_all);
+    else if (!one)
+        snprintf(which, sizeof(which), "Its %lld", (long long)e->n_terms_all);
+    if (sum)
+        lab_printf(stdout, "  %s term%s, and where %s from:\n", which,
+                   one ? "" : "s", one ? "it comes" : "they come");
+    else if (e->n_terms > 0)
+        lab_printf(stdout, "  from");
+    for (int64_t i = 0; e->terms && i < e->n_terms && i < TERMS; i++) {
+        if (sum)
+            lab_printf(stdout, "    %-28s = %.7g", e->terms[i].text,
+                       e->terms[i].value + 0.0);
+        print_sources(p, &e->terms[i]);
+    }
+    if (e->unwritten)
+        return st;
+    lab_printf(
+        stdout,
+        "  In double precision %.9g, the tensor holds %.9g: they %s, %.2g "
+        "apart; rounding allows %.2g.\n",
+        e->value, e->shown, e->agrees ? "agree" : "DO NOT AGREE",
+        e->value == e->shown ? 0 : fabs(e->value - e->shown), e->tolerance);
+    return st;
+}
+
+enum lab_status lab_plain_explain(struct lab_plain *p,
+                                  const struct lab_ui_command *c)
+{
+    struct lab_tensor_part s;
+    enum lab_status st = lab_debugger_part(&p->snap, c, &s);
+    if (st)
+        return st;
+    int64_t count = 1;
+    for (int k = 0; k < s.n_whole; k++)
+        count *= s.shape.dim[s.whole[k]];
+    if (count > 1)
+        return lab_fail(LAB_E_USAGE, "explain takes one element of %s: %s[%s]",
+                        c->arg, c->arg,
+                        s.shape.rank == 1   ? "I"
+                        : s.shape.rank == 2 ? "I,J"
+                                            : "I,J,...");
+    struct lab_command ask = {.kind = LAB_DO_EXPLAIN, .phase = -1};
+    ask.element.tensor = s.tensor;
+    ask.element.index =
+        s.shape.rank ? lab_shape_ravel(&s.shape, s.at, s.shape.rank) : 0;
+    st = lab_plain_run(p, &ask);
+    if (!st)
+        st = print_explanation(p);
+    if (!st && !p->snap.explanation.unwritten)
+        st = print_printed(p, s.tensor, ask.element.index);
+    ask.element.tensor = -1;
+    lab_plain_run(p, &ask);
+    return st;
+}
+
+/* ---- lists, help, checks ---- */
+
+enum { MOST_VARIANTS = 32 };
+
+static enum lab_status put_table(struct lab_text_table *t)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    enum lab_status st = lab_text_table_format(t, &text);
+    if (!st) /* a line at a time: a table may be long */
+        for (char *line = text.data; line && *line;) {
+            char *end = strchr(line, '\n');
+            if (end)
+                *end = '\0';
+            lab_printf(stdout, "%s\n", line);
+            line = end ? end + 1 : NULL;
+        }
+    lab_str_release(&text);
+    lab_text_table_release(t);
+    return st;
+}
+
+static enum lab_status list_steps(struct lab_plain *p)
+{
+    static const char *const heads[] = {"",        ">step", "name", "phase",
+                                        "variant", ">time", NULL};
+    const struct lab_snapshot *s = &p->snap;
+    struct lab_text_table t;
+    lab_text_table_init(&t, heads);
+    for (int i = 0; i < s->schedule->n_steps; i++) {
+        const struct lab_schedule_step *step = &s->schedule->steps[i];
+        lab_text_table_add(&t, i == s->position ? ">" : "");
+        lab_text_table_add_int(&t, i + 1);
+        lab_text_table_add(&t, step->step->name);
+        lab_text_table_add(&t, lab_phase_name(step->step->phase));
+        lab_text_table_add(&t, step->variant->name);
+        if (s->steps[i].done && s->steps[i].exec > 0)
+            lab_text_table_add_ns(&t, s->steps[i].time_ns);
+        else
+            lab_text_table_add(&t, "");
+    }
+    return put_table(&t);
+}
+
+static void say_break(const struct lab_break_info *b)
+{
+    const char *phase =
+        b->phase >= 0 ? lab_phase_name((enum lab_phase)b->phase) : "";
+    lab_printf(stdout, "  %d  ", b->number);
+    if (b->watch)
+        lab_printf(stdout, "watch %s: when it has been written", b->step);
+    else if (b->kind == LAB_BREAK_STEP)
+        lab_printf(stdout, "step %s%s%s", b->step, *phase ? " " : "", phase);
+    else if (b->kind == LAB_BREAK_PHASE)
+        lab_printf(stdout, "phase %s", phase);
+    else if (b->kind == LAB_BREAK_LOSS_ABOVE)
+        lab_printf(stdout, "loss above %g", b->value);
+    else
+        lab_printf(stdout, "%s in what a step writes",
+                   b->kind == LAB_BREAK_NAN ? "NaN" : "Inf");
+    if (b->hits)
+        lab_printf(stdout, "  (hit %lld time%s)", (long long)b->hits,
+                   b->hits == 1 ? "" : "s");
+    lab_printf(stdout, "\n");
+}
+
+static enum lab_status list_breaks(struct lab_plain *p)
+{
+    if (p->snap.n_breaks == 0)
+        lab_printf(stdout, "no breakpoints and no watches\n");
+    for (int i = 0; i < p->snap.n_breaks; i++)
+        say_break(&p->snap.breaks[i]);
+    return LAB_OK;
+}
+
+static enum lab_status list_tensors(struct lab_plain *p)
+{
+    static const char *const heads[] = {"tensor", "shape", "type", "role",
+                                        NULL};
+    static const char *const roles[] = {"data", "parameter", "state",
+                                        "activation", "gradient"};
+    static const char *const types[] = {"f32", "f64", "i32"};
+    const struct lab_plan *plan = p->snap.plan;
+    struct lab_text_table t;
+    lab_text_table_init(&t, heads);
+    for (int i = 0; i < plan->n_tensors; i++) {
+        const struct lab_tensor *tensor = &plan->tensors[i];
+        char shape[LAB_SHAPE_TEXT];
+        lab_text_table_add(&t, tensor->name);
+        lab_text_table_add(&t, lab_shape_text(&tensor->shape, shape));
+        lab_text_table_add(&t, types[tensor->dtype]);
+        lab_text_table_add(&t, roles[tensor->role]);
+    }
+    return put_table(&t);
+}
+
+/* What a node's first step in the schedule runs as; NULL: it has none. */
+static const char *variant_of(const struct lab_plain *p, int node)
+{
+    const struct lab_schedule *s = p->snap.schedule;
+    for (int i = 0; i < s->n_steps; i++) {
+        if (s->steps[i].step->node == node)
+            return s->steps[i].variant->name;
+    }
+    return NULL;
+}
+
+static enum lab_status list_variants(struct lab_plain *p)
+{
+    static const char *const heads[] = {"node", "op", "runs as", "can run as",
+                                        NULL};
+    const struct lab_plan *plan = p->snap.plan;
+    struct lab_text_table t;
+    lab_text_table_init(&t, heads);
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const char *names[MOST_VARIANTS];
+        struct lab_str all;
+        int n =
+            lab_session_variant_names(p->run.session, i, names, MOST_VARIANTS);
+        if (n == 0 || !plan->nodes[i].op)
+            continue;
+        lab_str_init(&all);
+        for (int k = 0; k < n && k < MOST_VARIANTS; k++)
+            lab_str_addf(&all, "%s%s", k ? ", " : "", names[k]);
+        const char *now = variant_of(p, i);
+        lab_text_table_add(&t, plan->nodes[i].id);
+        lab_text_table_add(&t, plan->nodes[i].op->name);
+        lab_text_table_add(&t, now ? now : "(inside another)");
+        lab_text_table_add(&t, lab_str_text(&all));
+        lab_str_release(&all);
+    }
+    return put_table(&t);
+}
+
+static enum lab_status list_words(struct lab_plain *p)
+{
+    static const char *const heads[] = {">number", "word", ">times", NULL};
+    const struct lab_vocabulary *words = p->snap.words;
+    struct lab_text_table t;
+    if (!words)
+        return lab_fail(LAB_E_STATE, "this lesson's data has no words");
+    lab_text_table_init(&t, heads);
+    for (int64_t i = 0; i < words->n; i++) {
+        lab_text_table_add_int(&t, i);
+        lab_text_table_add(&t, words->word[i]);
+        lab_text_table_add_int(&t, words->times[i]);
+    }
+    return put_table(&t);
+}
+
+static enum lab_status list_notes(struct lab_plain *p)
+{
+    if (!print_notes(p))
+        lab_printf(stdout, "nothing was left out or withdrawn\n");
+    return LAB_OK;
+}
+
+enum lab_status lab_plain_list(struct lab_plain *p, const char *what)
+{
+    static const struct {
+        const char *word;
+        enum lab_status (*list)(struct lab_plain *p);
+    } lists[] = {{"steps", list_steps},     {"breaks", list_breaks},
+                 {"tensors", list_tensors}, {"variants", list_variants},
+                 {"words", list_words},     {"notes", list_notes}};
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        if (strncmp(lists[i].word, what, strlen(what)) == 0)
+            return lists[i].list(p); /* "" means steps */
+    }
+    return lab_fail(LAB_E_PARSE,
+                    "list: no \"%s\": steps, breaks, tensors, variants, "
+                    "words or notes",
+                    what);
+}
+
+static void say_word(const struct lab_ui_command_word *w)
+{
+    lab_printf(stdout, "  %s\n      %s\n", w->usage, w->help);
+}
+
+enum lab_status lab_plain_help(const char *word)
+{
+    size_t n;
+    const struct lab_ui_command_word *words = lab_ui_command_words(&n);
+    struct lab_ui_command c;
+    enum lab_ui_command_kind kind = LAB_COMMAND_NONE;
+    if (word[0]) {
+        for (size_t i = 0; i < n; i++) {
+            if (strcmp(words[i].word, word) == 0)
+                kind = words[i].kind;
+        }
+        /* A shortened word, where the parser can tell which. */
+        if (!kind && lab_ui_command_parse(word, &c) == LAB_OK)
+            kind = c.kind;
+        if (!kind)
+            return lab_fail(LAB_E_PARSE, "no command \"%s\"; `help` lists them",
+                            word);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (words[i].help && (!kind || words[i].kind == kind))
+            say_word(&words[i]);
+    }
+    if (!kind)
+        lab_printf(
+            stdout,
+            "\nA word may be shortened as far as it is clear; s, n, c, b, "
+            "p and q are\nwhat they are in gdb. An empty line on a "
+            "terminal repeats a move. A line that\nbegins with # is a "
+            "comment. `check all` checks every parameter. Ctrl-C\nstops "
+            "a training, not the program.\n");
+    return LAB_OK;
+}
+
+enum lab_status lab_plain_print_checks(struct lab_plain *p)
+{
+    static const char *const heads[] = {
+        "parameter", ">compared",  ">of",       ">max error", ">tolerance",
+        "worst at",  ">numerical", ">gradient", "",           NULL};
+    const struct lab_snapshot *s = &p->snap;
+    struct lab_text_table t;
+    bool walked = false;
+    int64_t corners = 0;
+    lab_text_table_init(&t, heads);
+    for (int i = 0; i < s->n_checks; i++) {
+        const struct lab_check_result *c = &s->checks[i];
+        int id = lab_plan_tensor(s->plan, c->parameter);
+        char at[LAB_SHAPE_TEXT] = "";
+        if (id >= 0)
+            lab_explain_at(&s->plan->tensors[id].shape, c->worst, at);
+        lab_text_table_add(&t, c->parameter);
+        lab_text_table_add_int(&t, c->elements);
+        lab_text_table_add_int(&t, c->of);
+        lab_text_table_add_real(&t, c->max_error, 3);
+        lab_text_table_add_real(&t, c->tolerance, 3);
+        lab_text_table_addf(&t, "[%s]", at);
+        lab_text_table_add_real(&t, c->numeric, 7);
+        lab_text_table_add_real(&t, c->analytic, 7);
+        lab_text_table_add(&t, c->passed ? "ok" : "WRONG");
+        walked = walked || c->from_walk;
+        corners += c->corners;
+    }
+    enum lab_status st = put_table(&t);
+    if (!st)
+        lab_printf(stdout,
+                   "%s against central differences of the loss in double\n",
+                   walked ? "the gradient of this iteration"
+                          : "the backward pass in double");
+    if (!st && corners > 0)
+        lab_printf(
+            stdout,
+            "%lld elements stand at a corner of the loss (a relu at "
+            "exactly 0, a tie), where any number between the two slopes is "
+            "a gradient\n",
+            (long long)corners);
+    return st;
+}
+
+/* ---- counters: a block of lines for each kernel ---- */
+
+static void print_line(void *user, const char *name, const char *text)
+{
+    (void)user;
+    lab_printf(stdout, "    %-10s %s\n", name, text);
+}
+
+static void print_advice(struct lab_plain *p, int index, int kernel)
+{
+    struct lab_advice a[LAB_ADVICE_COUNT];
+    int n = lab_advise_kernel(lab_recording_live(p->run.recording), &p->snap,
+                              index, kernel, a);
+    for (int i = 0; i < n; i++)
+        lab_printf(stdout, "    %-10s %s: %s. Try %s.\n", "advice",
+                   lab_advice_name(a[i].rule), a[i].evidence, a[i].remedy);
+}
+
+static void print_step(struct lab_plain *p, int index)
+{
+    const struct lab_schedule_step *s = &p->snap.schedule->steps[index];
+    struct lab_live *live = lab_recording_live(p->run.recording);
+    int64_t exec = p->snap.steps[index].exec;
+    struct lab_counters c;
+    struct lab_kernel_record k;
+    size_t kernels = lab_live_kernels(live, exec, &k, 1);
+    for (int64_t i = 0; lab_live_counters(live, exec, i, &c); i++) {
+        bool alone = kernels == 1;
+        struct lab_counters_beside beside = {
+            .occupancy_pct = alone ? k.occupancy_pct : NAN,
+            .flop = alone ? s->step->flop : NAN,
+            .bytes = alone ? s->step->bytes : NAN,
+            .update = s->step->phase == LAB_UPDATE};
+        lab_printf(stdout, "  %s, %s, kernel %lld\n", s->step->name,
+                   lab_phase_name(s->step->phase), (long long)i + 1);
+        lab_counters_lines(&c, &beside, print_line, NULL);
+        print_advice(p, index, (int)i);
+    }
+}
+
+void lab_plain_print_counters(struct lab_plain *p)
+{
+    for (int i = 0; i < p->snap.position; i++)
+        print_step(p, i);
 }

@@ -1,4 +1,4 @@
-/* The session's thread and its queue. */
+/* The session: its thread, its queue, and the table of what each command does. */
 #include "engine/session.h"
 
 #include <errno.h>
@@ -14,11 +14,37 @@
 #include "engine/setup.h"
 #include "session_priv.h"
 
-void lab_session_say_error(struct lab_session *s, enum lab_status st)
-{
-    s->error_code = st;
-    snprintf(s->error, sizeof(s->error), "%s", st ? lab_error() : "");
-}
+typedef void handler_fn(struct lab_session *s, const struct lab_command *c);
+
+/* What each command does. A quick one also runs in the middle of a slow one, a
+ * long one shows in the state and holds no keys up. LAB_DO_STOP waits in no
+ * queue. */
+static const struct {
+    handler_fn *run;
+    bool quick;
+    bool takes_long;
+} handlers[LAB_DO_STOP] = {
+    [LAB_DO_STEP] = {lab_session_move},
+    [LAB_DO_NEXT] = {lab_session_move},
+    [LAB_DO_FINISH] = {lab_session_move},
+    [LAB_DO_CONTINUE] = {lab_session_move},
+    [LAB_DO_RUN_TO] = {lab_session_move},
+    [LAB_DO_BACK] = {lab_session_back},
+    [LAB_DO_RESTART] = {lab_session_restart},
+    [LAB_DO_TRAIN] = {lab_session_train, .takes_long = true},
+    [LAB_DO_BREAK] = {lab_session_break, .quick = true},
+    [LAB_DO_DELETE] = {lab_session_delete, .quick = true},
+    [LAB_DO_WATCH] = {lab_session_break, .quick = true},
+    [LAB_DO_UNWATCH] = {lab_session_delete, .quick = true},
+    [LAB_DO_VARIANT] = {lab_session_choose},
+    [LAB_DO_SHOW] = {lab_session_show, .quick = true},
+    [LAB_DO_EXPLAIN] = {lab_session_explain, .quick = true},
+    [LAB_DO_NEAR] = {lab_session_near, .quick = true},
+    [LAB_DO_CHECK] = {lab_session_check, .takes_long = true},
+    [LAB_DO_SAMPLE] = {lab_session_sample, .quick = true, .takes_long = true},
+    [LAB_DO_COUNT] = {lab_session_count, .takes_long = true},
+    [LAB_DO_TRACE] = {lab_session_trace},
+};
 
 /* ---- start ---- */
 
@@ -79,16 +105,8 @@ static bool is_stopped(void *user)
 static enum lab_status open_walk(struct lab_session *s)
 {
     struct lab_str notice;
-    struct lab_setup setup = {.spec = &s->spec,
-                              .backend = s->backend,
-                              .device = s->device,
-                              .batch = s->batch,
-                              .data = s->data,
-                              .stop = {is_stopped, s},
-                              .prepare = s->hooks.prepare,
-                              .user = s->hooks.user};
     lab_str_init(&notice);
-    enum lab_status st = lab_setup_open(&setup, &s->walk, &s->plan, &notice);
+    enum lab_status st = lab_setup_open(&s->setup, &s->walk, &s->plan, &notice);
     if (!st) {
         struct lab_str ignored;
         lab_str_init(&ignored); /* setup has said it already */
@@ -109,16 +127,11 @@ static enum lab_status open_walk(struct lab_session *s)
     return LAB_OK;
 }
 
-void lab_session_begin_run(struct lab_session *s)
-{
-    lab_walk_run_begin(s->walk, s->spec.title ? s->spec.title : "lesson");
-}
-
 static void start(struct lab_session *s)
 {
     enum lab_status st = open_walk(s);
     if (st) {
-        lab_session_say_error(s, st);
+        lab_session_fail(s, st);
         s->state = LAB_SESSION_FAILED;
         lab_session_publish(s);
         return;
@@ -136,7 +149,7 @@ static bool take(struct lab_session *s, bool quick_only,
 {
     struct lab_queued *before = NULL;
     struct lab_queued *q = s->first;
-    while (q && quick_only && !lab_session_is_quick(q->command.kind)) {
+    while (q && quick_only && !handlers[q->command.kind].quick) {
         before = q;
         q = q->next;
     }
@@ -157,7 +170,17 @@ static bool take(struct lab_session *s, bool quick_only,
     return true;
 }
 
-void lab_session_serve_quick(struct lab_session *s)
+static void perform(struct lab_session *s, const struct lab_command *c)
+{
+    if (!handlers[c->kind].quick)
+        s->stop_reason[0] = '\0';
+    handlers[c->kind].run(s, c);
+    s->finished += !handlers[c->kind].takes_long;
+}
+
+/* Commands that may run while something else does (looking, breaks); the others
+ * stay queued. */
+static void serve_quick(struct lab_session *s)
 {
     struct lab_command c;
     bool any = false;
@@ -168,8 +191,7 @@ void lab_session_serve_quick(struct lab_session *s)
         if (!got)
             break;
         any = true;
-        lab_session_do(s, &c);
-        s->finished += lab_session_is_short(c.kind);
+        perform(s, &c);
     }
     if (any)
         lab_session_publish(s);
@@ -191,11 +213,10 @@ static void *engine_main(void *user)
         s->busy = true;
         pthread_mutex_unlock(&s->lock);
         if (s->state != LAB_SESSION_FAILED) {
-            lab_session_say_error(s, LAB_OK);
-            if (!lab_session_is_quick(c.kind))
+            lab_session_fail(s, LAB_OK);
+            if (!handlers[c.kind].quick)
                 s->n_checks = 0; /* they were of the state that it leaves */
-            lab_session_do(s, &c);
-            s->finished += lab_session_is_short(c.kind);
+            perform(s, &c);
             s->state = LAB_SESSION_IDLE;
             lab_session_publish(s);
         }
@@ -248,7 +269,7 @@ enum lab_status lab_session_post(struct lab_session *s,
         s->first = q;
     s->last = q;
     s->busy = true;
-    s->pending += lab_session_is_short(command->kind);
+    s->pending += !handlers[command->kind].takes_long;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
     return LAB_OK;
@@ -272,12 +293,6 @@ enum lab_status lab_session_wait(struct lab_session *s, int64_t timeout_ns)
     bool busy = s->busy;
     pthread_mutex_unlock(&s->lock);
     return busy ? lab_fail(LAB_E_CANCELLED, "still busy") : LAB_OK;
-}
-
-bool lab_session_is_short(enum lab_command_kind kind)
-{
-    return kind != LAB_DO_TRAIN && kind != LAB_DO_CHECK &&
-           kind != LAB_DO_COUNT && kind != LAB_DO_SAMPLE;
 }
 
 bool lab_session_pending(struct lab_session *s)
@@ -305,21 +320,27 @@ int lab_session_variant_names(struct lab_session *s, int node,
 
 static void configure(struct lab_session *s, const struct lab_session_config *c)
 {
-    s->spec = *c->spec;
-    if (c->seed_given)
-        s->spec.seed = c->seed;
-    snprintf(s->backend, sizeof(s->backend), "%s", c->backend);
-    s->device = c->device;
-    s->batch = c->batch;
+    s->spec = *c->setup.spec;
+    s->setup = c->setup;
+    s->setup.spec = &s->spec;
+    s->setup.backend = s->backend;
+    s->setup.data = s->data;
+    s->setup.stop = (struct lab_stop){is_stopped, s};
+    s->setup.choices = NULL; /* they come after the lesson's: open_walk() */
+    s->setup.n_choices = 0;
+    snprintf(s->backend, sizeof(s->backend), "%s", c->setup.backend);
     s->hooks = c->hooks;
+    s->serve_quick = serve_quick;
     s->wake = c->wake;
     s->wake_user = c->wake_user;
     s->accuracy = s->exact = s->bits_per_char = s->bits_order3 = NAN;
     s->next_break = 1;
-    for (int i = 0; i < c->n_choices && i < LAB_MAX_CHOICES; i++) {
+    for (int i = 0; i < c->setup.n_choices && i < LAB_MAX_CHOICES; i++) {
         struct lab_owned_choice *o = &s->choices[s->n_choices++];
-        snprintf(o->target, sizeof(o->target), "%s", c->choices[i].target);
-        snprintf(o->variant, sizeof(o->variant), "%s", c->choices[i].variant);
+        snprintf(o->target, sizeof(o->target), "%s",
+                 c->setup.choices[i].target);
+        snprintf(o->variant, sizeof(o->variant), "%s",
+                 c->setup.choices[i].variant);
     }
     s->latest.loss = s->latest.accuracy = s->latest.exact = NAN;
     s->latest.bits_per_char = s->latest.bits_order3 = NAN;
@@ -356,7 +377,8 @@ static void init_changed(pthread_cond_t *changed)
 enum lab_status lab_session_new(struct lab_session **out,
                                 const struct lab_session_config *config)
 {
-    if (config->n_choices + config->spec->n_variants > LAB_MAX_CHOICES)
+    if (config->setup.n_choices + config->setup.spec->n_variants >
+        LAB_MAX_CHOICES)
         return lab_fail(LAB_E_USAGE, "more than %d variants chosen",
                         LAB_MAX_CHOICES);
     struct lab_session *s = lab_alloc(sizeof(*s));
@@ -364,12 +386,12 @@ enum lab_status lab_session_new(struct lab_session **out,
         return lab_fail(LAB_E_NOMEM, "no memory for a session");
     pthread_mutex_init(&s->lock, NULL);
     init_changed(&s->changed);
-    configure(s, config);
     s->iteration_ms = lab_alloc_array(LAB_TIMES_KEPT, sizeof(double));
-    if (config->data)
-        s->data = lab_strdup(config->data);
+    if (config->setup.data)
+        s->data = lab_strdup(config->setup.data);
+    configure(s, config);
     s->busy = true; /* until it has started */
-    bool ready = s->iteration_ms && (s->data || !config->data);
+    bool ready = s->iteration_ms && (s->data || !config->setup.data);
     if (!ready || lab_thread_start(&s->thread, engine_main, s)) {
         destroy(s);
         return lab_fail(LAB_E_NOMEM, "cannot start the engine's thread");

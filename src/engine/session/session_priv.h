@@ -1,14 +1,12 @@
-/* session_priv.h -- what session.c and session_*.c share.
- * Everything but the part under `lock` belongs to the engine's thread. */
+/* session_priv.h -- a session: session_core.c is the floor (snapshots, curves,
+ * errors), session_walk.c, session_train.c and session_change.c have what each
+ * command does, session.c the thread and the table of them. Everything but the part under `lock` belongs to the engine's thread. */
 #pragma once
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "engine/session.h"
 #include "engine/walk.h"
-
-/* Neither a training, nor a check, a count or a sample. */
-bool lab_session_is_short(enum lab_command_kind kind);
 
 struct lab_queued {
     struct lab_command command;
@@ -37,11 +35,12 @@ struct lab_curve_buffer {
 struct lab_session {
     /* The configuration; fixed after the start. */
     struct lab_network_spec spec; /* a view: the caller owns what it names */
+    struct lab_setup setup;       /* its spec, backend and data are these: */
     char backend[16];
-    int device;
-    int64_t batch;
     char *data;
     struct lab_session_hooks hooks;
+    /* Runs the queued commands that may run while another one does. */
+    void (*serve_quick)(struct lab_session *s);
     void (*wake)(void *user);
     void *wake_user;
 
@@ -106,35 +105,38 @@ struct lab_session {
 
 enum { LAB_TIMES_KEPT = 512 };
 
-/* session.c */
+/* session_core.c */
 void lab_session_begin_run(struct lab_session *s); /* for the observers */
 void lab_session_publish(struct lab_session *s);
 /* Puts a failure where the snapshot shows it. */
-void lab_session_say_error(struct lab_session *s, enum lab_status st);
-/* Handles commands that may run while something else does (looking, breaks);
- * the others stay queued. */
-void lab_session_serve_quick(struct lab_session *s);
+void lab_session_fail(struct lab_session *s, enum lab_status st);
+void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value);
+
 /* session_walk.c */
-void lab_session_do(struct lab_session *s, const struct lab_command *c);
-bool lab_session_is_quick(enum lab_command_kind kind);
 enum lab_status lab_session_add_break(struct lab_session *s,
                                       const struct lab_break_info *b);
 /* Reason to stop after the loss of an iteration at speed; NULL: none. */
 const struct lab_break_info *lab_session_loss_break(struct lab_session *s);
+void lab_session_move(struct lab_session *s, const struct lab_command *c);
+void lab_session_back(struct lab_session *s, const struct lab_command *c);
+void lab_session_break(struct lab_session *s, const struct lab_command *c);
+void lab_session_delete(struct lab_session *s, const struct lab_command *c);
+void lab_session_show(struct lab_session *s, const struct lab_command *c);
+void lab_session_explain(struct lab_session *s, const struct lab_command *c);
+void lab_session_near(struct lab_session *s, const struct lab_command *c);
+
 /* session_change.c */
 enum lab_status lab_session_apply_choices(struct lab_session *s);
-void lab_session_choose(struct lab_session *s, const char *target,
-                        const char *variant);
+void lab_session_choose(struct lab_session *s, const struct lab_command *c);
 void lab_session_count(struct lab_session *s, const struct lab_command *c);
-void lab_session_trace(struct lab_session *s, const char *what);
-void lab_session_check(struct lab_session *s, const char *parameter);
+void lab_session_trace(struct lab_session *s, const struct lab_command *c);
+void lab_session_check(struct lab_session *s, const struct lab_command *c);
 void lab_session_restart(struct lab_session *s, const struct lab_command *c);
-/* session_sample.c */
-void lab_session_sample(struct lab_session *s, const struct lab_command *c);
+
 /* session_train.c */
-void lab_session_train(struct lab_session *s, int64_t iterations);
-void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value);
-double lab_session_median_ms(const struct lab_session *s);
+void lab_session_train(struct lab_session *s, const struct lab_command *c);
+void lab_session_sample(struct lab_session *s, const struct lab_command *c);
+
 /* plane_labels.c: fills the labels of a plane that holds its values; without
  * memory there are none. */
 void lab_plane_label(struct lab_walk *walk, struct lab_plane *p);

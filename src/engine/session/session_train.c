@@ -1,4 +1,5 @@
-/* Training over many iterations, with cancel, curves and evaluation. */
+/* Training over many iterations, with cancel, curves and evaluation; and text
+ * from the network, as it is at this moment. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,39 +7,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "engine/decode.h"
+#include "engine/generate.h"
 #include "engine/text.h"
 #include "session_priv.h"
-
-void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value)
-{
-    if (c->every == 0)
-        c->every = 1;
-    c->last_iteration = iteration;
-    c->last_value = value;
-    if (c->seen++ % c->every != 0)
-        return;
-    if (c->n == LAB_CURVE_POINTS) { /* keep every other point from now on */
-        for (int i = 0; i < LAB_CURVE_POINTS / 2; i++) {
-            c->iteration[i] = c->iteration[2 * i];
-            c->value[i] = c->value[2 * i];
-        }
-        c->n /= 2;
-        c->every *= 2;
-        if ((c->seen - 1) % c->every != 0)
-            return;
-    }
-    c->iteration[c->n] = iteration;
-    c->value[c->n++] = value;
-}
-
-double lab_session_median_ms(const struct lab_session *s)
-{
-    double sorted[LAB_TIMES_KEPT];
-    int64_t n =
-        s->n_iteration_ms < LAB_TIMES_KEPT ? s->n_iteration_ms : LAB_TIMES_KEPT;
-    memcpy(sorted, s->iteration_ms, (size_t)n * sizeof(*sorted));
-    return lab_median(sorted, (size_t)n);
-}
 
 int64_t lab_train_iterations(const struct lab_network_spec *spec,
                              const struct lab_data_facts *facts, int64_t epochs,
@@ -186,12 +157,12 @@ static void say_stopped(struct lab_session *s)
              within ? schedule->steps[at].step->name : "");
 }
 
-void lab_session_train(struct lab_session *s, int64_t iterations)
+void lab_session_train(struct lab_session *s, const struct lab_command *c)
 {
     struct lab_data_facts facts;
     lab_data_get_facts(lab_walk_data(s->walk), &facts);
     s->state = LAB_SESSION_TRAINING;
-    s->train_target = lab_train_iterations(&s->spec, &facts, 0, iterations);
+    s->train_target = lab_train_iterations(&s->spec, &facts, 0, c->n);
     s->train_done = 0;
     s->n_iteration_ms = 0;
     s->train_start_ns = lab_clock_monotonic_ns();
@@ -213,7 +184,7 @@ void lab_session_train(struct lab_session *s, int64_t iterations)
         if (!st && lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
             st = lab_walk_drain(s->walk); /* the snapshot shows the loss */
             take_news(s);
-            lab_session_serve_quick(s);
+            s->serve_quick(s);
             lab_session_publish(s);
         }
     }
@@ -227,9 +198,68 @@ void lab_session_train(struct lab_session *s, int64_t iterations)
     if (st == LAB_E_CANCELLED)
         say_stopped(s);
     else if (st)
-        lab_session_say_error(s, st);
+        lab_session_fail(s, st);
     else if (!s->stop_reason[0])
         snprintf(s->stop_reason, sizeof(s->stop_reason),
                  "trained %lld iteration%s", (long long)s->train_done,
                  s->train_done == 1 ? "" : "s");
+}
+
+/* ---- text from the network ---- */
+
+enum { DEFAULT_CHARACTERS = 200, MOST_CHARACTERS = 100000 };
+
+static enum lab_status write_on(struct lab_session *s, struct lab_generator *g,
+                                int64_t n)
+{
+    const int64_t patience_ns = 50000000;
+    enum lab_status st = LAB_OK;
+    for (int64_t i = 0; i < n && !st && !atomic_load(&s->cancel); i++) {
+        st = lab_generator_next(g, &s->sample);
+        if (!st && s->sample.failed)
+            st = lab_fail(LAB_E_NOMEM, "no memory for the text");
+        if (!st && lab_clock_monotonic_ns() - s->last_publish_ns > patience_ns)
+            lab_session_publish(s);
+    }
+    return st;
+}
+
+/* Every text has a seed of its own, which follows from the lesson's. */
+static enum lab_status draw(struct lab_session *s, const struct lab_command *c)
+{
+    struct lab_generator *g = NULL;
+    struct lab_sampling how = {.temperature = c->value,
+                               .top_k = c->top_k,
+                               .seed = s->plan->seed + (uint64_t)s->samples};
+    int64_t n = c->n > 0 ? c->n : DEFAULT_CHARACTERS;
+    if (c->seed_given)
+        how.seed = c->seed;
+    if (n > MOST_CHARACTERS)
+        return lab_fail(LAB_E_RANGE, "at most %d characters at a time",
+                        MOST_CHARACTERS);
+    enum lab_status st = lab_generator_new(&g, s->walk);
+    if (!st)
+        st = lab_generator_begin(g, c->text, &how);
+    if (!st) {
+        s->samples++;
+        s->sample_iteration =
+            lab_walk_iteration(s->walk) + lab_walk_at_end(s->walk);
+        lab_str_release(&s->sample);
+        lab_str_add(&s->sample, c->text);
+        s->sampling = true;
+        st = write_on(s, g, n);
+        s->sampling = false;
+    }
+    lab_generator_free(g);
+    return st;
+}
+
+void lab_session_sample(struct lab_session *s, const struct lab_command *c)
+{
+    int64_t start = lab_clock_monotonic_ns();
+    enum lab_status st = draw(s, c);
+    if (st)
+        lab_session_fail(s, st);
+    /* It is no part of the training that it interrupts. */
+    s->train_start_ns += lab_clock_monotonic_ns() - start;
 }

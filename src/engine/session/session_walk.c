@@ -32,22 +32,34 @@ enum lab_status lab_session_add_break(struct lab_session *s,
     return LAB_OK;
 }
 
-static void delete_breaks(struct lab_session *s, int64_t number, bool watches,
-                          const char *tensor)
+void lab_session_break(struct lab_session *s, const struct lab_command *c)
 {
+    struct lab_break_info info = {.kind = c->break_kind,
+                                  .phase = c->phase,
+                                  .value = c->value,
+                                  .watch = c->kind == LAB_DO_WATCH};
+    memcpy(info.step, c->text, sizeof(info.step));
+    enum lab_status st = lab_session_add_break(s, &info);
+    if (st)
+        lab_session_fail(s, st);
+}
+
+void lab_session_delete(struct lab_session *s, const struct lab_command *c)
+{
+    bool watches = c->kind == LAB_DO_UNWATCH;
     int kept = 0;
     for (int i = 0; i < s->n_breaks; i++) {
         const struct lab_break_info *b = &s->breaks[i];
         bool gone =
-            watches ? b->watch && (!tensor[0] || strcmp(tensor, b->step) == 0)
-                    : number == 0 || b->number == number;
+            watches ? b->watch && (!c->text[0] || strcmp(c->text, b->step) == 0)
+                    : c->n == 0 || b->number == c->n;
         if (!gone)
             s->breaks[kept++] = *b;
     }
     if (kept == s->n_breaks)
-        lab_session_say_error(s, lab_fail(LAB_E_NOTFOUND,
-                                          "nothing to delete: there is no such "
-                                          "breakpoint or watch"));
+        lab_session_fail(s, lab_fail(LAB_E_NOTFOUND,
+                                     "nothing to delete: there is no such "
+                                     "breakpoint or watch"));
     s->n_breaks = kept;
 }
 
@@ -200,7 +212,7 @@ static bool one_step(struct lab_session *s)
     const struct lab_step *step = schedule->steps[at].step;
     enum lab_status st = lab_walk_step(s->walk);
     if (st) {
-        lab_session_say_error(s, st);
+        lab_session_fail(s, st);
         return false;
     }
     if (lab_walk_at_end(s->walk))
@@ -241,7 +253,7 @@ static bool stops_between(struct lab_session *s)
         return true;
     enum lab_status st = lab_walk_begin(s->walk);
     if (st) {
-        lab_session_say_error(s, st);
+        lab_session_fail(s, st);
         return true;
     }
     if (stops_before(s))
@@ -274,7 +286,7 @@ static void run_to_index(struct lab_session *s, int64_t index)
 {
     const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
     if (index < 0 || index > schedule->n_steps) {
-        lab_session_say_error(s, lab_fail(LAB_E_RANGE, "no such step"));
+        lab_session_fail(s, lab_fail(LAB_E_RANGE, "no such step"));
         return;
     }
     int64_t goal = lab_walk_iteration(s->walk);
@@ -307,107 +319,9 @@ static void repeat(struct lab_session *s, int64_t n, bool over_node)
     }
 }
 
-/* ---- looking ---- */
-
-static enum lab_status set_show(struct lab_session *s,
-                                const struct lab_show *show)
+void lab_session_move(struct lab_session *s, const struct lab_command *c)
 {
-    if (show->tensor < 0 || show->tensor >= s->plan->n_tensors) {
-        s->showing = false;
-        return LAB_OK;
-    }
-    const struct lab_shape *shape = &s->plan->tensors[show->tensor].shape;
-    if (show->row_axis >= shape->rank || show->col_axis >= shape->rank ||
-        (show->row_axis >= 0 && show->row_axis == show->col_axis))
-        return lab_fail(LAB_E_RANGE, "no such axis");
-    s->show = *show;
-    for (int i = 0; i < shape->rank; i++) {
-        int64_t *at = &s->show.fixed[i];
-        *at = *at < 0 ? 0 : *at >= shape->dim[i] ? shape->dim[i] - 1 : *at;
-    }
-    if (s->show.row_first < 0)
-        s->show.row_first = 0;
-    if (s->show.col_first < 0)
-        s->show.col_first = 0;
-    s->showing = true;
-    return LAB_OK;
-}
-
-static enum lab_status set_element(struct lab_session *s,
-                                   const struct lab_element *e)
-{
-    s->explaining = false;
-    if (e->tensor < 0)
-        return LAB_OK;
-    if (e->tensor >= s->plan->n_tensors || e->index < 0 ||
-        e->index >= s->plan->tensors[e->tensor].count)
-        return lab_fail(LAB_E_RANGE, "no such element");
-    s->element = *e;
-    s->explaining = true;
-    return LAB_OK;
-}
-
-/* ---- commands ---- */
-
-bool lab_session_is_quick(enum lab_command_kind kind)
-{
-    return kind == LAB_DO_SHOW || kind == LAB_DO_EXPLAIN ||
-           kind == LAB_DO_BREAK || kind == LAB_DO_DELETE ||
-           kind == LAB_DO_WATCH || kind == LAB_DO_UNWATCH ||
-           kind == LAB_DO_SAMPLE || kind == LAB_DO_NEAR;
-}
-
-static enum lab_status answer_near(struct lab_session *s, const char *question)
-{
-    int64_t asked = s->near.asked;
-    enum lab_status st = lab_near_ask(s->walk, question, &s->near);
-    if (!st)
-        s->near.asked = asked + 1;
-    return st;
-}
-
-static enum lab_status do_quick(struct lab_session *s,
-                                const struct lab_command *c)
-{
-    struct lab_break_info info = {.kind = c->break_kind,
-                                  .phase = c->phase,
-                                  .value = c->value,
-                                  .watch = c->kind == LAB_DO_WATCH};
-    memcpy(info.step, c->text, sizeof(info.step));
     switch (c->kind) {
-    case LAB_DO_SHOW:
-        return set_show(s, &c->show);
-    case LAB_DO_EXPLAIN:
-        return set_element(s, &c->element);
-    case LAB_DO_NEAR:
-        return answer_near(s, c->text);
-    case LAB_DO_BREAK:
-    case LAB_DO_WATCH:
-        return lab_session_add_break(s, &info);
-    case LAB_DO_DELETE:
-        delete_breaks(s, c->n, false, "");
-        return LAB_OK;
-    case LAB_DO_UNWATCH:
-        delete_breaks(s, 0, true, c->text);
-        return LAB_OK;
-    case LAB_DO_SAMPLE:
-        lab_session_sample(s, c);
-        return LAB_OK;
-    default:
-        return LAB_OK;
-    }
-}
-
-static void do_slow(struct lab_session *s, const struct lab_command *c)
-{
-    s->stop_reason[0] = '\0';
-    switch (c->kind) {
-    case LAB_DO_STEP:
-        repeat(s, c->n, false);
-        break;
-    case LAB_DO_NEXT:
-        repeat(s, c->n, true);
-        break;
     case LAB_DO_FINISH:
         run_to_bound(s, BOUND_PHASE);
         break;
@@ -419,39 +333,64 @@ static void do_slow(struct lab_session *s, const struct lab_command *c)
         run_to_index(s, c->n);
         s->passing = false;
         break;
-    case LAB_DO_BACK:
-        lab_session_say_error(s, lab_walk_back(s->walk, c->n > 0 ? c->n : 1));
-        break;
-    case LAB_DO_RESTART:
-        lab_session_restart(s, c);
-        break;
-    case LAB_DO_TRAIN:
-        lab_session_train(s, c->n);
-        break;
-    case LAB_DO_VARIANT:
-        lab_session_choose(s, c->text, c->text2);
-        break;
-    case LAB_DO_CHECK:
-        lab_session_check(s, c->text);
-        break;
-    case LAB_DO_COUNT:
-        lab_session_count(s, c);
-        break;
-    case LAB_DO_TRACE:
-        lab_session_trace(s, c->text);
-        break;
     default:
-        break;
+        repeat(s, c->n, c->kind == LAB_DO_NEXT);
     }
 }
 
-void lab_session_do(struct lab_session *s, const struct lab_command *c)
+void lab_session_back(struct lab_session *s, const struct lab_command *c)
 {
-    if (!lab_session_is_quick(c->kind)) {
-        do_slow(s, c);
+    lab_session_fail(s, lab_walk_back(s->walk, c->n > 0 ? c->n : 1));
+}
+
+/* ---- looking ---- */
+
+void lab_session_show(struct lab_session *s, const struct lab_command *c)
+{
+    const struct lab_show *show = &c->show;
+    if (show->tensor < 0 || show->tensor >= s->plan->n_tensors) {
+        s->showing = false;
         return;
     }
-    enum lab_status st = do_quick(s, c);
+    const struct lab_shape *shape = &s->plan->tensors[show->tensor].shape;
+    if (show->row_axis >= shape->rank || show->col_axis >= shape->rank ||
+        (show->row_axis >= 0 && show->row_axis == show->col_axis)) {
+        lab_session_fail(s, lab_fail(LAB_E_RANGE, "no such axis"));
+        return;
+    }
+    s->show = *show;
+    for (int i = 0; i < shape->rank; i++) {
+        int64_t *at = &s->show.fixed[i];
+        *at = *at < 0 ? 0 : *at >= shape->dim[i] ? shape->dim[i] - 1 : *at;
+    }
+    if (s->show.row_first < 0)
+        s->show.row_first = 0;
+    if (s->show.col_first < 0)
+        s->show.col_first = 0;
+    s->showing = true;
+}
+
+void lab_session_explain(struct lab_session *s, const struct lab_command *c)
+{
+    const struct lab_element *e = &c->element;
+    s->explaining = false;
+    if (e->tensor < 0)
+        return;
+    if (e->tensor >= s->plan->n_tensors || e->index < 0 ||
+        e->index >= s->plan->tensors[e->tensor].count) {
+        lab_session_fail(s, lab_fail(LAB_E_RANGE, "no such element"));
+        return;
+    }
+    s->element = *e;
+    s->explaining = true;
+}
+
+void lab_session_near(struct lab_session *s, const struct lab_command *c)
+{
+    int64_t asked = s->near.asked;
+    enum lab_status st = lab_near_ask(s->walk, c->text, &s->near);
     if (st)
-        lab_session_say_error(s, st);
+        lab_session_fail(s, st);
+    else
+        s->near.asked = asked + 1;
 }

@@ -245,14 +245,14 @@ static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
 
 static bool refresh_once(struct lab_stepper *v)
 {
-    if (v->taken && v->model.version(v->model.user) == v->snap.version) {
+    if (v->taken && v->model.version(v->model.session) == v->snap.version) {
         int before = v->n_kernels;
         read_kernels(v); /* records come later than the step they are of */
         return v->n_kernels != before;
     }
     struct lab_snapshot next;
     memset(&next, 0, sizeof(next));
-    if (v->model.snapshot(v->model.user, &next)) {
+    if (v->model.snapshot(v->model.session, &next)) {
         lab_ui_error(v->ui);
         return true;
     }
@@ -263,7 +263,7 @@ static bool refresh_once(struct lab_stepper *v)
     take_in(v, &old);
     say_news(v, &old);
     if (had)
-        v->model.snapshot_release(v->model.user, &old);
+        v->model.snapshot_release(v->model.session, &old);
     read_kernels(v);
     return true;
 }
@@ -274,7 +274,7 @@ bool lab_stepper_refresh(struct lab_stepper *v)
 {
     bool changed = refresh_once(v);
     for (int i = 0; i < 2 && v->taken; i++)
-        if (v->model.version(v->model.user) != v->snap.version)
+        if (v->model.version(v->model.session) != v->snap.version)
             changed = refresh_once(v) || changed;
     return changed;
 }

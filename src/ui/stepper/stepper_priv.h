@@ -1,9 +1,9 @@
 /* stepper_priv.h -- the stepper's state, shared by its panes.
  *
- * One file a pane: view_stepper_steps.c (the tree), _tensor.c, _explain.c,
- * _kernels.c, _text.c; _look.c and _axes.c say which part of a tensor is seen,
- * _bindings.c, _keys.c and _command.c what keys and words do, _draw.c frames,
- * view_stepper.c is the life of the screen. Threads: the UI's. */
+ * stepper_state.c is at the bottom, stepper_tensor.c (which part of a tensor is
+ * seen) on it, then stepper_follow.c (what is shown after the session has moved
+ * on) and one file a pane; view_stepper.c, the screen with its keys and
+ * commands, is on top. Threads: the UI's. */
 #pragma once
 #include "widget/heat.h"
 #include "step_tree.h"
@@ -199,4 +199,6 @@ void lab_stepper_draw_text(struct lab_stepper *v, struct lab_canvas *c,
 bool lab_stepper_is_shown(const struct lab_show *show, int axis);
 /* Other axes (-1: none), with the cursor on the same element. */
 void lab_stepper_look_along(struct lab_stepper *v, int row_axis, int col_axis);
+/* view_train.c: for a lesson without text. */
+extern const char lab_train_sample_not_here[];
 LAB_C_END

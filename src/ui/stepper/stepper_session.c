@@ -1,38 +1,36 @@
-/* A real session behind the model. In a file of its own: tests of the screens
- * link no session. */
+/* A real session behind the stepper's model. */
 #include "ui/stepper.h"
 
-static enum lab_status post(void *user, const struct lab_command *command)
+static enum lab_status post(void *session, const struct lab_command *command)
 {
-    return lab_session_post(user, command);
+    return lab_session_post(session, command);
 }
 
-/* "0.1.0" */
-static int64_t version(void *user)
+static int64_t version(void *session)
 {
-    return lab_session_version(user);
+    return lab_session_version(session);
 }
 
-static enum lab_status snapshot(void *user, struct lab_snapshot *out)
+static enum lab_status snapshot(void *session, struct lab_snapshot *out)
 {
-    return lab_session_snapshot(user, out);
+    return lab_session_snapshot(session, out);
 }
 
-static void snapshot_release(void *user, struct lab_snapshot *snap)
+static void snapshot_release(void *session, struct lab_snapshot *snap)
 {
-    (void)user;
+    (void)session;
     lab_snapshot_release(snap);
 }
 
-static bool pending(void *user)
+static bool pending(void *session)
 {
-    return lab_session_pending(user);
+    return lab_session_pending(session);
 }
 
 void lab_stepper_model_session(struct lab_stepper_model *model,
                                struct lab_session *session)
 {
-    model->user = session;
+    model->session = session;
     model->post = post;
     model->version = version;
     model->snapshot = snapshot;

@@ -57,7 +57,7 @@ void lab_stepper_post(struct lab_stepper *v, const struct lab_command *cmd)
                        "a training runs: Esc stops it, t shows it");
         return;
     }
-    if (v->model.post(v->model.user, cmd))
+    if (v->model.post(v->model.session, cmd))
         lab_ui_error(v->ui);
 }
 

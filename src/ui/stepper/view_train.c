@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train_sample.h"
+#include "stepper_priv.h"
 #include "ui/layout.h"
 #include "ui/chart.h"
 #include "base/format.h"
@@ -43,34 +43,9 @@ struct lab_train_state {
 const char lab_train_sample_not_here[] =
     "only a network that learns from text can write some";
 
-void lab_train_sample_take(struct lab_stepper_sampling *how,
-                           const struct lab_ui_command *cmd)
-{
-    if (cmd->n != LAB_COMMAND_ALL)
-        how->n = cmd->n;
-    if (!isnan(cmd->value))
-        how->temperature = cmd->value;
-    if (cmd->top_k > 0)
-        how->top_k = cmd->top_k;
-    if (cmd->arg[0])
-        snprintf(how->prompt, sizeof(how->prompt), "%s", cmd->arg);
-}
-
-struct lab_command
-lab_train_sample_command(const struct lab_stepper_sampling *how)
-{
-    struct lab_command cmd = {.kind = LAB_DO_SAMPLE,
-                              .n = how->n,
-                              .phase = -1,
-                              .value = how->temperature,
-                              .top_k = how->top_k};
-    memcpy(cmd.text, how->prompt, sizeof(cmd.text));
-    return cmd;
-}
-
 static void draw_title(struct lab_canvas *c, struct lab_rect *r,
                        const struct lab_snapshot *snap,
-                       const struct lab_stepper_sampling *how)
+                       const struct lab_sample_request *how)
 {
     char title[128];
     char top[48] = "";
@@ -113,7 +88,7 @@ static void draw_text(struct lab_canvas *c, struct lab_rect r, const char *text)
  * Control characters are made visible. */
 static void train_sample_draw(struct lab_canvas *c, struct lab_rect r,
                               const struct lab_snapshot *snap,
-                              const struct lab_stepper_sampling *how)
+                              const struct lab_sample_request *how)
 {
     if (r.h < 2)
         return;
@@ -473,7 +448,7 @@ static void post(struct lab_train_state *v, enum lab_command_kind kind,
                  int64_t n)
 {
     struct lab_command cmd = {.kind = kind, .n = n, .phase = -1};
-    if (v->model.post(v->model.user, &cmd))
+    if (v->model.post(v->model.session, &cmd))
         lab_ui_error(v->ui);
 }
 
@@ -509,10 +484,10 @@ static void keep_curve(struct lab_train_curve *out, const struct lab_curve *in)
 static bool refresh(struct lab_train_state *v)
 {
     struct lab_snapshot next;
-    if (v->taken && v->model.version(v->model.user) == v->snap.version)
+    if (v->taken && v->model.version(v->model.session) == v->snap.version)
         return false;
     memset(&next, 0, sizeof(next));
-    if (v->model.snapshot(v->model.user, &next)) {
+    if (v->model.snapshot(v->model.session, &next)) {
         lab_ui_error(v->ui);
         return true;
     }
@@ -521,7 +496,7 @@ static bool refresh(struct lab_train_state *v)
     else if (v->taken && next.near.asked != v->snap.near.asked)
         lab_ui_say_near(v->ui, &next);
     if (v->taken)
-        v->model.snapshot_release(v->model.user, &v->snap);
+        v->model.snapshot_release(v->model.session, &v->snap);
     v->snap = next;
     v->taken = true;
     keep_curve(&v->loss, &next.losses);
@@ -551,7 +526,7 @@ static void release(struct lab_screen *s)
 {
     struct lab_train_state *v = s->state;
     if (v->taken)
-        v->model.snapshot_release(v->model.user, &v->snap);
+        v->model.snapshot_release(v->model.session, &v->snap);
     lab_free(v->loss.x);
     lab_free(v->loss.y);
     lab_free(v->accuracy.x);
@@ -578,10 +553,10 @@ static void train_on(struct lab_train_state *v)
 
 static void write_text(struct lab_train_state *v)
 {
-    struct lab_command cmd = lab_train_sample_command(&v->model.sampling);
+    struct lab_command cmd = lab_sample_request_command(&v->model.sampling);
     if (!v->snap.text)
         lab_ui_message(v->ui, LAB_ROLE_DIM, "%s", lab_train_sample_not_here);
-    else if (v->model.post(v->model.user, &cmd))
+    else if (v->model.post(v->model.session, &cmd))
         lab_ui_error(v->ui);
 }
 
@@ -670,7 +645,7 @@ static void ask_near(struct lab_train_state *v, const char *question)
 {
     struct lab_command cmd = {.kind = LAB_DO_NEAR, .phase = -1};
     snprintf(cmd.text, sizeof(cmd.text), "%s", question);
-    if (v->model.post(v->model.user, &cmd))
+    if (v->model.post(v->model.session, &cmd))
         lab_ui_error(v->ui);
 }
 
@@ -686,7 +661,7 @@ static void change_lr(struct lab_train_state *v, double lr)
     }
     if (v->snap.state == LAB_SESSION_TRAINING)
         post(v, LAB_DO_STOP, 0);
-    if (v->model.post(v->model.user, &cmd)) {
+    if (v->model.post(v->model.session, &cmd)) {
         lab_ui_error(v->ui);
         return;
     }
@@ -707,7 +682,7 @@ static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
         start(v, n);
         break;
     case LAB_COMMAND_SAMPLE:
-        lab_train_sample_take(&v->model.sampling, cmd);
+        lab_sample_request_take(&v->model.sampling, cmd);
         write_text(v);
         break;
     case LAB_COMMAND_LR:

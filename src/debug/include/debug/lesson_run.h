@@ -1,5 +1,8 @@
-/* lesson_run.h -- a lesson opened for step and run: read, built, recorded. */
+/* lesson_run.h -- a lesson that is opened: read, built, recorded. With a walk
+ * for step, run and the bare program; with a session for the screen and
+ * --plain. */
 #pragma once
+#include "engine/session.h"
 #include "lesson/lesson.h"
 #include "debug/options.h"
 #include "debug/recording.h"
@@ -9,8 +12,9 @@ struct lab_generator;
 struct lab_lesson_run {
     const struct lab_options *options;
     struct lab_lesson *lesson;
-    struct lab_network_spec spec; /* lab_lesson_run_spec() */
+    struct lab_network_spec spec; /* with the options' seed, rate, precision */
     struct lab_recording *recording;
+    struct lab_session *session; /* or */
     struct lab_plan *plan;
     struct lab_walk *walk;
     struct lab_generator *generator; /* NULL: no --sample */
@@ -22,18 +26,10 @@ struct lab_lesson_run {
  * command that runs it, and records in `db` (suggest.h). */
 enum lab_status lab_lesson_run_lesson(const char *name, const char *db,
                                       struct lab_lesson **out);
-/* The lesson's spec with the options' seed, learning rate and precision: a view,
- * the lesson owns what it names. */
-struct lab_network_spec lab_lesson_run_spec(const struct lab_options *o,
-                                            const struct lab_lesson *lesson);
 /* ", learning rate 0.5" where the options set one, else "". */
 enum { LAB_WORK_LR_TEXT = 48 };
 const char *lab_lesson_run_lr_text(const struct lab_options *o,
                                    char out[LAB_WORK_LR_TEXT]);
-/* What the options say about recording the lesson. */
-struct lab_recording_options
-lab_lesson_run_recording(const struct lab_options *o,
-                         const struct lab_lesson *lesson);
 /* What a command still has to find right before a run is recorded; the network
  * stands, and what it puts into `w` lab_lesson_run_close() frees. */
 typedef enum lab_status lab_lesson_run_check_fn(struct lab_lesson_run *w);
@@ -44,7 +40,14 @@ enum lab_status lab_lesson_run_open(struct lab_lesson_run *w,
                                     const struct lab_options *options,
                                     const char *lesson,
                                     lab_lesson_run_check_fn *check);
-/* Ends the run in the database, once. A database that refuses is told on
+/* The same with a session, which starts on a thread of its own; the run begins
+ * with the first step, or with the first iteration where `whole`. On failure
+ * too, lab_lesson_run_close() frees what is there. */
+enum lab_status lab_lesson_run_start(struct lab_lesson_run *w,
+                                     const struct lab_options *options,
+                                     const char *lesson, bool whole,
+                                     void (*wake)(void *user), void *user);
+/* A walk: ends the run in the database, once. A database that refuses is told on
  * stderr, and is no failure of what was computed: `out` has how much is kept. */
 void lab_lesson_run_finish(struct lab_lesson_run *w,
                            const struct lab_run_summary *summary,

@@ -10,11 +10,11 @@
  * A restart ends the run; the next step begins another, so that one run is one
  * walk from one seed.
  *
- * Threads: prepare, opened, restarted and closing come from the thread that
- * walks; the rest from any one thread, which never waits for a database that
+ * Threads: the hooks run on the thread that walks; the rest from any one thread, which never waits for a database that
  * is being opened. */
 #pragma once
-#include "engine/snapshot.h"
+#include "debug/options.h"
+#include "engine/session.h"
 #include "engine/walk.h"
 #include "lesson/lesson.h"
 #include "profiler/counters.h"
@@ -26,16 +26,9 @@ struct lab_recording;
 
 struct lab_recording_options {
     const struct lab_lesson *lesson; /* must outlive the recording */
-    const char *db;                  /* NULL: the usual place */
+    const struct lab_options *run;   /* copied; its words must outlive, too */
     bool eager;
-    bool
-        whole; /* the first whole iteration makes the run, not the first step */
-    uint64_t seed;
-    const char *counters; /* "off" ... */
-    bool no_trace;        /* CUPTI stays away from the process */
-    bool trace_asked;     /* by the learner: what cannot be had is said */
-    bool trace_kernels;   /* no records of the host's calls */
-    bool graph_nodes;     /* engine/walk.h, lab_walk_graph_nodes() */
+    bool whole; /* the first iteration makes the run, not the first step */
 };
 
 LAB_C_BEGIN
@@ -44,12 +37,12 @@ enum lab_status lab_recording_new(struct lab_recording **out,
 /* Ends as interrupted what was not finished. NULL allowed. */
 void lab_recording_free(struct lab_recording *r);
 
-/* The hooks of engine/setup.h and engine/session.h; user = the recording. */
+/* Sets the hooks of a session that is to be recorded. */
+void lab_recording_attach(struct lab_recording *r,
+                          struct lab_session_config *config);
+/* The hooks of a walk (engine/setup.h); user = the recording. */
 void lab_recording_prepare(void *recording, const char *backend);
 void lab_recording_opened(void *recording, struct lab_walk *walk);
-/* Ends the run: done, or cancelled when no iteration was finished. */
-void lab_recording_restarted(void *recording, struct lab_walk *walk,
-                             uint64_t seed, const struct lab_snapshot *before);
 void lab_recording_closing(void *recording, struct lab_walk *walk);
 /* What opened() met: LAB_OK, or with `eager` why the database refuses. */
 enum lab_status lab_recording_status(const struct lab_recording *r);
@@ -66,15 +59,6 @@ enum lab_counter_set lab_recording_counters(const struct lab_recording *r);
 enum lab_status lab_recording_count(struct lab_recording *r,
                                     struct lab_walk *walk, int from, int to,
                                     struct lab_counted *out);
-/* The same as a hook of engine/session.h. */
-enum lab_status lab_recording_count_said(void *recording, struct lab_walk *walk,
-                                         int from, int to, char *said,
-                                         size_t bytes);
-/* Takes the trace of kernels off or on ("off", "kernels", "on"; "": none of
- * them), and says how it stands and what it has cost. A hook of engine/session.h. */
-enum lab_status lab_recording_trace_said(void *recording, struct lab_walk *walk,
-                                         const char *what, char *said,
-                                         size_t bytes);
 /* "1.23 ms in the profiler ...": what tracing has cost, beside a training of
  * `seconds` (not positive or NaN: leaves it out); ""
  * where nothing is traced. After closing(). */

@@ -12,15 +12,14 @@
  * steps of the schedule: position p means that steps 0 .. p-1 of this
  * iteration have run and step p is next. */
 #pragma once
+#include "engine/setup.h"
 #include "engine/snapshot.h"
-#include "engine/walk.h"
 
 struct lab_session;
 
 /* Called on the engine's thread; NULL slots are left out. */
 struct lab_session_hooks {
     void *user;
-    void (*prepare)(void *user, const char *backend); /* engine/setup.h */
     /* The walk is ready: observers may be added, the device is known. */
     void (*opened)(void *user, struct lab_walk *walk);
     /* The walk begins anew, from `seed`, with its plan's learning rate: the
@@ -39,15 +38,9 @@ struct lab_session_hooks {
 };
 
 struct lab_session_config {
-    const struct lab_network_spec *spec; /* must outlive the session */
-    const char *backend;                 /* "auto", "cpu", "cuda", "null" */
-    int device;
-    int64_t batch;    /* 0: the lesson's */
-    const char *data; /* directory or file instead of the lesson's, or NULL */
-    bool seed_given;
-    uint64_t seed;                            /* instead of the lesson's */
-    const struct lab_variant_choice *choices; /* after the lesson's own */
-    int n_choices;
+    /* What to walk and where: the spec must outlive the session, `stop` is the
+     * session's own. */
+    struct lab_setup setup;
     struct lab_session_hooks hooks;
     void (*wake)(void *user); /* a new snapshot is there; any thread; NULL ok */
     void *wake_user;

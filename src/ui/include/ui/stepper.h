@@ -5,7 +5,7 @@
  * store, nor the profiler. The program fills a model, tests fill another one.
  * Every function runs on the UI's thread and must not block. */
 #pragma once
-#include "engine/session.h"
+#include "debug/debugger.h"
 #include "trace/metric.h"
 #include "ui/screen.h"
 
@@ -52,14 +52,6 @@ struct lab_stepper_text {
     bool failed; /* memory was short */
 };
 
-/* How a network that was trained on text writes some. */
-struct lab_stepper_sampling {
-    int64_t n;                     /* characters; 0: the session's own number */
-    double temperature;            /* 0: always the likeliest */
-    int64_t top_k;                 /* 0: all */
-    char prompt[LAB_COMMAND_TEXT]; /* what it goes on from */
-};
-
 /* What the device reached when it was measured; NaN: it was not. */
 struct lab_stepper_roofs {
     double flop_per_s;     /* large products in the plan's precision */
@@ -73,14 +65,15 @@ struct lab_stepper_model {
     const char *time_note; /* "CPU clock", "CUPTI", "CUDA events: ..." */
 
     /* The session, see engine/session.h. */
-    enum lab_status (*post)(void *user, const struct lab_command *command);
-    int64_t (*version)(void *user);
-    enum lab_status (*snapshot)(void *user, struct lab_snapshot *out);
-    void (*snapshot_release)(void *user, struct lab_snapshot *snap);
+    void *session;
+    enum lab_status (*post)(void *session, const struct lab_command *command);
+    int64_t (*version)(void *session);
+    enum lab_status (*snapshot)(void *session, struct lab_snapshot *out);
+    void (*snapshot_release)(void *session, struct lab_snapshot *snap);
 
     /* All below may be NULL. */
     /* Moves or questions that were posted are not in the snapshot yet. */
-    bool (*pending)(void *user);
+    bool (*pending)(void *session);
     /* The kernels of an execution of a step: fills at most `max` rows and
      * returns how many there are; -1: not known (yet). */
     int (*kernels)(void *user, int64_t exec, struct lab_stepper_kernel *rows,
@@ -123,7 +116,7 @@ struct lab_stepper_model {
     int n_printed;
     int64_t train_iterations; /* what training asks for; 0: the lesson's */
     bool train_waits; /* the training screen opens and does not start one */
-    struct lab_stepper_sampling sampling;
+    struct lab_sample_request sampling;
 };
 
 /* Both take a `const struct lab_stepper_model *` as args, and copy it. */
@@ -131,9 +124,8 @@ extern const struct lab_screen_ops lab_view_stepper;
 extern const struct lab_screen_ops lab_view_train;
 
 LAB_C_BEGIN
-/* Fills post, version, snapshot, snapshot_release, pending, and `user`, for a real
- * session. A model with other functions needs its own `user` with the session
- * in it, and wraps these. */
+/* Fills `session`, post, version, snapshot, snapshot_release and pending for a
+ * real session. */
 void lab_stepper_model_session(struct lab_stepper_model *model,
                                struct lab_session *session);
 

@@ -1,4 +1,5 @@
-/* What views see of a session: copies, published by the engine's thread. */
+/* The floor of a session: its curves, its error, and its snapshots, the copies
+ * that views see, published by the engine's thread. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,6 +7,52 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session_priv.h"
+
+void lab_session_fail(struct lab_session *s, enum lab_status st)
+{
+    s->error_code = st;
+    snprintf(s->error, sizeof(s->error), "%s", st ? lab_error() : "");
+}
+
+void lab_session_begin_run(struct lab_session *s)
+{
+    lab_walk_run_begin(s->walk, s->spec.title ? s->spec.title : "lesson");
+}
+
+/* ---- curves and times ---- */
+
+void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value)
+{
+    if (c->every == 0)
+        c->every = 1;
+    c->last_iteration = iteration;
+    c->last_value = value;
+    if (c->seen++ % c->every != 0)
+        return;
+    if (c->n == LAB_CURVE_POINTS) { /* keep every other point from now on */
+        for (int i = 0; i < LAB_CURVE_POINTS / 2; i++) {
+            c->iteration[i] = c->iteration[2 * i];
+            c->value[i] = c->value[2 * i];
+        }
+        c->n /= 2;
+        c->every *= 2;
+        if ((c->seen - 1) % c->every != 0)
+            return;
+    }
+    c->iteration[c->n] = iteration;
+    c->value[c->n++] = value;
+}
+
+static double median_ms(const struct lab_session *s)
+{
+    double sorted[LAB_TIMES_KEPT];
+    int64_t n =
+        s->n_iteration_ms < LAB_TIMES_KEPT ? s->n_iteration_ms : LAB_TIMES_KEPT;
+    memcpy(sorted, s->iteration_ms, (size_t)n * sizeof(*sorted));
+    return lab_median(sorted, (size_t)n);
+}
+
+/* ---- snapshots ---- */
 
 static void *copy_array(const void *from, size_t count, size_t each)
 {
@@ -186,7 +233,7 @@ static void fill_training(struct lab_session *s, struct lab_snapshot *out)
     out->bits_order3 = s->bits_order3;
     out->exact = s->exact;
     memcpy(out->decoded, s->decoded, sizeof(out->decoded));
-    out->step_ms_median = lab_session_median_ms(s);
+    out->step_ms_median = median_ms(s);
     fill_curve(&out->losses, &s->losses);
     fill_curve(&out->accuracies, &s->accuracies);
     fill_curve(&out->bits, &s->bits);

@@ -1,12 +1,6 @@
 -- The kernels of run ?1 whose rows are between ?2 and ?3. The program adds
--- whether those between steps are left out, ORDER BY and LIMIT ?4.
-SELECT k.kernelRow, o.stepExec, s.iteration, s.stepIndex, stepName.value,
-       phaseName.name, demangled.value, short.value, k.start, k.end,
-       k.deviceId, k.contextId, k.streamId, k.correlationId, k.gridX, k.gridY,
-       k.gridZ, k.blockX, k.blockY, k.blockZ, k.clusterX, k.clusterY,
-       k.clusterZ, k.registersPerThread, k.staticSharedMemory,
-       k.dynamicSharedMemory, k.sharedMemoryExecuted, k.localMemoryPerThread,
-       k.graphNodeId, o.occupancy_pct, o.occupancyLimit, o.activeBlocksPerSm
+-- SELECT and the columns of lab_kernel_fields before it, and after
+-- it whether those between steps are left out, ORDER BY and LIMIT ?4.
 FROM op_kernel AS o
 JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.kernelRow = o.kernelRow
 LEFT JOIN step AS s ON s.runId = o.runId AND s.exec = o.stepExec

@@ -116,6 +116,29 @@ void lab_text_table_add_ns(struct lab_text_table *t, int64_t ns)
     lab_text_table_add_real_ns(t, lab_to_real(ns));
 }
 
+void lab_text_table_add_field(struct lab_text_table *t,
+                              const struct lab_field *f, const void *row)
+{
+    char text[LAB_FORMAT_DIMS];
+    double v = lab_field_real(f, row);
+    if (f->text || f->kind == LAB_FIELD_TEXT)
+        lab_text_table_add(t, lab_field_text(f, row, text, sizeof(text)));
+    else if (f->kind == LAB_FIELD_DIMS)
+        lab_text_table_add(
+            t, LAB_DIMS_TEXT(
+                   (const int64_t *)(const void *)((const char *)row + f->at)));
+    else if (f->show == LAB_SHOW_NS)
+        lab_text_table_add(t, LAB_NS_TEXT(v));
+    else if (f->show == LAB_SHOW_BYTES)
+        lab_text_table_add(t, LAB_BYTES_TEXT(v));
+    else if (f->show == LAB_SHOW_PCT)
+        lab_text_table_add(t, lab_format_share(v / 100, text, sizeof(text)));
+    else if (f->kind == LAB_FIELD_INT && !f->real)
+        lab_text_table_add_int(t, isnan(v) ? LAB_UNKNOWN : (int64_t)v);
+    else
+        lab_text_table_add_real(t, v, 3);
+}
+
 static size_t width(const char *text)
 {
     size_t n = strlen(text);

@@ -92,7 +92,7 @@ static bool any_kernel(void *user, const struct lab_kernel_row *row)
     return ++*(int *)user < 1 << 20;
 }
 
-static bool any_step(void *user, const struct lab_step_row *row)
+static bool any_step(void *user, const struct lab_time_sum *row)
 {
     (void)row;
     return ++*(int *)user < 1 << 20;

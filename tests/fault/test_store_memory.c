@@ -25,7 +25,7 @@ static bool count_kernel(void *user, const struct lab_kernel_row *row)
     return true;
 }
 
-static bool count_step(void *user, const struct lab_step_row *row)
+static bool count_step(void *user, const struct lab_time_sum *row)
 {
     (void)row;
     ++*(int *)user;

@@ -173,10 +173,10 @@ static bool see_uuid(void *user, const struct lab_run_row *row)
     return true;
 }
 
-static bool see_median(void *user, const struct lab_step_row *row)
+static bool see_median(void *user, const struct lab_time_sum *row)
 {
     int64_t *medians = user;
-    medians[row->index] = row->median_ns;
+    medians[row->step_index] = row->median_ns;
     return true;
 }
 
@@ -221,7 +221,7 @@ TEST_CASE(version_one_gets_names_and_sums)
                      100 + 101 + 110 + 111);
 }
 
-static bool see_median_of_two(void *user, const struct lab_step_row *row)
+static bool see_median_of_two(void *user, const struct lab_time_sum *row)
 {
     *(int64_t *)user += row->median_ns;
     return true;

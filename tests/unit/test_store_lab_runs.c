@@ -62,7 +62,7 @@ static void note(struct seen *s, const struct lab_bench_name *rung,
              rung->precision, rung->size, rung->name, name);
 }
 
-static bool see_step(void *user, const struct lab_step_row *r)
+static bool see_step(void *user, const struct lab_time_sum *r)
 {
     note(user, r->rung, r->name);
     return true;
@@ -122,7 +122,7 @@ TEST_CASE(kernels_say_their_rung)
     lab_database_close(db);
 }
 
-static bool see_lesson_step(void *user, const struct lab_step_row *r)
+static bool see_lesson_step(void *user, const struct lab_time_sum *r)
 {
     ++*(int *)user;
     assert_null(r->rung);

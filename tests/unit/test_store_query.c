@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/row_fields.h"
 #include "store/delete.h"
 #include "store/query.h"
 #include "store_samples.h"
@@ -55,13 +56,23 @@ static bool see_run(void *user, const struct lab_run_row *r)
     return more(s);
 }
 
-static bool see_step(void *user, const struct lab_step_row *r)
+/* A value of a step, by its name in exports. */
+static double step_value(const struct lab_time_sum *r, const char *key)
+{
+    for (int i = 0; i < lab_step_fields.count; i++)
+        if (lab_step_fields.list[i].key &&
+            strcmp(lab_step_fields.list[i].key, key) == 0)
+            return lab_field_real(&lab_step_fields.list[i], r);
+    return NAN;
+}
+
+static bool see_step(void *user, const struct lab_time_sum *r)
 {
     struct seen *s = user;
-    s->id[s->n] = r->index;
-    s->a[s->n] = r->median_ns;
+    s->id[s->n] = r->step_index;
+    s->a[s->n] = isnan(r->median_ns) ? LAB_UNKNOWN : (int64_t)r->median_ns;
     s->b[s->n] = r->count;
-    s->real[s->n] = r->gflop_per_s;
+    s->real[s->n] = step_value(r, "gflop_per_s");
     snprintf(s->text[s->n++], 64, "%s %s %s %s", r->name, r->phase, r->variant,
              r->time_source);
     return more(s);

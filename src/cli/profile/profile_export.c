@@ -28,7 +28,7 @@ static bool put_run(void *user, const struct lab_run_row *r)
     return put(user, lab_profile_run_object(r));
 }
 
-static bool put_step(void *user, const struct lab_step_row *r)
+static bool put_step(void *user, const struct lab_time_sum *r)
 {
     struct lines *l = user;
     return put(l, lab_profile_step_object(l->run, r, &l->counted));

@@ -7,7 +7,7 @@
 
 json_t *lab_profile_run_object(const struct lab_run_row *r);
 /* With what the hardware counted; without counters that is null. */
-json_t *lab_profile_step_object(int64_t run, const struct lab_step_row *r,
+json_t *lab_profile_step_object(int64_t run, const struct lab_time_sum *r,
                                 const struct lab_counted_run *counted);
 json_t *lab_profile_loss_object(int64_t run, const struct lab_loss_row *r);
 json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r,

@@ -11,7 +11,7 @@
 #include "profile_json.h"
 #include "profile_labs.h"
 #include "profile_missing.h"
-#include "store/limit_words.h"
+#include "store/row_fields.h"
 #include "report/text_table.h"
 #include "base/format.h"
 
@@ -230,7 +230,50 @@ static void add_counted(struct printing *p, const struct lab_counted_item *item,
                                           text, sizeof(text)));
 }
 
-#define COUNTED_HEADS ">achieved", ">DRAM", ">counted"
+enum { PLACES = LAB_TEXT_TABLE_COLUMNS };
+
+static const struct lab_field *at_place(const struct lab_fields *fields,
+                                        int place)
+{
+    for (int i = 0; i < fields->count; i++)
+        if (fields->list[i].place == place)
+            return &fields->list[i];
+    return NULL;
+}
+
+/* Counters are in the first places that the record itself leaves free. */
+static void begin_table(struct printing *p, const struct lab_fields *fields)
+{
+    static const char *const counted[] = {">achieved", ">DRAM", ">counted"};
+    const char *heads[PLACES + 1];
+    int n = 0;
+    int c = p->counted.count > 0 ? 0 : 3;
+    for (int place = 1; place <= PLACES; place++) {
+        const struct lab_field *f = at_place(fields, place);
+        if (f)
+            heads[n++] = f->title;
+        else if (c < 3)
+            heads[n++] = counted[c++];
+    }
+    heads[n] = NULL;
+    lab_text_table_init(&p->table, heads);
+}
+
+static void add_row(struct printing *p, const struct lab_fields *fields,
+                    const void *row, const struct lab_counted_item *item,
+                    double formula)
+{
+    bool counted = false;
+    p->rows++;
+    for (int place = 1; place <= PLACES; place++) {
+        const struct lab_field *f = at_place(fields, place);
+        if (f)
+            lab_text_table_add_field(&p->table, f, row);
+        else if (!counted)
+            add_counted(p, item, formula);
+        counted = counted || !f;
+    }
+}
 
 /* Why there are no such columns, in a line after the table. */
 static bool say_uncounted(void *user, const struct lab_run_row *r)
@@ -262,28 +305,15 @@ static enum lab_status end_table(const struct lab_profile_print *p,
     return lab_profile_put(&text, p->ascii);
 }
 
-static bool add_step_row(void *user, const struct lab_step_row *r)
+static bool add_step_row(void *user, const struct lab_time_sum *r)
 {
     struct printing *p = user;
-    struct lab_text_table *t = &p->table;
-    p->rows++;
-    lab_text_table_add_int(t, r->index);
-    lab_text_table_add(t, lab_bench_name_text(r->rung, r->name));
-    lab_text_table_add(t, r->phase);
-    lab_text_table_add(t, r->variant);
-    lab_text_table_add_int(t, r->count);
-    lab_text_table_add_ns(t, r->median_ns);
-    lab_text_table_add_ns(t, r->min_ns);
-    lab_text_table_add_ns(t, r->total_ns);
-    lab_text_table_add_real(t, r->gflop_per_s, 3);
-    lab_text_table_add_real(t, r->gbyte_per_s, 3);
-    lab_text_table_add_int(t, r->kernels);
-    add_counted(p, lab_counted_step(&p->counted, r->index, r->variant),
-                r->flop);
+    add_row(p, &lab_step_fields, r,
+            lab_counted_step(&p->counted, r->step_index, r->variant), r->flop);
     return true;
 }
 
-static bool print_step_json(void *user, const struct lab_step_row *r)
+static bool print_step_json(void *user, const struct lab_time_sum *r)
 {
     struct printing *p = user;
     p->st = lab_json_print(lab_profile_step_object(p->run, r, &p->counted));
@@ -332,15 +362,7 @@ static enum lab_status print_run_lines(const struct lab_profile_print *p,
 static enum lab_status print_steps(const struct lab_profile_print *p,
                                    struct printing *steps)
 {
-    static const char *const plain[] = {
-        ">#",   "step",   "phase",    "variant", ">n",       ">median",
-        ">min", ">total", ">GFLOP/s", ">GB/s",   ">kernels", NULL};
-    static const char *const counted[] = {
-        ">#",       "step",        "phase",  "variant",  ">n",
-        ">median",  ">min",        ">total", ">GFLOP/s", ">GB/s",
-        ">kernels", COUNTED_HEADS, NULL};
-    lab_text_table_init(&steps->table,
-                        steps->counted.count > 0 ? counted : plain);
+    begin_table(steps, &lab_step_fields);
     enum lab_status st =
         end_query(lab_query_steps(p->db, steps->run, p->step_sort,
                                   p->descending, add_step_row, steps),
@@ -389,42 +411,19 @@ static bool print_kernel_json(void *user, const struct lab_kernel_row *r)
 static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
 {
     struct printing *p = user;
-    struct lab_text_table *t = &p->table;
-    char limit[64];
-    p->rows++;
     if (p->rows_left > 0 && --p->rows_left == 0) {
+        p->rows++;
         p->cut = true;
         return false;
     }
-    lab_text_table_add_int(t, r->iteration);
-    lab_text_table_add(t, lab_bench_name_text(r->rung, r->step));
-    lab_text_table_add(t, r->phase);
-    lab_text_table_add_ns(t, r->time_ns);
-    lab_text_table_add(t, LAB_DIMS_TEXT(r->grid));
-    lab_text_table_add(t, LAB_DIMS_TEXT(r->block));
-    lab_text_table_add_int(t, r->registers_per_thread);
-    lab_text_table_add_int(t, r->shared_bytes);
-    if (isnan(r->occupancy_pct))
-        lab_text_table_add(t, NULL);
-    else
-        lab_text_table_addf(t, "%.0f %%", r->occupancy_pct);
-    lab_text_table_add(
-        t, lab_limit_text(r->occupancy_limit, limit, sizeof(limit)));
-    add_counted(p, lab_counted_kernel(&p->counted, r->row), NAN);
-    lab_text_table_add(t, r->short_name ? r->short_name : r->name);
-    return !t->failed;
+    add_row(p, &lab_kernel_fields, r, lab_counted_kernel(&p->counted, r->row),
+            NAN);
+    return !p->table.failed;
 }
 
 enum lab_status lab_profile_print_kernels(const struct lab_profile_print *p,
                                           int64_t run)
 {
-    static const char *const plain[] = {
-        ">iteration", "step",    "phase",      ">time", ">grid",  ">block",
-        ">registers", ">shared", ">occupancy", "limit", "kernel", NULL};
-    static const char *const counted[] = {
-        ">iteration",  "step",       "phase",   ">time",      ">grid",
-        ">block",      ">registers", ">shared", ">occupancy", "limit",
-        COUNTED_HEADS, "kernel",     NULL};
     struct printing printing = {.st = LAB_OK, .run = run};
     struct lab_kernel_filter filter = p->kernels;
     filter.descending = p->descending;
@@ -434,8 +433,7 @@ enum lab_status lab_profile_print_kernels(const struct lab_profile_print *p,
     if (st)
         return st;
     if (!p->json)
-        lab_text_table_init(&printing.table,
-                            printing.counted.count > 0 ? counted : plain);
+        begin_table(&printing, &lab_kernel_fields);
     st = end_query(lab_query_kernels(
                        p->db, run, &filter,
                        p->json ? print_kernel_json : add_kernel_row, &printing),

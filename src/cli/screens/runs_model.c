@@ -176,31 +176,30 @@ enum lab_status lab_runs_source_last(struct lab_runs_source *s, int most,
 
 /* ---- steps and kernels ---- */
 
-static bool each_step(void *user, const struct lab_step_row *row)
+static bool each_step(void *user, const struct lab_time_sum *row)
 {
     struct lab_runs_source *s = user;
     struct rows *r = &s->steps;
     struct lab_ui_step_row *out = add_row(r, sizeof(*out));
     if (!out)
         return false;
-    *out = (struct lab_ui_step_row){.index = row->index,
+    *out = (struct lab_ui_step_row){.index = row->step_index,
                                     .count = row->count,
                                     .min_ns = lab_to_real(row->min_ns),
-                                    .median_ns = lab_to_real(row->median_ns),
+                                    .median_ns = row->median_ns,
                                     .spread_ns = NAN,
                                     .flop = row->flop,
                                     .bytes = row->bytes,
                                     .kernels = row->kernels};
     const struct lab_counted_item *item =
-        lab_counted_step(&s->counted, row->index, row->variant);
+        lab_counted_step(&s->counted, row->step_index, row->variant);
     struct lab_counters none;
     lab_counters_init(&none);
     const struct lab_counters *c = item ? &item->counters : &none;
     out->achieved = c->achieved_occupancy_pct / 100;
     out->dram_bytes = c->dram_read_bytes + c->dram_write_bytes;
     out->counted_flop = lab_counters_flop_beside(c, row->flop);
-    out->spread_ns =
-        lab_to_real(row->three_quarters_ns) - lab_to_real(row->quarter_ns);
+    out->spread_ns = row->three_quarters_ns - row->quarter_ns;
     out->name = keep(r, lab_bench_name_text(row->rung, row->name));
     out->op = keep(r, row->op);
     out->phase = keep(r, row->phase);

@@ -1,7 +1,10 @@
+/* Records by their table of columns: SQL that reads and adds rows, and the
+ * values for those who print, export or sort them. */
 #include "store/row_fields.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "row.h"
 
@@ -12,8 +15,19 @@ static const void *member(const void *row, const struct lab_field *f)
 
 static void add_columns(struct lab_str *sql, const struct lab_fields *fields)
 {
-    for (int i = 0; i < fields->count; i++)
-        lab_str_addf(sql, "%s%s", i ? ", " : "", fields->list[i].column);
+    bool first = true;
+    for (int i = 0; i < fields->count; i++) {
+        const char *column = fields->list[i].column;
+        if (column)
+            lab_str_addf(sql, "%s%s", first ? "" : ", ", column);
+        first = first && !column;
+    }
+}
+
+void lab_fields_select(struct lab_str *sql, const struct lab_fields *fields)
+{
+    lab_str_add(sql, "SELECT ");
+    add_columns(sql, fields);
 }
 
 static enum lab_status prepare(struct lab_database *db, struct lab_str *sql,
@@ -80,18 +94,31 @@ enum lab_status lab_fields_add_row(struct lab_database *db,
 
 /* ---- reading ---- */
 
-static void read_row(sqlite3_stmt *stmt, const struct lab_fields *fields,
+void lab_fields_take(struct lab_columns *c, const struct lab_fields *fields,
                      void *row)
 {
-    struct lab_columns c = {.stmt = stmt};
     for (int i = 0; i < fields->count; i++) {
         void *m = (char *)row + fields->list[i].at;
-        if (fields->list[i].kind == LAB_FIELD_INT)
-            *(int64_t *)m = lab_column_int(&c);
-        else if (fields->list[i].kind == LAB_FIELD_TEXT)
-            *(const char **)m = lab_column_text(&c);
-        else
-            *(double *)m = lab_column_real(&c);
+        if (!fields->list[i].column)
+            continue;
+        switch (fields->list[i].kind) {
+        case LAB_FIELD_TEXT:
+            *(const char **)m = lab_column_text(c);
+            break;
+        case LAB_FIELD_REAL:
+        case LAB_FIELD_NS:
+            *(double *)m = lab_column_real(c);
+            break;
+        case LAB_FIELD_DIMS:
+            for (int d = 0; d < 3; d++)
+                ((int64_t *)m)[d] = lab_column_int(c);
+            break;
+        case LAB_FIELD_UINT:
+            *(uint64_t *)m = (uint64_t)lab_column_int(c);
+            break;
+        default:
+            *(int64_t *)m = lab_column_int(c);
+        }
     }
 }
 
@@ -107,7 +134,8 @@ static enum lab_status read_all(struct lab_database *db, sqlite3_stmt *stmt,
         return lab_fail(LAB_E_NOMEM, "no memory for a row");
     }
     while (more && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        read_row(stmt, fields, row);
+        struct lab_columns c = {.stmt = stmt};
+        lab_fields_take(&c, fields, row);
         more = each(user, row);
     }
     lab_free(row);
@@ -122,8 +150,7 @@ static enum lab_status select_from(struct lab_database *db, const int64_t *run,
     sqlite3_stmt *stmt;
     struct lab_str sql;
     lab_str_init(&sql);
-    lab_str_add(&sql, "SELECT ");
-    add_columns(&sql, fields);
+    lab_fields_select(&sql, fields);
     lab_str_addf(&sql, " FROM %s", from);
     enum lab_status st = prepare(db, &sql, &stmt);
     if (st)
@@ -161,11 +188,69 @@ void lab_fields_clear(const struct lab_fields *fields, void *row)
         else if (fields->list[i].kind == LAB_FIELD_TEXT)
             *(const char **)m = NULL;
         else
-            *(double *)m = NAN;
+            *(double *)m = (double)NAN;
     }
 }
 
+/* ---- values ---- */
+
+double lab_field_real(const struct lab_field *f, const void *row)
+{
+    const void *m = member(row, f);
+    if (f->real)
+        return f->real(row);
+    if (f->text)
+        return (double)NAN;
+    switch (f->kind) {
+    case LAB_FIELD_INT:
+        return lab_to_real(*(const int64_t *)m);
+    case LAB_FIELD_NS:
+        return trunc(*(const double *)m);
+    case LAB_FIELD_REAL:
+        return *(const double *)m;
+    default:
+        return (double)NAN;
+    }
+}
+
+const char *lab_field_text(const struct lab_field *f, const void *row,
+                           char *out, size_t cap)
+{
+    if (f->text)
+        return f->text(row, out, cap);
+    return f->kind == LAB_FIELD_TEXT ? *(const char *const *)member(row, f)
+                                     : NULL;
+}
+
+int lab_field_compare(const struct lab_field *f, const void *a, const void *b,
+                      bool descending)
+{
+    int sign = descending ? -1 : 1;
+    if (f->text || f->kind == LAB_FIELD_TEXT) {
+        char left[256];
+        char right[256];
+        const char *s = lab_field_text(f, a, left, sizeof(left));
+        const char *t = lab_field_text(f, b, right, sizeof(right));
+        return !s || !t ? (s == NULL) - (t == NULL) : sign * strcmp(s, t);
+    }
+    double s = lab_field_real(f, a);
+    double t = lab_field_real(f, b);
+    if (isnan(s) || isnan(t))
+        return (isnan(s) != 0) - (isnan(t) != 0);
+    return sign * ((s > t) - (s < t));
+}
+
 /* ---- names ---- */
+
+void lab_field_key(struct lab_str *out, const struct lab_field *f, bool csv)
+{
+    if (csv && f->csv)
+        lab_str_add(out, f->csv);
+    else if (f->key)
+        lab_str_add(out, f->key);
+    else if (f->column)
+        lab_field_name(out, f->column);
+}
 
 void lab_field_name(struct lab_str *out, const char *column)
 {

@@ -3,7 +3,6 @@
 
 #include "export_priv.h"
 #include "store/counted.h"
-#include "store/limit_words.h"
 #include "store/row_fields.h"
 
 /* The columns of every kind of row, in one table: a kind leaves those empty
@@ -81,27 +80,54 @@ static bool end(struct csv *c)
     return c->st == LAB_OK;
 }
 
-static const char step_head[] =
-    "index,phase,step,node,op,variant,backend,count,timed,median_ns,min_ns,"
-    "max_ns,total_ns,quarter_ns,three_quarters_ns,mad_ns,flop,bytes,"
-    "gflop_per_s,gbyte_per_s,kernels,time_source";
-enum { STEP_COLUMNS = 22 };
-static const char kernel_head[] =
-    "exec,iteration,step_index,step_of,phase_of,kernel,kernel_short,start_ns,"
-    "end_ns,time_ns,device,context,stream,correlation,grid_x,grid_y,grid_z,"
-    "block_x,block_y,block_z,cluster_x,cluster_y,cluster_z,"
-    "registers_per_thread,static_shared_bytes,dynamic_shared_bytes,"
-    "shared_executed_bytes,local_per_thread_bytes,graph_node,occupancy_pct,"
-    "occupancy_limit,active_blocks_per_sm";
-enum { KERNEL_COLUMNS = 32 };
-static const char loss_head[] = "loss_iteration,loss,accuracy,moment_ns";
-enum { LOSS_COLUMNS = 4 };
+/* The columns of a record: those that have a name in CSV. */
+static bool is_column(const struct lab_field *f)
+{
+    return f->csv || (f->key ? f->key[0] != '\0' : f->column != NULL);
+}
 
-/* What comes before the columns of labs, for rows that have none of it. */
-enum {
-    OTHER_COLUMNS =
-        STEP_COLUMNS + KERNEL_COLUMNS + LOSS_COLUMNS + LAB_COUNTED_COLUMNS
-};
+static void put_fields_head(struct csv *c, const struct lab_fields *fields)
+{
+    static const char *const sides[] = {"", "_x", "_y", "_z"};
+    for (int i = 0; i < fields->count; i++) {
+        const struct lab_field *f = &fields->list[i];
+        bool dims = f->kind == LAB_FIELD_DIMS;
+        for (int d = dims; is_column(f) && d <= 3 * dims; d++) {
+            separate(c);
+            lab_field_key(&c->line, f, true);
+            lab_str_add(&c->line, sides[d]);
+        }
+    }
+}
+
+static void put_fields(struct csv *c, const struct lab_fields *fields,
+                       const void *row)
+{
+    char buffer[256];
+    for (int i = 0; i < fields->count; i++) {
+        const struct lab_field *f = &fields->list[i];
+        const void *at = (const char *)row + f->at;
+        if (!is_column(f))
+            continue;
+        if (f->text || f->kind == LAB_FIELD_TEXT)
+            text(c, lab_field_text(f, row, buffer, sizeof(buffer)));
+        else if (f->kind == LAB_FIELD_INT)
+            integer(c, *(const int64_t *)at);
+        else if (f->kind == LAB_FIELD_DIMS)
+            for (int d = 0; d < 3; d++)
+                integer(c, ((const int64_t *)at)[d]);
+        else
+            real(c, lab_field_real(f, row));
+    }
+}
+
+/* The columns of `fields`, empty. */
+static void nothing_of(struct csv *c, const struct lab_fields *fields)
+{
+    for (int i = 0; i < fields->count; i++)
+        if (is_column(&fields->list[i]))
+            nothing(c, fields->list[i].kind == LAB_FIELD_DIMS ? 3 : 1);
+}
 
 /* What steps and kernels of a lab are of: columns of its rungs. */
 static const char *const rung_columns[] = {"size", "rung", "precision"};
@@ -149,31 +175,26 @@ static void put_rung(struct csv *c, const struct lab_bench_name *rung)
     nothing_of_labs(c, RUNGS + 1, LABS);
 }
 
-static bool put_step(void *user, const struct lab_step_row *r)
+/* The records of a run beside each other; `row` is of `mine`. */
+static void put_row(struct csv *c, const char *type,
+                    const struct lab_fields *mine, const void *row)
+{
+    static const struct lab_fields *const all[] = {
+        &lab_step_fields, &lab_kernel_fields, &lab_loss_fields};
+    begin(c, type);
+    for (int i = 0; i < 3; i++) {
+        if (all[i] == mine)
+            put_fields(c, mine, row);
+        else if (c->table == LAB_EXPORT_ALL)
+            nothing_of(c, all[i]);
+    }
+}
+
+static bool put_step(void *user, const struct lab_time_sum *r)
 {
     struct csv *c = user;
-    begin(c, "step");
-    integer(c, r->index);
-    text(c, r->phase);
-    text(c, r->name);
-    text(c, r->node);
-    text(c, r->op);
-    text(c, r->variant);
-    text(c, r->backend);
-    const int64_t times[] = {
-        r->count,    r->timed,      r->median_ns,         r->min_ns, r->max_ns,
-        r->total_ns, r->quarter_ns, r->three_quarters_ns, r->mad_ns};
-    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-        integer(c, times[i]);
-    real(c, r->flop);
-    real(c, r->bytes);
-    real(c, r->gflop_per_s);
-    real(c, r->gbyte_per_s);
-    integer(c, r->kernels);
-    text(c, r->time_source);
-    if (c->table == LAB_EXPORT_ALL)
-        nothing(c, KERNEL_COLUMNS + LOSS_COLUMNS);
-    put_counted(c, lab_counted_step(&c->counted, r->index, r->variant),
+    put_row(c, "step", &lab_step_fields, r);
+    put_counted(c, lab_counted_step(&c->counted, r->step_index, r->variant),
                 r->flop);
     put_rung(c, r->rung);
     return end(c);
@@ -182,38 +203,7 @@ static bool put_step(void *user, const struct lab_step_row *r)
 static bool put_kernel(void *user, const struct lab_kernel_row *r)
 {
     struct csv *c = user;
-    char limit[64];
-    begin(c, "kernel");
-    if (c->table == LAB_EXPORT_ALL)
-        nothing(c, STEP_COLUMNS);
-    integer(c, r->exec);
-    integer(c, r->iteration);
-    integer(c, r->step_index);
-    text(c, r->step);
-    text(c, r->phase);
-    text(c, r->name);
-    text(c, r->short_name);
-    const int64_t facts[] = {r->start_ns, r->end_ns, r->time_ns,    r->device,
-                             r->context,  r->stream, r->correlation};
-    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-        integer(c, facts[i]);
-    for (int i = 0; i < 3; i++)
-        integer(c, r->grid[i]);
-    for (int i = 0; i < 3; i++)
-        integer(c, r->block[i]);
-    for (int i = 0; i < 3; i++)
-        integer(c, r->cluster[i]);
-    const int64_t launch[] = {
-        r->registers_per_thread,   r->static_shared_bytes,
-        r->dynamic_shared_bytes,   r->shared_executed_bytes,
-        r->local_per_thread_bytes, r->graph_node};
-    for (size_t i = 0; i < sizeof(launch) / sizeof(launch[0]); i++)
-        integer(c, launch[i]);
-    real(c, r->occupancy_pct);
-    text(c, lab_limit_text(r->occupancy_limit, limit, sizeof(limit)));
-    integer(c, r->active_blocks_per_sm);
-    if (c->table == LAB_EXPORT_ALL)
-        nothing(c, LOSS_COLUMNS);
+    put_row(c, "kernel", &lab_kernel_fields, r);
     put_counted(c, lab_counted_kernel(&c->counted, r->row), NAN);
     put_rung(c, r->rung);
     return end(c);
@@ -222,13 +212,7 @@ static bool put_kernel(void *user, const struct lab_kernel_row *r)
 static bool put_loss(void *user, const struct lab_loss_row *r)
 {
     struct csv *c = user;
-    begin(c, "loss");
-    if (c->table == LAB_EXPORT_ALL)
-        nothing(c, STEP_COLUMNS + KERNEL_COLUMNS);
-    integer(c, r->iteration);
-    real(c, r->loss);
-    real(c, r->accuracy);
-    integer(c, r->moment_ns);
+    put_row(c, "loss", &lab_loss_fields, r);
     if (c->table == LAB_EXPORT_ALL)
         nothing(c, LAB_COUNTED_COLUMNS);
     nothing_of_labs(c, 0, LABS);
@@ -243,19 +227,13 @@ static bool put_lab_row(void *user, const void *row)
     const struct lab_table *t = &lab_tables[c->lab];
     begin(c, t->type);
     if (c->table == LAB_EXPORT_ALL) {
-        nothing(c, OTHER_COLUMNS);
+        nothing_of(c, &lab_step_fields);
+        nothing_of(c, &lab_kernel_fields);
+        nothing_of(c, &lab_loss_fields);
+        nothing(c, LAB_COUNTED_COLUMNS);
         nothing_of_labs(c, 0, c->lab);
     }
-    for (int i = 0; i < t->fields->count; i++) {
-        const struct lab_field *f = &t->fields->list[i];
-        const void *at = (const char *)row + f->at;
-        if (f->kind == LAB_FIELD_INT)
-            integer(c, *(const int64_t *)at);
-        else if (f->kind == LAB_FIELD_TEXT)
-            text(c, *(const char *const *)at);
-        else
-            real(c, *(const double *)at);
-    }
+    put_fields(c, t->fields, row);
     nothing_of_labs(c, c->lab + 1, LABS);
     return end(c);
 }
@@ -311,11 +289,11 @@ static enum lab_status put_head(struct csv *c)
     bool all = t == LAB_EXPORT_ALL;
     lab_str_add(&c->line, all ? "type,run" : "run");
     if (all || t == LAB_EXPORT_STEPS)
-        lab_str_addf(&c->line, ",%s", step_head);
+        put_fields_head(c, &lab_step_fields);
     if (all || t == LAB_EXPORT_KERNELS)
-        lab_str_addf(&c->line, ",%s", kernel_head);
+        put_fields_head(c, &lab_kernel_fields);
     if (all || t == LAB_EXPORT_LOSSES)
-        lab_str_addf(&c->line, ",%s", loss_head);
+        put_fields_head(c, &lab_loss_fields);
     bool counts = all || t == LAB_EXPORT_STEPS || t == LAB_EXPORT_KERNELS;
     for (int i = 0; counts && i < LAB_COUNTED_COLUMNS; i++)
         lab_str_addf(&c->line, ",%s", lab_counted_column(i));

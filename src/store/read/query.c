@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "db/row.h"
+#include "store/row_fields.h"
 #include "write/run_stored.h"
 
 /* Whether the process that records a run is gone. Only this machine can say
@@ -20,66 +21,107 @@ static bool recorder_is_gone(const char *host, int64_t pid, int64_t start)
     return now < 0 || (start != LAB_UNKNOWN && now != start);
 }
 
-static void read_machine(struct lab_columns *c, struct lab_run_row *r)
-{
-    r->id = lab_column_int(c);
-    r->lesson = lab_column_text(c);
-    r->lesson_path = lab_column_text(c);
-    r->title = lab_column_text(c);
-    r->backend = lab_column_text(c);
-    r->device = lab_column_text(c);
-    r->chip = lab_column_text(c);
-    r->compute_capability = lab_column_text(c);
-    r->sm_count = lab_column_int(c);
-    r->driver = lab_column_text(c);
-    r->runtime = lab_column_text(c);
-    r->precision = lab_column_text(c);
-    r->seed = (uint64_t)lab_column_int(c);
-    r->batch = lab_column_int(c);
-    r->iterations = lab_column_int(c);
-    r->variants = lab_column_text(c);
-    r->version = lab_column_text(c);
-    r->commit = lab_column_text(c);
-    r->hostname = lab_column_text(c);
-    r->user = lab_column_text(c);
-}
+#define FIELD(row, kind_, member, column_, key_)                               \
+    {                                                                          \
+        .column = column_, .kind = LAB_FIELD_##kind_, .key = key_,             \
+        .at = offsetof(struct row, member)                                     \
+    }
+#define RUN(kind, member, column, key)                                         \
+    FIELD(lab_run_row, kind, member, column, key)
+
+/* Of iterations of a lesson on a GPU, when they have been added up. */
+#define GPU_NS                                                                 \
+    "CASE WHEN backend = 'cuda' AND kind IS NOT 'lab' THEN (SELECT "           \
+    "CAST(round(median_ns) AS INTEGER) FROM time_sum WHERE runId = run.id "    \
+    "AND level = 0) END"
+
+/* In the order of JSON. */
+static const struct lab_field run_fields[] = {
+    RUN(INT, id, "id", "run"),
+    RUN(TEXT, lesson, "lesson", NULL),
+    RUN(TEXT, kind, "kind", NULL),
+    RUN(TEXT, backend, "backend", NULL),
+    RUN(TEXT, device, "device", NULL),
+    RUN(TEXT, started, "started", NULL),
+    RUN(TEXT, ended, "ended", NULL),
+    RUN(TEXT, status, "status", NULL),
+    RUN(TEXT, title, "title", NULL),
+    RUN(TEXT, lesson_path, "lessonPath", NULL),
+    RUN(TEXT, precision, "precision", NULL),
+    RUN(TEXT, variants, "variants", NULL),
+    RUN(UINT, seed, "seed", NULL),
+    RUN(INT, batch, "batch", NULL),
+    RUN(REAL, learning_rate, "learningRate", NULL),
+    RUN(REAL, lesson_learning_rate, "lessonLearningRate", NULL),
+    RUN(INT, iterations, "iterations", NULL),
+    RUN(INT, iteration_median_ns, "iterationMedian_ns", NULL),
+    RUN(INT, gpu_ns, GPU_NS, "gpu_ns"),
+    RUN(REAL, samples_per_s, "samples_per_s", NULL),
+    RUN(REAL, loss_first, "loss_first", NULL),
+    RUN(REAL, loss_last, "loss_last", NULL),
+    RUN(REAL, accuracy, "accuracy", NULL),
+    RUN(BOOL, figures_from_rows, NULL, "figures_from_rows"),
+    RUN(TEXT, time_source, "timeSource", NULL),
+    RUN(TEXT, trace_state, "traceState", "trace"),
+    RUN(TEXT, counters, "counters", NULL),
+    RUN(TEXT, counters_reason, "countersReason", NULL),
+    RUN(TEXT, chip, "chip", NULL),
+    RUN(TEXT, compute_capability, "computeCapability", NULL),
+    RUN(INT, sm_count, "smCount", NULL),
+    RUN(TEXT, driver, "driver", NULL),
+    RUN(TEXT, runtime, "runtime", NULL),
+    RUN(TEXT, version, "version", NULL),
+    RUN(TEXT, commit, "commitId", "commit"),
+    RUN(TEXT, hostname, "hostname", NULL),
+    RUN(TEXT, user, "user", NULL),
+    RUN(INT, rank, "rank", NULL),
+    RUN(TEXT, uuid, "uuid", NULL),
+    RUN(TEXT, label, "label", NULL),
+    RUN(TEXT, imported_from, "importedFrom", NULL),
+    RUN(TEXT, imported, "imported", NULL),
+    RUN(INT, ring_drops, "ringDrops", NULL),
+    RUN(INT, ring_waits, "ringWaits", NULL),
+    RUN(INT, ring_wait_ns, "ringWait_ns", NULL),
+    RUN(INT, write_errors, "writeErrors", NULL),
+    RUN(TEXT, write_error, "writeError", NULL),
+    RUN(INT, ring_high_water, "ringHighWater", ""),
+    RUN(INT, started_ns, "started_ns", ""),
+    RUN(INT, ended_ns, "ended_ns", ""),
+};
+const struct lab_fields lab_run_fields = {
+    .list = run_fields,
+    .count = (int)(sizeof(run_fields) / sizeof(run_fields[0])),
+    .row_bytes = sizeof(struct lab_run_row)};
+
+#define LOSS(kind, member, column)                                             \
+    FIELD(lab_loss_row, kind, member, column, NULL)
+static const struct lab_field loss_fields[] = {
+    {.column = "iteration",
+     .kind = LAB_FIELD_INT,
+     .at = offsetof(struct lab_loss_row, iteration),
+     .csv = "loss_iteration"},
+    LOSS(REAL, loss, "loss"),
+    LOSS(REAL, accuracy, "accuracy"),
+    {.column = "moment_ns",
+     .kind = LAB_FIELD_INT,
+     .at = offsetof(struct lab_loss_row, moment_ns),
+     .key = "",
+     .csv = "moment_ns"},
+};
+const struct lab_fields lab_loss_fields = {
+    .table = "loss",
+    .order = "iteration",
+    .list = loss_fields,
+    .count = (int)(sizeof(loss_fields) / sizeof(loss_fields[0])),
+    .row_bytes = sizeof(struct lab_loss_row)};
 
 static void read_run(sqlite3_stmt *stmt, struct lab_run_row *r)
 {
     struct lab_columns c = {stmt, 0};
     *r = (struct lab_run_row){0};
-    read_machine(&c, r);
+    lab_fields_take(&c, &lab_run_fields, r);
     int64_t pid = lab_column_int(&c);
     int64_t process_start = lab_column_int(&c);
-    r->started = lab_column_text(&c);
-    r->ended = lab_column_text(&c);
-    r->started_ns = lab_column_int(&c);
-    r->ended_ns = lab_column_int(&c);
-    r->status = lab_column_text(&c);
-    r->time_source = lab_column_text(&c);
-    r->counters = lab_column_text(&c);
-    r->counters_reason = lab_column_text(&c);
-    r->ring_drops = lab_column_int(&c);
-    r->ring_waits = lab_column_int(&c);
-    r->ring_wait_ns = lab_column_int(&c);
-    r->ring_high_water = lab_column_int(&c);
-    r->write_errors = lab_column_int(&c);
-    r->write_error = lab_column_text(&c);
-    r->samples_per_s = lab_column_real(&c);
-    r->iteration_median_ns = lab_column_int(&c);
-    r->loss_first = lab_column_real(&c);
-    r->loss_last = lab_column_real(&c);
-    r->accuracy = lab_column_real(&c);
-    r->rank = lab_column_int(&c);
-    r->uuid = lab_column_text(&c);
-    r->label = lab_column_text(&c);
-    r->imported_from = lab_column_text(&c);
-    r->imported = lab_column_text(&c);
-    r->kind = lab_column_text(&c);
-    r->trace_state = lab_column_text(&c);
-    r->learning_rate = lab_column_real(&c);
-    r->lesson_learning_rate = lab_column_real(&c);
-    r->gpu_ns = lab_column_int(&c);
     if (r->status && strcmp(r->status, "running") == 0 &&
         recorder_is_gone(r->hostname, pid, process_start))
         r->status = lab_run_status_text(LAB_RUN_INTERRUPTED);
@@ -112,8 +154,9 @@ static enum lab_status query_runs(struct lab_database *db, int64_t run,
     int rc;
     struct lab_str sql;
     lab_str_init(&sql);
-    lab_str_add(&sql, lab_sql_runs);
-    lab_str_add(&sql, LAB_SQL_NEWEST_FIRST);
+    lab_fields_select(&sql, &lab_run_fields);
+    lab_str_add(&sql, ", pid, processStart FROM run WHERE ?1 IS NULL OR id = "
+                      "?1" LAB_SQL_NEWEST_FIRST);
     enum lab_status st =
         sql.failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
                    : lab_database_prepare(db, lab_str_text(&sql), &stmt);
@@ -163,28 +206,22 @@ enum lab_status lab_query_last_run(struct lab_database *db, int64_t *out)
     return LAB_OK;
 }
 
+struct losses {
+    lab_loss_row_fn *each;
+    void *user;
+};
+
+static bool take_loss(void *user, const void *row)
+{
+    const struct losses *to = user;
+    return to->each(to->user, row);
+}
+
 enum lab_status lab_query_losses(struct lab_database *db, int64_t run,
                                  lab_loss_row_fn *each, void *user)
 {
-    sqlite3_stmt *stmt;
-    struct lab_loss_row row;
-    int rc;
-    enum lab_status st = lab_query_require_run(db, run);
-    if (st == LAB_OK)
-        st = lab_database_prepare(db, lab_sql_losses, &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct lab_columns c = {stmt, 0};
-        row.iteration = lab_column_int(&c);
-        row.loss = lab_column_real(&c);
-        row.accuracy = lab_column_real(&c);
-        row.moment_ns = lab_column_int(&c);
-        if (!each(user, &row))
-            break;
-    }
-    return lab_query_end(db, stmt, rc);
+    struct losses to = {each, user};
+    return lab_fields_read(db, run, &lab_loss_fields, take_loss, &to);
 }
 
 struct delete_check {

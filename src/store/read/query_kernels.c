@@ -3,6 +3,8 @@
 
 #include "db/row.h"
 #include "index/index.h"
+#include "store/limit_words.h"
+#include "store/row_fields.h"
 
 /* What kernels are sorted by. A key is a number, or unknown: where one of its
  * columns is NULL, a text or a blob, and where it has no room in 64 bits. SQL
@@ -50,41 +52,93 @@ const char *lab_kernel_sort_name(enum lab_kernel_sort sort)
     return (unsigned)sort < LAB_KERNEL_SORT_COUNT ? sorts[sort].name : NULL;
 }
 
+/* "registers+blocks", or NULL. */
+static const char *limit_text(const void *row, char *out, size_t cap)
+{
+    const struct lab_kernel_row *r = row;
+    return lab_limit_text(r->occupancy_limit, out, cap);
+}
+
+static const char *step_text(const void *row, char *out, size_t cap)
+{
+    const struct lab_kernel_row *r = row;
+    (void)out;
+    (void)cap;
+    return lab_bench_name_text(r->rung, r->step);
+}
+
+static const char *kernel_text(const void *row, char *out, size_t cap)
+{
+    const struct lab_kernel_row *r = row;
+    (void)out;
+    (void)cap;
+    return r->short_name ? r->short_name : r->name;
+}
+
+#define FIELD(column_, kind_, member, ...)                                     \
+    {                                                                          \
+        .column = column_, .kind = LAB_FIELD_##kind_,                          \
+        .at = offsetof(struct lab_kernel_row, member), __VA_ARGS__             \
+    }
+#define SHOWN(title_, place_, show_)                                           \
+    .title = title_, .place = place_, .show = LAB_SHOW_##show_
+
+/* In the order of CSV and JSON. */
+static const struct lab_field fields[] = {
+    FIELD("k.kernelRow", INT, row, .key = ""),
+    FIELD("o.stepExec", INT, exec, .key = "exec"),
+    FIELD("s.iteration", INT, iteration, .key = "iteration",
+          SHOWN(">iteration", 1, PLAIN)),
+    FIELD("s.stepIndex", INT, step_index, .key = "step_index"),
+    FIELD("stepName.value", TEXT, step, .key = "step", .csv = "step_of"),
+    FIELD(NULL, TEXT, step, SHOWN("step", 2, PLAIN), .text = step_text),
+    FIELD("phaseName.name", TEXT, phase, .key = "phase", .csv = "phase_of",
+          SHOWN("phase", 3, PLAIN)),
+    FIELD("demangled.value", TEXT, name, .key = "name", .csv = "kernel"),
+    FIELD("short.value", TEXT, short_name, .key = "short_name",
+          .csv = "kernel_short"),
+    FIELD("k.start", INT, start_ns, .key = "start_ns"),
+    FIELD("k.\"end\"", INT, end_ns, .key = "end_ns"),
+    FIELD(NULL, INT, time_ns, .key = "time_ns", SHOWN(">time", 4, NS)),
+    FIELD("k.deviceId", INT, device, .key = "device"),
+    FIELD("k.contextId", INT, context, .key = "context"),
+    FIELD("k.streamId", INT, stream, .key = "stream"),
+    FIELD("k.correlationId", INT, correlation, .key = "correlation"),
+    FIELD("k.gridX, k.gridY, k.gridZ", DIMS, grid, .key = "grid",
+          SHOWN(">grid", 5, PLAIN)),
+    FIELD("k.blockX, k.blockY, k.blockZ", DIMS, block, .key = "block",
+          SHOWN(">block", 6, PLAIN)),
+    FIELD("k.clusterX, k.clusterY, k.clusterZ", DIMS, cluster,
+          .key = "cluster"),
+    FIELD("k.registersPerThread", INT, registers_per_thread,
+          .key = "registers_per_thread", SHOWN(">registers", 7, PLAIN)),
+    FIELD("k.staticSharedMemory", INT, static_shared_bytes,
+          .key = "static_shared_bytes"),
+    FIELD("k.dynamicSharedMemory", INT, dynamic_shared_bytes,
+          .key = "dynamic_shared_bytes"),
+    FIELD(NULL, INT, shared_bytes, SHOWN(">shared", 8, BYTES)),
+    FIELD("k.sharedMemoryExecuted", INT, shared_executed_bytes,
+          .key = "shared_executed_bytes"),
+    FIELD("k.localMemoryPerThread", INT, local_per_thread_bytes,
+          .key = "local_per_thread_bytes"),
+    FIELD("k.graphNodeId", INT, graph_node, .key = "graph_node"),
+    FIELD("o.occupancy_pct", REAL, occupancy_pct, .key = "occupancy_pct",
+          SHOWN(">occupancy", 9, PCT)),
+    FIELD("o.occupancyLimit", INT, occupancy_limit, .key = "occupancy_limit",
+          SHOWN("limit", 10, PLAIN), .text = limit_text),
+    FIELD("o.activeBlocksPerSm", INT, active_blocks_per_sm,
+          .key = "active_blocks_per_sm"),
+    FIELD(NULL, TEXT, name, SHOWN("kernel", 14, PLAIN), .text = kernel_text),
+};
+LAB_FIELDS_TABLE(lab_kernel_fields, lab_kernel_row);
+
 static void read_kernel(sqlite3_stmt *stmt, struct lab_kernel_row *r)
 {
     struct lab_columns c = {stmt, 0};
-    r->row = lab_column_int(&c);
-    r->exec = lab_column_int(&c);
-    r->iteration = lab_column_int(&c);
-    r->step_index = lab_column_int(&c);
-    r->step = lab_column_text(&c);
-    r->phase = lab_column_text(&c);
-    r->name = lab_column_text(&c);
-    r->short_name = lab_column_text(&c);
-    r->start_ns = lab_column_int(&c);
-    r->end_ns = lab_column_int(&c);
+    lab_fields_take(&c, &lab_kernel_fields, r);
     r->time_ns = lab_span_ns(r->start_ns, r->end_ns);
-    r->device = lab_column_int(&c);
-    r->context = lab_column_int(&c);
-    r->stream = lab_column_int(&c);
-    r->correlation = lab_column_int(&c);
-    for (int i = 0; i < 3; i++)
-        r->grid[i] = lab_column_int(&c);
-    for (int i = 0; i < 3; i++)
-        r->block[i] = lab_column_int(&c);
-    for (int i = 0; i < 3; i++)
-        r->cluster[i] = lab_column_int(&c);
-    r->registers_per_thread = lab_column_int(&c);
-    r->static_shared_bytes = lab_column_int(&c);
-    r->dynamic_shared_bytes = lab_column_int(&c);
     r->shared_bytes =
         lab_add_known(r->static_shared_bytes, r->dynamic_shared_bytes);
-    r->shared_executed_bytes = lab_column_int(&c);
-    r->local_per_thread_bytes = lab_column_int(&c);
-    r->graph_node = lab_column_int(&c);
-    r->occupancy_pct = lab_column_real(&c);
-    r->occupancy_limit = lab_column_int(&c);
-    r->active_blocks_per_sm = lab_column_int(&c);
 }
 
 /* ---- the rows of a page ---- */
@@ -198,7 +252,8 @@ static enum lab_status prepare_kernels(struct lab_database *db,
     struct lab_str sql;
     const char *turn = f->descending ? "DESC" : "ASC";
     lab_str_init(&sql);
-    lab_str_add(&sql, lab_sql_kernels);
+    lab_fields_select(&sql, &lab_kernel_fields);
+    lab_str_addf(&sql, " %s", lab_sql_kernels);
     if (!f->between)
         lab_str_add(&sql, "AND o.stepExec IS NOT -1 ");
     if (f->sort == LAB_KERNEL_BY_ROW)

@@ -1,3 +1,4 @@
+/* The steps of a run, sorted, and the table of their columns. */
 #include "store/query.h"
 
 #include <math.h>
@@ -5,149 +6,115 @@
 #include <string.h>
 
 #include "db/row.h"
+#include "store/row_fields.h"
 #include "store/time_sum.h"
 
-static const char *const sort_names[LAB_STEP_SORT_COUNT] = {
-    [LAB_STEP_BY_INDEX] = "index",
-    [LAB_STEP_BY_NAME] = "name",
-    [LAB_STEP_BY_PHASE] = "phase",
-    [LAB_STEP_BY_VARIANT] = "variant",
-    [LAB_STEP_BY_COUNT] = "count",
-    [LAB_STEP_BY_MEDIAN] = "median",
-    [LAB_STEP_BY_MIN] = "min",
-    [LAB_STEP_BY_MAX] = "max",
-    [LAB_STEP_BY_TOTAL] = "total",
-    [LAB_STEP_BY_FLOP] = "flop",
-    [LAB_STEP_BY_BYTES] = "bytes",
-    [LAB_STEP_BY_GFLOP_PER_S] = "gflop_per_s",
-    [LAB_STEP_BY_GBYTE_PER_S] = "gbyte_per_s",
-    [LAB_STEP_BY_KERNELS] = "kernels",
+static const char *shown_name(const void *row, char *out, size_t cap)
+{
+    (void)out;
+    (void)cap;
+    return lab_time_sum_step(row);
+}
+
+/* FLOP per ns is Gflop per s. */
+static double per_ns(double work, const struct lab_time_sum *s)
+{
+    double ns = trunc(s->median_ns);
+    return ns > 0 ? work / ns : (double)NAN;
+}
+
+static double gflop_per_s(const void *row)
+{
+    const struct lab_time_sum *s = row;
+    return per_ns(s->flop, s);
+}
+
+static double gbyte_per_s(const void *row)
+{
+    const struct lab_time_sum *s = row;
+    return per_ns(s->bytes, s);
+}
+
+/* Phases in the order in which they run. */
+static double phase_order(const void *row)
+{
+    return lab_to_real(((const struct lab_time_sum *)row)->phase_id);
+}
+
+#define FIELD(kind_, member, ...)                                              \
+    {                                                                          \
+        .kind = LAB_FIELD_##kind_,                                             \
+        .at = offsetof(struct lab_time_sum, member), __VA_ARGS__               \
+    }
+#define SHOWN(title_, place_, show_)                                           \
+    .title = title_, .place = place_, .show = LAB_SHOW_##show_
+
+/* In the order of CSV and JSON; those with a name to sort by in the order of
+ * enum lab_step_sort. */
+static const struct lab_field fields[] = {
+    FIELD(INT, step_index, .key = "index", SHOWN(">#", 1, PLAIN),
+          .sort = "index"),
+    FIELD(TEXT, phase, .key = "phase", SHOWN("phase", 3, PLAIN)),
+    FIELD(REAL, phase_id, .real = phase_order, .sort = "phase"),
+    FIELD(TEXT, name, .key = "name", .csv = "step"),
+    FIELD(TEXT, name, SHOWN("step", 2, PLAIN), .text = shown_name,
+          .sort = "name"),
+    FIELD(TEXT, node, .key = "node"),
+    FIELD(TEXT, op, .key = "op"),
+    FIELD(TEXT, variant, .key = "variant", SHOWN("variant", 4, PLAIN),
+          .sort = "variant"),
+    FIELD(TEXT, backend, .key = "backend"),
+    FIELD(INT, count, .key = "count", SHOWN(">n", 5, PLAIN), .sort = "count"),
+    FIELD(INT, timed, .key = "timed"),
+    FIELD(NS, median_ns, .key = "median_ns", SHOWN(">median", 6, NS),
+          .sort = "median"),
+    FIELD(INT, min_ns, .key = "min_ns", SHOWN(">min", 7, NS), .sort = "min"),
+    FIELD(INT, max_ns, .key = "max_ns", .sort = "max"),
+    FIELD(INT, total_ns, .key = "total_ns", SHOWN(">total", 8, NS),
+          .sort = "total"),
+    FIELD(NS, quarter_ns, .key = "quarter_ns"),
+    FIELD(NS, three_quarters_ns, .key = "three_quarters_ns"),
+    FIELD(NS, mad_ns, .key = "mad_ns"),
+    FIELD(REAL, flop, .key = "flop", .sort = "flop"),
+    FIELD(REAL, bytes, .key = "bytes", .sort = "bytes"),
+    FIELD(REAL, flop, .key = "gflop_per_s", SHOWN(">GFLOP/s", 9, PLAIN),
+          .real = gflop_per_s, .sort = "gflop_per_s"),
+    FIELD(REAL, bytes, .key = "gbyte_per_s", SHOWN(">GB/s", 10, PLAIN),
+          .real = gbyte_per_s, .sort = "gbyte_per_s"),
+    FIELD(INT, kernels, .key = "kernels", SHOWN(">kernels", 11, PLAIN),
+          .sort = "kernels"),
+    FIELD(TEXT, time_source, .key = "time_source"),
 };
+LAB_FIELDS_TABLE(lab_step_fields, lab_time_sum);
+
+static const struct lab_field *sorted_by(enum lab_step_sort sort)
+{
+    int n = 0;
+    for (int i = 0; i < lab_step_fields.count; i++)
+        if (fields[i].sort && n++ == (int)sort)
+            return &fields[i];
+    return NULL;
+}
 
 const char *lab_step_sort_name(enum lab_step_sort sort)
 {
-    return (unsigned)sort < LAB_STEP_SORT_COUNT ? sort_names[sort] : NULL;
-}
-
-/* A row, and its place among those of the same rank. */
-struct ranked {
-    struct lab_step_row row;
-    int64_t phase;
-    size_t place;
-};
-
-static int64_t whole(double ns)
-{
-    return isnan(ns) ? LAB_UNKNOWN : (int64_t)ns;
-}
-
-static void make_row(struct lab_step_row *r, const struct lab_time_sum *s)
-{
-    *r = (struct lab_step_row){
-        .index = s->step_index,
-        .phase = s->phase,
-        .name = s->name,
-        .rung = s->rung,
-        .node = s->node,
-        .op = s->op,
-        .variant = s->variant,
-        .backend = s->backend,
-        .time_source = s->time_source,
-        .count = s->count,
-        .timed = s->timed,
-        .median_ns = whole(s->median_ns),
-        .min_ns = s->min_ns,
-        .max_ns = s->max_ns,
-        .total_ns = s->total_ns,
-        .quarter_ns = whole(s->quarter_ns),
-        .three_quarters_ns = whole(s->three_quarters_ns),
-        .mad_ns = whole(s->mad_ns),
-        .flop = s->flop,
-        .bytes = s->bytes,
-        .gflop_per_s = NAN,
-        .gbyte_per_s = NAN,
-        .kernels = s->kernels,
-    };
-    if (r->median_ns > 0) { /* flop per ns is Gflop per s */
-        r->gflop_per_s = s->flop / (double)r->median_ns;
-        r->gbyte_per_s = s->bytes / (double)r->median_ns;
-    }
-}
-
-/* A number or a text to sort by; NaN and NULL when it is unknown. */
-static double sort_number(const struct ranked *g, enum lab_step_sort sort)
-{
-    const struct lab_step_row *r = &g->row;
-    int64_t v = LAB_UNKNOWN;
-    switch (sort) {
-    case LAB_STEP_BY_FLOP:
-        return r->flop;
-    case LAB_STEP_BY_BYTES:
-        return r->bytes;
-    case LAB_STEP_BY_GFLOP_PER_S:
-        return r->gflop_per_s;
-    case LAB_STEP_BY_GBYTE_PER_S:
-        return r->gbyte_per_s;
-    case LAB_STEP_BY_PHASE:
-        v = g->phase;
-        break;
-    case LAB_STEP_BY_COUNT:
-        v = r->count;
-        break;
-    case LAB_STEP_BY_MEDIAN:
-        v = r->median_ns;
-        break;
-    case LAB_STEP_BY_MIN:
-        v = r->min_ns;
-        break;
-    case LAB_STEP_BY_MAX:
-        v = r->max_ns;
-        break;
-    case LAB_STEP_BY_TOTAL:
-        v = r->total_ns;
-        break;
-    case LAB_STEP_BY_KERNELS:
-        v = r->kernels;
-        break;
-    default:
-        v = r->index;
-    }
-    return v == LAB_UNKNOWN ? (double)NAN : (double)v;
-}
-
-static const char *shown_name(const struct lab_step_row *r)
-{
-    return lab_bench_name_text(r->rung, r->name);
+    const struct lab_field *f = sorted_by(sort);
+    return f ? f->sort : NULL;
 }
 
 struct order {
-    enum lab_step_sort sort;
-    int sign; /* -1: descending */
+    const struct lab_field *field;
+    bool descending;
 };
 
-static int compare_rows_of_steps(const void *a, const void *b, void *user)
+/* Rows that are equal stay in the order in which they were read. */
+static int compare_steps(const void *a, const void *b, void *user)
 {
-    const struct ranked *x = a;
-    const struct ranked *y = b;
-    const struct order *order = user;
-    int by = 0;
-    if (order->sort == LAB_STEP_BY_NAME || order->sort == LAB_STEP_BY_VARIANT) {
-        bool name = order->sort == LAB_STEP_BY_NAME;
-        const char *s = name ? shown_name(&x->row) : x->row.variant;
-        const char *t = name ? shown_name(&y->row) : y->row.variant;
-        if (!s || !t)
-            by = (s == NULL) - (t == NULL); /* unknown last */
-        else
-            by = order->sign * strcmp(s, t);
-    } else {
-        double s = sort_number(x, order->sort);
-        double t = sort_number(y, order->sort);
-        if (isnan(s) || isnan(t))
-            by = (isnan(s) != 0) - (isnan(t) != 0);
-        else
-            by = order->sign * ((s > t) - (s < t));
-    }
-    return by ? by : (x->place > y->place) - (x->place < y->place);
+    const struct lab_time_sum *const *x = a;
+    const struct lab_time_sum *const *y = b;
+    const struct order *o = user;
+    int by = lab_field_compare(o->field, *x, *y, o->descending);
+    return by ? by : (*x > *y) - (*x < *y);
 }
 
 enum lab_status lab_query_steps(struct lab_database *db, int64_t run,
@@ -155,25 +122,23 @@ enum lab_status lab_query_steps(struct lab_database *db, int64_t run,
                                 lab_step_row_fn *each, void *user)
 {
     struct lab_time_sums sums = {0};
-    struct order order = {sort, descending ? -1 : 1};
-    if ((unsigned)sort >= LAB_STEP_SORT_COUNT)
+    struct order order = {sorted_by(sort), descending};
+    if (!order.field)
         return lab_fail(LAB_E_ARG, "steps have no such column to sort by");
     enum lab_status st = lab_time_sums_load(&sums, db, run, 1u << LAB_SUM_STEP);
     if (st)
         return st;
-    struct ranked *rows = lab_alloc_array(sums.count + 1, sizeof(*rows));
+    const struct lab_time_sum **rows =
+        lab_alloc_array(sums.count + 1, sizeof(*rows));
     if (!rows) {
         lab_time_sums_release(&sums);
         return lab_fail(LAB_E_NOMEM, "no memory for the steps of a run");
     }
-    for (size_t i = 0; i < sums.count; i++) {
-        make_row(&rows[i].row, &sums.items[i]);
-        rows[i].phase = sums.items[i].phase_id;
-        rows[i].place = i;
-    }
-    qsort_r(rows, sums.count, sizeof(*rows), compare_rows_of_steps, &order);
     for (size_t i = 0; i < sums.count; i++)
-        if (!each(user, &rows[i].row))
+        rows[i] = &sums.items[i];
+    qsort_r(rows, sums.count, sizeof(*rows), compare_steps, &order);
+    for (size_t i = 0; i < sums.count; i++)
+        if (!each(user, rows[i]))
             break;
     lab_free(rows);
     lab_time_sums_release(&sums);

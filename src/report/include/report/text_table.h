@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/str.h"
+#include "store/row_fields.h"
 
 enum { LAB_TEXT_TABLE_COLUMNS = 16 };
 
@@ -38,6 +39,9 @@ void lab_text_table_add_moment(struct lab_text_table *t, const char *iso);
 /* "1.25 x" of 1.25; "12.5 %" of 0.125. NaN is n/a. */
 void lab_text_table_add_times(struct lab_text_table *t, double v);
 void lab_text_table_add_share(struct lab_text_table *t, double v);
+/* A value by its column's unit. */
+void lab_text_table_add_field(struct lab_text_table *t,
+                              const struct lab_field *f, const void *row);
 /* The whole table, a line a row. */
 enum lab_status lab_text_table_format(const struct lab_text_table *t,
                                       struct lab_str *out);

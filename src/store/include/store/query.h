@@ -14,6 +14,7 @@
  * Threads: that of the connection. */
 #pragma once
 #include "store/lab_names.h"
+#include "store/time_sum.h"
 #include "store/writer.h"
 
 struct lab_run_row {
@@ -70,33 +71,6 @@ struct lab_run_row {
     bool figures_from_rows;      /* it told none: those of the stored losses */
 };
 
-/* One step of the schedule, over all its executions with one variant. */
-struct lab_step_row {
-    int64_t index;
-    const char *phase;
-    const char *name;                  /* as it was recorded */
-    const struct lab_bench_name *rung; /* NULL: not of a lab */
-    const char *node;
-    const char *op;
-    const char *variant;
-    const char *backend;
-    const char *time_source;
-    int64_t count; /* executions */
-    int64_t timed; /* of these, with a time */
-    int64_t median_ns;
-    int64_t min_ns;
-    int64_t max_ns;
-    int64_t total_ns;
-    int64_t quarter_ns; /* a quarter of the times is below */
-    int64_t three_quarters_ns;
-    int64_t mad_ns;     /* median distance from the median */
-    double flop;        /* of one execution, analytic */
-    double bytes;       /* of one execution, analytic */
-    double gflop_per_s; /* at the median time */
-    double gbyte_per_s;
-    int64_t kernels; /* of the last execution; LAB_UNKNOWN: none recorded */
-};
-
 struct lab_kernel_row {
     int64_t row;
     int64_t exec; /* LAB_EXEC_BETWEEN, LAB_UNKNOWN: trace/record.h */
@@ -138,8 +112,8 @@ struct lab_loss_row {
 
 enum lab_step_sort {
     LAB_STEP_BY_INDEX,
-    LAB_STEP_BY_NAME,
     LAB_STEP_BY_PHASE,
+    LAB_STEP_BY_NAME,
     LAB_STEP_BY_VARIANT,
     LAB_STEP_BY_COUNT,
     LAB_STEP_BY_MEDIAN,
@@ -176,7 +150,8 @@ struct lab_kernel_filter {
 };
 
 typedef bool lab_run_row_fn(void *user, const struct lab_run_row *row);
-typedef bool lab_step_row_fn(void *user, const struct lab_step_row *row);
+/* One step of the schedule, over all its executions with one variant. */
+typedef bool lab_step_row_fn(void *user, const struct lab_time_sum *row);
 typedef bool lab_kernel_row_fn(void *user, const struct lab_kernel_row *row);
 typedef bool lab_loss_row_fn(void *user, const struct lab_loss_row *row);
 

@@ -1,7 +1,8 @@
-/* store/row_fields.h -- tables beside a run whose rows are structs: which member
- * is which column. From these lists they are added, read, imported and exported
- * (CSV, JSON), so that a new column is everywhere at once. What the HTML report
- * and the screens show of them is chosen there.
+/* store/row_fields.h -- the table of columns of a record: which member of a
+ * struct is which column of the database, how JSON and CSV call it, and how a
+ * table of text shows it. Rows are read, added, imported, exported and printed
+ * from these tables, so that a new column is one line here. What the HTML report
+ * and the screens show of labs is chosen there.
  *
  * Errors of all functions: LAB_E_DB; LAB_E_NOMEM. Threads: that of the
  * connection. */
@@ -15,13 +16,36 @@
 enum lab_field_kind {
     LAB_FIELD_INT,  /* int64_t, LAB_UNKNOWN is NULL */
     LAB_FIELD_TEXT, /* const char *, NULL is NULL */
-    LAB_FIELD_REAL  /* double, NaN is NULL */
+    LAB_FIELD_REAL, /* double, NaN is NULL */
+    LAB_FIELD_NS,   /* double; whole nanoseconds in exports */
+    LAB_FIELD_DIMS, /* int64_t[3]; three columns of the database and of CSV */
+    LAB_FIELD_UINT, /* uint64_t; LAB_UNKNOWN is NULL */
+    LAB_FIELD_BOOL  /* in JSON alone */
+};
+
+/* How a value is written for a reader: base/format.h. */
+enum lab_field_show {
+    LAB_SHOW_PLAIN, /* an integer, a text, or a real of three digits */
+    LAB_SHOW_NS,
+    LAB_SHOW_BYTES,
+    LAB_SHOW_PCT, /* of 100 */
 };
 
 struct lab_field {
-    const char *column;
+    const char *column; /* of the database, or what SELECT takes; NULL: made of
+                           other members */
     enum lab_field_kind kind;
-    size_t at; /* in the struct */
+    size_t at;         /* in the struct */
+    const char *key;   /* in JSON and CSV; NULL: lab_field_name(column), or no
+                          member where `column` is NULL too; "": none */
+    const char *csv;   /* in CSV, where that is not `key` */
+    const char *title; /* in tables of text; NULL: not there */
+    int place;         /* among the columns of such a table, from 1 */
+    enum lab_field_show show;
+    /* Instead of the member, where it is not NULL. */
+    double (*real)(const void *row);
+    const char *(*text)(const void *row, char *out, size_t cap);
+    const char *sort; /* as --sort calls it; NULL: no order */
 };
 
 struct lab_fields {
@@ -34,6 +58,10 @@ struct lab_fields {
 };
 
 extern const struct lab_fields lab_bench_result_fields;
+extern const struct lab_fields lab_run_fields;    /* of struct lab_run_row */
+extern const struct lab_fields lab_step_fields;   /* of struct lab_time_sum */
+extern const struct lab_fields lab_kernel_fields; /* of struct lab_kernel_row */
+extern const struct lab_fields lab_loss_fields;   /* of struct lab_loss_row */
 extern const struct lab_fields lab_sweep_row_fields;
 extern const struct lab_fields lab_prediction_fields;
 extern const struct lab_fields lab_tuned_row_fields; /* of the run that tuned */
@@ -60,18 +88,43 @@ enum lab_status lab_fields_read_from(struct lab_database *db,
                                      const struct lab_fields *fields,
                                      const char *from, lab_fields_row_fn *each,
                                      void *user);
-/* Makes every field of a row unknown. */
+/* Makes every field of a row of integers, texts and reals unknown. */
 void lab_fields_clear(const struct lab_fields *fields, void *row);
+/* The members that the database has, from the columns of a row that are left
+ * of a statement of lab_fields_select(). */
+struct lab_columns;
+void lab_fields_take(struct lab_columns *c, const struct lab_fields *fields,
+                     void *row);
+/* Appends "SELECT " and the columns of the table. */
+void lab_fields_select(struct lab_str *sql, const struct lab_fields *fields);
+/* A value as a number (LAB_FIELD_NS: whole), and as a text; NaN and NULL where
+ * it is unknown or of the other kind. */
+double lab_field_real(const struct lab_field *f, const void *row);
+const char *lab_field_text(const struct lab_field *f, const void *row,
+                           char *out, size_t cap);
+/* < 0, 0, > 0; unknown values come last in either direction. */
+int lab_field_compare(const struct lab_field *f, const void *a, const void *b,
+                      bool descending);
+/* Appends the name in JSON, or in CSV; nothing where it is in neither. */
+void lab_field_key(struct lab_str *out, const struct lab_field *f, bool csv);
 /* Appends a column's name in the small letters of exports: threeQuarters_ns is
  * three_quarters_ns there. */
 void lab_field_name(struct lab_str *out, const char *column);
 LAB_C_END
 
 /* A line of the list `fields` of a struct `row`. */
-#define LAB_FIELD(row, column, kind, member)                                   \
+#define LAB_FIELD(row, column_, kind_, member)                                 \
     {                                                                          \
-        column, LAB_FIELD_##kind, offsetof(struct row, member)                 \
+        .column = column_, .kind = LAB_FIELD_##kind_,                          \
+        .at = offsetof(struct row, member)                                     \
     }
+
+/* A table whose rows have a query of their own: SYMBOL, of a struct ROW. */
+#define LAB_FIELDS_TABLE(symbol, row)                                          \
+    const struct lab_fields symbol = {                                         \
+        .list = fields,                                                        \
+        .count = (int)(sizeof(fields) / sizeof(fields[0])),                    \
+        .row_bytes = sizeof(struct row)}
 
 /* After the list: ROW_fields, and the function `read`, which is
  * lab_fields_read() with the row's own type, ROW_fn. */

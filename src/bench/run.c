@@ -22,11 +22,12 @@ static enum lab_status store_predictions(struct lab_bench *lab)
     return st;
 }
 
-static enum lab_status db_path(const struct lab_bench *lab, struct lab_str *out)
+static enum lab_status db_path(const struct lab_bench_options *o,
+                               struct lab_str *out)
 {
     enum lab_status st = LAB_OK;
-    if (lab->options->db)
-        lab_str_add(out, lab->options->db);
+    if (o->db)
+        lab_str_add(out, o->db);
     else
         st = lab_database_default_path(out);
     return st || !out->failed
@@ -34,46 +35,65 @@ static enum lab_status db_path(const struct lab_bench *lab, struct lab_str *out)
                : lab_fail(LAB_E_NOMEM, "no memory for the database's name");
 }
 
-enum lab_status lab_bench_open_db(struct lab_bench *lab)
+static enum lab_status open_db(const struct lab_bench_options *o,
+                               struct lab_database **db)
 {
     struct lab_str path;
-    if (lab->db)
+    if (*db)
         return LAB_OK;
     lab_str_init(&path);
-    enum lab_status st = db_path(lab, &path);
+    enum lab_status st = db_path(o, &path);
     if (!st)
-        st = lab_database_open(&lab->db, lab_str_text(&path), NULL);
+        st = lab_database_open(db, lab_str_text(&path), NULL);
     lab_str_release(&path);
     return st;
 }
 
-static enum lab_status open_writer(struct lab_bench *lab)
+enum lab_status lab_bench_open_db(struct lab_bench *lab)
+{
+    return open_db(lab->options, &lab->db);
+}
+
+enum lab_status lab_bench_writer_open(const struct lab_bench_options *o,
+                                      struct lab_run_info *info,
+                                      const struct lab_device_info *device,
+                                      struct lab_writer **writer,
+                                      struct lab_database **db, int64_t *run)
+{
+    bool gpu = strcmp(info->backend, "cuda") == 0;
+    struct lab_str path;
+    info->kind = "lab";
+    info->version = lab_version();
+    info->commit = lab_commit()[0] ? lab_commit() : NULL;
+    info->seed = o->seed;
+    info->rank = 0;
+    info->time_source = gpu ? LAB_TIME_CUDA_EVENTS : LAB_TIME_CPU_CLOCK;
+    lab_run_device_fill(&info->device, device, gpu);
+    lab_str_init(&path);
+    enum lab_status st = db_path(o, &path);
+    if (!st)
+        st = lab_writer_new(writer, lab_str_text(&path), info, NULL);
+    lab_str_release(&path);
+    if (!st)
+        st = open_db(o, db);
+    if (!st)
+        *run = lab_writer_run(*writer);
+    return st;
+}
+
+static enum lab_status open_run(struct lab_bench *lab)
 {
     struct lab_run_info info;
-    struct lab_str path;
     char words[64];
     lab_run_info_init(&info);
-    info.kind = "lab";
     info.lesson = lab->lesson ? lab->lesson->id : lab->ladder->name;
     info.lesson_path = lab->lesson ? lab->lesson->path : NULL;
     info.title = lab->title;
     info.backend = lab->backend->ops->name;
     info.precision = lab_bench_precisions(lab, words, sizeof(words));
-    info.version = lab_version();
-    info.commit = lab_commit()[0] ? lab_commit() : NULL;
     info.counters = lab->options->counters;
-    info.seed = lab->options->seed;
-    info.rank = 0;
-    info.time_source =
-        lab->backend->host_memory ? LAB_TIME_CPU_CLOCK : LAB_TIME_CUDA_EVENTS;
-    lab_run_device_fill(&info.device, &lab->machine.info,
-                        !lab->backend->host_memory);
-    lab_str_init(&path);
-    enum lab_status st = db_path(lab, &path);
-    if (!st)
-        st = lab_writer_new(&lab->writer, lab_str_text(&path), &info, NULL);
-    lab_str_release(&path);
-    return st;
+    return lab_bench_writer_open(lab->options, &info, &lab->machine.info,
+                                 &lab->writer, &lab->db, &lab->run);
 }
 
 /* A run that cannot be recorded whole is not recorded at all. */
@@ -87,11 +107,7 @@ static void abandon(struct lab_bench *lab, enum lab_status st)
 
 enum lab_status lab_bench_record_begin(struct lab_bench *lab)
 {
-    enum lab_status st = open_writer(lab);
-    if (!st)
-        st = lab_bench_open_db(lab);
-    if (!st)
-        lab->run = lab_writer_run(lab->writer);
+    enum lab_status st = open_run(lab);
     if (!st)
         st = store_predictions(lab);
     if (!st)

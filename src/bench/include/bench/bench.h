@@ -172,6 +172,13 @@ enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n,
 /* The database that the options name, or the usual one, kept in lab->db;
  * nothing when it is open. */
 enum lab_status lab_bench_open_db(struct lab_bench *lab);
+/* A run with the writer of `info` (its kind, program, seed and device are filled
+ * here), and the database beside it. */
+enum lab_status lab_bench_writer_open(const struct lab_bench_options *o,
+                                      struct lab_run_info *info,
+                                      const struct lab_device_info *device,
+                                      struct lab_writer **writer,
+                                      struct lab_database **db, int64_t *run);
 /* A run of its own, a step for each repeat, a row for each result. A database
  * that refuses ends recording, not the lab: a line on stderr. */
 enum lab_status lab_bench_record_begin(struct lab_bench *lab);

@@ -1,0 +1,682 @@
+/* lapenna-lab lab batch-size|network-size|products|backward: a lesson measured
+ * at several sizes, as a table, a chart and JSON Lines, and as a run. */
+#include "sweep_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/datadir.h"
+#include "base/mem.h"
+#include "base/signals.h"
+#include "debug/lesson_run.h"
+#include "lesson/catalog.h"
+#include "report/exit.h"
+#include "report/json_line.h"
+#include "report/json_sweep.h"
+#include "report/print.h"
+#include "report/suggest.h"
+#include "report/text_table.h"
+#include "store/query.h"
+#include "trace/intern.h"
+
+enum { ROWS = 512, ITERATIONS = 32, BAR = 40 };
+
+struct kept {
+    struct lab_sweep_result result; /* texts are the lesson's, or interned */
+    double lesson_flop;             /* of all parts of an iteration */
+};
+
+struct sweep {
+    const struct lab_bench_options *options;
+    enum lab_sweep_kind kind;
+    const char *lesson_id; /* NULL: several lessons */
+    const char *backends[2];
+    int n_backends;
+    int64_t sizes[LAB_BENCH_SIZES];
+    int n_sizes;
+    struct kept rows[ROWS];
+    int n_rows;
+    int measured;
+    bool tried_to_record;
+    struct lab_writer *writer;
+    struct lab_database *db;
+    int64_t run;
+    bool recorded; /* the rows are of a run elsewhere, `run` */
+};
+
+const char *lab_sweep_name(enum lab_sweep_kind kind)
+{
+    return lab_measure_name((enum lab_measure)(LAB_MEASURE_BATCH + (int)kind));
+}
+
+enum lab_sweep_kind lab_sweep_find(const char *word)
+{
+    int k = 0;
+    while (k < LAB_SWEEP_KINDS &&
+           strcmp(lab_sweep_name((enum lab_sweep_kind)k), word) != 0)
+        k++;
+    return (enum lab_sweep_kind)k;
+}
+
+static const struct lab_sweep_row *row_at(const struct sweep *s, int i)
+{
+    return &s->rows[i].result.row;
+}
+
+/* ---- recording ---- */
+
+static enum lab_status open_run(struct sweep *s,
+                                const struct lab_device_info *device)
+{
+    const char *name = lab_sweep_name(s->kind);
+    struct lab_run_info info;
+    lab_run_info_init(&info);
+    info.lesson = s->lesson_id ? s->lesson_id : name;
+    info.title = name;
+    info.backend = s->backends[0];
+    info.precision = "fp32";
+    info.counters = "off";
+    return lab_bench_writer_open(s->options, &info, device, &s->writer, &s->db,
+                                 &s->run);
+}
+
+/* The usual place is a convenience, --db a demand. */
+static enum lab_status record(struct sweep *s,
+                              const struct lab_device_info *device,
+                              const struct lab_sweep_row *row)
+{
+    enum lab_status st = LAB_OK;
+    if (!s->tried_to_record) {
+        s->tried_to_record = true;
+        st = open_run(s, device);
+    }
+    if (!st && s->run)
+        st = lab_sweep_row_add(s->db, s->run, row);
+    if (!st || s->options->db)
+        return st;
+    lab_warn("the sweep is not recorded: %s", lab_error());
+    s->run = 0;
+    return LAB_OK;
+}
+
+static void end_run(struct sweep *s, enum lab_status st)
+{
+    struct lab_run_summary summary;
+    lab_run_summary_init(&summary);
+    summary.status = lab_signals_caught() ? LAB_RUN_CANCELLED
+                     : st                 ? LAB_RUN_FAILED
+                                          : LAB_RUN_DONE;
+    lab_database_close(s->db);
+    if (s->writer && lab_writer_finish(s->writer, &summary))
+        lab_warn("the run was not stored whole: %s", lab_error());
+    lab_writer_free(s->writer);
+}
+
+/* ---- rows ---- */
+
+/* Stores the row, prints it where lines are JSON, and keeps it. */
+static enum lab_status take(struct sweep *s, const char *lesson,
+                            double lesson_flop,
+                            const struct lab_sweep_result *r)
+{
+    if (s->n_rows == ROWS)
+        return lab_fail(LAB_E_RANGE, "a sweep has at most %d rows", ROWS);
+    struct kept *kept = &s->rows[s->n_rows];
+    kept->result = *r;
+    kept->lesson_flop = lesson_flop;
+    struct lab_sweep_row *row = &kept->result.row;
+    row->lesson = lesson;
+    row->place = s->n_rows++;
+    row->sweep = lab_sweep_name(s->kind);
+    row->status = lab_status_text(r->status);
+    row->reason = r->reason[0] ? kept->result.reason : NULL;
+    enum lab_status st = record(s, &r->device, row);
+    if (!st && s->options->json)
+        st = lab_json_print(lab_json_sweep(row));
+    s->measured += !r->status;
+    return st;
+}
+
+static int64_t iterations_of(const struct sweep *s)
+{
+    return s->options->repeat ? s->options->repeat : ITERATIONS;
+}
+
+static struct lab_sweep_point point_of(const struct sweep *s,
+                                       const struct lab_network_spec *spec,
+                                       const char *backend)
+{
+    return (struct lab_sweep_point){.spec = spec,
+                                    .backend = backend,
+                                    .device = s->options->device,
+                                    .iterations = iterations_of(s)};
+}
+
+/* ---- measuring ---- */
+
+static enum lab_status sweep_batches(struct sweep *s,
+                                     const struct lab_lesson *l)
+{
+    struct lab_sweep_point p = point_of(s, &l->spec, s->backends[0]);
+    int64_t own = 0;
+    enum lab_status st = lab_sweep_own_batch(&p, &own);
+    p.samples = own * p.iterations;
+    for (int i = 0; i < s->n_sizes && !st && !lab_signals_caught(); i++) {
+        struct lab_sweep_result r;
+        p.batch = s->sizes[i];
+        lab_sweep_speed(&p, &r);
+        r.row.x = (double)s->sizes[i];
+        st = take(s, l->id, r.row.flop, &r);
+    }
+    return st;
+}
+
+static enum lab_status sweep_widths(struct sweep *s, const struct lab_lesson *l)
+{
+    struct lab_network_spec wide;
+    enum lab_status st = LAB_OK;
+    struct lab_node_spec *nodes =
+        lab_alloc_array((size_t)l->spec.n_nodes + 1, sizeof(*nodes));
+    if (!nodes)
+        return lab_fail(LAB_E_NOMEM, "no memory for a wider network");
+    if (lab_sweep_widen(&l->spec, 1, nodes, &wide) == 0)
+        st = lab_fail(LAB_E_USAGE, "%s has no hidden layer to widen", l->id);
+    for (int i = 0; i < s->n_sizes && !st; i++) {
+        lab_sweep_widen(&l->spec, s->sizes[i], nodes, &wide);
+        for (int b = 0; b < s->n_backends && !st && !lab_signals_caught();
+             b++) {
+            struct lab_sweep_point p = point_of(s, &wide, s->backends[b]);
+            struct lab_sweep_result r;
+            lab_sweep_speed(&p, &r);
+            r.row.x = (double)s->sizes[i];
+            st = take(s, l->id, r.row.flop, &r);
+        }
+    }
+    lab_free(nodes);
+    return st;
+}
+
+static enum lab_status take_part(struct sweep *s, const char *lesson,
+                                 const char *name, double ns, double flop,
+                                 const struct lab_sweep_result *all)
+{
+    struct lab_sweep_result r = *all;
+    r.row.name = name;
+    r.row.median_ns = ns;
+    r.row.flop = flop;
+    r.row.share = ns / all->row.median_ns;
+    return take(s, lesson, all->row.flop, &r);
+}
+
+static enum lab_status sweep_parts(struct sweep *s, const struct lab_lesson *l)
+{
+    struct lab_sweep_point p = point_of(s, &l->spec, s->backends[0]);
+    struct lab_sweep_result r;
+    lab_sweep_steps(&p, &r);
+    const double *ns = r.phase_ns;
+    const double *flop = r.phase_flop;
+    const struct {
+        enum lab_sweep_kind kind;
+        const char *name;
+        double ns;
+        double flop;
+    } parts[] = {
+        {LAB_SWEEP_PRODUCTS, "products", r.product_ns, r.product_flop},
+        {LAB_SWEEP_PRODUCTS, "the rest", r.row.median_ns - r.product_ns,
+         r.row.flop - r.product_flop},
+        {LAB_SWEEP_BACKWARD, "forward", ns[LAB_FORWARD] + ns[LAB_LOSS],
+         flop[LAB_FORWARD] + flop[LAB_LOSS]},
+        {LAB_SWEEP_BACKWARD, "backward", ns[LAB_BACKWARD], flop[LAB_BACKWARD]},
+        {LAB_SWEEP_BACKWARD, "update", ns[LAB_UPDATE], flop[LAB_UPDATE]}};
+    enum lab_status st = LAB_OK;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !st; i++)
+        if (parts[i].kind == s->kind)
+            st = take_part(s, l->id, parts[i].name, parts[i].ns, parts[i].flop,
+                           &r);
+    return st;
+}
+
+static enum lab_status measure_lesson(struct sweep *s,
+                                      const struct lab_lesson *lesson)
+{
+    switch (s->kind) {
+    case LAB_SWEEP_BATCH:
+        return sweep_batches(s, lesson);
+    case LAB_SWEEP_NETWORK:
+        return sweep_widths(s, lesson);
+    default:
+        return sweep_parts(s, lesson);
+    }
+}
+
+/* ---- tables ---- */
+
+static void add_bytes(struct lab_text_table *t, int64_t bytes)
+{
+    if (bytes == LAB_UNKNOWN)
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%.4g MiB", (double)bytes / 1048576);
+}
+
+/* A bar as long as v is of `most`. */
+static void add_bar(struct lab_text_table *t, double v, double most)
+{
+    char bar[3 * BAR + 1] = "";
+    int n = most > 0 && v > 0 ? (int)lround(v / most * BAR) : 0;
+    for (int i = 0; i < n && i < BAR; i++)
+        strcat(bar, lab_print_is_ascii() ? "#" : "\u2588");
+    lab_text_table_add(t, bar);
+}
+
+static double fastest(const struct sweep *s)
+{
+    double most = 0;
+    for (int i = 0; i < s->n_rows; i++)
+        most = fmax(most, row_at(s, i)->samples_per_s);
+    return most;
+}
+
+static void batch_rows(const struct sweep *s, struct lab_text_table *t)
+{
+    double first = NAN;
+    for (int i = 0; i < s->n_rows; i++) {
+        const struct lab_sweep_row *r = row_at(s, i);
+        if (isnan(first))
+            first = r->samples_per_s;
+        lab_text_table_addf(t, "%.0f", r->x);
+        lab_text_table_add_real_ns(t, r->median_ns);
+        lab_text_table_add_real(t, r->samples_per_s, 4);
+        lab_text_table_add_times(t, r->samples_per_s / first);
+        add_bytes(t, r->memory_bytes);
+        lab_text_table_add_real(t, r->loss, 4);
+        lab_text_table_add_real(t, r->loss_iterations, 4);
+        add_bar(t, r->samples_per_s, fastest(s));
+    }
+}
+
+/* The row of the same width on the other backend; NULL: none. */
+static const struct lab_sweep_row *other(const struct sweep *s, int i)
+{
+    for (int k = 0; k < s->n_rows; k++) {
+        if (k != i && row_at(s, k)->x == row_at(s, i)->x)
+            return row_at(s, k);
+    }
+    return NULL;
+}
+
+static void width_rows(const struct sweep *s, struct lab_text_table *t)
+{
+    for (int i = 0; i < s->n_rows; i++) {
+        const struct lab_sweep_row *r = row_at(s, i);
+        const struct lab_sweep_row *o = other(s, i);
+        lab_text_table_addf(t, "%.0f", r->x);
+        lab_text_table_add(t, r->backend);
+        lab_text_table_add_int(t, r->parameters);
+        lab_text_table_add_real(t, r->flop / 1e6, 4);
+        lab_text_table_add_real_ns(t, r->median_ns);
+        lab_text_table_add_real(t, r->flop / r->median_ns, 4);
+        add_bytes(t, r->memory_bytes);
+        lab_text_table_add_times(t, o ? o->median_ns / r->median_ns : NAN);
+        add_bar(t, r->samples_per_s, fastest(s));
+    }
+}
+
+static void part_rows(const struct sweep *s, struct lab_text_table *t)
+{
+    for (int i = 0; i < s->n_rows; i++) {
+        const struct lab_sweep_row *r = row_at(s, i);
+        lab_text_table_add(t, r->lesson);
+        lab_text_table_add(t, r->name);
+        lab_text_table_add_real_ns(t, r->median_ns);
+        lab_text_table_add_share(t, r->share);
+        lab_text_table_add_share(t, r->flop / s->rows[i].lesson_flop);
+        lab_text_table_add_real(t, r->flop / r->median_ns, 4);
+        add_bar(t, r->share, 1);
+    }
+}
+
+/* ---- what a table shows, in words ---- */
+
+static void print_crossover(const struct sweep *s)
+{
+    for (int i = 0; i < s->n_rows; i++) {
+        const struct lab_sweep_row *r = row_at(s, i);
+        const struct lab_sweep_row *o = other(s, i);
+        bool gpu = strcmp(r->backend, "cuda") == 0;
+        if (!gpu || !o || !(r->median_ns < o->median_ns))
+            continue;
+        lab_printf(stdout,
+                   "from width %.0f on the GPU is the faster one: %.2f times, "
+                   "%lld parameters\n",
+                   r->x, o->median_ns / r->median_ns, (long long)r->parameters);
+        return;
+    }
+    lab_printf(stdout, s->n_backends == 2
+                           ? "the GPU is nowhere the faster one\n"
+                           : "no GPU and CPU to compare: the crossover needs "
+                             "both\n");
+}
+
+static void print_backward(const struct sweep *s)
+{
+    for (int i = 0; i + 1 < s->n_rows; i++) {
+        const struct lab_sweep_row *f = row_at(s, i);
+        const struct lab_sweep_row *b = row_at(s, i + 1);
+        if (s->rows[i].result.status || strcmp(f->name, "forward") != 0)
+            continue;
+        lab_printf(stdout,
+                   "%s: backward takes %.2f times as long as forward, for %.2f "
+                   "times the operations\n",
+                   f->lesson, b->median_ns / f->median_ns, b->flop / f->flop);
+    }
+}
+
+static void print_reasons(const struct sweep *s)
+{
+    for (int i = 0; i < s->n_rows; i++) {
+        const struct lab_sweep_row *r = row_at(s, i);
+        bool printed = i > 0 && r->name &&
+                       strcmp(r->lesson, row_at(s, i - 1)->lesson) == 0;
+        if (!r->reason || printed)
+            continue;
+        if (r->name)
+            lab_printf(stdout, "  %s: %s\n", r->lesson, r->reason);
+        else
+            lab_printf(stdout, "  %.0f on %s: %s\n", r->x, r->backend,
+                       r->reason);
+    }
+}
+
+static void print_head(const struct sweep *s)
+{
+    const struct lab_sweep_result *r = &s->rows[0].result;
+    if (s->recorded) {
+        lab_printf(stdout, "\nrecorded on %s, run %lld: %lld iterations each\n",
+                   r->device.name, (long long)s->run,
+                   (long long)row_at(s, 0)->iterations);
+        return;
+    }
+    lab_printf(stdout, "%s of %s on %s (%s): %lld iterations each\n",
+               lab_sweep_name(s->kind),
+               s->lesson_id ? s->lesson_id : "all lessons",
+               r->device.name[0] ? r->device.name : "this device",
+               s->backends[0], (long long)iterations_of(s));
+    if (s->kind >= LAB_SWEEP_PRODUCTS)
+        lab_printf(stdout, "times of the steps: %s\n",
+                   r->time_source == LAB_TIME_CUPTI ? "their kernels', by CUPTI"
+                   : r->time_source == LAB_TIME_CUDA_EVENTS
+                       ? "between two CUDA events, some microseconds too long"
+                       : "the processor's clock");
+    if (s->kind == LAB_SWEEP_BATCH)
+        lab_printf(
+            stdout,
+            "losses of %s, after as many samples and after as many "
+            "iterations as the lesson's batch sees; memory of the tensors\n",
+            r->held_back ? "the held-back rows" : "the last batch");
+}
+
+static enum lab_status print_sweep(const struct sweep *s)
+{
+    static const char *const heads[LAB_SWEEP_KINDS][10] = {
+        {">batch", ">iteration", ">samples/s", ">gain", ">memory",
+         ">loss (samples)", ">loss (iterations)", "samples/s"},
+        {">width", "on", ">parameters", ">MFLOP", ">iteration", ">GFLOP/s",
+         ">memory", ">over the other", "samples/s"},
+        {"lesson", "part", ">time", ">of time", ">of FLOP", ">GFLOP/s",
+         "of time"},
+        {"lesson", "part", ">time", ">of time", ">of FLOP", ">GFLOP/s",
+         "of time"},
+    };
+    struct lab_text_table t;
+    struct lab_str text;
+    if (s->n_rows == 0)
+        return LAB_OK;
+    lab_str_init(&text);
+    lab_text_table_init(&t, heads[s->kind]);
+    if (s->kind == LAB_SWEEP_BATCH)
+        batch_rows(s, &t);
+    else if (s->kind == LAB_SWEEP_NETWORK)
+        width_rows(s, &t);
+    else
+        part_rows(s, &t);
+    enum lab_status st = lab_text_table_format(&t, &text);
+    if (!st) {
+        print_head(s);
+        if (lab_print_is_ascii())
+            lab_table_make_ascii(&text);
+        fputs(lab_str_text(&text), stdout);
+        if (s->kind == LAB_SWEEP_NETWORK && !s->recorded)
+            print_crossover(s);
+        if (s->kind == LAB_SWEEP_BACKWARD)
+            print_backward(s);
+        print_reasons(s);
+        if (fflush(stdout))
+            st = lab_fail(LAB_E_IO, "cannot write");
+    }
+    lab_text_table_release(&t);
+    lab_str_release(&text);
+    return st;
+}
+
+/* ---- recorded elsewhere ---- */
+
+struct recorded {
+    struct sweep *s;
+    const char *lesson; /* NULL: all */
+};
+
+static const char *keep(const char *text)
+{
+    return lab_intern_text(lab_intern(text ? text : ""));
+}
+
+static bool take_recorded(void *user, const struct lab_sweep_row *row)
+{
+    struct recorded *t = user;
+    struct sweep *s = t->s;
+    bool wanted =
+        !t->lesson || (row->lesson && !strcmp(row->lesson, t->lesson));
+    if (!wanted || s->n_rows == ROWS)
+        return true;
+    struct lab_sweep_result *r = &s->rows[s->n_rows++].result;
+    r->row = *row;
+    r->status = row->reason ? LAB_E_STATE : LAB_OK;
+    r->row.lesson = keep(row->lesson);
+    r->row.name = row->name ? keep(row->name) : NULL;
+    r->row.reason = row->reason ? keep(row->reason) : NULL;
+    r->row.backend =
+        row->backend && !strcmp(row->backend, "cpu") ? "cpu" : "cuda";
+    return true;
+}
+
+static bool take_device(void *user, const struct lab_run_row *run)
+{
+    struct lab_sweep_result *r = &((struct sweep *)user)->rows[0].result;
+    snprintf(r->device.name, sizeof(r->device.name), "%s",
+             run->device ? run->device : "another machine");
+    return false;
+}
+
+/* Shares of FLOP are of a lesson's rows together. */
+static void add_up_flop(struct sweep *s)
+{
+    for (int i = 0; i < s->n_rows; i++)
+        for (int k = 0; k < s->n_rows; k++)
+            if (strcmp(row_at(s, i)->lesson, row_at(s, k)->lesson) == 0)
+                s->rows[i].lesson_flop += row_at(s, k)->flop;
+}
+
+static enum lab_status read_recorded(struct sweep *s, const char *lesson)
+{
+    struct lab_database_options options = {.read_only = true,
+                                           .busy_timeout_ms = 500};
+    struct recorded t = {.s = s, .lesson = lesson};
+    struct lab_database *db = NULL;
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &path);
+    if (!st)
+        st = lab_database_open(&db, lab_str_text(&path), &options);
+    if (!st)
+        st = lab_sweep_run_newest(db, lab_sweep_name(s->kind), lesson, &s->run);
+    if (!st)
+        st = lab_sweep_rows_read(db, s->run, take_recorded, &t);
+    if (!st)
+        st = lab_query_run(db, s->run, take_device, s);
+    add_up_flop(s);
+    lab_database_close(db);
+    lab_str_release(&path);
+    return st;
+}
+
+/* Without a GPU: what was recorded on one. It need not be there. */
+static enum lab_status print_recorded(const struct sweep *here)
+{
+    bool gpu = strcmp(here->backends[0], "cuda") == 0;
+    if (gpu || here->options->json)
+        return LAB_OK;
+    struct sweep *s = lab_alloc(sizeof(*s));
+    if (!s)
+        return lab_fail(LAB_E_NOMEM, "no memory for a recorded sweep");
+    s->options = here->options;
+    s->kind = here->kind;
+    s->recorded = true;
+    enum lab_status st = read_recorded(s, here->lesson_id);
+    if (!st)
+        st = print_sweep(s);
+    else {
+        if (st != LAB_E_NOTFOUND)
+            lab_warn("the recorded sweep cannot be read: %s", lab_error());
+        st = LAB_OK;
+    }
+    lab_free(s);
+    return st;
+}
+
+/* ---- which ---- */
+
+/* auto: what there is; network-size compares both. */
+static enum lab_status find_backends(struct sweep *s)
+{
+    const char *asked = s->options->backend;
+    struct lab_backend *be = NULL;
+    bool any = strcmp(asked, "auto") == 0;
+    if (!any) {
+        s->backends[s->n_backends++] = asked;
+        enum lab_status st = lab_backend_open(&be, asked, s->options->device);
+        lab_backend_close(be);
+        return st;
+    }
+    bool gpu = !lab_backend_open(&be, "cuda", s->options->device);
+    lab_backend_close(be);
+    if (gpu)
+        s->backends[s->n_backends++] = "cuda";
+    if (!gpu || s->kind == LAB_SWEEP_NETWORK)
+        s->backends[s->n_backends++] = "cpu";
+    return LAB_OK;
+}
+
+static enum lab_status read_sizes(struct sweep *s)
+{
+    bool gpu = strcmp(s->backends[0], "cuda") == 0;
+    const char *at = s->options->sizes;
+    if (!at)
+        at = gpu ? s->options->lesson_sizes : s->options->lesson_cpu_sizes;
+    if (!at && s->kind == LAB_SWEEP_BATCH)
+        at = gpu ? "1,4,16,64,256,1024,4096" : "1,4,16,64,256";
+    else if (!at)
+        at = gpu ? "1,2,4,8,16,32" : "1,2,4,8";
+    const char *whole = at;
+    while (at) {
+        char *end = NULL;
+        long long v = strtoll(at, &end, 10);
+        bool number = end != at && at[0] >= '0' && at[0] <= '9' &&
+                      (*end == '\0' || *end == ',');
+        if (!number || v < 1 || v > LAB_COUNT_MAX ||
+            s->n_sizes == LAB_BENCH_SIZES)
+            return lab_fail(LAB_E_USAGE,
+                            "--sizes %s: at most %d whole numbers from 1 to "
+                            "%d, separated by commas",
+                            whole, LAB_BENCH_SIZES, LAB_COUNT_MAX);
+        s->sizes[s->n_sizes++] = v;
+        at = *end ? end + 1 : NULL;
+    }
+    return LAB_OK;
+}
+
+static enum lab_status one_lesson(struct sweep *s)
+{
+    struct lab_lesson *lesson = NULL;
+    enum lab_status st =
+        lab_lesson_run_lesson(s->options->name, s->options->db, &lesson);
+    if (st)
+        return st;
+    if (s->options->seed_given)
+        lesson->spec.seed = s->options->seed;
+    s->lesson_id = lesson->id;
+    st = measure_lesson(s, lesson);
+    if (!st && !s->options->json)
+        st = print_sweep(s);
+    if (!st)
+        st = print_recorded(s);
+    end_run(s, st);
+    lab_lesson_free(lesson);
+    return st;
+}
+
+/* Every lesson with a network that can be read. */
+static enum lab_status all_lessons(struct sweep *s)
+{
+    struct lab_catalog *c = NULL;
+    enum lab_status st = lab_catalog_load(&c, NULL);
+    for (size_t i = 0; !st && i < c->count && !lab_signals_caught(); i++) {
+        const struct lab_lesson *l = c->items[i].lesson;
+        if (l && l->kind == LAB_LESSON_NETWORK && l->spec.n_nodes > 0)
+            st = measure_lesson(s, l);
+    }
+    if (!st && !s->options->json)
+        st = print_sweep(s);
+    if (!st)
+        st = print_recorded(s);
+    end_run(s, st);
+    lab_catalog_free(c);
+    return st;
+}
+
+static enum lab_status sweep(struct sweep *s)
+{
+    bool all = strcmp(s->options->name, "all") == 0;
+    enum lab_status st = find_backends(s);
+    if (!st)
+        st = read_sizes(s);
+    if (!st && all && s->kind <= LAB_SWEEP_NETWORK)
+        st = lab_fail(LAB_E_USAGE, "%s takes one lesson",
+                      lab_sweep_name(s->kind));
+    if (!st)
+        st = all ? all_lessons(s) : one_lesson(s);
+    if (!st && s->measured == 0)
+        st = s->n_rows ? lab_fail(s->rows[0].result.status, "%s",
+                                  s->rows[0].result.reason)
+                       : lab_fail(LAB_E_NOTFOUND, "nothing was measured");
+    return st;
+}
+
+int lab_sweep_run(const struct lab_bench_options *o, enum lab_sweep_kind kind)
+{
+    struct sweep *s = lab_alloc(sizeof(*s));
+    if (!s)
+        return lab_exit_error(lab_fail(LAB_E_NOMEM, "no memory for a sweep"));
+    s->options = o;
+    s->kind = kind;
+    enum lab_status st = sweep(s);
+    if (!st && !o->json && s->run) {
+        lab_printf(stdout, "\n");
+        lab_print_recorded(o->db, s->run, true);
+    }
+    lab_free(s);
+    return lab_signals_caught() ? LAB_EXIT_SIGNAL + lab_signals_caught()
+                                : lab_exit_error(st);
+}

@@ -1,22 +1,21 @@
 /* lapenna-lab lab gflops: the rate of a square matrix product against its size,
  * on the CPU and on the GPU, in one table: the course's LAB 2, Problem 4.
  *
- * The rungs are those of the lab gemm (or dgemm), compared with double and timed
- * as there; nothing is recorded, `lab gemm` does that. */
+ * A pivot of results of the lab gemm (or dgemm): the libraries, and on a GPU our
+ * last variants. Nothing is recorded, `lab gemm` does that. */
+#include "demo_priv.h"
+
 #include <argp.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "debug/args.h"
 #include "base/mem.h"
-#include "report/exit.h"
-#include "engine/ladder.h"
-#include "report/json_line.h"
-#include "demo_priv.h"
-#include "report/print.h"
 #include "base/signals.h"
+#include "debug/args.h"
+#include "report/exit.h"
+#include "report/json_line.h"
+#include "report/print.h"
 #include "report/text_table.h"
 
 enum {
@@ -29,10 +28,11 @@ enum {
     KEY_JSON,
     KEY_ASCII,
     SIZES = 24,
-    RUNGS = 96,
-    OWN = 2 /* how many of our own rungs are tried: the last of the ladder */
+    OWN = 2,        /* how many of our own variants are tried */
+    CPU_REPEATS = 3 /* a large product takes seconds there */
 };
 
+enum { CPU, GPU, MACHINES };
 enum column { CPU_ONE, CPU_ALL, GPU_OWN, GPU_LIBRARY, COLUMNS };
 
 static const char *const column_names[COLUMNS] = {
@@ -40,24 +40,20 @@ static const char *const column_names[COLUMNS] = {
 
 static const char gpu_sizes[] = "2000,4000,6000,8000,12000";
 
-struct options {
-    const char *sizes;
-    const char *cpu_sizes;
-    const char *operation;
+struct gflops {
+    const char *name; /* of the operation */
+    const char *sizes[MACHINES];
     const char *backend;
     int repeat;
     int device;
     bool json;
-};
-
-struct gflops {
-    const struct options *options;
     const struct lab_operation *operation;
+    struct lab_bench_options options[MACHINES];
+    struct lab_bench *labs[MACHINES]; /* NULL: not measured */
     struct lab_ladder_size size[SIZES];
     int n_sizes;
     double rate[SIZES][COLUMNS]; /* FLOP/s; NaN: not measured */
-    const char *own[SIZES];      /* the rung of GPU_OWN */
-    bool gpu;                    /* whose rows come now */
+    const char *own[SIZES];      /* the variant of GPU_OWN */
 };
 
 static const struct argp_option argp_options[] = {
@@ -78,22 +74,22 @@ static const struct argp_option argp_options[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    struct options *o = state->input;
+    struct gflops *g = state->input;
     if (key == KEY_SIZES)
-        o->sizes = arg;
+        g->sizes[GPU] = arg;
     else if (key == KEY_CPU_SIZES)
-        o->cpu_sizes = arg;
+        g->sizes[CPU] = arg;
     else if (key == KEY_DOUBLE)
-        o->operation = "dgemm";
+        g->name = "dgemm";
     else if (key == KEY_REPEAT)
-        o->repeat = (int)lab_arg_number(arg, "repeat", 1,
+        g->repeat = (int)lab_arg_number(arg, "repeat", 1,
                                         LAB_LADDER_REPEATS_MAX, state);
     else if (key == KEY_BACKEND)
-        o->backend = lab_arg_backend(arg, state);
+        g->backend = lab_arg_backend(arg, state);
     else if (key == KEY_DEVICE)
-        o->device = lab_arg_device(arg, state);
+        g->device = lab_arg_device(arg, state);
     else if (key == KEY_JSON)
-        o->json = true;
+        g->json = true;
     else if (key == KEY_ASCII)
         lab_print_ascii(true);
     else if (key == ARGP_KEY_ARG)
@@ -151,89 +147,62 @@ static enum lab_status read_size(const struct gflops *g, const char *option,
                     option, out->text, g->operation->name, out->text);
 }
 
-static enum lab_status read_sizes(const struct gflops *g, bool gpu,
-                                  struct lab_ladder_size *out, int *n)
+/* Before anything is measured, for minutes. */
+static enum lab_status check_sizes(struct gflops *g, int machine)
 {
-    const char *option = gpu ? "--sizes" : "--cpu-sizes";
-    const char *list = gpu ? g->options->sizes : g->options->cpu_sizes;
+    const char *option = machine == GPU ? "--sizes" : "--cpu-sizes";
+    const char *list = g->sizes[machine];
     enum lab_status st = LAB_OK;
-    for (*n = 0; !st; (*n)++) {
+    for (int n = 0; list && !st; n++) {
+        struct lab_ladder_size size;
         size_t bytes = strcspn(list, ",");
-        if (*n == SIZES)
+        int row = 0;
+        if (n == SIZES)
             return lab_fail(LAB_E_USAGE, "%s: more than %d sizes", option,
                             SIZES);
-        st = read_size(g, option, list, bytes, &out[*n]);
-        if (!list[bytes])
-            break;
-        list += bytes + 1;
+        st = read_size(g, option, list, bytes, &size);
+        if (!st)
+            st = row_of(g, &size, &row);
+        list = list[bytes] ? list + bytes + 1 : NULL;
     }
-    *n += 1;
-    return st;
-}
-
-/* The rows of a list. */
-static enum lab_status add_sizes(struct gflops *g, bool gpu,
-                                 struct lab_ladder_size *sizes, int *n)
-{
-    enum lab_status st = read_sizes(g, gpu, sizes, n);
-    for (int i = 0; i < *n && !st; i++) {
-        int row = 0;
-        st = row_of(g, &sizes[i], &row);
-    }
-    return st;
-}
-
-/* Both lists, before one of them is measured for minutes. */
-static enum lab_status check_sizes(struct gflops *g)
-{
-    struct lab_ladder_size sizes[SIZES];
-    const char *backend = g->options->backend;
-    enum lab_status st = LAB_OK;
-    int n = 0;
-    if (strcmp(backend, "cuda") != 0)
-        st = add_sizes(g, false, sizes, &n);
-    if (!st && strcmp(backend, "cpu") != 0)
-        st = add_sizes(g, true, sizes, &n);
-    g->n_sizes = 0; /* only what is measured has a row */
     return st;
 }
 
 /* ---- measuring ---- */
 
-static enum column column_of(const struct gflops *g,
-                             const struct lab_rung *rung)
-{
-    if (g->gpu)
-        return rung->model.library ? GPU_LIBRARY : GPU_OWN;
-    return strcmp(rung->name, "threads") == 0 ? CPU_ALL : CPU_ONE;
-}
+struct measuring {
+    struct gflops *g;
+    int machine;
+};
 
-/* A large product takes minutes: what is done is printed before the table. */
-static void say_row(const struct gflops *g, const struct lab_ladder_row *row)
+/* A large product takes minutes: each is printed before the table. */
+static enum lab_status take(void *user, const struct lab_bench_result *r)
 {
-    if (g->options->json)
-        return;
-    lab_printf(stdout, "  %s of %s: %.4g GFLOP/s\n", row->rung->name,
-               row->size.text, row->rate / 1e9);
-    fflush(stdout);
-}
-
-static enum lab_status take(void *user, const struct lab_ladder_row *row)
-{
-    struct gflops *g = user;
-    enum column c = column_of(g, row->rung);
+    const struct measuring *m = user;
+    struct gflops *g = m->g;
+    struct lab_ladder_size size;
     int i = 0;
-    enum lab_status st = row_of(g, &row->size, &i);
+    enum column c = m->machine == GPU ? r->library ? GPU_LIBRARY : GPU_OWN
+                    : strcmp(r->variant, "threads") == 0 ? CPU_ALL
+                                                         : CPU_ONE;
+    enum lab_status st =
+        lab_ladder_size(g->operation, r->size, strlen(r->size), &size);
+    if (!st)
+        st = row_of(g, &size, &i);
     if (st)
         return st;
-    if (row->status) {
-        lab_warn("%s of %s: %s", row->rung->name, row->size.text, row->reason);
+    if (r->state == LAB_BENCH_FAILED) {
+        lab_warn("%s of %s: %s", r->variant, r->size, r->reason);
         return LAB_OK;
     }
-    say_row(g, row);
-    if (!(g->rate[i][c] > row->rate)) { /* the faster; NaN: the first */
-        g->rate[i][c] = row->rate;
-        g->own[i] = c == GPU_OWN ? row->rung->name : g->own[i];
+    if (!g->json) {
+        lab_printf(stdout, "  %s of %s: %.4g GFLOP/s\n", r->variant, r->size,
+                   r->rate / 1e9);
+        fflush(stdout);
+    }
+    if (!(g->rate[i][c] > r->rate)) { /* the faster; NaN: the first */
+        g->rate[i][c] = r->rate;
+        g->own[i] = c == GPU_OWN ? r->variant : g->own[i];
     }
     return LAB_OK;
 }
@@ -244,80 +213,73 @@ static bool stop(void *user)
     return lab_signals_caught() != 0;
 }
 
-/* The libraries, and on a GPU our last rungs. */
-static int choose(struct lab_backend *be, const struct gflops *g,
-                  const struct lab_rung **out)
+/* The libraries, and on a GPU our last variants, the last first. */
+static void choose(struct lab_bench *lab, int machine)
 {
-    const struct lab_rung *all[RUNGS];
-    int count = lab_ladder_rungs(be, g->operation, all, RUNGS);
+    const struct lab_rung *chosen[LAB_BENCH_RUNGS];
     int own = 0;
     int n = 0;
-    enum lab_precision wanted =
-        strcmp(g->operation->name, "dgemm") == 0 ? LAB_FP64 : LAB_FP32;
-    for (int i = count - 1; i >= 0; i--) {
-        if (all[i]->precision != wanted || all[i]->tuned)
-            continue;
-        if (all[i]->model.library || (g->gpu && own++ < OWN))
-            out[n++] = all[i];
+    for (int i = lab->n_rungs - 1; i >= 0; i--) {
+        const struct lab_rung *r = lab->rungs[i];
+        if (!r->tuned && (r->model.library || (machine == GPU && own++ < OWN)))
+            chosen[n++] = r;
     }
-    return n;
+    memcpy(lab->rungs, chosen, (size_t)n * sizeof(*chosen));
+    lab->n_rungs = n;
 }
 
-static enum lab_status measure(struct gflops *g, struct lab_backend *be,
-                               int repeats)
+static enum lab_status open_machine(struct gflops *g, int machine)
 {
-    const struct lab_rung *rungs[RUNGS];
-    struct lab_ladder_size sizes[SIZES];
-    struct lab_ladder_machine machine;
-    int n_sizes = 0;
-    g->gpu = !be->host_memory;
-    enum lab_status st = add_sizes(g, g->gpu, sizes, &n_sizes);
-    if (st)
+    bool gpu = machine == GPU;
+    struct lab_bench *lab = lab_alloc(sizeof(*lab));
+    if (!lab)
+        return lab_fail(LAB_E_NOMEM, "no memory for a table");
+    g->options[machine] = (struct lab_bench_options){
+        .name = g->name,
+        .sizes = g->sizes[machine],
+        .precisions = 1u << (strcmp(g->name, "dgemm") ? LAB_FP32 : LAB_FP64),
+        .backend = gpu ? "cuda" : "cpu",
+        .counters = "off",
+        .device = gpu ? g->device : 0,
+        .seed = 1};
+    enum lab_status st = lab_bench_open(lab, &g->options[machine]);
+    if (st) {
+        lab_free(lab);
         return st;
-    lab_ladder_measure(be, 0, &machine);
-    if (!g->options->json)
-        lab_printf(stdout, "%s: %s\n", g->gpu ? "GPU" : "CPU",
-                   machine.info.name);
-    fflush(stdout);
-    struct lab_ladder_run climb = {.backend = be,
-                                   .ladder = g->operation,
-                                   .machine = &machine,
-                                   .rungs = rungs,
-                                   .n_rungs = choose(be, g, rungs),
-                                   .sizes = sizes,
-                                   .n_sizes = n_sizes,
-                                   .repeats = repeats,
-                                   .seed = 1,
-                                   .row = take,
-                                   .stop = stop,
-                                   .user = g};
-    return lab_ladder_run(&climb);
+    }
+    lab->repeats = gpu ? g->repeat : CPU_REPEATS;
+    choose(lab, machine);
+    g->labs[machine] = lab;
+    return LAB_OK;
 }
 
-static enum lab_status measure_cpu(struct gflops *g)
+/* None need be there with `auto`. Known before the CPU is measured. */
+static enum lab_status open_gpu(struct gflops *g)
 {
-    struct lab_backend *be = NULL;
-    enum lab_status st = lab_backend_open(&be, "cpu", 0);
-    if (!st)
-        st = measure(g, be, 3);
-    lab_backend_close(be);
-    return st;
-}
-
-/* NULL without a failure: there is none, and it need not be there. Known before
- * the CPU is measured for minutes. */
-static enum lab_status open_gpu(const struct options *o,
-                                struct lab_backend **out)
-{
-    enum lab_status st = lab_backend_open(out, "cuda", o->device);
-    if (st != LAB_E_UNSUPPORTED || strcmp(o->backend, "auto") != 0)
+    enum lab_status st = open_machine(g, GPU);
+    if (st != LAB_E_UNSUPPORTED || strcmp(g->backend, "auto") != 0)
         return st;
     lab_warn("without the GPU's columns: %s", lab_error());
-    if (o->sizes != gpu_sizes)
+    if (g->sizes[GPU] != gpu_sizes)
         lab_warn("no GPU: --sizes is for its columns, --cpu-sizes for "
                  "the CPU's");
-    *out = NULL;
     return LAB_OK;
+}
+
+static enum lab_status measure(struct gflops *g, int machine)
+{
+    struct lab_bench *lab = g->labs[machine];
+    struct measuring m = {g, machine};
+    if (!lab)
+        return LAB_OK;
+    lab_ladder_measure(lab->backend, 0, &lab->machine);
+    if (!g->json)
+        lab_printf(stdout, "%s: %s\n", machine == GPU ? "GPU" : "CPU",
+                   lab->machine.info.name);
+    fflush(stdout);
+    lab->observer =
+        (struct lab_bench_observer){.user = &m, .stop = stop, .result = take};
+    return lab_bench_climb(lab, 0, lab->n_sizes, NULL, NULL);
 }
 
 /* ---- output ---- */
@@ -366,33 +328,29 @@ static enum lab_status print_json(const struct gflops *g)
     return st;
 }
 
-static bool any_rate(const struct gflops *g)
-{
-    for (int i = 0; i < g->n_sizes; i++)
-        for (int c = 0; c < COLUMNS; c++)
-            if (!isnan(g->rate[i][c]))
-                return true;
-    return false;
-}
-
 static enum lab_status show(struct gflops *g)
 {
-    const struct options *o = g->options;
-    struct lab_backend *gpu = NULL;
-    enum lab_status st = lab_ladder_find(o->operation, &g->operation);
-    if (!st)
-        st = check_sizes(g);
-    if (!st && strcmp(o->backend, "cpu") != 0)
-        st = open_gpu(o, &gpu);
-    if (!st && strcmp(o->backend, "cuda") != 0)
-        st = measure_cpu(g);
+    bool gpu = strcmp(g->backend, "cpu") != 0;
+    bool cpu = strcmp(g->backend, "cuda") != 0;
+    enum lab_status st = lab_ladder_find(g->name, &g->operation);
+    if (!st && cpu)
+        st = check_sizes(g, CPU);
     if (!st && gpu)
-        st = measure(g, gpu, o->repeat);
-    lab_backend_close(gpu);
+        st = check_sizes(g, GPU);
+    g->n_sizes = 0; /* only what is measured has a row */
+    if (!st && gpu)
+        st = open_gpu(g);
+    if (!st && cpu)
+        st = open_machine(g, CPU);
+    for (int m = 0; m < MACHINES && !st; m++)
+        st = measure(g, m);
     if (st)
         return st;
-    st = o->json ? print_json(g) : print_table(g);
-    if (!st && !any_rate(g))
+    st = g->json ? print_json(g) : print_table(g);
+    bool any = false;
+    for (int i = 0; i < g->n_sizes * COLUMNS; i++)
+        any = any || !isnan(g->rate[i / COLUMNS][i % COLUMNS]);
+    if (!st && !any)
         st = lab_fail(LAB_E_UNSUPPORTED,
                       "nothing was timed: the lines above say why");
     return st;
@@ -409,19 +367,23 @@ int lab_demo_cmd_gflops(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    struct options o = {.sizes = gpu_sizes,
-                        .cpu_sizes = "2000,4000,6000",
-                        .operation = "gemm",
-                        .backend = "auto",
-                        .repeat = LAB_LADDER_REPEATS_MIN};
-    lab_args_parse(&argp, argc, argv, "lapenna-lab lab gflops", &o);
-    lab_signals_catch();
-    lab_signals_say(LAB_SIGNALS_STOPPING);
     struct gflops *g = lab_alloc(sizeof(*g));
     if (!g)
         return lab_exit_error(lab_fail(LAB_E_NOMEM, "no memory for a table"));
-    g->options = &o;
+    *g = (struct gflops){.name = "gemm",
+                         .sizes = {"2000,4000,6000", gpu_sizes},
+                         .backend = "auto",
+                         .repeat = LAB_LADDER_REPEATS_MIN};
+    lab_args_parse(&argp, argc, argv, "lapenna-lab lab gflops", g);
+    lab_signals_catch();
+    lab_signals_say(LAB_SIGNALS_STOPPING);
     enum lab_status st = show(g);
+    int code = lab_exit_error(st);
+    for (int m = 0; m < MACHINES; m++) {
+        if (g->labs[m])
+            lab_bench_close(g->labs[m]);
+        lab_free(g->labs[m]);
+    }
     lab_free(g);
-    return lab_exit_error(st);
+    return code;
 }

@@ -9,6 +9,7 @@
 #include "lab_fixture.h"
 #include "lesson/lesson.h"
 #include "ui/lab_chart.h"
+#include "ui/views.h"
 #include "bench/text.h"
 #include "ui_fixture.h"
 #include "bench/view_lab_priv.h"
@@ -336,7 +337,7 @@ TEST_CASE(pictures_for_a_pipe)
 
 TEST_CASE(the_keys_have_names)
 {
-    if (lab_keymap_check(lab_bench_bindings))
+    if (lab_keymap_check(lab_view_lab.bindings))
         fail_msg("%s", lab_error());
 }
 

@@ -509,10 +509,70 @@ static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
     return true;
 }
 
+/* Of a lab that is no ladder: its text, and the command that measures it. */
+static const struct lab_binding command_bindings[] = {
+    {{'r', LAB_KEY_F1 + 4}, ACT_RUN, "run", "the command that runs it", true},
+    {{'t'}, ACT_TEXT, "text", "the lesson's text, or the command", true},
+    {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search the text", false},
+    {{LAB_KEY_ESC},
+     LAB_ACT_CANCEL,
+     "back",
+     "close the text, then the lab",
+     false},
+    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+
+static const struct lab_binding bindings[] = {
+    {{'r', LAB_KEY_F1 + 4}, ACT_RUN, "run", "run the ladder", true},
+    {{'x', LAB_KEY_F1 + 5}, ACT_STOP, "stop", "stop what is running", true},
+    {{'p', LAB_KEY_F1 + 6},
+     ACT_PREDICT,
+     "predict",
+     "what you expect of the chosen rung: 8.2T, 3.5 ms, memory, 50%",
+     true},
+    {{'t'}, ACT_TEXT, "text", "the lesson's text, or the lab", true},
+    {{'v'},
+     ACT_LOWER,
+     "view",
+     "bars, rates, kernel, profile, the course's figures",
+     true},
+    {{'e'}, ACT_SIZES, "sizes", "other sizes", true},
+    {{'L'}, ACT_LOG, "log", "pictures linear or logarithmic", false},
+    {{'m'}, ACT_SET, "machine", "CPU, GPU, or recorded results", true},
+    {{'g'},
+     ACT_RECORDED,
+     "recorded",
+     "results that ship with the program, or this machine's",
+     false},
+    {{LAB_KEY_LEFT, '['}, LAB_ACT_LEFT, "size", "the size before", false},
+    {{LAB_KEY_RIGHT, ']'}, LAB_ACT_RIGHT, "size", "the next size", false},
+    {{LAB_KEY_ENTER},
+     LAB_ACT_OPEN,
+     "source",
+     "the chosen rung's kernel, on a screen of its own",
+     true},
+    {{LAB_KEY_TAB},
+     LAB_ACT_NEXT_PANE,
+     "pane",
+     "move in the table or in the kernel's source",
+     false},
+    {{'s'}, LAB_ACT_SORT, "sort", "sort by the next column", false},
+    {{'S'}, LAB_ACT_SORT_TURN, "reverse", "turn the order", false},
+    {{'/', LAB_KEY_F1 + 2},
+     LAB_ACT_SEARCH,
+     "search",
+     "search the text, or the kernel's source",
+     false},
+    {{LAB_KEY_ESC},
+     LAB_ACT_CANCEL,
+     "back",
+     "close the text, then the lab",
+     false},
+    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+
 static const struct lab_binding *bindings_now(const struct lab_screen *s)
 {
     const struct lab_bench_state *st = s->state;
-    return st->lab.command[0] ? lab_bench_command_bindings : lab_bench_bindings;
+    return st->lab.command[0] ? command_bindings : bindings;
 }
 
 static void title_now(struct lab_screen *s, char *out, size_t cap)
@@ -530,7 +590,7 @@ const struct lab_screen_ops lab_view_lab = {
     .name = "lab",
     .title = "Lab",
     .state_bytes = sizeof(struct lab_bench_state),
-    .bindings = lab_bench_bindings,
+    .bindings = bindings,
     .bindings_now = bindings_now,
     .init = init,
     .release = release,

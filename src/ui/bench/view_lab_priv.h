@@ -76,8 +76,6 @@ lab_bench_chosen(const struct lab_bench_state *st);
 int64_t lab_bench_chosen_row(const struct lab_bench_state *st);
 void lab_bench_draw(struct lab_screen *s, struct lab_canvas *c,
                     struct lab_rect body);
-extern const struct lab_binding lab_bench_bindings[];
-extern const struct lab_binding lab_bench_command_bindings[];
 /* Both of the state; the second without what was said. */
 extern const struct lab_table_ops lab_bench_columns;
 extern const struct lab_table_ops lab_bench_plain_columns;

@@ -12,7 +12,6 @@ int lab_cmd_run(int argc, char **argv);
 int lab_cmd_step(int argc, char **argv);
 /* The screens: home, or the lesson that is named; with --plain, and for the
  * bare program without a terminal, lines of text. */
-int lab_cmd_open(int argc, char **argv);
-
-/* The command that `word` may have been meant to be, or NULL. */
-const char *lab_command_nearest(const char *word);
+/* `nearest`: the command that a word may have been meant to be, or NULL. */
+int lab_cmd_open(int argc, char **argv,
+                 const char *(*nearest)(const char *word));

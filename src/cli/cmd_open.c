@@ -38,9 +38,8 @@ static char *nearest_lesson(const char *word)
     return found;
 }
 
-static int unknown_word(const char *word)
+static int unknown_word(const char *word, const char *command)
 {
-    const char *command = lab_command_nearest(word);
     char *lesson = nearest_lesson(word);
     if (command && lesson)
         lab_warn("no command and no lesson '%s': did you mean the command %s, "
@@ -94,12 +93,13 @@ static int no_terminal(const char *lesson, const char *db)
     return LAB_EXIT_MACHINE;
 }
 
-int lab_cmd_open(int argc, char **argv)
+int lab_cmd_open(int argc, char **argv,
+                 const char *(*nearest)(const char *word))
 {
     struct lab_options o;
     /* A mistyped command is no lesson with arguments: say what it may be. */
     if (argc > 1 && argv[1][0] != '-' && !is_lesson(argv[1]))
-        return unknown_word(argv[1]);
+        return unknown_word(argv[1], nearest(argv[1]));
     lab_options_init(&o);
     lab_options_parse(&o, argc, argv, LAB_OPTIONS_SCREEN, "[LESSON]", doc);
     if (o.ascii)
@@ -110,7 +110,7 @@ int lab_cmd_open(int argc, char **argv)
         return LAB_EXIT_USAGE;
     }
     if (o.lesson && !is_lesson(o.lesson))
-        return unknown_word(o.lesson);
+        return unknown_word(o.lesson, nearest(o.lesson));
     if (o.plain)
         return lab_plain_session(&o, o.lesson ? o.lesson : LAB_DEFAULT_LESSON);
     if (!o.lesson && !isatty(STDOUT_FILENO))

@@ -13,11 +13,10 @@
 #include "report/suggest.h"
 #include "report/json_line.h"
 #include "report/print.h"
-#include "debug/seen.h"
+#include "debug/progress.h"
 #include "base/signals.h"
 #include "debug/training.h"
 #include "base/format.h"
-#include "debug/sample_text.h"
 
 static const char doc[] =
     "Train a lesson, record the run, print how it went.\v"
@@ -26,15 +25,15 @@ static const char doc[] =
     "iterations and then ever fewer are recorded step by step, the loss of "
     "all of them.";
 
-/* What was computed and not yet told. */
-struct news {
+/* A result that is not printed yet. */
+struct pending {
     int64_t iteration;
     double loss;
     double accuracy; /* of an evaluation; NaN: an iteration */
     double exact;    /* of one that decodes, else NaN */
 };
 
-enum { MOST_NEWS = 256 };
+enum { MOST_PENDING = 256 };
 
 /* One line on a terminal's stderr, written over again as the training goes on. */
 struct progress {
@@ -45,28 +44,25 @@ struct progress {
     int64_t done; /* iterations */
 };
 
-struct teller {
+struct printer {
     struct lab_lesson_run *w;
-    int64_t target;
-    int64_t per_epoch;
+    struct lab_training_lines lines;
     struct lab_data_facts facts; /* of the data */
-    double loss_sum;             /* of the epoch so far */
-    int64_t n_losses;
-    struct news news[MOST_NEWS];
-    int n_news;
-    int64_t told_ns; /* when the last of them were told */
+    struct pending pending[MOST_PENDING];
+    int n_pending;
+    int64_t printed_ns; /* when the last of them were printed */
     struct progress progress;
 };
 
-/* What is told is stored: a program that reads these lines and kills this one
- * finds them in the database. A database that refuses does not stop the
+/* A line that is printed is stored first: a program that reads these lines and
+ * kills this one finds them in the database. A database that refuses does not stop the
  * training; the summary says so. */
-static enum lab_status tell_stored(struct teller *t)
+static enum lab_status print_pending(struct printer *t)
 {
     enum lab_status st = LAB_OK;
     lab_recording_flush(t->w->recording);
-    for (int i = 0; i < t->n_news && !st; i++) {
-        const struct news *n = &t->news[i];
+    for (int i = 0; i < t->n_pending && !st; i++) {
+        const struct pending *n = &t->pending[i];
         bool evaluation = !isnan(n->accuracy);
         json_t *line = lab_json_new(evaluation ? "evaluation" : "iteration");
         lab_json_int(line, "iteration", n->iteration);
@@ -80,25 +76,25 @@ static enum lab_status tell_stored(struct teller *t)
             lab_json_real(line, "exact", n->exact);
         st = lab_json_print(line);
     }
-    t->n_news = 0;
-    t->told_ns = lab_clock_monotonic_ns();
+    t->n_pending = 0;
+    t->printed_ns = lab_clock_monotonic_ns();
     return st;
 }
 
 /* Storing costs about as much as many small iterations: they share it. */
-static enum lab_status tell_json(void *user, int64_t iteration, double loss,
-                                 double accuracy)
+static enum lab_status on_json(void *user, int64_t iteration, double loss,
+                               double accuracy)
 {
     const int64_t patience_ns = 20000000;
-    struct teller *t = user;
+    struct printer *t = user;
     struct lab_decoded decoded;
     lab_walk_decoded(t->w->walk, &decoded);
-    t->news[t->n_news++] =
-        (struct news){iteration, loss, accuracy, decoded.exact};
-    if (t->n_news < MOST_NEWS &&
-        lab_clock_monotonic_ns() - t->told_ns < patience_ns)
+    t->pending[t->n_pending++] =
+        (struct pending){iteration, loss, accuracy, decoded.exact};
+    if (t->n_pending < MOST_PENDING &&
+        lab_clock_monotonic_ns() - t->printed_ns < patience_ns)
         return LAB_OK;
-    return tell_stored(t);
+    return print_pending(t);
 }
 
 static void clear_progress(struct progress *p)
@@ -108,7 +104,7 @@ static void clear_progress(struct progress *p)
     p->shown = false;
 }
 
-static void show_progress(struct teller *t, double loss)
+static void show_progress(struct printer *t, double loss)
 {
     const int64_t every_ns = 100000000;
     struct progress *p = &t->progress;
@@ -122,11 +118,11 @@ static void show_progress(struct teller *t, double loss)
     char left[32];
     char line[160];
     ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
-    lab_format_span((int64_t)((double)(t->target - p->done) / rate * 1e9), left,
-                    sizeof(left));
+    lab_format_span((int64_t)((double)(t->lines.target - p->done) / rate * 1e9),
+                    left, sizeof(left));
     snprintf(line, sizeof(line),
              "%lld of %lld iterations  loss %.4g  %.0f samples/s  %s left",
-             (long long)p->done, (long long)t->target, loss,
+             (long long)p->done, (long long)t->lines.target, loss,
              rate * (double)t->w->plan->batch, left);
     fprintf(stderr, "\r%.*s\033[K", size.ws_col > 1 ? size.ws_col - 1 : 79,
             line);
@@ -156,39 +152,26 @@ static void say_examples(const struct lab_lesson_run *w)
 }
 
 /* Text: a line at every evaluation, or ten over the whole run. */
-static enum lab_status tell_text(void *user, int64_t iteration, double loss,
-                                 double accuracy)
+static enum lab_status on_text(void *user, int64_t iteration, double loss,
+                               double accuracy)
 {
-    struct teller *t = user;
-    int64_t tenth = t->target / 10 > 0 ? t->target / 10 : 1;
-    bool prints =
-        !isnan(accuracy) || (t->per_epoch == 0 && (iteration + 1) % tenth == 0);
+    struct printer *t = user;
+    bool evaluation = !isnan(accuracy);
+    bool prints = lab_training_has_line(&t->lines, iteration, accuracy);
     if (prints)
         clear_progress(&t->progress);
-    if (!isnan(accuracy)) {
+    if (evaluation)
         lab_recording_flush(t->w->recording);
-        int64_t epoch = t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0;
-        lab_printf(stdout,
-                   "epoch %lld  mean loss %.6g  held back: loss %.6g, %.2f %% "
-                   "right",
-                   (long long)epoch, t->loss_sum / (double)t->n_losses, loss,
-                   100 * accuracy);
-        if (t->facts.text)
-            lab_printf(stdout, ", %.4f bits a character",
-                       lab_data_bits(&t->facts, loss));
+    lab_training_line(&t->lines, "", iteration, loss, accuracy);
+    if (evaluation && t->facts.text)
+        lab_printf(stdout, ", %.4f bits a character",
+                   lab_data_bits(&t->facts, loss));
+    if (evaluation)
         say_exact(t->w);
+    if (prints)
         lab_printf(stdout, "\n");
-        t->loss_sum = 0;
-        t->n_losses = 0;
-    } else if (t->per_epoch == 0 && (iteration + 1) % tenth == 0) {
-        lab_printf(stdout, "iteration %lld  loss %.6g\n",
-                   (long long)iteration + 1, loss);
-    }
-    if (isnan(accuracy)) {
-        t->loss_sum += loss;
-        t->n_losses++;
+    if (!evaluation)
         show_progress(t, loss);
-    }
     return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }
 
@@ -281,32 +264,32 @@ static bool has_cursor(int fd)
     return isatty(fd) && term && term[0] && strcmp(term, "dumb") != 0;
 }
 
-/* Trains and tells; `t` is filled in on failure too. */
+/* Trains and prints; `t` is filled in on failure too. */
 static enum lab_status train(struct lab_lesson_run *w, struct lab_training *t)
 {
     const struct lab_options *o = w->options;
-    struct teller teller = {.w = w};
-    lab_data_get_facts(lab_walk_data(w->walk), &teller.facts);
-    teller.per_epoch = teller.facts.batches_per_epoch;
-    teller.target =
-        lab_train_iterations(&w->spec, &teller.facts, o->epochs, o->iterations);
-    teller.progress.on = !o->json && has_cursor(STDERR_FILENO);
-    teller.progress.begun_ns = lab_clock_monotonic_ns();
+    struct printer printer = {.w = w};
+    lab_data_get_facts(lab_walk_data(w->walk), &printer.facts);
+    printer.lines.per_epoch = printer.facts.batches_per_epoch;
+    printer.lines.target = lab_train_iterations(&w->spec, &printer.facts,
+                                                o->epochs, o->iterations);
+    printer.progress.on = !o->json && has_cursor(STDERR_FILENO);
+    printer.progress.begun_ns = lab_clock_monotonic_ns();
     lab_walk_run_begin(w->walk, w->lesson->title);
     enum lab_status st = lab_training_run(
-        w, teller.target, o->json ? tell_json : tell_text, &teller, t);
+        w, printer.lines.target, o->json ? on_json : on_text, &printer, t);
     lab_walk_run_end(w->walk);
-    clear_progress(&teller.progress);
+    clear_progress(&printer.progress);
     if (!st && o->json)
-        st = tell_stored(&teller);
+        st = print_pending(&printer);
     if (!st && w->generator && !t->interrupted)
         st = lab_sample_text_print(w->generator, w, t->iterations);
     return st;
 }
 
 /* What --near asked, of the network as training left it. */
-static enum lab_status tell_near(struct lab_lesson_run *w, const char *question,
-                                 bool json)
+static enum lab_status print_near(struct lab_lesson_run *w,
+                                  const char *question, bool json)
 {
     struct lab_neighbours n;
     const struct lab_vocabulary *words = lab_data_words(lab_walk_data(w->walk));
@@ -329,12 +312,12 @@ static enum lab_status tell_near(struct lab_lesson_run *w, const char *question,
     return st;
 }
 
-static enum lab_status tell_all_near(struct lab_lesson_run *w,
-                                     const struct lab_options *o)
+static enum lab_status print_all_near(struct lab_lesson_run *w,
+                                      const struct lab_options *o)
 {
     enum lab_status st = LAB_OK;
     for (int i = 0; i < o->n_near && !st; i++)
-        st = tell_near(w, o->near[i], o->json);
+        st = print_near(w, o->near[i], o->json);
     return st;
 }
 
@@ -379,7 +362,7 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
     if (!st && !o->json)
         summary_text(&w, &t, &kept);
     if (!st)
-        code = lab_exit_error(tell_all_near(&w, o));
+        code = lab_exit_error(print_all_near(&w, o));
     if (!st && o->json && code == LAB_EXIT_DONE)
         code = lab_exit_error(summary_json(&w, &t, &kept));
     if (!st)

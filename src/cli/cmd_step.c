@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "cmd.h"
-#include "debug/run_counters.h"
+#include "debug/training.h"
 #include "report/print.h"
 #include "base/signals.h"
 #include "debug/step_json.h"

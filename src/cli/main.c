@@ -90,7 +90,7 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-const char *lab_command_nearest(const char *word)
+static const char *nearest_command(const char *word)
 {
     const char *names[N_COMMANDS];
     for (int i = 0; i < N_COMMANDS; i++)
@@ -135,7 +135,7 @@ static int help(int n, char **words)
         argv[argc++] = (char[]){"--help"};
         code = run_command(c, argc, argv);
     } else {
-        const char *near = lab_command_nearest(argv[0]);
+        const char *near = nearest_command(argv[0]);
         lab_warn_as("lapenna-lab help");
         lab_warn("no command '%s'%s%s%s `lapenna-lab help` lists them", argv[0],
                  near ? ": did you mean " : "", near ? near : "",
@@ -161,7 +161,8 @@ static int dispatch(int argc, char **argv)
                lab_commit()[0] ? " " : "", lab_commit());
         return LAB_EXIT_DONE;
     }
-    return c ? run_command(c, argc - 1, argv + 1) : lab_cmd_open(argc, argv);
+    return c ? run_command(c, argc - 1, argv + 1)
+             : lab_cmd_open(argc, argv, nearest_command);
 }
 
 /* Has all of the output been written? */

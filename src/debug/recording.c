@@ -1,18 +1,126 @@
 /* What is kept of a run: the sink that opens the writer, the hooks of a walk, the
- * profiler's counters and trace on demand, the run's summary. */
+ * profiler's counters and trace on demand, the run's summary and variants. */
 #include "debug/recording.h"
 
 #include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/plan.h"
+#include "trace/intern.h"
 #include "store/database.h"
 #include "debug/run_device.h"
 #include "base/version.h"
-#include "trace/intern.h"
-#include "debug/ran_variants.h"
+#include "base/str.h"
+#include "trace/record.h"
+
+struct lab_ran_variant;
+struct lab_ran_variants {
+    struct lab_ran_variant *list; /* each once, in the order of their steps */
+    size_t n;
+    size_t room;
+    bool incomplete; /* no memory for one */
+};
+
+/* Collects the variants of the forward steps from the records of a run. The
+ * run's row names them when the run ends: what was chosen when it was opened
+ * may not be what was timed. */
+
+struct lab_ran_variant {
+    uint32_t name;
+    uint32_t node;
+    uint32_t variant;
+    int32_t index;
+    int pass; /* of the node: 0, and one more after each switch */
+};
+
+static bool is_known(const struct lab_ran_variants *v, size_t i,
+                     const struct lab_step_record *s)
+{
+    return i < v->n && v->list[i].name == s->name &&
+           v->list[i].variant == s->variant;
+}
+
+static void ran_variants_note(struct lab_ran_variants *v,
+                              const struct lab_step_record *s)
+{
+    struct lab_ran_variant ran = {s->name, s->node, s->variant, s->index, 0};
+    if (s->phase != LAB_FORWARD ||
+        (s->index >= 0 && is_known(v, (size_t)s->index, s)))
+        return; /* the usual place: nothing was switched */
+    for (size_t i = 0; i < v->n; i++)
+        if (is_known(v, i, s))
+            return;
+    for (size_t i = 0; i < v->n; i++) {
+        const struct lab_ran_variant *old = &v->list[i];
+        if (old->node == s->node)
+            ran.pass = old->pass + (old->index >= s->index);
+    }
+    if (v->n == v->room) {
+        size_t room = v->room ? 2 * v->room : 64;
+        void *more = lab_realloc_array(v->list, room, sizeof(*v->list));
+        v->incomplete = v->incomplete || !more;
+        if (!more)
+            return;
+        v->list = more;
+        v->room = room;
+    }
+    v->list[v->n++] = ran;
+}
+
+static bool was_switched(const struct lab_ran_variants *v, uint32_t node)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (v->list[i].node == node && v->list[i].pass > 0)
+            return true;
+    return false;
+}
+
+/* What one pass over the node of step `at` adds, from that step on. */
+static void add_pass(const struct lab_ran_variants *v, size_t at,
+                     struct lab_str *out)
+{
+    const struct lab_ran_variant *first = NULL;
+    bool switched = was_switched(v, v->list[at].node);
+    for (size_t i = at; i < v->n; i++) {
+        const struct lab_ran_variant *r = &v->list[i];
+        const char *name = lab_intern_text(r->variant);
+        if (r->node != v->list[at].node || r->pass != v->list[at].pass ||
+            (first && r->variant == first->variant) ||
+            (strcmp(name, "naive") == 0 && (first || !switched)))
+            continue;
+        lab_str_addf(out, "%s%s=%s", out->len ? " " : "",
+                     lab_intern_text(first ? r->name : r->node), name);
+        if (!first)
+            first = r;
+    }
+}
+
+static bool ran_variants_text(const struct lab_ran_variants *v,
+                              struct lab_str *out)
+{
+    for (size_t i = 0; i < v->n; i++) {
+        size_t k = 0;
+        while (v->list[k].node != v->list[i].node ||
+               v->list[k].pass != v->list[i].pass)
+            k++;
+        if (k == i)
+            add_pass(v, i, out);
+    }
+    return v->n > 0 && !v->incomplete && !out->failed;
+}
+
+static void ran_variants_clear(struct lab_ran_variants *v)
+{
+    lab_free(v->list);
+    *v = (struct lab_ran_variants){0};
+}
+
+/* What is kept of a run: the sink that opens the writer, the hooks of a walk, the
+ * profiler's counters and trace on demand, the run's summary. */
 
 enum { NOTE_BYTES = 1024, VARIANTS_BYTES = 512 };
 
@@ -41,6 +149,7 @@ struct lab_recording {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct lab_writer *writer;
+    struct lab_sink to;       /* the writer's */
     int holders;              /* who is using the writer: it must not go */
     bool begun;               /* the walk is open: records may make it */
     bool opening;             /* a thread is making it */
@@ -145,6 +254,8 @@ static enum lab_status open_writer(struct lab_recording *r)
         hand_on(r, w);
     pthread_mutex_lock(&r->lock);
     r->writer = w;
+    if (w)
+        r->to = lab_writer_sink(w);
     r->refused = st != LAB_OK;
     if (st)
         snprintf(r->note, sizeof(r->note), "the run is not recorded: %s",
@@ -204,12 +315,12 @@ static int push(void *user, const struct lab_record *record)
 {
     struct lab_recording *r = user;
     int rc = 1;
-    if (record->kind == LAB_RECORD_STEP) {
-        pthread_mutex_lock(&r->lock);
-        lab_ran_variants_note(&r->ran, &record->u.step);
-        pthread_mutex_unlock(&r->lock);
-    }
-    struct lab_writer *w = hold(r);
+    pthread_mutex_lock(&r->lock);
+    if (record->kind == LAB_RECORD_STEP)
+        ran_variants_note(&r->ran, &record->u.step);
+    struct lab_writer *w = r->writer;
+    r->holders += w != NULL;
+    pthread_mutex_unlock(&r->lock);
     bool opens = w ? false
                  : r->o.whole
                      ? record->kind == LAB_RECORD_LOSS || !keep_early(r, record)
@@ -219,10 +330,8 @@ static int push(void *user, const struct lab_record *record)
         open_writer(r);
         w = hold(r);
     }
-    if (w) {
-        struct lab_sink sink = lab_writer_sink(w);
-        rc = sink.push(sink.user, record);
-    }
+    if (w)
+        rc = r->to.push(r->to.user, record);
     let_go(r, w);
     return rc;
 }
@@ -280,7 +389,7 @@ void lab_recording_free(struct lab_recording *r)
     lab_writer_free(r->writer);
     lab_live_free(r->live);
     lab_free(r->early);
-    lab_ran_variants_clear(&r->ran);
+    ran_variants_clear(&r->ran);
     pthread_mutex_destroy(&r->lock);
     pthread_cond_destroy(&r->changed);
     lab_free(r->db);
@@ -402,7 +511,7 @@ static enum lab_status finish(struct lab_recording *r, struct lab_writer *w,
     struct lab_str variants;
     lab_str_init(&variants);
     pthread_mutex_lock(&r->lock);
-    if (lab_ran_variants_text(&r->ran, &variants))
+    if (ran_variants_text(&r->ran, &variants))
         whole.variants = lab_str_text(&variants);
     pthread_mutex_unlock(&r->lock);
     enum lab_status st = lab_writer_finish(w, &whole);
@@ -448,7 +557,7 @@ static void restarted(void *recording, struct lab_walk *walk, uint64_t seed,
     if (w)
         end_writer(r, w, &summary);
     pthread_mutex_lock(&r->lock);
-    lab_ran_variants_clear(&r->ran);
+    ran_variants_clear(&r->ran);
     pthread_mutex_unlock(&r->lock);
 }
 

@@ -1,13 +1,166 @@
+/* Training at speed from the command line, the counters of an iteration of it, and
+ * the text that the network writes afterwards. */
 #include "debug/training.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "report/exit.h"
+#include "report/json_line.h"
+#include "report/print.h"
+#include "base/signals.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "engine/text.h"
-#include "report/exit.h"
-#include "debug/run_counters.h"
-#include "base/signals.h"
+
+bool lab_run_counters_wanted(const struct lab_lesson_run *w)
+{
+    return lab_recording_counters(w->recording) != LAB_COUNTERS_OFF;
+}
+
+static void add_figures(json_t *line, const struct lab_counters *c)
+{
+    const struct {
+        const char *name;
+        double value;
+    } figures[] = {
+        {"counted_time_ns", c->time_ns},
+        {"achieved_occupancy_pct", c->achieved_occupancy_pct},
+        {"dram_read_bytes", c->dram_read_bytes},
+        {"dram_write_bytes", c->dram_write_bytes},
+        {"fp16_flop", c->fp16_flop},
+        {"fp32_flop", c->fp32_flop},
+        {"fp64_flop", c->fp64_flop},
+        {"tensor_flop", c->tensor_flop},
+        {"ipc", c->ipc},
+        {"tensor_active_pct", c->tensor_active_pct},
+        {"sm_pct", c->sm_pct},
+        {"memory_pct", c->memory_pct},
+        {"dram_pct", c->dram_pct},
+        {"l1_hit_pct", c->l1_hit_pct},
+        {"l2_hit_pct", c->l2_hit_pct},
+        {"sectors_per_load", c->sectors_per_load},
+        {"sectors_per_store", c->sectors_per_store},
+    };
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+        lab_json_real(line, figures[i].name, figures[i].value);
+}
+
+/* The kernels of one step; those that the window has lost are left out. */
+static enum lab_status print_step(struct lab_lesson_run *w, int index)
+{
+    const struct lab_schedule_step *s =
+        &lab_walk_schedule(w->walk)->steps[index];
+    struct lab_live *live = lab_recording_live(w->recording);
+    struct lab_counters c;
+    enum lab_status st = LAB_OK;
+    int64_t exec;
+    int64_t ns;
+    lab_walk_step_status(w->walk, index, &exec, &ns);
+    for (int64_t k = 0; !st && lab_live_counters(live, exec, k, &c); k++) {
+        json_t *line = lab_json_new("counters");
+        lab_json_int(line, "index", index);
+        lab_json_int(line, "iteration", lab_walk_iteration(w->walk));
+        lab_json_text(line, "name", s->step->name);
+        lab_json_text(line, "phase", lab_phase_name(s->step->phase));
+        lab_json_text(line, "variant", s->variant->name);
+        lab_json_int(line, "kernel", k);
+        lab_json_real(line, "flop", s->step->flop);
+        lab_json_real(line, "bytes", s->step->bytes);
+        add_figures(line, &c);
+        st = lab_json_print(line);
+    }
+    return st;
+}
+
+enum lab_status lab_run_counters_iteration(struct lab_lesson_run *w)
+{
+    struct lab_counted counted;
+    int n = lab_walk_schedule(w->walk)->n_steps;
+    if (lab_recording_count(w->recording, w->walk, 0, n, &counted)) {
+        lab_warn("%s", lab_error());
+        return LAB_OK;
+    }
+    lab_warn("counted iteration %lld on %s: %lld kernels, %d counters in %d "
+             "passes, %.2f s",
+             (long long)lab_walk_iteration(w->walk), counted.chip,
+             (long long)counted.kernels, counted.metrics, counted.passes,
+             (double)counted.wall_ns / 1e9);
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < n && w->options->json && !st; i++)
+        st = print_step(w, i);
+    return st;
+}
+
+static struct lab_sampling sampling_of(const struct lab_lesson_run *w)
+{
+    return (struct lab_sampling){.temperature = w->options->temperature,
+                                 .top_k = w->options->top_k,
+                                 .seed = w->plan->seed};
+}
+
+enum lab_status lab_sample_text_open(struct lab_generator **out,
+                                     const struct lab_lesson_run *w)
+{
+    struct lab_generator *g = NULL;
+    struct lab_sampling how = sampling_of(w);
+    if (w->options->sample == 0)
+        return LAB_OK;
+    enum lab_status st = lab_generator_new(&g, w->walk);
+    if (!st)
+        st = lab_generator_begin(g, w->options->prompt, &how);
+    if (st)
+        lab_generator_free(g);
+    else
+        *out = g;
+    return st;
+}
+
+static enum lab_status print_json(const struct lab_lesson_run *w,
+                                  const char *text, int64_t iterations)
+{
+    const struct lab_options *o = w->options;
+    json_t *line = lab_json_new("sample");
+    lab_json_int(line, "iterations", iterations);
+    lab_json_uint(line, "seed", w->plan->seed);
+    lab_json_real(line, "temperature", o->temperature);
+    lab_json_int(line, "top_k", o->top_k > 0 ? o->top_k : LAB_UNKNOWN);
+    lab_json_text(line, "prompt", o->prompt);
+    lab_json_text(line, "text", text);
+    return lab_json_print(line);
+}
+
+static enum lab_status print_text(const struct lab_lesson_run *w,
+                                  const char *text, int64_t iterations)
+{
+    lab_printf(stdout,
+               "\nwritten after %lld iteration%s, temperature %g:\n\n%s\n",
+               (long long)iterations, iterations == 1 ? "" : "s",
+               w->options->temperature, text);
+    return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+}
+
+enum lab_status lab_sample_text_print(struct lab_generator *g,
+                                      const struct lab_lesson_run *w,
+                                      int64_t iterations)
+{
+    struct lab_sampling how = sampling_of(w);
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_add(&text, w->options->prompt);
+    enum lab_status st = lab_generator_begin(g, w->options->prompt, &how);
+    for (int64_t i = 0; i < w->options->sample && !st && !lab_signals_caught();
+         i++)
+        st = lab_generator_next(g, &text);
+    if (!st && text.failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory for the text");
+    if (!st)
+        st = w->options->json ? print_json(w, lab_str_text(&text), iterations)
+                              : print_text(w, lab_str_text(&text), iterations);
+    lab_str_release(&text);
+    return st;
+}
 
 /* The times of iterations, for the median: all of them up to MOST_TIMES, then
  * those of every second, fourth ... iteration, never fewer than half of
@@ -156,6 +309,33 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
             : NAN;
     lab_free(times.ms);
     return st;
+}
+
+bool lab_training_has_line(const struct lab_training_lines *l,
+                           int64_t iteration, double accuracy)
+{
+    int64_t tenth = l->target / 10 > 0 ? l->target / 10 : 1;
+    return !isnan(accuracy) ||
+           (l->per_epoch == 0 && (iteration + 1) % tenth == 0);
+}
+
+void lab_training_line(struct lab_training_lines *l, const char *indent,
+                       int64_t iteration, double loss, double accuracy)
+{
+    bool evaluation = !isnan(accuracy);
+    if (evaluation)
+        lab_printf(
+            stdout,
+            "%sepoch %lld  mean loss %.6g  held back: loss %.6g, "
+            "%.2f %% right",
+            indent,
+            (long long)(l->per_epoch > 0 ? (iteration + 1) / l->per_epoch : 0),
+            l->loss_sum / (double)l->n_losses, loss, 100 * accuracy);
+    else if (lab_training_has_line(l, iteration, accuracy))
+        lab_printf(stdout, "%siteration %lld  loss %.6g", indent,
+                   (long long)iteration + 1, loss);
+    l->loss_sum = evaluation ? 0 : l->loss_sum + loss;
+    l->n_losses = evaluation ? 0 : l->n_losses + 1;
 }
 
 void lab_training_summary(const struct lab_training *t, enum lab_status st,

@@ -1,3 +1,4 @@
+/* The bare program without a terminal: a tour of the default lesson. */
 #include "debug/walkthrough.h"
 
 #include <math.h>
@@ -18,10 +19,7 @@ enum { DEFAULT_EPOCHS = 5 };
 struct walkthrough {
     struct lab_lesson_run w;
     struct lab_reader reader;
-    int64_t per_epoch; /* 0: the lesson has no epochs */
-    int64_t target;    /* iterations, the walked one included */
-    double loss_sum;   /* of the epoch so far */
-    int64_t n_losses;
+    struct lab_training_lines lines; /* the walked iteration included */
     double first_loss;
     bool interrupted;
 };
@@ -84,20 +82,10 @@ static enum lab_status tell(void *user, int64_t iteration, double loss,
                             double accuracy)
 {
     struct walkthrough *t = user;
-    int64_t tenth = t->target / 10 > 0 ? t->target / 10 : 1;
-    if (!isnan(accuracy))
-        lab_printf(
-            stdout,
-            "  epoch %lld  mean loss %.6g  held back: loss %.6g, %.2f %% "
-            "right\n",
-            (long long)(t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0),
-            t->loss_sum / (double)t->n_losses, loss, 100 * accuracy);
-    else if (t->per_epoch == 0 && (iteration + 1) % tenth == 0)
-        lab_printf(stdout, "  iteration %lld  loss %.6g\n",
-                   (long long)iteration + 1, loss);
-    bool epoch_ends = !isnan(accuracy);
-    t->loss_sum = epoch_ends ? 0 : t->loss_sum + loss;
-    t->n_losses = epoch_ends ? 0 : t->n_losses + 1;
+    bool prints = lab_training_has_line(&t->lines, iteration, accuracy);
+    lab_training_line(&t->lines, "  ", iteration, loss, accuracy);
+    if (prints)
+        lab_printf(stdout, "\n");
     fflush(stdout);
     return written();
 }
@@ -105,23 +93,17 @@ static enum lab_status tell(void *user, int64_t iteration, double loss,
 /* The walked iteration was the first of the training. */
 static enum lab_status train(struct walkthrough *t, struct lab_training *out)
 {
-    *out = (struct lab_training){.iterations = 0,
-                                 .loss_first = NAN,
-                                 .loss_last = NAN,
-                                 .accuracy = NAN,
-                                 .samples_per_s = NAN,
-                                 .step_ms_median = NAN};
     lab_printf(stdout, "\n");
     enum lab_status st = lab_read_heading("Training", 2);
     if (st)
         return st;
     lab_printf(stdout,
                "\nThat was one iteration. Now %lld of them, without a stop:\n",
-               (long long)t->target);
-    t->loss_sum = t->first_loss;
-    t->n_losses = 1;
-    if (t->target > 1)
-        st = lab_training_run(&t->w, t->target - 1, tell, t, out);
+               (long long)t->lines.target);
+    t->lines.loss_sum = t->first_loss;
+    t->lines.n_losses = 1;
+    if (t->lines.target > 1)
+        st = lab_training_run(&t->w, t->lines.target - 1, tell, t, out);
     out->iterations++;
     out->loss_first = t->first_loss;
     if (isnan(out->loss_last))
@@ -204,24 +186,21 @@ static enum lab_status all(struct walkthrough *t, struct lab_training *r)
 int lab_walkthrough(const struct lab_options *o)
 {
     struct walkthrough t = {.first_loss = NAN};
-    struct lab_training r = {.loss_first = NAN,
-                             .loss_last = NAN,
-                             .accuracy = NAN,
-                             .samples_per_s = NAN,
-                             .step_ms_median = NAN};
+    struct lab_training r;
     struct lab_data_facts facts;
     struct lab_run_summary summary;
     struct lab_recording_state kept;
+    lab_training_init(&r);
     lab_signals_catch();
     enum lab_status st = lab_lesson_run_open(&t.w, o, LAB_DEFAULT_LESSON, NULL);
     if (st)
         return lab_exit_error(st);
     lab_lesson_run_warn(&t.w);
     lab_data_get_facts(lab_walk_data(t.w.walk), &facts);
-    t.per_epoch = facts.batches_per_epoch;
-    t.target = lab_train_iterations(&t.w.spec, &facts,
-                                    o->epochs > 0 ? o->epochs : DEFAULT_EPOCHS,
-                                    o->iterations);
+    t.lines.per_epoch = facts.batches_per_epoch;
+    t.lines.target = lab_train_iterations(
+        &t.w.spec, &facts, o->epochs > 0 ? o->epochs : DEFAULT_EPOCHS,
+        o->iterations);
     st = lab_reader_init(&t.reader, t.w.lesson);
     if (!st)
         st = all(&t, &r);

@@ -13,7 +13,7 @@
 #include "gpu_detect.h"
 #include "profiler/roofline.h"
 #include "debug/recording.h"
-#include "debug/seen.h"
+#include "debug/progress.h"
 #include "base/signals.h"
 #include "trace/intern.h"
 #include "base/glyph.h"

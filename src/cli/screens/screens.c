@@ -13,7 +13,7 @@
 #include "lesson_screen.h"
 #include "gpu_detect.h"
 #include "runs_model.h"
-#include "debug/seen.h"
+#include "debug/progress.h"
 #include "base/signals.h"
 #include "trace/record.h"
 #include "ui/views.h"

@@ -13,7 +13,7 @@
 #include "plain_priv.h"
 #include "report/print.h"
 #include "report/suggest.h"
-#include "debug/seen.h"
+#include "debug/progress.h"
 #include "base/signals.h"
 
 static void complain(void)

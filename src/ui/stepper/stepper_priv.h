@@ -102,9 +102,10 @@ struct lab_stepper {
         struct lab_rect inner; /* and where the rows are */
     } variants;
     char search[64];
-    bool searching;           /* n and N go to matches */
-    struct lab_command again; /* the restart that is asked about */
-    bool ends_training;       /* for a restart, whose message stays */
+    char list[LAB_COMMAND_ARG_BYTES]; /* what `list` shows */
+    bool searching;                   /* n and N go to matches */
+    struct lab_command again;         /* the restart that is asked about */
+    bool ends_training;               /* for a restart, whose message stays */
 };
 
 LAB_C_BEGIN

@@ -4,6 +4,7 @@
  *
  * Pure functions: nothing is posted. Threads: any. */
 #pragma once
+#include "base/str.h"
 #include "debug/command.h"
 #include "engine/session.h"
 
@@ -24,6 +25,10 @@ struct lab_sample_request {
     char prompt[LAB_COMMAND_TEXT]; /* the text begins with it */
 };
 
+/* Names of the variants that a node can take: lab_session_variant_names(). */
+typedef int lab_variant_names_fn(void *user, int node, const char **names,
+                                 int max);
+
 LAB_C_BEGIN
 /* LAB_E_NOTFOUND: no step, or tensor, has this name; the message suggests the
  * nearest. Of several steps the first from the position on is meant. */
@@ -42,6 +47,13 @@ enum lab_status lab_debugger_part(const struct lab_snapshot *snap,
 enum lab_status lab_debugger_command(const struct lab_snapshot *snap,
                                      const struct lab_ui_command *c, int here,
                                      struct lab_command *out);
+/* Adds what `list` shows to `out`, a line a row; *title is what it is. `what`
+ * may be shortened, "" means steps; `names` may be NULL. LAB_E_PARSE: there is
+ * no such list. LAB_E_STATE: the lesson has none. LAB_E_NOMEM. */
+enum lab_status lab_debugger_list(const struct lab_snapshot *snap,
+                                  const char *what, lab_variant_names_fn *names,
+                                  void *user, const char **title,
+                                  struct lab_str *out);
 /* What `sample` leaves out stays as it was. */
 void lab_sample_request_take(struct lab_sample_request *how,
                              const struct lab_ui_command *c);

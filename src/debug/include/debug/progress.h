@@ -1,4 +1,4 @@
-/* ui/progress.h -- how far the learner is in each lesson, kept in
+/* debug/progress.h -- how far the learner is in each lesson, kept in
  * $XDG_STATE_HOME/lapenna-lab/progress.json.
  *
  * Written whole to a temporary file and renamed, under a lock and merged with
@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/status.h"
+
+struct lab_network_spec;
+struct lab_snapshot;
 
 enum { LAB_PROGRESS_ID_BYTES = 80, LAB_PROGRESS_PATH_BYTES = 4096 };
 
@@ -47,4 +50,15 @@ enum lab_status lab_progress_update(struct lab_progress *p,
 /* Merges with the file and writes it; makes the directory when it is missing.
  * LAB_E_STATE when the file is from a later program. */
 enum lab_status lab_progress_save(struct lab_progress *p);
+/* Most steps of an iteration that were walked, and whether the lesson is
+ * finished: merged into `p`, at this moment. */
+enum lab_status lab_seen_note(struct lab_progress *p, const char *lesson,
+                              int64_t steps_seen, int64_t steps_total,
+                              bool finished);
+/* The same, into the usual file; a warning on stderr where that fails. */
+void lab_seen_keep(const char *lesson, int64_t steps_seen, int64_t steps_total,
+                   bool finished);
+/* Whether a training that has ended was as long as the lesson asks for. */
+bool lab_seen_trained(const struct lab_network_spec *spec,
+                      const struct lab_snapshot *snap);
 LAB_C_END

@@ -1,5 +1,8 @@
-/* training.h -- training at speed from the command line. Threads: one. */
+/* training.h -- training at speed from the command line: the training, its
+ * lines of text, the counters of one of its iterations, and the text that the
+ * network writes when it is over. Threads: the one that walks. */
 #pragma once
+#include "engine/generate.h"
 #include "debug/lesson_run.h"
 
 struct lab_training {
@@ -19,8 +22,8 @@ struct lab_training {
     bool interrupted;      /* a signal came */
 };
 
-/* Told after every iteration and after every evaluation (accuracy not NaN);
- * a failure ends the training. */
+/* Called after every iteration and every evaluation (accuracy not NaN); a
+ * failure ends the training. */
 typedef enum lab_status lab_training_fn(void *user, int64_t iteration,
                                         double loss, double accuracy);
 
@@ -31,8 +34,41 @@ void lab_training_init(struct lab_training *t);
 enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
                                  lab_training_fn *tell, void *user,
                                  struct lab_training *out);
+/* The lines that a training prints: one an epoch, or ten over the whole where
+ * there are no epochs. */
+struct lab_training_lines {
+    int64_t target;    /* iterations */
+    int64_t per_epoch; /* 0: the lesson has no epochs */
+    double loss_sum;   /* of the epoch so far */
+    int64_t n_losses;
+};
+/* Does an iteration, or an evaluation (accuracy not NaN), have a line? */
+bool lab_training_has_line(const struct lab_training_lines *l,
+                           int64_t iteration, double accuracy);
+/* Takes the loss in and prints the line, where there is one, behind `indent`;
+ * its end, "\n", is the caller's. */
+void lab_training_line(struct lab_training_lines *l, const char *indent,
+                       int64_t iteration, double loss, double accuracy);
 /* Its figures as the run's summary for the database. */
 void lab_training_summary(const struct lab_training *t, enum lab_status st,
                           struct lab_run_summary *out);
+/* Counters are asked for and available. Where they are refused, a warning has
+ * said so (lab_recording_note()), and the run's row has it. */
+bool lab_run_counters_wanted(const struct lab_lesson_run *w);
+/* Counts every step of the iteration that has run to its end; says on stderr
+ * how long it took, with --json prints a line for every kernel. A refusal in
+ * the middle is a warning: the run goes on. */
+enum lab_status lab_run_counters_iteration(struct lab_lesson_run *w);
+/* *out stays NULL without --sample. Before a run is recorded, so that what
+ * cannot be (no text, a prompt with characters that the text lacks) is said at
+ * once and leaves none.
+ * Errors: those of lab_generator_new and lab_generator_begin. */
+enum lab_status lab_sample_text_open(struct lab_generator **out,
+                                     const struct lab_lesson_run *w);
+/* Writes and prints the text, or a JSON line {"type":"sample"}. A signal ends
+ * it early. LAB_E_IO, LAB_E_STATE, LAB_E_NOMEM. */
+enum lab_status lab_sample_text_print(struct lab_generator *g,
+                                      const struct lab_lesson_run *w,
+                                      int64_t iterations);
 /* All of `run`: opens, trains, prints, records. Returns the exit code. */
 int lab_run_lesson(const struct lab_options *o, const char *lesson);

@@ -87,7 +87,7 @@ struct lab_stepper_model {
                   struct lab_stepper_roofs *out);
     /* Names of the variants that node `node` of the plan can take, the default
      * first. Returns how many, at most max; the names outlive the screen. */
-    int (*variant_names)(void *user, int node, const char **names, int max);
+    lab_variant_names_fn *variant_names;
     /* Writes the lesson's text for a step in a phase into `out`, wrapped to
      * `columns`; without a step and a phase (NULL) the lesson's introduction.
      * Leaves it empty where the lesson has none. */

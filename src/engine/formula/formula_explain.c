@@ -44,12 +44,19 @@ static const char *short_name(const struct writer *w,
     return s && *s != '-' ? s : NULL;
 }
 
+/* NULL: the node is no tensor. */
+static const struct lab_formula_ref *tensor_of(const struct writer *w, int node)
+{
+    const struct lab_formula_node *n = &w->f->nodes[node];
+    return n->kind == F_TENSOR ? &w->f->refs[n->id] : NULL;
+}
+
 /* Does the formula read one element of the input, outside of all sums? */
 static bool alone(const struct writer *w, int node, int slot)
 {
     const struct lab_formula_node *n = &w->f->nodes[node];
-    const struct lab_formula_ref *r = &w->f->refs[n->id];
-    if (n->kind == F_TENSOR)
+    const struct lab_formula_ref *r = tensor_of(w, node);
+    if (r)
         return !r->out && r->slot == slot;
     return n->kind < F_SUM && ((n->a >= 0 && alone(w, n->a, slot)) ||
                                (n->b >= 0 && alone(w, n->b, slot)));
@@ -252,12 +259,11 @@ static void put(struct writer *w, int node)
 static int add_sources(struct writer *w, int node, bool sums)
 {
     const struct lab_formula_node *n = &w->f->nodes[node];
-    const struct lab_formula_ref *r = &w->f->refs[n->id];
-    if (n->kind == F_TENSOR && r->out && r->slot == w->e.slot)
-        return 1; /* its own old value */
-    if (n->kind == F_TENSOR && r->out)
+    const struct lab_formula_ref *r = tensor_of(w, node);
+    bool old = r && r->out && r->slot == w->e.slot;
+    if (r && r->out && !old)
         lab_explain_source_out(w->ex, r->slot, lab_formula_index(&w->e, r));
-    else if (n->kind == F_TENSOR)
+    else if (r && !old)
         lab_explain_source(w->ex, r->slot, lab_formula_index(&w->e, r));
     if (n->kind >= F_SUM) {
         struct formula_element outside = w->e;
@@ -270,8 +276,22 @@ static int add_sources(struct writer *w, int node, bool sums)
         w->e = outside;
         return found;
     }
-    return (n->kind == F_TENSOR) + (n->a < 0 ? 0 : add_sources(w, n->a, sums)) +
+    return (r != NULL) + (n->a < 0 ? 0 : add_sources(w, n->a, sums)) +
            (n->b < 0 ? 0 : add_sources(w, n->b, sums));
+}
+
+static void define_tensor(struct writer *w, const struct lab_formula_ref *r,
+                          unsigned *done)
+{
+    const char *s = short_name(w, r);
+    char name[24];
+    if (r->out && r->slot == w->e.slot) {
+        lab_explain_let_old(w->ex, "old", r->slot, w->e.flat);
+    } else if (s && !(*done >> r->slot & 1)) {
+        *done |= 1u << r->slot;
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(s, " "), s);
+        lab_explain_let(w->ex, name, r->slot, lab_formula_index(&w->e, r));
+    }
 }
 
 /* What the formula's words are, in their order: short names and keys, then, with
@@ -279,16 +299,8 @@ static int add_sources(struct writer *w, int node, bool sums)
 static void define(struct writer *w, int node, bool sums, unsigned *done)
 {
     const struct lab_formula_node *n = &w->f->nodes[node];
-    const struct lab_formula_ref *r = &w->f->refs[n->id];
-    char name[24];
-    if (n->kind == F_TENSOR && !sums && r->out && r->slot == w->e.slot) {
-        lab_explain_let_old(w->ex, "old", r->slot, w->e.flat);
-    } else if (n->kind == F_TENSOR && !sums && short_name(w, r) &&
-               !(*done >> r->slot & 1)) {
-        *done |= 1u << r->slot;
-        snprintf(name, sizeof(name), "%.*s",
-                 (int)strcspn(short_name(w, r), " "), short_name(w, r));
-        lab_explain_let(w->ex, name, r->slot, lab_formula_index(&w->e, r));
+    if (n->kind == F_TENSOR && !sums) {
+        define_tensor(w, tensor_of(w, node), done);
     } else if (n->kind == F_KEY && !sums && !(*done >> (16 + n->id) & 1)) {
         *done |= 1u << (16 + n->id);
         lab_explain_where(w->ex, "%s = %g",

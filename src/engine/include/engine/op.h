@@ -1,8 +1,9 @@
 /* engine/op.h -- what an op is, and how it builds its steps.
  *
  * One op, one file: src/engine/ops/<op>.c holds the op's keys, shapes, tensors,
- * steps, FLOPs, formulas and the explanation of one element, as one
- * `const struct lab_op_def lab_op_<op>`. kernels/ops.def lists them all.
+ * steps and their formulas (engine/formula.h: the value of an element, its
+ * explanation, FLOPs), as one `const struct lab_op_def lab_op_<op>`.
+ * kernels/ops.def lists them all.
  *
  * forward() declares the node's parameters, parts and output and its forward
  * (loss: loss) steps, in order. backward() is called in reverse node order,

@@ -38,7 +38,7 @@ static void split_errors_measure(struct lab_backend *be, const char *text,
 {
     enum { MOST = 96 };
     const struct lab_operation *l = NULL;
-    const struct lab_rung *rungs[MOST];
+    const struct lab_variant *rungs[MOST];
     struct lab_ladder_machine m = {.copy_bytes_s = NAN, .flush_bytes = 4096};
     struct lab_ladder_size size;
     assert_int_equal(lab_ladder_find("precision", &l), LAB_OK);

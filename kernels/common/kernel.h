@@ -83,15 +83,63 @@ struct lab_call {
 
 typedef enum lab_status lab_kernel_fn(const struct lab_call *call);
 
-/* One row of a kernel table. `step` NULL means the whole group: the variant
- * does the node's steps of this phase in one, and hides them. */
+/* What the pipes of the device have to do, counted from the kernel's text.
+ * "A multiply-add" is one of a whole warp (32 of them); 0: does not apply. */
+struct lab_kernel_model {
+    /* Bytes that memory moves for each byte that the problem needs. */
+    double traffic;
+    /* Tile of the result (gemm): each number of A is read N / tile_n times, each
+     * of B M / tile_m times; stands in the place of `traffic`. */
+    int tile_m;
+    int tile_n;
+    /* Accesses of 128 bytes to L1 or shared memory, a multiply-add. */
+    double accesses;
+    /* Instructions issued, a multiply-add. */
+    double instructions;
+    /* Share of the device's processors that have work. 0: all. */
+    double share;
+    /* The vendor's library: no model, it is what the others are measured by. */
+    bool library;
+    /* Operations measured in time: nanoseconds that an item is said to take. */
+    double item_ns;
+};
+
+enum { LAB_VARIANT_NOTE = 128 };
+
+/* What a variant reports about itself once it has run at a size. */
+struct lab_variant_note {
+    char text[LAB_VARIANT_NOTE]; /* "algorithm 3"; "" is nothing */
+    int64_t workspace_bytes;     /* beside the tensors; -1: not known */
+};
+
+/* One variant: a way to do a step of an op, or an operation of a lab, or both.
+ *
+ * A row of an op's table names its step and phase. `step` NULL means the whole
+ * group: the variant does the node's steps of this phase in one, and hides them.
+ * A row of a lab's table has neither: it does the whole operation
+ * (labs/operation.h), `params` of its call is the size, an array of int64_t, and
+ * its tensors are inputs, outputs, then scratch. Each row adds one idea to the
+ * one before it. What a variant cannot do it refuses with LAB_E_UNSUPPORTED and a
+ * reason, before anything is queued.
+ *
+ * In C++ designators are in the order of the members. */
 struct lab_variant {
     const char *name; /* stable id: "naive", "tiled", "blas" ... */
+    const char *idea; /* one line: what it adds to the row before it; or NULL */
+    const char *needs; /* what the machine must have; NULL: nothing more */
     const char *step;
     enum lab_phase phase;
     lab_kernel_fn *run;
     const char *source; /* file a learner reads: "kernels/dense/dense.cu" */
     const char *symbol; /* where in it to start: "dense_matmul_fwd_tiled" */
+    struct lab_kernel_model model;
+    enum lab_precision precision; /* LAB_FP32 when left out */
+    /* Gain over the row before that its idea promises; 0: the model's. */
+    double gain;
+    /* Compute capability, major * 10 + minor: 80 is 8.0 or later. With `only`
+     * that major version and no other, as code for 90a wants it. 0: any. */
+    int capability;
+    bool capability_only;
     /* Group variants only: may take the elementwise activation that follows
      * into the same kernel (its kind comes in the group's params). */
     bool absorbs_activation;
@@ -104,11 +152,25 @@ struct lab_variant {
      * as a recurrent layer's last state: it writes these parts too. Without it
      * such a node runs by steps. */
     bool keeps_parts;
-    /* NULL: nothing to prepare. Makes what `run` needs for these shapes and may
-     * not make itself: memory, a choice of algorithm. The views have sizes, and
-     * no memory; one that is not wanted has no elements. LAB_E_UNSUPPORTED: the
-     * variant does not serve the shape, and says why. */
+    /* NULL: nothing to prepare. Called once for each shape before the first
+     * `run`: makes memory, chooses algorithms, describes tensors. Of a step the
+     * views have sizes and no memory; one that is not wanted has no elements.
+     * LAB_E_UNSUPPORTED: the variant does not serve the shape, and says why. */
     lab_kernel_fn *prepare;
+    /* Labs: called once after a `prepare` that did not fail, when the size is
+     * done; NULL: nothing to give back. */
+    lab_kernel_fn *release;
+    /* Labs: called after the size was timed; NULL: nothing to report. */
+    void (*note)(const struct lab_call *call, struct lab_variant_note *out);
+    /* Labs: stands for the fastest of its candidates, where `lab tune` has found
+     * one on this device; else `run` is what it does. */
+    bool tuned;
+    /* Labs: a candidate for the tuned row of that name, in the same precision;
+     * it is listed and timed by `lab tune` alone. NULL: an ordinary row. */
+    const char *family;
+    /* Labs: NULL, or what is wrong: a row that shows a mistake. It is run at each
+     * size, its wrong elements are counted, and it is never timed. */
+    const char *wrong_on_purpose;
 };
 
 /* The kernels that one backend has for one op. */

@@ -105,14 +105,22 @@ static __device__ inline int64_t lab_element()
     return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-/* A row of a kernel table; C++17 has no designated initialisers. */
+/* A row of an op's table. */
 static constexpr struct lab_variant
 lab_row(const char *name, const char *step, enum lab_phase phase,
         lab_kernel_fn *run, const char *source, const char *symbol,
         bool absorbs_activation = false, lab_kernel_fn *prepare = nullptr)
 {
-    return {name,  step,  phase,  run, source, symbol, absorbs_activation,
-            false, false, prepare};
+    struct lab_variant row = {};
+    row.name = name;
+    row.step = step;
+    row.phase = phase;
+    row.run = run;
+    row.source = source;
+    row.symbol = symbol;
+    row.absorbs_activation = absorbs_activation;
+    row.prepare = prepare;
+    return row;
 }
 
 /* The row that large nodes run when nobody chose. */

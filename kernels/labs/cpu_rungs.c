@@ -9,13 +9,14 @@
 #include <stddef.h>
 #include <string.h>
 
-#define LAB_OPERATION(name) extern const struct lab_rung lab_cpu_rungs_##name[];
+#define LAB_OPERATION(name)                                                    \
+    extern const struct lab_variant lab_cpu_rungs_##name[];
 #include "labs/labs.def"
 #undef LAB_OPERATION
 
 static const struct {
     const char *operation;
-    const struct lab_rung *rungs;
+    const struct lab_variant *rungs;
 } tables[] = {
 #define LAB_OPERATION(name) {#name, lab_cpu_rungs_##name},
 #include "labs/labs.def"
@@ -23,12 +24,12 @@ static const struct {
     {"first", lab_cpu_rungs_first}, /* no ladder: labs/first/first.h */
 };
 
-const struct lab_rung *lab_cpu_rung(const char *operation, int i)
+const struct lab_variant *lab_cpu_rung(const char *operation, int i)
 {
     for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
         if (strcmp(tables[t].operation, operation) != 0)
             continue;
-        for (const struct lab_rung *r = tables[t].rungs; r->name; r++) {
+        for (const struct lab_variant *r = tables[t].rungs; r->name; r++) {
             if (i-- == 0)
                 return r;
         }

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #define LAB_OPERATION(name)                                                    \
-    extern const struct lab_rung lab_cuda_rungs_##name[];
+    extern const struct lab_variant lab_cuda_rungs_##name[];
 #include "labs/labs.def"
 #undef LAB_OPERATION
 
 static const struct {
     const char *operation;
-    const struct lab_rung *rungs;
+    const struct lab_variant *rungs;
 } tables[] = {
 #define LAB_OPERATION(name) {#name, lab_cuda_rungs_##name},
 #include "labs/labs.def"
@@ -19,12 +19,12 @@ static const struct {
     {"first", lab_cuda_rungs_first}, /* no ladder: labs/first/first.h */
 };
 
-const struct lab_rung *lab_cuda_rung(const char *operation, int i)
+const struct lab_variant *lab_cuda_rung(const char *operation, int i)
 {
     for (const auto &table : tables) {
         if (strcmp(table.operation, operation) != 0)
             continue;
-        for (const struct lab_rung *r = table.rungs; r->name; r++) {
+        for (const struct lab_variant *r = table.rungs; r->name; r++) {
             if (i-- == 0)
                 return r;
         }

@@ -5,7 +5,7 @@
  * knows no 90a leaves these files out: name their launchers in a table through
  * LAB_SM90, and give the row .capability = 90, .capability_only = true. */
 #pragma once
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #ifdef LAB_HAVE_SM90A
 #define LAB_SM90(launcher) launcher
@@ -15,5 +15,5 @@
 
 LAB_C_BEGIN
 /* Rung i of an operation in the order of its table, NULL past the last. */
-const struct lab_rung *lab_cuda_rung(const char *operation, int i);
+const struct lab_variant *lab_cuda_rung(const char *operation, int i);
 LAB_C_END

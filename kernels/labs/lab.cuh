@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "labs/operation.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "common/launch.cuh"
 
 /* Makes room for `bytes` of dynamic shared memory in a block of `kernel`.
@@ -36,7 +36,7 @@ static inline enum lab_status lab_bench_take_shared(const struct lab_call *call,
 }
 
 /* Blocks and warps that a multiprocessor holds at once, into a note. */
-static inline void lab_bench_say_resident(struct lab_rung_note *out,
+static inline void lab_bench_say_resident(struct lab_variant_note *out,
                                           const void *kernel, int block,
                                           size_t shared)
 {

@@ -58,7 +58,7 @@ struct lab_ladder_element {
     double scale;
 };
 
-struct lab_rung_model;
+struct lab_kernel_model;
 
 struct lab_operation {
     const char *name;         /* "gemm" */
@@ -80,7 +80,7 @@ struct lab_operation {
     double (*items)(const int64_t *dim); /* LAB_UNIT_TIME only */
     /* Bytes that a rung asks of L2 and memory; NULL: model.traffic * bytes. */
     double (*traffic)(const int64_t *dim, enum lab_precision p,
-                      const struct lab_rung_model *model);
+                      const struct lab_kernel_model *model);
     /* The same of a library's rung, by its name, where its kernels are known; NaN
      * for the others. NULL: of none. */
     double (*library_traffic)(const int64_t *dim, enum lab_precision p,

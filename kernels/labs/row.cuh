@@ -5,7 +5,7 @@
  * from 64 on a block has one row. The order of the additions depends on the
  * shape alone: the same input gives the same bits. */
 #pragma once
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "common/launch.cuh"
 
 struct row_add {

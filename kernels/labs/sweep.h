@@ -1,13 +1,13 @@
 /* kernels/labs/sweep.h -- for labs whose sizes hold a parameter: a stride, a
  * size of block, a number of branches. */
 #pragma once
-#include "labs/rung.h"
+#include "common/kernel.h"
 
-typedef void lab_rung_note_fn(const struct lab_call *call,
-                              struct lab_rung_note *out);
+typedef void lab_variant_note_fn(const struct lab_call *call,
+                                 struct lab_variant_note *out);
 
 /* Number `i` of the size that a rung is called with; a call's params are its
- * size (labs/rung.h). */
+ * size (common/kernel.h). */
 static inline int64_t lab_bench_dim(const struct lab_call *call, int i)
 {
     return ((const int64_t *)call->params)[i];

@@ -3,7 +3,7 @@
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 typedef decltype(&cuTensorMapEncodeTiled) lab_tensor_map_fn;
 

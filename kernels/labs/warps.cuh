@@ -21,7 +21,8 @@
             lab_out(call, 0), lab_in(call, 0), call->out[0].count);            \
         return lab_launched(#KERNEL);                                          \
     }                                                                          \
-    void NAME##_note(const struct lab_call *call, struct lab_rung_note *out)   \
+    void NAME##_note(const struct lab_call *call,                              \
+                     struct lab_variant_note *out)                             \
     {                                                                          \
         NOTE<EACH>(call, out);                                                 \
     }

@@ -148,13 +148,13 @@ static enum lab_status read_sizes(struct lab_bench *lab)
 
 /* A name that this backend has not: another's, or nobody's. */
 static enum lab_status no_rung(const struct lab_bench *lab, const char *word,
-                               const struct lab_rung *const *all, int count)
+                               const struct lab_variant *const *all, int count)
 {
     const char *names[LAB_BENCH_RUNGS];
     const struct lab_cuda_module *module = NULL;
     struct lab_str list;
     if (lab->backend->host_memory && !lab_cuda_load(&module)) {
-        const struct lab_rung *r;
+        const struct lab_variant *r;
         const char *op = lab->ladder->name;
         for (int i = 0; (r = module->backend->rung(NULL, op, i)); i++) {
             if (strcmp(r->name, word) == 0)
@@ -180,7 +180,7 @@ static enum lab_status no_rung(const struct lab_bench *lab, const char *word,
 }
 
 static enum lab_status add_rung(struct lab_bench *lab, const char *word,
-                                const struct lab_rung *const *all, int count)
+                                const struct lab_variant *const *all, int count)
 {
     for (int i = 0; i < lab->n_rungs; i++) {
         if (strcmp(lab->rungs[i]->name, word) == 0)
@@ -245,7 +245,7 @@ static void keep_tuned(struct lab_bench *lab)
 
 static enum lab_status read_rungs(struct lab_bench *lab)
 {
-    const struct lab_rung *all[LAB_BENCH_RUNGS];
+    const struct lab_variant *all[LAB_BENCH_RUNGS];
     int count =
         lab_ladder_rungs(lab->backend, lab->ladder, all, LAB_BENCH_RUNGS);
     const char *at = lab->options->variants;

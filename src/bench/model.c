@@ -214,7 +214,7 @@ static void take_unit(struct lab_bench_data *data,
     data->item = ladder->item;
 }
 
-static void describe(struct lab_bench_result *r, const struct lab_rung *rung)
+static void describe(struct lab_bench_result *r, const struct lab_variant *rung)
 {
     r->variant = rung->name;
     r->idea = rung->idea;
@@ -488,7 +488,7 @@ void lab_bench_model_kernel(struct lab_bench_data *data, int set,
 }
 
 void lab_bench_model_state(struct lab_bench_data *data, int set,
-                           const struct lab_rung *rung, const char *size,
+                           const struct lab_variant *rung, const char *size,
                            enum lab_bench_progress state)
 {
     const char *precision = lab_precision_name(rung->precision);
@@ -584,7 +584,7 @@ static void describe_stored(struct lab_bench_result *to,
                             const struct lab_operation *ladder)
 {
     const struct lab_cuda_module *module = NULL;
-    const struct lab_rung *r;
+    const struct lab_variant *r;
     to->library = lab_variant_is_library(to->variant);
     guess_source(to, ladder->name);
     if (lab_cuda_load(&module))

@@ -242,9 +242,10 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
     return lab->observer.result(lab->observer.user, &result);
 }
 
-static const struct lab_rung *resolve(void *user, const struct lab_rung *tuned,
-                                      const struct lab_ladder_size *size,
-                                      struct lab_rung_note *note)
+static const struct lab_variant *resolve(void *user,
+                                         const struct lab_variant *tuned,
+                                         const struct lab_ladder_size *size,
+                                         struct lab_variant_note *note)
 {
     return lab_bench_resolve_tuned(((struct climb *)user)->lab, tuned, size,
                                    note);
@@ -256,7 +257,7 @@ static bool stop(void *user)
     return o->stop && o->stop(o->user);
 }
 
-static void doing(void *user, const struct lab_rung *rung,
+static void doing(void *user, const struct lab_variant *rung,
                   const struct lab_ladder_size *size)
 {
     const struct lab_bench_observer *o = &((struct climb *)user)->lab->observer;

@@ -25,12 +25,12 @@ static void device_of(const struct lab_bench *lab,
 
 /* What the database knows of a tuned rung at a size, as long as this build
  * still has the candidate; else NULL, and `found` says what is known. */
-static const struct lab_rung *kept(struct lab_bench *lab,
-                                   const struct lab_rung *tuned,
-                                   const struct lab_ladder_size *size,
-                                   struct lab_tuned_found *found)
+static const struct lab_variant *kept(struct lab_bench *lab,
+                                      const struct lab_variant *tuned,
+                                      const struct lab_ladder_size *size,
+                                      struct lab_tuned_found *found)
 {
-    const struct lab_rung *candidates[LAB_BENCH_RUNGS];
+    const struct lab_variant *candidates[LAB_BENCH_RUNGS];
     struct lab_ceiling_device device;
     char size_class[CLASS];
     struct lab_tuned_key key = {.device = &device,
@@ -60,7 +60,7 @@ static const struct lab_rung *kept(struct lab_bench *lab,
  * left out. */
 static void suggest_tuning(const struct lab_bench *lab,
                            const struct lab_ladder_size *size,
-                           struct lab_rung_note *note)
+                           struct lab_variant_note *note)
 {
     static const char untuned[] = "not tuned here for this size";
     struct lab_str tune = lab_suggest_command_text(
@@ -72,13 +72,13 @@ static void suggest_tuning(const struct lab_bench *lab,
     lab_str_release(&tune);
 }
 
-const struct lab_rung *
-lab_bench_resolve_tuned(struct lab_bench *lab, const struct lab_rung *tuned,
+const struct lab_variant *
+lab_bench_resolve_tuned(struct lab_bench *lab, const struct lab_variant *tuned,
                         const struct lab_ladder_size *size,
-                        struct lab_rung_note *note)
+                        struct lab_variant_note *note)
 {
     struct lab_tuned_found found;
-    const struct lab_rung *rung = kept(lab, tuned, size, &found);
+    const struct lab_variant *rung = kept(lab, tuned, size, &found);
     if (rung)
         snprintf(note->text, sizeof(note->text),
                  "%s, the fastest of %lld here, measured %s", rung->name,
@@ -91,7 +91,7 @@ lab_bench_resolve_tuned(struct lab_bench *lab, const struct lab_rung *tuned,
 /* ---- what is to be measured ---- */
 
 static enum lab_status print_winner(const struct lab_bench *lab,
-                                    const struct lab_rung *tuned,
+                                    const struct lab_variant *tuned,
                                     const struct lab_ladder_size *size,
                                     const struct lab_tuned_found *found,
                                     bool measured)
@@ -143,7 +143,7 @@ static bool seen_before(const struct lab_bench *lab, int size)
 static enum lab_status note_job(struct lab_bench *lab, int r, int s)
 {
     struct lab_tuned_found found;
-    const struct lab_rung *rung = lab->rungs[r];
+    const struct lab_variant *rung = lab->rungs[r];
     bool there = kept(lab, rung, &lab->sizes[s], &found) != NULL;
     if (there && !lab->options->retune)
         return print_winner(lab, rung, &lab->sizes[s], &found, false);

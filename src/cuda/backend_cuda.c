@@ -375,8 +375,8 @@ static enum lab_status cuda_ceiling(struct lab_backend *be, int ceiling,
     return st ? st : lab_cuda_ceiling(&of(be)->exec, ceiling, out);
 }
 
-static const struct lab_rung *cuda_rung(struct lab_backend *be,
-                                        const char *operation, int i)
+static const struct lab_variant *cuda_rung(struct lab_backend *be,
+                                           const char *operation, int i)
 {
     (void)be;
     return lab_cuda_rung(operation, i);

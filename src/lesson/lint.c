@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "engine/backend.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "base/mem.h"
 #include "engine/data.h"
 
@@ -74,7 +74,7 @@ static size_t add_rungs(struct lab_backend *cpu,
                         const struct lab_cuda_module *gpu, const char *op,
                         const char **names, size_t n)
 {
-    const struct lab_rung *r;
+    const struct lab_variant *r;
     for (int i = 0; n < RUNGS; i++) {
         r = cpu ? lab_backend_rung(cpu, op, i)
                 : gpu->backend->rung(NULL, op, i);

@@ -159,9 +159,9 @@ static void fill_work(struct lab_roofline *r, const struct lab_time_sum *s,
         .launch_ns = r->launch_ns,
         .own_bytes = whole ? bytes_moved(step->rung) : (double)NAN,
         .library = lab_variant_is_library(step->variant),
-        .other_algorithm = lab_rung_has_fewer_flop(step->variant),
-        .one_address =
-            whole && step->rung && lab_rung_has_one_address(step->rung->rung),
+        .other_algorithm = lab_variant_has_fewer_flop(step->variant),
+        .one_address = whole && step->rung &&
+                       lab_variant_has_one_address(step->rung->rung),
         .fusable = lab_variant_can_fuse(step->backend, step->op, step->phase_id,
                                         step->name, step->variant),
     };

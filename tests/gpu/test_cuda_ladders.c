@@ -12,7 +12,7 @@
 #include "split_errors.h"
 
 /* Without `needs` a rung serves every GPU of its capability. */
-static bool may_refuse(const struct lab_rung *rung,
+static bool may_refuse(const struct lab_variant *rung,
                        const struct lab_device_info *info)
 {
     int has = info->compute_major * 10 + info->compute_minor;
@@ -35,7 +35,7 @@ static bool is_wanted(const char *operation)
 
 /* And what a tuned rung chooses from. */
 static int all_rungs(struct lab_backend *be, const struct lab_operation *of,
-                     const struct lab_rung **rungs, int most)
+                     const struct lab_variant **rungs, int most)
 {
     int own = lab_ladder_rungs(be, of, rungs, most);
     int n = own;
@@ -59,7 +59,7 @@ TEST_CASE(every_cuda_rung_is_right)
     }
     lab_backend_info(be, &info);
     for (int i = 0; (of = lab_ladder_at(i)); i++) {
-        const struct lab_rung *rungs[96];
+        const struct lab_variant *rungs[96];
         int n = is_wanted(of->name) ? all_rungs(be, of, rungs, 96) : 0;
         for (int r = 0; r < n; r++) {
             double error = -1;
@@ -109,7 +109,7 @@ TEST_CASE(without_its_barrier_the_stencil_is_wrong)
 {
     struct lab_backend *be = NULL;
     const struct lab_operation *l = NULL;
-    const struct lab_rung *rungs[32];
+    const struct lab_variant *rungs[32];
     struct lab_ladder_size size;
     struct lab_ladder_machine m = {.copy_bytes_s = 1, .flush_bytes = 1 << 20};
     struct seen seen = {0};
@@ -159,8 +159,8 @@ TEST_CASE(notes_have_the_device)
 {
     struct lab_backend *be = NULL;
     const struct lab_operation *conv = NULL;
-    const struct lab_rung *all[64];
-    const struct lab_rung *noted[64];
+    const struct lab_variant *all[64];
+    const struct lab_variant *noted[64];
     struct lab_ladder_machine machine = {.copy_bytes_s = 1e12,
                                          .flush_bytes = 1 << 20};
     struct lab_ladder_size size;

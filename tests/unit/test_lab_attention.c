@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "labs/attention/attention.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "common/number.h"
 
 extern const struct lab_operation lab_operation_attention;

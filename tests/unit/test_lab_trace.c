@@ -37,13 +37,13 @@ static enum lab_status launch_once(void *launch)
 
 enum lab_status __wrap_lab_ladder_launch(struct lab_backend *be,
                                          const struct lab_operation *op,
-                                         const struct lab_rung *rung,
+                                         const struct lab_variant *rung,
                                          const struct lab_ladder_size *size,
                                          uint64_t seed,
                                          lab_ladder_look_fn *look, void *user);
 enum lab_status __wrap_lab_ladder_launch(struct lab_backend *be,
                                          const struct lab_operation *op,
-                                         const struct lab_rung *rung,
+                                         const struct lab_variant *rung,
                                          const struct lab_ladder_size *size,
                                          uint64_t seed,
                                          lab_ladder_look_fn *look, void *user)
@@ -183,7 +183,7 @@ static enum lab_status trace(const char *counters, int stop_at)
 {
     static struct lab_bench lab;
     static struct lab_timed_row rows[ROWS];
-    const struct lab_rung rung = {.name = "naive"};
+    const struct lab_variant rung = {.name = "naive"};
     const struct lab_bench_options options = {.counters = counters};
     memset(&seen, 0, sizeof(seen));
     seen.stop_at = stop_at;

@@ -100,7 +100,7 @@ TEST_CASE(models)
 {
     const struct lab_operation *l = find("transpose");
     struct lab_ladder_size s = size_of(l, "10");
-    struct lab_rung rung = {.model = {.traffic = 4.5}};
+    struct lab_variant rung = {.model = {.traffic = 4.5}};
     struct lab_ladder_machine m = {.copy_bytes_s = 10};
     assert_true(fabs(lab_ladder_model(&m, l, &rung, &s) - 10 / 4.5) < 1e-12);
     rung.model.library = true;
@@ -110,7 +110,7 @@ TEST_CASE(models)
     s = size_of(l, "1000");
     m = (struct lab_ladder_machine){.copy_bytes_s = 1e30,
                                     .info = {.peak_fp32_flops = 800}};
-    rung = (struct lab_rung){
+    rung = (struct lab_variant){
         .model = {
             .tile_m = 32, .tile_n = 32, .accesses = 2, .instructions = 3}};
     assert_true(fabs(lab_ladder_model(&m, l, &rung, &s) - 100) < 1e-9);
@@ -123,7 +123,7 @@ TEST_CASE(every_rung_of_the_cpu_is_right)
     struct lab_backend *be = cpu();
     int checked = 0;
     for (int i = 0; lab_ladder_at(i); i++) {
-        const struct lab_rung *rungs[96];
+        const struct lab_variant *rungs[96];
         int n = lab_ladder_rungs(be, lab_ladder_at(i), rungs, 96);
         assert_true(n >= 1);
         for (int r = 0, own = n; r < own; r++)
@@ -191,7 +191,7 @@ static enum lab_status right(const struct lab_call *call)
     return LAB_OK;
 }
 
-static const struct lab_rung wrong[] = {
+static const struct lab_variant wrong[] = {
     {.name = "forgets", .run = forgets_last},
     {.name = "too_far", .run = goes_too_far},
     {.name = "leaves", .run = leaves_it},
@@ -246,7 +246,7 @@ TEST_CASE(a_slow_reference_is_asked_less)
     static const char *const wide[] = {"1x100000", NULL};
     struct lab_backend *be = cpu();
     struct lab_operation op = *find("softmax");
-    const struct lab_rung *rung = NULL;
+    const struct lab_variant *rung = NULL;
     double error = -1;
     assert_true(lab_ladder_rungs(be, find("softmax"), &rung, 1) >= 1);
     op.element = count_element;
@@ -263,7 +263,7 @@ TEST_CASE(a_slow_reference_is_asked_less)
 
 TEST_CASE(fp64_inputs_do_not_fit_into_fp32)
 {
-    static const struct lab_rung rounds = {
+    static const struct lab_variant rounds = {
         .name = "rounds", .precision = LAB_FP64, .run = rounds_to_float};
     struct lab_backend *be = cpu();
     double error = -1;
@@ -287,8 +287,8 @@ static enum lab_status copies_two_parts(const struct lab_call *call)
 /* 24 bits are more than two fp16 hold: a copy through them has errors. */
 TEST_CASE(fp32_inputs_do_not_fit_into_two_fp16)
 {
-    static const struct lab_rung parts = {.name = "parts",
-                                          .run = copies_two_parts};
+    static const struct lab_variant parts = {.name = "parts",
+                                             .run = copies_two_parts};
     struct lab_backend *be = cpu();
     double error = -1;
     assert_int_equal(
@@ -342,7 +342,7 @@ static bool enough(void *user)
 }
 
 static enum lab_status climb_of(struct lab_backend *be, struct seen *seen,
-                                const struct lab_rung *const *rungs,
+                                const struct lab_variant *const *rungs,
                                 int n_rungs, int n_sizes)
 {
     const struct lab_operation *l = find("saxpy");
@@ -367,27 +367,28 @@ static enum lab_status climb_of(struct lab_backend *be, struct seen *seen,
 
 static enum lab_status climb(struct lab_backend *be, struct seen *seen)
 {
-    static const struct lab_rung good = {.name = "right", .run = right};
-    static const struct lab_rung absent = {
+    static const struct lab_variant good = {.name = "right", .run = right};
+    static const struct lab_variant absent = {
         .name = "absent", .needs = "a unit", .run = refuses};
-    const struct lab_rung *rungs[] = {&good, &wrong[0], &absent, &good};
+    const struct lab_variant *rungs[] = {&good, &wrong[0], &absent, &good};
     return climb_of(be, seen, rungs, 4, 3);
 }
 
 /* The kernel of another precision is not what a rung improves. */
 TEST_CASE(the_first_rung_of_a_precision_gains_over_none)
 {
-    static const struct lab_rung one = {.name = "one", .run = right, .gain = 2};
-    static const struct lab_rung next = {
+    static const struct lab_variant one = {
+        .name = "one", .run = right, .gain = 2};
+    static const struct lab_variant next = {
         .name = "next", .run = right, .gain = 2};
-    static const struct lab_rung other = {
+    static const struct lab_variant other = {
         .name = "other", .run = right, .precision = LAB_TF32, .gain = 2};
-    static const struct lab_rung library = {.name = "library",
-                                            .run = right,
-                                            .precision = LAB_TF32,
-                                            .model.library = true};
+    static const struct lab_variant library = {.name = "library",
+                                               .run = right,
+                                               .precision = LAB_TF32,
+                                               .model.library = true};
     static const struct {
-        const struct lab_rung *rungs[2];
+        const struct lab_variant *rungs[2];
         int n;
         bool gains;
     } cases[] = {{{&one}, 1, false},

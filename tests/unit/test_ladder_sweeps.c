@@ -78,7 +78,8 @@ static enum lab_status skips_rounds(const struct lab_call *call)
 
 TEST_CASE(rounds_that_are_skipped_are_seen)
 {
-    static const struct lab_rung rung = {.name = "skips", .run = skips_rounds};
+    static const struct lab_variant rung = {.name = "skips",
+                                            .run = skips_rounds};
     struct lab_backend *be = NULL;
     double error = -1;
     assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
@@ -92,8 +93,9 @@ TEST_CASE(rounds_that_are_skipped_are_seen)
 TEST_CASE(strides_move_bursts)
 {
     const struct lab_operation *l = find("stride");
-    const struct lab_rung gather = {.name = "gather", .model = {.traffic = 1}};
-    const struct lab_rung whole = {.name = "whole", .model = {.traffic = 2}};
+    const struct lab_variant gather = {.name = "gather",
+                                       .model = {.traffic = 1}};
+    const struct lab_variant whole = {.name = "whole", .model = {.traffic = 2}};
     static const struct {
         const char *size;
         double gather;
@@ -171,7 +173,7 @@ TEST_CASE(what_lacks_a_barrier_is_counted)
 {
     struct lab_backend *be = NULL;
     const struct lab_operation *l = find("stencil");
-    const struct lab_rung *rungs[8];
+    const struct lab_variant *rungs[8];
     struct lab_ladder_size size = size_of(l, "1024");
     struct lab_ladder_machine m = {.copy_bytes_s = NAN, .flush_bytes = 4096};
     struct seen seen = {0};

@@ -141,7 +141,7 @@ static enum lab_status never(const struct lab_call *call)
     return lab_fail(LAB_E_UNSUPPORTED, "not on a Sunday");
 }
 
-static void say(const struct lab_call *call, struct lab_rung_note *out)
+static void say(const struct lab_call *call, struct lab_variant_note *out)
 {
     snprintf(out->text, sizeof(out->text), "n is %lld",
              (long long)call->in[0].count);
@@ -161,7 +161,7 @@ TEST_CASE(every_precision_is_compared)
 {
     struct lab_backend *be = cpu();
     for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
-        const struct lab_rung rung = {
+        const struct lab_variant rung = {
             .name = "right", .run = right, .precision = (enum lab_precision)p};
         double error = -1;
         if (lab_ladder_check(be, &gather, &rung, 5, &error))
@@ -173,7 +173,7 @@ TEST_CASE(every_precision_is_compared)
 
 TEST_CASE(mistakes_are_found)
 {
-    const struct lab_rung wrong[] = {
+    const struct lab_variant wrong[] = {
         {.name = "scratch", .run = past_the_scratch, .precision = LAB_BF16},
         {.name = "second", .run = forgets_the_second}};
     struct lab_backend *be = cpu();
@@ -188,7 +188,7 @@ TEST_CASE(mistakes_are_found)
 TEST_CASE(what_cannot_run_says_why)
 {
     const struct {
-        struct lab_rung rung;
+        struct lab_variant rung;
         const char *why;
     } cases[] = {
         {{.name = "never", .run = right, .prepare = never}, "not on a Sunday"},
@@ -216,7 +216,7 @@ TEST_CASE(what_cannot_run_says_why)
 TEST_CASE(integers_have_to_be_filled)
 {
     struct lab_operation bare = gather;
-    const struct lab_rung rung = {.name = "right", .run = right};
+    const struct lab_variant rung = {.name = "right", .run = right};
     struct lab_backend *be = cpu();
     double error = -1;
     bare.fill = NULL;
@@ -245,8 +245,9 @@ static struct lab_ladder_size size_of(const char *text)
     return s;
 }
 
-static void climb(struct lab_backend *be, const struct lab_rung *const *rungs,
-                  int n, struct seen *seen)
+static void climb(struct lab_backend *be,
+                  const struct lab_variant *const *rungs, int n,
+                  struct seen *seen)
 {
     const struct lab_ladder_size sizes[] = {
         size_of("1001"), size_of("99999999999"), size_of("2000")};
@@ -271,22 +272,22 @@ static void climb(struct lab_backend *be, const struct lab_rung *const *rungs,
  * and at one that all serve. */
 TEST_CASE(rows_carry_it)
 {
-    const struct lab_rung plain = {
+    const struct lab_variant plain = {
         .name = "plain", .run = right, .model = {.item_ns = 6}};
-    const struct lab_rung half = {.name = "half",
-                                  .run = right,
-                                  .precision = LAB_BF16,
-                                  .model = {.item_ns = 2},
-                                  .prepare = fours_only,
-                                  .release = give_back,
-                                  .note = say};
-    const struct lab_rung library = {
+    const struct lab_variant half = {.name = "half",
+                                     .run = right,
+                                     .precision = LAB_BF16,
+                                     .model = {.item_ns = 2},
+                                     .prepare = fours_only,
+                                     .release = give_back,
+                                     .note = say};
+    const struct lab_variant library = {
         .name = "library", .run = right, .model = {.library = true}};
-    const struct lab_rung last = {.name = "last",
-                                  .run = right,
-                                  .precision = LAB_BF16,
-                                  .model = {.item_ns = 1}};
-    const struct lab_rung *const rungs[] = {&plain, &half, &library, &last};
+    const struct lab_variant last = {.name = "last",
+                                     .run = right,
+                                     .precision = LAB_BF16,
+                                     .model = {.item_ns = 1}};
+    const struct lab_variant *const rungs[] = {&plain, &half, &library, &last};
     struct lab_backend *be = cpu();
     struct seen s = {.n = 0};
     prepared = released = 0;
@@ -321,14 +322,15 @@ TEST_CASE(rows_carry_it)
 
 /* ---- stand-ins, launches ---- */
 
-static const struct lab_rung stand_in = {
+static const struct lab_variant stand_in = {
     .name = "4x4", .run = right, .family = "tuned", .model = {.item_ns = 4}};
-static const struct lab_rung wrong_one = {
+static const struct lab_variant wrong_one = {
     .name = "5x5", .run = forgets_the_second, .family = "tuned"};
 
-static const struct lab_rung *stands(void *user, const struct lab_rung *tuned,
-                                     const struct lab_ladder_size *size,
-                                     struct lab_rung_note *note)
+static const struct lab_variant *stands(void *user,
+                                        const struct lab_variant *tuned,
+                                        const struct lab_ladder_size *size,
+                                        struct lab_variant_note *note)
 {
     (void)user;
     assert_true(tuned->tuned);
@@ -340,9 +342,9 @@ static const struct lab_rung *stands(void *user, const struct lab_rung *tuned,
 
 TEST_CASE(a_candidate_stands_for_the_tuned_rung)
 {
-    const struct lab_rung tuned = {
+    const struct lab_variant tuned = {
         .name = "tuned", .run = right, .tuned = true, .model = {.item_ns = 7}};
-    const struct lab_rung *const rungs[] = {&tuned};
+    const struct lab_variant *const rungs[] = {&tuned};
     const struct lab_ladder_size sizes[] = {size_of("8"), size_of("9"),
                                             size_of("10")};
     struct lab_backend *be = cpu();
@@ -396,11 +398,11 @@ static enum lab_status look_twice(void *user, lab_ladder_again_fn *again,
 
 TEST_CASE(a_rung_is_launched_for_a_look)
 {
-    const struct lab_rung rung = {.name = "half",
-                                  .run = right,
-                                  .precision = LAB_FP16,
-                                  .prepare = fours_only,
-                                  .release = give_back};
+    const struct lab_variant rung = {.name = "half",
+                                     .run = right,
+                                     .precision = LAB_FP16,
+                                     .prepare = fours_only,
+                                     .release = give_back};
     struct lab_backend *be = cpu();
     struct lab_ladder_size good = size_of("8");
     struct lab_ladder_size bad = size_of("9");

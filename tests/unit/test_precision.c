@@ -9,7 +9,7 @@
 #include "labs/precision/precision.h"
 #include "split_errors.h"
 
-extern const struct lab_rung lab_cpu_rungs_precision[];
+extern const struct lab_variant lab_cpu_rungs_precision[];
 
 static struct split_errors seen;
 
@@ -62,7 +62,7 @@ TEST_CASE(nan_reaches_the_product)
     uint16_t parts_a[2 * M * PITCH];
     uint16_t parts_b[2 * K * PITCH];
     const uint32_t made_by_cuda = 0x7fffffff;
-    for (const struct lab_rung *r = lab_cpu_rungs_precision; r->name; r++) {
+    for (const struct lab_variant *r = lab_cpu_rungs_precision; r->name; r++) {
         enum lab_dtype half = r->precision == LAB_FP16 ? LAB_F16 : LAB_BFLOAT16;
         const struct lab_view in[2] = {
             {.data = a, .rank = 2, .dim = {M, K}, .count = M * K},

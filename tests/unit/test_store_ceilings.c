@@ -269,16 +269,16 @@ TEST_CASE(the_floor_of_a_device)
 
 TEST_CASE(what_a_rungs_name_says)
 {
-    assert_true(lab_rung_has_fewer_flop("cudnn_fft_tiling"));
-    assert_true(lab_rung_has_fewer_flop("cudnn_winograd_nonfused"));
-    assert_false(lab_rung_has_fewer_flop("cudnn_precomp_gemm"));
-    assert_false(lab_rung_has_fewer_flop(NULL));
-    assert_true(lab_rung_has_all_cores("threads"));
-    assert_false(lab_rung_has_all_cores("openblas"));
-    assert_false(lab_rung_has_all_cores(NULL));
-    assert_true(lab_rung_has_one_address("atomic"));
-    assert_false(lab_rung_has_one_address("tree"));
-    assert_false(lab_rung_has_one_address(NULL));
+    assert_true(lab_variant_has_fewer_flop("cudnn_fft_tiling"));
+    assert_true(lab_variant_has_fewer_flop("cudnn_winograd_nonfused"));
+    assert_false(lab_variant_has_fewer_flop("cudnn_precomp_gemm"));
+    assert_false(lab_variant_has_fewer_flop(NULL));
+    assert_true(lab_variant_has_all_cores("threads"));
+    assert_false(lab_variant_has_all_cores("openblas"));
+    assert_false(lab_variant_has_all_cores(NULL));
+    assert_true(lab_variant_has_one_address("atomic"));
+    assert_false(lab_variant_has_one_address("tree"));
+    assert_false(lab_variant_has_one_address(NULL));
 }
 
 /* Of a run: the largest of its own device's and its lab's, then the others'. */

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <math.h>
 #include "labs/attention/attention.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "common/launch.cuh"
 
 struct attention_size {

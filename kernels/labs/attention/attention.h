@@ -13,7 +13,7 @@
 #include "common/kernel.h"
 #include "labs/operation.h"
 
-struct lab_rung_note;
+struct lab_variant_note;
 
 LAB_C_BEGIN
 /* Launchers: in Q, K, V; out O. Each has a twin with the causal mask. */
@@ -31,12 +31,12 @@ LAB_ATTENTION_RUNG(cudnn)
 /* Memory for the scores (B, H, T, T) of the rungs that write them down. */
 lab_kernel_fn lab_attention_scores_make, lab_attention_scores_free;
 void lab_attention_scores_note(const struct lab_call *call,
-                               struct lab_rung_note *out);
+                               struct lab_variant_note *out);
 /* cuDNN's plan for a size. */
 lab_kernel_fn lab_attention_cudnn_make, lab_attention_causal_cudnn_make,
     lab_attention_cudnn_free;
 void lab_attention_cudnn_note(const struct lab_call *call,
-                              struct lab_rung_note *out);
+                              struct lab_variant_note *out);
 
 /* What operation.c of both needs (reference.c); dim is B, H, T, D. */
 int lab_attention_tensors(const int64_t *dim, enum lab_precision p,
@@ -44,7 +44,7 @@ int lab_attention_tensors(const int64_t *dim, enum lab_precision p,
 double lab_attention_flop(const int64_t *dim);
 double lab_attention_bytes(const int64_t *dim, enum lab_precision p);
 double lab_attention_traffic(const int64_t *dim, enum lab_precision p,
-                             const struct lab_rung_model *model);
+                             const struct lab_kernel_model *model);
 double lab_attention_library_traffic(const int64_t *dim, enum lab_precision p,
                                      const char *rung);
 struct lab_ladder_element

@@ -121,7 +121,7 @@ enum lab_status lab_attention_causal_cpu_online(const struct lab_call *call)
     return all_rows(call, row_online, true);
 }
 
-const struct lab_rung lab_cpu_rungs_attention[] = {
+const struct lab_variant lab_cpu_rungs_attention[] = {
     LAB_ATTENTION_CPU_RUNGS(lab_attention),
     {0},
 };

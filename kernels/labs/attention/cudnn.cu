@@ -167,7 +167,7 @@ enum lab_status lab_attention_causal_cudnn(const struct lab_call *call)
 }
 
 void lab_attention_cudnn_note(const struct lab_call *call,
-                              struct lab_rung_note *out)
+                              struct lab_variant_note *out)
 {
     (void)call;
     out->workspace_bytes = kept.bytes;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "labs/attention/attention.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 int lab_attention_tensors(const int64_t *dim, enum lab_precision p,
                           struct lab_bench_tensor *out)
@@ -37,7 +37,7 @@ double lab_attention_bytes(const int64_t *dim, enum lab_precision p)
  * the scores stand in memory: made by tiles (Q and K read for each), read three
  * times and written by the softmax, read with V for each tile of the result. */
 double lab_attention_traffic(const int64_t *dim, enum lab_precision p,
-                             const struct lab_rung_model *model)
+                             const struct lab_kernel_model *model)
 {
     double each = (double)lab_dtype_bytes(lab_bench_dtype(p));
     double numbers = numbers_of(dim);

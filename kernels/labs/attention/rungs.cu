@@ -2,7 +2,7 @@
  * learner climbs them; rungs.h has the rows. */
 #include "labs/attention/rungs.h"
 
-extern const struct lab_rung lab_cuda_rungs_attention[] = {
+extern const struct lab_variant lab_cuda_rungs_attention[] = {
     LAB_ATTENTION_CUDA_RUNGS(lab_attention, 2, 3),
     {},
 };

@@ -149,7 +149,7 @@ enum lab_status lab_attention_scores_make(const struct lab_call *call)
 }
 
 void lab_attention_scores_note(const struct lab_call *call,
-                               struct lab_rung_note *out)
+                               struct lab_variant_note *out)
 {
     (void)call;
     out->workspace_bytes = kept.bytes;

@@ -3,7 +3,7 @@
  * as many as the mask leaves. */
 #include "labs/attention/rungs.h"
 
-extern const struct lab_rung lab_cuda_rungs_attention_causal[] = {
+extern const struct lab_variant lab_cuda_rungs_attention_causal[] = {
     LAB_ATTENTION_CUDA_RUNGS(lab_attention_causal, 4, 6),
     {},
 };

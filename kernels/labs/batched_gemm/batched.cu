@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "labs/batched_gemm/batched.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "common/launch.cuh"
 
 enum { TILE = 32, SIDE = 16, STREAMS = 8 };
@@ -144,14 +144,14 @@ enum lab_status lab_batched_streams(const struct lab_call *call)
     return lab_launched("batched_gemm");
 }
 
-void lab_batched_note(const struct lab_call *call, struct lab_rung_note *out)
+void lab_batched_note(const struct lab_call *call, struct lab_variant_note *out)
 {
     (void)call;
     snprintf(out->text, sizeof(out->text), "1 launch");
 }
 
 void lab_batched_note_loop(const struct lab_call *call,
-                           struct lab_rung_note *out)
+                           struct lab_variant_note *out)
 {
     snprintf(out->text, sizeof(out->text), "%lld launches",
              static_cast<long long>(call->in[0].dim[0]));

@@ -3,7 +3,7 @@
  * C, as in the lab gemm; the matrices are small and stay in the cache. */
 #include <string.h>
 
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 /* c[0..n) += a b[0..n) */
 static void add_row(float *restrict c, float a, const float *restrict b,
@@ -27,7 +27,7 @@ static enum lab_status batched_rows(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_batched_gemm[] = {
+const struct lab_variant lab_cpu_rungs_batched_gemm[] = {
     {.name = "rows",
      .idea = "one product after the other",
      .run = batched_rows,

@@ -3,7 +3,7 @@
  * and blocks, and what is missing is launching. Four multiply-adds read two
  * numbers of A, the same for half a warp, and two of B. */
 #include "labs/batched_gemm/batched.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define OWN(name_, idea_, run_, ...)                                           \
     {                                                                          \
@@ -18,7 +18,7 @@
         .model = {.library = true}, .note = note_                              \
     }
 
-extern const struct lab_rung lab_cuda_rungs_batched_gemm[] = {
+extern const struct lab_variant lab_cuda_rungs_batched_gemm[] = {
     OWN("looped", "one launch a product", lab_batched_looped,
         .note = lab_batched_note_loop),
     OWN("streams", "the launches on 8 streams", lab_batched_streams,

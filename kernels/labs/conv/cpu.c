@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "labs/conv/conv.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 struct conv {
     struct conv_shape s;
@@ -146,7 +146,7 @@ static enum lab_status conv_im2col(const struct lab_call *call)
         .source = "kernels/labs/conv/cpu.c"                                    \
     }
 
-const struct lab_rung lab_cpu_rungs_conv[] = {
+const struct lab_variant lab_cpu_rungs_conv[] = {
     RUNG("direct", conv_direct, "the definition, an element at a time"),
     RUNG("rows", conv_rows, "a weight times a row of the image"),
     RUNG("im2col", conv_im2col, "the windows laid out, then a product"),

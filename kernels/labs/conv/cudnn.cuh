@@ -3,7 +3,7 @@
 #pragma once
 #include "library/cudnn_entry.cuh"
 #include "labs/conv/conv.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 /* cuDNN's numbers: cudnnConvolutionFwdAlgo_t, cudnnMathType_t. */
 enum {
@@ -56,7 +56,7 @@ enum lab_status conv_way_run(const struct lab_call *call,
 /* The workspace, and where TF32 may be used how far the result is from that of
  * fp32 arithmetic. */
 void conv_way_note(const struct lab_call *call, const struct conv_way &way,
-                   struct lab_rung_note *out);
+                   struct lab_variant_note *out);
 
 template <int ALGORITHM, int MATH = LAB_CUDNN_FMA, int LAYOUT = LAB_CUDNN_NCHW,
           int TYPE = LAB_CUDNN_FLOAT>
@@ -69,7 +69,7 @@ struct conv_rung {
     {
         return conv_way_run(call, {ALGORITHM, MATH, LAYOUT, TYPE});
     }
-    static void note(const struct lab_call *call, struct lab_rung_note *out)
+    static void note(const struct lab_call *call, struct lab_variant_note *out)
     {
         conv_way_note(call, {ALGORITHM, MATH, LAYOUT, TYPE}, out);
     }

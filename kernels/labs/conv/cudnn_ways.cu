@@ -66,7 +66,7 @@ static bool largest(const struct lab_call *call, const float *a, const float *b,
 /* The same in fp32 arithmetic, into the workspace's end, and compared. */
 static void tell_difference(const struct lab_call *call,
                             const struct conv_way &way,
-                            struct lab_rung_note *out)
+                            struct lab_variant_note *out)
 {
     struct conv_way exact = {LAB_CONV_PRECOMP_GEMM, LAB_CUDNN_FMA, way.layout,
                              way.type};
@@ -92,7 +92,7 @@ static void tell_difference(const struct lab_call *call,
 }
 
 void conv_way_note(const struct lab_call *call, const struct conv_way &way,
-                   struct lab_rung_note *out)
+                   struct lab_variant_note *out)
 {
     struct conv_made made;
     if (conv_cudnn_make(call, shape_of(call, way), way, 0, &made))

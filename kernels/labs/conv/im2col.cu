@@ -63,7 +63,7 @@ enum lab_status lab_conv_im2col(const struct lab_call *call)
 }
 
 void lab_conv_im2col_note(const struct lab_call *call,
-                          struct lab_rung_note *out)
+                          struct lab_variant_note *out)
 {
     out->workspace_bytes =
         call->out[1].count * static_cast<int64_t>(sizeof(float));

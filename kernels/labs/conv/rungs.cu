@@ -17,7 +17,7 @@
                   .instructions = instructions_},                              \
     }
 
-extern const struct lab_rung lab_cuda_rungs_conv[] = {
+extern const struct lab_variant lab_cuda_rungs_conv[] = {
     OWN("direct", lab_conv_direct, "a thread for each element of y",
         "direct.cu", 2, 6),
     OWN("tile", lab_conv_tile, "a piece of the image in shared memory",

@@ -56,7 +56,7 @@ enum lab_status lab_conv_turned(const struct lab_call *call)
 }
 
 void lab_conv_turned_note(const struct lab_call *call,
-                          struct lab_rung_note *out)
+                          struct lab_variant_note *out)
 {
     struct conv_made made;
     if (!make(call, conv_shape_of(call), &made))

@@ -2,7 +2,7 @@
  * thread of a CPU: the definition. A window's channels lie side by side in x
  * and in w, so that the innermost loop runs along both. */
 #include "labs/conv/conv.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 static float dot(const float *x, const float *w, int64_t n)
 {
@@ -43,7 +43,7 @@ static enum lab_status conv_direct(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_conv_nhwc[] = {
+const struct lab_variant lab_cpu_rungs_conv_nhwc[] = {
     {.name = "direct",
      .idea = "the definition, channels innermost",
      .run = conv_direct,

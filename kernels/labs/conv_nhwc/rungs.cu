@@ -7,7 +7,7 @@
     CONV_CUDNN(name_, idea_, precision_, LAB_CONV_PRECOMP_GEMM, math_,         \
                LAB_CUDNN_NHWC, type_)
 
-extern const struct lab_rung lab_cuda_rungs_conv_nhwc[] = {
+extern const struct lab_variant lab_cuda_rungs_conv_nhwc[] = {
     {.name = "direct",
      .idea = "a thread for each element of y",
      .run = lab_conv_nhwc_direct,

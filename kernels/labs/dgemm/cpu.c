@@ -3,7 +3,7 @@
  * many doubles as floats, and a line of memory too. */
 #include <string.h>
 
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 /* c[0..n) += a b[0..n) */
 static void add_row(double *restrict c, double a, const double *restrict b,
@@ -28,7 +28,7 @@ static enum lab_status dgemm_rows(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_dgemm[] = {
+const struct lab_variant lab_cpu_rungs_dgemm[] = {
     {.name = "rows",
      .idea = "whole rows of B are added to C",
      .run = dgemm_rows,

@@ -1,9 +1,9 @@
 /* kernels/labs/dgemm/rungs.cu -- the CUDA rungs. No model of the pipes: how many
  * fp64 units a multiprocessor has differs between devices by a factor of 32. */
 #include "labs/dgemm/dgemm.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
-extern const struct lab_rung lab_cuda_rungs_dgemm[] = {
+extern const struct lab_variant lab_cuda_rungs_dgemm[] = {
     {.name = "tile",
      .idea = "tiles of 32 x 32 in shared memory",
      .run = lab_dgemm_tile,

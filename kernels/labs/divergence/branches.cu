@@ -114,7 +114,7 @@ enum lab_status lab_diverge_chosen(const struct lab_call *call)
 }
 
 static void note(const struct lab_call *call, bool diverges,
-                 struct lab_rung_note *out)
+                 struct lab_variant_note *out)
 {
     long long branches = static_cast<long long>(lab_bench_dim(call, 1));
     snprintf(out->text, sizeof(out->text), "%lld path%s a warp",
@@ -122,19 +122,19 @@ static void note(const struct lab_call *call, bool diverges,
 }
 
 void lab_diverge_by_lane_note(const struct lab_call *call,
-                              struct lab_rung_note *out)
+                              struct lab_variant_note *out)
 {
     note(call, true, out);
 }
 
 void lab_diverge_by_warp_note(const struct lab_call *call,
-                              struct lab_rung_note *out)
+                              struct lab_variant_note *out)
 {
     note(call, false, out);
 }
 
 void lab_diverge_chosen_note(const struct lab_call *call,
-                             struct lab_rung_note *out)
+                             struct lab_variant_note *out)
 {
     note(call, false, out);
 }

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "labs/divergence/divergence.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/divergence/cpu.c"
 
@@ -58,7 +58,7 @@ static enum lab_status lanes(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_divergence[] = {
+const struct lab_variant lab_cpu_rungs_divergence[] = {
     {.name = "plain",
      .idea = "one element after the other",
      .run = plain,

@@ -14,6 +14,6 @@ enum {
 
 LAB_C_BEGIN
 lab_kernel_fn lab_diverge_by_lane, lab_diverge_by_warp, lab_diverge_chosen;
-lab_rung_note_fn lab_diverge_by_lane_note, lab_diverge_by_warp_note,
+lab_variant_note_fn lab_diverge_by_lane_note, lab_diverge_by_warp_note,
     lab_diverge_chosen_note;
 LAB_C_END

@@ -1,10 +1,10 @@
 /* kernels/labs/divergence/rungs.cu -- the CUDA rungs. */
 #include "labs/divergence/divergence.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/divergence/branches.cu"
 
-extern const struct lab_rung lab_cuda_rungs_divergence[] = {
+extern const struct lab_variant lab_cuda_rungs_divergence[] = {
     {.name = "by_lane",
      .idea = "neighbouring threads take different branches",
      .run = lab_diverge_by_lane,

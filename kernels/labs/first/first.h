@@ -16,7 +16,7 @@
  * the limit); run needs one that it can. Outputs that are added up begin as
  * the caller leaves them. */
 #pragma once
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 struct lab_first_launch {
     int64_t grid[3]; /* x, y, z; unused ones 1 */
@@ -31,8 +31,8 @@ struct lab_first_limits {
 };
 
 LAB_C_BEGIN
-extern const struct lab_rung lab_cpu_rungs_first[];
-extern const struct lab_rung lab_cuda_rungs_first[]; /* the module's */
+extern const struct lab_variant lab_cpu_rungs_first[];
+extern const struct lab_variant lab_cuda_rungs_first[]; /* the module's */
 
 /* Blocks, or threads of a block. */
 static inline int64_t lab_first_count(const int64_t *dim)

@@ -3,7 +3,7 @@
 
 #define SOURCE "kernels/labs/first/kernels.cu"
 
-extern const struct lab_rung lab_cuda_rungs_first[] = {
+extern const struct lab_variant lab_cuda_rungs_first[] = {
     {.name = "hello",
      .idea = "a line from every thread",
      .run = lab_first_hello,

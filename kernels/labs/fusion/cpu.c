@@ -6,7 +6,7 @@
  * one    one loop. erf is what takes the time here, not memory. */
 #include <math.h>
 
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/fusion/cpu.c"
 
@@ -75,7 +75,7 @@ static enum lab_status cpu_one(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_fusion[] = {
+const struct lab_variant lab_cpu_rungs_fusion[] = {
     {.name = "three",
      .idea = "a loop for each operation, the step between in memory",
      .run = cpu_three,

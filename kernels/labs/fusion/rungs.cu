@@ -3,13 +3,13 @@
  * the sum of two. */
 #include <stdio.h>
 #include "labs/fusion/fusion.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/fusion/fusion.cu"
 
 /* Launches, and bytes that the kernels read and write, as they are written. */
 template <int LAUNCHES, int BYTES>
-static void note(const struct lab_call *call, struct lab_rung_note *out)
+static void note(const struct lab_call *call, struct lab_variant_note *out)
 {
     double mib = static_cast<double>(call->in[0].count) * BYTES / (1 << 20);
     snprintf(out->text, sizeof(out->text), "%d launch%s, %.4g MiB moved",
@@ -18,7 +18,7 @@ static void note(const struct lab_call *call, struct lab_rung_note *out)
     out->workspace_bytes = LAUNCHES > 1 ? call->in[0].count * 4 : 0;
 }
 
-extern const struct lab_rung lab_cuda_rungs_fusion[] = {
+extern const struct lab_variant lab_cuda_rungs_fusion[] = {
     {.name = "three",
      .idea = "a kernel for each operation",
      .run = lab_fusion_three,

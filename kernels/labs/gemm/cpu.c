@@ -11,7 +11,7 @@
  *          the fastest here; until then those of blocked. */
 #include <string.h>
 
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/gemm/cpu.c"
 
@@ -125,7 +125,7 @@ BLOCKS(BLOCK_KERNEL)
      .source = SOURCE,                                                         \
      .family = "tuned"},
 
-const struct lab_rung lab_cpu_rungs_gemm[] = {
+const struct lab_variant lab_cpu_rungs_gemm[] = {
     {.name = "naive",
      .idea = "the definition: rows times columns",
      .run = cpu_gemm_naive,

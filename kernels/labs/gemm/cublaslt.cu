@@ -62,7 +62,7 @@ enum lab_status lab_gemm_cublaslt(const struct lab_call *call)
 }
 
 void lab_gemm_cublaslt_note(const struct lab_call *call,
-                            struct lab_rung_note *out)
+                            struct lab_variant_note *out)
 {
     (void)call;
     out->workspace_bytes = static_cast<int64_t>(choice.workspace_bytes);

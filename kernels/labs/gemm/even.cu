@@ -15,7 +15,7 @@
  * not fit the workspace, nothing is cut. */
 #include <stdio.h>
 #include "labs/gemm/double.cuh"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 typedef gemm_shape<128, 128, 8, 64, 64> SHAPE;
 
@@ -169,7 +169,8 @@ enum lab_status lab_gemm_even(const struct lab_call *call)
     return lab_launched("gemm_shares");
 }
 
-void lab_gemm_even_note(const struct lab_call *call, struct lab_rung_note *out)
+void lab_gemm_even_note(const struct lab_call *call,
+                        struct lab_variant_note *out)
 {
     struct gemm_call g = gemm_of(call);
     struct even_plan p = plan_of(&g, call->exec);

@@ -119,7 +119,7 @@ enum lab_status gemm_operands_queue(const struct lab_call *call,
 }
 
 void lab_gemm_operands_note(const struct lab_call *call,
-                            struct lab_rung_note *out)
+                            struct lab_variant_note *out)
 {
     (void)call;
     out->workspace_bytes = copies.bytes;

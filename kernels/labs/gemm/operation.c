@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_bench_tensor *out)
@@ -21,7 +21,7 @@ static double bytes(const int64_t *dim, enum lab_precision p)
 
 /* The blocked-access model: each tensor is read again for each tile. */
 static double traffic(const int64_t *dim, enum lab_precision p,
-                      const struct lab_rung_model *model)
+                      const struct lab_kernel_model *model)
 {
     double M = (double)dim[0];
     double N = (double)dim[1];

@@ -68,7 +68,7 @@
         .prepare = lab_gemm_cublaslt_prepare, .note = lab_gemm_cublaslt_note   \
     }
 
-extern const struct lab_rung lab_cuda_rungs_gemm[] = {
+extern const struct lab_variant lab_cuda_rungs_gemm[] = {
     {.name = "naive",
      .idea = "a thread for each element",
      .run = lab_gemm_naive,

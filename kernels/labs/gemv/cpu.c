@@ -2,7 +2,7 @@
  *
  * plain  one sum a row: every addition waits for the last.
  * lanes  16 sums a row that do not wait for each other. */
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/gemv/cpu.c"
 
@@ -49,7 +49,7 @@ static enum lab_status gemv_lanes(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_gemv[] = {
+const struct lab_variant lab_cpu_rungs_gemv[] = {
     {.name = "plain",
      .idea = "one sum a row: every addition waits for the last",
      .run = gemv_plain,

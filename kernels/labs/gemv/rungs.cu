@@ -1,7 +1,7 @@
 /* kernels/labs/gemv/rungs.cu -- the CUDA rungs. plain: a piece of 32 bytes for
  * each number of 4, where the caches do not keep it for the next seven. */
 #include "labs/gemv/gemv.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define RUNG(name_, run_, idea_, traffic_)                                     \
     {                                                                          \
@@ -9,7 +9,7 @@
         .source = "kernels/labs/gemv/gemv.cu", .model = {.traffic = traffic_}, \
     }
 
-extern const struct lab_rung lab_cuda_rungs_gemv[] = {
+extern const struct lab_variant lab_cuda_rungs_gemv[] = {
     RUNG("plain", lab_gemv_plain, "a thread a row", 8),
     RUNG("warp", lab_gemv_warp, "a warp a row: whole lines", 1),
     RUNG("fours", lab_gemv_fours, "16 bytes a load, four on their way", 1),

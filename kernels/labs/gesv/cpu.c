@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "labs/lu/lu_cpu.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 /* x becomes the solution; column by column, as the factors lie in memory. */
 static void solve(const double *lu, const int32_t *pivots, int64_t n, double *x)
@@ -38,7 +38,7 @@ static enum lab_status gesv_unblocked(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_gesv[] = {
+const struct lab_variant lab_cpu_rungs_gesv[] = {
     {.name = "unblocked",
      .idea = "the factors of lu, then two triangles",
      .run = gesv_unblocked,

@@ -1,8 +1,8 @@
 /* kernels/labs/gesv/rungs.cu -- the CUDA rungs. */
 #include "labs/gesv/gesv.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
-extern const struct lab_rung lab_cuda_rungs_gesv[] = {
+extern const struct lab_variant lab_cuda_rungs_gesv[] = {
     {.name = "cusolver",
      .idea = "the vendor's library: getrf, then getrs",
      .needs = "cuSOLVER",

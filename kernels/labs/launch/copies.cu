@@ -45,7 +45,7 @@ static enum lab_status launch(const struct lab_call *call, copy_kernel *kernel,
 }
 
 static void note(const struct lab_call *call, copy_kernel *kernel,
-                 struct lab_rung_note *out)
+                 struct lab_variant_note *out)
 {
     lab_bench_say_resident(out, reinterpret_cast<const void *>(kernel),
                            static_cast<int>(lab_bench_dim(call, 1)),
@@ -65,7 +65,7 @@ enum lab_status lab_launch_plain(const struct lab_call *call)
 }
 
 void lab_launch_plain_note(const struct lab_call *call,
-                           struct lab_rung_note *out)
+                           struct lab_variant_note *out)
 {
     note(call, launch_plain, out);
 }
@@ -83,7 +83,7 @@ enum lab_status lab_launch_fours(const struct lab_call *call)
 }
 
 void lab_launch_fours_note(const struct lab_call *call,
-                           struct lab_rung_note *out)
+                           struct lab_variant_note *out)
 {
     note(call, launch_fours, out);
 }

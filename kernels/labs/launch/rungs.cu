@@ -1,10 +1,10 @@
 /* kernels/labs/launch/rungs.cu -- the CUDA rungs. */
 #include "labs/launch/launch.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/launch/copies.cu"
 
-extern const struct lab_rung lab_cuda_rungs_launch[] = {
+extern const struct lab_variant lab_cuda_rungs_launch[] = {
     {.name = "plain",
      .idea = "a thread for each number",
      .run = lab_launch_plain,

@@ -3,12 +3,12 @@
  * writes one for 4: 128 bytes for 8, where no cache helps; block reads three
  * times and welford twice, and each writes once. */
 #include "labs/layer_norm/layer_norm.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define WALKS "kernels/labs/layer_norm/walks.cu"
 #define REGISTERS "kernels/labs/layer_norm/registers.cu"
 
-extern const struct lab_rung lab_cuda_rungs_layer_norm[] = {
+extern const struct lab_variant lab_cuda_rungs_layer_norm[] = {
     {.name = "naive",
      .idea = "a thread for each row, three walks over it",
      .run = lab_layer_norm_naive,

@@ -2,7 +2,7 @@
  *
  * plain    reads along the image, writes C numbers apart.
  * blocked  squares of 16 x 16, one line of memory wide, that stay in the cache. */
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/layout/cpu.c"
 
@@ -44,7 +44,7 @@ static enum lab_status layout_blocked(const struct lab_call *call)
     return turn_all(call, SQUARE);
 }
 
-const struct lab_rung lab_cpu_rungs_layout[] = {
+const struct lab_variant lab_cpu_rungs_layout[] = {
     {.name = "plain",
      .idea = "reads along the image, writes C numbers apart",
      .run = layout_plain,

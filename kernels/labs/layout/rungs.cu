@@ -1,9 +1,9 @@
 /* kernels/labs/layout/rungs.cu -- the CUDA rungs. plain reads 32 bytes for 4 and
  * writes 4: 36 for 8. */
 #include "labs/layout/layout.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
-extern const struct lab_rung lab_cuda_rungs_layout[] = {
+extern const struct lab_variant lab_cuda_rungs_layout[] = {
     {.name = "plain",
      .idea = "a thread for each element of the result",
      .run = lab_layout_plain,

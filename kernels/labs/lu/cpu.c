@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 static int64_t find_pivot(const double *column, int64_t k, int64_t n)
 {
@@ -62,7 +62,7 @@ static enum lab_status lu_unblocked(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_lu[] = {
+const struct lab_variant lab_cpu_rungs_lu[] = {
     {.name = "unblocked",
      .idea = "a column at a time, taken from all to its right",
      .run = lu_unblocked,

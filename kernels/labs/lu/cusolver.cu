@@ -3,7 +3,7 @@
 
 #include "library/cusolver_exec.h"
 #include "labs/lu/lu.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "common/launch.cuh"
 
 enum lab_status lab_lu_cusolver_prepare(const struct lab_call *call)
@@ -35,7 +35,7 @@ enum lab_status lab_lu_cusolver(const struct lab_call *call)
 }
 
 void lab_lu_cusolver_note(const struct lab_call *call,
-                          struct lab_rung_note *out)
+                          struct lab_variant_note *out)
 {
     struct lab_cusolver *s;
     if (!lab_cusolver_start(call->exec, &s))

@@ -7,11 +7,11 @@
 #pragma once
 #include "common/kernel.h"
 
-struct lab_rung_note;
+struct lab_variant_note;
 
 LAB_C_BEGIN
 lab_kernel_fn lab_lu_unblocked, lab_lu_blocked, lab_lu_cusolver,
     lab_lu_cusolver_prepare;
 void lab_lu_cusolver_note(const struct lab_call *call,
-                          struct lab_rung_note *out);
+                          struct lab_variant_note *out);
 LAB_C_END

@@ -1,9 +1,9 @@
 /* kernels/labs/lu/rungs.cu -- the CUDA rungs. No model: what limits a rung is
  * how much of it is products, and how long one panel takes. */
 #include "labs/lu/lu.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
-extern const struct lab_rung lab_cuda_rungs_lu[] = {
+extern const struct lab_variant lab_cuda_rungs_lu[] = {
     {.name = "unblocked",
      .idea = "a column at a time: the update moves all of memory",
      .needs = "cuBLAS",

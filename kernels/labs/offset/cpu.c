@@ -1,7 +1,7 @@
 /* kernels/labs/offset/cpu.c -- reads that begin elsewhere, on one thread of a
  * CPU: the loop that one writes. Its vector loads cross a line of 64 bytes now
  * and then, and hardware takes that nearly for free. */
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 static void copy(float *restrict y, const float *restrict x, int64_t n)
 {
@@ -17,7 +17,7 @@ static enum lab_status plain(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_offset[] = {
+const struct lab_variant lab_cpu_rungs_offset[] = {
     {.name = "plain",
      .idea = "one loop",
      .run = plain,

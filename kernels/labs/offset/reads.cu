@@ -110,7 +110,7 @@ enum lab_status lab_offset_shifted(const struct lab_call *call)
 }
 
 /* Sectors that a warp's loads touch, and those that its numbers fill. */
-static void note(struct lab_rung_note *out, int touched, int filled)
+static void note(struct lab_variant_note *out, int touched, int filled)
 {
     snprintf(out->text, sizeof(out->text),
              "a warp's loads touch %d sectors for the bytes of %d", touched,
@@ -123,7 +123,7 @@ static int offset_of(const struct lab_call *call)
 }
 
 void lab_offset_plain_note(const struct lab_call *call,
-                           struct lab_rung_note *out)
+                           struct lab_variant_note *out)
 {
     note(out, offset_of(call) ? 5 : 4, 4);
 }
@@ -132,7 +132,7 @@ void lab_offset_plain_note(const struct lab_call *call,
  * 16 sectors, or in 17 where the first lies in the second half of one and the
  * last does too. */
 void lab_offset_single_note(const struct lab_call *call,
-                            struct lab_rung_note *out)
+                            struct lab_variant_note *out)
 {
     int touched = 0;
     for (int k = 0; k < 4; k++) {
@@ -145,7 +145,7 @@ void lab_offset_single_note(const struct lab_call *call,
 
 /* One load of 512 bytes, or two where the shift needs the next 16. */
 void lab_offset_shifted_note(const struct lab_call *call,
-                             struct lab_rung_note *out)
+                             struct lab_variant_note *out)
 {
     int offset = offset_of(call);
     int one = offset / 4 ? 17 : 16; /* begins in the middle of a sector */

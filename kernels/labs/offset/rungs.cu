@@ -1,10 +1,10 @@
 /* kernels/labs/offset/rungs.cu -- the CUDA rungs. */
 #include "labs/offset/offset.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/offset/reads.cu"
 
-extern const struct lab_rung lab_cuda_rungs_offset[] = {
+extern const struct lab_variant lab_cuda_rungs_offset[] = {
     {.name = "plain",
      .idea = "a thread for each number",
      .run = lab_offset_plain,

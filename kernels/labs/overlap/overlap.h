@@ -12,6 +12,6 @@ lab_kernel_fn lab_overlap_whole, lab_overlap_streams_2, lab_overlap_streams_4,
     lab_overlap_streams_8;
 lab_kernel_fn lab_overlap_pageable_prepare, lab_overlap_pinned_prepare,
     lab_overlap_release;
-lab_rung_note_fn lab_overlap_whole_note, lab_overlap_note_2, lab_overlap_note_4,
-    lab_overlap_note_8;
+lab_variant_note_fn lab_overlap_whole_note, lab_overlap_note_2,
+    lab_overlap_note_4, lab_overlap_note_8;
 LAB_C_END

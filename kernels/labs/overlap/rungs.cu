@@ -1,10 +1,10 @@
 /* kernels/labs/overlap/rungs.cu -- the CUDA rungs. */
 #include "labs/overlap/overlap.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/overlap/streams.cu"
 
-extern const struct lab_rung lab_cuda_rungs_overlap[] = {
+extern const struct lab_variant lab_cuda_rungs_overlap[] = {
     {.name = "pageable",
      .idea = "one after another, from memory as malloc gives it",
      .run = lab_overlap_whole,

@@ -257,7 +257,7 @@ enum lab_status lab_overlap_streams_8(const struct lab_call *call)
 }
 
 /* What the parts take alone, and what they should take together. */
-static void note(struct lab_rung_note *out, int streams)
+static void note(struct lab_variant_note *out, int streams)
 {
     double sum =
         static_cast<double>(ready.in_ms) + ready.kernel_ms + ready.back_ms;
@@ -272,7 +272,7 @@ static void note(struct lab_rung_note *out, int streams)
 }
 
 #define NOTE(name, streams)                                                    \
-    void name(const struct lab_call *call, struct lab_rung_note *out)          \
+    void name(const struct lab_call *call, struct lab_variant_note *out)       \
     {                                                                          \
         (void)call;                                                            \
         note(out, streams);                                                    \

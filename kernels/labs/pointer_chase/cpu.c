@@ -26,7 +26,7 @@ static enum lab_status plain(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_pointer_chase[] = {
+const struct lab_variant lab_cpu_rungs_pointer_chase[] = {
     {.name = "plain",
      .idea = "each access waits for the one before",
      .run = plain,

@@ -1,10 +1,10 @@
 /* kernels/labs/pointer_chase/rungs.cu -- the CUDA rungs. */
 #include "labs/pointer_chase/chase.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/pointer_chase/chase.cu"
 
-extern const struct lab_rung lab_cuda_rungs_pointer_chase[] = {
+extern const struct lab_variant lab_cuda_rungs_pointer_chase[] = {
     {.name = "l2",
      .idea = "loads that pass L1 by",
      .run = lab_chase_l2,

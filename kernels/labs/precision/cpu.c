@@ -99,7 +99,7 @@ SPLIT(4)
         RUNG(3, PRECISION, "+ A2 B1: the rest of A"),                          \
         RUNG(4, PRECISION, "+ A2 B2: the product of the rests")
 
-const struct lab_rung lab_cpu_rungs_precision[] = {
+const struct lab_variant lab_cpu_rungs_precision[] = {
     {.name = "fp32",
      .idea = "fp32, a sum after the other",
      .run = plain,

@@ -5,7 +5,7 @@
  * about twice the bits. split_1 to split_4 make the first 1 to 4 of these
  * products, with one sum in fp32. */
 #pragma once
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 /* Numbers in a row of a part, in memory: a row starts on 16 bytes. */
 #define LAB_SPLIT_PITCH(cols) (((cols) + 7) / 8 * 8)

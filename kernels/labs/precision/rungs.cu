@@ -19,7 +19,7 @@
         SPLIT(3, PRECISION, 2.0 / 3, "+ A2 B1: the rest of A"),                \
         SPLIT(4, PRECISION, 3.0 / 4, "+ A2 B2: the product of the rests")
 
-extern const struct lab_rung lab_cuda_rungs_precision[] = {
+extern const struct lab_variant lab_cuda_rungs_precision[] = {
     {.name = "fp32",
      .idea = "fp32 throughout: gemm's rung wide",
      .run = lab_gemm_wide,

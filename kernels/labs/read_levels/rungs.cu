@@ -1,10 +1,10 @@
 /* kernels/labs/read_levels/rungs.cu -- the CUDA rungs. */
 #include "labs/read_levels/levels.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/read_levels/reads.cu"
 
-extern const struct lab_rung lab_cuda_rungs_read_levels[] = {
+extern const struct lab_variant lab_cuda_rungs_read_levels[] = {
     {.name = "l2",
      .idea = "loads that pass L1 by",
      .run = lab_levels_l2,

@@ -2,7 +2,7 @@
  *
  * plain adds to one number, and every addition waits for the one before; lanes
  * has 16 sums that do not wait for each other. */
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/reduction/cpu.c"
 
@@ -37,7 +37,7 @@ static enum lab_status cpu_sum_lanes(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_reduction[] = {
+const struct lab_variant lab_cpu_rungs_reduction[] = {
     {.name = "plain",
      .idea = "one sum: every addition waits for the last",
      .run = cpu_sum,

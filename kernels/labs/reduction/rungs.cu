@@ -1,9 +1,9 @@
 /* kernels/labs/reduction/rungs.cu -- the CUDA rungs in the order in which a
  * learner climbs them. */
 #include "labs/reduction/reduction.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
-extern const struct lab_rung lab_cuda_rungs_reduction[] = {
+extern const struct lab_variant lab_cuda_rungs_reduction[] = {
     {.name = "atomic",
      .idea = "every thread adds to one address",
      .run = lab_sum_atomic,

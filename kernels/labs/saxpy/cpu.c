@@ -1,7 +1,7 @@
 /* kernels/labs/saxpy/cpu.c -- y = 2 x + y on one thread of a CPU: the loop that
  * one writes; the compiler makes vector instructions of it, and memory is the
  * limit. */
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "labs/saxpy/saxpy.h"
 
 #define SOURCE "kernels/labs/saxpy/cpu.c"
@@ -18,7 +18,7 @@ static enum lab_status cpu_saxpy(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_saxpy[] = {
+const struct lab_variant lab_cpu_rungs_saxpy[] = {
     {.name = "plain",
      .idea = "one loop",
      .run = cpu_saxpy,

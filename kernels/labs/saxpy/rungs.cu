@@ -1,9 +1,9 @@
 /* kernels/labs/saxpy/rungs.cu -- the CUDA rungs in the order in which a learner
  * climbs them. */
 #include "labs/saxpy/saxpy.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
-extern const struct lab_rung lab_cuda_rungs_saxpy[] = {
+extern const struct lab_variant lab_cuda_rungs_saxpy[] = {
     {.name = "one_block",
      .idea = "one block of 256 threads walks over everything",
      .run = lab_saxpy_one_block,

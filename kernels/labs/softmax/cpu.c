@@ -7,7 +7,7 @@
  *         takes two of them for each number. */
 #include <math.h>
 
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/softmax/cpu.c"
 
@@ -58,7 +58,7 @@ static enum lab_status cpu_online(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_softmax[] = {
+const struct lab_variant lab_cpu_rungs_softmax[] = {
     {.name = "plain",
      .idea = "three walks over a row that is in the cache",
      .run = cpu_plain,

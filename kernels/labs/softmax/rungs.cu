@@ -2,13 +2,13 @@
  * learner climbs them. naive fetches a piece of 32 bytes for 4 three times and
  * writes one for 4: 128 bytes for 8, where no cache helps; block reads three
  * times and online twice, and each writes once. */
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "labs/softmax/softmax.h"
 
 #define WALKS "kernels/labs/softmax/walks.cu"
 #define REGISTERS "kernels/labs/softmax/registers.cu"
 
-extern const struct lab_rung lab_cuda_rungs_softmax[] = {
+extern const struct lab_variant lab_cuda_rungs_softmax[] = {
     {.name = "naive",
      .idea = "a thread for each row, three walks over it",
      .run = lab_softmax_naive,

@@ -8,7 +8,7 @@
  * eights      eight results at a time, added neighbour by neighbour: the same
  *             sums, in an order that the compiler makes vector instructions
  *             of. */
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "labs/stencil/stencil.h"
 
 #define SOURCE "kernels/labs/stencil/cpu.c"
@@ -87,7 +87,7 @@ static enum lab_status eights(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_stencil[] = {
+const struct lab_variant lab_cpu_rungs_stencil[] = {
     {.name = "plain",
      .idea = "seven additions a result",
      .run = plain,

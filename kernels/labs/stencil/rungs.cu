@@ -1,10 +1,10 @@
 /* kernels/labs/stencil/rungs.cu -- the CUDA rungs. */
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "labs/stencil/stencil.h"
 
 #define SOURCE "kernels/labs/stencil/sums.cu"
 
-extern const struct lab_rung lab_cuda_rungs_stencil[] = {
+extern const struct lab_variant lab_cuda_rungs_stencil[] = {
     {.name = "global",
      .idea = "seven loads a result: L1 answers most",
      .run = lab_stencil_global,

@@ -4,7 +4,7 @@
  * plain  the loop that one writes.
  * whole  reads all of x and keeps what is wanted: what the hardware does anyway
  *        up to S = 16, and far too much beyond. */
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/stride/cpu.c"
 
@@ -38,7 +38,7 @@ static enum lab_status whole(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_stride[] = {
+const struct lab_variant lab_cpu_rungs_stride[] = {
     {.name = "plain",
      .idea = "one loop, S numbers apart",
      .run = plain,

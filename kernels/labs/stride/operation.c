@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 /* Bytes that DRAM gives at once: two sectors of a GPU, a line of a CPU. */
 enum { BURST = 64 };
@@ -27,7 +27,7 @@ static int tensors(const int64_t *dim, enum lab_precision p,
 /* A burst for each number that is wanted, or for those that share one. A rung
  * that reads all of x says so by a traffic of 2. */
 static double traffic(const int64_t *dim, enum lab_precision p,
-                      const struct lab_rung_model *model)
+                      const struct lab_kernel_model *model)
 {
     double one = (double)lab_dtype_bytes(lab_bench_dtype(p));
     double apart = one * (double)dim[1];

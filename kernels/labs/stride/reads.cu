@@ -110,7 +110,7 @@ enum lab_status lab_stride_whole(const struct lab_call *call)
 }
 
 /* Numbers of 4 bytes in sectors of 32. */
-void lab_stride_note(const struct lab_call *call, struct lab_rung_note *out)
+void lab_stride_note(const struct lab_call *call, struct lab_variant_note *out)
 {
     int64_t stride = call->in[0].count / call->out[0].count;
     snprintf(out->text, sizeof(out->text),

@@ -1,11 +1,11 @@
 /* kernels/labs/stride/rungs.cu -- the CUDA rungs; a traffic of 2 says that all
  * of x is read (operation.c). */
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "labs/stride/stride.h"
 
 #define SOURCE "kernels/labs/stride/reads.cu"
 
-extern const struct lab_rung lab_cuda_rungs_stride[] = {
+extern const struct lab_variant lab_cuda_rungs_stride[] = {
     {.name = "plain",
      .idea = "a thread for each result",
      .run = lab_stride_plain,

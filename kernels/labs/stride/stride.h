@@ -5,5 +5,5 @@
 
 LAB_C_BEGIN
 lab_kernel_fn lab_stride_plain, lab_stride_several, lab_stride_whole;
-lab_rung_note_fn lab_stride_note;
+lab_variant_note_fn lab_stride_note;
 LAB_C_END

@@ -3,7 +3,7 @@
  * plain reads rows and writes columns: a line of 64 bytes is fetched and
  * written for 4, 132 bytes for 8. blocked turns squares of 16 x 16, one line of
  * memory wide, that stay in the cache. */
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/transpose/cpu.c"
 
@@ -42,7 +42,7 @@ static enum lab_status cpu_transpose_blocked(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_transpose[] = {
+const struct lab_variant lab_cpu_rungs_transpose[] = {
     {.name = "plain",
      .idea = "reads along rows, writes down columns",
      .run = cpu_transpose,

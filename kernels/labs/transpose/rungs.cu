@@ -2,9 +2,9 @@
  * learner climbs them. plain writes 32 bytes for 4 and reads 4: 36 bytes for 8.
  */
 #include "labs/transpose/transpose.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
-extern const struct lab_rung lab_cuda_rungs_transpose[] = {
+extern const struct lab_variant lab_cuda_rungs_transpose[] = {
     {.name = "plain",
      .idea = "reads along rows, writes down columns",
      .run = lab_transpose_plain,

@@ -1,7 +1,7 @@
 /* kernels/labs/vector_add/cpu.c -- C = A + B on one thread of a CPU: the loop
  * that one writes; the compiler makes vector instructions of it, and memory is
  * the limit. */
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/labs/vector_add/cpu.c"
 
@@ -19,7 +19,7 @@ static enum lab_status cpu_add(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_vector_add[] = {
+const struct lab_variant lab_cpu_rungs_vector_add[] = {
     {.name = "plain",
      .idea = "one loop",
      .run = cpu_add,

@@ -1,9 +1,9 @@
 /* kernels/labs/vector_add/rungs.cu -- the CUDA rungs in the order in which a
  * learner climbs them. */
 #include "labs/vector_add/vector_add.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
-extern const struct lab_rung lab_cuda_rungs_vector_add[] = {
+extern const struct lab_variant lab_cuda_rungs_vector_add[] = {
     {.name = "plain",
      .idea = "a thread for each element",
      .run = lab_add_plain,

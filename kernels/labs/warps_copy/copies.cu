@@ -33,7 +33,7 @@ static __global__ void warps_copy(float *y, const float *x, int64_t n)
 }
 
 template <int EACH>
-static void note(const struct lab_call *call, struct lab_rung_note *out)
+static void note(const struct lab_call *call, struct lab_variant_note *out)
 {
     long long warps = static_cast<long long>(lab_bench_dim(call, 1));
     snprintf(out->text, sizeof(out->text),

@@ -1,7 +1,7 @@
 /* kernels/labs/warps_copy/cpu.c -- a copy on one thread of a CPU, which has no
  * warps: it finds its parallelism ahead in the one program, and the number of
  * warps in the size means nothing to it. */
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 static void copy(float *restrict y, const float *restrict x, int64_t n)
 {
@@ -15,7 +15,7 @@ static enum lab_status plain(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_rung lab_cpu_rungs_warps_copy[] = {
+const struct lab_variant lab_cpu_rungs_warps_copy[] = {
     {.name = "plain",
      .idea = "one loop; a CPU has no warps",
      .run = plain,

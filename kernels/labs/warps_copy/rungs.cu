@@ -1,10 +1,10 @@
 /* kernels/labs/warps_copy/rungs.cu -- the CUDA rungs. */
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "labs/warps_copy/warps_copy.h"
 
 #define SOURCE "kernels/labs/warps_copy/copies.cu"
 
-extern const struct lab_rung lab_cuda_rungs_warps_copy[] = {
+extern const struct lab_variant lab_cuda_rungs_warps_copy[] = {
     {.name = "one",
      .idea = "one load of 4 bytes a thread at a time",
      .run = lab_warps_copy_one,

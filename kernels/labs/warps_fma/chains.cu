@@ -41,7 +41,7 @@ static __global__ void warps_fma(float *y, const float *x, int64_t n)
 }
 
 template <int EACH>
-static void note(const struct lab_call *call, struct lab_rung_note *out)
+static void note(const struct lab_call *call, struct lab_variant_note *out)
 {
     double chains = static_cast<double>(lab_bench_dim(call, 1)) * EACH / 4;
     snprintf(out->text, sizeof(out->text), "%.4g chains a scheduler", chains);

@@ -1,10 +1,10 @@
 /* kernels/labs/warps_fma/rungs.cu -- the CUDA rungs. */
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "labs/warps_fma/warps_fma.h"
 
 #define SOURCE "kernels/labs/warps_fma/chains.cu"
 
-extern const struct lab_rung lab_cuda_rungs_warps_fma[] = {
+extern const struct lab_variant lab_cuda_rungs_warps_fma[] = {
     {.name = "one",
      .idea = "one chain a thread: each step waits four cycles",
      .run = lab_warps_fma_one,

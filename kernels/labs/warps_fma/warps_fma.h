@@ -11,6 +11,6 @@ LAB_C_BEGIN
 lab_kernel_fn lab_warps_fma_one, lab_warps_fma_two, lab_warps_fma_four;
 lab_kernel_fn lab_warps_fma_one_prepare, lab_warps_fma_two_prepare,
     lab_warps_fma_four_prepare;
-lab_rung_note_fn lab_warps_fma_one_note, lab_warps_fma_two_note,
+lab_variant_note_fn lab_warps_fma_one_note, lab_warps_fma_two_note,
     lab_warps_fma_four_note;
 LAB_C_END

@@ -74,7 +74,7 @@ bool lab_demo_is(const char *name)
 
 enum lab_status lab_demo_list(bool json)
 {
-    const struct lab_rung *first;
+    const struct lab_variant *first;
     enum lab_status st = LAB_OK;
     for (int i = 0; !st && (first = lab_cpu_rung("first", i)); i++) {
         if (!json) {

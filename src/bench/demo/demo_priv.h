@@ -9,7 +9,7 @@ struct lab_demo {
     const char *symbol; /* as the source has it */
     struct lab_backend *backend;
     struct lab_device_info info;
-    const struct lab_rung *rung;
+    const struct lab_variant *rung;
     struct lab_first_launch launch;
     int grid_rank; /* numbers that were written */
     int block_rank;

@@ -216,11 +216,11 @@ static bool stop(void *user)
 /* The libraries, and on a GPU our last variants, the last first. */
 static void choose(struct lab_bench *lab, int machine)
 {
-    const struct lab_rung *chosen[LAB_BENCH_RUNGS];
+    const struct lab_variant *chosen[LAB_BENCH_RUNGS];
     int own = 0;
     int n = 0;
     for (int i = lab->n_rungs - 1; i >= 0; i--) {
-        const struct lab_rung *r = lab->rungs[i];
+        const struct lab_variant *r = lab->rungs[i];
         if (!r->tuned && (r->model.library || (machine == GPU && own++ < OWN)))
             chosen[n++] = r;
     }

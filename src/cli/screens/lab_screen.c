@@ -236,7 +236,7 @@ static int size_index(const struct lab_bench_data *data, int set,
     return -1;
 }
 
-static void doing(void *user, const struct lab_rung *rung,
+static void doing(void *user, const struct lab_variant *rung,
                   const struct lab_ladder_size *size)
 {
     struct climbing *w = user;

@@ -215,8 +215,8 @@ int lab_backend_variant_names(struct lab_backend *be, enum lab_dtype real,
     return n;
 }
 
-const struct lab_rung *lab_backend_rung(struct lab_backend *be,
-                                        const char *operation, int i)
+const struct lab_variant *lab_backend_rung(struct lab_backend *be,
+                                           const char *operation, int i)
 {
     return be->ops->rung ? be->ops->rung(be, operation, i) : NULL;
 }

@@ -232,9 +232,9 @@ size_t lab_ladder_host_memory(const struct lab_operation *l,
 /* ---- rungs and models ---- */
 
 int lab_ladder_rungs(struct lab_backend *be, const struct lab_operation *l,
-                     const struct lab_rung **out, int max)
+                     const struct lab_variant **out, int max)
 {
-    const struct lab_rung *rung;
+    const struct lab_variant *rung;
     int n = 0;
     for (int i = 0; n < max && (rung = lab_backend_rung(be, l->name, i)); i++) {
         if (!rung->family)
@@ -244,10 +244,10 @@ int lab_ladder_rungs(struct lab_backend *be, const struct lab_operation *l,
 }
 
 int lab_ladder_candidates(struct lab_backend *be, const struct lab_operation *l,
-                          const struct lab_rung *tuned,
-                          const struct lab_rung **out, int max)
+                          const struct lab_variant *tuned,
+                          const struct lab_variant **out, int max)
 {
-    const struct lab_rung *rung;
+    const struct lab_variant *rung;
     int n = 0;
     for (int i = 0; n < max && (rung = lab_backend_rung(be, l->name, i)); i++) {
         if (rung->family && strcmp(rung->family, tuned->name) == 0 &&
@@ -268,10 +268,10 @@ void lab_ladder_size_class(const struct lab_operation *l,
 }
 
 double lab_ladder_traffic(const struct lab_operation *l,
-                          const struct lab_rung *rung,
+                          const struct lab_variant *rung,
                           const struct lab_ladder_size *s)
 {
-    const struct lab_rung_model *m = &rung->model;
+    const struct lab_kernel_model *m = &rung->model;
     if (m->library)
         return l->library_traffic
                    ? l->library_traffic(s->dim, rung->precision, rung->name)
@@ -287,9 +287,9 @@ double lab_ladder_traffic(const struct lab_operation *l,
  * counted from the peak of the data sheet: 4 * 32 * 2 operations each. Without
  * counted pipes the arithmetic is bounded by the product that was measured. */
 static double busy_seconds(const struct lab_ladder_machine *m,
-                           const struct lab_rung *rung, double flop)
+                           const struct lab_variant *rung, double flop)
 {
-    const struct lab_rung_model *model = &rung->model;
+    const struct lab_kernel_model *model = &rung->model;
     if (model->accesses == 0) {
         double best = m->flops[rung->precision];
         return best > 0 ? flop / best : 0;
@@ -302,10 +302,10 @@ static double busy_seconds(const struct lab_ladder_machine *m,
 
 double lab_ladder_model(const struct lab_ladder_machine *m,
                         const struct lab_operation *l,
-                        const struct lab_rung *rung,
+                        const struct lab_variant *rung,
                         const struct lab_ladder_size *s)
 {
-    const struct lab_rung_model *model = &rung->model;
+    const struct lab_kernel_model *model = &rung->model;
     double needed = l->bytes(s->dim, rung->precision);
     double traffic = lab_ladder_traffic(l, rung, s);
     if (l->unit == LAB_UNIT_TIME)

@@ -14,7 +14,7 @@ enum { FLUSH_PIECES = 8, WARM_UP = 3 };
 
 /* What the device lacks for a rung, before anything of it is called. */
 static enum lab_status check_capability(const struct lab_device_info *info,
-                                        const struct lab_rung *rung)
+                                        const struct lab_variant *rung)
 {
     int major = rung->capability / 10;
     int minor = rung->capability % 10;
@@ -37,7 +37,8 @@ static enum lab_status check_capability(const struct lab_device_info *info,
 }
 
 static enum lab_status check_tensors(struct lab_ladder_tensors *t,
-                                     const struct lab_rung *rung, double *error)
+                                     const struct lab_variant *rung,
+                                     double *error)
 {
     enum lab_status st = lab_ladder_tensors_fill(t);
     if (!st)
@@ -53,7 +54,7 @@ static enum lab_status check_tensors(struct lab_ladder_tensors *t,
 
 static enum lab_status check_size(struct lab_backend *be,
                                   const struct lab_operation *l,
-                                  const struct lab_rung *rung,
+                                  const struct lab_variant *rung,
                                   struct lab_ladder_numbers *n,
                                   const char *text, double *worst)
 {
@@ -74,7 +75,7 @@ static enum lab_status check_size(struct lab_backend *be,
 /* A size that the rung refuses is left out, as long as it serves another. */
 static enum lab_status check_rung(struct lab_backend *be,
                                   const struct lab_operation *l,
-                                  const struct lab_rung *rung,
+                                  const struct lab_variant *rung,
                                   struct lab_ladder_numbers *n, double *error)
 {
     struct lab_device_info info;
@@ -105,7 +106,7 @@ static enum lab_status check_rung(struct lab_backend *be,
 
 enum lab_status lab_ladder_check(struct lab_backend *be,
                                  const struct lab_operation *l,
-                                 const struct lab_rung *rung, uint64_t seed,
+                                 const struct lab_variant *rung, uint64_t seed,
                                  double *error)
 {
     struct lab_ladder_numbers n;
@@ -130,7 +131,7 @@ struct climb {
     char (*reasons)[LAB_LADDER_TEXT];
 };
 
-static void tell(const struct lab_ladder_run *c, const struct lab_rung *rung,
+static void tell(const struct lab_ladder_run *c, const struct lab_variant *rung,
                  const struct lab_ladder_size *size)
 {
     if (c->doing)
@@ -160,7 +161,7 @@ static enum lab_status flush(const struct climb *w)
 /* One repeat. On a GPU the copies are still running when the kernel is queued,
  * so that the time between the two events holds no waiting for the host. */
 static enum lab_status time_once(struct climb *w, struct lab_ladder_tensors *t,
-                                 const struct lab_rung *rung, double *out)
+                                 const struct lab_variant *rung, double *out)
 {
     struct lab_backend *be = w->c->backend;
     int64_t ns = 0;
@@ -340,7 +341,7 @@ static enum lab_status find_stand_in(struct climb *w,
     const struct lab_ladder_run *c = w->c;
     if (!row->rung->tuned || !c->stands)
         return LAB_OK;
-    const struct lab_rung *found =
+    const struct lab_variant *found =
         c->stands(c->user, row->rung, &row->size, &row->note);
     if (!found)
         return LAB_OK;

@@ -3,7 +3,7 @@
 
 struct launch {
     struct lab_ladder_tensors t;
-    const struct lab_rung *rung;
+    const struct lab_variant *rung;
 };
 
 static enum lab_status run_again(void *launch)
@@ -33,7 +33,7 @@ static enum lab_status with_tensors(struct launch *l, lab_ladder_look_fn *look,
 
 enum lab_status lab_ladder_launch(struct lab_backend *be,
                                   const struct lab_operation *op,
-                                  const struct lab_rung *rung,
+                                  const struct lab_variant *rung,
                                   const struct lab_ladder_size *size,
                                   uint64_t seed, lab_ladder_look_fn *look,
                                   void *user)

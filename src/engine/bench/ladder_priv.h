@@ -73,12 +73,12 @@ enum lab_status lab_ladder_tensors_fill(struct lab_ladder_tensors *t);
 /* What a launcher is called with. */
 struct lab_call lab_ladder_tensors_call(const struct lab_ladder_tensors *t);
 enum lab_status lab_ladder_tensors_run(struct lab_ladder_tensors *t,
-                                       const struct lab_rung *rung);
+                                       const struct lab_variant *rung);
 enum lab_status lab_ladder_tensors_prepare(struct lab_ladder_tensors *t,
-                                           const struct lab_rung *rung);
+                                           const struct lab_variant *rung);
 /* Gives back what `prepare` made. */
 void lab_ladder_tensors_done(struct lab_ladder_tensors *t,
-                             const struct lab_rung *rung);
+                             const struct lab_variant *rung);
 /* Compares the results with the reference: all elements of a small one, 64 of a
  * large one; and looks whether the guards still stand. */
 enum lab_status lab_ladder_tensors_compare(struct lab_ladder_tensors *t,

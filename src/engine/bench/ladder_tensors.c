@@ -289,19 +289,19 @@ static enum lab_status run_as(struct lab_ladder_tensors *t, const char *name,
 }
 
 enum lab_status lab_ladder_tensors_run(struct lab_ladder_tensors *t,
-                                       const struct lab_rung *rung)
+                                       const struct lab_variant *rung)
 {
     return run_as(t, rung->name, rung->run);
 }
 
 enum lab_status lab_ladder_tensors_prepare(struct lab_ladder_tensors *t,
-                                           const struct lab_rung *rung)
+                                           const struct lab_variant *rung)
 {
     return rung->prepare ? run_as(t, rung->name, rung->prepare) : LAB_OK;
 }
 
 void lab_ladder_tensors_done(struct lab_ladder_tensors *t,
-                             const struct lab_rung *rung)
+                             const struct lab_variant *rung)
 {
     if (rung->prepare && rung->release) {
         (void)lab_backend_sync(t->be);

@@ -29,7 +29,7 @@ static void count_wrong(const struct lab_ladder_tensors *t, const void *host,
     }
 }
 
-static enum lab_status say_found(const struct lab_rung *rung,
+static enum lab_status say_found(const struct lab_variant *rung,
                                  const struct found *f, int64_t count)
 {
     if (f->wrong == 0)

@@ -85,7 +85,7 @@ static enum lab_status read_ladder(struct lab_front *f,
     for (; n < MOST && lab_ladder_at((int)n); n++)
         names[n] = lab_ladder_at((int)n)->name;
     size_t ladders = n;
-    const struct lab_rung *first;
+    const struct lab_variant *first;
     for (int i = 0; n < MOST && (first = lab_cpu_rung("first", i)); i++)
         names[n++] = first->name;
     enum lab_status st = lab_y_choice(f->r, node, "lab", names, n, &which);

@@ -190,18 +190,18 @@ bool lab_bench_name_is(const struct lab_bench_name *a,
 }
 
 /* cuDNN's words for its algorithms, which its variants and rungs bear. */
-bool lab_rung_has_fewer_flop(const char *rung)
+bool lab_variant_has_fewer_flop(const char *rung)
 {
     return rung && (strstr(rung, "winograd") || strstr(rung, "_fft"));
 }
 
 /* OpenBLAS on all of them. */
-bool lab_rung_has_all_cores(const char *rung)
+bool lab_variant_has_all_cores(const char *rung)
 {
     return rung && strcmp(rung, "threads") == 0;
 }
 
-bool lab_rung_has_one_address(const char *rung)
+bool lab_variant_has_one_address(const char *rung)
 {
     return rung && strcmp(rung, "atomic") == 0;
 }

@@ -241,8 +241,8 @@ static enum lab_status raise_by_rungs(struct lab_database *db,
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         struct lab_columns c = {stmt, 0};
         const char *rung = lab_column_text(&c);
-        if (!rung || lab_rung_has_fewer_flop(rung) ||
-            lab_rung_has_all_cores(rung))
+        if (!rung || lab_variant_has_fewer_flop(rung) ||
+            lab_variant_has_all_cores(rung))
             continue;
         double rate = lab_column_real(&c);
         int64_t run = lab_column_int(&c);

@@ -62,15 +62,15 @@ enum {
 
 /* A result that was timed, to be traced afterwards. */
 struct lab_timed_row {
-    const struct lab_rung *rung;
-    const struct lab_rung *ran;
+    const struct lab_variant *rung;
+    const struct lab_variant *ran;
     int size; /* of lab->sizes */
     int64_t place;
 };
 
 /* A tuned variant at a size. */
 struct lab_tune_job {
-    const struct lab_rung *rung;
+    const struct lab_variant *rung;
     int size; /* of lab->sizes */
 };
 
@@ -83,7 +83,7 @@ struct lab_bench_observer {
     /* Shall it stop? Asked between two launches. */
     bool (*stop)(void *user);
     /* What comes next: a check (size NULL), or times at a size. */
-    void (*doing)(void *user, const struct lab_rung *rung,
+    void (*doing)(void *user, const struct lab_variant *rung,
                   const struct lab_ladder_size *size);
     /* Each result, already stored; another status than LAB_OK ends the run. */
     lab_bench_take_fn *result;
@@ -104,7 +104,7 @@ struct lab_bench {
     struct lab_ladder_machine machine;
     struct lab_ladder_size sizes[LAB_BENCH_SIZES];
     int n_sizes;
-    const struct lab_rung *rungs[LAB_BENCH_RUNGS];
+    const struct lab_variant *rungs[LAB_BENCH_RUNGS];
     int n_rungs;
     struct lab_prediction predictions[LAB_BENCH_PREDICTIONS];
     int n_predictions;
@@ -222,10 +222,10 @@ enum lab_status lab_bench_tune_kept(struct lab_bench *lab);
 /* Measures the candidates of what was noted, and keeps the fastest. */
 enum lab_status lab_bench_tune(struct lab_bench *lab);
 /* The kept winner of a tuned variant at a size, or NULL, with a note. */
-const struct lab_rung *
-lab_bench_resolve_tuned(struct lab_bench *lab, const struct lab_rung *tuned,
+const struct lab_variant *
+lab_bench_resolve_tuned(struct lab_bench *lab, const struct lab_variant *tuned,
                         const struct lab_ladder_size *size,
-                        struct lab_rung_note *note);
+                        struct lab_variant_note *note);
 
 /* ---- print.c ---- */
 

@@ -153,7 +153,7 @@ void lab_bench_model_kernel(struct lab_bench_data *data, int set,
                             const struct lab_counters *counters);
 /* What is being checked (`size` NULL: at every size) or timed. */
 void lab_bench_model_state(struct lab_bench_data *data, int set,
-                           const struct lab_rung *rung, const char *size,
+                           const struct lab_variant *rung, const char *size,
                            enum lab_bench_progress state);
 /* The predictions of a set's results, anew. */
 void lab_bench_model_predict(struct lab_bench_data *data, int set,

@@ -147,8 +147,8 @@ static void cpu_info(struct lab_backend *be, struct lab_device_info *out)
 }
 
 /* An operation's own rungs, then OpenBLAS's. */
-static const struct lab_rung *cpu_rung(struct lab_backend *be,
-                                       const char *operation, int i)
+static const struct lab_variant *cpu_rung(struct lab_backend *be,
+                                          const char *operation, int i)
 {
     int own = 0;
     (void)be;

@@ -6,7 +6,7 @@
 #include "blas_labs.h"
 #include "blas_priv.h"
 #include "cpu_sets.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 #include "labs/saxpy/saxpy.h"
 
 #define SOURCE "src/engine/backend/cpu/blas_rungs.c"
@@ -58,7 +58,7 @@ enum lab_status lab_blas_gemm(const struct lab_call *call)
 
 static const struct {
     const char *operation;
-    struct lab_rung rung;
+    struct lab_variant rung;
 } rungs[] = {
     {"saxpy", BLAS_RUNG(blas_saxpy)},
     {"transpose", BLAS_RUNG(blas_transpose)},
@@ -81,7 +81,7 @@ static const struct {
                        lab_lapack_gesv, LAB_FP64)},
 };
 
-const struct lab_rung *lab_blas_rung(const char *operation, int i)
+const struct lab_variant *lab_blas_rung(const char *operation, int i)
 {
     for (size_t r = 0; r < sizeof(rungs) / sizeof(rungs[0]); r++) {
         if (strcmp(rungs[r].operation, operation) == 0 && i-- == 0)

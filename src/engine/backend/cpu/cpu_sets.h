@@ -6,7 +6,6 @@
  * other. */
 #pragma once
 #include "common/kernel.h"
-#include "labs/rung.h"
 
 LAB_C_BEGIN
 /* OpenBLAS: linked in, always there. */
@@ -14,7 +13,7 @@ extern const struct lab_kernel_set lab_blas_sets[];
 extern const int lab_blas_set_count;
 
 /* blas_rungs.c */
-const struct lab_rung *lab_blas_rung(const char *operation, int i);
+const struct lab_variant *lab_blas_rung(const char *operation, int i);
 
 /* oneDNN: opens the module lapenna-lab-onednn.so at the first call (libdnnl
  * is 40 MB: slow from a cold disk) and remembers the answer. The tables live

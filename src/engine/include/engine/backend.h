@@ -14,7 +14,7 @@
 #include "engine/conv_calls.h"
 #include "common/kernel.h"
 
-enum { LAB_BACKEND_ABI = 7, LAB_DEVICE_TEXT = 96 };
+enum { LAB_BACKEND_ABI = 8, LAB_DEVICE_TEXT = 96 };
 
 /* What is known of the device. Unknown numbers are 0 in this struct alone,
  * because it crosses a module edge; the wrappers' users show n/a for 0. */
@@ -64,7 +64,7 @@ struct lab_ceiling_times {
     int64_t size; /* struct lab_ceiling_result's */
 };
 
-struct lab_rung;    /* kernels/labs/rung.h */
+struct lab_variant; /* kernels/common/kernel.h */
 struct lab_backend; /* private state embeds `struct lab_backend` first */
 
 struct lab_graph_ops; /* engine/backend_graph.h */
@@ -104,8 +104,8 @@ struct lab_backend_ops {
                                struct lab_ceiling_times *out);
     /* Optional: rung `i` of an operation (engine/ladder.h) in their order; NULL
      * past the last. `be` may be NULL. */
-    const struct lab_rung *(*rung)(struct lab_backend *be,
-                                   const char *operation, int i);
+    const struct lab_variant *(*rung)(struct lab_backend *be,
+                                      const char *operation, int i);
 };
 
 struct lab_backend {
@@ -160,8 +160,8 @@ enum lab_status lab_backend_time_begin(struct lab_backend *be);
 enum lab_status lab_backend_time_end(struct lab_backend *be, int64_t *ns);
 void lab_backend_info(struct lab_backend *be, struct lab_device_info *out);
 /* Rung `i` of an operation ("gemm"), NULL past the last. */
-const struct lab_rung *lab_backend_rung(struct lab_backend *be,
-                                        const char *operation, int i);
+const struct lab_variant *lab_backend_rung(struct lab_backend *be,
+                                           const char *operation, int i);
 /* Runs every variant of every op on small odd shapes, once in the process, and
  * compares it with the reference in double (verify/variant_check.c). One that
  * is off by more than 1e-5 * (1 + max|ref|), or fails, is not offered again,

@@ -1,7 +1,7 @@
 /* engine/ladder.h -- one operation in several ways, checked and then timed.
  *
  * A ladder is an operation (kernels/labs/operation.h), a rung one kernel of it
- * (kernels/labs/rung.h). A rung is first compared with a reference in double on
+ * (kernels/common/kernel.h). A rung is first compared with a reference in double on
  * small odd shapes, those that it refuses left out; one that is wrong, or that
  * refuses them all, is never timed. Then, for each size: random inputs, outputs
  * full of NaN, warm-up left out, caches emptied before every repeat, and some
@@ -15,7 +15,7 @@
 #pragma once
 #include "engine/backend.h"
 #include "labs/operation.h"
-#include "labs/rung.h"
+#include "common/kernel.h"
 
 enum {
     LAB_LADDER_REPEATS_MIN = 20,
@@ -49,8 +49,8 @@ struct lab_ladder_machine {
 };
 
 struct lab_ladder_row {
-    const struct lab_rung *rung;
-    const struct lab_rung *ran; /* the rung, or the candidate in its place */
+    const struct lab_variant *rung;
+    const struct lab_variant *ran; /* the rung, or the candidate in its place */
     struct lab_ladder_size size;
     enum lab_status status; /* LAB_OK: timed */
     char reason[LAB_LADDER_TEXT];
@@ -74,7 +74,7 @@ struct lab_ladder_row {
     double gain;       /* over the last rung that was timed, not a library's */
     double gain_model; /* that the rung's idea promises, or the model */
     double share;      /* of the ceiling of its precision that was measured */
-    struct lab_rung_note note;
+    struct lab_variant_note note;
     /* Of a rung that is wrong on purpose: elements that are wrong, of those
      * that were compared; its status is LAB_E_CHECK. Else 0. */
     int64_t wrong;
@@ -87,7 +87,7 @@ struct lab_ladder_run {
     struct lab_backend *backend;
     const struct lab_operation *ladder;
     const struct lab_ladder_machine *machine;
-    const struct lab_rung *const *rungs;
+    const struct lab_variant *const *rungs;
     int n_rungs;
     const struct lab_ladder_size *sizes;
     int n_sizes;
@@ -95,15 +95,16 @@ struct lab_ladder_run {
     uint64_t seed;
     /* Who stands for a tuned rung at a size, with a word in `note`; NULL, or no
      * function: the rung itself. */
-    const struct lab_rung *(*stands)(void *user, const struct lab_rung *tuned,
-                                     const struct lab_ladder_size *size,
-                                     struct lab_rung_note *note);
+    const struct lab_variant *(*stands)(void *user,
+                                        const struct lab_variant *tuned,
+                                        const struct lab_ladder_size *size,
+                                        struct lab_variant_note *note);
     /* Every row when it is there; another status than LAB_OK ends the climb. */
     enum lab_status (*row)(void *user, const struct lab_ladder_row *row);
     bool (*stop)(void *user); /* asked between rungs and repeats; may be NULL */
     /* What comes next: the check of a rung (size NULL), or its times at a size.
      * May be NULL. */
-    void (*doing)(void *user, const struct lab_rung *rung,
+    void (*doing)(void *user, const struct lab_variant *rung,
                   const struct lab_ladder_size *size);
     void *user;
 };
@@ -142,12 +143,12 @@ void lab_ladder_size_class(const struct lab_operation *l,
 
 /* The candidates of a tuned rung, at most `max`; returns how many. */
 int lab_ladder_candidates(struct lab_backend *be, const struct lab_operation *l,
-                          const struct lab_rung *tuned,
-                          const struct lab_rung **out, int max);
+                          const struct lab_variant *tuned,
+                          const struct lab_variant **out, int max);
 /* The backend's rungs of a ladder, candidates left out, at most `max`; returns
  * how many. */
 int lab_ladder_rungs(struct lab_backend *be, const struct lab_operation *l,
-                     const struct lab_rung **out, int max);
+                     const struct lab_variant **out, int max);
 /* Measures the ceilings that the models need, a second or two: memory, fp32,
  * and the precisions p whose bit 1 << p is set. */
 void lab_ladder_measure(struct lab_backend *be, unsigned precisions,
@@ -155,21 +156,21 @@ void lab_ladder_measure(struct lab_backend *be, unsigned precisions,
 /* Bytes that the rung asks of L2 and memory: the blocked-access model, each
  * tensor read again for each tile; NaN where there is no model. */
 double lab_ladder_traffic(const struct lab_operation *l,
-                          const struct lab_rung *rung,
+                          const struct lab_variant *rung,
                           const struct lab_ladder_size *s);
 /* The rung's rate by its model, on this machine; NaN where there is no model.
  * The model charges every access of the kernel's text to L1 or to memory: where
  * caches serve it, a rung is faster. */
 double lab_ladder_model(const struct lab_ladder_machine *m,
                         const struct lab_operation *l,
-                        const struct lab_rung *rung,
+                        const struct lab_variant *rung,
                         const struct lab_ladder_size *s);
 /* Compares a rung with the reference on odd shapes: *error is the largest
  * error in parts of what is allowed. LAB_E_CHECK: it is wrong (the detail says
  * where); LAB_E_UNSUPPORTED: the machine lacks what it needs. */
 enum lab_status lab_ladder_check(struct lab_backend *be,
                                  const struct lab_operation *l,
-                                 const struct lab_rung *rung, uint64_t seed,
+                                 const struct lab_variant *rung, uint64_t seed,
                                  double *error);
 /* Rungs within sizes, a row for each. What goes wrong with one row is in that
  * row, and the climb goes on. Returns LAB_E_CANCELLED when `stop` said so,
@@ -184,7 +185,7 @@ lab_ladder_look_fn(void *user, lab_ladder_again_fn *again, void *launch);
  * often as it likes, for a trace or for counters. Errors: as a row's. */
 enum lab_status lab_ladder_launch(struct lab_backend *be,
                                   const struct lab_operation *op,
-                                  const struct lab_rung *rung,
+                                  const struct lab_variant *rung,
                                   const struct lab_ladder_size *size,
                                   uint64_t seed, lab_ladder_look_fn *look,
                                   void *user);

@@ -85,7 +85,7 @@ enum lab_status lab_ceiling_device_of_run(struct lab_database *db, int64_t run,
 /* The largest rate measured for roof `name` ("fp32" has "fma" too) on the
  * device, else on another one of its name, else the data sheet's. A rung of a
  * lab counts on its own device, in FLOPs a second, on one thread of a processor,
- * and where its FLOPs are the formula's (lab_rung_has_fewer_flop()). Nothing
+ * and where its FLOPs are the formula's (lab_variant_has_fewer_flop()). Nothing
  * known is LAB_OK with LAB_ROOF_NONE. */
 enum lab_status lab_roof_find(struct lab_database *db,
                               const struct lab_ceiling_device *device,

@@ -52,9 +52,9 @@ bool lab_bench_name_is(const struct lab_bench_name *a,
  * algorithm, with fewer FLOPs than its formula counts: Winograd's, by Fourier
  * transforms; it has all cores of a processor, where a roof is one's; each of
  * its threads adds to the same address. */
-bool lab_rung_has_fewer_flop(const char *rung);
-bool lab_rung_has_all_cores(const char *rung);
-bool lab_rung_has_one_address(const char *rung);
+bool lab_variant_has_fewer_flop(const char *rung);
+bool lab_variant_has_all_cores(const char *rung);
+bool lab_variant_has_one_address(const char *rung);
 /* What to show for a step or of a kernel: the name of its rung (NULL: no lab's),
  * else `name`; NULL where both are unknown. */
 const char *lab_bench_name_text(const struct lab_bench_name *rung,

@@ -171,6 +171,8 @@ struct lab_variant {
     /* Labs: NULL, or what is wrong: a row that shows a mistake. It is run at each
      * size, its wrong elements are counted, and it is never timed. */
     const char *wrong_on_purpose;
+    /* A lab's row that is offered under a step (engine/backend/step_rows.h). */
+    bool of_lab;
 };
 
 /* The kernels that one backend has for one op. */

@@ -1,5 +1,5 @@
 /* kernels/labs/operation.h -- what a lab computes: sizes, tensors, costs and a
- * reference in double. docs/adding-a-lab.md has the steps.
+ * reference in double. docs/add-a-lab.md has the steps.
  *
  * An operation is a directory kernels/labs/<name>/ and a line of labs.def. Its
  * operation.c holds one `const struct lab_operation lab_operation_<name>`, its

@@ -278,22 +278,29 @@ TEST_CASE(onednn)
     run_all("onednn", 30);
 }
 
-/* Every name that the CPU's tables hold is one of the tests above. */
-TEST_CASE(no_other_variant_is_left_out)
+/* Names that the tables hold beside those above: rows of labs. */
+TEST_CASE(every_other_variant)
 {
+    enum { MOST = 32 };
     struct lab_backend *be;
     int n_ops;
+    const char *done[MOST] = {"naive", "blas", "onednn"};
+    int n_done = 3;
     assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
     const struct lab_op_def *const *ops = lab_op_table(&n_ops);
     for (int i = 0; i < n_ops; i++) {
-        const char *names[32];
-        int n = lab_backend_variant_names(be, LAB_F32, ops[i]->name, names, 32);
+        const char *names[MOST];
+        int n =
+            lab_backend_variant_names(be, LAB_F32, ops[i]->name, names, MOST);
         for (int k = 0; k < n; k++) {
-            if (strcmp(names[k], "naive") != 0 &&
-                strcmp(names[k], "blas") != 0 &&
-                strcmp(names[k], "onednn") != 0)
-                fail_msg("nobody tries %s's variant %s", ops[i]->name,
-                         names[k]);
+            int at = 0;
+            while (at < n_done && strcmp(done[at], names[k]) != 0)
+                at++;
+            if (at < n_done)
+                continue;
+            assert_true(n_done < MOST);
+            done[n_done++] = names[k];
+            run_all(names[k], 1);
         }
     }
     lab_backend_close(be);
@@ -374,7 +381,7 @@ int main(void)
         cmocka_unit_test(naive),
         cmocka_unit_test(blas),
         cmocka_unit_test(onednn),
-        cmocka_unit_test(no_other_variant_is_left_out),
+        cmocka_unit_test(every_other_variant),
         cmocka_unit_test(their_gradients_are_slopes),
     };
     return cmocka_run_group_tests(tests, read_map, NULL);

@@ -325,7 +325,8 @@ static double explained(struct sums *s, const struct lab_step *step, int tensor,
                         int64_t index)
 {
     struct lab_explanation e;
-    if (lab_explain(&e, s->plan, step, tensor, index, 0, read_whole, s))
+    if (lab_explain(&e, s->plan, step, tensor, index, 0, LAB_FP32, read_whole,
+                    s))
         fail_msg("%s", lab_error());
     double v = e.value;
     lab_explanation_release(&e);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "step_rows.h"
 #include "variant_disabled.h"
 #include "engine/backend_graph.h"
 
@@ -100,8 +101,25 @@ enum lab_status lab_backend_run(struct lab_backend *be,
                                 const struct lab_variant *v,
                                 struct lab_call *call)
 {
+    struct lab_step_call of_lab;
+    if (v->of_lab) {
+        lab_step_call_of(&of_lab, call);
+        call = &of_lab.call;
+    }
     enum lab_status st = be->ops->run(be, v, call);
     return st ? backend_slot_failed(be->ops, st) : LAB_OK;
+}
+
+const struct lab_kernel_set *lab_backend_set(struct lab_backend *be,
+                                             enum lab_dtype real, int i)
+{
+    int n = 0;
+    int more = 0;
+    const struct lab_kernel_set *const *sets = be->ops->sets(be, real, &n);
+    if (i < n)
+        return sets[i];
+    sets = real == LAB_F32 ? lab_step_rows(be, &more) : NULL;
+    return i - n < more ? sets[i - n] : NULL;
 }
 
 /* The slot that sets call->exec does for it, too. */
@@ -110,6 +128,8 @@ enum lab_status lab_backend_prepare(struct lab_backend *be,
                                     struct lab_call *call)
 {
     struct lab_variant first = *v;
+    if (v->of_lab)
+        return lab_step_row_serves(be, v, call);
     if (!v->prepare)
         return LAB_OK;
     first.run = v->prepare;
@@ -158,13 +178,12 @@ static const struct lab_variant *first_row(struct lab_backend *be,
                                            enum lab_phase phase,
                                            const char *name, bool preferred)
 {
-    int n = 0;
-    const struct lab_kernel_set *const *sets = be->ops->sets(be, real, &n);
-    for (int i = 0; i < n; i++) {
-        if (strcmp(sets[i]->op, op) != 0)
+    const struct lab_kernel_set *set;
+    for (int i = 0; (set = lab_backend_set(be, real, i)); i++) {
+        if (strcmp(set->op, op) != 0)
             continue;
-        for (int k = 0; k < sets[i]->count; k++) {
-            const struct lab_variant *v = &sets[i]->variants[k];
+        for (int k = 0; k < set->count; k++) {
+            const struct lab_variant *v = &set->variants[k];
             if (v->phase == phase && same_step(v->step, step) &&
                 (!name || strcmp(v->name, name) == 0) &&
                 (!preferred || v->preferred) && !lab_variant_disabled(v))
@@ -200,14 +219,13 @@ static bool listed(const char *const *names, int n, const char *name)
 int lab_backend_variant_names(struct lab_backend *be, enum lab_dtype real,
                               const char *op, const char **names, int max)
 {
-    int n_sets = 0;
+    const struct lab_kernel_set *set;
     int n = 0;
-    const struct lab_kernel_set *const *sets = be->ops->sets(be, real, &n_sets);
-    for (int i = 0; i < n_sets; i++) {
-        if (strcmp(sets[i]->op, op) != 0)
+    for (int i = 0; (set = lab_backend_set(be, real, i)); i++) {
+        if (strcmp(set->op, op) != 0)
             continue;
-        for (int k = 0; k < sets[i]->count && n < max; k++) {
-            const struct lab_variant *v = &sets[i]->variants[k];
+        for (int k = 0; k < set->count && n < max; k++) {
+            const struct lab_variant *v = &set->variants[k];
             if (!lab_variant_disabled(v) && !listed(names, n, v->name))
                 names[n++] = v->name;
         }

@@ -227,6 +227,10 @@ static enum lab_status try_variant(struct lab_variant_test_network *c,
     return st;
 }
 
+/* How much more than a variant in fp32 may be off: TF32 keeps 11 bits of each
+ * factor (docs/measurements.md, "Rows of a lab under a step"). */
+enum { TF32_TOLERANCE = 500 };
+
 static void judge(struct lab_variant_test_network *c, const struct lab_step *s,
                   const struct lab_variant *v)
 {
@@ -234,6 +238,8 @@ static void judge(struct lab_variant_test_network *c, const struct lab_step *s,
     if (lab_variant_disabled(v))
         return;
     enum lab_status st = try_variant(c, s, v, &worst);
+    if (v->precision == LAB_TF32)
+        worst /= TF32_TOLERANCE;
     bool refused = st == LAB_E_UNSUPPORTED && v->prepare;
     if (v->prepare)
         lab_variant_tally(v, !refused);
@@ -257,14 +263,12 @@ static void judge_all(struct lab_variant_test_network *c,
                       const struct lab_step *s, const char *kernel,
                       bool activation)
 {
-    int n = 0;
-    const struct lab_kernel_set *const *sets =
-        c->be->ops->sets(c->be, LAB_F32, &n);
-    for (int i = 0; i < n; i++) {
-        if (strcmp(sets[i]->op, s->op->name) != 0)
+    const struct lab_kernel_set *set;
+    for (int i = 0; (set = lab_backend_set(c->be, LAB_F32, i)); i++) {
+        if (strcmp(set->op, s->op->name) != 0)
             continue;
-        for (int k = 0; k < sets[i]->count; k++) {
-            const struct lab_variant *v = &sets[i]->variants[k];
+        for (int k = 0; k < set->count; k++) {
+            const struct lab_variant *v = &set->variants[k];
             bool same = kernel && v->step ? strcmp(kernel, v->step) == 0
                                           : kernel == v->step;
             const struct lab_node *node = &c->plan->nodes[s->node];
@@ -304,15 +308,13 @@ static enum lab_status judge_group(struct lab_variant_test_network *c,
 static bool has_group(struct lab_variant_test_network *c,
                       const struct lab_node *node, enum lab_phase phase)
 {
-    int n = 0;
-    const struct lab_kernel_set *const *sets =
-        c->be->ops->sets(c->be, LAB_F32, &n);
+    const struct lab_kernel_set *set;
     if (!node->op->group || node->n_steps[phase] == 0)
         return false;
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < sets[i]->count; k++) {
-            const struct lab_variant *v = &sets[i]->variants[k];
-            if (strcmp(sets[i]->op, node->op->name) == 0 && !v->step &&
+    for (int i = 0; (set = lab_backend_set(c->be, LAB_F32, i)); i++) {
+        for (int k = 0; k < set->count; k++) {
+            const struct lab_variant *v = &set->variants[k];
+            if (strcmp(set->op, node->op->name) == 0 && !v->step &&
                 v->phase == phase && !lab_node_unserved(node, v))
                 return true;
         }

@@ -24,6 +24,7 @@ struct lab_explainer {
     const struct lab_step *step;
     const struct lab_formula *formula; /* of the step */
     int64_t iteration;
+    enum lab_precision ran_as;
     lab_explain_read_fn *read;
     void *user;
     enum lab_status status;
@@ -551,7 +552,8 @@ static double shaken(const struct lab_explainer *ex)
 static void judge(struct lab_explainer *ex)
 {
     struct lab_explanation *e = ex->out;
-    double eps = rounding(ex->plan);
+    /* TF32 keeps 11 bits of each factor. */
+    double eps = ex->ran_as == LAB_TF32 ? 1.0 / (1 << 11) : rounding(ex->plan);
     int64_t n = ex->value_given ? ex->reads : e->n_terms_all;
     double size = fabs(e->value) + ex->rounded;
     double moved = ex->value_given && ex->step ? shaken(ex) : 0;
@@ -597,6 +599,7 @@ enum lab_status lab_explain(struct lab_explanation *out,
                             const struct lab_plan *plan,
                             const struct lab_step *step, int tensor,
                             int64_t index, int64_t iteration,
+                            enum lab_precision ran_as,
                             lab_explain_read_fn *read, void *user)
 {
     struct lab_explanation e = {.tensor = tensor, .index = index, .step = -1};
@@ -606,6 +609,7 @@ enum lab_status lab_explain(struct lab_explanation *out,
                                .step = step,
                                .formula = &formula,
                                .iteration = iteration,
+                               .ran_as = ran_as,
                                .read = read,
                                .user = user};
     if (tensor < 0 || tensor >= plan->n_tensors)

@@ -1824,9 +1824,12 @@ enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
     if (tensor >= 0 && tensor < w->plan->n_tensors)
         walk_find_written(w, &from, &at);
     int step = explaining_step(w, from);
+    const struct lab_schedule_step *s =
+        step >= 0 ? &w->schedule->steps[step] : NULL;
+    const struct lab_variant *ran = s ? w->step_ran[s->hides_from] : NULL;
     enum lab_status st = lab_explain(
-        &e, w->plan, step >= 0 ? w->schedule->steps[step].step : NULL, tensor,
-        index, w->iteration, read_for_explain, &r);
+        &e, w->plan, s ? s->step : NULL, tensor, index, w->iteration,
+        ran ? ran->precision : LAB_FP32, read_for_explain, &r);
     for (int i = 0; i < r.n; i++)
         lab_free(r.owned[i]);
     if (st)

@@ -154,6 +154,10 @@ enum lab_status lab_backend_run(struct lab_backend *be,
 enum lab_status lab_backend_prepare(struct lab_backend *be,
                                     const struct lab_variant *v,
                                     struct lab_call *call);
+/* Set `i` of the kernels for this precision: those of the backend's ops, then
+ * the rows of labs that can do a step; NULL past the last. */
+const struct lab_kernel_set *lab_backend_set(struct lab_backend *be,
+                                             enum lab_dtype real, int i);
 enum lab_status lab_backend_sync(struct lab_backend *be);
 /* Device time between the two calls; LAB_E_UNSUPPORTED where there is none. */
 enum lab_status lab_backend_time_begin(struct lab_backend *be);

@@ -59,11 +59,13 @@ typedef enum lab_status lab_explain_read_fn(void *user, int tensor, bool old,
 
 LAB_C_BEGIN
 /* step NULL: a tensor that no step has written (data, a parameter before its
- * update): the explanation says where the value comes from. */
+ * update): the explanation says where the value comes from. `ran_as`: the
+ * arithmetic of the variant that ran the step; the tolerance follows it. */
 enum lab_status lab_explain(struct lab_explanation *out,
                             const struct lab_plan *plan,
                             const struct lab_step *step, int tensor,
                             int64_t index, int64_t iteration,
+                            enum lab_precision ran_as,
                             lab_explain_read_fn *read, void *user);
 void lab_explanation_release(struct lab_explanation *e);
 /* One text: name = symbolic = a + b + ... (12 more: 0.1) = value. */

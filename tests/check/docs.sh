@@ -1,0 +1,31 @@
+#!/bin/sh
+# docs.sh ROOT -- docs/README.md names every page, and every path in backquotes in
+# README.md, CONTRIBUTING.md and docs/ is there. A path with <, *, or a word in
+# capitals stands for several and is not looked up.
+set -eu
+cd "$1"
+bad=0
+complain() {
+    echo "$1"
+    bad=1
+}
+for page in docs/*; do
+    name=${page##*/}
+    [ "$name" = README.md ] || grep -qF "($name)" docs/README.md ||
+        complain "docs/README.md does not name $name"
+done
+count=0
+for page in README.md CONTRIBUTING.md docs/*.md; do
+    # shellcheck disable=SC2016 # backquotes of Markdown
+    for path in $(grep -oE '`(src|kernels|tests|docs|lessons|profiles|cmake|bench|completions)/[^` ]*`' \
+        "$page" | tr -d '`' | sort -u); do
+        case $path in
+        *[A-Z\<*]* | *...*) [ -e "$path" ] || continue ;;
+        esac
+        count=$((count + 1))
+        [ -e "${path%%:*}" ] || complain "$page: no such file: $path"
+    done
+done
+[ "$count" -gt 20 ] || complain "only $count paths were found"
+echo "$count paths"
+exit "$bad"

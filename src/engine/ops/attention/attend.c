@@ -60,10 +60,10 @@ static void head_formula(char out[LAB_GROUP_FORMULA], const char *with,
             lab_str_add(&s, with_heads ? "n," : "");
         else if (*with == '^')
             lab_str_add(&s, with_heads ? "n,h," : "");
-        else if (*with == '&')
-            lab_str_addf(&s, with_heads ? "%.0f*h+" : "", E);
-        else
+        else if (*with != '&')
             lab_str_add_char(&s, *with);
+        else if (with_heads)
+            lab_str_addf(&s, "%.0f*h+", E);
     }
     snprintf(out, LAB_GROUP_FORMULA, "%s", lab_str_text(&s));
     lab_str_release(&s);

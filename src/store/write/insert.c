@@ -9,8 +9,8 @@
 
 enum { ROW_KERNEL, ROW_MEMCPY, ROW_MEMSET };
 
-/* "?1" is the run and "?2" the process, in every row; each "$" of the template
- * becomes the next parameter from ?3 on. */
+/* "?1" is the run and "?2" the process; the columns of all rows follow from ?3
+ * on. */
 static enum lab_status prepare_rows(struct lab_insert *in,
                                     const struct lab_row_kind *kind, int rows,
                                     sqlite3_stmt **out)
@@ -19,18 +19,22 @@ static enum lab_status prepare_rows(struct lab_insert *in,
     int parameter = 3;
     enum lab_status st;
     lab_str_init(&sql);
-    lab_str_add(&sql, kind->head);
+    lab_str_addf(&sql, "INSERT %sINTO %s (runId", kind->fail ? "OR FAIL " : "",
+                 kind->table);
+    if (kind->also)
+        lab_str_addf(&sql, ", %s", kind->also);
+    for (int i = 0; i < kind->count; i++)
+        lab_str_addf(&sql, ", \"%s\"", kind->columns[i].name);
+    lab_str_add(&sql, ") VALUES ");
     for (int i = 0; i < rows; i++) {
-        lab_str_add(&sql, i ? ",\n(" : "\n(");
-        for (const char *p = kind->row; *p; p++) {
-            if (*p == '$')
-                lab_str_addf(&sql, "?%d", parameter++);
-            else
-                lab_str_add_char(&sql, *p);
-        }
+        lab_str_add(&sql, i ? ",\n(?1" : "\n(?1");
+        if (kind->also)
+            lab_str_addf(&sql, ",%s", kind->also_value);
+        for (int c = 0; c < kind->count; c++)
+            lab_str_addf(&sql, ",?%d", parameter++);
         lab_str_add_char(&sql, ')');
     }
-    lab_str_add(&sql, kind->tail);
+    lab_str_add(&sql, kind->tail ? kind->tail : "");
     if (sql.failed)
         st = lab_fail(LAB_E_NOMEM, "no memory for a statement");
     else
@@ -72,8 +76,8 @@ static enum lab_status write_rows(struct lab_insert *in,
     for (int i = 0; i < bulk->count && st == LAB_OK; i += per_step) {
         int first = 3;
         for (int j = 0; j < per_step && st == LAB_OK; j++) {
-            st = kind->bind(in, *stmt, first, &bulk->rows[i + j]);
-            first += kind->parameters;
+            st = lab_row_bind(in, kind, *stmt, first, &bulk->rows[i + j]);
+            first += kind->count;
         }
         if (st == LAB_OK)
             st = step_once(in, *stmt, "storing a record");

@@ -46,6 +46,20 @@ static void print_head(const struct lab_bench *lab)
                        "text and knows no cache, so a rung can pass it\n");
 }
 
+enum lab_status lab_bench_print_table(struct lab_text_table *t)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    enum lab_status st = lab_text_table_format(t, &text);
+    if (!st && lab_print_is_ascii())
+        lab_table_make_ascii(&text);
+    if (!st && (fputs(lab_str_text(&text), stdout) < 0 || fflush(stdout)))
+        st = lab_fail(LAB_E_IO, "cannot write");
+    lab_text_table_release(t);
+    lab_str_release(&text);
+    return st;
+}
+
 /* ---- the table of a size ---- */
 
 /* Its results so far, in their order. */
@@ -414,7 +428,6 @@ static enum lab_status print_columns(const struct lab_bench_data *data, int set,
     char names[RATE_COLUMNS][LAB_BENCH_NAME + 1];
     int sizes[RATE_COLUMNS];
     struct lab_text_table t;
-    struct lab_str text;
     int n = 0;
     for (; *at < data->size_count && n < RATE_COLUMNS; ++*at) {
         if (data->sizes[*at].set != set)
@@ -425,21 +438,12 @@ static enum lab_status print_columns(const struct lab_bench_data *data, int set,
     }
     if (n == 0)
         return LAB_OK;
-    lab_str_init(&text);
     lab_text_table_init(&t, heads);
     for (int64_t i = 0; i < data->row_count; i++)
         if (data->rows[i].set == set && first_of_rung(data, i))
             add_rates(&t, data, &data->rows[i], sizes, n);
-    enum lab_status st = lab_text_table_format(&t, &text);
-    if (!st) {
-        lab_printf(stdout, "\n");
-        if (lab_print_is_ascii())
-            lab_table_make_ascii(&text);
-        fputs(lab_str_text(&text), stdout);
-    }
-    lab_text_table_release(&t);
-    lab_str_release(&text);
-    return st;
+    lab_printf(stdout, "\n");
+    return lab_bench_print_table(&t);
 }
 
 static enum lab_status print_set(const struct lab_bench_data *data, int set)

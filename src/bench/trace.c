@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/mem.h"
 #include "report/exit.h"
 #include "report/json_line.h"
@@ -138,16 +139,6 @@ static enum lab_status look(void *user, lab_ladder_again_fn *again,
 
 /* ---- printing ---- */
 
-static void add_three(struct lab_text_table *t, const int32_t *v)
-{
-    if (v[2] > 1)
-        lab_text_table_addf(t, "%dx%dx%d", v[0], v[1], v[2]);
-    else if (v[1] > 1)
-        lab_text_table_addf(t, "%dx%d", v[0], v[1]);
-    else
-        lab_text_table_addf(t, "%d", v[0]);
-}
-
 static void add_kernel(struct tracing *t, const struct lab_kernel_record *k,
                        const struct lab_counters *c)
 {
@@ -155,9 +146,9 @@ static void add_kernel(struct tracing *t, const struct lab_kernel_record *k,
     char limit[64];
     lab_text_table_add(table, t->row->rung->name);
     const char *name = lab_intern_text(k->short_name);
-    lab_text_table_addf(table, "%.40s", name ? name : "n/a");
-    add_three(table, k->grid);
-    add_three(table, k->block);
+    lab_text_table_addf(table, "%.40s", name ? name : LAB_NA);
+    lab_text_table_add(table, LAB_DIMS32_TEXT(k->grid));
+    lab_text_table_add(table, LAB_DIMS32_TEXT(k->block));
     lab_text_table_add_int(table, k->registers_per_thread);
     lab_text_table_add_int(table, (int64_t)k->static_shared_bytes +
                                       k->dynamic_shared_bytes);
@@ -207,24 +198,12 @@ static enum lab_status json_kernel(const struct tracing *t,
 
 static enum lab_status end_table(struct tracing *t)
 {
-    struct lab_str text;
     if (t->table_size < 0)
         return LAB_OK;
-    lab_str_init(&text);
-    enum lab_status st = lab_text_table_format(&t->table, &text);
-    if (!st) {
-        lab_printf(stdout, "\nkernels of %s %s\n", t->lab->ladder->name,
-                   t->lab->sizes[t->table_size].text);
-        if (lab_print_is_ascii())
-            lab_table_make_ascii(&text);
-        fputs(lab_str_text(&text), stdout);
-        if (fflush(stdout))
-            st = lab_fail(LAB_E_IO, "cannot write");
-    }
-    lab_text_table_release(&t->table);
-    lab_str_release(&text);
+    lab_printf(stdout, "\nkernels of %s %s\n", t->lab->ladder->name,
+               t->lab->sizes[t->table_size].text);
     t->table_size = -1;
-    return st;
+    return lab_bench_print_table(&t->table);
 }
 
 static enum lab_status begin_table(struct tracing *t)

@@ -290,8 +290,6 @@ static enum lab_status print_table(const struct gflops *g)
         ">N",           ">CPU, 1 thread", ">CPU, all cores", ">GPU, our best",
         ">GPU, vendor", ">GPU / CPU",     "our best",        NULL};
     struct lab_text_table t;
-    struct lab_str text;
-    lab_str_init(&text);
     lab_text_table_init(&t, heads);
     for (int i = 0; i < g->n_sizes; i++) {
         lab_text_table_add(&t, g->size[i].text);
@@ -301,16 +299,8 @@ static enum lab_status print_table(const struct gflops *g)
             &t, g->rate[i][GPU_LIBRARY] / g->rate[i][CPU_ONE], 3);
         lab_text_table_add(&t, g->own[i] ? g->own[i] : "");
     }
-    enum lab_status st = lab_text_table_format(&t, &text);
-    if (!st)
-        lab_printf(stdout, "\nGFLOP/s, 2 N^3 operations in the median time\n");
-    if (!st && lab_print_is_ascii())
-        lab_table_make_ascii(&text);
-    if (!st && (fputs(lab_str_text(&text), stdout) < 0 || fflush(stdout)))
-        st = lab_fail(LAB_E_IO, "cannot write");
-    lab_text_table_release(&t);
-    lab_str_release(&text);
-    return st;
+    lab_printf(stdout, "\nGFLOP/s, 2 N^3 operations in the median time\n");
+    return lab_bench_print_table(&t);
 }
 
 static enum lab_status print_json(const struct gflops *g)

@@ -431,10 +431,8 @@ static enum lab_status print_sweep(const struct sweep *s)
          "of time"},
     };
     struct lab_text_table t;
-    struct lab_str text;
     if (s->n_rows == 0)
         return LAB_OK;
-    lab_str_init(&text);
     lab_text_table_init(&t, heads[s->kind]);
     if (s->kind == LAB_SWEEP_BATCH)
         batch_rows(s, &t);
@@ -442,23 +440,16 @@ static enum lab_status print_sweep(const struct sweep *s)
         width_rows(s, &t);
     else
         part_rows(s, &t);
-    enum lab_status st = lab_text_table_format(&t, &text);
-    if (!st) {
-        print_head(s);
-        if (lab_print_is_ascii())
-            lab_table_make_ascii(&text);
-        fputs(lab_str_text(&text), stdout);
-        if (s->kind == LAB_SWEEP_NETWORK && !s->recorded)
-            print_crossover(s);
-        if (s->kind == LAB_SWEEP_BACKWARD)
-            print_backward(s);
-        print_reasons(s);
-        if (fflush(stdout))
-            st = lab_fail(LAB_E_IO, "cannot write");
-    }
-    lab_text_table_release(&t);
-    lab_str_release(&text);
-    return st;
+    print_head(s);
+    enum lab_status st = lab_bench_print_table(&t);
+    if (st)
+        return st;
+    if (s->kind == LAB_SWEEP_NETWORK && !s->recorded)
+        print_crossover(s);
+    if (s->kind == LAB_SWEEP_BACKWARD)
+        print_backward(s);
+    print_reasons(s);
+    return fflush(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }
 
 /* ---- recorded elsewhere ---- */

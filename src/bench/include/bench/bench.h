@@ -7,6 +7,7 @@
 #include "store/writer.h"
 
 struct lab_lesson;
+struct lab_text_table;
 
 /* What was written after `lapenna-lab lab`. */
 struct lab_bench_options {
@@ -229,6 +230,8 @@ lab_bench_resolve_tuned(struct lab_bench *lab, const struct lab_variant *tuned,
 
 /* ---- print.c ---- */
 
+/* Prints a table and releases it. LAB_E_NOMEM; LAB_E_IO. */
+enum lab_status lab_bench_print_table(struct lab_text_table *t);
 /* The head of a run. */
 enum lab_status lab_bench_print_run(const struct lab_bench *lab);
 /* An observer's `result`: a line of JSON, or a table when a size is complete.

@@ -127,9 +127,12 @@ static uint32_t intern(void *user, const char *text)
     return 1;
 }
 
-enum lab_status lab_kernel_watch_open(struct lab_kernel_watch *w,
-                                      const char *backend,
-                                      const struct lab_sink *then)
+enum lab_status __wrap_lab_kernel_watch_open(struct lab_kernel_watch *w,
+                                             const char *backend,
+                                             const struct lab_sink *then);
+enum lab_status __wrap_lab_kernel_watch_open(struct lab_kernel_watch *w,
+                                             const char *backend,
+                                             const struct lab_sink *then)
 {
     (void)then;
     *w = (struct lab_kernel_watch){.sink = {NULL, push_nowhere, intern}};
@@ -139,23 +142,30 @@ enum lab_status lab_kernel_watch_open(struct lab_kernel_watch *w,
     return st ? st : lab_profiler_new(&w->profiler, &config);
 }
 
-void lab_kernel_watch_close(struct lab_kernel_watch *w)
+void __wrap_lab_kernel_watch_close(struct lab_kernel_watch *w);
+void __wrap_lab_kernel_watch_close(struct lab_kernel_watch *w)
 {
     lab_profiler_free(w->profiler);
     lab_live_free(w->live);
 }
 
-void lab_warn(const char *fmt, ...)
+void __wrap_lab_warn(const char *fmt, ...);
+void __wrap_lab_warn(const char *fmt, ...)
 {
     (void)fmt;
     seen.warnings++;
 }
 
-void lab_bench_model_kernel(struct lab_bench_data *data, int set,
-                            const struct lab_bench *lab,
-                            const struct lab_timed_row *row,
-                            const struct lab_kernel_record *kernel,
-                            const struct lab_counters *counters)
+void __wrap_lab_bench_model_kernel(struct lab_bench_data *data, int set,
+                                   const struct lab_bench *lab,
+                                   const struct lab_timed_row *row,
+                                   const struct lab_kernel_record *kernel,
+                                   const struct lab_counters *counters);
+void __wrap_lab_bench_model_kernel(struct lab_bench_data *data, int set,
+                                   const struct lab_bench *lab,
+                                   const struct lab_timed_row *row,
+                                   const struct lab_kernel_record *kernel,
+                                   const struct lab_counters *counters)
 {
     (void)data;
     (void)set;

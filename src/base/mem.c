@@ -66,6 +66,23 @@ void *lab_realloc_array(void *p, size_t count, size_t bytes_each)
     return realloc(p, bytes ? bytes : 1);
 }
 
+enum lab_status lab_grow(void *list, size_t count, size_t *room, size_t each,
+                         const char *what)
+{
+    enum { FIRST = 32 };
+    void *items;
+    if (count < *room)
+        return LAB_OK;
+    size_t more = *room ? *room * 2 : FIRST;
+    memcpy(&items, list, sizeof(items)); /* a pointer of any type */
+    items = lab_realloc_array(items, more, each);
+    if (!items)
+        return lab_no_memory(what);
+    memcpy(list, &items, sizeof(items));
+    *room = more;
+    return LAB_OK;
+}
+
 void *lab_alloc_aligned(size_t bytes)
 {
     enum { ALIGN = 64 };

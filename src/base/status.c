@@ -39,6 +39,11 @@ enum lab_status lab_fail(enum lab_status st, const char *fmt, ...)
     return st;
 }
 
+enum lab_status lab_no_memory(const char *what)
+{
+    return lab_fail(LAB_E_NOMEM, "no memory for %s", what);
+}
+
 enum lab_status lab_fail_context(enum lab_status st, const char *fmt, ...)
 {
     char where[DETAIL_BYTES];

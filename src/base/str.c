@@ -55,6 +55,11 @@ static bool reserve(struct lab_str *s, size_t more)
     return true;
 }
 
+enum lab_status lab_str_check(const struct lab_str *s, const char *what)
+{
+    return s->failed ? lab_no_memory(what) : LAB_OK;
+}
+
 char *lab_str_detach(struct lab_str *s)
 {
     if (!reserve(s, 0)) {

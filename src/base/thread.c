@@ -37,5 +37,5 @@ enum lab_status lab_thread_start(pthread_t *out, void *(*run)(void *user),
             return LAB_OK;
     }
     lab_free(s);
-    return lab_fail(LAB_E_NOMEM, "no memory for a thread");
+    return lab_no_memory("a thread");
 }

@@ -26,11 +26,6 @@
 
 /* ---- the data ---- */
 
-static enum lab_status no_memory(void)
-{
-    return lab_fail(LAB_E_NOMEM, "no memory for the rows of a lab");
-}
-
 /* Safe for a terminal, and kept. */
 static const char *visible(const char *text)
 {
@@ -76,7 +71,7 @@ enum lab_status lab_bench_data_copy(struct lab_bench_data *to,
     if (to->slides && to->sizes && to->rows)
         return LAB_OK;
     lab_bench_data_release(to);
-    return no_memory();
+    return lab_no_memory("the rows of a lab");
 }
 
 /* The fastest of a size by its time, which orders variants of every unit; with
@@ -235,11 +230,11 @@ enum lab_status lab_bench_model_plan(struct lab_bench_data *data, int set,
         for (int r = 0; r < lab->n_rungs && at >= 0; r++) {
             struct lab_bench_result *row = add_row(data, set, at);
             if (!row)
-                return no_memory();
+                return lab_no_memory("the rows of a lab");
             describe(row, lab->rungs[r]);
         }
         if (at < 0)
-            return no_memory();
+            return lab_no_memory("the rows of a lab");
     }
     lab_bench_model_predict(data, set, lab->predictions, lab->n_predictions);
     return LAB_OK;
@@ -642,7 +637,7 @@ static enum lab_status add_stored(struct taking *t,
         at = add_size(data, t->set, size.text, (double)size.dim[0]);
     struct lab_bench_result *to = at < 0 ? NULL : add_row(data, t->set, at);
     if (!to)
-        return no_memory();
+        return lab_no_memory("the rows of a lab");
     take_stored(to, row);
     describe_stored(to, ladder);
     stored_ceiling(data, t->set, row, to);
@@ -791,7 +786,7 @@ enum lab_status lab_bench_model_slides(struct lab_bench_data *data,
     data->slide_count = 0;
     data->slides = lab_alloc_array((size_t)n + 1, sizeof(*data->slides));
     if (!data->slides)
-        return lab_fail(LAB_E_NOMEM, "no memory for the course's figures");
+        return lab_no_memory("the course's figures");
     for (int i = 0; i < n; i++) {
         const struct lab_lesson_slide *s = &from->slides[i];
         struct lab_bench_slide *to = &data->slides[data->slide_count++];

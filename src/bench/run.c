@@ -30,9 +30,7 @@ static enum lab_status db_path(const struct lab_bench_options *o,
         lab_str_add(out, o->db);
     else
         st = lab_database_default_path(out);
-    return st || !out->failed
-               ? st
-               : lab_fail(LAB_E_NOMEM, "no memory for the database's name");
+    return st || !out->failed ? st : lab_no_memory("the database's name");
 }
 
 static enum lab_status open_db(const struct lab_bench_options *o,

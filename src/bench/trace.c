@@ -40,7 +40,7 @@ enum lab_status lab_bench_trace_later(struct lab_bench *lab,
     struct lab_timed_row *all =
         lab_realloc_array(lab->to_trace, n + 1, sizeof(*all));
     if (!all)
-        return lab_fail(LAB_E_NOMEM, "no memory for a lab's rows");
+        return lab_no_memory("a lab's rows");
     lab->to_trace = all;
     all[n] = (struct lab_timed_row){
         .rung = row->rung, .ran = row->ran, .place = lab->place};

@@ -174,8 +174,7 @@ static int climb_or_tune(const struct lab_bench_options *o)
 {
     struct lab_bench *lab = lab_alloc(sizeof(*lab));
     lab_signals_say(LAB_SIGNALS_STOPPING);
-    enum lab_status st = lab ? lab_bench_open(lab, o)
-                             : lab_fail(LAB_E_NOMEM, "no memory for a lab");
+    enum lab_status st = lab ? lab_bench_open(lab, o) : lab_no_memory("a lab");
     if (!st && o->device > 0 && lab->backend->host_memory)
         lab_warn("--device %d is not used: this is measured on the CPU",
                  o->device);

@@ -80,11 +80,6 @@ static void report(void)
     lab_warn("%s", lab_error());
 }
 
-static enum lab_status no_memory(void)
-{
-    return lab_fail(LAB_E_NOMEM, "no memory left");
-}
-
 /* ---- list ---- */
 
 static json_t *strings(const char *const *texts, int n)
@@ -179,7 +174,7 @@ static enum lab_status put_section_heading(const struct lab_lesson_options *o,
     lab_str_init(&heading);
     lab_section_heading(s, &heading);
     enum lab_status st =
-        heading.failed ? no_memory()
+        heading.failed ? lab_no_memory("the lesson's text")
                        : lab_lesson_put_heading(o, lab_str_text(&heading), 2);
     lab_str_release(&heading);
     return st;
@@ -237,7 +232,7 @@ static enum lab_status show_json(const struct lab_lesson_options *o,
         const struct lab_section *s = &l->sections[i];
         char *text = plain_text(&s->doc);
         if (!text)
-            return no_memory();
+            return lab_no_memory("the lesson's text");
         st = lab_lesson_put_json(
             o,
             json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s}", "type", "section",
@@ -328,7 +323,7 @@ static enum lab_status lint_named(const struct lab_lesson_options *o,
         lab_str_add_bytes(&dir, path.data,
                           slash > path.data ? (size_t)(slash - path.data) : 1);
     if (!st && dir.failed)
-        st = no_memory();
+        st = lab_no_memory("the lesson's text");
     if (!st && lab_catalog_load(&c, lab_str_text(&dir)) == LAB_E_NOMEM)
         st = LAB_E_NOMEM;
     if (!st)

@@ -333,7 +333,7 @@ int lab_cmd_profile(int argc, char **argv)
     else if (st == LAB_OK)
         st = lab_database_default_path(&path);
     if (st == LAB_OK && path.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for a path");
+        st = lab_no_memory("a path");
     if (st == LAB_OK)
         st = run_command(&o, command, lab_str_text(&path));
     lab_str_release(&path);

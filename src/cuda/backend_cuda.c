@@ -183,7 +183,7 @@ static enum lab_status cuda_open(struct lab_backend **out, int device)
         return st;
     struct cuda_backend *cuda = lab_alloc(sizeof(*cuda));
     if (!cuda)
-        return lab_fail(LAB_E_NOMEM, "no memory for the CUDA backend");
+        return lab_no_memory("the CUDA backend");
     cuda->base.ops = &lab_backend_cuda;
     lab_cuda_describe(device, &cuda->info);
     cuda->exec.device = device;

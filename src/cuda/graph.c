@@ -55,7 +55,7 @@ static enum lab_status graphs_open(struct lab_backend *be)
         return LAB_OK;
     g = lab_alloc(sizeof(*g));
     if (!g)
-        return lab_fail(LAB_E_NOMEM, "no memory for CUDA graphs");
+        return lab_no_memory("CUDA graphs");
     cudaError_t err = cudaMalloc(&p, sizeof(*g->state));
     if (err != cudaSuccess)
         return graph_fail(g, err);
@@ -210,7 +210,7 @@ static enum lab_status instantiate(struct lab_exec *exec, cudaGraph_t graph,
 {
     struct lab_graph *g = lab_alloc(sizeof(*g));
     if (!g)
-        return lab_fail(LAB_E_NOMEM, "no memory for a CUDA graph");
+        return lab_no_memory("a CUDA graph");
     cudaError_t err = cudaGraphInstantiateWithFlags(&g->exec, graph, 0);
     if (err == cudaSuccess)
         err = cudaGraphUpload(g->exec, exec->stream);

@@ -181,9 +181,7 @@ enum lab_status lab_debugger_list(const struct lab_snapshot *snap,
             continue; /* "" means steps */
         *title = lists[i].title;
         enum lab_status st = lists[i].list(&l, out);
-        return !st && out->failed
-                   ? lab_fail(LAB_E_NOMEM, "no memory for a list")
-                   : st;
+        return !st && out->failed ? lab_no_memory("a list") : st;
     }
     return lab_fail(LAB_E_PARSE,
                     "list: no \"%s\": steps, breaks, tensors, variants, "

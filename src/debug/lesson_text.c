@@ -44,7 +44,7 @@ enum lab_status lab_read_paragraph(const char *text, int indent)
         if (!st)
             lab_md_lines_release(&lines);
         lab_str_release(&safe);
-        return done(st ? st : lab_fail(LAB_E_NOMEM, "no memory for a text"));
+        return done(st ? st : lab_no_memory("a text"));
     }
     for (size_t i = 0; i < lines.count; i++) {
         lab_printf(stdout, "%*s", indent, "");
@@ -68,8 +68,7 @@ enum lab_status lab_reader_init(struct lab_reader *r,
 {
     r->lesson = lesson;
     r->shown = lab_alloc_array((size_t)lesson->n_sections, sizeof(*r->shown));
-    return r->shown ? LAB_OK
-                    : lab_fail(LAB_E_NOMEM, "no memory for the lesson's text");
+    return r->shown ? LAB_OK : lab_no_memory("the lesson's text");
 }
 
 void lab_reader_release(struct lab_reader *r)

@@ -59,14 +59,9 @@ static void ran_variants_note(struct lab_ran_variants *v,
         if (old->node == s->node)
             ran.pass = old->pass + (old->index >= s->index);
     }
-    if (v->n == v->room) {
-        size_t room = v->room ? 2 * v->room : 64;
-        void *more = lab_realloc_array(v->list, room, sizeof(*v->list));
-        v->incomplete = v->incomplete || !more;
-        if (!more)
-            return;
-        v->list = more;
-        v->room = room;
+    if (lab_grow(&v->list, v->n, &v->room, sizeof(*v->list), "a variant")) {
+        v->incomplete = true;
+        return;
     }
     v->list[v->n++] = ran;
 }
@@ -294,15 +289,9 @@ static bool keep_early(struct lab_recording *r, const struct lab_record *record)
     enum { MOST = 1 << 16 };
     pthread_mutex_lock(&r->lock);
     bool kept = r->n_early < MOST;
-    if (kept && r->begun && !r->refused && r->n_early == r->early_room) {
-        size_t room = r->early_room ? 2 * r->early_room : 256;
-        void *more = lab_realloc_array(r->early, room, sizeof(*r->early));
-        kept = more != NULL;
-        if (more) {
-            r->early = more;
-            r->early_room = room;
-        }
-    }
+    if (kept && r->begun && !r->refused)
+        kept = !lab_grow(&r->early, r->n_early, &r->early_room,
+                         sizeof(*r->early), "a record");
     if (kept && r->begun && !r->refused)
         r->early[r->n_early++] = *record;
     pthread_mutex_unlock(&r->lock);

@@ -60,8 +60,7 @@ static enum lab_status add_header(struct lab_str *out,
     while ((FIXED + out->len + 1) % ALIGN != 0)
         lab_str_addf(out, " ");
     lab_str_addf(out, "\n");
-    return out->failed ? lab_fail(LAB_E_NOMEM, "no memory for a header")
-                       : LAB_OK;
+    return lab_str_check(out, "a header");
 }
 
 static enum lab_status write_file(const char *path, const struct lab_tensor *t,

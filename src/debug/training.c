@@ -154,7 +154,7 @@ enum lab_status lab_sample_text_print(struct lab_generator *g,
          i++)
         st = lab_generator_next(g, &text);
     if (!st && text.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for the text");
+        st = lab_no_memory("the text");
     if (!st)
         st = w->options->json ? print_json(w, lab_str_text(&text), iterations)
                               : print_text(w, lab_str_text(&text), iterations);
@@ -186,14 +186,8 @@ static enum lab_status keep_time(struct times *t, double ms)
             t->ms[i] = t->ms[2 * i];
         t->every *= 2;
     }
-    if (t->n == t->room) {
-        size_t room = t->room ? t->room * 2 : 1024;
-        double *p = lab_realloc_array(t->ms, room, sizeof(*p));
-        if (!p)
-            return lab_fail(LAB_E_NOMEM, "no memory for the times");
-        t->ms = p;
-        t->room = room;
-    }
+    if (lab_grow(&t->ms, t->n, &t->room, sizeof(*t->ms), "the times"))
+        return LAB_E_NOMEM;
     t->ms[t->n++] = ms;
     return LAB_OK;
 }

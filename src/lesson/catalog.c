@@ -38,24 +38,13 @@ static int by_order(const void *a, const void *b)
     return by_name(a, b);
 }
 
-static enum lab_status no_memory(void)
-{
-    return lab_fail(LAB_E_NOMEM, "no memory left for the list of lessons");
-}
-
 static enum lab_status add_entry(struct lab_catalog *c, size_t *cap,
                                  const char *name)
 {
     struct lab_str text;
-    if (c->count == *cap) {
-        size_t more = *cap ? *cap * 2 : 32;
-        struct lab_catalog_entry *items =
-            lab_realloc_array(c->items, more, sizeof(*items));
-        if (!items)
-            return no_memory();
-        c->items = items;
-        *cap = more;
-    }
+    if (lab_grow(&c->items, c->count, cap, sizeof(*c->items),
+                 "the list of lessons"))
+        return LAB_E_NOMEM;
     struct lab_catalog_entry *e = &c->items[c->count++];
     *e = (struct lab_catalog_entry){0};
     lab_str_init(&text);
@@ -63,7 +52,7 @@ static enum lab_status add_entry(struct lab_catalog *c, size_t *cap,
     e->id = lab_str_detach(&text);
     lab_str_addf(&text, "%s/%s", c->dir, name);
     e->path = lab_str_detach(&text);
-    return e->id && e->path ? LAB_OK : no_memory();
+    return e->id && e->path ? LAB_OK : lab_no_memory("the list of lessons");
 }
 
 static enum lab_status list_directory(struct lab_catalog *c)
@@ -97,7 +86,7 @@ static enum lab_status read_entries(struct lab_catalog *c)
         if (st) {
             e->error = lab_strdup(lab_error());
             if (!e->error)
-                return no_memory();
+                return lab_no_memory("the list of lessons");
         }
     }
     if (c->count)
@@ -110,7 +99,7 @@ enum lab_status lab_catalog_list(struct lab_catalog **out, const char *dir)
     struct lab_str text;
     struct lab_catalog *c = lab_alloc(sizeof(*c));
     if (!c)
-        return no_memory();
+        return lab_no_memory("the list of lessons");
     lab_str_init(&text);
     enum lab_status st = LAB_OK;
     if (dir)
@@ -119,7 +108,7 @@ enum lab_status lab_catalog_list(struct lab_catalog **out, const char *dir)
         st = lab_data_path("lessons", &text);
     c->dir = lab_str_detach(&text);
     if (!st && !c->dir)
-        st = no_memory();
+        st = lab_no_memory("the list of lessons");
     if (!st)
         st = list_directory(c);
     if (st)
@@ -172,7 +161,7 @@ static enum lab_status not_found(const struct lab_catalog *c, const char *id)
     const char **names = lab_alloc_array(c->count, sizeof(*names));
     struct lab_str safe;
     if (!names)
-        return no_memory();
+        return lab_no_memory("the list of lessons");
     for (size_t i = 0; i < c->count; i++)
         names[i] = c->items[i].id;
     const char *near = lab_nearest(id, names, c->count);
@@ -192,7 +181,7 @@ enum lab_status lab_lesson_find(const char *id_or_path, struct lab_str *out)
     struct lab_catalog *c = NULL;
     if (strchr(id_or_path, '/') || is_lesson_name(id_or_path)) {
         lab_str_add(out, id_or_path);
-        return out->failed ? no_memory() : LAB_OK;
+        return lab_str_check(out, "the list of lessons");
     }
     enum lab_status st = lab_catalog_list(&c, NULL);
     if (st)
@@ -203,7 +192,7 @@ enum lab_status lab_lesson_find(const char *id_or_path, struct lab_str *out)
     else
         lab_str_add(out, e->path);
     lab_catalog_free(c);
-    return !st && out->failed ? no_memory() : st;
+    return !st && out->failed ? lab_no_memory("the list of lessons") : st;
 }
 
 enum lab_status lab_lesson_open(struct lab_lesson **out, const char *id_or_path)

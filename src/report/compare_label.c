@@ -234,7 +234,7 @@ enum lab_status lab_labels_make(struct lab_labels *out, size_t room,
     if (!out->items || !order) {
         lab_free(order);
         lab_labels_release(out);
-        return lab_fail(LAB_E_NOMEM, "no memory for the names of a table");
+        return lab_no_memory("the names of a table");
     }
     for (size_t i = 0; i < n; i++) {
         lab_compare_label(lab_compare_either(&rows[list[i]]),

@@ -28,37 +28,22 @@ void lab_doc_clear(struct lab_doc *d)
     d->failed = false;
 }
 
-/* Room for one more of `each` bytes; the array, or NULL. */
-static void *grow(void *array, size_t count, size_t *cap, size_t each)
-{
-    if (count < *cap)
-        return array;
-    size_t next = *cap ? *cap * 2 : 32;
-    void *grown = lab_realloc_array(array, next, each);
-    if (grown)
-        *cap = next;
-    return grown;
-}
-
 void lab_doc_para(struct lab_doc *d, int indent, int hang, bool wrap)
 {
-    struct lab_doc_para *paras =
-        d->failed
-            ? NULL
-            : grow(d->paras, d->para_count, &d->para_cap, sizeof(*d->paras));
-    if (!paras) {
+    if (d->failed || lab_grow(&d->paras, d->para_count, &d->para_cap,
+                              sizeof(*d->paras), "the text")) {
         d->failed = true;
         return;
     }
-    d->paras = paras;
     if (d->para_count > 0)
         lab_str_add_char(&d->text, '\n'); /* no match across paragraphs */
-    paras[d->para_count++] = (struct lab_doc_para){.start = d->text.len,
-                                                   .end = d->text.len,
-                                                   .first_span = d->span_count,
-                                                   .indent = indent,
-                                                   .hang = hang,
-                                                   .wrap = wrap};
+    d->paras[d->para_count++] =
+        (struct lab_doc_para){.start = d->text.len,
+                              .end = d->text.len,
+                              .first_span = d->span_count,
+                              .indent = indent,
+                              .hang = hang,
+                              .wrap = wrap};
 }
 
 void lab_doc_blank(struct lab_doc *d)
@@ -76,14 +61,12 @@ static void add_span(struct lab_doc *d, enum lab_role role)
         para->end = d->text.len;
         return;
     }
-    struct lab_doc_span *spans =
-        grow(d->spans, d->span_count, &d->span_cap, sizeof(*d->spans));
-    if (!spans) {
+    if (lab_grow(&d->spans, d->span_count, &d->span_cap, sizeof(*d->spans),
+                 "the text")) {
         d->failed = true;
         return;
     }
-    d->spans = spans;
-    spans[d->span_count++] = (struct lab_doc_span){d->text.len, role};
+    d->spans[d->span_count++] = (struct lab_doc_span){d->text.len, role};
     para->end = d->text.len;
 }
 
@@ -139,6 +122,5 @@ void lab_doc_addf(struct lab_doc *d, enum lab_role role, const char *fmt, ...)
 
 enum lab_status lab_doc_check(const struct lab_doc *d)
 {
-    return d->failed || d->text.failed ? lab_fail(LAB_E_NOMEM, "the text")
-                                       : LAB_OK;
+    return d->failed || d->text.failed ? lab_no_memory("the text") : LAB_OK;
 }

@@ -107,7 +107,7 @@ enum lab_status lab_json_write(FILE *to, json_t *object)
     json_decref(object);
     if (lab_json_lacks_memory() || !line) {
         free(line);
-        return lab_fail(LAB_E_NOMEM, "no memory for a line of JSON");
+        return lab_no_memory("a line of JSON");
     }
     bool written = fputs(line, to) >= 0 && putc('\n', to) != EOF;
     free(line);

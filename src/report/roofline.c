@@ -222,8 +222,7 @@ static enum lab_status label_row(struct lab_roofline_row *row)
     else
         lab_str_add(&s, rung->name);
     row->label = lab_str_detach(&s);
-    return row->label ? LAB_OK
-                      : lab_fail(LAB_E_NOMEM, "no memory for a rung's name");
+    return row->label ? LAB_OK : lab_no_memory("a rung's name");
 }
 
 static enum lab_status finish_row(struct lab_roofline *r,
@@ -242,7 +241,7 @@ static enum lab_status finish_row(struct lab_roofline *r,
         &row->work.counted, row->work.flop, row->sum->phase_id == LAB_UPDATE);
     row->sentence = lab_str_detach(&s);
     if (!row->sentence)
-        return lab_fail(LAB_E_NOMEM, "no memory for a sentence");
+        return lab_no_memory("a sentence");
     return label_row(row);
 }
 
@@ -270,7 +269,7 @@ static enum lab_status make_rows(struct lab_roofline *r)
     enum lab_status st = LAB_OK;
     r->rows = lab_alloc_array(r->sums.count + 2, sizeof(*r->rows));
     if (!r->rows)
-        return lab_fail(LAB_E_NOMEM, "no memory for the roofline of a run");
+        return lab_no_memory("the roofline of a run");
     for (size_t i = 0; i < r->sums.count; i++)
         if (r->sums.items[i].level == LAB_SUM_STEP && r->count < r->sums.count)
             add_step(r, &r->sums.items[i]);
@@ -294,7 +293,7 @@ enum lab_status lab_roofline_load(struct lab_roofline *out,
     struct lab_run_gpu gpu;
     enum lab_status st = lab_query_run(db, run, read_facts, &facts);
     if (st == LAB_OK && facts.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for the roofline of a run");
+        st = lab_no_memory("the roofline of a run");
     if (st == LAB_OK)
         st = lab_ceiling_device_of_run(db, run, &r.device);
     if (st == LAB_OK)

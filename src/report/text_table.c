@@ -10,15 +10,8 @@
 
 static void add_cell(struct lab_text_table *t, char *cell)
 {
-    if (cell && t->count == t->room) {
-        size_t room = t->room ? t->room * 2 : 64;
-        char **cells = lab_realloc_array(t->cells, room, sizeof(*cells));
-        if (cells) {
-            t->cells = cells;
-            t->room = room;
-        }
-    }
-    if (!cell || t->count == t->room) {
+    if (!cell ||
+        lab_grow(&t->cells, t->count, &t->room, sizeof(*t->cells), "a table")) {
         lab_free(cell);
         t->failed = true;
         return;
@@ -173,7 +166,7 @@ enum lab_status lab_text_table_format(const struct lab_text_table *t,
         lab_str_add(out, last ? "\n" : "  ");
     }
     if (t->failed || out->failed)
-        return lab_fail(LAB_E_NOMEM, "no memory for a table");
+        return lab_no_memory("a table");
     return LAB_OK;
 }
 

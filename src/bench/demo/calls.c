@@ -109,7 +109,7 @@ static enum lab_status make_numbers(struct numbers *n, const int64_t *dim)
     n->w = lab_alloc_array((size_t)(s.K * s.C * s.R * s.R), sizeof(float));
     n->y = lab_alloc_array((size_t)(s.N * s.K * s.P * s.Q), sizeof(float));
     if (!n->x || !n->w || !n->y)
-        return lab_fail(LAB_E_NOMEM, "no memory for the image");
+        return lab_no_memory("the image");
     fill(n);
     return LAB_OK;
 }

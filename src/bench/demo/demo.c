@@ -273,8 +273,7 @@ enum lab_status lab_demo_head(const struct lab_demo *d)
     if (d->backend->host_memory)
         lab_str_add(&text, "no GPU is used: the launch is acted out on one "
                            "thread of the CPU\n");
-    enum lab_status st =
-        text.failed ? lab_fail(LAB_E_NOMEM, "no memory for a line") : LAB_OK;
+    enum lab_status st = lab_str_check(&text, "a line");
     if (!st)
         lab_printf(stdout, "%s", lab_str_text(&text));
     lab_str_release(&text);

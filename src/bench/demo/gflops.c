@@ -233,7 +233,7 @@ static enum lab_status open_machine(struct gflops *g, int machine)
     bool gpu = machine == GPU;
     struct lab_bench *lab = lab_alloc(sizeof(*lab));
     if (!lab)
-        return lab_fail(LAB_E_NOMEM, "no memory for a table");
+        return lab_no_memory("a table");
     g->options[machine] = (struct lab_bench_options){
         .name = g->name,
         .sizes = g->sizes[machine],
@@ -359,7 +359,7 @@ int lab_demo_cmd_gflops(int argc, char **argv)
         NULL};
     struct gflops *g = lab_alloc(sizeof(*g));
     if (!g)
-        return lab_exit_error(lab_fail(LAB_E_NOMEM, "no memory for a table"));
+        return lab_exit_error(lab_no_memory("a table"));
     *g = (struct gflops){.name = "gemm",
                          .sizes = {"2000,4000,6000", gpu_sizes},
                          .backend = "auto",

@@ -321,8 +321,7 @@ static enum lab_status print_text(const struct index *x)
     add_counts(x, &text);
     if (x->at >= 0)
         add_thread(x, &text);
-    enum lab_status st =
-        text.failed ? lab_fail(LAB_E_NOMEM, "no memory for a picture") : LAB_OK;
+    enum lab_status st = lab_str_check(&text, "a picture");
     if (!st)
         fputs(lab_str_text(&text), stdout); /* longer than a lab_printf() */
     lab_str_release(&text);

@@ -171,8 +171,8 @@ void lab_sweep_speed(const struct lab_sweep_point *p,
     struct speed s = {.p = p, .r = out, .last_loss = NAN};
     init(out, p);
     s.ns = lab_alloc_array((size_t)p->iterations, sizeof(*s.ns));
-    enum lab_status st = s.ns ? open_network(p, &s.walk, &plan, out)
-                              : lab_fail(LAB_E_NOMEM, "no memory for times");
+    enum lab_status st =
+        s.ns ? open_network(p, &s.walk, &plan, out) : lab_no_memory("times");
     if (!st) {
         s.needed_samples =
             (p->samples + out->row.samples - 1) / out->row.samples;
@@ -377,8 +377,7 @@ void lab_sweep_steps(const struct lab_sweep_point *p,
         t.ns[k] = all + k * n;
     if (all)
         open_trace(&t);
-    st = all ? open_network(p, &walk, &plan, out)
-             : lab_fail(LAB_E_NOMEM, "no memory for times");
+    st = all ? open_network(p, &walk, &plan, out) : lab_no_memory("times");
     if (!st)
         st = walk_all(walk, &t);
     bool gpu = walk && !lab_walk_backend(walk)->host_memory;

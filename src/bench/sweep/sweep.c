@@ -180,7 +180,7 @@ static enum lab_status sweep_widths(struct sweep *s, const struct lab_lesson *l)
     struct lab_node_spec *nodes =
         lab_alloc_array((size_t)l->spec.n_nodes + 1, sizeof(*nodes));
     if (!nodes)
-        return lab_fail(LAB_E_NOMEM, "no memory for a wider network");
+        return lab_no_memory("a wider network");
     if (lab_sweep_widen(&l->spec, 1, nodes, &wide) == 0)
         st = lab_fail(LAB_E_USAGE, "%s has no hidden layer to widen", l->id);
     for (int i = 0; i < s->n_sizes && !st; i++) {
@@ -531,7 +531,7 @@ static enum lab_status print_recorded(const struct sweep *here)
         return LAB_OK;
     struct sweep *s = lab_alloc(sizeof(*s));
     if (!s)
-        return lab_fail(LAB_E_NOMEM, "no memory for a recorded sweep");
+        return lab_no_memory("a recorded sweep");
     s->options = here->options;
     s->kind = here->kind;
     s->recorded = true;
@@ -659,7 +659,7 @@ int lab_sweep_run(const struct lab_bench_options *o, enum lab_sweep_kind kind)
 {
     struct sweep *s = lab_alloc(sizeof(*s));
     if (!s)
-        return lab_exit_error(lab_fail(LAB_E_NOMEM, "no memory for a sweep"));
+        return lab_exit_error(lab_no_memory("a sweep"));
     s->options = o;
     s->kind = kind;
     enum lab_status st = sweep(s);

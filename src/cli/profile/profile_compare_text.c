@@ -285,7 +285,7 @@ static enum lab_status put_level(const struct lab_profile_options *o,
         return st;
     size_t *list = sorted(c, level, order, &n);
     if (!list)
-        return lab_fail(LAB_E_NOMEM, "no memory for a table");
+        return lab_no_memory("a table");
     if (o->limit > 0 && (int64_t)n > o->limit)
         n = (size_t)o->limit;
     if (n > 0)

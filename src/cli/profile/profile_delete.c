@@ -111,7 +111,7 @@ enum lab_status lab_profile_delete(const struct lab_profile_options *o,
     int n = 0;
     int64_t *runs = lab_alloc_array((size_t)o->n_words + 1, sizeof(*runs));
     if (!runs)
-        return lab_fail(LAB_E_NOMEM, "no memory for a list of runs");
+        return lab_no_memory("a list of runs");
     enum lab_status st = find_runs(o, db, runs, &n);
     for (int i = 0; i < n && st == LAB_OK; i++)
         st = delete_run(o, db, runs[i]);

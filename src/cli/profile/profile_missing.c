@@ -219,8 +219,7 @@ enum lab_status lab_profile_missing(struct lab_database *db, int64_t run,
     add_names(out, missing);
     lab_str_addf(out, ": %s; ", r.why);
     lab_suggest_in_text(out, db, r.instead);
-    return out->failed ? lab_fail(LAB_E_NOMEM, "no memory for a message")
-                       : LAB_OK;
+    return lab_str_check(out, "a message");
 }
 
 enum lab_status lab_profile_fail_missing(struct lab_database *db, int64_t run,

@@ -32,7 +32,7 @@ enum lab_status lab_profile_put(struct lab_str *text, bool ascii)
     if (ascii)
         lab_table_make_ascii(text);
     if (text->failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for the output");
+        st = lab_no_memory("the output");
     else if (fputs(lab_str_text(text), stdout) < 0 || fflush(stdout))
         st = lab_fail(LAB_E_IO, "cannot write the output");
     lab_str_release(text);

@@ -201,7 +201,7 @@ static enum lab_status choose_rows(struct shown *out,
 {
     *out = (struct shown){lab_alloc_array(r->count + 1, sizeof(*out->rows)), 0};
     if (!out->rows)
-        return lab_fail(LAB_E_NOMEM, "no memory for a table");
+        return lab_no_memory("a table");
     for (size_t i = 0; i < r->count; i++)
         if (!is_only_kernel(r, i))
             out->rows[out->count++] = i;
@@ -265,7 +265,7 @@ static enum lab_status write_sentences(const struct lab_roofline *r,
     const void *user[] = {r, shown};
     size_t *list = lab_alloc_array(shown->count + 1, sizeof(*list));
     if (!list)
-        return lab_fail(LAB_E_NOMEM, "no memory for a list");
+        return lab_no_memory("a list");
     for (size_t i = 0; i < shown->count; i++)
         list[i] = i;
     bool cut = most > 0 && shown->count > most;

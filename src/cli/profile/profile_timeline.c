@@ -48,7 +48,7 @@ static enum lab_status choose(struct listing *l, int64_t most)
     l->listed = lab_alloc_array((size_t)t->count + 1, sizeof(*l->listed));
     if (!order || !l->listed) {
         lab_free(order);
-        return lab_fail(LAB_E_NOMEM, "no memory for a timeline");
+        return lab_no_memory("a timeline");
     }
     for (int k = 0; k < LAB_SPAN_KIND_COUNT; k++) {
         int64_t n = 0;

@@ -174,7 +174,7 @@ enum lab_status lab_compare_model_load(struct lab_compare_model *m,
         lab_alloc_array(c->count + LAB_WALL_PARTS + 1, sizeof(*fresh.rows));
     if (!fresh.rows) {
         lab_compare_model_release(&fresh);
-        return lab_fail(LAB_E_NOMEM, "no memory for a comparison");
+        return lab_no_memory("a comparison");
     }
     for (size_t i = 0; i < c->count; i++)
         fill(&fresh.rows[i], &c->rows[i]);

@@ -80,7 +80,7 @@ static struct lab_bench *open_lab(struct lab_bench_screen *s, int i,
     struct lab_bench *lab = lab_alloc(sizeof(*lab));
     struct lab_bench_options *o = &s->options[i];
     if (!lab) {
-        lab_fail(LAB_E_NOMEM, "no memory for a lab");
+        lab_no_memory("a lab");
         return NULL;
     }
     o->backend = backend;
@@ -695,7 +695,7 @@ enum lab_status lab_bench_screen_open(struct lab_bench_screen **out,
 {
     struct lab_bench_screen *s = lab_alloc(sizeof(*s));
     if (!s)
-        return lab_fail(LAB_E_NOMEM, "no memory for the lab");
+        return lab_no_memory("the lab");
     s->seen = seen;
     s->seen_user = user;
     s->want = -1;

@@ -271,7 +271,7 @@ enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
 {
     struct lab_lesson_screen *s = lab_alloc(sizeof(*s));
     if (!s)
-        return lab_fail(LAB_E_NOMEM, "no memory for the lesson");
+        return lab_no_memory("the lesson");
     s->seen = seen;
     s->seen_user = user;
     s->ui = ui;

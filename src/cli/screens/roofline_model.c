@@ -116,7 +116,7 @@ enum lab_status lab_roofline_model_load(struct lab_roofline_model *m,
     const char *device = ok ? keep(m, m->line.device.device) : NULL;
     if (!device) {
         lab_roofline_model_release(m);
-        return lab_fail(LAB_E_NOMEM, "no memory for the roofline of a run");
+        return lab_no_memory("the roofline of a run");
     }
     write_note(m, option);
     *out = (struct lab_ui_roofline){.device = device[0] ? device

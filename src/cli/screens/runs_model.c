@@ -25,25 +25,11 @@ static void rows_clear(struct rows *r)
     *r = (struct rows){0};
 }
 
-static bool grow(struct rows *r, void **list, int64_t n, int64_t *room,
-                 size_t each)
-{
-    if (n < *room)
-        return true;
-    int64_t next = *room ? *room * 2 : 64;
-    void *p = lab_realloc_array(*list, (size_t)next, each);
-    if (!p) {
-        r->failed = true;
-        return false;
-    }
-    *list = p;
-    *room = next;
-    return true;
-}
-
 static void *add_row(struct rows *r, size_t each)
 {
-    if (!grow(r, &r->items, r->n, &r->room, each))
+    r->failed = r->failed ||
+                lab_grow(&r->items, (size_t)r->n, &r->room, each, "the list");
+    if (r->failed)
         return NULL;
     char *row = (char *)r->items + (size_t)r->n * each;
     memset(row, 0, each);
@@ -60,8 +46,8 @@ static const char *keep(struct rows *r, const char *text)
     lab_str_init(&s);
     lab_str_add_visible(&s, text, strlen(text), false);
     char *copy = lab_str_detach(&s);
-    if (!copy || !grow(r, (void **)&r->texts, r->n_texts, &r->text_room,
-                       sizeof(*r->texts))) {
+    if (!copy || lab_grow(&r->texts, (size_t)r->n_texts, &r->text_room,
+                          sizeof(*r->texts), "the list")) {
         lab_free(copy);
         r->failed = true;
         return "";
@@ -72,7 +58,7 @@ static const char *keep(struct rows *r, const char *text)
 
 static enum lab_status check(const struct rows *r)
 {
-    return r->failed ? lab_fail(LAB_E_NOMEM, "no memory for the list") : LAB_OK;
+    return r->failed ? lab_no_memory("the list") : LAB_OK;
 }
 
 enum lab_status lab_runs_source_open(struct lab_runs_source *s, bool write,
@@ -424,7 +410,7 @@ enum lab_status lab_runs_source_new(struct lab_runs_source **out,
     struct lab_str text;
     enum lab_status st = LAB_OK;
     if (!s)
-        return lab_fail(LAB_E_NOMEM, "no memory for the list of runs");
+        return lab_no_memory("the list of runs");
     lab_str_init(&text);
     s->db = path ? lab_strdup(path) : NULL;
     if (path)
@@ -433,7 +419,7 @@ enum lab_status lab_runs_source_new(struct lab_runs_source **out,
         st = lab_database_default_path(&text);
     s->path = lab_str_detach(&text);
     if (!st && (!s->path || (path && !s->db)))
-        st = lab_fail(LAB_E_NOMEM, "no memory for the list of runs");
+        st = lab_no_memory("the list of runs");
     if (st) {
         lab_runs_source_free(s);
         return st;

@@ -12,10 +12,10 @@
 struct rows {
     void *items;
     int64_t n;
-    int64_t room;
+    size_t room;
     char **texts;
     int64_t n_texts;
-    int64_t text_room;
+    size_t text_room;
     bool failed;
 };
 

@@ -187,7 +187,7 @@ static enum lab_status start_home(struct screens *s)
     s->lessons = lab_alloc_array(s->catalog->count + 1, sizeof(*s->lessons));
     s->after = lab_alloc_array(s->catalog->count + 1, sizeof(*s->after));
     if (!s->lessons || !s->after)
-        return lab_fail(LAB_E_NOMEM, "no memory for the lessons");
+        return lab_no_memory("the lessons");
     write_prerequisites(s);
     s->home =
         (struct lab_home_model){.user = s,

@@ -7,16 +7,10 @@
 static bool add_pass(void *user, const struct lab_iteration_row *row)
 {
     struct lab_timeline_model *m = user;
-    if (m->count == m->room) {
-        int64_t room = m->room ? m->room * 2 : 64;
-        void *p = lab_realloc_array(m->passes, (size_t)room, sizeof(*row));
-        if (!p) {
-            m->room = -1; /* no memory */
-            return false;
-        }
-        m->passes = p;
-        m->room = room;
-    }
+    m->failed = lab_grow(&m->passes, (size_t)m->count, &m->room, sizeof(*row),
+                         "the passes");
+    if (m->failed)
+        return false;
     m->passes[m->count++] = *row;
     return true;
 }
@@ -32,8 +26,8 @@ enum lab_status lab_timeline_load_passes(void *user, int64_t run,
     enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_query_iterations(db, run, add_pass, m);
-    if (!st && m->room < 0)
-        st = lab_fail(LAB_E_NOMEM, "no memory for the iterations of a run");
+    if (!st && m->failed)
+        st = lab_no_memory("the iterations of a run");
     else if (!st && db && m->count == 0)
         st = lab_profile_fail_missing(db, run, LAB_HAS_KERNELS);
     lab_database_close(db);

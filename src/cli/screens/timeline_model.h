@@ -8,7 +8,8 @@
 struct lab_timeline_model {
     struct lab_iteration_row *passes;
     int64_t count;
-    int64_t room;
+    size_t room;
+    bool failed; /* no memory for a pass */
     struct lab_timeline *whole;
     struct lab_timeline *part;
 };

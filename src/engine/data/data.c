@@ -335,7 +335,7 @@ enum lab_status lab_data_open_until(struct lab_data **out,
         return st;
     struct lab_data *d = lab_alloc(sizeof(*d));
     if (!d)
-        return lab_fail(LAB_E_NOMEM, "no memory for the data");
+        return lab_no_memory("the data");
     d->spec = spec;
     d->stop = stop;
     d->seed = spec->seed;

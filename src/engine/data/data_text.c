@@ -183,13 +183,13 @@ enum lab_status lab_text_read(struct lab_text **out,
     struct lab_text *t = lab_alloc(sizeof(*t));
     lab_str_init(&found);
     if (!t)
-        st = lab_fail(LAB_E_NOMEM, "no memory for the text");
+        st = lab_no_memory("the text");
     else if (path)
         lab_str_add(&found, path);
     else
         st = lab_data_path("lessons/data/course.txt", &found);
     if (!st && found.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for the text's path");
+        st = lab_no_memory("the text's path");
     if (!st)
         st = make(t, spec, lab_str_text(&found), stop);
     lab_str_release(&found);

@@ -103,17 +103,12 @@ const char *lab_vocabulary_word(const struct lab_vocabulary *v, int64_t id)
     return id >= 0 && id < v->n ? v->word[id] : "?";
 }
 
-static enum lab_status no_memory(void)
-{
-    return lab_fail(LAB_E_NOMEM, "no memory for the words");
-}
-
 /* A table of `n_slots` (a power of two) with all words but the padding. */
 static enum lab_status make_slots(struct lab_vocabulary *v, size_t n_slots)
 {
     int32_t *slots = lab_alloc_array(n_slots, sizeof(*slots));
     if (!slots)
-        return no_memory();
+        return lab_no_memory("the words");
     lab_free(v->slots);
     v->slots = slots;
     v->n_slots = n_slots;
@@ -140,7 +135,7 @@ static enum lab_status grow(struct counting *c)
     if (times)
         v->times = times;
     if (!word || !times || room > INT32_MAX)
-        return no_memory();
+        return lab_no_memory("the words");
     c->room = room;
     return make_slots(v, (size_t)room * 2);
 }
@@ -153,7 +148,7 @@ static enum lab_status add_word(struct counting *c, const char *word)
         return st;
     v->word[v->n] = lab_strdup(word);
     if (!v->word[v->n])
-        return no_memory();
+        return lab_no_memory("the words");
     v->times[v->n] = 0;
     if (v->n > 0)
         v->slots[slot_of(v, word)] = (int32_t)v->n;
@@ -210,7 +205,7 @@ static enum lab_status arrange(struct lab_vocabulary *v, int64_t first,
         rule->most > 0 && (size_t)rule->most < n ? (size_t)rule->most : n;
     struct counted *list = lab_alloc_array(n, sizeof(*list));
     if (!list)
-        return no_memory();
+        return lab_no_memory("the words");
     for (size_t i = 0; i < n; i++)
         list[i] = (struct counted){v->word[(size_t)first + i],
                                    v->times[(size_t)first + i], (int64_t)i};
@@ -238,7 +233,7 @@ enum lab_status lab_vocabulary_make(struct lab_vocabulary **out,
 {
     struct counting c = {.v = lab_alloc(sizeof(*c.v)), .stop = rule->stop};
     if (!c.v)
-        return no_memory();
+        return lab_no_memory("the words");
     enum lab_status st = add_word(&c, "<pad>");
     if (!st && rule->unknown)
         st = add_word(&c, "<OOV>");
@@ -289,7 +284,7 @@ enum lab_status lab_encode(const struct lab_vocabulary *v, const char *text,
     lab_tokenize(text, len, number_word, &k);
     k.ids = lab_alloc_array((size_t)k.n, sizeof(*k.ids));
     if (!k.ids)
-        return no_memory();
+        return lab_no_memory("the words");
     k.n = 0;
     lab_tokenize(text, len, number_word, &k);
     *ids = k.ids;

@@ -261,7 +261,7 @@ static void close_data_grads(struct lab_builder *b, int n_data)
             plan->n_nodes++;
             if (!node->id ||
                 !lab_names_add(plan->names, LAB_NAME_NODE, node->id, index))
-                b->status = lab_fail(LAB_E_NOMEM, "no memory for the plan");
+                b->status = lab_no_memory("the plan");
         }
         lab_builder_close_grad(b, t, index);
     }
@@ -385,7 +385,7 @@ enum lab_status lab_plan_build(struct lab_plan **out,
         plan->names = lab_names_new();
     b.live = lab_alloc_array(most_nodes, sizeof(*b.live));
     if (!plan || !plan->nodes || !plan->names || !b.live) {
-        b.status = lab_fail(LAB_E_NOMEM, "no memory for the plan");
+        b.status = lab_no_memory("the plan");
     } else {
         plan->real = real;
         plan->seed = spec->seed;

@@ -176,7 +176,7 @@ static enum lab_status fill_formula(struct lab_step *s,
     }
     s->formula = put_names(plan, s, wanted);
     if (!s->source || !s->formula)
-        return lab_fail(LAB_E_NOMEM, "no memory for the plan");
+        return lab_no_memory("the plan");
     s->flop = before ? before->flop : def->flop;
     if (before)
         return LAB_OK;
@@ -215,7 +215,7 @@ enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
     if (!st && s->name && (!def->params || s->params))
         return LAB_OK;
     lab_step_release(s);
-    return st ? st : lab_fail(LAB_E_NOMEM, "no memory for the plan");
+    return st ? st : lab_no_memory("the plan");
 }
 
 static void count_step(struct lab_builder *b, const struct lab_step *s)

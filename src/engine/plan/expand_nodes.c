@@ -19,7 +19,7 @@ struct lab_expansion {
 static void no_memory(struct lab_expansion *e)
 {
     if (!e->b->status)
-        e->b->status = lab_fail(LAB_E_NOMEM, "no memory for the network");
+        e->b->status = lab_no_memory("the network");
 }
 
 static struct lab_node_spec *next_node(struct lab_expansion *e)

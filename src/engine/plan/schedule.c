@@ -486,7 +486,7 @@ enum lab_status lab_schedule_make(struct lab_schedule **out,
     m.outcome = lab_alloc_array((size_t)n_choices + 1, sizeof(*m.outcome));
     m.out = schedule_alloc(plan->n_steps, plan->n_nodes);
     if (!m.used || !m.large || !m.outcome || !m.out)
-        st = lab_fail(LAB_E_NOMEM, "no memory for the schedule");
+        st = lab_no_memory("the schedule");
     else
         st = make_steps(&m);
     lab_free(m.used);

@@ -255,7 +255,7 @@ enum lab_status lab_session_post(struct lab_session *s,
     }
     struct lab_queued *q = lab_alloc(sizeof(*q));
     if (!q)
-        return lab_fail(LAB_E_NOMEM, "no memory for a command");
+        return lab_no_memory("a command");
     q->command = *command;
     pthread_mutex_lock(&s->lock);
     if (atomic_load(&s->quit)) {
@@ -383,7 +383,7 @@ enum lab_status lab_session_new(struct lab_session **out,
                         LAB_MAX_CHOICES);
     struct lab_session *s = lab_alloc(sizeof(*s));
     if (!s)
-        return lab_fail(LAB_E_NOMEM, "no memory for a session");
+        return lab_no_memory("a session");
     pthread_mutex_init(&s->lock, NULL);
     init_changed(&s->changed);
     s->iteration_ms = lab_alloc_array(LAB_TIMES_KEPT, sizeof(double));

@@ -381,7 +381,7 @@ enum lab_status lab_session_snapshot(struct lab_session *s,
     pthread_mutex_unlock(&s->lock);
     if (!whole) {
         lab_snapshot_release(out);
-        return lab_fail(LAB_E_NOMEM, "no memory for a snapshot");
+        return lab_no_memory("a snapshot");
     }
     return LAB_OK;
 }

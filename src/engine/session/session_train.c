@@ -217,7 +217,7 @@ static enum lab_status write_on(struct lab_session *s, struct lab_generator *g,
     for (int64_t i = 0; i < n && !st && !atomic_load(&s->cancel); i++) {
         st = lab_generator_next(g, &s->sample);
         if (!st && s->sample.failed)
-            st = lab_fail(LAB_E_NOMEM, "no memory for the text");
+            st = lab_no_memory("the text");
         if (!st && lab_clock_monotonic_ns() - s->last_publish_ns > patience_ns)
             lab_session_publish(s);
     }

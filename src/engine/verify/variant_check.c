@@ -25,7 +25,7 @@ enum lab_status lab_reference_run_open(struct lab_reference_run *r,
     if (!st) {
         fresh.arena = lab_alloc(fresh.plan->arena_bytes);
         if (!fresh.arena)
-            st = lab_fail(LAB_E_NOMEM, "no memory for the network in double");
+            st = lab_no_memory("the network in double");
     }
     if (st) {
         lab_reference_run_close(&fresh);

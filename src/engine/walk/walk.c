@@ -667,7 +667,7 @@ static enum lab_status walk_nodes_begin(struct lab_walk *w)
     s->node_end =
         lab_alloc_array((size_t)w->schedule->n_steps, sizeof(*s->node_end));
     if (!s->node_end)
-        return lab_fail(LAB_E_NOMEM, "no memory for a graph's nodes");
+        return lab_no_memory("a graph's nodes");
     return lab_graph_count(w->be, &s->first_node);
 }
 
@@ -1444,7 +1444,7 @@ static enum lab_status alloc_tables(struct lab_walk *w)
     w->staging = lab_alloc(most);
     if (!w->step_exec || !w->step_ns || !w->step_ran || !w->written ||
         !w->generation || !w->staging)
-        return lab_fail(LAB_E_NOMEM, "no memory for the stepper");
+        return lab_no_memory("the stepper");
     return LAB_OK;
 }
 
@@ -1480,7 +1480,7 @@ enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
 {
     struct lab_walk *w = lab_alloc(sizeof(*w));
     if (!w)
-        return lab_fail(LAB_E_NOMEM, "no memory for the stepper");
+        return lab_no_memory("the stepper");
     w->plan = plan;
     w->be = be;
     w->open_phase = w->open_node = -1;

@@ -20,20 +20,6 @@ void lab_findings_release(struct lab_findings *f)
     lab_findings_init(f);
 }
 
-static bool reserve(struct lab_findings *f)
-{
-    if (f->count < f->cap)
-        return true;
-    size_t cap = f->cap ? f->cap * 2 : 8;
-    struct lab_finding *items =
-        lab_realloc_array(f->items, cap, sizeof(*items));
-    if (!items)
-        return false;
-    f->items = items;
-    f->cap = cap;
-    return true;
-}
-
 /* Messages quote the file, so they are made safe here, in one place. */
 static char *message_text(const char *fmt, va_list args)
 {
@@ -72,7 +58,8 @@ void lab_findings_add_v(struct lab_findings *f, const char *file, int line,
         f->skipped++;
         return;
     }
-    if (!reserve(f)) {
+    if (lab_grow(&f->items, f->count, &f->cap, sizeof(*f->items),
+                 "a finding")) {
         f->failed = true;
         return;
     }

@@ -108,19 +108,6 @@ static void md_add_entity(struct lab_str *out, const char *s, size_t n)
     lab_str_add_visible(out, s, n, false);
 }
 
-static bool md_grow(void **items, size_t *cap, size_t count, size_t bytes_each)
-{
-    if (count < *cap)
-        return true;
-    size_t more = *cap ? *cap * 2 : 32;
-    void *p = lab_realloc_array(*items, more, bytes_each);
-    if (!p)
-        return false;
-    *items = p;
-    *cap = more;
-    return true;
-}
-
 /* Ends the open span. */
 static void md_flush_span(struct lab_md_reader *r)
 {
@@ -128,12 +115,11 @@ static void md_flush_span(struct lab_md_reader *r)
         r->failed = true;
     if (r->failed || r->text.len == 0)
         return;
-    void *spans = r->spans;
-    if (!md_grow(&spans, &r->cap_spans, r->n_spans, sizeof(*r->spans))) {
+    if (lab_grow(&r->spans, r->n_spans, &r->cap_spans, sizeof(*r->spans),
+                 "the text")) {
         r->failed = true;
         return;
     }
-    r->spans = spans;
     char *text = lab_arena_text(r->arena, r->text.data, r->text.len);
     if (!text) {
         r->failed = true;
@@ -311,14 +297,13 @@ static void open_leaf(struct lab_md_reader *r, enum lab_md_kind kind)
 
 static void add_block(struct lab_md_reader *r)
 {
-    void *blocks = r->blocks;
     if (r->failed)
         return;
-    if (!md_grow(&blocks, &r->cap_blocks, r->n_blocks, sizeof(*r->blocks))) {
+    if (lab_grow(&r->blocks, r->n_blocks, &r->cap_blocks, sizeof(*r->blocks),
+                 "the text")) {
         r->failed = true;
         return;
     }
-    r->blocks = blocks;
     r->blocks[r->n_blocks++] = r->leaf;
 }
 
@@ -383,12 +368,11 @@ static void begin_table(struct lab_md_reader *r, const MD_BLOCK_TABLE_DETAIL *t)
 
 static void end_cell(struct lab_md_reader *r, const MD_BLOCK_TD_DETAIL *td)
 {
-    void *cells = r->cells;
-    if (!md_grow(&cells, &r->cap_cells, r->n_cells, sizeof(*r->cells)))
+    if (lab_grow(&r->cells, r->n_cells, &r->cap_cells, sizeof(*r->cells),
+                 "the text"))
         r->failed = true;
     if (r->failed)
         return;
-    r->cells = cells;
     r->too_large = r->too_large || r->n_cells >= LAB_MD_MAX_CELLS;
     struct lab_md_cell *cell = &r->cells[r->n_cells++];
     cell->spans = md_keep_spans(r, &cell->n_spans);

@@ -90,33 +90,18 @@ int lab_md_columns(const char *utf8)
 
 /* ---- lines ---- */
 
-static bool wrap_grow(void **items, size_t *cap, size_t count, size_t each)
-{
-    if (count < *cap)
-        return true;
-    size_t more = *cap ? *cap * 2 : 64;
-    void *p = lab_realloc_array(*items, more, each);
-    if (!p)
-        return false;
-    *items = p;
-    *cap = more;
-    return true;
-}
-
 static void flush_span(struct lab_wrapper *w)
 {
-    void *spans = w->spans;
     if (w->text.failed)
         w->failed = true;
     if (w->failed || w->text.len == 0)
         return;
     char *text = lab_arena_text(w->arena, w->text.data, w->text.len);
-    if (!text ||
-        !wrap_grow(&spans, &w->cap_spans, w->n_spans, sizeof(*w->spans))) {
+    if (!text || lab_grow(&w->spans, w->n_spans, &w->cap_spans,
+                          sizeof(*w->spans), "the text")) {
         w->failed = true;
         return;
     }
-    w->spans = spans;
     w->spans[w->n_spans++] = (struct lab_md_span){w->style, text};
     lab_str_clear(&w->text);
 }
@@ -139,7 +124,6 @@ static void wrap_pad(struct lab_wrapper *w, unsigned style, const char *text,
 
 static void wrap_end_line(struct lab_wrapper *w)
 {
-    void *lines = w->lines;
     /* Blanks at the end of a line only make it longer. */
     while (w->text.len > 0 && w->text.data[w->text.len - 1] == ' ' &&
            !(w->style & LAB_SPAN_CODE))
@@ -149,12 +133,11 @@ static void wrap_end_line(struct lab_wrapper *w)
         return;
     struct lab_md_span *kept =
         lab_arena_array(w->arena, w->n_spans, sizeof(*kept));
-    if (!kept ||
-        !wrap_grow(&lines, &w->cap_lines, w->n_lines, sizeof(*w->lines))) {
+    if (!kept || lab_grow(&w->lines, w->n_lines, &w->cap_lines,
+                          sizeof(*w->lines), "the text")) {
         w->failed = true;
         return;
     }
-    w->lines = lines;
     if (w->n_spans)
         memcpy(kept, w->spans, w->n_spans * sizeof(*kept));
     w->lines[w->n_lines++] = (struct lab_md_line){kept, w->n_spans, w->block};
@@ -232,12 +215,11 @@ static void add_glyph(struct lab_wrapper *w, struct lab_glyph_list *out,
                       const char *bytes, size_t len, int columns,
                       unsigned style)
 {
-    void *items = out->items;
-    if (!wrap_grow(&items, &out->cap, out->count, sizeof(*out->items))) {
+    if (lab_grow(&out->items, out->count, &out->cap, sizeof(*out->items),
+                 "the text")) {
         w->failed = true;
         return;
     }
-    out->items = items;
     out->items[out->count++] = (struct lab_glyph_run){
         bytes, (uint8_t)len, (uint8_t)columns, (uint8_t)style};
 }

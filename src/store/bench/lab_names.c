@@ -143,7 +143,7 @@ enum lab_status lab_bench_names_load(struct lab_bench_names *out,
     if (!st && n->count > 0)
         st = find_traced(&l, db, run);
     if (l.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for the rungs of a lab");
+        st = lab_no_memory("the rungs of a lab");
     lab_free(l.traced);
     if (st) {
         lab_free(n->items);

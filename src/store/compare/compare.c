@@ -116,7 +116,7 @@ static enum lab_status load_run(struct lab_comparison *c, int side,
     struct copying copy = {.to = &c->run[side]};
     enum lab_status st = lab_query_run(db, run, copy_run, &copy);
     if (st == LAB_OK && copy.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for a run's facts");
+        st = lab_no_memory("a run's facts");
     if (st == LAB_OK)
         st = lab_time_sums_load(&c->sums[side], db, run, ~0u);
     if (st == LAB_OK)
@@ -311,7 +311,7 @@ static enum lab_status judge_rows(struct lab_comparison *c)
     enum lab_status st = LAB_OK;
     double *p = lab_alloc_array(c->count + 1, sizeof(*p));
     if (!p)
-        return lab_fail(LAB_E_NOMEM, "no memory for a comparison");
+        return lab_no_memory("a comparison");
     for (size_t i = 0; i < c->count && st == LAB_OK; i++)
         st = test_row(&c->rows[i]);
     for (size_t first = 0; first < c->count && st == LAB_OK;) {
@@ -369,7 +369,7 @@ static enum lab_status pair_up(struct lab_comparison *c)
     enum lab_status st = LAB_OK;
     c->rows = lab_alloc_array(na + nb + 1, sizeof(*c->rows));
     if (!match || !taken || !c->rows) {
-        st = lab_fail(LAB_E_NOMEM, "no memory for a comparison");
+        st = lab_no_memory("a comparison");
     } else {
         match_rows(c, match, taken);
         list_rows(c, match, taken);

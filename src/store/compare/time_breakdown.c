@@ -233,7 +233,7 @@ enum lab_status lab_time_breakdown_load(struct lab_time_breakdown *out,
     if (st == LAB_OK && !f.lab)
         st = lab_query_iterations(db, run, add_pass, &p);
     if (st == LAB_OK && p.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for the iterations of a run");
+        st = lab_no_memory("the iterations of a run");
     if (st == LAB_OK && p.list.count)
         st = load_parts(&w, db, run, &p, &f);
     lab_free(p.list.items);

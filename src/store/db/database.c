@@ -30,7 +30,7 @@ enum lab_status lab_database_default_path(struct lab_str *out)
                                      "XDG_STATE_HOME nor HOME is set; name a "
                                      "file with --db FILE");
     if (out->failed)
-        return lab_fail(LAB_E_NOMEM, "no memory for a path");
+        return lab_no_memory("a path");
     return LAB_OK;
 }
 
@@ -65,7 +65,7 @@ static enum lab_status make_parents(const char *path)
     mode_t mode = is_usual_place(path) ? 0700 : 0777;
     char *copy = lab_strdup(path);
     if (!copy)
-        return lab_fail(LAB_E_NOMEM, "no memory for a path");
+        return lab_no_memory("a path");
     for (char *p = copy + 1; *p && st == LAB_OK; p++) {
         if (*p != '/')
             continue;
@@ -90,7 +90,7 @@ static enum lab_status check_place(const char *path)
         return LAB_OK;
     copy = lab_strdup(path);
     if (!copy)
-        return lab_fail(LAB_E_NOMEM, "no memory for a path");
+        return lab_no_memory("a path");
     char *slash = strrchr(copy, '/');
     if (slash)
         slash[slash == copy] = '\0';

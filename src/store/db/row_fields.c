@@ -34,7 +34,7 @@ static enum lab_status prepare(struct lab_database *db, struct lab_str *sql,
                                sqlite3_stmt **out)
 {
     enum lab_status st = sql->failed
-                             ? lab_fail(LAB_E_NOMEM, "no memory for a query")
+                             ? lab_no_memory("a query")
                              : lab_database_prepare(db, lab_str_text(sql), out);
     lab_str_release(sql);
     return st;
@@ -131,7 +131,7 @@ static enum lab_status read_all(struct lab_database *db, sqlite3_stmt *stmt,
     void *row = lab_alloc(fields->row_bytes);
     if (!row) {
         sqlite3_finalize(stmt);
-        return lab_fail(LAB_E_NOMEM, "no memory for a row");
+        return lab_no_memory("a row");
     }
     while (more && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         struct lab_columns c = {.stmt = stmt};

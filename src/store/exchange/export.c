@@ -91,7 +91,7 @@ enum lab_status lab_export_put(FILE *to, struct lab_str *text)
 {
     enum lab_status st = LAB_OK;
     if (text->failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for an export");
+        st = lab_no_memory("an export");
     else if (text->len && fwrite(text->data, 1, text->len, to) != text->len)
         st = lab_fail(LAB_E_IO, "cannot write the export: %s", strerror(errno));
     lab_str_clear(text);
@@ -129,7 +129,7 @@ static enum lab_status add_window(struct lab_export_windows *w, size_t *room,
         size_t more = *room ? 2 * *room : 64;
         void *p = lab_realloc_array(w->items, more, sizeof(*w->items));
         if (!p)
-            return lab_fail(LAB_E_NOMEM, "no memory for an export");
+            return lab_no_memory("an export");
         w->items = p;
         *room = more;
     }
@@ -208,7 +208,7 @@ static enum lab_status name_temporary(struct lab_export_file *f,
     f->temporary = lab_str_detach(&name);
     if (f->path && f->temporary)
         return LAB_OK;
-    return lab_fail(LAB_E_NOMEM, "no memory for a path");
+    return lab_no_memory("a path");
 }
 
 static enum lab_status taken(const char *path)
@@ -285,7 +285,7 @@ static enum lab_status check_source(const char *path, const char *db)
     free(to);
     free(from);
     if (failed)
-        return lab_fail(LAB_E_NOMEM, "no memory for a path");
+        return lab_no_memory("a path");
     if (same)
         return lab_fail(LAB_E_IO,
                         "%s: the database that is read, or a part of it: never "

@@ -171,7 +171,7 @@ static bool take_loss(void *user, const struct lab_loss_row *row)
             loss ? lab_realloc_array(r->iteration, room, sizeof(*iteration))
                  : NULL;
         if (!iteration) {
-            r->st = lab_fail(LAB_E_NOMEM, "no memory for a loss curve");
+            r->st = lab_no_memory("a loss curve");
             return false;
         }
         r->iteration = iteration;

@@ -124,7 +124,7 @@ static void put_longest(struct lab_report *r, enum lab_sum_level level)
     size_t n = 0;
     double all = 0;
     if (!order) {
-        r->st = lab_fail(LAB_E_NOMEM, "no memory for a report");
+        r->st = lab_no_memory("a report");
         return;
     }
     for (size_t i = 0; i < r->sums.count; i++) {

@@ -177,7 +177,7 @@ static enum lab_status copy_table(struct nsys *n, const struct table *table)
         lab_str_addf(&sql, " AND (%s OR %s)", table->whole ? table->whole : "0",
                      in_window);
     if (st == LAB_OK && (sql.failed || to.failed || from.failed))
-        st = lab_fail(LAB_E_NOMEM, "no memory for an export");
+        st = lab_no_memory("an export");
     if (st == LAB_OK)
         st = lab_database_prepare(&n->out, lab_str_text(&sql), &stmt);
     if (st == LAB_OK)
@@ -269,7 +269,7 @@ static enum lab_status attach(struct nsys *n, const struct lab_database *db)
     lab_database_uri(&uri, db->path, writing ? "?mode=ro" : db->query);
     enum lab_status st = LAB_OK;
     if (uri.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for a path");
+        st = lab_no_memory("a path");
     if (st == LAB_OK)
         st = lab_database_prepare(&n->out, "ATTACH ?1 AS src", &stmt);
     if (st == LAB_OK) {
@@ -331,7 +331,7 @@ static enum lab_status make_file(struct nsys *n, const char *path,
     enum lab_status st = LAB_OK;
     n->out.path = lab_strdup(path);
     if (!n->out.path)
-        return lab_fail(LAB_E_NOMEM, "no memory for a path");
+        return lab_no_memory("a path");
     if (sqlite3_open_v2(path, &n->out.sql,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
                             SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,

@@ -135,7 +135,7 @@ static enum lab_status leave_out(struct choice *c,
     size_t n = 0;
     double *length = lab_alloc_array(c->bars, sizeof(*length));
     if (!length)
-        return lab_fail(LAB_E_NOMEM, "no memory for the bars of a report");
+        return lab_no_memory("the bars of a report");
     for (size_t i = 0; i < sums->count; i++)
         if (has_bar(c, &sums->items[i]))
             length[n++] = sums->items[i].median_ns;

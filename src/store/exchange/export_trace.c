@@ -194,16 +194,10 @@ static void add_real(struct lab_str *s, const char *key, double v)
 
 static void note_moved(struct trace *t, int64_t exec)
 {
-    if (t->n_moved == t->room) {
-        size_t room = t->room ? 2 * t->room : 64;
-        struct moved *moved = lab_realloc_array(t->moved, room, sizeof(*moved));
-        if (!moved) {
-            t->st = lab_fail(LAB_E_NOMEM, "no memory for a trace");
-            return;
-        }
-        t->moved = moved;
-        t->room = room;
-    }
+    t->st =
+        lab_grow(&t->moved, t->n_moved, &t->room, sizeof(*t->moved), "a trace");
+    if (t->st)
+        return;
     t->moved[t->n_moved++] = (struct moved){exec, t->row};
 }
 

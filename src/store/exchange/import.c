@@ -80,7 +80,7 @@ static enum lab_status attach_as(struct lab_import *in, const char *query,
     enum lab_status st = LAB_OK;
     *again = false;
     if (uri.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for a path");
+        st = lab_no_memory("a path");
     if (st == LAB_OK)
         st = lab_database_prepare(in->db, "ATTACH ?1 AS src", &stmt);
     if (st == LAB_OK) {

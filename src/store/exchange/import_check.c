@@ -184,7 +184,7 @@ static enum lab_status check_values(struct lab_import *in, const char *table,
     lab_str_addf(sql, " END AS bad FROM src.%s WHERE bad IS NOT NULL LIMIT 1",
                  table);
     if (sql->failed)
-        return lab_fail(LAB_E_NOMEM, "no memory for a query");
+        return lab_no_memory("a query");
     st = lab_database_prepare(in->db, lab_str_text(sql), &stmt);
     if (st)
         return st;

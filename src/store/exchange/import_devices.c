@@ -77,7 +77,7 @@ static void add_same(struct lab_str *sql, const struct table *t)
 static enum lab_status run_sql(struct lab_import *in, const struct lab_str *sql)
 {
     if (sql->failed)
-        return lab_fail(LAB_E_NOMEM, "no memory for a query");
+        return lab_no_memory("a query");
     return lab_import_exec(in, lab_str_text(sql));
 }
 

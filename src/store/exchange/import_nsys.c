@@ -131,7 +131,7 @@ static enum lab_status add_run(struct lab_import *in, const char *uuid)
     lab_str_init(&sql);
     enum lab_status st = list_values(in, &sql);
     if (st == LAB_OK && sql.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for a query");
+        st = lab_no_memory("a query");
     if (st == LAB_OK)
         st = lab_database_prepare(in->db, lab_str_text(&sql), &stmt);
     lab_str_release(&sql);

@@ -11,22 +11,11 @@ static void list_texts(struct lab_imported *r, const char **out[TEXTS])
     out[3] = &r->user;
 }
 
-static enum lab_status no_memory(void)
-{
-    return lab_fail(LAB_E_NOMEM, "no memory for what was imported");
-}
-
 static struct lab_imported *add_run(struct lab_import_report *report)
 {
-    if (report->count == report->room) {
-        size_t room = report->room ? report->room * 2 : 8;
-        struct lab_imported *runs =
-            lab_realloc_array(report->runs, room, sizeof(*runs));
-        if (!runs)
-            return NULL;
-        report->runs = runs;
-        report->room = room;
-    }
+    if (lab_grow(&report->runs, report->count, &report->room,
+                 sizeof(*report->runs), "what was imported"))
+        return NULL;
     struct lab_imported *run = &report->runs[report->count++];
     *run = (struct lab_imported){0};
     return run;
@@ -39,7 +28,7 @@ static enum lab_status read_run(struct lab_import_report *report,
     struct lab_imported *run = add_run(report);
     const char **texts[TEXTS];
     if (!run)
-        return no_memory();
+        return lab_no_memory("what was imported");
     run->run = lab_column_int(&c);
     run->as = lab_column_int(&c);
     run->skipped = lab_column_int(&c) != 0;
@@ -51,7 +40,7 @@ static enum lab_status read_run(struct lab_import_report *report,
     for (int i = 0; i < TEXTS; i++) {
         const char *text = lab_column_text(&c);
         if (text && !(*texts[i] = lab_strdup(text)))
-            return no_memory();
+            return lab_no_memory("what was imported");
     }
     run->steps = lab_column_int(&c);
     run->kernels = lab_column_int(&c);

@@ -92,7 +92,7 @@ static enum lab_status check_run_texts(struct lab_import *in)
         lab_str_addf(&list, "t%s ", run_texts[i]);
     lab_str_add(&list, "tlabel");
     if (list.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for a query");
+        st = lab_no_memory("a query");
     if (st == LAB_OK)
         st = lab_import_check_columns(
             in, "run",
@@ -136,7 +136,7 @@ static enum lab_status check_run_values(struct lab_import *in,
                           "typeof(lessonLearningRate) NOT IN ('real', 'null')");
     lab_str_add(&sql, " LIMIT 1");
     enum lab_status st =
-        sql.failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
+        sql.failed ? lab_no_memory("a query")
                    : lab_database_prepare(in->db, lab_str_text(&sql), &stmt);
     lab_str_release(&sql);
     if (st)
@@ -274,7 +274,7 @@ static enum lab_status add_runs(struct lab_import *in,
     lab_str_add(&sql, " FROM src.run AS s JOIN temp.candidate AS c ON c.old = "
                       "s.id WHERE s.id = ?1");
     enum lab_status st =
-        sql.failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
+        sql.failed ? lab_no_memory("a query")
                    : lab_database_prepare(in->db, lab_str_text(&sql), &stmt);
     lab_str_release(&sql);
     lab_utc_text(lab_clock_wall_ns(), now);

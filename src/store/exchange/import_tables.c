@@ -254,7 +254,7 @@ static enum lab_status copy_table(struct lab_import *in, const struct table *t)
                          " CROSS JOIN temp.row_map_%d AS r ON r.old = t.%s",
                          map_of(t->row_kind), in->nsys ? "rowid" : t->row);
         if (sql.failed || to.failed || from.failed)
-            st = lab_fail(LAB_E_NOMEM, "no memory for a query");
+            st = lab_no_memory("a query");
         else
             st = lab_import_exec(in, lab_str_text(&sql));
         lab_str_release(&sql);

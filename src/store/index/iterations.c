@@ -12,11 +12,6 @@ enum {
     PER_ROW = 4096 /* iterations */
 };
 
-static enum lab_status no_memory(void)
-{
-    return lab_fail(LAB_E_NOMEM, "no memory for the iterations of a run");
-}
-
 void lab_iteration_begin(struct lab_iteration_row *r, int64_t iteration,
                          int64_t exec)
 {
@@ -45,15 +40,9 @@ void lab_iteration_add(struct lab_iteration_row *r,
 /* A new one at the end; NULL: no memory. */
 static struct lab_iteration_row *grow(struct lab_iterations *it)
 {
-    if (it->count == it->room) {
-        size_t room = it->room ? it->room * 2 : 64;
-        struct lab_iteration_row *list =
-            lab_realloc_array(it->list, room, sizeof(*list));
-        if (!list)
-            return NULL;
-        it->list = list;
-        it->room = room;
-    }
+    if (lab_grow(&it->list, it->count, &it->room, sizeof(*it->list),
+                 "the iterations of a run"))
+        return NULL;
     return &it->list[it->count++];
 }
 
@@ -65,7 +54,7 @@ enum lab_status lab_index_add_step(struct lab_index *x,
     if (!r || r->iteration != s->iteration) {
         r = grow(it);
         if (!r)
-            return no_memory();
+            return lab_no_memory("the iterations of a run");
         lab_iteration_begin(r, s->iteration, s->exec);
     }
     lab_iteration_add(r, s);
@@ -140,7 +129,7 @@ static enum lab_status unpack(struct lab_iterations *out, const void *bytes,
         }
         struct lab_iteration_row *r = grow(out);
         if (!r)
-            return no_memory();
+            return lab_no_memory("the iterations of a run");
         *r = (struct lab_iteration_row){n[0], n[1], n[2], n[3], n[4],
                                         n[5], n[6], n[7], n[8]};
         if (!is_sound(r, out->count > 1 ? r - 1 : NULL))
@@ -180,7 +169,7 @@ enum lab_status lab_iterations_store(const struct lab_iterations *it,
     unsigned char *bytes =
         lab_alloc_array(PER_ROW + 1, NUMBERS * LAB_VARINT_MOST);
     if (!bytes)
-        return no_memory();
+        return lab_no_memory("the iterations of a run");
     enum lab_status st = lab_database_prepare(
         db,
         "INSERT INTO time_sum (runId, level, place, count, timed, times) "

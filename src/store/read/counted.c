@@ -28,11 +28,6 @@ struct counting {
     const char *variant;
 };
 
-static enum lab_status no_memory(void)
-{
-    return lab_fail(LAB_E_NOMEM, "no memory for the counters of a run");
-}
-
 void lab_counted_release(struct lab_counted_run *c)
 {
     for (size_t i = 0; i < c->text_count; i++)
@@ -57,17 +52,12 @@ static enum lab_status keep_text(struct counting *g, const char *text,
             *out = o->texts[i - 1];
     if (*out)
         return LAB_OK;
-    if (o->text_count == g->text_room) {
-        size_t room = g->text_room ? g->text_room * 2 : 64;
-        char **texts = lab_realloc_array(o->texts, room, sizeof(*texts));
-        if (!texts)
-            return no_memory();
-        o->texts = texts;
-        g->text_room = room;
-    }
+    if (lab_grow(&o->texts, o->text_count, &g->text_room, sizeof(*o->texts),
+                 "the counters of a run"))
+        return LAB_E_NOMEM;
     char *copy = lab_strdup(text);
     if (!copy)
-        return no_memory();
+        return lab_no_memory("the counters of a run");
     o->texts[o->text_count++] = copy;
     *out = copy;
     return LAB_OK;
@@ -76,15 +66,9 @@ static enum lab_status keep_text(struct counting *g, const char *text,
 static struct lab_counted_item *add_item(struct counting *g, int64_t ordinal)
 {
     struct lab_counted_run *o = g->out;
-    if (o->count == g->room) {
-        size_t room = g->room ? g->room * 2 : 256;
-        struct lab_counted_item *items =
-            lab_realloc_array(o->items, room, sizeof(*items));
-        if (!items)
-            return NULL;
-        o->items = items;
-        g->room = room;
-    }
+    if (lab_grow(&o->items, o->count, &g->room, sizeof(*o->items),
+                 "the counters of a run"))
+        return NULL;
     struct lab_counted_item *item = &o->items[o->count++];
     *item = (struct lab_counted_item){.exec = g->exec,
                                       .ordinal = ordinal,
@@ -106,7 +90,7 @@ static enum lab_status grow_rows(struct counting *g, int rows)
         void *value =
             lab_realloc_array(g->value, (size_t)room, sizeof(*g->value));
         if (!value)
-            return no_memory();
+            return lab_no_memory("the counters of a run");
         g->value = value;
         g->row_room = room;
     }
@@ -194,7 +178,7 @@ static enum lab_status end_exec(struct counting *g)
     struct lab_counted_item *item =
         g->rows > 0 ? add_item(g, LAB_UNKNOWN) : NULL;
     if (g->rows > 0 && !item)
-        return no_memory();
+        return lab_no_memory("the counters of a run");
     if (item)
         lab_counters_compute(&item->counters, g->names, g->n_metrics,
                              g->value[g->whole ? 0 : 1], LAB_MAX_METRICS,
@@ -203,7 +187,7 @@ static enum lab_status end_exec(struct counting *g)
     for (int k = 0; k < n; k++) {
         item = add_item(g, k);
         if (!item)
-            return no_memory();
+            return lab_no_memory("the counters of a run");
         lab_counters_compute(&item->counters, g->names, g->n_metrics,
                              g->value[k + 1], LAB_MAX_METRICS, 1);
     }
@@ -281,7 +265,7 @@ static enum lab_status index_rows(struct lab_counted_run *c)
         return LAB_OK;
     c->by_row = lab_alloc_array(c->count, sizeof(*c->by_row));
     if (!c->by_row)
-        return no_memory();
+        return lab_no_memory("the counters of a run");
     for (size_t i = 0; i < c->count; i++)
         if (c->items[i].kernel_row != LAB_UNKNOWN)
             c->by_row[c->rows++] = i;

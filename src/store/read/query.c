@@ -158,7 +158,7 @@ static enum lab_status query_runs(struct lab_database *db, int64_t run,
     lab_str_add(&sql, ", pid, processStart FROM run WHERE ?1 IS NULL OR id = "
                       "?1" LAB_SQL_NEWEST_FIRST);
     enum lab_status st =
-        sql.failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
+        sql.failed ? lab_no_memory("a query")
                    : lab_database_prepare(db, lab_str_text(&sql), &stmt);
     lab_str_release(&sql);
     if (st)

@@ -180,8 +180,7 @@ static enum lab_status make_pick(const struct lab_kernel_filter *f, bool zones,
                      key);
     lab_str_addf(sql, "ORDER BY %s %s NULLS LAST, o.kernelRow LIMIT ?4", key,
                  f->descending ? "DESC" : "ASC");
-    return sql->failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
-                       : LAB_OK;
+    return lab_str_check(sql, "a query");
 }
 
 /* The rows that a run's kernels are in. */
@@ -262,7 +261,7 @@ static enum lab_status prepare_kernels(struct lab_database *db,
         lab_str_addf(&sql, "ORDER BY %s %s NULLS LAST, o.kernelRow LIMIT ?4",
                      sorts[f->sort].key, turn);
     enum lab_status st =
-        sql.failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
+        sql.failed ? lab_no_memory("a query")
                    : lab_database_prepare(db, lab_str_text(&sql), out);
     lab_str_release(&sql);
     return st;
@@ -340,7 +339,7 @@ static enum lab_status query(struct lab_database *db, int64_t run,
         return query_all(db, run, filter, &at, taker);
     page.rows = lab_alloc_array((size_t)filter->limit, sizeof(*page.rows));
     if (!page.rows)
-        return lab_fail(LAB_E_NOMEM, "no memory for a page of kernels");
+        return lab_no_memory("a page of kernels");
     st = pick_rows(db, run, filter, &at, true, &page);
     if (st == LAB_OK && page.n < filter->limit)
         st = pick_rows(db, run, filter, &at, false, &page);

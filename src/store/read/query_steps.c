@@ -132,7 +132,7 @@ enum lab_status lab_query_steps(struct lab_database *db, int64_t run,
         lab_alloc_array(sums.count + 1, sizeof(*rows));
     if (!rows) {
         lab_time_sums_release(&sums);
-        return lab_fail(LAB_E_NOMEM, "no memory for the steps of a run");
+        return lab_no_memory("the steps of a run");
     }
     for (size_t i = 0; i < sums.count; i++)
         rows[i] = &sums.items[i];

@@ -245,7 +245,7 @@ static enum lab_status read_owner(struct load *l, struct lab_columns *c)
     o.row = copy != LAB_UNKNOWN ? copy : set;
     struct owner *place = lab_timeline_grow(list, sizeof(o));
     if (!place)
-        return lab_fail(LAB_E_NOMEM, "no memory for the copies of a run");
+        return lab_no_memory("the copies of a run");
     *place = o;
     return LAB_OK;
 }
@@ -421,7 +421,7 @@ enum lab_status lab_timeline_load(struct lab_timeline **out,
         return st;
     l.t = lab_alloc(sizeof(*l.t));
     if (!l.t)
-        return lab_fail(LAB_E_NOMEM, "no memory for a timeline");
+        return lab_no_memory("a timeline");
     l.b.t = l.t;
     l.b.most = filter && filter->most > 0 ? filter->most : LAB_TIMELINE_MOST;
     l.part = filter && filter->from_ns != LAB_UNKNOWN &&

@@ -139,7 +139,7 @@ enum lab_status lab_times_pack(const struct lab_times *t, void **bytes,
     unsigned char *p =
         lab_alloc_array(t->n + 1, (size_t)(PACK_HEAD + 2 * LAB_VARINT_MOST));
     if (!p)
-        return lab_fail(LAB_E_NOMEM, "no memory for times");
+        return lab_no_memory("times");
     size_t n = 0;
     uint64_t before = 0;
     p[n++] = PACK_VERSION;
@@ -189,7 +189,7 @@ enum lab_status lab_times_unpack(struct lab_times *out, const void *bytes,
     t.count = lab_alloc_array(most, sizeof(*t.count));
     enum lab_status st = LAB_OK;
     if (!t.value || !t.count)
-        st = lab_fail(LAB_E_NOMEM, "no memory for times");
+        st = lab_no_memory("times");
     else if (!unpack_pairs(&t, p + PACK_HEAD, p + size))
         st = lab_fail(LAB_E_PARSE, "times that are damaged");
     if (st)
@@ -209,7 +209,7 @@ static enum lab_status copy_times(struct lab_times *out,
     t.count = lab_alloc_array(from->n + 1, sizeof(*t.count));
     if (!t.value || !t.count) {
         lab_times_release(&t);
-        return lab_fail(LAB_E_NOMEM, "no memory for times");
+        return lab_no_memory("times");
     }
     if (from->n) {
         memcpy(t.value, from->value, from->n * sizeof(*t.value));

@@ -46,11 +46,6 @@ struct build {
     struct lab_index *index; /* NULL: none is made */
 };
 
-static enum lab_status no_memory(void)
-{
-    return lab_fail(LAB_E_NOMEM, "no memory for the times of a run");
-}
-
 /* ---- iterations, phases, nodes ---- */
 
 /* Complete: every place of the schedule ran, up to the last phase. */
@@ -77,7 +72,7 @@ static enum lab_status add_place(struct build *b, enum lab_sum_level level,
         key[2] = p->node;
     struct lab_sum_row *row = lab_sum_find(&b->parts, key);
     if (!row)
-        return no_memory();
+        return lab_no_memory("the times of a run");
     struct lab_time_sum *s = &row->sum;
     if (s->count++ == 0) {
         s->level = level;
@@ -103,7 +98,7 @@ static enum lab_status add_parts(struct build *b)
             continue;
         struct lab_sum_row *row = lab_sum_find(b->table, b->parts.keys[i]);
         if (!row)
-            return no_memory();
+            return lab_no_memory("the times of a run");
         if (row->sum.count == 0) {
             row->sum = part->sum;
             row->ids = part->ids;
@@ -149,7 +144,7 @@ static enum lab_status note_place(struct build *b, int64_t index,
         struct place *places =
             lab_realloc_array(b->places, room, sizeof(*places));
         if (!places)
-            return no_memory();
+            return lab_no_memory("the times of a run");
         memset(places + b->room, 0, (room - b->room) * sizeof(*places));
         b->places = places;
         b->room = room;
@@ -166,15 +161,9 @@ static enum lab_status note_place(struct build *b, int64_t index,
 
 static enum lab_status note_exec(struct build *b, int64_t exec, size_t row)
 {
-    if (b->n_execs == b->exec_room) {
-        size_t room = b->exec_room ? b->exec_room * 2 : 1024;
-        struct exec_row *execs =
-            lab_realloc_array(b->execs, room, sizeof(*execs));
-        if (!execs)
-            return no_memory();
-        b->execs = execs;
-        b->exec_room = room;
-    }
+    if (lab_grow(&b->execs, b->n_execs, &b->exec_room, sizeof(*b->execs),
+                 "the sums of a run"))
+        return LAB_E_NOMEM;
     b->execs[b->n_execs++] = (struct exec_row){exec, row};
     return LAB_OK;
 }
@@ -210,7 +199,7 @@ static enum lab_status read_step(struct build *b, sqlite3_stmt *stmt)
         key[i] = lab_column_int(&c); /* index, phase, name, variant, backend */
     struct lab_sum_row *row = lab_sum_find(b->table, key);
     if (!row)
-        return no_memory();
+        return lab_no_memory("the times of a run");
     row->sum.level = LAB_SUM_STEP;
     row->sum.step_index = key[1];
     row->sum.phase_id = p.phase = key[2];
@@ -367,7 +356,7 @@ static enum lab_status read_kernel(struct build *b, sqlite3_stmt *stmt)
         LAB_SUM_KERNEL, step == SIZE_MAX ? -1 : (int64_t)step, name};
     struct lab_sum_row *row = lab_sum_find(b->table, key);
     if (!row)
-        return no_memory();
+        return lab_no_memory("the times of a run");
     if (row->sum.count == 0 && step != SIZE_MAX)
         copy_step(row, &b->table->rows[step]);
     row->sum.level = LAB_SUM_KERNEL;
@@ -416,8 +405,8 @@ static enum lab_status finish_row(struct lab_sum_row *row)
     if (!values)
         values = lab_alloc(sizeof(*values));
     row->values = NULL;
-    enum lab_status st =
-        values ? lab_times_from(&s->times, values, n) : no_memory();
+    enum lab_status st = values ? lab_times_from(&s->times, values, n)
+                                : lab_no_memory("the times of a run");
     if (st) {
         lab_free(values);
         return st;

@@ -106,14 +106,9 @@ struct lab_sum_row *lab_sum_find(struct lab_sum_table *t,
 
 enum lab_status lab_sum_add_time(struct lab_sum_row *row, int64_t time_ns)
 {
-    if (row->n == row->room) {
-        size_t room = row->room ? row->room * 2 : 16;
-        int64_t *values = lab_realloc_array(row->values, room, sizeof(*values));
-        if (!values)
-            return lab_fail(LAB_E_NOMEM, "no memory for the times of a step");
-        row->values = values;
-        row->room = room;
-    }
+    if (lab_grow(&row->values, row->n, &row->room, sizeof(*row->values),
+                 "the times of a step"))
+        return LAB_E_NOMEM;
     row->values[row->n++] = time_ns;
     return LAB_OK;
 }

@@ -67,7 +67,7 @@ static enum lab_status read_text(struct texts *t, int table, int64_t id,
         const char *text = (const char *)sqlite3_column_text(stmt, 0);
         *out = text ? lab_strdup(text) : NULL;
         if (text && !*out)
-            st = lab_fail(LAB_E_NOMEM, "no memory for a name");
+            st = lab_no_memory("a name");
     } else if (rc != SQLITE_DONE) {
         st = lab_database_error(t->db, "reading a name");
     }
@@ -88,14 +88,9 @@ static enum lab_status find_text(struct texts *t, int table, int64_t id,
             return LAB_OK;
         }
     }
-    if (k->count == k->room) {
-        size_t room = k->room ? k->room * 2 : 64;
-        struct text *list = lab_realloc_array(k->list, room, sizeof(*list));
-        if (!list)
-            return lab_fail(LAB_E_NOMEM, "no memory for the names of a run");
-        k->list = list;
-        k->room = room;
-    }
+    if (lab_grow(&k->list, k->count, &k->room, sizeof(*k->list),
+                 "the names of a run"))
+        return LAB_E_NOMEM;
     struct text *fresh = &k->list[k->count];
     *fresh = (struct text){.table = table, .id = id};
     enum lab_status st = read_text(t, table, id, &fresh->text);
@@ -141,7 +136,7 @@ static enum lab_status name_rows(struct lab_database *db,
     enum lab_status st = LAB_OK;
     size_t n = 0;
     if (!t.kept || !items)
-        st = lab_fail(LAB_E_NOMEM, "no memory for the times of a run");
+        st = lab_no_memory("the times of a run");
     for (int i = 0; i < TEXT_TABLES && st == LAB_OK; i++)
         st = lab_database_prepare(db, text_sql[i], &t.stmt[i]);
     for (size_t i = 0; i < table->count && st == LAB_OK; i++) {
@@ -278,7 +273,7 @@ static enum lab_status read_row(struct lab_sum_table *table, sqlite3_stmt *stmt,
     const int64_t key[LAB_SUM_KEY] = {level, (int64_t)table->count};
     struct lab_sum_row *row = lab_sum_find(table, key);
     if (!row)
-        return lab_fail(LAB_E_NOMEM, "no memory for the times of a run");
+        return lab_no_memory("the times of a run");
     row->sum.level = (enum lab_sum_level)level;
     read_facts(&c, row);
     const void *bytes = sqlite3_column_blob(stmt, c.next);

@@ -6,11 +6,6 @@
 
 #include "timeline_priv.h"
 
-static enum lab_status no_memory(void)
-{
-    return lab_fail(LAB_E_NOMEM, "no memory for a timeline");
-}
-
 static bool timed(const struct lab_span *s)
 {
     return s->start_ns != LAB_UNKNOWN;
@@ -25,16 +20,9 @@ int64_t lab_span_time(const struct lab_span *s)
 
 void *lab_timeline_grow(struct lab_growing *list, size_t each)
 {
-    if (list->count == list->room) {
-        int32_t room = list->room ? list->room * 2 : 64;
-        void *items = list->room > INT32_MAX / 2
-                          ? NULL
-                          : lab_realloc_array(list->items, (size_t)room, each);
-        if (!items)
-            return NULL;
-        list->items = items;
-        list->room = room;
-    }
+    if (list->count == INT32_MAX || lab_grow(&list->items, (size_t)list->count,
+                                             &list->room, each, "a timeline"))
+        return NULL;
     char *place = (char *)list->items + (size_t)list->count++ * each;
     memset(place, 0, each);
     return place;
@@ -70,7 +58,7 @@ enum lab_status lab_timeline_add_call(struct lab_timeline_build *b,
         return LAB_OK;
     c = lab_timeline_grow(&b->calls, sizeof(*c));
     if (!c)
-        return no_memory();
+        return lab_no_memory("a timeline");
     *c = (struct lab_call_time){s->correlation, s->process, s->start_ns, -1};
     return LAB_OK;
 }
@@ -100,14 +88,14 @@ static enum lab_status count_device(struct lab_timeline_build *b,
     if (kernel && own && s->correlation != LAB_UNKNOWN) {
         int64_t *c = lab_timeline_grow(&b->launched, sizeof(*c));
         if (!c)
-            return no_memory();
+            return lab_no_memory("a timeline");
         *c = s->correlation;
     }
     if (!timed(s))
         return LAB_OK;
     struct lab_device_time *d = lab_timeline_grow(&b->device, sizeof(*d));
     if (!d)
-        return no_memory();
+        return lab_no_memory("a timeline");
     *d = (struct lab_device_time){
         .start_ns = s->start_ns,
         .end_ns = s->end_ns,
@@ -127,7 +115,7 @@ static enum lab_status note_step(struct lab_timeline_build *b,
 {
     struct lab_step_time *i = lab_timeline_grow(&b->steps, sizeof(*i));
     if (!i)
-        return no_memory();
+        return lab_no_memory("a timeline");
     *i = (struct lab_step_time){.exec = s->exec,
                                 .row = s->row,
                                 .start_ns = s->start_ns,
@@ -156,7 +144,7 @@ enum lab_status lab_timeline_add(struct lab_timeline_build *b,
         cut_to(list, b->most, &b->t->left_out[s->kind]);
     struct lab_span *place = lab_timeline_grow(list, sizeof(*place));
     if (!place)
-        return no_memory();
+        return lab_no_memory("a timeline");
     *place = *s;
     return LAB_OK;
 }
@@ -221,7 +209,7 @@ static enum lab_status gather(struct lab_timeline_build *b)
     }
     t->spans = lab_alloc_array(all + 1, sizeof(*t->spans));
     if (!t->spans)
-        return no_memory();
+        return lab_no_memory("a timeline");
     for (int k = 0; k < LAB_SPAN_KIND_COUNT; k++) {
         size_t n = (size_t)b->spans[k].count;
         if (n)
@@ -263,7 +251,7 @@ static enum lab_status make_lanes(struct lab_timeline *t)
         lanes += i == 0 || compare_lanes(&t->spans[i - 1], &t->spans[i]) != 0;
     t->lanes = lab_alloc_array((size_t)lanes + 1, sizeof(*t->lanes));
     if (!t->lanes)
-        return no_memory();
+        return lab_no_memory("a timeline");
     for (int32_t i = 0; i < t->count; i++) {
         struct lab_span *s = &t->spans[i];
         if (i == 0 || compare_lanes(s - 1, s) != 0)

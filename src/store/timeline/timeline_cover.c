@@ -78,7 +78,7 @@ enum lab_status lab_timeline_cover(struct lab_timeline_build *b)
     }
     struct lab_interval *list = lab_alloc_array(most + 1, sizeof(*list));
     if (!list)
-        return lab_fail(LAB_E_NOMEM, "no memory for a timeline");
+        return lab_no_memory("a timeline");
     size_t n = gather(b, list, &sums->called);
     lab_cover_sum(list, n, t->from_ns, t->to_ns, sums->cover_ns);
     lab_free(list);

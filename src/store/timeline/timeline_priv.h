@@ -46,7 +46,7 @@ struct lab_step_time {
 struct lab_growing {
     void *items;
     int32_t count;
-    int32_t room;
+    size_t room;
 };
 
 struct lab_timeline_build {

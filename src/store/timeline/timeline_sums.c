@@ -117,7 +117,7 @@ static enum lab_status sort_steps(const struct lab_timeline_build *b,
     out->n = b->steps.count;
     out->by_start = lab_alloc_array(n + 1, sizeof(*out->by_start));
     if (!out->by_start)
-        return lab_fail(LAB_E_NOMEM, "no memory for a timeline");
+        return lab_no_memory("a timeline");
     if (n)
         qsort(list, n, sizeof(*list), by_exec);
     for (int32_t i = 0; i < t->count && t->spans[i].kind == LAB_SPAN_STEP;
@@ -244,7 +244,7 @@ static enum lab_status sum_devices(struct lab_timeline_build *b)
         devices += i == 0 || d[i].device != d[i - 1].device;
     t->devices = lab_alloc_array((size_t)devices + 1, sizeof(*t->devices));
     if (!t->devices)
-        return lab_fail(LAB_E_NOMEM, "no memory for a timeline");
+        return lab_no_memory("a timeline");
     for (int32_t i = 0; i < b->device.count; i++) {
         struct lab_timeline_device *of;
         if (i == 0 || d[i].device != d[i - 1].device) {
@@ -272,7 +272,7 @@ static enum lab_status sum_latencies(struct lab_timeline_build *b)
     int64_t *v = lab_alloc_array((size_t)b->device.count + 1, sizeof(*v));
     size_t n = 0;
     if (!v)
-        return lab_fail(LAB_E_NOMEM, "no memory for a timeline");
+        return lab_no_memory("a timeline");
     for (int32_t i = 0; i < b->device.count; i++) {
         const struct lab_call_time *call =
             d[i].own && d[i].correlation != LAB_UNKNOWN

@@ -97,7 +97,7 @@ enum lab_status lab_timeline_close_pauses(struct lab_timeline *t)
     struct stretch *list =
         lab_alloc_array((size_t)t->count, sizeof(struct stretch));
     if (!list)
-        return lab_fail(LAB_E_NOMEM, "no memory for the pauses of a walk");
+        return lab_no_memory("the pauses of a walk");
     int32_t n = collect(t, list);
     for (int32_t i = 0; i < n; i++)
         busy += list[i].to - list[i].from;

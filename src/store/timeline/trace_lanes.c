@@ -59,7 +59,7 @@ enum lab_status lab_lanes_place(struct lab_lanes *lanes, int64_t pid,
     struct lab_lane **at = find(&lanes->root, key, &lanes->compared);
     struct lab_lane *lane = *at ? *at : lab_alloc(sizeof(*lane));
     if (!lane)
-        return lab_fail(LAB_E_NOMEM, "no memory for a lane of a trace");
+        return lab_no_memory("a lane of a trace");
     lane->key = key;
     *at = lane;
     int i = 0;
@@ -73,7 +73,7 @@ enum lab_status lab_lanes_place(struct lab_lanes *lanes, int64_t pid,
         struct row *rows =
             lab_realloc_array(lane->rows, (size_t)i + 1, sizeof(*rows));
         if (!rows)
-            return lab_fail(LAB_E_NOMEM, "no memory for a lane of a trace");
+            return lab_no_memory("a lane of a trace");
         lane->rows = rows;
         lane->rows[lane->n_rows++].depth = 0;
     }

@@ -36,7 +36,7 @@ static enum lab_status prepare_rows(struct lab_insert *in,
     }
     lab_str_add(&sql, kind->tail ? kind->tail : "");
     if (sql.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for a statement");
+        st = lab_no_memory("a statement");
     else
         st = lab_database_prepare(in->db, lab_str_text(&sql), out);
     lab_str_release(&sql);

@@ -33,7 +33,7 @@ enum lab_status lab_live_new(struct lab_live **out,
 {
     struct lab_live *live = lab_alloc(sizeof(*live));
     if (!live)
-        return lab_fail(LAB_E_NOMEM, "no memory for the newest records");
+        return lab_no_memory("the newest records");
     live->capacity = limits && limits->kernels ? limits->kernels : KERNELS;
     live->n_steps = limits && limits->steps ? limits->steps : STEPS;
     live->metric_capacity =
@@ -48,7 +48,7 @@ enum lab_status lab_live_new(struct lab_live **out,
     if (!live->kernels || !live->execs || !live->steps || !live->has_step ||
         !live->metrics) {
         lab_live_free(live);
-        return lab_fail(LAB_E_NOMEM, "no memory for the newest records");
+        return lab_no_memory("the newest records");
     }
     *out = live;
     return LAB_OK;

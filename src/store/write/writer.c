@@ -249,7 +249,7 @@ static enum lab_status start_thread(struct lab_writer *writer)
 {
     struct work *w = lab_alloc(sizeof(*w));
     if (!w)
-        return lab_fail(LAB_E_NOMEM, "no memory for the writer");
+        return lab_no_memory("the writer");
     w->writer = writer;
     w->sums_limit = SUMS_MANY;
     enum lab_status st = lab_insert_init(&w->in, writer->db, writer->run);
@@ -270,7 +270,7 @@ enum lab_status lab_writer_new(struct lab_writer **out, const char *path,
 {
     struct lab_writer *writer = lab_alloc(sizeof(*writer));
     if (!writer)
-        return lab_fail(LAB_E_NOMEM, "no memory for the writer");
+        return lab_no_memory("the writer");
     writer->joined = true;
     pthread_mutex_init(&writer->mark_lock, NULL);
     pthread_mutex_init(&writer->lock, NULL);

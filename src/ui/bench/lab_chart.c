@@ -502,7 +502,5 @@ enum lab_status lab_bench_chart_text(const struct lab_bench_data *lab, int set,
         lab_str_add(out, text);
     lab_free(text);
     lab_canvas_release(&c);
-    return text && !out->failed
-               ? LAB_OK
-               : lab_fail(LAB_E_NOMEM, "no memory for a chart");
+    return text && !out->failed ? LAB_OK : lab_no_memory("a chart");
 }

@@ -54,7 +54,7 @@ static enum lab_status show_rows(struct lab_bench_state *st)
     int64_t *shown =
         lab_alloc_array((size_t)st->lab.row_count + 1, sizeof(*shown));
     if (!shown)
-        return lab_fail(LAB_E_NOMEM, "no memory for the rows of a lab");
+        return lab_no_memory("the rows of a lab");
     for (int64_t i = 0; i < st->lab.row_count; i++)
         if (st->lab.rows[i].set == st->set &&
             st->lab.rows[i].size_index == st->size)

@@ -71,7 +71,7 @@ static enum lab_status load(struct compare_state *st)
         return status;
     st->shown = lab_alloc_array((size_t)st->count + 1, sizeof(*st->shown));
     if (!st->shown)
-        return lab_fail(LAB_E_NOMEM, "no memory for a comparison");
+        return lab_no_memory("a comparison");
     st->list =
         (struct lab_compare_list){st->rows, st->shown, {runs[0], runs[1]}};
     status = show_level(st);

@@ -203,8 +203,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     st->table.empty = "This run has none.";
     st->shown =
         lab_alloc_array((size_t)st->line.point_count + 1, sizeof(*st->shown));
-    status = st->shown ? show_level(st)
-                       : lab_fail(LAB_E_NOMEM, "no memory for the roofline");
+    status = st->shown ? show_level(st) : lab_no_memory("the roofline");
     if (status)
         release(s);
     else

@@ -100,16 +100,10 @@ static enum lab_status add_line(struct lab_script *s, char *line, int number)
         return lab_fail(LAB_E_PARSE, "%s:%d: \"%s\" is not a token", s->path,
                         number, line);
     }
-    if (s->count == s->cap) {
-        size_t cap = s->cap ? s->cap * 2 : 64;
-        struct token *grown =
-            lab_realloc_array(s->tokens, cap, sizeof(*s->tokens));
-        if (!grown) {
-            lab_free(t.text);
-            return lab_fail(LAB_E_NOMEM, "the script");
-        }
-        s->tokens = grown;
-        s->cap = cap;
+    if (lab_grow(&s->tokens, s->count, &s->cap, sizeof(*s->tokens),
+                 "the script")) {
+        lab_free(t.text);
+        return LAB_E_NOMEM;
     }
     s->tokens[s->count++] = t;
     return LAB_OK;

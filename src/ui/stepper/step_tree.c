@@ -45,16 +45,10 @@ static struct lab_tree_item *add_item(struct making *m, const char *name,
                                       size_t n, int step)
 {
     struct lab_step_tree *t = m->tree;
-    if (t->count == t->cap) {
-        int cap = t->cap ? t->cap * 2 : 64;
-        void *more =
-            lab_realloc_array(t->items, (size_t)cap, sizeof(*t->items));
-        if (!more) {
-            m->failed = true;
-            return NULL;
-        }
-        t->items = more;
-        t->cap = cap;
+    if (lab_grow(&t->items, (size_t)t->count, &t->cap, sizeof(*t->items),
+                 "the steps")) {
+        m->failed = true;
+        return NULL;
     }
     struct lab_tree_item *item = &t->items[t->count++];
     *item = (struct lab_tree_item){
@@ -220,7 +214,7 @@ enum lab_status lab_step_tree_build(struct lab_step_tree *t,
     }
     if (m.failed) {
         lab_step_tree_release(&next);
-        return lab_fail(LAB_E_NOMEM, "no memory for the list of steps");
+        return lab_no_memory("the list of steps");
     }
     keep_folds(&next, t);
     list_rows(&next);

@@ -24,7 +24,7 @@ struct lab_tree_item {
 struct lab_step_tree {
     struct lab_tree_item *items;
     int count;
-    int cap;
+    size_t cap;
     int *rows; /* items in sight */
     int n_rows;
     int *of_step; /* schedule index -> item */

@@ -28,24 +28,10 @@ void lab_stepper_text_clear(struct lab_stepper_text *t)
     t->failed = false;
 }
 
-/* Room for one more; false when memory is short. */
-static bool grow(void **array, size_t *cap, size_t count, size_t bytes)
-{
-    if (count < *cap)
-        return true;
-    size_t want = *cap ? *cap * 2 : 32;
-    void *more = lab_realloc_array(*array, want, bytes);
-    if (!more)
-        return false;
-    *array = more;
-    *cap = want;
-    return true;
-}
-
 void lab_stepper_text_line(struct lab_stepper_text *t)
 {
-    if (t->failed || !grow((void **)&t->lines, &t->line_cap, t->line_count,
-                           sizeof(*t->lines))) {
+    if (t->failed || lab_grow(&t->lines, t->line_count, &t->line_cap,
+                              sizeof(*t->lines), "a line")) {
         t->failed = true;
         return;
     }
@@ -58,8 +44,8 @@ static void add_bytes(struct lab_stepper_text *t, enum lab_role role,
 {
     if (t->line_count == 0)
         lab_stepper_text_line(t);
-    if (t->failed || !grow((void **)&t->spans, &t->span_cap, t->span_count,
-                           sizeof(*t->spans))) {
+    if (t->failed || lab_grow(&t->spans, t->span_count, &t->span_cap,
+                              sizeof(*t->spans), "a line")) {
         t->failed = true;
         return;
     }

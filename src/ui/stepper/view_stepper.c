@@ -1191,7 +1191,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     lab_stepper_text_init(&v->text, lab_ui_is_ascii(v->ui));
     v->kernels = lab_alloc_array(LAB_STEPPER_KERNELS, sizeof(*v->kernels));
     if (!v->kernels)
-        return lab_fail(LAB_E_NOMEM, "no memory for the stepper");
+        return lab_no_memory("the stepper");
     /* Records of kernels arrive without a new snapshot. */
     lab_ui_tick_every(s->ui, 200);
     lab_stepper_refresh(v);

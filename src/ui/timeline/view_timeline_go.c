@@ -141,7 +141,7 @@ enum lab_status lab_timeline_relist(struct lab_timeline_state *st)
     }
     st->list = lab_alloc_array((size_t)n, sizeof(*st->list));
     if (!st->list)
-        return lab_fail(LAB_E_NOMEM, "no memory for a list");
+        return lab_no_memory("a list");
     for (int32_t i = 0; i < t->count; i++)
         if (launched_by(&t->spans[i], step))
             st->list[st->list_count++] = i;

@@ -64,15 +64,9 @@ static size_t row_end(const struct lab_pager *p, size_t from, size_t end,
 
 static bool add_row(struct lab_pager *p, struct lab_pager_row row)
 {
-    if (p->row_count == p->row_cap) {
-        size_t cap = p->row_cap ? p->row_cap * 2 : 128;
-        struct lab_pager_row *rows =
-            lab_realloc_array(p->rows, cap, sizeof(*rows));
-        if (!rows)
-            return false;
-        p->rows = rows;
-        p->row_cap = cap;
-    }
+    if (lab_grow(&p->rows, p->row_count, &p->row_cap, sizeof(*p->rows),
+                 "the rows"))
+        return false;
     p->rows[p->row_count++] = row;
     return true;
 }

@@ -15,6 +15,11 @@ void *lab_alloc(size_t bytes);
 void *lab_alloc_array(size_t count, size_t bytes_each);
 /* Grows or shrinks; new bytes are not cleared; `p` stays valid on failure. */
 void *lab_realloc_array(void *p, size_t count, size_t bytes_each);
+/* Room for one more in a list that grows: `list` is the address of a pointer to
+ * `count` elements of `each` bytes, with room for *room. A full one is doubled.
+ * LAB_E_NOMEM, "no memory for WHAT": nothing has changed. */
+enum lab_status lab_grow(void *list, size_t count, size_t *room, size_t each,
+                         const char *what);
 /* Zeroed, aligned for any vector load (64 bytes). Free with lab_free(). */
 void *lab_alloc_aligned(size_t bytes);
 void lab_free(void *p);

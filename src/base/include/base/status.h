@@ -61,6 +61,9 @@ enum lab_status lab_fail(enum lab_status st, const char *fmt, ...)
     LAB_PRINTF(2, 3);
 enum lab_status lab_fail_v(enum lab_status st, const char *fmt, va_list args);
 
+/* LAB_E_NOMEM: "no memory for WHAT". */
+enum lab_status lab_no_memory(const char *what);
+
 /* Puts "text: " before this thread's last error; returns `st`. */
 enum lab_status lab_fail_context(enum lab_status st, const char *fmt, ...)
     LAB_PRINTF(2, 3);

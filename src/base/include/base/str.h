@@ -23,6 +23,8 @@ void lab_str_release(struct lab_str *s);
 void lab_str_clear(struct lab_str *s);
 /* The text; "" when empty. Valid until the next change. */
 const char *lab_str_text(const struct lab_str *s);
+/* LAB_E_NOMEM, "no memory for WHAT", when an append failed. */
+enum lab_status lab_str_check(const struct lab_str *s, const char *what);
 /* Hands the memory to the caller (lab_free); NULL when an append failed. */
 char *lab_str_detach(struct lab_str *s);
 

@@ -2,21 +2,6 @@
 
 #include <stdio.h>
 
-#include "trace/intern.h"
-
-static int push_nowhere(void *user, const struct lab_record *record)
-{
-    (void)user;
-    (void)record;
-    return 1;
-}
-
-static uint32_t intern(void *user, const char *text)
-{
-    (void)user;
-    return lab_intern(text);
-}
-
 static enum lab_status open_profiler(struct lab_kernel_watch *w,
                                      const char *backend)
 {
@@ -40,12 +25,11 @@ enum lab_status lab_kernel_watch_open(struct lab_kernel_watch *w,
                                       const char *backend,
                                       const struct lab_sink *then)
 {
-    const struct lab_sink nowhere = {NULL, push_nowhere, intern};
     *w = (struct lab_kernel_watch){.live = NULL};
     enum lab_status st = lab_live_new(&w->live, NULL);
     if (st)
         return st;
-    w->sink = lab_live_tee(w->live, then ? then : &nowhere);
+    w->sink = lab_live_tee(w->live, then);
     st = open_profiler(w, backend);
     if (st)
         lab_kernel_watch_close(w);

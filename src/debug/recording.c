@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -143,9 +144,10 @@ struct lab_recording {
      * disk under the lock: it is opened and ended outside. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct lab_writer *writer;
+    struct lab_writer *_Atomic writer;
     struct lab_sink to;       /* the writer's */
-    int holders;              /* who is using the writer: it must not go */
+    atomic_int holders;       /* who is using the writer: it must not go */
+    atomic_bool ending;       /* a restart waits for the holders */
     bool begun;               /* the walk is open: records may make it */
     bool opening;             /* a thread is making it */
     struct lab_record *early; /* of an iteration that is not whole yet */
@@ -237,7 +239,7 @@ static enum lab_status open_writer(struct lab_recording *r)
     struct lab_writer *w = NULL;
     enum lab_status st = LAB_OK;
     pthread_mutex_lock(&r->lock);
-    while (r->opening)
+    while (r->opening || r->ending)
         pthread_cond_wait(&r->changed, &r->lock);
     bool open = r->begun && !r->writer && !r->refused;
     r->opening = open;
@@ -261,25 +263,21 @@ static enum lab_status open_writer(struct lab_recording *r)
     return st;
 }
 
-/* The writer, kept from ending until let_go(); NULL: there is none. */
+/* The writer, kept from ending until release_writer(); NULL: there is none. */
 static struct lab_writer *hold(const struct lab_recording *recording)
 {
     struct lab_recording *r = (struct lab_recording *)recording;
-    pthread_mutex_lock(&r->lock);
-    struct lab_writer *w = r->writer;
-    r->holders += w != NULL;
-    pthread_mutex_unlock(&r->lock);
-    return w;
+    atomic_fetch_add(&r->holders, 1);
+    return atomic_load(&r->writer);
 }
 
-static void let_go(const struct lab_recording *recording, struct lab_writer *w)
+static void release_writer(const struct lab_recording *recording)
 {
     struct lab_recording *r = (struct lab_recording *)recording;
-    if (!w)
+    if (atomic_fetch_sub(&r->holders, 1) > 1 || !atomic_load(&r->ending))
         return;
     pthread_mutex_lock(&r->lock);
-    if (--r->holders == 0)
-        pthread_cond_broadcast(&r->changed);
+    pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -303,32 +301,26 @@ static bool keep_early(struct lab_recording *r, const struct lab_record *record)
 static int push(void *user, const struct lab_record *record)
 {
     struct lab_recording *r = user;
-    int rc = 1;
-    pthread_mutex_lock(&r->lock);
-    if (record->kind == LAB_RECORD_STEP)
+    bool step = record->kind == LAB_RECORD_STEP;
+    if (step) {
+        pthread_mutex_lock(&r->lock);
         ran_variants_note(&r->ran, &record->u.step);
-    struct lab_writer *w = r->writer;
-    r->holders += w != NULL;
-    pthread_mutex_unlock(&r->lock);
-    bool opens = w ? false
-                 : r->o.whole
-                     ? record->kind == LAB_RECORD_LOSS || !keep_early(r, record)
-                     : record->kind == LAB_RECORD_STEP ||
-                           record->kind == LAB_RECORD_KERNEL;
-    if (opens) {
+        pthread_mutex_unlock(&r->lock);
+    }
+    struct lab_writer *w = hold(r);
+    if (!w) {
+        release_writer(r); /* opening waits for a restart, and it for holders */
+        bool opens = r->o.whole ? record->kind == LAB_RECORD_LOSS ||
+                                      !keep_early(r, record)
+                                : step || record->kind == LAB_RECORD_KERNEL;
+        if (!opens)
+            return 1;
         open_writer(r);
         w = hold(r);
     }
-    if (w)
-        rc = r->to.push(r->to.user, record);
-    let_go(r, w);
+    int rc = w ? r->to.push(r->to.user, record) : 1;
+    release_writer(r);
     return rc;
-}
-
-static uint32_t intern(void *user, const char *text)
-{
-    (void)user;
-    return lab_intern(text);
 }
 
 /* ---- life ---- */
@@ -364,7 +356,7 @@ enum lab_status lab_recording_new(struct lab_recording **out,
         lab_recording_free(r);
         return st;
     }
-    struct lab_sink own = {r, push, intern};
+    struct lab_sink own = {r, push};
     r->sink = lab_live_tee(r->live, &own);
     *out = r;
     return LAB_OK;
@@ -532,16 +524,20 @@ static void restarted(void *recording, struct lab_walk *walk, uint64_t seed,
     if (!finished)
         summary.status = LAB_RUN_CANCELLED;
     pthread_mutex_lock(&r->lock);
-    while (r->opening || r->holders > 0)
+    while (r->opening)
         pthread_cond_wait(&r->changed, &r->lock);
-    struct lab_writer *w = r->writer;
-    r->writer = NULL;
+    r->ending = true;
+    struct lab_writer *w = atomic_exchange(&r->writer, NULL);
+    while (atomic_load(&r->holders) > 0)
+        pthread_cond_wait(&r->changed, &r->lock);
     r->n_early = 0; /* of the walk that ends here */
     r->seed = seed;
     r->lr = lab_plan_lr(lab_walk_plan(walk));
     note_variants(r, walk);
     if (w)
         r->ended_run = lab_writer_run(w);
+    r->ending = false;
+    pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
     if (w)
         end_writer(r, w, &summary);
@@ -590,7 +586,7 @@ int64_t lab_recording_run(const struct lab_recording *r)
     pthread_mutex_unlock(lock);
     if (w)
         run = lab_writer_run(w);
-    let_go(r, w);
+    release_writer(r);
     return run;
 }
 
@@ -622,7 +618,7 @@ void lab_recording_note(struct lab_recording *r, struct lab_str *out)
     pthread_mutex_unlock(&r->lock);
     if (w)
         add_writer_notes(w, out);
-    let_go(r, w);
+    release_writer(r);
 }
 
 void lab_recording_get_state(const struct lab_recording *r,
@@ -655,14 +651,14 @@ void lab_recording_get_state(const struct lab_recording *r,
         out->whole = out->run > 0 && !r->note[0]; /* one that a restart ended */
         pthread_mutex_unlock(lock);
     }
-    let_go(r, w);
+    release_writer(r);
 }
 
 enum lab_status lab_recording_flush(struct lab_recording *r)
 {
     struct lab_writer *w = hold(r);
     enum lab_status st = w ? lab_writer_flush(w) : LAB_OK;
-    let_go(r, w);
+    release_writer(r);
     return st;
 }
 
@@ -674,7 +670,7 @@ enum lab_status lab_recording_finish(struct lab_recording *r,
     whole.trace_state = lab_recording_trace_state(r);
     whole.time_source = r->time_source;
     enum lab_status st = w ? finish(r, w, &whole) : LAB_OK;
-    let_go(r, w);
+    release_writer(r);
     return st;
 }
 

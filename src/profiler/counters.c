@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "profiler/join.h"
 #include "profiler_priv.h"
+#include "trace/intern.h"
 
 /* One counting: of the metrics that every kernel has, and where the tensor cores
  * worked of what they computed. Pass -1 only runs the steps: a library's call may
@@ -114,8 +115,7 @@ static void push_values(struct counting *c, const struct counts *of)
     const struct lab_gpu_counter_info *info = &of->info;
     const double *values = of->values;
     for (int m = 0; m < info->n; m++)
-        names[m] =
-            c->p->sink.intern(c->p->sink.user, of->metrics[info->metric[m]]);
+        names[m] = lab_intern(of->metrics[info->metric[m]]);
     for (int i = 0; i < c->work->steps && values; i++) {
         int64_t exec = c->work->exec(c->work->user, i);
         for (int64_t k = 0; k < c->kernels[i]; k++) {

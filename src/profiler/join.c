@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "join_priv.h"
 #include "profiler/occupancy.h"
+#include "trace/intern.h"
 
 /* Which step a node of a launched graph belongs to. */
 
@@ -131,7 +132,7 @@ struct lab_join {
 enum lab_status lab_join_new(struct lab_join **out,
                              const struct lab_join_config *config)
 {
-    if (!config->sink || !config->sink->push || !config->sink->intern)
+    if (!config->sink || !config->sink->push)
         return lab_fail(LAB_E_ARG, "join: no sink");
     struct lab_join *j = lab_alloc(sizeof(*j));
     if (!j || pthread_mutex_init(&j->lock, NULL) != 0) {
@@ -296,7 +297,7 @@ void lab_join_kernel(struct lab_join *j, const struct lab_kernel_record *k,
     struct lab_record r = {.kind = LAB_RECORD_KERNEL};
     r.u.kernel = *k;
     pthread_mutex_lock(&j->lock);
-    lab_kernel_names_fill(&j->names, &j->sink, launch->mangled, &r.u.kernel);
+    lab_kernel_names_fill(&j->names, launch->mangled, &r.u.kernel);
     fill_occupancy(j, &r.u.kernel, launch);
     emit(j, &r);
     pthread_mutex_unlock(&j->lock);
@@ -335,8 +336,8 @@ static void on_record(void *user, const struct lab_record *record)
 
 static uint32_t on_intern(void *user, const char *text)
 {
-    struct lab_join *j = user;
-    return j->sink.intern(j->sink.user, text);
+    (void)user;
+    return lab_intern(text);
 }
 
 void lab_join_gpu_sink(struct lab_join *j, struct lab_gpu_sink *out)

@@ -33,8 +33,7 @@ struct lab_kernel_names {
 
 /* Fills in k's names; without memory they are found again each time. A NULL
  * name gives ids 0. */
-void lab_kernel_names_fill(struct lab_kernel_names *names,
-                           const struct lab_sink *sink, const char *mangled,
+void lab_kernel_names_fill(struct lab_kernel_names *names, const char *mangled,
                            struct lab_kernel_record *k);
 void lab_kernel_names_release(struct lab_kernel_names *names);
 

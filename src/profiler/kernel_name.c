@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "join_priv.h"
+#include "trace/intern.h"
 
 typedef char *demangle_fn(const char *name, char *buffer, size_t *length,
                           int *status);
@@ -171,34 +172,32 @@ static int make_room(struct lab_kernel_names *n)
     return 1;
 }
 
-static struct lab_kernel_name make_name(const struct lab_sink *sink,
-                                        uint32_t id, const char *mangled)
+static struct lab_kernel_name make_name(uint32_t id, const char *mangled)
 {
     char bare[SHORT_BYTES];
     char *text = lab_kernel_demangle(mangled);
     lab_kernel_short_name(bare, sizeof(bare), text ? text : mangled);
     struct lab_kernel_name name = {
         .mangled = id,
-        .demangled = text ? sink->intern(sink->user, text) : id,
-        .short_name = sink->intern(sink->user, bare),
+        .demangled = text ? lab_intern(text) : id,
+        .short_name = lab_intern(bare),
     };
     lab_free(text);
     return name;
 }
 
 static struct lab_kernel_name look_up(struct lab_kernel_names *names,
-                                      const struct lab_sink *sink,
                                       const char *mangled)
 {
     struct lab_kernel_name name = {0};
-    uint32_t id = sink->intern(sink->user, mangled);
+    uint32_t id = lab_intern(mangled);
     if (id == 0)
         return name;
     if (names->capacity > 0)
         name = *find(names, id);
     if (name.mangled != 0)
         return name;
-    name = make_name(sink, id, mangled);
+    name = make_name(id, mangled);
     if (make_room(names)) {
         *find(names, id) = name;
         names->count++;
@@ -213,8 +212,7 @@ static struct lab_kernel_pointer *recent(struct lab_kernel_names *names,
     return &names->recent[hash >> 56];
 }
 
-void lab_kernel_names_fill(struct lab_kernel_names *names,
-                           const struct lab_sink *sink, const char *mangled,
+void lab_kernel_names_fill(struct lab_kernel_names *names, const char *mangled,
                            struct lab_kernel_record *k)
 {
     struct lab_kernel_name name = {0};
@@ -223,7 +221,7 @@ void lab_kernel_names_fill(struct lab_kernel_names *names,
     if (mangled && r->at == mangled && r->text && !strcmp(r->text, mangled)) {
         name = r->name;
     } else if (mangled) {
-        name = look_up(names, sink, mangled);
+        name = look_up(names, mangled);
         lab_free(r->text);
         *r = (struct lab_kernel_pointer){mangled, lab_strdup(mangled), name};
     }

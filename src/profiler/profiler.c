@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "profiler_priv.h"
+#include "trace/intern.h"
 
 /* Taking the trace off and on, and what it was while times were taken. */
 
@@ -150,11 +151,6 @@ static void push_record(struct lab_profiler *p, const struct lab_record *r)
         p->not_stored++;
 }
 
-static uint32_t intern(struct lab_profiler *p, const char *text)
-{
-    return text ? p->sink.intern(p->sink.user, text) : 0;
-}
-
 static void range_record(struct lab_profiler *p,
                          const struct lab_open_range *open, int64_t now)
 {
@@ -193,7 +189,7 @@ static void open_range(struct lab_profiler *p, int level, const char *text,
     open->level = level;
     /* A name lives as long as the process: none is made for each iteration. */
     bool numbered = level == LAB_RANGE_ITERATION;
-    open->text = p->ranges ? intern(p, numbered ? "iteration" : text) : 0;
+    open->text = p->ranges ? lab_intern(numbered ? "iteration" : text) : 0;
     open->number = value;
     open->start_ns = now;
     if (p->gpu) {
@@ -306,7 +302,7 @@ static void iteration_done(void *user, int64_t iteration, double loss,
     profiler_moments_anchor(p);
     struct lab_open_range range = {.level = LAB_RANGE_ITERATION,
                                    .text =
-                                       p->ranges ? intern(p, "iteration") : 0,
+                                       p->ranges ? lab_intern("iteration") : 0,
                                    .number = iteration,
                                    .start_ns = start_ns};
     if (p->ranges)
@@ -428,19 +424,18 @@ static void step_time(const struct lab_profiler *p,
     }
 }
 
-static void describe_step(struct lab_profiler *p,
-                          const struct lab_step_event *e,
+static void describe_step(const struct lab_step_event *e,
                           struct lab_step_record *s)
 {
     s->exec = e->exec;
     s->iteration = e->iteration;
     s->index = e->index;
     s->phase = (int32_t)e->step->phase;
-    s->name = intern(p, e->step->name);
-    s->node = intern(p, e->node);
-    s->op = intern(p, e->op);
-    s->variant = intern(p, e->variant);
-    s->backend = intern(p, e->backend);
+    s->name = lab_intern(e->step->name);
+    s->node = lab_intern(e->node);
+    s->op = lab_intern(e->op);
+    s->variant = lab_intern(e->variant);
+    s->backend = lab_intern(e->backend);
     s->flop = e->step->flop;
     s->bytes = e->step->bytes;
 }
@@ -455,7 +450,7 @@ static void step_end(void *user, const struct lab_step_event *e)
     close_to(p, LAB_RANGE_STEP, now);
     struct lab_record r = {.kind = LAB_RECORD_STEP};
     struct lab_step_record *s = &r.u.step;
-    describe_step(p, e, s);
+    describe_step(e, s);
     step_time(p, e, now, s);
     s->start_ns = p->step_start_ns + p->wall_offset_ns;
     s->end_ns = now + p->wall_offset_ns;
@@ -495,7 +490,7 @@ static void step_done(void *user, const struct lab_step_event *e)
     struct lab_record r = {.kind = LAB_RECORD_STEP};
     if (!profiler_records(p))
         return;
-    describe_step(p, e, &r.u.step);
+    describe_step(e, &r.u.step);
     r.u.step.time_source = LAB_TIME_CUPTI;
     r.u.step.time_ns = LAB_UNKNOWN;
     lab_join_graph_span(p->join, e->exec, &r.u.step.start_ns, &r.u.step.end_ns);
@@ -589,7 +584,7 @@ static enum lab_status start_trace(struct lab_profiler *p,
 enum lab_status lab_profiler_new(struct lab_profiler **out,
                                  const struct lab_profiler_config *config)
 {
-    if (!config->sink || !config->sink->push || !config->sink->intern)
+    if (!config->sink || !config->sink->push)
         return lab_fail(LAB_E_ARG, "profiler: no sink");
     struct lab_profiler *p = lab_alloc(sizeof(*p));
     if (!p)

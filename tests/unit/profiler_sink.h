@@ -4,16 +4,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "trace/intern.h"
 #include "trace/record.h"
 
-enum { KEPT_RECORDS = 400000, KEPT_NAMES = 4096 };
+enum { KEPT_RECORDS = 400000 };
 
 struct kept {
     struct lab_record *records;
     size_t n;
     size_t room; /* records beyond are refused */
-    char *names[KEPT_NAMES];
-    uint32_t n_names;
     pthread_mutex_t lock;
 };
 
@@ -28,23 +27,9 @@ static inline int kept_push(void *user, const struct lab_record *record)
     return room;
 }
 
-static inline uint32_t kept_intern(void *user, const char *text)
-{
-    struct kept *k = user;
-    uint32_t id = 1;
-    pthread_mutex_lock(&k->lock);
-    while (id < k->n_names && strcmp(k->names[id], text) != 0)
-        id++;
-    if (id == k->n_names && id < KEPT_NAMES)
-        k->names[k->n_names++] = strdup(text);
-    pthread_mutex_unlock(&k->lock);
-    return id < KEPT_NAMES ? id : 0;
-}
-
 static inline struct lab_sink kept_sink(struct kept *k)
 {
-    return (struct lab_sink){
-        .user = k, .push = kept_push, .intern = kept_intern};
+    return (struct lab_sink){.user = k, .push = kept_push};
 }
 
 static inline struct kept *kept_new(void)
@@ -52,16 +37,12 @@ static inline struct kept *kept_new(void)
     struct kept *k = calloc(1, sizeof(*k));
     k->records = calloc(KEPT_RECORDS, sizeof(*k->records));
     k->room = KEPT_RECORDS;
-    k->names[0] = strdup("");
-    k->n_names = 1;
     pthread_mutex_init(&k->lock, NULL);
     return k;
 }
 
 static inline void kept_free(struct kept *k)
 {
-    for (uint32_t i = 0; i < k->n_names; i++)
-        free(k->names[i]);
     free(k->records);
     pthread_mutex_destroy(&k->lock);
     free(k);

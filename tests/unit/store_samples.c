@@ -207,13 +207,12 @@ void sample_record(const char *path, sample_push_fn *push, void *user)
     lab_writer_free(writer);
 }
 
-void sample_names(const struct lab_sink *sink, uint32_t *names, int count,
-                  int turn)
+void sample_names(uint32_t *names, int count, int turn)
 {
     char text[32];
     for (int i = 0; i < count; i++) {
         snprintf(text, sizeof(text), "%c_kernel", 'a' + i * turn % count);
-        names[i] = sink->intern(sink->user, text);
+        names[i] = lab_intern(text);
     }
 }
 

@@ -34,8 +34,7 @@ typedef void sample_push_fn(const struct lab_sink *sink, void *user);
 void sample_record(const char *path, sample_push_fn *push, void *user);
 /* `count` names, interned so that their ids are in no order of their own:
  * `turn` and count have no common divisor. */
-void sample_names(const struct lab_sink *sink, uint32_t *names, int count,
-                  int turn);
+void sample_names(uint32_t *names, int count, int turn);
 /* Hardware counters of a sample's execution, of each of its two kernels: 100
  * bytes of DRAM read and 100 written, 1500 FLOPs in fp32, an achieved occupancy
  * of 25 %. */

@@ -120,13 +120,6 @@ static int push_nowhere(void *user, const struct lab_record *record)
     return 1;
 }
 
-static uint32_t intern(void *user, const char *text)
-{
-    (void)user;
-    (void)text;
-    return 1;
-}
-
 enum lab_status __wrap_lab_kernel_watch_open(struct lab_kernel_watch *w,
                                              const char *backend,
                                              const struct lab_sink *then);
@@ -135,7 +128,7 @@ enum lab_status __wrap_lab_kernel_watch_open(struct lab_kernel_watch *w,
                                              const struct lab_sink *then)
 {
     (void)then;
-    *w = (struct lab_kernel_watch){.sink = {NULL, push_nowhere, intern}};
+    *w = (struct lab_kernel_watch){.sink = {NULL, push_nowhere}};
     struct lab_profiler_config config = {
         .sink = &w->sink, .backend = backend, .no_ranges = true};
     enum lab_status st = lab_live_new(&w->live, NULL);

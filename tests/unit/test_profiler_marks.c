@@ -35,7 +35,7 @@ static void kernels_find_their_push(void **state)
     for (int i = 0; i < 6; i++) { /* in any order: named by their number */
         const struct lab_kernel_record *k =
             &kept_get(t->kept, LAB_RECORD_KERNEL, i)->u.kernel;
-        int number = atoi(t->kept->names[k->mangled_name]);
+        int number = atoi(lab_intern_text(k->mangled_name));
         assert_true(k->exec == wanted[number]);
         const struct lab_api_record *a =
             &kept_get(t->kept, LAB_RECORD_API, i)->u.api;
@@ -112,7 +112,7 @@ static void the_trace_goes_off_and_on(void **state)
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 2);
     const struct lab_kernel_record *k =
         &kept_get(t->kept, LAB_RECORD_KERNEL, 1)->u.kernel;
-    assert_string_equal(t->kept->names[k->mangled_name], "again");
+    assert_string_equal(lab_intern_text(k->mangled_name), "again");
     assert_int_equal(k->exec, 1);
     ops->stop();
 }

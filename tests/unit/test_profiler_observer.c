@@ -161,11 +161,11 @@ static void cpu_steps_have_the_clocks_time(void **state)
     assert_int_equal(s->iteration, 4);
     assert_int_equal(s->index, 2);
     assert_int_equal(s->phase, LAB_FORWARD);
-    assert_string_equal(k->names[s->name], "fc1.matmul");
-    assert_string_equal(k->names[s->node], "fc1");
-    assert_string_equal(k->names[s->op], "dense");
-    assert_string_equal(k->names[s->variant], "naive");
-    assert_string_equal(k->names[s->backend], "cpu");
+    assert_string_equal(lab_intern_text(s->name), "fc1.matmul");
+    assert_string_equal(lab_intern_text(s->node), "fc1");
+    assert_string_equal(lab_intern_text(s->op), "dense");
+    assert_string_equal(lab_intern_text(s->variant), "naive");
+    assert_string_equal(lab_intern_text(s->backend), "cpu");
     assert_int_equal(s->time_source, LAB_TIME_CPU_CLOCK);
     assert_true(s->flop == 300.0 && s->bytes == 88.0);
     assert_true(s->time_ns >= 2000000 && s->time_ns < 1000000000);
@@ -198,7 +198,7 @@ static void ranges_nest(void **state)
     for (int i = 0; i < 6; i++) {
         const struct lab_range_record *r =
             &kept_get(k, LAB_RECORD_RANGE, i)->u.range;
-        assert_string_equal(k->names[r->text], texts[i]);
+        assert_string_equal(lab_intern_text(r->text), texts[i]);
         assert_int_equal(r->level, levels[i]);
         assert_true(r->number == (levels[i] == 1 ? 4 : LAB_UNKNOWN));
         assert_true(r->end_ns >= r->start_ns);
@@ -325,7 +325,7 @@ static void an_evaluation_has_a_range_of_its_own(void **state)
     const struct lab_range_record *r =
         &kept_get(k, LAB_RECORD_RANGE, 0)->u.range;
     assert_int_equal(r->level, LAB_RANGE_BETWEEN);
-    assert_string_equal(k->names[r->text], "evaluation");
+    assert_string_equal(lab_intern_text(r->text), "evaluation");
     assert_true(r->end_ns >= r->start_ns);
     o.run_end(o.user);
     assert_int_equal(gpu.depth, 0);

@@ -71,7 +71,7 @@ static void push_run(const struct lab_sink *sink, void *user)
 {
     const struct recorded *r = user;
     uint32_t names[NAMES];
-    sample_names(sink, names, NAMES, 3);
+    sample_names(names, NAMES, 3);
     push_steps(sink, r->steps, r->seed, names);
 }
 
@@ -92,7 +92,7 @@ static void push_even(const struct lab_sink *sink, void *user)
     const struct even *e = user;
     uint32_t names[NAMES];
     uint64_t seed = 5;
-    sample_names(sink, names, NAMES, 3);
+    sample_names(names, NAMES, 3);
     for (int64_t i = 0; i < e->iterations * e->steps; i++) {
         struct lab_record r =
             sample_step(i + 1, i / e->steps, (int32_t)(i % e->steps),

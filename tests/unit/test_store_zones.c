@@ -63,7 +63,7 @@ static void push_run(const struct lab_sink *sink, void *user)
 {
     struct recorded *r = user;
     uint32_t names[NAMES];
-    sample_names(sink, names, NAMES, 7);
+    sample_names(names, NAMES, 7);
     for (int64_t i = 0; i < r->kernels; i++) {
         push_kernel(sink, i, &r->seed, names);
         if (i % 3 == 2)

@@ -12,7 +12,6 @@ enum { KERNELS = 4096, STEPS = 4096, METRICS = 65536, STEP_KERNELS = 64 };
 struct lab_live {
     pthread_mutex_t lock;
     struct lab_sink next;
-    bool has_next;
     /* Kernels in a circle; the numbers of their executions apart, so that a
      * search touches little memory. */
     struct lab_kernel_record *kernels;
@@ -108,23 +107,13 @@ static int note_and_pass(void *user, const struct lab_record *record)
     note(live, record);
     pthread_mutex_unlock(&live->lock);
     /* Outside the lock: it may wait for room. */
-    return live->has_next ? live->next.push(live->next.user, record) : 1;
-}
-
-static uint32_t pass_name(void *user, const char *text)
-{
-    struct lab_live *live = user;
-    return live->has_next ? live->next.intern(live->next.user, text)
-                          : lab_intern(text);
+    return live->next.push ? live->next.push(live->next.user, record) : 1;
 }
 
 struct lab_sink lab_live_tee(struct lab_live *live, const struct lab_sink *next)
 {
-    live->has_next = next != NULL;
-    if (next)
-        live->next = *next;
-    return (struct lab_sink){
-        .user = live, .push = note_and_pass, .intern = pass_name};
+    live->next = next ? *next : (struct lab_sink){0};
+    return (struct lab_sink){.user = live, .push = note_and_pass};
 }
 
 /* Calls of the lock's holder: the window's kernels from the oldest on. */

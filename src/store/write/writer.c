@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "insert.h"
 #include "store/time_sum.h"
-#include "trace/intern.h"
 
 enum {
     RING_RECORDS = 32768,
@@ -208,16 +207,9 @@ static int push_record(void *user, const struct lab_record *record)
     return lab_ring_push(writer->ring, record);
 }
 
-static uint32_t intern_name(void *user, const char *text)
-{
-    (void)user;
-    return lab_intern(text);
-}
-
 struct lab_sink lab_writer_sink(struct lab_writer *writer)
 {
-    return (struct lab_sink){
-        .user = writer, .push = push_record, .intern = intern_name};
+    return (struct lab_sink){.user = writer, .push = push_record};
 }
 
 int64_t lab_writer_run(const struct lab_writer *writer)

@@ -197,10 +197,9 @@ struct lab_record {
 
 /* Where records go. The program hands one to the profiler; the CUDA module
  * reaches the program through it and through nothing else. `push` may wait
- * (base/ring.h says how long) and returns false when the record was dropped;
- * `intern` gives the id of a name. Threads: any. */
+ * (base/ring.h says how long) and returns false when the record was dropped.
+ * Threads: any. */
 struct lab_sink {
     void *user;
     int (*push)(void *user, const struct lab_record *record);
-    uint32_t (*intern)(void *user, const char *text);
 };

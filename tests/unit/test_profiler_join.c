@@ -276,6 +276,8 @@ static void bad_config_and_short_memory(void **state)
     lab_mem_fail_from(0);
     lab_join_free(NULL);
     j = join_new(k);
+    lab_intern("_Z4nextPf");
+    lab_intern("next");
     lab_mem_fail_from(1); /* names that cannot be read or kept */
     kernel(j, 1, "_Z4nextPf");
     lab_mem_fail_from(0);

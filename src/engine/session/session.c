@@ -1,18 +1,1482 @@
-/* The session: its thread, its queue, and the table of what each command does. */
+/* session.c -- the session: its thread and queue, what each command does,
+ * and the snapshot that it publishes. */
 #include "engine/session.h"
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "engine/text.h"
+#include "base/clock.h"
+#include "engine/decode.h"
+#include "engine/generate.h"
 #include "base/thread.h"
 #include "engine/setup.h"
-#include "session_priv.h"
+#include "engine/walk.h"
+
+struct lab_queued {
+    struct lab_command command;
+    bool stopped; /* a stop was asked for after it */
+    struct lab_queued *next;
+};
+
+struct lab_owned_choice {
+    char target[LAB_COMMAND_TEXT];
+    char variant[LAB_COMMAND_TEXT];
+};
+
+enum { LAB_MAX_CHOICES = 64, LAB_CURVE_POINTS = 2048 };
+
+/* A curve that halves its density when it is full. */
+struct lab_curve_buffer {
+    int64_t iteration[LAB_CURVE_POINTS];
+    double value[LAB_CURVE_POINTS];
+    int n;
+    int64_t every; /* one point of so many is kept */
+    int64_t seen;
+    int64_t last_iteration; /* of the newest value, kept or not */
+    double last_value;
+};
+
+struct lab_session {
+    /* The configuration; fixed after the start. */
+    struct lab_network_spec spec; /* a view: the caller owns what it names */
+    struct lab_setup setup;       /* its spec, backend and data are these: */
+    char backend[16];
+    char *data;
+    struct lab_session_hooks hooks;
+    void (*wake)(void *user);
+    void *wake_user;
+
+    /* The engine's thread. */
+    struct lab_plan *plan;
+    struct lab_walk *walk;
+    struct lab_owned_choice choices[LAB_MAX_CHOICES];
+    int n_choices;
+    struct lab_break_info breaks[LAB_MAX_BREAKS];
+    int n_breaks;
+    int next_break;
+    bool passing; /* the lesson's own stops are passed */
+    bool showing;
+    struct lab_show show;
+    bool explaining;
+    struct lab_element element;
+    struct lab_check_result *checks;
+    int n_checks;
+    struct lab_neighbours near;
+    int64_t check_done;
+    int64_t check_of;
+    enum lab_session_state state;
+    char stop_reason[LAB_SESSION_TEXT];
+    char error[LAB_SESSION_TEXT];
+    enum lab_status error_code;
+    char notice[LAB_SESSION_TEXT];
+    int64_t train_target;
+    int64_t train_done;
+    int64_t train_start_ns;
+    int64_t last_publish_ns;
+    struct lab_curve_buffer losses;
+    struct lab_curve_buffer accuracies;
+    struct lab_curve_buffer held; /* validation loss */
+    double accuracy;
+    struct lab_curve_buffer bits;
+    double bits_per_char;
+    double bits_order3; /* NaN: not known */
+    bool bits_counted;  /* it was tried */
+    struct lab_str sample;
+    int64_t sample_iteration;
+    int64_t samples; /* drawn since the start */
+    bool sampling;
+    double exact;
+    char decoded[LAB_SESSION_TEXT];
+    int64_t finished;     /* short commands that no snapshot shows yet */
+    double *iteration_ms; /* of the last iterations, a ring */
+    int64_t n_iteration_ms;
+
+    /* Shared; under `lock`. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a command came, or all are done */
+    pthread_t thread;
+    int64_t pending; /* short commands posted and not in `latest` */
+    struct lab_queued *first;
+    struct lab_queued *last;
+    bool busy;
+    atomic_bool quit;
+    atomic_bool cancel;
+    struct lab_snapshot latest;
+    atomic_llong version;
+};
+
+enum { LAB_TIMES_KEPT = 512 };
+
+static void serve_quick(struct lab_session *s);
+
+/* What stands at the rows and columns of a plane: the symbols of the sequence
+ * whose places an axis counts. */
+
+enum { MOST_LABELS = 4096 };
+
+/* The axis of a part of a node that the op declares; -1: it counts no places.
+ * Else the tensor whose places they are. */
+static int declared(const struct lab_plan *plan, const struct lab_tensor *t,
+                    int axis)
+{
+    const struct lab_node *node = &plan->nodes[t->node];
+    size_t n = strlen(node->id);
+    if (strncmp(t->name, node->id, n) != 0 || t->name[n] != '.')
+        return -1;
+    for (int i = 0; i < node->op->n_axes; i++) {
+        const struct lab_part_axis *a = &node->op->axes[i];
+        if (a->from_last == t->shape.rank - axis &&
+            strcmp(a->part, t->name + n + 1) == 0)
+            return node->in[a->input];
+    }
+    return -1;
+}
+
+/* The ids that a sequence was made of: back along the first inputs, as long as
+ * they have as many places. -1: there are none. */
+static int ids_of(const struct lab_plan *plan, int tensor, int64_t places)
+{
+    for (int i = 0; tensor >= 0 && i <= plan->n_nodes; i++) {
+        const struct lab_tensor *t = &plan->tensors[tensor];
+        const struct lab_shape *s = &t->shape;
+        if (t->role == LAB_TENSOR_DATA)
+            return t->dtype == LAB_I32 && s->rank == 2 && s->dim[1] == places
+                       ? tensor
+                       : -1;
+        if (s->rank != 3 || s->dim[1] != places || t->node < 0)
+            return -1;
+        const struct lab_node *node = &plan->nodes[t->node];
+        tensor = node->n_in > 0 ? node->in[0] : -1;
+    }
+    return -1;
+}
+
+static void number(struct lab_label *out, int64_t n)
+{
+    snprintf(out->text, sizeof(out->text), "%lld", (long long)n);
+}
+
+/* A character of a text. What is no ink is named, so that it can be seen. */
+static void name_character(const struct lab_text *text, int32_t id,
+                           struct lab_label *out)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    lab_text_add(text, id, &s);
+    const char *c = lab_str_text(&s);
+    if (strcmp(c, " ") == 0)
+        snprintf(out->text, sizeof(out->text), "' '");
+    else if (strcmp(c, "\n") == 0)
+        snprintf(out->text, sizeof(out->text), "\\n");
+    else if (strcmp(c, "\t") == 0)
+        snprintf(out->text, sizeof(out->text), "\\t");
+    else
+        snprintf(out->text, sizeof(out->text), "%s", c);
+    lab_str_release(&s);
+}
+
+static void name_id(const struct lab_plan *plan, const struct lab_data *d,
+                    int data, int64_t place, int32_t id, struct lab_label *out)
+{
+    const struct lab_text *text = lab_data_text(d);
+    const char *symbol = lab_data_symbol(d, id);
+    out->symbol = true;
+    if (!symbol)
+        symbol = lab_data_word_at(d, plan, data, place, id);
+    if (symbol)
+        snprintf(out->text, sizeof(out->text), "%s", symbol);
+    else if (text && id >= 0 && id < text->vocab)
+        name_character(text, id, out);
+    else
+        number(out, id);
+}
+
+static void name_ids(struct lab_walk *walk, int data, int64_t sample,
+                     int64_t first, int64_t n, struct lab_label *out)
+{
+    const struct lab_tensor *t = &lab_walk_plan(walk)->tensors[data];
+    int32_t *id = lab_alloc_array((size_t)t->count, sizeof(*id));
+    if (id && lab_walk_read(walk, data, false, id) == LAB_OK) {
+        for (int64_t i = 0; i < n; i++) {
+            int64_t place = sample * t->shape.dim[1] + first + i;
+            name_id(lab_walk_plan(walk), lab_walk_data(walk), data, place,
+                    id[place], &out[i]);
+        }
+    }
+    lab_free(id);
+}
+
+/* Labels of `axis`, from place `first` on; NULL: it has none. Which sample's
+ * symbols they are must be clear: the axis of samples is fixed. */
+static struct lab_label *label_axis(struct lab_walk *walk,
+                                    const struct lab_show *show, int axis,
+                                    int64_t first, int64_t n)
+{
+    const struct lab_plan *plan = lab_walk_plan(walk);
+    const struct lab_tensor *t = &plan->tensors[show->tensor];
+    while (t->gradient_of >= 0)
+        t = &plan->tensors[t->gradient_of];
+    if (axis < 0 || t->node < 0 || n < 1 || n > MOST_LABELS)
+        return NULL;
+    int64_t places = t->shape.dim[axis];
+    int from = declared(plan, t, axis);
+    bool own = from < 0 && t->shape.rank == 3 && axis == 1 &&
+               plan->nodes[t->node].out == t - plan->tensors;
+    int data = ids_of(plan, own ? (int)(t - plan->tensors) : from, places);
+    if (from < 0 && data < 0)
+        return NULL;
+    struct lab_label *out = lab_alloc_array((size_t)n, sizeof(*out));
+    bool fixed = t->shape.rank > 1 && show->row_axis != 0 &&
+                 show->col_axis != 0 && data >= 0 &&
+                 plan->tensors[data].shape.dim[0] == t->shape.dim[0];
+    for (int64_t i = 0; out && i < n; i++)
+        number(&out[i], first + i);
+    if (out && fixed)
+        name_ids(walk, data, show->fixed[0], first, n, out);
+    return out;
+}
+
+static void plane_label(struct lab_walk *walk, struct lab_plane *p)
+{
+    p->row_label = label_axis(walk, &p->show, p->show.row_axis,
+                              p->show.row_first, p->rows);
+    p->col_label = label_axis(walk, &p->show, p->show.col_axis,
+                              p->show.col_first, p->cols);
+}
+
+/* The floor of a session: its curves, its error, and its snapshots, the copies
+ * that views see, published by the engine's thread. */
+
+static void session_fail(struct lab_session *s, enum lab_status st)
+{
+    s->error_code = st;
+    snprintf(s->error, sizeof(s->error), "%s", st ? lab_error() : "");
+}
+
+static void session_begin_run(struct lab_session *s)
+{
+    lab_walk_run_begin(s->walk, s->spec.title ? s->spec.title : "lesson");
+}
+
+/* ---- curves and times ---- */
+
+static void curve_add(struct lab_curve_buffer *c, int64_t iteration,
+                      double value)
+{
+    if (c->every == 0)
+        c->every = 1;
+    c->last_iteration = iteration;
+    c->last_value = value;
+    if (c->seen++ % c->every != 0)
+        return;
+    if (c->n == LAB_CURVE_POINTS) { /* keep every other point from now on */
+        for (int i = 0; i < LAB_CURVE_POINTS / 2; i++) {
+            c->iteration[i] = c->iteration[2 * i];
+            c->value[i] = c->value[2 * i];
+        }
+        c->n /= 2;
+        c->every *= 2;
+        if ((c->seen - 1) % c->every != 0)
+            return;
+    }
+    c->iteration[c->n] = iteration;
+    c->value[c->n++] = value;
+}
+
+static double median_ms(const struct lab_session *s)
+{
+    double sorted[LAB_TIMES_KEPT];
+    int64_t n =
+        s->n_iteration_ms < LAB_TIMES_KEPT ? s->n_iteration_ms : LAB_TIMES_KEPT;
+    memcpy(sorted, s->iteration_ms, (size_t)n * sizeof(*sorted));
+    return lab_median(sorted, (size_t)n);
+}
+
+/* ---- snapshots ---- */
+
+static void *copy_array(const void *from, size_t count, size_t each)
+{
+    void *to = lab_alloc_array(count + 1, each);
+    if (to && count)
+        memcpy(to, from, count * each);
+    return to;
+}
+
+/* The curve always ends with the newest value: thinning must not make a view
+ * show an older one as the last. */
+static void fill_curve(struct lab_curve *out, const struct lab_curve_buffer *c)
+{
+    size_t n = (size_t)c->n;
+    bool tail = n > 0 && c->iteration[n - 1] != c->last_iteration;
+    out->iteration = lab_alloc_array(n + 1, sizeof(*out->iteration));
+    out->value = lab_alloc_array(n + 1, sizeof(*out->value));
+    if (!out->iteration || !out->value)
+        return;
+    memcpy(out->iteration, c->iteration, n * sizeof(*out->iteration));
+    memcpy(out->value, c->value, n * sizeof(*out->value));
+    out->iteration[n] = c->last_iteration;
+    out->value[n] = c->last_value;
+    out->n = c->n + tail;
+}
+
+/* Coordinates of the plane's element (r, c), as a flat index. */
+static int64_t plane_index(const struct lab_shape *shape,
+                           const struct lab_show *show, int64_t r, int64_t c)
+{
+    int64_t at[LAB_MAX_RANK];
+    memcpy(at, show->fixed, sizeof(at));
+    if (show->row_axis >= 0)
+        at[show->row_axis] = show->row_first + r;
+    if (show->col_axis >= 0)
+        at[show->col_axis] = show->col_first + c;
+    return lab_shape_ravel(shape, at, shape->rank);
+}
+
+static int64_t extent(const struct lab_shape *shape, int axis, int64_t first,
+                      int64_t most)
+{
+    if (axis < 0)
+        return 1;
+    int64_t n = shape->dim[axis] - first;
+    return n < 0 ? 0 : n > most ? most : n;
+}
+
+static void copy_plane(struct lab_session *s, struct lab_plane *p,
+                       const void *data)
+{
+    const struct lab_tensor *t = &s->plan->tensors[s->show.tensor];
+    p->cols = extent(&t->shape, s->show.col_axis, s->show.col_first,
+                     LAB_PLANE_ELEMENTS);
+    p->rows = extent(&t->shape, s->show.row_axis, s->show.row_first,
+                     LAB_PLANE_ELEMENTS / (p->cols ? p->cols : 1));
+    p->value = lab_alloc_array((size_t)(p->rows * p->cols) + 1, sizeof(double));
+    if (!p->value) {
+        p->rows = p->cols = 0;
+        return;
+    }
+    for (int64_t r = 0; r < p->rows; r++) {
+        for (int64_t c = 0; c < p->cols; c++) {
+            int64_t i = plane_index(&t->shape, &s->show, r, c);
+            p->value[r * p->cols + c] =
+                i < 0 ? NAN : lab_number_at(data, t->dtype, i);
+        }
+    }
+}
+
+/* What the memory holds is not the tensor: of another iteration, or nothing's. */
+static void forget_values(struct lab_plane *p)
+{
+    p->stats = (struct lab_stats){.count = p->stats.count,
+                                  .min = NAN,
+                                  .max = NAN,
+                                  .mean = NAN,
+                                  .std = NAN};
+    for (int64_t i = 0; i < p->rows * p->cols && p->value; i++)
+        p->value[i] = NAN;
+}
+
+static void fill_plane(struct lab_session *s, struct lab_plane *p)
+{
+    p->tensor = -1;
+    if (!s->showing)
+        return;
+    const struct lab_tensor *t = &s->plan->tensors[s->show.tensor];
+    void *data = lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
+    if (!data)
+        return;
+    if (lab_walk_read(s->walk, s->show.tensor, false, data) == LAB_OK) {
+        p->tensor = s->show.tensor;
+        p->show = s->show;
+        p->written = lab_walk_written(s->walk, p->tensor);
+        p->generation = lab_walk_generation(s->walk, p->tensor);
+        lab_stats_compute(&p->stats, data, t->dtype, t->count);
+        copy_plane(s, p, data);
+        if (!p->value)
+            p->tensor = -1; /* as without memory for `data` */
+        if (!p->written)
+            forget_values(p);
+        if (p->value)
+            plane_label(s->walk, p);
+    }
+    lab_free(data);
+}
+
+static void fill_steps(struct lab_session *s, struct lab_snapshot *out)
+{
+    const struct lab_schedule *schedule = out->schedule;
+    out->steps =
+        lab_alloc_array((size_t)schedule->n_steps + 1, sizeof(*out->steps));
+    for (int i = 0; out->steps && i < schedule->n_steps; i++) {
+        struct lab_step_status *st = &out->steps[i];
+        lab_walk_step_status(s->walk, i, &st->exec, &st->time_ns);
+        st->ran = lab_walk_step_ran(s->walk, i);
+        st->done = i < out->position;
+    }
+}
+
+/* Not while training: the numbers are gone before they are read, and an
+ * explanation may have to run the iteration again. */
+static void fill_explanation(struct lab_session *s, struct lab_snapshot *out)
+{
+    if (!s->explaining || s->state == LAB_SESSION_TRAINING)
+        return;
+    enum lab_status st = lab_walk_explain(s->walk, s->element.tensor,
+                                          s->element.index, &out->explanation);
+    if (!st || out->error_code) /* the command's own error goes first */
+        return;
+    out->error_code = st;
+    snprintf(out->error, sizeof(out->error), "%s", lab_error());
+}
+
+static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
+{
+    struct lab_data_facts facts;
+    lab_data_get_facts(lab_walk_data(s->walk), &facts);
+    out->plan = s->plan;
+    out->lr = lab_plan_lr(s->plan);
+    out->words = lab_data_words(lab_walk_data(s->walk));
+    out->near = s->near;
+    out->schedule = lab_schedule_retain(lab_walk_schedule(s->walk));
+    lab_backend_info(lab_walk_backend(s->walk), &out->device);
+    out->iteration = lab_walk_iteration(s->walk);
+    out->position = lab_walk_position(s->walk);
+    out->loss = lab_walk_loss(s->walk);
+    out->iterations_per_epoch = facts.batches_per_epoch;
+    out->text = facts.text;
+    if (facts.batches_per_epoch > 0)
+        out->epoch = out->iteration / facts.batches_per_epoch;
+    fill_steps(s, out);
+    if (atomic_load(&s->quit))
+        return; /* they may take many iterations, and the screen has gone */
+    fill_plane(s, &out->plane);
+    fill_explanation(s, out);
+}
+
+static void fill_training(struct lab_session *s, struct lab_snapshot *out)
+{
+    double seconds =
+        (double)(lab_clock_monotonic_ns() - s->train_start_ns) / 1e9;
+    int64_t batch = s->plan ? s->plan->batch : 0;
+    out->train_target = s->train_target;
+    out->train_done = s->train_done;
+    out->samples_per_s = out->seconds_left = NAN;
+    if (s->train_done > 0 && seconds > 0) {
+        double rate = (double)s->train_done / seconds;
+        if (s->state == LAB_SESSION_TRAINING) {
+            out->samples_per_s = rate * (double)batch;
+            out->seconds_left =
+                (double)(s->train_target - s->train_done) / rate;
+        }
+    }
+    out->accuracy = s->accuracy;
+    out->bits_per_char = s->bits_per_char;
+    out->bits_order3 = s->bits_order3;
+    out->exact = s->exact;
+    memcpy(out->decoded, s->decoded, sizeof(out->decoded));
+    out->step_ms_median = median_ms(s);
+    fill_curve(&out->losses, &s->losses);
+    fill_curve(&out->accuracies, &s->accuracies);
+    fill_curve(&out->bits, &s->bits);
+    fill_curve(&out->held, &s->held);
+}
+
+static void fill_sample(struct lab_session *s, struct lab_snapshot *out)
+{
+    out->sampling = s->sampling;
+    out->sample_iteration = s->sample_iteration;
+    if (s->sample.len)
+        out->sample = lab_strdup(lab_str_text(&s->sample));
+}
+
+static void session_publish(struct lab_session *s)
+{
+    struct lab_snapshot next = {.state = s->state,
+                                .loss = NAN,
+                                .error_code = s->error_code,
+                                .n_breaks = s->n_breaks,
+                                .n_checks = s->n_checks,
+                                .check_done = s->check_done,
+                                .check_of = s->check_of};
+    next.explanation.tensor = next.explanation.step = next.plane.tensor = -1;
+    snprintf(next.backend, sizeof(next.backend), "%s", s->backend);
+    memcpy(next.stop_reason, s->stop_reason, sizeof(next.stop_reason));
+    memcpy(next.error, s->error, sizeof(next.error));
+    memcpy(next.notice, s->notice, sizeof(next.notice));
+    memcpy(next.breaks, s->breaks, sizeof(next.breaks));
+    next.checks =
+        copy_array(s->checks, (size_t)s->n_checks, sizeof(*s->checks));
+    if (!next.checks)
+        next.n_checks = 0;
+    if (s->walk)
+        fill_walk(s, &next);
+    fill_training(s, &next);
+    fill_sample(s, &next);
+    s->last_publish_ns = lab_clock_monotonic_ns();
+    pthread_mutex_lock(&s->lock);
+    next.version = atomic_load(&s->version) + 1;
+    struct lab_snapshot old = s->latest;
+    s->latest = next;
+    s->pending -= s->finished;
+    s->finished = 0;
+    atomic_store(&s->version, next.version);
+    pthread_mutex_unlock(&s->lock);
+    lab_snapshot_release(&old);
+    if (s->wake)
+        s->wake(s->wake_user);
+}
+
+void lab_snapshot_release(struct lab_snapshot *snap)
+{
+    lab_schedule_release(snap->schedule);
+    lab_free(snap->steps);
+    lab_free(snap->plane.value);
+    lab_free(snap->plane.row_label);
+    lab_free(snap->plane.col_label);
+    lab_explanation_release(&snap->explanation);
+    lab_free(snap->checks);
+    lab_free(snap->losses.iteration);
+    lab_free(snap->losses.value);
+    lab_free(snap->accuracies.iteration);
+    lab_free(snap->accuracies.value);
+    lab_free(snap->held.iteration);
+    lab_free(snap->held.value);
+    lab_free(snap->bits.iteration);
+    lab_free(snap->bits.value);
+    lab_free(snap->sample);
+    *snap = (struct lab_snapshot){0};
+    snap->plane.tensor = snap->explanation.tensor = -1;
+}
+
+static char *copy_text(const char *text)
+{
+    return text ? lab_strdup(text) : NULL;
+}
+
+static void copy_explanation(struct lab_explanation *to,
+                             const struct lab_explanation *from)
+{
+    *to = *from;
+    to->name = copy_text(from->name);
+    to->symbolic = copy_text(from->symbolic);
+    to->numeric = copy_text(from->numeric);
+    to->where = copy_text(from->where);
+    to->terms = NULL;
+    if (from->terms)
+        to->terms = copy_array(from->terms, (size_t)from->n_terms,
+                               sizeof(*from->terms));
+    if (!to->terms)
+        to->n_terms = 0;
+}
+
+static void copy_curve(struct lab_curve *c)
+{
+    size_t n = (size_t)c->n;
+    c->iteration = copy_array(c->iteration, n, sizeof(*c->iteration));
+    c->value = copy_array(c->value, n, sizeof(*c->value));
+    if (!c->iteration || !c->value)
+        c->n = 0;
+}
+
+static void copy_snapshot(struct lab_snapshot *to,
+                          const struct lab_snapshot *from)
+{
+    *to = *from;
+    lab_schedule_retain(to->schedule);
+    int n = from->schedule ? from->schedule->n_steps : 0;
+    if (from->steps)
+        to->steps = copy_array(from->steps, (size_t)n, sizeof(*from->steps));
+    if (from->plane.value)
+        to->plane.value = copy_array(
+            from->plane.value, (size_t)(from->plane.rows * from->plane.cols),
+            sizeof(double));
+    if (from->plane.row_label)
+        to->plane.row_label =
+            copy_array(from->plane.row_label, (size_t)from->plane.rows,
+                       sizeof(struct lab_label));
+    if (from->plane.col_label)
+        to->plane.col_label =
+            copy_array(from->plane.col_label, (size_t)from->plane.cols,
+                       sizeof(struct lab_label));
+    if (!to->plane.value)
+        to->plane.rows = to->plane.cols = 0;
+    copy_explanation(&to->explanation, &from->explanation);
+    to->checks =
+        copy_array(from->checks, (size_t)from->n_checks, sizeof(*from->checks));
+    if (!to->checks)
+        to->n_checks = 0;
+    copy_curve(&to->losses);
+    copy_curve(&to->accuracies);
+    copy_curve(&to->bits);
+    copy_curve(&to->held);
+    to->sample = copy_text(from->sample);
+}
+
+enum lab_status lab_session_snapshot(struct lab_session *s,
+                                     struct lab_snapshot *out)
+{
+    pthread_mutex_lock(&s->lock);
+    copy_snapshot(out, &s->latest);
+    bool whole = (!out->schedule || out->steps) &&
+                 (!s->latest.plane.value || out->plane.value);
+    pthread_mutex_unlock(&s->lock);
+    if (!whole) {
+        lab_snapshot_release(out);
+        return lab_no_memory("a snapshot");
+    }
+    return LAB_OK;
+}
+
+int64_t lab_session_version(struct lab_session *s)
+{
+    return atomic_load(&s->version);
+}
+
+/* The debugger's words: what each command does to the walk. */
+
+/* ---- breakpoints ---- */
+
+static enum lab_status session_add_break(struct lab_session *s,
+                                         const struct lab_break_info *b)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    if (s->n_breaks == LAB_MAX_BREAKS)
+        return lab_fail(LAB_E_STATE, "at most %d breakpoints: delete some",
+                        LAB_MAX_BREAKS);
+    if (b->watch && lab_plan_tensor(s->plan, b->step) < 0)
+        return lab_fail(LAB_E_NOTFOUND, "this network has no tensor '%s'",
+                        b->step);
+    if (!b->watch && b->kind == LAB_BREAK_STEP &&
+        lab_schedule_find(schedule, s->plan, b->step, b->phase, 0) < 0)
+        return lab_fail(LAB_E_NOTFOUND, "this network has no step '%s'%s%s",
+                        b->step, b->phase >= 0 ? " in phase " : "",
+                        b->phase >= 0 ? lab_phase_name((enum lab_phase)b->phase)
+                                      : "");
+    s->breaks[s->n_breaks] = *b;
+    s->breaks[s->n_breaks].number = s->next_break++;
+    s->breaks[s->n_breaks].hits = 0;
+    s->n_breaks++;
+    return LAB_OK;
+}
+
+static void session_break(struct lab_session *s, const struct lab_command *c)
+{
+    struct lab_break_info info = {.kind = c->break_kind,
+                                  .phase = c->phase,
+                                  .value = c->value,
+                                  .watch = c->kind == LAB_DO_WATCH};
+    memcpy(info.step, c->text, sizeof(info.step));
+    enum lab_status st = session_add_break(s, &info);
+    if (st)
+        session_fail(s, st);
+}
+
+static void session_delete(struct lab_session *s, const struct lab_command *c)
+{
+    bool watches = c->kind == LAB_DO_UNWATCH;
+    int kept = 0;
+    for (int i = 0; i < s->n_breaks; i++) {
+        const struct lab_break_info *b = &s->breaks[i];
+        bool gone =
+            watches ? b->watch && (!c->text[0] || strcmp(c->text, b->step) == 0)
+                    : c->n == 0 || b->number == c->n;
+        if (!gone)
+            s->breaks[kept++] = *b;
+    }
+    if (kept == s->n_breaks)
+        session_fail(s, lab_fail(LAB_E_NOTFOUND,
+                                 "nothing to delete: there is no such "
+                                 "breakpoint or watch"));
+    s->n_breaks = kept;
+}
+
+static void hit(struct lab_session *s, struct lab_break_info *b,
+                const char *what)
+{
+    char remove[LAB_COMMAND_TEXT + 16];
+    b->hits++;
+    if (!b->lesson) {
+        snprintf(s->stop_reason, sizeof(s->stop_reason), "%s %d: %s",
+                 b->watch ? "watch" : "breakpoint", b->number, what);
+        return;
+    }
+    if (b->watch)
+        snprintf(remove, sizeof(remove), "unwatch %s", b->step);
+    else
+        snprintf(remove, sizeof(remove), "delete %d", b->number);
+    snprintf(s->stop_reason, sizeof(s->stop_reason),
+             "this lesson pauses here (%s %d: %s); c goes on, %s removes it",
+             b->watch ? "watch" : "breakpoint", b->number, what, remove);
+}
+
+/* Does something stop the walk before the step at the position? */
+static bool stops_before(struct lab_session *s)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    int at = lab_walk_position(s->walk);
+    if (at >= schedule->n_steps)
+        return false;
+    const struct lab_step *step = schedule->steps[at].step;
+    for (int i = 0; i < s->n_breaks; i++) {
+        struct lab_break_info *b = &s->breaks[i];
+        if (b->watch || (s->passing && b->lesson) ||
+            (b->phase >= 0 && b->phase != (int)step->phase))
+            continue;
+        bool here =
+            b->kind == LAB_BREAK_STEP &&
+            lab_schedule_find(schedule, s->plan, b->step, b->phase, at) == at;
+        bool phase_starts = b->kind == LAB_BREAK_PHASE &&
+                            schedule->phase_first[step->phase] == at;
+        /* A node's id means its first step of the phase. */
+        if (here && at > 0 && strcmp(step->name, b->step) != 0 &&
+            schedule->steps[at - 1].step->node == step->node &&
+            schedule->steps[at - 1].step->phase == step->phase)
+            here = false;
+        if (!here && !phase_starts)
+            continue;
+        hit(s, b, here ? step->name : lab_phase_name(step->phase));
+        return true;
+    }
+    return false;
+}
+
+static bool step_wrote(const struct lab_session *s, const struct lab_step *step,
+                       const char *name)
+{
+    for (int i = 0; i < step->n_out; i++) {
+        if (step->out[i] >= 0 &&
+            strcmp(s->plan->tensors[step->out[i]].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* First element of the step's results that is NaN (or infinite). */
+static bool find_bad(struct lab_session *s, const struct lab_step *step,
+                     bool nan, char *where, size_t size)
+{
+    for (int k = 0; k < step->n_out; k++) {
+        if (step->out[k] < 0)
+            continue;
+        const struct lab_tensor *t = &s->plan->tensors[step->out[k]];
+        void *data =
+            lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
+        bool bad = false;
+        if (data && !lab_walk_read(s->walk, step->out[k], false, data)) {
+            for (int64_t i = 0; i < t->count && !bad; i++) {
+                double v = lab_number_at(data, t->dtype, i);
+                char at[LAB_SHAPE_TEXT];
+                bad = nan ? isnan(v) : isinf(v);
+                if (bad)
+                    snprintf(where, size, "%s[%s] is %s", t->name,
+                             lab_explain_at(&t->shape, i, at),
+                             nan ? "NaN" : "infinite");
+            }
+        }
+        lab_free(data);
+        if (bad)
+            return true;
+    }
+    return false;
+}
+
+static bool stops_after(struct lab_session *s, const struct lab_step *step)
+{
+    char what[LAB_SESSION_TEXT / 2];
+    for (int i = 0; i < s->n_breaks; i++) {
+        struct lab_break_info *b = &s->breaks[i];
+        bool stop = false;
+        if (s->passing && b->lesson)
+            continue;
+        if (b->watch) {
+            stop = step_wrote(s, step, b->step);
+            snprintf(what, sizeof(what), "%s was written by %s", b->step,
+                     step->name);
+        } else if (b->kind == LAB_BREAK_NAN || b->kind == LAB_BREAK_INF) {
+            stop =
+                find_bad(s, step, b->kind == LAB_BREAK_NAN, what, sizeof(what));
+        } else if (b->kind == LAB_BREAK_LOSS_ABOVE) {
+            double loss = lab_walk_loss(s->walk);
+            stop = step_wrote(s, step, "loss") && !(loss <= b->value);
+            snprintf(what, sizeof(what), "the loss is %.6g, above %g", loss,
+                     b->value);
+        }
+        if (stop) {
+            hit(s, b, what);
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct lab_break_info *session_loss_break(struct lab_session *s)
+{
+    double loss = lab_walk_loss(s->walk);
+    for (int i = 0; i < s->n_breaks; i++) {
+        struct lab_break_info *b = &s->breaks[i];
+        char what[128];
+        bool stop = (b->kind == LAB_BREAK_NAN && isnan(loss)) ||
+                    (b->kind == LAB_BREAK_INF && isinf(loss)) ||
+                    (b->kind == LAB_BREAK_LOSS_ABOVE && !(loss <= b->value));
+        if (b->watch || !stop)
+            continue;
+        snprintf(what, sizeof(what), "the loss is %.6g", loss);
+        hit(s, b, what);
+        return b;
+    }
+    return NULL;
+}
+
+/* ---- moving ---- */
+
+/* One step; true when the walk may go on. */
+static bool one_step(struct lab_session *s)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    int at = lab_walk_position(s->walk);
+    if (at >= schedule->n_steps)
+        at = 0; /* the next iteration's first */
+    const struct lab_step *step = schedule->steps[at].step;
+    enum lab_status st = lab_walk_step(s->walk);
+    if (st) {
+        session_fail(s, st);
+        return false;
+    }
+    if (lab_walk_at_end(s->walk))
+        curve_add(&s->losses, lab_walk_iteration(s->walk),
+                  lab_walk_loss(s->walk));
+    return !stops_after(s, step);
+}
+
+enum bound { BOUND_NODE, BOUND_PHASE, BOUND_ITERATION };
+
+static bool beyond(const struct lab_session *s, const struct lab_step *first,
+                   enum bound bound)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    int at = lab_walk_position(s->walk);
+    if (at >= schedule->n_steps)
+        return true;
+    const struct lab_step *next = schedule->steps[at].step;
+    if (bound == BOUND_ITERATION)
+        return false;
+    return next->phase != first->phase ||
+           (bound == BOUND_NODE && next->node != first->node);
+}
+
+static bool is_cancelled(struct lab_session *s)
+{
+    bool cancelled = atomic_load(&s->cancel);
+    if (cancelled)
+        snprintf(s->stop_reason, sizeof(s->stop_reason), "stopped");
+    return cancelled;
+}
+
+/* Does something stop the walk between two steps: a cancel, a breakpoint? At an
+ * iteration's end that is before the first step of the next one. */
+static bool stops_between(struct lab_session *s)
+{
+    if (is_cancelled(s))
+        return true;
+    enum lab_status st = lab_walk_begin(s->walk);
+    if (st) {
+        session_fail(s, st);
+        return true;
+    }
+    if (stops_before(s))
+        return true;
+    if (lab_clock_monotonic_ns() - s->last_publish_ns > 50000000)
+        session_publish(s);
+    return false;
+}
+
+/* Runs until the next step lies beyond the bound, a stop, or a cancel. */
+static void run_to_bound(struct lab_session *s, enum bound bound)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    int at = lab_walk_position(s->walk);
+    bool fresh = at >= schedule->n_steps;
+    const struct lab_step *first = schedule->steps[fresh ? 0 : at].step;
+    s->state = LAB_SESSION_WALKING;
+    if (fresh ? stops_between(s) : is_cancelled(s))
+        return;
+    while (one_step(s) && !beyond(s, first, bound)) {
+        if (stops_between(s))
+            return;
+    }
+    if (!s->stop_reason[0] && lab_walk_at_end(s->walk))
+        snprintf(s->stop_reason, sizeof(s->stop_reason),
+                 "the iteration is done");
+}
+
+static void run_to_index(struct lab_session *s, int64_t index)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    if (index < 0 || index > schedule->n_steps) {
+        session_fail(s, lab_fail(LAB_E_RANGE, "no such step"));
+        return;
+    }
+    int64_t goal = lab_walk_iteration(s->walk);
+    goal += lab_walk_position(s->walk) >= index;
+    s->state = LAB_SESSION_WALKING;
+    for (;;) {
+        bool fresh = lab_walk_at_end(s->walk);
+        if (fresh ? stops_between(s) : is_cancelled(s) || !one_step(s))
+            return;
+        if (lab_walk_iteration(s->walk) == goal &&
+            lab_walk_position(s->walk) == index)
+            return;
+        if (!lab_walk_at_end(s->walk) && !fresh && stops_between(s))
+            return;
+    }
+}
+
+static void repeat(struct lab_session *s, int64_t n, bool over_node)
+{
+    s->state = LAB_SESSION_WALKING;
+    for (int64_t i = 0; i < (n > 0 ? n : 1); i++) {
+        if (i > 0 ? stops_between(s) : is_cancelled(s))
+            return;
+        if (over_node)
+            run_to_bound(s, BOUND_NODE);
+        else
+            one_step(s);
+        if (s->stop_reason[0] || s->error_code)
+            return;
+    }
+}
+
+static void session_move(struct lab_session *s, const struct lab_command *c)
+{
+    switch (c->kind) {
+    case LAB_DO_FINISH:
+        run_to_bound(s, BOUND_PHASE);
+        break;
+    case LAB_DO_CONTINUE:
+        run_to_bound(s, BOUND_ITERATION);
+        break;
+    case LAB_DO_RUN_TO:
+        s->passing = true; /* the learner has named where to stop */
+        run_to_index(s, c->n);
+        s->passing = false;
+        break;
+    default:
+        repeat(s, c->n, c->kind == LAB_DO_NEXT);
+    }
+}
+
+static void session_back(struct lab_session *s, const struct lab_command *c)
+{
+    session_fail(s, lab_walk_back(s->walk, c->n > 0 ? c->n : 1));
+}
+
+/* ---- looking ---- */
+
+static void session_show(struct lab_session *s, const struct lab_command *c)
+{
+    const struct lab_show *show = &c->show;
+    if (show->tensor < 0 || show->tensor >= s->plan->n_tensors) {
+        s->showing = false;
+        return;
+    }
+    const struct lab_shape *shape = &s->plan->tensors[show->tensor].shape;
+    if (show->row_axis >= shape->rank || show->col_axis >= shape->rank ||
+        (show->row_axis >= 0 && show->row_axis == show->col_axis)) {
+        session_fail(s, lab_fail(LAB_E_RANGE, "no such axis"));
+        return;
+    }
+    s->show = *show;
+    for (int i = 0; i < shape->rank; i++) {
+        int64_t *at = &s->show.fixed[i];
+        *at = *at < 0 ? 0 : *at >= shape->dim[i] ? shape->dim[i] - 1 : *at;
+    }
+    if (s->show.row_first < 0)
+        s->show.row_first = 0;
+    if (s->show.col_first < 0)
+        s->show.col_first = 0;
+    s->showing = true;
+}
+
+static void session_explain(struct lab_session *s, const struct lab_command *c)
+{
+    const struct lab_element *e = &c->element;
+    s->explaining = false;
+    if (e->tensor < 0)
+        return;
+    if (e->tensor >= s->plan->n_tensors || e->index < 0 ||
+        e->index >= s->plan->tensors[e->tensor].count) {
+        session_fail(s, lab_fail(LAB_E_RANGE, "no such element"));
+        return;
+    }
+    s->element = *e;
+    s->explaining = true;
+}
+
+static void session_near(struct lab_session *s, const struct lab_command *c)
+{
+    int64_t asked = s->near.asked;
+    enum lab_status st = lab_near_ask(s->walk, c->text, &s->near);
+    if (st)
+        session_fail(s, st);
+    else
+        s->near.asked = asked + 1;
+}
+
+/* Training over many iterations, with cancel, curves and evaluation; and text
+ * from the network, as it is at this moment. */
+
+int64_t lab_train_iterations(const struct lab_network_spec *spec,
+                             const struct lab_data_facts *facts, int64_t epochs,
+                             int64_t iterations)
+{
+    enum { DEFAULT_ITERATIONS = 100, DEFAULT_EPOCHS = 10 };
+    int64_t each = facts->batches_per_epoch > 0 ? facts->batches_per_epoch : 1;
+    if (iterations > 0)
+        return iterations;
+    if (epochs > 0)
+        return epochs > INT64_MAX / each ? INT64_MAX : epochs * each;
+    if (spec->iterations > 0)
+        return spec->iterations;
+    if (spec->epochs > 0)
+        return spec->epochs > INT64_MAX / each ? INT64_MAX
+                                               : spec->epochs * each;
+    return facts->batches_per_epoch > 0 ? DEFAULT_EPOCHS * each
+                                        : DEFAULT_ITERATIONS;
+}
+
+static void keep_decoded(struct lab_session *s)
+{
+    struct lab_decoded decoded;
+    struct lab_str text;
+    lab_walk_decoded(s->walk, &decoded);
+    s->exact = decoded.exact;
+    lab_str_init(&text);
+    for (int i = 0; lab_walk_decoded_example(s->walk, i, &text); i++)
+        lab_str_add(&text, "\n");
+    snprintf(s->decoded, sizeof(s->decoded), "%s", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
+/* Counting takes a moment and is of the text alone: once. */
+static void keep_bits(struct lab_session *s, double loss)
+{
+    const struct lab_data *data = lab_walk_data(s->walk);
+    struct lab_data_facts facts;
+    lab_data_get_facts(data, &facts);
+    if (!facts.text)
+        return;
+    s->bits_per_char = lab_data_bits(&facts, loss);
+    curve_add(&s->bits, lab_walk_iteration(s->walk), s->bits_per_char);
+    if (s->bits_counted)
+        return;
+    s->bits_counted = true;
+    /* A text too long to be counted leaves the line to beat unknown. */
+    if (lab_text_order3_bits(lab_data_text(data), &s->bits_order3))
+        s->bits_order3 = NAN;
+}
+
+static enum lab_status evaluate(struct lab_session *s)
+{
+    double accuracy;
+    double loss;
+    enum lab_status st = lab_walk_evaluate(s->walk, &accuracy, &loss);
+    if (!st && !isnan(loss))
+        curve_add(&s->held, lab_walk_iteration(s->walk), loss);
+    if (!st && !isnan(accuracy)) {
+        s->accuracy = accuracy;
+        keep_decoded(s);
+        curve_add(&s->accuracies, lab_walk_iteration(s->walk), accuracy);
+        keep_bits(s, loss);
+    }
+    return st;
+}
+
+/* What an iteration that began as a walk has left to do. */
+static enum lab_status finish_walked(struct lab_session *s)
+{
+    enum lab_status st = LAB_OK;
+    while (!st && lab_walk_position(s->walk) > 0 && !lab_walk_at_end(s->walk)) {
+        st = lab_walk_look_for_stop(s->walk);
+        if (!st)
+            st = lab_walk_step(s->walk);
+    }
+    return st;
+}
+
+/* The losses that have come: those of iterations at speed come late. */
+static void take_news(struct lab_session *s)
+{
+    struct lab_iteration_progress n;
+    while (lab_walk_poll(s->walk, &n)) {
+        s->iteration_ms[s->n_iteration_ms++ % LAB_TIMES_KEPT] =
+            (double)(n.end_ns - n.start_ns) / 1e6;
+        curve_add(&s->losses, n.iteration, n.loss);
+    }
+}
+
+static void note_no_graph(struct lab_session *s)
+{
+    const char *why = lab_walk_graph_refused(s->walk);
+    size_t used = strlen(s->notice);
+    bool line = used > 0 && s->notice[used - 1] != '\n';
+    if (why)
+        snprintf(s->notice + used, sizeof(s->notice) - used,
+                 "%sthe iterations go step by step, not as one CUDA graph: "
+                 "%s\n",
+                 line ? "\n" : "", why);
+}
+
+static enum lab_status one_iteration(struct lab_session *s, bool last)
+{
+    enum lab_status st = LAB_OK;
+    /* The last one is walked, so that its steps can be looked at and undone. */
+    if (last) {
+        do {
+            st = lab_walk_look_for_stop(s->walk);
+            if (!st)
+                st = lab_walk_step(s->walk);
+        } while (!st && !lab_walk_at_end(s->walk));
+    } else {
+        st = lab_walk_iterate(s->walk);
+        note_no_graph(s);
+        /* Who waits for a certain loss hears of each before the next. */
+        if (!st && s->n_breaks > 0)
+            st = lab_walk_drain(s->walk);
+    }
+    take_news(s);
+    if (!st && last) /* a walked one has another cost: no time of it */
+        curve_add(&s->losses, lab_walk_iteration(s->walk),
+                  lab_walk_loss(s->walk));
+    return st;
+}
+
+static bool epoch_ended(struct lab_session *s)
+{
+    struct lab_data_facts facts;
+    lab_data_get_facts(lab_walk_data(s->walk), &facts);
+    return facts.held_rows > 0 && facts.batches_per_epoch > 0 &&
+           (lab_walk_iteration(s->walk) + 1) % facts.batches_per_epoch == 0;
+}
+
+/* Within an iteration the walk stays before a step, as after any stop. */
+static void say_stopped(struct lab_session *s)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    int at = lab_walk_position(s->walk);
+    bool within = at > 0 && at < schedule->n_steps;
+    snprintf(s->stop_reason, sizeof(s->stop_reason),
+             "training stopped after %lld iteration%s%s%s",
+             (long long)s->train_done, s->train_done == 1 ? "" : "s",
+             within ? ", in the next one before " : "",
+             within ? schedule->steps[at].step->name : "");
+}
+
+static void session_train(struct lab_session *s, const struct lab_command *c)
+{
+    struct lab_data_facts facts;
+    lab_data_get_facts(lab_walk_data(s->walk), &facts);
+    s->state = LAB_SESSION_TRAINING;
+    s->train_target = lab_train_iterations(&s->spec, &facts, 0, c->n);
+    s->train_done = 0;
+    s->n_iteration_ms = 0;
+    s->train_start_ns = lab_clock_monotonic_ns();
+    session_publish(s);
+    enum lab_status st = finish_walked(s);
+    bool evaluated = false;
+    while (!st && s->train_done < s->train_target) {
+        st = lab_walk_look_for_stop(s->walk);
+        if (!st)
+            st = one_iteration(s, s->train_done + 1 == s->train_target);
+        if (st)
+            break;
+        s->train_done++;
+        evaluated = epoch_ended(s);
+        if (evaluated)
+            st = evaluate(s);
+        if (!st && s->n_breaks > 0 && session_loss_break(s))
+            break;
+        if (!st && lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
+            st = lab_walk_drain(s->walk); /* the snapshot shows the loss */
+            take_news(s);
+            serve_quick(s);
+            session_publish(s);
+        }
+    }
+    if (!st || st == LAB_E_CANCELLED) {
+        enum lab_status settled = lab_walk_drain(s->walk);
+        st = settled ? settled : st;
+    }
+    take_news(s);
+    if (!st && !evaluated)
+        st = evaluate(s);
+    if (st == LAB_E_CANCELLED)
+        say_stopped(s);
+    else if (st)
+        session_fail(s, st);
+    else if (!s->stop_reason[0])
+        snprintf(s->stop_reason, sizeof(s->stop_reason),
+                 "trained %lld iteration%s", (long long)s->train_done,
+                 s->train_done == 1 ? "" : "s");
+}
+
+/* ---- text from the network ---- */
+
+enum { DEFAULT_CHARACTERS = 200, MOST_CHARACTERS = 100000 };
+
+static enum lab_status write_on(struct lab_session *s, struct lab_generator *g,
+                                int64_t n)
+{
+    const int64_t patience_ns = 50000000;
+    enum lab_status st = LAB_OK;
+    for (int64_t i = 0; i < n && !st && !atomic_load(&s->cancel); i++) {
+        st = lab_generator_next(g, &s->sample);
+        if (!st && s->sample.failed)
+            st = lab_no_memory("the text");
+        if (!st && lab_clock_monotonic_ns() - s->last_publish_ns > patience_ns)
+            session_publish(s);
+    }
+    return st;
+}
+
+/* Every text has a seed of its own, which follows from the lesson's. */
+static enum lab_status draw(struct lab_session *s, const struct lab_command *c)
+{
+    struct lab_generator *g = NULL;
+    struct lab_sampling how = {.temperature = c->value,
+                               .top_k = c->top_k,
+                               .seed = s->plan->seed + (uint64_t)s->samples};
+    int64_t n = c->n > 0 ? c->n : DEFAULT_CHARACTERS;
+    if (c->seed_given)
+        how.seed = c->seed;
+    if (n > MOST_CHARACTERS)
+        return lab_fail(LAB_E_RANGE, "at most %d characters at a time",
+                        MOST_CHARACTERS);
+    enum lab_status st = lab_generator_new(&g, s->walk);
+    if (!st)
+        st = lab_generator_begin(g, c->text, &how);
+    if (!st) {
+        s->samples++;
+        s->sample_iteration =
+            lab_walk_iteration(s->walk) + lab_walk_at_end(s->walk);
+        lab_str_release(&s->sample);
+        lab_str_add(&s->sample, c->text);
+        s->sampling = true;
+        st = write_on(s, g, n);
+        s->sampling = false;
+    }
+    lab_generator_free(g);
+    return st;
+}
+
+static void session_sample(struct lab_session *s, const struct lab_command *c)
+{
+    int64_t start = lab_clock_monotonic_ns();
+    enum lab_status st = draw(s, c);
+    if (st)
+        session_fail(s, st);
+    /* It is no part of the training that it interrupts. */
+    s->train_start_ns += lab_clock_monotonic_ns() - start;
+}
+
+/* What changes what is walked, or measures it: variants, the gradient check,
+ * hardware counters, the trace, a restart. */
+
+/* ---- variants ---- */
+
+static enum lab_status session_apply_choices(struct lab_session *s)
+{
+    struct lab_variant_choice list[LAB_MAX_CHOICES];
+    for (int i = 0; i < s->n_choices; i++)
+        list[i] = (struct lab_variant_choice){s->choices[i].target,
+                                              s->choices[i].variant};
+    return lab_walk_choose(s->walk, list, s->n_choices);
+}
+
+static void session_choose(struct lab_session *s, const struct lab_command *c)
+{
+    struct lab_owned_choice kept[LAB_MAX_CHOICES];
+    int n = s->n_choices;
+    memcpy(kept, s->choices, sizeof(kept));
+    int at = 0; /* a new choice for the same target replaces the old one */
+    for (int i = 0; i < n; i++) {
+        if (strcmp(kept[i].target, c->text) != 0)
+            s->choices[at++] = kept[i];
+    }
+    s->n_choices = at;
+    enum lab_status st = LAB_OK;
+    if (at == LAB_MAX_CHOICES) {
+        st = lab_fail(LAB_E_STATE, "too many variants chosen");
+    } else {
+        snprintf(s->choices[at].target, LAB_COMMAND_TEXT, "%s", c->text);
+        snprintf(s->choices[at].variant, LAB_COMMAND_TEXT, "%s", c->text2);
+        s->n_choices++;
+        st = session_apply_choices(s);
+    }
+    if (st) {
+        memcpy(s->choices, kept, sizeof(kept));
+        s->n_choices = n;
+        session_fail(s, st);
+    }
+}
+
+/* ---- gradient check ---- */
+
+static bool check_cancelled(void *user, int64_t done, int64_t of)
+{
+    struct lab_session *s = user;
+    s->check_done = done;
+    s->check_of = of;
+    if (lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
+        serve_quick(s);
+        session_publish(s);
+    }
+    return atomic_load(&s->cancel);
+}
+
+static void session_check(struct lab_session *s, const struct lab_command *c)
+{
+    struct lab_check_result *list = NULL;
+    int n = 0;
+    s->state = LAB_SESSION_CHECKING;
+    s->check_done = s->check_of = 0;
+    session_publish(s);
+    enum lab_status st = lab_gradcheck(s->walk, &s->spec, c->text,
+                                       check_cancelled, s, &list, &n);
+    s->check_done = s->check_of = 0;
+    if (st) {
+        session_fail(s, st);
+        return;
+    }
+    lab_free(s->checks);
+    s->checks = list;
+    s->n_checks = n;
+}
+
+/* ---- counters and trace: the hooks do it ---- */
+
+/* The steps around `at` that belong to its node, in its phase. */
+static void widen_to_node(const struct lab_schedule *s, int *from, int *to)
+{
+    const struct lab_schedule_step *at = &s->steps[*from];
+    while (*from > 0 && s->steps[*from - 1].depth_node == at->depth_node &&
+           s->steps[*from - 1].step->phase == at->step->phase)
+        --*from;
+    while (*to < s->n_steps && s->steps[*to].depth_node == at->depth_node &&
+           s->steps[*to].step->phase == at->step->phase)
+        ++*to;
+}
+
+static enum lab_status find_range(struct lab_session *s,
+                                  const struct lab_command *c, int *from,
+                                  int *to)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    if (strcmp(c->text, "iteration") == 0) {
+        *from = 0;
+        *to = lab_walk_position(s->walk);
+        return *to > 0 ? LAB_OK
+                       : lab_fail(LAB_E_STATE,
+                                  "nothing of this iteration has run: step "
+                                  "first, then count");
+    }
+    if (c->n < 0 || c->n >= schedule->n_steps)
+        return lab_fail(LAB_E_RANGE, "there is no such step");
+    *from = (int)c->n;
+    *to = *from + 1;
+    if (strcmp(c->text, "node") == 0)
+        widen_to_node(schedule, from, to);
+    if (*to > lab_walk_position(s->walk) && *from < lab_walk_position(s->walk))
+        *to = lab_walk_position(s->walk);
+    return LAB_OK;
+}
+
+static void session_count(struct lab_session *s, const struct lab_command *c)
+{
+    char said[LAB_SESSION_TEXT] = "";
+    int from = 0;
+    int to = 0;
+    enum lab_status st = LAB_OK;
+    if (!s->hooks.count)
+        st = lab_fail(LAB_E_UNSUPPORTED, "nobody counts here");
+    if (!st)
+        st = find_range(s, c, &from, &to);
+    s->state = LAB_SESSION_CHECKING;
+    session_publish(s);
+    if (!st)
+        st = s->hooks.count(s->hooks.user, s->walk, from, to, said,
+                            sizeof(said));
+    if (st)
+        session_fail(s, st);
+    else
+        snprintf(s->stop_reason, sizeof(s->stop_reason), "%s", said);
+}
+
+static void session_trace(struct lab_session *s, const struct lab_command *c)
+{
+    char said[LAB_SESSION_TEXT] = "";
+    enum lab_status st = LAB_OK;
+    if (!s->hooks.trace)
+        st = lab_fail(LAB_E_UNSUPPORTED, "nobody traces here");
+    if (!st)
+        st =
+            s->hooks.trace(s->hooks.user, s->walk, c->text, said, sizeof(said));
+    if (st)
+        session_fail(s, st);
+    else
+        snprintf(s->stop_reason, sizeof(s->stop_reason), "%s", said);
+}
+
+/* ---- restart ---- */
+
+/* What was recorded belongs to the walk that ends here. */
+static void end_run(struct lab_session *s)
+{
+    lab_walk_run_end(s->walk);
+    enum lab_status st = lab_walk_sync(s->walk);
+    if (st)
+        session_fail(s, st);
+    /* Only this thread writes `latest`: it needs no lock to read it. */
+    if (s->hooks.restarted)
+        s->hooks.restarted(s->hooks.user, s->walk, s->spec.seed, &s->latest);
+}
+
+static void session_restart(struct lab_session *s, const struct lab_command *c)
+{
+    if (c->seed_given)
+        s->spec.seed = c->seed;
+    if (c->lr > 0) {
+        lab_network_set_lr(&s->spec, c->lr);
+        lab_plan_set_lr(s->plan, c->lr);
+    }
+    end_run(s);
+    s->losses = (struct lab_curve_buffer){0};
+    s->accuracies = (struct lab_curve_buffer){0};
+    s->bits = (struct lab_curve_buffer){0};
+    s->held = (struct lab_curve_buffer){0};
+    s->accuracy = s->exact = s->bits_per_char = NAN;
+    lab_str_clear(&s->sample);
+    s->samples = 0;
+    s->decoded[0] = '\0';
+    s->near = (struct lab_neighbours){.asked = s->near.asked};
+    s->train_done = s->train_target = 0;
+    s->n_iteration_ms = 0;
+    if (c->seed_given) {
+        /* Data order and masks follow the spec's and the plan's seed. */
+        s->plan->seed = c->seed;
+        lab_data_reseed(lab_walk_data(s->walk), c->seed);
+    }
+    enum lab_status st = lab_walk_restart(s->walk);
+    if (st)
+        session_fail(s, st);
+    session_begin_run(s);
+}
 
 typedef void handler_fn(struct lab_session *s, const struct lab_command *c);
 
@@ -24,26 +1488,26 @@ static const struct {
     bool quick;
     bool takes_long;
 } handlers[LAB_DO_STOP] = {
-    [LAB_DO_STEP] = {lab_session_move},
-    [LAB_DO_NEXT] = {lab_session_move},
-    [LAB_DO_FINISH] = {lab_session_move},
-    [LAB_DO_CONTINUE] = {lab_session_move},
-    [LAB_DO_RUN_TO] = {lab_session_move},
-    [LAB_DO_BACK] = {lab_session_back},
-    [LAB_DO_RESTART] = {lab_session_restart},
-    [LAB_DO_TRAIN] = {lab_session_train, .takes_long = true},
-    [LAB_DO_BREAK] = {lab_session_break, .quick = true},
-    [LAB_DO_DELETE] = {lab_session_delete, .quick = true},
-    [LAB_DO_WATCH] = {lab_session_break, .quick = true},
-    [LAB_DO_UNWATCH] = {lab_session_delete, .quick = true},
-    [LAB_DO_VARIANT] = {lab_session_choose},
-    [LAB_DO_SHOW] = {lab_session_show, .quick = true},
-    [LAB_DO_EXPLAIN] = {lab_session_explain, .quick = true},
-    [LAB_DO_NEAR] = {lab_session_near, .quick = true},
-    [LAB_DO_CHECK] = {lab_session_check, .takes_long = true},
-    [LAB_DO_SAMPLE] = {lab_session_sample, .quick = true, .takes_long = true},
-    [LAB_DO_COUNT] = {lab_session_count, .takes_long = true},
-    [LAB_DO_TRACE] = {lab_session_trace},
+    [LAB_DO_STEP] = {session_move},
+    [LAB_DO_NEXT] = {session_move},
+    [LAB_DO_FINISH] = {session_move},
+    [LAB_DO_CONTINUE] = {session_move},
+    [LAB_DO_RUN_TO] = {session_move},
+    [LAB_DO_BACK] = {session_back},
+    [LAB_DO_RESTART] = {session_restart},
+    [LAB_DO_TRAIN] = {session_train, .takes_long = true},
+    [LAB_DO_BREAK] = {session_break, .quick = true},
+    [LAB_DO_DELETE] = {session_delete, .quick = true},
+    [LAB_DO_WATCH] = {session_break, .quick = true},
+    [LAB_DO_UNWATCH] = {session_delete, .quick = true},
+    [LAB_DO_VARIANT] = {session_choose},
+    [LAB_DO_SHOW] = {session_show, .quick = true},
+    [LAB_DO_EXPLAIN] = {session_explain, .quick = true},
+    [LAB_DO_NEAR] = {session_near, .quick = true},
+    [LAB_DO_CHECK] = {session_check, .takes_long = true},
+    [LAB_DO_SAMPLE] = {session_sample, .quick = true, .takes_long = true},
+    [LAB_DO_COUNT] = {session_count, .takes_long = true},
+    [LAB_DO_TRACE] = {session_trace},
 };
 
 /* ---- start ---- */
@@ -84,14 +1548,14 @@ static void add_lesson_breaks(struct lab_session *s)
                                       .value = b->value,
                                       .lesson = true};
         snprintf(info.step, sizeof(info.step), "%s", b->step ? b->step : "");
-        if (lab_session_add_break(s, &info))
+        if (session_add_break(s, &info))
             add_notice(s, "the lesson's breakpoint is left out");
     }
     for (int i = 0; i < s->spec.n_watch; i++) {
         struct lab_break_info info = {
             .watch = true, .phase = -1, .lesson = true};
         snprintf(info.step, sizeof(info.step), "%s", s->spec.watch[i]);
-        if (lab_session_add_break(s, &info))
+        if (session_add_break(s, &info))
             add_notice(s, "the lesson's watch is left out");
     }
 }
@@ -112,7 +1576,7 @@ static enum lab_status open_walk(struct lab_session *s)
         lab_str_init(&ignored); /* setup has said it already */
         keep_choices(s, &ignored);
         lab_str_release(&ignored);
-        st = lab_session_apply_choices(s);
+        st = session_apply_choices(s);
         if (st == LAB_E_NOTFOUND) /* as setup has it */
             st = lab_fail(LAB_E_USAGE, "%s", lab_error());
     }
@@ -131,15 +1595,15 @@ static void start(struct lab_session *s)
 {
     enum lab_status st = open_walk(s);
     if (st) {
-        lab_session_fail(s, st);
+        session_fail(s, st);
         s->state = LAB_SESSION_FAILED;
-        lab_session_publish(s);
+        session_publish(s);
         return;
     }
     add_lesson_breaks(s);
-    lab_session_begin_run(s);
+    session_begin_run(s);
     s->state = LAB_SESSION_IDLE;
-    lab_session_publish(s);
+    session_publish(s);
 }
 
 /* ---- the queue ---- */
@@ -194,7 +1658,7 @@ static void serve_quick(struct lab_session *s)
         perform(s, &c);
     }
     if (any)
-        lab_session_publish(s);
+        session_publish(s);
 }
 
 static void *engine_main(void *user)
@@ -213,12 +1677,12 @@ static void *engine_main(void *user)
         s->busy = true;
         pthread_mutex_unlock(&s->lock);
         if (s->state != LAB_SESSION_FAILED) {
-            lab_session_fail(s, LAB_OK);
+            session_fail(s, LAB_OK);
             if (!handlers[c.kind].quick)
                 s->n_checks = 0; /* they were of the state that it leaves */
             perform(s, &c);
             s->state = LAB_SESSION_IDLE;
-            lab_session_publish(s);
+            session_publish(s);
         }
         pthread_mutex_lock(&s->lock);
         if (s->state == LAB_SESSION_FAILED)
@@ -330,7 +1794,6 @@ static void configure(struct lab_session *s, const struct lab_session_config *c)
     s->setup.n_choices = 0;
     snprintf(s->backend, sizeof(s->backend), "%s", c->setup.backend);
     s->hooks = c->hooks;
-    s->serve_quick = serve_quick;
     s->wake = c->wake;
     s->wake_user = c->wake_user;
     s->accuracy = s->exact = s->bits_per_char = s->bits_order3 = NAN;

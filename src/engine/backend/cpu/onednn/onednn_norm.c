@@ -146,6 +146,7 @@ dnnl_status_t onednn_norm_recipe(struct onednn_recipe *r,
 static struct onednn_key key_of(const struct norm *n, enum onednn_kind kind)
 {
     struct onednn_key key = onednn_key(kind);
+    key.recipe = onednn_norm_recipe;
     key.batch_norm = n->batch;
     key.n = n->outer;
     key.m = n->C;

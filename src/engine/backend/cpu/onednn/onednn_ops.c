@@ -11,23 +11,13 @@
 #include "conv2d/conv2d.h"
 #include "dense/dense.h"
 #include "onednn_rows.h"
-#include "onednn_run.h"
+#include "onednn_recipe.h"
 #include "softmax/softmax.h"
 
 #define LAB_EXPORT __attribute__((visibility("default")))
 
-/* Exported; declared here, for nobody links them. */
+/* Exported; declared here, as nothing links it. */
 LAB_EXPORT lab_onednn_sets_fn lab_onednn_sets;
-LAB_EXPORT lab_onednn_report_to_fn lab_onednn_report_to;
-
-static lab_onednn_report_fn *report;
-
-enum lab_status onednn_finish(enum lab_status st)
-{
-    if (st && report)
-        report(st, lab_error());
-    return st;
-}
 
 /* C (n, m) = op(A) op(B) [+ bias] */
 static enum lab_status multiply(struct onednn_key *key, void *C, void *A,
@@ -175,6 +165,7 @@ static struct onednn_key conv_key(const struct lab_call *call,
 {
     struct lab_conv2d s = lab_conv2d_of(call, x, conv);
     struct onednn_key key = onednn_key(kind);
+    key.recipe = onednn_conv_recipe;
     key.conv.nhwc = s.win.nhwc;
     key.conv.N = s.x.N;
     key.conv.C = s.x.C;
@@ -471,11 +462,6 @@ static const struct lab_kernel_set sets[] = {
     {"lstm", lstm_rows, ONEDNN_COUNT(lstm_rows)},
     {"rnn", rnn_rows, ONEDNN_COUNT(rnn_rows)},
 };
-
-void lab_onednn_report_to(lab_onednn_report_fn *function)
-{
-    report = function;
-}
 
 const struct lab_kernel_set *lab_onednn_sets(int *count, int *abi)
 {

@@ -214,6 +214,7 @@ static struct onednn_key key_of(const struct pool *p, enum onednn_kind kind,
                                 dnnl_alg_kind_t alg)
 {
     struct onednn_key key = onednn_key(kind);
+    key.recipe = onednn_pool_recipe;
     key.alg = alg;
     key.conv.nhwc = p->win->nhwc;
     key.conv.N = p->x.N;

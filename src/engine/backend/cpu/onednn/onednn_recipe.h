@@ -22,14 +22,8 @@ dnnl_status_t onednn_image(dnnl_memory_desc_t *md, bool nhwc, int64_t N,
 int64_t onednn_pad_after(const struct onednn_conv *c, int axis);
 
 /* Normalising by given statistics, and its gradient. */
-dnnl_status_t onednn_norm_recipe(struct onednn_recipe *r,
-                                 const struct onednn_key *key,
-                                 dnnl_engine_t engine);
+onednn_recipe_fn onednn_norm_recipe;
 /* The poolings, forward and back. */
-dnnl_status_t onednn_pool_recipe(struct onednn_recipe *r,
-                                 const struct onednn_key *key,
-                                 dnnl_engine_t engine);
+onednn_recipe_fn onednn_pool_recipe;
 /* The convolution, forward and its two gradients. */
-dnnl_status_t onednn_conv_recipe(struct onednn_recipe *r,
-                                 const struct onednn_key *key,
-                                 dnnl_engine_t engine);
+onednn_recipe_fn onednn_conv_recipe;

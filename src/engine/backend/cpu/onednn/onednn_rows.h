@@ -3,10 +3,6 @@
 #pragma once
 #include "common/kernel.h"
 
-/* Reports a failure to the program; returns `st`. Every function of a table
- * ends with it. */
-enum lab_status onednn_finish(enum lab_status st);
-
 /* onednn_pool.c */
 bool onednn_all_finite(const struct lab_view *v);
 lab_kernel_fn onednn_max_pool_forward;

@@ -1,3 +1,5 @@
+/* onednn_run.c -- oneDNN's engine and its primitives, kept by shape; how those of
+ * dense, softmax and the elementwise steps are made. */
 #include "onednn_recipe.h"
 
 #include <pthread.h>
@@ -5,6 +7,8 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+
+#include "backend/cpu/onednn_abi.h"
 
 enum { CACHE_SIZE = 128 };
 
@@ -18,6 +22,7 @@ struct entry {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static dnnl_engine_t engine;
 static dnnl_stream_t stream;
+static lab_onednn_report_fn *report;
 static struct entry cache[CACHE_SIZE];
 static int next_place;
 
@@ -197,20 +202,11 @@ static dnnl_status_t make_recipe(struct onednn_recipe *r,
     case ONEDNN_SOFTMAX_FORWARD:
     case ONEDNN_SOFTMAX_BACKWARD:
         return softmax_recipe(r, key);
-    case ONEDNN_CONV_FORWARD:
-    case ONEDNN_CONV_WEIGHTS:
-    case ONEDNN_CONV_DATA:
-        return onednn_conv_recipe(r, key, engine);
-    case ONEDNN_POOL_FORWARD:
-    case ONEDNN_POOL_BACKWARD:
-        return onednn_pool_recipe(r, key, engine);
-    case ONEDNN_NORM_FORWARD:
-    case ONEDNN_NORM_BACKWARD:
-        return onednn_norm_recipe(r, key, engine);
     case ONEDNN_ADD:
         return add_recipe(r, key);
+    default:
+        return key->recipe(r, key, engine);
     }
-    return dnnl_invalid_arguments;
 }
 
 static void entry_clear(struct entry *e)
@@ -290,4 +286,20 @@ enum lab_status onednn_run(const struct onednn_key *key, void *const *data)
     if (!code)
         code = dnnl_stream_wait(at.stream);
     return onednn_leave(code, "a primitive");
+}
+
+/* Exported; declared here, as nothing links it. */
+__attribute__((visibility("default")))
+lab_onednn_report_to_fn lab_onednn_report_to;
+
+void lab_onednn_report_to(lab_onednn_report_fn *function)
+{
+    report = function;
+}
+
+enum lab_status onednn_finish(enum lab_status st)
+{
+    if (st && report)
+        report(st, lab_error());
+    return st;
 }

@@ -39,15 +39,22 @@ struct onednn_conv {
     int64_t pad[2]; /* above, to the left */
 };
 
+struct onednn_recipe;
+struct onednn_key;
+typedef dnnl_status_t onednn_recipe_fn(struct onednn_recipe *r,
+                                       const struct onednn_key *key,
+                                       dnnl_engine_t engine);
+
 /* Build it with onednn_key(): the table compares the bytes, padding too. */
 struct onednn_key {
     enum onednn_kind kind;
-    dnnl_alg_kind_t alg; /* eltwise and pool */
-    float alpha;         /* eltwise only */
-    bool flip_a;         /* matmul: the first factor is stored transposed */
-    bool flip_b;         /* matmul: the second */
-    bool bias;           /* matmul: adds a row of m numbers */
-    bool batch_norm;     /* norm: over a channel, not over a row */
+    onednn_recipe_fn *recipe; /* of conv, pool and norm; NULL: onednn_run.c's */
+    dnnl_alg_kind_t alg;      /* eltwise and pool */
+    float alpha;              /* eltwise only */
+    bool flip_a;     /* matmul: the first factor is stored transposed */
+    bool flip_b;     /* matmul: the second */
+    bool bias;       /* matmul: adds a row of m numbers */
+    bool batch_norm; /* norm: over a channel, not over a row */
     int64_t n;
     int64_t m;
     int64_t k;
@@ -87,3 +94,6 @@ struct onednn_key onednn_key(enum onednn_kind kind);
  *   pool backward       dx, dy, and for max those places
  * No size may be 0. LAB_E_DEVICE when oneDNN refuses. */
 enum lab_status onednn_run(const struct onednn_key *key, void *const *data);
+/* Reports a failure to the program; returns `st`. Every function of a table
+ * ends with it. */
+enum lab_status onednn_finish(enum lab_status st);

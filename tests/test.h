@@ -1,20 +1,58 @@
 /* test.h -- what every cmocka test includes.
  *
- * A test is static: one that RUN_TESTS() does not name does not compile. */
+ * A TEST_CASE registers itself, and RUN_TESTS() is a main() that runs all of its
+ * file in their order: no list that a case could be missing from. */
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h> /* after the four above, which it needs */
 
-#define TEST_CASE(name) static void name(void **state __attribute__((unused)))
+enum { TESTS_MOST = 128 }; /* of a file */
 
-/* RUN_TESTS(cmocka_unit_test(a), cmocka_unit_test_setup(b, open)) is main(). */
-#define RUN_TESTS(...)                                                         \
+static struct CMUnitTest test_list[TESTS_MOST];
+static int test_lines[TESTS_MOST];
+static int test_count;
+
+/* Constructors run in any order: sorted by line. */
+static inline void test_add(int line, struct CMUnitTest test)
+{
+    int at = test_count++;
+    if (at == TESTS_MOST)
+        abort();
+    for (; at > 0 && test_lines[at - 1] > line; at--) {
+        test_list[at] = test_list[at - 1];
+        test_lines[at] = test_lines[at - 1];
+    }
+    test_list[at] = test;
+    test_lines[at] = line;
+}
+
+static inline int test_run_all(CMFixtureFunction setup,
+                               CMFixtureFunction teardown)
+{
+    return _cmocka_run_group_tests("tests", test_list, (size_t)test_count,
+                                   setup, teardown);
+}
+
+#define TEST_CASE(name) TEST_CASE_WITH(name, NULL, NULL)
+/* With fixtures of its own; NULL: none. */
+#define TEST_CASE_WITH(name, setup, teardown)                                  \
+    static void name(void **state);                                            \
+    __attribute__((constructor)) static void test_add_##name(void)             \
+    {                                                                          \
+        test_add(__LINE__,                                                     \
+                 (struct CMUnitTest){#name, name, setup, teardown, NULL});     \
+    }                                                                          \
+    static void name(void **state __attribute__((unused)))
+
+#define RUN_TESTS() RUN_TESTS_IN(NULL, NULL)
+/* With fixtures around all of them. */
+#define RUN_TESTS_IN(setup, teardown)                                          \
     int main(void)                                                             \
     {                                                                          \
-        const struct CMUnitTest tests[] = {__VA_ARGS__};                       \
-        return cmocka_run_group_tests(tests, NULL, NULL);                      \
+        return test_run_all(setup, teardown);                                  \
     }

@@ -21,7 +21,7 @@ static int cleanup(void **state)
     return 0;
 }
 
-TEST_CASE(lists_runs)
+TEST_CASE_WITH(lists_runs, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
@@ -45,7 +45,7 @@ TEST_CASE(lists_runs)
     assert_non_null(strstr(output, "NVIDIA H200\n"));
 }
 
-TEST_CASE(the_list_has_the_gpu_time)
+TEST_CASE_WITH(the_list_has_the_gpu_time, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
@@ -80,7 +80,7 @@ TEST_CASE(the_list_has_the_gpu_time)
 }
 
 /* A rate of a few iterations is one of a start, as their median is. */
-TEST_CASE(few_iterations_are_said)
+TEST_CASE_WITH(few_iterations_are_said, NULL, cleanup)
 {
     static const char with[] = ", with the first, in which kernels and "
                                "libraries are loaded\n";
@@ -100,7 +100,7 @@ TEST_CASE(few_iterations_are_said)
     assert_null(strstr(output, "with the first"));
 }
 
-TEST_CASE(shows_steps_and_kernels)
+TEST_CASE_WITH(shows_steps_and_kernels, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
@@ -177,7 +177,7 @@ static void merges(const char *db)
     assert_int_equal(profile(db, args), 2);
 }
 
-TEST_CASE(imports_and_merges)
+TEST_CASE_WITH(imports_and_merges, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     char args[1600];
@@ -208,7 +208,7 @@ TEST_CASE(imports_and_merges)
     merges(db);
 }
 
-TEST_CASE(deletes_runs)
+TEST_CASE_WITH(deletes_runs, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
@@ -229,7 +229,7 @@ TEST_CASE(deletes_runs)
     json_decref(o);
 }
 
-TEST_CASE(vacuum_gives_the_room_of_deleted_runs_back)
+TEST_CASE_WITH(vacuum_gives_the_room_of_deleted_runs_back, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
@@ -290,7 +290,7 @@ static const struct {
     {"delete 1 --force @", 2, "no --force here"},
 };
 
-TEST_CASE(wrong_usage_is_two_bad_input_three)
+TEST_CASE_WITH(wrong_usage_is_two_bad_input_three, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
@@ -305,7 +305,7 @@ TEST_CASE(wrong_usage_is_two_bad_input_three)
     assert_non_null(strstr(output, "compare"));
 }
 
-TEST_CASE(nothing_recorded_is_no_error)
+TEST_CASE_WITH(nothing_recorded_is_no_error, NULL, cleanup)
 {
     setenv("XDG_STATE_HOME", sample_dir(), 1);
     assert_int_equal(profile("", "list --json"), 0);
@@ -319,7 +319,7 @@ TEST_CASE(nothing_recorded_is_no_error)
     assert_int_equal(access(sample_path("lapenna-lab"), F_OK), -1);
 }
 
-TEST_CASE(hostile_names_are_only_shown)
+TEST_CASE_WITH(hostile_names_are_only_shown, NULL, cleanup)
 {
     static const char evil[] = "\033]0;owned\007\033[2J\xc2\x9b"
                                "31m\xff\r";
@@ -367,15 +367,4 @@ TEST_CASE(hostile_names_are_only_shown)
     assert_non_null(strstr(output, "Caf?"));
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(lists_runs, cleanup),
-          cmocka_unit_test_teardown(the_list_has_the_gpu_time, cleanup),
-          cmocka_unit_test_teardown(few_iterations_are_said, cleanup),
-          cmocka_unit_test_teardown(shows_steps_and_kernels, cleanup),
-          cmocka_unit_test_teardown(imports_and_merges, cleanup),
-          cmocka_unit_test_teardown(deletes_runs, cleanup),
-          cmocka_unit_test_teardown(vacuum_gives_the_room_of_deleted_runs_back,
-                                    cleanup),
-          cmocka_unit_test_teardown(wrong_usage_is_two_bad_input_three,
-                                    cleanup),
-          cmocka_unit_test_teardown(nothing_recorded_is_no_error, cleanup),
-          cmocka_unit_test_teardown(hostile_names_are_only_shown, cleanup))
+RUN_TESTS()

@@ -28,7 +28,7 @@ static void lines_fit_80_columns(void)
     }
 }
 
-TEST_CASE(compares_runs)
+TEST_CASE_WITH(compares_runs, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
@@ -66,7 +66,7 @@ TEST_CASE(compares_runs)
 }
 
 /* In the text: what is known, and of what is not why. */
-TEST_CASE(compare_says_where_the_time_goes)
+TEST_CASE_WITH(compare_says_where_the_time_goes, NULL, sample_cleanup)
 {
     static const char *const lines[] = {
         "wall time             1    share        2    share      diff\n",
@@ -97,7 +97,7 @@ TEST_CASE(compare_says_where_the_time_goes)
 }
 
 /* Two steps of long names never become the same row, and a file has room. */
-TEST_CASE(compared_names_differ)
+TEST_CASE_WITH(compared_names_differ, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 5, 2, NULL), LAB_OK);
@@ -125,7 +125,7 @@ TEST_CASE(compared_names_differ)
 }
 
 /* A script must not take silence for approval. */
-TEST_CASE(what_cannot_be_judged_does_not_pass)
+TEST_CASE_WITH(what_cannot_be_judged_does_not_pass, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 2, 2, NULL), LAB_OK);
@@ -166,7 +166,7 @@ static int wall_lines_add_up(int first)
     return n;
 }
 
-TEST_CASE(compare_lines_are_json)
+TEST_CASE_WITH(compare_lines_are_json, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     json_t *o;
@@ -218,7 +218,7 @@ TEST_CASE(compare_lines_are_json)
 }
 
 /* Times that were taken under another state of the trace are not the same. */
-TEST_CASE(compare_warns_of_the_trace)
+TEST_CASE_WITH(compare_warns_of_the_trace, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
@@ -246,11 +246,4 @@ TEST_CASE(compare_warns_of_the_trace)
     assert_non_null(strstr(output, "with kernels traced and no calls"));
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(compares_runs, sample_cleanup),
-          cmocka_unit_test_teardown(compare_says_where_the_time_goes,
-                                    sample_cleanup),
-          cmocka_unit_test_teardown(compared_names_differ, sample_cleanup),
-          cmocka_unit_test_teardown(what_cannot_be_judged_does_not_pass,
-                                    sample_cleanup),
-          cmocka_unit_test_teardown(compare_lines_are_json, sample_cleanup),
-          cmocka_unit_test_teardown(compare_warns_of_the_trace, sample_cleanup))
+RUN_TESTS()

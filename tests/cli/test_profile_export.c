@@ -54,7 +54,7 @@ static int column(char **head, int n, const char *name)
     return 0;
 }
 
-TEST_CASE(csv_has_counters)
+TEST_CASE_WITH(csv_has_counters, NULL, export_cleanup)
 {
     static const char *const names[] = {
         "achieved_occupancy_pct", "dram_read_bytes",     "dram_write_bytes",
@@ -96,7 +96,7 @@ TEST_CASE(csv_has_counters)
 }
 
 /* The words that kernels and JSON Lines have, for the bits that are kept. */
-TEST_CASE(csv_says_limits_in_words)
+TEST_CASE_WITH(csv_says_limits_in_words, NULL, export_cleanup)
 {
     static const struct {
         const char *kept;
@@ -122,7 +122,7 @@ TEST_CASE(csv_says_limits_in_words)
     }
 }
 
-TEST_CASE(csv_has_one_width)
+TEST_CASE_WITH(csv_has_one_width, NULL, export_cleanup)
 {
     enum { MOST = 80 };
     const char *db = sample_path("runs.db");
@@ -162,7 +162,7 @@ TEST_CASE(csv_has_one_width)
 }
 
 /* Names are anybody's words; a spreadsheet must not run them. */
-TEST_CASE(csv_holds_no_formula)
+TEST_CASE_WITH(csv_holds_no_formula, NULL, export_cleanup)
 {
     static const struct {
         const char *name; /* as SQL */
@@ -200,7 +200,7 @@ TEST_CASE(csv_holds_no_formula)
 
 /* ---- JSON Lines ---- */
 
-TEST_CASE(lines_are_those_of_show)
+TEST_CASE_WITH(lines_are_those_of_show, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     char shown[1 << 16];
@@ -231,7 +231,7 @@ static int files_there(void)
     return n;
 }
 
-TEST_CASE(nothing_is_overwritten)
+TEST_CASE_WITH(nothing_is_overwritten, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     char args[1024];
@@ -289,7 +289,7 @@ static void is_refused(const char *db, const char *name, const char *word)
     }
 }
 
-TEST_CASE(force_is_for_files_only)
+TEST_CASE_WITH(force_is_for_files_only, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     struct lab_export_file file;
@@ -312,7 +312,7 @@ TEST_CASE(force_is_for_files_only)
     assert_true(S_ISFIFO(info.st_mode));
 }
 
-TEST_CASE(the_database_is_not_overwritten)
+TEST_CASE_WITH(the_database_is_not_overwritten, NULL, export_cleanup)
 {
     static const char *const parts[] = {"runs.db", "runs.db-wal", "runs.db-shm",
                                         "runs.db-journal"};
@@ -333,7 +333,7 @@ TEST_CASE(the_database_is_not_overwritten)
 }
 
 /* A link stays one, and what it leads to is written. */
-TEST_CASE(a_link_is_written_through)
+TEST_CASE_WITH(a_link_is_written_through, NULL, export_cleanup)
 {
     static const char *const formats[] = {"csv", "nsys"};
     const char *db = sample_path("runs.db");
@@ -361,7 +361,7 @@ TEST_CASE(a_link_is_written_through)
     }
 }
 
-TEST_CASE(half_a_file_never_shows)
+TEST_CASE_WITH(half_a_file_never_shows, NULL, export_cleanup)
 {
     struct lab_export_file file;
     const char *path = sample_path("half");
@@ -392,7 +392,7 @@ TEST_CASE(half_a_file_never_shows)
 
 /* What a killed export left goes; files of other programs stay (rsync names
  * its temporary ones .half.a1B2c3). */
-TEST_CASE(only_own_leftovers_are_removed)
+TEST_CASE_WITH(only_own_leftovers_are_removed, NULL, export_cleanup)
 {
     static const struct {
         const char *name;
@@ -418,7 +418,7 @@ TEST_CASE(only_own_leftovers_are_removed)
                      cases[i].stays ? "was removed" : "is still there");
 }
 
-TEST_CASE(wrong_usage_is_two)
+TEST_CASE_WITH(wrong_usage_is_two, NULL, export_cleanup)
 {
     static const struct {
         const char *args;
@@ -445,17 +445,4 @@ TEST_CASE(wrong_usage_is_two)
     }
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(csv_has_one_width, export_cleanup),
-          cmocka_unit_test_teardown(csv_has_counters, export_cleanup),
-          cmocka_unit_test_teardown(csv_says_limits_in_words, export_cleanup),
-          cmocka_unit_test_teardown(csv_holds_no_formula, export_cleanup),
-          cmocka_unit_test_teardown(lines_are_those_of_show, export_cleanup),
-          cmocka_unit_test_teardown(nothing_is_overwritten, export_cleanup),
-          cmocka_unit_test_teardown(force_is_for_files_only, export_cleanup),
-          cmocka_unit_test_teardown(a_link_is_written_through, export_cleanup),
-          cmocka_unit_test_teardown(the_database_is_not_overwritten,
-                                    export_cleanup),
-          cmocka_unit_test_teardown(half_a_file_never_shows, export_cleanup),
-          cmocka_unit_test_teardown(only_own_leftovers_are_removed,
-                                    export_cleanup),
-          cmocka_unit_test_teardown(wrong_usage_is_two, export_cleanup))
+RUN_TESTS()

@@ -55,7 +55,7 @@ static void no_attribute_is_no_number(const char *html)
             fail_msg("%.60s", strstr(html, bad[i]));
 }
 
-TEST_CASE(a_peak_without_an_end_is_none)
+TEST_CASE_WITH(a_peak_without_an_end_is_none, NULL, export_cleanup)
 {
     const char *db = make_lab(2, "rung %d");
     const char *end;
@@ -74,7 +74,7 @@ TEST_CASE(a_peak_without_an_end_is_none)
 }
 
 /* The axes of a roofline end where its points do. */
-TEST_CASE(a_rate_without_an_end_is_no_point)
+TEST_CASE_WITH(a_rate_without_an_end_is_no_point, NULL, export_cleanup)
 {
     const char *db = make_lab(2, "rung %d");
     sample_sql(db, "UPDATE run SET summed = NULL; DELETE FROM time_sum;"
@@ -95,7 +95,7 @@ TEST_CASE(a_rate_without_an_end_is_no_point)
 }
 
 /* A name is cut between characters, and says so. */
-TEST_CASE(a_long_name_is_cut_between_characters)
+TEST_CASE_WITH(a_long_name_is_cut_between_characters, NULL, export_cleanup)
 {
     const char *db =
         make_lab(1, "x\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9"
@@ -114,7 +114,7 @@ TEST_CASE(a_long_name_is_cut_between_characters)
     test_free(html);
 }
 
-TEST_CASE(what_is_left_out_is_said)
+TEST_CASE_WITH(what_is_left_out_is_said, NULL, export_cleanup)
 {
     const char *end;
     char *html = export_as(make_lab(70, "rung %d"), "html", "x.html");
@@ -165,7 +165,7 @@ static double height_of(const char *html, const char *what)
 }
 
 /* Those of `profile roofline`: what was measured, else the data sheet's. */
-TEST_CASE(roofs_are_those_of_roofline)
+TEST_CASE_WITH(roofs_are_those_of_roofline, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     record_gpu_run(db);
@@ -206,7 +206,7 @@ TEST_CASE(roofs_are_those_of_roofline)
 }
 
 /* Rates of 1 and 1.001 TB/s; the lab itself measured 4 TB/s. */
-TEST_CASE(a_ladder_stands_under_the_same_roof)
+TEST_CASE_WITH(a_ladder_stands_under_the_same_roof, NULL, export_cleanup)
 {
     const char *db = make_lab(2, "rung %d");
     const char *end;
@@ -226,7 +226,7 @@ TEST_CASE(a_ladder_stands_under_the_same_roof)
 
 /* ---- counters ---- */
 
-TEST_CASE(pages_have_what_was_counted)
+TEST_CASE_WITH(pages_have_what_was_counted, NULL, export_cleanup)
 {
     static const char head[] = "<th class=\"n\">DRAM read</th>";
     const char *db = sample_path("runs.db");
@@ -271,7 +271,7 @@ static int names_in(const char *svg, const char *end, char first)
 }
 
 /* Short steps come first; three of those of one length have room. */
-TEST_CASE(bars_are_the_longest)
+TEST_CASE_WITH(bars_are_the_longest, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     record_gpu_run(db);
@@ -302,7 +302,7 @@ TEST_CASE(bars_are_the_longest)
 }
 
 /* The longest step is not the one whose times reach furthest. */
-TEST_CASE(the_widest_half_has_room)
+TEST_CASE_WITH(the_widest_half_has_room, NULL, export_cleanup)
 {
     static const char edge[] = "x2=\"";
     const char *db = sample_path("runs.db");
@@ -321,7 +321,7 @@ TEST_CASE(the_widest_half_has_room)
 }
 
 /* An iteration's time and a rate of few iterations are those of a start. */
-TEST_CASE(few_iterations_are_said)
+TEST_CASE_WITH(few_iterations_are_said, NULL, export_cleanup)
 {
     static const struct {
         const char *set;
@@ -358,7 +358,7 @@ TEST_CASE(few_iterations_are_said)
 }
 
 /* What is slow comes before what was set up and what there is in detail. */
-TEST_CASE(the_page_begins_with_where_the_time_goes)
+TEST_CASE_WITH(the_page_begins_with_where_the_time_goes, NULL, export_cleanup)
 {
     static const char *const order[] = {"<h1>",
                                         "median wall time",
@@ -394,7 +394,7 @@ TEST_CASE(the_page_begins_with_where_the_time_goes)
     test_free(html);
 }
 
-TEST_CASE(the_page_says_where_a_run_is_from)
+TEST_CASE_WITH(the_page_says_where_a_run_is_from, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     record_gpu_run(db);
@@ -417,21 +417,4 @@ TEST_CASE(the_page_says_where_a_run_is_from)
     test_free(html);
 }
 
-RUN_TESTS(
-    cmocka_unit_test_teardown(a_peak_without_an_end_is_none, export_cleanup),
-    cmocka_unit_test_teardown(a_rate_without_an_end_is_no_point,
-                              export_cleanup),
-    cmocka_unit_test_teardown(a_long_name_is_cut_between_characters,
-                              export_cleanup),
-    cmocka_unit_test_teardown(what_is_left_out_is_said, export_cleanup),
-    cmocka_unit_test_teardown(roofs_are_those_of_roofline, export_cleanup),
-    cmocka_unit_test_teardown(a_ladder_stands_under_the_same_roof,
-                              export_cleanup),
-    cmocka_unit_test_teardown(pages_have_what_was_counted, export_cleanup),
-    cmocka_unit_test_teardown(bars_are_the_longest, export_cleanup),
-    cmocka_unit_test_teardown(the_widest_half_has_room, export_cleanup),
-    cmocka_unit_test_teardown(few_iterations_are_said, export_cleanup),
-    cmocka_unit_test_teardown(the_page_begins_with_where_the_time_goes,
-                              export_cleanup),
-    cmocka_unit_test_teardown(the_page_says_where_a_run_is_from,
-                              export_cleanup))
+RUN_TESTS()

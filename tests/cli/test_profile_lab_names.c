@@ -33,7 +33,7 @@ static bool has(const char *text, const char *what)
 
 /* ---- kernels, show ---- */
 
-TEST_CASE(kernels_say_their_rung)
+TEST_CASE_WITH(kernels_say_their_rung, NULL, export_cleanup)
 {
     const char *db = make_labs();
     assert_int_equal(profile(db, "kernels 1 @"), 0);
@@ -50,7 +50,7 @@ TEST_CASE(kernels_say_their_rung)
     json_decref(o);
 }
 
-TEST_CASE(steps_say_their_rung)
+TEST_CASE_WITH(steps_say_their_rung, NULL, export_cleanup)
 {
     const char *db = make_labs();
     int steps = 0;
@@ -72,7 +72,7 @@ TEST_CASE(steps_say_their_rung)
 
 /* ---- compare ---- */
 
-TEST_CASE(rungs_stand_beside_themselves)
+TEST_CASE_WITH(rungs_stand_beside_themselves, NULL, export_cleanup)
 {
     const char *db = make_labs();
     assert_int_equal(profile(db, "compare 1 2 @"), 0);
@@ -90,7 +90,7 @@ TEST_CASE(rungs_stand_beside_themselves)
     assert_true(has(errors, ": 1 rows, the worst is step mma bf16 64 with"));
 }
 
-TEST_CASE(rungs_are_keys_of_a_comparison)
+TEST_CASE_WITH(rungs_are_keys_of_a_comparison, NULL, export_cleanup)
 {
     const char *db = make_labs();
     int rows = 0;
@@ -161,7 +161,7 @@ static void row_is_of(const char *csv, int nth, const char *size,
     }
 }
 
-TEST_CASE(csv_has_columns_of_the_rung)
+TEST_CASE_WITH(csv_has_columns_of_the_rung, NULL, export_cleanup)
 {
     const char *db = make_labs();
     assert_int_equal(profile(db, "export 1 --format csv --output - @"), 0);
@@ -183,7 +183,7 @@ TEST_CASE(csv_has_columns_of_the_rung)
     assert_true(has(output, ",l1_hit_pct,l2_hit_pct\r\n"));
 }
 
-TEST_CASE(lines_have_keys_of_the_rung)
+TEST_CASE_WITH(lines_have_keys_of_the_rung, NULL, export_cleanup)
 {
     const char *db = make_labs();
     int kernels = 0;
@@ -197,7 +197,7 @@ TEST_CASE(lines_have_keys_of_the_rung)
     assert_int_equal(kernels, 2);
 }
 
-TEST_CASE(trace_has_slices_of_the_rung)
+TEST_CASE_WITH(trace_has_slices_of_the_rung, NULL, export_cleanup)
 {
     const char *db = make_labs();
     int steps = 0;
@@ -231,7 +231,7 @@ TEST_CASE(trace_has_slices_of_the_rung)
 }
 
 /* nsys has no column for it: the range of the launch says it. */
-TEST_CASE(nsys_has_ranges_of_the_rung)
+TEST_CASE_WITH(nsys_has_ranges_of_the_rung, NULL, export_cleanup)
 {
     const char *db = make_labs();
     sample_sql(db, "UPDATE run SET pid = 77");
@@ -262,7 +262,7 @@ TEST_CASE(nsys_has_ranges_of_the_rung)
                      1);
 }
 
-TEST_CASE(page_has_rows_of_the_rung)
+TEST_CASE_WITH(page_has_rows_of_the_rung, NULL, export_cleanup)
 {
     const char *db = make_labs();
     char *html = export_as(db, "html", "x.html");
@@ -282,7 +282,7 @@ TEST_CASE(page_has_rows_of_the_rung)
 
 /* ---- roofline ---- */
 
-TEST_CASE(points_have_keys_of_the_rung)
+TEST_CASE_WITH(points_have_keys_of_the_rung, NULL, export_cleanup)
 {
     const char *db = make_labs();
     int points = 0;
@@ -299,14 +299,4 @@ TEST_CASE(points_have_keys_of_the_rung)
     assert_int_equal(points, 6); /* two rungs, traced, and a kernel of each */
 }
 
-RUN_TESTS(
-    cmocka_unit_test_teardown(kernels_say_their_rung, export_cleanup),
-    cmocka_unit_test_teardown(steps_say_their_rung, export_cleanup),
-    cmocka_unit_test_teardown(rungs_stand_beside_themselves, export_cleanup),
-    cmocka_unit_test_teardown(rungs_are_keys_of_a_comparison, export_cleanup),
-    cmocka_unit_test_teardown(csv_has_columns_of_the_rung, export_cleanup),
-    cmocka_unit_test_teardown(lines_have_keys_of_the_rung, export_cleanup),
-    cmocka_unit_test_teardown(trace_has_slices_of_the_rung, export_cleanup),
-    cmocka_unit_test_teardown(nsys_has_ranges_of_the_rung, export_cleanup),
-    cmocka_unit_test_teardown(page_has_rows_of_the_rung, export_cleanup),
-    cmocka_unit_test_teardown(points_have_keys_of_the_rung, export_cleanup))
+RUN_TESTS()

@@ -138,7 +138,7 @@ static int commas(const char *line)
     return n;
 }
 
-TEST_CASE(csv_has_rungs_and_what_was_said)
+TEST_CASE_WITH(csv_has_rungs_and_what_was_said, NULL, export_cleanup)
 {
     const char *db = make_lab(true, true);
     assert_int_equal(profile(db, "export 1 --format csv --output - @"), 0);
@@ -170,7 +170,7 @@ TEST_CASE(csv_has_rungs_and_what_was_said)
 }
 
 /* Of a run that is no lab nothing changes. */
-TEST_CASE(csv_of_a_lesson_has_no_such_columns)
+TEST_CASE_WITH(csv_of_a_lesson_has_no_such_columns, NULL, export_cleanup)
 {
     const char *db = make_lab(false, false);
     assert_int_equal(profile(db, "export 1 --format csv --output - @"), 0);
@@ -181,7 +181,7 @@ TEST_CASE(csv_of_a_lesson_has_no_such_columns)
     test_free(html);
 }
 
-TEST_CASE(lines_have_every_row)
+TEST_CASE_WITH(lines_have_every_row, NULL, export_cleanup)
 {
     static const char *const types[] = {"lab_row",  "lab_row",   "lab_row",
                                         "lab_said", "lab_tuned", "sweep_row"};
@@ -222,7 +222,7 @@ static void keys_of(const char *type, char *out, size_t bytes)
 
 /* The keys of a line, in their order, are what programs read: a new column may
  * come in between, or else at the end, and is in both formats. */
-TEST_CASE(lines_have_every_column)
+TEST_CASE_WITH(lines_have_every_column, NULL, export_cleanup)
 {
     static const struct {
         const char *type;
@@ -268,7 +268,7 @@ TEST_CASE(lines_have_every_column)
     }
 }
 
-TEST_CASE(show_says_what_was_expected)
+TEST_CASE_WITH(show_says_what_was_expected, NULL, export_cleanup)
 {
     const char *db = make_lab(true, false);
     assert_int_equal(profile(db, "show 1 @"), 0);
@@ -281,7 +281,7 @@ TEST_CASE(show_says_what_was_expected)
     assert_non_null(strstr(said, "50 %"));
 }
 
-TEST_CASE(show_says_why_a_model_is_passed)
+TEST_CASE_WITH(show_says_why_a_model_is_passed, NULL, export_cleanup)
 {
     const char *db = make_lab(true, false);
     sample_sql(db, "UPDATE lab_row SET rateModel = 2.1e12 WHERE rung = 'tile'");
@@ -296,7 +296,7 @@ TEST_CASE(show_says_why_a_model_is_passed)
     assert_non_null(strstr(output, "passed: caches serve a part"));
 }
 
-TEST_CASE(show_says_what_was_tuned)
+TEST_CASE_WITH(show_says_what_was_tuned, NULL, export_cleanup)
 {
     const char *db = make_lab(true, false);
     assert_int_equal(profile(db, "show 1 @"), 0);
@@ -313,7 +313,7 @@ TEST_CASE(show_says_what_was_tuned)
 }
 
 /* The winner comes along with its run, once, however often the file comes. */
-TEST_CASE(winners_are_merged)
+TEST_CASE_WITH(winners_are_merged, NULL, export_cleanup)
 {
     const char *theirs = make_lab(true, false);
     const char *here = sample_path("merged.db");
@@ -330,7 +330,7 @@ TEST_CASE(winners_are_merged)
     assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 1);
 }
 
-TEST_CASE(show_of_a_sweep_has_no_winners)
+TEST_CASE_WITH(show_of_a_sweep_has_no_winners, NULL, export_cleanup)
 {
     const char *db = make_lab(false, true);
     assert_int_equal(profile(db, "show 1 @"), 0);
@@ -338,7 +338,7 @@ TEST_CASE(show_of_a_sweep_has_no_winners)
     assert_null(strstr(output, "fastest"));
 }
 
-TEST_CASE(page_has_the_ladder)
+TEST_CASE_WITH(page_has_the_ladder, NULL, export_cleanup)
 {
     const char *db = make_lab(true, true);
     char *html = export_as(db, "html", "x.html");
@@ -364,15 +364,4 @@ TEST_CASE(page_has_the_ladder)
     test_free(html);
 }
 
-RUN_TESTS(
-    cmocka_unit_test_teardown(csv_has_rungs_and_what_was_said, export_cleanup),
-    cmocka_unit_test_teardown(csv_of_a_lesson_has_no_such_columns,
-                              export_cleanup),
-    cmocka_unit_test_teardown(lines_have_every_row, export_cleanup),
-    cmocka_unit_test_teardown(lines_have_every_column, export_cleanup),
-    cmocka_unit_test_teardown(show_says_what_was_expected, export_cleanup),
-    cmocka_unit_test_teardown(show_says_why_a_model_is_passed, export_cleanup),
-    cmocka_unit_test_teardown(show_says_what_was_tuned, export_cleanup),
-    cmocka_unit_test_teardown(winners_are_merged, export_cleanup),
-    cmocka_unit_test_teardown(show_of_a_sweep_has_no_winners, export_cleanup),
-    cmocka_unit_test_teardown(page_has_the_ladder, export_cleanup))
+RUN_TESTS()

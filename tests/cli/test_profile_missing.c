@@ -20,7 +20,7 @@ static int cleanup(void **state)
 }
 
 /* Only the command that can help is named, for the same database. */
-TEST_CASE(what_is_missing_is_shown_by_the_right_command)
+TEST_CASE_WITH(what_is_missing_is_shown_by_the_right_command, NULL, cleanup)
 {
     static const struct {
         const char *args;
@@ -56,7 +56,7 @@ TEST_CASE(what_is_missing_is_shown_by_the_right_command)
 
 /* What is wrong is the missing format: whether there is such a run was not
  * looked up. */
-TEST_CASE(a_wrong_option_sends_to_no_list)
+TEST_CASE_WITH(a_wrong_option_sends_to_no_list, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
@@ -67,7 +67,7 @@ TEST_CASE(a_wrong_option_sends_to_no_list)
     assert_non_null(strstr(errors, "profile list --db "));
 }
 
-TEST_CASE(no_baselines_are_told)
+TEST_CASE_WITH(no_baselines_are_told, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
@@ -81,7 +81,7 @@ TEST_CASE(no_baselines_are_told)
 }
 
 /* A pipe nobody writes into would be waited for. */
-TEST_CASE(a_pipe_is_no_database)
+TEST_CASE_WITH(a_pipe_is_no_database, NULL, cleanup)
 {
     const char *pipe = sample_path("pipe.db");
     assert_int_equal(mkfifo(pipe, 0600), 0);
@@ -92,7 +92,7 @@ TEST_CASE(a_pipe_is_no_database)
 }
 
 /* A text where a moment should be is no moment, and not 0 either. */
-TEST_CASE(a_text_is_no_time)
+TEST_CASE_WITH(a_text_is_no_time, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
@@ -188,7 +188,7 @@ static const struct {
 enum { LACKING = sizeof(lacking) / sizeof(lacking[0]) };
 
 /* What a file calls its lesson is no part of a command that is to be pasted. */
-TEST_CASE(a_name_is_no_command)
+TEST_CASE_WITH(a_name_is_no_command, NULL, cleanup)
 {
     static const char *const names[] = {
         "x; touch pwned; `id`",    "--help", "$(id)", "../x", "no-such-lesson",
@@ -232,7 +232,7 @@ static int command(const char *db, const char *what, int i, char *args,
     return profile(db, args);
 }
 
-TEST_CASE(what_a_run_lacks_is_told)
+TEST_CASE_WITH(what_a_run_lacks_is_told, NULL, cleanup)
 {
     static const struct {
         const char *args;
@@ -264,7 +264,7 @@ TEST_CASE(what_a_run_lacks_is_told)
 }
 
 /* An nsys export goes into a file; it is there, and valid. */
-TEST_CASE(an_nsys_export_says_what_it_lacks)
+TEST_CASE_WITH(an_nsys_export_says_what_it_lacks, NULL, cleanup)
 {
     const char *db = make_runs();
     char args[1024];
@@ -284,7 +284,7 @@ TEST_CASE(an_nsys_export_says_what_it_lacks)
 }
 
 /* A table with a head alone is no answer. */
-TEST_CASE(tables_are_not_empty)
+TEST_CASE_WITH(tables_are_not_empty, NULL, cleanup)
 {
     const char *db = make_runs();
     char args[128];
@@ -313,7 +313,7 @@ TEST_CASE(tables_are_not_empty)
     assert_string_equal(errors, "");
 }
 
-TEST_CASE(tables_of_labs_are_told)
+TEST_CASE_WITH(tables_of_labs_are_told, NULL, cleanup)
 {
     static const struct {
         const char *table;
@@ -345,7 +345,7 @@ TEST_CASE(tables_of_labs_are_told)
     }
 }
 
-TEST_CASE(a_database_without_runs_is_told)
+TEST_CASE_WITH(a_database_without_runs_is_told, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
@@ -359,15 +359,4 @@ TEST_CASE(a_database_without_runs_is_told)
     }
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(a_name_is_no_command, cleanup),
-          cmocka_unit_test_teardown(
-              what_is_missing_is_shown_by_the_right_command, cleanup),
-          cmocka_unit_test_teardown(a_wrong_option_sends_to_no_list, cleanup),
-          cmocka_unit_test_teardown(no_baselines_are_told, cleanup),
-          cmocka_unit_test_teardown(a_pipe_is_no_database, cleanup),
-          cmocka_unit_test_teardown(a_text_is_no_time, cleanup),
-          cmocka_unit_test_teardown(what_a_run_lacks_is_told, cleanup),
-          cmocka_unit_test_teardown(an_nsys_export_says_what_it_lacks, cleanup),
-          cmocka_unit_test_teardown(tables_are_not_empty, cleanup),
-          cmocka_unit_test_teardown(tables_of_labs_are_told, cleanup),
-          cmocka_unit_test_teardown(a_database_without_runs_is_told, cleanup))
+RUN_TESTS()

@@ -67,7 +67,7 @@ static void rows_are_those_of_the_run(const char *path)
                      0); /* names that nothing here uses stay away */
 }
 
-TEST_CASE(nsys_has_its_tables)
+TEST_CASE_WITH(nsys_has_its_tables, NULL, export_cleanup)
 {
     static const struct {
         const char *name;
@@ -117,7 +117,7 @@ static void nsys_names_the_gpu(const char *path)
 
 /* Recipes that are written for exports of Nsight Systems: its own report
  * cuda_gpu_kern_sum, and two of its manual's examples. */
-TEST_CASE(nsys_recipes_run)
+TEST_CASE_WITH(nsys_recipes_run, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     record_gpu_run(db);
@@ -162,7 +162,7 @@ TEST_CASE(nsys_recipes_run)
 
 /* The SQL of docs/profiles.md: every block runs on the database, and those on
  * the tables of nsys on an export too; with rows. */
-TEST_CASE(recipes_of_the_docs_run)
+TEST_CASE_WITH(recipes_of_the_docs_run, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     int blocks = 0;
@@ -228,7 +228,7 @@ static void add_what_reports_read(const char *db)
 }
 
 /* The reports of nsys itself, as nsys_reports.sql has them. */
-TEST_CASE(reports_of_nsys_run)
+TEST_CASE_WITH(reports_of_nsys_run, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     int reports = 0;
@@ -268,7 +268,7 @@ static int64_t calls_in_ranges(const char *db)
 }
 
 /* Older versions gave the calls of the one thread another number. */
-TEST_CASE(calls_and_ranges_share_a_thread)
+TEST_CASE_WITH(calls_and_ranges_share_a_thread, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     record_gpu_run(db);
@@ -286,9 +286,4 @@ TEST_CASE(calls_and_ranges_share_a_thread)
     assert_int_equal(calls_in_ranges(db), 0);
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(nsys_has_its_tables, export_cleanup),
-          cmocka_unit_test_teardown(nsys_recipes_run, export_cleanup),
-          cmocka_unit_test_teardown(recipes_of_the_docs_run, export_cleanup),
-          cmocka_unit_test_teardown(reports_of_nsys_run, export_cleanup),
-          cmocka_unit_test_teardown(calls_and_ranges_share_a_thread,
-                                    export_cleanup))
+RUN_TESTS()

@@ -92,7 +92,7 @@ static const char *export_all(void)
     return path;
 }
 
-TEST_CASE(columns_are_those_of_nsys)
+TEST_CASE_WITH(columns_are_those_of_nsys, NULL, export_cleanup)
 {
     const char *path = export_all();
     char sql[2048];
@@ -116,7 +116,7 @@ TEST_CASE(columns_are_those_of_nsys)
 }
 
 /* nsys has no index, and its keys are those of names and enums alone. */
-TEST_CASE(nothing_else_is_there)
+TEST_CASE_WITH(nothing_else_is_there, NULL, export_cleanup)
 {
     const char *path = export_all();
     assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master "
@@ -138,5 +138,4 @@ TEST_CASE(nothing_else_is_there)
         0);
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(columns_are_those_of_nsys, export_cleanup),
-          cmocka_unit_test_teardown(nothing_else_is_there, export_cleanup))
+RUN_TESTS()

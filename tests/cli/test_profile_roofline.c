@@ -44,7 +44,7 @@ static json_t *nth_of(const char *type, int n)
     return NULL;
 }
 
-TEST_CASE(ceilings_are_measured_and_kept)
+TEST_CASE_WITH(ceilings_are_measured_and_kept, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     static const char *const names[] = {"copy", "fp32", "tf32",
@@ -98,7 +98,7 @@ static void make_run(const char *db, bool counted, bool ceilings)
     sample_counters(db, 5);
 }
 
-TEST_CASE(roofline_has_measured_roofs)
+TEST_CASE_WITH(roofline_has_measured_roofs, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     json_t *o;
@@ -124,7 +124,7 @@ TEST_CASE(roofline_has_measured_roofs)
     assert_null(strstr(output, "profile ceilings"));
 }
 
-TEST_CASE(roofline_points_are_steps_and_launches)
+TEST_CASE_WITH(roofline_points_are_steps_and_launches, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     json_t *o;
@@ -164,7 +164,7 @@ TEST_CASE(roofline_points_are_steps_and_launches)
     assert_null(nth_of("point", 4));
 }
 
-TEST_CASE(roofline_falls_back_to_the_data_sheet)
+TEST_CASE_WITH(roofline_falls_back_to_the_data_sheet, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     make_run(db, false, false);
@@ -196,7 +196,7 @@ static void make_lab(const char *db, bool ceilings)
                "'64', 'wgmma', 'bf16')");
 }
 
-TEST_CASE(a_rung_stands_under_its_own_precision)
+TEST_CASE_WITH(a_rung_stands_under_its_own_precision, NULL, cleanup)
 {
     static const char *const roofs[] = {"tf32", "bf16"};
     const char *db = sample_path("runs.db");
@@ -218,7 +218,7 @@ TEST_CASE(a_rung_stands_under_its_own_precision)
 }
 
 /* Step 1 is the traced launch of the rung that step 0 was timed of. */
-TEST_CASE(a_rung_has_the_kernels_of_its_traced_launch)
+TEST_CASE_WITH(a_rung_has_the_kernels_of_its_traced_launch, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     make_lab(db, true);
@@ -249,7 +249,7 @@ TEST_CASE(a_rung_has_the_kernels_of_its_traced_launch)
 }
 
 /* Both steps of the sample would be "gemm 64". */
-TEST_CASE(a_lab_brings_its_own_roofs)
+TEST_CASE_WITH(a_lab_brings_its_own_roofs, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     make_lab(db, false);
@@ -295,7 +295,7 @@ TEST_CASE(a_lab_brings_its_own_roofs)
     json_decref(o);
 }
 
-TEST_CASE(a_rung_is_named_wherever_steps_are_listed)
+TEST_CASE_WITH(a_rung_is_named_wherever_steps_are_listed, NULL, cleanup)
 {
     static const char *const args[] = {"roofline 1 @", "show 1 @",
                                        "timeline 1 @", "timeline 1 --json @"};
@@ -323,7 +323,7 @@ TEST_CASE(a_rung_is_named_wherever_steps_are_listed)
 }
 
 /* 3000 FLOPs in fp32 were counted of 5000: the rest may be in double. */
-TEST_CASE(a_part_that_was_counted_is_no_fact)
+TEST_CASE_WITH(a_part_that_was_counted_is_no_fact, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     make_run(db, true, true);
@@ -358,7 +358,7 @@ TEST_CASE(a_part_that_was_counted_is_no_fact)
 }
 
 /* An optimizer's step has no tiles and no exponentials. */
-TEST_CASE(an_update_has_reasons_of_its_own)
+TEST_CASE_WITH(an_update_has_reasons_of_its_own, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     make_run(db, true, true);
@@ -371,7 +371,7 @@ TEST_CASE(an_update_has_reasons_of_its_own)
     assert_null(strstr(output, "padding"));
 }
 
-TEST_CASE(counters_stand_beside_steps_and_kernels)
+TEST_CASE_WITH(counters_stand_beside_steps_and_kernels, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     json_t *o;
@@ -411,7 +411,7 @@ TEST_CASE(counters_stand_beside_steps_and_kernels)
     assert_non_null(strstr(output, "hardware counters: n/a (refused: no"));
 }
 
-TEST_CASE(wrong_usage_is_refused)
+TEST_CASE_WITH(wrong_usage_is_refused, NULL, cleanup)
 {
     static const struct {
         const char *args;
@@ -440,7 +440,7 @@ TEST_CASE(wrong_usage_is_refused)
     assert_string_equal(output, "");
 }
 
-TEST_CASE(whatever_a_file_holds_is_only_shown)
+TEST_CASE_WITH(whatever_a_file_holds_is_only_shown, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     make_run(db, true, true);
@@ -469,19 +469,4 @@ TEST_CASE(whatever_a_file_holds_is_only_shown)
     assert_int_equal(profile(db, "roofline 1 --json @"), 0);
 }
 
-RUN_TESTS(
-    cmocka_unit_test_teardown(ceilings_are_measured_and_kept, cleanup),
-    cmocka_unit_test_teardown(roofline_has_measured_roofs, cleanup),
-    cmocka_unit_test_teardown(roofline_points_are_steps_and_launches, cleanup),
-    cmocka_unit_test_teardown(roofline_falls_back_to_the_data_sheet, cleanup),
-    cmocka_unit_test_teardown(a_rung_stands_under_its_own_precision, cleanup),
-    cmocka_unit_test_teardown(a_rung_is_named_wherever_steps_are_listed,
-                              cleanup),
-    cmocka_unit_test_teardown(a_part_that_was_counted_is_no_fact, cleanup),
-    cmocka_unit_test_teardown(a_rung_has_the_kernels_of_its_traced_launch,
-                              cleanup),
-    cmocka_unit_test_teardown(a_lab_brings_its_own_roofs, cleanup),
-    cmocka_unit_test_teardown(an_update_has_reasons_of_its_own, cleanup),
-    cmocka_unit_test_teardown(counters_stand_beside_steps_and_kernels, cleanup),
-    cmocka_unit_test_teardown(wrong_usage_is_refused, cleanup),
-    cmocka_unit_test_teardown(whatever_a_file_holds_is_only_shown, cleanup))
+RUN_TESTS()

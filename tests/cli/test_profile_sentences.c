@@ -52,7 +52,7 @@ static void sentence_is(int point, const char *what, const char *without)
 }
 
 /* The device's shortest kernel takes a microsecond: six are not short there. */
-TEST_CASE(the_run_says_what_is_short)
+TEST_CASE_WITH(the_run_says_what_is_short, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     make_run(db);
@@ -66,7 +66,7 @@ TEST_CASE(the_run_says_what_is_short)
     sentence_is(3, "Neither roof limits it", "Launching");
 }
 
-TEST_CASE(names_of_variants_say_what_they_do)
+TEST_CASE_WITH(names_of_variants_say_what_they_do, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     make_run(db);
@@ -80,6 +80,4 @@ TEST_CASE(names_of_variants_say_what_they_do)
     sentence_is(0, "its algorithm finds the same result", "loads less");
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(the_run_says_what_is_short, cleanup),
-          cmocka_unit_test_teardown(names_of_variants_say_what_they_do,
-                                    cleanup))
+RUN_TESTS()

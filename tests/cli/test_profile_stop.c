@@ -90,7 +90,7 @@ static void make_endless(const char *path)
     test_free(page);
 }
 
-TEST_CASE(a_signal_ends_a_query_without_end)
+TEST_CASE_WITH(a_signal_ends_a_query_without_end, NULL, export_cleanup)
 {
     static const int signals[] = {SIGTERM, SIGINT};
     const char *db = sample_path("runs.db");
@@ -129,5 +129,4 @@ TEST_CASE(a_signal_ends_a_query_without_end)
     }
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(a_signal_ends_a_query_without_end,
-                                    export_cleanup))
+RUN_TESTS()

@@ -41,7 +41,7 @@ static void the_time_is_told_apart(const json_t *o)
     assert_int_equal(int_of(o, "end_ns") - int_of(o, "start_ns"), 400000);
 }
 
-TEST_CASE(a_timeline_as_lines)
+TEST_CASE_WITH(a_timeline_as_lines, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
@@ -97,7 +97,7 @@ TEST_CASE(a_timeline_as_lines)
 /* Between the launches of two rungs lie copies and calls that set up and check:
  * they are no part of what is listed, and the time until the next launch is no
  * gap. */
-TEST_CASE(a_lab_is_without_its_set_up)
+TEST_CASE_WITH(a_lab_is_without_its_set_up, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
@@ -123,7 +123,7 @@ TEST_CASE(a_lab_is_without_its_set_up)
                                    "checks between them left out\n"));
 }
 
-TEST_CASE(a_timeline_as_text)
+TEST_CASE_WITH(a_timeline_as_text, NULL, cleanup)
 {
     static const char *const says[] = {
         "run 1, iteration 1\n400 us, GPU busy 31.8 %, 7 kernels",
@@ -154,7 +154,7 @@ TEST_CASE(a_timeline_as_text)
 }
 
 /* As a run with --trace kernels leaves it. */
-TEST_CASE(without_calls_there_is_no_latency)
+TEST_CASE_WITH(without_calls_there_is_no_latency, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
@@ -169,7 +169,7 @@ TEST_CASE(without_calls_there_is_no_latency)
     assert_null(strstr(output, "\nCUDA calls"));
 }
 
-TEST_CASE(wrong_usage_is_two_bad_input_three)
+TEST_CASE_WITH(wrong_usage_is_two_bad_input_three, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_timeline_cpu(db, NULL), LAB_OK);
@@ -186,14 +186,4 @@ TEST_CASE(wrong_usage_is_two_bad_input_three)
     assert_non_null(strstr(errors, "did you mean timeline"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_timeline_as_lines, cleanup),
-        cmocka_unit_test_teardown(a_lab_is_without_its_set_up, cleanup),
-        cmocka_unit_test_teardown(a_timeline_as_text, cleanup),
-        cmocka_unit_test_teardown(without_calls_there_is_no_latency, cleanup),
-        cmocka_unit_test_teardown(wrong_usage_is_two_bad_input_three, cleanup),
-    };
-    return cmocka_run_group_tests_name("profile_timeline", tests, NULL, NULL);
-}
+RUN_TESTS()

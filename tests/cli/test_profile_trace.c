@@ -100,7 +100,7 @@ static int check_flows(const json_t *events, const struct slice *s, size_t n)
 }
 
 /* What the format's description asks of each kind of event. */
-TEST_CASE(trace_is_what_viewers_read)
+TEST_CASE_WITH(trace_is_what_viewers_read, NULL, export_cleanup)
 {
     enum { MOST = 400 };
     const char *db = sample_path("runs.db");
@@ -165,7 +165,7 @@ static int lanes_named(const json_t *events, const char *name, int64_t tid)
 
 /* Perfetto drops the later of two slices of a lane that cross: they go to rows
  * of their own, and the arrows with them. */
-TEST_CASE(crossing_slices_have_rows)
+TEST_CASE_WITH(crossing_slices_have_rows, NULL, export_cleanup)
 {
     enum { MOST = 400, ROW = 1 << 27 };
     const char *db = sample_path("runs.db");
@@ -203,7 +203,7 @@ TEST_CASE(crossing_slices_have_rows)
 
 /* Of two steps that begin together the one that encloses the other comes first,
  * whichever was made first: both fit on one row. */
-TEST_CASE(enclosing_steps_come_first)
+TEST_CASE_WITH(enclosing_steps_come_first, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     int64_t last = -1;
@@ -246,7 +246,7 @@ static int slices_of(const json_t *events, const char *category)
 }
 
 /* What readers of a PyTorch trace look for. */
-TEST_CASE(slices_have_the_names_of_pytorch)
+TEST_CASE_WITH(slices_have_the_names_of_pytorch, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     size_t i;
@@ -283,7 +283,7 @@ TEST_CASE(slices_have_the_names_of_pytorch)
 }
 
 /* An evaluation is no part, unless it is asked for. */
-TEST_CASE(what_lies_outside_of_iterations_stays_away)
+TEST_CASE_WITH(what_lies_outside_of_iterations_stays_away, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     record_gpu_run(db);
@@ -305,7 +305,7 @@ TEST_CASE(what_lies_outside_of_iterations_stays_away)
 }
 
 /* Its kernels, calls, copies and range, all of them or none. */
-TEST_CASE(an_evaluation_is_whole_or_away)
+TEST_CASE_WITH(an_evaluation_is_whole_or_away, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     const char *nsys = sample_path("x.sqlite");
@@ -360,7 +360,7 @@ TEST_CASE(an_evaluation_is_whole_or_away)
 
 /* NVTX ranges say what the steps say: they are there when there is no step, as
  * in a run that was imported from Nsight Systems. */
-TEST_CASE(ranges_stand_for_steps)
+TEST_CASE_WITH(ranges_stand_for_steps, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     record_gpu_run(db);
@@ -416,7 +416,7 @@ static void check_tags(const char *html)
     assert_int_equal(depth, 0);
 }
 
-TEST_CASE(html_stands_alone)
+TEST_CASE_WITH(html_stands_alone, NULL, export_cleanup)
 {
     static const char *const never[] = {"<script", "http:", "https:",
                                         "src=",    "url(",  "href",
@@ -453,7 +453,7 @@ TEST_CASE(html_stands_alone)
 }
 
 /* Names of any length: the bars show their beginning, the tables all. */
-TEST_CASE(long_names_stay_readable)
+TEST_CASE_WITH(long_names_stay_readable, NULL, export_cleanup)
 {
     const char *db = sample_path("runs.db");
     record_gpu_run(db);
@@ -471,7 +471,7 @@ TEST_CASE(long_names_stay_readable)
 
 /* A loss that stays, is one point, or is no number makes no broken picture; a
  * point without neighbours is a dot, for a line of one point is none. */
-TEST_CASE(odd_losses_are_drawn)
+TEST_CASE_WITH(odd_losses_are_drawn, NULL, export_cleanup)
 {
     static const struct {
         const char *sql;
@@ -496,16 +496,4 @@ TEST_CASE(odd_losses_are_drawn)
     }
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(trace_is_what_viewers_read, export_cleanup),
-          cmocka_unit_test_teardown(crossing_slices_have_rows, export_cleanup),
-          cmocka_unit_test_teardown(enclosing_steps_come_first, export_cleanup),
-          cmocka_unit_test_teardown(slices_have_the_names_of_pytorch,
-                                    export_cleanup),
-          cmocka_unit_test_teardown(what_lies_outside_of_iterations_stays_away,
-                                    export_cleanup),
-          cmocka_unit_test_teardown(an_evaluation_is_whole_or_away,
-                                    export_cleanup),
-          cmocka_unit_test_teardown(ranges_stand_for_steps, export_cleanup),
-          cmocka_unit_test_teardown(html_stands_alone, export_cleanup),
-          cmocka_unit_test_teardown(long_names_stay_readable, export_cleanup),
-          cmocka_unit_test_teardown(odd_losses_are_drawn, export_cleanup))
+RUN_TESTS()

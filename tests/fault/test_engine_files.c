@@ -436,23 +436,4 @@ TEST_CASE(reading_is_stopped)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_bad_csv_says_where),
-        cmocka_unit_test(what_is_unusual_and_right_is_read),
-        cmocka_unit_test(a_nul_byte_is_no_text),
-        cmocka_unit_test(a_line_longer_than_any_buffer),
-        cmocka_unit_test(a_label_column_outside),
-        cmocka_unit_test(files_that_cannot_be_read),
-        cmocka_unit_test(reading_is_stopped),
-        cmocka_unit_test(packed_csv_damaged_anywhere),
-        cmocka_unit_test(digits_of_another_width),
-        cmocka_unit_test(a_batch_or_split_that_rows_do_not_give),
-        cmocka_unit_test(idx_cut_anywhere),
-        cmocka_unit_test(idx_headers_that_lie),
-        cmocka_unit_test(idx_files_that_do_not_belong_together),
-        cmocka_unit_test(packed_idx_cut_or_claiming),
-    };
-    return cmocka_run_group_tests(tests, make_place, remove_place);
-}
+RUN_TESTS_IN(make_place, remove_place)

@@ -298,19 +298,4 @@ TEST_CASE(the_variant_check)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_and_plan),
-        cmocka_unit_test(a_walk),
-        cmocka_unit_test(inline_data),
-        cmocka_unit_test(an_explanation),
-        cmocka_unit_test(a_gradient_check),
-        cmocka_unit_test(an_evaluation),
-        cmocka_unit_test(a_switch),
-        cmocka_unit_test(an_old_value),
-        cmocka_unit_test(back_without_copies),
-        cmocka_unit_test(the_variant_check),
-    };
-    return cmocka_run_group_tests(tests, make_place, remove_place);
-}
+RUN_TESTS_IN(make_place, remove_place)

@@ -254,16 +254,4 @@ TEST_CASE(writing_with_ever_more_memory)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_bad_text_says_where),
-        cmocka_unit_test(too_short_for_its_windows),
-        cmocka_unit_test(a_vocabulary_that_is_too_small),
-        cmocka_unit_test(other_files_and_losses),
-        cmocka_unit_test(packed_text),
-        cmocka_unit_test(reading_with_ever_more_memory),
-        cmocka_unit_test(writing_with_ever_more_memory),
-    };
-    return cmocka_run_group_tests(tests, make_place, remove_place);
-}
+RUN_TESTS_IN(make_place, remove_place)

@@ -55,7 +55,7 @@ static void write_file(const char *path, const void *bytes, size_t n)
     fclose(f);
 }
 
-TEST_CASE(garbage_is_not_a_database)
+TEST_CASE_WITH(garbage_is_not_a_database, NULL, cleanup)
 {
     static const char text[] = "run,loss\n1,0.5\n";
     const char *path = sample_path("table.csv");
@@ -73,7 +73,7 @@ TEST_CASE(garbage_is_not_a_database)
     assert_int_equal(info.st_size, sizeof(noise));
 }
 
-TEST_CASE(truncated_file_is_refused)
+TEST_CASE_WITH(truncated_file_is_refused, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct stat info;
@@ -98,7 +98,7 @@ static bool any_step(void *user, const struct lab_time_sum *row)
     return ++*(int *)user < 1 << 20;
 }
 
-TEST_CASE(damaged_pages_are_reported)
+TEST_CASE_WITH(damaged_pages_are_reported, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.limit = 0};
@@ -127,7 +127,7 @@ TEST_CASE(damaged_pages_are_reported)
     assert_non_null(strstr(lab_error(), "damaged"));
 }
 
-TEST_CASE(newer_schema_is_refused)
+TEST_CASE_WITH(newer_schema_is_refused, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
@@ -137,7 +137,7 @@ TEST_CASE(newer_schema_is_refused)
     assert_int_equal(sample_int(path, "PRAGMA user_version"), 99);
 }
 
-TEST_CASE(other_programs_files_are_left_alone)
+TEST_CASE_WITH(other_programs_files_are_left_alone, NULL, cleanup)
 {
     const char *path = sample_path("bookmarks.db");
     sample_sql(path, "CREATE TABLE bookmark (url); INSERT INTO bookmark VALUES "
@@ -147,7 +147,7 @@ TEST_CASE(other_programs_files_are_left_alone)
     assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master"), 1);
 }
 
-TEST_CASE(missing_file_is_not_found)
+TEST_CASE_WITH(missing_file_is_not_found, NULL, cleanup)
 {
     const char *path = sample_path("none/at/all.db");
     struct lab_database *db = NULL;
@@ -158,7 +158,7 @@ TEST_CASE(missing_file_is_not_found)
     lab_database_close(NULL);
 }
 
-TEST_CASE(bad_places_are_explained)
+TEST_CASE_WITH(bad_places_are_explained, NULL, cleanup)
 {
     write_file(sample_path("file"), "x", 1);
     refuses(sample_path("file/runs.db"), NULL, LAB_E_DB, "", "--db");
@@ -205,7 +205,7 @@ static int can_read_but_not_write(const char *path)
     return 0;
 }
 
-TEST_CASE(rights_are_respected)
+TEST_CASE_WITH(rights_are_respected, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     assert_int_equal(sample_run(path, 1, 3, NULL), LAB_OK);
@@ -224,7 +224,7 @@ static sqlite3 *lock_file(const char *path, const char *how)
     return other;
 }
 
-TEST_CASE(locked_database_is_explained)
+TEST_CASE_WITH(locked_database_is_explained, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = NULL;
@@ -245,7 +245,7 @@ TEST_CASE(locked_database_is_explained)
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
 }
 
-TEST_CASE(lock_in_a_run_stops_recording_only)
+TEST_CASE_WITH(lock_in_a_run_stops_recording_only, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_writer_options o = {.busy_timeout_ms = 50};
@@ -314,7 +314,7 @@ static int fill_the_disk(const char *path)
     return 0;
 }
 
-TEST_CASE(full_disk_stops_recording_only)
+TEST_CASE_WITH(full_disk_stops_recording_only, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
@@ -335,7 +335,7 @@ TEST_CASE(full_disk_stops_recording_only)
                      1);
 }
 
-TEST_CASE(default_place_follows_the_environment)
+TEST_CASE_WITH(default_place_follows_the_environment, NULL, cleanup)
 {
     struct lab_str path;
     char *state_home =
@@ -362,7 +362,7 @@ TEST_CASE(default_place_follows_the_environment)
     lab_free(home);
 }
 
-TEST_CASE(odd_names_are_only_names)
+TEST_CASE_WITH(odd_names_are_only_names, NULL, cleanup)
 {
     const char *path = sample_path("a?mode=ro&b%20c#d e.db");
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
@@ -371,17 +371,4 @@ TEST_CASE(odd_names_are_only_names)
     assert_true(info.st_size > 0);
 }
 
-RUN_TESTS(
-    cmocka_unit_test_teardown(garbage_is_not_a_database, cleanup),
-    cmocka_unit_test_teardown(truncated_file_is_refused, cleanup),
-    cmocka_unit_test_teardown(damaged_pages_are_reported, cleanup),
-    cmocka_unit_test_teardown(newer_schema_is_refused, cleanup),
-    cmocka_unit_test_teardown(other_programs_files_are_left_alone, cleanup),
-    cmocka_unit_test_teardown(missing_file_is_not_found, cleanup),
-    cmocka_unit_test_teardown(bad_places_are_explained, cleanup),
-    cmocka_unit_test_teardown(rights_are_respected, cleanup),
-    cmocka_unit_test_teardown(locked_database_is_explained, cleanup),
-    cmocka_unit_test_teardown(lock_in_a_run_stops_recording_only, cleanup),
-    cmocka_unit_test_teardown(full_disk_stops_recording_only, cleanup),
-    cmocka_unit_test_teardown(default_place_follows_the_environment, cleanup),
-    cmocka_unit_test_teardown(odd_names_are_only_names, cleanup))
+RUN_TESTS()

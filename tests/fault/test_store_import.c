@@ -39,7 +39,7 @@ static void same_rows(const char *here, const char *theirs)
     }
 }
 
-TEST_CASE(rows_names_and_identity_come_along)
+TEST_CASE_WITH(rows_names_and_identity_come_along, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
@@ -77,7 +77,7 @@ TEST_CASE(rows_names_and_identity_come_along)
                      3);
 }
 
-TEST_CASE(nothing_is_doubled)
+TEST_CASE_WITH(nothing_is_doubled, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
@@ -107,7 +107,7 @@ TEST_CASE(nothing_is_doubled)
     assert_int_equal(s.skipped, 2);
 }
 
-TEST_CASE(ceilings_come_once)
+TEST_CASE_WITH(ceilings_come_once, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
@@ -133,7 +133,7 @@ TEST_CASE(ceilings_come_once)
                      4000000000000);
 }
 
-TEST_CASE(dry_run_changes_nothing)
+TEST_CASE_WITH(dry_run_changes_nothing, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
@@ -151,7 +151,7 @@ TEST_CASE(dry_run_changes_nothing)
 }
 
 /* A database that has never seen version 2, and its copy that has. */
-TEST_CASE(version_one_comes_in_once)
+TEST_CASE_WITH(version_one_comes_in_once, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *old = sample_path("old.db");
@@ -190,7 +190,7 @@ TEST_CASE(version_one_comes_in_once)
 
 /* A lab that failed before its first row is a lab; another tool's run is
  * neither. */
-TEST_CASE(kinds_come_along)
+TEST_CASE_WITH(kinds_come_along, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
@@ -222,7 +222,7 @@ TEST_CASE(kinds_come_along)
         1);
 }
 
-TEST_CASE(a_run_that_is_recorded_now_waits)
+TEST_CASE_WITH(a_run_that_is_recorded_now_waits, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
@@ -292,7 +292,7 @@ static void make_nsys(const char *path, bool full)
             "77), (800, 2000, 59, NULL, 13, 77)");
 }
 
-TEST_CASE(nsys_becomes_a_run)
+TEST_CASE_WITH(nsys_becomes_a_run, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *file = sample_path("report.sqlite");
@@ -343,7 +343,7 @@ TEST_CASE(nsys_becomes_a_run)
 }
 
 /* What the measured program wrote is a text of the export. */
-TEST_CASE(nsys_may_hold_a_long_text)
+TEST_CASE_WITH(nsys_may_hold_a_long_text, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *file = sample_path("report.sqlite");
@@ -356,7 +356,7 @@ TEST_CASE(nsys_may_hold_a_long_text)
 }
 
 /* nsys writes no table in which there is no row. */
-TEST_CASE(an_empty_export_is_a_run_without_kernels)
+TEST_CASE_WITH(an_empty_export_is_a_run_without_kernels, NULL, import_cleanup)
 {
     static const char *const more[] = {
         "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT)",
@@ -442,7 +442,7 @@ static const char version_later[] =
     "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
     "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '4.2.0')";
 
-TEST_CASE(versions_of_nsys_come_in)
+TEST_CASE_WITH(versions_of_nsys_come_in, NULL, import_cleanup)
 {
     static const char *const versions[] = {version_2021, version_later};
     const char *here = sample_path("here.db");
@@ -477,17 +477,4 @@ TEST_CASE(versions_of_nsys_come_in)
     }
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(rows_names_and_identity_come_along,
-                                    import_cleanup),
-          cmocka_unit_test_teardown(nothing_is_doubled, import_cleanup),
-          cmocka_unit_test_teardown(ceilings_come_once, import_cleanup),
-          cmocka_unit_test_teardown(dry_run_changes_nothing, import_cleanup),
-          cmocka_unit_test_teardown(version_one_comes_in_once, import_cleanup),
-          cmocka_unit_test_teardown(kinds_come_along, import_cleanup),
-          cmocka_unit_test_teardown(a_run_that_is_recorded_now_waits,
-                                    import_cleanup),
-          cmocka_unit_test_teardown(nsys_becomes_a_run, import_cleanup),
-          cmocka_unit_test_teardown(nsys_may_hold_a_long_text, import_cleanup),
-          cmocka_unit_test_teardown(an_empty_export_is_a_run_without_kernels,
-                                    import_cleanup),
-          cmocka_unit_test_teardown(versions_of_nsys_come_in, import_cleanup))
+RUN_TESTS()

@@ -13,7 +13,7 @@
 
 /* Rows of two iterations by turns, at places that no schedule has: each row
  * ends an iteration, and must not cost as much as all the places. */
-TEST_CASE(far_places_cost_no_more_than_near_ones)
+TEST_CASE_WITH(far_places_cost_no_more_than_near_ones, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
@@ -47,7 +47,7 @@ static int refuse(void *user)
 }
 
 /* What is told as copied must be there. */
-TEST_CASE(nothing_is_told_before_it_is_certain)
+TEST_CASE_WITH(nothing_is_told_before_it_is_certain, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
@@ -84,7 +84,7 @@ static void check_blame(const char *here, const char *theirs, const char *word)
 }
 
 /* The database that is written is whole: nobody is to save it. */
-TEST_CASE(faults_of_the_file_are_told_as_its_own)
+TEST_CASE_WITH(faults_of_the_file_are_told_as_its_own, NULL, import_cleanup)
 {
     static const struct {
         const char *change;
@@ -132,7 +132,7 @@ TEST_CASE(faults_of_the_file_are_told_as_its_own)
 
 /* A file whose last kernel has the highest number there is: a few of those
  * would leave no number for a kernel here. */
-TEST_CASE(high_numbers_do_not_come_along)
+TEST_CASE_WITH(high_numbers_do_not_come_along, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     struct seen s;
@@ -177,11 +177,4 @@ TEST_CASE(high_numbers_do_not_come_along)
                      2 + 3 * 8 + 1);
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(far_places_cost_no_more_than_near_ones,
-                                    import_cleanup),
-          cmocka_unit_test_teardown(faults_of_the_file_are_told_as_its_own,
-                                    import_cleanup),
-          cmocka_unit_test_teardown(high_numbers_do_not_come_along,
-                                    import_cleanup),
-          cmocka_unit_test_teardown(nothing_is_told_before_it_is_certain,
-                                    import_cleanup))
+RUN_TESTS()

@@ -126,7 +126,7 @@ static void check_columns(const char *here, const char *theirs,
     }
 }
 
-TEST_CASE(every_table_and_column_comes_along)
+TEST_CASE_WITH(every_table_and_column_comes_along, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
@@ -152,7 +152,7 @@ TEST_CASE(every_table_and_column_comes_along)
     assert_true(count(here, "time_sum", "place", 2) > 0);
 }
 
-TEST_CASE(every_column_of_a_run_comes_along)
+TEST_CASE_WITH(every_column_of_a_run_comes_along, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
@@ -206,7 +206,7 @@ static const char *make_tuned(void)
     return theirs;
 }
 
-TEST_CASE(winners_come_once_with_their_runs)
+TEST_CASE_WITH(winners_come_once_with_their_runs, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = make_tuned();
@@ -226,7 +226,7 @@ TEST_CASE(winners_come_once_with_their_runs)
 
 /* Runs that were copied before without their winners, and a winner that is here
  * while its run was deleted. */
-TEST_CASE(winners_find_their_runs_again)
+TEST_CASE_WITH(winners_find_their_runs_again, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = make_tuned();
@@ -246,7 +246,7 @@ TEST_CASE(winners_find_their_runs_again)
 
 /* What is here stays as it is: a file cannot put its own rate in the place of
  * one that was measured here. Nor does it bring a row twice. */
-TEST_CASE(a_winner_is_not_replaced)
+TEST_CASE_WITH(a_winner_is_not_replaced, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = make_tuned();
@@ -269,7 +269,7 @@ TEST_CASE(a_winner_is_not_replaced)
 }
 
 /* Version 4 had no winners, and its file is whole without them. */
-TEST_CASE(a_file_of_before_has_none)
+TEST_CASE_WITH(a_file_of_before_has_none, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = make_tuned();
@@ -280,7 +280,7 @@ TEST_CASE(a_file_of_before_has_none)
     assert_int_equal(s.imported, 2);
 }
 
-TEST_CASE(bad_winners_are_refused)
+TEST_CASE_WITH(bad_winners_are_refused, NULL, import_cleanup)
 {
     static const char *const bad[] = {
         "UPDATE lab_tuned SET candidate = x'00'",
@@ -301,14 +301,4 @@ TEST_CASE(bad_winners_are_refused)
     }
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(every_table_and_column_comes_along,
-                                    import_cleanup),
-          cmocka_unit_test_teardown(every_column_of_a_run_comes_along,
-                                    import_cleanup),
-          cmocka_unit_test_teardown(winners_come_once_with_their_runs,
-                                    import_cleanup),
-          cmocka_unit_test_teardown(winners_find_their_runs_again,
-                                    import_cleanup),
-          cmocka_unit_test_teardown(a_winner_is_not_replaced, import_cleanup),
-          cmocka_unit_test_teardown(a_file_of_before_has_none, import_cleanup),
-          cmocka_unit_test_teardown(bad_winners_are_refused, import_cleanup))
+RUN_TESTS()

@@ -100,7 +100,7 @@ static enum lab_status record_and_read(const char *path)
     return st;
 }
 
-TEST_CASE(short_memory_loses_no_data)
+TEST_CASE_WITH(short_memory_loses_no_data, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
@@ -131,9 +131,6 @@ int main(void)
 {
     static const sqlite3_mem_methods memory = {
         take, give, grow, size_of, round_up, memory_begin, memory_end, NULL};
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(short_memory_loses_no_data, cleanup),
-    };
     sqlite3_config(SQLITE_CONFIG_MALLOC, &memory);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all(NULL, NULL);
 }

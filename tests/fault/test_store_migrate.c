@@ -36,7 +36,7 @@ static struct lab_database *open_raw(const char *path)
     return db;
 }
 
-TEST_CASE(version_zero_is_an_empty_file)
+TEST_CASE_WITH(version_zero_is_an_empty_file, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
@@ -55,7 +55,7 @@ TEST_CASE(version_zero_is_an_empty_file)
     lab_database_close(db);
 }
 
-TEST_CASE(failed_step_changes_nothing)
+TEST_CASE_WITH(failed_step_changes_nothing, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_migration steps[] = {
@@ -73,7 +73,7 @@ TEST_CASE(failed_step_changes_nothing)
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
 }
 
-TEST_CASE(later_step_keeps_the_runs)
+TEST_CASE_WITH(later_step_keeps_the_runs, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     enum { NOW = 7, NEXT };
@@ -105,7 +105,7 @@ TEST_CASE(later_step_keeps_the_runs)
                      0);
 }
 
-TEST_CASE(kill_in_a_migration_changes_nothing)
+TEST_CASE_WITH(kill_in_a_migration_changes_nothing, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     static const struct lab_migration steps[] = {
@@ -134,7 +134,7 @@ TEST_CASE(kill_in_a_migration_changes_nothing)
     lab_database_close(db);
 }
 
-TEST_CASE(new_and_migrated_are_the_same)
+TEST_CASE_WITH(new_and_migrated_are_the_same, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     int count;
@@ -180,7 +180,7 @@ static bool see_median(void *user, const struct lab_time_sum *row)
     return true;
 }
 
-TEST_CASE(version_one_gets_names_and_sums)
+TEST_CASE_WITH(version_one_gets_names_and_sums, NULL, cleanup)
 {
     const char *path = sample_path("one.db");
     const char *copy = sample_path("copy.db");
@@ -228,7 +228,7 @@ static bool see_median_of_two(void *user, const struct lab_time_sum *row)
 }
 
 /* Versions 1 and 2, with counters: both get a place for ceilings. */
-TEST_CASE(earlier_versions_get_ceilings)
+TEST_CASE_WITH(earlier_versions_get_ceilings, NULL, cleanup)
 {
     static const char counters[] =
         "INSERT INTO StringIds VALUES (8, 'dram__bytes_read.sum');"
@@ -273,7 +273,7 @@ TEST_CASE(earlier_versions_get_ceilings)
 }
 
 /* A version 4 knows labs by their rows; another tool's run is neither. */
-TEST_CASE(version_four_learns_kinds)
+TEST_CASE_WITH(version_four_learns_kinds, NULL, cleanup)
 {
     const char *path = sample_path("four.db");
     struct lab_database *db;
@@ -297,12 +297,4 @@ TEST_CASE(version_four_learns_kinds)
                      3);
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(version_zero_is_an_empty_file, cleanup),
-          cmocka_unit_test_teardown(failed_step_changes_nothing, cleanup),
-          cmocka_unit_test_teardown(later_step_keeps_the_runs, cleanup),
-          cmocka_unit_test_teardown(kill_in_a_migration_changes_nothing,
-                                    cleanup),
-          cmocka_unit_test_teardown(new_and_migrated_are_the_same, cleanup),
-          cmocka_unit_test_teardown(version_one_gets_names_and_sums, cleanup),
-          cmocka_unit_test_teardown(earlier_versions_get_ceilings, cleanup),
-          cmocka_unit_test_teardown(version_four_learns_kinds, cleanup))
+RUN_TESTS()

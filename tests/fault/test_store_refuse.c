@@ -92,7 +92,7 @@ static void write_all(const char *path, const char *bytes, long size)
     fclose(f);
 }
 
-TEST_CASE(bad_files_change_nothing)
+TEST_CASE_WITH(bad_files_change_nothing, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *bad = sample_path("bad.db");
@@ -121,7 +121,7 @@ TEST_CASE(bad_files_change_nothing)
 }
 
 /* A schema that wants to do something does not get to. */
-TEST_CASE(schemas_of_others_do_nothing)
+TEST_CASE_WITH(schemas_of_others_do_nothing, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *bad = sample_path("bad.db");
@@ -140,7 +140,7 @@ TEST_CASE(schemas_of_others_do_nothing)
                      0);
 }
 
-TEST_CASE(what_is_no_database_is_refused)
+TEST_CASE_WITH(what_is_no_database_is_refused, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *file = sample_path("file");
@@ -168,7 +168,7 @@ TEST_CASE(what_is_no_database_is_refused)
 
 /* A good file with some bytes changed, or cut: it comes in or it is refused,
  * and the database is whole and as long as before in the second case. */
-TEST_CASE(damaged_files_do_no_harm)
+TEST_CASE_WITH(damaged_files_do_no_harm, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *bad = sample_path("bad.db");
@@ -211,7 +211,7 @@ TEST_CASE(damaged_files_do_no_harm)
     test_free(whole);
 }
 
-TEST_CASE(memory_may_fail_anywhere)
+TEST_CASE_WITH(memory_may_fail_anywhere, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
@@ -235,10 +235,4 @@ TEST_CASE(memory_may_fail_anywhere)
     lab_database_close(db);
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(bad_files_change_nothing, import_cleanup),
-          cmocka_unit_test_teardown(schemas_of_others_do_nothing,
-                                    import_cleanup),
-          cmocka_unit_test_teardown(what_is_no_database_is_refused,
-                                    import_cleanup),
-          cmocka_unit_test_teardown(damaged_files_do_no_harm, import_cleanup),
-          cmocka_unit_test_teardown(memory_may_fail_anywhere, import_cleanup))
+RUN_TESTS()

@@ -374,15 +374,4 @@ TEST_CASE(their_gradients_are_slopes)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_tensor_of_every_case_is_mapped),
-        cmocka_unit_test(naive),
-        cmocka_unit_test(blas),
-        cmocka_unit_test(onednn),
-        cmocka_unit_test(every_other_variant),
-        cmocka_unit_test(their_gradients_are_slopes),
-    };
-    return cmocka_run_group_tests(tests, read_map, NULL);
-}
+RUN_TESTS_IN(read_map, NULL)

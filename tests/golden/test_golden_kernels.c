@@ -328,16 +328,4 @@ TEST_CASE(optimizers)
         for_every_kind(cases[i].name, run_optimizer, &cases[i]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mlp_relu_cross_entropy),
-        cmocka_unit_test(mlp_sigmoid_mse),
-        cmocka_unit_test(softmax_regression),
-        cmocka_unit_test(activations),
-        cmocka_unit_test(softmax),
-        cmocka_unit_test(layer_norm),
-        cmocka_unit_test(optimizers),
-    };
-    return cmocka_run_group_tests_name("golden kernels", tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -87,12 +87,4 @@ TEST_CASE(survives_short_memory)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_a_case),
-        cmocka_unit_test(refuses_what_is_not_whole),
-        cmocka_unit_test(survives_short_memory),
-    };
-    return cmocka_run_group_tests_name("golden reader", tests, NULL, NULL);
-}
+RUN_TESTS()

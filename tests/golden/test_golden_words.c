@@ -71,11 +71,4 @@ TEST_CASE(rows_are_padded_as_printed)
     lab_vocabulary_free(v);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_index_has_the_printed_numbers),
-        cmocka_unit_test(rows_are_padded_as_printed),
-    };
-    return cmocka_run_group_tests_name("golden words", tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -162,9 +162,6 @@ TEST_CASE(every_parameter_of_every_lesson)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_parameter_of_every_lesson),
-    };
     setenv("LAPENNA_LAB_DATA_DIR", LAB_SOURCE_DIR, 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all(NULL, NULL);
 }

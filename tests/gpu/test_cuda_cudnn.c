@@ -317,12 +317,4 @@ static int close_gpu(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(norms_agree),
-        cmocka_unit_test(max_pools_agree),
-        cmocka_unit_test(every_row_serves),
-    };
-    return cmocka_run_group_tests(tests, NULL, close_gpu);
-}
+RUN_TESTS_IN(NULL, close_gpu)

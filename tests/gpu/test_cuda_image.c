@@ -278,15 +278,4 @@ static int close_gpu(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions_agree),
-        cmocka_unit_test(convolutions_in_pieces_agree),
-        cmocka_unit_test(large_convolutions_agree),
-        cmocka_unit_test(pools_agree),
-        cmocka_unit_test(batch_norm_agrees),
-        cmocka_unit_test(sums_agree),
-    };
-    return cmocka_run_group_tests(tests, NULL, close_gpu);
-}
+RUN_TESTS_IN(NULL, close_gpu)

@@ -469,24 +469,4 @@ static int close_gpu(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_step_of_the_reference_has_a_kernel),
-        cmocka_unit_test(every_kernel_is_where_its_row_says),
-        cmocka_unit_test(cublas_says_when_it_is_not_there),
-        cmocka_unit_test(too_many_contributions_are_refused),
-        cmocka_unit_test(elementwise_agrees),
-        cmocka_unit_test(dense_products_agree),
-        cmocka_unit_test(large_dense_products_agree),
-        cmocka_unit_test(dense_takes_many_rows),
-        cmocka_unit_test(dense_takes_one_row_of_rank_1),
-        cmocka_unit_test(dense_bias_agrees),
-        cmocka_unit_test(dense_fused_agrees),
-        cmocka_unit_test(dropout_draws_the_mask_of_the_cpu),
-        cmocka_unit_test(flatten_agrees),
-        cmocka_unit_test(gradients_add_up),
-        cmocka_unit_test(a_refused_launch_is_reported_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, close_gpu);
-}
+RUN_TESTS_IN(NULL, close_gpu)

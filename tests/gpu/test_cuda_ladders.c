@@ -222,18 +222,10 @@ TEST_CASE(errors_fall_as_parts_are_added)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest rungs[] = {
-        cmocka_unit_test(every_cuda_rung_is_right),
-    };
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cuda_rung_is_right),
-        cmocka_unit_test(without_its_barrier_the_stencil_is_wrong),
-        cmocka_unit_test(notes_have_the_device),
-        cmocka_unit_test(errors_fall_as_parts_are_added),
-    };
     setenv("LAPENNA_LAB_MODULE_DIR", LAB_CUDA_MODULE_DIR, 0);
-    if (argc == 1)
-        return cmocka_run_group_tests(tests, NULL, NULL);
-    only = argv + 1;
-    return cmocka_run_group_tests(rungs, NULL, NULL);
+    if (argc > 1) {
+        only = argv + 1;
+        cmocka_set_test_filter("every_cuda_rung_is_right");
+    }
+    return test_run_all(NULL, NULL);
 }

@@ -218,13 +218,4 @@ static int close_gpu(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sequences_are_turned),
-        cmocka_unit_test(rnn_agrees),
-        cmocka_unit_test(lstm_agrees),
-        cmocka_unit_test(hard_cells),
-    };
-    return cmocka_run_group_tests(tests, NULL, close_gpu);
-}
+RUN_TESTS_IN(NULL, close_gpu)

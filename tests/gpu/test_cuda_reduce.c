@@ -266,16 +266,4 @@ static int close_gpu(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(softmax_agrees),
-        cmocka_unit_test(softmax_shows_what_is_not_finite),
-        cmocka_unit_test(layer_norm_agrees),
-        cmocka_unit_test(cross_entropy_agrees),
-        cmocka_unit_test(a_label_outside_is_nan_and_reads_nothing),
-        cmocka_unit_test(squares_and_probes_agree),
-        cmocka_unit_test(optimizers_agree),
-    };
-    return cmocka_run_group_tests(tests, NULL, close_gpu);
-}
+RUN_TESTS_IN(NULL, close_gpu)

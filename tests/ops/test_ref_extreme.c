@@ -300,20 +300,4 @@ TEST_CASE(adam_is_calm_at_the_ends)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_inputs_reach_the_limit),
-        cmocka_unit_test(finite_inputs_give_finite_outputs),
-        cmocka_unit_test(sigmoid_keeps_small_gradients),
-        cmocka_unit_test(nan_stays_nan),
-        cmocka_unit_test(infinities_have_their_limits),
-        cmocka_unit_test(softmax_takes_any_row),
-        cmocka_unit_test(cross_entropy_is_finite_where_probs_underflows),
-        cmocka_unit_test(labels_that_are_no_class_give_nan),
-        cmocka_unit_test(layer_norm_survives_a_large_mean),
-        cmocka_unit_test(layer_norm_of_a_constant_row_is_zero),
-        cmocka_unit_test(adam_is_calm_at_the_ends),
-    };
-    return cmocka_run_group_tests_name("reference extremes", tests, NULL, NULL);
-}
+RUN_TESTS()

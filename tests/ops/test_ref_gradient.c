@@ -318,12 +318,4 @@ TEST_CASE(gradients_of_several_readers_add_up)
     rig_free(r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(backward_is_the_slope_of_forward),
-        cmocka_unit_test(gradients_of_several_readers_add_up),
-    };
-    return cmocka_run_group_tests_name("reference gradients", tests, NULL,
-                                       NULL);
-}
+RUN_TESTS()

@@ -41,10 +41,4 @@ TEST_CASE(the_module_is_missed_politely)
     assert_true(rig_has(RIG_BLAS, "dense", "matmul", LAB_FORWARD));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_module_is_missed_politely),
-    };
-    return cmocka_run_group_tests_name("no oneDNN", tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -244,18 +244,4 @@ TEST_CASE(empty_tensors_are_left_alone)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(float_matches_double),
-        cmocka_unit_test(second_run_has_same_bits),
-        cmocka_unit_test(every_row_names_its_source),
-        cmocka_unit_test(dropout_keeps_the_share_and_the_mean),
-        cmocka_unit_test(dropout_is_the_same_in_double),
-        cmocka_unit_test(dropout_keeps_at_the_threshold),
-        cmocka_unit_test(flatten_orders_channels_first),
-        cmocka_unit_test(long_sums_stay_accurate),
-        cmocka_unit_test(empty_tensors_are_left_alone),
-    };
-    return cmocka_run_group_tests_name("reference shapes", tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -107,11 +107,4 @@ TEST_CASE(adam_follows_its_formula)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sgd_follows_its_formula),
-        cmocka_unit_test(adam_follows_its_formula),
-    };
-    return cmocka_run_group_tests_name("optimizers", tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -296,17 +296,4 @@ TEST_CASE(many_shapes_take_turns)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blas_matches_the_reference),
-        cmocka_unit_test(onednn_matches_the_reference),
-        cmocka_unit_test(empty_products),
-        cmocka_unit_test(nan_and_inf_go_the_same_way),
-        cmocka_unit_test(large_numbers_agree),
-        cmocka_unit_test(onednn_group_is_matmul_bias_activation),
-        cmocka_unit_test(threads_get_the_same_bits),
-        cmocka_unit_test(many_shapes_take_turns),
-    };
-    return cmocka_run_group_tests_name("CPU variants", tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -165,8 +165,6 @@ TEST_CASE(many_look_while_one_trains)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_look_while_one_trains)};
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all(NULL, NULL);
 }

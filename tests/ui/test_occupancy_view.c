@@ -120,7 +120,7 @@ static int close_it(void **state)
 }
 
 /* 65,536 registers / (128 * 256) = 2 blocks of 8 warps, of 64. */
-static void as_it_ran(void **state)
+TEST_CASE_WITH(as_it_ran, open_it, close_it)
 {
     struct shown *s = *state;
     says(s, "occupancy 25.0 %: 2 blocks, 16 of 64 warps on an SM, 4.00 waves");
@@ -130,7 +130,7 @@ static void as_it_ran(void **state)
     says(s, "gemm(float*)");
 }
 
-static void fewer_registers_more_warps(void **state)
+TEST_CASE_WITH(fewer_registers_more_warps, open_it, close_it)
 {
     struct shown *s = *state;
     press(s, LAB_ACT_DOWN, 1);
@@ -142,7 +142,7 @@ static void fewer_registers_more_warps(void **state)
 }
 
 /* Other blocks cover the same work with another grid. */
-static void another_block_another_grid(void **state)
+TEST_CASE_WITH(another_block_another_grid, open_it, close_it)
 {
     struct shown *s = *state;
     press(s, LAB_ACT_LEFT, 4); /* 128 threads: 4 blocks an SM, 2112 blocks */
@@ -154,7 +154,7 @@ static void another_block_another_grid(void **state)
     says(s, "this launch fails"); /* 1024 * 128 registers */
 }
 
-static void shared_memory_limits(void **state)
+TEST_CASE_WITH(shared_memory_limits, open_it, close_it)
 {
     struct shown *s = *state;
     press(s, LAB_ACT_DOWN, 2);
@@ -164,7 +164,7 @@ static void shared_memory_limits(void **state)
 }
 
 /* One block has 8 warps, however many an SM could hold. */
-static void a_small_grid_is_a_limit(void **state)
+TEST_CASE_WITH(a_small_grid_is_a_limit, open_one_block, close_it)
 {
     struct shown *s = *state;
     says(s, "8 blocks, 64 of 64 warps on an SM, under 0.01 waves");
@@ -175,7 +175,7 @@ static void a_small_grid_is_a_limit(void **state)
 }
 
 /* The curve has the launch on it, and steps instead of slopes. */
-static void the_curve_marks_the_launch(void **state)
+TEST_CASE_WITH(the_curve_marks_the_launch, open_it, close_it)
 {
     struct shown *s = *state;
     says(s, "1 occupancy in %   2 the launch above");
@@ -195,7 +195,7 @@ static void the_curve_marks_the_launch(void **state)
     assert_in_range(wide_rows, 2, 8); /* as many heights as there are steps */
 }
 
-static void every_size_and_ascii(void **state)
+TEST_CASE_WITH(every_size_and_ascii, open_it, close_it)
 {
     struct shown *s = *state;
     for (int h = 1; h < 30; h++)
@@ -205,16 +205,4 @@ static void every_size_and_ascii(void **state)
         assert_true((unsigned char)*p < 0x80);
 }
 
-RUN_TESTS(cmocka_unit_test_setup_teardown(as_it_ran, open_it, close_it),
-          cmocka_unit_test_setup_teardown(fewer_registers_more_warps, open_it,
-                                          close_it),
-          cmocka_unit_test_setup_teardown(another_block_another_grid, open_it,
-                                          close_it),
-          cmocka_unit_test_setup_teardown(shared_memory_limits, open_it,
-                                          close_it),
-          cmocka_unit_test_setup_teardown(a_small_grid_is_a_limit,
-                                          open_one_block, close_it),
-          cmocka_unit_test_setup_teardown(the_curve_marks_the_launch, open_it,
-                                          close_it),
-          cmocka_unit_test_setup_teardown(every_size_and_ascii, open_it,
-                                          close_it))
+RUN_TESTS()

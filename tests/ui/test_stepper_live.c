@@ -325,23 +325,5 @@ int main(void)
 {
     if (chdir(LAB_BINARY_DIR) != 0)
         return 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lesson_is_walked_there_and_back),
-        cmocka_unit_test(training_is_seen_and_stopped),
-        cmocka_unit_test(a_lessons_own_stops_are_explained_and_passed),
-        cmocka_unit_test(a_slice_is_shown_by_itself),
-        cmocka_unit_test(a_click_does_what_keys_do),
-        cmocka_unit_test(a_click_takes_a_term),
-        cmocka_unit_test(curves_are_smoothed),
-        cmocka_unit_test(another_learning_rate_starts_again),
-        cmocka_unit_test(images_open_as_images),
-        cmocka_unit_test(channels_first_stay_as_they_were),
-        cmocka_unit_test(a_gradient_is_checked),
-        cmocka_unit_test(errors_of_the_session_are_told),
-        cmocka_unit_test(the_neighbours_of_a_word_are_told),
-        cmocka_unit_test(a_lesson_without_words_says_so),
-        cmocka_unit_test(a_slip_of_the_slide_stands_beside_the_number),
-        cmocka_unit_test(a_printed_parameter_has_its_phase),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all(NULL, NULL);
 }

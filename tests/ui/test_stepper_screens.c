@@ -16,22 +16,22 @@ static int teardown(void **state)
     return 0;
 }
 
-static void before_the_first_step(void **state)
+TEST_CASE_WITH(before_the_first_step, setup, teardown)
 {
     check_screen(*state, 80, 24, "", "stepper_start_80x24.txt", false);
 }
 
-static void after_one_step(void **state)
+TEST_CASE_WITH(after_one_step, setup, teardown)
 {
     check_screen(*state, 80, 24, "key s", "stepper_step_80x24.txt", false);
 }
 
-static void after_one_step_wide(void **state)
+TEST_CASE_WITH(after_one_step_wide, setup, teardown)
 {
     check_screen(*state, 200, 60, "key s", "stepper_step_200x60.txt", false);
 }
 
-static void numbers_and_a_term(void **state)
+TEST_CASE_WITH(numbers_and_a_term, setup, teardown)
 {
     check_screen(*state, 80, 24,
                  "key s\nkey d\nkey 2\nkey Down\nkey Right\nkey Right\nkey e\n"
@@ -39,33 +39,33 @@ static void numbers_and_a_term(void **state)
                  "stepper_numbers_80x24.txt", false);
 }
 
-static void a_source_is_marked(void **state)
+TEST_CASE_WITH(a_source_is_marked, setup, teardown)
 {
     check_screen(*state, 80, 24, "key s\nkey e\nkey Enter",
                  "stepper_source_80x24.txt", false);
 }
 
-static void the_digit_as_a_picture(void **state)
+TEST_CASE_WITH(the_digit_as_a_picture, setup, teardown)
 {
     check_screen(*state, 200, 60, "key s\nkey x\nkey i\nkey 2",
                  "stepper_picture_200x60.txt", false);
 }
 
-static void nan_and_inf_are_seen(void **state)
+TEST_CASE_WITH(nan_and_inf_are_seen, setup, teardown)
 {
     check_screen(*state, 80, 24,
                  "key c\ntext :print fc2.W.grad[2,1]\nkey Enter",
                  "stepper_nan_80x24.txt", false);
 }
 
-static void nan_and_inf_as_numbers(void **state)
+TEST_CASE_WITH(nan_and_inf_as_numbers, setup, teardown)
 {
     check_screen(*state, 80, 24,
                  "key c\ntext :print fc2.W.grad[2,1]\nkey Enter\nkey d",
                  "stepper_nan_numbers_80x24.txt", false);
 }
 
-static void four_axes(void **state)
+TEST_CASE_WITH(four_axes, setup, teardown)
 {
     check_screen(*state, 200, 60,
                  "key f\ntext :print block1.attn.probs[1,2,3,0]\nkey Enter\n"
@@ -73,7 +73,7 @@ static void four_axes(void **state)
                  "stepper_axes_200x60.txt", false);
 }
 
-static void kernels_on_a_gpu(void **state)
+TEST_CASE_WITH(kernels_on_a_gpu, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->cuda = true;
@@ -89,7 +89,7 @@ static void measured_roofs(void *user, const struct lab_snapshot *snap,
     *out = (struct lab_stepper_roofs){1e10, 2e9, "tf32"};
 }
 
-static void shares_of_what_was_measured(void **state)
+TEST_CASE_WITH(shares_of_what_was_measured, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->model.roofs = measured_roofs;
@@ -97,7 +97,7 @@ static void shares_of_what_was_measured(void **state)
                  "stepper_kernels_roofs_80x24.txt", false);
 }
 
-static void kernels_zoomed(void **state)
+TEST_CASE_WITH(kernels_zoomed, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->cuda = true;
@@ -105,45 +105,45 @@ static void kernels_zoomed(void **state)
                  "stepper_kernels_zoom_80x24.txt", false);
 }
 
-static void the_lesson_speaks(void **state)
+TEST_CASE_WITH(the_lesson_speaks, setup, teardown)
 {
     check_screen(*state, 80, 24, "key s\nkey 5", "stepper_lesson_80x24.txt",
                  false);
 }
 
-static void variants_to_choose_from(void **state)
+TEST_CASE_WITH(variants_to_choose_from, setup, teardown)
 {
     check_screen(*state, 80, 24, "key s\nkey v\nkey Down",
                  "stepper_variants_80x24.txt", false);
 }
 
-static void a_breakpoint_stops(void **state)
+TEST_CASE_WITH(a_breakpoint_stops, setup, teardown)
 {
     check_screen(*state, 80, 24,
                  "text :break fc2.matmul backward\nkey Enter\nkey c\nkey -",
                  "stepper_break_80x24.txt", false);
 }
 
-static void printed_beside_computed(void **state)
+TEST_CASE_WITH(printed_beside_computed, setup, teardown)
 {
     check_screen(*state, 80, 24,
                  "key s\ntext :explain fc1.xW[0,1]\nkey Enter\nkey z",
                  "stepper_printed_80x24.txt", false);
 }
 
-static void ascii_only(void **state)
+TEST_CASE_WITH(ascii_only, setup, teardown)
 {
     check_screen(*state, 80, 24, "key s", "ascii_stepper_80x24.txt", true);
 }
 
-static void ascii_only_wide(void **state)
+TEST_CASE_WITH(ascii_only_wide, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->cuda = true;
     check_screen(f, 200, 60, "key f\nkey d", "ascii_stepper_200x60.txt", true);
 }
 
-static void a_lesson_that_cannot_start(void **state)
+TEST_CASE_WITH(a_lesson_that_cannot_start, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->state = LAB_SESSION_FAILED;
@@ -159,14 +159,14 @@ static void a_lesson_that_cannot_start(void **state)
                  "stepper_failed_80x24.txt", false);
 }
 
-static void train_curves(void **state)
+TEST_CASE_WITH(train_curves, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->curve = 60;
     check_screen(f, 80, 24, "key t", "train_80x24.txt", false);
 }
 
-static void train_curves_wide_with_nan(void **state)
+TEST_CASE_WITH(train_curves_wide_with_nan, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->curve = 200;
@@ -174,7 +174,7 @@ static void train_curves_wide_with_nan(void **state)
     check_screen(f, 200, 60, "key t\nkey l", "train_200x60.txt", false);
 }
 
-static void train_curves_ascii(void **state)
+TEST_CASE_WITH(train_curves_ascii, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->curve = 60;
@@ -185,14 +185,14 @@ static void train_curves_ascii(void **state)
 static const char map[] =
     "key f\ntext :print block1.attn.probs[1,2,3,0]\nkey Enter";
 
-static void a_map_has_its_symbols(void **state)
+TEST_CASE_WITH(a_map_has_its_symbols, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->labels = true;
     check_screen(f, 80, 24, map, "stepper_map_80x24.txt", false);
 }
 
-static void a_map_in_ascii(void **state)
+TEST_CASE_WITH(a_map_in_ascii, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     char keys[256];
@@ -201,7 +201,7 @@ static void a_map_in_ascii(void **state)
     check_screen(f, 80, 24, keys, "ascii_map_80x24.txt", true);
 }
 
-static void a_map_as_numbers(void **state)
+TEST_CASE_WITH(a_map_as_numbers, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     char keys[256];
@@ -210,14 +210,14 @@ static void a_map_as_numbers(void **state)
     check_screen(f, 80, 24, keys, "stepper_map_numbers_80x24.txt", false);
 }
 
-static void a_large_map_has_labels_for_its_cells(void **state)
+TEST_CASE_WITH(a_large_map_has_labels_for_its_cells, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->labels = true;
     check_screen(f, 80, 24, "key s", "stepper_map_cells_80x24.txt", false);
 }
 
-static void train_decodes(void **state)
+TEST_CASE_WITH(train_decodes, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->curve = 60;
@@ -226,7 +226,7 @@ static void train_decodes(void **state)
 }
 
 /* A small terminal has room for what a check found out. */
-static void gradients_that_agree(void **state)
+TEST_CASE_WITH(gradients_that_agree, setup, teardown)
 {
     check_screen(*state, 80, 24,
                  "key s\ntext :check fc2.W\nkey Enter\n"
@@ -235,7 +235,7 @@ static void gradients_that_agree(void **state)
                  "stepper_check_80x24.txt", false);
 }
 
-static void a_gradient_that_is_wrong(void **state)
+TEST_CASE_WITH(a_gradient_that_is_wrong, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->check_wrong = 0.25;
@@ -253,45 +253,5 @@ int main(void)
 {
     if (chdir(LAB_BINARY_DIR) != 0)
         return 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(before_the_first_step, setup, teardown),
-        cmocka_unit_test_setup_teardown(after_one_step, setup, teardown),
-        cmocka_unit_test_setup_teardown(after_one_step_wide, setup, teardown),
-        cmocka_unit_test_setup_teardown(numbers_and_a_term, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_source_is_marked, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_digit_as_a_picture, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(nan_and_inf_are_seen, setup, teardown),
-        cmocka_unit_test_setup_teardown(nan_and_inf_as_numbers, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(four_axes, setup, teardown),
-        cmocka_unit_test_setup_teardown(kernels_on_a_gpu, setup, teardown),
-        cmocka_unit_test_setup_teardown(shares_of_what_was_measured, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(kernels_zoomed, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_lesson_speaks, setup, teardown),
-        cmocka_unit_test_setup_teardown(variants_to_choose_from, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_breakpoint_stops, setup, teardown),
-        cmocka_unit_test_setup_teardown(printed_beside_computed, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(ascii_only, setup, teardown),
-        cmocka_unit_test_setup_teardown(ascii_only_wide, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_lesson_that_cannot_start, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(train_curves, setup, teardown),
-        cmocka_unit_test_setup_teardown(train_curves_wide_with_nan, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(train_curves_ascii, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_map_has_its_symbols, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_map_in_ascii, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_map_as_numbers, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_large_map_has_labels_for_its_cells,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(train_decodes, setup, teardown),
-        cmocka_unit_test_setup_teardown(gradients_that_agree, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_gradient_that_is_wrong, setup,
-                                        teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all(NULL, NULL);
 }

@@ -117,12 +117,5 @@ int main(void)
 {
     if (chdir(LAB_BINARY_DIR) != 0)
         return 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_size_survives),
-        cmocka_unit_test(panes_never_overlap),
-        cmocka_unit_test(tabs_are_not_cut),
-        cmocka_unit_test(the_keys_are_in_order),
-        cmocka_unit_test(survives_any_allocation_failing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all(NULL, NULL);
 }

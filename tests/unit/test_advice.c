@@ -181,14 +181,4 @@ TEST_CASE(rules_have_names)
     assert_string_equal(lab_advice_name(LAB_ADVICE_COUNT), "");
 }
 
-RUN_TESTS(cmocka_unit_test(a_good_kernel_needs_no_advice),
-          cmocka_unit_test(what_is_unknown_is_not_judged),
-          cmocka_unit_test(occupancy_and_its_reason),
-          cmocka_unit_test(blocks_for_every_multiprocessor),
-          cmocka_unit_test(a_nearly_empty_last_wave),
-          cmocka_unit_test(requests_that_are_spread),
-          cmocka_unit_test(launches_that_cost_more_than_the_work),
-          cmocka_unit_test(many_short_kernels_of_a_step),
-          cmocka_unit_test(products_off_the_tensor_cores),
-          cmocka_unit_test(operands_fetched_again),
-          cmocka_unit_test(rules_have_names))
+RUN_TESTS()

@@ -69,7 +69,7 @@ static const char *text(size_t i)
     return t.labels.items[i].text;
 }
 
-TEST_CASE(what_has_room_stays_whole)
+TEST_CASE_WITH(what_has_room_stays_whole, NULL, clear)
 {
     add("fc1.matmul");
     add("a.name.that.is.far.longer.than.the.room.of.its.column");
@@ -82,7 +82,7 @@ TEST_CASE(what_has_room_stays_whole)
 }
 
 /* Only the names that clash are cut elsewhere. */
-TEST_CASE(a_clash_moves_the_cut)
+TEST_CASE_WITH(a_clash_moves_the_cut, NULL, clear)
 {
     add("encoder.layer17.attention.self.output");
     add("encoder.layer18.attention.self.output");
@@ -99,7 +99,7 @@ TEST_CASE(a_clash_moves_the_cut)
 }
 
 /* They differ both before and after what any one cut leaves. */
-TEST_CASE(what_no_cut_tells_apart_is_numbered)
+TEST_CASE_WITH(what_no_cut_tells_apart_is_numbered, NULL, clear)
 {
     char name[400];
     for (int i = 0; i < 256; i++) {
@@ -115,7 +115,7 @@ TEST_CASE(what_no_cut_tells_apart_is_numbered)
 
 /* A step that ran with two variants has two rows: their variants tell them
  * apart, and a name that is there once goes without. */
-TEST_CASE(variants_tell_rows_of_one_name_apart)
+TEST_CASE_WITH(variants_tell_rows_of_one_name_apart, NULL, clear)
 {
     static struct lab_time_sum second;
     add("fc1.matmul");
@@ -138,7 +138,7 @@ TEST_CASE(variants_tell_rows_of_one_name_apart)
 }
 
 /* The same name twice, of no known variant, is no clash. */
-TEST_CASE(equal_names_stay_equal)
+TEST_CASE_WITH(equal_names_stay_equal, NULL, clear)
 {
     add("encoder.layer17.attention.self.output");
     add("encoder.layer17.attention.self.output");
@@ -147,7 +147,7 @@ TEST_CASE(equal_names_stay_equal)
     assert_null(strchr(text(0), '~'));
 }
 
-TEST_CASE(letters_of_several_bytes_are_one)
+TEST_CASE_WITH(letters_of_several_bytes_are_one, NULL, clear)
 {
     add("gr\xc3\xb6\xc3\x9f"
         "e.\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e.und.noch.viel.mehr.\xc3\xa9");
@@ -158,10 +158,4 @@ TEST_CASE(letters_of_several_bytes_are_one)
     assert_int_equal(width(text(0)), 16);
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(what_has_room_stays_whole, clear),
-          cmocka_unit_test_teardown(a_clash_moves_the_cut, clear),
-          cmocka_unit_test_teardown(what_no_cut_tells_apart_is_numbered, clear),
-          cmocka_unit_test_teardown(variants_tell_rows_of_one_name_apart,
-                                    clear),
-          cmocka_unit_test_teardown(equal_names_stay_equal, clear),
-          cmocka_unit_test_teardown(letters_of_several_bytes_are_one, clear))
+RUN_TESTS()

@@ -86,12 +86,8 @@ TEST_CASE(a_refusal_has_a_remedy)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_device_there_is_no_cupti),
-        cmocka_unit_test(a_refusal_has_a_remedy),
-    };
     lab_str_init(&said);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = test_run_all(NULL, NULL);
     lab_str_release(&said);
     return failed;
 }

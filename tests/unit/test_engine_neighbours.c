@@ -269,18 +269,4 @@ TEST_CASE(a_block_has_12_d_squared_parameters)
     assert_int_equal(parameters("b transformer_block heads=2 ff=16"), 600);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cosines),
-        cmocka_unit_test(questions),
-        cmocka_unit_test(king_less_man_and_woman_is_queen),
-        cmocka_unit_test(the_nearest_ten),
-        cmocka_unit_test(answers_name_words),
-        cmocka_unit_test(a_network_answers),
-        cmocka_unit_test(a_network_without_words_says_so),
-        cmocka_unit_test(a_session_answers),
-        cmocka_unit_test(a_block_has_12_d_squared_parameters),
-    };
-    return cmocka_run_group_tests_name("neighbours", tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -448,16 +448,4 @@ TEST_CASE(the_lesson_gives_parameters)
     net_free(&n);
 }
 
-RUN_TESTS(cmocka_unit_test(steps_stand_in_order),
-          cmocka_unit_test(tensors_have_shapes_and_roles),
-          cmocka_unit_test(no_two_tensors_share_memory_but_aliases),
-          cmocka_unit_test(every_formula_names_its_tensors),
-          cmocka_unit_test(bytes_are_of_what_a_step_reads),
-          cmocka_unit_test(work_by_hand),
-          cmocka_unit_test(work_of_momentum_and_layer_norm),
-          cmocka_unit_test(a_dead_branch_gets_no_gradient),
-          cmocka_unit_test(two_readers_get_their_gradients_summed),
-          cmocka_unit_test(data_with_two_readers_gets_a_node_for_its_sum),
-          cmocka_unit_test(one_node_may_read_a_tensor_twice),
-          cmocka_unit_test(initial_values_come_from_seed_and_name),
-          cmocka_unit_test(the_lesson_gives_parameters))
+RUN_TESTS()

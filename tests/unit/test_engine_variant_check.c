@@ -23,7 +23,7 @@ static int back_to_start(void **state)
     return 0;
 }
 
-TEST_CASE(what_ships_is_never_withdrawn)
+TEST_CASE_WITH(what_ships_is_never_withdrawn, back_to_start, back_to_start)
 {
     struct lab_backend *be;
     struct lab_str said;
@@ -159,7 +159,7 @@ static const struct lab_kernel_set choosy_set = {"relu", choosy_rows, 3};
 
 /* Some sizes refused: still offered. All of them: not, and nothing is said. Any
  * other failure is one. */
-TEST_CASE(a_variant_may_refuse_sizes)
+TEST_CASE_WITH(a_variant_may_refuse_sizes, back_to_start, back_to_start)
 {
     struct lab_str said;
     prepared = 0;
@@ -189,7 +189,8 @@ static const char *variant_of(struct net *n, const char *step)
 }
 
 /* A schedule prepares its steps; what is refused leaves the old one in place. */
-TEST_CASE(a_schedule_is_refused_with_the_step)
+TEST_CASE_WITH(a_schedule_is_refused_with_the_step, back_to_start,
+               back_to_start)
 {
     struct net n;
     const struct lab_variant_choice choice[] = {{"relu1", "never"},
@@ -223,7 +224,7 @@ TEST_CASE(a_schedule_is_refused_with_the_step)
     net_free(&n);
 }
 
-TEST_CASE(wrong_steps_are_withdrawn)
+TEST_CASE_WITH(wrong_steps_are_withdrawn, back_to_start, back_to_start)
 {
     struct lab_str said;
     join_backend_add(&relu_set);
@@ -325,7 +326,7 @@ static const struct lab_variant group_rows[] = {
 };
 static const struct lab_kernel_set group_set = {"dense", group_rows, 2};
 
-TEST_CASE(wrong_groups_are_withdrawn)
+TEST_CASE_WITH(wrong_groups_are_withdrawn, back_to_start, back_to_start)
 {
     struct lab_str said;
     join_backend_add(&group_set);
@@ -354,7 +355,7 @@ static const struct lab_variant alone_rows[] = {
     {.name = "alone", .phase = LAB_FORWARD, .run = group_alone}};
 static const struct lab_kernel_set alone_set = {"dense", alone_rows, 1};
 
-TEST_CASE(a_group_without_activations_stays)
+TEST_CASE_WITH(a_group_without_activations_stays, back_to_start, back_to_start)
 {
     struct lab_str said;
     join_backend_add(&alone_set);
@@ -404,7 +405,8 @@ static const struct lab_variant attend_rows[] = {
 static const struct lab_kernel_set attend_set = {"scaled_dot_attention",
                                                  attend_rows, 1};
 
-TEST_CASE(a_group_is_not_judged_where_it_does_not_serve)
+TEST_CASE_WITH(a_group_is_not_judged_where_it_does_not_serve, back_to_start,
+               back_to_start)
 {
     struct lab_str said;
     join_backend_add(&attend_set);
@@ -418,7 +420,7 @@ TEST_CASE(a_group_is_not_judged_where_it_does_not_serve)
     lab_backend_close(be);
 }
 
-TEST_CASE(the_null_backend_is_not_judged)
+TEST_CASE_WITH(the_null_backend_is_not_judged, back_to_start, back_to_start)
 {
     struct lab_backend *be;
     struct lab_str said;
@@ -447,7 +449,7 @@ static void *check_too(void *user)
 
 /* Two threads that open one backend: the second waits for the first's check,
  * and checks itself only when that one was not whole. */
-TEST_CASE(a_check_in_progress_is_waited_for)
+TEST_CASE_WITH(a_check_in_progress_is_waited_for, back_to_start, back_to_start)
 {
     for (int whole = 0; whole < 2; whole++) {
         const struct timespec moment = {.tv_nsec = 20000000};
@@ -468,12 +470,4 @@ TEST_CASE(a_check_in_progress_is_waited_for)
     }
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, back_to_start, back_to_start)
-
-RUN_TESTS(TEST(what_ships_is_never_withdrawn), TEST(a_variant_may_refuse_sizes),
-          TEST(a_schedule_is_refused_with_the_step),
-          TEST(wrong_steps_are_withdrawn), TEST(wrong_groups_are_withdrawn),
-          TEST(a_group_without_activations_stays),
-          TEST(a_group_is_not_judged_where_it_does_not_serve),
-          TEST(the_null_backend_is_not_judged),
-          TEST(a_check_in_progress_is_waited_for))
+RUN_TESTS()

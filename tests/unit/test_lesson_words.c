@@ -149,14 +149,4 @@ TEST_CASE(no_memory_anywhere)
     lab_lesson_free(l);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_makes_the_vocabulary),
-        cmocka_unit_test(forms_and_sides),
-        cmocka_unit_test(the_data_knows_the_words),
-        cmocka_unit_test(explanations_name_words),
-        cmocka_unit_test(no_memory_anywhere),
-    };
-    return cmocka_run_group_tests_name("words of a lesson", tests, NULL, NULL);
-}
+RUN_TESTS()

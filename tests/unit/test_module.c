@@ -96,14 +96,4 @@ TEST_CASE(only_plain_names_are_taken)
     assert_null(handle);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_the_named_folder_is_searched),
-        cmocka_unit_test(without_the_variable_it_stands_beside_the_program),
-        cmocka_unit_test(a_broken_file_is_named_with_the_reason),
-        cmocka_unit_test(only_plain_names_are_taken),
-    };
-    return cmocka_run_group_tests_name("module", tests, make_folder,
-                                       remove_folder);
-}
+RUN_TESTS_IN(make_folder, remove_folder)

@@ -299,19 +299,4 @@ TEST_CASE(agrees_with_nvidia_on_random_launches)
 }
 #endif
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(carveout_left_out_is_the_drivers_choice),
-        cmocka_unit_test(large_shared_memory_is_opted_in),
-        cmocka_unit_test(every_resource_can_be_the_limit),
-        cmocka_unit_test(a_small_grid_is_a_limit_of_its_own),
-        cmocka_unit_test(bad_input_is_refused),
-        cmocka_unit_test(limits_have_words),
-#ifdef LAB_HAVE_CUDA_OCCUPANCY
-        cmocka_unit_test(agrees_with_nvidia_on_a_grid),
-        cmocka_unit_test(agrees_with_nvidia_on_random_launches),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

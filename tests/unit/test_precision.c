@@ -85,14 +85,4 @@ TEST_CASE(nan_reaches_the_product)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_rungs_tell_their_error),
-        cmocka_unit_test(errors_fall_as_parts_are_added),
-        cmocka_unit_test(one_product_has_the_error_of_its_bits),
-        cmocka_unit_test(two_parts_of_fp16_are_as_good_as_fp32),
-        cmocka_unit_test(nan_reaches_the_product),
-    };
-    return cmocka_run_group_tests(tests, measure, NULL);
-}
+RUN_TESTS_IN(measure, NULL)

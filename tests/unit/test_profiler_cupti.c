@@ -19,7 +19,27 @@
 #include "profiler/join.h"
 #include "unit/played_cupti.h"
 
-static void launches_come_out_with_their_step(void **state)
+/* Before the library is found the module says where to get it. Runs first:
+ * what was opened once stays open. */
+TEST_CASE_WITH(a_missing_library_has_a_remedy, setup, teardown)
+{
+    struct traced *t = *state;
+    setenv("LAPENNA_LAB_CUPTI", "/no/such/libcupti.so", 1);
+    assert_int_equal(start(t), LAB_E_UNSUPPORTED);
+    assert_non_null(strstr(t->why, "LAPENNA_LAB_CUPTI"));
+    assert_non_null(strstr(t->why, "/no/such/libcupti.so"));
+    assert_non_null(strstr(t->why, "install cuda-cupti-"));
+    setenv("LAPENNA_LAB_CUPTI", "libm.so.6", 1); /* a library, not CUPTI */
+    assert_int_equal(start(t), LAB_E_UNSUPPORTED);
+    assert_non_null(strstr(t->why, "libm.so.6 has no cupti"));
+    setenv("LAPENNA_LAB_CUPTI", LAB_FAKE_CUPTI, 1);
+    fake->version = 990000; /* of CUDA 99 */
+    assert_int_equal(start(t), LAB_E_UNSUPPORTED);
+    assert_non_null(strstr(t->why, "CUDA 99"));
+    ops->stop();
+}
+
+TEST_CASE_WITH(launches_come_out_with_their_step, setup, teardown)
 {
     struct traced *t = *state;
     assert_int_equal(start(t), LAB_OK);
@@ -62,7 +82,7 @@ static void launches_come_out_with_their_step(void **state)
     assert_int_equal(fake->forced_flushes, 1);
 }
 
-static void every_kind_is_read(void **state)
+TEST_CASE_WITH(every_kind_is_read, setup, teardown)
 {
     struct traced *t = *state;
     assert_int_equal(start(t), LAB_OK);
@@ -92,7 +112,7 @@ static void every_kind_is_read(void **state)
     ops->stop();
 }
 
-static void no_times_are_unknown_not_zero(void **state)
+TEST_CASE_WITH(no_times_are_unknown_not_zero, setup, teardown)
 {
     struct traced *t = *state;
     struct lab_gpu_trace_stats s;
@@ -113,7 +133,7 @@ static void no_times_are_unknown_not_zero(void **state)
 }
 
 /* Many buffers, given back by another thread while launches go on. */
-static void full_buffers_lose_nothing(void **state)
+TEST_CASE_WITH(full_buffers_lose_nothing, setup, teardown)
 {
     enum { N = 30000 };
     struct traced *t = *state;
@@ -141,7 +161,7 @@ static void full_buffers_lose_nothing(void **state)
 }
 
 /* Of steps, between them, and of neither: as many go on as CUPTI delivered. */
-static void every_record_is_handed_on(void **state)
+TEST_CASE_WITH(every_record_is_handed_on, setup, teardown)
 {
     enum { ROUNDS = 2000 };
     struct traced *t = *state;
@@ -179,7 +199,7 @@ static void every_record_is_handed_on(void **state)
     ops->stop();
 }
 
-static void losses_are_counted(void **state)
+TEST_CASE_WITH(losses_are_counted, setup, teardown)
 {
     struct traced *t = *state;
     struct lab_gpu_trace_stats s;
@@ -218,7 +238,7 @@ static void *hand_to_sink(void *user)
 }
 
 /* The sink is freed after stop(): no callback may be in it. */
-static void the_end_waits_for_a_sink_that_is_stuck(void **state)
+TEST_CASE_WITH(the_end_waits_for_a_sink_that_is_stuck, setup, teardown)
 {
     struct traced *t = *state;
     pthread_t holder;
@@ -236,7 +256,7 @@ static void the_end_waits_for_a_sink_that_is_stuck(void **state)
     assert_int_equal(pthread_join(holder, NULL), 0);
 }
 
-static void short_memory_drops_and_goes_on(void **state)
+TEST_CASE_WITH(short_memory_drops_and_goes_on, setup, teardown)
 {
     struct traced *t = *state;
     assert_int_equal(start(t), LAB_OK);
@@ -250,7 +270,7 @@ static void short_memory_drops_and_goes_on(void **state)
     ops->stop();
 }
 
-static void another_tool_is_named(void **state)
+TEST_CASE_WITH(another_tool_is_named, setup, teardown)
 {
     struct traced *t = *state;
     fake->subscribe_gives = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
@@ -267,7 +287,7 @@ static void another_tool_is_named(void **state)
     assert_int_equal(fake->kinds_on, 0);
 }
 
-static void an_injected_tool_is_seen_in_the_environment(void **state)
+TEST_CASE_WITH(an_injected_tool_is_seen_in_the_environment, setup, teardown)
 {
     struct traced *t = *state;
     setenv("CUDA_INJECTION64_PATH", "/opt/libToolsInjection64.so", 1);
@@ -282,7 +302,7 @@ static void an_injected_tool_is_seen_in_the_environment(void **state)
     ops->stop();
 }
 
-static void a_refused_kind_undoes_the_start(void **state)
+TEST_CASE_WITH(a_refused_kind_undoes_the_start, setup, teardown)
 {
     struct traced *t = *state;
     fake->enable_fails_for = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
@@ -296,7 +316,7 @@ static void a_refused_kind_undoes_the_start(void **state)
     ops->stop();
 }
 
-static void starts_once_and_again_after_stop(void **state)
+TEST_CASE_WITH(starts_once_and_again_after_stop, setup, teardown)
 {
     struct traced *t = *state;
     assert_int_equal(start(t), LAB_OK);
@@ -330,7 +350,7 @@ static void *start_later(void *user)
     return NULL;
 }
 
-static void another_thread_waits_for_its_turn(void **state)
+TEST_CASE_WITH(another_thread_waits_for_its_turn, setup, teardown)
 {
     struct traced *t = *state;
     struct later l = {.t = t};
@@ -360,7 +380,7 @@ static void another_thread_waits_for_its_turn(void **state)
     ops->stop();
 }
 
-static void a_flush_that_fails_says_why(void **state)
+TEST_CASE_WITH(a_flush_that_fails_says_why, setup, teardown)
 {
     struct traced *t = *state;
     assert_int_equal(start(t), LAB_OK);
@@ -372,7 +392,7 @@ static void a_flush_that_fails_says_why(void **state)
 }
 
 /* Ranges need no start and no listener. */
-TEST_CASE(ranges_work_without_a_trace)
+TEST_CASE_WITH(ranges_work_without_a_trace, setup, teardown)
 {
     for (int level = 0; level < LAB_RANGE_LEVEL_COUNT; level++) {
         struct lab_gpu_range range = {.text = "r",
@@ -385,49 +405,9 @@ TEST_CASE(ranges_work_without_a_trace)
         ops->range_pop();
 }
 
-/* Before the library is found the module says where to get it. Runs first:
- * what was opened once stays open. */
-static void a_missing_library_has_a_remedy(void **state)
-{
-    struct traced *t = *state;
-    setenv("LAPENNA_LAB_CUPTI", "/no/such/libcupti.so", 1);
-    assert_int_equal(start(t), LAB_E_UNSUPPORTED);
-    assert_non_null(strstr(t->why, "LAPENNA_LAB_CUPTI"));
-    assert_non_null(strstr(t->why, "/no/such/libcupti.so"));
-    assert_non_null(strstr(t->why, "install cuda-cupti-"));
-    setenv("LAPENNA_LAB_CUPTI", "libm.so.6", 1); /* a library, not CUPTI */
-    assert_int_equal(start(t), LAB_E_UNSUPPORTED);
-    assert_non_null(strstr(t->why, "libm.so.6 has no cupti"));
-    setenv("LAPENNA_LAB_CUPTI", LAB_FAKE_CUPTI, 1);
-    fake->version = 990000; /* of CUDA 99 */
-    assert_int_equal(start(t), LAB_E_UNSUPPORTED);
-    assert_non_null(strstr(t->why, "CUDA 99"));
-    ops->stop();
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_missing_library_has_a_remedy),
-        TEST(launches_come_out_with_their_step),
-        TEST(every_kind_is_read),
-        TEST(no_times_are_unknown_not_zero),
-        TEST(full_buffers_lose_nothing),
-        TEST(every_record_is_handed_on),
-        TEST(losses_are_counted),
-        TEST(the_end_waits_for_a_sink_that_is_stuck),
-        TEST(short_memory_drops_and_goes_on),
-        TEST(another_tool_is_named),
-        TEST(an_injected_tool_is_seen_in_the_environment),
-        TEST(a_refused_kind_undoes_the_start),
-        TEST(starts_once_and_again_after_stop),
-        TEST(another_thread_waits_for_its_turn),
-        TEST(a_flush_that_fails_says_why),
-        TEST(ranges_work_without_a_trace),
-    };
     if (!play())
         return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all(NULL, NULL);
 }

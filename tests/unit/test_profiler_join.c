@@ -48,7 +48,10 @@ static int64_t kernel_exec(const struct kept *k, int nth)
     return r->u.kernel.exec;
 }
 
-static void records_go_on_at_once(void **state)
+static int teardown(void **state);
+static int setup(void **state);
+
+TEST_CASE_WITH(records_go_on_at_once, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_join *j = join_new(k);
@@ -69,7 +72,7 @@ static void records_go_on_at_once(void **state)
     lab_join_free(j);
 }
 
-static void records_without_a_call_pass(void **state)
+TEST_CASE_WITH(records_without_a_call_pass, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_join *j = join_new(k);
@@ -81,7 +84,7 @@ static void records_without_a_call_pass(void **state)
     lab_join_free(j);
 }
 
-static void work_between_steps_is_recorded_as_such(void **state)
+TEST_CASE_WITH(work_between_steps_is_recorded_as_such, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_join *j = join_new(k);
@@ -99,7 +102,7 @@ static void work_between_steps_is_recorded_as_such(void **state)
 }
 
 /* Calls, copies and sets as well: a launch is not kept without its kernel. */
-static void work_of_untold_steps_is_counted_and_left_out(void **state)
+TEST_CASE_WITH(work_of_untold_steps_is_counted_and_left_out, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_join *j = join_new(k);
@@ -134,7 +137,7 @@ static void timed_kernel(struct lab_join *j, uint32_t id, int64_t exec,
 }
 
 /* What has a step is of the run, whatever the clocks say. */
-static void what_was_over_before_the_run_is_not_of_it(void **state)
+TEST_CASE_WITH(what_was_over_before_the_run_is_not_of_it, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_join *j = join_new(k);
@@ -190,7 +193,7 @@ static void any_record(struct lab_join *j, uint32_t *seed)
 }
 
 /* What comes in goes on or is counted as left out, whatever it is of. */
-static void no_record_is_lost(void **state)
+TEST_CASE_WITH(no_record_is_lost, setup, teardown)
 {
     enum { ALL = 20000 };
     static const int64_t node_end[] = {1, 2};
@@ -220,7 +223,7 @@ static void no_record_is_lost(void **state)
     lab_join_free(j);
 }
 
-static void a_refusing_sink_is_counted(void **state)
+TEST_CASE_WITH(a_refusing_sink_is_counted, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_join *j = join_new(k);
@@ -231,7 +234,7 @@ static void a_refusing_sink_is_counted(void **state)
     lab_join_free(j);
 }
 
-static void occupancy_needs_the_device(void **state)
+TEST_CASE_WITH(occupancy_needs_the_device, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_join *j = join_new(k);
@@ -262,7 +265,7 @@ static void occupancy_needs_the_device(void **state)
     lab_join_free(j);
 }
 
-static void bad_config_and_short_memory(void **state)
+TEST_CASE_WITH(bad_config_and_short_memory, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_sink sink = kept_sink(k);
@@ -288,7 +291,7 @@ static void bad_config_and_short_memory(void **state)
     lab_join_free(j);
 }
 
-static void many_names_are_all_found_again(void **state)
+TEST_CASE_WITH(many_names_are_all_found_again, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_join *j = join_new(k);
@@ -309,7 +312,7 @@ static void many_names_are_all_found_again(void **state)
 }
 
 /* A module was unloaded, and another kernel's name lies where its was. */
-static void a_pointer_may_name_another_kernel(void **state)
+TEST_CASE_WITH(a_pointer_may_name_another_kernel, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_join *j = join_new(k);
@@ -336,7 +339,7 @@ static void *bring(void *user)
     return NULL;
 }
 
-static void two_threads_may_bring_records(void **state)
+TEST_CASE_WITH(two_threads_may_bring_records, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_join *j = join_new(k);
@@ -366,14 +369,4 @@ static int teardown(void **state)
     return 0;
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-RUN_TESTS(TEST(records_go_on_at_once), TEST(records_without_a_call_pass),
-          TEST(work_between_steps_is_recorded_as_such),
-          TEST(work_of_untold_steps_is_counted_and_left_out),
-          TEST(what_was_over_before_the_run_is_not_of_it),
-          TEST(no_record_is_lost), TEST(a_refusing_sink_is_counted),
-          TEST(occupancy_needs_the_device), TEST(bad_config_and_short_memory),
-          TEST(many_names_are_all_found_again),
-          TEST(a_pointer_may_name_another_kernel),
-          TEST(two_threads_may_bring_records))
+RUN_TESTS()

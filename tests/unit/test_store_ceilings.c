@@ -63,7 +63,7 @@ static struct lab_roof find(struct lab_database *db, const char *backend,
     return roof;
 }
 
-TEST_CASE(the_largest_of_the_device_counts)
+TEST_CASE_WITH(the_largest_of_the_device_counts, NULL, cleanup)
 {
     struct lab_database *db = open_db(sample_path("runs.db"));
     struct lab_roof r;
@@ -108,7 +108,7 @@ static bool see_row(void *user, const struct lab_ceiling_row *row)
     return true;
 }
 
-TEST_CASE(lists_one_row_for_each)
+TEST_CASE_WITH(lists_one_row_for_each, NULL, cleanup)
 {
     struct lab_database *db = open_db(sample_path("runs.db"));
     char text[400] = "";
@@ -124,7 +124,7 @@ TEST_CASE(lists_one_row_for_each)
     lab_database_close(db);
 }
 
-TEST_CASE(a_run_knows_its_device)
+TEST_CASE_WITH(a_run_knows_its_device, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_ceiling_device d;
@@ -143,7 +143,7 @@ TEST_CASE(a_run_knows_its_device)
 }
 
 /* Multiply-adds in registers are a roof of fp32, as products are. */
-TEST_CASE(multiply_adds_raise_fp32_alone)
+TEST_CASE_WITH(multiply_adds_raise_fp32_alone, NULL, cleanup)
 {
     struct lab_database *db = open_db(sample_path("runs.db"));
     struct lab_roof r;
@@ -176,7 +176,7 @@ static void add_rung(const char *path, int place, const char *rung,
 }
 
 /* The H200's rungs of lab-warps-fma beat its product of 51 TFLOP/s. */
-TEST_CASE(a_rung_that_beats_a_roof_raises_it)
+TEST_CASE_WITH(a_rung_that_beats_a_roof_raises_it, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_roof r;
@@ -229,7 +229,7 @@ static void add_sum(const char *path, int run, int place, int level,
 }
 
 /* The shortest of all runs on that device, and of no other. */
-TEST_CASE(the_floor_of_a_device)
+TEST_CASE_WITH(the_floor_of_a_device, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_ceiling_device d = {
@@ -282,7 +282,7 @@ TEST_CASE(what_a_rungs_name_says)
 }
 
 /* Of a run: the largest of its own device's and its lab's, then the others'. */
-TEST_CASE(a_run_has_one_roof)
+TEST_CASE_WITH(a_run_has_one_roof, NULL, cleanup)
 {
     struct lab_database *db = open_db(sample_path("runs.db"));
     struct lab_ceiling_device d = {
@@ -344,7 +344,7 @@ static void count_kernel(const char *path, int exec, int kernel, double time,
     sample_sql(path, sql);
 }
 
-TEST_CASE(counters_of_steps_kernels_launches)
+TEST_CASE_WITH(counters_of_steps_kernels_launches, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     static const char name[] = "void matmul<float>(float*)";
@@ -389,7 +389,7 @@ TEST_CASE(counters_of_steps_kernels_launches)
     lab_database_close(db);
 }
 
-TEST_CASE(other_kernels_than_traced_have_no_name)
+TEST_CASE_WITH(other_kernels_than_traced_have_no_name, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_counted_run c;
@@ -407,7 +407,7 @@ TEST_CASE(other_kernels_than_traced_have_no_name)
     lab_database_close(db);
 }
 
-TEST_CASE(nonsense_is_left_out)
+TEST_CASE_WITH(nonsense_is_left_out, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_counted_run c;
@@ -433,7 +433,7 @@ TEST_CASE(nonsense_is_left_out)
     lab_database_close(db);
 }
 
-TEST_CASE(counters_are_read_by_their_run)
+TEST_CASE_WITH(counters_are_read_by_their_run, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     lab_database_close(open_db(path));
@@ -443,7 +443,7 @@ TEST_CASE(counters_are_read_by_their_run)
                      1);
 }
 
-TEST_CASE(memory_may_be_short)
+TEST_CASE_WITH(memory_may_be_short, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
@@ -471,18 +471,4 @@ TEST_CASE(memory_may_be_short)
     lab_database_close(db);
 }
 
-RUN_TESTS(
-    cmocka_unit_test_teardown(the_largest_of_the_device_counts, cleanup),
-    cmocka_unit_test_teardown(lists_one_row_for_each, cleanup),
-    cmocka_unit_test_teardown(a_run_knows_its_device, cleanup),
-    cmocka_unit_test_teardown(multiply_adds_raise_fp32_alone, cleanup),
-    cmocka_unit_test_teardown(a_rung_that_beats_a_roof_raises_it, cleanup),
-    cmocka_unit_test_teardown(the_floor_of_a_device, cleanup),
-    cmocka_unit_test(what_a_rungs_name_says),
-    cmocka_unit_test_teardown(a_run_has_one_roof, cleanup),
-    cmocka_unit_test(roofs_are_the_engines_ceilings),
-    cmocka_unit_test_teardown(counters_of_steps_kernels_launches, cleanup),
-    cmocka_unit_test_teardown(other_kernels_than_traced_have_no_name, cleanup),
-    cmocka_unit_test_teardown(nonsense_is_left_out, cleanup),
-    cmocka_unit_test_teardown(counters_are_read_by_their_run, cleanup),
-    cmocka_unit_test_teardown(memory_may_be_short, cleanup))
+RUN_TESTS()

@@ -115,7 +115,7 @@ static void near(double got, double wanted, double tolerance)
         fail_msg("%.12g instead of %.12g", got, wanted);
 }
 
-TEST_CASE(half_the_time_is_faster)
+TEST_CASE_WITH(half_the_time_is_faster, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind fast = PLAIN;
@@ -158,7 +158,7 @@ TEST_CASE(half_the_time_is_faster)
 }
 
 /* Certain, and too small to mean anything: 2 %. */
-TEST_CASE(small_and_certain_is_the_same)
+TEST_CASE_WITH(small_and_certain_is_the_same, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind other = PLAIN;
@@ -175,7 +175,7 @@ TEST_CASE(small_and_certain_is_the_same)
     lab_database_close(db);
 }
 
-TEST_CASE(few_times_say_so)
+TEST_CASE_WITH(few_times_say_so, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind few = PLAIN;
@@ -197,7 +197,7 @@ TEST_CASE(few_times_say_so)
 }
 
 /* Two times are too few even where the other side has enough for a p. */
-TEST_CASE(few_times_of_one_side_say_so)
+TEST_CASE_WITH(few_times_of_one_side_say_so, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind few = PLAIN;
@@ -221,7 +221,7 @@ TEST_CASE(few_times_of_one_side_say_so)
     lab_database_close(db);
 }
 
-TEST_CASE(what_only_one_has_is_listed)
+TEST_CASE_WITH(what_only_one_has_is_listed, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind longer = PLAIN;
@@ -244,7 +244,7 @@ TEST_CASE(what_only_one_has_is_listed)
     lab_database_close(db);
 }
 
-TEST_CASE(kernels_by_name_and_step)
+TEST_CASE_WITH(kernels_by_name_and_step, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind first = PLAIN;
@@ -281,7 +281,7 @@ TEST_CASE(kernels_by_name_and_step)
     lab_database_close(db);
 }
 
-TEST_CASE(other_lessons_are_refused)
+TEST_CASE_WITH(other_lessons_are_refused, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind other = PLAIN;
@@ -298,7 +298,7 @@ TEST_CASE(other_lessons_are_refused)
 }
 
 /* Iterations count when every place of the schedule ran. */
-TEST_CASE(broken_off_iterations_do_not_count)
+TEST_CASE_WITH(broken_off_iterations_do_not_count, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_time_sums sums;
@@ -320,7 +320,7 @@ TEST_CASE(broken_off_iterations_do_not_count)
 }
 
 /* What is kept is what would be added up. */
-TEST_CASE(kept_sums_are_the_same)
+TEST_CASE_WITH(kept_sums_are_the_same, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind k = PLAIN;
@@ -368,7 +368,7 @@ static bool count_names(void *user, const char *name, int64_t run)
     return true;
 }
 
-TEST_CASE(baselines_are_named_runs)
+TEST_CASE_WITH(baselines_are_named_runs, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
@@ -397,7 +397,7 @@ TEST_CASE(baselines_are_named_runs)
     lab_database_close(db);
 }
 
-TEST_CASE(memory_may_fail_anywhere)
+TEST_CASE_WITH(memory_may_fail_anywhere, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind k = PLAIN;
@@ -421,15 +421,4 @@ TEST_CASE(memory_may_fail_anywhere)
     lab_database_close(db);
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(half_the_time_is_faster, cleanup),
-          cmocka_unit_test_teardown(small_and_certain_is_the_same, cleanup),
-          cmocka_unit_test_teardown(few_times_say_so, cleanup),
-          cmocka_unit_test_teardown(few_times_of_one_side_say_so, cleanup),
-          cmocka_unit_test_teardown(what_only_one_has_is_listed, cleanup),
-          cmocka_unit_test_teardown(kernels_by_name_and_step, cleanup),
-          cmocka_unit_test_teardown(other_lessons_are_refused, cleanup),
-          cmocka_unit_test_teardown(broken_off_iterations_do_not_count,
-                                    cleanup),
-          cmocka_unit_test_teardown(kept_sums_are_the_same, cleanup),
-          cmocka_unit_test_teardown(baselines_are_named_runs, cleanup),
-          cmocka_unit_test_teardown(memory_may_fail_anywhere, cleanup))
+RUN_TESTS()

@@ -150,7 +150,7 @@ static void compare_lists(const struct list *stored, const struct list *read)
             fail_msg("iteration %d is not that of the steps", i);
 }
 
-TEST_CASE(iterations_are_those_of_the_steps)
+TEST_CASE_WITH(iterations_are_those_of_the_steps, NULL, sample_cleanup)
 {
     static struct list stored;
     static struct list read;
@@ -166,7 +166,7 @@ TEST_CASE(iterations_are_those_of_the_steps)
 }
 
 /* More iterations than a row of time_sum has room for. */
-TEST_CASE(the_last_of_many_iterations_are_stored)
+TEST_CASE_WITH(the_last_of_many_iterations_are_stored, NULL, sample_cleanup)
 {
     static struct list stored;
     static struct list read;
@@ -181,7 +181,7 @@ TEST_CASE(the_last_of_many_iterations_are_stored)
 }
 
 /* A list of iterations of three steps would save nothing. */
-TEST_CASE(short_iterations_are_not_listed)
+TEST_CASE_WITH(short_iterations_are_not_listed, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     record_even(path, 4000, 3);
@@ -189,7 +189,8 @@ TEST_CASE(short_iterations_are_not_listed)
         sample_int(path, "SELECT count(*) FROM time_sum WHERE level > 4"), 0);
 }
 
-TEST_CASE(short_runs_have_none_and_deleted_ones_neither)
+TEST_CASE_WITH(short_runs_have_none_and_deleted_ones_neither, NULL,
+               sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
@@ -208,7 +209,7 @@ TEST_CASE(short_runs_have_none_and_deleted_ones_neither)
 #define LAST_ROW "(SELECT max(place) " LIST ")"
 
 /* A list that does not read, or has lost rows: the steps are read. */
-TEST_CASE(a_damaged_list_is_not_used)
+TEST_CASE_WITH(a_damaged_list_is_not_used, NULL, sample_cleanup)
 {
     static const char *const harm[] = {
         "UPDATE time_sum SET times = zeroblob(40) WHERE level = 5",
@@ -261,12 +262,4 @@ TEST_CASE(a_damaged_list_is_not_used)
     }
 }
 
-RUN_TESTS(
-    cmocka_unit_test_teardown(iterations_are_those_of_the_steps,
-                              sample_cleanup),
-    cmocka_unit_test_teardown(the_last_of_many_iterations_are_stored,
-                              sample_cleanup),
-    cmocka_unit_test_teardown(short_iterations_are_not_listed, sample_cleanup),
-    cmocka_unit_test_teardown(short_runs_have_none_and_deleted_ones_neither,
-                              sample_cleanup),
-    cmocka_unit_test_teardown(a_damaged_list_is_not_used, sample_cleanup))
+RUN_TESTS()

@@ -439,18 +439,4 @@ TEST_CASE(every_column_is_a_member)
     lab_database_close(db);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back),
-        cmocka_unit_test(gone_with_their_run),
-        cmocka_unit_test(traced_rows),
-        cmocka_unit_test(names_of_rungs),
-        cmocka_unit_test(long_names_of_rungs),
-        cmocka_unit_test(names_of_what_is_not_there),
-        cmocka_unit_test(winners_of_a_device),
-        cmocka_unit_test(sweeps_there_and_back),
-        cmocka_unit_test(every_column_is_a_member),
-    };
-    return cmocka_run_group_tests(tests, NULL, cleanup);
-}
+RUN_TESTS_IN(NULL, cleanup)

@@ -74,7 +74,7 @@ static bool see_kernel(void *user, const struct lab_kernel_row *r)
     return true;
 }
 
-TEST_CASE(steps_say_their_rung)
+TEST_CASE_WITH(steps_say_their_rung, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {.n = 0};
@@ -97,7 +97,7 @@ TEST_CASE(steps_say_their_rung)
 }
 
 /* All of them, and the first of a sort. */
-TEST_CASE(kernels_say_their_rung)
+TEST_CASE_WITH(kernels_say_their_rung, NULL, cleanup)
 {
     static const struct lab_kernel_filter filters[] = {
         {.limit = 0},
@@ -136,7 +136,7 @@ static bool see_lesson_kernel(void *user, const struct lab_kernel_row *r)
     return true;
 }
 
-TEST_CASE(lessons_have_no_rungs)
+TEST_CASE_WITH(lessons_have_no_rungs, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.limit = 0};
@@ -174,7 +174,7 @@ find(const struct lab_comparison *c, enum lab_sum_level level, const char *name)
 }
 
 /* By name alone bf16 would stand beside tf32, and "cublas" beside "mma". */
-TEST_CASE(a_rung_is_compared_with_itself)
+TEST_CASE_WITH(a_rung_is_compared_with_itself, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_comparison c;
@@ -212,7 +212,7 @@ TEST_CASE(a_rung_is_compared_with_itself)
 }
 
 /* One precision each: names say it where the two differ. */
-TEST_CASE(names_say_the_precision_that_differs)
+TEST_CASE_WITH(names_say_the_precision_that_differs, NULL, cleanup)
 {
     static const struct sample_rung tf32 = {"mma", "tf32", "64", 9000};
     static const struct sample_rung half = {"mma", "bf16", "64", 5000};
@@ -236,7 +236,7 @@ TEST_CASE(names_say_the_precision_that_differs)
 }
 
 /* Whatever allocation fails, nothing is left behind. */
-TEST_CASE(every_allocation_may_fail)
+TEST_CASE_WITH(every_allocation_may_fail, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_comparison c;
@@ -257,7 +257,7 @@ TEST_CASE(every_allocation_may_fail)
 
 /* ---- what there is ---- */
 
-TEST_CASE(contents_are_what_a_run_has)
+TEST_CASE_WITH(contents_are_what_a_run_has, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     unsigned has = 0;
@@ -283,7 +283,7 @@ TEST_CASE(contents_are_what_a_run_has)
 }
 
 /* What is shown of a ladder is the run that has climbed most of it. */
-TEST_CASE(the_fullest_run_is_found)
+TEST_CASE_WITH(the_fullest_run_is_found, NULL, cleanup)
 {
     static const struct sample_rung tuning[] = {
         {"8x8", "fp32", "64", 9},
@@ -334,12 +334,4 @@ TEST_CASE(the_fullest_run_is_found)
     lab_database_close(db);
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(steps_say_their_rung, cleanup),
-          cmocka_unit_test_teardown(kernels_say_their_rung, cleanup),
-          cmocka_unit_test_teardown(lessons_have_no_rungs, cleanup),
-          cmocka_unit_test_teardown(a_rung_is_compared_with_itself, cleanup),
-          cmocka_unit_test_teardown(names_say_the_precision_that_differs,
-                                    cleanup),
-          cmocka_unit_test_teardown(every_allocation_may_fail, cleanup),
-          cmocka_unit_test_teardown(the_fullest_run_is_found, cleanup),
-          cmocka_unit_test_teardown(contents_are_what_a_run_has, cleanup))
+RUN_TESTS()

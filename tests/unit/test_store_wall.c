@@ -62,7 +62,7 @@ static void why(const struct lab_time_breakdown *w, enum lab_time_part part,
 
 /* Two streams at once, a kernel of the iteration before, a memset while the
  * host is in a step: each moment counts once. */
-TEST_CASE(the_parts_are_the_wall_time)
+TEST_CASE_WITH(the_parts_are_the_wall_time, NULL, sample_cleanup)
 {
     struct lab_time_breakdown w = load_changed(NO_LOST NO_GRAPH);
     assert_int_equal(w.iteration, 1);
@@ -78,7 +78,7 @@ TEST_CASE(the_parts_are_the_wall_time)
 }
 
 /* What waited for a launch falls to the host's parts. */
-TEST_CASE(without_calls_no_latency)
+TEST_CASE_WITH(without_calls_no_latency, NULL, sample_cleanup)
 {
     struct lab_time_breakdown w = load_changed(
         NO_LOST NO_GRAPH "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME");
@@ -89,7 +89,7 @@ TEST_CASE(without_calls_no_latency)
     assert_int_equal(sum(&w), 400 * US);
 }
 
-TEST_CASE(a_graph_has_no_time_between_steps)
+TEST_CASE_WITH(a_graph_has_no_time_between_steps, NULL, sample_cleanup)
 {
     struct lab_time_breakdown w = load_changed(NO_LOST);
     why(&w, LAB_WALL_BETWEEN, "CUDA graph");
@@ -97,7 +97,7 @@ TEST_CASE(a_graph_has_no_time_between_steps)
     assert_int_equal(sum(&w), 400 * US);
 }
 
-TEST_CASE(kernels_without_times_are_said)
+TEST_CASE_WITH(kernels_without_times_are_said, NULL, sample_cleanup)
 {
     struct lab_time_breakdown w = load_changed(NO_GRAPH);
     assert_int_equal(w.wall_ns, 400 * US);
@@ -109,7 +109,7 @@ TEST_CASE(kernels_without_times_are_said)
     NO_LOST NO_GRAPH "DELETE FROM step WHERE iteration <> 1;"                  \
                      "UPDATE run SET iterations = 1, iterationMedian_ns = "
 
-TEST_CASE(the_only_iteration_has_the_runs_wall_time)
+TEST_CASE_WITH(the_only_iteration_has_the_runs_wall_time, NULL, sample_cleanup)
 {
     struct lab_time_breakdown w = load_changed(ONE "1000000");
     assert_int_equal(w.wall_ns, 1000 * US);
@@ -117,7 +117,7 @@ TEST_CASE(the_only_iteration_has_the_runs_wall_time)
     assert_int_equal(sum(&w), 1000 * US);
 }
 
-TEST_CASE(another_wall_time_is_not_its)
+TEST_CASE_WITH(another_wall_time_is_not_its, NULL, sample_cleanup)
 {
     struct lab_time_breakdown w = load_changed(ONE "399999");
     why(&w, LAB_WALL_OUTSIDE, "less than this iteration's");
@@ -133,7 +133,7 @@ TEST_CASE(another_wall_time_is_not_its)
     why(&w, LAB_WALL_OUTSIDE, "a median");
 }
 
-TEST_CASE(a_cpu_has_steps_alone)
+TEST_CASE_WITH(a_cpu_has_steps_alone, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -148,7 +148,7 @@ TEST_CASE(a_cpu_has_steps_alone)
     assert_int_equal(sum(&w), w.wall_ns);
 }
 
-TEST_CASE(untraced_says_so)
+TEST_CASE_WITH(untraced_says_so, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -162,7 +162,7 @@ TEST_CASE(untraced_says_so)
     why(&w, LAB_WALL_KERNELS, "no kernel was recorded");
 }
 
-TEST_CASE(what_is_no_iteration_is_unknown)
+TEST_CASE_WITH(what_is_no_iteration_is_unknown, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -184,7 +184,7 @@ TEST_CASE(what_is_no_iteration_is_unknown)
 }
 
 /* Of five whole ones with kernels, and one that has none. */
-TEST_CASE(it_is_the_one_in_the_middle)
+TEST_CASE_WITH(it_is_the_one_in_the_middle, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -201,7 +201,7 @@ TEST_CASE(it_is_the_one_in_the_middle)
     assert_int_equal(sum(&w), w.wall_ns);
 }
 
-TEST_CASE(no_memory_is_an_error)
+TEST_CASE_WITH(no_memory_is_an_error, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_database_options o = {.read_only = true};
@@ -256,18 +256,4 @@ TEST_CASE(covers_as_counting_does)
     }
 }
 
-RUN_TESTS(
-    cmocka_unit_test_teardown(the_parts_are_the_wall_time, sample_cleanup),
-    cmocka_unit_test_teardown(without_calls_no_latency, sample_cleanup),
-    cmocka_unit_test_teardown(a_graph_has_no_time_between_steps,
-                              sample_cleanup),
-    cmocka_unit_test_teardown(kernels_without_times_are_said, sample_cleanup),
-    cmocka_unit_test_teardown(the_only_iteration_has_the_runs_wall_time,
-                              sample_cleanup),
-    cmocka_unit_test_teardown(another_wall_time_is_not_its, sample_cleanup),
-    cmocka_unit_test_teardown(a_cpu_has_steps_alone, sample_cleanup),
-    cmocka_unit_test_teardown(untraced_says_so, sample_cleanup),
-    cmocka_unit_test_teardown(what_is_no_iteration_is_unknown, sample_cleanup),
-    cmocka_unit_test_teardown(it_is_the_one_in_the_middle, sample_cleanup),
-    cmocka_unit_test_teardown(no_memory_is_an_error, sample_cleanup),
-    cmocka_unit_test(covers_as_counting_does))
+RUN_TESTS()

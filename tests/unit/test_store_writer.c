@@ -47,7 +47,7 @@ static void push(struct lab_writer *writer, struct lab_record record)
     assert_true(sink.push(sink.user, &record));
 }
 
-TEST_CASE(stores_every_row)
+TEST_CASE_WITH(stores_every_row, NULL, cleanup)
 {
     const char *path = sample_path("sub/dir/runs.db"); /* made on the way */
     int64_t run = 0;
@@ -88,7 +88,7 @@ TEST_CASE(stores_every_row)
         1);
 }
 
-TEST_CASE(second_run_has_its_own_rows)
+TEST_CASE_WITH(second_run_has_its_own_rows, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run = 0;
@@ -111,7 +111,7 @@ TEST_CASE(second_run_has_its_own_rows)
         50);
 }
 
-TEST_CASE(unknown_is_null)
+TEST_CASE_WITH(unknown_is_null, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -152,7 +152,7 @@ TEST_CASE(unknown_is_null)
                      1);
 }
 
-TEST_CASE(times_add_up_in_any_order)
+TEST_CASE_WITH(times_add_up_in_any_order, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -225,7 +225,7 @@ static void push_with_evaluation(struct lab_writer *writer)
 
 /* Every record of it is stored, none is added to a step, and lists have it when
  * they are asked to. */
-TEST_CASE(work_between_steps_is_stored_apart)
+TEST_CASE_WITH(work_between_steps_is_stored_apart, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -270,7 +270,7 @@ TEST_CASE(work_between_steps_is_stored_apart)
     lab_database_close(db);
 }
 
-TEST_CASE(copies_and_sets)
+TEST_CASE_WITH(copies_and_sets, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -304,7 +304,7 @@ TEST_CASE(copies_and_sets)
                      1);
 }
 
-TEST_CASE(calls_and_waits)
+TEST_CASE_WITH(calls_and_waits, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -334,7 +334,7 @@ TEST_CASE(calls_and_waits)
                      1);
 }
 
-TEST_CASE(ranges_overheads_and_metrics)
+TEST_CASE_WITH(ranges_overheads_and_metrics, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -374,7 +374,7 @@ TEST_CASE(ranges_overheads_and_metrics)
                      1);
 }
 
-TEST_CASE(later_records_add_to_earlier_ones)
+TEST_CASE_WITH(later_records_add_to_earlier_ones, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -394,7 +394,7 @@ TEST_CASE(later_records_add_to_earlier_ones)
     assert_int_equal(sample_int(path, "SELECT time_ns FROM step"), 44);
 }
 
-TEST_CASE(flush_makes_rows_visible)
+TEST_CASE_WITH(flush_makes_rows_visible, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -411,7 +411,7 @@ TEST_CASE(flush_makes_rows_visible)
     finish(writer);
 }
 
-TEST_CASE(idle_writer_commits)
+TEST_CASE_WITH(idle_writer_commits, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -435,7 +435,7 @@ static void *flush_often(void *arg)
     return (void *)(intptr_t)failures;
 }
 
-TEST_CASE(threads_may_flush_together)
+TEST_CASE_WITH(threads_may_flush_together, NULL, cleanup)
 {
     struct lab_writer *writer = new_writer(sample_path("runs.db"));
     pthread_t thread[4];
@@ -449,7 +449,7 @@ TEST_CASE(threads_may_flush_together)
     finish(writer);
 }
 
-TEST_CASE(ends_are_told_apart)
+TEST_CASE_WITH(ends_are_told_apart, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -479,7 +479,7 @@ TEST_CASE(ends_are_told_apart)
                      1);
 }
 
-TEST_CASE(gpu_has_a_row)
+TEST_CASE_WITH(gpu_has_a_row, NULL, cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer;
@@ -505,18 +505,4 @@ TEST_CASE(gpu_has_a_row)
         1);
 }
 
-RUN_TESTS(cmocka_unit_test_teardown(stores_every_row, cleanup),
-          cmocka_unit_test_teardown(second_run_has_its_own_rows, cleanup),
-          cmocka_unit_test_teardown(unknown_is_null, cleanup),
-          cmocka_unit_test_teardown(times_add_up_in_any_order, cleanup),
-          cmocka_unit_test_teardown(work_between_steps_is_stored_apart,
-                                    cleanup),
-          cmocka_unit_test_teardown(copies_and_sets, cleanup),
-          cmocka_unit_test_teardown(calls_and_waits, cleanup),
-          cmocka_unit_test_teardown(ranges_overheads_and_metrics, cleanup),
-          cmocka_unit_test_teardown(later_records_add_to_earlier_ones, cleanup),
-          cmocka_unit_test_teardown(flush_makes_rows_visible, cleanup),
-          cmocka_unit_test_teardown(idle_writer_commits, cleanup),
-          cmocka_unit_test_teardown(threads_may_flush_together, cleanup),
-          cmocka_unit_test_teardown(ends_are_told_apart, cleanup),
-          cmocka_unit_test_teardown(gpu_has_a_row, cleanup))
+RUN_TESTS()

@@ -131,7 +131,7 @@ static void compare_pages(void)
 
 #define NO_ZONES "DELETE FROM kernel_zone; DELETE FROM kernel_zone_name;"
 
-TEST_CASE(pages_are_those_of_a_whole_sort)
+TEST_CASE_WITH(pages_are_those_of_a_whole_sort, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     record(path, KERNELS, 7);
@@ -179,7 +179,7 @@ static const char no_numbers[] =
 
 /* What is no number, or has no room in one, is unknown to zones and to a sort of
  * all rows alike. */
-TEST_CASE(keys_that_are_no_numbers_are_unknown)
+TEST_CASE_WITH(keys_that_are_no_numbers_are_unknown, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
@@ -197,7 +197,7 @@ TEST_CASE(keys_that_are_no_numbers_are_unknown)
 
 /* A column that few kernels have a value of: the others come as recorded, also
  * those of zones that the column has no value in. */
-TEST_CASE(rare_values_come_before_the_others)
+TEST_CASE_WITH(rare_values_come_before_the_others, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
@@ -219,7 +219,7 @@ TEST_CASE(rare_values_come_before_the_others)
 }
 
 /* A column that no kernel has a value of, as of another tool's runs. */
-TEST_CASE(unknown_columns_come_as_recorded)
+TEST_CASE_WITH(unknown_columns_come_as_recorded, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     static const enum lab_kernel_sort sorts[] = {LAB_KERNEL_BY_OCCUPANCY,
@@ -246,7 +246,8 @@ TEST_CASE(unknown_columns_come_as_recorded)
     }
 }
 
-TEST_CASE(short_runs_have_none_and_deleted_ones_neither)
+TEST_CASE_WITH(short_runs_have_none_and_deleted_ones_neither, NULL,
+               sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
@@ -264,12 +265,4 @@ TEST_CASE(short_runs_have_none_and_deleted_ones_neither)
                      0);
 }
 
-RUN_TESTS(
-    cmocka_unit_test_teardown(pages_are_those_of_a_whole_sort, sample_cleanup),
-    cmocka_unit_test_teardown(keys_that_are_no_numbers_are_unknown,
-                              sample_cleanup),
-    cmocka_unit_test_teardown(rare_values_come_before_the_others,
-                              sample_cleanup),
-    cmocka_unit_test_teardown(unknown_columns_come_as_recorded, sample_cleanup),
-    cmocka_unit_test_teardown(short_runs_have_none_and_deleted_ones_neither,
-                              sample_cleanup))
+RUN_TESTS()

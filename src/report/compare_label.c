@@ -85,7 +85,7 @@ static const char *skip(const char *text, size_t n)
 
 /* The first `head` characters, dots, and as many of the last as there is room
  * for. */
-static void cut(struct lab_label *label, size_t room, size_t head)
+static void cut(struct lab_compare_label *label, size_t room, size_t head)
 {
     const char *whole = label->whole;
     size_t n = characters(whole);
@@ -102,20 +102,24 @@ static void cut(struct lab_label *label, size_t room, size_t head)
 
 static int by_text(const void *a, const void *b)
 {
-    const struct lab_label *x = *(const struct lab_label *const *)a;
-    const struct lab_label *y = *(const struct lab_label *const *)b;
+    const struct lab_compare_label *x =
+        *(const struct lab_compare_label *const *)a;
+    const struct lab_compare_label *y =
+        *(const struct lab_compare_label *const *)b;
     int order = strcmp(x->text, y->text);
     return order ? order : strcmp(x->whole, y->whole);
 }
 
-static bool clash(const struct lab_label *a, const struct lab_label *b)
+static bool clash(const struct lab_compare_label *a,
+                  const struct lab_compare_label *b)
 {
     return strcmp(a->text, b->text) == 0 && strcmp(a->whole, b->whole) != 0;
 }
 
 /* How many from the first on were cut to the same text; *differ where they are
  * not all the same name. */
-static size_t group_of(struct lab_label **labels, size_t n, bool *differ)
+static size_t group_of(struct lab_compare_label **labels, size_t n,
+                       bool *differ)
 {
     size_t count = 1;
     *differ = false;
@@ -127,7 +131,8 @@ static size_t group_of(struct lab_label **labels, size_t n, bool *differ)
 }
 
 /* Cuts a group elsewhere, so that its names differ. */
-static bool cut_at(struct lab_label **group, size_t n, size_t room, size_t head)
+static bool cut_at(struct lab_compare_label **group, size_t n, size_t room,
+                   size_t head)
 {
     if (head < LEAST_HEAD || head + 2 > room)
         return false;
@@ -140,7 +145,7 @@ static bool cut_at(struct lab_label **group, size_t n, size_t room, size_t head)
     return true;
 }
 
-static void cut_group(struct lab_label **group, size_t n, size_t room)
+static void cut_group(struct lab_compare_label **group, size_t n, size_t room)
 {
     size_t middle = room / 2 - 2;
     for (size_t off = 1; off < room; off++)
@@ -153,8 +158,8 @@ static void cut_group(struct lab_label **group, size_t n, size_t room)
 }
 
 /* Names that no cut tells apart end in a number of their own, "~7". */
-static void number_group(struct lab_label **group, size_t n, size_t room,
-                         int *number)
+static void number_group(struct lab_compare_label **group, size_t n,
+                         size_t room, int *number)
 {
     char suffix[16];
     for (size_t i = 0; i < n; i++) {
@@ -167,7 +172,7 @@ static void number_group(struct lab_label **group, size_t n, size_t room,
     }
 }
 
-static void for_groups(struct lab_label **labels, size_t n, size_t room,
+static void for_groups(struct lab_compare_label **labels, size_t n, size_t room,
                        int *number)
 {
     bool differ;
@@ -185,14 +190,16 @@ static void for_groups(struct lab_label **labels, size_t n, size_t room,
 
 static int by_whole(const void *a, const void *b)
 {
-    const struct lab_label *x = *(const struct lab_label *const *)a;
-    const struct lab_label *y = *(const struct lab_label *const *)b;
+    const struct lab_compare_label *x =
+        *(const struct lab_compare_label *const *)a;
+    const struct lab_compare_label *y =
+        *(const struct lab_compare_label *const *)b;
     return strcmp(x->whole, y->whole);
 }
 
 /* "fwd  fc1.matmul" becomes "fwd  fc1.matmul (blas)", or "(naive, blas)" where
  * the runs' variants differ. */
-static void add_variant(struct lab_label *label,
+static void add_variant(struct lab_compare_label *label,
                         const struct lab_compare_row *row)
 {
     const struct lab_time_sum *s = lab_compare_either(row);
@@ -207,7 +214,8 @@ static void add_variant(struct lab_label *label,
 
 /* Rows of one name get their variants: a step that ran with several has a row
  * for each. `order` holds the labels' addresses. */
-static void tell_variants(struct lab_labels *labels, struct lab_label **order,
+static void tell_variants(struct lab_labels *labels,
+                          struct lab_compare_label **order,
                           const struct lab_compare_row *rows,
                           const size_t *list)
 {
@@ -229,7 +237,7 @@ enum lab_status lab_labels_make(struct lab_labels *out, size_t room,
     size_t width = room == 0           ? LAB_COMPARE_LABEL
                    : room < LEAST_ROOM ? LEAST_ROOM
                                        : room;
-    struct lab_label **order = lab_alloc_array(n + 1, sizeof(*order));
+    struct lab_compare_label **order = lab_alloc_array(n + 1, sizeof(*order));
     *out = (struct lab_labels){lab_alloc_array(n + 1, sizeof(*out->items)), n};
     if (!out->items || !order) {
         lab_free(order);

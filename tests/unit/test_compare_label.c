@@ -51,11 +51,11 @@ static void make(size_t room)
                      LAB_OK);
     assert_int_equal(t.labels.count, t.n);
     for (size_t i = 0; i < t.n; i++) {
-        const struct lab_label *a = &t.labels.items[i];
+        const struct lab_compare_label *a = &t.labels.items[i];
         assert_non_null(strstr(a->whole, t.names[i]));
         assert_true(room < 16 || width(a->text) <= room);
         for (size_t k = 0; k < i; k++) {
-            const struct lab_label *b = &t.labels.items[k];
+            const struct lab_compare_label *b = &t.labels.items[k];
             if ((strcmp(a->text, b->text) == 0) !=
                 (strcmp(a->whole, b->whole) == 0))
                 fail_msg("'%s' and '%s' are '%s', '%s'", a->whole, b->whole,

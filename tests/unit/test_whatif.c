@@ -8,7 +8,7 @@
 
 #include "store_samples.h"
 #include "trace/record.h"
-#include "screens/whatif_model.h"
+#include "screens/whatif.h"
 
 #define H200                                                                   \
     "INSERT INTO TARGET_INFO_GPU (runId, id, cuDevice, name, computeMajor, "   \

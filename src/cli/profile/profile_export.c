@@ -5,7 +5,6 @@
 
 #include "report/json_line.h"
 #include "profile_cmd.h"
-#include "profile_json.h"
 #include "profile_missing.h"
 
 /* ---- JSON Lines: what `show --json` and `kernels --json` print ---- */

@@ -1,19 +1,376 @@
-#include "profile_print.h"
+/* profile_print.c -- runs, steps, kernels, losses and labs as text and as lines of
+ * JSON, and what the commands of `profile` share. */
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd.h"
-#include "report/json_line.h"
-#include "profiler/profiler.h"
+#include "report/json_fields.h"
+#include "bench/text.h"
 #include "profile_cmd.h"
-#include "profile_json.h"
-#include "profile_labs.h"
+#include "report/json_line.h"
+#include "report/json_sweep.h"
+#include "report/text_table.h"
+#include "store/bench.h"
+#include "store/tuned.h"
+#include "cmd.h"
+#include "debug/args.h"
+#include "store/compare.h"
+#include "profiler/profiler.h"
 #include "profile_missing.h"
 #include "store/row_fields.h"
-#include "report/text_table.h"
 #include "base/format.h"
+#include "report/suggest.h"
+#include "report/variant_words.h"
+#include "store/counted.h"
+#include "store/query.h"
+
+/* Rows of the database as the objects of --json. */
+
+json_t *lab_profile_run_object(const struct lab_run_row *r)
+{
+    return lab_json_fields(lab_json_new("run"), &lab_run_fields, r, NULL, 0);
+}
+
+static void add_counters(json_t *o, const struct lab_counted_item *item,
+                         double formula)
+{
+    double values[LAB_COUNTED_COLUMNS];
+    lab_counted_values(item, formula, values);
+    for (int i = 0; i < LAB_COUNTED_COLUMNS; i++)
+        lab_json_real(o, lab_counted_column(i), values[i]);
+}
+
+void lab_profile_add_rung(json_t *o, const struct lab_bench_name *rung)
+{
+    if (!rung)
+        return;
+    lab_json_text(o, "rung", rung->rung);
+    lab_json_text(o, "precision", rung->precision[0] ? rung->precision : NULL);
+    lab_json_text(o, "size", rung->size);
+}
+
+static json_t *row_object(const char *type, int64_t run,
+                          const struct lab_fields *fields, const void *row)
+{
+    json_t *o = lab_json_new(type);
+    lab_json_int(o, "run", run);
+    return lab_json_fields(o, fields, row, NULL, 0);
+}
+
+json_t *lab_profile_step_object(int64_t run, const struct lab_time_sum *r,
+                                const struct lab_counted_run *counted)
+{
+    json_t *o = row_object("step", run, &lab_step_fields, r);
+    lab_profile_add_rung(o, r->rung);
+    add_counters(o, lab_counted_step(counted, r->step_index, r->variant),
+                 r->flop);
+    return o;
+}
+
+json_t *lab_profile_loss_object(int64_t run, const struct lab_loss_row *r)
+{
+    return row_object("loss", run, &lab_loss_fields, r);
+}
+
+json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r,
+                                  const struct lab_counted_run *counted)
+{
+    json_t *o = row_object("kernel", run, &lab_kernel_fields, r);
+    lab_profile_add_rung(o, r->rung);
+    add_counters(o, lab_counted_kernel(counted, r->row), NAN);
+    return o;
+}
+
+/* What a lab measured, as `profile show` has it: the results of a ladder, what
+ * was predicted of them, what a tuning found fastest, the points of a sweep. A
+ * table of text, or lines of JSON, which an export has too. */
+
+/* ---- tables ---- */
+
+enum format {
+    TEXT,
+    BLANK, /* a text; unknown: nothing */
+    ANY,   /* a text; unknown: any */
+    COUNT,
+    REAL,
+    NS,
+    RATE, /* in the unit of the run */
+    TIMES,
+    PERCENT,
+    NOTE /* of a result */
+};
+
+struct column {
+    const char *head; /* NULL: the unit of the rates */
+    enum format format;
+    size_t at;
+    int digits;
+};
+
+#define AT(member) offsetof(struct lab_bench_result, member)
+static const struct column result_columns[] = {
+    {"size", TEXT, AT(size), 0},
+    {"rung", TEXT, AT(variant), 0},
+    {"in", TEXT, AT(precision), 0},
+    {"status", TEXT, AT(status), 0},
+    {">median", NS, AT(median_ns), 0},
+    {NULL, RATE, AT(rate), 0},
+    {">model", RATE, AT(rate_model), 0},
+    {">gain", TIMES, AT(gain), 0},
+    {">model's", TIMES, AT(gain_model), 0},
+    {"note", NOTE, 0, 0},
+};
+#undef AT
+#define AT(member) offsetof(struct lab_prediction, member)
+static const struct column prediction_columns[] = {
+    {"expected of", BLANK, AT(variant), 0},
+    {"in", ANY, AT(precision), 0},
+    {"size", ANY, AT(size), 0},
+    {NULL, RATE, AT(rate), 0},
+    {">time", NS, AT(time_ns), 0},
+    {"bound by", TEXT, AT(bound), 0},
+    {">occupancy", PERCENT, AT(occupancy_pct), 0},
+};
+#undef AT
+#define AT(member) offsetof(struct lab_tuned_row, member)
+static const struct column tuned_columns[] = {
+    {"lab", TEXT, AT(lab), 0},         {"sizes", TEXT, AT(size_class), 0},
+    {"in", TEXT, AT(precision), 0},    {"fastest", TEXT, AT(candidate), 0},
+    {">of", COUNT, AT(candidates), 0}, {"measured at", TEXT, AT(size), 0},
+    {">median", NS, AT(median_ns), 0}, {NULL, RATE, AT(rate), 0},
+};
+#undef AT
+#define AT(member) offsetof(struct lab_sweep_row, member)
+static const struct column sweep_columns[] = {
+    {"lesson", TEXT, AT(lesson), 0},
+    {"on", TEXT, AT(backend), 0},
+    {">size", REAL, AT(x), 10},
+    {"part", BLANK, AT(name), 0},
+    {"status", TEXT, AT(status), 0},
+    {">median", NS, AT(median_ns), 0},
+    {">samples/s", REAL, AT(samples_per_s), 4},
+    {">memory, B", COUNT, AT(memory_bytes), 0},
+    {">parameters", COUNT, AT(parameters), 0},
+    {">share", REAL, AT(share), 3},
+    {">loss (samples)", REAL, AT(loss), 4},
+    {">loss (iterations)", REAL, AT(loss_iterations), 4},
+};
+#undef AT
+
+/* ---- JSON ---- */
+
+/* Keys of the lines that are not their columns' names, and members that are
+ * not in the place of their columns. */
+static const struct lab_json_field result_names[] = {
+    {.column = "rung", .key = "variant"},
+    {.column = "workspace_bytes", .after = "note"},
+    {.column = "flush_bytes", .after = "ceilingFp32_FLOP_s"},
+    {.column = "ceilingCopy_B_s", .key = "ceiling_copy_bytes_per_s"},
+    {.column = "ceilingFp32_FLOP_s", .key = "ceiling_fp32_flop_per_s"},
+};
+static const struct lab_json_field prediction_names[] = {
+    {.column = "rung", .key = "variant"},
+};
+static const struct lab_json_field tuned_names[] = {
+    {.column = "runId", .key = ""}, /* every line has its run */
+    {.column = "rate", .after = "unit"},
+    {.column = "uuid", .after = "measured"},
+    {.column = "hostname", .after = "measured"},
+    {.column = "driver", .after = "measured"},
+    {.column = "version", .after = "measured"},
+    {.column = "measured_ns", .after = "measured"},
+};
+
+/* ---- the records of a lab's run ---- */
+
+#define LIST(list) list, sizeof(list) / sizeof((list)[0])
+static const struct record {
+    const char *type; /* of its lines */
+    const struct lab_fields *fields;
+    const struct column *columns;
+    size_t n_columns;
+    const struct lab_json_field *names;
+    size_t n_names;
+    size_t unit; /* where the row has the unit of its rates */
+} records[] = {
+    {"lab_row", &lab_bench_result_fields, LIST(result_columns),
+     LIST(result_names), offsetof(struct lab_bench_result, unit)},
+    /* In the unit of the results above them. */
+    {"lab_said", &lab_prediction_fields, LIST(prediction_columns),
+     LIST(prediction_names), 0},
+    {"lab_tuned", &lab_tuned_row_fields, LIST(tuned_columns), LIST(tuned_names),
+     offsetof(struct lab_tuned_row, unit)},
+    {"sweep_row", &lab_sweep_row_fields, LIST(sweep_columns), NULL, 0, 0},
+};
+enum { RECORDS = sizeof(records) / sizeof(records[0]) };
+
+struct labs_printing {
+    const struct record *record;
+    struct lab_text_table table;
+    int rows;
+    char unit[48]; /* of the rates, as a person reads them; ">rate" */
+    double scale;
+    int64_t run;
+    lab_json_line_fn *put;
+    void *user;
+    enum lab_status st;
+};
+
+static const char *text_at(const void *row, size_t at)
+{
+    return *(const char *const *)(const void *)((const char *)row + at);
+}
+
+static double real_at(const void *row, size_t at)
+{
+    return *(const double *)(const void *)((const char *)row + at);
+}
+
+/* Seconds an item are shown in nanoseconds, rates in thousand millions. */
+static void take_unit(struct labs_printing *p, const char *unit)
+{
+    bool time = unit && strncmp(unit, "s/", 2) == 0;
+    p->scale = time ? 1e-9 : 1e9;
+    snprintf(p->unit, sizeof(p->unit), ">%c%.40s", time ? 'n' : 'G',
+             unit ? unit : "");
+}
+
+/* What the variant reports, or why it has no times, and why it is faster than its
+ * model. */
+static void add_note(struct lab_text_table *t, const struct lab_bench_result *r)
+{
+    enum lab_bench_unit unit = !r->unit                         ? LAB_UNIT_BYTES
+                               : strncmp(r->unit, "s/", 2) == 0 ? LAB_UNIT_TIME
+                               : strcmp(r->unit, "FLOP/s") == 0
+                                   ? LAB_UNIT_FLOPS
+                                   : LAB_UNIT_BYTES;
+    const char *note = r->note ? r->note : r->reason ? r->reason : "";
+    const char *why = lab_bench_model_passed(unit, r->rate, r->rate_model,
+                                             r->bytes, r->traffic_bytes);
+    lab_text_table_addf(t, "%s%s%s%s", note, why && note[0] ? "; " : "",
+                        why ? "passed: " : "", why ? why : "");
+}
+
+static void add_cell(struct labs_printing *p, const struct column *c,
+                     const void *row)
+{
+    struct lab_text_table *t = &p->table;
+    const char *text = c->format <= ANY ? text_at(row, c->at) : NULL;
+    double v =
+        c->format >= REAL && c->format < NOTE ? real_at(row, c->at) : NAN;
+    if (c->format <= ANY)
+        lab_text_table_add(t, text                ? text
+                              : c->format == ANY  ? "any"
+                              : c->format == TEXT ? NULL
+                                                  : "");
+    else if (c->format == COUNT)
+        lab_text_table_add_int(
+            t, *(const int64_t *)(const void *)((const char *)row + c->at));
+    else if (c->format == NS)
+        lab_text_table_add_real_ns(t, v);
+    else if (c->format == TIMES)
+        lab_text_table_add_times(t, v);
+    else if (c->format == NOTE)
+        add_note(t, row);
+    else if (c->format == RATE)
+        lab_text_table_add_real(t, v / p->scale, 4);
+    else if (c->format == REAL || isnan(v))
+        lab_text_table_add_real(t, v, c->digits);
+    else
+        lab_text_table_addf(t, "%.4g %%", v);
+}
+
+static bool add_lab_row(void *user, const void *row)
+{
+    struct labs_printing *p = user;
+    const struct record *r = p->record;
+    if (p->rows++ == 0) {
+        const char *heads[LAB_TEXT_TABLE_COLUMNS + 1] = {NULL};
+        if (r->unit)
+            take_unit(p, text_at(row, r->unit));
+        for (size_t i = 0; i < r->n_columns; i++)
+            heads[i] = r->columns[i].head ? r->columns[i].head : p->unit;
+        lab_text_table_init(&p->table, heads);
+    }
+    for (size_t i = 0; i < r->n_columns; i++)
+        add_cell(p, &r->columns[i], row);
+    return true;
+}
+
+static enum lab_status end_lab_table(struct labs_printing *p, bool ascii)
+{
+    struct lab_str text;
+    if (p->rows == 0)
+        return LAB_OK;
+    lab_str_init(&text);
+    lab_str_add_char(&text, '\n');
+    enum lab_status st = lab_text_table_format(&p->table, &text);
+    lab_text_table_release(&p->table);
+    p->rows = 0;
+    if (!st)
+        return lab_profile_put(&text, ascii);
+    lab_str_release(&text);
+    return st;
+}
+
+static enum lab_status print_tables(const struct lab_profile_print *to,
+                                    int64_t run)
+{
+    struct labs_printing p = {.unit = ">rate", .scale = 1};
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < RECORDS && !st; i++) {
+        p.record = &records[i];
+        st = lab_fields_read(to->db, run, p.record->fields, add_lab_row, &p);
+        enum lab_status ended = end_lab_table(&p, to->ascii);
+        st = st ? st : ended;
+    }
+    return st;
+}
+
+static bool put_row(void *user, const void *row)
+{
+    struct labs_printing *p = user;
+    const struct record *r = p->record;
+    json_t *o = NULL;
+    if (!r->names) {
+        o = lab_json_sweep(row);
+        lab_json_int(o, "run", p->run);
+        lab_json_int(o, "place", ((const struct lab_sweep_row *)row)->place);
+    } else {
+        o = lab_json_new(r->type);
+        lab_json_int(o, "run", p->run);
+        o = lab_json_fields(o, r->fields, row, r->names, r->n_names);
+    }
+    p->st = p->put(p->user, o);
+    return p->st == LAB_OK;
+}
+
+enum lab_status lab_profile_lab_lines(struct lab_database *db, int64_t run,
+                                      lab_json_line_fn *to, void *user)
+{
+    struct labs_printing p = {.run = run, .put = to, .user = user};
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < RECORDS && !st && !p.st; i++) {
+        p.record = &records[i];
+        st = lab_fields_read(db, run, p.record->fields, put_row, &p);
+    }
+    return st ? st : p.st;
+}
+
+static enum lab_status print_line(void *user, json_t *object)
+{
+    (void)user;
+    return lab_json_print(object);
+}
+
+static enum lab_status profile_print_labs(const struct lab_profile_print *p,
+                                          int64_t run)
+{
+    return p->json ? lab_profile_lab_lines(p->db, run, print_line, NULL)
+                   : print_tables(p, run);
+}
 
 /* What the callbacks of one query share. */
 struct printing {
@@ -39,7 +396,8 @@ enum lab_status lab_profile_put(struct lab_str *text, bool ascii)
     return st;
 }
 
-enum lab_status lab_profile_put_table(struct lab_text_table *table, bool ascii)
+static enum lab_status profile_put_table(struct lab_text_table *table,
+                                         bool ascii)
 {
     struct lab_str text;
     lab_str_init(&text);
@@ -293,7 +651,7 @@ static enum lab_status end_table(const struct lab_profile_print *p,
                                  struct printing *printing)
 {
     struct lab_str text;
-    enum lab_status st = lab_profile_put_table(&printing->table, p->ascii);
+    enum lab_status st = profile_put_table(&printing->table, p->ascii);
     if (st || printing->counted.count > 0)
         return st;
     lab_str_init(&text);
@@ -355,7 +713,7 @@ static enum lab_status print_run_lines(const struct lab_profile_print *p,
                        &printing);
     lab_counted_release(&printing.counted);
     if (st == LAB_OK)
-        st = lab_profile_print_labs(p, run);
+        st = profile_print_labs(p, run);
     return st ? st : say_no_steps(p, run);
 }
 
@@ -388,9 +746,9 @@ enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
     enum lab_status st =
         end_query(lab_query_run(p->db, run, add_run_facts, &facts), &facts);
     if (st == LAB_OK)
-        st = lab_profile_put_table(&facts.table, p->ascii);
+        st = profile_put_table(&facts.table, p->ascii);
     if (st == LAB_OK)
-        st = lab_profile_print_labs(p, run);
+        st = profile_print_labs(p, run);
     if (st == LAB_OK)
         st = lab_counted_load(&steps.counted, p->db, run);
     if (st == LAB_OK)
@@ -449,5 +807,186 @@ enum lab_status lab_profile_print_kernels(const struct lab_profile_print *p,
                  "shows all of them, --json writes them as they are read",
                  (long long)run, (long long)p->table_rows);
     lab_counted_release(&printing.counted);
+    return st;
+}
+
+enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
+                                     int64_t *run)
+{
+    if (strcmp(word, "last") == 0)
+        return lab_query_last_run(db, run);
+    if (strncmp(word, "baseline:", 9) == 0)
+        return lab_baseline_find(db, word + 9, run);
+    if (lab_arg_is_number(word, run))
+        return LAB_OK;
+    return lab_fail(LAB_E_USAGE,
+                    "'%s' is not a run: give a number, last, or baseline:NAME",
+                    word);
+}
+
+static bool look_no_further(void *user, const struct lab_run_row *r)
+{
+    (void)user;
+    (void)r;
+    return false;
+}
+
+enum lab_status lab_profile_check_run(struct lab_database *db, int64_t run)
+{
+    return lab_query_run(db, run, look_no_further, NULL);
+}
+
+/* `profile list`: the runs, newest first. */
+
+/* What the callbacks of one query share. */
+struct listing {
+    struct lab_text_table table;
+    bool whose; /* somebody else's runs are among them */
+    bool lost;  /* of some run not everything was stored */
+    bool first; /* some run had one iteration */
+    int64_t rows;
+    enum lab_status st; /* of printing */
+};
+
+static bool list_run_json(void *user, const struct lab_run_row *r)
+{
+    struct listing *l = user;
+    l->rows++;
+    l->st = lab_json_print(lab_profile_run_object(r));
+    return l->st == LAB_OK;
+}
+
+static bool is_imported(const struct lab_run_row *r)
+{
+    return r->label || r->imported_from;
+}
+
+static bool look_for_others(void *user, const struct lab_run_row *r)
+{
+    struct listing *l = user;
+    l->whose |= is_imported(r);
+    return !l->whose;
+}
+
+/* As the import was told, else who recorded it and where. */
+static void add_whose(struct lab_text_table *t, const struct lab_run_row *r)
+{
+    if (r->label)
+        lab_text_table_add(t, r->label);
+    else if (is_imported(r) && r->hostname)
+        lab_text_table_addf(t, "%s@%s", r->user ? r->user : LAB_NA,
+                            r->hostname);
+    else
+        lab_text_table_add(t, is_imported(r) ? r->imported_from : "");
+}
+
+/* Records of it: the disk was full, the machine too slow. */
+static bool has_lost(const struct lab_run_row *r)
+{
+    return r->ring_drops > 0 || r->write_errors > 0;
+}
+
+/* What one iteration took is no median of a run's. */
+static void add_median(struct listing *l, const struct lab_run_row *r)
+{
+    char time[LAB_FORMAT_BYTES];
+    if (r->iterations != 1 || r->iteration_median_ns == LAB_UNKNOWN) {
+        lab_text_table_add_ns(&l->table, r->iteration_median_ns);
+        return;
+    }
+    l->first = true;
+    lab_text_table_addf(
+        &l->table, "first: %s",
+        lab_format_ns((double)r->iteration_median_ns, time, sizeof(time)));
+}
+
+static bool add_run_row(void *user, const struct lab_run_row *r)
+{
+    struct listing *l = user;
+    char variants[LAB_VARIANT_WORDS];
+    l->rows++;
+    lab_text_table_add_int(&l->table, r->id);
+    lab_text_table_add_moment(&l->table, r->started);
+    lab_text_table_add(&l->table, r->lesson);
+    lab_text_table_add(&l->table, lab_variant_words(r, variants));
+    lab_text_table_add(&l->table, r->kind);
+    lab_text_table_add(&l->table, r->backend);
+    l->lost |= has_lost(r);
+    lab_text_table_addf(&l->table, "%s%s", r->status ? r->status : LAB_NA,
+                        has_lost(r) ? ", lost" : "");
+    lab_text_table_add_int(&l->table, r->iterations);
+    add_median(l, r);
+    lab_text_table_add_ns(&l->table, r->gpu_ns);
+    lab_text_table_add_real(&l->table, r->loss_last, 4);
+    lab_text_table_add(&l->table, r->device);
+    if (l->whose)
+        add_whose(&l->table, r);
+    return true;
+}
+
+static enum lab_status list_lines(const struct lab_profile_print *p,
+                                  struct listing *l)
+{
+    enum lab_status st = lab_query_runs(p->db, list_run_json, l);
+    return st ? st : l->st;
+}
+
+/* The words in the table that need a line. */
+static enum lab_status explain(const struct lab_profile_print *p,
+                               const struct listing *l)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    if (l->first)
+        lab_str_add(&text, "first: the wall time of the only iteration; on a "
+                           "GPU kernels and libraries are loaded in it\n");
+    if (l->lost) {
+        lab_str_add(&text, "lost: not all of it was stored; `");
+        lab_suggest_command(&text, lab_suggest_db(p->db),
+                            LAB_WORDS("profile", "show", "RUN"));
+        lab_str_add(&text, "` says how much is missing, and why\n");
+    }
+    return lab_profile_put(&text, p->ascii);
+}
+
+static enum lab_status list_table(const struct lab_profile_print *p,
+                                  struct listing *l)
+{
+    static const char *const heads[] = {
+        ">run",    "started (UTC)", "lesson",      "variants", "kind",
+        "backend", "status",        ">iterations", ">median",  ">GPU time",
+        ">loss",   "device",        "user",        NULL};
+    enum { OWN = sizeof(heads) / sizeof(*heads) - 2 }; /* all but "user" */
+    const char *own[OWN + 1] = {0};
+    memcpy(own, heads, OWN * sizeof(*own));
+    enum lab_status st = lab_query_runs(p->db, look_for_others, l);
+    if (st)
+        return st;
+    lab_text_table_init(&l->table, l->whose ? heads : own);
+    st = lab_query_runs(p->db, add_run_row, l);
+    if (st == LAB_OK && l->rows > 0) {
+        st = profile_put_table(&l->table, p->ascii);
+        return st || !(l->lost || l->first) ? st : explain(p, l);
+    }
+    lab_text_table_release(&l->table);
+    return st;
+}
+
+static void say_none(const struct lab_database *db)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_addf(&text, "no run is in %s; ", lab_database_path(db));
+    lab_suggest_in_text(&text, db, "`lapenna-lab run LESSON` records one");
+    lab_warn("%s", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
+enum lab_status lab_profile_print_list(const struct lab_profile_print *p)
+{
+    struct listing l = {.st = LAB_OK};
+    enum lab_status st = p->json ? list_lines(p, &l) : list_table(p, &l);
+    if (st == LAB_OK && l.rows == 0)
+        say_none(p->db);
     return st;
 }

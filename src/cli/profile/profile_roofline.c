@@ -10,7 +10,6 @@
 #include "report/suggest.h"
 #include "report/json_line.h"
 #include "profile_cmd.h"
-#include "profile_json.h"
 #include "profile_missing.h"
 #include "report/roofline.h"
 #include "report/text_table.h"

@@ -1,3 +1,5 @@
+/* runs_model.c -- the runs screens' data from the database: lists of runs, steps
+ * and kernels, a comparison, a roofline, a timeline, a kernel's what-if. */
 #include "runs_model.h"
 
 #include <math.h>
@@ -5,16 +7,536 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/datadir.h"
 #include "base/mem.h"
+#include "report/compare_label.h"
+#include "profile/profile_compare.h"
+#include "base/format.h"
+#include "report/variant_words.h"
+#include "engine/ceiling.h"
 #include "report/suggest.h"
+#include "profile/profile_missing.h"
+#include "store/launch.h"
+#include "base/datadir.h"
 #include "store/delete.h"
 #include "store/limit_words.h"
 #include "store/query.h"
 #include "base/unknown.h"
-#include "runs_model_priv.h"
-#include "base/format.h"
-#include "report/variant_words.h"
+#include "store/compare.h"
+#include "ui/models.h"
+#include "report/roofline.h"
+#include "store/timeline.h"
+#include "whatif.h"
+#include "store/counted.h"
+#include "store/time_sum.h"
+
+/* Owns what the rows point to. */
+struct lab_compare_model {
+    struct lab_ui_compare_row *rows;
+    int64_t count;
+    struct lab_comparison comparison;
+};
+
+struct lab_roofline_model {
+    struct lab_roofline line;
+    struct lab_ui_roof roofs[LAB_CEILING_ROOFS];
+    char height[LAB_CEILING_ROOFS][32];
+    struct lab_ui_roof_point *points;
+    char **texts; /* made safe for a terminal */
+    size_t text_count;
+    struct lab_str note;
+};
+
+/* Owns what it hands out. The whole of a pass is kept while parts of it are
+ * looked at. */
+struct lab_timeline_model {
+    struct lab_iteration_row *passes;
+    int64_t count;
+    size_t room;
+    bool failed; /* no memory for a pass */
+    struct lab_timeline *whole;
+    struct lab_timeline *part;
+};
+
+/* Rows of one kind, with the texts that they point to. */
+struct rows {
+    void *items;
+    int64_t n;
+    size_t room;
+    char **texts;
+    int64_t n_texts;
+    size_t text_room;
+    bool failed;
+};
+
+struct lab_runs_source {
+    struct lab_runs_model model;
+    char *path;
+    char *db;      /* as it was named; NULL: the usual place */
+    bool recorded; /* the runs that ship with the program */
+    struct rows runs;
+    struct rows last;
+    struct rows steps;
+    struct rows kernels;
+    struct lab_counted_run counted; /* while rows are read */
+    struct lab_compare_model compared;
+    struct lab_roofline_model roofline;
+    struct lab_timeline_model timeline;
+    struct lab_time_sums sums; /* of the kernels, for lab_ui_kernel_row.place */
+    struct lab_whatif whatif;
+    int most; /* for the query that runs now */
+};
+
+/* *db NULL: there is none yet. */
+static enum lab_status runs_source_open(struct lab_runs_source *s, bool write,
+                                        struct lab_database **db)
+{
+    struct lab_database_options options = {.read_only = !write,
+                                           .busy_timeout_ms = 500};
+    *db = NULL;
+    if (access(s->path, F_OK))
+        return LAB_OK; /* nothing has been recorded yet */
+    enum lab_status st = lab_database_open(db, s->path, &options);
+    if (st != LAB_E_STATE || write)
+        return st;
+    options.read_only = false; /* an older schema is brought up to date */
+    return lab_database_open(db, s->path, &options);
+}
+
+/* ---- a comparison ---- */
+
+static void compare_model_release(struct lab_compare_model *m)
+{
+    lab_free(m->rows);
+    lab_comparison_release(&m->comparison);
+    *m = (struct lab_compare_model){0};
+}
+
+static const char *text(const char *s)
+{
+    return s ? s : "";
+}
+
+static void fill(struct lab_ui_compare_row *out,
+                 const struct lab_compare_row *row)
+{
+    const struct lab_time_sum *any = lab_compare_either(row);
+    const char *name =
+        row->level == LAB_SUM_NODE ? any->node : lab_time_sum_step(any);
+    const char *shown = any->kernel_short ? any->kernel_short : any->kernel;
+    if (row->level == LAB_SUM_PHASE)
+        name = any->phase;
+    if (row->level == LAB_SUM_ITERATION)
+        name = "all steps";
+    *out = (struct lab_ui_compare_row){
+        .level = lab_sum_level_name(row->level),
+        .phase = text(any->phase),
+        .name = text(name),
+        .kernel = text(shown),
+        .verdict = lab_verdict_name(row->verdict),
+        .difference_ns = row->difference_ns,
+        .speed_up = row->speed_up,
+        .p = row->p,
+    };
+    for (int i = 0; i < LAB_SIDES; i++) {
+        const struct lab_time_sum *s = row->side[i];
+        out->there[i] = s != NULL;
+        out->count[i] = s ? s->timed : 0;
+        out->median_ns[i] = s ? s->median_ns : (double)NAN;
+        out->mad_ns[i] = s ? s->mad_ns : (double)NAN;
+        out->flop[i] = s ? s->flop : (double)NAN;
+        out->step[i] = s && s->rung ? s->rung->own : NULL;
+    }
+}
+
+/* A part of an iteration's wall time: one figure a run, and so no verdict. */
+static void fill_wall(struct lab_ui_compare_row *out, const char *name,
+                      int64_t a, int64_t b)
+{
+    const int64_t ns[LAB_SIDES] = {a, b};
+    *out = (struct lab_ui_compare_row){
+        .level = "wall",
+        .phase = "wall",
+        .name = name,
+        .kernel = "",
+        .verdict = "-",
+        .difference_ns = lab_compare_wall_difference(a, b),
+        .speed_up = a == LAB_UNKNOWN || b == LAB_UNKNOWN || b == 0
+                        ? (double)NAN
+                        : (double)a / (double)b,
+        .p = NAN,
+    };
+    for (int i = 0; i < LAB_SIDES; i++) {
+        out->there[i] = ns[i] != LAB_UNKNOWN;
+        out->count[i] = LAB_UNKNOWN;
+        out->median_ns[i] = out->there[i] ? (double)ns[i] : (double)NAN;
+        out->mad_ns[i] = out->flop[i] = NAN;
+    }
+}
+
+static void fill_walls(struct lab_compare_model *m)
+{
+    const struct lab_time_breakdown *a = &m->comparison.wall[LAB_SIDE_A];
+    const struct lab_time_breakdown *b = &m->comparison.wall[LAB_SIDE_B];
+    if (a->wall_ns == LAB_UNKNOWN && b->wall_ns == LAB_UNKNOWN)
+        return;
+    for (int i = 0; i < LAB_WALL_PARTS; i++)
+        fill_wall(&m->rows[m->count++],
+                  lab_time_part_name((enum lab_time_part)i), a->part_ns[i],
+                  b->part_ns[i]);
+    fill_wall(&m->rows[m->count++], "all of it", a->wall_ns, b->wall_ns);
+}
+
+static void write_fact(struct lab_doc *doc, const char *name, const char *a,
+                       const char *b)
+{
+    lab_doc_para(doc, 0, 14, true);
+    lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", name);
+    lab_doc_add(doc, LAB_ROLE_NORMAL, a ? a : LAB_NA);
+    lab_doc_add(doc, LAB_ROLE_DIM, " -> ");
+    lab_doc_add(doc, LAB_ROLE_NORMAL, b ? b : LAB_NA);
+}
+
+static void write_run_fact(struct lab_doc *doc,
+                           const struct lab_compared_run run[LAB_SIDES],
+                           enum lab_run_fact i)
+{
+    char words[LAB_SIDES][LAB_VARIANT_WORDS];
+    const char *fact[LAB_SIDES] = {run[0].fact[i], run[1].fact[i]};
+    if (i == LAB_FACT_VARIANTS)
+        lab_variant_words_beside(fact, words);
+    write_fact(doc, lab_run_fact_name(i), fact[0], fact[1]);
+}
+
+/* Of which iterations the parts are, and what keeps some from being known. */
+static void write_wall(struct lab_doc *doc, const struct lab_comparison *c)
+{
+    struct lab_str notes;
+    if (c->wall[LAB_SIDE_A].wall_ns == LAB_UNKNOWN &&
+        c->wall[LAB_SIDE_B].wall_ns == LAB_UNKNOWN)
+        return;
+    lab_str_init(&notes);
+    lab_compare_wall_notes(c, &notes);
+    const char *at = lab_str_text(&notes);
+    for (const char *name = "its parts"; *at; name = "") {
+        int n = (int)strcspn(at, "\n");
+        lab_doc_para(doc, 0, 14, true);
+        lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", name);
+        lab_doc_addf(doc, LAB_ROLE_NORMAL, "%.*s", n, at);
+        at += n + (at[n] == '\n');
+    }
+    lab_str_release(&notes);
+}
+
+static void compare_facts(struct lab_doc *doc, const struct lab_comparison *c)
+{
+    const struct lab_compared_run *run = c->run;
+    char wall[2][LAB_FORMAT_BYTES + 16];
+    for (int i = 0; i < LAB_SIDES; i++) {
+        bool known = run[i].iteration_median_ns != LAB_UNKNOWN;
+        char time[LAB_FORMAT_BYTES];
+        lab_format_ns(known ? (double)run[i].iteration_median_ns : (double)NAN,
+                      time, sizeof(time));
+        snprintf(wall[i], sizeof(wall[i]), "%s%s", time,
+                 known && run[i].iterations == 1 ? " (warm-up iteration)" : "");
+    }
+    write_fact(doc, "wall time", wall[0], wall[1]);
+    for (int i = 0; i < LAB_FACT_COUNT; i++)
+        if (lab_comparison_differs(c, (enum lab_run_fact)i))
+            write_run_fact(doc, run, (enum lab_run_fact)i);
+    write_wall(doc, c);
+    lab_doc_para(doc, 0, 14, true);
+    lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", "verdict");
+    lab_doc_addf(doc, LAB_ROLE_NORMAL,
+                 "Mann-Whitney U, two-sided, adjusted after Holm: p below "
+                 "%.2f, and medians %.0f %% and %d ns apart",
+                 LAB_RANK_ALPHA, 100 * LAB_COMPARE_LEAST_SHARE,
+                 LAB_COMPARE_LEAST_NS);
+}
+
+static enum lab_status compare_model_load(struct lab_compare_model *m,
+                                          struct lab_database *db,
+                                          const int64_t run[2],
+                                          struct lab_doc *facts)
+{
+    struct lab_compare_model fresh = {0};
+    enum lab_status st =
+        lab_comparison_load(&fresh.comparison, db, run[0], run[1]);
+    if (st)
+        return st;
+    const struct lab_comparison *c = &fresh.comparison;
+    fresh.rows =
+        lab_alloc_array(c->count + LAB_WALL_PARTS + 1, sizeof(*fresh.rows));
+    if (!fresh.rows) {
+        compare_model_release(&fresh);
+        return lab_no_memory("a comparison");
+    }
+    for (size_t i = 0; i < c->count; i++)
+        fill(&fresh.rows[i], &c->rows[i]);
+    fresh.count = (int64_t)c->count;
+    fill_walls(&fresh);
+    compare_facts(facts, c);
+    compare_model_release(m);
+    *m = fresh;
+    return LAB_OK;
+}
+
+enum { TEXTS_A_POINT = 4 };
+
+/* ---- a roofline ---- */
+
+static void roofline_model_release(struct lab_roofline_model *m)
+{
+    for (size_t i = 0; i < m->text_count; i++)
+        lab_free(m->texts[i]);
+    lab_free(m->texts);
+    lab_free(m->points);
+    lab_roofline_release(&m->line);
+    lab_str_release(&m->note);
+    *m = (struct lab_roofline_model){.points = NULL};
+}
+
+/* Room was made for every text. NULL: no memory. */
+static const char *keep_point_text(struct lab_roofline_model *m,
+                                   const char *text)
+{
+    struct lab_str s;
+    if (!text || !text[0])
+        return "";
+    lab_str_init(&s);
+    lab_str_add_visible(&s, text, strlen(text), false);
+    char *copy = lab_str_detach(&s);
+    if (copy)
+        m->texts[m->text_count++] = copy;
+    return copy;
+}
+
+static int fill_roofs(struct lab_roofline_model *m)
+{
+    int n = 0;
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++) {
+        enum lab_ceiling ceiling = (enum lab_ceiling)i;
+        if (!(m->line.per_s[i] > 0))
+            continue;
+        lab_format_amount(m->line.per_s[i], lab_ceiling_unit(ceiling),
+                          m->height[n], sizeof(m->height[n]));
+        m->roofs[n] = (struct lab_ui_roof){
+            .name = lab_ceiling_name(ceiling),
+            .memory = ceiling == LAB_CEILING_COPY,
+            .per_s = m->line.per_s[i],
+            .height = m->height[n],
+            .from = lab_roof_origin_text(m->line.roofs[i].origin),
+        };
+        n++;
+    }
+    return n;
+}
+
+static bool fill_point(struct lab_roofline_model *m, size_t i)
+{
+    const struct lab_roofline_row *row = &m->line.rows[i];
+    const struct lab_roofline_point *p = &row->point;
+    m->points[i] = (struct lab_ui_roof_point){
+        .kernel = lab_roofline_is_kernel(row),
+        .name = keep_point_text(m, lab_roofline_name(row)),
+        .phase = keep_point_text(m, row->sum->phase),
+        .variant = keep_point_text(m, row->sum->variant),
+        .median_ns = row->sum->median_ns,
+        .flop = row->work.flop,
+        .counted_flop = p->counted_flop,
+        .counted_least = p->counted_least,
+        .dram_bytes = p->dram_bytes,
+        .intensity = p->intensity,
+        .counted_intensity = p->counted_intensity,
+        .flop_s = p->flop_s,
+        .roof_flop_s = p->allowed_flop_s,
+        .roof = lab_ceiling_name(p->roof),
+        .share = p->share,
+        .bound = lab_roofline_verdict_name(p->verdict),
+        .sentence = keep_point_text(m, row->sentence),
+        .flop_reason = row->flop_reason,
+    };
+    const struct lab_ui_roof_point *q = &m->points[i];
+    return q->name && q->phase && q->variant && q->sentence;
+}
+
+static void write_note(struct lab_roofline_model *m, const char *option)
+{
+    bool some = false;
+    if (lab_roofline_measured(&m->line))
+        return;
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++)
+        some = some || m->line.per_s[i] > 0;
+    lab_str_add(&m->note, some ? "The roofs are a data sheet's. `"
+                               : "No roof is known: `");
+    lab_suggest_command(&m->note, option, LAB_WORDS("profile", "ceilings"));
+    lab_str_add(&m->note, some ? "`, on that device, measures what it reaches."
+                               : "`, on that device, measures them.");
+}
+
+static enum lab_status roofline_model_load(struct lab_roofline_model *m,
+                                           struct lab_database *db, int64_t run,
+                                           const char *option,
+                                           struct lab_ui_roofline *out)
+{
+    roofline_model_release(m);
+    enum lab_status st = lab_roofline_load(&m->line, db, run);
+    if (st)
+        return st;
+    size_t n = m->line.count;
+    m->points = lab_alloc_array(n + 1, sizeof(*m->points));
+    m->texts = lab_alloc_array(TEXTS_A_POINT * n + 1, sizeof(*m->texts));
+    bool ok = m->points && m->texts;
+    for (size_t i = 0; i < n && ok; i++)
+        ok = fill_point(m, i);
+    const char *device = ok ? keep_point_text(m, m->line.device.device) : NULL;
+    if (!device) {
+        roofline_model_release(m);
+        return lab_no_memory("the roofline of a run");
+    }
+    write_note(m, option);
+    *out = (struct lab_ui_roofline){.device = device[0] ? device
+                                                        : "an unknown device",
+                                    .note = lab_str_text(&m->note),
+                                    .roofs = m->roofs,
+                                    .roof_count = fill_roofs(m),
+                                    .points = m->points,
+                                    .point_count = (int64_t)n};
+    return LAB_OK;
+}
+
+/* ---- a timeline ---- */
+
+static void timeline_model_release(struct lab_timeline_model *m)
+{
+    lab_free(m->passes);
+    lab_timeline_free(m->whole);
+    lab_timeline_free(m->part);
+    *m = (struct lab_timeline_model){0};
+}
+
+static bool add_pass(void *user, const struct lab_iteration_row *row)
+{
+    struct lab_timeline_model *m = user;
+    m->failed = lab_grow(&m->passes, (size_t)m->count, &m->room, sizeof(*row),
+                         "the passes");
+    if (m->failed)
+        return false;
+    m->passes[m->count++] = *row;
+    return true;
+}
+
+static enum lab_status
+timeline_load_passes(void *user, int64_t run,
+                     const struct lab_iteration_row **rows, int64_t *count)
+{
+    struct lab_runs_source *s = user;
+    struct lab_timeline_model *m = &s->timeline;
+    struct lab_database *db;
+    timeline_model_release(m);
+    enum lab_status st = runs_source_open(s, false, &db);
+    if (!st && db)
+        st = lab_query_iterations(db, run, add_pass, m);
+    if (!st && m->failed)
+        st = lab_no_memory("the iterations of a run");
+    else if (!st && db && m->count == 0)
+        st = lab_profile_fail_missing(db, run, LAB_HAS_KERNELS);
+    lab_database_close(db);
+    *rows = m->passes;
+    *count = m->count;
+    return st;
+}
+
+static bool is_of(const struct lab_timeline *t, int64_t run,
+                  const struct lab_iteration_row *of)
+{
+    return t && t->run == run && t->of.exec_first == of->exec_first;
+}
+
+static enum lab_status
+timeline_load_pass(void *user, int64_t run, const struct lab_iteration_row *of,
+                   const struct lab_timeline_filter *filter,
+                   const struct lab_timeline **out)
+{
+    struct lab_runs_source *s = user;
+    struct lab_timeline_model *m = &s->timeline;
+    struct lab_timeline **place = filter ? &m->part : &m->whole;
+    struct lab_timeline *fresh = NULL;
+    struct lab_database *db;
+    if (!filter && is_of(m->whole, run, of)) {
+        *out = m->whole;
+        return LAB_OK;
+    }
+    enum lab_status st = runs_source_open(s, false, &db);
+    if (!st && !db)
+        st = lab_fail(LAB_E_NOTFOUND, "%s is gone", s->path);
+    if (!st)
+        st = lab_timeline_load(&fresh, db, run, of, filter);
+    lab_database_close(db);
+    if (!st)
+        st = lab_timeline_close_pauses(fresh);
+    if (st) {
+        lab_timeline_free(fresh);
+        return st;
+    }
+    lab_timeline_free(*place);
+    *place = fresh;
+    *out = fresh;
+    return LAB_OK;
+}
+
+/* What a launch says is known of a sum where all of its launches agree. */
+static bool launches_differ(const struct lab_time_sum *sum)
+{
+    return sum->count > 1 && (lab_launch_size(sum->grid) == LAB_UNKNOWN ||
+                              lab_launch_size(sum->block) == LAB_UNKNOWN ||
+                              sum->registers_per_thread == LAB_UNKNOWN ||
+                              sum->shared_bytes == LAB_UNKNOWN);
+}
+
+static enum lab_status load_newest(struct lab_runs_source *s,
+                                   struct lab_database *db, int64_t run,
+                                   const struct lab_ui_kernel_row *kernel,
+                                   struct lab_occupancy_args *out)
+{
+    char count[LAB_FORMAT_BYTES];
+    struct lab_whatif *w = &s->whatif;
+    const struct lab_time_sum *sum = &s->sums.items[kernel->place];
+    int64_t row;
+    enum lab_status st = lab_launch_last(db, run, sum->step_index, sum->variant,
+                                         sum->kernel, &row);
+    if (!st)
+        st = lab_whatif_stored(w, db, run, row, 100 * kernel->achieved, out);
+    if (st || !launches_differ(sum))
+        return st;
+    snprintf(w->note, sizeof(w->note),
+             "the newest of %s launches, which differ",
+             lab_format_int(sum->count, count, sizeof(count)));
+    out->note = w->note;
+    return LAB_OK;
+}
+
+static enum lab_status whatif_load(void *user, int64_t run,
+                                   const struct lab_ui_kernel_row *kernel,
+                                   int64_t row, struct lab_occupancy_args *out)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    enum lab_status st = runs_source_open(s, false, &db);
+    if (st)
+        return st;
+    if (!db)
+        return lab_fail(LAB_E_NOTFOUND, "%s is gone", s->path);
+    if (kernel)
+        st = load_newest(s, db, run, kernel, out);
+    else if (row != LAB_UNKNOWN)
+        st = lab_whatif_stored(&s->whatif, db, run, row, (double)NAN, out);
+    else
+        st = lab_profile_fail_missing(db, run, LAB_HAS_KERNELS);
+    lab_database_close(db);
+    return st;
+}
+
+/* ---- rows ---- */
 
 static void rows_clear(struct rows *r)
 {
@@ -59,21 +581,6 @@ static const char *keep(struct rows *r, const char *text)
 static enum lab_status check(const struct rows *r)
 {
     return r->failed ? lab_no_memory("the list") : LAB_OK;
-}
-
-enum lab_status lab_runs_source_open(struct lab_runs_source *s, bool write,
-                                     struct lab_database **db)
-{
-    struct lab_database_options options = {.read_only = !write,
-                                           .busy_timeout_ms = 500};
-    *db = NULL;
-    if (access(s->path, F_OK))
-        return LAB_OK; /* nothing has been recorded yet */
-    enum lab_status st = lab_database_open(db, s->path, &options);
-    if (st != LAB_E_STATE || write)
-        return st;
-    options.read_only = false; /* an older schema is brought up to date */
-    return lab_database_open(db, s->path, &options);
 }
 
 /* ---- runs ---- */
@@ -135,7 +642,7 @@ static enum lab_status load_runs(void *user, const struct lab_ui_run_row **rows,
     struct lab_runs_source *s = user;
     struct lab_database *db;
     rows_clear(&s->runs);
-    enum lab_status st = lab_runs_source_open(s, false, &db);
+    enum lab_status st = runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_query_runs(db, each_run, s);
     lab_database_close(db);
@@ -151,7 +658,7 @@ enum lab_status lab_runs_source_last(struct lab_runs_source *s, int most,
     struct lab_database *db;
     rows_clear(&s->last);
     s->most = most;
-    enum lab_status st = lab_runs_source_open(s, false, &db);
+    enum lab_status st = runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_query_runs(db, each_last, s);
     lab_database_close(db);
@@ -201,7 +708,7 @@ static enum lab_status load_steps(void *user, int64_t run,
     struct lab_runs_source *s = user;
     struct lab_database *db;
     rows_clear(&s->steps);
-    enum lab_status st = lab_runs_source_open(s, false, &db);
+    enum lab_status st = runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_counted_load(&s->counted, db, run);
     if (!st && db)
@@ -263,7 +770,7 @@ static enum lab_status load_kernels(void *user, int64_t run,
     struct lab_time_sums *sums = &s->sums;
     rows_clear(&s->kernels);
     lab_time_sums_release(sums);
-    enum lab_status st = lab_runs_source_open(s, false, &db);
+    enum lab_status st = runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_time_sums_load(sums, db, run, 1u << LAB_SUM_KERNEL);
     if (!st && db)
@@ -344,7 +851,7 @@ static enum lab_status write_facts(void *user, int64_t run, struct lab_doc *out)
 {
     struct lab_runs_source *s = user;
     struct lab_database *db;
-    enum lab_status st = lab_runs_source_open(s, false, &db);
+    enum lab_status st = runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_query_run(db, run, each_fact, out);
     lab_database_close(db);
@@ -356,7 +863,7 @@ static enum lab_status delete_run(void *user, int64_t run)
     struct lab_runs_source *s = user;
     struct lab_database *db;
     struct lab_deleted deleted;
-    enum lab_status st = lab_runs_source_open(s, true, &db);
+    enum lab_status st = runs_source_open(s, true, &db);
     if (!st && db)
         st = lab_run_delete(db, run, &deleted);
     lab_database_close(db);
@@ -369,9 +876,9 @@ static enum lab_status load_compare(void *user, const int64_t run[2],
 {
     struct lab_runs_source *s = user;
     struct lab_database *db;
-    enum lab_status st = lab_runs_source_open(s, false, &db);
+    enum lab_status st = runs_source_open(s, false, &db);
     if (!st && db)
-        st = lab_compare_model_load(&s->compared, db, run, facts);
+        st = compare_model_load(&s->compared, db, run, facts);
     lab_database_close(db);
     *rows = s->compared.rows;
     *count = s->compared.count;
@@ -383,9 +890,9 @@ static enum lab_status load_roofline(void *user, int64_t run,
 {
     struct lab_runs_source *s = user;
     struct lab_database *db;
-    enum lab_status st = lab_runs_source_open(s, false, &db);
+    enum lab_status st = runs_source_open(s, false, &db);
     if (!st && db)
-        st = lab_roofline_model_load(&s->roofline, db, run, s->db, out);
+        st = roofline_model_load(&s->roofline, db, run, s->db, out);
     else if (!st)
         st = lab_fail(LAB_E_NOTFOUND, "nothing has been recorded");
     lab_database_close(db);
@@ -433,9 +940,9 @@ enum lab_status lab_runs_source_new(struct lab_runs_source **out,
                                        .delete_run = delete_run,
                                        .load_compare = load_compare,
                                        .load_roofline = load_roofline,
-                                       .load_passes = lab_timeline_load_passes,
-                                       .load_timeline = lab_timeline_load_pass,
-                                       .load_occupancy = lab_whatif_load};
+                                       .load_passes = timeline_load_passes,
+                                       .load_timeline = timeline_load_pass,
+                                       .load_occupancy = whatif_load};
     *out = s;
     return LAB_OK;
 }
@@ -467,9 +974,9 @@ void lab_runs_source_free(struct lab_runs_source *s)
     rows_clear(&s->last);
     rows_clear(&s->steps);
     rows_clear(&s->kernels);
-    lab_compare_model_release(&s->compared);
-    lab_roofline_model_release(&s->roofline);
-    lab_timeline_model_release(&s->timeline);
+    compare_model_release(&s->compared);
+    roofline_model_release(&s->roofline);
+    timeline_model_release(&s->timeline);
     lab_time_sums_release(&s->sums);
     lab_free(s->path);
     lab_free(s->db);

@@ -1,14 +1,32 @@
+/* whatif.c -- the what-if screen's numbers: of a step that has just run, and of a
+ * launch in a database. */
 #include "whatif.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "store/launch.h"
 #include "trace/intern.h"
+#include "base/str.h"
+#include "store/counted.h"
 
 enum { MOST_KERNELS = 64 };
 /* So that blocks times threads have room. */
 #define MOST_BLOCKS (INT64_MAX / INT_MAX / 2)
+
+/* A launch as it was recorded; LAB_UNKNOWN and NaN where unknown. */
+struct launch {
+    const char *kernel;
+    int64_t grid[3];
+    int64_t block[3];
+    int64_t cluster[3]; /* 0: none */
+    int64_t registers_per_thread;
+    int64_t static_shared_bytes;
+    int64_t dynamic_shared_bytes;
+    double achieved_pct;
+};
 
 /* Blocks that one multiprocessor gets of a grid at most. */
 static int blocks_by_grid(int64_t blocks, int sms)
@@ -55,8 +73,7 @@ static bool compute(void *user, const struct lab_occupancy_try *t,
 
 /* What must be known, and is not: "registers of a thread, ...". */
 static bool find_missing(const struct lab_device_info *d,
-                         const struct lab_whatif_launch *l, char *out,
-                         size_t cap)
+                         const struct launch *l, char *out, size_t cap)
 {
     const struct {
         const char *name;
@@ -89,10 +106,10 @@ static int as_int(int64_t v)
     return v > INT_MAX ? INT_MAX : v < 0 ? 0 : (int)v;
 }
 
-enum lab_status lab_whatif_start(struct lab_whatif *w,
-                                 const struct lab_device_info *device,
-                                 const struct lab_whatif_launch *l,
-                                 struct lab_occupancy_args *out)
+static enum lab_status whatif_start(struct lab_whatif *w,
+                                    const struct lab_device_info *device,
+                                    const struct launch *l,
+                                    struct lab_occupancy_args *out)
 {
     char missing[320];
     int64_t blocks = lab_launch_size(l->grid);
@@ -128,15 +145,14 @@ static int64_t known(int32_t v)
     return v == INT32_MIN ? LAB_UNKNOWN : v;
 }
 
-static void fill_launch(struct lab_whatif_launch *l,
-                        const struct lab_kernel_record *k, double achieved)
+static void fill_launch(struct launch *l, const struct lab_kernel_record *k,
+                        double achieved)
 {
-    *l = (struct lab_whatif_launch){
-        .kernel = lab_intern_text(k->demangled_name),
-        .registers_per_thread = known(k->registers_per_thread),
-        .static_shared_bytes = known(k->static_shared_bytes),
-        .dynamic_shared_bytes = known(k->dynamic_shared_bytes),
-        .achieved_pct = achieved};
+    *l = (struct launch){.kernel = lab_intern_text(k->demangled_name),
+                         .registers_per_thread = known(k->registers_per_thread),
+                         .static_shared_bytes = known(k->static_shared_bytes),
+                         .dynamic_shared_bytes = known(k->dynamic_shared_bytes),
+                         .achieved_pct = achieved};
     for (int i = 0; i < 3; i++) {
         l->grid[i] = known(k->grid[i]);
         l->block[i] = known(k->block[i]);
@@ -174,7 +190,7 @@ enum lab_status lab_whatif_open(struct lab_whatif *w, struct lab_live *live,
 {
     struct lab_kernel_record k;
     struct lab_counters counters;
-    struct lab_whatif_launch launch;
+    struct launch launch;
     struct lab_occupancy_args args;
     int64_t ordinal = 0;
     int64_t exec = snap->steps[index].exec;
@@ -188,6 +204,95 @@ enum lab_status lab_whatif_open(struct lab_whatif *w, struct lab_live *live,
         return st;
     lab_live_counters(live, exec, ordinal, &counters);
     fill_launch(&launch, &k, counters.achieved_occupancy_pct);
-    st = lab_whatif_start(w, &snap->device, &launch, &args);
+    st = whatif_start(w, &snap->device, &launch, &args);
     return st ? st : lab_ui_push(ui, &lab_view_occupancy, &args);
+}
+
+struct loading {
+    struct lab_whatif *whatif;
+    struct launch launch;
+    int64_t device;
+};
+
+static bool take_launch(void *user, const struct lab_kernel_row *k)
+{
+    struct loading *to = user;
+    struct lab_whatif *w = to->whatif;
+    lab_visible_copy(w->kernel, sizeof(w->kernel),
+                     k->name         ? k->name
+                     : k->short_name ? k->short_name
+                                     : "a kernel without a name");
+    to->device = k->device;
+    to->launch =
+        (struct launch){.kernel = w->kernel,
+                        .registers_per_thread = k->registers_per_thread,
+                        .static_shared_bytes = k->static_shared_bytes,
+                        .dynamic_shared_bytes = k->dynamic_shared_bytes};
+    memcpy(to->launch.grid, k->grid, sizeof(k->grid));
+    memcpy(to->launch.block, k->block, sizeof(k->block));
+    memcpy(to->launch.cluster, k->cluster, sizeof(k->cluster));
+    return true;
+}
+
+static int stored_known(int64_t v)
+{
+    return v > 0 && v <= INT32_MAX ? (int)v : 0;
+}
+
+/* 0 is what a device that says nothing has. */
+static void fill_device(struct lab_device_info *d, const struct lab_run_gpu *g)
+{
+    int warp = stored_known(g->warp_size) ? stored_known(g->warp_size) : 32;
+    int64_t threads = (int64_t)stored_known(g->max_warps_per_sm) * warp;
+    *d = (struct lab_device_info){
+        .compute_major = stored_known(g->compute_major),
+        .compute_minor = stored_known(g->compute_minor),
+        .sm_count = stored_known(g->sm_count),
+        .warp_size = warp,
+        .max_warps_per_sm = stored_known(g->max_warps_per_sm),
+        .max_threads_per_sm = stored_known(threads),
+        .max_blocks_per_sm = stored_known(g->max_blocks_per_sm),
+        .max_registers_per_sm = stored_known(g->max_registers_per_sm),
+        .max_shared_per_sm_bytes = stored_known(g->max_shared_per_sm_bytes),
+        .max_shared_per_block_optin_bytes =
+            stored_known(g->max_shared_per_block_optin_bytes)};
+    snprintf(d->name, sizeof(d->name), "%s",
+             g->name[0] ? g->name : "an unnamed GPU");
+}
+
+static enum lab_status find_achieved(struct lab_database *db, int64_t run,
+                                     int64_t row, double *out)
+{
+    struct lab_counted_run counted = {0};
+    enum lab_status st = lab_counted_load(&counted, db, run);
+    if (st)
+        return st;
+    const struct lab_counted_item *item = lab_counted_kernel(&counted, row);
+    *out = item ? item->counters.achieved_occupancy_pct : (double)NAN;
+    lab_counted_release(&counted);
+    return LAB_OK;
+}
+
+enum lab_status lab_whatif_stored(struct lab_whatif *w, struct lab_database *db,
+                                  int64_t run, int64_t row, double achieved_pct,
+                                  struct lab_occupancy_args *out)
+{
+    struct loading to = {.whatif = w};
+    struct lab_run_gpu gpu;
+    struct lab_device_info device;
+    enum lab_status st = lab_query_launch(db, run, row, take_launch, &to);
+    if (!st)
+        st = lab_run_gpu_read(db, run, to.device, &gpu);
+    if (!st && isnan(achieved_pct))
+        st = find_achieved(db, run, row, &achieved_pct);
+    if (st)
+        return st;
+    to.launch.achieved_pct = achieved_pct;
+    fill_device(&device, &gpu);
+    st = whatif_start(w, &device, &to.launch, out);
+    if (st)
+        return st;
+    lab_visible_copy(w->gpu, sizeof(w->gpu), device.name);
+    out->device = w->gpu;
+    return LAB_OK;
 }

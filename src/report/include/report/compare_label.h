@@ -9,13 +9,13 @@
 
 enum { LAB_COMPARE_LABEL = 512 };
 
-struct lab_label {
+struct lab_compare_label {
     char whole[LAB_COMPARE_LABEL]; /* "fwd  fc1.matmul: gemm" */
     char text[LAB_COMPARE_LABEL];  /* the same, cut */
 };
 
 struct lab_labels {
-    struct lab_label *items;
+    struct lab_compare_label *items;
     size_t count;
 };
 

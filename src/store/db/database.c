@@ -1,7 +1,10 @@
+/* database.c -- a connection: opening, the schema and its migrations, statements,
+ * and the hint how a damaged file is recovered. */
 #include "store/database.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +12,321 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/command.h"
-#include "base/shell.h"
 #include "trace/record.h"
 #include "store_priv.h"
+#include "base/shell.h"
+#include "base/clock.h"
+#include "base/command.h"
+
+static void database_recover_hint(struct lab_str *out, const char *path);
+
+/* What SQLite's error means for a person, and what can be done about it. */
+static const char *remedy(int rc)
+{
+    switch (rc & 0xFF) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return "another program holds it locked; wait for that program or end "
+               "it, or name another file with --db FILE";
+    case SQLITE_NOTADB:
+        return "this is not a database of recorded runs; move it away, or "
+               "name another file with --db FILE";
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+        return "no right to write it; change that with `chmod u+w`, or name "
+               "another file with --db FILE";
+    case SQLITE_CANTOPEN:
+        return "it or its directory cannot be opened; check the name and the "
+               "rights, or name another file with --db FILE";
+    case SQLITE_FULL:
+        return "the disk is full; make room, or name a file on another disk "
+               "with --db FILE";
+    case SQLITE_IOERR:
+        return "the disk refused; check it, or name a file on another disk "
+               "with --db FILE";
+    default:
+        return "it cannot be used; name another file with --db FILE";
+    }
+}
+
+enum lab_status lab_database_error(struct lab_database *db, const char *doing)
+{
+    int rc = db->sql ? sqlite3_extended_errcode(db->sql) : SQLITE_NOMEM;
+    if ((rc & 0xFF) == SQLITE_NOMEM)
+        return lab_fail(LAB_E_NOMEM, "%s: out of memory while %s", db->path,
+                        doing);
+    int sys = sqlite3_system_errno(db->sql);
+    bool by_system =
+        sys && ((rc & 0xFF) == SQLITE_CANTOPEN || (rc & 0xFF) == SQLITE_IOERR);
+    struct lab_str instead;
+    lab_str_init(&instead);
+    if ((rc & 0xFF) == SQLITE_CORRUPT) {
+        lab_str_add(&instead, "the file is damaged; ");
+        database_recover_hint(&instead, db->path);
+    } else {
+        lab_str_add(&instead, remedy(rc));
+    }
+    enum lab_status st =
+        lab_fail(LAB_E_DB, "%s: %s while %s: %s", db->path,
+                 by_system ? strerror(sys) : sqlite3_errmsg(db->sql), doing,
+                 lab_str_text(&instead));
+    lab_str_release(&instead);
+    return st;
+}
+
+enum lab_status lab_database_exec(struct lab_database *db, const char *sql,
+                                  const char *doing)
+{
+    if (sqlite3_exec(db->sql, sql, NULL, NULL, NULL) != SQLITE_OK)
+        return lab_database_error(db, doing);
+    return LAB_OK;
+}
+
+enum lab_status lab_database_prepare(struct lab_database *db, const char *sql,
+                                     sqlite3_stmt **out)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (sqlite3_prepare_v2(db->sql, sql, -1, &stmt, NULL) != SQLITE_OK)
+        return lab_database_error(db, "preparing a query");
+    *out = stmt;
+    return LAB_OK;
+}
+
+enum lab_status lab_database_int(struct lab_database *db, const char *sql,
+                                 int64_t fallback, int64_t *out)
+{
+    sqlite3_stmt *stmt;
+    enum lab_status st = lab_database_prepare(db, sql, &stmt);
+    if (st)
+        return st;
+    int rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW)
+        *out = sqlite3_column_type(stmt, 0) == SQLITE_NULL
+                   ? fallback
+                   : sqlite3_column_int64(stmt, 0);
+    else if (rc == SQLITE_DONE)
+        *out = fallback;
+    else
+        st = lab_database_error(db, "reading it");
+    sqlite3_finalize(stmt);
+    return st;
+}
+
+enum lab_status lab_database_begin(struct lab_database *db, const char *doing)
+{
+    return lab_database_exec(db, "BEGIN IMMEDIATE", doing);
+}
+
+void lab_database_rollback(struct lab_database *db)
+{
+    if (!sqlite3_get_autocommit(db->sql))
+        sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
+}
+
+int64_t lab_process_start(int64_t pid)
+{
+    char path[64];
+    char line[1024];
+    long long start = -1;
+    if (pid <= 0)
+        return -1;
+    snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
+    FILE *f = fopen(path, "r");
+    if (!f) /* without /proc all that is known is whether it lives */
+        return kill((pid_t)pid, 0) == 0 || errno == EPERM ? 0 : -1;
+    size_t n = fread(line, 1, sizeof(line) - 1, f);
+    fclose(f);
+    line[n] = '\0';
+    char *p = strrchr(line, ')'); /* the name may hold spaces */
+    if (p && p[1] && p[2] == 'Z')
+        return -1; /* dead, and nobody has asked how it ended */
+    for (int field = 2; p && field < 22; field++)
+        p = strchr(p + 1, ' ');
+    if (!p || sscanf(p, "%lld", &start) != 1)
+        return 0;
+    return start;
+}
+
+void lab_host_name(char *out, size_t bytes)
+{
+    if (gethostname(out, bytes))
+        out[0] = '\0';
+    out[bytes - 1] = '\0';
+}
+
+void lab_utc_text(int64_t wall_ns, char out[32])
+{
+    time_t seconds = (time_t)(wall_ns / 1000000000);
+    struct tm t;
+    char day[24];
+    gmtime_r(&seconds, &t);
+    strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &t);
+    snprintf(out, 32, "%s.%03dZ", day, (int)(wall_ns / 1000000 % 1000));
+}
+
+void lab_bind_int(sqlite3_stmt *stmt, int i, int64_t v)
+{
+    if (v == LAB_UNKNOWN)
+        sqlite3_bind_null(stmt, i);
+    else
+        sqlite3_bind_int64(stmt, i, v);
+}
+
+void lab_bind_int32(sqlite3_stmt *stmt, int i, int32_t v)
+{
+    if (v == INT32_MIN)
+        sqlite3_bind_null(stmt, i);
+    else
+        sqlite3_bind_int64(stmt, i, v);
+}
+
+void lab_bind_real(sqlite3_stmt *stmt, int i, double v)
+{
+    sqlite3_bind_double(stmt, i, v); /* SQLite makes NULL of NaN */
+}
+
+void lab_bind_text(sqlite3_stmt *stmt, int i, const char *text)
+{
+    sqlite3_bind_text(stmt, i, text, -1, SQLITE_TRANSIENT);
+}
+
+/* Databases that are damaged: whether one is, and what can be saved of it. */
+
+static int database_schema_of(const char *path)
+{
+    enum { VERSION_AT = 60 };
+    unsigned char v[4] = {0};
+    int newest = lab_database_schema_version();
+    FILE *f = fopen(path, "rb");
+    bool read = f && fseek(f, VERSION_AT, SEEK_SET) == 0 &&
+                fread(v, 1, sizeof(v), f) == sizeof(v);
+    if (f)
+        fclose(f);
+    bool likely = read && !v[0] && !v[1] && !v[2] && v[3] && v[3] <= newest;
+    return likely ? v[3] : newest;
+}
+
+/* .recover would find more, but needs a shell that was built with it: Debian
+ * 12's answers "SQL logic error" to every file. .dump gives up a table where it
+ * is damaged, and ends with ROLLBACK then. */
+static void database_recover_hint(struct lab_str *out, const char *path)
+{
+    struct lab_str saved;
+    lab_str_init(&saved);
+    lab_str_addf(&saved, "%s.saved", path);
+    lab_str_add(out, "save what is left with `sqlite3 ");
+    lab_shell_add_word(out, path, true);
+    lab_str_addf(out,
+                 " .dump | sed 's/^ROLLBACK.*/COMMIT;/' | sqlite3 -cmd 'PRAGMA "
+                 "application_id=%d' -cmd 'PRAGMA user_version=%d' ",
+                 LAB_APPLICATION_ID, database_schema_of(path));
+    lab_shell_add_word(out, lab_str_text(&saved), true);
+    lab_str_add(out, "`, or name another file with --db FILE");
+    lab_str_release(&saved);
+}
+
+/* The first thing that SQLite complains of, without the line above it that
+ * names the schema ("*** in database src ***"). */
+static void first_complaint(const char *text, char *out, size_t size)
+{
+    while (strncmp(text, "***", 3) == 0 && strchr(text, '\n'))
+        text = strchr(text, '\n') + 1;
+    snprintf(out, size, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+enum lab_status lab_database_integrity(struct lab_database *db,
+                                       const char *pragma, const char *path,
+                                       const char *other)
+{
+    char complaint[200] = "no memory to say where";
+    struct lab_str instead;
+    sqlite3_stmt *stmt;
+    enum lab_status st = lab_database_prepare(db, pragma, &stmt);
+    if (st)
+        return st;
+    int rc = sqlite3_step(stmt);
+    const char *text =
+        rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+    bool whole = text && strcmp(text, "ok") == 0;
+    if (text)
+        first_complaint(text, complaint, sizeof(complaint));
+    if (rc != SQLITE_ROW)
+        st = lab_database_error(db, "checking it");
+    sqlite3_finalize(stmt);
+    if (st || whole)
+        return st;
+    lab_str_init(&instead);
+    if (other)
+        lab_str_add(&instead, other);
+    else
+        database_recover_hint(&instead, path);
+    st = lab_fail(LAB_E_DB, "%s: damaged (%s); %s", path, complaint,
+                  lab_str_text(&instead));
+    lab_str_release(&instead);
+    return st;
+}
+
+enum lab_status lab_database_check(struct lab_database *db)
+{
+    return lab_database_integrity(db, "PRAGMA integrity_check(1)", db->path,
+                                  NULL);
+}
+
+enum lab_status lab_database_check_most(struct lab_database *db,
+                                        int64_t most_bytes, bool *checked)
+{
+    struct stat info;
+    *checked = stat(db->path, &info) == 0 && info.st_size <= most_bytes;
+    return *checked ? lab_database_integrity(db, "PRAGMA quick_check(1)",
+                                             db->path, NULL)
+                    : LAB_OK;
+}
+
+/* Step i takes version i to version i + 1. A new database runs them all. Never
+ * edit a step that has been released: add one. */
+static const struct lab_migration migrations[] = {
+    {lab_sql_schema},   {lab_sql_schema_2}, {lab_sql_schema_3},
+    {lab_sql_schema_4}, {lab_sql_schema_5}, {lab_sql_schema_6},
+    {lab_sql_schema_7},
+};
+
+const struct lab_migration *lab_database_migrations(int *count)
+{
+    *count = (int)(sizeof(migrations) / sizeof(migrations[0]));
+    return migrations;
+}
+
+enum lab_status lab_database_migrate(struct lab_database *db,
+                                     const struct lab_migration *steps,
+                                     int count)
+{
+    int64_t version;
+    char sql[128];
+    enum lab_status st =
+        lab_database_int(db, "PRAGMA user_version", 0, &version);
+    if (st || version >= count)
+        return st;
+    st = lab_database_begin(db, "bringing it up to date");
+    if (st)
+        return st;
+    /* Another process may have done it while we waited for the lock. */
+    st = lab_database_int(db, "PRAGMA user_version", 0, &version);
+    for (; st == LAB_OK && version < count; version++)
+        st =
+            lab_database_exec(db, steps[version].sql, "bringing it up to date");
+    if (st == LAB_OK) {
+        sqlite3_snprintf(sizeof(sql), sql,
+                         "PRAGMA user_version = %d; PRAGMA application_id = %d",
+                         count, LAB_APPLICATION_ID);
+        st = lab_database_exec(db, sql, "bringing it up to date");
+    }
+    if (st == LAB_OK)
+        st = lab_database_exec(db, "COMMIT", "bringing it up to date");
+    if (st)
+        lab_database_rollback(db);
+    return st;
+}
 
 enum { BUSY_MS = 5000, HEADER_BYTES = 100 };
 
@@ -132,7 +445,7 @@ static enum lab_status refuse_short(const char *path, long long bytes,
         lab_str_add(&instead, other);
     } else {
         lab_str_add(&instead, "take a copy from elsewhere, ");
-        lab_database_recover_hint(&instead, path);
+        database_recover_hint(&instead, path);
     }
     enum lab_status st =
         lab_fail(LAB_E_DB, "%s: the file is cut short (%lld of %llu bytes); %s",
@@ -402,7 +715,7 @@ static enum lab_status begin_log(struct lab_database *db)
 static enum lab_status refuse_read_only(const struct lab_database *db)
 {
     struct lab_str why;
-    int schema = lab_database_schema_of(db->path);
+    int schema = database_schema_of(db->path);
     lab_str_init(&why);
     lab_str_add(&why, "no right to write it; ");
     if (schema < lab_database_schema_version()) {

@@ -54,12 +54,6 @@ bool lab_database_has_log(const char *path);
 /* Whether the file begins like a database and is as long as it says. `other`
  * is what can be done else; NULL: what can be done about a --db. */
 enum lab_status lab_database_check_length(const char *path, const char *other);
-/* The schema that the file's header names; this program's, where it is not
- * there or cannot be. */
-int lab_database_schema_of(const char *path);
-/* "save what is left with `sqlite3 ...`, or name another file ...": what can be
- * done about a damaged file, as a shell takes it. */
-void lab_database_recover_hint(struct lab_str *out, const char *path);
 /* What `pragma`, an integrity check, finds first, as an error that names
  * `path`; `other` as above. */
 enum lab_status lab_database_integrity(struct lab_database *db,

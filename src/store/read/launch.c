@@ -65,21 +65,6 @@ enum lab_status lab_run_gpu_read(struct lab_database *db, int64_t run,
 
 /* ---- the launch ---- */
 
-/* A side of 0 makes it 0, however large the others are: so it is in SQL. */
-int64_t lab_launch_size(const int64_t d[3])
-{
-    int64_t size = 1;
-    bool none = false;
-    bool room = true;
-    for (int i = 0; i < 3; i++) {
-        if (d[i] == LAB_UNKNOWN)
-            return LAB_UNKNOWN;
-        none = none || d[i] == 0;
-        room = room && !__builtin_mul_overflow(size, d[i], &size);
-    }
-    return none ? 0 : room ? size : LAB_UNKNOWN;
-}
-
 enum lab_status lab_launch_last(struct lab_database *db, int64_t run,
                                 int64_t step_index, const char *variant,
                                 const char *kernel, int64_t *row)

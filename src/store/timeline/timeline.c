@@ -1,3 +1,5 @@
+/* timeline.c -- an iteration's timeline: its spans put together, what covers
+ * which stretch of time, and the walk from span to span. */
 #include "store/timeline.h"
 
 #include <stdio.h>
@@ -5,6 +7,404 @@
 #include <string.h>
 
 #include "timeline_priv.h"
+#include "base/mem.h"
+
+static struct lab_call_time *timeline_call(const struct lab_growing *calls,
+                                           int64_t process,
+                                           int64_t correlation);
+
+static int by_start(const void *a, const void *b)
+{
+    const struct lab_interval *x = a;
+    const struct lab_interval *y = b;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* One pass: for each kind, how far what it and those before it cover together
+ * reaches. Streams overlap, and are not counted twice. */
+void lab_cover_sum(struct lab_interval *list, size_t n, int64_t from,
+                   int64_t to, int64_t out[LAB_COVER_COUNT])
+{
+    int64_t end[LAB_COVER_REST];
+    int64_t covered[LAB_COVER_REST] = {0};
+    if (n)
+        qsort(list, n, sizeof(*list), by_start);
+    for (int k = 0; k < LAB_COVER_REST; k++)
+        end[k] = from;
+    for (size_t i = 0; i < n; i++) {
+        int64_t stop = list[i].end_ns < to ? list[i].end_ns : to;
+        for (int k = (int)list[i].of; k < LAB_COVER_REST; k++) {
+            int64_t start =
+                list[i].start_ns > end[k] ? list[i].start_ns : end[k];
+            if (stop <= start)
+                continue;
+            covered[k] += stop - start;
+            end[k] = stop;
+        }
+    }
+    out[0] = covered[0];
+    for (int k = 1; k < LAB_COVER_REST; k++)
+        out[k] = covered[k] - covered[k - 1];
+    out[LAB_COVER_REST] = to - from - covered[LAB_COVER_REST - 1];
+}
+
+/* What the device did, and from each call to what it launched; steps behind
+ * them. Returns how many. */
+static size_t gather(const struct lab_timeline_build *b,
+                     struct lab_interval *list, int64_t *called)
+{
+    const struct lab_device_time *d = b->device.items;
+    const struct lab_step_time *steps = b->steps.items;
+    size_t n = 0;
+    for (int32_t i = 0; i < b->device.count; i++) {
+        const struct lab_call_time *call =
+            d[i].correlation == LAB_UNKNOWN
+                ? NULL
+                : timeline_call(&b->calls, d[i].process, d[i].correlation);
+        list[n++] =
+            (struct lab_interval){d[i].start_ns, d[i].end_ns, d[i].cover};
+        *called += call != NULL;
+        if (call && call->start_ns < d[i].start_ns)
+            list[n++] = (struct lab_interval){call->start_ns, d[i].start_ns,
+                                              LAB_COVER_LAUNCH};
+    }
+    for (int32_t i = 0; i < b->steps.count; i++)
+        if (steps[i].start_ns != LAB_UNKNOWN)
+            list[n++] = (struct lab_interval){steps[i].start_ns,
+                                              steps[i].end_ns, LAB_COVER_STEP};
+    return n;
+}
+
+static enum lab_status timeline_cover(struct lab_timeline_build *b)
+{
+    const struct lab_timeline *t = b->t;
+    struct lab_timeline_sums *sums = &b->t->sums;
+    size_t most = 2 * (size_t)b->device.count + (size_t)b->steps.count;
+    sums->busy_ns = b->device.count ? 0 : LAB_UNKNOWN;
+    if (t->from_ns == LAB_UNKNOWN || t->to_ns < t->from_ns) {
+        for (int k = 0; k < LAB_COVER_COUNT; k++)
+            sums->cover_ns[k] = LAB_UNKNOWN;
+        return LAB_OK;
+    }
+    struct lab_interval *list = lab_alloc_array(most + 1, sizeof(*list));
+    if (!list)
+        return lab_no_memory("a timeline");
+    size_t n = gather(b, list, &sums->called);
+    lab_cover_sum(list, n, t->from_ns, t->to_ns, sums->cover_ns);
+    lab_free(list);
+    if (b->device.count)
+        sums->busy_ns =
+            sums->cover_ns[LAB_COVER_KERNEL] + sums->cover_ns[LAB_COVER_COPY];
+    return LAB_OK;
+}
+
+/* What belongs to what, and what it all adds up to. */
+
+static int compare_int(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_calls(const void *a, const void *b)
+{
+    const struct lab_call_time *x = a;
+    const struct lab_call_time *y = b;
+    int by = compare_int(x->correlation, y->correlation);
+    if (!by)
+        by = compare_int(x->process, y->process);
+    return by ? by : compare_int(x->start_ns, y->start_ns);
+}
+
+/* The runtime's call and the driver's under it may share an id: the one that
+ * began first counts. */
+static struct lab_call_time *timeline_call(const struct lab_growing *calls,
+                                           int64_t process, int64_t correlation)
+{
+    struct lab_call_time *list = calls->items;
+    int32_t lo = 0;
+    int32_t hi = calls->count;
+    while (lo < hi) {
+        int32_t mid = lo + (hi - lo) / 2;
+        const struct lab_call_time *c = &list[mid];
+        if (c->correlation < correlation ||
+            (c->correlation == correlation && process != LAB_UNKNOWN &&
+             c->process < process))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < calls->count && list[lo].correlation == correlation &&
+                   (process == LAB_UNKNOWN || list[lo].process == process)
+               ? &list[lo]
+               : NULL;
+}
+
+static void note_call_spans(const struct lab_timeline *t,
+                            const struct lab_growing *calls)
+{
+    for (int32_t i = 0; i < t->count; i++) {
+        const struct lab_span *s = &t->spans[i];
+        struct lab_call_time *c =
+            s->kind == LAB_SPAN_CALL && s->correlation != LAB_UNKNOWN
+                ? timeline_call(calls, s->process, s->correlation)
+                : NULL;
+        if (c && c->start_ns == s->start_ns && c->span < 0)
+            c->span = i;
+    }
+}
+
+/* ---- steps, by exec and by start: few may be left of their spans ---- */
+
+struct steps {
+    struct lab_step_time *by_exec;
+    struct lab_step_time *by_start; /* those with moments */
+    int32_t n;
+    int32_t timed;
+};
+
+static int by_exec(const void *a, const void *b)
+{
+    const struct lab_step_time *x = a;
+    const struct lab_step_time *y = b;
+    return compare_int(x->exec, y->exec);
+}
+
+static int sums_by_start(const void *a, const void *b)
+{
+    const struct lab_step_time *x = a;
+    const struct lab_step_time *y = b;
+    int by = compare_int(x->start_ns, y->start_ns);
+    return by ? by : compare_int(x->row, y->row);
+}
+
+static struct lab_step_time *step_of_exec(const struct steps *steps,
+                                          int64_t exec)
+{
+    const struct lab_step_time key = {.exec = exec};
+    return steps->n ? bsearch(&key, steps->by_exec, (size_t)steps->n,
+                              sizeof(key), by_exec)
+                    : NULL;
+}
+
+/* The step that the host was in at a moment; steps do not nest. */
+static const struct lab_step_time *step_at(const struct steps *steps,
+                                           int64_t moment)
+{
+    int32_t lo = 0;
+    int32_t hi = steps->timed;
+    while (lo < hi) {
+        int32_t mid = lo + (hi - lo) / 2;
+        if (steps->by_start[mid].start_ns <= moment)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo > 0 && steps->by_start[lo - 1].end_ns >= moment
+               ? &steps->by_start[lo - 1]
+               : NULL;
+}
+
+static enum lab_status sort_steps(const struct lab_timeline_build *b,
+                                  struct steps *out)
+{
+    const struct lab_timeline *t = b->t;
+    size_t n = (size_t)b->steps.count;
+    struct lab_step_time *list = b->steps.items;
+    out->by_exec = list;
+    out->n = b->steps.count;
+    out->by_start = lab_alloc_array(n + 1, sizeof(*out->by_start));
+    if (!out->by_start)
+        return lab_no_memory("a timeline");
+    if (n)
+        qsort(list, n, sizeof(*list), by_exec);
+    for (int32_t i = 0; i < t->count && t->spans[i].kind == LAB_SPAN_STEP;
+         i++) {
+        struct lab_step_time *s = step_of_exec(out, t->spans[i].exec);
+        if (s)
+            s->span = i;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (list[i].start_ns != LAB_UNKNOWN)
+            out->by_start[out->timed++] = list[i];
+    if (out->timed)
+        qsort(out->by_start, (size_t)out->timed, sizeof(*list), sums_by_start);
+    return LAB_OK;
+}
+
+static void link_span(struct lab_span *s, const struct lab_growing *calls,
+                      const struct steps *steps)
+{
+    const struct lab_call_time *call = NULL;
+    const struct lab_step_time *step = NULL;
+    int64_t made = s->start_ns;
+    if (s->kind >= LAB_SPAN_KERNEL) {
+        if (s->correlation != LAB_UNKNOWN)
+            call = timeline_call(calls, s->process, s->correlation);
+        s->call = call ? call->span : -1;
+        made = call ? call->start_ns : LAB_UNKNOWN;
+        if (call && s->start_ns != LAB_UNKNOWN)
+            s->latency_ns = s->start_ns - call->start_ns;
+    }
+    if (s->exec != LAB_UNKNOWN)
+        step = step_of_exec(steps, s->exec);
+    else if (s->kind != LAB_SPAN_RANGE && made != LAB_UNKNOWN)
+        step = step_at(steps, made);
+    if (!step)
+        return;
+    s->exec = step->exec;
+    s->step = step->span;
+    s->step_name = step->name;
+    s->step_phase = step->phase;
+}
+
+static enum lab_status timeline_link(struct lab_timeline_build *b)
+{
+    struct lab_timeline *t = b->t;
+    struct steps steps = {0};
+    enum lab_status st = sort_steps(b, &steps);
+    if (st)
+        return st;
+    if (b->calls.count)
+        qsort(b->calls.items, (size_t)b->calls.count,
+              sizeof(struct lab_call_time), compare_calls);
+    note_call_spans(t, &b->calls);
+    for (int32_t i = 0; i < t->count; i++)
+        link_span(&t->spans[i], &b->calls, &steps);
+    lab_free(steps.by_start);
+    return LAB_OK;
+}
+
+/* ---- sums ---- */
+
+static int compare_device(const void *a, const void *b)
+{
+    const struct lab_device_time *x = a;
+    const struct lab_device_time *y = b;
+    int by = compare_int(x->device, y->device);
+    if (!by)
+        by = compare_int(x->start_ns, y->start_ns);
+    return by ? by : compare_int(x->end_ns, y->end_ns);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    return compare_int(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+static void add_gap(struct lab_timeline *t, struct lab_timeline_device *of,
+                    const struct lab_device_time *before,
+                    const struct lab_device_time *after)
+{
+    struct lab_timeline_sums *sums = &t->sums;
+    int64_t gap = after->start_ns - before->end_ns;
+    if (sums->gap_sum_ns == LAB_UNKNOWN)
+        sums->gap_sum_ns = sums->gap_longest_ns = 0;
+    if (of->gap_sum_ns == LAB_UNKNOWN)
+        of->gap_sum_ns = of->gap_longest_ns = 0;
+    if (gap <= 0)
+        return;
+    of->gaps++;
+    of->gap_sum_ns += gap;
+    if (gap > of->gap_longest_ns)
+        of->gap_longest_ns = gap;
+    sums->gaps++;
+    sums->gap_sum_ns += gap;
+    if (gap > sums->gap_longest_ns) {
+        sums->gap_longest_ns = gap;
+        sums->gap_start_ns = before->end_ns;
+        sums->gap_after = before->name;
+        sums->gap_before = after->name;
+    }
+}
+
+/* What a span covers of the time that was loaded and an earlier one does not. */
+static int64_t newly_covered(const struct lab_timeline *t, int64_t since,
+                             const struct lab_device_time *d)
+{
+    int64_t from = d->start_ns > since ? d->start_ns : since;
+    int64_t to = d->end_ns < t->to_ns ? d->end_ns : t->to_ns;
+    if (from < t->from_ns)
+        from = t->from_ns;
+    return to > from ? to - from : 0;
+}
+
+/* One pass over each device's spans by start, whatever the stream. */
+static enum lab_status sum_devices(struct lab_timeline_build *b)
+{
+    struct lab_timeline *t = b->t;
+    struct lab_device_time *d = b->device.items;
+    const struct lab_device_time *last = NULL;
+    int32_t devices = 0;
+    if (b->device.count)
+        qsort(d, (size_t)b->device.count, sizeof(*d), compare_device);
+    for (int32_t i = 0; i < b->device.count; i++)
+        devices += i == 0 || d[i].device != d[i - 1].device;
+    t->devices = lab_alloc_array((size_t)devices + 1, sizeof(*t->devices));
+    if (!t->devices)
+        return lab_no_memory("a timeline");
+    for (int32_t i = 0; i < b->device.count; i++) {
+        struct lab_timeline_device *of;
+        if (i == 0 || d[i].device != d[i - 1].device) {
+            of = &t->devices[t->device_count++];
+            *of = (struct lab_timeline_device){.device = d[i].device,
+                                               .gap_sum_ns = LAB_UNKNOWN,
+                                               .gap_longest_ns = LAB_UNKNOWN};
+            last = NULL;
+        }
+        of = &t->devices[t->device_count - 1];
+        of->busy_ns += newly_covered(t, last ? last->end_ns : 0, &d[i]);
+        if (last &&
+            (!t->lab || (d[i].exec != LAB_UNKNOWN && d[i].exec == last->exec)))
+            add_gap(t, of, last, &d[i]);
+        if (!last || d[i].end_ns > last->end_ns)
+            last = &d[i];
+    }
+    return LAB_OK;
+}
+
+static enum lab_status sum_latencies(struct lab_timeline_build *b)
+{
+    struct lab_timeline_sums *sums = &b->t->sums;
+    const struct lab_device_time *d = b->device.items;
+    int64_t *v = lab_alloc_array((size_t)b->device.count + 1, sizeof(*v));
+    size_t n = 0;
+    if (!v)
+        return lab_no_memory("a timeline");
+    for (int32_t i = 0; i < b->device.count; i++) {
+        const struct lab_call_time *call =
+            d[i].own && d[i].correlation != LAB_UNKNOWN
+                ? timeline_call(&b->calls, d[i].process, d[i].correlation)
+                : NULL;
+        if (call)
+            v[n++] = d[i].start_ns - call->start_ns;
+    }
+    if (n) {
+        qsort(v, n, sizeof(*v), compare_numbers);
+        sums->latency_max_ns = v[n - 1];
+        sums->latency_median_ns =
+            v[(n - 1) / 2] + (v[n / 2] - v[(n - 1) / 2]) / 2;
+    }
+    lab_free(v);
+    return LAB_OK;
+}
+
+static enum lab_status timeline_sum(struct lab_timeline_build *b)
+{
+    struct lab_timeline_sums *sums = &b->t->sums;
+    const int64_t *ids = b->launched.items;
+    sums->busy_ns = sums->gap_sum_ns = sums->gap_longest_ns = LAB_UNKNOWN;
+    sums->gap_start_ns = LAB_UNKNOWN;
+    sums->latency_median_ns = sums->latency_max_ns = LAB_UNKNOWN;
+    if (b->launched.count)
+        qsort(b->launched.items, (size_t)b->launched.count, sizeof(*ids),
+              compare_numbers);
+    for (int32_t i = 0; i < b->launched.count; i++)
+        sums->launches += i == 0 || ids[i] != ids[i - 1];
+    enum lab_status st = sum_devices(b);
+    if (st == LAB_OK)
+        st = timeline_cover(b);
+    return st ? st : sum_latencies(b);
+}
 
 static bool timed(const struct lab_span *s)
 {
@@ -171,11 +571,6 @@ void lab_timeline_free(struct lab_timeline *t)
 
 /* ---- lanes ---- */
 
-static int compare_int(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_lanes(const struct lab_span *x, const struct lab_span *y)
 {
     int by = compare_int((int64_t)x->kind, (int64_t)y->kind);
@@ -199,7 +594,7 @@ static int compare_spans(const void *a, const void *b)
     return by ? by : compare_int(x->row, y->row);
 }
 
-static enum lab_status gather(struct lab_timeline_build *b)
+static enum lab_status gather_spans(struct lab_timeline_build *b)
 {
     struct lab_timeline *t = b->t;
     size_t all = 0;
@@ -280,12 +675,12 @@ static enum lab_status make_lanes(struct lab_timeline *t)
 
 enum lab_status lab_timeline_finish(struct lab_timeline_build *b)
 {
-    enum lab_status st = gather(b);
+    enum lab_status st = gather_spans(b);
     if (st == LAB_OK)
         st = make_lanes(b->t);
     if (st == LAB_OK)
-        st = lab_timeline_link(b);
-    return st ? st : lab_timeline_sum(b);
+        st = timeline_link(b);
+    return st ? st : timeline_sum(b);
 }
 
 /* ---- asking ---- */
@@ -349,4 +744,123 @@ int32_t lab_lane_find(const struct lab_timeline *t, int32_t lane, int64_t from,
     }
     *count = edge[1] - edge[0];
     return l->first + edge[0];
+}
+
+/* The pauses of a walk: an iteration that was stepped through by hand consists
+ * of the reader's thinking, and on a true scale no step of it can be seen. */
+
+enum {
+    LEAST_NS = 20000000, /* no program waits so long between two steps: of an
+                            iteration that has such a pause */
+    BUSY_PART = 10,      /* those longer than this part of the work go */
+    KEEP_PART = 40       /* of the work: what stays of a pause */
+};
+
+struct stretch {
+    int64_t from;
+    int64_t to;
+};
+
+static int walk_by_start(const void *a, const void *b)
+{
+    const struct stretch *x = a;
+    const struct stretch *y = b;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* What ran, joined where it overlaps, by time. Ranges last through the pauses.
+ * Returns how many there are. */
+static int32_t collect(const struct lab_timeline *t, struct stretch *out)
+{
+    int32_t n = 0;
+    int32_t joined = 0;
+    for (int32_t i = 0; i < t->count; i++) {
+        const struct lab_span *s = &t->spans[i];
+        if (s->kind != LAB_SPAN_RANGE && s->start_ns != LAB_UNKNOWN)
+            out[n++] = (struct stretch){s->start_ns, s->end_ns};
+    }
+    qsort(out, (size_t)n, sizeof(*out), walk_by_start);
+    for (int32_t i = 0; i < n; i++) {
+        struct stretch *last = &out[joined > 0 ? joined - 1 : 0];
+        if (joined == 0 || out[i].from > last->to)
+            out[joined++] = out[i];
+        else if (out[i].to > last->to)
+            last->to = out[i].to;
+    }
+    return joined;
+}
+
+static bool is_walk(const struct stretch *of, int32_t n, int64_t least)
+{
+    for (int32_t i = 0; i + 1 < n; i++)
+        if (of[i + 1].from - of[i].to >= least)
+            return true;
+    return false;
+}
+
+/* Makes pauses of what lies between; returns how many there are. */
+static int32_t find_pauses(struct stretch *of, int32_t n, int64_t least)
+{
+    int32_t pauses = 0;
+    for (int32_t i = 0; i + 1 < n; i++) {
+        struct stretch between = {of[i].to, of[i + 1].from};
+        if (between.to - between.from >= least)
+            of[pauses++] = between;
+    }
+    return pauses;
+}
+
+/* Where a moment is when `keep` is left of each pause. */
+static int64_t moved(int64_t at, const struct stretch *pauses, int32_t n,
+                     int64_t keep)
+{
+    int64_t off = 0;
+    for (int32_t i = 0; i < n && at > pauses[i].from; i++) {
+        int64_t span = pauses[i].to - pauses[i].from;
+        int64_t in = at < pauses[i].to ? at - pauses[i].from : span;
+        off += in - (int64_t)((double)keep * (double)in / (double)span);
+    }
+    return at - off;
+}
+
+static void move(int64_t *at, const struct stretch *pauses, int32_t n,
+                 int64_t keep)
+{
+    if (*at != LAB_UNKNOWN)
+        *at = moved(*at, pauses, n, keep);
+}
+
+enum lab_status lab_timeline_close_pauses(struct lab_timeline *t)
+{
+    int64_t busy = 0;
+    for (int k = 0; k < LAB_SPAN_KIND_COUNT; k++)
+        if (t->left_out[k] > 0)
+            return LAB_OK;
+    if (t->of.steps <= 0 || t->count == 0)
+        return LAB_OK;
+    struct stretch *list =
+        lab_alloc_array((size_t)t->count, sizeof(struct stretch));
+    if (!list)
+        return lab_no_memory("the pauses of a walk");
+    int32_t n = collect(t, list);
+    for (int32_t i = 0; i < n; i++)
+        busy += list[i].to - list[i].from;
+    int64_t least = busy / BUSY_PART + 1;
+    n = is_walk(list, n, least > LEAST_NS ? least : LEAST_NS)
+            ? find_pauses(list, n, least)
+            : 0;
+    int64_t keep = busy / KEEP_PART;
+    for (int32_t i = 0; i < n; i++)
+        t->paused_ns += list[i].to - list[i].from - keep;
+    t->pauses = n;
+    for (int32_t i = 0; i < t->count; i++) {
+        move(&t->spans[i].start_ns, list, n, keep);
+        move(&t->spans[i].end_ns, list, n, keep);
+    }
+    move(&t->start_ns, list, n, keep);
+    move(&t->end_ns, list, n, keep);
+    move(&t->from_ns, list, n, keep);
+    move(&t->to_ns, list, n, keep);
+    lab_free(list);
+    return LAB_OK;
 }

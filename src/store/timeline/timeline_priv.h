@@ -70,20 +70,12 @@ enum lab_status lab_timeline_add_call(struct lab_timeline_build *b,
                                       const struct lab_span *s);
 /* Lanes, order, gaps, latencies, sums. LAB_E_NOMEM. */
 enum lab_status lab_timeline_finish(struct lab_timeline_build *b);
-/* Parts of it: which call, which step; and what all adds up to. */
-enum lab_status lab_timeline_link(struct lab_timeline_build *b);
-enum lab_status lab_timeline_sum(struct lab_timeline_build *b);
-/* The process's call of that id that began first, in calls[] sorted; NULL:
- * none. Each process counts its calls from 1. LAB_UNKNOWN: of any process. */
-struct lab_call_time *lab_timeline_call(const struct lab_growing *calls,
-                                        int64_t process, int64_t correlation);
 /* out[i]: how much of [from, to) intervals of kind i cover and those of the
  * kinds before it do not; the last: what is left. Sorts the list. */
 void lab_cover_sum(struct lab_interval *list, size_t n, int64_t from,
                    int64_t to, int64_t out[LAB_COVER_COUNT]);
 /* The same of all that was collected: sums.cover_ns, busy_ns and called, after
  * the calls have been sorted. LAB_E_NOMEM. */
-enum lab_status lab_timeline_cover(struct lab_timeline_build *b);
 void lab_timeline_build_release(struct lab_timeline_build *b);
 
 /* Whether what belongs to step `exec` is the pass's: all is, where the run has

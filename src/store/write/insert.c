@@ -1,18 +1,483 @@
+/* insert.c -- records into rows: which member becomes which column of which
+ * table, and the time of a step from its kernels. */
 #include "insert.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/str.h"
-#include "insert_rows.h"
 #include "trace/intern.h"
+#include "base/str.h"
 
-enum { ROW_KERNEL, ROW_MEMCPY, ROW_MEMSET };
+enum row_column_kind {
+    ROW_INT32,     /* INT32_MIN is NULL */
+    ROW_UINT32,    /* always known */
+    ROW_INT,       /* LAB_UNKNOWN is NULL */
+    ROW_NONZERO,   /* so is 0 */
+    ROW_MOMENT,    /* NULL where start and end are 0 */
+    ROW_REAL,      /* NaN is NULL */
+    ROW_NAME,      /* an id of trace/intern.h, as one of StringIds */
+    ROW_NUMBER,    /* the row's own number */
+    ROW_MADE,      /* by `value` */
+    ROW_RANGE_TEXT /* of a range that has a number */
+};
+
+struct row_column {
+    const char *name;
+    enum row_column_kind kind;
+    size_t at; /* in struct lab_record */
+    int64_t (*value)(const struct lab_bulk_row *row);
+};
+
+struct row_kind {
+    const char *table; /* has runId */
+    const struct row_column *columns;
+    int count;
+    const char *also; /* another column, and its value; ?2 is the process */
+    const char *also_value;
+    const char *tail; /* after the values; may be NULL */
+    bool fail;        /* OR FAIL: rows before the one that fails stay */
+};
+
+/* A range record of this level names the domain instead. */
+enum { LAB_RANGE_DOMAIN = -1 };
+
+static enum lab_status insert_string(struct lab_insert *in, uint32_t name,
+                                     int64_t *out);
+
+enum { FIRST_PLACES = 1024 };
+
+static void exec_sums_release(struct lab_exec_sums *sums)
+{
+    lab_free(sums->place);
+    *sums = (struct lab_exec_sums){0};
+}
+
+static struct lab_exec_sum *find_place(const struct lab_exec_sums *sums,
+                                       int64_t exec)
+{
+    size_t mask = sums->places - 1;
+    size_t i = (size_t)exec & mask; /* they count on: neighbours in memory */
+    while (sums->place[i].count && sums->place[i].exec != exec)
+        i = (i + 1) & mask;
+    return &sums->place[i];
+}
+
+static enum lab_status grow(struct lab_exec_sums *sums)
+{
+    struct lab_exec_sums bigger = {0};
+    bigger.places = sums->places ? sums->places * 2 : FIRST_PLACES;
+    bigger.place = lab_alloc_array(bigger.places, sizeof(*bigger.place));
+    if (!bigger.place)
+        return lab_fail(LAB_E_NOMEM, "no memory for %zu steps", bigger.places);
+    for (size_t i = 0; i < sums->places; i++)
+        if (sums->place[i].count)
+            *find_place(&bigger, sums->place[i].exec) = sums->place[i];
+    bigger.used = sums->used;
+    lab_free(sums->place);
+    *sums = bigger;
+    return LAB_OK;
+}
+
+static enum lab_status exec_sums_add(struct lab_exec_sums *sums,
+                                     const struct lab_exec_sum *part)
+{
+    if (sums->used * 2 >= sums->places) {
+        enum lab_status st = grow(sums);
+        if (st)
+            return st;
+    }
+    struct lab_exec_sum *s = find_place(sums, part->exec);
+    if (s->count == 0) {
+        *s = *part;
+        sums->used++;
+        return LAB_OK;
+    }
+    if (part->time_ns == LAB_UNKNOWN || s->time_ns == LAB_UNKNOWN)
+        s->time_ns = LAB_UNKNOWN;
+    else
+        s->time_ns += part->time_ns;
+    s->count += part->count;
+    if (part->first_row < s->first_row)
+        s->first_row = part->first_row;
+    if (part->last_row > s->last_row)
+        s->last_row = part->last_row;
+    return LAB_OK;
+}
+
+/* Which member of a record becomes which column of which table. */
+
+static enum lab_status bind_name(struct lab_insert *in, sqlite3_stmt *s, int i,
+                                 uint32_t name)
+{
+    int64_t id = 0;
+    enum lab_status st = LAB_OK;
+    if (name == 0) {
+        sqlite3_bind_null(s, i);
+        return LAB_OK;
+    }
+    st = insert_string(in, name, &id);
+    if (st == LAB_OK)
+        sqlite3_bind_int64(s, i, id);
+    return st;
+}
+
+/* "iteration 7" in the row itself: StringIds has what comes again. */
+static void bind_range_text(sqlite3_stmt *s, int i,
+                            const struct lab_range_record *r)
+{
+    enum { ITERATION = 1 };
+    char text[64];
+    if (r->level != ITERATION || r->number == LAB_UNKNOWN) {
+        sqlite3_bind_null(s, i);
+        return;
+    }
+    int n = snprintf(text, sizeof(text), "%s %lld", lab_intern_text(r->text),
+                     (long long)r->number);
+    sqlite3_bind_text(s, i, text, n, SQLITE_TRANSIENT);
+}
+
+/* CUPTI's way to say that there is no time is a start and an end of 0. */
+static bool is_timed(const struct lab_bulk_row *row)
+{
+    const struct lab_record *r = &row->record;
+    switch (r->kind) {
+    case LAB_RECORD_KERNEL:
+        return r->u.kernel.start_ns != 0 || r->u.kernel.end_ns != 0;
+    case LAB_RECORD_MEMCPY:
+    case LAB_RECORD_MEMSET:
+        return r->u.memcpy_.start_ns != 0 || r->u.memcpy_.end_ns != 0;
+    default:
+        return r->u.api.start_ns != 0 || r->u.api.end_ns != 0;
+    }
+}
+
+static enum lab_status row_bind(struct lab_insert *in,
+                                const struct row_kind *kind, sqlite3_stmt *s,
+                                int first, const struct lab_bulk_row *row)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < kind->count && st == LAB_OK; i++) {
+        const struct row_column *c = &kind->columns[i];
+        const void *at = (const char *)&row->record + c->at;
+        int n = first + i;
+        switch (c->kind) {
+        case ROW_INT32:
+            lab_bind_int32(s, n, *(const int32_t *)at);
+            break;
+        case ROW_UINT32:
+            sqlite3_bind_int64(s, n, *(const uint32_t *)at);
+            break;
+        case ROW_INT:
+            lab_bind_int(s, n, *(const int64_t *)at);
+            break;
+        case ROW_NONZERO:
+            lab_bind_int(s, n,
+                         *(const int64_t *)at ? *(const int64_t *)at
+                                              : LAB_UNKNOWN);
+            break;
+        case ROW_MOMENT:
+            lab_bind_int(s, n,
+                         is_timed(row) ? *(const int64_t *)at : LAB_UNKNOWN);
+            break;
+        case ROW_REAL:
+            lab_bind_real(s, n, *(const double *)at);
+            break;
+        case ROW_NAME:
+            st = bind_name(in, s, n, *(const uint32_t *)at);
+            break;
+        case ROW_NUMBER:
+            lab_bind_int(s, n, row->row);
+            break;
+        case ROW_MADE:
+            lab_bind_int(s, n, c->value(row));
+            break;
+        case ROW_RANGE_TEXT:
+            bind_range_text(s, n, &row->record.u.range);
+        }
+    }
+    return st;
+}
+
+/* ---- values that are made of more than one member ---- */
+
+/* CUPTI's launch types begin with regular = 0, nsys's with unknown = 0. */
+static int64_t launch_type(const struct lab_bulk_row *row)
+{
+    int32_t cupti = row->record.u.kernel.launch_type;
+    return cupti == INT32_MIN ? LAB_UNKNOWN : (int64_t)cupti + 1;
+}
+
+/* CUPTI: 0 unknown, 1 pageable, 2 pinned ... ; nsys: 0 pageable, 1 pinned ...
+ * 7 unknown. */
+static int64_t nsys_memory_kind(int32_t cupti)
+{
+    if (cupti == INT32_MIN)
+        return LAB_UNKNOWN;
+    return cupti == 0 ? 7 : (int64_t)cupti - 1;
+}
+
+static int64_t source_kind(const struct lab_bulk_row *row)
+{
+    return nsys_memory_kind(row->record.u.memcpy_.src_kind);
+}
+
+static int64_t target_kind(const struct lab_bulk_row *row)
+{
+    return nsys_memory_kind(row->record.u.memcpy_.dst_kind);
+}
+
+/* CUPTI's time of a step is added up from its kernels. */
+static int64_t step_time(const struct lab_bulk_row *row)
+{
+    const struct lab_step_record *r = &row->record.u.step;
+    return r->time_source == LAB_TIME_CUPTI ? LAB_UNKNOWN : r->time_ns;
+}
+
+static int64_t occupancy_limit(const struct lab_bulk_row *row)
+{
+    const struct lab_kernel_record *k = &row->record.u.kernel;
+    return isnan(k->occupancy_pct) ? LAB_UNKNOWN
+                                   : lab_from_int32(k->occupancy_limit);
+}
+
+static int64_t active_blocks(const struct lab_bulk_row *row)
+{
+    const struct lab_kernel_record *k = &row->record.u.kernel;
+    return isnan(k->occupancy_pct) ? LAB_UNKNOWN
+                                   : lab_from_int32(k->active_blocks_per_sm);
+}
+
+static int64_t memcpy_row(const struct lab_bulk_row *row)
+{
+    return row->record.kind == LAB_RECORD_MEMSET ? LAB_UNKNOWN : row->row;
+}
+
+static int64_t memset_row(const struct lab_bulk_row *row)
+{
+    return row->record.kind == LAB_RECORD_MEMSET ? row->row : LAB_UNKNOWN;
+}
+
+static int64_t range_type(const struct lab_bulk_row *row)
+{
+    enum { PUSH_POP = 59, DOMAIN_CREATE = 75 };
+    bool domain = row->record.u.range.level == LAB_RANGE_DOMAIN;
+    return domain ? DOMAIN_CREATE : PUSH_POP;
+}
+
+static int64_t range_level(const struct lab_bulk_row *row)
+{
+    int64_t level = row->record.u.range.level;
+    return level == LAB_RANGE_DOMAIN ? LAB_UNKNOWN : level;
+}
+
+/* ---- the tables ---- */
+
+#define COLUMN(name_, kind_, member)                                           \
+    {                                                                          \
+        .name = name_, .kind = ROW_##kind_,                                    \
+        .at = offsetof(struct lab_record, u.member)                            \
+    }
+#define MADE(name_, value_)                                                    \
+    {                                                                          \
+        .name = name_, .kind = ROW_MADE, .value = value_                       \
+    }
+
+static const struct row_column step[] = {
+    COLUMN("exec", INT, step.exec),
+    COLUMN("iteration", INT, step.iteration),
+    COLUMN("stepIndex", INT32, step.index),
+    COLUMN("phase", INT32, step.phase),
+    COLUMN("nameId", NAME, step.name),
+    COLUMN("nodeId", NAME, step.node),
+    COLUMN("opId", NAME, step.op),
+    COLUMN("variantId", NAME, step.variant),
+    COLUMN("backendId", NAME, step.backend),
+    COLUMN("start_ns", INT, step.start_ns),
+    COLUMN("end_ns", INT, step.end_ns),
+    MADE("time_ns", step_time),
+    COLUMN("timeSource", INT32, step.time_source),
+    COLUMN("flop", REAL, step.flop),
+    COLUMN("bytes", REAL, step.bytes),
+};
+
+static const struct row_column kernel[] = {
+    COLUMN("start", MOMENT, kernel.start_ns),
+    COLUMN("end", MOMENT, kernel.end_ns),
+    COLUMN("deviceId", INT32, kernel.device_id),
+    COLUMN("contextId", INT32, kernel.context_id),
+    COLUMN("streamId", INT32, kernel.stream_id),
+    COLUMN("correlationId", UINT32, kernel.correlation_id),
+    COLUMN("demangledName", NAME, kernel.demangled_name),
+    COLUMN("shortName", NAME, kernel.short_name),
+    COLUMN("mangledName", NAME, kernel.mangled_name),
+    MADE("launchType", launch_type),
+    COLUMN("cacheConfig", INT32, kernel.cache_config),
+    COLUMN("registersPerThread", INT32, kernel.registers_per_thread),
+    COLUMN("gridX", INT32, kernel.grid[0]),
+    COLUMN("gridY", INT32, kernel.grid[1]),
+    COLUMN("gridZ", INT32, kernel.grid[2]),
+    COLUMN("blockX", INT32, kernel.block[0]),
+    COLUMN("blockY", INT32, kernel.block[1]),
+    COLUMN("blockZ", INT32, kernel.block[2]),
+    COLUMN("staticSharedMemory", INT32, kernel.static_shared_bytes),
+    COLUMN("dynamicSharedMemory", INT32, kernel.dynamic_shared_bytes),
+    COLUMN("localMemoryPerThread", INT32, kernel.local_per_thread_bytes),
+    COLUMN("localMemoryTotal", INT, kernel.local_total_bytes),
+    COLUMN("gridId", INT, kernel.grid_id),
+    COLUMN("sharedMemoryExecuted", INT32, kernel.shared_executed_bytes),
+    COLUMN("graphNodeId", NONZERO, kernel.graph_node_id),
+    COLUMN("sharedMemoryLimitConfig", INT32, kernel.shared_limit_config),
+    COLUMN("graphId", NONZERO, kernel.graph_id),
+    COLUMN("clusterX", INT32, kernel.cluster[0]),
+    COLUMN("clusterY", INT32, kernel.cluster[1]),
+    COLUMN("clusterZ", INT32, kernel.cluster[2]),
+    {.name = "kernelRow", .kind = ROW_NUMBER},
+};
+
+static const struct row_column op_kernel[] = {
+    {.name = "kernelRow", .kind = ROW_NUMBER},
+    COLUMN("stepExec", INT, kernel.exec),
+    COLUMN("occupancy_pct", REAL, kernel.occupancy_pct),
+    MADE("occupancyLimit", occupancy_limit),
+    MADE("activeBlocksPerSm", active_blocks),
+};
+
+static const struct row_column copy[] = {
+    COLUMN("start", MOMENT, memcpy_.start_ns),
+    COLUMN("end", MOMENT, memcpy_.end_ns),
+    COLUMN("deviceId", INT32, memcpy_.device_id),
+    COLUMN("contextId", INT32, memcpy_.context_id),
+    COLUMN("streamId", INT32, memcpy_.stream_id),
+    COLUMN("correlationId", UINT32, memcpy_.correlation_id),
+    COLUMN("bytes", INT, memcpy_.bytes),
+    COLUMN("copyKind", INT32, memcpy_.copy_kind),
+    MADE("srcKind", source_kind),
+    MADE("dstKind", target_kind),
+    COLUMN("graphNodeId", NONZERO, memcpy_.graph_node_id),
+    {.name = "memcpyRow", .kind = ROW_NUMBER},
+};
+
+static const struct row_column set_columns[] = {
+    COLUMN("start", MOMENT, memcpy_.start_ns),
+    COLUMN("end", MOMENT, memcpy_.end_ns),
+    COLUMN("deviceId", INT32, memcpy_.device_id),
+    COLUMN("contextId", INT32, memcpy_.context_id),
+    COLUMN("streamId", INT32, memcpy_.stream_id),
+    COLUMN("correlationId", UINT32, memcpy_.correlation_id),
+    COLUMN("bytes", INT, memcpy_.bytes),
+    COLUMN("value", UINT32, memcpy_.value),
+    COLUMN("graphNodeId", NONZERO, memcpy_.graph_node_id),
+    {.name = "memsetRow", .kind = ROW_NUMBER},
+};
+
+static const struct row_column op_memory[] = {
+    COLUMN("stepExec", INT, memcpy_.exec),
+    MADE("memcpyRow", memcpy_row),
+    MADE("memsetRow", memset_row),
+};
+
+static const struct row_column api[] = {
+    COLUMN("start", MOMENT, api.start_ns),
+    COLUMN("end", MOMENT, api.end_ns),
+    COLUMN("eventClass", INT32, api.event_class),
+    COLUMN("globalTid", INT, api.global_tid),
+    COLUMN("correlationId", UINT32, api.correlation_id),
+    COLUMN("returnValue", INT32, api.return_value),
+    COLUMN("nameId", NAME, api.name),
+};
+
+static const struct row_column sync_columns[] = {
+    COLUMN("start", MOMENT, api.start_ns),
+    COLUMN("end", MOMENT, api.end_ns),
+    COLUMN("deviceId", INT32, api.device_id),
+    COLUMN("streamId", INT32, api.stream_id),
+    COLUMN("correlationId", UINT32, api.correlation_id),
+    COLUMN("syncType", INT32, api.sync_type),
+};
+
+static const struct row_column range[] = {
+    COLUMN("start", INT, range.start_ns),
+    COLUMN("end", INT, range.end_ns),
+    MADE("eventType", range_type),
+    MADE("category", range_level),
+    COLUMN("globalTid", INT, range.global_tid),
+    COLUMN("textId", NAME, range.text),
+    {.name = "text", .kind = ROW_RANGE_TEXT},
+};
+
+static const struct row_column overhead[] = {
+    COLUMN("start", INT, overhead.start_ns),
+    COLUMN("end", INT, overhead.end_ns),
+    COLUMN("nameId", NAME, overhead.name),
+};
+
+static const struct row_column loss[] = {
+    COLUMN("iteration", INT, loss.iteration),
+    COLUMN("loss", REAL, loss.loss),
+    COLUMN("accuracy", REAL, loss.accuracy),
+    COLUMN("moment_ns", INT, loss.moment_ns),
+};
+
+static const struct row_column metric[] = {
+    COLUMN("stepExec", INT, metric.exec),
+    COLUMN("kernelOrdinal", INT, metric.kernel_ordinal),
+    COLUMN("value", REAL, metric.value),
+    COLUMN("passes", INT32, metric.passes),
+    COLUMN("metricId", NAME, metric.metric),
+};
+
+#define INTO(table_, columns_, ...)                                            \
+    {                                                                          \
+        .table = table_, .columns = columns_,                                  \
+        .count = (int)(sizeof(columns_) / sizeof(columns_[0])), __VA_ARGS__    \
+    }
+
+static const struct row_kind row_kinds[LAB_INTO_COUNT] = {
+    [LAB_INTO_STEP] =
+        INTO("step", step,
+             .tail = " ON CONFLICT (runId, exec) DO UPDATE SET"
+                     " variantId = excluded.variantId,"
+                     " backendId = excluded.backendId,"
+                     " start_ns = excluded.start_ns, end_ns = excluded.end_ns,"
+                     " time_ns = CASE excluded.timeSource WHEN 2 THEN time_ns"
+                     "  ELSE excluded.time_ns END,"
+                     " timeSource = excluded.timeSource,"
+                     " flop = excluded.flop, bytes = excluded.bytes"),
+    [LAB_INTO_KERNEL] =
+        INTO("CUPTI_ACTIVITY_KIND_KERNEL", kernel, .also = "globalPid",
+             .also_value = "?2", .fail = true),
+    [LAB_INTO_OP_KERNEL] = INTO("op_kernel", op_kernel, .fail = true),
+    [LAB_INTO_MEMCPY] =
+        INTO("CUPTI_ACTIVITY_KIND_MEMCPY", copy, .also = "globalPid",
+             .also_value = "?2", .fail = true),
+    [LAB_INTO_MEMSET] =
+        INTO("CUPTI_ACTIVITY_KIND_MEMSET", set_columns, .also = "globalPid",
+             .also_value = "?2", .fail = true),
+    [LAB_INTO_OP_MEMORY] = INTO("op_memory", op_memory, .fail = false),
+    [LAB_INTO_API] = INTO("CUPTI_ACTIVITY_KIND_RUNTIME", api, .fail = false),
+    [LAB_INTO_SYNC] = INTO("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", sync_columns,
+                           .also = "globalPid", .also_value = "?2"),
+    [LAB_INTO_RANGE] =
+        INTO("NVTX_EVENTS", range, .also = "domainId", .also_value = "1"),
+    [LAB_INTO_OVERHEAD] = INTO("PROFILER_OVERHEAD", overhead, .fail = false),
+    [LAB_INTO_LOSS] =
+        INTO("loss", loss,
+             .tail = " ON CONFLICT (runId, iteration) DO UPDATE SET"
+                     " loss = CASE WHEN excluded.accuracy IS NULL THEN"
+                     "  excluded.loss ELSE ifnull(loss, excluded.loss) END,"
+                     " accuracy = ifnull(excluded.accuracy, accuracy),"
+                     " moment_ns = excluded.moment_ns"),
+    [LAB_INTO_METRIC] = INTO("metric_value", metric, .fail = false),
+};
+
+enum { NEXT_KERNEL, NEXT_MEMCPY, NEXT_MEMSET };
 
 /* "?1" is the run and "?2" the process; the columns of all rows follow from ?3
  * on. */
 static enum lab_status prepare_rows(struct lab_insert *in,
-                                    const struct lab_row_kind *kind, int rows,
+                                    const struct row_kind *kind, int rows,
                                     sqlite3_stmt **out)
 {
     struct lab_str sql;
@@ -63,7 +528,7 @@ static enum lab_status step_once(struct lab_insert *in, sqlite3_stmt *stmt,
 static enum lab_status write_rows(struct lab_insert *in,
                                   enum lab_insert_table table)
 {
-    const struct lab_row_kind *kind = &lab_row_kinds[table];
+    const struct row_kind *kind = &row_kinds[table];
     struct lab_bulk *bulk = &in->bulk[table];
     bool full = bulk->count == LAB_BULK;
     sqlite3_stmt **stmt = full ? &bulk->many : &bulk->one;
@@ -76,7 +541,7 @@ static enum lab_status write_rows(struct lab_insert *in,
     for (int i = 0; i < bulk->count && st == LAB_OK; i += per_step) {
         int first = 3;
         for (int j = 0; j < per_step && st == LAB_OK; j++) {
-            st = lab_row_bind(in, kind, *stmt, first, &bulk->rows[i + j]);
+            st = row_bind(in, kind, *stmt, first, &bulk->rows[i + j]);
             first += kind->count;
         }
         if (st == LAB_OK)
@@ -102,7 +567,7 @@ static enum lab_status add_kernel(struct lab_insert *in,
                                   const struct lab_record *record)
 {
     const struct lab_kernel_record *k = &record->u.kernel;
-    int64_t row = in->next_row[ROW_KERNEL]++;
+    int64_t row = in->next_row[NEXT_KERNEL]++;
     if (!in->first_kernel_row)
         in->first_kernel_row = row;
     in->last_kernel_row = row;
@@ -120,7 +585,7 @@ static enum lab_status add_kernel(struct lab_insert *in,
         .first_row = row,
         .last_row = row,
     };
-    return lab_exec_sums_add(&in->sums, &part);
+    return exec_sums_add(&in->sums, &part);
 }
 
 static enum lab_status add_memory(struct lab_insert *in,
@@ -128,7 +593,7 @@ static enum lab_status add_memory(struct lab_insert *in,
 {
     bool set = record->kind == LAB_RECORD_MEMSET;
     int64_t exec = record->u.memcpy_.exec;
-    int64_t row = in->next_row[set ? ROW_MEMSET : ROW_MEMCPY]++;
+    int64_t row = in->next_row[set ? NEXT_MEMSET : NEXT_MEMCPY]++;
     enum lab_status st =
         add_row(in, set ? LAB_INTO_MEMSET : LAB_INTO_MEMCPY, record, row);
     if (st == LAB_OK && exec != LAB_UNKNOWN && exec != LAB_EXEC_BETWEEN)
@@ -211,9 +676,9 @@ enum lab_status lab_insert_sums(struct lab_insert *in)
         sqlite3_bind_int64(in->add_sum, 6, s->last_row);
         st = step_once(in, in->add_sum, "adding up kernel times");
         if (st == LAB_OK && sqlite3_changes(in->db->sql) == 0)
-            st = lab_exec_sums_add(&waiting, s);
+            st = exec_sums_add(&waiting, s);
     }
-    lab_exec_sums_release(sums);
+    exec_sums_release(sums);
     *sums = waiting;
     return st;
 }
@@ -232,8 +697,8 @@ static enum lab_status grow_string_ids(struct lab_insert *in, uint32_t name)
     return LAB_OK;
 }
 
-enum lab_status lab_insert_string(struct lab_insert *in, uint32_t name,
-                                  int64_t *out)
+static enum lab_status insert_string(struct lab_insert *in, uint32_t name,
+                                     int64_t *out)
 {
     enum lab_status st = LAB_OK;
     if (name >= in->n_string_ids)
@@ -303,7 +768,7 @@ void lab_insert_release(struct lab_insert *in)
     sqlite3_finalize(in->add_sum);
     for (int i = 0; i < 3; i++)
         sqlite3_finalize(in->last_row[i]);
-    lab_exec_sums_release(&in->sums);
+    exec_sums_release(&in->sums);
     lab_free(in->string_ids);
     *in = (struct lab_insert){0};
 }

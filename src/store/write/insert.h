@@ -50,10 +50,6 @@ struct lab_exec_sums {
     size_t used;
 };
 
-enum lab_status lab_exec_sums_add(struct lab_exec_sums *sums,
-                                  const struct lab_exec_sum *part);
-void lab_exec_sums_release(struct lab_exec_sums *sums);
-
 struct lab_insert {
     struct lab_database *db;
     int64_t run;
@@ -86,9 +82,6 @@ enum lab_status lab_insert_drain(struct lab_insert *in);
 /* Gives steps the times of their kernels. After lab_insert_drain(). */
 enum lab_status lab_insert_sums(struct lab_insert *in);
 enum lab_status lab_insert_commit(struct lab_insert *in);
-/* StringIds.id of an interned name; the row is made when it is new. */
-enum lab_status lab_insert_string(struct lab_insert *in, uint32_t name,
-                                  int64_t *out);
 
 /* The row of `run` and what hangs on it. */
 enum lab_status lab_run_row_begin(struct lab_database *db,

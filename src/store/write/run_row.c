@@ -48,14 +48,6 @@ void lab_run_summary_init(struct lab_run_summary *summary)
     };
 }
 
-const char *lab_run_status_text(enum lab_run_status status)
-{
-    static const char *const text[LAB_RUN_STATUS_COUNT] = {
-        "running", "done", "cancelled", "failed", "interrupted",
-    };
-    return (unsigned)status < LAB_RUN_STATUS_COUNT ? text[status] : "failed";
-}
-
 static const char *time_source_text(enum lab_time_source source)
 {
     static const char *const text[LAB_TIME_SOURCE_COUNT] = {

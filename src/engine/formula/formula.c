@@ -1,6 +1,6 @@
 /* Formulas in index notation (the grammar is in engine/formula.h): parses them,
  * finds out over what each letter runs, computes elements and counts FLOPs.
- * formula_explain.c makes explanations of them. */
+ * walk/explain.c makes explanations of them. */
 #include "formula_priv.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* formula_priv.h -- what formula.c and formula_explain.c share. */
+/* formula_priv.h -- what formula.c and walk/explain.c share. */
 #pragma once
 #include "engine/formula.h"
 

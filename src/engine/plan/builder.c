@@ -113,15 +113,6 @@ static bool grow_steps(struct lab_builder *b)
     return true;
 }
 
-void lab_step_release(struct lab_step *s)
-{
-    lab_free(s->name);
-    lab_free(s->formula);
-    if (!s->shared)
-        lab_free(s->source);
-    lab_free(s->params);
-}
-
 static bool same_shape(const struct lab_plan *plan, int a, int b)
 {
     return (a < 0) == (b < 0) &&

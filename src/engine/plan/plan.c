@@ -365,3 +365,12 @@ void lab_builder_check_names(struct lab_builder *b)
     for (int i = 0; i < spec->n_printed && !b->status; i++)
         check_printed(b, &spec->printed[i]);
 }
+
+void lab_step_release(struct lab_step *s)
+{
+    lab_free(s->name);
+    lab_free(s->formula);
+    if (!s->shared)
+        lab_free(s->source);
+    lab_free(s->params);
+}

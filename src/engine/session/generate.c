@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "engine/text.h"
 #include "common/random.h"
-#include "walk/walk_priv.h"
 
 struct lab_generator {
     struct lab_walk *walk;
@@ -174,9 +173,7 @@ static struct lab_view view_of(const struct lab_generator *g, int tensor)
 {
     struct lab_view v = lab_plan_view(g->plan, tensor, g->arena);
     if (tensor >= 0 && g->shared[tensor] >= 0) {
-        int theirs = g->shared[tensor];
-        v.data =
-            lab_plan_view(lab_walk_plan(g->walk), theirs, g->walk->arena).data;
+        v.data = lab_walk_view(g->walk, g->shared[tensor]).data;
     }
     return v;
 }

@@ -6,9 +6,339 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/decode.h"
 #include "base/mem.h"
-#include "walk_priv.h"
 #include "base/clock.h"
+#include "engine/backend_graph.h"
+
+/* Parameters and state as an iteration found them. */
+struct lab_walk_copy {
+    int64_t iteration; /* -1: empty */
+    void *memory;      /* persistent_bytes on the device */
+};
+
+enum { LAB_WALK_COPIES = 64 };
+
+enum { LAB_WALK_NEWS = 64, LAB_WALK_REFUSAL = 256 };
+
+/* Iterations as graphs. */
+struct lab_walk_speed {
+    bool off;                /* asked for */
+    struct lab_schedule *of; /* of what follows, a reference; NULL: none yet */
+    bool warm;               /* it has run, a step at a time */
+    bool failed;             /* it cannot be captured */
+    bool refusal_known;      /* `refusal` is new, or has been told */
+    bool refusal_told;
+    char refusal[LAB_WALK_REFUSAL]; /* why */
+    bool nodes;                     /* recorded iterations, too */
+    int64_t first_node;             /* the first of a step's */
+    int64_t *node_end; /* of each step of the schedule; NULL: unknown */
+    struct lab_graph *graph;
+    void *slot[LAB_GRAPH_AHEAD]; /* pinned; batches of launched iterations */
+    int64_t launched;
+    int64_t told;
+    int64_t queued_ns[LAB_GRAPH_AHEAD]; /* when each was launched */
+    int64_t last_end_ns;                /* of the one told last */
+    int64_t synced_ns;       /* when the observers heard of it last */
+    int64_t clock_offset_ns; /* host's less device's */
+    bool clock_known;
+    int64_t data_of; /* the iteration whose data the arena has; -1: none */
+    struct lab_iteration_progress news[LAB_WALK_NEWS]; /* a ring */
+    int64_t news_first;
+    int64_t news_end;
+};
+
+/* Before plan step `at` of an iteration; n_steps of the plan: its end. */
+struct lab_walk_place {
+    int64_t iteration;
+    int at;
+};
+
+/* The schedule that ran from a place on, until the next switch. */
+struct lab_walk_switch {
+    struct lab_walk_place from;
+    struct lab_schedule *schedule; /* a reference */
+};
+
+struct lab_walk {
+    const struct lab_plan *plan;
+    struct lab_backend *be;
+    struct lab_data *data;
+    struct lab_schedule *schedule;
+    struct lab_walk_switch *switches; /* in order; the last has `schedule` */
+    int n_switches;                   /* the first is from the seed on */
+    int switch_room;
+    struct lab_observer observers[LAB_MAX_OBSERVERS];
+    int n_observers;
+    bool muted; /* a replay: nobody is told */
+    bool quiet; /* at speed: only the iteration and its loss are told */
+    bool use_events;
+    bool cut; /* the open iteration was stopped at speed */
+    struct lab_stop stop;
+    void *arena;
+    struct lab_decoder *decoder; /* NULL until it is needed */
+    void *eval_arena; /* activations of an evaluation; NULL until the first */
+    struct lab_walk_copy copy[LAB_WALK_COPIES];
+    int n_copies; /* slots in use: fewer when parameters are large */
+    int next_copy;
+    int64_t iteration;
+    int position;
+    int64_t exec; /* of the last step that ran */
+    double loss;
+    int64_t evaluations; /* since run_begin */
+    int64_t *step_exec;  /* by plan step; 0: not in this iteration */
+    int64_t *step_ns;
+    const struct lab_variant **step_ran; /* what an execution ran as */
+    bool *written;                       /* by tensor */
+    int64_t *generation;
+    void *staging; /* host memory for the largest data tensor */
+    bool open_iteration;
+    int open_phase; /* -1: none */
+    int open_node;
+    struct lab_walk_speed speed;
+};
+
+/* walks a plan: runs one step or many, back and forward again with the
+ * same bits, evaluation, and whole iterations at speed. */
+
+static int walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
+                           int64_t classes);
+static enum lab_status walk_read_eval(struct lab_walk *w, int tensor,
+                                      void *out);
+static enum lab_status walk_run_schedule_step(struct lab_walk *w,
+                                              const struct lab_schedule_step *s,
+                                              void *base, bool training);
+
+/* ---- sequences out of an evaluation, a symbol at a time ---- */
+
+struct lab_decoder {
+    int tensor;     /* the decoder's input, i32 [N,T] */
+    bool *again;    /* by schedule step: it depends on that input */
+    bool *tainted;  /* by tensor */
+    int32_t *input; /* N*T: what it reads, and in the end its answers */
+    int32_t *want;  /* N*T: y */
+    int32_t *said;  /* N*T */
+    int32_t *from;  /* N*T of x, or fewer */
+    int64_t T;
+    int64_t T_from;
+    int64_t rows; /* so far */
+    int64_t exact;
+    int64_t right;
+    struct lab_decoded result;
+    int n_examples;
+    int32_t *example; /* LAB_DECODED_EXAMPLES of x, said, y */
+};
+
+static void decoder_free(struct lab_decoder *d)
+{
+    if (!d)
+        return;
+    lab_free(d->again);
+    lab_free(d->tainted);
+    lab_free(d->input);
+    lab_free(d->want);
+    lab_free(d->said);
+    lab_free(d->from);
+    lab_free(d->example);
+    lab_free(d);
+}
+
+static int64_t example_size(const struct lab_decoder *d)
+{
+    return d->T_from + 2 * d->T;
+}
+
+static struct lab_decoder *decoder_new(const struct lab_plan *plan)
+{
+    struct lab_decoder *d = lab_alloc(sizeof(*d));
+    if (!d)
+        return NULL;
+    d->tensor = lab_plan_tensor(plan, "decoder");
+    const struct lab_shape *x = &plan->tensors[plan->x].shape;
+    const struct lab_shape *y = &plan->tensors[plan->y].shape;
+    size_t n = (size_t)plan->tensors[plan->y].count;
+    d->T = y->dim[y->rank - 1];
+    d->T_from = x->dim[x->rank - 1];
+    d->result = (struct lab_decoded){NAN, NAN};
+    d->tainted = lab_alloc_array((size_t)plan->n_tensors, sizeof(bool));
+    d->again = lab_alloc_array((size_t)plan->n_steps, sizeof(bool));
+    d->input = lab_alloc_array(n, sizeof(*d->input));
+    d->want = lab_alloc_array(n, sizeof(*d->want));
+    d->said = lab_alloc_array(n, sizeof(*d->said));
+    d->from =
+        lab_alloc_array((size_t)plan->tensors[plan->x].count, sizeof(*d->from));
+    d->example = lab_alloc_array(
+        (size_t)(LAB_DECODED_EXAMPLES * example_size(d)), sizeof(*d->example));
+    if (d->tainted && d->again && d->input && d->want && d->said && d->from &&
+        d->example)
+        return d;
+    decoder_free(d);
+    return NULL;
+}
+
+/* A slice and its whole share memory. */
+static bool *taint_of(struct lab_decoder *d, const struct lab_plan *plan, int t)
+{
+    return &d->tainted[plan->tensors[t].alias_of >= 0
+                           ? plan->tensors[t].alias_of
+                           : t];
+}
+
+/* The schedule may have changed since the last evaluation. */
+static void find_dependent(struct lab_decoder *d, const struct lab_walk *w)
+{
+    const struct lab_plan *plan = w->plan;
+    memset(d->tainted, 0, (size_t)plan->n_tensors * sizeof(bool));
+    d->tainted[d->tensor] = true;
+    for (int i = 0; i < w->schedule->n_steps; i++) {
+        const struct lab_step *s = w->schedule->steps[i].step;
+        d->again[i] = false;
+        if (s->phase != LAB_FORWARD)
+            continue;
+        for (int k = 0; k < s->n_in; k++)
+            d->again[i] =
+                d->again[i] || (s->in[k] >= 0 && *taint_of(d, plan, s->in[k]));
+        for (int k = 0; k < s->n_out && d->again[i]; k++) {
+            if (s->out[k] >= 0)
+                *taint_of(d, plan, s->out[k]) = true;
+        }
+    }
+}
+
+static enum lab_status walk_decode_begin(struct lab_walk *w)
+{
+    const struct lab_plan *plan = w->plan;
+    if (!w->decoder)
+        w->decoder = decoder_new(plan);
+    struct lab_decoder *d = w->decoder;
+    if (!d)
+        return lab_fail(LAB_E_NOMEM, "no memory to decode");
+    find_dependent(d, w);
+    d->rows = d->exact = d->right = 0;
+    d->n_examples = 0;
+    return LAB_OK;
+}
+
+static enum lab_status decode_again(struct lab_walk *w)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < w->schedule->n_steps && !st; i++) {
+        if (!w->decoder->again[i])
+            continue;
+        st = lab_walk_look_for_stop(w);
+        if (!st)
+            st = walk_run_schedule_step(w, &w->schedule->steps[i],
+                                        w->eval_arena, false);
+    }
+    return st;
+}
+
+/* Place t of every row: run, read, choose. A row that computes NaN says -1,
+ * which is no symbol; the next place reads 0 then. */
+static enum lab_status say_place(struct lab_walk *w, int64_t t, void *out)
+{
+    struct lab_decoder *d = w->decoder;
+    const struct lab_plan *plan = w->plan;
+    const struct lab_tensor *in = &plan->tensors[d->tensor];
+    const struct lab_shape *shape = &plan->tensors[plan->out].shape;
+    int64_t classes = shape->dim[shape->rank - 1];
+    enum lab_status st =
+        lab_backend_upload(w->be, (char *)w->eval_arena + in->offset, d->input,
+                           (size_t)in->count * sizeof(*d->input));
+    if (!st)
+        st = decode_again(w);
+    if (!st)
+        st = walk_read_eval(w, plan->out, out);
+    for (int64_t n = 0; n < plan->batch && !st; n++) {
+        int64_t at = n * d->T + t;
+        int best = walk_best_class(out, plan->real, at, classes);
+        d->said[at] = best;
+        if (t + 1 < d->T)
+            d->input[at + 1] = best < 0 ? 0 : best;
+    }
+    return st;
+}
+
+static void keep_example(struct lab_decoder *d, int64_t row)
+{
+    int32_t *to = d->example + d->n_examples++ * example_size(d);
+    size_t each = (size_t)d->T * sizeof(*to);
+    memcpy(to, d->from + row * d->T_from, (size_t)d->T_from * sizeof(*to));
+    memcpy(to + d->T_from, d->said + row * d->T, each);
+    memcpy(to + d->T_from + d->T, d->want + row * d->T, each);
+}
+
+static void count_rows(struct lab_decoder *d, int64_t rows)
+{
+    for (int64_t n = 0; n < rows; n++) {
+        int64_t right = 0;
+        for (int64_t t = 0; t < d->T; t++)
+            right += d->said[n * d->T + t] == d->want[n * d->T + t];
+        d->rows++;
+        d->right += right;
+        d->exact += right == d->T;
+        if (d->n_examples < LAB_DECODED_EXAMPLES)
+            keep_example(d, n);
+    }
+}
+
+static enum lab_status walk_decode_batch(struct lab_walk *w, int64_t first,
+                                         int64_t rows, void *out)
+{
+    struct lab_decoder *d = w->decoder;
+    const struct lab_plan *plan = w->plan;
+    int32_t begin = lab_data_begin_id(w->data);
+    enum lab_status st = LAB_OK;
+    lab_data_fill_held(w->data, plan, plan->y, first, d->want);
+    lab_data_fill_held(w->data, plan, plan->x, first, d->from);
+    for (int64_t i = 0; i < plan->batch * d->T; i++)
+        d->input[i] = i % d->T == 0 ? begin : 0;
+    for (int64_t t = 0; t < d->T && !st; t++)
+        st = say_place(w, t, out);
+    if (!st)
+        count_rows(d, rows);
+    return st;
+}
+
+static void walk_decode_end(struct lab_walk *w)
+{
+    struct lab_decoder *d = w->decoder;
+    d->result.exact = (double)d->exact / (double)d->rows;
+    d->result.right = (double)d->right / (double)(d->rows * d->T);
+}
+
+void lab_walk_decoded(const struct lab_walk *w, struct lab_decoded *out)
+{
+    *out = (struct lab_decoded){NAN, NAN};
+    if (w->decoder)
+        *out = w->decoder->result;
+}
+
+static void add_symbols(const struct lab_walk *w, struct lab_str *out,
+                        const int32_t *id, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        lab_str_add(out, lab_data_symbol(w->data, id[i]));
+}
+
+bool lab_walk_decoded_example(const struct lab_walk *w, int i,
+                              struct lab_str *out)
+{
+    const struct lab_decoder *d = w->decoder;
+    if (!d || i < 0 || i >= d->n_examples)
+        return false;
+    const int32_t *from = d->example + i * example_size(d);
+    const int32_t *said = from + d->T_from;
+    const int32_t *want = said + d->T;
+    add_symbols(w, out, from, d->T_from);
+    lab_str_add(out, " -> ");
+    add_symbols(w, out, said, d->T);
+    if (memcmp(said, want, (size_t)d->T * sizeof(*said)) != 0) {
+        lab_str_add(out, ", not ");
+        add_symbols(w, out, want, d->T);
+    }
+    return !out->failed;
+}
 
 static const struct lab_walk_copy *walk_copy_of(const struct lab_walk *w,
                                                 int64_t iteration);
@@ -310,9 +640,9 @@ static struct lab_view view_in(const struct lab_walk *w, int tensor, void *base)
     return lab_plan_view(w->plan, tensor, shared ? w->arena : base);
 }
 
-enum lab_status lab_walk_run_schedule_step(struct lab_walk *w,
-                                           const struct lab_schedule_step *s,
-                                           void *base, bool training)
+static enum lab_status walk_run_schedule_step(struct lab_walk *w,
+                                              const struct lab_schedule_step *s,
+                                              void *base, bool training)
 {
     struct lab_view in[LAB_STEP_IN];
     struct lab_view out[LAB_STEP_OUT];
@@ -392,7 +722,7 @@ static enum lab_status walk_run_at(struct lab_walk *w, int index, bool walking)
     if (events)
         events = lab_backend_time_begin(w->be) == LAB_OK;
     int64_t start = lab_clock_monotonic_ns();
-    enum lab_status st = lab_walk_run_schedule_step(w, s, w->arena, true);
+    enum lab_status st = walk_run_schedule_step(w, s, w->arena, true);
     if (!st && events)
         st = lab_backend_time_end(w->be, &e.device_ns);
     if (!st && walking)
@@ -610,8 +940,7 @@ static enum lab_status one_pass(struct lab_walk *w, int from, int to,
         st = r->pass_begin(r->user);
     for (int i = from; i < to && !st; i++) {
         r->step_begin(r->user, i);
-        st = lab_walk_run_schedule_step(w, &w->schedule->steps[i], w->arena,
-                                        true);
+        st = walk_run_schedule_step(w, &w->schedule->steps[i], w->arena, true);
         r->step_end(r->user, i);
     }
     if (!st)
@@ -1224,7 +1553,7 @@ static enum lab_status capture_steps(struct lab_walk *w)
         if (lane != before)
             st = lab_graph_lane(w->be, lane);
         if (!st)
-            st = lab_walk_run_schedule_step(w, s, w->arena, true);
+            st = walk_run_schedule_step(w, s, w->arena, true);
         if (!st)
             st = walk_nodes_step(w, i);
     }
@@ -1524,7 +1853,7 @@ void lab_walk_free(struct lab_walk *w)
         lab_backend_free(w->be, w->copy[i].memory);
     lab_backend_free(w->be, w->arena);
     lab_backend_free(w->be, w->eval_arena);
-    lab_decoder_free(w->decoder);
+    decoder_free(w->decoder);
     lab_backend_close(w->be);
     lab_data_free(w->data);
     lab_schedule_release(w->schedule);
@@ -1913,15 +2242,15 @@ static enum lab_status walk_load_held(struct lab_walk *w, int64_t first)
     return LAB_OK;
 }
 
-enum lab_status lab_walk_read_eval(struct lab_walk *w, int tensor, void *out)
+static enum lab_status walk_read_eval(struct lab_walk *w, int tensor, void *out)
 {
     const struct lab_tensor *t = &w->plan->tensors[tensor];
     return lab_backend_download(w->be, out, (char *)w->eval_arena + t->offset,
                                 (size_t)t->count * lab_dtype_bytes(t->dtype));
 }
 
-int lab_walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
-                        int64_t classes)
+static int walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
+                           int64_t classes)
 {
     int best = 0;
     double top = lab_number_at(out, dtype, row * classes);
@@ -1955,8 +2284,8 @@ static void count_row(const struct lab_walk *w, int64_t i, int64_t row,
                          : lab_data_held_label(w->data, row);
         t->rows++;
         t->right +=
-            label >= 0 && lab_walk_best_class(out, plan->real, i * places + k,
-                                              classes) == label;
+            label >= 0 &&
+            walk_best_class(out, plan->real, i * places + k, classes) == label;
     }
     for (int64_t k = skip; k < each; k++)
         t->loss += lab_number_at(sample, plan->real, i * each + k) *
@@ -1968,9 +2297,9 @@ static enum lab_status count_batch(struct lab_walk *w, int64_t first,
                                    struct tally *t)
 {
     const struct lab_plan *plan = w->plan;
-    enum lab_status st = lab_walk_read_eval(w, plan->out, out);
+    enum lab_status st = walk_read_eval(w, plan->out, out);
     if (!st)
-        st = lab_walk_read_eval(w, plan->loss_sample, sample);
+        st = walk_read_eval(w, plan->loss_sample, sample);
     for (int64_t i = 0; i < rows && !st; i++)
         count_row(w, i, first + i, out, sample, t);
     return st;
@@ -1986,7 +2315,7 @@ static enum lab_status run_phases(struct lab_walk *w, enum lab_phase last)
             continue;
         st = lab_walk_look_for_stop(w);
         if (!st)
-            st = lab_walk_run_schedule_step(w, s, w->eval_arena, false);
+            st = walk_run_schedule_step(w, s, w->eval_arena, false);
     }
     return st;
 }
@@ -2004,7 +2333,7 @@ enum lab_status lab_walk_forward(struct lab_walk *w,
     }
     if (!st)
         st = run_phases(w, LAB_FORWARD);
-    return st ? st : lab_walk_read_eval(w, tensor, out);
+    return st ? st : walk_read_eval(w, tensor, out);
 }
 
 static enum lab_status evaluate_batch(struct lab_walk *w,
@@ -2021,7 +2350,7 @@ static enum lab_status evaluate_batch(struct lab_walk *w,
     if (!st)
         st = count_batch(w, first, rows, out, sample, t);
     if (!st && facts->decodes)
-        st = lab_walk_decode_batch(w, first, rows, out);
+        st = walk_decode_batch(w, first, rows, out);
     return st;
 }
 
@@ -2032,7 +2361,7 @@ static enum lab_status evaluate(struct lab_walk *w,
     const struct lab_plan *plan = w->plan;
     enum lab_status st = eval_memory(w);
     if (!st && facts->decodes)
-        st = lab_walk_decode_begin(w);
+        st = walk_decode_begin(w);
     void *out = lab_alloc_array((size_t)plan->tensors[plan->out].count, 8);
     void *sample =
         lab_alloc_array((size_t)plan->tensors[plan->loss_sample].count, 8);
@@ -2075,7 +2404,7 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
     *accuracy = facts.classes > 0 ? (double)t.right / (double)t.rows : NAN;
     if (facts.decodes) {
         struct lab_decoded decoded;
-        lab_walk_decode_end(w);
+        walk_decode_end(w);
         lab_walk_decoded(w, &decoded);
         *accuracy = decoded.right;
     }
@@ -2086,4 +2415,9 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
                                        *loss, *accuracy);
     }
     return LAB_OK;
+}
+
+struct lab_view lab_walk_view(const struct lab_walk *w, int tensor)
+{
+    return lab_plan_view(w->plan, tensor, w->arena);
 }

@@ -82,7 +82,6 @@ const struct lab_shape *lab_explain_in_shape(const struct lab_explainer *ex,
 const struct lab_shape *lab_explain_out_shape(const struct lab_explainer *ex,
                                               int slot);
 const char *lab_explain_in_name(const struct lab_explainer *ex, int slot);
-const char *lab_explain_out_name(const struct lab_explainer *ex, int slot);
 /* The node that an output belongs to: a group writes those of two. */
 const struct lab_node *lab_explain_out_node(const struct lab_explainer *ex,
                                             int slot);
@@ -91,8 +90,6 @@ const struct lab_op_def *lab_explain_op(const struct lab_explainer *ex);
 const struct lab_attr *lab_explain_attr(const struct lab_explainer *ex);
 const void *lab_explain_params(const struct lab_explainer *ex);
 /* The step's formula, and short names of its inputs or NULL. */
-const struct lab_formula *lab_explain_parsed(const struct lab_explainer *ex);
-const char *lab_explain_short_names(const struct lab_explainer *ex);
 int64_t lab_explain_iteration(const struct lab_explainer *ex);
 uint64_t lab_explain_seed(const struct lab_explainer *ex);
 int lab_explain_node(const struct lab_explainer *ex);

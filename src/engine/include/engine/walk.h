@@ -64,6 +64,8 @@ enum lab_status lab_walk_choose(struct lab_walk *w,
 
 const struct lab_plan *lab_walk_plan(const struct lab_walk *w);
 struct lab_backend *lab_walk_backend(const struct lab_walk *w);
+/* A tensor in the walk's memory, which is the backend's. */
+struct lab_view lab_walk_view(const struct lab_walk *w, int tensor);
 struct lab_data *lab_walk_data(const struct lab_walk *w);
 struct lab_schedule *lab_walk_schedule(const struct lab_walk *w);
 int lab_walk_position(const struct lab_walk *w);

@@ -25,8 +25,4 @@ void lab_attend_backward(struct lab_builder *b, const struct lab_attend *t,
 void lab_attend_group(const struct lab_plan *plan, const struct lab_node *node,
                       enum lab_phase phase, const struct lab_node *absorbed,
                       struct lab_group_step *out);
-/* ops/attend_explain.c, by step and phase. */
-lab_explain_fn lab_attend_explain_softmax;
-lab_explain_fn lab_attend_explain_group;
-lab_explain_fn lab_attend_explain_group_back;
 LAB_C_END

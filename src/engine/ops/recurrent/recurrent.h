@@ -18,7 +18,6 @@ extern const char *const lab_recurrent_returns[]; /* the key's choices */
 
 /* From the node's input and keys; a shape that does not fit is refused. */
 bool lab_recurrent_dims(struct lab_builder *b, struct lab_recurrent *r);
-struct lab_shape lab_recurrent_step_shape(const struct lab_recurrent *r);
 /* "<part>.<t>" of this node; LAB_NO_TENSOR where there is none. */
 int lab_recurrent_find(const struct lab_builder *b, const char *part,
                        int64_t t);

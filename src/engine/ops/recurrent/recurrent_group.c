@@ -1,10 +1,360 @@
-/* The one step that stands for all of an rnn's or lstm's steps in a phase. Its
- * tensors are those that the hidden steps read from outside and leave there. */
+/* recurrent_group.c -- a whole rnn or lstm as one step a phase. It is explained by
+ * doing the layer again in double, for one sample where that is enough. */
 #include "recurrent_group.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "engine/explain.h"
+#include "ops/unary.h"
 #include "engine/plan.h"
+
+/* Explanations of a whole rnn or lstm done in one step: nothing of the time
+ * steps was kept, so the layer is done again here, in double, from what the
+ * step read. One sample is enough, but for the gradients of the weights. */
+
+/* What is done again costs about this many multiplications at most: a second
+ * or two. */
+static const double replay_limit = 1e9;
+
+/* Time step t of sample n is row t*N + n. */
+struct replay {
+    bool lstm;
+    int at; /* slot of x: 0 forward, 1 backward */
+    int64_t first;
+    int64_t N; /* samples, from `first` on */
+    int64_t T;
+    int64_t D;
+    int64_t H;
+    int64_t K;    /* 4H or H */
+    double *W;    /* (K, D), an rnn's turned */
+    double *U;    /* (K, H) */
+    double *x;    /* (T, N, D) */
+    double *gate; /* (T, N, K): a, i, f, o, or h */
+    double *c;    /* (T+1, N, H), c0 first; NULL in an rnn */
+    double *h;    /* (T+1, N, H), h0 first */
+    double *dz;   /* (T, N, K); NULL forward */
+    double *dh;   /* (N, H), of the step before the one at hand */
+    double *dc;
+};
+
+static void release(struct replay *r)
+{
+    double *all[] = {r->W, r->U,  r->x,  r->gate, r->c,
+                     r->h, r->dz, r->dh, r->dc};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        lab_free(all[i]);
+}
+
+static double *room(int64_t a, int64_t b)
+{
+    return lab_alloc_array((size_t)a * (size_t)b, sizeof(double));
+}
+
+static bool take_memory(struct replay *r, bool back)
+{
+    int64_t rows = r->T * r->N;
+    r->W = room(r->K, r->D);
+    r->U = room(r->K, r->H);
+    r->x = room(rows, r->D);
+    r->gate = room(rows, r->K);
+    r->c = room(rows + r->N, r->H);
+    r->h = room(rows + r->N, r->H);
+    r->dz = room(back ? rows : 1, r->K);
+    r->dh = room(r->N, r->H);
+    r->dc = room(r->N, r->H);
+    return r->W && r->U && r->x && r->gate && r->c && r->h && r->dz && r->dh &&
+           r->dc;
+}
+
+static void read_layer(struct lab_explainer *ex, struct replay *r)
+{
+    for (int64_t k = 0; k < r->K; k++) {
+        for (int64_t d = 0; d < r->D; d++)
+            r->W[k * r->D + d] = lab_explain_in(
+                ex, r->at + 1, r->lstm ? k * r->D + d : d * r->K + k);
+        for (int64_t j = 0; j < r->H; j++)
+            r->U[k * r->H + j] = lab_explain_in(
+                ex, r->at + 2, r->lstm ? k * r->H + j : j * r->K + k);
+    }
+    for (int64_t n = 0; n < r->N; n++) {
+        int64_t from = r->first + n;
+        for (int64_t i = 0; i < r->T * r->D; i++)
+            r->x[(i / r->D * r->N + n) * r->D + i % r->D] =
+                lab_explain_in(ex, r->at, from * r->T * r->D + i);
+        for (int64_t j = 0; j < r->H; j++) {
+            r->h[n * r->H + j] = lab_explain_in(ex, r->at + 4, from * r->H + j);
+            if (r->lstm)
+                r->c[n * r->H + j] =
+                    lab_explain_in(ex, r->at + 5, from * r->H + j);
+        }
+    }
+}
+
+static double product(const double *a, const double *b, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* z of one row, into its gates. */
+static void gates_of(struct lab_explainer *ex, struct replay *r, int64_t row)
+{
+    double *z = r->gate + row * r->K;
+    bool bias = lab_explain_has_in(ex, r->at + 3);
+    for (int64_t k = 0; k < r->K; k++)
+        z[k] = product(r->x + row * r->D, r->W + k * r->D, r->D) +
+               product(r->h + row * r->H, r->U + k * r->H, r->H) +
+               (bias ? lab_explain_in(ex, r->at + 3, k) : 0);
+    for (int64_t k = 0; k < r->K; k++)
+        z[k] = k < r->H ? tanh(z[k]) : lab_sigmoid(z[k]);
+}
+
+/* Rows of h and c are one step of N behind those of the gates. */
+static void forward(struct lab_explainer *ex, struct replay *r)
+{
+    for (int64_t row = 0; row < r->T * r->N; row++) {
+        gates_of(ex, r, row);
+        const double *g = r->gate + row * r->K;
+        for (int64_t j = 0; j < r->H; j++) {
+            int64_t now = (row + r->N) * r->H + j;
+            r->h[now] = g[j];
+            if (!r->lstm)
+                continue;
+            r->c[now] =
+                g[j] * g[r->H + j] + g[2 * r->H + j] * r->c[row * r->H + j];
+            r->h[now] = tanh(r->c[now]) * g[3 * r->H + j];
+        }
+    }
+}
+
+/* What came back from the layer's result to h[t,n,j]. */
+static double returned(struct lab_explainer *ex, const struct replay *r,
+                       int64_t t, int64_t n, int64_t j)
+{
+    bool whole = lab_explain_in_shape(ex, 0)->rank == 3;
+    int64_t sample = r->first + n;
+    if (whole)
+        return lab_explain_in(ex, 0, (sample * r->T + t) * r->H + j);
+    return t == r->T - 1 ? lab_explain_in(ex, 0, sample * r->H + j) : 0;
+}
+
+/* dz of one row, and dc of the step before it. */
+static void cell_back(struct lab_explainer *ex, struct replay *r, int64_t t,
+                      int64_t n)
+{
+    int64_t row = t * r->N + n;
+    const double *g = r->gate + row * r->K;
+    double *dz = r->dz + row * r->K;
+    for (int64_t j = 0; j < r->H; j++) {
+        double dh = returned(ex, r, t, n, j) + r->dh[n * r->H + j];
+        if (!r->lstm) {
+            dz[j] = dh * (1 - g[j] * g[j]);
+            continue;
+        }
+        double a = g[j];
+        double i = g[r->H + j];
+        double f = g[2 * r->H + j];
+        double o = g[3 * r->H + j];
+        double shown = tanh(r->c[(row + r->N) * r->H + j]);
+        double dc = r->dc[n * r->H + j] + dh * o * (1 - shown * shown);
+        dz[j] = dc * i * (1 - a * a);
+        dz[r->H + j] = dc * a * i * (1 - i);
+        dz[2 * r->H + j] = dc * r->c[row * r->H + j] * f * (1 - f);
+        dz[3 * r->H + j] = dh * shown * o * (1 - o);
+        r->dc[n * r->H + j] = dc * f;
+    }
+}
+
+/* Leaves dh and dc of the start in r->dh and r->dc. */
+static void backward(struct lab_explainer *ex, struct replay *r)
+{
+    for (int64_t t = r->T - 1; t >= 0; t--) {
+        for (int64_t n = 0; n < r->N; n++) {
+            const double *dz = r->dz + (t * r->N + n) * r->K;
+            double *dh = r->dh + n * r->H;
+            cell_back(ex, r, t, n);
+            memset(dh, 0, (size_t)r->H * sizeof(*dh));
+            for (int64_t k = 0; k < r->K; k++)
+                for (int64_t j = 0; j < r->H; j++)
+                    dh[j] += dz[k] * r->U[k * r->H + j];
+        }
+    }
+}
+
+/* Does the layer again for `sample`, or for all with -1. false: it is too
+ * large, or there is no memory, and the explanation says so. */
+static bool replay(struct lab_explainer *ex, struct replay *r, bool back,
+                   int64_t sample)
+{
+    *r = (struct replay){.at = back, .lstm = lab_explain_has_in(ex, back + 5)};
+    const struct lab_shape *x = lab_explain_in_shape(ex, r->at);
+    const struct lab_shape *U = lab_explain_in_shape(ex, r->at + 2);
+    r->first = sample < 0 ? 0 : sample;
+    r->N = sample < 0 ? x->dim[0] : 1;
+    r->T = x->dim[1];
+    r->D = x->dim[2];
+    r->K = U->dim[0];
+    r->H = U->dim[1];
+    double work = (double)r->N * (double)r->T * (double)r->K *
+                  (double)(r->D + (back ? 2 : 1) * r->H);
+    if (work > replay_limit || !take_memory(r, back)) {
+        lab_explain_as_shown(ex,
+                             "all %lld steps at once, too large to do "
+                             "again here: choose another variant to see "
+                             "inside",
+                             (long long)r->T);
+        return false;
+    }
+    read_layer(ex, r);
+    forward(ex, r);
+    if (back)
+        backward(ex, r);
+    return true;
+}
+
+/* h of one time step: out[n,t,j], out[n,j] or h[t,n,j]. */
+static void recurrent_explain_group(struct lab_explainer *ex, int out_slot,
+                                    int64_t index)
+{
+    const struct lab_shape *out = lab_explain_out_shape(ex, out_slot);
+    int64_t T = lab_explain_in_shape(ex, 0)->dim[1];
+    int64_t at[LAB_MAX_RANK];
+    struct replay r;
+    lab_shape_unravel(out, index, at);
+    int64_t n = at[out_slot == 1];
+    int64_t t = out->rank == 2 ? T - 1 : at[out_slot == 0];
+    int64_t j = at[out->rank - 1];
+    if (replay(ex, &r, false, n)) {
+        double h = r.h[(t + 1) * r.H + j];
+        const char *name = lab_explain_in_name(ex, 0);
+        for (int64_t d = 0; d < r.D; d++)
+            lab_explain_source(ex, 0, (n * T + t) * r.D + d);
+        double c = r.lstm ? r.c[(t + 1) * r.H + j] : 0;
+        double o = r.lstm ? r.gate[t * r.K + 3 * r.H + j] : 0;
+        lab_explain_symbolic(ex, r.lstm ? "tanh(c) * o" : "tanh(z)");
+        if (r.lstm) {
+            lab_explain_numeric(ex, "tanh(%.6g)*%.6g", c, o);
+            lab_explain_where(ex,
+                              "c = %.6g, the cell, and o = %.6g, the output "
+                              "gate, are not written by this variant",
+                              c, o);
+        } else {
+            lab_explain_numeric(ex, "tanh(%.6g)", atanh(h));
+            lab_explain_where(ex,
+                              "z = %.6g, the sum before the tanh, is not "
+                              "written by this variant",
+                              atanh(h));
+        }
+        lab_explain_where(ex, "it follows from %s[%lld], positions 0 to %lld",
+                          name, (long long)n, (long long)t);
+        lab_explain_value(ex, h);
+    }
+    release(&r);
+}
+
+static void define_dz(struct lab_explainer *ex)
+{
+    lab_explain_where(ex, "dz[t,n,k] is the gradient of sum k before its "
+                          "activation at step t, which this variant does not "
+                          "write");
+}
+
+/* sum_t sum_n dz[t,n,k] times a column of x or of the h before; of neither for
+ * the bias. */
+static void explain_weight(struct lab_explainer *ex, const struct replay *r,
+                           int out_slot, int64_t index)
+{
+    int64_t width = out_slot == 1 ? r->D : out_slot == 2 ? r->H : 1;
+    int64_t k = r->lstm || out_slot == 3 ? index / width : index % r->K;
+    int64_t j = r->lstm || out_slot == 3 ? index % width : index / r->K;
+    const double *by = out_slot == 1 ? r->x : r->h;
+    if (out_slot == 3)
+        lab_explain_symbolic(ex, "sum_t,n dz[t,n,%lld]", (long long)k);
+    else if (out_slot == 1)
+        lab_explain_symbolic(ex, "sum_t,n dz[t,n,%lld] * %s[n,t,%lld]",
+                             (long long)k, lab_explain_in_name(ex, 1),
+                             (long long)j);
+    else
+        lab_explain_symbolic(ex, "sum_t,n dz[t,n,%lld] * h[t-1,n,%lld]",
+                             (long long)k, (long long)j);
+    if (out_slot == 2)
+        lab_explain_where(ex, "h[t-1,n,%lld] of step 0 is the initial one",
+                          (long long)j);
+    define_dz(ex);
+    for (int64_t row = 0; row < r->T * r->N; row++) {
+        double dz = r->dz[row * r->K + k];
+        double v = out_slot == 3 ? 1 : by[row * width + j];
+        if (out_slot == 3)
+            lab_explain_term(ex, dz, "%.6g", dz);
+        else
+            lab_explain_term(ex, dz * v, "%.6g*%.6g", dz, v);
+        if (out_slot == 1)
+            lab_explain_source(ex, 1,
+                               (row % r->N * r->T + row / r->N) * r->D + j);
+    }
+}
+
+/* sum_k dz[t,n,k] W[k,d], or of U at the start. */
+static void explain_input(struct lab_explainer *ex, const struct replay *r,
+                          int out_slot, int64_t index)
+{
+    int64_t width = out_slot == 0 ? r->D : r->H;
+    int64_t t = out_slot == 0 ? index / r->D % r->T : 0;
+    int64_t j = index % width;
+    const double *w = out_slot == 0 ? r->W : r->U;
+    lab_explain_symbolic(
+        ex, "sum_k dz[%lld,%lld,k] * %s[%s%lld%s]", (long long)t,
+        (long long)r->first, lab_explain_in_name(ex, out_slot == 0 ? 2 : 3),
+        r->lstm ? "k," : "", (long long)j, r->lstm ? "" : ",k");
+    define_dz(ex);
+    for (int64_t k = 0; k < r->K; k++) {
+        double dz = r->dz[t * r->K + k];
+        double v = w[k * width + j];
+        lab_explain_term(ex, dz * v, "%.6g*%.6g", dz, v);
+        lab_explain_source(ex, out_slot == 0 ? 2 : 3,
+                           r->lstm ? k * width + j : j * r->K + k);
+    }
+}
+
+static void explain_c0(struct lab_explainer *ex, const struct replay *r,
+                       int64_t j)
+{
+    double f = r->gate[2 * r->H + j];
+    double dc = r->dc[j];
+    lab_explain_symbolic(ex, "dc * f");
+    lab_explain_where(ex,
+                      "dc = %.6g, the gradient of the cell of step 0, and f = "
+                      "%.6g, its forget gate, are not written by this variant",
+                      f != 0 ? dc / f : NAN, f);
+    lab_explain_numeric(ex, "%.6g*%.6g", f != 0 ? dc / f : NAN, f);
+    lab_explain_value(ex, dc);
+}
+
+/* out: dx, dW, dU, db, dh0, dc0 */
+static void recurrent_explain_group_back(struct lab_explainer *ex, int out_slot,
+                                         int64_t index)
+{
+    const struct lab_shape *out = lab_explain_out_shape(ex, out_slot);
+    bool weights = out_slot >= 1 && out_slot <= 3;
+    int64_t each = out_slot == 0 ? out->dim[1] * out->dim[2] : out->dim[1];
+    struct replay r;
+    if (replay(ex, &r, true, weights ? -1 : index / each)) {
+        if (weights)
+            explain_weight(ex, &r, out_slot, index);
+        else if (out_slot == 5)
+            explain_c0(ex, &r, index % r.H);
+        else
+            explain_input(ex, &r, out_slot, index);
+    }
+    release(&r);
+}
+
+/* The one step that stands for all of an rnn's or lstm's steps in a phase. Its
+ * tensors are those that the hidden steps read from outside and leave there. */
 
 /* The node's first step of that kernel in the phase, or its last; NULL: none. */
 static const struct lab_step *find(const struct lab_plan *plan,
@@ -98,7 +448,7 @@ static void group_back(const struct lab_plan *plan, const struct lab_node *node,
     def->formula = "from the last step to the first: what came back to h and "
                    "the state, through the cell to dz; $o1 and $o2 are dz "
                    "times $i1 and times h before, summed over all steps";
-    def->explain = lab_recurrent_explain_group_back;
+    def->explain = recurrent_explain_group_back;
 }
 
 void lab_recurrent_group(const struct lab_plan *plan,
@@ -126,5 +476,5 @@ void lab_recurrent_group(const struct lab_plan *plan,
             "step by step: h = tanh($i0 $i1 + h $i2 + $i3); $o0 is h";
     else
         def->formula = "step by step: h = tanh($i0 $i1 + h $i2); $o0 is h";
-    def->explain = lab_recurrent_explain_group;
+    def->explain = recurrent_explain_group;
 }

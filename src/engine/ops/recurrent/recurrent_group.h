@@ -9,8 +9,4 @@ void lab_recurrent_group(const struct lab_plan *plan,
                          const struct lab_node *node, enum lab_phase phase,
                          const struct lab_node *absorbed,
                          struct lab_group_step *out);
-/* recurrent_replay.c: the layer is done again in double, for one sample where
- * that is enough. */
-lab_explain_fn lab_recurrent_explain_group;
-lab_explain_fn lab_recurrent_explain_group_back;
 LAB_C_END

@@ -8,7 +8,7 @@
 #include "report/exit.h"
 #include "bench/bench.h"
 #include "lesson/lesson.h"
-#include "debug/run_device.h"
+#include "debug/recording.h"
 #include "store/delete.h"
 #include "trace/intern.h"
 #include "base/version.h"

@@ -1,3 +1,5 @@
+/* cupti_counters.c -- hardware counters of every kernel, by CUPTI's Range Profiler: why
+ * they cannot be had, the launches that are counted, the passes. */
 #include "cupti_counters.h"
 
 #include <stdio.h>
@@ -7,12 +9,163 @@
 
 #ifdef LAB_HAVE_COUNTERS
 #include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "cupti_launches.h"
-#include "cupti_refusal.h"
 #include "cupti_trace.h"
+
+static const char privileges[] =
+    "the driver keeps counters to administrators (ncu calls it "
+    "ERR_NVGPUCTRPERM): put \"options nvidia "
+    "NVreg_RestrictProfilingToAdminUsers=0\" into a file of /etc/modprobe.d "
+    "and reboot, or run as root, in a container with --cap-add=SYS_ADMIN";
+static const char vgpu[] =
+    "this is a virtual GPU that may not be profiled: its host's administrator "
+    "can allow it (vGPU parameter enable_profiling=1)";
+static const char confidential[] =
+    "confidential computing is on, and then there are no counters: use a "
+    "machine without it";
+static const char mig[] =
+    "the GPU is split (MIG), and this part of it has no counters: use a whole "
+    "GPU, or a MIG instance as large as the GPU";
+static const char cmp[] = "a mining GPU has no counters: use another one";
+static const char sli[] = "counters are not to be had with SLI: turn it off";
+static const char wsl[] =
+    "this driver has no counters under WSL: update the driver of Windows and "
+    "allow access in its control panel (Developer, Manage GPU Performance "
+    "Counters), or use Linux";
+static const char old_gpu[] =
+    "this GPU is too old for CUPTI's counters: compute capability 7.0 (7.5 "
+    "with CUDA 13) or newer is needed";
+
+static const struct {
+    CUptiResult result;
+    const char *text;
+} reasons[] = {
+    {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, privileges},
+    {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, vgpu},
+    {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, vgpu},
+    {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, confidential},
+    {CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, cmp},
+    {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, mig},
+    {CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, sli},
+    {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, wsl},
+};
+
+static enum lab_status refusal(const struct lab_cupti *cupti, CUptiResult r,
+                               const char *what, char *why, size_t bytes)
+{
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        if (reasons[i].result != r)
+            continue;
+        snprintf(why, bytes, "%s", reasons[i].text);
+        return LAB_E_DEVICE;
+    }
+    if (r == CUPTI_ERROR_OUT_OF_MEMORY) {
+        snprintf(why, bytes, "no memory to %s", what);
+        return LAB_E_NOMEM;
+    }
+    if (r == CUPTI_ERROR_HARDWARE_BUSY) {
+        snprintf(why, bytes,
+                 "another tool is using the counters of this GPU "
+                 "(ncu, nsys, DCGM): end it and try again");
+        return LAB_E_STATE;
+    }
+    return lab_cupti_refused(cupti, r, what, "", why, bytes);
+}
+
+static enum lab_status device_refusal(const struct lab_cupti *cupti, char *why,
+                                      size_t bytes)
+{
+    CUpti_Profiler_DeviceSupported_Params p = {
+        .structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE,
+        .api = CUPTI_PROFILER_RANGE_PROFILING};
+    CUptiResult r = cupti->cuptiProfilerDeviceSupported(&p);
+    if (r != CUPTI_SUCCESS)
+        return refusal(cupti, r, "ask the device", why, bytes);
+    if (p.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED)
+        return LAB_OK;
+    const struct {
+        CUpti_Profiler_Support_Level level;
+        const char *text;
+    } parts[] = {{p.architecture, old_gpu},
+                 {p.vGpu, vgpu},
+                 {p.confidentialCompute, confidential},
+                 {p.cmp, cmp},
+                 {p.sli, sli},
+                 {p.wsl, wsl}};
+    snprintf(why, bytes, "CUPTI says that this device has no counters");
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (parts[i].level != CUPTI_PROFILER_CONFIGURATION_SUPPORTED &&
+            parts[i].level != CUPTI_PROFILER_CONFIGURATION_UNKNOWN) {
+            snprintf(why, bytes, "%s", parts[i].text);
+            break;
+        }
+    }
+    return LAB_E_UNSUPPORTED;
+}
+
+/* Every way to launch one kernel. */
+static const CUpti_CallbackId launch_calls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuLaunch,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchGrid,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchGridAsync,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
+};
+
+static atomic_int_fast64_t seen;
+
+static void on_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                      const CUpti_CallbackData *data)
+{
+    (void)id;
+    if (domain != CUPTI_CB_DOMAIN_DRIVER_API ||
+        data->callbackSite != CUPTI_API_EXIT)
+        return;
+    const CUresult *result = data->functionReturnValue;
+    if (result && *result == CUDA_SUCCESS)
+        seen++;
+}
+
+static CUptiResult enable(const struct lab_cupti *cupti,
+                          CUpti_SubscriberHandle subscriber, bool on)
+{
+    CUptiResult first = CUPTI_SUCCESS;
+    for (size_t i = 0; i < sizeof(launch_calls) / sizeof(launch_calls[0]);
+         i++) {
+        CUptiResult r = cupti->cuptiEnableCallback(
+            on, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, launch_calls[i]);
+        first = first == CUPTI_SUCCESS ? r : first;
+    }
+    return first;
+}
+
+static enum lab_status cupti_watch(const struct lab_cupti *cupti,
+                                   CUpti_SubscriberHandle subscriber, bool on,
+                                   char *why, size_t bytes)
+{
+    seen = on ? 0 : seen;
+    lab_cupti_listen(on ? on_launch : NULL);
+    CUptiResult r = enable(cupti, subscriber, on);
+    if (r == CUPTI_SUCCESS)
+        return LAB_OK;
+    lab_cupti_listen(NULL);
+    if (on) /* none of them: each makes a launch dearer */
+        (void)enable(cupti, subscriber, false);
+    return refusal(cupti, r, "watch the launches", why, bytes);
+}
+
+static int64_t cupti_launches(void)
+{
+    return seen;
+}
 
 /* A list of metrics that was asked for, known by its address. */
 struct opened {
@@ -81,7 +234,7 @@ static enum lab_status attach(char *why, size_t bytes)
 static enum lab_status refused(CUptiResult r, const char *what, char *why,
                                size_t bytes)
 {
-    return lab_cupti_refusal(count.cupti, r, what, why, bytes);
+    return refusal(count.cupti, r, what, why, bytes);
 }
 
 static enum lab_status no_memory(char *why, size_t bytes)
@@ -100,7 +253,7 @@ static enum lab_status ask_device(uint8_t **availability, char *why,
     CUptiResult r = count.cupti->cuptiProfilerInitialize(&init);
     if (r != CUPTI_SUCCESS)
         return refused(r, "initialize", why, bytes);
-    enum lab_status st = lab_cupti_device_refusal(count.cupti, why, bytes);
+    enum lab_status st = device_refusal(count.cupti, why, bytes);
     if (st)
         return st;
     CUpti_Device_GetChipName_Params chip = {
@@ -197,13 +350,12 @@ static enum lab_status counters_open(const char *const *metrics, int n,
 static enum lab_status counters_listen(bool on, char *why, size_t bytes)
 {
     enum lab_status st = attach(why, bytes);
-    return st ? st
-              : lab_cupti_watch(count.cupti, count.subscriber, on, why, bytes);
+    return st ? st : cupti_watch(count.cupti, count.subscriber, on, why, bytes);
 }
 
 static int64_t counters_launches(void)
 {
-    return lab_cupti_launches();
+    return cupti_launches();
 }
 
 /* ---- passes ---- */

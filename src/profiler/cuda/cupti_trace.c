@@ -1,12 +1,13 @@
+/* cupti_trace.c -- CUPTI's activity trace: which records are asked for, the mark in the
+ * row of calls, records decoded into ours, and start, buffers and stop. */
 #include "cupti_trace.h"
 
 #include "cupti_attach.h"
-#include "cupti_decode.h"
-#include "cupti_kinds.h"
-#include "cupti_mark.h"
 #include "cupti_window.h"
 
 #ifdef LAB_HAVE_CUPTI
+#include <dlfcn.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,6 +18,446 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+
+/* Without the required kinds the picture is not worth its name; the others only
+ * make it fuller. `calls`: of the host's calls, not of the device's work. */
+static const struct {
+    CUpti_ActivityKind kind;
+    bool required;
+    bool calls;
+} kinds[] = {
+    /* A call of the runtime leaves no record of the driver's calls in it. */
+    {CUPTI_ACTIVITY_KIND_RUNTIME, true, true},
+    {CUPTI_ACTIVITY_KIND_DRIVER, true, true},
+    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true, false},
+    {CUPTI_ACTIVITY_KIND_MEMCPY, true, false},
+    {CUPTI_ACTIVITY_KIND_MEMSET, true, false},
+    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, true},
+    {CUPTI_ACTIVITY_KIND_OVERHEAD, false, true},
+    /* A graph as a whole, instead of each of its kernels: it is launched for
+     * iterations whose steps nobody asked for. */
+    {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, false, false},
+};
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+/* Graphs that are there keep how they were made. Launching one after this kind
+ * was switched on or off ends in libcupti's own memory (seen with CUPTI 13.0),
+ * so that it stays as it was at the start. */
+static bool stays(CUpti_ActivityKind kind)
+{
+    return kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+}
+
+static bool wanted(int i, enum lab_gpu_records records)
+{
+    return records == LAB_GPU_RECORDS_ALL ||
+           (records == LAB_GPU_RECORDS_KERNELS && !kinds[i].calls);
+}
+
+static void disable(const struct lab_cupti *cupti, enum lab_gpu_records but)
+{
+    for (int i = KINDS - 1; i >= 0; i--) {
+        if (!stays(kinds[i].kind) && !wanted(i, but))
+            cupti->cuptiActivityDisable(kinds[i].kind);
+    }
+}
+
+static void kinds_end(const struct lab_cupti *cupti)
+{
+    for (int i = KINDS - 1; i >= 0; i--)
+        cupti->cuptiActivityDisable(kinds[i].kind);
+}
+
+/* Calls that only ask: no work for the device, and half of all records. Without
+ * them a launch costs less to trace, and a run's database is half as large. CUPTI
+ * takes them out after their kind was switched on. */
+static void leave_out_questions(const struct lab_cupti *cupti)
+{
+    static const CUpti_CallbackId runtime[] = {
+        CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
+        CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
+        CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,
+        CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020};
+    static const CUpti_CallbackId driver[] = {
+        CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
+        CUPTI_DRIVER_TRACE_CBID_cuKernelGetName,
+        CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion}; /* CALL */
+    for (size_t i = 0; i < sizeof(runtime) / sizeof(runtime[0]); i++) {
+        if (cupti->enable_runtime_call)
+            (void)cupti->enable_runtime_call(runtime[i], 0);
+    }
+    for (size_t i = 0; i < sizeof(driver) / sizeof(driver[0]); i++) {
+        if (cupti->enable_driver_call)
+            (void)cupti->enable_driver_call(driver[i], 0);
+    }
+}
+
+static enum lab_status kinds_set(const struct lab_cupti *cupti,
+                                 enum lab_gpu_records records, bool first,
+                                 bool graph_nodes, char *why, size_t bytes)
+{
+    disable(cupti, records);
+    for (int i = 0; i < KINDS; i++) {
+        if (!wanted(i, records) ||
+            (stays(kinds[i].kind) && (graph_nodes || !first)))
+            continue;
+        CUptiResult r = cupti->cuptiActivityEnable(kinds[i].kind);
+        if (r == CUPTI_SUCCESS || !kinds[i].required)
+            continue;
+        disable(cupti, LAB_GPU_RECORDS_NONE);
+        return lab_cupti_refused(cupti, r, "enable tracing", "", why, bytes);
+    }
+    if (records == LAB_GPU_RECORDS_ALL)
+        leave_out_questions(cupti);
+    return LAB_OK;
+}
+
+/* ---- a number in the row of the process's CUDA calls ----
+ * The cheapest call of the driver that CUPTI can be asked to report is made, and
+ * its correlation id is read in the callback. Kernels launched before have
+ * smaller ids, kernels launched after it larger ones; no record of any call has
+ * to be written for that (seen with CUPTI 13.0, all kinds off but kernels). */
+enum { CALL = CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion };
+
+static CUresult (*ask)(int *version);
+static _Thread_local struct {
+    bool known;
+    uint32_t id;
+} seen;
+
+static void on_mark(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                    const CUpti_CallbackData *data)
+{
+    (void)domain;
+    (void)id;
+    if (data->callbackSite != CUPTI_API_ENTER)
+        return;
+    seen.id = data->correlationId;
+    seen.known = true;
+}
+
+/* libcuda is there where CUPTI could attach; the program does not link it, and
+ * it stays open. */
+static void *driver_call(const char *name)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, name);
+    void *cuda = symbol ? NULL : dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    return cuda ? dlsym(cuda, name) : symbol;
+}
+
+static bool cupti_mark(uint32_t *correlation_id)
+{
+    int version;
+    seen.known = false;
+    (void)ask(&version);
+    *correlation_id = seen.id;
+    return seen.known;
+}
+
+/* Before cuInit() the driver need not report its calls. Tracing is for a
+ * program that opens the device next, so that it is not early. */
+static bool works(CUresult *init_gives)
+{
+    CUresult (*init)(unsigned) = NULL;
+    uint32_t id;
+    *init_gives = CUDA_SUCCESS;
+    if (cupti_mark(&id))
+        return true;
+    void *symbol = driver_call("cuInit");
+    memcpy(&init, &symbol, sizeof(symbol));
+    if (init)
+        *init_gives = init(0);
+    return *init_gives == CUDA_SUCCESS && cupti_mark(&id);
+}
+
+static void mark_close(const struct lab_cupti *cupti,
+                       CUpti_SubscriberHandle subscriber)
+{
+    (void)cupti->cuptiEnableCallback(0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+                                     CALL);
+    lab_cupti_listen_marks(CALL, NULL);
+}
+
+static enum lab_status mark_open(const struct lab_cupti *cupti,
+                                 CUpti_SubscriberHandle subscriber, char *why,
+                                 size_t bytes)
+{
+    if (!ask) {
+        void *symbol = driver_call("cuDriverGetVersion");
+        memcpy(&ask, &symbol, sizeof(symbol));
+    }
+    if (!ask) {
+        snprintf(why, bytes,
+                 "libcuda.so.1 is not to be found: is an NVIDIA driver "
+                 "installed?");
+        return LAB_E_UNSUPPORTED;
+    }
+    lab_cupti_listen_marks(CALL, on_mark);
+    CUptiResult r = cupti->cuptiEnableCallback(
+        1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CALL);
+    if (r != CUPTI_SUCCESS) {
+        lab_cupti_listen_marks(CALL, NULL);
+        return lab_cupti_refused(cupti, r, "watch a call", "", why, bytes);
+    }
+    CUresult init;
+    if (works(&init))
+        return LAB_OK;
+    mark_close(cupti, subscriber);
+    if (init != CUDA_SUCCESS)
+        snprintf(why, bytes,
+                 "the driver does not start (cuInit: error %d); nvidia-smi "
+                 "says more",
+                 (int)init);
+    else
+        snprintf(why, bytes,
+                 "%s tells no correlation id of a call, so that kernels cannot "
+                 "be given to their steps; use the CUPTI of CUDA 13",
+                 cupti->path);
+    return LAB_E_UNSUPPORTED;
+}
+
+static bool is_mark(CUpti_CallbackId call)
+{
+    return call == CALL;
+}
+
+enum { API_NAMES = 1024, DOMAINS = 2 };
+
+/* 0: not asked yet. A race finds the same id twice, which harms nobody. */
+static atomic_uint api_names[DOMAINS][API_NAMES];
+
+static void decode_reset(void)
+{
+    for (int d = 0; d < DOMAINS; d++) {
+        for (int i = 0; i < API_NAMES; i++)
+            api_names[d][i] = 0;
+    }
+}
+
+static uint32_t api_name(const struct lab_cupti *cupti,
+                         const struct lab_gpu_sink *sink, int driver,
+                         CUpti_CallbackId id)
+{
+    const char *text = NULL;
+    uint32_t name = id < API_NAMES ? api_names[driver][id] : 0;
+    if (name != 0)
+        return name;
+    CUpti_CallbackDomain domain =
+        driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API;
+    if (cupti->cuptiGetCallbackName(domain, id, &text) != CUPTI_SUCCESS ||
+        !text)
+        return 0;
+    name = sink->intern(sink->user, text);
+    if (id < API_NAMES)
+        api_names[driver][id] = name;
+    return name;
+}
+
+/* Both 0 is CUPTI's way to say that no time could be taken. */
+static int set_times(int64_t *start_ns, int64_t *end_ns, uint64_t start,
+                     uint64_t end)
+{
+    int timed = start != 0 || end != 0;
+    *start_ns = timed ? (int64_t)start : LAB_UNKNOWN;
+    *end_ns = timed ? (int64_t)end : LAB_UNKNOWN;
+    return timed;
+}
+
+static int64_t exec_of(struct lab_cupti_view *view, uint32_t correlation_id)
+{
+    int64_t exec = lab_cupti_window_find(view, correlation_id);
+    return exec ? exec : LAB_UNKNOWN;
+}
+
+static int decode_kernel(const struct lab_gpu_sink *sink,
+                         struct lab_cupti_view *view, const lab_cupti_kernel *r)
+{
+    struct lab_kernel_record k = {
+        .exec = exec_of(view, r->correlationId),
+        .device_id = (int32_t)r->deviceId,
+        .context_id = (int32_t)r->contextId,
+        .stream_id = (int32_t)r->streamId,
+        .correlation_id = r->correlationId,
+        .registers_per_thread = r->registersPerThread,
+        .grid = {r->gridX, r->gridY, r->gridZ},
+        .block = {r->blockX, r->blockY, r->blockZ},
+        .cluster = {(int32_t)r->clusterX, (int32_t)r->clusterY,
+                    (int32_t)r->clusterZ},
+        .static_shared_bytes = r->staticSharedMemory,
+        .dynamic_shared_bytes = r->dynamicSharedMemory,
+        .shared_executed_bytes = (int32_t)r->sharedMemoryExecuted,
+        .local_per_thread_bytes = (int32_t)r->localMemoryPerThread,
+        .local_total_bytes = (int64_t)r->localMemoryTotal_v2,
+        .launch_type = r->launchType,
+        .cache_config = r->cacheConfig.both,
+        .shared_limit_config = (int32_t)r->shmemLimitConfig,
+        .grid_id = r->gridId,
+        .graph_node_id = (int64_t)r->graphNodeId,
+        .graph_id = r->graphId,
+        .occupancy_pct = NAN,
+    };
+    struct lab_gpu_launch launch = {
+        .mangled = r->name,
+        .carveout_pct = r->isSharedMemoryCarveoutRequested
+                            ? r->sharedMemoryCarveoutRequested
+                            : -1,
+        .shared_optin = r->shmemLimitConfig == CUPTI_FUNC_SHMEM_LIMIT_OPTIN,
+    };
+    int timed = set_times(&k.start_ns, &k.end_ns, r->start, r->end);
+    sink->kernel(sink->user, &k, &launch);
+    return timed;
+}
+
+static int decode_memcpy(const struct lab_gpu_sink *sink,
+                         struct lab_cupti_view *view, const lab_cupti_memcpy *r)
+{
+    struct lab_record out = {.kind = LAB_RECORD_MEMCPY};
+    out.u.memcpy_ = (struct lab_memcpy_record){
+        .exec = exec_of(view, r->correlationId),
+        .bytes = (int64_t)r->bytes,
+        .device_id = (int32_t)r->deviceId,
+        .context_id = (int32_t)r->contextId,
+        .stream_id = (int32_t)r->streamId,
+        .correlation_id = r->correlationId,
+        .copy_kind = r->copyKind,
+        .src_kind = r->srcKind,
+        .dst_kind = r->dstKind,
+        .graph_node_id = (int64_t)r->graphNodeId,
+    };
+    int timed = set_times(&out.u.memcpy_.start_ns, &out.u.memcpy_.end_ns,
+                          r->start, r->end);
+    sink->record(sink->user, &out);
+    return timed;
+}
+
+static int decode_memset(const struct lab_gpu_sink *sink,
+                         struct lab_cupti_view *view, const lab_cupti_memset *r)
+{
+    struct lab_record out = {.kind = LAB_RECORD_MEMSET};
+    out.u.memcpy_ = (struct lab_memcpy_record){
+        .exec = exec_of(view, r->correlationId),
+        .bytes = (int64_t)r->bytes,
+        .device_id = (int32_t)r->deviceId,
+        .context_id = (int32_t)r->contextId,
+        .stream_id = (int32_t)r->streamId,
+        .correlation_id = r->correlationId,
+        .value = r->value,
+        .graph_node_id = (int64_t)r->graphNodeId,
+    };
+    int timed = set_times(&out.u.memcpy_.start_ns, &out.u.memcpy_.end_ns,
+                          r->start, r->end);
+    sink->record(sink->user, &out);
+    return timed;
+}
+
+static int decode_call(const struct lab_cupti *cupti,
+                       const struct lab_gpu_sink *sink,
+                       struct lab_cupti_view *view, const lab_cupti_call *r)
+{
+    int driver = r->kind == CUPTI_ACTIVITY_KIND_DRIVER;
+    bool own = r->threadId == view->thread;
+    if (driver && is_mark(r->cbid))
+        return 1;
+    struct lab_record out = {.kind = LAB_RECORD_API};
+    out.u.api = (struct lab_api_record){
+        .exec = own ? exec_of(view, r->correlationId) : LAB_UNKNOWN,
+        .name = api_name(cupti, sink, driver, r->cbid),
+        .correlation_id = r->correlationId,
+        .event_class = driver, /* nsys: 0 CUDA runtime, 1 CUDA driver */
+        .return_value = (int32_t)r->returnValue,
+        .global_tid = ((int64_t)(r->processId & 0xFFFFFF) << 24) |
+                      (int64_t)(r->threadId & 0xFFFFFF),
+        .device_id = -1,
+        .stream_id = -1,
+        .sync_type = -1,
+    };
+    int timed =
+        set_times(&out.u.api.start_ns, &out.u.api.end_ns, r->start, r->end);
+    sink->record(sink->user, &out);
+    return timed;
+}
+
+static int decode_sync(const struct lab_gpu_sink *sink,
+                       struct lab_cupti_view *view, const lab_cupti_sync *r)
+{
+    struct lab_record out = {.kind = LAB_RECORD_SYNC};
+    out.u.api = (struct lab_api_record){
+        .exec = exec_of(view, r->correlationId),
+        .correlation_id = r->correlationId,
+        .device_id = -1,
+        .stream_id = (int32_t)r->streamId, /* -1: not of one stream */
+        .sync_type = (int32_t)r->type,
+    };
+    int timed =
+        set_times(&out.u.api.start_ns, &out.u.api.end_ns, r->start, r->end);
+    sink->record(sink->user, &out);
+    return timed;
+}
+
+static const char *overhead_text(CUpti_ActivityOverheadKind kind)
+{
+    switch ((int)kind) {
+    case 1:
+        return "Driver compiler";
+    case 1 << 16:
+        return "CUPTI buffer flush";
+    case 2 << 16:
+        return "CUPTI instrumentation";
+    case 3 << 16:
+        return "CUPTI resource";
+    case 4 << 16:
+        return "Module loading";
+    case 5 << 16:
+        return "Lazy function loading";
+    case 6 << 16:
+        return "Command buffer full";
+    case 7 << 16:
+        return "Activity buffer request";
+    case 8 << 16:
+        return "Unified memory tracing start";
+    default:
+        return "Unknown overhead";
+    }
+}
+
+static int decode_overhead(const struct lab_gpu_sink *sink,
+                           const lab_cupti_overhead *r)
+{
+    struct lab_record out = {.kind = LAB_RECORD_OVERHEAD};
+    out.u.overhead = (struct lab_overhead_record){
+        .overhead_kind = (int32_t)r->overheadKind,
+        .name = sink->intern(sink->user, overhead_text(r->overheadKind)),
+    };
+    int timed = set_times(&out.u.overhead.start_ns, &out.u.overhead.end_ns,
+                          r->start, r->end);
+    sink->record(sink->user, &out);
+    return timed;
+}
+
+static int decode(const struct lab_cupti *cupti,
+                  const struct lab_gpu_sink *sink, struct lab_cupti_view *view,
+                  const CUpti_Activity *record)
+{
+    const void *r = record;
+    switch (record->kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        return decode_kernel(sink, view, r);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+        return decode_memcpy(sink, view, r);
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+        return decode_memset(sink, view, r);
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+        return decode_call(cupti, sink, view, r);
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+        return decode_sync(sink, view, r);
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+        return decode_overhead(sink, r);
+    default:
+        return 1;
+    }
+}
 
 enum { MIB = 1 << 20, DEFAULT_BUFFER = 8 * MIB, LEAST_BUFFER = MIB, POOL = 8 };
 static const int64_t HAND_OVER_NS = 5000000000; /* patience of a flush */
@@ -148,7 +589,7 @@ static void read_buffer(uint8_t *buffer, size_t valid)
             trace.dropped++;
             continue;
         }
-        untimed += !lab_cupti_decode(trace.cupti, &trace.sink, &view, record);
+        untimed += !decode(trace.cupti, &trace.sink, &view, record);
     }
     if (r != CUPTI_ERROR_MAX_LIMIT_REACHED)
         trace.invalid++;
@@ -203,7 +644,7 @@ enum lab_status lab_cupti_trace_probe(char *text, size_t bytes)
 static void end_marks(void)
 {
     if (trace.marking)
-        lab_cupti_mark_close(trace.cupti, trace.subscriber);
+        mark_close(trace.cupti, trace.subscriber);
     trace.marking = false;
 }
 
@@ -211,25 +652,24 @@ static void end_marks(void)
 static void mark(void)
 {
     uint32_t id;
-    if (trace.marking && lab_cupti_mark(&id))
+    if (trace.marking && cupti_mark(&id))
         lab_cupti_window_note(id);
 }
 
 static enum lab_status set_records(enum lab_gpu_records records, bool first,
                                    char *why, size_t bytes)
 {
-    enum lab_status st = lab_cupti_kinds_set(trace.cupti, records, first,
-                                             trace.graph_nodes, why, bytes);
+    enum lab_status st =
+        kinds_set(trace.cupti, records, first, trace.graph_nodes, why, bytes);
     if (st || records == LAB_GPU_RECORDS_NONE) {
         end_marks();
         return st;
     }
     if (!trace.marking)
-        st = lab_cupti_mark_open(trace.cupti, trace.subscriber, why, bytes);
+        st = mark_open(trace.cupti, trace.subscriber, why, bytes);
     trace.marking = !st;
     if (st)
-        lab_cupti_kinds_set(trace.cupti, LAB_GPU_RECORDS_NONE, false, false,
-                            why, 0);
+        kinds_set(trace.cupti, LAB_GPU_RECORDS_NONE, false, false, why, 0);
     else
         mark();
     return st;
@@ -249,7 +689,7 @@ static enum lab_status begin_trace(char *why, size_t bytes)
         return lab_cupti_refused(cupti, r, "number threads", "", why, bytes);
     enum lab_status st = set_records(trace.wanted, true, why, bytes);
     if (st)
-        lab_cupti_kinds_end(cupti);
+        kinds_end(cupti);
     return st;
 }
 
@@ -284,7 +724,7 @@ static void reset(const struct lab_gpu_sink *sink,
     trace.buffers = 0;
     trace.flushes = 0;
     trace.callback_ns = 0;
-    lab_cupti_decode_reset();
+    decode_reset();
     lab_cupti_window_reset();
 }
 
@@ -375,7 +815,7 @@ void lab_cupti_trace_stop(void)
         return;
     trace.started = false;
     end_marks();
-    lab_cupti_kinds_end(trace.cupti);
+    kinds_end(trace.cupti);
     trace.cupti->cuptiActivityFlushAll(0);
     trace.cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     wait_for_callbacks();

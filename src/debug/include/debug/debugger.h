@@ -30,12 +30,6 @@ typedef int lab_variant_names_fn(void *user, int node, const char **names,
                                  int max);
 
 LAB_C_BEGIN
-/* LAB_E_NOTFOUND: no step, or tensor, has this name; the message suggests the
- * nearest. Of several steps the first from the position on is meant. */
-enum lab_status lab_debugger_step(const struct lab_snapshot *snap,
-                                  const char *name, int phase, int *out);
-enum lab_status lab_debugger_tensor(const struct lab_snapshot *snap,
-                                    const char *name, int *out);
 /* What `print` and `explain` name. LAB_E_NOTFOUND, LAB_E_RANGE. */
 enum lab_status lab_debugger_part(const struct lab_snapshot *snap,
                                   const struct lab_ui_command *c,

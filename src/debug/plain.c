@@ -1,14 +1,17 @@
-/* What --plain prints: moves, lists, tensors, explanations, checks and counters; it
- * asks the session for what a snapshot does not hold. */
+/* plain.c -- the stepper as lines of text, for pipes and screen readers: the session,
+ * the lines that are read, what each command does, and what is printed. */
+#include "debug/plain.h"
+
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/signals.h"
 #include "engine/setup.h"
-#include "plain_priv.h"
 #include "report/print.h"
 #include "debug/step_text.h"
 #include "base/format.h"
@@ -17,6 +20,33 @@
 #include "report/text_table.h"
 #include "report/advise.h"
 #include "report/counters_text.h"
+#include "report/exit.h"
+#include "report/suggest.h"
+#include "debug/progress.h"
+#include "engine/session.h"
+#include "debug/debugger.h"
+#include "debug/lesson_run.h"
+#include "debug/lesson_text.h"
+
+struct lab_plain {
+    struct lab_lesson_run run;
+    struct lab_snapshot snap; /* after the last command */
+    struct lab_reader reader;
+    struct lab_ui_command last; /* what an empty line repeats */
+    bool interactive;           /* standard input is a terminal */
+    int64_t last_exec;          /* executions that have been shown */
+    int64_t trained_to;         /* iteration up to which progress was told */
+    int64_t progress_ns;        /* when, of the monotonic clock */
+    int64_t walked; /* most steps of an iteration that were walked */
+    bool trained;   /* as long as the lesson asks for */
+    bool leaving;
+    int signal;   /* that ends the session, 0: none */
+    bool opening; /* the session starts: INT ends the program, too */
+};
+
+static enum lab_status plain_list(struct lab_plain *p, const char *what);
+static void plain_print_progress(struct lab_plain *p,
+                                 const struct lab_snapshot *s);
 
 static enum lab_status print_stats(struct lab_plain *p, int tensor);
 
@@ -35,7 +65,7 @@ static void refresh(struct lab_plain *p)
     p->snap = next;
 }
 
-void lab_plain_wait(struct lab_plain *p, bool training)
+static void plain_wait(struct lab_plain *p, bool training)
 {
     const struct lab_command stop = {.kind = LAB_DO_STOP};
     bool stopping = false;
@@ -51,18 +81,19 @@ void lab_plain_wait(struct lab_plain *p, bool training)
         struct lab_snapshot now;
         if (!training || lab_session_snapshot(p->run.session, &now))
             continue;
-        lab_plain_print_progress(p, &now);
+        plain_print_progress(p, &now);
         lab_snapshot_release(&now);
     }
     refresh(p);
 }
 
-enum lab_status lab_plain_run(struct lab_plain *p, const struct lab_command *c)
+static enum lab_status plain_run(struct lab_plain *p,
+                                 const struct lab_command *c)
 {
     enum lab_status st = lab_session_post(p->run.session, c);
     if (st)
         return st;
-    lab_plain_wait(p, c->kind == LAB_DO_TRAIN);
+    plain_wait(p, c->kind == LAB_DO_TRAIN);
     return p->snap.error_code
                ? lab_fail(p->snap.error_code, "%s", p->snap.error)
                : LAB_OK;
@@ -101,7 +132,7 @@ static void say_badge(struct lab_plain *p)
     print_notes(p);
 }
 
-void lab_plain_print_where(struct lab_plain *p)
+static void plain_print_where(struct lab_plain *p)
 {
     const struct lab_snapshot *s = &p->snap;
     if (s->position >= s->schedule->n_steps) {
@@ -118,7 +149,7 @@ void lab_plain_print_where(struct lab_plain *p)
                (long long)s->iteration);
 }
 
-void lab_plain_print_start(struct lab_plain *p)
+static void plain_print_start(struct lab_plain *p)
 {
     const struct lab_lesson *l = p->run.lesson;
     lab_read_heading(l->title, 1);
@@ -132,15 +163,15 @@ void lab_plain_print_start(struct lab_plain *p)
     }
     if (p->snap.n_breaks > 0) {
         lab_printf(stdout, "\nThe lesson stops at:\n");
-        lab_plain_list(p, "breaks");
+        plain_list(p, "breaks");
     }
     lab_printf(stdout, "\n`help` lists the commands; `step` takes a step.\n\n");
-    lab_plain_print_where(p);
+    plain_print_where(p);
 }
 
 /* ---- moves ---- */
 
-void lab_plain_forget_moves(struct lab_plain *p)
+static void plain_forget_moves(struct lab_plain *p)
 {
     const struct lab_snapshot *s = &p->snap;
     for (int i = 0; i < s->schedule->n_steps; i++) {
@@ -184,14 +215,14 @@ static void print_whole(struct lab_plain *p, int index)
         if (s->step->out[i] >= 0)
             print_stats(p, s->step->out[i]);
     }
-    lab_plain_run(p, &hide);
+    plain_run(p, &hide);
     if (s->step->node >= 0)
         lab_read_step(&p->reader, s->step->name,
                       p->snap.plan->nodes[s->step->node].id, s->step->phase);
     lab_schedule_release(schedule);
 }
 
-void lab_plain_print_move(struct lab_plain *p)
+static void plain_print_move(struct lab_plain *p)
 {
     const struct lab_snapshot *s = &p->snap;
     int ran = 0;
@@ -213,7 +244,7 @@ void lab_plain_print_move(struct lab_plain *p)
     }
     char reason[LAB_SESSION_TEXT];
     snprintf(reason, sizeof(reason), "%s", s->stop_reason);
-    lab_plain_forget_moves(p);
+    plain_forget_moves(p);
     if (ran > 1)
         lab_printf(stdout, "\n");
     if (last >= 0)
@@ -222,7 +253,7 @@ void lab_plain_print_move(struct lab_plain *p)
         lab_printf(stdout, "\n");
     if (reason[0] && p->snap.position < p->snap.schedule->n_steps)
         lab_printf(stdout, "Stopped: %s\n", reason);
-    lab_plain_print_where(p);
+    plain_print_where(p);
 }
 
 /* ---- training ---- */
@@ -277,7 +308,8 @@ static void say_checked(struct lab_plain *p, const struct lab_snapshot *s)
     fflush(stdout);
 }
 
-void lab_plain_print_progress(struct lab_plain *p, const struct lab_snapshot *s)
+static void plain_print_progress(struct lab_plain *p,
+                                 const struct lab_snapshot *s)
 {
     char text[96];
     int64_t now = lab_clock_monotonic_ns();
@@ -300,7 +332,7 @@ void lab_plain_print_progress(struct lab_plain *p, const struct lab_snapshot *s)
     fflush(stdout);
 }
 
-void lab_plain_print_trained(struct lab_plain *p)
+static void plain_print_trained(struct lab_plain *p)
 {
     const struct lab_snapshot *s = &p->snap;
     print_ended(p, s);
@@ -317,7 +349,7 @@ void lab_plain_print_trained(struct lab_plain *p)
         lab_printf(stdout, ", %.4g ms an iteration (median)",
                    s->step_ms_median);
     lab_printf(stdout, "\n");
-    lab_plain_print_where(p);
+    plain_print_where(p);
 }
 
 /* ---- tensors ---- */
@@ -331,7 +363,7 @@ static enum lab_status look(struct lab_plain *p, int tensor, int row_axis,
     c.show = (struct lab_show){
         .tensor = tensor, .row_axis = row_axis, .col_axis = col_axis};
     memcpy(c.show.fixed, fixed, sizeof(c.show.fixed));
-    enum lab_status st = lab_plain_run(p, &c);
+    enum lab_status st = plain_run(p, &c);
     if (!st && p->snap.plane.tensor != tensor)
         st = lab_fail(LAB_E_NOMEM, "no memory to look at %s",
                       p->snap.plan->tensors[tensor].name);
@@ -343,7 +375,7 @@ static enum lab_status look(struct lab_plain *p, int tensor, int row_axis,
 static void look_away(struct lab_plain *p)
 {
     const struct lab_command c = {.kind = LAB_DO_SHOW, .show = {.tensor = -1}};
-    lab_plain_run(p, &c);
+    plain_run(p, &c);
 }
 
 /* A printed value is of the first iteration, a parameter's of its end. */
@@ -578,8 +610,8 @@ static enum lab_status print_element(struct lab_plain *p,
         s->shape.rank ? lab_shape_ravel(&s->shape, s->at, s->shape.rank) : 0);
 }
 
-enum lab_status lab_plain_print_tensor(struct lab_plain *p,
-                                       const struct lab_ui_command *c)
+static enum lab_status plain_print_tensor(struct lab_plain *p,
+                                          const struct lab_ui_command *c)
 {
     struct lab_tensor_part s;
     enum lab_status st = lab_debugger_part(&p->snap, c, &s);
@@ -654,8 +686,8 @@ static enum lab_status print_explanation(struct lab_plain *p)
     return st;
 }
 
-enum lab_status lab_plain_explain(struct lab_plain *p,
-                                  const struct lab_ui_command *c)
+static enum lab_status plain_explain(struct lab_plain *p,
+                                     const struct lab_ui_command *c)
 {
     struct lab_tensor_part s;
     enum lab_status st = lab_debugger_part(&p->snap, c, &s);
@@ -674,13 +706,13 @@ enum lab_status lab_plain_explain(struct lab_plain *p,
     ask.element.tensor = s.tensor;
     ask.element.index =
         s.shape.rank ? lab_shape_ravel(&s.shape, s.at, s.shape.rank) : 0;
-    st = lab_plain_run(p, &ask);
+    st = plain_run(p, &ask);
     if (!st)
         st = print_explanation(p);
     if (!st && !p->snap.explanation.unwritten)
         st = print_printed(p, s.tensor, ask.element.index);
     ask.element.tensor = -1;
-    lab_plain_run(p, &ask);
+    plain_run(p, &ask);
     return st;
 }
 
@@ -715,7 +747,7 @@ static int variant_names(void *session, int node, const char **names, int max)
     return lab_session_variant_names(session, node, names, max);
 }
 
-enum lab_status lab_plain_list(struct lab_plain *p, const char *what)
+static enum lab_status plain_list(struct lab_plain *p, const char *what)
 {
     struct lab_str text;
     const char *title;
@@ -736,7 +768,7 @@ static void say_word(const struct lab_ui_command_word *w)
     lab_printf(stdout, "  %s\n      %s\n", w->usage, w->help);
 }
 
-enum lab_status lab_plain_help(const char *word)
+static enum lab_status plain_help(const char *word)
 {
     size_t n;
     const struct lab_ui_command_word *words = lab_ui_command_words(&n);
@@ -769,7 +801,7 @@ enum lab_status lab_plain_help(const char *word)
     return LAB_OK;
 }
 
-enum lab_status lab_plain_print_checks(struct lab_plain *p)
+static enum lab_status plain_print_checks(struct lab_plain *p)
 {
     static const char *const heads[] = {
         "parameter", ">compared",  ">of",       ">max error", ">tolerance",
@@ -853,8 +885,398 @@ static void print_step(struct lab_plain *p, int index)
     }
 }
 
-void lab_plain_print_counters(struct lab_plain *p)
+static void plain_print_counters(struct lab_plain *p)
 {
     for (int i = 0; i < p->snap.position; i++)
         print_step(p, i);
+}
+
+/* The stepper as lines of text, for pipes and screen readers: the session, the
+ * lines that are read, and what each command does. */
+
+static void complain(void)
+{
+    fflush(stdout); /* the error comes after what led to it */
+    lab_warn("%s", lab_error());
+}
+
+/* ---- commands ---- */
+
+/* What the session is asked for; LAB_E_NOTFOUND: a name in it is none. */
+static enum lab_status session_command(const struct lab_plain *p,
+                                       const struct lab_ui_command *from,
+                                       struct lab_command *out)
+{
+    int position = p->snap.position;
+    int here = from->kind == LAB_COMMAND_COUNT        ? position - 1
+               : position < p->snap.schedule->n_steps ? position
+                                                      : 0;
+    return lab_debugger_command(&p->snap, from, here, out);
+}
+
+/* What ran before a move failed is worth showing, too. */
+static void show_move(struct lab_plain *p, int64_t iteration,
+                      enum lab_status st)
+{
+    if (st)
+        complain();
+    int64_t walked = p->snap.iteration > iteration ? p->snap.schedule->n_steps
+                                                   : p->snap.position;
+    p->walked = walked > p->walked ? walked : p->walked;
+    plain_print_move(p);
+}
+
+static void show_restart(struct lab_plain *p, const struct lab_command *c)
+{
+    if (c->lr > 0)
+        lab_printf(stdout, "At the start again, learning rate %g.\n",
+                   p->snap.lr);
+    else
+        lab_printf(stdout, "At the start again, seed %llu.\n",
+                   (unsigned long long)p->snap.plan->seed);
+    plain_print_where(p);
+}
+
+/* As many iterations as the line asks for, else as the command line has it,
+ * else the lesson. */
+static void prepare_training(struct lab_plain *p, struct lab_command *c)
+{
+    struct lab_data_facts facts = {.batches_per_epoch =
+                                       p->snap.iterations_per_epoch};
+    if (c->n == 0)
+        c->n =
+            lab_train_iterations(&p->run.spec, &facts, p->run.options->epochs,
+                                 p->run.options->iterations);
+    p->trained_to = p->snap.iteration - (p->snap.position == 0);
+}
+
+static void show_neighbours(const struct lab_plain *p)
+{
+    for (int i = 0; i < p->snap.near.n; i++)
+        lab_printf(stdout, "%8.4f  %s\n", p->snap.near.near[i].similarity,
+                   lab_vocabulary_word(p->snap.words, p->snap.near.near[i].id));
+}
+
+/* What a command has done. */
+static enum lab_status show(struct lab_plain *p, const struct lab_command *c)
+{
+    switch (c->kind) {
+    case LAB_DO_BACK:
+        plain_print_where(p);
+        return LAB_OK;
+    case LAB_DO_RESTART:
+        show_restart(p, c);
+        return LAB_OK;
+    case LAB_DO_TRAIN:
+        plain_print_trained(p);
+        return LAB_OK;
+    case LAB_DO_BREAK:
+    case LAB_DO_WATCH:
+    case LAB_DO_DELETE:
+    case LAB_DO_UNWATCH:
+        return plain_list(p, "breaks");
+    case LAB_DO_VARIANT:
+        lab_printf(stdout, "%s runs as %s from now on.\n", c->text, c->text2);
+        plain_print_where(p);
+        return LAB_OK;
+    case LAB_DO_NEAR:
+        show_neighbours(p);
+        return LAB_OK;
+    case LAB_DO_CHECK:
+        return plain_print_checks(p);
+    case LAB_DO_COUNT:
+        lab_printf(stdout, "%s\n", p->snap.stop_reason);
+        plain_print_counters(p);
+        return LAB_OK;
+    case LAB_DO_TRACE:
+        lab_printf(stdout, "%s\n", p->snap.stop_reason);
+        return LAB_OK;
+    default:
+        return LAB_OK;
+    }
+}
+
+static enum lab_status run(struct lab_plain *p,
+                           const struct lab_ui_command *from)
+{
+    struct lab_command c;
+    enum lab_status st = session_command(p, from, &c);
+    if (st)
+        return st;
+    int64_t iteration = p->snap.iteration;
+    p->progress_ns = 0;
+    if (c.kind == LAB_DO_TRAIN)
+        prepare_training(p, &c);
+    st = plain_run(p, &c);
+    if (c.kind < LAB_DO_BACK) { /* a move forward */
+        show_move(p, iteration, st);
+        return LAB_OK;
+    }
+    if (c.kind <= LAB_DO_TRAIN) /* what it ran is not shown step by step */
+        plain_forget_moves(p);
+    if (c.kind == LAB_DO_TRAIN)
+        p->trained = p->trained || lab_seen_trained(&p->run.spec, &p->snap);
+    return st ? st : show(p, &c);
+}
+
+static enum lab_status sample(struct lab_plain *p,
+                              const struct lab_ui_command *from)
+{
+    const struct lab_options *o = p->run.options;
+    struct lab_sample_request how = {
+        .n = o->sample, .temperature = o->temperature, .top_k = o->top_k};
+    snprintf(how.prompt, sizeof(how.prompt), "%s", o->prompt);
+    lab_sample_request_take(&how, from);
+    struct lab_command c = lab_sample_request_command(&how);
+    enum lab_status st = plain_run(p, &c);
+    if (!st && p->snap.sample)
+        lab_printf(stdout, "%s\n", p->snap.sample);
+    return st;
+}
+
+static void show_lr(const struct lab_plain *p)
+{
+    char text[LAB_COMMAND_LR_TEXT];
+    lab_printf(stdout, "%s\n", lab_ui_command_lr_text(p->snap.lr, text));
+}
+
+static enum lab_status do_command(struct lab_plain *p,
+                                  const struct lab_ui_command *c)
+{
+    switch (c->kind) {
+    case LAB_COMMAND_NONE:
+        return LAB_OK;
+    case LAB_COMMAND_PRINT:
+        return plain_print_tensor(p, c);
+    case LAB_COMMAND_EXPLAIN:
+        return plain_explain(p, c);
+    case LAB_COMMAND_LR:
+        if (!isnan(c->value) && !isnan(p->snap.lr))
+            return run(p, c);
+        show_lr(p);
+        return LAB_OK;
+    case LAB_COMMAND_STOP:
+        return lab_fail(LAB_E_STATE, "nothing runs; Ctrl-C stops a training");
+    case LAB_COMMAND_SAMPLE:
+        return sample(p, c);
+    case LAB_COMMAND_LIST:
+        return plain_list(p, c->arg);
+    case LAB_COMMAND_HELP:
+        return plain_help(c->arg);
+    case LAB_COMMAND_QUIT:
+        p->leaving = true;
+        return LAB_OK;
+    default:
+        return run(p, c);
+    }
+}
+
+static void plain_do(struct lab_plain *p, const struct lab_ui_command *c)
+{
+    if (do_command(p, c))
+        complain();
+}
+
+static void plain_line(struct lab_plain *p, const char *line)
+{
+    struct lab_ui_command c;
+    if (line[strspn(line, " \t\r")] == '#')
+        return; /* a script explains itself */
+    if (lab_ui_command_parse(line, &c)) {
+        complain();
+        return;
+    }
+    bool again = c.kind == LAB_COMMAND_NONE && p->interactive;
+    if (again)
+        c = p->last;
+    if (c.kind == LAB_COMMAND_NONE)
+        return;
+    p->last = lab_ui_command_repeats(c.kind) ? c : (struct lab_ui_command){0};
+    plain_do(p, &c);
+}
+
+enum { LINE_BYTES = 4096 };
+
+/* ---- opening ---- */
+
+static enum lab_status
+open_lesson(struct lab_plain *p, const struct lab_options *o, const char *name)
+{
+    enum lab_status st =
+        lab_lesson_run_start(&p->run, o, name, false, NULL, NULL);
+    if (!st)
+        st = lab_reader_init(&p->reader, p->run.lesson);
+    if (st)
+        return st;
+    p->opening = true;
+    plain_wait(p, false);
+    p->opening = false;
+    if (p->snap.state == LAB_SESSION_FAILED)
+        return lab_fail(p->snap.error_code, "%s", p->snap.error);
+    if (!p->signal && !p->snap.schedule)
+        return lab_fail(LAB_E_NOMEM, "no memory to show the lesson");
+    return LAB_OK;
+}
+
+/* ---- ending ---- */
+
+static void say_notes(struct lab_plain *p)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_recording_note(p->run.recording, &text);
+    if (text.failed)
+        lab_warn("out of memory: what the record lacks is not known");
+    else
+        lab_warn_lines(lab_str_text(&text));
+    lab_str_release(&text);
+}
+
+/* A database that refuses is a warning, and no failure of the walk. */
+static void close_all(struct lab_plain *p)
+{
+    struct lab_run_summary summary;
+    struct lab_recording_state kept;
+    lab_recording_summarize(&p->snap, &summary);
+    if (p->signal)
+        summary.status = LAB_RUN_CANCELLED;
+    if (p->walked > 0 || p->trained)
+        lab_seen_keep(p->run.lesson->id, p->walked, p->snap.schedule->n_steps,
+                      p->trained || p->walked >= p->snap.schedule->n_steps);
+    if (p->run.session)
+        lab_session_end(p->run.session); /* hands out its last records */
+    if (p->run.recording) {
+        lab_recording_finish(p->run.recording, &summary);
+        lab_recording_get_state(p->run.recording, &kept);
+        if (kept.run > 0 && !kept.empty)
+            lab_print_recorded(p->run.options->db, kept.run, kept.whole);
+        say_notes(p);
+    }
+    lab_snapshot_release(&p->snap);
+    lab_reader_release(&p->reader);
+    lab_lesson_run_close(&p->run);
+}
+
+/* ---- input ---- */
+
+struct input {
+    char bytes[LINE_BYTES];
+    size_t used;
+    bool ended;
+    int error;     /* errno of the read that ended it; 0: none */
+    bool skipping; /* the rest of a line that was too long */
+};
+
+/* Takes a line out of what has been read; false: there is none yet. */
+static bool take_line(struct input *in, char *line)
+{
+    char *end = memchr(in->bytes, '\n', in->used);
+    size_t n = end ? (size_t)(end - in->bytes) : in->used;
+    bool full = !end && in->used == sizeof(in->bytes);
+    if (!end && !full && !(in->ended && n > 0))
+        return false;
+    bool rest = in->skipping;
+    in->skipping = full;
+    if (n == sizeof(in->bytes))
+        n--;
+    for (size_t i = 0; i < n; i++) /* NUL would hide the rest */
+        line[i] = in->bytes[i] ? in->bytes[i] : '?';
+    line[n] = '\0';
+    size_t gone = end ? n + 1 : in->used;
+    memmove(in->bytes, in->bytes + gone, in->used - gone);
+    in->used -= gone;
+    return rest ? take_line(in, line) : true;
+}
+
+/* The next line; false: the input has ended, or a signal came. */
+static bool read_line(struct input *in, char *line)
+{
+    while (!take_line(in, line)) {
+        if (in->ended || !lab_signals_wait_input(STDIN_FILENO))
+            return false;
+        ssize_t n = read(STDIN_FILENO, in->bytes + in->used,
+                         sizeof(in->bytes) - in->used);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        in->ended = n <= 0;
+        in->error = n < 0 ? errno : 0;
+        in->used += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* At the prompt INT drops the line, as in gdb; from a script it is meant for
+ * the whole. */
+static bool interrupted(struct lab_plain *p, struct input *in)
+{
+    int number = lab_signals_take();
+    if (!number)
+        return false;
+    if (number == SIGINT && p->interactive) {
+        in->used = 0;
+        lab_printf(stdout, "\n");
+        return true;
+    }
+    p->signal = number;
+    return false;
+}
+
+static enum lab_status read_commands(struct lab_plain *p)
+{
+    struct input in = {.used = 0};
+    char line[LINE_BYTES];
+    int64_t commands = 0;
+    while (!p->leaving && !p->signal && !ferror(stdout)) {
+        if (p->interactive)
+            lab_printf(stdout, "(lab) ");
+        fflush(stdout);
+        if (read_line(&in, line)) {
+            commands++;
+            plain_line(p, line);
+        } else if (!interrupted(p, &in)) {
+            break;
+        }
+    }
+    if (p->interactive && in.ended)
+        lab_printf(stdout, "\n");
+    if (in.error)
+        return lab_fail(LAB_E_IO, "cannot read the commands: %s",
+                        strerror(in.error));
+    if (commands > 0 || p->interactive || p->signal)
+        return LAB_OK;
+    /* Nobody says anything: walk the iteration once. */
+    const struct lab_ui_command step = {
+        .kind = LAB_COMMAND_STEP, .n = 1, .phase = -1};
+    while (!p->signal && !p->snap.error_code && !ferror(stdout) &&
+           p->snap.position < p->snap.schedule->n_steps) {
+        int before = p->snap.position;
+        plain_do(p, &step);
+        if (p->snap.position == before)
+            break;
+    }
+    return LAB_OK;
+}
+
+int lab_plain_session(const struct lab_options *o, const char *lesson)
+{
+    struct lab_plain p = {.interactive = isatty(STDIN_FILENO) != 0};
+    int code = LAB_EXIT_DONE;
+    p.snap.plane.tensor = p.snap.explanation.tensor = -1;
+    p.snap.loss = p.snap.accuracy = p.snap.step_ms_median = NAN;
+    p.snap.bits_per_char = p.snap.bits_order3 = NAN;
+    lab_signals_catch();
+    enum lab_status st = open_lesson(&p, o, lesson);
+    if (st && !p.signal) {
+        code = lab_exit_error(st);
+    } else if (!p.signal) {
+        plain_print_start(&p);
+        st = read_commands(&p);
+        code = st ? lab_exit_error(st) : LAB_EXIT_DONE;
+    }
+    close_all(&p);
+    if (p.signal)
+        return LAB_EXIT_SIGNAL + p.signal;
+    if (fflush(stdout) || ferror(stdout))
+        return lab_exit_error(lab_fail(LAB_E_IO, "cannot write"));
+    return code;
 }

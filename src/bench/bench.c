@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "report/suggest.h"
 #include "bench/bench.h"
-#include "bench/demo.h"
+#include "labs/cpu_rungs.h"
 #include "lesson/catalog.h"
 #include "profiler/roofline.h"
 #include "report/print.h"
@@ -27,9 +27,13 @@ void lab_bench_shown_unit(const struct lab_bench *lab, char *out, size_t size)
     snprintf(out, size, "%c%s", time ? 'n' : 'G', lab->unit);
 }
 
-int64_t lab_bench_flushed(const struct lab_bench *lab)
+bool lab_bench_is_one_kernel(const char *name)
 {
-    return 2 * (int64_t)lab->machine.flush_bytes;
+    const struct lab_variant *first;
+    for (int i = 0; name && (first = lab_cpu_rung("first", i)); i++)
+        if (strcmp(first->name, name) == 0)
+            return true;
+    return false;
 }
 
 const char *lab_bench_precisions(const struct lab_bench *lab, char *out,
@@ -79,7 +83,7 @@ static enum lab_status find(struct lab_bench *lab, const char *name)
         lab_str_release(&run);
         return st;
     }
-    if (lab_demo_is(lab->lesson->lab.ladder))
+    if (lab_bench_is_one_kernel(lab->lesson->lab.ladder))
         return lab_fail(LAB_E_USAGE,
                         "%s is one kernel, not a ladder: `lapenna-lab lab %s` "
                         "runs it",

@@ -340,6 +340,11 @@ static double rate_predicted(const struct lab_bench *lab,
     return work / (p->time_ns * 1e-9);
 }
 
+int64_t lab_bench_flushed(const struct lab_bench *lab)
+{
+    return 2 * (int64_t)lab->machine.flush_bytes;
+}
+
 void lab_bench_result_of(const struct lab_bench *lab,
                          const struct lab_ladder_row *row,
                          struct lab_bench_result *out)

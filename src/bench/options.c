@@ -9,10 +9,9 @@
 #include "base/str.h"
 #include "report/exit.h"
 #include "bench/bench.h"
-#include "bench/demo.h"
+#include "labs/cpu_rungs.h"
 #include "profiler/roofline.h"
 #include "report/print.h"
-#include "bench/sweep.h"
 #include "lesson/catalog.h"
 
 enum {
@@ -103,8 +102,8 @@ static void which_lab(struct argp_state *state)
     lab_str_init(&names);
     for (int i = 0; lab_ladder_at(i); i++)
         lab_str_addf(&names, "%s%s", i ? ", " : "", lab_ladder_at(i)->name);
-    for (int i = 0; lab_demo_name(i); i++)
-        lab_str_addf(&names, ", %s", lab_demo_name(i));
+    for (int i = 0; lab_cpu_rung("first", i); i++)
+        lab_str_addf(&names, ", %s", lab_cpu_rung("first", i)->name);
     argp_error(state, "which lab? %s", lab_str_text(&names));
     lab_str_release(&names);
 }
@@ -131,6 +130,20 @@ static void take_precision(struct lab_bench_options *o, const char *arg,
         o->precisions |= found;
         at = at[n] ? at + n + 1 : NULL;
     }
+}
+
+const char *lab_sweep_name(enum lab_sweep_kind kind)
+{
+    return lab_measure_name((enum lab_measure)(LAB_MEASURE_BATCH + (int)kind));
+}
+
+enum lab_sweep_kind lab_sweep_find(const char *word)
+{
+    int k = 0;
+    while (k < LAB_SWEEP_KINDS &&
+           strcmp(lab_sweep_name((enum lab_sweep_kind)k), word) != 0)
+        k++;
+    return (enum lab_sweep_kind)k;
 }
 
 bool lab_bench_has_word(const struct lab_bench_options *o)

@@ -15,7 +15,6 @@
 #include "bench/demo.h"
 #include "report/print.h"
 #include "base/signals.h"
-#include "bench/sweep.h"
 #include "lesson/catalog.h"
 #include "report/text_table.h"
 #include "ui/lab_chart.h"

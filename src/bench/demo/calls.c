@@ -15,7 +15,8 @@
 #include "engine/backend.h"
 #include "engine/ladder.h"
 #include "report/json_line.h"
-#include "demo_priv.h"
+#include "commands.h"
+#include "bench/demo.h"
 #include "labs/conv/conv.h"
 #include "report/print.h"
 

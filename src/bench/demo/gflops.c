@@ -3,7 +3,8 @@
  *
  * A pivot of results of the lab gemm (or dgemm): the libraries, and on a GPU our
  * last variants. Nothing is recorded, `lab gemm` does that. */
-#include "demo_priv.h"
+#include "commands.h"
+#include "bench/demo.h"
 
 #include <argp.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  *
  * A tensor descriptor is sizes and strides; the layout's letters stand in the
  * order of falling strides. Example and numbers: cuDNN's guide, chapter 2. */
-#include "demo_priv.h"
+#include "commands.h"
 
 #include <argp.h>
 #include <errno.h>

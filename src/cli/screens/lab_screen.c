@@ -17,7 +17,6 @@
 #include "base/signals.h"
 #include "base/thread.h"
 #include "bench/bench.h"
-#include "bench/demo.h"
 #include "cmd.h"
 #include "lesson/catalog.h"
 #include "lesson/lesson.h"
@@ -152,7 +151,7 @@ static struct lab_str shell_command(const struct lab_bench_screen *s)
 static bool climbs(struct lab_bench_screen *s)
 {
     const struct lab_lesson_lab *lab = &s->lesson->lab;
-    bool first = lab->ladder && lab_demo_is(lab->ladder);
+    bool first = lab->ladder && lab_bench_is_one_kernel(lab->ladder);
     if (lab->measures == LAB_MEASURE_LADDER && !first)
         return true;
     struct lab_str command = shell_command(s);

@@ -9,6 +9,15 @@
 struct lab_lesson;
 struct lab_text_table;
 
+/* A lesson's network trained for a moment at several sizes. */
+enum lab_sweep_kind {
+    LAB_SWEEP_BATCH,
+    LAB_SWEEP_NETWORK,
+    LAB_SWEEP_PRODUCTS,
+    LAB_SWEEP_BACKWARD,
+    LAB_SWEEP_KINDS
+};
+
 /* What was written after `lapenna-lab lab`. */
 struct lab_bench_options {
     const char *name; /* a ladder, or a lesson of kind lab */
@@ -141,6 +150,10 @@ enum lab_status lab_bench_refuse_unused(const struct lab_bench_options *o,
                                         enum lab_bench_kind kind,
                                         const char *name);
 
+/* NULL: no sweep. KINDS: `word` is none. */
+const char *lab_sweep_name(enum lab_sweep_kind kind);
+enum lab_sweep_kind lab_sweep_find(const char *word);
+
 /* ---- bench.c: everything that can be wrong before anything is measured ---- */
 
 enum lab_status lab_bench_open(struct lab_bench *lab,
@@ -156,8 +169,8 @@ enum lab_status lab_bench_ask(struct lab_bench *lab);
 /* A person's unit: "GFLOP/s", "GB/s", "ns/access"; its parts in one. */
 void lab_bench_shown_unit(const struct lab_bench *lab, char *out, size_t size);
 double lab_bench_scale(const struct lab_bench *lab);
-/* Bytes that are read before each repeat. */
-int64_t lab_bench_flushed(const struct lab_bench *lab);
+/* Is it one of the first kernels (bench/demo.h), not a ladder? NULL is none. */
+bool lab_bench_is_one_kernel(const char *name);
 /* The precisions of the chosen variants: "fp32, bf16"; returns `out`. */
 const char *lab_bench_precisions(const struct lab_bench *lab, char *out,
                                  size_t size);
@@ -170,9 +183,6 @@ void lab_bench_measure_ceilings(struct lab_bench *lab);
  * NULL) and to the observer. */
 enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n,
                                 lab_bench_take_fn *see, void *user);
-/* The database that the options name, or the usual one, kept in lab->db;
- * nothing when it is open. */
-enum lab_status lab_bench_open_db(struct lab_bench *lab);
 /* A run with the writer of `info` (its kind, program, seed and device are filled
  * here), and the database beside it. */
 enum lab_status lab_bench_writer_open(const struct lab_bench_options *o,
@@ -215,18 +225,16 @@ enum lab_status lab_kernel_watch_open(struct lab_kernel_watch *w,
                                       const struct lab_sink *then);
 void lab_kernel_watch_close(struct lab_kernel_watch *w);
 
-/* ---- tune.c ---- */
-
 /* Finds what is kept: prints it, and notes in lab->tune what is to be measured
  * (with --retune everything): one size of each class, for each tuned variant. */
 enum lab_status lab_bench_tune_kept(struct lab_bench *lab);
 /* Measures the candidates of what was noted, and keeps the fastest. */
 enum lab_status lab_bench_tune(struct lab_bench *lab);
-/* The kept winner of a tuned variant at a size, or NULL, with a note. */
-const struct lab_variant *
-lab_bench_resolve_tuned(struct lab_bench *lab, const struct lab_variant *tuned,
-                        const struct lab_ladder_size *size,
-                        struct lab_variant_note *note);
+
+/* ---- sweep/sweep.c ---- */
+
+/* All of it, through the engine as `run` does; returns the exit code. */
+int lab_sweep_run(const struct lab_bench_options *o, enum lab_sweep_kind kind);
 
 /* ---- print.c ---- */
 

@@ -12,9 +12,6 @@
 LAB_C_BEGIN
 /* ---- of one kernel, with the options of `lab` ---- */
 
-/* "hello" ...; NULL past the last. */
-const char *lab_demo_name(int i);
-bool lab_demo_is(const char *name);
 /* Is `name` one of them, or a lesson about one? Its name into `kernel`. */
 bool lab_demo_of(const char *name, char *kernel, size_t size);
 enum lab_status lab_demo_run(const struct lab_bench_options *o,

@@ -135,6 +135,8 @@ enum lab_status lab_bench_model_plan(struct lab_bench_data *data, int set,
 /* The ceilings, once they were measured. */
 void lab_bench_model_ceilings(struct lab_bench_data *data, int set,
                               const struct lab_bench *lab);
+/* Bytes that are read before each repeat. */
+int64_t lab_bench_flushed(const struct lab_bench *lab);
 /* What was measured, with interned texts. */
 void lab_bench_result_of(const struct lab_bench *lab,
                          const struct lab_ladder_row *row,

@@ -1,6 +1,8 @@
-/* How many columns a character takes on a terminal. Own tables, not wcwidth(): a
- * screen must come out the same in every locale, tests included. */
+/* Characters of UTF-8, and how many columns one takes on a terminal. Own tables, not
+ * wcwidth(): a screen must come out the same in every locale, tests included. */
 #include "base/str.h"
+
+#include <string.h>
 
 struct range {
     unsigned first;
@@ -70,4 +72,40 @@ int lab_utf8_columns(unsigned code)
     if (in_ranges(ZERO, sizeof(ZERO) / sizeof(ZERO[0]), code))
         return 0;
     return in_ranges(WIDE, sizeof(WIDE) / sizeof(WIDE[0]), code) ? 2 : 1;
+}
+
+size_t lab_utf8_next(const char *s, size_t n, unsigned *code)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    if (n == 0)
+        return 0;
+    if (p[0] < 0x80) {
+        *code = p[0];
+        return 1;
+    }
+    size_t len = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : p[0] >= 0xC0 ? 2 : 0;
+    if (len == 0 || len > n || p[0] > 0xF4)
+        return 0;
+    unsigned c = p[0] & (0xFFu >> (len + 1));
+    for (size_t i = 1; i < len; i++) {
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+        c = (c << 6) | (p[i] & 0x3Fu);
+    }
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (c < least[len] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
+        return 0;
+    *code = c;
+    return len;
+}
+
+void lab_utf8_trim(char *s)
+{
+    size_t len = strlen(s);
+    size_t last = len;
+    unsigned code;
+    while (last > 0 && ((unsigned char)s[last - 1] & 0xC0) == 0x80)
+        last--;
+    if (last > 0 && !lab_utf8_next(s + last - 1, len - last + 1, &code))
+        s[last - 1] = '\0';
 }

@@ -7,19 +7,6 @@
 
 extern const struct lab_backend_ops lab_backend_cuda;
 
-/* ---- backend_cuda.c ---- */
-
-/* Makes the backend's device the calling thread's. */
-enum lab_status lab_cuda_enter(struct lab_backend *be);
-struct lab_exec *lab_cuda_exec_of(struct lab_backend *be);
-struct lab_cuda_graphs; /* graph.c; NULL before the first capture */
-struct lab_cuda_graphs **lab_cuda_graphs_of(struct lab_backend *be);
-
-/* ---- graph.c ---- */
-
-extern const struct lab_graph_ops lab_cuda_graph_ops;
-void lab_cuda_graphs_close(struct lab_cuda_graphs *g); /* NULL allowed */
-
 /* ---- device.c ---- */
 
 /* Keeps "doing: what CUDA says. Remedy" as the last error, and returns

@@ -118,6 +118,21 @@ if command -v nm >/dev/null && command -v ar >/dev/null; then
         "$check/symbols.sh" "$work/table.a" "$work/program"
 fi
 
+# Two folders of a module, the second using the first; then both.
+object() { # FOLDER TEXT
+    mkdir -p "$work/tree/src/ui/$1" \
+        "$work/objects/src/ui/CMakeFiles/lab_ui.dir/$1"
+    echo "$2" >"$work/tree/src/ui/$1/one.c"
+    "${CC:-cc}" -c -o "$work/objects/src/ui/CMakeFiles/lab_ui.dir/$1/one.c.o" \
+        "$work/tree/src/ui/$1/one.c"
+}
+object low 'int lab_low(void) { return 0; }'
+object high 'int lab_low(void); int lab_high(void) { return lab_low(); }'
+passes circles "$check/circles.sh" "$work/tree" "$work/objects"
+object low 'int lab_high(void); int lab_low(void) { return lab_high(); }'
+catches 'two folders that use each other' 'lab_low of src/ui/low/one.c' \
+    "$check/circles.sh" "$work/tree" "$work/objects"
+
 # Run paths as CMake pads them, and as a careless -rpath would write them.
 mkdir "$work/built"
 # shellcheck disable=SC2016 # the loader's word, not a variable

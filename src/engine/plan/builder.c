@@ -702,7 +702,7 @@ int lab_build_grad_alias(struct lab_builder *b, int tensor, int same_as)
 
 void lab_builder_close_grad(struct lab_builder *b, int tensor, int node)
 {
-    extern const struct lab_op_def lab_op_grad_sum;
+    const struct lab_op_def *op = lab_op_find_inner("grad_sum");
     if (b->status || b->paths[tensor].n == 0)
         return;
     if (b->paths[tensor].readers == 1) {
@@ -710,12 +710,12 @@ void lab_builder_close_grad(struct lab_builder *b, int tensor, int node)
         return;
     }
     struct lab_node_spec sum = *b->node_spec;
-    sum.op = &lab_op_grad_sum;
+    sum.op = op;
     const struct lab_node_spec *outer_spec = b->node_spec;
     int outer = b->node;
     b->node_spec = &sum;
     b->node = node;
-    lab_op_grad_sum.update(b, tensor, LAB_NO_TENSOR);
+    op->update(b, tensor, LAB_NO_TENSOR);
     b->node_spec = outer_spec;
     b->node = outer;
 }

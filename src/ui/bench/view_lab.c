@@ -1,12 +1,857 @@
-/* The screen of a lab: a ladder of kernels, predicted, run, looked at. */
+/* view_lab.c -- the lab's screen: its table, pictures, the chosen kernel's source and
+ * profile, and its keys. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/format.h"
 #include "bench/text.h"
+#include "base/str.h"
+#include "ui/view_source.h"
+#include "lesson/lesson.h"
+#include "ui/chart.h"
 #include "ui/ui.h"
+#include "base/mem.h"
 #include "ui/views.h"
+#include "ui/lab_chart.h"
+#include "bench/model.h"
+#include "ui/layout.h"
+#include "ui/pager.h"
+#include "ui/screen.h"
+#include "ui/table.h"
 #include "view_lab_priv.h"
+
+static const struct lab_bench_result *
+bench_chosen(const struct lab_bench_state *st);
+static int64_t bench_chosen_row(const struct lab_bench_state *st);
+
+/* The table of a lab: a row for each variant of one size. */
+
+enum column {
+    COL_VARIANT,
+    COL_PRECISION,
+    COL_MEDIAN,
+    COL_SPREAD,
+    COL_RATE,
+    COL_SHARE,
+    COL_LIBRARY,
+    COL_GAIN,
+    COL_MODEL,
+    COL_PREDICTED,
+    COL_RATIO,
+    COL_IDEA,
+    COLUMNS
+};
+
+#define MEASURED                                                               \
+    {"rung", 10, 1, 0, false, false}, {"type", 4, 0, 2, false, false},         \
+        {"median", 9, 0, 0, true, false}, {"spread", 7, 0, 5, true, false},    \
+        {"rate", 13, 0, 0, true, true}, {"ceiling", 7, 0, 1, true, true},      \
+        {"library", 7, 0, 4, true, true}, {"gain", 7, 0, 1, true, true},       \
+    {                                                                          \
+        "model's", 7, 0, 3, true, true                                         \
+    }
+#define IDEA                                                                   \
+    {                                                                          \
+        "idea, or why not", 12, 9, 8, false, false                             \
+    }
+
+static const struct lab_table_column TABLE[COLUMNS] = {
+    MEASURED,
+    {"predicted", 13, 1, 6, false, false},
+    {"vs.pred", 7, 0, 2, true, true},
+    IDEA};
+
+/* Nothing was predicted: no terminal is wide enough for these two. */
+enum { NEVER = 1 << 20 };
+static const struct lab_table_column PLAIN[COLUMNS] = {
+    MEASURED,
+    {"predicted", NEVER, 0, 9, false, false},
+    {"vs.pred", NEVER, 0, 9, true, true},
+    IDEA};
+
+static const struct lab_bench_result *row_at(const void *user, int64_t row)
+{
+    const struct lab_bench_state *st = user;
+    return &st->lab.rows[st->shown[row]];
+}
+
+/* What a column sorts by; NaN: unknown, or a text. */
+static double number(const struct lab_bench_state *st,
+                     const struct lab_bench_result *r, int column)
+{
+    switch (column) {
+    case COL_MEDIAN:
+        return r->median_ns;
+    case COL_SPREAD:
+        return (r->three_quarters_ns - r->quarter_ns) / r->median_ns;
+    case COL_RATE:
+        return r->rate;
+    case COL_SHARE:
+        return r->share;
+    case COL_LIBRARY:
+        return r->of_library;
+    case COL_GAIN:
+        return r->gain;
+    case COL_MODEL:
+        return r->gain_model;
+    case COL_RATIO:
+        return lab_prediction_ratio(st->lab.unit, &r->predicted, r);
+    default:
+        return NAN;
+    }
+}
+
+/* What a column of texts sorts by; NULL: it has numbers. */
+static const char *text(const struct lab_bench_result *r, int column)
+{
+    return column == COL_VARIANT     ? r->variant
+           : column == COL_PRECISION ? r->precision
+           : column == COL_IDEA      ? r->idea
+                                     : NULL;
+}
+
+static void put_words(const struct lab_bench_state *st,
+                      const struct lab_bench_result *r, int column, char *out,
+                      size_t cap, enum lab_role *role)
+{
+    if (column == COL_PREDICTED) {
+        lab_prediction_text(&st->lab, &r->predicted, out, cap);
+    } else if (column == COL_RATIO) {
+        lab_prediction_ratio_short(st->lab.unit, &r->predicted, r, out, cap);
+    } else if (column != COL_MEDIAN) {
+        bool failed = column == COL_IDEA && r->reason;
+        snprintf(out, cap, "%s", failed ? r->reason : text(r, column));
+        if (failed)
+            *role = LAB_ROLE_BAD;
+    } else if (r->state == LAB_BENCH_DONE) {
+        lab_format_ns(r->median_ns, out, cap);
+    } else {
+        snprintf(out, cap, "%s", lab_bench_state_text(r->state));
+        *role = r->state == LAB_BENCH_FAILED    ? LAB_ROLE_BAD
+                : r->state == LAB_BENCH_WAITING ? LAB_ROLE_DIM
+                                                : LAB_ROLE_WARN;
+    }
+}
+
+static void cell(const void *user, int64_t row, int column, char *out,
+                 size_t cap, enum lab_role *role)
+{
+    const struct lab_bench_state *st = user;
+    const struct lab_bench_result *r = row_at(user, row);
+    double v = number(st, r, column);
+    bool words =
+        column < COL_SPREAD || (column > COL_MODEL && column <= COL_IDEA);
+    out[0] = '\0';
+    if (words) {
+        put_words(st, r, column, out, cap, role);
+        return;
+    }
+    if (isnan(v)) {
+        /* Not there yet is not the same as not to be had. */
+        if (r->state == LAB_BENCH_DONE)
+            snprintf(out, cap, LAB_NA);
+        *role = LAB_ROLE_DIM;
+    } else if (column == COL_RATE) {
+        lab_bench_rate_text(&st->lab, v, out, cap);
+    } else if (column == COL_GAIN || column == COL_MODEL) {
+        snprintf(out, cap, v >= 100 ? "%.0f x" : "%.2f x", v);
+    } else {
+        snprintf(out, cap, "%.1f %%", 100 * v);
+    }
+    if (column == COL_SHARE && lab_bench_ceiling_passed(st->lab.unit, v))
+        *role = LAB_ROLE_DIM; /* a share of no ceiling */
+}
+
+static int compare(const void *user, int64_t a, int64_t b, int column,
+                   bool turned)
+{
+    const struct lab_bench_state *st = user;
+    const struct lab_bench_result *p = row_at(user, a);
+    const struct lab_bench_result *q = row_at(user, b);
+    if (text(p, column))
+        return strcasecmp(text(p, column), text(q, column));
+    return lab_table_compare_double(number(st, p, column),
+                                    number(st, q, column), turned);
+}
+
+const struct lab_table_ops lab_bench_columns = {TABLE, COLUMNS, cell, compare};
+const struct lab_table_ops lab_bench_plain_columns = {PLAIN, COLUMNS, cell,
+                                                      compare};
+
+/* The chosen rung's kernel: its source, and what was measured of it. */
+
+enum { SYMBOLS = 128 };
+
+/* ---- source ---- */
+
+/* Nearest first: the name is the rung's, ends in it, holds it. */
+static int likeness(const char *symbol, const char *rung)
+{
+    size_t n = strlen(symbol);
+    size_t m = strlen(rung);
+    if (strcmp(symbol, rung) == 0)
+        return 3;
+    if (n > m + 1 && symbol[n - m - 1] == '_' &&
+        strcmp(symbol + n - m, rung) == 0)
+        return 2;
+    return strstr(symbol, rung) != NULL;
+}
+
+/* A kernel before its launcher: of equals the first counts. SYMBOLS: none. */
+static size_t find_kernel(const struct lab_source_symbol *symbols, size_t n,
+                          const char *rung)
+{
+    size_t found = n > 0 ? 0 : SYMBOLS;
+    int best = 0;
+    for (size_t i = 0; i < n; i++) {
+        int like = likeness(symbols[i].name, rung);
+        if (like > best) {
+            best = like;
+            found = i;
+        }
+    }
+    return found;
+}
+
+int64_t lab_bench_kernel_find(const char *text, size_t bytes, const char *rung,
+                              char *name, size_t cap)
+{
+    struct lab_source_symbol symbols[SYMBOLS];
+    size_t n = lab_source_symbols(text, bytes, symbols, SYMBOLS);
+    size_t at = find_kernel(symbols, n < SYMBOLS ? n : SYMBOLS, rung);
+    snprintf(name, cap, "%s", at < SYMBOLS ? symbols[at].name : "");
+    return at < SYMBOLS ? symbols[at].line : 1;
+}
+
+static void load_file(struct lab_bench_state *st,
+                      const struct lab_bench_result *row)
+{
+    const char *text = NULL;
+    size_t bytes = 0;
+    st->kernel_problem[0] = '\0';
+    lab_doc_clear(&st->kernel);
+    if (st->model->source(st->model->user, row->source, &text, &bytes)) {
+        snprintf(st->kernel_problem, sizeof(st->kernel_problem), "%s",
+                 lab_error());
+        return;
+    }
+    lab_source_write(&st->kernel, text, bytes, false);
+    if (lab_doc_check(&st->kernel)) {
+        lab_doc_clear(&st->kernel);
+        snprintf(st->kernel_problem, sizeof(st->kernel_problem), "%s",
+                 lab_error());
+        return;
+    }
+    lab_pager_show(&st->kernel_pager, &st->kernel);
+    char name[96];
+    int64_t line =
+        lab_bench_kernel_find(text, bytes, row->variant, name, sizeof(name));
+    /* A line or two before: `template` and `__global__` stand there. */
+    lab_pager_goto(&st->kernel_pager, (size_t)(line > 2 ? line - 3 : 0));
+}
+
+static void bench_kernel_load(struct lab_bench_state *st)
+{
+    const struct lab_bench_result *row = bench_chosen(st);
+    if (!row || (strcmp(st->kernel_of, row->source) == 0 &&
+                 strcmp(st->kernel_rung, row->variant) == 0))
+        return;
+    snprintf(st->kernel_of, sizeof(st->kernel_of), "%s", row->source);
+    snprintf(st->kernel_rung, sizeof(st->kernel_rung), "%s", row->variant);
+    load_file(st, row);
+}
+
+static void bench_kernel_draw(struct lab_bench_state *st, struct lab_canvas *c,
+                              struct lab_rect r)
+{
+    char title[128];
+    snprintf(title, sizeof(title), "Kernel: %s",
+             st->kernel_of[0] ? st->kernel_of : "none");
+    lab_canvas_heading(c, &r, title, st->scrolling);
+    if (st->kernel_problem[0])
+        lab_canvas_paragraph(c, r, LAB_ROLE_BAD, st->kernel_problem);
+    else
+        lab_pager_draw(&st->kernel_pager, c, r);
+}
+
+/* ---- profile ---- */
+
+struct page {
+    struct lab_canvas *c;
+    struct lab_rect r;
+    bool counting; /* nothing is drawn: how many lines are there? */
+    int lines;
+    int spare; /* rows that long lines may take */
+};
+
+static void line_of(struct page *p, const char *name, const char *text)
+{
+    enum { LABEL_W = 13 };
+    int more =
+        lab_canvas_paragraph_rows(p->c, p->r.w - LABEL_W, p->spare + 1, text) -
+        1;
+    more = more > 0 ? more : 0;
+    p->lines++;
+    if (p->counting)
+        return;
+    p->spare -= more;
+    struct lab_rect row = lab_rect_cut_top(&p->r, 1 + more);
+    if (lab_rect_empty(row))
+        return;
+    struct lab_rect label = lab_rect_cut_left(&row, LABEL_W);
+    lab_canvas_text(p->c, label.y, label.x, label.w, LAB_ROLE_DIM, name);
+    lab_canvas_paragraph(p->c, row, LAB_ROLE_NORMAL, text);
+}
+
+static void times_line(struct page *p, const struct lab_bench_result *r)
+{
+    char text[200];
+    char a[LAB_FORMAT_BYTES];
+    char b[LAB_FORMAT_BYTES];
+    char m[LAB_FORMAT_BYTES];
+    char z[LAB_FORMAT_BYTES];
+    snprintf(text, sizeof(text), "median %s, IQR %s to %s, least %s",
+             lab_format_ns(r->median_ns, m, sizeof(m)),
+             lab_format_ns(r->quarter_ns, a, sizeof(a)),
+             lab_format_ns(r->three_quarters_ns, b, sizeof(b)),
+             lab_format_ns(r->min_ns, z, sizeof(z)));
+    line_of(p, "time", text);
+}
+
+static void model_line(struct page *p, const struct lab_bench_data *lab,
+                       const struct lab_bench_result *r)
+{
+    char text[220];
+    char rate[48];
+    const char *why = lab_bench_model_passed(lab->unit, r->rate, r->rate_model,
+                                             r->bytes, r->traffic_bytes);
+    if (isnan(r->rate_model))
+        snprintf(text, sizeof(text), "none");
+    else
+        snprintf(text, sizeof(text), "%s%s%s",
+                 lab_bench_rate_text(lab, r->rate_model, rate, sizeof(rate)),
+                 why ? ", passed: " : "", why ? why : "");
+    line_of(p, "model", text);
+}
+
+static void rate_line(struct page *p, const struct lab_bench_data *lab,
+                      const struct lab_bench_result *r)
+{
+    const struct lab_bench_set *set = &lab->sets[r->set];
+    char text[280];
+    char rate[48];
+    char share[200] = "";
+    const char *passed = lab_bench_ceiling_passed(lab->unit, r->share);
+    lab_bench_rate_text(lab, r->rate, rate, sizeof(rate));
+    if (passed)
+        snprintf(share, sizeof(share), "; %s", passed);
+    else if (!isnan(r->share))
+        snprintf(share, sizeof(share), ", %.1f %% of the ceiling (%s)",
+                 100 * r->share, set->ceiling_name);
+    snprintf(text, sizeof(text), "%s%s", rate, share);
+    line_of(p, "rate", text);
+    model_line(p, lab, r);
+}
+
+static void gain_line(struct page *p, const struct lab_bench_data *lab,
+                      const struct lab_bench_result *r)
+{
+    char text[120];
+    const struct lab_bench_result *over = lab_bench_gain_over(lab, r);
+    if (isnan(r->gain))
+        return;
+    int n = snprintf(text, sizeof(text), "%.3g x over %s", r->gain,
+                     over ? over->variant : "the rung before");
+    if (!isnan(r->gain_model))
+        snprintf(text + n, sizeof(text) - (size_t)n, "; the model: %.3g x",
+                 r->gain_model);
+    line_of(p, "gain", text);
+}
+
+static void work_line(struct page *p, const struct lab_bench_result *r)
+{
+    char text[200];
+    char flop[LAB_FORMAT_BYTES];
+    char bytes[LAB_FORMAT_BYTES];
+    char traffic[LAB_FORMAT_BYTES];
+    int n = snprintf(text, sizeof(text), "%s, %s needed",
+                     lab_format_flop(r->flop, flop, sizeof(flop)),
+                     lab_format_bytes(r->bytes, bytes, sizeof(bytes)));
+    if (!isnan(r->traffic_bytes))
+        snprintf(text + n, sizeof(text) - (size_t)n,
+                 "; asked of L2 and memory by the model: %s",
+                 lab_format_bytes(r->traffic_bytes, traffic, sizeof(traffic)));
+    line_of(p, "work", text);
+}
+
+static void launch_lines(struct page *p, const struct lab_bench_result *r)
+{
+    char text[200];
+    char shared[LAB_FORMAT_BYTES];
+    char dram[LAB_FORMAT_BYTES];
+    char achieved[48] = "";
+    char occupancy[48] = "n/a";
+    char registers[48] = "n/a";
+    if (isnan(r->occupancy_pct) && isnan(r->registers))
+        return;
+    snprintf(text, sizeof(text), "%s, %s", r->kernel, r->launch);
+    line_of(p, r->kernels > 1 ? "longest of" : "kernel", text);
+    if (!isnan(r->achieved_pct))
+        snprintf(achieved, sizeof(achieved), ", %.4g %% achieved",
+                 r->achieved_pct);
+    if (!isnan(r->occupancy_pct))
+        snprintf(occupancy, sizeof(occupancy), "%.4g %%", r->occupancy_pct);
+    if (!isnan(r->registers))
+        snprintf(registers, sizeof(registers), "%.0f", r->registers);
+    snprintf(text, sizeof(text),
+             "%s%s: %s registers a thread, %s shared a block", occupancy,
+             achieved, registers,
+             lab_format_bytes(r->shared_bytes, shared, sizeof(shared)));
+    line_of(p, "occupancy", text);
+    if (isnan(r->dram_bytes))
+        return;
+    snprintf(text, sizeof(text), "%s counted",
+             lab_format_bytes(r->dram_bytes, dram, sizeof(dram)));
+    line_of(p, "DRAM", text);
+}
+
+static void state_line(struct page *p, const struct lab_bench_result *r)
+{
+    char text[160];
+    int n = snprintf(text, sizeof(text), "error at %.3g %% of tolerance",
+                     100 * r->check_error);
+    if (!isnan(r->sm_clock_after_hz))
+        snprintf(text + n, sizeof(text) - (size_t)n,
+                 "; SM clock %.0f MHz, %.0f C, %.0f W",
+                 r->sm_clock_after_hz / 1e6, r->temperature_c, r->power_w);
+    line_of(p, "checked", text);
+}
+
+static void said_lines(struct page *p, const struct lab_bench_data *lab,
+                       const struct lab_bench_result *r)
+{
+    char text[300];
+    if (!lab_prediction_any(&r->predicted))
+        return;
+    line_of(p, "predicted",
+            lab_prediction_text(lab, &r->predicted, text, sizeof(text)));
+    lab_prediction_ratio_text(lab->unit, &r->predicted, r, text, sizeof(text));
+    if (text[0])
+        line_of(p, "measured", text);
+}
+
+static void profile_lines(struct page *p, const struct lab_bench_data *lab,
+                          const struct lab_bench_result *row)
+{
+    line_of(p, "idea", row->idea);
+    if (row->state == LAB_BENCH_FAILED)
+        return;
+    if (row->state != LAB_BENCH_DONE) {
+        line_of(p, "time", lab_bench_state_text(row->state));
+        said_lines(p, lab, row);
+        return;
+    }
+    if (row->note)
+        line_of(p, "note", row->note);
+    times_line(p, row);
+    rate_line(p, lab, row);
+    gain_line(p, lab, row);
+    line_of(p, "bound by",
+            row->bound ? row->bound
+                       : "not known: its ceiling was not measured");
+    said_lines(p, lab, row);
+    work_line(p, row);
+    launch_lines(p, row);
+    state_line(p, row);
+}
+
+static void bench_profile_draw(const struct lab_bench_state *st,
+                               struct lab_canvas *c, struct lab_rect r)
+{
+    const struct lab_bench_result *row = bench_chosen(st);
+    struct page p = {.c = c, .r = r, .counting = true};
+    char title[160];
+    if (!row || lab_rect_empty(r))
+        return;
+    snprintf(title, sizeof(title), "Profile: %s, %s, size %s", row->variant,
+             row->precision, row->size);
+    lab_canvas_heading(c, &p.r, title, false);
+    profile_lines(&p, &st->lab, row);
+    bool failed = row->state == LAB_BENCH_FAILED;
+    p.counting = false;
+    p.spare = p.r.h > p.lines && !failed ? p.r.h - p.lines : 0;
+    profile_lines(&p, &st->lab, row);
+    if (failed)
+        lab_canvas_paragraph(c, p.r, LAB_ROLE_BAD,
+                             row->reason ? row->reason : "");
+}
+
+/* What the lab's screen shows, and where. */
+
+enum {
+    WIDE_W = 140, /* from here on pictures and source stand beside the table */
+    WIDE_H = 30,
+    FACTS_H = 2,
+    WORDS_H = 2,
+    LOWER_H = 8,
+    TABLE_H = 4, /* that it keeps on a small screen */
+    PROFILE_H = 13
+};
+
+static const char *const LOWER_TITLES[LAB_LOWERS] = {
+    "Rungs", "Rates", "Kernel", "Profile", "The course's figures"};
+
+struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
+                                         int slides, bool tall)
+{
+    struct lab_bench_layout l = {.wide = body.w >= WIDE_W && body.h >= WIDE_H};
+    int rows = rungs + 1;
+    l.facts = lab_rect_cut_top(&body, FACTS_H);
+    if (!l.wide) {
+        int lower = body.h - WORDS_H - rows;
+        int most = body.h - WORDS_H - (rows < TABLE_H ? rows : TABLE_H);
+        lower = tall ? most : lower > LOWER_H ? lower : LOWER_H;
+        l.lower = lab_rect_cut_bottom(&body, lower < most ? lower : most);
+        l.words = lab_rect_cut_bottom(&body, WORDS_H);
+        l.table = body;
+        return l;
+    }
+    struct lab_rect right = lab_rect_cut_right(&body, body.w * 2 / 5);
+    lab_rect_cut_left(&right, 1);
+    l.profile = lab_rect_cut_top(&right, PROFILE_H);
+    l.kernel = right;
+    l.table = lab_rect_cut_top(&body, rows < body.h / 3 ? rows : body.h / 3);
+    l.words = lab_rect_cut_top(&body, WORDS_H);
+    if (slides > 0)
+        l.slide = lab_rect_cut_bottom(&body, slides < 4 ? slides + 1 : 5);
+    int bars = rows + 1 < body.h / 2 ? rows + 1 : body.h / 2;
+    l.bars = lab_rect_cut_top(&body, bars);
+    l.rates = body;
+    return l;
+}
+
+static const struct lab_bench_result *
+bench_chosen(const struct lab_bench_state *st)
+{
+    int64_t row = bench_chosen_row(st);
+    return row < 0 ? NULL : &st->lab.rows[row];
+}
+
+static int64_t bench_chosen_row(const struct lab_bench_state *st)
+{
+    int64_t row = lab_table_row(&st->table);
+    return row < 0 ? -1 : st->shown[row];
+}
+
+/* ---- facts ---- */
+
+static void draw_state(const struct lab_bench_state *st, struct lab_canvas *c,
+                       struct lab_rect row)
+{
+    const struct lab_bench_data *lab = &st->lab;
+    const struct lab_bench_set *set = &lab->sets[st->set];
+    char text[80];
+    int x = row.x;
+    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "%s: ", set->name);
+    if (lab->running >= 0) {
+        int w = row.w > 120 ? 60 : row.w > 76 ? 40 : row.w / 3;
+        struct lab_rect gauge = lab_rect_cut_right(&row, w);
+        lab_format_progress(lab->done, lab->total, lab->elapsed_ns, "rows",
+                            text, sizeof(text));
+        lab_gauge_draw(c, gauge.y, gauge.x, gauge.w,
+                       lab->total ? (double)lab->done / (double)lab->total : 0,
+                       LAB_ROLE_GOOD, text);
+        lab_canvas_text_cut(c, row.y, x, row.x + row.w - x - 1, LAB_ROLE_WARN,
+                            lab->doing);
+        return;
+    }
+    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL, "%s", set->device);
+    /* What went wrong comes first: the end of a long line is cut off. */
+    if (lab->problem[0] && lab->problem_set == st->set)
+        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_BAD, "; %s",
+                              lab->problem);
+    if (set->note[0])
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, ", %s", set->note);
+}
+
+static void draw_sizes(const struct lab_bench_state *st, struct lab_canvas *c,
+                       struct lab_rect row)
+{
+    const struct lab_bench_data *lab = &st->lab;
+    const struct lab_bench_set *set = &lab->sets[st->set];
+    char rate[48];
+    int x = row.x;
+    if (!isnan(set->ceiling)) {
+        char text[120];
+        bool beaten = lab_bench_ceiling_beaten(lab, st->set, st->size);
+        snprintf(text, sizeof(text), "%s %s (%s)",
+                 beaten ? "not a ceiling:" : "ceiling",
+                 lab_bench_rate_text(lab, set->ceiling, rate, sizeof(rate)),
+                 set->ceiling_name);
+        int w = lab_canvas_columns(c, text);
+        struct lab_rect right =
+            lab_rect_cut_right(&row, w < row.w / 2 ? w : row.w / 2);
+        lab_canvas_text_cut(c, right.y, right.x, right.w, LAB_ROLE_DIM, text);
+        lab_rect_cut_right(&row, 2);
+    }
+    struct lab_rect old = lab_canvas_clip(c, row);
+    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "size ");
+    for (int i = 0; i < lab->size_count; i++) {
+        bool here = i == st->size;
+        if (lab->sizes[i].set == st->set)
+            x += lab_canvas_textf(c, row.y, x, -1,
+                                  here ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
+                                  here ? "[%s]" : " %s ", lab->sizes[i].text);
+    }
+    lab_canvas_unclip(c, old);
+}
+
+/* ---- words ---- */
+
+enum { CHOSEN = 400 };
+
+/* "" where nothing is chosen. */
+static enum lab_role chosen_text(const struct lab_bench_state *st,
+                                 char out[CHOSEN])
+{
+    const struct lab_bench_result *r = bench_chosen(st);
+    char said[96];
+    char off[300];
+    out[0] = '\0';
+    if (!r)
+        return LAB_ROLE_NORMAL;
+    lab_prediction_ratio_text(st->lab.unit, &r->predicted, r, off, sizeof(off));
+    lab_prediction_text(&st->lab, &r->predicted, said, sizeof(said));
+    if (said[0] && !off[0])
+        snprintf(off, sizeof(off), "you said %s", said);
+    int n = snprintf(out, CHOSEN, "%s: %s", r->variant,
+                     r->reason ? r->reason
+                     : off[0]  ? off
+                     : r->note ? r->note
+                               : r->idea);
+    const char *passed = lab_bench_ceiling_passed(st->lab.unit, r->share);
+    if (passed && n < CHOSEN)
+        snprintf(out + n, CHOSEN - (size_t)n, "; %s", passed);
+    return r->reason ? LAB_ROLE_BAD : LAB_ROLE_NORMAL;
+}
+
+/* A text longer than its row gets more of them, from what stands below: the end
+ * of an error says what helps. */
+static void make_room(const struct lab_bench_state *st,
+                      const struct lab_canvas *c, struct lab_bench_layout *l)
+{
+    enum { MOST = 4, KEEP = 4 };
+    char text[CHOSEN];
+    struct lab_rect *below = l->wide ? &l->bars : &l->lower;
+    chosen_text(st, text);
+    int more = lab_canvas_paragraph_rows(c, l->words.w, MOST, text) - 1;
+    if (more > 0 && below->h >= more + KEEP)
+        l->words.h += lab_rect_cut_top(below, more).h;
+}
+
+static void draw_chosen(const struct lab_bench_state *st, struct lab_canvas *c,
+                        struct lab_rect r)
+{
+    const struct lab_bench_result *row = bench_chosen(st);
+    char text[CHOSEN];
+    enum lab_role role = chosen_text(st, text);
+    lab_canvas_paragraph(c, r, role, text);
+    if (row && !lab_rect_empty(r))
+        lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_TITLE, "%s:", row->variant);
+}
+
+/* The fastest, and what was said of it; before that, what can be done. */
+static void draw_best(const struct lab_bench_state *st, struct lab_canvas *c,
+                      struct lab_rect row)
+{
+    const struct lab_bench_data *lab = &st->lab;
+    char text[400];
+    char said[96];
+    char off[300];
+    char rate[48];
+    if (st->size < 0)
+        return;
+    const struct lab_prediction *best_said = &lab->sizes[st->size].best;
+    const struct lab_bench_result *best = lab_bench_best(lab, st->size);
+    lab_prediction_text(lab, best_said, said, sizeof(said));
+    if (!best) {
+        bool idle = lab->running < 0 && lab->sets[st->set].runs;
+        snprintf(text, sizeof(text), "%s%s%s",
+                 said[0] ? "you said of the fastest: " : "", said,
+                 !idle     ? ""
+                 : said[0] ? "; r runs the ladder"
+                           : "r runs the ladder, p predicts the chosen rung, "
+                             "t has the text and its questions");
+        lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM, text);
+        return;
+    }
+    int n = snprintf(text, sizeof(text), "fastest: %s, %s", best->variant,
+                     lab_bench_rate_text(lab, best->rate, rate, sizeof(rate)));
+    lab_prediction_ratio_text(lab->unit, best_said, best, off, sizeof(off));
+    if (off[0])
+        snprintf(text + n, sizeof(text) - (size_t)n, ": %s", off);
+    lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_GOOD, text);
+}
+
+static void draw_words(const struct lab_bench_state *st, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    struct lab_rect best = lab_rect_cut_bottom(&r, r.h > 1 ? 1 : 0);
+    draw_chosen(st, c, r);
+    if (best.h > 0)
+        draw_best(st, c, best);
+}
+
+/* ---- the course's figures ---- */
+
+/* In as many rows as it takes: ours stands at its end. Cuts them from `r`, or
+ * draws nothing where there are too few and `spare` of them are wanted. */
+static bool draw_slide(const struct lab_bench_slide *s, struct lab_canvas *c,
+                       struct lab_rect *r, int spare)
+{
+    char text[LAB_BENCH_SLIDE_TEXT];
+    lab_bench_slide_text(s, text, sizeof(text));
+    int rows = lab_canvas_paragraph_rows(c, r->w - 2, r->h, text);
+    if (spare > 0 && r->h < rows + spare)
+        return false;
+    struct lab_rect at = lab_rect_cut_top(r, rows);
+    struct lab_rect sign = lab_rect_cut_left(&at, 2);
+    lab_canvas_text(c, sign.y, sign.x, sign.w, LAB_ROLE_DIM, "-");
+    lab_canvas_paragraph(c, at, LAB_ROLE_NORMAL, text);
+    return true;
+}
+
+/* Those of the size that is shown, then the others. */
+static void draw_slides(const struct lab_bench_state *st, struct lab_canvas *c,
+                        struct lab_rect r)
+{
+    const char *size = st->size >= 0 ? st->lab.sizes[st->size].text : "";
+    int left = st->lab.slide_count;
+    lab_canvas_heading(c, &r, LOWER_TITLES[LAB_LOWER_SLIDE], false);
+    for (int k = 0; k < 2 * st->lab.slide_count && r.h > 0; k++) {
+        const struct lab_bench_slide *s =
+            &st->lab.slides[k % st->lab.slide_count];
+        bool here = strcmp(s->course->size, size) == 0;
+        if (here != (k < st->lab.slide_count))
+            continue;
+        if (!draw_slide(s, c, &r, left > 1 ? 1 : 0)) {
+            lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_DIM,
+                             "  and %d more: lapenna-lab lab prints all", left);
+            return;
+        }
+        left--;
+    }
+    if (st->lab.slide_count == 0)
+        lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM,
+                        "The course prints none for this lab.");
+}
+
+/* ---- all ---- */
+
+static void draw_lower(struct lab_bench_state *st, struct lab_canvas *c,
+                       struct lab_rect r, const struct lab_bench_chart *bars,
+                       const struct lab_bench_chart *rates)
+{
+    if (lab_rect_empty(r))
+        return;
+    switch (st->lower) {
+    case LAB_LOWER_KERNEL:
+        bench_kernel_draw(st, c, r);
+        return;
+    case LAB_LOWER_PROFILE:
+        bench_profile_draw(st, c, r);
+        return;
+    case LAB_LOWER_SLIDE:
+        draw_slides(st, c, r);
+        return;
+    case LAB_LOWER_RATES:
+        lab_canvas_heading(c, &r, lab_bench_rates_title(&st->lab), false);
+        lab_bench_rates_draw(c, r, rates);
+        return;
+    default:
+        lab_canvas_heading(c, &r, LOWER_TITLES[st->lower], false);
+        lab_bench_bars_draw(c, r, bars);
+    }
+}
+
+static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
+                      struct lab_bench_layout *l,
+                      const struct lab_bench_chart *bars,
+                      const struct lab_bench_chart *rates)
+{
+    lab_canvas_heading(c, &l->bars, LOWER_TITLES[LAB_LOWER_BARS], false);
+    lab_bench_bars_draw(c, l->bars, bars);
+    lab_canvas_heading(c, &l->rates, lab_bench_rates_title(&st->lab), false);
+    lab_bench_rates_draw(c, l->rates, rates);
+    if (l->slide.h > 0)
+        draw_slides(st, c, l->slide);
+    bench_profile_draw(st, c, l->profile);
+    bench_kernel_draw(st, c, l->kernel);
+}
+
+/* A lab that is no ladder has a table of its own in the shell. */
+static void draw_command(const struct lab_bench_data *lab, struct lab_canvas *c,
+                         struct lab_rect body)
+{
+    lab_rect_cut_top(&body, body.h > 8 ? 2 : 0);
+    lab_rect_cut_left(&body, 2);
+    struct lab_rect row = lab_rect_cut_top(&body, 2);
+    lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_NORMAL,
+                        "This lab is run by a command: leave with q, and type");
+    row = body;
+    lab_rect_cut_left(&row, 4);
+    row.h = lab_canvas_paragraph_rows(c, row.w, row.h, lab->command);
+    lab_canvas_paragraph(c, row, LAB_ROLE_TITLE, lab->command);
+    lab_rect_cut_top(&body, row.h + 1);
+    row = lab_rect_cut_top(&body, 1);
+    lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM,
+                        "t has the text and its questions.");
+}
+
+static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
+                       struct lab_rect body)
+{
+    struct lab_bench_state *st = s->state;
+    bool tall = st->lower == LAB_LOWER_RATES || st->lower == LAB_LOWER_SLIDE;
+    struct lab_bench_layout l =
+        lab_bench_layout(body, (int)st->table.count, st->lab.slide_count, tall);
+    st->wide = l.wide;
+    struct lab_bench_chart bars = {.lab = &st->lab,
+                                   .set = st->set,
+                                   .size = st->size,
+                                   .chosen = bench_chosen_row(st),
+                                   .log = st->log};
+    struct lab_bench_chart rates = bars;
+    /* Bars are held against the ceiling; rates of a CPU and a GPU, or of the
+     * first rung and the last, are powers of ten apart. */
+    rates.log = !st->log;
+    if (st->reading) {
+        lab_pager_draw(&st->text_pager, c, body);
+        return;
+    }
+    if (st->lab.command[0]) {
+        draw_command(&st->lab, c, body);
+        return;
+    }
+    if (st->lab.set_count == 0) {
+        lab_canvas_text(c, body.y, body.x, body.w, LAB_ROLE_DIM,
+                        st->lab.problem[0] ? st->lab.problem
+                                           : "looking for what can be run ...");
+        return;
+    }
+    make_room(st, c, &l);
+    draw_state(st, c, lab_rect_cut_top(&l.facts, 1));
+    draw_sizes(st, c, l.facts);
+    lab_table_draw(&st->table, c, l.table, !st->scrolling);
+    draw_words(st, c, l.words);
+    if (l.wide)
+        draw_wide(st, c, &l, &bars, &rates);
+    else
+        draw_lower(st, c, l.lower, &bars, &rates);
+}
+
+/* The screen of a lab: a ladder of kernels, predicted, run, looked at. */
 
 enum { PROMPT_RUN = 1, PROMPT_PREDICT, PROMPT_SIZES };
 
@@ -65,7 +910,7 @@ static enum lab_status show_rows(struct lab_bench_state *st)
         any_row_predicted(st) ? &lab_bench_columns : &lab_bench_plain_columns;
     enum lab_status status = lab_table_set_count(&st->table, n);
     if (!status)
-        lab_bench_kernel_load(st);
+        bench_kernel_load(st);
     return status;
 }
 
@@ -226,7 +1071,7 @@ static enum lab_status ask_and_run(struct lab_screen *s, const char *text)
 static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
 {
     struct lab_bench_state *st = s->state;
-    const struct lab_bench_result *r = lab_bench_chosen(st);
+    const struct lab_bench_result *r = bench_chosen(st);
     char label[64];
     char said[96];
     if (!r || st->lab.set_count == 0 || !set_of(st)->runs)
@@ -285,7 +1130,7 @@ static enum lab_status next_size(struct lab_bench_state *st, int by)
 static enum lab_status open_kernel(struct lab_screen *s)
 {
     struct lab_bench_state *st = s->state;
-    const struct lab_bench_result *r = lab_bench_chosen(st);
+    const struct lab_bench_result *r = bench_chosen(st);
     struct lab_source_args args = {.symbol = NULL};
     char name[96];
     if (!r)
@@ -370,7 +1215,7 @@ static bool move_lab(struct lab_screen *s, int what)
     } else if (st->scrolling) {
         return lab_pager_action(&st->kernel_pager, what);
     } else if (lab_table_action(&st->table, what)) {
-        lab_bench_kernel_load(st);
+        bench_kernel_load(st);
     } else {
         return false;
     }
@@ -451,7 +1296,7 @@ static void confirm(struct lab_screen *s, const char *rung, int size)
 static void take_prediction(struct lab_screen *s, int id, const char *text)
 {
     struct lab_bench_state *st = s->state;
-    const struct lab_bench_result *r = lab_bench_chosen(st);
+    const struct lab_bench_result *r = bench_chosen(st);
     char rung[LAB_BENCH_NAME] = "";
     int size = id == PROMPT_PREDICT && r ? st->size : last_size(st);
     enum lab_status status = LAB_OK;
@@ -505,7 +1350,7 @@ static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
         return false;
     st->scrolling = false;
     lab_table_click(&st->table, y, x);
-    lab_bench_kernel_load(st);
+    bench_kernel_load(st);
     return true;
 }
 
@@ -594,7 +1439,7 @@ const struct lab_screen_ops lab_view_lab = {
     .bindings_now = bindings_now,
     .init = init,
     .release = release,
-    .draw = lab_bench_draw,
+    .draw = bench_draw,
     .action = action,
     .tick = tick,
     .answer = answer,

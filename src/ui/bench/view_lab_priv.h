@@ -1,6 +1,5 @@
-/* view_lab_priv.h -- the lab's screen: its state, shared by view_lab.c (keys),
- * view_lab_draw.c and view_lab_kernel.c (source and profile). Threads: the
- * UI's. */
+/* view_lab_priv.h -- the lab's screen: its state, for view_lab.c and its test.
+ * Threads: the UI's. */
 #pragma once
 #include "ui/lab_chart.h"
 #include "bench/model.h"
@@ -72,20 +71,10 @@ struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
 /* The chosen row, or NULL. */
 const struct lab_bench_result *
 lab_bench_chosen(const struct lab_bench_state *st);
-/* Its index in lab.rows, or -1. */
-int64_t lab_bench_chosen_row(const struct lab_bench_state *st);
-void lab_bench_draw(struct lab_screen *s, struct lab_canvas *c,
-                    struct lab_rect body);
 /* Both of the state; the second without what was said. */
 extern const struct lab_table_ops lab_bench_columns;
 extern const struct lab_table_ops lab_bench_plain_columns;
 
-/* view_lab_kernel.c: loads the chosen rung's file and goes to its kernel. */
-void lab_bench_kernel_load(struct lab_bench_state *st);
-void lab_bench_kernel_draw(struct lab_bench_state *st, struct lab_canvas *c,
-                           struct lab_rect r);
-void lab_bench_profile_draw(const struct lab_bench_state *st,
-                            struct lab_canvas *c, struct lab_rect r);
 /* The kernel of a rung in its file, by its name: the line, from 1. `name` gets
  * the function's name, "" where the file has none. */
 int64_t lab_bench_kernel_find(const char *text, size_t bytes, const char *rung,

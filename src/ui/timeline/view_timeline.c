@@ -1,14 +1,563 @@
+/* view_timeline.c -- the timeline's screen: lanes of spans and what is chosen of them,
+ * how they are drawn, and how its keys move. */
 #include "ui/view_timeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "trace/intern.h"
+#include "ui/canvas.h"
+#include "report/timeline_text.h"
+#include "base/mem.h"
 #include "ui/ui.h"
 #include "ui/view_occupancy.h"
-#include "view_timeline_priv.h"
+#include "timeline_layout.h"
+
+struct lab_timeline_state {
+    const struct lab_runs_model *model;
+    int64_t run;
+    const struct lab_iteration_row *passes;
+    int64_t pass_count;
+    int64_t pass;
+    const struct lab_timeline *t;  /* the model's */
+    struct lab_timeline_sums sums; /* of the whole pass */
+    bool part;     /* t is not all of it: what is in sight was read anew */
+    bool crowded;  /* all of it is too much to hold */
+    bool dateless; /* nothing of it has a moment */
+    struct lab_time_window window;
+    int32_t lane;
+    int32_t chosen; /* a span; -1: none */
+    int32_t top;    /* the first lane in sight */
+    int32_t focus;  /* the step whose kernels are walked through, -1: none */
+    struct lab_time_window before;
+    int32_t list_of; /* a step, or -1: what it launched is listed, by start */
+    int32_t *list;
+    int32_t list_count;
+    char search[128];
+    struct lab_timeline_layout place; /* of the last drawing */
+};
+
+enum { MAX_COLUMNS = 512, TEXT = 160 };
+
+static enum lab_role role_of(enum lab_span_kind kind)
+{
+    static const enum lab_role roles[LAB_SPAN_KIND_COUNT] = {
+        [LAB_SPAN_STEP] = LAB_ROLE_HEADING,
+        [LAB_SPAN_RANGE] = LAB_ROLE_NORMAL,
+        [LAB_SPAN_CALL] = LAB_ROLE_SERIES_2,
+        [LAB_SPAN_KERNEL] = LAB_ROLE_SERIES_1,
+        [LAB_SPAN_COPY] = LAB_ROLE_SERIES_3,
+        [LAB_SPAN_SET] = LAB_ROLE_SERIES_3};
+    return roles[kind];
+}
+
+/* While a step's kernels are looked at, all else steps back. */
+static enum lab_role span_role(const struct lab_timeline_state *st,
+                               int32_t span)
+{
+    const struct lab_span *s = &st->t->spans[span];
+    if (st->focus >= 0 && span != st->focus && s->step != st->focus)
+        return LAB_ROLE_DIM;
+    return role_of(s->kind);
+}
+
+/* ---- lines of text ---- */
+
+struct page {
+    struct lab_canvas *c;
+    struct lab_rect r;
+    int y;
+    enum lab_role role;
+};
+
+static void add_line(void *user, const char *line)
+{
+    struct page *p = user;
+    if (p->y < p->r.y + p->r.h)
+        lab_canvas_text_cut(p->c, p->y++, p->r.x, p->r.w, p->role, line);
+}
+
+static void draw_summary(const struct lab_timeline_state *st,
+                         struct lab_canvas *c)
+{
+    struct lab_rect r = st->place.summary;
+    struct page p = {c, r, r.y, LAB_ROLE_NORMAL};
+    lab_timeline_summary(st->t, &st->sums, add_line, &p);
+}
+
+static void draw_details(const struct lab_timeline_state *st,
+                         struct lab_canvas *c)
+{
+    struct lab_rect r = st->place.details;
+    char title[TEXT] = "nothing is chosen";
+    if (lab_rect_empty(r))
+        return;
+    if (st->chosen >= 0) {
+        const struct lab_span *s = &st->t->spans[st->chosen];
+        snprintf(title, sizeof(title), "%s %.120s%s",
+                 lab_span_kind_name(s->kind), lab_intern_text(s->name),
+                 s->graph_node == LAB_UNKNOWN ? "" : " (graph node)");
+    }
+    lab_canvas_heading(c, &r, title, false);
+    struct page p = {c, r, r.y, LAB_ROLE_NORMAL};
+    if (st->chosen >= 0)
+        lab_span_lines(st->t, st->chosen, add_line, &p);
+}
+
+/* ---- the axis ---- */
+
+static void draw_axis(const struct lab_timeline_state *st, struct lab_canvas *c)
+{
+    const struct lab_rect *r = &st->place.axis;
+    const struct lab_time_window *w = &st->window;
+    char text[LAB_TICK_BYTES];
+    int64_t origin = w->least;
+    if (lab_rect_empty(*r))
+        return;
+    if (st->dateless) {
+        lab_canvas_text(c, r->y, r->x, r->w, LAB_ROLE_WARN,
+                        "no moments were recorded");
+        return;
+    }
+    int64_t step = lab_tick_step(w, origin, r->w);
+    int64_t at = w->from > origin ? (w->from - origin + step - 1) / step : 0;
+    for (; origin + at * step < w->to; at++) {
+        int x = lab_time_column(w, origin + at * step, r->w);
+        if (x < 0)
+            continue;
+        int left = r->w - x;
+        lab_canvas_text(c, r->y, r->x + x, 1, LAB_ROLE_DIM, "|");
+        lab_tick_text(at * step, step, text);
+        if ((int)strlen(text) < left)
+            lab_canvas_text(c, r->y, r->x + x + 1, left - 1, LAB_ROLE_DIM,
+                            text);
+    }
+}
+
+/* Where the chosen span is: under the axis, so that it is seen without colour;
+ * an arrow to where it is out of sight. */
+static void draw_pointer(const struct lab_timeline_state *st,
+                         struct lab_canvas *c)
+{
+    const struct lab_rect *r = &st->place.axis;
+    int first;
+    int last;
+    if (r->h < 2 || st->chosen < 0)
+        return;
+    const struct lab_span *s = &st->t->spans[st->chosen];
+    int y = r->y + 1;
+    if (s->start_ns == LAB_UNKNOWN)
+        return;
+    if (!lab_span_columns(s, &st->window, r->w, &first, &last)) {
+        bool left = s->start_ns < st->window.from;
+        lab_canvas_text(c, y, left ? r->x : r->x + r->w - 1, 1, LAB_ROLE_KEY,
+                        left ? "<" : ">");
+        return;
+    }
+    for (int x = first; x <= last; x++)
+        lab_canvas_text(c, y, r->x + x, 1, LAB_ROLE_KEY,
+                        x == first || x == last ? "v" : "-");
+    lab_canvas_focus(c, y, r->x + first);
+}
+
+/* ---- lanes ---- */
+
+struct lane_row {
+    const struct lab_timeline_state *st;
+    struct lab_canvas *c;
+    int y;
+    int x;
+    int w;
+};
+
+static void draw_narrow(const struct lane_row *row, int32_t lane)
+{
+    static const char *const shades[] = {"░", "▒", "▓", "█"};
+    static const char *const plain[] = {".", ":", "+", "#"};
+    struct lab_lane_column columns[MAX_COLUMNS];
+    lab_lane_columns(row->st->t, lane, &row->st->window, columns, row->w);
+    for (int x = 0; x < row->w; x++) {
+        const struct lab_lane_column *k = &columns[x];
+        if (k->span < 0)
+            continue;
+        int level = k->share >= 0.75 ? 3 : (int)(k->share * 4);
+        lab_canvas_text(row->c, row->y, row->x + x, 1,
+                        span_role(row->st, k->span),
+                        row->c->ascii ? plain[level] : shades[level]);
+    }
+}
+
+/* [name===], with < and > where it goes on out of sight, and ~ for a node of a
+ * CUDA graph. */
+static void draw_wide(const struct lane_row *row, int32_t span, int first,
+                      int last)
+{
+    const struct lab_timeline_state *st = row->st;
+    const struct lab_span *s = &st->t->spans[span];
+    enum lab_role role = span_role(st, span);
+    struct lab_rect inside = {row->y, row->x + first + 1, 1, last - first - 1};
+    lab_canvas_text(row->c, row->y, row->x + first, 1, role,
+                    s->start_ns < st->window.from ? "<" : "[");
+    lab_canvas_fill(row->c, inside, s->graph_node == LAB_UNKNOWN ? "=" : "~",
+                    role);
+    lab_canvas_text_cut(row->c, row->y, inside.x, inside.w, role,
+                        lab_intern_text(s->name));
+    lab_canvas_text(row->c, row->y, row->x + last, 1, role,
+                    s->end_ns > st->window.to ? ">" : "]");
+}
+
+static void draw_spans(const struct lane_row *row, int32_t lane)
+{
+    const struct lab_timeline_state *st = row->st;
+    int32_t count;
+    int first;
+    int last;
+    draw_narrow(row, lane);
+    int32_t from =
+        lab_lane_find(st->t, lane, st->window.from, st->window.to, &count);
+    for (int32_t i = from; i < from + count; i++)
+        if (lab_span_columns(&st->t->spans[i], &st->window, row->w, &first,
+                             &last) &&
+            last - first + 1 >= LAB_SPAN_WIDE)
+            draw_wide(row, i, first, last);
+    if (st->chosen >= 0 && st->t->spans[st->chosen].lane == lane &&
+        lab_span_columns(&st->t->spans[st->chosen], &st->window, row->w, &first,
+                         &last))
+        lab_canvas_paint(
+            row->c,
+            (struct lab_rect){row->y, row->x + first, 1, last - first + 1},
+            LAB_ROLE_SELECTED);
+}
+
+static void draw_lanes(struct lab_timeline_state *st, struct lab_canvas *c)
+{
+    const struct lab_rect *r = &st->place.lanes;
+    const struct lab_rect *names = &st->place.labels;
+    int w = r->w < MAX_COLUMNS ? r->w : MAX_COLUMNS;
+    char name[TEXT];
+    if (st->lane < st->top)
+        st->top = st->lane;
+    if (st->lane >= st->top + r->h)
+        st->top = st->lane - r->h + 1;
+    for (int i = 0; i < r->h && st->top + i < st->t->lane_count; i++) {
+        int32_t lane = st->top + i;
+        struct lane_row row = {st, c, r->y + i, r->x, w};
+        lab_lane_name(st->t, lane, name, sizeof(name));
+        lab_canvas_text(c, row.y, names->x, 1, LAB_ROLE_KEY,
+                        lane == st->lane ? ">" : " ");
+        lab_canvas_text_cut(c, row.y, names->x + 1, names->w - 2,
+                            role_of(st->t->lanes[lane].kind), name);
+        if (!st->dateless && w > 0)
+            draw_spans(&row, lane);
+    }
+}
+
+/* ---- what a step launched ---- */
+
+static void list_row(const struct lab_timeline_state *st, struct lab_canvas *c,
+                     struct lab_rect r, int32_t span)
+{
+    enum { NUMBERS = 4 * 11, LANE = 20, NAME = 60 };
+    const struct lab_span *s = &st->t->spans[span];
+    int lane_w = r.w >= 100 ? LANE : 0;
+    int name_w = r.w - 2 - NUMBERS - lane_w;
+    name_w = name_w < NAME ? name_w : NAME;
+    char text[TEXT];
+    char lane[TEXT];
+    char number[4][32];
+    snprintf(text, sizeof(text), "%s%s", lab_intern_text(s->name),
+             s->graph_node == LAB_UNKNOWN ? "" : " ~");
+    lab_timeline_moment(st->t, s->start_ns, number[0], sizeof(number[0]));
+    lab_timeline_time(lab_span_time(s), number[1], sizeof(number[1]));
+    lab_timeline_time(s->latency_ns, number[2], sizeof(number[2]));
+    lab_timeline_time(s->gap_ns, number[3], sizeof(number[3]));
+    lab_canvas_text(c, r.y, r.x, 1, LAB_ROLE_KEY,
+                    span == st->chosen ? ">" : " ");
+    if (name_w > 0)
+        lab_canvas_text_cut(c, r.y, r.x + 2, name_w, LAB_ROLE_NORMAL, text);
+    for (int i = 0; i < 4 && name_w > 0; i++)
+        lab_canvas_textf(c, r.y, r.x + 2 + name_w + 11 * i, 11, LAB_ROLE_NORMAL,
+                         "%11s", number[i]);
+    if (lane_w)
+        lab_canvas_textf(c, r.y, r.x + 3 + name_w + NUMBERS, lane_w - 1,
+                         LAB_ROLE_DIM, " %s",
+                         lab_lane_name(st->t, s->lane, lane, sizeof(lane)));
+    if (span == st->chosen)
+        lab_canvas_paint(c, r, LAB_ROLE_SELECTED);
+}
+
+static void draw_list(const struct lab_timeline_state *st, struct lab_canvas *c)
+{
+    struct lab_rect r = st->place.list;
+    char title[TEXT];
+    int32_t at = 0;
+    if (st->list_count == 0 || r.h < 2)
+        return;
+    snprintf(title, sizeof(title),
+             "What %.80s launched (%d): begins, lasts, launch latency, gap",
+             lab_intern_text(st->t->spans[st->list_of].name), st->list_count);
+    lab_canvas_heading(c, &r, title, st->focus >= 0);
+    for (int32_t i = 0; i < st->list_count; i++)
+        if (st->list[i] == st->chosen)
+            at = i;
+    int32_t top = at < r.h ? 0 : at - r.h + 1;
+    for (int i = 0; i < r.h && top + i < st->list_count; i++)
+        list_row(st, c, (struct lab_rect){r.y + i, r.x, 1, r.w},
+                 st->list[top + i]);
+}
+
+static void count_line(void *user, const char *line)
+{
+    int *lines = user;
+    (void)line;
+    ++*lines;
+}
+
+static int label_width(const struct lab_timeline *t)
+{
+    char name[TEXT];
+    int w = 8;
+    for (int32_t i = 0; i < t->lane_count; i++) {
+        int n = (int)strlen(lab_lane_name(t, i, name, sizeof(name))) + 3;
+        w = n > w ? n : w;
+    }
+    return w;
+}
+
+static void timeline_draw(struct lab_screen *s, struct lab_canvas *c,
+                          struct lab_rect body)
+{
+    struct lab_timeline_state *st = s->state;
+    int summary = 0;
+    lab_timeline_summary(st->t, &st->sums, count_line, &summary);
+    st->place =
+        lab_timeline_place(body, summary, st->t->lane_count, label_width(st->t),
+                           st->list_count, st->focus >= 0);
+    draw_summary(st, c);
+    draw_axis(st, c);
+    draw_pointer(st, c);
+    draw_lanes(st, c);
+    draw_list(st, c);
+    draw_details(st, c);
+}
+
+/* What is chosen on a timeline, and where the keys take it. */
+
+static const struct lab_span *
+timeline_chosen(const struct lab_timeline_state *st)
+{
+    return st->chosen < 0 ? NULL : &st->t->spans[st->chosen];
+}
+
+static void timeline_unlist(struct lab_timeline_state *st)
+{
+    lab_free(st->list);
+    st->list = NULL;
+    st->list_count = 0;
+    st->list_of = st->focus = -1;
+}
+
+/* ---- choosing ---- */
+
+static void timeline_choose(struct lab_timeline_state *st, int32_t span)
+{
+    const struct lab_span *s = &st->t->spans[span];
+    st->chosen = span;
+    st->lane = s->lane;
+    if (s->start_ns != LAB_UNKNOWN)
+        lab_window_show(&st->window, s->start_ns, s->end_ns);
+}
+
+/* Where in the list the chosen span is; -1: it is not of it. */
+static int32_t list_place(const struct lab_timeline_state *st)
+{
+    for (int32_t i = 0; i < st->list_count; i++)
+        if (st->list[i] == st->chosen)
+            return i;
+    return -1;
+}
+
+static bool is_listed(const struct lab_timeline_state *st)
+{
+    return st->focus >= 0 && st->list_count > 0;
+}
+
+/* Along the lane, or along the list of a step. */
+static void timeline_move(struct lab_timeline_state *st, int32_t by)
+{
+    const struct lab_lane *l = &st->t->lanes[st->lane];
+    bool listed = is_listed(st);
+    int32_t count = listed ? st->list_count : l->count;
+    int32_t at = listed ? list_place(st) : st->chosen - l->first;
+    at = at < 0 ? 0 : at + by;
+    at = at < 0 ? 0 : at >= count ? count - 1 : at;
+    timeline_choose(st, listed ? st->list[at] : l->first + at);
+}
+
+/* The span of the lane that is nearest to the chosen one's start. */
+static void timeline_lane(struct lab_timeline_state *st, int by)
+{
+    st->focus = -1; /* the list is of the step that is chosen then */
+    const struct lab_span *s = timeline_chosen(st);
+    int64_t moment =
+        s && s->start_ns != LAB_UNKNOWN ? s->start_ns : st->window.from;
+    int32_t lanes = st->t->lane_count;
+    st->lane = (st->lane + (by + lanes)) % lanes;
+    const struct lab_lane *l = &st->t->lanes[st->lane];
+    int32_t best = l->first;
+    for (int32_t i = 0; i < l->timed; i++) {
+        const struct lab_span *o = &st->t->spans[l->first + i];
+        if (o->start_ns > moment && i > 0 &&
+            o->start_ns - moment > moment - st->t->spans[best].start_ns)
+            break;
+        best = l->first + i;
+    }
+    timeline_choose(st, best);
+}
+
+static void timeline_upright(struct lab_timeline_state *st, int by)
+{
+    if (is_listed(st))
+        timeline_move(st, by);
+    else
+        timeline_lane(st, by);
+}
+
+static bool timeline_search(struct lab_timeline_state *st)
+{
+    int32_t n = st->t->count;
+    for (int32_t i = 1; i <= n && st->search[0]; i++) {
+        int32_t at = (st->chosen + i) % n;
+        const char *name = lab_intern_text(st->t->spans[at].name);
+        if (strcasestr(name, st->search)) {
+            st->focus = -1;
+            timeline_choose(st, at);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- a step and its kernels ---- */
+
+static int compare_starts(const void *a, const void *b, void *user)
+{
+    const struct lab_timeline *t = user;
+    int32_t i = *(const int32_t *)a;
+    int32_t j = *(const int32_t *)b;
+    const struct lab_span *x = &t->spans[i];
+    const struct lab_span *y = &t->spans[j];
+    bool later = x->start_ns == LAB_UNKNOWN; /* unknown last */
+    if (later != (y->start_ns == LAB_UNKNOWN))
+        return later ? 1 : -1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (i > j) - (i < j);
+}
+
+static bool launched_by(const struct lab_span *s, int32_t step)
+{
+    return s->step == step && s->kind >= LAB_SPAN_KERNEL;
+}
+
+static enum lab_status timeline_relist(struct lab_timeline_state *st)
+{
+    const struct lab_timeline *t = st->t;
+    const struct lab_span *s = timeline_chosen(st);
+    int32_t focus = st->focus;
+    int32_t step = focus >= 0 ? focus : s ? s->step : -1;
+    int32_t n = 0;
+    if (step == st->list_of)
+        return LAB_OK;
+    timeline_unlist(st);
+    st->focus = focus;
+    for (int32_t i = 0; i < t->count && step >= 0; i++)
+        n += launched_by(&t->spans[i], step);
+    if (n == 0) {
+        st->list_of = step;
+        return LAB_OK;
+    }
+    st->list = lab_alloc_array((size_t)n, sizeof(*st->list));
+    if (!st->list)
+        return lab_no_memory("a list");
+    for (int32_t i = 0; i < t->count; i++)
+        if (launched_by(&t->spans[i], step))
+            st->list[st->list_count++] = i;
+    qsort_r(st->list, (size_t)n, sizeof(*st->list), compare_starts, (void *)t);
+    st->list_of = step;
+    return LAB_OK;
+}
+
+/* The step and all of its kernels come into sight. */
+static enum lab_status open_step(struct lab_timeline_state *st)
+{
+    int32_t step = st->chosen;
+    const struct lab_span *s = &st->t->spans[step];
+    int64_t from = s->start_ns;
+    int64_t to = s->end_ns;
+    enum lab_status status = timeline_relist(st);
+    if (status)
+        return status;
+    if (st->list_count == 0)
+        return lab_fail(LAB_E_STATE, "no kernel or copy of this step was "
+                                     "recorded");
+    st->focus = step;
+    for (int32_t i = 0; i < st->list_count; i++) {
+        s = &st->t->spans[st->list[i]];
+        if (s->start_ns == LAB_UNKNOWN)
+            continue;
+        from = from == LAB_UNKNOWN || s->start_ns < from ? s->start_ns : from;
+        to = s->end_ns > to ? s->end_ns : to;
+    }
+    st->before = st->window;
+    if (from != LAB_UNKNOWN)
+        lab_window_set(&st->window, from, to);
+    timeline_choose(st, st->list[0]);
+    return LAB_OK;
+}
+
+static void timeline_back(struct lab_timeline_state *st)
+{
+    int32_t step = st->focus;
+    st->window = st->before;
+    st->focus = -1;
+    timeline_choose(st, step);
+}
+
+static enum lab_status timeline_open(struct lab_timeline_state *st)
+{
+    const struct lab_span *s = timeline_chosen(st);
+    if (st->focus >= 0) {
+        timeline_back(st);
+        return LAB_OK;
+    }
+    if (!s)
+        return lab_fail(LAB_E_STATE, "there is nothing to open");
+    if (s->kind == LAB_SPAN_STEP)
+        return open_step(st);
+    if (s->step < 0)
+        return lab_fail(LAB_E_STATE, "it belongs to no step of this iteration");
+    timeline_choose(st, s->step);
+    return LAB_OK;
+}
+
+/* From what was launched to the call, and from the call to that. */
+static enum lab_status timeline_follow(struct lab_timeline_state *st)
+{
+    const struct lab_span *s = timeline_chosen(st);
+    st->focus = -1;
+    if (s && s->call >= 0) {
+        timeline_choose(st, s->call);
+        return LAB_OK;
+    }
+    for (int32_t i = 0; s && i < st->t->count; i++)
+        if (st->t->spans[i].call == st->chosen) {
+            timeline_choose(st, i);
+            return LAB_OK;
+        }
+    return lab_fail(LAB_E_STATE, "no call, or nothing it launched, is known");
+}
 
 enum {
     ACT_ZOOM_IN = LAB_ACT_OWN,
@@ -41,7 +590,7 @@ static enum lab_status load_pass(struct lab_timeline_state *st, int64_t pass)
         st->model->user, st->run, &st->passes[pass], NULL, &t);
     if (status)
         return status;
-    lab_timeline_unlist(st);
+    timeline_unlist(st);
     st->t = t;
     st->pass = pass;
     st->sums = t->sums;
@@ -75,7 +624,7 @@ static enum lab_status read_part(struct lab_timeline_state *st,
         st->model->user, st->run, &st->passes[st->pass], filter, &t);
     if (status)
         return status;
-    lab_timeline_unlist(st);
+    timeline_unlist(st);
     if (focus >= 0)
         st->focus = find_again(t, LAB_SPAN_STEP, focus);
     st->t = t;
@@ -153,19 +702,19 @@ static enum lab_status init(struct lab_screen *s, const void *given)
     status = load_pass(st, best_pass(st));
     if (!status)
         choose_step(st, args);
-    return status ? status : lab_timeline_relist(st);
+    return status ? status : timeline_relist(st);
 }
 
 static void release(struct lab_screen *s)
 {
-    lab_timeline_unlist(s->state);
+    timeline_unlist(s->state);
 }
 
 /* ---- keys ---- */
 
 static void zoom(struct lab_timeline_state *st, int num, int den)
 {
-    const struct lab_span *s = lab_timeline_chosen(st);
+    const struct lab_span *s = timeline_chosen(st);
     int64_t centre = -1;
     if (s && s->start_ns != LAB_UNKNOWN)
         centre = s->start_ns + (s->end_ns - s->start_ns) / 2;
@@ -185,14 +734,14 @@ static enum lab_status turn_to(struct lab_screen *s, int64_t pass)
 static enum lab_status open_chosen(struct lab_screen *s)
 {
     struct lab_timeline_state *st = s->state;
-    const struct lab_span *step = lab_timeline_chosen(st);
+    const struct lab_span *step = timeline_chosen(st);
     struct lab_time_window before = st->window;
     if (!st->crowded || st->focus >= 0 || !step ||
         step->kind != LAB_SPAN_STEP || step->start_ns == LAB_UNKNOWN)
-        return lab_timeline_open(st);
+        return timeline_open(st);
     lab_window_set(&st->window, step->start_ns, step->end_ns);
     settle(s);
-    enum lab_status status = lab_timeline_open(st);
+    enum lab_status status = timeline_open(st);
     st->before = before;
     if (status)
         st->window = before;
@@ -202,7 +751,7 @@ static enum lab_status open_chosen(struct lab_screen *s)
 static enum lab_status open_what_if(struct lab_screen *s)
 {
     const struct lab_timeline_state *st = s->state;
-    const struct lab_span *k = lab_timeline_chosen(st);
+    const struct lab_span *k = timeline_chosen(st);
     if (!k || k->kind != LAB_SPAN_KERNEL)
         return lab_fail(LAB_E_STATE, "what if is asked of a kernel: choose one "
                                      "(Enter lists those of a step)");
@@ -211,7 +760,7 @@ static enum lab_status open_what_if(struct lab_screen *s)
 
 static bool look(struct lab_timeline_state *st, int action)
 {
-    const struct lab_span *s = lab_timeline_chosen(st);
+    const struct lab_span *s = timeline_chosen(st);
     switch (action) {
     case ACT_ZOOM_IN:
         zoom(st, 1, 2);
@@ -249,28 +798,28 @@ static bool go(struct lab_timeline_state *st, int action)
         return false;
     switch (action) {
     case ACT_NEXT:
-        lab_timeline_move(st, 1);
+        timeline_move(st, 1);
         return true;
     case ACT_PREV:
-        lab_timeline_move(st, -1);
+        timeline_move(st, -1);
         return true;
     case LAB_ACT_FIRST:
-        lab_timeline_move(st, INT32_MIN / 2);
+        timeline_move(st, INT32_MIN / 2);
         return true;
     case LAB_ACT_LAST:
-        lab_timeline_move(st, INT32_MAX / 2);
+        timeline_move(st, INT32_MAX / 2);
         return true;
     case LAB_ACT_UP:
-        lab_timeline_upright(st, -1);
+        timeline_upright(st, -1);
         return true;
     case LAB_ACT_DOWN:
-        lab_timeline_upright(st, 1);
+        timeline_upright(st, 1);
         return true;
     case LAB_ACT_PREV_PANE:
-        lab_timeline_lane(st, -1);
+        timeline_lane(st, -1);
         return true;
     case LAB_ACT_NEXT_PANE:
-        lab_timeline_lane(st, 1);
+        timeline_lane(st, 1);
         return true;
     default:
         return false;
@@ -289,7 +838,7 @@ static bool turn(struct lab_screen *s, int action)
         status = open_what_if(s);
         break;
     case ACT_CALL:
-        status = lab_timeline_follow(st);
+        status = timeline_follow(st);
         break;
     case ACT_LATER:
         status = turn_to(s, st->pass + 1);
@@ -298,12 +847,12 @@ static bool turn(struct lab_screen *s, int action)
         status = turn_to(s, st->pass - 1);
         break;
     case LAB_ACT_SEARCH_NEXT:
-        if (!lab_timeline_search(st))
+        if (!timeline_search(st))
             lab_ui_message(s->ui, LAB_ROLE_WARN, "search with / first");
         break;
     case LAB_ACT_CANCEL:
         if (st->focus >= 0)
-            lab_timeline_back(st);
+            timeline_back(st);
         else
             lab_ui_pop(s->ui);
         break;
@@ -320,7 +869,7 @@ static bool act(struct lab_screen *s, int action)
     struct lab_timeline_state *st = s->state;
     bool done = look(st, action) || go(st, action) || turn(s, action);
     settle(s);
-    if (lab_timeline_relist(st))
+    if (timeline_relist(st))
         lab_ui_error(s->ui);
     return done;
 }
@@ -331,11 +880,11 @@ static void answer(struct lab_screen *s, int id, const char *text)
     if (id != LAB_PROMPT_SEARCH || !text)
         return;
     snprintf(st->search, sizeof(st->search), "%s", text);
-    if (!lab_timeline_search(st))
+    if (!timeline_search(st))
         lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this iteration",
                        text);
     settle(s);
-    if (lab_timeline_relist(st))
+    if (timeline_relist(st))
         lab_ui_error(s->ui);
 }
 
@@ -357,8 +906,8 @@ static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
         if (lab_span_columns(&st->t->spans[i], &st->window, r->w, &a, &b) &&
             x - r->x >= a && x - r->x <= b) {
             st->focus = -1;
-            lab_timeline_choose(st, i);
-            if (lab_timeline_relist(st))
+            timeline_choose(st, i);
+            if (timeline_relist(st))
                 lab_ui_error(s->ui);
             return true;
         }
@@ -448,7 +997,7 @@ const struct lab_screen_ops lab_view_timeline = {
     .sideways = true,
     .init = init,
     .release = release,
-    .draw = lab_timeline_draw,
+    .draw = timeline_draw,
     .action = act,
     .answer = answer,
     .mouse = mouse,

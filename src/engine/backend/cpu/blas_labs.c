@@ -12,6 +12,19 @@
 #include "blas_priv.h"
 #include "labs/conv/conv.h"
 
+enum lab_status lab_blas_gemm(const struct lab_call *call)
+{
+    int64_t M = call->in[0].dim[0];
+    int64_t K = call->in[0].dim[1];
+    int64_t N = call->in[1].dim[1];
+    enum lab_status st = lab_blas_check(M, K, N);
+    if (!st)
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)M, (int)N,
+                    (int)K, 1.0f, call->in[0].data, (int)K, call->in[1].data,
+                    (int)N, 0.0f, call->out[0].data, (int)N);
+    return st;
+}
+
 enum lab_status lab_blas_gemv(const struct lab_call *call)
 {
     int64_t M = call->in[0].dim[0];

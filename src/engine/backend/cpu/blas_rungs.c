@@ -32,19 +32,6 @@ static enum lab_status blas_transpose(const struct lab_call *call)
     return st;
 }
 
-enum lab_status lab_blas_gemm(const struct lab_call *call)
-{
-    int64_t M = call->in[0].dim[0];
-    int64_t K = call->in[0].dim[1];
-    int64_t N = call->in[1].dim[1];
-    enum lab_status st = lab_blas_check(M, K, N);
-    if (!st)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)M, (int)N,
-                    (int)K, 1.0f, call->in[0].data, (int)K, call->in[1].data,
-                    (int)N, 0.0f, call->out[0].data, (int)N);
-    return st;
-}
-
 #define LABS "src/engine/backend/cpu/blas_labs.c"
 #define RUNG(label, text, fn, file, arithmetic)                                \
     {                                                                          \
@@ -62,7 +49,8 @@ static const struct {
 } rungs[] = {
     {"saxpy", BLAS_RUNG(blas_saxpy)},
     {"transpose", BLAS_RUNG(blas_transpose)},
-    {"gemm", BLAS_RUNG(lab_blas_gemm)},
+    {"gemm",
+     LABS_RUNG("openblas", "the library, one thread", lab_blas_gemm, LAB_FP32)},
     {"gemm", LABS_RUNG("threads", "the library, all cores",
                        lab_blas_gemm_threads, LAB_FP32)},
     {"gemv",

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "widget/heat.h"
+#include "stepper/heat.h"
 #include "stepper/step_tree.h"
 #include "stepper_plan.h"
 #include "ui/stepper.h"

@@ -50,5 +50,3 @@ struct lab_compare_columns {
     struct lab_table_column column[LAB_COMPARE_COLUMNS];
     char title[LAB_COMPARE_COLUMNS][32];
 };
-/* `out` must stay where it is. */
-void lab_compare_columns(struct lab_compare_columns *out, const int64_t run[2]);

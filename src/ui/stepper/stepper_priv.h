@@ -5,7 +5,7 @@
  * on) and one file a pane; view_stepper.c, the screen with its keys and
  * commands, is on top. Threads: the UI's. */
 #pragma once
-#include "widget/heat.h"
+#include "heat.h"
 #include "step_tree.h"
 #include "ui/stepper.h"
 #include "ui/ui.h"
@@ -123,7 +123,6 @@ struct lab_stepper_topic {
     const char *node;
     const char *phase;
 };
-struct lab_stepper_topic lab_stepper_topic(const struct lab_stepper *v);
 const struct lab_schedule_step *lab_stepper_now(const struct lab_stepper *v);
 const char *lab_stepper_node(const struct lab_stepper *v, int step);
 bool lab_stepper_busy(const struct lab_stepper *v);
@@ -142,12 +141,7 @@ void lab_stepper_draw_lines(struct lab_canvas *c, struct lab_rect r,
                             int64_t chosen, bool focused);
 
 /* steps */
-void lab_stepper_draw_steps(struct lab_stepper *v, struct lab_canvas *c,
-                            struct lab_rect r);
-bool lab_stepper_steps_action(struct lab_stepper *v, int action);
 bool lab_stepper_breaks_at(const struct lab_snapshot *snap, int step);
-void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
-                            struct lab_rect r);
 
 /* look: which part of a tensor is looked at */
 void lab_stepper_look_at(struct lab_stepper *v, int tensor);
@@ -166,35 +160,13 @@ bool lab_stepper_plane_ready(const struct lab_stepper *v);
 void lab_stepper_draw_tensor(struct lab_stepper *v, struct lab_canvas *c,
                              struct lab_rect r);
 
-/* explain */
-void lab_stepper_draw_explain(struct lab_stepper *v, struct lab_canvas *c,
-                              struct lab_rect r);
-/* A click chooses a term; of the chosen one it goes to its source, as Enter. */
-void lab_stepper_click_explain(struct lab_stepper *v, int y, int x);
-bool lab_stepper_explain_action(struct lab_stepper *v, int action);
 /* The printed value of an element; false: nothing is printed for it. */
 bool lab_stepper_printed(const struct lab_stepper *v, int tensor, int64_t index,
                          double *value,
                          const struct lab_course_values_spec **spec);
 
 /* kernels */
-/* Why a step has no time. */
-const char *lab_stepper_untimed(const struct lab_step_status *s);
-void lab_stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
-                              struct lab_rect r);
-void lab_stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
-                               struct lab_rect body);
-/* A click: a row is taken as by Enter, elsewhere the list closes. */
-void lab_stepper_click_variants(struct lab_stepper *v, int y, int x);
-bool lab_stepper_variants_action(struct lab_stepper *v, int action);
-/* Hardware counters of "step" (the one under the cursor), "node" or
- * "iteration". */
-void lab_stepper_open_variants(struct lab_stepper *v);
-void lab_stepper_open_source(struct lab_stepper *v);
 
-/* text */
-void lab_stepper_draw_text(struct lab_stepper *v, struct lab_canvas *c,
-                           struct lab_rect r);
 /* stepper_tensor.c: which axes of a tensor run down and across, and which stand
  * still. */
 bool lab_stepper_is_shown(const struct lab_show *show, int axis);

@@ -1,19 +1,1158 @@
-/* view_stepper.c -- the stepper screen: its keys, its commands, what is drawn
- * where. */
+/* The stepper's screen: the panes around the tensor, the keys, the typed commands,
+ * and what each of them shows and does. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "stepper_layout.h"
+#include "trace/record.h"
+#include "base/format.h"
 #include "stepper_priv.h"
+#include "base/str.h"
+#include "report/counters_text.h"
 #include "engine/setup.h"
 #include "report/doc.h"
-#include "base/format.h"
 #include "ui/ui.h"
 #include "ui/views.h"
-#include "base/str.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "shell/neighbours_text.h"
+
+/* ---- the panes' rectangles: a pure function ---- */
+
+enum {
+    FULL_W = 150, /* from here on all panes are in sight at once */
+    FULL_H = 36,
+    GAP = 1 /* the line between two columns */
+};
+
+static struct lab_rect nothing(struct lab_rect near)
+{
+    return (struct lab_rect){near.y, near.x, 0, 0};
+}
+
+static void place_full(struct lab_stepper_layout *l, struct lab_rect r)
+{
+    l->pane[LAB_PANE_STEPS] = lab_rect_cut_left(&r, 36);
+    lab_rect_cut_left(&r, GAP);
+    struct lab_rect right = lab_rect_cut_right(&r, r.w * 42 / 100);
+    lab_rect_cut_right(&r, GAP);
+    l->pane[LAB_PANE_TENSOR] = lab_rect_cut_top(&r, r.h * 58 / 100);
+    l->pane[LAB_PANE_EXPLAIN] = r;
+    l->pane[LAB_PANE_TEXT] = lab_rect_cut_top(&right, right.h * 55 / 100);
+    l->pane[LAB_PANE_KERNELS] = right;
+}
+
+static void place_tabs(struct lab_stepper_layout *l, struct lab_rect r,
+                       enum lab_stepper_pane tab)
+{
+    int steps = r.w >= 110 ? 32 : r.w >= 80 ? 25 : 20;
+    l->tabs = true;
+    l->pane[LAB_PANE_STEPS] = lab_rect_cut_left(&r, steps);
+    lab_rect_cut_left(&r, GAP);
+    l->pane[LAB_PANE_TENSOR] = lab_rect_cut_top(&r, (r.h + 1) * 6 / 10);
+    l->pane[tab] = r;
+}
+
+struct lab_stepper_layout lab_stepper_layout(struct lab_rect body,
+                                             enum lab_stepper_pane focus,
+                                             enum lab_stepper_pane tab,
+                                             bool zoom)
+{
+    struct lab_stepper_layout l = {0};
+    bool full = body.w >= FULL_W && body.h >= FULL_H;
+    for (int i = 0; i < LAB_PANE_COUNT; i++)
+        l.pane[i] = nothing(body);
+    l.state = lab_rect_cut_top(&body, 1);
+    l.step = lab_rect_cut_top(&body, 1);
+    if (zoom)
+        l.pane[focus] = body;
+    else if (full)
+        place_full(&l, body);
+    else
+        place_tabs(&l, body, tab);
+    return l;
+}
+
+/* The stepper's screen: the panes around the tensor, the keys, the typed commands,
+ * and what each of them shows and does. */
+
+/* ---- the pane of steps ---- */
+
+/* ---- the line above ---- */
+
+static bool loss_known(const struct lab_snapshot *snap)
+{
+    const struct lab_schedule *s = snap->schedule;
+    int end = s->phase_first[LAB_LOSS + 1];
+    return end > s->phase_first[LAB_LOSS] && snap->steps[end - 1].done;
+}
+
+static const char *doing(const struct lab_snapshot *snap)
+{
+    switch (snap->state) {
+    case LAB_SESSION_STARTING:
+        return "starting";
+    case LAB_SESSION_WALKING:
+        return "running ...";
+    case LAB_SESSION_TRAINING:
+        return "training ... (t shows it, Esc stops)";
+    case LAB_SESSION_CHECKING:
+        return "checking gradients ... (Esc stops)";
+    case LAB_SESSION_FAILED:
+        return "failed";
+    default:
+        return "";
+    }
+}
+
+/* The check to name: of those that failed, else of all, the largest error. */
+static const struct lab_check_result *worst_check(const struct lab_snapshot *s)
+{
+    const struct lab_check_result *worst = &s->checks[0];
+    for (int i = 1; i < s->n_checks; i++) {
+        const struct lab_check_result *k = &s->checks[i];
+        bool larger = isnan(k->max_error) || k->max_error > worst->max_error;
+        if (k->passed == worst->passed ? larger : worst->passed)
+            worst = k;
+    }
+    return worst;
+}
+
+/* What the checks came to, in half a line of a small terminal; those that
+ * failed are counted. */
+static int checks_of(const struct lab_snapshot *snap, char *out, size_t cap)
+{
+    const struct lab_check_result *worst = worst_check(snap);
+    int n = snap->n_checks;
+    int bad = 0;
+    for (int i = 0; i < n; i++)
+        bad += !snap->checks[i].passed;
+    if (n == 1)
+        snprintf(out, cap, "gradient of %.40s %s, worst error %.1e",
+                 worst->parameter, bad ? "is wrong" : "agrees",
+                 worst->max_error);
+    else if (bad)
+        snprintf(out, cap, "%d of %d gradients wrong, worst error %.1e, %.24s",
+                 bad, n, worst->max_error, worst->parameter);
+    else
+        snprintf(out, cap, "%d gradients agree, worst error %.1e, %.24s", n,
+                 worst->max_error, worst->parameter);
+    return bad;
+}
+
+/* What runs, or nothing. */
+static void busy_text(const struct lab_snapshot *snap, char *out, size_t cap)
+{
+    if (snap->state == LAB_SESSION_CHECKING && snap->check_of > 0)
+        snprintf(out, cap, "checking gradients: %lld of %lld (Esc stops)",
+                 (long long)snap->check_done, (long long)snap->check_of);
+    else
+        snprintf(out, cap, "%s", doing(snap));
+}
+
+static void idle_text(const struct lab_snapshot *snap, struct lab_canvas *c,
+                      int y, int x)
+{
+    const struct lab_schedule *s = snap->schedule;
+    if (snap->position < s->n_steps)
+        lab_canvas_textf(c, y, x, -1, LAB_ROLE_DIM, "next: %s",
+                         s->steps[snap->position].step->name);
+    else
+        lab_canvas_text(c, y, x, -1, LAB_ROLE_GOOD, "done: s goes on");
+}
+
+/* What runs, or what was last found out; returns the columns used. */
+static int first_words(const struct lab_snapshot *snap, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    char text[160];
+    busy_text(snap, text, sizeof(text));
+    if (text[0])
+        return lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_WARN, "%s   ", text);
+    if (!snap->n_checks)
+        return 0;
+    int bad = checks_of(snap, text, sizeof(text));
+    return lab_canvas_textf(c, r.y, r.x, r.w,
+                            bad ? LAB_ROLE_BAD : LAB_ROLE_GOOD, "%s   ", text);
+}
+
+/* What is news goes first: a narrow line is cut at its end. */
+static void stepper_state_line(const struct lab_stepper *v,
+                               struct lab_canvas *c, struct lab_rect r)
+{
+    const struct lab_snapshot *snap = &v->snap;
+    char loss[LAB_FORMAT_BYTES] = "not known yet";
+    if (lab_rect_empty(r))
+        return;
+    if (loss_known(snap) || !isnan(snap->loss))
+        lab_format_value(snap->loss, 8, loss, sizeof(loss));
+    int x = r.x + first_words(snap, c, r);
+    x += lab_canvas_textf(c, r.y, x, -1, LAB_ROLE_NORMAL,
+                          "iteration %lld   step %d of %d   loss %s",
+                          (long long)snap->iteration, snap->position,
+                          snap->schedule->n_steps, loss);
+    if (!doing(snap)[0])
+        idle_text(snap, c, r.y, x + 3);
+}
+
+/* ---- breakpoints ---- */
+
+static bool any_break(const struct lab_snapshot *snap, int first, int end)
+{
+    if (snap->n_breaks == 0)
+        return false;
+    for (int i = first; i < end; i++)
+        if (lab_stepper_breaks_at(snap, i))
+            return true;
+    return false;
+}
+
+/* A watch stops behind one of these steps. */
+static bool any_watch(const struct lab_snapshot *snap, int first, int end)
+{
+    for (int i = first; i < end; i++) {
+        const struct lab_step *step = snap->schedule->steps[i].step;
+        for (int k = 0; k < snap->n_breaks; k++)
+            for (int o = 0; o < step->n_out && snap->breaks[k].watch; o++)
+                if (step->out[o] >= 0 &&
+                    strcmp(snap->plan->tensors[step->out[o]].name,
+                           snap->breaks[k].step) == 0)
+                    return true;
+    }
+    return false;
+}
+
+/* ---- rows ---- */
+
+/* Time of the steps that ran, NaN when none did. */
+static double time_of(const struct lab_snapshot *snap, int first, int end)
+{
+    double sum = NAN;
+    for (int i = first; i < end; i++) {
+        const struct lab_step_status *s = &snap->steps[i];
+        if (s->exec > 0 && s->time_ns != LAB_UNKNOWN)
+            sum = (isnan(sum) ? 0 : sum) + (double)s->time_ns;
+    }
+    return sum;
+}
+
+static bool all_done(const struct lab_snapshot *snap, int first, int end)
+{
+    for (int i = first; i < end; i++)
+        if (!snap->steps[i].done)
+            return false;
+    return end > first;
+}
+
+/* Returns the columns it took. */
+static int row_time(const struct lab_stepper *v, struct lab_canvas *c,
+                    struct lab_rect row, const struct lab_tree_item *item)
+{
+    char text[LAB_FORMAT_BYTES];
+    double ns = time_of(&v->snap, item->first, item->end);
+    if (isnan(ns))
+        return 0;
+    lab_format_ns(ns, text, sizeof(text));
+    int w = lab_canvas_columns(c, text);
+    if (w + 10 >= row.w)
+        return 0;
+    lab_canvas_text(c, row.y, row.x + row.w - w, w, LAB_ROLE_DIM, text);
+    return w + 1;
+}
+
+static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
+                     struct lab_rect row, int index)
+{
+    const struct lab_snapshot *snap = &v->snap;
+    const struct lab_tree_item *item = &v->tree.items[index];
+    bool header = item->step < 0;
+    bool in_sight = !header || item->folded; /* else a row below says it */
+    bool next = snap->position >= item->first && snap->position < item->end;
+    bool done = all_done(snap, item->first, item->end);
+    int time_w = row_time(v, c, row, item);
+    int x = row.x;
+    lab_canvas_text(c, row.y, x, 1, LAB_ROLE_TITLE,
+                    next && in_sight ? ">" : " ");
+    if (in_sight && any_break(snap, item->first, item->end))
+        lab_canvas_text(c, row.y, x + 1, 1, LAB_ROLE_BAD, "B");
+    else if (in_sight && any_watch(snap, item->first, item->end))
+        lab_canvas_text(c, row.y, x + 1, 1, LAB_ROLE_WARN, "W");
+    if (done)
+        lab_canvas_text(c, row.y, x + 2, 1, LAB_ROLE_GOOD, "✓");
+    x += 3 + item->depth;
+    if (header)
+        lab_canvas_text(c, row.y, x, 1, LAB_ROLE_DIM, item->folded ? "+" : "-");
+    x += 2;
+    enum lab_role role = header                         ? LAB_ROLE_HEADING
+                         : item->step == snap->position ? LAB_ROLE_TITLE
+                                                        : LAB_ROLE_NORMAL;
+    int room = row.x + row.w - x - time_w;
+    lab_canvas_text_cut(c, row.y, x, room, role, item->name);
+    if (index == v->item)
+        lab_canvas_paint(c, row,
+                         v->focus == LAB_PANE_STEPS ? LAB_ROLE_SELECTED
+                                                    : LAB_ROLE_CURSOR);
+}
+
+static void stepper_draw_steps(struct lab_stepper *v, struct lab_canvas *c,
+                               struct lab_rect r)
+{
+    const struct lab_step_tree *t = &v->tree;
+    int chosen = lab_step_tree_row(t, v->item);
+    if (chosen < v->tree_top) {
+        v->tree_top = chosen; /* with the headers that it stands under */
+        while (v->tree_top > 0 && t->items[t->rows[v->tree_top]].parent ==
+                                      t->rows[v->tree_top - 1])
+            v->tree_top--;
+    }
+    if (chosen >= v->tree_top + r.h)
+        v->tree_top = chosen - r.h + 1;
+    if (v->tree_top > t->n_rows - r.h)
+        v->tree_top = t->n_rows - r.h;
+    if (v->tree_top < 0)
+        v->tree_top = 0;
+    for (int y = 0; y < r.h && v->tree_top + y < t->n_rows; y++)
+        draw_row(v, c, (struct lab_rect){r.y + y, r.x, 1, r.w},
+                 t->rows[v->tree_top + y]);
+    if (t->n_rows == 0)
+        lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM, "no steps");
+}
+
+/* ---- keys ---- */
+
+static void go_row(struct lab_stepper *v, int64_t row)
+{
+    const struct lab_step_tree *t = &v->tree;
+    if (t->n_rows == 0)
+        return;
+    row = row < 0 ? 0 : row >= t->n_rows ? t->n_rows - 1 : row;
+    lab_stepper_choose_item(v, t->rows[row]);
+}
+
+/* Left: fold, or up to the header. Right: unfold, or down into it. */
+static void sideways(struct lab_stepper *v, bool left)
+{
+    const struct lab_tree_item *item = &v->tree.items[v->item];
+    bool header = item->step < 0;
+    if (left && header && !item->folded)
+        lab_step_tree_fold(&v->tree, v->item, true);
+    else if (left && item->parent >= 0)
+        lab_stepper_choose_item(v, item->parent);
+    else if (!left && header && item->folded)
+        lab_step_tree_fold(&v->tree, v->item, false);
+    else if (!left && header)
+        lab_stepper_choose_item(v, v->item + 1);
+}
+
+static void open_item(struct lab_stepper *v)
+{
+    const struct lab_tree_item *item = &v->tree.items[v->item];
+    if (item->step < 0)
+        lab_step_tree_fold(&v->tree, v->item, !item->folded);
+    else
+        lab_stepper_focus(v, LAB_PANE_TENSOR);
+}
+
+static bool stepper_steps_action(struct lab_stepper *v, int action)
+{
+    int64_t row = lab_step_tree_row(&v->tree, v->item);
+    int64_t page =
+        v->view_h[LAB_PANE_STEPS] > 1 ? v->view_h[LAB_PANE_STEPS] - 1 : 1;
+    if (v->item < 0)
+        return false;
+    switch (action) {
+    case LAB_ACT_UP:
+        go_row(v, row - 1);
+        return true;
+    case LAB_ACT_DOWN:
+        go_row(v, row + 1);
+        return true;
+    case LAB_ACT_PAGE_UP:
+        go_row(v, row - page);
+        return true;
+    case LAB_ACT_PAGE_DOWN:
+        go_row(v, row + page);
+        return true;
+    case LAB_ACT_FIRST:
+        go_row(v, 0);
+        return true;
+    case LAB_ACT_LAST:
+        go_row(v, v->tree.n_rows - 1);
+        return true;
+    case LAB_ACT_LEFT:
+    case LAB_ACT_RIGHT:
+        sideways(v, action == LAB_ACT_LEFT);
+        return true;
+    case LAB_ACT_OPEN:
+        open_item(v);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- the pane that explains a number ---- */
+
+/* The pane that explains a number: its formula, the numbers put in, the terms
+ * by size, and where each came from. */
+
+enum { HANG = 2 };
+
+static const char *element_name(const struct lab_stepper *v,
+                                const struct lab_element *e, char *out,
+                                size_t cap)
+{
+    const struct lab_tensor *t = &v->snap.plan->tensors[e->tensor];
+    struct lab_shape place = {.rank = t->shape.rank};
+    char text[LAB_SHAPE_TEXT];
+    lab_shape_unravel(&t->shape, e->index, place.dim);
+    snprintf(out, cap, "%s%s", t->name,
+             place.rank ? lab_shape_text(&place, text) : "");
+    return out;
+}
+
+static void add_value(struct lab_stepper *v, int columns)
+{
+    const struct lab_explanation *e = &v->snap.explanation;
+    if (e->unwritten)
+        return; /* what the memory holds is not a value of the tensor */
+    struct lab_stepper_text *t = &v->lines;
+    char line[256];
+    bool both_nan = isnan(e->value) && isnan(e->shown);
+    if (e->step < 0 || e->agrees || both_nan) {
+        snprintf(line, sizeof(line), "= %.7g%s", e->shown,
+                 e->cancels ? ", 0 but for rounding" : "");
+        lab_stepper_text_wrap(t, LAB_ROLE_TITLE, line, columns, HANG);
+        if (e->step < 0)
+            return;
+        snprintf(line, sizeof(line), "  (in double precision %.10g)", e->value);
+        lab_stepper_text_add(t, LAB_ROLE_DIM, line);
+        return;
+    }
+    snprintf(line, sizeof(line),
+             "= %.7g on the screen, but %.10g in double precision: they differ "
+             "by %.2g, more than %.1g",
+             e->shown, e->value, fabs(e->shown - e->value), e->tolerance);
+    lab_stepper_text_wrap(t, LAB_ROLE_BAD, line, columns, HANG);
+}
+
+static void add_printed(struct lab_stepper *v, int columns)
+{
+    const struct lab_explanation *e = &v->snap.explanation;
+    const struct lab_course_values_spec *p;
+    double printed;
+    char line[512];
+    if (e->unwritten ||
+        !lab_stepper_printed(v, e->tensor, e->index, &printed, &p))
+        return;
+    double off = e->shown - printed;
+    bool claimed = !isnan(p->tolerance);
+    bool fits = fabs(off) <= p->tolerance;
+    snprintf(line, sizeof(line), "printed %.8g, difference %+.2g%s%s%s%s%s%s",
+             printed, off,
+             !claimed ? ""
+             : fits   ? ", within what was printed"
+                      : ", OUTSIDE what was printed",
+             p->where ? " (" : "", p->where ? p->where : "",
+             p->where ? ")" : "", p->note ? ": " : "", p->note ? p->note : "");
+    lab_stepper_text_wrap(&v->lines,
+                          fits || !claimed ? LAB_ROLE_GOOD : LAB_ROLE_WARN,
+                          line, columns, HANG);
+}
+
+/* A term, its value, and the elements it came from; the chosen source in
+ * brackets. Returns whether the line is the chosen one. */
+static void add_term(struct lab_stepper *v, int k, bool silent)
+{
+    const struct lab_term *term = &v->snap.explanation.terms[k];
+    struct lab_stepper_text *t = &v->lines;
+    char line[256];
+    char value[LAB_FORMAT_BYTES];
+    lab_stepper_text_line(t);
+    lab_format_value(term->value, 9, value, sizeof(value));
+    if (!silent) {
+        bool same = strcmp(term->text, value) == 0;
+        snprintf(line, sizeof(line), "%c %9s", term->value < 0 ? '-' : '+',
+                 value[0] == '-' ? value + 1 : value);
+        lab_stepper_text_add(t, LAB_ROLE_NORMAL, line);
+        snprintf(line, sizeof(line), "  %s%s", same ? "" : "= ",
+                 same ? "" : term->text);
+        lab_stepper_text_add(t, LAB_ROLE_FORMULA, line);
+    }
+    lab_stepper_text_add(t, LAB_ROLE_DIM, silent ? "from " : "  from ");
+    for (int i = 0; i < term->n_sources; i++) {
+        char name[160];
+        bool chosen = k == v->term && i == v->source;
+        element_name(v, &term->source[i], name, sizeof(name));
+        snprintf(line, sizeof(line), chosen ? "[%s]" : " %s ", name);
+        lab_stepper_text_add(t, LAB_ROLE_MARK, line);
+    }
+}
+
+static void add_terms(struct lab_stepper *v, int columns, int64_t *chosen)
+{
+    const struct lab_explanation *e = &v->snap.explanation;
+    struct lab_stepper_text *t = &v->lines;
+    bool silent = e->n_terms_all == 0;
+    char line[160];
+    if (!silent && e->n_terms_all > 1) {
+        snprintf(line, sizeof(line),
+                 "%lld terms, largest first:", (long long)e->n_terms_all);
+        lab_stepper_text_wrap(t, LAB_ROLE_DIM, line, columns, 0);
+    }
+    v->first_term = (int64_t)t->line_count;
+    for (int64_t k = 0; k < e->n_terms; k++) {
+        if (k == v->term)
+            *chosen = (int64_t)t->line_count;
+        add_term(v, (int)k, silent);
+    }
+    if (e->n_terms_all > e->n_terms) {
+        snprintf(line, sizeof(line), "and %lld smaller ones, together %.6g",
+                 (long long)(e->n_terms_all - e->n_terms), e->rest);
+        lab_stepper_text_wrap(t, LAB_ROLE_DIM, line, columns, 0);
+    }
+}
+
+static void write_lines(struct lab_stepper *v, int columns, int64_t *chosen)
+{
+    const struct lab_explanation *e = &v->snap.explanation;
+    struct lab_stepper_text *t = &v->lines;
+    struct lab_str head;
+    lab_stepper_text_clear(t);
+    lab_str_init(&head);
+    lab_str_add(&head, e->name ? e->name : "?");
+    if (e->symbolic && e->symbolic[0])
+        lab_str_addf(&head, " = %s", e->symbolic);
+    lab_stepper_text_wrap(t, LAB_ROLE_FORMULA, lab_str_text(&head), columns,
+                          HANG);
+    if (e->numeric && e->numeric[0]) {
+        lab_str_clear(&head);
+        lab_str_addf(&head, "= %s", e->numeric);
+        lab_stepper_text_wrap(t, LAB_ROLE_NORMAL, lab_str_text(&head), columns,
+                              HANG);
+    }
+    add_value(v, columns);
+    if (e->where) {
+        lab_str_clear(&head);
+        lab_str_addf(&head, "where %s", e->where);
+        lab_stepper_text_wrap(t, LAB_ROLE_DIM, lab_str_text(&head), columns,
+                              HANG);
+    }
+    lab_str_release(&head);
+    add_printed(v, columns);
+    if (e->n_terms > 0)
+        add_terms(v, columns, chosen);
+}
+
+static void add_checks(struct lab_stepper *v, int columns)
+{
+    for (int i = 0; i < v->snap.n_checks; i++) {
+        const struct lab_check_result *k = &v->snap.checks[i];
+        char line[512];
+        snprintf(line, sizeof(line),
+                 "gradient check of %s: %s. %lld elements against central "
+                 "differences; the worst, element %lld, is %.6g here and %.6g "
+                 "by differences (relative error %.1e).%s",
+                 k->parameter, k->passed ? "agrees" : "DISAGREES",
+                 (long long)k->elements, (long long)k->worst, k->analytic,
+                 k->numeric, k->max_error,
+                 k->corners ? " Where the loss has a corner the gradient lies "
+                              "between its two slopes."
+                            : "");
+        lab_stepper_text_wrap(&v->lines,
+                              k->passed ? LAB_ROLE_GOOD : LAB_ROLE_BAD, line,
+                              columns, HANG);
+    }
+}
+
+static void stepper_draw_explain(struct lab_stepper *v, struct lab_canvas *c,
+                                 struct lab_rect r)
+{
+    const struct lab_explanation *e = &v->snap.explanation;
+    int64_t chosen = -1;
+    v->explain_at = r;
+    v->first_term = -1;
+    if (e->tensor < 0) {
+        const char *why =
+            v->snap.state == LAB_SESSION_TRAINING
+                ? "Numbers are not explained while training: they change too "
+                  "fast. The explanation is back when it stops."
+                : "Point at a number in the tensor (2, then the arrows) to see "
+                  "where it comes from.";
+        lab_stepper_text_clear(&v->lines);
+        lab_stepper_text_wrap(&v->lines, LAB_ROLE_DIM, why, r.w - 2, 0);
+    } else {
+        write_lines(v, r.w - 2, &chosen);
+    }
+    add_checks(v, r.w - 2);
+    bool focused = v->focus == LAB_PANE_EXPLAIN;
+    if (focused && v->term == 0 && chosen >= 0 && chosen < r.h)
+        v->top[LAB_PANE_EXPLAIN] = 0; /* the formula stays in sight */
+    lab_stepper_draw_lines(c, r, &v->lines, &v->top[LAB_PANE_EXPLAIN],
+                           focused ? chosen : -1, focused);
+}
+
+/* ---- keys ---- */
+
+static void jump_to_source(struct lab_stepper *v)
+{
+    const struct lab_explanation *e = &v->snap.explanation;
+    if (v->term >= e->n_terms || v->source >= e->terms[v->term].n_sources) {
+        lab_ui_message(v->ui, LAB_ROLE_DIM,
+                       "this number comes from no other element");
+        return;
+    }
+    lab_stepper_goto_element(v, e->terms[v->term].source[v->source]);
+    v->pinned = true;
+    lab_stepper_mark_sources(v);
+    lab_stepper_focus(v, LAB_PANE_TENSOR);
+    lab_ui_message(v->ui, LAB_ROLE_DIM,
+                   "an input of %s (y: back to it, e: explain this)",
+                   e->name ? e->name : "the number");
+}
+
+static void choose_term(struct lab_stepper *v, int64_t term)
+{
+    int64_t n = v->snap.explanation.n_terms;
+    term = term < 0 ? 0 : term >= n ? n - 1 : term;
+    v->term = term < 0 ? 0 : (int)term;
+    v->source = 0;
+}
+
+static void stepper_click_explain(struct lab_stepper *v, int y, int x)
+{
+    int64_t term =
+        v->top[LAB_PANE_EXPLAIN] + y - v->explain_at.y - v->first_term;
+    if (v->first_term < 0 || !lab_rect_has(v->explain_at, y, x) || term < 0 ||
+        term >= v->snap.explanation.n_terms)
+        return;
+    if (term == v->term)
+        jump_to_source(v);
+    else
+        choose_term(v, term);
+}
+
+static bool stepper_explain_action(struct lab_stepper *v, int action)
+{
+    const struct lab_explanation *e = &v->snap.explanation;
+    int64_t page = v->view_h[LAB_PANE_EXPLAIN];
+    if (e->tensor < 0 || e->n_terms < 1)
+        return false;
+    int sources = e->terms[v->term].n_sources;
+    switch (action) {
+    case LAB_ACT_UP:
+        choose_term(v, v->term - 1);
+        return true;
+    case LAB_ACT_DOWN:
+        choose_term(v, v->term + 1);
+        return true;
+    case LAB_ACT_PAGE_UP:
+        choose_term(v, v->term - page);
+        return true;
+    case LAB_ACT_PAGE_DOWN:
+        choose_term(v, v->term + page);
+        return true;
+    case LAB_ACT_FIRST:
+        choose_term(v, 0);
+        return true;
+    case LAB_ACT_LAST:
+        choose_term(v, e->n_terms - 1);
+        return true;
+    case LAB_ACT_LEFT:
+        v->source = v->source > 0 ? v->source - 1 : 0;
+        return true;
+    case LAB_ACT_RIGHT:
+        v->source = v->source + 1 < sources ? v->source + 1 : v->source;
+        return true;
+    case LAB_ACT_OPEN:
+        jump_to_source(v);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- the panes of kernels, variants and the lesson's text ---- */
+
+/* The pane of kernels: what really ran, how long, how full the device was, and
+ * how far that is from its limit. Also the list of variants and the source. */
+
+enum { NAME_W = 9 };
+
+struct sheet { /* what is written, and how wide */
+    struct lab_stepper_text *text;
+    int columns;
+};
+
+static void add_pair(const struct sheet *s, const char *name, const char *value)
+{
+    char line[32];
+    snprintf(line, sizeof(line), "%-*s", NAME_W, name);
+    lab_stepper_text_line(s->text);
+    lab_stepper_text_add(s->text, LAB_ROLE_DIM, line);
+    lab_stepper_text_flow(s->text, LAB_ROLE_NORMAL, value, s->columns, NAME_W);
+}
+
+/* ---- the step as a whole ---- */
+
+/* Device time: the kernels' sum where they are known, else the step's time. */
+static double step_ns(const struct lab_stepper *v)
+{
+    const struct lab_step_status *s = &v->snap.steps[v->step];
+    double sum = 0;
+    for (int i = 0; i < v->n_kernels && i < LAB_STEPPER_KERNELS; i++) {
+        if (v->kernels[i].time_ns == LAB_UNKNOWN)
+            return s->time_ns == LAB_UNKNOWN ? NAN : (double)s->time_ns;
+        sum += (double)v->kernels[i].time_ns;
+    }
+    if (v->n_kernels > 0 && v->n_kernels <= LAB_STEPPER_KERNELS)
+        return sum;
+    return s->exec > 0 && s->time_ns != LAB_UNKNOWN ? (double)s->time_ns : NAN;
+}
+
+static const char *stepper_untimed(const struct lab_step_status *s)
+{
+    return s->exec == LAB_EXEC_UNOBSERVED ? "not recorded" : "not run yet";
+}
+
+static void add_time(const struct lab_stepper *v, const struct sheet *o,
+                     double ns)
+{
+    const struct lab_step_status *s = &v->snap.steps[v->step];
+    char time[LAB_FORMAT_BYTES];
+    char wall[LAB_FORMAT_BYTES];
+    char line[256];
+    const char *note = v->model.time_note ? v->model.time_note : "";
+    if (s->exec <= 0) {
+        add_pair(o, "time", stepper_untimed(s));
+        return;
+    }
+    lab_format_ns(ns, time, sizeof(time));
+    lab_format_ns(s->time_ns == LAB_UNKNOWN ? NAN : (double)s->time_ns, wall,
+                  sizeof(wall));
+    if (v->n_kernels > 0)
+        snprintf(line, sizeof(line), "%s in kernels, %s around the step", time,
+                 wall);
+    else
+        snprintf(line, sizeof(line), "%s%s%s%s", time, note[0] ? " (" : "",
+                 note, note[0] ? ")" : "");
+    add_pair(o, "time", line);
+}
+
+/* Shares of a peak are small for small tensors: two digits, however small. What
+ * was measured comes before the peak that the device's attributes give. */
+static void add_share(char *line, size_t cap, double rate, double measured,
+                      const char *what, double peak, const char *what_peak)
+{
+    size_t used = strlen(line);
+    bool known = measured > 0;
+    double share = 100 * rate / (known ? measured : peak);
+    if (isnan(rate))
+        return;
+    if (!known && !(peak > 0))
+        snprintf(line + used, cap - used, ", %s n/a here", what_peak);
+    else
+        snprintf(line + used, cap - used,
+                 share >= 99.5 ? ", %.0f %% of %s" : ", %.2g %% of %s", share,
+                 known ? what : what_peak);
+}
+
+static struct lab_stepper_roofs roofs_of(const struct lab_stepper *v)
+{
+    struct lab_stepper_roofs r = {NAN, NAN, ""};
+    if (v->model.roofs)
+        v->model.roofs(v->model.user, &v->snap, &r);
+    return r;
+}
+
+static void add_work(const struct lab_stepper *v, const struct sheet *o,
+                     const struct lab_step *step, double ns)
+{
+    const struct lab_device_info *d = &v->snap.device;
+    char amount[LAB_FORMAT_BYTES];
+    char rate[LAB_FORMAT_BYTES];
+    char line[256];
+    const char *sep = isnan(ns) ? "" : ", ";
+    struct lab_stepper_roofs roofs = roofs_of(v);
+    char products[64];
+    snprintf(products, sizeof(products), "what products in %.8s reach",
+             roofs.precision);
+    lab_format_flop(step->flop, amount, sizeof(amount));
+    lab_format_flops(step->flop > 0 ? step->flop : NAN, ns, rate, sizeof(rate));
+    snprintf(line, sizeof(line), "%s by its formula%s%s", amount, sep,
+             isnan(ns) ? "" : rate);
+    add_share(line, sizeof(line), step->flop > 0 ? step->flop / ns * 1e9 : NAN,
+              roofs.flop_per_s, products, d->peak_fp32_flops, "peak fp32");
+    add_pair(o, "work", line);
+    lab_format_bytes(step->bytes, amount, sizeof(amount));
+    lab_format_rate(step->bytes > 0 ? step->bytes : NAN, ns, rate,
+                    sizeof(rate));
+    snprintf(line, sizeof(line), "%s at least%s%s", amount, sep,
+             isnan(ns) ? "" : rate);
+    add_share(line, sizeof(line),
+              step->bytes > 0 ? step->bytes / ns * 1e9 : NAN, roofs.bytes_per_s,
+              "a copy's rate", d->peak_dram_bytes_s, "peak memory");
+    add_pair(o, "memory", line);
+}
+
+static void add_variant(const struct lab_stepper *v, const struct sheet *o,
+                        const struct lab_schedule_step *s)
+{
+    const char *names[LAB_STEPPER_VARIANTS];
+    char line[256];
+    int n = 0;
+    if (v->model.variant_names)
+        n = v->model.variant_names(v->model.user, s->depth_node, names,
+                                   LAB_STEPPER_VARIANTS);
+    const char *now = s->variant ? s->variant->name : "?";
+    const char *ran = v->snap.steps[v->step].ran;
+    if (ran && strcmp(ran, now) != 0)
+        snprintf(line, sizeof(line), "%s on %s; what is shown ran as %s", now,
+                 v->snap.backend, ran);
+    else
+        snprintf(line, sizeof(line), "%s on %s", now, v->snap.backend);
+    add_pair(o, "variant", line);
+    if (n > 1)
+        lab_stepper_text_flow(o->text, LAB_ROLE_DIM, "  v:", o->columns,
+                              NAME_W);
+    for (int i = 0; i < n && n > 1; i++) {
+        snprintf(line, sizeof(line), " %s", names[i]);
+        lab_stepper_text_flow(o->text, LAB_ROLE_KEY, line, o->columns, NAME_W);
+    }
+    if (s->variant && s->variant->source) {
+        snprintf(line, sizeof(line), "%s", s->variant->source);
+        add_pair(o, "source", line);
+        lab_stepper_text_flow(o->text, LAB_ROLE_DIM, "  o opens it", o->columns,
+                              NAME_W);
+    }
+    if (s->step->group) {
+        snprintf(line, sizeof(line), "one kernel for %d steps", s->hides_count);
+        add_pair(o, "fused", line);
+    }
+}
+
+/* ---- kernels ---- */
+
+static void limit_text(int limit, char *out, size_t cap)
+{
+    static const struct {
+        int bit;
+        const char *name;
+    } names[] = {
+        {LAB_LIMIT_REGISTERS, "registers"}, {LAB_LIMIT_SHARED, "shared memory"},
+        {LAB_LIMIT_BLOCKS, "blocks"},       {LAB_LIMIT_BARRIERS, "barriers"},
+        {LAB_LIMIT_GRID, "too few blocks"}, {LAB_LIMIT_WARPS, "warps: full"},
+    };
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if ((limit & names[i].bit) && used < cap)
+            used += (size_t)snprintf(out + used, cap - used, "%s%s",
+                                     used ? ", " : "", names[i].name);
+}
+
+static void add_kernel(const struct sheet *o,
+                       const struct lab_stepper_kernel *k)
+{
+    char a[64];
+    char b[64];
+    char line[512];
+    size_t used;
+    lab_format_ns(k->time_ns == LAB_UNKNOWN ? NAN : (double)k->time_ns, a,
+                  sizeof(a));
+    snprintf(line, sizeof(line), "%10s  %s", a, k->name);
+    lab_stepper_text_line(o->text);
+    lab_stepper_text_add(o->text, LAB_ROLE_CODE, line);
+    used =
+        (size_t)snprintf(line, sizeof(line), "grid %s, block %s",
+                         LAB_DIMS32_TEXT(k->grid), LAB_DIMS32_TEXT(k->block));
+    if (k->registers_per_thread != INT32_MIN)
+        snprintf(a, sizeof(a), "%d", k->registers_per_thread);
+    else
+        snprintf(a, sizeof(a), LAB_NA);
+    lab_format_bytes(k->shared_bytes == LAB_UNKNOWN ? NAN
+                                                    : (double)k->shared_bytes,
+                     b, sizeof(b));
+    used += (size_t)snprintf(line + used, sizeof(line) - used,
+                             ", registers %s, shared %s", a, b);
+    if (isnan(k->occupancy_pct)) {
+        snprintf(line + used, sizeof(line) - used, ", occupancy n/a");
+    } else {
+        limit_text(k->occupancy_limit, a, sizeof(a));
+        snprintf(line + used, sizeof(line) - used,
+                 ", occupancy %.0f %% (limit: %s)", k->occupancy_pct,
+                 a[0] ? a : "none");
+    }
+    lab_stepper_text_wrap(o->text, LAB_ROLE_NORMAL, line, o->columns, NAME_W);
+}
+
+static void add_counted(void *user, const char *name, const char *text)
+{
+    const struct sheet *o = user;
+    char line[512];
+    snprintf(line, sizeof(line), "%-*s%s", NAME_W, name, text);
+    lab_stepper_text_wrap(o->text, LAB_ROLE_NORMAL, line, o->columns, NAME_W);
+}
+
+/* Counters stand beside a formula where the step is one kernel. */
+static void add_counters(const struct lab_stepper *v, const struct sheet *o,
+                         const struct lab_stepper_kernel *k)
+{
+    const struct lab_schedule_step *s = lab_stepper_now(v);
+    bool alone = v->n_kernels == 1 && s;
+    struct lab_counters_beside beside = {.occupancy_pct = k->occupancy_pct,
+                                         .flop = alone ? s->step->flop : NAN,
+                                         .bytes = alone ? s->step->bytes : NAN,
+                                         .update =
+                                             s && s->step->phase == LAB_UPDATE};
+    lab_counters_lines(&k->counters, &beside, add_counted, (void *)o);
+}
+
+static void add_advice(void *to, const char *rule, const char *evidence,
+                       const char *remedy)
+{
+    const struct sheet *o = to;
+    char line[1024];
+    snprintf(line, sizeof(line), "%-*s%s: %s. Try %s.", NAME_W, "advice", rule,
+             evidence, remedy);
+    lab_stepper_text_wrap(o->text, LAB_ROLE_NORMAL, line, o->columns, NAME_W);
+}
+
+static void add_counting_hint(const struct lab_stepper *v,
+                              const struct sheet *o)
+{
+    for (int i = 0; i < v->n_kernels && i < LAB_STEPPER_KERNELS; i++) {
+        if (v->kernels[i].counted)
+            return;
+    }
+    add_pair(o, "counters",
+             "not taken: m takes those of this step, M of all "
+             "that has run");
+}
+
+static void add_kernels(const struct lab_stepper *v, const struct sheet *o)
+{
+    char line[128];
+    bool cpu = strcmp(v->snap.backend, "cuda") != 0;
+    const struct lab_step_status *s = &v->snap.steps[v->step];
+    if (v->n_kernels > 0) {
+        snprintf(line, sizeof(line), "%d launch%s", v->n_kernels,
+                 v->n_kernels == 1 ? "" : "es");
+        add_pair(o, "kernels", line);
+        for (int i = 0; i < v->n_kernels && i < LAB_STEPPER_KERNELS; i++) {
+            add_kernel(o, &v->kernels[i]);
+            if (v->kernels[i].counted)
+                add_counters(v, o, &v->kernels[i]);
+            if (v->model.advise)
+                v->model.advise(v->model.user, &v->snap, v->step, i, add_advice,
+                                (void *)o);
+        }
+        if (v->n_kernels > LAB_STEPPER_KERNELS)
+            add_pair(o, "", "... and more");
+        add_counting_hint(v, o);
+        return;
+    }
+    add_pair(o, "kernels",
+             cpu                 ? "none: a C function ran, no GPU"
+             : s->exec <= 0      ? stepper_untimed(s)
+             : v->n_kernels == 0 ? "no launch was recorded"
+                                 : "records not there yet");
+    if (!cpu)
+        add_pair(o, "counters", "n/a: no kernel is known");
+}
+
+static void stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
+                                 struct lab_rect r)
+{
+    const struct lab_schedule_step *s = lab_stepper_now(v);
+    if (!s)
+        return;
+    double ns = step_ns(v);
+    struct sheet o = {&v->lines, r.w - 2};
+    lab_stepper_text_clear(&v->lines);
+    add_time(v, &o, ns);
+    add_work(v, &o, s->step, ns);
+    add_variant(v, &o, s);
+    add_kernels(v, &o);
+    lab_stepper_draw_lines(c, r, &v->lines, &v->top[LAB_PANE_KERNELS], -1,
+                           false);
+}
+
+/* ---- the list of variants ---- */
+
+/* What the node itself runs: an update step belongs to its optimizer. */
+static const char *runs_now(const struct lab_stepper *v, int node)
+{
+    const struct lab_schedule *s = v->snap.schedule;
+    const struct lab_schedule_step *chosen = lab_stepper_now(v);
+    const char *name = "";
+    for (int i = 0; i < s->n_steps; i++) {
+        const struct lab_schedule_step *at = &s->steps[i];
+        if (at->depth_node != node || !at->variant ||
+            at->step->op != v->snap.plan->nodes[node].op)
+            continue;
+        if (!name[0] || at == chosen)
+            name = at->variant->name;
+    }
+    return name;
+}
+
+static void stepper_open_variants(struct lab_stepper *v)
+{
+    const struct lab_schedule_step *s = lab_stepper_now(v);
+    if (!s || !v->model.variant_names) {
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "nothing can be switched here");
+        return;
+    }
+    v->variants.node = s->depth_node;
+    v->variants.n = v->model.variant_names(
+        v->model.user, s->depth_node, v->variants.name, LAB_STEPPER_VARIANTS);
+    v->variants.cursor = 0;
+    for (int i = 0; i < v->variants.n; i++)
+        if (strcmp(v->variants.name[i], runs_now(v, s->depth_node)) == 0)
+            v->variants.cursor = i;
+    v->variants.open = v->variants.n > 0;
+    if (v->variants.n == 0)
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "this node has one implementation");
+}
+
+static void take_variant(struct lab_stepper *v)
+{
+    struct lab_command cmd = {.kind = LAB_DO_VARIANT};
+    const char *node = v->snap.plan->nodes[v->variants.node].id;
+    const char *name = v->variants.name[v->variants.cursor];
+    snprintf(cmd.text, sizeof(cmd.text), "%s", node);
+    snprintf(cmd.text2, sizeof(cmd.text2), "%s", name);
+    v->variants.open = false;
+    lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                   "%s runs %s from its next step on; B steps back to compare",
+                   node, name);
+    lab_stepper_post(v, &cmd);
+}
+
+static void stepper_click_variants(struct lab_stepper *v, int y, int x)
+{
+    int row = v->variants.first + y - v->variants.inner.y;
+    if (!lab_rect_has(v->variants.inner, y, x)) {
+        v->variants.open = false;
+    } else if (row < v->variants.n) {
+        v->variants.cursor = row;
+        take_variant(v);
+    }
+}
+
+static bool stepper_variants_action(struct lab_stepper *v, int action)
+{
+    switch (action) {
+    case LAB_ACT_UP:
+        v->variants.cursor -= v->variants.cursor > 0;
+        return true;
+    case LAB_ACT_DOWN:
+        v->variants.cursor += v->variants.cursor + 1 < v->variants.n;
+        return true;
+    case LAB_ACT_OPEN:
+        take_variant(v);
+        return true;
+    case LAB_STEPPER_ACT_VARIANT:
+    case LAB_ACT_CANCEL:
+    case LAB_ACT_BACK:
+        v->variants.open = false;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
+                                  struct lab_rect body)
+{
+    const char *current = runs_now(v, v->variants.node);
+    const struct lab_node *node = &v->snap.plan->nodes[v->variants.node];
+    char title[96];
+    int h = v->variants.n + 2 < body.h ? v->variants.n + 2 : body.h;
+    int w = body.w < 44 ? body.w : 44;
+    struct lab_rect r = {body.y + (body.h - h) / 2, body.x + (body.w - w) / 2,
+                         h, w};
+    snprintf(title, sizeof(title), "how %s (%s) runs", node->id,
+             node->op ? node->op->name : "?");
+    lab_canvas_fill(c, r, " ", LAB_ROLE_NORMAL);
+    lab_canvas_box(c, r, title, true);
+    r = lab_rect_inner(r);
+    int first = v->variants.cursor >= r.h ? v->variants.cursor - r.h + 1 : 0;
+    v->variants.first = first;
+    v->variants.inner = r;
+    for (int y = 0; y < r.h && first + y < v->variants.n; y++) {
+        const char *name = v->variants.name[first + y];
+        bool now = strcmp(current, name) == 0;
+        bool chosen = first + y == v->variants.cursor;
+        lab_canvas_textf(c, r.y + y, r.x, r.w, LAB_ROLE_NORMAL, "%s %-12s %s",
+                         chosen ? ">" : " ", name, now ? "runs now" : "");
+        if (chosen)
+            lab_canvas_paint(c, (struct lab_rect){r.y + y, r.x, 1, r.w},
+                             LAB_ROLE_SELECTED);
+    }
+}
+
+static void stepper_open_source(struct lab_stepper *v)
+{
+    const struct lab_schedule_step *s = lab_stepper_now(v);
+    if (!s || !s->variant || !s->variant->source || !v->model.open_source) {
+        lab_ui_message(v->ui, LAB_ROLE_DIM,
+                       "the source of this step is not at hand");
+        return;
+    }
+    if (v->model.open_source(v->model.user, v->ui, s->variant->source,
+                             s->variant->symbol))
+        lab_ui_error(v->ui);
+}
+
+/* The pane with the lesson's text: its introduction until a step has run, then
+ * that of the chosen step in its phase. */
+
+static struct lab_stepper_topic topic_now(const struct lab_stepper *v)
+{
+    const struct lab_schedule_step *s = lab_stepper_now(v);
+    bool opening =
+        v->step <= 0 && v->snap.position == 0 && v->snap.iteration == 0;
+    if (opening || !s)
+        return (struct lab_stepper_topic){0};
+    return (struct lab_stepper_topic){s->step->name,
+                                      lab_stepper_node(v, v->step),
+                                      lab_phase_name(s->step->phase)};
+}
+
+static void fetch(struct lab_stepper *v, int columns)
+{
+    struct lab_stepper_topic topic = topic_now(v);
+    int step = topic.step ? v->step : LAB_TEXT_OPENING;
+    if (v->text_step == step && v->text_columns == columns)
+        return;
+    lab_stepper_text_clear(&v->text);
+    if (v->text_step != step)
+        v->top[LAB_PANE_TEXT] = 0;
+    v->text_step = step;
+    v->text_columns = columns;
+    if (v->model.text_for)
+        v->model.text_for(v->model.user, topic.step, topic.node, topic.phase,
+                          columns, &v->text);
+    if (v->text.line_count == 0)
+        lab_stepper_text_wrap(&v->text, LAB_ROLE_DIM,
+                              "This lesson says nothing about this step. Its "
+                              "formula stands above; point at a number to "
+                              "see where it comes from.",
+                              columns, 0);
+}
+
+static void stepper_draw_text(struct lab_stepper *v, struct lab_canvas *c,
+                              struct lab_rect r)
+{
+    fetch(v, r.w - 2); /* the last column shows that there is more */
+    lab_stepper_draw_lines(c, r, &v->text, &v->top[LAB_PANE_TEXT], -1, false);
+}
+
+/* the stepper screen: its keys, its commands, what is drawn
+ * where. */
 
 static void stepper_count(struct lab_stepper *v, const char *what);
 
@@ -603,10 +1742,9 @@ static void draw_pane(struct lab_stepper *v, struct lab_canvas *c, int pane,
                       struct lab_rect r, bool tabs)
 {
     static void (*const draw[LAB_PANE_COUNT])(
-        struct lab_stepper *, struct lab_canvas *,
-        struct lab_rect) = {lab_stepper_draw_steps, lab_stepper_draw_tensor,
-                            lab_stepper_draw_explain, lab_stepper_draw_kernels,
-                            lab_stepper_draw_text};
+        struct lab_stepper *, struct lab_canvas *, struct lab_rect) = {
+        stepper_draw_steps, lab_stepper_draw_tensor, stepper_draw_explain,
+        stepper_draw_kernels, stepper_draw_text};
     if (tabs && pane >= LAB_PANE_EXPLAIN)
         r = tab_title(v, c, r);
     else
@@ -655,7 +1793,7 @@ static void step_line(const struct lab_stepper *v, struct lab_canvas *c,
     const char *ran = status->exec > 0 && status->ran ? status->ran : now;
     bool other = strcmp(ran, now) != 0; /* the time is not the choice's */
     snprintf(right, sizeof(right), "  %s, %s%s%s", ran,
-             status->exec > 0 ? time : lab_stepper_untimed(status),
+             status->exec > 0 ? time : stepper_untimed(status),
              other ? ", next " : "", other ? now : "");
     int w = lab_canvas_columns(c, right);
     int formula = lab_canvas_columns(c, s->step->formula);
@@ -699,14 +1837,14 @@ static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
     memset(v->tabs, 0, sizeof(v->tabs));
     memset(v->chips, 0, sizeof(v->chips));
     memset(&v->cells, 0, sizeof(v->cells));
-    lab_stepper_state_line(v, c, l.state);
+    stepper_state_line(v, c, l.state);
     step_line(v, c, l.step);
     draw_gaps(c, &l);
     for (int i = 0; i < LAB_PANE_COUNT; i++)
         if (!lab_rect_empty(l.pane[i]))
             draw_pane(v, c, i, l.pane[i], l.tabs);
     if (v->variants.open)
-        lab_stepper_draw_variants(v, c, body);
+        stepper_draw_variants(v, c, body);
 }
 
 /* ---- lines of text ---- */
@@ -964,7 +2102,7 @@ static void fold_here(struct lab_stepper *v)
 
 static void open_lesson(struct lab_stepper *v)
 {
-    struct lab_stepper_topic at = lab_stepper_topic(v);
+    struct lab_stepper_topic at = topic_now(v);
     if (!v->model.open_lesson)
         lab_ui_message(v->ui, LAB_ROLE_DIM, "the lesson has no text");
     else if (v->model.open_lesson(v->model.user, v->ui, at.step, at.node,
@@ -976,7 +2114,7 @@ static bool look_around(struct lab_stepper *v, int action)
 {
     switch (action) {
     case LAB_STEPPER_ACT_VARIANT:
-        lab_stepper_open_variants(v);
+        stepper_open_variants(v);
         return true;
     case LAB_STEPPER_ACT_EXPLAIN:
         v->pinned = false;
@@ -992,7 +2130,7 @@ static bool look_around(struct lab_stepper *v, int action)
         keys_train(v);
         return true;
     case LAB_STEPPER_ACT_SOURCE:
-        lab_stepper_open_source(v);
+        stepper_open_source(v);
         return true;
     case LAB_STEPPER_ACT_LESSON:
         open_lesson(v);
@@ -1046,9 +2184,9 @@ static bool in_pane(struct lab_stepper *v, int action)
         lab_stepper_focus(v, LAB_PANE_EXPLAIN);
         return true;
     }
-    if (v->focus == LAB_PANE_STEPS && lab_stepper_steps_action(v, action))
+    if (v->focus == LAB_PANE_STEPS && stepper_steps_action(v, action))
         return true;
-    if (v->focus == LAB_PANE_EXPLAIN && lab_stepper_explain_action(v, action))
+    if (v->focus == LAB_PANE_EXPLAIN && stepper_explain_action(v, action))
         return true;
     if (lab_stepper_tensor_action(v, action))
         return true;
@@ -1058,7 +2196,7 @@ static bool in_pane(struct lab_stepper *v, int action)
 static bool act(struct lab_stepper *v, int action)
 {
     if (v->variants.open)
-        return lab_stepper_variants_action(v, action);
+        return stepper_variants_action(v, action);
     if (action >= LAB_STEPPER_ACT_PANE &&
         action < LAB_STEPPER_ACT_PANE + LAB_PANE_COUNT) {
         lab_stepper_focus(v, action - LAB_STEPPER_ACT_PANE);
@@ -1105,7 +2243,7 @@ static bool stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y,
     if (!v->snap.schedule || v->item < 0)
         return false;
     if (v->variants.open && what == LAB_MOUSE_CLICK) {
-        lab_stepper_click_variants(v, y, x);
+        stepper_click_variants(v, y, x);
         lab_stepper_refresh(v);
         return true;
     }
@@ -1127,7 +2265,7 @@ static bool stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y,
         if (what == LAB_MOUSE_CLICK && i == LAB_PANE_TENSOR)
             lab_stepper_click_tensor(v, y, x);
         if (what == LAB_MOUSE_CLICK && pane == LAB_PANE_EXPLAIN)
-            lab_stepper_click_explain(v, y, x);
+            stepper_click_explain(v, y, x);
         lab_stepper_refresh(v);
         return what == LAB_MOUSE_CLICK; /* the wheel: as the arrows */
     }

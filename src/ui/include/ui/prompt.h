@@ -37,8 +37,6 @@ void lab_prompt_start(struct lab_prompt *p, const char *label,
 enum lab_prompt_result lab_prompt_key(struct lab_prompt *p, int key);
 /* Replaces the word that ends at the cursor by `word`. */
 void lab_prompt_complete(struct lab_prompt *p, const char *word);
-/* Start of the word that ends at the cursor. */
-size_t lab_prompt_word(const struct lab_prompt *p);
 /* Draws label and text in one row, scrolled so that the cursor is in sight,
  * and puts the canvas' cursor there. */
 void lab_prompt_draw(const struct lab_prompt *p, struct lab_canvas *c,

@@ -29,10 +29,6 @@ LAB_C_BEGIN
  * is folded every `fold` elements; 0: where it does not fit. */
 struct lab_heat_grid lab_heat_fit(int64_t rows, int64_t cols, int64_t fold,
                                   int h, int w);
-/* Folds as lab_heat_fit() does, without sharing cells: for tables of numbers,
- * `w` elements wide. */
-struct lab_heat_grid lab_heat_fold(int64_t rows, int64_t cols, int64_t fold,
-                                   int w);
 /* Picture coordinates of an element of the plane (row-major index), and back:
  * -1 where the picture has no element. */
 void lab_heat_place(const struct lab_heat_grid *g, int64_t index, int64_t *row,

@@ -13,15 +13,7 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-static int cleanup(void **state)
-{
-    (void)state;
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
-TEST_CASE_WITH(lists_runs, NULL, cleanup)
+TEST_CASE_WITH(lists_runs, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
@@ -45,7 +37,7 @@ TEST_CASE_WITH(lists_runs, NULL, cleanup)
     assert_non_null(strstr(output, "NVIDIA H200\n"));
 }
 
-TEST_CASE_WITH(the_list_has_the_gpu_time, NULL, cleanup)
+TEST_CASE_WITH(the_list_has_the_gpu_time, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
@@ -80,7 +72,7 @@ TEST_CASE_WITH(the_list_has_the_gpu_time, NULL, cleanup)
 }
 
 /* A rate of a few iterations is one of a start, as their median is. */
-TEST_CASE_WITH(few_iterations_are_said, NULL, cleanup)
+TEST_CASE_WITH(few_iterations_are_said, NULL, sample_cleanup)
 {
     static const char with[] = ", with the first, in which kernels and "
                                "libraries are loaded\n";
@@ -100,7 +92,7 @@ TEST_CASE_WITH(few_iterations_are_said, NULL, cleanup)
     assert_null(strstr(output, "with the first"));
 }
 
-TEST_CASE_WITH(shows_steps_and_kernels, NULL, cleanup)
+TEST_CASE_WITH(shows_steps_and_kernels, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
@@ -177,7 +169,7 @@ static void merges(const char *db)
     assert_int_equal(profile(db, args), 2);
 }
 
-TEST_CASE_WITH(imports_and_merges, NULL, cleanup)
+TEST_CASE_WITH(imports_and_merges, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     char args[1600];
@@ -208,7 +200,7 @@ TEST_CASE_WITH(imports_and_merges, NULL, cleanup)
     merges(db);
 }
 
-TEST_CASE_WITH(deletes_runs, NULL, cleanup)
+TEST_CASE_WITH(deletes_runs, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
@@ -229,7 +221,7 @@ TEST_CASE_WITH(deletes_runs, NULL, cleanup)
     json_decref(o);
 }
 
-TEST_CASE_WITH(vacuum_gives_the_room_of_deleted_runs_back, NULL, cleanup)
+TEST_CASE_WITH(vacuum_gives_the_room_of_deleted_runs_back, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
@@ -290,7 +282,7 @@ static const struct {
     {"delete 1 --force @", 2, "no --force here"},
 };
 
-TEST_CASE_WITH(wrong_usage_is_two_bad_input_three, NULL, cleanup)
+TEST_CASE_WITH(wrong_usage_is_two_bad_input_three, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
@@ -305,7 +297,7 @@ TEST_CASE_WITH(wrong_usage_is_two_bad_input_three, NULL, cleanup)
     assert_non_null(strstr(output, "compare"));
 }
 
-TEST_CASE_WITH(nothing_recorded_is_no_error, NULL, cleanup)
+TEST_CASE_WITH(nothing_recorded_is_no_error, NULL, sample_cleanup)
 {
     setenv("XDG_STATE_HOME", sample_dir(), 1);
     assert_int_equal(profile("", "list --json"), 0);
@@ -319,7 +311,7 @@ TEST_CASE_WITH(nothing_recorded_is_no_error, NULL, cleanup)
     assert_int_equal(access(sample_path("lapenna-lab"), F_OK), -1);
 }
 
-TEST_CASE_WITH(hostile_names_are_only_shown, NULL, cleanup)
+TEST_CASE_WITH(hostile_names_are_only_shown, NULL, sample_cleanup)
 {
     static const char evil[] = "\033]0;owned\007\033[2J\xc2\x9b"
                                "31m\xff\r";

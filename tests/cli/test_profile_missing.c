@@ -11,16 +11,9 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-static int cleanup(void **state)
-{
-    (void)state;
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
 /* Only the command that can help is named, for the same database. */
-TEST_CASE_WITH(what_is_missing_is_shown_by_the_right_command, NULL, cleanup)
+TEST_CASE_WITH(what_is_missing_is_shown_by_the_right_command, NULL,
+               sample_cleanup)
 {
     static const struct {
         const char *args;
@@ -56,7 +49,7 @@ TEST_CASE_WITH(what_is_missing_is_shown_by_the_right_command, NULL, cleanup)
 
 /* What is wrong is the missing format: whether there is such a run was not
  * looked up. */
-TEST_CASE_WITH(a_wrong_option_sends_to_no_list, NULL, cleanup)
+TEST_CASE_WITH(a_wrong_option_sends_to_no_list, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
@@ -67,7 +60,7 @@ TEST_CASE_WITH(a_wrong_option_sends_to_no_list, NULL, cleanup)
     assert_non_null(strstr(errors, "profile list --db "));
 }
 
-TEST_CASE_WITH(no_baselines_are_told, NULL, cleanup)
+TEST_CASE_WITH(no_baselines_are_told, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
@@ -81,7 +74,7 @@ TEST_CASE_WITH(no_baselines_are_told, NULL, cleanup)
 }
 
 /* A pipe nobody writes into would be waited for. */
-TEST_CASE_WITH(a_pipe_is_no_database, NULL, cleanup)
+TEST_CASE_WITH(a_pipe_is_no_database, NULL, sample_cleanup)
 {
     const char *pipe = sample_path("pipe.db");
     assert_int_equal(mkfifo(pipe, 0600), 0);
@@ -92,7 +85,7 @@ TEST_CASE_WITH(a_pipe_is_no_database, NULL, cleanup)
 }
 
 /* A text where a moment should be is no moment, and not 0 either. */
-TEST_CASE_WITH(a_text_is_no_time, NULL, cleanup)
+TEST_CASE_WITH(a_text_is_no_time, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
@@ -188,7 +181,7 @@ static const struct {
 enum { LACKING = sizeof(lacking) / sizeof(lacking[0]) };
 
 /* What a file calls its lesson is no part of a command that is to be pasted. */
-TEST_CASE_WITH(a_name_is_no_command, NULL, cleanup)
+TEST_CASE_WITH(a_name_is_no_command, NULL, sample_cleanup)
 {
     static const char *const names[] = {
         "x; touch pwned; `id`",    "--help", "$(id)", "../x", "no-such-lesson",
@@ -232,7 +225,7 @@ static int command(const char *db, const char *what, int i, char *args,
     return profile(db, args);
 }
 
-TEST_CASE_WITH(what_a_run_lacks_is_told, NULL, cleanup)
+TEST_CASE_WITH(what_a_run_lacks_is_told, NULL, sample_cleanup)
 {
     static const struct {
         const char *args;
@@ -264,7 +257,7 @@ TEST_CASE_WITH(what_a_run_lacks_is_told, NULL, cleanup)
 }
 
 /* An nsys export goes into a file; it is there, and valid. */
-TEST_CASE_WITH(an_nsys_export_says_what_it_lacks, NULL, cleanup)
+TEST_CASE_WITH(an_nsys_export_says_what_it_lacks, NULL, sample_cleanup)
 {
     const char *db = make_runs();
     char args[1024];
@@ -284,7 +277,7 @@ TEST_CASE_WITH(an_nsys_export_says_what_it_lacks, NULL, cleanup)
 }
 
 /* A table with a head alone is no answer. */
-TEST_CASE_WITH(tables_are_not_empty, NULL, cleanup)
+TEST_CASE_WITH(tables_are_not_empty, NULL, sample_cleanup)
 {
     const char *db = make_runs();
     char args[128];
@@ -313,7 +306,7 @@ TEST_CASE_WITH(tables_are_not_empty, NULL, cleanup)
     assert_string_equal(errors, "");
 }
 
-TEST_CASE_WITH(tables_of_labs_are_told, NULL, cleanup)
+TEST_CASE_WITH(tables_of_labs_are_told, NULL, sample_cleanup)
 {
     static const struct {
         const char *table;
@@ -345,7 +338,7 @@ TEST_CASE_WITH(tables_of_labs_are_told, NULL, cleanup)
     }
 }
 
-TEST_CASE_WITH(a_database_without_runs_is_told, NULL, cleanup)
+TEST_CASE_WITH(a_database_without_runs_is_told, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);

@@ -9,14 +9,6 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-static int cleanup(void **state)
-{
-    (void)state;
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
 static double real_of(const json_t *o, const char *key)
 {
     const json_t *v = json_object_get(o, key);
@@ -44,7 +36,7 @@ static json_t *nth_of(const char *type, int n)
     return NULL;
 }
 
-TEST_CASE_WITH(ceilings_are_measured_and_kept, NULL, cleanup)
+TEST_CASE_WITH(ceilings_are_measured_and_kept, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     static const char *const names[] = {"copy", "fp32", "tf32",
@@ -98,7 +90,7 @@ static void make_run(const char *db, bool counted, bool ceilings)
     sample_counters(db, 5);
 }
 
-TEST_CASE_WITH(roofline_has_measured_roofs, NULL, cleanup)
+TEST_CASE_WITH(roofline_has_measured_roofs, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     json_t *o;
@@ -124,7 +116,7 @@ TEST_CASE_WITH(roofline_has_measured_roofs, NULL, cleanup)
     assert_null(strstr(output, "profile ceilings"));
 }
 
-TEST_CASE_WITH(roofline_points_are_steps_and_launches, NULL, cleanup)
+TEST_CASE_WITH(roofline_points_are_steps_and_launches, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     json_t *o;
@@ -164,7 +156,7 @@ TEST_CASE_WITH(roofline_points_are_steps_and_launches, NULL, cleanup)
     assert_null(nth_of("point", 4));
 }
 
-TEST_CASE_WITH(roofline_falls_back_to_the_data_sheet, NULL, cleanup)
+TEST_CASE_WITH(roofline_falls_back_to_the_data_sheet, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     make_run(db, false, false);
@@ -196,7 +188,7 @@ static void make_lab(const char *db, bool ceilings)
                "'64', 'wgmma', 'bf16')");
 }
 
-TEST_CASE_WITH(a_rung_stands_under_its_own_precision, NULL, cleanup)
+TEST_CASE_WITH(a_rung_stands_under_its_own_precision, NULL, sample_cleanup)
 {
     static const char *const roofs[] = {"tf32", "bf16"};
     const char *db = sample_path("runs.db");
@@ -218,7 +210,8 @@ TEST_CASE_WITH(a_rung_stands_under_its_own_precision, NULL, cleanup)
 }
 
 /* Step 1 is the traced launch of the rung that step 0 was timed of. */
-TEST_CASE_WITH(a_rung_has_the_kernels_of_its_traced_launch, NULL, cleanup)
+TEST_CASE_WITH(a_rung_has_the_kernels_of_its_traced_launch, NULL,
+               sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     make_lab(db, true);
@@ -249,7 +242,7 @@ TEST_CASE_WITH(a_rung_has_the_kernels_of_its_traced_launch, NULL, cleanup)
 }
 
 /* Both steps of the sample would be "gemm 64". */
-TEST_CASE_WITH(a_lab_brings_its_own_roofs, NULL, cleanup)
+TEST_CASE_WITH(a_lab_brings_its_own_roofs, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     make_lab(db, false);
@@ -295,7 +288,7 @@ TEST_CASE_WITH(a_lab_brings_its_own_roofs, NULL, cleanup)
     json_decref(o);
 }
 
-TEST_CASE_WITH(a_rung_is_named_wherever_steps_are_listed, NULL, cleanup)
+TEST_CASE_WITH(a_rung_is_named_wherever_steps_are_listed, NULL, sample_cleanup)
 {
     static const char *const args[] = {"roofline 1 @", "show 1 @",
                                        "timeline 1 @", "timeline 1 --json @"};
@@ -323,7 +316,7 @@ TEST_CASE_WITH(a_rung_is_named_wherever_steps_are_listed, NULL, cleanup)
 }
 
 /* 3000 FLOPs in fp32 were counted of 5000: the rest may be in double. */
-TEST_CASE_WITH(a_part_that_was_counted_is_no_fact, NULL, cleanup)
+TEST_CASE_WITH(a_part_that_was_counted_is_no_fact, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     make_run(db, true, true);
@@ -358,7 +351,7 @@ TEST_CASE_WITH(a_part_that_was_counted_is_no_fact, NULL, cleanup)
 }
 
 /* An optimizer's step has no tiles and no exponentials. */
-TEST_CASE_WITH(an_update_has_reasons_of_its_own, NULL, cleanup)
+TEST_CASE_WITH(an_update_has_reasons_of_its_own, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     make_run(db, true, true);
@@ -371,7 +364,7 @@ TEST_CASE_WITH(an_update_has_reasons_of_its_own, NULL, cleanup)
     assert_null(strstr(output, "padding"));
 }
 
-TEST_CASE_WITH(counters_stand_beside_steps_and_kernels, NULL, cleanup)
+TEST_CASE_WITH(counters_stand_beside_steps_and_kernels, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     json_t *o;
@@ -411,7 +404,7 @@ TEST_CASE_WITH(counters_stand_beside_steps_and_kernels, NULL, cleanup)
     assert_non_null(strstr(output, "hardware counters: n/a (refused: no"));
 }
 
-TEST_CASE_WITH(wrong_usage_is_refused, NULL, cleanup)
+TEST_CASE_WITH(wrong_usage_is_refused, NULL, sample_cleanup)
 {
     static const struct {
         const char *args;
@@ -440,7 +433,7 @@ TEST_CASE_WITH(wrong_usage_is_refused, NULL, cleanup)
     assert_string_equal(output, "");
 }
 
-TEST_CASE_WITH(whatever_a_file_holds_is_only_shown, NULL, cleanup)
+TEST_CASE_WITH(whatever_a_file_holds_is_only_shown, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     make_run(db, true, true);

@@ -8,14 +8,6 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-static int cleanup(void **state)
-{
-    (void)state;
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
 /* Two steps with a kernel each, on a device with 4e8 B/s and 1 TFLOP/s. */
 static void make_run(const char *db)
 {
@@ -52,7 +44,7 @@ static void sentence_is(int point, const char *what, const char *without)
 }
 
 /* The device's shortest kernel takes a microsecond: six are not short there. */
-TEST_CASE_WITH(the_run_says_what_is_short, NULL, cleanup)
+TEST_CASE_WITH(the_run_says_what_is_short, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     make_run(db);
@@ -66,7 +58,7 @@ TEST_CASE_WITH(the_run_says_what_is_short, NULL, cleanup)
     sentence_is(3, "Neither roof limits it", "Launching");
 }
 
-TEST_CASE_WITH(names_of_variants_say_what_they_do, NULL, cleanup)
+TEST_CASE_WITH(names_of_variants_say_what_they_do, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     make_run(db);

@@ -9,14 +9,6 @@
 #include "timeline_samples.h"
 #include "trace/intern.h"
 
-static int cleanup(void **state)
-{
-    (void)state;
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
 /* The nth span of a name among the lines; NULL: there is none. */
 static json_t *span_object(const char *name, int nth)
 {
@@ -41,7 +33,7 @@ static void the_time_is_told_apart(const json_t *o)
     assert_int_equal(int_of(o, "end_ns") - int_of(o, "start_ns"), 400000);
 }
 
-TEST_CASE_WITH(a_timeline_as_lines, NULL, cleanup)
+TEST_CASE_WITH(a_timeline_as_lines, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
@@ -97,7 +89,7 @@ TEST_CASE_WITH(a_timeline_as_lines, NULL, cleanup)
 /* Between the launches of two rungs lie copies and calls that set up and check:
  * they are no part of what is listed, and the time until the next launch is no
  * gap. */
-TEST_CASE_WITH(a_lab_is_without_its_set_up, NULL, cleanup)
+TEST_CASE_WITH(a_lab_is_without_its_set_up, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
@@ -123,7 +115,7 @@ TEST_CASE_WITH(a_lab_is_without_its_set_up, NULL, cleanup)
                                    "checks between them left out\n"));
 }
 
-TEST_CASE_WITH(a_timeline_as_text, NULL, cleanup)
+TEST_CASE_WITH(a_timeline_as_text, NULL, sample_cleanup)
 {
     static const char *const says[] = {
         "run 1, iteration 1\n400 us, GPU busy 31.8 %, 7 kernels",
@@ -154,7 +146,7 @@ TEST_CASE_WITH(a_timeline_as_text, NULL, cleanup)
 }
 
 /* As a run with --trace kernels leaves it. */
-TEST_CASE_WITH(without_calls_there_is_no_latency, NULL, cleanup)
+TEST_CASE_WITH(without_calls_there_is_no_latency, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
@@ -169,7 +161,7 @@ TEST_CASE_WITH(without_calls_there_is_no_latency, NULL, cleanup)
     assert_null(strstr(output, "\nCUDA calls"));
 }
 
-TEST_CASE_WITH(wrong_usage_is_two_bad_input_three, NULL, cleanup)
+TEST_CASE_WITH(wrong_usage_is_two_bad_input_three, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     assert_int_equal(sample_timeline_cpu(db, NULL), LAB_OK);

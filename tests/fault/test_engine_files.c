@@ -9,23 +9,10 @@
 #include <zlib.h>
 
 #include "test.h"
+#include "place.h"
 
 #include "base/mem.h"
 #include "unit/net.h"
-
-static char place[] = "files-test-XXXXXX";
-
-static int make_place(void **state)
-{
-    (void)state;
-    return mkdtemp(place) && chdir(place) == 0 ? 0 : -1;
-}
-
-static int remove_place(void **state)
-{
-    (void)state;
-    return chdir("..") || system("rm -rf files-test-??????") ? -1 : 0;
-}
 
 static void write_plain(const char *path, const void *bytes, size_t n)
 {
@@ -436,4 +423,4 @@ TEST_CASE(reading_is_stopped)
     }
 }
 
-RUN_TESTS_IN(make_place, remove_place)
+RUN_TESTS_IN(place_make, place_remove)

@@ -8,17 +8,15 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "place.h"
 
 #include "base/mem.h"
 #include "unit/net.h"
 #include "backend/variant_disabled.h"
 
-static char place[] = "nomem-test-XXXXXX";
-
 static int make_place(void **state)
 {
-    (void)state;
-    if (!mkdtemp(place) || chdir(place))
+    if (place_make(state))
         return -1;
     FILE *f = fopen("rows.csv", "w");
     if (!f)
@@ -26,12 +24,6 @@ static int make_place(void **state)
     for (int i = 0; i < 30; i++)
         fprintf(f, "%d,%d,%d\n", i % 7, i % 5, i % 3);
     return fclose(f);
-}
-
-static int remove_place(void **state)
-{
-    (void)state;
-    return chdir("..") || system("rm -rf nomem-test-??????") ? -1 : 0;
 }
 
 static void describe(struct net *n)
@@ -298,4 +290,4 @@ TEST_CASE(the_variant_check)
     }
 }
 
-RUN_TESTS_IN(make_place, remove_place)
+RUN_TESTS_IN(make_place, place_remove)

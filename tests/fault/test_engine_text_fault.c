@@ -8,25 +8,12 @@
 #include <zlib.h>
 
 #include "test.h"
+#include "place.h"
 
 #include "base/mem.h"
 #include "engine/generate.h"
 #include "engine/text.h"
 #include "unit/net.h"
-
-static char place[] = "textfault-test-XXXXXX";
-
-static int make_place(void **state)
-{
-    (void)state;
-    return mkdtemp(place) && chdir(place) == 0 ? 0 : -1;
-}
-
-static int remove_place(void **state)
-{
-    (void)state;
-    return chdir("..") || system("rm -rf textfault-test-??????") ? -1 : 0;
-}
 
 static void write_bytes(const char *path, const char *bytes, size_t n)
 {
@@ -254,4 +241,4 @@ TEST_CASE(writing_with_ever_more_memory)
     net_free(&n);
 }
 
-RUN_TESTS_IN(make_place, remove_place)
+RUN_TESTS_IN(place_make, place_remove)

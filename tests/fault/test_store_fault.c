@@ -24,15 +24,6 @@ static const struct lab_database_options quick = {.busy_timeout_ms = 50};
 static const struct lab_database_options reader = {.read_only = true,
                                                    .busy_timeout_ms = 50};
 
-static int cleanup(void **state)
-{
-    (void)state;
-    lab_mem_fail_from(0);
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
 /* Opening must fail; its text must hold both words. */
 static void refuses(const char *path, const struct lab_database_options *o,
                     enum lab_status expected, const char *word,
@@ -55,7 +46,7 @@ static void write_file(const char *path, const void *bytes, size_t n)
     fclose(f);
 }
 
-TEST_CASE_WITH(garbage_is_not_a_database, NULL, cleanup)
+TEST_CASE_WITH(garbage_is_not_a_database, NULL, sample_cleanup)
 {
     static const char text[] = "run,loss\n1,0.5\n";
     const char *path = sample_path("table.csv");
@@ -73,7 +64,7 @@ TEST_CASE_WITH(garbage_is_not_a_database, NULL, cleanup)
     assert_int_equal(info.st_size, sizeof(noise));
 }
 
-TEST_CASE_WITH(truncated_file_is_refused, NULL, cleanup)
+TEST_CASE_WITH(truncated_file_is_refused, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct stat info;
@@ -98,7 +89,7 @@ static bool any_step(void *user, const struct lab_time_sum *row)
     return ++*(int *)user < 1 << 20;
 }
 
-TEST_CASE_WITH(damaged_pages_are_reported, NULL, cleanup)
+TEST_CASE_WITH(damaged_pages_are_reported, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.limit = 0};
@@ -127,7 +118,7 @@ TEST_CASE_WITH(damaged_pages_are_reported, NULL, cleanup)
     assert_non_null(strstr(lab_error(), "damaged"));
 }
 
-TEST_CASE_WITH(newer_schema_is_refused, NULL, cleanup)
+TEST_CASE_WITH(newer_schema_is_refused, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
@@ -137,7 +128,7 @@ TEST_CASE_WITH(newer_schema_is_refused, NULL, cleanup)
     assert_int_equal(sample_int(path, "PRAGMA user_version"), 99);
 }
 
-TEST_CASE_WITH(other_programs_files_are_left_alone, NULL, cleanup)
+TEST_CASE_WITH(other_programs_files_are_left_alone, NULL, sample_cleanup)
 {
     const char *path = sample_path("bookmarks.db");
     sample_sql(path, "CREATE TABLE bookmark (url); INSERT INTO bookmark VALUES "
@@ -147,7 +138,7 @@ TEST_CASE_WITH(other_programs_files_are_left_alone, NULL, cleanup)
     assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master"), 1);
 }
 
-TEST_CASE_WITH(missing_file_is_not_found, NULL, cleanup)
+TEST_CASE_WITH(missing_file_is_not_found, NULL, sample_cleanup)
 {
     const char *path = sample_path("none/at/all.db");
     struct lab_database *db = NULL;
@@ -158,7 +149,7 @@ TEST_CASE_WITH(missing_file_is_not_found, NULL, cleanup)
     lab_database_close(NULL);
 }
 
-TEST_CASE_WITH(bad_places_are_explained, NULL, cleanup)
+TEST_CASE_WITH(bad_places_are_explained, NULL, sample_cleanup)
 {
     write_file(sample_path("file"), "x", 1);
     refuses(sample_path("file/runs.db"), NULL, LAB_E_DB, "", "--db");
@@ -205,7 +196,7 @@ static int can_read_but_not_write(const char *path)
     return 0;
 }
 
-TEST_CASE_WITH(rights_are_respected, NULL, cleanup)
+TEST_CASE_WITH(rights_are_respected, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     assert_int_equal(sample_run(path, 1, 3, NULL), LAB_OK);
@@ -224,7 +215,7 @@ static sqlite3 *lock_file(const char *path, const char *how)
     return other;
 }
 
-TEST_CASE_WITH(locked_database_is_explained, NULL, cleanup)
+TEST_CASE_WITH(locked_database_is_explained, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = NULL;
@@ -245,7 +236,7 @@ TEST_CASE_WITH(locked_database_is_explained, NULL, cleanup)
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
 }
 
-TEST_CASE_WITH(lock_in_a_run_stops_recording_only, NULL, cleanup)
+TEST_CASE_WITH(lock_in_a_run_stops_recording_only, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_writer_options o = {.busy_timeout_ms = 50};
@@ -314,7 +305,7 @@ static int fill_the_disk(const char *path)
     return 0;
 }
 
-TEST_CASE_WITH(full_disk_stops_recording_only, NULL, cleanup)
+TEST_CASE_WITH(full_disk_stops_recording_only, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
@@ -335,7 +326,7 @@ TEST_CASE_WITH(full_disk_stops_recording_only, NULL, cleanup)
                      1);
 }
 
-TEST_CASE_WITH(default_place_follows_the_environment, NULL, cleanup)
+TEST_CASE_WITH(default_place_follows_the_environment, NULL, sample_cleanup)
 {
     struct lab_str path;
     char *state_home =
@@ -362,7 +353,7 @@ TEST_CASE_WITH(default_place_follows_the_environment, NULL, cleanup)
     lab_free(home);
 }
 
-TEST_CASE_WITH(odd_names_are_only_names, NULL, cleanup)
+TEST_CASE_WITH(odd_names_are_only_names, NULL, sample_cleanup)
 {
     const char *path = sample_path("a?mode=ro&b%20c#d e.db");
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);

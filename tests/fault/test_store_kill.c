@@ -10,14 +10,6 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-static int cleanup(void **state)
-{
-    (void)state;
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
 /* A child records and says after each flush how far it is; it is killed at a
  * moment of no one's choosing. */
 static void child_records(const char *path, int out)
@@ -36,7 +28,7 @@ static void child_records(const char *path, int out)
     }
 }
 
-TEST_CASE_WITH(kill_loses_one_iteration_at_most, NULL, cleanup)
+TEST_CASE_WITH(kill_loses_one_iteration_at_most, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     unsigned random = 12345;

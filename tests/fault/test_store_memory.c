@@ -9,15 +9,6 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-static int cleanup(void **state)
-{
-    (void)state;
-    lab_mem_fail_from(0);
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
 static bool count_kernel(void *user, const struct lab_kernel_row *row)
 {
     (void)row;
@@ -100,7 +91,7 @@ static enum lab_status record_and_read(const char *path)
     return st;
 }
 
-TEST_CASE_WITH(short_memory_loses_no_data, NULL, cleanup)
+TEST_CASE_WITH(short_memory_loses_no_data, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;

@@ -19,15 +19,6 @@
 
 static const struct lab_database_options reader = {.read_only = true};
 
-static int cleanup(void **state)
-{
-    (void)state;
-    lab_mem_fail_from(0);
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
 static struct lab_database *open_raw(const char *path)
 {
     struct lab_database *db = lab_alloc(sizeof(*db));
@@ -36,7 +27,7 @@ static struct lab_database *open_raw(const char *path)
     return db;
 }
 
-TEST_CASE_WITH(version_zero_is_an_empty_file, NULL, cleanup)
+TEST_CASE_WITH(version_zero_is_an_empty_file, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
@@ -55,7 +46,7 @@ TEST_CASE_WITH(version_zero_is_an_empty_file, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(failed_step_changes_nothing, NULL, cleanup)
+TEST_CASE_WITH(failed_step_changes_nothing, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_migration steps[] = {
@@ -73,7 +64,7 @@ TEST_CASE_WITH(failed_step_changes_nothing, NULL, cleanup)
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
 }
 
-TEST_CASE_WITH(later_step_keeps_the_runs, NULL, cleanup)
+TEST_CASE_WITH(later_step_keeps_the_runs, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     enum { NOW = 7, NEXT };
@@ -105,7 +96,7 @@ TEST_CASE_WITH(later_step_keeps_the_runs, NULL, cleanup)
                      0);
 }
 
-TEST_CASE_WITH(kill_in_a_migration_changes_nothing, NULL, cleanup)
+TEST_CASE_WITH(kill_in_a_migration_changes_nothing, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     static const struct lab_migration steps[] = {
@@ -134,7 +125,7 @@ TEST_CASE_WITH(kill_in_a_migration_changes_nothing, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(new_and_migrated_are_the_same, NULL, cleanup)
+TEST_CASE_WITH(new_and_migrated_are_the_same, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int count;
@@ -180,7 +171,7 @@ static bool see_median(void *user, const struct lab_time_sum *row)
     return true;
 }
 
-TEST_CASE_WITH(version_one_gets_names_and_sums, NULL, cleanup)
+TEST_CASE_WITH(version_one_gets_names_and_sums, NULL, sample_cleanup)
 {
     const char *path = sample_path("one.db");
     const char *copy = sample_path("copy.db");
@@ -228,7 +219,7 @@ static bool see_median_of_two(void *user, const struct lab_time_sum *row)
 }
 
 /* Versions 1 and 2, with counters: both get a place for ceilings. */
-TEST_CASE_WITH(earlier_versions_get_ceilings, NULL, cleanup)
+TEST_CASE_WITH(earlier_versions_get_ceilings, NULL, sample_cleanup)
 {
     static const char counters[] =
         "INSERT INTO StringIds VALUES (8, 'dram__bytes_read.sum');"
@@ -273,7 +264,7 @@ TEST_CASE_WITH(earlier_versions_get_ceilings, NULL, cleanup)
 }
 
 /* A version 4 knows labs by their rows; another tool's run is neither. */
-TEST_CASE_WITH(version_four_learns_kinds, NULL, cleanup)
+TEST_CASE_WITH(version_four_learns_kinds, NULL, sample_cleanup)
 {
     const char *path = sample_path("four.db");
     struct lab_database *db;

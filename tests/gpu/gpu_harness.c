@@ -83,16 +83,18 @@ struct lab_exec *gpu_exec(void)
     return &gpu.exec;
 }
 
-void gpu_exec_close(void)
+int gpu_close(void **state)
 {
+    (void)state;
     if (!gpu.there)
-        return;
+        return 0;
     lab_cublas_close(&gpu.cublas);
     lab_cudnn_release(&gpu.cudnn);
     cudaFree(gpu.workspace);
     cudaFree(gpu.cublas_workspace);
     cudaStreamDestroy(gpu.exec.stream);
     gpu.there = false;
+    return 0;
 }
 
 static void fill_labels(struct place *p, const struct tensor *t)
@@ -448,6 +450,15 @@ void gpu_check_against(const struct gpu_case *c, lab_kernel_fn *reference)
 void gpu_check(const struct gpu_case *c)
 {
     gpu_check_against(c, gpu_ref(c->op, c->step, c->phase));
+}
+
+void gpu_check_step(const char *op, const char *step, enum lab_phase phase,
+                    const struct tensor *in, const struct tensor *out)
+{
+    struct gpu_case c = {.op = op, .step = step, .phase = phase};
+    memcpy(c.in, in, sizeof(c.in));
+    memcpy(c.out, out, sizeof(c.out));
+    gpu_check(&c);
 }
 
 /* out = x W + b and activated = f(out), by the reference's three steps. */

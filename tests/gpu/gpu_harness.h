@@ -7,6 +7,20 @@
 #pragma once
 #include "common/cuda_exec.h"
 #include "common/kernel.h"
+#include "test.h"
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+/* A case that needs a GPU, and is skipped where there is none. */
+#define GPU_CASE(name)                                                         \
+    static void gpu_##name(void);                                              \
+    TEST_CASE(name)                                                            \
+    {                                                                          \
+        if (!gpu_exec())                                                       \
+            skip();                                                            \
+        gpu_##name();                                                          \
+    }                                                                          \
+    static void gpu_##name(void)
 
 enum { CASE_TENSORS = 17, CASE_OUT = 6 };
 
@@ -29,6 +43,16 @@ struct tensor {
     int64_t dim[4];
     int64_t limit; /* labels */
 };
+
+static inline struct tensor vector(enum fill fill, int64_t n)
+{
+    return (struct tensor){.fill = fill, .rank = 1, .dim = {n}};
+}
+
+static inline struct tensor matrix(enum fill fill, int64_t rows, int64_t cols)
+{
+    return (struct tensor){.fill = fill, .rank = 2, .dim = {rows, cols}};
+}
 
 struct gpu_case {
     const char *op;
@@ -63,10 +87,14 @@ void gpu_note_served(const struct lab_variant *v);
 
 /* NULL without a device. */
 struct lab_exec *gpu_exec(void);
-void gpu_exec_close(void);
+int gpu_close(void **state); /* after all cases of a file */
 /* Fails the running cmocka test when a variant is wrong, or when there is no
  * variant of the step at all. */
 void gpu_check(const struct gpu_case *c);
+/* The same for a step without parameters; the lists are TENSORS(). */
+#define TENSORS(...) ((const struct tensor[CASE_TENSORS]){__VA_ARGS__})
+void gpu_check_step(const char *op, const char *step, enum lab_phase phase,
+                    const struct tensor *in, const struct tensor *out);
 /* The same; `reference` fills the outputs, in double, where the step has no
  * reference of its own: groups. */
 void gpu_check_against(const struct gpu_case *c, lab_kernel_fn *reference);

@@ -10,21 +10,9 @@
 #include "base/mem.h"
 #include "gpu_harness.h"
 
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
-
 static struct tensor tensor3(enum fill fill, int64_t a, int64_t b, int64_t c)
 {
     return (struct tensor){.fill = fill, .rank = 3, .dim = {a, b, c}};
-}
-
-static struct tensor matrix(enum fill fill, int64_t rows, int64_t cols)
-{
-    return (struct tensor){.fill = fill, .rank = 2, .dim = {rows, cols}};
-}
-
-static struct tensor vector(enum fill fill, int64_t n)
-{
-    return (struct tensor){.fill = fill, .rank = 1, .dim = {n}};
 }
 
 /* ---- attention ---- */
@@ -89,10 +77,8 @@ static void check_steps(const char *op, const struct sizes *d,
     gpu_check(&scores);
 }
 
-TEST_CASE(attention_steps_agree)
+GPU_CASE(attention_steps_agree)
 {
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(cases) * 2; i++) {
         const struct sizes *d = &cases[i / 2];
         struct lab_attention_params p = {d->H, i % 2 == 1};
@@ -197,10 +183,8 @@ static enum lab_status derive_ctx(const struct lab_call *call)
     return fused_forward(&forward);
 }
 
-TEST_CASE(fused_agrees)
+GPU_CASE(fused_agrees)
 {
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(cases) * 2; i++) {
         const struct sizes *d = &cases[i / 2];
         struct lab_attention_params p = {d->H, i % 2 == 1};
@@ -214,10 +198,8 @@ TEST_CASE(fused_agrees)
     }
 }
 
-TEST_CASE(fused_backward_agrees)
+GPU_CASE(fused_backward_agrees)
 {
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(cases) * 2; i++) {
         const struct sizes *d = &cases[i / 2];
         struct lab_attention_params p = {d->H, i % 2 == 1};
@@ -267,13 +249,11 @@ TEST_CASE(fused_refuses_without_a_workspace)
     assert_int_equal(tried, 1);
 }
 
-TEST_CASE(projections_agree)
+GPU_CASE(projections_agree)
 {
     static const int64_t dims[][3] = {
         {1, 1, 1}, {33, 65, 31}, {127, 17, 129}, {64, 64, 64}};
     static const char *const names[] = {"q", "k", "v", "output"};
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(dims) * 4; i++) {
         const int64_t *d = dims[i / 4];
         struct tensor x = matrix(FILL_UNIFORM, d[0], d[1]);
@@ -299,15 +279,13 @@ TEST_CASE(projections_agree)
 
 /* ---- embeddings ---- */
 
-TEST_CASE(embeddings_agree)
+GPU_CASE(embeddings_agree)
 {
     static const int64_t dims[][3] = {
         /* R, V, D */
         {1, 1, 1},      {70, 5, 33},     {257, 65, 64},
         {2051, 65, 96}, {1031, 128, 31}, {1031, 129, 9},
         {3, 1000, 7},   {4099, 5003, 5}, {70001, 131, 2}};
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(dims); i++) {
         const int64_t *d = dims[i];
         struct tensor ids = vector(FILL_LABELS, d[0]);
@@ -333,10 +311,8 @@ TEST_CASE(embeddings_agree)
     }
 }
 
-TEST_CASE(positions_agree)
+GPU_CASE(positions_agree)
 {
-    if (!gpu_exec())
-        skip();
     struct tensor x = tensor3(FILL_UNIFORM, 5, 33, 17);
     struct tensor W = matrix(FILL_UNIFORM, 40, 17);
     struct gpu_case forward = {.op = "positional_embedding",
@@ -353,11 +329,9 @@ TEST_CASE(positions_agree)
     gpu_check(&back);
 }
 
-TEST_CASE(means_agree)
+GPU_CASE(means_agree)
 {
     const int64_t dims[][3] = {{1, 1, 1}, {5, 33, 17}, {64, 4, 300}};
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < sizeof(dims) / sizeof(dims[0]); i++) {
         const int64_t *d = dims[i];
         struct tensor x = tensor3(FILL_UNIFORM, d[0], d[1], d[2]);
@@ -411,21 +385,12 @@ static void check_bahdanau(int64_t N, int64_t T, int64_t S, int64_t D,
         gpu_check(&steps[i]);
 }
 
-TEST_CASE(additive_attention_agrees)
+GPU_CASE(additive_attention_agrees)
 {
-    if (!gpu_exec())
-        skip();
     check_bahdanau(1, 1, 1, 1, 1);
     check_bahdanau(3, 7, 5, 33, 9);
     check_bahdanau(17, 65, 31, 13, 37);
     check_bahdanau(101, 41, 3, 70, 129);
 }
 
-static int close_gpu(void **state)
-{
-    (void)state;
-    gpu_exec_close();
-    return 0;
-}
-
-RUN_TESTS_IN(NULL, close_gpu)
+RUN_TESTS_IN(NULL, gpu_close)

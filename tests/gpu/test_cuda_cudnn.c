@@ -11,8 +11,6 @@
 #include "gpu_harness.h"
 #include "pool/pool.h"
 
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
-
 static struct tensor shaped(int rank, const int64_t *dim)
 {
     struct tensor t = {.fill = FILL_UNIFORM, .rank = rank};
@@ -143,13 +141,11 @@ static void check_norm(int64_t outer, int64_t C, int64_t inner)
     }
 }
 
-TEST_CASE(norms_agree)
+GPU_CASE(norms_agree)
 {
     static const int64_t sizes[][3] = {{2, 1, 1},    {5, 7, 1},  {3, 2, 35},
                                        {128, 33, 1}, {9, 5, 64}, {1, 3, 1000},
                                        {70001, 2, 1}};
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
         check_norm(sizes[i][0], sizes[i][1], sizes[i][2]);
 }
@@ -230,15 +226,13 @@ static void check_pool(const struct lab_pool_params *p, struct tensor x,
                       pool_backward);
 }
 
-TEST_CASE(max_pools_agree)
+GPU_CASE(max_pools_agree)
 {
     const struct lab_pool_params p[] = {
         {{.size = {2, 2}, .stride = {2, 2}}},
         {{.size = {3, 2}, .stride = {2, 1}, .pad = {1, 1}}},
         {{.size = {3, 3}, .stride = {1, 1}, .pad = {1, 1}}}};
     static const int64_t out[][2] = {{4, 3}, {4, 8}, {8, 7}};
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(p); i++) {
         struct lab_pool_params nhwc = p[i];
         nhwc.window.nhwc = true;
@@ -310,11 +304,4 @@ TEST_CASE(every_row_serves)
         gpu_check_served(ops[i]);
 }
 
-static int close_gpu(void **state)
-{
-    (void)state;
-    gpu_exec_close();
-    return 0;
-}
-
-RUN_TESTS_IN(NULL, close_gpu)
+RUN_TESTS_IN(NULL, gpu_close)

@@ -8,8 +8,6 @@
 #include "base/mem.h"
 #include "gpu_harness.h"
 
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
-
 static struct tensor shaped(int rank, const int64_t *dim)
 {
     struct tensor t = {.fill = FILL_UNIFORM, .rank = rank};
@@ -261,15 +259,13 @@ static void check_layer(const char *op, const struct sizes *s, bool last,
         layer_backward);
 }
 
-TEST_CASE(layers_agree)
+GPU_CASE(layers_agree)
 {
     static const struct sizes all[] = {{1, 1, 1, 1},
                                        {5, 3, 7, 2},
                                        {33, 2, 1, 31},
                                        {3, 7, 65, 33},
                                        {64, 4, 32, 64}};
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(all); i++) {
         check_layer("lstm", &all[i], false, true, true);
         check_layer("lstm", &all[i], true, true, i % 2);
@@ -282,11 +278,4 @@ TEST_CASE(layers_agree)
     }
 }
 
-static int close_gpu(void **state)
-{
-    (void)state;
-    gpu_exec_close();
-    return 0;
-}
-
-RUN_TESTS_IN(NULL, close_gpu)
+RUN_TESTS_IN(NULL, gpu_close)

@@ -10,8 +10,6 @@
 #include "gpu_harness.h"
 #include "pool/pool.h"
 
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
-
 struct shape {
     int64_t N, C, H, W, M;
     int64_t size[2], stride[2], pad[2];
@@ -48,11 +46,6 @@ static struct tensor image(bool nhwc, int64_t N, int64_t C, int64_t H,
     return nhwc ? b : a;
 }
 
-static struct tensor vector(enum fill fill, int64_t n)
-{
-    return (struct tensor){.fill = fill, .rank = 1, .dim = {n}};
-}
-
 static void check_conv(const struct shape *s, bool nhwc)
 {
     const struct lab_conv2d_params p = {window_of(s, nhwc)};
@@ -86,10 +79,8 @@ static void check_conv(const struct shape *s, bool nhwc)
     }
 }
 
-TEST_CASE(convolutions_agree)
+GPU_CASE(convolutions_agree)
 {
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(shapes); i++) {
         check_conv(&shapes[i], false);
         check_conv(&shapes[i], true);
@@ -117,12 +108,10 @@ TEST_CASE(convolutions_in_pieces_agree)
 
 /* More than 1e8 operations: what is chosen by size is chosen as in a network
  * that trains, and sums are over 800,000 places. */
-TEST_CASE(large_convolutions_agree)
+GPU_CASE(large_convolutions_agree)
 {
     const struct shape s = {1021,   1,      28,     28,      12,
                             {3, 3}, {1, 1}, {1, 1}, {28, 28}};
-    if (!gpu_exec())
-        skip();
     check_conv(&s, false);
     check_conv(&s, true);
 }
@@ -177,10 +166,8 @@ static void check_winners(int64_t H, int64_t W)
     gpu_check(&c);
 }
 
-TEST_CASE(pools_agree)
+GPU_CASE(pools_agree)
 {
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(shapes); i++) {
         check_pools(&shapes[i], false);
         check_pools(&shapes[i], true);
@@ -237,23 +224,19 @@ static void check_batch_norm(int64_t N, int64_t C, int64_t inner)
     }
 }
 
-TEST_CASE(batch_norm_agrees)
+GPU_CASE(batch_norm_agrees)
 {
     static const int64_t sizes[][3] = {
         {2, 1, 1},   {5, 7, 1},    {3, 2, 35},    {128, 33, 1},
         {9, 5, 64},  {1, 3, 1000}, {70001, 2, 1}, {1031, 36, 1},
         {7, 3, 677}, {5, 8, 1028}, {300, 2, 31}};
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
         check_batch_norm(sizes[i][0], sizes[i][1], sizes[i][2]);
 }
 
-TEST_CASE(sums_agree)
+GPU_CASE(sums_agree)
 {
     static const int64_t counts[] = {1, 255, 257, 100003};
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(counts); i++) {
         struct tensor a = vector(FILL_SPECIAL, counts[i]);
         struct tensor none = vector(FILL_NULL, counts[i]);
@@ -271,11 +254,4 @@ TEST_CASE(sums_agree)
     }
 }
 
-static int close_gpu(void **state)
-{
-    (void)state;
-    gpu_exec_close();
-    return 0;
-}
-
-RUN_TESTS_IN(NULL, close_gpu)
+RUN_TESTS_IN(NULL, gpu_close)

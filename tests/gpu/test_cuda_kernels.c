@@ -14,18 +14,6 @@
 #include "flatten/flatten.h"
 #include "gpu_harness.h"
 
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
-
-static struct tensor vector(enum fill fill, int64_t n)
-{
-    return (struct tensor){.fill = fill, .rank = 1, .dim = {n}};
-}
-
-static struct tensor matrix(enum fill fill, int64_t rows, int64_t cols)
-{
-    return (struct tensor){.fill = fill, .rank = 2, .dim = {rows, cols}};
-}
-
 /* ---- elementwise ---- */
 
 static void check_elementwise(const char *op, const void *params,
@@ -53,10 +41,8 @@ static void check_elementwise(const char *op, const void *params,
     gpu_check(&backward);
 }
 
-TEST_CASE(elementwise_agrees)
+GPU_CASE(elementwise_agrees)
 {
-    if (!gpu_exec())
-        skip();
     const struct lab_leaky_relu_params leaky = {.slope = 0.01};
     const struct lab_gelu_params erf_form = {.tanh = false};
     const struct lab_gelu_params tanh_form = {.tanh = true};
@@ -93,130 +79,76 @@ static const struct dense_case dense_cases[] = {
     {64, 64, 64},   {10, 784, 16}, {3, 4097, 5}, {4097, 3, 2}, {65, 16, 63},
     {64, 128, 192}, {97, 31, 257}, {2049, 5, 36}};
 
-TEST_CASE(dense_products_agree)
+GPU_CASE(dense_products_agree)
 {
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(dense_cases); i++) {
         const struct dense_case *d = &dense_cases[i];
         struct tensor x = matrix(FILL_UNIFORM, d->N, d->K);
         struct tensor W = matrix(FILL_UNIFORM, d->K, d->M);
         struct tensor xW = matrix(FILL_UNIFORM, d->N, d->M);
-        struct gpu_case forward = {.op = "dense",
-                                   .step = "matmul",
-                                   .phase = LAB_FORWARD,
-                                   .in = {x, W},
-                                   .out = {xW}};
-        gpu_check(&forward);
-        struct gpu_case backward = {.op = "dense",
-                                    .step = "matmul",
-                                    .phase = LAB_BACKWARD,
-                                    .in = {xW, x, W},
-                                    .out = {W, x}};
-        gpu_check(&backward);
-        backward.out[1].fill = FILL_NULL;
-        gpu_check(&backward);
+        gpu_check_step("dense", "matmul", LAB_FORWARD, TENSORS(x, W),
+                       TENSORS(xW));
+        gpu_check_step("dense", "matmul", LAB_BACKWARD, TENSORS(xW, x, W),
+                       TENSORS(W, x));
+        struct tensor unwanted = x;
+        unwanted.fill = FILL_NULL;
+        gpu_check_step("dense", "matmul", LAB_BACKWARD, TENSORS(xW, x, W),
+                       TENSORS(W, unwanted));
     }
 }
 
 /* 5e8 operations, sides that no tile divides. */
-TEST_CASE(large_dense_products_agree)
+GPU_CASE(large_dense_products_agree)
 {
-    if (!gpu_exec())
-        skip();
     int64_t N = 1031;
     int64_t K = 509;
     int64_t M = 521;
     struct tensor x = matrix(FILL_UNIFORM, N, K);
     struct tensor W = matrix(FILL_UNIFORM, K, M);
     struct tensor xW = matrix(FILL_UNIFORM, N, M);
-    struct gpu_case forward = {.op = "dense",
-                               .step = "matmul",
-                               .phase = LAB_FORWARD,
-                               .in = {x, W},
-                               .out = {xW}};
-    gpu_check(&forward);
-    struct gpu_case backward = {.op = "dense",
-                                .step = "matmul",
-                                .phase = LAB_BACKWARD,
-                                .in = {xW, x, W},
-                                .out = {W, x}};
-    gpu_check(&backward);
+    gpu_check_step("dense", "matmul", LAB_FORWARD, TENSORS(x, W), TENSORS(xW));
+    gpu_check_step("dense", "matmul", LAB_BACKWARD, TENSORS(xW, x, W),
+                   TENSORS(W, x));
 }
 
 /* A million rows and more: past what gridDim.y could hold, in tiles and in
  * rows. */
-TEST_CASE(dense_takes_many_rows)
+GPU_CASE(dense_takes_many_rows)
 {
-    if (!gpu_exec())
-        skip();
     int64_t N = 2200003;
     struct tensor x = matrix(FILL_UNIFORM, N, 2);
     struct tensor W = matrix(FILL_UNIFORM, 2, 3);
     struct tensor xW = matrix(FILL_UNIFORM, N, 3);
-    struct gpu_case forward = {.op = "dense",
-                               .step = "matmul",
-                               .phase = LAB_FORWARD,
-                               .in = {x, W},
-                               .out = {xW}};
-    gpu_check(&forward);
-    struct gpu_case bias = {.op = "dense",
-                            .step = "bias",
-                            .phase = LAB_BACKWARD,
-                            .in = {xW},
-                            .out = {vector(FILL_UNIFORM, 3)}};
-    gpu_check(&bias);
+    gpu_check_step("dense", "matmul", LAB_FORWARD, TENSORS(x, W), TENSORS(xW));
+    gpu_check_step("dense", "bias", LAB_BACKWARD, TENSORS(xW),
+                   TENSORS(vector(FILL_UNIFORM, 3)));
 }
 
-TEST_CASE(dense_takes_one_row_of_rank_1)
+GPU_CASE(dense_takes_one_row_of_rank_1)
 {
-    if (!gpu_exec())
-        skip();
     struct tensor x = vector(FILL_UNIFORM, 37);
     struct tensor W = matrix(FILL_UNIFORM, 37, 41);
     struct tensor xW = vector(FILL_UNIFORM, 41);
-    struct gpu_case forward = {.op = "dense",
-                               .step = "matmul",
-                               .phase = LAB_FORWARD,
-                               .in = {x, W},
-                               .out = {xW}};
-    gpu_check(&forward);
-    struct gpu_case backward = {.op = "dense",
-                                .step = "matmul",
-                                .phase = LAB_BACKWARD,
-                                .in = {xW, x, W},
-                                .out = {W, x}};
-    gpu_check(&backward);
+    gpu_check_step("dense", "matmul", LAB_FORWARD, TENSORS(x, W), TENSORS(xW));
+    gpu_check_step("dense", "matmul", LAB_BACKWARD, TENSORS(xW, x, W),
+                   TENSORS(W, x));
 }
 
-TEST_CASE(dense_bias_agrees)
+GPU_CASE(dense_bias_agrees)
 {
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(dense_cases); i++) {
         int64_t N = dense_cases[i].N;
         int64_t M = dense_cases[i].M;
         struct tensor xW = matrix(FILL_UNIFORM, N, M);
         struct tensor b = vector(FILL_UNIFORM, M);
-        struct gpu_case forward = {.op = "dense",
-                                   .step = "bias",
-                                   .phase = LAB_FORWARD,
-                                   .in = {xW, b},
-                                   .out = {xW}};
-        gpu_check(&forward);
-        struct gpu_case backward = {.op = "dense",
-                                    .step = "bias",
-                                    .phase = LAB_BACKWARD,
-                                    .in = {xW},
-                                    .out = {b}};
-        gpu_check(&backward);
+        gpu_check_step("dense", "bias", LAB_FORWARD, TENSORS(xW, b),
+                       TENSORS(xW));
+        gpu_check_step("dense", "bias", LAB_BACKWARD, TENSORS(xW), TENSORS(b));
     }
 }
 
-TEST_CASE(dense_fused_agrees)
+GPU_CASE(dense_fused_agrees)
 {
-    if (!gpu_exec())
-        skip();
     const struct lab_leaky_relu_params leaky = {.slope = 0.2};
     const struct lab_gelu_params erf_form = {.tanh = false};
     const struct lab_gelu_params tanh_form = {.tanh = true};
@@ -252,10 +184,8 @@ TEST_CASE(dense_fused_agrees)
 
 /* ---- dropout, flatten, sums of gradients ---- */
 
-TEST_CASE(dropout_draws_the_mask_of_the_cpu)
+GPU_CASE(dropout_draws_the_mask_of_the_cpu)
 {
-    if (!gpu_exec())
-        skip();
     const int64_t counts[] = {1, 2, 3, 4, 5, 1023, 4097, 70001};
     const double ps[] = {0.0, 0.1, 0.5, 0.7, 0.999};
     for (size_t i = 0; i < COUNT_OF(counts) * COUNT_OF(ps); i++) {
@@ -281,10 +211,8 @@ TEST_CASE(dropout_draws_the_mask_of_the_cpu)
     }
 }
 
-TEST_CASE(flatten_agrees)
+GPU_CASE(flatten_agrees)
 {
-    if (!gpu_exec())
-        skip();
     const int64_t dims[][4] = {
         {1, 1, 1, 1}, {2, 3, 5, 7}, {5, 28, 28, 1}, {3, 31, 33, 17}};
     for (size_t i = 0; i < 2 * COUNT_OF(dims); i++) {
@@ -310,10 +238,8 @@ TEST_CASE(flatten_agrees)
     }
 }
 
-TEST_CASE(gradients_add_up)
+GPU_CASE(gradients_add_up)
 {
-    if (!gpu_exec())
-        skip();
     for (int n = 1; n <= 16; n += 5) {
         struct gpu_case c = {
             .op = "grad_sum", .step = "sum", .phase = LAB_BACKWARD};
@@ -462,11 +388,4 @@ TEST_CASE(every_kernel_is_where_its_row_says)
         check_sources(cudnn[i]);
 }
 
-static int close_gpu(void **state)
-{
-    (void)state;
-    gpu_exec_close();
-    return 0;
-}
-
-RUN_TESTS_IN(NULL, close_gpu)
+RUN_TESTS_IN(NULL, gpu_close)

@@ -21,17 +21,6 @@ static const struct sizes all_sizes[] = {{1, 1, 1, 1},
                                          {4, 64, 32, 64}};
 enum { SIZES = sizeof(all_sizes) / sizeof(all_sizes[0]) };
 
-static struct tensor vector(int64_t n)
-{
-    return (struct tensor){.fill = FILL_UNIFORM, .rank = 1, .dim = {n}};
-}
-
-static struct tensor matrix(int64_t rows, int64_t cols)
-{
-    return (struct tensor){
-        .fill = FILL_UNIFORM, .rank = 2, .dim = {rows, cols}};
-}
-
 static struct tensor block(int64_t a, int64_t b, int64_t c)
 {
     return (struct tensor){.fill = FILL_UNIFORM, .rank = 3, .dim = {a, b, c}};
@@ -58,8 +47,8 @@ static void check_sequence(const char *op, const struct sizes *s)
     gpu_check(&(struct gpu_case){.op = op,
                                  .step = "return",
                                  .phase = LAB_FORWARD,
-                                 .in = {matrix(s->N, s->H)},
-                                 .out = {matrix(s->N, s->H)}});
+                                 .in = {matrix(FILL_UNIFORM, s->N, s->H)},
+                                 .out = {matrix(FILL_UNIFORM, s->N, s->H)}});
     gpu_check(&(struct gpu_case){.op = op,
                                  .step = "return",
                                  .phase = LAB_BACKWARD,
@@ -67,10 +56,8 @@ static void check_sequence(const char *op, const struct sizes *s)
                                  .out = {block(s->T, s->N, s->H)}});
 }
 
-TEST_CASE(sequences_are_turned)
+GPU_CASE(sequences_are_turned)
 {
-    if (!gpu_exec())
-        skip();
     for (int i = 0; i < SIZES; i++) {
         check_sequence("rnn", &all_sizes[i]);
         check_sequence("lstm", &all_sizes[i]);
@@ -79,16 +66,17 @@ TEST_CASE(sequences_are_turned)
 
 static void check_rnn(const struct sizes *s, bool bias)
 {
-    struct tensor b = bias ? vector(s->H) : left_out();
-    struct tensor row = matrix(s->N, s->H);
-    struct tensor Wx = matrix(s->D, s->H);
-    struct tensor Wh = matrix(s->H, s->H);
+    struct tensor b = bias ? vector(FILL_UNIFORM, s->H) : left_out();
+    struct tensor row = matrix(FILL_UNIFORM, s->N, s->H);
+    struct tensor Wx = matrix(FILL_UNIFORM, s->D, s->H);
+    struct tensor Wh = matrix(FILL_UNIFORM, s->H, s->H);
     struct tensor dz = block(s->T, s->N, s->H);
-    gpu_check(&(struct gpu_case){.op = "rnn",
-                                 .step = "sum",
-                                 .phase = LAB_FORWARD,
-                                 .in = {matrix(s->N, s->D), row, Wx, Wh, b},
-                                 .out = {row}});
+    gpu_check(&(struct gpu_case){
+        .op = "rnn",
+        .step = "sum",
+        .phase = LAB_FORWARD,
+        .in = {matrix(FILL_UNIFORM, s->N, s->D), row, Wx, Wh, b},
+        .out = {row}});
     gpu_check(&(struct gpu_case){.op = "rnn",
                                  .step = "tanh",
                                  .phase = LAB_FORWARD,
@@ -118,10 +106,8 @@ static void check_rnn(const struct sizes *s, bool bias)
                                  .out = {block(s->N, s->T, s->D)}});
 }
 
-TEST_CASE(rnn_agrees)
+GPU_CASE(rnn_agrees)
 {
-    if (!gpu_exec())
-        skip();
     for (int i = 0; i < SIZES; i++) {
         check_rnn(&all_sizes[i], true);
         check_rnn(&all_sizes[i], false);
@@ -132,31 +118,32 @@ TEST_CASE(rnn_agrees)
  * the first. */
 static void check_cell_backward(const struct sizes *s, int k)
 {
-    struct tensor row = matrix(s->N, s->H);
+    struct tensor row = matrix(FILL_UNIFORM, s->N, s->H);
     struct tensor none = left_out();
     struct tensor later = k == 1 ? none : row;
-    gpu_check(&(struct gpu_case){
-        .op = "lstm",
-        .step = "cell",
-        .phase = LAB_BACKWARD,
-        .in = {k == 2 ? none : row, later, later, later, row, row, row, row,
-               row, row},
-        .out = {matrix(s->N, 4 * s->H), row, row, k == 3 ? row : none}});
+    gpu_check(&(struct gpu_case){.op = "lstm",
+                                 .step = "cell",
+                                 .phase = LAB_BACKWARD,
+                                 .in = {k == 2 ? none : row, later, later,
+                                        later, row, row, row, row, row, row},
+                                 .out = {matrix(FILL_UNIFORM, s->N, 4 * s->H),
+                                         row, row, k == 3 ? row : none}});
 }
 
 static void check_lstm(const struct sizes *s)
 {
-    struct tensor row = matrix(s->N, s->H);
-    struct tensor z = matrix(s->N, 4 * s->H);
-    struct tensor W = matrix(4 * s->H, s->D);
-    struct tensor U = matrix(4 * s->H, s->H);
-    struct tensor b = vector(4 * s->H);
+    struct tensor row = matrix(FILL_UNIFORM, s->N, s->H);
+    struct tensor z = matrix(FILL_UNIFORM, s->N, 4 * s->H);
+    struct tensor W = matrix(FILL_UNIFORM, 4 * s->H, s->D);
+    struct tensor U = matrix(FILL_UNIFORM, 4 * s->H, s->H);
+    struct tensor b = vector(FILL_UNIFORM, 4 * s->H);
     struct tensor dz = block(s->T, s->N, 4 * s->H);
-    gpu_check(&(struct gpu_case){.op = "lstm",
-                                 .step = "gates",
-                                 .phase = LAB_FORWARD,
-                                 .in = {matrix(s->N, s->D), row, W, U, b},
-                                 .out = {z}});
+    gpu_check(&(struct gpu_case){
+        .op = "lstm",
+        .step = "gates",
+        .phase = LAB_FORWARD,
+        .in = {matrix(FILL_UNIFORM, s->N, s->D), row, W, U, b},
+        .out = {z}});
     gpu_check(&(struct gpu_case){.op = "lstm",
                                  .step = "cell",
                                  .phase = LAB_FORWARD,
@@ -182,24 +169,20 @@ static void check_lstm(const struct sizes *s)
                                  .out = {block(s->N, s->T, s->D)}});
 }
 
-TEST_CASE(lstm_agrees)
+GPU_CASE(lstm_agrees)
 {
-    if (!gpu_exec())
-        skip();
     for (int i = 0; i < SIZES; i++)
         check_lstm(&all_sizes[i]);
 }
 
 /* Gates that are all but open or shut, and infinities: the sigmoid's exp must
  * not overflow, a NaN must stay one. */
-TEST_CASE(hard_cells)
+GPU_CASE(hard_cells)
 {
     static const enum fill fills[] = {FILL_WIDE, FILL_SPECIAL};
-    if (!gpu_exec())
-        skip();
     for (int k = 0; k < 2; k++) {
-        struct tensor z = matrix(9, 4 * 33);
-        struct tensor row = matrix(9, 33);
+        struct tensor z = matrix(FILL_UNIFORM, 9, 4 * 33);
+        struct tensor row = matrix(FILL_UNIFORM, 9, 33);
         z.fill = fills[k];
         gpu_check(&(struct gpu_case){.op = "lstm",
                                      .step = "cell",
@@ -209,13 +192,4 @@ TEST_CASE(hard_cells)
     }
 }
 
-static int close_gpu(void **state)
-{
-    (void)state;
-    if (!gpu_exec())
-        skip();
-    gpu_exec_close();
-    return 0;
-}
-
-RUN_TESTS_IN(NULL, close_gpu)
+RUN_TESTS_IN(NULL, gpu_close)

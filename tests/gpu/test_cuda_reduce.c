@@ -11,18 +11,6 @@
 #include "loss/loss.h"
 #include "optimizer/optimizer.h"
 
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
-
-static struct tensor vector(enum fill fill, int64_t n)
-{
-    return (struct tensor){.fill = fill, .rank = 1, .dim = {n}};
-}
-
-static struct tensor matrix(enum fill fill, int64_t rows, int64_t cols)
-{
-    return (struct tensor){.fill = fill, .rank = 2, .dim = {rows, cols}};
-}
-
 static struct tensor labels(enum fill fill, int64_t n, int64_t classes)
 {
     return (struct tensor){
@@ -37,34 +25,22 @@ static const int64_t row_cases[][2] = {
     {1, 1},  {1, 4097},  {3, 10},    {7, 33},      {127, 257}, {5, 31},
     {9, 32}, {2, 50021}, {70001, 3}, {3000017, 1}, {64, 1000}, {2049, 96}};
 
-TEST_CASE(softmax_agrees)
+GPU_CASE(softmax_agrees)
 {
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(row_cases); i++) {
         int64_t R = row_cases[i][0];
         int64_t C = row_cases[i][1];
         struct tensor x = matrix(FILL_WIDE, R, C);
         struct tensor y = matrix(FILL_POSITIVE, R, C);
-        struct gpu_case forward = {.op = "softmax",
-                                   .step = "softmax",
-                                   .phase = LAB_FORWARD,
-                                   .in = {x},
-                                   .out = {x}};
-        gpu_check(&forward);
-        struct gpu_case backward = {.op = "softmax",
-                                    .step = "softmax",
-                                    .phase = LAB_BACKWARD,
-                                    .in = {x, y},
-                                    .out = {x}};
-        gpu_check(&backward);
+        gpu_check_step("softmax", "softmax", LAB_FORWARD, TENSORS(x),
+                       TENSORS(x));
+        gpu_check_step("softmax", "softmax", LAB_BACKWARD, TENSORS(x, y),
+                       TENSORS(x));
     }
 }
 
-TEST_CASE(softmax_shows_what_is_not_finite)
+GPU_CASE(softmax_shows_what_is_not_finite)
 {
-    if (!gpu_exec())
-        skip();
     const struct tensor xs[] = {vector(FILL_LOW, 37), vector(FILL_SPECIAL, 37),
                                 vector(FILL_UNIFORM, 37),
                                 matrix(FILL_LOW, 3, 300)};
@@ -109,10 +85,8 @@ static void check_layer_norm(int64_t R, int64_t D)
     }
 }
 
-TEST_CASE(layer_norm_agrees)
+GPU_CASE(layer_norm_agrees)
 {
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(row_cases); i++)
         check_layer_norm(row_cases[i][0], row_cases[i][1]);
 }
@@ -126,41 +100,20 @@ static void check_cross_entropy(int64_t R, int64_t C, enum fill kind)
     struct tensor y = labels(kind, R, C);
     struct tensor probs = matrix(FILL_POSITIVE, R, C);
     struct tensor r = vector(FILL_UNIFORM, R);
-    struct gpu_case softmax = {
-        .op = op, .step = "softmax", .phase = LAB_LOSS, .in = {z}, .out = {z}};
-    gpu_check(&softmax);
-    struct gpu_case sample = {.op = op,
-                              .step = "sample",
-                              .phase = LAB_LOSS,
-                              .in = {z, y},
-                              .out = {r}};
-    gpu_check(&sample);
-    struct gpu_case mean = {.op = op,
-                            .step = "mean",
-                            .phase = LAB_LOSS,
-                            .in = {r},
-                            .out = {scalar}};
-    gpu_check(&mean);
-    struct gpu_case back = {.op = op,
-                            .step = "softmax",
-                            .phase = LAB_BACKWARD,
-                            .in = {probs, y},
-                            .out = {z}};
-    gpu_check(&back);
+    gpu_check_step(op, "softmax", LAB_LOSS, TENSORS(z), TENSORS(z));
+    gpu_check_step(op, "sample", LAB_LOSS, TENSORS(z, y), TENSORS(r));
+    gpu_check_step(op, "mean", LAB_LOSS, TENSORS(r), TENSORS(scalar));
+    gpu_check_step(op, "softmax", LAB_BACKWARD, TENSORS(probs, y), TENSORS(z));
 }
 
-TEST_CASE(cross_entropy_agrees)
+GPU_CASE(cross_entropy_agrees)
 {
-    if (!gpu_exec())
-        skip();
     for (size_t i = 0; i < COUNT_OF(row_cases); i++)
         check_cross_entropy(row_cases[i][0], row_cases[i][1], FILL_LABELS);
 }
 
-TEST_CASE(a_label_outside_is_nan_and_reads_nothing)
+GPU_CASE(a_label_outside_is_nan_and_reads_nothing)
 {
-    if (!gpu_exec())
-        skip();
     check_cross_entropy(33, 10, FILL_BAD_LABELS);
 }
 
@@ -197,10 +150,8 @@ static void check_squares(const char *op, const struct tensor *h,
     gpu_check(&back);
 }
 
-TEST_CASE(squares_and_probes_agree)
+GPU_CASE(squares_and_probes_agree)
 {
-    if (!gpu_exec())
-        skip();
     const struct tensor shapes[] = {
         vector(FILL_UNIFORM, 1),
         vector(FILL_UNIFORM, 4097),
@@ -238,10 +189,8 @@ static void check_update(const char *op, const void *params, int64_t count,
     gpu_check(&c);
 }
 
-TEST_CASE(optimizers_agree)
+GPU_CASE(optimizers_agree)
 {
-    if (!gpu_exec())
-        skip();
     const int64_t counts[] = {1, 257, 4097};
     const struct lab_sgd_params sgd[] = {{0.1, 0, 0, false},
                                          {0.1, 0, 0.01, false},
@@ -259,11 +208,4 @@ TEST_CASE(optimizers_agree)
     }
 }
 
-static int close_gpu(void **state)
-{
-    (void)state;
-    gpu_exec_close();
-    return 0;
-}
-
-RUN_TESTS_IN(NULL, close_gpu)
+RUN_TESTS_IN(NULL, gpu_close)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "trace/intern.h"
 
 enum { PATHS = 16, PATH_BYTES = 512 };
@@ -59,6 +60,7 @@ void sample_dir_remove(void)
 int sample_cleanup(void **state)
 {
     (void)state;
+    lab_mem_fail_from(0);
     sample_dir_remove();
     lab_intern_release();
     return 0;

@@ -8,7 +8,7 @@
  * sample_dir_remove(), which removes it with everything in it. */
 const char *sample_dir(void);
 void sample_dir_remove(void);
-/* The same, and what was interned: a test's teardown. */
+/* The same, and what was interned, with memory again: a test's teardown. */
 int sample_cleanup(void **state);
 /* The next number of a sequence, 31 bits; the same for the same start. */
 uint64_t sample_random(uint64_t *state);

@@ -7,25 +7,10 @@
 #include <zlib.h>
 
 #include "test.h"
+#include "place.h"
 
 #include "base/mem.h"
 #include "unit/net.h"
-
-static char place[] = "data-test-XXXXXX";
-
-static int make_place(void **state)
-{
-    (void)state;
-    return mkdtemp(place) && chdir(place) == 0 ? 0 : -1;
-}
-
-static int remove_place(void **state)
-{
-    (void)state;
-    if (chdir("..") || system("rm -rf data-test-??????"))
-        return -1;
-    return 0;
-}
 
 static void write_file(const char *path, const void *bytes, size_t n, bool zip)
 {
@@ -372,4 +357,4 @@ TEST_CASE(inline_batches_must_fit)
     net_free(&n);
 }
 
-RUN_TESTS_IN(make_place, remove_place)
+RUN_TESTS_IN(place_make, place_remove)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "place.h"
 
 #include "base/mem.h"
 #include "engine/generate.h"
@@ -14,14 +15,11 @@
 #include "engine/text.h"
 #include "unit/net.h"
 
-static char place[] = "generate-test-XXXXXX";
-
 enum { CONTEXT = 6, VOCAB = 13, CLASSES = 15 };
 
 static int make_place(void **state)
 {
-    (void)state;
-    if (!mkdtemp(place) || chdir(place))
+    if (place_make(state))
         return -1;
     FILE *f = fopen("a.txt", "w");
     if (!f)
@@ -30,12 +28,6 @@ static int make_place(void **state)
         fputs("the cat sat on a mat.\n", f); /* " \n.acehmnost": 12, and */
     fputs("\xC3\xA9", f);
     return fclose(f);
-}
-
-static int remove_place(void **state)
-{
-    (void)state;
-    return chdir("..") || system("rm -rf generate-test-??????") ? -1 : 0;
 }
 
 /* Causal, and knows more ids than the text has characters. */
@@ -358,4 +350,4 @@ TEST_CASE(a_session_writes_and_keeps_bits)
     net_free(&n);
 }
 
-RUN_TESTS_IN(make_place, remove_place)
+RUN_TESTS_IN(make_place, place_remove)

@@ -7,25 +7,12 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "place.h"
 
 #include "base/mem.h"
 #include "engine/session.h"
 #include "engine/text.h"
 #include "unit/net.h"
-
-static char place[] = "text-test-XXXXXX";
-
-static int make_place(void **state)
-{
-    (void)state;
-    return mkdtemp(place) && chdir(place) == 0 ? 0 : -1;
-}
-
-static int remove_place(void **state)
-{
-    (void)state;
-    return chdir("..") || system("rm -rf text-test-??????") ? -1 : 0;
-}
 
 static void write_text(const char *text)
 {
@@ -374,4 +361,4 @@ TEST_CASE(a_map_is_labelled_by_characters)
     net_free(&n);
 }
 
-RUN_TESTS_IN(make_place, remove_place)
+RUN_TESTS_IN(place_make, place_remove)

@@ -8,14 +8,6 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-static int cleanup(void **state)
-{
-    (void)state;
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
 static void add(const char *path, const char *device, const char *name,
                 double best)
 {
@@ -45,7 +37,7 @@ static struct lab_device_info device_of(const char *name)
     return d;
 }
 
-TEST_CASE_WITH(what_was_measured_is_found, NULL, cleanup)
+TEST_CASE_WITH(what_was_measured_is_found, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     struct lab_device_info d = device_of("a chip");
@@ -69,7 +61,7 @@ TEST_CASE_WITH(what_was_measured_is_found, NULL, cleanup)
 }
 
 /* The device's own attributes say as much as a data sheet. */
-TEST_CASE_WITH(nothing_is_made_up, NULL, cleanup)
+TEST_CASE_WITH(nothing_is_made_up, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
     struct lab_device_info d = device_of("NVIDIA H200");

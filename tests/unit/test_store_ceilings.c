@@ -14,15 +14,6 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-static int cleanup(void **state)
-{
-    (void)state;
-    lab_mem_fail_from(0);
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
 static struct lab_database *open_db(const char *path)
 {
     struct lab_database *db;
@@ -63,7 +54,7 @@ static struct lab_roof find(struct lab_database *db, const char *backend,
     return roof;
 }
 
-TEST_CASE_WITH(the_largest_of_the_device_counts, NULL, cleanup)
+TEST_CASE_WITH(the_largest_of_the_device_counts, NULL, sample_cleanup)
 {
     struct lab_database *db = open_db(sample_path("runs.db"));
     struct lab_roof r;
@@ -108,7 +99,7 @@ static bool see_row(void *user, const struct lab_ceiling_row *row)
     return true;
 }
 
-TEST_CASE_WITH(lists_one_row_for_each, NULL, cleanup)
+TEST_CASE_WITH(lists_one_row_for_each, NULL, sample_cleanup)
 {
     struct lab_database *db = open_db(sample_path("runs.db"));
     char text[400] = "";
@@ -124,7 +115,7 @@ TEST_CASE_WITH(lists_one_row_for_each, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(a_run_knows_its_device, NULL, cleanup)
+TEST_CASE_WITH(a_run_knows_its_device, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_ceiling_device d;
@@ -143,7 +134,7 @@ TEST_CASE_WITH(a_run_knows_its_device, NULL, cleanup)
 }
 
 /* Multiply-adds in registers are a roof of fp32, as products are. */
-TEST_CASE_WITH(multiply_adds_raise_fp32_alone, NULL, cleanup)
+TEST_CASE_WITH(multiply_adds_raise_fp32_alone, NULL, sample_cleanup)
 {
     struct lab_database *db = open_db(sample_path("runs.db"));
     struct lab_roof r;
@@ -176,7 +167,7 @@ static void add_rung(const char *path, int place, const char *rung,
 }
 
 /* The H200's rungs of lab-warps-fma beat its product of 51 TFLOP/s. */
-TEST_CASE_WITH(a_rung_that_beats_a_roof_raises_it, NULL, cleanup)
+TEST_CASE_WITH(a_rung_that_beats_a_roof_raises_it, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_roof r;
@@ -229,7 +220,7 @@ static void add_sum(const char *path, int run, int place, int level,
 }
 
 /* The shortest of all runs on that device, and of no other. */
-TEST_CASE_WITH(the_floor_of_a_device, NULL, cleanup)
+TEST_CASE_WITH(the_floor_of_a_device, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_ceiling_device d = {
@@ -282,7 +273,7 @@ TEST_CASE(what_a_rungs_name_says)
 }
 
 /* Of a run: the largest of its own device's and its lab's, then the others'. */
-TEST_CASE_WITH(a_run_has_one_roof, NULL, cleanup)
+TEST_CASE_WITH(a_run_has_one_roof, NULL, sample_cleanup)
 {
     struct lab_database *db = open_db(sample_path("runs.db"));
     struct lab_ceiling_device d = {
@@ -344,7 +335,7 @@ static void count_kernel(const char *path, int exec, int kernel, double time,
     sample_sql(path, sql);
 }
 
-TEST_CASE_WITH(counters_of_steps_kernels_launches, NULL, cleanup)
+TEST_CASE_WITH(counters_of_steps_kernels_launches, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     static const char name[] = "void matmul<float>(float*)";
@@ -389,7 +380,7 @@ TEST_CASE_WITH(counters_of_steps_kernels_launches, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(other_kernels_than_traced_have_no_name, NULL, cleanup)
+TEST_CASE_WITH(other_kernels_than_traced_have_no_name, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_counted_run c;
@@ -407,7 +398,7 @@ TEST_CASE_WITH(other_kernels_than_traced_have_no_name, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(nonsense_is_left_out, NULL, cleanup)
+TEST_CASE_WITH(nonsense_is_left_out, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_counted_run c;
@@ -433,7 +424,7 @@ TEST_CASE_WITH(nonsense_is_left_out, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(counters_are_read_by_their_run, NULL, cleanup)
+TEST_CASE_WITH(counters_are_read_by_their_run, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     lab_database_close(open_db(path));
@@ -443,7 +434,7 @@ TEST_CASE_WITH(counters_are_read_by_their_run, NULL, cleanup)
                      1);
 }
 
-TEST_CASE_WITH(memory_may_be_short, NULL, cleanup)
+TEST_CASE_WITH(memory_may_be_short, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);

@@ -10,15 +10,6 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-static int cleanup(void **state)
-{
-    (void)state;
-    lab_mem_fail_from(0);
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
 /* What a run of the tests is made of: steps of every phase, whose times are a
  * base that jitters by up to 8 ns, and for step 1 a factor. */
 struct kind {
@@ -85,15 +76,6 @@ static int64_t record(const char *path, const struct kind *k)
     return run;
 }
 
-static struct lab_database *open_reader(const char *path)
-{
-    const struct lab_database_options o = {.read_only = true};
-    struct lab_database *db = NULL;
-    if (lab_database_open(&db, path, &o))
-        fail_msg("%s", lab_error());
-    return db;
-}
-
 static const struct lab_compare_row *
 find(const struct lab_comparison *c, enum lab_sum_level level, const char *name)
 {
@@ -115,7 +97,7 @@ static void near(double got, double wanted, double tolerance)
         fail_msg("%.12g instead of %.12g", got, wanted);
 }
 
-TEST_CASE_WITH(half_the_time_is_faster, NULL, cleanup)
+TEST_CASE_WITH(half_the_time_is_faster, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind fast = PLAIN;
@@ -124,7 +106,7 @@ TEST_CASE_WITH(half_the_time_is_faster, NULL, cleanup)
     fast.variant = "tiled";
     record(path, &PLAIN);
     record(path, &fast);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
     const struct lab_compare_row *r = find(&c, LAB_SUM_STEP, "fc1.matmul");
     assert_int_equal(r->verdict, LAB_VERDICT_FASTER);
@@ -158,7 +140,7 @@ TEST_CASE_WITH(half_the_time_is_faster, NULL, cleanup)
 }
 
 /* Certain, and too small to mean anything: 2 %. */
-TEST_CASE_WITH(small_and_certain_is_the_same, NULL, cleanup)
+TEST_CASE_WITH(small_and_certain_is_the_same, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind other = PLAIN;
@@ -166,7 +148,7 @@ TEST_CASE_WITH(small_and_certain_is_the_same, NULL, cleanup)
     other.factor = 1.02;
     record(path, &PLAIN);
     record(path, &other);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
     const struct lab_compare_row *r = find(&c, LAB_SUM_STEP, "fc1.matmul");
     assert_true(r->p < 1e-6);
@@ -175,7 +157,7 @@ TEST_CASE_WITH(small_and_certain_is_the_same, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(few_times_say_so, NULL, cleanup)
+TEST_CASE_WITH(few_times_say_so, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind few = PLAIN;
@@ -186,7 +168,7 @@ TEST_CASE_WITH(few_times_say_so, NULL, cleanup)
     fast.factor = 0.1;
     record(path, &few);
     record(path, &fast);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
     assert_int_equal(find(&c, LAB_SUM_STEP, "fc1.matmul")->verdict,
                      LAB_VERDICT_FEW);
@@ -197,7 +179,7 @@ TEST_CASE_WITH(few_times_say_so, NULL, cleanup)
 }
 
 /* Two times are too few even where the other side has enough for a p. */
-TEST_CASE_WITH(few_times_of_one_side_say_so, NULL, cleanup)
+TEST_CASE_WITH(few_times_of_one_side_say_so, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind few = PLAIN;
@@ -206,7 +188,7 @@ TEST_CASE_WITH(few_times_of_one_side_say_so, NULL, cleanup)
     few.factor = 0.1;
     record(path, &few);
     record(path, &PLAIN);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     for (int turn = 0; turn < 2; turn++) {
         assert_int_equal(lab_comparison_load(&c, db, 1 + turn, 2 - turn),
                          LAB_OK);
@@ -221,7 +203,7 @@ TEST_CASE_WITH(few_times_of_one_side_say_so, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(what_only_one_has_is_listed, NULL, cleanup)
+TEST_CASE_WITH(what_only_one_has_is_listed, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind longer = PLAIN;
@@ -229,7 +211,7 @@ TEST_CASE_WITH(what_only_one_has_is_listed, NULL, cleanup)
     longer.steps = 6;
     record(path, &PLAIN);
     record(path, &longer);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
     assert_int_equal(find(&c, LAB_SUM_STEP, "fc5.matmul")->verdict,
                      LAB_VERDICT_ONLY_B);
@@ -244,7 +226,7 @@ TEST_CASE_WITH(what_only_one_has_is_listed, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(kernels_by_name_and_step, NULL, cleanup)
+TEST_CASE_WITH(kernels_by_name_and_step, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind first = PLAIN;
@@ -257,7 +239,7 @@ TEST_CASE_WITH(kernels_by_name_and_step, NULL, cleanup)
     record(path, &second);
     second.kernel = "gemm<other>";
     record(path, &second);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
     const struct lab_compare_row *r =
         find(&c, LAB_SUM_KERNEL, "void matmul<float>(float*)");
@@ -281,7 +263,7 @@ TEST_CASE_WITH(kernels_by_name_and_step, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(other_lessons_are_refused, NULL, cleanup)
+TEST_CASE_WITH(other_lessons_are_refused, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind other = PLAIN;
@@ -289,7 +271,7 @@ TEST_CASE_WITH(other_lessons_are_refused, NULL, cleanup)
     other.lesson = "cnn";
     record(path, &PLAIN);
     record(path, &other);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_E_RANGE);
     assert_non_null(strstr(lab_error(), "lesson mlp"));
     assert_non_null(strstr(lab_error(), "of cnn"));
@@ -298,7 +280,7 @@ TEST_CASE_WITH(other_lessons_are_refused, NULL, cleanup)
 }
 
 /* Iterations count when every place of the schedule ran. */
-TEST_CASE_WITH(broken_off_iterations_do_not_count, NULL, cleanup)
+TEST_CASE_WITH(broken_off_iterations_do_not_count, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_time_sums sums;
@@ -308,7 +290,7 @@ TEST_CASE_WITH(broken_off_iterations_do_not_count, NULL, cleanup)
                      "DELETE FROM step WHERE iteration = 5 AND stepIndex = 1;"
                      "UPDATE step SET time_ns = NULL WHERE iteration = 6 AND "
                      "stepIndex = 2");
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_time_sums_load(&sums, db, 1, 1u << LAB_SUM_ITERATION),
                      LAB_OK);
     assert_false(sums.stored);
@@ -320,7 +302,7 @@ TEST_CASE_WITH(broken_off_iterations_do_not_count, NULL, cleanup)
 }
 
 /* What is kept is what would be added up. */
-TEST_CASE_WITH(kept_sums_are_the_same, NULL, cleanup)
+TEST_CASE_WITH(kept_sums_are_the_same, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind k = PLAIN;
@@ -328,7 +310,7 @@ TEST_CASE_WITH(kept_sums_are_the_same, NULL, cleanup)
     struct lab_time_sums fresh;
     k.kernels = true;
     record(path, &k);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_time_sums_load(&kept, db, 1, ~0u), LAB_OK);
     assert_true(kept.stored);
     sample_sql(path, "UPDATE run SET summed = NULL");
@@ -368,7 +350,7 @@ static bool count_names(void *user, const char *name, int64_t run)
     return true;
 }
 
-TEST_CASE_WITH(baselines_are_named_runs, NULL, cleanup)
+TEST_CASE_WITH(baselines_are_named_runs, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
@@ -397,7 +379,7 @@ TEST_CASE_WITH(baselines_are_named_runs, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(memory_may_fail_anywhere, NULL, cleanup)
+TEST_CASE_WITH(memory_may_fail_anywhere, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct kind k = PLAIN;
@@ -407,7 +389,7 @@ TEST_CASE_WITH(memory_may_fail_anywhere, NULL, cleanup)
     k.factor = 3;
     record(path, &k);
     sample_sql(path, "UPDATE run SET summed = NULL WHERE id = 2");
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     enum lab_status st = LAB_E_NOMEM;
     int64_t n = 0;
     while (st == LAB_E_NOMEM && n < 100000) {

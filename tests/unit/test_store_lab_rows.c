@@ -16,14 +16,6 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-static int cleanup(void **state)
-{
-    (void)state;
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
 static struct lab_bench_result row_of(int64_t place)
 {
     return (struct lab_bench_result){.place = place,
@@ -439,4 +431,4 @@ TEST_CASE(every_column_is_a_member)
     lab_database_close(db);
 }
 
-RUN_TESTS_IN(NULL, cleanup)
+RUN_TESTS_IN(NULL, sample_cleanup)

@@ -12,15 +12,6 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-static int cleanup(void **state)
-{
-    (void)state;
-    lab_mem_fail_from(0);
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
 /* As `lab gemm --precision tf32,bf16` climbs. */
 static const struct sample_rung both[] = {
     {"mma", "tf32", "64", 30000},   {"wgmma", "tf32", "64", 20000},
@@ -36,15 +27,6 @@ static const struct sample_rung bf16[] = {
     {"mma", "bf16", "128", 150000},
 };
 enum { BF16 = 4 };
-
-static struct lab_database *open_reader(const char *path)
-{
-    const struct lab_database_options o = {.read_only = true};
-    struct lab_database *db = NULL;
-    if (lab_database_open(&db, path, &o))
-        fail_msg("%s", lab_error());
-    return db;
-}
 
 /* ---- steps and kernels ---- */
 
@@ -74,12 +56,12 @@ static bool see_kernel(void *user, const struct lab_kernel_row *r)
     return true;
 }
 
-TEST_CASE_WITH(steps_say_their_rung, NULL, cleanup)
+TEST_CASE_WITH(steps_say_their_rung, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {.n = 0};
     assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(
         lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_step, &s), LAB_OK);
     assert_int_equal(s.n, 2 * BOTH);
@@ -97,7 +79,7 @@ TEST_CASE_WITH(steps_say_their_rung, NULL, cleanup)
 }
 
 /* All of them, and the first of a sort. */
-TEST_CASE_WITH(kernels_say_their_rung, NULL, cleanup)
+TEST_CASE_WITH(kernels_say_their_rung, NULL, sample_cleanup)
 {
     static const struct lab_kernel_filter filters[] = {
         {.limit = 0},
@@ -109,7 +91,7 @@ TEST_CASE_WITH(kernels_say_their_rung, NULL, cleanup)
     } wanted[] = {{BOTH, 3}, {4, 0}};
     const char *path = sample_path("runs.db");
     assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     for (int i = 0; i < 2; i++) {
         struct seen s = {.n = 0};
         assert_int_equal(lab_query_kernels(db, 1, &filters[i], see_kernel, &s),
@@ -136,13 +118,13 @@ static bool see_lesson_kernel(void *user, const struct lab_kernel_row *r)
     return true;
 }
 
-TEST_CASE_WITH(lessons_have_no_rungs, NULL, cleanup)
+TEST_CASE_WITH(lessons_have_no_rungs, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.limit = 0};
     int n = 0;
     assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(
         lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_lesson_step, &n),
         LAB_OK);
@@ -174,13 +156,13 @@ find(const struct lab_comparison *c, enum lab_sum_level level, const char *name)
 }
 
 /* By name alone bf16 would stand beside tf32, and "cublas" beside "mma". */
-TEST_CASE_WITH(a_rung_is_compared_with_itself, NULL, cleanup)
+TEST_CASE_WITH(a_rung_is_compared_with_itself, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_comparison c;
     assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
     assert_int_equal(sample_lab(path, bf16, BF16, true, NULL), LAB_OK);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
     static const struct {
         const char *name;
@@ -212,7 +194,7 @@ TEST_CASE_WITH(a_rung_is_compared_with_itself, NULL, cleanup)
 }
 
 /* One precision each: names say it where the two differ. */
-TEST_CASE_WITH(names_say_the_precision_that_differs, NULL, cleanup)
+TEST_CASE_WITH(names_say_the_precision_that_differs, NULL, sample_cleanup)
 {
     static const struct sample_rung tf32 = {"mma", "tf32", "64", 9000};
     static const struct sample_rung half = {"mma", "bf16", "64", 5000};
@@ -220,7 +202,7 @@ TEST_CASE_WITH(names_say_the_precision_that_differs, NULL, cleanup)
     struct lab_comparison c;
     assert_int_equal(sample_lab(path, &tf32, 1, false, NULL), LAB_OK);
     assert_int_equal(sample_lab(path, &half, 1, false, NULL), LAB_OK);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_comparison_load(&c, db, 1, 1), LAB_OK);
     assert_int_equal(find(&c, LAB_SUM_STEP, "mma 64")->verdict,
                      LAB_VERDICT_SAME);
@@ -236,14 +218,14 @@ TEST_CASE_WITH(names_say_the_precision_that_differs, NULL, cleanup)
 }
 
 /* Whatever allocation fails, nothing is left behind. */
-TEST_CASE_WITH(every_allocation_may_fail, NULL, cleanup)
+TEST_CASE_WITH(every_allocation_may_fail, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_comparison c;
     enum lab_status st = LAB_E_NOMEM;
     int64_t n = 0;
     assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     while (st == LAB_E_NOMEM && n < 10000) {
         lab_mem_fail_from(++n);
         st = lab_comparison_load(&c, db, 1, 1);
@@ -257,7 +239,7 @@ TEST_CASE_WITH(every_allocation_may_fail, NULL, cleanup)
 
 /* ---- what there is ---- */
 
-TEST_CASE_WITH(contents_are_what_a_run_has, NULL, cleanup)
+TEST_CASE_WITH(contents_are_what_a_run_has, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     unsigned has = 0;
@@ -269,7 +251,7 @@ TEST_CASE_WITH(contents_are_what_a_run_has, NULL, cleanup)
                      "INSERT INTO lab_tuned (backend, device, lab, sizeClass, "
                      "precision, candidate, runId) VALUES ('cuda', 'a', 'gemm',"
                      " '64', 'fp32', '8x8', 3)");
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_query_contents(db, 1, &has), LAB_OK);
     assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_KERNELS | LAB_HAS_RUNGS);
     assert_int_equal(lab_query_contents(db, 2, &has), LAB_OK);
@@ -283,7 +265,7 @@ TEST_CASE_WITH(contents_are_what_a_run_has, NULL, cleanup)
 }
 
 /* What is shown of a ladder is the run that has climbed most of it. */
-TEST_CASE_WITH(the_fullest_run_is_found, NULL, cleanup)
+TEST_CASE_WITH(the_fullest_run_is_found, NULL, sample_cleanup)
 {
     static const struct sample_rung tuning[] = {
         {"8x8", "fp32", "64", 9},
@@ -302,7 +284,7 @@ TEST_CASE_WITH(the_fullest_run_is_found, NULL, cleanup)
     assert_int_equal(sample_lab(path, small, 3, false, NULL), LAB_OK);
     assert_int_equal(sample_lab(path, both, BOTH, false, NULL), LAB_OK);
     assert_int_equal(sample_lab(path, tuning, 4, false, NULL), LAB_OK);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     /* three rungs before two in two precisions; then two sizes before one */
     assert_int_equal(lab_bench_run_fullest(db, "gemm", NULL, NULL, &run),
                      LAB_OK);
@@ -316,7 +298,7 @@ TEST_CASE_WITH(the_fullest_run_is_found, NULL, cleanup)
     lab_database_close(db);
     /* of equal ones the newest; what failed is no rung */
     assert_int_equal(sample_lab(path, bf16, BF16, false, NULL), LAB_OK);
-    db = open_reader(path);
+    db = sample_open(path);
     assert_int_equal(lab_bench_run_fullest(db, "gemm", "lab-gemm", "cpu", &run),
                      LAB_OK);
     assert_int_equal(run, 5);
@@ -324,7 +306,7 @@ TEST_CASE_WITH(the_fullest_run_is_found, NULL, cleanup)
     sample_sql(path, "UPDATE lab_row SET status = 'failed' WHERE runId = 5 AND "
                      "rung = 'cublas'; UPDATE run SET lesson = 'lab-autotune' "
                      "WHERE id = 4");
-    db = open_reader(path);
+    db = sample_open(path);
     assert_int_equal(lab_bench_run_fullest(db, "gemm", NULL, NULL, &run),
                      LAB_OK);
     assert_int_equal(run, 1);

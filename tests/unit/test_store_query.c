@@ -24,23 +24,6 @@ struct seen {
     char text[MOST][64];
 };
 
-static int cleanup(void **state)
-{
-    (void)state;
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
-static struct lab_database *open_reader(const char *path)
-{
-    const struct lab_database_options o = {.read_only = true};
-    struct lab_database *db = NULL;
-    if (lab_database_open(&db, path, &o))
-        fail_msg("%s", lab_error());
-    return db;
-}
-
 static bool more(const struct seen *s)
 {
     return s->n < MOST && (!s->stop_after || s->n < s->stop_after);
@@ -97,14 +80,14 @@ static bool see_loss(void *user, const struct lab_loss_row *r)
     return more(s);
 }
 
-TEST_CASE_WITH(runs_come_newest_first, NULL, cleanup)
+TEST_CASE_WITH(runs_come_newest_first, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
     int64_t last = 0;
     for (int i = 1; i <= 3; i++)
         assert_int_equal(sample_run(path, i, 2, NULL), LAB_OK);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_query_runs(db, see_run, &s), LAB_OK);
     assert_int_equal(s.n, 3);
     assert_int_equal(s.id[0], 3);
@@ -126,7 +109,7 @@ TEST_CASE_WITH(runs_come_newest_first, NULL, cleanup)
 
 /* A run that is imported later gets a later number, and is no newer for that.
  * One whose start nobody knows is as old as its import. */
-TEST_CASE_WITH(runs_come_by_their_start, NULL, cleanup)
+TEST_CASE_WITH(runs_come_by_their_start, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
@@ -139,7 +122,7 @@ TEST_CASE_WITH(runs_come_by_their_start, NULL, cleanup)
                "UPDATE run SET started_ns = NULL, imported = "
                "'2020-01-01T00:00:00.000Z' WHERE id = 3;"
                "UPDATE run SET started_ns = NULL WHERE id = 5");
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_query_runs(db, see_run, &s), LAB_OK);
     static const int64_t order[] = {2, 1, 3, 4, 5};
     for (int i = 0; i < 5; i++)
@@ -149,7 +132,7 @@ TEST_CASE_WITH(runs_come_by_their_start, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(missing_runs_are_not_found, NULL, cleanup)
+TEST_CASE_WITH(missing_runs_are_not_found, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.limit = 0};
@@ -198,12 +181,12 @@ static void record_times(const char *path)
     lab_writer_free(writer);
 }
 
-TEST_CASE_WITH(steps_are_added_up, NULL, cleanup)
+TEST_CASE_WITH(steps_are_added_up, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
     record_times(path);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(
         lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_step, &s), LAB_OK);
     assert_int_equal(s.n, 3); /* step 1 with two variants */
@@ -235,11 +218,11 @@ TEST_CASE_WITH(steps_are_added_up, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(every_sort_works, NULL, cleanup)
+TEST_CASE_WITH(every_sort_works, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     assert_int_equal(sample_run(path, 2, 5, NULL), LAB_OK);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     for (int sort = 0; sort < LAB_STEP_SORT_COUNT; sort++) {
         struct seen s = {0};
         assert_non_null(lab_step_sort_name((enum lab_step_sort)sort));
@@ -278,7 +261,7 @@ static bool list_kernel(void *user, const struct lab_kernel_row *r)
 
 /* A page of a sort is the beginning of the whole sort, by whatever way it was
  * found: of a run that ended or not, alone in its rows or not. */
-TEST_CASE_WITH(pages_are_parts_of_the_whole, NULL, cleanup)
+TEST_CASE_WITH(pages_are_parts_of_the_whole, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     static const char *const changes[] = {
@@ -292,7 +275,7 @@ TEST_CASE_WITH(pages_are_parts_of_the_whole, NULL, cleanup)
     assert_int_equal(sample_run(path, 2, 5, NULL), LAB_OK);
     for (size_t change = 0; change < 5; change++) {
         sample_sql(path, changes[change]);
-        struct lab_database *db = open_reader(path);
+        struct lab_database *db = sample_open(path);
         for (int i = 0; i < LAB_KERNEL_SORT_COUNT * 2; i++) {
             struct listed whole = {0};
             struct listed page = {0};
@@ -310,7 +293,7 @@ TEST_CASE_WITH(pages_are_parts_of_the_whole, NULL, cleanup)
     }
 }
 
-TEST_CASE_WITH(kernels_are_sorted_and_of_their_run, NULL, cleanup)
+TEST_CASE_WITH(kernels_are_sorted_and_of_their_run, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_kernel_filter f = {.sort = LAB_KERNEL_BY_TIME,
@@ -318,7 +301,7 @@ TEST_CASE_WITH(kernels_are_sorted_and_of_their_run, NULL, cleanup)
     struct seen s = {0};
     assert_int_equal(sample_run(path, 4, 5, NULL), LAB_OK);
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_query_kernels(db, 1, &f, see_kernel, &s), LAB_OK);
     assert_int_equal(s.n, 40);
     assert_int_equal(s.a[0], 1004);
@@ -336,7 +319,7 @@ TEST_CASE_WITH(kernels_are_sorted_and_of_their_run, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(running_run_can_be_read, NULL, cleanup)
+TEST_CASE_WITH(running_run_can_be_read, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.limit = 0};
@@ -363,12 +346,12 @@ TEST_CASE_WITH(running_run_can_be_read, NULL, cleanup)
     lab_writer_free(writer);
 }
 
-TEST_CASE_WITH(losses_come_in_order, NULL, cleanup)
+TEST_CASE_WITH(losses_come_in_order, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
     assert_int_equal(sample_run(path, 5, 1, NULL), LAB_OK);
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_query_losses(db, 1, see_loss, &s), LAB_OK);
     assert_int_equal(s.n, 5);
     for (int i = 0; i < 5; i++) {
@@ -378,7 +361,7 @@ TEST_CASE_WITH(losses_come_in_order, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(deleting_leaves_no_trace, NULL, cleanup)
+TEST_CASE_WITH(deleting_leaves_no_trace, NULL, sample_cleanup)
 {
     static const char count_rows[] =
         "SELECT (SELECT count(*) FROM step) + (SELECT count(*) FROM op_kernel) "
@@ -411,7 +394,7 @@ TEST_CASE_WITH(deleting_leaves_no_trace, NULL, cleanup)
     assert_int_equal(run, 3);
 }
 
-TEST_CASE_WITH(other_peoples_processes_are_left_alone, NULL, cleanup)
+TEST_CASE_WITH(other_peoples_processes_are_left_alone, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
@@ -419,7 +402,7 @@ TEST_CASE_WITH(other_peoples_processes_are_left_alone, NULL, cleanup)
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
     sample_sql(path, "UPDATE run SET status = 'running', pid = 0x7ffffff0");
     sample_sql(path, "UPDATE run SET hostname = 'elsewhere' WHERE id = 1");
-    struct lab_database *db = open_reader(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_query_runs(db, see_run, &s), LAB_OK);
     assert_non_null(strstr(s.text[0], "/interrupted/"));
     assert_non_null(strstr(s.text[1], "/running/"));

@@ -13,28 +13,11 @@
 #define US INT64_C(1000)
 #define AT(us) (SAMPLE_TIMELINE_START + US * (us))
 
-static int cleanup(void **state)
-{
-    (void)state;
-    lab_mem_fail_from(0);
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
-static struct lab_database *open_db(const char *path)
-{
-    struct lab_database *db;
-    const struct lab_database_options o = {.read_only = true};
-    assert_int_equal(lab_database_open(&db, path, &o), LAB_OK);
-    return db;
-}
-
 static struct lab_timeline *load(const char *path, int64_t run,
                                  int64_t iteration,
                                  const struct lab_timeline_filter *filter)
 {
-    struct lab_database *db = open_db(path);
+    struct lab_database *db = sample_open(path);
     struct lab_iteration_row of;
     struct lab_timeline *t = NULL;
     if (lab_query_iteration(db, run, iteration, &of) ||
@@ -64,13 +47,13 @@ static bool count_pass(void *user, const struct lab_iteration_row *row)
     return true;
 }
 
-TEST_CASE_WITH(passes_have_their_span_and_their_kernels, NULL, cleanup)
+TEST_CASE_WITH(passes_have_their_span_and_their_kernels, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_iteration_row rows[3] = {{0}};
     int64_t run;
     assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
-    struct lab_database *db = open_db(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_query_iterations(db, run, count_pass, rows), LAB_OK);
     assert_int_equal(rows[0].kernels, 1);
     assert_int_equal(rows[1].kernels, 7);
@@ -90,7 +73,7 @@ TEST_CASE_WITH(passes_have_their_span_and_their_kernels, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(lanes_hold_what_ran_where, NULL, cleanup)
+TEST_CASE_WITH(lanes_hold_what_ran_where, NULL, sample_cleanup)
 {
     static const struct {
         const char *name;
@@ -130,7 +113,7 @@ TEST_CASE_WITH(lanes_hold_what_ran_where, NULL, cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(latency_is_from_the_call_with_its_number, NULL, cleanup)
+TEST_CASE_WITH(latency_is_from_the_call_with_its_number, NULL, sample_cleanup)
 {
     static const struct {
         const char *name;
@@ -172,7 +155,7 @@ TEST_CASE_WITH(latency_is_from_the_call_with_its_number, NULL, cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(copies_and_calls_find_their_step, NULL, cleanup)
+TEST_CASE_WITH(copies_and_calls_find_their_step, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -194,7 +177,7 @@ TEST_CASE_WITH(copies_and_calls_find_their_step, NULL, cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(sums_are_cut_at_the_window, NULL, cleanup)
+TEST_CASE_WITH(sums_are_cut_at_the_window, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -226,7 +209,7 @@ TEST_CASE_WITH(sums_are_cut_at_the_window, NULL, cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(a_part_shows_what_touches_it, NULL, cleanup)
+TEST_CASE_WITH(a_part_shows_what_touches_it, NULL, sample_cleanup)
 {
     const struct lab_timeline_filter part = {.from_ns = AT(1055),
                                              .to_ns = AT(1072)};
@@ -261,7 +244,7 @@ TEST_CASE_WITH(a_part_shows_what_touches_it, NULL, cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(a_cpu_run_has_steps_alone, NULL, cleanup)
+TEST_CASE_WITH(a_cpu_run_has_steps_alone, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -279,13 +262,13 @@ TEST_CASE_WITH(a_cpu_run_has_steps_alone, NULL, cleanup)
 }
 
 /* As an import of another tool's file makes it. */
-TEST_CASE_WITH(a_run_without_steps_is_one_pass, NULL, cleanup)
+TEST_CASE_WITH(a_run_without_steps_is_one_pass, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_iteration_row of;
     int64_t run;
     assert_int_equal(sample_timeline_foreign(path, &run), LAB_OK);
-    struct lab_database *db = open_db(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_query_iteration(db, run, 0, &of), LAB_E_NOTFOUND);
     assert_non_null(strstr(lab_error(), "has no iterations"));
     lab_database_close(db);
@@ -312,7 +295,7 @@ TEST_CASE_WITH(a_run_without_steps_is_one_pass, NULL, cleanup)
 }
 
 /* Two ranks: each counts its calls from 1, and each has its GPU. */
-TEST_CASE_WITH(processes_and_devices_are_told_apart, NULL, cleanup)
+TEST_CASE_WITH(processes_and_devices_are_told_apart, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -352,7 +335,7 @@ TEST_CASE_WITH(processes_and_devices_are_told_apart, NULL, cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(a_span_left_out_keeps_its_name, NULL, cleanup)
+TEST_CASE_WITH(a_span_left_out_keeps_its_name, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     const struct lab_timeline_filter few = {
@@ -368,7 +351,7 @@ TEST_CASE_WITH(a_span_left_out_keeps_its_name, NULL, cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(what_has_no_moments_stays_unknown, NULL, cleanup)
+TEST_CASE_WITH(what_has_no_moments_stays_unknown, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_iteration_row of;
@@ -382,14 +365,14 @@ TEST_CASE_WITH(what_has_no_moments_stays_unknown, NULL, cleanup)
     assert_int_equal(t->spans[0].gap_ns, LAB_UNKNOWN);
     lab_timeline_free(t);
     assert_int_equal(sample_timeline_empty(path, &run), LAB_OK);
-    struct lab_database *db = open_db(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_query_iteration(db, run, LAB_UNKNOWN, &of),
                      LAB_E_NOTFOUND);
     assert_non_null(strstr(lab_error(), "no recorded steps"));
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(too_many_leave_the_longest, NULL, cleanup)
+TEST_CASE_WITH(too_many_leave_the_longest, NULL, sample_cleanup)
 {
     const struct lab_timeline_filter few = {
         .from_ns = LAB_UNKNOWN, .to_ns = LAB_UNKNOWN, .most = 3};
@@ -421,7 +404,7 @@ TEST_CASE_WITH(too_many_leave_the_longest, NULL, cleanup)
 
 /* Bisection must find the rows of a middle iteration, with other runs around
  * them, and an iteration that is not where its moments say. */
-TEST_CASE_WITH(rows_are_found_among_many, NULL, cleanup)
+TEST_CASE_WITH(rows_are_found_among_many, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t before;
@@ -444,7 +427,7 @@ TEST_CASE_WITH(rows_are_found_among_many, NULL, cleanup)
     }
 }
 
-TEST_CASE_WITH(two_runs_at_once_are_told_apart, NULL, cleanup)
+TEST_CASE_WITH(two_runs_at_once_are_told_apart, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t a;
@@ -466,7 +449,7 @@ TEST_CASE_WITH(two_runs_at_once_are_told_apart, NULL, cleanup)
     }
 }
 
-TEST_CASE_WITH(hostile_numbers_are_read_safely, NULL, cleanup)
+TEST_CASE_WITH(hostile_numbers_are_read_safely, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -492,14 +475,14 @@ TEST_CASE_WITH(hostile_numbers_are_read_safely, NULL, cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(any_allocation_may_fail, NULL, cleanup)
+TEST_CASE_WITH(any_allocation_may_fail, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_iteration_row of;
     int64_t run;
     int refused = 0;
     assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
-    struct lab_database *db = open_db(path);
+    struct lab_database *db = sample_open(path);
     assert_int_equal(lab_query_iteration(db, run, 1, &of), LAB_OK);
     for (int nth = 1; nth < 60; nth++) {
         struct lab_timeline *t = NULL;
@@ -518,7 +501,7 @@ TEST_CASE_WITH(any_allocation_may_fail, NULL, cleanup)
 #define MS INT64_C(1000000)
 
 /* A walk: three steps of 1, 2 and 3 us, 1 s and 30 s apart, in a range. */
-TEST_CASE_WITH(pauses_of_a_walk_are_closed, NULL, cleanup)
+TEST_CASE_WITH(pauses_of_a_walk_are_closed, NULL, sample_cleanup)
 {
     const int64_t start[] = {0, 1000 * MS, 31000 * MS};
     struct lab_span spans[4] = {{.kind = LAB_SPAN_RANGE,

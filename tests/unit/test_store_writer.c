@@ -13,14 +13,6 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-static int cleanup(void **state)
-{
-    (void)state;
-    sample_dir_remove();
-    lab_intern_release();
-    return 0;
-}
-
 static struct lab_writer *new_writer(const char *path)
 {
     struct lab_writer *writer = NULL;
@@ -47,7 +39,7 @@ static void push(struct lab_writer *writer, struct lab_record record)
     assert_true(sink.push(sink.user, &record));
 }
 
-TEST_CASE_WITH(stores_every_row, NULL, cleanup)
+TEST_CASE_WITH(stores_every_row, NULL, sample_cleanup)
 {
     const char *path = sample_path("sub/dir/runs.db"); /* made on the way */
     int64_t run = 0;
@@ -88,7 +80,7 @@ TEST_CASE_WITH(stores_every_row, NULL, cleanup)
         1);
 }
 
-TEST_CASE_WITH(second_run_has_its_own_rows, NULL, cleanup)
+TEST_CASE_WITH(second_run_has_its_own_rows, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run = 0;
@@ -111,7 +103,7 @@ TEST_CASE_WITH(second_run_has_its_own_rows, NULL, cleanup)
         50);
 }
 
-TEST_CASE_WITH(unknown_is_null, NULL, cleanup)
+TEST_CASE_WITH(unknown_is_null, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -152,7 +144,7 @@ TEST_CASE_WITH(unknown_is_null, NULL, cleanup)
                      1);
 }
 
-TEST_CASE_WITH(times_add_up_in_any_order, NULL, cleanup)
+TEST_CASE_WITH(times_add_up_in_any_order, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -225,7 +217,7 @@ static void push_with_evaluation(struct lab_writer *writer)
 
 /* Every record of it is stored, none is added to a step, and lists have it when
  * they are asked to. */
-TEST_CASE_WITH(work_between_steps_is_stored_apart, NULL, cleanup)
+TEST_CASE_WITH(work_between_steps_is_stored_apart, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -270,7 +262,7 @@ TEST_CASE_WITH(work_between_steps_is_stored_apart, NULL, cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(copies_and_sets, NULL, cleanup)
+TEST_CASE_WITH(copies_and_sets, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -304,7 +296,7 @@ TEST_CASE_WITH(copies_and_sets, NULL, cleanup)
                      1);
 }
 
-TEST_CASE_WITH(calls_and_waits, NULL, cleanup)
+TEST_CASE_WITH(calls_and_waits, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -334,7 +326,7 @@ TEST_CASE_WITH(calls_and_waits, NULL, cleanup)
                      1);
 }
 
-TEST_CASE_WITH(ranges_overheads_and_metrics, NULL, cleanup)
+TEST_CASE_WITH(ranges_overheads_and_metrics, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -374,7 +366,7 @@ TEST_CASE_WITH(ranges_overheads_and_metrics, NULL, cleanup)
                      1);
 }
 
-TEST_CASE_WITH(later_records_add_to_earlier_ones, NULL, cleanup)
+TEST_CASE_WITH(later_records_add_to_earlier_ones, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -394,7 +386,7 @@ TEST_CASE_WITH(later_records_add_to_earlier_ones, NULL, cleanup)
     assert_int_equal(sample_int(path, "SELECT time_ns FROM step"), 44);
 }
 
-TEST_CASE_WITH(flush_makes_rows_visible, NULL, cleanup)
+TEST_CASE_WITH(flush_makes_rows_visible, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -411,7 +403,7 @@ TEST_CASE_WITH(flush_makes_rows_visible, NULL, cleanup)
     finish(writer);
 }
 
-TEST_CASE_WITH(idle_writer_commits, NULL, cleanup)
+TEST_CASE_WITH(idle_writer_commits, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -435,7 +427,7 @@ static void *flush_often(void *arg)
     return (void *)(intptr_t)failures;
 }
 
-TEST_CASE_WITH(threads_may_flush_together, NULL, cleanup)
+TEST_CASE_WITH(threads_may_flush_together, NULL, sample_cleanup)
 {
     struct lab_writer *writer = new_writer(sample_path("runs.db"));
     pthread_t thread[4];
@@ -449,7 +441,7 @@ TEST_CASE_WITH(threads_may_flush_together, NULL, cleanup)
     finish(writer);
 }
 
-TEST_CASE_WITH(ends_are_told_apart, NULL, cleanup)
+TEST_CASE_WITH(ends_are_told_apart, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -479,7 +471,7 @@ TEST_CASE_WITH(ends_are_told_apart, NULL, cleanup)
                      1);
 }
 
-TEST_CASE_WITH(gpu_has_a_row, NULL, cleanup)
+TEST_CASE_WITH(gpu_has_a_row, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer;

@@ -107,11 +107,11 @@ TEST_CASE_WITH(work_of_untold_steps_is_counted_and_left_out, setup, teardown)
     struct kept *k = *state;
     struct lab_join *j = join_new(k);
     struct lab_record copy = {.kind = LAB_RECORD_MEMCPY};
-    copy.u.memcpy_.exec = LAB_EXEC_UNOBSERVED;
+    copy.u.memcpy_.exec = LAB_EXEC_DROPPED;
     struct lab_record sync = {.kind = LAB_RECORD_SYNC};
-    sync.u.api.exec = LAB_EXEC_UNOBSERVED;
-    call(j, LAB_EXEC_UNOBSERVED);
-    kernel(j, LAB_EXEC_UNOBSERVED, "nobody's");
+    sync.u.api.exec = LAB_EXEC_DROPPED;
+    call(j, LAB_EXEC_DROPPED);
+    kernel(j, LAB_EXEC_DROPPED, "nobody's");
     lab_join_record(j, &copy);
     copy.kind = LAB_RECORD_MEMSET;
     lab_join_record(j, &copy);
@@ -165,7 +165,7 @@ TEST_CASE_WITH(what_was_over_before_the_run_is_not_of_it, setup, teardown)
  * told, of no known step, of a graph's node; over before the run or not. */
 static void any_record(struct lab_join *j, uint32_t *seed)
 {
-    static const int64_t execs[] = {1, 7, LAB_EXEC_BETWEEN, LAB_EXEC_UNOBSERVED,
+    static const int64_t execs[] = {1, 7, LAB_EXEC_BETWEEN, LAB_EXEC_DROPPED,
                                     LAB_UNKNOWN};
     static const enum lab_record_kind kinds[] = {
         LAB_RECORD_KERNEL, LAB_RECORD_MEMCPY, LAB_RECORD_MEMSET, LAB_RECORD_API,

@@ -98,7 +98,7 @@ TEST_CASE(launches_nobody_is_told_of_are_not_recorded)
     struct lab_join_stats s;
     for (int launch = 0; launch < LAUNCHES; launch++)
         for (int i = 0; i < 7; i++)
-            node(j, i, launch == 1 ? BASE : LAB_EXEC_UNOBSERVED);
+            node(j, i, launch == 1 ? BASE : LAB_EXEC_DROPPED);
     check(j, k);
     lab_join_get_stats(j, &s);
     assert_int_equal(s.untold, 7 * (LAUNCHES - 1));

@@ -342,7 +342,7 @@ TEST_CASE_WITH(untold_steps_have_an_execution_of_their_own, setup, teardown)
     struct kept *k = *state;
     struct lab_observer o;
     struct lab_profiler_stats stats;
-    struct lab_kernel_record kernel = {.exec = LAB_EXEC_UNOBSERVED,
+    struct lab_kernel_record kernel = {.exec = LAB_EXEC_DROPPED,
                                        .start_ns = LAB_UNKNOWN,
                                        .end_ns = LAB_UNKNOWN};
     struct lab_gpu_launch launch = {.mangled = "k", .carveout_pct = -1};
@@ -352,7 +352,7 @@ TEST_CASE_WITH(untold_steps_have_an_execution_of_their_own, setup, teardown)
     o.run_begin(o.user, "mlp");
     o.untold_begin(o.user);
     assert_int_equal(gpu.n_pushed, 2);
-    assert_true(gpu.pushed[1] == LAB_EXEC_UNOBSERVED);
+    assert_true(gpu.pushed[1] == LAB_EXEC_DROPPED);
     gpu.sink.kernel(gpu.sink.user, &kernel, &launch);
     o.untold_end(o.user);
     assert_int_equal(gpu.pops, 1);

@@ -107,9 +107,6 @@ enum lab_status lab_csv_read(struct lab_samples *t,
 
 /* Text. path NULL: the course's. Errors name the file, the line and the byte,
  * or the lesson's place. */
-enum lab_status lab_text_read(struct lab_text **out,
-                              const struct lab_network_spec *spec,
-                              const char *path, const struct lab_stop *stop);
 void lab_text_free(struct lab_text *t); /* NULL allowed */
 /* data_window.c: the windows of a text. */
 enum lab_status lab_text_open(struct lab_data *d, const char *path,

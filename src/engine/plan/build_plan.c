@@ -1,11 +1,334 @@
-/* From a network to a plan: resolve names, build forward, loss, backward and
- * update, place the memory. */
+/* build_plan.c -- from a lesson's network to a plan: nodes that stand for several are
+ * expanded, data tensors, layers, loss and optimizer are built in order. */
 #include <stdio.h>
 #include <string.h>
 
+#include "plan_priv.h"
+#include "engine/expand.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "plan_priv.h"
+
+/* The data tensors of a plan: what the lesson or its source brings, as those
+ * who read it take it. */
+
+static void refuse(struct lab_builder *b, enum lab_status st, const char *text)
+{
+    if (!b->status)
+        b->status =
+            lab_network_fail(b->spec, b->spec->data.place, st, "%s", text);
+}
+
+static bool reads(const struct lab_network_spec *spec, int i, const char *name)
+{
+    const struct lab_node_spec *n = &spec->nodes[i];
+    bool found = i == 0 && n->n_from == 0 && strcmp(name, "x") == 0;
+    for (int k = 0; k < n->n_from; k++)
+        found = found || strcmp(n->from[k], name) == 0;
+    return found;
+}
+
+static bool any_reader_takes_images(const struct lab_network_spec *spec)
+{
+    for (int i = 0; i < spec->n_nodes; i++) {
+        if (spec->nodes[i].op->takes_images && reads(spec, i, "x"))
+            return true;
+    }
+    return false;
+}
+
+/* The first node that takes the data `name` as ids; NULL: none. */
+static const struct lab_node_spec *
+reader_of_ids(const struct lab_network_spec *spec, const char *name)
+{
+    for (int i = 0; i < spec->n_nodes; i++) {
+        if (spec->nodes[i].op->takes_ids && reads(spec, i, name))
+            return &spec->nodes[i];
+    }
+    return NULL;
+}
+
+static int data_tensor(struct lab_builder *b, const char *name,
+                       const struct lab_shape *shape, enum lab_dtype dtype)
+{
+    return lab_builder_tensor(b, name, shape, dtype, LAB_TENSOR_DATA, -1);
+}
+
+/* The place of a data tensor is known here, and not where it is made. */
+static bool data_fits(struct lab_builder *b, const struct lab_tensor_spec *t,
+                      const struct lab_shape *shape)
+{
+    int64_t count;
+    char detail[256];
+    if (lab_plan_tensor(b->plan, t->name) >= 0) {
+        b->status =
+            lab_network_fail(b->spec, t->place, LAB_E_PARSE,
+                             "two data tensors are named '%s'", t->name);
+    } else if (lab_shape_count(shape, &count)) {
+        snprintf(detail, sizeof(detail), "%s", lab_error());
+        b->status = lab_network_fail(b->spec, t->place, LAB_E_SHAPE,
+                                     "tensor '%s': %s", t->name, detail);
+    }
+    return !b->status;
+}
+
+static void build_inline_data(struct lab_builder *b, int64_t batch)
+{
+    const struct lab_data_spec *d = &b->spec->data;
+    for (int i = 0; i < d->n_tensors && !b->status; i++) {
+        const struct lab_tensor_spec *t = &d->tensors[i];
+        bool is_y = strcmp(t->name, "y") == 0;
+        bool labels = is_y && b->spec->loss.op->labels;
+        const struct lab_node_spec *ids =
+            is_y ? NULL : reader_of_ids(b->spec, t->name);
+        enum lab_dtype dtype = labels || ids ? LAB_I32 : b->plan->real;
+        if (dtype == LAB_I32 && !t->integers) {
+            b->status = lab_network_fail(
+                b->spec, t->place, LAB_E_PARSE,
+                "%s holds fractions, but %s takes %s: whole numbers from 0",
+                t->name, ids ? ids->op->name : b->spec->loss.op->name,
+                ids ? "ids" : "class labels");
+            return;
+        }
+        struct lab_shape shape = t->shape;
+        if (batch > 0 && shape.rank > 0)
+            shape.dim[0] = batch;
+        if (!data_fits(b, t, &shape))
+            return;
+        int id = data_tensor(b, t->name, &shape, dtype);
+        if (id >= 0)
+            b->wants[id] = d->gradient && dtype != LAB_I32 && !is_y;
+    }
+}
+
+static void builder_data(struct lab_builder *b,
+                         const struct lab_data_shapes *shapes)
+{
+    struct lab_plan *plan = b->plan;
+    if (b->spec->data.source == LAB_DATA_INLINE) {
+        build_inline_data(b, shapes ? shapes->batch : 0);
+    } else if (!shapes) {
+        refuse(b, LAB_E_STATE, "the data is not loaded");
+    } else {
+        bool image =
+            shapes->x_image.rank > 0 && any_reader_takes_images(b->spec);
+        data_tensor(b, "x", image ? &shapes->x_image : &shapes->x,
+                    reader_of_ids(b->spec, "x") ? LAB_I32 : plan->real);
+        if (!shapes->y_integers && b->spec->loss.op->labels)
+            refuse(b, LAB_E_PARSE,
+                   "the loss takes class labels, the data has real targets");
+        data_tensor(b, "y", &shapes->y,
+                    b->spec->loss.op->labels ? LAB_I32 : plan->real);
+        for (int i = 0; i < shapes->n_more; i++)
+            data_tensor(b, shapes->more[i].name, &shapes->more[i].shape,
+                        LAB_I32);
+    }
+    plan->x = lab_plan_tensor(plan, "x");
+    plan->y = lab_plan_tensor(plan, "y");
+    int first = plan->x >= 0 ? plan->x : 0;
+    plan->batch = plan->n_tensors > 0 && plan->tensors[first].shape.rank > 0
+                      ? plan->tensors[first].shape.dim[0]
+                      : 1;
+}
+
+/* Nodes that stand for several: the list of nodes that is really built. */
+
+struct lab_expansion {
+    struct lab_builder *b;
+    const struct lab_node_spec *node; /* the one that is taken apart */
+    const char *input;                /* what it reads: an id */
+    struct lab_node_spec *list;
+    int n;
+    int room;
+};
+
+static void no_memory(struct lab_expansion *e)
+{
+    if (!e->b->status)
+        e->b->status = lab_no_memory("the network");
+}
+
+static struct lab_node_spec *next_node(struct lab_expansion *e)
+{
+    if (e->b->status)
+        return NULL;
+    if (e->n == e->room) {
+        int room = e->room ? 2 * e->room : 16;
+        void *p = lab_realloc_array(e->list, (size_t)room, sizeof(*e->list));
+        if (!p) {
+            no_memory(e);
+            return NULL;
+        }
+        e->list = p;
+        e->room = room;
+    }
+    struct lab_node_spec *n = &e->list[e->n++];
+    *n = (struct lab_node_spec){.place = e->node->place,
+                                .from_place = e->node->from_place};
+    return n;
+}
+
+/* "<outer>.ln1", "<outer>" for NULL, what the outer node reads for "". */
+static char *inner_id(struct lab_expansion *e, const char *name)
+{
+    char id[256];
+    if (name && !name[0])
+        snprintf(id, sizeof(id), "%s", e->input);
+    else
+        snprintf(id, sizeof(id), "%s%s%s", e->node->id, name ? "." : "",
+                 name ? name + (name[0] == '.') : "");
+    char *copy = lab_strdup(id);
+    if (!copy)
+        no_memory(e);
+    return copy;
+}
+
+static void set_inputs(struct lab_expansion *e, struct lab_node_spec *n,
+                       const char *first, const char *second)
+{
+    n->from = lab_alloc_array(2, sizeof(*n->from));
+    if (!n->from) {
+        no_memory(e);
+        return;
+    }
+    n->from[n->n_from++] = inner_id(e, first);
+    if (second)
+        n->from[n->n_from++] = inner_id(e, second);
+}
+
+void lab_expand_node(struct lab_expansion *e, const char *name, const char *op,
+                     const char *first, const char *second)
+{
+    struct lab_node_spec *n = next_node(e);
+    if (!n)
+        return;
+    n->bare_out = name && name[0] == '=';
+    n->id = inner_id(e, n->bare_out ? name + 1 : name);
+    n->op = lab_op_find_inner(op);
+    n->outer = e->node->op;
+    lab_op_defaults(n->op, n->attr);
+    set_inputs(e, n, first, second);
+}
+
+void lab_expand_key(struct lab_expansion *e, const char *key,
+                    const char *outer_key)
+{
+    if (e->b->status)
+        return;
+    struct lab_node_spec *n = &e->list[e->n - 1];
+    n->attr[lab_op_key(n->op, key)] =
+        e->node->attr[lab_op_key(e->node->op, outer_key)];
+}
+
+void lab_expand_width(struct lab_expansion *e, const char *of)
+{
+    if (!e->b->status)
+        e->list[e->n - 1].width_of = inner_id(e, of);
+}
+
+/* A node that stays as it is: the copy borrows everything but the list. */
+static void keep_node(struct lab_expansion *e, const struct lab_node_spec *n)
+{
+    struct lab_node_spec *copy = next_node(e);
+    if (!copy)
+        return;
+    *copy = *n;
+    copy->id = lab_strdup(n->id);
+    copy->from = NULL;
+    copy->n_from = 0;
+    if (!copy->id)
+        no_memory(e);
+    if (n->n_from == 0)
+        return;
+    copy->from = lab_alloc_array((size_t)n->n_from, sizeof(*copy->from));
+    for (int k = 0; copy->from && k < n->n_from; k++) {
+        copy->from[k] = lab_strdup(n->from[k]);
+        copy->n_from++;
+        if (!copy->from[k])
+            no_memory(e);
+    }
+    if (!copy->from)
+        no_memory(e);
+}
+
+/* An inner node "<id>.<name>"; name NULL: the last one, under the node's own
+ * id. Its inputs are ".ln1", an inner node of that name, or "", what the outer
+ * node reads; second NULL: it has one. A name that begins with '=' ("=r") calls
+ * the result <id>.r instead of <id>.r.out. */
+static void expand_node(struct lab_expansion *e, const struct lab_node_spec *n)
+{
+    struct lab_builder *b = e->b;
+    if (strchr(n->id, '.'))
+        b->status = lab_network_fail(b->spec, n->place, LAB_E_PARSE,
+                                     "%s (%s): '%s' cannot be a node's id: a "
+                                     "dot parts a node from its tensors",
+                                     n->id, n->op->name, n->id);
+    else if (n->n_from > n->op->max_inputs)
+        b->status =
+            lab_network_fail(b->spec, n->from_place, LAB_E_PARSE,
+                             "%s (%s): takes %d input, from: gives %d", n->id,
+                             n->op->name, n->op->max_inputs, n->n_from);
+    else
+        n->op->expand(e);
+}
+
+static void builder_expand(struct lab_builder *b)
+{
+    const struct lab_network_spec *spec = b->spec;
+    struct lab_expansion e = {.b = b};
+    bool any = false;
+    for (int i = 0; i < spec->n_nodes; i++)
+        any = any || spec->nodes[i].op->expand;
+    if (!any)
+        return;
+    for (int i = 0; i < spec->n_nodes && !b->status; i++) {
+        e.node = &spec->nodes[i];
+        e.input = i > 0 ? spec->nodes[i - 1].id : "x";
+        if (e.node->n_from > 0)
+            e.input = e.node->from[0];
+        if (e.node->op->expand)
+            expand_node(&e, e.node);
+        else
+            keep_node(&e, e.node);
+    }
+    b->inner = e.list;
+    b->n_inner = e.n;
+    b->expanded = *spec;
+    b->expanded.nodes = e.list;
+    b->expanded.n_nodes = e.n;
+    if (!b->status)
+        b->spec = &b->expanded;
+}
+
+static void builder_release_inner(struct lab_builder *b)
+{
+    for (int i = 0; i < b->n_inner; i++)
+        lab_node_spec_release(&b->inner[i]);
+    lab_free(b->inner);
+}
+
+/* The key `units` of an inner node, once the width it follows is known. */
+static void builder_settle_width(struct lab_builder *b, struct lab_node *node)
+{
+    const struct lab_node_spec *n = b->node_spec;
+    int of = -1;
+    if (b->status || !n->width_of)
+        return;
+    for (int i = 0; i < b->node; i++) {
+        if (strcmp(b->plan->nodes[i].id, n->width_of) == 0)
+            of = b->plan->nodes[i].out;
+    }
+    struct lab_shape shape = lab_build_shape(b, of);
+    if (shape.rank < 1) {
+        lab_build_fail(b, LAB_E_INTERNAL, "no width of '%s'", n->width_of);
+        return;
+    }
+    int key = lab_op_key(n->op, "units");
+    struct lab_attr *attr = b->inner[n - b->inner].attr;
+    attr[key].i = node->attr[key].i = shape.dim[shape.rank - 1];
+}
+
+/* From a network to a plan: resolve names, build forward, loss, backward and
+ * update, place the memory. */
 
 static struct lab_place no_place;
 
@@ -160,7 +483,7 @@ static void build_layer(struct lab_builder *b, int index)
     if (!start_node(b, index, n))
         return;
     connect(b, node, n);
-    lab_builder_settle_width(b, node);
+    builder_settle_width(b, node);
     if (b->status)
         return;
     n->op->forward(b);
@@ -330,7 +653,7 @@ static void build_all(struct lab_builder *b,
     const struct lab_network_spec *spec = b->spec;
     struct lab_node_spec optimizer = lab_network_optimizer(spec);
     optimizer.id = (char *)"optimizer";
-    lab_builder_data(b, shapes);
+    builder_data(b, shapes);
     int n_data = b->plan->n_tensors;
     for (int i = 0; i < spec->n_nodes && !b->status; i++)
         build_layer(b, i);
@@ -369,9 +692,9 @@ enum lab_status lab_plan_build(struct lab_plan **out,
     if (spec->n_nodes < 1 || !spec->loss.op)
         return lab_network_fail(spec, no_place, LAB_E_PARSE,
                                 "a lesson needs a network and a loss");
-    lab_builder_expand(&b);
+    builder_expand(&b);
     if (b.status) {
-        lab_builder_release_inner(&b);
+        builder_release_inner(&b);
         return b.status;
     }
     spec = b.spec;
@@ -398,7 +721,7 @@ enum lab_status lab_plan_build(struct lab_plan **out,
     lab_free(b.wants);
     lab_free(b.grad);
     lab_free(b.live);
-    lab_builder_release_inner(&b);
+    builder_release_inner(&b);
     if (b.status) {
         lab_plan_free(plan);
         return b.status;

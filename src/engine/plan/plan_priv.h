@@ -38,7 +38,7 @@ struct lab_builder {
     int n_inner;
 };
 
-/* names.c: what a name stands for. The text of a name that is added must stay
+/* What a name stands for. The text of a name that is added must stay
  * where it is as long as the table lives. */
 enum lab_name_kind {
     LAB_NAME_TENSOR,
@@ -48,12 +48,9 @@ enum lab_name_kind {
 };
 
 struct lab_names *lab_names_new(void); /* NULL: no memory */
-void lab_names_free(struct lab_names *n);
 /* The first of two equal names stays. false: no memory. */
 bool lab_names_add(struct lab_names *n, enum lab_name_kind kind,
                    const char *name, int id);
-int lab_names_find(const struct lab_names *n, enum lab_name_kind kind,
-                   const char *name); /* -1: none */
 
 int lab_builder_tensor(struct lab_builder *b, const char *name,
                        const struct lab_shape *shape, enum lab_dtype dtype,
@@ -63,29 +60,19 @@ int lab_builder_tensor(struct lab_builder *b, const char *name,
 void lab_builder_close_grad(struct lab_builder *b, int tensor, int node);
 
 void lab_builder_no_memory(struct lab_builder *b); /* fails the plan */
-/* schedule.c: why a group variant cannot stand for the node; NULL: it can.
+/* Why a group variant cannot stand for the node; NULL: it can.
  * `group` NULL: one that says nothing of itself. */
 const char *lab_node_unserved(const struct lab_node *node,
                               const struct lab_variant *group);
 
-/* build_data.c: the data tensors, x, y and the batch. */
-void lab_builder_data(struct lab_builder *b,
-                      const struct lab_data_shapes *shapes);
-
-/* expand_nodes.c: b->spec becomes one without nodes that stand for several. */
-void lab_builder_expand(struct lab_builder *b);
-void lab_builder_release_inner(struct lab_builder *b);
-void lab_builder_settle_width(struct lab_builder *b, struct lab_node *node);
 /* Any layer of that name, those that are not for lessons too. */
 const struct lab_op_def *lab_op_find_inner(const char *name);
 
-/* check_plan.c: gives parameters the lesson's values and checks what it watches,
+/* Gives parameters the lesson's values and checks what it watches,
  * breaks at and prints. */
 void lab_builder_check_names(struct lab_builder *b);
 
-/* ---- schedule_prepare.c ---- */
-
-/* build_step.c. Fills a step from its definition: name, formula, parameters,
+/* Fills a step from its definition: name, formula, parameters,
  * bytes. The step owns them (lab_step_release). `node_id` gives the name's first
  * part. A group's definition is one that an op's `group` made. */
 enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,

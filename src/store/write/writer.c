@@ -1,14 +1,1206 @@
+/* writer.c -- records of one run into a database: the run's row, records into rows
+ * (which member becomes which column of which table), and the thread that stores
+ * them in batches. */
 #include "store/writer.h"
 
+#include <math.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "base/thread.h"
 #include "base/clock.h"
-#include "insert.h"
+#include "trace/intern.h"
+#include "base/str.h"
+#include "base/thread.h"
 #include "store/time_sum.h"
+#include "db/store_priv.h"
+
+enum lab_insert_table {
+    LAB_INTO_STEP,
+    LAB_INTO_KERNEL,
+    LAB_INTO_OP_KERNEL,
+    LAB_INTO_MEMCPY,
+    LAB_INTO_MEMSET,
+    LAB_INTO_OP_MEMORY,
+    LAB_INTO_API,
+    LAB_INTO_SYNC,
+    LAB_INTO_RANGE,
+    LAB_INTO_OVERHEAD,
+    LAB_INTO_LOSS,
+    LAB_INTO_METRIC,
+    LAB_INTO_COUNT
+};
+
+/* Rows are inserted 32 at a time: one statement for 32 costs about half of 32
+ * statements of one row. What is left over goes one by one. */
+enum { LAB_BULK = 32 };
+
+struct lab_bulk_row {
+    struct lab_record record;
+    int64_t row; /* the rowid it shall have, where the table has a named one */
+};
+
+struct lab_bulk {
+    sqlite3_stmt *many;
+    sqlite3_stmt *one;
+    int count;
+    struct lab_bulk_row rows[LAB_BULK];
+};
+
+/* What the kernels of one execution add up to, until its step row has it. */
+struct lab_exec_sum {
+    int64_t exec;
+    int64_t time_ns; /* LAB_UNKNOWN: one of them has no time */
+    int64_t count;   /* 0: a free place */
+    int64_t first_row;
+    int64_t last_row;
+};
+
+struct lab_exec_sums {
+    struct lab_exec_sum *place; /* open addressing by exec */
+    size_t places;              /* a power of two */
+    size_t used;
+};
+
+struct lab_insert {
+    struct lab_database *db;
+    int64_t run;
+    int64_t global_pid;
+    struct lab_bulk bulk[LAB_INTO_COUNT];
+    int64_t *string_ids; /* by intern id; 0: not known yet */
+    size_t n_string_ids;
+    sqlite3_stmt *find_string;
+    sqlite3_stmt *add_string;
+    sqlite3_stmt *add_sum;
+    sqlite3_stmt *last_row[3]; /* kernel, memcpy, memset */
+    int64_t next_row[3];
+    int64_t first_kernel_row; /* of the run; 0: none yet */
+    int64_t last_kernel_row;
+    bool range_seen;
+    bool step_seen;
+    struct lab_exec_sums sums;
+};
+
+struct lab_run_end {
+    const struct lab_run_summary *summary;
+    const struct lab_writer_state *state;
+    int64_t first_kernel_row; /* 0: no kernels */
+    int64_t last_kernel_row;
+};
+
+void lab_run_info_init(struct lab_run_info *info)
+{
+    *info = (struct lab_run_info){.kind = "lesson",
+                                  .batch = LAB_UNKNOWN,
+                                  .learning_rate = NAN,
+                                  .lesson_learning_rate = NAN};
+    int64_t *numbers[] = {
+        &info->device.device_id,
+        &info->device.compute_major,
+        &info->device.compute_minor,
+        &info->device.sm_count,
+        &info->device.warp_size,
+        &info->device.max_warps_per_sm,
+        &info->device.max_blocks_per_sm,
+        &info->device.max_registers_per_sm,
+        &info->device.max_shared_per_sm_bytes,
+        &info->device.max_shared_per_block_optin_bytes,
+        &info->device.memory_bytes,
+        &info->device.memory_bytes_per_s,
+        &info->device.l2_bytes,
+        &info->device.clock_hz,
+    };
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        *numbers[i] = LAB_UNKNOWN;
+}
+
+void lab_run_summary_init(struct lab_run_summary *summary)
+{
+    *summary = (struct lab_run_summary){
+        .status = LAB_RUN_DONE,
+        .iterations = LAB_UNKNOWN,
+        .iteration_median_ns = LAB_UNKNOWN,
+        .samples_per_s = NAN,
+        .loss_first = NAN,
+        .loss_last = NAN,
+        .accuracy = NAN,
+    };
+}
+
+static const char *time_source_text(enum lab_time_source source)
+{
+    static const char *const text[LAB_TIME_SOURCE_COUNT] = {
+        NULL,
+        "cpu_clock",
+        "cupti",
+        "cuda_events",
+    };
+    return (unsigned)source < LAB_TIME_SOURCE_COUNT ? text[source] : NULL;
+}
+
+/* The same as a sentence's end: "with tracing on"; "" unknown. */
+static const char *trace_state_text(enum lab_trace_state state)
+{
+    static const char *const text[LAB_TRACE_STATE_COUNT] = {
+        NULL, "never", "on", "off", "mixed", "kernels",
+    };
+    return (unsigned)state < LAB_TRACE_STATE_COUNT ? text[state] : NULL;
+}
+
+static const char run_sql[] =
+    "INSERT INTO run (status, lesson, lessonPath, title, backend, device, "
+    "chip, computeCapability, smCount, driver, runtime, precision, seed, "
+    "batch, variants, version, commitId, hostname, user, pid, processStart, "
+    "started, started_ns, timeSource, counters, countersReason, rank, uuid, "
+    "kind, traceState, learningRate, lessonLearningRate) "
+    "VALUES ('running', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
+    "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, "
+    "?27, ?28, ?29, ?30, ?31)";
+
+static void bind_who(sqlite3_stmt *s, int i)
+{
+    char host[256];
+    char buffer[1024];
+    struct passwd entry;
+    struct passwd *found = NULL;
+    lab_host_name(host, sizeof(host));
+    lab_bind_text(s, i, host);
+    getpwuid_r(geteuid(), &entry, buffer, sizeof(buffer), &found);
+    lab_bind_text(s, i + 1, found ? found->pw_name : NULL);
+    sqlite3_bind_int64(s, i + 2, getpid());
+    sqlite3_bind_int64(s, i + 3, lab_process_start(getpid()));
+}
+
+/* A random one, RFC 9562 version 4. */
+static void add_uuid(char out[37])
+{
+    unsigned char b[16];
+    size_t n = 0;
+    sqlite3_randomness(sizeof(b), b);
+    b[6] = (unsigned char)((b[6] & 0x0F) | 0x40);
+    b[8] = (unsigned char)((b[8] & 0x3F) | 0x80);
+    for (int i = 0; i < 16; i++)
+        n += (size_t)snprintf(out + n, 37 - n, "%s%02x",
+                              i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                              b[i]);
+}
+
+static void bind_run(sqlite3_stmt *s, const struct lab_run_info *info,
+                     int64_t now)
+{
+    const struct lab_run_device *d = &info->device;
+    char capability[48];
+    char started[32];
+    char uuid[37];
+    const char *const texts[] = {info->lesson,  info->lesson_path, info->title,
+                                 info->backend, d->name,           d->chip};
+    int i = 1;
+    for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++)
+        lab_bind_text(s, i++, texts[t]);
+    snprintf(capability, sizeof(capability), "%lld.%lld",
+             (long long)d->compute_major, (long long)d->compute_minor);
+    bool known =
+        d->compute_major != LAB_UNKNOWN && d->compute_minor != LAB_UNKNOWN;
+    lab_bind_text(s, i++, known ? capability : NULL);
+    lab_bind_int(s, i++, d->sm_count);
+    lab_bind_text(s, i++, d->driver);
+    lab_bind_text(s, i++, d->runtime);
+    lab_bind_text(s, i++, info->precision);
+    sqlite3_bind_int64(s, i++, (int64_t)info->seed);
+    lab_bind_int(s, i++, info->batch);
+    lab_bind_text(s, i++, info->variants);
+    lab_bind_text(s, i++, info->version);
+    lab_bind_text(s, i++, info->commit);
+    bind_who(s, i);
+    i += 4;
+    lab_utc_text(now, started);
+    lab_bind_text(s, i++, started);
+    sqlite3_bind_int64(s, i++, now);
+    lab_bind_text(s, i++, time_source_text(info->time_source));
+    lab_bind_text(s, i++, info->counters);
+    lab_bind_text(s, i++, info->counters_reason);
+    sqlite3_bind_int64(s, i++, info->rank == LAB_UNKNOWN ? 0 : info->rank);
+    add_uuid(uuid);
+    lab_bind_text(s, i++, uuid);
+    lab_bind_text(s, i++, info->kind);
+    lab_bind_text(s, i++, trace_state_text(info->trace_state));
+    lab_bind_real(s, i++, info->learning_rate);
+    lab_bind_real(s, i, info->lesson_learning_rate);
+}
+
+/* Runs `stmt` once and finalizes it. */
+static enum lab_status run_statement(struct lab_database *db,
+                                     sqlite3_stmt *stmt)
+{
+    enum lab_status st = LAB_OK;
+    if (sqlite3_step(stmt) != SQLITE_DONE)
+        st = lab_database_error(db, "storing the run");
+    sqlite3_finalize(stmt);
+    return st;
+}
+
+static enum lab_status add_gpu(struct lab_database *db,
+                               const struct lab_run_device *d, int64_t run)
+{
+    sqlite3_stmt *s;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "INSERT INTO TARGET_INFO_GPU (runId, vmId, id, name, chipName, uuid, "
+        "isDiscrete, l2CacheSize, totalMemory, memoryBandwidth, clockRate, "
+        "smCount, cuDevice, maxShmemPerBlockOptin, maxShmemPerSm, "
+        "maxRegistersPerSm, threadsPerWarp, maxWarpsPerSm, maxBlocksPerSm, "
+        "computeMajor, computeMinor, smMajor, smMinor) VALUES (?1, 0, ?2, ?3, "
+        "?4, ?5, NULL, ?6, ?7, ?8, ?9, ?10, ?2, ?11, ?12, ?13, ?14, ?15, ?16, "
+        "?17, ?18, ?17, ?18)",
+        &s);
+    if (st)
+        return st;
+    const int64_t numbers[] = {
+        d->l2_bytes,
+        d->memory_bytes,
+        d->memory_bytes_per_s,
+        d->clock_hz,
+        d->sm_count,
+        d->max_shared_per_block_optin_bytes,
+        d->max_shared_per_sm_bytes,
+        d->max_registers_per_sm,
+        d->warp_size,
+        d->max_warps_per_sm,
+        d->max_blocks_per_sm,
+        d->compute_major,
+        d->compute_minor,
+    };
+    sqlite3_bind_int64(s, 1, run);
+    lab_bind_int(s, 2, d->device_id);
+    lab_bind_text(s, 3, d->name);
+    lab_bind_text(s, 4, d->chip);
+    lab_bind_text(s, 5, d->uuid);
+    for (int i = 0; i < (int)(sizeof(numbers) / sizeof(numbers[0])); i++)
+        lab_bind_int(s, 6 + i, numbers[i]);
+    return run_statement(db, s);
+}
+
+/* What nsys writes of a capture's start. */
+static enum lab_status add_session(struct lab_database *db, int64_t run,
+                                   int64_t now)
+{
+    sqlite3_stmt *s;
+    char utc[32];
+    char local[32];
+    time_t seconds = (time_t)(now / 1000000000);
+    struct tm t;
+    enum lab_status st = lab_database_prepare(
+        db, "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (?1,?2,?3,?4)",
+        &s);
+    if (st)
+        return st;
+    lab_utc_text(now, utc);
+    localtime_r(&seconds, &t);
+    strftime(local, sizeof(local), "%Y-%m-%dT%H:%M:%S%z", &t);
+    sqlite3_bind_int64(s, 1, now);
+    lab_bind_text(s, 2, utc);
+    lab_bind_text(s, 3, local);
+    sqlite3_bind_int64(s, 4, run);
+    return run_statement(db, s);
+}
+
+static enum lab_status add_capture(struct lab_database *db, int64_t run,
+                                   const char *name, const char *value)
+{
+    sqlite3_stmt *s;
+    enum lab_status st = lab_database_prepare(
+        db, "INSERT INTO META_DATA_CAPTURE VALUES (?1, ?2, ?3)", &s);
+    if (st)
+        return st;
+    lab_bind_text(s, 1, name);
+    lab_bind_text(s, 2, value);
+    sqlite3_bind_int64(s, 3, run);
+    return run_statement(db, s);
+}
+
+static enum lab_status add_run(struct lab_database *db,
+                               const struct lab_run_info *info, int64_t *run)
+{
+    sqlite3_stmt *s;
+    int64_t now = lab_clock_wall_ns();
+    enum lab_status st = lab_database_prepare(db, run_sql, &s);
+    if (st)
+        return st;
+    bind_run(s, info, now);
+    st = run_statement(db, s);
+    if (st)
+        return st;
+    *run = sqlite3_last_insert_rowid(db->sql);
+    st = add_session(db, *run, now);
+    if (st == LAB_OK)
+        st = add_capture(db, *run, "CAPTURE_PRODUCT", "lapenna-lab");
+    if (st == LAB_OK && info->device.gpu)
+        st = add_gpu(db, &info->device, *run);
+    return st;
+}
+
+static enum lab_status run_row_begin(struct lab_database *db,
+                                     const struct lab_run_info *info,
+                                     int64_t *run)
+{
+    int64_t id = 0;
+    enum lab_status st = lab_database_begin(db, "adding a run");
+    if (st)
+        return st;
+    st = add_run(db, info, &id);
+    if (st == LAB_OK)
+        st = lab_database_exec(db, "COMMIT", "adding a run");
+    if (st)
+        lab_database_rollback(db);
+    else
+        *run = id;
+    return st;
+}
+
+static enum lab_status run_row_end(struct lab_database *db, int64_t run,
+                                   const struct lab_run_end *end)
+{
+    const struct lab_run_summary *u = end->summary;
+    const struct lab_ring_stats *ring = &end->state->ring;
+    sqlite3_stmt *s;
+    char ended[32];
+    int64_t now = lab_clock_wall_ns();
+    enum lab_status st = lab_database_prepare(
+        db,
+        "UPDATE run SET status = ?2, ended = ?3, ended_ns = ?4, "
+        "iterations = ?5, iterationMedian_ns = ?6, samples_per_s = ?7, "
+        "loss_first = ?8, loss_last = ?9, accuracy = ?10, "
+        "timeSource = ifnull(?11, timeSource), "
+        "counters = ifnull(?12, counters), "
+        "countersReason = ifnull(?13, countersReason), ringDrops = ?14, "
+        "ringWaits = ?15, ringWait_ns = ?16, ringHighWater = ?17, "
+        "writeErrors = ?18, writeError = ?19, kernelRowFirst = ?20, "
+        "kernelRowLast = ?21, traceState = ifnull(?22, traceState), "
+        "variants = nullif(ifnull(?23, variants), '') "
+        "WHERE id = ?1",
+        &s);
+    if (st)
+        return st;
+    lab_utc_text(now, ended);
+    sqlite3_bind_int64(s, 1, run);
+    lab_bind_text(s, 2, lab_run_status_text(u->status));
+    lab_bind_text(s, 3, ended);
+    sqlite3_bind_int64(s, 4, now);
+    lab_bind_int(s, 5, u->iterations);
+    lab_bind_int(s, 6, u->iteration_median_ns);
+    lab_bind_real(s, 7, u->samples_per_s);
+    lab_bind_real(s, 8, u->loss_first);
+    lab_bind_real(s, 9, u->loss_last);
+    lab_bind_real(s, 10, u->accuracy);
+    lab_bind_text(s, 11, time_source_text(u->time_source));
+    lab_bind_text(s, 12, u->counters);
+    lab_bind_text(s, 13, u->counters_reason);
+    sqlite3_bind_int64(s, 14, (int64_t)ring->dropped);
+    sqlite3_bind_int64(s, 15, (int64_t)ring->waits);
+    sqlite3_bind_int64(s, 16, ring->wait_ns);
+    sqlite3_bind_int64(s, 17, (int64_t)ring->high_water);
+    sqlite3_bind_int64(s, 18, (int64_t)end->state->lost);
+    lab_bind_text(s, 19, end->state->failed ? end->state->error : NULL);
+    /* none: between 1 and 0, so that nobody looks through all rows for them */
+    lab_bind_int(s, 20, end->first_kernel_row ? end->first_kernel_row : 1);
+    lab_bind_int(s, 21, end->last_kernel_row);
+    lab_bind_text(s, 22, trace_state_text(u->trace_state));
+    lab_bind_text(s, 23, u->variants);
+    return run_statement(db, s);
+}
+
+/* records into rows: which member becomes which column of which
+ * table, and the time of a step from its kernels. */
+
+enum row_column_kind {
+    ROW_INT32,     /* INT32_MIN is NULL */
+    ROW_UINT32,    /* always known */
+    ROW_INT,       /* LAB_UNKNOWN is NULL */
+    ROW_NONZERO,   /* so is 0 */
+    ROW_MOMENT,    /* NULL where start and end are 0 */
+    ROW_REAL,      /* NaN is NULL */
+    ROW_NAME,      /* an id of trace/intern.h, as one of StringIds */
+    ROW_NUMBER,    /* the row's own number */
+    ROW_MADE,      /* by `value` */
+    ROW_RANGE_TEXT /* of a range that has a number */
+};
+
+struct row_column {
+    const char *name;
+    enum row_column_kind kind;
+    size_t at; /* in struct lab_record */
+    int64_t (*value)(const struct lab_bulk_row *row);
+};
+
+struct row_kind {
+    const char *table; /* has runId */
+    const struct row_column *columns;
+    int count;
+    const char *also; /* another column, and its value; ?2 is the process */
+    const char *also_value;
+    const char *tail; /* after the values; may be NULL */
+    bool fail;        /* OR FAIL: rows before the one that fails stay */
+};
+
+/* A range record of this level names the domain instead. */
+enum { LAB_RANGE_DOMAIN = -1 };
+
+static enum lab_status insert_string(struct lab_insert *in, uint32_t name,
+                                     int64_t *out);
+
+enum { FIRST_PLACES = 1024 };
+
+static void exec_sums_release(struct lab_exec_sums *sums)
+{
+    lab_free(sums->place);
+    *sums = (struct lab_exec_sums){0};
+}
+
+static struct lab_exec_sum *find_place(const struct lab_exec_sums *sums,
+                                       int64_t exec)
+{
+    size_t mask = sums->places - 1;
+    size_t i = (size_t)exec & mask; /* they count on: neighbours in memory */
+    while (sums->place[i].count && sums->place[i].exec != exec)
+        i = (i + 1) & mask;
+    return &sums->place[i];
+}
+
+static enum lab_status grow(struct lab_exec_sums *sums)
+{
+    struct lab_exec_sums bigger = {0};
+    bigger.places = sums->places ? sums->places * 2 : FIRST_PLACES;
+    bigger.place = lab_alloc_array(bigger.places, sizeof(*bigger.place));
+    if (!bigger.place)
+        return lab_fail(LAB_E_NOMEM, "no memory for %zu steps", bigger.places);
+    for (size_t i = 0; i < sums->places; i++)
+        if (sums->place[i].count)
+            *find_place(&bigger, sums->place[i].exec) = sums->place[i];
+    bigger.used = sums->used;
+    lab_free(sums->place);
+    *sums = bigger;
+    return LAB_OK;
+}
+
+static enum lab_status exec_sums_add(struct lab_exec_sums *sums,
+                                     const struct lab_exec_sum *part)
+{
+    if (sums->used * 2 >= sums->places) {
+        enum lab_status st = grow(sums);
+        if (st)
+            return st;
+    }
+    struct lab_exec_sum *s = find_place(sums, part->exec);
+    if (s->count == 0) {
+        *s = *part;
+        sums->used++;
+        return LAB_OK;
+    }
+    if (part->time_ns == LAB_UNKNOWN || s->time_ns == LAB_UNKNOWN)
+        s->time_ns = LAB_UNKNOWN;
+    else
+        s->time_ns += part->time_ns;
+    s->count += part->count;
+    if (part->first_row < s->first_row)
+        s->first_row = part->first_row;
+    if (part->last_row > s->last_row)
+        s->last_row = part->last_row;
+    return LAB_OK;
+}
+
+/* Which member of a record becomes which column of which table. */
+
+static enum lab_status bind_name(struct lab_insert *in, sqlite3_stmt *s, int i,
+                                 uint32_t name)
+{
+    int64_t id = 0;
+    enum lab_status st = LAB_OK;
+    if (name == 0) {
+        sqlite3_bind_null(s, i);
+        return LAB_OK;
+    }
+    st = insert_string(in, name, &id);
+    if (st == LAB_OK)
+        sqlite3_bind_int64(s, i, id);
+    return st;
+}
+
+/* "iteration 7" in the row itself: StringIds has what comes again. */
+static void bind_range_text(sqlite3_stmt *s, int i,
+                            const struct lab_range_record *r)
+{
+    enum { ITERATION = 1 };
+    char text[64];
+    if (r->level != ITERATION || r->number == LAB_UNKNOWN) {
+        sqlite3_bind_null(s, i);
+        return;
+    }
+    int n = snprintf(text, sizeof(text), "%s %lld", lab_intern_text(r->text),
+                     (long long)r->number);
+    sqlite3_bind_text(s, i, text, n, SQLITE_TRANSIENT);
+}
+
+/* CUPTI's way to say that there is no time is a start and an end of 0. */
+static bool is_timed(const struct lab_bulk_row *row)
+{
+    const struct lab_record *r = &row->record;
+    switch (r->kind) {
+    case LAB_RECORD_KERNEL:
+        return r->u.kernel.start_ns != 0 || r->u.kernel.end_ns != 0;
+    case LAB_RECORD_MEMCPY:
+    case LAB_RECORD_MEMSET:
+        return r->u.memcpy_.start_ns != 0 || r->u.memcpy_.end_ns != 0;
+    default:
+        return r->u.api.start_ns != 0 || r->u.api.end_ns != 0;
+    }
+}
+
+static enum lab_status row_bind(struct lab_insert *in,
+                                const struct row_kind *kind, sqlite3_stmt *s,
+                                int first, const struct lab_bulk_row *row)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < kind->count && st == LAB_OK; i++) {
+        const struct row_column *c = &kind->columns[i];
+        const void *at = (const char *)&row->record + c->at;
+        int n = first + i;
+        switch (c->kind) {
+        case ROW_INT32:
+            lab_bind_int32(s, n, *(const int32_t *)at);
+            break;
+        case ROW_UINT32:
+            sqlite3_bind_int64(s, n, *(const uint32_t *)at);
+            break;
+        case ROW_INT:
+            lab_bind_int(s, n, *(const int64_t *)at);
+            break;
+        case ROW_NONZERO:
+            lab_bind_int(s, n,
+                         *(const int64_t *)at ? *(const int64_t *)at
+                                              : LAB_UNKNOWN);
+            break;
+        case ROW_MOMENT:
+            lab_bind_int(s, n,
+                         is_timed(row) ? *(const int64_t *)at : LAB_UNKNOWN);
+            break;
+        case ROW_REAL:
+            lab_bind_real(s, n, *(const double *)at);
+            break;
+        case ROW_NAME:
+            st = bind_name(in, s, n, *(const uint32_t *)at);
+            break;
+        case ROW_NUMBER:
+            lab_bind_int(s, n, row->row);
+            break;
+        case ROW_MADE:
+            lab_bind_int(s, n, c->value(row));
+            break;
+        case ROW_RANGE_TEXT:
+            bind_range_text(s, n, &row->record.u.range);
+        }
+    }
+    return st;
+}
+
+/* ---- values that are made of more than one member ---- */
+
+/* CUPTI's launch types begin with regular = 0, nsys's with unknown = 0. */
+static int64_t launch_type(const struct lab_bulk_row *row)
+{
+    int32_t cupti = row->record.u.kernel.launch_type;
+    return cupti == INT32_MIN ? LAB_UNKNOWN : (int64_t)cupti + 1;
+}
+
+/* CUPTI: 0 unknown, 1 pageable, 2 pinned ... ; nsys: 0 pageable, 1 pinned ...
+ * 7 unknown. */
+static int64_t nsys_memory_kind(int32_t cupti)
+{
+    if (cupti == INT32_MIN)
+        return LAB_UNKNOWN;
+    return cupti == 0 ? 7 : (int64_t)cupti - 1;
+}
+
+static int64_t source_kind(const struct lab_bulk_row *row)
+{
+    return nsys_memory_kind(row->record.u.memcpy_.src_kind);
+}
+
+static int64_t target_kind(const struct lab_bulk_row *row)
+{
+    return nsys_memory_kind(row->record.u.memcpy_.dst_kind);
+}
+
+/* CUPTI's time of a step is added up from its kernels. */
+static int64_t step_time(const struct lab_bulk_row *row)
+{
+    const struct lab_step_record *r = &row->record.u.step;
+    return r->time_source == LAB_TIME_CUPTI ? LAB_UNKNOWN : r->time_ns;
+}
+
+static int64_t occupancy_limit(const struct lab_bulk_row *row)
+{
+    const struct lab_kernel_record *k = &row->record.u.kernel;
+    return isnan(k->occupancy_pct) ? LAB_UNKNOWN
+                                   : lab_from_int32(k->occupancy_limit);
+}
+
+static int64_t active_blocks(const struct lab_bulk_row *row)
+{
+    const struct lab_kernel_record *k = &row->record.u.kernel;
+    return isnan(k->occupancy_pct) ? LAB_UNKNOWN
+                                   : lab_from_int32(k->active_blocks_per_sm);
+}
+
+static int64_t memcpy_row(const struct lab_bulk_row *row)
+{
+    return row->record.kind == LAB_RECORD_MEMSET ? LAB_UNKNOWN : row->row;
+}
+
+static int64_t memset_row(const struct lab_bulk_row *row)
+{
+    return row->record.kind == LAB_RECORD_MEMSET ? row->row : LAB_UNKNOWN;
+}
+
+static int64_t range_type(const struct lab_bulk_row *row)
+{
+    enum { PUSH_POP = 59, DOMAIN_CREATE = 75 };
+    bool domain = row->record.u.range.level == LAB_RANGE_DOMAIN;
+    return domain ? DOMAIN_CREATE : PUSH_POP;
+}
+
+static int64_t range_level(const struct lab_bulk_row *row)
+{
+    int64_t level = row->record.u.range.level;
+    return level == LAB_RANGE_DOMAIN ? LAB_UNKNOWN : level;
+}
+
+/* ---- the tables ---- */
+
+#define COLUMN(name_, kind_, member)                                           \
+    {                                                                          \
+        .name = name_, .kind = ROW_##kind_,                                    \
+        .at = offsetof(struct lab_record, u.member)                            \
+    }
+#define MADE(name_, value_)                                                    \
+    {                                                                          \
+        .name = name_, .kind = ROW_MADE, .value = value_                       \
+    }
+
+static const struct row_column step[] = {
+    COLUMN("exec", INT, step.exec),
+    COLUMN("iteration", INT, step.iteration),
+    COLUMN("stepIndex", INT32, step.index),
+    COLUMN("phase", INT32, step.phase),
+    COLUMN("nameId", NAME, step.name),
+    COLUMN("nodeId", NAME, step.node),
+    COLUMN("opId", NAME, step.op),
+    COLUMN("variantId", NAME, step.variant),
+    COLUMN("backendId", NAME, step.backend),
+    COLUMN("start_ns", INT, step.start_ns),
+    COLUMN("end_ns", INT, step.end_ns),
+    MADE("time_ns", step_time),
+    COLUMN("timeSource", INT32, step.time_source),
+    COLUMN("flop", REAL, step.flop),
+    COLUMN("bytes", REAL, step.bytes),
+};
+
+static const struct row_column kernel[] = {
+    COLUMN("start", MOMENT, kernel.start_ns),
+    COLUMN("end", MOMENT, kernel.end_ns),
+    COLUMN("deviceId", INT32, kernel.device_id),
+    COLUMN("contextId", INT32, kernel.context_id),
+    COLUMN("streamId", INT32, kernel.stream_id),
+    COLUMN("correlationId", UINT32, kernel.correlation_id),
+    COLUMN("demangledName", NAME, kernel.demangled_name),
+    COLUMN("shortName", NAME, kernel.short_name),
+    COLUMN("mangledName", NAME, kernel.mangled_name),
+    MADE("launchType", launch_type),
+    COLUMN("cacheConfig", INT32, kernel.cache_config),
+    COLUMN("registersPerThread", INT32, kernel.registers_per_thread),
+    COLUMN("gridX", INT32, kernel.grid[0]),
+    COLUMN("gridY", INT32, kernel.grid[1]),
+    COLUMN("gridZ", INT32, kernel.grid[2]),
+    COLUMN("blockX", INT32, kernel.block[0]),
+    COLUMN("blockY", INT32, kernel.block[1]),
+    COLUMN("blockZ", INT32, kernel.block[2]),
+    COLUMN("staticSharedMemory", INT32, kernel.static_shared_bytes),
+    COLUMN("dynamicSharedMemory", INT32, kernel.dynamic_shared_bytes),
+    COLUMN("localMemoryPerThread", INT32, kernel.local_per_thread_bytes),
+    COLUMN("localMemoryTotal", INT, kernel.local_total_bytes),
+    COLUMN("gridId", INT, kernel.grid_id),
+    COLUMN("sharedMemoryExecuted", INT32, kernel.shared_executed_bytes),
+    COLUMN("graphNodeId", NONZERO, kernel.graph_node_id),
+    COLUMN("sharedMemoryLimitConfig", INT32, kernel.shared_limit_config),
+    COLUMN("graphId", NONZERO, kernel.graph_id),
+    COLUMN("clusterX", INT32, kernel.cluster[0]),
+    COLUMN("clusterY", INT32, kernel.cluster[1]),
+    COLUMN("clusterZ", INT32, kernel.cluster[2]),
+    {.name = "kernelRow", .kind = ROW_NUMBER},
+};
+
+static const struct row_column op_kernel[] = {
+    {.name = "kernelRow", .kind = ROW_NUMBER},
+    COLUMN("stepExec", INT, kernel.exec),
+    COLUMN("occupancy_pct", REAL, kernel.occupancy_pct),
+    MADE("occupancyLimit", occupancy_limit),
+    MADE("activeBlocksPerSm", active_blocks),
+};
+
+static const struct row_column copy[] = {
+    COLUMN("start", MOMENT, memcpy_.start_ns),
+    COLUMN("end", MOMENT, memcpy_.end_ns),
+    COLUMN("deviceId", INT32, memcpy_.device_id),
+    COLUMN("contextId", INT32, memcpy_.context_id),
+    COLUMN("streamId", INT32, memcpy_.stream_id),
+    COLUMN("correlationId", UINT32, memcpy_.correlation_id),
+    COLUMN("bytes", INT, memcpy_.bytes),
+    COLUMN("copyKind", INT32, memcpy_.copy_kind),
+    MADE("srcKind", source_kind),
+    MADE("dstKind", target_kind),
+    COLUMN("graphNodeId", NONZERO, memcpy_.graph_node_id),
+    {.name = "memcpyRow", .kind = ROW_NUMBER},
+};
+
+static const struct row_column set_columns[] = {
+    COLUMN("start", MOMENT, memcpy_.start_ns),
+    COLUMN("end", MOMENT, memcpy_.end_ns),
+    COLUMN("deviceId", INT32, memcpy_.device_id),
+    COLUMN("contextId", INT32, memcpy_.context_id),
+    COLUMN("streamId", INT32, memcpy_.stream_id),
+    COLUMN("correlationId", UINT32, memcpy_.correlation_id),
+    COLUMN("bytes", INT, memcpy_.bytes),
+    COLUMN("value", UINT32, memcpy_.value),
+    COLUMN("graphNodeId", NONZERO, memcpy_.graph_node_id),
+    {.name = "memsetRow", .kind = ROW_NUMBER},
+};
+
+static const struct row_column op_memory[] = {
+    COLUMN("stepExec", INT, memcpy_.exec),
+    MADE("memcpyRow", memcpy_row),
+    MADE("memsetRow", memset_row),
+};
+
+static const struct row_column api[] = {
+    COLUMN("start", MOMENT, api.start_ns),
+    COLUMN("end", MOMENT, api.end_ns),
+    COLUMN("eventClass", INT32, api.event_class),
+    COLUMN("globalTid", INT, api.global_tid),
+    COLUMN("correlationId", UINT32, api.correlation_id),
+    COLUMN("returnValue", INT32, api.return_value),
+    COLUMN("nameId", NAME, api.name),
+};
+
+static const struct row_column sync_columns[] = {
+    COLUMN("start", MOMENT, api.start_ns),
+    COLUMN("end", MOMENT, api.end_ns),
+    COLUMN("deviceId", INT32, api.device_id),
+    COLUMN("streamId", INT32, api.stream_id),
+    COLUMN("correlationId", UINT32, api.correlation_id),
+    COLUMN("syncType", INT32, api.sync_type),
+};
+
+static const struct row_column range[] = {
+    COLUMN("start", INT, range.start_ns),
+    COLUMN("end", INT, range.end_ns),
+    MADE("eventType", range_type),
+    MADE("category", range_level),
+    COLUMN("globalTid", INT, range.global_tid),
+    COLUMN("textId", NAME, range.text),
+    {.name = "text", .kind = ROW_RANGE_TEXT},
+};
+
+static const struct row_column overhead[] = {
+    COLUMN("start", INT, overhead.start_ns),
+    COLUMN("end", INT, overhead.end_ns),
+    COLUMN("nameId", NAME, overhead.name),
+};
+
+static const struct row_column loss[] = {
+    COLUMN("iteration", INT, loss.iteration),
+    COLUMN("loss", REAL, loss.loss),
+    COLUMN("accuracy", REAL, loss.accuracy),
+    COLUMN("moment_ns", INT, loss.moment_ns),
+};
+
+static const struct row_column metric[] = {
+    COLUMN("stepExec", INT, metric.exec),
+    COLUMN("kernelOrdinal", INT, metric.kernel_ordinal),
+    COLUMN("value", REAL, metric.value),
+    COLUMN("passes", INT32, metric.passes),
+    COLUMN("metricId", NAME, metric.metric),
+};
+
+#define INTO(table_, columns_, ...)                                            \
+    {                                                                          \
+        .table = table_, .columns = columns_,                                  \
+        .count = (int)(sizeof(columns_) / sizeof(columns_[0])), __VA_ARGS__    \
+    }
+
+static const struct row_kind row_kinds[LAB_INTO_COUNT] = {
+    [LAB_INTO_STEP] =
+        INTO("step", step,
+             .tail = " ON CONFLICT (runId, exec) DO UPDATE SET"
+                     " variantId = excluded.variantId,"
+                     " backendId = excluded.backendId,"
+                     " start_ns = excluded.start_ns, end_ns = excluded.end_ns,"
+                     " time_ns = CASE excluded.timeSource WHEN 2 THEN time_ns"
+                     "  ELSE excluded.time_ns END,"
+                     " timeSource = excluded.timeSource,"
+                     " flop = excluded.flop, bytes = excluded.bytes"),
+    [LAB_INTO_KERNEL] =
+        INTO("CUPTI_ACTIVITY_KIND_KERNEL", kernel, .also = "globalPid",
+             .also_value = "?2", .fail = true),
+    [LAB_INTO_OP_KERNEL] = INTO("op_kernel", op_kernel, .fail = true),
+    [LAB_INTO_MEMCPY] =
+        INTO("CUPTI_ACTIVITY_KIND_MEMCPY", copy, .also = "globalPid",
+             .also_value = "?2", .fail = true),
+    [LAB_INTO_MEMSET] =
+        INTO("CUPTI_ACTIVITY_KIND_MEMSET", set_columns, .also = "globalPid",
+             .also_value = "?2", .fail = true),
+    [LAB_INTO_OP_MEMORY] = INTO("op_memory", op_memory, .fail = false),
+    [LAB_INTO_API] = INTO("CUPTI_ACTIVITY_KIND_RUNTIME", api, .fail = false),
+    [LAB_INTO_SYNC] = INTO("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", sync_columns,
+                           .also = "globalPid", .also_value = "?2"),
+    [LAB_INTO_RANGE] =
+        INTO("NVTX_EVENTS", range, .also = "domainId", .also_value = "1"),
+    [LAB_INTO_OVERHEAD] = INTO("PROFILER_OVERHEAD", overhead, .fail = false),
+    [LAB_INTO_LOSS] =
+        INTO("loss", loss,
+             .tail = " ON CONFLICT (runId, iteration) DO UPDATE SET"
+                     " loss = CASE WHEN excluded.accuracy IS NULL THEN"
+                     "  excluded.loss ELSE ifnull(loss, excluded.loss) END,"
+                     " accuracy = ifnull(excluded.accuracy, accuracy),"
+                     " moment_ns = excluded.moment_ns"),
+    [LAB_INTO_METRIC] = INTO("metric_value", metric, .fail = false),
+};
+
+enum { NEXT_KERNEL, NEXT_MEMCPY, NEXT_MEMSET };
+
+/* "?1" is the run and "?2" the process; the columns of all rows follow from ?3
+ * on. */
+static enum lab_status prepare_rows(struct lab_insert *in,
+                                    const struct row_kind *kind, int rows,
+                                    sqlite3_stmt **out)
+{
+    struct lab_str sql;
+    int parameter = 3;
+    enum lab_status st;
+    lab_str_init(&sql);
+    lab_str_addf(&sql, "INSERT %sINTO %s (runId", kind->fail ? "OR FAIL " : "",
+                 kind->table);
+    if (kind->also)
+        lab_str_addf(&sql, ", %s", kind->also);
+    for (int i = 0; i < kind->count; i++)
+        lab_str_addf(&sql, ", \"%s\"", kind->columns[i].name);
+    lab_str_add(&sql, ") VALUES ");
+    for (int i = 0; i < rows; i++) {
+        lab_str_add(&sql, i ? ",\n(?1" : "\n(?1");
+        if (kind->also)
+            lab_str_addf(&sql, ",%s", kind->also_value);
+        for (int c = 0; c < kind->count; c++)
+            lab_str_addf(&sql, ",?%d", parameter++);
+        lab_str_add_char(&sql, ')');
+    }
+    lab_str_add(&sql, kind->tail ? kind->tail : "");
+    if (sql.failed)
+        st = lab_no_memory("a statement");
+    else
+        st = lab_database_prepare(in->db, lab_str_text(&sql), out);
+    lab_str_release(&sql);
+    if (st == LAB_OK) {
+        sqlite3_bind_int64(*out, 1, in->run);
+        if (sqlite3_bind_parameter_count(*out) >= 2)
+            sqlite3_bind_int64(*out, 2, in->global_pid);
+    }
+    return st;
+}
+
+static enum lab_status step_once(struct lab_insert *in, sqlite3_stmt *stmt,
+                                 const char *doing)
+{
+    enum lab_status st = LAB_OK;
+    if (sqlite3_step(stmt) != SQLITE_DONE)
+        st = lab_database_error(in->db, doing);
+    sqlite3_reset(stmt);
+    return st;
+}
+
+/* Statements are made when the first row of their kind comes: a CPU run needs
+ * few of them. */
+static enum lab_status write_rows(struct lab_insert *in,
+                                  enum lab_insert_table table)
+{
+    const struct row_kind *kind = &row_kinds[table];
+    struct lab_bulk *bulk = &in->bulk[table];
+    bool full = bulk->count == LAB_BULK;
+    sqlite3_stmt **stmt = full ? &bulk->many : &bulk->one;
+    int per_step = full ? LAB_BULK : 1;
+    enum lab_status st = LAB_OK;
+    if (bulk->count == 0)
+        return LAB_OK;
+    if (!*stmt)
+        st = prepare_rows(in, kind, per_step, stmt);
+    for (int i = 0; i < bulk->count && st == LAB_OK; i += per_step) {
+        int first = 3;
+        for (int j = 0; j < per_step && st == LAB_OK; j++) {
+            st = row_bind(in, kind, *stmt, first, &bulk->rows[i + j]);
+            first += kind->count;
+        }
+        if (st == LAB_OK)
+            st = step_once(in, *stmt, "storing a record");
+    }
+    bulk->count = 0;
+    return st;
+}
+
+static enum lab_status add_row(struct lab_insert *in,
+                               enum lab_insert_table table,
+                               const struct lab_record *record, int64_t row)
+{
+    struct lab_bulk *bulk = &in->bulk[table];
+    bulk->rows[bulk->count].record = *record;
+    bulk->rows[bulk->count].row = row;
+    if (++bulk->count < LAB_BULK)
+        return LAB_OK;
+    return write_rows(in, table);
+}
+
+static enum lab_status add_kernel(struct lab_insert *in,
+                                  const struct lab_record *record)
+{
+    const struct lab_kernel_record *k = &record->u.kernel;
+    int64_t row = in->next_row[NEXT_KERNEL]++;
+    if (!in->first_kernel_row)
+        in->first_kernel_row = row;
+    in->last_kernel_row = row;
+    enum lab_status st = add_row(in, LAB_INTO_KERNEL, record, row);
+    if (st == LAB_OK)
+        st = add_row(in, LAB_INTO_OP_KERNEL, record, row);
+    if (st || k->exec == LAB_UNKNOWN || k->exec == LAB_EXEC_BETWEEN)
+        return st;
+    bool timed = k->start_ns != LAB_UNKNOWN && k->end_ns != LAB_UNKNOWN &&
+                 (k->start_ns != 0 || k->end_ns != 0);
+    const struct lab_exec_sum part = {
+        .exec = k->exec,
+        .time_ns = timed ? k->end_ns - k->start_ns : LAB_UNKNOWN,
+        .count = 1,
+        .first_row = row,
+        .last_row = row,
+    };
+    return exec_sums_add(&in->sums, &part);
+}
+
+static enum lab_status add_memory(struct lab_insert *in,
+                                  const struct lab_record *record)
+{
+    bool set = record->kind == LAB_RECORD_MEMSET;
+    int64_t exec = record->u.memcpy_.exec;
+    int64_t row = in->next_row[set ? NEXT_MEMSET : NEXT_MEMCPY]++;
+    enum lab_status st =
+        add_row(in, set ? LAB_INTO_MEMSET : LAB_INTO_MEMCPY, record, row);
+    if (st == LAB_OK && exec != LAB_UNKNOWN && exec != LAB_EXEC_BETWEEN)
+        st = add_row(in, LAB_INTO_OP_MEMORY, record, row);
+    return st;
+}
+
+/* The first range of a run brings the row that names the domain. */
+static enum lab_status add_range(struct lab_insert *in,
+                                 const struct lab_record *record)
+{
+    enum lab_status st = LAB_OK;
+    if (!in->range_seen) {
+        struct lab_record domain = *record;
+        domain.u.range.level = LAB_RANGE_DOMAIN;
+        domain.u.range.end_ns = LAB_UNKNOWN;
+        domain.u.range.text = lab_intern("lapenna-lab");
+        st = add_row(in, LAB_INTO_RANGE, &domain, 0);
+        in->range_seen = true;
+    }
+    return st ? st : add_row(in, LAB_INTO_RANGE, record, 0);
+}
+
+static enum lab_status insert_record(struct lab_insert *in,
+                                     const struct lab_record *record)
+{
+    switch (record->kind) {
+    case LAB_RECORD_STEP:
+        in->step_seen = true;
+        return add_row(in, LAB_INTO_STEP, record, 0);
+    case LAB_RECORD_KERNEL:
+        return add_kernel(in, record);
+    case LAB_RECORD_MEMCPY:
+    case LAB_RECORD_MEMSET:
+        return add_memory(in, record);
+    case LAB_RECORD_API:
+        return add_row(in, LAB_INTO_API, record, 0);
+    case LAB_RECORD_SYNC:
+        return add_row(in, LAB_INTO_SYNC, record, 0);
+    case LAB_RECORD_RANGE:
+        return add_range(in, record);
+    case LAB_RECORD_OVERHEAD:
+        return add_row(in, LAB_INTO_OVERHEAD, record, 0);
+    case LAB_RECORD_LOSS:
+        return add_row(in, LAB_INTO_LOSS, record, 0);
+    case LAB_RECORD_METRIC:
+        return add_row(in, LAB_INTO_METRIC, record, 0);
+    case LAB_RECORD_MARK:
+    case LAB_RECORD_KIND_COUNT:
+        break;
+    }
+    return LAB_OK;
+}
+
+static enum lab_status insert_drain(struct lab_insert *in)
+{
+    enum lab_status st = LAB_OK;
+    for (int t = 0; t < LAB_INTO_COUNT && st == LAB_OK; t++)
+        st = write_rows(in, (enum lab_insert_table)t);
+    return st;
+}
+
+/* A sum whose step is not stored yet stays for the next time. */
+static enum lab_status insert_sums(struct lab_insert *in)
+{
+    struct lab_exec_sums waiting = {0};
+    struct lab_exec_sums *sums = &in->sums;
+    enum lab_status st = LAB_OK;
+    if (sums->used == 0 || !in->step_seen)
+        return LAB_OK;
+    for (size_t i = 0; i < sums->places && st == LAB_OK; i++) {
+        const struct lab_exec_sum *s = &sums->place[i];
+        if (s->count == 0)
+            continue;
+        sqlite3_bind_int64(in->add_sum, 1, in->run);
+        sqlite3_bind_int64(in->add_sum, 2, s->exec);
+        lab_bind_int(in->add_sum, 3, s->time_ns);
+        sqlite3_bind_int64(in->add_sum, 4, s->count);
+        sqlite3_bind_int64(in->add_sum, 5, s->first_row);
+        sqlite3_bind_int64(in->add_sum, 6, s->last_row);
+        st = step_once(in, in->add_sum, "adding up kernel times");
+        if (st == LAB_OK && sqlite3_changes(in->db->sql) == 0)
+            st = exec_sums_add(&waiting, s);
+    }
+    exec_sums_release(sums);
+    *sums = waiting;
+    return st;
+}
+
+static enum lab_status grow_string_ids(struct lab_insert *in, uint32_t name)
+{
+    size_t want = in->n_string_ids ? in->n_string_ids : 256;
+    while (want <= name)
+        want *= 2;
+    int64_t *ids = lab_realloc_array(in->string_ids, want, sizeof(*ids));
+    if (!ids)
+        return lab_fail(LAB_E_NOMEM, "no memory for %zu names", want);
+    memset(ids + in->n_string_ids, 0, (want - in->n_string_ids) * sizeof(*ids));
+    in->string_ids = ids;
+    in->n_string_ids = want;
+    return LAB_OK;
+}
+
+static enum lab_status insert_string(struct lab_insert *in, uint32_t name,
+                                     int64_t *out)
+{
+    enum lab_status st = LAB_OK;
+    if (name >= in->n_string_ids)
+        st = grow_string_ids(in, name);
+    if (st)
+        return st;
+    if (in->string_ids[name] == 0) {
+        const char *text = lab_intern_text(name);
+        sqlite3_bind_text(in->find_string, 1, text, -1, SQLITE_STATIC);
+        int rc = sqlite3_step(in->find_string);
+        if (rc == SQLITE_ROW)
+            in->string_ids[name] = sqlite3_column_int64(in->find_string, 0);
+        else if (rc != SQLITE_DONE)
+            st = lab_database_error(in->db, "looking for a name");
+        sqlite3_reset(in->find_string);
+        if (st == LAB_OK && rc == SQLITE_DONE) {
+            sqlite3_bind_text(in->add_string, 1, text, -1, SQLITE_STATIC);
+            st = step_once(in, in->add_string, "storing a name");
+            if (st == LAB_OK)
+                in->string_ids[name] = sqlite3_last_insert_rowid(in->db->sql);
+        }
+    }
+    *out = in->string_ids[name];
+    return st;
+}
+
+static const char add_sum_sql[] =
+    "UPDATE step SET"
+    " time_ns = CASE WHEN timeSource <> 2 THEN time_ns"
+    "  WHEN kernelCount > 0 THEN time_ns + ?3 ELSE ?3 END,"
+    " kernelCount = ifnull(kernelCount, 0) + ?4,"
+    " kernelRowFirst = min(ifnull(kernelRowFirst, ?5), ?5),"
+    " kernelRowLast = max(ifnull(kernelRowLast, ?6), ?6) "
+    "WHERE runId = ?1 AND exec = ?2";
+
+static enum lab_status insert_init(struct lab_insert *in,
+                                   struct lab_database *db, int64_t run)
+{
+    static const char *const last_row[3] = {
+        "SELECT max(kernelRow) FROM CUPTI_ACTIVITY_KIND_KERNEL",
+        "SELECT max(memcpyRow) FROM CUPTI_ACTIVITY_KIND_MEMCPY",
+        "SELECT max(memsetRow) FROM CUPTI_ACTIVITY_KIND_MEMSET",
+    };
+    _Static_assert(LAB_TIME_CUPTI == 2, "add_sum_sql and ENUM_LAB_TIME_SOURCE");
+    *in = (struct lab_insert){.db = db, .run = run};
+    in->global_pid = (int64_t)getpid() << 24;
+    enum lab_status st = lab_database_prepare(
+        db, "SELECT id FROM StringIds WHERE value = ?1", &in->find_string);
+    if (st == LAB_OK)
+        st = lab_database_prepare(
+            db, "INSERT INTO StringIds (value) VALUES (?1)", &in->add_string);
+    if (st == LAB_OK)
+        st = lab_database_prepare(db, add_sum_sql, &in->add_sum);
+    for (int i = 0; i < 3 && st == LAB_OK; i++)
+        st = lab_database_prepare(db, last_row[i], &in->last_row[i]);
+    return st;
+}
+
+static void insert_release(struct lab_insert *in)
+{
+    for (int t = 0; t < LAB_INTO_COUNT; t++) {
+        sqlite3_finalize(in->bulk[t].many);
+        sqlite3_finalize(in->bulk[t].one);
+    }
+    sqlite3_finalize(in->find_string);
+    sqlite3_finalize(in->add_string);
+    sqlite3_finalize(in->add_sum);
+    for (int i = 0; i < 3; i++)
+        sqlite3_finalize(in->last_row[i]);
+    exec_sums_release(&in->sums);
+    lab_free(in->string_ids);
+    *in = (struct lab_insert){0};
+}
+
+/* Another process may have added rows since our last transaction. */
+static enum lab_status insert_begin(struct lab_insert *in)
+{
+    enum lab_status st = lab_database_begin(in->db, "storing records");
+    for (int i = 0; i < 3 && st == LAB_OK; i++) {
+        if (sqlite3_step(in->last_row[i]) == SQLITE_ROW)
+            in->next_row[i] = sqlite3_column_int64(in->last_row[i], 0) + 1;
+        else
+            st = lab_database_error(in->db, "storing records");
+        sqlite3_reset(in->last_row[i]);
+    }
+    return st;
+}
+
+static enum lab_status insert_commit(struct lab_insert *in)
+{
+    enum lab_status st = insert_drain(in);
+    if (st == LAB_OK)
+        st = lab_database_exec(in->db, "COMMIT", "storing records");
+    return st;
+}
 
 enum {
     RING_RECORDS = 32768,
@@ -84,12 +1276,12 @@ static enum lab_status add_sums(struct work *w)
 {
     enum lab_status st = LAB_OK;
     if (!w->open)
-        st = lab_insert_begin(&w->in);
+        st = insert_begin(&w->in);
     w->open = true; /* a failure rolls back */
     if (st == LAB_OK)
-        st = lab_insert_drain(&w->in);
+        st = insert_drain(&w->in);
     if (st == LAB_OK)
-        st = lab_insert_sums(&w->in);
+        st = insert_sums(&w->in);
     w->sums_limit = w->in.sums.used * 2;
     if (w->sums_limit < SUMS_MANY)
         w->sums_limit = SUMS_MANY;
@@ -106,7 +1298,7 @@ static void commit(struct work *w, bool flush)
     if (waiting && (flush || waiting >= w->sums_limit))
         st = add_sums(w);
     if (st == LAB_OK && w->open)
-        st = lab_insert_commit(&w->in);
+        st = insert_commit(&w->in);
     if (st) {
         note_failure(w, st);
         return;
@@ -130,12 +1322,12 @@ static void store_record(struct work *w, const struct lab_record *record)
         return;
     }
     if (!w->open) {
-        st = lab_insert_begin(&w->in);
+        st = insert_begin(&w->in);
         w->open = st == LAB_OK;
         w->opened_ns = lab_clock_monotonic_ns();
     }
     if (st == LAB_OK)
-        st = lab_insert_record(&w->in, record);
+        st = insert_record(&w->in, record);
     if (st)
         note_failure(w, st);
 }
@@ -175,7 +1367,7 @@ static void end_run(struct work *w)
         .first_kernel_row = w->in.first_kernel_row,
         .last_kernel_row = w->in.last_kernel_row,
     };
-    enum lab_status st = lab_run_row_end(writer->db, writer->run, &end);
+    enum lab_status st = run_row_end(writer->db, writer->run, &end);
     if (st)
         note_failure(w, st);
     /* Not a record that could be lost: readers add up what is not kept. */
@@ -196,7 +1388,7 @@ static void *write_records(void *arg)
             commit(w, false);
     }
     end_run(w);
-    lab_insert_release(&w->in);
+    insert_release(&w->in);
     lab_free(w);
     return NULL;
 }
@@ -233,7 +1425,7 @@ static enum lab_status prepare(struct lab_writer *writer, const char *path,
     if (st == LAB_OK)
         st = lab_database_open(&writer->db, path, &db_options);
     if (st == LAB_OK)
-        st = lab_run_row_begin(writer->db, info, &writer->run);
+        st = run_row_begin(writer->db, info, &writer->run);
     return st;
 }
 
@@ -244,11 +1436,11 @@ static enum lab_status start_thread(struct lab_writer *writer)
         return lab_no_memory("the writer");
     w->writer = writer;
     w->sums_limit = SUMS_MANY;
-    enum lab_status st = lab_insert_init(&w->in, writer->db, writer->run);
+    enum lab_status st = insert_init(&w->in, writer->db, writer->run);
     if (st == LAB_OK && lab_thread_start(&writer->thread, write_records, w))
         st = lab_fail(LAB_E_NOMEM, "no thread for the writer");
     if (st) {
-        lab_insert_release(&w->in);
+        insert_release(&w->in);
         lab_free(w);
         return st;
     }

@@ -18,7 +18,7 @@ struct lab_join;
 
 /* An execution for steps of which nobody is told (engine/observer.h): what is
  * launched under it is counted and not handed on. */
-#define LAB_EXEC_UNOBSERVED INT64_C(-2)
+#define LAB_EXEC_DROPPED INT64_C(-2)
 
 struct lab_join_config {
     const struct lab_sink *sink; /* copied */
@@ -30,7 +30,7 @@ struct lab_join_stats {
     uint64_t kernels_between;      /* of these: LAB_EXEC_BETWEEN */
     uint64_t before;     /* not handed on: no step, and over before the run */
     uint64_t muted;      /* not handed on: came while muted */
-    uint64_t untold;     /* not handed on: LAB_EXEC_UNOBSERVED */
+    uint64_t untold;     /* not handed on: LAB_EXEC_DROPPED */
     uint64_t not_stored; /* the sink said no */
 };
 

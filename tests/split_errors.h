@@ -41,8 +41,8 @@ static void split_errors_measure(struct lab_backend *be, const char *text,
     const struct lab_variant *rungs[MOST];
     struct lab_ladder_machine m = {.copy_bytes_s = NAN, .flush_bytes = 4096};
     struct lab_ladder_size size;
-    assert_int_equal(lab_ladder_find("precision", &l), LAB_OK);
-    assert_int_equal(lab_ladder_size(l, text, strlen(text), &size), LAB_OK);
+    assert_ok(lab_ladder_find("precision", &l));
+    assert_ok(lab_ladder_size(l, text, strlen(text), &size));
     lab_backend_info(be, &m.info);
     struct lab_ladder_run c = {.backend = be,
                                .ladder = l,
@@ -56,7 +56,7 @@ static void split_errors_measure(struct lab_backend *be, const char *text,
                                .row = split_errors_see,
                                .user = out};
     *out = (struct split_errors){0};
-    assert_int_equal(lab_ladder_run(&c), LAB_OK);
+    assert_ok(lab_ladder_run(&c));
 }
 
 /* Two products mend one of the two factors; three leave the rests' product,

@@ -38,6 +38,9 @@ static inline int test_run_all(CMFixtureFunction setup,
                                    setup, teardown);
 }
 
+/* It is LAB_OK. */
+#define assert_ok(status) assert_int_equal(status, 0)
+
 #define TEST_CASE(name) TEST_CASE_WITH(name, NULL, NULL)
 /* With fixtures of its own; NULL: none. */
 #define TEST_CASE_WITH(name, setup, teardown)                                  \

@@ -83,7 +83,7 @@ void record_gpu_run(const char *path)
     info.device.name = "NVIDIA H200";
     info.device.gpu = true;
     info.device.device_id = 0;
-    assert_int_equal(lab_writer_new(&writer, path, &info, NULL), LAB_OK);
+    assert_ok(lab_writer_new(&writer, path, &info, NULL));
     struct lab_sink sink = lab_writer_sink(writer);
     for (int64_t i = 0; i < 3; i++)
         sample_iteration(&sink, i, 4, &exec);
@@ -92,7 +92,7 @@ void record_gpu_run(const char *path)
     struct lab_record last = sample_kernel(LAB_UNKNOWN, 200000, 700);
     last.u.kernel.demangled_name = lab_intern(evil);
     sink.push(sink.user, &last);
-    assert_int_equal(lab_writer_finish(writer, &summary), LAB_OK);
+    assert_ok(lab_writer_finish(writer, &summary));
     lab_writer_free(writer);
     /* Steps lie where their kernels and calls do, in the same process. */
     sample_sql(path,

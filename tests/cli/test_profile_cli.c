@@ -16,8 +16,8 @@
 TEST_CASE_WITH(lists_runs, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
-    assert_int_equal(sample_run(db, 2, 2, NULL), LAB_OK);
+    assert_ok(sample_run(db, 1, 2, NULL));
+    assert_ok(sample_run(db, 2, 2, NULL));
     assert_int_equal(profile(db, "list --json @"), 0);
     assert_string_equal(errors, "");
     for (int i = 0; i < 2; i++) {
@@ -40,7 +40,7 @@ TEST_CASE_WITH(lists_runs, NULL, sample_cleanup)
 TEST_CASE_WITH(the_list_has_the_gpu_time, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
+    assert_ok(sample_run(db, 3, 2, NULL));
     sample_sql(db, "UPDATE run SET iterations = 3, iterationMedian_ns = "
                    "25771000, samples_per_s = 620");
     assert_int_equal(profile(db, "list --json @"), 0);
@@ -78,7 +78,7 @@ TEST_CASE_WITH(few_iterations_are_said, NULL, sample_cleanup)
                                "libraries are loaded\n";
     const char *db = sample_path("runs.db");
     char expected[120];
-    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
+    assert_ok(sample_run(db, 3, 2, NULL));
     sample_sql(db, "UPDATE run SET iterations = 4, iterationMedian_ns = "
                    "25771000, samples_per_s = 620");
     assert_int_equal(profile(db, "show 1 @"), 0);
@@ -95,7 +95,7 @@ TEST_CASE_WITH(few_iterations_are_said, NULL, sample_cleanup)
 TEST_CASE_WITH(shows_steps_and_kernels, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
+    assert_ok(sample_run(db, 3, 2, NULL));
     assert_int_equal(profile(db, "show last --json @"), 0);
     json_t *o = line_object(0);
     assert_string_equal(text_of(o, "type"), "run");
@@ -174,8 +174,8 @@ TEST_CASE_WITH(imports_and_merges, NULL, sample_cleanup)
     const char *db = sample_path("runs.db");
     char args[1600];
     json_t *o;
-    assert_int_equal(sample_run(sample_path("anna.db"), 1, 2, NULL), LAB_OK);
-    assert_int_equal(sample_run(sample_path("ben.db"), 2, 2, NULL), LAB_OK);
+    assert_ok(sample_run(sample_path("anna.db"), 1, 2, NULL));
+    assert_ok(sample_run(sample_path("ben.db"), 2, 2, NULL));
     FILE *f = fopen(sample_path("bad.db"), "w");
     assert_non_null(f);
     fputs("\033[2Jnot a database, whatever its name says", f);
@@ -203,8 +203,8 @@ TEST_CASE_WITH(imports_and_merges, NULL, sample_cleanup)
 TEST_CASE_WITH(deletes_runs, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
-    assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
+    assert_ok(sample_run(db, 1, 2, NULL));
+    assert_ok(sample_run(db, 1, 2, NULL));
     /* a wrong word deletes nothing, and nothing goes twice */
     assert_int_equal(profile(db, "delete last 7 @"), 3);
     assert_int_equal(sample_int(db, "SELECT count(*) FROM run"), 2);
@@ -224,8 +224,8 @@ TEST_CASE_WITH(deletes_runs, NULL, sample_cleanup)
 TEST_CASE_WITH(vacuum_gives_the_room_of_deleted_runs_back, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
-    assert_int_equal(sample_run(db, 3000, 2, NULL), LAB_OK);
+    assert_ok(sample_run(db, 1, 2, NULL));
+    assert_ok(sample_run(db, 3000, 2, NULL));
     assert_int_equal(profile(db, "delete 2 @"), 0);
     assert_non_null(strstr(output, "of the file are free for new runs; "));
     assert_non_null(strstr(output, "profile vacuum --db "));
@@ -285,7 +285,7 @@ static const struct {
 TEST_CASE_WITH(wrong_usage_is_two_bad_input_three, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(db, 1, 1, NULL));
     for (size_t i = 0; i < sizeof(wrong_usage) / sizeof(wrong_usage[0]); i++) {
         int status = profile(db, wrong_usage[i].args);
         if (status != wrong_usage[i].status ||
@@ -323,7 +323,7 @@ TEST_CASE_WITH(hostile_names_are_only_shown, NULL, sample_cleanup)
     lab_run_summary_init(&summary);
     info.lesson = info.title = info.lesson_path = info.backend = evil;
     info.device.name = info.variants = info.commit = evil;
-    assert_int_equal(lab_writer_new(&writer, db, &info, NULL), LAB_OK);
+    assert_ok(lab_writer_new(&writer, db, &info, NULL));
     struct lab_sink sink = lab_writer_sink(writer);
     struct lab_record r = sample_step(1, 0, 0, LAB_TIME_CUPTI, LAB_UNKNOWN);
     r.u.step.name = r.u.step.variant = lab_intern(evil);
@@ -331,7 +331,7 @@ TEST_CASE_WITH(hostile_names_are_only_shown, NULL, sample_cleanup)
     r = sample_kernel(1, 5, 5);
     r.u.kernel.demangled_name = r.u.kernel.short_name = lab_intern(evil);
     sink.push(sink.user, &r);
-    assert_int_equal(lab_writer_finish(writer, &summary), LAB_OK);
+    assert_ok(lab_writer_finish(writer, &summary));
     lab_writer_free(writer);
     static const char *const args[] = {"list @",
                                        "show 1 @",

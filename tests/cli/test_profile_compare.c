@@ -31,8 +31,8 @@ static void lines_fit_80_columns(void)
 TEST_CASE_WITH(compares_runs, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
-    assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
+    assert_ok(sample_run(db, 20, 4, NULL));
+    assert_ok(sample_run(db, 20, 4, NULL));
     assert_int_equal(profile(db, "compare 1 2 --fail-above 5% @"), 0);
     assert_null(strstr(output, "slower"));
     make_slower(db);
@@ -77,8 +77,8 @@ TEST_CASE_WITH(compare_says_where_the_time_goes, NULL, sample_cleanup)
         "- of run 2: it ran on the CPU:\n"
         "    kernels, copies, sets, launch latency\n"};
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
-    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
+    assert_ok(sample_run(db, 3, 2, NULL));
+    assert_ok(sample_run(db, 3, 2, NULL));
     sample_sql(db, "UPDATE run SET backend = 'cpu' WHERE id = 2;"
                    "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE runId = 2;"
                    "DELETE FROM op_kernel WHERE runId = 2;");
@@ -100,8 +100,8 @@ TEST_CASE_WITH(compare_says_where_the_time_goes, NULL, sample_cleanup)
 TEST_CASE_WITH(compared_names_differ, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 5, 2, NULL), LAB_OK);
-    assert_int_equal(sample_run(db, 5, 2, NULL), LAB_OK);
+    assert_ok(sample_run(db, 5, 2, NULL));
+    assert_ok(sample_run(db, 5, 2, NULL));
     sample_sql(db, "UPDATE StringIds SET value = 'encoder.layer17.attention."
                    "self.output' WHERE value = 'fc0.matmul';"
                    "UPDATE StringIds SET value = 'encoder.layer18.attention."
@@ -128,8 +128,8 @@ TEST_CASE_WITH(compared_names_differ, NULL, sample_cleanup)
 TEST_CASE_WITH(what_cannot_be_judged_does_not_pass, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 2, 2, NULL), LAB_OK);
-    assert_int_equal(sample_run(db, 2, 2, NULL), LAB_OK);
+    assert_ok(sample_run(db, 2, 2, NULL));
+    assert_ok(sample_run(db, 2, 2, NULL));
     assert_int_equal(profile(db, "compare 1 2 @"), 0);
     assert_non_null(strstr(output, "too few"));
     assert_non_null(strstr(output, "-  too few")); /* no p without a test */
@@ -171,8 +171,8 @@ TEST_CASE_WITH(compare_lines_are_json, NULL, sample_cleanup)
     const char *db = sample_path("runs.db");
     json_t *o;
     bool step_seen = false;
-    assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
-    assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
+    assert_ok(sample_run(db, 20, 4, NULL));
+    assert_ok(sample_run(db, 20, 4, NULL));
     make_slower(db);
     assert_int_equal(profile(db, "baseline first 2 @"), 0);
     assert_string_equal(errors, "");
@@ -221,8 +221,8 @@ TEST_CASE_WITH(compare_lines_are_json, NULL, sample_cleanup)
 TEST_CASE_WITH(compare_warns_of_the_trace, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
-    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
+    assert_ok(sample_run(db, 3, 2, NULL));
+    assert_ok(sample_run(db, 3, 2, NULL));
     assert_int_equal(profile(db, "compare 1 2 @"), 0);
     assert_null(strstr(errors, "tracing"));
     sample_sql(db, "UPDATE run SET traceState = 'on'");

@@ -179,7 +179,7 @@ TEST_CASE_WITH(csv_holds_no_formula, NULL, export_cleanup)
     };
     const char *db = sample_path("runs.db");
     char sql[200];
-    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(db, 1, 1, NULL));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(sql, sizeof(sql),
                  "UPDATE StringIds SET value = %s WHERE id = (SELECT nameId "
@@ -305,7 +305,7 @@ TEST_CASE_WITH(force_is_for_files_only, NULL, export_cleanup)
     assert_int_equal(files_there(), 0);
     /* a pipe that comes while the file is written */
     const char *late = sample_path("late.db");
-    assert_int_equal(lab_export_open(&file, late, NULL, true, true), LAB_OK);
+    assert_ok(lab_export_open(&file, late, NULL, true, true));
     assert_int_equal(mkfifo(late, 0600), 0);
     assert_int_equal(lab_export_close(&file, LAB_OK), LAB_E_IO);
     assert_int_equal(lstat(late, &info), 0);
@@ -365,7 +365,7 @@ TEST_CASE_WITH(half_a_file_never_shows, NULL, export_cleanup)
 {
     struct lab_export_file file;
     const char *path = sample_path("half");
-    assert_int_equal(lab_export_open(&file, path, NULL, true, false), LAB_OK);
+    assert_ok(lab_export_open(&file, path, NULL, true, false));
     fputs("half", file.stream);
     fflush(file.stream);
     assert_int_equal(access(path, F_OK), -1);
@@ -379,7 +379,7 @@ TEST_CASE_WITH(half_a_file_never_shows, NULL, export_cleanup)
     assert_int_equal(access(path, F_OK), -1);
     assert_int_equal(files_there(), 0);
     /* somebody else makes the file in the meantime */
-    assert_int_equal(lab_export_open(&file, path, NULL, true, false), LAB_OK);
+    assert_ok(lab_export_open(&file, path, NULL, true, false));
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fclose(f);
@@ -409,9 +409,8 @@ TEST_CASE_WITH(only_own_leftovers_are_removed, NULL, export_cleanup)
         assert_non_null(f);
         assert_int_equal(fclose(f), 0);
     }
-    assert_int_equal(
-        lab_export_open(&file, sample_path("half"), NULL, true, false), LAB_OK);
-    assert_int_equal(lab_export_close(&file, LAB_OK), LAB_OK);
+    assert_ok(lab_export_open(&file, sample_path("half"), NULL, true, false));
+    assert_ok(lab_export_close(&file, LAB_OK));
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         if ((access(sample_path(cases[i].name), F_OK) == 0) != cases[i].stays)
             fail_msg("%s %s", cases[i].name,
@@ -436,7 +435,7 @@ TEST_CASE_WITH(wrong_usage_is_two, NULL, export_cleanup)
         {"export 9 --format nsys --output /tmp/never @", 3, "no run 9"},
     };
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(db, 1, 1, NULL));
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int status = profile(db, cases[i].args);
         if (status != cases[i].status || !strstr(errors, cases[i].word))

@@ -21,8 +21,8 @@ static const struct sample_rung half[] = {{"wg\"<mma>", "bf16", "64", 10000},
 static const char *make_labs(void)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_lab(db, both, 3, true, NULL), LAB_OK);
-    assert_int_equal(sample_lab(db, half, 2, true, NULL), LAB_OK);
+    assert_ok(sample_lab(db, both, 3, true, NULL));
+    assert_ok(sample_lab(db, half, 2, true, NULL));
     return db;
 }
 
@@ -176,7 +176,7 @@ TEST_CASE_WITH(csv_has_columns_of_the_rung, NULL, export_cleanup)
         profile(db, "export 1 --format csv --table kernels --output - @"), 0);
     row_is_of(output, 1, "64", "mma", "bf16");
     /* of a lesson nothing changes */
-    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(db, 1, 1, NULL));
     assert_int_equal(
         profile(db, "export 3 --format csv --table kernels --output - @"), 0);
     assert_int_equal(column(output, "lab_rung"), -1);

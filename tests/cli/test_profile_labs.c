@@ -76,9 +76,9 @@ static void add_ladder(struct lab_database *db)
                                         .run = 1,
                                         .measured_ns = 1000};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        assert_int_equal(lab_bench_result_add(db, 1, &rows[i]), LAB_OK);
-    assert_int_equal(lab_prediction_add(db, 1, &said), LAB_OK);
-    assert_int_equal(lab_tuned_add(db, &tuned), LAB_OK);
+        assert_ok(lab_bench_result_add(db, 1, &rows[i]));
+    assert_ok(lab_prediction_add(db, 1, &said));
+    assert_ok(lab_tuned_add(db, &tuned));
 }
 
 static void add_sweep(struct lab_database *db)
@@ -101,15 +101,15 @@ static void add_sweep(struct lab_database *db)
                                       .loss = NAN,
                                       .loss_iterations = 0.5,
                                       .share = NAN};
-    assert_int_equal(lab_sweep_row_add(db, 1, &row), LAB_OK);
+    assert_ok(lab_sweep_row_add(db, 1, &row));
 }
 
 static const char *make_lab(bool ladder, bool sweep)
 {
     struct lab_database *db;
     const char *path = sample_path("runs.db");
-    assert_int_equal(sample_run(path, 1, 2, NULL), LAB_OK);
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    assert_ok(sample_run(path, 1, 2, NULL));
+    assert_ok(lab_database_open(&db, path, NULL));
     if (ladder)
         add_ladder(db);
     if (sweep)

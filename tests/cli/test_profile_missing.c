@@ -30,8 +30,8 @@ TEST_CASE_WITH(what_is_missing_is_shown_by_the_right_command, NULL,
         {"show 999999 --recorded", "profile list --recorded` shows"},
     };
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
-    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(db, 1, 1, NULL));
+    assert_ok(sample_run(db, 1, 1, NULL));
     sample_sql(
         db,
         "DELETE FROM step WHERE runId = 2; DELETE FROM op_kernel "
@@ -52,7 +52,7 @@ TEST_CASE_WITH(what_is_missing_is_shown_by_the_right_command, NULL,
 TEST_CASE_WITH(a_wrong_option_sends_to_no_list, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(db, 1, 1, NULL));
     assert_int_equal(profile(db, "export 99 @"), 2);
     assert_non_null(strstr(errors, "export needs --format"));
     assert_null(strstr(errors, "shows what there is"));
@@ -63,7 +63,7 @@ TEST_CASE_WITH(a_wrong_option_sends_to_no_list, NULL, sample_cleanup)
 TEST_CASE_WITH(no_baselines_are_told, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(db, 1, 1, NULL));
     assert_int_equal(profile(db, "baseline @"), 0);
     assert_string_equal(output, "");
     assert_non_null(strstr(errors, "baseline NAME RUN"));
@@ -88,7 +88,7 @@ TEST_CASE_WITH(a_pipe_is_no_database, NULL, sample_cleanup)
 TEST_CASE_WITH(a_text_is_no_time, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(db, 1, 1, NULL));
     sample_sql(db, "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'abc'");
     assert_int_equal(profile(db, "kernels 1 --json @"), 0);
     json_t *o = line_object(0);
@@ -140,7 +140,7 @@ static const char *make_runs(void)
 {
     const char *db = sample_path("runs.db");
     for (int i = SWEEP; i <= UNTRACED; i++)
-        assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+        assert_ok(sample_run(db, 1, 1, NULL));
     drop_steps(db, SWEEP, "kind = 'lab'");
     sample_sql(db, "INSERT INTO sweep_row (runId, place) VALUES (1, 0)");
     drop_steps(db, EMPTY, "lesson = 'rnn-fibonacci'");
@@ -152,9 +152,9 @@ static const char *make_runs(void)
     drop_rows(db, CPU, "backend = 'cpu'");
     drop_rows(db, UNTRACED, "traceState = 'never'");
     for (int i = LAB; i <= LAB_INTERRUPTED; i++)
-        assert_int_equal(sample_lab(db, &rung, 1, false, NULL), LAB_OK);
+        assert_ok(sample_lab(db, &rung, 1, false, NULL));
     sample_sql(db, "UPDATE run SET status = 'interrupted' WHERE id = 9");
-    assert_int_equal(sample_lab(db, &rung, 1, true, NULL), LAB_OK);
+    assert_ok(sample_lab(db, &rung, 1, true, NULL));
     return db;
 }
 
@@ -188,7 +188,7 @@ TEST_CASE_WITH(a_name_is_no_command, NULL, sample_cleanup)
         "lessons/20-mlp-digits.md"};
     const char *db = sample_path("runs.db");
     char sql[160];
-    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(db, 1, 1, NULL));
     drop_rows(db, 1, "traceState = 'never'");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(sql, sizeof(sql), "UPDATE run SET lesson = '%s'", names[i]);
@@ -341,7 +341,7 @@ TEST_CASE_WITH(tables_of_labs_are_told, NULL, sample_cleanup)
 TEST_CASE_WITH(a_database_without_runs_is_told, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(db, 1, 1, NULL));
     assert_int_equal(profile(db, "list @"), 0);
     assert_string_equal(errors, "");
     assert_int_equal(profile(db, "delete 1 @"), 0);

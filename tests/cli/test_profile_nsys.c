@@ -90,7 +90,7 @@ TEST_CASE_WITH(nsys_has_its_tables, NULL, export_cleanup)
         {"META_DATA_CAPTURE", "name,value"},
     };
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 2, 2, NULL), LAB_OK); /* another run */
+    assert_ok(sample_run(db, 2, 2, NULL)); /* another run */
     record_gpu_run(db);
     assert_int_equal(profile(db, "export 2 --format nsys --output - @"), 2);
     char args[1024];

@@ -73,7 +73,7 @@ TEST_CASE_WITH(ceilings_are_measured_and_kept, NULL, sample_cleanup)
 /* A run of two steps with two launches each, and what its device can do. */
 static void make_run(const char *db, bool counted, bool ceilings)
 {
-    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
+    assert_ok(sample_run(db, 3, 2, NULL));
     sample_sql(db, "UPDATE run SET precision = 'fp32', smCount = 132, counters "
                    "= 'refused', countersReason = 'no right to count'");
     if (ceilings)
@@ -421,7 +421,7 @@ TEST_CASE_WITH(wrong_usage_is_refused, NULL, sample_cleanup)
         {"ceilings --backend cpu --db /", 3, "a directory; name a file"},
     };
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(db, 1, 1, NULL));
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int status = profile(db, cases[i].args);
         if (status != cases[i].status || !strstr(errors, cases[i].word))

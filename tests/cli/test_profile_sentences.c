@@ -11,7 +11,7 @@
 /* Two steps with a kernel each, on a device with 4e8 B/s and 1 TFLOP/s. */
 static void make_run(const char *db)
 {
-    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
+    assert_ok(sample_run(db, 3, 2, NULL));
     sample_sql(db, "UPDATE run SET precision = 'fp32', smCount = 132;"
                    "INSERT INTO TARGET_INFO_GPU (uuid, runId) VALUES ('GPU-1', "
                    "1);"

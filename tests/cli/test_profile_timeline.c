@@ -36,7 +36,7 @@ static void the_time_is_told_apart(const json_t *o)
 TEST_CASE_WITH(a_timeline_as_lines, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
+    assert_ok(sample_timeline_run(db, NULL));
     assert_int_equal(profile(db, "timeline 1 --iteration 1 --json @"), 0);
     json_t *o = line_object(0);
     assert_string_equal(text_of(o, "type"), "timeline");
@@ -92,7 +92,7 @@ TEST_CASE_WITH(a_timeline_as_lines, NULL, sample_cleanup)
 TEST_CASE_WITH(a_lab_is_without_its_set_up, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
+    assert_ok(sample_timeline_run(db, NULL));
     sample_sql(db, "UPDATE run SET kind = 'lab';"
                    "INSERT INTO lab_row (runId, place, lab, size, rung, "
                    "precision) VALUES (1, 0, 'gemm', '64', 'mma', 'tf32')");
@@ -126,7 +126,7 @@ TEST_CASE_WITH(a_timeline_as_text, NULL, sample_cleanup)
         "    n/a      n/a      n/a      n/a  lost  ",
         "Host-to-Device  -      4096\n"};
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
+    assert_ok(sample_timeline_run(db, NULL));
     /* The last iteration with kernels, when none is named. */
     assert_int_equal(profile(db, "timeline 1 --ascii @"), 0);
     for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++)
@@ -136,11 +136,11 @@ TEST_CASE_WITH(a_timeline_as_text, NULL, sample_cleanup)
     assert_non_null(strstr(output, "n/a, 1 step, no kernels recorded\n"));
     assert_int_equal(profile(db, "timeline 1 --iteration 7 @"), 3);
     assert_non_null(strstr(errors, "iteration 7 of run 1 was not recorded"));
-    assert_int_equal(sample_timeline_cpu(db, NULL), LAB_OK);
+    assert_ok(sample_timeline_cpu(db, NULL));
     assert_int_equal(profile(db, "timeline 2 @"), 0);
     assert_non_null(strstr(output, "\nsteps: 3, busy 33.0 us\n"));
     assert_null(strstr(output, "kernels, "));
-    assert_int_equal(sample_timeline_empty(db, NULL), LAB_OK);
+    assert_ok(sample_timeline_empty(db, NULL));
     assert_int_equal(profile(db, "timeline 3 @"), 3);
     assert_non_null(strstr(errors, "no steps and no kernels: "));
 }
@@ -149,7 +149,7 @@ TEST_CASE_WITH(a_timeline_as_text, NULL, sample_cleanup)
 TEST_CASE_WITH(without_calls_there_is_no_latency, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
+    assert_ok(sample_timeline_run(db, NULL));
     assert_int_equal(profile(db, "timeline 1 --ascii @"), 0);
     assert_null(strstr(output, "no CUDA calls"));
     sample_sql(db, "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME");
@@ -164,7 +164,7 @@ TEST_CASE_WITH(without_calls_there_is_no_latency, NULL, sample_cleanup)
 TEST_CASE_WITH(wrong_usage_is_two_bad_input_three, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    assert_int_equal(sample_timeline_cpu(db, NULL), LAB_OK);
+    assert_ok(sample_timeline_cpu(db, NULL));
     assert_int_equal(profile(db, "timeline @"), 2);
     assert_non_null(strstr(errors, "needs a run"));
     assert_int_equal(profile(db, "timeline 1 1 @"), 2);

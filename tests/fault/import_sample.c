@@ -40,7 +40,7 @@ enum lab_status import(const char *db_path, const char *file,
     struct seen ignored;
     seen = seen ? seen : &ignored;
     *seen = (struct seen){0};
-    assert_int_equal(lab_database_open(&db, db_path, NULL), LAB_OK);
+    assert_ok(lab_database_open(&db, db_path, NULL));
     enum lab_status st =
         lab_import_file(db, file, options ? options : &none, see_import, seen);
     lab_database_close(db);

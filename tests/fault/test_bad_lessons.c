@@ -37,7 +37,7 @@ static char *plan_errors_of(const char *name, enum lab_status *st)
     struct lab_str text;
     lab_findings_init(&found);
     lab_str_init(&text);
-    assert_int_equal(lab_lesson_lint(name, NULL, &found), LAB_OK);
+    assert_ok(lab_lesson_lint(name, NULL, &found));
     for (size_t i = 0; i < found.count; i++) {
         if (found.items[i].severity != LAB_SEVERITY_ERROR)
             continue;

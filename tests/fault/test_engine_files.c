@@ -223,7 +223,7 @@ TEST_CASE(a_batch_or_split_that_rows_do_not_give)
     assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 1), LAB_E_RANGE);
     net_said("split 1.5");
     n.spec.data.split = 1;
-    assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 2), LAB_OK);
+    assert_ok(lab_data_open(&d, &n.spec, "two.csv", 2));
     lab_data_free(d);
     net_free(&n);
 }

@@ -130,7 +130,7 @@ static void on_a_walk(int steps, enum lab_status (*call)(struct net *n))
         describe(&n);
         net_walk(&n, "cpu");
         for (int i = 0; i < 3; i++)
-            assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+            assert_ok(lab_walk_iterate(n.walk));
         net_steps(&n, steps);
         struct net_moment *before = net_keep(&n);
         lab_mem_fail_from(nth);
@@ -252,7 +252,7 @@ TEST_CASE(back_without_copies)
     int steps = lab_walk_schedule(n.walk)->n_steps;
     lab_mem_fail_from(1);
     net_steps(&n, 3 * steps + 5);
-    assert_int_equal(lab_walk_back(n.walk, 2 * steps), LAB_OK);
+    assert_ok(lab_walk_back(n.walk, 2 * steps));
     lab_mem_fail_from(0);
     net_steps(&other, steps + 5);
     struct net_moment *a = net_keep(&other);
@@ -271,7 +271,7 @@ TEST_CASE(the_variant_check)
         struct lab_str said;
         lab_str_init(&said);
         lab_variant_withdraw(NULL);
-        assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+        assert_ok(lab_backend_open(&be, "cpu", 0));
         lab_mem_fail_from(nth);
         enum lab_status st = lab_backend_check(be, &said);
         int64_t used = lab_mem_count();
@@ -282,7 +282,7 @@ TEST_CASE(the_variant_check)
         assert_non_null(lab_backend_variant(be, LAB_F32, "dense", "matmul",
                                             LAB_FORWARD, "blas"));
         if (st) /* not finished, not forgotten: it is done now */
-            assert_int_equal(lab_backend_check(be, &said), LAB_OK);
+            assert_ok(lab_backend_check(be, &said));
         lab_str_release(&said);
         lab_backend_close(be);
         if (used < nth)

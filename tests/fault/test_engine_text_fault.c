@@ -87,11 +87,11 @@ TEST_CASE(every_bad_text_says_where)
 TEST_CASE(too_short_for_its_windows)
 {
     write_bytes("a.txt", "abcdefghij", 10);
-    assert_int_equal(open_with(9, 1, 1), LAB_OK);
+    assert_ok(open_with(9, 1, 1));
     assert_int_equal(open_with(10, 1, 1), LAB_E_RANGE);
     net_said("net.md:7:3: a.txt: has 10 characters; with context 10 a sample "
              "takes 11");
-    assert_int_equal(open_with(5, 1, 0.6), LAB_OK);
+    assert_ok(open_with(5, 1, 0.6));
     assert_int_equal(open_with(5, 1, 0.5), LAB_E_RANGE);
     net_said("net.md:7:3: a.txt: of its 10 characters 5 train (split 0.5); "
              "with context 5 a sample takes 6");
@@ -120,10 +120,8 @@ static enum lab_status check(const char *embedding, const char *dense)
 TEST_CASE(a_vocabulary_that_is_too_small)
 {
     write_bytes("a.txt", "abcdefghij", 10);
-    assert_int_equal(check("e embedding vocab=10 dim=2", "fc dense units=10"),
-                     LAB_OK);
-    assert_int_equal(check("e embedding vocab=99 dim=2", "fc dense units=11"),
-                     LAB_OK);
+    assert_ok(check("e embedding vocab=10 dim=2", "fc dense units=10"));
+    assert_ok(check("e embedding vocab=99 dim=2", "fc dense units=11"));
     assert_int_equal(check("e embedding vocab=9 dim=2", "fc dense units=10"),
                      LAB_E_RANGE);
     net_said("net.md:100:5: the text has 10 different characters, but the "
@@ -164,7 +162,7 @@ TEST_CASE(packed_text)
     gzFile f = gzopen("a.txt", "wb6");
     assert_int_equal(gzwrite(f, bytes, sizeof(bytes)), sizeof(bytes));
     assert_int_equal(gzclose(f), Z_OK);
-    assert_int_equal(open_with(2, 1, 1), LAB_OK);
+    assert_ok(open_with(2, 1, 1));
     struct stat info;
     assert_int_equal(stat("a.txt", &info), 0);
     assert_int_equal(truncate("a.txt", info.st_size - 9), 0);

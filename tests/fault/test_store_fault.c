@@ -68,7 +68,7 @@ TEST_CASE_WITH(truncated_file_is_refused, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct stat info;
-    assert_int_equal(sample_run(path, 50, 10, NULL), LAB_OK);
+    assert_ok(sample_run(path, 50, 10, NULL));
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(truncate(path, info.st_size / 2), 0);
     refuses(path, NULL, LAB_E_DB, "cut short", ".dump | ");
@@ -97,7 +97,7 @@ TEST_CASE_WITH(damaged_pages_are_reported, NULL, sample_cleanup)
     struct stat info;
     char noise[4096];
     int n = 0;
-    assert_int_equal(sample_run(path, 50, 10, NULL), LAB_OK);
+    assert_ok(sample_run(path, 50, 10, NULL));
     assert_int_equal(stat(path, &info), 0);
     memset(noise, 0xA5, sizeof(noise));
     int fd = open(path, O_WRONLY);
@@ -121,7 +121,7 @@ TEST_CASE_WITH(damaged_pages_are_reported, NULL, sample_cleanup)
 TEST_CASE_WITH(newer_schema_is_refused, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(path, 1, 1, NULL));
     sample_sql(path, "PRAGMA user_version = 99");
     refuses(path, NULL, LAB_E_DB, "newer program (schema 99", "update");
     refuses(path, &reader, LAB_E_DB, "newer program (schema 99", "update");
@@ -199,7 +199,7 @@ static int can_read_but_not_write(const char *path)
 TEST_CASE_WITH(rights_are_respected, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
-    assert_int_equal(sample_run(path, 1, 3, NULL), LAB_OK);
+    assert_ok(sample_run(path, 1, 3, NULL));
     assert_int_equal(chmod(path, 0444), 0);
     assert_int_equal(chmod(sample_dir(), 0555), 0);
     as_nobody(can_read_but_not_write, path);
@@ -221,7 +221,7 @@ TEST_CASE_WITH(locked_database_is_explained, NULL, sample_cleanup)
     struct lab_writer *writer = NULL;
     struct lab_run_info info;
     const struct lab_writer_options o = {.busy_timeout_ms = 50};
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(path, 1, 1, NULL));
     lab_run_info_init(&info);
     sqlite3 *other = lock_file(path, "BEGIN EXCLUSIVE");
     assert_int_equal(lab_writer_new(&writer, path, &info, &o), LAB_E_DB);
@@ -233,7 +233,7 @@ TEST_CASE_WITH(locked_database_is_explained, NULL, sample_cleanup)
     refuses(path, &quick, LAB_E_DB, "locked", "--db");
     refuses(path, &reader, LAB_E_DB, "locked", "--db");
     sqlite3_close(other);
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(path, 1, 1, NULL));
 }
 
 TEST_CASE_WITH(lock_in_a_run_stops_recording_only, NULL, sample_cleanup)
@@ -247,10 +247,10 @@ TEST_CASE_WITH(lock_in_a_run_stops_recording_only, NULL, sample_cleanup)
     int64_t exec = 1;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
-    assert_int_equal(lab_writer_new(&writer, path, &info, &o), LAB_OK);
+    assert_ok(lab_writer_new(&writer, path, &info, &o));
     const struct lab_sink sink = lab_writer_sink(writer);
     sample_iteration(&sink, 0, 4, &exec);
-    assert_int_equal(lab_writer_flush(writer), LAB_OK);
+    assert_ok(lab_writer_flush(writer));
     sqlite3 *other = lock_file(path, "BEGIN EXCLUSIVE");
     sample_iteration(&sink, 1, 4, &exec);
     assert_int_equal(lab_writer_flush(writer), LAB_E_DB);
@@ -316,8 +316,8 @@ TEST_CASE_WITH(full_disk_stops_recording_only, NULL, sample_cleanup)
     waitpid(pid, &status, 0);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-    assert_int_equal(lab_database_check(db), LAB_OK);
+    assert_ok(lab_database_open(&db, path, NULL));
+    assert_ok(lab_database_check(db));
     lab_database_close(db);
     assert_true(sample_int(path, "SELECT count(*) FROM step") > 0);
     /* what is there is whole iterations, or a beginning of the last one */
@@ -335,12 +335,12 @@ TEST_CASE_WITH(default_place_follows_the_environment, NULL, sample_cleanup)
     lab_str_init(&path);
     setenv("XDG_STATE_HOME", "/some/state", 1);
     setenv("HOME", "/home/me", 1);
-    assert_int_equal(lab_database_default_path(&path), LAB_OK);
+    assert_ok(lab_database_default_path(&path));
     assert_string_equal(lab_str_text(&path),
                         "/some/state/lapenna-lab/profiles.db");
     setenv("XDG_STATE_HOME", "relative/is/ignored", 1);
     lab_str_clear(&path);
-    assert_int_equal(lab_database_default_path(&path), LAB_OK);
+    assert_ok(lab_database_default_path(&path));
     assert_string_equal(lab_str_text(&path),
                         "/home/me/.local/state/lapenna-lab/profiles.db");
     unsetenv("HOME");
@@ -356,7 +356,7 @@ TEST_CASE_WITH(default_place_follows_the_environment, NULL, sample_cleanup)
 TEST_CASE_WITH(odd_names_are_only_names, NULL, sample_cleanup)
 {
     const char *path = sample_path("a?mode=ro&b%20c#d e.db");
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(path, 1, 1, NULL));
     struct stat info;
     assert_int_equal(stat(path, &info), 0);
     assert_true(info.st_size > 0);

@@ -46,14 +46,14 @@ TEST_CASE_WITH(rows_names_and_identity_come_along, NULL, import_cleanup)
     const struct lab_import_options label = {"anna", false};
     struct seen s;
     /* other names in another order, and rows of our own, so that no id fits */
-    assert_int_equal(sample_run(here, 2, 3, NULL), LAB_OK);
+    assert_ok(sample_run(here, 2, 3, NULL));
     sample_sql(here, "UPDATE StringIds SET id = 1000 - id, value = value || "
                      "CASE id WHEN 2 THEN '-other' ELSE '' END");
-    assert_int_equal(sample_run(theirs, 3, 4, NULL), LAB_OK);
-    assert_int_equal(sample_run(theirs, 1, 2, NULL), LAB_OK);
+    assert_ok(sample_run(theirs, 3, 4, NULL));
+    assert_ok(sample_run(theirs, 1, 2, NULL));
     sample_sql(theirs, "UPDATE run SET user = 'anna-s-login', hostname = "
                        "'lab-7' WHERE id = 1");
-    assert_int_equal(import(here, theirs, &label, &s), LAB_OK);
+    assert_ok(import(here, theirs, &label, &s));
     assert_int_equal(s.imported, 2);
     assert_int_equal(s.steps, 12 + 2);
     assert_int_equal(s.kernels, 24 + 4);
@@ -82,28 +82,28 @@ TEST_CASE_WITH(nothing_is_doubled, NULL, import_cleanup)
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
     struct seen s;
-    assert_int_equal(sample_run(theirs, 2, 2, NULL), LAB_OK);
-    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_ok(sample_run(theirs, 2, 2, NULL));
+    assert_ok(import(here, theirs, NULL, &s));
     int64_t before = size_of(here);
-    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_ok(import(here, theirs, NULL, &s));
     assert_int_equal(s.skipped, 1);
     assert_int_equal(s.as, 1);
     assert_string_equal(s.reason, "it is here already");
     assert_int_equal(size_of(here), before);
     /* one more run there: only that one comes */
-    assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
-    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_ok(sample_run(theirs, 1, 1, NULL));
+    assert_ok(import(here, theirs, NULL, &s));
     assert_int_equal(s.imported, 1);
     assert_int_equal(s.skipped, 1);
     /* and back: all of it is there */
-    assert_int_equal(import(theirs, here, NULL, &s), LAB_OK);
+    assert_ok(import(theirs, here, NULL, &s));
     assert_int_equal(s.skipped, 2);
     /* a file into itself */
-    assert_int_equal(import(here, here, NULL, &s), LAB_OK);
+    assert_ok(import(here, here, NULL, &s));
     assert_int_equal(s.skipped, 2);
     /* another name for the same run is the same run */
     sample_sql(theirs, "UPDATE run SET uuid = 'made-up-' || id");
-    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_ok(import(here, theirs, NULL, &s));
     assert_int_equal(s.skipped, 2);
 }
 
@@ -113,20 +113,20 @@ TEST_CASE_WITH(ceilings_come_once, NULL, import_cleanup)
     const char *theirs = sample_path("theirs.db");
     static const char all[] = "SELECT count(*) FROM ceiling";
     struct seen s;
-    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
-    assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(here, 1, 1, NULL));
+    assert_ok(sample_run(theirs, 1, 1, NULL));
     sample_sql(theirs,
                "INSERT INTO ceiling (backend, device, uuid, hostname, name, "
                "best_per_s, measured_ns) VALUES ('cuda', 'NVIDIA H200', "
                "'GPU-1', 'a', 'copy', 4e12, 77), ('cpu', 'EPYC', NULL, 'a', "
                "'copy', 2e10, 77)");
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+        assert_ok(import(here, theirs, NULL, &s));
         assert_int_equal(sample_int(here, all), 2);
     }
     sample_sql(theirs, "UPDATE ceiling SET measured_ns = 78 WHERE backend = "
                        "'cpu'");
-    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_ok(import(here, theirs, NULL, &s));
     assert_int_equal(sample_int(here, all), 3);
     assert_int_equal(sample_int(here, "SELECT best_per_s FROM ceiling WHERE "
                                       "uuid = 'GPU-1'"),
@@ -139,14 +139,14 @@ TEST_CASE_WITH(dry_run_changes_nothing, NULL, import_cleanup)
     const char *theirs = sample_path("theirs.db");
     const struct lab_import_options dry = {NULL, true};
     struct seen s;
-    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
-    assert_int_equal(sample_run(theirs, 2, 2, NULL), LAB_OK);
+    assert_ok(sample_run(here, 1, 1, NULL));
+    assert_ok(sample_run(theirs, 2, 2, NULL));
     int64_t before = size_of(here);
-    assert_int_equal(import(here, theirs, &dry, &s), LAB_OK);
+    assert_ok(import(here, theirs, &dry, &s));
     assert_int_equal(s.imported, 1);
     assert_int_equal(s.kernels, 8);
     assert_int_equal(size_of(here), before);
-    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_ok(import(here, theirs, NULL, &s));
     assert_int_equal(s.as, 2);
 }
 
@@ -163,8 +163,7 @@ TEST_CASE_WITH(version_one_comes_in_once, NULL, import_cleanup)
     snprintf(path, sizeof(path), "%s", old);
     db.path = path;
     assert_int_equal(sqlite3_open(old, &db.sql), SQLITE_OK);
-    assert_int_equal(
-        lab_database_migrate(&db, lab_database_migrations(&count), 1), LAB_OK);
+    assert_ok(lab_database_migrate(&db, lab_database_migrations(&count), 1));
     sqlite3_close(db.sql);
     sample_sql(
         old,
@@ -175,16 +174,16 @@ TEST_CASE_WITH(version_one_comes_in_once, NULL, import_cleanup)
         "INSERT INTO StringIds VALUES (5, 'fc1.matmul');"
         "INSERT INTO step (runId, exec, iteration, stepIndex, phase, nameId, "
         "time_ns) VALUES (1, 1, 0, 0, 0, 5, 100), (1, 2, 0, 1, 3, 5, 50)");
-    assert_int_equal(import(here, old, NULL, &s), LAB_OK);
+    assert_ok(import(here, old, NULL, &s));
     assert_int_equal(s.imported, 2);
     assert_int_equal(s.steps, 2);
     assert_int_equal(sample_int(here, "SELECT count(*) FROM run WHERE status = "
                                       "'interrupted'"),
                      1);
     assert_int_equal(sample_int(old, "PRAGMA user_version"), 1); /* as it was */
-    assert_int_equal(lab_database_open(&opened, old, NULL), LAB_OK);
+    assert_ok(lab_database_open(&opened, old, NULL));
     lab_database_close(opened);
-    assert_int_equal(import(here, old, NULL, &s), LAB_OK);
+    assert_ok(import(here, old, NULL, &s));
     assert_int_equal(s.skipped, 2);
 }
 
@@ -196,14 +195,14 @@ TEST_CASE_WITH(kinds_come_along, NULL, import_cleanup)
     const char *theirs = sample_path("theirs.db");
     struct seen s;
     for (int i = 0; i < 4; i++)
-        assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
+        assert_ok(sample_run(theirs, 1, 1, NULL));
     sample_sql(theirs,
                "UPDATE run SET kind = 'lab', status = 'failed' WHERE id = 2;"
                "UPDATE run SET kind = NULL, lesson = NULL, importedFrom = "
                "'report.sqlite' WHERE id = 3;"
                "UPDATE run SET kind = 'lab' WHERE id = 4;"
                "INSERT INTO lab_row (runId, place, lab) VALUES (4, 0, 'gemm')");
-    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_ok(import(here, theirs, NULL, &s));
     assert_int_equal(s.imported, 4);
     assert_int_equal(
         sample_int(here, "SELECT group_concat(ifnull(kind, '-'), ',') = "
@@ -213,7 +212,7 @@ TEST_CASE_WITH(kinds_come_along, NULL, import_cleanup)
     /* a file of version 4 leaves it to its rows */
     sample_sql(theirs, "ALTER TABLE run DROP COLUMN kind;"
                        "UPDATE run SET uuid = 'old-' || id, pid = pid + 1000");
-    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_ok(import(here, theirs, NULL, &s));
     assert_int_equal(s.imported, 4);
     assert_int_equal(
         sample_int(here, "SELECT group_concat(ifnull(kind, '-'), ',') = "
@@ -232,13 +231,13 @@ TEST_CASE_WITH(a_run_that_is_recorded_now_waits, NULL, import_cleanup)
     struct seen s;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
-    assert_int_equal(lab_writer_new(&writer, theirs, &info, NULL), LAB_OK);
-    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_ok(lab_writer_new(&writer, theirs, &info, NULL));
+    assert_ok(import(here, theirs, NULL, &s));
     assert_int_equal(s.skipped, 1);
     assert_string_equal(s.reason, "it is still being recorded");
-    assert_int_equal(lab_writer_finish(writer, &summary), LAB_OK);
+    assert_ok(lab_writer_finish(writer, &summary));
     lab_writer_free(writer);
-    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_ok(import(here, theirs, NULL, &s));
     assert_int_equal(s.imported, 1);
 }
 
@@ -297,9 +296,9 @@ TEST_CASE_WITH(nsys_becomes_a_run, NULL, import_cleanup)
     const char *here = sample_path("here.db");
     const char *file = sample_path("report.sqlite");
     struct seen s;
-    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(here, 1, 1, NULL));
     make_nsys(file, true);
-    assert_int_equal(import(here, file, NULL, &s), LAB_OK);
+    assert_ok(import(here, file, NULL, &s));
     assert_int_equal(s.imported, 1);
     assert_int_equal(s.kernels, 50);
     assert_int_equal(
@@ -325,19 +324,18 @@ TEST_CASE_WITH(nsys_becomes_a_run, NULL, import_cleanup)
                          "t.demangledName WHERE runId = 2 AND s.value = 'void "
                          "gemm<8>()'"),
         1);
-    assert_int_equal(import(here, file, NULL, &s), LAB_OK);
+    assert_ok(import(here, file, NULL, &s));
     assert_int_equal(s.skipped, 1);
     assert_int_equal(s.as, 2);
     /* a few tables and columns only: another run */
     make_nsys(sample_path("small.sqlite"), false);
-    assert_int_equal(import(here, sample_path("small.sqlite"), NULL, &s),
-                     LAB_OK);
+    assert_ok(import(here, sample_path("small.sqlite"), NULL, &s));
     assert_int_equal(s.imported, 1);
     assert_int_equal(s.kernels, 50);
     struct lab_deleted deleted;
     struct lab_database *db;
-    assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
-    assert_int_equal(lab_run_delete(db, 2, &deleted), LAB_OK);
+    assert_ok(lab_database_open(&db, here, NULL));
+    assert_ok(lab_run_delete(db, 2, &deleted));
     assert_int_equal(deleted.kernels, 50);
     lab_database_close(db);
 }
@@ -351,7 +349,7 @@ TEST_CASE_WITH(nsys_may_hold_a_long_text, NULL, import_cleanup)
     make_nsys(file, true);
     sample_sql(file, "INSERT INTO StringIds VALUES (21, "
                      "hex(zeroblob(40000)) || 'x')");
-    assert_int_equal(import(here, file, NULL, &s), LAB_OK);
+    assert_ok(import(here, file, NULL, &s));
     assert_int_equal(s.kernels, 50);
 }
 
@@ -376,7 +374,7 @@ TEST_CASE_WITH(an_empty_export_is_a_run_without_kernels, NULL, import_cleanup)
         assert_int_equal(st, LAB_E_DB); /* that table alone may be anyone's */
         assert_non_null(strstr(lab_error(), "neither a database"));
         sample_sql(file, more[i]);
-        assert_int_equal(import(here, file, NULL, &s), LAB_OK);
+        assert_ok(import(here, file, NULL, &s));
         assert_int_equal(s.imported, 1);
         assert_int_equal(s.kernels, 0);
     }
@@ -457,7 +455,7 @@ TEST_CASE_WITH(versions_of_nsys_come_in, NULL, import_cleanup)
         if (i > 0)
             sample_sql(sample_path(name),
                        "UPDATE NVTX_EVENTS SET start = start + 1");
-        assert_int_equal(import(here, sample_path(name), NULL, &s), LAB_OK);
+        assert_ok(import(here, sample_path(name), NULL, &s));
         assert_int_equal(s.kernels, 1);
         snprintf(sql, sizeof(sql),
                  "SELECT count(*) FROM run AS r JOIN "

@@ -18,13 +18,13 @@ TEST_CASE_WITH(far_places_cost_no_more_than_near_ones, NULL, import_cleanup)
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
     struct seen s;
-    assert_int_equal(sample_run(theirs, 3, 4, NULL), LAB_OK);
+    assert_ok(sample_run(theirs, 3, 4, NULL));
     sample_sql(theirs,
                "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n "
                "LIMIT 200000) INSERT INTO step (runId, exec, iteration, "
                "stepIndex, phase, nameId, time_ns) SELECT 1, 1000 + i, 10 + i "
                "% 2, 0xFFFFF, 0, 1, 7 FROM n");
-    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_ok(import(here, theirs, NULL, &s));
     assert_int_equal(s.steps, 200000 + 12);
     /* whole iterations are those that they were */
     assert_int_equal(sample_int(here, "SELECT count FROM time_sum WHERE level "
@@ -55,9 +55,9 @@ TEST_CASE_WITH(nothing_is_told_before_it_is_certain, NULL, import_cleanup)
     struct lab_database *db;
     struct seen s = {0};
     int refused = 0;
-    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
-    assert_int_equal(sample_run(theirs, 2, 2, NULL), LAB_OK);
-    assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
+    assert_ok(sample_run(here, 1, 1, NULL));
+    assert_ok(sample_run(theirs, 2, 2, NULL));
+    assert_ok(lab_database_open(&db, here, NULL));
     sqlite3_commit_hook(db->sql, refuse, &refused);
     assert_int_equal(lab_import_file(db, theirs, &options, see_import, &s),
                      LAB_E_DB);
@@ -65,8 +65,7 @@ TEST_CASE_WITH(nothing_is_told_before_it_is_certain, NULL, import_cleanup)
     assert_int_equal(s.imported + s.skipped, 0);
     sqlite3_commit_hook(db->sql, NULL, NULL);
     assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 1);
-    assert_int_equal(lab_import_file(db, theirs, &options, see_import, &s),
-                     LAB_OK);
+    assert_ok(lab_import_file(db, theirs, &options, see_import, &s));
     assert_int_equal(s.imported, 1);
     assert_int_equal(s.kernels, 8);
     lab_database_close(db);
@@ -109,20 +108,20 @@ TEST_CASE_WITH(faults_of_the_file_are_told_as_its_own, NULL, import_cleanup)
         {"DROP TABLE lab_tuned", "no table lab_tuned"},
     };
     const char *here = sample_path("here.db");
-    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(here, 1, 1, NULL));
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char name[32];
         char sql[600];
         snprintf(name, sizeof(name), "bad%d.db", (int)i);
         const char *theirs = sample_path(name);
-        assert_int_equal(sample_run(theirs, 1, 2, NULL), LAB_OK);
+        assert_ok(sample_run(theirs, 1, 2, NULL));
         snprintf(sql, sizeof(sql), "PRAGMA writable_schema = 1; %s",
                  bad[i].change);
         sample_sql(theirs, sql);
         check_blame(here, theirs, bad[i].word);
     }
     const char *cut = sample_path("cut.db");
-    assert_int_equal(sample_run(cut, 1, 2, NULL), LAB_OK);
+    assert_ok(sample_run(cut, 1, 2, NULL));
     assert_int_equal(truncate(cut, 20000), 0);
     check_blame(here, cut, "cut short");
     assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 1);
@@ -136,12 +135,12 @@ TEST_CASE_WITH(high_numbers_do_not_come_along, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     struct seen s;
-    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(here, 1, 1, NULL));
     for (int i = 0; i < 3; i++) {
         char name[32];
         snprintf(name, sizeof(name), "high%d.db", i);
         const char *theirs = sample_path(name);
-        assert_int_equal(sample_run(theirs, 2, 2, NULL), LAB_OK);
+        assert_ok(sample_run(theirs, 2, 2, NULL));
         sample_sql(theirs,
                    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET kernelRow = "
                    "0x1FFFFFFFFFFFFF WHERE kernelRow = 8;"
@@ -152,7 +151,7 @@ TEST_CASE_WITH(high_numbers_do_not_come_along, NULL, import_cleanup)
                    /* a kernel of a step that nobody recorded */
                    "INSERT INTO op_kernel (kernelRow, runId, stepExec) VALUES "
                    "(0x1FFFFFFFFFFFF0, 1, 1)");
-        assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+        assert_ok(import(here, theirs, NULL, &s));
         assert_int_equal(s.kernels, 8);
     }
     assert_int_equal(sample_int(here, "SELECT max(kernelRow) FROM "
@@ -171,7 +170,7 @@ TEST_CASE_WITH(high_numbers_do_not_come_along, NULL, import_cleanup)
                          "k.kernelRow = o.kernelRow AND k.runId = s.runId"),
         2 + 3 * 8);
     /* and what is recorded next has room */
-    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(here, 1, 1, NULL));
     assert_int_equal(sample_int(here, "SELECT kernelRowFirst FROM run WHERE id "
                                       "= 5"),
                      2 + 3 * 8 + 1);

@@ -131,8 +131,8 @@ TEST_CASE_WITH(every_table_and_column_comes_along, NULL, import_cleanup)
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
     struct names of_runs = {.n = 0};
-    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
-    assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(here, 1, 1, NULL));
+    assert_ok(sample_run(theirs, 1, 1, NULL));
     struct names tables = names_of(theirs, "SELECT name FROM sqlite_master "
                                            "WHERE type = 'table'");
     for (int i = 0; i < tables.n; i++) {
@@ -156,7 +156,7 @@ TEST_CASE_WITH(every_column_of_a_run_comes_along, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = sample_path("theirs.db");
-    assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(theirs, 1, 1, NULL));
     struct names columns = columns_of(theirs, "run", "");
     for (int i = 0; i < columns.n; i++) {
         char sql[200];
@@ -201,7 +201,7 @@ static const char *make_tuned(void)
 {
     const char *theirs = sample_path("theirs.db");
     for (int i = 0; i < 2; i++)
-        assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
+        assert_ok(sample_run(theirs, 1, 1, NULL));
     sample_sql(theirs, winners);
     return theirs;
 }
@@ -210,9 +210,9 @@ TEST_CASE_WITH(winners_come_once_with_their_runs, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *theirs = make_tuned();
-    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(here, 1, 1, NULL));
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(import(here, theirs, NULL, NULL), LAB_OK);
+        assert_ok(import(here, theirs, NULL, NULL));
         assert_int_equal(
             sample_int(here, "SELECT count(*) FROM lab_tuned WHERE lab = "
                              "'gemm' AND backend IS NOT NULL"),
@@ -232,13 +232,13 @@ TEST_CASE_WITH(winners_find_their_runs_again, NULL, import_cleanup)
     const char *theirs = make_tuned();
     struct lab_database *db;
     struct lab_deleted deleted;
-    assert_int_equal(import(here, theirs, NULL, NULL), LAB_OK);
+    assert_ok(import(here, theirs, NULL, NULL));
     sample_sql(here, "DELETE FROM lab_tuned WHERE candidate = 'one'");
-    assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
-    assert_int_equal(lab_run_delete(db, 2, &deleted), LAB_OK);
+    assert_ok(lab_database_open(&db, here, NULL));
+    assert_ok(lab_run_delete(db, 2, &deleted));
     lab_database_close(db);
     assert_int_equal(run_of(here, "two"), 2); /* it is the device's */
-    assert_int_equal(import(here, theirs, NULL, NULL), LAB_OK);
+    assert_ok(import(here, theirs, NULL, NULL));
     assert_int_equal(run_of(here, "one"), 1);
     assert_int_equal(run_of(here, "two"), 3);
     assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 4);
@@ -256,12 +256,12 @@ TEST_CASE_WITH(a_winner_is_not_replaced, NULL, import_cleanup)
                        "backend, device, uuid, hostname, lab, sizeClass, "
                        "precision, candidate, runId, 6, measured_ns FROM "
                        "lab_tuned");
-    assert_int_equal(import(here, theirs, NULL, NULL), LAB_OK);
+    assert_ok(import(here, theirs, NULL, NULL));
     assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 4);
     assert_int_equal(sample_int(here, "SELECT total(rate) FROM lab_tuned"), 20);
     sample_sql(here, "UPDATE lab_tuned SET rate = 7, runId = 99 WHERE "
                      "candidate = 'one'");
-    assert_int_equal(import(here, theirs, NULL, NULL), LAB_OK);
+    assert_ok(import(here, theirs, NULL, NULL));
     assert_int_equal(sample_int(here, "SELECT rate FROM lab_tuned WHERE "
                                       "candidate = 'one' AND runId = 1"),
                      7);
@@ -276,7 +276,7 @@ TEST_CASE_WITH(a_file_of_before_has_none, NULL, import_cleanup)
     struct seen s;
     sample_sql(theirs, "DROP TABLE lab_tuned; DROP TABLE lab_said; DROP TABLE "
                        "sweep_row; PRAGMA user_version = 4");
-    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_ok(import(here, theirs, NULL, &s));
     assert_int_equal(s.imported, 2);
 }
 
@@ -289,7 +289,7 @@ TEST_CASE_WITH(bad_winners_are_refused, NULL, import_cleanup)
         "ALTER TABLE lab_tuned DROP COLUMN candidate",
     };
     const char *here = sample_path("here.db");
-    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(here, 1, 1, NULL));
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         const char *theirs = make_tuned();
         sample_sql(theirs, bad[i]);

@@ -53,8 +53,8 @@ TEST_CASE_WITH(kill_loses_one_iteration_at_most, NULL, sample_cleanup)
         while (read(pipe_ends[0], &i, 8) == 8)
             acknowledged = i;
         close(pipe_ends[0]);
-        assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-        assert_int_equal(lab_database_check(db), LAB_OK);
+        assert_ok(lab_database_open(&db, path, NULL));
+        assert_ok(lab_database_check(db));
         lab_database_close(db);
         snprintf(sql, sizeof(sql),
                  "SELECT min(n = 5 AND t = 5 * 1500 + 10) FROM (SELECT "

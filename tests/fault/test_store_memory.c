@@ -97,7 +97,7 @@ TEST_CASE_WITH(short_memory_loses_no_data, NULL, sample_cleanup)
     struct lab_database *db;
     bool succeeded = false;
     int failures = 0;
-    assert_int_equal(sample_run(path, 3, 3, NULL), LAB_OK);
+    assert_ok(sample_run(path, 3, 3, NULL));
     for (int64_t nth = 1; !succeeded && nth < 1000000; nth += 1 + nth / 24) {
         lab_intern_release();
         lab_mem_fail_from(nth);
@@ -108,8 +108,8 @@ TEST_CASE_WITH(short_memory_loses_no_data, NULL, sample_cleanup)
                      lab_error());
         succeeded = st == LAB_OK;
         failures += !succeeded;
-        assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-        assert_int_equal(lab_database_check(db), LAB_OK);
+        assert_ok(lab_database_open(&db, path, NULL));
+        assert_ok(lab_database_check(db));
         lab_database_close(db);
         assert_int_equal(
             sample_int(path, "SELECT count(*) FROM step WHERE runId = 1"), 9);

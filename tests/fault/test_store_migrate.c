@@ -36,13 +36,13 @@ TEST_CASE_WITH(version_zero_is_an_empty_file, NULL, sample_cleanup)
     fclose(f);
     assert_int_equal(lab_database_open(&db, path, &reader), LAB_E_STATE);
     assert_non_null(strstr(lab_error(), "nothing is in it"));
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    assert_ok(lab_database_open(&db, path, NULL));
     lab_database_close(db);
     assert_int_equal(sample_int(path, "PRAGMA user_version"),
                      lab_database_schema_version());
     assert_int_equal(sample_int(path, "PRAGMA application_id"),
                      LAB_APPLICATION_ID);
-    assert_int_equal(lab_database_open(&db, path, &reader), LAB_OK);
+    assert_ok(lab_database_open(&db, path, &reader));
     lab_database_close(db);
 }
 
@@ -61,7 +61,7 @@ TEST_CASE_WITH(failed_step_changes_nothing, NULL, sample_cleanup)
     assert_int_equal(sample_int(path, "PRAGMA user_version"), 0);
     assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master"), 0);
     /* and the right steps still work */
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(path, 1, 1, NULL));
 }
 
 TEST_CASE_WITH(later_step_keeps_the_runs, NULL, sample_cleanup)
@@ -81,10 +81,10 @@ TEST_CASE_WITH(later_step_keeps_the_runs, NULL, sample_cleanup)
     };
     struct lab_database *db;
     assert_int_equal(lab_database_schema_version(), NOW);
-    assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-    assert_int_equal(lab_database_migrate(db, steps, NEXT), LAB_OK);
-    assert_int_equal(lab_database_migrate(db, steps, NEXT), LAB_OK);
+    assert_ok(sample_run(path, 2, 2, NULL));
+    assert_ok(lab_database_open(&db, path, NULL));
+    assert_ok(lab_database_migrate(db, steps, NEXT));
+    assert_ok(lab_database_migrate(db, steps, NEXT));
     lab_database_close(db);
     assert_int_equal(sample_int(path, "PRAGMA user_version"), NEXT);
     assert_int_equal(sample_int(path, "SELECT count(*) FROM run WHERE mood = "
@@ -119,9 +119,9 @@ TEST_CASE_WITH(kill_in_a_migration_changes_nothing, NULL, sample_cleanup)
     waitpid(pid, &status, 0);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(sample_int(path, "PRAGMA user_version"), 0);
-    assert_int_equal(sample_run(path, 1, 2, NULL), LAB_OK);
-    assert_int_equal(lab_database_open(&db, path, &reader), LAB_OK);
-    assert_int_equal(lab_database_check(db), LAB_OK);
+    assert_ok(sample_run(path, 1, 2, NULL));
+    assert_ok(lab_database_open(&db, path, &reader));
+    assert_ok(lab_database_check(db));
     lab_database_close(db);
 }
 
@@ -134,11 +134,11 @@ TEST_CASE_WITH(new_and_migrated_are_the_same, NULL, sample_cleanup)
     /* version by version, as a database that has seen every release */
     struct lab_database *db = open_raw(path);
     for (int v = 1; v <= count; v++) {
-        assert_int_equal(lab_database_migrate(db, steps, v), LAB_OK);
+        assert_ok(lab_database_migrate(db, steps, v));
         assert_int_equal(sample_int(path, "PRAGMA user_version"), v);
     }
     lab_database_close(db);
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(path, 1, 1, NULL));
 }
 
 /* A run as version 1 had it: two iterations of two steps, a kernel each. */
@@ -183,12 +183,12 @@ TEST_CASE_WITH(version_one_gets_names_and_sums, NULL, sample_cleanup)
     const struct lab_migration *steps = lab_database_migrations(&count);
     for (int i = 0; i < 2; i++) { /* the same run in two files */
         db = open_raw(both[i]);
-        assert_int_equal(lab_database_migrate(db, steps, 1), LAB_OK);
+        assert_ok(lab_database_migrate(db, steps, 1));
         lab_database_close(db);
         sample_sql(both[i], version_one_run);
         assert_int_equal(lab_database_open(&db, both[i], &reader), LAB_E_STATE);
-        assert_int_equal(lab_database_open(&db, both[i], NULL), LAB_OK);
-        assert_int_equal(lab_query_run(db, 1, see_uuid, uuid[i]), LAB_OK);
+        assert_ok(lab_database_open(&db, both[i], NULL));
+        assert_ok(lab_query_run(db, 1, see_uuid, uuid[i]));
         lab_database_close(db);
     }
     assert_string_equal(uuid[0], "v1-17979cfe362a0000-4d-4d2-1");
@@ -196,13 +196,12 @@ TEST_CASE_WITH(version_one_gets_names_and_sums, NULL, sample_cleanup)
     /* it is added up when asked for, and can be kept */
     assert_int_equal(sample_int(path, "SELECT count(*) FROM time_sum"), 0);
     for (int kept = 0; kept < 2; kept++) {
-        assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-        assert_int_equal(lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false,
-                                         see_median, medians),
-                         LAB_OK);
+        assert_ok(lab_database_open(&db, path, NULL));
+        assert_ok(lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_median,
+                                  medians));
         assert_int_equal(medians[0], 105);
         assert_int_equal(medians[1], 106);
-        assert_int_equal(lab_time_sums_keep(db, 1), LAB_OK);
+        assert_ok(lab_time_sums_keep(db, 1));
         lab_database_close(db);
         /* 2 kernels, 2 steps, 2 nodes, 2 phases, 1 iteration */
         assert_int_equal(sample_int(path, "SELECT count(*) FROM time_sum"), 9);
@@ -235,20 +234,19 @@ TEST_CASE_WITH(earlier_versions_get_ceilings, NULL, sample_cleanup)
         snprintf(name, sizeof(name), "v%d.db", from);
         const char *path = sample_path(name);
         db = open_raw(path);
-        assert_int_equal(lab_database_migrate(db, steps, from), LAB_OK);
+        assert_ok(lab_database_migrate(db, steps, from));
         lab_database_close(db);
         sample_sql(path, version_one_run);
         sample_sql(path, counters);
         assert_int_equal(lab_database_open(&db, path, &reader), LAB_E_STATE);
-        assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-        assert_int_equal(lab_database_check(db), LAB_OK);
-        assert_int_equal(lab_counted_load(&c, db, 1), LAB_OK);
+        assert_ok(lab_database_open(&db, path, NULL));
+        assert_ok(lab_database_check(db));
+        assert_ok(lab_counted_load(&c, db, 1));
         assert_int_equal(c.count, 8);
         assert_true(c.items[1].counters.dram_read_bytes == 1e3);
         lab_counted_release(&c);
-        assert_int_equal(lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false,
-                                         see_median_of_two, &medians),
-                         LAB_OK);
+        assert_ok(lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false,
+                                  see_median_of_two, &medians));
         assert_int_equal(medians, 105 + 106);
         const struct lab_ceiling_row row = {.backend = "cuda",
                                             .device = "d",
@@ -256,7 +254,7 @@ TEST_CASE_WITH(earlier_versions_get_ceilings, NULL, sample_cleanup)
                                             .best_per_s = 1e12,
                                             .repeats = 1,
                                             .size = 1};
-        assert_int_equal(lab_ceiling_add(db, &row), LAB_OK);
+        assert_ok(lab_ceiling_add(db, &row));
         lab_database_close(db);
         assert_int_equal(sample_int(path, "SELECT count(*) FROM ceiling"), 1);
         assert_int_equal(sample_int(path, "PRAGMA user_version"), count);
@@ -271,7 +269,7 @@ TEST_CASE_WITH(version_four_learns_kinds, NULL, sample_cleanup)
     int count;
     const struct lab_migration *steps = lab_database_migrations(&count);
     db = open_raw(path);
-    assert_int_equal(lab_database_migrate(db, steps, 4), LAB_OK);
+    assert_ok(lab_database_migrate(db, steps, 4));
     lab_database_close(db);
     sample_sql(path,
                "INSERT INTO run (id, lesson, status) VALUES (1, 'mlp-digits', "
@@ -279,7 +277,7 @@ TEST_CASE_WITH(version_four_learns_kinds, NULL, sample_cleanup)
                "INSERT INTO run (id, importedFrom, status) VALUES (3, "
                "'x.sqlite', 'done');"
                "INSERT INTO lab_row (runId, place) VALUES (2, 0)");
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    assert_ok(lab_database_open(&db, path, NULL));
     lab_database_close(db);
     assert_int_equal(sample_int(path, "SELECT count(*) FROM run WHERE (id = 1 "
                                       "AND kind = 'lesson') OR (id = 2 AND "

@@ -96,10 +96,10 @@ TEST_CASE_WITH(bad_files_change_nothing, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *bad = sample_path("bad.db");
-    assert_int_equal(sample_run(here, 1, 2, NULL), LAB_OK);
+    assert_ok(sample_run(here, 1, 2, NULL));
     int64_t before = size_of(here);
     long size;
-    assert_int_equal(sample_run(bad, 1, 2, NULL), LAB_OK);
+    assert_ok(sample_run(bad, 1, 2, NULL));
     sample_sql(bad, "PRAGMA journal_mode = DELETE");
     char *good = read_all(bad, &size);
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
@@ -116,7 +116,7 @@ TEST_CASE_WITH(bad_files_change_nothing, NULL, import_cleanup)
     }
     /* after all that a good file still comes in */
     write_all(bad, good, size);
-    assert_int_equal(import(here, bad, NULL, NULL), LAB_OK);
+    assert_ok(import(here, bad, NULL, NULL));
     test_free(good);
 }
 
@@ -126,13 +126,13 @@ TEST_CASE_WITH(schemas_of_others_do_nothing, NULL, import_cleanup)
     const char *here = sample_path("here.db");
     const char *bad = sample_path("bad.db");
     struct seen s;
-    assert_int_equal(sample_run(bad, 1, 2, NULL), LAB_OK);
+    assert_ok(sample_run(bad, 1, 2, NULL));
     sample_sql(bad,
                "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM step; "
                "END; CREATE VIEW peek AS SELECT load_extension('/tmp/x');"
                "CREATE INDEX ix ON step (abs(exec));"
                "CREATE TABLE more (x DEFAULT (hex(randomblob(9))))");
-    assert_int_equal(import(here, bad, NULL, &s), LAB_OK);
+    assert_ok(import(here, bad, NULL, &s));
     assert_int_equal(s.steps, 2);
     assert_int_equal(sample_int(here, "SELECT count(*) FROM sqlite_master "
                                       "WHERE name IN ('t', 'peek', 'ix', "
@@ -145,7 +145,7 @@ TEST_CASE_WITH(what_is_no_database_is_refused, NULL, import_cleanup)
     const char *here = sample_path("here.db");
     const char *file = sample_path("file");
     struct lab_database *db;
-    assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
+    assert_ok(lab_database_open(&db, here, NULL));
     lab_database_close(db);
     assert_int_equal(import(here, "/nowhere/at/all", NULL, NULL),
                      LAB_E_NOTFOUND);
@@ -175,12 +175,12 @@ TEST_CASE_WITH(damaged_files_do_no_harm, NULL, import_cleanup)
     uint64_t seed = 5;
     long size;
     int good = 0;
-    assert_int_equal(sample_run(bad, 4, 6, NULL), LAB_OK);
+    assert_ok(sample_run(bad, 4, 6, NULL));
     sample_sql(bad, "PRAGMA journal_mode = DELETE");
     char *whole = read_all(bad, &size);
     char *copy = test_malloc((size_t)size);
     struct lab_database *db;
-    assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
+    assert_ok(lab_database_open(&db, here, NULL));
     const struct lab_import_options dry = {NULL, true};
     for (int round = 0; round < 120; round++) {
         long length = size;
@@ -202,11 +202,11 @@ TEST_CASE_WITH(damaged_files_do_no_harm, NULL, import_cleanup)
         good += st == LAB_OK;
     }
     assert_true(good < 120);
-    assert_int_equal(lab_database_check(db), LAB_OK);
+    assert_ok(lab_database_check(db));
     lab_database_close(db);
     assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 0);
     write_all(bad, whole, size);
-    assert_int_equal(import(here, bad, NULL, NULL), LAB_OK);
+    assert_ok(import(here, bad, NULL, NULL));
     test_free(copy);
     test_free(whole);
 }
@@ -218,8 +218,8 @@ TEST_CASE_WITH(memory_may_fail_anywhere, NULL, import_cleanup)
     const struct lab_import_options none = {NULL, false};
     struct lab_database *db;
     struct seen s = {0};
-    assert_int_equal(sample_run(theirs, 1, 2, NULL), LAB_OK);
-    assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
+    assert_ok(sample_run(theirs, 1, 2, NULL));
+    assert_ok(lab_database_open(&db, here, NULL));
     enum lab_status st = LAB_E_NOMEM;
     int64_t n = 0;
     while (st == LAB_E_NOMEM && n < 100000) {
@@ -230,7 +230,7 @@ TEST_CASE_WITH(memory_may_fail_anywhere, NULL, import_cleanup)
         if (st == LAB_E_NOMEM)
             assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 0);
     }
-    assert_int_equal(st, LAB_OK);
+    assert_ok(st);
     assert_true(n > 100);
     lab_database_close(db);
 }

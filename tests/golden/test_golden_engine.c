@@ -269,7 +269,7 @@ TEST_CASE(blas)
 TEST_CASE(onednn)
 {
     struct lab_backend *be;
-    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     bool there =
         lab_backend_variant(be, LAB_F32, "dense", NULL, LAB_FORWARD, "onednn");
     lab_backend_close(be);
@@ -286,7 +286,7 @@ TEST_CASE(every_other_variant)
     int n_ops;
     const char *done[MOST] = {"naive", "blas", "onednn"};
     int n_done = 3;
-    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     const struct lab_op_def *const *ops = lab_op_table(&n_ops);
     for (int i = 0; i < n_ops; i++) {
         const char *names[MOST];

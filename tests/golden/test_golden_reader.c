@@ -13,7 +13,7 @@
 TEST_CASE(reads_a_case)
 {
     struct golden *g = NULL;
-    assert_int_equal(golden_load("ii_mlp_4_3_2_relu_ce", &g), LAB_OK);
+    assert_ok(golden_load("ii_mlp_4_3_2_relu_ce", &g));
     assert_string_equal(g->name, "ii_mlp_4_3_2_relu_ce");
     assert_string_equal(g->family, "ii");
     assert_true(golden_scalar(g, "loss") == 0.6570912213665595);
@@ -66,8 +66,7 @@ TEST_CASE(refuses_what_is_not_whole)
     }
     struct golden *g = NULL;
     assert_int_equal(golden_load("no_such_case", &g), LAB_E_IO);
-    assert_int_equal(
-        load_text("golden 1\ntensor x input f64 0 1\n-2.5\nend\n", &g), LAB_OK);
+    assert_ok(load_text("golden 1\ntensor x input f64 0 1\n-2.5\nend\n", &g));
     assert_true(golden_tensor(g, "x")->data[0] == -2.5);
     golden_free(g);
 }

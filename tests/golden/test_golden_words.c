@@ -33,7 +33,7 @@ static void compare(const struct golden *g, const char *name,
         double row[16];
         int32_t *ids = NULL;
         int64_t n = 0;
-        assert_int_equal(lab_encode(v, texts[i], &ids, &n), LAB_OK);
+        assert_ok(lab_encode(v, texts[i], &ids, &n));
         lab_vocabulary_pad(ids, n, &pad, row);
         lab_free(ids);
         for (int64_t k = 0; k < t->dim[1]; k++)

@@ -67,10 +67,9 @@ struct lab_exec *gpu_exec(void)
     gpu.exec.workspace = gpu.workspace;
     const char *why;
     if (lab_cublas_available(&why)) {
-        assert_int_equal(lab_cublas_open(&gpu.cublas, gpu.exec.stream,
-                                         gpu.cublas_workspace,
-                                         gpu.exec.workspace_bytes),
-                         LAB_OK);
+        assert_ok(lab_cublas_open(&gpu.cublas, gpu.exec.stream,
+                                  gpu.cublas_workspace,
+                                  gpu.exec.workspace_bytes));
         gpu.exec.cublas = &gpu.cublas;
     } else {
         print_message("cuBLAS is not tested: %s\n", why);
@@ -250,7 +249,7 @@ static void take_derived(struct setup *s)
 {
     if (!s->c->derive)
         return;
-    assert_int_equal(s->c->derive(&s->call), LAB_OK);
+    assert_ok(s->c->derive(&s->call));
     for (int i = 0; i < s->n_in; i++) {
         struct place *p = &s->in[i];
         double *ref = p->ref.data;
@@ -442,7 +441,7 @@ void gpu_check_against(const struct gpu_case *c, lab_kernel_fn *reference)
     struct setup *s = lab_alloc(sizeof(*s));
     assert_non_null(s);
     setup_open(s, c);
-    assert_int_equal(reference(&s->call), LAB_OK);
+    assert_ok(reference(&s->call));
     check_all(s);
     setup_close(s);
 }
@@ -470,11 +469,11 @@ static void fused_reference(struct setup *s, const char *activation_op,
                             .out = s->out_ref,
                             .n_out = 1,
                             .training = true};
-    assert_int_equal(gpu_ref("dense", "matmul", LAB_FORWARD)(&step), LAB_OK);
+    assert_ok(gpu_ref("dense", "matmul", LAB_FORWARD)(&step));
     if (s->in_ref[2].data) {
         struct lab_view in[2] = {s->out_ref[0], s->in_ref[2]};
         step.in = in;
-        assert_int_equal(gpu_ref("dense", "bias", LAB_FORWARD)(&step), LAB_OK);
+        assert_ok(gpu_ref("dense", "bias", LAB_FORWARD)(&step));
     }
     if (!activation_op)
         return;
@@ -486,7 +485,7 @@ static void fused_reference(struct setup *s, const char *activation_op,
     step.params = activation_params;
     lab_kernel_fn *activate =
         gpu_ref(activation_op, activation_op, LAB_FORWARD);
-    assert_int_equal(activate(&step), LAB_OK);
+    assert_ok(activate(&step));
 }
 
 void gpu_check_fused(const struct gpu_case *c, const char *activation_op,

@@ -122,7 +122,7 @@ static void trace(enum advice_kernel which, struct lab_advice_facts *f)
     assert_true(advice_wait());
     f->wall_ns = (double)(lab_clock_monotonic_ns() - since);
     rig.observer.step_end(rig.observer.user, &e);
-    assert_int_equal(lab_profiler_flush(rig.profiler), LAB_OK);
+    assert_ok(lab_profiler_flush(rig.profiler));
     int n = (int)kept_count(rig.kept, LAB_RECORD_KERNEL);
     assert_true(n > 0);
     const struct lab_kernel_record *k =

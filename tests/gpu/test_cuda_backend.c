@@ -81,7 +81,7 @@ TEST_CASE(multiply_adds_are_the_roof_of_fp32)
         skip();
     if (ops->ceiling(shared, LAB_CEILING_FP32, &product))
         skip(); /* no cuBLAS */
-    assert_int_equal(ops->ceiling(shared, LAB_CEILING_FMA, &fma), LAB_OK);
+    assert_ok(ops->ceiling(shared, LAB_CEILING_FMA, &fma));
     assert_true(fma.n > 2 && fma.size > 0);
     for (int i = 0; i < product.n; i++)
         best[0] = fmax(best[0], product.work / product.seconds[i]);
@@ -127,12 +127,12 @@ TEST_CASE(new_memory_is_zero)
         skip();
     }
     memset(host, 0x5A, BYTES);
-    assert_int_equal(ops->alloc(shared, BYTES, &p), LAB_OK);
-    assert_int_equal(ops->download(shared, host, p, BYTES), LAB_OK);
+    assert_ok(ops->alloc(shared, BYTES, &p));
+    assert_ok(ops->download(shared, host, p, BYTES));
     for (int i = 0; i < BYTES; i++)
         assert_int_equal(host[i], 0);
     ops->free(shared, p);
-    assert_int_equal(ops->alloc(shared, 0, &p), LAB_OK);
+    assert_ok(ops->alloc(shared, 0, &p));
     assert_non_null(p);
     ops->free(shared, p);
     lab_free(host);
@@ -147,7 +147,7 @@ TEST_CASE(too_much_memory_is_refused)
     assert_ptr_equal(p, &ops);
     assert_non_null(strstr(ops->error(), "1125899906842624 bytes"));
     /* and the backend goes on */
-    assert_int_equal(ops->alloc(shared, 4096, &p), LAB_OK);
+    assert_ok(ops->alloc(shared, 4096, &p));
     ops->free(shared, p);
 }
 
@@ -165,14 +165,14 @@ TEST_CASE(what_goes_up_comes_down)
         unsigned char *to = lab_alloc(n);
         void *a = NULL;
         void *b = NULL;
-        assert_int_equal(ops->alloc(shared, n, &a), LAB_OK);
-        assert_int_equal(ops->alloc(shared, n, &b), LAB_OK);
+        assert_ok(ops->alloc(shared, n, &a));
+        assert_ok(ops->alloc(shared, n, &b));
         for (size_t i = 0; i < n; i++)
             from[i] = (unsigned char)(i * 31 + k);
-        assert_int_equal(ops->upload(shared, a, from, n), LAB_OK);
+        assert_ok(ops->upload(shared, a, from, n));
         memset(from, 0, n);
-        assert_int_equal(ops->copy(shared, b, a, n), LAB_OK);
-        assert_int_equal(ops->download(shared, to, b, n), LAB_OK);
+        assert_ok(ops->copy(shared, b, a, n));
+        assert_ok(ops->download(shared, to, b, n));
         for (size_t i = 0; i < n; i++)
             assert_int_equal(to[i], (unsigned char)(i * 31 + k));
         ops->free(shared, a);
@@ -191,16 +191,13 @@ TEST_CASE(many_uploads_stay_apart)
         skip();
     unsigned char *piece = lab_alloc(PIECE);
     unsigned char *back = lab_alloc((size_t)PIECE * PIECES);
-    assert_int_equal(ops->alloc(shared, (size_t)PIECE * PIECES, &all), LAB_OK);
+    assert_ok(ops->alloc(shared, (size_t)PIECE * PIECES, &all));
     for (int k = 0; k < PIECES; k++) {
         memset(piece, k + 1, PIECE);
-        assert_int_equal(ops->upload(shared,
-                                     (unsigned char *)all + (size_t)k * PIECE,
-                                     piece, PIECE),
-                         LAB_OK);
+        assert_ok(ops->upload(shared, (unsigned char *)all + (size_t)k * PIECE,
+                              piece, PIECE));
     }
-    assert_int_equal(ops->download(shared, back, all, (size_t)PIECE * PIECES),
-                     LAB_OK);
+    assert_ok(ops->download(shared, back, all, (size_t)PIECE * PIECES));
     for (size_t i = 0; i < (size_t)PIECE * PIECES; i++)
         assert_int_equal(back[i], i / PIECE + 1);
     ops->free(shared, all);
@@ -229,13 +226,13 @@ static void run_one(struct lab_backend *be, float *result)
 {
     float x[3] = {-1.5f, 0.0f, 2.5f};
     void *p = NULL;
-    assert_int_equal(ops->alloc(be, sizeof(x), &p), LAB_OK);
-    assert_int_equal(ops->upload(be, p, x, sizeof(x)), LAB_OK);
+    assert_ok(ops->alloc(be, sizeof(x), &p));
+    assert_ok(ops->upload(be, p, x, sizeof(x)));
     struct lab_view v = {.data = p, .rank = 1, .dim = {3}, .count = 3};
     struct lab_call call = {.in = &v, .n_in = 1, .out = &v, .n_out = 1};
-    assert_int_equal(ops->run(be, find("relu", "relu"), &call), LAB_OK);
+    assert_ok(ops->run(be, find("relu", "relu"), &call));
     assert_non_null(call.exec);
-    assert_int_equal(ops->download(be, result, p, sizeof(x)), LAB_OK);
+    assert_ok(ops->download(be, result, p, sizeof(x)));
     ops->free(be, p);
 }
 
@@ -263,9 +260,9 @@ TEST_CASE(times_the_device)
     int64_t ns = -1;
     if (!shared)
         skip();
-    assert_int_equal(ops->time_begin(shared), LAB_OK);
+    assert_ok(ops->time_begin(shared));
     run_one(shared, y);
-    assert_int_equal(ops->time_end(shared, &ns), LAB_OK);
+    assert_ok(ops->time_end(shared, &ns));
     assert_true(ns > 100 && ns < INT64_C(10000000000));
 }
 
@@ -294,7 +291,7 @@ TEST_CASE(opens_twice)
     float y[3];
     if (!shared)
         skip();
-    assert_int_equal(ops->open(&second, 0), LAB_OK);
+    assert_ok(ops->open(&second, 0));
     run_one(second, y);
     ops->close(second);
     run_one(shared, y);

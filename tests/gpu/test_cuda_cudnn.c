@@ -43,21 +43,18 @@ static enum lab_status norm_forward(const struct lab_call *call)
     step.out = call->out + 1;
     step.n_out = 4;
     step.n_in = 1;
-    assert_int_equal(gpu_ref("batch_norm", "stats", LAB_FORWARD)(&step),
-                     LAB_OK);
+    assert_ok(gpu_ref("batch_norm", "stats", LAB_FORWARD)(&step));
     struct lab_view in[] = {call->in[0], call->out[1], call->out[2]};
     step.in = in;
     step.n_in = 3;
     step.out = &xhat;
     step.n_out = 1;
-    assert_int_equal(gpu_ref("batch_norm", "normalize", LAB_FORWARD)(&step),
-                     LAB_OK);
+    assert_ok(gpu_ref("batch_norm", "normalize", LAB_FORWARD)(&step));
     in[0] = xhat;
     in[1] = call->in[1];
     in[2] = call->in[2];
     step.out = call->out;
-    assert_int_equal(gpu_ref("batch_norm", "scale", LAB_FORWARD)(&step),
-                     LAB_OK);
+    assert_ok(gpu_ref("batch_norm", "scale", LAB_FORWARD)(&step));
     lab_free(xhat.data);
     return LAB_OK;
 }
@@ -76,8 +73,7 @@ static enum lab_status derive_stats(const struct lab_call *call)
     step.n_in = 1;
     step.out = out;
     step.n_out = 4;
-    assert_int_equal(gpu_ref("batch_norm", "stats", LAB_FORWARD)(&step),
-                     LAB_OK);
+    assert_ok(gpu_ref("batch_norm", "stats", LAB_FORWARD)(&step));
     lab_free(running);
     return LAB_OK;
 }
@@ -94,22 +90,19 @@ static enum lab_status norm_backward(const struct lab_call *call)
     step.n_in = 3;
     step.out = &xhat;
     step.n_out = 1;
-    assert_int_equal(gpu_ref("batch_norm", "normalize", LAB_FORWARD)(&step),
-                     LAB_OK);
+    assert_ok(gpu_ref("batch_norm", "normalize", LAB_FORWARD)(&step));
     struct lab_view scale_in[] = {call->in[0], xhat, call->in[2]};
     struct lab_view scale_out[] = {dxhat, call->out[1], call->out[2]};
     step.in = scale_in;
     step.out = scale_out;
     step.n_out = 3;
-    assert_int_equal(gpu_ref("batch_norm", "scale", LAB_BACKWARD)(&step),
-                     LAB_OK);
+    assert_ok(gpu_ref("batch_norm", "scale", LAB_BACKWARD)(&step));
     struct lab_view back_in[] = {dxhat, xhat, call->in[4]};
     step.in = back_in;
     step.out = call->out;
     step.n_out = 1;
     if (call->out[0].data)
-        assert_int_equal(
-            gpu_ref("batch_norm", "normalize", LAB_BACKWARD)(&step), LAB_OK);
+        assert_ok(gpu_ref("batch_norm", "normalize", LAB_BACKWARD)(&step));
     lab_free(xhat.data);
     lab_free(dxhat.data);
     return LAB_OK;

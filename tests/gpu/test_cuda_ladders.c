@@ -117,8 +117,8 @@ TEST_CASE(without_its_barrier_the_stencil_is_wrong)
         print_message("%s\n", lab_error());
         skip();
     }
-    assert_int_equal(lab_ladder_find("stencil", &l), LAB_OK);
-    assert_int_equal(lab_ladder_size(l, "1000003", 7, &size), LAB_OK);
+    assert_ok(lab_ladder_find("stencil", &l));
+    assert_ok(lab_ladder_size(l, "1000003", 7, &size));
     lab_backend_info(be, &m.info);
     struct lab_ladder_run c = {.backend = be,
                                .ladder = l,
@@ -133,7 +133,7 @@ TEST_CASE(without_its_barrier_the_stencil_is_wrong)
                                .user = &seen};
     for (int i = 0; i < TRIES && seen.wrong == 0; i++) {
         seen.right = 0;
-        assert_int_equal(lab_ladder_run(&c), LAB_OK);
+        assert_ok(lab_ladder_run(&c));
         assert_int_equal(seen.right, c.n_rungs - 1);
     }
     lab_backend_close(be);
@@ -149,7 +149,7 @@ static enum lab_status see_note(void *user, const struct lab_ladder_row *row)
     int *told = user;
     if (row->status == LAB_E_UNSUPPORTED)
         return LAB_OK;
-    assert_int_equal(row->status, LAB_OK);
+    assert_ok(row->status);
     assert_true(row->note.workspace_bytes >= 0);
     *told += 1;
     return LAB_OK;
@@ -170,8 +170,8 @@ TEST_CASE(notes_have_the_device)
         print_message("%s\n", lab_error());
         skip();
     }
-    assert_int_equal(lab_ladder_find("conv", &conv), LAB_OK);
-    assert_int_equal(lab_ladder_size(conv, "1x4x8x8x4x3", 11, &size), LAB_OK);
+    assert_ok(lab_ladder_find("conv", &conv));
+    assert_ok(lab_ladder_size(conv, "1x4x8x8x4x3", 11, &size));
     int count = lab_ladder_rungs(be, conv, all, 64);
     for (int i = 0; i < count; i++) {
         if (all[i]->note)
@@ -188,7 +188,7 @@ TEST_CASE(notes_have_the_device)
                                    .seed = 3,
                                    .row = see_note,
                                    .user = &told};
-    assert_int_equal(lab_ladder_run(&climb), LAB_OK);
+    assert_ok(lab_ladder_run(&climb));
     assert_true(told >= 1); /* im2col needs no library */
     lab_backend_close(be);
 }

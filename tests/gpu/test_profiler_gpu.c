@@ -49,7 +49,7 @@ static bool open_bench(struct bench *b, int records)
     if (records != NO_TRACE)
         config.trace.records = (enum lab_gpu_records)records;
     assert_non_null(module->profiler);
-    assert_int_equal(lab_profiler_new(&b->profiler, &config), LAB_OK);
+    assert_ok(lab_profiler_new(&b->profiler, &config));
     if (lab_backend_open(&b->be, "cuda", 0)) {
         print_message("skipped: %s\n", lab_error());
         return false;
@@ -64,10 +64,10 @@ static bool open_bench(struct bench *b, int records)
         lab_backend_variant(b->be, LAB_F32, "relu", "relu", LAB_FORWARD, NULL);
     assert_non_null(b->relu);
     size_t bytes = COUNT * sizeof(float);
-    assert_int_equal(lab_backend_alloc(b->be, bytes, &b->x), LAB_OK);
-    assert_int_equal(lab_backend_alloc(b->be, bytes, &b->y), LAB_OK);
+    assert_ok(lab_backend_alloc(b->be, bytes, &b->x));
+    assert_ok(lab_backend_alloc(b->be, bytes, &b->y));
     float *host = calloc(COUNT, sizeof(float));
-    assert_int_equal(lab_backend_upload(b->be, b->x, host, bytes), LAB_OK);
+    assert_ok(lab_backend_upload(b->be, b->x, host, bytes));
     free(host);
     b->observer.run_begin(b->observer.user, "test");
     b->observer.iteration_begin(b->observer.user, 0);
@@ -92,7 +92,7 @@ static void launch(struct bench *b)
     struct lab_view x = {b->x, LAB_F32, 1, {COUNT}, COUNT};
     struct lab_view y = {b->y, LAB_F32, 1, {COUNT}, COUNT};
     struct lab_call call = {.in = &x, .n_in = 1, .out = &y, .n_out = 1};
-    assert_int_equal(lab_backend_run(b->be, b->relu, &call), LAB_OK);
+    assert_ok(lab_backend_run(b->be, b->relu, &call));
 }
 
 static void one_step(struct bench *b, bool events)
@@ -106,17 +106,17 @@ static void one_step(struct bench *b, bool events)
                                .device_ns = LAB_EVENT_NO_TIME};
     b->observer.step_begin(b->observer.user, &e);
     if (events)
-        assert_int_equal(lab_backend_time_begin(b->be), LAB_OK);
+        assert_ok(lab_backend_time_begin(b->be));
     launch(b);
     if (events)
-        assert_int_equal(lab_backend_time_end(b->be, &e.device_ns), LAB_OK);
+        assert_ok(lab_backend_time_end(b->be, &e.device_ns));
     b->observer.step_end(b->observer.user, &e);
 }
 
 static void sync_and_flush(struct bench *b)
 {
-    assert_int_equal(lab_backend_sync(b->be), LAB_OK);
-    assert_int_equal(lab_profiler_flush(b->profiler), LAB_OK);
+    assert_ok(lab_backend_sync(b->be));
+    assert_ok(lab_profiler_flush(b->profiler));
 }
 
 static void check_kernel(const struct bench *b,
@@ -230,7 +230,7 @@ TEST_CASE(records_can_be_changed)
         skip();
     }
     for (int turn = 0; turn < 4; turn++) {
-        assert_int_equal(lab_profiler_trace(b.profiler, turns[turn]), LAB_OK);
+        assert_ok(lab_profiler_trace(b.profiler, turns[turn]));
         int calls = kept_count(b.kept, LAB_RECORD_API);
         launch(&b);
         for (int i = 0; i < 100; i++)

@@ -121,12 +121,12 @@ static void open_all(struct lab_lesson **lesson)
     lab_options_init(&run);
     run.db = "threads.db";
     struct lab_recording_options options = {.lesson = *lesson, .run = &run};
-    assert_int_equal(lab_recording_new(&recording, &options), LAB_OK);
+    assert_ok(lab_recording_new(&recording, &options));
     struct lab_session_config config = {
         .setup = {.spec = &(*lesson)->spec, .backend = "cpu"}};
     lab_recording_attach(recording, &config);
-    assert_int_equal(lab_session_new(&session, &config), LAB_OK);
-    assert_int_equal(lab_session_wait(session, -1), LAB_OK);
+    assert_ok(lab_session_new(&session, &config));
+    assert_ok(lab_session_wait(session, -1));
 }
 
 TEST_CASE(many_look_while_one_trains)
@@ -143,10 +143,10 @@ TEST_CASE(many_look_while_one_trains)
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work[i], NULL), 0);
     for (int i = 0; i < ROUNDS; i++) {
-        assert_int_equal(lab_session_post(session, &train), LAB_OK);
+        assert_ok(lab_session_post(session, &train));
         usleep(400000);
-        assert_int_equal(lab_session_post(session, &stop), LAB_OK);
-        assert_int_equal(lab_session_post(session, &restart), LAB_OK);
+        assert_ok(lab_session_post(session, &stop));
+        assert_ok(lab_session_post(session, &restart));
     }
     atomic_store(&ended, true);
     for (int i = 0; i < THREADS; i++)
@@ -154,7 +154,7 @@ TEST_CASE(many_look_while_one_trains)
     assert_int_equal(atomic_load(&failures), 0);
     lab_session_end(session);
     struct lab_snapshot snap;
-    assert_int_equal(lab_session_snapshot(session, &snap), LAB_OK);
+    assert_ok(lab_session_snapshot(session, &snap));
     assert_string_equal(snap.error, "");
     lab_snapshot_release(&snap);
     lab_session_free(session);

@@ -75,7 +75,7 @@ static void check_lines(const char *lesson, const struct lab_md *doc,
 TEST_CASE(lessons_keep_every_word)
 {
     struct lab_catalog *all;
-    assert_int_equal(lab_catalog_load(&all, LAB_SOURCE_DIR "/lessons"), LAB_OK);
+    assert_ok(lab_catalog_load(&all, LAB_SOURCE_DIR "/lessons"));
     assert_true(all->count > 50);
     for (size_t n = 0; n < all->count; n++) {
         const struct lab_lesson *l = all->items[n].lesson;
@@ -83,9 +83,8 @@ TEST_CASE(lessons_keep_every_word)
         for (int i = 0; i < l->n_sections; i++) {
             for (int width = 40; width <= 120; width += 4) {
                 struct lab_md_lines lines;
-                assert_int_equal(lab_md_wrap(&l->sections[i].doc, width,
-                                             lab_glyph_ascii, &lines),
-                                 LAB_OK);
+                assert_ok(lab_md_wrap(&l->sections[i].doc, width,
+                                      lab_glyph_ascii, &lines));
                 check_lines(l->id, &l->sections[i].doc, &lines, width);
                 lab_md_lines_release(&lines);
             }

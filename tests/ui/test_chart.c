@@ -13,7 +13,7 @@
 static char *chart(const struct lab_chart *what, int h, int w, int style)
 {
     struct lab_canvas c;
-    assert_int_equal(lab_canvas_init(&c, h, w, style == 2), LAB_OK);
+    assert_ok(lab_canvas_init(&c, h, w, style == 2));
     c.blocks = style == 1;
     lab_chart_draw(&c, (struct lab_rect){0, 0, h, w}, what);
     char *dump = lab_canvas_dump(&c);
@@ -98,7 +98,7 @@ TEST_CASE(what_is_not_finite_is_counted)
     lab_mem_fail_from(2);
     c.series = s;
     struct lab_canvas canvas;
-    assert_int_equal(lab_canvas_init(&canvas, 8, 40, false), LAB_OK);
+    assert_ok(lab_canvas_init(&canvas, 8, 40, false));
     lab_chart_draw(&canvas, (struct lab_rect){0, 0, 8, 40}, &c);
     lab_mem_fail_from(0);
     dump = lab_canvas_dump(&canvas);
@@ -112,7 +112,7 @@ TEST_CASE(bars_are_in_proportion)
     struct lab_canvas c;
     const double v[] = {0, 1, 8, 16};
     const double w[] = {1, NAN, 2};
-    assert_int_equal(lab_canvas_init(&c, 4, 12, false), LAB_OK);
+    assert_ok(lab_canvas_init(&c, 4, 12, false));
     lab_histogram_draw(&c, (struct lab_rect){0, 0, 2, 4}, v, 4,
                        LAB_ROLE_NORMAL);
     lab_spark_draw(&c, 2, 0, 12, w, 3, LAB_ROLE_NORMAL);

@@ -113,7 +113,7 @@ TEST_CASE(help_is_made_from_the_tables)
         struct lab_doc doc;
         lab_doc_init(&doc);
         lab_help_write(&doc, ops, ops->bindings);
-        assert_int_equal(lab_doc_check(&doc), LAB_OK);
+        assert_ok(lab_doc_check(&doc));
         const char *text = lab_str_text(&doc.text);
         const char *everywhere = strstr(text, "Everywhere");
         assert_non_null(everywhere);

@@ -221,7 +221,7 @@ static char *drawn(const struct lab_bench_chart *chart, bool rates, int h,
                    int w, bool ascii)
 {
     struct lab_canvas c;
-    assert_int_equal(lab_canvas_init(&c, h, w, ascii), LAB_OK);
+    assert_ok(lab_canvas_init(&c, h, w, ascii));
     struct lab_rect r = {0, 0, h, w};
     if (rates)
         lab_bench_rates_draw(&c, r, chart);
@@ -238,7 +238,7 @@ TEST_CASE(pictures_at_every_size)
     struct lab_bench_data lab;
     fixture_lab();
     fixture_lab_finish();
-    assert_int_equal(fixture_lab_data(&lab), LAB_OK);
+    assert_ok(fixture_lab_data(&lab));
     struct lab_bench_chart chart = {
         .lab = &lab, .set = 1, .size = 5, .chosen = 36};
     for (int h = 0; h < 30; h += 3) {
@@ -281,7 +281,7 @@ TEST_CASE(small_pictures_have_the_lines_that_matter)
     struct lab_bench_data lab;
     fixture_lab();
     fixture_lab_finish();
-    assert_int_equal(fixture_lab_data(&lab), LAB_OK);
+    assert_ok(fixture_lab_data(&lab));
     struct lab_bench_chart chart = {
         .lab = &lab, .set = 1, .size = 5, .chosen = 34, .log = true};
     assert_string_equal(lab.rows[34].variant, "tile");
@@ -322,9 +322,9 @@ TEST_CASE(pictures_for_a_pipe)
     struct lab_str text;
     fixture_lab();
     fixture_lab_finish();
-    assert_int_equal(fixture_lab_data(&lab), LAB_OK);
+    assert_ok(fixture_lab_data(&lab));
     lab_str_init(&text);
-    assert_int_equal(lab_bench_chart_text(&lab, 1, 100, true, &text), LAB_OK);
+    assert_ok(lab_bench_chart_text(&lab, 1, 100, true, &text));
     assert_non_null(strstr(lab_str_text(&text), "size 4096"));
     assert_non_null(strstr(lab_str_text(&text), "GFLOP/s against the size"));
     assert_non_null(strstr(lab_str_text(&text), "slide, a GPU of 2020"));

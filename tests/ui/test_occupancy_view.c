@@ -48,7 +48,7 @@ static void show(struct shown *s, int h, int w, bool ascii)
 {
     struct lab_canvas c;
     lab_free(s->text);
-    assert_int_equal(lab_canvas_init(&c, h, w, ascii), LAB_OK);
+    assert_ok(lab_canvas_init(&c, h, w, ascii));
     s->screen.ops->draw(&s->screen, &c, (struct lab_rect){0, 0, h, w});
     s->text = lab_canvas_dump(&c);
     lab_canvas_release(&c);
@@ -90,12 +90,12 @@ static int open_launch(void **state, struct lab_occupancy_try launch)
                                       .max_shared_bytes = 227 << 10,
                                       .user = &h200,
                                       .compute = compute};
-    assert_int_equal(lab_occupancy_device_init(&h200, &info), LAB_OK);
+    assert_ok(lab_occupancy_device_init(&h200, &info));
     memset(&s, 0, sizeof(s));
     s.screen.ops = &lab_view_occupancy;
     s.screen.state = lab_alloc(lab_view_occupancy.state_bytes);
     assert_non_null(s.screen.state);
-    assert_int_equal(lab_view_occupancy.init(&s.screen, &args), LAB_OK);
+    assert_ok(lab_view_occupancy.init(&s.screen, &args));
     *state = &s;
     return 0;
 }

@@ -12,7 +12,7 @@
 static void draw(struct lab_pager *p, int h, int w, const char *want)
 {
     struct lab_canvas c;
-    assert_int_equal(lab_canvas_init(&c, h, w, false), LAB_OK);
+    assert_ok(lab_canvas_init(&c, h, w, false));
     lab_pager_draw(p, &c, (struct lab_rect){0, 0, h, w});
     char *dump = lab_canvas_dump(&c);
     if (want)
@@ -39,7 +39,7 @@ TEST_CASE(text_wraps_with_its_indent)
     struct lab_doc d;
     struct lab_pager p;
     fill(&d);
-    assert_int_equal(lab_doc_check(&d), LAB_OK);
+    assert_ok(lab_doc_check(&d));
     lab_pager_init(&p, &d);
     draw(&p, 10, 16,
          "  The quick\n    brown fox\n    jumps\n  over\n\n"
@@ -184,7 +184,7 @@ TEST_CASE(a_long_line_scrolls_to_its_cursor)
 {
     struct lab_canvas c;
     struct lab_prompt p;
-    assert_int_equal(lab_canvas_init(&c, 1, 8, false), LAB_OK);
+    assert_ok(lab_canvas_init(&c, 1, 8, false));
     lab_prompt_start(&p, "/", "abcdefghijkl", NULL);
     lab_prompt_draw(&p, &c, (struct lab_rect){0, 0, 1, 8});
     char *dump = lab_canvas_dump(&c);

@@ -46,9 +46,9 @@ static void save_one(const char *id, int64_t seen, bool finished,
 {
     struct lab_progress p;
     struct lab_progress_entry e = entry(id, seen, finished, opened);
-    assert_int_equal(lab_progress_load(&p, path), LAB_OK);
-    assert_int_equal(lab_progress_update(&p, &e), LAB_OK);
-    assert_int_equal(lab_progress_save(&p), LAB_OK);
+    assert_ok(lab_progress_load(&p, path));
+    assert_ok(lab_progress_update(&p, &e));
+    assert_ok(lab_progress_save(&p));
     lab_progress_release(&p);
 }
 
@@ -66,7 +66,7 @@ TEST_CASE_WITH(what_is_saved_comes_back, make_dir, drop_dir)
     save_one("mlp", 7, false, "2025-06-01T10:00:00Z");
     save_one("mlp", 5, true, "2025-06-01T09:00:00Z"); /* nothing goes back */
     save_one("softmax \"x\"", 1, false, "");
-    assert_int_equal(lab_progress_load(&p, path), LAB_OK);
+    assert_ok(lab_progress_load(&p, path));
     assert_int_equal(p.count, 2);
     const struct lab_progress_entry *e = lab_progress_find(&p, "mlp");
     assert_non_null(e);
@@ -85,14 +85,14 @@ TEST_CASE_WITH(two_programs_lose_nothing, make_dir, drop_dir)
     struct lab_progress two;
     struct lab_progress_entry a = entry("a", 1, false, "");
     struct lab_progress_entry b = entry("b", 2, false, "");
-    assert_int_equal(lab_progress_load(&one, path), LAB_OK);
-    assert_int_equal(lab_progress_load(&two, path), LAB_OK);
-    assert_int_equal(lab_progress_update(&one, &a), LAB_OK);
-    assert_int_equal(lab_progress_update(&two, &b), LAB_OK);
-    assert_int_equal(lab_progress_save(&one), LAB_OK);
-    assert_int_equal(lab_progress_save(&two), LAB_OK);
+    assert_ok(lab_progress_load(&one, path));
+    assert_ok(lab_progress_load(&two, path));
+    assert_ok(lab_progress_update(&one, &a));
+    assert_ok(lab_progress_update(&two, &b));
+    assert_ok(lab_progress_save(&one));
+    assert_ok(lab_progress_save(&two));
     lab_progress_release(&one);
-    assert_int_equal(lab_progress_load(&one, path), LAB_OK);
+    assert_ok(lab_progress_load(&one, path));
     assert_int_equal(one.count, 2);
     lab_progress_release(&one);
     lab_progress_release(&two);
@@ -122,7 +122,7 @@ TEST_CASE_WITH(many_writers_at_once_lose_nothing, make_dir, drop_dir)
         assert_int_equal(status, 0);
     }
     struct lab_progress p;
-    assert_int_equal(lab_progress_load(&p, path), LAB_OK);
+    assert_ok(lab_progress_load(&p, path));
     assert_int_equal(p.count, WRITERS * EACH);
     lab_progress_release(&p);
 }
@@ -151,7 +151,7 @@ TEST_CASE_WITH(a_bad_file_is_named_and_kept, make_dir, drop_dir)
         char kept[600];
         char text[256] = "";
         write_text(cases[i].text);
-        assert_int_equal(lab_progress_load(&p, path), LAB_OK);
+        assert_ok(lab_progress_load(&p, path));
         assert_int_equal(p.count, 0);
         if (!strstr(p.note, cases[i].note))
             fail_msg("%s", p.note);
@@ -173,10 +173,10 @@ TEST_CASE_WITH(a_later_format_is_left_alone, make_dir, drop_dir)
     struct lab_progress_entry e = entry("a", 1, false, "");
     save_one("x", 1, false, "");
     write_text("{\"format\": 2, \"courses\": []}");
-    assert_int_equal(lab_progress_load(&p, path), LAB_OK);
+    assert_ok(lab_progress_load(&p, path));
     assert_true(p.newer);
     assert_non_null(strstr(p.note, "later version"));
-    assert_int_equal(lab_progress_update(&p, &e), LAB_OK);
+    assert_ok(lab_progress_update(&p, &e));
     assert_int_equal(lab_progress_save(&p), LAB_E_STATE);
     lab_progress_release(&p);
 }
@@ -186,15 +186,14 @@ TEST_CASE_WITH(what_cannot_be_written_is_said, make_dir, drop_dir)
     struct lab_progress p;
     struct lab_progress_entry e = entry("a", 1, false, "");
     struct lab_progress_entry none = entry("", 1, false, "");
-    assert_int_equal(lab_progress_load(&p, "/proc/nowhere/progress.json"),
-                     LAB_OK);
+    assert_ok(lab_progress_load(&p, "/proc/nowhere/progress.json"));
     assert_int_equal(lab_progress_update(&p, &none), LAB_E_ARG);
-    assert_int_equal(lab_progress_update(&p, &e), LAB_OK);
+    assert_ok(lab_progress_update(&p, &e));
     assert_int_equal(lab_progress_save(&p), LAB_E_IO);
     assert_non_null(strstr(lab_error(), "/proc/nowhere"));
     lab_progress_release(&p);
     save_one("x", 1, false, "");
-    assert_int_equal(lab_progress_load(&p, path), LAB_OK);
+    assert_ok(lab_progress_load(&p, path));
     lab_mem_fail_from(1);
     assert_int_equal(lab_progress_update(&p, &e), LAB_E_NOMEM);
     lab_mem_fail_from(0);
@@ -207,15 +206,15 @@ TEST_CASE(the_place_follows_the_rules)
     char out[256];
     setenv("HOME", "/home/ada", 1);
     unsetenv("XDG_STATE_HOME");
-    assert_int_equal(lab_progress_path(out, sizeof(out)), LAB_OK);
+    assert_ok(lab_progress_path(out, sizeof(out)));
     assert_string_equal(out,
                         "/home/ada/.local/state/lapenna-lab/progress.json");
     setenv("XDG_STATE_HOME", "relative", 1); /* ignored */
-    assert_int_equal(lab_progress_path(out, sizeof(out)), LAB_OK);
+    assert_ok(lab_progress_path(out, sizeof(out)));
     assert_string_equal(out,
                         "/home/ada/.local/state/lapenna-lab/progress.json");
     setenv("XDG_STATE_HOME", "/s", 1);
-    assert_int_equal(lab_progress_path(out, sizeof(out)), LAB_OK);
+    assert_ok(lab_progress_path(out, sizeof(out)));
     assert_string_equal(out, "/s/lapenna-lab/progress.json");
     assert_int_equal(lab_progress_path(out, 10), LAB_E_RANGE);
     unsetenv("XDG_STATE_HOME");

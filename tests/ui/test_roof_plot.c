@@ -62,7 +62,7 @@ TEST_CASE(everything_is_in_sight)
     int y;
     int x;
     int shown = 0;
-    assert_int_equal(fixture_roofline(NULL, 12, &line), LAB_OK);
+    assert_ok(fixture_roofline(NULL, 12, &line));
     struct lab_roof_list list = list_of(&line);
     assert_true(lab_roof_axes_fit(&a, &list, (struct lab_rect){3, 6, 9, 70}));
     assert_true(a.x0 == floor(a.x0) && a.y1 == ceil(a.y1));
@@ -94,12 +94,12 @@ TEST_CASE(nothing_has_no_axes)
 {
     struct lab_ui_roofline line;
     struct lab_roof_axes a;
-    assert_int_equal(fixture_roofline(NULL, 9, &line), LAB_OK);
+    assert_ok(fixture_roofline(NULL, 9, &line));
     line.point_count = 0;
     struct lab_roof_list list = list_of(&line);
     assert_false(lab_roof_axes_fit(&a, &list, (struct lab_rect){0, 0, 9, 70}));
     /* the memory's roof alone is enough */
-    assert_int_equal(fixture_roofline(NULL, 11, &line), LAB_OK);
+    assert_ok(fixture_roofline(NULL, 11, &line));
     line.roof_count = 1;
     line.point_count = 0;
     list = list_of(&line);
@@ -112,7 +112,7 @@ static int rows_with(const struct lab_ui_roofline *line, bool ascii, int h,
 {
     struct lab_canvas c;
     int rows = 0;
-    assert_int_equal(lab_canvas_init(&c, h, w, ascii), LAB_OK);
+    assert_ok(lab_canvas_init(&c, h, w, ascii));
     struct lab_roof_list list = list_of(line);
     lab_roof_plot_draw(&c, (struct lab_rect){0, 0, h, w}, &list, chosen);
     char *dump = lab_canvas_dump(&c);
@@ -131,7 +131,7 @@ static int rows_with(const struct lab_ui_roofline *line, bool ascii, int h,
 TEST_CASE(the_chosen_one_is_marked_without_colour)
 {
     struct lab_ui_roofline line;
-    assert_int_equal(fixture_roofline(NULL, 12, &line), LAB_OK);
+    assert_ok(fixture_roofline(NULL, 12, &line));
     for (int ascii = 0; ascii < 2; ascii++) {
         assert_int_equal(rows_with(&line, ascii, 20, 90, 2, ">3<"), 1);
         assert_int_equal(rows_with(&line, ascii, 20, 90, 0, ">1<"), 1);
@@ -149,7 +149,7 @@ TEST_CASE(names_and_points_keep_apart)
 {
     struct lab_ui_roofline line;
     struct lab_ui_roof_point p;
-    assert_int_equal(fixture_roofline(NULL, 12, &line), LAB_OK);
+    assert_ok(fixture_roofline(NULL, 12, &line));
     p = line.points[3];
     line.points = &p;
     line.point_count = 1;
@@ -169,7 +169,7 @@ TEST_CASE(every_size_and_any_number_is_drawn)
     struct lab_ui_roof_point p[7];
     struct lab_ui_roof roof[2] = {{"copy", true, 1e300, "x", "y"},
                                   {"fp32", false, 1e-300, "x", "y"}};
-    assert_int_equal(fixture_roofline(NULL, 12, &line), LAB_OK);
+    assert_ok(fixture_roofline(NULL, 12, &line));
     for (int h = 0; h < 40; h += 3)
         for (int w = 0; w < 200; w += 11)
             rows_with(&line, h % 2 == 0, h, w, w % 7 - 1, "x");

@@ -199,7 +199,7 @@ TEST_CASE(survives_any_allocation_failing)
                "resize 200 60\nkey g\nkey Down\nkey Enter\nkey q\nkey q\n");
     fclose(f);
     lab_mem_fail_from(0);
-    assert_int_equal(play(path, false), LAB_OK);
+    assert_ok(play(path, false));
     int64_t all = lab_mem_count();
     assert_true(all > 100);
     int refused = 0;

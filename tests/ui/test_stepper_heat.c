@@ -87,7 +87,7 @@ static const char *cell(struct lab_canvas *c, double v, double scale,
 TEST_CASE(signs_and_marks_need_no_colour)
 {
     struct lab_canvas c;
-    assert_int_equal(lab_canvas_init(&c, 1, 4, false), LAB_OK);
+    assert_ok(lab_canvas_init(&c, 1, 4, false));
     assert_string_equal(cell(&c, 1, 1, false), " █");
     assert_string_equal(lab_heat_full(&c), "█");
     assert_string_equal(cell(&c, -1, 1, false), "-█");
@@ -124,7 +124,7 @@ TEST_CASE(small_pictures_are_enlarged)
     assert_int_equal(g.scale, 2);
     assert_int_equal(lab_heat_fit(1, 64, 8, 15, 39).scale, 1);
     assert_int_equal(lab_heat_fit(100, 100, 0, 16, 39).scale, 1);
-    assert_int_equal(lab_canvas_init(&c, 2, 12, false), LAB_OK);
+    assert_ok(lab_canvas_init(&c, 2, 12, false));
     lab_heat_draw_cell(&c, 0, 0, 1, 1, false, 2);
     lab_heat_draw_cell(&c, 0, 4, -1, 1, true, 2);
     lab_heat_draw_cell(&c, 0, 8, 0, 1, false, 2);
@@ -149,7 +149,7 @@ static void make(struct world *w, struct lab_plan *plan)
     w->plan = plan;
     w->schedule = plan_schedule(plan, false);
     lab_step_tree_init(&w->tree);
-    assert_int_equal(lab_step_tree_build(&w->tree, plan, w->schedule), LAB_OK);
+    assert_ok(lab_step_tree_build(&w->tree, plan, w->schedule));
 }
 
 static void unmake(struct world *w)
@@ -224,7 +224,7 @@ TEST_CASE(a_block_holds_its_last_step)
         list[i] = (struct lab_schedule_step){.step = &steps[i],
                                              .depth_node = steps[i].node};
     lab_step_tree_init(&w.tree);
-    assert_int_equal(lab_step_tree_build(&w.tree, &plan, &schedule), LAB_OK);
+    assert_ok(lab_step_tree_build(&w.tree, &plan, &schedule));
     check_tree(&w);
     assert_int_equal(w.tree.count, ITEMS);
     for (int i = 0; i < ITEMS; i++)
@@ -248,7 +248,7 @@ TEST_CASE(folding_hides_and_revealing_shows)
     assert_int_equal(lab_step_tree_row(&w.tree, 3), 3);
     lab_step_tree_fold_all(&w.tree, true);
     assert_true(w.tree.n_rows < all);
-    assert_int_equal(lab_step_tree_build(&w.tree, w.plan, w.schedule), LAB_OK);
+    assert_ok(lab_step_tree_build(&w.tree, w.plan, w.schedule));
     assert_true(w.tree.n_rows < all); /* folds are kept */
     lab_step_tree_fold_all(&w.tree, false);
     assert_int_equal(w.tree.n_rows, all);

@@ -24,16 +24,16 @@ static enum lab_status play(const char *lesson, const char *keys)
     fclose(f);
     if (lab_lesson_load(&l, lesson))
         fail_msg("%s", lab_error());
-    assert_int_equal(lab_ui_new(&ui, &options), LAB_OK);
+    assert_ok(lab_ui_new(&ui, &options));
     struct lab_session_config config = {
         .setup = {.spec = &l->spec, .backend = "cpu"},
         .wake = lab_ui_wake,
         .wake_user = ui};
-    assert_int_equal(lab_session_new(&session, &config), LAB_OK);
+    assert_ok(lab_session_new(&session, &config));
     lab_stepper_model_session(&model, session);
     model.printed = printed ? printed->printed : NULL;
     model.n_printed = printed ? printed->n_printed : 0;
-    assert_int_equal(lab_ui_push(ui, &lab_view_stepper, &model), LAB_OK);
+    assert_ok(lab_ui_push(ui, &lab_view_stepper, &model));
     enum lab_status st = lab_ui_run(ui);
     /* The session wakes the screen: it goes first. */
     lab_session_free(session);

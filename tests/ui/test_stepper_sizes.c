@@ -94,7 +94,7 @@ TEST_CASE(survives_any_allocation_failing)
     lab_mem_fail_from(0);
     struct stepper_fixture *f = stepper_fixture_new(0);
     f->curve = 20;
-    assert_int_equal(play_keys(f, keys, false), LAB_OK);
+    assert_ok(play_keys(f, keys, false));
     int64_t all = lab_mem_count();
     stepper_fixture_free(f);
     assert_true(all > 50);

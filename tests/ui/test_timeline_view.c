@@ -249,7 +249,7 @@ static void make(enum lab_status (*sample)(const char *, int64_t *))
 {
     int64_t run;
     source.path = sample_path("runs.db");
-    assert_int_equal(sample(source.path, &run), LAB_OK);
+    assert_ok(sample(source.path, &run));
 }
 
 /* ---- screens ---- */
@@ -447,7 +447,7 @@ TEST_CASE_WITH(any_allocation_may_fail, NULL, cleanup)
     make(sample_timeline_run);
     source.most = 2;
     lab_mem_fail_from(0);
-    assert_int_equal(play(script, false), LAB_OK);
+    assert_ok(play(script, false));
     int64_t all = lab_mem_count();
     for (int64_t nth = 1; nth <= all; nth += nth < 60 ? 1 : 3) {
         lab_mem_fail_from(nth);

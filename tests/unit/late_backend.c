@@ -64,7 +64,7 @@ static void do_job(struct late *late)
         k->call.in = k->in;
         k->call.out = k->out;
         k->call.iteration = j.iteration;
-        assert_int_equal(k->variant->run(&k->call), LAB_OK);
+        assert_ok(k->variant->run(&k->call));
     }
     late->done[late->finished % LAB_GRAPH_AHEAD] = (struct lab_graph_report){
         .iteration = j.iteration,
@@ -277,7 +277,7 @@ enum lab_status late_backend_open(struct lab_backend **out)
 {
     struct late *late = lab_alloc(sizeof(*late));
     enum lab_status st = lab_backend_open(&late->cpu, "cpu", 0);
-    assert_int_equal(st, LAB_OK);
+    assert_ok(st);
     late->base.ops = &ops;
     *out = &late->base;
     return LAB_OK;

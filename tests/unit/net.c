@@ -343,12 +343,12 @@ void net_put(struct net *n, const char *tensor, int64_t i, double value)
     const struct lab_tensor *t = &n->plan->tensors[id];
     float *raw = must(lab_alloc_array((size_t)t->count, sizeof(double)));
     assert_int_not_equal(t->dtype, LAB_F64);
-    assert_int_equal(lab_walk_read(n->walk, id, false, raw), LAB_OK);
+    assert_ok(lab_walk_read(n->walk, id, false, raw));
     if (t->dtype == LAB_I32)
         ((int32_t *)(void *)raw)[i] = (int32_t)value;
     else
         raw[i] = (float)value;
-    assert_int_equal(lab_walk_write(n->walk, id, raw), LAB_OK);
+    assert_ok(lab_walk_write(n->walk, id, raw));
     lab_free(raw);
 }
 

@@ -34,7 +34,7 @@ static inline enum lab_status start(struct traced *t)
 
 static inline void flush(struct traced *t)
 {
-    assert_int_equal(ops->flush(t->why, sizeof(t->why)), LAB_OK);
+    assert_ok(ops->flush(t->why, sizeof(t->why)));
 }
 
 static inline int setup(void **state)

@@ -202,10 +202,10 @@ void sample_record(const char *path, sample_push_fn *push, void *user)
     struct lab_run_summary summary;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
-    assert_int_equal(lab_writer_new(&writer, path, &info, NULL), LAB_OK);
+    assert_ok(lab_writer_new(&writer, path, &info, NULL));
     const struct lab_sink sink = lab_writer_sink(writer);
     push(&sink, user);
-    assert_int_equal(lab_writer_finish(writer, &summary), LAB_OK);
+    assert_ok(lab_writer_finish(writer, &summary));
     lab_writer_free(writer);
 }
 
@@ -222,7 +222,7 @@ struct lab_database *sample_open(const char *path)
 {
     const struct lab_database_options reader = {.read_only = true};
     struct lab_database *db;
-    assert_int_equal(lab_database_open(&db, path, &reader), LAB_OK);
+    assert_ok(lab_database_open(&db, path, &reader));
     return db;
 }
 

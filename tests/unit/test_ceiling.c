@@ -12,7 +12,7 @@
 TEST_CASE(what_the_cpu_can_do)
 {
     struct lab_backend *be = NULL;
-    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     for (int i = 0; i < LAB_CEILING_COUNT; i++) {
         struct lab_ceiling_result r;
         enum lab_ceiling c = (enum lab_ceiling)i;
@@ -49,7 +49,7 @@ TEST_CASE(memory_may_be_short)
 {
     struct lab_backend *be = NULL;
     struct lab_ceiling_result r;
-    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     for (int nth = 1; nth <= 2; nth++) {
         lab_mem_fail_from(nth);
         enum lab_status st = lab_backend_ceiling(be, LAB_CEILING_COPY, &r);
@@ -63,7 +63,7 @@ TEST_CASE(a_backend_without_any)
 {
     struct lab_backend *be = NULL;
     struct lab_ceiling_result r;
-    assert_int_equal(lab_backend_open(&be, "null", 0), LAB_OK);
+    assert_ok(lab_backend_open(&be, "null", 0));
     assert_int_equal(lab_backend_ceiling(be, LAB_CEILING_FP32, &r),
                      LAB_E_UNSUPPORTED);
     lab_backend_close(be);

@@ -47,8 +47,7 @@ static size_t width(const char *text)
 static void make(size_t room)
 {
     lab_labels_release(&t.labels);
-    assert_int_equal(lab_labels_make(&t.labels, room, t.rows, t.list, t.n),
-                     LAB_OK);
+    assert_ok(lab_labels_make(&t.labels, room, t.rows, t.list, t.n));
     assert_int_equal(t.labels.count, t.n);
     for (size_t i = 0; i < t.n; i++) {
         const struct lab_compare_label *a = &t.labels.items[i];

@@ -186,7 +186,7 @@ static void step(const struct lab_call *call, const char *name,
     struct lab_call one = *call;
     one.in = in;
     one.out = out;
-    assert_int_equal(reference(name, phase)(&one), LAB_OK);
+    assert_ok(reference(name, phase)(&one));
 }
 
 enum { ROOM = 512 };
@@ -269,7 +269,7 @@ TEST_CASE(the_group_hides_three_steps_both_ways)
     assert_int_equal(hidden_at(&n, "block1.attn.q", LAB_FORWARD), 1);
     assert_int_equal(hidden_at(&n, "block2.attn.softmax", LAB_FORWARD), 1);
     net_steps(&n, 0);
-    assert_int_equal(lab_walk_restart(n.walk), LAB_OK);
+    assert_ok(lab_walk_restart(n.walk));
     to_update(&n);
     explain_all(&n);
     double *got = net_read(&n, "emb.W.grad");
@@ -393,7 +393,7 @@ TEST_CASE(memory_runs_out)
         lab_plan_free(plan);
         net_free(&n);
     }
-    assert_int_equal(st, LAB_OK);
+    assert_ok(st);
 }
 
 RUN_TESTS()

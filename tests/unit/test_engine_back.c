@@ -49,7 +49,7 @@ static void learn(struct truth *t, const char *optimizer)
         if (i > 0 && i % t->steps == 0) {
             /* The end of an iteration is the start of the next: into it. */
             net_steps(&t->net, 1);
-            assert_int_equal(lab_walk_back(t->net.walk, 1), LAB_OK);
+            assert_ok(lab_walk_back(t->net.walk, 1));
             assert_int_equal(lab_walk_position(t->net.walk), 0);
         }
         t->at[i] = net_keep(&t->net);
@@ -109,17 +109,17 @@ static void random_moves(const char *optimizer, uint64_t seed)
             break;
         case 3: /* to the end of the iteration, at speed */
             if (left > 2 * t.steps)
-                assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+                assert_ok(lab_walk_iterate(n.walk));
             break;
         case 4:
             if (r / 8 % 50 == 0)
-                assert_int_equal(lab_walk_restart(n.walk), LAB_OK);
+                assert_ok(lab_walk_restart(n.walk));
             break;
         case 5: /* over the start of an iteration, or of the run */
-            assert_int_equal(lab_walk_back(n.walk, 3 * count), LAB_OK);
+            assert_ok(lab_walk_back(n.walk, 3 * count));
             break;
         default:
-            assert_int_equal(lab_walk_back(n.walk, count), LAB_OK);
+            assert_ok(lab_walk_back(n.walk, count));
             assert_int_equal(place(&n, t.steps), at > count ? at - count : 0);
         }
         compare(&t, &n, what);
@@ -147,17 +147,16 @@ TEST_CASE(far_back)
     describe(&n, "adam lr=0.02");
     int64_t steps = lab_walk_schedule(n.walk)->n_steps;
     for (int i = 0; i < 100; i++)
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(n.walk));
     struct net_moment *last = net_keep(&n);
     for (size_t k = 0; k < sizeof(targets) / sizeof(targets[0]); k++) {
         int64_t target = targets[k];
         int64_t now =
             lab_walk_iteration(n.walk) * steps + lab_walk_position(n.walk);
-        assert_int_equal(lab_walk_back(n.walk, now - (target * steps + 4)),
-                         LAB_OK);
+        assert_ok(lab_walk_back(n.walk, now - (target * steps + 4)));
         describe(&fresh, "adam lr=0.02");
         for (int i = 0; i < target; i++)
-            assert_int_equal(lab_walk_iterate(fresh.walk), LAB_OK);
+            assert_ok(lab_walk_iterate(fresh.walk));
         net_steps(&fresh, 4);
         struct net_moment *a = net_keep(&fresh);
         struct net_moment *b = net_keep(&n);
@@ -167,9 +166,9 @@ TEST_CASE(far_back)
         net_free(&fresh);
     }
     while (lab_walk_iteration(n.walk) < 99)
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(n.walk));
     if (!lab_walk_at_end(n.walk))
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(n.walk));
     struct net_moment *again = net_keep(&n);
     net_same(&n, "forward again", last, again);
     net_moment_free(last);
@@ -190,17 +189,17 @@ TEST_CASE(a_switched_variant_does_not_bring_old_weights_back)
     }
     int steps = lab_walk_schedule(n.walk)->n_steps;
     net_steps(&n, 12 * steps);
-    assert_int_equal(lab_walk_back(n.walk, 11 * steps), LAB_OK);
+    assert_ok(lab_walk_back(n.walk, 11 * steps));
     describe(&fresh, "sgd lr=0.5");
-    assert_int_equal(lab_walk_back(n.walk, 100 * steps), LAB_OK);
+    assert_ok(lab_walk_back(n.walk, 100 * steps));
     net_choose(&n, "dense", "blas");
     net_choose(&fresh, "dense", "blas");
     for (int i = 0; i < 9; i++)
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(n.walk));
     net_steps(&fresh, 9 * steps);
     /* In the update: what goes back are this iteration's weights. */
-    assert_int_equal(lab_walk_back(n.walk, 2), LAB_OK);
-    assert_int_equal(lab_walk_back(fresh.walk, 2), LAB_OK);
+    assert_ok(lab_walk_back(n.walk, 2));
+    assert_ok(lab_walk_back(fresh.walk, 2));
     struct net_moment *a = net_keep(&fresh);
     struct net_moment *b = net_keep(&n);
     net_same(&n, "after a switch", a, b);
@@ -219,11 +218,11 @@ TEST_CASE(old_values_are_there_after_training_at_speed)
     describe(&n, "adam lr=0.02");
     int W = net_id(&n, "fc1.W");
     for (int i = 0; i < 21; i++) {
-        assert_int_equal(lab_walk_read(n.walk, W, false, was), LAB_OK);
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        assert_ok(lab_walk_read(n.walk, W, false, was));
+        assert_ok(lab_walk_iterate(n.walk));
     }
     struct net_moment *before = net_keep(&n);
-    assert_int_equal(lab_walk_read(n.walk, W, true, old), LAB_OK);
+    assert_ok(lab_walk_read(n.walk, W, true, old));
     assert_memory_equal(was, old, sizeof(was));
     struct net_moment *after = net_keep(&n);
     net_same(&n, "after reading an old value", before, after);
@@ -231,8 +230,8 @@ TEST_CASE(old_values_are_there_after_training_at_speed)
     net_moment_free(after);
     /* Before the update old and new are one. */
     net_steps(&n, 3);
-    assert_int_equal(lab_walk_read(n.walk, W, true, old), LAB_OK);
-    assert_int_equal(lab_walk_read(n.walk, W, false, was), LAB_OK);
+    assert_ok(lab_walk_read(n.walk, W, true, old));
+    assert_ok(lab_walk_read(n.walk, W, false, was));
     assert_memory_equal(was, old, sizeof(was));
     net_free(&n);
 }

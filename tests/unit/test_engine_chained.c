@@ -142,7 +142,7 @@ TEST_CASE(what_is_encoded_arrives)
         net_walk(&b, "cpu");
         net_steps(&a, 1);
         net_steps(&b, 1);
-        assert_int_equal(lab_walk_back(b.walk, 1), LAB_OK);
+        assert_ok(lab_walk_back(b.walk, 1));
         net_put(&b, "x", 0, net_get(&b, "x", 0) + 1);
         net_steps(&a, a.plan->n_steps - 1);
         net_steps(&b, b.plan->n_steps);
@@ -184,7 +184,7 @@ TEST_CASE(back_and_forward_give_the_same_bits)
     int steps = lab_walk_schedule(n.walk)->n_steps;
     net_steps(&n, steps + steps / 2);
     struct net_moment *want = net_keep(&n);
-    assert_int_equal(lab_walk_back(n.walk, steps), LAB_OK);
+    assert_ok(lab_walk_back(n.walk, steps));
     net_steps(&n, steps);
     struct net_moment *got = net_keep(&n);
     net_same(&n, "after going back", want, got);
@@ -248,7 +248,7 @@ TEST_CASE(no_memory_is_said_and_nothing_is_lost)
         lab_plan_free(plan);
         net_free(&n);
     }
-    assert_int_equal(st, LAB_OK);
+    assert_ok(st);
     assert_true(fails > 100);
 }
 

@@ -58,10 +58,8 @@ static void batch_rows(struct net *n, int64_t iteration, int64_t *row)
     struct lab_data_facts f;
     lab_data_get_facts(n->data, &f);
     assert_true(f.batch <= 32);
-    assert_int_equal(lab_data_fill(n->data, n->plan, n->plan->x, iteration, x),
-                     LAB_OK);
-    assert_int_equal(lab_data_fill(n->data, n->plan, n->plan->y, iteration, y),
-                     LAB_OK);
+    assert_ok(lab_data_fill(n->data, n->plan, n->plan->x, iteration, x));
+    assert_ok(lab_data_fill(n->data, n->plan, n->plan->y, iteration, y));
     for (int64_t i = 0; i < f.batch; i++) {
         row[i] = (int64_t)x[2 * i];
         assert_true(x[2 * i + 1] == x[2 * i] + 0.5f);
@@ -187,8 +185,8 @@ TEST_CASE(gzip_header_scale_and_label_column)
     net_loss(&n, "mse"); /* column 0 as a real target */
     n.spec.nodes[0].attr[0].i = 1;
     built(&n);
-    assert_int_equal(lab_data_fill(n.data, n.plan, n.plan->x, 0, x), LAB_OK);
-    assert_int_equal(lab_data_fill(n.data, n.plan, n.plan->y, 0, y), LAB_OK);
+    assert_ok(lab_data_fill(n.data, n.plan, n.plan->x, 0, x));
+    assert_ok(lab_data_fill(n.data, n.plan, n.plan->y, 0, y));
     for (int i = 0; i < 10; i++) {
         assert_true(x[2 * i] == 0.5f * ((float)i + 0.5f));
         assert_true(x[2 * i + 1] == 0.5f * (float)(i % 3));
@@ -291,8 +289,8 @@ static void mnist_is_read(const char *form, bool zip)
     assert_int_equal(f.classes, 10);
     assert_int_equal(n.shapes.x.dim[1], H * W);
     assert_int_equal(n.shapes.x_image.dim[2], H);
-    assert_int_equal(lab_data_fill(n.data, n.plan, n.plan->x, 1, x), LAB_OK);
-    assert_int_equal(lab_data_fill(n.data, n.plan, n.plan->y, 1, y), LAB_OK);
+    assert_ok(lab_data_fill(n.data, n.plan, n.plan->x, 1, x));
+    assert_ok(lab_data_fill(n.data, n.plan, n.plan->y, 1, y));
     for (int i = 0; i < 5; i++) {
         assert_int_equal(y[i], (i + 5) % 10);
         for (int k = 0; k < H * W; k++)
@@ -328,8 +326,7 @@ TEST_CASE(inline_rows_are_cut_into_batches)
     built(&n);
     assert_int_equal(n.plan->batch, 4);
     for (int i = 0; i < 5; i++) { /* the ninth row is left out */
-        assert_int_equal(lab_data_fill(n.data, n.plan, n.plan->x, i, x),
-                         LAB_OK);
+        assert_ok(lab_data_fill(n.data, n.plan, n.plan->x, i, x));
         for (int k = 0; k < 8; k++)
             assert_true(x[k] ==
                         (float)n.spec.data.tensors[0].values[i % 2 * 8 + k]);

@@ -108,7 +108,7 @@ static void explain_network(const char *loss, const char *optimizer,
     /* With an optimizer's history behind it, and after an iteration at speed
      * that kept no copy of its start. */
     for (int i = 0; i < 3; i++)
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(n.walk));
     explain_all(&n, false);
     net_steps(&n, 5);
     explain_all(&n, true);
@@ -132,11 +132,11 @@ static int wrong_noticed(struct net *n, const char *name)
         if (value == 0)
             continue;
         net_put(n, name, i, value * 1.001);
-        assert_int_equal(lab_walk_explain(n->walk, id, i, &e), LAB_OK);
+        assert_ok(lab_walk_explain(n->walk, id, i, &e));
         noticed += !e.agrees;
         lab_explanation_release(&e);
         net_put(n, name, i, value);
-        assert_int_equal(lab_walk_explain(n->walk, id, i, &e), LAB_OK);
+        assert_ok(lab_walk_explain(n->walk, id, i, &e));
         assert_true(e.agrees);
         lab_explanation_release(&e);
     }
@@ -186,8 +186,7 @@ TEST_CASE(a_sum_that_cancels_is_marked)
     net_optimizer(&n, "sgd lr=0.1");
     net_walk(&n, "cpu");
     net_steps(&n, lab_walk_schedule(n.walk)->phase_first[LAB_UPDATE]);
-    assert_int_equal(
-        lab_walk_explain(n.walk, net_id(&n, "conv1.b.grad"), 0, &e), LAB_OK);
+    assert_ok(lab_walk_explain(n.walk, net_id(&n, "conv1.b.grad"), 0, &e));
     assert_true(e.agrees);
     assert_true(e.cancels);
     lab_str_init(&text);
@@ -195,8 +194,7 @@ TEST_CASE(a_sum_that_cancels_is_marked)
     assert_non_null(strstr(lab_str_text(&text), "0 but for rounding"));
     lab_str_release(&text);
     lab_explanation_release(&e);
-    assert_int_equal(
-        lab_walk_explain(n.walk, net_id(&n, "norm1.beta.grad"), 0, &e), LAB_OK);
+    assert_ok(lab_walk_explain(n.walk, net_id(&n, "norm1.beta.grad"), 0, &e));
     assert_false(e.cancels);
     lab_explanation_release(&e);
     net_free(&n);
@@ -212,7 +210,7 @@ TEST_CASE(every_written_element_has_a_step)
     net_walk(&n, "cpu");
     net_steps(&n, n.plan->n_steps);
     for (int t = 0; t < n.plan->n_tensors; t++) {
-        assert_int_equal(lab_walk_explain(n.walk, t, 0, &e), LAB_OK);
+        assert_ok(lab_walk_explain(n.walk, t, 0, &e));
         bool data = n.plan->tensors[t].role == LAB_TENSOR_DATA;
         if (data != (e.step < 0))
             fail_msg("%s is explained by step %d", e.name, e.step);
@@ -234,14 +232,14 @@ TEST_CASE(groups_explain_themselves)
     }
     net_choose(&n, "*", "onednn");
     for (int i = 0; i < 2; i++)
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(n.walk));
     explain_all(&n, true);
     /* Taken apart afterwards: nothing is explained from what nobody wrote. */
     net_choose(&n, NULL, NULL);
     explain_all(&n, true);
     struct lab_explanation e;
     int out = net_id(&n, "dense0.out");
-    assert_int_equal(lab_walk_explain(n.walk, out, 0, &e), LAB_OK);
+    assert_ok(lab_walk_explain(n.walk, out, 0, &e));
     assert_non_null(strstr(e.symbolic, "variant"));
     lab_explanation_release(&e);
     net_free(&n);
@@ -268,7 +266,7 @@ TEST_CASE(a_wrong_number_is_called_wrong)
         int64_t last = n.plan->tensors[id].count - 1;
         double was = net_get(&n, tensor[k], last);
         net_put(&n, tensor[k], last, was + 2e-3);
-        assert_int_equal(lab_walk_explain(n.walk, id, last, &e), LAB_OK);
+        assert_ok(lab_walk_explain(n.walk, id, last, &e));
         if (e.agrees)
             fail_msg("%s: %g is taken for %g", tensor[k], e.shown, e.value);
         assert_true(fabs(e.shown - was - 2e-3) < 1e-5);
@@ -300,8 +298,7 @@ TEST_CASE(the_words_are_the_contracts)
     net_walk(&n, "cpu");
     net_steps(&n, n.plan->n_steps);
     lab_str_init(&text);
-    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "fc1.W.grad"), 0, &e),
-                     LAB_OK);
+    assert_ok(lab_walk_explain(n.walk, net_id(&n, "fc1.W.grad"), 0, &e));
     lab_explanation_text(&e, 9, &text);
     /* 0.25 * -0.5 + 2 * 0.25, the larger first */
     assert_string_equal(lab_str_text(&text),
@@ -318,11 +315,10 @@ TEST_CASE(the_words_are_the_contracts)
                         "= 2*0.25 + (1 smaller: -0.125) = 0.375");
     lab_explanation_release(&e);
     lab_str_clear(&text);
-    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "loss"), 0, &e),
-                     LAB_OK);
+    assert_ok(lab_walk_explain(n.walk, net_id(&n, "loss"), 0, &e));
     assert_string_equal(e.name, "loss");
     lab_explanation_release(&e);
-    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "x"), 3, &e), LAB_OK);
+    assert_ok(lab_walk_explain(n.walk, net_id(&n, "x"), 3, &e));
     lab_explanation_text(&e, 3, &text);
     assert_string_equal(lab_str_text(&text), "x[1,1] = from the data = -1");
     lab_explanation_release(&e);
@@ -345,8 +341,7 @@ TEST_CASE(a_long_sum_keeps_its_largest_terms)
     net_steps(&n, 1);
     double *x = net_read(&n, "x");
     double *W = net_read(&n, "fc1.W");
-    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "fc1.out"), 0, &e),
-                     LAB_OK);
+    assert_ok(lab_walk_explain(n.walk, net_id(&n, "fc1.out"), 0, &e));
     assert_int_equal(e.n_terms_all, 1000);
     assert_int_equal(e.n_terms, 256);
     double least = fabs(e.terms[255].value);
@@ -385,8 +380,7 @@ TEST_CASE(the_term_that_is_not_a_number_comes_first)
     net_walk(&n, "cpu");
     net_put(&n, "x", 299, NAN);
     net_steps(&n, 1);
-    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "fc1.out"), 0, &e),
-                     LAB_OK);
+    assert_ok(lab_walk_explain(n.walk, net_id(&n, "fc1.out"), 0, &e));
     assert_true(isnan(e.value) && isnan(e.shown) && e.agrees);
     assert_true(isnan(e.terms[0].value));
     assert_int_equal(e.terms[0].source[0].index, 299);
@@ -405,8 +399,7 @@ TEST_CASE(before_a_step_there_is_nothing_to_explain)
     net_node(&n, "ln layer_norm");
     net_loss(&n, "mse");
     net_walk(&n, "cpu");
-    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "ln.out"), 0, &e),
-                     LAB_OK);
+    assert_ok(lab_walk_explain(n.walk, net_id(&n, "ln.out"), 0, &e));
     assert_string_equal(e.symbolic, "not computed yet");
     assert_int_equal(e.step, -1);
     assert_true(e.unwritten && isnan(e.value) && isnan(e.shown));
@@ -416,22 +409,19 @@ TEST_CASE(before_a_step_there_is_nothing_to_explain)
     assert_string_equal(lab_str_text(&text), "ln.out[0,0] = not computed yet");
     lab_str_release(&text);
     lab_explanation_release(&e);
-    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "ln.gamma"), 0, &e),
-                     LAB_OK);
+    assert_ok(lab_walk_explain(n.walk, net_id(&n, "ln.gamma"), 0, &e));
     assert_string_equal(e.symbolic, "the initial value");
     assert_true(!e.unwritten && e.shown == 1);
     lab_explanation_release(&e);
     /* Gone back, a tensor is no longer written. */
     net_steps(&n, 3);
-    assert_int_equal(lab_walk_back(n.walk, 3), LAB_OK);
-    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "ln.out"), 0, &e),
-                     LAB_OK);
+    assert_ok(lab_walk_back(n.walk, 3));
+    assert_ok(lab_walk_explain(n.walk, net_id(&n, "ln.out"), 0, &e));
     assert_string_equal(e.symbolic, "not computed yet");
     lab_explanation_release(&e);
     /* The next iteration starts with what this one left. */
     net_steps(&n, n.plan->n_steps + 1);
-    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "ln.gamma"), 0, &e),
-                     LAB_OK);
+    assert_ok(lab_walk_explain(n.walk, net_id(&n, "ln.gamma"), 0, &e));
     assert_string_equal(e.symbolic, "as the last iteration left it");
     lab_explanation_release(&e);
     net_free(&n);

@@ -91,9 +91,8 @@ static double worst_held(struct net *n)
     for (int64_t first = 0; first < facts.held_rows; first += 64) {
         lab_data_fill_held(data, n->plan, net_id(n, "x"), first, x);
         lab_data_fill_held(data, n->plan, net_id(n, "y"), first, y);
-        assert_int_equal(lab_walk_back(n->walk, lab_walk_position(n->walk)),
-                         LAB_OK);
-        assert_int_equal(lab_walk_write(n->walk, net_id(n, "x"), x), LAB_OK);
+        assert_ok(lab_walk_back(n->walk, lab_walk_position(n->walk)));
+        assert_ok(lab_walk_write(n->walk, net_id(n, "x"), x));
         net_steps(n, lab_walk_schedule(n->walk)->phase_first[LAB_LOSS]);
         for (int i = 0; i < 64; i++)
             worst = fmax(worst, fabs(net_get(n, "fc1.out", i) - y[i]));
@@ -108,7 +107,7 @@ TEST_CASE(an_rnn_learns_the_rule)
     n.spec.data.shuffle = true;
     net_walk(&n, "cpu");
     for (int i = 0; i < 24000; i++)
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(n.walk));
     net_steps(&n, 1); /* into the next iteration: nothing more is learnt */
     double worst = worst_held(&n);
     print_message("held back: off by at most %.4f\n", worst);

@@ -58,7 +58,7 @@ static void trained(struct net *n, bool lstm, int iterations)
     net_walk(n, "cpu");
     assert_int_equal(lab_data_text(n->data)->vocab, VOCAB);
     for (int i = 0; i < iterations; i++)
-        assert_int_equal(lab_walk_iterate(n->walk), LAB_OK);
+        assert_ok(lab_walk_iterate(n->walk));
 }
 
 /* The scores of the walk's own evaluation at the last of n ids. */
@@ -71,8 +71,7 @@ static void walk_logits(struct net *n, const int32_t *ids, int count,
     for (int sample = 0; sample < 3; sample++)
         for (int k = 0; k < CONTEXT; k++) /* what comes later is no matter */
             x[sample * CONTEXT + k] = k < count ? ids[k] : (k + sample) % 5;
-    assert_int_equal(lab_walk_forward(n->walk, &in, 1, n->plan->out, all),
-                     LAB_OK);
+    assert_ok(lab_walk_forward(n->walk, &in, 1, n->plan->out, all));
     for (int c = 0; c < CLASSES; c++)
         out[c] = all[(count - 1) * CLASSES + c];
 }
@@ -88,13 +87,13 @@ TEST_CASE(scores_are_those_of_an_evaluation)
         trained(&n, lstm, 12);
         net_steps(&n, 3); /* in the middle of an iteration */
         struct net_moment *before = net_keep(&n);
-        assert_int_equal(lab_generator_new(&g, n.walk), LAB_OK);
+        assert_ok(lab_generator_new(&g, n.walk));
         assert_int_equal(lab_generator_context(g), CONTEXT);
         assert_int_equal(lab_generator_classes(g), CLASSES);
         for (int count = 1; count <= 2 * CONTEXT; count++) {
             int from = count > CONTEXT ? count - CONTEXT : 0;
             ids[count - 1] = (count * 5) % VOCAB;
-            assert_int_equal(lab_generator_logits(g, ids, count, got), LAB_OK);
+            assert_ok(lab_generator_logits(g, ids, count, got));
             walk_logits(&n, ids + from, count - from, want);
             for (int c = 0; c < CLASSES; c++)
                 assert_float_equal(got[c], want[c], 1e-5);
@@ -117,11 +116,11 @@ static char *written(struct net *n, const char *prompt,
     struct lab_generator *g;
     struct lab_str text;
     lab_str_init(&text);
-    assert_int_equal(lab_generator_new(&g, n->walk), LAB_OK);
+    assert_ok(lab_generator_new(&g, n->walk));
     if (lab_generator_begin(g, prompt, how))
         fail_msg("%s", lab_error());
     for (int i = 0; i < count; i++)
-        assert_int_equal(lab_generator_next(g, &text), LAB_OK);
+        assert_ok(lab_generator_next(g, &text));
     lab_generator_free(g);
     return lab_str_detach(&text);
 }
@@ -184,18 +183,18 @@ TEST_CASE(it_follows_the_walk)
     double first[CLASSES];
     double now[CLASSES];
     trained(&n, true, 1);
-    assert_int_equal(lab_generator_new(&g, n.walk), LAB_OK);
-    assert_int_equal(lab_generator_logits(g, ids, 3, first), LAB_OK);
-    assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
-    assert_int_equal(lab_generator_logits(g, ids, 3, now), LAB_OK);
+    assert_ok(lab_generator_new(&g, n.walk));
+    assert_ok(lab_generator_logits(g, ids, 3, first));
+    assert_ok(lab_walk_iterate(n.walk));
+    assert_ok(lab_generator_logits(g, ids, 3, now));
     bool moved = false;
     for (int c = 0; c < CLASSES; c++)
         moved = moved || fabs(now[c] - first[c]) > 1e-3;
     assert_true(moved);
     lab_generator_free(g);
     net_choose(&n, "*", "blas");
-    assert_int_equal(lab_generator_new(&g, n.walk), LAB_OK);
-    assert_int_equal(lab_generator_logits(g, ids, 3, first), LAB_OK);
+    assert_ok(lab_generator_new(&g, n.walk));
+    assert_ok(lab_generator_logits(g, ids, 3, first));
     for (int c = 0; c < CLASSES; c++)
         assert_float_equal(first[c], now[c], 1e-5);
     lab_generator_free(g);
@@ -209,13 +208,13 @@ TEST_CASE(what_cannot_be_begun)
     struct lab_sampling how = {.temperature = 1};
     struct lab_str text;
     trained(&n, true, 0);
-    assert_int_equal(lab_generator_new(&g, n.walk), LAB_OK);
+    assert_ok(lab_generator_new(&g, n.walk));
     assert_int_equal(lab_generator_begin(g, "the b", &how), LAB_E_RANGE);
     net_said("never uses 'b' (U+0062)");
     assert_int_equal(lab_generator_begin(g, "a\033", &how), LAB_E_RANGE);
     net_said("'^['");
     assert_int_equal(lab_generator_begin(g, "a\xFF", &how), LAB_E_PARSE);
-    assert_int_equal(lab_generator_begin(g, "\xC3\xA9t", &how), LAB_OK);
+    assert_ok(lab_generator_begin(g, "\xC3\xA9t", &how));
     how.temperature = -1;
     assert_int_equal(lab_generator_begin(g, "a", &how), LAB_E_RANGE);
     how.temperature = NAN;
@@ -227,7 +226,7 @@ TEST_CASE(what_cannot_be_begun)
     lab_str_init(&text);
     for (int i = 0; i < CLASSES; i++)
         net_put(&n, "fc.b", i, NAN);
-    assert_int_equal(lab_generator_begin(g, "a", &how), LAB_OK);
+    assert_ok(lab_generator_begin(g, "a", &how));
     assert_int_equal(lab_generator_next(g, &text), LAB_E_STATE);
     lab_str_release(&text);
     lab_generator_free(g);
@@ -288,8 +287,8 @@ TEST_CASE(draws)
 
 static void wait_for(struct lab_session *s, struct lab_snapshot *snap)
 {
-    assert_int_equal(lab_session_wait(s, -1), LAB_OK);
-    assert_int_equal(lab_session_snapshot(s, snap), LAB_OK);
+    assert_ok(lab_session_wait(s, -1));
+    assert_ok(lab_session_snapshot(s, snap));
 }
 
 static void check_written(const struct lab_snapshot *snap)
@@ -316,7 +315,7 @@ TEST_CASE(a_session_writes_and_keeps_bits)
     describe(&n, true);
     const struct lab_session_config config = {
         .setup = {.spec = &n.spec, .backend = "cpu"}};
-    assert_int_equal(lab_session_new(&s, &config), LAB_OK);
+    assert_ok(lab_session_new(&s, &config));
     lab_session_post(s, &train);
     strcpy(sample.text, "a mat");
     lab_session_post(s, &sample);

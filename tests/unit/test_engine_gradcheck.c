@@ -85,7 +85,7 @@ TEST_CASE(every_op_passes)
             net_steps(&n, 1);
         all_pass(&n, true); /* the update has changed the parameters */
         for (int k = 0; k < 2; k++)
-            assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+            assert_ok(lab_walk_iterate(n.walk));
         all_pass(&n, true); /* at speed, in another iteration */
         net_free(&n);
     }

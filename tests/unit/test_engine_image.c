@@ -132,10 +132,10 @@ TEST_CASE(back_and_forth_gives_the_same_bits)
         net_steps(&n, steps + 3);
         struct net_moment *before = net_keep(&n);
         net_steps(&n, steps - 1);
-        assert_int_equal(lab_walk_back(n.walk, steps - 1), LAB_OK);
+        assert_ok(lab_walk_back(n.walk, steps - 1));
         struct net_moment *after = net_keep(&n);
         net_same(&n, "back within and over an iteration", before, after);
-        assert_int_equal(lab_walk_back(n.walk, steps + 2), LAB_OK);
+        assert_ok(lab_walk_back(n.walk, steps + 2));
         net_steps(&n, steps + 2);
         net_moment_free(after);
         after = net_keep(&n);
@@ -167,7 +167,7 @@ TEST_CASE(running_statistics_move_and_go_back)
     assert_float_equal(net_get(&n, "b.running_var", 0), 0.75 + 0.25 * 4, 1e-6);
     assert_float_equal(net_get(&n, "b.running_var", 1), 0.75 + 0.25 * 100,
                        1e-5);
-    assert_int_equal(lab_walk_back(n.walk, 1), LAB_OK);
+    assert_ok(lab_walk_back(n.walk, 1));
     assert_true(net_get(&n, "b.running_mean", 0) == 0);
     assert_true(net_get(&n, "b.running_var", 1) == 1);
     net_free(&n);
@@ -199,7 +199,7 @@ TEST_CASE(work_counts_what_is_inside)
     struct net n;
     describe(&n, true, "x 2,4,4,3",
              "c conv2d filters=5 kernel=3,3 padding=same" HEAD);
-    assert_int_equal(net_build(&n), LAB_OK);
+    assert_ok(net_build(&n));
     double products = 2.0 * 3 * 5 * (4 * 4 + 8 * 6 + 4 * 9);
     assert_true(net_step(&n, "c.conv", LAB_FORWARD)->flop == 2 * products);
     assert_true(net_step(&n, "c.conv", LAB_BACKWARD)->flop == 4 * products);
@@ -229,7 +229,7 @@ TEST_CASE(shapes_of_same_valid_and_numbers)
         snprintf(text, sizeof(text), "c conv2d filters=2 %s" HEAD,
                  cases[i].keys);
         describe(&n, false, "x 2,3,7,6", text);
-        assert_int_equal(net_build(&n), LAB_OK);
+        assert_ok(net_build(&n));
         const struct lab_shape *out = &net_at(&n, "c.out")->shape;
         assert_int_equal(out->dim[1], 2);
         assert_int_equal(out->dim[2], cases[i].rows);

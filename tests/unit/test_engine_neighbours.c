@@ -32,7 +32,7 @@ static struct lab_vocabulary *make_words(void)
 {
     const struct lab_vocabulary_rule rule = {.unknown = true};
     struct lab_vocabulary *v = NULL;
-    assert_int_equal(lab_vocabulary_make(&v, &text, 1, &rule), LAB_OK);
+    assert_ok(lab_vocabulary_make(&v, &text, 1, &rule));
     return v;
 }
 
@@ -54,7 +54,7 @@ TEST_CASE(questions)
     struct lab_near_term terms[LAB_NEAR_WORDS];
     int n = 0;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        assert_int_equal(lab_near_parse(v, cases[i].text, terms, &n), LAB_OK);
+        assert_ok(lab_near_parse(v, cases[i].text, terms, &n));
         assert_int_equal(n, cases[i].n);
         for (int k = 0; k < n; k++) {
             assert_int_equal(terms[k].id, cases[i].want[k].id);
@@ -67,11 +67,10 @@ TEST_CASE(questions)
     net_said("did you mean 'king'");
     assert_int_equal(lab_near_parse(v, "zebra", terms, &n), LAB_E_NOTFOUND);
     net_said("no word 'zebra'");
-    assert_int_equal(lab_near_parse(v,
-                                    "king king king king king king king king "
-                                    "king king king king king king king king",
-                                    terms, &n),
-                     LAB_OK);
+    assert_ok(lab_near_parse(v,
+                             "king king king king king king king king "
+                             "king king king king king king king king",
+                             terms, &n));
     assert_int_equal(lab_near_parse(v,
                                     "king king king king king king king king "
                                     "king king king king king king king king "
@@ -89,7 +88,7 @@ TEST_CASE(king_less_man_and_woman_is_queen)
 {
     static const struct lab_near_term sum[] = {{2, 1}, {4, -1}, {5, 1}};
     struct lab_neighbours n;
-    assert_int_equal(lab_near_find(&table[0][0], 7, 3, 2, sum, 3, &n), LAB_OK);
+    assert_ok(lab_near_find(&table[0][0], 7, 3, 2, sum, 3, &n));
     assert_int_equal(n.n, 2); /* the three of the question are left out */
     assert_int_equal(n.near[0].id, 3);
     assert_int_equal(n.near[1].id, 6);
@@ -114,8 +113,7 @@ TEST_CASE(the_nearest_ten)
         rows[i][1] = (float)sin(angle);
     }
     rows[23][0] = rows[23][1] = 0; /* would be the nearest, 23*7%40 = 1 */
-    assert_int_equal(lab_near_find(&rows[0][0], 40, 2, 0, &term, 1, &n),
-                     LAB_OK);
+    assert_ok(lab_near_find(&rows[0][0], 40, 2, 0, &term, 1, &n));
     assert_int_equal(n.n, LAB_NEAR_MOST);
     for (int i = 1; i < n.n; i++) {
         const struct lab_neighbour *a = &n.near[i - 1];
@@ -169,7 +167,7 @@ TEST_CASE(a_network_answers)
     net_walk(&n, "cpu");
     for (int64_t i = 0; i < 21; i++)
         net_put(&n, "emb.W", i, (double)(&table[0][0])[i]);
-    assert_int_equal(lab_near_ask(n.walk, "king - man + woman", &got), LAB_OK);
+    assert_ok(lab_near_ask(n.walk, "king - man + woman", &got));
     assert_string_equal(got.question, "king - man + woman");
     assert_int_equal(got.n, 2);
     assert_int_equal(got.near[0].id, 3);
@@ -182,7 +180,7 @@ TEST_CASE(a_network_answers)
         st = lab_near_ask(n.walk, "king", &got);
         lab_mem_fail_from(0);
     }
-    assert_int_equal(st, LAB_OK);
+    assert_ok(st);
     net_free(&n);
 }
 
@@ -207,10 +205,10 @@ static void ask(struct lab_session *s, const char *question,
 {
     struct lab_command c = {.kind = LAB_DO_NEAR, .phase = -1};
     strcpy(c.text, question);
-    assert_int_equal(lab_session_post(s, &c), LAB_OK);
-    assert_int_equal(lab_session_wait(s, -1), LAB_OK);
+    assert_ok(lab_session_post(s, &c));
+    assert_ok(lab_session_wait(s, -1));
     lab_snapshot_release(snap);
-    assert_int_equal(lab_session_snapshot(s, snap), LAB_OK);
+    assert_ok(lab_session_snapshot(s, snap));
 }
 
 TEST_CASE(a_session_answers)
@@ -221,7 +219,7 @@ TEST_CASE(a_session_answers)
     words_net(&n, true, true);
     const struct lab_session_config config = {
         .setup = {.spec = &n.spec, .backend = "cpu"}};
-    assert_int_equal(lab_session_new(&s, &config), LAB_OK);
+    assert_ok(lab_session_new(&s, &config));
     ask(s, "king", &snap);
     assert_ptr_equal(snap.words, n.spec.data.words);
     assert_int_equal(snap.near.asked, 1);
@@ -230,7 +228,7 @@ TEST_CASE(a_session_answers)
     assert_int_equal(snap.error_code, LAB_E_NOTFOUND);
     assert_int_equal(snap.near.asked, 1);
     ask(s, "law", &snap);
-    assert_int_equal(snap.error_code, LAB_OK);
+    assert_ok(snap.error_code);
     assert_int_equal(snap.near.asked, 2);
     assert_string_equal(snap.near.question, "law");
     lab_snapshot_release(&snap);
@@ -249,7 +247,7 @@ static int64_t parameters(const char *node)
     net_node(&n, node);
     net_loss(&n, "mse");
     net_tensor(&n, "y 1,3,8", NULL);
-    assert_int_equal(net_build(&n), LAB_OK);
+    assert_ok(net_build(&n));
     for (int i = 0; i < n.plan->n_tensors; i++) {
         if (n.plan->tensors[i].role == LAB_TENSOR_PARAM)
             count += n.plan->tensors[i].count;

@@ -213,7 +213,7 @@ TEST_CASE(observers_see_proper_nesting)
     double accuracy;
     double loss;
     digits(&n);
-    assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
+    assert_ok(lab_walk_observe(n.walk, &o));
     int64_t steps = steps_of(&n);
     lab_walk_run_begin(n.walk, "test");
     net_steps(&n, (int)steps);
@@ -223,37 +223,37 @@ TEST_CASE(observers_see_proper_nesting)
     assert_true(w.last_loss == lab_walk_loss(n.walk));
     net_steps(&n, 4);
     assert_int_equal(w.iterations, 2);
-    assert_int_equal(lab_walk_back(n.walk, 2), LAB_OK);
+    assert_ok(lab_walk_back(n.walk, 2));
     assert_int_equal(w.untold, 0);
     good(&w, "back");
     net_steps(&n, 3);
     assert_int_equal(w.steps, steps + 7);
     good(&w, "steps after back");
     /* Over the start of the iteration: what runs again is not told. */
-    assert_int_equal(lab_walk_back(n.walk, steps), LAB_OK);
+    assert_ok(lab_walk_back(n.walk, steps));
     assert_int_equal(lab_walk_iteration(n.walk), 0);
     assert_int_equal(w.steps, steps + 7);
     assert_int_equal(w.untold, 1);
     assert_int_equal(w.depth, 1);
     net_steps(&n, 2);
     good(&w, "back over an iteration");
-    assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
-    assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    assert_ok(lab_walk_iterate(n.walk));
+    assert_ok(lab_walk_iterate(n.walk));
     good(&w, "iterate");
-    assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
+    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
     assert_int_equal(w.evaluations, 1);
     assert_int_equal(w.between, 1);
     net_steps(&n, 1);
     /* In the middle of an iteration, whose ranges stay open. */
     int depth = w.depth;
-    assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
+    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
     assert_int_equal(w.between, 2);
     assert_int_equal(w.depth, depth);
     good(&w, "an evaluation");
     net_choose(&n, "dense", "blas");
     net_steps(&n, 1);
     good(&w, "a switch");
-    assert_int_equal(lab_walk_restart(n.walk), LAB_OK);
+    assert_ok(lab_walk_restart(n.walk));
     assert_int_equal(w.depth, 1);
     net_steps(&n, 1);
     good(&w, "restart");
@@ -270,12 +270,12 @@ TEST_CASE(training_is_observed_in_samples)
     struct lab_observer o = observer_of(&w);
     int64_t sampled = 0;
     digits(&n);
-    assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
+    assert_ok(lab_walk_observe(n.walk, &o));
     lab_walk_run_begin(n.walk, "test");
     for (int i = 0; i < 200; i++) {
         int64_t before = w.steps;
         w.last_loss = NAN;
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(n.walk));
         assert_int_equal(lab_walk_iteration(n.walk), i);
         assert_int_equal(w.iterations, i + 1);
         assert_true(w.last_loss == lab_walk_loss(n.walk));
@@ -288,7 +288,7 @@ TEST_CASE(training_is_observed_in_samples)
     assert_true(sampled >= 64 && sampled < 150);
     /* Walked iterations always are. */
     while (lab_walk_samples(lab_walk_iteration(n.walk) + 1))
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(n.walk));
     int64_t before = w.steps;
     net_steps(&n, steps_of(&n));
     assert_int_equal(w.steps - before, steps_of(&n));
@@ -309,14 +309,13 @@ TEST_CASE(evaluations_are_sampled_too)
     double accuracy;
     double loss;
     digits(&n);
-    assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
+    assert_ok(lab_walk_observe(n.walk, &o));
     for (int run = 0; run < 2; run++) {
         int left_out = 0;
         w.between = w.untold = w.evaluations = 0;
         lab_walk_run_begin(n.walk, "test");
         for (int i = 0; i < COUNT; i++) {
-            assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss),
-                             LAB_OK);
+            assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
             left_out += !lab_walk_samples(i);
             assert_int_equal(w.between, i + 1);
             assert_int_equal(w.evaluations, i + 1);
@@ -336,7 +335,7 @@ TEST_CASE(there_is_room_for_four_observers)
     struct lab_observer o = {0};
     digits(&n);
     for (int i = 0; i < LAB_MAX_OBSERVERS; i++)
-        assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
+        assert_ok(lab_walk_observe(n.walk, &o));
     assert_int_equal(lab_walk_observe(n.walk, &o), LAB_E_ARG);
     net_steps(&n, steps_of(&n) + 1);
     net_free(&n);

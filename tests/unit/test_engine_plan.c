@@ -334,8 +334,7 @@ TEST_CASE(two_readers_get_their_gradients_summed)
     assert_int_equal(node->n_steps[LAB_BACKWARD], 2);
     assert_ptr_equal(&n.plan->steps[node->first_step[LAB_BACKWARD] - 1], sum);
     struct lab_explanation e;
-    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "a.out.grad"), 5, &e),
-                     LAB_OK);
+    assert_ok(lab_walk_explain(n.walk, net_id(&n, "a.out.grad"), 5, &e));
     assert_true(e.agrees);
     assert_int_equal(e.n_terms, 2);
     lab_explanation_release(&e);

@@ -146,7 +146,7 @@ TEST_CASE(back_and_forward_give_the_same_bits)
     int steps = lab_walk_schedule(n.walk)->n_steps;
     net_steps(&n, steps + steps / 2);
     struct net_moment *want = net_keep(&n);
-    assert_int_equal(lab_walk_back(n.walk, steps), LAB_OK);
+    assert_ok(lab_walk_back(n.walk, steps));
     net_steps(&n, steps);
     struct net_moment *got = net_keep(&n);
     net_same(&n, "after going back", want, got);
@@ -394,7 +394,7 @@ TEST_CASE(no_memory_is_said_and_nothing_is_lost)
         lab_plan_free(plan);
         net_free(&n);
     }
-    assert_int_equal(st, LAB_OK);
+    assert_ok(st);
     assert_true(fails > 100); /* it failed at each of them */
 }
 

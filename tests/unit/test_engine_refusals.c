@@ -194,8 +194,8 @@ TEST_CASE(a_network_larger_than_memory)
     net_node(&n, "wider dense units=4096");      /* W: 16 TiB */
     net_node(&n, "fc dense units=3");
     net_loss(&n, "softmax_cross_entropy");
-    assert_int_equal(net_build(&n), LAB_OK);
-    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_ok(net_build(&n));
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     assert_int_equal(lab_walk_new(&n.walk, n.plan, be, n.data), LAB_E_RANGE);
     assert_null(n.walk);
     net_said("wider.W");

@@ -100,7 +100,7 @@ TEST_CASE(every_range_leaves_every_bit)
     for (int from = 0; from < steps; from += 3) {
         for (int to = from + 1; to <= steps; to += 4) {
             struct watch w = {.net = &n, .wanted = 3};
-            assert_int_equal(rerun(&w, from, to), LAB_OK);
+            assert_ok(rerun(&w, from, to));
             assert_int_equal(w.passes, 3);
             assert_int_equal(w.first, from);
             assert_int_equal(w.last, to - 1);
@@ -120,7 +120,7 @@ TEST_CASE(passes_compute_what_was_computed)
     net_steps(&n, 2 * steps);
     struct net_moment *before = net_keep(&n);
     struct watch w = {.net = &n, .wanted = 2, .truth = before, .same = true};
-    assert_int_equal(rerun(&w, 0, steps), LAB_OK);
+    assert_ok(rerun(&w, 0, steps));
     assert_true(w.same);
     net_moment_free(before);
     net_free(&n);
@@ -134,7 +134,7 @@ TEST_CASE(in_the_middle_of_an_iteration)
     net_steps(&n, steps + steps / 2);
     struct net_moment *before = net_keep(&n);
     struct watch w = {.net = &n, .wanted = 2};
-    assert_int_equal(rerun(&w, 0, steps / 2), LAB_OK);
+    assert_ok(rerun(&w, 0, steps / 2));
     assert_true(net_is(&n, before));
     assert_int_equal(rerun(&w, 0, steps / 2 + 1), LAB_E_STATE);
     assert_non_null(strstr(lab_error(), "has not run"));

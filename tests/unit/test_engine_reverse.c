@@ -76,8 +76,7 @@ TEST_CASE(held_back_strings_are_never_trained)
     int id[3] = {net_id(&n, "x"), net_id(&n, "y"), net_id(&n, "decoder")};
     for (int64_t i = 0; i < 2 * f.batches_per_epoch; i++) {
         for (int k = 0; k < 3; k++)
-            assert_int_equal(lab_data_fill(n.data, n.plan, id[k], i, t[k]),
-                             LAB_OK);
+            assert_ok(lab_data_fill(n.data, n.plan, id[k], i, t[k]));
         for (int r = 0; r < 9; r++) {
             check_row(t[0] + 5 * r, t[1] + 5 * r, t[2] + 5 * r, 5,
                       lab_data_begin_id(n.data));
@@ -101,7 +100,7 @@ TEST_CASE(there_may_be_all_strings_and_no_more)
     struct net n;
     data_of(&n, 3, 4, 64);
     network(&n, 2, false);
-    assert_int_equal(net_build(&n), LAB_OK);
+    assert_ok(net_build(&n));
     assert_string_equal(lab_data_symbol(n.data, 3), "3");
     assert_string_equal(lab_data_symbol(n.data, 4), "^");
     assert_string_equal(lab_data_symbol(n.data, 5), "?");
@@ -159,11 +158,10 @@ static void decode_by_hand(struct net *n, const char *from, int length,
     int forward = lab_walk_schedule(n->walk)->phase_first[LAB_LOSS];
     int said[16];
     for (int t = 0; t < length; t++) {
-        assert_int_equal(lab_walk_begin(n->walk), LAB_OK);
+        assert_ok(lab_walk_begin(n->walk));
         if (lab_walk_position(n->walk) == 0)
             net_steps(n, 1);
-        assert_int_equal(lab_walk_back(n->walk, lab_walk_position(n->walk)),
-                         LAB_OK);
+        assert_ok(lab_walk_back(n->walk, lab_walk_position(n->walk)));
         for (int k = 0; k < length; k++) {
             net_put(n, "x", k, from[k] - '0');
             net_put(n, "decoder", k,
@@ -186,7 +184,7 @@ static void decode_by_hand(struct net *n, const char *from, int length,
 static void train(struct net *n, int iterations)
 {
     for (int i = 0; i < iterations; i++)
-        assert_int_equal(lab_walk_iterate(n->walk), LAB_OK);
+        assert_ok(lab_walk_iterate(n->walk));
 }
 
 TEST_CASE(decoding_is_what_a_hand_would_do)
@@ -201,7 +199,7 @@ TEST_CASE(decoding_is_what_a_hand_would_do)
         net_walk(&n, "cpu");
         net_choose(&n, "*", "blas");
         train(&n, 25);
-        assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
+        assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
         lab_str_init(&text);
         for (int i = 0; i < LAB_DECODED_EXAMPLES; i++) {
             char hand[16];
@@ -234,8 +232,7 @@ TEST_CASE(decoding_changes_nothing_and_repeats)
     for (int i = 0; i < 3; i++) {
         if (i == 2)
             net_choose(&n, "*", "blas");
-        assert_int_equal(lab_walk_evaluate(n.walk, &accuracy[i], &loss[i]),
-                         LAB_OK);
+        assert_ok(lab_walk_evaluate(n.walk, &accuracy[i], &loss[i]));
         lab_walk_decoded(n.walk, &d[i]);
         assert_true(accuracy[i] == d[i].right);
         assert_true(d[i].exact >= 0 && d[i].exact <= d[i].right);
@@ -260,10 +257,10 @@ TEST_CASE(what_was_never_seen_is_reversed)
     network(&n, 24, true);
     net_walk(&n, "cpu");
     net_choose(&n, "*", "blas");
-    assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
+    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
     lab_walk_decoded(n.walk, &first);
     train(&n, 1000);
-    assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
+    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
     lab_walk_decoded(n.walk, &last);
     print_message("exact %.2f, then %.2f\n", first.exact, last.exact);
     assert_true(first.exact < 0.4);
@@ -287,7 +284,7 @@ TEST_CASE(no_memory_is_said_and_nothing_is_lost)
         lab_data_free(data);
         net_free(&n);
     }
-    assert_int_equal(st, LAB_OK);
+    assert_ok(st);
     assert_true(fails > 4);
     struct net n;
     double accuracy;
@@ -302,7 +299,7 @@ TEST_CASE(no_memory_is_said_and_nothing_is_lost)
         st = lab_walk_evaluate(n.walk, &accuracy, &loss);
         lab_mem_fail_from(0);
     }
-    assert_int_equal(st, LAB_OK);
+    assert_ok(st);
     assert_true(fails > 8);
     net_free(&n);
 }
@@ -324,11 +321,10 @@ static void show(struct look *l, const char *tensor, int row_axis, int col_axis,
     c.show.row_axis = row_axis;
     c.show.col_axis = col_axis;
     c.show.fixed[0] = row_axis == 0 || col_axis == 0 ? 0 : sample;
-    assert_int_equal(lab_session_post(l->session, &c), LAB_OK);
-    assert_int_equal(lab_session_wait(l->session, INT64_C(20000000000)),
-                     LAB_OK);
+    assert_ok(lab_session_post(l->session, &c));
+    assert_ok(lab_session_wait(l->session, INT64_C(20000000000)));
     lab_snapshot_release(&l->snap);
-    assert_int_equal(lab_session_snapshot(l->session, &l->snap), LAB_OK);
+    assert_ok(lab_session_snapshot(l->session, &l->snap));
 }
 
 static void start_look(struct look *l)
@@ -336,11 +332,10 @@ static void start_look(struct look *l)
     struct lab_session_config config = {
         .setup = {.spec = &l->net.spec, .backend = "cpu"}};
     struct lab_command step = {.kind = LAB_DO_FINISH, .phase = -1};
-    assert_int_equal(lab_session_new(&l->session, &config), LAB_OK);
-    assert_int_equal(lab_session_post(l->session, &step), LAB_OK);
-    assert_int_equal(lab_session_wait(l->session, INT64_C(20000000000)),
-                     LAB_OK);
-    assert_int_equal(lab_session_snapshot(l->session, &l->snap), LAB_OK);
+    assert_ok(lab_session_new(&l->session, &config));
+    assert_ok(lab_session_post(l->session, &step));
+    assert_ok(lab_session_wait(l->session, INT64_C(20000000000)));
+    assert_ok(lab_session_snapshot(l->session, &l->snap));
 }
 
 static void end_look(struct look *l)

@@ -368,7 +368,7 @@ TEST_CASE(a_group_computes_what_its_steps_do)
         double *out = net_read(&n, "fc1.out");
         double *act = net_read(&n, "act.out");
         double *fc2 = net_read(&n, "fc2.out");
-        assert_int_equal(lab_walk_restart(n.walk), LAB_OK);
+        assert_ok(lab_walk_restart(n.walk));
         net_choose(&n, "dense", "onednn");
         assert_int_equal(find(&n, "fc1", LAB_FORWARD)->hides_count, 3);
         net_steps(&n, 2);
@@ -417,7 +417,7 @@ TEST_CASE(a_hidden_part_has_a_hider)
     assert_string_equal(s->steps[at].variant->name, "onednn");
     struct lab_explanation e;
     net_steps(&n, 1);
-    assert_int_equal(lab_walk_explain(n.walk, xW, 0, &e), LAB_OK);
+    assert_ok(lab_walk_explain(n.walk, xW, 0, &e));
     assert_true(e.unwritten && isnan(e.value) && isnan(e.shown));
     assert_non_null(strstr(e.symbolic, "not written: the variant"));
     lab_explanation_release(&e);
@@ -450,7 +450,7 @@ TEST_CASE(no_step_reads_a_hidden_part)
         }
         const struct lab_schedule *s = lab_walk_schedule(n.walk);
         for (int i = 0; i < 2 * s->n_steps; i++) {
-            assert_int_equal(lab_walk_begin(n.walk), LAB_OK);
+            assert_ok(lab_walk_begin(n.walk));
             int at = lab_walk_position(n.walk);
             const struct lab_step *step = s->steps[at].step;
             for (int j = 0; j < step->n_in; j++) {

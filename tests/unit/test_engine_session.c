@@ -21,7 +21,7 @@ struct fixture {
 static void look(struct fixture *f)
 {
     lab_snapshot_release(&f->snap);
-    assert_int_equal(lab_session_snapshot(f->session, &f->snap), LAB_OK);
+    assert_ok(lab_session_snapshot(f->session, &f->snap));
 }
 
 static void settle(struct fixture *f)
@@ -34,7 +34,7 @@ static void settle(struct fixture *f)
 static void post(struct fixture *f, enum lab_command_kind kind, int64_t n)
 {
     struct lab_command c = {.kind = kind, .n = n, .phase = -1};
-    assert_int_equal(lab_session_post(f->session, &c), LAB_OK);
+    assert_ok(lab_session_post(f->session, &c));
 }
 
 static void post_and_settle(struct fixture *f, enum lab_command_kind kind,
@@ -49,7 +49,7 @@ static void break_at(struct fixture *f, const char *step, int phase)
     struct lab_command c = {
         .kind = LAB_DO_BREAK, .break_kind = LAB_BREAK_STEP, .phase = phase};
     snprintf(c.text, sizeof(c.text), "%s", step);
-    assert_int_equal(lab_session_post(f->session, &c), LAB_OK);
+    assert_ok(lab_session_post(f->session, &c));
     settle(f);
     assert_string_equal(f->snap.error, "");
 }
@@ -58,7 +58,7 @@ static void open_session(struct fixture *f)
 {
     struct lab_session_config config = {
         .setup = {.spec = &f->net.spec, .backend = "cpu"}};
-    assert_int_equal(lab_session_new(&f->session, &config), LAB_OK);
+    assert_ok(lab_session_new(&f->session, &config));
     f->snap.plane.tensor = f->snap.explanation.tensor = -1;
     settle(f);
     assert_int_equal(f->snap.state, LAB_SESSION_IDLE);
@@ -152,10 +152,10 @@ TEST_CASE_WITH(the_end_waits_for_no_training, start, end)
     for (int i = 0; i < 50; i++) {
         struct lab_command c = {.kind = LAB_DO_TRAIN, .n = 100000000};
         struct lab_session *s;
-        assert_int_equal(lab_session_new(&s, &config), LAB_OK);
-        assert_int_equal(lab_session_wait(s, PATIENCE_NS), LAB_OK);
+        assert_ok(lab_session_new(&s, &config));
+        assert_ok(lab_session_wait(s, PATIENCE_NS));
         int64_t begin = lab_clock_monotonic_ns();
-        assert_int_equal(lab_session_post(s, &c), LAB_OK);
+        assert_ok(lab_session_post(s, &c));
         lab_session_free(s);
         assert_true(lab_clock_monotonic_ns() - begin < PATIENCE_NS);
     }
@@ -216,13 +216,13 @@ TEST_CASE_WITH(a_check_ends_with_the_state_it_was_of, start, end)
     post_and_settle(f, LAB_DO_CONTINUE, 0);
     struct lab_command c = {.kind = LAB_DO_CHECK, .phase = -1};
     snprintf(c.text, sizeof(c.text), "fc2.b");
-    assert_int_equal(lab_session_post(f->session, &c), LAB_OK);
+    assert_ok(lab_session_post(f->session, &c));
     settle(f);
     assert_string_equal(f->snap.error, "");
     assert_int_equal(f->snap.n_checks, 1);
     struct lab_command show = {.kind = LAB_DO_SHOW, .phase = -1};
     show.show.tensor = -1;
-    assert_int_equal(lab_session_post(f->session, &show), LAB_OK);
+    assert_ok(lab_session_post(f->session, &show));
     settle(f);
     assert_int_equal(f->snap.n_checks, 1); /* looking changes nothing */
     post_and_settle(f, LAB_DO_STEP, 1);
@@ -246,10 +246,10 @@ TEST_CASE(a_check_lets_look_and_tells_how_far_it_is)
     struct lab_command show = {.kind = LAB_DO_SHOW, .phase = -1};
     show.show = (struct lab_show){
         .tensor = lab_plan_tensor(f.snap.plan, "fc1.W"), .col_axis = 1};
-    assert_int_equal(lab_session_post(f.session, &show), LAB_OK);
+    assert_ok(lab_session_post(f.session, &show));
     struct lab_command watch = {.kind = LAB_DO_WATCH, .phase = -1};
     snprintf(watch.text, sizeof(watch.text), "loss");
-    assert_int_equal(lab_session_post(f.session, &watch), LAB_OK);
+    assert_ok(lab_session_post(f.session, &watch));
     int64_t until = lab_clock_monotonic_ns() + PATIENCE_NS;
     bool seen = false;
     while (!seen && lab_clock_monotonic_ns() < until) {
@@ -317,7 +317,7 @@ TEST_CASE_WITH(what_is_not_written_has_no_values, start, end)
         .tensor = lab_plan_tensor(f->snap.plan, "fc1.xW"), .col_axis = 1};
     for (int turn = 0; turn < 3; turn++) {
         /* Before the first step; then, an iteration on, and again. */
-        assert_int_equal(lab_session_post(f->session, &show), LAB_OK);
+        assert_ok(lab_session_post(f->session, &show));
         settle(f);
         assert_false(f->snap.plane.written);
         assert_true(isnan(f->snap.plane.stats.max));
@@ -353,7 +353,7 @@ TEST_CASE_WITH(a_new_choice_does_not_rename_what_ran, start, end)
     post_and_settle(f, LAB_DO_STEP, 2);
     snprintf(c.text, sizeof(c.text), "fc1");
     snprintf(c.text2, sizeof(c.text2), "blas");
-    assert_int_equal(lab_session_post(f->session, &c), LAB_OK);
+    assert_ok(lab_session_post(f->session, &c));
     settle(f);
     assert_string_equal(f->snap.error, "");
     assert_string_equal(f->snap.schedule->steps[0].variant->name, "blas");
@@ -414,7 +414,7 @@ static void heard_opened(void *user, struct lab_walk *walk)
 {
     struct lab_observer o = {
         .user = user, .run_begin = heard_begin, .run_end = heard_end};
-    assert_int_equal(lab_walk_observe(walk, &o), LAB_OK);
+    assert_ok(lab_walk_observe(walk, &o));
 }
 
 static void heard_restarted(void *user, struct lab_walk *walk, uint64_t seed,
@@ -441,10 +441,10 @@ TEST_CASE_WITH(a_restart_ends_the_run, start, end)
     struct lab_command again = {
         .kind = LAB_DO_RESTART, .seed_given = true, .seed = 99};
     lab_session_free(f->session);
-    assert_int_equal(lab_session_new(&f->session, &config), LAB_OK);
+    assert_ok(lab_session_new(&f->session, &config));
     post_and_settle(f, LAB_DO_TRAIN, 3);
     double loss = f->snap.losses.value[0];
-    assert_int_equal(lab_session_post(f->session, &again), LAB_OK);
+    assert_ok(lab_session_post(f->session, &again));
     settle(f);
     assert_string_equal(h.events, "berb");
     assert_true(h.seed == 99 && f->snap.plan->seed == 99);
@@ -460,7 +460,7 @@ TEST_CASE_WITH(a_restart_ends_the_run, start, end)
 static double trained_loss(struct fixture *f)
 {
     post_and_settle(f, LAB_DO_TRAIN, 3);
-    assert_int_equal(f->snap.error_code, LAB_OK);
+    assert_ok(f->snap.error_code);
     assert_int_equal(f->snap.losses.n, 3);
     return f->snap.losses.value[2];
 }
@@ -473,7 +473,7 @@ static void trains_with_another_rate(struct fixture *f, const char *optimizer)
     open_again(f);
     double with_own = trained_loss(f);
     assert_true(f->snap.lr == 0.125);
-    assert_int_equal(lab_session_post(f->session, &other), LAB_OK);
+    assert_ok(lab_session_post(f->session, &other));
     settle(f);
     assert_int_equal(f->snap.iteration, 0);
     assert_true(f->snap.lr == 0.25);
@@ -517,7 +517,7 @@ TEST_CASE_WITH(an_ended_session_keeps_its_figures, start, end)
         continue;
     lab_session_end(f->session);
     lab_session_end(f->session); /* the second time nothing is left to do */
-    assert_int_equal(lab_session_wait(f->session, 0), LAB_OK);
+    assert_ok(lab_session_wait(f->session, 0));
     look(f);
     assert_true(f->snap.train_done > 0);
     assert_string_equal(f->snap.error, "");

@@ -79,7 +79,7 @@ static bool open_net(struct net *n, family_fn *family, const char *backend)
 {
     struct lab_backend *be = NULL;
     if (strcmp(backend, "late") == 0) {
-        assert_int_equal(late_backend_open(&be), LAB_OK);
+        assert_ok(late_backend_open(&be));
     } else if (lab_backend_open(&be, backend, 0)) {
         print_message("%s\n", lab_error());
         /* A device that is there and cannot be used is a failure. */
@@ -102,8 +102,8 @@ static void iterate(struct net *n, int count)
 
 static void same(struct net *a, struct net *b, const char *what)
 {
-    assert_int_equal(lab_walk_drain(a->walk), LAB_OK);
-    assert_int_equal(lab_walk_drain(b->walk), LAB_OK);
+    assert_ok(lab_walk_drain(a->walk));
+    assert_ok(lab_walk_drain(b->walk));
     struct net_moment *at_a = net_keep(a);
     struct net_moment *at_b = net_keep(b);
     net_same(a, what, at_b, at_a);
@@ -131,20 +131,20 @@ static void changed_in_between(family_fn *family, const char *backend)
     net_steps(&a, 2);
     net_steps(&b, 2);
     both(&a, &b, 3, "an iteration that began as a walk, and two more");
-    assert_int_equal(lab_walk_back(a.walk, 5), LAB_OK);
-    assert_int_equal(lab_walk_back(b.walk, 5), LAB_OK);
+    assert_ok(lab_walk_back(a.walk, 5));
+    assert_ok(lab_walk_back(b.walk, 5));
     both(&a, &b, 7, "gone back inside an iteration");
     int far = 4 * lab_walk_schedule(a.walk)->n_steps;
-    assert_int_equal(lab_walk_back(a.walk, far), LAB_OK);
-    assert_int_equal(lab_walk_back(b.walk, far), LAB_OK);
+    assert_ok(lab_walk_back(a.walk, far));
+    assert_ok(lab_walk_back(b.walk, far));
     both(&a, &b, 6, "gone back over iterations");
     struct lab_variant_choice choice = {
         "dense", strcmp(backend, "cuda") == 0 ? "tiled" : "blas"};
-    assert_int_equal(lab_walk_choose(a.walk, &choice, 1), LAB_OK);
-    assert_int_equal(lab_walk_choose(b.walk, &choice, 1), LAB_OK);
+    assert_ok(lab_walk_choose(a.walk, &choice, 1));
+    assert_ok(lab_walk_choose(b.walk, &choice, 1));
     both(&a, &b, 5, "after a switch of variants");
-    assert_int_equal(lab_walk_restart(a.walk), LAB_OK);
-    assert_int_equal(lab_walk_restart(b.walk), LAB_OK);
+    assert_ok(lab_walk_restart(a.walk));
+    assert_ok(lab_walk_restart(b.walk));
     both(&a, &b, 5, "after a restart");
     net_free(&a);
     net_free(&b);
@@ -206,9 +206,9 @@ TEST_CASE(every_loss_is_told_in_order)
     assert_true(open_net(&b, mlp, "cpu"));
     struct lab_observer o = {
         .user = &heard, .iteration_end = hear_end, .iteration_done = hear_done};
-    assert_int_equal(lab_walk_observe(a.walk, &o), LAB_OK);
+    assert_ok(lab_walk_observe(a.walk, &o));
     o = (struct lab_observer){.user = &plain, .iteration_end = hear_end};
-    assert_int_equal(lab_walk_observe(a.walk, &o), LAB_OK);
+    assert_ok(lab_walk_observe(a.walk, &o));
     late_counts = (struct late_counts){0};
     iterate(&a, COUNT);
     assert_int_equal(late_counts.captures, 1);
@@ -216,7 +216,7 @@ TEST_CASE(every_loss_is_told_in_order)
     assert_int_equal(late_counts.most_waiting, LAB_GRAPH_AHEAD);
     assert_true(isnan(lab_walk_loss(a.walk)));
     assert_int_equal(heard.n, COUNT - LAB_GRAPH_AHEAD);
-    assert_int_equal(lab_walk_drain(a.walk), LAB_OK);
+    assert_ok(lab_walk_drain(a.walk));
     assert_int_equal(heard.n, COUNT);
     assert_int_equal(plain.n, COUNT);
     for (int i = 0; i < COUNT; i++) {
@@ -244,10 +244,10 @@ TEST_CASE(sampled_iterations_are_walked)
     assert_true(open_net(&n, mlp, "late"));
     struct lab_observer o = {
         .user = &heard, .iteration_done = hear_done, .step_end = hear_step};
-    assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
+    assert_ok(lab_walk_observe(n.walk, &o));
     late_counts = (struct late_counts){0};
     iterate(&n, COUNT);
-    assert_int_equal(lab_walk_drain(n.walk), LAB_OK);
+    assert_ok(lab_walk_drain(n.walk));
     int sampled = 0;
     for (int i = 0; i < COUNT; i++)
         sampled += lab_walk_samples(i);
@@ -276,8 +276,8 @@ TEST_CASE(what_cannot_be_captured_runs_step_by_step)
     assert_null(lab_walk_graph_refused(a.walk));
     /* Another schedule gets another chance. */
     struct lab_variant_choice choice = {"dense", "blas"};
-    assert_int_equal(lab_walk_choose(a.walk, &choice, 1), LAB_OK);
-    assert_int_equal(lab_walk_choose(b.walk, &choice, 1), LAB_OK);
+    assert_ok(lab_walk_choose(a.walk, &choice, 1));
+    assert_ok(lab_walk_choose(b.walk, &choice, 1));
     both(&a, &b, 6, "with one");
     assert_int_equal(late_counts.captures, 1);
     net_free(&a);
@@ -351,7 +351,7 @@ TEST_CASE(recorded_iterations_may_be_graphs)
     assert_true(open_net(&b, mlp, "cpu"));
     late_counts = (struct late_counts){0};
     lab_walk_graph_nodes(a.walk, true);
-    assert_int_equal(lab_walk_observe(a.walk, &o), LAB_OK);
+    assert_ok(lab_walk_observe(a.walk, &o));
     both(&a, &b, COUNT, "with nodes");
     int steps = lab_walk_schedule(a.walk)->n_steps;
     int sampled = 0;
@@ -392,7 +392,7 @@ TEST_CASE(an_evaluation_in_between_changes_nothing)
     assert_true(open_net(&b, mlp, "cpu"));
     for (int i = 0; i < 4; i++) {
         iterate(&a, 5);
-        assert_int_equal(lab_walk_evaluate(a.walk, &accuracy, &loss), LAB_OK);
+        assert_ok(lab_walk_evaluate(a.walk, &accuracy, &loss));
         iterate(&b, 5);
     }
     same(&a, &b, "with evaluations");
@@ -412,7 +412,7 @@ TEST_CASE(another_seed)
     for (int i = 0; i < 2; i++) { /* as lab_session_restart() */
         all[i]->plan->seed = 99;
         lab_data_reseed(lab_walk_data(all[i]->walk), 99);
-        assert_int_equal(lab_walk_restart(all[i]->walk), LAB_OK);
+        assert_ok(lab_walk_restart(all[i]->walk));
     }
     both(&a, &b, 5, "after a restart with another seed");
     net_free(&a);

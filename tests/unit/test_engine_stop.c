@@ -101,14 +101,14 @@ static void listen(struct net *n, struct heard *h)
                              .iteration_end = hear_end,
                              .iteration_cut = hear_cut,
                              .evaluation = hear_evaluation};
-    assert_int_equal(lab_walk_observe(n->walk, &o), LAB_OK);
+    assert_ok(lab_walk_observe(n->walk, &o));
 }
 
 /* The second iteration of `n`, cut so that `steps` of it have run. */
 static void cut_second(struct net *n, int steps)
 {
     struct asker a = {.after = steps + 1, .slow = true};
-    assert_int_equal(lab_walk_iterate(n->walk), LAB_OK);
+    assert_ok(lab_walk_iterate(n->walk));
     stop_after(n, &a);
     assert_int_equal(lab_walk_iterate(n->walk), LAB_E_CANCELLED);
     never_stop(n);
@@ -121,7 +121,7 @@ TEST_CASE(a_cut_iteration_goes_on_exactly)
     struct net whole;
     digits(&whole);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(lab_walk_iterate(whole.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(whole.walk));
     struct net_moment *want = net_keep(&whole);
     int n = lab_walk_schedule(whole.walk)->n_steps;
     for (int steps = 1; steps < n - 1; steps++) {
@@ -158,7 +158,7 @@ TEST_CASE(back_from_a_cut_is_exact)
         struct net cut;
         digits(&cut);
         cut_second(&cut, steps);
-        assert_int_equal(lab_walk_back(cut.walk, steps - 1), LAB_OK);
+        assert_ok(lab_walk_back(cut.walk, steps - 1));
         struct net_moment *got = net_keep(&cut);
         net_same(&cut, "back from a cut", want, got);
         net_moment_free(got);
@@ -176,7 +176,7 @@ TEST_CASE(a_choice_after_a_cut_holds)
     int n = lab_walk_schedule(cut.walk)->n_steps;
     cut_second(&cut, n - 3);
     net_choose(&cut, "fc1", "blas");
-    assert_int_equal(lab_walk_iterate(cut.walk), LAB_OK);
+    assert_ok(lab_walk_iterate(cut.walk));
     assert_true(isfinite(lab_walk_loss(cut.walk)));
     net_free(&cut);
 }
@@ -203,7 +203,7 @@ TEST_CASE(a_short_iteration_comes_to_its_end)
     struct asker a = {.after = 3};
     digits(&n);
     stop_after(&n, &a);
-    assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    assert_ok(lab_walk_iterate(n.walk));
     assert_true(lab_walk_at_end(n.walk));
     assert_int_equal(lab_walk_iterate(n.walk), LAB_E_CANCELLED);
     assert_int_equal(lab_walk_iteration(n.walk), 0);
@@ -220,10 +220,10 @@ TEST_CASE(an_evaluation_is_left_out)
     double loss = -1;
     digits(&n);
     listen(&n, &h);
-    assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    assert_ok(lab_walk_iterate(n.walk));
     struct net_moment *want = net_keep(&n);
     stop_after(&n, &count);
-    assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
+    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
     assert_true(count.asked > 20 * 5); /* batches, steps */
     assert_int_equal(h.evaluations, 1);
     accuracy = loss = -1;
@@ -250,16 +250,16 @@ TEST_CASE(going_back_ends_on_the_way)
     struct asker count = {.after = INT32_MAX};
     digits(&n);
     for (int i = 0; i < 12; i++)
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(n.walk));
     stop_after(&n, &count);
-    assert_int_equal(lab_walk_back(n.walk, 1), LAB_OK);
+    assert_ok(lab_walk_back(n.walk, 1));
     assert_true(count.asked > 12 * 5);
     for (int after = 1; after < count.asked; after += 31) {
         struct asker a = {.after = after};
         net_free(&n);
         digits(&n);
         for (int i = 0; i < 12; i++)
-            assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+            assert_ok(lab_walk_iterate(n.walk));
         stop_after(&n, &a);
         assert_int_equal(lab_walk_back(n.walk, 1), LAB_E_CANCELLED);
         net_said("at the start of iteration");
@@ -269,9 +269,9 @@ TEST_CASE(going_back_ends_on_the_way)
         assert_true(at < 12);
         digits(&fresh);
         for (int64_t i = 0; i <= at; i++) {
-            assert_int_equal(lab_walk_iterate(fresh.walk), LAB_OK);
+            assert_ok(lab_walk_iterate(fresh.walk));
         }
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(n.walk));
         struct net_moment *want = net_keep(&fresh);
         struct net_moment *got = net_keep(&n);
         net_same(&n, "stopped on the way back", want, got);

@@ -76,7 +76,7 @@ static void play(struct net *n, const struct script *s, int from, bool fast)
         while (fast && at == 0 && i + run < s->n && !s->action[i + run])
             run++;
         if (run >= each) {
-            assert_int_equal(lab_walk_iterate(n->walk), LAB_OK);
+            assert_ok(lab_walk_iterate(n->walk));
             i += each;
         } else {
             act(n, s->action[i++]);
@@ -116,7 +116,7 @@ static struct net_moment *truth(const struct script *s, int ran)
     int until = ran > 0 ? s->after[ran - 1] : 0;
     for (int i = 0; i < until; i++)
         act(&n, s->action[i]);
-    assert_int_equal(lab_walk_begin(n.walk), LAB_OK);
+    assert_ok(lab_walk_begin(n.walk));
     net_choose(&n, "dense", "naive");
     struct net_moment *m = net_keep(&n);
     net_free(&n);
@@ -160,7 +160,7 @@ static void back_and_forth(struct script *s, bool fast, int stride)
         describe(&n);
         play(&n, s, 0, fast);
         net_choose(&n, "dense", "naive");
-        assert_int_equal(lab_walk_back(n.walk, back), LAB_OK);
+        assert_ok(lab_walk_back(n.walk, back));
         compare(s, &n, s->ran - back);
         go_on(s, &n, s->ran - back, fast);
         struct net_moment *again = net_keep(&n);
@@ -261,7 +261,7 @@ TEST_CASE(one_by_one)
     play(&n, &s, 0, false);
     net_choose(&n, "dense", "naive");
     for (int ran = s.ran - 1; ran >= 0; ran--) {
-        assert_int_equal(lab_walk_back(n.walk, 1), LAB_OK);
+        assert_ok(lab_walk_back(n.walk, 1));
         compare(&s, &n, ran);
     }
     assert_int_equal(lab_walk_iteration(n.walk), 0);
@@ -282,7 +282,7 @@ TEST_CASE(a_group_that_ran_is_one_step_back)
     net_steps(&n, 1); /* fc1 with its relu */
     net_choose(&n, "dense", "naive");
     assert_int_equal(lab_walk_position(n.walk), 3);
-    assert_int_equal(lab_walk_back(n.walk, 1), LAB_OK);
+    assert_ok(lab_walk_back(n.walk, 1));
     struct net_moment *back = net_keep(&n);
     net_same(&n, "before the group", start, back);
     /* And steps that ran apart are forgotten with the group that they are. */
@@ -290,7 +290,7 @@ TEST_CASE(a_group_that_ran_is_one_step_back)
     assert_true(lab_walk_written(n.walk, net_id(&n, "fc1.xW")));
     net_choose(&n, "dense", "onednn");
     assert_int_equal(lab_walk_position(n.walk), 1);
-    assert_int_equal(lab_walk_back(n.walk, 1), LAB_OK);
+    assert_ok(lab_walk_back(n.walk, 1));
     assert_false(lab_walk_written(n.walk, net_id(&n, "fc1.xW")));
     net_moment_free(start);
     net_moment_free(back);
@@ -307,7 +307,7 @@ TEST_CASE(a_choice_outlives_going_back)
     describe(&n);
     net_steps(&n, 5);
     net_choose(&n, "dense", "blas");
-    assert_int_equal(lab_walk_back(n.walk, 5), LAB_OK);
+    assert_ok(lab_walk_back(n.walk, 5));
     net_steps(&n, 1);
     assert_string_equal(lab_walk_step_ran(n.walk, 0), "blas");
     net_free(&n);

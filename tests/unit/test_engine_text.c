@@ -106,10 +106,8 @@ static int start_of(const struct net *n, const int32_t *x, const int32_t *y,
 
 static void fill(struct net *n, int64_t iteration, int32_t *x, int32_t *y)
 {
-    assert_int_equal(lab_data_fill(n->data, n->plan, n->plan->x, iteration, x),
-                     LAB_OK);
-    assert_int_equal(lab_data_fill(n->data, n->plan, n->plan->y, iteration, y),
-                     LAB_OK);
+    assert_ok(lab_data_fill(n->data, n->plan, n->plan->x, iteration, x));
+    assert_ok(lab_data_fill(n->data, n->plan, n->plan->y, iteration, y));
 }
 
 TEST_CASE(windows_stand_one_behind_the_other)
@@ -237,7 +235,7 @@ TEST_CASE(an_evaluation_is_a_mean_over_characters)
     net_walk(&n, "cpu");
     net_steps(&n, 5);
     struct net_moment *before = net_keep(&n);
-    assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
+    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
     lab_data_get_facts(n.data, &f);
     double *W = net_read(&n, "e.W");
     double *V = net_read(&n, "fc.W");
@@ -276,8 +274,7 @@ static double order3(const char *text, double split)
     describe(&n, 1, 1, 16);
     n.spec.data.split = split;
     built(&n);
-    assert_int_equal(lab_text_order3_bits(lab_data_text(n.data), &bits),
-                     LAB_OK);
+    assert_ok(lab_text_order3_bits(lab_data_text(n.data), &bits));
     net_free(&n);
     return bits;
 }
@@ -312,7 +309,7 @@ TEST_CASE(the_course_text)
     assert_int_equal(t->train_count, (int64_t)((double)t->count * 0.9));
     for (int64_t i = 0; i < t->vocab; i++)
         assert_true(t->code[i] < 0x7F && (t->code[i] >= 32 || i == 0));
-    assert_int_equal(lab_text_order3_bits(t, &bits), LAB_OK);
+    assert_ok(lab_text_order3_bits(t, &bits));
     assert_true(bits > 1.5 && bits < 3);
     net_free(&n);
 }
@@ -331,20 +328,20 @@ TEST_CASE(a_map_is_labelled_by_characters)
     describe(&n, 6, 1, 6);
     struct lab_session_config config = {
         .setup = {.spec = &n.spec, .backend = "cpu"}};
-    assert_int_equal(lab_session_new(&session, &config), LAB_OK);
-    assert_int_equal(lab_session_post(session, &go), LAB_OK);
-    assert_int_equal(lab_session_wait(session, INT64_C(20000000000)), LAB_OK);
-    assert_int_equal(lab_session_snapshot(session, &snap), LAB_OK);
+    assert_ok(lab_session_new(&session, &config));
+    assert_ok(lab_session_post(session, &go));
+    assert_ok(lab_session_wait(session, INT64_C(20000000000)));
+    assert_ok(lab_session_snapshot(session, &snap));
     if (!snap.plan)
         fail_msg("%s", snap.error);
     show.show.tensor = lab_plan_tensor(snap.plan, "e.out");
     assert_true(show.show.tensor >= 0);
     show.show.row_axis = 1;
     show.show.col_axis = 2;
-    assert_int_equal(lab_session_post(session, &show), LAB_OK);
-    assert_int_equal(lab_session_wait(session, INT64_C(20000000000)), LAB_OK);
+    assert_ok(lab_session_post(session, &show));
+    assert_ok(lab_session_wait(session, INT64_C(20000000000)));
     lab_snapshot_release(&snap);
-    assert_int_equal(lab_session_snapshot(session, &snap), LAB_OK);
+    assert_ok(lab_session_snapshot(session, &snap));
     assert_int_equal(snap.plane.rows, 6);
     int first = 0; /* the window may begin with any of them */
     while (first < 6 && strcmp(snap.plane.row_label[0].text, read[first]) != 0)

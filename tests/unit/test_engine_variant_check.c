@@ -28,7 +28,7 @@ TEST_CASE_WITH(what_ships_is_never_withdrawn, back_to_start, back_to_start)
     struct lab_backend *be;
     struct lab_str said;
     lab_str_init(&said);
-    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     if (lab_backend_check(be, &said))
         fail_msg("%s", lab_error());
     assert_string_equal(lab_str_text(&said), "");
@@ -209,7 +209,7 @@ TEST_CASE_WITH(a_schedule_is_refused_with_the_step, back_to_start,
     assert_non_null(strstr(lab_error(), "not on this device"));
     assert_string_equal(variant_of(&n, "relu1"), "naive");
     prepared = 0;
-    assert_int_equal(lab_walk_choose(n.walk, choice + 1, 1), LAB_OK);
+    assert_ok(lab_walk_choose(n.walk, choice + 1, 1));
     assert_int_equal(prepared, 1);
     /* Named by its op, a step that is not served runs as it did; a choice that
      * serves nothing at all is still an error. */
@@ -218,7 +218,7 @@ TEST_CASE_WITH(a_schedule_is_refused_with_the_step, back_to_start,
     assert_int_equal(lab_walk_choose(n.walk, by_op + 1, 1), LAB_E_UNSUPPORTED);
     assert_non_null(strstr(lab_error(), "not on this device"));
     prepared = 0;
-    assert_int_equal(lab_walk_choose(n.walk, by_op, 1), LAB_OK);
+    assert_ok(lab_walk_choose(n.walk, by_op, 1));
     assert_string_equal(variant_of(&n, "relu1"), "choosy");
     assert_string_equal(variant_of(&n, "relu2"), "naive");
     net_free(&n);
@@ -259,7 +259,7 @@ TEST_CASE_WITH(wrong_steps_are_withdrawn, back_to_start, back_to_start)
     }
     /* Once a process: nothing more is said. */
     lab_str_clear(&said);
-    assert_int_equal(lab_backend_check(be, &said), LAB_OK);
+    assert_ok(lab_backend_check(be, &said));
     assert_string_equal(lab_str_text(&said), "");
     lab_str_release(&said);
     lab_backend_close(be);
@@ -425,8 +425,8 @@ TEST_CASE_WITH(the_null_backend_is_not_judged, back_to_start, back_to_start)
     struct lab_backend *be;
     struct lab_str said;
     lab_str_init(&said);
-    assert_int_equal(lab_backend_open(&be, "null", 0), LAB_OK);
-    assert_int_equal(lab_backend_check(be, &said), LAB_OK);
+    assert_ok(lab_backend_open(&be, "null", 0));
+    assert_ok(lab_backend_check(be, &said));
     assert_string_equal(lab_str_text(&said), "");
     assert_non_null(
         lab_backend_variant(be, LAB_F32, "relu", "relu", LAB_FORWARD, NULL));

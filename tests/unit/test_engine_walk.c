@@ -82,7 +82,7 @@ TEST_CASE(a_generation_counts_every_write)
     net_steps(&n, steps_of(&n) - 2);
     int64_t w1 = lab_walk_generation(n.walk, W);
     assert_true(w1 > w0);
-    assert_int_equal(lab_walk_back(n.walk, 4), LAB_OK);
+    assert_ok(lab_walk_back(n.walk, 4));
     assert_true(lab_walk_generation(n.walk, W) > w1);
     net_free(&n);
 }
@@ -94,7 +94,7 @@ TEST_CASE(the_same_seed_gives_the_same_bits)
     digits(&a);
     digits(&b);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(lab_walk_iterate(a.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(a.walk));
     net_steps(&b, 3 * steps_of(&b));
     struct net_moment *ma = net_keep(&a);
     struct net_moment *mb = net_keep(&b);
@@ -156,9 +156,9 @@ TEST_CASE(restart_gives_the_same_bits)
         net_steps(&n, 1);
     }
     for (int i = 0; i < 20; i++)
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(n.walk));
     net_steps(&n, 3);
-    assert_int_equal(lab_walk_restart(n.walk), LAB_OK);
+    assert_ok(lab_walk_restart(n.walk));
     for (int i = 0; i < steps; i++) {
         struct net_moment *again = net_keep(&n);
         net_same(&n, "after a restart", first[i], again);
@@ -185,7 +185,7 @@ TEST_CASE(an_evaluation_leaves_everything_as_it_was)
             net_steps(&other, 1);
         }
         struct net_moment *before = net_keep(&n);
-        assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
+        assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
         assert_true(accuracy >= 0 && accuracy <= 1);
         assert_true(loss > 0 && isfinite(loss));
         struct net_moment *after = net_keep(&n);
@@ -195,9 +195,9 @@ TEST_CASE(an_evaluation_leaves_everything_as_it_was)
     }
     /* The next iterations do not notice either. */
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
-        assert_int_equal(lab_walk_iterate(other.walk), LAB_OK);
-        assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
+        assert_ok(lab_walk_iterate(n.walk));
+        assert_ok(lab_walk_iterate(other.walk));
+        assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
     }
     struct net_moment *a = net_keep(&n);
     struct net_moment *b = net_keep(&other);
@@ -216,8 +216,8 @@ TEST_CASE(an_evaluation_is_right)
     double loss;
     digits(&n);
     for (int i = 0; i < 30; i++)
-        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
-    assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
+        assert_ok(lab_walk_iterate(n.walk));
+    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
     struct lab_data_facts f;
     lab_data_get_facts(lab_walk_data(n.walk), &f);
     assert_true(f.held_rows > 100 && f.held_rows % f.batch != 0);
@@ -268,7 +268,7 @@ TEST_CASE(nothing_held_back_is_nan)
     net_init(&n);
     net_every_op(&n, "mse", "sgd lr=0.1");
     net_walk(&n, "cpu");
-    assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
+    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
     assert_true(isnan(accuracy) && isnan(loss));
     net_free(&n);
 }
@@ -327,12 +327,12 @@ TEST_CASE(a_switch_at_any_place_keeps_the_numbers)
         net_free(&a);
         skip();
     }
-    assert_int_equal(lab_walk_iterate(a.walk), LAB_OK);
+    assert_ok(lab_walk_iterate(a.walk));
     for (int at = 0; at < steps_of(&a); at++) {
         digits(&b);
         net_steps(&b, at);
         net_choose(&b, "*", "onednn");
-        assert_int_equal(lab_walk_iterate(b.walk), LAB_OK);
+        assert_ok(lab_walk_iterate(b.walk));
         static const char *const check[] = {
             "act.out",    "fc2.out",    "loss",    "fc1.out.grad",
             "fc1.W.grad", "fc2.W.grad", "fc1.W.m", "fc2.b"};

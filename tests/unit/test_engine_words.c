@@ -23,7 +23,7 @@ static void expect_words(const char *text, size_t len, const char *want)
 {
     struct lab_str s;
     lab_str_init(&s);
-    assert_int_equal(lab_tokenize(text, len, join, &s), LAB_OK);
+    assert_ok(lab_tokenize(text, len, join, &s));
     assert_string_equal(lab_str_text(&s), want);
     lab_str_release(&s);
 }
@@ -199,7 +199,7 @@ TEST_CASE(bags_of_words)
     struct lab_samples t;
     struct lab_vocabulary *v;
     write_text(text, sizeof(text) - 1);
-    assert_int_equal(read_words(&t, &v, false, 0), LAB_OK);
+    assert_ok(read_words(&t, &v, false, 0));
     assert_int_equal(t.rows, 5);
     assert_int_equal(t.features, 4);
     assert_int_equal(t.classes, v->n);
@@ -216,14 +216,14 @@ TEST_CASE(pairs_of_words)
     struct lab_samples t;
     struct lab_vocabulary *v;
     write_text(text, sizeof(text) - 1);
-    assert_int_equal(read_words(&t, &v, true, 64), LAB_OK);
+    assert_ok(read_words(&t, &v, true, 64));
     assert_int_equal(t.rows, 8);
     assert_true(t.single);
     assert_memory_equal(t.x, x, sizeof(x));
     assert_memory_equal(t.label, y, sizeof(y));
     lab_samples_release(&t);
     lab_vocabulary_free(v);
-    assert_int_equal(read_words(&t, &v, true, 1), LAB_OK);
+    assert_ok(read_words(&t, &v, true, 1));
     assert_int_equal(t.rows, 6);
     lab_samples_release(&t);
     lab_vocabulary_free(v);
@@ -268,7 +268,7 @@ TEST_CASE(no_memory_anywhere)
         st = read_words(&t, &v, true, 0);
         lab_mem_fail_from(0);
     }
-    assert_int_equal(st, LAB_OK);
+    assert_ok(st);
     lab_samples_release(&t);
     lab_vocabulary_free(v);
 }

@@ -24,8 +24,8 @@ static void add(const char *path, const char *device, const char *name,
                                         .size = 4096,
                                         .measured_ns = 1000,
                                         .version = "0.1"};
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-    assert_int_equal(lab_ceiling_add(db, &row), LAB_OK);
+    assert_ok(lab_database_open(&db, path, NULL));
+    assert_ok(lab_ceiling_add(db, &row));
     lab_database_close(db);
 }
 

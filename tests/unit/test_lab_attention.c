@@ -73,7 +73,7 @@ static void both(const struct lab_operation *op, lab_kernel_fn *const *run,
     for (int r = 0; r < 2; r++) {
         for (int i = 0; i < COUNT; i++)
             o[i] = NAN;
-        assert_int_equal(run[r](&call), LAB_OK);
+        assert_ok(run[r](&call));
         for (int i = 0; i < COUNT; i++)
             assert_true(fabs(o[i] - expected(i, causal)) < 1e-5);
     }

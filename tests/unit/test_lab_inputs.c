@@ -10,7 +10,7 @@
 static const struct lab_operation *find(const char *name)
 {
     const struct lab_operation *op = NULL;
-    assert_int_equal(lab_ladder_find(name, &op), LAB_OK);
+    assert_ok(lab_ladder_find(name, &op));
     return op;
 }
 

@@ -198,10 +198,9 @@ static enum lab_status trace(const char *counters, int stop_at)
         .timed = ROWS,
         .to_trace = rows,
         .observer = {.user = &seen, .traced = take_kernel, .stop = stop}};
-    assert_int_equal(lab_ladder_find("saxpy", &lab.ladder), LAB_OK);
-    assert_int_equal(lab_ladder_size(lab.ladder, "64", 2, &lab.sizes[0]),
-                     LAB_OK);
-    assert_int_equal(lab_backend_open(&lab.backend, "cpu", 0), LAB_OK);
+    assert_ok(lab_ladder_find("saxpy", &lab.ladder));
+    assert_ok(lab_ladder_size(lab.ladder, "64", 2, &lab.sizes[0]));
+    assert_ok(lab_backend_open(&lab.backend, "cpu", 0));
     lab.backend->host_memory = false; /* as a GPU */
     for (int i = 0; i < ROWS; i++)
         rows[i] = (struct lab_timed_row){&rung, &rung, 0, i};
@@ -213,9 +212,9 @@ static enum lab_status trace(const char *counters, int stop_at)
 
 TEST_CASE(all_rows_are_launched_once)
 {
-    assert_int_equal(trace("off", NEVER), LAB_OK);
+    assert_ok(trace("off", NEVER));
     assert_int_equal(seen.launches, ROWS);
-    assert_int_equal(trace("full", NEVER), LAB_OK);
+    assert_ok(trace("full", NEVER));
     assert_int_equal(seen.launches, ROWS * (1 + PASSES));
     assert_int_equal(seen.counted, ROWS);
     assert_int_equal(seen.warnings, 0);
@@ -230,7 +229,7 @@ TEST_CASE(a_stop_ends_before_the_next_row)
     assert_non_null(strstr(lab_error(), "stopped"));
     assert_int_equal(seen.warnings, 0);
     /* All had been launched: nothing was left to stop. */
-    assert_int_equal(trace("off", ROWS), LAB_OK);
+    assert_ok(trace("off", ROWS));
 }
 
 TEST_CASE(a_stop_ends_before_the_next_pass)

@@ -14,7 +14,7 @@
 static const struct lab_operation *find(const char *name)
 {
     const struct lab_operation *l = NULL;
-    assert_int_equal(lab_ladder_find(name, &l), LAB_OK);
+    assert_ok(lab_ladder_find(name, &l));
     return l;
 }
 
@@ -30,7 +30,7 @@ static struct lab_ladder_size size_of(const struct lab_operation *l,
 static struct lab_backend *cpu(void)
 {
     struct lab_backend *be = NULL;
-    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     return be;
 }
 
@@ -251,11 +251,11 @@ TEST_CASE(a_slow_reference_is_asked_less)
     assert_true(lab_ladder_rungs(be, find("softmax"), &rung, 1) >= 1);
     op.element = count_element;
     op.checks = small;
-    assert_int_equal(lab_ladder_check(be, &op, rung, 1, &error), LAB_OK);
+    assert_ok(lab_ladder_check(be, &op, rung, 1, &error));
     assert_int_equal(elements_asked, 40 * 53 + 1);
     elements_asked = 0;
     op.checks = wide;
-    assert_int_equal(lab_ladder_check(be, &op, rung, 1, &error), LAB_OK);
+    assert_ok(lab_ladder_check(be, &op, rung, 1, &error));
     assert_in_range(elements_asked, 64, 65);
     assert_true(error >= 0 && error <= 1);
     lab_backend_close(be);
@@ -398,8 +398,7 @@ TEST_CASE(the_first_rung_of_a_precision_gains_over_none)
     struct lab_backend *be = cpu();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct seen seen = {0};
-        assert_int_equal(climb_of(be, &seen, cases[i].rungs, cases[i].n, 1),
-                         LAB_OK);
+        assert_ok(climb_of(be, &seen, cases[i].rungs, cases[i].n, 1));
         assert_int_equal(seen.timed, cases[i].n);
         assert_int_equal(!isnan(seen.gain), cases[i].gains);
         if (cases[i].gains && !cases[i].rungs[1]->model.library)
@@ -414,7 +413,7 @@ TEST_CASE(a_climb_goes_on)
 {
     struct lab_backend *be = cpu();
     struct seen seen = {0};
-    assert_int_equal(climb(be, &seen), LAB_OK);
+    assert_ok(climb(be, &seen));
     assert_int_equal(seen.rows, 12);
     assert_int_equal(seen.wrong, 3);
     assert_int_equal(seen.refused, 3);

@@ -14,7 +14,7 @@
 static const struct lab_operation *find(const char *name)
 {
     const struct lab_operation *l = NULL;
-    assert_int_equal(lab_ladder_find(name, &l), LAB_OK);
+    assert_ok(lab_ladder_find(name, &l));
     return l;
 }
 
@@ -82,7 +82,7 @@ TEST_CASE(rounds_that_are_skipped_are_seen)
                                             .run = skips_rounds};
     struct lab_backend *be = NULL;
     double error = -1;
-    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     assert_int_equal(
         lab_ladder_check(be, find("read_levels"), &rung, 1, &error),
         LAB_E_CHECK);
@@ -177,7 +177,7 @@ TEST_CASE(what_lacks_a_barrier_is_counted)
     struct lab_ladder_size size = size_of(l, "1024");
     struct lab_ladder_machine m = {.copy_bytes_s = NAN, .flush_bytes = 4096};
     struct seen seen = {0};
-    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     lab_backend_info(be, &m.info);
     struct lab_ladder_run c = {.backend = be,
                                .ladder = l,
@@ -190,7 +190,7 @@ TEST_CASE(what_lacks_a_barrier_is_counted)
                                .seed = 3,
                                .row = see,
                                .user = &seen};
-    assert_int_equal(lab_ladder_run(&c), LAB_OK);
+    assert_ok(lab_ladder_run(&c));
     assert_int_equal(seen.rows, c.n_rungs);
     assert_int_equal(seen.timed, c.n_rungs - 1);
     assert_int_equal(seen.compared, 1024);

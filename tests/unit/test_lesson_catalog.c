@@ -79,7 +79,7 @@ TEST_CASE(lessons_stand_in_their_order)
     static const char *const ids[] = {"third", "first", "second", "shape",
                                       "broken"};
     struct lab_catalog *c = NULL;
-    assert_int_equal(lab_catalog_load(&c, NULL), LAB_OK);
+    assert_ok(lab_catalog_load(&c, NULL));
     assert_int_equal(c->count, 5);
     for (size_t i = 0; i < c->count; i++)
         assert_string_equal(c->items[i].id, ids[i]);
@@ -96,10 +96,10 @@ TEST_CASE(a_lesson_is_found_by_id_or_path)
     struct lab_str path;
     lab_str_init(&path);
     snprintf(want, sizeof(want), "%s/20-second.md", lessons);
-    assert_int_equal(lab_lesson_find("second", &path), LAB_OK);
+    assert_ok(lab_lesson_find("second", &path));
     assert_string_equal(lab_str_text(&path), want);
     lab_str_clear(&path);
-    assert_int_equal(lab_lesson_find("x/y.md", &path), LAB_OK);
+    assert_ok(lab_lesson_find("x/y.md", &path));
     assert_string_equal(lab_str_text(&path), "x/y.md");
     lab_str_clear(&path);
     assert_int_equal(lab_lesson_find("secund", &path), LAB_E_NOTFOUND);
@@ -139,8 +139,8 @@ static void check_lint(const char *name, const char *want)
     snprintf(path, sizeof(path), "%s/%s", lessons, name);
     lab_findings_init(&found);
     lab_str_init(&text);
-    assert_int_equal(lab_catalog_load(&c, lessons), LAB_OK);
-    assert_int_equal(lab_lesson_lint(path, c, &found), LAB_OK);
+    assert_ok(lab_catalog_load(&c, lessons));
+    assert_ok(lab_lesson_lint(path, c, &found));
     for (size_t i = 0; i < found.count; i++)
         add_finding(&text, &found.items[i]);
     assert_string_equal(lab_str_text(&text), want);
@@ -211,12 +211,11 @@ TEST_CASE(the_shipped_lessons_are_clean)
     size_t tried = 0;
     for (size_t k = 0; k < 2; k++) {
         struct lab_catalog *c = NULL;
-        assert_int_equal(lab_catalog_load(&c, dirs[k]), LAB_OK);
+        assert_ok(lab_catalog_load(&c, dirs[k]));
         for (size_t i = 0; i < c->count; i++, tried++) {
             struct lab_findings found;
             lab_findings_init(&found);
-            assert_int_equal(lab_lesson_lint(c->items[i].path, c, &found),
-                             LAB_OK);
+            assert_ok(lab_lesson_lint(c->items[i].path, c, &found));
             if (found.errors)
                 print_error("%s: %s\n", c->items[i].path,
                             found.items[0].message);

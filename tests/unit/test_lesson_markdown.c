@@ -30,7 +30,7 @@ static char *wrapped(const struct lab_md *doc, int columns)
     struct lab_md_lines lines;
     struct lab_str text;
     lab_str_init(&text);
-    assert_int_equal(lab_md_wrap(doc, columns, NULL, &lines), LAB_OK);
+    assert_ok(lab_md_wrap(doc, columns, NULL, &lines));
     for (size_t i = 0; i < lines.count; i++) {
         for (size_t k = 0; k < lines.lines[i].n_spans; k++)
             lab_str_add(&text, lines.lines[i].spans[k].text);
@@ -263,8 +263,7 @@ TEST_CASE(no_line_is_too_long)
         "$$\\sum_{i=1}^{n} \\frac{a_i + b_i}{c_i + d_i} = e + f + g$$\n");
     for (int columns = 20; columns <= 200; columns++) {
         struct lab_md_lines lines;
-        assert_int_equal(
-            lab_md_wrap(&l->sections[0].doc, columns, NULL, &lines), LAB_OK);
+        assert_ok(lab_md_wrap(&l->sections[0].doc, columns, NULL, &lines));
         for (size_t i = 0; i < lines.count; i++) {
             int used = 0;
             for (size_t k = 0; k < lines.lines[i].n_spans; k++)

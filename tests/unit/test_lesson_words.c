@@ -44,11 +44,10 @@ TEST_CASE(the_first_makes_the_vocabulary)
     static const double x[] = {0, 2, 2, 3, 4, 5, 6, 2};
     static const double more[] = {2, 1};
     struct lab_lesson *l;
-    assert_int_equal(
-        parse(&l, "  x: {texts: ['a a b', 'c d e a'], maxlen: 4}\n"
-                  "  more: {texts: [a f g], maxlen: 2, truncating: post}\n"
-                  "  y: [0, 1]\n"),
-        LAB_OK);
+    assert_ok(parse(&l,
+                    "  x: {texts: ['a a b', 'c d e a'], maxlen: 4}\n"
+                    "  more: {texts: [a f g], maxlen: 2, truncating: post}\n"
+                    "  y: [0, 1]\n"));
     const struct lab_data_spec *d = &l->spec.data;
     assert_int_equal(d->words->n, 7);
     assert_int_equal(d->n_tensors, 3);
@@ -64,13 +63,12 @@ TEST_CASE(forms_and_sides)
     static const double longest[] = {1, 1, 2, 2, 3, 0};
     static const double none[] = {0};
     struct lab_lesson *l;
-    assert_int_equal(
-        parse(&l, "  x: {texts: [a a b, b c], form: one_hot, oov: false}\n"
-                  "  c: {texts: [a a b, b c], form: counts}\n"
-                  "  d: {texts: [a a b, b c], padding: post}\n"
-                  "  e: {texts: [z]}\n"
-                  "  y: [0, 1]\n"),
-        LAB_OK);
+    assert_ok(parse(&l,
+                    "  x: {texts: [a a b, b c], form: one_hot, oov: false}\n"
+                    "  c: {texts: [a a b, b c], form: counts}\n"
+                    "  d: {texts: [a a b, b c], padding: post}\n"
+                    "  e: {texts: [z]}\n"
+                    "  y: [0, 1]\n"));
     const struct lab_tensor_spec *t = l->spec.data.tensors;
     expect(&t[0], "x", 2, 3, one_hot);
     expect(&t[1], "c", 2, 3, counts);
@@ -83,13 +81,13 @@ TEST_CASE(the_data_knows_the_words)
 {
     struct lab_lesson *l;
     struct lab_data *data = NULL;
-    assert_int_equal(parse(&l, "  x: {texts: [a b]}\n  y: [0]\n"), LAB_OK);
-    assert_int_equal(lab_data_open(&data, &l->spec, NULL, 0), LAB_OK);
+    assert_ok(parse(&l, "  x: {texts: [a b]}\n  y: [0]\n"));
+    assert_ok(lab_data_open(&data, &l->spec, NULL, 0));
     assert_ptr_equal(lab_data_words(data), l->spec.data.words);
     lab_data_free(data);
     lab_lesson_free(l);
-    assert_int_equal(parse(&l, "  x: [[1, 2]]\n  y: [0]\n"), LAB_OK);
-    assert_int_equal(lab_data_open(&data, &l->spec, NULL, 0), LAB_OK);
+    assert_ok(parse(&l, "  x: [[1, 2]]\n  y: [0]\n"));
+    assert_ok(lab_data_open(&data, &l->spec, NULL, 0));
     assert_null(lab_data_words(data));
     lab_data_free(data);
     lab_lesson_free(l);
@@ -101,7 +99,7 @@ static void expect_word(struct lab_walk *w, const char *tensor, int64_t index,
     struct lab_explanation e;
     int id = lab_plan_tensor(lab_walk_plan(w), tensor);
     assert_true(id >= 0);
-    assert_int_equal(lab_walk_explain(w, id, index, &e), LAB_OK);
+    assert_ok(lab_walk_explain(w, id, index, &e));
     assert_true(e.agrees);
     assert_string_equal(e.symbolic, text);
     lab_explanation_release(&e);
@@ -114,13 +112,12 @@ TEST_CASE(explanations_name_words)
     struct lab_walk *w = NULL;
     struct lab_plan *plan = NULL;
     struct lab_str notice;
-    assert_int_equal(parse(&l, "  x: {texts: [a b, b c], form: one_hot}\n"
-                               "  ids: {texts: [c zebra], maxlen: 3}\n"
-                               "  y: [0, 1]\n"),
-                     LAB_OK);
+    assert_ok(parse(&l, "  x: {texts: [a b, b c], form: one_hot}\n"
+                        "  ids: {texts: [c zebra], maxlen: 3}\n"
+                        "  y: [0, 1]\n"));
     const struct lab_setup setup = {.spec = &l->spec, .backend = "cpu"};
     lab_str_init(&notice);
-    assert_int_equal(lab_setup_open(&setup, &w, &plan, &notice), LAB_OK);
+    assert_ok(lab_setup_open(&setup, &w, &plan, &notice));
     expect_word(w, "x", 1, "from the data, the word b");
     expect_word(w, "x", 7, "from the data, the word c");
     expect_word(w, "ids", 0, "from the data, the word <pad>");
@@ -145,7 +142,7 @@ TEST_CASE(no_memory_anywhere)
         lab_mem_fail_from(0);
         assert_true(st == LAB_OK || !l);
     }
-    assert_int_equal(st, LAB_OK);
+    assert_ok(st);
     lab_lesson_free(l);
 }
 

@@ -40,11 +40,10 @@ TEST_CASE(only_the_named_folder_is_searched)
     assert_non_null(strstr(lab_error(), folder));
     assert_non_null(strstr(lab_error(), "lapenna-lab-onednn.so"));
     setenv(VARIABLE, LAB_TEST_MODULE_DIR, 1);
-    assert_int_equal(lab_module_open("test_module_sample.so", &handle), LAB_OK);
+    assert_ok(lab_module_open("test_module_sample.so", &handle));
     assert_non_null(handle);
     void *address = NULL;
-    assert_int_equal(lab_module_symbol(handle, "sample_answer", &address),
-                     LAB_OK);
+    assert_ok(lab_module_symbol(handle, "sample_answer", &address));
     assert_int_equal(*(const int *)address, 42);
     address = NULL;
     assert_int_equal(lab_module_symbol(handle, "sample_nothing", &address),

@@ -46,7 +46,7 @@ static struct lab_occupancy_device device_of(const struct chip *c)
 {
     struct lab_device_info info = info_of(c);
     struct lab_occupancy_device d;
-    assert_int_equal(lab_occupancy_device_init(&d, &info), LAB_OK);
+    assert_ok(lab_occupancy_device_init(&d, &info));
     return d;
 }
 
@@ -60,7 +60,7 @@ static struct lab_occupancy compute(const struct chip *c,
 {
     struct lab_occupancy_device d = device_of(c);
     struct lab_occupancy o;
-    assert_int_equal(lab_occupancy_compute(&o, &d, &l), LAB_OK);
+    assert_ok(lab_occupancy_compute(&o, &d, &l));
     return o;
 }
 
@@ -142,7 +142,7 @@ TEST_CASE(bad_input_is_refused)
     struct lab_device_info info = info_of(hopper());
     struct lab_occupancy_device d;
     struct lab_occupancy o = {.active_blocks_per_sm = 77};
-    assert_int_equal(lab_occupancy_device_init(&d, &info), LAB_OK);
+    assert_ok(lab_occupancy_device_init(&d, &info));
     struct lab_occupancy_launch bad[] = {
         {.threads_per_block = 0},
         {.threads_per_block = -1},
@@ -155,7 +155,7 @@ TEST_CASE(bad_input_is_refused)
         assert_int_equal(lab_occupancy_compute(&o, &d, &bad[i]), LAB_E_ARG);
     assert_int_equal(o.active_blocks_per_sm, 77);
     struct lab_occupancy_launch huge = {.threads_per_block = INT32_MAX};
-    assert_int_equal(lab_occupancy_compute(&o, &d, &huge), LAB_OK);
+    assert_ok(lab_occupancy_compute(&o, &d, &huge));
     assert_int_equal(o.active_blocks_per_sm, 0);
     info.compute_major = 0; /* a CPU */
     assert_int_equal(lab_occupancy_device_init(&d, &info), LAB_E_UNSUPPORTED);

@@ -153,7 +153,7 @@ static void say(const struct lab_call *call, struct lab_variant_note *out)
 static struct lab_backend *cpu(void)
 {
     struct lab_backend *be = NULL;
-    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     return be;
 }
 
@@ -264,7 +264,7 @@ static void climb(struct lab_backend *be,
                                .seed = 5,
                                .row = see,
                                .user = seen};
-    assert_int_equal(lab_ladder_run(&c), LAB_OK);
+    assert_ok(lab_ladder_run(&c));
     assert_int_equal(seen->n, 3 * n);
 }
 
@@ -294,12 +294,12 @@ TEST_CASE(rows_carry_it)
     climb(be, rungs, 4, &s);
     assert_int_equal(s.rows[1].status, LAB_E_UNSUPPORTED);
     assert_non_null(strstr(s.rows[1].reason, "multiple of 4"));
-    assert_int_equal(s.rows[2].status, LAB_OK);
+    assert_ok(s.rows[2].status);
     for (int i = 4; i < 8; i++)
         assert_int_equal(s.rows[i].status, LAB_E_NOMEM);
     const struct lab_ladder_row *r = &s.rows[8];
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(r[i].status, LAB_OK);
+        assert_ok(r[i].status);
         /* seconds an item, and less is better */
         assert_true(fabs(r[i].rate - r[i].median_ns / 2000 / 1e9) < 1e-15);
         assert_true(isnan(r[i].share));
@@ -363,7 +363,7 @@ TEST_CASE(a_candidate_stands_for_the_tuned_rung)
                                .stands = stands,
                                .row = see,
                                .user = &s};
-    assert_int_equal(lab_ladder_run(&c), LAB_OK);
+    assert_ok(lab_ladder_run(&c));
     assert_ptr_equal(s.rows[0].ran, &tuned);
     assert_true(fabs(s.rows[0].rate_model - 7e-9) < 1e-18);
     assert_int_equal(s.rows[1].status, LAB_E_CHECK); /* checked like any rung */
@@ -392,7 +392,7 @@ static enum lab_status look_twice(void *user, lab_ladder_again_fn *again,
 {
     int *n = user;
     for (; *n < 2; ++*n)
-        assert_int_equal(again(launch), LAB_OK);
+        assert_ok(again(launch));
     return LAB_OK;
 }
 
@@ -408,9 +408,7 @@ TEST_CASE(a_rung_is_launched_for_a_look)
     struct lab_ladder_size bad = size_of("9");
     int n = 0;
     prepared = released = 0;
-    assert_int_equal(
-        lab_ladder_launch(be, &gather, &rung, &good, 1, look_twice, &n),
-        LAB_OK);
+    assert_ok(lab_ladder_launch(be, &gather, &rung, &good, 1, look_twice, &n));
     assert_int_equal(n, 2);
     assert_int_equal(prepared, 1);
     assert_int_equal(released, 1);

@@ -79,7 +79,7 @@ TEST_CASE(nan_reaches_the_product)
             b[i] = (float)(i % 5) / 3;
         memcpy(&a[1 * K + 2], &made_by_cuda, sizeof(float));
         memcpy(&b[3 * N + 0], &made_by_cuda, sizeof(float));
-        assert_int_equal(r->run(&call), LAB_OK);
+        assert_ok(r->run(&call));
         for (int i = 0; i < M * N; i++)
             assert_int_equal(isnan(c[i]) != 0, i / N == 1 || i % N == 0);
     }

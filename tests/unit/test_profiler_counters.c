@@ -60,20 +60,20 @@ static void open_rig(struct rig *r)
     r->sink = kept_sink(r->kept);
     struct lab_profiler_config config = {
         .sink = &r->sink, .backend = "cuda", .gpu = &lab_gpu_profiler_cupti};
-    assert_int_equal(lab_profiler_new(&r->profiler, &config), LAB_OK);
+    assert_ok(lab_profiler_new(&r->profiler, &config));
     net_init(&r->net);
     net_tensor(&r->net, "x 4,3", NULL);
     net_labels(&r->net, "y 4", 3);
     net_node(&r->net, "fc dense units=3");
     net_loss(&r->net, "softmax_cross_entropy");
     net_optimizer(&r->net, "adam lr=0.1");
-    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     playing = lab_backend_cpu;
     playing.run = run;
     be->ops = &playing;
     net_walk_on(&r->net, be);
     lab_profiler_observer(r->profiler, &observer);
-    assert_int_equal(lab_walk_observe(r->net.walk, &observer), LAB_OK);
+    assert_ok(lab_walk_observe(r->net.walk, &observer));
     net_choose(&r->net, "*", "naive");
 }
 
@@ -108,9 +108,8 @@ TEST_CASE(every_kernel_gets_its_values)
     struct net_moment *before = net_keep(&r.net);
     int on = fake->kinds_on;
     assert_true(on > 0);
-    assert_int_equal(lab_profiler_count(r.profiler, r.net.walk, 0, steps,
-                                        LAB_COUNTERS_FULL, &c),
-                     LAB_OK);
+    assert_ok(lab_profiler_count(r.profiler, r.net.walk, 0, steps,
+                                 LAB_COUNTERS_FULL, &c));
     struct net_moment *after = net_keep(&r.net);
     net_same(&r.net, "counting", before, after);
     assert_int_equal(fake->kinds_on, on);
@@ -173,9 +172,8 @@ TEST_CASE(values_are_the_kernels_own)
     struct lab_counted c;
     open_rig(&r);
     net_steps(&r.net, 3); /* fc.matmul, fc.bias, loss.softmax */
-    assert_int_equal(lab_profiler_count(r.profiler, r.net.walk, 1, 3,
-                                        LAB_COUNTERS_BASIC, &c),
-                     LAB_OK);
+    assert_ok(lab_profiler_count(r.profiler, r.net.walk, 1, 3,
+                                 LAB_COUNTERS_BASIC, &c));
     assert_int_equal(c.kernels, 2);
     const char *const *names;
     int basic = lab_counter_metrics(LAB_COUNTERS_BASIC, &names);
@@ -194,9 +192,8 @@ TEST_CASE(idle_tensor_cores_are_not_asked)
     open_rig(&r);
     fake->idle_tensor_cores = 1;
     net_steps(&r.net, 3);
-    assert_int_equal(lab_profiler_count(r.profiler, r.net.walk, 0, 3,
-                                        LAB_COUNTERS_BASIC, &c),
-                     LAB_OK);
+    assert_ok(lab_profiler_count(r.profiler, r.net.walk, 0, 3,
+                                 LAB_COUNTERS_BASIC, &c));
     assert_int_equal(c.passes, 3);
     assert_int_equal(c.metrics,
                      lab_counter_metrics(LAB_COUNTERS_BASIC, &names));

@@ -42,7 +42,7 @@ TEST_CASE_WITH(a_missing_library_has_a_remedy, setup, teardown)
 TEST_CASE_WITH(launches_come_out_with_their_step, setup, teardown)
 {
     struct traced *t = *state;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     for (int64_t exec = 1; exec <= 3; exec++) {
         ops->push(exec);
         launch("_Z8relu_fwdPfPKfl", 1);
@@ -85,7 +85,7 @@ TEST_CASE_WITH(launches_come_out_with_their_step, setup, teardown)
 TEST_CASE_WITH(every_kind_is_read, setup, teardown)
 {
     struct traced *t = *state;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     ops->push(9);
     others();
     ops->pop();
@@ -116,7 +116,7 @@ TEST_CASE_WITH(no_times_are_unknown_not_zero, setup, teardown)
 {
     struct traced *t = *state;
     struct lab_gpu_trace_stats s;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     launch("k", 0);
     launch("k", 1);
     flush(t);
@@ -138,7 +138,7 @@ TEST_CASE_WITH(full_buffers_lose_nothing, setup, teardown)
     enum { N = 30000 };
     struct traced *t = *state;
     struct lab_gpu_trace_stats s;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     for (int i = 0; i < N; i++) {
         ops->push(i / 3 + 1);
         launch("k", 1);
@@ -167,7 +167,7 @@ TEST_CASE_WITH(every_record_is_handed_on, setup, teardown)
     struct traced *t = *state;
     struct lab_gpu_trace_stats s;
     struct lab_join_stats j;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     ops->push(LAB_EXEC_BETWEEN);
     for (int i = 0; i < ROUNDS; i++) {
         launch("between", 1);
@@ -203,7 +203,7 @@ TEST_CASE_WITH(losses_are_counted, setup, teardown)
 {
     struct traced *t = *state;
     struct lab_gpu_trace_stats s;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     fake->dropped = 12;
     launch("before", 1);
     spoil();
@@ -243,7 +243,7 @@ TEST_CASE_WITH(the_end_waits_for_a_sink_that_is_stuck, setup, teardown)
     struct traced *t = *state;
     pthread_t holder;
     pthread_t worker;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     launch("one", 1);
     assert_int_equal(pthread_create(&holder, NULL, hold_sink, t->kept), 0);
     while (!atomic_load(&sink_is_stuck))
@@ -259,7 +259,7 @@ TEST_CASE_WITH(the_end_waits_for_a_sink_that_is_stuck, setup, teardown)
 TEST_CASE_WITH(short_memory_drops_and_goes_on, setup, teardown)
 {
     struct traced *t = *state;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     lab_mem_fail_from(1);
     launch("lost", 1);
     lab_mem_fail_from(0);
@@ -297,7 +297,7 @@ TEST_CASE_WITH(an_injected_tool_is_seen_in_the_environment, setup, teardown)
     setenv("NVTX_INJECTION64_PATH", "/opt/libOther.so", 1);
     assert_int_equal(start(t), LAB_E_STATE);
     setenv("NVTX_INJECTION64_PATH", "/opt/lib64/libcupti.so.13", 1);
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     unsetenv("NVTX_INJECTION64_PATH");
     ops->stop();
 }
@@ -311,7 +311,7 @@ TEST_CASE_WITH(a_refused_kind_undoes_the_start, setup, teardown)
     assert_int_equal(fake->kinds_on, 0);
     assert_int_equal(fake->subscribed, 0);
     fake->enable_fails_for = CUPTI_ACTIVITY_KIND_OVERHEAD; /* may be missing */
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     assert_int_equal(fake->kinds_on, 7);
     ops->stop();
 }
@@ -319,16 +319,16 @@ TEST_CASE_WITH(a_refused_kind_undoes_the_start, setup, teardown)
 TEST_CASE_WITH(starts_once_and_again_after_stop, setup, teardown)
 {
     struct traced *t = *state;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     assert_int_equal(start(t), LAB_E_STATE);
-    assert_int_equal(ops->probe(t->why, sizeof(t->why)), LAB_OK);
+    assert_ok(ops->probe(t->why, sizeof(t->why)));
     assert_non_null(strstr(t->why, "fake_cupti"));
     launch("first", 1); /* comes out at stop() without a flush */
     ops->stop();
     ops->stop();
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 1);
     launch("nobody listens", 1);
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     launch("second", 1);
     flush(t);
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 2);
@@ -356,7 +356,7 @@ TEST_CASE_WITH(another_thread_waits_for_its_turn, setup, teardown)
     struct later l = {.t = t};
     const struct timespec moment = {.tv_nsec = 20000000};
     pthread_t thread;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     assert_int_equal(start(t), LAB_E_STATE); /* it would wait for itself */
     assert_int_equal(pthread_create(&thread, NULL, start_later, &l), 0);
     while (!l.began)
@@ -383,7 +383,7 @@ TEST_CASE_WITH(another_thread_waits_for_its_turn, setup, teardown)
 TEST_CASE_WITH(a_flush_that_fails_says_why, setup, teardown)
 {
     struct traced *t = *state;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     fake->flush_gives = CUPTI_ERROR_UNKNOWN;
     assert_int_equal(ops->flush(t->why, sizeof(t->why)), LAB_E_DEVICE);
     assert_non_null(strstr(t->why, "CUPTI_ERROR_PLAYED"));

@@ -13,7 +13,7 @@ static struct lab_join *join_new(struct kept *kept)
     struct lab_sink sink = kept_sink(kept);
     struct lab_join_config config = {.sink = &sink};
     struct lab_join *j = NULL;
-    assert_int_equal(lab_join_new(&j, &config), LAB_OK);
+    assert_ok(lab_join_new(&j, &config));
     return j;
 }
 
@@ -201,7 +201,7 @@ TEST_CASE_WITH(no_record_is_lost, setup, teardown)
     struct lab_join *j = join_new(k);
     uint32_t seed = 11;
     lab_join_begin(j, 1000);
-    assert_int_equal(lab_join_graph(j, 7, 2, 0, node_end), LAB_OK);
+    assert_ok(lab_join_graph(j, 7, 2, 0, node_end));
     for (int i = 0; i < ALL; i++) {
         lab_join_mute(j, i / 100 % 20 == 7);
         any_record(j, &seed);

@@ -17,7 +17,7 @@ TEST_CASE_WITH(kernels_find_their_push, setup, teardown)
 {
     static const int64_t wanted[] = {LAB_UNKNOWN, 1, 2, 1, 1, LAB_UNKNOWN};
     struct traced *t = *state;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     launch("0", 1);
     ops->push(1);
     launch("1", 1);
@@ -51,7 +51,7 @@ TEST_CASE_WITH(old_pushes_are_forgotten, setup, teardown)
     enum { N = 200000 };
     struct traced *t = *state;
     struct lab_join_stats s;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     ops->push(1);
     launch("old", 1);
     ops->pop();
@@ -76,22 +76,18 @@ TEST_CASE_WITH(old_pushes_are_forgotten, setup, teardown)
 TEST_CASE_WITH(the_trace_goes_off_and_on, setup, teardown)
 {
     struct traced *t = *state;
-    assert_int_equal(
-        ops->set_records(LAB_GPU_RECORDS_NONE, t->why, sizeof(t->why)), LAB_OK);
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(ops->set_records(LAB_GPU_RECORDS_NONE, t->why, sizeof(t->why)));
+    assert_ok(start(t));
     int kinds = fake->kinds_on;
     int questions = fake->calls_left_out;
     assert_true(kinds > 0);
     assert_true(questions > 0);
     ops->push(1);
     launch("first", 1);
-    assert_int_equal(
-        ops->set_records(LAB_GPU_RECORDS_NONE, t->why, sizeof(t->why)), LAB_OK);
+    assert_ok(ops->set_records(LAB_GPU_RECORDS_NONE, t->why, sizeof(t->why)));
     assert_int_equal(fake->kinds_on, 1); /* graphs as a whole */
-    assert_int_equal(lab_cupti_trace_pause(true, t->why, sizeof(t->why)),
-                     LAB_OK);
-    assert_int_equal(lab_cupti_trace_pause(false, t->why, sizeof(t->why)),
-                     LAB_OK);
+    assert_ok(lab_cupti_trace_pause(true, t->why, sizeof(t->why)));
+    assert_ok(lab_cupti_trace_pause(false, t->why, sizeof(t->why)));
     assert_int_equal(fake->kinds_on, 1);
     assert_int_equal(fake->marks_on, 0);
     launch("unseen", 1);
@@ -101,8 +97,7 @@ TEST_CASE_WITH(the_trace_goes_off_and_on, setup, teardown)
         LAB_E_DEVICE);
     assert_non_null(strstr(t->why, "enable tracing"));
     fake->enable_fails_for = 0;
-    assert_int_equal(
-        ops->set_records(LAB_GPU_RECORDS_ALL, t->why, sizeof(t->why)), LAB_OK);
+    assert_ok(ops->set_records(LAB_GPU_RECORDS_ALL, t->why, sizeof(t->why)));
     assert_int_equal(fake->kinds_on, kinds);
     assert_int_equal(fake->calls_left_out, questions);
     assert_int_equal(fake->marks_on, 1);
@@ -121,7 +116,7 @@ TEST_CASE_WITH(a_forked_child_leaves_cupti_alone, setup, teardown)
 {
     struct traced *t = *state;
     int status;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     pid_t child = fork();
     if (child == 0) {
         enum lab_status st = ops->flush(t->why, sizeof(t->why));
@@ -141,16 +136,14 @@ TEST_CASE_WITH(a_forked_child_leaves_cupti_alone, setup, teardown)
 TEST_CASE_WITH(pushes_while_off_are_known_afterwards, setup, teardown)
 {
     struct traced *t = *state;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     ops->push(1);
-    assert_int_equal(
-        ops->set_records(LAB_GPU_RECORDS_NONE, t->why, sizeof(t->why)), LAB_OK);
+    assert_ok(ops->set_records(LAB_GPU_RECORDS_NONE, t->why, sizeof(t->why)));
     ops->push(2);
     ops->push(3);
     ops->pop();
     launch("unseen", 1);
-    assert_int_equal(
-        ops->set_records(LAB_GPU_RECORDS_ALL, t->why, sizeof(t->why)), LAB_OK);
+    assert_ok(ops->set_records(LAB_GPU_RECORDS_ALL, t->why, sizeof(t->why)));
     launch("in 2", 1);
     ops->pop();
     launch("in 1", 1);
@@ -171,8 +164,7 @@ TEST_CASE_WITH(kernels_can_come_alone, setup, teardown)
     struct lab_gpu_sink sink;
     struct lab_gpu_trace_options options = {.records = LAB_GPU_RECORDS_KERNELS};
     lab_join_gpu_sink(t->join, &sink);
-    assert_int_equal(ops->start(&sink, &options, t->why, sizeof(t->why)),
-                     LAB_OK);
+    assert_ok(ops->start(&sink, &options, t->why, sizeof(t->why)));
     assert_int_equal(fake->kinds_on, 4); /* and graphs as a whole */
     ops->push(9);
     launch("k", 1);
@@ -187,20 +179,16 @@ TEST_CASE_WITH(kernels_can_come_alone, setup, teardown)
     assert_int_equal(kept_get(t->kept, LAB_RECORD_MEMSET, 0)->u.memcpy_.exec,
                      9);
     /* Counting brings back what was wanted, no more. */
-    assert_int_equal(lab_cupti_trace_pause(true, t->why, sizeof(t->why)),
-                     LAB_OK);
-    assert_int_equal(lab_cupti_trace_pause(false, t->why, sizeof(t->why)),
-                     LAB_OK);
+    assert_ok(lab_cupti_trace_pause(true, t->why, sizeof(t->why)));
+    assert_ok(lab_cupti_trace_pause(false, t->why, sizeof(t->why)));
     assert_int_equal(fake->kinds_on, 4);
-    assert_int_equal(
-        ops->set_records(LAB_GPU_RECORDS_ALL, t->why, sizeof(t->why)), LAB_OK);
+    assert_ok(ops->set_records(LAB_GPU_RECORDS_ALL, t->why, sizeof(t->why)));
     assert_int_equal(fake->kinds_on, 8);
     launch("k", 1);
     flush(t);
     assert_int_equal(kept_count(t->kept, LAB_RECORD_API), 1);
-    assert_int_equal(
-        ops->set_records(LAB_GPU_RECORDS_KERNELS, t->why, sizeof(t->why)),
-        LAB_OK);
+    assert_ok(
+        ops->set_records(LAB_GPU_RECORDS_KERNELS, t->why, sizeof(t->why)));
     assert_int_equal(fake->kinds_on, 4);
     ops->stop();
     assert_int_equal(fake->kinds_on, 0);
@@ -212,7 +200,7 @@ TEST_CASE_WITH(ids_may_come_round, setup, teardown)
     enum { N = 2000 };
     struct traced *t = *state;
     fake->correlation_id = UINT32_MAX - N;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     for (int i = 1; i <= N; i++) {
         ops->push(i);
         launch("k", 1);
@@ -245,7 +233,7 @@ TEST_CASE_WITH(marks_that_do_not_work_are_no_trace, setup, teardown)
     assert_int_equal(fake->subscribed, 0);
     fake->callback_gives = 0;
     fake->init_first = 1; /* the driver is started for it */
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     assert_int_equal(fake->init_first, 0);
     ops->stop();
     assert_int_equal(fake->marks_on, 0);
@@ -256,7 +244,7 @@ TEST_CASE_WITH(marks_are_no_calls_of_the_run, setup, teardown)
 {
     struct traced *t = *state;
     fake->marks_traced = 1;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     ops->push(1);
     launch("k", 1);
     ops->pop();
@@ -279,7 +267,7 @@ static void on_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id,
 TEST_CASE_WITH(listeners_get_their_own_calls, setup, teardown)
 {
     struct traced *t = *state;
-    assert_int_equal(start(t), LAB_OK);
+    assert_ok(start(t));
     lab_cupti_listen(on_launch);
     fake->callbacks_on = 1;
     ops->push(1);

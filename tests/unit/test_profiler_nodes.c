@@ -15,8 +15,8 @@ static struct lab_join *join_new(struct kept *kept)
     struct lab_sink sink = kept_sink(kept);
     struct lab_join_config config = {.sink = &sink};
     struct lab_join *j = NULL;
-    assert_int_equal(lab_join_new(&j, &config), LAB_OK);
-    assert_int_equal(lab_join_graph(j, BASE, 3, 1, node_end), LAB_OK);
+    assert_ok(lab_join_new(&j, &config));
+    assert_ok(lab_join_graph(j, BASE, 3, 1, node_end));
     return j;
 }
 
@@ -116,7 +116,7 @@ TEST_CASE(short_memory_is_said)
         assert_int_equal(lab_join_graph(j, 1, 3, 0, node_end), LAB_E_NOMEM);
         lab_mem_fail_from(0);
     }
-    assert_int_equal(lab_join_graph(j, BASE, 0, 0, NULL), LAB_OK);
+    assert_ok(lab_join_graph(j, BASE, 0, 0, NULL));
     node(j, 4, BASE);
     assert_true(kept_get(k, LAB_RECORD_KERNEL, 0)->u.kernel.exec == BASE);
     lab_join_free(j);

@@ -139,7 +139,7 @@ static struct lab_profiler *make(struct kept *k, struct lab_observer *o,
     struct lab_sink sink = kept_sink(k);
     struct lab_profiler *p = NULL;
     config.sink = &sink;
-    assert_int_equal(lab_profiler_new(&p, &config), LAB_OK);
+    assert_ok(lab_profiler_new(&p, &config));
     lab_profiler_observer(p, o);
     return p;
 }
@@ -180,7 +180,7 @@ TEST_CASE_WITH(cpu_steps_have_the_clocks_time, setup, teardown)
     assert_int_equal(stats.steps, 2);
     assert_int_equal(stats.not_stored, 0);
     assert_true(stats.observer_ns > 0 && stats.observer_ns < 2000000);
-    assert_int_equal(lab_profiler_flush(p), LAB_OK);
+    assert_ok(lab_profiler_flush(p));
     assert_string_equal(lab_profiler_note(p), "");
     lab_profiler_free(p);
 }
@@ -400,7 +400,7 @@ TEST_CASE_WITH(traced_steps_leave_their_time_to_the_kernels, setup, teardown)
     struct lab_gpu_launch launch = {.mangled = "k", .carveout_pct = -1};
     gpu.sink.kernel(gpu.sink.user, &kernel, &launch);
     gpu.sink.kernel(gpu.sink.user, &kernel, &launch);
-    assert_int_equal(lab_profiler_flush(p), LAB_OK);
+    assert_ok(lab_profiler_flush(p));
     assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), 2);
     assert_int_equal(kept_get(k, LAB_RECORD_KERNEL, 1)->u.kernel.exec, 11);
     struct lab_profiler_stats stats;
@@ -437,7 +437,7 @@ TEST_CASE_WITH(without_cupti_events_give_the_time, setup, teardown)
     s = &kept_get(k, LAB_RECORD_STEP, 1)->u.step;
     assert_int_equal(s->time_source, LAB_TIME_NONE);
     assert_true(s->time_ns == LAB_UNKNOWN);
-    assert_int_equal(lab_profiler_flush(p), LAB_OK);
+    assert_ok(lab_profiler_flush(p));
     assert_int_equal(gpu.flushed, 0);
     lab_profiler_free(p);
     assert_int_equal(gpu.stopped, 0);

@@ -95,14 +95,14 @@ TEST_CASE(the_trace_has_more_records_or_fewer)
                                          .trace.records =
                                              LAB_GPU_RECORDS_KERNELS};
     struct lab_profiler *p = NULL;
-    assert_int_equal(lab_profiler_new(&p, &config), LAB_OK);
+    assert_ok(lab_profiler_new(&p, &config));
     lab_profiler_observer(p, &o);
     state_is(p, LAB_TRACE_KERNELS, LAB_TIME_CUPTI);
     o.run_begin(o.user, "mlp");
     one_step(&o);
     assert_int_equal(gpu.pushed, 2); /* outside, and the step */
     state_is(p, LAB_TRACE_KERNELS, LAB_TIME_CUPTI);
-    assert_int_equal(lab_profiler_trace(p, LAB_GPU_RECORDS_ALL), LAB_OK);
+    assert_ok(lab_profiler_trace(p, LAB_GPU_RECORDS_ALL));
     assert_int_equal(gpu.records, LAB_GPU_RECORDS_ALL);
     state_is(p, LAB_TRACE_MIXED, LAB_TIME_CUPTI);
     o.run_end(o.user);
@@ -143,14 +143,14 @@ TEST_CASE(nothing_traced_stays_so)
     struct lab_profiler_config config = {
         .sink = &sink, .backend = "cpu", .gpu = &ops};
     struct lab_profiler *p = NULL;
-    assert_int_equal(lab_profiler_new(&p, &config), LAB_OK);
+    assert_ok(lab_profiler_new(&p, &config));
     assert_int_equal(lab_profiler_trace(p, LAB_GPU_RECORDS_KERNELS),
                      LAB_E_UNSUPPORTED);
     state_is(p, LAB_TRACE_UNKNOWN, LAB_TIME_CPU_CLOCK);
     lab_profiler_free(p);
     config.backend = "cuda";
     config.no_trace = true;
-    assert_int_equal(lab_profiler_new(&p, &config), LAB_OK);
+    assert_ok(lab_profiler_new(&p, &config));
     assert_int_equal(lab_profiler_trace(p, LAB_GPU_RECORDS_KERNELS),
                      LAB_E_UNSUPPORTED);
     assert_non_null(strstr(lab_error(), "switched off at the start"));

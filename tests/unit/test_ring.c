@@ -34,7 +34,7 @@ TEST_CASE(keeps_order_and_bytes)
     struct lab_ring_stats stats;
     uint32_t next_in = 0;
     uint32_t next_out = 0;
-    assert_int_equal(lab_ring_new(&ring, 5, sizeof(struct item), 0), LAB_OK);
+    assert_ok(lab_ring_new(&ring, 5, sizeof(struct item), 0));
     for (int round = 0; round < 100; round++) {
         for (int i = 0; i < 1 + round % 7; i++) {
             struct item in = {.producer = 1, .number = next_in};
@@ -62,7 +62,7 @@ TEST_CASE(full_ring_waits_then_drops)
     struct lab_ring *ring;
     struct lab_ring_stats stats;
     int64_t x = 1;
-    assert_int_equal(lab_ring_new(&ring, 2, sizeof(x), 20 * MS), LAB_OK);
+    assert_ok(lab_ring_new(&ring, 2, sizeof(x), 20 * MS));
     assert_true(lab_ring_push(ring, &x));
     assert_true(lab_ring_push(ring, &x));
     int64_t begin = lab_clock_monotonic_ns();
@@ -82,7 +82,7 @@ TEST_CASE(empty_ring_times_out)
 {
     struct lab_ring *ring;
     int64_t x;
-    assert_int_equal(lab_ring_new(&ring, 2, sizeof(x), 0), LAB_OK);
+    assert_ok(lab_ring_new(&ring, 2, sizeof(x), 0));
     int64_t begin = lab_clock_monotonic_ns();
     assert_int_equal(lab_ring_pop(ring, &x, 1, 15 * MS), 0);
     assert_true(lab_clock_monotonic_ns() - begin >= 15 * MS);
@@ -97,7 +97,7 @@ TEST_CASE(closing_keeps_what_is_in_it)
     int64_t x = 7;
     int64_t y = 0;
     struct lab_ring_stats stats;
-    assert_int_equal(lab_ring_new(&ring, 4, sizeof(x), 1000 * MS), LAB_OK);
+    assert_ok(lab_ring_new(&ring, 4, sizeof(x), 1000 * MS));
     assert_true(lab_ring_push(ring, &x));
     lab_ring_close(ring);
     lab_ring_close(ring);
@@ -140,8 +140,7 @@ TEST_CASE(many_producers_lose_nothing)
     uint32_t next[PRODUCERS] = {0};
     struct item out[33];
     uint32_t total = 0;
-    assert_int_equal(lab_ring_new(&ring, 64, sizeof(struct item), 60000 * MS),
-                     LAB_OK);
+    assert_ok(lab_ring_new(&ring, 64, sizeof(struct item), 60000 * MS));
     for (uint32_t i = 0; i < PRODUCERS; i++) {
         p[i] = (struct producer){.ring = ring, .id = i};
         assert_int_equal(pthread_create(&thread[i], NULL, produce, &p[i]), 0);
@@ -181,13 +180,13 @@ TEST_CASE(closing_wakes_sleepers)
     pthread_t thread;
     int64_t x = 0;
     /* the consumer */
-    assert_int_equal(lab_ring_new(&ring, 2, sizeof(x), 0), LAB_OK);
+    assert_ok(lab_ring_new(&ring, 2, sizeof(x), 0));
     pthread_create(&thread, NULL, close_soon, ring);
     assert_int_equal(lab_ring_pop(ring, &x, 1, INT64_MAX), 0);
     pthread_join(thread, NULL);
     lab_ring_free(ring);
     /* a producer */
-    assert_int_equal(lab_ring_new(&ring, 2, sizeof(x), INT64_MAX), LAB_OK);
+    assert_ok(lab_ring_new(&ring, 2, sizeof(x), INT64_MAX));
     lab_ring_push(ring, &x);
     lab_ring_push(ring, &x);
     pthread_create(&thread, NULL, close_soon, ring);
@@ -206,8 +205,7 @@ TEST_CASE(closing_races_with_pushes)
         pthread_t thread[2];
         struct item out[64];
         uint64_t total = 0;
-        assert_int_equal(
-            lab_ring_new(&ring, 128, sizeof(struct item), 1000 * MS), LAB_OK);
+        assert_ok(lab_ring_new(&ring, 128, sizeof(struct item), 1000 * MS));
         for (uint32_t i = 0; i < 2; i++) {
             p[i] = (struct producer){.ring = ring, .id = i};
             pthread_create(&thread[i], NULL, produce, &p[i]);

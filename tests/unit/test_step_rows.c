@@ -35,12 +35,12 @@ TEST_CASE(products_agree_with_the_reference)
     for (int i = 0; i < K * M; i++)
         W[i] = cosf((float)i);
     struct lab_view in[] = {view(x, 3, N, T, K), view(W, 2, K, M, 0)};
-    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     struct lab_view out = view(want, 3, N, T, M);
     struct lab_call call = {.in = in, .n_in = 2, .out = &out, .n_out = 1};
     const struct lab_variant *first = find(be, "dense", "matmul", NULL);
     assert_false(first->of_lab);
-    assert_int_equal(lab_backend_run(be, first, &call), LAB_OK);
+    assert_ok(lab_backend_run(be, first, &call));
     static const char *const names[] = {"rows", "blocked"};
     for (int k = 0; k < 2; k++) {
         const struct lab_variant *v = find(be, "dense", "matmul", names[k]);
@@ -48,8 +48,8 @@ TEST_CASE(products_agree_with_the_reference)
         assert_true(v->of_lab);
         memset(got, 0xff, sizeof(got));
         out.data = got;
-        assert_int_equal(lab_backend_prepare(be, v, &call), LAB_OK);
-        assert_int_equal(lab_backend_run(be, v, &call), LAB_OK);
+        assert_ok(lab_backend_prepare(be, v, &call));
+        assert_ok(lab_backend_run(be, v, &call));
         for (int i = 0; i < N * T * M; i++)
             assert_float_equal(got[i], want[i], 1e-5);
     }
@@ -62,7 +62,7 @@ TEST_CASE(offers_what_fits_once)
 {
     struct lab_backend *be = NULL;
     const char *names[64];
-    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     int n = lab_backend_variant_names(be, LAB_F32, "dense", names, 64);
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < i; k++)
@@ -88,7 +88,7 @@ TEST_CASE(refuses_with_a_reason)
                                  .capability_only = true,
                                  .of_lab = true};
     struct lab_variant tma = {.name = "tma", .of_lab = true};
-    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     assert_int_equal(lab_backend_prepare(be, &hopper, &call),
                      LAB_E_UNSUPPORTED);
     assert_non_null(strstr(lab_error(), "compute capability 9.0"));

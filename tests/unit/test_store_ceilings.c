@@ -17,7 +17,7 @@
 static struct lab_database *open_db(const char *path)
 {
     struct lab_database *db;
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    assert_ok(lab_database_open(&db, path, NULL));
     return db;
 }
 
@@ -37,7 +37,7 @@ static void add(struct lab_database *db, const char *uuid, const char *host,
                                         .measured_ns = when,
                                         .driver = NULL,
                                         .version = "0.1"};
-    assert_int_equal(lab_ceiling_add(db, &row), LAB_OK);
+    assert_ok(lab_ceiling_add(db, &row));
 }
 
 static struct lab_roof find(struct lab_database *db, const char *backend,
@@ -50,7 +50,7 @@ static struct lab_roof find(struct lab_database *db, const char *backend,
     snprintf(d.device, sizeof(d.device), "%s", device);
     snprintf(d.uuid, sizeof(d.uuid), "%s", uuid);
     snprintf(d.hostname, sizeof(d.hostname), "%s", host);
-    assert_int_equal(lab_roof_find(db, &d, name, &roof), LAB_OK);
+    assert_ok(lab_roof_find(db, &d, name, &roof));
     return roof;
 }
 
@@ -109,7 +109,7 @@ TEST_CASE_WITH(lists_one_row_for_each, NULL, sample_cleanup)
     add(db, "GPU-1", "a", "copy", 4000e9, 1);
     add(db, "GPU-1", "b", "copy", 4100e9, 2); /* the card has moved */
     add(db, "GPU-1", "b", "fp32", 50000e9, 2);
-    assert_int_equal(lab_ceiling_list(db, see_row, text), LAB_OK);
+    assert_ok(lab_ceiling_list(db, see_row, text));
     assert_string_equal(text, "cuda/GPU-1/b/copy=4100 cuda/GPU-1/b/fp32=50000 "
                               "cpu/-/a/copy=25 cpu/-/b/copy=30 ");
     lab_database_close(db);
@@ -120,11 +120,11 @@ TEST_CASE_WITH(a_run_knows_its_device, NULL, sample_cleanup)
     const char *path = sample_path("runs.db");
     struct lab_ceiling_device d;
     int64_t run;
-    assert_int_equal(sample_run(path, 1, 1, &run), LAB_OK);
+    assert_ok(sample_run(path, 1, 1, &run));
     sample_sql(path, "INSERT INTO TARGET_INFO_GPU (uuid, runId) VALUES "
                      "('GPU-77', 1)");
     struct lab_database *db = open_db(path);
-    assert_int_equal(lab_ceiling_device_of_run(db, run, &d), LAB_OK);
+    assert_ok(lab_ceiling_device_of_run(db, run, &d));
     assert_string_equal(d.backend, "cuda");
     assert_string_equal(d.device, "NVIDIA H200");
     assert_string_equal(d.uuid, "GPU-77");
@@ -172,7 +172,7 @@ TEST_CASE_WITH(a_rung_that_beats_a_roof_raises_it, NULL, sample_cleanup)
     const char *path = sample_path("runs.db");
     struct lab_roof r;
     int64_t run;
-    assert_int_equal(sample_run(path, 1, 1, &run), LAB_OK);
+    assert_ok(sample_run(path, 1, 1, &run));
     sample_sql(path, "INSERT INTO TARGET_INFO_GPU (uuid, runId) VALUES "
                      "('GPU-1', 1)");
     add_rung(path, 0, "four", "fp32", "FLOP/s", 56.7e12);
@@ -228,11 +228,11 @@ TEST_CASE_WITH(the_floor_of_a_device, NULL, sample_cleanup)
     double kernel;
     double rung;
     for (int i = 0; i < 3; i++)
-        assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+        assert_ok(sample_run(path, 1, 1, NULL));
     sample_sql(path, "DELETE FROM time_sum; INSERT INTO TARGET_INFO_GPU (uuid, "
                      "runId) VALUES ('GPU-1', 1), ('GPU-1', 2), ('GPU-2', 3)");
     struct lab_database *db = open_db(path);
-    assert_int_equal(lab_device_floor(db, &d, &kernel, &rung), LAB_OK);
+    assert_ok(lab_device_floor(db, &d, &kernel, &rung));
     assert_true(isnan(kernel) && isnan(rung));
     add_sum(path, 1, 100, LAB_SUM_KERNEL, "1250");
     add_sum(path, 2, 100, LAB_SUM_KERNEL, "768");
@@ -244,7 +244,7 @@ TEST_CASE_WITH(the_floor_of_a_device, NULL, sample_cleanup)
     add_rung(path, 1, "failed", "fp32", "B/s", 1e11);
     sample_sql(path, "UPDATE lab_row SET median_ns = 5312 - 5000 * place; "
                      "UPDATE lab_row SET status = 'wrong' WHERE place = 1");
-    assert_int_equal(lab_device_floor(db, &d, &kernel, &rung), LAB_OK);
+    assert_ok(lab_device_floor(db, &d, &kernel, &rung));
     assert_true(kernel == 768 && rung == 5312);
     /* a processor has no kernels: its steps */
     sample_sql(path,
@@ -253,7 +253,7 @@ TEST_CASE_WITH(the_floor_of_a_device, NULL, sample_cleanup)
     snprintf(d.backend, sizeof(d.backend), "cpu");
     snprintf(d.hostname, sizeof(d.hostname), "here");
     d.uuid[0] = '\0';
-    assert_int_equal(lab_device_floor(db, &d, &kernel, &rung), LAB_OK);
+    assert_ok(lab_device_floor(db, &d, &kernel, &rung));
     assert_true(kernel == 60);
     lab_database_close(db);
 }
@@ -282,26 +282,26 @@ TEST_CASE_WITH(a_run_has_one_roof, NULL, sample_cleanup)
     const struct lab_bench_names none = {.copy_bytes_s = NAN,
                                          .fp32_flop_s = INFINITY};
     struct lab_roof r;
-    assert_int_equal(lab_roof_of_run(db, &d, &lab, "copy", &r), LAB_OK);
+    assert_ok(lab_roof_of_run(db, &d, &lab, "copy", &r));
     assert_int_equal(r.origin, LAB_ROOF_RUN);
     assert_true(r.per_s == 3e12);
     add(db, "GPU-2", "a", "copy", 5e12, 1000000000);
-    assert_int_equal(lab_roof_of_run(db, &d, &lab, "copy", &r), LAB_OK);
+    assert_ok(lab_roof_of_run(db, &d, &lab, "copy", &r));
     assert_int_equal(r.origin, LAB_ROOF_RUN);
-    assert_int_equal(lab_roof_of_run(db, &d, &none, "copy", &r), LAB_OK);
+    assert_ok(lab_roof_of_run(db, &d, &none, "copy", &r));
     assert_int_equal(r.origin, LAB_ROOF_ALIKE);
     add(db, "GPU-1", "a", "copy", 2e12, 1000000000);
-    assert_int_equal(lab_roof_of_run(db, &d, &lab, "copy", &r), LAB_OK);
+    assert_ok(lab_roof_of_run(db, &d, &lab, "copy", &r));
     assert_true(r.origin == LAB_ROOF_RUN && r.per_s == 3e12);
     add(db, "GPU-1", "a", "copy", 4e12, 1000000000);
-    assert_int_equal(lab_roof_of_run(db, &d, &lab, "copy", &r), LAB_OK);
+    assert_ok(lab_roof_of_run(db, &d, &lab, "copy", &r));
     assert_int_equal(r.origin, LAB_ROOF_MEASURED);
     assert_true(r.per_s == 4e12);
-    assert_int_equal(lab_roof_of_run(db, &d, &lab, "fp32", &r), LAB_OK);
+    assert_ok(lab_roof_of_run(db, &d, &lab, "fp32", &r));
     assert_true(r.origin == LAB_ROOF_RUN && r.per_s == 4e13);
-    assert_int_equal(lab_roof_of_run(db, &d, &none, "fp32", &r), LAB_OK);
+    assert_ok(lab_roof_of_run(db, &d, &none, "fp32", &r));
     assert_int_equal(r.origin, LAB_ROOF_DATASHEET);
-    assert_int_equal(lab_roof_of_run(db, &d, &lab, "bf16", &r), LAB_OK);
+    assert_ok(lab_roof_of_run(db, &d, &lab, "bf16", &r));
     assert_int_equal(r.origin, LAB_ROOF_DATASHEET);
     lab_database_close(db);
 }
@@ -341,13 +341,13 @@ TEST_CASE_WITH(counters_of_steps_kernels_launches, NULL, sample_cleanup)
     static const char name[] = "void matmul<float>(float*)";
     struct lab_counted_run c;
     struct lab_counters l;
-    assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
+    assert_ok(sample_run(path, 2, 2, NULL));
     count_kernel(path, 2, 0, 100, 1e3, 10); /* step 1, the older time */
     count_kernel(path, 2, 1, 100, 1e3, 10);
     count_kernel(path, 4, 1, 100, 1e6, 80); /* iteration 1 */
     count_kernel(path, 4, 0, 300, 3e6, 40);
     struct lab_database *db = open_db(path);
-    assert_int_equal(lab_counted_load(&c, db, 1), LAB_OK);
+    assert_ok(lab_counted_load(&c, db, 1));
     assert_int_equal(c.count, 6);
     const struct lab_counted_item *s = lab_counted_step(&c, 1, "tiled");
     assert_non_null(s);
@@ -384,10 +384,10 @@ TEST_CASE_WITH(other_kernels_than_traced_have_no_name, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_counted_run c;
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(path, 1, 1, NULL));
     count_kernel(path, 1, 2, 100, 1e3, 10); /* three counted, two traced */
     struct lab_database *db = open_db(path);
-    assert_int_equal(lab_counted_load(&c, db, 1), LAB_OK);
+    assert_ok(lab_counted_load(&c, db, 1));
     assert_int_equal(c.count, 4);
     assert_int_equal(c.rows, 0);
     assert_null(c.items[3].kernel);
@@ -402,7 +402,7 @@ TEST_CASE_WITH(nonsense_is_left_out, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_counted_run c;
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(path, 1, 1, NULL));
     sample_sql(path,
                "INSERT INTO metric_value VALUES (1, 1, -7, 1, 1, 1), (1, 1, "
                "9000000000, 1, 1, 1), (1, 1, 0, 777, 1, 1), (1, 55, NULL, 1, "
@@ -416,7 +416,7 @@ TEST_CASE_WITH(nonsense_is_left_out, NULL, sample_cleanup)
         sample_sql(path, sql);
     }
     struct lab_database *db = open_db(path);
-    assert_int_equal(lab_counted_load(&c, db, 1), LAB_OK);
+    assert_ok(lab_counted_load(&c, db, 1));
     assert_int_equal(c.count, 4); /* two steps, two kernels of the first */
     assert_int_equal(c.items[3].exec, 55);
     assert_int_equal(c.items[3].step_index, LAB_UNKNOWN);
@@ -437,7 +437,7 @@ TEST_CASE_WITH(counters_are_read_by_their_run, NULL, sample_cleanup)
 TEST_CASE_WITH(memory_may_be_short, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
-    assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
+    assert_ok(sample_run(path, 2, 2, NULL));
     for (int e = 1; e <= 4; e++)
         for (int k = 0; k < 2; k++)
             count_kernel(path, e, k, 100, 1e3, 10);
@@ -457,7 +457,7 @@ TEST_CASE_WITH(memory_may_be_short, NULL, sample_cleanup)
             failures++;
         }
     }
-    assert_int_equal(st, LAB_OK);
+    assert_ok(st);
     assert_true(failures > 3);
     lab_database_close(db);
 }

@@ -61,7 +61,7 @@ static int64_t record(const char *path, const struct kind *k)
     info.variants = k->variant;
     info.backend = "cpu";
     info.batch = 16;
-    assert_int_equal(lab_writer_new(&writer, path, &info, NULL), LAB_OK);
+    assert_ok(lab_writer_new(&writer, path, &info, NULL));
     const struct lab_sink sink = lab_writer_sink(writer);
     for (int64_t i = 0; i < k->iterations; i++) {
         for (int32_t s = 0; s < k->steps; s++)
@@ -71,7 +71,7 @@ static int64_t record(const char *path, const struct kind *k)
     }
     int64_t run = lab_writer_run(writer);
     summary.iterations = k->iterations;
-    assert_int_equal(lab_writer_finish(writer, &summary), LAB_OK);
+    assert_ok(lab_writer_finish(writer, &summary));
     lab_writer_free(writer);
     return run;
 }
@@ -107,7 +107,7 @@ TEST_CASE_WITH(half_the_time_is_faster, NULL, sample_cleanup)
     record(path, &PLAIN);
     record(path, &fast);
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
+    assert_ok(lab_comparison_load(&c, db, 1, 2));
     const struct lab_compare_row *r = find(&c, LAB_SUM_STEP, "fc1.matmul");
     assert_int_equal(r->verdict, LAB_VERDICT_FASTER);
     near(r->difference_ns, -10000, 8);
@@ -131,7 +131,7 @@ TEST_CASE_WITH(half_the_time_is_faster, NULL, sample_cleanup)
     assert_false(lab_comparison_differs(&c, LAB_FACT_LESSON));
     lab_comparison_release(&c);
     /* the other way round it is slower */
-    assert_int_equal(lab_comparison_load(&c, db, 2, 1), LAB_OK);
+    assert_ok(lab_comparison_load(&c, db, 2, 1));
     r = find(&c, LAB_SUM_STEP, "fc1.matmul");
     assert_int_equal(r->verdict, LAB_VERDICT_SLOWER);
     near(r->share, 1, 0.002);
@@ -149,7 +149,7 @@ TEST_CASE_WITH(small_and_certain_is_the_same, NULL, sample_cleanup)
     record(path, &PLAIN);
     record(path, &other);
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
+    assert_ok(lab_comparison_load(&c, db, 1, 2));
     const struct lab_compare_row *r = find(&c, LAB_SUM_STEP, "fc1.matmul");
     assert_true(r->p < 1e-6);
     assert_int_equal(r->verdict, LAB_VERDICT_SAME);
@@ -169,7 +169,7 @@ TEST_CASE_WITH(few_times_say_so, NULL, sample_cleanup)
     record(path, &few);
     record(path, &fast);
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
+    assert_ok(lab_comparison_load(&c, db, 1, 2));
     assert_int_equal(find(&c, LAB_SUM_STEP, "fc1.matmul")->verdict,
                      LAB_VERDICT_FEW);
     assert_int_equal(find(&c, LAB_SUM_ITERATION, NULL)->verdict,
@@ -190,8 +190,7 @@ TEST_CASE_WITH(few_times_of_one_side_say_so, NULL, sample_cleanup)
     record(path, &PLAIN);
     struct lab_database *db = sample_open(path);
     for (int turn = 0; turn < 2; turn++) {
-        assert_int_equal(lab_comparison_load(&c, db, 1 + turn, 2 - turn),
-                         LAB_OK);
+        assert_ok(lab_comparison_load(&c, db, 1 + turn, 2 - turn));
         const struct lab_compare_row *r = find(&c, LAB_SUM_STEP, "fc1.matmul");
         assert_true(lab_rank_best(r->side[LAB_SIDE_A]->timed,
                                   r->side[LAB_SIDE_B]->timed) < LAB_RANK_ALPHA);
@@ -212,13 +211,13 @@ TEST_CASE_WITH(what_only_one_has_is_listed, NULL, sample_cleanup)
     record(path, &PLAIN);
     record(path, &longer);
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
+    assert_ok(lab_comparison_load(&c, db, 1, 2));
     assert_int_equal(find(&c, LAB_SUM_STEP, "fc5.matmul")->verdict,
                      LAB_VERDICT_ONLY_B);
     assert_null(find(&c, LAB_SUM_STEP, "fc5.matmul")->side[LAB_SIDE_A]);
     assert_int_equal(c.tests[LAB_SUM_STEP], 4);
     lab_comparison_release(&c);
-    assert_int_equal(lab_comparison_load(&c, db, 2, 1), LAB_OK);
+    assert_ok(lab_comparison_load(&c, db, 2, 1));
     const struct lab_compare_row *r = find(&c, LAB_SUM_STEP, "fc5.matmul");
     assert_int_equal(r->verdict, LAB_VERDICT_ONLY_A);
     assert_true(isnan(r->p) && isnan(r->difference_ns));
@@ -240,7 +239,7 @@ TEST_CASE_WITH(kernels_by_name_and_step, NULL, sample_cleanup)
     second.kernel = "gemm<other>";
     record(path, &second);
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
+    assert_ok(lab_comparison_load(&c, db, 1, 2));
     const struct lab_compare_row *r =
         find(&c, LAB_SUM_KERNEL, "void matmul<float>(float*)");
     assert_int_equal(r->verdict, LAB_VERDICT_SLOWER);
@@ -253,7 +252,7 @@ TEST_CASE_WITH(kernels_by_name_and_step, NULL, sample_cleanup)
     assert_int_equal(s->registers_per_thread, 40);
     near(s->occupancy_pct, 62.5, 0);
     lab_comparison_release(&c);
-    assert_int_equal(lab_comparison_load(&c, db, 1, 3), LAB_OK);
+    assert_ok(lab_comparison_load(&c, db, 1, 3));
     assert_int_equal(find(&c, LAB_SUM_KERNEL, "gemm<other>")->verdict,
                      LAB_VERDICT_ONLY_B);
     /* the step has the time of its kernel */
@@ -291,8 +290,7 @@ TEST_CASE_WITH(broken_off_iterations_do_not_count, NULL, sample_cleanup)
                      "UPDATE step SET time_ns = NULL WHERE iteration = 6 AND "
                      "stepIndex = 2");
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_time_sums_load(&sums, db, 1, 1u << LAB_SUM_ITERATION),
-                     LAB_OK);
+    assert_ok(lab_time_sums_load(&sums, db, 1, 1u << LAB_SUM_ITERATION));
     assert_false(sums.stored);
     assert_int_equal(sums.count, 1);
     assert_int_equal(sums.items[0].count, 38);
@@ -311,10 +309,10 @@ TEST_CASE_WITH(kept_sums_are_the_same, NULL, sample_cleanup)
     k.kernels = true;
     record(path, &k);
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_time_sums_load(&kept, db, 1, ~0u), LAB_OK);
+    assert_ok(lab_time_sums_load(&kept, db, 1, ~0u));
     assert_true(kept.stored);
     sample_sql(path, "UPDATE run SET summed = NULL");
-    assert_int_equal(lab_time_sums_load(&fresh, db, 1, ~0u), LAB_OK);
+    assert_ok(lab_time_sums_load(&fresh, db, 1, ~0u));
     assert_false(fresh.stored);
     assert_int_equal(kept.count, fresh.count);
     assert_int_equal(kept.count, 1 + 4 + 4 + 4 + 1);
@@ -335,7 +333,7 @@ TEST_CASE_WITH(kept_sums_are_the_same, NULL, sample_cleanup)
     /* damaged ones are not believed */
     sample_sql(path, "UPDATE run SET summed = 1;"
                      "UPDATE time_sum SET times = x'0100FF' WHERE place = 2");
-    assert_int_equal(lab_time_sums_load(&fresh, db, 1, ~0u), LAB_OK);
+    assert_ok(lab_time_sums_load(&fresh, db, 1, ~0u));
     assert_false(fresh.stored);
     assert_int_equal(fresh.count, 14);
     lab_time_sums_release(&fresh);
@@ -359,21 +357,21 @@ TEST_CASE_WITH(baselines_are_named_runs, NULL, sample_cleanup)
     char all[128] = "";
     record(path, &PLAIN);
     record(path, &PLAIN);
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-    assert_int_equal(lab_baseline_set(db, "v1.0", 1), LAB_OK);
-    assert_int_equal(lab_baseline_set(db, "best_of-all", 2), LAB_OK);
-    assert_int_equal(lab_baseline_set(db, "v1.0", 2), LAB_OK); /* moved */
+    assert_ok(lab_database_open(&db, path, NULL));
+    assert_ok(lab_baseline_set(db, "v1.0", 1));
+    assert_ok(lab_baseline_set(db, "best_of-all", 2));
+    assert_ok(lab_baseline_set(db, "v1.0", 2)); /* moved */
     assert_int_equal(lab_baseline_set(db, "x", 9), LAB_E_NOTFOUND);
     assert_int_equal(lab_baseline_set(db, "", 1), LAB_E_ARG);
     assert_int_equal(lab_baseline_set(db, "a b", 1), LAB_E_ARG);
-    assert_int_equal(lab_baseline_find(db, "v1.0", &run), LAB_OK);
+    assert_ok(lab_baseline_find(db, "v1.0", &run));
     assert_int_equal(run, 2);
-    assert_int_equal(lab_baseline_list(db, count_names, all), LAB_OK);
+    assert_ok(lab_baseline_list(db, count_names, all));
     assert_string_equal(all, "best_of-all=2 v1.0=2 ");
-    assert_int_equal(lab_baseline_remove(db, "v1.0"), LAB_OK);
+    assert_ok(lab_baseline_remove(db, "v1.0"));
     assert_int_equal(lab_baseline_remove(db, "v1.0"), LAB_E_NOTFOUND);
     /* a run takes its names along */
-    assert_int_equal(lab_run_delete(db, 2, &deleted), LAB_OK);
+    assert_ok(lab_run_delete(db, 2, &deleted));
     assert_int_equal(lab_baseline_find(db, "best_of-all", &run),
                      LAB_E_NOTFOUND);
     lab_database_close(db);
@@ -397,7 +395,7 @@ TEST_CASE_WITH(memory_may_fail_anywhere, NULL, sample_cleanup)
         st = lab_comparison_load(&c, db, 1, 2);
         lab_mem_fail_from(0);
     }
-    assert_int_equal(st, LAB_OK);
+    assert_ok(st);
     assert_true(n > 50);
     lab_comparison_release(&c);
     lab_database_close(db);

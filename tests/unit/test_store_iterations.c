@@ -127,7 +127,7 @@ static void list_iterations(const char *path, int64_t run, struct list *out)
 {
     struct lab_database *db = sample_open(path);
     memset(out, 0, sizeof(*out));
-    assert_int_equal(lab_query_iterations(db, run, add_iteration, out), LAB_OK);
+    assert_ok(lab_query_iterations(db, run, add_iteration, out));
     lab_database_close(db);
 }
 
@@ -198,8 +198,8 @@ TEST_CASE_WITH(short_runs_have_none_and_deleted_ones_neither, NULL,
     record(path, 12000, 3);
     record(path, 900, 4);
     assert_int_equal(sample_int(path, "SELECT max(runId) " LIST), 1);
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-    assert_int_equal(lab_run_delete(db, 1, &deleted), LAB_OK);
+    assert_ok(lab_database_open(&db, path, NULL));
+    assert_ok(lab_run_delete(db, 1, &deleted));
     lab_database_close(db);
     assert_int_equal(sample_int(path, "SELECT count(*) " LIST), 0);
 }

@@ -67,8 +67,8 @@ static bool see(void *user, const struct lab_bench_result *row)
 static struct lab_database *filled(const char *path, int64_t *run)
 {
     struct lab_database *db = NULL;
-    assert_int_equal(sample_run(path, 2, 2, run), LAB_OK);
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    assert_ok(sample_run(path, 2, 2, run));
+    assert_ok(lab_database_open(&db, path, NULL));
     for (int i = 0; i < 3; i++) {
         struct lab_bench_result row = row_of(i);
         if (lab_bench_result_add(db, *run, &row))
@@ -82,10 +82,10 @@ TEST_CASE(there_and_back)
     int64_t run = 0;
     struct seen seen = {0};
     struct lab_database *db = filled(sample_path("labs.db"), &run);
-    assert_int_equal(lab_bench_results_read(db, run, see, &seen), LAB_OK);
+    assert_ok(lab_bench_results_read(db, run, see, &seen));
     assert_int_equal(seen.n, 3);
     seen = (struct seen){.stop_after = 2};
-    assert_int_equal(lab_bench_results_read(db, run, see, &seen), LAB_OK);
+    assert_ok(lab_bench_results_read(db, run, see, &seen));
     assert_int_equal(seen.n, 2);
     struct lab_bench_result again = row_of(0); /* the place is taken */
     assert_int_equal(lab_bench_result_add(db, run, &again), LAB_E_DB);
@@ -104,7 +104,7 @@ TEST_CASE(gone_with_their_run)
     int64_t run = 0;
     struct lab_deleted deleted;
     struct lab_database *db = filled(sample_path("gone.db"), &run);
-    assert_int_equal(lab_run_delete(db, run, &deleted), LAB_OK);
+    assert_ok(lab_run_delete(db, run, &deleted));
     lab_database_close(db);
     assert_int_equal(
         sample_int(sample_path("gone.db"), "SELECT count(*) FROM lab_row"), 0);
@@ -114,7 +114,7 @@ TEST_CASE(traced_rows)
 {
     int64_t run = 0;
     struct lab_database *db = filled(sample_path("traced.db"), &run);
-    assert_int_equal(lab_bench_result_traced(db, run, 1, 77), LAB_OK);
+    assert_ok(lab_bench_result_traced(db, run, 1, 77));
     assert_int_equal(lab_bench_result_traced(db, run, 9, 77), LAB_E_NOTFOUND);
     lab_database_close(db);
     assert_int_equal(sample_int(sample_path("traced.db"),
@@ -150,7 +150,7 @@ TEST_CASE(names_of_rungs)
                      "UPDATE step SET stepIndex = 8 WHERE exec = 4;"
                      "UPDATE lab_row SET rung = 'mma', tracedExec = 4 "
                      "WHERE place = 1");
-    assert_int_equal(lab_bench_names_load(&n, db, run), LAB_OK);
+    assert_ok(lab_bench_names_load(&n, db, run));
     assert_int_equal(n.count, 4);
     assert_true(n.copy_bytes_s == 4e12 && n.fp32_flop_s == 0);
     named(&n, 0, "naive", "naive 33x20x10"); /* one precision: not said */
@@ -167,7 +167,7 @@ TEST_CASE(names_of_rungs)
                      "UPDATE lab_row SET tracedExec = 99 WHERE place = 0;"
                      "UPDATE lab_row SET rung = NULL, size = NULL, precision = "
                      "NULL WHERE place = 2");
-    assert_int_equal(lab_bench_names_load(&n, db, run), LAB_OK);
+    assert_ok(lab_bench_names_load(&n, db, run));
     assert_int_equal(n.count, 4);
     named(&n, 0, "naive", "naive fp32 33x20x10");
     named(&n, 8, "mma", "mma bf16 33x20x10, traced");
@@ -184,7 +184,7 @@ TEST_CASE(names_of_rungs)
     assert_int_equal(lab_bench_names_load(&n, db, run + 1), LAB_E_NOTFOUND);
     /* not a lab's */
     sample_sql(path, "DELETE FROM lab_row");
-    assert_int_equal(lab_bench_names_load(&n, db, run), LAB_OK);
+    assert_ok(lab_bench_names_load(&n, db, run));
     assert_null(lab_bench_name_find(&n, 0));
     assert_true(isnan(n.copy_bytes_s));
     lab_bench_names_release(&n);
@@ -206,7 +206,7 @@ TEST_CASE(long_names_of_rungs)
                  i);
         sample_sql(path, sql);
         sample_sql(path, "UPDATE lab_row SET size = rung, precision = rung");
-        assert_int_equal(lab_bench_names_load(&n, db, run), LAB_OK);
+        assert_ok(lab_bench_names_load(&n, db, run));
         const struct lab_bench_name *name = lab_bench_name_find(&n, 0);
         assert_non_null(name);
         assert_int_equal(strlen(name->rung), i + 3 * ((63 - i) / 3));
@@ -232,7 +232,7 @@ TEST_CASE(names_of_what_is_not_there)
                      "CREATE TABLE lab_row AS SELECT * FROM rows;"
                      "UPDATE lab_row SET place = NULL, precision = 'bf16' "
                      "WHERE place = 2");
-    assert_int_equal(lab_bench_names_load(&n, db, run), LAB_OK);
+    assert_ok(lab_bench_names_load(&n, db, run));
     assert_int_equal(n.count, 2);
     named(&n, 0, "naive", "naive 33x20x10"); /* not the traced rung's */
     named(&n, 1, "mma", "mma 33x20x10");
@@ -276,7 +276,7 @@ static void find_winner(struct lab_database *db, const char *uuid,
     struct lab_tuned_found found;
     strcpy(d.uuid, uuid);
     strcpy(d.hostname, host);
-    assert_int_equal(lab_tuned_find(db, &key, &found), LAB_OK);
+    assert_ok(lab_tuned_find(db, &key, &found));
     assert_string_equal(found.candidate, wanted);
 }
 
@@ -297,18 +297,17 @@ TEST_CASE(winners_of_a_device)
         winner("u1", "h1", "late in, early measured", 20),
         winner("u2", "h1", "other", 40), winner(NULL, "h1", "processor", 5)};
     int n = 0;
-    assert_int_equal(lab_database_open(&db, sample_path("won.db"), NULL),
-                     LAB_OK);
+    assert_ok(lab_database_open(&db, sample_path("won.db"), NULL));
     find_winner(db, "u1", "h1", "~1024", "");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        assert_int_equal(lab_tuned_add(db, &rows[i]), LAB_OK);
+        assert_ok(lab_tuned_add(db, &rows[i]));
     find_winner(db, "u1", "elsewhere", "~1024", "new");
     find_winner(db, "u2", "h1", "~1024", "other");
     find_winner(db, "u3", "h1", "~1024", "");
     find_winner(db, "u1", "h1", "~2048", "");
     find_winner(db, "", "h1", "~1024", "processor");
     find_winner(db, "", "h2", "~1024", "");
-    assert_int_equal(lab_tuned_list(db, count_winner, &n), LAB_OK);
+    assert_ok(lab_tuned_list(db, count_winner, &n));
     assert_int_equal(n, 3);
     lab_database_close(db);
 }
@@ -344,12 +343,12 @@ TEST_CASE(sweeps_there_and_back)
                                           .share = NAN,
                                           .memory_bytes = 4096,
                                           .parameters = LAB_UNKNOWN};
-        assert_int_equal(lab_sweep_row_add(db, run, &row), LAB_OK);
+        assert_ok(lab_sweep_row_add(db, run, &row));
         assert_int_equal(lab_sweep_row_add(db, run + 1, &row), LAB_E_NOTFOUND);
     }
-    assert_int_equal(lab_sweep_rows_read(db, run, see_sweep, &n), LAB_OK);
+    assert_ok(lab_sweep_rows_read(db, run, see_sweep, &n));
     assert_int_equal(n, 3);
-    assert_int_equal(lab_run_delete(db, run, &deleted), LAB_OK);
+    assert_ok(lab_run_delete(db, run, &deleted));
     lab_database_close(db);
     assert_int_equal(
         sample_int(sample_path("sweep.db"), "SELECT count(*) FROM sweep_row"),
@@ -406,8 +405,8 @@ TEST_CASE(every_column_is_a_member)
         &lab_tuned_row_fields};
     const char *path = sample_path("fields.db");
     struct lab_database *db;
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    assert_ok(sample_run(path, 1, 1, NULL));
+    assert_ok(lab_database_open(&db, path, NULL));
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
         const struct lab_fields *f = all[k];
         char sql[160];
@@ -416,10 +415,9 @@ TEST_CASE(every_column_is_a_member)
         struct expected e = {f, row, 0};
         for (int i = 0; i < f->count; i++)
             set_field(row, f, i);
-        assert_int_equal(own ? lab_fields_add_row(db, f, row)
-                             : lab_fields_add(db, 1, f, row),
-                         LAB_OK);
-        assert_int_equal(lab_fields_read(db, 1, f, see_fields, &e), LAB_OK);
+        assert_ok(own ? lab_fields_add_row(db, f, row)
+                      : lab_fields_add(db, 1, f, row));
+        assert_ok(lab_fields_read(db, 1, f, see_fields, &e));
         assert_int_equal(e.n, 1);
         snprintf(sql, sizeof(sql),
                  "SELECT count(*) FROM pragma_table_info('%s') WHERE name NOT "

@@ -60,10 +60,9 @@ TEST_CASE_WITH(steps_say_their_rung, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {.n = 0};
-    assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
+    assert_ok(sample_lab(path, both, BOTH, true, NULL));
     struct lab_database *db = sample_open(path);
-    assert_int_equal(
-        lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_step, &s), LAB_OK);
+    assert_ok(lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_step, &s));
     assert_int_equal(s.n, 2 * BOTH);
     assert_string_equal(s.text[0], "mma|tf32|64|mma tf32 64|gemm 64");
     assert_string_equal(s.text[3], "wgmma|bf16|64|wgmma bf16 64|gemm 64");
@@ -71,8 +70,7 @@ TEST_CASE_WITH(steps_say_their_rung, NULL, sample_cleanup)
                                           "gemm 128, traced");
     /* by the name that is shown */
     s.n = 0;
-    assert_int_equal(
-        lab_query_steps(db, 1, LAB_STEP_BY_NAME, true, see_step, &s), LAB_OK);
+    assert_ok(lab_query_steps(db, 1, LAB_STEP_BY_NAME, true, see_step, &s));
     assert_int_equal(strncmp(s.text[0], "wgmma|tf32", 10), 0);
     assert_int_equal(strncmp(s.text[11], "mma|bf16|128|mma bf16 128|", 26), 0);
     lab_database_close(db);
@@ -90,12 +88,11 @@ TEST_CASE_WITH(kernels_say_their_rung, NULL, sample_cleanup)
         int at;
     } wanted[] = {{BOTH, 3}, {4, 0}};
     const char *path = sample_path("runs.db");
-    assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
+    assert_ok(sample_lab(path, both, BOTH, true, NULL));
     struct lab_database *db = sample_open(path);
     for (int i = 0; i < 2; i++) {
         struct seen s = {.n = 0};
-        assert_int_equal(lab_query_kernels(db, 1, &filters[i], see_kernel, &s),
-                         LAB_OK);
+        assert_ok(lab_query_kernels(db, 1, &filters[i], see_kernel, &s));
         assert_int_equal(s.n, wanted[i].n);
         assert_string_equal(s.text[wanted[i].at],
                             "wgmma|bf16|64|wgmma bf16 64, traced|gemm 64, "
@@ -123,13 +120,11 @@ TEST_CASE_WITH(lessons_have_no_rungs, NULL, sample_cleanup)
     const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.limit = 0};
     int n = 0;
-    assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
+    assert_ok(sample_run(path, 2, 2, NULL));
     struct lab_database *db = sample_open(path);
-    assert_int_equal(
-        lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_lesson_step, &n),
-        LAB_OK);
-    assert_int_equal(lab_query_kernels(db, 1, &all, see_lesson_kernel, &n),
-                     LAB_OK);
+    assert_ok(
+        lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_lesson_step, &n));
+    assert_ok(lab_query_kernels(db, 1, &all, see_lesson_kernel, &n));
     assert_int_equal(n, 2 + 8);
     lab_database_close(db);
 }
@@ -160,10 +155,10 @@ TEST_CASE_WITH(a_rung_is_compared_with_itself, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_comparison c;
-    assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
-    assert_int_equal(sample_lab(path, bf16, BF16, true, NULL), LAB_OK);
+    assert_ok(sample_lab(path, both, BOTH, true, NULL));
+    assert_ok(sample_lab(path, bf16, BF16, true, NULL));
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
+    assert_ok(lab_comparison_load(&c, db, 1, 2));
     static const struct {
         const char *name;
         enum lab_verdict verdict;
@@ -200,14 +195,14 @@ TEST_CASE_WITH(names_say_the_precision_that_differs, NULL, sample_cleanup)
     static const struct sample_rung half = {"mma", "bf16", "64", 5000};
     const char *path = sample_path("runs.db");
     struct lab_comparison c;
-    assert_int_equal(sample_lab(path, &tf32, 1, false, NULL), LAB_OK);
-    assert_int_equal(sample_lab(path, &half, 1, false, NULL), LAB_OK);
+    assert_ok(sample_lab(path, &tf32, 1, false, NULL));
+    assert_ok(sample_lab(path, &half, 1, false, NULL));
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_comparison_load(&c, db, 1, 1), LAB_OK);
+    assert_ok(lab_comparison_load(&c, db, 1, 1));
     assert_int_equal(find(&c, LAB_SUM_STEP, "mma 64")->verdict,
                      LAB_VERDICT_SAME);
     lab_comparison_release(&c);
-    assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
+    assert_ok(lab_comparison_load(&c, db, 1, 2));
     assert_int_equal(c.count, 2);
     assert_int_equal(find(&c, LAB_SUM_STEP, "mma tf32 64")->verdict,
                      LAB_VERDICT_ONLY_A);
@@ -224,14 +219,14 @@ TEST_CASE_WITH(every_allocation_may_fail, NULL, sample_cleanup)
     struct lab_comparison c;
     enum lab_status st = LAB_E_NOMEM;
     int64_t n = 0;
-    assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
+    assert_ok(sample_lab(path, both, BOTH, true, NULL));
     struct lab_database *db = sample_open(path);
     while (st == LAB_E_NOMEM && n < 10000) {
         lab_mem_fail_from(++n);
         st = lab_comparison_load(&c, db, 1, 1);
         lab_mem_fail_from(0);
     }
-    assert_int_equal(st, LAB_OK);
+    assert_ok(st);
     assert_true(n > 20);
     lab_comparison_release(&c);
     lab_database_close(db);
@@ -243,20 +238,20 @@ TEST_CASE_WITH(contents_are_what_a_run_has, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     unsigned has = 0;
-    assert_int_equal(sample_lab(path, bf16, BF16, true, NULL), LAB_OK);
-    assert_int_equal(sample_lab(path, bf16, BF16, false, NULL), LAB_OK);
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_lab(path, bf16, BF16, true, NULL));
+    assert_ok(sample_lab(path, bf16, BF16, false, NULL));
+    assert_ok(sample_run(path, 1, 1, NULL));
     sample_sql(path, "INSERT INTO sweep_row (runId, place) VALUES (3, 0);"
                      "INSERT INTO lab_said (runId, place) VALUES (3, 0);"
                      "INSERT INTO lab_tuned (backend, device, lab, sizeClass, "
                      "precision, candidate, runId) VALUES ('cuda', 'a', 'gemm',"
                      " '64', 'fp32', '8x8', 3)");
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_query_contents(db, 1, &has), LAB_OK);
+    assert_ok(lab_query_contents(db, 1, &has));
     assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_KERNELS | LAB_HAS_RUNGS);
-    assert_int_equal(lab_query_contents(db, 2, &has), LAB_OK);
+    assert_ok(lab_query_contents(db, 2, &has));
     assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_RUNGS);
-    assert_int_equal(lab_query_contents(db, 3, &has), LAB_OK);
+    assert_ok(lab_query_contents(db, 3, &has));
     assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_KERNELS | LAB_HAS_LOSSES |
                               LAB_HAS_SWEEPS | LAB_HAS_PREDICTIONS |
                               LAB_HAS_TUNED);
@@ -280,14 +275,13 @@ TEST_CASE_WITH(the_fullest_run_is_found, NULL, sample_cleanup)
     };
     const char *path = sample_path("runs.db");
     int64_t run = 0;
-    assert_int_equal(sample_lab(path, bf16, BF16, false, NULL), LAB_OK);
-    assert_int_equal(sample_lab(path, small, 3, false, NULL), LAB_OK);
-    assert_int_equal(sample_lab(path, both, BOTH, false, NULL), LAB_OK);
-    assert_int_equal(sample_lab(path, tuning, 4, false, NULL), LAB_OK);
+    assert_ok(sample_lab(path, bf16, BF16, false, NULL));
+    assert_ok(sample_lab(path, small, 3, false, NULL));
+    assert_ok(sample_lab(path, both, BOTH, false, NULL));
+    assert_ok(sample_lab(path, tuning, 4, false, NULL));
     struct lab_database *db = sample_open(path);
     /* three rungs before two in two precisions; then two sizes before one */
-    assert_int_equal(lab_bench_run_fullest(db, "gemm", NULL, NULL, &run),
-                     LAB_OK);
+    assert_ok(lab_bench_run_fullest(db, "gemm", NULL, NULL, &run));
     assert_int_equal(run, 1);
     assert_int_equal(lab_bench_run_fullest(db, "gemm", "other", NULL, &run),
                      LAB_E_NOTFOUND);
@@ -297,21 +291,18 @@ TEST_CASE_WITH(the_fullest_run_is_found, NULL, sample_cleanup)
                      LAB_E_NOTFOUND);
     lab_database_close(db);
     /* of equal ones the newest; what failed is no rung */
-    assert_int_equal(sample_lab(path, bf16, BF16, false, NULL), LAB_OK);
+    assert_ok(sample_lab(path, bf16, BF16, false, NULL));
     db = sample_open(path);
-    assert_int_equal(lab_bench_run_fullest(db, "gemm", "lab-gemm", "cpu", &run),
-                     LAB_OK);
+    assert_ok(lab_bench_run_fullest(db, "gemm", "lab-gemm", "cpu", &run));
     assert_int_equal(run, 5);
     lab_database_close(db);
     sample_sql(path, "UPDATE lab_row SET status = 'failed' WHERE runId = 5 AND "
                      "rung = 'cublas'; UPDATE run SET lesson = 'lab-autotune' "
                      "WHERE id = 4");
     db = sample_open(path);
-    assert_int_equal(lab_bench_run_fullest(db, "gemm", NULL, NULL, &run),
-                     LAB_OK);
+    assert_ok(lab_bench_run_fullest(db, "gemm", NULL, NULL, &run));
     assert_int_equal(run, 1);
-    assert_int_equal(
-        lab_bench_run_fullest(db, "gemm", "lab-autotune", NULL, &run), LAB_OK);
+    assert_ok(lab_bench_run_fullest(db, "gemm", "lab-autotune", NULL, &run));
     assert_int_equal(run, 4);
     lab_database_close(db);
 }

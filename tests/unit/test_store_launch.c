@@ -12,8 +12,7 @@ static struct lab_database *open_sample(void)
 {
     const struct lab_database_options options = {.read_only = true};
     struct lab_database *db;
-    assert_int_equal(lab_database_open(&db, sample_path("runs.db"), &options),
-                     LAB_OK);
+    assert_ok(lab_database_open(&db, sample_path("runs.db"), &options));
     return db;
 }
 
@@ -21,7 +20,7 @@ static struct lab_database *open_sample(void)
 static void make_sample(void)
 {
     int64_t run;
-    assert_int_equal(sample_run(sample_path("runs.db"), 2, 3, &run), LAB_OK);
+    assert_ok(sample_run(sample_path("runs.db"), 2, 3, &run));
     assert_int_equal(run, 1);
 }
 
@@ -41,7 +40,7 @@ TEST_CASE_WITH(a_launch_by_its_row, NULL, sample_cleanup)
                "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockX = 96, clusterX = "
                "2 WHERE kernelRow = 9");
     struct lab_database *db = open_sample();
-    assert_int_equal(lab_query_launch(db, 1, 9, take, &k), LAB_OK);
+    assert_ok(lab_query_launch(db, 1, 9, take, &k));
     assert_int_equal(k.row, 9);
     assert_int_equal(k.step_index, 1);
     assert_int_equal(k.block[0], 96);
@@ -59,9 +58,9 @@ TEST_CASE_WITH(the_newest_launch_of_a_kernel, NULL, sample_cleanup)
     int64_t row = -7;
     make_sample();
     struct lab_database *db = open_sample();
-    assert_int_equal(lab_launch_last(db, 1, 1, "tiled", KERNEL, &row), LAB_OK);
+    assert_ok(lab_launch_last(db, 1, 1, "tiled", KERNEL, &row));
     assert_int_equal(row, 10);
-    assert_int_equal(lab_launch_last(db, 1, 0, "naive", KERNEL, &row), LAB_OK);
+    assert_ok(lab_launch_last(db, 1, 0, "naive", KERNEL, &row));
     assert_int_equal(row, 8);
     const struct {
         int64_t step;
@@ -87,8 +86,7 @@ TEST_CASE_WITH(a_kernel_of_no_step, NULL, sample_cleanup)
     sample_sql(sample_path("runs.db"),
                "DELETE FROM step; UPDATE op_kernel SET stepExec = NULL");
     struct lab_database *db = open_sample();
-    assert_int_equal(lab_launch_last(db, 1, LAB_UNKNOWN, NULL, KERNEL, &row),
-                     LAB_OK);
+    assert_ok(lab_launch_last(db, 1, LAB_UNKNOWN, NULL, KERNEL, &row));
     assert_int_equal(row, 12);
     lab_database_close(db);
 }
@@ -103,8 +101,7 @@ TEST_CASE_WITH(a_kernel_between_steps, NULL, sample_cleanup)
                "UPDATE op_kernel SET stepExec = NULL WHERE kernelRow = 5; "
                "UPDATE op_kernel SET stepExec = -1 WHERE kernelRow IN (6, 12)");
     struct lab_database *db = open_sample();
-    assert_int_equal(lab_launch_last(db, 1, LAB_UNKNOWN, NULL, KERNEL, &row),
-                     LAB_OK);
+    assert_ok(lab_launch_last(db, 1, LAB_UNKNOWN, NULL, KERNEL, &row));
     assert_int_equal(row, 5);
     lab_database_close(db);
     sample_sql(sample_path("runs.db"),
@@ -128,7 +125,7 @@ TEST_CASE_WITH(the_gpu_of_a_run, NULL, sample_cleanup)
                "computeMajor, computeMinor, smCount, maxRegistersPerSm) VALUES "
                "(1, 4, 0, 'first', 9, 0, 132, 65536)");
     db = open_sample();
-    assert_int_equal(lab_run_gpu_read(db, 1, 3, &gpu), LAB_OK); /* the only */
+    assert_ok(lab_run_gpu_read(db, 1, 3, &gpu)); /* the only */
     assert_string_equal(gpu.name, "first");
     assert_int_equal(gpu.compute_major, 9);
     assert_int_equal(gpu.compute_minor, 0);
@@ -140,9 +137,9 @@ TEST_CASE_WITH(the_gpu_of_a_run, NULL, sample_cleanup)
                "INSERT INTO TARGET_INFO_GPU (runId, id, cuDevice, name) VALUES "
                "(1, 0, 1, 'second')");
     db = open_sample();
-    assert_int_equal(lab_run_gpu_read(db, 1, 1, &gpu), LAB_OK);
+    assert_ok(lab_run_gpu_read(db, 1, 1, &gpu));
     assert_string_equal(gpu.name, "second");
-    assert_int_equal(lab_run_gpu_read(db, 1, 0, &gpu), LAB_OK);
+    assert_ok(lab_run_gpu_read(db, 1, 0, &gpu));
     assert_string_equal(gpu.name, "first");
     assert_int_equal(lab_run_gpu_read(db, 1, 3, &gpu), LAB_E_NOTFOUND);
     lab_database_close(db);

@@ -26,7 +26,7 @@ TEST_CASE_WITH(shows_the_step_just_run, NULL, cleanup)
     struct lab_live *live;
     struct lab_kernel_record kernels[2];
     struct lab_step_record step;
-    assert_int_equal(lab_live_new(&live, NULL), LAB_OK);
+    assert_ok(lab_live_new(&live, NULL));
     struct lab_sink sink = lab_live_tee(live, NULL);
     assert_false(lab_live_step(live, 3, &step));
     uint64_t before = lab_live_changes(live);
@@ -62,7 +62,7 @@ TEST_CASE_WITH(keeps_the_newest, NULL, cleanup)
     struct lab_live *live;
     struct lab_kernel_record k[8];
     struct lab_step_record step;
-    assert_int_equal(lab_live_new(&live, &limits), LAB_OK);
+    assert_ok(lab_live_new(&live, &limits));
     struct lab_sink sink = lab_live_tee(live, NULL);
     for (int64_t i = 0; i < 13; i++)
         push(sink, sample_kernel(i % 2, 1000 + i, 1));
@@ -90,7 +90,7 @@ TEST_CASE_WITH(passes_everything_on, NULL, cleanup)
     int counts[LAB_RECORD_KIND_COUNT] = {0};
     const struct lab_sink end = {counts, count_record};
     struct lab_live *live;
-    assert_int_equal(lab_live_new(&live, NULL), LAB_OK);
+    assert_ok(lab_live_new(&live, NULL));
     struct lab_sink sink = lab_live_tee(live, &end);
     struct lab_record loss = sample_loss(1, 1, 1);
     push(sink, sample_kernel(7, 100, 10));

@@ -86,23 +86,23 @@ TEST_CASE_WITH(runs_come_newest_first, NULL, sample_cleanup)
     struct seen s = {0};
     int64_t last = 0;
     for (int i = 1; i <= 3; i++)
-        assert_int_equal(sample_run(path, i, 2, NULL), LAB_OK);
+        assert_ok(sample_run(path, i, 2, NULL));
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_query_runs(db, see_run, &s), LAB_OK);
+    assert_ok(lab_query_runs(db, see_run, &s));
     assert_int_equal(s.n, 3);
     assert_int_equal(s.id[0], 3);
     assert_int_equal(s.a[0], 3);
     assert_int_equal(s.id[2], 1);
     assert_string_equal(s.text[1], "mlp-digits/done/NVIDIA H200");
     assert_true(isnan(s.real[0]));
-    assert_int_equal(lab_query_last_run(db, &last), LAB_OK);
+    assert_ok(lab_query_last_run(db, &last));
     assert_int_equal(last, 3);
     s.n = 0;
-    assert_int_equal(lab_query_run(db, 2, see_run, &s), LAB_OK);
+    assert_ok(lab_query_run(db, 2, see_run, &s));
     assert_int_equal(s.n, 1);
     assert_int_equal(s.id[0], 2);
     s = (struct seen){.stop_after = 1};
-    assert_int_equal(lab_query_runs(db, see_run, &s), LAB_OK);
+    assert_ok(lab_query_runs(db, see_run, &s));
     assert_int_equal(s.n, 1);
     lab_database_close(db);
 }
@@ -115,7 +115,7 @@ TEST_CASE_WITH(runs_come_by_their_start, NULL, sample_cleanup)
     struct seen s = {0};
     int64_t last = 0;
     for (int i = 1; i <= 5; i++)
-        assert_int_equal(sample_run(path, i, 2, NULL), LAB_OK);
+        assert_ok(sample_run(path, i, 2, NULL));
     sample_sql(path,
                "UPDATE run SET started_ns = 1700000000000000000 + 1000 * id;"
                "UPDATE run SET started_ns = 1500000000000000000 WHERE id = 4;"
@@ -123,11 +123,11 @@ TEST_CASE_WITH(runs_come_by_their_start, NULL, sample_cleanup)
                "'2020-01-01T00:00:00.000Z' WHERE id = 3;"
                "UPDATE run SET started_ns = NULL WHERE id = 5");
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_query_runs(db, see_run, &s), LAB_OK);
+    assert_ok(lab_query_runs(db, see_run, &s));
     static const int64_t order[] = {2, 1, 3, 4, 5};
     for (int i = 0; i < 5; i++)
         assert_int_equal(s.id[i], order[i]);
-    assert_int_equal(lab_query_last_run(db, &last), LAB_OK);
+    assert_ok(lab_query_last_run(db, &last));
     assert_int_equal(last, 2);
     lab_database_close(db);
 }
@@ -140,9 +140,9 @@ TEST_CASE_WITH(missing_runs_are_not_found, NULL, sample_cleanup)
     struct lab_deleted deleted;
     struct seen s = {0};
     int64_t last;
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    assert_ok(lab_database_open(&db, path, NULL));
     assert_int_equal(lab_query_last_run(db, &last), LAB_E_NOTFOUND);
-    assert_int_equal(lab_query_runs(db, see_run, &s), LAB_OK);
+    assert_ok(lab_query_runs(db, see_run, &s));
     assert_int_equal(lab_query_run(db, 5, see_run, &s), LAB_E_NOTFOUND);
     assert_int_equal(
         lab_query_steps(db, 5, LAB_STEP_BY_INDEX, false, see_step, &s),
@@ -165,7 +165,7 @@ static void record_times(const char *path)
     struct lab_run_summary summary;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
-    assert_int_equal(lab_writer_new(&writer, path, &info, NULL), LAB_OK);
+    assert_ok(lab_writer_new(&writer, path, &info, NULL));
     struct lab_sink sink = lab_writer_sink(writer);
     for (int64_t i = 0; i < 4; i++) {
         struct lab_record r =
@@ -177,7 +177,7 @@ static void record_times(const char *path)
             r.u.step.variant = lab_intern("blas");
         sink.push(sink.user, &r);
     }
-    assert_int_equal(lab_writer_finish(writer, &summary), LAB_OK);
+    assert_ok(lab_writer_finish(writer, &summary));
     lab_writer_free(writer);
 }
 
@@ -187,8 +187,7 @@ TEST_CASE_WITH(steps_are_added_up, NULL, sample_cleanup)
     struct seen s = {0};
     record_times(path);
     struct lab_database *db = sample_open(path);
-    assert_int_equal(
-        lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_step, &s), LAB_OK);
+    assert_ok(lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_step, &s));
     assert_int_equal(s.n, 3); /* step 1 with two variants */
     assert_string_equal(s.text[0], "fc0.matmul forward naive cpu_clock");
     assert_int_equal(s.a[0], 3500); /* between 2000 and 5000 */
@@ -203,16 +202,14 @@ TEST_CASE_WITH(steps_are_added_up, NULL, sample_cleanup)
     /* unknown times come last in both directions */
     for (int descending = 0; descending < 2; descending++) {
         s.n = 0;
-        assert_int_equal(lab_query_steps(db, 1, LAB_STEP_BY_MEDIAN, descending,
-                                         see_step, &s),
-                         LAB_OK);
+        assert_ok(lab_query_steps(db, 1, LAB_STEP_BY_MEDIAN, descending,
+                                  see_step, &s));
         assert_int_equal(s.a[0], descending ? 40000 : 3500);
         assert_int_equal(s.a[1], descending ? 3500 : 40000);
         assert_int_equal(s.a[2], LAB_UNKNOWN);
     }
     s.n = 0;
-    assert_int_equal(
-        lab_query_steps(db, 1, LAB_STEP_BY_NAME, true, see_step, &s), LAB_OK);
+    assert_ok(lab_query_steps(db, 1, LAB_STEP_BY_NAME, true, see_step, &s));
     assert_int_equal(s.id[0], 1);
     assert_int_equal(s.id[2], 0);
     lab_database_close(db);
@@ -221,14 +218,13 @@ TEST_CASE_WITH(steps_are_added_up, NULL, sample_cleanup)
 TEST_CASE_WITH(every_sort_works, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
-    assert_int_equal(sample_run(path, 2, 5, NULL), LAB_OK);
+    assert_ok(sample_run(path, 2, 5, NULL));
     struct lab_database *db = sample_open(path);
     for (int sort = 0; sort < LAB_STEP_SORT_COUNT; sort++) {
         struct seen s = {0};
         assert_non_null(lab_step_sort_name((enum lab_step_sort)sort));
-        assert_int_equal(lab_query_steps(db, 1, (enum lab_step_sort)sort,
-                                         sort % 2, see_step, &s),
-                         LAB_OK);
+        assert_ok(lab_query_steps(db, 1, (enum lab_step_sort)sort, sort % 2,
+                                  see_step, &s));
         assert_int_equal(s.n, 5);
     }
     for (int sort = 0; sort < LAB_KERNEL_SORT_COUNT; sort++) {
@@ -236,8 +232,7 @@ TEST_CASE_WITH(every_sort_works, NULL, sample_cleanup)
         const struct lab_kernel_filter filter = {
             .sort = (enum lab_kernel_sort)sort, .descending = sort % 2};
         assert_non_null(lab_kernel_sort_name((enum lab_kernel_sort)sort));
-        assert_int_equal(lab_query_kernels(db, 1, &filter, see_kernel, &s),
-                         LAB_OK);
+        assert_ok(lab_query_kernels(db, 1, &filter, see_kernel, &s));
         assert_int_equal(s.n, 20);
     }
     assert_int_equal(
@@ -271,8 +266,8 @@ TEST_CASE_WITH(pages_are_parts_of_the_whole, NULL, sample_cleanup)
          "kernelRow % 5, registersPerThread = NULL WHERE kernelRow % 3 = 0"),
         "UPDATE run SET kernelRowFirst = NULL WHERE id = 2",
         "UPDATE run SET status = 'interrupted'"};
-    assert_int_equal(sample_run(path, 4, 5, NULL), LAB_OK);
-    assert_int_equal(sample_run(path, 2, 5, NULL), LAB_OK);
+    assert_ok(sample_run(path, 4, 5, NULL));
+    assert_ok(sample_run(path, 2, 5, NULL));
     for (size_t change = 0; change < 5; change++) {
         sample_sql(path, changes[change]);
         struct lab_database *db = sample_open(path);
@@ -281,11 +276,9 @@ TEST_CASE_WITH(pages_are_parts_of_the_whole, NULL, sample_cleanup)
             struct listed page = {0};
             struct lab_kernel_filter f = {.sort = (enum lab_kernel_sort)(i / 2),
                                           .descending = i % 2};
-            assert_int_equal(lab_query_kernels(db, 1, &f, list_kernel, &whole),
-                             LAB_OK);
+            assert_ok(lab_query_kernels(db, 1, &f, list_kernel, &whole));
             f.limit = 6;
-            assert_int_equal(lab_query_kernels(db, 1, &f, list_kernel, &page),
-                             LAB_OK);
+            assert_ok(lab_query_kernels(db, 1, &f, list_kernel, &page));
             assert_int_equal(page.n, 6);
             assert_memory_equal(page.row, whole.row, sizeof(int64_t[6]));
         }
@@ -299,10 +292,10 @@ TEST_CASE_WITH(kernels_are_sorted_and_of_their_run, NULL, sample_cleanup)
     struct lab_kernel_filter f = {.sort = LAB_KERNEL_BY_TIME,
                                   .descending = true};
     struct seen s = {0};
-    assert_int_equal(sample_run(path, 4, 5, NULL), LAB_OK);
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(path, 4, 5, NULL));
+    assert_ok(sample_run(path, 1, 1, NULL));
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_query_kernels(db, 1, &f, see_kernel, &s), LAB_OK);
+    assert_ok(lab_query_kernels(db, 1, &f, see_kernel, &s));
     assert_int_equal(s.n, 40);
     assert_int_equal(s.a[0], 1004);
     assert_int_equal(s.a[39], 500);
@@ -310,11 +303,11 @@ TEST_CASE_WITH(kernels_are_sorted_and_of_their_run, NULL, sample_cleanup)
     assert_float_equal((float)s.real[0], 62.5, 0);
     s.n = 0;
     f.limit = 3;
-    assert_int_equal(lab_query_kernels(db, 1, &f, see_kernel, &s), LAB_OK);
+    assert_ok(lab_query_kernels(db, 1, &f, see_kernel, &s));
     assert_int_equal(s.n, 3);
     s.n = 0;
     f.limit = 0;
-    assert_int_equal(lab_query_kernels(db, 2, &f, see_kernel, &s), LAB_OK);
+    assert_ok(lab_query_kernels(db, 2, &f, see_kernel, &s));
     assert_int_equal(s.n, 2); /* the other run's rows stay out */
     lab_database_close(db);
 }
@@ -330,15 +323,15 @@ TEST_CASE_WITH(running_run_can_be_read, NULL, sample_cleanup)
     struct seen s = {0};
     int64_t exec = 1;
     lab_run_info_init(&info);
-    assert_int_equal(lab_writer_new(&writer, path, &info, NULL), LAB_OK);
+    assert_ok(lab_writer_new(&writer, path, &info, NULL));
     const struct lab_sink sink = lab_writer_sink(writer);
     sample_iteration(&sink, 0, 3, &exec);
-    assert_int_equal(lab_writer_flush(writer), LAB_OK);
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-    assert_int_equal(lab_query_kernels(db, 1, &all, see_kernel, &s), LAB_OK);
+    assert_ok(lab_writer_flush(writer));
+    assert_ok(lab_database_open(&db, path, NULL));
+    assert_ok(lab_query_kernels(db, 1, &all, see_kernel, &s));
     assert_int_equal(s.n, 6);
     s.n = 0;
-    assert_int_equal(lab_query_run(db, 1, see_run, &s), LAB_OK);
+    assert_ok(lab_query_run(db, 1, see_run, &s));
     assert_non_null(strstr(s.text[0], "/running/"));
     /* its own process is alive, so it cannot be deleted */
     assert_int_equal(lab_run_delete(db, 1, &deleted), LAB_E_STATE);
@@ -350,9 +343,9 @@ TEST_CASE_WITH(losses_come_in_order, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
-    assert_int_equal(sample_run(path, 5, 1, NULL), LAB_OK);
+    assert_ok(sample_run(path, 5, 1, NULL));
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_query_losses(db, 1, see_loss, &s), LAB_OK);
+    assert_ok(lab_query_losses(db, 1, see_loss, &s));
     assert_int_equal(s.n, 5);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(s.id[i], i);
@@ -372,13 +365,13 @@ TEST_CASE_WITH(deleting_leaves_no_trace, NULL, sample_cleanup)
     const char *path = sample_path("runs.db");
     struct lab_database *db;
     struct lab_deleted d;
-    assert_int_equal(sample_run(path, 2, 3, NULL), LAB_OK);
+    assert_ok(sample_run(path, 2, 3, NULL));
     int64_t before = sample_int(path, count_rows);
     int64_t names = sample_int(path, "SELECT count(*) FROM StringIds");
-    assert_int_equal(sample_run(path, 4, 6, NULL), LAB_OK);
+    assert_ok(sample_run(path, 4, 6, NULL));
     assert_true(sample_int(path, "SELECT count(*) FROM StringIds") > names);
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-    assert_int_equal(lab_run_delete(db, 2, &d), LAB_OK);
+    assert_ok(lab_database_open(&db, path, NULL));
+    assert_ok(lab_run_delete(db, 2, &d));
     assert_int_equal(d.steps, 24);
     assert_int_equal(d.kernels, 48);
     /* the sums: 6 kernels, 6 steps, 4 nodes, 4 phases and the iteration */
@@ -390,7 +383,7 @@ TEST_CASE_WITH(deleting_leaves_no_trace, NULL, sample_cleanup)
     lab_database_close(db);
     /* numbers of runs are not used again */
     int64_t run = 0;
-    assert_int_equal(sample_run(path, 1, 1, &run), LAB_OK);
+    assert_ok(sample_run(path, 1, 1, &run));
     assert_int_equal(run, 3);
 }
 
@@ -398,12 +391,12 @@ TEST_CASE_WITH(other_peoples_processes_are_left_alone, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct seen s = {0};
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    assert_ok(sample_run(path, 1, 1, NULL));
+    assert_ok(sample_run(path, 1, 1, NULL));
     sample_sql(path, "UPDATE run SET status = 'running', pid = 0x7ffffff0");
     sample_sql(path, "UPDATE run SET hostname = 'elsewhere' WHERE id = 1");
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_query_runs(db, see_run, &s), LAB_OK);
+    assert_ok(lab_query_runs(db, see_run, &s));
     assert_non_null(strstr(s.text[0], "/interrupted/"));
     assert_non_null(strstr(s.text[1], "/running/"));
     lab_database_close(db);

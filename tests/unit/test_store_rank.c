@@ -14,7 +14,7 @@ static struct lab_times times_of(const int64_t *v, size_t n)
     assert_non_null(copy);
     if (n)
         memcpy(copy, v, n * sizeof(*v));
-    assert_int_equal(lab_times_from(&t, copy, n), LAB_OK);
+    assert_ok(lab_times_from(&t, copy, n));
     return t;
 }
 
@@ -95,7 +95,7 @@ static struct lab_rank_result test_of(const int64_t *a, size_t na,
     struct lab_rank_result r;
     struct lab_times x = times_of(a, na);
     struct lab_times y = times_of(b, nb);
-    assert_int_equal(lab_rank_test(&r, &x, &y), LAB_OK);
+    assert_ok(lab_rank_test(&r, &x, &y));
     lab_times_release(&x);
     lab_times_release(&y);
     return r;
@@ -210,17 +210,17 @@ TEST_CASE(holm_is_step_down)
 {
     /* R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm") */
     double p[] = {0.01, NAN, 0.04, 0.03, 0.005};
-    assert_int_equal(lab_rank_holm(p, 5), LAB_OK);
+    assert_ok(lab_rank_holm(p, 5));
     near(p[0], 0.03, 1e-15);
     assert_true(isnan(p[1]));
     near(p[2], 0.06, 1e-15);
     near(p[3], 0.06, 1e-15);
     near(p[4], 0.02, 1e-15);
     double large[] = {0.7, 0.6};
-    assert_int_equal(lab_rank_holm(large, 2), LAB_OK);
+    assert_ok(lab_rank_holm(large, 2));
     near(large[0], 1, 0);
     near(large[1], 1, 0);
-    assert_int_equal(lab_rank_holm(NULL, 0), LAB_OK);
+    assert_ok(lab_rank_holm(NULL, 0));
 }
 
 TEST_CASE(many_values_are_rounded_a_little)
@@ -230,7 +230,7 @@ TEST_CASE(many_values_are_rounded_a_little)
     struct lab_times t;
     for (int i = 0; i < N; i++)
         v[i] = 1000 + (int64_t)i * i;
-    assert_int_equal(lab_times_from(&t, v, N), LAB_OK);
+    assert_ok(lab_times_from(&t, v, N));
     double median = lab_times_quantile(&t, 0.5);
     lab_times_coarsen(&t, 1024);
     assert_true(t.n <= 1024 && t.n > 100);
@@ -253,13 +253,13 @@ TEST_CASE(rounded_is_compared_as_rounded)
     struct lab_rank_result r;
     for (int i = 0; i < N; i++)
         v[i] = w[i] = 100000 + 37 * i;
-    assert_int_equal(lab_times_from(&a, v, N), LAB_OK);
-    assert_int_equal(lab_times_from(&b, w, N), LAB_OK);
+    assert_ok(lab_times_from(&a, v, N));
+    assert_ok(lab_times_from(&b, w, N));
     lab_times_coarsen(&b, 1024);
-    assert_int_equal(lab_rank_test(&r, &a, &b), LAB_OK);
+    assert_ok(lab_rank_test(&r, &a, &b));
     near(r.u, (double)N * N / 2, 1e-3);
     near(r.p, 1, 0);
-    assert_int_equal(lab_rank_test(&r, &b, &a), LAB_OK);
+    assert_ok(lab_rank_test(&r, &b, &a));
     near(r.p, 1, 0);
     lab_times_release(&a);
     lab_times_release(&b);
@@ -273,8 +273,8 @@ TEST_CASE(packed_and_back)
     struct lab_times back;
     for (size_t n = 0; n <= 8; n++) {
         struct lab_times t = times_of(v, n);
-        assert_int_equal(lab_times_pack(&t, &bytes, &size), LAB_OK);
-        assert_int_equal(lab_times_unpack(&back, bytes, size), LAB_OK);
+        assert_ok(lab_times_pack(&t, &bytes, &size));
+        assert_ok(lab_times_unpack(&back, bytes, size));
         assert_int_equal(back.n, t.n);
         assert_int_equal(back.total, t.total);
         for (size_t i = 0; i < t.n; i++) {

@@ -52,9 +52,9 @@ TEST_CASE_WITH(passes_have_their_span_and_their_kernels, NULL, sample_cleanup)
     const char *path = sample_path("runs.db");
     struct lab_iteration_row rows[3] = {{0}};
     int64_t run;
-    assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
+    assert_ok(sample_timeline_run(path, &run));
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_query_iterations(db, run, count_pass, rows), LAB_OK);
+    assert_ok(lab_query_iterations(db, run, count_pass, rows));
     assert_int_equal(rows[0].kernels, 1);
     assert_int_equal(rows[1].kernels, 7);
     assert_int_equal(rows[1].steps, 3);
@@ -65,7 +65,7 @@ TEST_CASE_WITH(passes_have_their_span_and_their_kernels, NULL, sample_cleanup)
     assert_int_equal(rows[2].kernels, LAB_UNKNOWN);
     assert_int_equal(rows[2].start_ns, LAB_UNKNOWN);
     struct lab_iteration_row one;
-    assert_int_equal(lab_query_iteration(db, run, LAB_UNKNOWN, &one), LAB_OK);
+    assert_ok(lab_query_iteration(db, run, LAB_UNKNOWN, &one));
     assert_int_equal(one.iteration, 1); /* the last with kernels */
     assert_int_equal(lab_query_iteration(db, run, 9, &one), LAB_E_NOTFOUND);
     assert_non_null(strstr(lab_error(), "the last 2"));
@@ -90,7 +90,7 @@ TEST_CASE_WITH(lanes_hold_what_ran_where, NULL, sample_cleanup)
     const char *path = sample_path("runs.db");
     int64_t run;
     char name[64];
-    assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
+    assert_ok(sample_timeline_run(path, &run));
     struct lab_timeline *t = load(path, run, 1, NULL);
     assert_int_equal(t->lane_count, 9);
     for (int i = 0; i < 9; i++) {
@@ -135,7 +135,7 @@ TEST_CASE_WITH(latency_is_from_the_call_with_its_number, NULL, sample_cleanup)
     };
     const char *path = sample_path("runs.db");
     int64_t run;
-    assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
+    assert_ok(sample_timeline_run(path, &run));
     struct lab_timeline *t = load(path, run, 1, NULL);
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
         const struct lab_span *s =
@@ -159,7 +159,7 @@ TEST_CASE_WITH(copies_and_calls_find_their_step, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
+    assert_ok(sample_timeline_run(path, &run));
     struct lab_timeline *t = load(path, run, 1, NULL);
     /* Made before the first step: it belongs to none. */
     const struct lab_span *copy = span(t, LAB_SPAN_COPY, "Host-to-Device", 0);
@@ -181,7 +181,7 @@ TEST_CASE_WITH(sums_are_cut_at_the_window, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
+    assert_ok(sample_timeline_run(path, &run));
     struct lab_timeline *t = load(path, run, 1, NULL);
     const struct lab_timeline_sums *s = &t->sums;
     assert_int_equal(s->kernels, 7);
@@ -216,7 +216,7 @@ TEST_CASE_WITH(a_part_shows_what_touches_it, NULL, sample_cleanup)
     const char *path = sample_path("runs.db");
     int64_t run;
     int32_t count;
-    assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
+    assert_ok(sample_timeline_run(path, &run));
     struct lab_timeline *t = load(path, run, 1, &part);
     span(t, LAB_SPAN_KERNEL, "add_bias", 0);
     /* The call ended where the window begins; its moment is known. */
@@ -248,7 +248,7 @@ TEST_CASE_WITH(a_cpu_run_has_steps_alone, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    assert_int_equal(sample_timeline_cpu(path, &run), LAB_OK);
+    assert_ok(sample_timeline_cpu(path, &run));
     struct lab_timeline *t = load(path, run, 0, NULL);
     assert_int_equal(t->lane_count, 1);
     assert_int_equal(t->count, 3);
@@ -267,7 +267,7 @@ TEST_CASE_WITH(a_run_without_steps_is_one_pass, NULL, sample_cleanup)
     const char *path = sample_path("runs.db");
     struct lab_iteration_row of;
     int64_t run;
-    assert_int_equal(sample_timeline_foreign(path, &run), LAB_OK);
+    assert_ok(sample_timeline_foreign(path, &run));
     struct lab_database *db = sample_open(path);
     assert_int_equal(lab_query_iteration(db, run, 0, &of), LAB_E_NOTFOUND);
     assert_non_null(strstr(lab_error(), "has no iterations"));
@@ -299,7 +299,7 @@ TEST_CASE_WITH(processes_and_devices_are_told_apart, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    assert_int_equal(sample_timeline_foreign(path, &run), LAB_OK);
+    assert_ok(sample_timeline_foreign(path, &run));
     /* A second process, 1 ms later, that uses the same ids on another GPU. */
     sample_sql(path,
                "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (runId, start, \"end\","
@@ -341,7 +341,7 @@ TEST_CASE_WITH(a_span_left_out_keeps_its_name, NULL, sample_cleanup)
     const struct lab_timeline_filter few = {
         .from_ns = LAB_UNKNOWN, .to_ns = LAB_UNKNOWN, .most = 1};
     int64_t run;
-    assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
+    assert_ok(sample_timeline_run(path, &run));
     struct lab_timeline *t = load(path, run, 1, &few);
     const struct lab_span *copy = span(t, LAB_SPAN_KERNEL, "sgd_weights", 0);
     assert_string_equal(lab_intern_text(copy->step_name), "sgd");
@@ -356,7 +356,7 @@ TEST_CASE_WITH(what_has_no_moments_stays_unknown, NULL, sample_cleanup)
     const char *path = sample_path("runs.db");
     struct lab_iteration_row of;
     int64_t run;
-    assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
+    assert_ok(sample_timeline_run(path, &run));
     struct lab_timeline *t = load(path, run, 2, NULL);
     assert_int_equal(t->count, 1);
     assert_int_equal(t->start_ns, LAB_UNKNOWN);
@@ -364,7 +364,7 @@ TEST_CASE_WITH(what_has_no_moments_stays_unknown, NULL, sample_cleanup)
     assert_int_equal(lab_span_time(&t->spans[0]), LAB_UNKNOWN);
     assert_int_equal(t->spans[0].gap_ns, LAB_UNKNOWN);
     lab_timeline_free(t);
-    assert_int_equal(sample_timeline_empty(path, &run), LAB_OK);
+    assert_ok(sample_timeline_empty(path, &run));
     struct lab_database *db = sample_open(path);
     assert_int_equal(lab_query_iteration(db, run, LAB_UNKNOWN, &of),
                      LAB_E_NOTFOUND);
@@ -378,7 +378,7 @@ TEST_CASE_WITH(too_many_leave_the_longest, NULL, sample_cleanup)
         .from_ns = LAB_UNKNOWN, .to_ns = LAB_UNKNOWN, .most = 3};
     const char *path = sample_path("runs.db");
     int64_t run;
-    assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
+    assert_ok(sample_timeline_run(path, &run));
     struct lab_timeline *t = load(path, run, 1, &few);
     assert_int_equal(t->left_out[LAB_SPAN_KERNEL], 5);
     assert_int_equal(t->left_out[LAB_SPAN_CALL], 4);
@@ -409,9 +409,9 @@ TEST_CASE_WITH(rows_are_found_among_many, NULL, sample_cleanup)
     const char *path = sample_path("runs.db");
     int64_t before;
     int64_t run;
-    assert_int_equal(sample_timeline_many(path, 30, 40, &before), LAB_OK);
-    assert_int_equal(sample_timeline_many(path, 700, 130, &run), LAB_OK);
-    assert_int_equal(sample_timeline_many(path, 30, 40, &before), LAB_OK);
+    assert_ok(sample_timeline_many(path, 30, 40, &before));
+    assert_ok(sample_timeline_many(path, 700, 130, &run));
+    assert_ok(sample_timeline_many(path, 30, 40, &before));
     static const int64_t iterations[] = {0, 1, 350, 698, 699};
     for (int i = 0; i < 5; i++) {
         struct lab_timeline *t = load(path, run, iterations[i], NULL);
@@ -432,8 +432,8 @@ TEST_CASE_WITH(two_runs_at_once_are_told_apart, NULL, sample_cleanup)
     const char *path = sample_path("runs.db");
     int64_t a;
     int64_t b;
-    assert_int_equal(sample_timeline_run(path, &a), LAB_OK);
-    assert_int_equal(sample_timeline_run(path, &b), LAB_OK);
+    assert_ok(sample_timeline_run(path, &a));
+    assert_ok(sample_timeline_run(path, &b));
     sample_sql(path, "UPDATE run SET started_ns = 100, ended_ns = 200");
     /* As if the rows had come in turns. */
     sample_sql(path, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET rowid = CASE "
@@ -453,7 +453,7 @@ TEST_CASE_WITH(hostile_numbers_are_read_safely, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
+    assert_ok(sample_timeline_run(path, &run));
     sample_sql(path,
                "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = "
                "-9223372036854775807 WHERE kernelRow = 2;"
@@ -481,9 +481,9 @@ TEST_CASE_WITH(any_allocation_may_fail, NULL, sample_cleanup)
     struct lab_iteration_row of;
     int64_t run;
     int refused = 0;
-    assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
+    assert_ok(sample_timeline_run(path, &run));
     struct lab_database *db = sample_open(path);
-    assert_int_equal(lab_query_iteration(db, run, 1, &of), LAB_OK);
+    assert_ok(lab_query_iteration(db, run, 1, &of));
     for (int nth = 1; nth < 60; nth++) {
         struct lab_timeline *t = NULL;
         lab_mem_fail_from(nth);
@@ -515,7 +515,7 @@ TEST_CASE_WITH(pauses_of_a_walk_are_closed, NULL, sample_cleanup)
                                          .end_ns = 5 + start[i] + US * (i + 1),
                                          .gap_ns = 77};
     t.end_ns = t.to_ns = spans[0].end_ns;
-    assert_int_equal(lab_timeline_close_pauses(&t), LAB_OK);
+    assert_ok(lab_timeline_close_pauses(&t));
     /* of each pause a fortieth of 6 us is left */
     assert_int_equal(t.pauses, 2);
     assert_int_equal(t.end_ns - t.start_ns, 6 * US + 2 * 150);
@@ -537,23 +537,23 @@ TEST_CASE_WITH(pauses_of_a_walk_are_closed, NULL, sample_cleanup)
     spans[1].end_ns = spans[2].start_ns + 1;
     t.end_ns = spans[3].end_ns;
     t.pauses = 0;
-    assert_int_equal(lab_timeline_close_pauses(&t), LAB_OK);
+    assert_ok(lab_timeline_close_pauses(&t));
     assert_int_equal(t.pauses, 0);
     spans[3].start_ns += 481 * MS;
     spans[3].end_ns += 481 * MS;
-    assert_int_equal(lab_timeline_close_pauses(&t), LAB_OK);
+    assert_ok(lab_timeline_close_pauses(&t));
     assert_int_equal(t.pauses, 0);
     spans[3].end_ns += 600 * MS;
     spans[3].start_ns += 600 * MS;
     t.left_out[LAB_SPAN_CALL] = 1; /* not all is known: nothing is closed */
-    assert_int_equal(lab_timeline_close_pauses(&t), LAB_OK);
+    assert_ok(lab_timeline_close_pauses(&t));
     assert_int_equal(t.pauses, 0);
     t.left_out[LAB_SPAN_CALL] = 0;
     lab_mem_fail_from(1);
     assert_int_equal(lab_timeline_close_pauses(&t), LAB_E_NOMEM);
     lab_mem_fail_from(0);
     assert_int_equal(t.pauses, 0);
-    assert_int_equal(lab_timeline_close_pauses(&t), LAB_OK);
+    assert_ok(lab_timeline_close_pauses(&t));
     assert_int_equal(t.pauses, 1);
 }
 

@@ -23,7 +23,7 @@ static struct lab_time_breakdown load(const char *path, int64_t run)
     const struct lab_database_options o = {.read_only = true};
     struct lab_database *db;
     struct lab_time_breakdown w;
-    assert_int_equal(lab_database_open(&db, path, &o), LAB_OK);
+    assert_ok(lab_database_open(&db, path, &o));
     if (lab_time_breakdown_load(&w, db, run))
         fail_msg("%s", lab_error());
     lab_database_close(db);
@@ -35,7 +35,7 @@ static struct lab_time_breakdown load_changed(const char *sql)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
+    assert_ok(sample_timeline_run(path, &run));
     sample_sql(path, sql);
     return load(path, run);
 }
@@ -137,7 +137,7 @@ TEST_CASE_WITH(a_cpu_has_steps_alone, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    assert_int_equal(sample_timeline_cpu(path, &run), LAB_OK);
+    assert_ok(sample_timeline_cpu(path, &run));
     struct lab_time_breakdown w = load(path, run);
     why(&w, LAB_WALL_KERNELS, "on the CPU");
     why(&w, LAB_WALL_COPIES, "on the CPU");
@@ -152,7 +152,7 @@ TEST_CASE_WITH(untraced_says_so, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    assert_int_equal(sample_timeline_cpu(path, &run), LAB_OK);
+    assert_ok(sample_timeline_cpu(path, &run));
     sample_sql(path, "UPDATE run SET backend = 'cuda', traceState = 'off'");
     struct lab_time_breakdown w = load(path, run);
     why(&w, LAB_WALL_KERNELS, "without the trace");
@@ -173,12 +173,12 @@ TEST_CASE_WITH(what_is_no_iteration_is_unknown, NULL, sample_cleanup)
     assert_int_equal(w.iteration, LAB_UNKNOWN);
     sample_dir_remove();
     path = sample_path("runs.db");
-    assert_int_equal(sample_timeline_empty(path, &run), LAB_OK);
+    assert_ok(sample_timeline_empty(path, &run));
     w = load(path, run);
     why(&w, LAB_WALL_STEPS, "no iteration was recorded");
     sample_dir_remove();
     path = sample_path("runs.db");
-    assert_int_equal(sample_timeline_foreign(path, &run), LAB_OK);
+    assert_ok(sample_timeline_foreign(path, &run));
     w = load(path, run);
     why(&w, LAB_WALL_STEPS, "no iteration was recorded");
 }
@@ -188,7 +188,7 @@ TEST_CASE_WITH(it_is_the_one_in_the_middle, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
-    assert_int_equal(sample_timeline_many(path, 6, 3, &run), LAB_OK);
+    assert_ok(sample_timeline_many(path, 6, 3, &run));
     sample_sql(path,
                "UPDATE step SET end_ns = start_ns + 1000 * "
                "(CASE iteration WHEN 0 THEN 90 WHEN 1 THEN 50 WHEN 2 THEN 60 "
@@ -209,8 +209,8 @@ TEST_CASE_WITH(no_memory_is_an_error, NULL, sample_cleanup)
     struct lab_time_breakdown w;
     enum lab_status st = LAB_E_NOMEM;
     int64_t run;
-    assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
-    assert_int_equal(lab_database_open(&db, path, &o), LAB_OK);
+    assert_ok(sample_timeline_run(path, &run));
+    assert_ok(lab_database_open(&db, path, &o));
     int failures = 0;
     for (long nth = 1; st && nth < 1000; nth++) {
         lab_mem_fail_from(nth);
@@ -220,7 +220,7 @@ TEST_CASE_WITH(no_memory_is_an_error, NULL, sample_cleanup)
         if (st)
             assert_int_equal(st, LAB_E_NOMEM);
     }
-    assert_int_equal(st, LAB_OK);
+    assert_ok(st);
     assert_true(failures > 3);
     lab_database_close(db);
 }

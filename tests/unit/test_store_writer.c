@@ -21,7 +21,7 @@ static struct lab_writer *new_writer(const char *path)
     info.lesson = "mlp-digits";
     info.backend = "cpu";
     info.seed = UINT64_MAX;
-    assert_int_equal(lab_writer_new(&writer, path, &info, NULL), LAB_OK);
+    assert_ok(lab_writer_new(&writer, path, &info, NULL));
     return writer;
 }
 
@@ -29,7 +29,7 @@ static void finish(struct lab_writer *writer)
 {
     struct lab_run_summary summary;
     lab_run_summary_init(&summary);
-    assert_int_equal(lab_writer_finish(writer, &summary), LAB_OK);
+    assert_ok(lab_writer_finish(writer, &summary));
     lab_writer_free(writer);
 }
 
@@ -43,7 +43,7 @@ TEST_CASE_WITH(stores_every_row, NULL, sample_cleanup)
 {
     const char *path = sample_path("sub/dir/runs.db"); /* made on the way */
     int64_t run = 0;
-    assert_int_equal(sample_run(path, 100, 7, &run), LAB_OK);
+    assert_ok(sample_run(path, 100, 7, &run));
     assert_int_equal(run, 1);
     assert_int_equal(sample_int(path, "SELECT count(*) FROM step"), 700);
     assert_int_equal(sample_int(path, "SELECT count(*) FROM op_kernel"), 1400);
@@ -84,8 +84,8 @@ TEST_CASE_WITH(second_run_has_its_own_rows, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     int64_t run = 0;
-    assert_int_equal(sample_run(path, 3, 5, &run), LAB_OK);
-    assert_int_equal(sample_run(path, 2, 5, &run), LAB_OK);
+    assert_ok(sample_run(path, 3, 5, &run));
+    assert_ok(sample_run(path, 2, 5, &run));
     assert_int_equal(run, 2);
     assert_int_equal(
         sample_int(path, "SELECT count(*) FROM step WHERE runId = 2"), 10);
@@ -150,11 +150,11 @@ TEST_CASE_WITH(times_add_up_in_any_order, NULL, sample_cleanup)
     struct lab_writer *writer = new_writer(path);
     /* kernel first, step later, another kernel after a flush */
     push(writer, sample_kernel(1, 1000, 70));
-    assert_int_equal(lab_writer_flush(writer), LAB_OK);
+    assert_ok(lab_writer_flush(writer));
     assert_int_equal(sample_int(path, "SELECT count(*) FROM op_kernel"), 1);
     push(writer, sample_step(1, 0, 0, LAB_TIME_CUPTI, 999999));
     push(writer, sample_step(2, 0, 1, LAB_TIME_CUPTI, LAB_UNKNOWN));
-    assert_int_equal(lab_writer_flush(writer), LAB_OK);
+    assert_ok(lab_writer_flush(writer));
     assert_int_equal(
         sample_int(path, "SELECT time_ns FROM step WHERE exec = 1"), 70);
     assert_int_equal(
@@ -169,7 +169,7 @@ TEST_CASE_WITH(times_add_up_in_any_order, NULL, sample_cleanup)
     push(writer, sample_step(5, 0, 3, LAB_TIME_CUPTI, LAB_UNKNOWN));
     push(writer, sample_kernel(5, 9000, 19));
     push(writer, sample_kernel(5, 0, 0));
-    assert_int_equal(lab_writer_flush(writer), LAB_OK);
+    assert_ok(lab_writer_flush(writer));
     push(writer, sample_kernel(5, 9500, 23));
     finish(writer);
     assert_int_equal(
@@ -246,15 +246,13 @@ TEST_CASE_WITH(work_between_steps_is_stored_apart, NULL, sample_cleanup)
                                           .descending = true,
                                           .limit = limit};
             int n[2] = {0};
-            assert_int_equal(lab_query_kernels(db, 1, &f, count_kernel, n),
-                             LAB_OK);
+            assert_ok(lab_query_kernels(db, 1, &f, count_kernel, n));
             assert_int_equal(n[0], limit ? limit : 100);
             assert_int_equal(n[1], 0);
             f.between = true;
             f.limit = 0;
             n[0] = n[1] = 0;
-            assert_int_equal(lab_query_kernels(db, 1, &f, count_kernel, n),
-                             LAB_OK);
+            assert_ok(lab_query_kernels(db, 1, &f, count_kernel, n));
             assert_int_equal(n[0], 100);
             assert_int_equal(n[1], 300);
         }
@@ -393,7 +391,7 @@ TEST_CASE_WITH(flush_makes_rows_visible, NULL, sample_cleanup)
     struct lab_writer_state now;
     for (int64_t i = 1; i <= 37; i++) {
         push(writer, sample_step(i, i, 0, LAB_TIME_CPU_CLOCK, i));
-        assert_int_equal(lab_writer_flush(writer), LAB_OK);
+        assert_ok(lab_writer_flush(writer));
         assert_int_equal(sample_int(path, "SELECT count(*) FROM step"), i);
     }
     lab_writer_get_state(writer, &now);
@@ -456,7 +454,7 @@ TEST_CASE_WITH(ends_are_told_apart, NULL, sample_cleanup)
     summary.counters = "refused";
     summary.counters_reason = "no right to read them";
     sink = lab_writer_sink(writer);
-    assert_int_equal(lab_writer_finish(writer, &summary), LAB_OK);
+    assert_ok(lab_writer_finish(writer, &summary));
     assert_int_equal(lab_writer_finish(writer, &summary), LAB_E_STATE);
     assert_false(sink.push(sink.user, &r));
     assert_int_equal(lab_writer_flush(writer), LAB_E_STATE);
@@ -484,7 +482,7 @@ TEST_CASE_WITH(gpu_has_a_row, NULL, sample_cleanup)
     info.device.compute_minor = 0;
     info.device.sm_count = 132;
     info.time_source = LAB_TIME_CUPTI;
-    assert_int_equal(lab_writer_new(&writer, path, &info, NULL), LAB_OK);
+    assert_ok(lab_writer_new(&writer, path, &info, NULL));
     finish(writer);
     assert_int_equal(sample_int(path,
                                 "SELECT smCount = 132 AND computeMajor = 9 AND "

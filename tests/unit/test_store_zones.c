@@ -94,7 +94,7 @@ static void list_page(struct lab_database *db,
                       const struct lab_kernel_filter *f, struct list *out)
 {
     out->n = 0;
-    assert_int_equal(lab_query_kernels(db, 1, f, add_row, out), LAB_OK);
+    assert_ok(lab_query_kernels(db, 1, f, add_row, out));
 }
 
 enum { PAGES = 2, SORTS = LAB_KERNEL_SORT_COUNT, CASES = SORTS * 2 * PAGES };
@@ -185,8 +185,8 @@ TEST_CASE_WITH(keys_that_are_no_numbers_are_unknown, NULL, sample_cleanup)
     struct lab_database *db;
     record(path, KERNELS, 7);
     sample_sql(path, no_numbers);
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-    assert_int_equal(lab_time_sums_keep(db, 1), LAB_OK);
+    assert_ok(lab_database_open(&db, path, NULL));
+    assert_ok(lab_time_sums_keep(db, 1));
     lab_database_close(db);
     assert_true(sample_int(path, "SELECT count(*) FROM kernel_zone") > 100);
     list_all(path, found);
@@ -206,8 +206,8 @@ TEST_CASE_WITH(rare_values_come_before_the_others, NULL, sample_cleanup)
                "UPDATE op_kernel SET occupancy_pct = NULL WHERE kernelRow "
                "NOT BETWEEN 30000 AND 30040; DELETE FROM time_sum; UPDATE "
                "run SET summed = NULL");
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-    assert_int_equal(lab_time_sums_keep(db, 1), LAB_OK);
+    assert_ok(lab_database_open(&db, path, NULL));
+    assert_ok(lab_time_sums_keep(db, 1));
     lab_database_close(db);
     assert_in_range(
         sample_int(path, "SELECT count(*) FROM kernel_zone WHERE sort = 9"), 1,
@@ -257,8 +257,8 @@ TEST_CASE_WITH(short_runs_have_none_and_deleted_ones_neither, NULL,
     assert_int_equal(
         sample_int(path, "SELECT count(*) FROM kernel_zone WHERE runId = 2"),
         0);
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-    assert_int_equal(lab_run_delete(db, 1, &deleted), LAB_OK);
+    assert_ok(lab_database_open(&db, path, NULL));
+    assert_ok(lab_run_delete(db, 1, &deleted));
     lab_database_close(db);
     assert_int_equal(sample_int(path, "SELECT count(*) FROM kernel_zone"), 0);
     assert_int_equal(sample_int(path, "SELECT count(*) FROM kernel_zone_name"),

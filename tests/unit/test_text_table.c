@@ -14,7 +14,7 @@ static const char *real(double v, int digits)
     lab_text_table_init(&t, heads);
     lab_text_table_add_real(&t, v, digits);
     lab_str_init(&out);
-    assert_int_equal(lab_text_table_format(&t, &out), LAB_OK);
+    assert_ok(lab_text_table_format(&t, &out));
     lab_text_table_release(&t);
     const char *line = strchr(lab_str_text(&out), '\n') + 1;
     line += strspn(line, " ");

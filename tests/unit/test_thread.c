@@ -66,7 +66,7 @@ TEST_CASE(a_thread_returns_what_it_returns)
     pthread_t thread;
     void *result = NULL;
     int here;
-    assert_int_equal(lab_thread_start(&thread, return_it, &here), LAB_OK);
+    assert_ok(lab_thread_start(&thread, return_it, &here));
     assert_int_equal(pthread_join(thread, &result), 0);
     assert_ptr_equal(result, &here);
 }

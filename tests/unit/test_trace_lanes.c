@@ -8,10 +8,8 @@ static int place(struct lab_lanes *lanes, uint64_t lane, int64_t start,
                  int64_t end)
 {
     int row = -1;
-    assert_int_equal(lab_lanes_place(lanes, (int64_t)(lane >> 32),
-                                     (int64_t)(lane & 0xFFFFFFFF), start, end,
-                                     &row),
-                     LAB_OK);
+    assert_ok(lab_lanes_place(lanes, (int64_t)(lane >> 32),
+                              (int64_t)(lane & 0xFFFFFFFF), start, end, &row));
     return row;
 }
 
@@ -114,7 +112,7 @@ TEST_CASE(memory_may_fail)
         lab_mem_fail_from(0);
         assert_int_equal(row, -1);
         assert_int_equal(lab_lanes_rows(&lanes, 1, 2), 0);
-        assert_int_equal(lab_lanes_place(&lanes, 1, 2, 0, 10, &row), LAB_OK);
+        assert_ok(lab_lanes_place(&lanes, 1, 2, 0, 10, &row));
         assert_int_equal(row, 0);
         row = -1;
         lab_lanes_release(&lanes);

@@ -27,10 +27,10 @@ static enum lab_status load(const char *sql, int64_t row,
     const char *path = sample_path("runs.db");
     struct lab_database *db;
     int64_t run;
-    assert_int_equal(sample_run(path, 2, 2, &run), LAB_OK);
+    assert_ok(sample_run(path, 2, 2, &run));
     assert_int_equal(run, 1);
     sample_sql(path, sql);
-    assert_int_equal(lab_database_open(&db, path, &options), LAB_OK);
+    assert_ok(lab_database_open(&db, path, &options));
     enum lab_status st =
         lab_whatif_stored(&whatif, db, run, row, (double)NAN, out);
     lab_database_close(db);
@@ -42,7 +42,7 @@ TEST_CASE_WITH(a_stored_launch, NULL, sample_cleanup)
 {
     struct lab_occupancy_args args;
     struct lab_occupancy_answer a;
-    assert_int_equal(load(H200, 3, &args), LAB_OK);
+    assert_ok(load(H200, 3, &args));
     assert_string_equal(args.kernel, "void matmul<float>(float*)");
     assert_string_equal(args.device, "NVIDIA H200");
     assert_null(args.note);
@@ -74,10 +74,9 @@ TEST_CASE_WITH(its_cluster, NULL, sample_cleanup)
 {
     struct lab_occupancy_args args;
     struct lab_occupancy_answer a;
-    assert_int_equal(load(H200 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET clusterX "
-                               "= 7, clusterY = 1, clusterZ = 1",
-                          3, &args),
-                     LAB_OK);
+    assert_ok(load(H200 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET clusterX "
+                        "= 7, clusterY = 1, clusterZ = 1",
+                   3, &args));
     assert_true(args.compute(args.user, &args.launch, &a));
     assert_float_equal((float)a.waves, 6 / (226 * 7.0), 1e-7);
 }
@@ -86,14 +85,13 @@ TEST_CASE_WITH(its_cluster, NULL, sample_cleanup)
 TEST_CASE_WITH(what_was_counted_stands_beside_it, NULL, sample_cleanup)
 {
     struct lab_occupancy_args args;
-    assert_int_equal(
-        load(H200 "INSERT INTO StringIds (id, value) VALUES (9000, "
-                  "'sm__warps_active.avg.pct_of_peak_sustained_active');"
-                  "INSERT INTO metric_value (runId, stepExec, kernelOrdinal, "
-                  "metricId, value) VALUES (1, 2, 0, 9000, 11.5), (1, 2, 1, "
-                  "9000, 22.5)",
-             4, &args),
-        LAB_OK);
+    assert_ok(load(H200
+                   "INSERT INTO StringIds (id, value) VALUES (9000, "
+                   "'sm__warps_active.avg.pct_of_peak_sustained_active');"
+                   "INSERT INTO metric_value (runId, stepExec, kernelOrdinal, "
+                   "metricId, value) VALUES (1, 2, 0, 9000, 11.5), (1, 2, 1, "
+                   "9000, 22.5)",
+                   4, &args));
     assert_float_equal((float)args.achieved_pct, 22.5, 1e-6);
 }
 
@@ -139,13 +137,12 @@ TEST_CASE_WITH(what_is_not_needed_may_be_missing, NULL, sample_cleanup)
 {
     struct lab_occupancy_args args;
     struct lab_occupancy_answer a;
-    assert_int_equal(
-        load(H200 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = NULL, "
-                  "clusterX = NULL; UPDATE TARGET_INFO_GPU SET name = NULL, "
-                  "smCount = NULL, threadsPerWarp = NULL, maxBlocksPerSm = "
-                  "NULL, maxShmemPerBlockOptin = NULL",
-             3, &args),
-        LAB_OK);
+    assert_ok(load(H200
+                   "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = NULL, "
+                   "clusterX = NULL; UPDATE TARGET_INFO_GPU SET name = NULL, "
+                   "smCount = NULL, threadsPerWarp = NULL, maxBlocksPerSm = "
+                   "NULL, maxShmemPerBlockOptin = NULL",
+                   3, &args));
     assert_string_equal(args.device, "an unnamed GPU");
     assert_int_equal(args.max_shared_bytes, 48 << 10);
     assert_true(args.compute(args.user, &args.launch, &a));
@@ -157,12 +154,11 @@ TEST_CASE_WITH(what_is_not_needed_may_be_missing, NULL, sample_cleanup)
 TEST_CASE_WITH(texts_from_outside_are_made_visible, NULL, sample_cleanup)
 {
     struct lab_occupancy_args args;
-    assert_int_equal(
+    assert_ok(
         load(H200 "UPDATE StringIds SET value = 'ker' || char(27) || '[31mnel' "
                   "WHERE value LIKE 'void matmul%'; UPDATE TARGET_INFO_GPU SET "
                   "name = 'GPU' || char(7)",
-             3, &args),
-        LAB_OK);
+             3, &args));
     assert_null(strchr(args.kernel, '\033'));
     assert_non_null(strstr(args.kernel, "[31mnel"));
     assert_null(strchr(args.device, '\a'));
@@ -187,7 +183,7 @@ static struct lab_ui *scripted(const char *script)
     assert_non_null(f);
     fputs(script, f);
     fclose(f);
-    assert_int_equal(lab_ui_new(&ui, &options), LAB_OK);
+    assert_ok(lab_ui_new(&ui, &options));
     return ui;
 }
 
@@ -206,7 +202,7 @@ TEST_CASE_WITH(the_longest_kernel_of_a_step, NULL, sample_cleanup)
                    .max_registers_per_sm = 65536,
                    .max_shared_per_sm_bytes = 233472,
                    .max_shared_per_block_optin_bytes = 232448}};
-    assert_int_equal(lab_live_new(&live, NULL), LAB_OK);
+    assert_ok(lab_live_new(&live, NULL));
     push_kernel(live, 64, 100);
     push_kernel(live, 128, 300);
     push_kernel(live, 256, 200);
@@ -217,7 +213,7 @@ TEST_CASE_WITH(the_longest_kernel_of_a_step, NULL, sample_cleanup)
                                  "expect occupancy 75.0 %: 12 blocks\n"
                                  "absent counted:\n"
                                  "key Right\nexpect it ran with 128\n");
-    assert_int_equal(lab_whatif_open(&whatif, live, ui, &snap, 0), LAB_OK);
+    assert_ok(lab_whatif_open(&whatif, live, ui, &snap, 0));
     if (lab_ui_run(ui))
         fail_msg("%s", lab_error());
     lab_ui_free(ui);
@@ -273,12 +269,9 @@ static void compare_kernels(struct shipped *s, int64_t run)
     struct lab_occupancy_args args;
     struct lab_occupancy_answer a;
     s->rows = 0;
-    assert_int_equal(lab_query_kernels(s->db, run, &longest, take_kernel, s),
-                     LAB_OK);
+    assert_ok(lab_query_kernels(s->db, run, &longest, take_kernel, s));
     for (int i = 0; i < s->rows; i++, s->compared++) {
-        assert_int_equal(
-            lab_whatif_stored(&whatif, s->db, run, s->row[i], 0, &args),
-            LAB_OK);
+        assert_ok(lab_whatif_stored(&whatif, s->db, run, s->row[i], 0, &args));
         assert_true(args.compute(args.user, &args.launch, &a));
         if (fabs(a.occupancy_pct - s->occupancy[i]) > 1e-9)
             fail_msg("run %d, %s: %g, recorded %g", (int)run, args.kernel,
@@ -294,8 +287,8 @@ TEST_CASE_WITH(recorded_runs_have_their_occupancy, NULL, sample_cleanup)
     const char *path = LAB_SOURCE_DIR "/profiles/recorded/h200.db";
     if (access(path, R_OK))
         skip(); /* not made yet */
-    assert_int_equal(lab_database_open(&s.db, path, &options), LAB_OK);
-    assert_int_equal(lab_query_runs(s.db, take_run, &s), LAB_OK);
+    assert_ok(lab_database_open(&s.db, path, &options));
+    assert_ok(lab_query_runs(s.db, take_run, &s));
     for (int i = 0; i < s.runs; i++)
         compare_kernels(&s, s.run[i]);
     lab_database_close(s.db);

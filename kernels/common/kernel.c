@@ -1,3 +1,5 @@
+/* kernel.c -- names of data types, phases and precisions, and reading or
+ * writing one element of any type as a double. */
 #include "common/kernel.h"
 
 #include <stddef.h>

@@ -1,3 +1,5 @@
+/* number.c -- conversion between float and the 16-bit formats on the host,
+ * rounding to nearest even, for labs and their references. */
 #include "common/number.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* arena.c -- memory of a lesson, taken in pieces from chunks and released at
+ * once. */
 #include "base/arena.h"
 
 #include <stdalign.h>

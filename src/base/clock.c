@@ -1,3 +1,4 @@
+/* clock.c -- the monotonic clock for durations and the wall clock for dates. */
 #include "base/clock.h"
 
 #include <time.h>

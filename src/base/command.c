@@ -1,3 +1,5 @@
+/* command.c -- how this program was started (`lapenna-lab` or `./lab`), so that
+ * commands in messages can be typed as they are printed. */
 #include "base/command.h"
 
 #include <stdlib.h>

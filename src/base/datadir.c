@@ -1,3 +1,5 @@
+/* datadir.c -- finds the files that ship with the program: lessons, kernel
+ * sources, recorded runs. */
 #include "base/datadir.h"
 
 #include <limits.h>

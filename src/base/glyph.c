@@ -1,3 +1,5 @@
+/* glyph.c -- replaces characters above ASCII by stand-ins, for --ascii and
+ * locales without UTF-8. */
 #include "base/glyph.h"
 
 #include <string.h>

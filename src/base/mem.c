@@ -1,3 +1,5 @@
+/* mem.c -- all allocation of the program: sizes checked for overflow, zeroed,
+ * and able to fail at the Nth call for the fault tests. */
 #include "base/mem.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,5 @@
+/* module.c -- opens shared modules (CUDA, oneDNN, vendor libraries) at run time
+ * and reports what was tried when one is missing. */
 #include "base/module.h"
 
 #include <dlfcn.h>

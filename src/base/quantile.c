@@ -1,3 +1,4 @@
+/* quantile.c -- sorting and quantiles of a few measured times. */
 #include "base/quantile.h"
 
 #include <math.h>

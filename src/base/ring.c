@@ -1,3 +1,5 @@
+/* ring.c -- the bounded queue between the threads that produce records and the
+ * one that writes them. */
 #include "base/ring.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* shell.c -- quotes a word for a shell, in commands that people paste. */
 #include "base/shell.h"
 
 #include <string.h>

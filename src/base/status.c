@@ -1,3 +1,4 @@
+/* status.c -- status codes, and the text of the last failure of each thread. */
 #include "base/status.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* str.c -- growing strings; text from outside made visible and safe for a
+ * terminal; the nearest name for "did you mean". */
 #include "base/str.h"
 
 #include <stdarg.h>

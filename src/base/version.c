@@ -1,3 +1,4 @@
+/* version.c -- the version and the commit, set by the build. */
 #include "base/version.h"
 
 const char *lab_version(void)

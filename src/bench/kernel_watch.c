@@ -1,3 +1,5 @@
+/* kernel_watch.c -- a profiler for a short measurement: which kernels each step
+ * launched, in memory only. */
 #include "bench/bench.h"
 
 #include <stdio.h>

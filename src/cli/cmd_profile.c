@@ -1,3 +1,5 @@
+/* cmd_profile.c -- `lapenna-lab profile`: parses the words and calls the
+ * function of each subcommand. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

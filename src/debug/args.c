@@ -1,3 +1,5 @@
+/* args.c -- reads the values of options and ends the program with a usage error
+ * when one is wrong. */
 #include "debug/args.h"
 
 #include <errno.h>

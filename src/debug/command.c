@@ -1,3 +1,5 @@
+/* command.c -- parses the gdb words of the command line (`:break`, `:watch`,
+ * `:lr`), for the screen and --plain alike. */
 #include "debug/command.h"
 
 #include <ctype.h>

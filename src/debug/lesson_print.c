@@ -1,3 +1,4 @@
+/* lesson_print.c -- prints lessons as text or JSON for `lapenna-lab lesson`. */
 #include "debug/lesson_print.h"
 
 #include <stdlib.h>

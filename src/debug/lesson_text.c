@@ -1,3 +1,5 @@
+/* lesson_text.c -- prints a lesson's text, wrapped, for --plain and the walk
+ * without a terminal. */
 #include "debug/lesson_text.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* options.c -- the options that step, run and the screens share. */
 #include "debug/options.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* step_npy.c -- `step --npy`: writes tensors as NumPy files. */
 #include "debug/step_npy.h"
 
 #include <dirent.h>

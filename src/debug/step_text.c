@@ -1,3 +1,4 @@
+/* step_text.c -- a step as lines of text: tensors, statistics, kernels. */
 #include "debug/step_text.h"
 
 #include <math.h>

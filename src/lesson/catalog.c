@@ -1,3 +1,5 @@
+/* catalog.c -- finds lessons by id, path or number, and lists those
+ * installed. */
 #include "lesson/catalog.h"
 
 #include <dirent.h>

@@ -1,3 +1,5 @@
+/* lesson.c -- reads a lesson file: front matter, then Markdown, then checks
+ * across both. */
 #include "lesson/lesson.h"
 
 #include <string.h>

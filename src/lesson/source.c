@@ -1,3 +1,4 @@
+/* source.c -- reads a lesson file into memory and checks its bytes. */
 #include "source.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* advise.c -- advice for a step that was counted, from the profiler's rules. */
 #include "report/advise.h"
 
 #include <math.h>

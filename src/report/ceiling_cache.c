@@ -1,3 +1,5 @@
+/* ceiling_cache.c -- the ceilings measured on the device of a walk, read from
+ * the database once and kept for the stepper. */
 #include "report/ceiling_cache.h"
 
 #include <math.h>

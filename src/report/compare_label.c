@@ -1,3 +1,5 @@
+/* compare_label.c -- labels of a comparison, cut to the room of a line and
+ * still different. */
 #include "report/compare_label.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* counters_text.c -- hardware counters as text for the screen and --plain. */
 #include "report/counters_text.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* course_values.c -- values printed in the course's slides beside those
+ * computed here. */
 #include "report/course_values.h"
 
 #include <math.h>

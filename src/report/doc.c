@@ -1,3 +1,5 @@
+/* doc.c -- styled text as paragraphs of spans, which a pager or a stream
+ * wraps. */
 #include "report/doc.h"
 
 #include <stdarg.h>

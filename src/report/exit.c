@@ -1,3 +1,5 @@
+/* exit.c -- exit codes, and messages on standard error that begin with the
+ * command. */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>

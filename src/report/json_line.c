@@ -1,3 +1,4 @@
+/* json_line.c -- one JSON object a line on standard output, flushed. */
 #include "report/json_line.h"
 
 #include <math.h>

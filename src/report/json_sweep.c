@@ -1,3 +1,4 @@
+/* json_sweep.c -- a row of a sweep as a JSON line. */
 #include "report/json_sweep.h"
 
 #include "report/json_fields.h"

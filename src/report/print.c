@@ -1,3 +1,5 @@
+/* print.c -- prints text that may come from outside: made visible, ASCII when
+ * asked, wrapped to the terminal. */
 #include "report/print.h"
 
 #include <stdarg.h>

@@ -1,3 +1,5 @@
+/* roofline.c -- loads a run's steps and kernels as points under its device's
+ * ceilings. */
 #include "report/roofline.h"
 
 #include <math.h>

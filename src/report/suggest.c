@@ -1,3 +1,4 @@
+/* suggest.c -- spells the commands that messages tell the reader to type. */
 #include "report/suggest.h"
 
 #include <stdio.h>

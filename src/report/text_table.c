@@ -1,3 +1,4 @@
+/* text_table.c -- columns of text for a terminal or a pipe. */
 #include "report/text_table.h"
 
 #include <langinfo.h>

@@ -1,3 +1,4 @@
+/* timeline_text.c -- a timeline as text, for --plain and the summary line. */
 #include "report/timeline_text.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* variant_facts.c -- what follows from the name of a variant: whether it is a
+ * library, whether it can fuse. */
 #include "report/variant_facts.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* variant_words.c -- the variants of a run shortened to a column. */
 #include "report/variant_words.h"
 
 #include <stdbool.h>

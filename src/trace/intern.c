@@ -1,3 +1,4 @@
+/* intern.c -- gives each name a number, once for the process. */
 #include "trace/intern.h"
 
 #include <pthread.h>

@@ -16,7 +16,7 @@ fresh_tree() {
         mkdir -p "$work/tree/src/$module/include/$module"
         printf '#pragma once\nint lab_%s_one(int a);\n' "$module" \
             >"$work/tree/src/$module/include/$module/one.h"
-        printf '#include "%s/one.h"\n' "$module" \
+        printf '/* one.c */\n#include "%s/one.h"\n' "$module" \
             >"$work/tree/src/$module/one.c"
     done
     printf '#pragma once\n#include "base/one.h"\n' >"$work/tree/kernels/k.h"
@@ -25,7 +25,7 @@ fresh_tree() {
     printf '#pragma once\n' >"$work/tree/src/store/store_priv.h"
     printf '#include "store_priv.h"\n' >>"$work/tree/src/store/one.c"
     mkdir "$work/tree/src/store/sub"
-    printf '#include "../store_priv.h"\n' >"$work/tree/src/store/sub/two.c"
+    printf '/* two.c */\n#include "../store_priv.h"\n' >"$work/tree/src/store/sub/two.c"
     printf 'lab_ui lab_engine\nlab_trace lab_base\nlapenna-lab lab_store\n' \
         >"$work/links"
 }
@@ -96,6 +96,10 @@ fresh_tree
 printf 'int lab_class(int class);\n' \
     >>"$work/tree/src/base/include/base/one.h"
 catches 'a header that is not C++' 'does not stand alone as cc' \
+    "$check/headers.sh" "$work/tree"
+fresh_tree
+printf '#include "base/one.h"\n' >"$work/tree/src/base/one.c"
+catches 'a source without a comment' 'one.c: does not open' \
     "$check/headers.sh" "$work/tree"
 fresh_tree
 printf 'int  lab_spaces ( int a );\n' >>"$work/tree/src/base/one.c"

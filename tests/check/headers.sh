@@ -3,7 +3,7 @@
 # C11; public ones also as C++17 (kernels and the CUDA module include them).
 #
 # Each sees the include directories of its own module and of those it may use,
-# no others. CC and CXX name the compilers.
+# no others. CC and CXX name the compilers. Every .c and .cu opens with a comment.
 set -eu
 root=$1
 cc=${CC:-cc}
@@ -71,5 +71,14 @@ for header in $(find src kernels -name '*.h' | sort); do
     esac
 done
 [ "$count" -gt 0 ] || { echo "no header was found"; exit 1; }
+for source in $(find src kernels -name '*.c' -o -name '*.cu' | sort); do
+    case $(head -c 2 "$source") in
+    '/*') ;;
+    *)
+        echo "$source: does not open with a comment that says what it is for"
+        bad=$((bad + 1))
+        ;;
+    esac
+done
 echo "$count headers, $bad failures"
 [ "$bad" -eq 0 ]

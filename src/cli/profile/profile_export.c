@@ -1,3 +1,4 @@
+/* profile_export.c -- `profile export`: chooses format, rows and file. */
 #include "store/export.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* profile_import.c -- `profile import` and `profile merge`: copies runs from
+ * other files. */
 #include "store/import.h"
 
 #include <stdio.h>

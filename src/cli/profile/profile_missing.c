@@ -1,3 +1,5 @@
+/* profile_missing.c -- the reason when a run has no rows of a kind, and the
+ * command that records them. */
 #include "profile_missing.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* lesson_doc.c -- a lesson's Markdown and the source files it names, as
+ * documents for a pager. */
 #include "lesson_doc.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* lesson_screen.c -- opens a lesson in the stepper: session, recording, model,
+ * and the screens reached from it. */
 #include "lesson_screen.h"
 
 #include <pthread.h>

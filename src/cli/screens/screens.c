@@ -1,3 +1,5 @@
+/* screens.c -- the program on a terminal: the home screen and everything opened
+ * from it. */
 #include "screens.h"
 
 #include <stdio.h>

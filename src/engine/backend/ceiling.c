@@ -1,3 +1,5 @@
+/* ceiling.c -- names and units of a device's measured ceilings, and their
+ * measurement through the backend. */
 #include "engine/ceiling.h"
 
 #include "base/quantile.h"

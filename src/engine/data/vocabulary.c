@@ -1,3 +1,5 @@
+/* vocabulary.c -- splits text into words and gives each a number, for the word
+ * lessons. */
 #include "engine/vocabulary.h"
 
 #include <stdlib.h>

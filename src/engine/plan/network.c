@@ -1,3 +1,5 @@
+/* network.c -- what a lesson asks for, before it is built: memory and errors of
+ * the specification. */
 #include "engine/network.h"
 
 #include <stdarg.h>

@@ -1,3 +1,5 @@
+/* op_table.c -- the table of all ops, made from kernels/ops.def, and their
+ * keys. */
 #include "engine/op.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* tensor.c -- shapes: sizes, text, and the index of an element. */
 #include "engine/tensor.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* generate.c -- generates text with a trained network, a character at a
+ * time. */
 #include "engine/generate.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* neighbours.c -- finds the words whose embeddings are nearest to a word or to
+ * a sum of words. */
 #include "engine/neighbours.h"
 
 #include <math.h>

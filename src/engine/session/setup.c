@@ -1,3 +1,5 @@
+/* setup.c -- opens everything a walk needs: data, plan, backend, the check of
+ * variants, the lesson's choices. */
 #include "engine/setup.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* gradcheck.c -- compares a gradient with central differences of the loss, in
+ * double. */
 #include "engine/gradcheck.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* stats.c -- statistics and a histogram of a tensor. */
 #include "engine/stats.h"
 
 #include <math.h>

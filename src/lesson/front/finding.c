@@ -1,3 +1,5 @@
+/* finding.c -- mistakes of a file with line and column, collected and
+ * sorted. */
 #include "lesson/finding.h"
 
 #include <stdio.h>

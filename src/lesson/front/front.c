@@ -1,3 +1,4 @@
+/* front.c -- common parts of the front matter: names, places, strings. */
 #include "front.h"
 
 #include <string.h>

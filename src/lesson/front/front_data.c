@@ -1,3 +1,5 @@
+/* front_data.c -- the key `data` of the front matter: where samples come
+ * from. */
 #include "front.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* front_network.c -- the key `network` of the front matter: nodes and their
+ * inputs. */
 #include "front.h"
 
 #include <stdio.h>

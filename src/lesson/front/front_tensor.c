@@ -1,3 +1,4 @@
+/* front_tensor.c -- tensors written in the front matter. */
 #include "front.h"
 
 #include <float.h>

@@ -1,3 +1,5 @@
+/* ytree.c -- builds a tree of a YAML document from libyaml events, with the
+ * place of every value. */
 #include "ytree.h"
 
 #include <string.h>

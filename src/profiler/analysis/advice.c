@@ -1,3 +1,4 @@
+/* advice.c -- rules that turn the numbers of a step or kernel into advice. */
 #include "profiler/advice.h"
 
 #include <math.h>

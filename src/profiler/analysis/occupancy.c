@@ -1,3 +1,5 @@
+/* occupancy.c -- theoretical occupancy of a launch and the resource that limits
+ * it. */
 #include "profiler/occupancy.h"
 
 #include <limits.h>

@@ -1,3 +1,5 @@
+/* rates.c -- FLOP/s, bytes/s and intensity of a step, and the roof that limits
+ * it, from its time and the peaks of the device. */
 #include "profiler/rates.h"
 
 #include <math.h>

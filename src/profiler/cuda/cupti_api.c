@@ -1,3 +1,4 @@
+/* cupti_api.c -- loads CUPTI and resolves the functions that are used. */
 #include "cupti_api.h"
 
 #ifdef LAB_HAVE_CUPTI

@@ -1,3 +1,5 @@
+/* cupti_attach.c -- starts and stops CUPTI in this process, and reports why it
+ * refuses. */
 #include "cupti_attach.h"
 
 #ifdef LAB_HAVE_CUPTI

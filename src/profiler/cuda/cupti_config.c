@@ -1,3 +1,5 @@
+/* cupti_config.c -- chooses the metrics that this device has and builds the
+ * configuration image of the Range Profiler. */
 #include "cupti_config.h"
 
 #ifdef LAB_HAVE_COUNTERS

@@ -1,3 +1,5 @@
+/* cupti_window.c -- the launches of the last steps by correlation id, to find
+ * the step of a record that CUPTI hands over late. */
 #include "cupti_window.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,5 @@
+/* lab_names.c -- maps the steps of a lab's run to variant, precision and
+ * size. */
 #include "store/lab_names.h"
 
 #include <math.h>

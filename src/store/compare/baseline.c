@@ -1,3 +1,4 @@
+/* baseline.c -- names for runs that others are compared with. */
 #include <string.h>
 
 #include "db/row.h"

@@ -1,3 +1,5 @@
+/* compare.c -- matches the steps, kernels and phases of two runs and tests
+ * whether their times differ by more than noise. */
 #include "store/compare.h"
 
 #include <math.h>

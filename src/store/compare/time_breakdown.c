@@ -1,3 +1,5 @@
+/* time_breakdown.c -- splits the wall time of an iteration into kernels,
+ * copies, gaps and host time. */
 #include "store/time_breakdown.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* devices.c -- published peaks of graphics cards, from profiles/devices.csv. */
 #include "store/devices.h"
 
 #include <math.h>

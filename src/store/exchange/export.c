@@ -1,3 +1,5 @@
+/* export.c -- writes an export: formats, the files of windows, and a temporary
+ * file that takes its name only when it is whole. */
 #include "store/export.h"
 
 #include <dirent.h>

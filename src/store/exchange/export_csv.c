@@ -1,3 +1,4 @@
+/* export_csv.c -- steps, kernels, losses and lab rows as CSV. */
 #include <math.h>
 #include <string.h>
 

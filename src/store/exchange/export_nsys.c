@@ -1,3 +1,5 @@
+/* export_nsys.c -- a run as an SQLite file with the tables of an Nsight Systems
+ * export. */
 #include <string.h>
 
 #include "export_priv.h"

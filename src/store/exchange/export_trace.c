@@ -1,3 +1,4 @@
+/* export_trace.c -- a run as a JSON trace for Perfetto and chrome://tracing. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

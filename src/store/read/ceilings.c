@@ -1,3 +1,4 @@
+/* ceilings.c -- measured ceilings by device, kept and found again. */
 #include "store/ceilings.h"
 
 #include <math.h>

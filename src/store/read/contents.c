@@ -1,3 +1,4 @@
+/* contents.c -- which kinds of rows a run has. */
 #include "store/contents.h"
 
 #include "db/row.h"

@@ -1,3 +1,4 @@
+/* counted.c -- hardware counters of a run, by step and by kernel. */
 #include "store/counted.h"
 
 #include <math.h>

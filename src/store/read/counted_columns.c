@@ -1,3 +1,5 @@
+/* counted_columns.c -- the derived columns of counted values: occupancy,
+ * throughput, intensity. */
 #include "store/counted.h"
 
 #include <stddef.h>

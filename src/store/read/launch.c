@@ -1,3 +1,5 @@
+/* launch.c -- the launch of a kernel and its device, as the occupancy
+ * calculator takes them. */
 #include "store/launch.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* limit_words.c -- what limits the occupancy of a kernel, as text. */
 #include "store/limit_words.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* query_timeline.c -- the spans of one iteration for the timeline. */
 #include "store/timeline.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* rank_test.c -- durations as a distribution, and the rank test of Mann and
+ * Whitney. */
 #include "store/rank_test.h"
 
 #include <math.h>

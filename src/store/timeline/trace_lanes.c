@@ -1,3 +1,4 @@
+/* trace_lanes.c -- spreads slices that cross over several lanes of a trace. */
 #include "trace_lanes.h"
 
 #include <stdbool.h>

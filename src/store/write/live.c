@@ -1,3 +1,4 @@
+/* live.c -- the newest steps and kernels in memory, for the screen. */
 #include "store/live.h"
 
 #include <math.h>

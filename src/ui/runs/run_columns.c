@@ -1,3 +1,5 @@
+/* run_columns.c -- the columns of runs, steps and kernels on screens that list
+ * them. */
 #include "run_columns.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* view_home.c -- the home screen: lessons, progress, last runs. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

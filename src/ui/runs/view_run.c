@@ -1,3 +1,4 @@
+/* view_run.c -- the screen of one run: steps, kernels, losses. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* view_runs.c -- the list of runs: sort, filter, compare, delete. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* neighbours_text.c -- the answer to `:near` on the message line. */
 #include "neighbours_text.h"
 
 void lab_ui_say_near(struct lab_ui *ui, const struct lab_snapshot *snap)

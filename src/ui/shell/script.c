@@ -1,3 +1,4 @@
+/* script.c -- keys from a file instead of a terminal, for tests. */
 #include "script.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* view_help.c -- the help page of a screen, made from its key table. */
 #include "ui/view_help.h"
 
 #include <stdio.h>

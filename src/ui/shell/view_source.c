@@ -1,3 +1,5 @@
+/* view_source.c -- the screen of a source file: finds its functions and jumps
+ * between them. */
 #include "ui/view_source.h"
 
 #include <ctype.h>

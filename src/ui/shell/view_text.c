@@ -1,3 +1,4 @@
+/* view_text.c -- a screen that is one text in a pager. */
 #include "view_text.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* canvas.c -- a grid of character cells that views draw on. */
 #include "ui/canvas.h"
 
 #include <stdarg.h>

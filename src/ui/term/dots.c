@@ -1,3 +1,4 @@
+/* dots.c -- pictures in dots: braille, half blocks or ASCII. */
 #include "dots.h"
 
 #include <math.h>

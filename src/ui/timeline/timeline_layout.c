@@ -1,3 +1,5 @@
+/* timeline_layout.c -- where spans are on the screen, and which part of the
+ * time is shown. */
 #include "timeline_layout.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* bars.c -- histograms, sparklines and gauges in a row of cells. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* chart.c -- line charts with axes in character cells. */
 #include "ui/chart.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* keymap.c -- keys by name, and looking up what they are bound to. */
 #include "ui/keymap.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* layout.c -- cuts rectangles of the screen. */
 #include "ui/layout.h"
 
 #include <stdint.h>

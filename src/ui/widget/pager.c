@@ -1,3 +1,4 @@
+/* pager.c -- a window on a document: wrapping, moving, searching. */
 #include "ui/pager.h"
 
 #include <ctype.h>

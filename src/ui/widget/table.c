@@ -1,3 +1,4 @@
+/* table.c -- a list of rows with columns: moving, sorting, searching. */
 #include "ui/table.h"
 
 #include <math.h>

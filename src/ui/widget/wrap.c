@@ -1,3 +1,4 @@
+/* wrap.c -- paragraphs and headings drawn on a canvas. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* onednn_load.c -- opens the oneDNN module when it is there and adds its
+ * kernels to the CPU backend. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

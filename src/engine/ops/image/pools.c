@@ -1,3 +1,5 @@
+/* pools.c -- what max_pool2d and avg_pool2d share: shapes, windows,
+ * explanations. */
 #include "pools.h"
 
 #include <stdio.h>

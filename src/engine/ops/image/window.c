@@ -1,3 +1,5 @@
+/* window.c -- a window that moves over an image: shapes, pixels, and which
+ * outputs read a pixel. */
 #include "window.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* loss_parts.c -- what the losses share: the check of y and the mean of the
+ * samples' losses. */
 #include "loss_parts.h"
 
 #include <stdio.h>

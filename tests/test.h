@@ -11,6 +11,8 @@
 
 #include <cmocka.h> /* after the four above, which it needs */
 
+#include "base/status.h"
+
 enum { TESTS_MOST = 128 }; /* of a file */
 
 static struct CMUnitTest test_list[TESTS_MOST];
@@ -38,8 +40,12 @@ static inline int test_run_all(CMFixtureFunction setup,
                                    setup, teardown);
 }
 
-/* It is LAB_OK. */
-#define assert_ok(status) assert_int_equal(status, 0)
+/* It is LAB_OK; else the error's text is printed. */
+#define assert_ok(status)                                                      \
+    do {                                                                       \
+        if (status)                                                            \
+            fail_msg("%s", lab_error());                                       \
+    } while (0)
 
 #define TEST_CASE(name) TEST_CASE_WITH(name, NULL, NULL)
 /* With fixtures of its own; NULL: none. */

@@ -144,8 +144,7 @@ static void on_a_walk(int steps, enum lab_status (*call)(struct net *n))
             struct net_moment *after = net_keep(&n);
             net_same(&n, "after a failure", before, after);
             net_moment_free(after);
-            if (call(&n))
-                fail_msg("%s", lab_error());
+            assert_ok(call(&n));
         }
         net_moment_free(before);
         net_free(&n);

@@ -145,8 +145,7 @@ TEST_CASE_WITH(every_table_and_column_comes_along, NULL, import_cleanup)
     assert_true(of_runs.n > 15);
     for (int i = 0; i < of_runs.n; i++)
         fill(theirs, of_runs.name[i]);
-    if (import(here, theirs, NULL, NULL))
-        fail_msg("%s", lab_error());
+    assert_ok(import(here, theirs, NULL, NULL));
     for (int i = 0; i < of_runs.n; i++)
         check_columns(here, theirs, of_runs.name[i]);
     assert_true(count(here, "time_sum", "place", 2) > 0);
@@ -165,8 +164,7 @@ TEST_CASE_WITH(every_column_of_a_run_comes_along, NULL, import_cleanup)
                  columns.name[i], state_of ? "'on'" : "1", columns.name[i]);
         sample_sql(theirs, sql);
     }
-    if (import(here, theirs, NULL, NULL))
-        fail_msg("%s", lab_error());
+    assert_ok(import(here, theirs, NULL, NULL));
     for (int i = 0; i < columns.n; i++) {
         char sql[100];
         snprintf(sql, sizeof(sql), "SELECT count(%s) FROM run",

@@ -323,8 +323,7 @@ TEST_CASE(every_tensor_of_every_case_is_mapped)
 {
     for (int i = 0; i < n_map; i++) {
         struct golden *g;
-        if (golden_load(map[i].golden_case, &g))
-            fail_msg("%s", lab_error());
+        assert_ok(golden_load(map[i].golden_case, &g));
         for (int k = 0; k < g->n_tensors; k++) {
             if (!is_mapped(&map[i], g->tensors[k].name))
                 fail_msg("%s: nothing is said of %s", map[i].file,

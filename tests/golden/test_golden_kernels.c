@@ -87,8 +87,7 @@ static void for_every_kind(const char *name,
         }
         struct bench b = {.r = rig_new(kind)};
         b.tolerance = kind == RIG_REF_F64 ? 1e-13 : 1e-5;
-        if (golden_load(name, &b.g))
-            fail_msg("%s", lab_error());
+        assert_ok(golden_load(name, &b.g));
         run(&b, arg);
         rig_free(b.r);
         golden_free(b.g);

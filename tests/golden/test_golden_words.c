@@ -17,8 +17,7 @@ static struct lab_vocabulary *course_words(void)
 {
     const struct lab_vocabulary_rule rule = {.unknown = true};
     struct lab_vocabulary *v = NULL;
-    if (lab_vocabulary_make(&v, training, 4, &rule))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_vocabulary_make(&v, training, 4, &rule));
     return v;
 }
 
@@ -60,8 +59,7 @@ TEST_CASE(rows_are_padded_as_printed)
 {
     struct golden *g = NULL;
     struct lab_vocabulary *v = course_words();
-    if (golden_load("seed_tokenise_pad", &g))
-        fail_msg("%s", lab_error());
+    assert_ok(golden_load("seed_tokenise_pad", &g));
     compare(g, "padded", v, training, 0);
     compare(g, "test_padded_9", v, unseen, 0);
     compare(g, "test_padded_10", v, unseen, 0);

@@ -12,8 +12,7 @@
 
 static void must(enum lab_status st)
 {
-    if (st)
-        fail_msg("%s", lab_error());
+    assert_ok(st);
 }
 
 /* One value row of a lesson; how many values were compared. */

@@ -115,8 +115,8 @@ static void *take_live(void *unused)
 
 static void open_all(struct lab_lesson **lesson)
 {
-    if (lab_lesson_open(lesson, LAB_SOURCE_DIR "/lessons/20-mlp-digits.md"))
-        fail_msg("%s", lab_error());
+    assert_ok(
+        lab_lesson_open(lesson, LAB_SOURCE_DIR "/lessons/20-mlp-digits.md"));
     struct lab_options run;
     lab_options_init(&run);
     run.db = "threads.db";

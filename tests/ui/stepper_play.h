@@ -39,8 +39,7 @@ static inline enum lab_status play_keys(struct stepper_fixture *f,
 /* The same, and it must end well and give every snapshot back. */
 static inline void play(struct stepper_fixture *f, const char *keys)
 {
-    if (play_keys(f, keys, false))
-        fail_msg("%s", lab_error());
+    assert_ok(play_keys(f, keys, false));
     assert_int_equal(f->live_snapshots, 0);
 }
 

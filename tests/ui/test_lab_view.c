@@ -337,8 +337,7 @@ TEST_CASE(pictures_for_a_pipe)
 
 TEST_CASE(the_keys_have_names)
 {
-    if (lab_keymap_check(lab_view_lab.bindings))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_keymap_check(lab_view_lab.bindings));
 }
 
 /* Of the fastest library row of the same precision; where there is none, and of

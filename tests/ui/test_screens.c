@@ -82,8 +82,7 @@ static void check_script(const char *name, bool ascii)
     mkdir(LAB_BINARY_DIR "/tests/ui", 0777);
     mkdir(OUT, 0777);
     assert_int_equal(chdir(OUT), 0);
-    if (play(path, ascii))
-        fail_msg("%s", lab_error());
+    assert_ok(play(path, ascii));
     FILE *f = fopen(path, "r");
     assert_non_null(f);
     while (fgets(line, sizeof(line), f)) {

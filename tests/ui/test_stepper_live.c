@@ -22,8 +22,7 @@ static enum lab_status play(const char *lesson, const char *keys)
     assert_non_null(f);
     fputs(keys, f);
     fclose(f);
-    if (lab_lesson_load(&l, lesson))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_lesson_load(&l, lesson));
     assert_ok(lab_ui_new(&ui, &options));
     struct lab_session_config config = {
         .setup = {.spec = &l->spec, .backend = "cpu"},
@@ -47,30 +46,29 @@ static enum lab_status play(const char *lesson, const char *keys)
 
 TEST_CASE(a_lesson_is_walked_there_and_back)
 {
-    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
-                  "text :delete\nkey Enter\ntext :unwatch\nkey Enter\n"
-                  "key s\nawait 9000 step 1 of\nawait 9000 [fc1.xW]\n"
-                  "key 2\nkey d\nkey j\nkey e\n"
-                  "await 9000 fc1.xW[1,0] = sum_k x[1,k] * fc1.W[k,0]\n"
-                  "key r\nawait 9000 step 0 of\n"
-                  "key f\nawait 9000 next: loss\n"
-                  "key c\nawait 9000 done: s goes on\nabsent not known yet\n"
-                  "key s\nawait 9000 iteration 1   step 1 of\n"
-                  "key r\nkey r\nawait 9000 iteration 0   step\n"))
-        fail_msg("%s", lab_error());
+    assert_ok(play(MLP,
+                   "resize 80 24\nawait 9000 step 0 of\n"
+                   "text :delete\nkey Enter\ntext :unwatch\nkey Enter\n"
+                   "key s\nawait 9000 step 1 of\nawait 9000 [fc1.xW]\n"
+                   "key 2\nkey d\nkey j\nkey e\n"
+                   "await 9000 fc1.xW[1,0] = sum_k x[1,k] * fc1.W[k,0]\n"
+                   "key r\nawait 9000 step 0 of\n"
+                   "key f\nawait 9000 next: loss\n"
+                   "key c\nawait 9000 done: s goes on\nabsent not known yet\n"
+                   "key s\nawait 9000 iteration 1   step 1 of\n"
+                   "key r\nkey r\nawait 9000 iteration 0   step\n"));
 }
 
 TEST_CASE(training_is_seen_and_stopped)
 {
-    if (play(MLP,
-             "resize 80 24\nawait 9000 step 0 of\n"
+    assert_ok(play(
+        MLP, "resize 80 24\nawait 9000 step 0 of\n"
              "text :train 50000000\nkey Enter\nawait 9000 samples/s\n"
              "await 9000 validation accuracy\nkey l\nawait 9000 log scale\n"
              "key q\nawait 9000 training ...\nkey d\nkey x\nkey 4\n"
              "key t\nkey Esc\nawait 9000 train on\n"
              "await 9000 stopped\nkey q\nawait 9000 s goes on\n"
-             "key s\nawait 9000 step 1 of\n"))
-        fail_msg("%s", lab_error());
+             "key s\nawait 9000 step 1 of\n"));
 }
 
 #define CNN LAB_SOURCE_DIR "/lessons/82-cnn-digits.md"
@@ -78,26 +76,25 @@ TEST_CASE(training_is_seen_and_stopped)
 /* Channels last: rows down, columns across, one image and channel at a time. */
 TEST_CASE(images_open_as_images)
 {
-    if (play(CNN, "resize 120 40\nawait 9000 step 0 of\n"
-                  "text :print x\nkey Enter\nawait 9000 x[<0>,↓,→,0]\n"
-                  "key ]\nawait 9000 x[<1>,↓,→,0]\n"
-                  "key i\nawait 9000 this is the picture\n"
-                  "key <\nawait 9000 x[<1>,→,↓,0]\n"
-                  "key i\nawait 9000 x[<1>,↓,→,0]\n"
-                  "text :print x[3,:,2,:]\nkey Enter\n"
-                  "await 9000 x[<3>,↓,2,→]\n"
-                  "text :print x[0,:,:,0]\nkey Enter\n"
-                  "await 9000 x[<0>,↓,→,0]\n"
-                  "key s\nawait 9000 step 1 of\n"
-                  "text :print conv1.out[2,3,4,5]\nkey Enter\n"
-                  "await 9000 conv1.out[<2>,↓,→,5]\n"
-                  "await 9000 conv1.out[2,3,4,5] =\n"
-                  "key }\nkey ]\nawait 9000 conv1.out[2,↓,→,<6>]\n"
-                  "text :print conv2.W\nkey Enter\n"
-                  "await 9000 conv2.W[↓,→,<0>,0]\n"
-                  "text :print conv2.W.grad\nkey Enter\n"
-                  "await 9000 conv2.W.grad[↓,→,<0>,0]\n"))
-        fail_msg("%s", lab_error());
+    assert_ok(play(CNN, "resize 120 40\nawait 9000 step 0 of\n"
+                        "text :print x\nkey Enter\nawait 9000 x[<0>,↓,→,0]\n"
+                        "key ]\nawait 9000 x[<1>,↓,→,0]\n"
+                        "key i\nawait 9000 this is the picture\n"
+                        "key <\nawait 9000 x[<1>,→,↓,0]\n"
+                        "key i\nawait 9000 x[<1>,↓,→,0]\n"
+                        "text :print x[3,:,2,:]\nkey Enter\n"
+                        "await 9000 x[<3>,↓,2,→]\n"
+                        "text :print x[0,:,:,0]\nkey Enter\n"
+                        "await 9000 x[<0>,↓,→,0]\n"
+                        "key s\nawait 9000 step 1 of\n"
+                        "text :print conv1.out[2,3,4,5]\nkey Enter\n"
+                        "await 9000 conv1.out[<2>,↓,→,5]\n"
+                        "await 9000 conv1.out[2,3,4,5] =\n"
+                        "key }\nkey ]\nawait 9000 conv1.out[2,↓,→,<6>]\n"
+                        "text :print conv2.W\nkey Enter\n"
+                        "await 9000 conv2.W[↓,→,<0>,0]\n"
+                        "text :print conv2.W.grad\nkey Enter\n"
+                        "await 9000 conv2.W.grad[↓,→,<0>,0]\n"));
 }
 
 TEST_CASE(channels_first_stay_as_they_were)
@@ -124,24 +121,21 @@ TEST_CASE(channels_first_stay_as_they_were)
                    "text :print c1.W\nkey Enter\n"
                    "await 9000 c1.W[<0>,0,↓,→]\n");
     remove(path);
-    if (st)
-        fail_msg("%s", lab_error());
+    assert_ok(st);
 }
 
 TEST_CASE(a_gradient_is_checked)
 {
-    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
-                  "text :check fc2.b\nkey Enter\n"
-                  "await 60000 gradient of fc2.b agrees, worst error\n"))
-        fail_msg("%s", lab_error());
+    assert_ok(play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                        "text :check fc2.b\nkey Enter\n"
+                        "await 60000 gradient of fc2.b agrees, worst error\n"));
 }
 
 TEST_CASE(errors_of_the_session_are_told)
 {
-    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
-                  "text :variant fc1 nosuch\nkey Enter\n"
-                  "await 9000 has no variant 'nosuch'\n"))
-        fail_msg("%s", lab_error());
+    assert_ok(play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                        "text :variant fc1 nosuch\nkey Enter\n"
+                        "await 9000 has no variant 'nosuch'\n"));
 }
 
 #define CBOW LAB_SOURCE_DIR "/lessons/124-word2vec-cbow.md"
@@ -149,7 +143,8 @@ TEST_CASE(errors_of_the_session_are_told)
 /* On both screens; the message line ends where the terminal does. */
 TEST_CASE(the_neighbours_of_a_word_are_told)
 {
-    if (play(CBOW, "resize 80 24\nawait 9000 step 0 of\n"
+    assert_ok(play(CBOW,
+                   "resize 80 24\nawait 9000 step 0 of\n"
                    "text :near king - man\nkey Enter\n"
                    "await 9000 near king - man: \n"
                    "text :near kingg\nkey Enter\n"
@@ -158,31 +153,27 @@ TEST_CASE(the_neighbours_of_a_word_are_told)
                    "text :near bread\nkey Enter\nawait 9000 near bread: \n"
                    "key q\nawait 9000 s goes on\n"
                    "text :list words\nkey Enter\nawait 9000 2  the\n"
-                   "await 9000 <OOV>\n"))
-        fail_msg("%s", lab_error());
+                   "await 9000 <OOV>\n"));
 }
 
 TEST_CASE(a_lesson_without_words_says_so)
 {
-    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
-                  "text :near king\nkey Enter\n"
-                  "await 9000 data has no words\n"
-                  "text :list words\nkey Enter\n"
-                  "await 9000 data has no words\n"))
-        fail_msg("%s", lab_error());
+    assert_ok(play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                        "text :near king\nkey Enter\n"
+                        "await 9000 data has no words\n"
+                        "text :list words\nkey Enter\n"
+                        "await 9000 data has no words\n"));
 }
 
 static void play_printed(const char *path, const char *keys)
 {
     struct lab_lesson *l;
-    if (lab_lesson_load(&l, path))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_lesson_load(&l, path));
     printed = &l->spec;
     enum lab_status st = play(path, keys);
     printed = NULL;
     lab_lesson_free(l);
-    if (st)
-        fail_msg("%s", lab_error());
+    assert_ok(st);
 }
 
 /* A printed value that claims nothing is no failure. */
@@ -214,111 +205,109 @@ TEST_CASE(a_printed_parameter_has_its_phase)
 
 TEST_CASE(a_lessons_own_stops_are_explained_and_passed)
 {
-    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\nexpect W    relu1\n"
-                  "key f\nawait 9000 this lesson pauses here (watch 1:\n"
-                  "expect unwatch relu1.out removes it\nabsent :unwatch\n"
-                  "text :explain fc1.W.grad[3,5]\nkey Enter\n"
-                  "await 9000 fc1.W.grad is not computed yet\n"
-                  "expect `:run fc1.matmul backward`, then s\n"
-                  "text :run fc2.matmul backward\nkey Enter\n"
-                  "await 9000 step 10 of\n"
-                  "text :watch fc2.W\nkey Enter\n"
-                  "await 9000 stops when fc2.W has been written\n"
-                  "text :unwatch relu1.out\nkey Enter\n"
-                  "await 9000 relu1.out is not watched any more\n"
-                  "text :delete\nkey Enter\n"
-                  "await 9000 all breakpoints and watches are removed\n"
-                  "text :variant fc1 blas\nkey Enter\n"
-                  "await 9000 fc1 runs as blas from now on\n"
-                  "text :seed 7\nkey Enter\n"
-                  "await 9000 iteration 0 again, from seed 7\n"
-                  "await 9000 step 0 of\nkey c\n"
-                  "await 9000 done: s goes on\n"))
-        fail_msg("%s", lab_error());
+    assert_ok(play(MLP,
+                   "resize 80 24\nawait 9000 step 0 of\nexpect W    relu1\n"
+                   "key f\nawait 9000 this lesson pauses here (watch 1:\n"
+                   "expect unwatch relu1.out removes it\nabsent :unwatch\n"
+                   "text :explain fc1.W.grad[3,5]\nkey Enter\n"
+                   "await 9000 fc1.W.grad is not computed yet\n"
+                   "expect `:run fc1.matmul backward`, then s\n"
+                   "text :run fc2.matmul backward\nkey Enter\n"
+                   "await 9000 step 10 of\n"
+                   "text :watch fc2.W\nkey Enter\n"
+                   "await 9000 stops when fc2.W has been written\n"
+                   "text :unwatch relu1.out\nkey Enter\n"
+                   "await 9000 relu1.out is not watched any more\n"
+                   "text :delete\nkey Enter\n"
+                   "await 9000 all breakpoints and watches are removed\n"
+                   "text :variant fc1 blas\nkey Enter\n"
+                   "await 9000 fc1 runs as blas from now on\n"
+                   "text :seed 7\nkey Enter\n"
+                   "await 9000 iteration 0 again, from seed 7\n"
+                   "await 9000 step 0 of\nkey c\n"
+                   "await 9000 done: s goes on\n"));
 }
 
 TEST_CASE(a_slice_is_shown_by_itself)
 {
-    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
-                  "text :print x[2,:]\nkey Enter\nawait 9000 x[<2>,→]\n"
-                  "key ]\nawait 9000 x[<3>,→]\n"
-                  "text :print x[:,5]\nkey Enter\nawait 9000 x[→,<5>]\n"
-                  "text :print fc1.W\nkey Enter\nawait 9000 fc1.W[↓,→]\n"))
-        fail_msg("%s", lab_error());
+    assert_ok(play(MLP,
+                   "resize 80 24\nawait 9000 step 0 of\n"
+                   "text :print x[2,:]\nkey Enter\nawait 9000 x[<2>,→]\n"
+                   "key ]\nawait 9000 x[<3>,→]\n"
+                   "text :print x[:,5]\nkey Enter\nawait 9000 x[→,<5>]\n"
+                   "text :print fc1.W\nkey Enter\nawait 9000 fc1.W[↓,→]\n"));
 }
 
 TEST_CASE(a_click_does_what_keys_do)
 {
-    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
-                  /* names of tensors, and a cell of the picture */
-                  "click 4 32\nawait 9000 [fc1.W]\n"
-                  "await 9000 fc1.W[0,0] =\n"
-                  "click 8 34\nawait 9000 fc1.W[\n"
-                  "absent fc1.W[0,0] =\n"
-                  /* numbers */
-                  "key d\nkey Home\nawait 9000 fc1.W[0,0] =\n"
-                  "click 9 42\nawait 9000 fc1.W[2,1] =\n"
-                  /* beyond the last cell there is none */
-                  "click 12 79\nexpect fc1.W[2,1] =\n"
-                  /* tabs, and back */
-                  "absent [4 kernels]\nclick 15 39\nexpect [4 kernels]\n"
-                  "click 15 50\nexpect [5 lesson\n"
-                  "click 15 30\nexpect [3 explain]\n"
-                  "click 4 29\nawait 9000 [x]\n"))
-        fail_msg("%s", lab_error());
+    assert_ok(play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                        /* names of tensors, and a cell of the picture */
+                        "click 4 32\nawait 9000 [fc1.W]\n"
+                        "await 9000 fc1.W[0,0] =\n"
+                        "click 8 34\nawait 9000 fc1.W[\n"
+                        "absent fc1.W[0,0] =\n"
+                        /* numbers */
+                        "key d\nkey Home\nawait 9000 fc1.W[0,0] =\n"
+                        "click 9 42\nawait 9000 fc1.W[2,1] =\n"
+                        /* beyond the last cell there is none */
+                        "click 12 79\nexpect fc1.W[2,1] =\n"
+                        /* tabs, and back */
+                        "absent [4 kernels]\nclick 15 39\nexpect [4 kernels]\n"
+                        "click 15 50\nexpect [5 lesson\n"
+                        "click 15 30\nexpect [3 explain]\n"
+                        "click 4 29\nawait 9000 [x]\n"));
 }
 
 TEST_CASE(a_click_takes_a_term)
 {
-    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
-                  "key s\nawait 9000 step 1 of\nkey 2\nkey Right\n"
-                  "await 9000 fc1.xW[0,1] = sum_k\nkey e\n"
-                  "await 9000 [x[0,5]]\n"
-                  /* a term is chosen, the chosen one goes to its source */
-                  "click 20 40\nawait 9000 [x[0,61]]\nabsent [x[0,5]]\n"
-                  "absent an input of\n"
-                  "click 20 40\nawait 9000 an input of fc1.xW[0,1]\n"
-                  "await 9000 in [x]\nkey y\nawait 9000 out [fc1.xW]\n"))
-        fail_msg("%s", lab_error());
+    assert_ok(play(MLP,
+                   "resize 80 24\nawait 9000 step 0 of\n"
+                   "key s\nawait 9000 step 1 of\nkey 2\nkey Right\n"
+                   "await 9000 fc1.xW[0,1] = sum_k\nkey e\n"
+                   "await 9000 [x[0,5]]\n"
+                   /* a term is chosen, the chosen one goes to its source */
+                   "click 20 40\nawait 9000 [x[0,61]]\nabsent [x[0,5]]\n"
+                   "absent an input of\n"
+                   "click 20 40\nawait 9000 an input of fc1.xW[0,1]\n"
+                   "await 9000 in [x]\nkey y\nawait 9000 out [fc1.xW]\n"));
 }
 
 /* Many batches' losses are drawn as their mean, the validation beside them. */
 TEST_CASE(curves_are_smoothed)
 {
-    if (play(MLP, "resize 100 30\nawait 9000 step 0 of\n"
-                  "text :train 2000\nkey Enter\nawait 20000 done\n"
-                  "await 9000 loss, mean of neighbours\n"
-                  "expect validation loss\nexpect validation accuracy\n"
-                  "expect (log scale)\nkey l\nabsent (log scale)\n"))
-        fail_msg("%s", lab_error());
+    assert_ok(play(MLP, "resize 100 30\nawait 9000 step 0 of\n"
+                        "text :train 2000\nkey Enter\nawait 20000 done\n"
+                        "await 9000 loss, mean of neighbours\n"
+                        "expect validation loss\nexpect validation accuracy\n"
+                        "expect (log scale)\nkey l\nabsent (log scale)\n"));
 }
 
 /* In the stepper and beside a training, which begins anew. */
 TEST_CASE(another_learning_rate_starts_again)
 {
-    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
-                  "text :lr\nkey Enter\n"
-                  "await 9000 the learning rate is 0.2; lr X starts again\n"
-                  "text :lr 0.25\nkey Enter\n"
-                  "await 9000 iteration 0 again, with learning rate 0.25\n"
-                  "text :run fc1.W update\nkey Enter\nkey s\n"
-                  "text :explain fc1.W[0,0]\nkey Enter\n"
-                  "await 9000 lr = 0.25\n"
-                  "text :train 100000000\nkey Enter\n"
-                  "await 9000 training\nwait 200\n"
-                  "text :lr 0.125\nkey Enter\n"
-                  "await 9000 iteration 0 again, with learning rate 0.125\n"
-                  "await 9000 training\nwait 500\n"
-                  "text :lr\nkey Enter\n"
-                  "await 9000 the learning rate is 0.125;\n"
-                  /* from the stepper too, while it goes on */
-                  "key q\ntext :lr 0.5\nkey Enter\n"
-                  "await 9000 stop it and start again? (y/n)\nkey y\n"
-                  "await 9000 step 0 of\nwait 300\n"
-                  "expect iteration 0 again, with learning rate 0.5\n"
-                  "text :lr\nkey Enter\n"
-                  "await 9000 the learning rate is 0.5;\n"))
-        fail_msg("%s", lab_error());
+    assert_ok(play(MLP,
+                   "resize 80 24\nawait 9000 step 0 of\n"
+                   "text :lr\nkey Enter\n"
+                   "await 9000 the learning rate is 0.2; lr X starts again\n"
+                   "text :lr 0.25\nkey Enter\n"
+                   "await 9000 iteration 0 again, with learning rate 0.25\n"
+                   "text :run fc1.W update\nkey Enter\nkey s\n"
+                   "text :explain fc1.W[0,0]\nkey Enter\n"
+                   "await 9000 lr = 0.25\n"
+                   "text :train 100000000\nkey Enter\n"
+                   "await 9000 training\nwait 200\n"
+                   "text :lr 0.125\nkey Enter\n"
+                   "await 9000 iteration 0 again, with learning rate 0.125\n"
+                   "await 9000 training\nwait 500\n"
+                   "text :lr\nkey Enter\n"
+                   "await 9000 the learning rate is 0.125;\n"
+                   /* from the stepper too, while it goes on */
+                   "key q\ntext :lr 0.5\nkey Enter\n"
+                   "await 9000 stop it and start again? (y/n)\nkey y\n"
+                   "await 9000 step 0 of\nwait 300\n"
+                   "expect iteration 0 again, with learning rate 0.5\n"
+                   "text :lr\nkey Enter\n"
+                   "await 9000 the learning rate is 0.5;\n"));
 }
 
 int main(void)

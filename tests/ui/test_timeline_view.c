@@ -212,8 +212,7 @@ static enum lab_status play(const char *script, bool ascii)
 
 static void plays(const char *script)
 {
-    if (play(script, false))
-        fail_msg("%s", lab_error());
+    assert_ok(play(script, false));
 }
 
 static void read_file(const char *path, char *out, size_t cap)
@@ -276,8 +275,7 @@ TEST_CASE_WITH(ascii_screens, NULL, cleanup)
 {
     static char have[1 << 16];
     make(sample_timeline_run);
-    if (play("resize 80 24\nscreen ascii_timeline_80x24.txt\n", true))
-        fail_msg("%s", lab_error());
+    assert_ok(play("resize 80 24\nscreen ascii_timeline_80x24.txt\n", true));
     same_as_golden("ascii_timeline_80x24.txt");
     read_file(OUT "/ascii_timeline_80x24.txt", have, sizeof(have));
     for (const char *p = have; *p; p++)

@@ -107,8 +107,7 @@ struct lab_backend *join_backend(void)
     struct lab_backend *be;
     ops = lab_backend_cpu;
     ops.sets = all_sets;
-    if (lab_backend_open(&be, "cpu", 0))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_backend_open(&be, "cpu", 0));
     be->ops = &ops;
     return be;
 }

@@ -296,8 +296,7 @@ void net_walk_on(struct net *n, struct lab_backend *be)
 void net_walk(struct net *n, const char *backend)
 {
     struct lab_backend *be;
-    if (lab_backend_open(&be, backend, 0))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_backend_open(&be, backend, 0));
     net_walk_on(n, be);
 }
 
@@ -320,8 +319,7 @@ double *net_read(struct net *n, const char *tensor)
     const struct lab_tensor *t = &n->plan->tensors[id];
     void *raw = must(lab_alloc_array((size_t)t->count, sizeof(double)));
     double *out = must(lab_alloc_array((size_t)t->count, sizeof(double)));
-    if (lab_walk_read(n->walk, id, false, raw))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_walk_read(n->walk, id, false, raw));
     for (int64_t i = 0; i < t->count; i++)
         out[i] = lab_number_at(raw, t->dtype, i);
     lab_free(raw);
@@ -375,8 +373,7 @@ void net_steps(struct net *n, int count)
 void net_choose(struct net *n, const char *target, const char *variant)
 {
     struct lab_variant_choice c = {target, variant};
-    if (lab_walk_choose(n->walk, &c, target ? 1 : 0))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_walk_choose(n->walk, &c, target ? 1 : 0));
 }
 
 /* ---- moments ---- */
@@ -403,8 +400,7 @@ struct net_moment *net_keep(struct net *n)
         if (!lab_walk_written(n->walk, i))
             continue;
         m->bits[i] = must(lab_alloc_array((size_t)t->count, sizeof(double)));
-        if (lab_walk_read(n->walk, i, false, m->bits[i]))
-            fail_msg("%s", lab_error());
+        assert_ok(lab_walk_read(n->walk, i, false, m->bits[i]));
     }
     return m;
 }

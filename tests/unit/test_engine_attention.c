@@ -71,8 +71,7 @@ static void explain_all(struct net *n)
             struct lab_explanation e;
             if (!lab_walk_written(n->walk, t))
                 break;
-            if (lab_walk_explain(n->walk, t, i, &e))
-                fail_msg("%s", lab_error());
+            assert_ok(lab_walk_explain(n->walk, t, i, &e));
             net_explained(n, &e);
             double sum = e.rest;
             for (int64_t k = 0; k < e.n_terms; k++)
@@ -95,8 +94,7 @@ static void check_gradients(struct net *n, int least)
 {
     struct lab_check_result *r = NULL;
     int count = 0;
-    if (lab_gradcheck(n->walk, &n->spec, NULL, NULL, NULL, &r, &count))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_gradcheck(n->walk, &n->spec, NULL, NULL, NULL, &r, &count));
     assert_true(count >= least);
     for (int i = 0; i < count; i++) {
         if (!r[i].passed)

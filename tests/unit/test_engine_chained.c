@@ -59,8 +59,8 @@ TEST_CASE(gradients_flow_into_the_encoder)
         bool encoder = false;
         begin(&n, i);
         net_walk(&n, "cpu");
-        if (lab_gradcheck(n.walk, &n.spec, NULL, NULL, NULL, &result, &count))
-            fail_msg("%s", lab_error());
+        assert_ok(
+            lab_gradcheck(n.walk, &n.spec, NULL, NULL, NULL, &result, &count));
         for (int k = 0; k < count; k++) {
             if (!result[k].passed || result[k].elements == 0)
                 fail_msg("pair %d, %s: %g instead of %g", i,
@@ -79,8 +79,7 @@ TEST_CASE(gradients_flow_into_the_encoder)
 static void explain_one(struct net *n, int t, int64_t i)
 {
     struct lab_explanation e;
-    if (lab_walk_explain(n->walk, t, i, &e))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_walk_explain(n->walk, t, i, &e));
     if (!e.agrees)
         fail_msg("%s = %s: %.9g, and the tensor holds %.9g", e.name, e.symbolic,
                  e.value, e.shown);

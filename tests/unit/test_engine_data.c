@@ -46,8 +46,7 @@ static void csv(struct net *n, const char *path, int64_t batch)
 
 static void built(struct net *n)
 {
-    if (net_build(n))
-        fail_msg("%s", lab_error());
+    assert_ok(net_build(n));
 }
 
 /* The rows of one batch, as write_rows() numbered them. */

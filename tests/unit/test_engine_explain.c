@@ -63,8 +63,7 @@ static void check_terms(const struct net *n, const struct lab_explanation *e)
 static void explain_one(struct net *n, int tensor, int64_t index)
 {
     struct lab_explanation e;
-    if (lab_walk_explain(n->walk, tensor, index, &e))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_walk_explain(n->walk, tensor, index, &e));
     const struct lab_tensor *t = &n->plan->tensors[tensor];
     assert_int_equal(strncmp(e.name, t->name, strlen(t->name)), 0);
     assert_true(e.symbolic && e.symbolic[0]);

@@ -128,8 +128,7 @@ TEST_CASE(a_formula_counts_and_computes)
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         struct lab_formula f;
         bool outside = false;
-        if (lab_formula_parse(&f, good[i].text, &small))
-            fail_msg("%s", lab_error());
+        assert_ok(lab_formula_parse(&f, good[i].text, &small));
         double v =
             lab_formula_value(&f, 0, good[i].index, place, NULL, &outside);
         if (fabs(v - good[i].value) > 1e-12 || outside)
@@ -267,8 +266,8 @@ static void describe(struct net *n, const char *text)
 static void start(struct sums *s)
 {
     struct net *n = &s->net;
-    if (net_build(n) || lab_plan_build(&s->plan, &n->spec, &n->shapes, LAB_F64))
-        fail_msg("%s", lab_error());
+    assert_ok(net_build(n));
+    assert_ok(lab_plan_build(&s->plan, &n->spec, &n->shapes, LAB_F64));
     s->data = lab_alloc_array((size_t)s->plan->n_tensors, sizeof(*s->data));
     assert_non_null(s->data);
     for (int t = 0; t < s->plan->n_tensors; t++) {
@@ -328,9 +327,8 @@ static double explained(struct sums *s, const struct lab_step *step, int tensor,
                         int64_t index)
 {
     struct lab_explanation e;
-    if (lab_explain(&e, s->plan, step, tensor, index, 0, LAB_FP32, read_whole,
-                    s))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_explain(&e, s->plan, step, tensor, index, 0, LAB_FP32,
+                          read_whole, s));
     double v = e.value;
     lab_explanation_release(&e);
     return v;
@@ -341,8 +339,7 @@ static void compute(struct sums *s, const struct lab_step *step)
     struct lab_formula f;
     struct reading r = {s, step};
     double *made[LAB_STEP_OUT] = {NULL};
-    if (lab_formula_of(&f, s->plan, step))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_formula_of(&f, s->plan, step));
     assert_true(lab_formula_flop(&f) >= 0 && isfinite(lab_formula_flop(&f)));
     for (int o = 0; o < step->n_out; o++) {
         int t = step->out[o];

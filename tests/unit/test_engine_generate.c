@@ -117,8 +117,7 @@ static char *written(struct net *n, const char *prompt,
     struct lab_str text;
     lab_str_init(&text);
     assert_ok(lab_generator_new(&g, n->walk));
-    if (lab_generator_begin(g, prompt, how))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_generator_begin(g, prompt, how));
     for (int i = 0; i < count; i++)
         assert_ok(lab_generator_next(g, &text));
     lab_generator_free(g);

@@ -12,8 +12,8 @@ static struct lab_check_result *check(struct net *n, const char *parameter,
                                       int *count)
 {
     struct lab_check_result *r;
-    if (lab_gradcheck(n->walk, &n->spec, parameter, NULL, NULL, &r, count))
-        fail_msg("%s", lab_error());
+    assert_ok(
+        lab_gradcheck(n->walk, &n->spec, parameter, NULL, NULL, &r, count));
     return r;
 }
 

@@ -75,8 +75,7 @@ static void explain_written(struct net *n)
             struct lab_explanation e = {0};
             if (!lab_walk_written(n->walk, t))
                 break;
-            if (lab_walk_explain(n->walk, t, i, &e))
-                fail_msg("%s", lab_error());
+            assert_ok(lab_walk_explain(n->walk, t, i, &e));
             net_explained(n, &e);
             lab_explanation_release(&e);
         }
@@ -107,8 +106,8 @@ TEST_CASE(gradients_are_slopes)
         int count = 0;
         describe(&n, networks[i].nhwc, networks[i].x, networks[i].nodes);
         net_walk(&n, "cpu");
-        if (lab_gradcheck(n.walk, &n.spec, NULL, NULL, NULL, &results, &count))
-            fail_msg("%s", lab_error());
+        assert_ok(
+            lab_gradcheck(n.walk, &n.spec, NULL, NULL, NULL, &results, &count));
         assert_true(count >= 2);
         for (int k = 0; k < count; k++) {
             if (!results[k].passed)

@@ -23,8 +23,7 @@ static void mlp(struct net *n)
 
 static void built(struct net *n)
 {
-    if (net_build(n))
-        fail_msg("%s", lab_error());
+    assert_ok(net_build(n));
 }
 
 TEST_CASE(steps_stand_in_order)

@@ -56,8 +56,8 @@ TEST_CASE(gradients_are_the_slopes_of_the_loss)
         int count = 0;
         begin_stack(&n, i / 2, i % 2 ? 1 : 4);
         net_walk(&n, "cpu");
-        if (lab_gradcheck(n.walk, &n.spec, NULL, NULL, NULL, &result, &count))
-            fail_msg("%s", lab_error());
+        assert_ok(
+            lab_gradcheck(n.walk, &n.spec, NULL, NULL, NULL, &result, &count));
         assert_true(count >= 7);
         for (int k = 0; k < count; k++) {
             if (!result[k].passed || result[k].elements == 0)
@@ -73,8 +73,7 @@ TEST_CASE(gradients_are_the_slopes_of_the_loss)
 static void explain_one(struct net *n, int t, int64_t i)
 {
     struct lab_explanation e;
-    if (lab_walk_explain(n->walk, t, i, &e))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_walk_explain(n->walk, t, i, &e));
     net_explained(n, &e);
     const struct lab_tensor *tensor = &n->plan->tensors[t];
     bool computed = tensor->role == LAB_TENSOR_ACTIVATION ||
@@ -277,8 +276,7 @@ TEST_CASE(a_large_group_is_not_done_again)
     }
     net_choose(&n, "r1", "onednn");
     net_steps(&n, lab_walk_schedule(n.walk)->n_steps);
-    if (lab_walk_explain(n.walk, net_id(&n, "r1.W.grad"), 5, &e))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_walk_explain(n.walk, net_id(&n, "r1.W.grad"), 5, &e));
     assert_non_null(strstr(e.symbolic, "too large to do again"));
     assert_true(e.agrees && e.value == e.shown && e.n_terms == 0);
     lab_explanation_release(&e);
@@ -306,8 +304,7 @@ static int64_t build_ns(int steps, int *tensors)
     net_loss(&n, "mse");
     net_tensor(&n, "y 1,2", NULL);
     int64_t start = busy_ns();
-    if (net_build(&n))
-        fail_msg("%s", lab_error());
+    assert_ok(net_build(&n));
     int64_t ns = busy_ns() - start;
     *tensors = n.plan->n_tensors;
     snprintf(text, sizeof(text), "r1.gates.%d", steps - 1);

@@ -314,13 +314,11 @@ TEST_CASE(printed_values_lie_in_their_tensor)
     refused(&n, LAB_E_SHAPE, PARTS("net.md:80:3: ", "fc1.out", "[5,3]"));
     print_value(&n, "fc1.out", (struct lab_shape){2, {4, 1}}, 2);
     end(&n);
-    if (net_build(&n))
-        fail_msg("%s", lab_error());
+    assert_ok(net_build(&n));
     net_free(&n);
     print_value(&n, "loss", (struct lab_shape){0}, 1);
     end(&n);
-    if (net_build(&n))
-        fail_msg("%s", lab_error());
+    assert_ok(net_build(&n));
     net_free(&n);
 }
 

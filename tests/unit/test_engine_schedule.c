@@ -42,8 +42,7 @@ static bool have_onednn(struct net *n)
 
 static void choose(struct net *n, const struct lab_variant_choice *c, int count)
 {
-    if (lab_walk_choose(n->walk, c, count))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_walk_choose(n->walk, c, count));
 }
 
 static const struct lab_schedule_step *find(struct net *n, const char *step,

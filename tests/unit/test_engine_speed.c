@@ -95,8 +95,7 @@ static bool open_net(struct net *n, family_fn *family, const char *backend)
 static void iterate(struct net *n, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (lab_walk_iterate(n->walk))
-            fail_msg("%s", lab_error());
+        assert_ok(lab_walk_iterate(n->walk));
     }
 }
 

@@ -40,8 +40,8 @@ static void describe(struct net *n, int64_t context, int64_t batch, int vocab)
 
 static void built(struct net *n)
 {
-    if (net_build(n) || lab_data_check_labels(n->data, n->plan))
-        fail_msg("%s", lab_error());
+    assert_ok(net_build(n));
+    assert_ok(lab_data_check_labels(n->data, n->plan));
 }
 
 TEST_CASE(characters_are_code_points)

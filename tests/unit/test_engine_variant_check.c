@@ -29,8 +29,7 @@ TEST_CASE_WITH(what_ships_is_never_withdrawn, back_to_start, back_to_start)
     struct lab_str said;
     lab_str_init(&said);
     assert_ok(lab_backend_open(&be, "cpu", 0));
-    if (lab_backend_check(be, &said))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_backend_check(be, &said));
     assert_string_equal(lab_str_text(&said), "");
     int n;
     const struct lab_kernel_set *const *sets = be->ops->sets(be, LAB_F32, &n);
@@ -166,8 +165,7 @@ TEST_CASE_WITH(a_variant_may_refuse_sizes, back_to_start, back_to_start)
     join_backend_add(&choosy_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    if (lab_backend_check(be, &said))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_backend_check(be, &said));
     assert_true(prepared > 1);
     assert_false(lab_variant_disabled(&choosy_rows[0]));
     assert_true(lab_variant_disabled(&choosy_rows[1]));
@@ -230,8 +228,7 @@ TEST_CASE_WITH(wrong_steps_are_withdrawn, back_to_start, back_to_start)
     join_backend_add(&relu_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    if (lab_backend_check(be, &said))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_backend_check(be, &said));
     const bool want[] = {true, true, true, false, true};
     for (int i = 0; i < 5; i++)
         assert_int_equal(lab_variant_disabled(&relu_rows[i]), want[i]);
@@ -332,8 +329,7 @@ TEST_CASE_WITH(wrong_groups_are_withdrawn, back_to_start, back_to_start)
     join_backend_add(&group_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    if (lab_backend_check(be, &said))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_backend_check(be, &said));
     if (lab_variant_disabled(&group_rows[0]))
         fail_msg("%s", lab_str_text(&said));
     assert_true(lab_variant_disabled(&group_rows[1]));
@@ -361,8 +357,7 @@ TEST_CASE_WITH(a_group_without_activations_stays, back_to_start, back_to_start)
     join_backend_add(&alone_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    if (lab_backend_check(be, &said))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_backend_check(be, &said));
     if (lab_variant_disabled(&alone_rows[0]))
         fail_msg("%s", lab_str_text(&said));
     lab_str_release(&said);
@@ -412,8 +407,7 @@ TEST_CASE_WITH(a_group_is_not_judged_where_it_does_not_serve, back_to_start,
     join_backend_add(&attend_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    if (lab_backend_check(be, &said))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_backend_check(be, &said));
     if (lab_variant_disabled(&attend_rows[0]))
         fail_msg("%s", lab_str_text(&said));
     lab_str_release(&said);

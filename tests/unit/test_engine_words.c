@@ -71,8 +71,7 @@ static struct lab_vocabulary *make(const char *text,
                                    const struct lab_vocabulary_rule *rule)
 {
     struct lab_vocabulary *v = NULL;
-    if (lab_vocabulary_make(&v, &text, 1, rule))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_vocabulary_make(&v, &text, 1, rule));
     return v;
 }
 

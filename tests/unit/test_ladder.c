@@ -22,8 +22,7 @@ static struct lab_ladder_size size_of(const struct lab_operation *l,
                                       const char *text)
 {
     struct lab_ladder_size s;
-    if (lab_ladder_size(l, text, strlen(text), &s))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_ladder_size(l, text, strlen(text), &s));
     return s;
 }
 
@@ -138,8 +137,7 @@ TEST_CASE(every_rung_of_the_cpu_is_right)
                 assert_int_equal(st, LAB_E_CHECK);
                 continue;
             }
-            if (st)
-                fail_msg("%s", lab_error());
+            assert_ok(st);
             assert_true(error >= 0 && error <= 1);
             checked++;
         }

@@ -22,8 +22,7 @@ static struct lab_ladder_size size_of(const struct lab_operation *l,
                                       const char *text)
 {
     struct lab_ladder_size s;
-    if (lab_ladder_size(l, text, strlen(text), &s))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_ladder_size(l, text, strlen(text), &s));
     return s;
 }
 

@@ -240,8 +240,7 @@ static enum lab_status see(void *user, const struct lab_ladder_row *row)
 static struct lab_ladder_size size_of(const char *text)
 {
     struct lab_ladder_size s;
-    if (lab_ladder_size(&gather, text, strlen(text), &s))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_ladder_size(&gather, text, strlen(text), &s));
     return s;
 }
 

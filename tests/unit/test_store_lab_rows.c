@@ -71,8 +71,7 @@ static struct lab_database *filled(const char *path, int64_t *run)
     assert_ok(lab_database_open(&db, path, NULL));
     for (int i = 0; i < 3; i++) {
         struct lab_bench_result row = row_of(i);
-        if (lab_bench_result_add(db, *run, &row))
-            fail_msg("%s", lab_error());
+        assert_ok(lab_bench_result_add(db, *run, &row));
     }
     return db;
 }

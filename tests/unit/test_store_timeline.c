@@ -20,9 +20,8 @@ static struct lab_timeline *load(const char *path, int64_t run,
     struct lab_database *db = sample_open(path);
     struct lab_iteration_row of;
     struct lab_timeline *t = NULL;
-    if (lab_query_iteration(db, run, iteration, &of) ||
-        lab_timeline_load(&t, db, run, &of, filter))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_query_iteration(db, run, iteration, &of));
+    assert_ok(lab_timeline_load(&t, db, run, &of, filter));
     lab_database_close(db);
     return t;
 }

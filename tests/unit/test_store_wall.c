@@ -24,8 +24,7 @@ static struct lab_time_breakdown load(const char *path, int64_t run)
     struct lab_database *db;
     struct lab_time_breakdown w;
     assert_ok(lab_database_open(&db, path, &o));
-    if (lab_time_breakdown_load(&w, db, run))
-        fail_msg("%s", lab_error());
+    assert_ok(lab_time_breakdown_load(&w, db, run));
     lab_database_close(db);
     return w;
 }

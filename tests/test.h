@@ -3,13 +3,17 @@
  * A TEST_CASE registers itself, and RUN_TESTS() is a main() that runs all of its
  * file in their order: no list that a case could be missing from. */
 #pragma once
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include <cmocka.h> /* after the four above, which it needs */
+#include <cmocka.h> /* needs those above */
 
 #include "base/status.h"
 

@@ -2,10 +2,6 @@
 
 #include "test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "profile_program.h"
 #include "store_samples.h"
 #include "trace/intern.h"

@@ -2,8 +2,6 @@
 #include "test.h"
 
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "profile_program.h"
 #include "store_samples.h"

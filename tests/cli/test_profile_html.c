@@ -1,10 +1,6 @@
 /* The pictures of the HTML report, of files that hold what no recording writes. */
 #include "test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/str.h"
 #include "export_sample.h"
 #include "profile_program.h"

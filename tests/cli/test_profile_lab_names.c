@@ -2,10 +2,6 @@
  * its precision and its size; $LAB_EXE is the program. */
 #include "test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "export_sample.h"
 #include "lab_samples.h"
 #include "profile_program.h"

@@ -1,9 +1,5 @@
 /* What a lab measured, as `profile show` and `profile export` have it. */
-#include <math.h>
 #include "test.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #include "export_sample.h"
 #include "profile_program.h"

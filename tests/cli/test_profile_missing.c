@@ -2,8 +2,6 @@
  * be; $LAB_EXE is the program. */
 #include "test.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "lab_samples.h"

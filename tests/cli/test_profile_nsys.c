@@ -1,9 +1,6 @@
 /* `profile export --format nsys`, and SQL recipes; $LAB_EXE is the program. */
 #include "test.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "export_sample.h"
 #include "profile_program.h"
 #include "store_samples.h"

@@ -1,6 +1,5 @@
 /* The tables of `profile export --format nsys`, column by column, as exports of
  * Nsight Systems have them (schema 3.24.14); $LAB_EXE is the program. */
-#include <stdio.h>
 #include "test.h"
 
 #include "export_sample.h"

@@ -1,10 +1,6 @@
 /* Ceilings, rooflines and counters of the profile command. */
 #include "test.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "profile_program.h"
 #include "store_samples.h"
 #include "trace/intern.h"

@@ -2,8 +2,6 @@
  * kernel, the names of its variants. */
 #include "test.h"
 
-#include <string.h>
-
 #include "profile_program.h"
 #include "store_samples.h"
 #include "trace/intern.h"

@@ -1,9 +1,6 @@
 /* profile timeline on databases made here; $LAB_EXE is the program. */
 #include "test.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "profile_program.h"
 #include "store_samples.h"
 #include "timeline_samples.h"

@@ -1,11 +1,6 @@
 /* `profile export` as a trace and as a page; $LAB_EXE is the program. */
 #include "test.h"
 
-#include <stdio.h>
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
-
 #include "export_sample.h"
 #include "profile_program.h"
 #include "store_samples.h"

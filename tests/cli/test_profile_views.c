@@ -2,8 +2,6 @@
  * program's own queries have. */
 #include "test.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <sqlite3.h>

@@ -2,9 +2,6 @@
 
 #include "test.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "store_samples.h"
 #include "trace/intern.h"

@@ -3,9 +3,6 @@
  * can be read, but no network can be built of them: nodes and shapes are named.
  */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "test.h"

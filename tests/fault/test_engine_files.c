@@ -1,9 +1,5 @@
 /* Data files that are damaged, cut short or not what they are said to be: a
  * clear error with the file and the line, and nothing lost. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>

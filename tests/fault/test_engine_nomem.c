@@ -1,10 +1,6 @@
 /* Memory ends at the Nth allocation, for every N, and stays short until it is
  * given back: each call says LAB_E_NOMEM or works, nothing crashes, nothing
  * leaks (the sanitized build sees that), and afterwards the walk goes on. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "test.h"

@@ -1,8 +1,5 @@
 /* Texts and networks that do not fit: each named with file, line and byte or
  * with the lesson's place. And memory that ends at the Nth allocation. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>

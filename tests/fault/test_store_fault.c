@@ -1,12 +1,8 @@
 #include "test.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,8 +1,6 @@
 /* Files of other people that are made to do harm, or that meet bad luck. */
 #include "test.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "import_sample.h"

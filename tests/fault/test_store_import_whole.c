@@ -3,8 +3,6 @@
 #include "test.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "import_sample.h"
 #include "store/delete.h"

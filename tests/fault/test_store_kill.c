@@ -1,7 +1,6 @@
 #include "test.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 #include "test.h"
 
 #include <sqlite3.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "store/delete.h"

@@ -2,8 +2,6 @@
 
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

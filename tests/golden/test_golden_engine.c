@@ -2,9 +2,6 @@
  * engine: read, built, walked step by step, with every variant that the CPU
  * has. map.txt says which tensor must equal which. */
 #include <dirent.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "test.h"
 

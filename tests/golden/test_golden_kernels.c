@@ -1,8 +1,5 @@
 /* Single kernels against the golden vectors ii, vii and viii: the reference in
  * float and in double, and the CPU variants where this machine has them. */
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "activation/activation.h"

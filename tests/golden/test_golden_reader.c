@@ -1,8 +1,4 @@
 /* The reader of golden files: what it reads, and what it refuses. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "test.h"

@@ -1,6 +1,4 @@
 /* The course's sentences, numbered and padded, beside the golden rows. */
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

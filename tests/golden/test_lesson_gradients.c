@@ -4,9 +4,6 @@
  * parameter as a fixed number of operations allows. A lesson whose data are not
  * on this machine (mnist) is left out, and said so. */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "test.h"
 

@@ -1,8 +1,5 @@
 /* The numbers that course material prints, in the lessons that ship: each one
  * that claims a tolerance is within it after one iteration. */
-#include <math.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

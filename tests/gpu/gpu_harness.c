@@ -1,11 +1,6 @@
 #include "gpu_harness.h"
 
 #include <cuda_runtime_api.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "test.h"
 
 #include "base/mem.h"
 #include "cuda_priv.h"

@@ -1,10 +1,5 @@
 /* What the tests' tensors are filled with. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
-
-#include "test.h"
 
 #include "gpu_harness.h"
 

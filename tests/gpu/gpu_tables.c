@@ -1,9 +1,5 @@
 /* The tables of every op: references, kernels, and the rows of cuDNN, which of
  * them have passed a case. */
-#include <string.h>
-
-#include "test.h"
-
 #include "common/cuda_sets.h"
 #include "library/cudnn_sets.h"
 #include "gpu_harness.h"

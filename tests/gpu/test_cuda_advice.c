@@ -2,9 +2,6 @@
  * launch records and hardware counters: for each rule a kernel made to show it
  * and one made not to. Skipped without a GPU, a trace, or the right to read
  * counters. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "test.h"
 
 #include "advice_kernels.h"

@@ -1,11 +1,5 @@
 /* Attention, embeddings and additive attention on the GPU: every variant of
  * every step, and the fused kernels, against the reference in double. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "test.h"
-
 #include "attention/attention.h"
 #include "base/mem.h"
 #include "gpu_harness.h"

@@ -1,9 +1,7 @@
 /* The CUDA module as the program meets it: loaded, asked for its table, opened.
  * Without a driver or a device it must say so, and what to do. */
 #include <dlfcn.h>
-#include <math.h>
 #include <pthread.h>
-#include <string.h>
 
 #include "test.h"
 

@@ -1,10 +1,6 @@
 /* cuDNN's variants: its groups against references of their own in double, and
  * every row on at least one shape. What has a step like other variants is also
  * in the tests of that step. LAB_TEST_SEED repeats a run. */
-#include <string.h>
-
-#include "test.h"
-
 #include "base/mem.h"
 #include "batch_norm/batch_norm.h"
 #include "conv2d/conv2d.h"

@@ -1,10 +1,5 @@
 /* rnn and lstm by cuDNN, a whole sequence in one step, against the layer in
  * double. LAB_TEST_SEED repeats a run. */
-#include <math.h>
-#include <string.h>
-
-#include "test.h"
-
 #include "base/mem.h"
 #include "gpu_harness.h"
 

@@ -2,9 +2,6 @@
  * double: both layouts, strides that leave gaps, uneven padding, windows larger
  * than the image, and sizes beyond one tile and one piece. LAB_TEST_SEED
  * repeats a run. */
-
-#include "test.h"
-
 #include "batch_norm/batch_norm.h"
 #include "conv2d/conv2d.h"
 #include "gpu_harness.h"

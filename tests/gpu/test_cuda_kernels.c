@@ -1,12 +1,5 @@
 /* Every variant of every CUDA kernel against the reference in double, on fresh
  * random inputs of odd shapes. LAB_TEST_SEED repeats a run. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "test.h"
-
 #include "activation/activation.h"
 #include "base/mem.h"
 #include "dense/dense.h"

@@ -4,10 +4,6 @@
  *     compute-sanitizer, which takes minutes for an operation. */
 #include "test.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/ladder.h"
 #include "split_errors.h"
 

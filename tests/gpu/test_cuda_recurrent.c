@@ -1,10 +1,6 @@
 /* Every variant of every step of rnn and lstm on the GPU against the reference
  * in double: odd shapes, one time step, one of everything, and what the plan
  * leaves out at the first and the last step. */
-#include <stdlib.h>
-
-#include "test.h"
-
 #include "gpu_harness.h"
 
 struct sizes {

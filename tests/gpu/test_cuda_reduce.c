@@ -1,11 +1,6 @@
 /* Every variant of the CUDA kernels that reduce, and of the optimizers, against
  * the reference in double, on fresh random inputs of odd shapes. LAB_TEST_SEED
  * repeats a run. */
-#include <math.h>
-#include <string.h>
-
-#include "test.h"
-
 #include "gpu_harness.h"
 #include "layer_norm/layer_norm.h"
 #include "loss/loss.h"

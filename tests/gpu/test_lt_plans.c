@@ -1,6 +1,5 @@
 /* tests/gpu/test_lt_plans.c -- plans of cuBLASLt are made once for a shape. A
  * stand-in for the library counts what it is asked; no GPU is needed. */
-#include <string.h>
 #include "test.h"
 
 #include "cuda_priv.h"

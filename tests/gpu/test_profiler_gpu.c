@@ -1,8 +1,6 @@
 /* Tracing on a real GPU: every kernel comes out with the step that launched
  * it, right after a flush, with times, names and occupancy. Skipped without the
  * CUDA module or a device; without CUPTI the event times are tested instead. */
-#include <math.h>
-#include <stdlib.h>
 #include "test.h"
 
 #include "base/clock.h"

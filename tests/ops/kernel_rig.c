@@ -1,9 +1,5 @@
 #include "ops/kernel_rig.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,8 +1,6 @@
 /* Numbers at the edge: large |x|, infinities, NaN, labels that are no class.
  * The double build is the measure for what is finite; the float build must
  * come near it and never turn a finite number into NaN. */
-#include <math.h>
-
 #include "test.h"
 
 #include "activation/activation.h"

@@ -2,10 +2,6 @@
  * double: loss = sum(G y), and dloss/dx by
  *     (-f(x+2h) + 8 f(x+h) - 8 f(x-h) + f(x-2h)) / 12h
  * whose error is of the order of h^4. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "activation/activation.h"

@@ -2,10 +2,6 @@
  * the reference in double, in both layouts, with strides that leave gaps,
  * padding that is uneven and windows larger than the image; and what holds
  * whatever the numbers are. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "batch_norm/batch_norm.h"

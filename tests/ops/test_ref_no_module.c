@@ -1,8 +1,6 @@
 /* A machine without the oneDNN module: one clear answer, the same each time,
  * and the rest works. The reason is remembered for every thread. */
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "test.h"
 

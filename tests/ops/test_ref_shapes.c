@@ -1,10 +1,6 @@
 /* Every reference kernel in float against its own build in double, on odd
  * shapes, with outputs poisoned and guarded; and the properties that hold for
  * a kernel whatever its numbers are. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "dropout/dropout.h"

@@ -1,8 +1,6 @@
 /* The optimizers over many steps, against the formulas of optimizer.h written
  * a second time, for one number, in double; weight decay included, which the
  * golden cases have in adamw alone. */
-#include <math.h>
-
 #include "test.h"
 
 #include "ops/kernel_rig.h"

@@ -1,9 +1,6 @@
 /* The CPU's faster kernels against the reference: odd shapes, empty ones,
  * large numbers, and NaN, which a debugger must not lose on the way. */
-#include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "test.h"
 

@@ -9,7 +9,6 @@
  * one that takes snapshots asks for no version: an atomic would order it. */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "test.h"

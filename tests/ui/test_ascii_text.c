@@ -1,6 +1,5 @@
 /* Every lesson's text on a screen that shows ASCII alone: no word is cut, and
  * every character has a stand-in. */
-#include <string.h>
 #include "test.h"
 
 #include "base/mem.h"

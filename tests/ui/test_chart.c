@@ -1,8 +1,4 @@
 /* Charts, bars, heat cells, and numbers as people read them. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "test.h"
 
 #include "base/mem.h"

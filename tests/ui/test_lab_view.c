@@ -1,9 +1,5 @@
 /* The lab's screen without a screen: layouts, words, pictures, sources. */
-#include <stdio.h>
-#include <string.h>
 #include "test.h"
-
-#include <math.h>
 
 #include "base/mem.h"
 #include "lab_fixture.h"

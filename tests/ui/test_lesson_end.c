@@ -1,8 +1,5 @@
 /* The program itself on a terminal: it ends in the middle of a training. */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "test.h"
 

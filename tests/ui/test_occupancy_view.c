@@ -1,8 +1,5 @@
 /* The what-if screen with the real arithmetic of an H200: keys change a launch,
  * and the answer follows. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include "test.h"
 
 #include "base/mem.h"

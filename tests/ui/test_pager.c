@@ -1,6 +1,4 @@
 /* Doc, pager, prompt, and the functions of a source file. */
-#include <stdio.h>
-#include <string.h>
 #include "test.h"
 
 #include "base/mem.h"

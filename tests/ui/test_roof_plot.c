@@ -1,10 +1,6 @@
 /* Where the parts of a roofline's picture stand. */
 #include "test.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "roofline_fixture.h"
 #include "ui/roof_plot.h"

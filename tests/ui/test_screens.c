@@ -1,8 +1,5 @@
 /* Whole screens: scripts of keys against golden text. LAB_GOLDEN_UPDATE=1
  * writes the golden files anew, to be read before they are committed. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "test.h"

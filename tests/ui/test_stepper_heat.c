@@ -1,9 +1,5 @@
 /* The heat map's arithmetic, and the tree of steps. */
 #include "test.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "stepper/heat.h"

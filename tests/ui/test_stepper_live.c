@@ -1,6 +1,4 @@
 /* The stepper on a real lesson with a real session, on the CPU. */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include "test.h"
 

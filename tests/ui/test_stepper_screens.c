@@ -1,5 +1,4 @@
 /* The stepper's screens as golden text, at 80x24 and 200x60. */
-#include <math.h>
 #include "test.h"
 
 #include "stepper_play.h"

@@ -2,10 +2,6 @@
  * which state it leaves the terminal. No tmux, no curses on this side. */
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

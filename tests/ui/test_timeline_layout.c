@@ -1,8 +1,6 @@
 /* Where a timeline stands, what part of the time it shows, and its axis. */
 #include "test.h"
 
-#include <string.h>
-
 #include "timeline/timeline_layout.h"
 
 TEST_CASE(parts_do_not_overlap)

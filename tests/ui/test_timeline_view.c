@@ -2,9 +2,6 @@
  * golden text. LAB_GOLDEN_UPDATE=1 writes the golden files anew. */
 #include "test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

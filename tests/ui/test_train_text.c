@@ -1,5 +1,4 @@
 /* The training screen of a lesson that learns from text. */
-#include <math.h>
 #include "test.h"
 
 #include "stepper_play.h"

@@ -1,6 +1,3 @@
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "test.h"
 
 #include "common/kernel.h"

@@ -1,10 +1,5 @@
 #include "unit/explained.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
 /* "0.5*2/1.41", "x*y*(1 - t^2)": what a term's text comes to; NaN where it is

@@ -1,8 +1,5 @@
 #include "unit/join_op.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 static enum lab_status join_forward(const struct lab_call *call)

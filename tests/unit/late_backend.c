@@ -1,7 +1,5 @@
 #include "unit/late_backend.h"
 
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

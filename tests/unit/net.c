@@ -1,10 +1,5 @@
 #include "unit/net.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

@@ -2,8 +2,6 @@
  * libcupti plays, for one test at a time. */
 #pragma once
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
 #include "test.h"
 
 #include "profiler/gpu.h"

@@ -2,12 +2,8 @@
 
 #include "test.h"
 
-#include <math.h>
 #include <dirent.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,8 +1,5 @@
 /* Every rule on a kernel that shows it, and on one that does not; and silence
  * where nothing is known. */
-#include <math.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "profiler/advice.h"

@@ -1,8 +1,5 @@
 /* Ceilings of the CPU: measured, in order, and refused where there is none.
  * How fast they are is for docs/measurements.md. */
-#include <math.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,7 +1,5 @@
 /* tests/unit/test_channels.c -- the walk of a thread over the elements of a
  * channel (kernels/library/channels.h), on odd sizes: each element once. */
-#include <stdlib.h>
-#include <string.h>
 #include "test.h"
 
 #include "base/mem.h"

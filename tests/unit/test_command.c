@@ -1,8 +1,6 @@
 /* What the program calls itself in the commands that people copy. */
 #include "test.h"
 
-#include <stdlib.h>
-
 #include "base/command.h"
 
 static void expect(const char *said, bool ascii, const char *wanted)

@@ -1,9 +1,6 @@
 /* Names of a comparison in little room. */
 #include "test.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "report/compare_label.h"
 
 enum { MOST = 300 };

@@ -1,7 +1,6 @@
 /* tests/unit/test_conv_pieces.c -- how a batch's windows are cut into pieces for
  * the workspace (kernels/conv2d/conv2d_pieces.h), on odd sizes, and how few there are.
  */
-#include <stdlib.h>
 #include "test.h"
 
 #include "conv2d/conv2d_pieces.h"

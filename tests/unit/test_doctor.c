@@ -2,9 +2,6 @@
  * that CUPTI refuses: played, for the machine of this test has its own. */
 #include "test.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "doctor/doctor.h"
 #include "engine/backend.h"
 #include "profiler/gpu.h"

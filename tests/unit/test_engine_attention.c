@@ -1,9 +1,5 @@
 /* Attention, the transformer block and ids through the whole engine: names,
  * explanations, gradients, the group, and what is refused. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "attention/attention.h"

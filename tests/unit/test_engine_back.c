@@ -1,10 +1,5 @@
 /* Back is exact: wherever the walk has been, every bit at a place is what a
  * fresh walk has there. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,8 +1,6 @@
 /* Recurrent layers that start from the last state of another: encoder and
  * decoder. Gradients against differences, every number explained, every
  * variant, attention between them, and what is refused. */
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,8 +1,4 @@
 /* Rows: how they are split, dealt out and written into tensors. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 

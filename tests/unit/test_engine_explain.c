@@ -1,8 +1,4 @@
 /* Every number of every tensor, explained from the numbers it came from. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

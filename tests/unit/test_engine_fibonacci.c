@@ -1,7 +1,4 @@
 /* The samples of source fibonacci, and that a small rnn learns their rule. */
-#include <math.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

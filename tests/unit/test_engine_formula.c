@@ -1,10 +1,6 @@
 /* Formulas: what the parser refuses, what a formula counts, and every op of the
  * program by its formulas alone, in double: the backward formulas against central
  * differences of the forward ones. No kernel runs. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,9 +1,5 @@
 /* Text that a network writes: what is drawn, from which scores, and that the
  * walk is none the worse for it. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "test.h"

@@ -1,8 +1,4 @@
 /* The gradient check: right gradients pass, wrong ones do not. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

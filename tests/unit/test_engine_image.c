@@ -2,10 +2,6 @@
  * refuse, how much work they count, that every number of theirs explains
  * itself, that the gradient is the slope of the loss, and that the running
  * statistics go back exactly. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,8 +1,5 @@
 /* Attention with a mask for padding: shares, gradients, explanations, groups,
  * and what is refused. */
-#include <math.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,7 +1,4 @@
 /* Which words are near: cosines, questions, and the answers of a network. */
-#include <math.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

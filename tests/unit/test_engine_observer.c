@@ -1,8 +1,4 @@
 /* Who is told: proper pairs of begin and end, whatever the walk does. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,8 +1,4 @@
 /* The plan of a network: its tensors, steps, gradients, FLOPs and bytes. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,8 +1,6 @@
 /* rnn and lstm through the whole engine: gradients against differences, every
  * number explained, parts of one time step as slices of the whole, long
  * sequences, and shapes that do not fit. */
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "test.h"

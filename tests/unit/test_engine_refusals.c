@@ -1,9 +1,5 @@
 /* Networks that cannot be built: the message has the file, the line, the nodes
  * and the shapes. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

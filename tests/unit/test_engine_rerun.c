@@ -1,8 +1,6 @@
 /* Steps that run again, as for counters: whatever range, however often, nothing
  * changes, bit for bit, and what they compute meanwhile is what they computed
  * before. */
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,8 +1,4 @@
 /* Source reverse, decoding, and the symbols beside an attention map. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

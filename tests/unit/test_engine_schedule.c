@@ -1,9 +1,5 @@
 /* Which variant runs a step: who wins, what a group hides, what a choice that
  * fits nothing is told. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,9 +1,5 @@
 /* The session: commands that meet each other on two threads, and where the
  * debugger's words stop. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/clock.h"

@@ -1,10 +1,6 @@
 /* Iterations that are captured and launched as one: the same bits as walked, in
  * every family of networks, whatever happens in between. On a backend that does
  * what is launched later, and on the GPU where there is one. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "test.h"

@@ -1,8 +1,4 @@
 /* What is said of a tensor at a glance, against numbers worked out by hand. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "engine/stats.h"

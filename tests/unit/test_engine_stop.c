@@ -1,6 +1,5 @@
 /* Work that is stopped: an iteration is cut between two steps, an evaluation is
  * left out, going back ends on the way, and the numbers stay exact. */
-#include <math.h>
 #include <time.h>
 
 #include "test.h"

@@ -1,9 +1,5 @@
 /* Back over switches of variants is exact: what runs again runs as it ran
  * then. Every place is compared with a fresh walk that did the same. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "unit/net.h"

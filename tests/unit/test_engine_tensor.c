@@ -1,9 +1,5 @@
 /* Shapes: how many elements, what they look like in words, where an element
  * stands. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "engine/tensor.h"

@@ -1,9 +1,5 @@
 /* Text as data: characters, windows, what is held back, and the model that
  * counts. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "test.h"

@@ -1,10 +1,7 @@
 /* A variant that disagrees with the reference is withdrawn, whatever is wrong
  * with it; one that agrees is not. */
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "test.h"

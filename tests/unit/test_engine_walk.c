@@ -1,9 +1,5 @@
 /* The stepper forward: what is written when, and what a switch of variants, a
  * restart and an evaluation leave behind. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

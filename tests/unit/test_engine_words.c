@@ -1,8 +1,5 @@
 /* Words out of text, their numbers, rows of one length, and the samples of
  * word2vec. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "test.h"

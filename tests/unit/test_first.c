@@ -1,9 +1,6 @@
 /* The first kernels: the course's random numbers, and pictures of a launch. */
 #include "test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "bench/demo.h"
 
 /* The first numbers of rand() after srand(1) in the GNU C library, as its

@@ -1,8 +1,6 @@
 #include "test.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "trace/intern.h"

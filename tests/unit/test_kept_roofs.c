@@ -1,9 +1,6 @@
 /* The ceilings of the device that a walk runs on. */
 #include "test.h"
 
-#include <math.h>
-#include <stdio.h>
-
 #include "report/ceiling_cache.h"
 #include "store_samples.h"
 #include "trace/intern.h"

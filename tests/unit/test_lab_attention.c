@@ -2,8 +2,6 @@
  * one works out by hand, with and without the causal mask. */
 #include "test.h"
 
-#include <math.h>
-
 #include "labs/attention/attention.h"
 #include "common/kernel.h"
 #include "common/number.h"

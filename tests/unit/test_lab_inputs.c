@@ -2,8 +2,6 @@
  * a kernel which drops some of them is seen. */
 #include "test.h"
 
-#include <math.h>
-
 #include "base/mem.h"
 #include "engine/ladder.h"
 

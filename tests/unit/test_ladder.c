@@ -2,10 +2,6 @@
  * that are not, and a climb that goes on when one of them fails. */
 #include "test.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "engine/ladder.h"
 #include "labs/saxpy/saxpy.h"

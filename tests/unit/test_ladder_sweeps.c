@@ -3,10 +3,6 @@
  * purpose. */
 #include "test.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/ladder.h"
 #include "labs/pointer_chase/chase.h"
 #include "labs/read_levels/levels.h"

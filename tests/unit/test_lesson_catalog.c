@@ -1,7 +1,4 @@
 /* The course in a directory, and what lint says about it. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

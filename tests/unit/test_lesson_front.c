@@ -1,8 +1,5 @@
 /* All of format 1 arrives in the struct that the engine builds from. */
-#include <math.h>
-#include <stdio.h>
 #include <locale.h>
-#include <string.h>
 
 #include "test.h"
 

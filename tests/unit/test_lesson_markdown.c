@@ -1,6 +1,3 @@
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

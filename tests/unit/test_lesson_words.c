@@ -1,7 +1,4 @@
 /* Texts in the front matter become tensors. */
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "base/mem.h"

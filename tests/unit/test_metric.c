@@ -1,8 +1,5 @@
 /* What counters mean: sums, shares weighted with time, ratios, and everything
  * that is unknown. */
-#include <math.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "trace/metric.h"

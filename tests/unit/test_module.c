@@ -1,7 +1,4 @@
 /* Where modules are looked for, and what is said when they are not there. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

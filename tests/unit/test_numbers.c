@@ -2,9 +2,6 @@
  * neighbours rounded to the nearer, ties to the even one. */
 #include "test.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "common/kernel.h"
 #include "common/number.h"
 

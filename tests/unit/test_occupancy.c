@@ -1,7 +1,5 @@
 /* Theoretical occupancy against hand-made cases and, where the toolkit's header
  * is there, against NVIDIA's own calculation over thousands of launches. */
-#include <math.h>
-#include <string.h>
 #include "test.h"
 
 #include "profiler/occupancy.h"

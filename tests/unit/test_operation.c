@@ -2,10 +2,6 @@
  * roles of tensors, times of an item, preparing, refusing, notes. */
 #include "test.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "engine/ladder.h"
 #include "common/number.h"
 

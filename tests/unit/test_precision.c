@@ -3,9 +3,6 @@
  * which all of its splits keep. */
 #include "test.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "labs/precision/precision.h"
 #include "split_errors.h"
 

@@ -3,9 +3,6 @@
  * may be refused. Then CUPTI's own host side, where it is installed: what our
  * metrics cost on the chips of compute capability 7.5 to 9.0. No GPU. */
 #include <dlfcn.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "test.h"
 

@@ -2,10 +2,8 @@
  * finding it, starting, reading buffers, flushing, stopping, and every way in
  * which CUPTI may refuse. No GPU and no driver. */
 #include <dlfcn.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <time.h>
 #include <sys/wait.h>
 #include <unistd.h>

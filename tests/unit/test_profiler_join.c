@@ -1,7 +1,5 @@
 /* What a record is given before it is stored, and which are not of the run. */
-#include <math.h>
 #include <pthread.h>
-#include <stdio.h>
 #include "test.h"
 
 #include "base/mem.h"

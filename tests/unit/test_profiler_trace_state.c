@@ -1,7 +1,5 @@
 /* What a run was traced with: everything, kernels only, nothing, and changes in
  * between. The module's side is played. */
-#include <stdio.h>
-#include <string.h>
 #include "test.h"
 
 #include "profiler/profiler.h"

@@ -1,4 +1,3 @@
-#include <math.h>
 #include "test.h"
 
 #include "base/quantile.h"

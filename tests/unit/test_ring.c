@@ -1,7 +1,6 @@
 #include "test.h"
 
 #include <pthread.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"

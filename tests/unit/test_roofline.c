@@ -1,9 +1,6 @@
 /* Where points stand under the roofs, and what is said of them. */
 #include "test.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/format.h"
 #include "base/mem.h"
 #include "profiler/roofline.h"

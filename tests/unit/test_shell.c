@@ -1,10 +1,6 @@
 /* Words of commands that are pasted: what a shell makes of them. */
 #include "test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/shell.h"
 
 static void expect(const char *word, bool ascii, const char *wanted)

@@ -3,9 +3,6 @@
  * refuse. */
 #include "test.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "backend/step_rows.h"
 #include "base/mem.h"
 

@@ -1,10 +1,6 @@
 /* Ceilings and hardware counters in the database. */
 #include "test.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "engine/ceiling.h"
 #include "store/ceilings.h"

@@ -1,9 +1,5 @@
 #include "test.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "store/delete.h"
 #include "store/compare.h"

@@ -1,9 +1,4 @@
 /* The published peaks of cards against the arithmetic of what they come from. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "store/devices.h"

@@ -1,8 +1,6 @@
 /* The list of a long run's iterations that is stored with it
  * (src/store/index/index.h): the same iterations as its steps give; a
  * damaged list is not used. */
-#include <math.h>
-#include <string.h>
 #include "test.h"
 
 #include "store/delete.h"

@@ -2,10 +2,6 @@
  * their run, and copied with it. */
 #include "test.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/str.h"
 #include "store/lab_names.h"
 #include "store/bench.h"

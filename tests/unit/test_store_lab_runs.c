@@ -1,9 +1,6 @@
 /* Steps, kernels and comparisons of labs: each row says which rung it is of. */
 #include "test.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "lab_samples.h"
 #include "store/compare.h"

@@ -1,6 +1,4 @@
 /* One launch of a run, and the limits of its GPU. */
-#include <string.h>
-
 #include "test.h"
 
 #include "store/launch.h"

@@ -1,8 +1,5 @@
 #include "test.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "store/devices.h"
 #include "store/live.h"

@@ -1,8 +1,5 @@
 #include "test.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"

@@ -1,9 +1,5 @@
 #include "test.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "store/rank_test.h"
 

@@ -1,9 +1,6 @@
 /* One iteration's timeline from a database that the writer made. */
 #include "test.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "store/timeline.h"
 #include "store_samples.h"

@@ -2,8 +2,6 @@
  * to the microsecond (timeline_samples.c). */
 #include "test.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "store/time_breakdown.h"
 #include "store_samples.h"

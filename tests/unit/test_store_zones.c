@@ -1,8 +1,6 @@
 /* Pages of a long run's kernels, found through its zones
  * (src/store/index/index.h): the same rows in the same order as a whole sort
  * gives. */
-#include <math.h>
-#include <stdio.h>
 #include "test.h"
 
 #include "store/delete.h"

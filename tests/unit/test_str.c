@@ -1,8 +1,6 @@
 /* Text that is cut to fit its room: between two characters, never inside one. */
 #include "test.h"
 
-#include <string.h>
-
 #include "base/status.h"
 #include "base/str.h"
 

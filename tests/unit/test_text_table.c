@@ -1,7 +1,4 @@
-#include <math.h>
 #include "test.h"
-
-#include <string.h>
 
 #include "report/text_table.h"
 

@@ -1,8 +1,5 @@
 #include "test.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "report/variant_words.h"
 
 static const char *words(const char *kind, const char *variants)

@@ -1,7 +1,4 @@
 /* The what-if screen's numbers of a launch in a database, without a GPU. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "test.h"

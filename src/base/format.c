@@ -146,18 +146,6 @@ const char *lab_format_int(int64_t n, char *out, size_t cap)
     return out;
 }
 
-const char *lab_format_shape(const int64_t *shape, int rank, char *out,
-                             size_t cap)
-{
-    size_t used = (size_t)snprintf(out, cap, "[");
-    for (int i = 0; i < rank && used < cap; i++)
-        used += (size_t)snprintf(out + used, cap - used, "%s%" PRId64,
-                                 i ? "," : "", shape[i]);
-    if (used < cap)
-        snprintf(out + used, cap - used, "]");
-    return out;
-}
-
 const char *lab_format_span(int64_t ns, char *out, size_t cap)
 {
     int64_t s = (ns + 500000000) / 1000000000;

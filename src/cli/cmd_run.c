@@ -344,7 +344,7 @@ static void note_trained(struct lab_lesson_run *w, const struct lab_training *t)
                       true);
 }
 
-int lab_run_lesson(const struct lab_options *o, const char *lesson)
+static int run_lesson(const struct lab_options *o, const char *lesson)
 {
     struct lab_lesson_run w;
     struct lab_training t;
@@ -386,5 +386,5 @@ int lab_cmd_run(int argc, char **argv)
     if (o.ascii)
         lab_print_ascii(true);
     lab_signals_catch();
-    return lab_run_lesson(&o, o.lesson);
+    return run_lesson(&o, o.lesson);
 }

@@ -1,13 +1,378 @@
+/* cuBLASLt, found at run time: the product that adds a bias on its way out, and
+ * the product by the fastest of the algorithms that its heuristic names.
+ *
+ * The declarations are those of cublasLt.h; libcublas cannot do without this
+ * library, so where that one is this one is, too. */
+#include <dlfcn.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cuda_priv.h"
+
+/* The values of cublasLt.h and library_types.h. */
+enum {
+    COMPUTE_32F = 68,
+    REAL_32F = 0,
+    DESC_TRANS_A = 3,
+    DESC_TRANS_B = 4,
+    DESC_EPILOGUE = 7,
+    DESC_BIAS_POINTER = 8,
+    EPILOGUE_BIAS = 4,
+    PREFERENCE_WORKSPACE = 1,
+    PREFERENCE_REDUCTION = 3,
+    REDUCTION_IN_PLACE = 1,
+    REDUCTION_COMPUTE_TYPE = 2,
+    NOT_SUPPORTED = 15
+};
+
+struct heuristic {
+    struct lab_lt_algorithm algo;
+    size_t workspace_bytes;
+    int state;
+    float waves;
+    int reserved[4];
+};
+
+static struct {
+    void *lib;
+    void *handle;
+    int device; /* the handle's */
+    int (*create)(void **handle);
+    int (*desc_create)(void **desc, int compute, int scale);
+    int (*desc_set)(void *desc, int what, const void *value, size_t bytes);
+    int (*desc_destroy)(void *desc);
+    int (*layout_create)(void **layout, int type, uint64_t rows, uint64_t cols,
+                         int64_t ld);
+    int (*layout_destroy)(void *layout);
+    int (*preference_create)(void **preference);
+    int (*preference_set)(void *preference, int what, const void *value,
+                          size_t bytes);
+    int (*preference_destroy)(void *preference);
+    int (*heuristic)(void *handle, void *desc, void *a, void *b, void *c,
+                     void *d, void *preference, int wanted,
+                     struct heuristic *out, int *found);
+    int (*matmul)(void *handle, void *desc, const void *alpha, const void *a,
+                  void *a_layout, const void *b, void *b_layout,
+                  const void *beta, const void *c, void *c_layout, void *d,
+                  void *d_layout, const struct lab_lt_algorithm *algo,
+                  void *workspace, size_t workspace_bytes,
+                  struct CUstream_st *stream);
+} lt;
+
+static bool symbol(void *fn, const char *name)
+{
+    void *address = dlsym(lt.lib, name);
+    *(void **)fn = address;
+    return address != NULL;
+}
+
+static void load(void)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "libcublasLt.so.%d", CUDART_VERSION / 1000);
+    lt.lib = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    if (!lt.lib)
+        return;
+    bool whole =
+        symbol(&lt.create, "cublasLtCreate") &&
+        symbol(&lt.desc_create, "cublasLtMatmulDescCreate") &&
+        symbol(&lt.desc_set, "cublasLtMatmulDescSetAttribute") &&
+        symbol(&lt.desc_destroy, "cublasLtMatmulDescDestroy") &&
+        symbol(&lt.layout_create, "cublasLtMatrixLayoutCreate") &&
+        symbol(&lt.layout_destroy, "cublasLtMatrixLayoutDestroy") &&
+        symbol(&lt.preference_create, "cublasLtMatmulPreferenceCreate") &&
+        symbol(&lt.preference_set, "cublasLtMatmulPreferenceSetAttribute") &&
+        symbol(&lt.preference_destroy, "cublasLtMatmulPreferenceDestroy") &&
+        symbol(&lt.heuristic, "cublasLtMatmulAlgoGetHeuristic") &&
+        symbol(&lt.matmul, "cublasLtMatmul");
+    if (!whole || cudaGetDevice(&lt.device) != cudaSuccess ||
+        lt.create(&lt.handle) != 0)
+        lt.handle = NULL; /* the caller adds the bias itself */
+}
+
+/* What one product needs, and the algorithm that the heuristic names first. */
+struct plan {
+    void *desc;
+    void *a;
+    void *b;
+    void *c;
+    void *preference;
+    struct lab_lt_algorithm algo;
+};
+
+static int make_plan(struct plan *p, const struct lab_exec *exec,
+                     const struct lab_lt_product *of, int op_a, int op_b,
+                     int lda, int ldb, int ldc)
+{
+    int status = lt.desc_create(&p->desc, of->compute, REAL_32F);
+    if (!status)
+        status = lt.desc_set(p->desc, DESC_TRANS_A, &op_a, sizeof(op_a));
+    if (!status)
+        status = lt.desc_set(p->desc, DESC_TRANS_B, &op_b, sizeof(op_b));
+    if (!status)
+        status =
+            lt.layout_create(&p->a, of->type, (uint64_t)(op_a ? of->k : of->m),
+                             (uint64_t)(op_a ? of->m : of->k), lda);
+    if (!status)
+        status =
+            lt.layout_create(&p->b, of->type, (uint64_t)(op_b ? of->n : of->k),
+                             (uint64_t)(op_b ? of->k : of->n), ldb);
+    if (!status)
+        status = lt.layout_create(&p->c, of->type, (uint64_t)of->m,
+                                  (uint64_t)of->n, ldc);
+    if (!status)
+        status = lt.preference_create(&p->preference);
+    if (!status)
+        status = lt.preference_set(p->preference, PREFERENCE_WORKSPACE,
+                                   &exec->workspace_bytes,
+                                   sizeof(exec->workspace_bytes));
+    return status;
+}
+
+static int add_bias(struct plan *p, const float *bias)
+{
+    const int epilogue = EPILOGUE_BIAS;
+    int status =
+        lt.desc_set(p->desc, DESC_EPILOGUE, &epilogue, sizeof(epilogue));
+    return status
+               ? status
+               : lt.desc_set(p->desc, DESC_BIAS_POINTER, &bias, sizeof(bias));
+}
+
+static int ask(struct plan *p, int wanted, struct heuristic *out, int *found)
+{
+    *found = 0;
+    int status = lt.heuristic(lt.handle, p->desc, p->a, p->b, p->c, p->c,
+                              p->preference, wanted, out, found);
+    return status || *found > 0 ? status : NOT_SUPPORTED;
+}
+
+static int run_plan(const struct plan *p, const struct lab_exec *exec,
+                    const struct lab_lt_product *of,
+                    const struct lab_lt_algorithm *algo)
+{
+    const float one = 1.0f;
+    const float zero = 0.0f;
+    return lt.matmul(lt.handle, p->desc, &one, of->a, p->a, of->b, p->b, &zero,
+                     of->c, p->c, of->c, p->c, algo, exec->workspace,
+                     exec->workspace_bytes, exec->stream);
+}
+
+static void drop_plan(struct plan *p)
+{
+    if (p->preference)
+        lt.preference_destroy(p->preference);
+    if (p->c)
+        lt.layout_destroy(p->c);
+    if (p->b)
+        lt.layout_destroy(p->b);
+    if (p->a)
+        lt.layout_destroy(p->a);
+    if (p->desc)
+        lt.desc_destroy(p->desc);
+}
+
+static bool usable(const struct lab_exec *exec)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return lt.handle && lt.device == exec->device;
+}
+
+/* ---- plans that are kept ---- */
+
+/* What tells one product from another. */
+struct key {
+    size_t workspace_bytes;
+    int type;
+    int compute;
+    int op_a;
+    int op_b;
+    int m;
+    int n;
+    int k;
+    int lda;
+    int ldb;
+    int ldc;
+    int bias; /* 1: the epilogue adds one */
+};
+
+/* Making a plan and asking for an algorithm costs the host some ten microseconds,
+ * and a network asks for the same few products at every iteration. The oldest
+ * plan makes room. What cuBLASLt refuses is kept, too: it is not asked again. */
+enum { KEPT = 64 };
+static struct {
+    pthread_mutex_t lock;
+    struct key key[KEPT];
+    struct plan plan[KEPT];
+    int status[KEPT];
+    unsigned made;
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct key key_of(const struct lab_exec *exec,
+                         const struct lab_lt_product *of, int op_a, int op_b,
+                         int lda, int ldb, int ldc, int bias)
+{
+    struct key key;
+    memset(&key, 0, sizeof(key)); /* keys are compared with their padding */
+    key.workspace_bytes = exec->workspace_bytes;
+    key.type = of->type;
+    key.compute = of->compute;
+    key.op_a = op_a;
+    key.op_b = op_b;
+    key.m = of->m;
+    key.n = of->n;
+    key.k = of->k;
+    key.lda = lda;
+    key.ldb = ldb;
+    key.ldc = ldc;
+    key.bias = bias;
+    return key;
+}
+
+/* The plan of that key at *at, made when it is not there; with kept.lock held.
+ * Returns what making it did. */
+static int kept_plan(const struct key *key, const struct lab_exec *exec,
+                     const struct lab_lt_product *of, const float *bias,
+                     unsigned *at)
+{
+    struct heuristic best;
+    int found;
+    unsigned count = kept.made < KEPT ? kept.made : KEPT;
+    for (*at = 0; *at < count; ++*at) {
+        if (memcmp(&kept.key[*at], key, sizeof(*key)) == 0)
+            return kept.status[*at];
+    }
+    *at = kept.made++ % KEPT;
+    struct plan *p = &kept.plan[*at];
+    drop_plan(p);
+    *p = (struct plan){0};
+    int status = make_plan(p, exec, of, key->op_a, key->op_b, key->lda,
+                           key->ldb, key->ldc);
+    if (!status && bias)
+        status = add_bias(p, bias);
+    if (!status)
+        status = ask(p, 1, &best, &found);
+    if (!status)
+        p->algo = best.algo;
+    memcpy(&kept.key[*at], key, sizeof(*key));
+    if (status && status != NOT_SUPPORTED) /* as no memory: may pass */
+        memset(&kept.key[*at], 0xff, sizeof(*key));
+    kept.status[*at] = status;
+    return status;
+}
+
+int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
+                       int n, int k, const float *a, int lda, const float *b,
+                       int ldb, const float *bias, float *c, int ldc)
+{
+    const struct lab_lt_product of = {REAL_32F, COMPUTE_32F, m, n, k, a, b, c};
+    unsigned at;
+    if (!usable(exec))
+        return NOT_SUPPORTED;
+    struct key key = key_of(exec, &of, op_a, op_b, lda, ldb, ldc, 1);
+    pthread_mutex_lock(&kept.lock);
+    int status = kept_plan(&key, exec, &of, bias, &at);
+    if (!status)
+        status = lt.desc_set(kept.plan[at].desc, DESC_BIAS_POINTER, &bias,
+                             sizeof(bias));
+    if (!status)
+        status = run_plan(&kept.plan[at], exec, &of, &kept.plan[at].algo);
+    pthread_mutex_unlock(&kept.lock);
+    return status;
+}
+
+/* ---- the fastest of several ---- */
+
+/* The shortest of a few runs, after one that does not count. */
+static int time_one(const struct plan *p, const struct lab_exec *exec,
+                    const struct lab_lt_product *of,
+                    const struct lab_lt_algorithm *algo, float *out)
+{
+    enum { RUNS = 5 };
+    cudaEvent_t begin = NULL;
+    cudaEvent_t end = NULL;
+    int status = cudaEventCreate(&begin) != cudaSuccess ||
+                 cudaEventCreate(&end) != cudaSuccess;
+    *out = INFINITY;
+    for (int i = 0; i <= RUNS && !status; i++) {
+        float ms = 0;
+        (void)cudaEventRecord(begin, exec->stream);
+        status = run_plan(p, exec, of, algo);
+        (void)cudaEventRecord(end, exec->stream);
+        if (!status && (cudaEventSynchronize(end) != cudaSuccess ||
+                        cudaEventElapsedTime(&ms, begin, end) != cudaSuccess))
+            status = NOT_SUPPORTED;
+        if (!status && i > 0 && ms < *out)
+            *out = ms;
+    }
+    (void)cudaEventDestroy(begin);
+    (void)cudaEventDestroy(end);
+    /* An algorithm that fails is passed over; the next launch is not to blame. */
+    if (status)
+        (void)cudaGetLastError();
+    return status;
+}
+
+static int cublas_lt_find(const struct lab_exec *exec,
+                          const struct lab_lt_product *of,
+                          struct lab_lt_choice *out)
+{
+    enum { TRIED = 8 };
+    /* Parts of a sum that meet in 16 bits lose what fp32 sums are for. */
+    const uint32_t reductions = REDUCTION_IN_PLACE | REDUCTION_COMPUTE_TYPE;
+    struct plan p = {0};
+    struct heuristic list[TRIED];
+    int found = 0;
+    float best = INFINITY;
+    *out = (struct lab_lt_choice){0};
+    if (!usable(exec))
+        return NOT_SUPPORTED;
+    int status = make_plan(&p, exec, of, 0, 0, of->m, of->k, of->m);
+    if (!status)
+        status = lt.preference_set(p.preference, PREFERENCE_REDUCTION,
+                                   &reductions, sizeof(reductions));
+    if (!status)
+        status = ask(&p, TRIED, list, &found);
+    for (int i = 0; i < found && !status; i++) {
+        float ms;
+        if (list[i].state || time_one(&p, exec, of, &list[i].algo, &ms))
+            continue;
+        out->tried++;
+        if (ms < best) {
+            best = ms;
+            out->algo = list[i].algo;
+            out->place = i + 1;
+            out->workspace_bytes = list[i].workspace_bytes;
+        }
+    }
+    drop_plan(&p);
+    return status || out->tried > 0 ? status : NOT_SUPPORTED;
+}
+
+static int cublas_lt_product(const struct lab_exec *exec,
+                             const struct lab_lt_product *of,
+                             const struct lab_lt_choice *choice)
+{
+    unsigned at;
+    if (!usable(exec))
+        return NOT_SUPPORTED;
+    struct key key = key_of(exec, of, 0, 0, of->m, of->k, of->m, 0);
+    pthread_mutex_lock(&kept.lock);
+    int status = kept_plan(&key, exec, of, NULL, &at);
+    if (!status)
+        status = run_plan(&kept.plan[at], exec, of, &choice->algo);
+    pthread_mutex_unlock(&kept.lock);
+    return status;
+}
+
 /* cuBLAS, found at run time: a machine without it has every other kernel.
  *
  * The declarations are those of cublas_v2.h, whose ABI has not changed since
  * CUDA 6; they stand here so that the module builds without cuBLAS's headers.
  */
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
-
-#include "cuda_priv.h"
 
 enum { CUBLAS_OK = 0, CUBLAS_DEFAULT_MATH = 0 }; /* fp32 stays fp32: no TF32 */
 
@@ -45,7 +410,7 @@ static struct api api;
 static char why_not[256];
 
 /* ISO C has no cast from void * to a function; POSIX promises that it works. */
-static bool symbol(void *fn, const char *name)
+static bool cublas_symbol(void *fn, const char *name)
 {
     void *address = dlsym(api.lib, name);
     *(void **)fn = address;
@@ -73,22 +438,22 @@ static void *open_library(void)
     return lib;
 }
 
-static void load(void)
+static void cublas_load(void)
 {
     api.lib = open_library();
     if (!api.lib)
         return;
-    bool whole =
-        symbol(&api.create, "cublasCreate_v2") &&
-        symbol(&api.destroy, "cublasDestroy_v2") &&
-        symbol(&api.set_stream, "cublasSetStream_v2") &&
-        symbol(&api.set_workspace, "cublasSetWorkspace_v2") &&
-        symbol(&api.set_math_mode, "cublasSetMathMode") &&
-        symbol(&api.sgemm, "cublasSgemm_v2") &&
-        symbol(&api.sgemm_strided_batched, "cublasSgemmStridedBatched") &&
-        symbol(&api.sgemm_batched, "cublasSgemmBatched") &&
-        symbol(&api.sgemv, "cublasSgemv_v2") &&
-        symbol(&api.gemm_ex, "cublasGemmEx");
+    bool whole = cublas_symbol(&api.create, "cublasCreate_v2") &&
+                 cublas_symbol(&api.destroy, "cublasDestroy_v2") &&
+                 cublas_symbol(&api.set_stream, "cublasSetStream_v2") &&
+                 cublas_symbol(&api.set_workspace, "cublasSetWorkspace_v2") &&
+                 cublas_symbol(&api.set_math_mode, "cublasSetMathMode") &&
+                 cublas_symbol(&api.sgemm, "cublasSgemm_v2") &&
+                 cublas_symbol(&api.sgemm_strided_batched,
+                               "cublasSgemmStridedBatched") &&
+                 cublas_symbol(&api.sgemm_batched, "cublasSgemmBatched") &&
+                 cublas_symbol(&api.sgemv, "cublasSgemv_v2") &&
+                 cublas_symbol(&api.gemm_ex, "cublasGemmEx");
     if (whole) {
         /* Since CUDA 11.4; a message can do without. */
         *(void **)&api.status_text = dlsym(api.lib, "cublasGetStatusString");
@@ -101,7 +466,7 @@ static void load(void)
 bool lab_cublas_available(const char **why)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
+    pthread_once(&once, cublas_load);
     if (why)
         *why = api.lib ? NULL : why_not;
     return api.lib != NULL;
@@ -132,8 +497,8 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
                                    .sgemm_batched = api.sgemm_batched,
                                    .sgemm_bias = lab_cublas_lt_bias,
                                    .sgemv = api.sgemv,
-                                   .lt_find = lab_cublas_lt_find,
-                                   .lt_product = lab_cublas_lt_product,
+                                   .lt_find = cublas_lt_find,
+                                   .lt_product = cublas_lt_product,
                                    .gemm_ex = api.gemm_ex,
                                    .status_text = api.status_text};
         return LAB_OK;

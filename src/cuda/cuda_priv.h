@@ -55,13 +55,6 @@ bool lab_cusolver_open(struct lab_cusolver *out);
 int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
                        int n, int k, const float *a, int lda, const float *b,
                        int ldb, const float *bias, float *c, int ldc);
-/* Its lt_find and lt_product. */
-int lab_cublas_lt_find(const struct lab_exec *exec,
-                       const struct lab_lt_product *of,
-                       struct lab_lt_choice *out);
-int lab_cublas_lt_product(const struct lab_exec *exec,
-                          const struct lab_lt_product *of,
-                          const struct lab_lt_choice *choice);
 
 /* ---- ceilings.c ---- */
 

@@ -126,29 +126,9 @@ TEST_CASE(bars_are_in_proportion)
     lab_canvas_release(&c);
 }
 
-TEST_CASE(heat_cells_differ_without_colour)
-{
-    char a[8];
-    char b[8];
-    assert_int_equal(lab_heat_cell(1, 1, a), LAB_ROLE_POSITIVE);
-    assert_int_equal(lab_heat_cell(-1, 1, b), LAB_ROLE_NEGATIVE);
-    assert_string_equal(a, "██");
-    assert_string_equal(b, "-█");
-    assert_int_equal(lab_heat_cell(0, 1, a), LAB_ROLE_DIM);
-    assert_int_equal(lab_heat_cell(NAN, 1, a), LAB_ROLE_BAD);
-    assert_string_equal(a, "NN");
-    lab_heat_cell(-INFINITY, 1, a);
-    assert_string_equal(a, "-I");
-    for (int i = -20; i <= 20; i++) {
-        lab_heat_cell(i / 7.0, i % 3, a);
-        assert_int_equal(lab_text_columns(a, false), 2);
-    }
-}
-
 TEST_CASE(numbers_read_well)
 {
     char s[LAB_FORMAT_BYTES * 4];
-    const int64_t shape[] = {10, 16};
 #define SAYS(call, want) assert_string_equal(call, want)
     SAYS(lab_format_ns(4352, s, sizeof(s)), "4.35 us");
     SAYS(lab_format_ns(999.96, s, sizeof(s)), "1.00 us");
@@ -168,9 +148,6 @@ TEST_CASE(numbers_read_well)
     SAYS(lab_format_int(-123, s, sizeof(s)), "-123");
     SAYS(lab_format_int(LAB_UNKNOWN, s, sizeof(s)), "n/a");
     SAYS(lab_format_int(INT64_MAX, s, sizeof(s)), "9,223,372,036,854,775,807");
-    SAYS(lab_format_shape(shape, 2, s, sizeof(s)), "[10,16]");
-    SAYS(lab_format_shape(shape, 0, s, sizeof(s)), "[]");
-    SAYS(lab_format_shape(shape, 2, s, 5), "[10,");
     SAYS(lab_format_span(200LL * 1000000000, s, sizeof(s)), "3 min 20 s");
     SAYS(lab_format_span(-1, s, sizeof(s)), "n/a");
     SAYS(lab_format_progress(120, 500, 5000000000, "it", s, sizeof(s)),

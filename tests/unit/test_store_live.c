@@ -26,13 +26,11 @@ TEST_CASE_WITH(shows_the_step_just_run, NULL, cleanup)
     assert_ok(lab_live_new(&live, NULL));
     struct lab_sink sink = lab_live_tee(live, NULL);
     assert_false(lab_live_step(live, 3, &step));
-    uint64_t before = lab_live_changes(live);
     push(sink, sample_kernel(7, 100, 10)); /* kernels may come first */
     push(sink, sample_step(7, 0, 3, LAB_TIME_CUPTI, LAB_UNKNOWN));
     push(sink, sample_kernel(8, 200, 1000));
     push(sink, sample_kernel(7, 300, 20));
     push(sink, sample_kernel(7, 400, 30));
-    assert_true(lab_live_changes(live) > before);
     assert_int_equal(lab_live_kernels(live, 7, kernels, 2), 3);
     assert_int_equal(kernels[0].start_ns, 100);
     assert_int_equal(kernels[1].start_ns, 300);
@@ -47,9 +45,6 @@ TEST_CASE_WITH(shows_the_step_just_run, NULL, cleanup)
     assert_int_equal(step.time_ns, LAB_UNKNOWN);
     assert_false(lab_live_step(live, -1, &step));
     assert_false(lab_live_step(live, 1 << 30, &step));
-    lab_live_clear(live);
-    assert_false(lab_live_step(live, 3, &step));
-    assert_int_equal(lab_live_kernels(live, 7, kernels, 2), 0);
     lab_live_free(live);
 }
 

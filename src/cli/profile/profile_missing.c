@@ -202,8 +202,8 @@ static void add_names(struct lab_str *out, unsigned missing)
     }
 }
 
-enum lab_status lab_profile_missing(struct lab_database *db, int64_t run,
-                                    unsigned wanted, struct lab_str *out)
+static enum lab_status lab_profile_missing(struct lab_database *db, int64_t run,
+                                           unsigned wanted, struct lab_str *out)
 {
     struct facts f = {.run = run};
     struct reason r = {{0}, {0}};

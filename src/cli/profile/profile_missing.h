@@ -3,14 +3,9 @@
 #pragma once
 #include "store/contents.h"
 
-/* `wanted`: bits of enum lab_content. Adds a sentence without a line's end, or
- * nothing where the run has all of them. Where kernels are missing it says of the
- * steps too that they are. Errors: LAB_E_NOTFOUND, there is no
- * such run; LAB_E_DB. */
-enum lab_status lab_profile_missing(struct lab_database *db, int64_t run,
-                                    unsigned wanted, struct lab_str *out);
-/* The same as an error, LAB_E_NOTFOUND; to be called where something is
- * missing. */
+/* `wanted`: bits of enum lab_content. An error that says what the run has not,
+ * LAB_E_NOTFOUND; to be called where something is missing. Where kernels are
+ * missing it says of the steps too that they are. */
 enum lab_status lab_profile_fail_missing(struct lab_database *db, int64_t run,
                                          unsigned wanted);
 /* The same as a line on stderr. */

@@ -393,7 +393,7 @@ static unsigned ref_letters(const struct lab_formula_ref *r)
     return mask;
 }
 
-unsigned lab_formula_letters(const struct lab_formula *f, int node)
+static unsigned lab_formula_letters(const struct lab_formula *f, int node)
 {
     const struct lab_formula_node *n = &f->nodes[node];
     unsigned mask = 0;

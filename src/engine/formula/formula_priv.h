@@ -41,8 +41,6 @@ double lab_formula_eval(struct formula_element *e, int node);
 /* The flat index of a tensor's element. */
 int64_t lab_formula_index(struct formula_element *e,
                           const struct lab_formula_ref *r);
-/* Which letters a node depends on. */
-unsigned lab_formula_letters(const struct lab_formula *f, int node);
 /* The first combination of these letters, all 0; then the next, the last letter
  * fastest. false: that was the last. */
 void lab_formula_first(struct formula_element *e, unsigned letters);

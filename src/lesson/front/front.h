@@ -22,21 +22,7 @@ struct lab_front {
 };
 
 LAB_C_BEGIN
-/* A TENSOR: nested lists, or shape with values or fill. *out is filled with
- * its name and place even when the value is wrong; its memory belongs to the
- * spec it stands in. */
-enum lab_status lab_front_tensor(struct lab_front *f,
-                                 const struct lab_ynode *node,
-                                 struct lab_tensor_spec *out);
-/* The same out of words: a mapping with `texts`. The first one of the data
- * makes the vocabulary of them all. */
-enum lab_status lab_front_words(struct lab_front *f,
-                                const struct lab_ynode *node,
-                                struct lab_tensor_spec *out);
 /* A list of whole numbers, each at least `least`, into a shape. */
-enum lab_status lab_front_shape(struct lab_front *f,
-                                const struct lab_ynode *node, int64_t least,
-                                struct lab_shape *out);
 enum lab_status lab_front_data(struct lab_front *f,
                                const struct lab_ynode *node);
 enum lab_status lab_front_network(struct lab_front *f,
@@ -68,15 +54,8 @@ enum lab_status lab_front_lab(struct lab_front *f, const struct lab_ynode *root,
 /* The list `slide`: figures that the course prints. `ladder` NULL: its name was
  * wrong, and sizes cannot be checked. */
 struct lab_operation;
-enum lab_status lab_front_slides(struct lab_front *f,
-                                 const struct lab_ynode *node,
-                                 const struct lab_operation *ladder,
-                                 struct lab_lesson_lab *out);
 
 /* A checked text as memory of its own (lab_free). */
-enum lab_status lab_front_string(struct lab_front *f,
-                                 const struct lab_ynode *node, size_t most,
-                                 char **out);
 struct lab_place lab_front_place(const struct lab_ynode *node);
 struct lab_place lab_front_key_place(const struct lab_ynode *node);
 /* The node of the network whose id is `name` or, with `prefix`, the longest
@@ -84,9 +63,6 @@ struct lab_place lab_front_key_place(const struct lab_ynode *node);
 const struct lab_node_spec *
 lab_front_find_node(const struct lab_network_spec *spec, const char *name,
                     bool prefix);
-/* Ids of the nodes and names of the inline tensors, in the scratch arena. */
-const char **lab_front_names(struct lab_front *f, bool nodes, bool tensors,
-                             size_t *count);
 /* The lesson's text, split into its sections; what is wrong with it
  * goes to `found`. Errors: LAB_E_NOMEM. */
 struct lab_lesson;

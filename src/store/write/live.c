@@ -18,14 +18,13 @@ struct lab_live {
     struct lab_kernel_record *kernels;
     int64_t *execs;
     size_t capacity;
-    uint64_t seen;                 /* kernels ever noted since the last clear */
+    uint64_t seen;                 /* kernels ever noted */
     struct lab_step_record *steps; /* by index; exec 0: none */
     bool *has_step;
     size_t n_steps;
     struct lab_metric_record *metrics; /* in a circle */
     size_t metric_capacity;
     uint64_t metrics_seen;
-    uint64_t changes;
 };
 
 enum lab_status lab_live_new(struct lab_live **out,
@@ -67,16 +66,6 @@ void lab_live_free(struct lab_live *live)
     lab_free(live);
 }
 
-void lab_live_clear(struct lab_live *live)
-{
-    pthread_mutex_lock(&live->lock);
-    live->seen = 0;
-    live->metrics_seen = 0;
-    memset(live->has_step, 0, live->n_steps * sizeof(*live->has_step));
-    live->changes++;
-    pthread_mutex_unlock(&live->lock);
-}
-
 static void note(struct lab_live *live, const struct lab_record *record)
 {
     if (record->kind == LAB_RECORD_KERNEL) {
@@ -86,18 +75,15 @@ static void note(struct lab_live *live, const struct lab_record *record)
         size_t at = (size_t)(live->seen++ % live->capacity);
         live->kernels[at] = record->u.kernel;
         live->execs[at] = record->u.kernel.exec;
-        live->changes++;
     } else if (record->kind == LAB_RECORD_METRIC) {
         size_t at = (size_t)(live->metrics_seen++ % live->metric_capacity);
         live->metrics[at] = record->u.metric;
-        live->changes++;
     } else if (record->kind == LAB_RECORD_STEP) {
         int32_t index = record->u.step.index;
         if (index < 0 || (size_t)index >= live->n_steps)
             return;
         live->steps[index] = record->u.step;
         live->has_step[index] = true;
-        live->changes++;
     }
 }
 
@@ -236,12 +222,4 @@ bool lab_live_counters(struct lab_live *live, int64_t exec, int64_t ordinal,
                              LAB_MAX_METRICS, t->n_kernels);
     lab_free(t);
     return found;
-}
-
-uint64_t lab_live_changes(struct lab_live *live)
-{
-    pthread_mutex_lock(&live->lock);
-    uint64_t changes = live->changes;
-    pthread_mutex_unlock(&live->lock);
-    return changes;
 }

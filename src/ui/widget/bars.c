@@ -99,24 +99,3 @@ void lab_gauge_draw(struct lab_canvas *c, int y, int x, int w, double share,
         lab_canvas_textf(c, y, at, x + w - at, LAB_ROLE_NORMAL, " %s ", text);
     }
 }
-
-enum lab_role lab_heat_cell(double v, double max_abs, char out[8])
-{
-    static const char *const shades[5] = {"·", "░", "▒", "▓", "█"};
-    if (isnan(v)) {
-        strcpy(out, "NN");
-        return LAB_ROLE_BAD;
-    }
-    if (isinf(v)) {
-        strcpy(out, v > 0 ? "+I" : "-I");
-        return LAB_ROLE_BAD;
-    }
-    double share = fabs(v) / (max_abs > 0 ? max_abs : 1);
-    int level = share >= 1 ? 4 : (int)(share * 5);
-    if (v == 0) {
-        strcpy(out, " ·");
-        return LAB_ROLE_DIM;
-    }
-    snprintf(out, 8, "%s%s", v < 0 ? "-" : shades[level], shades[level]);
-    return v < 0 ? LAB_ROLE_NEGATIVE : LAB_ROLE_POSITIVE;
-}

@@ -32,9 +32,6 @@ const char *lab_format_rate(double bytes, double ns, char *out, size_t cap);
 const char *lab_format_share(double share, char *out, size_t cap);
 /* "1,234,567", or n/a. */
 const char *lab_format_int(int64_t n, char *out, size_t cap);
-/* "[10,16]"; "[]" for a scalar. */
-const char *lab_format_shape(const int64_t *shape, int rank, char *out,
-                             size_t cap);
 /* "5 s", "3 min 20 s", "2 h 5 min". */
 const char *lab_format_span(int64_t ns, char *out, size_t cap);
 /* "120/500, 24.1 it/s, 16 s left". total <= 0: without end. */

@@ -70,5 +70,3 @@ enum lab_status lab_sample_text_open(struct lab_generator **out,
 enum lab_status lab_sample_text_print(struct lab_generator *g,
                                       const struct lab_lesson_run *w,
                                       int64_t iterations);
-/* All of `run`: opens, trains, prints, records. Returns the exit code. */
-int lab_run_lesson(const struct lab_options *o, const char *lesson);

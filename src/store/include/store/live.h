@@ -26,8 +26,6 @@ void lab_live_free(struct lab_live *live); /* NULL allowed */
  * `next`; next NULL: nowhere. Must not outlive the window or `next`'s user. */
 struct lab_sink lab_live_tee(struct lab_live *live,
                              const struct lab_sink *next);
-/* Forgets everything: a new run begins. */
-void lab_live_clear(struct lab_live *live);
 /* Copies the kernels of one execution, oldest first, at most `max`; returns
  * how many there are in the window. */
 size_t lab_live_kernels(struct lab_live *live, int64_t exec,
@@ -42,6 +40,4 @@ bool lab_live_step(struct lab_live *live, int32_t index,
  * taken, or the window has lost them. */
 bool lab_live_counters(struct lab_live *live, int64_t exec, int64_t ordinal,
                        struct lab_counters *out);
-/* Grows with every record that is noted: a cheap "has anything changed?". */
-uint64_t lab_live_changes(struct lab_live *live);
 LAB_C_END

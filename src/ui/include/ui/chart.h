@@ -55,9 +55,4 @@ void lab_spark_draw(struct lab_canvas *c, int y, int x, int w,
  * full and what is empty differ in their glyphs. */
 void lab_gauge_draw(struct lab_canvas *c, int y, int x, int w, double share,
                     enum lab_role role, const char *text);
-
-/* A value as a cell of a heat map, two columns wide: shade by |v| / max_abs,
- * '-' in front of negative ones, "NN" for NaN, "+I" and "-I" for infinities.
- * Returns the role to draw it with; max_abs <= 0 counts as 1. */
-enum lab_role lab_heat_cell(double v, double max_abs, char out[8]);
 LAB_C_END

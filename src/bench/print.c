@@ -42,8 +42,8 @@ static void print_head(const struct lab_bench *lab)
                "first\n",
                lab->repeats, (double)lab_bench_flushed(lab) / 1048576);
     lab_printf(stdout, "gain is over the previous hand-written rung; "
-                       "the model counts the accesses of a kernel's "
-                       "text and knows no cache, so a rung can pass it\n");
+                       "the model counts a kernel's loads and stores "
+                       "without caches, so a rung can beat it\n");
 }
 
 enum lab_status lab_bench_print_table(struct lab_text_table *t)

@@ -1,4 +1,4 @@
-/* kernels/labs/first/cpu.c -- the first kernels acted out on one thread of a
+/* kernels/labs/first/cpu.c -- the first kernels simulated on one thread of a
  * CPU: block after block, thread after thread, with the same indices. */
 #include <stdio.h>
 

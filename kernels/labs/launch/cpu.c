@@ -1,4 +1,4 @@
-/* kernels/labs/launch/cpu.c -- a grid of blocks acted out on one thread of a
+/* kernels/labs/launch/cpu.c -- a grid of blocks simulated on one thread of a
  * CPU: a loop over blocks around a loop over threads. What a small block costs
  * here is a loop that ends early; nothing is resident, and shared memory that
  * is asked for is not used, as on the GPU. */

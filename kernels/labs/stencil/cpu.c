@@ -2,7 +2,7 @@
  *
  * plain       seven additions a result, on one thread.
  * no_barrier  WRONG ON PURPOSE: what a GPU may do where __syncthreads() is
- *             missing, acted out on one thread. A block's eight warps run one
+ *             missing, simulated on one thread. A block's eight warps run one
  *             after another, each from load to store, so that the last six
  *             threads of each add what the block before left in the tile.
  * eights      eight results at a time, added neighbour by neighbour: the same
@@ -94,7 +94,7 @@ const struct lab_variant lab_cpu_rungs_stencil[] = {
      .source = SOURCE,
      .model = {.traffic = 1}},
     {.name = "no_barrier",
-     .idea = "warps that do not wait for each other, acted out",
+     .idea = "warps that do not wait for each other, simulated",
      .run = no_barrier,
      .source = SOURCE,
      .wrong_on_purpose = "a warp adds what the next has not loaded yet"},

@@ -175,7 +175,7 @@ static enum lab_status demo_head(const struct lab_demo *d)
                  (long long)blocks, blocks == 1 ? "" : "s", (long long)threads,
                  threads == 1 ? "" : "s", d->info.name, d->backend->ops->name);
     if (d->backend->host_memory)
-        lab_str_add(&text, "no GPU is used: the launch is acted out on one "
+        lab_str_add(&text, "no GPU is used: the launch is simulated on one "
                            "thread of the CPU\n");
     enum lab_status st = lab_str_check(&text, "a line");
     if (!st)

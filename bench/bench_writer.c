@@ -78,7 +78,7 @@ static void push_all(struct lab_sink sink, int64_t rows, int mixed)
     for (int i = 0; i < 24; i++) {
         char text[64];
         snprintf(text, sizeof(text), "kernel_name_%d<float, 128, 8>", i);
-        names[i] = sink.intern(sink.user, text);
+        names[i] = lab_intern(text);
     }
     for (int64_t i = 0; i < rows; i++) {
         struct lab_record r = kernel_record(i, names);

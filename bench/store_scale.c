@@ -30,21 +30,21 @@ static uint32_t kernel_names[NAMES];
 static uint32_t step_names[STEPS];
 static uint32_t words[4];
 
-static void make_names(const struct lab_sink *sink)
+static void make_names(void)
 {
     char text[64];
     for (int i = 0; i < NAMES; i++) {
         snprintf(text, sizeof(text), "void gemm_%d<float, 128, 8>(float*)", i);
-        kernel_names[i] = sink->intern(sink->user, text);
+        kernel_names[i] = lab_intern(text);
     }
     for (int i = 0; i < STEPS; i++) {
         snprintf(text, sizeof(text), "fc%d.matmul", i);
-        step_names[i] = sink->intern(sink->user, text);
+        step_names[i] = lab_intern(text);
     }
-    words[0] = sink->intern(sink->user, "fc");
-    words[1] = sink->intern(sink->user, "dense");
-    words[2] = sink->intern(sink->user, "tiled");
-    words[3] = sink->intern(sink->user, "cuda");
+    words[0] = lab_intern("fc");
+    words[1] = lab_intern("dense");
+    words[2] = lab_intern("tiled");
+    words[3] = lab_intern("cuda");
 }
 
 static void push_kernel(const struct lab_sink *sink, int64_t i, double factor)
@@ -116,7 +116,7 @@ static enum lab_status make_run(const char *path, int64_t kernels, int nth)
     if (st)
         return st;
     const struct lab_sink sink = lab_writer_sink(writer);
-    make_names(&sink);
+    make_names();
     for (int64_t i = 0; i < kernels; i++) {
         push_kernel(&sink, i, 1 + 0.1 * nth);
         if (i % PER_STEP == PER_STEP - 1)
@@ -148,7 +148,7 @@ static bool count_run(void *user, const struct lab_run_row *row)
     return true;
 }
 
-static bool count_step(void *user, const struct lab_step_row *row)
+static bool count_step(void *user, const struct lab_time_sum *row)
 {
     (void)row;
     ((struct bench *)user)->rows++;

@@ -1,8 +1,9 @@
-/* cuBLASLt, found at run time: the product that adds a bias on its way out, and
- * the product by the fastest of the algorithms that its heuristic names.
+/* cublas.c -- cuBLAS and cuBLASLt, found at run time: a machine without them has
+ * every other kernel.
  *
- * The declarations are those of cublasLt.h; libcublas cannot do without this
- * library, so where that one is this one is, too. */
+ * The declarations are those of cublas_v2.h, whose ABI has not changed since
+ * CUDA 6, and of cublasLt.h: the module builds without these headers. libcublas
+ * cannot do without cuBLASLt: where that one is this one is, too. */
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
@@ -10,6 +11,9 @@
 #include <string.h>
 
 #include "cuda_priv.h"
+
+/* ---- cuBLASLt: the product that adds a bias on its way out, and the product by
+ * the fastest of the algorithms that its heuristic names ---- */
 
 /* The values of cublasLt.h and library_types.h. */
 enum {
@@ -368,11 +372,7 @@ static int cublas_lt_product(const struct lab_exec *exec,
     return status;
 }
 
-/* cuBLAS, found at run time: a machine without it has every other kernel.
- *
- * The declarations are those of cublas_v2.h, whose ABI has not changed since
- * CUDA 6; they stand here so that the module builds without cuBLAS's headers.
- */
+/* ---- cuBLAS ---- */
 
 enum { CUBLAS_OK = 0, CUBLAS_DEFAULT_MATH = 0 }; /* fp32 stays fp32: no TF32 */
 

@@ -65,7 +65,7 @@ enum lab_status lab_read_heading(const char *text, int level)
     return done(lab_lesson_put_heading(&o, text, level));
 }
 
-enum lab_status lab_reader_init(struct lab_reader *r,
+enum lab_status lab_reader_init(struct lab_lesson_reader *r,
                                 const struct lab_lesson *lesson)
 {
     r->lesson = lesson;
@@ -73,14 +73,15 @@ enum lab_status lab_reader_init(struct lab_reader *r,
     return r->shown ? LAB_OK : lab_no_memory("the lesson's text");
 }
 
-void lab_reader_release(struct lab_reader *r)
+void lab_reader_release(struct lab_lesson_reader *r)
 {
     lab_free(r->shown);
     r->shown = NULL;
 }
 
-static enum lab_status show(struct lab_reader *r, const struct lab_section *s,
-                            enum lab_phase phase, bool *any)
+static enum lab_status show(struct lab_lesson_reader *r,
+                            const struct lab_section *s, enum lab_phase phase,
+                            bool *any)
 {
     const struct lab_md *part = s ? &s->in_phase[phase] : NULL;
     unsigned *shown = s ? &r->shown[s - r->lesson->sections] : NULL;
@@ -92,7 +93,7 @@ static enum lab_status show(struct lab_reader *r, const struct lab_section *s,
     return lab_read_doc(part);
 }
 
-enum lab_status lab_read_step(struct lab_reader *r, const char *step,
+enum lab_status lab_read_step(struct lab_lesson_reader *r, const char *step,
                               const char *node, enum lab_phase phase)
 {
     const char *name = lab_phase_name(phase);

@@ -31,7 +31,7 @@
 struct lab_plain {
     struct lab_lesson_run run;
     struct lab_snapshot snap; /* after the last command */
-    struct lab_reader reader;
+    struct lab_lesson_reader reader;
     struct lab_ui_command last; /* what an empty line repeats */
     bool interactive;           /* standard input is a terminal */
     int64_t last_exec;          /* executions that have been shown */

@@ -18,7 +18,7 @@ enum { DEFAULT_EPOCHS = 5 };
 
 struct walkthrough {
     struct lab_lesson_run w;
-    struct lab_reader reader;
+    struct lab_lesson_reader reader;
     struct lab_training_lines lines; /* the walked iteration included */
     double first_loss;
     bool interrupted;

@@ -16,11 +16,11 @@ struct row {
 
 /* A node of a tree: what is below it on the left has a 0 where its depth says,
  * in the bits of its scattered key. */
-struct lab_lane {
+struct lab_trace_lane {
     uint64_t key;
     int n_rows;
     struct row *rows;
-    struct lab_lane *below[2];
+    struct lab_trace_lane *below[2];
 };
 
 static uint64_t key_of(int64_t pid, int64_t tid)
@@ -31,8 +31,8 @@ static uint64_t key_of(int64_t pid, int64_t tid)
 /* Where the lane is, or is to be. An odd factor scatters keys without making
  * two alike, so that they part within 64 bits: no file can choose streams and
  * threads that make this slow. */
-static struct lab_lane **find(struct lab_lane **at, uint64_t key,
-                              size_t *compared)
+static struct lab_trace_lane **find(struct lab_trace_lane **at, uint64_t key,
+                                    size_t *compared)
 {
     uint64_t bits = key * UINT64_C(0x9E3779B97F4A7C15);
     for (; *at && (*at)->key != key; bits <<= 1) {
@@ -57,8 +57,8 @@ enum lab_status lab_lanes_place(struct lab_lanes *lanes, int64_t pid,
                                 int *row)
 {
     uint64_t key = key_of(pid, tid);
-    struct lab_lane **at = find(&lanes->root, key, &lanes->compared);
-    struct lab_lane *lane = *at ? *at : lab_alloc(sizeof(*lane));
+    struct lab_trace_lane **at = find(&lanes->root, key, &lanes->compared);
+    struct lab_trace_lane *lane = *at ? *at : lab_alloc(sizeof(*lane));
     if (!lane)
         return lab_no_memory("a lane of a trace");
     lane->key = key;
@@ -86,13 +86,14 @@ enum lab_status lab_lanes_place(struct lab_lanes *lanes, int64_t pid,
 int lab_lanes_rows(const struct lab_lanes *lanes, int64_t pid, int64_t tid)
 {
     size_t ignored = 0;
-    struct lab_lane *root = lanes->root;
-    const struct lab_lane *lane = *find(&root, key_of(pid, tid), &ignored);
+    struct lab_trace_lane *root = lanes->root;
+    const struct lab_trace_lane *lane =
+        *find(&root, key_of(pid, tid), &ignored);
     return lane ? lane->n_rows : 0;
 }
 
 /* The tree is 64 deep at most. */
-static void free_lane(struct lab_lane *lane)
+static void free_lane(struct lab_trace_lane *lane)
 {
     if (!lane)
         return;

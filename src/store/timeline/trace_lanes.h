@@ -14,11 +14,11 @@
 
 #include "base/status.h"
 
-struct lab_lane;
+struct lab_trace_lane;
 
 /* All zero: no lanes yet. */
 struct lab_lanes {
-    struct lab_lane *root;
+    struct lab_trace_lane *root;
     size_t compared; /* lanes that were passed while others were looked for */
 };
 

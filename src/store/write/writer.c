@@ -932,18 +932,16 @@ static enum lab_status step_once(struct lab_insert *in, sqlite3_stmt *stmt,
 
 /* Statements are made when the first row of their kind comes: a CPU run needs
  * few of them. */
-static enum lab_status write_rows(struct lab_insert *in,
-                                  enum lab_insert_table table)
+static enum lab_status write_as(struct lab_insert *in,
+                                enum lab_insert_table table,
+                                const struct lab_bulk *bulk)
 {
     const struct row_kind *kind = &row_kinds[table];
-    struct lab_bulk *bulk = &in->bulk[table];
     bool full = bulk->count == LAB_BULK;
-    sqlite3_stmt **stmt = full ? &bulk->many : &bulk->one;
+    sqlite3_stmt **stmt = full ? &in->bulk[table].many : &in->bulk[table].one;
     int per_step = full ? LAB_BULK : 1;
     enum lab_status st = LAB_OK;
-    if (bulk->count == 0)
-        return LAB_OK;
-    if (!*stmt)
+    if (bulk->count > 0 && !*stmt)
         st = prepare_rows(in, kind, per_step, stmt);
     for (int i = 0; i < bulk->count && st == LAB_OK; i += per_step) {
         int first = 3;
@@ -954,6 +952,17 @@ static enum lab_status write_rows(struct lab_insert *in,
         if (st == LAB_OK)
             st = step_once(in, *stmt, "storing a record");
     }
+    return st;
+}
+
+/* A kernel's rows are of two tables. */
+static enum lab_status write_rows(struct lab_insert *in,
+                                  enum lab_insert_table table)
+{
+    struct lab_bulk *bulk = &in->bulk[table];
+    enum lab_status st = write_as(in, table, bulk);
+    if (st == LAB_OK && table == LAB_INTO_KERNEL)
+        st = write_as(in, LAB_INTO_OP_KERNEL, bulk);
     bulk->count = 0;
     return st;
 }
@@ -979,8 +988,6 @@ static enum lab_status add_kernel(struct lab_insert *in,
         in->first_kernel_row = row;
     in->last_kernel_row = row;
     enum lab_status st = add_row(in, LAB_INTO_KERNEL, record, row);
-    if (st == LAB_OK)
-        st = add_row(in, LAB_INTO_OP_KERNEL, record, row);
     if (st || k->exec == LAB_UNKNOWN || k->exec == LAB_EXEC_BETWEEN)
         return st;
     bool timed = k->start_ns != LAB_UNKNOWN && k->end_ns != LAB_UNKNOWN &&

@@ -1,7 +1,8 @@
 #!/bin/sh
 # docs.sh ROOT -- docs/README.md names every page, and every path in backquotes in
 # README.md, CONTRIBUTING.md and docs/ is there. A path with <, *, or a word in
-# capitals stands for several and is not looked up.
+# capitals stands for several and is not looked up. The picture of the modules in
+# docs/architecture.md has the edges of tests/check/edges.sh.
 set -eu
 cd "$1"
 bad=0
@@ -27,5 +28,13 @@ for page in README.md CONTRIBUTING.md docs/*.md; do
     done
 done
 [ "$count" -gt 20 ] || complain "only $count paths were found"
+allowed=$(sed -n "/^edges='/,/'\$/p" tests/check/edges.sh | tr -d "'" |
+    sed 's/^edges=//' | sort)
+# shellcheck disable=SC2016 # backquotes of Markdown
+drawn=$(sed -n '/^```mermaid/,/^```$/s/^ *\([a-z]*\) --> \([a-z]*\)$/\1 \2/p' \
+    docs/architecture.md | grep -v '^cli ' | sort)
+[ "$allowed" = "$drawn" ] || complain "docs/architecture.md draws other edges \
+than tests/check/edges.sh allows: $(printf '%s\n%s\n' "$allowed" "$drawn" |
+    sort | uniq -u | tr '\n' ';')"
 echo "$count paths"
 exit "$bad"

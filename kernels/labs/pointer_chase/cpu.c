@@ -22,7 +22,8 @@ static enum lab_status plain(const struct lab_call *call)
     int32_t at = sum_of_lines(next, call->in[0].count) < 0;
     for (int64_t k = 0; k < accesses; k++)
         at = next[at];
-    *(float *)call->out[0].data = (float)(at / LAB_CHASE_LINE);
+    int64_t line = (int64_t)(at / LAB_CHASE_LINE);
+    *(float *)call->out[0].data = (float)line;
     return LAB_OK;
 }
 

@@ -53,8 +53,11 @@ static enum lab_status read_lesson(struct lab_lesson_run *w,
         lab_network_set_lr(&w->spec, o->lr);
     if (o->precision)
         w->spec.precision = lab_precision_find(o->precision);
-    const struct lab_recording_options how = {
-        .lesson = w->lesson, .run = o, .eager = eager, .whole = whole};
+    const struct lab_recording_options how = {.lesson = w->lesson,
+                                              .spec = &w->spec,
+                                              .run = o,
+                                              .eager = eager,
+                                              .whole = whole};
     return lab_recording_new(&w->recording, &how);
 }
 

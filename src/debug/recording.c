@@ -226,7 +226,7 @@ static enum lab_status make_writer(struct lab_recording *r,
     info.lesson_path = r->o.lesson->path;
     info.title = r->o.lesson->title;
     info.backend = r->backend;
-    info.precision = lab_precision_name(r->o.lesson->spec.precision);
+    info.precision = lab_precision_name(r->o.spec->precision);
     info.variants = known_text(r->variants);
     info.version = lab_version();
     info.commit = known_text(lab_commit());
@@ -369,7 +369,7 @@ enum lab_status lab_recording_new(struct lab_recording **out,
     const struct lab_options *run = options->run;
     r->o = *options;
     r->run = *run;
-    r->seed = run->seed_given ? run->seed : options->lesson->spec.seed;
+    r->seed = options->spec->seed;
     if (run->counters)
         r->counters = lab_counter_set_find(run->counters);
     lab_str_init(&path);

@@ -119,7 +119,8 @@ static void open_all(struct lab_lesson **lesson)
     struct lab_options run;
     lab_options_init(&run);
     run.db = "threads.db";
-    struct lab_recording_options options = {.lesson = *lesson, .run = &run};
+    struct lab_recording_options options = {
+        .lesson = *lesson, .spec = &(*lesson)->spec, .run = &run};
     assert_ok(lab_recording_new(&recording, &options));
     struct lab_session_config config = {
         .setup = {.spec = &(*lesson)->spec, .backend = "cpu"}};

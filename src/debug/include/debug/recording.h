@@ -25,8 +25,9 @@
 struct lab_recording;
 
 struct lab_recording_options {
-    const struct lab_lesson *lesson; /* must outlive the recording */
-    const struct lab_options *run;   /* copied; its words must outlive, too */
+    const struct lab_lesson *lesson; /* must outlive the recording, as must */
+    const struct lab_network_spec *spec; /* its, with the options' values */
+    const struct lab_options *run; /* copied; its words must outlive, too */
     bool eager;
     bool whole; /* the first iteration makes the run, not the first step */
 };

@@ -28,13 +28,10 @@ static void describe(struct net *n)
     n->spec.data.source = LAB_DATA_CSV;
     n->spec.data.path = lab_strdup("rows.csv");
     n->spec.data.batch = 4;
-    net_node(n, "fc1 dense units=3");
-    net_node(n, "act relu");
-    net_node(n, "drop dropout p=0.25");
-    net_node(n, "fc2 dense units=3");
+    net_nodes(n, "fc1 dense units=3", "act relu", "drop dropout p=0.25",
+              "fc2 dense units=3");
     net_param(n, "fc2.W 3,3", NULL);
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "adam lr=0.1");
+    net_train(n, "softmax_cross_entropy", "adam lr=0.1");
 }
 
 /* Runs `work` with memory for 0, 1, 2 ... allocations until it succeeds. The
@@ -244,7 +241,7 @@ TEST_CASE(back_without_copies)
     describe(&other);
     net_walk(&n, "cpu");
     net_walk(&other, "cpu");
-    int steps = lab_walk_schedule(n.walk)->n_steps;
+    int steps = net_steps_of(&n);
     lab_mem_fail_from(1);
     net_steps(&n, 3 * steps + 5);
     assert_ok(lab_walk_back(n.walk, 2 * steps));

@@ -29,8 +29,7 @@ static void describe(struct net *n, int64_t context, int64_t batch,
     n->spec.data.context = context;
     n->spec.data.batch = batch;
     n->spec.data.place = (struct lab_place){7, 3};
-    net_node(n, embedding);
-    net_node(n, dense);
+    net_nodes(n, embedding, dense);
     net_loss(n, "softmax_cross_entropy");
 }
 

@@ -465,3 +465,58 @@ void net_said(const char *part)
     if (!strstr(lab_error(), part))
         fail_msg("'%s' is not in: %s", part, lab_error());
 }
+
+void net_nodes_of(struct net *n, const char *const *texts)
+{
+    for (; *texts; texts++)
+        net_node(n, *texts);
+}
+
+void net_train(struct net *n, const char *loss, const char *optimizer)
+{
+    net_loss(n, loss);
+    net_optimizer(n, optimizer);
+}
+
+void net_digits(struct net *n)
+{
+    net_init(n);
+    n->spec.data.source = LAB_DATA_DIGITS;
+    n->spec.data.batch = 16;
+    net_nodes(n, "fc1 dense units=8", "act relu", "drop dropout p=0.3",
+              "fc2 dense units=10");
+    net_train(n, "softmax_cross_entropy", "adam lr=0.01 weight_decay=0.01");
+    net_walk(n, "cpu");
+}
+
+int net_steps_of(const struct net *n)
+{
+    return lab_walk_schedule(n->walk)->n_steps;
+}
+
+void net_back_and_forth(struct net *n)
+{
+    int steps = net_steps_of(n);
+    net_steps(n, steps + steps / 2);
+    struct net_moment *want = net_keep(n);
+    assert_ok(lab_walk_back(n->walk, steps));
+    net_steps(n, steps);
+    struct net_moment *got = net_keep(n);
+    net_same(n, "after going back", want, got);
+    net_moment_free(want);
+    net_moment_free(got);
+}
+
+int net_agree(struct net *a, struct net *b)
+{
+    int compared = 0;
+    for (int t = 0; t < a->plan->n_tensors; t++) {
+        const char *name = a->plan->tensors[t].name;
+        if (!lab_walk_written(a->walk, t) || !lab_walk_written(b->walk, t))
+            continue;
+        compared++;
+        for (int64_t i = 0; i < a->plan->tensors[t].count; i++)
+            assert_float_equal(net_get(a, name, i), net_get(b, name, i), 2e-5);
+    }
+    return compared;
+}

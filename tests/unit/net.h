@@ -38,12 +38,20 @@ void net_labels(struct net *n, const char *text, int classes);
 void net_param(struct net *n, const char *text, const double *values);
 /* "id op key=value ... from=a,b" */
 void net_node(struct net *n, const char *text);
+/* The same, one after another. */
+#define net_nodes(n, ...)                                                      \
+    net_nodes_of(n, (const char *const[]){__VA_ARGS__, NULL})
+void net_nodes_of(struct net *n, const char *const *texts);
 void net_loss(struct net *n, const char *text);      /* "op key=value ..." */
 void net_optimizer(struct net *n, const char *text); /* the same */
+void net_train(struct net *n, const char *loss, const char *optimizer);
 /* Every layer of the program, dense before each activation, small and odd:
  * x [5,7], what the loss reads [5,3]. With two turns of choices and yes-or-no
  * keys. Then only loss and optimizer, with the y that the loss takes. */
 void net_every_op(struct net *n, const char *loss, const char *optimizer);
+
+/* Digits, 64-8-10, with dropout and adam: everything that has a memory. */
+void net_digits(struct net *n);
 
 /* Data and plan, without a walk; after it, or after a failure, net_free(). */
 enum lab_status net_build(struct net *n);
@@ -61,7 +69,12 @@ double *net_read(struct net *n, const char *tensor);
 /* The plan's step of that name and phase; must exist. */
 const struct lab_step *net_step(const struct net *n, const char *name,
                                 enum lab_phase phase);
+int net_steps_of(const struct net *n);    /* of the walk's schedule */
 void net_steps(struct net *n, int count); /* each must be LAB_OK */
+/* Back an iteration and forward again from its middle: the same bits. */
+void net_back_and_forth(struct net *n);
+/* Every tensor that both wrote, to 2e-5; returns how many. */
+int net_agree(struct net *a, struct net *b);
 void net_choose(struct net *n, const char *target, const char *variant);
 
 /* All that the walk holds at a moment: bits of every tensor that is written,

@@ -14,11 +14,11 @@ static void block_net(struct net *n)
 {
     net_init(n);
     net_labels(n, "x 2,5", 7);
-    net_node(n, "emb embedding vocab=7 dim=6");
-    net_node(n, "pos positional_embedding max_length=8");
-    net_node(n, "block1 transformer_block heads=3 ff=10 causal=true");
-    net_node(n, "block2 transformer_block heads=2 ff=4 gelu=erf");
-    net_node(n, "head dense units=7");
+    net_nodes(n, "emb embedding vocab=7 dim=6",
+              "pos positional_embedding max_length=8",
+              "block1 transformer_block heads=3 ff=10 causal=true",
+              "block2 transformer_block heads=2 ff=4 gelu=erf",
+              "head dense units=7");
     net_loss(n, "softmax_cross_entropy");
     net_labels(n, "y 2,5", 7);
 }
@@ -51,9 +51,8 @@ static void same_net(struct net *n)
 {
     net_init(n);
     net_tensor(n, "x 2,4,3", NULL);
-    net_node(n, "fc dense units=4");
-    net_node(n, "dot scaled_dot_attention from=fc,fc,fc");
-    net_node(n, "att attention heads=2 bias=false");
+    net_nodes(n, "fc dense units=4", "dot scaled_dot_attention from=fc,fc,fc",
+              "att attention heads=2 bias=false");
     net_loss(n, "weighted_sum");
     net_tensor(n, "y 2,4,4", NULL);
 }
@@ -307,8 +306,7 @@ static void one_node(struct net *n, const char *node)
     net_tensor(n, "k 2,4,6", NULL);
     net_tensor(n, "short 2,4,3", NULL);
     net_tensor(n, "s 3,6", NULL);
-    net_node(n, "f flatten");
-    net_node(n, node);
+    net_nodes(n, "f flatten", node);
     net_loss(n, "weighted_sum");
     net_tensor(n, "y 2,5,6", NULL);
 }
@@ -365,8 +363,7 @@ TEST_CASE(ids_that_are_none)
     }
     net_init(&n);
     net_labels(&n, "x 2,3", 3);
-    net_node(&n, "e embedding vocab=4 dim=3");
-    net_node(&n, "fc dense units=3 from=x");
+    net_nodes(&n, "e embedding vocab=4 dim=3", "fc dense units=3 from=x");
     net_loss(&n, "weighted_sum");
     net_tensor(&n, "y 2,3", NULL);
     refused(&n, LAB_E_PARSE, "node 'fc' reads 'x'", "ids");

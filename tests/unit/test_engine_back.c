@@ -23,13 +23,9 @@ static void describe(struct net *n, const char *optimizer)
     net_init(n);
     n->spec.data.source = LAB_DATA_DIGITS;
     n->spec.data.batch = 7;
-    net_node(n, "fc1 dense units=5");
-    net_node(n, "act gelu");
-    net_node(n, "drop dropout p=0.4");
-    net_node(n, "ln layer_norm");
-    net_node(n, "fc2 dense units=10");
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, optimizer);
+    net_nodes(n, "fc1 dense units=5", "act gelu", "drop dropout p=0.4",
+              "ln layer_norm", "fc2 dense units=10");
+    net_train(n, "softmax_cross_entropy", optimizer);
     net_walk(n, "cpu");
 }
 
@@ -140,7 +136,7 @@ TEST_CASE(far_back)
     struct net fresh;
     const int64_t targets[] = {99, 97, 96, 95, 64, 63, 33, 32, 31, 1, 0};
     describe(&n, "adam lr=0.02");
-    int64_t steps = lab_walk_schedule(n.walk)->n_steps;
+    int64_t steps = net_steps_of(&n);
     for (int i = 0; i < 100; i++)
         assert_ok(lab_walk_iterate(n.walk));
     struct net_moment *last = net_keep(&n);
@@ -182,7 +178,7 @@ TEST_CASE(a_switched_variant_does_not_bring_old_weights_back)
         net_free(&n);
         skip();
     }
-    int steps = lab_walk_schedule(n.walk)->n_steps;
+    int steps = net_steps_of(&n);
     net_steps(&n, 12 * steps);
     assert_ok(lab_walk_back(n.walk, 11 * steps));
     describe(&fresh, "sgd lr=0.5");

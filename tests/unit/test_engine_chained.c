@@ -91,7 +91,7 @@ TEST_CASE(every_number_is_explained)
         struct net n;
         begin(&n, s);
         net_walk(&n, "cpu");
-        net_steps(&n, lab_walk_schedule(n.walk)->n_steps);
+        net_steps(&n, net_steps_of(&n));
         for (int i = 0; i < n.plan->n_steps; i++) {
             const char *p = n.plan->steps[i].formula;
             if (strchr(p, '$') || strchr(p, '?'))
@@ -160,14 +160,9 @@ TEST_CASE(variants_give_the_same_numbers)
         net_walk(&blas, "cpu");
         net_choose(&naive, "*", "naive");
         net_choose(&blas, "*", "blas");
-        net_steps(&naive, lab_walk_schedule(naive.walk)->n_steps);
-        net_steps(&blas, lab_walk_schedule(blas.walk)->n_steps);
-        for (int t = 0; t < naive.plan->n_tensors; t++) {
-            const char *name = naive.plan->tensors[t].name;
-            for (int64_t i = 0; i < naive.plan->tensors[t].count; i++)
-                assert_float_equal(net_get(&naive, name, i),
-                                   net_get(&blas, name, i), 2e-5);
-        }
+        net_steps(&naive, net_steps_of(&naive));
+        net_steps(&blas, net_steps_of(&blas));
+        assert_int_equal(net_agree(&naive, &blas), naive.plan->n_tensors);
         net_free(&naive);
         net_free(&blas);
     }
@@ -178,15 +173,7 @@ TEST_CASE(back_and_forward_give_the_same_bits)
     struct net n;
     begin(&n, 3);
     net_walk(&n, "cpu");
-    int steps = lab_walk_schedule(n.walk)->n_steps;
-    net_steps(&n, steps + steps / 2);
-    struct net_moment *want = net_keep(&n);
-    assert_ok(lab_walk_back(n.walk, steps));
-    net_steps(&n, steps);
-    struct net_moment *got = net_keep(&n);
-    net_same(&n, "after going back", want, got);
-    net_moment_free(want);
-    net_moment_free(got);
+    net_back_and_forth(&n);
     net_free(&n);
 }
 
@@ -198,8 +185,7 @@ static void refused(const char *encoder, const char *decoder, const char *third,
     net_tensor(&n, "x 2,4,5", NULL);
     net_tensor(&n, "d 2,3,2", NULL);
     net_tensor(&n, "other 3,3,2", NULL);
-    net_node(&n, encoder);
-    net_node(&n, decoder);
+    net_nodes(&n, encoder, decoder);
     if (third)
         net_node(&n, third);
     net_loss(&n, "mse");

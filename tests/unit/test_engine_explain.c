@@ -152,11 +152,9 @@ TEST_CASE(a_wrong_value_is_noticed)
     net_init(&n);
     net_tensor(&n, "x 2,1,5,5", x);
     net_tensor(&n, "y 2,2,4,4", y);
-    net_node(&n, "conv1 conv2d filters=2 kernel=2,2");
-    net_node(&n, "norm1 batch_norm");
-    net_node(&n, "relu1 relu");
-    net_loss(&n, "weighted_sum");
-    net_optimizer(&n, "sgd lr=0.1");
+    net_nodes(&n, "conv1 conv2d filters=2 kernel=2,2", "norm1 batch_norm",
+              "relu1 relu");
+    net_train(&n, "weighted_sum", "sgd lr=0.1");
     net_walk(&n, "cpu");
     int update = lab_walk_schedule(n.walk)->phase_first[LAB_UPDATE];
     net_steps(&n, update);
@@ -175,10 +173,8 @@ TEST_CASE(a_sum_that_cancels_is_marked)
     net_init(&n);
     net_tensor(&n, "x 8,1,5,5", NULL);
     net_tensor(&n, "y 8,2,4,4", NULL);
-    net_node(&n, "conv1 conv2d filters=2 kernel=2,2");
-    net_node(&n, "norm1 batch_norm");
-    net_loss(&n, "weighted_sum");
-    net_optimizer(&n, "sgd lr=0.1");
+    net_nodes(&n, "conv1 conv2d filters=2 kernel=2,2", "norm1 batch_norm");
+    net_train(&n, "weighted_sum", "sgd lr=0.1");
     net_walk(&n, "cpu");
     net_steps(&n, lab_walk_schedule(n.walk)->phase_first[LAB_UPDATE]);
     assert_ok(lab_walk_explain(n.walk, net_id(&n, "conv1.b.grad"), 0, &e));
@@ -251,10 +247,8 @@ TEST_CASE(a_wrong_number_is_called_wrong)
         net_init(&n);
         net_tensor(&n, "x 3,4", NULL);
         net_labels(&n, "y 3", 3);
-        net_node(&n, "fc1 dense units=3");
-        net_node(&n, "act sigmoid");
-        net_loss(&n, "softmax_cross_entropy");
-        net_optimizer(&n, "adam lr=0.01");
+        net_nodes(&n, "fc1 dense units=3", "act sigmoid");
+        net_train(&n, "softmax_cross_entropy", "adam lr=0.01");
         net_walk(&n, "cpu");
         net_steps(&n, n.plan->n_steps);
         int id = net_id(&n, tensor[k]);
@@ -451,8 +445,7 @@ TEST_CASE(not_a_number_agrees_with_itself)
     net_init(&n);
     net_tensor(&n, "x 3,4", NULL);
     net_tensor(&n, "y 3,4", NULL);
-    net_node(&n, "fc1 dense units=4");
-    net_node(&n, "act relu");
+    net_nodes(&n, "fc1 dense units=4", "act relu");
     net_loss(&n, "mse");
     net_walk(&n, "cpu");
     net_put(&n, "x", 1, NAN);

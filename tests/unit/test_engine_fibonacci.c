@@ -11,10 +11,8 @@ static void describe(struct net *n, int64_t context, int64_t batch)
     n->spec.data.context = context;
     n->spec.data.batch = batch;
     n->spec.data.shuffle = false;
-    net_node(n, "r1 rnn hidden=8 return=last");
-    net_node(n, "fc1 dense units=1");
-    net_loss(n, "mse");
-    net_optimizer(n, "adam lr=0.001");
+    net_nodes(n, "r1 rnn hidden=8 return=last", "fc1 dense units=1");
+    net_train(n, "mse", "adam lr=0.001");
 }
 
 TEST_CASE(terms_follow_the_rule)

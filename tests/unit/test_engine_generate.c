@@ -39,13 +39,11 @@ static void describe(struct net *n, bool lstm)
     if (lstm) {
         net_node(n, "rec lstm hidden=7 return=sequence");
     } else {
-        net_node(n, "pos positional_embedding max_length=6");
-        net_node(n, "block transformer_block heads=2 ff=11 causal=true");
+        net_nodes(n, "pos positional_embedding max_length=6",
+                  "block transformer_block heads=2 ff=11 causal=true");
     }
-    net_node(n, "drop dropout p=0.5");
-    net_node(n, "fc dense units=15");
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "adam lr=0.02");
+    net_nodes(n, "drop dropout p=0.5", "fc dense units=15");
+    net_train(n, "softmax_cross_entropy", "adam lr=0.02");
 }
 
 static void trained(struct net *n, bool lstm, int iterations)

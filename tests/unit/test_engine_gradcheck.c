@@ -45,11 +45,8 @@ static void sandwich(struct net *n, const char *node, const char *loss)
         net_labels(n, "y 4", 3);
     else
         net_tensor(n, "y 4,3", NULL);
-    net_node(n, "fc1 dense units=7");
-    net_node(n, node);
-    net_node(n, "fc2 dense units=3");
-    net_loss(n, loss);
-    net_optimizer(n, "adam lr=0.05");
+    net_nodes(n, "fc1 dense units=7", node, "fc2 dense units=3");
+    net_train(n, loss, "adam lr=0.05");
     net_walk(n, "cpu");
 }
 
@@ -154,8 +151,7 @@ TEST_CASE(a_parameter_that_the_loss_does_not_see)
     net_init(&n);
     net_tensor(&n, "x 4,5", NULL);
     net_labels(&n, "y 4", 3);
-    net_node(&n, "dead dense units=2");
-    net_node(&n, "fc dense units=3 from=x");
+    net_nodes(&n, "dead dense units=2", "fc dense units=3 from=x");
     net_loss(&n, "softmax_cross_entropy");
     net_walk(&n, "cpu");
     struct lab_check_result *r = check(&n, "dead.W", &count);
@@ -236,17 +232,14 @@ TEST_CASE(a_corner_is_no_error)
     net_init(&n);
     net_tensor(&n, "x 4,5", zeros);
     net_tensor(&n, "y 4,3", NULL);
-    net_node(&n, "fc1 dense units=7");
-    net_node(&n, "relu1 relu");
-    net_node(&n, "fc2 dense units=3");
-    net_loss(&n, "mse");
-    net_optimizer(&n, "sgd lr=0.1");
+    net_nodes(&n, "fc1 dense units=7", "relu1 relu", "fc2 dense units=3");
+    net_train(&n, "mse", "sgd lr=0.1");
     net_walk(&n, "cpu");
     struct lab_check_result *r = check(&n, "fc1.b", &count);
     assert_true(r[0].passed && r[0].corners == 7 && r[0].elements == 7);
     lab_free(r);
     /* What lies outside of the two slopes is wrong all the same. */
-    net_steps(&n, lab_walk_schedule(n.walk)->n_steps);
+    net_steps(&n, net_steps_of(&n));
     net_put(&n, "fc1.b.grad", 2, 50);
     r = check(&n, "fc1.b", &count);
     assert_true(!r[0].passed && r[0].worst == 2 && r[0].corners == 6);

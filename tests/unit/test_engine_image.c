@@ -25,8 +25,7 @@ static void describe(struct net *n, bool nhwc, const char *x, const char *nodes)
         net_node(n, one + strspn(one, " "));
         one = next;
     }
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "sgd lr=0.1");
+    net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
 }
 
 #define HEAD "; f flatten; fc dense units=3"

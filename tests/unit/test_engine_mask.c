@@ -16,11 +16,10 @@ static void masked_net(struct net *n, bool causal)
     net_tensor(n, "x 3,3,4", NULL);
     net_tensor(n, "k 3,5,4", NULL);
     net_tensor(n, "mask 3,5", mask);
-    net_node(n, "fc dense units=4 from=x");
-    net_node(n, "key dense units=4 from=k");
-    net_node(n, causal ? "dot scaled_dot_attention from=fc,key,key,mask "
-                         "causal=true"
-                       : "dot scaled_dot_attention from=fc,key,key,mask");
+    net_nodes(n, "fc dense units=4 from=x", "key dense units=4 from=k",
+              causal ? "dot scaled_dot_attention from=fc,key,key,mask "
+                       "causal=true"
+                     : "dot scaled_dot_attention from=fc,key,key,mask");
     net_loss(n, "weighted_sum");
     net_tensor(n, "y 3,3,4", NULL);
 }
@@ -119,8 +118,7 @@ TEST_CASE(no_group_serves_a_mask)
     join_backend_add(&whole);
     net_init(&n);
     net_tensor(&n, "x 3,3,4", NULL);
-    net_node(&n, "dot scaled_dot_attention from=x,x,x");
-    net_node(&n, "fc dense units=4");
+    net_nodes(&n, "dot scaled_dot_attention from=x,x,x", "fc dense units=4");
     net_loss(&n, "weighted_sum");
     net_tensor(&n, "y 3,3,4", NULL);
     net_walk_on(&n, join_backend());
@@ -150,8 +148,8 @@ TEST_CASE(a_mask_that_does_not_fit)
     net_free(&n);
     net_init(&n);
     net_tensor(&n, "x 3,3,4", NULL);
-    net_node(&n, "fc dense units=4 from=x");
-    net_node(&n, "dot scaled_dot_attention from=x,x,x,fc");
+    net_nodes(&n, "fc dense units=4 from=x",
+              "dot scaled_dot_attention from=x,x,x,fc");
     net_loss(&n, "weighted_sum");
     net_tensor(&n, "y 3,3,4", NULL);
     assert_int_equal(net_build(&n), LAB_E_PARSE);

@@ -4,26 +4,6 @@
 #include "base/mem.h"
 #include "unit/net.h"
 
-/* Digits, 64-8-10, with dropout and adam: everything that has a memory. */
-static void digits(struct net *n)
-{
-    net_init(n);
-    n->spec.data.source = LAB_DATA_DIGITS;
-    n->spec.data.batch = 16;
-    net_node(n, "fc1 dense units=8");
-    net_node(n, "act relu");
-    net_node(n, "drop dropout p=0.3");
-    net_node(n, "fc2 dense units=10");
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "adam lr=0.01 weight_decay=0.01");
-    net_walk(n, "cpu");
-}
-
-static int steps_of(struct net *n)
-{
-    return lab_walk_schedule(n->walk)->n_steps;
-}
-
 enum { DEPTH = 8 };
 
 struct watcher {
@@ -208,9 +188,9 @@ TEST_CASE(observers_see_proper_nesting)
     struct lab_observer o = observer_of(&w);
     double accuracy;
     double loss;
-    digits(&n);
+    net_digits(&n);
     assert_ok(lab_walk_observe(n.walk, &o));
-    int64_t steps = steps_of(&n);
+    int64_t steps = net_steps_of(&n);
     lab_walk_run_begin(n.walk, "test");
     net_steps(&n, (int)steps);
     good(&w, "steps");
@@ -265,7 +245,7 @@ TEST_CASE(training_is_observed_in_samples)
     struct watcher w = {.last_loss = NAN};
     struct lab_observer o = observer_of(&w);
     int64_t sampled = 0;
-    digits(&n);
+    net_digits(&n);
     assert_ok(lab_walk_observe(n.walk, &o));
     lab_walk_run_begin(n.walk, "test");
     for (int i = 0; i < 200; i++) {
@@ -276,7 +256,7 @@ TEST_CASE(training_is_observed_in_samples)
         assert_int_equal(w.iterations, i + 1);
         assert_true(w.last_loss == lab_walk_loss(n.walk));
         assert_int_equal(w.steps - before,
-                         lab_walk_samples(i) ? steps_of(&n) : 0);
+                         lab_walk_samples(i) ? net_steps_of(&n) : 0);
         sampled += lab_walk_samples(i);
         assert_int_equal(w.untold, i + 1 - sampled);
         assert_int_equal(w.depth, 1);
@@ -286,8 +266,8 @@ TEST_CASE(training_is_observed_in_samples)
     while (lab_walk_samples(lab_walk_iteration(n.walk) + 1))
         assert_ok(lab_walk_iterate(n.walk));
     int64_t before = w.steps;
-    net_steps(&n, steps_of(&n));
-    assert_int_equal(w.steps - before, steps_of(&n));
+    net_steps(&n, net_steps_of(&n));
+    assert_int_equal(w.steps - before, net_steps_of(&n));
     lab_walk_run_end(n.walk);
     good(&w, "training");
     assert_false(w.untold_open);
@@ -304,7 +284,7 @@ TEST_CASE(evaluations_are_sampled_too)
     struct lab_observer o = observer_of(&w);
     double accuracy;
     double loss;
-    digits(&n);
+    net_digits(&n);
     assert_ok(lab_walk_observe(n.walk, &o));
     for (int run = 0; run < 2; run++) {
         int left_out = 0;
@@ -329,11 +309,11 @@ TEST_CASE(there_is_room_for_four_observers)
 {
     struct net n;
     struct lab_observer o = {0};
-    digits(&n);
+    net_digits(&n);
     for (int i = 0; i < LAB_MAX_OBSERVERS; i++)
         assert_ok(lab_walk_observe(n.walk, &o));
     assert_int_equal(lab_walk_observe(n.walk, &o), LAB_E_ARG);
-    net_steps(&n, steps_of(&n) + 1);
+    net_steps(&n, net_steps_of(&n) + 1);
     net_free(&n);
 }
 

@@ -10,11 +10,8 @@ static void mlp(struct net *n)
     net_init(n);
     net_tensor(n, "x 5,4", NULL);
     net_labels(n, "y 5", 3);
-    net_node(n, "fc1 dense units=6");
-    net_node(n, "relu1 relu");
-    net_node(n, "fc2 dense units=3");
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "sgd lr=0.1");
+    net_nodes(n, "fc1 dense units=6", "relu1 relu", "fc2 dense units=3");
+    net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
 }
 
 static void built(struct net *n)
@@ -141,10 +138,9 @@ TEST_CASE(bytes_are_of_what_a_step_reads)
         n.spec.data.gradient = wanted;
         net_tensor(&n, "x 2,1,4,4", NULL);
         net_tensor(&n, "y 2,3,3,3", NULL);
-        net_node(&n, "conv1 conv2d filters=3 kernel=2,2 bias=false");
-        net_node(&n, "tanh1 tanh");
-        net_loss(&n, "mse");
-        net_optimizer(&n, "sgd lr=0.1");
+        net_nodes(&n, "conv1 conv2d filters=3 kernel=2,2 bias=false",
+                  "tanh1 tanh");
+        net_train(&n, "mse", "sgd lr=0.1");
         built(&n);
         double pair = 4 * (2 * 16 + 3 * 4);
         assert_float_equal(bytes_back(&n, "conv1.conv"),
@@ -252,10 +248,8 @@ TEST_CASE(work_of_momentum_and_layer_norm)
     net_init(&n);
     net_tensor(&n, "x 5,4", NULL);
     net_tensor(&n, "y 5,4", NULL);
-    net_node(&n, "ln layer_norm");
-    net_node(&n, "drop dropout p=0.5");
-    net_loss(&n, "mse");
-    net_optimizer(&n, "sgd lr=0.1 momentum=0.5 nesterov=true");
+    net_nodes(&n, "ln layer_norm", "drop dropout p=0.5");
+    net_train(&n, "mse", "sgd lr=0.1 momentum=0.5 nesterov=true");
     built(&n);
     check_work(&n, w, sizeof(w) / sizeof(w[0]));
     net_free(&n);
@@ -268,9 +262,8 @@ TEST_CASE(a_dead_branch_gets_no_gradient)
     n.spec.data.gradient = true;
     net_tensor(&n, "x 5,4", NULL);
     net_labels(&n, "y 5", 3);
-    net_node(&n, "dead dense units=2");
-    net_node(&n, "deader relu");
-    net_node(&n, "fc dense units=3 from=x");
+    net_nodes(&n, "dead dense units=2", "deader relu",
+              "fc dense units=3 from=x");
     net_loss(&n, "softmax_cross_entropy");
     built(&n);
     net_id(&n, "dead.out");
@@ -295,8 +288,7 @@ static void fan_out(struct net *n)
     net_init(n);
     net_tensor(n, "x 3,4", NULL);
     net_tensor(n, "y 3,4", NULL);
-    net_node(n, "a dense units=4");
-    net_node(n, "s sigmoid from=a");
+    net_nodes(n, "a dense units=4", "s sigmoid from=a");
     net_join(n, "j from=a,s");
     net_loss(n, "weighted_sum");
 }
@@ -343,8 +335,7 @@ TEST_CASE(data_with_two_readers_gets_a_node_for_its_sum)
     n.spec.data.gradient = true;
     net_tensor(&n, "x 3,4", NULL);
     net_tensor(&n, "y 3,4", NULL);
-    net_node(&n, "s sigmoid from=x");
-    net_node(&n, "r tanh from=x");
+    net_nodes(&n, "s sigmoid from=x", "r tanh from=x");
     net_join(&n, "j from=s,r");
     net_loss(&n, "weighted_sum");
     net_walk_on(&n, join_backend());
@@ -399,8 +390,7 @@ TEST_CASE(initial_values_come_from_seed_and_name)
     net_init(&b);
     net_tensor(&b, "x 5,4", NULL);
     net_labels(&b, "y 5", 6);
-    net_node(&b, "fc0 dense units=4");
-    net_node(&b, "fc1 dense units=6");
+    net_nodes(&b, "fc0 dense units=4", "fc1 dense units=6");
     net_loss(&b, "softmax_cross_entropy");
     built(&b);
     lab_plan_init_tensor(a.plan, net_id(&a, "fc1.W"), wa);

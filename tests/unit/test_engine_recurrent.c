@@ -27,9 +27,7 @@ static void begin_stack(struct net *n, int which, int steps)
     n->spec.data.gradient = true;
     snprintf(text, sizeof(text), "x 2,%d,5", steps);
     net_tensor(n, text, NULL);
-    net_node(n, stacks[which][0]);
-    net_node(n, stacks[which][1]);
-    net_node(n, "fc1 dense units=3");
+    net_nodes(n, stacks[which][0], stacks[which][1], "fc1 dense units=3");
     net_loss(n, "mse reduction=half_sum");
     snprintf(text, sizeof(text), last ? "y 2,3" : "y 2,%d,3", steps);
     net_tensor(n, text, NULL);
@@ -89,7 +87,7 @@ TEST_CASE(every_number_is_explained)
         struct net n;
         begin_stack(&n, s, 3);
         net_walk(&n, "cpu");
-        net_steps(&n, lab_walk_schedule(n.walk)->n_steps);
+        net_steps(&n, net_steps_of(&n));
         for (int t = 0; t < n.plan->n_tensors; t++) {
             assert_true(lab_walk_written(n.walk, t));
             for (int64_t i = 0; i < n.plan->tensors[t].count; i++)
@@ -140,15 +138,7 @@ TEST_CASE(back_and_forward_give_the_same_bits)
     struct net n;
     begin_stack(&n, 2, 3);
     net_walk(&n, "cpu");
-    int steps = lab_walk_schedule(n.walk)->n_steps;
-    net_steps(&n, steps + steps / 2);
-    struct net_moment *want = net_keep(&n);
-    assert_ok(lab_walk_back(n.walk, steps));
-    net_steps(&n, steps);
-    struct net_moment *got = net_keep(&n);
-    net_same(&n, "after going back", want, got);
-    net_moment_free(want);
-    net_moment_free(got);
+    net_back_and_forth(&n);
     net_free(&n);
 }
 
@@ -159,7 +149,7 @@ TEST_CASE(initial_states_are_not_trained)
     net_walk(&n, "cpu");
     double h0 = net_get(&n, "r1.h0", 1);
     double W = net_get(&n, "r1.W", 1);
-    net_steps(&n, lab_walk_schedule(n.walk)->n_steps);
+    net_steps(&n, net_steps_of(&n));
     assert_true(net_get(&n, "r1.h0", 1) == h0);
     assert_true(net_get(&n, "r1.W", 1) != W);
     assert_true(net_get(&n, "r1.h0.grad", 1) != 0);
@@ -184,14 +174,9 @@ TEST_CASE(variants_give_the_same_numbers)
         int at = lab_schedule_find(sched, blas.plan, "r1.weights", -1, 0);
         assert_true(at >= 0);
         assert_string_equal(sched->steps[at].variant->name, "blas");
-        net_steps(&naive, lab_walk_schedule(naive.walk)->n_steps);
+        net_steps(&naive, net_steps_of(&naive));
         net_steps(&blas, sched->n_steps);
-        for (int t = 0; t < naive.plan->n_tensors; t++) {
-            const char *name = naive.plan->tensors[t].name;
-            for (int64_t i = 0; i < naive.plan->tensors[t].count; i++)
-                assert_float_equal(net_get(&naive, name, i),
-                                   net_get(&blas, name, i), 2e-5);
-        }
+        assert_int_equal(net_agree(&naive, &blas), naive.plan->n_tensors);
         net_free(&naive);
         net_free(&blas);
     }
@@ -221,7 +206,7 @@ static void check_group(int s, int steps)
     assert_int_equal(sched->steps[r1].hides_count,
                      whole.plan->nodes[0].n_steps[LAB_BACKWARD]);
     assert_int_equal(sched->n_groups, 5); /* fc1 forward is one too */
-    net_steps(&naive, lab_walk_schedule(naive.walk)->n_steps);
+    net_steps(&naive, net_steps_of(&naive));
     net_steps(&whole, sched->n_steps);
     int compared = 0;
     for (int t = 0; t < naive.plan->n_tensors; t++) {
@@ -273,7 +258,7 @@ TEST_CASE(a_large_group_is_not_done_again)
         skip();
     }
     net_choose(&n, "r1", "onednn");
-    net_steps(&n, lab_walk_schedule(n.walk)->n_steps);
+    net_steps(&n, net_steps_of(&n));
     assert_ok(lab_walk_explain(n.walk, net_id(&n, "r1.W.grad"), 5, &e));
     assert_non_null(strstr(e.symbolic, "too large to do again"));
     assert_true(e.agrees && e.value == e.shown && e.n_terms == 0);

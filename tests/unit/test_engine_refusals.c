@@ -100,14 +100,12 @@ TEST_CASE(a_node_that_is_not_there)
 {
     struct net n;
     begin(&n);
-    net_node(&n, "hidden dense units=6");
-    net_node(&n, "act relu from=hiden");
+    net_nodes(&n, "hidden dense units=6", "act relu from=hiden");
     refused(
         &n, LAB_E_PARSE,
         PARTS("net.md:101:30: ", "'act'", "'hiden'", "did you mean 'hidden'"));
     begin(&n);
-    net_node(&n, "act relu from=fc9");
-    net_node(&n, "fc9 dense units=3");
+    net_nodes(&n, "act relu from=fc9", "fc9 dense units=3");
     refused(&n, LAB_E_PARSE,
             PARTS("net.md:100:30: ", "'act'", "'fc9'", "comes after it"));
     begin(&n);
@@ -119,8 +117,7 @@ TEST_CASE(too_many_inputs)
 {
     struct net n;
     begin(&n);
-    net_node(&n, "a dense units=3");
-    net_node(&n, "b relu from=a,x");
+    net_nodes(&n, "a dense units=3", "b relu from=a,x");
     refused(&n, LAB_E_PARSE, PARTS("net.md:101:5: ", "b (relu)", "1 input"));
     begin(&n);
     net_node(&n, "b relu "
@@ -155,8 +152,7 @@ TEST_CASE(two_of_one_name)
 {
     struct net n;
     begin(&n);
-    net_node(&n, "fc1 dense units=3");
-    net_node(&n, "fc1 dense units=3");
+    net_nodes(&n, "fc1 dense units=3", "fc1 dense units=3");
     refused(&n, LAB_E_PARSE, PARTS("net.md:101:5: ", "fc1", "named"));
     begin(&n);
     net_tensor(&n, "x 5,4", NULL);
@@ -174,8 +170,7 @@ TEST_CASE(shapes_that_overflow)
     refused(&n, LAB_E_SHAPE,
             PARTS("net.md:10:3: ", "x", "[1000000000,1000000000]"));
     begin(&n);
-    net_node(&n, "a dense units=1073741824");
-    net_node(&n, "b dense units=1073741824");
+    net_nodes(&n, "a dense units=1073741824", "b dense units=1073741824");
     refused(
         &n, LAB_E_SHAPE,
         PARTS("net.md:101:5: ", "b (dense)", "b.W", "[1073741824,1073741824]"));
@@ -210,12 +205,10 @@ TEST_CASE(dropout_and_nesterov)
     refused(&n, LAB_E_PARSE,
             PARTS("net.md:201:5: ", "optimizer (sgd)", "momentum"));
     begin(&n);
-    net_node(&n, "fc1 dense units=3");
-    net_node(&n, "drop dropout p=1");
+    net_nodes(&n, "fc1 dense units=3", "drop dropout p=1");
     refused(&n, LAB_E_RANGE, PARTS("net.md:101:5: ", "drop (dropout)", "p"));
     begin(&n);
-    net_node(&n, "fc1 dense units=3");
-    net_node(&n, "drop dropout p=-0.5");
+    net_nodes(&n, "fc1 dense units=3", "drop dropout p=-0.5");
     refused(&n, LAB_E_RANGE, PARTS("net.md:101:5: ", "drop (dropout)", "p"));
 }
 

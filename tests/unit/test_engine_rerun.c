@@ -12,13 +12,9 @@ static void describe(struct net *n)
     net_init(n);
     n->spec.data.source = LAB_DATA_DIGITS;
     n->spec.data.batch = 7;
-    net_node(n, "conv conv2d filters=3 kernel=3");
-    net_node(n, "norm batch_norm");
-    net_node(n, "flat flatten");
-    net_node(n, "drop dropout p=0.4");
-    net_node(n, "fc dense units=10");
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "adam lr=0.01");
+    net_nodes(n, "conv conv2d filters=3 kernel=3", "norm batch_norm",
+              "flat flatten", "drop dropout p=0.4", "fc dense units=10");
+    net_train(n, "softmax_cross_entropy", "adam lr=0.01");
     net_walk(n, "cpu");
 }
 
@@ -92,7 +88,7 @@ TEST_CASE(every_range_leaves_every_bit)
 {
     struct net n;
     describe(&n);
-    int steps = lab_walk_schedule(n.walk)->n_steps;
+    int steps = net_steps_of(&n);
     net_steps(&n, 2 * steps); /* the moments are not zero any more */
     struct net_moment *before = net_keep(&n);
     for (int from = 0; from < steps; from += 3) {
@@ -114,7 +110,7 @@ TEST_CASE(passes_compute_what_was_computed)
 {
     struct net n;
     describe(&n);
-    int steps = lab_walk_schedule(n.walk)->n_steps;
+    int steps = net_steps_of(&n);
     net_steps(&n, 2 * steps);
     struct net_moment *before = net_keep(&n);
     struct watch w = {.net = &n, .wanted = 2, .truth = before, .same = true};
@@ -128,7 +124,7 @@ TEST_CASE(in_the_middle_of_an_iteration)
 {
     struct net n;
     describe(&n);
-    int steps = lab_walk_schedule(n.walk)->n_steps;
+    int steps = net_steps_of(&n);
     net_steps(&n, steps + steps / 2);
     struct net_moment *before = net_keep(&n);
     struct watch w = {.net = &n, .wanted = 2};
@@ -145,7 +141,7 @@ TEST_CASE(a_failing_pass_leaves_every_bit)
 {
     struct net n;
     describe(&n);
-    int steps = lab_walk_schedule(n.walk)->n_steps;
+    int steps = net_steps_of(&n);
     net_steps(&n, steps);
     struct net_moment *before = net_keep(&n);
     struct watch w = {.net = &n, .wanted = 3, .fails_at = 2};
@@ -161,7 +157,7 @@ TEST_CASE(another_variant_is_not_what_ran)
     struct net n;
     describe(&n);
     net_choose(&n, "fc", "naive");
-    int steps = lab_walk_schedule(n.walk)->n_steps;
+    int steps = net_steps_of(&n);
     net_steps(&n, steps);
     net_choose(&n, "fc", "blas");
     struct watch w = {.net = &n, .wanted = 1};

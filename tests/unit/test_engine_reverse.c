@@ -22,17 +22,15 @@ static void network(struct net *n, int hidden, bool attention)
     char text[96];
     net_node(n, "emb1 embedding vocab=7 dim=5 from=x");
     snprintf(text, sizeof(text), "enc lstm hidden=%d", hidden);
-    net_node(n, text);
-    net_node(n, "emb2 embedding vocab=8 dim=5 from=decoder");
+    net_nodes(n, text, "emb2 embedding vocab=8 dim=5 from=decoder");
     snprintf(text, sizeof(text), "dec lstm hidden=%d from=emb2,enc", hidden);
     net_node(n, text);
     if (attention) {
-        net_node(n, "att scaled_dot_attention from=dec,enc,enc");
-        net_node(n, "mix add from=dec,att");
+        net_nodes(n, "att scaled_dot_attention from=dec,enc,enc",
+                  "mix add from=dec,att");
     }
     net_node(n, "fc dense units=7");
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "adam lr=0.02");
+    net_train(n, "softmax_cross_entropy", "adam lr=0.02");
 }
 
 static int64_t code_of(const int32_t *s, int64_t n)
@@ -128,11 +126,9 @@ TEST_CASE(what_cannot_be_is_refused)
     refused(3, 8, 64, ce, LAB_E_RANGE, "the vocabulary of what reads it has 7");
     struct net n;
     data_of(&n, 3, 8, 64);
-    net_node(&n, "emb1 embedding vocab=8 dim=5 from=x");
-    net_node(&n, "enc lstm hidden=3");
-    net_node(&n, "emb2 embedding vocab=8 dim=5 from=decoder");
-    net_node(&n, "dec lstm hidden=3 from=emb2,enc");
-    net_node(&n, "fc dense units=8");
+    net_nodes(&n, "emb1 embedding vocab=8 dim=5 from=x", "enc lstm hidden=3",
+              "emb2 embedding vocab=8 dim=5 from=decoder",
+              "dec lstm hidden=3 from=emb2,enc", "fc dense units=8");
     net_loss(&n, ce);
     assert_int_equal(net_build(&n), LAB_E_RANGE);
     net_said("decoder has ids from 0 to 8, the last one to begin with, but the "
@@ -288,7 +284,7 @@ TEST_CASE(no_memory_is_said_and_nothing_is_lost)
     data_of(&n, 4, 7, 60);
     network(&n, 2, true);
     net_walk(&n, "cpu");
-    net_steps(&n, lab_walk_schedule(n.walk)->n_steps);
+    net_steps(&n, net_steps_of(&n));
     st = LAB_E_NOMEM;
     for (fails = 1; st == LAB_E_NOMEM; fails++) {
         lab_mem_fail_from(fails);

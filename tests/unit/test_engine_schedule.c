@@ -11,11 +11,8 @@ static void mlp(struct net *n)
     net_init(n);
     net_tensor(n, "x 5,4", NULL);
     net_labels(n, "y 5", 3);
-    net_node(n, "fc1 dense units=6");
-    net_node(n, "relu1 relu");
-    net_node(n, "fc2 dense units=3");
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "sgd lr=0.1");
+    net_nodes(n, "fc1 dense units=6", "relu1 relu", "fc2 dense units=3");
+    net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
     net_walk(n, "cpu");
 }
 
@@ -64,10 +61,8 @@ TEST_CASE(a_large_node_runs_what_is_preferred)
     net_init(&n);
     net_tensor(&n, "x 10,250", NULL);
     net_labels(&n, "y 10", 3);
-    net_node(&n, "fc1 dense units=100");
-    net_node(&n, "fc2 dense units=3");
-    net_loss(&n, "softmax_cross_entropy");
-    net_optimizer(&n, "sgd lr=0.1");
+    net_nodes(&n, "fc1 dense units=100", "fc2 dense units=3");
+    net_train(&n, "softmax_cross_entropy", "sgd lr=0.1");
     net_walk(&n, "cpu");
     assert_true(find(&n, "fc1.matmul", LAB_FORWARD)->step->flop >=
                 LAB_PREFERRED_FLOP);
@@ -102,10 +97,8 @@ TEST_CASE(a_long_walk_on_a_gpu_runs_what_is_preferred)
         snprintf(y, sizeof(y), "y %d", rows);
         net_tensor(&n, x, NULL);
         net_labels(&n, y, 3);
-        net_node(&n, "fc1 dense units=15");
-        net_node(&n, "fc2 dense units=3");
-        net_loss(&n, "softmax_cross_entropy");
-        net_optimizer(&n, "sgd lr=0.1");
+        net_nodes(&n, "fc1 dense units=15", "fc2 dense units=3");
+        net_train(&n, "softmax_cross_entropy", "sgd lr=0.1");
         net_walk(&n, "cpu");
         const struct lab_step *dw = find(&n, "fc1.matmul", LAB_BACKWARD)->step;
         assert_true(dw->flop < LAB_PREFERRED_FLOP);
@@ -131,11 +124,8 @@ TEST_CASE(a_batch_norm_walks_far)
     net_init(&n);
     net_tensor(&n, "x 64,16,8,8", NULL);
     net_labels(&n, "y 64", 3);
-    net_node(&n, "bn batch_norm");
-    net_node(&n, "flat flatten");
-    net_node(&n, "fc dense units=3");
-    net_loss(&n, "softmax_cross_entropy");
-    net_optimizer(&n, "sgd lr=0.1");
+    net_nodes(&n, "bn batch_norm", "flat flatten", "fc dense units=3");
+    net_train(&n, "softmax_cross_entropy", "sgd lr=0.1");
     net_walk(&n, "cpu");
     assert_true(
         lab_step_walk(n.plan, find(&n, "bn.stats", LAB_FORWARD)->step) >= 4096);
@@ -351,8 +341,7 @@ TEST_CASE(a_group_computes_what_its_steps_do)
         net_labels(&n, "y 5", 3);
         net_node(&n, "fc1 dense units=11");
         snprintf(node, sizeof(node), "act %s", activation[k]);
-        net_node(&n, node);
-        net_node(&n, "fc2 dense units=3 bias=false");
+        net_nodes(&n, node, "fc2 dense units=3 bias=false");
         net_loss(&n, "softmax_cross_entropy");
         net_walk(&n, "cpu");
         if (!have_onednn(&n)) {

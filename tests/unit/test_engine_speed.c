@@ -15,13 +15,9 @@ static void mlp(struct net *n)
     n->spec.data.source = LAB_DATA_DIGITS;
     n->spec.data.batch = 7;
     n->spec.data.shuffle = true;
-    net_node(n, "fc1 dense units=6");
-    net_node(n, "act gelu");
-    net_node(n, "drop dropout p=0.4");
-    net_node(n, "ln layer_norm");
-    net_node(n, "fc2 dense units=10");
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "adamw lr=0.01 weight_decay=0.1");
+    net_nodes(n, "fc1 dense units=6", "act gelu", "drop dropout p=0.4",
+              "ln layer_norm", "fc2 dense units=10");
+    net_train(n, "softmax_cross_entropy", "adamw lr=0.01 weight_decay=0.1");
 }
 
 static void every_op(struct net *n)
@@ -33,38 +29,30 @@ static void cnn(struct net *n)
 {
     n->spec.data.source = LAB_DATA_DIGITS;
     n->spec.data.batch = 5;
-    net_node(n, "conv1 conv2d filters=3 kernel=3,3 padding=same");
-    net_node(n, "act relu");
-    net_node(n, "pool max_pool2d size=2,2");
-    net_node(n, "bn batch_norm");
-    net_node(n, "flat flatten");
-    net_node(n, "fc dense units=10");
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "adam lr=0.01");
+    net_nodes(n, "conv1 conv2d filters=3 kernel=3,3 padding=same", "act relu",
+              "pool max_pool2d size=2,2", "bn batch_norm", "flat flatten",
+              "fc dense units=10");
+    net_train(n, "softmax_cross_entropy", "adam lr=0.01");
 }
 
 static void lstm(struct net *n)
 {
     net_labels(n, "x 3,5", 7);
     net_labels(n, "y 3,5", 7);
-    net_node(n, "emb embedding vocab=7 dim=4");
-    net_node(n, "rnn1 rnn hidden=5");
-    net_node(n, "lstm1 lstm hidden=3");
-    net_node(n, "fc dense units=7");
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "adam lr=0.01");
+    net_nodes(n, "emb embedding vocab=7 dim=4", "rnn1 rnn hidden=5",
+              "lstm1 lstm hidden=3", "fc dense units=7");
+    net_train(n, "softmax_cross_entropy", "adam lr=0.01");
 }
 
 static void transformer(struct net *n)
 {
     net_labels(n, "x 2,5", 7);
     net_labels(n, "y 2,5", 7);
-    net_node(n, "emb embedding vocab=7 dim=6");
-    net_node(n, "pos positional_embedding max_length=5");
-    net_node(n, "block transformer_block heads=2 ff=8 causal=true");
-    net_node(n, "fc dense units=7");
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "adamw lr=0.01");
+    net_nodes(n, "emb embedding vocab=7 dim=6",
+              "pos positional_embedding max_length=5",
+              "block transformer_block heads=2 ff=8 causal=true",
+              "fc dense units=7");
+    net_train(n, "softmax_cross_entropy", "adamw lr=0.01");
 }
 
 static family_fn *const families[] = {mlp, every_op, cnn, lstm, transformer};
@@ -129,7 +117,7 @@ static void changed_in_between(family_fn *family, const char *backend)
     assert_ok(lab_walk_back(a.walk, 5));
     assert_ok(lab_walk_back(b.walk, 5));
     both(&a, &b, 7, "gone back inside an iteration");
-    int far = 4 * lab_walk_schedule(a.walk)->n_steps;
+    int far = 4 * net_steps_of(&a);
     assert_ok(lab_walk_back(a.walk, far));
     assert_ok(lab_walk_back(b.walk, far));
     both(&a, &b, 6, "gone back over iterations");
@@ -249,7 +237,7 @@ TEST_CASE(sampled_iterations_are_walked)
     assert_true(sampled < COUNT);
     assert_int_equal(late_counts.launches, COUNT - sampled);
     assert_int_equal(heard.n, COUNT - sampled);
-    assert_int_equal(heard.steps, sampled * lab_walk_schedule(n.walk)->n_steps);
+    assert_int_equal(heard.steps, sampled * net_steps_of(&n));
     net_free(&n);
 }
 
@@ -348,7 +336,7 @@ TEST_CASE(recorded_iterations_may_be_graphs)
     lab_walk_graph_nodes(a.walk, true);
     assert_ok(lab_walk_observe(a.walk, &o));
     both(&a, &b, COUNT, "with nodes");
-    int steps = lab_walk_schedule(a.walk)->n_steps;
+    int steps = net_steps_of(&a);
     int sampled = 0;
     for (int i = 0; i < COUNT; i++)
         sampled += lab_walk_samples(i);

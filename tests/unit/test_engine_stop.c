@@ -42,13 +42,9 @@ static void digits(struct net *n)
     net_init(n);
     n->spec.data.source = LAB_DATA_DIGITS;
     n->spec.data.batch = 16;
-    net_node(n, "fc1 dense units=8");
-    net_node(n, "norm batch_norm");
-    net_node(n, "act relu");
-    net_node(n, "drop dropout p=0.5");
-    net_node(n, "fc2 dense units=10");
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "adam lr=0.1");
+    net_nodes(n, "fc1 dense units=8", "norm batch_norm", "act relu",
+              "drop dropout p=0.5", "fc2 dense units=10");
+    net_train(n, "softmax_cross_entropy", "adam lr=0.1");
     net_walk(n, "cpu");
 }
 
@@ -122,7 +118,7 @@ TEST_CASE(a_cut_iteration_goes_on_exactly)
     for (int i = 0; i < 2; i++)
         assert_ok(lab_walk_iterate(whole.walk));
     struct net_moment *want = net_keep(&whole);
-    int n = lab_walk_schedule(whole.walk)->n_steps;
+    int n = net_steps_of(&whole);
     for (int steps = 1; steps < n - 1; steps++) {
         struct net cut;
         struct heard h;
@@ -150,7 +146,7 @@ TEST_CASE(back_from_a_cut_is_exact)
 {
     struct net walked;
     digits(&walked);
-    int n = lab_walk_schedule(walked.walk)->n_steps;
+    int n = net_steps_of(&walked);
     net_steps(&walked, n + 2);
     struct net_moment *want = net_keep(&walked);
     for (int steps = 3; steps < n - 1; steps += 4) {
@@ -172,7 +168,7 @@ TEST_CASE(a_choice_after_a_cut_holds)
 {
     struct net cut;
     digits(&cut);
-    int n = lab_walk_schedule(cut.walk)->n_steps;
+    int n = net_steps_of(&cut);
     cut_second(&cut, n - 3);
     net_choose(&cut, "fc1", "blas");
     assert_ok(lab_walk_iterate(cut.walk));
@@ -187,7 +183,7 @@ TEST_CASE(a_cut_iteration_that_is_left_is_none)
     digits(&n);
     listen(&n, &h);
     lab_walk_run_begin(n.walk, "net");
-    cut_second(&n, lab_walk_schedule(n.walk)->n_steps - 2);
+    cut_second(&n, net_steps_of(&n) - 2);
     lab_walk_run_end(n.walk);
     assert_int_equal(h.begun, 2);
     assert_int_equal(h.ended, 1);

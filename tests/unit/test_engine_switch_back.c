@@ -20,12 +20,9 @@ static void describe(struct net *n)
     net_init(n);
     n->spec.data.source = LAB_DATA_DIGITS;
     n->spec.data.batch = 7;
-    net_node(n, "fc1 dense units=5");
-    net_node(n, "act relu");
-    net_node(n, "drop dropout p=0.4");
-    net_node(n, "fc2 dense units=10");
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "adam lr=0.02");
+    net_nodes(n, "fc1 dense units=5", "act relu", "drop dropout p=0.4",
+              "fc2 dense units=10");
+    net_train(n, "softmax_cross_entropy", "adam lr=0.02");
     net_walk(n, "cpu");
 }
 
@@ -66,7 +63,7 @@ static void play(struct net *n, const struct script *s, int from, bool fast)
 {
     int i = from;
     while (i < s->n) {
-        int each = lab_walk_schedule(n->walk)->n_steps;
+        int each = net_steps_of(n);
         int at = lab_walk_at_end(n->walk) ? 0 : lab_walk_position(n->walk);
         int run = 0;
         while (fast && at == 0 && i + run < s->n && !s->action[i + run])

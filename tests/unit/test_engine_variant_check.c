@@ -194,10 +194,8 @@ TEST_CASE_WITH(a_schedule_is_refused_with_the_step, back_to_start,
     net_init(&n);
     net_tensor(&n, "x 2,3", NULL);
     net_tensor(&n, "y 2,3", NULL);
-    net_node(&n, "relu1 relu");
-    net_node(&n, "relu2 relu");
-    net_loss(&n, "mse");
-    net_optimizer(&n, "sgd lr=0.1");
+    net_nodes(&n, "relu1 relu", "relu2 relu");
+    net_train(&n, "mse", "sgd lr=0.1");
     net_walk_on(&n, join_backend());
     assert_int_equal(lab_walk_choose(n.walk, choice, 1), LAB_E_UNSUPPORTED);
     assert_non_null(strstr(lab_error(), "step relu1"));

@@ -5,30 +5,10 @@
 #include "base/mem.h"
 #include "unit/net.h"
 
-/* Digits, 64-8-10, with dropout and adam: everything that has a memory. */
-static void digits(struct net *n)
-{
-    net_init(n);
-    n->spec.data.source = LAB_DATA_DIGITS;
-    n->spec.data.batch = 16;
-    net_node(n, "fc1 dense units=8");
-    net_node(n, "act relu");
-    net_node(n, "drop dropout p=0.3");
-    net_node(n, "fc2 dense units=10");
-    net_loss(n, "softmax_cross_entropy");
-    net_optimizer(n, "adam lr=0.01 weight_decay=0.01");
-    net_walk(n, "cpu");
-}
-
-static int steps_of(struct net *n)
-{
-    return lab_walk_schedule(n->walk)->n_steps;
-}
-
 TEST_CASE(a_step_writes_its_outputs_and_no_more)
 {
     struct net n;
-    digits(&n);
+    net_digits(&n);
     const struct lab_schedule *s = lab_walk_schedule(n.walk);
     for (int i = 0; i < s->n_steps; i++) {
         struct net_moment *before = net_keep(&n);
@@ -67,7 +47,7 @@ TEST_CASE(a_step_writes_its_outputs_and_no_more)
 TEST_CASE(a_generation_counts_every_write)
 {
     struct net n;
-    digits(&n);
+    net_digits(&n);
     int W = net_id(&n, "fc1.W");
     int out = net_id(&n, "fc1.out");
     int64_t w0 = lab_walk_generation(n.walk, W);
@@ -75,7 +55,7 @@ TEST_CASE(a_generation_counts_every_write)
     net_steps(&n, 2);
     assert_true(lab_walk_generation(n.walk, out) > o0);
     assert_true(lab_walk_generation(n.walk, W) == w0);
-    net_steps(&n, steps_of(&n) - 2);
+    net_steps(&n, net_steps_of(&n) - 2);
     int64_t w1 = lab_walk_generation(n.walk, W);
     assert_true(w1 > w0);
     assert_ok(lab_walk_back(n.walk, 4));
@@ -87,11 +67,11 @@ TEST_CASE(the_same_seed_gives_the_same_bits)
 {
     struct net a;
     struct net b;
-    digits(&a);
-    digits(&b);
+    net_digits(&a);
+    net_digits(&b);
     for (int i = 0; i < 3; i++)
         assert_ok(lab_walk_iterate(a.walk));
-    net_steps(&b, 3 * steps_of(&b));
+    net_steps(&b, 3 * net_steps_of(&b));
     struct net_moment *ma = net_keep(&a);
     struct net_moment *mb = net_keep(&b);
     net_same(&a, "walked beside iterated", ma, mb);
@@ -125,7 +105,7 @@ TEST_CASE(another_seed_gives_another_mask)
     assert_true(memcmp(ma, mb, 99 * sizeof(double)) != 0);
     lab_free(mb);
     /* And another iteration another mask, of the same share. */
-    net_steps(&a, steps_of(&a));
+    net_steps(&a, net_steps_of(&a));
     mb = net_read(&a, "drop.mask");
     assert_true(memcmp(ma, mb, 99 * sizeof(double)) != 0);
     int kept = 0;
@@ -144,8 +124,8 @@ TEST_CASE(restart_gives_the_same_bits)
 {
     struct net n;
     struct net_moment *first[40];
-    digits(&n);
-    int steps = steps_of(&n);
+    net_digits(&n);
+    int steps = net_steps_of(&n);
     assert_true(steps < 40);
     for (int i = 0; i < steps; i++) {
         first[i] = net_keep(&n);
@@ -171,8 +151,8 @@ TEST_CASE(an_evaluation_leaves_everything_as_it_was)
     struct net other;
     double accuracy = -1;
     double loss = -1;
-    digits(&n);
-    digits(&other);
+    net_digits(&n);
+    net_digits(&other);
     const int stops[] = {0, 3, 9, 100};
     for (size_t k = 0; k < 4; k++) {
         while (lab_walk_position(n.walk) < stops[k] &&
@@ -210,7 +190,7 @@ TEST_CASE(an_evaluation_is_right)
     struct net n;
     double accuracy;
     double loss;
-    digits(&n);
+    net_digits(&n);
     for (int i = 0; i < 30; i++)
         assert_ok(lab_walk_iterate(n.walk));
     assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
@@ -282,7 +262,7 @@ TEST_CASE(a_switch_in_the_middle_keeps_the_place)
     struct net n;
     int64_t exec;
     int64_t ns;
-    digits(&n); /* fc1.matmul fc1.bias act drop fc2.matmul fc2.bias ... */
+    net_digits(&n); /* fc1.matmul fc1.bias act drop fc2.matmul fc2.bias ... */
     if (!have_onednn(&n)) {
         net_free(&n);
         skip();
@@ -318,14 +298,14 @@ TEST_CASE(a_switch_at_any_place_keeps_the_numbers)
 {
     struct net a;
     struct net b;
-    digits(&a);
+    net_digits(&a);
     if (!have_onednn(&a)) {
         net_free(&a);
         skip();
     }
     assert_ok(lab_walk_iterate(a.walk));
-    for (int at = 0; at < steps_of(&a); at++) {
-        digits(&b);
+    for (int at = 0; at < net_steps_of(&a); at++) {
+        net_digits(&b);
         net_steps(&b, at);
         net_choose(&b, "*", "onednn");
         assert_ok(lab_walk_iterate(b.walk));

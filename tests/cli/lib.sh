@@ -7,7 +7,7 @@
 #
 #   run ARG...               runs $LAB_EXE; keeps $out, $err (files) and $status
 #   play ARG... <<END        the same on a terminal, with the keys of a script
-#                            (src/ui/shell/script.h)
+#                            (src/ui/shell/ui.c)
 #   expect_exit N            the exit code
 #   expect_stdout TEXT       standard output holds TEXT (fixed, one line)
 #   expect_stderr TEXT       the same of standard error

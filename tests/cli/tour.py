@@ -1,5 +1,5 @@
 """tour.py README -- README's first five minutes as a script of keys (see
-src/ui/shell/script.h). Every key and command is README's own: a step that names others
+src/ui/shell/ui.c). Every key and command is README's own: a step that names others
 than the ones below ends this program with a word about it, so that README and
 the tour cannot drift apart."""
 import re

@@ -44,12 +44,7 @@ void lab_window_zoom(struct lab_time_window *w, int64_t centre, int num,
 void lab_window_pan(struct lab_time_window *w, int num, int den);
 /* So that it shows [from, to], with its width where that is enough. */
 void lab_window_show(struct lab_time_window *w, int64_t from, int64_t to);
-/* Exactly these, and a tenth at either side. */
-void lab_window_set(struct lab_time_window *w, int64_t from, int64_t to);
 
-/* The column of a moment, which may lie outside. */
-int lab_time_column(const struct lab_time_window *w, int64_t moment,
-                    int columns);
 /* The distance of marks on the axis: 1, 2 or 5 times a power of ten, so that
  * their texts do not touch. */
 int64_t lab_tick_step(const struct lab_time_window *w, int64_t origin,
@@ -57,11 +52,6 @@ int64_t lab_tick_step(const struct lab_time_window *w, int64_t origin,
 /* "120 us": a multiple of `step` in its unit. */
 const char *lab_tick_text(int64_t ns, int64_t step, char out[LAB_TICK_BYTES]);
 
-/* Narrow spans of a lane, column by column; those of LAB_SPAN_WIDE columns and
- * more are not among them. */
-void lab_lane_columns(const struct lab_timeline *t, int32_t lane,
-                      const struct lab_time_window *w,
-                      struct lab_lane_column *out, int columns);
 /* First and last column of a span that w shows a part of; false: none. */
 bool lab_span_columns(const struct lab_span *s, const struct lab_time_window *w,
                       int columns, int *first, int *last);

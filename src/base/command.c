@@ -22,8 +22,8 @@ static bool is_command(const char *word)
 
 void lab_command_add(struct lab_str *out, bool ascii)
 {
-    const char *said = getenv("LAPENNA_LAB_COMMAND");
-    lab_shell_add_word(out, is_command(said) ? said : usual, ascii);
+    const char *from_env = getenv("LAPENNA_LAB_COMMAND");
+    lab_shell_add_word(out, is_command(from_env) ? from_env : usual, ascii);
 }
 
 void lab_command_spell(struct lab_str *out, const char *text, const char *lead,

@@ -18,9 +18,9 @@
  *
  * A producer takes its position with one compare-and-swap on `tail` and then
  * publishes the slot by its turn, so producers never wait for each other. The
- * top bit of `tail` says closed: the swap of a late push then fails, and no
- * record can slip in behind a consumer that has seen the end. The mutex is
- * only for sleeping. */
+ * top bit of `tail` is set when the ring is closed: the swap of a late push
+ * then fails, and no record can slip in behind a consumer that has seen the
+ * end. The mutex is only for sleeping. */
 
 enum { CACHE_LINE = 64 };
 #define CLOSED (UINT64_C(1) << 63)

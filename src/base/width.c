@@ -1,5 +1,6 @@
-/* Characters of UTF-8, and how many columns one takes on a terminal. Own tables, not
- * wcwidth(): a screen must come out the same in every locale, tests included. */
+/* Characters of UTF-8, and how many columns one takes on a terminal. Own
+ * tables, not wcwidth(): a screen must come out the same in every locale, tests
+ * included. */
 #include "base/str.h"
 
 #include <string.h>
@@ -68,7 +69,7 @@ int lab_utf8_columns(unsigned code)
     if ((code >= 0x200B && code <= 0x200F) ||
         (code >= 0x2028 && code <= 0x202E) ||
         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF)
-        return -1; /* would hide or turn what stands beside it */
+        return -1; /* would hide or turn what is beside it */
     if (in_ranges(ZERO, sizeof(ZERO) / sizeof(ZERO[0]), code))
         return 0;
     return in_ranges(WIDE, sizeof(WIDE) / sizeof(WIDE[0]), code) ? 2 : 1;

@@ -1,7 +1,7 @@
-/* A lab's run: variants within sizes, measured and stored, a step record for each
- * repeat, so that lists and comparisons of runs know it, and a row for each
- * variant and size; and tuning: the fastest candidate of a tuned variant is kept
- * for the device, the size and the precision. */
+/* A lab's run: variants within sizes, measured and stored, a step record for
+ * each repeat, so that lists and comparisons of runs know it, and a row for
+ * each variant and size; and tuning: the fastest candidate of a tuned variant
+ * is kept for the device, the size and the precision. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -130,7 +130,8 @@ enum lab_status lab_bench_record_begin(struct lab_bench *lab)
     return LAB_OK;
 }
 
-/* Repeat i; the moments are laid end to end, for the times are of the device. */
+/* Repeat i; the moments are laid end to end, for the times are of the
+ * device. */
 static void push_step(struct lab_bench *lab, const struct lab_ladder_row *row,
                       int i, int64_t *moment)
 {
@@ -286,7 +287,7 @@ enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n,
                                        .n_sizes = n,
                                        .repeats = lab->repeats,
                                        .seed = lab->options->seed,
-                                       .stands = resolve,
+                                       .resolve_tuned = resolve,
                                        .row = take_row,
                                        .stop = stop,
                                        .doing = doing,

@@ -1,6 +1,6 @@
-/* backend_cuda.c -- the CUDA backend: its slots, and a whole iteration as one CUDA
- * graph, launched in one call and told about in pinned memory, so that the host
- * neither queues a thousand kernels nor waits. */
+/* backend_cuda.c -- the CUDA backend: its slots, and a whole iteration as one
+ * CUDA graph, launched in one call and reported in pinned memory, so that the
+ * host neither queues a thousand kernels nor waits. */
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -66,7 +66,7 @@ struct lab_cuda_graphs {
     struct lab_graph_line *lines;  /* pinned */
     struct lab_graph_line *lines_dev;
     uint64_t launched;
-    uint64_t told;
+    uint64_t reported;
     uint64_t next; /* the iteration that a launch would run now */
     struct CUstream_st *main;
     cudaStream_t lanes[LAB_GRAPH_LANES];
@@ -317,8 +317,8 @@ static enum lab_status launch(struct lab_backend *be, struct lab_graph *graph,
     struct lab_exec *exec = &of(be)->exec;
     struct lab_cuda_graphs *g = of(be)->graphs;
     enum lab_status st = enter(of(be));
-    if (!st && g->launched - g->told >= LAB_GRAPH_AHEAD)
-        st = lab_fail(LAB_E_STATE, "%d iterations have not been told",
+    if (!st && g->launched - g->reported >= LAB_GRAPH_AHEAD)
+        st = lab_fail(LAB_E_STATE, "%d iterations have not been reported",
                       LAB_GRAPH_AHEAD);
     if (!st && (g->launched == 0 || g->next != iteration))
         st = lab_cuda_graph_set(g->state, iteration, exec->stream);
@@ -344,18 +344,19 @@ static enum lab_status still_running(struct lab_exec *exec)
 }
 
 static enum lab_status report(struct lab_backend *be, bool wait,
-                              struct lab_graph_report *out, bool *told)
+                              struct lab_graph_report *out, bool *reported)
 {
     enum { SPINS = 4096 }; /* some microseconds */
     const struct timespec nap = {0, 20000};
     struct lab_cuda_graphs *g = of(be)->graphs;
-    *told = false;
-    if (!g || g->told == g->launched)
+    *reported = false;
+    if (!g || g->reported == g->launched)
         return LAB_OK;
     const struct lab_graph_line *line =
-        &g->lines[(g->told + 1) % LAB_GRAPH_LINES];
+        &g->lines[(g->reported + 1) % LAB_GRAPH_LINES];
     for (int64_t i = 0;
-         __atomic_load_n(&line->serial, __ATOMIC_ACQUIRE) != g->told + 1; i++) {
+         __atomic_load_n(&line->serial, __ATOMIC_ACQUIRE) != g->reported + 1;
+         i++) {
         if (!wait)
             return LAB_OK;
         if (i < SPINS)
@@ -369,8 +370,8 @@ static enum lab_status report(struct lab_backend *be, bool wait,
                                      .loss = line->loss,
                                      .start_ns = (int64_t)line->start_ns,
                                      .end_ns = (int64_t)line->end_ns};
-    g->told++;
-    *told = true;
+    g->reported++;
+    *reported = true;
     return LAB_OK;
 }
 

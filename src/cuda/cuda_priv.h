@@ -9,7 +9,7 @@ extern const struct lab_backend_ops lab_backend_cuda;
 
 /* ---- device.c ---- */
 
-/* Keeps "doing: what CUDA says. Remedy" as the last error, and returns
+/* Keeps "doing: CUDA's text. Remedy" as the last error, and returns
  * LAB_E_NOMEM, LAB_E_UNSUPPORTED (the machine or its set-up) or LAB_E_DEVICE.
  * Clears the runtime's own last error. */
 enum lab_status lab_cuda_fail(cudaError_t err, const char *doing);
@@ -21,7 +21,7 @@ void lab_cuda_describe(int device, struct lab_device_info *out);
 /* ---- cublas.c ---- */
 
 /* Loads libcublas once in the process. false: it is not there, and *why, valid
- * as long as the module, says what was tried. Any thread. */
+ * as long as the module, has what was tried. Any thread. */
 bool lab_cublas_available(const char **why);
 /* A handle on `stream` with `workspace`; lab_cublas_close() frees it. */
 enum lab_status lab_cublas_open(struct lab_cublas *out,
@@ -31,9 +31,9 @@ void lab_cublas_close(struct lab_cublas *cublas);
 
 /* ---- cudnn.c ---- */
 
-/* Loads libcudnn once in the process. *said, valid as long as the module: its
+/* Loads libcudnn once in the process. *report, valid as long as the module: its
  * version, or (false) what was tried. Any thread. */
-bool lab_cudnn_available(const char **said);
+bool lab_cudnn_available(const char **report);
 /* The functions; its handle is made when a kernel first wants it.
  * lab_cudnn_release() ends it. false: cuDNN is not there. */
 bool lab_cudnn_open(struct lab_cudnn *out);

@@ -81,12 +81,12 @@ static void load(void)
     api.lib = NULL;
 }
 
-bool lab_cudnn_available(const char **said)
+bool lab_cudnn_available(const char **report)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
-    if (said)
-        *said = text;
+    if (report)
+        *report = text;
     return api.lib != NULL;
 }
 

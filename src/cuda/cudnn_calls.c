@@ -15,7 +15,7 @@ struct job {
     const struct lab_conv_calls *c;
     struct conv_shape s;
     struct lab_cudnn dnn;
-    struct lab_conv_call said;
+    struct lab_conv_call made;
     enum lab_status st;
     int64_t start;
     void *handle;
@@ -40,21 +40,21 @@ static void result(struct job *j, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    vsnprintf(j->said.result, sizeof(j->said.result), fmt, args);
+    vsnprintf(j->made.result, sizeof(j->made.result), fmt, args);
     va_end(args);
 }
 
-/* The call has returned. A failed one is told too. */
+/* The call has returned. A failed one is reported too. */
 static void tell(struct job *j, bool failed, const char *status)
 {
-    j->said.ns = (double)(lab_clock_monotonic_ns() - j->start);
-    j->said.number++;
-    j->said.failed = failed;
-    snprintf(j->said.status, sizeof(j->said.status), "%s", status);
-    enum lab_status st = j->c->tell(j->c->user, &j->said);
+    j->made.ns = (double)(lab_clock_monotonic_ns() - j->start);
+    j->made.number++;
+    j->made.failed = failed;
+    snprintf(j->made.status, sizeof(j->made.status), "%s", status);
+    enum lab_status st = j->c->tell(j->c->user, &j->made);
     if (st && !j->st)
         j->st = st;
-    j->said.result[0] = '\0';
+    j->made.result[0] = '\0';
 }
 
 static void dnn_done(struct job *j, int status, const char *fmt, ...)
@@ -63,12 +63,12 @@ static void dnn_done(struct job *j, int status, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    vsnprintf(j->said.call, sizeof(j->said.call), fmt, args);
+    vsnprintf(j->made.call, sizeof(j->made.call), fmt, args);
     va_end(args);
     if (status && !j->st)
         j->st = lab_fail(status >= LAB_CUDNN_NOT_SUPPORTED ? LAB_E_UNSUPPORTED
                                                            : LAB_E_DEVICE,
-                         "%s: %s", j->said.call, j->dnn.status_text(status));
+                         "%s: %s", j->made.call, j->dnn.status_text(status));
     tell(j, status != 0, j->dnn.status_text(status));
 }
 
@@ -78,10 +78,10 @@ static void cuda_done(struct job *j, cudaError_t err, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    vsnprintf(j->said.call, sizeof(j->said.call), fmt, args);
+    vsnprintf(j->made.call, sizeof(j->made.call), fmt, args);
     va_end(args);
     if (err && !j->st)
-        j->st = lab_cuda_fail(err, j->said.call);
+        j->st = lab_cuda_fail(err, j->made.call);
     tell(j, err != cudaSuccess, cudaGetErrorName(err));
 }
 
@@ -164,7 +164,7 @@ static void ask_y(struct job *j)
     int c = 0;
     int h = 0;
     int w = 0;
-    if (!j->dnn.conv_out_dim) /* not in this cuDNN: the formula says it */
+    if (!j->dnn.conv_out_dim) /* not in this cuDNN: the formula gives it */
         return;
     int status = j->dnn.conv_out_dim(j->conv, j->x, j->w, &n, &c, &h, &w);
     result(j, "n=%d, c=%d, h=%d, w=%d", n, c, h, w);
@@ -216,10 +216,10 @@ static void ask_algorithm(struct job *j)
         if (j->algorithm < 0)
             j->algorithm = listed[i].algorithm;
         used += (size_t)snprintf(
-            j->said.result + used, sizeof(j->said.result) - used,
+            j->made.result + used, sizeof(j->made.result) - used,
             "%s%s (%zu B)", used ? ", " : "",
             algorithm_name(listed[i].algorithm), listed[i].workspace_bytes);
-        if (used >= sizeof(j->said.result))
+        if (used >= sizeof(j->made.result))
             break;
     }
     dnn_done(j, status,
@@ -388,8 +388,8 @@ enum lab_status lab_cudnn_conv_calls(const struct lab_conv_calls *c)
         j.start = lab_clock_monotonic_ns();
         steps[i](&j);
     }
-    char said[LAB_CONV_CALL_TEXT + 128];
-    snprintf(said, sizeof(said), "%s", j.st ? lab_error() : "");
+    char why_text[LAB_CONV_CALL_TEXT + 128];
+    snprintf(why_text, sizeof(why_text), "%s", j.st ? lab_error() : "");
     give_back(&j);
-    return j.st ? lab_fail(j.st, "%s", said) : LAB_OK;
+    return j.st ? lab_fail(j.st, "%s", why_text) : LAB_OK;
 }

@@ -1,5 +1,6 @@
-/* What is kept of a run: the sink that opens the writer, the hooks of a walk, the
- * profiler's counters and trace on demand, the run's summary and variants. */
+/* What is kept of a run: the sink that opens the writer, the hooks of a walk,
+ * the profiler's counters and trace on demand, the run's summary and
+ * variants. */
 #include "debug/recording.h"
 
 #include <math.h>
@@ -115,9 +116,6 @@ static void ran_variants_clear(struct lab_ran_variants *v)
     lab_free(v->list);
     *v = (struct lab_ran_variants){0};
 }
-
-/* What is kept of a run: the sink that opens the writer, the hooks of a walk, the
- * profiler's counters and trace on demand, the run's summary. */
 
 enum { NOTE_BYTES = 1024, VARIANTS_BYTES = 512 };
 
@@ -730,14 +728,15 @@ enum lab_status lab_recording_count(struct lab_recording *r,
 }
 
 static enum lab_status count_text(void *recording, struct lab_walk *walk,
-                                  int from, int to, char *said, size_t bytes)
+                                  int from, int to, char *report, size_t bytes)
 {
     struct lab_counted c;
     enum lab_status st = lab_recording_count(recording, walk, from, to, &c);
     if (!st)
-        snprintf(
-            said, bytes, "counted %lld kernels: %d counters, %d passes, %.2f s",
-            (long long)c.kernels, c.metrics, c.passes, (double)c.wall_ns / 1e9);
+        snprintf(report, bytes,
+                 "counted %lld kernels: %d counters, %d passes, %.2f s",
+                 (long long)c.kernels, c.metrics, c.passes,
+                 (double)c.wall_ns / 1e9);
     return st;
 }
 
@@ -773,7 +772,7 @@ static enum lab_gpu_records records_of(const char *word)
 }
 
 static enum lab_status trace_text(void *recording, struct lab_walk *walk,
-                                  const char *what, char *said, size_t bytes)
+                                  const char *what, char *report, size_t bytes)
 {
     struct lab_recording *r = recording;
     enum lab_status st = LAB_OK;
@@ -793,7 +792,7 @@ static enum lab_status trace_text(void *recording, struct lab_walk *walk,
         return st;
     lab_str_init(&cost);
     lab_recording_trace_cost(r, NAN, &cost);
-    snprintf(said, bytes, "the run is timed %s%s%s",
+    snprintf(report, bytes, "the run is timed %s%s%s",
              lab_recording_trace_state(r) == LAB_TRACE_UNKNOWN
                  ? "by the host's clock: nothing is traced"
                  : lab_trace_state_text(lab_recording_trace_state(r)),

@@ -139,7 +139,8 @@ enum lab_status lab_profiler_trace(struct lab_profiler *p,
     return st ? lab_fail(LAB_E_DEVICE, "profiler: %s", why) : LAB_OK;
 }
 
-/* Counting pauses the trace. Where it did not go on, steps are timed otherwise. */
+/* Counting pauses the trace. Where it did not go on, steps are timed
+ * otherwise. */
 static void profiler_trace_again(struct lab_profiler *p)
 {
     enum lab_gpu_records records = p->records;
@@ -162,7 +163,7 @@ void lab_profiler_trace_cost(struct lab_profiler *p, struct lab_trace_cost *out)
 enum { TEXT_BYTES = 64 };
 
 /* Moments are made from the monotonic clock and one offset, so that ranges nest
- * even when somebody sets the wall clock; the offset is taken anew at each
+ * even when the wall clock is set; the offset is taken anew at each
  * iteration, so that they stay near CUPTI's moments. */
 static void profiler_moments_anchor(struct lab_profiler *p)
 {
@@ -712,11 +713,11 @@ void lab_profiler_get_stats(struct lab_profiler *p,
     *out = s;
 }
 
-/* One counting: of the metrics that every kernel has, and where the tensor cores
- * worked of what they computed. Pass -1 only runs the steps: a library's call may
- * leave something behind that its next call finds (cuDNN's reserve), and every
- * pass after it has the same. Pass 0 counts launches, to know how many kernels
- * each step has; the others take the counters. */
+/* One counting: of the metrics that every kernel has, and where the tensor
+ * cores worked of what they computed. Pass -1 only runs the steps: a library's
+ * call may leave something behind that its next call finds (cuDNN's reserve),
+ * and every pass after it has the same. Pass 0 counts launches, to know how
+ * many kernels each step has; the others take the counters. */
 struct counting {
     struct lab_profiler *p;
     const struct lab_gpu_counter_ops *ops;
@@ -888,7 +889,8 @@ static bool tensor_cores_worked(const struct counting *c,
     return false;
 }
 
-/* Each data type is a pass of its own, and nothing where no tensor core worked. */
+/* Each data type is a pass of its own, and nothing where no tensor core
+ * worked. */
 static enum lab_status take_tensor(struct counting *c, struct counts *out)
 {
     int n = lab_counter_tensor_metrics(&out->metrics);

@@ -5,7 +5,8 @@
 #include "engine/ladder.h"
 #include "common/number.h"
 
-/* ---- an operation: y (n) += x (i (n)), s (n) is scratch, z (n) = n - i ---- */
+/* ---- an operation: y (n) += x (i (n)), s (n) is scratch, z (n) = n - i
+ * ---- */
 
 static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_bench_tensor *out)
@@ -355,7 +356,7 @@ TEST_CASE(a_candidate_stands_for_the_tuned_rung)
                                .n_sizes = 3,
                                .repeats = LAB_LADDER_REPEATS_MIN,
                                .seed = 5,
-                               .stands = stands,
+                               .resolve_tuned = stands,
                                .row = see,
                                .user = &s};
     assert_ok(lab_ladder_run(&c));

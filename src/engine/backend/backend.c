@@ -1,5 +1,5 @@
-/* backend.c -- the only caller of a backend's slots: defaults for optional ones,
- * texts for their errors. */
+/* backend.c -- the only caller of a backend's slots: defaults for optional
+ * ones, texts for their errors. */
 #include "engine/backend.h"
 
 #include <stdio.h>
@@ -303,7 +303,7 @@ enum lab_status lab_graph_launch(struct lab_backend *be, struct lab_graph *g,
 }
 
 enum lab_status lab_graph_wait(struct lab_backend *be, bool wait,
-                               struct lab_graph_report *out, bool *told)
+                               struct lab_graph_report *out, bool *reported)
 {
-    return judge(be, be->ops->graph->report(be, wait, out, told));
+    return judge(be, be->ops->graph->report(be, wait, out, reported));
 }

@@ -1,4 +1,4 @@
-/* The CUDA module, loaded when somebody asks for it. */
+/* The CUDA module, loaded at the first use. */
 #include <pthread.h>
 #include <stdio.h>
 

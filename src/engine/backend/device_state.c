@@ -1,6 +1,6 @@
 /* What a GPU is doing, by NVML: the library that nvidia-smi reads too. It comes
- * with the driver and is opened when somebody asks; the declarations are those
- * of nvml.h, by value, so that no header is needed. */
+ * with the driver and is opened at the first question; the declarations are
+ * those of nvml.h, by value, so that no header is needed. */
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>

@@ -352,7 +352,7 @@ void lab_ladder_measure(struct lab_backend *be, unsigned precisions,
     if (out->fp32_by_fma)
         out->flops[LAB_FP32] = r.median;
     /* Of a processor's cache that is larger something may stay; the head of
-     * the table says how much is read. */
+     * the table states how much is read. */
     out->flush_bytes = (size_t)HOST_FLUSH * MIB;
     if (!be->host_memory && out->info.l2_bytes > 0)
         out->flush_bytes = (size_t)out->info.l2_bytes;

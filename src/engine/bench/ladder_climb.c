@@ -334,15 +334,15 @@ static void make_tensors(struct climb *w, int s, enum lab_precision p,
     room->made = true;
 }
 
-/* Who stands for a tuned rung is checked too, and its model counts. */
+/* The row that is run for a tuned rung is checked too, and its model counts. */
 static enum lab_status find_stand_in(struct climb *w,
                                      struct lab_ladder_row *row)
 {
     const struct lab_ladder_run *c = w->c;
-    if (!row->rung->tuned || !c->stands)
+    if (!row->rung->tuned || !c->resolve_tuned)
         return LAB_OK;
     const struct lab_variant *found =
-        c->stands(c->user, row->rung, &row->size, &row->note);
+        c->resolve_tuned(c->user, row->rung, &row->size, &row->note);
     if (!found)
         return LAB_OK;
     row->ran = found;

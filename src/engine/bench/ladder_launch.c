@@ -1,4 +1,4 @@
-/* A rung at one size, for somebody who looks on: traces it, counts it. */
+/* A rung at one size, observed: traces it, counts it. */
 #include "ladder_priv.h"
 
 struct launch {

@@ -68,7 +68,8 @@ enum lab_status lab_ladder_tensors_make(struct lab_ladder_tensors *t,
                                         enum lab_precision p,
                                         struct lab_ladder_numbers *n);
 void lab_ladder_tensors_release(struct lab_ladder_tensors *t);
-/* Inputs as they are said to be, outputs full of NaN, guards marked. */
+/* Inputs as the operation describes them, outputs full of NaN, guards
+ * marked. */
 enum lab_status lab_ladder_tensors_fill(struct lab_ladder_tensors *t);
 /* What a launcher is called with. */
 struct lab_call lab_ladder_tensors_call(const struct lab_ladder_tensors *t);

@@ -1,4 +1,5 @@
-/* data.c -- the samples of a lesson: opens its source, checks it, fills a batch. */
+/* data.c -- the samples of a lesson: opens its source, checks it, fills a
+ * batch. */
 #include "engine/data.h"
 
 #include <math.h>
@@ -91,7 +92,8 @@ static enum lab_status check_ids(const struct lab_data *d,
     return LAB_OK;
 }
 
-/* Every symbol of the alphabet must have a class, and an id in what reads it. */
+/* Every symbol of the alphabet must have a class, and an id in what reads
+ * it. */
 static enum lab_status check_symbols(const struct lab_data *d,
                                      const struct lab_plan *plan,
                                      int64_t classes)
@@ -303,7 +305,7 @@ void lab_data_reseed(struct lab_data *d, uint64_t seed)
     shuffle(d->order, d->table.rows, seed, STREAM_SPLIT, 0);
 }
 
-/* A file that nobody would read is a mistake that nobody would notice. */
+/* A file that is never read would be an unnoticed mistake. */
 static enum lab_status check_path(const struct lab_network_spec *spec,
                                   const char *path)
 {

@@ -1,5 +1,5 @@
-/* data_made.c -- data that is made, not read: strings and their reverse, and Fibonacci's
- * numbers. */
+/* data_made.c -- data that is made, not read: strings and their reverse, and
+ * Fibonacci's numbers. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -134,7 +134,7 @@ static bool seen(const struct lab_samples *t, int32_t *slot, size_t n_slots,
     return false;
 }
 
-/* Not of the lesson's seed: every run has the same strings; the seed says
+/* Not of the lesson's seed: every run has the same strings; the seed states
  * which of them are held back. */
 static void draw(struct lab_samples *t, int64_t row, uint32_t attempt)
 {

@@ -1,4 +1,5 @@
-/* data_table.c -- data sets in files: tables of numbers as CSV, the digits, MNIST. */
+/* data_table.c -- data sets in files: tables of numbers as CSV, the digits,
+ * MNIST. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,7 +244,7 @@ static enum lab_status grow_rows(struct lab_samples *t, int64_t *room,
     return LAB_OK;
 }
 
-/* The first row says how many columns there are. */
+/* The first row states how many columns there are. */
 static enum lab_status take_columns(struct lab_samples *t, const struct csv *c,
                                     const struct csv_options *o, double **cell)
 {

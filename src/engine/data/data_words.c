@@ -2,7 +2,7 @@
  *
  * A bag of words (CBOW) has one sample for each word: the words around it, at
  * most `context` on each side, are x, the word itself is y. Where the sentence
- * ends there stands 0, the padding. Skip-gram turns the question round and has
+ * ends there is 0, the padding. Skip-gram turns the question round and has
  * a sample for each pair: the word in the middle is x, one of its neighbours
  * y. */
 #include <string.h>

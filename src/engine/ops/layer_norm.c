@@ -78,7 +78,7 @@ static void backward(struct lab_builder *b)
     int xhat = lab_build_find(b, "xhat");
     int gamma = lab_build_find(b, "gamma");
     int dx = lab_build_input_grad(b, 0);
-    int dxhat = lab_build_grad(b, xhat); /* also where nobody wants dx */
+    int dxhat = lab_build_grad(b, xhat); /* also where dx is not wanted */
     int dgamma = lab_build_grad(b, gamma);
     int dbeta = lab_build_grad(b, lab_build_find(b, "beta"));
     lab_build_step(b, &(struct lab_step_def){

@@ -1,5 +1,6 @@
-/* build_plan.c -- from a lesson's network to a plan: nodes that stand for several are
- * expanded, data tensors, layers, loss and optimizer are built in order. */
+/* build_plan.c -- from a lesson's network to a plan: nodes that stand for
+ * several are expanded, data tensors, layers, loss and optimizer are built in
+ * order. */
 #include <stdio.h>
 #include <string.h>
 
@@ -342,7 +343,7 @@ static enum lab_status fail_at(struct lab_builder *b, struct lab_place place,
 
 /* ---- names ---- */
 
-/* The tensor that `name` stands for in `from`: a node's output or data. */
+/* The tensor that `name` represents in `from`: a node's output or data. */
 static int resolve(struct lab_builder *b, const struct lab_node_spec *n,
                    const char *name)
 {

@@ -261,8 +261,8 @@ double lab_step_walk(const struct lab_plan *plan, const struct lab_step *step)
     return fewest ? step->flop / ((double)written * (double)fewest) : 0.0;
 }
 
-/* What a lesson says of parameters, steps and tensors, held against the plan
- * that was built from it. */
+/* What a lesson states about parameters, steps and tensors, held against the
+ * plan that was built from it. */
 
 static struct lab_place no_place;
 
@@ -377,7 +377,7 @@ static void check_printed(struct lab_builder *b,
 }
 
 /* Names of variants on any backend, this machine's or another's: a lesson may
- * choose one that is not to be had here, but not one that nobody knows. */
+ * choose one that is not to be had here, but not an unknown one. */
 static const char *const known_variants[] = {"naive",
                                              "blas",
                                              "onednn",
@@ -405,7 +405,7 @@ static bool names_node(const struct lab_plan *plan, const char *target)
     size_t n = strlen(target);
     for (int i = 0; i < plan->n_nodes; i++) {
         const char *id = plan->nodes[i].id;
-        /* A block's id stands for its inner nodes, "block1.attn". */
+        /* A block's id represents its inner nodes, "block1.attn". */
         if (strncmp(id, target, n) == 0 && (id[n] == '\0' || id[n] == '.'))
             return true;
     }

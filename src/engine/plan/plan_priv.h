@@ -38,7 +38,7 @@ struct lab_builder {
     int n_inner;
 };
 
-/* What a name stands for. The text of a name that is added must stay
+/* What a name represents. The text of a name that is added must stay
  * where it is as long as the table lives. */
 enum lab_name_kind {
     LAB_NAME_TENSOR,
@@ -61,7 +61,7 @@ void lab_builder_close_grad(struct lab_builder *b, int tensor, int node);
 
 void lab_builder_no_memory(struct lab_builder *b); /* fails the plan */
 /* Why a group variant cannot stand for the node; NULL: it can.
- * `group` NULL: one that says nothing of itself. */
+ * `group` NULL: one without a description. */
 const char *lab_node_unserved(const struct lab_node *node,
                               const struct lab_variant *group);
 
@@ -72,9 +72,9 @@ const struct lab_op_def *lab_op_find_inner(const char *name);
  * breaks at and prints. */
 void lab_builder_check_names(struct lab_builder *b);
 
-/* Fills a step from its definition: name, formula, parameters,
- * bytes. The step owns them (lab_step_release). `node_id` gives the name's first
- * part. A group's definition is one that an op's `group` made. */
+/* Fills a step from its definition: name, formula, parameters, bytes. The step
+ * owns them (lab_step_release). `node_id` gives the name's first part. A
+ * group's definition is one that an op's `group` made. */
 enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
                               const struct lab_step_def *def,
                               const char *node_id, bool group);

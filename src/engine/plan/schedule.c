@@ -9,7 +9,8 @@
 
 /* What a variant needs before it runs, made for the sizes of a step. */
 
-/* What the variant needs for the step's sizes; LAB_OK where it needs nothing. */
+/* What the variant needs for the step's sizes; LAB_OK where it needs
+ * nothing. */
 static enum lab_status step_prepare(const struct lab_plan *plan,
                                     struct lab_backend *be,
                                     const struct lab_step *s,
@@ -88,7 +89,7 @@ struct maker {
     int absorbed_until; /* plan steps before this one are hidden already */
 };
 
-/* Is `id` the node `target`, or one of the inner nodes that it stands for? */
+/* Is `id` the node `target`, or one of the inner nodes that it represents? */
 static bool within(const char *target, const char *id)
 {
     size_t n = strlen(target);
@@ -302,7 +303,7 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
     return LAB_OK;
 }
 
-/* What runs a step that nobody chose for. */
+/* What runs a step without a chosen variant. */
 static const struct lab_variant *by_default(struct maker *m,
                                             const struct lab_step *step)
 {

@@ -21,5 +21,5 @@ struct lab_variant_test_network {
     char *first;  /* the same before the phase: groups start there */
     bool group;   /* a group is being judged */
     float *host;  /* room for the largest tensor */
-    struct lab_str *said;
+    struct lab_str *report;
 };

@@ -244,15 +244,15 @@ static void judge(struct lab_variant_test_network *c, const struct lab_step *s,
     if (v->prepare)
         lab_variant_tally(v, !refused);
     if (refused || (!st && worst <= 1))
-        return; /* who chooses it for a shape that it refuses is told so */
+        return; /* choosing it for a shape that it refuses is an error then */
     lab_variant_withdraw(v);
-    lab_str_addf(c->said, "%s %s %s, variant %s: ", s->op->name,
+    lab_str_addf(c->report, "%s %s %s, variant %s: ", s->op->name,
                  v->step ? v->step : "(group)", lab_phase_name(v->phase),
                  v->name);
     if (st)
-        lab_str_addf(c->said, "failed (%s); withdrawn\n", lab_error());
+        lab_str_addf(c->report, "failed (%s); withdrawn\n", lab_error());
     else
-        lab_str_addf(c->said,
+        lab_str_addf(c->report,
                      "is %.2g times the tolerance off the reference; "
                      "withdrawn\n",
                      worst);
@@ -359,8 +359,9 @@ static enum lab_status walk_truth(struct lab_variant_test_network *c)
     return st;
 }
 
-/* Takes a trial whose spec, be and said are set; says what it has withdrawn.
- * Leaves nothing allocated in it. LAB_OK also when variants were withdrawn. */
+/* Takes a trial whose spec, be and report are set; reports what it has
+ * withdrawn. Leaves nothing allocated in it. LAB_OK also when variants were
+ * withdrawn. */
 static enum lab_status variant_verify(struct lab_variant_test_network *c)
 {
     enum lab_status st = lab_plan_build(&c->plan, &c->spec, NULL, LAB_F32);
@@ -413,7 +414,7 @@ static void add_node(struct lab_variant_test_network *c,
     c->spec.n_nodes++;
 }
 
-/* dense stands before every activation, so that a group takes each in. */
+/* dense is before every activation, so that a group takes each in. */
 static void add_chain(struct lab_variant_test_network *c)
 {
     int n_ops;
@@ -532,7 +533,7 @@ static void describe_trial(struct lab_variant_test_network *c,
 }
 
 static struct lab_variant_test_network *check_new(struct lab_backend *be,
-                                                  struct lab_str *said)
+                                                  struct lab_str *report)
 {
     struct lab_variant_test_network *c = lab_alloc(sizeof(*c));
     if (!c) {
@@ -540,7 +541,7 @@ static struct lab_variant_test_network *check_new(struct lab_backend *be,
         return NULL;
     }
     c->be = be;
-    c->said = said;
+    c->report = report;
     return c;
 }
 
@@ -556,9 +557,9 @@ static enum lab_status check_run(struct lab_variant_test_network *c)
 static enum lab_status check_one(struct lab_backend *be, const char *loss,
                                  const char *optimizer,
                                  const struct lab_op_def *own, int turn,
-                                 struct lab_str *said, bool *done)
+                                 struct lab_str *report, bool *done)
 {
-    struct lab_variant_test_network *c = check_new(be, said);
+    struct lab_variant_test_network *c = check_new(be, report);
     if (!c)
         return LAB_E_NOMEM;
     *done = !describe(c, lab_op_find(loss, LAB_KIND_LOSS),
@@ -571,16 +572,17 @@ static enum lab_status check_one(struct lab_backend *be, const char *loss,
 
 static enum lab_status check_trial(struct lab_backend *be,
                                    const struct lab_op_def *op, int turn,
-                                   struct lab_str *said)
+                                   struct lab_str *report)
 {
-    struct lab_variant_test_network *c = check_new(be, said);
+    struct lab_variant_test_network *c = check_new(be, report);
     if (!c)
         return LAB_E_NOMEM;
     describe_trial(c, op, &op->trials[turn]);
     return check_run(c);
 }
 
-enum lab_status lab_backend_check(struct lab_backend *be, struct lab_str *said)
+enum lab_status lab_backend_check(struct lab_backend *be,
+                                  struct lab_str *report)
 {
     static const char *const turns[][2] = {{"softmax_cross_entropy", "sgd"},
                                            {"mse", "adam"},
@@ -592,14 +594,14 @@ enum lab_status lab_backend_check(struct lab_backend *be, struct lab_str *said)
     if (be->ops == &lab_backend_null || !lab_variant_check_begin(be->ops))
         return LAB_OK;
     for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]) && !st; i++)
-        st = check_one(be, turns[i][0], turns[i][1], NULL, 0, said, &done);
+        st = check_one(be, turns[i][0], turns[i][1], NULL, 0, report, &done);
     for (int i = 0; i < n_ops && !st; i++) {
         done = !ops[i]->check;
         for (int turn = 0; !done && !st; turn++)
-            st =
-                check_one(be, "weighted_sum", "sgd", ops[i], turn, said, &done);
+            st = check_one(be, "weighted_sum", "sgd", ops[i], turn, report,
+                           &done);
         for (int turn = 0; turn < ops[i]->n_trials && !st; turn++)
-            st = check_trial(be, ops[i], turn, said);
+            st = check_trial(be, ops[i], turn, report);
     }
     lab_variant_check_end(be->ops, st == LAB_OK);
     return st;

@@ -1,8 +1,8 @@
-/* explain.c -- explains one element: its formula, its terms and its value in double,
- * and whether the tensor's value is that but for rounding. What rounding can do
- * is not guessed from the largest number around: of a sum it follows from its
- * terms, of another formula from computing it again with its inputs changed by a
- * rounding error. */
+/* explain.c -- explains one element: its formula, its terms and its value in
+ * double, and whether the tensor's value is that but for rounding. What
+ * rounding can do is not guessed from the largest number around: of a sum it
+ * follows from its terms, of another formula from computing it again with its
+ * inputs changed by a rounding error. */
 #include "engine/explain.h"
 
 #include <float.h>
@@ -19,10 +19,10 @@
 /* Explains one element: asks the step's op for the formula, its terms and its
  * value in double, and judges whether the tensor's value is that but for
  * rounding. What rounding can do is not guessed from the largest number around:
- * of a sum it follows from its terms, of another formula from computing it again
- * with its inputs changed by a rounding error. */
+ * of a sum it follows from its terms, of another formula from computing it
+ * again with its inputs changed by a rounding error. */
 
-/* A sum of a million products is told by its largest terms. */
+/* A sum of a million products is explained by its largest terms. */
 enum { TERMS_KEPT = 256 };
 
 struct lab_explainer {
@@ -244,7 +244,8 @@ void lab_explain_numeric(struct lab_explainer *ex, const char *fmt, ...)
     va_end(args);
 }
 
-/* For the order of terms: a NaN or an infinity is what the learner looks for. */
+/* For the order of terms: a NaN or an infinity is what the learner looks
+ * for. */
 static double size_of(double v)
 {
     return isnan(v) ? INFINITY : fmin(fabs(v), DBL_MAX);
@@ -471,7 +472,7 @@ static enum lab_status name_element(struct lab_explainer *ex)
     return ex->out->name ? LAB_OK : lab_fail(LAB_E_NOMEM, "no memory");
 }
 
-/* The output of the step that holds the element, and where it stands in it: a
+/* The output of the step that holds the element, and its position in it: a
  * slice, or the whole that it is a slice of, is another view of the same. */
 static int written_slot(const struct lab_explainer *ex, int64_t *index)
 {
@@ -643,7 +644,7 @@ void lab_explanation_release(struct lab_explanation *e)
     *e = (struct lab_explanation){.tensor = -1, .step = -1};
 }
 
-/* One number that is no product: the value says the same. */
+/* One number that is no product: the value is the same. */
 static bool plain_number(const struct lab_explanation *e)
 {
     char *end = NULL;
@@ -691,9 +692,10 @@ void lab_explanation_text(const struct lab_explanation *e, int max_terms,
                      e->shown, e->tolerance);
 }
 
-/* Explains an element by the formula of its step. A sum of products is explained
- * by its terms, anything else by the formula with numbers put in. Short names
- * that the step gives its inputs, and keys of the op, are defined behind it. */
+/* Explains an element by the formula of its step. A sum of products is
+ * explained by its terms, anything else by the formula with numbers put in.
+ * Short names that the step gives its inputs, and keys of the op, are defined
+ * behind it. */
 
 enum { FACTORS = 12 };
 
@@ -981,8 +983,8 @@ static void define_tensor(struct writer *w, const struct lab_formula_ref *r,
     }
 }
 
-/* What the formula's words are, in their order: short names and keys, then, with
- * `sums`, the sums over what has a short name. */
+/* What the formula's words are, in their order: short names and keys, then,
+ * with `sums`, the sums over what has a short name. */
 static void define(struct writer *w, int node, bool sums, unsigned *done)
 {
     const struct lab_formula_node *n = &w->f->nodes[node];

@@ -1,5 +1,5 @@
-/* walk.c -- walks a plan: runs one step or many, back and forward again with the
- * same bits, evaluation, and whole iterations at speed. */
+/* walk.c -- walks a plan: runs one step or many, back and forward again with
+ * the same bits, evaluation, and whole iterations at speed. */
 #include "engine/walk.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ struct lab_walk_speed {
     struct lab_schedule *of; /* of what follows, a reference; NULL: none yet */
     bool warm;               /* it has run, a step at a time */
     bool failed;             /* it cannot be captured */
-    bool refusal_known;      /* `refusal` is new, or has been told */
+    bool refusal_known;      /* `refusal` is new, or has been reported */
     bool refusal_told;
     char refusal[LAB_WALK_REFUSAL]; /* why */
     bool nodes;                     /* recorded iterations, too */
@@ -36,9 +36,9 @@ struct lab_walk_speed {
     struct lab_graph *graph;
     void *slot[LAB_GRAPH_AHEAD]; /* pinned; batches of launched iterations */
     int64_t launched;
-    int64_t told;
+    int64_t reported;
     int64_t queued_ns[LAB_GRAPH_AHEAD]; /* when each was launched */
-    int64_t last_end_ns;                /* of the one told last */
+    int64_t last_end_ns;                /* of the one reported last */
     int64_t synced_ns;       /* when the observers heard of it last */
     int64_t clock_offset_ns; /* host's less device's */
     bool clock_known;
@@ -70,8 +70,8 @@ struct lab_walk {
     int switch_room;
     struct lab_observer observers[LAB_MAX_OBSERVERS];
     int n_observers;
-    bool muted; /* a replay: nobody is told */
-    bool quiet; /* at speed: only the iteration and its loss are told */
+    bool muted; /* a replay: observers are not called */
+    bool quiet; /* at speed: only the iteration and its loss are reported */
     bool use_events;
     bool cut; /* the open iteration was stopped at speed */
     struct lab_stop stop;
@@ -112,13 +112,13 @@ static enum lab_status walk_run_schedule_step(struct lab_walk *w,
 /* ---- sequences out of an evaluation, a symbol at a time ---- */
 
 struct lab_decoder {
-    int tensor;     /* the decoder's input, i32 [N,T] */
-    bool *again;    /* by schedule step: it depends on that input */
-    bool *tainted;  /* by tensor */
-    int32_t *input; /* N*T: what it reads, and in the end its answers */
-    int32_t *want;  /* N*T: y */
-    int32_t *said;  /* N*T */
-    int32_t *from;  /* N*T of x, or fewer */
+    int tensor;      /* the decoder's input, i32 [N,T] */
+    bool *again;     /* by schedule step: it depends on that input */
+    bool *tainted;   /* by tensor */
+    int32_t *input;  /* N*T: what it reads, and in the end its answers */
+    int32_t *want;   /* N*T: y */
+    int32_t *output; /* N*T */
+    int32_t *from;   /* N*T of x, or fewer */
     int64_t T;
     int64_t T_from;
     int64_t rows; /* so far */
@@ -126,7 +126,7 @@ struct lab_decoder {
     int64_t right;
     struct lab_decoded result;
     int n_examples;
-    int32_t *example; /* LAB_DECODED_EXAMPLES of x, said, y */
+    int32_t *example; /* LAB_DECODED_EXAMPLES of x, output, y */
 };
 
 static void decoder_free(struct lab_decoder *d)
@@ -137,7 +137,7 @@ static void decoder_free(struct lab_decoder *d)
     lab_free(d->tainted);
     lab_free(d->input);
     lab_free(d->want);
-    lab_free(d->said);
+    lab_free(d->output);
     lab_free(d->from);
     lab_free(d->example);
     lab_free(d);
@@ -164,12 +164,12 @@ static struct lab_decoder *decoder_new(const struct lab_plan *plan)
     d->again = lab_alloc_array((size_t)plan->n_steps, sizeof(bool));
     d->input = lab_alloc_array(n, sizeof(*d->input));
     d->want = lab_alloc_array(n, sizeof(*d->want));
-    d->said = lab_alloc_array(n, sizeof(*d->said));
+    d->output = lab_alloc_array(n, sizeof(*d->output));
     d->from =
         lab_alloc_array((size_t)plan->tensors[plan->x].count, sizeof(*d->from));
     d->example = lab_alloc_array(
         (size_t)(LAB_DECODED_EXAMPLES * example_size(d)), sizeof(*d->example));
-    if (d->tainted && d->again && d->input && d->want && d->said && d->from &&
+    if (d->tainted && d->again && d->input && d->want && d->output && d->from &&
         d->example)
         return d;
     decoder_free(d);
@@ -233,7 +233,7 @@ static enum lab_status decode_again(struct lab_walk *w)
     return st;
 }
 
-/* Place t of every row: run, read, choose. A row that computes NaN says -1,
+/* Place t of every row: run, read, choose. A row that computes NaN gives -1,
  * which is no symbol; the next place reads 0 then. */
 static enum lab_status say_place(struct lab_walk *w, int64_t t, void *out)
 {
@@ -252,7 +252,7 @@ static enum lab_status say_place(struct lab_walk *w, int64_t t, void *out)
     for (int64_t n = 0; n < plan->batch && !st; n++) {
         int64_t at = n * d->T + t;
         int best = walk_best_class(out, plan->real, at, classes);
-        d->said[at] = best;
+        d->output[at] = best;
         if (t + 1 < d->T)
             d->input[at + 1] = best < 0 ? 0 : best;
     }
@@ -264,7 +264,7 @@ static void keep_example(struct lab_decoder *d, int64_t row)
     int32_t *to = d->example + d->n_examples++ * example_size(d);
     size_t each = (size_t)d->T * sizeof(*to);
     memcpy(to, d->from + row * d->T_from, (size_t)d->T_from * sizeof(*to));
-    memcpy(to + d->T_from, d->said + row * d->T, each);
+    memcpy(to + d->T_from, d->output + row * d->T, each);
     memcpy(to + d->T_from + d->T, d->want + row * d->T, each);
 }
 
@@ -273,7 +273,7 @@ static void count_rows(struct lab_decoder *d, int64_t rows)
     for (int64_t n = 0; n < rows; n++) {
         int64_t right = 0;
         for (int64_t t = 0; t < d->T; t++)
-            right += d->said[n * d->T + t] == d->want[n * d->T + t];
+            right += d->output[n * d->T + t] == d->want[n * d->T + t];
         d->rows++;
         d->right += right;
         d->exact += right == d->T;
@@ -328,12 +328,12 @@ bool lab_walk_decoded_example(const struct lab_walk *w, int i,
     if (!d || i < 0 || i >= d->n_examples)
         return false;
     const int32_t *from = d->example + i * example_size(d);
-    const int32_t *said = from + d->T_from;
-    const int32_t *want = said + d->T;
+    const int32_t *output = from + d->T_from;
+    const int32_t *want = output + d->T;
     add_symbols(w, out, from, d->T_from);
     lab_str_add(out, " -> ");
-    add_symbols(w, out, said, d->T);
-    if (memcmp(said, want, (size_t)d->T * sizeof(*said)) != 0) {
+    add_symbols(w, out, output, d->T);
+    if (memcmp(output, want, (size_t)d->T * sizeof(*output)) != 0) {
         lab_str_add(out, ", not ");
         add_symbols(w, out, want, d->T);
     }
@@ -685,9 +685,10 @@ static void walk_mark_written(struct lab_walk *w,
         w->written[t] = true;
         w->generation[t]++;
     }
-    bool told = !w->muted && !w->quiet;
+    bool reported = !w->muted && !w->quiet;
     for (int k = 0; k < s->hides_count; k++) {
-        w->step_exec[s->hides_from + k] = told ? w->exec : LAB_EXEC_UNOBSERVED;
+        w->step_exec[s->hides_from + k] =
+            reported ? w->exec : LAB_EXEC_UNOBSERVED;
         w->step_ns[s->hides_from + k] = ns;
         w->step_ran[s->hides_from + k] = s->variant;
     }
@@ -823,7 +824,7 @@ void lab_walk_run_begin(struct lab_walk *w, const char *name)
 
 void lab_walk_run_end(struct lab_walk *w)
 {
-    (void)lab_walk_drain(w); /* a device that failed has said so before */
+    (void)lab_walk_drain(w); /* a failed device has been reported before */
     walk_close_ranges(w);
     for (int i = 0; i < w->n_observers; i++) {
         if (w->observers[i].run_end)
@@ -1336,7 +1337,7 @@ enum lab_status lab_walk_back(struct lab_walk *w, int64_t n)
     return st;
 }
 
-/* Training at speed: iterations whose steps nobody wants to hear of are
+/* Training at speed: iterations whose steps no observer wants are
  * captured once and launched as one (engine/walk.h, lab_walk_iterate). */
 
 bool lab_walk_samples(int64_t iteration)
@@ -1456,14 +1457,14 @@ static int64_t host_moment(struct lab_walk_speed *s, int64_t device_ns)
 }
 
 /* Tells the oldest launch when it is done; `wait`: waits for it. */
-static enum lab_status collect(struct lab_walk *w, bool wait, bool *told)
+static enum lab_status collect(struct lab_walk *w, bool wait, bool *reported)
 {
     struct lab_walk_speed *s = &w->speed;
     struct lab_graph_report r;
-    enum lab_status st = lab_graph_wait(w->be, wait, &r, told);
-    if (st || !*told)
+    enum lab_status st = lab_graph_wait(w->be, wait, &r, reported);
+    if (st || !*reported)
         return st;
-    int64_t queued = s->queued_ns[s->told++ % LAB_GRAPH_AHEAD];
+    int64_t queued = s->queued_ns[s->reported++ % LAB_GRAPH_AHEAD];
     struct lab_iteration_progress n = {.iteration = (int64_t)r.iteration,
                                        .loss = r.loss,
                                        .end_ns = host_moment(s, r.end_ns)};
@@ -1481,9 +1482,9 @@ static enum lab_status collect(struct lab_walk *w, bool wait, bool *told)
 enum lab_status lab_walk_drain(struct lab_walk *w)
 {
     enum lab_status st = LAB_OK;
-    bool told = true;
-    while (!st && told && w->speed.told < w->speed.launched)
-        st = collect(w, true, &told);
+    bool reported = true;
+    while (!st && reported && w->speed.reported < w->speed.launched)
+        st = collect(w, true, &reported);
     w->speed.clock_known = false;
     return st;
 }
@@ -1608,11 +1609,11 @@ static enum lab_status send_data(struct lab_walk *w, int64_t iteration)
 static enum lab_status launch(struct lab_walk *w, int64_t iteration, bool keep)
 {
     struct lab_walk_speed *s = &w->speed;
-    bool told = true;
+    bool reported = true;
     bool loaded = !lab_walk_at_end(w); /* as after a restart */
     enum lab_status st = LAB_OK;
-    if (s->launched - s->told == LAB_GRAPH_AHEAD)
-        st = collect(w, true, &told);
+    if (s->launched - s->reported == LAB_GRAPH_AHEAD)
+        st = collect(w, true, &reported);
     if (!st && !loaded)
         st = send_data(w, iteration);
     if (st)
@@ -1630,8 +1631,8 @@ static enum lab_status launch(struct lab_walk *w, int64_t iteration, bool keep)
         walk_mark_written(w, &w->schedule->steps[i], 0);
     w->quiet = false;
     w->position = w->schedule->n_steps;
-    while (!st && told && s->told < s->launched)
-        st = collect(w, false, &told);
+    while (!st && reported && s->reported < s->launched)
+        st = collect(w, false, &reported);
     return st;
 }
 
@@ -1660,8 +1661,8 @@ static enum lab_status sync_now_and_then(struct lab_walk *w)
     return st;
 }
 
-/* A short iteration comes to its end, so that training stops between two; a long
- * one is cut. *until: when patience ends, 0: no stop has been seen. */
+/* A short iteration comes to its end, so that training stops between two; a
+ * long one is cut. *until: when patience ends, 0: no stop has been seen. */
 static enum lab_status look_for_cut(const struct lab_walk *w, int64_t *until)
 {
     const int64_t patience_ns = 20000000;
@@ -1722,8 +1723,9 @@ enum lab_status lab_walk_iterate(struct lab_walk *w)
     if (may_launch(w)) {
         if (!w->speed.graph)
             w->speed.failed = refuse_graph(&w->speed, capture(w)) != LAB_OK;
-        bool told = w->speed.nodes && wants_steps(w) && lab_walk_samples(next);
-        if (!w->speed.failed && told)
+        bool reported =
+            w->speed.nodes && wants_steps(w) && lab_walk_samples(next);
+        if (!w->speed.failed && reported)
             return walk_launch_nodes(w, next, keep, launch);
         if (!w->speed.failed)
             return launch_untold(w, next, keep);
@@ -2213,7 +2215,7 @@ static enum lab_status eval_memory(struct lab_walk *w)
 {
     void *arena = NULL;
     enum lab_status st =
-        lab_walk_drain(w); /* what was launched is told first */
+        lab_walk_drain(w); /* what was launched is reported first */
     if (st || w->eval_arena)
         return st;
     st = lab_backend_alloc(w->be, w->plan->arena_bytes, &arena);
@@ -2389,11 +2391,11 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
         if (w->observers[i].between_begin)
             w->observers[i].between_begin(w->observers[i].user, "evaluation");
     }
-    bool told = lab_walk_samples(w->evaluations++);
-    if (!told)
+    bool reported = lab_walk_samples(w->evaluations++);
+    if (!reported)
         walk_report_unobserved(w, true);
     enum lab_status st = evaluate(w, &facts, &t);
-    if (!told)
+    if (!reported)
         walk_report_unobserved(w, false);
     for (int i = 0; i < w->n_observers; i++) {
         if (w->observers[i].between_end)

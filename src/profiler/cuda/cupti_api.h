@@ -76,7 +76,7 @@ struct lab_cupti {
     char path[LAB_CUPTI_PATH_BYTES];
 };
 
-/* Opens libcupti once for the process; it stays open. On failure `why` says
+/* Opens libcupti once for the process; it stays open. On failure `why` states
  * what is missing and the remedy, and the next call looks again.
  * Errors: LAB_E_UNSUPPORTED. */
 enum lab_status lab_cupti_load(const struct lab_cupti **out, char *why,

@@ -1,4 +1,4 @@
-/* profiler/cuda/cupti_config.h -- what the counters are told to count.
+/* profiler/cuda/cupti_config.h -- what the counters count.
  *
  * CUPTI's host side: metric names, passes and the reading of results. It needs
  * a chip's name and no GPU, so that names and passes are tested anywhere. */

@@ -1,5 +1,6 @@
-/* cupti_counters.c -- hardware counters of every kernel, by CUPTI's Range Profiler: why
- * they cannot be had, the launches that are counted, the passes. */
+/* cupti_counters.c -- hardware counters of every kernel, by CUPTI's Range
+ * Profiler: why they cannot be had, the launches that are counted, the
+ * passes. */
 #include "cupti_counters.h"
 
 #include <stdio.h>
@@ -96,7 +97,7 @@ static enum lab_status device_refusal(const struct lab_cupti *cupti, char *why,
                  {p.cmp, cmp},
                  {p.sli, sli},
                  {p.wsl, wsl}};
-    snprintf(why, bytes, "CUPTI says that this device has no counters");
+    snprintf(why, bytes, "CUPTI reports no counters for this device");
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (parts[i].level != CUPTI_PROFILER_CONFIGURATION_SUPPORTED &&
             parts[i].level != CUPTI_PROFILER_CONFIGURATION_UNKNOWN) {
@@ -403,7 +404,7 @@ static CUptiResult set_config(size_t kernels)
     return count.cupti->cuptiRangeProfilerSetConfig(&p);
 }
 
-/* Gives the counters back; the trace goes on, or `why` says why not. */
+/* Gives the counters back; the trace goes on, or `why` has the reason. */
 static enum lab_status disable(char *why, size_t bytes)
 {
     enum lab_status st = LAB_OK;
@@ -588,7 +589,7 @@ static enum lab_status not_built_open(const char *const *metrics, int n,
     return not_built(why, bytes);
 }
 
-/* open() fails, so that nobody comes to the rest. */
+/* open() fails, so that the rest is never reached. */
 const struct lab_gpu_counter_ops lab_cupti_counter_ops = {
     .probe = not_built, .open = not_built_open};
 #endif

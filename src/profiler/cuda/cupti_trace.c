@@ -1,5 +1,6 @@
-/* cupti_trace.c -- CUPTI's activity trace: which records are asked for, the mark in the
- * row of calls, records decoded into ours, and start, buffers and stop. */
+/* cupti_trace.c -- CUPTI's activity trace: which records are asked for, the
+ * mark in the row of calls, records decoded into ours, and start, buffers and
+ * stop. */
 #include "cupti_trace.h"
 
 #include "cupti_attach.h"
@@ -35,7 +36,7 @@ static const struct {
     {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, true},
     {CUPTI_ACTIVITY_KIND_OVERHEAD, false, true},
     /* A graph as a whole, instead of each of its kernels: it is launched for
-     * iterations whose steps nobody asked for. */
+     * iterations whose steps were not asked for. */
     {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, false, false},
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -69,8 +70,8 @@ static void kinds_end(const struct lab_cupti *cupti)
 }
 
 /* Calls that only ask: no work for the device, and half of all records. Without
- * them a launch costs less to trace, and a run's database is half as large. CUPTI
- * takes them out after their kind was switched on. */
+ * them a launch costs less to trace, and a run's database is half as large.
+ * CUPTI takes them out after their kind was switched on. */
 static void leave_out_questions(const struct lab_cupti *cupti)
 {
     static const CUpti_CallbackId runtime[] = {
@@ -112,11 +113,11 @@ static enum lab_status kinds_set(const struct lab_cupti *cupti,
     return LAB_OK;
 }
 
-/* ---- a number in the row of the process's CUDA calls ----
- * The cheapest call of the driver that CUPTI can be asked to report is made, and
- * its correlation id is read in the callback. Kernels launched before have
- * smaller ids, kernels launched after it larger ones; no record of any call has
- * to be written for that (seen with CUPTI 13.0, all kinds off but kernels). */
+/* ---- a number in the row of the process's CUDA calls ---- The cheapest call
+ * of the driver that CUPTI can be asked to report is made, and its correlation
+ * id is read in the callback. Kernels launched before have smaller ids, kernels
+ * launched after it larger ones; no record of any call has to be written for
+ * that (seen with CUPTI 13.0, all kinds off but kernels). */
 enum { CALL = CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion };
 
 static CUresult (*ask)(int *version);
@@ -223,7 +224,7 @@ static bool is_mark(CUpti_CallbackId call)
 
 enum { API_NAMES = 1024, DOMAINS = 2 };
 
-/* 0: not asked yet. A race finds the same id twice, which harms nobody. */
+/* 0: not asked yet. A race finds the same id twice, which is harmless. */
 static atomic_uint api_names[DOMAINS][API_NAMES];
 
 static void decode_reset(void)
@@ -489,8 +490,8 @@ static struct {
 
 static pthread_once_t trace_forks = PTHREAD_ONCE_INIT;
 
-/* Who traces, from start() to the end of stop(). A lab that was left may still be
- * looking at its kernels when a lesson opens: the later one waits for it. */
+/* Who traces, from start() to the end of stop(). A lab that was left may still
+ * be looking at its kernels when a lesson opens: the later one waits for it. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t given_back;
@@ -819,8 +820,8 @@ void lab_cupti_trace_stop(void)
     trace.cupti->cuptiActivityFlushAll(0);
     trace.cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     wait_for_callbacks();
-    /* A sink that is stuck takes one more record at most; the sink is freed after
-     * this call, and so the callback must have left it. */
+    /* A sink that is stuck takes one more record at most; the sink is freed
+     * after this call, and so the callback must have left it. */
     trace.accepting = false;
     while (!wait_for_callbacks())
         continue;

@@ -1,6 +1,6 @@
 /* profiler/cuda/cupti_trace.h -- CUPTI's activity trace: start, buffers, stop.
  * The functions are the slots of struct lab_gpu_profiler_ops (profiler/gpu.h),
- * which says what they promise. */
+ * which states what they promise. */
 #pragma once
 #include "profiler/gpu.h"
 

@@ -14,12 +14,12 @@
  *
  * The newest 262,143 pushes and pops are kept (4 MiB); what is older belongs to
  * nothing. One thread at a time pushes and pops; any number of readers look,
- * and nobody waits for anybody. */
+ * and no thread waits for another. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Forgets everything. Nobody pushes meanwhile. */
+/* Forgets everything. No thread pushes meanwhile. */
 void lab_cupti_window_reset(void);
 /* At most 16 deep; what is deeper belongs to the deepest that is known. Counts
  * from the next note on. */

@@ -1,6 +1,6 @@
 /* base/command.h -- how this program was started, in the commands that it tells
  * people to type. The script `lab` starts a program that is not on PATH, and
- * says so in LAPENNA_LAB_COMMAND. Threads: any, while nobody changes the
+ * sets LAPENNA_LAB_COMMAND. Threads: any, while no thread changes the
  * environment. */
 #pragma once
 #include <stdbool.h>
@@ -8,11 +8,11 @@
 
 LAB_C_BEGIN
 /* Appends the first word of such a command, quoted as in base/shell.h: what
- * LAPENNA_LAB_COMMAND says, else "lapenna-lab". A value with a control
+ * LAPENNA_LAB_COMMAND has, else "lapenna-lab". A value with a control
  * character is not used. `ascii`: without a byte above 0x7F. */
 void lab_command_add(struct lab_str *out, bool ascii);
 /* Appends a text in which "lapenna-lab " or "lapenna-lab`" behind `lead` ("`",
- * or the beginning of an example's line) stands for that word. */
+ * or the beginning of an example's line) represents that word. */
 void lab_command_spell(struct lab_str *out, const char *text, const char *lead,
                        bool ascii);
 LAB_C_END

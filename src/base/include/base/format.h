@@ -1,6 +1,6 @@
 /* base/format.h -- numbers as people read them. Pure; every function writes to
  * `out`, always ends it with NUL, and returns it. Unknown (LAB_UNKNOWN, NaN
- * where said so) reads "n/a". Bytes are ASCII. Threads: any. */
+ * where stated) reads "n/a". Bytes are ASCII. Threads: any. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
  * All memory of the program comes from here, so that a test can make the Nth
  * allocation fail and see that nothing crashes and nothing leaks. Every
  * function returns NULL when memory is short or a size overflows; the caller
- * says what it wanted the memory for. Threads: any. */
+ * states what it wanted the memory for. Threads: any. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -3,7 +3,8 @@
  * A function that can fail returns enum lab_status. LAB_OK is 0. On failure it
  * calls lab_fail(), which keeps one line of detail for the calling thread and
  * returns the code, so that `return lab_fail(LAB_E_SHAPE, "...")` both explains
- * and returns. Outputs are untouched on failure unless a header says otherwise.
+ * and returns. Outputs are untouched on failure unless a header states
+ * otherwise.
  *
  * Threads: the detail is thread-local. A code that crosses threads must carry
  * a copy of its text. Nothing here prints or exits. */

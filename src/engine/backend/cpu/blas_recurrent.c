@@ -102,7 +102,7 @@ static void sum_rows(float *db, const float *dz, int64_t rows, int64_t cols)
     }
 }
 
-/* The rows of h are one step of N behind those of dz, and h0 stands before. */
+/* The rows of h are one step of N behind those of dz, and h0 is before. */
 static enum lab_status weights_backward(const struct lab_call *call, bool flip)
 {
     const float *dz = call->in[0].data;

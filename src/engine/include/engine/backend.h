@@ -6,7 +6,7 @@
  *
  * A backend instance belongs to one device and to one thread at a time (the
  * engine's). Memory from alloc() is device memory: only kernels, upload,
- * download and copy touch it, except where `host_memory` says it is plain
+ * download and copy touch it, unless `host_memory` marks it as plain
  * memory. */
 #pragma once
 #include <stddef.h>
@@ -119,8 +119,8 @@ struct lab_cuda_module {
     uint32_t abi; /* LAB_BACKEND_ABI, or the module is refused */
     const struct lab_backend_ops *backend;
     const struct lab_gpu_profiler_ops *profiler;
-    /* Is cuDNN there? *said: its version, or what was tried. */
-    bool (*cudnn)(const char **said);
+    /* Is cuDNN there? *report: its version, or what was tried. */
+    bool (*cudnn)(const char **report);
     lab_conv_calls_fn *conv_calls;
 };
 typedef const struct lab_cuda_module *lab_cuda_module_fn(void);
@@ -129,7 +129,7 @@ LAB_C_BEGIN
 extern const struct lab_backend_ops lab_backend_cpu;
 extern const struct lab_backend_ops lab_backend_null;
 
-/* Loads the CUDA module once (base/module.h says where it is looked for).
+/* Loads the CUDA module once (base/module.h has where it is looked for).
  * LAB_E_UNSUPPORTED with what is missing and the remedy. Any thread. */
 enum lab_status lab_cuda_load(const struct lab_cuda_module **out);
 
@@ -169,16 +169,17 @@ const struct lab_variant *lab_backend_rung(struct lab_backend *be,
 /* Runs every variant of every op on small odd shapes, once in the process, and
  * compares it with the reference in double (verify/variant_check.c). One that
  * is off by more than 1e-5 * (1 + max|ref|), or fails, is not offered again,
- * and a line for it is appended to `said`. A variant may refuse some of the
+ * and a line for it is appended to `report`. A variant may refuse some of the
  * shapes (LAB_E_UNSUPPORTED). Threads: the engine's. */
-enum lab_status lab_backend_check(struct lab_backend *be, struct lab_str *said);
+enum lab_status lab_backend_check(struct lab_backend *be,
+                                  struct lab_str *report);
 
 /* The variant `name` of a step (step NULL: of the group), or NULL. name NULL:
  * the first row. Disabled variants are never returned. */
 const struct lab_variant *
 lab_backend_variant(struct lab_backend *be, enum lab_dtype real, const char *op,
                     const char *step, enum lab_phase phase, const char *name);
-/* The row that says it is preferred for a step, or NULL. */
+/* The row that is marked as preferred for a step, or NULL. */
 const struct lab_variant *
 lab_backend_preferred(struct lab_backend *be, enum lab_dtype real,
                       const char *op, const char *step, enum lab_phase phase);

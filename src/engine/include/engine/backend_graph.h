@@ -1,10 +1,10 @@
-/* engine/backend_graph.h -- a whole iteration as one object of the device: a CUDA
- * graph. The host launches it and goes on; the loss comes later.
+/* engine/backend_graph.h -- a whole iteration as one object of the device: a
+ * CUDA graph. The host launches it and goes on; the loss comes later.
  *
  * What is captured runs again with the arguments that it was captured with;
- * kernels that depend on the iteration read it on the device (kernels/common/graph.h).
- * Optional: `graph` of a backend's table is NULL where there is none. Threads:
- * the engine's, as the backend. */
+ * kernels that depend on the iteration read it on the device
+ * (kernels/common/graph.h). Optional: `graph` of a backend's table is NULL
+ * where there is none. Threads: the engine's, as the backend. */
 #pragma once
 #include "engine/backend.h"
 
@@ -21,7 +21,7 @@ struct lab_graph_report {
 struct lab_graph;
 struct lab_graph_ops {
     /* Host memory that upload() reads while the host goes on: it must not be
-     * written before the iteration that was launched next has been told. */
+     * written before the iteration that was launched next has been reported. */
     enum lab_status (*host_alloc)(struct lab_backend *be, size_t bytes,
                                   void **out);
     void (*host_free)(struct lab_backend *be, void *p);
@@ -41,13 +41,13 @@ struct lab_graph_ops {
     /* During a capture: nodes so far. */
     enum lab_status (*count)(struct lab_backend *be, int64_t *nodes);
     void (*free)(struct lab_backend *be, struct lab_graph *g);
-    /* At most LAB_GRAPH_AHEAD launches may be waiting to be told. */
+    /* At most LAB_GRAPH_AHEAD launches may wait to be reported. */
     enum lab_status (*launch)(struct lab_backend *be, struct lab_graph *g,
                               uint64_t iteration);
-    /* The oldest launch that has not been told, when it is done; `wait`: waits
-     * for it. *told false: none is done. */
+    /* The oldest launch that has not been reported, when it is done; `wait`:
+     * waits for it. *reported false: none is done. */
     enum lab_status (*report)(struct lab_backend *be, bool wait,
-                              struct lab_graph_report *out, bool *told);
+                              struct lab_graph_report *out, bool *reported);
 };
 
 LAB_C_BEGIN
@@ -67,5 +67,5 @@ void lab_graph_free(struct lab_backend *be, struct lab_graph *g); /* or NULL */
 enum lab_status lab_graph_launch(struct lab_backend *be, struct lab_graph *g,
                                  uint64_t iteration);
 enum lab_status lab_graph_wait(struct lab_backend *be, bool wait,
-                               struct lab_graph_report *out, bool *told);
+                               struct lab_graph_report *out, bool *reported);
 LAB_C_END

@@ -1,6 +1,6 @@
 /* engine/decode.h -- sequences out of a network, a symbol at a time.
  *
- * In training a decoder reads the right answer, one place later. That says
+ * In training a decoder reads the right answer, one place later. That states
  * little about what it can do alone: here it reads its own answers. The first
  * place holds the symbol to begin with; the network runs; the symbol of the
  * highest score goes to the next place, and so on (greedy decoding). All rows

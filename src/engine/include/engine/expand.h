@@ -1,4 +1,4 @@
-/* engine/expand.h -- a node that stands for several.
+/* engine/expand.h -- a node that represents several.
  *
  * The op's expand() lists the inner nodes in the order in which they run; each
  * is a node like any other. `block1.ln1` is called like a part of `block1`, and

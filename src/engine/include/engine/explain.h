@@ -5,10 +5,10 @@
  *     fc1.W.grad[3,5] = sum_n x[n,3] * fc1.out.grad[n,5]
  *                     = 0.25*-0.11 + 0.5*0.02 + ... = 0.0417
  *
- * with the terms by size, and the elements they came from. It says whether the
- * double value agrees with the one on the screen within the tolerance of the
- * tensor's precision. Threads: the explainer reads tensors through `read`, so
- * the thread that owns them must call. */
+ * with the terms by size, and the elements they came from. It states whether
+ * the double value agrees with the one on the screen within the tolerance of
+ * the tensor's precision. Threads: the explainer reads tensors through `read`,
+ * so the thread that owns them must call. */
 #pragma once
 #include "base/str.h"
 #include "engine/plan.h"
@@ -59,7 +59,7 @@ typedef enum lab_status lab_explain_read_fn(void *user, int tensor, bool old,
 
 LAB_C_BEGIN
 /* step NULL: a tensor that no step has written (data, a parameter before its
- * update): the explanation says where the value comes from. `ran_as`: the
+ * update): the explanation states where the value comes from. `ran_as`: the
  * arithmetic of the variant that ran the step; the tolerance follows it. */
 enum lab_status lab_explain(struct lab_explanation *out,
                             const struct lab_plan *plan,
@@ -141,7 +141,8 @@ void lab_explain_source(struct lab_explainer *ex, int slot, int64_t index);
 void lab_explain_source_out(struct lab_explainer *ex, int slot, int64_t index);
 /* The value in double; without it the sum of the terms. */
 void lab_explain_value(struct lab_explainer *ex, double value);
-/* Nothing is computed; the text says why, and the value is the tensor's. */
+/* Nothing is computed; the text has the reason, and the value is the
+ * tensor's. */
 void lab_explain_as_shown(struct lab_explainer *ex, const char *fmt, ...)
     LAB_PRINTF(2, 3);
 LAB_C_END

@@ -30,16 +30,16 @@
  * Letters on the left are free, those under a sum are bound; each runs over its
  * axis. A tensor with more axes than indices has batch axes in front, which all
  * tensors share; where the result has none, the sum runs over them too. A
- * tensor with fewer axes leaves out its first indices. A tensor without brackets
- * is read at the same place as the result or, when the step lists `axes`, has
- * those; a sum without letters runs over those that no bracket names. A term
- * that reads outside a tensor, as padding does, is left out.
+ * tensor with fewer axes leaves out its first indices. A tensor without
+ * brackets is read at the same place as the result or, when the step lists
+ * `axes`, has those; a sum without letters runs over those that no bracket
+ * names. A term that reads outside a tensor, as padding does, is left out.
  *
  * FLOPs: an operation counts once for each combination of the letters that it
  * depends on; constants are free. A sum costs an addition a term (the first is
- * added to what is on its left), a mean the same; a factor without bound letters
- * is multiplied once, after the sum. x^n is n - 1 multiplications, a comparison
- * is free, a function costs what the table in formula.c says.
+ * added to what is on its left), a mean the same; a factor without bound
+ * letters is multiplied once, after the sum. x^n is n - 1 multiplications, a
+ * comparison is free, a function costs what the table in formula.c gives.
  *
  * Threads: any; a parsed formula does not change. */
 #pragma once
@@ -76,7 +76,8 @@ struct lab_formula_node {
     double number;
 };
 
-/* A tensor and an index for each of its axes: constant + sum of coef * letter */
+/* A tensor and an index for each of its axes: constant + sum of coef *
+ * letter */
 struct lab_formula_ref {
     bool out;
     bool flat; /* read at the same place as the result */
@@ -125,8 +126,8 @@ LAB_C_BEGIN
 enum lab_status lab_formula_of(struct lab_formula *f,
                                const struct lab_plan *plan,
                                const struct lab_step *step);
-/* LAB_E_PARSE: the message has the text, and where it stops making sense. `text`
- * and the step's attr must outlive `f`. */
+/* LAB_E_PARSE: the message has the text, and where it stops making sense.
+ * `text` and the step's attr must outlive `f`. */
 enum lab_status lab_formula_parse(struct lab_formula *f, const char *text,
                                   const struct lab_formula_step *step);
 double lab_formula_flop(const struct lab_formula *f);

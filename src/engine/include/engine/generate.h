@@ -4,7 +4,7 @@
  * The network is run as in evaluation (no dropout), with the parameters that
  * the walk has at that moment, on one sample of its own: a second plan with
  * batch 1, whose activations lie beside the walk's. Walk, position, iteration
- * and batch stay as they are. The network must be causal: what it says at a
+ * and batch stay as they are. The network must be causal: its output at a
  * place depends on that place and those before it, so that the rest of the
  * window may hold anything.
  *
@@ -33,7 +33,7 @@ void lab_generator_free(struct lab_generator *g);             /* NULL ok */
 int64_t lab_generator_context(const struct lab_generator *g); /* window */
 int64_t lab_generator_classes(const struct lab_generator *g); /* of logits */
 
-/* What the network says after the last of n ids (n >= 1, each below the
+/* The network's output after the last of n ids (n >= 1, each below the
  * classes): `out` has room for the classes. LAB_E_RANGE. */
 enum lab_status lab_generator_logits(struct lab_generator *g,
                                      const int32_t *ids, int64_t n,

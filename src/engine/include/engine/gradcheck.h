@@ -2,7 +2,7 @@
  *
  * Every element p of a parameter (or an even sample of a large one) is moved by
  * +h and -h, the forward pass and the loss are computed in double with the
- * reference kernels, and (loss(p+h) - loss(p-h)) / 2h stands beside the
+ * reference kernels, and (loss(p+h) - loss(p-h)) / 2h is beside the
  * gradient. h = 1e-6 * (1 + |p|): the truncation error is of order h^2, the
  * rounding error 1e-16/h. Dropout masks are those of the iteration.
  *

@@ -1,15 +1,15 @@
 /* engine/ladder.h -- one operation in several ways, checked and then timed.
  *
  * A ladder is an operation (kernels/labs/operation.h), a rung one kernel of it
- * (kernels/common/kernel.h). A rung is first compared with a reference in double on
- * small odd shapes, those that it refuses left out; one that is wrong, or that
- * refuses them all, is never timed. Then, for each size: random inputs, outputs
- * full of NaN, warm-up left out, caches emptied before every repeat, and some
- * elements of the result compared with the reference again, before the first
- * repeat.
+ * (kernels/common/kernel.h). A rung is first compared with a reference in
+ * double on small odd shapes, those that it refuses left out; one that is
+ * wrong, or that refuses them all, is never timed. Then, for each size: random
+ * inputs, outputs full of NaN, warm-up left out, caches emptied before every
+ * repeat, and some elements of the result compared with the reference again,
+ * before the first repeat.
  *
  * A rung that is wrong on purpose is neither checked nor timed: it is run once
- * at each size, and its row says how much of its result is wrong.
+ * at each size, and its row states how much of its result is wrong.
  *
  * What is unknown is NaN. Threads: one at a time a backend. */
 #pragma once
@@ -28,7 +28,7 @@ struct lab_ladder_size {
     char text[96];               /* as a person writes it: "4096", "100x20" */
 };
 
-/* What the device was doing; NaN where nobody can tell. */
+/* What the device was doing; NaN where unknown. */
 struct lab_device_state {
     double sm_clock_hz;
     double memory_clock_hz;
@@ -93,12 +93,11 @@ struct lab_ladder_run {
     int n_sizes;
     int repeats;
     uint64_t seed;
-    /* Who stands for a tuned rung at a size, with a word in `note`; NULL, or no
-     * function: the rung itself. */
-    const struct lab_variant *(*stands)(void *user,
-                                        const struct lab_variant *tuned,
-                                        const struct lab_ladder_size *size,
-                                        struct lab_variant_note *note);
+    /* The row that is run for a tuned rung at a size, with a word in `note`;
+     * NULL, or no function: the rung itself. */
+    const struct lab_variant *(*resolve_tuned)(
+        void *user, const struct lab_variant *tuned,
+        const struct lab_ladder_size *size, struct lab_variant_note *note);
     /* Every row when it is there; another status than LAB_OK ends the climb. */
     enum lab_status (*row)(void *user, const struct lab_ladder_row *row);
     bool (*stop)(void *user); /* asked between rungs and repeats; may be NULL */
@@ -115,7 +114,7 @@ const struct lab_operation *lab_ladder_at(int i);
 /* LAB_E_NOTFOUND: the detail has the nearest name or all of them. */
 enum lab_status lab_ladder_find(const char *name,
                                 const struct lab_operation **out);
-/* One size as it is written, "4096" or "4096x2048x512"; one number stands for
+/* One size as it is written, "4096" or "4096x2048x512"; one number represents
  * all dimensions. LAB_E_USAGE: 0, negative, not a number, too many, or a size
  * that has no meaning for the operation. */
 enum lab_status lab_ladder_size(const struct lab_operation *ladder,
@@ -132,7 +131,7 @@ size_t lab_ladder_host_memory(const struct lab_operation *l,
 /* Has this tensor such a copy, unless fill() leaves it out? */
 bool lab_ladder_fills(const struct lab_operation *l,
                       const struct lab_bench_tensor *tensor);
-/* What a rate is told in: "FLOP/s", "B/s", "s/access". */
+/* The unit of a rate: "FLOP/s", "B/s", "s/access". */
 void lab_ladder_unit(const struct lab_operation *l, char *out, size_t size);
 
 /* Sizes that a tuning counts for together: the geometric mean of the sides,
@@ -165,16 +164,16 @@ double lab_ladder_model(const struct lab_ladder_machine *m,
                         const struct lab_operation *l,
                         const struct lab_variant *rung,
                         const struct lab_ladder_size *s);
-/* Compares a rung with the reference on odd shapes: *error is the largest
- * error in parts of what is allowed. LAB_E_CHECK: it is wrong (the detail says
+/* Compares a rung with the reference on odd shapes: *error is the largest error
+ * in parts of what is allowed. LAB_E_CHECK: it is wrong (the detail states
  * where); LAB_E_UNSUPPORTED: the machine lacks what it needs. */
 enum lab_status lab_ladder_check(struct lab_backend *be,
                                  const struct lab_operation *l,
                                  const struct lab_variant *rung, uint64_t seed,
                                  double *error);
 /* Rungs within sizes, a row for each. What goes wrong with one row is in that
- * row, and the climb goes on. Returns LAB_E_CANCELLED when `stop` said so,
- * what `row` returned, LAB_E_NOMEM of the host. */
+ * row, and the climb goes on. Returns LAB_E_CANCELLED when `stop` returned
+ * true, what `row` returned, LAB_E_NOMEM of the host. */
 enum lab_status lab_ladder_run(const struct lab_ladder_run *climb);
 
 /* Queues the rung once more each time it is called. */

@@ -43,7 +43,7 @@ struct lab_node_spec {
     int n_from;
     struct lab_place place;
     struct lab_place from_place;
-    /* Inner nodes, which lab_plan_build() makes of a node that stands for
+    /* Inner nodes, which lab_plan_build() makes of a node that represents
      * several; the lesson reader leaves these empty. */
     const struct lab_op_def *outer; /* the op of the node they stand for */
     char *width_of;                 /* the key `units` is this node's width */
@@ -157,7 +157,7 @@ double lab_network_lr(const struct lab_network_spec *spec);
  * view of a lesson's, which is not changed. lr: as lab_lr_read() takes it. */
 void lab_network_set_lr(struct lab_network_spec *spec, double lr);
 /* A learning rate as a person writes it: a number above 0, up to 1e6, that
- * fp32 does not round to 0. LAB_E_PARSE says so, *out untouched. */
+ * fp32 does not round to 0. LAB_E_PARSE otherwise, *out untouched. */
 enum lab_status lab_lr_read(const char *text, double *out);
 void lab_network_spec_init(struct lab_network_spec *spec); /* the defaults */
 void lab_network_spec_release(struct lab_network_spec *spec);

@@ -22,9 +22,9 @@ struct lab_step_event {
 #define LAB_EVENT_NO_TIME INT64_MIN
 
 /* A recorded iteration that is launched as one graph. Nodes are numbered in the
- * order of their capture: those from first_node, and from node_end[i - 1], up to
- * before node_end[i] are of step i of the schedule, which is execution exec + i.
- * Other nodes are of no step. */
+ * order of their capture: those from first_node, and from node_end[i - 1], up
+ * to before node_end[i] are of step i of the schedule, which is execution exec
+ * + i. Other nodes are of no step. */
 struct lab_graph_event {
     int64_t exec;
     int n_steps;
@@ -41,8 +41,8 @@ struct lab_observer {
     /* In place of iteration_end: the iteration was cut before its last step and
      * has no loss. NULL: iteration_end, with NaN. */
     void (*iteration_cut)(void *user, int64_t iteration);
-    /* An iteration at speed, told whole when its loss has come; the moments are
-     * of the monotonic clock. NULL: iteration_begin and iteration_end, one
+    /* An iteration at speed, reported whole when its loss has come; the moments
+     * are of the monotonic clock. NULL: iteration_begin and iteration_end, one
      * after the other. */
     void (*iteration_done)(void *user, int64_t iteration, double loss,
                            int64_t start_ns, int64_t end_ns);
@@ -64,10 +64,10 @@ struct lab_observer {
      * iteration: "evaluation". */
     void (*between_begin)(void *user, const char *what);
     void (*between_end)(void *user);
-    /* Around steps of which nobody is told: those of an iteration that is not
-     * sampled, of an evaluation that is not (lab_walk_samples()), and steps that
-     * run again. Not around the graph of a whole iteration, unless its nodes
-     * are asked for. */
+    /* Around steps that are not reported: those of an iteration that is not
+     * sampled, of an evaluation that is not (lab_walk_samples()), and steps
+     * that run again. Not around the graph of a whole iteration, unless its
+     * nodes are asked for. */
     void (*untold_begin)(void *user);
     void (*untold_end)(void *user);
 };

@@ -59,7 +59,7 @@ struct lab_op_def {
     bool internal;     /* not for lessons: grad_sum */
     /* NULL: planned; the keys are checked and then the lesson is refused. */
     void (*forward)(struct lab_builder *b);
-    /* Instead of forward: the node stands for several, which this lists. */
+    /* Instead of forward: the node represents several, which this lists. */
     void (*expand)(struct lab_expansion *e); /* see engine/expand.h */
     void (*backward)(struct lab_builder *b); /* NULL: no gradient passes */
     /* Optimizers: declares state and the update step of one parameter. */
@@ -67,7 +67,7 @@ struct lab_op_def {
     /* Elementwise ops: what they are at one element, for each choice of the
      * first key (ops/unary.h). A group kernel may take them in. */
     const struct lab_unary *unary;
-    /* The one step that stands for this node's phase when a group variant is
+    /* The one step that represents this node's phase when a group variant is
      * chosen; `absorbed` is the activation node taken in, or NULL. */
     void (*group)(const struct lab_plan *plan, const struct lab_node *node,
                   enum lab_phase phase, const struct lab_node *absorbed,
@@ -87,7 +87,7 @@ struct lab_op_def {
      * is the op, with x as every input, a flatten and a dense layer. false:
      * there are no more turns. NULL: it fits. */
     bool (*check)(int turn, struct lab_op_check *out);
-    /* Which axes views may label with what stands at the places. */
+    /* Which axes views may label with the values at the positions. */
     const struct lab_part_axis *axes;
     int n_axes;
 };
@@ -131,8 +131,8 @@ int lab_build_part(struct lab_builder *b, const char *name,
 int lab_build_param(struct lab_builder *b, const char *name,
                     const struct lab_shape *shape, enum lab_init init);
 /* Part of the memory of `of`, an earlier part or gradient of the node: as many
- * of its elements as `shape` holds, from `first` on. A step may write `of` whole
- * and others read slices, or the other way round. */
+ * of its elements as `shape` holds, from `first` on. A step may write `of`
+ * whole and others read slices, or the other way round. */
 int lab_build_slice(struct lab_builder *b, const char *name,
                     const struct lab_shape *shape, int of, int64_t first);
 /* Kept over iterations: optimizer state "<param>.<name>", zero at the start. */
@@ -146,7 +146,7 @@ int lab_build_node_state(struct lab_builder *b, const char *name,
 int lab_build_find(const struct lab_builder *b, const char *name);
 
 /* Gradients, in backward(). The output's exists; the input's is LAB_NO_TENSOR
- * when nobody wants it. */
+ * when it is not wanted. */
 int lab_build_out_grad(const struct lab_builder *b);
 int lab_build_input_grad(struct lab_builder *b, int k);
 /* The same in the memory of `same_as`. */

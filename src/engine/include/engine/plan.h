@@ -1,9 +1,10 @@
 /* engine/plan.h -- the tensors and the ordered steps of one training iteration.
  *
  * A plan is built once from a network and never changes, but for the seed and
- * the learning rate (see there); it may be read by any thread. Which variant runs each step, and which
- * steps a group variant hides, is a struct lab_schedule: small, immutable,
- * counted by references, made anew when the learner switches a variant. */
+ * the learning rate (see there); it may be read by any thread. Which variant
+ * runs each step, and which steps a group variant hides, is a struct
+ * lab_schedule: small, immutable, counted by references, made anew when the
+ * learner switches a variant. */
 #pragma once
 #include "engine/backend.h"
 #include "engine/network.h"
@@ -27,7 +28,7 @@ struct lab_step {
     const char *axes;
     const char *names;
     lab_explain_fn *explain;
-    bool group; /* stands for a whole node's phase (lab_schedule.groups) */
+    bool group; /* represents a whole node's phase (lab_schedule.groups) */
 };
 
 struct lab_names; /* private: finds tensors, nodes and steps by name */
@@ -43,7 +44,7 @@ struct lab_node {
     int n_in;
     int out; /* tensor id */
     /* Another node reads parts of it: a group that hides them serves it only
-     * where its variant says so (keeps_parts). */
+     * where its variant allows it (keeps_parts). */
     bool parts_read;
     const char *no_group; /* why no group serves it, or NULL */
     struct lab_place place;
@@ -120,8 +121,9 @@ struct lab_schedule {
  * step in the readable reference, and there the kernel to read is the one that
  * ran. What the lesson or the learner chooses wins over both. */
 enum { LAB_PREFERRED_FLOP = 500000 };
-/* On a GPU so does a node one of whose steps has at least this walk (64 products
- * and sums): one thread adding that long takes as long as a large step. */
+/* On a GPU so does a node one of whose steps has at least this walk (64
+ * products and sums): one thread adding that long takes as long as a large
+ * step. */
 enum { LAB_PREFERRED_WALK = 128 };
 /* FLOPs of a thread that computes one element of the step's smallest output, as
  * the readable kernels do; 0 for a step that writes nothing. */
@@ -150,8 +152,8 @@ int lab_plan_step(const struct lab_plan *plan, const char *name);
 /* The memory that a tensor uses in an arena that starts at `base`. */
 struct lab_view lab_plan_view(const struct lab_plan *plan, int tensor,
                               void *base);
-/* The learning rate of the update steps; NaN: nothing is updated. Like the seed,
- * a restart may set another one, on the thread that walks. */
+/* The learning rate of the update steps; NaN: nothing is updated. Like the
+ * seed, a restart may set another one, on the thread that walks. */
 double lab_plan_lr(const struct lab_plan *plan);
 void lab_plan_set_lr(struct lab_plan *plan, double lr);
 /* The initial value of a parameter, from the seed or from the lesson, into

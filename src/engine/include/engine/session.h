@@ -23,18 +23,19 @@ struct lab_session_hooks {
     /* The walk is ready: observers may be added, the device is known. */
     void (*opened)(void *user, struct lab_walk *walk);
     /* The walk begins anew, from `seed`, with its plan's learning rate: the
-     * observers' run has ended, the next one begins afterwards. `before`: the session as it was, for the call. */
+     * observers' run has ended, the next one begins afterwards. `before`: the
+     * session as it was, for the call. */
     void (*restarted)(void *user, struct lab_walk *walk, uint64_t seed,
                       const struct lab_snapshot *before);
     void (*closing)(void *user, struct lab_walk *walk); /* the run has ended */
     /* Takes hardware counters of schedule steps from .. to-1, which have run;
-     * `said` gets a line about it for the learner. */
+     * `report` gets a line about it for the learner. */
     enum lab_status (*count)(void *user, struct lab_walk *walk, int from,
-                             int to, char *said, size_t bytes);
-    /* `what`: "off" or "on", the trace of kernels; "": how it stands. `said` as
+                             int to, char *report, size_t bytes);
+    /* `what`: "off" or "on", the trace of kernels; "": its state. `report` as
      * above. Between steps. */
     enum lab_status (*trace)(void *user, struct lab_walk *walk,
-                             const char *what, char *said, size_t bytes);
+                             const char *what, char *report, size_t bytes);
 };
 
 struct lab_session_config {
@@ -56,7 +57,7 @@ enum lab_command_kind {
     LAB_DO_BACK,     /* n steps back, over iterations too */
     LAB_DO_RESTART,  /* iteration 0, from the seed (seed_given: a new one; lr:
                         another learning rate) */
-    LAB_DO_TRAIN,    /* n iterations, 0: as the lesson says */
+    LAB_DO_TRAIN,    /* n iterations, 0: as the lesson sets */
     LAB_DO_BREAK,    /* adds brk */
     LAB_DO_DELETE,   /* removes breakpoint number n, 0: all */
     LAB_DO_WATCH,    /* text: tensor; stops when it has been written */
@@ -72,7 +73,7 @@ enum lab_command_kind {
     LAB_DO_COUNT,    /* hardware counters of schedule step n (text "step"), of
                         its node's steps around it ("node"), or of all that has
                         run of this iteration ("iteration") */
-    LAB_DO_TRACE,    /* text: "off", "kernels", "on", "" how the trace stands */
+    LAB_DO_TRACE,    /* text: "off", "kernels", "on", "" the trace's state */
     LAB_DO_STOP      /* cancel what runs, and moves that wait: at once */
 };
 

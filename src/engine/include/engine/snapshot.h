@@ -28,7 +28,7 @@ enum lab_session_state {
     LAB_SESSION_WALKING, /* runs to a stop */
     LAB_SESSION_TRAINING,
     LAB_SESSION_CHECKING, /* gradient check */
-    LAB_SESSION_FAILED    /* could not start; error says why */
+    LAB_SESSION_FAILED    /* could not start; error has the reason */
 };
 
 enum { LAB_SESSION_TEXT = 512, LAB_MAX_BREAKS = 32 };
@@ -44,7 +44,7 @@ struct lab_break_info {
     int64_t hits;
 };
 
-/* What stands at a row or column: "7", "the"; cut where it is longer. */
+/* The label of a row or column: "7", "the"; cut where it is longer. */
 enum { LAB_LABEL_BYTES = 24 };
 struct lab_label {
     bool symbol; /* false: it is the number of the place */

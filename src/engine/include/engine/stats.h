@@ -1,4 +1,4 @@
-/* engine/stats.h -- what can be said of a tensor at a glance. Pure. */
+/* engine/stats.h -- a tensor at a glance. Pure. */
 #pragma once
 #include "common/kernel.h"
 

@@ -1,5 +1,5 @@
-/* engine/step_def.h -- a step as an op declares it; lab_build_step() (op.h) makes
- * it one of the plan's. */
+/* engine/step_def.h -- a step as an op declares it; lab_build_step() (op.h)
+ * makes it one of the plan's. */
 #pragma once
 #include "engine/tensor.h"
 
@@ -22,7 +22,7 @@ struct lab_step_def {
     int n_out;
     const void *params; /* copied */
     size_t params_bytes;
-    double flop;  /* 0: as the formula says */
+    double flop;  /* 0: as the formula gives */
     double bytes; /* 0: each input that `formula` names is read once, each
                    * output written once */
     const char *formula; /* engine/formula.h */

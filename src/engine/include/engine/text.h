@@ -27,7 +27,7 @@ void lab_text_add(const struct lab_text *t, int32_t id, struct lab_str *out);
  * part that trains. Its shares are mixed as Witten and Bell do it: after a
  * context h that occurred n(h) times, followed by d(h) different characters,
  *     p(c | h) = (n(hc) + d(h) p(c | h without its first)) / (n(h) + d(h)),
- * and below no context at all stands 1 / vocab. (I. H. Witten, T. C. Bell,
+ * and below no context at all is 1 / vocab. (I. H. Witten, T. C. Bell,
  * "The zero-frequency problem", IEEE Trans. Inf. Theory 37, 1991, method C,
  * interpolated.) NaN: nothing is held back. LAB_E_NOMEM, LAB_E_RANGE (a text
  * of more than 2^29 characters). */

@@ -3,7 +3,7 @@
  * A word is a run of letters, digits and apostrophes; everything else parts
  * words. Letters are made small (A-Z and the Latin letters of U+00C0..U+00DE).
  * A vocabulary numbers the words of some texts: 0 is padding, 1 the word that
- * stands for all unknown ones (when there is one), then the words. It never
+ * represents all unknown ones (when there is one), then the words. It never
  * changes after it is made: any thread may read it. */
 #pragma once
 #include <stdbool.h>

@@ -51,7 +51,8 @@ enum lab_status lab_walk_observe(struct lab_walk *w,
                                  const struct lab_observer *o);
 void lab_walk_time_with_events(struct lab_walk *w, bool on);
 /* Copied. iterate(), evaluate(), forward() and back() look at it before each
- * step and return LAB_E_CANCELLED; what each of them leaves is said there. */
+ * step and return LAB_E_CANCELLED; what each of them leaves is described
+ * there. */
 void lab_walk_stop_when(struct lab_walk *w, const struct lab_stop *stop);
 /* LAB_E_CANCELLED when the walk is to stop. */
 enum lab_status lab_walk_look_for_stop(const struct lab_walk *w);
@@ -91,9 +92,9 @@ bool lab_walk_at_end(const struct lab_walk *w);
 /* At an iteration's end: to the start of the next one, before its first step.
  * Elsewhere it does nothing. */
 enum lab_status lab_walk_begin(struct lab_walk *w);
-/* n steps back, as they ran; where a group is chosen now, to its start. Stops at
- * the first step of iteration 0. Stopped on the way, the walk is at the start of
- * an earlier iteration. */
+/* n steps back, as they ran; where a group is chosen now, to its start. Stops
+ * at the first step of iteration 0. Stopped on the way, the walk is at the
+ * start of an earlier iteration. */
 enum lab_status lab_walk_back(struct lab_walk *w, int64_t n);
 /* Iteration 0, position 0, initial parameters. */
 enum lab_status lab_walk_restart(struct lab_walk *w);
@@ -119,7 +120,7 @@ struct lab_iteration_progress {
     int64_t end_ns;   /* monotonic clock */
 };
 bool lab_walk_poll(struct lab_walk *w, struct lab_iteration_progress *out);
-/* Waits until all that was launched has been told. */
+/* Waits until all that was launched has been reported. */
 enum lab_status lab_walk_drain(struct lab_walk *w);
 /* false: every step is queued by itself (default: true). */
 void lab_walk_use_graph(struct lab_walk *w, bool on);
@@ -140,8 +141,8 @@ bool lab_walk_samples(int64_t iteration);
 /* Forward on all held-back rows, as in evaluation (no dropout): share of rows
  * right and mean loss; NaN where there is nothing held back or no classes. Of
  * data that decodes, the share of symbols that come out right (decode.h).
- * Between iterations only; leaves parameters and position as they were. Stopped,
- * no observer hears of it. */
+ * Between iterations only; leaves parameters and position as they were.
+ * Stopped, no observer hears of it. */
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
                                   double *loss);
 

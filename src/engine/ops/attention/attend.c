@@ -1,5 +1,6 @@
-/* attend.c -- scores, softmax and context, forward and backward, the one step that
- * a fused kernel makes of them, and where a score or a mixed value comes from. */
+/* attend.c -- scores, softmax and context, forward and backward, the one step
+ * that a fused kernel makes of them, and where a score or a mixed value comes
+ * from. */
 #include "attend.h"
 
 #include <math.h>
@@ -102,7 +103,7 @@ static bool hidden(struct lab_explainer *ex, int64_t i, int64_t j)
 
 /* ---- forward ---- */
 
-/* What the mask says of key j for the row that holds `index`. */
+/* The mask of key j for the row that holds `index`. */
 static bool masked(struct lab_explainer *ex, int64_t index, int64_t j)
 {
     if (!lab_explain_has_in(ex, 1))

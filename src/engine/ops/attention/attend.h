@@ -18,7 +18,7 @@ LAB_C_BEGIN
  * `heads` an axis of their own when `with_heads`. */
 void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
                         int ctx, bool with_heads);
-/* The steps back from dctx; a gradient that nobody wants is LAB_NO_TENSOR. */
+/* The steps back from dctx; an unwanted gradient is LAB_NO_TENSOR. */
 void lab_attend_backward(struct lab_builder *b, const struct lab_attend *t,
                          int dctx, int dq, int dk, int dv);
 /* The group hook of both ops. */

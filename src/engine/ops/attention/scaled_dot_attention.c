@@ -28,7 +28,7 @@ static bool shapes_fit(struct lab_builder *b)
     return false;
 }
 
-/* The fourth input says which keys are padding; nothing flows back to it. */
+/* The fourth input states which keys are padding; nothing flows back to it. */
 static bool mask_fits(struct lab_builder *b)
 {
     struct lab_shape k = lab_build_shape(b, lab_build_input(b, 1));

@@ -9,7 +9,7 @@
 static const char *const paddings[] = {"same", "valid", NULL};
 enum { SAME, VALID };
 
-/* stride 0 stands for "as size". */
+/* stride 0 means "as size". */
 const struct lab_key_def lab_pool_keys[LAB_POOL_KEYS] = {
     {"size", LAB_KEY_INTS, true, 0, 1, 1 << 30, .min_items = 2, .max_items = 2},
     {"stride", LAB_KEY_INTS, false, 0, 1, 1 << 30, .min_items = 1,

@@ -23,7 +23,7 @@ bool lab_pool_check(int turn, struct lab_op_check *c);
 bool lab_pool_next(const struct lab_window *win, const struct lab_image *x,
                    struct lab_pixel out, int64_t *k, int64_t *index);
 /* The windows that read element `index` of the input, for an explanation of its
- * gradient, which says which they are: out_slot is dx, input 0 dy. */
+ * gradient, which states which they are: out_slot is dx, input 0 dy. */
 struct lab_pool_readers {
     struct lab_image x;
     struct lab_image y;

@@ -74,6 +74,6 @@ double lab_recurrent_number(struct lab_explainer *ex, int slot, int64_t index);
 void lab_recurrent_weights_step(struct lab_builder *b,
                                 const struct lab_recurrent *r, int dz,
                                 const struct lab_step_def *def);
-/* That of x, where somebody wants it: of all z.grad and the weights of x. */
+/* That of x, where it is wanted: of all z.grad and the weights of x. */
 void lab_recurrent_input_step(struct lab_builder *b, int dz, int W,
                               const struct lab_step_def *def);

@@ -1,5 +1,5 @@
-/* recurrent_group.c -- a whole rnn or lstm as one step a phase. It is explained by
- * doing the layer again in double, for one sample where that is enough. */
+/* recurrent_group.c -- a whole rnn or lstm as one step a phase. It is explained
+ * by doing the layer again in double, for one sample where that is enough. */
 #include "recurrent_group.h"
 
 #include <math.h>
@@ -186,7 +186,7 @@ static void backward(struct lab_explainer *ex, struct replay *r)
 }
 
 /* Does the layer again for `sample`, or for all with -1. false: it is too
- * large, or there is no memory, and the explanation says so. */
+ * large, or there is no memory, and the explanation reports it. */
 static bool replay(struct lab_explainer *ex, struct replay *r, bool back,
                    int64_t sample)
 {
@@ -353,10 +353,11 @@ static void recurrent_explain_group_back(struct lab_explainer *ex, int out_slot,
     release(&r);
 }
 
-/* The one step that stands for all of an rnn's or lstm's steps in a phase. Its
+/* The one step that represents all of an rnn's or lstm's steps in a phase. Its
  * tensors are those that the hidden steps read from outside and leave there. */
 
-/* The node's first step of that kernel in the phase, or its last; NULL: none. */
+/* The node's first step of that kernel in the phase, or its last; NULL:
+ * none. */
 static const struct lab_step *find(const struct lab_plan *plan,
                                    const struct lab_node *node,
                                    enum lab_phase phase, const char *kernel,

@@ -30,7 +30,7 @@ static void explain_state(struct lab_explainer *ex, int out_slot, int64_t index,
 }
 
 /* step NULL: a tensor that no step has written (data, a parameter before its
- * update): the explanation says where the value comes from. */
+ * update): the explanation states where the value comes from. */
 static void explain(struct lab_explainer *ex, int out_slot, int64_t index,
                     bool decoupled)
 {

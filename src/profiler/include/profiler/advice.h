@@ -2,8 +2,8 @@
  *
  * Pure functions over what is known of one kernel: its launch, its counters
  * where they were taken, its step's formula and the device. A rule whose facts
- * are unknown says nothing; no rule guesses. Thresholds stand in advice.c beside
- * their reasons. Threads: any. */
+ * are unknown states nothing; no rule guesses. Thresholds are in advice.c
+ * beside their reasons. Threads: any. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -29,7 +29,7 @@ struct lab_gpu_launch {
 };
 
 /* Where the module's records go. Calls come from CUPTI's worker or from the
- * thread that flushes, perhaps at once. They may wait (base/ring.h says how
+ * thread that flushes, perhaps at once. They may wait (base/ring.h states how
  * long), must not call CUPTI or CUDA, and must not throw the record's order of
  * one buffer away. */
 struct lab_gpu_sink {
@@ -95,11 +95,11 @@ struct lab_gpu_counter_info {
 };
 
 /* Hardware counters of every kernel. The order: open, launches, begin, then
- * pass_begin, the work and pass_end until it says that it has seen enough, end;
- * close. One for the process, on one thread whose current CUDA context is the
- * one that works. Every function that fails says in `why` what happened and
- * what helps. Counting is not for timing: clocks and caches are not those of
- * ordinary work. */
+ * pass_begin, the work and pass_end until it reports that it has seen enough,
+ * end; close. One for the process, on one thread whose current CUDA context is
+ * the one that works. Every function that fails states in `why` what happened
+ * and what helps. Counting is not for timing: clocks and caches are not those
+ * of ordinary work. */
 struct lab_gpu_counter_ops {
     /* May this process read the counters of the current context's device?
      * LAB_OK: `text` names the chip. Errors: LAB_E_UNSUPPORTED, LAB_E_STATE
@@ -130,8 +130,8 @@ struct lab_gpu_profiler_ops {
     uint32_t abi; /* LAB_GPU_PROFILER_ABI, or the table is not used */
 
     /* Whether tracing could start, without starting it, for `doctor`. LAB_OK:
-     * `text` says which CUPTI and where from. Else `text` says what is missing
-     * or who is in the way, and the remedy. Any thread. */
+     * `text` states which CUPTI and where from. Else `text` states what is
+     * missing or who is in the way, and the remedy. Any thread. */
     enum lab_status (*probe)(char *text, size_t bytes);
 
     /* Starts tracing; best before the first CUDA call of the process. `sink` is

@@ -1,11 +1,11 @@
 /* profiler/join.h -- what the program adds to a GPU's records before they are
  * stored.
  *
- * The CUDA module says to which execution a record belongs (profiler/gpu.h). A
- * join fills in a kernel's names and theoretical occupancy, gives the nodes of a
- * graph to their steps, and leaves out what is not of the run. Every record is
- * handed on or counted as left out. Nothing waits in it: a record goes on at
- * once.
+ * The CUDA module states to which execution a record belongs (profiler/gpu.h).
+ * A join fills in a kernel's names and theoretical occupancy, gives the nodes
+ * of a graph to their steps, and leaves out what is not of the run. Every
+ * record is handed on or counted as left out. Nothing waits in it: a record
+ * goes on at once.
  *
  * No CUPTI types here. Threads: any, one mutex inside; the sink is called with
  * it held. */
@@ -16,7 +16,7 @@
 
 struct lab_join;
 
-/* An execution for steps of which nobody is told (engine/observer.h): what is
+/* An execution for steps that are not reported (engine/observer.h): what is
  * launched under it is counted and not handed on. */
 #define LAB_EXEC_DROPPED INT64_C(-2)
 
@@ -31,7 +31,7 @@ struct lab_join_stats {
     uint64_t before;     /* not handed on: no step, and over before the run */
     uint64_t muted;      /* not handed on: came while muted */
     uint64_t untold;     /* not handed on: LAB_EXEC_DROPPED */
-    uint64_t not_stored; /* the sink said no */
+    uint64_t not_stored; /* the sink refused it */
 };
 
 LAB_C_BEGIN
@@ -63,8 +63,8 @@ void lab_join_kernel(struct lab_join *j, const struct lab_kernel_record *k,
                      const struct lab_gpu_launch *launch);
 /* Any other record. */
 void lab_join_record(struct lab_join *j, const struct lab_record *record);
-/* While muted, records are not handed on: work that is repeated for its counters
- * is not of the run. Flush the trace before and after. */
+/* While muted, records are not handed on: work that is repeated for its
+ * counters is not of the run. Flush the trace before and after. */
 void lab_join_mute(struct lab_join *j, bool on);
 void lab_join_get_stats(struct lab_join *j, struct lab_join_stats *out);
 /* A sink for the module; `j` must live until the module's stop(). */

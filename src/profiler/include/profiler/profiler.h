@@ -36,7 +36,7 @@ struct lab_profiler_stats {
     uint64_t kernels_between;      /* of no step: evaluation, checks */
     uint64_t before_run;     /* records left out: done before the run began, */
     uint64_t muted;          /* or repeated for the counters, */
-    uint64_t untold;         /* or of steps of which nobody is told */
+    uint64_t untold;         /* or of steps that are not reported */
     uint64_t failed_flushes; /* in the observer's `synced` */
     uint64_t not_stored;     /* refused by the sink */
     int64_t observer_ns;     /* time spent in the observer's calls, summed */
@@ -54,11 +54,11 @@ struct lab_trace_cost {
 
 LAB_C_BEGIN
 /* Kernels that are launched in a run but in no step are recorded as such
- * (LAB_EXEC_BETWEEN). What belongs to steps of which nobody is told
+ * (LAB_EXEC_BETWEEN). What belongs to steps that are not reported
  * (engine/observer.h) is counted and not recorded.
  *
- * Starts tracing where it is asked for and possible; that it is not possible
- * is no failure: lab_profiler_note() says why and what helps. Make it before
+ * Starts tracing where it is asked for and possible; that it is not possible is
+ * no failure: lab_profiler_note() has the reason and what helps. Make it before
  * the GPU backend is opened: CUPTI wants to be there before the first context.
  * Errors: LAB_E_ARG (no sink), LAB_E_NOMEM. */
 enum lab_status lab_profiler_new(struct lab_profiler **out,
@@ -74,7 +74,7 @@ void lab_profiler_set_device(struct lab_profiler *p,
 /* Fills in an observer that lives as long as the profiler. */
 void lab_profiler_observer(struct lab_profiler *p, struct lab_observer *out);
 
-/* The observer's `synced` does this by itself; call it where nobody else tells
+/* The observer's `synced` does this by itself; call it where no observer tells
  * the observer. The caller has synchronised the backend. Afterwards every
  * kernel, copy and call of the steps executed so far has been given to the
  * sink. On the CPU it does nothing. Errors: LAB_E_DEVICE (CUPTI's words in
@@ -83,7 +83,7 @@ enum lab_status lab_profiler_flush(struct lab_profiler *p);
 
 /* Where the steps' times come from. LAB_TIME_CUDA_EVENTS: the engine has to
  * ask the backend for the time of each step (struct lab_step_event.device_ns),
- * because nobody else can tell. */
+ * because only it knows. */
 enum lab_time_source lab_profiler_time_source(const struct lab_profiler *p);
 /* Why there is no kernel trace on a GPU and what helps, one line; "" when there
  * is one or none was asked for. Lives as long as the profiler. */
@@ -94,8 +94,8 @@ void lab_profiler_get_stats(struct lab_profiler *p,
 /* Takes the trace off, or puts it on again with more records or fewer, without
  * a restart; between steps, the backend synchronised. While it is off steps are
  * timed by CUDA events: ask lab_profiler_time_source(), and make graphs anew.
- * LAB_E_UNSUPPORTED: nothing was traced from the start, lab_error() says why;
- * LAB_E_DEVICE. */
+ * LAB_E_UNSUPPORTED: nothing was traced from the start, lab_error() has the
+ * reason; LAB_E_DEVICE. */
 enum lab_status lab_profiler_trace(struct lab_profiler *p,
                                    enum lab_gpu_records records);
 /* Of the present run; UNKNOWN on the host. */

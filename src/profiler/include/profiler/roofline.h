@@ -1,4 +1,4 @@
-/* profiler/roofline.h -- where a step or a kernel stands under the roofs of a
+/* profiler/roofline.h -- a step or a kernel under the roofs of a
  * device, and what holds it back.
  *
  * With intensity I = flop / bytes a device can do at most
@@ -19,8 +19,8 @@
 /* From this share of a roof on there is nothing to gain but by other work. */
 #define LAB_ROOFLINE_AT 0.9
 /* The shortest kernel of a device is its floor, unless it is longer than this:
- * then it has work to do (an empty one takes 0.8 to 1.5 us on every GPU that was
- * measured; docs/measurements.md). */
+ * then it has work to do (an empty one takes 0.8 to 1.5 us on every GPU that
+ * was measured; docs/measurements.md). */
 #define LAB_ROOFLINE_FLOOR_NS 2000
 /* The words that a learner may predict with; lab_roofline_verdict_find(). */
 #define LAB_ROOFLINE_WORDS "memory, compute or latency"

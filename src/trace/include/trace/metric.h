@@ -59,7 +59,7 @@ int lab_counter_tensor_metrics(const char *const **names);
 void lab_counters_init(struct lab_counters *c); /* everything unknown */
 /* All floating-point work, wherever it ran: the sum of what is known. */
 double lab_counters_flop(const struct lab_counters *c);
-/* The same beside what a formula says: unknown where it is less by more than
+/* The same beside what a formula gives: unknown where it is less by more than
  * 1 % and double or half precision was not counted, for that may be the rest.
  */
 double lab_counters_flop_beside(const struct lab_counters *c, double formula);

@@ -197,7 +197,7 @@ struct lab_record {
 
 /* Where records go. The program hands one to the profiler; the CUDA module
  * reaches the program through it and through nothing else. `push` may wait
- * (base/ring.h says how long) and returns false when the record was dropped.
+ * (base/ring.h states how long) and returns false when the record was dropped.
  * Threads: any. */
 struct lab_sink {
     void *user;

@@ -15,8 +15,8 @@ struct onednn_layer_sizes {
     int64_t H;
 };
 
-/* Row-major, as kernels/recurrent/sequence.h has them; c0, dc0: lstm only; b, db, dx may
- * be NULL. Forward writes h; backward the gradients. */
+/* Row-major, as kernels/recurrent/sequence.h has them; c0, dc0: lstm only; b,
+ * db, dx may be NULL. Forward writes h; backward the gradients. */
 struct onednn_layer_data {
     const float *x;
     const float *W;
@@ -318,7 +318,7 @@ static dnnl_status_t find_or_make(struct layer **out,
 
 /* ---- from our order to oneDNN's and back ---- */
 
-/* Our index of the bias that stands at k in oneDNN's order. */
+/* Our index of the bias at position k of oneDNN's order. */
 static int64_t bias_at(const struct layer *l, int64_t k)
 {
     int64_t H = l->sizes.H;
@@ -452,10 +452,11 @@ onednn_layer_backward(const struct onednn_layer_sizes *s,
     return onednn_leave(code, "a recurrent layer, backward");
 }
 
-/* rnn and lstm in one primitive for the whole sequence: one step stands for all
+/* rnn and lstm in one primitive for the whole sequence: one step represents all
  * steps of a phase (kernels/recurrent/sequence.h). */
 
-/* The sizes and the first six inputs from in[at] on; false: one of them is 0. */
+/* The sizes and the first six inputs from in[at] on; false: one of them is
+ * 0. */
 static bool open_call(const struct lab_call *call, int at,
                       struct onednn_layer_sizes *s,
                       struct onednn_layer_data *data)

@@ -1,5 +1,5 @@
-/* onednn_run.c -- oneDNN's engine and its primitives, kept by shape; how those of
- * dense, softmax and the elementwise steps are made. */
+/* onednn_run.c -- oneDNN's engine and its primitives, kept by shape; how those
+ * of dense, softmax and the elementwise steps are made. */
 #include "onednn_recipe.h"
 
 #include <pthread.h>
@@ -65,7 +65,7 @@ void onednn_add_arg(struct onednn_recipe *r, int id,
     r->n_args++;
 }
 
-/* A matrix of rows x cols; `flip`: its transpose is what stands in memory. */
+/* A matrix of rows x cols; `flip`: memory has its transpose. */
 static dnnl_status_t matrix(dnnl_memory_desc_t *md, int64_t rows, int64_t cols,
                             bool flip)
 {

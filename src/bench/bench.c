@@ -150,7 +150,7 @@ static enum lab_status read_sizes(struct lab_bench *lab)
                                               : own);
 }
 
-/* A name that this backend has not: another's, or nobody's. */
+/* A name that this backend has not: another's, or unknown. */
 static enum lab_status no_rung(const struct lab_bench *lab, const char *word,
                                const struct lab_variant *const *all, int count)
 {
@@ -285,7 +285,7 @@ static enum lab_status read_rungs(struct lab_bench *lab)
 
 /* ---- predictions ---- */
 
-/* A time follows from the size: of several sizes it says nothing. */
+/* A time follows from the size: of several sizes it predicts nothing. */
 static enum lab_status fits(const struct lab_bench *lab,
                             const struct lab_prediction *p)
 {

@@ -296,7 +296,7 @@ void lab_bench_model_ceilings(struct lab_bench_data *data, int set,
     }
 }
 
-/* What a time says, held against the ceilings of the same run. */
+/* A time, held against the ceilings of the same run. */
 static void find_bound(const struct lab_bench_data *data, double copy,
                        double flops, struct lab_bench_result *row)
 {
@@ -578,7 +578,7 @@ static void guess_source(struct lab_bench_result *to, const char *lab)
 }
 
 /* Idea and source stand in the tables of the CUDA module. Where that cannot be
- * loaded, the name says whether a rung is the library's and where its file may
+ * loaded, the name shows whether a rung is the library's and where its file may
  * be. */
 static void describe_stored(struct lab_bench_result *to,
                             const struct lab_operation *ladder)

@@ -181,7 +181,7 @@ static void record(struct lab_bench *lab, const struct lab_ladder_row *row,
     lab->db = NULL;
 }
 
-/* One that was stopped, or failed, before its first row says nothing. */
+/* One that was stopped, or failed, before its first row has no summary. */
 static void forget_empty(struct lab_bench *lab)
 {
     struct lab_deleted deleted;
@@ -316,7 +316,7 @@ static void device_of(const struct lab_bench *lab,
 }
 
 /* What the database knows of a tuned rung at a size, as long as this build
- * still has the candidate; else NULL, and `found` says what is known. */
+ * still has the candidate; else NULL, and `found` has what is known. */
 static const struct lab_variant *kept(struct lab_bench *lab,
                                       const struct lab_variant *tuned,
                                       const struct lab_ladder_size *size,

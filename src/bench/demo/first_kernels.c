@@ -1,5 +1,5 @@
-/* The first kernels of a course: hello, scalar_add, vectors and index. Each is one
- * launch: its grid and block are edited, and its output is shown. */
+/* The first kernels of a course: hello, scalar_add, vectors and index. Each is
+ * one launch: its grid and block are edited, and its output is shown. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -468,7 +468,8 @@ static enum lab_status print_pairs(const struct vectors *v)
     return st;
 }
 
-/* A thread too few leaves elements that nobody computes: NaN, as they began. */
+/* A thread too few leaves elements that no thread computes: NaN, as they
+ * began. */
 static enum lab_status print_all(const struct vectors *v)
 {
     int64_t right = 0;

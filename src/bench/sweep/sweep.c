@@ -437,7 +437,7 @@ static void sweep_steps(const struct lab_sweep_point *p,
 
 /* ---- wider ---- */
 
-/* The key that says how wide a layer is; -1: it has none. */
+/* The key of a layer's width; -1: it has none. */
 static int width_key(const struct lab_node_spec *n)
 {
     int units = lab_op_key(n->op, "units");

@@ -122,9 +122,10 @@ static enum lab_status find_traced(struct loading *l, struct lab_database *db,
 
 static void put_together(struct lab_bench_name *n, bool precision)
 {
-    bool said = precision && n->precision[0];
-    snprintf(n->problem, sizeof(n->problem), "%s%s%s", said ? n->precision : "",
-             said ? " " : "", n->size);
+    bool has_precision = precision && n->precision[0];
+    snprintf(n->problem, sizeof(n->problem), "%s%s%s",
+             has_precision ? n->precision : "", has_precision ? " " : "",
+             n->size);
     snprintf(n->name, sizeof(n->name), "%s %s%s", n->rung, n->problem,
              n->traced ? ", traced" : "");
 }

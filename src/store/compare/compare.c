@@ -186,7 +186,7 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* A rung is its name, its precision and its size: the variant says no more. */
+/* A rung is its name, its precision and its size: the variant adds nothing. */
 static bool is_same_rung(const struct lab_time_sum *a,
                          const struct lab_time_sum *b)
 {

@@ -1,5 +1,5 @@
-/* database.c -- a connection: opening, the schema and its migrations, statements,
- * and the hint how a damaged file is recovered. */
+/* database.c -- a connection: opening, the schema and its migrations,
+ * statements, and the hint how a damaged file is recovered. */
 #include "store/database.h"
 
 #include <errno.h>
@@ -140,7 +140,7 @@ int64_t lab_process_start(int64_t pid)
     line[n] = '\0';
     char *p = strrchr(line, ')'); /* the name may hold spaces */
     if (p && p[1] && p[2] == 'Z')
-        return -1; /* dead, and nobody has asked how it ended */
+        return -1; /* dead, and its end was not collected */
     for (int field = 2; p && field < 22; field++)
         p = strchr(p + 1, ' ');
     if (!p || sscanf(p, "%lld", &start) != 1)
@@ -479,7 +479,7 @@ enum lab_status lab_database_check_length(const char *path, const char *other)
     struct stat info;
     size_t n;
     if (stat(path, &info))
-        return LAB_OK; /* opening it says why */
+        return LAB_OK; /* opening it reports why */
     if (S_ISDIR(info.st_mode))
         return lab_fail(LAB_E_DB,
                         "%s: a directory; name a file in it with --db FILE",

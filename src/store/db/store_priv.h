@@ -51,8 +51,8 @@ void lab_database_uri(struct lab_str *uri, const char *path, const char *query);
 bool lab_database_no_files_beside(sqlite3 *sql);
 /* Whether a write-ahead log with something in it lies beside the file. */
 bool lab_database_has_log(const char *path);
-/* Whether the file begins like a database and is as long as it says. `other`
- * is what can be done else; NULL: what can be done about a --db. */
+/* Whether the file begins like a database and is as long as its header states.
+ * `other` is what can be done else; NULL: what can be done about a --db. */
 enum lab_status lab_database_check_length(const char *path, const char *other);
 /* What `pragma`, an integrity check, finds first, as an error that names
  * `path`; `other` as above. */

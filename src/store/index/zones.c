@@ -127,7 +127,7 @@ void lab_index_release(struct lab_index *x)
 /* Why n zones are enough: each has a row with its best value. A zone that is
  * not among the first n has n before it, of a better value or of the same and
  * with earlier rows; so n rows go before all of its own. A zone goes on to the
- * next one, so that no row is read twice, whatever the file says. */
+ * next one, so that no row is read twice, whatever the file has. */
 void lab_index_add_zones(struct lab_str *sql, enum lab_kernel_sort sort,
                          bool descending)
 {

@@ -41,7 +41,7 @@ enum lab_status lab_run_gpu_read(struct lab_database *db, int64_t run,
                                  int64_t device, struct lab_run_gpu *out)
 {
     sqlite3_stmt *stmt;
-    /* nsys numbers GPUs by itself, and says CUDA's number beside it. */
+    /* nsys numbers GPUs by itself, and gives CUDA's number beside it. */
     enum lab_status st = prepare(
         db, run,
         "SELECT name, computeMajor, computeMinor, smCount, threadsPerWarp, "

@@ -43,10 +43,10 @@ static enum lab_status run_fill_from_rows(struct lab_database *db,
                                           struct lab_run_row *r)
 {
     sqlite3_stmt *stmt;
-    bool told = r->iterations != LAB_UNKNOWN || !isnan(r->loss_first) ||
-                !isnan(r->loss_last) || !isnan(r->samples_per_s) ||
-                r->iteration_median_ns != LAB_UNKNOWN;
-    if (told)
+    bool has_figures = r->iterations != LAB_UNKNOWN || !isnan(r->loss_first) ||
+                       !isnan(r->loss_last) || !isnan(r->samples_per_s) ||
+                       r->iteration_median_ns != LAB_UNKNOWN;
+    if (has_figures)
         return LAB_OK;
     enum lab_status st = lab_database_prepare(db, figures, &stmt);
     if (st)

@@ -1,5 +1,5 @@
-/* time_sum.c -- what the steps and kernels of a run add up to: built from what was
- * recorded, kept in the database when the run ends, and read again. */
+/* time_sum.c -- what the steps and kernels of a run add up to: built from what
+ * was recorded, kept in the database when the run ends, and read again. */
 #include "store/time_sum.h"
 
 #include <math.h>
@@ -450,7 +450,7 @@ static size_t row_of_exec(struct build *b, int64_t exec)
     return b->execs[low].row;
 }
 
-/* What a launch says is kept where all launches say the same. */
+/* A launch's values are kept where all launches have the same. */
 static void merge(int64_t *kept, int64_t v, bool first)
 {
     *kept = first || *kept == v ? v : LAB_UNKNOWN;
@@ -890,7 +890,7 @@ static void read_facts(struct lab_columns *c, struct lab_sum_row *row)
         *reals[k] = lab_column_real(c);
     for (size_t k = 0; k < sizeof(launch) / sizeof(launch[0]); k++)
         *launch[k] = lab_column_int(c);
-    if (t->timed < 2) /* one time has no spread, whatever an older file says */
+    if (t->timed < 2) /* one time has no spread, whatever an older file has */
         t->mad_ns = NAN;
     t->occupancy_pct = lab_column_real(c);
     t->occupancy_limit = lab_column_int(c);

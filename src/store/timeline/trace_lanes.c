@@ -14,8 +14,8 @@ struct row {
     int64_t end[DEPTH];
 };
 
-/* A node of a tree: what is below it on the left has a 0 where its depth says,
- * in the bits of its scattered key. */
+/* A node of a tree: what is below it on the left has a 0 where its depth
+ * states, in the bits of its scattered key. */
 struct lab_trace_lane {
     uint64_t key;
     int n_rows;

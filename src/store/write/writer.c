@@ -1,6 +1,6 @@
-/* writer.c -- records of one run into a database: the run's row, records into rows
- * (which member becomes which column of which table), and the thread that stores
- * them in batches. */
+/* writer.c -- records of one run into a database: the run's row, records into
+ * rows (which member becomes which column of which table), and the thread that
+ * stores them in batches. */
 #include "store/writer.h"
 
 #include <math.h>
@@ -406,7 +406,8 @@ static enum lab_status run_row_end(struct lab_database *db, int64_t run,
     sqlite3_bind_int64(s, 17, (int64_t)ring->high_water);
     sqlite3_bind_int64(s, 18, (int64_t)end->state->lost);
     lab_bind_text(s, 19, end->state->failed ? end->state->error : NULL);
-    /* none: between 1 and 0, so that nobody looks through all rows for them */
+    /* none: between 1 and 0, so that no query looks through all rows for
+     * them */
     lab_bind_int(s, 20, end->first_kernel_row ? end->first_kernel_row : 1);
     lab_bind_int(s, 21, end->last_kernel_row);
     lab_bind_text(s, 22, trace_state_text(u->trace_state));

@@ -120,7 +120,7 @@ static void draw_bar(struct lab_canvas *c, struct lab_rect row,
                     words);
 }
 
-/* What the whole width stands for. */
+/* The value of the whole width. */
 static void bars_title(const struct lab_bench_chart *chart,
                        const struct span *s, char *out, size_t cap)
 {

@@ -1,5 +1,5 @@
-/* view_lab.c -- the lab's screen: its table, pictures, the chosen kernel's source and
- * profile, and its keys. */
+/* view_lab.c -- the lab's screen: its table, pictures, the chosen kernel's
+ * source and profile, and its keys. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -636,8 +636,8 @@ static enum lab_role chosen_text(const struct lab_bench_state *st,
     return r->reason ? LAB_ROLE_BAD : LAB_ROLE_NORMAL;
 }
 
-/* A text longer than its row gets more of them, from what stands below: the end
- * of an error says what helps. */
+/* A text longer than its row gets more of them, from what is below: the end
+ * of an error has the remedy. */
 static void make_room(const struct lab_bench_state *st,
                       const struct lab_canvas *c, struct lab_bench_layout *l)
 {
@@ -661,7 +661,7 @@ static void draw_chosen(const struct lab_bench_state *st, struct lab_canvas *c,
         lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_TITLE, "%s:", row->variant);
 }
 
-/* The fastest, and what was said of it; before that, what can be done. */
+/* The fastest, and its prediction; before that, what can be done. */
 static void draw_best(const struct lab_bench_state *st, struct lab_canvas *c,
                       struct lab_rect row)
 {
@@ -705,7 +705,7 @@ static void draw_words(const struct lab_bench_state *st, struct lab_canvas *c,
 
 /* ---- the course's figures ---- */
 
-/* In as many rows as it takes: ours stands at its end. Cuts them from `r`, or
+/* In as many rows as it takes: ours is at its end. Cuts them from `r`, or
  * draws nothing where there are too few and `spare` of them are wanted. */
 static bool draw_slide(const struct lab_bench_slide *s, struct lab_canvas *c,
                        struct lab_rect *r, int spare)
@@ -1028,7 +1028,7 @@ static enum lab_status can_run(const struct lab_bench_state *st)
     return LAB_OK;
 }
 
-/* The one that a ladder is about: the largest stands last. */
+/* The one that a ladder is about: the largest is last. */
 static int last_size(const struct lab_bench_state *st)
 {
     int last = st->size;
@@ -1292,7 +1292,7 @@ static void confirm(struct lab_screen *s, const char *rung, int size)
                        st->lab.sizes[size].text);
 }
 
-/* What is wrong is said, and asked again with what was typed. */
+/* The mistake is shown, and the question repeated with what was typed. */
 static void take_prediction(struct lab_screen *s, int id, const char *text)
 {
     struct lab_bench_state *st = s->state;

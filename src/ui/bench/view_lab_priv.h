@@ -65,13 +65,13 @@ struct lab_bench_state {
 };
 
 LAB_C_BEGIN
-/* `tall`: what stands below a narrow screen's table takes rows of it. */
+/* `tall`: what is below a narrow screen's table takes rows of it. */
 struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
                                          int slides, bool tall);
 /* The chosen row, or NULL. */
 const struct lab_bench_result *
 lab_bench_chosen(const struct lab_bench_state *st);
-/* Both of the state; the second without what was said. */
+/* Both of the state; the second without the prediction. */
 extern const struct lab_table_ops lab_bench_columns;
 extern const struct lab_table_ops lab_bench_plain_columns;
 

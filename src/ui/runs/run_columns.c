@@ -384,7 +384,7 @@ enum {
     [KERNEL_ACHIEVED] = {"achieved", 8, 0, achieved, true, true},              \
     [KERNEL_DRAM] = {"DRAM", 9, 0, dram, true, true},                          \
     [KERNEL_COUNTED] = {"counted", 11, 0, counted, true, true}
-/* The heading says which step it is whose kernels are listed. */
+/* The heading names the step of the listed kernels. */
 #define KERNEL_OF_STEP KERNEL_COMMON(7, 12, 2, 4)
 /* Whose a kernel is comes before its block. */
 #define KERNEL_OF_ALL KERNEL_COMMON(0, 1, 4, 5)

@@ -309,7 +309,7 @@ static enum lab_status compare_init(struct lab_screen *s, const void *args)
     return status;
 }
 
-/* The heading says where there is more than there is room for. */
+/* The heading states where there is more than there is room for. */
 static void draw_facts(struct compare_state *st, struct lab_canvas *c,
                        struct lab_rect r)
 {

@@ -21,7 +21,7 @@ struct home_state {
     struct lab_table runs;
     int pane;
     int64_t start;       /* the row to start with, -1: some lesson is begun */
-    struct lab_str none; /* what is said where there are no runs */
+    struct lab_str none; /* the text where there are no runs */
 };
 
 static const struct lab_table_column COLUMNS[COL_COUNT] = {

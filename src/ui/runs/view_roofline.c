@@ -1,5 +1,5 @@
-/* The roofline's screen: points under the measured roofs, the plot, and the table
- * below it. */
+/* The roofline's screen: points under the measured roofs, the plot, and the
+ * table below it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -217,7 +217,8 @@ static void name_row(const struct drawing *d, int row, char out[LABEL_BYTES])
 }
 
 /* The column of a point that text from x on, `w` columns in row `y`, would
- * hide or touch; -1: none. A label must not be taken for a digit of a height. */
+ * hide or touch; -1: none. A label must not be taken for a digit of a
+ * height. */
 static int point_in_text(const struct drawing *d, int y, int x, int w)
 {
     for (int64_t i = 0; i < d->list->count; i++) {
@@ -468,7 +469,7 @@ static const struct lab_ui_roof_point *point_at(const void *user, int64_t row)
     return &list->line->points[list->shown[row]];
 }
 
-/* Where there is no formula the point stands by what was counted. */
+/* Where there is no formula the point is placed by what was counted. */
 static double formula_of(const struct lab_ui_roof_point *p)
 {
     return isnan(p->flop) ? p->flop : p->intensity;

@@ -192,7 +192,7 @@ static void follow(struct lab_screen *s)
         lab_ui_error(s->ui);
 }
 
-/* Of the chosen kernel; without kernels the model says why. */
+/* Of the chosen kernel; without kernels the model has the reason. */
 static enum lab_status open_what_if(struct lab_screen *s)
 {
     struct run_state *st = s->state;

@@ -28,7 +28,7 @@ struct runs_state {
     struct marked_rows list;
     struct lab_table_ops columns;
     struct lab_table table;
-    struct lab_str none; /* what is said where there are no runs */
+    struct lab_str none; /* the text where there are no runs */
 };
 
 /* A marked run has a '*' at its number. */

@@ -1,5 +1,5 @@
-/* ui.c -- the stack of screens: events in, frames out, prompts, the bar of keys, and
- * keys from a script. */
+/* ui.c -- the stack of screens: events in, frames out, prompts, the bar of
+ * keys, and keys from a script. */
 #include "ui/ui.h"
 
 #include <errno.h>
@@ -503,7 +503,7 @@ void lab_prompt_draw(const struct lab_prompt *p, struct lab_canvas *c,
 {
     char left[LAB_PROMPT_BYTES];
     int used = lab_canvas_text(c, row.y, row.x, row.w, LAB_ROLE_KEY, p->label);
-    int room = row.w - used - 1; /* the cursor stands after the last one */
+    int room = row.w - used - 1; /* the cursor is after the last one */
     size_t from = 0;
     if (room < 1)
         return;
@@ -720,7 +720,7 @@ static void draw_bar(struct lab_ui *ui, struct lab_rect row)
             x += draw_item(ui, right, x, b);
 }
 
-/* A long text goes on upwards, over the body: its end says what helps. `row` is
+/* A long text goes on upwards, over the body: its end has the remedy. `row` is
  * its last one. */
 static void draw_upwards(struct lab_canvas *c, struct lab_rect row,
                          enum lab_role role, const char *text)

@@ -155,8 +155,8 @@ size_t lab_source_symbols(const char *text, size_t bytes,
     return count;
 }
 
-/* The comment part of a line is told from the rest; *in_comment goes over line
- * ends. Good enough for reading: strings with comment marks are rare. */
+/* The comment part of a line is separated from the rest; *in_comment goes over
+ * line ends. Good enough for reading: strings with comment marks are rare. */
 static void add_code(struct lab_doc *doc, const char *line, size_t n,
                      bool *in_comment)
 {

@@ -1,11 +1,11 @@
 /* heat.h -- a plane of numbers as a picture in character cells.
  *
  * A cell is two columns wide: a sign ('-' below zero) and a shade of |v| over
- * the plane's largest |v|. A plane much smaller than the picture has larger cells. One that is larger than the picture is drawn
- * with one cell for a block of elements: the element of the block with the
- * largest |v|, and a NaN or an infinity before any number, so that one bad
- * element in a million still shows. A plane of one row is folded to several.
- * Pure. Threads: any. */
+ * the plane's largest |v|. A plane much smaller than the picture has larger
+ * cells. One that is larger than the picture is drawn with one cell for a block
+ * of elements: the element of the block with the largest |v|, and a NaN or an
+ * infinity before any number, so that one bad element in a million still shows.
+ * A plane of one row is folded to several. Pure. Threads: any. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,7 +34,7 @@ struct lab_heat_grid lab_heat_fit(int64_t rows, int64_t cols, int64_t fold,
 void lab_heat_place(const struct lab_heat_grid *g, int64_t index, int64_t *row,
                     int64_t *col);
 int64_t lab_heat_index(const struct lab_heat_grid *g, int64_t row, int64_t col);
-/* The value that stands for cell (y, x); *present false: no element there. */
+/* The value of cell (y, x); *present false: no element there. */
 double lab_heat_cell_value(const struct lab_heat_grid *g, const double *value,
                            int y, int x, bool *present);
 /* Largest |v| of the finite values, 0 when there is none. */
@@ -44,7 +44,7 @@ double lab_heat_scale(const double *value, int64_t count);
 const char *lab_heat_full(const struct lab_canvas *c);
 
 /* Draws one cell at (y, x), `times` rows high and twice as many columns wide;
- * the cursor's stands in brackets, so that colour alone does not tell it. */
+ * the cursor's is in brackets, so that colour alone does not tell it. */
 void lab_heat_draw_cell(struct lab_canvas *c, int y, int x, double v,
                         double scale, bool cursor, int times);
 LAB_C_END

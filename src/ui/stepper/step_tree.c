@@ -1,5 +1,5 @@
-/* step_tree.c -- the steps of a plan as a tree of groups: what is open, and which
- * row shows what. */
+/* step_tree.c -- the steps of a plan as a tree of groups: what is open, and
+ * which row shows what. */
 #include "step_tree.h"
 
 #include <stdio.h>
@@ -155,7 +155,7 @@ static void add_step(struct making *m, const struct lab_plan *plan,
     } else if (!m->node || strcmp(m->node, id) != 0) {
         open_node(m, id, i);
     }
-    if (m->node || same) /* the header above says the node's name */
+    if (m->node || same) /* the header above has the node's name */
         name = leaf_name(step->name, id);
     struct lab_tree_item *item = add_item(m, name, strlen(name), i);
     if (!item)

@@ -15,7 +15,7 @@ struct lab_tree_item {
     int first; /* schedule steps first .. end-1 belong to it */
     int end;
     int next;   /* index of the item after everything it holds */
-    int parent; /* header it stands under, -1: none */
+    int parent; /* header it is under, -1: none */
     int depth;
     bool folded;   /* headers */
     char name[64]; /* cut names end in "..." */

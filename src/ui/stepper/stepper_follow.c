@@ -1,5 +1,5 @@
-/* stepper_follow.c -- what the screen shows once the session has moved: the step
- * chosen, its tensors, its kernels, messages. */
+/* stepper_follow.c -- what the screen shows once the session has moved: the
+ * step chosen, its tensors, its kernels, messages. */
 #include "base/clock.h"
 
 #include <stdio.h>
@@ -65,7 +65,7 @@ void lab_stepper_choose_item(struct lab_stepper *v, int item)
     int step = v->tree.items[item].step;
     if (step >= 0)
         lab_stepper_choose(v, step);
-    else /* a header stands for its first step */
+    else /* a header represents its first step */
         lab_stepper_choose(v, v->tree.items[item].first);
     v->item = item;
 }
@@ -161,7 +161,7 @@ static void say_news(struct lab_stepper *v, const struct lab_snapshot *old)
 {
     const struct lab_snapshot *snap = &v->snap;
     if (snap->state == LAB_SESSION_FAILED)
-        return; /* the screen says it */
+        return; /* the screen shows it */
     if (snap->error[0] && strcmp(snap->error, old->error) != 0)
         lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", snap->error);
     else if (snap->near.asked != old->near.asked)

@@ -14,7 +14,7 @@ enum lab_stepper_pane {
 };
 
 struct lab_stepper_layout {
-    struct lab_rect state; /* where the walk stands: one line */
+    struct lab_rect state; /* the walk's position: one line */
     struct lab_rect step;  /* the chosen step and its formula: one line */
     struct lab_rect pane[LAB_PANE_COUNT]; /* title line and contents */
     bool tabs; /* explanation, kernels and text share one place */
@@ -60,7 +60,7 @@ enum {
 
 LAB_C_BEGIN
 /* One place for each pane from 150x38 up; below, explanation, kernels and text
- * share one, and `tab` says which is in sight. With `zoom` the pane in focus is
+ * share one, and `tab` is the visible one. With `zoom` the pane in focus is
  * alone. */
 struct lab_stepper_layout lab_stepper_layout(struct lab_rect body,
                                              enum lab_stepper_pane focus,

@@ -112,7 +112,7 @@ LAB_C_BEGIN
 /* view_stepper.c */
 bool lab_stepper_refresh(struct lab_stepper *v); /* true: something changed */
 /* While a training runs, what would wait for its end is not posted: a message
- * says so. */
+ * reports it. */
 void lab_stepper_post(struct lab_stepper *v, const struct lab_command *cmd);
 void lab_stepper_choose(struct lab_stepper *v, int step);
 void lab_stepper_choose_item(struct lab_stepper *v, int item);

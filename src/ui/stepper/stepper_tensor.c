@@ -1,5 +1,5 @@
-/* stepper_tensor.c -- one tensor as a picture: which axes are shown, which part,
- * the cursor, its labels, and the marks of its sources. */
+/* stepper_tensor.c -- one tensor as a picture: which axes are shown, which
+ * part, the cursor, its labels, and the marks of its sources. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -412,7 +412,7 @@ static int64_t stepper_fold(const struct lab_stepper *v)
     return side;
 }
 
-/* The picture as it stands on the screen: one key moves one cell, and a cell
+/* The picture as it is on the screen: one key moves one cell, and a cell
  * of the heat map may hold several elements. */
 static struct lab_heat_grid grid_now(const struct lab_stepper *v)
 {
@@ -790,7 +790,7 @@ static void stepper_turn_picture(struct lab_stepper *v)
     }
 }
 
-/* What stands beside the rows and above the columns of a tensor's picture: the
+/* The labels beside the rows and above the columns of a tensor's picture: the
  * symbols of the sequence whose places they are. */
 
 enum { LABEL_W = 8, LABEL_H = 4 };
@@ -965,7 +965,7 @@ static void draw_list(struct lab_stepper *v, struct lab_canvas *c,
 }
 
 /* "fc1.xW[2,v,>]": v runs down, > runs across, numbers are fixed; what [ and ]
- * change stands in angle brackets. */
+ * change is in angle brackets. */
 static void slice_text(const struct lab_stepper *v, char *out, size_t cap)
 {
     const struct lab_tensor_slice *look = lab_stepper_look(v);
@@ -1216,7 +1216,7 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
     }
 }
 
-/* ---- what stands below ---- */
+/* ---- what is below ---- */
 
 /* "[3,5]" */
 static const char *element_text(const struct lab_shape *shape, int64_t flat,

@@ -1,5 +1,5 @@
-/* The stepper's screen: the panes around the tensor, the keys, the typed commands,
- * and what each of them shows and does. */
+/* The stepper's screen: the panes around the tensor, the keys, the typed
+ * commands, and what each of them shows and does. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,8 +74,8 @@ struct lab_stepper_layout lab_stepper_layout(struct lab_rect body,
     return l;
 }
 
-/* The stepper's screen: the panes around the tensor, the keys, the typed commands,
- * and what each of them shows and does. */
+/* The stepper's screen: the panes around the tensor, the keys, the typed
+ * commands, and what each of them shows and does. */
 
 /* ---- the pane of steps ---- */
 
@@ -267,7 +267,7 @@ static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
     const struct lab_snapshot *snap = &v->snap;
     const struct lab_tree_item *item = &v->tree.items[index];
     bool header = item->step < 0;
-    bool in_sight = !header || item->folded; /* else a row below says it */
+    bool in_sight = !header || item->folded; /* else a row below states it */
     bool next = snap->position >= item->first && snap->position < item->end;
     bool done = all_done(snap, item->first, item->end);
     int time_w = row_time(v, c, row, item);
@@ -2234,8 +2234,8 @@ static bool stepper_action(struct lab_screen *s, int action)
 }
 
 /* A click goes to a pane or its tab, in the list to a step, in the tensor to an
- * element or to another tensor, in the explanation to a term; the wheel moves in
- * it. In the list of variants it takes one. */
+ * element or to another tensor, in the explanation to a term; the wheel moves
+ * in it. In the list of variants it takes one. */
 static bool stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y,
                           int x)
 {

@@ -60,7 +60,7 @@ struct look {
     int rgb;
 };
 
-/* Blue and orange for the two signs: told apart by most eyes, and the glyphs
+/* Blue and orange for the two signs: different for most eyes, and the glyphs
  * differ as well. */
 static const struct look LOOKS[LAB_ROLE_COUNT] = {
     [LAB_ROLE_NORMAL] = {0, 0, -1, -1, -1, -1},
@@ -774,7 +774,7 @@ void lab_terminal_redraw(struct lab_terminal *t)
     clearok(stdscr, TRUE);
 }
 
-/* While the process was stopped nobody told it of a new size. */
+/* While the process was stopped it got no signal of a new size. */
 static void take_again(struct lab_terminal *t)
 {
     struct winsize size;

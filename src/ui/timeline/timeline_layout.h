@@ -1,4 +1,4 @@
-/* timeline_layout.h -- where a timeline stands on the screen, and what part of
+/* timeline_layout.h -- where a timeline is on the screen, and what part of
  * the time it shows: pure functions. */
 #pragma once
 #include "store/timeline.h"

@@ -146,7 +146,7 @@ static int named(const struct lab_chart *chart, int k)
     return n;
 }
 
-/* Its sign stands on the last point of each series, or before it where another
+/* Its sign is on the last point of each series, or before it where another
  * one's does. */
 static void mark_ends(struct lab_canvas *c, const struct lab_dots *g,
                       const struct scale *sc, const struct lab_chart *chart)

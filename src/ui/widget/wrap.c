@@ -66,7 +66,8 @@ int lab_canvas_paragraph(struct lab_canvas *c, struct lab_rect r,
         char piece[1024];
         size_t n = row_bytes(c, utf8, r.w);
         bool last = rows + 1 == r.h;
-        if (last && utf8[n] && utf8[n] != '\n') /* more than fits: it is said */
+        if (last && utf8[n] &&
+            utf8[n] != '\n') /* more than fits: a mark shows it */
             n = strcspn(utf8, "\n");
         n = n < sizeof(piece) - 1 ? n : sizeof(piece) - 1;
         memcpy(piece, utf8, n);

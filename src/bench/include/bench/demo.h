@@ -2,8 +2,8 @@
  *
  * One kernel each: hello, scalar_add, vectors, index, whose launch is edited,
  * and whose output is shown; without a GPU the launch is simulated on the CPU,
- * and the output says so. And tables of their own: offsets, gflops, calls. Each
- * has a name, options, a run, and its output as text and JSON. */
+ * and the output states it. And tables of their own: offsets, gflops, calls.
+ * Each has a name, options, a run, and its output as text and JSON. */
 #pragma once
 #include "base/str.h"
 #include "bench/bench.h"
@@ -41,10 +41,10 @@ enum lab_status lab_demo_sides(const char *option, const char *text,
 /* A whole number of [1, most]. */
 enum lab_status lab_demo_number(const char *option, const char *text,
                                 int64_t most, int64_t *out);
-/* Grid, blocks and threads as a picture of at most `width` columns; each cell is
- * the index of a thread. `marked` is put in brackets, -1: none; `elements` and
- * beyond are idle and have a dot, -1: none is. What does not fit is cut, around
- * `marked`, and the last line says so. */
+/* Grid, blocks and threads as a picture of at most `width` columns; each cell
+ * is the index of a thread. `marked` is put in brackets, -1: none; `elements`
+ * and beyond are idle and have a dot, -1: none is. What does not fit is cut,
+ * around `marked`, and the last line states it. */
 void lab_index_picture(const struct lab_first_launch *launch, int64_t marked,
                        int64_t elements, int width, struct lab_str *out);
 

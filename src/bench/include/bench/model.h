@@ -1,12 +1,12 @@
-/* bench/model.h -- a lab as data: a ladder of kernels at several sizes, measured
- * here and elsewhere, with what was predicted of it. Tables, pictures and the
- * screen draw this.
+/* bench/model.h -- a lab as data: a ladder of kernels at several sizes,
+ * measured here and elsewhere, with what was predicted of it. Tables, pictures
+ * and the screen draw this.
  *
- * The screen gets copies: the program fills the data under a lock, and a version
- * says when there is newer data. Texts are safe for a terminal and live as long
- * as the process (trace/intern.h), those of the course as long as the lesson.
- * Unknown numbers are NaN or LAB_UNKNOWN, unknown texts NULL in results and ""
- * elsewhere. Threads: one at a time a struct lab_bench_data. */
+ * The screen gets copies: the program fills the data under a lock, and a
+ * version shows when there is newer data. Texts are safe for a terminal and
+ * live as long as the process (trace/intern.h), those of the course as long as
+ * the lesson. Unknown numbers are NaN or LAB_UNKNOWN, unknown texts NULL in
+ * results and "" elsewhere. Threads: one at a time a struct lab_bench_data. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,7 +97,8 @@ struct lab_bench_model {
     enum lab_status (*run)(void *user, int set);
     void (*stop)(void *user);
     enum lab_status (*sizes)(void *user, int set, const char *list);
-    /* `variant` NULL: of the fastest. The text is as typed; "" takes it back. */
+    /* `variant` NULL: of the fastest. The text is as typed; "" takes it
+     * back. */
     enum lab_status (*predict)(void *user, int set, const char *variant,
                                const char *size, const char *text);
     /* The file's text, until the next call. */
@@ -160,13 +161,14 @@ void lab_bench_model_state(struct lab_bench_data *data, int set,
 /* The predictions of a set's results, anew. */
 void lab_bench_model_predict(struct lab_bench_data *data, int set,
                              const struct lab_prediction *list, int n);
-/* A set "recorded" with that run of this lab that ships with the program and has
- * most of its variants, then sizes, then is the newest (profiles/recorded).
+/* A set "recorded" with that run of this lab that ships with the program and
+ * has most of its variants, then sizes, then is the newest (profiles/recorded).
  * Errors: LAB_E_NOTFOUND, none does; LAB_E_DB. */
 enum lab_status lab_bench_model_recorded(struct lab_bench_data *data,
                                          const struct lab_bench *lab);
 /* A set with the newest run of this lab on another backend that the learner's
- * own database has, so that CPU and GPU are in one picture. Errors: the same. */
+ * own database has, so that CPU and GPU are in one picture. Errors: the
+ * same. */
 enum lab_status lab_bench_model_earlier(struct lab_bench_data *data,
                                         const struct lab_bench *lab);
 /* The lesson's figures of the course. Errors: LAB_E_NOMEM. */

@@ -26,9 +26,9 @@ const char *lab_prediction_ratio_short(enum lab_bench_unit unit,
 double lab_prediction_ratio(enum lab_bench_unit unit,
                             const struct lab_prediction *p,
                             const struct lab_bench_result *row);
-/* Why a rate can be above that of the variant's model, which knows no cache; NULL:
- * it is not, by 2 % at least, or one of the two is unknown. Bytes are what the
- * problem needs and what the model counts. */
+/* Why a rate can be above that of the variant's model, which knows no cache;
+ * NULL: it is not, by 2 % at least, or one of the two is unknown. Bytes are
+ * what the problem needs and what the model counts. */
 const char *lab_bench_model_passed(enum lab_bench_unit unit, double rate,
                                    double model, double bytes, double traffic);
 /* A figure of the course beside ours: "np.dot at 6000: slide, its CPU: 71.65
@@ -37,12 +37,13 @@ const char *lab_bench_model_passed(enum lab_bench_unit unit, double rate,
 enum { LAB_BENCH_SLIDE_TEXT = 512 };
 const char *lab_bench_slide_text(const struct lab_bench_slide *slide, char *out,
                                  size_t cap);
-/* "not run", "checking", "timing", or "" when a time stands for itself. */
+/* "not run", "checking", "timing", or "" when the time needs no word. */
 const char *lab_bench_state_text(enum lab_bench_progress state);
 /* Why a rate is above its ceiling, for shares past what noise explains; else
  * NULL: then that rate is no ceiling at this size. */
 const char *lab_bench_ceiling_passed(enum lab_bench_unit unit, double share);
-/* Whether a variant of a set passes the ceiling: at one size, or with -1 at any. */
+/* Whether a variant of a set passes the ceiling: at one size, or with -1 at
+ * any. */
 bool lab_bench_ceiling_beaten(const struct lab_bench_data *data, int set,
                               int size);
 LAB_C_END

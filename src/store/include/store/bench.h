@@ -1,11 +1,11 @@
-/* store/bench.h -- what a lab measured, beside its run: the results of a ladder,
- * what was predicted of them, the points of a sweep.
+/* store/bench.h -- what a lab measured, beside its run: the results of a
+ * ladder, what was predicted of them, the points of a sweep.
  *
  * One struct for each from the measurement to the screen. profiles/schema_4.sql
  * and schema_5.sql have the columns. Unknown numbers are NaN or LAB_UNKNOWN,
  * unknown texts NULL. Errors: LAB_E_DB; LAB_E_NOMEM; LAB_E_NOTFOUND, there is
- * no such run. Threads: one at a time a connection; the writer of the run may be
- * at work meanwhile. */
+ * no such run. Threads: one at a time a connection; the writer of the run may
+ * be at work meanwhile. */
 #pragma once
 #include "store/database.h"
 #include "trace/record.h"
@@ -28,7 +28,7 @@ enum lab_bench_progress {
     LAB_BENCH_CHECKING, /* compared with double */
     LAB_BENCH_TIMING,
     LAB_BENCH_DONE,
-    LAB_BENCH_FAILED /* `reason` says why there are no times */
+    LAB_BENCH_FAILED /* no times; `reason` is known */
 };
 
 /* One variant at one size on one machine. */
@@ -83,7 +83,7 @@ struct lab_bench_result {
     double error;      /* root mean square, in the operation's scale */
     double share;      /* of the ceiling */
     double of_library; /* of the library's speed at this size and precision */
-    const char *bound; /* what the measured time says */
+    const char *bound; /* by the measured time */
     struct lab_prediction predicted;
     /* Its kernel, traced once: of several the one that took longest. */
     const char *kernel;
@@ -104,7 +104,7 @@ struct lab_sweep_row {
     const char *sweep; /* batch-size, network-size, products, backward */
     const char *lesson;
     const char *backend;
-    const char *name; /* of a row that stands for no number */
+    const char *name; /* of a row without a number */
     const char *status;
     const char *reason;
     int64_t iterations;

@@ -2,9 +2,9 @@
  *
  * The program measures ceilings (engine/ceiling.h); here they are stored and
  * found again for a run. A roof is the largest rate that was ever measured on
- * the device for its precision: of the ceilings, and of the rungs of labs, which
- * are checked and timed as carefully. Where none was measured a data sheet's
- * peak is taken (store/devices.h), and said to be one.
+ * the device for its precision: of the ceilings, and of the rungs of labs,
+ * which are checked and timed as carefully. Where none was measured a data
+ * sheet's peak is taken (store/devices.h), and marked as one.
  *
  * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND where there is no such run.
  * Threads: that of the connection. */
@@ -24,7 +24,7 @@ struct lab_ceiling_device {
     char hostname[LAB_ROOF_TEXT];
 };
 
-/* One measurement; texts are valid as long as their owner says. */
+/* One measurement; texts are valid as long as their owner states. */
 struct lab_ceiling_row {
     const char *backend;
     const char *device;
@@ -62,15 +62,15 @@ struct lab_roof {
 
 typedef bool lab_ceiling_row_fn(void *user, const struct lab_ceiling_row *row);
 
-/* "copy" (bytes a second), then the arithmetics (FLOPs a second) "fp32", "tf32",
- * "bf16", "fp16": the ceilings of engine/ceiling.h, in their order. */
+/* "copy" (bytes a second), then the arithmetics (FLOPs a second) "fp32",
+ * "tf32", "bf16", "fp16": the ceilings of engine/ceiling.h, in their order. */
 extern const char *const lab_roof_names[LAB_ROOF_NAMES];
 
 LAB_C_BEGIN
 /* "measured", "measured by a lab's rung", "measured by this run", "measured on
  * another device of this name", "data sheet"; "". */
 const char *lab_roof_origin_text(enum lab_roof_origin origin);
-/* row->measured is not read: measured_ns says when. */
+/* row->measured is not read: measured_ns is the time. */
 enum lab_status lab_ceiling_add(struct lab_database *db,
                                 const struct lab_ceiling_row *row);
 /* The newest measurement of every ceiling of every device, by device. */
@@ -84,9 +84,10 @@ enum lab_status lab_ceiling_device_of_run(struct lab_database *db, int64_t run,
                                           struct lab_ceiling_device *out);
 /* The largest rate measured for roof `name` ("fp32" has "fma" too) on the
  * device, else on another one of its name, else the data sheet's. A rung of a
- * lab counts on its own device, in FLOPs a second, on one thread of a processor,
- * and where its FLOPs are the formula's (lab_variant_has_fewer_flop()). Nothing
- * known is LAB_OK with LAB_ROOF_NONE. */
+ * lab counts on its own device, in FLOPs a second, on one thread of a
+ * processor, and where its FLOPs are the formula's
+ * (lab_variant_has_fewer_flop()). Nothing known is LAB_OK with
+ * LAB_ROOF_NONE. */
 enum lab_status lab_roof_find(struct lab_database *db,
                               const struct lab_ceiling_device *device,
                               const char *name, struct lab_roof *out);

@@ -2,7 +2,7 @@
  *
  * SQLite in WAL mode: any number of readers and one writer at a time, on one
  * host. A connection belongs to one thread at a time. Every error of this
- * module is LAB_E_DB unless said otherwise, and its text is "FILE: what went
+ * module is LAB_E_DB unless stated otherwise, and its text is "FILE: what went
  * wrong; what can be done". */
 #pragma once
 #include <stdbool.h>

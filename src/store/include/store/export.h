@@ -5,14 +5,14 @@
  * program leaves beside it, the next export of that name removes. Text from a
  * database is made visible (base/str.h) and escaped as the format has it.
  *
- * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND, there is no such run; LAB_E_IO,
- * with the place and the reason. Threads: that of the connection. */
+ * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND, there is no such run;
+ * LAB_E_IO, with the place and the reason. Threads: that of the connection. */
 #pragma once
 #include <stdio.h>
 #include "store/query.h"
 
 enum lab_export_table {
-    LAB_EXPORT_ALL, /* the first column says which */
+    LAB_EXPORT_ALL, /* the first column has the kind */
     LAB_EXPORT_STEPS,
     LAB_EXPORT_KERNELS,
     LAB_EXPORT_LOSSES,

@@ -2,7 +2,7 @@
  *
  * A file is another database of recorded runs (any version of the schema up to
  * this program's), or an SQLite export of Nsight Systems, which becomes one
- * run. It comes from somebody else: it is opened for reading, and before a row
+ * run. It comes from another user: it is opened for reading, and before a row
  * is copied its structure (every page), its tables (no views, no virtual
  * tables, no computed columns), the types, ranges and sizes of all values are
  * checked. No trigger, view or function of its schema runs. All of a file is
@@ -10,7 +10,7 @@
  *
  * Runs keep their uuid, machine and user. A run is here already when its uuid
  * is, or a run of the same process on the same machine that began at the same
- * nanosecond; it is skipped. A run that somebody still records is skipped too.
+ * nanosecond; it is skipped. A run that is still recorded is skipped too.
  * Ceilings and the winners of tuning belong to devices: those that are not here
  * yet come along whatever becomes of their run. The names of baselines stay
  * where they were given.

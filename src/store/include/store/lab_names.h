@@ -1,7 +1,7 @@
 /* store/lab_names.h -- which rung of a lab each step of its run was.
  *
  * A lab's steps are named after its problem alone ("gemm 4096"): the rung is
- * their variant, and the precision stands in the lab's rows. Here the three are
+ * their variant, and the precision is in the lab's rows. Here the three are
  * put together, for everything that lists steps. Texts are cut to their arrays,
  * between characters, and may hold anything that the file holds. Threads: that
  * of the connection; what is loaded needs it no more. */
@@ -38,8 +38,8 @@ LAB_C_BEGIN
 enum lab_status lab_bench_names_load(struct lab_bench_names *out,
                                      struct lab_database *db, int64_t run);
 void lab_bench_names_release(struct lab_bench_names *names);
-/* Puts the precision into every name (not `own`), for rungs that are shown beside
- * those of a run that has another one, or several. */
+/* Puts the precision into every name (not `own`), for rungs that are shown
+ * beside those of a run that has another one, or several. */
 void lab_bench_names_say_precision(struct lab_bench_names *names);
 /* NULL: no rung's step. */
 const struct lab_bench_name *
@@ -48,15 +48,15 @@ lab_bench_name_find(const struct lab_bench_names *names, int64_t step_index);
  * both traced or neither: what is compared from run to run. */
 bool lab_bench_name_is(const struct lab_bench_name *a,
                        const struct lab_bench_name *b);
-/* What a rung's name says (NULL: nothing, false). It computes by another
- * algorithm, with fewer FLOPs than its formula counts: Winograd's, by Fourier
- * transforms; it has all cores of a processor, where a roof is one's; each of
- * its threads adds to the same address. */
+/* What follows from a rung's name (NULL: nothing, false). It computes by
+ * another algorithm, with fewer FLOPs than its formula counts: Winograd's, by
+ * Fourier transforms; it has all cores of a processor, where a roof is one's;
+ * each of its threads adds to the same address. */
 bool lab_variant_has_fewer_flop(const char *rung);
 bool lab_variant_has_all_cores(const char *rung);
 bool lab_variant_has_one_address(const char *rung);
-/* What to show for a step or of a kernel: the name of its rung (NULL: no lab's),
- * else `name`; NULL where both are unknown. */
+/* What to show for a step or of a kernel: the name of its rung (NULL: no
+ * lab's), else `name`; NULL where both are unknown. */
 const char *lab_bench_name_text(const struct lab_bench_name *rung,
                                 const char *name);
 /* The same by the step's place. */

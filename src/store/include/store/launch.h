@@ -2,7 +2,7 @@
  * on: what a theoretical occupancy is computed from.
  *
  * Unknown integers are LAB_UNKNOWN, unknown texts "". Errors: LAB_E_DB,
- * LAB_E_NOMEM; LAB_E_NOTFOUND, said of each. Threads: that of the
+ * LAB_E_NOMEM; LAB_E_NOTFOUND, described at each. Threads: that of the
  * connection. */
 #pragma once
 #include "store/query.h"
@@ -24,8 +24,9 @@ LAB_C_BEGIN
 /* Threads of a block, or blocks of a grid; LAB_UNKNOWN where one of the three
  * is, or the product has no room in 64 bits. */
 int64_t lab_launch_size(const int64_t d[3]);
-/* The GPU with CUDA's number `device`; LAB_UNKNOWN is any number. A run with one
- * GPU has that one, whatever the number. LAB_E_NOTFOUND: none was recorded. */
+/* The GPU with CUDA's number `device`; LAB_UNKNOWN is any number. A run with
+ * one GPU has that one, whatever the number. LAB_E_NOTFOUND: none was
+ * recorded. */
 enum lab_status lab_run_gpu_read(struct lab_database *db, int64_t run,
                                  int64_t device, struct lab_run_gpu *out);
 /* The launch that is lab_kernel_row.row. LAB_E_NOTFOUND: the run has none. */

@@ -61,14 +61,14 @@ struct lab_run_row {
     double accuracy;
     int64_t rank;
     const char *uuid;          /* the same wherever the run is copied to */
-    const char *label;         /* whose it is, said at an import */
+    const char *label;         /* its owner, given at an import */
     const char *imported_from; /* a file's name; NULL: recorded here */
     const char *imported;      /* UTC */
     const char *kind;          /* lesson, lab; NULL: another tool's */
     const char *trace_state;   /* of lab_trace_state_name() */
     double learning_rate;
     double lesson_learning_rate; /* the lesson's own, when it ran */
-    bool figures_from_rows;      /* it told none: those of the stored losses */
+    bool figures_from_rows;      /* it has none: those of the stored losses */
 };
 
 struct lab_kernel_row {

@@ -1,8 +1,8 @@
 /* store/row_fields.h -- the table of columns of a record: which member of a
  * struct is which column of the database, how JSON and CSV call it, and how a
  * table of text shows it. Rows are read, added, imported, exported and printed
- * from these tables, so that a new column is one line here. What the HTML report
- * and the screens show of labs is chosen there.
+ * from these tables, so that a new column is one line here. What the HTML
+ * report and the screens show of labs is chosen there.
  *
  * Errors of all functions: LAB_E_DB; LAB_E_NOMEM. Threads: that of the
  * connection. */
@@ -73,8 +73,8 @@ LAB_C_BEGIN
 enum lab_status lab_fields_add(struct lab_database *db, int64_t run,
                                const struct lab_fields *fields,
                                const void *row);
-/* Adds a row of no run, or of the one that a member says; it need not be there.
- */
+/* Adds a row of no run, or of the one that a member names; it need not be
+ * there. */
 enum lab_status lab_fields_add_row(struct lab_database *db,
                                    const struct lab_fields *fields,
                                    const void *row);

@@ -26,8 +26,8 @@ enum lab_time_part {
     LAB_WALL_PARTS
 };
 
-/* Times are LAB_UNKNOWN where not known; why[] says why, else it is NULL. Texts
- * are constants. */
+/* Times are LAB_UNKNOWN where not known; why[] has the reason, else it is NULL.
+ * Texts are constants. */
 struct lab_time_breakdown {
     int64_t iteration; /* the one that was looked at */
     int64_t recorded;  /* of so many whole ones */

@@ -26,7 +26,7 @@ enum lab_sum_level {
 };
 
 /* Texts are NULL, integers LAB_UNKNOWN, reals NaN where unknown or, for what a
- * launch says, where launches differ. */
+ * launch has, where launches differ. */
 struct lab_time_sum {
     enum lab_sum_level level;
     int64_t step_index;
@@ -84,7 +84,7 @@ const char *lab_time_sum_step(const struct lab_time_sum *sum);
 enum lab_status lab_time_sums_keep(struct lab_database *db, int64_t run);
 /* The same by a connection of its own, for a run that was opened for reading;
  * quietly nothing where the database cannot be written now. A killed run's
- * times are then added up once, not whenever somebody looks. */
+ * times are then added up once, not at every query. */
 void lab_time_sums_keep_later(const char *path, int64_t run);
 /* For every run that has ended: after an older database was brought up to
  * date. */

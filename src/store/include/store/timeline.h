@@ -5,11 +5,12 @@
  * launched runs beside it or later. A kernel finds its step by the execution
  * that was noted with it, else by its call; a call by the time at which it was
  * made. Moments are nanoseconds since 1970 (trace/record.h); what is not known
- * is LAB_UNKNOWN, and a span without moments stands last in its lane.
+ * is LAB_UNKNOWN, and a span without moments is last in its lane.
  *
  * A window may hold more spans than anybody can look at: then the longest of
- * each kind stay, `left_out` says how many do not, and a smaller window shows
- * them. The sums are those of all spans, and a span names its step, always.
+ * each kind stay, `left_out` is the number of the others, and a smaller window
+ * shows them. The sums are those of all spans, and a span names its step,
+ * always.
  *
  * Threads: a loaded timeline is plain data; loading is the connection's. */
 #pragma once
@@ -156,8 +157,8 @@ LAB_C_BEGIN
  * that has ended, else from its steps. */
 enum lab_status lab_query_iterations(struct lab_database *db, int64_t run,
                                      lab_iteration_row_fn *each, void *user);
-/* Whether `row`, which ran later, says at least as much as `best`: when nobody
- * asks for an iteration it is the last that has moments, and kernels. */
+/* Whether `row`, which ran later, states at least as much as `best`: when
+ * nobody asks for an iteration it is the last that has moments, and kernels. */
 bool lab_iteration_prefer(const struct lab_iteration_row *best,
                           const struct lab_iteration_row *row);
 /* The last pass of an iteration; LAB_UNKNOWN: the one to prefer. Errors:

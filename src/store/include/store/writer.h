@@ -70,7 +70,7 @@ struct lab_run_info { /* texts are copied; NULL where unknown */
     const char *counters_reason;
     uint64_t seed;
     double learning_rate;        /* of the optimizer; NaN: none, or unknown */
-    double lesson_learning_rate; /* what the lesson says */
+    double lesson_learning_rate; /* the lesson's */
     int64_t batch;
     int64_t rank;
     enum lab_time_source time_source;
@@ -98,11 +98,11 @@ struct lab_run_summary { /* LAB_UNKNOWN and NaN where unknown */
     double loss_first;
     double loss_last;
     double accuracy;
-    enum lab_time_source time_source; /* NONE: as the info said */
-    enum lab_trace_state trace_state; /* UNKNOWN: as the info said */
-    const char *counters;             /* NULL: as the info said */
+    enum lab_time_source time_source; /* NONE: as in the info */
+    enum lab_trace_state trace_state; /* UNKNOWN: as in the info */
+    const char *counters;             /* NULL: as in the info */
     const char *counters_reason;
-    const char *variants; /* NULL: as the info said; "": the defaults */
+    const char *variants; /* NULL: as in the info; "": the defaults */
 };
 /* Everything unknown, status done. */
 void lab_run_summary_init(struct lab_run_summary *summary);

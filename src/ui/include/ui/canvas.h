@@ -31,7 +31,7 @@ struct lab_canvas {
     struct lab_rect clip;
     bool ascii;   /* only bytes below 0x80: charts and borders fall back */
     bool blocks;  /* charts in blocks: the console has no braille */
-    int cursor_y; /* where the terminal's cursor stands; -1: nowhere */
+    int cursor_y; /* the terminal's cursor; -1: nowhere */
     int cursor_x;
     bool cursor_shown;
 };
@@ -47,12 +47,13 @@ struct lab_rect lab_canvas_clip(struct lab_canvas *c, struct lab_rect r);
 void lab_canvas_unclip(struct lab_canvas *c, struct lab_rect old);
 
 /* Writes at (y, x), cut at `w` columns (w < 0: at the clip, where a cut ends in
- * "…"); returns the columns used. In an ascii canvas characters above 0x7F are transliterated
- * ("×" to "x", "Σ" to "sum", "─" to "-") or become '?'. */
+ * "…"); returns the columns used. In an ascii canvas characters above 0x7F
+ * are transliterated ("×" to "x", "Σ" to "sum", "─" to "-") or become
+ * '?'. */
 int lab_canvas_text(struct lab_canvas *c, int y, int x, int w,
                     enum lab_role role, const char *utf8);
-/* The same, and a text of more than `w` columns ends in "…" (ascii: "~"): a cut
- * name must not pass for a whole one. */
+/* The same, and a text of more than `w` columns ends in "…" (ascii: "~"): a
+ * cut name must not pass for a whole one. */
 int lab_canvas_text_cut(struct lab_canvas *c, int y, int x, int w,
                         enum lab_role role, const char *utf8);
 int lab_canvas_textf(struct lab_canvas *c, int y, int x, int w,
@@ -65,12 +66,12 @@ void lab_canvas_paint(struct lab_canvas *c, struct lab_rect r,
 /* Border with an optional title in its top line. */
 void lab_canvas_box(struct lab_canvas *c, struct lab_rect r, const char *title,
                     bool focused);
-/* One line, "── title ──────", double when focused, for a pane without a
- * border; takes the line off the top of *r. */
+/* One line, "── title ──────", double when focused, for a pane
+ * without a border; takes the line off the top of *r. */
 void lab_canvas_heading(struct lab_canvas *c, struct lab_rect *r,
                         const char *title, bool focused);
 /* Text wrapped at blanks into the rectangle; returns the rows used. Newlines
- * break. What does not fit is cut, and the last row says so. */
+ * break. What does not fit is cut, and the last row marks it. */
 int lab_canvas_paragraph(struct lab_canvas *c, struct lab_rect r,
                          enum lab_role role, const char *utf8);
 /* The rows that it takes, `w` columns each; `most` where it takes more. */

@@ -1,7 +1,7 @@
 /* ui/chart.h -- pictures of numbers in character cells.
  *
  * Lines in braille (2x4 dots a cell), half blocks (1x2) or ASCII (1x2), by what
- * the canvas can show. Nothing is told by colour alone: series carry their
+ * the canvas can show. Nothing is shown by colour alone: series carry their
  * number, signs have their own glyphs. NaN and infinities are gaps, counted in
  * the legend. Pure drawing. Threads: any, one canvas each. */
 #pragma once
@@ -39,7 +39,7 @@ LAB_C_BEGIN
 void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
                     const struct lab_chart *chart);
 
-/* What stands for series k of those that have a name: 1 ... 9 a b ... */
+/* The sign of series k of those that have a name: 1 ... 9 a b ... */
 char lab_chart_sign(int k);
 
 /* Vertical bars side by side from n counts or values >= 0, one column each

@@ -8,7 +8,7 @@ enum lab_lesson_progress {
     LAB_LESSON_NEW,
     LAB_LESSON_STARTED,
     LAB_LESSON_DONE,
-    LAB_LESSON_BROKEN /* the file cannot be read; `problem` says why */
+    LAB_LESSON_BROKEN /* the file cannot be read; `problem` has the reason */
 };
 
 struct lab_home_lesson {
@@ -17,7 +17,7 @@ struct lab_home_lesson {
     const char *summary;
     const char *after;   /* ids of its prerequisites, or NULL */
     const char *problem; /* BROKEN: file:line:column: what */
-    int minutes;         /* 0: not said */
+    int minutes;         /* 0: not given */
     bool is_lab;
     enum lab_lesson_progress progress;
     int64_t steps_seen;

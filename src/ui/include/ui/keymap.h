@@ -1,6 +1,6 @@
 /* ui/keymap.h -- keys, what they are bound to, and their names.
  *
- * One table a screen says everything about its keys: the bar at the bottom, the
+ * One table a screen has everything about its keys: the bar at the bottom, the
  * help page and the handling are all made from it. No curses here.
  * Threads: any; the tables are const. */
 #pragma once

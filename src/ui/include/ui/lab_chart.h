@@ -1,9 +1,9 @@
 /* ui/lab_chart.h -- a lab in pictures: the rungs of one size as bars, and their
  * rates against the size as lines.
  *
- * Nothing is told by colour alone: bars carry their numbers, lines their digit,
- * and what a digit stands for is written below. The commands print the same
- * pictures. Pure drawing. Threads: any, one canvas each. */
+ * Nothing is shown by colour alone: bars carry their numbers, lines their
+ * digit, and the meaning of a digit is written below. The commands print the
+ * same pictures. Pure drawing. Threads: any, one canvas each. */
 #pragma once
 #include "base/str.h"
 #include "ui/canvas.h"
@@ -19,7 +19,7 @@ struct lab_bench_chart {
 
 LAB_C_BEGIN
 /* A heading, then a row for each rung. '|' in a bar is what the rung's model
- * says, '?' what was said before. */
+ * states, '?' the prediction. */
 void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
                          const struct lab_bench_chart *chart);
 /* "Rates: GFLOP/s against the size" */

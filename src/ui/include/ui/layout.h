@@ -11,7 +11,7 @@
 
 enum { LAB_SCREEN_MIN_H = 16, LAB_SCREEN_MIN_W = 60 };
 
-/* The frame that every screen stands in. */
+/* The frame of every screen. */
 struct lab_frame {
     bool small; /* below the minimum: only `body`, for the message */
     struct lab_rect title;
@@ -42,8 +42,8 @@ struct lab_run_want { /* what there is to show of it */
 LAB_C_BEGIN
 struct lab_frame lab_frame_layout(int h, int w);
 struct lab_home_layout lab_home_layout(struct lab_rect body);
-/* Without kernels their part is a line that says so. The facts get the room that
- * the lists leave, and a fifth of the body where these are long. */
+/* Without kernels their part is a line that states it. The facts get the room
+ * that the lists leave, and a fifth of the body where these are long. */
 struct lab_run_layout lab_run_layout(struct lab_rect body,
                                      const struct lab_run_want *want);
 

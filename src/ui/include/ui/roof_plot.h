@@ -2,14 +2,14 @@
  * second upwards, both by powers of ten; the roofs as lines, steps or kernels
  * as labels.
  *
- * Nothing is told by colour alone: points are digits and letters, the chosen
- * one stands between > and <, and a dotted line leads up to its roof. Pure
+ * Nothing is shown by colour alone: points are digits and letters, the chosen
+ * one is between > and <, and a dotted line leads up to its roof. Pure
  * functions and drawing. Threads: any, one canvas each. */
 #pragma once
 #include "ui/layout.h"
 #include "ui/models.h"
 
-/* What stands where: log10 of both axes over a rectangle of cells. */
+/* The positions: log10 of both axes over a rectangle of cells. */
 struct lab_roof_axes {
     struct lab_rect plot;
     double x0; /* log10 of FLOPs a byte */

@@ -48,7 +48,7 @@ struct lab_screen_ops {
     bool (*action)(struct lab_screen *s, int action);
 
     /* All below are optional. */
-    /* An unbound key; false: the status line says "press ? for help". */
+    /* An unbound key; false: the status line states "press ? for help". */
     bool (*key)(struct lab_screen *s, int key);
     /* Called after lab_ui_wake(), and every lab_screen_tick_every(); returns
      * whether something changed that shows. */

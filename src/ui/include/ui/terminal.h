@@ -28,7 +28,7 @@ struct lab_terminal;
 LAB_C_BEGIN
 /* A TERM that the terminfo database lacks is taken for an xterm or a vt100.
  * Errors: LAB_E_UNSUPPORTED no terminal, or one that cannot place its cursor
- * (TERM=dumb); the message says to use --plain. LAB_E_NOMEM. LAB_E_STATE one is
+ * (TERM=dumb); the message names --plain. LAB_E_NOMEM. LAB_E_STATE one is
  * open already. Opens /dev/tty when standard input is not a terminal. */
 enum lab_status lab_terminal_open(struct lab_terminal **out,
                                   const struct lab_terminal_options *options);
@@ -36,7 +36,7 @@ enum lab_status lab_terminal_open(struct lab_terminal **out,
  * knows (0 monochrome), and its terminfo name (static, or TERM itself), without
  * opening it. Errors: its own. */
 enum lab_status lab_terminal_probe(int *colors, const char **type);
-/* Restores the terminal and prints what libraries said. NULL is allowed. */
+/* Restores the terminal and prints what libraries wrote. NULL is allowed. */
 void lab_terminal_close(struct lab_terminal *t);
 
 void lab_terminal_size(const struct lab_terminal *t, int *h, int *w);
@@ -66,7 +66,7 @@ void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
 /* Whether output may carry colour, for a screen and for plain text alike:
  * `never`, or a non-empty NO_COLOR, or TERM=dumb or none, or (for `auto`)
  * output that is not a terminal, mean no; `always` overrides NO_COLOR and the
- * pipe. NULL stands for an unset variable. */
+ * pipe. NULL is an unset variable. */
 bool lab_color_wanted(enum lab_color_mode mode, bool is_terminal,
                       const char *no_color, const char *term);
 LAB_C_END

@@ -25,7 +25,7 @@ enum lab_status lab_ui_new(struct lab_ui **out,
 void lab_ui_free(struct lab_ui *ui);
 
 /* Runs until the last screen closes. LAB_OK: the user quit. LAB_E_CANCELLED: a
- * signal came, lab_ui_signal() says which. LAB_E_CHECK, LAB_E_IO: a script's
+ * signal came, lab_ui_signal() returns it. LAB_E_CHECK, LAB_E_IO: a script's
  * `expect` or `screen` failed. */
 enum lab_status lab_ui_run(struct lab_ui *ui);
 int lab_ui_signal(const struct lab_ui *ui); /* 0 none */
@@ -52,7 +52,7 @@ void lab_ui_message(struct lab_ui *ui, enum lab_role role, const char *fmt, ...)
     LAB_PRINTF(3, 4);
 /* The same with lab_error(). */
 void lab_ui_error(struct lab_ui *ui);
-/* What stands at the right of the title line. */
+/* The text at the right of the title line. */
 void lab_ui_badge(struct lab_ui *ui, const char *text);
 
 /* Asks for a line; ops->answer gets it. `initial` may be NULL. The search

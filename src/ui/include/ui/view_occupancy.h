@@ -38,7 +38,7 @@ struct lab_occupancy_args {
     int max_threads_per_block;
     int64_t max_shared_bytes; /* of a block */
     void *user;               /* outlives the screen */
-    /* false: such a launch cannot run; out->limit says why. */
+    /* false: such a launch cannot run; out->limit has the reason. */
     bool (*compute)(void *user, const struct lab_occupancy_try *launch,
                     struct lab_occupancy_answer *out);
 };

@@ -101,7 +101,7 @@ json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r,
  * none. */
 void lab_profile_add_rung(json_t *o, const struct lab_bench_name *rung);
 /* What a lab measured: its rungs, what was said before, what it tuned, the
- * places of a sweep; nothing for another run. `put` takes each object over. */
+ * places of a sweep; nothing for another run. `to` takes each object over. */
 typedef enum lab_status lab_json_line_fn(void *user, json_t *object);
 enum lab_status lab_profile_lab_lines(struct lab_database *db, int64_t run,
-                                      lab_json_line_fn *put, void *user);
+                                      lab_json_line_fn *to, void *user);

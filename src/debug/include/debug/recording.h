@@ -91,6 +91,6 @@ void lab_recording_summarize(const struct lab_snapshot *snap,
 enum lab_status lab_recording_finish(struct lab_recording *r,
                                      const struct lab_run_summary *summary);
 /* A backend's device as a run's record has it; the texts stay `info`'s. */
-void lab_run_device_fill(struct lab_run_device *out,
+void lab_run_device_fill(struct lab_run_device *d,
                          const struct lab_device_info *info, bool gpu);
 LAB_C_END

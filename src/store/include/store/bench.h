@@ -123,7 +123,7 @@ struct lab_sweep_row {
 };
 
 typedef bool lab_bench_result_fn(void *user, const struct lab_bench_result *r);
-typedef bool lab_prediction_fn(void *user, const struct lab_prediction *p);
+typedef bool lab_prediction_fn(void *user, const struct lab_prediction *row);
 typedef bool lab_sweep_row_fn(void *user, const struct lab_sweep_row *row);
 
 LAB_C_BEGIN
@@ -135,7 +135,7 @@ void lab_prediction_init(struct lab_prediction *p);
 enum lab_status lab_bench_result_add(struct lab_database *db, int64_t run,
                                      const struct lab_bench_result *r);
 enum lab_status lab_prediction_add(struct lab_database *db, int64_t run,
-                                   const struct lab_prediction *p);
+                                   const struct lab_prediction *row);
 enum lab_status lab_sweep_row_add(struct lab_database *db, int64_t run,
                                   const struct lab_sweep_row *row);
 /* Stores which execution's kernels are those of result `place`. */

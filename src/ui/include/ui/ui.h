@@ -40,7 +40,7 @@ void lab_ui_quit(struct lab_ui *ui); /* closes all of them */
 
 /* Some thread has something to show: `tick` runs soon. Cheap; any thread,
  * signal handlers too. Takes void * to fit a callback. */
-void lab_ui_wake(void *ui);
+void lab_ui_wake(void *user);
 /* Calls `tick` of the top screen every `ms` (0: only after wakes). */
 void lab_ui_tick_every(struct lab_ui *ui, int ms);
 void lab_ui_redraw(struct lab_ui *ui);

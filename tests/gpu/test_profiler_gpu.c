@@ -117,8 +117,7 @@ static void sync_and_flush(struct bench *b)
     assert_ok(lab_profiler_flush(b->profiler));
 }
 
-static void check_kernel(const struct bench *b,
-                         const struct lab_kernel_record *k, int64_t since)
+static void check_kernel(const struct lab_kernel_record *k, int64_t since)
 {
     assert_true(k->start_ns != LAB_UNKNOWN && k->end_ns > k->start_ns);
     assert_true(k->start_ns > since - 100000000);
@@ -150,7 +149,7 @@ TEST_CASE(each_step_has_its_kernel_after_a_flush)
         const struct lab_kernel_record *k =
             &kept_get(b.kept, LAB_RECORD_KERNEL, i)->u.kernel;
         assert_int_equal(k->exec, b.exec);
-        check_kernel(&b, k, since);
+        check_kernel(k, since);
     }
     close_bench(&b);
 }

@@ -7,8 +7,10 @@
 #include "ui_fixture.h"
 
 static const struct lab_screen_ops *const SCREENS[] = {
-    &lab_view_home, &lab_view_runs, &lab_view_run,       &lab_view_source,
-    &lab_view_text, &lab_view_help, &lab_view_occupancy, &fixture_busy};
+    &lab_view_home,      &lab_view_runs,    &lab_view_run,
+    &lab_view_source,    &lab_view_text,    &lab_view_help,
+    &lab_view_occupancy, &fixture_busy,     &lab_view_timeline,
+    &lab_view_roofline,  &lab_view_compare, &lab_view_what_if};
 enum { SCREEN_COUNT = sizeof(SCREENS) / sizeof(SCREENS[0]) };
 
 TEST_CASE(every_table_is_sound)
@@ -24,20 +26,22 @@ TEST_CASE(every_table_is_sound)
 TEST_CASE(a_bad_table_is_found)
 {
     const struct lab_binding lonely[] = {
-        {{LAB_KEY_F1 + 1}, 100, "two", "has no letter", true},
-        {{0}, 0, NULL, NULL, false}};
-    const struct lab_binding twice[] = {{{'a', 'b'}, 100, "one", "x", true},
-                                        {{'b'}, 101, "two", "y", true},
-                                        {{0}, 0, NULL, NULL, false}};
-    const struct lab_binding silent[] = {{{'a'}, 100, "one", "", true},
-                                         {{0}, 0, NULL, NULL, false}};
-    const struct lab_binding none[] = {{{0}, 100, "one", "x", true},
-                                       {{0}, 0, NULL, NULL, false}};
+        {"F2", true, "two", "has no letter", LAB_ACT_OWN}, {NULL}};
+    const struct lab_binding twice[] = {{"a b", true, "one", "x", LAB_ACT_OWN},
+                                        {"b", true, "two", "y", LAB_ACT_OWN},
+                                        {NULL}};
+    const struct lab_binding silent[] = {{"a", true, "one", "", LAB_ACT_OWN},
+                                         {NULL}};
+    const struct lab_binding none[] = {{"", true, "one", "x", LAB_ACT_OWN},
+                                       {NULL}};
+    const struct lab_binding wrong[] = {{"a bc", true, "one", "x", LAB_ACT_OWN},
+                                        {NULL}};
     assert_int_equal(lab_keymap_check(lonely), LAB_E_CHECK);
     assert_non_null(strstr(lab_error(), "two"));
     assert_int_equal(lab_keymap_check(twice), LAB_E_CHECK);
     assert_int_equal(lab_keymap_check(silent), LAB_E_CHECK);
     assert_int_equal(lab_keymap_check(none), LAB_E_CHECK);
+    assert_int_equal(lab_keymap_check(wrong), LAB_E_CHECK);
 }
 
 /* The conventions: keys that must work on every screen. */
@@ -109,21 +113,25 @@ TEST_CASE(help_is_made_from_the_tables)
     for (int i = 0; i < SCREEN_COUNT; i++) {
         const struct lab_screen_ops *ops = SCREENS[i];
         const struct lab_binding *all = lab_global_keymap(ops->sideways);
+        const struct lab_binding *own = ops->bindings;
         struct lab_doc doc;
         lab_doc_init(&doc);
-        lab_help_write(&doc, ops, ops->bindings);
+        lab_help_write(&doc, ops, own);
         assert_ok(lab_doc_check(&doc));
         const char *text = lab_str_text(&doc.text);
         const char *everywhere = strstr(text, "Everywhere");
         assert_non_null(everywhere);
-        for (const struct lab_binding *b = ops->bindings; b && b->action; b++) {
+        for (const struct lab_binding *b = own; b && b->keys; b++) {
             const char *at = strstr(text, b->help);
             assert_non_null(at);
             assert_true(at < everywhere);
         }
-        for (const struct lab_binding *b = all; b->action; b++) {
-            bool own = lab_keymap_action(ops->bindings, b->action) != NULL;
-            if (!own)
+        for (const struct lab_binding *b = all; b->keys; b++) {
+            const char *names = b->keys;
+            bool free = false; /* a key that the screen itself does not take */
+            for (int k = lab_key_next(&names); k; k = lab_key_next(&names))
+                free = free || !lab_keymap_find(own, k);
+            if (free && !lab_keymap_action(own, b->action))
                 assert_non_null(strstr(everywhere, b->help));
         }
         assert_int_equal(strstr(text, "explain TENSOR[I,J]") != NULL,

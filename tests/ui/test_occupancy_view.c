@@ -61,8 +61,13 @@ static void says(struct shown *s, const char *part)
 
 static void press(struct shown *s, int action, int times)
 {
+    const struct lab_binding *b =
+        lab_keymap_action(s->screen.ops->bindings, action);
     while (times-- > 0)
-        assert_true(s->screen.ops->action(&s->screen, action));
+        if (b && b->act_with)
+            assert_ok(b->act_with(&s->screen, b->with));
+        else
+            assert_true(s->screen.ops->action(&s->screen, action));
 }
 
 static int open_launch(void **state, struct lab_occupancy_try launch)
@@ -134,7 +139,8 @@ TEST_CASE_WITH(fewer_registers_more_warps, open_it, close_it)
     press(s, LAB_ACT_LEFT, 8); /* 128 -> 64 */
     says(s, "it ran with 128");
     says(s, "occupancy 50.0 %: 4 blocks");
-    press(s, LAB_ACT_OWN, 1); /* as it ran */
+    assert_ok(lab_keymap_find(s->screen.ops->bindings, 'r')
+                  ->act(&s->screen)); /* as it ran */
     says(s, "occupancy 25.0 %");
 }
 

@@ -10,7 +10,7 @@
 #include "timeline_samples.h"
 #include "trace/intern.h"
 #include "ui/ui.h"
-#include "ui/view_timeline.h"
+#include "ui/views.h"
 #include "ui/views.h"
 
 #define GOLDEN LAB_SOURCE_DIR "/tests/ui/golden/"
@@ -180,8 +180,8 @@ static enum lab_status play(const char *script, bool ascii)
                                          .load_passes = load_passes,
                                          .load_timeline = load_timeline,
                                          .load_occupancy = load_occupancy};
-    const struct lab_timeline_args args = {
-        .model = &model, .run = 1, .step = "relu", .phase = "forward"};
+    const struct lab_run_args args = {
+        .model = &model, .run = {.run = 1}, .step = "relu", .phase = "forward"};
     const char *path = OUT "/play.keys";
     struct lab_ui *ui;
     mkdir(LAB_BINARY_DIR "/tests", 0777);

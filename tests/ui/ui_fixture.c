@@ -413,40 +413,37 @@ enum {
     ACT_SOURCE
 };
 
-static bool busy_action(struct lab_screen *s, int action)
+static enum lab_status busy_act(struct lab_screen *s, int what)
 {
     struct busy_state *st = s->state;
     int *volatile nowhere = (int *)16; /* what UBSan lets through */
-    switch (action) {
+    switch (what) {
     case ACT_CRASH:
         *nowhere = 1;
-        return true;
+        break;
     case ACT_ABORT:
         fprintf(stderr, "assertion of a library failed\n");
         abort();
     case ACT_NOISE:
         fprintf(stderr, "a library says \033[31mhello\033[0m\n");
         snprintf(st->said, sizeof(st->said), "noise made");
-        return true;
+        break;
     case ACT_ASK:
         lab_ui_prompt(s->ui, 1, "name: ", "abc");
-        return true;
+        break;
     case ACT_QUESTION:
         lab_ui_ask(s->ui, 2, "Sure?");
-        return true;
+        break;
     case ACT_SLOW: {
         struct timespec pause = {20, 0}; /* a loop that answers nothing */
         while (nanosleep(&pause, &pause))
             continue;
-        return true;
+        break;
     }
-    case ACT_SOURCE:
-        if (lab_ui_push(s->ui, &lab_view_source, &fixture_source))
-            lab_ui_error(s->ui);
-        return true;
     default:
-        return false;
+        return lab_ui_push(s->ui, &lab_view_source, &fixture_source);
     }
+    return LAB_OK;
 }
 
 static void busy_answer(struct lab_screen *s, int id, const char *text)
@@ -477,14 +474,21 @@ static const char *busy_complete(struct lab_screen *s,
 }
 
 static const struct lab_binding BINDINGS[] = {
-    {{'p'}, ACT_ASK, "prompt", "asks for a name", true},
-    {{'y'}, ACT_QUESTION, "question", "asks for y or n", true},
-    {{'E'}, ACT_NOISE, "noise", "a line on stderr", true},
-    {{'X'}, ACT_CRASH, "crash", "writes to nowhere", true},
-    {{'A'}, ACT_ABORT, "abort", "calls abort()", true},
-    {{'o'}, ACT_SOURCE, "source", "a kernel's source", true},
-    {{'Z'}, ACT_SLOW, "sleep", "answers nothing for 20 seconds", false},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+    {"p", true, "prompt", "asks for a name", LAB_ACT_OWN, NULL, busy_act,
+     ACT_ASK},
+    {"y", true, "question", "asks for y or n", LAB_ACT_OWN, NULL, busy_act,
+     ACT_QUESTION},
+    {"E", true, "noise", "a line on stderr", LAB_ACT_OWN, NULL, busy_act,
+     ACT_NOISE},
+    {"X", true, "crash", "writes to nowhere", LAB_ACT_OWN, NULL, busy_act,
+     ACT_CRASH},
+    {"A", true, "abort", "calls abort()", LAB_ACT_OWN, NULL, busy_act,
+     ACT_ABORT},
+    {"o", true, "source", "a kernel's source", LAB_ACT_OWN, NULL, busy_act,
+     ACT_SOURCE},
+    {"Z", false, "sleep", "answers nothing for 20 seconds", LAB_ACT_OWN, NULL,
+     busy_act, ACT_SLOW},
+    {NULL}};
 
 const struct lab_screen_ops fixture_busy = {
     .name = "busy",
@@ -495,7 +499,6 @@ const struct lab_screen_ops fixture_busy = {
     .init = busy_init,
     .release = busy_release,
     .draw = busy_draw,
-    .action = busy_action,
     .tick = busy_tick,
     .command = busy_command,
     .answer = busy_answer,

@@ -6,6 +6,7 @@
 #include "store_samples.h"
 #include "trace/record.h"
 #include "screens/whatif.h"
+#include "store/query.h"
 
 #define H200                                                                   \
     "INSERT INTO TARGET_INFO_GPU (runId, id, cuDevice, name, computeMajor, "   \

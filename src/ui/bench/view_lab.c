@@ -1089,6 +1089,11 @@ static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
     return LAB_OK;
 }
 
+static enum lab_status predict(struct lab_screen *s)
+{
+    return ask_prediction(s, NULL);
+}
+
 static enum lab_status show_set(struct lab_screen *s, int set)
 {
     struct lab_bench_state *st = s->state;
@@ -1102,7 +1107,7 @@ static enum lab_status show_set(struct lab_screen *s, int set)
     return show_rows(st);
 }
 
-static enum lab_status next_set(struct lab_screen *s, bool recorded)
+static enum lab_status next_set(struct lab_screen *s, int recorded)
 {
     struct lab_bench_state *st = s->state;
     int n = st->lab.set_count;
@@ -1117,9 +1122,15 @@ static enum lab_status next_set(struct lab_screen *s, bool recorded)
                                      : "there is no other machine to show");
 }
 
-static enum lab_status next_size(struct lab_bench_state *st, int by)
+static enum lab_status next_size(struct lab_screen *s, int by)
 {
+    struct lab_bench_state *st = s->state;
     int to = st->size + by;
+    if (st->reading) {
+        lab_pager_action(&st->text_pager,
+                         by < 0 ? LAB_ACT_LEFT : LAB_ACT_RIGHT);
+        return LAB_OK;
+    }
     if (to < 0 || to >= st->lab.size_count || st->lab.sizes[to].set != st->set)
         return LAB_OK;
     st->size = to;
@@ -1146,129 +1157,103 @@ static enum lab_status open_kernel(struct lab_screen *s)
     return lab_ui_push(s->ui, &lab_view_source, &args);
 }
 
-static enum lab_status act(struct lab_screen *s, int what)
+static enum lab_status run(struct lab_screen *s)
 {
     struct lab_bench_state *st = s->state;
-    enum lab_status status;
-    switch (what) {
-    case ACT_RUN:
-        if (st->lab.command[0]) { /* the shell runs it: the command is shown */
-            st->reading = false;
-            return LAB_OK;
-        }
+    if (!st->lab.command[0])
         return ask_and_run(s, NULL);
-    case ACT_STOP:
-        if (st->lab.running < 0)
-            return lab_fail(LAB_E_STATE, "nothing is running");
-        st->model->stop(st->model->user);
-        return renew(s);
-    case ACT_PREDICT:
-        return ask_prediction(s, NULL);
-    case ACT_SIZES:
-        status = can_run(st);
-        if (status)
-            return status;
+    st->reading = false; /* the shell runs it: the command is shown */
+    return LAB_OK;
+}
+
+static enum lab_status stop(struct lab_screen *s)
+{
+    const struct lab_bench_state *st = s->state;
+    if (st->lab.running < 0)
+        return lab_fail(LAB_E_STATE, "nothing is running");
+    st->model->stop(st->model->user);
+    return renew(s);
+}
+
+static enum lab_status ask_sizes(struct lab_screen *s)
+{
+    const struct lab_bench_state *st = s->state;
+    enum lab_status status = can_run(st);
+    if (!status)
         lab_ui_prompt(s->ui, PROMPT_SIZES, "sizes: ", set_of(st)->sizes);
-        return LAB_OK;
-    case ACT_TEXT:
-        st->reading = !st->reading;
-        return LAB_OK;
-    case ACT_LOWER:
-        if (st->wide && !st->reading)
-            lab_ui_message(s->ui, LAB_ROLE_NORMAL,
-                           "every view is on the screen already; Tab moves in "
-                           "the kernel's source");
-        if (st->wide) {
-            st->reading = false;
-            return LAB_OK;
-        }
+    return status;
+}
+
+static enum lab_status turn_text(struct lab_screen *s)
+{
+    struct lab_bench_state *st = s->state;
+    st->reading = !st->reading;
+    return LAB_OK;
+}
+
+static enum lab_status next_lower(struct lab_screen *s)
+{
+    struct lab_bench_state *st = s->state;
+    if (st->wide && !st->reading)
+        lab_ui_message(s->ui, LAB_ROLE_NORMAL,
+                       "every view is on the screen already; Tab moves in "
+                       "the kernel's source");
+    if (!st->wide) {
         st->lower = (enum lab_bench_lower)((st->lower + 1) % LAB_LOWERS);
         st->scrolling = false;
-        st->reading = false;
-        return LAB_OK;
-    case ACT_LOG:
-        st->log = !st->log;
-        return LAB_OK;
-    case ACT_SET:
-        return next_set(s, false);
-    case ACT_RECORDED:
-        return next_set(s, true);
-    default:
-        return open_kernel(s);
     }
+    st->reading = false;
+    return LAB_OK;
 }
 
-static bool move_lab(struct lab_screen *s, int what)
+static enum lab_status turn_log(struct lab_screen *s)
 {
     struct lab_bench_state *st = s->state;
-    enum lab_status status = LAB_OK;
-    if (what == LAB_ACT_LEFT || what == LAB_ACT_RIGHT) {
-        status = next_size(st, what == LAB_ACT_LEFT ? -1 : 1);
-    } else if (what == LAB_ACT_SORT) {
-        lab_table_sort_next(&st->table);
-    } else if (what == LAB_ACT_SORT_TURN) {
-        lab_table_sort_turn(&st->table);
-    } else if (what == LAB_ACT_NEXT_PANE || what == LAB_ACT_PREV_PANE) {
-        st->scrolling = !st->scrolling;
-        if (st->scrolling)
-            st->lower = LAB_LOWER_KERNEL;
-    } else if (st->scrolling) {
-        return lab_pager_action(&st->kernel_pager, what);
-    } else if (lab_table_action(&st->table, what)) {
-        bench_kernel_load(st);
-    } else {
-        return false;
-    }
-    if (status)
-        lab_ui_error(s->ui);
-    return true;
+    st->log = !st->log;
+    return LAB_OK;
 }
 
-static bool search_next(struct lab_screen *s, int what)
+static enum lab_status close_text_or_lab(struct lab_screen *s)
 {
     struct lab_bench_state *st = s->state;
-    int dir = what == LAB_ACT_SEARCH_NEXT ? 1 : -1;
-    bool found = st->reading
-                     ? lab_pager_search(&st->text_pager, "", dir, true)
-                     : lab_pager_search(&st->kernel_pager, "", dir, true);
-    if (!found)
-        lab_ui_message(s->ui, LAB_ROLE_WARN, "search with / first");
-    return true;
+    if (!st->reading)
+        lab_ui_pop(s->ui);
+    st->reading = false;
+    return LAB_OK;
 }
 
-static bool action(struct lab_screen *s, int what)
+static void panes(struct lab_screen *s, struct lab_panes *out)
 {
     struct lab_bench_state *st = s->state;
-    if (what == LAB_ACT_SEARCH_NEXT || what == LAB_ACT_SEARCH_PREV)
-        return search_next(s, what);
-    if (what == LAB_ACT_CANCEL) {
-        if (st->reading)
-            st->reading = false;
-        else
-            lab_ui_pop(s->ui);
-        return true;
-    }
-    if (what >= LAB_ACT_OWN || what == LAB_ACT_OPEN) {
-        if (act(s, what))
-            lab_ui_error(s->ui);
-        return true;
-    }
-    return st->reading ? lab_pager_action(&st->text_pager, what)
-                       : move_lab(s, what);
+    if (st->reading)
+        out->at[0].pager = &st->text_pager;
+    else
+        *out = (struct lab_panes){
+            .at = {{.table = &st->table}, {.pager = &st->kernel_pager}},
+            .count = 2,
+            .chosen = &st->scrolling};
 }
 
-/* ---- answers ---- */
+static void after(struct lab_screen *s)
+{
+    struct lab_bench_state *st = s->state;
+    if (st->scrolling)
+        st->lower = LAB_LOWER_KERNEL;
+    bench_kernel_load(st);
+}
 
-static void search(struct lab_screen *s, const char *text)
+/* In the text, or in the kernel's source. */
+static bool search(struct lab_screen *s, const char *text, int dir)
 {
     struct lab_bench_state *st = s->state;
     struct lab_pager *p = st->reading ? &st->text_pager : &st->kernel_pager;
-    if (!lab_pager_search(p, text, 1, false))
-        lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this text",
-                       text);
-    else if (!st->reading)
+    bool found = lab_pager_search(p, text, dir, !text[0]);
+    if (found && text[0] && !st->reading)
         st->lower = LAB_LOWER_KERNEL;
+    return found;
 }
+
+/* ---- answers ---- */
 
 /* What was expected, as it was understood; rung "": of the fastest one. */
 static void confirm(struct lab_screen *s, const char *rung, int size)
@@ -1328,9 +1313,7 @@ static void answer(struct lab_screen *s, int id, const char *text)
     enum lab_status status = LAB_OK;
     if (!text)
         return;
-    if (id == LAB_PROMPT_SEARCH) {
-        search(s, text);
-    } else if (id == PROMPT_SIZES) {
+    if (id == PROMPT_SIZES) {
         status = st->model->sizes(st->model->user, st->set, text);
         st->reading = false;
         if (!status)
@@ -1342,77 +1325,50 @@ static void answer(struct lab_screen *s, int id, const char *text)
         lab_ui_error(s->ui);
 }
 
-static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
-{
-    struct lab_bench_state *st = s->state;
-    if (st->reading || what != LAB_MOUSE_CLICK ||
-        !lab_rect_has(st->table.view, y, x))
-        return false;
-    st->scrolling = false;
-    lab_table_click(&st->table, y, x);
-    bench_kernel_load(st);
-    return true;
-}
-
 /* Of a lab that is no ladder: its text, and the command that measures it. */
 static const struct lab_binding command_bindings[] = {
-    {{'r', LAB_KEY_F1 + 4}, ACT_RUN, "run", "the command that runs it", true},
-    {{'t'}, ACT_TEXT, "text", "the lesson's text, or the command", true},
-    {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search the text", false},
-    {{LAB_KEY_ESC},
-     LAB_ACT_CANCEL,
-     "back",
-     "close the text, then the lab",
-     false},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+    {"r F5", true, "run", "the command that runs it", LAB_ACT_OWN, run},
+    {"t", true, "text", "the lesson's text, or the command", LAB_ACT_OWN,
+     turn_text},
+    {"/ F3", false, "search", "search the text", LAB_ACT_SEARCH},
+    {"Esc", false, "back", "close the text, then the lab", LAB_ACT_CANCEL,
+     close_text_or_lab},
+    {NULL}};
 
 static const struct lab_binding bindings[] = {
-    {{'r', LAB_KEY_F1 + 4}, ACT_RUN, "run", "run the ladder", true},
-    {{'x', LAB_KEY_F1 + 5}, ACT_STOP, "stop", "stop what is running", true},
-    {{'p', LAB_KEY_F1 + 6},
-     ACT_PREDICT,
-     "predict",
+    {"r F5", true, "run", "run the ladder", LAB_ACT_OWN, run},
+    {"x F6", true, "stop", "stop what is running", LAB_ACT_OWN, stop},
+    {"p F7", true, "predict",
      "what you expect of the chosen rung: 8.2T, 3.5 ms, memory, 50%",
-     true},
-    {{'t'}, ACT_TEXT, "text", "the lesson's text, or the lab", true},
-    {{'v'},
-     ACT_LOWER,
-     "view",
-     "bars, rates, kernel, profile, the course's figures",
-     true},
-    {{'e'}, ACT_SIZES, "sizes", "other sizes", true},
-    {{'L'}, ACT_LOG, "log", "pictures linear or logarithmic", false},
-    {{'m'}, ACT_SET, "machine", "CPU, GPU, or recorded results", true},
-    {{'g'},
-     ACT_RECORDED,
-     "recorded",
-     "results that ship with the program, or this machine's",
-     false},
-    {{LAB_KEY_LEFT, '['}, LAB_ACT_LEFT, "size", "the size before", false},
-    {{LAB_KEY_RIGHT, ']'}, LAB_ACT_RIGHT, "size", "the next size", false},
-    {{LAB_KEY_ENTER},
-     LAB_ACT_OPEN,
-     "source",
-     "the chosen rung's kernel, on a screen of its own",
-     true},
-    {{LAB_KEY_TAB},
-     LAB_ACT_NEXT_PANE,
-     "pane",
-     "move in the table or in the kernel's source",
-     false},
-    {{'s'}, LAB_ACT_SORT, "sort", "sort by the next column", false},
-    {{'S'}, LAB_ACT_SORT_TURN, "reverse", "turn the order", false},
-    {{'/', LAB_KEY_F1 + 2},
-     LAB_ACT_SEARCH,
-     "search",
-     "search the text, or the kernel's source",
-     false},
-    {{LAB_KEY_ESC},
-     LAB_ACT_CANCEL,
-     "back",
-     "close the text, then the lab",
-     false},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+     LAB_ACT_OWN, predict},
+    {"t", true, "text", "the lesson's text, or the lab", LAB_ACT_OWN,
+     turn_text},
+    {"v", true, "view", "bars, rates, kernel, profile, the course's figures",
+     LAB_ACT_OWN, next_lower},
+    {"e", true, "sizes", "other sizes", LAB_ACT_OWN, ask_sizes},
+    {"L", false, "log", "pictures linear or logarithmic", LAB_ACT_OWN,
+     turn_log},
+    {"m", true, "machine", "CPU, GPU, or recorded results", LAB_ACT_OWN, NULL,
+     next_set, false},
+    {"g", false, "recorded",
+     "results that ship with the program, or this machine's", LAB_ACT_OWN, NULL,
+     next_set, true},
+    {"Left [", false, "size", "the size before", LAB_ACT_LEFT, NULL, next_size,
+     -1},
+    {"Right ]", false, "size", "the next size", LAB_ACT_RIGHT, NULL, next_size,
+     1},
+    {"Enter", true, "source",
+     "the chosen rung's kernel, on a screen of its own", LAB_ACT_OPEN,
+     open_kernel},
+    {"Tab", false, "pane", "move in the table or in the kernel's source",
+     LAB_ACT_NEXT_PANE},
+    {"s", false, "sort", "sort by the next column", LAB_ACT_SORT},
+    {"S", false, "reverse", "turn the order", LAB_ACT_SORT_TURN},
+    {"/ F3", false, "search", "search the text, or the kernel's source",
+     LAB_ACT_SEARCH},
+    {"Esc", false, "back", "close the text, then the lab", LAB_ACT_CANCEL,
+     close_text_or_lab},
+    {NULL}};
 
 static const struct lab_binding *bindings_now(const struct lab_screen *s)
 {
@@ -1440,9 +1396,11 @@ const struct lab_screen_ops lab_view_lab = {
     .init = init,
     .release = release,
     .draw = bench_draw,
-    .action = action,
+    .panes = panes,
+    .search = search,
+    .place = "text",
+    .after = after,
     .tick = tick,
     .answer = answer,
-    .mouse = mouse,
     .title_now = title_now,
 };

@@ -8,17 +8,6 @@
 #include "ui/screen.h"
 #include "ui/table.h"
 
-enum {
-    ACT_RUN = LAB_ACT_OWN,
-    ACT_STOP,
-    ACT_PREDICT,
-    ACT_SIZES,
-    ACT_TEXT,
-    ACT_LOWER,
-    ACT_LOG,
-    ACT_SET,
-    ACT_RECORDED
-};
 /* What a narrow screen has below the table. */
 enum lab_bench_lower {
     LAB_LOWER_BARS,
@@ -50,11 +39,11 @@ struct lab_bench_state {
     int64_t *shown;
     struct lab_table table;
     enum lab_bench_lower lower;
-    bool wide;      /* as it was drawn last: every view is on the screen */
-    bool log;       /* the bars; the rates are the other way round */
-    bool follow;    /* the size that is being measured */
-    bool reading;   /* the lesson's text instead of the lab */
-    bool scrolling; /* movement is the source's */
+    bool wide;     /* as it was drawn last: every view is on the screen */
+    bool log;      /* the bars; the rates are the other way round */
+    bool follow;   /* the size that is being measured */
+    bool reading;  /* the lesson's text instead of the lab */
+    int scrolling; /* 1: movement is the source's */
     struct lab_doc text;
     struct lab_pager text_pager;
     struct lab_doc kernel;
@@ -68,9 +57,6 @@ LAB_C_BEGIN
 /* `tall`: what is below a narrow screen's table takes rows of it. */
 struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
                                          int slides, bool tall);
-/* The chosen row, or NULL. */
-const struct lab_bench_result *
-lab_bench_chosen(const struct lab_bench_state *st);
 /* Both of the state; the second without the prediction. */
 extern const struct lab_table_ops lab_bench_columns;
 extern const struct lab_table_ops lab_bench_plain_columns;

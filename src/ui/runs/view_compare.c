@@ -213,7 +213,6 @@ static void lab_compare_columns(struct lab_compare_columns *out,
     }
 }
 
-enum { ACT_LEVEL = LAB_ACT_OWN };
 enum { PANE_ROWS, PANE_FACTS, PANE_COUNT };
 
 struct compare_state {
@@ -357,71 +356,26 @@ static enum lab_status open_row(struct lab_screen *s)
         .run = st->args.run[side],
         .step = step ? name : NULL,
         .phase = row->phase,
+        .launch = LAB_UNKNOWN,
     };
     return lab_ui_push(s->ui, &lab_view_run, &args);
 }
 
-static bool compare_action(struct lab_screen *s, int action)
+static void compare_panes(struct lab_screen *s, struct lab_panes *out)
 {
     struct compare_state *st = s->state;
-    enum lab_status status = LAB_OK;
-    switch (action) {
-    case LAB_ACT_OPEN:
-        status = open_row(s);
-        break;
-    case LAB_ACT_NEXT_PANE:
-    case LAB_ACT_PREV_PANE:
-        st->pane = (st->pane + 1) % PANE_COUNT;
-        break;
-    case LAB_ACT_SORT:
-        lab_table_sort_next(&st->table);
-        break;
-    case LAB_ACT_SORT_TURN:
-        lab_table_sort_turn(&st->table);
-        break;
-    case ACT_LEVEL:
-        st->level = (st->level + 1) % LEVEL_COUNT;
-        status = show_level(st);
-        break;
-    case LAB_ACT_SEARCH_NEXT:
-    case LAB_ACT_SEARCH_PREV:
-        if (!lab_table_search(&st->table, "",
-                              action == LAB_ACT_SEARCH_NEXT ? 1 : -1, true))
-            lab_ui_message(s->ui, LAB_ROLE_WARN, "search with / first");
-        break;
-    case LAB_ACT_CANCEL:
-        lab_ui_pop(s->ui);
-        break;
-    default:
-        return st->pane == PANE_FACTS ? lab_pager_action(&st->facts, action)
-                                      : lab_table_action(&st->table, action);
-    }
-    if (status)
-        lab_ui_error(s->ui);
-    return true;
+    *out = (struct lab_panes){.at = {[PANE_ROWS] = {.table = &st->table},
+                                     [PANE_FACTS] = {.pager = &st->facts}},
+                              .count = PANE_COUNT,
+                              .chosen = &st->pane,
+                              .click_opens = true};
 }
 
-static void compare_answer(struct lab_screen *s, int id, const char *text)
+static enum lab_status next_level(struct lab_screen *s)
 {
     struct compare_state *st = s->state;
-    if (id == LAB_PROMPT_SEARCH && text &&
-        !lab_table_search(&st->table, text, 1, false))
-        lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this list",
-                       text);
-}
-
-static bool compare_mouse(struct lab_screen *s, enum lab_mouse what, int y,
-                          int x)
-{
-    struct compare_state *st = s->state;
-    int64_t before = lab_table_row(&st->table);
-    if (what != LAB_MOUSE_CLICK || !lab_rect_has(st->table.view, y, x))
-        return false;
-    st->pane = PANE_ROWS;
-    if (lab_table_click(&st->table, y, x) == before && before >= 0 &&
-        open_row(s))
-        lab_ui_error(s->ui);
-    return true;
+    st->level = (st->level + 1) % LEVEL_COUNT;
+    return show_level(st);
 }
 
 static void compare_title(struct lab_screen *s, char *out, size_t cap)
@@ -432,26 +386,16 @@ static void compare_title(struct lab_screen *s, char *out, size_t cap)
 }
 
 static const struct lab_binding BINDINGS[] = {
-    {{LAB_KEY_ENTER}, LAB_ACT_OPEN, "open", "the run, at this step", true},
-    {{'s', LAB_KEY_F1 + 5},
-     LAB_ACT_SORT,
-     "sort",
-     "sort by the next column",
-     true},
-    {{'S'}, LAB_ACT_SORT_TURN, "reverse", "turn the order", true},
-    {{'v', LAB_KEY_F1 + 6},
-     ACT_LEVEL,
-     "level",
+    {"Enter", true, "open", "the run, at this step", LAB_ACT_OPEN, open_row},
+    {"s F6", true, "sort", "sort by the next column", LAB_ACT_SORT},
+    {"S", true, "reverse", "turn the order", LAB_ACT_SORT_TURN},
+    {"v F7", true, "level",
      "steps, kernels, nodes, phases, all of these; the wall time's parts",
-     true},
-    {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
-    {{LAB_KEY_TAB},
-     LAB_ACT_NEXT_PANE,
-     "pane",
-     "what differs, or the rows",
-     true},
-    {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+     LAB_ACT_OWN, next_level},
+    {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},
+    {"Tab", true, "pane", "what differs, or the rows", LAB_ACT_NEXT_PANE},
+    {"Esc", false, "back", "close this screen", LAB_ACT_CANCEL},
+    {NULL}};
 
 const struct lab_screen_ops lab_view_compare = {
     .name = "compare",
@@ -461,8 +405,6 @@ const struct lab_screen_ops lab_view_compare = {
     .init = compare_init,
     .release = compare_release,
     .draw = compare_draw,
-    .action = compare_action,
-    .answer = compare_answer,
-    .mouse = compare_mouse,
+    .panes = compare_panes,
     .title_now = compare_title,
 };

@@ -10,7 +10,6 @@
 #include "ui/ui.h"
 #include "ui/views.h"
 
-enum { ACT_RUNS = LAB_ACT_OWN, ACT_RECORDED, ACT_DOCTOR, ACT_RELOAD };
 enum { PANE_LESSONS, PANE_RUNS, PANE_COUNT };
 enum { WAITING_MS = 200 };
 enum { COL_TITLE, COL_ID, COL_MINUTES, COL_PROGRESS, COL_COUNT };
@@ -232,15 +231,21 @@ static void home_draw(struct lab_screen *s, struct lab_canvas *c,
     }
 }
 
-static struct lab_table *focused(struct home_state *st)
+static void home_panes(struct lab_screen *s, struct lab_panes *out)
 {
-    return st->pane == PANE_LESSONS ? &st->lessons : &st->runs;
+    struct home_state *st = s->state;
+    *out = (struct lab_panes){.at = {[PANE_LESSONS] = {.table = &st->lessons},
+                                     [PANE_RUNS] = {.table = &st->runs}},
+                              .count = PANE_COUNT,
+                              .chosen = &st->pane,
+                              .click_opens = true};
 }
 
 static enum lab_status open_row(struct lab_screen *s)
 {
     struct home_state *st = s->state;
-    int64_t row = lab_table_row(focused(st));
+    int64_t row =
+        lab_table_row(st->pane == PANE_LESSONS ? &st->lessons : &st->runs);
     if (row < 0)
         return lab_fail(LAB_E_STATE, "there is nothing to open");
     if (st->pane == PANE_LESSONS) {
@@ -250,117 +255,61 @@ static enum lab_status open_row(struct lab_screen *s)
                             l->problem ? l->problem : "it cannot be read");
         return st->model->open_lesson(st->model->user, s->ui, l->id);
     }
-    struct lab_run_args args = {st->model->all_runs, st->model->runs[row]};
+    struct lab_run_args args = {.model = st->model->all_runs,
+                                .run = st->model->runs[row],
+                                .launch = LAB_UNKNOWN};
     if (!args.model)
         return lab_fail(LAB_E_STATE, "there is no database of runs");
     return lab_ui_push(s->ui, &lab_view_run, &args);
 }
 
-static enum lab_status open_other(struct lab_screen *s, int action)
+static enum lab_status open_list(struct lab_screen *s,
+                                 const struct lab_runs_model *runs,
+                                 const char *none)
 {
-    struct home_state *st = s->state;
-    struct lab_text_args doctor = {"Doctor", st->model->user,
-                                   st->model->write_doctor};
-    if (action == ACT_DOCTOR && !st->model->write_doctor)
-        return lab_fail(LAB_E_STATE, "nothing here looks at the machine");
-    if (action == ACT_DOCTOR)
-        return lab_ui_push(s->ui, &lab_view_text, &doctor);
-    const struct lab_runs_model *runs =
-        action == ACT_RECORDED ? st->model->recorded : st->model->all_runs;
     if (!runs)
-        return lab_fail(LAB_E_STATE, action == ACT_RECORDED
-                                         ? "no recorded runs are installed"
-                                         : "there is no database of runs");
+        return lab_fail(LAB_E_STATE, "%s", none);
     enum lab_status status = lab_ui_push(s->ui, &lab_view_runs, runs);
     if (!status && runs->badge)
         lab_ui_badge(s->ui, runs->badge);
     return status;
 }
 
-static bool home_action(struct lab_screen *s, int action)
+static enum lab_status open_runs(struct lab_screen *s)
 {
-    struct home_state *st = s->state;
-    enum lab_status status = LAB_OK;
-    switch (action) {
-    case LAB_ACT_NEXT_PANE:
-    case LAB_ACT_PREV_PANE:
-        st->pane = (st->pane + 1) % PANE_COUNT;
-        break;
-    case LAB_ACT_OPEN:
-        status = open_row(s);
-        break;
-    case ACT_RUNS:
-    case ACT_RECORDED:
-    case ACT_DOCTOR:
-        status = open_other(s, action);
-        break;
-    case ACT_RELOAD:
-        status = reload(s);
-        break;
-    case LAB_ACT_SEARCH_NEXT:
-    case LAB_ACT_SEARCH_PREV:
-        if (!lab_table_search(focused(st), "",
-                              action == LAB_ACT_SEARCH_NEXT ? 1 : -1, true))
-            lab_ui_message(s->ui, LAB_ROLE_WARN, "search with / first");
-        break;
-    default:
-        return lab_table_action(focused(st), action);
-    }
-    if (status)
-        lab_ui_error(s->ui);
-    return true;
+    const struct home_state *st = s->state;
+    return open_list(s, st->model->all_runs, "there is no database of runs");
 }
 
-static void home_answer(struct lab_screen *s, int id, const char *text)
+static enum lab_status open_recorded(struct lab_screen *s)
 {
-    if (id == LAB_PROMPT_SEARCH && text &&
-        !lab_table_search(focused(s->state), text, 1, false))
-        lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this list",
-                       text);
+    const struct home_state *st = s->state;
+    return open_list(s, st->model->recorded, "no recorded runs are installed");
 }
 
-/* A click chooses; a click on what is chosen opens it. */
-static bool home_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
+static enum lab_status open_doctor(struct lab_screen *s)
 {
-    struct home_state *st = s->state;
-    if (what != LAB_MOUSE_CLICK)
-        return false;
-    for (int pane = 0; pane < PANE_COUNT; pane++) {
-        struct lab_table *t = pane == PANE_LESSONS ? &st->lessons : &st->runs;
-        int64_t before = lab_table_row(t);
-        if (!lab_rect_has(t->view, y, x))
-            continue;
-        bool again = st->pane == pane;
-        st->pane = pane;
-        if (lab_table_click(t, y, x) == before && again && before >= 0 &&
-            open_row(s))
-            lab_ui_error(s->ui);
-        return true;
-    }
-    return false;
+    const struct home_state *st = s->state;
+    struct lab_text_args args = {"Doctor", st->model->user,
+                                 st->model->write_doctor};
+    if (!args.write)
+        return lab_fail(LAB_E_STATE, "nothing here looks at the machine");
+    return lab_ui_push(s->ui, &lab_view_text, &args);
 }
 
 static const struct lab_binding BINDINGS[] = {
-    {{LAB_KEY_ENTER}, LAB_ACT_OPEN, "open", "open the lesson or the run", true},
-    {{'r', LAB_KEY_F1 + 1}, ACT_RUNS, "all runs", "the list of all runs", true},
-    {{'g'},
-     ACT_RECORDED,
-     "recorded",
-     "runs that ship with the program, recorded on a GPU",
-     true},
-    {{'d', LAB_KEY_F1 + 3},
-     ACT_DOCTOR,
-     "doctor",
-     "what this machine can do, and remedies",
-     true},
-    {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
-    {{LAB_KEY_TAB}, LAB_ACT_NEXT_PANE, "pane", "lessons or runs", true},
-    {{'R', LAB_KEY_F1 + 4},
-     ACT_RELOAD,
-     "reload",
-     "read everything again",
-     false},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+    {"Enter", true, "open", "open the lesson or the run", LAB_ACT_OPEN,
+     open_row},
+    {"r F2", true, "all runs", "the list of all runs", LAB_ACT_OWN, open_runs},
+    {"g", true, "recorded",
+     "runs that ship with the program, recorded on a GPU", LAB_ACT_OWN,
+     open_recorded},
+    {"d F4", true, "doctor", "what this machine can do, and remedies",
+     LAB_ACT_OWN, open_doctor},
+    {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},
+    {"Tab", true, "pane", "lessons or runs", LAB_ACT_NEXT_PANE},
+    {"R F5", false, "reload", "read everything again", LAB_ACT_OWN, reload},
+    {NULL}};
 
 const struct lab_screen_ops lab_view_home = {
     .name = "home",
@@ -370,9 +319,7 @@ const struct lab_screen_ops lab_view_home = {
     .init = home_init,
     .release = home_release,
     .draw = home_draw,
-    .action = home_action,
-    .answer = home_answer,
-    .mouse = home_mouse,
+    .panes = home_panes,
     .shown = home_shown,
     .tick = home_tick,
 };

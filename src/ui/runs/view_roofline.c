@@ -418,7 +418,6 @@ void lab_roof_plot_draw(struct lab_canvas *c, struct lab_rect r,
 
 /* ---- the screen ---- */
 
-enum { ACT_LEVEL = LAB_ACT_OWN };
 enum { LEVEL_STEPS, LEVEL_KERNELS, LEVEL_ALL, LEVELS };
 enum { WORDS = 512 };
 
@@ -700,68 +699,26 @@ static void draw(struct lab_screen *s, struct lab_canvas *c,
 
 /* ---- keys ---- */
 
-static bool action(struct lab_screen *s, int what)
+static void panes(struct lab_screen *s, struct lab_panes *out)
 {
     struct roofline_state *st = s->state;
-    switch (what) {
-    case ACT_LEVEL:
-        st->level = (st->level + 1) % LEVELS;
-        if (show_level(st))
-            lab_ui_error(s->ui);
-        return true;
-    case LAB_ACT_SORT:
-        lab_table_sort_next(&st->table);
-        return true;
-    case LAB_ACT_SORT_TURN:
-        lab_table_sort_turn(&st->table);
-        return true;
-    case LAB_ACT_SEARCH_NEXT:
-    case LAB_ACT_SEARCH_PREV:
-        if (!lab_table_search(&st->table, "",
-                              what == LAB_ACT_SEARCH_NEXT ? 1 : -1, true))
-            lab_ui_message(s->ui, LAB_ROLE_WARN, "search with / first");
-        return true;
-    case LAB_ACT_CANCEL:
-        lab_ui_pop(s->ui);
-        return true;
-    default:
-        return lab_table_action(&st->table, what);
-    }
+    out->at[0].table = &st->table;
 }
 
-static void answer(struct lab_screen *s, int id, const char *text)
+static enum lab_status next_level(struct lab_screen *s)
 {
     struct roofline_state *st = s->state;
-    if (id == LAB_PROMPT_SEARCH && text &&
-        !lab_table_search(&st->table, text, 1, false))
-        lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this list",
-                       text);
-}
-
-static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
-{
-    struct roofline_state *st = s->state;
-    if (what != LAB_MOUSE_CLICK || !lab_rect_has(st->table.view, y, x))
-        return false;
-    lab_table_click(&st->table, y, x);
-    return true;
+    st->level = (st->level + 1) % LEVELS;
+    return show_level(st);
 }
 
 static const struct lab_binding BINDINGS[] = {
-    {{'v', LAB_KEY_F1 + 6},
-     ACT_LEVEL,
-     "level",
-     "steps, kernels, or both",
-     true},
-    {{'s', LAB_KEY_F1 + 5},
-     LAB_ACT_SORT,
-     "sort",
-     "sort by the next column",
-     true},
-    {{'S'}, LAB_ACT_SORT_TURN, "reverse", "turn the order", true},
-    {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
-    {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+    {"v F7", true, "level", "steps, kernels, or both", LAB_ACT_OWN, next_level},
+    {"s F6", true, "sort", "sort by the next column", LAB_ACT_SORT},
+    {"S", true, "reverse", "turn the order", LAB_ACT_SORT_TURN},
+    {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},
+    {"Esc", false, "back", "close this screen", LAB_ACT_CANCEL},
+    {NULL}};
 
 static const struct lab_sign SIGNS[] = {
     {"1 ... 9 a ... Z", "a point of the list, by the formula's work"},
@@ -778,8 +735,6 @@ const struct lab_screen_ops lab_view_roofline = {
     .init = init,
     .release = release,
     .draw = draw,
-    .action = action,
-    .answer = answer,
-    .mouse = mouse,
+    .panes = panes,
     .signs = SIGNS,
 };

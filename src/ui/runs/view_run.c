@@ -9,11 +9,8 @@
 #include "ui/layout.h"
 #include "ui/pager.h"
 #include "ui/ui.h"
-#include "ui/view_occupancy.h"
-#include "ui/view_timeline.h"
 #include "ui/views.h"
 
-enum { ACT_ALL_KERNELS = LAB_ACT_OWN, ACT_ROOFLINE, ACT_TIMELINE, ACT_WHAT_IF };
 enum { PANE_STEPS, PANE_KERNELS, PANE_FACTS, PANE_COUNT };
 
 struct run_state {
@@ -178,9 +175,16 @@ static void run_draw(struct lab_screen *s, struct lab_canvas *c,
     }
 }
 
-static struct lab_table *focused(struct run_state *st)
+static void run_panes(struct lab_screen *s, struct lab_panes *out)
 {
-    return st->pane == PANE_KERNELS ? &st->kernels : &st->steps;
+    struct run_state *st = s->state;
+    *out = (struct lab_panes){
+        .at = {[PANE_STEPS] = {.table = &st->steps},
+               [PANE_KERNELS] = {.table = &st->kernels},
+               [PANE_FACTS] = {.pager = &st->facts}},
+        .count = PANE_COUNT,
+        .chosen = &st->pane,
+    };
 }
 
 /* The kernels follow the cursor in the steps. */
@@ -192,16 +196,28 @@ static void follow(struct lab_screen *s)
         lab_ui_error(s->ui);
 }
 
-/* Of the chosen kernel; without kernels the model has the reason. */
+/* The chosen step, and the chosen kernel; without kernels the model has the
+ * reason. */
+static enum lab_status run_subject(struct lab_screen *s, enum lab_subject of,
+                                   struct lab_run_args *out)
+{
+    const struct run_state *st = s->state;
+    int64_t step = lab_table_row(&st->steps);
+    int64_t kernel = lab_table_row(&st->kernels);
+    if (of == LAB_OF_KERNEL && kernel < 0 && st->most_kernels > 0)
+        return lab_fail(LAB_E_STATE, "%s", st->kernels.empty);
+    *out = st->args;
+    out->step = step < 0 ? NULL : st->step_rows[step].name;
+    out->phase = step < 0 ? NULL : st->step_rows[step].phase;
+    out->kernel = kernel < 0 ? NULL : &st->kernel_rows[kernel];
+    return LAB_OK;
+}
+
 static enum lab_status open_what_if(struct lab_screen *s)
 {
-    struct run_state *st = s->state;
-    int64_t row = lab_table_row(&st->kernels);
-    if (row < 0 && st->most_kernels > 0)
-        return lab_fail(LAB_E_STATE, "%s", st->kernels.empty);
-    return lab_occupancy_open(s->ui, st->args.model, st->args.run.run,
-                              row < 0 ? NULL : &st->kernel_rows[row],
-                              LAB_UNKNOWN);
+    struct lab_run_args args;
+    enum lab_status st = run_subject(s, LAB_OF_KERNEL, &args);
+    return st ? st : lab_ui_push(s->ui, &lab_view_what_if, &args);
 }
 
 static enum lab_status write_facts(void *user, struct lab_doc *out)
@@ -225,107 +241,11 @@ static enum lab_status open_chosen(struct lab_screen *s)
     return LAB_OK;
 }
 
-/* At the chosen step, in the last iteration with kernels. */
-static void open_timeline(struct lab_screen *s)
+static enum lab_status turn_all_kernels(struct lab_screen *s)
 {
     struct run_state *st = s->state;
-    int64_t row = lab_table_row(&st->steps);
-    struct lab_timeline_args args = {.model = st->args.model,
-                                     .run = st->args.run.run};
-    if (row >= 0) {
-        args.step = st->step_rows[row].name;
-        args.phase = st->step_rows[row].phase;
-    }
-    if (lab_ui_push(s->ui, &lab_view_timeline, &args))
-        lab_ui_error(s->ui);
-}
-
-/* At the chosen step. */
-static void open_roofline(struct lab_screen *s)
-{
-    struct run_state *st = s->state;
-    struct lab_run_args args = st->args;
-    int64_t step = lab_table_row(&st->steps);
-    args.step = step < 0 ? NULL : st->step_rows[step].name;
-    args.phase = step < 0 ? NULL : st->step_rows[step].phase;
-    if (lab_ui_push(s->ui, &lab_view_roofline, &args))
-        lab_ui_error(s->ui);
-}
-
-static bool run_action(struct lab_screen *s, int action)
-{
-    struct run_state *st = s->state;
-    bool done = true;
-    switch (action) {
-    case LAB_ACT_NEXT_PANE:
-        st->pane = (st->pane + 1) % PANE_COUNT;
-        break;
-    case LAB_ACT_PREV_PANE:
-        st->pane = (st->pane + PANE_COUNT - 1) % PANE_COUNT;
-        break;
-    case LAB_ACT_SORT:
-        lab_table_sort_next(focused(st));
-        break;
-    case LAB_ACT_SORT_TURN:
-        lab_table_sort_turn(focused(st));
-        break;
-    case ACT_ALL_KERNELS:
-        st->all_kernels = !st->all_kernels;
-        break;
-    case LAB_ACT_OPEN:
-    case ACT_WHAT_IF:
-        if (action == ACT_WHAT_IF ? open_what_if(s) : open_chosen(s))
-            lab_ui_error(s->ui);
-        break;
-    case ACT_TIMELINE:
-        open_timeline(s);
-        break;
-    case ACT_ROOFLINE:
-        open_roofline(s);
-        break;
-    case LAB_ACT_SEARCH_NEXT:
-    case LAB_ACT_SEARCH_PREV:
-        if (!lab_table_search(focused(st), "",
-                              action == LAB_ACT_SEARCH_NEXT ? 1 : -1, true))
-            lab_ui_message(s->ui, LAB_ROLE_WARN, "search with / first");
-        break;
-    case LAB_ACT_CANCEL:
-        lab_ui_pop(s->ui);
-        break;
-    default:
-        done = st->pane == PANE_FACTS ? lab_pager_action(&st->facts, action)
-                                      : lab_table_action(focused(st), action);
-    }
-    follow(s);
-    return done;
-}
-
-static void run_answer(struct lab_screen *s, int id, const char *text)
-{
-    struct run_state *st = s->state;
-    if (id == LAB_PROMPT_SEARCH && text &&
-        !lab_table_search(focused(st), text, 1, false))
-        lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this list",
-                       text);
-    follow(s);
-}
-
-static bool run_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
-{
-    struct run_state *st = s->state;
-    if (what != LAB_MOUSE_CLICK)
-        return false;
-    if (lab_rect_has(st->steps.view, y, x)) {
-        st->pane = PANE_STEPS;
-        lab_table_click(&st->steps, y, x);
-    } else if (lab_rect_has(st->kernels.view, y, x)) {
-        st->pane = PANE_KERNELS;
-        lab_table_click(&st->kernels, y, x);
-    } else {
-        return false;
-    }
-    follow(s);
-    return true;
+    st->all_kernels = !st->all_kernels;
+    return LAB_OK;
 }
 
 static void run_title(struct lab_screen *s, char *out, size_t cap)
@@ -337,33 +257,19 @@ static void run_title(struct lab_screen *s, char *out, size_t cap)
 }
 
 static const struct lab_binding BINDINGS[] = {
-    {{LAB_KEY_ENTER},
-     LAB_ACT_OPEN,
-     "open",
-     "a step's kernels, a kernel's what if, all facts",
-     true},
-    {{'O'},
-     ACT_WHAT_IF,
-     "what if",
-     "the kernel's occupancy with another block, registers, shared memory",
-     true},
-    {{'T'}, ACT_TIMELINE, "timeline", "what happened when", true},
-    {{'R'}, ACT_ROOFLINE, "roofline", "what bounds each step", true},
-    {{'a', LAB_KEY_F1 + 6},
-     ACT_ALL_KERNELS,
-     "all",
-     "the kernels of all steps, or of the chosen one",
-     true},
-    {{LAB_KEY_TAB}, LAB_ACT_NEXT_PANE, "pane", "steps, kernels or facts", true},
-    {{'s', LAB_KEY_F1 + 5},
-     LAB_ACT_SORT,
-     "sort",
-     "sort by the next column",
-     true},
-    {{'S'}, LAB_ACT_SORT_TURN, "reverse", "turn the order", true},
-    {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
-    {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+    {"Enter", true, "open", "a step's kernels, a kernel's what if, all facts",
+     LAB_ACT_OPEN, open_chosen},
+    LAB_VIEWS_OF_KERNEL,
+    LAB_VIEWS_OF_RUN,
+    LAB_VIEWS_OF_STEP,
+    {"a F7", true, "all", "the kernels of all steps, or of the chosen one",
+     LAB_ACT_OWN, turn_all_kernels},
+    {"Tab", true, "pane", "steps, kernels or facts", LAB_ACT_NEXT_PANE},
+    {"s F6", true, "sort", "sort by the next column", LAB_ACT_SORT},
+    {"S", true, "reverse", "turn the order", LAB_ACT_SORT_TURN},
+    {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},
+    {"Esc", false, "back", "close this screen", LAB_ACT_CANCEL},
+    {NULL}};
 
 const struct lab_screen_ops lab_view_run = {
     .name = "run",
@@ -373,8 +279,8 @@ const struct lab_screen_ops lab_view_run = {
     .init = run_init,
     .release = run_release,
     .draw = run_draw,
-    .action = run_action,
-    .answer = run_answer,
-    .mouse = run_mouse,
+    .panes = run_panes,
+    .subject = run_subject,
+    .after = follow,
     .title_now = run_title,
 };

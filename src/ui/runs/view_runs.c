@@ -4,17 +4,10 @@
 #include <string.h>
 
 #include "run_columns.h"
+#include "trace/record.h"
 #include "ui/ui.h"
-#include "ui/view_timeline.h"
 #include "ui/views.h"
 
-enum {
-    ACT_DELETE = LAB_ACT_OWN,
-    ACT_RELOAD,
-    ACT_MARK,
-    ACT_COMPARE,
-    ACT_TIMELINE
-};
 enum { ASK_DELETE = 1 };
 
 /* The first member is what lab_run_columns reads. */
@@ -51,8 +44,9 @@ static int marked_compare(const void *user, int64_t a, int64_t b, int column,
     return lab_run_columns.compare(&list->rows, a, b, column, turned);
 }
 
-static enum lab_status reload(struct runs_state *st)
+static enum lab_status reload(struct lab_screen *s)
 {
+    struct runs_state *st = s->state;
     const struct lab_ui_run_row *rows = NULL;
     int64_t count = 0;
     enum lab_status status =
@@ -84,7 +78,7 @@ static enum lab_status runs_init(struct lab_screen *s, const void *args)
                     (const char *const[]){"run", "LESSON", NULL}, &st->none);
     lab_str_add(&st->none, "\".");
     st->table.empty = lab_str_text(&st->none);
-    enum lab_status status = reload(st);
+    enum lab_status status = reload(s);
     if (status)
         runs_release(s);
     return status;
@@ -92,7 +86,7 @@ static enum lab_status runs_init(struct lab_screen *s, const void *args)
 
 static void runs_shown(struct lab_screen *s)
 {
-    if (reload(s->state))
+    if (reload(s))
         lab_ui_error(s->ui);
 }
 
@@ -103,19 +97,31 @@ static void runs_draw(struct lab_screen *s, struct lab_canvas *c,
     lab_table_draw(&st->table, c, body, true);
 }
 
-static enum lab_status open_run(struct lab_screen *s)
+/* The run under the cursor. */
+static enum lab_status runs_subject(struct lab_screen *s, enum lab_subject of,
+                                    struct lab_run_args *out)
 {
-    struct runs_state *st = s->state;
+    const struct runs_state *st = s->state;
     int64_t row = lab_table_row(&st->table);
+    (void)of;
     if (row < 0)
         return lab_fail(LAB_E_STATE, "there is nothing to open");
-    struct lab_run_args args = {.model = st->model, .run = st->list.rows[row]};
-    return lab_ui_push(s->ui, &lab_view_run, &args);
+    out->model = st->model;
+    out->run = st->list.rows[row];
+    return LAB_OK;
+}
+
+static enum lab_status open_run(struct lab_screen *s)
+{
+    struct lab_run_args args = {.launch = LAB_UNKNOWN};
+    enum lab_status st = runs_subject(s, LAB_OF_RUN, &args);
+    return st ? st : lab_ui_push(s->ui, &lab_view_run, &args);
 }
 
 /* The third mark replaces the second: the first is the reference. */
-static enum lab_status mark_run(struct runs_state *st)
+static enum lab_status mark_run(struct lab_screen *s)
 {
+    struct runs_state *st = s->state;
     int64_t row = lab_table_row(&st->table);
     int64_t *marked = st->list.marked;
     if (row < 0)
@@ -159,17 +165,6 @@ static enum lab_status compare_runs(struct lab_screen *s)
     return lab_ui_push(s->ui, &lab_view_compare, &args);
 }
 
-static enum lab_status open_timeline(struct lab_screen *s)
-{
-    struct runs_state *st = s->state;
-    int64_t row = lab_table_row(&st->table);
-    if (row < 0)
-        return lab_fail(LAB_E_STATE, "there is nothing to open");
-    struct lab_timeline_args args = {.model = st->model,
-                                     .run = st->list.rows[row].run};
-    return lab_ui_push(s->ui, &lab_view_timeline, &args);
-}
-
 static enum lab_status ask_delete(struct lab_screen *s)
 {
     struct runs_state *st = s->state;
@@ -186,89 +181,26 @@ static enum lab_status ask_delete(struct lab_screen *s)
     return LAB_OK;
 }
 
-static bool runs_action(struct lab_screen *s, int action)
+static void runs_panes(struct lab_screen *s, struct lab_panes *out)
 {
     struct runs_state *st = s->state;
-    enum lab_status status = LAB_OK;
-    switch (action) {
-    case LAB_ACT_OPEN:
-        status = open_run(s);
-        break;
-    case LAB_ACT_SORT:
-        lab_table_sort_next(&st->table);
-        break;
-    case LAB_ACT_SORT_TURN:
-        lab_table_sort_turn(&st->table);
-        break;
-    case ACT_DELETE:
-        status = ask_delete(s);
-        break;
-    case ACT_RELOAD:
-        status = reload(st);
-        break;
-    case ACT_TIMELINE:
-        status = open_timeline(s);
-        break;
-    case ACT_MARK:
-        status = mark_run(st);
-        break;
-    case ACT_COMPARE:
-        status = compare_runs(s);
-        break;
-    case LAB_ACT_SEARCH_NEXT:
-    case LAB_ACT_SEARCH_PREV:
-        if (!lab_table_search(&st->table, "",
-                              action == LAB_ACT_SEARCH_NEXT ? 1 : -1, true))
-            lab_ui_message(s->ui, LAB_ROLE_WARN, "search with / first");
-        break;
-    case LAB_ACT_CANCEL:
-        lab_ui_pop(s->ui);
-        break;
-    default:
-        return lab_table_action(&st->table, action);
-    }
-    if (status)
-        lab_ui_error(s->ui);
-    return true;
+    out->at[0].table = &st->table;
+    out->click_opens = true;
 }
 
-static void delete_chosen(struct lab_screen *s)
+/* The deletion was confirmed. */
+static void runs_answer(struct lab_screen *s, int id, const char *text)
 {
     struct runs_state *st = s->state;
     int64_t row = lab_table_row(&st->table);
     int64_t run = row < 0 ? 0 : st->list.rows[row].run;
-    if (row < 0)
+    if (!text || id != ASK_DELETE || row < 0)
         return;
-    if (st->model->delete_run(st->model->user, run) || reload(st))
+    if (st->model->delete_run(st->model->user, run) || reload(s))
         lab_ui_error(s->ui);
     else
         lab_ui_message(s->ui, LAB_ROLE_NORMAL, "run %" PRId64 " is deleted",
                        run);
-}
-
-static void runs_answer(struct lab_screen *s, int id, const char *text)
-{
-    struct runs_state *st = s->state;
-    if (!text)
-        return;
-    if (id == ASK_DELETE)
-        delete_chosen(s);
-    else if (id == LAB_PROMPT_SEARCH &&
-             !lab_table_search(&st->table, text, 1, false))
-        lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this list",
-                       text);
-}
-
-static bool runs_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
-{
-    struct runs_state *st = s->state;
-    int64_t before = lab_table_row(&st->table);
-    if (what != LAB_MOUSE_CLICK)
-        return false;
-    if (lab_table_click(&st->table, y, x) == before && before >= 0 &&
-        open_run(s))
-        lab_ui_error(s->ui);
-    return true;
 }
 
 static void runs_title(struct lab_screen *s, char *out, size_t cap)
@@ -279,33 +211,21 @@ static void runs_title(struct lab_screen *s, char *out, size_t cap)
 }
 
 static const struct lab_binding BINDINGS[] = {
-    {{LAB_KEY_ENTER}, LAB_ACT_OPEN, "open", "its steps and kernels", true},
-    {{'s', LAB_KEY_F1 + 5},
-     LAB_ACT_SORT,
-     "sort",
-     "sort by the next column",
-     true},
-    {{'S'}, LAB_ACT_SORT_TURN, "reverse", "turn the order", true},
-    {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
-    {{'m', ' '}, ACT_MARK, "mark", "mark a run for a comparison", true},
-    {{'c', LAB_KEY_F1 + 7},
-     ACT_COMPARE,
-     "compare",
-     "compare the marked runs, or the marked one and this one",
-     true},
-    {{'D', LAB_KEY_DELETE},
-     ACT_DELETE,
-     "delete",
-     "delete the run, after y",
-     true},
-    {{'T'},
-     ACT_TIMELINE,
-     "timeline",
-     "what happened when, in an iteration",
-     true},
-    {{'R', LAB_KEY_F1 + 4}, ACT_RELOAD, "reload", "read the list again", false},
-    {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+    {"Enter", true, "open", "its steps and kernels", LAB_ACT_OPEN, open_run},
+    {"s F6", true, "sort", "sort by the next column", LAB_ACT_SORT},
+    {"S", true, "reverse", "turn the order", LAB_ACT_SORT_TURN},
+    {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},
+    {"m Space", true, "mark", "mark a run for a comparison", LAB_ACT_OWN,
+     mark_run},
+    {"c F8", true, "compare",
+     "compare the marked runs, or the marked one and this one", LAB_ACT_OWN,
+     compare_runs},
+    {"D Del", true, "delete", "delete the run, after y", LAB_ACT_OWN,
+     ask_delete},
+    LAB_VIEWS_OF_RUN,
+    {"R F5", false, "reload", "read the list again", LAB_ACT_OWN, reload},
+    {"Esc", false, "back", "close this screen", LAB_ACT_CANCEL},
+    {NULL}};
 
 const struct lab_screen_ops lab_view_runs = {
     .name = "runs",
@@ -315,9 +235,9 @@ const struct lab_screen_ops lab_view_runs = {
     .init = runs_init,
     .release = runs_release,
     .draw = runs_draw,
-    .action = runs_action,
+    .panes = runs_panes,
+    .subject = runs_subject,
     .answer = runs_answer,
-    .mouse = runs_mouse,
     .title_now = runs_title,
     .shown = runs_shown,
     .signs = lab_run_signs,

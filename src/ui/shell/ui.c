@@ -18,9 +18,13 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ui/keymap.h"
+#include "ui/pager.h"
 #include "ui/prompt.h"
+#include "ui/table.h"
 #include "ui/view_help.h"
+#include "ui/models.h"
 #include "ui/layout.h"
+#include "trace/record.h"
 
 /* ---- a script: keys from a file instead of a terminal ----
  *
@@ -577,7 +581,6 @@ struct lab_ui {
     int bar_count;
 };
 
-static const struct lab_binding *ui_bindings(const struct lab_screen *s);
 static void ui_help(struct lab_ui *ui);
 static void ui_quit(struct lab_ui *ui);
 static struct lab_ui_entry *ui_top(const struct lab_ui *ui);
@@ -662,9 +665,7 @@ static void draw_title(struct lab_ui *ui, struct lab_rect row)
 
 static int item_columns(const struct lab_canvas *c, const struct lab_binding *b)
 {
-    char key[LAB_KEY_NAME_BYTES];
-    return lab_canvas_columns(c, lab_key_name(b->keys[0], key)) + 1 +
-           lab_canvas_columns(c, b->name);
+    return (int)strcspn(b->keys, " ") + 1 + lab_canvas_columns(c, b->name);
 }
 
 /* Returns the columns used, 0 when there is no room for the whole item. */
@@ -672,16 +673,15 @@ static int draw_item(struct lab_ui *ui, struct lab_rect row, int x,
                      const struct lab_binding *b)
 {
     struct lab_canvas *c = &ui->canvas;
-    char key[LAB_KEY_NAME_BYTES];
+    const char *keys = b->keys;
     int w = item_columns(c, b);
     if (x + w > row.x + row.w || ui->bar_count == LAB_UI_BAR_ITEMS)
         return 0;
     ui->bar[ui->bar_count].x = x;
     ui->bar[ui->bar_count].w = w;
-    ui->bar[ui->bar_count].key = b->keys[0];
-    ui->bar_count++;
-    int used = lab_canvas_text(c, row.y, x, -1, LAB_ROLE_KEY,
-                               lab_key_name(b->keys[0], key));
+    ui->bar[ui->bar_count++].key = lab_key_next(&keys);
+    int used = lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_KEY, "%.*s",
+                                (int)(keys - b->keys), b->keys);
     lab_canvas_text(c, row.y, x + used + 1, -1, LAB_ROLE_NORMAL, b->name);
     return w + 2;
 }
@@ -689,7 +689,7 @@ static int draw_item(struct lab_ui *ui, struct lab_rect row, int x,
 static void draw_bar(struct lab_ui *ui, struct lab_rect row)
 {
     struct lab_screen *s = &ui_top(ui)->screen;
-    const struct lab_binding *own = ui_bindings(s);
+    const struct lab_binding *own = lab_ui_keys(s);
     const struct lab_binding *all = lab_global_keymap(s->ops->sideways);
     ui->bar_count = 0;
     if (ui->asking != LAB_ASK_NOTHING) {
@@ -704,18 +704,18 @@ static void draw_bar(struct lab_ui *ui, struct lab_rect row)
     /* What works everywhere keeps its room: a reader must find help and the
      * way out. */
     int keep = 0;
-    for (const struct lab_binding *b = all; b->action; b++)
+    for (const struct lab_binding *b = all; b->keys; b++)
         if (b->bar && !lab_keymap_action(own, b->action))
             keep += item_columns(&ui->canvas, b) + 2;
     struct lab_rect left = row;
     struct lab_rect right = lab_rect_cut_right(&left, keep);
     int x = left.x;
-    for (const struct lab_binding *b = own; b && b->action; b++)
+    for (const struct lab_binding *b = own; b && b->keys; b++)
         if (b->bar)
             x += draw_item(ui, left, x, b);
     right.w += right.x - x;
     right.x = x;
-    for (const struct lab_binding *b = all; b->action; b++)
+    for (const struct lab_binding *b = all; b->keys; b++)
         if (b->bar && !lab_keymap_action(own, b->action))
             x += draw_item(ui, right, x, b);
 }
@@ -792,6 +792,46 @@ static void quit(struct lab_ui *ui)
     ui_quit(ui);
 }
 
+static struct lab_pane *panes_of(struct lab_screen *s, struct lab_panes *out)
+{
+    *out = (struct lab_panes){.count = 1};
+    s->ops->panes(s, out);
+    return &out->at[out->chosen ? *out->chosen : 0];
+}
+
+/* "" looks for the last text again. Lists are searched from beside them too. */
+static void search(struct lab_screen *s, const char *text, int dir)
+{
+    struct lab_panes p = {.count = 0};
+    struct lab_pane *at = s->ops->panes ? panes_of(s, &p) : &p.at[0];
+    struct lab_table *t = at->table ? at->table : p.at[0].table;
+    bool found = s->ops->search ? s->ops->search(s, text, dir)
+                 : t            ? lab_table_search(t, text, dir, !text[0])
+                     : lab_pager_search(at->pager, text, dir, !text[0]);
+    if (!found && text[0])
+        lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this %s", text,
+                       s->ops->place ? s->ops->place
+                       : t           ? "list"
+                                     : "text");
+    else if (!found)
+        lab_ui_message(s->ui, LAB_ROLE_WARN, "search with / first");
+}
+
+static bool searches(const struct lab_screen *s)
+{
+    return s->ops->search || s->ops->panes;
+}
+
+static void use_answer(struct lab_screen *s, int id, const char *text)
+{
+    if (id == LAB_PROMPT_SEARCH && searches(s) && text)
+        search(s, text, 1);
+    else if (s->ops->answer)
+        s->ops->answer(s, id, text);
+    if (s->ops->after)
+        s->ops->after(s);
+}
+
 static void run_command(struct lab_ui *ui, const char *line)
 {
     struct lab_ui_command cmd;
@@ -800,14 +840,18 @@ static void run_command(struct lab_ui *ui, const char *line)
         lab_ui_error(ui);
         return;
     }
-    if (cmd.kind == LAB_COMMAND_NONE ||
-        (s->ops->command && s->ops->command(s, &cmd)))
+    if (cmd.kind == LAB_COMMAND_NONE)
         return;
+    if (s->ops->command && s->ops->command(s, &cmd)) {
+        if (s->ops->after)
+            s->ops->after(s);
+        return;
+    }
     if (cmd.kind == LAB_COMMAND_HELP) {
         ui_help(ui);
         s = &ui_top(ui)->screen; /* help itself, unless memory is short */
-        if (cmd.arg[0] && s->ops->answer)
-            s->ops->answer(s, LAB_PROMPT_SEARCH, cmd.arg);
+        if (cmd.arg[0])
+            use_answer(s, LAB_PROMPT_SEARCH, cmd.arg);
     } else if (cmd.kind == LAB_COMMAND_QUIT) {
         quit(ui);
     } else {
@@ -827,8 +871,8 @@ static void finish_asking(struct lab_ui *ui, const char *answer)
     if (id == LAB_PROMPT_COMMAND) {
         if (answer)
             run_command(ui, text);
-    } else if (s->ops->answer) {
-        s->ops->answer(s, id, answer ? text : NULL);
+    } else {
+        use_answer(s, id, answer ? text : NULL);
     }
 }
 
@@ -929,7 +973,7 @@ static bool act_everywhere(struct lab_ui *ui, int action)
         lab_ui_prompt(ui, LAB_PROMPT_COMMAND, ":", NULL);
         return true;
     case LAB_ACT_SEARCH:
-        if (!s->ops->answer)
+        if (!s->ops->answer && !searches(s))
             return false;
         lab_ui_prompt(ui, LAB_PROMPT_SEARCH, "/", NULL);
         return true;
@@ -949,6 +993,96 @@ static bool act_everywhere(struct lab_ui *ui, int action)
     default:
         return false;
     }
+}
+
+static bool act_in_panes(struct lab_ui *ui, struct lab_screen *s, int action)
+{
+    struct lab_panes p;
+    if (!s->ops->panes)
+        return false;
+    struct lab_pane *at = panes_of(s, &p);
+    struct lab_table *t = at->table ? at->table : p.at[0].table;
+    switch (action) {
+    case LAB_ACT_NEXT_PANE:
+    case LAB_ACT_PREV_PANE:
+        if (p.chosen)
+            *p.chosen += action == LAB_ACT_NEXT_PANE ? 1 : p.count - 1;
+        if (p.chosen)
+            *p.chosen %= p.count;
+        return p.chosen != NULL;
+    case LAB_ACT_SORT:
+        if (t)
+            lab_table_sort_next(t);
+        return t != NULL;
+    case LAB_ACT_SORT_TURN:
+        if (t)
+            lab_table_sort_turn(t);
+        return t != NULL;
+    case LAB_ACT_CANCEL:
+        if (ui->depth > 1)
+            lab_ui_pop(ui);
+        return true;
+    default:
+        return at->table ? lab_table_action(at->table, action)
+                         : lab_pager_action(at->pager, action);
+    }
+}
+
+static enum lab_status open_view(struct lab_screen *s,
+                                 const struct lab_binding *b)
+{
+    struct lab_run_args of = {.launch = LAB_UNKNOWN};
+    enum lab_status st = s->ops->subject(s, (enum lab_subject)b->with, &of);
+    return st ? st : lab_ui_push(s->ui, b->view, &of);
+}
+
+static bool act(struct lab_ui *ui, struct lab_screen *s,
+                const struct lab_binding *b)
+{
+    bool used = true;
+    if (b->act || b->act_with || b->view) {
+        if (s->ops->ready && !s->ops->ready(s))
+            return true;
+        if (b->view  ? open_view(s, b)
+            : b->act ? b->act(s)
+                     : b->act_with(s, b->with))
+            lab_ui_error(ui);
+    } else if (searches(s) && (b->action == LAB_ACT_SEARCH_NEXT ||
+                               b->action == LAB_ACT_SEARCH_PREV)) {
+        search(s, "", b->action == LAB_ACT_SEARCH_NEXT ? 1 : -1);
+    } else {
+        used = (s->ops->action && s->ops->action(s, b->action)) ||
+               act_in_panes(ui, s, b->action);
+    }
+    if (used && s->ops->after)
+        s->ops->after(s);
+    return used || act_everywhere(ui, b->action);
+}
+
+/* A click chooses a row and its pane. */
+static bool click(struct lab_ui *ui, struct lab_screen *s, int y, int x)
+{
+    struct lab_panes p = {.count = 0};
+    const struct lab_binding *open =
+        lab_keymap_action(lab_ui_keys(s), LAB_ACT_OPEN);
+    if (s->ops->panes)
+        panes_of(s, &p);
+    for (int i = 0; i < p.count; i++) {
+        struct lab_table *t = p.at[i].table;
+        if (!t || !lab_rect_has(t->view, y, x))
+            continue;
+        bool again = !p.chosen || *p.chosen == i;
+        if (p.chosen)
+            *p.chosen = i;
+        int64_t before = lab_table_row(t);
+        if (lab_table_click(t, y, x) == before && again && before >= 0 &&
+            p.click_opens && open)
+            act(ui, s, open);
+        else if (s->ops->after)
+            s->ops->after(s);
+        return true;
+    }
+    return false;
 }
 
 static void ui_handle_key(struct lab_ui *ui, int key)
@@ -971,11 +1105,10 @@ static void ui_handle_key(struct lab_ui *ui, int key)
         return;
     }
     ui->message[0] = '\0';
-    const struct lab_binding *b = lab_keymap_find(ui_bindings(s), key);
+    const struct lab_binding *b = lab_keymap_find(lab_ui_keys(s), key);
     if (!b)
         b = lab_keymap_find(lab_global_keymap(s->ops->sideways), key);
-    if (b && ((s->ops->action && s->ops->action(s, b->action)) ||
-              act_everywhere(ui, b->action)))
+    if (b && act(ui, s, b))
         return;
     if (!b && s->ops->key && s->ops->key(s, key))
         return;
@@ -998,12 +1131,16 @@ static void ui_handle_mouse(struct lab_ui *ui, const struct lab_event *e)
             }
         }
     } else if (lab_rect_has(f.body, e->y, e->x)) {
-        if (s->ops->mouse && s->ops->mouse(s, e->mouse, e->y, e->x))
-            return;
-        if (e->mouse == LAB_MOUSE_WHEEL_UP)
+        if (s->ops->mouse && s->ops->mouse(s, e->mouse, e->y, e->x)) {
+            if (s->ops->after)
+                s->ops->after(s);
+        } else if (e->mouse == LAB_MOUSE_CLICK) {
+            click(ui, s, e->y, e->x);
+        } else if (e->mouse == LAB_MOUSE_WHEEL_UP) {
             ui_handle_key(ui, LAB_KEY_UP);
-        else if (e->mouse == LAB_MOUSE_WHEEL_DOWN)
+        } else {
             ui_handle_key(ui, LAB_KEY_DOWN);
+        }
     }
 }
 
@@ -1016,7 +1153,7 @@ static struct lab_ui_entry *ui_top(const struct lab_ui *ui)
                          : NULL;
 }
 
-static const struct lab_binding *ui_bindings(const struct lab_screen *s)
+const struct lab_binding *lab_ui_keys(const struct lab_screen *s)
 {
     return s->ops->bindings_now ? s->ops->bindings_now(s) : s->ops->bindings;
 }

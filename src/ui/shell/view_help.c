@@ -14,14 +14,13 @@ static void key_list(const struct lab_binding *b,
                      const struct lab_binding *hidden_by, char *out, size_t cap)
 {
     char name[LAB_KEY_NAME_BYTES];
+    const char *keys = b->keys;
+    size_t n = 0;
     out[0] = '\0';
-    for (int i = 0; i < LAB_BINDING_KEYS; i++) {
-        if (!b->keys[i] || lab_keymap_find(hidden_by, b->keys[i]))
-            continue;
-        size_t n = strlen(out);
-        snprintf(out + n, cap - n, "%s%s", n ? " " : "",
-                 lab_key_name(b->keys[i], name));
-    }
+    for (int key = lab_key_next(&keys); key; key = lab_key_next(&keys))
+        if (!lab_keymap_find(hidden_by, key))
+            n += (size_t)snprintf(out + n, cap - n, "%s%s", n ? " " : "",
+                                  lab_key_name(key, name));
 }
 
 static void write_row(struct lab_doc *doc, const char *keys, const char *help)
@@ -34,14 +33,13 @@ static void write_row(struct lab_doc *doc, const char *keys, const char *help)
 static void write_table(struct lab_doc *doc, const struct lab_binding *table,
                         const struct lab_binding *hidden_by)
 {
-    char keys[LAB_BINDING_KEYS * LAB_KEY_NAME_BYTES + 8];
-    size_t count = lab_keymap_count(table);
-    for (size_t i = 0; i < count; i++) {
-        if (lab_keymap_action(hidden_by, table[i].action))
+    char keys[64];
+    for (; table->keys; table++) {
+        if (lab_keymap_action(hidden_by, table->action))
             continue;
-        key_list(&table[i], hidden_by, keys, sizeof(keys));
+        key_list(table, hidden_by, keys, sizeof(keys));
         if (keys[0])
-            write_row(doc, keys, table[i].help);
+            write_row(doc, keys, table->help);
     }
 }
 
@@ -75,7 +73,7 @@ void lab_help_write(struct lab_doc *doc, const struct lab_screen_ops *ops,
                     const struct lab_binding *bindings)
 {
     char heading[128];
-    if (lab_keymap_count(bindings) > 0) {
+    if (bindings) {
         snprintf(heading, sizeof(heading), "Keys of this screen (%s)",
                  ops->title);
         write_heading(doc, heading);
@@ -99,18 +97,15 @@ static enum lab_status help_init(struct lab_screen *s, const void *args)
     struct lab_text_state *st = s->state;
     const struct lab_screen *of = args;
     lab_doc_init(&st->doc);
-    lab_help_write(&st->doc, of->ops,
-                   of->ops->bindings_now ? of->ops->bindings_now(of)
-                                         : of->ops->bindings);
+    lab_help_write(&st->doc, of->ops, lab_ui_keys(of));
     return lab_text_start(st, "Help");
 }
 
 static bool help_action(struct lab_screen *s, int action)
 {
-    if (action != LAB_ACT_HELP)
-        return lab_text_action(s, action);
-    lab_ui_pop(s->ui); /* the key that opened it closes it */
-    return true;
+    if (action == LAB_ACT_HELP)
+        lab_ui_pop(s->ui); /* the key that opened it closes it */
+    return action == LAB_ACT_HELP;
 }
 
 const struct lab_screen_ops lab_view_help = {
@@ -121,6 +116,6 @@ const struct lab_screen_ops lab_view_help = {
     .release = lab_text_release,
     .draw = lab_text_draw,
     .action = help_action,
-    .answer = lab_text_answer,
+    .panes = lab_text_panes,
     .title_now = lab_text_title,
 };

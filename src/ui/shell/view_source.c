@@ -12,7 +12,6 @@
 #include "ui/views.h"
 #include "view_text.h"
 
-enum { ACT_NEXT_SYMBOL = LAB_ACT_OWN, ACT_PREV_SYMBOL, ACT_JUMP, ACT_WRAP };
 enum { PROMPT_JUMP = 1 };
 
 struct source_state {
@@ -266,22 +265,26 @@ static void source_release(struct lab_screen *s)
     lab_text_release(s);
 }
 
-static bool step_symbol(struct lab_screen *s, int by)
+static enum lab_status step_symbol(struct lab_screen *s, int by)
 {
     struct source_state *st = s->state;
-    if (st->symbol_count == 0) {
+    size_t n = st->symbol_count;
+    if (n == 0)
         lab_ui_message(s->ui, LAB_ROLE_WARN, "no function in this file");
-        return true;
-    }
-    size_t next = 0;
-    if (st->here != SIZE_MAX)
-        next = by > 0 ? (st->here + 1) % st->symbol_count
-                      : (st->here + st->symbol_count - 1) % st->symbol_count;
-    go_to(s, next);
-    return true;
+    else if (st->here == SIZE_MAX)
+        go_to(s, 0);
+    else
+        go_to(s, (st->here + (by > 0 ? 1 : n - 1)) % n);
+    return LAB_OK;
 }
 
-static void turn_wrap(struct lab_screen *s)
+static enum lab_status ask_symbol(struct lab_screen *s)
+{
+    lab_ui_prompt(s->ui, PROMPT_JUMP, "function: ", NULL);
+    return LAB_OK;
+}
+
+static enum lab_status turn_wrap(struct lab_screen *s)
 {
     struct source_state *st = s->state;
     bool wrap = st->text.doc.para_count > 0 && !st->text.doc.paras[0].wrap;
@@ -291,47 +294,33 @@ static void turn_wrap(struct lab_screen *s)
     st->text.pager.left = 0;
     lab_ui_message(s->ui, LAB_ROLE_NORMAL,
                    wrap ? "long lines are wrapped" : "long lines are cut");
+    return LAB_OK;
 }
 
 static bool source_action(struct lab_screen *s, int action)
 {
-    switch (action) {
-    case LAB_ACT_NEXT_PANE:
-    case ACT_NEXT_SYMBOL:
-        return step_symbol(s, 1);
-    case LAB_ACT_PREV_PANE:
-    case ACT_PREV_SYMBOL:
-        return step_symbol(s, -1);
-    case ACT_JUMP:
-        lab_ui_prompt(s->ui, PROMPT_JUMP, "function: ", NULL);
-        return true;
-    case ACT_WRAP:
-        turn_wrap(s);
-        return true;
-    default:
-        return lab_text_action(s, action);
-    }
+    if (action != LAB_ACT_NEXT_PANE && action != LAB_ACT_PREV_PANE)
+        return false;
+    step_symbol(s, action == LAB_ACT_NEXT_PANE ? 1 : -1);
+    return true;
 }
 
 static void source_answer(struct lab_screen *s, int id, const char *text)
 {
-    if (id != PROMPT_JUMP)
-        lab_text_answer(s, id, text);
-    else if (text && text[0])
+    if (id == PROMPT_JUMP && text && text[0])
         jump(s, text);
 }
 
 static const struct lab_binding BINDINGS[] = {
-    {{']'}, ACT_NEXT_SYMBOL, "next function", "to the next function", true},
-    {{'['}, ACT_PREV_SYMBOL, "previous", "to the function before", false},
-    {{'t', LAB_KEY_F1 + 1},
-     ACT_JUMP,
-     "function",
-     "to a function by its name",
-     true},
-    {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
-    {{'w'}, ACT_WRAP, "wrap", "wrap or cut long lines", true},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+    {"]", true, "next function", "to the next function", LAB_ACT_OWN, NULL,
+     step_symbol, 1},
+    {"[", false, "previous", "to the function before", LAB_ACT_OWN, NULL,
+     step_symbol, -1},
+    {"t F2", true, "function", "to a function by its name", LAB_ACT_OWN,
+     ask_symbol},
+    {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},
+    {"w", true, "wrap", "wrap or cut long lines", LAB_ACT_OWN, turn_wrap},
+    {NULL}};
 
 const struct lab_screen_ops lab_view_source = {
     .name = "source",
@@ -343,6 +332,7 @@ const struct lab_screen_ops lab_view_source = {
     .release = source_release,
     .draw = lab_text_draw,
     .action = source_action,
+    .panes = lab_text_panes,
     .answer = source_answer,
     .title_now = lab_text_title,
 };

@@ -47,33 +47,10 @@ void lab_text_draw(struct lab_screen *s, struct lab_canvas *c,
     lab_pager_draw(&st->pager, c, body);
 }
 
-bool lab_text_action(struct lab_screen *s, int action)
+void lab_text_panes(struct lab_screen *s, struct lab_panes *out)
 {
     struct lab_text_state *st = s->state;
-    switch (action) {
-    case LAB_ACT_CANCEL:
-        lab_ui_pop(s->ui);
-        return true;
-    case LAB_ACT_SEARCH_NEXT:
-    case LAB_ACT_SEARCH_PREV:
-        if (!st->pager.search[0])
-            lab_ui_message(s->ui, LAB_ROLE_WARN, "search with / first");
-        else
-            lab_pager_search(&st->pager, "",
-                             action == LAB_ACT_SEARCH_NEXT ? 1 : -1, true);
-        return true;
-    default:
-        return lab_pager_action(&st->pager, action);
-    }
-}
-
-void lab_text_answer(struct lab_screen *s, int id, const char *text)
-{
-    struct lab_text_state *st = s->state;
-    if (id == LAB_PROMPT_SEARCH && text &&
-        !lab_pager_search(&st->pager, text, 1, false))
-        lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this text",
-                       text);
+    out->at[0].pager = &st->pager;
 }
 
 void lab_text_title(struct lab_screen *s, char *out, size_t cap)
@@ -85,9 +62,9 @@ void lab_text_title(struct lab_screen *s, char *out, size_t cap)
 }
 
 static const struct lab_binding keys[] = {
-    {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
-    {{'n'}, LAB_ACT_SEARCH_NEXT, "next", "to the next match", true},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+    {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},
+    {"n", true, "next", "to the next match", LAB_ACT_SEARCH_NEXT},
+    {NULL}};
 
 const struct lab_screen_ops lab_view_text = {
     .name = "text",
@@ -98,7 +75,6 @@ const struct lab_screen_ops lab_view_text = {
     .init = text_init,
     .release = lab_text_release,
     .draw = lab_text_draw,
-    .action = lab_text_action,
-    .answer = lab_text_answer,
+    .panes = lab_text_panes,
     .title_now = lab_text_title,
 };

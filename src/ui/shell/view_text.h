@@ -17,7 +17,6 @@ enum lab_status lab_text_start(struct lab_text_state *st, const char *title);
 void lab_text_release(struct lab_screen *s);
 void lab_text_draw(struct lab_screen *s, struct lab_canvas *c,
                    struct lab_rect body);
-bool lab_text_action(struct lab_screen *s, int action);
-void lab_text_answer(struct lab_screen *s, int id, const char *text);
+void lab_text_panes(struct lab_screen *s, struct lab_panes *out);
 void lab_text_title(struct lab_screen *s, char *out, size_t cap);
 LAB_C_END

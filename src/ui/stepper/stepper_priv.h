@@ -127,13 +127,6 @@ const struct lab_schedule_step *lab_stepper_now(const struct lab_stepper *v);
 const char *lab_stepper_node(const struct lab_stepper *v, int step);
 bool lab_stepper_busy(const struct lab_stepper *v);
 
-/* bindings */
-extern const struct lab_binding lab_stepper_keys[];
-
-/* From iteration 0. A question comes first when a training runs, or when
- * `asks` and something was trained. */
-void lab_stepper_restart_now(struct lab_stepper *v); /* the answer was y */
-
 /* Draws `lines` from *top on, which is kept in range; `chosen` is the line of
  * a cursor, or -1, and is brought into sight. */
 void lab_stepper_draw_lines(struct lab_canvas *c, struct lab_rect r,
@@ -151,7 +144,14 @@ void lab_stepper_goto_element(struct lab_stepper *v, struct lab_element e);
 /* The cursor to the element at a place of the screen, or another tensor where
  * its name is; false: neither is there. */
 bool lab_stepper_click_tensor(struct lab_stepper *v, int y, int x);
+/* Moves the cursor; false for other actions. */
 bool lab_stepper_tensor_action(struct lab_stepper *v, int action);
+/* For keys. */
+enum lab_status lab_stepper_next_tensor(struct lab_screen *s, int by);
+enum lab_status lab_stepper_next_slice(struct lab_screen *s, int by);
+enum lab_status lab_stepper_next_hidden(struct lab_screen *s, int by);
+enum lab_status lab_stepper_turn_axis(struct lab_screen *s, int rows);
+enum lab_status lab_stepper_turn_picture(struct lab_screen *s);
 void lab_stepper_explain_cursor(struct lab_stepper *v);
 void lab_stepper_mark_sources(struct lab_stepper *v);
 bool lab_stepper_plane_ready(const struct lab_stepper *v);
@@ -164,8 +164,6 @@ void lab_stepper_draw_tensor(struct lab_stepper *v, struct lab_canvas *c,
 bool lab_stepper_printed(const struct lab_stepper *v, int tensor, int64_t index,
                          double *value,
                          const struct lab_course_values_spec **spec);
-
-/* kernels */
 
 /* stepper_tensor.c: which axes of a tensor run down and across, and which stand
  * still. */

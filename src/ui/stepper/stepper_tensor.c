@@ -167,11 +167,8 @@ void lab_heat_draw_cell(struct lab_canvas *c, int y, int x, double v,
 /* one tensor as a picture: which axes are shown, which part,
  * the cursor, its labels, and the marks of its sources. */
 
-static void stepper_choose_hidden(struct lab_stepper *v, int dir);
 static void stepper_look_first(const struct lab_plan *plan, int tensor,
                                struct lab_tensor_slice *look);
-static void stepper_turn_axis(struct lab_stepper *v, bool rows);
-static void stepper_turn_picture(struct lab_stepper *v);
 
 /* Which part of a tensor is looked at: slices, the element under the
  * cursor, and the elements that the explained number came from. */
@@ -467,18 +464,16 @@ static void turn_to(struct lab_stepper *v, int tensor)
     lab_stepper_mark_sources(v);
 }
 
-static void next_tensor(struct lab_stepper *v, int dir)
+enum lab_status lab_stepper_next_tensor(struct lab_screen *s, int by)
 {
-    int at = -1;
+    struct lab_stepper *v = s->state;
+    int at = by > 0 ? -1 : 0;
     for (int i = 0; i < v->n_tensors; i++)
         if (v->tensors[i] == v->tensor)
             at = i;
-    if (v->n_tensors == 0)
-        return;
-    if (at < 0)
-        at = dir > 0 ? -1 : 0;
-    at = (at + dir + v->n_tensors) % v->n_tensors;
-    turn_to(v, v->tensors[at]);
+    if (v->n_tensors > 0 && v->tensor >= 0)
+        turn_to(v, v->tensors[(at + by + v->n_tensors) % v->n_tensors]);
+    return LAB_OK;
 }
 
 bool lab_stepper_click_tensor(struct lab_stepper *v, int y, int x)
@@ -514,24 +509,31 @@ bool lab_stepper_click_tensor(struct lab_stepper *v, int y, int x)
     return true;
 }
 
-static void slice(struct lab_stepper *v, int dir)
+enum lab_status lab_stepper_next_slice(struct lab_screen *s, int by)
 {
+    struct lab_stepper *v = s->state;
     struct lab_tensor_slice *look = lab_stepper_look(v);
-    int axis = look->hidden;
+    int axis = look ? look->hidden : -1;
+    if (!look)
+        return LAB_OK;
     if (axis < 0 || lab_stepper_is_shown(&look->show, axis)) {
         lab_ui_message(v->ui, LAB_ROLE_DIM,
                        "all of this tensor is in sight: no slice to change");
-        return;
+        return LAB_OK;
     }
-    look->show.fixed[axis] = clamp(look->show.fixed[axis] + dir,
+    look->show.fixed[axis] = clamp(look->show.fixed[axis] + by,
                                    axis_size(&tensor_of(v)->shape, axis) - 1);
     stepper_ask(v);
     moved(v);
+    lab_stepper_mark_sources(v);
+    return LAB_OK;
 }
 
-static bool movement(struct lab_stepper *v, int action)
+bool lab_stepper_tensor_action(struct lab_stepper *v, int action)
 {
     int64_t page = v->page_rows > 1 ? v->page_rows - 1 : 1;
+    if (v->tensor < 0)
+        return false;
     switch (action) {
     case LAB_ACT_UP:
         move(v, -1, 0);
@@ -561,41 +563,6 @@ static bool movement(struct lab_stepper *v, int action)
         return false;
     }
     moved(v);
-    return true;
-}
-
-bool lab_stepper_tensor_action(struct lab_stepper *v, int action)
-{
-    if (v->tensor < 0)
-        return false;
-    switch (action) {
-    case LAB_STEPPER_ACT_TENSOR_NEXT:
-    case LAB_STEPPER_ACT_TENSOR_PREV:
-        next_tensor(v, action == LAB_STEPPER_ACT_TENSOR_NEXT ? 1 : -1);
-        return true;
-    case LAB_STEPPER_ACT_SLICE_NEXT:
-    case LAB_STEPPER_ACT_SLICE_PREV:
-        slice(v, action == LAB_STEPPER_ACT_SLICE_NEXT ? 1 : -1);
-        break;
-    case LAB_STEPPER_ACT_HIDDEN_NEXT:
-    case LAB_STEPPER_ACT_HIDDEN_PREV:
-        stepper_choose_hidden(v,
-                              action == LAB_STEPPER_ACT_HIDDEN_NEXT ? 1 : -1);
-        break;
-    case LAB_STEPPER_ACT_ROW_AXIS:
-    case LAB_STEPPER_ACT_COL_AXIS:
-        stepper_turn_axis(v, action == LAB_STEPPER_ACT_ROW_AXIS);
-        break;
-    case LAB_STEPPER_ACT_PICTURE:
-        stepper_turn_picture(v);
-        break;
-    case LAB_STEPPER_ACT_DIGITS:
-        v->numbers = !v->numbers;
-        break;
-    default:
-        return v->focus == LAB_PANE_TENSOR && movement(v, action);
-    }
-    lab_stepper_mark_sources(v);
     return true;
 }
 
@@ -720,20 +687,26 @@ void lab_stepper_look_along(struct lab_stepper *v, int row_axis, int col_axis)
     if (look->hidden < 0 || lab_stepper_is_shown(show, look->hidden))
         look->hidden = hidden_axis(look, rank, 0, 1);
     stepper_ask(v);
+    lab_stepper_mark_sources(v);
 }
 
 /* The hidden axis that [ and ] move along: the next, or the one before. */
-static void stepper_choose_hidden(struct lab_stepper *v, int dir)
+enum lab_status lab_stepper_next_hidden(struct lab_screen *s, int by)
 {
+    struct lab_stepper *v = s->state;
     struct lab_tensor_slice *look = lab_stepper_look(v);
-    int rank = tensor_of(v)->shape.rank;
-    if (look->hidden >= 0)
-        look->hidden = hidden_axis(look, rank, look->hidden + dir, dir);
+    if (look && look->hidden >= 0)
+        look->hidden =
+            hidden_axis(look, tensor_of(v)->shape.rank, look->hidden + by, by);
+    return LAB_OK;
 }
 
-static void stepper_turn_axis(struct lab_stepper *v, bool rows)
+enum lab_status lab_stepper_turn_axis(struct lab_screen *s, int rows)
 {
+    struct lab_stepper *v = s->state;
     struct lab_tensor_slice *look = lab_stepper_look(v);
+    if (!look)
+        return LAB_OK;
     int row = look->show.row_axis;
     int col = look->show.col_axis;
     int rank = tensor_of(v)->shape.rank;
@@ -741,7 +714,7 @@ static void stepper_turn_axis(struct lab_stepper *v, bool rows)
     int *other = rows ? &col : &row;
     if (rank < 2 || look->picture) {
         lab_ui_message(v->ui, LAB_ROLE_DIM, "this picture has one axis only");
-        return;
+        return LAB_OK;
     }
     int next = (*mine + 1) % rank;
     if (next == *other && *mine < 0)
@@ -750,6 +723,7 @@ static void stepper_turn_axis(struct lab_stepper *v, bool rows)
         *other = *mine;
     *mine = next;
     lab_stepper_look_along(v, row, col);
+    return LAB_OK;
 }
 
 /* A tensor of images has its pictures as they are. */
@@ -772,9 +746,12 @@ static bool turn_image(struct lab_stepper *v)
 }
 
 /* One row as a square: a digit of 64 pixels is 8 by 8. */
-static void stepper_turn_picture(struct lab_stepper *v)
+enum lab_status lab_stepper_turn_picture(struct lab_screen *s)
 {
+    struct lab_stepper *v = s->state;
     struct lab_tensor_slice *look = lab_stepper_look(v);
+    if (!look)
+        return LAB_OK;
     int row = look->show.row_axis;
     int col = look->show.col_axis;
     if (col < 0) {
@@ -788,6 +765,7 @@ static void stepper_turn_picture(struct lab_stepper *v)
             look->hidden = row;
         look->picture = true;
     }
+    return LAB_OK;
 }
 
 /* The labels beside the rows and above the columns of a tensor's picture: the

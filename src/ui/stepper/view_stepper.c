@@ -998,27 +998,30 @@ static const char *runs_now(const struct lab_stepper *v, int node)
     return name;
 }
 
-static void stepper_open_variants(struct lab_stepper *v)
+static enum lab_status open_variants(struct lab_screen *s)
 {
-    const struct lab_schedule_step *s = lab_stepper_now(v);
-    if (!s || !v->model.variant_names) {
+    struct lab_stepper *v = s->state;
+    const struct lab_schedule_step *now = lab_stepper_now(v);
+    if (!now || !v->model.variant_names) {
         lab_ui_message(v->ui, LAB_ROLE_DIM, "nothing can be switched here");
-        return;
+        return LAB_OK;
     }
-    v->variants.node = s->depth_node;
+    v->variants.node = now->depth_node;
     v->variants.n = v->model.variant_names(
-        v->model.user, s->depth_node, v->variants.name, LAB_STEPPER_VARIANTS);
+        v->model.user, now->depth_node, v->variants.name, LAB_STEPPER_VARIANTS);
     v->variants.cursor = 0;
     for (int i = 0; i < v->variants.n; i++)
-        if (strcmp(v->variants.name[i], runs_now(v, s->depth_node)) == 0)
+        if (strcmp(v->variants.name[i], runs_now(v, now->depth_node)) == 0)
             v->variants.cursor = i;
     v->variants.open = v->variants.n > 0;
     if (v->variants.n == 0)
         lab_ui_message(v->ui, LAB_ROLE_DIM, "this node has one implementation");
+    return LAB_OK;
 }
 
-static void take_variant(struct lab_stepper *v)
+static enum lab_status take_variant(struct lab_screen *s)
 {
+    struct lab_stepper *v = s->state;
     struct lab_command cmd = {.kind = LAB_DO_VARIANT};
     const char *node = v->snap.plan->nodes[v->variants.node].id;
     const char *name = v->variants.name[v->variants.cursor];
@@ -1029,39 +1032,39 @@ static void take_variant(struct lab_stepper *v)
                    "%s runs %s from its next step on; B steps back to compare",
                    node, name);
     lab_stepper_post(v, &cmd);
+    return LAB_OK;
 }
 
-static void stepper_click_variants(struct lab_stepper *v, int y, int x)
+static enum lab_status close_variants(struct lab_screen *s)
 {
+    struct lab_stepper *v = s->state;
+    v->variants.open = false;
+    return LAB_OK;
+}
+
+static void stepper_click_variants(struct lab_screen *s, int y, int x)
+{
+    struct lab_stepper *v = s->state;
     int row = v->variants.first + y - v->variants.inner.y;
     if (!lab_rect_has(v->variants.inner, y, x)) {
         v->variants.open = false;
     } else if (row < v->variants.n) {
         v->variants.cursor = row;
-        take_variant(v);
+        take_variant(s);
     }
 }
 
 static bool stepper_variants_action(struct lab_stepper *v, int action)
 {
-    switch (action) {
-    case LAB_ACT_UP:
+    if (action == LAB_ACT_UP)
         v->variants.cursor -= v->variants.cursor > 0;
-        return true;
-    case LAB_ACT_DOWN:
+    else if (action == LAB_ACT_DOWN)
         v->variants.cursor += v->variants.cursor + 1 < v->variants.n;
-        return true;
-    case LAB_ACT_OPEN:
-        take_variant(v);
-        return true;
-    case LAB_STEPPER_ACT_VARIANT:
-    case LAB_ACT_CANCEL:
-    case LAB_ACT_BACK:
+    else if (action == LAB_ACT_BACK)
         v->variants.open = false;
-        return true;
-    default:
+    else
         return false;
-    }
+    return true;
 }
 
 static void stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
@@ -1094,17 +1097,16 @@ static void stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
     }
 }
 
-static void stepper_open_source(struct lab_stepper *v)
+static enum lab_status open_source(struct lab_screen *s)
 {
-    const struct lab_schedule_step *s = lab_stepper_now(v);
-    if (!s || !s->variant || !s->variant->source || !v->model.open_source) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM,
-                       "the source of this step is not at hand");
-        return;
-    }
-    if (v->model.open_source(v->model.user, v->ui, s->variant->source,
-                             s->variant->symbol))
-        lab_ui_error(v->ui);
+    struct lab_stepper *v = s->state;
+    const struct lab_schedule_step *now = lab_stepper_now(v);
+    if (now && now->variant && now->variant->source && v->model.open_source)
+        return v->model.open_source(v->model.user, v->ui, now->variant->source,
+                                    now->variant->symbol);
+    lab_ui_message(v->ui, LAB_ROLE_DIM,
+                   "the source of this step is not at hand");
+    return LAB_OK;
 }
 
 /* The pane with the lesson's text: its introduction until a step has run, then
@@ -1153,225 +1155,6 @@ static void stepper_draw_text(struct lab_stepper *v, struct lab_canvas *c,
 
 /* the stepper screen: its keys, its commands, what is drawn
  * where. */
-
-static void stepper_count(struct lab_stepper *v, const char *what);
-
-/* The stepper's keys: what gdb's users expect, and what moves the eye. */
-
-const struct lab_binding lab_stepper_keys[] = {
-    {{'s', LAB_KEY_F1 + 6}, LAB_STEPPER_ACT_STEP, "step", "run one step", true},
-    {{'n', LAB_KEY_F1 + 7},
-     LAB_STEPPER_ACT_NEXT,
-     "next",
-     "run the rest of this node (after a search: to the next match)",
-     true},
-    {{'c', LAB_KEY_F1 + 4},
-     LAB_STEPPER_ACT_CONTINUE,
-     "cont",
-     "continue to a breakpoint, or to the end of the iteration",
-     true},
-    {{'r', LAB_KEY_BACKSPACE, 'B'},
-     LAB_STEPPER_ACT_BACK,
-     "back",
-     "one step back, bit for bit",
-     true},
-    {{'v'},
-     LAB_STEPPER_ACT_VARIANT,
-     "variant",
-     "choose how this node runs: naive, tiled, a library ...",
-     true},
-    {{'e'},
-     LAB_STEPPER_ACT_EXPLAIN,
-     "explain",
-     "explain the number under the cursor, and go to its terms",
-     true},
-    {{'t'},
-     LAB_STEPPER_ACT_TRAIN,
-     "train",
-     "train over many iterations, with curves",
-     true},
-    {{'d'},
-     LAB_STEPPER_ACT_DIGITS,
-     "digits",
-     "the tensor as numbers, or as a heat map",
-     true},
-    {{'x'},
-     LAB_STEPPER_ACT_TENSOR_NEXT,
-     "tensor",
-     "the next tensor of this step: inputs, then outputs",
-     true},
-    {{'b', LAB_KEY_F1 + 8},
-     LAB_STEPPER_ACT_BREAK,
-     "break",
-     "set or remove a breakpoint at the step under the cursor",
-     true},
-    {{'f'},
-     LAB_STEPPER_ACT_FINISH,
-     "finish",
-     "run to the end of this phase",
-     true},
-    {{'u'},
-     LAB_STEPPER_ACT_UNTIL,
-     "until",
-     "run to the step under the cursor",
-     true},
-    {{'X'},
-     LAB_STEPPER_ACT_TENSOR_PREV,
-     "tensor back",
-     "the tensor before",
-     false},
-    {{'o'},
-     LAB_STEPPER_ACT_SOURCE,
-     "source",
-     "read the source of the step's kernel",
-     true},
-    {{'L'},
-     LAB_STEPPER_ACT_LESSON,
-     "lesson",
-     "read the whole text of the lesson",
-     true},
-    {{'w'},
-     LAB_STEPPER_ACT_WATCH,
-     "watch",
-     "stop when the tensor shown has been written, or no longer",
-     false},
-    {{'C'},
-     LAB_STEPPER_ACT_CHECK,
-     "check",
-     "compare the gradient of the parameter shown with central differences",
-     false},
-    {{'m'},
-     LAB_STEPPER_ACT_COUNT,
-     "counters",
-     "take the hardware counters of this step's kernels (a GPU's)",
-     false},
-    {{'M'},
-     LAB_STEPPER_ACT_COUNT_ALL,
-     "all counters",
-     "take the counters of every step that has run in this iteration",
-     false},
-    {{'O'},
-     LAB_STEPPER_ACT_OCCUPANCY,
-     "occupancy",
-     "what if the kernel's block, registers or shared memory were others",
-     false},
-    {{'R'},
-     LAB_STEPPER_ACT_RESTART,
-     "restart",
-     "back to the first iteration, with the same seed",
-     false},
-    {{'y'},
-     LAB_STEPPER_ACT_ORIGIN,
-     "to explained",
-     "from a source back to the number that is explained",
-     false},
-    {{'.'}, LAB_STEPPER_ACT_HERE, "here", "go to the current step", false},
-    {{'['},
-     LAB_STEPPER_ACT_SLICE_PREV,
-     "slice back",
-     "the slice before, of a tensor with more than two axes",
-     false},
-    {{']'}, LAB_STEPPER_ACT_SLICE_NEXT, "slice", "the next slice", false},
-    {{'{'},
-     LAB_STEPPER_ACT_HIDDEN_PREV,
-     "axis back",
-     "[ and ] move along the hidden axis before",
-     false},
-    {{'}'},
-     LAB_STEPPER_ACT_HIDDEN_NEXT,
-     "axis",
-     "[ and ] move along the next hidden axis",
-     false},
-    {{'<'},
-     LAB_STEPPER_ACT_ROW_AXIS,
-     "axis down",
-     "choose the row axis",
-     false},
-    {{'>'},
-     LAB_STEPPER_ACT_COL_AXIS,
-     "axis across",
-     "choose the column axis",
-     false},
-    {{'i'},
-     LAB_STEPPER_ACT_PICTURE,
-     "picture",
-     "one row as a square picture; of images, the image again",
-     false},
-    {{' '},
-     LAB_STEPPER_ACT_FOLD,
-     "fold",
-     "fold or unfold this group of steps",
-     false},
-    {{'-'},
-     LAB_STEPPER_ACT_FOLD_ALL,
-     "fold all",
-     "fold every node, or unfold them all",
-     false},
-    {{'z', LAB_KEY_F1 + 1},
-     LAB_STEPPER_ACT_ZOOM,
-     "zoom",
-     "this pane alone on the screen, or all again",
-     false},
-    {{'1'}, LAB_STEPPER_ACT_PANE + 0, "steps", "to the list of steps", false},
-    {{'2'}, LAB_STEPPER_ACT_PANE + 1, "tensor", "to the tensor", false},
-    {{'3'}, LAB_STEPPER_ACT_PANE + 2, "explain", "to the explanation", false},
-    {{'4'}, LAB_STEPPER_ACT_PANE + 3, "kernels", "to the kernels", false},
-    {{'5'}, LAB_STEPPER_ACT_PANE + 4, "lesson", "to the lesson's text", false},
-    {{LAB_KEY_ESC},
-     LAB_STEPPER_ACT_STOP,
-     "stop",
-     "stop what runs; else close a list, a search, a zoom",
-     false},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
-
-static const struct lab_binding variant_keys[] = {
-    {{LAB_KEY_ENTER}, LAB_ACT_OPEN, "take", "run the node so", true},
-    {{LAB_KEY_ESC, 'q', 'v'},
-     LAB_ACT_CANCEL,
-     "close",
-     "leave it as it is",
-     true},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
-
-/* A lesson that could not be started has its text, and nothing to walk. */
-static const struct lab_binding failed_keys[] = {
-    {{'L'},
-     LAB_STEPPER_ACT_LESSON,
-     "lesson",
-     "read the whole text of the lesson",
-     true},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
-
-/* While a training runs the bar has the keys that act, its own two first. */
-static const struct lab_binding *training_keys(void)
-{
-    enum { KEYS = sizeof(lab_stepper_keys) / sizeof(lab_stepper_keys[0]) };
-    static const int bar[] = {LAB_STEPPER_ACT_STOP,   LAB_STEPPER_ACT_TRAIN,
-                              LAB_STEPPER_ACT_DIGITS, LAB_STEPPER_ACT_BREAK,
-                              LAB_STEPPER_ACT_SOURCE, LAB_STEPPER_ACT_LESSON};
-    enum { BAR = sizeof(bar) / sizeof(bar[0]) };
-    static struct lab_binding list[KEYS];
-    int n = BAR;
-    for (int i = 0; i < KEYS; i++) {
-        int at = 0;
-        while (at < BAR && bar[at] != lab_stepper_keys[i].action)
-            at++;
-        struct lab_binding *b = &list[at < BAR ? at : n++];
-        *b = lab_stepper_keys[i];
-        b->bar = at < BAR;
-    }
-    return list;
-}
-
-static const struct lab_binding *stepper_bindings(const struct lab_screen *s)
-{
-    const struct lab_stepper *v = s->state;
-    if (v->snap.state == LAB_SESSION_FAILED && !v->snap.schedule)
-        return failed_keys;
-    return v->variants.open                        ? variant_keys
-           : v->snap.state == LAB_SESSION_TRAINING ? training_keys()
-                                                   : lab_stepper_keys;
-}
 
 /* ---- `list`: what there is, as a text that scrolls ---- */
 
@@ -1597,6 +1380,23 @@ static void show_lr(struct lab_stepper *v)
                    lab_ui_command_lr_text(v->snap.lr, text));
 }
 
+/* Hardware counters of "step" (the one under the cursor), "node" or
+ * "iteration". */
+static void stepper_count(struct lab_stepper *v, const char *what)
+{
+    struct lab_command cmd = {.kind = LAB_DO_COUNT, .n = v->step, .phase = -1};
+    if (strcmp(v->snap.backend, "cuda") != 0) {
+        lab_ui_message(
+            v->ui, LAB_ROLE_DIM,
+            "hardware counters need a GPU: this walk runs on the CPU");
+        return;
+    }
+    snprintf(cmd.text, sizeof(cmd.text), "%s", what);
+    lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                   "counting: the steps run again, and nothing changes");
+    lab_stepper_post(v, &cmd);
+}
+
 static bool do_command(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
     switch (cmd->kind) {
@@ -1638,10 +1438,7 @@ static bool stepper_command(struct lab_screen *s,
     struct lab_stepper *v = s->state;
     if (!v->snap.plan || !v->snap.schedule || v->step < 0)
         return false;
-    bool used = do_command(v, cmd);
-    if (used)
-        lab_stepper_refresh(v);
-    return used;
+    return do_command(v, cmd);
 }
 
 static const char *stepper_complete(struct lab_screen *s,
@@ -1847,13 +1644,10 @@ static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
         stepper_draw_variants(v, c, body);
 }
 
-/* ---- lines of text ---- */
+/* ---- keys ---- */
 
-/* What the stepper's keys do. */
-
-/* ---- commands to the session ---- */
-
-static void post_n(struct lab_stepper *v, enum lab_command_kind kind, int64_t n)
+static void post_walk(struct lab_stepper *v, enum lab_command_kind kind,
+                      int64_t n)
 {
     struct lab_command cmd = {.kind = kind, .n = n, .phase = -1};
     v->walked = true;
@@ -1864,13 +1658,28 @@ static void post_n(struct lab_stepper *v, enum lab_command_kind kind, int64_t n)
     lab_stepper_post(v, &cmd);
 }
 
-static void toggle_break(struct lab_stepper *v)
+static enum lab_status walk(struct lab_screen *s, int kind)
 {
+    post_walk(s->state, (enum lab_command_kind)kind, 1);
+    return LAB_OK;
+}
+
+static enum lab_status run_until(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
+    v->stay = true;
+    post_walk(v, LAB_DO_RUN_TO, v->step);
+    return LAB_OK;
+}
+
+static enum lab_status toggle_break(struct lab_screen *screen)
+{
+    struct lab_stepper *v = screen->state;
     const struct lab_schedule_step *s = lab_stepper_now(v);
     struct lab_command cmd = {.kind = LAB_DO_BREAK,
                               .break_kind = LAB_BREAK_STEP};
     if (!s)
-        return;
+        return LAB_OK;
     cmd.phase = (int)s->step->phase;
     snprintf(cmd.text, sizeof(cmd.text), "%s", s->step->name);
     for (int i = 0; i < v->snap.n_breaks; i++) {
@@ -1887,13 +1696,15 @@ static void toggle_break(struct lab_stepper *v)
                    cmd.kind == LAB_DO_DELETE ? "no breakpoint at %s any more"
                                              : "breakpoint at %s",
                    s->step->name);
+    return LAB_OK;
 }
 
-static void toggle_watch(struct lab_stepper *v)
+static enum lab_status toggle_watch(struct lab_screen *s)
 {
+    struct lab_stepper *v = s->state;
     struct lab_command cmd = {.kind = LAB_DO_WATCH, .phase = -1};
     if (v->tensor < 0)
-        return;
+        return LAB_OK;
     const char *name = v->snap.plan->tensors[v->tensor].name;
     snprintf(cmd.text, sizeof(cmd.text), "%s", name);
     for (int i = 0; i < v->snap.n_breaks; i++)
@@ -1905,11 +1716,13 @@ static void toggle_watch(struct lab_stepper *v)
                    cmd.kind == LAB_DO_WATCH ? "stops when %s has been written"
                                             : "%s is no longer watched",
                    name);
+    return LAB_OK;
 }
 
 /* The parameter shown, or the one whose gradient is shown. */
-static void check_gradient(struct lab_stepper *v)
+static enum lab_status check_gradient(struct lab_screen *s)
 {
+    struct lab_stepper *v = s->state;
     const struct lab_plan *plan = v->snap.plan;
     struct lab_command cmd = {.kind = LAB_DO_CHECK, .phase = -1};
     int t = v->tensor;
@@ -1918,50 +1731,48 @@ static void check_gradient(struct lab_stepper *v)
     if (t < 0 || plan->tensors[t].role != LAB_TENSOR_PARAM) {
         lab_ui_message(v->ui, LAB_ROLE_DIM,
                        "show a parameter or its gradient first (x), or :check");
-        return;
+        return LAB_OK;
     }
     snprintf(cmd.text, sizeof(cmd.text), "%s", plan->tensors[t].name);
     lab_ui_message(v->ui, LAB_ROLE_NORMAL,
                    "comparing the gradient of %s with central differences",
                    cmd.text);
     lab_stepper_post(v, &cmd);
+    return LAB_OK;
 }
 
-/* Hardware counters of "step" (the one under the cursor), "node" or
- * "iteration". */
-static void stepper_count(struct lab_stepper *v, const char *what)
+static enum lab_status count_step(struct lab_screen *s)
 {
-    struct lab_command cmd = {.kind = LAB_DO_COUNT, .n = v->step, .phase = -1};
-    if (strcmp(v->snap.backend, "cuda") != 0) {
-        lab_ui_message(
-            v->ui, LAB_ROLE_DIM,
-            "hardware counters need a GPU: this walk runs on the CPU");
-        return;
-    }
-    snprintf(cmd.text, sizeof(cmd.text), "%s", what);
-    lab_ui_message(v->ui, LAB_ROLE_NORMAL,
-                   "counting: the steps run again, and nothing changes");
-    lab_stepper_post(v, &cmd);
+    stepper_count(s->state, "step");
+    return LAB_OK;
 }
 
-static void open_occupancy(struct lab_stepper *v)
+static enum lab_status count_all(struct lab_screen *s)
 {
-    if (!v->model.open_occupancy)
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "there is no GPU to ask about");
-    else if (v->model.open_occupancy(v->model.user, v->ui, &v->snap, v->step))
-        lab_ui_error(v->ui);
+    stepper_count(s->state, "iteration");
+    return LAB_OK;
 }
 
-static void restart(struct lab_stepper *v)
+static enum lab_status open_occupancy(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
+    if (v->model.open_occupancy)
+        return v->model.open_occupancy(v->model.user, v->ui, &v->snap, v->step);
+    lab_ui_message(v->ui, LAB_ROLE_DIM, "there is no GPU to ask about");
+    return LAB_OK;
+}
+
+static enum lab_status restart(struct lab_screen *s)
 {
     const struct lab_command again = {.kind = LAB_DO_RESTART, .phase = -1};
-    stepper_restart(v, &again, true);
+    stepper_restart(s->state, &again, true);
+    return LAB_OK;
 }
 
-static void keys_train(struct lab_stepper *v)
+static enum lab_status open_training(struct lab_screen *s)
 {
-    if (lab_ui_push(v->ui, &lab_view_train, &v->model))
-        lab_ui_error(v->ui);
+    const struct lab_stepper *v = s->state;
+    return lab_ui_push(v->ui, &lab_view_train, &v->model);
 }
 
 /* ---- search ---- */
@@ -2015,74 +1826,44 @@ static void stepper_search(struct lab_stepper *v, int dir)
 
 /* ---- actions ---- */
 
-static void stop_or_close(struct lab_stepper *v)
+static enum lab_status next(struct lab_screen *s)
 {
+    struct lab_stepper *v = s->state;
+    if (v->searching)
+        stepper_search(v, 1);
+    else
+        post_walk(v, LAB_DO_NEXT, 1);
+    return LAB_OK;
+}
+
+static enum lab_status to_explained(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
+    lab_stepper_goto_element(v, v->explained);
+    v->pinned = false;
+    lab_stepper_mark_sources(v);
+    return LAB_OK;
+}
+
+static enum lab_status stop_or_close(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
     if (lab_stepper_busy(v)) {
-        post_n(v, LAB_DO_STOP, 0);
+        post_walk(v, LAB_DO_STOP, 0);
         lab_ui_message(v->ui, LAB_ROLE_NORMAL, "stopping");
     } else if (v->searching) {
         v->searching = false;
     } else if (v->zoom) {
         v->zoom = false;
     } else if (v->pinned) {
-        lab_stepper_goto_element(v, v->explained);
-        v->pinned = false;
+        to_explained(s);
     }
+    return LAB_OK;
 }
 
-static bool walk(struct lab_stepper *v, int action)
+static enum lab_status fold_all(struct lab_screen *s)
 {
-    switch (action) {
-    case LAB_STEPPER_ACT_STEP:
-        post_n(v, LAB_DO_STEP, 1);
-        return true;
-    case LAB_STEPPER_ACT_NEXT:
-        if (v->searching)
-            stepper_search(v, 1);
-        else
-            post_n(v, LAB_DO_NEXT, 1);
-        return true;
-    case LAB_STEPPER_ACT_FINISH:
-        post_n(v, LAB_DO_FINISH, 0);
-        return true;
-    case LAB_STEPPER_ACT_CONTINUE:
-        post_n(v, LAB_DO_CONTINUE, 0);
-        return true;
-    case LAB_STEPPER_ACT_BACK:
-        post_n(v, LAB_DO_BACK, 1);
-        return true;
-    case LAB_STEPPER_ACT_UNTIL:
-        v->stay = true;
-        post_n(v, LAB_DO_RUN_TO, v->step);
-        return true;
-    case LAB_STEPPER_ACT_RESTART:
-        restart(v);
-        return true;
-    case LAB_STEPPER_ACT_BREAK:
-        toggle_break(v);
-        return true;
-    case LAB_STEPPER_ACT_WATCH:
-        toggle_watch(v);
-        return true;
-    case LAB_STEPPER_ACT_CHECK:
-        check_gradient(v);
-        return true;
-    case LAB_STEPPER_ACT_OCCUPANCY:
-        open_occupancy(v);
-        return true;
-    case LAB_STEPPER_ACT_COUNT:
-        stepper_count(v, "step");
-        return true;
-    case LAB_STEPPER_ACT_COUNT_ALL:
-        stepper_count(v, "iteration");
-        return true;
-    default:
-        return false;
-    }
-}
-
-static void fold_all(struct lab_stepper *v)
-{
+    struct lab_stepper *v = s->state;
     bool any = false;
     for (int i = 0; i < v->tree.count; i++)
         any = any || v->tree.items[i].folded;
@@ -2090,72 +1871,68 @@ static void fold_all(struct lab_stepper *v)
     int row = lab_step_tree_row(&v->tree, v->item);
     if (row >= 0)
         v->item = v->tree.rows[row];
+    return LAB_OK;
 }
 
-static void fold_here(struct lab_stepper *v)
+static enum lab_status fold_here(struct lab_screen *s)
 {
+    struct lab_stepper *v = s->state;
     const struct lab_tree_item *item = &v->tree.items[v->item];
     int header = item->step < 0 ? v->item : item->parent;
     lab_step_tree_fold(&v->tree, header, !v->tree.items[header].folded);
     v->item = header;
+    return LAB_OK;
 }
 
-static void open_lesson(struct lab_stepper *v)
+static enum lab_status open_lesson(struct lab_screen *s)
 {
+    struct lab_stepper *v = s->state;
     struct lab_stepper_topic at = topic_now(v);
-    if (!v->model.open_lesson)
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "the lesson has no text");
-    else if (v->model.open_lesson(v->model.user, v->ui, at.step, at.node,
-                                  at.phase))
-        lab_ui_error(v->ui);
+    if (v->model.open_lesson)
+        return v->model.open_lesson(v->model.user, v->ui, at.step, at.node,
+                                    at.phase);
+    lab_ui_message(v->ui, LAB_ROLE_DIM, "the lesson has no text");
+    return LAB_OK;
 }
 
-static bool look_around(struct lab_stepper *v, int action)
+static enum lab_status explain(struct lab_screen *s)
 {
-    switch (action) {
-    case LAB_STEPPER_ACT_VARIANT:
-        stepper_open_variants(v);
-        return true;
-    case LAB_STEPPER_ACT_EXPLAIN:
-        v->pinned = false;
-        lab_stepper_explain_cursor(v);
-        lab_stepper_focus(v, LAB_PANE_EXPLAIN);
-        return true;
-    case LAB_STEPPER_ACT_ORIGIN:
-        lab_stepper_goto_element(v, v->explained);
-        v->pinned = false;
-        lab_stepper_mark_sources(v);
-        return true;
-    case LAB_STEPPER_ACT_TRAIN:
-        keys_train(v);
-        return true;
-    case LAB_STEPPER_ACT_SOURCE:
-        stepper_open_source(v);
-        return true;
-    case LAB_STEPPER_ACT_LESSON:
-        open_lesson(v);
-        return true;
-    case LAB_STEPPER_ACT_HERE:
-        lab_stepper_choose(v, v->snap.position < v->snap.schedule->n_steps
-                                  ? v->snap.position
-                                  : v->snap.position - 1);
-        lab_step_tree_reveal(&v->tree, v->item);
-        return true;
-    case LAB_STEPPER_ACT_FOLD:
-        fold_here(v);
-        return true;
-    case LAB_STEPPER_ACT_FOLD_ALL:
-        fold_all(v);
-        return true;
-    case LAB_STEPPER_ACT_ZOOM:
-        v->zoom = !v->zoom;
-        return true;
-    case LAB_STEPPER_ACT_STOP:
-        stop_or_close(v);
-        return true;
-    default:
-        return false;
-    }
+    struct lab_stepper *v = s->state;
+    v->pinned = false;
+    lab_stepper_explain_cursor(v);
+    lab_stepper_focus(v, LAB_PANE_EXPLAIN);
+    return LAB_OK;
+}
+
+static enum lab_status to_current(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
+    lab_stepper_choose(v, v->snap.position < v->snap.schedule->n_steps
+                              ? v->snap.position
+                              : v->snap.position - 1);
+    lab_step_tree_reveal(&v->tree, v->item);
+    return LAB_OK;
+}
+
+static enum lab_status to_pane(struct lab_screen *s, int pane)
+{
+    lab_stepper_focus(s->state, (enum lab_stepper_pane)pane);
+    return LAB_OK;
+}
+
+static enum lab_status turn_digits(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
+    v->numbers = !v->numbers;
+    lab_stepper_mark_sources(v);
+    return LAB_OK;
+}
+
+static enum lab_status turn_zoom(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
+    v->zoom = !v->zoom;
+    return LAB_OK;
 }
 
 static bool scroll(struct lab_stepper *v, int action)
@@ -2176,61 +1953,61 @@ static bool scroll(struct lab_stepper *v, int action)
            action == LAB_ACT_RIGHT;
 }
 
-static bool in_pane(struct lab_stepper *v, int action)
+static bool in_pane(struct lab_screen *s, int action)
 {
-    if (action == LAB_ACT_OPEN && v->focus == LAB_PANE_TENSOR) {
-        v->pinned = false;
-        lab_stepper_explain_cursor(v);
-        lab_stepper_focus(v, LAB_PANE_EXPLAIN);
-        return true;
+    struct lab_stepper *v = s->state;
+    switch (v->focus) {
+    case LAB_PANE_STEPS:
+        return stepper_steps_action(v, action);
+    case LAB_PANE_TENSOR:
+        if (action == LAB_ACT_OPEN)
+            return explain(s) == LAB_OK;
+        return lab_stepper_tensor_action(v, action);
+    case LAB_PANE_EXPLAIN:
+        return stepper_explain_action(v, action) || scroll(v, action);
+    default:
+        return scroll(v, action);
     }
-    if (v->focus == LAB_PANE_STEPS && stepper_steps_action(v, action))
-        return true;
-    if (v->focus == LAB_PANE_EXPLAIN && stepper_explain_action(v, action))
-        return true;
-    if (lab_stepper_tensor_action(v, action))
-        return true;
-    return v->focus >= LAB_PANE_EXPLAIN && scroll(v, action);
-}
-
-static bool act(struct lab_stepper *v, int action)
-{
-    if (v->variants.open)
-        return stepper_variants_action(v, action);
-    if (action >= LAB_STEPPER_ACT_PANE &&
-        action < LAB_STEPPER_ACT_PANE + LAB_PANE_COUNT) {
-        lab_stepper_focus(v, action - LAB_STEPPER_ACT_PANE);
-        return true;
-    }
-    if (action == LAB_ACT_NEXT_PANE || action == LAB_ACT_PREV_PANE) {
-        int dir = action == LAB_ACT_NEXT_PANE ? 1 : LAB_PANE_COUNT - 1;
-        lab_stepper_focus(v, ((int)v->focus + dir) % LAB_PANE_COUNT);
-        return true;
-    }
-    if (action == LAB_ACT_SEARCH_NEXT || action == LAB_ACT_SEARCH_PREV) {
-        stepper_search(v, action == LAB_ACT_SEARCH_NEXT ? 1 : -1);
-        return true;
-    }
-    return walk(v, action) || look_around(v, action) || in_pane(v, action);
 }
 
 static bool stepper_action(struct lab_screen *s, int action)
 {
     struct lab_stepper *v = s->state;
-    if (!v->snap.plan || !v->snap.schedule || v->item < 0) {
-        if (action == LAB_STEPPER_ACT_LESSON) {
-            open_lesson(v);
-            return true;
-        }
-        bool waits = action == LAB_STEPPER_ACT_STOP;
-        if (action >= LAB_ACT_OWN && !waits)
-            lab_ui_message(v->ui, LAB_ROLE_DIM, "there is nothing to walk yet");
-        return action >= LAB_ACT_OWN;
+    bool forward = action == LAB_ACT_NEXT_PANE || action == LAB_ACT_SEARCH_NEXT;
+    if (!v->snap.plan || !v->snap.schedule || v->item < 0)
+        return false;
+    if (v->variants.open)
+        return stepper_variants_action(v, action);
+    switch (action) {
+    case LAB_ACT_NEXT_PANE:
+    case LAB_ACT_PREV_PANE:
+        lab_stepper_focus(v,
+                          ((int)v->focus + (forward ? 1 : LAB_PANE_COUNT - 1)) %
+                              LAB_PANE_COUNT);
+        return true;
+    case LAB_ACT_SEARCH_NEXT:
+    case LAB_ACT_SEARCH_PREV:
+        stepper_search(v, forward ? 1 : -1);
+        return true;
+    default:
+        return in_pane(s, action);
     }
-    bool used = act(v, action);
-    if (used)
-        lab_stepper_refresh(v);
-    return used;
+}
+
+/* A lesson that could not be started has its text; Esc waits with the rest. */
+static bool ready(struct lab_screen *s)
+{
+    const struct lab_stepper *v = s->state;
+    bool failed = v->snap.state == LAB_SESSION_FAILED;
+    bool walks = v->snap.plan && v->snap.schedule && v->item >= 0;
+    if (!walks && !failed)
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "there is nothing to walk yet");
+    return walks || failed;
+}
+
+static void after(struct lab_screen *s)
+{
+    lab_stepper_refresh(s->state);
 }
 
 /* A click goes to a pane or its tab, in the list to a step, in the tensor to an
@@ -2243,8 +2020,7 @@ static bool stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y,
     if (!v->snap.schedule || v->item < 0)
         return false;
     if (v->variants.open && what == LAB_MOUSE_CLICK) {
-        stepper_click_variants(v, y, x);
-        lab_stepper_refresh(v);
+        stepper_click_variants(s, y, x);
         return true;
     }
     if (v->variants.open)
@@ -2266,7 +2042,6 @@ static bool stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y,
             lab_stepper_click_tensor(v, y, x);
         if (what == LAB_MOUSE_CLICK && pane == LAB_PANE_EXPLAIN)
             stepper_click_explain(v, y, x);
-        lab_stepper_refresh(v);
         return what == LAB_MOUSE_CLICK; /* the wheel: as the arrows */
     }
     return false;
@@ -2287,7 +2062,6 @@ static void stepper_answer(struct lab_screen *s, int id, const char *text)
         v->leave = true;
         lab_ui_pop(v->ui);
     }
-    lab_stepper_refresh(v);
 }
 
 /* The stepper: a training iteration as a debugger shows it. This file is the
@@ -2393,11 +2167,6 @@ static bool may_close(struct lab_screen *s)
     return false;
 }
 
-static void shown(struct lab_screen *s)
-{
-    lab_stepper_refresh(s->state);
-}
-
 static void title_now(struct lab_screen *s, char *out, size_t cap)
 {
     const struct lab_stepper *v = s->state;
@@ -2405,11 +2174,147 @@ static void title_now(struct lab_screen *s, char *out, size_t cap)
     snprintf(out, cap, "%s", title && title[0] ? title : "stepper");
 }
 
+/* The stepper's keys: what gdb's users expect, and what moves the eye. */
+
+static const struct lab_binding stepper_keys[] = {
+    {"s F7", true, "step", "run one step", LAB_ACT_OWN, NULL, walk,
+     LAB_DO_STEP},
+    {"n F8", true, "next",
+     "run the rest of this node (after a search: to the next match)",
+     LAB_ACT_OWN, next},
+    {"c F5", true, "cont",
+     "continue to a breakpoint, or to the end of the iteration", LAB_ACT_OWN,
+     NULL, walk, LAB_DO_CONTINUE},
+    {"r Backspace B", true, "back", "one step back, bit for bit", LAB_ACT_OWN,
+     NULL, walk, LAB_DO_BACK},
+    {"v", true, "variant",
+     "choose how this node runs: naive, tiled, a library ...", LAB_ACT_OWN,
+     open_variants},
+    {"e", true, "explain",
+     "explain the number under the cursor, and go to its terms", LAB_ACT_OWN,
+     explain},
+    {"t", true, "train", "train over many iterations, with curves", LAB_ACT_OWN,
+     open_training},
+    {"d", true, "digits", "the tensor as numbers, or as a heat map",
+     LAB_ACT_OWN, turn_digits},
+    {"x", true, "tensor", "the next tensor of this step: inputs, then outputs",
+     LAB_ACT_OWN, NULL, lab_stepper_next_tensor, 1},
+    {"b F9", true, "break",
+     "set or remove a breakpoint at the step under the cursor", LAB_ACT_OWN,
+     toggle_break},
+    {"f", true, "finish", "run to the end of this phase", LAB_ACT_OWN, NULL,
+     walk, LAB_DO_FINISH},
+    {"u", true, "until", "run to the step under the cursor", LAB_ACT_OWN,
+     run_until},
+    {"X", false, "tensor back", "the tensor before", LAB_ACT_OWN, NULL,
+     lab_stepper_next_tensor, -1},
+    {"o", true, "source", "read the source of the step's kernel", LAB_ACT_OWN,
+     open_source},
+    {"L", true, "lesson", "read the whole text of the lesson", LAB_ACT_OWN,
+     open_lesson},
+    {"w", false, "watch",
+     "stop when the tensor shown has been written, or no longer", LAB_ACT_OWN,
+     toggle_watch},
+    {"C", false, "check",
+     "compare the gradient of the parameter shown with central differences",
+     LAB_ACT_OWN, check_gradient},
+    {"m", false, "counters",
+     "take the hardware counters of this step's kernels (a GPU's)", LAB_ACT_OWN,
+     count_step},
+    {"M", false, "all counters",
+     "take the counters of every step that has run in this iteration",
+     LAB_ACT_OWN, count_all},
+    {"O", false, "occupancy",
+     "what if the kernel's block, registers or shared memory were others",
+     LAB_ACT_OWN, open_occupancy},
+    {"R", false, "restart", "back to the first iteration, with the same seed",
+     LAB_ACT_OWN, restart},
+    {"y", false, "to explained",
+     "from a source back to the number that is explained", LAB_ACT_OWN,
+     to_explained},
+    {".", false, "here", "go to the current step", LAB_ACT_OWN, to_current},
+    {"[", false, "slice back",
+     "the slice before, of a tensor with more than two axes", LAB_ACT_OWN, NULL,
+     lab_stepper_next_slice, -1},
+    {"]", false, "slice", "the next slice", LAB_ACT_OWN, NULL,
+     lab_stepper_next_slice, 1},
+    {"{", false, "axis back", "[ and ] move along the hidden axis before",
+     LAB_ACT_OWN, NULL, lab_stepper_next_hidden, -1},
+    {"}", false, "axis", "[ and ] move along the next hidden axis", LAB_ACT_OWN,
+     NULL, lab_stepper_next_hidden, 1},
+    {"<", false, "axis down", "choose the row axis", LAB_ACT_OWN, NULL,
+     lab_stepper_turn_axis, true},
+    {">", false, "axis across", "choose the column axis", LAB_ACT_OWN, NULL,
+     lab_stepper_turn_axis, false},
+    {"i", false, "picture",
+     "one row as a square picture; of images, the image again", LAB_ACT_OWN,
+     lab_stepper_turn_picture},
+    {"Space", false, "fold", "fold or unfold this group of steps", LAB_ACT_OWN,
+     fold_here},
+    {"-", false, "fold all", "fold every node, or unfold them all", LAB_ACT_OWN,
+     fold_all},
+    {"z F2", false, "zoom", "this pane alone on the screen, or all again",
+     LAB_ACT_OWN, turn_zoom},
+    {"1", false, "steps", "to the list of steps", LAB_ACT_OWN, NULL, to_pane,
+     LAB_PANE_STEPS},
+    {"2", false, "tensor", "to the tensor", LAB_ACT_OWN, NULL, to_pane,
+     LAB_PANE_TENSOR},
+    {"3", false, "explain", "to the explanation", LAB_ACT_OWN, NULL, to_pane,
+     LAB_PANE_EXPLAIN},
+    {"4", false, "kernels", "to the kernels", LAB_ACT_OWN, NULL, to_pane,
+     LAB_PANE_KERNELS},
+    {"5", false, "lesson", "to the lesson's text", LAB_ACT_OWN, NULL, to_pane,
+     LAB_PANE_TEXT},
+    {"Esc", false, "stop",
+     "stop what runs; else close a list, a search, a zoom", LAB_ACT_OWN,
+     stop_or_close},
+    {NULL}};
+
+static const struct lab_binding variant_keys[] = {
+    {"Enter", true, "take", "run the node so", LAB_ACT_OPEN, take_variant},
+    {"Esc q v", true, "close", "leave it as it is", LAB_ACT_CANCEL,
+     close_variants},
+    {NULL}};
+
+/* A lesson that could not be started has its text, and nothing to walk. */
+static const struct lab_binding failed_keys[] = {
+    {"L", true, "lesson", "read the whole text of the lesson", LAB_ACT_OWN,
+     open_lesson},
+    {NULL}};
+
+/* While a training runs the bar has the keys that act, its own two first. */
+static const struct lab_binding *training_keys(void)
+{
+    enum { KEYS = sizeof(stepper_keys) / sizeof(stepper_keys[0]) };
+    static const char bar[] = "EtdboL"; /* E: Esc */
+    enum { BAR = sizeof(bar) - 1 };
+    static struct lab_binding list[KEYS];
+    int n = BAR;
+    for (int i = 0; i < KEYS; i++) {
+        const char *keys = stepper_keys[i].keys;
+        const char *at = keys ? strchr(bar, keys[0]) : NULL;
+        struct lab_binding *b = &list[at ? at - bar : n++];
+        *b = stepper_keys[i];
+        b->bar = at != NULL;
+    }
+    return list;
+}
+
+static const struct lab_binding *stepper_bindings(const struct lab_screen *s)
+{
+    const struct lab_stepper *v = s->state;
+    if (v->snap.state == LAB_SESSION_FAILED && !v->snap.schedule)
+        return failed_keys;
+    return v->variants.open                        ? variant_keys
+           : v->snap.state == LAB_SESSION_TRAINING ? training_keys()
+                                                   : stepper_keys;
+}
+
 const struct lab_screen_ops lab_view_stepper = {
     .name = "stepper",
     .title = "stepper",
     .state_bytes = sizeof(struct lab_stepper),
-    .bindings = lab_stepper_keys,
+    .bindings = stepper_keys,
     .sideways = true,
     .init = init,
     .release = release,
@@ -2424,5 +2329,7 @@ const struct lab_screen_ops lab_view_stepper = {
     .bindings_now = stepper_bindings,
     .waits = waits,
     .may_close = may_close,
-    .shown = shown,
+    .shown = after,
+    .ready = ready,
+    .after = after,
 };

@@ -37,7 +37,6 @@ struct lab_train_state {
     int64_t asked;   /* iterations of the last request; 0: the lesson's */
     bool log_chosen; /* by the reader, else as the curve needs it */
     bool log_scale;
-    struct lab_binding text_keys[LAB_TRAIN_KEYS + 1]; /* ends as a table does */
 };
 
 const char lab_train_sample_not_here[] =
@@ -378,71 +377,7 @@ static void train_draw(struct lab_screen *s, struct lab_canvas *c,
 /* Training: curves that grow while the engine runs on its own thread. Leaving
  * the screen does not stop it. */
 
-enum {
-    ACT_TRAIN = LAB_ACT_OWN,
-    ACT_COUNT,
-    ACT_STOP,
-    ACT_LOG,
-    ACT_WRITE,
-    ACT_PROMPT,
-    ACT_TEMPERATURE,
-    ASK_ITERATIONS = 1,
-    ASK_PROMPT,
-    ASK_TEMPERATURE
-};
-
-static const struct lab_binding keys[] = {
-    {{'t', LAB_KEY_ENTER},
-     ACT_TRAIN,
-     "train on",
-     "train as many iterations again, from here",
-     true},
-    {{'i'}, ACT_COUNT, "iterations", "train this many iterations", true},
-    {{LAB_KEY_ESC, 'x'}, ACT_STOP, "stop", "stop the training", true},
-    {{'l'}, ACT_LOG, "log scale", "the loss on a logarithmic scale", true},
-    {{'w'},
-     ACT_WRITE,
-     "write",
-     "text lessons: the network writes, with the parameters of this moment",
-     false},
-    {{'p'},
-     ACT_PROMPT,
-     "prompt",
-     "text lessons: the prompt that the text continues",
-     false},
-    {{'d'},
-     ACT_TEMPERATURE,
-     "temp",
-     "text lessons: the temperature; 0 takes the likeliest character",
-     false},
-    {{'q', LAB_KEY_F1 + 9},
-     LAB_ACT_BACK,
-     "stepper",
-     "back to the stepper; the training goes on",
-     true},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
-static_assert(sizeof(keys) / sizeof(keys[0]) == LAB_TRAIN_KEYS + 1,
-              "every key has its place in a text lesson's bar");
-
-/* Of a lesson that learns from text: what it writes comes first in the bar. */
-static void make_text_keys(struct lab_train_state *v)
-{
-    static const int order[LAB_TRAIN_KEYS] = {
-        ACT_TRAIN, ACT_WRITE,    ACT_PROMPT, ACT_TEMPERATURE,
-        ACT_STOP,  LAB_ACT_BACK, ACT_COUNT,  ACT_LOG};
-    for (int i = 0; i < LAB_TRAIN_KEYS; i++) {
-        for (const struct lab_binding *b = keys; b->action; b++)
-            if (b->action == order[i])
-                v->text_keys[i] = *b;
-        v->text_keys[i].bar = true;
-    }
-}
-
-static const struct lab_binding *keys_now(const struct lab_screen *s)
-{
-    const struct lab_train_state *v = s->state;
-    return v->snap.text ? v->text_keys : keys;
-}
+enum { ASK_ITERATIONS = 1, ASK_PROMPT, ASK_TEMPERATURE };
 
 static void post(struct lab_train_state *v, enum lab_command_kind kind,
                  int64_t n)
@@ -514,7 +449,6 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->ui = s->ui;
     v->model = *(const struct lab_stepper_model *)args;
     v->asked = v->model.train_iterations;
-    make_text_keys(v);
     refresh(v);
     if (v->snap.state == LAB_SESSION_IDLE && !v->model.train_waits)
         start(v, v->asked);
@@ -543,55 +477,56 @@ static bool tick(struct lab_screen *s, int64_t now_ns)
     return refresh(s->state);
 }
 
-static void train_on(struct lab_train_state *v)
+static enum lab_status train_on(struct lab_screen *s)
 {
+    struct lab_train_state *v = s->state;
     if (v->snap.state == LAB_SESSION_TRAINING)
         lab_ui_message(v->ui, LAB_ROLE_DIM, "it is training; Esc stops it");
     else
         start(v, v->asked);
+    return LAB_OK;
 }
 
-static void write_text(struct lab_train_state *v)
-{
-    struct lab_command cmd = lab_sample_request_command(&v->model.sampling);
-    if (!v->snap.text)
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "%s", lab_train_sample_not_here);
-    else if (v->model.post(v->model.session, &cmd))
-        lab_ui_error(v->ui);
-}
-
-static bool action(struct lab_screen *s, int act)
+static enum lab_status write_text(struct lab_screen *s)
 {
     struct lab_train_state *v = s->state;
-    switch (act) {
-    case ACT_TRAIN:
-        train_on(v);
-        break;
-    case ACT_COUNT:
-        lab_ui_prompt(v->ui, ASK_ITERATIONS, "iterations: ", NULL);
-        break;
-    case ACT_WRITE:
-        write_text(v);
-        break;
-    case ACT_PROMPT:
-        lab_ui_prompt(v->ui, ASK_PROMPT, "prompt: ", v->model.sampling.prompt);
-        break;
-    case ACT_TEMPERATURE:
-        lab_ui_prompt(v->ui, ASK_TEMPERATURE, "temperature: ", NULL);
-        break;
-    case ACT_STOP:
-        if (v->snap.state == LAB_SESSION_TRAINING || v->snap.sampling)
-            post(v, LAB_DO_STOP, 0);
-        break;
-    case ACT_LOG:
-        v->log_scale = !train_log(v);
-        v->log_chosen = true;
-        break;
-    default:
-        return false;
-    }
-    refresh(v);
-    return true;
+    struct lab_command cmd = lab_sample_request_command(&v->model.sampling);
+    if (v->snap.text)
+        return v->model.post(v->model.session, &cmd);
+    lab_ui_message(v->ui, LAB_ROLE_DIM, "%s", lab_train_sample_not_here);
+    return LAB_OK;
+}
+
+static enum lab_status ask(struct lab_screen *s, int what)
+{
+    static const char *const labels[] = {[ASK_ITERATIONS] = "iterations: ",
+                                         [ASK_PROMPT] = "prompt: ",
+                                         [ASK_TEMPERATURE] = "temperature: "};
+    const struct lab_train_state *v = s->state;
+    lab_ui_prompt(v->ui, what, labels[what],
+                  what == ASK_PROMPT ? v->model.sampling.prompt : NULL);
+    return LAB_OK;
+}
+
+static enum lab_status stop(struct lab_screen *s)
+{
+    struct lab_train_state *v = s->state;
+    if (v->snap.state == LAB_SESSION_TRAINING || v->snap.sampling)
+        post(v, LAB_DO_STOP, 0);
+    return LAB_OK;
+}
+
+static enum lab_status turn_log(struct lab_screen *s)
+{
+    struct lab_train_state *v = s->state;
+    v->log_scale = !train_log(v);
+    v->log_chosen = true;
+    return LAB_OK;
+}
+
+static void after(struct lab_screen *s)
+{
+    refresh(s->state);
 }
 
 static void take_temperature(struct lab_train_state *v, const char *text)
@@ -603,13 +538,6 @@ static void take_temperature(struct lab_train_state *v, const char *text)
                        "\"%s\" is no temperature from 0 to 100", text);
     else
         v->model.sampling.temperature = t;
-}
-
-static void take_prompt(struct lab_train_state *v, const char *text)
-{
-    snprintf(v->model.sampling.prompt, sizeof(v->model.sampling.prompt), "%s",
-             text);
-    write_text(v);
 }
 
 static void take_iterations(struct lab_train_state *v, const char *text)
@@ -636,9 +564,12 @@ static void answer(struct lab_screen *s, int id, const char *text)
         take_iterations(v, text);
     else if (id == ASK_TEMPERATURE)
         take_temperature(v, text);
-    else if (id == ASK_PROMPT)
-        take_prompt(v, text);
-    refresh(v);
+    else if (id == ASK_PROMPT) {
+        snprintf(v->model.sampling.prompt, sizeof(v->model.sampling.prompt),
+                 "%s", text);
+        if (write_text(s))
+            lab_ui_error(v->ui);
+    }
 }
 
 static void ask_near(struct lab_train_state *v, const char *question)
@@ -683,7 +614,8 @@ static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
         break;
     case LAB_COMMAND_SAMPLE:
         lab_sample_request_take(&v->model.sampling, cmd);
-        write_text(v);
+        if (write_text(s))
+            lab_ui_error(v->ui);
         break;
     case LAB_COMMAND_LR:
         change_lr(v, cmd->value);
@@ -694,8 +626,44 @@ static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
     default:
         return false;
     }
-    refresh(v);
     return true;
+}
+
+static const struct lab_binding keys[] = {
+    {"t Enter", true, "train on", "train as many iterations again, from here",
+     LAB_ACT_OWN, train_on},
+    {"i", true, "iterations", "train this many iterations", LAB_ACT_OWN, NULL,
+     ask, ASK_ITERATIONS},
+    {"Esc x", true, "stop", "stop the training", LAB_ACT_OWN, stop},
+    {"l", true, "log scale", "the loss on a logarithmic scale", LAB_ACT_OWN,
+     turn_log},
+    {"w", false, "write",
+     "text lessons: the network writes, with the parameters of this moment",
+     LAB_ACT_OWN, write_text},
+    {"p", false, "prompt", "text lessons: the prompt that the text continues",
+     LAB_ACT_OWN, NULL, ask, ASK_PROMPT},
+    {"d", false, "temp",
+     "text lessons: the temperature; 0 takes the likeliest character",
+     LAB_ACT_OWN, NULL, ask, ASK_TEMPERATURE},
+    {"q F10", true, "stepper", "back to the stepper; the training goes on",
+     LAB_ACT_BACK},
+    {NULL}};
+static_assert(sizeof(keys) / sizeof(keys[0]) == LAB_TRAIN_KEYS + 1,
+              "every key has its place in a text lesson's bar");
+
+/* Of a lesson that learns from text: what it writes comes first in the bar. */
+static const struct lab_binding *keys_now(const struct lab_screen *s)
+{
+    static const char order[LAB_TRAIN_KEYS + 1] = "twpdEqil"; /* E: Esc */
+    static struct lab_binding text_keys[LAB_TRAIN_KEYS + 1];
+    const struct lab_train_state *v = s->state;
+    for (int i = 0; i < LAB_TRAIN_KEYS; i++) {
+        for (const struct lab_binding *b = keys; b->keys; b++)
+            if (b->keys[0] == order[i])
+                text_keys[i] = *b;
+        text_keys[i].bar = true;
+    }
+    return v->snap.text ? text_keys : keys;
 }
 
 const struct lab_screen_ops lab_view_train = {
@@ -708,7 +676,7 @@ const struct lab_screen_ops lab_view_train = {
     .init = init,
     .release = release,
     .draw = train_draw,
-    .action = action,
+    .after = after,
     .tick = tick,
     .command = command,
     .answer = answer,

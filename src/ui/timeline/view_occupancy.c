@@ -8,9 +8,10 @@
 #include "ui/chart.h"
 #include "base/format.h"
 #include "ui/ui.h"
+#include "ui/views.h"
 
 enum knob { KNOB_THREADS, KNOB_REGISTERS, KNOB_SHARED, KNOBS };
-enum { ACT_RESET = LAB_ACT_OWN, CURVE = 160, TEXT = 160, MAX_REGISTERS = 255 };
+enum { CURVE = 160, TEXT = 160, MAX_REGISTERS = 255 };
 
 struct state {
     struct lab_occupancy_args args;
@@ -72,8 +73,9 @@ static void set_knob(const struct state *st, struct lab_occupancy_try *t,
         t->blocks = (ran->blocks * ran->threads_per_block + value - 1) / value;
 }
 
-static void turn(struct state *st, int64_t by)
+static enum lab_status turn(struct lab_screen *s, int by)
 {
+    struct state *st = s->state;
     struct range r = range_of(st, st->knob);
     int64_t v = knob_value(&st->now, st->knob);
     /* From a value between two steps to the next step. */
@@ -81,6 +83,14 @@ static void turn(struct state *st, int64_t by)
                         : (v + r.step - 1) / r.step * r.step + by * r.step;
     to = to < r.least ? r.least : to > r.most ? r.most : to;
     set_knob(st, &st->now, st->knob, to);
+    return LAB_OK;
+}
+
+static enum lab_status reset(struct lab_screen *s)
+{
+    struct state *st = s->state;
+    st->now = st->args.launch;
+    return LAB_OK;
 }
 
 static bool action(struct lab_screen *s, int what)
@@ -94,21 +104,6 @@ static bool action(struct lab_screen *s, int what)
     case LAB_ACT_DOWN:
     case LAB_ACT_NEXT_PANE:
         st->knob = (st->knob + 1) % KNOBS;
-        return true;
-    case LAB_ACT_LEFT:
-        turn(st, -1);
-        return true;
-    case LAB_ACT_RIGHT:
-        turn(st, 1);
-        return true;
-    case LAB_ACT_PAGE_UP:
-        turn(st, 8);
-        return true;
-    case LAB_ACT_PAGE_DOWN:
-        turn(st, -8);
-        return true;
-    case ACT_RESET:
-        st->now = st->args.launch;
         return true;
     case LAB_ACT_CANCEL:
         lab_ui_pop(s->ui);
@@ -265,16 +260,15 @@ static void draw(struct lab_screen *s, struct lab_canvas *c,
 }
 
 static const struct lab_binding BINDINGS[] = {
-    {{LAB_KEY_LEFT, 'h'}, LAB_ACT_LEFT, "less", "a smaller value", true},
-    {{LAB_KEY_RIGHT, 'l'}, LAB_ACT_RIGHT, "more", "a larger value", true},
-    {{LAB_KEY_PAGE_UP, '+'}, LAB_ACT_PAGE_UP, "much more", "8 steps up", false},
-    {{LAB_KEY_PAGE_DOWN, '-'},
-     LAB_ACT_PAGE_DOWN,
-     "much less",
-     "8 steps down",
-     false},
-    {{'r'}, ACT_RESET, "as it ran", "the numbers of the launch again", true},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+    {"Left h", true, "less", "a smaller value", LAB_ACT_LEFT, NULL, turn, -1},
+    {"Right l", true, "more", "a larger value", LAB_ACT_RIGHT, NULL, turn, 1},
+    {"PgUp +", false, "much more", "8 steps up", LAB_ACT_PAGE_UP, NULL, turn,
+     8},
+    {"PgDn -", false, "much less", "8 steps down", LAB_ACT_PAGE_DOWN, NULL,
+     turn, -8},
+    {"r", true, "as it ran", "the numbers of the launch again", LAB_ACT_OWN,
+     reset},
+    {NULL}};
 
 const struct lab_screen_ops lab_view_occupancy = {
     .name = "occupancy",
@@ -287,16 +281,25 @@ const struct lab_screen_ops lab_view_occupancy = {
     .action = action,
 };
 
-enum lab_status lab_occupancy_open(struct lab_ui *ui,
-                                   const struct lab_runs_model *model,
-                                   int64_t run,
-                                   const struct lab_ui_kernel_row *kernel,
-                                   int64_t row)
+/* Of a kernel in a store. */
+static enum lab_status init_stored(struct lab_screen *s, const void *args)
 {
-    struct lab_occupancy_args args;
-    if (!model->load_occupancy)
+    const struct lab_run_args *of = args;
+    struct lab_occupancy_args out;
+    if (!of->model->load_occupancy)
         return lab_fail(LAB_E_STATE, "nothing here computes an occupancy");
-    enum lab_status st =
-        model->load_occupancy(model->user, run, kernel, row, &args);
-    return st ? st : lab_ui_push(ui, &lab_view_occupancy, &args);
+    enum lab_status st = of->model->load_occupancy(
+        of->model->user, of->run.run, of->kernel, of->launch, &out);
+    return st ? st : init(s, &out);
 }
+
+const struct lab_screen_ops lab_view_what_if = {
+    .name = "what if",
+    .title = "What if",
+    .state_bytes = sizeof(struct state),
+    .bindings = BINDINGS,
+    .sideways = true,
+    .init = init_stored,
+    .draw = draw,
+    .action = action,
+};

@@ -1,6 +1,6 @@
 /* view_timeline.c -- the timeline's screen: lanes of spans and what is chosen of them,
  * where they stand, how they are drawn, and how its keys move. */
-#include "ui/view_timeline.h"
+#include "ui/views.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,6 @@
 #include "report/timeline_text.h"
 #include "base/mem.h"
 #include "ui/ui.h"
-#include "ui/view_occupancy.h"
 
 /* where spans are on the screen, and which part of the
  * time is shown. */
@@ -649,17 +648,14 @@ static void timeline_lane(struct lab_timeline_state *st, int by)
     timeline_choose(st, best);
 }
 
-static void timeline_upright(struct lab_timeline_state *st, int by)
+/* Forward only: N is "next". */
+static bool timeline_search(struct lab_screen *s, const char *text, int dir)
 {
-    if (is_listed(st))
-        timeline_move(st, by);
-    else
-        timeline_lane(st, by);
-}
-
-static bool timeline_search(struct lab_timeline_state *st)
-{
+    struct lab_timeline_state *st = s->state;
     int32_t n = st->t->count;
+    (void)dir;
+    if (text[0])
+        snprintf(st->search, sizeof(st->search), "%s", text);
     for (int32_t i = 1; i <= n && st->search[0]; i++) {
         int32_t at = (st->chosen + i) % n;
         const char *name = lab_intern_text(st->t->spans[at].name);
@@ -776,34 +772,22 @@ static enum lab_status timeline_open(struct lab_timeline_state *st)
 }
 
 /* From what was launched to the call, and from the call to that. */
-static enum lab_status timeline_follow(struct lab_timeline_state *st)
+static enum lab_status follow(struct lab_screen *s)
 {
-    const struct lab_span *s = timeline_chosen(st);
+    struct lab_timeline_state *st = s->state;
+    const struct lab_span *at = timeline_chosen(st);
     st->focus = -1;
-    if (s && s->call >= 0) {
-        timeline_choose(st, s->call);
+    if (at && at->call >= 0) {
+        timeline_choose(st, at->call);
         return LAB_OK;
     }
-    for (int32_t i = 0; s && i < st->t->count; i++)
+    for (int32_t i = 0; at && i < st->t->count; i++)
         if (st->t->spans[i].call == st->chosen) {
             timeline_choose(st, i);
             return LAB_OK;
         }
     return lab_fail(LAB_E_STATE, "no call, or nothing it launched, is known");
 }
-
-enum {
-    ACT_ZOOM_IN = LAB_ACT_OWN,
-    ACT_ZOOM_OUT,
-    ACT_FIT,
-    ACT_ZOOM_SPAN,
-    ACT_NEXT,
-    ACT_PREV,
-    ACT_CALL,
-    ACT_LATER,
-    ACT_EARLIER,
-    ACT_WHAT_IF
-};
 
 /* ---- loading ---- */
 
@@ -900,7 +884,7 @@ static int64_t best_pass(const struct lab_timeline_state *st)
 }
 
 static void choose_step(struct lab_timeline_state *st,
-                        const struct lab_timeline_args *args)
+                        const struct lab_run_args *args)
 {
     static const char *const phases[] = {"forward", "loss", "backward",
                                          "update"};
@@ -918,10 +902,10 @@ static void choose_step(struct lab_timeline_state *st,
 
 static enum lab_status init(struct lab_screen *s, const void *given)
 {
-    const struct lab_timeline_args *args = given;
+    const struct lab_run_args *args = given;
     struct lab_timeline_state *st = s->state;
     st->model = args->model;
-    st->run = args->run;
+    st->run = args->run.run;
     st->focus = st->list_of = st->chosen = -1;
     if (!st->model->load_passes || !st->model->load_timeline)
         return lab_fail(LAB_E_STATE, "there is no timeline here");
@@ -945,18 +929,55 @@ static void release(struct lab_screen *s)
 
 /* ---- keys ---- */
 
-static void zoom(struct lab_timeline_state *st, int num, int den)
+/* num / den of the time, around what is chosen. */
+static enum lab_status zoom(struct lab_timeline_state *st, int num, int den)
 {
     const struct lab_span *s = timeline_chosen(st);
     int64_t centre = -1;
     if (s && s->start_ns != LAB_UNKNOWN)
         centre = s->start_ns + (s->end_ns - s->start_ns) / 2;
     lab_window_zoom(&st->window, centre, num, den);
+    return LAB_OK;
 }
 
-static enum lab_status turn_to(struct lab_screen *s, int64_t pass)
+static enum lab_status zoom_in(struct lab_screen *s)
+{
+    return zoom(s->state, 1, 2);
+}
+
+static enum lab_status zoom_out(struct lab_screen *s)
+{
+    return zoom(s->state, 2, 1);
+}
+
+static enum lab_status fit(struct lab_screen *s)
 {
     struct lab_timeline_state *st = s->state;
+    lab_window_fit(&st->window);
+    return LAB_OK;
+}
+
+static enum lab_status zoom_span(struct lab_screen *s)
+{
+    struct lab_timeline_state *st = s->state;
+    const struct lab_span *at = timeline_chosen(st);
+    if (at && at->start_ns != LAB_UNKNOWN)
+        window_set(&st->window, at->start_ns, at->end_ns);
+    return LAB_OK;
+}
+
+static enum lab_status go_along(struct lab_screen *s, int by)
+{
+    struct lab_timeline_state *st = s->state;
+    if (st->t->lane_count > 0)
+        timeline_move(st, by);
+    return LAB_OK;
+}
+
+static enum lab_status turn_to(struct lab_screen *s, int by)
+{
+    struct lab_timeline_state *st = s->state;
+    int64_t pass = st->pass + by;
     if (pass < 0 || pass >= st->pass_count)
         return lab_fail(LAB_E_STATE, "no iteration was recorded %s this one",
                         pass < 0 ? "before" : "after");
@@ -981,143 +1002,71 @@ static enum lab_status open_chosen(struct lab_screen *s)
     return status;
 }
 
-static enum lab_status open_what_if(struct lab_screen *s)
+static enum lab_status subject(struct lab_screen *s, enum lab_subject of,
+                               struct lab_run_args *out)
 {
     const struct lab_timeline_state *st = s->state;
     const struct lab_span *k = timeline_chosen(st);
+    (void)of;
     if (!k || k->kind != LAB_SPAN_KERNEL)
         return lab_fail(LAB_E_STATE, "what if is asked of a kernel: choose one "
                                      "(Enter lists those of a step)");
-    return lab_occupancy_open(s->ui, st->model, st->run, NULL, k->row);
+    out->model = st->model;
+    out->run.run = st->run;
+    out->launch = k->row;
+    return LAB_OK;
 }
 
-static bool look(struct lab_timeline_state *st, int action)
-{
-    const struct lab_span *s = timeline_chosen(st);
-    switch (action) {
-    case ACT_ZOOM_IN:
-        zoom(st, 1, 2);
-        return true;
-    case ACT_ZOOM_OUT:
-        zoom(st, 2, 1);
-        return true;
-    case ACT_FIT:
-        lab_window_fit(&st->window);
-        return true;
-    case ACT_ZOOM_SPAN:
-        if (s && s->start_ns != LAB_UNKNOWN)
-            window_set(&st->window, s->start_ns, s->end_ns);
-        return true;
-    case LAB_ACT_LEFT:
-        lab_window_pan(&st->window, -1, 4);
-        return true;
-    case LAB_ACT_RIGHT:
-        lab_window_pan(&st->window, 1, 4);
-        return true;
-    case LAB_ACT_PAGE_UP:
-        lab_window_pan(&st->window, -1, 1);
-        return true;
-    case LAB_ACT_PAGE_DOWN:
-        lab_window_pan(&st->window, 1, 1);
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool go(struct lab_timeline_state *st, int action)
-{
-    if (st->t->lane_count == 0)
-        return false;
-    switch (action) {
-    case ACT_NEXT:
-        timeline_move(st, 1);
-        return true;
-    case ACT_PREV:
-        timeline_move(st, -1);
-        return true;
-    case LAB_ACT_FIRST:
-        timeline_move(st, INT32_MIN / 2);
-        return true;
-    case LAB_ACT_LAST:
-        timeline_move(st, INT32_MAX / 2);
-        return true;
-    case LAB_ACT_UP:
-        timeline_upright(st, -1);
-        return true;
-    case LAB_ACT_DOWN:
-        timeline_upright(st, 1);
-        return true;
-    case LAB_ACT_PREV_PANE:
-        timeline_lane(st, -1);
-        return true;
-    case LAB_ACT_NEXT_PANE:
-        timeline_lane(st, 1);
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool turn(struct lab_screen *s, int action)
+/* Sideways and by pages the time moves, up and down the lanes. */
+static bool act(struct lab_screen *s, int action)
 {
     struct lab_timeline_state *st = s->state;
-    enum lab_status status = LAB_OK;
+    bool any = st->t->lane_count > 0;
+    bool back = action == LAB_ACT_LEFT || action == LAB_ACT_PAGE_UP ||
+                action == LAB_ACT_UP || action == LAB_ACT_PREV_PANE;
+    int by = back ? -1 : 1;
     switch (action) {
-    case LAB_ACT_OPEN:
-        status = open_chosen(s);
-        break;
-    case ACT_WHAT_IF:
-        status = open_what_if(s);
-        break;
-    case ACT_CALL:
-        status = timeline_follow(st);
-        break;
-    case ACT_LATER:
-        status = turn_to(s, st->pass + 1);
-        break;
-    case ACT_EARLIER:
-        status = turn_to(s, st->pass - 1);
-        break;
-    case LAB_ACT_SEARCH_NEXT:
-        if (!timeline_search(st))
-            lab_ui_message(s->ui, LAB_ROLE_WARN, "search with / first");
-        break;
+    case LAB_ACT_LEFT:
+    case LAB_ACT_RIGHT:
+        lab_window_pan(&st->window, by, 4);
+        return true;
+    case LAB_ACT_PAGE_UP:
+    case LAB_ACT_PAGE_DOWN:
+        lab_window_pan(&st->window, by, 1);
+        return true;
+    case LAB_ACT_FIRST:
+    case LAB_ACT_LAST:
+        if (any)
+            timeline_move(st, action == LAB_ACT_FIRST ? INT32_MIN / 2
+                                                      : INT32_MAX / 2);
+        return any;
+    case LAB_ACT_UP:
+    case LAB_ACT_DOWN:
+        if (any && is_listed(st))
+            timeline_move(st, by);
+        else if (any)
+            timeline_lane(st, by);
+        return any;
+    case LAB_ACT_NEXT_PANE:
+    case LAB_ACT_PREV_PANE:
+        if (any)
+            timeline_lane(st, by);
+        return any;
     case LAB_ACT_CANCEL:
         if (st->focus >= 0)
             timeline_back(st);
         else
             lab_ui_pop(s->ui);
-        break;
+        return true;
     default:
         return false;
     }
-    if (status)
-        lab_ui_error(s->ui);
-    return true;
 }
 
-static bool act(struct lab_screen *s, int action)
+static void after(struct lab_screen *s)
 {
-    struct lab_timeline_state *st = s->state;
-    bool done = look(st, action) || go(st, action) || turn(s, action);
     settle(s);
-    if (timeline_relist(st))
-        lab_ui_error(s->ui);
-    return done;
-}
-
-static void answer(struct lab_screen *s, int id, const char *text)
-{
-    struct lab_timeline_state *st = s->state;
-    if (id != LAB_PROMPT_SEARCH || !text)
-        return;
-    snprintf(st->search, sizeof(st->search), "%s", text);
-    if (!timeline_search(st))
-        lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this iteration",
-                       text);
-    settle(s);
-    if (timeline_relist(st))
+    if (timeline_relist(s->state))
         lab_ui_error(s->ui);
 }
 
@@ -1140,8 +1089,6 @@ static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
             x - r->x >= a && x - r->x <= b) {
             st->focus = -1;
             timeline_choose(st, i);
-            if (timeline_relist(st))
-                lab_ui_error(s->ui);
             return true;
         }
     }
@@ -1162,55 +1109,36 @@ static void title(struct lab_screen *s, char *out, size_t cap)
 }
 
 static const struct lab_binding BINDINGS[] = {
-    {{'+', '='}, ACT_ZOOM_IN, "zoom", "half of the time, twice as large", true},
-    {{'-'}, ACT_ZOOM_OUT, "out", "twice the time", true},
-    {{'z'}, ACT_FIT, "fit", "the whole iteration", true},
-    {{'Z'}, ACT_ZOOM_SPAN, "to it", "zoom to what is chosen", false},
-    {{LAB_KEY_LEFT, 'h'}, LAB_ACT_LEFT, "earlier", "earlier times", false},
-    {{LAB_KEY_RIGHT, 'l'}, LAB_ACT_RIGHT, "later", "later times", false},
-    {{'n'}, ACT_NEXT, "next", "the next of its lane, or of the list", true},
-    {{'p'}, ACT_PREV, "before", "the one before it", false},
-    {{LAB_KEY_UP, 'k'},
-     LAB_ACT_UP,
-     "up",
-     "the lane above, or the one before in the list",
-     false},
-    {{LAB_KEY_DOWN, 'j'},
-     LAB_ACT_DOWN,
-     "down",
-     "the lane below, or the next in the list",
-     false},
-    {{LAB_KEY_TAB},
-     LAB_ACT_NEXT_PANE,
-     "lane",
-     "the next lane, out of a list",
-     true},
-    {{LAB_KEY_ENTER},
-     LAB_ACT_OPEN,
-     "kernels",
-     "from a step to what it launched, and back",
-     true},
-    {{'O'},
-     ACT_WHAT_IF,
-     "what if",
-     "a kernel's occupancy with another block, registers, shared memory",
-     true},
-    {{']'}, ACT_LATER, "iteration on", "the next recorded iteration", false},
-    {{'['}, ACT_EARLIER, "iteration back", "the one before", false},
-    {{'/', LAB_KEY_F1 + 2},
-     LAB_ACT_SEARCH,
-     "search",
-     "search for a name",
-     true},
+    {"+ =", true, "zoom", "half of the time, twice as large", LAB_ACT_OWN,
+     zoom_in},
+    {"-", true, "out", "twice the time", LAB_ACT_OWN, zoom_out},
+    {"z", true, "fit", "the whole iteration", LAB_ACT_OWN, fit},
+    {"Z", false, "to it", "zoom to what is chosen", LAB_ACT_OWN, zoom_span},
+    {"Left h", false, "earlier", "earlier times", LAB_ACT_LEFT},
+    {"Right l", false, "later", "later times", LAB_ACT_RIGHT},
+    {"n", true, "next", "the next of its lane, or of the list", LAB_ACT_OWN,
+     NULL, go_along, 1},
+    {"p", false, "before", "the one before it", LAB_ACT_OWN, NULL, go_along,
+     -1},
+    {"Up k", false, "up", "the lane above, or the one before in the list",
+     LAB_ACT_UP},
+    {"Down j", false, "down", "the lane below, or the next in the list",
+     LAB_ACT_DOWN},
+    {"Tab", true, "lane", "the next lane, out of a list", LAB_ACT_NEXT_PANE},
+    {"Enter", true, "kernels", "from a step to what it launched, and back",
+     LAB_ACT_OPEN, open_chosen},
+    LAB_VIEWS_OF_KERNEL,
+    {"]", false, "iteration on", "the next recorded iteration", LAB_ACT_OWN,
+     NULL, turn_to, 1},
+    {"[", false, "iteration back", "the one before", LAB_ACT_OWN, NULL, turn_to,
+     -1},
+    {"/ F3", true, "search", "search for a name", LAB_ACT_SEARCH},
     /* After what 80 columns have room for: without --trace on there is none. */
-    {{'c'}, ACT_CALL, "call", "from a kernel to its call, and back", true},
-    {{'N'},
-     LAB_ACT_SEARCH_NEXT,
-     "next match",
-     "the next with that name",
-     false},
-    {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "to the step, or close", false},
-    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+    {"c", true, "call", "from a kernel to its call, and back", LAB_ACT_OWN,
+     follow},
+    {"N", false, "next match", "the next with that name", LAB_ACT_SEARCH_NEXT},
+    {"Esc", false, "back", "to the step, or close", LAB_ACT_CANCEL},
+    {NULL}};
 
 static const struct lab_sign SIGNS[] = {
     {"[name===]", "one span, from its begin to its end"},
@@ -1232,7 +1160,10 @@ const struct lab_screen_ops lab_view_timeline = {
     .release = release,
     .draw = timeline_draw,
     .action = act,
-    .answer = answer,
+    .subject = subject,
+    .search = timeline_search,
+    .place = "iteration",
+    .after = after,
     .mouse = mouse,
     .title_now = title,
     .signs = SIGNS,

@@ -7,75 +7,44 @@
 #include "base/str.h"
 
 #define MOVES                                                                  \
-    {{LAB_KEY_UP, 'k'}, LAB_ACT_UP, "up", "move up", false},                   \
-        {{LAB_KEY_DOWN, 'j'}, LAB_ACT_DOWN, "down", "move down", false},       \
-        {{LAB_KEY_PAGE_UP, 2},                                                 \
-         LAB_ACT_PAGE_UP,                                                      \
-         "page up",                                                            \
-         "a page up",                                                          \
-         false},                                                               \
-        {{LAB_KEY_PAGE_DOWN, 6},                                               \
-         LAB_ACT_PAGE_DOWN,                                                    \
-         "page down",                                                          \
-         "a page down",                                                        \
-         false},                                                               \
-        {{LAB_KEY_HOME, 'g'}, LAB_ACT_FIRST, "first", "to the first", false},  \
-        {{LAB_KEY_END, 'G'}, LAB_ACT_LAST, "last", "to the last", false},      \
-        {{LAB_KEY_TAB}, LAB_ACT_NEXT_PANE, "pane", "to the next pane", false}, \
-        {{LAB_KEY_BACKTAB},                                                    \
-         LAB_ACT_PREV_PANE,                                                    \
-         "pane back",                                                          \
-         "to the pane before",                                                 \
-         false},                                                               \
-        {{LAB_KEY_ENTER}, LAB_ACT_OPEN, "open", "open what is chosen", false}, \
-        {{'/', LAB_KEY_F1 + 2},                                                \
-         LAB_ACT_SEARCH,                                                       \
-         "search",                                                             \
-         "search for text",                                                    \
-         false},                                                               \
-        {{'n'}, LAB_ACT_SEARCH_NEXT, "next", "to the next match", false},      \
-        {{'N'},                                                                \
-         LAB_ACT_SEARCH_PREV,                                                  \
-         "previous",                                                           \
-         "to the match before",                                                \
-         false},                                                               \
-        {{':'},                                                                \
-         LAB_ACT_COMMAND,                                                      \
-         "command",                                                            \
-         "type a command; an empty line cancels",                              \
-         false},                                                               \
-        {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "cancel", "cancel", false},            \
+    {"Up k", false, "up", "move up", LAB_ACT_UP},                              \
+        {"Down j", false, "down", "move down", LAB_ACT_DOWN},                  \
+        {"PgUp ^B", false, "page up", "a page up", LAB_ACT_PAGE_UP},           \
+        {"PgDn ^F", false, "page down", "a page down", LAB_ACT_PAGE_DOWN},     \
+        {"Home g", false, "first", "to the first", LAB_ACT_FIRST},             \
+        {"End G", false, "last", "to the last", LAB_ACT_LAST},                 \
+        {"Tab", false, "pane", "to the next pane", LAB_ACT_NEXT_PANE},         \
+        {"Shift-Tab", false, "pane back", "to the pane before",                \
+         LAB_ACT_PREV_PANE},                                                   \
+        {"Enter", false, "open", "open what is chosen", LAB_ACT_OPEN},         \
+        {"/ F3", false, "search", "search for text", LAB_ACT_SEARCH},          \
+        {"n", false, "next", "to the next match", LAB_ACT_SEARCH_NEXT},        \
+        {"N", false, "previous", "to the match before", LAB_ACT_SEARCH_PREV},  \
+        {":", false, "command", "type a command; an empty line cancels",       \
+         LAB_ACT_COMMAND},                                                     \
+        {"Esc", false, "cancel", "cancel", LAB_ACT_CANCEL},                    \
     {                                                                          \
-        {LAB_KEY_CTRL_L}, LAB_ACT_REDRAW, "redraw", "draw the screen again",   \
-            false                                                              \
+        "^L", false, "redraw", "draw the screen again", LAB_ACT_REDRAW         \
     }
-
 #define ENDS                                                                   \
-    {{'q', LAB_KEY_F1 + 9},                                                    \
-     LAB_ACT_BACK,                                                             \
-     "back",                                                                   \
-     "close this screen; the last one ends the program",                       \
-     true},                                                                    \
+    {"q F10", true, "back",                                                    \
+     "close this screen; the last one ends the program", LAB_ACT_BACK},        \
     {                                                                          \
-        {0}, LAB_ACT_NONE, NULL, NULL, false                                   \
+        NULL                                                                   \
     }
 
 static const struct lab_binding SIDEWAYS[] = {
     MOVES,
-    {{LAB_KEY_LEFT, 'h'}, LAB_ACT_LEFT, "left", "move left", false},
-    {{LAB_KEY_RIGHT, 'l'}, LAB_ACT_RIGHT, "right", "move right", false},
-    {{'?', LAB_KEY_F1}, LAB_ACT_HELP, "help", "all keys of this screen", true},
+    {"Left h", false, "left", "move left", LAB_ACT_LEFT},
+    {"Right l", false, "right", "move right", LAB_ACT_RIGHT},
+    {"? F1", true, "help", "all keys of this screen", LAB_ACT_HELP},
     ENDS};
 
 static const struct lab_binding UPRIGHT[] = {
     MOVES,
-    {{LAB_KEY_LEFT}, LAB_ACT_LEFT, "left", "move left", false},
-    {{LAB_KEY_RIGHT, 'l'}, LAB_ACT_RIGHT, "right", "move right", false},
-    {{'?', LAB_KEY_F1, 'h'},
-     LAB_ACT_HELP,
-     "help",
-     "all keys of this screen",
-     true},
+    {"Left", false, "left", "move left", LAB_ACT_LEFT},
+    {"Right l", false, "right", "move right", LAB_ACT_RIGHT},
+    {"? F1 h", true, "help", "all keys of this screen", LAB_ACT_HELP},
     ENDS};
 
 const struct lab_binding *lab_global_keymap(bool sideways)
@@ -83,43 +52,36 @@ const struct lab_binding *lab_global_keymap(bool sideways)
     return sideways ? SIDEWAYS : UPRIGHT;
 }
 
-static bool binds(const struct lab_binding *b, int key)
+int lab_key_next(const char **names)
 {
-    for (int i = 0; i < LAB_BINDING_KEYS; i++)
-        if (b->keys[i] == key)
-            return true;
-    return false;
+    char name[LAB_KEY_NAME_BYTES];
+    *names += strspn(*names, " ");
+    size_t n = strcspn(*names, " ");
+    snprintf(name, sizeof(name), "%.*s", (int)n, *names);
+    int key = lab_key_parse(name);
+    *names += key ? n : 0;
+    return key;
 }
 
 const struct lab_binding *lab_keymap_find(const struct lab_binding *table,
                                           int key)
 {
-    if (!table || key == LAB_KEY_NONE)
-        return NULL;
-    for (; table->action != LAB_ACT_NONE; table++)
-        if (binds(table, key))
-            return table;
+    for (; table && key != LAB_KEY_NONE && table->keys; table++) {
+        const char *names = table->keys;
+        for (int k = lab_key_next(&names); k; k = lab_key_next(&names))
+            if (k == key)
+                return table;
+    }
     return NULL;
 }
 
 const struct lab_binding *lab_keymap_action(const struct lab_binding *table,
                                             int action)
 {
-    if (!table)
-        return NULL;
-    for (; table->action != LAB_ACT_NONE; table++)
+    for (; table && action != LAB_ACT_OWN && table->keys; table++)
         if (table->action == action)
             return table;
     return NULL;
-}
-
-size_t lab_keymap_count(const struct lab_binding *table)
-{
-    size_t n = 0;
-    if (table)
-        while (table[n].action != LAB_ACT_NONE)
-            n++;
-    return n;
 }
 
 static const struct {
@@ -204,32 +166,26 @@ int lab_key_parse(const char *name)
     return LAB_KEY_NONE;
 }
 
-static bool is_function_key(int key)
-{
-    return key >= LAB_KEY_F1 && key <= LAB_KEY_F12;
-}
-
 static enum lab_status check_row(const struct lab_binding *table,
                                  const struct lab_binding *row)
 {
     bool function = false;
     bool letter = false;
-    char name[LAB_KEY_NAME_BYTES];
+    const char *keys = row->keys;
     if (!row->name || !row->help || !row->name[0] || !row->help[0])
-        return lab_fail(LAB_E_CHECK, "the binding of action %d has no text",
-                        row->action);
-    for (int i = 0; i < LAB_BINDING_KEYS; i++) {
-        int key = row->keys[i];
-        if (key == LAB_KEY_NONE)
-            continue;
-        function = function || is_function_key(key);
-        letter = letter || !is_function_key(key);
+        return lab_fail(LAB_E_CHECK, "the binding of %s has no text", keys);
+    for (int key = lab_key_next(&keys); key; key = lab_key_next(&keys)) {
+        bool f = key >= LAB_KEY_F1 && key <= LAB_KEY_F12;
+        char name[LAB_KEY_NAME_BYTES];
+        function = function || f;
+        letter = letter || !f;
         if (lab_keymap_find(table, key) != row)
             return lab_fail(LAB_E_CHECK, "%s is bound twice, again as \"%s\"",
                             lab_key_name(key, name), row->name);
     }
-    if (!function && !letter)
-        return lab_fail(LAB_E_CHECK, "\"%s\" has no key", row->name);
+    if (*keys || (!function && !letter))
+        return lab_fail(LAB_E_CHECK, "\"%s\" has no such key: \"%s\"",
+                        row->name, row->keys);
     if (function && !letter)
         return lab_fail(LAB_E_CHECK, "\"%s\" has an F key and no letter",
                         row->name);
@@ -238,11 +194,8 @@ static enum lab_status check_row(const struct lab_binding *table,
 
 enum lab_status lab_keymap_check(const struct lab_binding *table)
 {
-    size_t count = lab_keymap_count(table);
-    for (size_t i = 0; i < count; i++) {
-        enum lab_status st = check_row(table, &table[i]);
-        if (st)
-            return st;
-    }
-    return LAB_OK;
+    enum lab_status st = LAB_OK;
+    for (const struct lab_binding *b = table; !st && b && b->keys; b++)
+        st = check_row(table, b);
+    return st;
 }

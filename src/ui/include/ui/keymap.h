@@ -31,10 +31,10 @@ enum lab_key {
     LAB_KEY_F12 = LAB_KEY_F1 + 11
 };
 
-/* What a binding asks for. The ones named here mean the same on every screen;
- * a screen numbers its own from LAB_ACT_OWN up. */
+/* What a key asks for. The named ones mean the same on every screen, which
+ * the shell knows: LAB_ACT_OWN is the screen's own. */
 enum lab_action {
-    LAB_ACT_NONE = 0, /* ends a table */
+    LAB_ACT_NONE = 0,
     LAB_ACT_UP,
     LAB_ACT_DOWN,
     LAB_ACT_LEFT,
@@ -56,17 +56,27 @@ enum lab_action {
     LAB_ACT_REDRAW,
     LAB_ACT_SORT,
     LAB_ACT_SORT_TURN,
-    LAB_ACT_OWN = 100
+    LAB_ACT_OWN
 };
 
-enum { LAB_BINDING_KEYS = 4, LAB_KEY_NAME_BYTES = 16 };
+enum { LAB_KEY_NAME_BYTES = 16 };
+
+struct lab_screen;
+struct lab_screen_ops;
 
 struct lab_binding {
-    int keys[LAB_BINDING_KEYS]; /* unused ones 0; the first is shown */
-    int action;
+    const char *keys; /* "s F7"; the first is shown; NULL ends a table */
+    bool bar;         /* shown in the bar */
     const char *name; /* for the bar: one or two words */
     const char *help; /* for the help page: one line */
-    bool bar;         /* shown in the bar */
+    int action;
+    /* What the key does, one of three; the shell shows the error. None: what the
+     * action means to the screen, or everywhere. */
+    enum lab_status (*act)(struct lab_screen *s);
+    enum lab_status (*act_with)(struct lab_screen *s, int with);
+    int with;
+    const struct lab_screen_ops
+        *view; /* opened (ui/views.h): of what, `with` */
 };
 
 LAB_C_BEGIN
@@ -77,17 +87,19 @@ const struct lab_binding *lab_global_keymap(bool sideways);
 /* The row that binds `key`, or NULL. A NULL table has no rows. */
 const struct lab_binding *lab_keymap_find(const struct lab_binding *table,
                                           int key);
-/* The row of an action, or NULL. */
+/* The row of an action other than LAB_ACT_OWN, or NULL. */
 const struct lab_binding *lab_keymap_action(const struct lab_binding *table,
                                             int action);
-size_t lab_keymap_count(const struct lab_binding *table);
 
 /* "Enter", "F5", "^L", "Space", "Up", "g"; returns `out`. */
 const char *lab_key_name(int key, char out[LAB_KEY_NAME_BYTES]);
 /* The key of such a name, or LAB_KEY_NONE. */
 int lab_key_parse(const char *name);
+/* The first key of a list of names, and *names moved behind it; LAB_KEY_NONE at
+ * its end, or before what is no name. */
+int lab_key_next(const char **names);
 
-/* LAB_E_CHECK, naming the row, when a key is bound twice, an F key has no
- * letter twin, or a row has no name or help. For tests. */
+/* LAB_E_CHECK, naming the row, when a key is bound twice or is none, an F key
+ * has no letter twin, or a row has no name or help. For tests. */
 enum lab_status lab_keymap_check(const struct lab_binding *table);
 LAB_C_END

@@ -143,11 +143,14 @@ struct lab_runs_model {
                                       struct lab_occupancy_args *out);
 };
 
+/* What a view of a run is opened for. */
 struct lab_run_args {
     const struct lab_runs_model *model;
     struct lab_ui_run_row run; /* its strings must outlive the screen */
     const char *step;          /* where the cursor shall be, or NULL */
     const char *phase;
+    const struct lab_ui_kernel_row *kernel; /* or its launch, or neither */
+    int64_t launch;                         /* LAB_UNKNOWN: none */
 };
 
 struct lab_compare_args {

@@ -15,8 +15,11 @@
 #include "ui/event.h"
 #include "ui/keymap.h"
 
-struct lab_ui;
+struct lab_pager;
+struct lab_run_args;
 struct lab_screen_ops;
+struct lab_table;
+struct lab_ui;
 
 struct lab_screen {
     const struct lab_screen_ops *ops;
@@ -29,12 +32,29 @@ struct lab_sign {
     const char *means;
 };
 
+/* A part of a screen that moves: one of the two. */
+struct lab_pane {
+    struct lab_table *table;
+    struct lab_pager *pager;
+};
+
+/* The parts of a screen that move, sort and are searched, which the shell does;
+ * *chosen is the one that has the keys. */
+struct lab_panes {
+    struct lab_pane at[4];
+    int count;
+    int *chosen;      /* may be NULL where there is one */
+    bool click_opens; /* a click on the chosen row is Enter */
+};
+
+/* What a view is opened for (ui/views.h). */
+enum lab_subject { LAB_OF_RUN = 1, LAB_OF_STEP = 2, LAB_OF_KERNEL = 4 };
+
 struct lab_screen_ops {
     const char *name;  /* stable id: "home" */
     const char *title; /* shown when title_now is NULL */
     size_t state_bytes;
-    const struct lab_binding
-        *bindings; /* ends with LAB_ACT_NONE; may be NULL */
+    const struct lab_binding *bindings; /* may be NULL */
     bool sideways; /* h and l move here; otherwise h opens help */
 
     /* `args` is what lab_ui_push() was given; keep what outlives the call. On
@@ -44,10 +64,22 @@ struct lab_screen_ops {
     /* Draws inside `body`; the clip is set to it. */
     void (*draw)(struct lab_screen *s, struct lab_canvas *c,
                  struct lab_rect body);
-    /* A bound key: false when it means nothing here. */
-    bool (*action)(struct lab_screen *s, int action);
 
     /* All below are optional. */
+    /* A key whose binding has no function of its own: false when it means
+     * nothing here. It comes before what the panes do with it. */
+    bool (*action)(struct lab_screen *s, int action);
+    void (*panes)(struct lab_screen *s, struct lab_panes *out);
+    /* A search of its own, as lab_pager_search(); "": for the same text again. */
+    bool (*search)(struct lab_screen *s, const char *text, int dir);
+    const char *place; /* where it searches: "text"; NULL: by the pane */
+    /* What is under the cursor, for the views that the bindings list. */
+    enum lab_status (*subject)(struct lab_screen *s, enum lab_subject of,
+                               struct lab_run_args *out);
+    /* False, after a message: the screen's own keys mean nothing yet. */
+    bool (*ready)(struct lab_screen *s);
+    /* After each key, click and answer that was used. */
+    void (*after)(struct lab_screen *s);
     /* An unbound key; false: the status line states "press ? for help". */
     bool (*key)(struct lab_screen *s, int key);
     /* Called after lab_ui_wake(), and every lab_screen_tick_every(); returns

@@ -29,6 +29,8 @@ void lab_ui_free(struct lab_ui *ui);
  * `expect` or `screen` failed. */
 enum lab_status lab_ui_run(struct lab_ui *ui);
 int lab_ui_signal(const struct lab_ui *ui); /* 0 none */
+/* The keys of a screen now; NULL: it has none. */
+const struct lab_binding *lab_ui_keys(const struct lab_screen *s);
 
 /* Opens a screen on top. On failure nothing changes, and the caller usually
  * shows lab_error() with lab_ui_error(). */

@@ -3,7 +3,6 @@
  *
  * The screen knows no GPU: whoever opens it computes. Threads: the UI's. */
 #pragma once
-#include "ui/models.h"
 #include "ui/screen.h"
 
 /* The numbers of a launch that a kernel's author chooses. */
@@ -43,14 +42,5 @@ struct lab_occupancy_args {
                     struct lab_occupancy_answer *out);
 };
 
-extern const struct lab_screen_ops lab_view_occupancy; /* the args above */
-
-LAB_C_BEGIN
-/* Opens it for lab_runs_model.load_occupancy(). LAB_E_STATE: the model has
- * none. */
-enum lab_status lab_occupancy_open(struct lab_ui *ui,
-                                   const struct lab_runs_model *model,
-                                   int64_t run,
-                                   const struct lab_ui_kernel_row *kernel,
-                                   int64_t row);
-LAB_C_END
+/* The args above; lab_view_what_if (ui/views.h) loads them from a store. */
+extern const struct lab_screen_ops lab_view_occupancy;

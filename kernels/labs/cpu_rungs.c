@@ -4,7 +4,7 @@
  * it issues a cycle and how much its caches hold differs too much between
  * processors. */
 #include "labs/cpu_rungs.h"
-#include "labs/first/first.h"
+#include "first/first.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static const struct {
 #define LAB_OPERATION(name) {#name, lab_cpu_rungs_##name},
 #include "labs/labs.def"
 #undef LAB_OPERATION
-    {"first", lab_cpu_rungs_first}, /* no ladder: labs/first/first.h */
+    {"first", lab_cpu_rungs_first}, /* no ladder: first/first.h */
 };
 
 const struct lab_variant *lab_cpu_rung(const char *operation, int i)

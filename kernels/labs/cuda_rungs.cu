@@ -1,6 +1,6 @@
 /* kernels/labs/cuda_rungs.cu -- finds an operation's table of CUDA rungs. */
 #include "labs/cuda_rungs.h"
-#include "labs/first/first.h"
+#include "first/first.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ static const struct {
 #define LAB_OPERATION(name) {#name, lab_cuda_rungs_##name},
 #include "labs/labs.def"
 #undef LAB_OPERATION
-    {"first", lab_cuda_rungs_first}, /* no ladder: labs/first/first.h */
+    {"first", lab_cuda_rungs_first}, /* no ladder: first/first.h */
 };
 
 const struct lab_variant *lab_cuda_rung(const char *operation, int i)

@@ -1,9 +1,10 @@
 /* kernels/labs/operation.h -- what a lab computes: sizes, tensors, costs and a
  * reference in double. docs/add-a-lab.md has the steps.
  *
- * An operation is a directory kernels/labs/<name>/ and a line of labs.def. Its
- * operation.c holds one `const struct lab_operation lab_operation_<name>`, its
- * cpu.c the CPU's rungs, its rungs.cu the table of the CUDA ones.
+ * An operation is a line of labs.def and files in the folder of its op,
+ * kernels/<folder>/: operation.c holds `const struct lab_operation
+ * lab_operation_<name>`, cpu.c the CPU's rungs, rungs.cu the table of the CUDA
+ * ones.
  *
  * Functions here are called by one thread at a time and keep nothing. */
 #pragma once
@@ -62,6 +63,7 @@ struct lab_kernel_model;
 
 struct lab_operation {
     const char *name;         /* "gemm" */
+    const char *folder;       /* below kernels/; NULL: its name */
     const char *title;        /* what it computes, in a line */
     const char *shape;        /* how a size is written: "MxNxK" */
     int dims;                 /* 1 to LAB_BENCH_DIMS */

@@ -557,15 +557,17 @@ static void stored_ceiling(struct lab_bench_data *data, int set,
                    fp32 ? from->ceiling_fp32 : (double)NAN, to);
 }
 
-/* kernels/labs/gemm/tile.cu, or kernels/labs/saxpy/saxpy.cu for small rungs. */
-static void guess_source(struct lab_bench_result *to, const char *lab)
+/* kernels/gemm/tile.cu, or kernels/saxpy/saxpy.cu for small rungs. */
+static void guess_source(struct lab_bench_result *to,
+                         const struct lab_operation *op)
 {
-    const char *const names[] = {to->variant, lab};
+    const char *const names[] = {to->variant, op->name};
+    const char *folder = op->folder ? op->folder : op->name;
     for (int i = 0; i < 2; i++) {
         char file[96];
         struct lab_str path;
         lab_str_init(&path);
-        snprintf(file, sizeof(file), "kernels/labs/%.28s/%.31s.cu", lab,
+        snprintf(file, sizeof(file), "kernels/%.28s/%.31s.cu", folder,
                  names[i]);
         bool there = !lab_data_path(file, &path) &&
                      access(lab_str_text(&path), R_OK) == 0;
@@ -586,7 +588,7 @@ static void describe_stored(struct lab_bench_result *to,
     const struct lab_cuda_module *module = NULL;
     const struct lab_variant *r;
     to->library = lab_variant_is_library(to->variant);
-    guess_source(to, ladder->name);
+    guess_source(to, ladder);
     if (lab_cuda_load(&module))
         return;
     for (int i = 0; (r = module->backend->rung(NULL, ladder->name, i)); i++) {

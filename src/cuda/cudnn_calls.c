@@ -7,7 +7,7 @@
 #include "cuda_priv.h"
 #include "library/cudnn_exec.h"
 #include "engine/conv_calls.h"
-#include "labs/conv/conv.h"
+#include "conv2d/conv.h"
 
 enum { LISTED = 8 };
 

@@ -49,7 +49,7 @@ expect [300]
 key v
 expect against the size
 key v
-expect Kernel: kernels/labs/saxpy/cpu.c
+expect Kernel: kernels/saxpy/cpu.c
 key v
 expect Profile: plain, fp32, size 300
 expect bound by
@@ -235,7 +235,7 @@ key Up
 key Up
 key v
 key v
-expect Kernel: kernels/labs/gemm/
+expect Kernel: kernels/gemm/
 key r
 expect these are recorded results
 key g

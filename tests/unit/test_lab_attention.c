@@ -2,7 +2,7 @@
  * one works out by hand, with and without the causal mask. */
 #include "test.h"
 
-#include "labs/attention/attention.h"
+#include "attention/operation.h"
 #include "common/kernel.h"
 #include "common/number.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "engine/ladder.h"
-#include "labs/saxpy/saxpy.h"
+#include "saxpy/saxpy.h"
 #include "common/number.h"
 
 static const struct lab_operation *find(const char *name)

@@ -4,8 +4,8 @@
 #include "test.h"
 
 #include "engine/ladder.h"
-#include "labs/pointer_chase/chase.h"
-#include "labs/read_levels/levels.h"
+#include "pointer_chase/chase.h"
+#include "read_levels/levels.h"
 
 static const struct lab_operation *find(const char *name)
 {

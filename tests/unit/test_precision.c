@@ -3,7 +3,7 @@
  * which all of its splits keep. */
 #include "test.h"
 
-#include "labs/precision/precision.h"
+#include "precision/precision.h"
 #include "split_errors.h"
 
 extern const struct lab_variant lab_cpu_rungs_precision[];

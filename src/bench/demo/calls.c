@@ -17,7 +17,7 @@
 #include "report/json_line.h"
 #include "commands.h"
 #include "bench/demo.h"
-#include "labs/conv/conv.h"
+#include "conv2d/conv.h"
 #include "report/print.h"
 
 enum {

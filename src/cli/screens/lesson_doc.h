@@ -11,6 +11,6 @@ enum lab_role lab_lesson_role(unsigned style);
 enum lab_status lab_lesson_doc(const struct lab_lesson *lesson, bool ascii,
                                const struct lab_section *at,
                                struct lab_doc *out);
-/* A file below the program's data: "kernels/labs/gemm/tile.cu". Errors:
+/* A file below the program's data: "kernels/gemm/tile.cu". Errors:
  * LAB_E_IO, LAB_E_NOMEM. */
 enum lab_status lab_lesson_source(const char *file, struct lab_str *out);

@@ -2021,7 +2021,7 @@ static enum lab_status read_ladder(struct lab_front *f,
     return LAB_OK;
 }
 
-/* One of the first kernels (labs/first/first.h) has no ladder to climb. */
+/* One of the first kernels (first/first.h) has no ladder to climb. */
 static enum lab_status refuse_ladder_keys(struct lab_front *f,
                                           const struct lab_ynode *root,
                                           const char *name)

@@ -7,7 +7,7 @@
 #pragma once
 #include "base/str.h"
 #include "bench/bench.h"
-#include "labs/first/first.h"
+#include "first/first.h"
 
 LAB_C_BEGIN
 /* ---- of one kernel, with the options of `lab` ---- */

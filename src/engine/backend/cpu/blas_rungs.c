@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "blas_priv.h"
-#include "labs/conv/conv.h"
+#include "conv2d/conv.h"
 #include "cpu_sets.h"
 #include "common/kernel.h"
-#include "labs/saxpy/saxpy.h"
+#include "saxpy/saxpy.h"
 
 static enum lab_status blas_gemm(const struct lab_call *call)
 {

@@ -3,7 +3,7 @@
  * The course's sequence: descriptors, the algorithm, its workspace, memory, the
  * convolution. The CUDA module makes the calls one after the other and tells
  * each when it has returned, so that a learner sees its arguments, what it gave
- * back and how long it took. Tensors as in kernels/labs/conv/conv.h: NCHW,
+ * back and how long it took. Tensors as in kernels/conv2d/conv.h: NCHW,
  * fp32, stride 1, (R - 1) / 2 zeros around.
  *
  * Threads: one at a time; the call comes on the thread that asked. */

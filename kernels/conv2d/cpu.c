@@ -1,0 +1,198 @@
+/* kernels/conv2d/cpu.c -- the convolution on one thread of a CPU.
+ *
+ * direct  the definition, one element of y after the other.
+ * rows    another order: a weight times a row of the image is added to a row of
+ *         y. Rows lie side by side, so that the compiler makes vector
+ *         instructions of it, and the edges are cut off once a row.
+ * im2col  the windows laid out as a matrix, then rows of it are added: the
+ *         product of the lab gemm. */
+#include <string.h>
+
+#include "conv2d/conv.h"
+#include "common/kernel.h"
+
+struct conv {
+    struct conv_shape s;
+    const float *x;
+    const float *w;
+    float *y;
+    float *windows;
+};
+
+static struct conv conv_of(const struct lab_call *call)
+{
+    return (struct conv){conv_shape_of(call), call->in[0].data,
+                         call->in[1].data, call->out[0].data,
+                         call->out[1].data};
+}
+
+static float sum_window(const struct conv *v, int64_t n, int64_t k, int64_t p,
+                        int64_t q)
+{
+    const struct conv_shape *s = &v->s;
+    float sum = 0.0f;
+    for (int64_t c = 0; c < s->C; c++) {
+        const float *image = v->x + (n * s->C + c) * s->H * s->W;
+        const float *w = v->w + (k * s->C + c) * s->R * s->R;
+        for (int64_t r = 0; r < s->R; r++) {
+            for (int64_t t = 0; t < s->R; t++) {
+                int64_t h = p + r - s->pad;
+                int64_t u = q + t - s->pad;
+                if (h >= 0 && h < s->H && u >= 0 && u < s->W)
+                    sum += image[h * s->W + u] * w[r * s->R + t];
+            }
+        }
+    }
+    return sum;
+}
+
+static enum lab_status conv_direct(const struct lab_call *call)
+{
+    struct conv v = conv_of(call);
+    const struct conv_shape *s = &v.s;
+    float *y = v.y;
+    for (int64_t n = 0; n < s->N; n++) {
+        for (int64_t k = 0; k < s->K; k++) {
+            for (int64_t p = 0; p < s->P; p++) {
+                for (int64_t q = 0; q < s->Q; q++)
+                    *y++ = sum_window(&v, n, k, p, q);
+            }
+        }
+    }
+    return LAB_OK;
+}
+
+/* to[0..n) += a from[0..n) */
+static void add_row(float *restrict to, float a, const float *restrict from,
+                    int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] += a * from[i];
+}
+
+/* One weight's share of an image of y: row r, column t of the window. */
+static void add_weight(const struct conv_shape *s, float *y, const float *image,
+                       float weight, int64_t r, int64_t t)
+{
+    int64_t left = t < s->pad ? s->pad - t : 0;
+    int64_t right = s->W + s->pad - t < s->Q ? s->W + s->pad - t : s->Q;
+    for (int64_t p = 0; p < s->P; p++) {
+        int64_t h = p + r - s->pad;
+        if (h >= 0 && h < s->H && left < right)
+            add_row(y + p * s->Q + left, weight,
+                    image + h * s->W + left + t - s->pad, right - left);
+    }
+}
+
+static enum lab_status conv_rows(const struct lab_call *call)
+{
+    struct conv v = conv_of(call);
+    const struct conv_shape *s = &v.s;
+    int64_t area = s->R * s->R;
+    memset(v.y, 0, (size_t)call->out[0].count * sizeof(float));
+    for (int64_t i = 0; i < s->N * s->K * s->C; i++) {
+        int64_t c = i % s->C;
+        int64_t k = i / s->C % s->K;
+        int64_t n = i / s->C / s->K;
+        float *y = v.y + (n * s->K + k) * s->P * s->Q;
+        const float *image = v.x + (n * s->C + c) * s->H * s->W;
+        const float *w = v.w + (k * s->C + c) * area;
+        for (int64_t a = 0; a < area; a++)
+            add_weight(s, y, image, w[a], a / s->R, a % s->R);
+    }
+    return LAB_OK;
+}
+
+void lab_cpu_conv_windows(const struct lab_call *call, int64_t n)
+{
+    struct conv v = conv_of(call);
+    const struct conv_shape *s = &v.s;
+    float *to = v.windows;
+    for (int64_t row = 0; row < conv_depth(s); row++) {
+        int64_t t = row % s->R;
+        int64_t r = row / s->R % s->R;
+        int64_t c = row / (s->R * s->R);
+        const float *image = v.x + (n * s->C + c) * s->H * s->W;
+        for (int64_t p = 0; p < s->P; p++) {
+            for (int64_t q = 0; q < s->Q; q++) {
+                int64_t h = p + r - s->pad;
+                int64_t u = q + t - s->pad;
+                bool inside = h >= 0 && h < s->H && u >= 0 && u < s->W;
+                *to++ = inside ? image[h * s->W + u] : 0.0f;
+            }
+        }
+    }
+}
+
+static enum lab_status conv_im2col(const struct lab_call *call)
+{
+    struct conv v = conv_of(call);
+    const struct conv_shape *s = &v.s;
+    int64_t places = s->P * s->Q;
+    int64_t depth = conv_depth(s);
+    memset(v.y, 0, (size_t)call->out[0].count * sizeof(float));
+    for (int64_t n = 0; n < s->N; n++) {
+        lab_cpu_conv_windows(call, n);
+        for (int64_t i = 0; i < s->K * depth; i++)
+            add_row(v.y + (n * s->K + i / depth) * places, v.w[i],
+                    v.windows + i % depth * places, places);
+    }
+    return LAB_OK;
+}
+
+/* Channels last: a window's channels lie side by side in x and in w, so that the
+ * innermost loop runs along both. */
+static float dot(const float *x, const float *w, int64_t n)
+{
+    float sum = 0.0f;
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i] * w[i];
+    return sum;
+}
+
+static float sum_window_nhwc(const struct conv_shape *s, const float *image,
+                             const float *w, int64_t p, int64_t q)
+{
+    float sum = 0.0f;
+    for (int64_t r = 0; r < s->R; r++) {
+        int64_t h = p + r - s->pad;
+        for (int64_t t = 0; t < s->R; t++) {
+            int64_t v = q + t - s->pad;
+            if (h >= 0 && h < s->H && v >= 0 && v < s->W)
+                sum += dot(image + (h * s->W + v) * s->C,
+                           w + (r * s->R + t) * s->C, s->C);
+        }
+    }
+    return sum;
+}
+
+static enum lab_status conv_nhwc_direct(const struct lab_call *call)
+{
+    struct conv_shape s = conv_shape_of_nhwc(call);
+    float *y = call->out[0].data;
+    for (int64_t i = 0; i < call->out[0].count; i++) {
+        int64_t place = i / s.K % (s.P * s.Q);
+        int64_t n = i / (s.K * s.P * s.Q);
+        y[i] = sum_window_nhwc(
+            &s, (const float *)call->in[0].data + n * s.H * s.W * s.C,
+            (const float *)call->in[1].data + i % s.K * conv_depth(&s),
+            place / s.Q, place % s.Q);
+    }
+    return LAB_OK;
+}
+
+#define RUNG(label, fn, text)                                                  \
+    {                                                                          \
+        .name = label, .idea = text, .run = fn,                                \
+        .source = "kernels/conv2d/cpu.c"                                       \
+    }
+
+const struct lab_variant lab_cpu_rungs_conv[] = {
+    RUNG("direct", conv_direct, "the definition, an element at a time"),
+    RUNG("rows", conv_rows, "a weight times a row of the image"),
+    RUNG("im2col", conv_im2col, "the windows laid out, then a product"),
+    {0}};
+
+const struct lab_variant lab_cpu_rungs_conv_nhwc[] = {
+    RUNG("direct", conv_nhwc_direct, "the definition, channels innermost"),
+    {0}};

@@ -1,0 +1,136 @@
+/* kernels/conv2d/cudnn.cu -- cuDNN's forward algorithms, one a rung.
+ *
+ *   cudnn_gemm               the windows laid out, then a product
+ *   cudnn_implicit_gemm      the product whose matrix is never laid out
+ *   cudnn_precomp_gemm       the same with the places computed beforehand
+ *   cudnn_direct             in the list of names, but never written
+ *   cudnn_fft                products of Fourier transforms of whole images
+ *   cudnn_fft_tiling         the same in tiles of 32 x 32
+ *   cudnn_winograd           3 x 3 with fewer multiplications and more additions
+ *                            (A. Lavin, S. Gray, arXiv:1509.09308), one kernel
+ *   cudnn_winograd_nonfused  the same in several kernels
+ *
+ * All are fp32 in fp32 arithmetic (CUDNN_FMA_MATH): the default would let
+ * cuDNN round the factors to TF32 for the tensor cores. What each takes as
+ * workspace is its note. One that refuses a shape says what cuDNN says. */
+#include <string.h>
+
+#include "conv2d/cudnn.cuh"
+#include "conv2d/conv.cuh"
+
+enum { WAY_X, WAY_Y, WAY_W, WAY_SELF }; /* descriptors of an entry */
+
+static int set_tensor(const struct lab_cudnn *dnn, void *d,
+                      const struct conv_way &way, int64_t n, int64_t c,
+                      int64_t h, int64_t w)
+{
+    int C = static_cast<int>(c);
+    int H = static_cast<int>(h);
+    int W = static_cast<int>(w);
+    bool last = way.layout == LAB_CUDNN_NHWC; /* channels stand last */
+    return dnn->tensor_4d(d, way.type, static_cast<int>(n), C, H, W, C * H * W,
+                          last ? 1 : H * W, last ? W * C : W, last ? C : 1);
+}
+
+static enum lab_status describe(const struct lab_call *call,
+                                struct lab_cudnn_entry *e,
+                                const struct conv_shape &s,
+                                const struct conv_way &way)
+{
+    struct lab_cudnn *dnn = call->exec->cudnn;
+    int pad = static_cast<int>(s.pad);
+    int R = static_cast<int>(s.R);
+    if (!cudnn_descriptor(e, dnn->tensor_create, dnn->tensor_destroy) ||
+        !cudnn_descriptor(e, dnn->tensor_create, dnn->tensor_destroy) ||
+        !cudnn_descriptor(e, dnn->filter_create, dnn->filter_destroy) ||
+        !cudnn_descriptor(e, dnn->conv_create, dnn->conv_destroy))
+        return lab_fail(LAB_E_NOMEM, "no memory for cuDNN's descriptors");
+    void **d = e->descriptor;
+    int status = set_tensor(dnn, d[WAY_X], way, s.N, s.C, s.H, s.W);
+    if (!status)
+        status = set_tensor(dnn, d[WAY_Y], way, s.N, s.K, s.P, s.Q);
+    if (!status)
+        status =
+            dnn->filter_4d(d[WAY_W], way.type, way.layout,
+                           static_cast<int>(s.K), static_cast<int>(s.C), R, R);
+    if (!status)
+        status = dnn->conv_2d(d[WAY_SELF], pad, pad, 1, 1, 1, 1,
+                              LAB_CUDNN_CROSS_CORRELATION, LAB_CUDNN_FLOAT);
+    if (!status)
+        status = dnn->conv_math(d[WAY_SELF], way.math);
+    return cudnn_judge(call, status, "a descriptor");
+}
+
+/* For kernels larger than 3 x 3 Winograd's transforms multiply by numbers so
+ * large that fp32 is off by more than the check allows. */
+static enum lab_status refuse_coarse(const struct conv_shape &s,
+                                     const struct conv_way &way)
+{
+    if (way.algorithm < LAB_CONV_WINOGRAD || s.R == 3)
+        return LAB_OK;
+    return lab_fail(LAB_E_UNSUPPORTED,
+                    "Winograd's transforms are for 3 x 3; for %lld x %lld "
+                    "cuDNN has none or they round too coarsely for fp32",
+                    (long long)s.R, (long long)s.R);
+}
+
+static enum lab_status size_workspace(const struct lab_call *call,
+                                      struct lab_cudnn_entry *e,
+                                      const struct conv_way &way, size_t *bytes)
+{
+    struct lab_cudnn *dnn = call->exec->cudnn;
+    void **d = e->descriptor;
+    return cudnn_judge(call,
+                       dnn->forward_size(dnn->handle, d[WAY_X], d[WAY_W],
+                                         d[WAY_SELF], d[WAY_Y], way.algorithm,
+                                         bytes),
+                       "the workspace's size");
+}
+
+static enum lab_status make(const struct lab_call *call,
+                            struct lab_cudnn_entry *e,
+                            const struct conv_shape &s,
+                            const struct conv_way &way)
+{
+    const int64_t sizes[] = {s.N * s.C * s.H * s.W, s.N * s.K * s.P * s.Q,
+                             s.K * conv_depth(&s)};
+    enum lab_status st = refuse_coarse(s, way);
+    if (!st && !cudnn_fits(sizes, 3))
+        st = lab_fail(LAB_E_UNSUPPORTED, "cuDNN counts to 2^31 - 1 numbers");
+    if (!st)
+        st = describe(call, e, s, way);
+    return st ? st
+              : size_workspace(call, e, way, static_cast<size_t *>(e->plan));
+}
+
+enum lab_status conv_cudnn_make(const struct lab_call *call,
+                                const struct conv_shape &s,
+                                const struct conv_way &way, size_t more,
+                                struct conv_made *out)
+{
+    struct cudnn_key key = {{CUDNN_LAB_CONV, way.algorithm, way.math,
+                             way.layout, way.type, s.N, s.C, s.H, s.W, s.K,
+                             s.R}};
+    enum lab_status st = cudnn_entry_of(call, key, sizeof(size_t), &out->entry);
+    if (!st && !out->entry->ready)
+        st = cudnn_entry_made(call, out->entry, make(call, out->entry, s, way));
+    if (st)
+        return st;
+    out->workspace = *static_cast<size_t *>(out->entry->plan);
+    out->more_at = cudnn_round(out->workspace);
+    return cudnn_workspace(call, out->more_at + more);
+}
+
+enum lab_status conv_cudnn_run(const struct lab_call *call,
+                               const struct conv_made &made,
+                               const struct conv_way &way, const void *x,
+                               const void *w, void *y)
+{
+    struct lab_cudnn *dnn = call->exec->cudnn;
+    void **d = made.entry->descriptor;
+    int status =
+        dnn->forward_run(dnn->handle, &cudnn_one, d[WAY_X], x, d[WAY_W], w,
+                         d[WAY_SELF], way.algorithm, dnn->workspace,
+                         made.workspace, &cudnn_zero, d[WAY_Y], y);
+    return cudnn_judge(call, status, "cudnnConvolutionForward");
+}

@@ -1,0 +1,198 @@
+/* kernels/conv2d/operation.c -- the operations conv and conv_nhwc: sizes, costs,
+ * and the reference in double; see conv.h. dim is N, C, H, W, K, R. */
+#include <stddef.h>
+
+#include "conv2d/conv.h"
+#include "labs/operation.h"
+
+/* The shape of a size. False: the size has no meaning, lab_fail() says why. */
+static bool shape_check(const int64_t *dim, struct conv_shape *out)
+{
+    if (!conv_counts(dim)) {
+        lab_fail(LAB_E_USAGE, "more numbers than can be counted: a size is "
+                              "NxCxHxWxKxR, 1x16x32x32x16x3");
+        return false;
+    }
+    struct conv_shape s = conv_shape_of_dims(dim);
+    if (s.P < 1 || s.Q < 1) {
+        lab_fail(LAB_E_USAGE,
+                 "a window of %lld x %lld does not fit into %lld x %lld with "
+                 "%lld zeros around",
+                 (long long)s.R, (long long)s.R, (long long)s.H, (long long)s.W,
+                 (long long)s.pad);
+        return false;
+    }
+    *out = s;
+    return true;
+}
+
+static double flop(const int64_t *dim)
+{
+    struct conv_shape s = conv_shape_of_dims(dim);
+    return 2.0 * (double)s.N * (double)s.K * (double)s.P * (double)s.Q *
+           (double)s.C * (double)s.R * (double)s.R;
+}
+
+static double bytes(const int64_t *dim, enum lab_precision p)
+{
+    struct conv_shape s = conv_shape_of_dims(dim);
+    double x = (double)s.C * (double)s.H * (double)s.W;
+    double y = (double)s.K * (double)s.P * (double)s.Q;
+    double w = (double)s.K * (double)s.C * (double)s.R * (double)s.R;
+    return (double)lab_dtype_bytes(lab_bench_dtype(p)) *
+           ((double)s.N * (x + y) + w);
+}
+
+/* Transforms (Winograd's, Fourier's) mix the numbers of a whole tile, so that
+ * the error of an element at the edge is that of its neighbours, and they add
+ * errors of their own: up to 100 times those of the plain sum, for Winograd's
+ * larger tiles. So the tolerance is that of a full window of random numbers,
+ * whose products have a mean square of 1 / 144, four times over. A term that is
+ * left out is 0.06 on average, still 200 times as much for 1,000 terms. */
+static struct lab_ladder_element judged(const struct conv_shape *s,
+                                        double value, enum lab_precision p,
+                                        enum lab_dtype dtype)
+{
+    double terms = (double)conv_depth(s);
+    const struct lab_bench_sum window = {
+        .value = value, .squares = terms / 144, .terms = terms};
+    struct lab_ladder_element e = lab_bench_sum_element(&window, p, dtype);
+    e.allowed *= 4;
+    return e;
+}
+
+/* No padding at all, an even window, windows larger than the image, sizes that
+ * are no multiple of anything, more kernels than a tile has; at the end a size
+ * that everybody serves, whose refusal says most. */
+static const char *const checks[] = {"1x1x1x1x1x1",
+                                     "1x3x5x7x2x3",
+                                     "2x5x9x11x7x3",
+                                     "3x4x13x12x130x3",
+                                     "2x3x17x19x5x5",
+                                     "1x2x23x29x3x11",
+                                     "2x7x6x5x9x2",
+                                     "1x16x12x12x140x1",
+                                     "2x4x3x2x5x7",
+                                     "1x8x16x16x16x3",
+                                     NULL};
+
+static int tensors(const int64_t *dim, enum lab_precision p,
+                   struct lab_bench_tensor *out)
+{
+    enum lab_dtype t = lab_bench_dtype(p);
+    struct conv_shape s;
+    if (!shape_check(dim, &s))
+        return 0;
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.N, s.C, s.H, s.W}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.K, s.C, s.R, s.R}};
+    out[2] =
+        (struct lab_bench_tensor){LAB_ROLE_OUT, t, 4, {s.N, s.K, s.P, s.Q}};
+    out[3] = (struct lab_bench_tensor){
+        LAB_ROLE_SCRATCH, t, 2, {conv_depth(&s), s.P * s.Q}};
+    return 4;
+}
+
+/* The terms of one channel. */
+static void add_channel(const struct lab_bench_numbers *n,
+                        const struct conv_shape *s, int64_t image, int64_t c,
+                        int64_t k, int64_t p, int64_t q,
+                        struct lab_bench_sum *sum)
+{
+    for (int64_t r = 0; r < s->R; r++) {
+        for (int64_t t = 0; t < s->R; t++) {
+            int64_t h = p + r - s->pad;
+            int64_t v = q + t - s->pad;
+            if (h < 0 || h >= s->H || v < 0 || v >= s->W)
+                continue;
+            lab_bench_add(
+                sum, lab_bench_number(
+                         n, 0, ((image * s->C + c) * s->H + h) * s->W + v) *
+                         lab_bench_number(
+                             n, 1, ((k * s->C + c) * s->R + r) * s->R + t));
+        }
+    }
+}
+
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
+                                         const int64_t *dim, int out, int64_t i)
+{
+    struct conv_shape s = conv_shape_of_dims(dim);
+    struct lab_bench_sum sum = {0};
+    int64_t place = i % (s.P * s.Q);
+    int64_t k = i / (s.P * s.Q) % s.K;
+    (void)out;
+    for (int64_t c = 0; c < s.C; c++)
+        add_channel(n, &s, i / (s.P * s.Q * s.K), c, k, place / s.Q,
+                    place % s.Q, &sum);
+    return judged(&s, sum.value, n->precision, n->tensor[2].dtype);
+}
+
+const struct lab_operation lab_operation_conv = {
+    .name = "conv",
+    .folder = "conv2d",
+    .title = "a convolution, NCHW, stride 1, padded to keep the size",
+    .shape = "NxCxHxWxKxR",
+    .dims = 6,
+    .unit = LAB_UNIT_FLOPS,
+    .sizes_cpu = "1x16x32x32x16x3",
+    .sizes_gpu = "1x128x128x128x128x3,1x128x128x128x128x11",
+    .checks = checks,
+    .tensors = tensors,
+    .flop = flop,
+    .bytes = bytes,
+    .element = element,
+};
+
+static int tensors_nhwc(const int64_t *dim, enum lab_precision p,
+                        struct lab_bench_tensor *out)
+{
+    enum lab_dtype t = lab_bench_dtype(p);
+    struct conv_shape s;
+    if (!shape_check(dim, &s))
+        return 0;
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.N, s.H, s.W, s.C}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.K, s.R, s.R, s.C}};
+    out[2] =
+        (struct lab_bench_tensor){LAB_ROLE_OUT, t, 4, {s.N, s.P, s.Q, s.K}};
+    return 3;
+}
+
+static struct lab_ladder_element element_nhwc(const struct lab_bench_numbers *n,
+                                              const int64_t *dim, int out,
+                                              int64_t i)
+{
+    struct conv_shape s = conv_shape_of_dims(dim);
+    struct lab_bench_sum sum = {0};
+    int64_t k = i % s.K;
+    int64_t place = i / s.K % (s.P * s.Q);
+    int64_t image = i / (s.K * s.P * s.Q);
+    for (int64_t j = 0; j < s.R * s.R; j++) {
+        int64_t h = place / s.Q + j / s.R - s.pad;
+        int64_t v = place % s.Q + j % s.R - s.pad;
+        if (h < 0 || h >= s.H || v < 0 || v >= s.W)
+            continue;
+        int64_t at = ((image * s.H + h) * s.W + v) * s.C;
+        for (int64_t c = 0; c < s.C; c++)
+            lab_bench_add(&sum, lab_bench_number(n, 0, at + c) *
+                                    lab_bench_number(
+                                        n, 1, (k * s.R * s.R + j) * s.C + c));
+    }
+    (void)out;
+    return judged(&s, sum.value, n->precision, n->tensor[2].dtype);
+}
+
+const struct lab_operation lab_operation_conv_nhwc = {
+    .name = "conv_nhwc",
+    .folder = "conv2d",
+    .title = "a convolution, NHWC, stride 1, padded to keep the size",
+    .shape = "NxCxHxWxKxR",
+    .dims = 6,
+    .unit = LAB_UNIT_FLOPS,
+    .sizes_cpu = "1x16x32x32x16x3",
+    .sizes_gpu = "1x128x128x128x128x3,32x256x56x56x256x3",
+    .checks = checks,
+    .tensors = tensors_nhwc,
+    .flop = flop,
+    .bytes = bytes,
+    .element = element_nhwc,
+};

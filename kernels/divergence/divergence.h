@@ -1,0 +1,19 @@
+/* kernels/divergence/divergence.h -- the recurrence of all its rungs,
+ * v = A v + C(branch), STEPS times, and the launchers of the CUDA ones. */
+#pragma once
+#include "labs/sweep.h"
+
+enum {
+    LAB_DIVERGENCE_BRANCHES = 32, /* at most: a warp's threads */
+    LAB_DIVERGENCE_STEPS = 512,
+    LAB_DIVERGENCE_BLOCK = 1024 /* by_warp: a block holds all 32 branches */
+};
+/* Near 1: after 512 steps a third of x is still there. */
+#define LAB_DIVERGENCE_A 0.998f
+#define LAB_DIVERGENCE_C(branch) ((float)((branch) + 1) / 1024.0f)
+
+LAB_C_BEGIN
+lab_kernel_fn lab_diverge_by_lane, lab_diverge_by_warp, lab_diverge_chosen;
+lab_variant_note_fn lab_diverge_by_lane_note, lab_diverge_by_warp_note,
+    lab_diverge_chosen_note;
+LAB_C_END

@@ -1,0 +1,47 @@
+/* kernels/gesv/cusolver.cu -- A X = B by the vendor's library: the factors
+ * (cusolverDnDgetrf), then both triangles (cusolverDnDgetrs). */
+#include "library/cusolver_exec.h"
+#include "gesv/gesv.h"
+#include "common/launch.cuh"
+
+enum lab_status lab_gesv_cusolver_prepare(const struct lab_call *call)
+{
+    struct lab_cusolver *s;
+    int n = static_cast<int>(call->in[0].dim[0]);
+    enum lab_status st = lab_cusolver_start(call->exec, &s);
+    return st ? st : lab_cusolver_getrf_room(s, n);
+}
+
+static enum lab_status copy(const struct lab_call *call, void *to,
+                            const struct lab_view *from)
+{
+    cudaError_t err = cudaMemcpyAsync(
+        to, from->data, static_cast<size_t>(from->count) * sizeof(double),
+        cudaMemcpyDeviceToDevice, lab_stream(call));
+    return err ? lab_fail(LAB_E_DEVICE, "gesv: %s", cudaGetErrorString(err))
+               : LAB_OK;
+}
+
+enum lab_status lab_gesv_cusolver(const struct lab_call *call)
+{
+    struct lab_cusolver *s;
+    int n = static_cast<int>(call->in[0].dim[0]);
+    double *lu = static_cast<double *>(call->out[1].data);
+    double *x = static_cast<double *>(call->out[0].data);
+    int *pivots = static_cast<int *>(call->out[2].data);
+    enum lab_status st = lab_cusolver_start(call->exec, &s);
+    if (!st)
+        st = copy(call, lu, &call->in[0]);
+    if (!st)
+        st = copy(call, x, &call->in[1]);
+    if (!st)
+        st = lab_cusolver_judge(
+            s->getrf(s->handle, n, n, lu, n, s->workspace, pivots, pivots + n),
+            "cusolverDnDgetrf");
+    if (!st)
+        st = lab_cusolver_judge(s->getrs(s->handle, LAB_CUBLAS_N, n,
+                                         static_cast<int>(call->in[1].dim[1]),
+                                         lu, n, pivots, x, n, pivots + n),
+                                "cusolverDnDgetrs");
+    return st;
+}

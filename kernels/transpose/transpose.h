@@ -1,0 +1,10 @@
+/* kernels/transpose/transpose.h -- a matrix turned: the launchers of the
+ * CUDA rungs. */
+#pragma once
+#include "common/kernel.h"
+
+LAB_C_BEGIN
+lab_kernel_fn lab_transpose_plain, lab_transpose_tile, lab_transpose_padded,
+    lab_transpose_rows, lab_transpose_large, lab_transpose_down,
+    lab_transpose_fours;
+LAB_C_END

@@ -63,6 +63,7 @@ struct lab_view {
     int64_t count; /* product of dim; 1 for a scalar */
 };
 
+struct lab_operation;
 struct lab_exec; /* a backend's stream, handles, workspace; CPU: NULL */
 
 struct lab_call {
@@ -171,8 +172,11 @@ struct lab_variant {
     /* Labs: NULL, or what is wrong: a row that shows a mistake. It is run at each
      * size, its wrong elements are counted, and it is never timed. */
     const char *wrong_on_purpose;
-    /* A lab's row that is offered under a step (engine/backend/step_rows.h). */
-    bool of_lab;
+    /* Labs: works in the operation's scratch tensors. */
+    bool scratch;
+    /* The operation of a lab's row that is offered under a step
+     * (engine/backend/step_rows.h); NULL: a row of the step's own. */
+    const struct lab_operation *of_lab;
 };
 
 /* The kernels that one backend has for one op. */

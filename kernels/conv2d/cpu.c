@@ -190,7 +190,11 @@ static enum lab_status conv_nhwc_direct(const struct lab_call *call)
 const struct lab_variant lab_cpu_rungs_conv[] = {
     RUNG("direct", conv_direct, "the definition, an element at a time"),
     RUNG("rows", conv_rows, "a weight times a row of the image"),
-    RUNG("im2col", conv_im2col, "the windows laid out, then a product"),
+    {.name = "im2col",
+     .idea = "the windows laid out, then a product",
+     .run = conv_im2col,
+     .source = "kernels/conv2d/cpu.c",
+     .scratch = true},
     {0}};
 
 const struct lab_variant lab_cpu_rungs_conv_nhwc[] = {

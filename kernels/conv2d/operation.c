@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "conv2d/conv.h"
+#include "conv2d/conv2d.h"
 #include "labs/operation.h"
 
 /* The shape of a size. False: the size has no meaning, lab_fail() says why. */
@@ -127,6 +128,30 @@ static struct lab_ladder_element element(const struct lab_bench_numbers *n,
     return judged(&s, sum.value, n->precision, n->tensor[2].dtype);
 }
 
+/* A layer's convolution has any window, stride, padding and layout. */
+static bool size_of_conv2d(const struct lab_call *call, int64_t *dim)
+{
+    const struct lab_conv2d_params *params = call->params;
+    const struct lab_window *w = &params->window;
+    const int64_t *x = call->in[0].dim;
+    const int64_t pad = (w->size[0] - 1) / 2;
+    if (w->nhwc || w->size[0] != w->size[1] || w->stride[0] != 1 ||
+        w->stride[1] != 1 || w->pad[0] != pad || w->pad[1] != pad ||
+        call->out[0].dim[2] != x[2] + 2 * pad - w->size[0] + 1 ||
+        call->out[0].dim[3] != x[3] + 2 * pad - w->size[1] + 1) {
+        lab_fail(
+            LAB_E_UNSUPPORTED,
+            "needs layout nchw, a square kernel, stride 1 and a padding of "
+            "(kernel - 1) / 2");
+        return false;
+    }
+    for (int i = 0; i < 4; i++)
+        dim[i] = x[i];
+    dim[4] = call->out[0].dim[1];
+    dim[5] = w->size[0];
+    return true;
+}
+
 const struct lab_operation lab_operation_conv = {
     .name = "conv",
     .folder = "conv2d",
@@ -141,6 +166,7 @@ const struct lab_operation lab_operation_conv = {
     .flop = flop,
     .bytes = bytes,
     .element = element,
+    .as_step = {"conv2d", "conv", LAB_FORWARD, size_of_conv2d},
 };
 
 static int tensors_nhwc(const int64_t *dim, enum lab_precision p,

@@ -46,6 +46,15 @@ static const char *const checks[] = {"1",           "3x5x7",       "33x65x17",
                                      "129x127x131", "132x260x36",  "256x256x64",
                                      "260x33x516",  "136x264x200", NULL};
 
+/* x of any rank is a matrix: its last dimension is K. */
+static bool size_of_dense(const struct lab_call *call, int64_t *dim)
+{
+    dim[0] = lab_view_rows(&call->out[0]);
+    dim[1] = lab_view_cols(&call->out[0]);
+    dim[2] = lab_view_cols(&call->in[0]);
+    return true;
+}
+
 const struct lab_operation lab_operation_gemm = {
     .name = "gemm",
     .title = "C = A B",
@@ -60,4 +69,5 @@ const struct lab_operation lab_operation_gemm = {
     .bytes = bytes,
     .traffic = traffic,
     .element = element,
+    .as_step = {"dense", "matmul", LAB_FORWARD, size_of_dense},
 };

@@ -1,10 +1,27 @@
-/* What the operations' references share. */
+/* The list of operations, and what their references share. */
 #include "labs/operation.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "common/random.h"
+
+#define LAB_OPERATION(name)                                                    \
+    extern const struct lab_operation lab_operation_##name;
+#include "labs/labs.def"
+#undef LAB_OPERATION
+
+static const struct lab_operation *const operations[] = {
+#define LAB_OPERATION(name) &lab_operation_##name,
+#include "labs/labs.def"
+#undef LAB_OPERATION
+};
+
+const struct lab_operation *lab_operation_at(int i)
+{
+    enum { COUNT = sizeof(operations) / sizeof(operations[0]) };
+    return i >= 0 && i < COUNT ? operations[i] : NULL;
+}
 
 double lab_bench_random(uint64_t seed, uint32_t stream_a, uint32_t stream_b,
                         int64_t i)

@@ -61,6 +61,18 @@ struct lab_ladder_element {
 
 struct lab_kernel_model;
 
+/* A step of a network that is the operation: its inputs, then its output, are
+ * the first tensors of tensors(), with the same numbers in the same order. The
+ * operation's rows in fp32 and TF32 are offered under that step. */
+struct lab_operation_step {
+    const char *op; /* "dense"; NULL: there is no such step */
+    const char *step;
+    enum lab_phase phase;
+    /* The size of a call. False: the operation is not what this call asks, as a
+     * convolution with another stride; lab_fail() says why. */
+    bool (*size)(const struct lab_call *call, int64_t *dim);
+};
+
 struct lab_operation {
     const char *name;         /* "gemm" */
     const char *folder;       /* below kernels/; NULL: its name */
@@ -97,6 +109,7 @@ struct lab_operation {
     bool (*fill)(const int64_t *dim, int k,
                  const struct lab_bench_tensor *tensor, uint64_t seed,
                  void *host);
+    struct lab_operation_step as_step;
 };
 
 /* A sum of terms and the rounding errors that it may have. */
@@ -107,6 +120,8 @@ struct lab_bench_sum {
 };
 
 LAB_C_BEGIN
+/* Operation i in the order of labs.def, or NULL. */
+const struct lab_operation *lab_operation_at(int i);
 /* Number i of a stream, random in [-0.5, 0.5), with 53 bits: a dtype that has
  * fewer is full of them. For fill(). */
 double lab_bench_random(uint64_t seed, uint32_t stream_a, uint32_t stream_b,

@@ -68,6 +68,13 @@ static bool fill(const int64_t *dim, int k,
     return true;
 }
 
+static bool size_of_softmax(const struct lab_call *call, int64_t *dim)
+{
+    dim[0] = lab_view_rows(&call->out[0]);
+    dim[1] = lab_view_cols(&call->out[0]);
+    return true;
+}
+
 const struct lab_operation lab_operation_softmax = {
     .name = "softmax",
     .title = "softmax of the rows of a matrix",
@@ -82,4 +89,5 @@ const struct lab_operation lab_operation_softmax = {
     .bytes = bytes,
     .element = element,
     .fill = fill,
+    .as_step = {"softmax", "softmax", LAB_FORWARD, size_of_softmax},
 };

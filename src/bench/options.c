@@ -100,8 +100,8 @@ static void which_lab(struct argp_state *state)
 {
     struct lab_str names;
     lab_str_init(&names);
-    for (int i = 0; lab_ladder_at(i); i++)
-        lab_str_addf(&names, "%s%s", i ? ", " : "", lab_ladder_at(i)->name);
+    for (int i = 0; lab_operation_at(i); i++)
+        lab_str_addf(&names, "%s%s", i ? ", " : "", lab_operation_at(i)->name);
     for (int i = 0; lab_cpu_rung("first", i); i++)
         lab_str_addf(&names, ", %s", lab_cpu_rung("first", i)->name);
     argp_error(state, "which lab? %s", lab_str_text(&names));

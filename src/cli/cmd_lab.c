@@ -108,7 +108,7 @@ static enum lab_status list_labs(const struct lab_bench_options *o)
 {
     enum lab_status st = LAB_OK;
     const struct lab_operation *op;
-    for (int i = 0; !st && (op = lab_ladder_at(i)); i++) {
+    for (int i = 0; !st && (op = lab_operation_at(i)); i++) {
         if (!o->json) {
             lab_printf(stdout, LAB_BENCH_LINE, op->name, op->shape, op->title);
             continue;

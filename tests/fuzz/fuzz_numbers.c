@@ -103,10 +103,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned what = fuzz_byte(&data, &size) % 4;
     unsigned which = fuzz_byte(&data, &size);
     char *text = fuzz_string(data, size);
-    while (lab_ladder_at(ladders))
+    while (lab_operation_at(ladders))
         ladders++;
     if (what == 0)
-        sizes(lab_ladder_at((int)which % ladders), text);
+        sizes(lab_operation_at((int)which % ladders), text);
     else if (what == 1)
         predictions(which, text);
     else if (what == 2)

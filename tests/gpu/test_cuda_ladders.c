@@ -54,7 +54,7 @@ TEST_CASE(every_cuda_rung_is_right)
         skip();
     }
     lab_backend_info(be, &info);
-    for (int i = 0; (of = lab_ladder_at(i)); i++) {
+    for (int i = 0; (of = lab_operation_at(i)); i++) {
         const struct lab_variant *rungs[96];
         int n = is_wanted(of->name) ? all_rungs(be, of, rungs, 96) : 0;
         for (int r = 0; r < n; r++) {

@@ -84,10 +84,10 @@ TEST_CASE(names)
     const struct lab_operation *l = NULL;
     assert_int_equal(lab_ladder_find("gem", &l), LAB_E_NOTFOUND);
     assert_non_null(strstr(lab_error(), "gemm"));
-    assert_null(lab_ladder_at(-1));
-    assert_null(lab_ladder_at(1000));
-    for (int i = 0; lab_ladder_at(i); i++)
-        assert_ptr_equal(find(lab_ladder_at(i)->name), lab_ladder_at(i));
+    assert_null(lab_operation_at(-1));
+    assert_null(lab_operation_at(1000));
+    for (int i = 0; lab_operation_at(i); i++)
+        assert_ptr_equal(find(lab_operation_at(i)->name), lab_operation_at(i));
 }
 
 /* The model by hand: 8 bytes an element, 4.5 times that moved, at 10 B/s. */
@@ -117,18 +117,18 @@ TEST_CASE(every_rung_of_the_cpu_is_right)
 {
     struct lab_backend *be = cpu();
     int checked = 0;
-    for (int i = 0; lab_ladder_at(i); i++) {
+    for (int i = 0; lab_operation_at(i); i++) {
         const struct lab_variant *rungs[96];
-        int n = lab_ladder_rungs(be, lab_ladder_at(i), rungs, 96);
+        int n = lab_ladder_rungs(be, lab_operation_at(i), rungs, 96);
         assert_true(n >= 1);
         for (int r = 0, own = n; r < own; r++)
             if (rungs[r]->tuned)
-                n += lab_ladder_candidates(be, lab_ladder_at(i), rungs[r],
+                n += lab_ladder_candidates(be, lab_operation_at(i), rungs[r],
                                            rungs + n, 96 - n);
         for (int r = 0; r < n; r++) {
             double error = -1;
             enum lab_status st =
-                lab_ladder_check(be, lab_ladder_at(i), rungs[r], 7, &error);
+                lab_ladder_check(be, lab_operation_at(i), rungs[r], 7, &error);
             if (rungs[r]->wrong_on_purpose) { /* see test_ladder_sweeps.c */
                 assert_int_equal(st, LAB_E_CHECK);
                 continue;

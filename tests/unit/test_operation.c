@@ -427,8 +427,8 @@ TEST_CASE(sizes_without_a_meaning)
  * sizes that are sizes, a unit. */
 TEST_CASE(operations_that_ship)
 {
-    for (int i = 0; lab_ladder_at(i); i++) {
-        const struct lab_operation *op = lab_ladder_at(i);
+    for (int i = 0; lab_operation_at(i); i++) {
+        const struct lab_operation *op = lab_operation_at(i);
         struct lab_ladder_size s;
         char unit[32];
         const char *lists[] = {op->sizes_cpu, op->sizes_gpu};

@@ -103,7 +103,9 @@ enum lab_status lab_backend_run(struct lab_backend *be,
 {
     struct lab_step_call of_lab;
     if (v->of_lab) {
-        lab_step_call_of(&of_lab, call);
+        enum lab_status no = lab_step_call_of(&of_lab, v->of_lab, call);
+        if (no)
+            return no;
         call = &of_lab.call;
     }
     enum lab_status st = be->ops->run(be, v, call);

@@ -1,31 +1,22 @@
 /* step_rows.c -- finds the rows of labs that can do a step of a network, and
- * calls them with the step's tensors as matrices. */
+ * calls them with the step's tensors in the operation's shapes. */
 #include "step_rows.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_ROWS = 32, MAX_BACKENDS = 8, NAME_BYTES = 32, TMA_BYTES = 16 };
+enum { MAX_LINKS = 8, MAX_ROWS = 32, MAX_BACKENDS = 8, NAME_BYTES = 32 };
+enum { TMA_BYTES = 16 };
 
-/* A step that is an operation of a lab: the same inputs, then the output. */
-static const struct {
-    const char *op;
-    const char *step;
-    enum lab_phase phase;
-    const char *operation;
-} links[] = {
-    {"dense", "matmul", LAB_FORWARD, "gemm"},
-    {"softmax", "softmax", LAB_FORWARD, "softmax"},
-};
-enum { LINKS = sizeof(links) / sizeof(links[0]) };
-
+/* The rows of one backend, an operation after the other. */
 static struct {
     const struct lab_backend_ops *ops;
-    struct lab_variant rows[LINKS][MAX_ROWS];
-    char names[LINKS][MAX_ROWS][NAME_BYTES];
-    struct lab_kernel_set sets[LINKS];
-    const struct lab_kernel_set *list[LINKS];
+    int count;
+    struct lab_variant rows[MAX_LINKS][MAX_ROWS];
+    char names[MAX_LINKS][MAX_ROWS][NAME_BYTES];
+    struct lab_kernel_set sets[MAX_LINKS];
+    const struct lab_kernel_set *list[MAX_LINKS];
 } tables[MAX_BACKENDS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -38,38 +29,41 @@ static enum lab_status nothing(const struct lab_call *call)
 /* A candidate of `lab tune` and a row that shows a mistake are for labs alone.
  * What `prepare` makes is made for one size at a time, unless it only describes
  * tensors (it is given back by `release`): then it is needed for rows that do
- * not start on 16 bytes, which lab_step_row_serves() refuses. */
+ * not start on 16 bytes, which lab_step_row_serves() refuses. A step has no
+ * scratch tensors. */
 static bool fits(const struct lab_variant *v)
 {
     return v->run && !v->family && !v->tuned && !v->wrong_on_purpose &&
-           (!v->prepare || v->release) &&
+           !v->scratch && (!v->prepare || v->release) &&
            (v->precision == LAB_FP32 || v->precision == LAB_TF32);
 }
 
-static bool is_own(struct lab_backend *be, int link, const char *name)
+static bool is_own(struct lab_backend *be, const struct lab_operation_step *to,
+                   const char *name)
 {
     int n = 0;
     const struct lab_kernel_set *const *sets = be->ops->sets(be, LAB_F32, &n);
     for (int i = 0; i < n; i++) {
-        if (strcmp(sets[i]->op, links[link].op) != 0)
+        if (strcmp(sets[i]->op, to->op) != 0)
             continue;
         for (int k = 0; k < sets[i]->count; k++) {
             const struct lab_variant *v = &sets[i]->variants[k];
-            if (v->phase == links[link].phase && v->step &&
-                strcmp(v->step, links[link].step) == 0 &&
-                strcmp(v->name, name) == 0)
+            if (v->phase == to->phase && v->step &&
+                strcmp(v->step, to->step) == 0 && strcmp(v->name, name) == 0)
                 return true;
         }
     }
     return false;
 }
 
-static void collect(struct lab_backend *be, int t, int link)
+static void collect(struct lab_backend *be, int t,
+                    const struct lab_operation *operation)
 {
+    const struct lab_operation_step *to = &operation->as_step;
     const struct lab_variant *v;
+    int link = tables[t].count;
     int n = 0;
-    for (int i = 0;
-         n < MAX_ROWS && (v = be->ops->rung(be, links[link].operation, i));
+    for (int i = 0; n < MAX_ROWS && (v = be->ops->rung(be, operation->name, i));
          i++) {
         char *name = tables[t].names[link][n];
         if (!fits(v))
@@ -78,25 +72,26 @@ static void collect(struct lab_backend *be, int t, int link)
                  v->precision == LAB_FP32 ? "" : "_",
                  v->precision == LAB_FP32 ? ""
                                           : lab_precision_name(v->precision));
-        if (is_own(be, link, name))
+        if (is_own(be, to, name))
             continue;
         struct lab_variant *row = &tables[t].rows[link][n++];
         *row = *v;
         row->name = name;
-        row->step = links[link].step;
-        row->phase = links[link].phase;
-        row->of_lab = true;
+        row->step = to->step;
+        row->phase = to->phase;
+        row->of_lab = operation;
         row->prepare = nothing; /* may refuse: lab_step_row_serves() */
-        row->release = v->release;
     }
     tables[t].sets[link] =
-        (struct lab_kernel_set){links[link].op, tables[t].rows[link], n};
+        (struct lab_kernel_set){to->op, tables[t].rows[link], n};
     tables[t].list[link] = &tables[t].sets[link];
+    tables[t].count++;
 }
 
 const struct lab_kernel_set *const *lab_step_rows(struct lab_backend *be,
                                                   int *count)
 {
+    const struct lab_operation *operation;
     int t = 0;
     *count = 0;
     if (!be->ops->rung)
@@ -105,38 +100,43 @@ const struct lab_kernel_set *const *lab_step_rows(struct lab_backend *be,
     while (t < MAX_BACKENDS && tables[t].ops && tables[t].ops != be->ops)
         t++;
     if (t < MAX_BACKENDS && !tables[t].ops) {
-        for (int link = 0; link < LINKS; link++)
-            collect(be, t, link);
+        for (int i = 0;
+             tables[t].count < MAX_LINKS && (operation = lab_operation_at(i));
+             i++)
+            if (operation->as_step.op)
+                collect(be, t, operation);
         tables[t].ops = be->ops;
     }
     pthread_mutex_unlock(&lock);
     if (t == MAX_BACKENDS)
         return NULL;
-    *count = LINKS;
+    *count = tables[t].count;
     return tables[t].list;
 }
 
-static struct lab_view matrix(const struct lab_view *v)
+enum lab_status lab_step_call_of(struct lab_step_call *out,
+                                 const struct lab_operation *operation,
+                                 const struct lab_call *step)
 {
-    struct lab_view m = *v;
-    m.rank = 2;
-    m.dim[0] = lab_view_rows(v);
-    m.dim[1] = lab_view_cols(v);
-    return m;
-}
-
-void lab_step_call_of(struct lab_step_call *out, const struct lab_call *step)
-{
+    struct lab_bench_tensor t[LAB_BENCH_TENSORS];
     out->call = *step;
-    out->out[0] = matrix(&step->out[0]);
-    for (int i = 0; i < step->n_in && i < 2; i++)
-        out->in[i] = matrix(&step->in[i]);
-    out->size[0] = out->out[0].dim[0];
-    out->size[1] = out->out[0].dim[1];
-    out->size[2] = out->in[0].dim[1];
     out->call.in = out->in;
     out->call.out = out->out;
     out->call.params = out->size;
+    out->call.n_in = 0;
+    out->call.n_out = 0;
+    if (!operation->as_step.size(step, out->size))
+        return LAB_E_UNSUPPORTED;
+    int n = operation->tensors(out->size, LAB_FP32, t);
+    for (int i = 0; i < n && t[i].role != LAB_ROLE_SCRATCH; i++) {
+        bool in = t[i].role == LAB_ROLE_IN;
+        struct lab_view *to =
+            in ? &out->in[out->call.n_in] : &out->out[out->call.n_out];
+        *to = in ? step->in[out->call.n_in++] : step->out[out->call.n_out++];
+        to->rank = t[i].rank;
+        memcpy(to->dim, t[i].dim, sizeof(to->dim));
+    }
+    return n > 0 ? LAB_OK : LAB_E_UNSUPPORTED;
 }
 
 enum lab_status lab_step_row_serves(struct lab_backend *be,
@@ -144,6 +144,7 @@ enum lab_status lab_step_row_serves(struct lab_backend *be,
                                     const struct lab_call *step)
 {
     struct lab_device_info info = {0};
+    struct lab_step_call call;
     int major = v->capability / 10;
     be->ops->info(be, &info);
     int has = info.compute_major * 10 + info.compute_minor;
@@ -163,5 +164,5 @@ enum lab_status lab_step_row_serves(struct lab_backend *be,
                             v->name, TMA_BYTES, (long long)cols,
                             TMA_BYTES / (int)sizeof(float));
     }
-    return LAB_OK;
+    return lab_step_call_of(&call, v->of_lab, step);
 }

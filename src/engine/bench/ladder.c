@@ -10,44 +10,30 @@
 #include "engine/ceiling.h"
 #include "ladder_priv.h"
 
-#define LAB_OPERATION(name)                                                    \
-    extern const struct lab_operation lab_operation_##name;
-#include "labs/labs.def"
-#undef LAB_OPERATION
-
-static const struct lab_operation *const operations[] = {
-#define LAB_OPERATION(name) &lab_operation_##name,
-#include "labs/labs.def"
-#undef LAB_OPERATION
-};
 /* Images and heads have sides of several kinds: one number for all of them
  * would be no size that anybody means. */
 enum { ONE_FOR_ALL = 3 };
-enum { OPERATIONS = sizeof(operations) / sizeof(operations[0]) };
-
-const struct lab_operation *lab_ladder_at(int i)
-{
-    return i >= 0 && i < OPERATIONS ? operations[i] : NULL;
-}
-
 enum lab_status lab_ladder_find(const char *name,
                                 const struct lab_operation **out)
 {
-    const char *names[OPERATIONS];
+    enum { MOST = 64 };
+    const char *names[MOST];
+    const struct lab_operation *op;
     struct lab_str all;
-    for (int i = 0; i < OPERATIONS; i++) {
-        names[i] = operations[i]->name;
-        if (strcmp(name, names[i]) == 0) {
-            *out = operations[i];
+    int n = 0;
+    for (; n < MOST && (op = lab_operation_at(n)); n++) {
+        names[n] = op->name;
+        if (strcmp(name, op->name) == 0) {
+            *out = op;
             return LAB_OK;
         }
     }
-    const char *near = lab_nearest(name, names, OPERATIONS);
+    const char *near = lab_nearest(name, names, n);
     if (near)
         return lab_fail(LAB_E_NOTFOUND, "no lab %s; did you mean %s?", name,
                         near);
     lab_str_init(&all);
-    for (int i = 0; i < OPERATIONS; i++)
+    for (int i = 0; i < n; i++)
         lab_str_addf(&all, "%s%s", i ? ", " : "", names[i]);
     enum lab_status st = lab_fail(LAB_E_NOTFOUND, "no lab %s; there are %s",
                                   name, lab_str_text(&all));

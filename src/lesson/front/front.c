@@ -2007,8 +2007,8 @@ static enum lab_status read_ladder(struct lab_front *f,
     const char *names[MOST];
     size_t n = 0;
     size_t which = 0;
-    for (; n < MOST && lab_ladder_at((int)n); n++)
-        names[n] = lab_ladder_at((int)n)->name;
+    for (; n < MOST && lab_operation_at((int)n); n++)
+        names[n] = lab_operation_at((int)n)->name;
     size_t ladders = n;
     const struct lab_variant *first;
     for (int i = 0; n < MOST && (first = lab_cpu_rung("first", i)); i++)
@@ -2016,7 +2016,7 @@ static enum lab_status read_ladder(struct lab_front *f,
     enum lab_status st = lab_y_choice(f->r, node, "lab", names, n, &which);
     if (st)
         return st;
-    *ladder = which < ladders ? lab_ladder_at((int)which) : NULL;
+    *ladder = which < ladders ? lab_operation_at((int)which) : NULL;
     out->ladder = names[which];
     return LAB_OK;
 }

@@ -14,7 +14,7 @@
 #include "engine/conv_calls.h"
 #include "common/kernel.h"
 
-enum { LAB_BACKEND_ABI = 8, LAB_DEVICE_TEXT = 96 };
+enum { LAB_BACKEND_ABI = 9, LAB_DEVICE_TEXT = 96 };
 
 /* What is known of the device. Unknown numbers are 0 in this struct alone,
  * because it crosses a module edge; the wrappers' users show n/a for 0. */

@@ -109,8 +109,6 @@ struct lab_ladder_run {
 };
 
 LAB_C_BEGIN
-/* Ladder i, NULL past the last. */
-const struct lab_operation *lab_ladder_at(int i);
 /* LAB_E_NOTFOUND: the detail has the nearest name or all of them. */
 enum lab_status lab_ladder_find(const char *name,
                                 const struct lab_operation **out);

@@ -12,6 +12,7 @@
  *          same branch: a warp walks one. The price is that a warp reads B
  *          numbers apart; L1 holds the lines until the other warps come.
  * chosen   no branch at all: the constant differs, the code does not. */
+#include "common/kernel.h"
 #include <stdio.h>
 
 #include "divergence/divergence.h"
@@ -54,7 +55,7 @@ static __global__ void diverge_by_lane(float *y, const float *x, int branches,
         y[i] = branch<0>(static_cast<int>(i % branches), x[i]);
 }
 
-enum lab_status lab_diverge_by_lane(const struct lab_call *call)
+static enum lab_status diverge_by_lane(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     diverge_by_lane<<<lab_blocks(n), LAB_BLOCK, 0, lab_stream(call)>>>(
@@ -75,7 +76,7 @@ static __global__ void diverge_by_warp(float *y, const float *x, int branches,
         y[i] = branch<0>(which, x[i]);
 }
 
-enum lab_status lab_diverge_by_warp(const struct lab_call *call)
+static enum lab_status diverge_by_warp(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     int branches = static_cast<int>(lab_bench_dim(call, 1));
@@ -104,7 +105,7 @@ static __global__ void diverge_chosen(float *y, const float *x, int branches,
     y[i] = v;
 }
 
-enum lab_status lab_diverge_chosen(const struct lab_call *call)
+static enum lab_status diverge_chosen(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     diverge_chosen<<<lab_blocks(n), LAB_BLOCK, 0, lab_stream(call)>>>(
@@ -121,20 +122,41 @@ static void note(const struct lab_call *call, bool diverges,
              diverges ? branches : 1LL, diverges && branches > 1 ? "s" : "");
 }
 
-void lab_diverge_by_lane_note(const struct lab_call *call,
-                              struct lab_variant_note *out)
+static void diverge_by_lane_note(const struct lab_call *call,
+                                 struct lab_variant_note *out)
 {
     note(call, true, out);
 }
 
-void lab_diverge_by_warp_note(const struct lab_call *call,
-                              struct lab_variant_note *out)
+static void diverge_by_warp_note(const struct lab_call *call,
+                                 struct lab_variant_note *out)
 {
     note(call, false, out);
 }
 
-void lab_diverge_chosen_note(const struct lab_call *call,
-                             struct lab_variant_note *out)
+static void diverge_chosen_note(const struct lab_call *call,
+                                struct lab_variant_note *out)
 {
     note(call, false, out);
 }
+
+#define SOURCE "kernels/divergence/branches.cu"
+
+extern const struct lab_variant lab_cuda_rungs_divergence[] = {
+    {.name = "by_lane",
+     .idea = "neighbouring threads take different branches",
+     .run = diverge_by_lane,
+     .source = SOURCE,
+     .note = diverge_by_lane_note},
+    {.name = "by_warp",
+     .idea = "all threads of a warp take the same branch",
+     .run = diverge_by_warp,
+     .source = SOURCE,
+     .note = diverge_by_warp_note},
+    {.name = "chosen",
+     .idea = "no branch: the constant differs, the code does not",
+     .run = diverge_chosen,
+     .source = SOURCE,
+     .note = diverge_chosen_note},
+    {},
+};

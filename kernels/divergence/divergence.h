@@ -11,9 +11,3 @@ enum {
 /* Near 1: after 512 steps a third of x is still there. */
 #define LAB_DIVERGENCE_A 0.998f
 #define LAB_DIVERGENCE_C(branch) ((float)((branch) + 1) / 1024.0f)
-
-LAB_C_BEGIN
-lab_kernel_fn lab_diverge_by_lane, lab_diverge_by_warp, lab_diverge_chosen;
-lab_variant_note_fn lab_diverge_by_lane_note, lab_diverge_by_warp_note,
-    lab_diverge_chosen_note;
-LAB_C_END

@@ -12,8 +12,9 @@
  *
  * gelu is the exact one, z (1 + erf(z / sqrt 2)) / 2. The step between the
  * kernels goes through the scratch tensor. */
+#include "common/kernel.h"
+#include <stdio.h>
 #include "activation/activation.cuh"
-#include "fusion/fusion.h"
 #include "common/launch.cuh"
 
 struct fusion {
@@ -74,7 +75,7 @@ static __global__ void bias_gelu_residual(float *y, const float *x,
         y[i] = residual[i] + gelu_erf_value(x[i] + bias[i % C]);
 }
 
-enum lab_status lab_fusion_three(const struct lab_call *call)
+static enum lab_status three(const struct lab_call *call)
 {
     struct fusion f = fusion_of(call);
     unsigned blocks = lab_blocks(f.count);
@@ -87,7 +88,7 @@ enum lab_status lab_fusion_three(const struct lab_call *call)
     return lab_launched("add_residual");
 }
 
-enum lab_status lab_fusion_two(const struct lab_call *call)
+static enum lab_status two(const struct lab_call *call)
 {
     struct fusion f = fusion_of(call);
     unsigned blocks = lab_blocks(f.count);
@@ -99,7 +100,7 @@ enum lab_status lab_fusion_two(const struct lab_call *call)
     return lab_launched("add_residual");
 }
 
-enum lab_status lab_fusion_one(const struct lab_call *call)
+static enum lab_status one(const struct lab_call *call)
 {
     struct fusion f = fusion_of(call);
     bias_gelu_residual<<<lab_blocks(f.count), LAB_BLOCK, 0, lab_stream(call)>>>(
@@ -171,7 +172,7 @@ bias_gelu_residual_fours(float *y, const float *x, const float *bias,
     }
 }
 
-enum lab_status lab_fusion_vector(const struct lab_call *call)
+static enum lab_status vector(const struct lab_call *call)
 {
     struct fusion f = fusion_of(call);
     auto kernel = f.C % 4 == 0 ? bias_gelu_residual_fours<true>
@@ -180,3 +181,46 @@ enum lab_status lab_fusion_vector(const struct lab_call *call)
              lab_stream(call)>>>(f.y, f.x, f.bias, f.residual, f.count, f.C);
     return lab_launched("bias_gelu_residual_fours");
 }
+
+/* Bytes an element: 8 for a kernel of one tensor, 12 for
+ * the sum of two. */
+#define SOURCE "kernels/fusion/fusion.cu"
+
+/* Launches, and bytes that the kernels read and write, as they are written. */
+template <int LAUNCHES, int BYTES>
+static void note(const struct lab_call *call, struct lab_variant_note *out)
+{
+    double mib = static_cast<double>(call->in[0].count) * BYTES / (1 << 20);
+    snprintf(out->text, sizeof(out->text), "%d launch%s, %.4g MiB moved",
+             LAUNCHES, LAUNCHES == 1 ? "" : "es", mib);
+    /* What lies between two kernels is memory that one kernel saves. */
+    out->workspace_bytes = LAUNCHES > 1 ? call->in[0].count * 4 : 0;
+}
+
+extern const struct lab_variant lab_cuda_rungs_fusion[] = {
+    {.name = "three",
+     .idea = "a kernel for each operation",
+     .run = three,
+     .source = SOURCE,
+     .model = {.traffic = 28.0 / 12},
+     .note = note<3, 28>},
+    {.name = "two",
+     .idea = "bias and gelu in one kernel",
+     .run = two,
+     .source = SOURCE,
+     .model = {.traffic = 20.0 / 12},
+     .note = note<2, 20>},
+    {.name = "one",
+     .idea = "all of it in one kernel: nothing between goes to memory",
+     .run = one,
+     .source = SOURCE,
+     .model = {.traffic = 1},
+     .note = note<1, 12>},
+    {.name = "vector",
+     .idea = "16 bytes a load, two loads of each tensor on their way",
+     .run = vector,
+     .source = SOURCE,
+     .model = {.traffic = 1},
+     .note = note<1, 12>},
+    {},
+};

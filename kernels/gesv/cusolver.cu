@@ -1,10 +1,10 @@
 /* kernels/gesv/cusolver.cu -- A X = B by the vendor's library: the factors
  * (cusolverDnDgetrf), then both triangles (cusolverDnDgetrs). */
+#include "common/kernel.h"
 #include "library/cusolver_exec.h"
-#include "gesv/gesv.h"
 #include "common/launch.cuh"
 
-enum lab_status lab_gesv_cusolver_prepare(const struct lab_call *call)
+static enum lab_status cusolver_prepare(const struct lab_call *call)
 {
     struct lab_cusolver *s;
     int n = static_cast<int>(call->in[0].dim[0]);
@@ -22,7 +22,7 @@ static enum lab_status copy(const struct lab_call *call, void *to,
                : LAB_OK;
 }
 
-enum lab_status lab_gesv_cusolver(const struct lab_call *call)
+static enum lab_status cusolver(const struct lab_call *call)
 {
     struct lab_cusolver *s;
     int n = static_cast<int>(call->in[0].dim[0]);
@@ -45,3 +45,15 @@ enum lab_status lab_gesv_cusolver(const struct lab_call *call)
                                 "cusolverDnDgetrs");
     return st;
 }
+
+extern const struct lab_variant lab_cuda_rungs_gesv[] = {
+    {.name = "cusolver",
+     .idea = "the vendor's library: getrf, then getrs",
+     .needs = "cuSOLVER",
+     .run = cusolver,
+     .source = "kernels/gesv/cusolver.cu",
+     .model = {.library = true},
+     .precision = LAB_FP64,
+     .prepare = cusolver_prepare},
+    {},
+};

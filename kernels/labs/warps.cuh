@@ -7,13 +7,13 @@
 /* Defines the launcher NAME, NAME_prepare and NAME_note for KERNEL<EACH>(y, x,
  * n) with a note by NOTE<EACH>(call, out). */
 #define LAB_WARPS_RUNG(NAME, KERNEL, EACH, NOTE)                               \
-    enum lab_status NAME##_prepare(const struct lab_call *call)                \
+    static enum lab_status NAME##_prepare(const struct lab_call *call)         \
     {                                                                          \
         return lab_bench_take_warps(                                           \
             call, reinterpret_cast<const void *>(KERNEL<EACH>),                \
             lab_bench_dim(call, 1));                                           \
     }                                                                          \
-    enum lab_status NAME(const struct lab_call *call)                          \
+    static enum lab_status NAME(const struct lab_call *call)                   \
     {                                                                          \
         struct lab_resident r =                                                \
             lab_bench_resident(call, lab_bench_dim(call, 1));                  \
@@ -21,8 +21,8 @@
             lab_out(call, 0), lab_in(call, 0), call->out[0].count);            \
         return lab_launched(#KERNEL);                                          \
     }                                                                          \
-    void NAME##_note(const struct lab_call *call,                              \
-                     struct lab_variant_note *out)                             \
+    static void NAME##_note(const struct lab_call *call,                       \
+                            struct lab_variant_note *out)                      \
     {                                                                          \
         NOTE<EACH>(call, out);                                                 \
     }

@@ -9,8 +9,9 @@
  * plain  a thread for each number: 4 bytes on their way a thread, so that many
  *        threads are needed.
  * fours  16 bytes a thread: a quarter of the warps has as much on its way. */
+#include "common/kernel.h"
 #include "labs/lab.cuh"
-#include "launch/launch.h"
+#include "labs/sweep.h"
 
 static __global__ void launch_plain(float *y, const float *x, int64_t n)
 {
@@ -52,38 +53,58 @@ static void note(const struct lab_call *call, copy_kernel *kernel,
                            static_cast<size_t>(lab_bench_dim(call, 2)));
 }
 
-enum lab_status lab_launch_plain_prepare(const struct lab_call *call)
+static enum lab_status plain_prepare(const struct lab_call *call)
 {
     return lab_bench_take_shared(call,
                                  reinterpret_cast<const void *>(launch_plain),
                                  lab_bench_dim(call, 2));
 }
 
-enum lab_status lab_launch_plain(const struct lab_call *call)
+static enum lab_status plain(const struct lab_call *call)
 {
     return launch(call, launch_plain, 1, "launch_plain");
 }
 
-void lab_launch_plain_note(const struct lab_call *call,
-                           struct lab_variant_note *out)
+static void plain_note(const struct lab_call *call,
+                       struct lab_variant_note *out)
 {
     note(call, launch_plain, out);
 }
 
-enum lab_status lab_launch_fours_prepare(const struct lab_call *call)
+static enum lab_status fours_prepare(const struct lab_call *call)
 {
     return lab_bench_take_shared(call,
                                  reinterpret_cast<const void *>(launch_fours),
                                  lab_bench_dim(call, 2));
 }
 
-enum lab_status lab_launch_fours(const struct lab_call *call)
+static enum lab_status fours(const struct lab_call *call)
 {
     return launch(call, launch_fours, 4, "launch_fours");
 }
 
-void lab_launch_fours_note(const struct lab_call *call,
-                           struct lab_variant_note *out)
+static void fours_note(const struct lab_call *call,
+                       struct lab_variant_note *out)
 {
     note(call, launch_fours, out);
 }
+
+#define SOURCE "kernels/launch/copies.cu"
+
+extern const struct lab_variant lab_cuda_rungs_launch[] = {
+    {.name = "plain",
+     .idea = "a thread for each number",
+     .run = plain,
+     .source = SOURCE,
+     .model = {.traffic = 1},
+     .prepare = plain_prepare,
+     .note = plain_note},
+    {.name = "fours",
+     .idea = "16 bytes a thread: fewer warps have as much on its way",
+     .run = fours,
+     .source = SOURCE,
+     .model = {.traffic = 1},
+     .prepare = fours_prepare,
+     .note = fours_note},
+    {},
+};

@@ -11,7 +11,7 @@
  *        leave the cache before they are full.
  * large  tiles of 64 x 64: 16 loads a thread on their way at once.
  * half   the same with elements of 2 bytes: half of the bytes. */
-#include "layout/layout.h"
+#include "common/kernel.h"
 #include "layout/turn.cuh"
 
 static __global__ void layout_plain(float *y, const float *x, int64_t C,
@@ -26,7 +26,7 @@ static __global__ void layout_plain(float *y, const float *x, int64_t C,
     y[i] = x[(n * C + c) * pixels + pixel];
 }
 
-enum lab_status lab_layout_plain(const struct lab_call *call)
+static enum lab_status plain(const struct lab_call *call)
 {
     const struct lab_view *x = &call->in[0];
     layout_plain<<<lab_blocks(x->count), LAB_BLOCK, 0, lab_stream(call)>>>(
@@ -46,7 +46,7 @@ static __global__ void layout_pixels(float *y, const float *x, int64_t C,
         y[i * C + c] = from[c * pixels];
 }
 
-enum lab_status lab_layout_pixels(const struct lab_call *call)
+static enum lab_status pixels(const struct lab_call *call)
 {
     const struct lab_view *x = &call->in[0];
     int64_t pixels = x->dim[2] * x->dim[3];
@@ -56,14 +56,14 @@ enum lab_status lab_layout_pixels(const struct lab_call *call)
     return lab_launched("layout_pixels");
 }
 
-enum lab_status lab_layout_tile(const struct lab_call *call)
+static enum lab_status tile(const struct lab_call *call)
 {
     const struct lab_view *x = &call->in[0];
     return lab_turn_in<32>(call, lab_out(call, 0), lab_in(call, 0), x->dim[0],
                            x->dim[1], x->dim[2] * x->dim[3]);
 }
 
-enum lab_status lab_layout_large(const struct lab_call *call)
+static enum lab_status large(const struct lab_call *call)
 {
     const struct lab_view *x = &call->in[0];
     return lab_turn_in<64>(call, lab_out(call, 0), lab_in(call, 0), x->dim[0],
@@ -71,10 +71,42 @@ enum lab_status lab_layout_large(const struct lab_call *call)
 }
 
 /* Bits are moved, not numbers: an integer type of the same size does. */
-enum lab_status lab_layout_tile_half(const struct lab_call *call)
+static enum lab_status tile_half(const struct lab_call *call)
 {
     const struct lab_view *x = &call->in[0];
     return lab_turn_in<64>(call, static_cast<uint16_t *>(call->out[0].data),
                            static_cast<const uint16_t *>(x->data), x->dim[0],
                            x->dim[1], x->dim[2] * x->dim[3]);
 }
+
+/* plain reads 32 bytes for 4 and
+ * writes 4: 36 for 8. */
+extern const struct lab_variant lab_cuda_rungs_layout[] = {
+    {.name = "plain",
+     .idea = "a thread for each element of the result",
+     .run = plain,
+     .source = "kernels/layout/layout.cu",
+     .model = {.traffic = 4.5}},
+    {.name = "pixels",
+     .idea = "a thread for each pixel: for few channels",
+     .run = pixels,
+     .source = "kernels/layout/layout.cu",
+     .model = {.traffic = 1}},
+    {.name = "tile",
+     .idea = "turned in shared memory: whole lines are read and written",
+     .run = tile,
+     .source = "kernels/layout/turn.cuh",
+     .model = {.traffic = 1}},
+    {.name = "large",
+     .idea = "tiles of 64 x 64: 16 loads a thread on their way",
+     .run = large,
+     .source = "kernels/layout/turn.cuh",
+     .model = {.traffic = 1}},
+    {.name = "half",
+     .idea = "the same with elements of 2 bytes",
+     .run = tile_half,
+     .source = "kernels/layout/layout.cu",
+     .model = {.traffic = 1},
+     .precision = LAB_FP16},
+    {},
+};

@@ -12,9 +12,10 @@
  * shifted  the two aligned 16 bytes around the four numbers, and the shift is
  *          done in registers. The second half is the neighbour's first: L1 has
  *          it. Where O is a multiple of 4 one load is enough. */
+#include "common/kernel.h"
 #include <stdio.h>
 
-#include "offset/offset.h"
+#include "labs/sweep.h"
 #include "common/launch.cuh"
 
 static __global__ void offset_plain(float *y, const float *x, int64_t n)
@@ -24,7 +25,7 @@ static __global__ void offset_plain(float *y, const float *x, int64_t n)
         y[i] = x[i];
 }
 
-enum lab_status lab_offset_plain(const struct lab_call *call)
+static enum lab_status plain(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     offset_plain<<<lab_blocks(n), LAB_BLOCK, 0, lab_stream(call)>>>(
@@ -44,7 +45,7 @@ static __global__ void offset_single(float *y, const float *x, int64_t n)
         y[i] = x[i];
 }
 
-enum lab_status lab_offset_single(const struct lab_call *call)
+static enum lab_status single(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     offset_single<<<lab_blocks(n, 4 * LAB_BLOCK), LAB_BLOCK, 0,
@@ -84,7 +85,7 @@ static __global__ void offset_shifted(float *y, const float *x, int64_t total)
         y[i + k] = x[i + k + SHIFT];
 }
 
-enum lab_status lab_offset_shifted(const struct lab_call *call)
+static enum lab_status shifted(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     int64_t offset = call->in[0].count - n;
@@ -122,8 +123,8 @@ static int offset_of(const struct lab_call *call)
     return static_cast<int>((call->in[0].count - call->out[0].count) % 8);
 }
 
-void lab_offset_plain_note(const struct lab_call *call,
-                           struct lab_variant_note *out)
+static void plain_note(const struct lab_call *call,
+                       struct lab_variant_note *out)
 {
     note(out, offset_of(call) ? 5 : 4, 4);
 }
@@ -131,8 +132,8 @@ void lab_offset_plain_note(const struct lab_call *call,
 /* Load k of thread t reads number O + 4 t + k: 32 of them, 16 bytes apart, in
  * 16 sectors, or in 17 where the first lies in the second half of one and the
  * last does too. */
-void lab_offset_single_note(const struct lab_call *call,
-                            struct lab_variant_note *out)
+static void single_note(const struct lab_call *call,
+                        struct lab_variant_note *out)
 {
     int touched = 0;
     for (int k = 0; k < 4; k++) {
@@ -144,11 +145,35 @@ void lab_offset_single_note(const struct lab_call *call,
 }
 
 /* One load of 512 bytes, or two where the shift needs the next 16. */
-void lab_offset_shifted_note(const struct lab_call *call,
-                             struct lab_variant_note *out)
+static void shifted_note(const struct lab_call *call,
+                         struct lab_variant_note *out)
 {
     int offset = offset_of(call);
     int one = offset / 4 ? 17 : 16; /* begins in the middle of a sector */
     int other = offset / 4 ? 16 : 17;
     note(out, offset % 4 ? one + other : one, 16);
 }
+
+#define SOURCE "kernels/offset/reads.cu"
+
+extern const struct lab_variant lab_cuda_rungs_offset[] = {
+    {.name = "plain",
+     .idea = "a thread for each number",
+     .run = plain,
+     .source = SOURCE,
+     .model = {.traffic = 1},
+     .note = plain_note},
+    {.name = "single",
+     .idea = "four numbers a thread, each loaded on its own",
+     .run = single,
+     .source = SOURCE,
+     .model = {.traffic = 1},
+     .note = single_note},
+    {.name = "shifted",
+     .idea = "aligned loads of 16 bytes, shifted in registers",
+     .run = shifted,
+     .source = SOURCE,
+     .model = {.traffic = 1},
+     .note = shifted_note},
+    {},
+};

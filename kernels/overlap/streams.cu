@@ -15,6 +15,7 @@
  * first run after a prepare ends by sending what came back to the host to y
  * once more: that run is the one that is compared, and so the comparison covers
  * the whole way. It alone waits. */
+#include "common/kernel.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static void host_free(float *p)
         free(p);
 }
 
-enum lab_status lab_overlap_release(const struct lab_call *call)
+static enum lab_status release(const struct lab_call *call)
 {
     (void)call;
     for (int s = 0; s < LAB_OVERLAP_STREAMS; s++) {
@@ -174,16 +175,16 @@ static enum lab_status prepare(const struct lab_call *call, bool pinned)
     if (err == cudaSuccess)
         return LAB_OK;
     cudaGetLastError(); /* not the next launch's fault */
-    lab_overlap_release(call);
+    release(call);
     return failed("cannot prepare copies from the host", err);
 }
 
-enum lab_status lab_overlap_pageable_prepare(const struct lab_call *call)
+static enum lab_status pageable_prepare(const struct lab_call *call)
 {
     return prepare(call, false);
 }
 
-enum lab_status lab_overlap_pinned_prepare(const struct lab_call *call)
+static enum lab_status pinned_prepare(const struct lab_call *call)
 {
     return prepare(call, true);
 }
@@ -201,7 +202,7 @@ static cudaError_t close_circle(const struct lab_call *call)
     return err == cudaSuccess ? cudaStreamSynchronize(stream) : err;
 }
 
-enum lab_status lab_overlap_whole(const struct lab_call *call)
+static enum lab_status whole(const struct lab_call *call)
 {
     cudaError_t err = cudaSuccess;
     for (int part = IN; part <= BACK && err == cudaSuccess; part++)
@@ -241,17 +242,17 @@ static enum lab_status in_streams(const struct lab_call *call, int streams)
     return err == cudaSuccess ? LAB_OK : failed("copies in streams", err);
 }
 
-enum lab_status lab_overlap_streams_2(const struct lab_call *call)
+static enum lab_status streams_2(const struct lab_call *call)
 {
     return in_streams(call, 2);
 }
 
-enum lab_status lab_overlap_streams_4(const struct lab_call *call)
+static enum lab_status streams_4(const struct lab_call *call)
 {
     return in_streams(call, 4);
 }
 
-enum lab_status lab_overlap_streams_8(const struct lab_call *call)
+static enum lab_status streams_8(const struct lab_call *call)
 {
     return in_streams(call, 8);
 }
@@ -272,13 +273,55 @@ static void note(struct lab_variant_note *out, int streams)
 }
 
 #define NOTE(name, streams)                                                    \
-    void name(const struct lab_call *call, struct lab_variant_note *out)       \
+    static void name(const struct lab_call *call,                              \
+                     struct lab_variant_note *out)                             \
     {                                                                          \
         (void)call;                                                            \
         note(out, streams);                                                    \
     }
 
-NOTE(lab_overlap_whole_note, 1)
-NOTE(lab_overlap_note_2, 2)
-NOTE(lab_overlap_note_4, 4)
-NOTE(lab_overlap_note_8, 8)
+NOTE(whole_note, 1)
+NOTE(note_2, 2)
+NOTE(note_4, 4)
+NOTE(note_8, 8)
+
+#define SOURCE "kernels/overlap/streams.cu"
+
+extern const struct lab_variant lab_cuda_rungs_overlap[] = {
+    {.name = "pageable",
+     .idea = "one after another, from memory as malloc gives it",
+     .run = whole,
+     .source = SOURCE,
+     .prepare = pageable_prepare,
+     .release = release,
+     .note = whole_note},
+    {.name = "pinned",
+     .idea = "page-locked memory: the GPU fetches it itself",
+     .run = whole,
+     .source = SOURCE,
+     .prepare = pinned_prepare,
+     .release = release,
+     .note = whole_note},
+    {.name = "streams_2",
+     .idea = "two halves in two streams: copies beside kernels",
+     .run = streams_2,
+     .source = SOURCE,
+     .prepare = pinned_prepare,
+     .release = release,
+     .note = note_2},
+    {.name = "streams_4",
+     .idea = "four parts: both copies and the kernel at once",
+     .run = streams_4,
+     .source = SOURCE,
+     .prepare = pinned_prepare,
+     .release = release,
+     .note = note_4},
+    {.name = "streams_8",
+     .idea = "eight parts: shorter ends",
+     .run = streams_8,
+     .source = SOURCE,
+     .prepare = pinned_prepare,
+     .release = release,
+     .note = note_8},
+    {},
+};

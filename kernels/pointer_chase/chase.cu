@@ -15,6 +15,7 @@
  *           L1, without looking up whether it is there.
  * constant  the footprint copied into constant memory: 64 KiB behind a cache of
  *           their own, made for all threads reading the same word. */
+#include "common/kernel.h"
 #include "pointer_chase/chase.h"
 #include "labs/lab.cuh"
 
@@ -71,12 +72,12 @@ template <bool L1> static enum lab_status chase(const struct lab_call *call)
     return lab_launched("chase_global");
 }
 
-enum lab_status lab_chase_global(const struct lab_call *call)
+static enum lab_status chase_global(const struct lab_call *call)
 {
     return chase<true>(call);
 }
 
-enum lab_status lab_chase_l2(const struct lab_call *call)
+static enum lab_status chase_l2(const struct lab_call *call)
 {
     return chase<false>(call);
 }
@@ -97,14 +98,14 @@ static __global__ void chase_shared(float *y, const int *next, int64_t lines,
     *y = static_cast<float>(at / LAB_CHASE_LINE);
 }
 
-enum lab_status lab_chase_shared_prepare(const struct lab_call *call)
+static enum lab_status chase_shared_prepare(const struct lab_call *call)
 {
     return lab_bench_take_shared(call,
                                  reinterpret_cast<const void *>(chase_shared),
                                  call->in[0].count * 4);
 }
 
-enum lab_status lab_chase_shared(const struct lab_call *call)
+static enum lab_status chase_shared(const struct lab_call *call)
 {
     int64_t count = call->in[0].count;
     warm(call, count / LAB_CHASE_LINE);
@@ -126,7 +127,7 @@ static __global__ void chase_constant(float *y, int64_t accesses)
     *y = static_cast<float>(at / LAB_CHASE_LINE);
 }
 
-enum lab_status lab_chase_constant_prepare(const struct lab_call *call)
+static enum lab_status chase_constant_prepare(const struct lab_call *call)
 {
     long long bytes = static_cast<long long>(call->in[0].count) * 4;
     if (bytes <= LAB_CHASE_CONSTANT)
@@ -136,7 +137,7 @@ enum lab_status lab_chase_constant_prepare(const struct lab_call *call)
                     LAB_CHASE_CONSTANT, bytes);
 }
 
-enum lab_status lab_chase_constant(const struct lab_call *call)
+static enum lab_status chase_constant(const struct lab_call *call)
 {
     cudaError_t err =
         cudaMemcpyToSymbolAsync(constant_copy, lab_labels(call, 0),
@@ -149,3 +150,27 @@ enum lab_status lab_chase_constant(const struct lab_call *call)
                                                   lab_bench_dim(call, 1));
     return lab_launched("chase_constant");
 }
+
+#define SOURCE "kernels/pointer_chase/chase.cu"
+
+extern const struct lab_variant lab_cuda_rungs_pointer_chase[] = {
+    {.name = "l2",
+     .idea = "loads that pass L1 by",
+     .run = chase_l2,
+     .source = SOURCE},
+    {.name = "global",
+     .idea = "plain loads: L1 first",
+     .run = chase_global,
+     .source = SOURCE},
+    {.name = "shared",
+     .idea = "the footprint in shared memory",
+     .run = chase_shared,
+     .source = SOURCE,
+     .prepare = chase_shared_prepare},
+    {.name = "constant",
+     .idea = "the footprint in constant memory, behind its own cache",
+     .run = chase_constant,
+     .source = SOURCE,
+     .prepare = chase_constant_prepare},
+    {},
+};

@@ -20,7 +20,4 @@ LAB_C_BEGIN
 /* The line after `line` in the cycle of `lines`. Any thread. */
 int64_t lab_chase_next(int64_t line, int64_t lines);
 
-lab_kernel_fn lab_chase_global, lab_chase_l2, lab_chase_shared,
-    lab_chase_constant;
-lab_kernel_fn lab_chase_shared_prepare, lab_chase_constant_prepare;
 LAB_C_END

@@ -17,8 +17,3 @@ static inline int64_t lab_levels_chunks(const int64_t *dim)
 {
     return dim[0] / LAB_LEVELS_CHUNK * dim[1];
 }
-
-LAB_C_BEGIN
-lab_kernel_fn lab_levels_global, lab_levels_l2, lab_levels_shared;
-lab_kernel_fn lab_levels_shared_prepare;
-LAB_C_END

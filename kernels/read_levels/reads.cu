@@ -21,6 +21,7 @@
  * has come, and the last kernel adds them up. That finds a wrong number of
  * rounds; loads that the compiler had moved out of the loop would not show in
  * it. */
+#include "common/kernel.h"
 #include <math_constants.h>
 
 #include "read_levels/levels.h"
@@ -149,12 +150,12 @@ template <bool L1> static enum lab_status read(const struct lab_call *call)
     return st ? st : finish(call, blocks);
 }
 
-enum lab_status lab_levels_global(const struct lab_call *call)
+static enum lab_status levels_global(const struct lab_call *call)
 {
     return read<true>(call);
 }
 
-enum lab_status lab_levels_l2(const struct lab_call *call)
+static enum lab_status levels_l2(const struct lab_call *call)
 {
     return read<false>(call);
 }
@@ -183,7 +184,7 @@ static __global__ void levels_shared(float *part, int *read, const float4 *x,
     }
 }
 
-enum lab_status lab_levels_shared_prepare(const struct lab_call *call)
+static enum lab_status levels_shared_prepare(const struct lab_call *call)
 {
     return lab_bench_take_shared(call,
                                  reinterpret_cast<const void *>(levels_shared),
@@ -191,7 +192,7 @@ enum lab_status lab_levels_shared_prepare(const struct lab_call *call)
 }
 
 /* Each block reads the footprint TIMES / blocks times, once at least. */
-enum lab_status lab_levels_shared(const struct lab_call *call)
+static enum lab_status levels_shared(const struct lab_call *call)
 {
     int chunks = static_cast<int>(call->in[0].count * 4 / LAB_LEVELS_CHUNK);
     unsigned blocks = blocks_of(call);
@@ -206,3 +207,22 @@ enum lab_status lab_levels_shared(const struct lab_call *call)
     enum lab_status st = lab_launched("levels_shared");
     return st ? st : finish(call, blocks);
 }
+
+#define SOURCE "kernels/read_levels/reads.cu"
+
+extern const struct lab_variant lab_cuda_rungs_read_levels[] = {
+    {.name = "l2",
+     .idea = "loads that pass L1 by",
+     .run = levels_l2,
+     .source = SOURCE},
+    {.name = "global",
+     .idea = "plain loads: L1 first",
+     .run = levels_global,
+     .source = SOURCE},
+    {.name = "shared",
+     .idea = "the footprint in each multiprocessor's shared memory",
+     .run = levels_shared,
+     .source = SOURCE,
+     .prepare = levels_shared_prepare},
+    {},
+};

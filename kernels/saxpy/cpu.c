@@ -1,8 +1,8 @@
 /* kernels/saxpy/cpu.c -- y = 2 x + y on one thread of a CPU: the loop that
  * one writes; the compiler makes vector instructions of it, and memory is the
  * limit. */
-#include "common/kernel.h"
 #include "saxpy/saxpy.h"
+#include "common/kernel.h"
 
 #define SOURCE "kernels/saxpy/cpu.c"
 

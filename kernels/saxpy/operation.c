@@ -1,9 +1,10 @@
 /* y (n) = 2 x (n) + y: 12 bytes for two operations. y is read and written. */
+#include "saxpy/saxpy.h"
 #include "labs/shapes.h"
 
 #include <stddef.h>
 
-#include "saxpy/saxpy.h"
+#include "common/kernel.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_bench_tensor *out)

@@ -7,6 +7,7 @@
  *            steps of the whole grid: no block has to be started twice.
  * fours      a thread for four elements, 16 bytes a load. */
 #include "saxpy/saxpy.h"
+#include "common/kernel.h"
 #include "common/launch.cuh"
 
 static __global__ void saxpy_stride(float *y, const float *x, float a,
@@ -17,14 +18,14 @@ static __global__ void saxpy_stride(float *y, const float *x, float a,
         y[i] = a * x[i] + y[i];
 }
 
-enum lab_status lab_saxpy_one_block(const struct lab_call *call)
+static enum lab_status one_block(const struct lab_call *call)
 {
     saxpy_stride<<<1, LAB_BLOCK, 0, lab_stream(call)>>>(
         lab_out(call, 0), lab_in(call, 0), LAB_SAXPY_A, call->out[0].count);
     return lab_launched("saxpy_stride");
 }
 
-enum lab_status lab_saxpy_stride(const struct lab_call *call)
+static enum lab_status stride(const struct lab_call *call)
 {
     const int blocks_each = 8; /* of 256 threads: 64 warps a multiprocessor */
     int64_t n = call->out[0].count;
@@ -44,7 +45,7 @@ static __global__ void saxpy_plain(float *y, const float *x, float a, int64_t n)
         y[i] = a * x[i] + y[i];
 }
 
-enum lab_status lab_saxpy_plain(const struct lab_call *call)
+static enum lab_status plain(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     saxpy_plain<<<lab_blocks(n), LAB_BLOCK, 0, lab_stream(call)>>>(
@@ -66,7 +67,7 @@ static __global__ void saxpy_fours(float *y, const float *x, float a, int64_t n)
         y[i] = a * x[i] + y[i];
 }
 
-enum lab_status lab_saxpy_fours(const struct lab_call *call)
+static enum lab_status fours(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     saxpy_fours<<<lab_blocks(n, 4 * LAB_BLOCK), LAB_BLOCK, 0,
@@ -74,3 +75,27 @@ enum lab_status lab_saxpy_fours(const struct lab_call *call)
                                       LAB_SAXPY_A, n);
     return lab_launched("saxpy_fours");
 }
+
+extern const struct lab_variant lab_cuda_rungs_saxpy[] = {
+    {.name = "one_block",
+     .idea = "one block of 256 threads walks over everything",
+     .run = one_block,
+     .source = "kernels/saxpy/saxpy.cu",
+     .model = {.traffic = 1, .share = 1}},
+    {.name = "plain",
+     .idea = "a thread for each element",
+     .run = plain,
+     .source = "kernels/saxpy/saxpy.cu",
+     .model = {.traffic = 1}},
+    {.name = "stride",
+     .idea = "as many threads as the GPU holds, in steps of the grid",
+     .run = stride,
+     .source = "kernels/saxpy/saxpy.cu",
+     .model = {.traffic = 1}},
+    {.name = "fours",
+     .idea = "four elements a thread, 16 bytes a load",
+     .run = fours,
+     .source = "kernels/saxpy/saxpy.cu",
+     .model = {.traffic = 1}},
+    {},
+};

@@ -5,8 +5,3 @@
 
 /* Numbers in a sum: radius 3 on both sides and the middle. */
 enum { LAB_STENCIL_RADIUS = 3, LAB_STENCIL_WIDTH = 2 * LAB_STENCIL_RADIUS + 1 };
-
-LAB_C_BEGIN
-lab_kernel_fn lab_stencil_global, lab_stencil_no_barrier, lab_stencil_shared,
-    lab_stencil_fours;
-LAB_C_END

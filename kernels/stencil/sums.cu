@@ -12,6 +12,7 @@
  * fours       four results a thread: the ten numbers that they need come in
  *             three loads of 16 bytes and stay in registers. Neither shared
  *             memory nor a barrier. */
+#include "common/kernel.h"
 #include "stencil/stencil.h"
 #include "common/launch.cuh"
 
@@ -27,7 +28,7 @@ static __global__ void stencil_global(float *y, const float *x, int64_t n)
     y[i] = sum;
 }
 
-enum lab_status lab_stencil_global(const struct lab_call *call)
+static enum lab_status global(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     stencil_global<<<lab_blocks(n), LAB_BLOCK, 0, lab_stream(call)>>>(
@@ -56,7 +57,7 @@ static __global__ void stencil_shared(float *y, const float *x, int64_t n)
     y[i] = sum;
 }
 
-enum lab_status lab_stencil_shared(const struct lab_call *call)
+static enum lab_status shared(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     stencil_shared<true><<<lab_blocks(n), LAB_BLOCK, 0, lab_stream(call)>>>(
@@ -64,7 +65,7 @@ enum lab_status lab_stencil_shared(const struct lab_call *call)
     return lab_launched("stencil_shared");
 }
 
-enum lab_status lab_stencil_no_barrier(const struct lab_call *call)
+static enum lab_status no_barrier(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     stencil_shared<false><<<lab_blocks(n), LAB_BLOCK, 0, lab_stream(call)>>>(
@@ -105,10 +106,36 @@ static __global__ void stencil_fours(float *y, const float *x, int64_t n)
     }
 }
 
-enum lab_status lab_stencil_fours(const struct lab_call *call)
+static enum lab_status fours(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     stencil_fours<<<lab_blocks(n, 4 * LAB_BLOCK), LAB_BLOCK, 0,
                     lab_stream(call)>>>(lab_out(call, 0), lab_in(call, 0), n);
     return lab_launched("stencil_fours");
 }
+
+#define SOURCE "kernels/stencil/sums.cu"
+
+extern const struct lab_variant lab_cuda_rungs_stencil[] = {
+    {.name = "global",
+     .idea = "seven loads a result: L1 answers most",
+     .run = global,
+     .source = SOURCE,
+     .model = {.traffic = 1}},
+    {.name = "no_barrier",
+     .idea = "a tile in shared memory, and nobody waits for it",
+     .run = no_barrier,
+     .source = SOURCE,
+     .wrong_on_purpose = "a warp adds what the next has not loaded yet"},
+    {.name = "shared",
+     .idea = "a tile with its halo in shared memory, and a barrier",
+     .run = shared,
+     .source = SOURCE,
+     .model = {.traffic = 1}},
+    {.name = "fours",
+     .idea = "four results a thread from three loads of 16 bytes",
+     .run = fours,
+     .source = SOURCE,
+     .model = {.traffic = 1}},
+    {},
+};

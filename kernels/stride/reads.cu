@@ -11,9 +11,10 @@
  * whole    reads all of x in 16 bytes a load and keeps what is wanted: up to
  *          S = 16 the same bytes come from DRAM as before; beyond, it fetches
  *          what the others skip. Every number costs instructions. */
+#include "common/kernel.h"
 #include <stdio.h>
 
-#include "stride/stride.h"
+#include "labs/sweep.h"
 #include "common/launch.cuh"
 
 static __global__ void stride_plain(float *y, const float *x, int64_t stride,
@@ -24,7 +25,7 @@ static __global__ void stride_plain(float *y, const float *x, int64_t stride,
         y[i] = x[i * stride];
 }
 
-enum lab_status lab_stride_plain(const struct lab_call *call)
+static enum lab_status plain(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     stride_plain<<<lab_blocks(n), LAB_BLOCK, 0, lab_stream(call)>>>(
@@ -52,7 +53,7 @@ static __global__ void stride_several(float *y, const float *x, int64_t stride,
     }
 }
 
-enum lab_status lab_stride_several(const struct lab_call *call)
+static enum lab_status several(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     stride_several<<<lab_blocks(n, EACH * LAB_BLOCK), LAB_BLOCK, 0,
@@ -93,7 +94,7 @@ static __global__ void stride_whole(float *y, const float *x, INDEX stride,
     }
 }
 
-enum lab_status lab_stride_whole(const struct lab_call *call)
+static enum lab_status whole(const struct lab_call *call)
 {
     int64_t total = call->in[0].count;
     int64_t stride = total / call->out[0].count;
@@ -110,10 +111,34 @@ enum lab_status lab_stride_whole(const struct lab_call *call)
 }
 
 /* Numbers of 4 bytes in sectors of 32. */
-void lab_stride_note(const struct lab_call *call, struct lab_variant_note *out)
+static void note(const struct lab_call *call, struct lab_variant_note *out)
 {
     int64_t stride = call->in[0].count / call->out[0].count;
     snprintf(out->text, sizeof(out->text),
              "%.1f %% of each sector of 32 bytes is used",
              100.0 / static_cast<double>(stride < 8 ? stride : 8));
 }
+
+/* c). */
+#define SOURCE "kernels/stride/reads.cu"
+
+extern const struct lab_variant lab_cuda_rungs_stride[] = {
+    {.name = "plain",
+     .idea = "a thread for each result",
+     .run = plain,
+     .source = SOURCE,
+     .model = {.traffic = 1},
+     .note = note},
+    {.name = "several",
+     .idea = "four results a thread: four sectors on their way at once",
+     .run = several,
+     .source = SOURCE,
+     .model = {.traffic = 1},
+     .note = note},
+    {.name = "whole",
+     .idea = "reads everything, 16 bytes a load, keeps what is wanted",
+     .run = whole,
+     .source = SOURCE,
+     .model = {.traffic = 2}},
+    {},
+};

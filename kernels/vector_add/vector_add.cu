@@ -5,7 +5,7 @@
  *        blocks, and 176 threads of the last one have nothing to do.
  * fours  a thread for four: one load of 16 bytes in the place of four of 4, a
  *        quarter of the instructions for the same bytes. */
-#include "vector_add/vector_add.h"
+#include "common/kernel.h"
 #include "common/launch.cuh"
 
 static __global__ void add_plain(float *c, const float *a, const float *b,
@@ -16,7 +16,7 @@ static __global__ void add_plain(float *c, const float *a, const float *b,
         c[i] = a[i] + b[i];
 }
 
-enum lab_status lab_add_plain(const struct lab_call *call)
+static enum lab_status add_plain(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     add_plain<<<lab_blocks(n), LAB_BLOCK, 0, lab_stream(call)>>>(
@@ -39,10 +39,24 @@ static __global__ void add_fours(float *c, const float *a, const float *b,
         c[i] = a[i] + b[i];
 }
 
-enum lab_status lab_add_fours(const struct lab_call *call)
+static enum lab_status add_fours(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
     add_fours<<<lab_blocks(n, 4 * LAB_BLOCK), LAB_BLOCK, 0, lab_stream(call)>>>(
         lab_out(call, 0), lab_in(call, 0), lab_in(call, 1), n);
     return lab_launched("add_fours");
 }
+
+extern const struct lab_variant lab_cuda_rungs_vector_add[] = {
+    {.name = "plain",
+     .idea = "a thread for each element",
+     .run = add_plain,
+     .source = "kernels/vector_add/vector_add.cu",
+     .model = {.traffic = 1}},
+    {.name = "fours",
+     .idea = "four elements a thread, 16 bytes a load",
+     .run = add_fours,
+     .source = "kernels/vector_add/vector_add.cu",
+     .model = {.traffic = 1}},
+    {},
+};

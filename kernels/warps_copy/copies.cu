@@ -10,6 +10,7 @@
  * one, two, four   so many independent loads of 4 bytes in each thread before
  *                  the first is used: a thread's own parallelism (ILP) stands
  *                  in for warps. */
+#include "common/kernel.h"
 #include "labs/warps.cuh"
 #include "warps_copy/warps_copy.h"
 
@@ -41,6 +42,33 @@ static void note(const struct lab_call *call, struct lab_variant_note *out)
              warps * 32 * 4 * EACH);
 }
 
-LAB_WARPS_RUNG(lab_warps_copy_one, warps_copy, 1, note)
-LAB_WARPS_RUNG(lab_warps_copy_two, warps_copy, 2, note)
-LAB_WARPS_RUNG(lab_warps_copy_four, warps_copy, 4, note)
+LAB_WARPS_RUNG(one, warps_copy, 1, note)
+LAB_WARPS_RUNG(two, warps_copy, 2, note)
+LAB_WARPS_RUNG(four, warps_copy, 4, note)
+
+#define SOURCE "kernels/warps_copy/copies.cu"
+
+extern const struct lab_variant lab_cuda_rungs_warps_copy[] = {
+    {.name = "one",
+     .idea = "one load of 4 bytes a thread at a time",
+     .run = one,
+     .source = SOURCE,
+     .model = {.traffic = 1},
+     .prepare = one_prepare,
+     .note = one_note},
+    {.name = "two",
+     .idea = "two loads before the first is used",
+     .run = two,
+     .source = SOURCE,
+     .model = {.traffic = 1},
+     .prepare = two_prepare,
+     .note = two_note},
+    {.name = "four",
+     .idea = "four loads before the first is used",
+     .run = four,
+     .source = SOURCE,
+     .model = {.traffic = 1},
+     .prepare = four_prepare,
+     .note = four_note},
+    {},
+};

@@ -8,6 +8,7 @@
  *
  * one, two, four   so many elements at a time in each thread: so many chains
  *                  that do not wait for each other. */
+#include "common/kernel.h"
 #include "labs/warps.cuh"
 #include "warps_fma/warps_fma.h"
 
@@ -47,6 +48,30 @@ static void note(const struct lab_call *call, struct lab_variant_note *out)
     snprintf(out->text, sizeof(out->text), "%.4g chains a scheduler", chains);
 }
 
-LAB_WARPS_RUNG(lab_warps_fma_one, warps_fma, 1, note)
-LAB_WARPS_RUNG(lab_warps_fma_two, warps_fma, 2, note)
-LAB_WARPS_RUNG(lab_warps_fma_four, warps_fma, 4, note)
+LAB_WARPS_RUNG(one, warps_fma, 1, note)
+LAB_WARPS_RUNG(two, warps_fma, 2, note)
+LAB_WARPS_RUNG(four, warps_fma, 4, note)
+
+#define SOURCE "kernels/warps_fma/chains.cu"
+
+extern const struct lab_variant lab_cuda_rungs_warps_fma[] = {
+    {.name = "one",
+     .idea = "one chain a thread: each step waits four cycles",
+     .run = one,
+     .source = SOURCE,
+     .prepare = one_prepare,
+     .note = one_note},
+    {.name = "two",
+     .idea = "two chains a thread",
+     .run = two,
+     .source = SOURCE,
+     .prepare = two_prepare,
+     .note = two_note},
+    {.name = "four",
+     .idea = "four chains a thread",
+     .run = four,
+     .source = SOURCE,
+     .prepare = four_prepare,
+     .note = four_note},
+    {},
+};

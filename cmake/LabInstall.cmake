@@ -23,11 +23,27 @@ if(IS_DIRECTORY ${CMAKE_SOURCE_DIR}/profiles)
     install(DIRECTORY profiles DESTINATION ${lab_data})
 endif()
 
-install(FILES docs/lapenna-lab.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES completions/lapenna-lab.bash RENAME lapenna-lab
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES completions/_lapenna-lab
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+# The manual page and the completions list options: option_pages writes those, by
+# the table of the program.
+add_executable(option_pages cmake/option_pages.c)
+target_link_libraries(option_pages PRIVATE lab_flags lab_debug)
+set(pages "")
+function(lab_page kind template where page)
+    set(path ${CMAKE_BINARY_DIR}/share/${where}/${page})
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/${where})
+    add_custom_command(OUTPUT ${path}
+        COMMAND option_pages ${kind} ${CMAKE_SOURCE_DIR}/${template} ${path}
+        DEPENDS option_pages ${template} VERBATIM)
+    install(FILES ${path} DESTINATION ${CMAKE_INSTALL_DATADIR}/${where})
+    set(pages ${pages} ${path} PARENT_SCOPE)
+endfunction()
+lab_page(man docs/lapenna-lab.1.in man/man1 lapenna-lab.1)
+lab_page(bash completions/lapenna-lab.bash.in bash-completion/completions
+    lapenna-lab)
+lab_page(zsh completions/_lapenna-lab.in zsh/site-functions _lapenna-lab)
+add_custom_target(pages ALL DEPENDS ${pages})
+add_dependencies(program pages)
+
 file(GLOB docs CONFIGURE_DEPENDS docs/*.md)
 install(FILES README.md CHANGELOG.md LICENSE ${docs}
     DESTINATION ${CMAKE_INSTALL_DOCDIR})

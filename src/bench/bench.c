@@ -139,7 +139,7 @@ enum lab_status lab_bench_take_sizes(struct lab_bench *lab, const char *list)
 
 static enum lab_status read_sizes(struct lab_bench *lab)
 {
-    const struct lab_bench_options *o = lab->options;
+    const struct lab_options *o = lab->options;
     bool gpu = !lab->backend->host_memory;
     const char *own = gpu ? lab->ladder->sizes_gpu : lab->ladder->sizes_cpu;
     const char *lesson = NULL;
@@ -382,7 +382,7 @@ enum lab_status lab_bench_ask(struct lab_bench *lab)
 
 static enum lab_status open_backend(struct lab_bench *lab)
 {
-    const struct lab_bench_options *o = lab->options;
+    const struct lab_options *o = lab->options;
     if (strcmp(o->backend, "auto") != 0)
         return lab_backend_open(&lab->backend, o->backend, o->device);
     if (!lab_backend_open(&lab->backend, "cuda", o->device))
@@ -391,11 +391,11 @@ static enum lab_status open_backend(struct lab_bench *lab)
 }
 
 enum lab_status lab_bench_open(struct lab_bench *lab,
-                               const struct lab_bench_options *options)
+                               const struct lab_options *options)
 {
     *lab = (struct lab_bench){.options = options, .repeats = USUAL_REPEATS};
     lab_bench_data_init(&lab->data);
-    enum lab_status st = find(lab, options->name);
+    enum lab_status st = find(lab, options->lesson);
     if (!st) {
         lab_ladder_unit(lab->ladder, lab->unit, sizeof(lab->unit));
         st = open_backend(lab);

@@ -33,8 +33,7 @@ static enum lab_status store_predictions(struct lab_bench *lab)
     return st;
 }
 
-static enum lab_status db_path(const struct lab_bench_options *o,
-                               struct lab_str *out)
+static enum lab_status db_path(const struct lab_options *o, struct lab_str *out)
 {
     enum lab_status st = LAB_OK;
     if (o->db)
@@ -44,7 +43,7 @@ static enum lab_status db_path(const struct lab_bench_options *o,
     return st || !out->failed ? st : lab_no_memory("the database's name");
 }
 
-static enum lab_status open_db(const struct lab_bench_options *o,
+static enum lab_status open_db(const struct lab_options *o,
                                struct lab_database **db)
 {
     struct lab_str path;
@@ -63,7 +62,7 @@ static enum lab_status bench_open_db(struct lab_bench *lab)
     return open_db(lab->options, &lab->db);
 }
 
-enum lab_status lab_bench_writer_open(const struct lab_bench_options *o,
+enum lab_status lab_bench_writer_open(const struct lab_options *o,
                                       struct lab_run_info *info,
                                       const struct lab_device_info *device,
                                       struct lab_writer **writer,

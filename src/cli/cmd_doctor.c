@@ -8,11 +8,15 @@
 #include "debug/options.h"
 #include "report/print.h"
 
-static const char doc[] =
-    "What this machine can do, a line for each part, with the remedy for what "
-    "is missing.\v"
-    "What is missing is no error: the program goes on without it, and the exit "
-    "code is 0. --db names the database to look at.";
+static const struct lab_command_line usage = {
+    .name = "lapenna-lab doctor",
+    .commands = LAB_FOR_DOCTOR,
+    .takes = LAB_FOR_SHARED,
+    .args = "",
+    .doc = "What this machine can do, a line for each part, with the remedy "
+           "for what is missing.\v"
+           "What is missing is no error: the program goes on without it, and "
+           "the exit code is 0. --db names the database to look at."};
 
 static enum lab_status print_json(const struct lab_finding_line *f)
 {
@@ -48,8 +52,7 @@ static void print_line(void *user, const struct lab_finding_line *f)
 int lab_cmd_doctor(int argc, char **argv)
 {
     struct lab_options o;
-    lab_options_init(&o);
-    lab_options_parse(&o, argc, argv, LAB_OPTIONS_DOCTOR, "", doc);
+    lab_options_parse(&o, argc, argv, &usage);
     if (o.lesson) {
         lab_warn("doctor takes no LESSON: '%s' is one too many", o.lesson);
         return LAB_EXIT_USAGE;

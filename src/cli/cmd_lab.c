@@ -13,6 +13,8 @@
 #include "report/json_line.h"
 #include "bench/bench.h"
 #include "bench/demo.h"
+#include "debug/options.h"
+#include "labs/cpu_rungs.h"
 #include "report/print.h"
 #include "base/signals.h"
 #include "lesson/catalog.h"
@@ -20,6 +22,137 @@
 #include "ui/lab_chart.h"
 
 enum { USUAL_COLUMNS = 80, MOST_COLUMNS = 120 };
+
+/* ---- the command line ---- */
+
+static void which_lab(struct argp_state *state)
+{
+    struct lab_str names;
+    lab_str_init(&names);
+    for (int i = 0; lab_operation_at(i); i++)
+        lab_str_addf(&names, "%s%s", i ? ", " : "", lab_operation_at(i)->name);
+    for (int i = 0; lab_cpu_rung("first", i); i++)
+        lab_str_addf(&names, ", %s", lab_cpu_rung("first", i)->name);
+    argp_error(state, "which lab? %s", lab_str_text(&names));
+    lab_str_release(&names);
+}
+
+static void take_precision(struct lab_options *o, const char *arg,
+                           struct argp_state *state)
+{
+    const char *at = arg;
+    unsigned all = (1u << LAB_PRECISION_COUNT) - 1;
+    o->precisions = 0;
+    while (at) {
+        size_t n = strcspn(at, ",");
+        unsigned found = n == 3 && memcmp(at, "all", n) == 0 ? all : 0;
+        for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
+            const char *name = lab_precision_name((enum lab_precision)p);
+            if (strlen(name) == n && memcmp(at, name, n) == 0)
+                found = 1u << p;
+        }
+        if (!found)
+            argp_error(state,
+                       "--precision is a list of fp32, tf32, bf16, fp16 and "
+                       "fp64, or all, not %s",
+                       arg);
+        o->precisions |= found;
+        at = at[n] ? at + n + 1 : NULL;
+    }
+}
+
+static enum lab_sweep_kind find_sweep(const char *word)
+{
+    int k = 0;
+    while (k < LAB_SWEEP_KINDS &&
+           strcmp(lab_sweep_name((enum lab_sweep_kind)k), word) != 0)
+        k++;
+    return (enum lab_sweep_kind)k;
+}
+
+static bool has_word(const struct lab_options *o)
+{
+    return o->tune || o->sweep != LAB_SWEEP_KINDS;
+}
+
+/* A word that is no option: what is measured, and of what. */
+static void take_word(struct lab_options *o, const char *arg,
+                      struct argp_state *state)
+{
+    if (o->lesson)
+        argp_error(state, "one lab at a time: %s or %s", o->lesson, arg);
+    else if (!has_word(o) && strcmp(arg, "tune") == 0)
+        o->tune = true;
+    else if (!has_word(o) && find_sweep(arg) != LAB_SWEEP_KINDS)
+        o->sweep = (int)find_sweep(arg);
+    else
+        o->lesson = arg;
+}
+
+static void check_words(const struct lab_options *o, struct argp_state *state)
+{
+    if (o->lesson && o->list)
+        argp_error(state, "--list names all of them: %s is one too many",
+                   o->lesson);
+    if (o->lesson || o->list)
+        return;
+    if (o->sweep == LAB_SWEEP_KINDS)
+        which_lab(state);
+    else
+        argp_error(state,
+                   "%s of which LESSON? `lapenna-lab lesson list` shows "
+                   "them; products and backward take `all` too",
+                   lab_sweep_name((enum lab_sweep_kind)o->sweep));
+}
+
+/* An option that this does not use is a usage error. */
+static enum lab_status refuse_unused(const struct lab_options *o, unsigned kind,
+                                     const char *name)
+{
+    const char *wrong = lab_options_foreign(o, kind | LAB_FOR_LAB);
+    struct lab_str list;
+    lab_str_init(&list);
+    lab_options_list(&list, kind);
+    enum lab_status st =
+        wrong ? lab_fail(LAB_E_USAGE, "%s does not use --%s: it takes %s", name,
+                         wrong, lab_str_text(&list))
+              : LAB_OK;
+    lab_str_release(&list);
+    return st;
+}
+
+static void take_words(struct lab_options *o, struct argp_state *state)
+{
+    o->sweep = LAB_SWEEP_KINDS;
+    for (int i = 0; i < o->n_words; i++)
+        take_word(o, o->words[i], state);
+    if (o->precision)
+        take_precision(o, o->precision, state);
+    check_words(o, state);
+}
+
+static const struct lab_command_line usage = {
+    .name = "lapenna-lab lab",
+    .commands = LAB_FOR_LAB | LAB_FOR_LABS,
+    .takes = LAB_FOR_LAB | LAB_FOR_LABS,
+    .args = "NAME\ntune NAME\nbatch-size|network-size LESSON\n"
+            "products|backward LESSON|all",
+    .doc =
+        "Climb a ladder of kernels: the same operation, from the first kernel "
+        "that works to the fastest. Every rung is compared with double on odd "
+        "shapes before it is timed, and everything is recorded. With tune the "
+        "candidates of a rung that is tuned are measured, and the fastest is "
+        "kept for the device and the size. batch-size, network-size, products "
+        "and backward measure a lesson's network: several batches, several "
+        "widths, the part of matrix products, and of the backward pass.\v"
+        "NAME is an operation that has a ladder, as gemm or saxpy (a wrong "
+        "name lists them all), one of the first kernels hello, scalar_add, "
+        "vectors and index, or a lesson of kind lab. No ladders, with a --help "
+        "of their own: offsets (of image tensors), gflops (of a product "
+        "against its size, CPU and GPU), calls (of cuDNN for one convolution). "
+        "Exit status: 0 done, 1 a rung is wrong, 2 wrong usage, 3 bad input, 4 "
+        "the machine lacks what was asked for.",
+    .check = take_words};
 
 /* ---- a ladder ---- */
 
@@ -104,7 +237,7 @@ static enum lab_status run(struct lab_bench *lab)
 
 /* ---- what else ---- */
 
-static enum lab_status list_labs(const struct lab_bench_options *o)
+static enum lab_status list_labs(const struct lab_options *o)
 {
     enum lab_status st = LAB_OK;
     const struct lab_operation *op;
@@ -131,15 +264,15 @@ static enum lab_status list_labs(const struct lab_bench_options *o)
 
 /* A lesson of kind lab that measures something else than a ladder: the same as
  * the words and options that it stands for. *lesson must outlive `o`. */
-static enum lab_status follow_lesson(struct lab_bench_options *o,
+static enum lab_status follow_lesson(struct lab_options *o,
                                      struct lab_lesson **lesson)
 {
     const struct lab_operation *op = NULL;
     struct lab_str path;
-    if (lab_bench_has_word(o) || !lab_ladder_find(o->name, &op))
+    if (has_word(o) || !lab_ladder_find(o->lesson, &op))
         return LAB_OK;
     lab_str_init(&path);
-    if (lab_lesson_find(o->name, &path)) {
+    if (lab_lesson_find(o->lesson, &path)) {
         lab_str_release(&path);
         return LAB_OK; /* told when it is opened */
     }
@@ -161,7 +294,7 @@ static enum lab_status follow_lesson(struct lab_bench_options *o,
         return LAB_OK;
     }
     o->sweep = (int)lab->measures - LAB_MEASURE_BATCH;
-    o->name = lab->of;
+    o->lesson = lab->of;
     o->lesson_sizes = lab->sizes;
     o->lesson_cpu_sizes = lab->cpu_sizes;
     if (o->repeat == 0)
@@ -169,7 +302,7 @@ static enum lab_status follow_lesson(struct lab_bench_options *o,
     return LAB_OK;
 }
 
-static int climb_or_tune(const struct lab_bench_options *o)
+static int climb_or_tune(const struct lab_options *o)
 {
     struct lab_bench *lab = lab_alloc(sizeof(*lab));
     lab_signals_say(LAB_SIGNALS_STOPPING);
@@ -195,38 +328,36 @@ static int climb_or_tune(const struct lab_bench_options *o)
     return lab_exit_error(st);
 }
 
-static enum lab_bench_kind kind_of(const struct lab_bench_options *o,
-                                   const char *kernel)
+static unsigned kind_of(const struct lab_options *o, const char *kernel)
 {
     if (o->list)
-        return LAB_BENCH_LIST;
+        return LAB_FOR_LIST;
     if (kernel[0])
-        return strcmp(kernel, "index") == 0     ? LAB_BENCH_INDEX
-               : strcmp(kernel, "vectors") == 0 ? LAB_BENCH_VECTORS
-                                                : LAB_BENCH_ONE_KERNEL;
+        return strcmp(kernel, "index") == 0     ? LAB_FOR_INDEX
+               : strcmp(kernel, "vectors") == 0 ? LAB_FOR_VECTORS
+                                                : LAB_FOR_ONE_KERNEL;
     if (o->calls)
-        return LAB_BENCH_CALLS;
+        return LAB_FOR_CALLS;
     if (o->sweep != LAB_SWEEP_KINDS)
-        return o->sweep <= LAB_SWEEP_NETWORK ? LAB_BENCH_SIZED
-                                             : LAB_BENCH_PARTS;
-    return o->tune ? LAB_BENCH_TUNE : LAB_BENCH_LADDER;
+        return o->sweep <= LAB_SWEEP_NETWORK ? LAB_FOR_SIZED : LAB_FOR_PARTS;
+    return o->tune ? LAB_FOR_TUNE : LAB_FOR_LADDER;
 }
 
-static int measure(const struct lab_bench_options *o, enum lab_bench_kind kind,
+static int measure(const struct lab_options *o, unsigned kind,
                    const char *kernel)
 {
     switch (kind) {
-    case LAB_BENCH_LIST:
+    case LAB_FOR_LIST:
         return lab_exit_error(list_labs(o));
-    case LAB_BENCH_ONE_KERNEL:
-    case LAB_BENCH_VECTORS:
-    case LAB_BENCH_INDEX:
+    case LAB_FOR_ONE_KERNEL:
+    case LAB_FOR_VECTORS:
+    case LAB_FOR_INDEX:
         return lab_exit_error(lab_demo_run(o, kernel));
-    case LAB_BENCH_CALLS:
+    case LAB_FOR_CALLS:
         return lab_demo_calls(o->sizes ? o->sizes : o->lesson_sizes, o->device,
                               o->json);
-    case LAB_BENCH_SIZED:
-    case LAB_BENCH_PARTS:
+    case LAB_FOR_SIZED:
+    case LAB_FOR_PARTS:
         return lab_sweep_run(o, (enum lab_sweep_kind)o->sweep);
     default:
         return climb_or_tune(o);
@@ -235,11 +366,11 @@ static int measure(const struct lab_bench_options *o, enum lab_bench_kind kind,
 
 int lab_cmd_lab(int argc, char **argv)
 {
-    struct lab_bench_options o;
+    struct lab_options o;
     int code = 0;
     if (lab_demo_word(argc, argv, &code))
         return code;
-    lab_bench_parse(argc, argv, &o);
+    lab_options_parse(&o, argc, argv, &usage);
     if (o.ascii)
         lab_print_ascii(true);
     lab_signals_catch();
@@ -249,14 +380,14 @@ int lab_cmd_lab(int argc, char **argv)
                        : o.tune ? "tune"
                        : o.sweep != LAB_SWEEP_KINDS
                            ? lab_sweep_name((enum lab_sweep_kind)o.sweep)
-                           : o.name;
+                           : o.lesson;
     enum lab_status st = LAB_OK;
-    if (!o.list && (lab_bench_has_word(&o) ||
-                    !lab_demo_of(o.name, kernel, sizeof(kernel))))
+    if (!o.list &&
+        (has_word(&o) || !lab_demo_of(o.lesson, kernel, sizeof(kernel))))
         st = follow_lesson(&o, &lesson);
-    enum lab_bench_kind kind = kind_of(&o, kernel);
+    unsigned kind = kind_of(&o, kernel);
     if (!st)
-        st = lab_bench_refuse_unused(&o, kind, name);
+        st = refuse_unused(&o, kind, name);
     code = st ? lab_exit_error(st) : measure(&o, kind, kernel);
     lab_lesson_free(lesson);
     return code;

@@ -6,73 +6,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "debug/args.h"
 #include "base/mem.h"
 #include "cmd.h"
 #include "lesson/catalog.h"
 #include "lesson/lint.h"
 #include "debug/lesson_print.h"
+#include "debug/options.h"
+#include "report/exit.h"
 
-enum { EXIT_USAGE = 2, EXIT_INPUT = 3 };
-enum { KEY_JSON = 256, KEY_PLAIN, KEY_ASCII, KEY_COLOR };
-
-static const struct argp_option argp_options[] = {
-    {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 0},
-    {"plain", KEY_PLAIN, NULL, 0, "text without styles", 0},
-    {"ascii", KEY_ASCII, NULL, 0, "no character beyond ASCII", 0},
-    {"color", KEY_COLOR, "WHEN", 0, "auto, always or never", 0},
-    {0}};
-
-static const char argp_doc[] =
-    "List, read or check lessons.\v"
-    "  list            the lessons of the course, in their order\n"
-    "  show LESSON...  a lesson's text\n"
-    "  lint [FILE...]  everything that is wrong with a lesson, or with all\n\n"
-    "LESSON and FILE are an id (see list) or a path. Exit status: 0 done, "
-    "2 wrong usage, 3 a lesson has errors.";
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+/* `list`, `show` or `lint`, and what follows it. */
+static void take_command(struct lab_options *o, struct argp_state *state)
 {
-    struct lab_lesson_options *o = state->input;
-    switch (key) {
-    case KEY_JSON:
-        o->json = true;
-        break;
-    case KEY_PLAIN:
-        o->plain = true;
-        break;
-    case KEY_ASCII:
-        o->ascii = true;
-        break;
-    case KEY_COLOR:
-        if (strcmp(arg, "auto") && strcmp(arg, "always") &&
-            strcmp(arg, "never"))
-            argp_error(state, "--color is auto, always or never");
-        o->color = arg;
-        break;
-    case ARGP_KEY_ARG:
-        if (o->command)
-            return ARGP_ERR_UNKNOWN; /* the rest comes as ARGP_KEY_ARGS */
-        o->command = arg;
-        break;
-    case ARGP_KEY_ARGS:
-        o->n_names = state->argc - state->next; /* the last ones */
-        break;
-    case ARGP_KEY_NO_ARGS:
+    if (o->n_words == 0)
         argp_error(state, "say what: list, show or lint");
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
+    o->command = *o->words++;
+    o->n_words--;
 }
+
+static const struct lab_command_line usage = {
+    .name = "lapenna-lab lesson",
+    .commands = LAB_FOR_LESSON,
+    .takes = LAB_FOR_LESSON,
+    .args = "list|show|lint [LESSON...]",
+    .doc = "List, read or check lessons.\v"
+           "  list            the lessons of the course, in their order\n"
+           "  show LESSON...  a lesson's text\n"
+           "  lint [FILE...]  everything that is wrong with a lesson, or with "
+           "all\n\n"
+           "LESSON and FILE are an id (see list) or a path. Exit status: 0 "
+           "done, 2 wrong usage, 3 a lesson has errors.",
+    .check = take_command};
 
 static int exit_code(enum lab_status st)
 {
     return st == LAB_OK        ? 0
-           : st == LAB_E_USAGE ? EXIT_USAGE
+           : st == LAB_E_USAGE ? LAB_EXIT_USAGE
            : st == LAB_E_NOMEM ? LAB_EXIT_MACHINE
-                               : EXIT_INPUT;
+                               : LAB_EXIT_INPUT;
 }
 
 static void report(void)
@@ -110,8 +80,8 @@ static json_t *lesson_json(const struct lab_lesson *l)
     return object;
 }
 
-static void list_line(const struct lab_lesson_options *o,
-                      const struct lab_lesson *l, int id_columns)
+static void list_line(const struct lab_options *o, const struct lab_lesson *l,
+                      int id_columns)
 {
     char minutes[16] = "";
     if (l->minutes > 0)
@@ -121,7 +91,7 @@ static void list_line(const struct lab_lesson_options *o,
     putchar('\n');
 }
 
-static enum lab_status run_list(const struct lab_lesson_options *o)
+static enum lab_status run_list(const struct lab_options *o)
 {
     struct lab_catalog *c = NULL;
     enum lab_status st = lab_catalog_load(&c, NULL);
@@ -152,8 +122,7 @@ static enum lab_status run_list(const struct lab_lesson_options *o)
 
 /* ---- show ---- */
 
-static void show_facts(const struct lab_lesson_options *o,
-                       const struct lab_lesson *l)
+static void show_facts(const struct lab_options *o, const struct lab_lesson *l)
 {
     struct lab_str text;
     lab_str_init(&text);
@@ -167,7 +136,7 @@ static void show_facts(const struct lab_lesson_options *o,
     lab_str_release(&text);
 }
 
-static enum lab_status put_section_heading(const struct lab_lesson_options *o,
+static enum lab_status put_section_heading(const struct lab_options *o,
                                            const struct lab_section *s)
 {
     struct lab_str heading;
@@ -180,7 +149,7 @@ static enum lab_status put_section_heading(const struct lab_lesson_options *o,
     return st;
 }
 
-static enum lab_status show_text(const struct lab_lesson_options *o,
+static enum lab_status show_text(const struct lab_options *o,
                                  const struct lab_lesson *l)
 {
     enum lab_status st = lab_lesson_put_heading(o, l->title, 1);
@@ -222,7 +191,7 @@ static char *plain_text(const struct lab_md *doc)
     return lab_str_detach(&text);
 }
 
-static enum lab_status show_json(const struct lab_lesson_options *o,
+static enum lab_status show_json(const struct lab_options *o,
                                  const struct lab_lesson *l)
 {
     static const char *const kinds[] = {"introduction", "step", "node", "phase",
@@ -243,15 +212,15 @@ static enum lab_status show_json(const struct lab_lesson_options *o,
     return st;
 }
 
-static enum lab_status run_show(const struct lab_lesson_options *o)
+static enum lab_status run_show(const struct lab_options *o)
 {
     enum lab_status st = LAB_OK;
-    if (o->n_names == 0)
+    if (o->n_words == 0)
         return lab_fail(LAB_E_USAGE, "lesson show needs the id or path of a "
                                      "lesson; lesson list shows all");
-    for (int i = 0; i < o->n_names && !st; i++) {
+    for (int i = 0; i < o->n_words && !st; i++) {
         struct lab_lesson *l = NULL;
-        st = lab_lesson_open(&l, o->names[i]);
+        st = lab_lesson_open(&l, o->words[i]);
         if (!st && i > 0 && !o->json)
             putchar('\n');
         if (!st)
@@ -263,7 +232,7 @@ static enum lab_status run_show(const struct lab_lesson_options *o)
 
 /* ---- lint ---- */
 
-static enum lab_status put_findings(const struct lab_lesson_options *o,
+static enum lab_status put_findings(const struct lab_options *o,
                                     const struct lab_findings *found)
 {
     enum lab_status st = LAB_OK;
@@ -291,8 +260,7 @@ static enum lab_status put_findings(const struct lab_lesson_options *o,
     return st;
 }
 
-static enum lab_status lint_one(const struct lab_lesson_options *o,
-                                const char *path,
+static enum lab_status lint_one(const struct lab_options *o, const char *path,
                                 const struct lab_catalog *catalog,
                                 size_t *errors)
 {
@@ -307,8 +275,8 @@ static enum lab_status lint_one(const struct lab_lesson_options *o,
 }
 
 /* The other lessons of a course stand beside the file. */
-static enum lab_status lint_named(const struct lab_lesson_options *o,
-                                  const char *name, size_t *errors)
+static enum lab_status lint_named(const struct lab_options *o, const char *name,
+                                  size_t *errors)
 {
     struct lab_str path;
     struct lab_str dir;
@@ -334,8 +302,7 @@ static enum lab_status lint_named(const struct lab_lesson_options *o,
     return st;
 }
 
-static enum lab_status lint_all(const struct lab_lesson_options *o,
-                                size_t *errors)
+static enum lab_status lint_all(const struct lab_options *o, size_t *errors)
 {
     struct lab_catalog *c = NULL;
     enum lab_status st = lab_catalog_load(&c, NULL);
@@ -345,14 +312,14 @@ static enum lab_status lint_all(const struct lab_lesson_options *o,
     return st;
 }
 
-static enum lab_status run_lint(const struct lab_lesson_options *o)
+static enum lab_status run_lint(const struct lab_options *o)
 {
     size_t errors = 0;
     enum lab_status st = LAB_OK;
-    if (o->n_names == 0)
+    if (o->n_words == 0)
         st = lint_all(o, &errors);
-    for (int i = 0; i < o->n_names && !st; i++)
-        st = lint_named(o, o->names[i], &errors);
+    for (int i = 0; i < o->n_words && !st; i++)
+        st = lint_named(o, o->words[i], &errors);
     if (!st && errors)
         st = lab_fail(LAB_E_PARSE, "%zu error%s in the lessons", errors,
                       errors == 1 ? "" : "s");
@@ -363,17 +330,12 @@ int lab_cmd_lesson(int argc, char **argv)
 {
     static const struct {
         const char *name;
-        enum lab_status (*run)(const struct lab_lesson_options *o);
+        enum lab_status (*run)(const struct lab_options *o);
     } commands[] = {{"list", run_list}, {"show", run_show}, {"lint", run_lint}};
     static const char *const names[] = {"list", "show", "lint"};
-    static const struct argp argp = {
-        argp_options, parse_option, "list|show|lint [LESSON...]",
-        argp_doc,     NULL,         NULL,
-        NULL};
-    struct lab_lesson_options o = {0};
+    struct lab_options o;
     setlocale(LC_CTYPE, "");
-    lab_args_parse(&argp, argc, argv, "lapenna-lab lesson", &o);
-    o.names = argv + argc - o.n_names;
+    lab_options_parse(&o, argc, argv, &usage);
     if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
         o.ascii = true;
     enum lab_status st = LAB_E_USAGE;
@@ -389,5 +351,5 @@ int lab_cmd_lesson(int argc, char **argv)
     lab_warn("no command '%s'%s%s%s `lapenna-lab lesson --help` lists them",
              o.command, near ? ": did you mean " : "", near ? near : "",
              near ? "?" : ";");
-    return EXIT_USAGE;
+    return LAB_EXIT_USAGE;
 }

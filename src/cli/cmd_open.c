@@ -13,12 +13,17 @@
 #include "debug/walkthrough.h"
 #include "debug/lesson_run.h"
 
-static const char doc[] =
-    "The home screen, or LESSON in the stepper. With --plain the stepper reads "
-    "its commands from standard input and answers in lines of text.\v"
-    "LESSON is an id of `lapenna-lab lesson list` or a path. Without a "
-    "terminal and without LESSON the default lesson is walked once as text, "
-    "trained for five epochs and recorded.";
+static const struct lab_command_line usage = {
+    .name = "lapenna-lab",
+    .commands = LAB_FOR_SCREEN,
+    .takes = LAB_FOR_SHARED,
+    .args = "[LESSON]",
+    .doc = "The home screen, or LESSON in the stepper. With --plain the "
+           "stepper reads its commands from standard input and answers in "
+           "lines of text.\v"
+           "LESSON is an id of `lapenna-lab lesson list` or a path. Without a "
+           "terminal and without LESSON the default lesson is walked once as "
+           "text, trained for five epochs and recorded."};
 
 /* The id of the lesson that may have been meant; the caller's, or NULL. */
 static char *nearest_lesson(const char *word)
@@ -100,8 +105,7 @@ int lab_cmd_open(int argc, char **argv,
     /* A mistyped command is no lesson with arguments: say what it may be. */
     if (argc > 1 && argv[1][0] != '-' && !is_lesson(argv[1]))
         return unknown_word(argv[1], nearest(argv[1]));
-    lab_options_init(&o);
-    lab_options_parse(&o, argc, argv, LAB_OPTIONS_SCREEN, "[LESSON]", doc);
+    lab_options_parse(&o, argc, argv, &usage);
     if (o.ascii)
         lab_print_ascii(true);
     if (o.json) {

@@ -1,15 +1,18 @@
 /* cmd_profile.c -- `lapenna-lab profile`: parses the words and calls the
  * function of each subcommand. */
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "debug/args.h"
 #include "base/command.h"
 #include "base/datadir.h"
 #include "cmd.h"
 #include "report/suggest.h"
+#include "debug/options.h"
 #include "profile/profile_cmd.h"
 #include "report/print.h"
 #include "store/compare.h"
@@ -38,8 +41,8 @@ static enum lab_status open_database(const char *path, bool write,
     return st;
 }
 
-static enum lab_status find_sort(const struct lab_profile_options *o,
-                                 bool kernels, int *out)
+static enum lab_status find_sort(const struct lab_options *o, bool kernels,
+                                 int *out)
 {
     const char *names[LAB_STEP_SORT_COUNT + LAB_KERNEL_SORT_COUNT];
     int n = kernels ? LAB_KERNEL_SORT_COUNT : LAB_STEP_SORT_COUNT;
@@ -65,7 +68,7 @@ static enum lab_status find_sort(const struct lab_profile_options *o,
 /* More in a table nobody reads, and a run may have millions. */
 enum { KERNEL_ROWS = 1000 };
 
-static enum lab_status show_runs(const struct lab_profile_options *o,
+static enum lab_status show_runs(const struct lab_options *o,
                                  struct lab_database *db)
 {
     struct lab_profile_print print = {
@@ -75,7 +78,7 @@ static enum lab_status show_runs(const struct lab_profile_options *o,
     int64_t run;
     enum lab_status st = find_sort(o, kernels, &sort);
     print.descending = o->reverse;
-    print.table_rows = o->json || o->limit_given ? 0 : KERNEL_ROWS;
+    print.table_rows = o->json || o->given.limit ? 0 : KERNEL_ROWS;
     if (kernels)
         print.kernels = (struct lab_kernel_filter){
             .sort = (enum lab_kernel_sort)sort,
@@ -92,7 +95,7 @@ static enum lab_status show_runs(const struct lab_profile_options *o,
     return st;
 }
 
-static enum lab_status list_runs(const struct lab_profile_options *o,
+static enum lab_status list_runs(const struct lab_options *o,
                                  struct lab_database *db)
 {
     struct lab_profile_print print = {
@@ -102,32 +105,80 @@ static enum lab_status list_runs(const struct lab_profile_options *o,
 
 static const struct command {
     const char *name;
-    enum lab_status (*run)(const struct lab_profile_options *o,
+    enum lab_status (*run)(const struct lab_options *o,
                            struct lab_database *db);
     int least; /* words after it */
     int most;
     bool writes;
     const char *takes; /* after the name, in a message */
+    unsigned options;
+    const char *args; /* in --help; NULL: none */
+    const char *doc;  /* what it does, \v, an example */
 } commands[] = {
-    {"list", list_runs, 0, 0, false, "takes no run"},
-    {"show", show_runs, 1, 1, false, "takes one run"},
-    {"kernels", show_runs, 1, 1, false, "takes one run"},
-    {"timeline", lab_profile_timeline, 1, 1, false, "takes one run"},
-    {"compare", lab_profile_compare, 2, LAB_PROFILE_WORDS, false,
-     "takes two runs or more"},
-    {"ceilings", lab_profile_ceilings, 0, 0, true, "takes no run"},
-    {"roofline", lab_profile_roofline, 1, 1, false, "takes one run"},
-    {"baseline", lab_profile_baseline, 0, 2, true, "takes a name and a run"},
-    {"export", lab_profile_export, 1, 1, false, "takes one run"},
-    {"import", lab_profile_import, 1, 1, true, "takes one file"},
-    {"merge", lab_profile_import, 1, LAB_PROFILE_WORDS, true, "takes files"},
-    {"delete", lab_profile_delete, 1, LAB_PROFILE_WORDS, true, "takes runs"},
-    {"vacuum", lab_profile_vacuum, 0, 0, true, "takes no run"},
+    {"list", list_runs, 0, 0, false, "takes no run", LAB_FOR_RUNS, NULL,
+     "The runs, newest first.\vExample:\n"
+     "  lapenna-lab profile list --json\n"},
+    {"show", show_runs, 1, 1, false, "takes one run", LAB_FOR_SHOW, "RUN",
+     "One run: its facts, and its steps with their times; of a lab its rows."
+     "\vExample:\n  lapenna-lab profile show last --sort total --reverse\n"},
+    {"kernels", show_runs, 1, 1, false, "takes one run", LAB_FOR_KERNELS, "RUN",
+     "The kernels of a run: when, how long, with which launch, of which step."
+     "\vExample:\n"
+     "  lapenna-lab profile kernels last --sort time --reverse --limit 10\n"},
+    {"timeline", lab_profile_timeline, 1, 1, false, "takes one run",
+     LAB_FOR_TIMELINE, "RUN",
+     "What happened when, in one iteration: steps, launches, kernels, copies, "
+     "and the gaps between them.\vExample:\n"
+     "  lapenna-lab profile timeline last --iteration 3\n"},
+    {"compare", lab_profile_compare, 2, INT_MAX, false,
+     "takes two runs or more", LAB_FOR_COMPARE, "RUN RUN...",
+     "Every run against the first: where an iteration's wall time goes, steps "
+     "and kernels, and which differences are more than noise.\vExample, in a "
+     "script:\n"
+     "  lapenna-lab profile compare baseline:good last --fail-above 5%\n"},
+    {"ceilings", lab_profile_ceilings, 0, 0, true, "takes no run",
+     LAB_FOR_CEILINGS, NULL,
+     "Measures what this device can do at best, and keeps it: a copy of "
+     "memory, and products in every precision.\vExample:\n"
+     "  lapenna-lab profile ceilings --backend cuda --device 1\n"},
+    {"roofline", lab_profile_roofline, 1, 1, false, "takes one run",
+     LAB_FOR_ROOFLINE, "RUN",
+     "Steps and kernels under the roofs of their device: what bounds them."
+     "\vExample:\n  lapenna-lab profile roofline last\n"},
+    {"baseline", lab_profile_baseline, 0, 2, true, "takes a name and a run",
+     LAB_FOR_BASELINE, "[NAME [RUN]]",
+     "Names a run, to compare with. Without a run: what the name stands for; "
+     "alone: the names that there are.\vExample:\n"
+     "  lapenna-lab profile baseline good 17\n"
+     "  lapenna-lab profile compare baseline:good last\n"},
+    {"export", lab_profile_export, 1, 1, false, "takes one run", LAB_FOR_EXPORT,
+     "RUN",
+     "The run as a file, for another program or a reader.\vExample:\n"
+     "  lapenna-lab profile export last --format trace --output run.json\n"},
+    {"import", lab_profile_import, 1, 1, true, "takes one file", LAB_FOR_IMPORT,
+     "FILE",
+     "The runs of another database, or of an SQLite export of Nsight Systems."
+     "\vExample:\n"
+     "  lapenna-lab profile import report.sqlite --label laptop\n"},
+    {"merge", lab_profile_import, 1, INT_MAX, true, "takes files",
+     LAB_FOR_IMPORT, "FILE...",
+     "The runs of many databases, or SQLite exports of Nsight Systems."
+     "\vExample:\n"
+     "  lapenna-lab profile merge a.db b.db --db all.db --dry-run\n"},
+    {"delete", lab_profile_delete, 1, INT_MAX, true, "takes runs",
+     LAB_FOR_DELETE, "RUN...",
+     "Removes runs and everything recorded of them.\vExample:\n"
+     "  lapenna-lab profile delete 3 4\n"},
+    {"vacuum", lab_profile_vacuum, 0, 0, true, "takes no run", LAB_FOR_DELETE,
+     NULL,
+     "Makes the database file as small as what it holds: deleting a run frees "
+     "its room inside the file only.\vExample:\n"
+     "  lapenna-lab profile vacuum\n"},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 /* Another command for the same runs. */
-static void hint(struct lab_str *out, const struct lab_profile_options *o,
+static void hint(struct lab_str *out, const struct lab_options *o,
                  const char *command)
 {
     lab_suggest_command(
@@ -135,7 +186,7 @@ static void hint(struct lab_str *out, const struct lab_profile_options *o,
         LAB_WORDS("profile", command, o->recorded ? "--recorded" : NULL));
 }
 
-static enum lab_status needs_run(const struct lab_profile_options *o)
+static enum lab_status needs_run(const struct lab_options *o)
 {
     struct lab_str list;
     lab_str_init(&list);
@@ -147,7 +198,7 @@ static enum lab_status needs_run(const struct lab_profile_options *o)
     return st;
 }
 
-static enum lab_status find_command(const struct lab_profile_options *o,
+static enum lab_status find_command(const struct lab_options *o,
                                     const struct command **out)
 {
     const char *names[COMMANDS];
@@ -174,7 +225,7 @@ static enum lab_status find_command(const struct lab_profile_options *o,
 
 /* The command that shows what there is instead of a word that names nothing;
  * NULL: what is not found is no run and no baseline. */
-static const char *shown_by(const struct lab_profile_options *o,
+static const char *shown_by(const struct lab_options *o,
                             struct lab_database *db, enum lab_status why)
 {
     bool names = strcmp(o->command, "baseline") == 0;
@@ -195,8 +246,8 @@ static const char *shown_by(const struct lab_profile_options *o,
     return NULL;
 }
 
-static void say_where(const struct lab_profile_options *o,
-                      struct lab_database *db, enum lab_status st)
+static void say_where(const struct lab_options *o, struct lab_database *db,
+                      enum lab_status st)
 {
     struct lab_str text; /* what follows overwrites the error's */
     lab_str_init(&text);
@@ -213,7 +264,7 @@ static void say_where(const struct lab_profile_options *o,
 }
 
 /* Nothing recorded yet is an error only where something was asked for. */
-static enum lab_status no_database(const struct lab_profile_options *o,
+static enum lab_status no_database(const struct lab_options *o,
                                    const struct command *command,
                                    const char *path)
 {
@@ -229,14 +280,13 @@ static enum lab_status no_database(const struct lab_profile_options *o,
 }
 
 /* Names of baselines are only read where none is given or taken away. */
-static bool writes(const struct lab_profile_options *o,
-                   const struct command *command)
+static bool writes(const struct lab_options *o, const struct command *command)
 {
     bool asks = command->run == lab_profile_baseline && o->n_words < 2;
     return command->writes && (!asks || o->remove);
 }
 
-static enum lab_status run_command(const struct lab_profile_options *o,
+static enum lab_status run_command(const struct lab_options *o,
                                    const struct command *command,
                                    const char *path)
 {
@@ -256,7 +306,7 @@ static enum lab_status run_command(const struct lab_profile_options *o,
 }
 
 /* The runs that ship with the program are only read. */
-static enum lab_status refuse_recorded(const struct lab_profile_options *o,
+static enum lab_status refuse_recorded(const struct lab_options *o,
                                        const struct command *command)
 {
     struct lab_str from;
@@ -285,14 +335,94 @@ static enum lab_status refuse_recorded(const struct lab_profile_options *o,
     return st;
 }
 
+/* ---- the command line ---- */
+
+static const char help[] =
+    "What recorded runs took, from the database of runs.\v"
+    "Commands:\n"
+    "  list               the runs, newest first\n"
+    "  show RUN           one run: its facts, and its steps with their times\n"
+    "  kernels RUN        the kernels of a run\n"
+    "  timeline RUN       what happened when, in one iteration\n"
+    "  compare RUN RUN... every run against the first: steps and kernels, and\n"
+    "                     which differences are more than noise\n"
+    "  ceilings           measures what this device can do at best, and keeps "
+    "it\n"
+    "  roofline RUN       steps and kernels under the roofs of their device: "
+    "what\n"
+    "                     bounds them\n"
+    "  baseline [NAME [RUN]]  names a run, to compare with; alone: the names\n"
+    "  export RUN         the run as a file: --format and --output\n"
+    "  import FILE        the runs of another database, or of an SQLite "
+    "export\n"
+    "                     of Nsight Systems\n"
+    "  merge FILE...      the same for many files\n"
+    "  delete RUN...      removes runs and everything recorded of them\n"
+    "  vacuum             makes the file smaller after runs were deleted\n\n"
+    "COMMAND --help has a command's own options and an example. RUN is a "
+    "number of `list`, the word last, or baseline:NAME.\n";
+
+/* The first word that is neither an option nor an option's value. A number below
+ * 0 is no run, and getopt() would call it an option. */
+static const struct command *named_command(int argc, char **argv)
+{
+    const struct command *found = NULL;
+    bool first = true;
+    bool options = true;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (options && lab_options_takes_next(word, LAB_FOR_PROFILES)) {
+            i++;
+        } else if (options && strcmp(word, "--") == 0) {
+            options = false;
+        } else if (options && word[0] == '-' &&
+                   isdigit((unsigned char)word[1])) {
+            lab_warn("'%s' is not a run: a run is a number of "
+                     "`lapenna-lab profile list`",
+                     word);
+            exit(LAB_EXIT_USAGE);
+        } else if (first && (word[0] != '-' || !word[1])) {
+            first = false;
+            for (int k = 0; k < COMMANDS; k++)
+                found = strcmp(commands[k].name, word) ? found : &commands[k];
+        }
+    }
+    return found;
+}
+
+static void take_command(struct lab_options *o, struct argp_state *state)
+{
+    if (o->n_words == 0)
+        argp_error(state, "which one: list, show, kernels, compare, ...?");
+    o->command = *o->words++;
+    o->n_words--;
+}
+
+static void read_options(int argc, char **argv, struct lab_options *o)
+{
+    const struct command *c = named_command(argc, argv);
+    char name[64];
+    snprintf(name, sizeof(name), "lapenna-lab profile%s%s", c ? " " : "",
+             c ? c->name : "");
+    lab_options_parse(
+        o, argc, argv,
+        &(struct lab_command_line){
+            .name = name,
+            .commands = c ? c->options : (unsigned)LAB_FOR_PROFILE,
+            .takes = LAB_FOR_PROFILES,
+            .refuses = true,
+            .args = c ? c->args : "COMMAND [RUN...|FILE...]",
+            .doc = c ? c->doc : help,
+            .check = take_command});
+}
+
 int lab_cmd_profile(int argc, char **argv)
 {
-    struct lab_profile_options o;
+    struct lab_options o;
     const struct command *command = NULL;
     struct lab_str path;
     enum lab_status st;
-    if (lab_profile_parse(argc, argv, &o))
-        return LAB_EXIT_USAGE;
+    read_options(argc, argv, &o);
     o.ascii |= !lab_table_locale_is_utf8();
     if (o.ascii)
         lab_print_ascii(true);

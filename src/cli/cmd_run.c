@@ -18,12 +18,17 @@
 #include "debug/training.h"
 #include "base/format.h"
 
-static const char doc[] =
-    "Train a lesson, record the run, print how it went.\v"
-    "LESSON is an id of `lapenna-lab lesson list` or a path. How long: "
-    "--iterations or --epochs, else what the lesson says. The first 32 "
-    "iterations and then ever fewer are recorded step by step, the loss of "
-    "all of them.";
+static const struct lab_command_line usage = {
+    .name = "lapenna-lab run",
+    .commands = LAB_FOR_RUN,
+    .takes = LAB_FOR_SHARED,
+    .args = "LESSON",
+    .doc =
+        "Train a lesson, record the run, print how it went.\v"
+        "LESSON is an id of `lapenna-lab lesson list` or a path. How long: "
+        "--iterations or --epochs, else what the lesson says. The first 32 "
+        "iterations and then ever fewer are recorded step by step, the loss of "
+        "all of them."};
 
 /* A result that is not printed yet. */
 struct pending {
@@ -377,8 +382,7 @@ static int run_lesson(const struct lab_options *o, const char *lesson)
 int lab_cmd_run(int argc, char **argv)
 {
     struct lab_options o;
-    lab_options_init(&o);
-    lab_options_parse(&o, argc, argv, LAB_OPTIONS_RUN, "LESSON", doc);
+    lab_options_parse(&o, argc, argv, &usage);
     if (!o.lesson) {
         lab_warn("which LESSON? `lapenna-lab lesson list` shows them");
         return LAB_EXIT_USAGE;

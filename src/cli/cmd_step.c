@@ -10,12 +10,17 @@
 #include "debug/step_npy.h"
 #include "debug/step_text.h"
 
-static const char doc[] =
-    "Walk one iteration of a lesson and show every step: its formula, what it "
-    "cost, and every tensor that it wrote.\v"
-    "LESSON is an id of `lapenna-lab lesson list` or a path. --iterations N "
-    "walks N of them. --npy DIR writes NAME.npy for every tensor of the last "
-    "one, and NAME.before.npy for parameters as it found them.";
+static const struct lab_command_line usage = {
+    .name = "lapenna-lab step",
+    .commands = LAB_FOR_STEP,
+    .takes = LAB_FOR_SHARED,
+    .args = "LESSON",
+    .doc = "Walk one iteration of a lesson and show every step: its formula, "
+           "what it cost, and every tensor that it wrote.\v"
+           "LESSON is an id of `lapenna-lab lesson list` or a path. "
+           "--iterations N walks N of them. --npy DIR writes NAME.npy for "
+           "every tensor of the last one, and NAME.before.npy for parameters "
+           "as it found them."};
 
 static enum lab_status print_step(struct lab_lesson_run *w, int index)
 {
@@ -81,8 +86,7 @@ int lab_cmd_step(int argc, char **argv)
     struct lab_lesson_run w;
     struct lab_run_summary summary;
     struct lab_recording_state kept;
-    lab_options_init(&o);
-    lab_options_parse(&o, argc, argv, LAB_OPTIONS_STEP, "LESSON", doc);
+    lab_options_parse(&o, argc, argv, &usage);
     if (!o.lesson) {
         lab_warn("which LESSON? `lapenna-lab lesson list` shows them");
         return LAB_EXIT_USAGE;

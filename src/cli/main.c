@@ -37,13 +37,13 @@ enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 /* "--backend, --device ...", wrapped. */
 static void add_options(struct lab_str *out)
 {
-    const char *name = NULL;
+    const struct lab_option *at = NULL;
     size_t column = strlen("Options of the screens:");
-    while ((name = lab_options_next(LAB_OPTIONS_SCREEN, name))) {
-        size_t n = strlen(name) + strlen(" --,");
+    while ((at = lab_option_next(at, LAB_FOR_SCREEN))) {
+        size_t n = strlen(at->name) + strlen(" --,");
         bool fits = column + n < 80;
-        lab_str_addf(out, "%s--%s%s", fits ? " " : "\n", name,
-                     lab_options_next(LAB_OPTIONS_SCREEN, name) ? "," : "");
+        lab_str_addf(out, "%s--%s%s", fits ? " " : "\n", at->name,
+                     lab_option_next(at, LAB_FOR_SCREEN) ? "," : "");
         column = fits ? column + n : n - 1;
     }
 }

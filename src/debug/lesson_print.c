@@ -10,8 +10,7 @@
 #include "report/json_line.h"
 #include "base/glyph.h"
 
-enum lab_status lab_lesson_put_json(const struct lab_lesson_options *o,
-                                    json_t *object)
+enum lab_status lab_lesson_put_json(const struct lab_options *o, json_t *object)
 {
     char *line =
         json_dumps(object, JSON_COMPACT | (o->ascii ? JSON_ENSURE_ASCII : 0));
@@ -25,7 +24,7 @@ enum lab_status lab_lesson_put_json(const struct lab_lesson_options *o,
     return lacks ? lab_fail(LAB_E_NOMEM, "no memory left") : LAB_OK;
 }
 
-void lab_lesson_put_text(const struct lab_lesson_options *o, FILE *out,
+void lab_lesson_put_text(const struct lab_options *o, FILE *out,
                          const char *text)
 {
     if (!o->ascii) {
@@ -44,13 +43,13 @@ void lab_lesson_put_text(const struct lab_lesson_options *o, FILE *out,
     }
 }
 
-static bool wants_styles(const struct lab_lesson_options *o)
+static bool wants_styles(const struct lab_options *o)
 {
     const char *no_color = getenv("NO_COLOR");
     const char *term = getenv("TERM");
-    if (o->plain || (o->color && strcmp(o->color, "never") == 0))
+    if (o->plain || strcmp(o->color, "never") == 0)
         return false;
-    if (o->color && strcmp(o->color, "always") == 0)
+    if (strcmp(o->color, "always") == 0)
         return true;
     return isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && *term &&
            strcmp(term, "dumb") != 0;
@@ -69,7 +68,7 @@ int lab_lesson_columns(void)
     return columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
 }
 
-static void put_span(const struct lab_lesson_options *o,
+static void put_span(const struct lab_options *o,
                      const struct lab_md_span *span, bool styles)
 {
     bool bold = span->style & (LAB_SPAN_STRONG | LAB_SPAN_HEADING);
@@ -83,7 +82,7 @@ static void put_span(const struct lab_lesson_options *o,
         fputs("\033[0m", stdout);
 }
 
-enum lab_status lab_lesson_put_doc(const struct lab_lesson_options *o,
+enum lab_status lab_lesson_put_doc(const struct lab_options *o,
                                    const struct lab_md *doc)
 {
     struct lab_md_lines lines;
@@ -101,7 +100,7 @@ enum lab_status lab_lesson_put_doc(const struct lab_lesson_options *o,
     return LAB_OK;
 }
 
-enum lab_status lab_lesson_put_heading(const struct lab_lesson_options *o,
+enum lab_status lab_lesson_put_heading(const struct lab_options *o,
                                        const char *text, int level)
 {
     struct lab_md_span span = {LAB_SPAN_HEADING, text};

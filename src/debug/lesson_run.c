@@ -47,7 +47,7 @@ static enum lab_status read_lesson(struct lab_lesson_run *w,
     if (st)
         return st;
     w->spec = w->lesson->spec;
-    if (o->seed_given)
+    if (o->given.seed)
         w->spec.seed = o->seed;
     if (o->lr > 0)
         lab_network_set_lr(&w->spec, o->lr);

@@ -10,10 +10,9 @@
 #include "report/print.h"
 #include "base/glyph.h"
 
-static struct lab_lesson_options print_options(void)
+static struct lab_options print_options(void)
 {
-    return (struct lab_lesson_options){.plain = true,
-                                       .ascii = lab_print_is_ascii()};
+    return (struct lab_options){.plain = true, .ascii = lab_print_is_ascii()};
 }
 
 static enum lab_status done(enum lab_status st)
@@ -25,7 +24,7 @@ static enum lab_status done(enum lab_status st)
 
 enum lab_status lab_read_doc(const struct lab_md *doc)
 {
-    struct lab_lesson_options o = print_options();
+    struct lab_options o = print_options();
     return done(lab_lesson_put_doc(&o, doc));
 }
 
@@ -61,7 +60,7 @@ enum lab_status lab_read_paragraph(const char *text, int indent)
 
 enum lab_status lab_read_heading(const char *text, int level)
 {
-    struct lab_lesson_options o = print_options();
+    struct lab_options o = print_options();
     return done(lab_lesson_put_heading(&o, text, level));
 }
 

@@ -1,142 +1,193 @@
-/* options.c -- the options that step, run and the screens share. */
+/* options.c -- reads the command line by the table of options.def, with argp:
+ * which options a command takes, what its --help shows, a setter for each kind
+ * of value. A wrong word ends the program with a usage error. */
 #include "debug/options.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "debug/args.h"
+#include "base/command.h"
+#include "base/mem.h"
 #include "report/exit.h"
+#include "report/print.h"
+
+/* ---- the table ---- */
+
+const struct lab_option lab_option_rows[] = {
+#define LAB_OPTION(f, n, k, ...)                                               \
+    {.name = n,                                                                \
+     .kind = LAB_KIND_##k,                                                     \
+     .field = offsetof(struct lab_options, f),                                 \
+     .given = offsetof(struct lab_options, given.f),                           \
+     __VA_ARGS__},
+#define LAB_HELP(c, g, a, ...)                                                 \
+    {.commands = (c), .group = (g), .arg = (a), .help = __VA_ARGS__},
+#include "debug/options.def"
+    {0}};
 
 enum {
-    KEY_BACKEND = 256,
-    KEY_DEVICE,
-    KEY_PRECISION,
-    KEY_VARIANT,
-    KEY_BATCH,
-    KEY_ITERATIONS,
-    KEY_EPOCHS,
-    KEY_SEED,
-    KEY_LR,
-    KEY_COUNTERS,
-    KEY_DB,
-    KEY_DATA,
-    KEY_SAMPLE,
-    KEY_PROMPT,
-    KEY_TEMPERATURE,
-    KEY_TOP_K,
-    KEY_NEAR,
-    KEY_JSON,
-    KEY_PLAIN,
-    KEY_ASCII,
-    KEY_COLOR,
-    KEY_NO_MOUSE,
-    KEY_NO_GRAPH,
-    KEY_GRAPH_NODES,
-    KEY_TRACE,
-    KEY_NPY,
-    KEY_TENSORS
+    N_ROWS = sizeof(lab_option_rows) / sizeof(lab_option_rows[0]),
+    KEY_FIRST = 256, /* plus the row */
+    KEY_USAGE = KEY_FIRST + N_ROWS
 };
 
-enum {
-    STEP = 1 << LAB_OPTIONS_STEP,
-    RUN = 1 << LAB_OPTIONS_RUN,
-    SCREEN = 1 << LAB_OPTIONS_SCREEN,
-    DOCTOR = 1 << LAB_OPTIONS_DOCTOR
-};
+const struct lab_option *lab_option_help(const struct lab_option *option,
+                                         unsigned commands)
+{
+    for (option++; option->commands; option++) {
+        if (option->commands & commands)
+            return option;
+    }
+    return NULL;
+}
 
-/* All options, and the commands that do something with them. The others take
- * what is common to all, so that a script may give it to each. */
-static const struct {
-    struct argp_option argp;
-    unsigned of;
-} options[] = {
-    {{"backend", KEY_BACKEND, "NAME", 0,
-      "Where steps run: auto, cpu or cuda (auto: the GPU when there is one)",
-      1},
-     STEP | RUN | SCREEN},
-    {{"device", KEY_DEVICE, "N", 0, "The GPU's number (0)", 1},
-     STEP | RUN | SCREEN},
-    {{"precision", KEY_PRECISION, "NAME", 0,
-      "fp32, tf32, bf16 or fp16; this version computes in fp32", 1},
-     STEP | RUN | SCREEN},
-    {{"variant", KEY_VARIANT, "TARGET=NAME", 0,
-      "The implementation of a node or of an op: fc1=tiled, dense=cublas "
-      "(repeatable)",
-      1},
-     STEP | RUN | SCREEN},
-    {{"counters", KEY_COUNTERS, "SET", 0,
-      "Hardware counters of one iteration: off, basic or full", 1},
-     STEP | RUN | SCREEN},
-    {{"no-graph", KEY_NO_GRAPH, NULL, 0,
-      "Launch every step by itself, no iteration as one CUDA graph", 1},
-     RUN},
-    {{"graph-nodes", KEY_GRAPH_NODES, NULL, 0,
-      "Launch the recorded iterations as the graph too, and record each of "
-      "its nodes",
-      1},
-     RUN},
-    {{"trace", KEY_TRACE, "WHAT", 0,
-      "Records of kernels, copies and CUDA calls: off, for times without their "
-      "cost; kernels, without the calls, which costs less; or on (on)",
-      1},
-     STEP | RUN | SCREEN},
-    {{"batch", KEY_BATCH, "N", 0, "Samples of one iteration", 2},
-     STEP | RUN | SCREEN},
-    {{"iterations", KEY_ITERATIONS, "N", 0, "How many iterations", 2},
-     STEP | RUN | SCREEN},
-    {{"epochs", KEY_EPOCHS, "N", 0, "How many times over the training data", 2},
-     RUN | SCREEN},
-    {{"seed", KEY_SEED, "S", 0, "All randomness of the run", 2},
-     STEP | RUN | SCREEN},
-    {{"lr", KEY_LR, "X", 0,
-      "The optimizer's learning rate, instead of the lesson's", 2},
-     STEP | RUN | SCREEN},
-    {{"data", KEY_DATA, "PATH", 0,
-      "The data's file or directory, instead of the lesson's", 2},
-     STEP | RUN | SCREEN},
-    {{"sample", KEY_SAMPLE, "N", 0,
-      "Characters that the network writes: after `run`, in the stepper at "
-      "`sample`",
-      2},
-     RUN | SCREEN},
-    {{"prompt", KEY_PROMPT, "TEXT", 0, "The text that the network continues",
-      2},
-     RUN | SCREEN},
-    {{"temperature", KEY_TEMPERATURE, "T", 0,
-      "Temperature: 0 takes the likeliest character, 1 samples the "
-      "probabilities as they are (0.8)",
-      2},
-     RUN | SCREEN},
-    {{"top-k", KEY_TOP_K, "K", 0,
-      "Sample from the K likeliest characters only (all)", 2},
-     RUN | SCREEN},
-    {{"near", KEY_NEAR, "WORDS", 0,
-      "After the training, the words that the embedding has put nearest to "
-      "WORDS: "
-      "king, "
-      "or a sum, \"king - man + woman\" (repeatable)",
-      2},
-     RUN},
-    {{"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
-      3},
-     STEP | RUN | SCREEN | DOCTOR},
-    {{"npy", KEY_NPY, "DIR", 0,
-      "Write the tensors as .npy files into DIR, instead of text", 3},
-     STEP},
-    {{"tensors", KEY_TENSORS, "PATTERN,...", 0,
-      "With --npy: only those whose names match one of them: 'loss,*.grad'", 3},
-     STEP},
-    {{"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
-     STEP | RUN | DOCTOR},
-    {{"plain", KEY_PLAIN, NULL, 0, "Lines of text, no screen", 3}, SCREEN},
-    {{"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
-     STEP | RUN | SCREEN | DOCTOR},
-    {{"color", KEY_COLOR, "WHEN", 0, "auto, always or never", 3}, SCREEN},
-    {{"no-mouse", KEY_NO_MOUSE, NULL, 0, "Leave the mouse to the terminal", 3},
-     SCREEN},
-};
+const struct lab_option *lab_option_next(const struct lab_option *at,
+                                         unsigned commands)
+{
+    for (at = at ? at + 1 : lab_option_rows; at->name || at->commands; at++) {
+        const struct lab_option *help =
+            at->name ? lab_option_help(at, commands) : NULL;
+        if (help && help->help)
+            return at;
+    }
+    return NULL;
+}
 
-enum { N_OPTIONS = sizeof(options) / sizeof(options[0]) };
+void lab_options_list(struct lab_str *out, unsigned commands)
+{
+    const struct lab_option *at = NULL;
+    for (int n = 0; (at = lab_option_next(at, commands)); n++)
+        lab_str_addf(out, "%s--%s", n ? ", " : "", at->name);
+}
+
+const char *lab_options_foreign(const struct lab_options *o, unsigned commands)
+{
+    for (int i = 0; i < N_ROWS; i++) {
+        const struct lab_option *at = &lab_option_rows[i];
+        if (at->name && *(const bool *)((const char *)o + at->given) &&
+            !lab_option_help(at, commands))
+            return at->name;
+    }
+    return NULL;
+}
+
+bool lab_options_takes_next(const char *word, unsigned commands)
+{
+    size_t n = strlen(word);
+    if (n <= 2 || strncmp(word, "--", 2) != 0)
+        return false;
+    for (int i = 0; i < N_ROWS; i++) {
+        const struct lab_option *at = &lab_option_rows[i];
+        if (at->name && strncmp(at->name, word + 2, n - 2) == 0 &&
+            lab_option_help(at, commands))
+            return at->kind != LAB_KIND_FLAG;
+    }
+    return false;
+}
+
+/* ---- values ---- */
+
+static bool read_number(const char *text, int64_t *out)
+{
+    char *end = NULL;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (errno || end == text || *end)
+        return false;
+    *out = v;
+    return true;
+}
+
+bool lab_arg_is_number(const char *text, int64_t *out)
+{
+    int64_t v;
+    if (!read_number(text, &v) || v < 0)
+        return false;
+    *out = v;
+    return true;
+}
+
+static int64_t number(const struct lab_option *option,
+                      const struct lab_option *help, const char *text,
+                      struct argp_state *state)
+{
+    const struct lab_option *range = help->most ? help : option;
+    int64_t v = range->least;
+    bool right = read_number(text, &v) && v >= range->least &&
+                 (range->most == 0 || v <= range->most);
+    if (!right && range->most == 0)
+        argp_error(state, "--%s '%s': a whole number from %lld is needed",
+                   option->name, text, (long long)range->least);
+    else if (!right)
+        argp_error(state, "--%s '%s': a whole number from %lld to %lld",
+                   option->name, text, (long long)range->least,
+                   (long long)range->most);
+    return v;
+}
+
+static uint64_t seed(const char *text, struct argp_state *state)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (errno || end == text || *end || strchr(text, '-'))
+        argp_error(state,
+                   "--seed '%s': a whole number from 0 to 2^64 - 1 is needed",
+                   text);
+    return v;
+}
+
+static double real(const struct lab_option *option, const char *text,
+                   struct argp_state *state)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || *end ||
+        !(v >= (double)option->least && v <= (double)option->most))
+        argp_failure(state, LAB_EXIT_USAGE, 0,
+                     "--%s '%s': a number from %lld to %lld is needed",
+                     option->name, text, (long long)option->least,
+                     (long long)option->most);
+    return v;
+}
+
+static double share(const struct lab_option *option, const char *text,
+                    struct argp_state *state)
+{
+    char *end;
+    double v = strtod(text, &end);
+    bool right = end != text;
+    if (*end == '%') {
+        v /= 100;
+        end++;
+    }
+    if (!right || *end || !(v >= 0 && v < 1e6))
+        argp_error(state, "--%s takes a share such as 5%%, not '%s'",
+                   option->name, text);
+    return v;
+}
+
+static const char *choice(const struct lab_option *option, const char *text,
+                          struct argp_state *state)
+{
+    char names[3][16] = {"", "", ""};
+    sscanf(option->values, "%15s %15s %15s", names[0], names[1], names[2]);
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(names[i], text) == 0 && *text)
+            return text;
+    }
+    if (strcmp(option->name, "counters") == 0 && strchr(text, ':'))
+        argp_error(state,
+                   "--counters '%s': nothing follows a set: use off, basic or "
+                   "full, which count every step; `count step`, in the "
+                   "stepper, counts one",
+                   text);
+    argp_error(state, "--%s '%s': use %s, %s%s%s", option->name, text, names[0],
+               names[1], names[2][0] ? " or " : "", names[2]);
+    return text;
+}
 
 static void add_choice(struct lab_options *o, char *text,
                        struct argp_state *state)
@@ -152,155 +203,218 @@ static void add_choice(struct lab_options *o, char *text,
         (struct lab_variant_choice){.target = text, .variant = equals + 1};
 }
 
-static const char *precision_name(const char *text, struct argp_state *state)
+static void set(struct lab_options *o, const struct lab_option *option,
+                const struct lab_option *help, char *arg,
+                struct argp_state *state)
 {
-    if (lab_precision_find(text) == LAB_PRECISION_COUNT)
-        argp_failure(state, LAB_EXIT_USAGE, 0,
-                     "--precision '%s': use fp32, tf32, bf16 or fp16", text);
-    return text;
+    void *field = (char *)o + option->field;
+    switch (option->kind) {
+    case LAB_KIND_FLAG:
+        *(bool *)field = true;
+        break;
+    case LAB_KIND_TEXT:
+    case LAB_KIND_WORD:
+    case LAB_KIND_FILE:
+    case LAB_KIND_DIRECTORY:
+        *(const char **)field = arg;
+        break;
+    case LAB_KIND_CHOICE:
+        *(const char **)field = choice(option, arg, state);
+        break;
+    case LAB_KIND_NUMBER:
+        *(int64_t *)field = number(option, help, arg, state);
+        break;
+    case LAB_KIND_INT:
+        *(int *)field = (int)number(option, help, arg, state);
+        break;
+    case LAB_KIND_SEED:
+        *(uint64_t *)field = seed(arg, state);
+        break;
+    case LAB_KIND_REAL:
+        *(double *)field = real(option, arg, state);
+        break;
+    case LAB_KIND_RATE:
+        if (lab_lr_read(arg, field))
+            argp_error(state, "--%s: %s", option->name, lab_error());
+        break;
+    case LAB_KIND_SHARE:
+        *(double *)field = share(option, arg, state);
+        break;
+    case LAB_KIND_TEXTS:
+        if (o->n_near == LAB_MAX_OPTION_NEAR)
+            argp_failure(state, LAB_EXIT_USAGE, 0, "too many --%s",
+                         option->name);
+        o->near[o->n_near++] = arg;
+        break;
+    case LAB_KIND_VARIANTS:
+        add_choice(o, arg, state);
+        break;
+    }
+    *(bool *)((char *)o + option->given) = true;
 }
 
-static double temperature(const char *text, struct argp_state *state)
+/* ---- argp ---- */
+
+static struct {
+    const struct lab_command_line *line;
+    char **argv; /* argp's */
+} parsing;
+
+static void one_lesson(struct lab_options *o, struct argp_state *state)
 {
-    char *end;
-    double v = strtod(text, &end);
-    if (end == text || *end || !(v >= 0 && v <= 100))
+    if (o->n_words > 1)
         argp_failure(state, LAB_EXIT_USAGE, 0,
-                     "--temperature '%s': a number from 0 to 100 is needed",
-                     text);
-    return v;
+                     "one LESSON at a time: '%s' is one too many", o->words[1]);
+    if (o->n_words > 0)
+        o->lesson = o->words[0];
+    if (o->precision && lab_precision_find(o->precision) == LAB_PRECISION_COUNT)
+        argp_failure(state, LAB_EXIT_USAGE, 0,
+                     "--precision '%s': use fp32, tf32, bf16 or fp16",
+                     o->precision);
 }
 
-static error_t parse_sampling(int key, char *arg, struct argp_state *state)
+/* An option of another command would change nothing: that is an error. */
+static void refuse(const struct lab_option *option, struct argp_state *state)
 {
+    struct lab_str list;
+    lab_str_init(&list);
+    lab_options_list(&list, parsing.line->commands);
+    argp_error(state, "no --%s here: it takes %s", option->name,
+               lab_str_text(&list));
+    lab_str_release(&list);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    const struct lab_command_line *line = parsing.line;
     struct lab_options *o = state->input;
-    switch (key) {
-    case KEY_SAMPLE:
-        o->sample = lab_arg_number(arg, "sample", 1, INT64_MAX, state);
-        return 0;
-    case KEY_PROMPT:
-        o->prompt = arg;
-        return 0;
-    case KEY_TEMPERATURE:
-        o->temperature = temperature(arg, state);
-        return 0;
-    case KEY_TOP_K:
-        o->top_k = lab_arg_number(arg, "top-k", 1, INT64_MAX, state);
-        return 0;
-    default:
+    if (key >= KEY_FIRST && key < KEY_USAGE) {
+        const struct lab_option *option = &lab_option_rows[key - KEY_FIRST];
+        const struct lab_option *help = lab_option_help(option, line->commands);
+        if (!help && line->refuses)
+            refuse(option, state);
+        if (!help)
+            help = lab_option_help(option, line->takes);
+        set(o, option, help, arg, state);
+    } else if (key == ARGP_KEY_INIT) {
+        state->argv = parsing.argv;
+    } else if (key == ARGP_KEY_ARG) {
+        o->words[o->n_words++] = arg;
+    } else if (key == ARGP_KEY_END) {
+        (line->check ? line->check : one_lesson)(o, state);
+    } else {
         return ARGP_ERR_UNKNOWN;
     }
+    return 0;
 }
 
-/* How fast it goes, and what is recorded of it. */
-static error_t parse_speed(int key, char *arg, struct argp_state *state)
+static _Noreturn void out_of_memory(void)
 {
-    static const char *const traces[] = {"off", "kernels", "on", NULL};
-    struct lab_options *o = state->input;
-    switch (key) {
-    case KEY_NO_GRAPH:
-        o->no_graph = true;
-        return 0;
-    case KEY_GRAPH_NODES:
-        o->graph_nodes = true;
-        return 0;
-    case KEY_TRACE:
-        (void)lab_arg_one_of(arg, traces, "trace", state);
-        o->no_trace = strcmp(arg, "off") == 0;
-        o->trace_kernels = strcmp(arg, "kernels") == 0;
-        o->trace_asked = !o->no_trace;
-        return 0;
-    default:
-        return parse_sampling(key, arg, state);
+    fputs("lapenna-lab: out of memory while reading the command line\n",
+          stderr);
+    exit(LAB_EXIT_MACHINE);
+}
+
+/* Commands in a help text, in its sentences and in its examples. argp frees
+ * what is not `text`. */
+static char *spell_help(int key, const char *text, void *input)
+{
+    struct lab_str quoted;
+    struct lab_str all;
+    (void)key;
+    (void)input;
+    if (!text)
+        return NULL;
+    lab_str_init(&quoted);
+    lab_str_init(&all);
+    lab_command_spell(&quoted, text, "`", lab_print_is_ascii());
+    lab_command_spell(&all, lab_str_text(&quoted), "\n  ",
+                      lab_print_is_ascii());
+    char *copy = all.failed ? NULL : strdup(lab_str_text(&all));
+    lab_str_release(&quoted);
+    lab_str_release(&all);
+    if (!copy)
+        out_of_memory();
+    return copy;
+}
+
+/* argp's own --help has no -h. */
+static error_t parse_help(int key, char *arg, struct argp_state *state)
+{
+    (void)arg;
+    if (key != 'h' && key != '?' && key != KEY_USAGE)
+        return ARGP_ERR_UNKNOWN;
+    argp_state_help(state, stdout,
+                    key == KEY_USAGE ? ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK
+                                     : ARGP_HELP_STD_HELP);
+    return 0;
+}
+
+static const struct argp_option help_options[] = {
+    {"help", 'h', NULL, 0, "Give this help list", -1},
+    {NULL, '?', NULL, OPTION_ALIAS, NULL, -1},
+    {"usage", KEY_USAGE, NULL, 0, "Give a short usage message", -1},
+    {0}};
+
+/* "lapenna-lab run" as it has to be typed. */
+static void spell_name(struct lab_str *out, const char *name)
+{
+    const char *rest = strchr(name, ' ');
+    lab_command_add(out, lab_print_is_ascii());
+    lab_str_add(out, rest ? rest : "");
+}
+
+/* Words of the command line are quoted in messages: their control characters
+ * are shown, not sent to the terminal. */
+static ssize_t write_clean(void *to, const char *text, size_t n)
+{
+    struct lab_str safe;
+    lab_str_init(&safe);
+    lab_str_add_visible(&safe, text, n, true);
+    if (safe.failed)
+        lab_print_bytes(to, text, n);
+    else
+        fputs(lab_str_text(&safe), to);
+    lab_str_release(&safe);
+    return (ssize_t)n;
+}
+
+/* The options of `line`: those that its --help does not show are hidden. */
+static void take_options(const struct lab_command_line *line,
+                         struct argp_option *shown)
+{
+    for (int i = 0; i < N_ROWS; i++) {
+        const struct lab_option *option = &lab_option_rows[i];
+        if (!option->name || !lab_option_help(option, line->takes))
+            continue;
+        const struct lab_option *help = lab_option_help(option, line->commands);
+        bool hidden = !help || !help->help;
+        if (!help)
+            help = lab_option_help(option, line->takes);
+        *shown++ = (struct argp_option){.name = option->name,
+                                        .key = KEY_FIRST + i,
+                                        .arg = help->arg,
+                                        .flags = hidden ? OPTION_HIDDEN : 0,
+                                        .doc = help->help,
+                                        .group = help->group};
     }
 }
 
-static error_t parse_run_option(int key, char *arg, struct argp_state *state)
+static void check_together(const struct lab_options *o, bool npy)
 {
-    struct lab_options *o = state->input;
-    switch (key) {
-    case KEY_BACKEND:
-        o->backend = lab_arg_backend(arg, state);
-        return 0;
-    case KEY_DEVICE:
-        o->device = lab_arg_device(arg, state);
-        return 0;
-    case KEY_PRECISION:
-        o->precision = precision_name(arg, state);
-        return 0;
-    case KEY_VARIANT:
-        add_choice(o, arg, state);
-        return 0;
-    case KEY_COUNTERS:
-        o->counters = lab_arg_counters(arg, state);
-        return 0;
-    case KEY_BATCH:
-        o->batch = lab_arg_number(arg, "batch", 1, INT64_MAX, state);
-        return 0;
-    case KEY_ITERATIONS:
-        o->iterations = lab_arg_number(arg, "iterations", 1, INT64_MAX, state);
-        return 0;
-    case KEY_EPOCHS:
-        o->epochs = lab_arg_number(arg, "epochs", 1, INT64_MAX, state);
-        return 0;
-    case KEY_SEED:
-        o->seed_given = true;
-        o->seed = lab_arg_seed(arg, state);
-        return 0;
-    case KEY_LR:
-        if (lab_lr_read(arg, &o->lr))
-            argp_error(state, "--lr: %s", lab_error());
-        return 0;
-    case KEY_DATA:
-        o->data = arg;
-        return 0;
-    case KEY_NEAR:
-        if (o->n_near == LAB_MAX_OPTION_NEAR)
-            argp_failure(state, LAB_EXIT_USAGE, 0, "too many --near");
-        o->near[o->n_near++] = arg;
-        return 0;
-    default:
-        return parse_speed(key, arg, state);
-    }
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    static const char *const colors[] = {"auto", "always", "never", NULL};
-    struct lab_options *o = state->input;
-    switch (key) {
-    case KEY_DB:
-        o->db = arg;
-        return 0;
-    case KEY_NPY:
-        o->npy = arg;
-        return 0;
-    case KEY_TENSORS:
-        o->tensors = arg;
-        return 0;
-    case KEY_JSON:
-        o->json = true;
-        return 0;
-    case KEY_PLAIN:
-        o->plain = true;
-        return 0;
-    case KEY_ASCII:
-        o->ascii = true;
-        return 0;
-    case KEY_COLOR:
-        o->color = lab_arg_one_of(arg, colors, "color", state);
-        return 0;
-    case KEY_NO_MOUSE:
-        o->no_mouse = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (o->argument_count++ > 0)
-            argp_failure(state, LAB_EXIT_USAGE, 0,
-                         "one LESSON at a time: '%s' is one too many", arg);
-        o->lesson = arg;
-        return 0;
-    default:
-        return parse_run_option(key, arg, state);
+    const char *wrong =
+        o->npy && !npy      ? "--npy belongs to `lapenna-lab step`"
+        : o->npy && o->json ? "--npy and --json exclude each other: give one"
+        : o->graph_nodes && o->no_graph
+            ? "--graph-nodes wants graphs and a trace: leave out --no-graph"
+        : o->graph_nodes && o->no_trace
+            ? "--graph-nodes wants graphs and a trace: leave out --trace off"
+        : o->iterations > 0 && o->epochs > 0
+            ? "--iterations and --epochs exclude each other: give one"
+            : NULL;
+    if (wrong) {
+        lab_warn("%s", wrong);
+        exit(LAB_EXIT_USAGE);
     }
 }
 
@@ -309,55 +423,63 @@ void lab_options_init(struct lab_options *o)
     *o = (struct lab_options){.backend = "auto",
                               .counters = "off",
                               .color = "auto",
+                              .trace = "on",
                               .prompt = "",
-                              .temperature = 0.8};
-}
-
-const char *lab_options_next(enum lab_options_of command, const char *name)
-{
-    bool passed = name == NULL;
-    for (int i = 0; i < N_OPTIONS; i++) {
-        if (passed && options[i].of & 1u << command)
-            return options[i].argp.name;
-        passed = passed || strcmp(options[i].argp.name, name) == 0;
-    }
-    return NULL;
+                              .temperature = 0.8,
+                              .seed = 1};
 }
 
 void lab_options_parse(struct lab_options *o, int argc, char **argv,
-                       enum lab_options_of command, const char *args_doc,
-                       const char *doc)
+                       const struct lab_command_line *line)
 {
-    static const char *const names[] = {[LAB_OPTIONS_STEP] = "lapenna-lab step",
-                                        [LAB_OPTIONS_RUN] = "lapenna-lab run",
-                                        [LAB_OPTIONS_SCREEN] = "lapenna-lab",
-                                        [LAB_OPTIONS_DOCTOR] =
-                                            "lapenna-lab doctor"};
-    const char *name = names[command];
-    struct argp_option shown[N_OPTIONS + 1] = {{0}};
-    for (int i = 0; i < N_OPTIONS; i++) {
-        shown[i] = options[i].argp;
-        if (!(options[i].of & 1u << command))
-            shown[i].flags |= OPTION_HIDDEN;
-    }
-    const struct argp argp = {shown, parse_option, args_doc, doc,
-                              NULL,  NULL,         NULL};
-    lab_args_parse(&argp, argc, argv, name, o);
-    if (o->npy && command != LAB_OPTIONS_STEP) {
-        lab_warn("--npy belongs to `lapenna-lab step`");
+    struct argp_option shown[N_ROWS] = {{0}};
+    const struct argp_child children[] = {
+        {.argp = &(struct argp){.options = help_options, .parser = parse_help}},
+        {0}};
+    const struct argp argp = {.options = shown,
+                              .parser = parse,
+                              .args_doc = line->args,
+                              .doc = line->doc,
+                              .children = children,
+                              .help_filter = spell_help};
+    struct lab_str name;
+    char *before = program_invocation_short_name;
+    char **words = lab_alloc_array((size_t)argc + 2, sizeof(*words));
+    FILE *plain = stderr;
+    FILE *clean =
+        fopencookie(stderr, "w", (cookie_io_functions_t){.write = write_clean});
+    lab_str_init(&name);
+    spell_name(&name, line->name);
+    if (!words || name.failed || argc < 1 || !clean)
+        out_of_memory();
+    setvbuf(clean, NULL, _IOLBF, BUFSIZ);
+    memcpy(words, argv, (size_t)argc * sizeof(*words));
+    words[argc] = NULL;
+    words[0] = name.data;
+    parsing.line = line;
+    parsing.argv = words;
+    take_options(line, shown);
+    lab_options_init(o);
+    o->words = argv + 1;
+    lab_warn_as(line->name);
+    argp_err_exit_status = LAB_EXIT_USAGE;
+    program_invocation_short_name = name.data;
+    char *first = argv[0];
+    argv[0] = NULL;
+    stderr = clean; /* getopt() and argp write what is wrong there */
+    int wrong = argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, o);
+    stderr = plain;
+    fclose(clean);
+    if (wrong == ENOMEM)
+        out_of_memory();
+    if (wrong)
         exit(LAB_EXIT_USAGE);
-    }
-    if (o->npy && o->json) {
-        lab_warn("--npy and --json exclude each other: give one");
-        exit(LAB_EXIT_USAGE);
-    }
-    if (o->graph_nodes && (o->no_graph || o->no_trace)) {
-        lab_warn("--graph-nodes wants graphs and a trace: leave out %s",
-                 o->no_graph ? "--no-graph" : "--trace off");
-        exit(LAB_EXIT_USAGE);
-    }
-    if (o->iterations > 0 && o->epochs > 0) {
-        lab_warn("--iterations and --epochs exclude each other: give one");
-        exit(LAB_EXIT_USAGE);
-    }
+    program_invocation_short_name = before;
+    argv[0] = first;
+    lab_str_release(&name);
+    lab_free(words);
+    o->no_trace = strcmp(o->trace, "off") == 0;
+    o->trace_kernels = strcmp(o->trace, "kernels") == 0;
+    o->trace_asked = o->given.trace && !o->no_trace;
+    check_together(o, line->commands == LAB_FOR_STEP);
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# completion.sh ROOT -- what bash offers after a few beginnings. A program of
+# completion.sh BUILD -- what bash offers after a few beginnings. A program of
 # its own stands in for lapenna-lab, so that the lessons and runs are known.
 # No -e: compopt fails outside of a real completion.
 set -uo pipefail
-root=$1
+build=$1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cat >"$work/lapenna-lab" <<'END'
@@ -21,7 +21,7 @@ END
 chmod +x "$work/lapenna-lab"
 PATH=$work:$PATH
 # shellcheck source=/dev/null
-source "$root/completions/lapenna-lab.bash" || exit 1
+source "$build/share/bash-completion/completions/lapenna-lab" || exit 1
 cd "$work" || exit 1
 
 bad=0
@@ -54,6 +54,9 @@ offers '17 last' profile show ''
 offers 'last' profile delete la
 offers '--db' doctor --d
 offers '' doctor --sort
+offers '--force --format' profile export 3 --fo
+offers '' profile show 3 --fo
+offers '--double' lab gflops --do
 offers '--device' run --dev
 offers 'blas blocked' --variant fc1 = bl
 offers 'dense=' run mlp-digits --variant d

@@ -1,9 +1,9 @@
 #!/usr/bin/env zsh
-# completion.zsh ROOT -- what zsh makes of a few beginnings after Tab. A program
+# completion.zsh BUILD -- what zsh makes of a few beginnings after Tab. A program
 # of its own stands in for lapenna-lab, as in completion.sh.
 emulate -R zsh
 zmodload zsh/zpty zsh/datetime || exit 77
-root=$1
+build=$1
 work=$(mktemp -d) || exit 1
 trap 'zpty -d z 2>/dev/null; rm -rf $work' EXIT
 cat >$work/lapenna-lab <<'END'
@@ -22,7 +22,7 @@ chmod +x $work/lapenna-lab
 cat >$work/.zshrc <<END
 cd $work
 path=($work \$path)
-fpath=($root/completions \$fpath)
+fpath=($build/share/zsh/site-functions \$fpath)
 autoload -Uz compinit && compinit -u -D
 unsetopt auto_list auto_menu beep
 report() { print -r -- "\$BUFFER" >>$work/made; BUFFER=; }

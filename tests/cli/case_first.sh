@@ -106,7 +106,7 @@ refuses() { # OPTION WORD...: what is refused is OPTION
 }
 refuses at hello --backend cpu --at 1,1
 refuses elements scalar_add --elements 5
-expect_stderr 'it takes --grid, --block, --backend, --device, --json, --ascii'
+expect_stderr 'it takes --backend, --device, --grid, --block, --json, --ascii'
 refuses at vectors --at 1
 refuses repeat lab-hello --repeat 20
 refuses db index --db x.db
@@ -117,7 +117,7 @@ refuses retune gemm --retune
 for option in repeat=20 variants=naive precision=fp32 predict=naive=1 seed=1 \
     counters=basic backend=cuda db=x.db; do
     refuses "${option%%=*}" lab-cudnn-calls "--$option"
-    expect_stderr 'it takes --sizes, --device, --json, --ascii'
+    expect_stderr 'it takes --device, --sizes, --json, --ascii'
 done
 refuses chart lab-cudnn-calls --chart
 for option in variants=naive predict=tuned=1 counters=basic grid=3; do

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "debug/args.h"
+#include "debug/options.h"
 #include "cmd.h"
 #include "engine/ladder.h"
 #include "engine/neighbours.h"

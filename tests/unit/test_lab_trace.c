@@ -185,7 +185,7 @@ static enum lab_status trace(const char *counters, int stop_at)
     static struct lab_bench lab;
     static struct lab_timed_row rows[ROWS];
     const struct lab_variant rung = {.name = "naive"};
-    const struct lab_bench_options options = {.counters = counters};
+    const struct lab_options options = {.counters = counters};
     memset(&seen, 0, sizeof(seen));
     seen.stop_at = stop_at;
     lab = (struct lab_bench){

@@ -3,13 +3,12 @@
  *
  * The image is a bright square, and every kernel the course's example, 1 around
  * and -8 in the middle: the result is the square's edge. */
-#include <argp.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "debug/args.h"
+#include "debug/options.h"
 #include "base/mem.h"
 #include "report/exit.h"
 #include "engine/backend.h"
@@ -20,62 +19,7 @@
 #include "conv2d/conv.h"
 #include "report/print.h"
 
-enum {
-    KEY_CALLS = 256,
-    KEY_SIZES,
-    KEY_ALGORITHM,
-    KEY_WAIT,
-    KEY_DEVICE,
-    KEY_JSON,
-    KEY_ASCII,
-    MAP_MOST = 16 /* a result larger than this a side is not printed */
-};
-
-#define COURSE_SIZE "1x3x8x8x3x3"
-
-struct options {
-    const char *size;
-    int algorithm;
-    int device;
-    bool wait;
-    bool json;
-};
-
-static const struct argp_option argp_options[] = {
-    {"calls", KEY_CALLS, NULL, 0, "Show the calls instead of timing rungs", 1},
-    {"sizes", KEY_SIZES, "NxCxHxWxKxR", 0, "One size (1x3x8x8x3x3)", 1},
-    {"algorithm", KEY_ALGORITHM, "I", 0,
-     "cuDNN's number, 0 to 7 (the first that it lists)", 1},
-    {"wait", KEY_WAIT, NULL, 0, "Wait for Enter after each call", 1},
-    {"device", KEY_DEVICE, "N", 0, "The GPU's number (0)", 2},
-    {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
-    {"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
-    {0}};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-    if (key == KEY_SIZES)
-        o->size = arg;
-    else if (key == KEY_ALGORITHM)
-        o->algorithm = (int)lab_arg_number(arg, "algorithm", 0, 7, state);
-    else if (key == KEY_WAIT)
-        o->wait = true;
-    else if (key == KEY_DEVICE)
-        o->device = lab_arg_device(arg, state);
-    else if (key == KEY_JSON)
-        o->json = true;
-    else if (key == KEY_ASCII)
-        lab_print_ascii(true);
-    else if (key == ARGP_KEY_ARG)
-        argp_error(state,
-                   "%s: --calls shows one convolution; its size is told "
-                   "by --sizes",
-                   arg);
-    else if (key != KEY_CALLS)
-        return ARGP_ERR_UNKNOWN;
-    return 0;
-}
+enum { MAP_MOST = 16 /* a result larger than this a side is not printed */ };
 
 /* ---- numbers ---- */
 
@@ -171,7 +115,7 @@ static enum lab_status wait_for_enter(void)
 
 static enum lab_status tell(void *user, const struct lab_conv_call *call)
 {
-    const struct options *o = user;
+    const struct lab_options *o = user;
     if (o->json)
         return tell_json(call);
     lab_printf(stdout, "%3d  %s\n", call->number, call->call);
@@ -206,12 +150,13 @@ static enum lab_status print_json(const struct numbers *n)
 
 /* ---- the command ---- */
 
-static enum lab_status make_calls(struct options *o, struct numbers *n,
+static enum lab_status make_calls(struct lab_options *o, struct numbers *n,
                                   const struct lab_ladder_size *size)
 {
     const struct lab_cuda_module *module = NULL;
     struct lab_conv_calls calls = {.device = o->device,
-                                   .algorithm = o->algorithm,
+                                   .algorithm =
+                                       o->given.algorithm ? o->algorithm : -1,
                                    .x = n->x,
                                    .w = n->w,
                                    .y = n->y,
@@ -230,16 +175,17 @@ static enum lab_status make_calls(struct options *o, struct numbers *n,
     return LAB_OK;
 }
 
-static enum lab_status show(struct options *o)
+static enum lab_status show(struct lab_options *o)
 {
+    const char *text = o->sizes ? o->sizes : "1x3x8x8x3x3"; /* the course's */
     const struct lab_operation *conv = NULL;
     struct lab_ladder_size size;
     struct numbers n = {.x = NULL};
     enum lab_status st = lab_ladder_find("conv", &conv);
     if (!st)
-        st = lab_ladder_size(conv, o->size, strlen(o->size), &size);
+        st = lab_ladder_size(conv, text, strlen(text), &size);
     if (!st && lab_ladder_memory(conv, &size, LAB_FP32) == 0)
-        st = lab_fail(LAB_E_USAGE, "size %s: more than any memory", o->size);
+        st = lab_fail(LAB_E_USAGE, "size %s: more than any memory", text);
     if (!st)
         st = make_numbers(&n, size.dim);
     if (!st)
@@ -252,26 +198,32 @@ static enum lab_status show(struct options *o)
 
 int lab_demo_calls(const char *size, int device, bool json)
 {
-    struct options o = {.size = size ? size : COURSE_SIZE,
-                        .algorithm = -1,
-                        .device = device,
-                        .json = json};
+    struct lab_options o = {.sizes = size, .device = device, .json = json};
     return lab_exit_error(show(&o));
+}
+
+static void refuse_words(struct lab_options *o, struct argp_state *state)
+{
+    if (o->n_words > 0)
+        argp_error(state,
+                   "%s: --calls shows one convolution; --sizes takes its size",
+                   o->words[0]);
 }
 
 int lab_demo_cmd_calls(int argc, char **argv)
 {
-    static const struct argp argp = {
-        argp_options,
-        parse_option,
-        NULL,
-        "A convolution by cuDNN, call by call: descriptors, the algorithm, its "
-        "workspace, memory, the convolution. The image is a bright square, the "
-        "kernel the course's: its edge comes out.",
-        NULL,
-        NULL,
-        NULL};
-    struct options o = {.size = COURSE_SIZE, .algorithm = -1};
-    lab_args_parse(&argp, argc, argv, "lapenna-lab lab calls", &o);
+    static const struct lab_command_line line = {
+        .name = "lapenna-lab lab calls",
+        .commands = LAB_FOR_LAB_CALLS,
+        .takes = LAB_FOR_LAB_CALLS,
+        .doc = "A convolution by cuDNN, call by call: descriptors, the "
+               "algorithm, its workspace, memory, the convolution. The image "
+               "is a bright square, the kernel the course's: its edge comes "
+               "out.",
+        .check = refuse_words};
+    struct lab_options o;
+    lab_options_parse(&o, argc, argv, &line);
+    if (o.ascii)
+        lab_print_ascii(true);
     return lab_exit_error(show(&o));
 }

@@ -14,7 +14,7 @@
 #include "bench/demo.h"
 
 struct lab_demo {
-    const struct lab_bench_options *options;
+    const struct lab_options *options;
     const char *name;
     const char *symbol; /* as the source has it */
     struct lab_backend *backend;
@@ -576,7 +576,7 @@ static enum lab_status run(struct vectors *v)
 static enum lab_status make_launch(struct vectors *v)
 {
     struct lab_demo *d = v->d;
-    const struct lab_bench_options *o = d->options;
+    const struct lab_options *o = d->options;
     enum lab_status st = LAB_OK;
     v->n = USUAL_ELEMENTS;
     if (o->elements)
@@ -1043,7 +1043,7 @@ static const struct kernel *find(const char *name)
 
 static enum lab_status read_launch(struct lab_demo *d, const struct kernel *k)
 {
-    const struct lab_bench_options *o = d->options;
+    const struct lab_options *o = d->options;
     enum lab_status st = LAB_OK;
     d->launch = k->usual;
     d->grid_rank = d->block_rank = k->rank;
@@ -1076,8 +1076,7 @@ static enum lab_status find_rung(struct lab_demo *d)
                     d->backend->ops->name, d->name);
 }
 
-enum lab_status lab_demo_run(const struct lab_bench_options *o,
-                             const char *name)
+enum lab_status lab_demo_run(const struct lab_options *o, const char *name)
 {
     const struct kernel *k = find(name);
     struct lab_demo d = {.options = o, .name = k->name, .symbol = k->symbol};

@@ -6,28 +6,19 @@
 #include "commands.h"
 #include "bench/demo.h"
 
-#include <argp.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/signals.h"
-#include "debug/args.h"
+#include "debug/options.h"
 #include "report/exit.h"
 #include "report/json_line.h"
 #include "report/print.h"
 #include "report/text_table.h"
 
 enum {
-    KEY_SIZES = 256,
-    KEY_CPU_SIZES,
-    KEY_DOUBLE,
-    KEY_REPEAT,
-    KEY_BACKEND,
-    KEY_DEVICE,
-    KEY_JSON,
-    KEY_ASCII,
     SIZES = 24,
     OWN = 2,        /* how many of our own variants are tried */
     CPU_REPEATS = 3 /* a large product takes seconds there */
@@ -44,61 +35,15 @@ static const char gpu_sizes[] = "2000,4000,6000,8000,12000";
 struct gflops {
     const char *name; /* of the operation */
     const char *sizes[MACHINES];
-    const char *backend;
-    int repeat;
-    int device;
-    bool json;
+    struct lab_options o;
     const struct lab_operation *operation;
-    struct lab_bench_options options[MACHINES];
+    struct lab_options options[MACHINES];
     struct lab_bench *labs[MACHINES]; /* NULL: not measured */
     struct lab_ladder_size size[SIZES];
     int n_sizes;
     double rate[SIZES][COLUMNS]; /* FLOP/s; NaN: not measured */
     const char *own[SIZES];      /* the variant of GPU_OWN */
 };
-
-static const struct argp_option argp_options[] = {
-    {"sizes", KEY_SIZES, "LIST", 0, "N on the GPU (2000,4000,6000,8000,12000)",
-     1},
-    {"cpu-sizes", KEY_CPU_SIZES, "LIST", 0, "N on the CPU (2000,4000,6000)", 1},
-    {"double", KEY_DOUBLE, NULL, 0, "dgemm instead of sgemm", 1},
-    {"repeat", KEY_REPEAT, "N", 0,
-     "Times of each on the GPU, 1 to 1000 (20); a CPU takes 3", 1},
-    {"backend", KEY_BACKEND, "NAME", 0,
-     "auto (both, where there is a GPU), "
-     "cpu or cuda",
-     2},
-    {"device", KEY_DEVICE, "N", 0, "The GPU's number (0)", 2},
-    {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
-    {"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
-    {0}};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct gflops *g = state->input;
-    if (key == KEY_SIZES)
-        g->sizes[GPU] = arg;
-    else if (key == KEY_CPU_SIZES)
-        g->sizes[CPU] = arg;
-    else if (key == KEY_DOUBLE)
-        g->name = "dgemm";
-    else if (key == KEY_REPEAT)
-        g->repeat = (int)lab_arg_number(arg, "repeat", 1,
-                                        LAB_LADDER_REPEATS_MAX, state);
-    else if (key == KEY_BACKEND)
-        g->backend = lab_arg_backend(arg, state);
-    else if (key == KEY_DEVICE)
-        g->device = lab_arg_device(arg, state);
-    else if (key == KEY_JSON)
-        g->json = true;
-    else if (key == KEY_ASCII)
-        lab_print_ascii(true);
-    else if (key == ARGP_KEY_ARG)
-        argp_error(state, "%s: sizes are told by --sizes", arg);
-    else
-        return ARGP_ERR_UNKNOWN;
-    return 0;
-}
 
 /* ---- sizes ---- */
 
@@ -196,7 +141,7 @@ static enum lab_status take(void *user, const struct lab_bench_result *r)
         lab_warn("%s of %s: %s", r->variant, r->size, r->reason);
         return LAB_OK;
     }
-    if (!g->json) {
+    if (!g->o.json) {
         lab_printf(stdout, "  %s of %s: %.4g GFLOP/s\n", r->variant, r->size,
                    r->rate / 1e9);
         fflush(stdout);
@@ -235,20 +180,20 @@ static enum lab_status open_machine(struct gflops *g, int machine)
     struct lab_bench *lab = lab_alloc(sizeof(*lab));
     if (!lab)
         return lab_no_memory("a table");
-    g->options[machine] = (struct lab_bench_options){
-        .name = g->name,
+    g->options[machine] = (struct lab_options){
+        .lesson = g->name,
         .sizes = g->sizes[machine],
         .precisions = 1u << (strcmp(g->name, "dgemm") ? LAB_FP32 : LAB_FP64),
         .backend = gpu ? "cuda" : "cpu",
         .counters = "off",
-        .device = gpu ? g->device : 0,
+        .device = gpu ? g->o.device : 0,
         .seed = 1};
     enum lab_status st = lab_bench_open(lab, &g->options[machine]);
     if (st) {
         lab_free(lab);
         return st;
     }
-    lab->repeats = gpu ? g->repeat : CPU_REPEATS;
+    lab->repeats = gpu ? g->o.repeat : CPU_REPEATS;
     choose(lab, machine);
     g->labs[machine] = lab;
     return LAB_OK;
@@ -258,7 +203,7 @@ static enum lab_status open_machine(struct gflops *g, int machine)
 static enum lab_status open_gpu(struct gflops *g)
 {
     enum lab_status st = open_machine(g, GPU);
-    if (st != LAB_E_UNSUPPORTED || strcmp(g->backend, "auto") != 0)
+    if (st != LAB_E_UNSUPPORTED || strcmp(g->o.backend, "auto") != 0)
         return st;
     lab_warn("without the GPU's columns: %s", lab_error());
     if (g->sizes[GPU] != gpu_sizes)
@@ -274,7 +219,7 @@ static enum lab_status measure(struct gflops *g, int machine)
     if (!lab)
         return LAB_OK;
     lab_ladder_measure(lab->backend, 0, &lab->machine);
-    if (!g->json)
+    if (!g->o.json)
         lab_printf(stdout, "%s: %s\n", machine == GPU ? "GPU" : "CPU",
                    lab->machine.info.name);
     fflush(stdout);
@@ -321,8 +266,8 @@ static enum lab_status print_json(const struct gflops *g)
 
 static enum lab_status show(struct gflops *g)
 {
-    bool gpu = strcmp(g->backend, "cpu") != 0;
-    bool cpu = strcmp(g->backend, "cuda") != 0;
+    bool gpu = strcmp(g->o.backend, "cpu") != 0;
+    bool cpu = strcmp(g->o.backend, "cuda") != 0;
     enum lab_status st = lab_ladder_find(g->name, &g->operation);
     if (!st && cpu)
         st = check_sizes(g, CPU);
@@ -337,7 +282,7 @@ static enum lab_status show(struct gflops *g)
         st = measure(g, m);
     if (st)
         return st;
-    st = g->json ? print_json(g) : print_table(g);
+    st = g->o.json ? print_json(g) : print_table(g);
     bool any = false;
     for (int i = 0; i < g->n_sizes * COLUMNS; i++)
         any = any || !isnan(g->rate[i / COLUMNS][i % COLUMNS]);
@@ -347,25 +292,34 @@ static enum lab_status show(struct gflops *g)
     return st;
 }
 
+static void refuse_words(struct lab_options *o, struct argp_state *state)
+{
+    if (o->n_words > 0)
+        argp_error(state, "%s: --sizes takes the sizes", o->words[0]);
+}
+
 int lab_demo_cmd_gflops(int argc, char **argv)
 {
-    static const struct argp argp = {
-        argp_options,
-        parse_option,
-        NULL,
-        "The rate of a square matrix product against its size, on the CPU and "
-        "on the GPU, in one table (the course's LAB 2, Problem 4).",
-        NULL,
-        NULL,
-        NULL};
+    static const struct lab_command_line line = {
+        .name = "lapenna-lab lab gflops",
+        .commands = LAB_FOR_GFLOPS,
+        .takes = LAB_FOR_GFLOPS,
+        .doc = "The rate of a square matrix product against its size, on the "
+               "CPU and on the GPU, in one table (the course's LAB 2, Problem "
+               "4).",
+        .check = refuse_words};
     struct gflops *g = lab_alloc(sizeof(*g));
     if (!g)
         return lab_exit_error(lab_no_memory("a table"));
-    *g = (struct gflops){.name = "gemm",
-                         .sizes = {"2000,4000,6000", gpu_sizes},
-                         .backend = "auto",
-                         .repeat = LAB_LADDER_REPEATS_MIN};
-    lab_args_parse(&argp, argc, argv, "lapenna-lab lab gflops", g);
+    struct lab_options *o = &g->o;
+    lab_options_parse(o, argc, argv, &line);
+    if (o->ascii)
+        lab_print_ascii(true);
+    if (!o->repeat)
+        o->repeat = LAB_LADDER_REPEATS_MIN;
+    g->name = o->as_double ? "dgemm" : "gemm";
+    g->sizes[CPU] = o->cpu_sizes ? o->cpu_sizes : "2000,4000,6000";
+    g->sizes[GPU] = o->sizes ? o->sizes : gpu_sizes;
     lab_signals_catch();
     lab_signals_say(LAB_SIGNALS_STOPPING);
     enum lab_status st = show(g);

@@ -4,23 +4,17 @@
  * order of falling strides. Example and numbers: cuDNN's guide, chapter 2. */
 #include "commands.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "debug/args.h"
+#include "debug/options.h"
 #include "report/exit.h"
 #include "report/json_line.h"
 #include "report/print.h"
 
 enum {
-    KEY_LAYOUT = 256,
-    KEY_DIMS,
-    KEY_AT,
-    KEY_OFFSET,
-    KEY_JSON,
     RANK = 4,
     MAP_MOST = 16 /* a map larger than this a side is not printed */
 };
@@ -98,26 +92,6 @@ static enum lab_status element_of(const struct layout *o, int64_t offset,
 
 /* ---- command line ---- */
 
-struct options {
-    const char *layout;
-    int64_t dim[RANK];
-    int64_t at[RANK];
-    int64_t offset;
-    bool has_at;
-    bool has_offset;
-    bool json;
-};
-
-static const struct argp_option argp_options[] = {
-    {"layout", KEY_LAYOUT, "LETTERS", 0,
-     "nchw, nhwc or chwn: the first letter has the largest stride (nchw)", 1},
-    {"dims", KEY_DIMS, "N,C,H,W", 0,
-     "The sides, in this order in every layout (1,64,5,4)", 1},
-    {"at", KEY_AT, "N,C,H,W", 0, "The offset of this element", 1},
-    {"offset", KEY_OFFSET, "I", 0, "The element at this offset", 1},
-    {"json", KEY_JSON, NULL, 0, "JSON on standard output", 2},
-    {0}};
-
 static const char *read_number(const char *text, int64_t *out)
 {
     char *end = NULL;
@@ -143,29 +117,27 @@ static void read_four(const char *text, const char *option, int64_t *out,
         argp_error(state, "--%s '%s': four numbers, n,c,h,w", option, text);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+struct request {
+    int64_t dim[RANK];
+    int64_t at[RANK];
+    int64_t offset;
+};
+
+static struct request request = {.dim = {1, 64, 5, 4}};
+
+static void read_values(struct lab_options *o, struct argp_state *state)
 {
-    struct options *o = state->input;
-    if (key == KEY_LAYOUT) {
-        o->layout = arg;
-    } else if (key == KEY_DIMS) {
-        read_four(arg, "dims", o->dim, state);
-    } else if (key == KEY_AT) {
-        read_four(arg, "at", o->at, state);
-        o->has_at = true;
-    } else if (key == KEY_OFFSET) {
-        const char *end = read_number(arg, &o->offset);
+    if (o->dims)
+        read_four(o->dims, "dims", request.dim, state);
+    if (o->at)
+        read_four(o->at, "at", request.at, state);
+    if (o->offset) {
+        const char *end = read_number(o->offset, &request.offset);
         if (!end || *end)
-            argp_error(state, "--offset '%s': a whole number", arg);
-        o->has_offset = true;
-    } else if (key == KEY_JSON) {
-        o->json = true;
-    } else if (key == ARGP_KEY_ARG) {
-        argp_error(state, "%s: sides are told by --dims N,C,H,W", arg);
-    } else {
-        return ARGP_ERR_UNKNOWN;
+            argp_error(state, "--offset '%s': a whole number", o->offset);
     }
-    return 0;
+    if (o->n_words > 0)
+        argp_error(state, "%s: --dims N,C,H,W takes the sides", o->words[0]);
 }
 
 /* ---- output ---- */
@@ -237,23 +209,26 @@ static enum lab_status print_json(const struct layout *o, const char *layout,
     return lab_json_print(line);
 }
 
-static enum lab_status answer(const struct options *o)
+static enum lab_status answer(const struct lab_options *o)
 {
+    const char *layout = o->layout ? o->layout : "nchw";
     struct layout all;
-    int64_t at[RANK];
-    int64_t offset = o->offset;
-    memcpy(at, o->at, sizeof(at));
-    enum lab_status st = layout_of(o->layout, o->dim, &all);
-    if (!st && o->has_offset)
+    int64_t *at = request.at;
+    int64_t offset = request.offset;
+    if (o->at && o->offset)
+        return lab_fail(LAB_E_USAGE, "--at and --offset: one of them, the "
+                                     "other is the answer");
+    enum lab_status st = layout_of(layout, request.dim, &all);
+    if (!st && o->offset)
         st = element_of(&all, offset, at);
-    if (!st && o->has_at)
+    if (!st && o->at)
         st = offset_of(&all, at, &offset);
     if (st)
         return st;
-    bool one = o->has_at || o->has_offset;
+    bool one = o->at || o->offset;
     if (o->json)
-        return print_json(&all, o->layout, one ? at : NULL, offset);
-    print_head(&all, o->layout);
+        return print_json(&all, layout, one ? at : NULL, offset);
+    print_head(&all, layout);
     if (one)
         print_element(&all, at, offset);
     else
@@ -263,20 +238,15 @@ static enum lab_status answer(const struct options *o)
 
 int lab_demo_cmd_offsets(int argc, char **argv)
 {
-    static const struct argp argp = {
-        argp_options,
-        parse_option,
-        NULL,
-        "Where an element of an image tensor lies in memory, by layout: "
-        "strides, offsets, and the offsets of the first channels as a map.",
-        NULL,
-        NULL,
-        NULL};
-    struct options o = {.layout = "nchw", .dim = {1, 64, 5, 4}};
-    lab_args_parse(&argp, argc, argv, "lapenna-lab lab offsets", &o);
-    if (o.has_at && o.has_offset)
-        return lab_exit_error(lab_fail(
-            LAB_E_USAGE, "--at and --offset: one of them, the other is the "
-                         "answer"));
+    static const struct lab_command_line line = {
+        .name = "lapenna-lab lab offsets",
+        .commands = LAB_FOR_OFFSETS,
+        .takes = LAB_FOR_OFFSETS,
+        .doc = "Where an element of an image tensor lies in memory, by layout: "
+               "strides, offsets, and the offsets of the first channels as a "
+               "map.",
+        .check = read_values};
+    struct lab_options o;
+    lab_options_parse(&o, argc, argv, &line);
     return lab_exit_error(answer(&o));
 }

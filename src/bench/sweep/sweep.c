@@ -28,6 +28,11 @@
 #include "engine/walk.h"
 #include "lesson/lesson.h"
 
+const char *lab_sweep_name(enum lab_sweep_kind kind)
+{
+    return lab_measure_name((enum lab_measure)(LAB_MEASURE_BATCH + (int)kind));
+}
+
 /* What is trained. */
 struct lab_sweep_point {
     const struct lab_network_spec *spec;
@@ -478,7 +483,7 @@ struct kept {
 };
 
 struct sweep {
-    const struct lab_bench_options *options;
+    const struct lab_options *options;
     enum lab_sweep_kind kind;
     const char *lesson_id; /* NULL: several lessons */
     const char *backends[2];
@@ -1037,10 +1042,10 @@ static enum lab_status one_lesson(struct sweep *s)
 {
     struct lab_lesson *lesson = NULL;
     enum lab_status st =
-        lab_lesson_run_lesson(s->options->name, s->options->db, &lesson);
+        lab_lesson_run_lesson(s->options->lesson, s->options->db, &lesson);
     if (st)
         return st;
-    if (s->options->seed_given)
+    if (s->options->given.seed)
         lesson->spec.seed = s->options->seed;
     s->lesson_id = lesson->id;
     st = measure_lesson(s, lesson);
@@ -1074,7 +1079,7 @@ static enum lab_status all_lessons(struct sweep *s)
 
 static enum lab_status sweep(struct sweep *s)
 {
-    bool all = strcmp(s->options->name, "all") == 0;
+    bool all = strcmp(s->options->lesson, "all") == 0;
     enum lab_status st = find_backends(s);
     if (!st)
         st = read_sizes(s);
@@ -1090,7 +1095,7 @@ static enum lab_status sweep(struct sweep *s)
     return st;
 }
 
-int lab_sweep_run(const struct lab_bench_options *o, enum lab_sweep_kind kind)
+int lab_sweep_run(const struct lab_options *o, enum lab_sweep_kind kind)
 {
     struct sweep *s = lab_alloc(sizeof(*s));
     if (!s)

@@ -25,7 +25,7 @@ struct measured {
 };
 
 struct measuring {
-    const struct lab_profile_options *o;
+    const struct lab_options *o;
     struct lab_database *db;
     struct lab_backend *be;
     struct lab_device_info device;
@@ -33,11 +33,10 @@ struct measuring {
     struct measured row[LAB_CEILING_COUNT];
 };
 
-static enum lab_status open_backend(const struct lab_profile_options *o,
+static enum lab_status open_backend(const struct lab_options *o,
                                     struct lab_backend **out)
 {
-    bool any = !o->backend || strcmp(o->backend, "auto") == 0;
-    if (!any)
+    if (strcmp(o->backend, "auto") != 0)
         return lab_backend_open(out, o->backend, o->device);
     enum lab_status st = lab_backend_open(out, "cuda", o->device);
     if (st == LAB_OK || o->device > 0) /* which GPU was asked for by number */
@@ -201,7 +200,7 @@ static enum lab_status print(const struct measuring *m)
     return st;
 }
 
-enum lab_status lab_profile_ceilings(const struct lab_profile_options *o,
+enum lab_status lab_profile_ceilings(const struct lab_options *o,
                                      struct lab_database *db)
 {
     struct measuring m = {.o = o, .db = db};

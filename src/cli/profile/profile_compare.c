@@ -261,7 +261,7 @@ static int compare_rows(const void *a, const void *b, void *user)
     return by ? by : (i > k) - (i < k);
 }
 
-static enum lab_status find_order(const struct lab_profile_options *o,
+static enum lab_status find_order(const struct lab_options *o,
                                   struct order *out)
 {
     *out = (struct order){BY_DIFFERENCE, o->reverse ? -1 : 1, NULL};
@@ -466,7 +466,7 @@ static enum lab_status put_rows(const struct lab_comparison *c,
     return compare_put(&t, above, ascii);
 }
 
-static enum lab_status put_level(const struct lab_profile_options *o,
+static enum lab_status put_level(const struct lab_options *o,
                                  const struct lab_comparison *c,
                                  enum lab_sum_level level, bool work)
 {
@@ -581,7 +581,7 @@ static enum lab_status put_note(const struct lab_comparison *c, bool ascii)
     return lab_profile_put(&text, ascii);
 }
 
-static enum lab_status profile_compare_text(const struct lab_profile_options *o,
+static enum lab_status profile_compare_text(const struct lab_options *o,
                                             const struct lab_comparison *c)
 {
     static const struct {
@@ -600,8 +600,7 @@ static enum lab_status profile_compare_text(const struct lab_profile_options *o,
     return st ? st : put_note(c, o->ascii);
 }
 
-static enum lab_status
-profile_compare_check(const struct lab_profile_options *o)
+static enum lab_status profile_compare_check(const struct lab_options *o)
 {
     struct order order;
     return find_order(o, &order);
@@ -729,7 +728,7 @@ static void count_failures(struct failures *f, const struct lab_comparison *c)
     }
 }
 
-static enum lab_status verdict(const struct lab_profile_options *o,
+static enum lab_status verdict(const struct lab_options *o,
                                const struct failures *f)
 {
     enum lab_status st = LAB_OK;
@@ -798,10 +797,10 @@ static enum lab_status say_empty(struct lab_database *db,
     return st;
 }
 
-enum lab_status lab_profile_compare(const struct lab_profile_options *o,
+enum lab_status lab_profile_compare(const struct lab_options *o,
                                     struct lab_database *db)
 {
-    struct failures f = {.limit = o->fail_above};
+    struct failures f = {.limit = o->given.fail_above ? o->fail_above : NAN};
     int64_t a = 0;
     int64_t b;
     enum lab_status st = profile_compare_check(o);
@@ -833,9 +832,9 @@ enum lab_status lab_profile_compare(const struct lab_profile_options *o,
 
 /* ---- baselines ---- */
 
-static bool print_baseline(void *user, const char *name, int64_t run)
+static bool print_baseline(const struct lab_options *o, const char *name,
+                           int64_t run)
 {
-    const struct lab_profile_options *o = user;
     if (o->json) {
         json_t *line = lab_json_new("baseline");
         lab_json_text(line, "name", name);
@@ -846,19 +845,18 @@ static bool print_baseline(void *user, const char *name, int64_t run)
 }
 
 struct names {
-    const struct lab_profile_options *options;
+    const struct lab_options *options;
     int n;
 };
 
 static bool list_baseline(void *user, const char *name, int64_t run)
 {
     struct names *names = user;
-    struct lab_profile_options o = *names->options;
     names->n++;
-    return print_baseline(&o, name, run);
+    return print_baseline(names->options, name, run);
 }
 
-static enum lab_status list_baselines(const struct lab_profile_options *o,
+static enum lab_status list_baselines(const struct lab_options *o,
                                       struct lab_database *db)
 {
     struct names names = {.options = o};
@@ -872,10 +870,9 @@ static enum lab_status list_baselines(const struct lab_profile_options *o,
     return LAB_OK;
 }
 
-enum lab_status lab_profile_baseline(const struct lab_profile_options *o,
+enum lab_status lab_profile_baseline(const struct lab_options *o,
                                      struct lab_database *db)
 {
-    struct lab_profile_options copy = *o;
     int64_t run;
     enum lab_status st;
     if (o->n_words == 0)
@@ -888,7 +885,7 @@ enum lab_status lab_profile_baseline(const struct lab_profile_options *o,
     if (o->n_words == 1) {
         st = lab_baseline_find(db, name, &run);
         if (st == LAB_OK)
-            print_baseline(&copy, name, run);
+            print_baseline(o, name, run);
         return st;
     }
     int64_t before;

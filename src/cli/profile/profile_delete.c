@@ -15,8 +15,8 @@
 #include "store/delete.h"
 #include "base/format.h"
 
-static enum lab_status print_deleted(const struct lab_profile_options *o,
-                                     int64_t run, const struct lab_deleted *d)
+static enum lab_status print_deleted(const struct lab_options *o, int64_t run,
+                                     const struct lab_deleted *d)
 {
     if (o->json) {
         json_t *line = lab_json_new("deleted");
@@ -34,7 +34,7 @@ static enum lab_status print_deleted(const struct lab_profile_options *o,
 }
 
 /* The file keeps its size: SQLite fills the room with what comes next. */
-static enum lab_status print_free(const struct lab_profile_options *o,
+static enum lab_status print_free(const struct lab_options *o,
                                   struct lab_database *db)
 {
     char bytes[32];
@@ -68,7 +68,7 @@ static bool add_name(void *user, const char *name, int64_t run)
 }
 
 /* A baseline goes with its run: said, since its name is used elsewhere. */
-static enum lab_status delete_run(const struct lab_profile_options *o,
+static enum lab_status delete_run(const struct lab_options *o,
                                   struct lab_database *db, int64_t run)
 {
     struct lab_deleted deleted;
@@ -88,7 +88,7 @@ static enum lab_status delete_run(const struct lab_profile_options *o,
 
 /* All of them, each once, before the first is gone: a wrong word deletes
  * nothing, and `last` means the same for all. */
-static enum lab_status find_runs(const struct lab_profile_options *o,
+static enum lab_status find_runs(const struct lab_options *o,
                                  struct lab_database *db, int64_t *runs, int *n)
 {
     enum lab_status st = LAB_OK;
@@ -105,7 +105,7 @@ static enum lab_status find_runs(const struct lab_profile_options *o,
     return st;
 }
 
-enum lab_status lab_profile_delete(const struct lab_profile_options *o,
+enum lab_status lab_profile_delete(const struct lab_options *o,
                                    struct lab_database *db)
 {
     int n = 0;
@@ -129,7 +129,7 @@ static enum lab_status count_file(struct lab_database *db, int64_t *bytes)
     return LAB_OK;
 }
 
-enum lab_status lab_profile_vacuum(const struct lab_profile_options *o,
+enum lab_status lab_profile_vacuum(const struct lab_options *o,
                                    struct lab_database *db)
 {
     char was[32];

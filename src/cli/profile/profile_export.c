@@ -99,7 +99,7 @@ static enum lab_status find_word(const char *what, const char *word,
 }
 
 static enum lab_status write_text(FILE *to, enum format format,
-                                  const struct lab_profile_options *o,
+                                  const struct lab_options *o,
                                   struct lab_database *db, int64_t run)
 {
     int table = LAB_EXPORT_ALL;
@@ -118,8 +118,7 @@ static enum lab_status write_text(FILE *to, enum format format,
     }
 }
 
-static enum lab_status check(const struct lab_profile_options *o,
-                             enum format *format)
+static enum lab_status check(const struct lab_options *o, enum format *format)
 {
     int found = CSV;
     int table;
@@ -141,7 +140,7 @@ static enum lab_status check(const struct lab_profile_options *o,
     return st;
 }
 
-static enum lab_status export_file(const struct lab_profile_options *o,
+static enum lab_status export_file(const struct lab_options *o,
                                    struct lab_database *db, int64_t run,
                                    enum format format)
 {
@@ -158,8 +157,7 @@ static enum lab_status export_file(const struct lab_profile_options *o,
 }
 
 /* What a file would have had rows of, were they there. */
-static unsigned wanted_by(const struct lab_profile_options *o,
-                          enum format format)
+static unsigned wanted_by(const struct lab_options *o, enum format format)
 {
     static const unsigned of_table[LAB_EXPORT_TABLES] = {
         [LAB_EXPORT_STEPS] = LAB_HAS_STEPS,
@@ -178,7 +176,7 @@ static unsigned wanted_by(const struct lab_profile_options *o,
     return of_table[table];
 }
 
-enum lab_status lab_profile_export(const struct lab_profile_options *o,
+enum lab_status lab_profile_export(const struct lab_options *o,
                                    struct lab_database *db)
 {
     enum format format;

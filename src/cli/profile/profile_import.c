@@ -11,7 +11,7 @@
 #include "trace/record.h"
 
 struct files {
-    const struct lab_profile_options *options;
+    const struct lab_options *options;
     const char *path;
     int64_t imported;
     int64_t skipped;
@@ -86,7 +86,7 @@ static void note_run(void *user, const struct lab_imported *r)
 
 static enum lab_status print_end(const struct files *f, int bad)
 {
-    const struct lab_profile_options *o = f->options;
+    const struct lab_options *o = f->options;
     if (o->json) {
         json_t *line = lab_json_new("summary");
         lab_json_int(line, "files", o->n_words);
@@ -107,7 +107,7 @@ static enum lab_status print_end(const struct files *f, int bad)
 
 /* A file that is refused does not keep the others from being read: a class's
  * files come from many people. The first error is the command's. */
-enum lab_status lab_profile_import(const struct lab_profile_options *o,
+enum lab_status lab_profile_import(const struct lab_options *o,
                                    struct lab_database *db)
 {
     const struct lab_import_options options = {.label = o->label,

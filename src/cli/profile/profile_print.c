@@ -15,7 +15,7 @@
 #include "store/bench.h"
 #include "store/tuned.h"
 #include "cmd.h"
-#include "debug/args.h"
+#include "debug/options.h"
 #include "store/compare.h"
 #include "profiler/profiler.h"
 #include "profile_missing.h"

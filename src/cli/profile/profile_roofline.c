@@ -341,11 +341,11 @@ static enum lab_status write_points(const struct lab_roofline *r, size_t most,
 }
 
 static enum lab_status print_text(const struct lab_roofline *r,
-                                  const struct lab_profile_options *o)
+                                  const struct lab_options *o)
 {
     struct lab_str text;
     lab_str_init(&text);
-    size_t most = o->limit_given ? (size_t)o->limit : SENTENCES;
+    size_t most = o->given.limit ? (size_t)o->limit : SENTENCES;
     write_head(r, &text);
     enum lab_status st = write_roofs(r, o->db, &text);
     if (st == LAB_OK && r->count > 0)
@@ -357,7 +357,7 @@ static enum lab_status print_text(const struct lab_roofline *r,
     return lab_profile_put(&text, o->ascii);
 }
 
-enum lab_status lab_profile_roofline(const struct lab_profile_options *o,
+enum lab_status lab_profile_roofline(const struct lab_options *o,
                                      struct lab_database *db)
 {
     struct lab_roofline r;

@@ -331,7 +331,7 @@ static enum lab_status find_iteration(struct lab_database *db, int64_t run,
     return lab_profile_fail_missing(db, run, LAB_HAS_KERNELS);
 }
 
-enum lab_status lab_profile_timeline(const struct lab_profile_options *o,
+enum lab_status lab_profile_timeline(const struct lab_options *o,
                                      struct lab_database *db)
 {
     struct lab_timeline_filter filter = {.from_ns = LAB_UNKNOWN,
@@ -346,7 +346,8 @@ enum lab_status lab_profile_timeline(const struct lab_profile_options *o,
     if (st == LAB_OK)
         st = lab_query_run(db, run, is_lab, &list.lab);
     if (st == LAB_OK)
-        st = find_iteration(db, run, o->iteration, &of);
+        st = find_iteration(
+            db, run, o->given.iteration ? o->iteration : LAB_UNKNOWN, &of);
     if (st == LAB_OK)
         st = lab_timeline_load(&list.t, db, run, &of, &filter);
     if (st == LAB_OK)

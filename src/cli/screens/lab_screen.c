@@ -41,7 +41,7 @@ struct lab_bench_screen {
     bool quit;
     bool ended; /* the thread is through, and can be joined at once */
     atomic_bool stop;
-    struct lab_bench_options options[LAB_SCREEN_LABS];
+    struct lab_options options[LAB_SCREEN_LABS];
     struct lab_bench *labs[LAB_SCREEN_LABS]; /* NULL: not to be had; of set i */
     bool measured[LAB_SCREEN_LABS];          /* its ceilings */
     int64_t timed;                           /* rows of the climb at hand */
@@ -77,7 +77,7 @@ static struct lab_bench *open_lab(struct lab_bench_screen *s, int i,
                                   const char *backend)
 {
     struct lab_bench *lab = lab_alloc(sizeof(*lab));
-    struct lab_bench_options *o = &s->options[i];
+    struct lab_options *o = &s->options[i];
     if (!lab) {
         lab_no_memory("a lab");
         return NULL;
@@ -597,14 +597,14 @@ static enum lab_status start(struct lab_bench_screen *s,
                              const struct lab_options *o)
 {
     for (int i = 0; i < LAB_SCREEN_LABS; i++)
-        s->options[i] = (struct lab_bench_options){.name = s->lesson->path,
-                                                   .backend = o->backend,
-                                                   .db = o->db,
-                                                   .device = o->device,
-                                                   .seed = 1,
-                                                   .counters = o->counters,
-                                                   .ascii = o->ascii};
-    for (int i = 0; i < LAB_SCREEN_LABS && o->seed_given; i++)
+        s->options[i] = (struct lab_options){.lesson = s->lesson->path,
+                                             .backend = o->backend,
+                                             .db = o->db,
+                                             .device = o->device,
+                                             .seed = 1,
+                                             .counters = o->counters,
+                                             .ascii = o->ascii};
+    for (int i = 0; i < LAB_SCREEN_LABS && o->given.seed; i++)
         s->options[i].seed = o->seed;
     if (lab_thread_start(&s->thread, worker, s))
         return lab_fail(LAB_E_NOMEM, "no thread for the lab");

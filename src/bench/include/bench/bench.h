@@ -2,6 +2,7 @@
  * run, and what is printed and stored of it. */
 #pragma once
 #include "bench/model.h"
+#include "debug/options.h"
 #include "profiler/profiler.h"
 #include "store/live.h"
 #include "store/writer.h"
@@ -16,51 +17,6 @@ enum lab_sweep_kind {
     LAB_SWEEP_PRODUCTS,
     LAB_SWEEP_BACKWARD,
     LAB_SWEEP_KINDS
-};
-
-/* What was written after `lapenna-lab lab`. */
-struct lab_bench_options {
-    const char *name; /* a ladder, or a lesson of kind lab */
-    const char *sizes;
-    const char *variants;
-    unsigned precisions; /* 1 << enum lab_precision for each; 0: all */
-    const char *backend; /* auto, cpu, cuda */
-    const char *predict; /* "ask", or VARIANT=VALUE,... */
-    const char *grid;    /* of the first kernels (bench/demo.h) */
-    const char *block;
-    const char *at;
-    const char *elements;
-    const char *db;
-    const char *counters; /* off, basic, full */
-    int device;
-    int repeat; /* 0: the lesson's, or the default */
-    uint64_t seed;
-    bool seed_given;
-    const char *lesson_sizes; /* of a sweep: its lesson's, or NULL */
-    const char *lesson_cpu_sizes;
-    bool calls;  /* of a lesson: cuDNN's, one by one */
-    bool list;   /* only list what can be measured */
-    int sweep;   /* enum lab_sweep_kind; LAB_SWEEP_KINDS: none */
-    bool tune;   /* `lab tune`: measure candidates, keep the fastest */
-    bool retune; /* also where one is kept */
-    bool json;
-    bool ascii;
-    bool chart;     /* pictures below the table, on a pipe too */
-    unsigned given; /* options that were written; options.c has the bits */
-};
-
-/* What `lab` can be asked for, by the options that each takes. */
-enum lab_bench_kind {
-    LAB_BENCH_LADDER,
-    LAB_BENCH_TUNE,
-    LAB_BENCH_SIZED, /* batch-size, network-size */
-    LAB_BENCH_PARTS, /* products, backward */
-    LAB_BENCH_CALLS,
-    LAB_BENCH_ONE_KERNEL, /* hello, scalar_add */
-    LAB_BENCH_VECTORS,
-    LAB_BENCH_INDEX,
-    LAB_BENCH_LIST,
-    LAB_BENCH_KINDS
 };
 
 enum {
@@ -105,7 +61,7 @@ struct lab_bench_observer {
 
 /* A lab as it is going to run. Texts belong to lesson and ladder. */
 struct lab_bench {
-    const struct lab_bench_options *options;
+    const struct lab_options *options;
     struct lab_lesson *lesson; /* NULL: only a ladder was named */
     const char *title;
     const struct lab_operation *ladder;
@@ -138,26 +94,10 @@ struct lab_bench {
 };
 
 LAB_C_BEGIN
-/* ---- options.c ---- */
-
-/* Reads the options as they are written; wrong ones end the program. */
-void lab_bench_parse(int argc, char **argv, struct lab_bench_options *o);
-/* `tune` or the name of a sweep has been given. */
-bool lab_bench_has_word(const struct lab_bench_options *o);
-/* LAB_E_USAGE: an option was written that this kind does not use; the message
- * has those that it takes. `name`: what the learner called it. */
-enum lab_status lab_bench_refuse_unused(const struct lab_bench_options *o,
-                                        enum lab_bench_kind kind,
-                                        const char *name);
-
-/* NULL: no sweep. KINDS: `word` is none. */
-const char *lab_sweep_name(enum lab_sweep_kind kind);
-enum lab_sweep_kind lab_sweep_find(const char *word);
-
 /* ---- bench.c: everything that can be wrong before anything is measured ---- */
 
 enum lab_status lab_bench_open(struct lab_bench *lab,
-                               const struct lab_bench_options *options);
+                               const struct lab_options *options);
 void lab_bench_close(struct lab_bench *lab);
 /* Other sizes, as --sizes has them. LAB_E_USAGE: the lab keeps those it has. */
 enum lab_status lab_bench_take_sizes(struct lab_bench *lab, const char *list);
@@ -185,7 +125,7 @@ enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n,
                                 lab_bench_take_fn *see, void *user);
 /* A run with the writer of `info` (its kind, program, seed and device are filled
  * here), and the database beside it. */
-enum lab_status lab_bench_writer_open(const struct lab_bench_options *o,
+enum lab_status lab_bench_writer_open(const struct lab_options *o,
                                       struct lab_run_info *info,
                                       const struct lab_device_info *device,
                                       struct lab_writer **writer,
@@ -233,8 +173,9 @@ enum lab_status lab_bench_tune(struct lab_bench *lab);
 
 /* ---- sweep/sweep.c ---- */
 
+const char *lab_sweep_name(enum lab_sweep_kind kind);
 /* All of it, through the engine as `run` does; returns the exit code. */
-int lab_sweep_run(const struct lab_bench_options *o, enum lab_sweep_kind kind);
+int lab_sweep_run(const struct lab_options *o, enum lab_sweep_kind kind);
 
 /* ---- print.c ---- */
 

@@ -14,8 +14,7 @@ LAB_C_BEGIN
 
 /* Is `name` one of them, or a lesson about one? Its name into `kernel`. */
 bool lab_demo_of(const char *name, char *kernel, size_t size);
-enum lab_status lab_demo_run(const struct lab_bench_options *o,
-                             const char *name);
+enum lab_status lab_demo_run(const struct lab_options *o, const char *name);
 
 /* ---- with options of their own ---- */
 

@@ -1,65 +1,182 @@
-/* options.h -- the options that step, run and the screens share. */
+/* options.h -- the options of all commands, their values, and how they are read.
+ * options.def is the table. Threads: one. */
 #pragma once
 #include <argp.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/str.h"
 #include "engine/setup.h"
 
 enum { LAB_MAX_OPTION_CHOICES = 32, LAB_MAX_OPTION_NEAR = 32 };
 
+/* The commands that options belong to, a bit each. */
+enum lab_for {
+    LAB_FOR_LESSON = 1 << 0,
+    LAB_FOR_STEP = 1 << 1,
+    LAB_FOR_RUN = 1 << 2,
+    LAB_FOR_SCREEN = 1 << 3, /* the home screen, LESSON, both with --plain */
+    LAB_FOR_DOCTOR = 1 << 4,
+    LAB_FOR_WALKS = LAB_FOR_STEP | LAB_FOR_RUN | LAB_FOR_SCREEN,
+    /* Each takes the options of the others, so that a script may give them. */
+    LAB_FOR_SHARED = LAB_FOR_WALKS | LAB_FOR_DOCTOR,
+
+    LAB_FOR_LAB = 1 << 5, /* before it is known what is measured */
+    LAB_FOR_LADDER = 1 << 6,
+    LAB_FOR_TUNE = 1 << 7,
+    LAB_FOR_SIZED = 1 << 8,       /* batch-size, network-size */
+    LAB_FOR_PARTS = 1 << 9,       /* products, backward */
+    LAB_FOR_CALLS = 1 << 10,      /* a lesson about cuDNN's */
+    LAB_FOR_ONE_KERNEL = 1 << 11, /* hello, scalar_add */
+    LAB_FOR_VECTORS = 1 << 12,
+    LAB_FOR_INDEX = 1 << 13,
+    LAB_FOR_LIST = 1 << 14, /* lab --list */
+    LAB_FOR_MEASURED =
+        LAB_FOR_LADDER | LAB_FOR_TUNE | LAB_FOR_SIZED | LAB_FOR_PARTS,
+    LAB_FOR_LAUNCHED = LAB_FOR_ONE_KERNEL | LAB_FOR_VECTORS | LAB_FOR_INDEX,
+    LAB_FOR_PLACED = LAB_FOR_MEASURED | LAB_FOR_LAUNCHED,
+    LAB_FOR_LABS = LAB_FOR_PLACED | LAB_FOR_CALLS | LAB_FOR_LIST,
+    LAB_FOR_GFLOPS = 1 << 15, /* lab gflops */
+    LAB_FOR_LAB_CALLS = 1 << 16,
+    LAB_FOR_OFFSETS = 1 << 17,
+    LAB_FOR_DEMOS = LAB_FOR_GFLOPS | LAB_FOR_LAB_CALLS | LAB_FOR_OFFSETS,
+
+    LAB_FOR_PROFILE = 1 << 18, /* before a command of it is known */
+    LAB_FOR_RUNS = 1 << 19,    /* profile list */
+    LAB_FOR_SHOW = 1 << 20,
+    LAB_FOR_KERNELS = 1 << 21,
+    LAB_FOR_TIMELINE = 1 << 22,
+    LAB_FOR_COMPARE = 1 << 23,
+    LAB_FOR_ROOFLINE = 1 << 24,
+    LAB_FOR_EXPORT = 1 << 25,
+    LAB_FOR_CEILINGS = 1 << 26,
+    LAB_FOR_BASELINE = 1 << 27,
+    LAB_FOR_IMPORT = 1 << 28, /* and merge */
+    LAB_FOR_DELETE = 1 << 29, /* and vacuum */
+    LAB_FOR_READERS = LAB_FOR_RUNS | LAB_FOR_SHOW | LAB_FOR_KERNELS |
+                      LAB_FOR_TIMELINE | LAB_FOR_COMPARE | LAB_FOR_ROOFLINE |
+                      LAB_FOR_EXPORT,
+    LAB_FOR_PROFILES = LAB_FOR_PROFILE | LAB_FOR_READERS | LAB_FOR_CEILINGS |
+                       LAB_FOR_BASELINE | LAB_FOR_IMPORT | LAB_FOR_DELETE
+};
+
+/* What an option's value is. Text is not checked here. */
+enum lab_option_kind {
+    LAB_KIND_FLAG,      /* no value */
+    LAB_KIND_TEXT,      /* any text; Tab offers .values */
+    LAB_KIND_WORD,      /* one of .values, checked by the command */
+    LAB_KIND_CHOICE,    /* one of .values, two or three */
+    LAB_KIND_FILE,      /* Tab completes files */
+    LAB_KIND_DIRECTORY, /* and directories */
+    LAB_KIND_NUMBER,    /* int64_t from .least to .most, 0: no bound */
+    LAB_KIND_INT,       /* the same as int */
+    LAB_KIND_SEED,      /* uint64_t */
+    LAB_KIND_REAL,      /* double from .least to .most */
+    LAB_KIND_RATE,      /* double: a learning rate */
+    LAB_KIND_SHARE,     /* double: 5% or 0.05 */
+    LAB_KIND_TEXTS,     /* texts, repeatable */
+    LAB_KIND_VARIANTS   /* NODE=VARIANT, repeatable */
+};
+
+struct lab_option {
+    const char *name; /* without dashes; NULL: a help of the option before it */
+    enum lab_option_kind kind;
+    size_t field; /* offsets in struct lab_options */
+    size_t given;
+    const char *values; /* separated by spaces; NULL: none */
+    const char *man;
+    int64_t least;
+    int64_t most;
+    /* of a help; least and most, too, where they are other ones */
+    unsigned commands;
+    int group;
+    const char *arg;
+    const char *help; /* NULL: taken, and not shown */
+};
+
+#define LAB_FIELD_FLAG(f) bool f;
+#define LAB_FIELD_TEXT(f) const char *f;
+#define LAB_FIELD_WORD(f) const char *f;
+#define LAB_FIELD_CHOICE(f) const char *f;
+#define LAB_FIELD_FILE(f) const char *f;
+#define LAB_FIELD_DIRECTORY(f) const char *f;
+#define LAB_FIELD_NUMBER(f) int64_t f;
+#define LAB_FIELD_INT(f) int f;
+#define LAB_FIELD_SEED(f) uint64_t f;
+#define LAB_FIELD_REAL(f) double f;
+#define LAB_FIELD_RATE(f) double f;
+#define LAB_FIELD_SHARE(f) double f;
+#define LAB_FIELD_TEXTS(f)                                                     \
+    const char *f[LAB_MAX_OPTION_NEAR];                                        \
+    int n_##f;
+#define LAB_FIELD_VARIANTS(f)                                                  \
+    struct lab_variant_choice f[LAB_MAX_OPTION_CHOICES];                       \
+    int n_##f;
+
+/* What was not given is zero or NULL, but what lab_options_init() sets. The
+ * texts are those of the command line. */
 struct lab_options {
-    const char *lesson;  /* id or path; NULL: none given */
-    const char *backend; /* "auto", "cpu", "cuda" */
-    int device;
-    const char *precision; /* NULL: the lesson's */
-    struct lab_variant_choice choices[LAB_MAX_OPTION_CHOICES];
-    int n_choices;
-    int64_t batch;      /* 0: the lesson's */
-    int64_t iterations; /* 0 */
-    int64_t epochs;     /* 0 */
-    bool seed_given;
-    uint64_t seed;
-    double lr;                             /* 0: the lesson's */
-    const char *counters;                  /* "off", "basic", "full" */
-    const char *db;                        /* NULL: the usual place */
-    const char *data;                      /* NULL: the lesson's */
-    const char *near[LAB_MAX_OPTION_NEAR]; /* run: questions after it */
-    int n_near;
-    const char *npy;     /* step: directory for tensors; NULL: none */
-    const char *tensors; /* with it: patterns of their names; NULL: all */
-    int64_t sample;      /* characters to write after the training; 0 */
-    const char *prompt;  /* what they begin with; "" */
-    double temperature;  /* 0: always the likeliest */
-    int64_t top_k;       /* 0: all */
-    bool json;
-    bool plain;
-    bool ascii;
-    const char *color;  /* "auto", "always", "never" */
-    bool no_trace;      /* CUPTI stays away */
-    bool trace_kernels; /* and copies, no calls */
+#define LAB_OPTION(field, name, kind, ...) LAB_FIELD_##kind(field)
+#define LAB_HELP(...)
+#include "debug/options.def"
+    struct {
+#define LAB_OPTION(field, ...) bool field;
+#define LAB_HELP(...)
+#include "debug/options.def"
+    } given;             /* which options were written */
+    const char *command; /* of lesson and profile */
+    const char *lesson; /* id or path, of lab also a ladder; NULL: none given */
+    char **words;       /* the words that are no options, after `command` */
+    int n_words;
+    bool no_trace;      /* --trace off: CUPTI stays away */
+    bool trace_kernels; /* --trace kernels: and copies, no calls */
     bool trace_asked;   /* --trace was written, and not off */
-    bool graph_nodes;   /* recorded iterations as graphs, node by node */
-    bool no_graph;      /* at speed, too, every step is launched by itself */
-    bool no_mouse;
-    int argument_count;
+    /* lab: its words, and what the lesson has */
+    unsigned precisions;      /* 1 << enum lab_precision for each; 0: all */
+    bool tune;                /* measure candidates, keep the fastest */
+    int sweep;                /* enum lab_sweep_kind; LAB_SWEEP_KINDS: none */
+    const char *lesson_sizes; /* of a sweep, or NULL */
+    const char *lesson_cpu_sizes;
 };
 
+LAB_C_BEGIN
 void lab_options_init(struct lab_options *o);
-/* The commands that share them. */
-enum lab_options_of {
-    LAB_OPTIONS_STEP,
-    LAB_OPTIONS_RUN,
-    LAB_OPTIONS_SCREEN, /* the home screen, LESSON, and both with --plain */
-    LAB_OPTIONS_DOCTOR
+
+struct lab_command_line {
+    const char *name;  /* "lapenna-lab run" */
+    unsigned commands; /* whose options --help shows */
+    unsigned takes;    /* whose options are taken */
+    bool refuses;      /* to take one that is not shown: a usage error */
+    const char *args;
+    const char *doc; /* argp's */
+    /* After the last word: reads o->words. NULL: one LESSON. */
+    void (*check)(struct lab_options *o, struct argp_state *state);
 };
 
-/* Parses all of a command's arguments; on wrong usage prints what is wrong
- * and exits with LAB_EXIT_USAGE, as argp does. --help lists the options that do
- * something in `command`; the others are taken too, but --npy. `doc` is argp's.
- */
+/* Reads a command's arguments. On wrong usage prints what is wrong and exits
+ * with LAB_EXIT_USAGE, without memory with LAB_EXIT_MACHINE. Messages and
+ * --help name the command as people have to type it (base/command.h), and show
+ * control characters of the words. The words that are no options come to the
+ * front of `argv`, and stay in use. Not while another one runs. */
 void lab_options_parse(struct lab_options *o, int argc, char **argv,
-                       enum lab_options_of command, const char *args_doc,
-                       const char *doc);
-/* The option that --help of `command` lists after `name`, the first after NULL,
- * without dashes; NULL after the last. */
-const char *lab_options_next(enum lab_options_of command, const char *name);
+                       const struct lab_command_line *line);
+
+/* The table; after the last row one without a name and without commands. */
+extern const struct lab_option lab_option_rows[];
+/* The help of an option for the first of the commands that has one; NULL. */
+const struct lab_option *lab_option_help(const struct lab_option *option,
+                                         unsigned commands);
+/* The option that --help of the commands shows after `at`, or the first after
+ * NULL; NULL after the last. */
+const struct lab_option *lab_option_next(const struct lab_option *at,
+                                         unsigned commands);
+/* "--db, --json": what the commands take. */
+void lab_options_list(struct lab_str *out, unsigned commands);
+/* The name of an option that was written and is none of the commands; NULL. */
+const char *lab_options_foreign(const struct lab_options *o, unsigned commands);
+/* Is the word after this one its value? --name=value is one word; a name may be
+ * short of its end, as for argp. */
+bool lab_options_takes_next(const char *word, unsigned commands);
+
+/* A whole number from 0, where the caller says what is wrong. */
+bool lab_arg_is_number(const char *text, int64_t *out);
+LAB_C_END

@@ -48,6 +48,9 @@ part() { # NAME LIMIT_SECONDS COMMAND...
 part start 60 "$lab" doctor
 part gpu_tests 600 ctest --test-dir "$build" -L gpu --output-on-failure
 
+# Rows of labs under a step, on even and on odd sizes.
+part step_rows 180 python3 "$here/step_rows.py" "$lab"
+
 # Gradients of a convolution over a large batch, by every way of cuDNN.
 for way in cublas cudnn cudnn_precomp_gemm cudnn_fft cudnn_winograd_nonfused; do
     part "conv_dw_$way" 120 python3 "$here/compare_pytorch.py" "$lab" \

@@ -1,353 +1,465 @@
-/* lesson.c -- reads a lesson file: front matter, then Markdown, then checks
- * across both. */
+/* lesson.c -- a lesson file: its bytes, checked and split into front matter and
+ * Markdown; the text cut into sections, a step's into the parts of its phases;
+ * and which section belongs to a step. front.c reads the front matter. */
 #include "lesson/lesson.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "front.h"
 #include "markdown/md_read.h"
-#include "front/front.h"
-#include "source.h"
 
-enum { TITLE_BYTES = 200, SUMMARY_BYTES = 1000, MAX_PREREQUISITES = 64 };
+/* ---- the bytes ---- */
 
-/* What belongs to a lesson and nobody else sees. */
-struct memory {
-    struct lab_arena arena;
-};
-
-struct loading {
-    struct lab_front front;
-    struct lab_lesson *lesson;
-    const struct lab_ynode *data;
-    const struct lab_ynode *network;
-    const struct lab_ynode *loss;
-    const struct lab_ynode *optimizer;
-    const struct lab_ynode *parameters;
-    const struct lab_ynode *variants;
-    const struct lab_ynode *watch;
-    const struct lab_ynode *breaks;
-    const struct lab_ynode *printed;
-};
-
-/* ---- simple keys ---- */
-
-static enum lab_status take_format(struct lab_reader *r,
-                                   const struct lab_ynode *node, void *user)
+/* True when a terminal shows the character as it is. The list of what is not
+ * shown is in base/str.c alone. */
+static bool is_visible(const char *s, size_t len, struct lab_str *scratch)
 {
-    int64_t format = 0;
-    (void)user;
-    enum lab_status st = lab_y_int(r, node, 1, INT64_MAX, &format);
-    if (!st && format != 1)
-        st = lab_y_fail(r, node, LAB_E_PARSE,
-                        "format %lld: this program reads format 1; a newer "
-                        "version of it may read this lesson",
-                        (long long)format);
-    return st;
+    lab_str_clear(scratch);
+    lab_str_add_visible(scratch, s, len, true);
+    return !scratch->failed && scratch->len == len &&
+           memcmp(lab_str_text(scratch), s, len) == 0;
 }
 
-static enum lab_status take_title(struct lab_reader *r,
-                                  const struct lab_ynode *node, void *user)
+static void report_hidden(const struct lab_source *src, struct lab_place at,
+                          unsigned code, struct lab_findings *found)
 {
-    struct loading *l = user;
-    l->lesson->title_place = lab_front_key_place(node);
-    enum lab_status st = lab_y_text(r, node, TITLE_BYTES, &l->lesson->title);
-    if (st)
-        return st;
-    l->lesson->spec.title = lab_strdup(l->lesson->title);
-    return l->lesson->spec.title ? LAB_OK : lab_y_nomem(r);
+    const char *what = "character that hides or reorders text";
+    if (code == 0x1B)
+        what = "terminal escape sequence";
+    else if (code < 0xA0)
+        what = "control character";
+    lab_findings_add(found, src->name, at.line, at.column, LAB_SEVERITY_ERROR,
+                     LAB_E_PARSE, "%s (U+%04X) in the text: remove it", what,
+                     code);
 }
 
-static enum lab_status take_summary(struct lab_reader *r,
-                                    const struct lab_ynode *node, void *user)
+/* Walks the whole file once. A file that is not UTF-8 gets one message: the
+ * bytes behind the first bad one are no text. */
+static void check_text(const struct lab_source *src, struct lab_findings *found)
 {
-    struct loading *l = user;
-    return lab_y_text(r, node, SUMMARY_BYTES, &l->lesson->summary);
-}
-
-static enum lab_status take_order(struct lab_reader *r,
-                                  const struct lab_ynode *node, void *user)
-{
-    struct loading *l = user;
-    l->lesson->order_place = lab_front_key_place(node);
-    return lab_y_int(r, node, 0, 1000000, &l->lesson->order);
-}
-
-static enum lab_status take_minutes(struct lab_reader *r,
-                                    const struct lab_ynode *node, void *user)
-{
-    struct loading *l = user;
-    return lab_y_int(r, node, 1, 10000, &l->lesson->minutes);
-}
-
-static enum lab_status take_prerequisites(struct lab_reader *r,
-                                          const struct lab_ynode *node,
-                                          void *user)
-{
-    struct lab_lesson *lesson = ((struct loading *)user)->lesson;
-    enum lab_status st =
-        lab_y_want(r, node, LAB_Y_LIST, "a list of lesson ids");
-    if (!st && node->count > MAX_PREREQUISITES)
-        st = lab_y_fail(r, node, LAB_E_RANGE, "more than %d prerequisites",
-                        MAX_PREREQUISITES);
-    if (st)
-        return st;
-    size_t n = (size_t)node->count;
-    const char **ids = lab_arena_array(r->arena, n, sizeof(*ids));
-    struct lab_place *places = lab_arena_array(r->arena, n, sizeof(*places));
-    if (!ids || !places)
-        return lab_y_nomem(r);
-    lesson->prerequisites = ids;
-    lesson->prerequisite_places = places;
-    for (const struct lab_ynode *c = node->first; c; c = c->next) {
-        int i = lesson->n_prerequisites;
-        st = lab_y_text(r, c, TITLE_BYTES, &ids[i]);
-        if (st)
-            return st;
-        places[i] = lab_front_place(c);
-        lesson->n_prerequisites++;
+    struct lab_place at = {1, 1};
+    struct lab_str scratch;
+    lab_str_init(&scratch);
+    lab_str_add(&scratch, "        "); /* so that no later append can fail */
+    found->failed = scratch.failed;
+    for (size_t i = 0; i < src->size && !found->failed;) {
+        const char *s = src->bytes + i;
+        unsigned code;
+        size_t len = lab_utf8_next(s, src->size - i, &code);
+        if (len == 0) {
+            lab_findings_add(found, src->name, at.line, at.column,
+                             LAB_SEVERITY_ERROR, LAB_E_PARSE,
+                             "not UTF-8: byte 0x%02X at offset %zu; save the "
+                             "file as UTF-8",
+                             (unsigned char)s[0], i);
+            break;
+        }
+        bool crlf = code == '\r' && i + 1 < src->size && s[1] == '\n';
+        bool bom = code == 0xFEFF && i == 0;
+        if ((code < 0x20 || code >= 0x7F) && !crlf && !bom &&
+            !is_visible(s, len, &scratch))
+            report_hidden(src, at, code, found);
+        at.column++;
+        if (code == '\n') {
+            at.line++;
+            at.column = 1;
+        }
+        i += len;
     }
-    return LAB_OK;
+    lab_str_release(&scratch);
 }
 
-static enum lab_status take_kind(struct lab_reader *r,
-                                 const struct lab_ynode *node, void *user)
+/* The length of the line at `s` without its end; *next is where the next one
+ * starts. */
+static size_t line_length(const char *s, size_t n, size_t *next)
 {
-    static const char *const names[] = {"lesson", "lab"};
-    size_t which = 0;
-    (void)user;
-    return lab_y_choice(r, node, "kind", names, 2, &which);
+    const char *end = memchr(s, '\n', n);
+    size_t len = end ? (size_t)(end - s) : n;
+    *next = end ? len + 1 : n;
+    while (len > 0 &&
+           (s[len - 1] == '\r' || s[len - 1] == ' ' || s[len - 1] == '\t'))
+        len--;
+    return len;
 }
 
-/* A lab's own keys are read in their order (front_lab.c). */
-static enum lab_status take_lab(struct lab_reader *r,
-                                const struct lab_ynode *node, void *user)
+static bool is_fence(const char *s, size_t len)
 {
-    (void)r;
-    (void)node;
-    (void)user;
-    return LAB_OK;
+    return len == 3 && memcmp(s, "---", 3) == 0;
 }
 
-static enum lab_status take_seed(struct lab_reader *r,
-                                 const struct lab_ynode *node, void *user)
+static void split(struct lab_source *src, struct lab_findings *found)
 {
-    struct loading *l = user;
-    int64_t seed = 0;
-    enum lab_status st = lab_y_int(r, node, 0, INT64_MAX, &seed);
-    if (!st)
-        l->lesson->spec.seed = (uint64_t)seed;
-    return st;
-}
-
-static enum lab_status take_layout(struct lab_reader *r,
-                                   const struct lab_ynode *node, void *user)
-{
-    static const char *const names[] = {"nchw", "nhwc"};
-    struct loading *l = user;
-    size_t which = 0;
-    enum lab_status st = lab_y_choice(r, node, "layout", names, 2, &which);
-    if (!st)
-        l->lesson->spec.layout = which ? LAB_NHWC : LAB_NCHW;
-    return st;
-}
-
-static enum lab_status take_precision(struct lab_reader *r,
-                                      const struct lab_ynode *node, void *user)
-{
-    struct loading *l = user;
-    const char *names[LAB_FP64];
-    size_t which = 0;
-    for (int i = 0; i < LAB_FP64; i++)
-        names[i] = lab_precision_name((enum lab_precision)i);
-    enum lab_status st =
-        lab_y_choice(r, node, "precision", names, LAB_FP64, &which);
-    if (!st)
-        l->lesson->spec.precision = (enum lab_precision)which;
-    return st;
-}
-
-static enum lab_status take_iterations(struct lab_reader *r,
-                                       const struct lab_ynode *node, void *user)
-{
-    struct loading *l = user;
-    return lab_y_int(r, node, 1, INT32_MAX, &l->lesson->spec.iterations);
-}
-
-static enum lab_status take_epochs(struct lab_reader *r,
-                                   const struct lab_ynode *node, void *user)
-{
-    struct loading *l = user;
-    return lab_y_int(r, node, 1, INT32_MAX, &l->lesson->spec.epochs);
-}
-
-static enum lab_status take_run(struct lab_reader *r,
-                                const struct lab_ynode *node, void *user)
-{
-    static const struct lab_ykey keys[] = {{"iterations", take_iterations},
-                                           {"epochs", take_epochs}};
-    enum lab_status st =
-        lab_y_want(r, node, LAB_Y_MAP, "a mapping with iterations or epochs");
-    if (!st)
-        st = lab_y_keys(r, node, keys, 2, user);
-    if (!st && node->count != 1)
-        st = lab_y_fail(r, node, LAB_E_PARSE,
-                        "run has iterations or epochs, one of the two");
-    return st;
-}
-
-/* ---- parts that other parts refer to are read later, in order ---- */
-
-#define KEEP(part)                                                             \
-    static enum lab_status keep_##part(                                        \
-        struct lab_reader *r, const struct lab_ynode *node, void *user)        \
-    {                                                                          \
-        (void)r;                                                               \
-        ((struct loading *)user)->part = node;                                 \
-        return LAB_OK;                                                         \
+    static const char bom[] = "\xEF\xBB\xBF";
+    const char *s = src->bytes;
+    size_t n = src->size;
+    size_t next = 0;
+    if (n >= 3 && memcmp(s, bom, 3) == 0) {
+        s += 3;
+        n -= 3;
     }
-KEEP(data)
-KEEP(network)
-KEEP(loss)
-KEEP(optimizer)
-KEEP(parameters)
-KEEP(variants)
-KEEP(watch)
-KEEP(breaks)
-KEEP(printed)
-#undef KEEP
+    size_t len = line_length(s, n, &next);
+    if (!is_fence(s, len)) {
+        lab_findings_add(found, src->name, 1, 1, LAB_SEVERITY_ERROR,
+                         LAB_E_PARSE,
+                         "a lesson starts with a line --- and its front "
+                         "matter; this file does not");
+        return;
+    }
+    src->yaml = s + next;
+    src->yaml_line = 2;
+    int line = 2;
+    for (size_t i = next; i < n; line++) {
+        len = line_length(s + i, n - i, &next);
+        if (is_fence(s + i, len)) {
+            src->yaml_size = (size_t)(s + i - src->yaml);
+            src->body = s + i + next;
+            src->body_size = n - i - next;
+            src->body_line = line + 1;
+            return;
+        }
+        i += next;
+    }
+    src->yaml = NULL;
+    lab_findings_add(found, src->name, 1, 1, LAB_SEVERITY_ERROR, LAB_E_PARSE,
+                     "the front matter has no end: add a line --- behind it");
+}
 
-static const struct lab_ykey front_keys[] = {
-    {"format", take_format},
-    {"kind", take_kind},
-    {"title", take_title},
-    {"summary", take_summary},
-    {"order", take_order},
-    {"minutes", take_minutes},
-    {"prerequisites", take_prerequisites},
-    {"seed", take_seed},
-    {"layout", take_layout},
-    {"precision", take_precision},
-    {"run", take_run},
-    {"data", keep_data},
-    {"network", keep_network},
-    {"loss", keep_loss},
-    {"optimizer", keep_optimizer},
-    {"parameters", keep_parameters},
-    {"variants", keep_variants},
-    {"watch", keep_watch},
-    {"break", keep_breaks},
-    {"printed", keep_printed},
-};
-
-static void check_required(struct lab_reader *r, const struct lab_ynode *root)
+static void too_large(const struct lab_source *src, struct lab_findings *found)
 {
-    static const char *const names[] = {"format", "title", "network", "loss"};
-    static const char *const labs[] = {"format", "title", "lab"};
-    bool lab = lab_front_is_lab(root);
-    size_t n = lab_front_is_sweep(root) ? 2 : lab ? 3 : 4;
-    for (size_t i = 0; i < n; i++) {
-        if (!lab_y_get(root, lab ? labs[i] : names[i]))
-            lab_y_fail(r, root, LAB_E_PARSE,
-                       "the front matter has no %s: add it",
-                       lab ? labs[i] : names[i]);
+    lab_findings_add(found, src->name, 0, 0, LAB_SEVERITY_ERROR, LAB_E_RANGE,
+                     "larger than %d MiB, the most that a lesson may have: "
+                     "put its data into a file of its own (data: source: csv)",
+                     LAB_SOURCE_MAX_BYTES >> 20);
+}
+
+static void cannot_read(const struct lab_source *src,
+                        struct lab_findings *found)
+{
+    lab_findings_add(found, src->name, 0, 0, LAB_SEVERITY_ERROR, LAB_E_IO,
+                     "cannot read it: %s", strerror(errno));
+}
+
+/* Reads to the end or one byte beyond the limit, whichever is first: a device
+ * or a pipe has no size to ask for. */
+static void read_file(struct lab_source *src, struct lab_findings *found)
+{
+    size_t cap = 0;
+    ssize_t n = 1;
+    int fd;
+    do
+        fd = open(src->name, O_RDONLY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    while (fd >= 0 && n != 0 && src->size <= LAB_SOURCE_MAX_BYTES) {
+        if (src->size + 1 >= cap) {
+            cap = cap ? cap * 2 : 32768;
+            char *grown = lab_realloc_array(src->bytes, cap, 1);
+            found->failed = !grown;
+            if (!grown)
+                break;
+            src->bytes = grown;
+        }
+        n = read(fd, src->bytes + src->size, cap - src->size - 1);
+        if (n < 0 && errno != EINTR)
+            break;
+        src->size += n > 0 ? (size_t)n : 0;
+        src->bytes[src->size] = '\0';
+    }
+    if (fd < 0 || n < 0)
+        cannot_read(src, found);
+    else if (src->size > LAB_SOURCE_MAX_BYTES)
+        too_large(src, found);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void copy_bytes(struct lab_source *src, const char *bytes, size_t size,
+                       struct lab_findings *found)
+{
+    if (size > LAB_SOURCE_MAX_BYTES) {
+        too_large(src, found);
+        return;
+    }
+    src->bytes = lab_strndup(bytes, size);
+    src->size = size;
+    found->failed = !src->bytes;
+}
+
+/* ---- sections ---- */
+
+static const struct {
+    const char *word;
+    enum lab_section_kind kind;
+} kinds[] = {{"step:", LAB_SECTION_STEP},
+             {"node:", LAB_SECTION_NODE},
+             {"phase:", LAB_SECTION_PHASE}};
+
+/* "step: fc1.matmul" -> STEP, "fc1.matmul". */
+static void read_title(struct lab_section *s)
+{
+    s->kind = LAB_SECTION_OTHER;
+    s->name = "";
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        size_t len = strlen(kinds[i].word);
+        if (strncmp(s->title, kinds[i].word, len) == 0) {
+            s->kind = kinds[i].kind;
+            s->name = s->title + len + strspn(s->title + len, " ");
+        }
     }
 }
 
-static enum lab_status read_parts(struct loading *l)
+static bool begins_section(const struct lab_md_block *b)
 {
-    struct lab_front *f = &l->front;
-    struct lab_network_spec *s = f->spec;
-    enum lab_status st = LAB_OK;
-    if (l->data)
-        st = lab_front_data(f, l->data);
+    return b->kind == LAB_MD_HEADING && b->level == 2 && b->quote == 0 &&
+           b->indent == 0;
+}
+
+/* ---- parts by phase ---- */
+
+enum { NO_PHASE = -1 };
+
+/* "backward", "Backward." or "Backward:"; NO_PHASE: none of them. */
+static int phase_of(const char *word)
+{
+    for (int p = 0; p < LAB_PHASE_COUNT; p++) {
+        const char *name = lab_phase_name((enum lab_phase)p);
+        size_t len = strlen(name);
+        const char *rest = word + len;
+        if (strncasecmp(word, name, len) == 0 &&
+            (!*rest || strcmp(rest, ".") == 0 || strcmp(rest, ":") == 0))
+            return p;
+    }
+    return NO_PHASE;
+}
+
+static int heading_phase(const struct lab_md_block *b)
+{
+    bool part = b->kind == LAB_MD_HEADING && b->level == 3 && b->quote == 0 &&
+                b->indent == 0 && b->n_spans == 1;
+    return part ? phase_of(b->spans[0].text) : NO_PHASE;
+}
+
+/* The phase that a bold word begins, where a sentence may begin. */
+static int bold_phase(const struct lab_md_block *b, size_t at)
+{
+    if (b->kind != LAB_MD_PARAGRAPH || b->quote || b->indent ||
+        !(b->spans[at].style & LAB_SPAN_STRONG))
+        return NO_PHASE;
+    if (at > 0) {
+        const char *before = b->spans[at - 1].text;
+        size_t len = strlen(before);
+        while (len > 0 && (before[len - 1] == ' ' || before[len - 1] == '\n'))
+            len--;
+        if (len > 0 && !strchr(".:)", before[len - 1]))
+            return NO_PHASE;
+    }
+    return phase_of(b->spans[at].text);
+}
+
+/* Cuts a section into pieces, blocks or parts of paragraphs, each with its
+ * phase. Returns how many, 0 where no phase has a part of its own; with `out`
+ * NULL it only counts. */
+static size_t cut_parts(const struct lab_md *doc, struct lab_md_block *out,
+                        int *phase)
+{
+    size_t n = 0;
+    bool parts = false;
+    int now = NO_PHASE;
+    for (size_t i = 0; i < doc->n_blocks; i++) {
+        const struct lab_md_block *b = &doc->blocks[i];
+        int heading = heading_phase(b);
+        parts = parts || heading != NO_PHASE;
+        if (heading != NO_PHASE) {
+            now = heading;
+            continue;
+        }
+        size_t from = 0;
+        for (size_t k = 0; k <= b->n_spans; k++) {
+            int begins = k < b->n_spans ? bold_phase(b, k) : NO_PHASE;
+            bool ends = k == b->n_spans;
+            if ((begins != NO_PHASE && k > 0) || ends) {
+                if (out) {
+                    out[n] = *b;
+                    if (from > 0) /* a rule has no spans at all */
+                        out[n].spans += from;
+                    out[n].n_spans = k - from;
+                    phase[n] = now;
+                }
+                n++;
+                from = k;
+            }
+            if (begins != NO_PHASE) {
+                now = begins;
+                parts = true;
+            }
+        }
+    }
+    return parts ? n : 0;
+}
+
+/* false: without memory. */
+static bool read_parts(struct lab_section *s, struct lab_arena *arena)
+{
+    size_t n = 0;
+    for (int p = 0; p < LAB_PHASE_COUNT; p++)
+        s->in_phase[p] = s->doc;
+    if (s->kind == LAB_SECTION_STEP || s->kind == LAB_SECTION_NODE)
+        n = cut_parts(&s->doc, NULL, NULL);
+    if (n == 0)
+        return true;
+    struct lab_md_block *piece = lab_arena_array(arena, n, sizeof(*piece));
+    int *phase = lab_arena_array(arena, n, sizeof(*phase));
+    if (!piece || !phase)
+        return false;
+    cut_parts(&s->doc, piece, phase);
+    for (int p = 0; p < LAB_PHASE_COUNT; p++) {
+        struct lab_md_block *own = lab_arena_array(arena, n, sizeof(*own));
+        if (!own)
+            return false;
+        s->in_phase[p] = (struct lab_md){own, 0};
+        for (size_t i = 0; i < n; i++) {
+            if (phase[i] == NO_PHASE || phase[i] == p)
+                own[s->in_phase[p].n_blocks++] = piece[i];
+        }
+    }
+    return true;
+}
+
+const struct lab_md *lab_section_part(const struct lab_section *s,
+                                      const char *phase)
+{
+    int p = phase ? phase_of(phase) : NO_PHASE;
+    return p == NO_PHASE ? &s->doc : &s->in_phase[p];
+}
+
+/* The Markdown, split at its headings of level 2. */
+static void read_sections(struct lab_lesson *lesson,
+                          const struct lab_source *src,
+                          struct lab_findings *found)
+{
+    struct lab_arena *arena = lesson->memory;
+    struct lab_md all = {0};
+    int bad_line = 0;
+    enum lab_status st = lab_md_read(arena, src->body, src->body_size,
+                                     src->body_line, &all, &bad_line);
+    if (st == LAB_E_RANGE)
+        lab_findings_add(found, lesson->path, bad_line, 1, LAB_SEVERITY_ERROR,
+                         st, "%s", lab_error());
+    size_t count = 1;
+    for (size_t i = 0; i < all.n_blocks; i++)
+        count += begins_section(&all.blocks[i]);
+    struct lab_section *s = lab_arena_array(arena, count, sizeof(*s));
+    found->failed = found->failed || st == LAB_E_NOMEM || !s;
+    if (st || !s)
+        return;
+    lesson->sections = s;
+    lesson->n_sections = (int)count;
+    *s = (struct lab_section){.name = "", .title = "", .line = src->body_line};
+    s->doc.blocks = all.blocks;
+    for (size_t i = 0; i < all.n_blocks && !found->failed; i++) {
+        const struct lab_md_block *b = &all.blocks[i];
+        if (!begins_section(b)) {
+            s->doc.n_blocks++;
+            continue;
+        }
+        s++;
+        s->title = lab_md_plain(arena, b->spans, b->n_spans);
+        s->line = b->line;
+        s->doc.blocks = b + 1;
+        found->failed = !s->title;
+        if (s->title)
+            read_title(s);
+    }
+    for (size_t i = 0; i < count && !found->failed; i++)
+        found->failed = !read_parts(&lesson->sections[i], arena);
+}
+
+const struct lab_section *lab_lesson_section(const struct lab_lesson *lesson,
+                                             enum lab_section_kind kind,
+                                             const char *name)
+{
+    for (int i = 0; i < lesson->n_sections; i++) {
+        const struct lab_section *s = &lesson->sections[i];
+        if (s->kind == kind && strcmp(s->name, name) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+/* The section whose name is `name` or, part by part from the end, what is
+ * before its last dots: for steps only numbers are left out. */
+static const struct lab_section *find_within(const struct lab_lesson *lesson,
+                                             enum lab_section_kind kind,
+                                             const char *name,
+                                             const char *phase)
+{
+    char part[128];
+    size_t len = name ? strlen(name) : 0;
+    if (len == 0 || len >= sizeof(part))
+        return NULL;
+    memcpy(part, name, len + 1);
+    for (;;) {
+        const struct lab_section *s = lab_lesson_section(lesson, kind, part);
+        char *dot = strrchr(part, '.');
+        if (s && lab_section_part(s, phase)->n_blocks == 0)
+            s = NULL;
+        if (s || !dot)
+            return s;
+        bool number = dot[1] && !dot[1 + strspn(dot + 1, "0123456789")];
+        if (kind == LAB_SECTION_STEP && !number)
+            return NULL;
+        *dot = '\0';
+    }
+}
+
+const struct lab_section *lab_lesson_text_for(const struct lab_lesson *lesson,
+                                              const char *step,
+                                              const char *node,
+                                              const char *phase)
+{
+    const struct lab_section *s =
+        find_within(lesson, LAB_SECTION_STEP, step, phase);
+    if (!s)
+        s = find_within(lesson, LAB_SECTION_NODE, node, phase);
+    if (!s && phase)
+        s = lab_lesson_section(lesson, LAB_SECTION_PHASE, phase);
+    return s;
+}
+
+void lab_lesson_id_of(const char *path, struct lab_str *out)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t number = strspn(name, "0123456789");
+    size_t len;
+    if (number > 0 && name[number] == '-' &&
+        strcmp(name + number + 1, ".md") != 0 && name[number + 1])
+        name += number + 1;
+    len = strlen(name);
+    if (len > 3 && strcmp(name + len - 3, ".md") == 0)
+        len -= 3;
+    lab_str_add_bytes(out, name, len);
+}
+
+void lab_section_heading(const struct lab_section *s, struct lab_str *out)
+{
+    if (s->kind == LAB_SECTION_STEP)
+        lab_str_addf(out, "Step %s", s->name);
+    else if (s->kind == LAB_SECTION_NODE)
+        lab_str_addf(out, "Node %s", s->name);
+    else if (s->kind == LAB_SECTION_PHASE && s->name[0])
+        lab_str_addf(out, "%c%s phase", toupper((unsigned char)s->name[0]),
+                     s->name + 1);
     else
-        s->data.source = LAB_DATA_DIGITS;
-    if (!st && l->network)
-        st = lab_front_network(f, l->network);
-    if (!st && l->loss)
-        st = lab_front_single(f, l->loss, LAB_KIND_LOSS, &s->loss);
-    if (!st && l->optimizer)
-        st = lab_front_single(f, l->optimizer, LAB_KIND_OPTIMIZER,
-                              &s->optimizer);
-    if (!st && l->parameters)
-        st = lab_front_parameters(f, l->parameters);
-    if (!st && l->variants)
-        st = lab_front_variants(f, l->variants);
-    if (!st && l->watch)
-        st = lab_front_watch(f, l->watch);
-    if (!st && l->breaks)
-        st = lab_front_breaks(f, l->breaks);
-    if (!st && l->printed)
-        st = lab_front_printed(f, l->printed);
-    return st;
-}
-
-/* A lab has no network: other keys. */
-static enum lab_status read_lab(struct loading *l, const struct lab_ynode *root)
-{
-    static const struct lab_ykey keys[] = {
-        {"format", take_format},
-        {"kind", take_kind},
-        {"title", take_title},
-        {"summary", take_summary},
-        {"order", take_order},
-        {"minutes", take_minutes},
-        {"seed", take_seed},
-        {"prerequisites", take_prerequisites},
-        {"precision", take_precision},
-        {"lab", take_lab},
-        {"sizes", take_lab},
-        {"cpu_sizes", take_lab},
-        {"variants", take_lab},
-        {"repeat", take_lab},
-        {"slide", take_lab},
-        {"measures", take_lab},
-        {"of", take_lab},
-        {"precisions", take_lab},
-    };
-    struct lab_lesson *lesson = l->lesson;
-    lesson->kind = LAB_LESSON_LAB;
-    enum lab_status st =
-        lab_y_keys(l->front.r, root, keys, sizeof(keys) / sizeof(*keys), l);
-    if (st != LAB_E_NOMEM)
-        st = lab_front_lab(&l->front, root, &lesson->lab);
-    return lab_front_pass(st);
-}
-
-static enum lab_status read_front(struct loading *l,
-                                  const struct lab_source *src)
-{
-    struct lab_reader *r = l->front.r;
-    struct lab_ynode *root = NULL;
-    enum lab_status st = lab_ytree_read(r, l->front.tree, src, &root);
-    if (st || !root)
-        return st;
-    st = lab_y_want(r, root, LAB_Y_MAP, "a mapping with format, title, ...");
-    if (st)
-        return lab_front_pass(st);
-    check_required(r, root);
-    if (lab_front_is_lab(root))
-        return read_lab(l, root);
-    st = lab_y_keys(r, root, front_keys,
-                    sizeof(front_keys) / sizeof(*front_keys), l);
-    if (st == LAB_E_NOMEM)
-        return st;
-    l->lesson->spec.loss.id = lab_strdup("loss");
-    if (!l->lesson->spec.loss.id)
-        return lab_y_nomem(r);
-    return read_parts(l);
+        lab_str_add(out, s->title);
 }
 
 /* ---- the whole ---- */
-
-static void directory_of(const char *path, struct lab_str *out)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash)
-        lab_str_add_bytes(out, path,
-                          slash == path ? 1 : (size_t)(slash - path));
-}
 
 static struct lab_lesson *new_lesson(const char *path)
 {
@@ -364,7 +476,7 @@ static struct lab_lesson *new_lesson(const char *path)
     lesson->title = "";
     lesson->summary = "";
     lesson->order = LAB_LESSON_NO_ORDER;
-    lesson->memory = lab_alloc(sizeof(struct memory));
+    lesson->memory = lab_alloc(sizeof(struct lab_arena));
     if (!lesson->id || !lesson->path || !lesson->spec.file || !lesson->memory) {
         lab_lesson_free(lesson);
         return NULL;
@@ -372,73 +484,52 @@ static struct lab_lesson *new_lesson(const char *path)
     return lesson;
 }
 
-static enum lab_status read_lesson(struct lab_lesson *lesson,
-                                   const struct lab_source *src,
-                                   struct lab_findings *found)
+static bool is_wrong(const struct lab_findings *found)
 {
-    struct memory *memory = lesson->memory;
-    struct lab_arena tree = {0};
-    struct lab_str dir;
-    struct lab_reader r = {
-        .file = src->name, .found = found, .arena = &memory->arena};
-    struct loading l = {.lesson = lesson};
-    lab_str_init(&dir);
-    directory_of(lesson->path, &dir);
-    l.front = (struct lab_front){.r = &r,
-                                 .spec = &lesson->spec,
-                                 .dir = lab_str_text(&dir),
-                                 .tree = &tree};
-    enum lab_status st = dir.failed ? lab_y_nomem(&r) : LAB_OK;
-    if (!st && src->yaml)
-        st = read_front(&l, src);
-    lesson->watch_places = l.front.watch_places;
-    if (!st && src->yaml)
-        st = lab_sections_read(lesson, &memory->arena, src->body,
-                               src->body_size, src->body_line, found);
-    lab_arena_release(&tree);
-    lab_str_release(&dir);
-    return st;
+    return found->errors > 0 || found->failed;
 }
 
-static enum lab_status finish(struct lab_lesson **out, const char *path,
-                              struct lab_source *src,
-                              struct lab_findings *found, enum lab_status st)
+static enum lab_status read_lesson(struct lab_lesson **out,
+                                   struct lab_source *src,
+                                   struct lab_findings *found)
 {
-    *out = NULL;
-    struct lab_lesson *lesson = st ? NULL : new_lesson(path);
-    if (!st && !lesson)
-        st = lab_fail(LAB_E_NOMEM, "no memory left to read %s", path);
-    if (!st)
-        st = read_lesson(lesson, src, found);
-    lab_source_release(src);
+    struct lab_lesson *lesson = NULL;
+    if (!is_wrong(found))
+        check_text(src, found);
+    if (!is_wrong(found))
+        split(src, found);
+    if (!is_wrong(found)) {
+        lesson = new_lesson(src->name);
+        found->failed = !lesson;
+    }
+    if (lesson)
+        lab_front_read(lesson, src, found);
+    if (lesson && !found->failed)
+        read_sections(lesson, src, found);
+    lab_free(src->bytes);
     lab_findings_sort(found);
-    if (st == LAB_E_NOMEM)
-        found->failed = true;
-    enum lab_status errors = lab_findings_status(found);
-    if (errors)
-        st = errors;
+    enum lab_status st = lab_findings_status(found);
     if (st)
         lab_lesson_free(lesson);
-    else
-        *out = lesson;
+    *out = st ? NULL : lesson;
     return st;
 }
 
 enum lab_status lab_lesson_check(struct lab_lesson **out, const char *path,
                                  struct lab_findings *found)
 {
-    struct lab_source src;
-    enum lab_status st = lab_source_read(&src, path, found);
-    return finish(out, path, &src, found, st);
+    struct lab_source src = {.name = path};
+    read_file(&src, found);
+    return read_lesson(out, &src, found);
 }
 
 enum lab_status lab_lesson_parse(struct lab_lesson **out, const char *path,
                                  const char *bytes, size_t size,
                                  struct lab_findings *found)
 {
-    struct lab_source src;
-    enum lab_status st = lab_source_copy(&src, path, bytes, size, found);
-    return finish(out, path, &src, found, st);
+    struct lab_source src = {.name = path};
+    copy_bytes(&src, bytes, size, found);
+    return read_lesson(out, &src, found);
 }
 
 enum lab_status lab_lesson_load(struct lab_lesson **out, const char *path)
@@ -454,11 +545,11 @@ void lab_lesson_free(struct lab_lesson *lesson)
 {
     if (!lesson)
         return;
-    struct memory *memory = lesson->memory;
-    if (memory)
-        lab_arena_release(&memory->arena);
-    lab_free(memory);
+    if (lesson->memory)
+        lab_arena_release(lesson->memory);
+    lab_free(lesson->memory);
     lab_network_spec_release(&lesson->spec);
+    lab_free(lesson->lab.slides);
     lab_free(lesson->id);
     lab_free(lesson->path);
     lab_free(lesson);

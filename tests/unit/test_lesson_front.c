@@ -318,4 +318,34 @@ TEST_CASE(bad_lessons_without_memory)
     fail();
 }
 
+/* docs/lesson-format.md ends with the tables of the keys. LAB_GOLDEN_UPDATE=1
+ * writes them. */
+TEST_CASE(the_keys_are_documented)
+{
+    static const char path[] = LAB_SOURCE_DIR "/docs/lesson-format.md";
+    static char page[1 << 17];
+    struct lab_str keys;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    page[fread(page, 1, sizeof(page) - 1, file)] = '\0';
+    fclose(file);
+    char *mark = strstr(page, "<!-- keys:");
+    assert_non_null(mark);
+    char *end = strstr(mark, "\n\n");
+    assert_non_null(end);
+    lab_str_init(&keys);
+    lab_lesson_keys(&keys);
+    assert_false(keys.failed);
+    if (getenv("LAB_GOLDEN_UPDATE")) {
+        file = fopen(path, "w");
+        assert_non_null(file);
+        fprintf(file, "%.*s%s", (int)(end + 2 - page), page,
+                lab_str_text(&keys));
+        assert_int_equal(fclose(file), 0);
+    } else {
+        assert_string_equal(end + 2, lab_str_text(&keys));
+    }
+    lab_str_release(&keys);
+}
+
 RUN_TESTS()

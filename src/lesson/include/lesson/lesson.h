@@ -30,7 +30,7 @@ struct lab_lesson_slide {
     const char *label;
     const char *size; /* as --sizes has it; checked */
     double value;
-    const char *unit;    /* see front_slide.c */
+    const char *unit;    /* see slide_keys in front.c */
     const char *machine; /* that it was measured on: "P100" */
     const char *source;  /* where it is printed */
     const char *rung;    /* ours that it is held against; NULL: our fastest */
@@ -67,7 +67,7 @@ struct lab_lesson_lab {
     const char *variants;  /* NULL: all of the backend's */
     struct lab_place variants_place;
     int64_t repeat; /* 0: not given */
-    const struct lab_lesson_slide *slides;
+    struct lab_lesson_slide *slides;
     int n_slides;
     unsigned precisions; /* on a GPU: bit 1 << p for each; 0: not given */
 };
@@ -103,12 +103,15 @@ struct lab_lesson {
     struct lab_network_spec spec; /* of a lab: empty */
     struct lab_section *sections; /* the introduction is the first */
     int n_sections;
-    void *memory; /* private */
+    struct lab_arena *memory; /* private */
 };
 
 enum { LAB_LESSON_NO_ORDER = INT32_MAX };
 
 LAB_C_BEGIN
+/* Appends the tables of all keys of the front matter, as docs/lesson-format.md
+ * has them. */
+void lab_lesson_keys(struct lab_str *out);
 /* "ladder", "tune", "batch-size" ... */
 const char *lab_measure_name(enum lab_measure m);
 /* Reads and checks the file at `path`. On failure *out is NULL and the error is

@@ -101,26 +101,22 @@ static int variant_names(void *user, int node, const char **names, int max)
 }
 
 static void text_for(void *user, const char *step, const char *node,
-                     const char *phase, int columns,
-                     struct lab_stepper_text *out)
+                     const char *phase, int columns, struct lab_doc *out)
 {
     (void)user;
+    (void)columns;
     if (!node)
-        lab_stepper_text_wrap(out, LAB_ROLE_NORMAL,
-                              "Two layers on four rows: this is the lesson's "
-                              "introduction.",
-                              columns, 0);
+        lab_doc_add(out, LAB_ROLE_NORMAL,
+                    "Two layers on four rows: this is the lesson's "
+                    "introduction.");
     if (!node || strcmp(node, "fc1") != 0)
         return;
-    char line[256];
-    snprintf(line, sizeof(line), "%s (%s)", step, phase);
-    lab_stepper_text_line(out);
-    lab_stepper_text_add(out, LAB_ROLE_HEADING, line);
-    lab_stepper_text_wrap(out, LAB_ROLE_NORMAL,
-                          "Every row of x meets every column of W: one "
-                          "product for each pair, and their sum is one "
-                          "number of xW.",
-                          columns, 0);
+    lab_doc_para(out, 0, 0, false);
+    lab_doc_addf(out, LAB_ROLE_HEADING, "%s (%s)", step, phase);
+    lab_doc_para(out, 0, 0, true);
+    lab_doc_add(out, LAB_ROLE_NORMAL,
+                "Every row of x meets every column of W: one product for each "
+                "pair, and their sum is one number of xW.");
 }
 
 static enum lab_status open_source(void *user, struct lab_ui *ui,

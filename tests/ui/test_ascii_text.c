@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "lesson/catalog.h"
 #include "base/glyph.h"
-#include "ui/stepper.h"
+#include "ui/pager.h"
 
 /* `text` without blanks. */
 static void add_letters(struct lab_str *out, const char *text)
@@ -92,28 +92,28 @@ TEST_CASE(lessons_keep_every_word)
     lab_catalog_free(all);
 }
 
-/* The stepper's own lines, as of explanations. */
+/* A pane's lines, as of explanations. */
 TEST_CASE(lines_of_formulas_are_as_wide_as_they_are_shown)
 {
-    struct lab_stepper_text t;
-    lab_stepper_text_init(&t, true);
-    lab_stepper_text_wrap(&t, LAB_ROLE_NORMAL,
-                          "∑ₖ ∑ₖ ∑ₖ ∑ₖ ∑ₖ ∑ₖ ∑ₖ ∑ₖ the column sums of the"
-                          " gradient",
-                          24, 0);
-    for (size_t i = 0; i < t.line_count; i++) {
-        const struct lab_stepper_line *l = &t.lines[i];
-        int used = 0;
-        for (size_t k = 0; k < l->span_count; k++) {
-            const struct lab_stepper_span *s = &t.spans[l->first_span + k];
-            char one[256];
-            memcpy(one, lab_str_text(&t.text) + s->start, s->end - s->start);
-            one[s->end - s->start] = '\0';
-            used += lab_text_columns(one, true);
-        }
-        assert_in_range(used, 1, 24);
+    struct lab_doc doc;
+    struct lab_pager p;
+    lab_doc_init(&doc);
+    lab_doc_add(&doc, LAB_ROLE_NORMAL,
+                "∑ₖ ∑ₖ ∑ₖ ∑ₖ ∑ₖ ∑ₖ ∑ₖ ∑ₖ the column sums of the gradient");
+    lab_pager_init(&p, &doc);
+    p.upright = true;
+    assert_in_range(lab_pager_lines(&p, 26, true), 3, 20);
+    for (size_t i = 0; i < p.row_count; i++) {
+        size_t n = p.rows[i].end - p.rows[i].start;
+        char one[256];
+        memcpy(one, lab_str_text(&doc.text) + p.rows[i].start, n);
+        while (n > 0 && one[n - 1] == ' ')
+            n--;
+        one[n] = '\0';
+        assert_in_range(lab_text_columns(one, true), 1, 24);
     }
-    lab_stepper_text_release(&t);
+    lab_pager_release(&p);
+    lab_doc_release(&doc);
 }
 
 RUN_TESTS()

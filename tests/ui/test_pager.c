@@ -54,6 +54,34 @@ TEST_CASE(text_wraps_with_its_indent)
     lab_doc_release(&d);
 }
 
+/* A pane that is written anew at every drawing: it keeps its row, brings the
+ * chosen paragraph into sight, and marks what is above and below. */
+TEST_CASE(an_upright_pane_keeps_its_row)
+{
+    struct lab_doc d;
+    struct lab_pager p;
+    lab_doc_init(&d);
+    lab_pager_init(&p, &d);
+    p.upright = true;
+    for (int turn = 0; turn < 2; turn++) {
+        lab_doc_clear(&d);
+        lab_pager_renew(&p);
+        for (int i = 0; i < 6; i++) {
+            lab_doc_para(&d, 0, 9, i % 2 == 0);
+            lab_doc_addf(&d, LAB_ROLE_NORMAL,
+                         turn ? "%d      a row of words" : "%d row", i);
+        }
+        p.chosen = turn ? SIZE_MAX : 3;
+        draw(&p, 2, 20,
+             turn ? "1      a row of wor▲\n2      a row of    ▼\n"
+                  : "2 row              ▲\n3 row              ▼\n");
+        assert_int_equal(lab_pager_para(&p, 1), turn ? 2 : 3);
+    }
+    assert_int_equal(lab_pager_para(&p, 99), SIZE_MAX);
+    lab_pager_release(&p);
+    lab_doc_release(&d);
+}
+
 TEST_CASE(moving_stays_inside)
 {
     struct lab_doc d;

@@ -283,46 +283,4 @@ TEST_CASE(a_tree_that_cannot_grow_stays)
     unmake(&w);
 }
 
-/* ---- styled lines ---- */
-
-static const char *line(const struct lab_stepper_text *t, size_t k)
-{
-    static char text[256];
-    const struct lab_stepper_line *l = &t->lines[k];
-    text[0] = '\0';
-    for (size_t i = 0; i < l->span_count; i++) {
-        const struct lab_stepper_span *s = &t->spans[l->first_span + i];
-        strncat(text, lab_str_text(&t->text) + s->start, s->end - s->start);
-    }
-    return text;
-}
-
-TEST_CASE(words_wrap_and_hang)
-{
-    struct lab_stepper_text t;
-    lab_stepper_text_init(&t, false);
-    lab_stepper_text_wrap(&t, LAB_ROLE_NORMAL, "one two three four five", 10,
-                          2);
-    assert_int_equal(t.line_count, 4);
-    assert_string_equal(line(&t, 0), "one two");
-    assert_string_equal(line(&t, 1), "  three");
-    assert_string_equal(line(&t, 2), "  four");
-    assert_string_equal(line(&t, 3), "  five");
-    lab_stepper_text_clear(&t);
-    lab_stepper_text_wrap(&t, LAB_ROLE_NORMAL, "abcdefghijklmnop", 8, 0);
-    assert_string_equal(line(&t, 1), "ijklmnop");
-    lab_stepper_text_clear(&t);
-    lab_stepper_text_add(&t, LAB_ROLE_DIM, "name     ");
-    lab_stepper_text_flow(&t, LAB_ROLE_NORMAL, "a value of words", 16, 8);
-    assert_string_equal(line(&t, 0), "name     a value");
-    assert_string_equal(line(&t, 1), "        of words");
-    lab_stepper_text_clear(&t);
-    lab_stepper_text_add(&t, LAB_ROLE_NORMAL, "x\033[31my\n");
-    assert_null(strchr(line(&t, 0), '\033'));
-    lab_stepper_text_clear(&t);
-    lab_stepper_text_wrap(&t, LAB_ROLE_NORMAL, "", 10, 2);
-    assert_int_equal(t.line_count, 1);
-    lab_stepper_text_release(&t);
-}
-
 RUN_TESTS()

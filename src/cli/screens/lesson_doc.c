@@ -9,7 +9,7 @@
 
 enum { SOURCE_BYTES = 4 << 20 };
 
-enum lab_role lab_lesson_role(unsigned style)
+static enum lab_role role_of(unsigned style)
 {
     if (style & LAB_SPAN_HEADING)
         return LAB_ROLE_HEADING;
@@ -24,12 +24,22 @@ enum lab_role lab_lesson_role(unsigned style)
     return LAB_ROLE_NORMAL;
 }
 
-static void add_block(struct lab_doc *out, const struct lab_md_line *line)
+enum lab_status lab_lesson_add(const struct lab_md *text, int columns,
+                               bool ascii, struct lab_doc *out)
 {
-    lab_doc_para(out, 0, 0, false);
-    for (size_t k = 0; k < line->n_spans; k++)
-        lab_doc_add(out, lab_lesson_role(line->spans[k].style),
-                    line->spans[k].text);
+    struct lab_md_lines lines;
+    enum lab_status st =
+        lab_md_wrap(text, columns, ascii ? lab_glyph_ascii : NULL, &lines);
+    if (st)
+        return st;
+    for (size_t i = 0; i < lines.count; i++) {
+        lab_doc_para(out, 0, 0, false);
+        for (size_t k = 0; k < lines.lines[i].n_spans; k++)
+            lab_doc_add(out, role_of(lines.lines[i].spans[k].style),
+                        lines.lines[i].spans[k].text);
+    }
+    lab_md_lines_release(&lines);
+    return LAB_OK;
 }
 
 static void add_heading(const struct lab_lesson *lesson,
@@ -52,19 +62,14 @@ enum lab_status lab_lesson_doc(const struct lab_lesson *lesson, bool ascii,
     enum { COLUMNS = 76 }; /* the narrowest usual terminal, with a margin */
     for (int i = 0; i < lesson->n_sections; i++) {
         const struct lab_section *section = &lesson->sections[i];
-        struct lab_md_lines lines;
-        enum lab_status st = lab_md_wrap(
-            &section->doc, COLUMNS, ascii ? lab_glyph_ascii : NULL, &lines);
-        if (st)
-            return st;
         if (i > 0)
             lab_doc_blank(out);
         if (section == at)
             out->first = out->para_count;
         add_heading(lesson, section, out);
-        for (size_t k = 0; k < lines.count; k++)
-            add_block(out, &lines.lines[k]);
-        lab_md_lines_release(&lines);
+        enum lab_status st = lab_lesson_add(&section->doc, COLUMNS, ascii, out);
+        if (st)
+            return st;
     }
     return lab_doc_check(out);
 }

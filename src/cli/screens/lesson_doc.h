@@ -5,8 +5,10 @@
 #include "lesson/lesson.h"
 #include "report/doc.h"
 
-enum lab_role lab_lesson_role(unsigned style);
-/* The whole text, section by section; `ascii`: for an ASCII screen. A reader
+/* A text in lines of `columns`; `ascii`: for an ASCII screen. LAB_E_NOMEM. */
+enum lab_status lab_lesson_add(const struct lab_md *text, int columns,
+                               bool ascii, struct lab_doc *out);
+/* The whole text, section by section. A reader
  * begins at the section `at` of the lesson; NULL: at the top. LAB_E_NOMEM. */
 enum lab_status lab_lesson_doc(const struct lab_lesson *lesson, bool ascii,
                                const struct lab_section *at,

@@ -18,7 +18,6 @@
 #include "debug/progress.h"
 #include "base/signals.h"
 #include "trace/intern.h"
-#include "base/glyph.h"
 #include "ui/stepper.h"
 #include "ui/views.h"
 #include "whatif.h"
@@ -116,33 +115,19 @@ static int variant_names(void *user, int node, const char **names, int max)
 
 /* ---- text ---- */
 
-static void add_doc(const struct lab_md *doc, int columns,
-                    struct lab_stepper_text *out)
-{
-    struct lab_md_lines lines;
-    if (lab_md_wrap(doc, columns, out->ascii ? lab_glyph_ascii : NULL, &lines))
-        return;
-    for (size_t i = 0; i < lines.count; i++) {
-        const struct lab_md_line *line = &lines.lines[i];
-        lab_stepper_text_line(out);
-        for (size_t k = 0; k < line->n_spans; k++)
-            lab_stepper_text_add(out, lab_lesson_role(line->spans[k].style),
-                                 line->spans[k].text);
-    }
-    lab_md_lines_release(&lines);
-}
-
 static void text_for(void *user, const char *step, const char *node,
-                     const char *phase, int columns,
-                     struct lab_stepper_text *out)
+                     const char *phase, int columns, struct lab_doc *out)
 {
     struct lab_lesson_screen *s = user;
+    const struct lab_lesson *lesson = s->run.lesson;
     const struct lab_section *section =
-        lab_lesson_text_for(s->run.lesson, step, node, phase);
-    if (section)
-        add_doc(lab_section_part(section, phase), columns, out);
-    else if (s->run.lesson->n_sections > 0)
-        add_doc(&s->run.lesson->sections[0].doc, columns, out);
+        lab_lesson_text_for(lesson, step, node, phase);
+    const struct lab_md *text = section ? lab_section_part(section, phase)
+                                : lesson->n_sections > 0
+                                    ? &lesson->sections[0].doc
+                                    : NULL;
+    if (text)
+        lab_lesson_add(text, columns, s->ui && lab_ui_is_ascii(s->ui), out);
 }
 
 static enum lab_status write_lesson(void *user, struct lab_doc *out)

@@ -50,7 +50,7 @@ void lab_stepper_choose(struct lab_stepper *v, int step)
     if (same && v->tensor >= 0)
         return;
     v->pinned = false;
-    v->top[LAB_PANE_KERNELS] = 0;
+    lab_pager_action(&v->pager[LAB_PANE_KERNELS], LAB_ACT_FIRST);
     /* What a step made, or before it has run, what it will start from. */
     bool ran = v->snap.steps[step].done && v->n_in < v->n_tensors;
     int first = ran ? v->n_in : 0;

@@ -8,6 +8,7 @@
 #include "heat.h"
 #include "step_tree.h"
 #include "ui/stepper.h"
+#include "ui/pager.h"
 #include "ui/ui.h"
 #include "stepper_layout.h"
 
@@ -27,11 +28,6 @@ struct lab_tensor_slice {
     struct lab_show show;
     int64_t row; /* the cursor, in the plane shown */
     int64_t col;
-};
-
-struct lab_stepper_scroll {
-    int64_t cursor; /* lists; -1: no cursor, the text moves */
-    int64_t top;
 };
 
 /* What the lesson's pane shows when it is no step's text. */
@@ -77,19 +73,18 @@ struct lab_stepper {
     struct lab_rect tabs[LAB_PANE_COUNT]; /* their titles; w 0: not drawn */
     struct lab_rect chips[LAB_STEPPER_TENSORS];
 
-    struct lab_rect explain_at;    /* the explanation, as last drawn */
-    int64_t first_term;            /* the line of its first term; -1: none */
-    int term;                      /* chosen term of the explanation */
-    int source;                    /* chosen source of that term */
-    struct lab_stepper_text lines; /* reused at every drawing */
-    int64_t top[LAB_PANE_COUNT];   /* first line in sight */
+    struct lab_rect explain_at;         /* the explanation, as last drawn */
+    size_t first_term;                  /* the paragraph of its first term */
+    int term;                           /* chosen term of the explanation */
+    int source;                         /* chosen source of that term */
+    struct lab_doc doc[LAB_PANE_COUNT]; /* of the panes of text */
+    struct lab_pager pager[LAB_PANE_COUNT];
     int64_t view_h[LAB_PANE_COUNT];
 
     struct lab_stepper_kernel *kernels;
-    int n_kernels;                /* -1: not known */
-    int64_t kernels_of;           /* exec they were read for */
-    struct lab_stepper_text text; /* the lesson's, for (text_step, columns) */
-    int text_step; /* LAB_TEXT_NONE, LAB_TEXT_OPENING or a step */
+    int n_kernels;      /* -1: not known */
+    int64_t kernels_of; /* exec they were read for */
+    int text_step; /* the lesson's: LAB_TEXT_NONE, LAB_TEXT_OPENING or a step */
     int text_columns;
 
     struct {
@@ -126,12 +121,6 @@ struct lab_stepper_topic {
 const struct lab_schedule_step *lab_stepper_now(const struct lab_stepper *v);
 const char *lab_stepper_node(const struct lab_stepper *v, int step);
 bool lab_stepper_busy(const struct lab_stepper *v);
-
-/* Draws `lines` from *top on, which is kept in range; `chosen` is the line of
- * a cursor, or -1, and is brought into sight. */
-void lab_stepper_draw_lines(struct lab_canvas *c, struct lab_rect r,
-                            const struct lab_stepper_text *lines, int64_t *top,
-                            int64_t chosen, bool focused);
 
 /* steps */
 bool lab_stepper_breaks_at(const struct lab_snapshot *snap, int step);

@@ -322,7 +322,7 @@ void lab_stepper_explain_cursor(struct lab_stepper *v)
     v->explained = cmd.element;
     v->term = 0;
     v->source = 0;
-    v->top[LAB_PANE_EXPLAIN] = 0;
+    lab_pager_action(&v->pager[LAB_PANE_EXPLAIN], LAB_ACT_FIRST);
     lab_stepper_post(v, &cmd);
 }
 

@@ -412,185 +412,170 @@ static const char *element_name(const struct lab_stepper *v,
     return out;
 }
 
-static void add_value(struct lab_stepper *v, int columns)
+static void add_value(struct lab_doc *d, const struct lab_explanation *e)
 {
-    const struct lab_explanation *e = &v->snap.explanation;
+    bool both_nan = isnan(e->value) && isnan(e->shown);
     if (e->unwritten)
         return; /* what the memory holds is not a value of the tensor */
-    struct lab_stepper_text *t = &v->lines;
-    char line[256];
-    bool both_nan = isnan(e->value) && isnan(e->shown);
-    if (e->step < 0 || e->agrees || both_nan) {
-        snprintf(line, sizeof(line), "= %.7g%s", e->shown,
-                 e->cancels ? ", 0 but for rounding" : "");
-        lab_stepper_text_wrap(t, LAB_ROLE_TITLE, line, columns, HANG);
-        if (e->step < 0)
-            return;
-        snprintf(line, sizeof(line), "  (in double precision %.10g)", e->value);
-        lab_stepper_text_add(t, LAB_ROLE_DIM, line);
+    lab_doc_para(d, 0, HANG, true);
+    if (e->step >= 0 && !e->agrees && !both_nan) {
+        lab_doc_addf(d, LAB_ROLE_BAD,
+                     "= %.7g on the screen, but %.10g in double precision: "
+                     "they differ by %.2g, more than %.1g",
+                     e->shown, e->value, fabs(e->shown - e->value),
+                     e->tolerance);
         return;
     }
-    snprintf(line, sizeof(line),
-             "= %.7g on the screen, but %.10g in double precision: they differ "
-             "by %.2g, more than %.1g",
-             e->shown, e->value, fabs(e->shown - e->value), e->tolerance);
-    lab_stepper_text_wrap(t, LAB_ROLE_BAD, line, columns, HANG);
+    lab_doc_addf(d, LAB_ROLE_TITLE, "= %.7g%s", e->shown,
+                 e->cancels ? ", 0 but for rounding" : "");
+    if (e->step >= 0)
+        lab_doc_addf(d, LAB_ROLE_DIM, "  (in double precision %.10g)",
+                     e->value);
 }
 
-static void add_printed(struct lab_stepper *v, int columns)
+static void add_printed(struct lab_doc *d, const struct lab_stepper *v)
 {
     const struct lab_explanation *e = &v->snap.explanation;
     const struct lab_course_values_spec *p;
     double printed;
-    char line[512];
     if (e->unwritten ||
         !lab_stepper_printed(v, e->tensor, e->index, &printed, &p))
         return;
     double off = e->shown - printed;
     bool claimed = !isnan(p->tolerance);
     bool fits = fabs(off) <= p->tolerance;
-    snprintf(line, sizeof(line), "printed %.8g, difference %+.2g%s%s%s%s%s%s",
-             printed, off,
-             !claimed ? ""
-             : fits   ? ", within what was printed"
-                      : ", OUTSIDE what was printed",
-             p->where ? " (" : "", p->where ? p->where : "",
-             p->where ? ")" : "", p->note ? ": " : "", p->note ? p->note : "");
-    lab_stepper_text_wrap(&v->lines,
-                          fits || !claimed ? LAB_ROLE_GOOD : LAB_ROLE_WARN,
-                          line, columns, HANG);
+    lab_doc_para(d, 0, HANG, true);
+    lab_doc_addf(d, fits || !claimed ? LAB_ROLE_GOOD : LAB_ROLE_WARN,
+                 "printed %.8g, difference %+.2g%s%s%s%s%s%s", printed, off,
+                 !claimed ? ""
+                 : fits   ? ", within what was printed"
+                          : ", OUTSIDE what was printed",
+                 p->where ? " (" : "", p->where ? p->where : "",
+                 p->where ? ")" : "", p->note ? ": " : "",
+                 p->note ? p->note : "");
 }
 
 /* A term, its value, and the elements it came from; the chosen source in
- * brackets. Returns whether the line is the chosen one. */
-static void add_term(struct lab_stepper *v, int k, bool silent)
+ * brackets. */
+static void add_term(struct lab_doc *d, const struct lab_stepper *v, int k,
+                     bool silent)
 {
     const struct lab_term *term = &v->snap.explanation.terms[k];
-    struct lab_stepper_text *t = &v->lines;
-    char line[256];
     char value[LAB_FORMAT_BYTES];
-    lab_stepper_text_line(t);
+    lab_doc_para(d, 0, 0, false);
     lab_format_value(term->value, 9, value, sizeof(value));
     if (!silent) {
         bool same = strcmp(term->text, value) == 0;
-        snprintf(line, sizeof(line), "%c %9s", term->value < 0 ? '-' : '+',
-                 value[0] == '-' ? value + 1 : value);
-        lab_stepper_text_add(t, LAB_ROLE_NORMAL, line);
-        snprintf(line, sizeof(line), "  %s%s", same ? "" : "= ",
-                 same ? "" : term->text);
-        lab_stepper_text_add(t, LAB_ROLE_FORMULA, line);
+        lab_doc_addf(d, LAB_ROLE_NORMAL, "%c %9s", term->value < 0 ? '-' : '+',
+                     value[0] == '-' ? value + 1 : value);
+        lab_doc_addf(d, LAB_ROLE_FORMULA, "  %s%s", same ? "" : "= ",
+                     same ? "" : term->text);
     }
-    lab_stepper_text_add(t, LAB_ROLE_DIM, silent ? "from " : "  from ");
+    lab_doc_add(d, LAB_ROLE_DIM, silent ? "from " : "  from ");
     for (int i = 0; i < term->n_sources; i++) {
         char name[160];
         bool chosen = k == v->term && i == v->source;
         element_name(v, &term->source[i], name, sizeof(name));
-        snprintf(line, sizeof(line), chosen ? "[%s]" : " %s ", name);
-        lab_stepper_text_add(t, LAB_ROLE_MARK, line);
+        lab_doc_addf(d, LAB_ROLE_MARK, chosen ? "[%s]" : " %s ", name);
     }
 }
 
-static void add_terms(struct lab_stepper *v, int columns, int64_t *chosen)
+static void add_terms(struct lab_doc *d, struct lab_stepper *v)
 {
     const struct lab_explanation *e = &v->snap.explanation;
-    struct lab_stepper_text *t = &v->lines;
     bool silent = e->n_terms_all == 0;
-    char line[160];
     if (!silent && e->n_terms_all > 1) {
-        snprintf(line, sizeof(line),
-                 "%lld terms, largest first:", (long long)e->n_terms_all);
-        lab_stepper_text_wrap(t, LAB_ROLE_DIM, line, columns, 0);
+        lab_doc_para(d, 0, 0, true);
+        lab_doc_addf(d, LAB_ROLE_DIM,
+                     "%lld terms, largest first:", (long long)e->n_terms_all);
     }
-    v->first_term = (int64_t)t->line_count;
-    for (int64_t k = 0; k < e->n_terms; k++) {
-        if (k == v->term)
-            *chosen = (int64_t)t->line_count;
-        add_term(v, (int)k, silent);
-    }
+    v->first_term = d->para_count;
+    for (int64_t k = 0; k < e->n_terms; k++)
+        add_term(d, v, (int)k, silent);
     if (e->n_terms_all > e->n_terms) {
-        snprintf(line, sizeof(line), "and %lld smaller ones, together %.6g",
-                 (long long)(e->n_terms_all - e->n_terms), e->rest);
-        lab_stepper_text_wrap(t, LAB_ROLE_DIM, line, columns, 0);
+        lab_doc_para(d, 0, 0, true);
+        lab_doc_addf(d, LAB_ROLE_DIM, "and %lld smaller ones, together %.6g",
+                     (long long)(e->n_terms_all - e->n_terms), e->rest);
     }
 }
 
-static void write_lines(struct lab_stepper *v, int columns, int64_t *chosen)
+/* Nothing where there is no text. */
+static void add_line(struct lab_doc *d, enum lab_role role, const char *before,
+                     const char *text)
+{
+    if (!text || !text[0])
+        return;
+    lab_doc_para(d, 0, HANG, true);
+    lab_doc_add(d, role, before);
+    lab_doc_add(d, role, text);
+}
+
+static void add_explanation(struct lab_doc *d, struct lab_stepper *v)
 {
     const struct lab_explanation *e = &v->snap.explanation;
-    struct lab_stepper_text *t = &v->lines;
-    struct lab_str head;
-    lab_stepper_text_clear(t);
-    lab_str_init(&head);
-    lab_str_add(&head, e->name ? e->name : "?");
-    if (e->symbolic && e->symbolic[0])
-        lab_str_addf(&head, " = %s", e->symbolic);
-    lab_stepper_text_wrap(t, LAB_ROLE_FORMULA, lab_str_text(&head), columns,
-                          HANG);
-    if (e->numeric && e->numeric[0]) {
-        lab_str_clear(&head);
-        lab_str_addf(&head, "= %s", e->numeric);
-        lab_stepper_text_wrap(t, LAB_ROLE_NORMAL, lab_str_text(&head), columns,
-                              HANG);
+    add_line(d, LAB_ROLE_FORMULA, "", e->name ? e->name : "?");
+    if (e->symbolic && e->symbolic[0]) {
+        lab_doc_add(d, LAB_ROLE_FORMULA, " = ");
+        lab_doc_add(d, LAB_ROLE_FORMULA, e->symbolic);
     }
-    add_value(v, columns);
-    if (e->where) {
-        lab_str_clear(&head);
-        lab_str_addf(&head, "where %s", e->where);
-        lab_stepper_text_wrap(t, LAB_ROLE_DIM, lab_str_text(&head), columns,
-                              HANG);
-    }
-    lab_str_release(&head);
-    add_printed(v, columns);
+    add_line(d, LAB_ROLE_NORMAL, "= ", e->numeric);
+    add_value(d, e);
+    add_line(d, LAB_ROLE_DIM, "where ", e->where);
+    add_printed(d, v);
     if (e->n_terms > 0)
-        add_terms(v, columns, chosen);
+        add_terms(d, v);
 }
 
-static void add_checks(struct lab_stepper *v, int columns)
+static void add_checks(struct lab_doc *d, const struct lab_snapshot *snap)
 {
-    for (int i = 0; i < v->snap.n_checks; i++) {
-        const struct lab_check_result *k = &v->snap.checks[i];
-        char line[512];
-        snprintf(line, sizeof(line),
-                 "gradient check of %s: %s. %lld elements against central "
-                 "differences; the worst, element %lld, is %.6g here and %.6g "
-                 "by differences (relative error %.1e).%s",
-                 k->parameter, k->passed ? "agrees" : "DISAGREES",
-                 (long long)k->elements, (long long)k->worst, k->analytic,
-                 k->numeric, k->max_error,
-                 k->corners ? " Where the loss has a corner the gradient lies "
-                              "between its two slopes."
-                            : "");
-        lab_stepper_text_wrap(&v->lines,
-                              k->passed ? LAB_ROLE_GOOD : LAB_ROLE_BAD, line,
-                              columns, HANG);
+    for (int i = 0; i < snap->n_checks; i++) {
+        const struct lab_check_result *k = &snap->checks[i];
+        lab_doc_para(d, 0, HANG, true);
+        lab_doc_addf(d, k->passed ? LAB_ROLE_GOOD : LAB_ROLE_BAD,
+                     "gradient check of %s: %s. %lld elements against central "
+                     "differences; the worst, element %lld, is %.6g here and "
+                     "%.6g by differences (relative error %.1e).%s",
+                     k->parameter, k->passed ? "agrees" : "DISAGREES",
+                     (long long)k->elements, (long long)k->worst, k->analytic,
+                     k->numeric, k->max_error,
+                     k->corners ? " Where the loss has a corner the gradient "
+                                  "lies between its two slopes."
+                                : "");
     }
+}
+
+/* The pane's doc, to be written anew. */
+static struct lab_doc *renew(struct lab_stepper *v, enum lab_stepper_pane pane)
+{
+    lab_doc_clear(&v->doc[pane]);
+    lab_pager_renew(&v->pager[pane]);
+    return &v->doc[pane];
 }
 
 static void stepper_draw_explain(struct lab_stepper *v, struct lab_canvas *c,
                                  struct lab_rect r)
 {
     const struct lab_explanation *e = &v->snap.explanation;
-    int64_t chosen = -1;
+    struct lab_pager *p = &v->pager[LAB_PANE_EXPLAIN];
+    struct lab_doc *d = renew(v, LAB_PANE_EXPLAIN);
     v->explain_at = r;
-    v->first_term = -1;
-    if (e->tensor < 0) {
-        const char *why =
+    v->first_term = SIZE_MAX;
+    if (e->tensor >= 0)
+        add_explanation(d, v);
+    else
+        lab_doc_add(
+            d, LAB_ROLE_DIM,
             v->snap.state == LAB_SESSION_TRAINING
-                ? "Numbers are not explained while training: they change too "
-                  "fast. The explanation is back when it stops."
-                : "Point at a number in the tensor (2, then the arrows) to see "
-                  "where it comes from.";
-        lab_stepper_text_clear(&v->lines);
-        lab_stepper_text_wrap(&v->lines, LAB_ROLE_DIM, why, r.w - 2, 0);
-    } else {
-        write_lines(v, r.w - 2, &chosen);
-    }
-    add_checks(v, r.w - 2);
-    bool focused = v->focus == LAB_PANE_EXPLAIN;
-    if (focused && v->term == 0 && chosen >= 0 && chosen < r.h)
-        v->top[LAB_PANE_EXPLAIN] = 0; /* the formula stays in sight */
-    lab_stepper_draw_lines(c, r, &v->lines, &v->top[LAB_PANE_EXPLAIN],
-                           focused ? chosen : -1, focused);
+                ? "Numbers are not explained while training: they change "
+                  "too fast. The explanation is back when it stops."
+                : "Point at a number in the tensor (2, then the arrows) "
+                  "to see where it comes from.");
+    add_checks(d, &v->snap);
+    bool chosen = v->focus == LAB_PANE_EXPLAIN && v->first_term != SIZE_MAX;
+    p->chosen = chosen ? v->first_term + (size_t)v->term : SIZE_MAX;
+    if (chosen && v->term == 0)
+        p->top = 0; /* the formula stays in sight */
+    lab_pager_draw(p, c, r);
 }
 
 /* ---- keys ---- */
@@ -622,9 +607,11 @@ static void choose_term(struct lab_stepper *v, int64_t term)
 
 static void stepper_click_explain(struct lab_stepper *v, int y, int x)
 {
-    int64_t term =
-        v->top[LAB_PANE_EXPLAIN] + y - v->explain_at.y - v->first_term;
-    if (v->first_term < 0 || !lab_rect_has(v->explain_at, y, x) || term < 0 ||
+    size_t para =
+        lab_pager_para(&v->pager[LAB_PANE_EXPLAIN], y - v->explain_at.y);
+    int64_t term = (int64_t)(para - v->first_term);
+    if (v->first_term == SIZE_MAX || para == SIZE_MAX ||
+        !lab_rect_has(v->explain_at, y, x) || para < v->first_term ||
         term >= v->snap.explanation.n_terms)
         return;
     if (term == v->term)
@@ -680,18 +667,11 @@ static bool stepper_explain_action(struct lab_stepper *v, int action)
 
 enum { NAME_W = 9 };
 
-struct sheet { /* what is written, and how wide */
-    struct lab_stepper_text *text;
-    int columns;
-};
-
-static void add_pair(const struct sheet *s, const char *name, const char *value)
+static void add_pair(void *doc, const char *name, const char *value)
 {
-    char line[32];
-    snprintf(line, sizeof(line), "%-*s", NAME_W, name);
-    lab_stepper_text_line(s->text);
-    lab_stepper_text_add(s->text, LAB_ROLE_DIM, line);
-    lab_stepper_text_flow(s->text, LAB_ROLE_NORMAL, value, s->columns, NAME_W);
+    lab_doc_para(doc, 0, NAME_W, true);
+    lab_doc_addf(doc, LAB_ROLE_DIM, "%-*s", NAME_W, name);
+    lab_doc_add(doc, LAB_ROLE_NORMAL, value);
 }
 
 /* ---- the step as a whole ---- */
@@ -716,8 +696,7 @@ static const char *stepper_untimed(const struct lab_step_status *s)
     return s->exec == LAB_EXEC_UNOBSERVED ? "not recorded" : "not run yet";
 }
 
-static void add_time(const struct lab_stepper *v, const struct sheet *o,
-                     double ns)
+static void add_time(const struct lab_stepper *v, struct lab_doc *d, double ns)
 {
     const struct lab_step_status *s = &v->snap.steps[v->step];
     char time[LAB_FORMAT_BYTES];
@@ -725,7 +704,7 @@ static void add_time(const struct lab_stepper *v, const struct sheet *o,
     char line[256];
     const char *note = v->model.time_note ? v->model.time_note : "";
     if (s->exec <= 0) {
-        add_pair(o, "time", stepper_untimed(s));
+        add_pair(d, "time", stepper_untimed(s));
         return;
     }
     lab_format_ns(ns, time, sizeof(time));
@@ -737,7 +716,7 @@ static void add_time(const struct lab_stepper *v, const struct sheet *o,
     else
         snprintf(line, sizeof(line), "%s%s%s%s", time, note[0] ? " (" : "",
                  note, note[0] ? ")" : "");
-    add_pair(o, "time", line);
+    add_pair(d, "time", line);
 }
 
 /* Shares of a peak are small for small tensors: two digits, however small. What
@@ -766,10 +745,10 @@ static struct lab_stepper_roofs roofs_of(const struct lab_stepper *v)
     return r;
 }
 
-static void add_work(const struct lab_stepper *v, const struct sheet *o,
+static void add_work(const struct lab_stepper *v, struct lab_doc *d,
                      const struct lab_step *step, double ns)
 {
-    const struct lab_device_info *d = &v->snap.device;
+    const struct lab_device_info *device = &v->snap.device;
     char amount[LAB_FORMAT_BYTES];
     char rate[LAB_FORMAT_BYTES];
     char line[256];
@@ -783,8 +762,8 @@ static void add_work(const struct lab_stepper *v, const struct sheet *o,
     snprintf(line, sizeof(line), "%s by its formula%s%s", amount, sep,
              isnan(ns) ? "" : rate);
     add_share(line, sizeof(line), step->flop > 0 ? step->flop / ns * 1e9 : NAN,
-              roofs.flop_per_s, products, d->peak_fp32_flops, "peak fp32");
-    add_pair(o, "work", line);
+              roofs.flop_per_s, products, device->peak_fp32_flops, "peak fp32");
+    add_pair(d, "work", line);
     lab_format_bytes(step->bytes, amount, sizeof(amount));
     lab_format_rate(step->bytes > 0 ? step->bytes : NAN, ns, rate,
                     sizeof(rate));
@@ -792,11 +771,11 @@ static void add_work(const struct lab_stepper *v, const struct sheet *o,
              isnan(ns) ? "" : rate);
     add_share(line, sizeof(line),
               step->bytes > 0 ? step->bytes / ns * 1e9 : NAN, roofs.bytes_per_s,
-              "a copy's rate", d->peak_dram_bytes_s, "peak memory");
-    add_pair(o, "memory", line);
+              "a copy's rate", device->peak_dram_bytes_s, "peak memory");
+    add_pair(d, "memory", line);
 }
 
-static void add_variant(const struct lab_stepper *v, const struct sheet *o,
+static void add_variant(const struct lab_stepper *v, struct lab_doc *d,
                         const struct lab_schedule_step *s)
 {
     const char *names[LAB_STEPPER_VARIANTS];
@@ -812,28 +791,24 @@ static void add_variant(const struct lab_stepper *v, const struct sheet *o,
                  v->snap.backend, ran);
     else
         snprintf(line, sizeof(line), "%s on %s", now, v->snap.backend);
-    add_pair(o, "variant", line);
+    add_pair(d, "variant", line);
     if (n > 1)
-        lab_stepper_text_flow(o->text, LAB_ROLE_DIM, "  v:", o->columns,
-                              NAME_W);
-    for (int i = 0; i < n && n > 1; i++) {
-        snprintf(line, sizeof(line), " %s", names[i]);
-        lab_stepper_text_flow(o->text, LAB_ROLE_KEY, line, o->columns, NAME_W);
-    }
+        lab_doc_add(d, LAB_ROLE_DIM, "  v:");
+    for (int i = 0; i < n && n > 1; i++)
+        lab_doc_addf(d, LAB_ROLE_KEY, " %s", names[i]);
     if (s->variant && s->variant->source) {
-        snprintf(line, sizeof(line), "%s", s->variant->source);
-        add_pair(o, "source", line);
-        lab_stepper_text_flow(o->text, LAB_ROLE_DIM, "  o opens it", o->columns,
-                              NAME_W);
+        add_pair(d, "source", s->variant->source);
+        lab_doc_add(d, LAB_ROLE_DIM, "  o opens it");
     }
     if (s->step->group) {
         snprintf(line, sizeof(line), "one kernel for %d steps", s->hides_count);
-        add_pair(o, "fused", line);
+        add_pair(d, "fused", line);
     }
 }
 
 /* ---- kernels ---- */
 
+/* The limits of an occupancy, as advice on it. */
 static void limit_text(int limit, char *out, size_t cap)
 {
     static const struct {
@@ -852,51 +827,39 @@ static void limit_text(int limit, char *out, size_t cap)
                                      used ? ", " : "", names[i].name);
 }
 
-static void add_kernel(const struct sheet *o,
-                       const struct lab_stepper_kernel *k)
+static void add_kernel(struct lab_doc *d, const struct lab_stepper_kernel *k)
 {
-    char a[64];
-    char b[64];
-    char line[512];
-    size_t used;
-    lab_format_ns(k->time_ns == LAB_UNKNOWN ? NAN : (double)k->time_ns, a,
-                  sizeof(a));
-    snprintf(line, sizeof(line), "%10s  %s", a, k->name);
-    lab_stepper_text_line(o->text);
-    lab_stepper_text_add(o->text, LAB_ROLE_CODE, line);
-    used =
-        (size_t)snprintf(line, sizeof(line), "grid %s, block %s",
-                         LAB_DIMS32_TEXT(k->grid), LAB_DIMS32_TEXT(k->block));
+    char text[64];
+    lab_format_ns(lab_to_real(k->time_ns), text, sizeof(text));
+    lab_doc_para(d, 0, 0, false);
+    lab_doc_addf(d, LAB_ROLE_CODE, "%10s  %s", text, k->name);
+    lab_doc_para(d, 0, NAME_W, true);
+    lab_doc_addf(d, LAB_ROLE_NORMAL, "grid %s, block %s, registers ",
+                 LAB_DIMS32_TEXT(k->grid), LAB_DIMS32_TEXT(k->block));
     if (k->registers_per_thread != INT32_MIN)
-        snprintf(a, sizeof(a), "%d", k->registers_per_thread);
+        lab_doc_addf(d, LAB_ROLE_NORMAL, "%d", k->registers_per_thread);
     else
-        snprintf(a, sizeof(a), LAB_NA);
-    lab_format_bytes(k->shared_bytes == LAB_UNKNOWN ? NAN
-                                                    : (double)k->shared_bytes,
-                     b, sizeof(b));
-    used += (size_t)snprintf(line + used, sizeof(line) - used,
-                             ", registers %s, shared %s", a, b);
+        lab_doc_add(d, LAB_ROLE_NORMAL, LAB_NA);
+    lab_doc_addf(
+        d, LAB_ROLE_NORMAL, ", shared %s, occupancy ",
+        lab_format_bytes(lab_to_real(k->shared_bytes), text, sizeof(text)));
     if (isnan(k->occupancy_pct)) {
-        snprintf(line + used, sizeof(line) - used, ", occupancy n/a");
-    } else {
-        limit_text(k->occupancy_limit, a, sizeof(a));
-        snprintf(line + used, sizeof(line) - used,
-                 ", occupancy %.0f %% (limit: %s)", k->occupancy_pct,
-                 a[0] ? a : "none");
+        lab_doc_add(d, LAB_ROLE_NORMAL, LAB_NA);
+        return;
     }
-    lab_stepper_text_wrap(o->text, LAB_ROLE_NORMAL, line, o->columns, NAME_W);
+    limit_text(k->occupancy_limit, text, sizeof(text));
+    lab_doc_addf(d, LAB_ROLE_NORMAL, "%.0f %% (limit: %s)", k->occupancy_pct,
+                 text[0] ? text : "none");
 }
 
-static void add_counted(void *user, const char *name, const char *text)
+static void add_counted(void *doc, const char *name, const char *text)
 {
-    const struct sheet *o = user;
-    char line[512];
-    snprintf(line, sizeof(line), "%-*s%s", NAME_W, name, text);
-    lab_stepper_text_wrap(o->text, LAB_ROLE_NORMAL, line, o->columns, NAME_W);
+    lab_doc_para(doc, 0, NAME_W, true);
+    lab_doc_addf(doc, LAB_ROLE_NORMAL, "%-*s%s", NAME_W, name, text);
 }
 
 /* Counters stand beside a formula where the step is one kernel. */
-static void add_counters(const struct lab_stepper *v, const struct sheet *o,
+static void add_counters(const struct lab_stepper *v, struct lab_doc *d,
                          const struct lab_stepper_kernel *k)
 {
     const struct lab_schedule_step *s = lab_stepper_now(v);
@@ -906,32 +869,29 @@ static void add_counters(const struct lab_stepper *v, const struct sheet *o,
                                          .bytes = alone ? s->step->bytes : NAN,
                                          .update =
                                              s && s->step->phase == LAB_UPDATE};
-    lab_counters_lines(&k->counters, &beside, add_counted, (void *)o);
+    lab_counters_lines(&k->counters, &beside, add_counted, d);
 }
 
-static void add_advice(void *to, const char *rule, const char *evidence,
+static void add_advice(void *doc, const char *rule, const char *evidence,
                        const char *remedy)
 {
-    const struct sheet *o = to;
-    char line[1024];
-    snprintf(line, sizeof(line), "%-*s%s: %s. Try %s.", NAME_W, "advice", rule,
-             evidence, remedy);
-    lab_stepper_text_wrap(o->text, LAB_ROLE_NORMAL, line, o->columns, NAME_W);
+    lab_doc_para(doc, 0, NAME_W, true);
+    lab_doc_addf(doc, LAB_ROLE_NORMAL, "%-*s%s: %s. Try %s.", NAME_W, "advice",
+                 rule, evidence, remedy);
 }
 
-static void add_counting_hint(const struct lab_stepper *v,
-                              const struct sheet *o)
+static void add_counting_hint(const struct lab_stepper *v, struct lab_doc *d)
 {
     for (int i = 0; i < v->n_kernels && i < LAB_STEPPER_KERNELS; i++) {
         if (v->kernels[i].counted)
             return;
     }
-    add_pair(o, "counters",
+    add_pair(d, "counters",
              "not taken: m takes those of this step, M of all "
              "that has run");
 }
 
-static void add_kernels(const struct lab_stepper *v, const struct sheet *o)
+static void add_kernels(const struct lab_stepper *v, struct lab_doc *d)
 {
     char line[128];
     bool cpu = strcmp(v->snap.backend, "cuda") != 0;
@@ -939,27 +899,27 @@ static void add_kernels(const struct lab_stepper *v, const struct sheet *o)
     if (v->n_kernels > 0) {
         snprintf(line, sizeof(line), "%d launch%s", v->n_kernels,
                  v->n_kernels == 1 ? "" : "es");
-        add_pair(o, "kernels", line);
+        add_pair(d, "kernels", line);
         for (int i = 0; i < v->n_kernels && i < LAB_STEPPER_KERNELS; i++) {
-            add_kernel(o, &v->kernels[i]);
+            add_kernel(d, &v->kernels[i]);
             if (v->kernels[i].counted)
-                add_counters(v, o, &v->kernels[i]);
+                add_counters(v, d, &v->kernels[i]);
             if (v->model.advise)
                 v->model.advise(v->model.user, &v->snap, v->step, i, add_advice,
-                                (void *)o);
+                                d);
         }
         if (v->n_kernels > LAB_STEPPER_KERNELS)
-            add_pair(o, "", "... and more");
-        add_counting_hint(v, o);
+            add_pair(d, "", "... and more");
+        add_counting_hint(v, d);
         return;
     }
-    add_pair(o, "kernels",
+    add_pair(d, "kernels",
              cpu                 ? "none: a C function ran, no GPU"
              : s->exec <= 0      ? stepper_untimed(s)
              : v->n_kernels == 0 ? "no launch was recorded"
                                  : "records not there yet");
     if (!cpu)
-        add_pair(o, "counters", "n/a: no kernel is known");
+        add_pair(d, "counters", "n/a: no kernel is known");
 }
 
 static void stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
@@ -969,14 +929,12 @@ static void stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
     if (!s)
         return;
     double ns = step_ns(v);
-    struct sheet o = {&v->lines, r.w - 2};
-    lab_stepper_text_clear(&v->lines);
-    add_time(v, &o, ns);
-    add_work(v, &o, s->step, ns);
-    add_variant(v, &o, s);
-    add_kernels(v, &o);
-    lab_stepper_draw_lines(c, r, &v->lines, &v->top[LAB_PANE_KERNELS], -1,
-                           false);
+    struct lab_doc *d = renew(v, LAB_PANE_KERNELS);
+    add_time(v, d, ns);
+    add_work(v, d, s->step, ns);
+    add_variant(v, d, s);
+    add_kernels(v, d);
+    lab_pager_draw(&v->pager[LAB_PANE_KERNELS], c, r);
 }
 
 /* ---- the list of variants ---- */
@@ -1130,27 +1088,26 @@ static void fetch(struct lab_stepper *v, int columns)
     int step = topic.step ? v->step : LAB_TEXT_OPENING;
     if (v->text_step == step && v->text_columns == columns)
         return;
-    lab_stepper_text_clear(&v->text);
+    struct lab_doc *d = renew(v, LAB_PANE_TEXT);
     if (v->text_step != step)
-        v->top[LAB_PANE_TEXT] = 0;
+        v->pager[LAB_PANE_TEXT].top = 0;
     v->text_step = step;
     v->text_columns = columns;
     if (v->model.text_for)
         v->model.text_for(v->model.user, topic.step, topic.node, topic.phase,
-                          columns, &v->text);
-    if (v->text.line_count == 0)
-        lab_stepper_text_wrap(&v->text, LAB_ROLE_DIM,
-                              "This lesson says nothing about this step. Its "
-                              "formula stands above; point at a number to "
-                              "see where it comes from.",
-                              columns, 0);
+                          columns, d);
+    if (d->para_count == 0)
+        lab_doc_add(
+            d, LAB_ROLE_DIM,
+            "This lesson says nothing about this step. Its formula stands "
+            "above; point at a number to see where it comes from.");
 }
 
 static void stepper_draw_text(struct lab_stepper *v, struct lab_canvas *c,
                               struct lab_rect r)
 {
     fetch(v, r.w - 2); /* the last column shows that there is more */
-    lab_stepper_draw_lines(c, r, &v->text, &v->top[LAB_PANE_TEXT], -1, false);
+    lab_pager_draw(&v->pager[LAB_PANE_TEXT], c, r);
 }
 
 /* the stepper screen: its keys, its commands, what is drawn
@@ -1607,13 +1564,8 @@ static void draw_waiting(const struct lab_stepper *v, struct lab_canvas *c,
     if (snap->state == LAB_SESSION_FAILED) {
         lab_canvas_text(c, y, body.x + 2, body.w - 4, LAB_ROLE_BAD,
                         "This lesson could not be started:");
-        struct lab_stepper_text t;
         struct lab_rect r = {y + 2, body.x + 2, body.h, body.w - 4};
-        int64_t top = 0;
-        lab_stepper_text_init(&t, c->ascii);
-        lab_stepper_text_wrap(&t, LAB_ROLE_NORMAL, snap->error, r.w, 0);
-        lab_stepper_draw_lines(c, r, &t, &top, -1, false);
-        lab_stepper_text_release(&t);
+        lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, snap->error);
         return;
     }
     lab_canvas_text(c, y, body.x + 2, body.w - 4, LAB_ROLE_NORMAL,
@@ -1935,24 +1887,6 @@ static enum lab_status turn_zoom(struct lab_screen *s)
     return LAB_OK;
 }
 
-static bool scroll(struct lab_stepper *v, int action)
-{
-    int64_t *top = &v->top[v->focus];
-    int64_t page = v->view_h[v->focus] > 1 ? v->view_h[v->focus] - 1 : 1;
-    int64_t by = action == LAB_ACT_UP          ? -1
-                 : action == LAB_ACT_DOWN      ? 1
-                 : action == LAB_ACT_PAGE_UP   ? -page
-                 : action == LAB_ACT_PAGE_DOWN ? page
-                 : action == LAB_ACT_FIRST     ? -*top
-                 : action == LAB_ACT_LAST      ? INT32_MAX
-                                               : 0;
-    *top += by; /* drawing keeps it in range */
-    if (*top < 0)
-        *top = 0;
-    return by != 0 || action == LAB_ACT_FIRST || action == LAB_ACT_LEFT ||
-           action == LAB_ACT_RIGHT;
-}
-
 static bool in_pane(struct lab_screen *s, int action)
 {
     struct lab_stepper *v = s->state;
@@ -1964,9 +1898,10 @@ static bool in_pane(struct lab_screen *s, int action)
             return explain(s) == LAB_OK;
         return lab_stepper_tensor_action(v, action);
     case LAB_PANE_EXPLAIN:
-        return stepper_explain_action(v, action) || scroll(v, action);
+        return stepper_explain_action(v, action) ||
+               lab_pager_action(&v->pager[v->focus], action);
     default:
-        return scroll(v, action);
+        return lab_pager_action(&v->pager[v->focus], action);
     }
 }
 
@@ -2099,8 +2034,11 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->text_step = LAB_TEXT_NONE;
     v->n_kernels = -1;
     lab_step_tree_init(&v->tree);
-    lab_stepper_text_init(&v->lines, lab_ui_is_ascii(v->ui));
-    lab_stepper_text_init(&v->text, lab_ui_is_ascii(v->ui));
+    for (int i = 0; i < LAB_PANE_COUNT; i++) {
+        lab_doc_init(&v->doc[i]);
+        lab_pager_init(&v->pager[i], &v->doc[i]);
+        v->pager[i].upright = true;
+    }
     v->kernels = lab_alloc_array(LAB_STEPPER_KERNELS, sizeof(*v->kernels));
     if (!v->kernels)
         return lab_no_memory("the stepper");
@@ -2116,8 +2054,10 @@ static void release(struct lab_screen *s)
     if (v->taken)
         v->model.snapshot_release(v->model.session, &v->snap);
     lab_step_tree_release(&v->tree);
-    lab_stepper_text_release(&v->lines);
-    lab_stepper_text_release(&v->text);
+    for (int i = 0; i < LAB_PANE_COUNT; i++) {
+        lab_pager_release(&v->pager[i]);
+        lab_doc_release(&v->doc[i]);
+    }
     lab_free(v->kernels);
     lab_free(v->looks);
     lab_free(v->marks);

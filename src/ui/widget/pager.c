@@ -12,7 +12,8 @@
 
 void lab_pager_init(struct lab_pager *p, const struct lab_doc *doc)
 {
-    *p = (struct lab_pager){.doc = doc, .width = -1, .match = SIZE_MAX};
+    *p = (struct lab_pager){
+        .doc = doc, .width = -1, .match = SIZE_MAX, .chosen = SIZE_MAX};
 }
 
 void lab_pager_release(struct lab_pager *p)
@@ -32,6 +33,18 @@ void lab_pager_show(struct lab_pager *p, const struct lab_doc *doc)
     p->match = SIZE_MAX;
 }
 
+void lab_pager_renew(struct lab_pager *p)
+{
+    p->width = -1;
+    p->renewed = true;
+}
+
+size_t lab_pager_para(const struct lab_pager *p, int row)
+{
+    size_t at = p->top + (size_t)(row < 0 ? 0 : row);
+    return row >= 0 && at < p->row_count ? p->rows[at].para : SIZE_MAX;
+}
+
 static int columns_of(const struct lab_pager *p, const char *s, size_t len)
 {
     char one[8];
@@ -41,10 +54,11 @@ static int columns_of(const struct lab_pager *p, const char *s, size_t len)
     return lab_canvas_columns(&like, one);
 }
 
-/* The end of the row that starts at `from`: after the last blank that fits, or
- * in the middle of a word that is too long for a row of its own. */
+/* The end of the row that starts at `from`: after the last blank that fits (but
+ * for those in the first `keep` columns), or in the middle of a word that is too
+ * long for a row of its own. */
 static size_t row_end(const struct lab_pager *p, size_t from, size_t end,
-                      int room)
+                      int room, int keep)
 {
     const char *text = lab_str_text(&p->doc->text);
     size_t blank = 0;
@@ -54,7 +68,7 @@ static size_t row_end(const struct lab_pager *p, size_t from, size_t end,
         size_t len = lab_utf8_next(text + i, end - i, &code);
         len = len ? len : 1;
         used += columns_of(p, text + i, len);
-        if (text[i] == ' ')
+        if (text[i] == ' ' && used > keep)
             blank = i + 1;
         if (used > room && text[i] != ' ')
             return blank > from ? blank : i > from ? i : i + len;
@@ -77,14 +91,14 @@ static bool wrap_para(struct lab_pager *p, size_t at)
     const struct lab_doc_para *para = &p->doc->paras[at];
     size_t from = para->start;
     int indent = para->indent;
+    int width = p->width - (p->upright ? 2 : 0);
     do {
-        int room = p->width - indent;
-        if (room < 8)
+        if (width - indent < 8)
             indent = 0; /* no room for the indent: the text matters more */
-        room = p->width - indent;
-        size_t end = para->wrap
-                         ? row_end(p, from, para->end, room < 1 ? 1 : room)
-                         : para->end;
+        int room = width - indent < 1 ? 1 : width - indent;
+        int keep = from == para->start ? para->hang - indent : 0;
+        size_t end =
+            para->wrap ? row_end(p, from, para->end, room, keep) : para->end;
         if (!add_row(p, (struct lab_pager_row){at, from, end, indent}))
             return false;
         from = end;
@@ -198,6 +212,7 @@ static void draw_row(const struct lab_pager *p, struct lab_canvas *c,
     size_t at = row->start;
     int start = x + row->indent - (para->wrap ? 0 : p->left);
     int here = start;
+    int right = c->clip.x + c->clip.w;
     for (size_t s = para->first_span; at < row->end; s++) {
         char piece[512];
         size_t end = p->doc->spans[s].end;
@@ -209,15 +224,48 @@ static void draw_row(const struct lab_pager *p, struct lab_canvas *c,
                 n--; /* not through the middle of a character */
             memcpy(piece, text + at, n);
             piece[n] = '\0';
-            here += lab_canvas_text(c, y, here, INT_MAX / 2,
-                                    p->doc->spans[s].role, piece);
+            if (p->upright && here < right)
+                here += lab_canvas_text_cut(c, y, here, right - here,
+                                            p->doc->spans[s].role, piece);
+            else if (!p->upright)
+                here += lab_canvas_text(c, y, here, INT_MAX / 2,
+                                        p->doc->spans[s].role, piece);
             at += n;
         }
     }
     mark_matches(p, c, row, y, start);
-    int right = c->clip.x + c->clip.w;
-    if (here > right && !para->wrap) /* there is more to the right */
+    if (here > right && !para->wrap &&
+        !p->upright) /* there is more to the right */
         lab_canvas_text(c, y, right - 1, 1, LAB_ROLE_DIM, ">");
+}
+
+/* The first row of a paragraph. */
+static size_t row_of_para(const struct lab_pager *p, size_t para)
+{
+    size_t row = row_of(p, p->doc->paras[para].start);
+    while (row + 1 < p->row_count && p->rows[row].para < para)
+        row++;
+    return row;
+}
+
+static void into_sight(struct lab_pager *p, size_t para)
+{
+    size_t row = row_of_para(p, para);
+    size_t h = (size_t)p->view_h;
+    if (row < p->top)
+        set_top(p, row);
+    else if (row >= p->top + h)
+        set_top(p, row - h + 1);
+}
+
+static void mark_more(const struct lab_pager *p, struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    size_t h = (size_t)r.h;
+    if (p->top > 0 && r.w > 4)
+        lab_canvas_text(c, r.y, r.x + r.w - 1, 1, LAB_ROLE_DIM, "▲");
+    if (p->top + h < p->row_count && r.w > 4)
+        lab_canvas_text(c, r.y + r.h - 1, r.x + r.w - 1, 1, LAB_ROLE_DIM, "▼");
 }
 
 void lab_pager_draw(struct lab_pager *p, struct lab_canvas *c,
@@ -230,13 +278,24 @@ void lab_pager_draw(struct lab_pager *p, struct lab_canvas *c,
     /* From the byte, which only the reader moves: a larger screen in between
      * must not lose the place. */
     size_t top = p->top_byte > 0 ? row_of(p, p->top_byte) : 0;
-    p->top = top < last_top(p) ? top : last_top(p);
+    if (p->renewed)
+        set_top(p, p->top);
+    else
+        p->top = top < last_top(p) ? top : last_top(p);
+    p->renewed = false;
+    if (p->row_count > 0 && p->chosen < p->doc->para_count)
+        into_sight(p, p->chosen);
     struct lab_rect old = lab_canvas_clip(c, r);
     for (int i = 0; i < r.h; i++) {
         size_t at = p->top + (size_t)i;
         if (at < p->row_count)
             draw_row(p, c, &p->rows[at], r.y + i, r.x);
+        if (at < p->row_count && p->rows[at].para == p->chosen)
+            lab_canvas_paint(c, (struct lab_rect){r.y + i, r.x, 1, r.w},
+                             LAB_ROLE_SELECTED);
     }
+    if (p->upright)
+        mark_more(p, c, r);
     if (p->short_of_memory)
         lab_canvas_text(c, r.y + r.h - 1, r.x, r.w, LAB_ROLE_BAD,
                         "(cut here: out of memory)");
@@ -270,7 +329,7 @@ bool lab_pager_action(struct lab_pager *p, int action)
         p->left = p->left > 8 ? p->left - 8 : 0;
         return true;
     case LAB_ACT_RIGHT:
-        p->left += p->left < 10000 ? 8 : 0;
+        p->left += p->left < 10000 && !p->upright ? 8 : 0;
         return true;
     default:
         return false;
@@ -284,10 +343,7 @@ void lab_pager_goto(struct lab_pager *p, size_t para)
     p->top_byte = p->doc->paras[para].start;
     if (p->width < 0)
         return; /* the first drawing finds the row */
-    size_t row = row_of(p, p->top_byte);
-    while (row + 1 < p->row_count && p->rows[row].para < para)
-        row++;
-    set_top(p, row);
+    set_top(p, row_of_para(p, para));
 }
 
 static size_t find(const struct lab_pager *p, size_t from, int dir)

@@ -29,6 +29,10 @@ struct lab_pager {
     char search[128];
     size_t match; /* byte of the current match, or SIZE_MAX */
     bool short_of_memory;
+    bool renewed; /* the text is another one: `top` is kept, not its byte */
+    bool upright; /* no moving sideways: what is too wide ends in "…", and the
+                      last two columns are for the signs of more rows */
+    size_t chosen; /* a paragraph that is marked and in sight, or SIZE_MAX */
 };
 
 LAB_C_BEGIN
@@ -36,6 +40,10 @@ void lab_pager_init(struct lab_pager *p, const struct lab_doc *doc);
 void lab_pager_release(struct lab_pager *p);
 /* Another doc, or the same one changed; goes to its start. */
 void lab_pager_show(struct lab_pager *p, const struct lab_doc *doc);
+/* The doc has been written anew: the rows in sight stay. */
+void lab_pager_renew(struct lab_pager *p);
+/* The paragraph in a row of the last drawing, counted from its top; SIZE_MAX. */
+size_t lab_pager_para(const struct lab_pager *p, int row);
 void lab_pager_draw(struct lab_pager *p, struct lab_canvas *c,
                     struct lab_rect r);
 /* The lines that it takes at this width. */

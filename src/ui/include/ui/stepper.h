@@ -6,6 +6,7 @@
  * Every function runs on the UI's thread and must not block. */
 #pragma once
 #include "debug/debugger.h"
+#include "report/doc.h"
 #include "trace/metric.h"
 #include "ui/screen.h"
 
@@ -29,28 +30,6 @@ struct lab_stepper_kernel {
 /* One piece of advice on a kernel: evidence, and what to try. For the call. */
 typedef void lab_stepper_advice_fn(void *to, const char *rule,
                                    const char *evidence, const char *remedy);
-
-/* Lines of styled text, in the making. */
-struct lab_stepper_span {
-    enum lab_role role;
-    size_t start; /* bytes of `text` */
-    size_t end;
-};
-struct lab_stepper_line {
-    size_t first_span;
-    size_t span_count;
-};
-struct lab_stepper_text {
-    bool ascii; /* lines are wrapped as an ASCII screen shows them */
-    struct lab_str text;
-    struct lab_stepper_span *spans;
-    size_t span_count;
-    size_t span_cap;
-    struct lab_stepper_line *lines;
-    size_t line_count;
-    size_t line_cap;
-    bool failed; /* memory was short */
-};
 
 /* What the device reached when it was measured; NaN: it was not. */
 struct lab_stepper_roofs {
@@ -92,8 +71,7 @@ struct lab_stepper_model {
      * `columns`; without a step and a phase (NULL) the lesson's introduction.
      * Leaves it empty where the lesson has none. */
     void (*text_for)(void *user, const char *step, const char *node,
-                     const char *phase, int columns,
-                     struct lab_stepper_text *out);
+                     const char *phase, int columns, struct lab_doc *out);
     /* Opens the what-if screen for the longest kernel of schedule step
      * `index`, on top of the stepper. */
     enum lab_status (*open_occupancy)(void *user, struct lab_ui *ui,
@@ -129,18 +107,4 @@ LAB_C_BEGIN
 void lab_stepper_model_session(struct lab_stepper_model *model,
                                struct lab_session *session);
 
-void lab_stepper_text_init(struct lab_stepper_text *t, bool ascii);
-void lab_stepper_text_release(struct lab_stepper_text *t);
-void lab_stepper_text_clear(struct lab_stepper_text *t);
-void lab_stepper_text_line(struct lab_stepper_text *t); /* starts a line */
-/* Adds to the last line; control characters are made visible. */
-void lab_stepper_text_add(struct lab_stepper_text *t, enum lab_role role,
-                          const char *text);
-/* Goes on in the last line, and wraps like the next one. */
-void lab_stepper_text_flow(struct lab_stepper_text *t, enum lab_role role,
-                           const char *text, int columns, int hang);
-/* Words of `text` over as many lines of `columns` as it takes; `hang` blanks
- * before the second and later ones. */
-void lab_stepper_text_wrap(struct lab_stepper_text *t, enum lab_role role,
-                           const char *text, int columns, int hang);
 LAB_C_END

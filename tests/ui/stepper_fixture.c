@@ -60,9 +60,9 @@ void fixture_make_schedule(struct stepper_fixture *f, bool fused)
     f->made[f->n_made++] = f->schedule;
 }
 
-static int64_t version(void *user)
+static int64_t version(struct lab_session *session)
 {
-    return ((struct stepper_fixture *)user)->version;
+    return fixture_of(session)->version;
 }
 
 /* ---- the model ---- */
@@ -158,7 +158,7 @@ struct stepper_fixture *stepper_fixture_new(int steps)
     fill_values(f);
     f->model =
         (struct lab_stepper_model){.user = f,
-                                   .session = f,
+                                   .session = (struct lab_session *)f,
                                    .title = "An MLP on digits",
                                    .time_note = "CPU clock",
                                    .post = fixture_post,

@@ -120,9 +120,10 @@ static void keep_command(struct stepper_fixture *f, const struct lab_command *c)
     f->version++;
 }
 
-enum lab_status fixture_post(void *user, const struct lab_command *c)
+enum lab_status fixture_post(struct lab_session *session,
+                             const struct lab_command *c)
 {
-    struct stepper_fixture *f = user;
+    struct stepper_fixture *f = fixture_of(session);
     keep_command(f, c);
     switch (c->kind) {
     case LAB_DO_TRAIN:

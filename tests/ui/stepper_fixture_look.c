@@ -264,9 +264,14 @@ static void show_check(const struct stepper_fixture *f,
     }
 }
 
-enum lab_status fixture_snapshot(void *user, struct lab_snapshot *out)
+/* Who took the last snapshot. */
+static struct stepper_fixture *taker;
+
+enum lab_status fixture_snapshot(struct lab_session *session,
+                                 struct lab_snapshot *out)
 {
-    struct stepper_fixture *f = user;
+    struct stepper_fixture *f = fixture_of(session);
+    taker = f;
     f->live_snapshots++;
     *out = (struct lab_snapshot){.version = f->version,
                                  .state = f->state,
@@ -301,10 +306,9 @@ enum lab_status fixture_snapshot(void *user, struct lab_snapshot *out)
     return LAB_OK;
 }
 
-void fixture_snapshot_release(void *user, struct lab_snapshot *s)
+void fixture_snapshot_release(struct lab_snapshot *s)
 {
-    struct stepper_fixture *f = user;
-    f->live_snapshots--;
+    taker->live_snapshots--;
     free(s->steps);
     free(s->plane.value);
     free(s->plane.row_label);

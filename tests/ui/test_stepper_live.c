@@ -27,7 +27,12 @@ static enum lab_status play(const char *lesson, const char *keys)
         .wake = lab_ui_wake,
         .wake_user = ui};
     assert_ok(lab_session_new(&session, &config));
-    lab_stepper_model_session(&model, session);
+    model.session = session;
+    model.post = lab_session_post;
+    model.version = lab_session_version;
+    model.snapshot = lab_session_snapshot;
+    model.snapshot_release = lab_snapshot_release;
+    model.pending = lab_session_pending;
     model.printed = printed ? printed->printed : NULL;
     model.n_printed = printed ? printed->n_printed : 0;
     assert_ok(lab_ui_push(ui, &lab_view_stepper, &model));

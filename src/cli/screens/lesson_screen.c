@@ -228,22 +228,28 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
     snprintf(s->time_note, sizeof(s->time_note), "%s",
              machine.gpu ? "CUPTI kernel records, else CUDA events"
                          : "the CPU's monotonic clock");
-    s->model = (struct lab_stepper_model){.user = s,
-                                          .title = s->run.lesson->title,
-                                          .time_note = s->time_note,
-                                          .kernels = kernels,
-                                          .advise = advise,
-                                          .roofs = roofs,
-                                          .variant_names = variant_names,
-                                          .text_for = text_for,
-                                          .open_source = open_source,
-                                          .open_occupancy = open_occupancy,
-                                          .open_lesson = open_lesson_text,
-                                          .progress = progress,
-                                          .printed = s->run.spec.printed,
-                                          .n_printed = s->run.spec.n_printed,
-                                          .train_iterations = o->iterations};
-    lab_stepper_model_session(&s->model, s->run.session);
+    s->model =
+        (struct lab_stepper_model){.user = s,
+                                   .title = s->run.lesson->title,
+                                   .time_note = s->time_note,
+                                   .session = s->run.session,
+                                   .post = lab_session_post,
+                                   .version = lab_session_version,
+                                   .snapshot = lab_session_snapshot,
+                                   .snapshot_release = lab_snapshot_release,
+                                   .pending = lab_session_pending,
+                                   .kernels = kernels,
+                                   .advise = advise,
+                                   .roofs = roofs,
+                                   .variant_names = variant_names,
+                                   .text_for = text_for,
+                                   .open_source = open_source,
+                                   .open_occupancy = open_occupancy,
+                                   .open_lesson = open_lesson_text,
+                                   .progress = progress,
+                                   .printed = s->run.spec.printed,
+                                   .n_printed = s->run.spec.n_printed,
+                                   .train_iterations = o->iterations};
     s->model.sampling = (struct lab_sample_request){
         .n = o->sample, .temperature = o->temperature, .top_k = o->top_k};
     snprintf(s->model.sampling.prompt, sizeof(s->model.sampling.prompt), "%s",

@@ -1,9 +1,6 @@
-/* stepper_priv.h -- the stepper's state, shared by its panes.
- *
- * stepper_state.c is at the bottom, stepper_tensor.c (which part of a tensor is
- * seen) on it, then stepper_follow.c (what is shown after the session has moved
- * on) and one file a pane; view_stepper.c, the screen with its keys and
- * commands, is on top. Threads: the UI's. */
+/* stepper_priv.h -- the stepper's state, shared by the pane of the tensor
+ * (stepper_tensor.c: which part of it is seen) and the screen around it with all
+ * the rest (view_stepper.c). Threads: the UI's. */
 #pragma once
 #include "heat.h"
 #include "step_tree.h"
@@ -103,31 +100,16 @@ struct lab_stepper {
     bool ends_training;               /* for a restart, whose message stays */
 };
 
-LAB_C_BEGIN
-/* view_stepper.c */
-bool lab_stepper_refresh(struct lab_stepper *v); /* true: something changed */
-/* While a training runs, what would wait for its end is not posted: a message
- * reports it. */
-void lab_stepper_post(struct lab_stepper *v, const struct lab_command *cmd);
-void lab_stepper_choose(struct lab_stepper *v, int step);
-void lab_stepper_choose_item(struct lab_stepper *v, int item);
-void lab_stepper_focus(struct lab_stepper *v, enum lab_stepper_pane pane);
 /* What the lesson's text is about now; all NULL: its introduction. */
 struct lab_stepper_topic {
     const char *step;
     const char *node;
     const char *phase;
 };
-const struct lab_schedule_step *lab_stepper_now(const struct lab_stepper *v);
-const char *lab_stepper_node(const struct lab_stepper *v, int step);
-bool lab_stepper_busy(const struct lab_stepper *v);
 
-/* steps */
-bool lab_stepper_breaks_at(const struct lab_snapshot *snap, int step);
-
-/* look: which part of a tensor is looked at */
+LAB_C_BEGIN
+/* stepper_tensor.c */
 void lab_stepper_look_at(struct lab_stepper *v, int tensor);
-void lab_stepper_ask(struct lab_stepper *v); /* for the plane looked at */
 struct lab_tensor_slice *lab_stepper_look(const struct lab_stepper *v);
 void lab_stepper_goto_element(struct lab_stepper *v, struct lab_element e);
 /* The cursor to the element at a place of the screen, or another tensor where
@@ -154,11 +136,12 @@ bool lab_stepper_printed(const struct lab_stepper *v, int tensor, int64_t index,
                          double *value,
                          const struct lab_course_values_spec **spec);
 
-/* stepper_tensor.c: which axes of a tensor run down and across, and which stand
- * still. */
 bool lab_stepper_is_shown(const struct lab_show *show, int axis);
 /* Other axes (-1: none), with the cursor on the same element. */
 void lab_stepper_look_along(struct lab_stepper *v, int row_axis, int col_axis);
-/* view_train.c: for a lesson without text. */
+
+/* view_train.c: for a lesson without text; the answer to `:near`, cut where the
+ * terminal ends. */
 extern const char lab_train_sample_not_here[];
+void lab_train_show_near(struct lab_ui *ui, const struct lab_snapshot *snap);
 LAB_C_END

@@ -255,7 +255,8 @@ static void stepper_ask(struct lab_stepper *v)
     v->asked_ns = lab_clock_monotonic_ns();
     v->num_top = 0;
     v->num_left = 0;
-    lab_stepper_post(v, &cmd);
+    if (v->model.post(v->model.session, &cmd))
+        lab_ui_error(v->ui);
 }
 
 void lab_stepper_look_at(struct lab_stepper *v, int tensor)
@@ -323,7 +324,8 @@ void lab_stepper_explain_cursor(struct lab_stepper *v)
     v->term = 0;
     v->source = 0;
     lab_pager_action(&v->pager[LAB_PANE_EXPLAIN], LAB_ACT_FIRST);
-    lab_stepper_post(v, &cmd);
+    if (v->model.post(v->model.session, &cmd))
+        lab_ui_error(v->ui);
 }
 
 /* ---- source elements ---- */

@@ -16,7 +16,365 @@
 #include "ui/views.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "shell/neighbours_text.h"
+
+/* ---- the step under the cursor, and commands to the session ---- */
+
+static const struct lab_schedule_step *step_now(const struct lab_stepper *v)
+{
+    const struct lab_schedule *s = v->snap.schedule;
+    return s && v->step >= 0 && v->step < s->n_steps ? &s->steps[v->step]
+                                                     : NULL;
+}
+
+static const char *node_of(const struct lab_stepper *v, int step)
+{
+    const struct lab_schedule *s = v->snap.schedule;
+    return v->snap.plan->nodes[s->steps[step].depth_node].id;
+}
+
+static bool is_busy(const struct lab_stepper *v)
+{
+    enum lab_session_state state = v->snap.state;
+    return state == LAB_SESSION_WALKING || state == LAB_SESSION_TRAINING ||
+           state == LAB_SESSION_CHECKING;
+}
+
+/* What a session takes only when nothing runs. */
+static bool waits_for_training(enum lab_command_kind kind)
+{
+    switch (kind) {
+    case LAB_DO_STEP:
+    case LAB_DO_NEXT:
+    case LAB_DO_FINISH:
+    case LAB_DO_CONTINUE:
+    case LAB_DO_BACK:
+    case LAB_DO_RUN_TO:
+    case LAB_DO_VARIANT:
+    case LAB_DO_CHECK:
+    case LAB_DO_COUNT:
+    case LAB_DO_TRACE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void post(struct lab_stepper *v, const struct lab_command *cmd)
+{
+    if (v->snap.state == LAB_SESSION_TRAINING &&
+        waits_for_training(cmd->kind)) {
+        lab_ui_message(v->ui, LAB_ROLE_WARN,
+                       "a training runs: Esc stops it, t shows it");
+        return;
+    }
+    if (v->model.post(v->model.session, cmd))
+        lab_ui_error(v->ui);
+}
+
+static bool names_step(const struct lab_break_info *b,
+                       const struct lab_schedule_step *s, const char *node)
+{
+    if (b->phase >= 0 && b->phase != (int)s->step->phase)
+        return false;
+    return strcmp(b->step, s->step->name) == 0 || strcmp(b->step, node) == 0;
+}
+
+/* A breakpoint that stops in front of this step. A node's stops at its first
+ * step of each phase, a phase's at the first of the phase. */
+static bool breaks_at(const struct lab_snapshot *snap, int step)
+{
+    const struct lab_schedule *s = snap->schedule;
+    const struct lab_schedule_step *at = &s->steps[step];
+    const char *node = snap->plan->nodes[at->depth_node].id;
+    for (int i = 0; i < snap->n_breaks; i++) {
+        const struct lab_break_info *b = &snap->breaks[i];
+        if (b->watch)
+            continue;
+        if (b->kind == LAB_BREAK_PHASE &&
+            step == s->phase_first[at->step->phase] &&
+            b->phase == (int)at->step->phase)
+            return true;
+        if (b->kind != LAB_BREAK_STEP || !names_step(b, at, node))
+            continue;
+        bool first = step == 0 ||
+                     s->steps[step - 1].depth_node != at->depth_node ||
+                     s->steps[step - 1].step->phase != at->step->phase;
+        if (strcmp(b->step, at->step->name) == 0 || first)
+            return true;
+    }
+    return false;
+}
+
+/* ---- following the session: the step chosen, its tensors, its kernels ---- */
+
+static void add_tensor(struct lab_stepper *v, int tensor)
+{
+    if (tensor < 0 || tensor >= v->snap.plan->n_tensors ||
+        v->n_tensors == LAB_STEPPER_TENSORS)
+        return;
+    for (int i = 0; i < v->n_tensors; i++)
+        if (v->tensors[i] == tensor)
+            return;
+    v->tensors[v->n_tensors++] = tensor;
+}
+
+/* Inputs first, then outputs; what a step changes in place counts as out. */
+static void list_tensors(struct lab_stepper *v)
+{
+    const struct lab_step *step = step_now(v)->step;
+    v->n_tensors = 0;
+    for (int i = 0; i < step->n_in; i++) {
+        bool in_place = false;
+        for (int k = 0; k < step->n_out; k++)
+            in_place = in_place || step->out[k] == step->in[i];
+        if (!in_place)
+            add_tensor(v, step->in[i]);
+    }
+    v->n_in = v->n_tensors;
+    for (int i = 0; i < step->n_out; i++)
+        add_tensor(v, step->out[i]);
+}
+
+static void choose_step(struct lab_stepper *v, int step)
+{
+    const struct lab_schedule *s = v->snap.schedule;
+    if (!s || step < 0 || step >= s->n_steps)
+        return;
+    bool same = step == v->step;
+    v->step = step;
+    v->item = v->tree.of_step ? v->tree.of_step[step] : -1;
+    list_tensors(v);
+    if (same && v->tensor >= 0)
+        return;
+    v->pinned = false;
+    lab_pager_action(&v->pager[LAB_PANE_KERNELS], LAB_ACT_FIRST);
+    /* What a step made, or before it has run, what it will start from. */
+    bool ran = v->snap.steps[step].done && v->n_in < v->n_tensors;
+    int first = ran ? v->n_in : 0;
+    lab_stepper_look_at(v, v->n_tensors ? v->tensors[first] : -1);
+    lab_stepper_explain_cursor(v);
+}
+
+static void choose_item(struct lab_stepper *v, int item)
+{
+    if (item < 0 || item >= v->tree.count)
+        return;
+    int step = v->tree.items[item].step;
+    if (step >= 0)
+        choose_step(v, step);
+    else /* a header represents its first step */
+        choose_step(v, v->tree.items[item].first);
+    v->item = item;
+}
+
+static void focus_pane(struct lab_stepper *v, enum lab_stepper_pane pane)
+{
+    v->focus = pane;
+    if (pane >= LAB_PANE_EXPLAIN)
+        v->tab = pane;
+}
+
+/* Whether the walk stopped because of a breakpoint at the step that is next. */
+static bool broke_at_next(const struct lab_snapshot *snap)
+{
+    return snap->stop_reason[0] && snap->position < snap->schedule->n_steps &&
+           breaks_at(snap, snap->position);
+}
+
+/* After a walk the step that ran last is shown: its numbers are new. Where the
+ * walk stopped in front of a step on purpose, that step is shown instead. */
+static int step_to_show(const struct lab_stepper *v)
+{
+    const struct lab_snapshot *snap = &v->snap;
+    int last = snap->schedule->n_steps - 1;
+    int at = snap->position - 1;
+    if (snap->position == 0 || v->stay || broke_at_next(snap))
+        at = snap->position;
+    return at > last ? last : at;
+}
+
+static void follow(struct lab_stepper *v)
+{
+    int step = step_to_show(v);
+    v->step = -1; /* look again: the tensors are new */
+    choose_step(v, step);
+    lab_step_tree_reveal(&v->tree, v->item);
+    if (!is_busy(v))
+        v->stay = false;
+}
+
+static void read_kernels(struct lab_stepper *v)
+{
+    int64_t exec = 0;
+    if (v->step >= 0 && v->snap.steps)
+        exec = v->snap.steps[v->step].exec;
+    /* A GPU's records come later than the step, and not all at once. */
+    bool complete = v->n_kernels >= 0 && strcmp(v->snap.backend, "cuda") != 0;
+    if (exec == v->kernels_of && complete)
+        return;
+    v->kernels_of = exec;
+    v->n_kernels = -1;
+    if (exec > 0 && v->model.kernels)
+        v->n_kernels = v->model.kernels(v->model.user, exec, v->kernels,
+                                        LAB_STEPPER_KERNELS);
+}
+
+static void tell_progress(struct lab_stepper *v, const struct lab_snapshot *old)
+{
+    const struct lab_snapshot *snap = &v->snap;
+    bool trained = old->state == LAB_SESSION_TRAINING ||
+                   snap->state == LAB_SESSION_TRAINING ||
+                   snap->train_done != old->train_done;
+    bool past_end = old->plan && snap->iteration > old->iteration;
+    if (v->model.progress && v->walked && !trained)
+        v->model.progress(v->model.user,
+                          past_end ? snap->schedule->n_steps : snap->position,
+                          snap->schedule->n_steps);
+}
+
+/* What a new schedule needs: its tree, and room for the tensors' looks. */
+static bool adopt_schedule(struct lab_stepper *v)
+{
+    int n = v->snap.plan->n_tensors;
+    if (lab_step_tree_build(&v->tree, v->snap.plan, v->snap.schedule))
+        return false;
+    v->text_step = LAB_TEXT_NONE;
+    if (v->n_looks != n) {
+        struct lab_tensor_slice *looks =
+            lab_alloc_array((size_t)n + 1, sizeof(*looks));
+        if (!looks) {
+            lab_fail(LAB_E_NOMEM, "no memory to show %d tensors", n);
+            return false;
+        }
+        lab_free(v->looks);
+        v->looks = looks;
+        v->n_looks = n;
+        v->tensor = -1;
+    }
+    return true;
+}
+
+static void say_news(struct lab_stepper *v, const struct lab_snapshot *old)
+{
+    const struct lab_snapshot *snap = &v->snap;
+    if (snap->state == LAB_SESSION_FAILED)
+        return; /* the screen shows it */
+    if (snap->error[0] && strcmp(snap->error, old->error) != 0)
+        lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", snap->error);
+    else if (snap->near.asked != old->near.asked)
+        lab_train_show_near(v->ui, snap);
+    else if (snap->stop_reason[0] && old->version &&
+             (strcmp(snap->stop_reason, old->stop_reason) != 0 ||
+              snap->position != old->position) &&
+             !v->ends_training)
+        lab_ui_message(v->ui, LAB_ROLE_WARN, "%s", snap->stop_reason);
+    if (snap->state != LAB_SESSION_TRAINING)
+        v->ends_training = false;
+}
+
+/* Where the lesson really runs. */
+static void show_badge(struct lab_stepper *v)
+{
+    const struct lab_snapshot *snap = &v->snap;
+    if (strcmp(snap->backend, "cpu") == 0)
+        lab_ui_badge(v->ui, "CPU");
+    else if (strcmp(snap->backend, "cuda") == 0)
+        lab_ui_badge(v->ui, snap->device.name[0] ? snap->device.name : "GPU");
+    else
+        lab_ui_badge(v->ui, snap->backend);
+}
+
+/* What was withdrawn or left out: the first of it, and where the rest is. */
+static void say_notice(struct lab_stepper *v)
+{
+    const char *notice = lab_setup_notice_rest(v->snap.notice);
+    int n = (int)strcspn(notice, "\n");
+    if (!n)
+        return;
+    bool more = notice[n] && notice[n + 1];
+    lab_ui_message(v->ui, LAB_ROLE_WARN, "%s%.*s",
+                   more ? "(:list notes shows all) " : "", n, notice);
+}
+
+/* What has come since: its first line. */
+static void say_more_notice(struct lab_stepper *v, const char *old)
+{
+    size_t n = strlen(old);
+    const char *more = v->snap.notice + n;
+    if (strncmp(v->snap.notice, old, n) != 0 || !*more)
+        return;
+    more += *more == '\n';
+    lab_ui_message(v->ui, LAB_ROLE_WARN, "%s%.*s",
+                   n ? "(:list notes shows all) " : "",
+                   (int)strcspn(more, "\n"), more);
+}
+
+static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
+{
+    const struct lab_snapshot *snap = &v->snap;
+    if (!snap->plan || !snap->schedule)
+        return;
+    bool renewed = snap->schedule != old->schedule;
+    bool moved = renewed || snap->position != old->position ||
+                 snap->iteration != old->iteration;
+    bool settled = old->state == LAB_SESSION_TRAINING &&
+                   snap->state != LAB_SESSION_TRAINING;
+    if (!old->plan) {
+        show_badge(v);
+        say_notice(v);
+    } else {
+        say_more_notice(v, old->notice);
+    }
+    if (renewed && !adopt_schedule(v)) {
+        lab_ui_error(v->ui);
+        v->snap.schedule = NULL; /* nothing can be drawn of it */
+        return;
+    }
+    if ((moved && snap->state != LAB_SESSION_TRAINING) || settled ||
+        v->step < 0)
+        follow(v);
+    if (moved)
+        tell_progress(v, old);
+    lab_stepper_mark_sources(v);
+    if (v->term >= snap->explanation.n_terms)
+        v->term = 0;
+}
+
+static bool refresh_once(struct lab_stepper *v)
+{
+    if (v->taken && v->model.version(v->model.session) == v->snap.version) {
+        int before = v->n_kernels;
+        read_kernels(v); /* records come later than the step they are of */
+        return v->n_kernels != before;
+    }
+    struct lab_snapshot next;
+    memset(&next, 0, sizeof(next));
+    if (v->model.snapshot(v->model.session, &next)) {
+        lab_ui_error(v->ui);
+        return true;
+    }
+    struct lab_snapshot old = v->snap;
+    bool had = v->taken;
+    v->snap = next;
+    v->taken = true;
+    take_in(v, &old);
+    say_news(v, &old);
+    if (had)
+        v->model.snapshot_release(&old);
+    read_kernels(v);
+    return true;
+}
+
+/* Following a walk asks for another tensor; where the answer is there at once,
+ * it belongs to the same frame. */
+static bool refresh(struct lab_stepper *v)
+{
+    bool changed = refresh_once(v);
+    for (int i = 0; i < 2 && v->taken; i++)
+        if (v->model.version(v->model.session) != v->snap.version)
+            changed = refresh_once(v) || changed;
+    return changed;
+}
 
 /* ---- the panes' rectangles: a pure function ---- */
 
@@ -74,12 +432,7 @@ struct lab_stepper_layout lab_stepper_layout(struct lab_rect body,
     return l;
 }
 
-/* The stepper's screen: the panes around the tensor, the keys, the typed
- * commands, and what each of them shows and does. */
-
-/* ---- the pane of steps ---- */
-
-/* ---- the line above ---- */
+/* ---- the line above the panes ---- */
 
 static bool loss_known(const struct lab_snapshot *snap)
 {
@@ -203,7 +556,7 @@ static bool any_break(const struct lab_snapshot *snap, int first, int end)
     if (snap->n_breaks == 0)
         return false;
     for (int i = first; i < end; i++)
-        if (lab_stepper_breaks_at(snap, i))
+        if (breaks_at(snap, i))
             return true;
     return false;
 }
@@ -327,7 +680,7 @@ static void go_row(struct lab_stepper *v, int64_t row)
     if (t->n_rows == 0)
         return;
     row = row < 0 ? 0 : row >= t->n_rows ? t->n_rows - 1 : row;
-    lab_stepper_choose_item(v, t->rows[row]);
+    choose_item(v, t->rows[row]);
 }
 
 /* Left: fold, or up to the header. Right: unfold, or down into it. */
@@ -338,11 +691,11 @@ static void sideways(struct lab_stepper *v, bool left)
     if (left && header && !item->folded)
         lab_step_tree_fold(&v->tree, v->item, true);
     else if (left && item->parent >= 0)
-        lab_stepper_choose_item(v, item->parent);
+        choose_item(v, item->parent);
     else if (!left && header && item->folded)
         lab_step_tree_fold(&v->tree, v->item, false);
     else if (!left && header)
-        lab_stepper_choose_item(v, v->item + 1);
+        choose_item(v, v->item + 1);
 }
 
 static void open_item(struct lab_stepper *v)
@@ -351,7 +704,7 @@ static void open_item(struct lab_stepper *v)
     if (item->step < 0)
         lab_step_tree_fold(&v->tree, v->item, !item->folded);
     else
-        lab_stepper_focus(v, LAB_PANE_TENSOR);
+        focus_pane(v, LAB_PANE_TENSOR);
 }
 
 static bool stepper_steps_action(struct lab_stepper *v, int action)
@@ -591,7 +944,7 @@ static void jump_to_source(struct lab_stepper *v)
     lab_stepper_goto_element(v, e->terms[v->term].source[v->source]);
     v->pinned = true;
     lab_stepper_mark_sources(v);
-    lab_stepper_focus(v, LAB_PANE_TENSOR);
+    focus_pane(v, LAB_PANE_TENSOR);
     lab_ui_message(v->ui, LAB_ROLE_DIM,
                    "an input of %s (y: back to it, e: explain this)",
                    e->name ? e->name : "the number");
@@ -862,7 +1215,7 @@ static void add_counted(void *doc, const char *name, const char *text)
 static void add_counters(const struct lab_stepper *v, struct lab_doc *d,
                          const struct lab_stepper_kernel *k)
 {
-    const struct lab_schedule_step *s = lab_stepper_now(v);
+    const struct lab_schedule_step *s = step_now(v);
     bool alone = v->n_kernels == 1 && s;
     struct lab_counters_beside beside = {.occupancy_pct = k->occupancy_pct,
                                          .flop = alone ? s->step->flop : NAN,
@@ -925,7 +1278,7 @@ static void add_kernels(const struct lab_stepper *v, struct lab_doc *d)
 static void stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
                                  struct lab_rect r)
 {
-    const struct lab_schedule_step *s = lab_stepper_now(v);
+    const struct lab_schedule_step *s = step_now(v);
     if (!s)
         return;
     double ns = step_ns(v);
@@ -943,7 +1296,7 @@ static void stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
 static const char *runs_now(const struct lab_stepper *v, int node)
 {
     const struct lab_schedule *s = v->snap.schedule;
-    const struct lab_schedule_step *chosen = lab_stepper_now(v);
+    const struct lab_schedule_step *chosen = step_now(v);
     const char *name = "";
     for (int i = 0; i < s->n_steps; i++) {
         const struct lab_schedule_step *at = &s->steps[i];
@@ -959,7 +1312,7 @@ static const char *runs_now(const struct lab_stepper *v, int node)
 static enum lab_status open_variants(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    const struct lab_schedule_step *now = lab_stepper_now(v);
+    const struct lab_schedule_step *now = step_now(v);
     if (!now || !v->model.variant_names) {
         lab_ui_message(v->ui, LAB_ROLE_DIM, "nothing can be switched here");
         return LAB_OK;
@@ -989,7 +1342,7 @@ static enum lab_status take_variant(struct lab_screen *s)
     lab_ui_message(v->ui, LAB_ROLE_NORMAL,
                    "%s runs %s from its next step on; B steps back to compare",
                    node, name);
-    lab_stepper_post(v, &cmd);
+    post(v, &cmd);
     return LAB_OK;
 }
 
@@ -1058,7 +1411,7 @@ static void stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
 static enum lab_status open_source(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    const struct lab_schedule_step *now = lab_stepper_now(v);
+    const struct lab_schedule_step *now = step_now(v);
     if (now && now->variant && now->variant->source && v->model.open_source)
         return v->model.open_source(v->model.user, v->ui, now->variant->source,
                                     now->variant->symbol);
@@ -1072,13 +1425,12 @@ static enum lab_status open_source(struct lab_screen *s)
 
 static struct lab_stepper_topic topic_now(const struct lab_stepper *v)
 {
-    const struct lab_schedule_step *s = lab_stepper_now(v);
+    const struct lab_schedule_step *s = step_now(v);
     bool opening =
         v->step <= 0 && v->snap.position == 0 && v->snap.iteration == 0;
     if (opening || !s)
         return (struct lab_stepper_topic){0};
-    return (struct lab_stepper_topic){s->step->name,
-                                      lab_stepper_node(v, v->step),
+    return (struct lab_stepper_topic){s->step->name, node_of(v, v->step),
                                       lab_phase_name(s->step->phase)};
 }
 
@@ -1212,8 +1564,8 @@ static void show(struct lab_stepper *v, const struct lab_ui_command *cmd)
     lab_stepper_explain_cursor(v);
     if (v->tab == LAB_PANE_TEXT)
         v->tab = LAB_PANE_EXPLAIN;
-    lab_stepper_focus(v, cmd->kind == LAB_COMMAND_EXPLAIN ? LAB_PANE_EXPLAIN
-                                                          : LAB_PANE_TENSOR);
+    focus_pane(v, cmd->kind == LAB_COMMAND_EXPLAIN ? LAB_PANE_EXPLAIN
+                                                   : LAB_PANE_TENSOR);
 }
 
 /* What a command has done, where the screen does not show it by itself. */
@@ -1273,7 +1625,7 @@ static void sample(struct lab_stepper *v, const struct lab_ui_command *cmd)
     model.train_waits = true;
     lab_sample_request_take(&model.sampling, cmd);
     struct lab_command out = lab_sample_request_command(&model.sampling);
-    lab_stepper_post(v, &out);
+    post(v, &out);
     if (lab_ui_push(v->ui, &lab_view_train, &model))
         lab_ui_error(v->ui);
 }
@@ -1284,8 +1636,8 @@ static void stepper_restart_now(struct lab_stepper *v)
     const struct lab_command *how = &v->again;
     v->ends_training = v->snap.state == LAB_SESSION_TRAINING;
     if (v->ends_training)
-        lab_stepper_post(v, &stop);
-    lab_stepper_post(v, how);
+        post(v, &stop);
+    post(v, how);
     v->walked = true;
     if (how->seed_given)
         lab_ui_message(v->ui, LAB_ROLE_NORMAL,
@@ -1327,7 +1679,7 @@ static void run(struct lab_stepper *v, const struct lab_ui_command *cmd)
     v->stay = v->stay || out.kind == LAB_DO_RUN_TO;
     v->walked = v->walked || out.kind <= LAB_DO_BACK;
     confirm(v, cmd);
-    lab_stepper_post(v, &out);
+    post(v, &out);
 }
 
 static void show_lr(struct lab_stepper *v)
@@ -1351,7 +1703,7 @@ static void stepper_count(struct lab_stepper *v, const char *what)
     snprintf(cmd.text, sizeof(cmd.text), "%s", what);
     lab_ui_message(v->ui, LAB_ROLE_NORMAL,
                    "counting: the steps run again, and nothing changes");
-    lab_stepper_post(v, &cmd);
+    post(v, &cmd);
 }
 
 static bool do_command(struct lab_stepper *v, const struct lab_ui_command *cmd)
@@ -1530,7 +1882,7 @@ static void draw_gaps(struct lab_canvas *c, const struct lab_stepper_layout *l)
 static void step_line(const struct lab_stepper *v, struct lab_canvas *c,
                       struct lab_rect r)
 {
-    const struct lab_schedule_step *s = lab_stepper_now(v);
+    const struct lab_schedule_step *s = step_now(v);
     char time[LAB_FORMAT_BYTES];
     char right[128];
     if (!s || lab_rect_empty(r))
@@ -1607,7 +1959,7 @@ static void post_walk(struct lab_stepper *v, enum lab_command_kind kind,
     /* Walking is for reading on; the kernels stay for who looks at them. */
     if (v->focus == LAB_PANE_STEPS && v->tab == LAB_PANE_EXPLAIN)
         v->tab = LAB_PANE_TEXT;
-    lab_stepper_post(v, &cmd);
+    post(v, &cmd);
 }
 
 static enum lab_status walk(struct lab_screen *s, int kind)
@@ -1627,7 +1979,7 @@ static enum lab_status run_until(struct lab_screen *s)
 static enum lab_status toggle_break(struct lab_screen *screen)
 {
     struct lab_stepper *v = screen->state;
-    const struct lab_schedule_step *s = lab_stepper_now(v);
+    const struct lab_schedule_step *s = step_now(v);
     struct lab_command cmd = {.kind = LAB_DO_BREAK,
                               .break_kind = LAB_BREAK_STEP};
     if (!s)
@@ -1643,7 +1995,7 @@ static enum lab_status toggle_break(struct lab_screen *screen)
         cmd.kind = LAB_DO_DELETE;
         cmd.n = b->number;
     }
-    lab_stepper_post(v, &cmd);
+    post(v, &cmd);
     lab_ui_message(v->ui, LAB_ROLE_NORMAL,
                    cmd.kind == LAB_DO_DELETE ? "no breakpoint at %s any more"
                                              : "breakpoint at %s",
@@ -1663,7 +2015,7 @@ static enum lab_status toggle_watch(struct lab_screen *s)
         if (v->snap.breaks[i].watch &&
             strcmp(v->snap.breaks[i].step, name) == 0)
             cmd.kind = LAB_DO_UNWATCH;
-    lab_stepper_post(v, &cmd);
+    post(v, &cmd);
     lab_ui_message(v->ui, LAB_ROLE_NORMAL,
                    cmd.kind == LAB_DO_WATCH ? "stops when %s has been written"
                                             : "%s is no longer watched",
@@ -1689,7 +2041,7 @@ static enum lab_status check_gradient(struct lab_screen *s)
     lab_ui_message(v->ui, LAB_ROLE_NORMAL,
                    "comparing the gradient of %s with central differences",
                    cmd.text);
-    lab_stepper_post(v, &cmd);
+    post(v, &cmd);
     return LAB_OK;
 }
 
@@ -1760,7 +2112,7 @@ static void stepper_search(struct lab_stepper *v, int dir)
         at = ((at % n) + n) % n;
         if (!step_matches(v, at, &tensor))
             continue;
-        lab_stepper_choose(v, at);
+        choose_step(v, at);
         lab_step_tree_reveal(&v->tree, v->item);
         if (tensor >= 0) {
             lab_stepper_look_at(v, tensor);
@@ -1800,7 +2152,7 @@ static enum lab_status to_explained(struct lab_screen *s)
 static enum lab_status stop_or_close(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    if (lab_stepper_busy(v)) {
+    if (is_busy(v)) {
         post_walk(v, LAB_DO_STOP, 0);
         lab_ui_message(v->ui, LAB_ROLE_NORMAL, "stopping");
     } else if (v->searching) {
@@ -1852,23 +2204,23 @@ static enum lab_status explain(struct lab_screen *s)
     struct lab_stepper *v = s->state;
     v->pinned = false;
     lab_stepper_explain_cursor(v);
-    lab_stepper_focus(v, LAB_PANE_EXPLAIN);
+    focus_pane(v, LAB_PANE_EXPLAIN);
     return LAB_OK;
 }
 
 static enum lab_status to_current(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    lab_stepper_choose(v, v->snap.position < v->snap.schedule->n_steps
-                              ? v->snap.position
-                              : v->snap.position - 1);
+    choose_step(v, v->snap.position < v->snap.schedule->n_steps
+                       ? v->snap.position
+                       : v->snap.position - 1);
     lab_step_tree_reveal(&v->tree, v->item);
     return LAB_OK;
 }
 
 static enum lab_status to_pane(struct lab_screen *s, int pane)
 {
-    lab_stepper_focus(s->state, (enum lab_stepper_pane)pane);
+    focus_pane(s->state, (enum lab_stepper_pane)pane);
     return LAB_OK;
 }
 
@@ -1916,9 +2268,8 @@ static bool stepper_action(struct lab_screen *s, int action)
     switch (action) {
     case LAB_ACT_NEXT_PANE:
     case LAB_ACT_PREV_PANE:
-        lab_stepper_focus(v,
-                          ((int)v->focus + (forward ? 1 : LAB_PANE_COUNT - 1)) %
-                              LAB_PANE_COUNT);
+        focus_pane(v, ((int)v->focus + (forward ? 1 : LAB_PANE_COUNT - 1)) %
+                          LAB_PANE_COUNT);
         return true;
     case LAB_ACT_SEARCH_NEXT:
     case LAB_ACT_SEARCH_PREV:
@@ -1942,7 +2293,7 @@ static bool ready(struct lab_screen *s)
 
 static void after(struct lab_screen *s)
 {
-    lab_stepper_refresh(s->state);
+    refresh(s->state);
 }
 
 /* A click goes to a pane or its tab, in the list to a step, in the tensor to an
@@ -1968,11 +2319,11 @@ static bool stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y,
         for (int k = 0; what == LAB_MOUSE_CLICK && k < LAB_PANE_COUNT; k++)
             if (lab_rect_has(v->tabs[k], y, x))
                 pane = k;
-        lab_stepper_focus(v, (enum lab_stepper_pane)pane);
+        focus_pane(v, (enum lab_stepper_pane)pane);
         int64_t row = v->tree_top + y - r.y - 1;
         if (what == LAB_MOUSE_CLICK && i == LAB_PANE_STEPS && y > r.y &&
             row < v->tree.n_rows)
-            lab_stepper_choose_item(v, v->tree.rows[row]);
+            choose_item(v, v->tree.rows[row]);
         if (what == LAB_MOUSE_CLICK && i == LAB_PANE_TENSOR)
             lab_stepper_click_tensor(v, y, x);
         if (what == LAB_MOUSE_CLICK && pane == LAB_PANE_EXPLAIN)
@@ -2044,7 +2395,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
         return lab_no_memory("the stepper");
     /* Records of kernels arrive without a new snapshot. */
     lab_ui_tick_every(s->ui, 200);
-    lab_stepper_refresh(v);
+    refresh(v);
     return LAB_OK;
 }
 
@@ -2052,7 +2403,7 @@ static void release(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
     if (v->taken)
-        v->model.snapshot_release(v->model.session, &v->snap);
+        v->model.snapshot_release(&v->snap);
     lab_step_tree_release(&v->tree);
     for (int i = 0; i < LAB_PANE_COUNT; i++) {
         lab_pager_release(&v->pager[i]);
@@ -2067,7 +2418,7 @@ static bool tick(struct lab_screen *s, int64_t now_ns)
 {
     struct lab_stepper *v = s->state;
     (void)now_ns;
-    bool changed = lab_stepper_refresh(v) || v->held;
+    bool changed = refresh(v) || v->held;
     v->held = changed && plane_is_coming(v);
     return changed && !v->held;
 }
@@ -2081,7 +2432,7 @@ static bool waits(struct lab_screen *s, int key)
         return false;
     bool pending = v->model.pending(v->model.session);
     if (!pending) {
-        if (lab_stepper_refresh(v)) /* may ask for the numbers of a step */
+        if (refresh(v)) /* may ask for the numbers of a step */
             lab_ui_redraw(v->ui);
         pending = v->model.pending(v->model.session);
     }
@@ -2089,7 +2440,7 @@ static bool waits(struct lab_screen *s, int key)
         v->taken ? v->snap.state : LAB_SESSION_STARTING;
     if (state == LAB_SESSION_STARTING)
         return key != 'q' && key != LAB_KEY_ESC && key != '?';
-    if (key == LAB_KEY_ESC && lab_stepper_busy(v))
+    if (key == LAB_KEY_ESC && is_busy(v))
         return false;
     return pending && state != LAB_SESSION_TRAINING &&
            state != LAB_SESSION_CHECKING && state != LAB_SESSION_FAILED;
@@ -2099,7 +2450,7 @@ static bool waits(struct lab_screen *s, int key)
 static bool may_close(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    lab_stepper_refresh(v);
+    refresh(v);
     if (v->leave || v->snap.state != LAB_SESSION_TRAINING)
         return true;
     lab_ui_ask(v->ui, LAB_STEPPER_ASK_LEAVE,

@@ -12,7 +12,6 @@
 #include "base/format.h"
 #include "ui/ui.h"
 #include "base/mem.h"
-#include "shell/neighbours_text.h"
 #include "ui/keymap.h"
 #include "ui/stepper.h"
 
@@ -41,6 +40,21 @@ struct lab_train_state {
 
 const char lab_train_sample_not_here[] =
     "only a network that learns from text can write some";
+
+/* The answer to `:near` on the message line. */
+void lab_train_show_near(struct lab_ui *ui, const struct lab_snapshot *snap)
+{
+    struct lab_str text;
+    if (!snap->words)
+        return;
+    lab_str_init(&text);
+    lab_near_text(snap->words, &snap->near, &text);
+    if (text.failed)
+        lab_ui_message(ui, LAB_ROLE_BAD, "no memory for the answer");
+    else
+        lab_ui_message(ui, LAB_ROLE_NORMAL, "%s", lab_str_text(&text));
+    lab_str_release(&text);
+}
 
 static void draw_title(struct lab_canvas *c, struct lab_rect *r,
                        const struct lab_snapshot *snap,
@@ -429,9 +443,9 @@ static bool refresh(struct lab_train_state *v)
     if (next.error[0] && strcmp(next.error, v->snap.error) != 0)
         lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", next.error);
     else if (v->taken && next.near.asked != v->snap.near.asked)
-        lab_ui_say_near(v->ui, &next);
+        lab_train_show_near(v->ui, &next);
     if (v->taken)
-        v->model.snapshot_release(v->model.session, &v->snap);
+        v->model.snapshot_release(&v->snap);
     v->snap = next;
     v->taken = true;
     keep_curve(&v->loss, &next.losses);
@@ -460,7 +474,7 @@ static void release(struct lab_screen *s)
 {
     struct lab_train_state *v = s->state;
     if (v->taken)
-        v->model.snapshot_release(v->model.session, &v->snap);
+        v->model.snapshot_release(&v->snap);
     lab_free(v->loss.x);
     lab_free(v->loss.y);
     lab_free(v->accuracy.x);

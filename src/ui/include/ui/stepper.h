@@ -6,6 +6,7 @@
  * Every function runs on the UI's thread and must not block. */
 #pragma once
 #include "debug/debugger.h"
+#include "engine/session.h"
 #include "report/doc.h"
 #include "trace/metric.h"
 #include "ui/screen.h"
@@ -43,16 +44,17 @@ struct lab_stepper_model {
     const char *title;     /* the lesson's; "" for none. Outlives the screen */
     const char *time_note; /* "CPU clock", "CUPTI", "CUDA events: ..." */
 
-    /* The session, see engine/session.h. */
-    void *session;
-    enum lab_status (*post)(void *session, const struct lab_command *command);
-    int64_t (*version)(void *session);
-    enum lab_status (*snapshot)(void *session, struct lab_snapshot *out);
-    void (*snapshot_release)(void *session, struct lab_snapshot *snap);
+    /* The session's own functions (engine/session.h); a test has others. */
+    struct lab_session *session;
+    enum lab_status (*post)(struct lab_session *session,
+                            const struct lab_command *command);
+    int64_t (*version)(struct lab_session *session);
+    enum lab_status (*snapshot)(struct lab_session *session,
+                                struct lab_snapshot *out);
+    void (*snapshot_release)(struct lab_snapshot *snap);
 
     /* All below may be NULL. */
-    /* Moves or questions that were posted are not in the snapshot yet. */
-    bool (*pending)(void *session);
+    bool (*pending)(struct lab_session *session);
     /* The kernels of an execution of a step: fills at most `max` rows and
      * returns how many there are; -1: not known (yet). */
     int (*kernels)(void *user, int64_t exec, struct lab_stepper_kernel *rows,
@@ -100,11 +102,3 @@ struct lab_stepper_model {
 /* Both take a `const struct lab_stepper_model *` as args, and copy it. */
 extern const struct lab_screen_ops lab_view_stepper;
 extern const struct lab_screen_ops lab_view_train;
-
-LAB_C_BEGIN
-/* Fills `session`, post, version, snapshot, snapshot_release and pending for a
- * real session. */
-void lab_stepper_model_session(struct lab_stepper_model *model,
-                               struct lab_session *session);
-
-LAB_C_END

@@ -1,7 +1,7 @@
 #include "test.h"
 
 #include "ui/keymap.h"
-#include "ui/view_help.h"
+#include "ui/view_text.h"
 #include "ui/view_occupancy.h"
 #include "ui/views.h"
 #include "ui_fixture.h"

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "ui/pager.h"
 #include "ui/prompt.h"
-#include "ui/view_source.h"
+#include "ui/view_text.h"
 #include "ui_fixture.h"
 
 static void draw(struct lab_pager *p, int h, int w, const char *want)

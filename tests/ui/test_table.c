@@ -67,7 +67,7 @@ TEST_CASE(sorting_is_stable_and_unknown_is_last)
     lab_table_sort(&t, 1, false);
     assert_order(&t, "240531"); /* NaN last ... */
     assert_int_equal(lab_table_row(&t), 3);
-    lab_table_sort_turn(&t);
+    lab_table_action(&t, LAB_ACT_SORT_TURN);
     assert_order(&t, "350421"); /* ... both ways */
     lab_table_sort(&t, 2, false);
     assert_order(&t, "514302"); /* 3 and 3: as given */
@@ -197,9 +197,9 @@ TEST_CASE(clicks_choose_and_sort)
     assert_true(t.turned); /* weights start with the largest */
     lab_table_click(&t, 0, 16);
     assert_false(t.turned);
-    lab_table_sort_next(&t);
+    lab_table_action(&t, LAB_ACT_SORT);
     assert_int_equal(t.sort, 2);
-    lab_table_sort_next(&t);
+    lab_table_action(&t, LAB_ACT_SORT);
     assert_int_equal(t.sort, -1);
     lab_table_release(&t);
 }

@@ -7,7 +7,7 @@
 #include "base/format.h"
 #include "bench/text.h"
 #include "base/str.h"
-#include "ui/view_source.h"
+#include "ui/view_text.h"
 #include "lesson/lesson.h"
 #include "ui/chart.h"
 #include "ui/ui.h"

@@ -21,7 +21,7 @@
 #include "ui/pager.h"
 #include "ui/prompt.h"
 #include "ui/table.h"
-#include "ui/view_help.h"
+#include "ui/view_text.h"
 #include "ui/models.h"
 #include "ui/layout.h"
 #include "trace/record.h"
@@ -1011,13 +1011,8 @@ static bool act_in_panes(struct lab_ui *ui, struct lab_screen *s, int action)
             *p.chosen %= p.count;
         return p.chosen != NULL;
     case LAB_ACT_SORT:
-        if (t)
-            lab_table_sort_next(t);
-        return t != NULL;
     case LAB_ACT_SORT_TURN:
-        if (t)
-            lab_table_sort_turn(t);
-        return t != NULL;
+        return t && lab_table_action(t, action);
     case LAB_ACT_CANCEL:
         if (ui->depth > 1)
             lab_ui_pop(ui);

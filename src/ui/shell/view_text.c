@@ -1,12 +1,24 @@
-/* view_text.c -- a screen that is one text in a pager. */
-#include "view_text.h"
-
+/* view_text.c -- the screens that are one text in a pager: any document, the help
+ * of a screen, and a C or CUDA source with its functions. */
+#include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/mem.h"
+#include "base/str.h"
+#include "report/doc.h"
+#include "ui/pager.h"
 #include "ui/ui.h"
+#include "ui/view_text.h"
 #include "ui/views.h"
 
-enum lab_status lab_text_start(struct lab_text_state *st, const char *title)
+struct text_state {
+    struct lab_doc doc;
+    struct lab_pager pager;
+    char title[128];
+};
+
+static enum lab_status text_start(struct text_state *st, const char *title)
 {
     enum lab_status status = lab_doc_check(&st->doc);
     if (status) {
@@ -22,7 +34,7 @@ enum lab_status lab_text_start(struct lab_text_state *st, const char *title)
 
 static enum lab_status text_init(struct lab_screen *s, const void *args)
 {
-    struct lab_text_state *st = s->state;
+    struct text_state *st = s->state;
     const struct lab_text_args *a = args;
     lab_doc_init(&st->doc);
     enum lab_status status = a->write(a->user, &st->doc);
@@ -30,38 +42,38 @@ static enum lab_status text_init(struct lab_screen *s, const void *args)
         lab_doc_release(&st->doc);
         return status;
     }
-    return lab_text_start(st, a->title);
+    return text_start(st, a->title);
 }
 
-void lab_text_release(struct lab_screen *s)
+static void text_release(struct lab_screen *s)
 {
-    struct lab_text_state *st = s->state;
+    struct text_state *st = s->state;
     lab_pager_release(&st->pager);
     lab_doc_release(&st->doc);
 }
 
-void lab_text_draw(struct lab_screen *s, struct lab_canvas *c,
-                   struct lab_rect body)
+static void text_draw(struct lab_screen *s, struct lab_canvas *c,
+                      struct lab_rect body)
 {
-    struct lab_text_state *st = s->state;
+    struct text_state *st = s->state;
     lab_pager_draw(&st->pager, c, body);
 }
 
-void lab_text_panes(struct lab_screen *s, struct lab_panes *out)
+static void text_panes(struct lab_screen *s, struct lab_panes *out)
 {
-    struct lab_text_state *st = s->state;
+    struct text_state *st = s->state;
     out->at[0].pager = &st->pager;
 }
 
-void lab_text_title(struct lab_screen *s, char *out, size_t cap)
+static void text_title(struct lab_screen *s, char *out, size_t cap)
 {
-    struct lab_text_state *st = s->state;
+    struct text_state *st = s->state;
     char place[64];
     snprintf(out, cap, "%s (%s)", st->title,
              lab_pager_place(&st->pager, place, sizeof(place)));
 }
 
-static const struct lab_binding keys[] = {
+static const struct lab_binding text_keys[] = {
     {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},
     {"n", true, "next", "to the next match", LAB_ACT_SEARCH_NEXT},
     {NULL}};
@@ -69,12 +81,454 @@ static const struct lab_binding keys[] = {
 const struct lab_screen_ops lab_view_text = {
     .name = "text",
     .title = "Text",
-    .state_bytes = sizeof(struct lab_text_state),
-    .bindings = keys,
+    .state_bytes = sizeof(struct text_state),
+    .bindings = text_keys,
     .sideways = true,
     .init = text_init,
-    .release = lab_text_release,
-    .draw = lab_text_draw,
-    .panes = lab_text_panes,
-    .title_now = lab_text_title,
+    .release = text_release,
+    .draw = text_draw,
+    .panes = text_panes,
+    .title_now = text_title,
+};
+
+/* ---- help: made from the keys of a screen ---- */
+
+enum { KEYS_W = 22 };
+
+/* The keys of a row that no other table has taken. */
+static void key_list(const struct lab_binding *b,
+                     const struct lab_binding *hidden_by, char *out, size_t cap)
+{
+    char name[LAB_KEY_NAME_BYTES];
+    const char *keys = b->keys;
+    size_t n = 0;
+    out[0] = '\0';
+    for (int key = lab_key_next(&keys); key; key = lab_key_next(&keys))
+        if (!lab_keymap_find(hidden_by, key))
+            n += (size_t)snprintf(out + n, cap - n, "%s%s", n ? " " : "",
+                                  lab_key_name(key, name));
+}
+
+static void write_row(struct lab_doc *doc, const char *keys, const char *help)
+{
+    lab_doc_para(doc, 2, KEYS_W + 2, true);
+    lab_doc_addf(doc, LAB_ROLE_KEY, "%-*s", KEYS_W - 1, keys);
+    lab_doc_addf(doc, LAB_ROLE_NORMAL, " %s", help);
+}
+
+static void write_table(struct lab_doc *doc, const struct lab_binding *table,
+                        const struct lab_binding *hidden_by)
+{
+    char keys[64];
+    for (; table->keys; table++) {
+        if (lab_keymap_action(hidden_by, table->action))
+            continue;
+        key_list(table, hidden_by, keys, sizeof(keys));
+        if (keys[0])
+            write_row(doc, keys, table->help);
+    }
+}
+
+static void write_heading(struct lab_doc *doc, const char *text)
+{
+    if (doc->para_count)
+        lab_doc_blank(doc);
+    lab_doc_para(doc, 0, 0, true);
+    lab_doc_add(doc, LAB_ROLE_HEADING, text);
+}
+
+static void write_words(struct lab_doc *doc)
+{
+    size_t count;
+    const struct lab_ui_command_word *words = lab_ui_command_words(&count);
+    write_heading(doc, "Commands, after \":\"; a word may be shortened");
+    for (size_t i = 0; i < count; i++) {
+        if (!words[i].help)
+            continue;
+        if (strlen(words[i].usage) < KEYS_W) {
+            write_row(doc, words[i].usage, words[i].help);
+            continue;
+        }
+        lab_doc_para(doc, 2, KEYS_W + 2, true);
+        lab_doc_add(doc, LAB_ROLE_KEY, words[i].usage);
+        write_row(doc, "", words[i].help);
+    }
+}
+
+void lab_help_write(struct lab_doc *doc, const struct lab_screen_ops *ops,
+                    const struct lab_binding *bindings)
+{
+    char heading[128];
+    if (bindings) {
+        snprintf(heading, sizeof(heading), "Keys of this screen (%s)",
+                 ops->title);
+        write_heading(doc, heading);
+        write_table(doc, bindings, NULL);
+    }
+    const struct lab_sign *sign = ops->signs;
+    if (sign)
+        write_heading(doc, "Signs");
+    for (; sign && sign->sign; sign++)
+        write_row(doc, sign->sign, sign->means);
+    write_heading(doc, "Everywhere");
+    write_table(doc, lab_global_keymap(ops->sideways), bindings);
+    write_row(doc, "^C", "end the program");
+    write_row(doc, "^Z", "stop it; \"fg\" in the shell goes on");
+    if (ops->command)
+        write_words(doc);
+}
+
+static enum lab_status help_init(struct lab_screen *s, const void *args)
+{
+    struct text_state *st = s->state;
+    const struct lab_screen *of = args;
+    lab_doc_init(&st->doc);
+    lab_help_write(&st->doc, of->ops, lab_ui_keys(of));
+    return text_start(st, "Help");
+}
+
+static bool help_action(struct lab_screen *s, int action)
+{
+    if (action == LAB_ACT_HELP)
+        lab_ui_pop(s->ui); /* the key that opened it closes it */
+    return action == LAB_ACT_HELP;
+}
+
+const struct lab_screen_ops lab_view_help = {
+    .name = "help",
+    .title = "Help",
+    .state_bytes = sizeof(struct text_state),
+    .init = help_init,
+    .release = text_release,
+    .draw = text_draw,
+    .action = help_action,
+    .panes = text_panes,
+    .title_now = text_title,
+};
+
+/* ---- a source and its functions ---- */
+
+enum { PROMPT_JUMP = 1 };
+
+struct source_state {
+    struct text_state text; /* first: the text screen's functions use it */
+    struct lab_source_symbol *symbols;
+    size_t symbol_count;
+    size_t here; /* the symbol that was jumped to last, or SIZE_MAX */
+};
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Words before a "(" that are not the name of what is defined. */
+static bool is_attribute(const char *name, size_t n)
+{
+    static const char *const words[] = {"__launch_bounds__",
+                                        "__attribute__",
+                                        "__align__",
+                                        "alignas",
+                                        "if",
+                                        "while",
+                                        "for",
+                                        "switch"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strlen(words[i]) == n && memcmp(words[i], name, n) == 0)
+            return true;
+    return false;
+}
+
+struct scan {
+    const char *text;
+    size_t bytes;
+    size_t at;
+    int64_t line;
+};
+
+/* Past a comment, a string or one other byte; counts lines. */
+static void skip_one(struct scan *s)
+{
+    const char *p = s->text + s->at;
+    size_t left = s->bytes - s->at;
+    size_t n = 1;
+    if (left > 1 && p[0] == '/' && p[1] == '/') {
+        while (n < left && p[n] != '\n')
+            n++;
+    } else if (left > 1 && p[0] == '/' && p[1] == '*') {
+        n = 2;
+        while (n < left && !(p[n - 1] == '*' && p[n] == '/' && n > 2))
+            n++;
+        n = n < left ? n + 1 : left;
+    } else if (p[0] == '"' || p[0] == '\'') {
+        while (n < left && p[n] != p[0] && p[n] != '\n')
+            n += p[n] == '\\' && n + 1 < left ? 2 : 1;
+        n = n < left && p[n] == p[0] ? n + 1 : n;
+    }
+    n = n < left ? n : left;
+    for (size_t i = 0; i < n; i++)
+        s->line += p[i] == '\n';
+    s->at += n;
+}
+
+static void skip_line(struct scan *s)
+{
+    bool more = true;
+    while (s->at < s->bytes && more) {
+        more =
+            s->text[s->at] != '\n' || (s->at > 0 && s->text[s->at - 1] == '\\');
+        s->line += s->text[s->at] == '\n';
+        s->at++;
+    }
+}
+
+/* From the first word of a declaration at the margin to its "{" or ";": the
+ * name of the function that it defines, if it does. */
+static bool read_head(struct scan *s, struct lab_source_symbol *out)
+{
+    bool named = false;
+    int depth = 0;
+    while (s->at < s->bytes) {
+        char c = s->text[s->at];
+        if (depth == 0 && (c == '{' || c == ';' || c == '}'))
+            break;
+        if (c == '(' && depth++ == 0 && !named) {
+            size_t end = s->at;
+            while (end > 0 && s->text[end - 1] == ' ')
+                end--;
+            size_t start = end;
+            while (start > 0 && is_word(s->text[start - 1]))
+                start--;
+            named = end > start && !is_attribute(s->text + start, end - start);
+            snprintf(out->name, sizeof(out->name), "%.*s", (int)(end - start),
+                     s->text + start);
+            out->line = s->line;
+        }
+        depth -= c == ')';
+        skip_one(s);
+    }
+    return named && s->at < s->bytes && s->text[s->at] == '{';
+}
+
+/* Past a body whose "{" is at s->at. Inside `extern "C" {` and namespaces
+ * there is more to find, so only bodies of functions are skipped. */
+static void skip_body(struct scan *s)
+{
+    int depth = 0;
+    do {
+        char c = s->text[s->at];
+        depth += (c == '{') - (c == '}');
+        skip_one(s);
+    } while (depth > 0 && s->at < s->bytes);
+}
+
+size_t lab_source_symbols(const char *text, size_t bytes,
+                          struct lab_source_symbol *out, size_t cap)
+{
+    struct scan s = {text, bytes, 0, 1};
+    size_t count = 0;
+    while (s.at < s.bytes) {
+        struct lab_source_symbol symbol;
+        char c = s.text[s.at];
+        bool margin = s.at == 0 || s.text[s.at - 1] == '\n';
+        if (c == '#' && margin) {
+            skip_line(&s);
+        } else if (margin && is_word(c)) {
+            if (!read_head(&s, &symbol)) {
+                if (s.at < s.bytes)
+                    skip_one(&s);
+                continue;
+            }
+            if (count < cap)
+                out[count] = symbol;
+            count++;
+            skip_body(&s);
+        } else {
+            skip_one(&s);
+        }
+    }
+    return count;
+}
+
+/* The comment part of a line is separated from the rest; *in_comment goes over
+ * line ends. Good enough for reading: strings with comment marks are rare. */
+static void add_code(struct lab_doc *doc, const char *line, size_t n,
+                     bool *in_comment)
+{
+    size_t at = 0;
+    while (at < n) {
+        size_t end = at;
+        if (*in_comment) {
+            while (end < n &&
+                   !(end > at && line[end] == '/' && line[end - 1] == '*'))
+                end++;
+            *in_comment = end >= n;
+            end = end < n ? end + 1 : n;
+            lab_doc_add_bytes(doc, LAB_ROLE_CODE, line + at, end - at);
+            at = end;
+            continue;
+        }
+        while (end + 1 < n && !(line[end] == '/' &&
+                                (line[end + 1] == '/' || line[end + 1] == '*')))
+            end++;
+        if (end + 1 >= n)
+            end = n;
+        lab_doc_add_bytes(doc, LAB_ROLE_NORMAL, line + at, end - at);
+        at = end;
+        if (at < n && line[at + 1] == '/') {
+            lab_doc_add_bytes(doc, LAB_ROLE_CODE, line + at, n - at);
+            at = n;
+        } else if (at < n) {
+            lab_doc_add_bytes(doc, LAB_ROLE_CODE, line + at, 2);
+            at += 2;
+            *in_comment = true;
+        }
+    }
+}
+
+void lab_source_write(struct lab_doc *doc, const char *text, size_t bytes,
+                      bool wrap)
+{
+    bool in_comment = false;
+    size_t at = 0;
+    for (int64_t line = 1; at < bytes; line++) {
+        const char *end = memchr(text + at, '\n', bytes - at);
+        size_t n = end ? (size_t)(end - text) - at : bytes - at;
+        lab_doc_para(doc, 0, 8, wrap);
+        lab_doc_addf(doc, LAB_ROLE_DIM, "%6lld  ", (long long)line);
+        add_code(doc, text + at, n > 0 && text[at + n - 1] == '\r' ? n - 1 : n,
+                 &in_comment);
+        at += n + 1;
+    }
+}
+
+static void go_to(struct lab_screen *s, size_t symbol)
+{
+    struct source_state *st = s->state;
+    const struct lab_source_symbol *to = &st->symbols[symbol];
+    st->here = symbol;
+    snprintf(st->text.pager.search, sizeof(st->text.pager.search), "%s",
+             to->name);
+    lab_pager_goto(&st->text.pager, (size_t)(to->line - 1));
+    lab_ui_message(s->ui, LAB_ROLE_NORMAL, "%s, line %lld", to->name,
+                   (long long)to->line);
+}
+
+/* By the whole name, by its start, or by any mention of it in the text. */
+static void jump(struct lab_screen *s, const char *name)
+{
+    struct source_state *st = s->state;
+    for (int whole = 1; whole >= 0; whole--) {
+        for (size_t i = 0; i < st->symbol_count; i++) {
+            const char *have = st->symbols[i].name;
+            if (whole ? strcmp(have, name) == 0
+                      : strncmp(have, name, strlen(name)) == 0) {
+                go_to(s, i);
+                return;
+            }
+        }
+    }
+    if (!lab_pager_search(&st->text.pager, name, 1, false))
+        lab_ui_message(s->ui, LAB_ROLE_WARN, "no \"%s\" in this file", name);
+}
+
+static enum lab_status source_init(struct lab_screen *s, const void *args)
+{
+    struct source_state *st = s->state;
+    const struct lab_source_args *a = args;
+    st->symbol_count = lab_source_symbols(a->text, a->bytes, NULL, 0);
+    st->symbols = lab_alloc_array(st->symbol_count, sizeof(*st->symbols));
+    if (!st->symbols)
+        return lab_fail(LAB_E_NOMEM, "%s", a->path);
+    lab_source_symbols(a->text, a->bytes, st->symbols, st->symbol_count);
+    st->here = SIZE_MAX;
+    lab_doc_init(&st->text.doc);
+    lab_source_write(&st->text.doc, a->text, a->bytes, false);
+    enum lab_status status = text_start(&st->text, a->path);
+    if (status) {
+        lab_free(st->symbols);
+        return status;
+    }
+    if (a->symbol && a->symbol[0])
+        jump(s, a->symbol);
+    return LAB_OK;
+}
+
+static void source_release(struct lab_screen *s)
+{
+    struct source_state *st = s->state;
+    lab_free(st->symbols);
+    text_release(s);
+}
+
+static enum lab_status step_symbol(struct lab_screen *s, int by)
+{
+    struct source_state *st = s->state;
+    size_t n = st->symbol_count;
+    if (n == 0)
+        lab_ui_message(s->ui, LAB_ROLE_WARN, "no function in this file");
+    else if (st->here == SIZE_MAX)
+        go_to(s, 0);
+    else
+        go_to(s, (st->here + (by > 0 ? 1 : n - 1)) % n);
+    return LAB_OK;
+}
+
+static enum lab_status ask_symbol(struct lab_screen *s)
+{
+    lab_ui_prompt(s->ui, PROMPT_JUMP, "function: ", NULL);
+    return LAB_OK;
+}
+
+static enum lab_status turn_wrap(struct lab_screen *s)
+{
+    struct source_state *st = s->state;
+    bool wrap = st->text.doc.para_count > 0 && !st->text.doc.paras[0].wrap;
+    for (size_t i = 0; i < st->text.doc.para_count; i++)
+        st->text.doc.paras[i].wrap = wrap;
+    st->text.pager.width = -1; /* the rows must be made again */
+    st->text.pager.left = 0;
+    lab_ui_message(s->ui, LAB_ROLE_NORMAL,
+                   wrap ? "long lines are wrapped" : "long lines are cut");
+    return LAB_OK;
+}
+
+static bool source_action(struct lab_screen *s, int action)
+{
+    if (action != LAB_ACT_NEXT_PANE && action != LAB_ACT_PREV_PANE)
+        return false;
+    step_symbol(s, action == LAB_ACT_NEXT_PANE ? 1 : -1);
+    return true;
+}
+
+static void source_answer(struct lab_screen *s, int id, const char *text)
+{
+    if (id == PROMPT_JUMP && text && text[0])
+        jump(s, text);
+}
+
+static const struct lab_binding source_keys[] = {
+    {"]", true, "next function", "to the next function", LAB_ACT_OWN, NULL,
+     step_symbol, 1},
+    {"[", false, "previous", "to the function before", LAB_ACT_OWN, NULL,
+     step_symbol, -1},
+    {"t F2", true, "function", "to a function by its name", LAB_ACT_OWN,
+     ask_symbol},
+    {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},
+    {"w", true, "wrap", "wrap or cut long lines", LAB_ACT_OWN, turn_wrap},
+    {NULL}};
+
+const struct lab_screen_ops lab_view_source = {
+    .name = "source",
+    .title = "Source",
+    .state_bytes = sizeof(struct source_state),
+    .bindings = source_keys,
+    .sideways = true,
+    .init = source_init,
+    .release = source_release,
+    .draw = text_draw,
+    .action = source_action,
+    .panes = text_panes,
+    .answer = source_answer,
+    .title_now = text_title,
 };

@@ -674,15 +674,6 @@ static void stepper_draw_steps(struct lab_stepper *v, struct lab_canvas *c,
 
 /* ---- keys ---- */
 
-static void go_row(struct lab_stepper *v, int64_t row)
-{
-    const struct lab_step_tree *t = &v->tree;
-    if (t->n_rows == 0)
-        return;
-    row = row < 0 ? 0 : row >= t->n_rows ? t->n_rows - 1 : row;
-    choose_item(v, t->rows[row]);
-}
-
 /* Left: fold, or up to the header. Right: unfold, or down into it. */
 static void sideways(struct lab_stepper *v, bool left)
 {
@@ -709,46 +700,21 @@ static void open_item(struct lab_stepper *v)
 
 static bool stepper_steps_action(struct lab_stepper *v, int action)
 {
-    int64_t row = lab_step_tree_row(&v->tree, v->item);
-    int64_t page =
-        v->view_h[LAB_PANE_STEPS] > 1 ? v->view_h[LAB_PANE_STEPS] - 1 : 1;
-    if (v->item < 0)
-        return false;
-    switch (action) {
-    case LAB_ACT_UP:
-        go_row(v, row - 1);
-        return true;
-    case LAB_ACT_DOWN:
-        go_row(v, row + 1);
-        return true;
-    case LAB_ACT_PAGE_UP:
-        go_row(v, row - page);
-        return true;
-    case LAB_ACT_PAGE_DOWN:
-        go_row(v, row + page);
-        return true;
-    case LAB_ACT_FIRST:
-        go_row(v, 0);
-        return true;
-    case LAB_ACT_LAST:
-        go_row(v, v->tree.n_rows - 1);
-        return true;
-    case LAB_ACT_LEFT:
-    case LAB_ACT_RIGHT:
+    const struct lab_step_tree *t = &v->tree;
+    int64_t row = lab_action_move(action, lab_step_tree_row(t, v->item),
+                                  t->n_rows, v->view_h[LAB_PANE_STEPS]);
+    if (row >= 0 && t->n_rows > 0)
+        choose_item(v, t->rows[row]);
+    else if (action == LAB_ACT_LEFT || action == LAB_ACT_RIGHT)
         sideways(v, action == LAB_ACT_LEFT);
-        return true;
-    case LAB_ACT_OPEN:
+    else if (action == LAB_ACT_OPEN)
         open_item(v);
-        return true;
-    default:
-        return false;
-    }
+    else
+        return row >= 0;
+    return true;
 }
 
 /* ---- the pane that explains a number ---- */
-
-/* The pane that explains a number: its formula, the numbers put in, the terms
- * by size, and where each came from. */
 
 enum { HANG = 2 };
 
@@ -952,9 +918,7 @@ static void jump_to_source(struct lab_stepper *v)
 
 static void choose_term(struct lab_stepper *v, int64_t term)
 {
-    int64_t n = v->snap.explanation.n_terms;
-    term = term < 0 ? 0 : term >= n ? n - 1 : term;
-    v->term = term < 0 ? 0 : (int)term;
+    v->term = (int)term;
     v->source = 0;
 }
 
@@ -976,47 +940,25 @@ static void stepper_click_explain(struct lab_stepper *v, int y, int x)
 static bool stepper_explain_action(struct lab_stepper *v, int action)
 {
     const struct lab_explanation *e = &v->snap.explanation;
-    int64_t page = v->view_h[LAB_PANE_EXPLAIN];
     if (e->tensor < 0 || e->n_terms < 1)
         return false;
-    int sources = e->terms[v->term].n_sources;
-    switch (action) {
-    case LAB_ACT_UP:
-        choose_term(v, v->term - 1);
-        return true;
-    case LAB_ACT_DOWN:
-        choose_term(v, v->term + 1);
-        return true;
-    case LAB_ACT_PAGE_UP:
-        choose_term(v, v->term - page);
-        return true;
-    case LAB_ACT_PAGE_DOWN:
-        choose_term(v, v->term + page);
-        return true;
-    case LAB_ACT_FIRST:
-        choose_term(v, 0);
-        return true;
-    case LAB_ACT_LAST:
-        choose_term(v, e->n_terms - 1);
-        return true;
-    case LAB_ACT_LEFT:
-        v->source = v->source > 0 ? v->source - 1 : 0;
-        return true;
-    case LAB_ACT_RIGHT:
-        v->source = v->source + 1 < sources ? v->source + 1 : v->source;
-        return true;
-    case LAB_ACT_OPEN:
+    /* A page of terms is the pane's height. */
+    int64_t to = lab_action_move(action, v->term, e->n_terms,
+                                 v->view_h[LAB_PANE_EXPLAIN] + 1);
+    if (to >= 0)
+        choose_term(v, to);
+    else if (action == LAB_ACT_LEFT)
+        v->source -= v->source > 0;
+    else if (action == LAB_ACT_RIGHT)
+        v->source += v->source + 1 < e->terms[v->term].n_sources;
+    else if (action == LAB_ACT_OPEN)
         jump_to_source(v);
-        return true;
-    default:
+    else
         return false;
-    }
+    return true;
 }
 
 /* ---- the panes of kernels, variants and the lesson's text ---- */
-
-/* The pane of kernels: what really ran, how long, how full the device was, and
- * how far that is from its limit. Also the list of variants and the source. */
 
 enum { NAME_W = 9 };
 
@@ -1367,15 +1309,13 @@ static void stepper_click_variants(struct lab_screen *s, int y, int x)
 
 static bool stepper_variants_action(struct lab_stepper *v, int action)
 {
-    if (action == LAB_ACT_UP)
-        v->variants.cursor -= v->variants.cursor > 0;
-    else if (action == LAB_ACT_DOWN)
-        v->variants.cursor += v->variants.cursor + 1 < v->variants.n;
-    else if (action == LAB_ACT_BACK)
+    int64_t to = lab_action_move(action, v->variants.cursor, v->variants.n,
+                                 v->variants.n);
+    if (to >= 0)
+        v->variants.cursor = (int)to;
+    if (action == LAB_ACT_BACK)
         v->variants.open = false;
-    else
-        return false;
-    return true;
+    return to >= 0 || action == LAB_ACT_BACK;
 }
 
 static void stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
@@ -1461,9 +1401,6 @@ static void stepper_draw_text(struct lab_stepper *v, struct lab_canvas *c,
     fetch(v, r.w - 2); /* the last column shows that there is more */
     lab_pager_draw(&v->pager[LAB_PANE_TEXT], c, r);
 }
-
-/* the stepper screen: its keys, its commands, what is drawn
- * where. */
 
 /* ---- `list`: what there is, as a text that scrolls ---- */
 
@@ -2350,14 +2287,7 @@ static void stepper_answer(struct lab_screen *s, int id, const char *text)
     }
 }
 
-/* The stepper: a training iteration as a debugger shows it. This file is the
- * life of the screen: taking snapshots, following the walk, choosing a step. */
-
 static const struct lab_element no_element = {-1, 0};
-
-/* ---- the chosen step and its tensors ---- */
-
-/* ---- following the walk ---- */
 
 /* ---- the screen ---- */
 

@@ -84,6 +84,35 @@ const struct lab_binding *lab_keymap_action(const struct lab_binding *table,
     return NULL;
 }
 
+int64_t lab_action_move(int action, int64_t at, int64_t count, int64_t page)
+{
+    page = page > 2 ? page - 1 : 1;
+    switch (action) {
+    case LAB_ACT_UP:
+        at--;
+        break;
+    case LAB_ACT_DOWN:
+        at++;
+        break;
+    case LAB_ACT_PAGE_UP:
+        at -= page;
+        break;
+    case LAB_ACT_PAGE_DOWN:
+        at += page;
+        break;
+    case LAB_ACT_FIRST:
+        at = 0;
+        break;
+    case LAB_ACT_LAST:
+        at = count - 1;
+        break;
+    default:
+        return -1;
+    }
+    at = at < count ? at : count - 1;
+    return at > 0 ? at : 0;
+}
+
 static const struct {
     int key;
     const char *name;

@@ -304,26 +304,13 @@ void lab_pager_draw(struct lab_pager *p, struct lab_canvas *c,
 
 bool lab_pager_action(struct lab_pager *p, int action)
 {
-    size_t page = p->view_h > 1 ? (size_t)p->view_h - 1 : 1;
+    int64_t to = lab_action_move(action, (int64_t)p->top,
+                                 (int64_t)last_top(p) + 1, p->view_h);
+    if (to >= 0)
+        set_top(p, (size_t)to);
     switch (action) {
-    case LAB_ACT_UP:
-        set_top(p, p->top > 0 ? p->top - 1 : 0);
-        return true;
-    case LAB_ACT_DOWN:
-        set_top(p, p->top + 1);
-        return true;
-    case LAB_ACT_PAGE_UP:
-        set_top(p, p->top > page ? p->top - page : 0);
-        return true;
-    case LAB_ACT_PAGE_DOWN:
-        set_top(p, p->top + page);
-        return true;
     case LAB_ACT_FIRST:
         p->left = 0;
-        set_top(p, 0);
-        return true;
-    case LAB_ACT_LAST:
-        set_top(p, p->row_count);
         return true;
     case LAB_ACT_LEFT:
         p->left = p->left > 8 ? p->left - 8 : 0;
@@ -332,7 +319,7 @@ bool lab_pager_action(struct lab_pager *p, int action)
         p->left += p->left < 10000 && !p->upright ? 8 : 0;
         return true;
     default:
-        return false;
+        return to >= 0;
     }
 }
 

@@ -155,35 +155,6 @@ void lab_table_select(struct lab_table *t, int64_t row)
     scroll(t);
 }
 
-bool lab_table_action(struct lab_table *t, int action)
-{
-    int64_t page = t->view_h > 1 ? t->view_h - 1 : 1;
-    switch (action) {
-    case LAB_ACT_UP:
-        t->cursor--;
-        break;
-    case LAB_ACT_DOWN:
-        t->cursor++;
-        break;
-    case LAB_ACT_PAGE_UP:
-        t->cursor -= page;
-        break;
-    case LAB_ACT_PAGE_DOWN:
-        t->cursor += page;
-        break;
-    case LAB_ACT_FIRST:
-        t->cursor = 0;
-        break;
-    case LAB_ACT_LAST:
-        t->cursor = t->count - 1;
-        break;
-    default:
-        return false;
-    }
-    scroll(t);
-    return true;
-}
-
 void lab_table_sort(struct lab_table *t, int column, bool turned)
 {
     int64_t row = lab_table_row(t);
@@ -205,7 +176,8 @@ static void widths_of(const struct lab_table *t, int w, int *out)
     lab_layout_share(w - 1, parts, n, out);
 }
 
-void lab_table_sort_next(struct lab_table *t)
+/* The next column in sight. */
+static void sort_next(struct lab_table *t)
 {
     int widths[LAB_TABLE_COLUMNS];
     int column = t->sort;
@@ -219,9 +191,19 @@ void lab_table_sort_next(struct lab_table *t)
         lab_table_sort(t, column, t->ops->columns[column].turned);
 }
 
-void lab_table_sort_turn(struct lab_table *t)
+bool lab_table_action(struct lab_table *t, int action)
 {
-    lab_table_sort(t, t->sort, !t->turned);
+    int64_t to = lab_action_move(action, t->cursor, t->count, t->view_h);
+    if (action == LAB_ACT_SORT)
+        sort_next(t);
+    else if (action == LAB_ACT_SORT_TURN)
+        lab_table_sort(t, t->sort, !t->turned);
+    else if (to < 0)
+        return false;
+    else
+        t->cursor = to;
+    scroll(t);
+    return true;
 }
 
 static bool row_has(const struct lab_table *t, int64_t row)

@@ -6,6 +6,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "base/status.h"
 
 /* A key is a Unicode code point, a control character, or one of these. */
@@ -90,6 +91,10 @@ const struct lab_binding *lab_keymap_find(const struct lab_binding *table,
 /* The row of an action other than LAB_ACT_OWN, or NULL. */
 const struct lab_binding *lab_keymap_action(const struct lab_binding *table,
                                             int action);
+
+/* Where an action of movement leads in a list of `count`: from `at`, by one, by
+ * `page` less one, or to an end. -1: the action is no movement. */
+int64_t lab_action_move(int action, int64_t at, int64_t count, int64_t page);
 
 /* "Enter", "F5", "^L", "Space", "Up", "g"; returns `out`. */
 const char *lab_key_name(int key, char out[LAB_KEY_NAME_BYTES]);

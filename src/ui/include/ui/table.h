@@ -61,12 +61,11 @@ enum lab_status lab_table_set_count(struct lab_table *t, int64_t count);
 /* The row under the cursor, or -1. */
 int64_t lab_table_row(const struct lab_table *t);
 void lab_table_select(struct lab_table *t, int64_t row);
-/* Movement; false for other actions. */
+/* Movement, and LAB_ACT_SORT... by the next column in sight, the other way
+ * round; false for other actions. */
 bool lab_table_action(struct lab_table *t, int action);
 /* Sorts by `column` (-1: as given); the cursor stays on its row. */
 void lab_table_sort(struct lab_table *t, int column, bool turned);
-void lab_table_sort_next(struct lab_table *t); /* the next column in sight */
-void lab_table_sort_turn(struct lab_table *t);
 /* As lab_pager_search(): the next row with a cell that contains `text`. */
 bool lab_table_search(struct lab_table *t, const char *text, int dir,
                       bool again);

@@ -1,10 +1,14 @@
-/* ui/view_source.h -- the functions of a C or CUDA source file, found without
- * a compiler. Pure. Threads: any. */
+/* ui/view_text.h -- what the screens of text are made of: the help of a screen,
+ * and the functions of a C or CUDA source, found without a compiler. Pure.
+ * Threads: any. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
-#include "base/status.h"
 #include "report/doc.h"
+#include "ui/screen.h"
+
+/* init takes the `struct lab_screen *` that help is for. */
+extern const struct lab_screen_ops lab_view_help;
 
 struct lab_source_symbol {
     char name[96];
@@ -20,4 +24,8 @@ size_t lab_source_symbols(const char *text, size_t bytes,
 /* The text as numbered lines, comments apart from code. */
 void lab_source_write(struct lab_doc *doc, const char *text, size_t bytes,
                       bool wrap);
+/* Help: this screen's keys first, then those that work everywhere and mean
+ * nothing else here, then the `:` words when the screen takes them. */
+void lab_help_write(struct lab_doc *doc, const struct lab_screen_ops *ops,
+                    const struct lab_binding *bindings);
 LAB_C_END

@@ -111,17 +111,18 @@ TEST_CASE(bars_are_in_proportion)
     assert_ok(lab_canvas_init(&c, 4, 12, false));
     lab_histogram_draw(&c, (struct lab_rect){0, 0, 2, 4}, v, 4,
                        LAB_ROLE_NORMAL);
-    lab_spark_draw(&c, 2, 0, 12, w, 3, LAB_ROLE_NORMAL);
+    lab_histogram_draw(&c, (struct lab_rect){2, 0, 1, 3}, w, 3,
+                       LAB_ROLE_NORMAL);
     lab_gauge_draw(&c, 3, 0, 12, 0.5, LAB_ROLE_NORMAL, "");
     char *dump = lab_canvas_dump(&c);
-    assert_string_equal(dump, "   █\n ▁██\n▁!█\n██████░░░░░░\n");
+    assert_string_equal(dump, "   █\n ▁██\n▄ █\n██████░░░░░░\n");
     lab_free(dump);
     lab_gauge_draw(&c, 3, 0, 12, NAN, LAB_ROLE_NORMAL, "n/a");
     lab_gauge_draw(&c, 3, 0, 0, 1, LAB_ROLE_NORMAL, "x");
     lab_histogram_draw(&c, (struct lab_rect){0, 0, 2, 2}, v, 4,
                        LAB_ROLE_NORMAL); /* pairs are summed: 1 and 24 */
     dump = lab_canvas_dump(&c);
-    assert_string_equal(dump, " █ █\n▁███\n▁!█\n░░░ n/a ░░░░\n");
+    assert_string_equal(dump, " █ █\n▁███\n▄ █\n░░░ n/a ░░░░\n");
     lab_free(dump);
     lab_canvas_release(&c);
 }

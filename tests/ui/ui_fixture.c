@@ -398,8 +398,8 @@ static void busy_draw(struct lab_screen *s, struct lab_canvas *c,
     struct lab_rect bars = lab_rect_cut_bottom(&body, 4);
     lab_histogram_draw(c, lab_rect_cut_left(&bars, 40), st->right, 40,
                        LAB_ROLE_SERIES_3);
-    lab_spark_draw(c, bars.y, bars.x, bars.w, st->loss, POINTS,
-                   LAB_ROLE_SERIES_1);
+    lab_histogram_draw(c, lab_rect_cut_top(&bars, 1), st->loss, POINTS,
+                       LAB_ROLE_SERIES_1);
     lab_chart_draw(c, body, &chart);
 }
 

@@ -142,7 +142,7 @@ static void bars_title(const struct lab_bench_chart *chart,
              lab->unit == LAB_UNIT_TIME ? ", less is better" : "");
 }
 
-int lab_bench_bars_height(const struct lab_bench_data *lab, int size)
+static int bars_height(const struct lab_bench_data *lab, int size)
 {
     int n = 1;
     for (int64_t i = 0; i < lab->row_count; i++)
@@ -483,7 +483,7 @@ enum lab_status lab_bench_chart_text(const struct lab_bench_data *lab, int set,
     chart.size = last_size(lab, set, &count);
     if (chart.size < 0)
         return LAB_OK;
-    int bars = lab_bench_bars_height(lab, chart.size);
+    int bars = bars_height(lab, chart.size);
     int h = bars + (count > 1 ? RATES_H + 1 : 0);
     enum lab_status st = lab_canvas_init(&c, h, columns, ascii);
     if (st)

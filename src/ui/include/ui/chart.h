@@ -47,10 +47,6 @@ char lab_chart_sign(int k);
 void lab_histogram_draw(struct lab_canvas *c, struct lab_rect r,
                         const double *values, int64_t n, enum lab_role role);
 
-/* One row of bars an eighth of a cell fine: the last n values that fit. */
-void lab_spark_draw(struct lab_canvas *c, int y, int x, int w,
-                    const double *values, int64_t n, enum lab_role role);
-
 /* One row: a bar of `share` (0..1, NaN: empty) with `text` over it. What is
  * full and what is empty differ in their glyphs. */
 void lab_gauge_draw(struct lab_canvas *c, int y, int x, int w, double share,

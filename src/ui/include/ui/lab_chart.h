@@ -30,8 +30,6 @@ const char *lab_bench_rates_title(const struct lab_bench_data *lab);
  * rung. */
 void lab_bench_rates_draw(struct lab_canvas *c, struct lab_rect r,
                           const struct lab_bench_chart *chart);
-/* Rows that lab_bench_bars_draw() needs for a size. */
-int lab_bench_bars_height(const struct lab_bench_data *lab, int size);
 /* Both pictures of a set as lines of text: bars of its last size, linear, and
  * rates, logarithmic, where it has several sizes. */
 enum lab_status lab_bench_chart_text(const struct lab_bench_data *lab, int set,

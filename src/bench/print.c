@@ -46,20 +46,6 @@ static void print_head(const struct lab_bench *lab)
                        "without caches, so a rung can beat it\n");
 }
 
-enum lab_status lab_bench_print_table(struct lab_text_table *t)
-{
-    struct lab_str text;
-    lab_str_init(&text);
-    enum lab_status st = lab_text_table_format(t, &text);
-    if (!st && lab_print_is_ascii())
-        lab_table_make_ascii(&text);
-    if (!st && (fputs(lab_str_text(&text), stdout) < 0 || fflush(stdout)))
-        st = lab_fail(LAB_E_IO, "cannot write");
-    lab_text_table_release(t);
-    lab_str_release(&text);
-    return st;
-}
-
 /* ---- the table of a size ---- */
 
 /* Its results so far, in their order. */
@@ -283,7 +269,6 @@ static enum lab_status print_size(const struct lab_bench *lab, int size)
         if (fflush(stdout))
             st = lab_fail(LAB_E_IO, "cannot write");
     }
-    lab_text_table_release(&t);
     lab_str_release(&text);
     return st;
 }
@@ -443,7 +428,7 @@ static enum lab_status print_columns(const struct lab_bench_data *data, int set,
         if (data->rows[i].set == set && first_of_rung(data, i))
             add_rates(&t, data, &data->rows[i], sizes, n);
     lab_printf(stdout, "\n");
-    return lab_bench_print_table(&t);
+    return lab_text_table_put(&t, "");
 }
 
 static enum lab_status print_set(const struct lab_bench_data *data, int set)

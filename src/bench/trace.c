@@ -203,7 +203,7 @@ static enum lab_status end_table(struct tracing *t)
     lab_printf(stdout, "\nkernels of %s %s\n", t->lab->ladder->name,
                t->lab->sizes[t->table_size].text);
     t->table_size = -1;
-    return lab_bench_print_table(&t->table);
+    return lab_text_table_put(&t->table, "");
 }
 
 static enum lab_status begin_table(struct tracing *t)

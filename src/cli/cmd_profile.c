@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/command.h"
@@ -13,6 +14,12 @@
 #include "cmd.h"
 #include "report/suggest.h"
 #include "debug/options.h"
+#include "base/mem.h"
+#include "base/format.h"
+#include "report/json_line.h"
+#include "store/delete.h"
+#include "store/import.h"
+#include "trace/record.h"
 #include "profile/profile_cmd.h"
 #include "report/print.h"
 #include "store/compare.h"
@@ -71,8 +78,7 @@ enum { KERNEL_ROWS = 1000 };
 static enum lab_status show_runs(const struct lab_options *o,
                                  struct lab_database *db)
 {
-    struct lab_profile_print print = {
-        .db = db, .json = o->json, .ascii = o->ascii};
+    struct lab_profile_print print = {.db = db, .json = o->json};
     bool kernels = strcmp(o->command, "kernels") == 0;
     int sort;
     int64_t run;
@@ -98,9 +104,349 @@ static enum lab_status show_runs(const struct lab_options *o,
 static enum lab_status list_runs(const struct lab_options *o,
                                  struct lab_database *db)
 {
-    struct lab_profile_print print = {
-        .db = db, .json = o->json, .ascii = o->ascii};
+    struct lab_profile_print print = {.db = db, .json = o->json};
     return lab_profile_print_list(&print);
+}
+
+/* ---- delete, vacuum ---- */
+
+static enum lab_status print_deleted(const struct lab_options *o, int64_t run,
+                                     const struct lab_deleted *d)
+{
+    if (o->json) {
+        json_t *line = lab_json_new("deleted");
+        lab_json_int(line, "run", run);
+        lab_json_int(line, "steps", d->steps);
+        lab_json_int(line, "kernels", d->kernels);
+        lab_json_int(line, "rows", d->rows);
+        return lab_json_print(line);
+    }
+    if (printf("deleted run %lld: %lld steps, %lld kernels, %lld rows in all\n",
+               (long long)run, (long long)d->steps, (long long)d->kernels,
+               (long long)d->rows) < 0)
+        return lab_fail(LAB_E_IO, "cannot write the output");
+    return LAB_OK;
+}
+
+/* The file keeps its size: SQLite fills the room with what comes next. */
+static enum lab_status print_free(const struct lab_options *o,
+                                  struct lab_database *db)
+{
+    char bytes[32];
+    int64_t room;
+    struct lab_str command;
+    enum lab_status st = lab_database_free_bytes(db, &room);
+    if (st || room == 0 || o->json)
+        return st;
+    lab_str_init(&command);
+    lab_suggest_command(&command, o->db, LAB_WORDS("profile", "vacuum"));
+    if (printf("%s of the file are free for new runs; `%s` gives them back to "
+               "the disk\n",
+               lab_format_bytes((double)room, bytes, sizeof(bytes)),
+               lab_str_text(&command)) < 0)
+        st = lab_fail(LAB_E_IO, "cannot write the output");
+    lab_str_release(&command);
+    return st;
+}
+
+struct named {
+    int64_t run;
+    struct lab_str names; /* its baselines: "a, b" */
+};
+
+static bool add_name(void *user, const char *name, int64_t run)
+{
+    struct named *n = user;
+    if (run == n->run)
+        lab_str_addf(&n->names, "%s%s", n->names.len ? ", " : "", name);
+    return true;
+}
+
+/* A baseline goes with its run: said, since its name is used elsewhere. */
+static enum lab_status delete_run(const struct lab_options *o,
+                                  struct lab_database *db, int64_t run)
+{
+    struct lab_deleted deleted;
+    struct named named = {.run = run};
+    lab_str_init(&named.names);
+    enum lab_status st = lab_baseline_list(db, add_name, &named);
+    if (st == LAB_OK)
+        st = lab_run_delete(db, run, &deleted);
+    if (st == LAB_OK)
+        st = print_deleted(o, run, &deleted);
+    if (st == LAB_OK && named.names.len)
+        lab_warn("run %lld was the baseline %s: that name is gone too",
+                 (long long)run, lab_str_text(&named.names));
+    lab_str_release(&named.names);
+    return st;
+}
+
+/* All of them, each once, before the first is gone: a wrong word deletes
+ * nothing, and `last` means the same for all. */
+static enum lab_status find_runs(const struct lab_options *o,
+                                 struct lab_database *db, int64_t *runs, int *n)
+{
+    enum lab_status st = LAB_OK;
+    *n = 0;
+    for (int i = 0; i < o->n_words && st == LAB_OK; i++) {
+        int before = 0;
+        st = lab_profile_find_run(db, o->words[i], &runs[*n]);
+        if (st == LAB_OK)
+            st = lab_profile_check_run(db, runs[*n]);
+        while (st == LAB_OK && before < *n && runs[before] != runs[*n])
+            before++;
+        *n += st == LAB_OK && before == *n;
+    }
+    return st;
+}
+
+static enum lab_status delete_runs(const struct lab_options *o,
+                                   struct lab_database *db)
+{
+    int n = 0;
+    int64_t *runs = lab_alloc_array((size_t)o->n_words + 1, sizeof(*runs));
+    if (!runs)
+        return lab_no_memory("a list of runs");
+    enum lab_status st = find_runs(o, db, runs, &n);
+    for (int i = 0; i < n && st == LAB_OK; i++)
+        st = delete_run(o, db, runs[i]);
+    lab_free(runs);
+    return st == LAB_OK ? print_free(o, db) : st;
+}
+
+static enum lab_status count_file(struct lab_database *db, int64_t *bytes)
+{
+    struct stat file;
+    if (stat(lab_database_path(db), &file))
+        return lab_fail(LAB_E_IO, "%s: %s", lab_database_path(db),
+                        strerror(errno));
+    *bytes = (int64_t)file.st_size;
+    return LAB_OK;
+}
+
+static enum lab_status vacuum(const struct lab_options *o,
+                              struct lab_database *db)
+{
+    char was[32];
+    char is[32];
+    int64_t before;
+    int64_t after;
+    enum lab_status st = count_file(db, &before);
+    if (st == LAB_OK)
+        st = lab_database_vacuum(db);
+    if (st == LAB_OK)
+        st = count_file(db, &after);
+    if (st)
+        return st;
+    if (o->json) {
+        json_t *line = lab_json_new("vacuum");
+        lab_json_int(line, "before_bytes", before);
+        lab_json_int(line, "after_bytes", after);
+        return lab_json_print(line);
+    }
+    lab_format_bytes((double)before, was, sizeof(was));
+    lab_format_bytes((double)after, is, sizeof(is));
+    return printf("the file was %s and is %s\n", was, is) < 0
+               ? lab_fail(LAB_E_IO, "cannot write the output")
+               : LAB_OK;
+}
+
+/* ---- import, merge ---- */
+
+struct files {
+    const struct lab_options *options;
+    const char *path;
+    int64_t imported;
+    int64_t skipped;
+    enum lab_status st; /* of printing */
+};
+
+static void add_visible(struct lab_str *s, const char *before, const char *text)
+{
+    if (!text)
+        return;
+    lab_str_add(s, before);
+    lab_str_add_visible(s, text, strlen(text), false);
+}
+
+static enum lab_status print_import(const struct files *f,
+                                    const struct lab_imported *r)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    add_visible(&s, "", f->path);
+    if (r->run != LAB_UNKNOWN)
+        lab_str_addf(&s, ": run %lld", (long long)r->run);
+    else
+        lab_str_add(&s, ": its run");
+    add_visible(&s, ", ", r->lesson);
+    add_visible(&s, ", of ", r->user);
+    add_visible(&s, " on ", r->hostname);
+    if (r->skipped) {
+        lab_str_addf(&s, ": skipped, %s", r->reason);
+        if (r->as != LAB_UNKNOWN)
+            lab_str_addf(&s, " (run %lld)", (long long)r->as);
+        lab_str_add_char(&s, '\n');
+    } else if (f->options->dry_run) {
+        lab_str_addf(&s, ": would be copied, %lld steps, %lld kernels\n",
+                     (long long)r->steps, (long long)r->kernels);
+    } else {
+        lab_str_addf(&s, ": is now run %lld, %lld steps, %lld kernels\n",
+                     (long long)r->as, (long long)r->steps,
+                     (long long)r->kernels);
+    }
+    return lab_print_str(&s);
+}
+
+static enum lab_status print_import_json(const struct files *f,
+                                         const struct lab_imported *r)
+{
+    bool made = !r->skipped && f->options->dry_run;
+    json_t *o = lab_json_new("imported");
+    lab_json_text(o, "file", f->path);
+    lab_json_int(o, "run", r->run);
+    lab_json_int(o, "as", made ? LAB_UNKNOWN : r->as);
+    json_object_set_new(o, "skipped", json_boolean(r->skipped));
+    json_object_set_new(o, "dry_run", json_boolean(f->options->dry_run));
+    lab_json_text(o, "reason", r->reason);
+    lab_json_text(o, "uuid", r->uuid);
+    lab_json_text(o, "lesson", r->lesson);
+    lab_json_text(o, "user", r->user);
+    lab_json_text(o, "hostname", r->hostname);
+    lab_json_int(o, "steps", r->steps);
+    lab_json_int(o, "kernels", r->kernels);
+    return lab_json_print(o);
+}
+
+static void note_run(void *user, const struct lab_imported *r)
+{
+    struct files *f = user;
+    f->imported += !r->skipped;
+    f->skipped += r->skipped;
+    if (f->st == LAB_OK)
+        f->st = f->options->json ? print_import_json(f, r) : print_import(f, r);
+}
+
+static enum lab_status print_imports(const struct files *f, int bad)
+{
+    const struct lab_options *o = f->options;
+    if (o->json) {
+        json_t *line = lab_json_new("summary");
+        lab_json_int(line, "files", o->n_words);
+        lab_json_int(line, "refused", bad);
+        lab_json_int(line, "imported", f->imported);
+        lab_json_int(line, "skipped", f->skipped);
+        json_object_set_new(line, "dry_run", json_boolean(o->dry_run));
+        return lab_json_print(line);
+    }
+    if (printf("%s %lld run%s, skipped %lld",
+               o->dry_run ? "would copy" : "copied", (long long)f->imported,
+               f->imported == 1 ? "" : "s", (long long)f->skipped) < 0 ||
+        (bad && printf("; %d of %d files refused", bad, o->n_words) < 0) ||
+        putchar('\n') == EOF || fflush(stdout))
+        return lab_fail(LAB_E_IO, "cannot write the output");
+    return LAB_OK;
+}
+
+/* A file that is refused does not keep the others from being read: a class's
+ * files come from many people. The first error is the command's. */
+static enum lab_status import_files(const struct lab_options *o,
+                                    struct lab_database *db)
+{
+    const struct lab_import_options options = {.label = o->label,
+                                               .dry_run = o->dry_run};
+    struct files f = {.options = o};
+    enum lab_status first = LAB_OK;
+    char error[1024] = "";
+    int bad = 0;
+    for (int i = 0; i < o->n_words && f.st == LAB_OK; i++) {
+        f.path = o->words[i];
+        enum lab_status st =
+            lab_import_file(db, f.path, &options, note_run, &f);
+        if (st == LAB_OK)
+            continue;
+        bad++;
+        if (first)
+            lab_warn("%s", lab_error());
+        else
+            snprintf(error, sizeof(error), "%s", lab_error());
+        first = first ? first : st;
+    }
+    enum lab_status st = f.st;
+    if (st == LAB_OK && o->n_words > bad)
+        st = print_imports(&f, bad);
+    if (st)
+        return st;
+    return first ? lab_fail(first, "%s", error) : LAB_OK;
+}
+
+/* ---- baselines ---- */
+
+static bool print_baseline(const struct lab_options *o, const char *name,
+                           int64_t run)
+{
+    if (o->json) {
+        json_t *line = lab_json_new("baseline");
+        lab_json_text(line, "name", name);
+        lab_json_int(line, "run", run);
+        return lab_json_print(line) == LAB_OK;
+    }
+    return printf("%-20s run %lld\n", name, (long long)run) > 0;
+}
+
+struct names {
+    const struct lab_options *options;
+    int n;
+};
+
+static bool list_baseline(void *user, const char *name, int64_t run)
+{
+    struct names *names = user;
+    names->n++;
+    return print_baseline(names->options, name, run);
+}
+
+static enum lab_status list_baselines(const struct lab_options *o,
+                                      struct lab_database *db)
+{
+    struct names names = {.options = o};
+    enum lab_status st = lab_baseline_list(db, list_baseline, &names);
+    if (st || names.n > 0)
+        return st;
+    struct lab_str give = lab_suggest_command_text(
+        o->db, LAB_WORDS("profile", "baseline", "NAME", "RUN"));
+    lab_warn("no run has a name yet; `%s` gives it one", lab_str_text(&give));
+    lab_str_release(&give);
+    return LAB_OK;
+}
+
+static enum lab_status baseline(const struct lab_options *o,
+                                struct lab_database *db)
+{
+    int64_t run;
+    enum lab_status st;
+    if (o->n_words == 0)
+        return list_baselines(o, db);
+    const char *name = o->words[0];
+    if (strncmp(name, "baseline:", 9) == 0)
+        name += 9;
+    if (o->remove)
+        return lab_baseline_remove(db, name);
+    if (o->n_words == 1) {
+        st = lab_baseline_find(db, name, &run);
+        if (st == LAB_OK)
+            print_baseline(o, name, run);
+        return st;
+    }
+    int64_t before;
+    bool moved = lab_baseline_find(db, name, &before) == LAB_OK;
+    st = lab_profile_find_run(db, o->words[1], &run);
+    if (st == LAB_OK)
+        st = lab_baseline_set(db, name, run);
+    if (st == LAB_OK && moved && before != run)
+        lab_warn("%s was run %lld and is now run %lld", name, (long long)before,
+                 (long long)run);
+    return st;
 }
 
 static const struct command {
@@ -145,7 +491,7 @@ static const struct command {
      LAB_FOR_ROOFLINE, "RUN",
      "Steps and kernels under the roofs of their device: what bounds them."
      "\vExample:\n  lapenna-lab profile roofline last\n"},
-    {"baseline", lab_profile_baseline, 0, 2, true, "takes a name and a run",
+    {"baseline", baseline, 0, 2, true, "takes a name and a run",
      LAB_FOR_BASELINE, "[NAME [RUN]]",
      "Names a run, to compare with. Without a run: what the name stands for; "
      "alone: the names that there are.\vExample:\n"
@@ -155,22 +501,21 @@ static const struct command {
      "RUN",
      "The run as a file, for another program or a reader.\vExample:\n"
      "  lapenna-lab profile export last --format trace --output run.json\n"},
-    {"import", lab_profile_import, 1, 1, true, "takes one file", LAB_FOR_IMPORT,
+    {"import", import_files, 1, 1, true, "takes one file", LAB_FOR_IMPORT,
      "FILE",
      "The runs of another database, or of an SQLite export of Nsight Systems."
      "\vExample:\n"
      "  lapenna-lab profile import report.sqlite --label laptop\n"},
-    {"merge", lab_profile_import, 1, INT_MAX, true, "takes files",
-     LAB_FOR_IMPORT, "FILE...",
+    {"merge", import_files, 1, INT_MAX, true, "takes files", LAB_FOR_IMPORT,
+     "FILE...",
      "The runs of many databases, or SQLite exports of Nsight Systems."
      "\vExample:\n"
      "  lapenna-lab profile merge a.db b.db --db all.db --dry-run\n"},
-    {"delete", lab_profile_delete, 1, INT_MAX, true, "takes runs",
-     LAB_FOR_DELETE, "RUN...",
+    {"delete", delete_runs, 1, INT_MAX, true, "takes runs", LAB_FOR_DELETE,
+     "RUN...",
      "Removes runs and everything recorded of them.\vExample:\n"
      "  lapenna-lab profile delete 3 4\n"},
-    {"vacuum", lab_profile_vacuum, 0, 0, true, "takes no run", LAB_FOR_DELETE,
-     NULL,
+    {"vacuum", vacuum, 0, 0, true, "takes no run", LAB_FOR_DELETE, NULL,
      "Makes the database file as small as what it holds: deleting a run frees "
      "its room inside the file only.\vExample:\n"
      "  lapenna-lab profile vacuum\n"},
@@ -208,7 +553,7 @@ static enum lab_status find_command(const struct lab_options *o,
             continue;
         *out = &commands[i];
         if (o->n_words < commands[i].least && commands[i].most == 1 &&
-            commands[i].run != lab_profile_import)
+            commands[i].run != import_files)
             return needs_run(o);
         if (o->n_words < commands[i].least || o->n_words > commands[i].most)
             return lab_fail(LAB_E_USAGE, "%s %s", o->command,
@@ -269,7 +614,7 @@ static enum lab_status no_database(const struct lab_options *o,
                                    const char *path)
 {
     bool lists = command->run == list_runs ||
-                 (command->run == lab_profile_baseline && o->n_words == 0);
+                 (command->run == baseline && o->n_words == 0);
     if (o->db || o->recorded || errno != ENOENT)
         return lab_fail(LAB_E_NOTFOUND, "%s: %s", path, strerror(errno));
     lab_fail(LAB_E_NOTFOUND, "no run has been recorded yet (%s)", path);
@@ -282,7 +627,7 @@ static enum lab_status no_database(const struct lab_options *o,
 /* Names of baselines are only read where none is given or taken away. */
 static bool writes(const struct lab_options *o, const struct command *command)
 {
-    bool asks = command->run == lab_profile_baseline && o->n_words < 2;
+    bool asks = command->run == baseline && o->n_words < 2;
     return command->writes && (!asks || o->remove);
 }
 
@@ -291,8 +636,8 @@ static enum lab_status run_command(const struct lab_options *o,
                                    const char *path)
 {
     struct lab_database *db = NULL;
-    bool makes = command->run == lab_profile_import ||
-                 command->run == lab_profile_ceilings;
+    bool makes =
+        command->run == import_files || command->run == lab_profile_ceilings;
     if (!makes && access(path, F_OK))
         return no_database(o, command, path);
     enum lab_status st = open_database(path, writes(o, command), &db);
@@ -423,7 +768,6 @@ int lab_cmd_profile(int argc, char **argv)
     struct lab_str path;
     enum lab_status st;
     read_options(argc, argv, &o);
-    o.ascii |= !lab_table_locale_is_utf8();
     if (o.ascii)
         lab_print_ascii(true);
     lab_str_init(&path);

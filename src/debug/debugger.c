@@ -251,13 +251,6 @@ struct listing {
     void *user;
 };
 
-static enum lab_status put_table(struct lab_text_table *t, struct lab_str *out)
-{
-    enum lab_status st = lab_text_table_format(t, out);
-    lab_text_table_release(t);
-    return st;
-}
-
 static enum lab_status list_steps(const struct listing *l, struct lab_str *out)
 {
     static const char *const heads[] = {"",        ">step", "name", "phase",
@@ -277,7 +270,7 @@ static enum lab_status list_steps(const struct listing *l, struct lab_str *out)
         else
             lab_text_table_add(&t, "");
     }
-    return put_table(&t, out);
+    return lab_text_table_format(&t, out);
 }
 
 static void add_break(const struct lab_break_info *b, struct lab_str *out)
@@ -330,7 +323,7 @@ static enum lab_status list_tensors(const struct listing *l,
         lab_text_table_add(&t, types[tensor->dtype]);
         lab_text_table_add(&t, roles[tensor->role]);
     }
-    return put_table(&t, out);
+    return lab_text_table_format(&t, out);
 }
 
 /* What a node's first step in the schedule runs as; NULL: it has none. */
@@ -368,7 +361,7 @@ static enum lab_status list_variants(const struct listing *l,
         lab_text_table_add(&t, lab_str_text(&all));
         lab_str_release(&all);
     }
-    return put_table(&t, out);
+    return lab_text_table_format(&t, out);
 }
 
 static enum lab_status list_words(const struct listing *l, struct lab_str *out)
@@ -384,7 +377,7 @@ static enum lab_status list_words(const struct listing *l, struct lab_str *out)
         lab_text_table_add(&t, words->word[i]);
         lab_text_table_add_int(&t, words->times[i]);
     }
-    return put_table(&t, out);
+    return lab_text_table_format(&t, out);
 }
 
 /* What was withdrawn or left out. */

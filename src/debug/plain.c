@@ -738,7 +738,6 @@ static enum lab_status put_table(struct lab_text_table *t)
     if (!st)
         put_lines(&text);
     lab_str_release(&text);
-    lab_text_table_release(t);
     return st;
 }
 

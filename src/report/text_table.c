@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "base/mem.h"
+#include "report/print.h"
 
 static void add_cell(struct lab_text_table *t, char *cell)
 {
@@ -145,7 +146,7 @@ static size_t width(const char *text)
     return characters;
 }
 
-enum lab_status lab_text_table_format(const struct lab_text_table *t,
+enum lab_status lab_text_table_format(struct lab_text_table *t,
                                       struct lab_str *out)
 {
     size_t widest[LAB_TEXT_TABLE_COLUMNS] = {0};
@@ -166,9 +167,32 @@ enum lab_status lab_text_table_format(const struct lab_text_table *t,
             lab_str_addf(out, "%*s", (int)pad, "");
         lab_str_add(out, last ? "\n" : "  ");
     }
-    if (t->failed || out->failed)
-        return lab_no_memory("a table");
-    return LAB_OK;
+    bool failed = t->failed || out->failed;
+    lab_text_table_release(t);
+    return failed ? lab_no_memory("a table") : LAB_OK;
+}
+
+enum lab_status lab_print_str(struct lab_str *text)
+{
+    enum lab_status st = lab_str_check(text, "the output");
+    if (!st && lab_print_is_ascii())
+        lab_table_make_ascii(text);
+    if (!st && (fputs(lab_str_text(text), stdout) < 0 || fflush(stdout)))
+        st = lab_fail(LAB_E_IO, "cannot write the output");
+    lab_str_release(text);
+    return st;
+}
+
+enum lab_status lab_text_table_put(struct lab_text_table *t, const char *above)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_add(&text, above);
+    enum lab_status st = lab_text_table_format(t, &text);
+    if (!st)
+        return lab_print_str(&text);
+    lab_str_release(&text);
+    return st;
 }
 
 void lab_table_make_ascii(struct lab_str *text)

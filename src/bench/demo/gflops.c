@@ -246,7 +246,7 @@ static enum lab_status print_table(const struct gflops *g)
         lab_text_table_add(&t, g->own[i] ? g->own[i] : "");
     }
     lab_printf(stdout, "\nGFLOP/s, 2 N^3 operations in the median time\n");
-    return lab_bench_print_table(&t);
+    return lab_text_table_put(&t, "");
 }
 
 static enum lab_status print_json(const struct gflops *g)

@@ -881,7 +881,7 @@ static enum lab_status print_sweep(const struct sweep *s)
     else
         part_rows(s, &t);
     print_head(s);
-    enum lab_status st = lab_bench_print_table(&t);
+    enum lab_status st = lab_text_table_put(&t, "");
     if (st)
         return st;
     if (s->kind == LAB_SWEEP_NETWORK && !s->recorded)

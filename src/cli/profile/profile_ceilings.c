@@ -180,14 +180,13 @@ static enum lab_status print_text(const struct measuring *m)
     for (int i = 0; i < LAB_CEILING_COUNT; i++)
         add_row(&table, &m->row[i], i);
     enum lab_status st = lab_text_table_format(&table, &text);
-    lab_text_table_release(&table);
     for (int i = 0; i < LAB_CEILING_COUNT; i++)
         add_reason(&text, m, i);
     if (st) {
         lab_str_release(&text);
         return st;
     }
-    return lab_profile_put(&text, m->o->ascii);
+    return lab_print_str(&text);
 }
 
 static enum lab_status print(const struct measuring *m)

@@ -21,8 +21,6 @@
 #include "store/compare.h"
 
 static void compare_add_difference(struct lab_text_table *t, double ns);
-static enum lab_status compare_put(struct lab_text_table *t, const char *above,
-                                   bool ascii);
 
 /* Where the wall time of an iteration goes, in each of two runs. */
 
@@ -128,7 +126,7 @@ void lab_compare_wall_notes(const struct lab_comparison *c, struct lab_str *out)
 }
 
 static enum lab_status put_parts(const struct lab_comparison *c,
-                                 const char *above, bool ascii)
+                                 const char *above)
 {
     const struct lab_time_breakdown *a = &c->wall[LAB_SIDE_A];
     const struct lab_time_breakdown *b = &c->wall[LAB_SIDE_B];
@@ -143,25 +141,24 @@ static enum lab_status put_parts(const struct lab_comparison *c,
         add_row(&t, lab_time_part_name((enum lab_time_part)i), a->part_ns[i],
                 b->part_ns[i], c);
     add_row(&t, "all of it", a->wall_ns, b->wall_ns, c);
-    return compare_put(&t, above, ascii);
+    return lab_text_table_put(&t, above);
 }
 
-static enum lab_status compare_wall_text(const struct lab_comparison *c,
-                                         bool ascii)
+static enum lab_status compare_wall_text(const struct lab_comparison *c)
 {
     static const char above[] = "\nWhere one iteration's time goes:\n";
     struct lab_str notes;
     lab_str_init(&notes);
     if (c->wall[LAB_SIDE_A].wall_ns != LAB_UNKNOWN ||
         c->wall[LAB_SIDE_B].wall_ns != LAB_UNKNOWN) {
-        enum lab_status st = put_parts(c, above, ascii);
+        enum lab_status st = put_parts(c, above);
         if (st)
             return st;
     } else {
         lab_str_add(&notes, above); /* and why there is nothing to show */
     }
     lab_compare_wall_notes(c, &notes);
-    return lab_profile_put(&notes, ascii);
+    return lab_print_str(&notes);
 }
 
 /* ---- JSON Lines ---- */
@@ -406,21 +403,6 @@ static void make_heads(struct heads *h, const struct lab_comparison *c)
     snprintf(h->b, sizeof(h->b), ">%lld", (long long)c->run[LAB_SIDE_B].run);
 }
 
-static enum lab_status compare_put(struct lab_text_table *t, const char *above,
-                                   bool ascii)
-{
-    struct lab_str text;
-    lab_str_init(&text);
-    lab_str_add(&text, above);
-    enum lab_status st = lab_text_table_format(t, &text);
-    lab_text_table_release(t);
-    if (st) {
-        lab_str_release(&text);
-        return st;
-    }
-    return lab_profile_put(&text, ascii);
-}
-
 static size_t room_of(bool work)
 {
     size_t room = work ? SHORT_LABEL : LABEL;
@@ -433,7 +415,7 @@ static size_t room_of(bool work)
 /* The rows of list[0..n). */
 static enum lab_status put_rows(const struct lab_comparison *c,
                                 enum lab_sum_level level, bool work,
-                                const size_t *list, size_t n, bool ascii)
+                                const size_t *list, size_t n)
 {
     struct lab_text_table t;
     struct lab_labels labels;
@@ -463,7 +445,7 @@ static enum lab_status put_rows(const struct lab_comparison *c,
     lab_labels_release(&labels);
     snprintf(above, sizeof(above), "\n%s",
              work ? "Times that were taken, their spread, and work:\n" : "");
-    return compare_put(&t, above, ascii);
+    return lab_text_table_put(&t, above);
 }
 
 static enum lab_status put_level(const struct lab_options *o,
@@ -481,7 +463,7 @@ static enum lab_status put_level(const struct lab_options *o,
     if (o->limit > 0 && (int64_t)n > o->limit)
         n = (size_t)o->limit;
     if (n > 0)
-        st = put_rows(c, level, work, list, n, o->ascii);
+        st = put_rows(c, level, work, list, n);
     free(list);
     return st;
 }
@@ -508,7 +490,7 @@ static void add_wall(struct lab_text_table *t, const struct lab_compared_run *r)
         lab_text_table_add_ns(t, r->iteration_median_ns);
 }
 
-static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
+static enum lab_status put_facts(const struct lab_comparison *c)
 {
     struct lab_text_table t;
     char heads[2][32];
@@ -551,10 +533,10 @@ static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
              (long long)b->run, (long long)a->run,
              lesson ? lab_str_text(&shown) : "no lesson");
     lab_str_release(&shown);
-    return compare_put(&t, above, ascii);
+    return lab_text_table_put(&t, above);
 }
 
-static enum lab_status put_note(const struct lab_comparison *c, bool ascii)
+static enum lab_status put_note(const struct lab_comparison *c)
 {
     struct lab_str text;
     size_t tests = 0;
@@ -578,7 +560,7 @@ static enum lab_status put_note(const struct lab_comparison *c, bool ascii)
             &text, "; %lld for %zu steps, where both have equally many",
             (long long)lab_rank_least(LAB_RANK_ALPHA / (double)tests), tests);
     lab_str_add(&text, ".\n");
-    return lab_profile_put(&text, ascii);
+    return lab_print_str(&text);
 }
 
 static enum lab_status profile_compare_text(const struct lab_options *o,
@@ -592,12 +574,12 @@ static enum lab_status profile_compare_text(const struct lab_options *o,
         {LAB_SUM_STEP, false},      {LAB_SUM_STEP, true},
         {LAB_SUM_KERNEL, false},    {LAB_SUM_KERNEL, true},
     };
-    enum lab_status st = put_facts(c, o->ascii);
+    enum lab_status st = put_facts(c);
     if (st == LAB_OK)
-        st = compare_wall_text(c, o->ascii);
+        st = compare_wall_text(c);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !st; i++)
         st = put_level(o, c, tables[i].level, tables[i].work);
-    return st ? st : put_note(c, o->ascii);
+    return st ? st : put_note(c);
 }
 
 static enum lab_status profile_compare_check(const struct lab_options *o)
@@ -828,73 +810,4 @@ enum lab_status lab_profile_compare(const struct lab_options *o,
         lab_comparison_release(&c);
     }
     return st ? st : verdict(o, &f);
-}
-
-/* ---- baselines ---- */
-
-static bool print_baseline(const struct lab_options *o, const char *name,
-                           int64_t run)
-{
-    if (o->json) {
-        json_t *line = lab_json_new("baseline");
-        lab_json_text(line, "name", name);
-        lab_json_int(line, "run", run);
-        return lab_json_print(line) == LAB_OK;
-    }
-    return printf("%-20s run %lld\n", name, (long long)run) > 0;
-}
-
-struct names {
-    const struct lab_options *options;
-    int n;
-};
-
-static bool list_baseline(void *user, const char *name, int64_t run)
-{
-    struct names *names = user;
-    names->n++;
-    return print_baseline(names->options, name, run);
-}
-
-static enum lab_status list_baselines(const struct lab_options *o,
-                                      struct lab_database *db)
-{
-    struct names names = {.options = o};
-    enum lab_status st = lab_baseline_list(db, list_baseline, &names);
-    if (st || names.n > 0)
-        return st;
-    struct lab_str give = lab_suggest_command_text(
-        o->db, LAB_WORDS("profile", "baseline", "NAME", "RUN"));
-    lab_warn("no run has a name yet; `%s` gives it one", lab_str_text(&give));
-    lab_str_release(&give);
-    return LAB_OK;
-}
-
-enum lab_status lab_profile_baseline(const struct lab_options *o,
-                                     struct lab_database *db)
-{
-    int64_t run;
-    enum lab_status st;
-    if (o->n_words == 0)
-        return list_baselines(o, db);
-    const char *name = o->words[0];
-    if (strncmp(name, "baseline:", 9) == 0)
-        name += 9;
-    if (o->remove)
-        return lab_baseline_remove(db, name);
-    if (o->n_words == 1) {
-        st = lab_baseline_find(db, name, &run);
-        if (st == LAB_OK)
-            print_baseline(o, name, run);
-        return st;
-    }
-    int64_t before;
-    bool moved = lab_baseline_find(db, name, &before) == LAB_OK;
-    st = lab_profile_find_run(db, o->words[1], &run);
-    if (st == LAB_OK)
-        st = lab_baseline_set(db, name, run);
-    if (st == LAB_OK && moved && before != run)
-        lab_warn("%s was run %lld and is now run %lld", name, (long long)before,
-                 (long long)run);
-    return st;
 }

@@ -8,69 +8,6 @@
 #include "profile_cmd.h"
 #include "profile_missing.h"
 
-/* ---- JSON Lines: what `show --json` and `kernels --json` print ---- */
-
-struct lines {
-    FILE *to;
-    int64_t run;
-    enum lab_status st;
-    struct lab_counted_run counted;
-};
-
-static bool put(struct lines *l, json_t *object)
-{
-    l->st = lab_json_write(l->to, object);
-    return l->st == LAB_OK;
-}
-
-static bool put_run(void *user, const struct lab_run_row *r)
-{
-    return put(user, lab_profile_run_object(r));
-}
-
-static bool put_step(void *user, const struct lab_time_sum *r)
-{
-    struct lines *l = user;
-    return put(l, lab_profile_step_object(l->run, r, &l->counted));
-}
-
-static bool put_loss(void *user, const struct lab_loss_row *r)
-{
-    struct lines *l = user;
-    return put(l, lab_profile_loss_object(l->run, r));
-}
-
-static bool put_kernel(void *user, const struct lab_kernel_row *r)
-{
-    struct lines *l = user;
-    return put(l, lab_profile_kernel_object(l->run, r, &l->counted));
-}
-
-static enum lab_status put_lab(void *user, json_t *object)
-{
-    return lab_json_write(((struct lines *)user)->to, object);
-}
-
-static enum lab_status export_lines(FILE *to, struct lab_database *db,
-                                    int64_t run, bool all)
-{
-    struct lines l = {.to = to, .run = run};
-    const struct lab_kernel_filter every = {.between = all};
-    enum lab_status st = lab_counted_load(&l.counted, db, run);
-    if (st == LAB_OK)
-        st = lab_query_run(db, run, put_run, &l);
-    if (st == LAB_OK && l.st == LAB_OK)
-        st = lab_query_steps(db, run, LAB_STEP_BY_INDEX, false, put_step, &l);
-    if (st == LAB_OK && l.st == LAB_OK)
-        st = lab_query_losses(db, run, put_loss, &l);
-    if (st == LAB_OK && l.st == LAB_OK)
-        st = lab_profile_lab_lines(db, run, put_lab, &l);
-    if (st == LAB_OK && l.st == LAB_OK)
-        st = lab_query_kernels(db, run, &every, put_kernel, &l);
-    lab_counted_release(&l.counted);
-    return st ? st : l.st;
-}
-
 /* ---- the command ---- */
 
 enum format { CSV, JSONL, TRACE, HTML, NSYS, FORMATS };
@@ -107,7 +44,7 @@ static enum lab_status write_text(FILE *to, enum format format,
         find_word("table", o->table, table_names, LAB_EXPORT_TABLES, &table);
     switch (format) {
     case JSONL:
-        return export_lines(to, db, run, o->all);
+        return lab_profile_print_lines(to, db, run, o->all);
     case TRACE:
         return lab_export_trace(to, db, run, o->all);
     case HTML:

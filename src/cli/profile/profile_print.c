@@ -28,7 +28,7 @@
 
 /* Rows of the database as the objects of --json. */
 
-json_t *lab_profile_run_object(const struct lab_run_row *r)
+static json_t *run_object(const struct lab_run_row *r)
 {
     return lab_json_fields(lab_json_new("run"), &lab_run_fields, r, NULL, 0);
 }
@@ -59,8 +59,8 @@ static json_t *row_object(const char *type, int64_t run,
     return lab_json_fields(o, fields, row, NULL, 0);
 }
 
-json_t *lab_profile_step_object(int64_t run, const struct lab_time_sum *r,
-                                const struct lab_counted_run *counted)
+static json_t *step_object(int64_t run, const struct lab_time_sum *r,
+                           const struct lab_counted_run *counted)
 {
     json_t *o = row_object("step", run, &lab_step_fields, r);
     lab_profile_add_rung(o, r->rung);
@@ -69,13 +69,8 @@ json_t *lab_profile_step_object(int64_t run, const struct lab_time_sum *r,
     return o;
 }
 
-json_t *lab_profile_loss_object(int64_t run, const struct lab_loss_row *r)
-{
-    return row_object("loss", run, &lab_loss_fields, r);
-}
-
-json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r,
-                                  const struct lab_counted_run *counted)
+static json_t *kernel_object(int64_t run, const struct lab_kernel_row *r,
+                             const struct lab_counted_run *counted)
 {
     json_t *o = row_object("kernel", run, &lab_kernel_fields, r);
     lab_profile_add_rung(o, r->rung);
@@ -213,8 +208,7 @@ struct labs_printing {
     char unit[48]; /* of the rates, as a person reads them; ">rate" */
     double scale;
     int64_t run;
-    lab_json_line_fn *put;
-    void *user;
+    FILE *to; /* of lines; NULL: standard output, flushed line by line */
     enum lab_status st;
 };
 
@@ -299,34 +293,24 @@ static bool add_lab_row(void *user, const void *row)
     return true;
 }
 
-static enum lab_status end_lab_table(struct labs_printing *p, bool ascii)
-{
-    struct lab_str text;
-    if (p->rows == 0)
-        return LAB_OK;
-    lab_str_init(&text);
-    lab_str_add_char(&text, '\n');
-    enum lab_status st = lab_text_table_format(&p->table, &text);
-    lab_text_table_release(&p->table);
-    p->rows = 0;
-    if (!st)
-        return lab_profile_put(&text, ascii);
-    lab_str_release(&text);
-    return st;
-}
-
-static enum lab_status print_tables(const struct lab_profile_print *to,
-                                    int64_t run)
+static enum lab_status print_tables(struct lab_database *db, int64_t run)
 {
     struct labs_printing p = {.unit = ">rate", .scale = 1};
     enum lab_status st = LAB_OK;
     for (int i = 0; i < RECORDS && !st; i++) {
         p.record = &records[i];
-        st = lab_fields_read(to->db, run, p.record->fields, add_lab_row, &p);
-        enum lab_status ended = end_lab_table(&p, to->ascii);
+        st = lab_fields_read(db, run, p.record->fields, add_lab_row, &p);
+        enum lab_status ended =
+            p.rows ? lab_text_table_put(&p.table, "\n") : LAB_OK;
+        p.rows = 0;
         st = st ? st : ended;
     }
     return st;
+}
+
+static enum lab_status put_line(FILE *to, json_t *object)
+{
+    return to ? lab_json_write(to, object) : lab_json_print(object);
 }
 
 static bool put_row(void *user, const void *row)
@@ -343,33 +327,19 @@ static bool put_row(void *user, const void *row)
         lab_json_int(o, "run", p->run);
         o = lab_json_fields(o, r->fields, row, r->names, r->n_names);
     }
-    p->st = p->put(p->user, o);
+    p->st = put_line(p->to, o);
     return p->st == LAB_OK;
 }
 
-enum lab_status lab_profile_lab_lines(struct lab_database *db, int64_t run,
-                                      lab_json_line_fn *to, void *user)
+static enum lab_status lab_lines(struct lab_database *db, int64_t run, FILE *to)
 {
-    struct labs_printing p = {.run = run, .put = to, .user = user};
+    struct labs_printing p = {.run = run, .to = to};
     enum lab_status st = LAB_OK;
     for (int i = 0; i < RECORDS && !st && !p.st; i++) {
         p.record = &records[i];
         st = lab_fields_read(db, run, p.record->fields, put_row, &p);
     }
     return st ? st : p.st;
-}
-
-static enum lab_status print_line(void *user, json_t *object)
-{
-    (void)user;
-    return lab_json_print(object);
-}
-
-static enum lab_status profile_print_labs(const struct lab_profile_print *p,
-                                          int64_t run)
-{
-    return p->json ? lab_profile_lab_lines(p->db, run, print_line, NULL)
-                   : print_tables(p, run);
 }
 
 /* What the callbacks of one query share. */
@@ -380,35 +350,9 @@ struct printing {
     int64_t rows;
     int64_t rows_left; /* of a table; 0: it has no end */
     bool cut;          /* there were more */
+    FILE *to;          /* as in struct labs_printing */
     struct lab_counted_run counted;
 };
-
-enum lab_status lab_profile_put(struct lab_str *text, bool ascii)
-{
-    enum lab_status st = LAB_OK;
-    if (ascii)
-        lab_table_make_ascii(text);
-    if (text->failed)
-        st = lab_no_memory("the output");
-    else if (fputs(lab_str_text(text), stdout) < 0 || fflush(stdout))
-        st = lab_fail(LAB_E_IO, "cannot write the output");
-    lab_str_release(text);
-    return st;
-}
-
-static enum lab_status profile_put_table(struct lab_text_table *table,
-                                         bool ascii)
-{
-    struct lab_str text;
-    lab_str_init(&text);
-    enum lab_status st = lab_text_table_format(table, &text);
-    lab_text_table_release(table);
-    if (st) {
-        lab_str_release(&text);
-        return st;
-    }
-    return lab_profile_put(&text, ascii);
-}
 
 /* The query's own error comes first, then that of printing a row. */
 static enum lab_status end_query(enum lab_status query, struct printing *p)
@@ -423,7 +367,7 @@ static enum lab_status end_query(enum lab_status query, struct printing *p)
 static bool print_run_json(void *user, const struct lab_run_row *r)
 {
     struct printing *p = user;
-    p->st = lab_json_print(lab_profile_run_object(r));
+    p->st = put_line(p->to, run_object(r));
     return p->st == LAB_OK;
 }
 
@@ -651,7 +595,7 @@ static enum lab_status end_table(const struct lab_profile_print *p,
                                  struct printing *printing)
 {
     struct lab_str text;
-    enum lab_status st = profile_put_table(&printing->table, p->ascii);
+    enum lab_status st = lab_text_table_put(&printing->table, "");
     if (st || printing->counted.count > 0)
         return st;
     lab_str_init(&text);
@@ -660,7 +604,7 @@ static enum lab_status end_table(const struct lab_profile_print *p,
         lab_str_release(&text);
         return st;
     }
-    return lab_profile_put(&text, p->ascii);
+    return lab_print_str(&text);
 }
 
 static bool add_step_row(void *user, const struct lab_time_sum *r)
@@ -674,14 +618,14 @@ static bool add_step_row(void *user, const struct lab_time_sum *r)
 static bool print_step_json(void *user, const struct lab_time_sum *r)
 {
     struct printing *p = user;
-    p->st = lab_json_print(lab_profile_step_object(p->run, r, &p->counted));
+    p->st = put_line(p->to, step_object(p->run, r, &p->counted));
     return p->st == LAB_OK;
 }
 
 static bool print_loss_json(void *user, const struct lab_loss_row *r)
 {
     struct printing *p = user;
-    p->st = lab_json_print(lab_profile_loss_object(p->run, r));
+    p->st = put_line(p->to, row_object("loss", p->run, &lab_loss_fields, r));
     return p->st == LAB_OK;
 }
 
@@ -696,24 +640,28 @@ static enum lab_status say_no_steps(const struct lab_profile_print *p,
                : lab_profile_say_missing(p->db, run, LAB_HAS_STEPS);
 }
 
+/* The run, its steps, its losses and what a lab measured. */
+static enum lab_status put_run(struct lab_database *db, enum lab_step_sort sort,
+                               bool descending, struct printing *p)
+{
+    enum lab_status st = lab_counted_load(&p->counted, db, p->run);
+    if (st == LAB_OK)
+        st = end_query(lab_query_run(db, p->run, print_run_json, p), p);
+    if (st == LAB_OK)
+        st = end_query(
+            lab_query_steps(db, p->run, sort, descending, print_step_json, p),
+            p);
+    if (st == LAB_OK)
+        st = end_query(lab_query_losses(db, p->run, print_loss_json, p), p);
+    return st ? st : lab_lines(db, p->run, p->to);
+}
+
 static enum lab_status print_run_lines(const struct lab_profile_print *p,
                                        int64_t run)
 {
-    struct printing printing = {.st = LAB_OK, .run = run};
-    enum lab_status st = lab_counted_load(&printing.counted, p->db, run);
-    if (st == LAB_OK)
-        st = end_query(lab_query_run(p->db, run, print_run_json, &printing),
-                       &printing);
-    if (st == LAB_OK)
-        st = end_query(lab_query_steps(p->db, run, p->step_sort, p->descending,
-                                       print_step_json, &printing),
-                       &printing);
-    if (st == LAB_OK)
-        st = end_query(lab_query_losses(p->db, run, print_loss_json, &printing),
-                       &printing);
+    struct printing printing = {.run = run};
+    enum lab_status st = put_run(p->db, p->step_sort, p->descending, &printing);
     lab_counted_release(&printing.counted);
-    if (st == LAB_OK)
-        st = profile_print_labs(p, run);
     return st ? st : say_no_steps(p, run);
 }
 
@@ -746,9 +694,9 @@ enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
     enum lab_status st =
         end_query(lab_query_run(p->db, run, add_run_facts, &facts), &facts);
     if (st == LAB_OK)
-        st = profile_put_table(&facts.table, p->ascii);
+        st = lab_text_table_put(&facts.table, "");
     if (st == LAB_OK)
-        st = profile_print_labs(p, run);
+        st = print_tables(p->db, run);
     if (st == LAB_OK)
         st = lab_counted_load(&steps.counted, p->db, run);
     if (st == LAB_OK)
@@ -762,8 +710,21 @@ enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
 static bool print_kernel_json(void *user, const struct lab_kernel_row *r)
 {
     struct printing *p = user;
-    p->st = lab_json_print(lab_profile_kernel_object(p->run, r, &p->counted));
+    p->st = put_line(p->to, kernel_object(p->run, r, &p->counted));
     return p->st == LAB_OK;
+}
+
+enum lab_status lab_profile_print_lines(FILE *to, struct lab_database *db,
+                                        int64_t run, bool all)
+{
+    struct printing p = {.run = run, .to = to};
+    const struct lab_kernel_filter every = {.between = all};
+    enum lab_status st = put_run(db, LAB_STEP_BY_INDEX, false, &p);
+    if (st == LAB_OK)
+        st = end_query(
+            lab_query_kernels(db, run, &every, print_kernel_json, &p), &p);
+    lab_counted_release(&p.counted);
+    return st;
 }
 
 static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
@@ -852,7 +813,7 @@ static bool list_run_json(void *user, const struct lab_run_row *r)
 {
     struct listing *l = user;
     l->rows++;
-    l->st = lab_json_print(lab_profile_run_object(r));
+    l->st = lab_json_print(run_object(r));
     return l->st == LAB_OK;
 }
 
@@ -946,7 +907,7 @@ static enum lab_status explain(const struct lab_profile_print *p,
                             LAB_WORDS("profile", "show", "RUN"));
         lab_str_add(&text, "` says how much is missing, and why\n");
     }
-    return lab_profile_put(&text, p->ascii);
+    return lab_print_str(&text);
 }
 
 static enum lab_status list_table(const struct lab_profile_print *p,
@@ -965,7 +926,7 @@ static enum lab_status list_table(const struct lab_profile_print *p,
     lab_text_table_init(&l->table, l->whose ? heads : own);
     st = lab_query_runs(p->db, add_run_row, l);
     if (st == LAB_OK && l->rows > 0) {
-        st = profile_put_table(&l->table, p->ascii);
+        st = lab_text_table_put(&l->table, "");
         return st || !(l->lost || l->first) ? st : explain(p, l);
     }
     lab_text_table_release(&l->table);

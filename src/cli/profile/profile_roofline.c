@@ -149,7 +149,6 @@ static enum lab_status write_roofs(const struct lab_roofline *r, const char *db,
         lab_text_table_add(&t, r->roofs[i].source);
     }
     enum lab_status st = lab_text_table_format(&t, out);
-    lab_text_table_release(&t);
     if (!lab_roofline_measured(r)) {
         lab_str_add(out, "No ceiling of this device was measured: `");
         lab_suggest_command(out, db, LAB_WORDS("profile", "ceilings"));
@@ -220,7 +219,6 @@ static enum lab_status write_rows(const struct lab_roofline *r,
     for (size_t i = 0; i < shown->count; i++)
         add_row(&t, &r->rows[shown->rows[i]], i + 1);
     enum lab_status st = lab_text_table_format(&t, out);
-    lab_text_table_release(&t);
     return st;
 }
 
@@ -354,7 +352,7 @@ static enum lab_status print_text(const struct lab_roofline *r,
         lab_str_release(&text);
         return st;
     }
-    return lab_profile_put(&text, o->ascii);
+    return lab_print_str(&text);
 }
 
 enum lab_status lab_profile_roofline(const struct lab_options *o,

@@ -25,7 +25,6 @@ struct listing {
     int64_t most; /* of a kind; 0: all */
     int64_t left_out;
     bool lab;
-    bool ascii;
 };
 
 static int longest_first(const void *a, const void *b)
@@ -276,7 +275,6 @@ static enum lab_status add_lane(struct lab_str *out, const struct listing *list,
         if (list->listed[i])
             add_span(&table, t, &t->spans[i]);
     enum lab_status st = lab_text_table_format(&table, out);
-    lab_text_table_release(&table);
     return st;
 }
 
@@ -312,7 +310,7 @@ static enum lab_status print_text(const struct listing *l)
     for (int32_t i = 0; i < t->lane_count && st == LAB_OK; i++)
         st = add_lane(&out, l, i);
     if (st == LAB_OK)
-        return lab_profile_put(&out, l->ascii);
+        return lab_print_str(&out);
     lab_str_release(&out);
     return st;
 }
@@ -336,7 +334,7 @@ enum lab_status lab_profile_timeline(const struct lab_options *o,
 {
     struct lab_timeline_filter filter = {.from_ns = LAB_UNKNOWN,
                                          .to_ns = LAB_UNKNOWN};
-    struct listing list = {.ascii = o->ascii};
+    struct listing list = {.t = NULL};
     struct lab_iteration_row of;
     int64_t run;
     if (o->limit > LAB_TIMELINE_MOST)

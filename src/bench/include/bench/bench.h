@@ -179,8 +179,6 @@ int lab_sweep_run(const struct lab_options *o, enum lab_sweep_kind kind);
 
 /* ---- print.c ---- */
 
-/* Prints a table and releases it. LAB_E_NOMEM; LAB_E_IO. */
-enum lab_status lab_bench_print_table(struct lab_text_table *t);
 /* The head of a run. */
 enum lab_status lab_bench_print_run(const struct lab_bench *lab);
 /* An observer's `result`: a line of JSON, or a table when a size is complete.

@@ -42,9 +42,14 @@ void lab_text_table_add_share(struct lab_text_table *t, double v);
 /* A value by its column's unit. */
 void lab_text_table_add_field(struct lab_text_table *t,
                               const struct lab_field *f, const void *row);
-/* The whole table, a line a row. */
-enum lab_status lab_text_table_format(const struct lab_text_table *t,
+/* The whole table, a line a row; releases it. */
+enum lab_status lab_text_table_format(struct lab_text_table *t,
                                       struct lab_str *out);
+/* Text on standard output, in ASCII where that is asked for (print.h); releases
+ * it. Errors: LAB_E_NOMEM, also of a text that has failed; LAB_E_IO. */
+enum lab_status lab_print_str(struct lab_str *text);
+/* The same of a table and the text above it. */
+enum lab_status lab_text_table_put(struct lab_text_table *t, const char *above);
 /* One '?' for each character that is not ASCII. */
 void lab_table_make_ascii(struct lab_str *text);
 /* Whether this locale's terminals may be sent UTF-8. */

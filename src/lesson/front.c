@@ -40,15 +40,14 @@ struct front {
     struct lab_findings *found;
     struct lab_arena *arena; /* lives as long as the lesson */
     struct lab_arena *tree;  /* lives as long as the YAML tree */
-    const struct lab_ynode *root;
+    const struct yaml *root;
     unsigned kind; /* LESSON, LADDER, SWEEP or FIRST */
     const struct lab_operation *ladder;
 };
 
 /* Reads the value at `node` into the field of its key. The value of a key that
  * has a type is checked and stored already. */
-typedef bool read_fn(struct front *f, const struct lab_ynode *node,
-                     void *field);
+typedef bool read_fn(struct front *f, const struct yaml *node, void *field);
 
 /* What the value of a key is, and the type of its field. */
 enum value {
@@ -62,7 +61,7 @@ enum value {
     VALUE_WORD,   /* const char *: the word itself */
     VALUE_LIST,   /* for the function, when it is a list ... */
     VALUE_MAP,    /* ... or a mapping; with `each`, every item of it */
-    VALUE_NODE    /* const struct lab_ynode *: read after all keys */
+    VALUE_NODE    /* const struct yaml *: read after all keys */
 };
 
 struct key {
@@ -344,9 +343,9 @@ static const struct table data_table = {.title = "`data`",
                                         TABLE(data_keys)};
 
 struct shaped {
-    const struct lab_ynode *shape;
-    const struct lab_ynode *values;
-    const struct lab_ynode *fill;
+    const struct yaml *shape;
+    const struct yaml *values;
+    const struct yaml *fill;
 };
 
 /* Fields of struct shaped. */
@@ -503,13 +502,13 @@ static const struct table slide_table = {
 
 /* ---- mistakes ---- */
 
-static struct lab_place at(const struct lab_ynode *node)
+static struct lab_place at(const struct yaml *node)
 {
     return (struct lab_place){node->line, node->column};
 }
 
 /* Where the key of a value is. */
-static struct lab_place at_key(const struct lab_ynode *node)
+static struct lab_place at_key(const struct yaml *node)
 {
     return node->key ? (struct lab_place){node->key_line, node->key_column}
                      : at(node);
@@ -606,25 +605,25 @@ static bool is_decimal(const char *s, bool *is_int)
 }
 
 /* A number as YAML writes it, also inf and nan. */
-static bool is_number(const struct lab_ynode *node)
+static bool is_number(const struct yaml *node)
 {
     bool is_int;
-    return node->kind == LAB_Y_SCALAR && node->plain &&
+    return node->kind == YAML_SCALAR && node->plain &&
            strlen(node->text) == node->len &&
            (is_decimal(node->text, &is_int) || is_special(node->text));
 }
 
 /* "KEY: expected WHAT, found what is there". */
-static bool fail_expected(struct front *f, const struct lab_ynode *node,
+static bool fail_expected(struct front *f, const struct yaml *node,
                           const char *what)
 {
     char found[96];
     int shown = (int)(node->len < SHOWN_BYTES ? node->len : SHOWN_BYTES);
     const char *more = node->len > SHOWN_BYTES ? "..." : "";
-    if (node->kind == LAB_Y_LIST)
+    if (node->kind == YAML_LIST)
         snprintf(found, sizeof(found), "a list of %lld",
                  (long long)node->count);
-    else if (node->kind == LAB_Y_MAP)
+    else if (node->kind == YAML_MAP)
         snprintf(found, sizeof(found), "a mapping");
     else if (node->plain && node->len == 0)
         snprintf(found, sizeof(found), "nothing");
@@ -641,13 +640,13 @@ static bool fail_expected(struct front *f, const struct lab_ynode *node,
 
 /* ---- values by type ---- */
 
-static bool want(struct front *f, const struct lab_ynode *node,
-                 enum lab_ykind kind, const char *what)
+static bool want(struct front *f, const struct yaml *node, enum yaml_kind kind,
+                 const char *what)
 {
     return node->kind == kind || fail_expected(f, node, what);
 }
 
-static bool want_number(struct front *f, const struct lab_ynode *node,
+static bool want_number(struct front *f, const struct yaml *node,
                         const char *what)
 {
     const char *s = node->text;
@@ -677,8 +676,7 @@ static void make_c_locale(void)
 }
 
 /* Any finite number. strtod() of the user's locale may want a comma. */
-static bool take_number(struct front *f, const struct lab_ynode *node,
-                        double *out)
+static bool take_number(struct front *f, const struct yaml *node, double *out)
 {
     if (!want_number(f, node, "a number"))
         return false;
@@ -693,8 +691,8 @@ static bool take_number(struct front *f, const struct lab_ynode *node,
     return true;
 }
 
-static bool fail_range(struct front *f, const struct lab_ynode *node,
-                       int64_t least, int64_t most)
+static bool fail_range(struct front *f, const struct yaml *node, int64_t least,
+                       int64_t most)
 {
     const char *key = node->key ? node->key : "";
     const char *colon = node->key ? ": " : "";
@@ -713,8 +711,8 @@ static bool fail_range(struct front *f, const struct lab_ynode *node,
                 key, colon, SHOWN_BYTES, node->text);
 }
 
-static bool take_int(struct front *f, const struct lab_ynode *node,
-                     int64_t least, int64_t most, int64_t *out)
+static bool take_int(struct front *f, const struct yaml *node, int64_t least,
+                     int64_t most, int64_t *out)
 {
     bool whole;
     if (!want_number(f, node, "a whole number"))
@@ -730,7 +728,7 @@ static bool take_int(struct front *f, const struct lab_ynode *node,
     return true;
 }
 
-static bool take_real(struct front *f, const struct lab_ynode *node,
+static bool take_real(struct front *f, const struct yaml *node,
                       const struct key *key, double *out)
 {
     double value = 0;
@@ -749,19 +747,18 @@ static bool take_real(struct front *f, const struct lab_ynode *node,
     return true;
 }
 
-static bool take_bool(struct front *f, const struct lab_ynode *node, bool *out)
+static bool take_bool(struct front *f, const struct yaml *node, bool *out)
 {
-    bool plain = node->kind == LAB_Y_SCALAR && node->plain;
+    bool plain = node->kind == YAML_SCALAR && node->plain;
     *out = plain && strcmp(node->text, "true") == 0;
     return *out || (plain && strcmp(node->text, "false") == 0) ||
            fail_expected(f, node, "true or false");
 }
 
 /* A text of 1 to `most` bytes: node->text is it. */
-static bool want_text(struct front *f, const struct lab_ynode *node,
-                      size_t most)
+static bool want_text(struct front *f, const struct yaml *node, size_t most)
 {
-    if (node->kind != LAB_Y_SCALAR || node->len == 0 ||
+    if (node->kind != YAML_SCALAR || node->len == 0 ||
         strlen(node->text) != node->len)
         return fail_expected(f, node, "a text");
     return node->len <= most ||
@@ -770,8 +767,8 @@ static bool want_text(struct front *f, const struct lab_ynode *node,
                 most);
 }
 
-static bool take_text(struct front *f, const struct lab_ynode *node,
-                      size_t most, const char **out)
+static bool take_text(struct front *f, const struct yaml *node, size_t most,
+                      const char **out)
 {
     if (!want_text(f, node, most))
         return false;
@@ -779,8 +776,8 @@ static bool take_text(struct front *f, const struct lab_ynode *node,
     return has_memory(f, *out != NULL);
 }
 
-static bool take_string(struct front *f, const struct lab_ynode *node,
-                        size_t most, char **out)
+static bool take_string(struct front *f, const struct yaml *node, size_t most,
+                        char **out)
 {
     if (!want_text(f, node, most))
         return false;
@@ -789,11 +786,11 @@ static bool take_string(struct front *f, const struct lab_ynode *node,
 }
 
 /* One of names[count]; *out is its index. */
-static bool take_choice(struct front *f, const struct lab_ynode *node,
+static bool take_choice(struct front *f, const struct yaml *node,
                         const char *what, const char *const *names,
                         size_t count, size_t *out)
 {
-    if (node->kind != LAB_Y_SCALAR || node->len == 0)
+    if (node->kind != YAML_SCALAR || node->len == 0)
         return fail_expected(f, node, "a word");
     for (*out = 0; *out < count; ++*out) {
         if (strcmp(node->text, names[*out]) == 0)
@@ -813,7 +810,7 @@ static size_t words_of(const struct key *key, const char **names)
     return n;
 }
 
-static bool take_word(struct front *f, const struct lab_ynode *node,
+static bool take_word(struct front *f, const struct yaml *node,
                       const struct key *key, void *field)
 {
     const char *names[MOST_WORDS];
@@ -831,7 +828,7 @@ static bool take_word(struct front *f, const struct lab_ynode *node,
 
 /* Every item of a list or mapping into an element of an array. */
 static bool read_each(struct front *f, const struct key *key,
-                      const struct lab_ynode *node, void *out)
+                      const struct yaml *node, void *out)
 {
     char *items = lab_alloc_array((size_t)node->count, key->each);
     int *n = (int *)(void *)((char *)out + key->count_at);
@@ -840,7 +837,7 @@ static bool read_each(struct front *f, const struct key *key,
     if (ok && node->count < (int64_t)key->min)
         ok = fail(f, node, LAB_E_PARSE,
                   "%s: an empty list: leave it out, or add a row", key->name);
-    for (const struct lab_ynode *c = node->first; items && c; c = c->next)
+    for (const struct yaml *c = node->first; items && c; c = c->next)
         ok = key->read(f, c, items + key->each * (size_t)(*n)++) && ok;
     return ok;
 }
@@ -856,7 +853,7 @@ static int64_t most_of(double min, double max)
 }
 
 static bool read_value(struct front *f, const struct key *key,
-                       const struct lab_ynode *node, void *out)
+                       const struct yaml *node, void *out)
 {
     void *field = (char *)out + key->at;
     bool ok = true;
@@ -884,13 +881,13 @@ static bool read_value(struct front *f, const struct key *key,
         ok = take_word(f, node, key, field);
         break;
     case VALUE_LIST:
-        ok = want(f, node, LAB_Y_LIST, key->expects);
+        ok = want(f, node, YAML_LIST, key->expects);
         break;
     case VALUE_MAP:
-        ok = want(f, node, LAB_Y_MAP, key->expects);
+        ok = want(f, node, YAML_MAP, key->expects);
         break;
     case VALUE_NODE:
-        *(const struct lab_ynode **)field = node;
+        *(const struct yaml **)field = node;
         break;
     }
     if (ok && key->each)
@@ -928,7 +925,7 @@ static size_t key_names(const struct table *table, unsigned in,
 }
 
 static bool unknown_key(struct front *f, const struct table *table, unsigned in,
-                        const struct lab_ynode *node)
+                        const struct yaml *node)
 {
     const char *names[MOST_WORDS];
     size_t n = key_names(table, in, names);
@@ -939,11 +936,11 @@ static const unsigned everywhere = ~0u;
 
 /* Reads the keys of a mapping into `out`: those that depend on others last, for
  * which *in may have changed by then. */
-static bool read_map(struct front *f, const struct lab_ynode *map,
+static bool read_map(struct front *f, const struct yaml *map,
                      const struct table *table, const unsigned *in, void *out)
 {
     bool ok = true;
-    for (const struct lab_ynode *n = map->first; n; n = n->next) {
+    for (const struct yaml *n = map->first; n; n = n->next) {
         const struct key *key = find_key(table, n->key, *in);
         if (key && key->later)
             continue;
@@ -954,19 +951,19 @@ static bool read_map(struct front *f, const struct lab_ynode *map,
     }
     for (size_t i = 0; i < table->count; i++) {
         const struct key *key = &table->keys[i];
-        const struct lab_ynode *n = lab_y_get(map, key->name);
+        const struct yaml *n = lab_yaml_get(map, key->name);
         if (key->later && n && is_in(key, *in))
             ok = read_value(f, key, n, out) && ok;
     }
     return ok;
 }
 
-static void check_required(struct front *f, const struct lab_ynode *map,
+static void check_required(struct front *f, const struct yaml *map,
                            const struct table *table, unsigned in)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct key *key = &table->keys[i];
-        if ((key->required & in) && !lab_y_get(map, key->name))
+        if ((key->required & in) && !lab_yaml_get(map, key->name))
             fail(f, map, LAB_E_PARSE, "%s has no %s: add it", table->whole,
                  key->name);
     }
@@ -974,8 +971,7 @@ static void check_required(struct front *f, const struct lab_ynode *map,
 
 /* ---- about the lesson ---- */
 
-static bool read_format(struct front *f, const struct lab_ynode *node,
-                        void *field)
+static bool read_format(struct front *f, const struct yaml *node, void *field)
 {
     int64_t format = 0;
     (void)field;
@@ -988,8 +984,7 @@ static bool read_format(struct front *f, const struct lab_ynode *node,
                 (long long)format);
 }
 
-static bool keep_title(struct front *f, const struct lab_ynode *node,
-                       void *field)
+static bool keep_title(struct front *f, const struct yaml *node, void *field)
 {
     (void)field;
     f->lesson->title_place = at_key(node);
@@ -997,15 +992,14 @@ static bool keep_title(struct front *f, const struct lab_ynode *node,
     return has_memory(f, f->spec->title != NULL);
 }
 
-static bool keep_order(struct front *f, const struct lab_ynode *node,
-                       void *field)
+static bool keep_order(struct front *f, const struct yaml *node, void *field)
 {
     (void)field;
     f->lesson->order_place = at_key(node);
     return true;
 }
 
-static bool read_prerequisites(struct front *f, const struct lab_ynode *node,
+static bool read_prerequisites(struct front *f, const struct yaml *node,
                                void *field)
 {
     enum { MOST = 64 };
@@ -1019,7 +1013,7 @@ static bool read_prerequisites(struct front *f, const struct lab_ynode *node,
         return false;
     lesson->prerequisites = ids;
     lesson->prerequisite_places = places;
-    for (const struct lab_ynode *c = node->first; c; c = c->next) {
+    for (const struct yaml *c = node->first; c; c = c->next) {
         int i = lesson->n_prerequisites;
         if (!take_text(f, c, TITLE_BYTES, &ids[i]))
             return false;
@@ -1029,7 +1023,7 @@ static bool read_prerequisites(struct front *f, const struct lab_ynode *node,
     return true;
 }
 
-static bool read_run(struct front *f, const struct lab_ynode *node, void *field)
+static bool read_run(struct front *f, const struct yaml *node, void *field)
 {
     return read_map(f, node, &run_table, &everywhere, field) &&
            (node->count == 1 ||
@@ -1102,8 +1096,7 @@ static bool has_tensor(const struct lab_data_spec *d, const char *name,
 
 /* The name of a tensor or step: of the data, of the loss or of a node. Update
  * steps are named like parameters. */
-static bool check_name(struct front *f, const struct lab_ynode *node,
-                       void *field)
+static bool check_name(struct front *f, const struct yaml *node, void *field)
 {
     const char *name = node->text;
     size_t len = strcspn(name, ".");
@@ -1138,8 +1131,8 @@ struct nest {
     int64_t at[LAB_MAX_RANK];
 };
 
-static bool take_element(struct front *f, const struct lab_ynode *node,
-                         double *out, bool *integers)
+static bool take_element(struct front *f, const struct yaml *node, double *out,
+                         bool *integers)
 {
     bool whole;
     if (!take_number(f, node, out))
@@ -1161,20 +1154,20 @@ static const char *position(const struct nest *n, int depth, char *buf,
     return buf;
 }
 
-static bool fill_nest(struct nest *n, const struct lab_ynode *node, int depth)
+static bool fill_nest(struct nest *n, const struct yaml *node, int depth)
 {
     char where[320];
     struct front *f = n->f;
     const struct lab_shape *shape = &n->out->shape;
     position(n, depth, where, sizeof(where));
-    if (depth == shape->rank && node->kind == LAB_Y_LIST)
+    if (depth == shape->rank && node->kind == YAML_LIST)
         return fail(f, node, LAB_E_SHAPE,
                     "ragged: a list at %s, where the first element is a number",
                     where);
     if (depth == shape->rank)
         return take_element(f, node, &n->out->values[n->filled++],
                             &n->out->integers);
-    if (node->kind != LAB_Y_LIST)
+    if (node->kind != YAML_LIST)
         return fail(f, node, LAB_E_SHAPE,
                     "ragged: %s is no list, the first one is a list of %lld",
                     where, (long long)shape->dim[depth]);
@@ -1183,7 +1176,7 @@ static bool fill_nest(struct nest *n, const struct lab_ynode *node, int depth)
                     "ragged: %s is %lld long, the first one %lld", where,
                     (long long)node->count, (long long)shape->dim[depth]);
     n->at[depth] = 0;
-    for (const struct lab_ynode *c = node->first; c; c = c->next) {
+    for (const struct yaml *c = node->first; c; c = c->next) {
         if (!fill_nest(n, c, depth + 1))
             return false;
         n->at[depth]++;
@@ -1191,13 +1184,12 @@ static bool fill_nest(struct nest *n, const struct lab_ynode *node, int depth)
     return true;
 }
 
-static bool read_nested(struct front *f, const struct lab_ynode *node,
+static bool read_nested(struct front *f, const struct yaml *node,
                         struct lab_tensor_spec *out)
 {
     struct nest n = {.f = f, .name = node->key, .out = out};
     struct lab_shape *shape = &out->shape;
-    for (const struct lab_ynode *c = node; c && c->kind == LAB_Y_LIST;
-         c = c->first) {
+    for (const struct yaml *c = node; c && c->kind == YAML_LIST; c = c->first) {
         if (c->count == 0)
             return fail(f, c, LAB_E_SHAPE,
                         "an empty list: a tensor has at least one element");
@@ -1220,16 +1212,16 @@ static bool read_nested(struct front *f, const struct lab_ynode *node,
 }
 
 /* The dimensions of a tensor, or an index into one. */
-static bool read_shape(struct front *f, const struct lab_ynode *node,
-                       int64_t least, struct lab_shape *out)
+static bool read_shape(struct front *f, const struct yaml *node, int64_t least,
+                       struct lab_shape *out)
 {
-    if (!want(f, node, LAB_Y_LIST, "a list of whole numbers"))
+    if (!want(f, node, YAML_LIST, "a list of whole numbers"))
         return false;
     if (node->count < 1 || node->count > LAB_MAX_RANK)
         return fail(f, node, LAB_E_SHAPE,
                     "%lld numbers: a tensor has 1 to %d dimensions",
                     (long long)node->count, LAB_MAX_RANK);
-    for (const struct lab_ynode *c = node->first; c; c = c->next) {
+    for (const struct yaml *c = node->first; c; c = c->next) {
         if (!take_int(f, c, least, INT64_MAX, &out->dim[out->rank++]))
             return false;
     }
@@ -1237,7 +1229,7 @@ static bool read_shape(struct front *f, const struct lab_ynode *node,
 }
 
 /* A tensor that cannot be held is refused before anything is taken for it. */
-static bool check_memory(struct front *f, const struct lab_ynode *node,
+static bool check_memory(struct front *f, const struct yaml *node,
                          int64_t count)
 {
     double need = (double)count * sizeof(float);
@@ -1249,11 +1241,11 @@ static bool check_memory(struct front *f, const struct lab_ynode *node,
                 (long long)count, need / 1073741824.0, has / 1073741824.0);
 }
 
-static bool read_values(struct front *f, const struct lab_ynode *node,
+static bool read_values(struct front *f, const struct yaml *node,
                         struct lab_tensor_spec *out)
 {
     char text[LAB_SHAPE_TEXT];
-    if (!want(f, node, LAB_Y_LIST, "a flat list"))
+    if (!want(f, node, YAML_LIST, "a flat list"))
         return false;
     if (node->count != out->count)
         return fail(f, node, LAB_E_SHAPE,
@@ -1263,12 +1255,12 @@ static bool read_values(struct front *f, const struct lab_ynode *node,
     double *value = lab_alloc_array((size_t)out->count, sizeof(double));
     out->values = value;
     bool ok = has_memory(f, value != NULL);
-    for (const struct lab_ynode *c = node->first; c && ok; c = c->next)
+    for (const struct yaml *c = node->first; c && ok; c = c->next)
         ok = take_element(f, c, value++, &out->integers);
     return ok;
 }
 
-static bool read_shaped(struct front *f, const struct lab_ynode *node,
+static bool read_shaped(struct front *f, const struct yaml *node,
                         struct lab_tensor_spec *out)
 {
     struct shaped part = {0};
@@ -1291,8 +1283,7 @@ static bool read_shaped(struct front *f, const struct lab_ynode *node,
 
 /* ---- tensors of texts ---- */
 
-static bool read_texts(struct front *f, const struct lab_ynode *node,
-                       void *field)
+static bool read_texts(struct front *f, const struct yaml *node, void *field)
 {
     struct wording *w = field;
     if (node->count == 0)
@@ -1300,21 +1291,21 @@ static bool read_texts(struct front *f, const struct lab_ynode *node,
                     "an empty list: at least one text is needed");
     w->texts = lab_arena_array(f->tree, (size_t)node->count, sizeof(*w->texts));
     bool ok = has_memory(f, w->texts != NULL);
-    for (const struct lab_ynode *c = node->first; c && ok; c = c->next) {
+    for (const struct yaml *c = node->first; c && ok; c = c->next) {
         ok = want_text(f, c, LAB_SOURCE_MAX_BYTES);
         w->texts[w->n++] = c->text;
     }
     return ok;
 }
 
-static bool read_wording(struct front *f, const struct lab_ynode *node,
+static bool read_wording(struct front *f, const struct yaml *node,
                          struct wording *w)
 {
-    const struct lab_ynode *of_ids = NULL;
-    const struct lab_ynode *of_rule = NULL;
+    const struct yaml *of_ids = NULL;
+    const struct yaml *of_rule = NULL;
     if (!read_map(f, node, &words_table, &everywhere, w))
         return false;
-    for (const struct lab_ynode *n = node->first; n; n = n->next) {
+    for (const struct yaml *n = node->first; n; n = n->next) {
         unsigned in = find_key(&words_table, n->key, everywhere)->in;
         of_ids = in == OF_IDS ? n : of_ids;
         of_rule = in == OF_VOCABULARY ? n : of_rule;
@@ -1340,8 +1331,8 @@ static void fill_columns(const struct wording *w, const int32_t *ids, int64_t n,
 }
 
 static bool fill_words(struct front *f, struct wording *w,
-                       const struct lab_ynode *node, int32_t **ids,
-                       const int64_t *n, struct lab_tensor_spec *out)
+                       const struct yaml *node, int32_t **ids, const int64_t *n,
+                       struct lab_tensor_spec *out)
 {
     bool is_ids = w->form == FORM_IDS;
     int64_t longest = 1;
@@ -1374,8 +1365,7 @@ static bool fill_words(struct front *f, struct wording *w,
 
 /* Numbers the words of every text and fills the tensor with them. */
 static bool number_words(struct front *f, struct wording *w,
-                         const struct lab_ynode *node,
-                         struct lab_tensor_spec *out)
+                         const struct yaml *node, struct lab_tensor_spec *out)
 {
     int32_t **ids = lab_alloc_array((size_t)w->n, sizeof(*ids));
     int64_t *n = lab_alloc_array((size_t)w->n, sizeof(*n));
@@ -1391,7 +1381,7 @@ static bool number_words(struct front *f, struct wording *w,
     return ok;
 }
 
-static bool read_words(struct front *f, const struct lab_ynode *node,
+static bool read_words(struct front *f, const struct yaml *node,
                        struct lab_tensor_spec *out)
 {
     struct lab_data_spec *d = &f->spec->data;
@@ -1407,16 +1397,16 @@ static bool read_words(struct front *f, const struct lab_ynode *node,
 }
 
 /* Into the next of a list that has room, under its key. */
-static bool read_tensor(struct front *f, const struct lab_ynode *node,
+static bool read_tensor(struct front *f, const struct yaml *node,
                         struct lab_tensor_spec *out, bool texts)
 {
     out->place = at_key(node);
-    if (node->kind == LAB_Y_LIST)
+    if (node->kind == YAML_LIST)
         return read_nested(f, node, out);
-    if (node->kind == LAB_Y_MAP)
-        return texts && lab_y_get(node, "texts") ? read_words(f, node, out)
-                                                 : read_shaped(f, node, out);
-    return want(f, node, LAB_Y_LIST,
+    if (node->kind == YAML_MAP)
+        return texts && lab_yaml_get(node, "texts") ? read_words(f, node, out)
+                                                    : read_shaped(f, node, out);
+    return want(f, node, YAML_LIST,
                 "a tensor (nested lists, or shape with values or fill)");
 }
 
@@ -1437,8 +1427,7 @@ static bool leaves(const char *path)
 }
 
 /* A path starts at the lesson's directory. */
-static bool join_path(struct front *f, const struct lab_ynode *node,
-                      void *field)
+static bool join_path(struct front *f, const struct yaml *node, void *field)
 {
     char **path = field;
     const char *lesson = f->lesson->path;
@@ -1455,8 +1444,7 @@ static bool join_path(struct front *f, const struct lab_ynode *node,
     return has_memory(f, *path != NULL);
 }
 
-static bool read_split(struct front *f, const struct lab_ynode *node,
-                       void *field)
+static bool read_split(struct front *f, const struct yaml *node, void *field)
 {
     double *share = field;
     return take_number(f, node, share) &&
@@ -1468,7 +1456,7 @@ static bool read_split(struct front *f, const struct lab_ynode *node,
 }
 
 /* A tensor of inline data, under its name. */
-static bool read_data_tensor(struct front *f, const struct lab_ynode *node,
+static bool read_data_tensor(struct front *f, const struct yaml *node,
                              void *field)
 {
     struct lab_data_spec *d = field;
@@ -1489,14 +1477,14 @@ static bool read_data_tensor(struct front *f, const struct lab_ynode *node,
 }
 
 /* A key that the source does not have. */
-static bool read_data_other(struct front *f, const struct lab_ynode *node,
+static bool read_data_other(struct front *f, const struct yaml *node,
                             void *field)
 {
     struct lab_data_spec *d = field;
     const struct key *key = find_key(&data_table, node->key, everywhere);
     const char *source = lab_data_source_name(d->source);
     struct lab_str list;
-    if (!key && d->source == LAB_DATA_INLINE && node->kind != LAB_Y_SCALAR)
+    if (!key && d->source == LAB_DATA_INLINE && node->kind != YAML_SCALAR)
         return read_data_tensor(f, node, field);
     if (!key)
         return unknown_key(f, &data_table, 1u << d->source, node);
@@ -1517,11 +1505,10 @@ static bool read_data_other(struct front *f, const struct lab_ynode *node,
     return false;
 }
 
-static bool read_data(struct front *f, const struct lab_ynode *node,
-                      void *field)
+static bool read_data(struct front *f, const struct yaml *node, void *field)
 {
     struct lab_data_spec *d = field;
-    const struct lab_ynode *source = lab_y_get(node, "source");
+    const struct yaml *source = lab_yaml_get(node, "source");
     d->place = at_key(node);
     d->tensors = lab_alloc_array((size_t)node->count, sizeof(*d->tensors));
     if (!has_memory(f, d->tensors != NULL))
@@ -1544,19 +1531,19 @@ static bool read_data(struct front *f, const struct lab_ynode *node,
 /* ---- ops and their keys ---- */
 
 /* Whole numbers of an op: one for all dimensions, or a list. */
-static bool read_ints(struct front *f, const struct lab_ynode *node,
+static bool read_ints(struct front *f, const struct yaml *node,
                       const struct lab_key_def *def, struct lab_attr *attr)
 {
     int64_t least = limit(def->min);
     int64_t most = most_of(def->min, def->max);
     attr->n = def->max_items;
-    if (node->kind == LAB_Y_SCALAR) {
+    if (node->kind == YAML_SCALAR) {
         bool ok = take_int(f, node, least, most, &attr->list[0]);
         for (int i = 1; i < attr->n; i++)
             attr->list[i] = attr->list[0];
         return ok;
     }
-    if (!want(f, node, LAB_Y_LIST, "a whole number or a list of them"))
+    if (!want(f, node, YAML_LIST, "a whole number or a list of them"))
         return false;
     if (node->count != def->max_items && def->min_items == def->max_items)
         return fail(f, node, LAB_E_PARSE,
@@ -1567,7 +1554,7 @@ static bool read_ints(struct front *f, const struct lab_ynode *node,
                     "%s: a list of %lld; it takes %d to %d numbers", def->name,
                     (long long)node->count, def->min_items, def->max_items);
     attr->n = 0;
-    for (const struct lab_ynode *c = node->first; c; c = c->next) {
+    for (const struct yaml *c = node->first; c; c = c->next) {
         if (!take_int(f, c, least, most, &attr->list[attr->n++]))
             return false;
     }
@@ -1575,7 +1562,7 @@ static bool read_ints(struct front *f, const struct lab_ynode *node,
 }
 
 /* The value of an op's key: its table is the op's (engine/op_key.h). */
-static bool read_attr(struct front *f, const struct lab_ynode *node,
+static bool read_attr(struct front *f, const struct yaml *node,
                       const struct lab_key_def *def, struct lab_attr *attr)
 {
     static const struct key as[] = {
@@ -1603,7 +1590,7 @@ static bool read_attr(struct front *f, const struct lab_ynode *node,
     return read_value(f, &key, node, attr);
 }
 
-static bool unknown_op(struct front *f, const struct lab_ynode *node,
+static bool unknown_op(struct front *f, const struct yaml *node,
                        enum lab_op_kind kind)
 {
     int count = 0;
@@ -1625,10 +1612,10 @@ static bool unknown_op(struct front *f, const struct lab_ynode *node,
     return fail_unknown(f, at(node), "op", node->text, names, n);
 }
 
-static bool read_op(struct front *f, const struct lab_ynode *node,
+static bool read_op(struct front *f, const struct yaml *node,
                     enum lab_op_kind kind, struct lab_node_spec *out)
 {
-    const struct lab_ynode *op = lab_y_get(node, "op");
+    const struct yaml *op = lab_yaml_get(node, "op");
     out->place = at(node);
     if (!op)
         return fail(f, node, LAB_E_PARSE, "no op: say which, as in %s",
@@ -1645,7 +1632,7 @@ static bool read_op(struct front *f, const struct lab_ynode *node,
     return true;
 }
 
-static bool unknown_op_key(struct front *f, const struct lab_ynode *node,
+static bool unknown_op_key(struct front *f, const struct yaml *node,
                            const struct lab_op_def *op)
 {
     const char *names[LAB_MAX_KEYS + COUNT(node_keys)];
@@ -1659,12 +1646,12 @@ static bool unknown_op_key(struct front *f, const struct lab_ynode *node,
 }
 
 /* The op's own keys. */
-static void read_op_keys(struct front *f, const struct lab_ynode *node,
+static void read_op_keys(struct front *f, const struct yaml *node,
                          struct lab_node_spec *out)
 {
     const struct lab_op_def *op = out->op;
     bool strange = false; /* a misspelt key may be the one that is missing */
-    for (const struct lab_ynode *n = node->first; n; n = n->next) {
+    for (const struct yaml *n = node->first; n; n = n->next) {
         if (find_key(&node_table, n->key, 1u << op->kind))
             continue;
         int key = lab_op_key(op, n->key);
@@ -1682,8 +1669,7 @@ static void read_op_keys(struct front *f, const struct lab_ynode *node,
 }
 
 /* The loss or the optimizer. */
-static bool read_single(struct front *f, const struct lab_ynode *node,
-                        void *field)
+static bool read_single(struct front *f, const struct yaml *node, void *field)
 {
     bool loss = field == &f->spec->loss;
     if (!read_op(f, node, loss ? LAB_KIND_LOSS : LAB_KIND_OPTIMIZER, field))
@@ -1714,7 +1700,7 @@ static const struct lab_node_spec *find_id(const struct lab_network_spec *s,
 }
 
 /* `node` is where the id is written, or the node when it was made up. */
-static bool check_id(struct front *f, const struct lab_ynode *node, int index)
+static bool check_id(struct front *f, const struct yaml *node, int index)
 {
     const struct lab_network_spec *s = f->spec;
     const char *id = s->nodes[index].id;
@@ -1749,8 +1735,7 @@ static bool make_id(struct front *f, int index)
     return has_memory(f, out->id != NULL);
 }
 
-static bool check_input(struct front *f, const struct lab_ynode *node,
-                        int index)
+static bool check_input(struct front *f, const struct yaml *node, int index)
 {
     const struct lab_network_spec *s = f->spec;
     const char *name = node->text;
@@ -1772,10 +1757,10 @@ static bool check_input(struct front *f, const struct lab_ynode *node,
     return fail_unknown(f, at(node), "node or tensor", name, names, count);
 }
 
-static bool read_from(struct front *f, const struct lab_ynode *node, int index)
+static bool read_from(struct front *f, const struct yaml *node, int index)
 {
     struct lab_node_spec *out = &f->spec->nodes[index];
-    bool list = node->kind == LAB_Y_LIST;
+    bool list = node->kind == YAML_LIST;
     int64_t count = list ? node->count : 1;
     out->from_place = at(node);
     if (count < 1 || count > LAB_STEP_IN)
@@ -1785,7 +1770,7 @@ static bool read_from(struct front *f, const struct lab_ynode *node, int index)
     out->from = lab_alloc_array((size_t)count, sizeof(*out->from));
     if (!has_memory(f, out->from != NULL))
         return false;
-    const struct lab_ynode *c = list ? node->first : node;
+    const struct yaml *c = list ? node->first : node;
     for (int64_t i = 0; i < count; i++, c = c->next) {
         if (!take_string(f, c, NAME_BYTES, &out->from[out->n_from++]) ||
             !check_input(f, c, index))
@@ -1794,8 +1779,7 @@ static bool read_from(struct front *f, const struct lab_ynode *node, int index)
     return true;
 }
 
-static bool check_inputs(struct front *f, const struct lab_ynode *node,
-                         int index)
+static bool check_inputs(struct front *f, const struct yaml *node, int index)
 {
     const struct lab_node_spec *out = &f->spec->nodes[index];
     const struct lab_data_spec *d = &f->spec->data;
@@ -1819,11 +1803,11 @@ static bool check_inputs(struct front *f, const struct lab_ynode *node,
 
 /* First round: what every node is and how it is called, so that the second
  * can tell an unknown name from one that comes too late. */
-static bool name_node(struct front *f, const struct lab_ynode *node, int index)
+static bool name_node(struct front *f, const struct yaml *node, int index)
 {
     struct lab_node_spec *out = &f->spec->nodes[index];
-    const struct lab_ynode *id = lab_y_get(node, "id");
-    if (!want(f, node, LAB_Y_MAP,
+    const struct yaml *id = lab_yaml_get(node, "id");
+    if (!want(f, node, YAML_MAP,
               "a mapping, as in {id: fc1, op: dense, units: 3}"))
         return false;
     bool ok = read_op(f, node, LAB_KIND_LAYER, out);
@@ -1834,10 +1818,10 @@ static bool name_node(struct front *f, const struct lab_ynode *node, int index)
            check_id(f, id ? id : node, index) && ok;
 }
 
-static bool read_node(struct front *f, const struct lab_ynode *node, int index)
+static bool read_node(struct front *f, const struct yaml *node, int index)
 {
     struct lab_node_spec *out = &f->spec->nodes[index];
-    const struct lab_ynode *from = lab_y_get(node, "from");
+    const struct yaml *from = lab_yaml_get(node, "from");
     bool ok = !from || read_from(f, from, index);
     if (!out->op)
         return false;
@@ -1845,8 +1829,7 @@ static bool read_node(struct front *f, const struct lab_ynode *node, int index)
     return ok && check_inputs(f, node, index);
 }
 
-static bool read_network(struct front *f, const struct lab_ynode *node,
-                         void *field)
+static bool read_network(struct front *f, const struct yaml *node, void *field)
 {
     struct lab_network_spec *s = field;
     enum { MOST = 4096 };
@@ -1859,18 +1842,17 @@ static bool read_network(struct front *f, const struct lab_ynode *node,
         return false;
     s->n_nodes = (int)node->count;
     int index = 0;
-    for (const struct lab_ynode *n = node->first; n; n = n->next)
+    for (const struct yaml *n = node->first; n; n = n->next)
         ok = name_node(f, n, index++) && ok;
     index = 0;
-    for (const struct lab_ynode *n = node->first; n; n = n->next)
+    for (const struct yaml *n = node->first; n; n = n->next)
         ok = read_node(f, n, index++) && ok;
     return ok;
 }
 
 /* ---- parameters, variants, watches, breakpoints, printed values ---- */
 
-static bool read_parameter(struct front *f, const struct lab_ynode *node,
-                           void *slot)
+static bool read_parameter(struct front *f, const struct yaml *node, void *slot)
 {
     struct lab_tensor_spec *out = slot;
     bool ok = check_node(f, at_key(node), node->key);
@@ -1879,8 +1861,7 @@ static bool read_parameter(struct front *f, const struct lab_ynode *node,
            read_tensor(f, node, out, false) && ok;
 }
 
-static bool read_variant(struct front *f, const struct lab_ynode *node,
-                         void *slot)
+static bool read_variant(struct front *f, const struct yaml *node, void *slot)
 {
     struct lab_variant_spec *out = slot;
     const char *target = node->key;
@@ -1895,8 +1876,7 @@ static bool read_variant(struct front *f, const struct lab_ynode *node,
            take_string(f, node, NAME_BYTES, &out->variant);
 }
 
-static bool read_watch(struct front *f, const struct lab_ynode *node,
-                       void *field)
+static bool read_watch(struct front *f, const struct yaml *node, void *field)
 {
     struct lab_network_spec *s = field;
     size_t n = (size_t)node->count;
@@ -1904,7 +1884,7 @@ static bool read_watch(struct front *f, const struct lab_ynode *node,
     s->watch = lab_alloc_array(n, sizeof(*s->watch));
     bool ok = has_memory(f, s->watch && places);
     f->lesson->watch_places = places;
-    for (const struct lab_ynode *c = ok ? node->first : NULL; c; c = c->next) {
+    for (const struct yaml *c = ok ? node->first : NULL; c; c = c->next) {
         char **name = &s->watch[s->n_watch];
         places[s->n_watch++] = at(c);
         ok = take_string(f, c, TENSOR_BYTES, name) && check_name(f, c, name) &&
@@ -1915,11 +1895,11 @@ static bool read_watch(struct front *f, const struct lab_ynode *node,
 
 /* The bound of "loss > 2.5" as a scalar of its own, so that it is read like
  * every other number. */
-static bool read_loss_bound(struct front *f, const struct lab_ynode *node,
+static bool read_loss_bound(struct front *f, const struct yaml *node,
                             struct lab_break_spec *b)
 {
     const char *s = node->text + strlen("loss");
-    struct lab_ynode number = *node;
+    struct yaml number = *node;
     s += strspn(s, " ");
     if (*s != '>')
         return fail(f, node, LAB_E_PARSE,
@@ -1932,29 +1912,27 @@ static bool read_loss_bound(struct front *f, const struct lab_ynode *node,
     return take_number(f, &number, &b->value);
 }
 
-static bool read_when(struct front *f, const struct lab_ynode *node,
-                      void *field)
+static bool read_when(struct front *f, const struct yaml *node, void *field)
 {
     static const char *const names[] = {"nan", "inf", "loss > NUMBER"};
     struct lab_break_spec *b = field;
     size_t which = 0;
-    if (node->kind == LAB_Y_SCALAR && strncmp(node->text, "loss", 4) == 0)
+    if (node->kind == YAML_SCALAR && strncmp(node->text, "loss", 4) == 0)
         return read_loss_bound(f, node, b);
     bool ok = take_choice(f, node, "condition", names, COUNT(names), &which);
     b->kind = which == 0 ? LAB_BREAK_NAN : LAB_BREAK_INF;
     return ok;
 }
 
-static bool read_break(struct front *f, const struct lab_ynode *node,
-                       void *slot)
+static bool read_break(struct front *f, const struct yaml *node, void *slot)
 {
     struct lab_break_spec *b = slot;
     b->phase = -1;
     b->place = at(node);
-    if (!want(f, node, LAB_Y_MAP, "a mapping with step, phase or when") ||
+    if (!want(f, node, YAML_MAP, "a mapping with step, phase or when") ||
         !read_map(f, node, &break_table, &everywhere, b))
         return false;
-    bool when = lab_y_get(node, "when") != NULL;
+    bool when = lab_yaml_get(node, "when") != NULL;
     if (when == (b->step || b->phase >= 0))
         return fail(f, node, LAB_E_PARSE,
                     "a breakpoint has a step, a phase, both, or when alone");
@@ -1963,12 +1941,12 @@ static bool read_break(struct front *f, const struct lab_ynode *node,
     return true;
 }
 
-static bool read_at(struct front *f, const struct lab_ynode *node, void *field)
+static bool read_at(struct front *f, const struct yaml *node, void *field)
 {
     return read_shape(f, node, 0, field);
 }
 
-static bool read_printed_values(struct front *f, const struct lab_ynode *node,
+static bool read_printed_values(struct front *f, const struct yaml *node,
                                 void *field)
 {
     struct lab_course_values_spec *p = field;
@@ -1976,13 +1954,12 @@ static bool read_printed_values(struct front *f, const struct lab_ynode *node,
         return fail(f, node, LAB_E_PARSE, "values: an empty list");
     p->values = lab_alloc_array((size_t)node->count, sizeof(*p->values));
     bool ok = has_memory(f, p->values != NULL);
-    for (const struct lab_ynode *n = node->first; n && ok; n = n->next)
+    for (const struct yaml *n = node->first; n && ok; n = n->next)
         ok = take_number(f, n, &p->values[p->n_values++]);
     return ok;
 }
 
-static bool keep_updated(struct front *f, const struct lab_ynode *node,
-                         void *field)
+static bool keep_updated(struct front *f, const struct yaml *node, void *field)
 {
     struct lab_course_values_spec *p = field;
     (void)f;
@@ -1990,13 +1967,12 @@ static bool keep_updated(struct front *f, const struct lab_ynode *node,
     return true;
 }
 
-static bool read_printed(struct front *f, const struct lab_ynode *node,
-                         void *slot)
+static bool read_printed(struct front *f, const struct yaml *node, void *slot)
 {
     struct lab_course_values_spec *p = slot;
     p->tolerance = NAN; /* not given */
     p->place = at(node);
-    return want(f, node, LAB_Y_MAP, "a mapping with tensor and values") &&
+    return want(f, node, YAML_MAP, "a mapping with tensor and values") &&
            read_map(f, node, &printed_table, &everywhere, p) &&
            ((p->tensor && p->values) ||
             fail(f, node, LAB_E_PARSE,
@@ -2011,49 +1987,49 @@ const char *lab_measure_name(enum lab_measure m)
 }
 
 /* LAB_MEASURES: not the name of a measure. */
-static enum lab_measure find_measure(const struct lab_ynode *node)
+static enum lab_measure find_measure(const struct yaml *node)
 {
     int m = 0;
     while (m < LAB_MEASURES &&
-           (node->kind != LAB_Y_SCALAR || strcmp(node->text, measures[m]) != 0))
+           (node->kind != YAML_SCALAR || strcmp(node->text, measures[m]) != 0))
         m++;
     return (enum lab_measure)m;
 }
 
-static bool is_sweep(const struct lab_ynode *root)
+static bool is_sweep(const struct yaml *root)
 {
-    const struct lab_ynode *node = lab_y_get(root, "measures");
+    const struct yaml *node = lab_yaml_get(root, "measures");
     enum lab_measure m = node ? find_measure(node) : LAB_MEASURE_LADDER;
     return m >= LAB_MEASURE_BATCH && m < LAB_MEASURES;
 }
 
-static bool is_lab(const struct lab_ynode *root)
+static bool is_lab(const struct yaml *root)
 {
-    const struct lab_ynode *kind = lab_y_get(root, "kind");
-    return kind && kind->kind == LAB_Y_SCALAR && strcmp(kind->text, "lab") == 0;
+    const struct yaml *kind = lab_yaml_get(root, "kind");
+    return kind && kind->kind == YAML_SCALAR && strcmp(kind->text, "lab") == 0;
 }
 
-static bool check_measures(struct front *f, const struct lab_ynode *node,
+static bool check_measures(struct front *f, const struct yaml *node,
                            void *field)
 {
     (void)field;
     return f->lesson->lab.measures < LAB_MEASURE_BATCH ||
-           lab_y_get(f->root, "of") ||
+           lab_yaml_get(f->root, "of") ||
            fail(f, node, LAB_E_PARSE,
                 "%s is of a lesson: name it with of:", node->text);
 }
 
-static bool read_of(struct front *f, const struct lab_ynode *node, void *field)
+static bool read_of(struct front *f, const struct yaml *node, void *field)
 {
     struct lab_lesson_lab *lab = field;
-    const struct lab_ynode *measure = lab_y_get(f->root, "measures");
+    const struct yaml *measure = lab_yaml_get(f->root, "measures");
     if (measure && find_measure(measure) == LAB_MEASURES)
         return false;
     if (lab->measures < LAB_MEASURE_BATCH)
         return fail(f, node, LAB_E_PARSE,
                     "of: belongs to measures: batch-size, network-size, "
                     "products or backward");
-    if (!want(f, node, LAB_Y_SCALAR, "the id of a lesson"))
+    if (!want(f, node, YAML_SCALAR, "the id of a lesson"))
         return false;
     lab->of = lab_arena_text(f->arena, node->text, node->len);
     lab->of_place = at(node);
@@ -2062,8 +2038,7 @@ static bool read_of(struct front *f, const struct lab_ynode *node, void *field)
 
 /* An operation, or one of the first kernels (first/first.h), which has no
  * ladder to climb. */
-static bool read_ladder(struct front *f, const struct lab_ynode *node,
-                        void *field)
+static bool read_ladder(struct front *f, const struct yaml *node, void *field)
 {
     static const char *const of_a_ladder[] = {"sizes", "cpu_sizes", "variants",
                                               "repeat"};
@@ -2076,10 +2051,10 @@ static bool read_ladder(struct front *f, const struct lab_ynode *node,
     size_t ladders = n;
     for (int i = 0; n < MOST_WORDS && (first = lab_cpu_rung("first", i)); i++)
         names[n++] = first->name;
-    if (f->kind == SWEEP && lab_y_get(f->root, "of"))
+    if (f->kind == SWEEP && lab_yaml_get(f->root, "of"))
         fail(f, node, LAB_E_PARSE,
              "%s is of a lesson, not of a ladder: leave lab out",
-             lab_y_get(f->root, "measures")->text);
+             lab_yaml_get(f->root, "measures")->text);
     if (!take_choice(f, node, "lab", names, n, &which))
         return false;
     *(const char **)field = names[which];
@@ -2089,7 +2064,7 @@ static bool read_ladder(struct front *f, const struct lab_ynode *node,
     }
     f->kind = FIRST;
     for (size_t i = 0; i < COUNT(of_a_ladder); i++) {
-        const struct lab_ynode *key = lab_y_get(f->root, of_a_ladder[i]);
+        const struct yaml *key = lab_yaml_get(f->root, of_a_ladder[i]);
         if (key)
             return fail(f, key, LAB_E_PARSE,
                         "%s is one kernel, not a ladder: leave `%s` out",
@@ -2098,14 +2073,14 @@ static bool read_ladder(struct front *f, const struct lab_ynode *node,
     return true;
 }
 
-static bool want_items(struct front *f, const struct lab_ynode *node)
+static bool want_items(struct front *f, const struct yaml *node)
 {
     return node->count > 0 || fail(f, node, LAB_E_PARSE,
                                    "an empty list: leave it out, or name one");
 }
 
 /* A size of the ladder, or of a sweep: a batch or a width. */
-static bool check_item_size(struct front *f, const struct lab_ynode *node)
+static bool check_item_size(struct front *f, const struct yaml *node)
 {
     struct lab_ladder_size size;
     const char *s = node->text;
@@ -2119,14 +2094,14 @@ static bool check_item_size(struct front *f, const struct lab_ynode *node)
 }
 
 /* A list as one text with commas, as the command line has it. */
-static bool read_items(struct front *f, const struct lab_ynode *node,
-                       bool sizes, const char **out)
+static bool read_items(struct front *f, const struct yaml *node, bool sizes,
+                       const char **out)
 {
     struct lab_str text;
     bool ok = want_items(f, node);
     lab_str_init(&text);
-    for (const struct lab_ynode *n = node->first; n && ok; n = n->next) {
-        ok = want(f, n, LAB_Y_SCALAR, sizes && f->ladder ? "a size" : "a name");
+    for (const struct yaml *n = node->first; n && ok; n = n->next) {
+        ok = want(f, n, YAML_SCALAR, sizes && f->ladder ? "a size" : "a name");
         if (ok && strchr(n->text, ','))
             ok = fail(f, n, LAB_E_PARSE, "'%s' holds a comma: make two of it",
                       n->text);
@@ -2140,28 +2115,26 @@ static bool read_items(struct front *f, const struct lab_ynode *node,
     return ok;
 }
 
-static bool read_sizes(struct front *f, const struct lab_ynode *node,
-                       void *field)
+static bool read_sizes(struct front *f, const struct yaml *node, void *field)
 {
     return (!f->ladder && f->kind != SWEEP) ||
-           (want(f, node, LAB_Y_LIST, "a list") &&
+           (want(f, node, YAML_LIST, "a list") &&
             read_items(f, node, true, field));
 }
 
-static bool read_rungs(struct front *f, const struct lab_ynode *node,
-                       void *field)
+static bool read_rungs(struct front *f, const struct yaml *node, void *field)
 {
     f->lesson->lab.variants_place = at(node);
     return read_items(f, node, false, field);
 }
 
-static bool read_precisions(struct front *f, const struct lab_ynode *node,
+static bool read_precisions(struct front *f, const struct yaml *node,
                             void *field)
 {
     static const struct key key = {"precision", VALUE_CHOICE,
                                    .size = sizeof(int), .word = precision_word};
     bool ok = want_items(f, node);
-    for (const struct lab_ynode *n = node->first; n && ok; n = n->next) {
+    for (const struct yaml *n = node->first; n && ok; n = n->next) {
         int which = 0;
         ok = take_word(f, n, &key, &which);
         *(unsigned *)field |= 1u << which;
@@ -2169,8 +2142,7 @@ static bool read_precisions(struct front *f, const struct lab_ynode *node,
     return ok;
 }
 
-static bool check_size(struct front *f, const struct lab_ynode *node,
-                       void *field)
+static bool check_size(struct front *f, const struct yaml *node, void *field)
 {
     struct lab_ladder_size size;
     (void)field;
@@ -2179,13 +2151,12 @@ static bool check_size(struct front *f, const struct lab_ynode *node,
            fail(f, node, LAB_E_RANGE, "%s", lab_error());
 }
 
-static bool read_slide(struct front *f, const struct lab_ynode *node,
-                       void *slot)
+static bool read_slide(struct front *f, const struct yaml *node, void *slot)
 {
     struct lab_lesson_slide *out = slot;
     out->value = NAN;
     out->place = at(node);
-    if (!want(f, node, LAB_Y_MAP,
+    if (!want(f, node, YAML_MAP,
               "a mapping with label, size, value, unit, machine, source"))
         return false;
     bool ok = read_map(f, node, &slide_table, &everywhere, out);
@@ -2204,14 +2175,14 @@ void lab_front_read(struct lab_lesson *lesson, const struct lab_source *src,
                       .found = found,
                       .arena = lesson->memory,
                       .tree = &tree};
-    f.root = lab_ytree_read(found, &tree, src);
+    f.root = lab_yaml_read(found, &tree, src);
     if (f.root &&
-        want(&f, f.root, LAB_Y_MAP, "a mapping with format, title, ...")) {
+        want(&f, f.root, YAML_MAP, "a mapping with format, title, ...")) {
         bool sweep = is_sweep(f.root);
         f.kind = !is_lab(f.root) ? LESSON : sweep ? SWEEP : LADDER;
         check_required(&f, f.root, &front_table, sweep ? SWEEP : f.kind);
         if (f.kind == LESSON) {
-            if (!lab_y_get(f.root, "data"))
+            if (!lab_yaml_get(f.root, "data"))
                 f.spec->data.source = LAB_DATA_DIGITS;
             f.spec->loss.id = lab_strdup("loss");
             has_memory(&f, f.spec->loss.id != NULL);

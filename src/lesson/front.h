@@ -1,4 +1,4 @@
-/* front.h -- what lesson.c, front.c and ytree.c share: the bytes of a lesson
+/* front.h -- what lesson.c, front.c and yaml.c share: the bytes of a lesson
  * file, and its front matter as a tree that knows its places.
  *
  * The tree is a subset of YAML on purpose: mappings with plain names, lists,
@@ -29,10 +29,10 @@ struct lab_source {
     int body_line;
 };
 
-enum lab_ykind { LAB_Y_SCALAR, LAB_Y_LIST, LAB_Y_MAP };
+enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 
-struct lab_ynode {
-    enum lab_ykind kind;
+struct yaml {
+    enum yaml_kind kind;
     int line;
     int column;
     bool plain;       /* of a scalar: written without quotes */
@@ -41,19 +41,19 @@ struct lab_ynode {
     const char *key; /* of a value in a mapping, else NULL */
     int key_line;
     int key_column;
-    struct lab_ynode *first; /* of a list or mapping, in the file's order */
-    struct lab_ynode *next;
+    struct yaml *first; /* of a list or mapping, in the file's order */
+    struct yaml *next;
     int64_t count; /* children */
 };
 
 LAB_C_BEGIN
 /* The front matter of `src` as a tree in `arena`. NULL: the YAML could not be
  * understood, the reason is in `found`; or found->failed, without memory. */
-const struct lab_ynode *lab_ytree_read(struct lab_findings *found,
-                                       struct lab_arena *arena,
-                                       const struct lab_source *src);
+const struct yaml *lab_yaml_read(struct lab_findings *found,
+                                 struct lab_arena *arena,
+                                 const struct lab_source *src);
 /* The value of `key`, or NULL. */
-const struct lab_ynode *lab_y_get(const struct lab_ynode *map, const char *key);
+const struct yaml *lab_yaml_get(const struct yaml *map, const char *key);
 /* Reads the front matter of `src` into `lesson`, whose arena is its memory.
  * Mistakes go to `found`; found->failed: without memory. */
 void lab_front_read(struct lab_lesson *lesson, const struct lab_source *src,

@@ -337,6 +337,20 @@ const struct lab_md *lab_section_part(const struct lab_section *s,
     return p == NO_PHASE ? &s->doc : &s->in_phase[p];
 }
 
+/* The text of a heading without styles; NULL when memory is short. */
+static char *plain_text(struct lab_arena *arena, const struct lab_md_block *b)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    for (size_t i = 0; i < b->n_spans; i++)
+        lab_str_add(&text, b->spans[i].text);
+    char *copy = text.failed
+                     ? NULL
+                     : lab_arena_text(arena, lab_str_text(&text), text.len);
+    lab_str_release(&text);
+    return copy;
+}
+
 /* The Markdown, split at its headings of level 2. */
 static void read_sections(struct lab_lesson *lesson,
                           const struct lab_source *src,
@@ -368,7 +382,7 @@ static void read_sections(struct lab_lesson *lesson,
             continue;
         }
         s++;
-        s->title = lab_md_plain(arena, b->spans, b->n_spans);
+        s->title = plain_text(arena, b);
         s->line = b->line;
         s->doc.blocks = b + 1;
         found->failed = !s->title;

@@ -18,9 +18,66 @@ struct linter {
 };
 
 static void lint_add(struct linter *l, struct lab_place at,
-                     enum lab_severity sev, const char *fmt, ...);
+                     enum lab_severity sev, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    lab_findings_add_v(l->found, l->lesson->path, at.line, at.column, sev,
+                       sev == LAB_SEVERITY_ERROR ? LAB_E_PARSE : LAB_OK, fmt,
+                       args);
+    va_end(args);
+}
 
-/* What a lab names: a lesson, and rungs of its ladder. */
+#define error(l, at, ...) lint_add(l, at, LAB_SEVERITY_ERROR, __VA_ARGS__)
+#define warn(l, at, ...) lint_add(l, at, LAB_SEVERITY_WARNING, __VA_ARGS__)
+
+/* "START WORD END; did you mean X?" */
+static void no_such(struct linter *l, struct lab_place at, const char *start,
+                    const char *word, const char *end, const char *const *names,
+                    size_t count)
+{
+    const char *near = lab_nearest(word, names, count);
+    error(l, at, "%s %s%s%s%s%s", start, word, end,
+          near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+/* The name of the i-th step, tensor or node. */
+typedef const char *name_fn(const struct linter *l, int i);
+
+static void unknown(struct linter *l, struct lab_place at, const char *what,
+                    const char *word, int count, name_fn *name)
+{
+    const char **names = lab_alloc_array((size_t)count, sizeof(*names));
+    char start[16];
+    l->found->failed = l->found->failed || !names;
+    for (int i = 0; names && i < count; i++)
+        names[i] = name(l, i);
+    snprintf(start, sizeof(start), "no %s", what);
+    if (names)
+        no_such(l, at, start, word, " in this lesson", names, (size_t)count);
+    lab_free(names);
+}
+
+static const char *step_name(const struct linter *l, int i)
+{
+    return l->plan->steps[i].name;
+}
+
+static const char *tensor_name(const struct linter *l, int i)
+{
+    return l->plan->tensors[i].name;
+}
+
+static const char *node_name(const struct linter *l, int i)
+{
+    return i == 0 ? "loss" : l->lesson->spec.nodes[i - 1].id;
+}
+
+static const char *phase_name(const struct linter *l, int i)
+{
+    (void)l;
+    return lab_phase_name((enum lab_phase)i);
+}
 
 /* ---- the lesson that is measured ---- */
 
@@ -28,42 +85,35 @@ static void check_kind(struct linter *l, const struct lab_lesson *of)
 {
     const struct lab_lesson_lab *lab = &l->lesson->lab;
     if (of && of->kind == LAB_LESSON_LAB)
-        lint_add(l, lab->of_place, LAB_SEVERITY_ERROR,
-                 "of: %s is a lab and has no network: name a lesson that "
-                 "has one",
-                 lab->of);
+        error(l, lab->of_place,
+              "of: %s is a lab and has no network: name a lesson that has one",
+              lab->of);
 }
 
-/* One that does not stand beside the lab: the program finds it by its path, or
- * among the lessons that are installed. */
-static enum lab_status check_elsewhere(struct linter *l)
-{
-    const struct lab_lesson_lab *lab = &l->lesson->lab;
-    struct lab_lesson *of = NULL;
-    enum lab_status st = lab_lesson_open(&of, lab->of);
-    if (st && st != LAB_E_NOMEM)
-        lint_add(l, lab->of_place, LAB_SEVERITY_ERROR, "of: %s", lab_error());
-    check_kind(l, of);
-    lab_lesson_free(of);
-    return st == LAB_E_NOMEM ? st : LAB_OK;
-}
-
-static enum lab_status check_of(struct linter *l)
+/* The lesson beside the lab, else the one that the program finds by its path or
+ * among the installed ones. */
+static void check_of(struct linter *l)
 {
     const struct lab_lesson_lab *lab = &l->lesson->lab;
     const struct lab_catalog_entry *beside =
         l->catalog ? lab_catalog_find(l->catalog, lab->of) : NULL;
-    bool one = lab->measures == LAB_MEASURE_BATCH ||
-               lab->measures == LAB_MEASURE_NETWORK;
-    if (strcmp(lab->of, "all") != 0 && !beside)
-        return check_elsewhere(l);
-    if (beside)
+    struct lab_lesson *of = NULL;
+    bool all = strcmp(lab->of, "all") == 0;
+    if (beside) {
         check_kind(l, beside->lesson);
-    else if (one)
-        lint_add(l, lab->of_place, LAB_SEVERITY_ERROR,
-                 "of: %s is of one lesson, not of all: name one",
-                 lab_measure_name(lab->measures));
-    return LAB_OK;
+    } else if (all && (lab->measures == LAB_MEASURE_BATCH ||
+                       lab->measures == LAB_MEASURE_NETWORK)) {
+        error(l, lab->of_place, "of: %s is of one lesson, not of all: name one",
+              lab_measure_name(lab->measures));
+    } else if (!all) {
+        enum lab_status st = lab_lesson_open(&of, lab->of);
+        if (st == LAB_E_NOMEM)
+            l->found->failed = true;
+        else if (st)
+            error(l, lab->of_place, "of: %s", lab_error());
+        check_kind(l, of);
+        lab_lesson_free(of);
+    }
 }
 
 /* ---- rungs ---- */
@@ -80,15 +130,15 @@ static size_t add_rungs(struct lab_backend *cpu,
                 : gpu->backend->rung(NULL, op, i);
         if (!r)
             break;
-        if (!r->family) /* a candidate: listed by nobody */
+        if (!r->family) /* else a candidate of a tuned rung: not listed */
             names[n++] = r->name;
     }
     return n;
 }
 
 /* The rungs of the ladder, a name as often as it has precisions. Those of a GPU
- * stand in the CUDA module: without it nobody knows which there are, and the
- * answer is 0. */
+ * are in the CUDA module: without it they are not known, and the answer is
+ * 0. */
 static size_t find_rungs(const char *op, bool with_cpu, const char **names)
 {
     const struct lab_cuda_module *module = NULL;
@@ -105,14 +155,14 @@ static size_t find_rungs(const char *op, bool with_cpu, const char **names)
 static void check_rung(struct linter *l, struct lab_place at, const char *key,
                        const char *word, const char *const *names, size_t n)
 {
+    char start[96];
     for (size_t i = 0; i < n; i++) {
         if (strcmp(names[i], word) == 0)
             return;
     }
-    const char *near = lab_nearest(word, names, n);
-    lint_add(l, at, LAB_SEVERITY_ERROR, "%s: %s has no rung %s%s%s%s", key,
-             l->lesson->lab.ladder, word, near ? "; did you mean " : "",
-             near ? near : "", near ? "?" : "");
+    snprintf(start, sizeof(start), "%s: %s has no rung", key,
+             l->lesson->lab.ladder);
+    no_such(l, at, start, word, "", names, n);
 }
 
 static void check_rungs(struct linter *l)
@@ -134,35 +184,6 @@ static void check_rungs(struct linter *l)
             check_rung(l, lab->slides[i].place, "slide", lab->slides[i].rung,
                        names, n);
     }
-}
-
-/* What a lab names: the lesson that it measures, and rungs. */
-static enum lab_status lint_lab(struct linter *l)
-{
-    const struct lab_lesson_lab *lab = &l->lesson->lab;
-    if (lab->ladder)
-        check_rungs(l);
-    return lab->of ? check_of(l) : LAB_OK;
-}
-
-static void lint_add(struct linter *l, struct lab_place at,
-                     enum lab_severity sev, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    lab_findings_add_v(l->found, l->lesson->path, at.line, at.column, sev,
-                       sev == LAB_SEVERITY_ERROR ? LAB_E_PARSE : LAB_OK, fmt,
-                       args);
-    va_end(args);
-}
-
-static void unknown(struct linter *l, struct lab_place at, const char *what,
-                    const char *word, const char *const *names, size_t count)
-{
-    const char *near = lab_nearest(word, names, count);
-    lint_add(l, at, LAB_SEVERITY_ERROR, "no %s %s in this lesson%s%s%s", what,
-             word, near ? "; did you mean " : "", near ? near : "",
-             near ? "?" : "");
 }
 
 /* ---- the network ---- */
@@ -225,42 +246,49 @@ static enum lab_severity severity_of(enum lab_status st)
     return lacks ? LAB_SEVERITY_WARNING : LAB_SEVERITY_ERROR;
 }
 
-static enum lab_status build(struct linter *l, struct lab_plan **out)
+/* The plan, or NULL. Names of tensors and steps are checked later, all of them
+ * and each at its place: the plan is built without them. */
+static struct lab_plan *build(struct linter *l)
 {
-    /* Names of tensors and steps are checked here, all of them and each at
-     * its place: the plan is built without them. */
     struct lab_network_spec s = l->lesson->spec;
     struct lab_data_shapes shapes;
     struct lab_data *data = NULL;
+    struct lab_plan *plan = NULL;
     s.n_watch = 0;
     s.n_breaks = 0;
     s.n_printed = 0;
-    *out = NULL;
     enum lab_status st = lab_data_open(&data, &s, NULL, 0);
     if (!st) {
         lab_data_get_shapes(data, &shapes);
     } else if (st != LAB_E_NOMEM) {
         add_engine_error(l, s.data.place, severity_of(st));
-        st = known_shapes(&s.data, &shapes) ? LAB_OK : st;
-        if (st)
-            return LAB_OK;
+        if (!known_shapes(&s.data, &shapes))
+            return NULL;
+        st = LAB_OK;
     }
     if (!st)
-        st = lab_plan_build(out, &s, &shapes, LAB_F32);
+        st = lab_plan_build(&plan, &s, &shapes, LAB_F32);
     if (!st && data)
-        st = lab_data_check_labels(data, *out);
-    if (st && st != LAB_E_NOMEM)
+        st = lab_data_check_labels(data, plan);
+    if (st == LAB_E_NOMEM)
+        l->found->failed = true;
+    else if (st)
         add_engine_error(l, s.data.place,
                          st == LAB_E_NOT_BUILT || st == LAB_E_UNSUPPORTED
                              ? LAB_SEVERITY_WARNING
                              : LAB_SEVERITY_ERROR);
     lab_data_free(data);
-    return st == LAB_E_NOMEM ? st : LAB_OK;
+    return plan;
 }
 
 /* ---- headings ---- */
 
-/* "lstm1.cell" stands for "lstm1.cell.0", "lstm1.cell.1" ... */
+static struct lab_place at_line(int line)
+{
+    return (struct lab_place){line, 1};
+}
+
+/* "lstm1.cell" is the text of "lstm1.cell.0", "lstm1.cell.1" ... */
 static bool names_step(const char *section, const char *step)
 {
     size_t len = strlen(section);
@@ -272,94 +300,60 @@ static bool names_step(const char *section, const char *step)
     return step[len] == '.' && *rest && !rest[strspn(rest, "0123456789")];
 }
 
-static enum lab_status unknown_step(struct linter *l, struct lab_place at,
-                                    const char *word)
+static void check_step_heading(struct linter *l, const struct lab_section *s)
 {
     const struct lab_plan *p = l->plan;
-    const char **names = lab_alloc_array((size_t)p->n_steps, sizeof(*names));
-    if (!names)
-        return lab_fail(LAB_E_NOMEM, "no memory left to check the steps");
-    for (int i = 0; i < p->n_steps; i++)
-        names[i] = p->steps[i].name;
-    unknown(l, at, "step", word, names, (size_t)p->n_steps);
-    lab_free(names);
-    return LAB_OK;
-}
-
-static enum lab_status check_step_heading(struct linter *l,
-                                          const struct lab_section *s)
-{
-    const struct lab_plan *p = l->plan;
-    struct lab_place at = {s->line, 1};
-    if (!p)
-        return LAB_OK;
-    for (int i = 0; i < p->n_steps; i++) {
-        if (names_step(s->name, p->steps[i].name))
-            return LAB_OK;
-    }
-    return unknown_step(l, at, s->name);
-}
-
-static enum lab_status check_node_heading(struct linter *l,
-                                          const struct lab_section *s)
-{
-    const struct lab_network_spec *spec = &l->lesson->spec;
-    size_t count = (size_t)spec->n_nodes + 1;
-    struct lab_place at = {s->line, 1};
-    const char **names = lab_alloc_array(count, sizeof(*names));
-    if (!names)
-        return lab_fail(LAB_E_NOMEM, "no memory left to check the headings");
-    names[0] = "loss";
-    for (int i = 0; i < spec->n_nodes; i++)
-        names[i + 1] = spec->nodes[i].id;
-    bool known = l->plan && lab_plan_node(l->plan, s->name) >= 0;
-    for (size_t i = 0; i < count; i++)
-        known = known || strcmp(names[i], s->name) == 0;
+    bool known = !p;
+    for (int i = 0; !known && i < p->n_steps; i++)
+        known = names_step(s->name, p->steps[i].name);
     if (!known)
-        unknown(l, at, "node", s->name, names, count);
-    lab_free(names);
-    return LAB_OK;
+        unknown(l, at_line(s->line), "step", s->name, p->n_steps, step_name);
+}
+
+static void check_node_heading(struct linter *l, const struct lab_section *s)
+{
+    int count = l->lesson->spec.n_nodes + 1;
+    bool known = l->plan && lab_plan_node(l->plan, s->name) >= 0;
+    for (int i = 0; !known && i < count; i++)
+        known = strcmp(node_name(l, i), s->name) == 0;
+    if (!known)
+        unknown(l, at_line(s->line), "node", s->name, count, node_name);
 }
 
 static void check_phase_heading(struct linter *l, const struct lab_section *s)
 {
-    const char *names[LAB_PHASE_COUNT];
-    struct lab_place at = {s->line, 1};
-    for (int i = 0; i < LAB_PHASE_COUNT; i++) {
-        names[i] = lab_phase_name((enum lab_phase)i);
-        if (strcmp(names[i], s->name) == 0)
-            return;
-    }
-    unknown(l, at, "phase", s->name, names, LAB_PHASE_COUNT);
+    bool known = false;
+    for (int i = 0; !known && i < LAB_PHASE_COUNT; i++)
+        known = strcmp(phase_name(l, i), s->name) == 0;
+    if (!known)
+        unknown(l, at_line(s->line), "phase", s->name, LAB_PHASE_COUNT,
+                phase_name);
 }
 
 /* "## Step fc1" was meant to be "## step: fc1". */
 static void check_other_heading(struct linter *l, const struct lab_section *s)
 {
     static const char *const words[] = {"step", "node", "phase"};
-    struct lab_place at = {s->line, 1};
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
         size_t len = strlen(words[i]);
         bool colon = strncasecmp(s->title, words[i], len) == 0 &&
                      s->title[len + strspn(s->title + len, " ")] == ':';
         if (colon)
-            lint_add(l, at, LAB_SEVERITY_WARNING,
-                     "this heading is read in order; one that belongs to a %s "
-                     "begins with \"%s: \"",
-                     words[i], words[i]);
+            warn(l, at_line(s->line),
+                 "this heading is read in order; one that belongs to a %s "
+                 "begins with \"%s: \"",
+                 words[i], words[i]);
     }
 }
 
-static void check_twice(struct linter *l, int index)
+static void check_twice(struct linter *l, const struct lab_section *s)
 {
-    const struct lab_section *s = &l->lesson->sections[index];
     const struct lab_section *first =
         lab_lesson_section(l->lesson, s->kind, s->name);
-    struct lab_place at = {s->line, 1};
     if (first && first != s)
-        lint_add(l, at, LAB_SEVERITY_ERROR,
-                 "a second text for %s; the one in line %d is shown", s->title,
-                 first->line);
+        error(l, at_line(s->line),
+              "a second text for %s; the one in line %d is shown", s->title,
+              first->line);
 }
 
 /* "### bacward" was meant to divide a step's text; "### Why" was not. */
@@ -367,46 +361,42 @@ static void check_part_headings(struct linter *l, const struct lab_section *s)
 {
     const char *names[LAB_PHASE_COUNT];
     for (int i = 0; i < LAB_PHASE_COUNT; i++)
-        names[i] = lab_phase_name((enum lab_phase)i);
+        names[i] = phase_name(l, i);
     for (size_t i = 0; i < s->doc.n_blocks; i++) {
         const struct lab_md_block *b = &s->doc.blocks[i];
-        struct lab_place at = {b->line, 1};
         if (b->kind != LAB_MD_HEADING || b->level != 3 || b->n_spans != 1)
             continue;
         const char *word = b->spans[0].text;
         const char *near = lab_nearest(word, names, LAB_PHASE_COUNT);
         if (near && strncasecmp(word, near, strlen(near)) != 0)
-            lint_add(l, at, LAB_SEVERITY_WARNING,
-                     "this heading is no phase, and begins no part; did "
-                     "you mean \"### %s\"?",
-                     near);
+            warn(l, at_line(b->line),
+                 "this heading is no phase, and begins no part; did you mean "
+                 "\"### %s\"?",
+                 near);
     }
 }
 
-static enum lab_status check_headings(struct linter *l)
+static void check_headings(struct linter *l)
 {
+    static void (*const checks[])(struct linter *,
+                                  const struct lab_section *) = {
+        [LAB_SECTION_STEP] = check_step_heading,
+        [LAB_SECTION_NODE] = check_node_heading,
+        [LAB_SECTION_PHASE] = check_phase_heading,
+        [LAB_SECTION_OTHER] = check_other_heading,
+    };
     for (int i = 0; i < l->lesson->n_sections; i++) {
         const struct lab_section *s = &l->lesson->sections[i];
-        struct lab_place at = {s->line, 1};
-        enum lab_status st = LAB_OK;
-        if (s->kind == LAB_SECTION_STEP)
-            st = check_step_heading(l, s);
-        else if (s->kind == LAB_SECTION_NODE)
-            st = check_node_heading(l, s);
-        else if (s->kind == LAB_SECTION_PHASE)
-            check_phase_heading(l, s);
-        else if (s->kind == LAB_SECTION_OTHER)
-            check_other_heading(l, s);
-        if (st)
-            return st;
+        if (s->kind == LAB_SECTION_INTRO)
+            continue;
+        checks[s->kind](l, s);
         if (s->kind == LAB_SECTION_STEP || s->kind == LAB_SECTION_NODE)
             check_part_headings(l, s);
         if (*s->name)
-            check_twice(l, i);
-        if (s->kind != LAB_SECTION_INTRO && s->doc.n_blocks == 0)
-            lint_add(l, at, LAB_SEVERITY_WARNING, "no text under this heading");
+            check_twice(l, s);
+        if (s->doc.n_blocks == 0)
+            warn(l, at_line(s->line), "no text under this heading");
     }
-    return LAB_OK;
 }
 
 static bool has_step_texts(const struct lab_lesson *lesson)
@@ -421,41 +411,25 @@ static bool has_step_texts(const struct lab_lesson *lesson)
 static void check_step_texts(struct linter *l)
 {
     const struct lab_plan *p = l->plan;
+    const struct lab_place whole = {0, 0};
     if (!has_step_texts(l->lesson)) {
-        lint_add(l, (struct lab_place){0, 0}, LAB_SEVERITY_WARNING,
-                 "no step has a text: add ## phase: forward and others");
+        warn(l, whole, "no step has a text: add ## phase: forward and others");
         return;
     }
     for (int i = 0; p && i < p->n_steps; i++) {
         const struct lab_step *s = &p->steps[i];
-        const struct lab_node *n = &p->nodes[s->node >= 0 ? s->node : 0];
-        const char *id = s->node >= 0 ? n->id : NULL;
+        const struct lab_node *n = s->node >= 0 ? &p->nodes[s->node] : NULL;
+        const char *id = n ? n->id : NULL;
         const char *phase = lab_phase_name(s->phase);
         if (!lab_lesson_text_for(l->lesson, s->name, id, phase))
-            lint_add(
-                l, s->node >= 0 ? n->place : (struct lab_place){0, 0},
-                LAB_SEVERITY_WARNING,
-                "no text for the step %s (%s): add ## step: %s, ## node: %s "
-                "or ## phase: %s",
-                s->name, phase, s->name, id ? id : "ID", phase);
+            warn(l, n ? n->place : whole,
+                 "no text for the step %s (%s): add ## step: %s, ## node: %s "
+                 "or ## phase: %s",
+                 s->name, phase, s->name, id ? id : "ID", phase);
     }
 }
 
 /* ---- names of tensors and steps in the front matter ---- */
-
-static enum lab_status unknown_tensor(struct linter *l, struct lab_place at,
-                                      const char *name)
-{
-    const struct lab_plan *p = l->plan;
-    const char **names = lab_alloc_array((size_t)p->n_tensors, sizeof(*names));
-    if (!names)
-        return lab_fail(LAB_E_NOMEM, "no memory left to check the tensors");
-    for (int i = 0; i < p->n_tensors; i++)
-        names[i] = p->tensors[i].name;
-    unknown(l, at, "tensor", name, names, (size_t)p->n_tensors);
-    lab_free(names);
-    return LAB_OK;
-}
 
 static void check_printed_place(struct linter *l,
                                 const struct lab_course_values_spec *p,
@@ -466,13 +440,12 @@ static void check_printed_place(struct linter *l,
     if (p->at.rank > 0)
         start = lab_shape_ravel(&t->shape, p->at.dim, p->at.rank);
     if (start < 0 || start + p->n_values > t->count)
-        lint_add(l, p->place, LAB_SEVERITY_ERROR,
-                 "%d printed values do not fit into %s, which has the shape %s",
-                 p->n_values, p->tensor, lab_shape_text(&t->shape, shape));
+        error(l, p->place,
+              "%d printed values do not fit into %s, which has the shape %s",
+              p->n_values, p->tensor, lab_shape_text(&t->shape, shape));
 }
 
-static enum lab_status check_break(struct linter *l,
-                                   const struct lab_break_spec *b)
+static void check_break(struct linter *l, const struct lab_break_spec *b)
 {
     const struct lab_plan *p = l->plan;
     bool named = b->kind != LAB_BREAK_STEP || lab_plan_node(p, b->step) >= 0;
@@ -483,102 +456,94 @@ static enum lab_status check_break(struct linter *l,
         reached = same && (b->phase < 0 || b->phase == (int)p->steps[i].phase);
     }
     if (!named)
-        return unknown_step(l, b->place, b->step);
-    if (!reached)
-        lint_add(l, b->place, LAB_SEVERITY_ERROR, "the step %s has no phase %s",
-                 b->step, lab_phase_name((enum lab_phase)b->phase));
-    return LAB_OK;
+        unknown(l, b->place, "step", b->step, p->n_steps, step_name);
+    else if (!reached)
+        error(l, b->place, "the step %s has no phase %s", b->step,
+              lab_phase_name((enum lab_phase)b->phase));
 }
 
-static enum lab_status check_names(struct linter *l)
+/* The tensor of that name, or NULL and an error at `at`. */
+static const struct lab_tensor *
+check_tensor(struct linter *l, struct lab_place at, const char *name)
+{
+    const struct lab_plan *p = l->plan;
+    int t = lab_plan_tensor(p, name);
+    if (t < 0)
+        unknown(l, at, "tensor", name, p->n_tensors, tensor_name);
+    return t < 0 ? NULL : &p->tensors[t];
+}
+
+static void check_names(struct linter *l)
 {
     const struct lab_network_spec *s = &l->lesson->spec;
-    enum lab_status st = LAB_OK;
-    if (!l->plan)
-        return LAB_OK;
-    for (int i = 0; i < s->n_watch && !st; i++) {
-        if (lab_plan_tensor(l->plan, s->watch[i]) < 0)
-            st = unknown_tensor(l, l->lesson->watch_places[i], s->watch[i]);
-    }
-    for (int i = 0; i < s->n_printed && !st; i++) {
+    for (int i = 0; i < s->n_watch; i++)
+        check_tensor(l, l->lesson->watch_places[i], s->watch[i]);
+    for (int i = 0; i < s->n_printed; i++) {
         const struct lab_course_values_spec *p = &s->printed[i];
-        int t = lab_plan_tensor(l->plan, p->tensor);
-        if (t < 0)
-            st = unknown_tensor(l, p->place, p->tensor);
-        else
-            check_printed_place(l, p, &l->plan->tensors[t]);
+        const struct lab_tensor *t = check_tensor(l, p->place, p->tensor);
+        if (t)
+            check_printed_place(l, p, t);
     }
-    for (int i = 0; i < s->n_breaks && !st; i++)
-        st = check_break(l, &s->breaks[i]);
-    return st;
+    for (int i = 0; i < s->n_breaks; i++)
+        check_break(l, &s->breaks[i]);
 }
 
 /* ---- the course ---- */
 
 /* One that is neither beside the lesson nor installed, and the nearest. */
-static enum lab_status no_lesson(struct linter *l, struct lab_place at,
-                                 const char *id,
-                                 const struct lab_catalog *installed)
+static void no_lesson(struct linter *l, struct lab_place at, const char *id,
+                      const struct lab_catalog *installed)
 {
     const struct lab_catalog *from[] = {l->catalog, installed};
     size_t n = 0;
     size_t count = l->catalog->count + (installed ? installed->count : 0);
     const char **names = lab_alloc_array(count, sizeof(*names));
-    if (!names)
-        return lab_fail(LAB_E_NOMEM, "no memory left to check the course");
+    l->found->failed = l->found->failed || !names;
     for (int k = 0; k < 2; k++)
-        for (size_t i = 0; from[k] && i < from[k]->count; i++)
+        for (size_t i = 0; names && from[k] && i < from[k]->count; i++)
             names[n++] = from[k]->items[i].id;
-    const char *near = lab_nearest(id, names, n);
-    lint_add(l, at, LAB_SEVERITY_ERROR, "no lesson %s%s%s%s", id,
-             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    if (names)
+        no_such(l, at, "no lesson", id, "", names, n);
     lab_free(names);
-    return LAB_OK;
 }
 
-static enum lab_status check_prerequisite(struct linter *l, struct lab_place at,
-                                          const char *id)
+static void check_prerequisite(struct linter *l, struct lab_place at,
+                               const char *id)
 {
     struct lab_catalog *installed = NULL;
-    enum lab_status st = LAB_OK;
     if (strcmp(id, l->lesson->id) == 0) {
-        lint_add(l, at, LAB_SEVERITY_ERROR,
-                 "the lesson is its own prerequisite");
-        return LAB_OK;
+        error(l, at, "the lesson is its own prerequisite");
+        return;
     }
     if (!l->catalog || lab_catalog_find(l->catalog, id))
-        return LAB_OK;
+        return;
     if (lab_catalog_list(&installed, NULL) == LAB_E_NOMEM)
-        return LAB_E_NOMEM;
-    if (!installed || !lab_catalog_find(installed, id))
-        st = no_lesson(l, at, id, installed);
+        l->found->failed = true;
+    else if (!installed || !lab_catalog_find(installed, id))
+        no_lesson(l, at, id, installed);
     lab_catalog_free(installed);
-    return st;
 }
 
-static enum lab_status check_course(struct linter *l)
+static void check_course(struct linter *l)
 {
     const struct lab_lesson *lesson = l->lesson;
-    enum lab_status st = LAB_OK;
     if (!*lesson->summary)
-        lint_add(
-            l, lesson->title_place, LAB_SEVERITY_WARNING,
-            "no summary: add one line that says what the learner will see");
-    for (int i = 0; i < lesson->n_prerequisites && !st; i++)
-        st = check_prerequisite(l, lesson->prerequisite_places[i],
-                                lesson->prerequisites[i]);
+        warn(l, lesson->title_place,
+             "no summary: add one line that says what the learner will see");
+    for (int i = 0; i < lesson->n_prerequisites; i++)
+        check_prerequisite(l, lesson->prerequisite_places[i],
+                           lesson->prerequisites[i]);
     if (!l->catalog || lesson->order == LAB_LESSON_NO_ORDER)
-        return st;
+        return;
     for (size_t i = 0; i < l->catalog->count; i++) {
         const struct lab_lesson *other = l->catalog->items[i].lesson;
         if (other && strcmp(other->id, lesson->id) != 0 &&
             other->order == lesson->order)
-            lint_add(l, lesson->order_place, LAB_SEVERITY_ERROR,
-                     "order %lld is also that of the lesson %s (%s)",
-                     (long long)lesson->order, other->id,
-                     l->catalog->items[i].path);
+            error(l, lesson->order_place,
+                  "order %lld is also that of the lesson %s (%s)",
+                  (long long)lesson->order, other->id,
+                  l->catalog->items[i].path);
     }
-    return st;
 }
 
 enum lab_status lab_lesson_lint(const char *path,
@@ -586,32 +551,29 @@ enum lab_status lab_lesson_lint(const char *path,
                                 struct lab_findings *found)
 {
     struct lab_lesson *lesson = NULL;
-    struct lab_plan *plan = NULL;
     enum lab_status st = lab_lesson_check(&lesson, path, found);
     if (st)
         return st == LAB_E_NOMEM ? st : LAB_OK;
     struct linter l = {.lesson = lesson, .catalog = catalog, .found = found};
-    bool lab = lesson->kind == LAB_LESSON_LAB;
-    if (!lab)
-        st = build(&l, &plan);
-    l.plan = plan;
-    if (!st)
-        st = check_course(&l);
-    if (!st && lab)
-        st = lint_lab(&l);
-    if (lab)
-        goto done; /* no network: no nodes and steps to be named */
-    if (!st)
-        st = check_headings(&l);
-    if (!st)
-        st = check_names(&l);
-    if (!st)
+    if (lesson->kind == LAB_LESSON_LAB) { /* it has no nodes and steps */
+        check_course(&l);
+        if (lesson->lab.ladder)
+            check_rungs(&l);
+        if (lesson->lab.of)
+            check_of(&l);
+    } else {
+        struct lab_plan *plan = build(&l);
+        l.plan = plan;
+        check_course(&l);
+        check_headings(&l);
+        if (plan)
+            check_names(&l);
         check_step_texts(&l);
-done:
-    lab_plan_free(plan);
+        lab_plan_free(plan);
+    }
     lab_lesson_free(lesson);
     lab_findings_sort(found);
-    if (!st && found->failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory left to check %s", path);
-    return st;
+    return found->failed
+               ? lab_fail(LAB_E_NOMEM, "no memory left to check %s", path)
+               : LAB_OK;
 }

@@ -10,21 +10,21 @@
 #include "lesson/texmath.h"
 
 enum {
-    LAB_MD_LIST_DEPTH = 16,
+    LIST_DEPTH = 16,
     /* md4c fills short rows up: without a limit a small file makes a table of
      * billions of cells. */
-    LAB_MD_MAX_COLUMNS = 64,
-    LAB_MD_MAX_CELLS = 100000
+    MAX_COLUMNS = 64,
+    MAX_CELLS = 100000
 };
 
-struct lab_md_list {
+struct list {
     bool ordered;
     bool tight;
     bool started; /* its first block has been seen */
     unsigned long next;
 };
 
-struct lab_md_reader {
+struct reader {
     struct lab_arena *arena;
     const char *md;
     size_t size;
@@ -55,11 +55,69 @@ struct lab_md_reader {
 
     int quote;
     int depth; /* of lists */
-    struct lab_md_list list[LAB_MD_LIST_DEPTH];
+    struct list list[LIST_DEPTH];
     const char *marker; /* waits for the first block of its item */
     bool too_large;     /* the open table */
     bool failed;
 };
+
+/* ---- tables as md4c 0.4 wants them ----
+ *
+ * Under the head of a table it wants three dashes a column, where one is enough
+ * (GitHub, CommonMark's table extension, later md4c). Lines stay lines. */
+
+static bool is_fence(const char *s, size_t len)
+{
+    size_t i = strspn(s, " ");
+    return i + 3 <= len && i <= 3 &&
+           (memcmp(s + i, "```", 3) == 0 || memcmp(s + i, "~~~", 3) == 0);
+}
+
+/* "|-|:-:|": nothing but bars, dashes, colons and blanks. */
+static bool is_table_rule(const char *s, size_t len)
+{
+    bool bar = false;
+    bool dash = false;
+    for (size_t i = 0; i < len; i++) {
+        if (!strchr("|-: \t\r", s[i]))
+            return false;
+        bar = bar || s[i] == '|';
+        dash = dash || s[i] == '-';
+    }
+    return bar && dash;
+}
+
+static void add_widened(struct lab_str *out, const char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        bool first = s[i] == '-' && (i == 0 || s[i - 1] != '-');
+        lab_str_add_char(out, s[i]);
+        if (first)
+            lab_str_add(out, "--");
+    }
+}
+
+static void widen_rules(struct lab_str *out, const char *md, size_t n)
+{
+    bool code = false;
+    bool head = false; /* the line before has a bar */
+    for (size_t i = 0; i < n;) {
+        const char *end = memchr(md + i, '\n', n - i);
+        size_t len = end ? (size_t)(end - (md + i)) : n - i;
+        if (is_fence(md + i, len))
+            code = !code;
+        if (!code && head && is_table_rule(md + i, len))
+            add_widened(out, md + i, len);
+        else
+            lab_str_add_bytes(out, md + i, len);
+        if (end)
+            lab_str_add_char(out, '\n');
+        head = memchr(md + i, '|', len) != NULL;
+        i += len + (end != NULL);
+    }
+}
+
+/* ---- spans ---- */
 
 static void add_code_point(struct lab_str *out, unsigned long code)
 {
@@ -83,7 +141,7 @@ static void add_code_point(struct lab_str *out, unsigned long code)
 }
 
 /* "&lt;", "&#955;", "&#x3bb;". Unknown ones stay as they are written. */
-static void md_add_entity(struct lab_str *out, const char *s, size_t n)
+static void add_entity(struct lab_str *out, const char *s, size_t n)
 {
     static const struct {
         const char *name;
@@ -108,177 +166,145 @@ static void md_add_entity(struct lab_str *out, const char *s, size_t n)
     lab_str_add_visible(out, s, n, false);
 }
 
-/* Ends the open span. */
-static void md_flush_span(struct lab_md_reader *r)
+/* Whether reading goes on: `got` is false when memory was short. */
+static bool check(struct reader *r, bool got)
 {
-    if (r->text.failed)
-        r->failed = true;
-    if (r->failed || r->text.len == 0)
+    r->failed = r->failed || !got;
+    return !r->failed;
+}
+
+/* Ends the open span. */
+static void flush_span(struct reader *r)
+{
+    if (!check(r, !r->text.failed) || r->text.len == 0 ||
+        !check(r, !lab_grow(&r->spans, r->n_spans, &r->cap_spans,
+                            sizeof(*r->spans), "the text")))
         return;
-    if (lab_grow(&r->spans, r->n_spans, &r->cap_spans, sizeof(*r->spans),
-                 "the text")) {
-        r->failed = true;
-        return;
-    }
     char *text = lab_arena_text(r->arena, r->text.data, r->text.len);
-    if (!text) {
-        r->failed = true;
-        return;
-    }
-    r->spans[r->n_spans++] = (struct lab_md_span){r->style, text};
+    r->spans[r->n_spans] = (struct lab_md_span){r->style, text};
+    r->n_spans += check(r, text != NULL);
     lab_str_clear(&r->text);
 }
 
-static unsigned md_current_style(const struct lab_md_reader *r)
+static unsigned current_style(const struct reader *r)
 {
-    unsigned style = LAB_SPAN_PLAIN;
-    if (r->strong)
-        style |= LAB_SPAN_STRONG;
-    if (r->emph)
-        style |= LAB_SPAN_EMPH;
-    if (r->code)
-        style |= LAB_SPAN_CODE;
-    if (r->link)
-        style |= LAB_SPAN_LINK;
-    if (r->math)
-        style |= LAB_SPAN_MATH;
-    if (r->leaf.kind == LAB_MD_HEADING)
-        style |= LAB_SPAN_HEADING;
-    return style;
+    return (r->strong ? LAB_SPAN_STRONG : 0u) | (r->emph ? LAB_SPAN_EMPH : 0u) |
+           (r->code ? LAB_SPAN_CODE : 0u) | (r->link ? LAB_SPAN_LINK : 0u) |
+           (r->math ? LAB_SPAN_MATH : 0u) |
+           (r->leaf.kind == LAB_MD_HEADING ? LAB_SPAN_HEADING : 0u);
 }
 
-static void md_set_style(struct lab_md_reader *r)
+static void set_style(struct reader *r)
 {
-    unsigned style = md_current_style(r);
+    unsigned style = current_style(r);
     if (style != r->style)
-        md_flush_span(r);
+        flush_span(r);
     r->style = style;
 }
 
 /* Copies the collected spans to where they stay. */
-static const struct lab_md_span *md_keep_spans(struct lab_md_reader *r,
-                                               size_t *count)
+static const struct lab_md_span *keep_spans(struct reader *r, size_t *count)
 {
-    md_flush_span(r);
+    flush_span(r);
     *count = 0;
     if (r->failed || r->n_spans == 0)
         return NULL;
     struct lab_md_span *kept =
         lab_arena_array(r->arena, r->n_spans, sizeof(*kept));
-    if (!kept) {
-        r->failed = true;
+    if (!check(r, kept != NULL))
         return NULL;
-    }
     memcpy(kept, r->spans, r->n_spans * sizeof(*kept));
     *count = r->n_spans;
     r->n_spans = 0;
     return kept;
 }
 
-static void keep_href(struct lab_md_reader *r, const MD_ATTRIBUTE *href)
+static void keep_href(struct reader *r, const MD_ATTRIBUTE *href)
 {
     struct lab_str text;
     lab_str_init(&text);
     lab_str_add_visible(&text, href->text, href->size, false);
     r->href = lab_arena_text(r->arena, lab_str_text(&text), text.len);
-    if (text.failed || !r->href)
-        r->failed = true;
+    check(r, !text.failed && r->href);
     lab_str_release(&text);
 }
 
-static int md_enter_span(MD_SPANTYPE type, void *detail, void *user)
+/* The nesting of a kind of span, or NULL. */
+static int *depth_of(struct reader *r, MD_SPANTYPE type)
 {
-    struct lab_md_reader *r = user;
-    switch (type) {
-    case MD_SPAN_EM:
-        r->emph++;
-        break;
-    case MD_SPAN_STRONG:
-        r->strong++;
-        break;
-    case MD_SPAN_CODE:
-        r->code++;
-        break;
-    case MD_SPAN_A:
-        r->link++;
+    return type == MD_SPAN_EM       ? &r->emph
+           : type == MD_SPAN_STRONG ? &r->strong
+           : type == MD_SPAN_CODE   ? &r->code
+           : type == MD_SPAN_A      ? &r->link
+                                    : NULL;
+}
+
+static bool is_math(MD_SPANTYPE type)
+{
+    return type == MD_SPAN_LATEXMATH || type == MD_SPAN_LATEXMATH_DISPLAY;
+}
+
+static int enter_span(MD_SPANTYPE type, void *detail, void *user)
+{
+    struct reader *r = user;
+    int *depth = depth_of(r, type);
+    if (depth)
+        ++*depth;
+    if (type == MD_SPAN_A)
         keep_href(r, &((MD_SPAN_A_DETAIL *)detail)->href);
-        break;
-    case MD_SPAN_LATEXMATH_DISPLAY:
-        r->math = true;
-        r->displays++;
-        break;
-    case MD_SPAN_LATEXMATH:
-        r->math = true;
-        break;
-    default:
-        break;
-    }
-    md_set_style(r);
+    r->math = r->math || is_math(type);
+    r->displays += type == MD_SPAN_LATEXMATH_DISPLAY;
+    set_style(r);
     return r->failed;
 }
 
 /* A link that only a pointer could follow shows where it leads. */
-static void end_link(struct lab_md_reader *r)
+static void end_link(struct reader *r)
 {
     const char *text = lab_str_text(&r->text);
     if (r->href && *r->href && *r->href != '#' && strcmp(text, r->href) != 0)
         lab_str_addf(&r->text, " (%s)", r->href);
     r->href = NULL;
-    r->link--;
 }
 
-static void end_math(struct lab_md_reader *r)
+static void end_math(struct reader *r)
 {
     struct lab_str tex = r->text;
     lab_str_init(&r->text);
     lab_texmath_add(&r->text, lab_str_text(&tex), tex.len);
     r->text.failed |= tex.failed;
     lab_str_release(&tex);
-    md_flush_span(r);
+    flush_span(r);
     r->math = false;
 }
 
-static int md_leave_span(MD_SPANTYPE type, void *detail, void *user)
+static int leave_span(MD_SPANTYPE type, void *detail, void *user)
 {
-    struct lab_md_reader *r = user;
+    struct reader *r = user;
+    int *depth = depth_of(r, type);
     (void)detail;
-    switch (type) {
-    case MD_SPAN_EM:
-        r->emph--;
-        break;
-    case MD_SPAN_STRONG:
-        r->strong--;
-        break;
-    case MD_SPAN_CODE:
-        r->code--;
-        break;
-    case MD_SPAN_A:
+    if (type == MD_SPAN_A)
         end_link(r);
-        break;
-    case MD_SPAN_LATEXMATH:
-    case MD_SPAN_LATEXMATH_DISPLAY:
+    if (is_math(type))
         end_math(r);
-        break;
-    default:
-        break;
-    }
-    md_set_style(r);
+    if (depth)
+        --*depth;
+    set_style(r);
     return r->failed;
 }
 
 /* ---- leaf blocks ---- */
 
 /* NULL outside of lists and in lists too deep to be drawn apart. */
-static struct lab_md_list *current_list(struct lab_md_reader *r)
+static struct list *current_list(struct reader *r)
 {
-    return r->depth > 0 && r->depth <= LAB_MD_LIST_DEPTH
-               ? &r->list[r->depth - 1]
-               : NULL;
+    return r->depth > 0 && r->depth <= LIST_DEPTH ? &r->list[r->depth - 1]
+                                                  : NULL;
 }
 
-static void open_leaf(struct lab_md_reader *r, enum lab_md_kind kind)
+static void open_leaf(struct reader *r, enum lab_md_kind kind)
 {
-    struct lab_md_list *l = current_list(r);
+    struct list *l = current_list(r);
     bool tight = l && l->tight && (l->started || r->depth > 1);
     if (l)
         l->started = true;
@@ -291,27 +317,23 @@ static void open_leaf(struct lab_md_reader *r, enum lab_md_kind kind)
     r->open = true;
     r->n_spans = 0;
     r->displays = 0;
-    r->style = md_current_style(r);
+    r->style = current_style(r);
     lab_str_clear(&r->text);
 }
 
-static void add_block(struct lab_md_reader *r)
+static void add_block(struct reader *r)
 {
-    if (r->failed)
-        return;
-    if (lab_grow(&r->blocks, r->n_blocks, &r->cap_blocks, sizeof(*r->blocks),
-                 "the text")) {
-        r->failed = true;
-        return;
-    }
-    r->blocks[r->n_blocks++] = r->leaf;
+    if (!r->failed &&
+        check(r, !lab_grow(&r->blocks, r->n_blocks, &r->cap_blocks,
+                           sizeof(*r->blocks), "the text")))
+        r->blocks[r->n_blocks++] = r->leaf;
 }
 
-static void close_leaf(struct lab_md_reader *r)
+static void close_leaf(struct reader *r)
 {
     if (!r->open)
         return;
-    r->leaf.spans = md_keep_spans(r, &r->leaf.n_spans);
+    r->leaf.spans = keep_spans(r, &r->leaf.n_spans);
     if (r->leaf.kind == LAB_MD_PARAGRAPH && r->displays == 1 &&
         r->leaf.n_spans == 1)
         r->leaf.kind = LAB_MD_MATH;
@@ -320,7 +342,7 @@ static void close_leaf(struct lab_md_reader *r)
 }
 
 /* Counts on from the last place: text arrives in the file's order. */
-static void note_line(struct lab_md_reader *r, const char *text)
+static void note_line(struct reader *r, const char *text)
 {
     if (r->leaf.line || text < r->md || text >= r->md + r->size)
         return;
@@ -330,52 +352,47 @@ static void note_line(struct lab_md_reader *r, const char *text)
     r->leaf.line = r->line;
 }
 
-static void begin_item(struct lab_md_reader *r)
+static void begin_item(struct reader *r)
 {
     char marker[32] = "•";
-    struct lab_md_list *l = current_list(r);
+    struct list *l = current_list(r);
     if (l && l->ordered)
         snprintf(marker, sizeof(marker), "%lu.", l->next++);
     r->marker = lab_arena_text(r->arena, marker, strlen(marker));
-    if (!r->marker)
-        r->failed = true;
+    check(r, r->marker != NULL);
 }
 
-static void begin_list(struct lab_md_reader *r, bool ordered, unsigned first,
+static void begin_list(struct reader *r, bool ordered, unsigned first,
                        bool tight)
 {
     close_leaf(r);
     r->depth++;
-    struct lab_md_list *l = current_list(r);
+    struct list *l = current_list(r);
     if (l)
-        *l = (struct lab_md_list){
-            .ordered = ordered, .tight = tight, .next = first};
+        *l = (struct list){.ordered = ordered, .tight = tight, .next = first};
 }
 
-static void begin_table(struct lab_md_reader *r, const MD_BLOCK_TABLE_DETAIL *t)
+static void begin_table(struct reader *r, const MD_BLOCK_TABLE_DETAIL *t)
 {
     open_leaf(r, LAB_MD_TABLE);
     r->leaf.columns = t->col_count;
-    r->too_large = t->col_count > LAB_MD_MAX_COLUMNS;
+    r->too_large = t->col_count > MAX_COLUMNS;
     r->leaf.rows = (size_t)t->head_row_count + t->body_row_count;
     r->n_cells = 0;
     enum lab_md_align *align =
         lab_arena_array(r->arena, t->col_count, sizeof(*align));
-    if (!align)
-        r->failed = true;
+    check(r, align != NULL);
     r->leaf.align = align;
 }
 
-static void end_cell(struct lab_md_reader *r, const MD_BLOCK_TD_DETAIL *td)
+static void end_cell(struct reader *r, const MD_BLOCK_TD_DETAIL *td)
 {
-    if (lab_grow(&r->cells, r->n_cells, &r->cap_cells, sizeof(*r->cells),
-                 "the text"))
-        r->failed = true;
-    if (r->failed)
+    if (!check(r, !lab_grow(&r->cells, r->n_cells, &r->cap_cells,
+                            sizeof(*r->cells), "the text")))
         return;
-    r->too_large = r->too_large || r->n_cells >= LAB_MD_MAX_CELLS;
+    r->too_large = r->too_large || r->n_cells >= MAX_CELLS;
     struct lab_md_cell *cell = &r->cells[r->n_cells++];
-    cell->spans = md_keep_spans(r, &cell->n_spans);
+    cell->spans = keep_spans(r, &cell->n_spans);
     enum lab_md_align *align = (enum lab_md_align *)r->leaf.align;
     if (r->n_cells <= r->leaf.columns)
         align[r->n_cells - 1] = td->align == MD_ALIGN_RIGHT    ? LAB_MD_RIGHT
@@ -383,13 +400,11 @@ static void end_cell(struct lab_md_reader *r, const MD_BLOCK_TD_DETAIL *td)
                                                                : LAB_MD_LEFT;
 }
 
-static void end_table(struct lab_md_reader *r)
+static void end_table(struct reader *r)
 {
     struct lab_md_cell *kept =
         lab_arena_array(r->arena, r->n_cells, sizeof(*kept));
-    if (!kept)
-        r->failed = true;
-    if (!r->failed && r->n_cells)
+    if (check(r, kept != NULL) && r->n_cells)
         memcpy(kept, r->cells, r->n_cells * sizeof(*kept));
     r->leaf.cells = kept;
     r->leaf.rows = r->leaf.columns ? r->n_cells / r->leaf.columns : 0;
@@ -400,7 +415,7 @@ static void end_table(struct lab_md_reader *r)
 
 static int enter_block(MD_BLOCKTYPE type, void *detail, void *user)
 {
-    struct lab_md_reader *r = user;
+    struct reader *r = user;
     switch (type) {
     case MD_BLOCK_QUOTE:
         close_leaf(r);
@@ -428,7 +443,7 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *user)
         close_leaf(r);
         open_leaf(r, LAB_MD_CODE);
         r->code++;
-        md_set_style(r);
+        set_style(r);
         break;
     case MD_BLOCK_P:
         open_leaf(r, LAB_MD_PARAGRAPH);
@@ -439,7 +454,7 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *user)
         break;
     case MD_BLOCK_TH:
         r->strong++;
-        md_set_style(r);
+        set_style(r);
         break;
     default:
         break;
@@ -449,7 +464,7 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *user)
 
 static int leave_block(MD_BLOCKTYPE type, void *detail, void *user)
 {
-    struct lab_md_reader *r = user;
+    struct reader *r = user;
     switch (type) {
     case MD_BLOCK_QUOTE:
         close_leaf(r);
@@ -479,7 +494,7 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *user)
     case MD_BLOCK_TH:
         end_cell(r, detail);
         r->strong--;
-        md_set_style(r);
+        set_style(r);
         break;
     case MD_BLOCK_TD:
         end_cell(r, detail);
@@ -492,25 +507,25 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *user)
 
 static int on_text(MD_TEXTTYPE type, const MD_CHAR *s, MD_SIZE n, void *user)
 {
-    struct lab_md_reader *r = user;
+    struct reader *r = user;
     if (!r->open) /* tight lists have text without a paragraph */
         open_leaf(r, LAB_MD_PARAGRAPH);
     note_line(r, s);
-    md_set_style(r);
+    set_style(r);
     switch (type) {
     case MD_TEXT_NULLCHAR:
         lab_str_add(&r->text, "\\x00");
         break;
     case MD_TEXT_BR:
-        md_flush_span(r);
+        flush_span(r);
         lab_str_add_char(&r->text, '\n');
-        md_flush_span(r);
+        flush_span(r);
         break;
     case MD_TEXT_SOFTBR:
         lab_str_add_char(&r->text, ' ');
         break;
     case MD_TEXT_ENTITY:
-        md_add_entity(&r->text, s, n);
+        add_entity(&r->text, s, n);
         break;
     case MD_TEXT_LATEXMATH:
         lab_str_add_bytes(&r->text, s, n); /* texmath makes it safe */
@@ -529,18 +544,18 @@ enum lab_status lab_md_read(struct lab_arena *arena, const char *md, size_t n,
         .flags = MD_FLAG_TABLES | MD_FLAG_LATEXMATHSPANS | MD_FLAG_NOHTML,
         .enter_block = enter_block,
         .leave_block = leave_block,
-        .enter_span = md_enter_span,
-        .leave_span = md_leave_span,
+        .enter_span = enter_span,
+        .leave_span = leave_span,
         .text = on_text};
     struct lab_str text;
     struct lab_md_block *kept = NULL;
     lab_str_init(&text);
-    lab_md_widen_rules(&text, md, n);
-    struct lab_md_reader r = {.arena = arena,
-                              .md = lab_str_text(&text),
-                              .size = text.len,
-                              .line = first_line,
-                              .failed = text.failed};
+    widen_rules(&text, md, n);
+    struct reader r = {.arena = arena,
+                       .md = lab_str_text(&text),
+                       .size = text.len,
+                       .line = first_line,
+                       .failed = text.failed};
     lab_str_init(&r.text);
     int rc = r.failed ? -1 : md_parse(r.md, (MD_SIZE)r.size, &parser, &r);
     if (rc == 0 && !r.failed)
@@ -560,23 +575,9 @@ enum lab_status lab_md_read(struct lab_arena *arena, const char *md, size_t n,
         *bad_line = r.leaf.line;
         return lab_fail(LAB_E_RANGE,
                         "a table of more than %d columns or %d cells",
-                        LAB_MD_MAX_COLUMNS, LAB_MD_MAX_CELLS);
+                        MAX_COLUMNS, MAX_CELLS);
     }
     if (!kept)
         return lab_fail(LAB_E_NOMEM, "no memory left for the lesson's text");
     return LAB_OK;
-}
-
-char *lab_md_plain(struct lab_arena *arena, const struct lab_md_span *spans,
-                   size_t n_spans)
-{
-    struct lab_str text;
-    lab_str_init(&text);
-    for (size_t i = 0; i < n_spans; i++)
-        lab_str_add(&text, spans[i].text);
-    char *copy = text.failed
-                     ? NULL
-                     : lab_arena_text(arena, lab_str_text(&text), text.len);
-    lab_str_release(&text);
-    return copy;
 }

@@ -10,10 +10,4 @@ LAB_C_BEGIN
  * Errors: LAB_E_NOMEM. */
 enum lab_status lab_md_read(struct lab_arena *arena, const char *md, size_t n,
                             int first_line, struct lab_md *out, int *bad_line);
-/* Appends md[n] with the rules of its tables written as md4c wants them; lines
- * stay lines. */
-void lab_md_widen_rules(struct lab_str *out, const char *md, size_t n);
-/* The text of spans without styles; NULL when memory is short. */
-char *lab_md_plain(struct lab_arena *arena, const struct lab_md_span *spans,
-                   size_t n_spans);
 LAB_C_END

@@ -1,74 +1,60 @@
 /* md_wrap.c -- breaks paragraphs and tables to a width in columns. */
-#include "md_wrap.h"
+#include "lesson/markdown.h"
 
+#include <stdint.h>
 #include <string.h>
 
-#include "md_read.h"
+#include "base/arena.h"
 #include "base/mem.h"
+#include "base/str.h"
 
-static void wrap_table(struct lab_wrapper *w, const struct lab_md_block *b);
+/* One character of a text on its way into lines. */
+struct glyph {
+    const char *bytes;
+    uint8_t len;
+    uint8_t columns;
+    uint8_t style;
+};
 
-/* the one place where md4c 0.4 and Markdown as people write it
- * differ: under the head of a table it wants three dashes a column, where one
- * is enough (GitHub, CommonMark's table extension, later md4c). */
+struct glyphs {
+    struct glyph *items;
+    size_t count;
+    size_t cap;
+};
 
-static bool is_fence(const char *s, size_t len)
-{
-    size_t i = strspn(s, " ");
-    return i + 3 <= len && i <= 3 &&
-           (memcmp(s + i, "```", 3) == 0 || memcmp(s + i, "~~~", 3) == 0);
-}
+/* Part of a glyph list that fits into one line; blanks at the break are left
+ * out. */
+struct piece {
+    size_t first;
+    size_t end;
+    int columns;
+};
 
-/* "|-|:-:|": nothing but bars, dashes, colons and blanks. */
-static bool is_table_rule(const char *s, size_t len)
-{
-    bool bar = false;
-    bool dash = false;
-    for (size_t i = 0; i < len; i++) {
-        if (!strchr("|-: \t\r", s[i]))
-            return false;
-        bar = bar || s[i] == '|';
-        dash = dash || s[i] == '-';
-    }
-    return bar && dash;
-}
-
-static void add_widened(struct lab_str *out, const char *s, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        bool first = s[i] == '-' && (i == 0 || s[i - 1] != '-');
-        lab_str_add_char(out, s[i]);
-        if (first)
-            lab_str_add(out, "--");
-    }
-}
-
-void lab_md_widen_rules(struct lab_str *out, const char *md, size_t n)
-{
-    bool code = false;
-    bool head = false; /* the line before has a bar */
-    for (size_t i = 0; i < n;) {
-        const char *end = memchr(md + i, '\n', n - i);
-        size_t len = end ? (size_t)(end - (md + i)) : n - i;
-        if (is_fence(md + i, len))
-            code = !code;
-        if (!code && head && is_table_rule(md + i, len))
-            add_widened(out, md + i, len);
-        else
-            lab_str_add_bytes(out, md + i, len);
-        if (end)
-            lab_str_add_char(out, '\n');
-        head = memchr(md + i, '|', len) != NULL;
-        i += len + (end != NULL);
-    }
-}
+struct wrapper {
+    struct lab_arena *arena;
+    struct lab_md_line *lines;
+    size_t n_lines;
+    size_t cap_lines;
+    struct lab_md_span *spans; /* of the open line */
+    size_t n_spans;
+    size_t cap_spans;
+    struct lab_str text; /* of the open span */
+    unsigned style;
+    lab_md_ascii_fn *ascii; /* NULL: text stays Unicode */
+    int columns;
+    int block;
+    const struct lab_md_block *current;
+    bool first_line; /* of the block: the marker is there */
+    struct glyphs glyphs;
+    bool failed;
+};
 
 enum { LEAST_COLUMNS = 20, ITEM_COLUMNS = 3, MAX_INDENT = 6, CODE_INDENT = 2 };
 enum { TEXT_COLUMNS = 12 }; /* at least these stay for text */
 
 /* ---- width ---- */
 
-/* What must not reach a terminal takes the column of its stand-in there. */
+/* What must not reach a terminal is replaced there by one column. */
 static int width_of(unsigned code)
 {
     int columns = lab_utf8_columns(code);
@@ -90,7 +76,7 @@ int lab_md_columns(const char *utf8)
 
 /* ---- lines ---- */
 
-static void flush_span(struct lab_wrapper *w)
+static void flush_span(struct wrapper *w)
 {
     if (w->text.failed)
         w->failed = true;
@@ -106,8 +92,7 @@ static void flush_span(struct lab_wrapper *w)
     lab_str_clear(&w->text);
 }
 
-static void wrap_put(struct lab_wrapper *w, unsigned style, const char *text,
-                     size_t len)
+static void put(struct wrapper *w, unsigned style, const char *text, size_t len)
 {
     if (style != w->style)
         flush_span(w);
@@ -115,14 +100,13 @@ static void wrap_put(struct lab_wrapper *w, unsigned style, const char *text,
     lab_str_add_bytes(&w->text, text, len);
 }
 
-static void wrap_pad(struct lab_wrapper *w, unsigned style, const char *text,
-                     int times)
+static void pad(struct wrapper *w, unsigned style, const char *text, int times)
 {
     for (int i = 0; i < times; i++)
-        wrap_put(w, style, text, strlen(text));
+        put(w, style, text, strlen(text));
 }
 
-static void wrap_end_line(struct lab_wrapper *w)
+static void end_line(struct wrapper *w)
 {
     /* Blanks at the end of a line only make it longer. */
     while (w->text.len > 0 && w->text.data[w->text.len - 1] == ' ' &&
@@ -144,11 +128,11 @@ static void wrap_end_line(struct lab_wrapper *w)
     w->n_spans = 0;
 }
 
-static void blank_line(struct lab_wrapper *w)
+static void blank_line(struct wrapper *w)
 {
     int block = w->block;
     w->block = -1;
-    wrap_end_line(w);
+    end_line(w);
     w->block = block;
 }
 
@@ -158,7 +142,7 @@ static int least(int a, int b)
 }
 
 /* Deep nesting must not eat the line: it is drawn flatter instead. */
-static void indents(const struct lab_wrapper *w, int *quote, int *depth)
+static void indents(const struct wrapper *w, int *quote, int *depth)
 {
     *quote = least(w->current->quote, MAX_INDENT);
     *depth = least(w->current->indent, MAX_INDENT);
@@ -170,7 +154,7 @@ static void indents(const struct lab_wrapper *w, int *quote, int *depth)
     }
 }
 
-static int marker_columns(const struct lab_wrapper *w, int depth)
+static int marker_columns(const struct wrapper *w, int depth)
 {
     const char *marker = w->first_line ? w->current->marker : NULL;
     int used = marker && depth > 0 ? lab_md_columns(marker) + 1 : 0;
@@ -178,7 +162,7 @@ static int marker_columns(const struct lab_wrapper *w, int depth)
 }
 
 /* Columns that the next line of the current block has for text. */
-static int wrap_width(const struct lab_wrapper *w)
+static int width_left(const struct wrapper *w)
 {
     int quote;
     int depth;
@@ -190,51 +174,50 @@ static int wrap_width(const struct lab_wrapper *w)
 }
 
 /* Starts a line with the block's quote marks, indent and list marker. */
-static void wrap_begin_line(struct lab_wrapper *w)
+static void begin_line(struct wrapper *w)
 {
     int quote;
     int depth;
     indents(w, &quote, &depth);
     const char *marker = w->first_line ? w->current->marker : NULL;
-    wrap_pad(w, LAB_SPAN_FRAME, "│ ", quote);
-    wrap_pad(w, LAB_SPAN_PLAIN, " ", ITEM_COLUMNS * (depth - 1));
+    pad(w, LAB_SPAN_FRAME, "│ ", quote);
+    pad(w, LAB_SPAN_PLAIN, " ", ITEM_COLUMNS * (depth - 1));
     if (depth > 0) {
         int room = marker_columns(w, depth);
         if (marker) {
-            wrap_put(w, LAB_SPAN_FRAME, marker, strlen(marker));
+            put(w, LAB_SPAN_FRAME, marker, strlen(marker));
             room -= lab_md_columns(marker);
         }
-        wrap_pad(w, LAB_SPAN_PLAIN, " ", room);
+        pad(w, LAB_SPAN_PLAIN, " ", room);
     }
     w->first_line = false;
 }
 
 /* ---- glyphs ---- */
 
-static void add_glyph(struct lab_wrapper *w, struct lab_glyph_list *out,
-                      const char *bytes, size_t len, int columns,
-                      unsigned style)
+static void add_glyph(struct wrapper *w, struct glyphs *out, const char *bytes,
+                      size_t len, int columns, unsigned style)
 {
     if (lab_grow(&out->items, out->count, &out->cap, sizeof(*out->items),
                  "the text")) {
         w->failed = true;
         return;
     }
-    out->items[out->count++] = (struct lab_glyph_run){
-        bytes, (uint8_t)len, (uint8_t)columns, (uint8_t)style};
+    out->items[out->count++] =
+        (struct glyph){bytes, (uint8_t)len, (uint8_t)columns, (uint8_t)style};
 }
 
 /* The ASCII text of a character, a glyph a byte. */
-static void add_ascii(struct lab_wrapper *w, struct lab_glyph_list *out,
-                      unsigned code, unsigned style)
+static void add_ascii(struct wrapper *w, struct glyphs *out, unsigned code,
+                      unsigned style)
 {
     const char *text = w->ascii(code);
     for (text = text ? text : "?"; *text && !w->failed; text++)
         add_glyph(w, out, text, 1, 1, style);
 }
 
-static void wrap_collect(struct lab_wrapper *w, const struct lab_md_span *spans,
-                         size_t n_spans, struct lab_glyph_list *out)
+static void collect(struct wrapper *w, const struct lab_md_span *spans,
+                    size_t n_spans, struct glyphs *out)
 {
     out->count = 0;
     for (size_t k = 0; k < n_spans && !w->failed; k++) {
@@ -260,30 +243,29 @@ static void wrap_collect(struct lab_wrapper *w, const struct lab_md_span *spans,
     }
 }
 
-static bool is_blank(const struct lab_glyph_run *g)
+static bool is_blank(const struct glyph *g)
 {
     return g->len == 1 && *g->bytes == ' ';
 }
 
-static bool is_break(const struct lab_glyph_run *g)
+static bool is_break(const struct glyph *g)
 {
     return g->len == 1 && *g->bytes == '\n';
 }
 
 /* Formulas and code hold together where other text can give way. */
-static bool holds_together(const struct lab_glyph_run *g)
+static bool holds_together(const struct glyph *g)
 {
     return (g->style & (LAB_SPAN_MATH | LAB_SPAN_CODE)) != 0;
 }
 
 /* Where to end a line that is full at `end`: at the last blank, else at the
  * last blank inside a formula, else right there. */
-static size_t break_before(const struct lab_glyph_list *list, size_t at,
-                           size_t end)
+static size_t break_before(const struct glyphs *list, size_t at, size_t end)
 {
     size_t inside = 0;
     for (size_t i = end; i > at; i--) {
-        const struct lab_glyph_run *g = &list->items[i];
+        const struct glyph *g = &list->items[i];
         if (i >= list->count || !is_blank(g))
             continue;
         if (!holds_together(g))
@@ -296,10 +278,10 @@ static size_t break_before(const struct lab_glyph_list *list, size_t at,
 
 /* The next line of at most `width` columns from glyph `at` on. false: there
  * is none. */
-static bool wrap_next(const struct lab_glyph_list *list, size_t at, int width,
-                      struct lab_glyph_piece *out, size_t *next)
+static bool next_line(const struct glyphs *list, size_t at, int width,
+                      struct piece *out, size_t *next)
 {
-    const struct lab_glyph_run *g = list->items;
+    const struct glyph *g = list->items;
     if (at >= list->count)
         return false;
     int columns = 0;
@@ -320,74 +302,74 @@ static bool wrap_next(const struct lab_glyph_list *list, size_t at, int width,
     columns = 0;
     for (size_t i = at; i < end; i++)
         columns += g[i].columns;
-    *out = (struct lab_glyph_piece){at, end, columns};
+    *out = (struct piece){at, end, columns};
     return true;
 }
 
-static void wrap_put_piece(struct lab_wrapper *w,
-                           const struct lab_glyph_list *list,
-                           const struct lab_glyph_piece *piece)
+static void put_piece(struct wrapper *w, const struct glyphs *list,
+                      const struct piece *piece)
 {
     for (size_t i = piece->first; i < piece->end; i++) {
-        const struct lab_glyph_run *g = &list->items[i];
-        wrap_put(w, g->style, g->bytes, g->len);
+        const struct glyph *g = &list->items[i];
+        put(w, g->style, g->bytes, g->len);
     }
 }
 
 /* ---- blocks ---- */
 
-static int put_text(struct lab_wrapper *w, const struct lab_md_block *b,
-                    int indent)
+static int put_text(struct wrapper *w, const struct lab_md_block *b, int indent)
 {
-    struct lab_glyph_piece piece;
+    struct piece piece;
     int widest = 0;
-    wrap_collect(w, b->spans, b->n_spans, &w->glyphs);
+    collect(w, b->spans, b->n_spans, &w->glyphs);
     size_t next = 0;
     while (!w->failed &&
-           wrap_next(&w->glyphs, next, wrap_width(w) - indent, &piece, &next)) {
-        wrap_begin_line(w);
-        wrap_pad(w, LAB_SPAN_PLAIN, " ", indent);
-        wrap_put_piece(w, &w->glyphs, &piece);
-        wrap_end_line(w);
+           next_line(&w->glyphs, next, width_left(w) - indent, &piece, &next)) {
+        begin_line(w);
+        pad(w, LAB_SPAN_PLAIN, " ", indent);
+        put_piece(w, &w->glyphs, &piece);
+        end_line(w);
         if (piece.columns > widest)
             widest = piece.columns;
     }
     if (b->n_spans == 0) { /* an item without text still shows its marker */
-        wrap_begin_line(w);
-        wrap_end_line(w);
+        begin_line(w);
+        end_line(w);
     }
     return widest;
 }
 
-static void put_rule(struct lab_wrapper *w, int columns)
+static void put_rule(struct wrapper *w, int columns)
 {
-    wrap_begin_line(w);
-    wrap_pad(w, LAB_SPAN_FRAME, "─", columns);
-    wrap_end_line(w);
+    begin_line(w);
+    pad(w, LAB_SPAN_FRAME, "─", columns);
+    end_line(w);
 }
 
 /* Code keeps its blanks; a line that is too long goes on in the next. */
-static void put_code(struct lab_wrapper *w, const struct lab_md_block *b)
+static void put_code(struct wrapper *w, const struct lab_md_block *b)
 {
-    int width = wrap_width(w) - CODE_INDENT;
-    wrap_collect(w, b->spans, b->n_spans, &w->glyphs);
-    const struct lab_glyph_list *list = &w->glyphs;
+    int width = width_left(w) - CODE_INDENT;
+    collect(w, b->spans, b->n_spans, &w->glyphs);
+    const struct glyphs *list = &w->glyphs;
     for (size_t i = 0; i < list->count && !w->failed;) {
-        struct lab_glyph_piece piece = {i, i, 0};
+        struct piece piece = {i, i, 0};
         while (piece.end < list->count && !is_break(&list->items[piece.end]) &&
                piece.columns + list->items[piece.end].columns <= width)
             piece.columns += list->items[piece.end++].columns;
-        wrap_begin_line(w);
-        wrap_pad(w, LAB_SPAN_PLAIN, " ", CODE_INDENT);
-        wrap_put_piece(w, list, &piece);
-        wrap_end_line(w);
+        begin_line(w);
+        pad(w, LAB_SPAN_PLAIN, " ", CODE_INDENT);
+        put_piece(w, list, &piece);
+        end_line(w);
         i = piece.end;
         if (i < list->count && is_break(&list->items[i]))
             i++;
     }
 }
 
-static void put_block(struct lab_wrapper *w, const struct lab_md_block *b)
+static void put_table(struct wrapper *w, const struct lab_md_block *b);
+
+static void put_block(struct wrapper *w, const struct lab_md_block *b)
 {
     int widest;
     w->current = b;
@@ -408,10 +390,10 @@ static void put_block(struct lab_wrapper *w, const struct lab_md_block *b)
         put_code(w, b);
         break;
     case LAB_MD_TABLE:
-        wrap_table(w, b);
+        put_table(w, b);
         break;
     case LAB_MD_RULE:
-        put_rule(w, wrap_width(w));
+        put_rule(w, width_left(w));
         break;
     }
 }
@@ -419,7 +401,7 @@ static void put_block(struct lab_wrapper *w, const struct lab_md_block *b)
 enum lab_status lab_md_wrap(const struct lab_md *doc, int columns,
                             lab_md_ascii_fn *ascii, struct lab_md_lines *out)
 {
-    struct lab_wrapper w = {0};
+    struct wrapper w = {0};
     w.columns = columns > LEAST_COLUMNS ? columns : LEAST_COLUMNS;
     w.ascii = ascii;
     w.arena = lab_alloc(sizeof(*w.arena));
@@ -455,7 +437,7 @@ void lab_md_lines_release(struct lab_md_lines *lines)
     *lines = (struct lab_md_lines){0};
 }
 
-/* tables in lines of a given width. */
+/* ---- tables ---- */
 
 enum { SEPARATOR_COLUMNS = 3, LEAST_CELL = 4 };
 
@@ -465,10 +447,10 @@ static const struct lab_md_cell *cell_at(const struct lab_md_block *b,
     return &b->cells[row * b->columns + column];
 }
 
-static int natural_width(struct lab_wrapper *w, const struct lab_md_cell *cell)
+static int natural_width(struct wrapper *w, const struct lab_md_cell *cell)
 {
     int columns = 0;
-    wrap_collect(w, cell->spans, cell->n_spans, &w->glyphs);
+    collect(w, cell->spans, cell->n_spans, &w->glyphs);
     for (size_t i = 0; i < w->glyphs.count; i++)
         columns += w->glyphs.items[i].columns;
     return columns;
@@ -476,7 +458,7 @@ static int natural_width(struct lab_wrapper *w, const struct lab_md_cell *cell)
 
 /* Every column as wide as its widest cell; while they do not fit together,
  * the widest one gives way. */
-static void choose_widths(struct lab_wrapper *w, const struct lab_md_block *b,
+static void choose_widths(struct wrapper *w, const struct lab_md_block *b,
                           int available, int *width)
 {
     int total = 0;
@@ -500,87 +482,84 @@ static void choose_widths(struct lab_wrapper *w, const struct lab_md_block *b,
     }
 }
 
-static void put_cell_line(struct lab_wrapper *w,
-                          const struct lab_glyph_list *list, int width,
-                          enum lab_md_align align, size_t *next)
+static void put_cell_line(struct wrapper *w, const struct glyphs *list,
+                          int width, enum lab_md_align align, size_t *next)
 {
-    struct lab_glyph_piece piece = {0};
-    bool any = wrap_next(list, *next, width, &piece, next);
+    struct piece piece = {0};
+    bool any = next_line(list, *next, width, &piece, next);
     int room = width - piece.columns;
     int before = align == LAB_MD_RIGHT    ? room
                  : align == LAB_MD_CENTER ? room / 2
                                           : 0;
-    wrap_pad(w, LAB_SPAN_PLAIN, " ", before);
+    pad(w, LAB_SPAN_PLAIN, " ", before);
     if (any)
-        wrap_put_piece(w, list, &piece);
-    wrap_pad(w, LAB_SPAN_PLAIN, " ", room - before);
+        put_piece(w, list, &piece);
+    pad(w, LAB_SPAN_PLAIN, " ", room - before);
 }
 
 /* One row takes as many lines as its fullest cell needs. */
-static void put_row(struct lab_wrapper *w, const struct lab_md_block *b,
-                    size_t row, const int *width, struct lab_glyph_list *lists,
-                    size_t *next)
+static void put_row(struct wrapper *w, const struct lab_md_block *b, size_t row,
+                    const int *width, struct glyphs *lists, size_t *next)
 {
     bool more = true;
     for (size_t c = 0; c < b->columns; c++) {
         const struct lab_md_cell *cell = cell_at(b, row, c);
-        wrap_collect(w, cell->spans, cell->n_spans, &lists[c]);
+        collect(w, cell->spans, cell->n_spans, &lists[c]);
         next[c] = 0;
     }
     while (more && !w->failed) {
         more = false;
-        wrap_begin_line(w);
+        begin_line(w);
         for (size_t c = 0; c < b->columns; c++) {
             if (c > 0)
-                wrap_pad(w, LAB_SPAN_FRAME, " │ ", 1);
+                pad(w, LAB_SPAN_FRAME, " │ ", 1);
             put_cell_line(w, &lists[c], width[c], b->align[c], &next[c]);
             more = more || next[c] < lists[c].count;
         }
-        wrap_end_line(w);
+        end_line(w);
     }
 }
 
-static void put_head_rule(struct lab_wrapper *w, const struct lab_md_block *b,
+static void put_head_rule(struct wrapper *w, const struct lab_md_block *b,
                           const int *width)
 {
-    wrap_begin_line(w);
+    begin_line(w);
     for (size_t c = 0; c < b->columns; c++) {
         if (c > 0)
-            wrap_pad(w, LAB_SPAN_FRAME, "─┼─", 1);
-        wrap_pad(w, LAB_SPAN_FRAME, "─", width[c]);
+            pad(w, LAB_SPAN_FRAME, "─┼─", 1);
+        pad(w, LAB_SPAN_FRAME, "─", width[c]);
     }
-    wrap_end_line(w);
+    end_line(w);
 }
 
 /* "head:" on one line and the cell under it. */
-static void put_pair(struct lab_wrapper *w, const struct lab_md_cell *head,
-                     const struct lab_md_cell *cell,
-                     struct lab_glyph_list *list)
+static void put_pair(struct wrapper *w, const struct lab_md_cell *head,
+                     const struct lab_md_cell *cell, struct glyphs *list)
 {
-    struct lab_glyph_piece piece;
+    struct piece piece;
     size_t next = 0;
-    int width = wrap_width(w);
-    wrap_collect(w, head->spans, head->n_spans, list);
-    while (!w->failed && wrap_next(list, next, width - 1, &piece, &next)) {
-        wrap_begin_line(w);
-        wrap_put_piece(w, list, &piece);
+    int width = width_left(w);
+    collect(w, head->spans, head->n_spans, list);
+    while (!w->failed && next_line(list, next, width - 1, &piece, &next)) {
+        begin_line(w);
+        put_piece(w, list, &piece);
         if (next >= list->count)
-            wrap_pad(w, LAB_SPAN_FRAME, ":", 1);
-        wrap_end_line(w);
+            pad(w, LAB_SPAN_FRAME, ":", 1);
+        end_line(w);
     }
-    wrap_collect(w, cell->spans, cell->n_spans, list);
+    collect(w, cell->spans, cell->n_spans, list);
     next = 0;
-    while (!w->failed && wrap_next(list, next, width - 2, &piece, &next)) {
-        wrap_begin_line(w);
-        wrap_pad(w, LAB_SPAN_PLAIN, " ", 2);
-        wrap_put_piece(w, list, &piece);
-        wrap_end_line(w);
+    while (!w->failed && next_line(list, next, width - 2, &piece, &next)) {
+        begin_line(w);
+        pad(w, LAB_SPAN_PLAIN, " ", 2);
+        put_piece(w, list, &piece);
+        end_line(w);
     }
 }
 
 /* Too many columns for the screen: every cell on lines of its own. */
-static void put_as_list(struct lab_wrapper *w, const struct lab_md_block *b,
-                        struct lab_glyph_list *list)
+static void put_as_list(struct wrapper *w, const struct lab_md_block *b,
+                        struct glyphs *list)
 {
     for (size_t r = 1; r < b->rows; r++) {
         for (size_t c = 0; c < b->columns && !w->failed; c++)
@@ -588,13 +567,13 @@ static void put_as_list(struct lab_wrapper *w, const struct lab_md_block *b,
     }
 }
 
-static void wrap_table(struct lab_wrapper *w, const struct lab_md_block *b)
+static void put_table(struct wrapper *w, const struct lab_md_block *b)
 {
     if (b->columns == 0 || b->rows == 0)
         return;
     int gaps = SEPARATOR_COLUMNS * ((int)b->columns - 1);
-    int available = wrap_width(w) - gaps;
-    struct lab_glyph_list *lists = lab_alloc_array(b->columns, sizeof(*lists));
+    int available = width_left(w) - gaps;
+    struct glyphs *lists = lab_alloc_array(b->columns, sizeof(*lists));
     int *width = lab_alloc_array(b->columns, sizeof(*width));
     size_t *next = lab_alloc_array(b->columns, sizeof(*next));
     if (!lists || !width || !next) {

@@ -7,52 +7,36 @@
 
 #include "base/status.h"
 
-enum lab_texmath_kind {
-    LAB_TEX_SYMBOL,
-    LAB_TEX_OPERATOR,
-    LAB_TEX_FUNCTION,
-    LAB_TEX_FRACTION,
-    LAB_TEX_ROOT,
-    LAB_TEX_ACCENT,
-    LAB_TEX_LITERAL,
-    LAB_TEX_DELIMITER,
-    LAB_TEX_ENVIRONMENT,
-    LAB_TEX_NOTHING
+enum kind {
+    TEX_SYMBOL,
+    TEX_OPERATOR,
+    TEX_FUNCTION,
+    TEX_FRACTION,
+    TEX_ROOT,
+    TEX_ACCENT,
+    TEX_LITERAL,
+    TEX_DELIMITER,
+    TEX_ENVIRONMENT,
+    TEX_NOTHING
 };
 
-struct lab_texmath_word {
+struct word {
     const char *name; /* without the backslash */
-    enum lab_texmath_kind kind;
+    enum kind kind;
     const char *text;
 };
 
-#define SYM(name, text)                                                        \
-    {                                                                          \
-        name, LAB_TEX_SYMBOL, text                                             \
-    }
-#define OPR(name, text)                                                        \
-    {                                                                          \
-        name, LAB_TEX_OPERATOR, text                                           \
-    }
-#define FUN(name)                                                              \
-    {                                                                          \
-        name, LAB_TEX_FUNCTION, name                                           \
-    }
-#define ACC(name, mark)                                                        \
-    {                                                                          \
-        name, LAB_TEX_ACCENT, mark                                             \
-    }
-#define LIT(name)                                                              \
-    {                                                                          \
-        name, LAB_TEX_LITERAL, ""                                              \
-    }
-#define NIL(name)                                                              \
-    {                                                                          \
-        name, LAB_TEX_NOTHING, ""                                              \
-    }
-
 /* clang-format off */
-static const struct lab_texmath_word words[] = {
+#define SYM(name, text) {name, TEX_SYMBOL, text}
+#define OPR(name, text) {name, TEX_OPERATOR, text}
+#define FUN(name) {name, TEX_FUNCTION, name}
+#define ACC(name, mark) {name, TEX_ACCENT, mark}
+#define LIT(name) {name, TEX_LITERAL, ""}
+#define NIL(name) {name, TEX_NOTHING, ""}
+#define ENV(name) {name, TEX_ENVIRONMENT, ""}
+#define DEL(name) {name, TEX_DELIMITER, ""}
+
+static const struct word words[] = {
     SYM("alpha", "α"), SYM("beta", "β"), SYM("gamma", "γ"),
     SYM("delta", "δ"), SYM("epsilon", "ε"), SYM("varepsilon", "ε"),
     SYM("zeta", "ζ"), SYM("eta", "η"), SYM("theta", "θ"),
@@ -93,8 +77,8 @@ static const struct lab_texmath_word words[] = {
     FUN("arg"), FUN("argmax"), FUN("argmin"), FUN("lim"), FUN("sup"),
     FUN("inf"), FUN("det"), FUN("dim"), FUN("erf"), FUN("softmax"),
     FUN("relu"), FUN("gelu"), FUN("sign"), FUN("mean"), FUN("var"),
-    {"frac", LAB_TEX_FRACTION, ""}, {"dfrac", LAB_TEX_FRACTION, ""},
-    {"tfrac", LAB_TEX_FRACTION, ""}, {"sqrt", LAB_TEX_ROOT, ""},
+    {"frac", TEX_FRACTION, ""}, {"dfrac", TEX_FRACTION, ""},
+    {"tfrac", TEX_FRACTION, ""}, {"sqrt", TEX_ROOT, ""},
     ACC("hat", "\xCC\x82"), ACC("widehat", "\xCC\x82"),
     ACC("bar", "\xCC\x84"), ACC("overline", "\xCC\x84"),
     ACC("tilde", "\xCC\x83"), ACC("widetilde", "\xCC\x83"),
@@ -102,11 +86,8 @@ static const struct lab_texmath_word words[] = {
     ACC("vec", "\xE2\x83\x97"),
     LIT("text"), LIT("mathrm"), LIT("operatorname"), LIT("textbf"),
     LIT("texttt"), LIT("mathtt"), LIT("mbox"), LIT("textit"),
-    {"left", LAB_TEX_DELIMITER, ""}, {"right", LAB_TEX_DELIMITER, ""},
-    {"bigl", LAB_TEX_DELIMITER, ""}, {"bigr", LAB_TEX_DELIMITER, ""},
-    {"big", LAB_TEX_DELIMITER, ""}, {"Big", LAB_TEX_DELIMITER, ""},
-    {"Bigl", LAB_TEX_DELIMITER, ""}, {"Bigr", LAB_TEX_DELIMITER, ""},
-    {"begin", LAB_TEX_ENVIRONMENT, ""}, {"end", LAB_TEX_ENVIRONMENT, ""},
+    DEL("left"), DEL("right"), DEL("bigl"), DEL("bigr"), DEL("big"),
+    DEL("Big"), DEL("Bigl"), DEL("Bigr"), ENV("begin"), ENV("end"),
     NIL("mathbf"), NIL("boldsymbol"), NIL("mathbb"), NIL("mathcal"),
     NIL("mathit"), NIL("displaystyle"), NIL("textstyle"), NIL("limits"),
     NIL("nolimits"), NIL("label"),
@@ -138,7 +119,7 @@ static const struct script scripts[] = {
 /* clang-format on */
 
 /* NULL when the command is not known. */
-static const struct lab_texmath_word *texmath_find(const char *name)
+static const struct word *find_word(const char *name)
 {
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
         if (strcmp(words[i].name, name) == 0)
@@ -147,7 +128,7 @@ static const struct lab_texmath_word *texmath_find(const char *name)
     return NULL;
 }
 
-static const char *texmath_script(const char *utf8, size_t len, bool raise)
+static const char *find_script(const char *utf8, size_t len, bool raise)
 {
     for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++) {
         const struct script *s = &scripts[i];
@@ -256,7 +237,7 @@ static bool add_script(struct lab_str *out, const char *text, bool raise)
     for (size_t i = 0, n = strlen(text); whole && i < n;) {
         unsigned code;
         size_t len = lab_utf8_next(text + i, n - i, &code);
-        const char *form = len ? texmath_script(text + i, len, raise) : NULL;
+        const char *form = len ? find_script(text + i, len, raise) : NULL;
         if (form)
             lab_str_add(&script, form);
         whole = form != NULL;
@@ -407,22 +388,22 @@ static void skip_group(struct tex *t)
 
 static void run_command(struct tex *t, struct lab_str *out, const char *name)
 {
-    const struct lab_texmath_word *w = texmath_find(name);
+    const struct word *w = find_word(name);
     if (!w) {
         lab_str_add(out, name);
         return;
     }
     switch (w->kind) {
-    case LAB_TEX_SYMBOL:
+    case TEX_SYMBOL:
         lab_str_add(out, w->text);
         break;
-    case LAB_TEX_OPERATOR: /* stands between blanks */
+    case TEX_OPERATOR: /* between blanks */
         add_blank(out);
         lab_str_add(out, w->text);
         lab_str_add_char(out, ' ');
         skip_blanks(t);
         break;
-    case LAB_TEX_FUNCTION: /* a blank before its argument */
+    case TEX_FUNCTION: /* a blank before its argument */
         if (out->len > 0 && is_alnum(out->data[out->len - 1]))
             lab_str_add_char(out, ' ');
         lab_str_add(out, w->text);
@@ -430,25 +411,25 @@ static void run_command(struct tex *t, struct lab_str *out, const char *name)
         if (t->i < t->n && !strchr("(_^{[}", t->s[t->i]))
             lab_str_add_char(out, ' ');
         break;
-    case LAB_TEX_FRACTION:
+    case TEX_FRACTION:
         read_fraction(t, out);
         break;
-    case LAB_TEX_ROOT:
+    case TEX_ROOT:
         read_root(t, out);
         break;
-    case LAB_TEX_ACCENT:
+    case TEX_ACCENT:
         read_accent(t, out, w->text, name);
         break;
-    case LAB_TEX_LITERAL:
+    case TEX_LITERAL:
         copy_literal(t, out);
         break;
-    case LAB_TEX_DELIMITER:
+    case TEX_DELIMITER:
         read_delimiter(t, out);
         break;
-    case LAB_TEX_ENVIRONMENT:
+    case TEX_ENVIRONMENT:
         skip_group(t);
         break;
-    case LAB_TEX_NOTHING:
+    case TEX_NOTHING:
         break;
     }
 }

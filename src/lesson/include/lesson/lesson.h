@@ -1,4 +1,4 @@
-/* lesson/lesson.h -- one lesson: what it says and what it runs.
+/* lesson/lesson.h -- one lesson: its text and the network that it runs.
  *
  * A lesson is a Markdown file with YAML front matter, format 1 (see
  * docs/lesson-format.md). Reading checks everything that can be known without
@@ -25,7 +25,7 @@ enum lab_lesson_kind {
     LAB_LESSON_LAB      /* kind: lab, a ladder of kernels to climb */
 };
 
-/* A figure that course material prints, to stand beside this machine's. */
+/* A figure that course material prints, shown beside this machine's. */
 struct lab_lesson_slide {
     const char *label;
     const char *size; /* as --sizes has it; checked */
@@ -55,8 +55,8 @@ enum lab_measure {
 /* The greatest batch or width that a lab takes, here and by --sizes. */
 enum { LAB_COUNT_MAX = 1000000000 };
 
-/* What a lab's front matter says. Texts are checked: sizes and variants are
- * separated by commas, as --sizes and --variants have them. */
+/* The front matter of a lab. Texts are checked: sizes and variants are separated
+ * by commas, as --sizes and --variants have them. */
 struct lab_lesson_lab {
     enum lab_measure measures;
     const char *ladder; /* name of engine/ladder.h; NULL: of a network */

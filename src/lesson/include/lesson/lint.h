@@ -13,8 +13,8 @@
 LAB_C_BEGIN
 /* Adds the findings for the file at `path`, in the order of its lines.
  * catalog: the lessons beside it; NULL: what refers to others is not checked.
- * A prerequisite may also be one of the installed lessons: a copy of one that
- * somebody changes stands alone in its folder.
+ * A prerequisite may also be one of the installed lessons: a changed copy of one
+ * is alone in its folder.
  * LAB_OK also when there are findings: see found->errors.
  * Errors: LAB_E_NOMEM. */
 enum lab_status lab_lesson_lint(const char *path,

@@ -85,7 +85,7 @@ LAB_C_BEGIN
 /* Lines of at most `columns` columns (at least 20 are used). Long words and
  * code lines are cut into several; tables shrink their widest columns.
  * `ascii`, or NULL, replaces every character above 0x7F before the lines are
- * laid out: a stand-in may be longer than the character.
+ * laid out: its text may be longer than the character.
  * Errors: LAB_E_NOMEM. Release with lab_md_lines_release(). */
 enum lab_status lab_md_wrap(const struct lab_md *doc, int columns,
                             lab_md_ascii_fn *ascii, struct lab_md_lines *out);

@@ -1,4 +1,4 @@
-/* ytree.c -- the YAML of a front matter as a tree that knows its lines: libyaml
+/* yaml.c -- the YAML of a front matter as a tree that knows its lines: libyaml
  * reads it, what a lesson may not have is refused here. */
 #include "front.h"
 
@@ -72,9 +72,9 @@ static bool advance(struct builder *b)
     return b->have_event || syntax_error(b);
 }
 
-static struct lab_ynode *new_node(struct builder *b, enum lab_ykind kind)
+static struct yaml *new_node(struct builder *b, enum yaml_kind kind)
 {
-    struct lab_ynode *node = lab_arena_take(b->arena, sizeof(*node));
+    struct yaml *node = lab_arena_take(b->arena, sizeof(*node));
     if (!node) {
         no_memory(b);
         return NULL;
@@ -102,14 +102,14 @@ static bool check_scalar(struct builder *b, const char *s, size_t n)
                            "remove it");
 }
 
-static bool read_scalar(struct builder *b, struct lab_ynode **out)
+static bool read_scalar(struct builder *b, struct yaml **out)
 {
     const char *s = (const char *)b->event.data.scalar.value;
     size_t n = b->event.data.scalar.length;
     bool plain = b->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     if (!plain && !check_scalar(b, s, n))
         return false;
-    struct lab_ynode *node = new_node(b, LAB_Y_SCALAR);
+    struct yaml *node = new_node(b, YAML_SCALAR);
     if (!node)
         return false;
     node->plain = plain;
@@ -144,10 +144,10 @@ static bool check_properties(struct builder *b)
                         (const char *)tag);
 }
 
-static bool read_node(struct builder *b, int depth, struct lab_ynode **out);
+static bool read_node(struct builder *b, int depth, struct yaml **out);
 
-static bool read_key(struct builder *b, const struct lab_ynode *map,
-                     struct lab_ynode **key)
+static bool read_key(struct builder *b, const struct yaml *map,
+                     struct yaml **key)
 {
     if (!check_properties(b))
         return false;
@@ -157,7 +157,7 @@ static bool read_key(struct builder *b, const struct lab_ynode *map,
         return false;
     if (memchr((*key)->text, '\n', (*key)->len))
         return fail(b, "a key must be one line");
-    const struct lab_ynode *other = lab_y_get(map, (*key)->text);
+    const struct yaml *other = lab_yaml_get(map, (*key)->text);
     return !other ||
            fail(b,
                 "the key %s stands here and in line %d, column %d: remove one",
@@ -165,17 +165,17 @@ static bool read_key(struct builder *b, const struct lab_ynode *map,
 }
 
 /* The items of a list, or the keys and values of a mapping, up to its end. */
-static bool read_items(struct builder *b, int depth, enum lab_ykind kind,
-                       struct lab_ynode **out)
+static bool read_items(struct builder *b, int depth, enum yaml_kind kind,
+                       struct yaml **out)
 {
-    bool map = kind == LAB_Y_MAP;
-    struct lab_ynode *whole = new_node(b, kind);
+    bool map = kind == YAML_MAP;
+    struct yaml *whole = new_node(b, kind);
     if (!whole)
         return false;
     *out = whole;
-    for (struct lab_ynode **tail = &whole->first;; tail = &(*tail)->next) {
-        struct lab_ynode *key = NULL;
-        struct lab_ynode *value = NULL;
+    for (struct yaml **tail = &whole->first;; tail = &(*tail)->next) {
+        struct yaml *key = NULL;
+        struct yaml *value = NULL;
         if (!advance(b))
             return false;
         if (b->event.type ==
@@ -198,7 +198,7 @@ static bool read_items(struct builder *b, int depth, enum lab_ykind kind,
 }
 
 /* Reads the node that the current event begins. */
-static bool read_node(struct builder *b, int depth, struct lab_ynode **out)
+static bool read_node(struct builder *b, int depth, struct yaml **out)
 {
     if (depth > MAX_DEPTH)
         return fail(b, "nested deeper than %d levels", MAX_DEPTH);
@@ -208,15 +208,15 @@ static bool read_node(struct builder *b, int depth, struct lab_ynode **out)
     case YAML_SCALAR_EVENT:
         return read_scalar(b, out);
     case YAML_SEQUENCE_START_EVENT:
-        return read_items(b, depth, LAB_Y_LIST, out);
+        return read_items(b, depth, YAML_LIST, out);
     case YAML_MAPPING_START_EVENT:
-        return read_items(b, depth, LAB_Y_MAP, out);
+        return read_items(b, depth, YAML_MAP, out);
     default:
         return fail(b, "YAML: not understood");
     }
 }
 
-static bool read_stream(struct builder *b, struct lab_ynode **out)
+static bool read_stream(struct builder *b, struct yaml **out)
 {
     if (!advance(b) || !advance(b)) /* stream and document start */
         return false;
@@ -229,12 +229,12 @@ static bool read_stream(struct builder *b, struct lab_ynode **out)
            fail(b, "the front matter is one YAML document, not several");
 }
 
-const struct lab_ynode *lab_ytree_read(struct lab_findings *found,
-                                       struct lab_arena *arena,
-                                       const struct lab_source *src)
+const struct yaml *lab_yaml_read(struct lab_findings *found,
+                                 struct lab_arena *arena,
+                                 const struct lab_source *src)
 {
     struct builder b = {.found = found, .arena = arena, .src = src};
-    struct lab_ynode *root = NULL;
+    struct yaml *root = NULL;
     if (!yaml_parser_initialize(&b.parser)) {
         no_memory(&b);
         return NULL;
@@ -249,9 +249,9 @@ const struct lab_ynode *lab_ytree_read(struct lab_findings *found,
     return ok ? root : NULL;
 }
 
-const struct lab_ynode *lab_y_get(const struct lab_ynode *map, const char *key)
+const struct yaml *lab_yaml_get(const struct yaml *map, const char *key)
 {
-    const struct lab_ynode *n = map->kind == LAB_Y_MAP ? map->first : NULL;
+    const struct yaml *n = map->kind == YAML_MAP ? map->first : NULL;
     while (n && strcmp(n->key, key) != 0)
         n = n->next;
     return n;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "doctor/doctor.h"
+#include "ui/doctor.h"
 #include "report/json_line.h"
 #include "debug/options.h"
 #include "report/print.h"

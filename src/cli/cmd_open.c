@@ -9,7 +9,7 @@
 #include "lesson/catalog.h"
 #include "debug/plain.h"
 #include "report/print.h"
-#include "screens/screens.h"
+#include "ui/screens.h"
 #include "debug/walkthrough.h"
 #include "debug/lesson_run.h"
 

@@ -1,7 +1,8 @@
 /* compare_label.c -- labels of a comparison, cut to the room of a line and
- * still different. */
+ * still different, and the notes on its wall time. */
 #include "report/compare_label.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,4 +265,84 @@ void lab_labels_release(struct lab_labels *labels)
 {
     lab_free(labels->items);
     *labels = (struct lab_labels){0};
+}
+
+/* ---- notes on the wall time ---- */
+
+double lab_compare_wall_difference(int64_t a, int64_t b)
+{
+    return a == LAB_UNKNOWN || b == LAB_UNKNOWN ? (double)NAN
+                                                : (double)b - (double)a;
+}
+
+static bool all_unknown(const struct lab_time_breakdown *w)
+{
+    for (int i = 0; i < LAB_WALL_PARTS; i++)
+        if (w->why[i] != w->why[0])
+            return false;
+    return w->why[0] != NULL;
+}
+
+static void add_parts(const struct lab_time_breakdown *w, const char *why,
+                      struct lab_str *out)
+{
+    const char *between = "    ";
+    for (int i = 0; i < LAB_WALL_PARTS; i++) {
+        if (w->why[i] != why)
+            continue;
+        lab_str_addf(out, "%s%s", between,
+                     lab_time_part_name((enum lab_time_part)i));
+        between = ", ";
+    }
+    lab_str_add(out, "\n");
+}
+
+static void add_notes(const struct lab_time_breakdown *w, const char *owner,
+                      struct lab_str *out)
+{
+    for (int i = 0; i < LAB_WALL_PARTS; i++) {
+        bool noted = w->why[i] == NULL;
+        for (int k = 0; k < i && !noted; k++)
+            noted = w->why[k] == w->why[i];
+        if (noted)
+            continue;
+        bool all = all_unknown(w);
+        lab_str_addf(out, "- of %s: %s%s\n", owner, w->why[i], all ? "" : ":");
+        if (!all)
+            add_parts(w, w->why[i], out);
+    }
+}
+
+/* "Iteration 5 of run 3, in the middle of 20" */
+static void add_iteration(const struct lab_comparison *c, int side,
+                          struct lab_str *out)
+{
+    const struct lab_time_breakdown *w = &c->wall[side];
+    if (w->iteration == LAB_UNKNOWN)
+        return;
+    lab_str_addf(out, "Iteration %lld of run %lld", (long long)w->iteration,
+                 (long long)c->run[side].run);
+    if (w->recorded > 1)
+        lab_str_addf(out, ", the median of %lld recorded",
+                     (long long)w->recorded);
+    if (w->iteration == 0)
+        lab_str_add(
+            out,
+            ", the warm-up iteration: kernels and libraries are loaded in it");
+    lab_str_add(out, ".\n");
+}
+
+void lab_compare_wall_notes(const struct lab_comparison *c, struct lab_str *out)
+{
+    const struct lab_time_breakdown *w = c->wall;
+    bool same = true;
+    char owner[32];
+    for (int i = 0; i < LAB_WALL_PARTS; i++)
+        same = same && w[LAB_SIDE_A].why[i] == w[LAB_SIDE_B].why[i];
+    for (int side = 0; side < LAB_SIDES; side++)
+        add_iteration(c, side, out);
+    for (int side = 0; side < (same ? 1 : LAB_SIDES); side++) {
+        snprintf(owner, sizeof(owner), "run %lld", (long long)c->run[side].run);
+        add_notes(&w[side], same ? "both runs" : owner, out);
+    }
 }

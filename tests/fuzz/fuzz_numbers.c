@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "debug/options.h"
-#include "cmd.h"
 #include "engine/ladder.h"
 #include "engine/neighbours.h"
 #include "bench/bench.h"

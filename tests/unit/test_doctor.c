@@ -2,7 +2,7 @@
  * that CUPTI refuses: played, for the machine of this test has its own. */
 #include "test.h"
 
-#include "doctor/doctor.h"
+#include "ui/doctor.h"
 #include "engine/backend.h"
 #include "profiler/gpu.h"
 

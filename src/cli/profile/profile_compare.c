@@ -1,7 +1,5 @@
 /* profile_compare.c -- two runs or more side by side: the wall time, the tables of
  * differences, the same as lines of JSON, and baselines. */
-#include "profile_compare.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,20 +13,12 @@
 #include "report/variant_words.h"
 #include "cmd.h"
 #include "report/suggest.h"
-#include "profile_missing.h"
+#include "report/missing.h"
 #include "profiler/profiler.h"
 #include "profile_cmd.h"
 #include "store/compare.h"
 
 static void compare_add_difference(struct lab_text_table *t, double ns);
-
-/* Where the wall time of an iteration goes, in each of two runs. */
-
-double lab_compare_wall_difference(int64_t a, int64_t b)
-{
-    return a == LAB_UNKNOWN || b == LAB_UNKNOWN ? (double)NAN
-                                                : (double)b - (double)a;
-}
 
 /* ---- text ---- */
 
@@ -51,78 +41,6 @@ static void add_row(struct lab_text_table *t, const char *name, int64_t a,
     add_time(t, a, c->wall[LAB_SIDE_A].wall_ns);
     add_time(t, b, c->wall[LAB_SIDE_B].wall_ns);
     compare_add_difference(t, lab_compare_wall_difference(a, b));
-}
-
-static bool all_unknown(const struct lab_time_breakdown *w)
-{
-    for (int i = 0; i < LAB_WALL_PARTS; i++)
-        if (w->why[i] != w->why[0])
-            return false;
-    return w->why[0] != NULL;
-}
-
-static void add_parts(const struct lab_time_breakdown *w, const char *why,
-                      struct lab_str *out)
-{
-    const char *between = "    ";
-    for (int i = 0; i < LAB_WALL_PARTS; i++) {
-        if (w->why[i] != why)
-            continue;
-        lab_str_addf(out, "%s%s", between,
-                     lab_time_part_name((enum lab_time_part)i));
-        between = ", ";
-    }
-    lab_str_add(out, "\n");
-}
-
-static void add_notes(const struct lab_time_breakdown *w, const char *whose,
-                      struct lab_str *out)
-{
-    for (int i = 0; i < LAB_WALL_PARTS; i++) {
-        bool told = w->why[i] == NULL;
-        for (int k = 0; k < i && !told; k++)
-            told = w->why[k] == w->why[i];
-        if (told)
-            continue;
-        bool all = all_unknown(w);
-        lab_str_addf(out, "- of %s: %s%s\n", whose, w->why[i], all ? "" : ":");
-        if (!all)
-            add_parts(w, w->why[i], out);
-    }
-}
-
-/* "Iteration 5 of run 3, in the middle of 20" */
-static void add_iteration(const struct lab_comparison *c, int side,
-                          struct lab_str *out)
-{
-    const struct lab_time_breakdown *w = &c->wall[side];
-    if (w->iteration == LAB_UNKNOWN)
-        return;
-    lab_str_addf(out, "Iteration %lld of run %lld", (long long)w->iteration,
-                 (long long)c->run[side].run);
-    if (w->recorded > 1)
-        lab_str_addf(out, ", the median of %lld recorded",
-                     (long long)w->recorded);
-    if (w->iteration == 0)
-        lab_str_add(
-            out,
-            ", the warm-up iteration: kernels and libraries are loaded in it");
-    lab_str_add(out, ".\n");
-}
-
-void lab_compare_wall_notes(const struct lab_comparison *c, struct lab_str *out)
-{
-    const struct lab_time_breakdown *w = c->wall;
-    bool same = true;
-    char whose[32];
-    for (int i = 0; i < LAB_WALL_PARTS; i++)
-        same = same && w[LAB_SIDE_A].why[i] == w[LAB_SIDE_B].why[i];
-    for (int side = 0; side < LAB_SIDES; side++)
-        add_iteration(c, side, out);
-    for (int side = 0; side < (same ? 1 : LAB_SIDES); side++) {
-        snprintf(whose, sizeof(whose), "run %lld", (long long)c->run[side].run);
-        add_notes(&w[side], same ? "both runs" : whose, out);
-    }
 }
 
 static enum lab_status put_parts(const struct lab_comparison *c,
@@ -772,10 +690,10 @@ static enum lab_status say_empty(struct lab_database *db,
     const struct lab_compared_run *run = c->run;
     enum lab_status st = LAB_OK;
     if (first && c->sums[LAB_SIDE_A].count == 0)
-        st = lab_profile_say_missing(db, run[LAB_SIDE_A].run, LAB_HAS_KERNELS);
+        st = lab_warn_missing(db, run[LAB_SIDE_A].run, LAB_HAS_KERNELS);
     if (st == LAB_OK && c->sums[LAB_SIDE_B].count == 0 &&
         run[LAB_SIDE_B].run != run[LAB_SIDE_A].run)
-        st = lab_profile_say_missing(db, run[LAB_SIDE_B].run, LAB_HAS_KERNELS);
+        st = lab_warn_missing(db, run[LAB_SIDE_B].run, LAB_HAS_KERNELS);
     return st;
 }
 

@@ -6,7 +6,7 @@
 
 #include "report/json_line.h"
 #include "profile_cmd.h"
-#include "profile_missing.h"
+#include "report/missing.h"
 
 /* ---- the command ---- */
 
@@ -129,5 +129,5 @@ enum lab_status lab_profile_export(const struct lab_options *o,
         st = write_text(stdout, format, o, db, run);
     if (st == LAB_OK && fflush(stdout))
         st = lab_fail(LAB_E_IO, "cannot write the export: %s", strerror(errno));
-    return st ? st : lab_profile_say_missing(db, run, wanted_by(o, format));
+    return st ? st : lab_warn_missing(db, run, wanted_by(o, format));
 }

@@ -18,7 +18,7 @@
 #include "debug/options.h"
 #include "store/compare.h"
 #include "profiler/profiler.h"
-#include "profile_missing.h"
+#include "report/missing.h"
 #include "store/row_fields.h"
 #include "base/format.h"
 #include "report/suggest.h"
@@ -637,7 +637,7 @@ static enum lab_status say_no_steps(const struct lab_profile_print *p,
     enum lab_status st = lab_query_contents(p->db, run, &has);
     return st || (has & LAB_HAS_SWEEPS)
                ? st
-               : lab_profile_say_missing(p->db, run, LAB_HAS_STEPS);
+               : lab_warn_missing(p->db, run, LAB_HAS_STEPS);
 }
 
 /* The run, its steps, its losses and what a lab measured. */
@@ -762,7 +762,7 @@ enum lab_status lab_profile_print_kernels(const struct lab_profile_print *p,
     else if (st == LAB_OK && !p->json)
         lab_text_table_release(&printing.table);
     if (st == LAB_OK)
-        st = lab_profile_say_missing(p->db, run, LAB_HAS_KERNELS);
+        st = lab_warn_missing(p->db, run, LAB_HAS_KERNELS);
     if (printing.cut)
         lab_warn("run %lld has more kernels than the %lld shown: --limit 0 "
                  "shows all of them, --json writes them as they are read",

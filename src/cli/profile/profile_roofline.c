@@ -10,7 +10,7 @@
 #include "report/suggest.h"
 #include "report/json_line.h"
 #include "profile_cmd.h"
-#include "profile_missing.h"
+#include "report/missing.h"
 #include "report/roofline.h"
 #include "report/text_table.h"
 
@@ -367,5 +367,5 @@ enum lab_status lab_profile_roofline(const struct lab_options *o,
         return st;
     st = o->json ? print_json(&r) : print_text(&r, o);
     lab_roofline_release(&r);
-    return st ? st : lab_profile_say_missing(db, run, LAB_HAS_STEPS);
+    return st ? st : lab_warn_missing(db, run, LAB_HAS_STEPS);
 }

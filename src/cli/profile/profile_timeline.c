@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "report/json_line.h"
 #include "profile_cmd.h"
-#include "profile_missing.h"
+#include "report/missing.h"
 #include "store/query.h"
 #include "store/timeline.h"
 #include "report/text_table.h"
@@ -326,7 +326,7 @@ static enum lab_status find_iteration(struct lab_database *db, int64_t run,
     if (st != LAB_E_NOTFOUND || lab_query_contents(db, run, &has) ||
         (has & EITHER))
         return st;
-    return lab_profile_fail_missing(db, run, LAB_HAS_KERNELS);
+    return lab_fail_missing(db, run, LAB_HAS_KERNELS);
 }
 
 enum lab_status lab_profile_timeline(const struct lab_options *o,

@@ -33,3 +33,9 @@ enum lab_status lab_labels_make(struct lab_labels *out, size_t room,
                                 const struct lab_compare_row *rows,
                                 const size_t *list, size_t n);
 void lab_labels_release(struct lab_labels *labels);
+/* Which iterations they are; and why parts are not known: for each reason a
+ * line, and one with the parts it is of. */
+void lab_compare_wall_notes(const struct lab_comparison *c,
+                            struct lab_str *out);
+/* Second minus first; NaN: one is not known. */
+double lab_compare_wall_difference(int64_t a, int64_t b);

@@ -1,6 +1,6 @@
 /* runs_model.c -- the runs screens' data from the database: lists of runs, steps
  * and kernels, a comparison, a roofline, a timeline, a kernel's what-if. */
-#include "runs_model.h"
+#include "screens/runs_model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,12 +9,11 @@
 
 #include "base/mem.h"
 #include "report/compare_label.h"
-#include "profile/profile_compare.h"
 #include "base/format.h"
 #include "report/variant_words.h"
 #include "engine/ceiling.h"
 #include "report/suggest.h"
-#include "profile/profile_missing.h"
+#include "report/missing.h"
 #include "store/launch.h"
 #include "base/datadir.h"
 #include "store/delete.h"
@@ -25,7 +24,7 @@
 #include "ui/models.h"
 #include "report/roofline.h"
 #include "store/timeline.h"
-#include "whatif.h"
+#include "screens/whatif.h"
 #include "store/counted.h"
 #include "store/time_sum.h"
 
@@ -439,7 +438,7 @@ timeline_load_passes(void *user, int64_t run,
     if (!st && m->failed)
         st = lab_no_memory("the iterations of a run");
     else if (!st && db && m->count == 0)
-        st = lab_profile_fail_missing(db, run, LAB_HAS_KERNELS);
+        st = lab_fail_missing(db, run, LAB_HAS_KERNELS);
     lab_database_close(db);
     *rows = m->passes;
     *count = m->count;
@@ -531,7 +530,7 @@ static enum lab_status whatif_load(void *user, int64_t run,
     else if (row != LAB_UNKNOWN)
         st = lab_whatif_stored(&s->whatif, db, run, row, (double)NAN, out);
     else
-        st = lab_profile_fail_missing(db, run, LAB_HAS_KERNELS);
+        st = lab_fail_missing(db, run, LAB_HAS_KERNELS);
     lab_database_close(db);
     return st;
 }

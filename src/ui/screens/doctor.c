@@ -1,6 +1,6 @@
 /* doctor.c -- examines the program, processors, libraries, GPU, lessons, terminal
  * and database, and says what is missing and how to get it. */
-#include "doctor.h"
+#include "ui/doctor.h"
 
 #include <dlfcn.h>
 #include <langinfo.h>

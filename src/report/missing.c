@@ -1,12 +1,12 @@
-/* profile_missing.c -- the reason when a run has no rows of a kind, and the
+/* missing.c -- the reason when a run has no rows of a kind, and the
  * command that records them. */
-#include "profile_missing.h"
+#include "report/missing.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
-#include "cmd.h"
+#include "report/exit.h"
 #include "engine/ladder.h"
 #include "lesson/catalog.h"
 #include "report/suggest.h"
@@ -202,8 +202,8 @@ static void add_names(struct lab_str *out, unsigned missing)
     }
 }
 
-static enum lab_status lab_profile_missing(struct lab_database *db, int64_t run,
-                                           unsigned wanted, struct lab_str *out)
+static enum lab_status missing_text(struct lab_database *db, int64_t run,
+                                    unsigned wanted, struct lab_str *out)
 {
     struct facts f = {.run = run};
     struct reason r = {{0}, {0}};
@@ -224,24 +224,24 @@ static enum lab_status lab_profile_missing(struct lab_database *db, int64_t run,
     return lab_str_check(out, "a message");
 }
 
-enum lab_status lab_profile_fail_missing(struct lab_database *db, int64_t run,
-                                         unsigned wanted)
+enum lab_status lab_fail_missing(struct lab_database *db, int64_t run,
+                                 unsigned wanted)
 {
     struct lab_str text;
     lab_str_init(&text);
-    enum lab_status st = lab_profile_missing(db, run, wanted, &text);
+    enum lab_status st = missing_text(db, run, wanted, &text);
     if (st == LAB_OK)
         st = lab_fail(LAB_E_NOTFOUND, "%s", lab_str_text(&text));
     lab_str_release(&text);
     return st;
 }
 
-enum lab_status lab_profile_say_missing(struct lab_database *db, int64_t run,
-                                        unsigned wanted)
+enum lab_status lab_warn_missing(struct lab_database *db, int64_t run,
+                                 unsigned wanted)
 {
     struct lab_str text;
     lab_str_init(&text);
-    enum lab_status st = lab_profile_missing(db, run, wanted, &text);
+    enum lab_status st = missing_text(db, run, wanted, &text);
     if (st == LAB_OK && text.len > 0)
         lab_warn("%s", lab_str_text(&text));
     lab_str_release(&text);

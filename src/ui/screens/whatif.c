@@ -1,6 +1,6 @@
 /* whatif.c -- the what-if screen's numbers: of a step that has just run, and of a
  * launch in a database. */
-#include "whatif.h"
+#include "screens/whatif.h"
 
 #include <limits.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * Under `lock`: data, want, quit, ended, screen. The labs belong to the worker
  * while data.running is a set or nothing is opened yet, else to the UI's
  * thread. */
-#include "lab_screen.h"
+#include "screens/lab_screen.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,10 +17,10 @@
 #include "base/signals.h"
 #include "base/thread.h"
 #include "bench/bench.h"
-#include "cmd.h"
+#include "report/exit.h"
 #include "lesson/catalog.h"
 #include "lesson/lesson.h"
-#include "lesson_doc.h"
+#include "screens/lesson_doc.h"
 #include "report/suggest.h"
 #include "trace/intern.h"
 #include "ui/ui.h"

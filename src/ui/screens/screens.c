@@ -1,6 +1,6 @@
 /* screens.c -- the program on a terminal: the home screen and everything opened
  * from it. */
-#include "screens.h"
+#include "ui/screens.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +8,13 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "cmd.h"
-#include "doctor/doctor.h"
+#include "report/exit.h"
+#include "ui/doctor.h"
 #include "lesson/catalog.h"
-#include "lab_screen.h"
-#include "lesson_screen.h"
-#include "gpu_detect.h"
-#include "runs_model.h"
+#include "screens/lab_screen.h"
+#include "screens/lesson_screen.h"
+#include "screens/gpu_detect.h"
+#include "screens/runs_model.h"
 #include "debug/progress.h"
 #include "base/signals.h"
 #include "trace/record.h"

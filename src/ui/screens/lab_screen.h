@@ -1,7 +1,7 @@
 /* lab_screen.h -- a lesson of kind lab on the screen: a thread of its own opens
  * the backends and climbs, and the screen's model on top of it. */
 #pragma once
-#include "lesson_screen.h"
+#include "screens/lesson_screen.h"
 
 struct lab_bench_screen;
 

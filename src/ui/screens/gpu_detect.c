@@ -1,6 +1,6 @@
 /* gpu_detect.c -- looks for a GPU driver without opening a device, for the
  * badge of the home screen. */
-#include "gpu_detect.h"
+#include "screens/gpu_detect.h"
 
 #include <dirent.h>
 #include <stdio.h>

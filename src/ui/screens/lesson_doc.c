@@ -1,6 +1,6 @@
 /* lesson_doc.c -- a lesson's Markdown and the source files it names, as
  * documents for a pager. */
-#include "lesson_doc.h"
+#include "screens/lesson_doc.h"
 
 #include <stdio.h>
 

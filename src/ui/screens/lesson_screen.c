@@ -1,6 +1,6 @@
 /* lesson_screen.c -- opens a lesson in the stepper: session, recording, model,
  * and the screens reached from it. */
-#include "lesson_screen.h"
+#include "screens/lesson_screen.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "engine/session.h"
 #include "report/ceiling_cache.h"
 #include "lesson/catalog.h"
-#include "lesson_doc.h"
-#include "gpu_detect.h"
+#include "screens/lesson_doc.h"
+#include "screens/gpu_detect.h"
 #include "profiler/roofline.h"
 #include "debug/recording.h"
 #include "debug/progress.h"
@@ -20,7 +20,7 @@
 #include "trace/intern.h"
 #include "ui/stepper.h"
 #include "ui/views.h"
-#include "whatif.h"
+#include "screens/whatif.h"
 #include "debug/lesson_run.h"
 
 struct lab_lesson_screen {

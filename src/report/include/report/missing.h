@@ -1,4 +1,4 @@
-/* profile_missing.h -- nothing is empty without a word: what a run has no rows
+/* missing.h -- nothing is empty without a word: what a run has no rows
  * of, why, and what to do instead. Threads: that of the connection. */
 #pragma once
 #include "store/contents.h"
@@ -6,8 +6,8 @@
 /* `wanted`: bits of enum lab_content. An error that says what the run has not,
  * LAB_E_NOTFOUND; to be called where something is missing. Where kernels are
  * missing it says of the steps too that they are. */
-enum lab_status lab_profile_fail_missing(struct lab_database *db, int64_t run,
-                                         unsigned wanted);
+enum lab_status lab_fail_missing(struct lab_database *db, int64_t run,
+                                 unsigned wanted);
 /* The same as a line on stderr. */
-enum lab_status lab_profile_say_missing(struct lab_database *db, int64_t run,
-                                        unsigned wanted);
+enum lab_status lab_warn_missing(struct lab_database *db, int64_t run,
+                                 unsigned wanted);

@@ -9,11 +9,6 @@
 
 #include "base/mem.h"
 
-const struct lab_time_sum *lab_compare_either(const struct lab_compare_row *r)
-{
-    return r->side[LAB_SIDE_A] ? r->side[LAB_SIDE_A] : r->side[LAB_SIDE_B];
-}
-
 const char *lab_compare_name(const struct lab_time_sum *s)
 {
     const char *name = NULL;
@@ -268,12 +263,6 @@ void lab_labels_release(struct lab_labels *labels)
 }
 
 /* ---- notes on the wall time ---- */
-
-double lab_compare_wall_difference(int64_t a, int64_t b)
-{
-    return a == LAB_UNKNOWN || b == LAB_UNKNOWN ? (double)NAN
-                                                : (double)b - (double)a;
-}
 
 static bool all_unknown(const struct lab_time_breakdown *w)
 {

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/mem.h"
 #include "report/print.h"
+#include "store/query.h"
 
 static void add_cell(struct lab_text_table *t, char *cell)
 {
@@ -79,10 +80,8 @@ void lab_text_table_add_real(struct lab_text_table *t, double v, int digits)
 
 void lab_text_table_add_moment(struct lab_text_table *t, const char *iso)
 {
-    if (iso && strlen(iso) >= 19 && iso[10] == 'T')
-        lab_text_table_addf(t, "%.10s %.8s", iso, iso + 11);
-    else
-        lab_text_table_add(t, iso);
+    char text[32];
+    lab_text_table_add(t, lab_moment_text(iso, text, sizeof(text)));
 }
 
 void lab_text_table_add_times(struct lab_text_table *t, double v)
@@ -114,7 +113,7 @@ void lab_text_table_add_ns(struct lab_text_table *t, int64_t ns)
 void lab_text_table_add_field(struct lab_text_table *t,
                               const struct lab_field *f, const void *row)
 {
-    char text[LAB_FORMAT_DIMS];
+    char text[256];
     double v = lab_field_real(f, row);
     if (f->text || f->kind == LAB_FIELD_TEXT)
         lab_text_table_add(t, lab_field_text(f, row, text, sizeof(text)));
@@ -131,7 +130,7 @@ void lab_text_table_add_field(struct lab_text_table *t,
     else if (f->kind == LAB_FIELD_INT && !f->real)
         lab_text_table_add_int(t, isnan(v) ? LAB_UNKNOWN : (int64_t)v);
     else
-        lab_text_table_add_real(t, v, 3);
+        lab_text_table_add_real(t, v, f->digits ? f->digits : 3);
 }
 
 static size_t width(const char *text)

@@ -1,7 +1,8 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "runs/run_columns.h"
+#include "runs/record_list.h"
+#include "store/query.h"
 #include "trace/record.h"
 #include "ui/keymap.h"
 #include "ui/table.h"
@@ -230,13 +231,15 @@ TEST_CASE(states_that_alarm)
                 {"running", LAB_ROLE_GOOD},
                 {"failed", LAB_ROLE_BAD}};
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
-        struct lab_ui_run_row row = {.status = want[i].status};
-        const struct lab_ui_run_row *rows = &row;
+        struct lab_run_row row = {.status = want[i].status};
+        struct lab_record_list list;
         bool found = false;
-        for (int k = 0; k < lab_run_columns.column_count; k++) {
+        lab_record_list_init(&list, &lab_run_fields, 0);
+        list.rows = &row;
+        for (int k = 0; k < list.ops.column_count; k++) {
             char text[LAB_TABLE_CELL_BYTES];
             enum lab_role role = LAB_ROLE_NORMAL;
-            lab_run_columns.cell(&rows, 0, k, text, sizeof(text), &role);
+            lab_record_cell(&list, 0, k, text, sizeof(text), &role);
             if (strcmp(text, want[i].status) == 0) {
                 assert_int_equal(role, want[i].role);
                 found = true;

@@ -82,16 +82,16 @@ static enum lab_status load_timeline(void *user, int64_t run,
     return LAB_OK;
 }
 
-static enum lab_status load_runs(void *user, const struct lab_ui_run_row **rows,
+static enum lab_status load_runs(void *user, const struct lab_run_row **rows,
                                  int64_t *count)
 {
-    static const struct lab_ui_run_row row = {.run = 1,
-                                              .lesson = "mlp-digits",
-                                              .backend = "cuda",
-                                              .device = "NVIDIA H200",
-                                              .precision = "fp32",
-                                              .started = "2025-06-01 14:03",
-                                              .status = "done"};
+    static const struct lab_run_row row = {.id = 1,
+                                           .lesson = "mlp-digits",
+                                           .backend = "cuda",
+                                           .device = "NVIDIA H200",
+                                           .precision = "fp32",
+                                           .started = "2025-06-01T14:03:00Z",
+                                           .status = "done"};
     (void)user;
     *rows = &row;
     *count = 1;
@@ -99,10 +99,10 @@ static enum lab_status load_runs(void *user, const struct lab_ui_run_row **rows,
 }
 
 static enum lab_status load_steps(void *user, int64_t run,
-                                  const struct lab_ui_step_row **rows,
+                                  const struct lab_time_sum **rows,
                                   int64_t *count)
 {
-    static const struct lab_ui_step_row steps[] = {
+    static const struct lab_time_sum steps[] = {
         {.name = "fc1.matmul", .phase = "forward", .kernels = 2},
         {.name = "sgd", .phase = "update", .kernels = 4}};
     (void)user;
@@ -113,8 +113,8 @@ static enum lab_status load_steps(void *user, int64_t run,
 }
 
 static enum lab_status load_kernels(void *user, int64_t run,
-                                    const struct lab_ui_step_row *step,
-                                    const struct lab_ui_kernel_row **rows,
+                                    const struct lab_time_sum *step,
+                                    const struct lab_time_sum **rows,
                                     int64_t *count)
 {
     (void)user;
@@ -135,7 +135,7 @@ static enum lab_status write_facts(void *user, int64_t run, struct lab_doc *out)
 
 /* Says which launch it was asked for. */
 static enum lab_status load_occupancy(void *user, int64_t run,
-                                      const struct lab_ui_kernel_row *kernel,
+                                      const struct lab_time_sum *kernel,
                                       int64_t row,
                                       struct lab_occupancy_args *out)
 {
@@ -181,7 +181,7 @@ static enum lab_status play(const char *script, bool ascii)
                                          .load_timeline = load_timeline,
                                          .load_occupancy = load_occupancy};
     const struct lab_run_args args = {
-        .model = &model, .run = {.run = 1}, .step = "relu", .phase = "forward"};
+        .model = &model, .run = {.id = 1}, .step = "relu", .phase = "forward"};
     const char *path = OUT "/play.keys";
     struct lab_ui *ui;
     mkdir(LAB_BINARY_DIR "/tests", 0777);

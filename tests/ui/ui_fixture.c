@@ -61,92 +61,102 @@ static const struct lab_home_lesson LESSONS[] = {
 };
 enum { LESSON_COUNT = sizeof(LESSONS) / sizeof(LESSONS[0]) };
 
-static const struct lab_ui_run_row RUNS[] = {
-    {12, "mlp-digits", "cuda", "NVIDIA H200", "fp32", "2025-06-01 14:03",
-     "done", "cublas, warp", 7, 4320, 2.3103, 0.04127, 0.9806, 81234.5, 98100,
-     91200},
-    {11, "mlp-digits", "cpu", "AMD EPYC 9654", "fp32", "2025-06-01 13:55",
-     "cancelled", "naive", 7, 4320, 2.3103, 0.04131, 0.9806, 20511.0, 6.2e6,
-     NAN},
-    {9, "softmax-digits", "cpu", "AMD EPYC 9654", "fp32", "2025-05-31 09:12",
-     "failed", "naive", 7, 4320, 2.4417, 0.1182, 0.9667, 39876.0, 3.2e6, NAN},
-    {4, "activations", "cpu", "AMD EPYC 9654", "fp32", "2025-05-30 18:40",
-     "interrupted", "", 1, 1, NAN, NAN, NAN, NAN, 20.3e6, NAN},
+#define RUN(id_, lesson_, backend_, device_, started_, status_, variants_, n_, \
+            ...)                                                               \
+    {                                                                          \
+        .id = id_, .lesson = lesson_, .backend = backend_, .device = device_,  \
+        .precision = "fp32", .started = started_, .status = status_,           \
+        .variants = variants_, .iterations = n_, __VA_ARGS__                   \
+    }
+static const struct lab_run_row RUNS[] = {
+    RUN(12, "mlp-digits", "cuda", "NVIDIA H200", "2025-06-01T14:03:00Z", "done",
+        "fc1=cublas fc2=cublas norm=warp", 4320, .kind = "lesson",
+        .loss_last = 0.04127, .accuracy = 0.9806, .samples_per_s = 81234.5,
+        .iteration_median_ns = 98100, .gpu_ns = 91200),
+    RUN(11, "mlp-digits", "cpu", "AMD EPYC 9654", "2025-06-01T13:55:00Z",
+        "cancelled", "", 4320, .kind = "lesson", .loss_last = 0.04131,
+        .accuracy = 0.9806, .samples_per_s = 20511.0,
+        .iteration_median_ns = 6200000, .gpu_ns = LAB_UNKNOWN),
+    RUN(9, "softmax-digits", "cpu", "AMD EPYC 9654", "2025-05-31T09:12:00Z",
+        "failed", "", 4320, .kind = "lesson", .loss_last = 0.1182,
+        .accuracy = 0.9667, .samples_per_s = 39876.0,
+        .iteration_median_ns = 3200000, .gpu_ns = LAB_UNKNOWN),
+    RUN(4, "activations", "cpu", "AMD EPYC 9654", "2025-05-30T18:40:00Z",
+        "interrupted", NULL, 1, .loss_last = NAN, .accuracy = NAN,
+        .samples_per_s = NAN, .iteration_median_ns = 20300000,
+        .gpu_ns = LAB_UNKNOWN),
 };
 enum { RUN_COUNT = sizeof(RUNS) / sizeof(RUNS[0]) };
 
-static const struct lab_ui_step_row STEPS[] = {
-    {0, "fc1.matmul", "dense", "forward", "tiled", "cuda", 4320, 4100, 4352,
-     210, 20480, 7296, 1, 0.061, 8192, 20992},
-    {1, "fc1.bias", "dense", "forward", "naive", "cuda", 4320, 1900, 2016, 95,
-     160, 1344, 1, NAN, NAN, NAN},
-    {2, "relu1", "relu", "forward", "naive", "cuda", 4320, 1850, 1984, 90, 160,
-     1280, 1, NAN, NAN, NAN},
-    {3, "fc2.matmul", "dense", "forward", "cublas", "cuda", 4320, 5200, 5600,
-     300, 3200, 1680, 2, NAN, NAN, NAN},
-    {4, "loss", "softmax_cross_entropy", "loss", "naive", "cuda", 4320, 3000,
-     3104, 120, 500, 840, 1, NAN, NAN, NAN},
-    {5, "fc2.matmul", "dense", "backward", "cublas", "cuda", 4320, 9800, 10240,
-     800, 6400, 3360, 3, NAN, NAN, NAN},
-    {6, "input", "flatten", "forward", "naive", "cpu", 4320, NAN, NAN, NAN, NAN,
-     2560, LAB_UNKNOWN, NAN, NAN, NAN},
+#define SUM(level_, index_, name_, phase_, count_, median_)                    \
+    .level = LAB_SUM_##level_, .step_index = index_, .name = name_,            \
+    .phase = phase_, .count = count_, .median_ns = median_
+#define COUNTED(achieved, dram, flop)                                          \
+    .counters = {.achieved_occupancy_pct = achieved,                           \
+                 .dram_read_bytes = dram,                                      \
+                 .fp32_flop = flop}
+static const struct lab_time_sum STEPS[] = {
+    {SUM(STEP, 0, "fc1.matmul", "forward", 4320, 4352), .op = "dense",
+     .variant = "tiled", .backend = "cuda", .min_ns = 4100, .quarter_ns = 0,
+     .three_quarters_ns = 210, .flop = 20480, .bytes = 7296, .kernels = 1,
+     COUNTED(6.1, 8192, 20992)},
+    {SUM(STEP, 1, "fc1.bias", "forward", 4320, 2016), .op = "dense",
+     .variant = "naive", .backend = "cuda", .min_ns = 1900, .quarter_ns = 0,
+     .three_quarters_ns = 95, .flop = 160, .bytes = 1344, .kernels = 1,
+     COUNTED(NAN, NAN, NAN)},
+    {SUM(STEP, 2, "relu1", "forward", 4320, 1984), .op = "relu",
+     .variant = "naive", .backend = "cuda", .min_ns = 1850, .quarter_ns = 0,
+     .three_quarters_ns = 90, .flop = 160, .bytes = 1280, .kernels = 1,
+     COUNTED(NAN, NAN, NAN)},
+    {SUM(STEP, 3, "fc2.matmul", "forward", 4320, 5600), .op = "dense",
+     .variant = "cublas", .backend = "cuda", .min_ns = 5200, .quarter_ns = 0,
+     .three_quarters_ns = 300, .flop = 3200, .bytes = 1680, .kernels = 2,
+     COUNTED(NAN, NAN, NAN)},
+    {SUM(STEP, 4, "loss", "loss", 4320, 3104), .op = "softmax_cross_entropy",
+     .variant = "naive", .backend = "cuda", .min_ns = 3000, .quarter_ns = 0,
+     .three_quarters_ns = 120, .flop = 500, .bytes = 840, .kernels = 1,
+     COUNTED(NAN, NAN, NAN)},
+    {SUM(STEP, 5, "fc2.matmul", "backward", 4320, 10240), .op = "dense",
+     .variant = "cublas", .backend = "cuda", .min_ns = 9800, .quarter_ns = 0,
+     .three_quarters_ns = 800, .flop = 6400, .bytes = 3360, .kernels = 3,
+     COUNTED(NAN, NAN, NAN)},
+    {SUM(STEP, 6, "input", "forward", 4320, NAN), .op = "flatten",
+     .variant = "naive", .backend = "cpu", .min_ns = LAB_UNKNOWN,
+     .quarter_ns = NAN, .three_quarters_ns = NAN, .flop = NAN, .bytes = 2560,
+     .kernels = LAB_UNKNOWN, COUNTED(NAN, NAN, NAN)},
 };
 enum { STEP_COUNT = sizeof(STEPS) / sizeof(STEPS[0]) };
 
-static const struct lab_ui_kernel_row KERNELS[] = {
-    {"dense_matmul_fwd_tiled",
-     "fc1.matmul",
-     4320,
-     4352,
-     {1, 1, 1},
-     {16, 16, 1},
-     38,
-     2048,
-     1.0,
-     "grid",
-     0.061,
-     8192,
-     20992},
-    {"dense_bias_fwd",
-     "fc1.bias",
-     4320,
-     2016,
-     {1, 1, 1},
-     {256, 1, 1},
-     16,
-     0,
-     1.0,
-     "grid"},
-    {"void cutlass::Kernel2<cutlass_80_simt_sgemm_32x128_8x5_nn>(...)",
-     "fc2.matmul",
-     4320,
-     3900,
-     {1, 1, 1},
-     {128, 1, 1},
-     128,
-     20480,
-     0.25,
-     "registers"},
-    {"splitKreduce_kernel",
-     "fc2.matmul",
-     4320,
-     1700,
-     {5, 1, 1},
-     {512, 1, 1},
-     32,
-     0,
-     0.75,
-     "blocks"},
+static const struct lab_time_sum KERNELS[] = {
+    {SUM(KERNEL, 0, "fc1.matmul", "forward", 4320, 4352),
+     .kernel = "dense_matmul_fwd_tiled", .grid = {1, 1, 1},
+     .block = {16, 16, 1}, .registers_per_thread = 38, .shared_bytes = 2048,
+     .occupancy_pct = 100, .occupancy_limit = LAB_LIMIT_GRID,
+     COUNTED(6.1, 8192, 20992)},
+    {SUM(KERNEL, 1, "fc1.bias", "forward", 4320, 2016),
+     .kernel = "dense_bias_fwd", .grid = {1, 1, 1}, .block = {256, 1, 1},
+     .registers_per_thread = 16, .shared_bytes = 0, .occupancy_pct = 100,
+     .occupancy_limit = LAB_LIMIT_GRID},
+    {SUM(KERNEL, 3, "fc2.matmul", "forward", 4320, 3900),
+     .kernel =
+         "void cutlass::Kernel2<cutlass_80_simt_sgemm_32x128_8x5_nn>(...)",
+     .grid = {1, 1, 1}, .block = {128, 1, 1}, .registers_per_thread = 128,
+     .shared_bytes = 20480, .occupancy_pct = 25,
+     .occupancy_limit = LAB_LIMIT_REGISTERS},
+    {SUM(KERNEL, 3, "fc2.matmul", "forward", 4320, 1700),
+     .kernel = "splitKreduce_kernel", .grid = {5, 1, 1}, .block = {512, 1, 1},
+     .registers_per_thread = 32, .shared_bytes = 0, .occupancy_pct = 75,
+     .occupancy_limit = LAB_LIMIT_BLOCKS},
 };
 enum { KERNEL_COUNT = sizeof(KERNELS) / sizeof(KERNELS[0]) };
 
-static struct lab_ui_run_row runs[RUN_COUNT];
+static struct lab_run_row runs[RUN_COUNT];
 static int64_t run_count;
 static int ending; /* refreshes until the lab that was left has ended */
-static struct lab_ui_kernel_row kernels[KERNEL_COUNT];
-static struct lab_ui_step_row step_rows[STEP_COUNT];
+static struct lab_time_sum kernels[KERNEL_COUNT];
+static struct lab_time_sum step_rows[STEP_COUNT];
 
-static enum lab_status load_runs(void *user, const struct lab_ui_run_row **rows,
+static enum lab_status load_runs(void *user, const struct lab_run_row **rows,
                                  int64_t *count)
 {
     (void)user;
@@ -156,7 +166,7 @@ static enum lab_status load_runs(void *user, const struct lab_ui_run_row **rows,
 }
 
 static enum lab_status load_steps(void *user, int64_t run,
-                                  const struct lab_ui_step_row **rows,
+                                  const struct lab_time_sum **rows,
                                   int64_t *count)
 {
     (void)user;
@@ -164,32 +174,30 @@ static enum lab_status load_steps(void *user, int64_t run,
         return lab_fail(LAB_E_DB, "run 4: database disk image is malformed");
     memcpy(step_rows, STEPS, sizeof(step_rows));
     for (int i = 0; i < STEP_COUNT && run != 12; i++) /* not counted */
-        step_rows[i].achieved = step_rows[i].dram_bytes =
-            step_rows[i].counted_flop = NAN;
+        lab_counters_init(&step_rows[i].counters);
     *rows = step_rows;
     *count = STEP_COUNT;
     return LAB_OK;
 }
 
 static enum lab_status load_kernels(void *user, int64_t run,
-                                    const struct lab_ui_step_row *step,
-                                    const struct lab_ui_kernel_row **rows,
+                                    const struct lab_time_sum *step,
+                                    const struct lab_time_sum **rows,
                                     int64_t *count)
 {
     (void)user;
     memset(kernels, 0xFF, sizeof(kernels)); /* what was handed out is gone */
-    if (step && step->index == 6)
+    if (step && step->step_index == 6)
         return lab_fail(LAB_E_DB, "the kernels of %s are gone", step->name);
     *count = 0;
     for (int i = 0; i < KERNEL_COUNT; i++)
-        if (!step || (strcmp(KERNELS[i].step, step->name) == 0 &&
+        if (!step || (strcmp(KERNELS[i].name, step->name) == 0 &&
                       strcmp("forward", step->phase) == 0))
             kernels[(*count)++] = KERNELS[i];
     for (int64_t i = 0; i < *count; i++) {
-        kernels[i].phase = "forward";
-        if (run != 12 || kernels[i].counted_flop == 0) /* not counted */
-            kernels[i].achieved = kernels[i].dram_bytes =
-                kernels[i].counted_flop = NAN;
+        bool counted = kernels[i].counters.fp32_flop > 0;
+        if (run != 12 || !counted)
+            lab_counters_init(&kernels[i].counters);
     }
     *rows = kernels;
     return LAB_OK;
@@ -211,7 +219,7 @@ static enum lab_status delete_run(void *user, int64_t run)
 {
     (void)user;
     for (int64_t i = 0; i < run_count; i++) {
-        if (runs[i].run == run) {
+        if (runs[i].id == run) {
             memmove(&runs[i], &runs[i + 1],
                     (size_t)(run_count - i - 1) * sizeof(runs[0]));
             run_count--;

@@ -3,7 +3,7 @@
 #include "ui/models.h"
 
 enum lab_status fixture_load_compare(void *user, const int64_t run[2],
-                                     const struct lab_ui_compare_row **rows,
+                                     const struct lab_compare_row **rows,
                                      int64_t *count, struct lab_doc *facts);
 /* struct lab_runs_model.hint of a program that was called with --db. */
 void fixture_hint(void *user, const char *const *words, struct lab_str *out);

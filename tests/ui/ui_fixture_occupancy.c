@@ -28,7 +28,7 @@ static bool compute(void *user, const struct lab_occupancy_try *t,
 }
 
 enum lab_status fixture_load_occupancy(void *user, int64_t run,
-                                       const struct lab_ui_kernel_row *kernel,
+                                       const struct lab_time_sum *kernel,
                                        int64_t row,
                                        struct lab_occupancy_args *out)
 {
@@ -38,14 +38,14 @@ enum lab_status fixture_load_occupancy(void *user, int64_t run,
         return lab_fail(LAB_E_NOTFOUND, "run %lld has no kernels: a reason",
                         (long long)run);
     *out = (struct lab_occupancy_args){
-        .kernel = kernel->name,
+        .kernel = kernel->kernel,
         .device = "NVIDIA H200",
         .note = "the newest of 4,320 launches, which differ",
         .launch = {.threads_per_block =
                        (int)(kernel->block[0] * kernel->block[1]),
-                   .registers_per_thread = (int)kernel->registers,
+                   .registers_per_thread = (int)kernel->registers_per_thread,
                    .shared_bytes = kernel->shared_bytes},
-        .achieved_pct = 100 * kernel->achieved,
+        .achieved_pct = kernel->counters.achieved_occupancy_pct,
         .max_threads_per_block = 1024,
         .max_shared_bytes = 227 << 10,
         .compute = compute};

@@ -4,6 +4,6 @@
 #include "ui/models.h"
 
 enum lab_status fixture_load_occupancy(void *user, int64_t run,
-                                       const struct lab_ui_kernel_row *kernel,
+                                       const struct lab_time_sum *kernel,
                                        int64_t row,
                                        struct lab_occupancy_args *out);

@@ -10,7 +10,7 @@
 #include "report/print.h"
 #include "report/text_table.h"
 #include "base/format.h"
-#include "report/variant_words.h"
+#include "store/variant_words.h"
 #include "cmd.h"
 #include "report/suggest.h"
 #include "report/missing.h"
@@ -18,7 +18,13 @@
 #include "profile_cmd.h"
 #include "store/compare.h"
 
-static void compare_add_difference(struct lab_text_table *t, double ns);
+/* Where the wall time of an iteration goes, in each of two runs. */
+
+static double wall_difference(int64_t a, int64_t b)
+{
+    return a == LAB_UNKNOWN || b == LAB_UNKNOWN ? (double)NAN
+                                                : (double)b - (double)a;
+}
 
 /* ---- text ---- */
 
@@ -40,7 +46,8 @@ static void add_row(struct lab_text_table *t, const char *name, int64_t a,
     lab_text_table_add(t, name);
     add_time(t, a, c->wall[LAB_SIDE_A].wall_ns);
     add_time(t, b, c->wall[LAB_SIDE_B].wall_ns);
-    compare_add_difference(t, lab_compare_wall_difference(a, b));
+    double ns = wall_difference(a, b);
+    lab_text_table_add(t, isnan(ns) ? "-" : LAB_DIFFERENCE_TEXT(ns));
 }
 
 static enum lab_status put_parts(const struct lab_comparison *c,
@@ -94,7 +101,7 @@ static enum lab_status print_part(const struct lab_comparison *c,
     lab_json_int(o, "ns_a", ns[LAB_SIDE_A]);
     lab_json_int(o, "ns_b", ns[LAB_SIDE_B]);
     lab_json_real(o, "difference_ns",
-                  lab_compare_wall_difference(ns[LAB_SIDE_A], ns[LAB_SIDE_B]));
+                  wall_difference(ns[LAB_SIDE_A], ns[LAB_SIDE_B]));
     lab_json_text(o, "why_a", why[LAB_SIDE_A]);
     lab_json_text(o, "why_b", why[LAB_SIDE_B]);
     return lab_json_print(o);
@@ -119,6 +126,7 @@ static enum lab_status compare_wall_lines(const struct lab_comparison *c)
 
 /* Columns of a name where a line has 80. */
 enum { USUAL = 80, LABEL = 26, SHORT_LABEL = 22 };
+enum { TIMES = 7 }; /* columns of the times of both runs */
 
 /* ---- order ---- */
 
@@ -132,19 +140,12 @@ struct order {
     const struct lab_compare_row *rows;
 };
 
-/* What one run alone has is different by all of its time. */
-static double difference(const struct lab_compare_row *r)
-{
-    bool both = r->side[LAB_SIDE_A] && r->side[LAB_SIDE_B];
-    return both ? r->difference_ns : lab_compare_either(r)->median_ns;
-}
-
 /* The largest first for differences and shares; NaN: unknown. */
 static double sort_key(const struct lab_compare_row *r, enum sort sort)
 {
     switch (sort) {
     case BY_DIFFERENCE:
-        return -fabs(difference(r));
+        return -fabs(lab_compare_difference(r));
     case BY_SHARE:
         return -fabs(r->share);
     case BY_P:
@@ -212,64 +213,21 @@ static size_t *sorted(const struct lab_comparison *c, enum lab_sum_level level,
 
 /* ---- text ---- */
 
-static int64_t whole(double ns)
+static void add_mad(struct lab_text_table *t, const struct lab_time_sum *s)
 {
-    return isnan(ns) ? LAB_UNKNOWN : (int64_t)llround(ns);
-}
-
-static void add_side_ns(struct lab_text_table *t, const struct lab_time_sum *s,
-                        bool spread)
-{
-    double ns = !s ? NAN : spread ? s->mad_ns : s->median_ns;
     if (s)
-        lab_text_table_add_ns(t, whole(ns));
+        lab_text_table_add_real_ns(t, round(s->mad_ns));
     else
         lab_text_table_add(t, "-");
-}
-
-static void compare_add_difference(struct lab_text_table *t, double ns)
-{
-    lab_text_table_add(t, isnan(ns) ? "-" : LAB_DIFFERENCE_TEXT(ns));
-}
-
-static void add_p(struct lab_text_table *t, double p)
-{
-    if (isnan(p))
-        lab_text_table_add(t, "-");
-    else if (p < 0.001)
-        lab_text_table_add(t, "<0.001");
-    else
-        lab_text_table_addf(t, "%.3f", p);
-}
-
-/* What only one run has is of the run whose number heads the column. */
-static void add_verdict(struct lab_text_table *t,
-                        const struct lab_comparison *c,
-                        enum lab_verdict verdict)
-{
-    if (verdict == LAB_VERDICT_ONLY_A || verdict == LAB_VERDICT_ONLY_B)
-        lab_text_table_addf(
-            t, "only %lld",
-            (long long)c->run[verdict == LAB_VERDICT_ONLY_B].run);
-    else
-        lab_text_table_add(t, lab_verdict_name(verdict));
 }
 
 static void add_times_row(struct lab_text_table *t,
-                          const struct lab_comparison *c,
                           const struct lab_compare_row *r, const char *label)
 {
     lab_text_table_add(t, label);
-    add_side_ns(t, r->side[LAB_SIDE_A], false);
-    add_side_ns(t, r->side[LAB_SIDE_B], false);
-    compare_add_difference(t, r->difference_ns);
-    if (isnan(r->speed_up))
-        lab_text_table_add(t, "-");
-    else
-        lab_text_table_addf(t, r->speed_up < 99.95 ? "%.2fx" : "%.0fx",
-                            r->speed_up);
-    add_p(t, r->p);
-    add_verdict(t, c, r->verdict);
+    for (int place = 2; place <= TIMES; place++)
+        lab_text_table_add_field(t, lab_field_at(&lab_compare_fields, place),
+                                 r);
 }
 
 static void add_rate(struct lab_text_table *t, const struct lab_time_sum *s)
@@ -292,17 +250,15 @@ static void add_count(struct lab_text_table *t, const struct lab_time_sum *s)
 }
 
 static void add_work_row(struct lab_text_table *t,
-                         const struct lab_comparison *c,
                          const struct lab_compare_row *r, const char *label)
 {
-    (void)c;
     const struct lab_time_sum *a = r->side[LAB_SIDE_A];
     const struct lab_time_sum *b = r->side[LAB_SIDE_B];
     lab_text_table_add(t, label);
     add_count(t, a);
     add_count(t, b);
-    add_side_ns(t, a, true);
-    add_side_ns(t, b, true);
+    add_mad(t, a);
+    add_mad(t, b);
     if (r->level == LAB_SUM_KERNEL)
         return;
     lab_text_table_add_real(t, lab_compare_either(r)->flop, 3);
@@ -350,15 +306,16 @@ static enum lab_status put_rows(const struct lab_comparison *c,
     /* The steps of an iteration, added up: not its wall time. */
     const char *what =
         level == LAB_SUM_ITERATION ? "sum of steps" : lab_sum_level_name(level);
-    const char *const times[] = {what, h.a,  h.b,       ">diff",
-                                 ">x", ">p", "verdict", NULL};
+    const char *times[TIMES + 1] = {what, h.a, h.b};
+    for (int place = 4; place <= TIMES; place++)
+        times[place - 1] = lab_field_at(&lab_compare_fields, place)->title;
     const char *const works[] = {
         what,       spread[0],  spread[1],
         ">MAD",     ">MAD",     level == LAB_SUM_KERNEL ? NULL : ">FLOP",
         ">GFLOP/s", ">GFLOP/s", NULL};
     lab_text_table_init(&t, work ? works : times);
     for (size_t i = 0; i < n; i++)
-        (work ? add_work_row : add_times_row)(&t, c, &c->rows[list[i]],
+        (work ? add_work_row : add_times_row)(&t, &c->rows[list[i]],
                                               labels.items[i].text);
     lab_labels_release(&labels);
     snprintf(above, sizeof(above), "\n%s",

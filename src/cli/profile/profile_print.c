@@ -22,7 +22,7 @@
 #include "store/row_fields.h"
 #include "base/format.h"
 #include "report/suggest.h"
-#include "report/variant_words.h"
+#include "store/variant_words.h"
 #include "store/counted.h"
 #include "store/query.h"
 
@@ -534,15 +534,6 @@ static void add_counted(struct printing *p, const struct lab_counted_item *item,
 
 enum { PLACES = LAB_TEXT_TABLE_COLUMNS };
 
-static const struct lab_field *at_place(const struct lab_fields *fields,
-                                        int place)
-{
-    for (int i = 0; i < fields->count; i++)
-        if (fields->list[i].place == place)
-            return &fields->list[i];
-    return NULL;
-}
-
 /* Counters are in the first places that the record itself leaves free. */
 static void begin_table(struct printing *p, const struct lab_fields *fields)
 {
@@ -551,7 +542,7 @@ static void begin_table(struct printing *p, const struct lab_fields *fields)
     int n = 0;
     int c = p->counted.count > 0 ? 0 : 3;
     for (int place = 1; place <= PLACES; place++) {
-        const struct lab_field *f = at_place(fields, place);
+        const struct lab_field *f = lab_field_at(fields, place);
         if (f)
             heads[n++] = f->title;
         else if (c < 3)
@@ -568,7 +559,7 @@ static void add_row(struct printing *p, const struct lab_fields *fields,
     bool counted = false;
     p->rows++;
     for (int place = 1; place <= PLACES; place++) {
-        const struct lab_field *f = at_place(fields, place);
+        const struct lab_field *f = lab_field_at(fields, place);
         if (f)
             lab_text_table_add_field(&p->table, f, row);
         else if (!counted)
@@ -817,71 +808,22 @@ static bool list_run_json(void *user, const struct lab_run_row *r)
     return l->st == LAB_OK;
 }
 
-static bool is_imported(const struct lab_run_row *r)
-{
-    return r->label || r->imported_from;
-}
-
 static bool look_for_others(void *user, const struct lab_run_row *r)
 {
     struct listing *l = user;
-    l->whose |= is_imported(r);
+    l->whose |= lab_run_is_imported(r);
     return !l->whose;
-}
-
-/* As the import was told, else who recorded it and where. */
-static void add_whose(struct lab_text_table *t, const struct lab_run_row *r)
-{
-    if (r->label)
-        lab_text_table_add(t, r->label);
-    else if (is_imported(r) && r->hostname)
-        lab_text_table_addf(t, "%s@%s", r->user ? r->user : LAB_NA,
-                            r->hostname);
-    else
-        lab_text_table_add(t, is_imported(r) ? r->imported_from : "");
-}
-
-/* Records of it: the disk was full, the machine too slow. */
-static bool has_lost(const struct lab_run_row *r)
-{
-    return r->ring_drops > 0 || r->write_errors > 0;
-}
-
-/* What one iteration took is no median of a run's. */
-static void add_median(struct listing *l, const struct lab_run_row *r)
-{
-    char time[LAB_FORMAT_BYTES];
-    if (r->iterations != 1 || r->iteration_median_ns == LAB_UNKNOWN) {
-        lab_text_table_add_ns(&l->table, r->iteration_median_ns);
-        return;
-    }
-    l->first = true;
-    lab_text_table_addf(
-        &l->table, "first: %s",
-        lab_format_ns((double)r->iteration_median_ns, time, sizeof(time)));
 }
 
 static bool add_run_row(void *user, const struct lab_run_row *r)
 {
     struct listing *l = user;
-    char variants[LAB_VARIANT_WORDS];
     l->rows++;
-    lab_text_table_add_int(&l->table, r->id);
-    lab_text_table_add_moment(&l->table, r->started);
-    lab_text_table_add(&l->table, r->lesson);
-    lab_text_table_add(&l->table, lab_variant_words(r, variants));
-    lab_text_table_add(&l->table, r->kind);
-    lab_text_table_add(&l->table, r->backend);
-    l->lost |= has_lost(r);
-    lab_text_table_addf(&l->table, "%s%s", r->status ? r->status : LAB_NA,
-                        has_lost(r) ? ", lost" : "");
-    lab_text_table_add_int(&l->table, r->iterations);
-    add_median(l, r);
-    lab_text_table_add_ns(&l->table, r->gpu_ns);
-    lab_text_table_add_real(&l->table, r->loss_last, 4);
-    lab_text_table_add(&l->table, r->device);
-    if (l->whose)
-        add_whose(&l->table, r);
+    l->lost |= lab_run_has_lost(r);
+    l->first |= lab_run_has_one(r);
+    for (int place = 1; place < LAB_RUN_OWNER_PLACE + l->whose; place++)
+        lab_text_table_add_field(&l->table,
+                                 lab_field_at(&lab_run_fields, place), r);
     return true;
 }
 
@@ -913,17 +855,13 @@ static enum lab_status explain(const struct lab_profile_print *p,
 static enum lab_status list_table(const struct lab_profile_print *p,
                                   struct listing *l)
 {
-    static const char *const heads[] = {
-        ">run",    "started (UTC)", "lesson",      "variants", "kind",
-        "backend", "status",        ">iterations", ">median",  ">GPU time",
-        ">loss",   "device",        "user",        NULL};
-    enum { OWN = sizeof(heads) / sizeof(*heads) - 2 }; /* all but "user" */
-    const char *own[OWN + 1] = {0};
-    memcpy(own, heads, OWN * sizeof(*own));
+    const char *heads[LAB_RUN_OWNER_PLACE + 1] = {NULL};
     enum lab_status st = lab_query_runs(p->db, look_for_others, l);
     if (st)
         return st;
-    lab_text_table_init(&l->table, l->whose ? heads : own);
+    for (int i = 0; i < LAB_RUN_OWNER_PLACE - !l->whose; i++)
+        heads[i] = lab_field_at(&lab_run_fields, i + 1)->title;
+    lab_text_table_init(&l->table, heads);
     st = lab_query_runs(p->db, add_run_row, l);
     if (st == LAB_OK && l->rows > 0) {
         st = lab_text_table_put(&l->table, "");

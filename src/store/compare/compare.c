@@ -45,13 +45,9 @@ const char *lab_sum_level_name(enum lab_sum_level level)
 {
     static const char *const names[LAB_SUM_LEVELS] = {"iteration", "phase",
                                                       "node", "step", "kernel"};
+    if (level == LAB_SUM_WALL)
+        return "wall";
     return (unsigned)level < LAB_SUM_LEVELS ? names[level] : NULL;
-}
-
-double lab_time_sum_flop_per_s(const struct lab_time_sum *sum)
-{
-    return sum && sum->median_ns > 0 ? sum->flop / sum->median_ns * 1e9
-                                     : (double)NAN;
 }
 
 /* ---- the runs ---- */
@@ -362,20 +358,69 @@ static void list_rows(struct lab_comparison *c, const size_t *match,
     }
 }
 
+static void add_wall(struct lab_comparison *c, const char *name, int64_t a,
+                     int64_t b)
+{
+    const int64_t ns[LAB_SIDES] = {a, b};
+    struct lab_compare_row *row = &c->rows[c->count + c->walls];
+    *row = (struct lab_compare_row){.level = LAB_SUM_WALL,
+                                    .verdict = LAB_VERDICT_UNKNOWN,
+                                    .difference_ns = NAN,
+                                    .share = NAN,
+                                    .speed_up = NAN,
+                                    .p = NAN};
+    for (int i = 0; i < LAB_SIDES; i++) {
+        struct lab_time_sum *s =
+            &c->wall_sums[LAB_SIDES * c->walls + (size_t)i];
+        *s = (struct lab_time_sum){.level = LAB_SUM_WALL,
+                                   .name = name,
+                                   .timed = LAB_UNKNOWN,
+                                   .median_ns = lab_to_real(ns[i]),
+                                   .mad_ns = NAN,
+                                   .flop = NAN};
+        row->side[i] = ns[i] == LAB_UNKNOWN ? NULL : s;
+    }
+    if (a == LAB_UNKNOWN && b == LAB_UNKNOWN)
+        row->side[LAB_SIDE_A] = &c->wall_sums[LAB_SIDES * c->walls];
+    if (a != LAB_UNKNOWN && b != LAB_UNKNOWN) {
+        row->difference_ns = (double)b - (double)a;
+        row->speed_up = b ? (double)a / (double)b : (double)NAN;
+    }
+    c->walls++;
+}
+
+static void add_walls(struct lab_comparison *c)
+{
+    const struct lab_time_breakdown *a = &c->wall[LAB_SIDE_A];
+    const struct lab_time_breakdown *b = &c->wall[LAB_SIDE_B];
+    if (a->wall_ns == LAB_UNKNOWN && b->wall_ns == LAB_UNKNOWN)
+        return;
+    for (int i = 0; i < LAB_WALL_PARTS; i++)
+        add_wall(c, lab_time_part_name((enum lab_time_part)i), a->part_ns[i],
+                 b->part_ns[i]);
+    add_wall(c, "all of it", a->wall_ns, b->wall_ns);
+}
+
 static enum lab_status pair_up(struct lab_comparison *c)
 {
+    enum { WALLS = LAB_WALL_PARTS + 1 };
     size_t na = c->sums[LAB_SIDE_A].count;
     size_t nb = c->sums[LAB_SIDE_B].count;
     size_t *match = lab_alloc_array(na + 1, sizeof(*match));
     bool *taken = lab_alloc_array(nb + 1, sizeof(*taken));
     enum lab_status st = LAB_OK;
-    c->rows = lab_alloc_array(na + nb + 1, sizeof(*c->rows));
-    if (!match || !taken || !c->rows) {
+    c->rows = lab_alloc_array(na + nb + WALLS, sizeof(*c->rows));
+    c->wall_sums = lab_alloc_array(LAB_SIDES * WALLS, sizeof(*c->wall_sums));
+    if (!match || !taken || !c->rows || !c->wall_sums) {
         st = lab_no_memory("a comparison");
     } else {
         match_rows(c, match, taken);
         list_rows(c, match, taken);
         st = judge_rows(c);
+        add_walls(c);
+        for (size_t i = 0; i < c->count + c->walls; i++)
+            for (int side = 0; side < LAB_SIDES; side++)
+                c->rows[i].run[side] = c->run[side].run;
     }
     lab_free(match);
     lab_free(taken);
@@ -424,5 +469,6 @@ void lab_comparison_release(struct lab_comparison *c)
         lab_time_sums_release(&c->sums[side]);
     }
     lab_free(c->rows);
+    lab_free(c->wall_sums);
     *c = (struct lab_comparison){0};
 }

@@ -222,6 +222,14 @@ const char *lab_field_text(const struct lab_field *f, const void *row,
                                      : NULL;
 }
 
+const struct lab_field *lab_field_at(const struct lab_fields *fields, int place)
+{
+    for (int i = 0; i < fields->count; i++)
+        if (fields->list[i].place == place)
+            return &fields->list[i];
+    return NULL;
+}
+
 int lab_field_compare(const struct lab_field *f, const void *a, const void *b,
                       bool descending)
 {

@@ -380,3 +380,18 @@ bool lab_counted_launch(const struct lab_counted_run *c, int64_t step_index,
         sum[f] /= is_sum(f) ? launches : weights;
     return launches > 0;
 }
+
+void lab_counted_fill(const struct lab_counted_run *c,
+                      struct lab_time_sums *sums)
+{
+    for (size_t i = 0; i < sums->count && c->count > 0; i++) {
+        struct lab_time_sum *s = &sums->items[i];
+        const struct lab_counted_item *step =
+            lab_counted_step(c, s->step_index, s->variant);
+        if (s->level == LAB_SUM_KERNEL)
+            lab_counted_launch(c, s->step_index, s->variant, s->kernel,
+                               &s->counters);
+        else if (s->level == LAB_SUM_STEP && step)
+            s->counters = step->counters;
+    }
+}

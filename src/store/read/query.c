@@ -8,6 +8,8 @@
 #include "db/row.h"
 #include "store/delete.h"
 #include "store/row_fields.h"
+#include "store/variant_words.h"
+#include "base/format.h"
 
 /* ---- the figures of a run that was killed: from its stored losses ---- */
 
@@ -77,12 +79,127 @@ static bool recorder_is_gone(const char *host, int64_t pid, int64_t start)
     }
 #define RUN(kind, member, column, key)                                         \
     FIELD(lab_run_row, kind, member, column, key)
+/* For a reader alone. */
+#define READ(kind_, member, ...)                                               \
+    {                                                                          \
+        .kind = LAB_FIELD_##kind_, .at = offsetof(struct lab_run_row, member), \
+        __VA_ARGS__                                                            \
+    }
+#define SHOWN LAB_SHOWN
+#define LISTED LAB_LISTED
 
 /* Of iterations of a lesson on a GPU, when they have been added up. */
 #define GPU_NS                                                                 \
     "CASE WHEN backend = 'cuda' AND kind IS NOT 'lab' THEN (SELECT "           \
     "CAST(round(median_ns) AS INTEGER) FROM time_sum WHERE runId = run.id "    \
     "AND level = 0) END"
+
+bool lab_run_is_lab(const struct lab_run_row *run)
+{
+    return run->kind && strcmp(run->kind, "lab") == 0;
+}
+
+const char *lab_run_lesson_text(const struct lab_run_row *run, char *out,
+                                size_t cap)
+{
+    if (!lab_run_is_lab(run))
+        return run->lesson;
+    snprintf(out, cap, "%.80s (lab)", run->lesson ? run->lesson : "");
+    return out;
+}
+
+static const char *lesson_text(const void *row, char *out, size_t cap)
+{
+    return lab_run_lesson_text(row, out, cap);
+}
+
+static const char *variants_text(const void *row, char *out, size_t cap)
+{
+    (void)cap;
+    return lab_variant_words(row, out);
+}
+
+/* "2026-01-31 09:30:00" of 2026-01-31T09:30:00.123Z; another text as it is. */
+static const char *started_text(const void *row, char *out, size_t cap)
+{
+    return lab_moment_text(((const struct lab_run_row *)row)->started, out,
+                           cap);
+}
+
+/* The same without the seconds. */
+static const char *started_minute(const void *row, char *out, size_t cap)
+{
+    const char *iso = ((const struct lab_run_row *)row)->started;
+    if (!iso)
+        return NULL;
+    snprintf(out, cap, "%.10s %.5s", iso, strlen(iso) > 11 ? iso + 11 : "");
+    return out;
+}
+
+const char *lab_moment_text(const char *iso, char *out, size_t cap)
+{
+    if (!iso || strlen(iso) < 19 || iso[10] != 'T')
+        return iso;
+    snprintf(out, cap, "%.10s %.8s", iso, iso + 11);
+    return out;
+}
+
+bool lab_run_has_lost(const struct lab_run_row *run)
+{
+    return run->ring_drops > 0 || run->write_errors > 0;
+}
+
+static const char *status_text(const void *row, char *out, size_t cap)
+{
+    const struct lab_run_row *r = row;
+    snprintf(out, cap, "%s%s", r->status ? r->status : LAB_NA,
+             lab_run_has_lost(r) ? ", lost" : "");
+    return out;
+}
+
+bool lab_run_has_one(const struct lab_run_row *run)
+{
+    return run->iterations == 1 && run->iteration_median_ns != LAB_UNKNOWN;
+}
+
+/* What one iteration took is no median of a run's. */
+static const char *median_text(const void *row, char *out, size_t cap)
+{
+    const struct lab_run_row *r = row;
+    snprintf(out, cap, "%s%s", lab_run_has_one(r) ? "first: " : "",
+             LAB_NS_TEXT(lab_to_real(r->iteration_median_ns)));
+    return out;
+}
+
+static double median(const void *row)
+{
+    return lab_to_real(((const struct lab_run_row *)row)->iteration_median_ns);
+}
+
+static const char *median_listed(const void *row, char *out, size_t cap)
+{
+    const struct lab_run_row *r = row;
+    snprintf(out, cap, "%s%s", lab_run_has_one(r) ? "first " : "",
+             LAB_NS_TEXT(median(row)));
+    return out;
+}
+
+bool lab_run_is_imported(const struct lab_run_row *run)
+{
+    return run->label || run->imported_from;
+}
+
+/* As the import was told, else who recorded it and where. */
+static const char *owner_text(const void *row, char *out, size_t cap)
+{
+    const struct lab_run_row *r = row;
+    if (r->label || !lab_run_is_imported(r))
+        return r->label ? r->label : "";
+    if (!r->hostname)
+        return r->imported_from;
+    snprintf(out, cap, "%s@%s", r->user ? r->user : LAB_NA, r->hostname);
+    return out;
+}
 
 /* In the order of JSON. */
 static const struct lab_field run_fields[] = {
@@ -136,6 +253,38 @@ static const struct lab_field run_fields[] = {
     RUN(INT, ring_high_water, "ringHighWater", ""),
     RUN(INT, started_ns, "started_ns", ""),
     RUN(INT, ended_ns, "ended_ns", ""),
+    READ(INT, id, SHOWN(">run", 1, NUMBER), LISTED(1, ">run", 5, 0, true, 0)),
+    READ(TEXT, started, SHOWN("started (UTC)", 2, PLAIN), .text = started_text),
+    READ(TEXT, lesson, SHOWN("lesson", 3, PLAIN)),
+    READ(TEXT, lesson, .text = lesson_text,
+         LISTED(2, "lesson", 14, 3, false, 0)),
+    READ(TEXT, variants, SHOWN("variants", 4, PLAIN), .text = variants_text,
+         LISTED(3, "variants", 12, 1, false, 1)),
+    READ(TEXT, kind, SHOWN("kind", 5, PLAIN)),
+    READ(TEXT, backend, SHOWN("backend", 6, PLAIN),
+         LISTED(4, "backend", 7, 0, false, 3)),
+    READ(TEXT, started, .text = started_minute,
+         LISTED(6, "started", 16, 0, true, 2)),
+    READ(TEXT, status, SHOWN("status", 7, PLAIN), .text = status_text),
+    READ(TEXT, status, .show = LAB_SHOW_VERDICT,
+         LISTED(7, "status", 11, 0, false, 0)),
+    READ(INT, iterations, SHOWN(">iterations", 8, PLAIN),
+         LISTED(8, ">iterations", 11, 0, true, 7)),
+    READ(INT, iteration_median_ns, SHOWN(">median", 9, PLAIN),
+         .text = median_text),
+    READ(INT, iteration_median_ns, .real = median, .text = median_listed,
+         LISTED(9, ">median", 13, 0, true, 4)),
+    READ(INT, gpu_ns, SHOWN(">GPU time", 10, NS),
+         LISTED(10, ">GPU time", 9, 0, true, 5)),
+    READ(REAL, loss_last, SHOWN(">loss", 11, PLAIN), .digits = 4,
+         LISTED(11, ">loss", 8, 0, false, 0)),
+    READ(TEXT, device, SHOWN("device", 12, PLAIN),
+         LISTED(5, "device", 16, 2, false, 8)),
+    READ(TEXT, user, SHOWN("user", LAB_RUN_OWNER_PLACE, PLAIN),
+         .text = owner_text),
+    READ(REAL, accuracy, .show = LAB_SHOW_SHARE,
+         LISTED(12, ">right", 7, 0, true, 6)),
+    READ(REAL, samples_per_s, LISTED(13, ">samples/s", 10, 0, true, 9)),
 };
 const struct lab_fields lab_run_fields = {
     .list = run_fields,

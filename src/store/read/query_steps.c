@@ -7,6 +7,7 @@
 
 #include "db/row.h"
 #include "store/row_fields.h"
+#include "store/limit_words.h"
 #include "store/time_sum.h"
 
 static const char *shown_name(const void *row, char *out, size_t cap)
@@ -41,39 +42,100 @@ static double phase_order(const void *row)
     return lab_to_real(((const struct lab_time_sum *)row)->phase_id);
 }
 
+static double flop_per_s(const void *row)
+{
+    return lab_time_sum_flop_per_s(row);
+}
+
+static double bytes_per_s(const void *row)
+{
+    const struct lab_time_sum *s = row;
+    return s->median_ns > 0 ? s->bytes / s->median_ns * 1e9 : (double)NAN;
+}
+
+/* Of half of the times, around the median. */
+static double spread(const void *row)
+{
+    const struct lab_time_sum *s = row;
+    return s->three_quarters_ns - s->quarter_ns;
+}
+
+static double achieved(const void *row)
+{
+    return ((const struct lab_time_sum *)row)->counters.achieved_occupancy_pct;
+}
+
+static double dram(const void *row)
+{
+    const struct lab_counters *c =
+        &((const struct lab_time_sum *)row)->counters;
+    return c->dram_read_bytes + c->dram_write_bytes;
+}
+
+/* A kernel has no formula. */
+static double counted_flop(const void *row)
+{
+    const struct lab_time_sum *s = row;
+    return s->level == LAB_SUM_KERNEL
+               ? lab_counters_flop(&s->counters)
+               : lab_counters_flop_beside(&s->counters, s->flop);
+}
+
+static const char *kernel_text(const void *row, char *out, size_t cap)
+{
+    const struct lab_time_sum *s = row;
+    (void)out;
+    (void)cap;
+    return s->kernel_short ? s->kernel_short : s->kernel;
+}
+
+static const char *limit_text(const void *row, char *out, size_t cap)
+{
+    lab_limit_words(((const struct lab_time_sum *)row)->occupancy_limit, ", ",
+                    out, cap);
+    return out[0] ? out : NULL;
+}
+
 #define FIELD(kind_, member, ...)                                              \
     {                                                                          \
         .kind = LAB_FIELD_##kind_,                                             \
         .at = offsetof(struct lab_time_sum, member), __VA_ARGS__               \
     }
-#define SHOWN(title_, place_, show_)                                           \
-    .title = title_, .place = place_, .show = LAB_SHOW_##show_
+#define SHOWN LAB_SHOWN
+#define LISTED LAB_LISTED
 
 /* In the order of CSV and JSON; those with a name to sort by in the order of
- * enum lab_step_sort. */
+ * enum lab_step_sort. Lists on the screen: of a run that was not counted, and
+ * of one that was, whose counters stay in sight longer. */
 static const struct lab_field fields[] = {
     FIELD(INT, step_index, .key = "index", SHOWN(">#", 1, PLAIN),
-          .sort = "index"),
-    FIELD(TEXT, phase, .key = "phase", SHOWN("phase", 3, PLAIN)),
+          .sort = "index", LISTED(1, ">#", 4, 0, false, 6, 6)),
+    FIELD(TEXT, phase, .key = "phase", SHOWN("phase", 3, PLAIN),
+          .list = {3, "phase", 8, .as_given = true}),
     FIELD(REAL, phase_id, .real = phase_order, .sort = "phase"),
     FIELD(TEXT, name, .key = "name", .csv = "step"),
     FIELD(TEXT, name, SHOWN("step", 2, PLAIN), .text = shown_name,
-          .sort = "name"),
+          .sort = "name", LISTED(2, "step", 16, 4, false, 0)),
     FIELD(TEXT, node, .key = "node"),
     FIELD(TEXT, op, .key = "op"),
     FIELD(TEXT, variant, .key = "variant", SHOWN("variant", 4, PLAIN),
-          .sort = "variant"),
-    FIELD(TEXT, backend, .key = "backend"),
-    FIELD(INT, count, .key = "count", SHOWN(">n", 5, PLAIN), .sort = "count"),
+          .sort = "variant", LISTED(4, "variant", 8, 1, false, 1, 1)),
+    FIELD(TEXT, backend, .key = "backend",
+          LISTED(5, "backend", 7, 0, false, 9, 9)),
+    FIELD(INT, count, .key = "count", SHOWN(">n", 5, PLAIN), .sort = "count",
+          LISTED(9, ">times", 7, 0, true, 7, 7)),
     FIELD(INT, timed, .key = "timed"),
     FIELD(NS, median_ns, .key = "median_ns", SHOWN(">median", 6, NS),
-          .sort = "median"),
-    FIELD(INT, min_ns, .key = "min_ns", SHOWN(">min", 7, NS), .sort = "min"),
+          .sort = "median", LISTED(6, ">median", 9, 0, true, 0)),
+    FIELD(INT, min_ns, .key = "min_ns", SHOWN(">min", 7, NS), .sort = "min",
+          LISTED(8, ">min", 9, 0, true, 8, 8)),
     FIELD(INT, max_ns, .key = "max_ns", .sort = "max"),
     FIELD(INT, total_ns, .key = "total_ns", SHOWN(">total", 8, NS),
           .sort = "total"),
     FIELD(NS, quarter_ns, .key = "quarter_ns"),
     FIELD(NS, three_quarters_ns, .key = "three_quarters_ns"),
+    FIELD(REAL, quarter_ns, .real = spread, .show = LAB_SHOW_NS,
+          LISTED(7, ">spread", 9, 0, true, 5, 5)),
     FIELD(NS, mad_ns, .key = "mad_ns"),
     FIELD(REAL, flop, .key = "flop", .sort = "flop"),
     FIELD(REAL, bytes, .key = "bytes", .sort = "bytes"),
@@ -81,11 +143,55 @@ static const struct lab_field fields[] = {
           .real = gflop_per_s, .sort = "gflop_per_s"),
     FIELD(REAL, bytes, .key = "gbyte_per_s", SHOWN(">GB/s", 10, PLAIN),
           .real = gbyte_per_s, .sort = "gbyte_per_s"),
+    FIELD(REAL, flop, .real = flop_per_s, .show = LAB_SHOW_FLOP_S,
+          LISTED(10, ">FLOP/s", 12, 0, true, 2, 2)),
+    FIELD(REAL, bytes, .real = bytes_per_s, .show = LAB_SHOW_BYTES_S,
+          LISTED(11, ">bytes/s", 10, 0, true, 3, 3)),
     FIELD(INT, kernels, .key = "kernels", SHOWN(">kernels", 11, PLAIN),
-          .sort = "kernels"),
+          .sort = "kernels", LISTED(12, ">kernels", 7, 0, true, 4, 4)),
     FIELD(TEXT, time_source, .key = "time_source"),
+    FIELD(REAL, counters, .real = achieved, .show = LAB_SHOW_PCT,
+          LISTED(13, ">achieved", 8, 0, true, 10, 2)),
+    FIELD(REAL, counters, .real = dram, .show = LAB_SHOW_BYTES,
+          LISTED(14, ">DRAM", 9, 0, true, 11, 4)),
+    FIELD(REAL, counters, .real = counted_flop, .show = LAB_SHOW_FLOP,
+          LISTED(15, ">counted", 11, 0, true, 12, 3)),
 };
 LAB_FIELDS_TABLE(lab_step_fields, lab_time_sum);
+
+/* Lists on the screen: of one step, whose name the heading has, and of several;
+ * each without and with counters. */
+static const struct lab_field kernel_fields[] = {
+    FIELD(TEXT, kernel, .text = kernel_text,
+          LISTED(1, "kernel", 20, 4, false, 0)),
+    FIELD(TEXT, name, .text = shown_name,
+          LISTED(2, "step", 14, 1, false, 7, 7, 0, 0)),
+    FIELD(TEXT, phase,
+          .list = {3, "phase", 8, .as_given = true, .drop = {12, 12, 1, 1}}),
+    FIELD(NS, median_ns, .show = LAB_SHOW_NS,
+          LISTED(4, ">median", 9, 0, true, 0)),
+    FIELD(INT, count, LISTED(5, ">times", 7, 0, true, 8, 8, 8, 8)),
+    FIELD(DIMS, grid, LISTED(6, ">grid", 9, 0, true, 2, 2, 2, 2)),
+    FIELD(DIMS, block, LISTED(7, ">block", 8, 0, true, 2, 2, 4, 4)),
+    FIELD(INT, registers_per_thread,
+          LISTED(8, ">regs", 4, 0, true, 3, 3, 3, 3)),
+    FIELD(INT, shared_bytes, .show = LAB_SHOW_BYTES,
+          LISTED(9, ">shared", 8, 0, true, 4, 4, 5, 5)),
+    FIELD(REAL, occupancy_pct, .show = LAB_SHOW_PCT,
+          LISTED(10, ">occup.", 7, 0, true, 1, 1, 1, 1)),
+    FIELD(INT, occupancy_limit, .text = limit_text,
+          LISTED(11, "limited by", 10, 1, false, 6, 6, 6, 6)),
+    FIELD(REAL, counters, .real = achieved, .show = LAB_SHOW_PCT,
+          LISTED(12, ">achieved", 8, 0, true, 9, 1, 9, 1)),
+    FIELD(REAL, counters, .real = dram, .show = LAB_SHOW_BYTES,
+          LISTED(13, ">DRAM", 9, 0, true, 10, 4, 10, 6)),
+    FIELD(REAL, counters, .real = counted_flop, .show = LAB_SHOW_FLOP,
+          LISTED(14, ">counted", 11, 0, true, 11, 3, 11, 5)),
+};
+const struct lab_fields lab_kernel_sum_fields = {
+    .list = kernel_fields,
+    .count = (int)(sizeof(kernel_fields) / sizeof(kernel_fields[0])),
+    .row_bytes = sizeof(struct lab_time_sum)};
 
 static const struct lab_field *sorted_by(enum lab_step_sort sort)
 {

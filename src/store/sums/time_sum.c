@@ -963,9 +963,11 @@ static void take_rungs(struct lab_time_sums *sums,
 {
     sums->rungs = *rungs;
     *rungs = (struct lab_bench_names){0};
-    for (size_t i = 0; i < sums->count; i++)
+    for (size_t i = 0; i < sums->count; i++) {
         sums->items[i].rung =
             lab_bench_name_find(&sums->rungs, sums->items[i].step_index);
+        lab_counters_init(&sums->items[i].counters);
+    }
 }
 
 static enum lab_status load_rows(struct lab_database *db, int64_t run,
@@ -990,6 +992,12 @@ static enum lab_status load_rows(struct lab_database *db, int64_t run,
         out->stored = summed == 1;
     sum_table_release(&table);
     return st;
+}
+
+double lab_time_sum_flop_per_s(const struct lab_time_sum *sum)
+{
+    return sum && sum->median_ns > 0 ? sum->flop / sum->median_ns * 1e9
+                                     : (double)NAN;
 }
 
 enum lab_status lab_time_sums_load(struct lab_time_sums *out,

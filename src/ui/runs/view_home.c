@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run_columns.h"
+#include "record_list.h"
 #include "trace/record.h"
 #include "ui/layout.h"
 #include "ui/table.h"
@@ -18,6 +18,7 @@ struct home_state {
     struct lab_home_model *model;
     struct lab_table lessons;
     struct lab_table runs;
+    struct lab_record_list run_list;
     int pane;
     int64_t start;       /* the row to start with, -1: some lesson is begun */
     struct lab_str none; /* the text where there are no runs */
@@ -110,8 +111,10 @@ static enum lab_status reload(struct lab_screen *s)
     st->start = find_start(st->model);
     if (!status)
         status = lab_table_set_count(&st->lessons, st->model->lesson_count);
-    if (!status)
+    if (!status) {
+        st->run_list.rows = st->model->runs;
         status = lab_table_set_count(&st->runs, st->model->run_count);
+    }
     st->runs.empty = st->model->runs_unread
                          ? "The runs cannot be read: d says why."
                          : lab_str_text(&st->none);
@@ -161,7 +164,8 @@ static enum lab_status home_init(struct lab_screen *s, const void *args)
     struct home_state *st = s->state;
     st->model = (struct lab_home_model *)(uintptr_t)args;
     lab_table_init(&st->lessons, &LESSONS, st);
-    lab_table_init(&st->runs, &lab_run_columns, &st->model->runs);
+    lab_record_list_init(&st->run_list, &lab_run_fields, 0);
+    lab_table_init(&st->runs, &st->run_list.ops, &st->run_list);
     st->lessons.empty = "No lessons were found.";
     say_no_runs(st);
     enum lab_status status = reload(s);

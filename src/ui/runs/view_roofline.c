@@ -602,7 +602,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     if (!m->load_roofline)
         return lab_fail(LAB_E_STATE, "there is no roofline here");
     enum lab_status status =
-        m->load_roofline(m->user, st->args.run.run, &st->line);
+        m->load_roofline(m->user, st->args.run.id, &st->line);
     if (status)
         return status;
     lab_table_init(&st->table, &POINTS, &st->list);

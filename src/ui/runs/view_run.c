@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run_columns.h"
+#include "record_list.h"
 #include "trace/record.h"
 #include "ui/layout.h"
 #include "ui/pager.h"
@@ -15,8 +15,10 @@ enum { PANE_STEPS, PANE_KERNELS, PANE_FACTS, PANE_COUNT };
 
 struct run_state {
     struct lab_run_args args;
-    const struct lab_ui_step_row *step_rows;
-    const struct lab_ui_kernel_row *kernel_rows;
+    const struct lab_time_sum *step_rows;
+    const struct lab_time_sum *kernel_rows;
+    struct lab_record_list step_list;
+    struct lab_record_list kernel_list;
     struct lab_table steps;
     struct lab_table kernels;
     struct lab_doc doc;
@@ -29,38 +31,39 @@ struct run_state {
     struct lab_str no_steps;
 };
 
-static const struct lab_table_ops *kernel_columns(const struct run_state *st)
-{
-    if (st->kernels_of < 0)
-        return st->counted ? &lab_kernel_all_counted_columns
-                           : &lab_kernel_all_columns;
-    return st->counted ? &lab_kernel_counted_columns : &lab_kernel_columns;
-}
+/* Kinds of lists of steps and kernels. */
+enum { COUNTED = 1, ALL_STEPS = 2 };
 
 /* When it fails there are none: those that were shown are gone. */
 static enum lab_status load_kernels(struct run_state *st)
 {
     const struct lab_runs_model *m = st->args.model;
-    const struct lab_ui_kernel_row *rows = NULL;
+    const struct lab_time_sum *rows = NULL;
     int64_t count = 0;
     int64_t step = st->all_kernels ? -1 : lab_table_row(&st->steps);
     enum lab_status status =
-        m->load_kernels(m->user, st->args.run.run,
+        m->load_kernels(m->user, st->args.run.id,
                         step < 0 ? NULL : &st->step_rows[step], &rows, &count);
     st->kernels_of = step;
-    st->kernels.ops = kernel_columns(st);
+    lab_record_list_turn(&st->kernel_list, (st->counted ? COUNTED : 0) |
+                                               (step < 0 ? ALL_STEPS : 0));
     st->kernels.count = 0;
-    st->kernel_rows = status ? NULL : rows;
+    st->kernel_list.rows = st->kernel_rows = status ? NULL : rows;
     return status ? status : lab_table_set_count(&st->kernels, count);
+}
+
+static bool is_text(const char *a, const char *b)
+{
+    return a && strcmp(a, b) == 0;
 }
 
 /* The cursor onto the step that was asked for. */
 static void select_step(struct run_state *st)
 {
     for (int64_t i = 0; st->args.step && i < st->steps.count; i++) {
-        const struct lab_ui_step_row *row = &st->step_rows[i];
-        if (strcmp(row->name, st->args.step) == 0 &&
-            (!st->args.phase || strcmp(row->phase, st->args.phase) == 0)) {
+        const struct lab_time_sum *row = &st->step_rows[i];
+        if (is_text(lab_time_sum_step(row), st->args.step) &&
+            (!st->args.phase || is_text(row->phase, st->args.phase))) {
             lab_table_select(&st->steps, i);
             return;
         }
@@ -72,17 +75,19 @@ static enum lab_status load(struct run_state *st)
     const struct lab_runs_model *m = st->args.model;
     int64_t count = 0;
     enum lab_status status =
-        m->load_steps(m->user, st->args.run.run, &st->step_rows, &count);
+        m->load_steps(m->user, st->args.run.id, &st->step_rows, &count);
+    st->step_list.rows = st->step_rows;
     if (!status)
         status = lab_table_set_count(&st->steps, count);
     for (int64_t i = 0; i < count && !status; i++) {
-        const struct lab_ui_step_row *row = &st->step_rows[i];
+        const struct lab_time_sum *row = &st->step_rows[i];
         if (row->kernels > st->most_kernels)
             st->most_kernels = row->kernels;
-        st->counted = st->counted || !isnan(row->achieved);
+        st->counted =
+            st->counted || !isnan(row->counters.achieved_occupancy_pct);
     }
     if (st->counted)
-        st->steps.ops = &lab_step_counted_columns;
+        lab_record_list_turn(&st->step_list, COUNTED);
     if (!status)
         select_step(st);
     if (!status)
@@ -90,7 +95,7 @@ static enum lab_status load(struct run_state *st)
     if (!status && count == 0) /* another tool's run has kernels of no step */
         st->most_kernels = st->kernels.count;
     if (!status)
-        status = m->write_facts(m->user, st->args.run.run, &st->doc);
+        status = m->write_facts(m->user, st->args.run.id, &st->doc);
     return status ? status : lab_doc_check(&st->doc);
 }
 
@@ -109,9 +114,9 @@ static void run_release(struct lab_screen *s)
 static void say_empty(struct run_state *st)
 {
     const struct lab_runs_model *m = st->args.model;
-    bool lab = st->args.run.kind && strcmp(st->args.run.kind, "lab") == 0;
+    bool lab = lab_run_is_lab(&st->args.run);
     char number[32];
-    snprintf(number, sizeof(number), "%" PRId64, st->args.run.run);
+    snprintf(number, sizeof(number), "%" PRId64, st->args.run.id);
     lab_str_add(&st->no_steps, "This lab has no steps: its rows are in `");
     m->hint(m->user, (const char *const[]){"profile", "show", number, NULL},
             &st->no_steps);
@@ -129,8 +134,10 @@ static enum lab_status run_init(struct lab_screen *s, const void *args)
 {
     struct run_state *st = s->state;
     st->args = *(const struct lab_run_args *)args;
-    lab_table_init(&st->steps, &lab_step_columns, &st->step_rows);
-    lab_table_init(&st->kernels, &lab_kernel_columns, &st->kernel_rows);
+    lab_record_list_init(&st->step_list, &lab_step_fields, 0);
+    lab_record_list_init(&st->kernel_list, &lab_kernel_sum_fields, 0);
+    lab_table_init(&st->steps, &st->step_list.ops, &st->step_list);
+    lab_table_init(&st->kernels, &st->kernel_list.ops, &st->kernel_list);
     lab_doc_init(&st->doc);
     lab_pager_init(&st->facts, &st->doc);
     enum lab_status status = load(st);
@@ -153,7 +160,7 @@ static void run_draw(struct lab_screen *s, struct lab_canvas *c,
         snprintf(title, sizeof(title), "Kernels of all steps");
     if (st->kernels_of >= 0)
         snprintf(title, sizeof(title), "Kernels of %s, %s",
-                 st->step_rows[st->kernels_of].name,
+                 lab_time_sum_step(&st->step_rows[st->kernels_of]),
                  st->step_rows[st->kernels_of].phase);
     if (l.facts.h > 0) {
         lab_canvas_heading(c, &l.facts, "Run", st->pane == PANE_FACTS);
@@ -207,7 +214,7 @@ static enum lab_status run_subject(struct lab_screen *s, enum lab_subject of,
     if (of == LAB_OF_KERNEL && kernel < 0 && st->most_kernels > 0)
         return lab_fail(LAB_E_STATE, "%s", st->kernels.empty);
     *out = st->args;
-    out->step = step < 0 ? NULL : st->step_rows[step].name;
+    out->step = step < 0 ? NULL : lab_time_sum_step(&st->step_rows[step]);
     out->phase = step < 0 ? NULL : st->step_rows[step].phase;
     out->kernel = kernel < 0 ? NULL : &st->kernel_rows[kernel];
     return LAB_OK;
@@ -224,7 +231,7 @@ static enum lab_status write_facts(void *user, struct lab_doc *out)
 {
     struct run_state *st = user;
     const struct lab_runs_model *m = st->args.model;
-    return m->write_facts(m->user, st->args.run.run, out);
+    return m->write_facts(m->user, st->args.run.id, out);
 }
 
 /* From a step to its kernels, from a kernel to other numbers of its launch; the
@@ -251,8 +258,9 @@ static enum lab_status turn_all_kernels(struct lab_screen *s)
 static void run_title(struct lab_screen *s, char *out, size_t cap)
 {
     struct run_state *st = s->state;
-    const char *lesson = st->args.run.lesson;
-    snprintf(out, cap, "Run %" PRId64 " %s", st->args.run.run,
+    char text[128];
+    const char *lesson = lab_run_lesson_text(&st->args.run, text, sizeof(text));
+    snprintf(out, cap, "Run %" PRId64 " %s", st->args.run.id,
              lesson ? lesson : "");
 }
 

@@ -3,23 +3,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run_columns.h"
+#include "record_list.h"
 #include "trace/record.h"
 #include "ui/ui.h"
 #include "ui/views.h"
 
 enum { ASK_DELETE = 1 };
 
-/* The first member is what lab_run_columns reads. */
-struct marked_rows {
-    const struct lab_ui_run_row *rows;
-    int64_t marked[2]; /* runs to compare; -1: none */
-};
-
 struct runs_state {
+    struct lab_record_list list; /* first: the table reads it */
     const struct lab_runs_model *model;
-    struct marked_rows list;
-    struct lab_table_ops columns;
+    const struct lab_run_row *rows;
+    int64_t marked[2]; /* runs to compare; -1: none */
     struct lab_table table;
     struct lab_str none; /* the text where there are no runs */
 };
@@ -28,32 +23,24 @@ struct runs_state {
 static void marked_cell(const void *user, int64_t row, int column, char *out,
                         size_t cap, enum lab_role *role)
 {
-    const struct marked_rows *list = user;
-    int64_t run = list->rows[row].run;
-    char text[LAB_TABLE_CELL_BYTES];
-    lab_run_columns.cell(&list->rows, row, column, text, sizeof(text), role);
-    bool star =
-        column == 0 && (run == list->marked[0] || run == list->marked[1]);
-    snprintf(out, cap, "%s%s", star ? "*" : "", text);
-}
-
-static int marked_compare(const void *user, int64_t a, int64_t b, int column,
-                          bool turned)
-{
-    const struct marked_rows *list = user;
-    return lab_run_columns.compare(&list->rows, a, b, column, turned);
+    const struct runs_state *st = user;
+    int64_t run = st->rows[row].id;
+    bool star = column == 0 && (run == st->marked[0] || run == st->marked[1]);
+    if (star)
+        *out++ = '*';
+    lab_record_cell(&st->list, row, column, out, cap - star, role);
 }
 
 static enum lab_status reload(struct lab_screen *s)
 {
     struct runs_state *st = s->state;
-    const struct lab_ui_run_row *rows = NULL;
+    const struct lab_run_row *rows = NULL;
     int64_t count = 0;
     enum lab_status status =
         st->model->load_runs(st->model->user, &rows, &count);
     if (status)
         return status;
-    st->list.rows = rows;
+    st->list.rows = st->rows = rows;
     return lab_table_set_count(&st->table, count);
 }
 
@@ -68,11 +55,10 @@ static enum lab_status runs_init(struct lab_screen *s, const void *args)
 {
     struct runs_state *st = s->state;
     st->model = args;
-    st->columns = lab_run_columns;
-    st->columns.cell = marked_cell;
-    st->columns.compare = marked_compare;
-    st->list.marked[0] = st->list.marked[1] = -1;
-    lab_table_init(&st->table, &st->columns, &st->list);
+    lab_record_list_init(&st->list, &lab_run_fields, 0);
+    st->list.ops.cell = marked_cell;
+    st->marked[0] = st->marked[1] = -1;
+    lab_table_init(&st->table, &st->list.ops, st);
     lab_str_add(&st->none, "No runs yet: train a lesson with \"");
     st->model->hint(st->model->user,
                     (const char *const[]){"run", "LESSON", NULL}, &st->none);
@@ -107,7 +93,7 @@ static enum lab_status runs_subject(struct lab_screen *s, enum lab_subject of,
     if (row < 0)
         return lab_fail(LAB_E_STATE, "there is nothing to open");
     out->model = st->model;
-    out->run = st->list.rows[row];
+    out->run = st->rows[row];
     return LAB_OK;
 }
 
@@ -123,10 +109,10 @@ static enum lab_status mark_run(struct lab_screen *s)
 {
     struct runs_state *st = s->state;
     int64_t row = lab_table_row(&st->table);
-    int64_t *marked = st->list.marked;
+    int64_t *marked = st->marked;
     if (row < 0)
         return lab_fail(LAB_E_STATE, "there is nothing to mark");
-    int64_t run = st->list.rows[row].run;
+    int64_t run = st->rows[row].id;
     if (marked[0] == run) {
         marked[0] = marked[1];
         marked[1] = -1;
@@ -138,12 +124,12 @@ static enum lab_status mark_run(struct lab_screen *s)
     return LAB_OK;
 }
 
-static const struct lab_ui_run_row *find_run(const struct runs_state *st,
-                                             int64_t run)
+static const struct lab_run_row *find_run(const struct runs_state *st,
+                                          int64_t run)
 {
     for (int64_t i = 0; i < st->table.count; i++)
-        if (st->list.rows[i].run == run)
-            return &st->list.rows[i];
+        if (st->rows[i].id == run)
+            return &st->rows[i];
     return NULL;
 }
 
@@ -152,10 +138,10 @@ static enum lab_status compare_runs(struct lab_screen *s)
 {
     struct runs_state *st = s->state;
     int64_t row = lab_table_row(&st->table);
-    const struct lab_ui_run_row *a = find_run(st, st->list.marked[0]);
-    const struct lab_ui_run_row *b = find_run(st, st->list.marked[1]);
-    if (a && !b && row >= 0 && st->list.rows[row].run != a->run)
-        b = &st->list.rows[row];
+    const struct lab_run_row *a = find_run(st, st->marked[0]);
+    const struct lab_run_row *b = find_run(st, st->marked[1]);
+    if (a && !b && row >= 0 && st->rows[row].id != a->id)
+        b = &st->rows[row];
     if (!a || !b)
         return lab_fail(LAB_E_STATE, "mark the run to compare with (m), then "
                                      "choose another one");
@@ -176,7 +162,7 @@ static enum lab_status ask_delete(struct lab_screen *s)
         return lab_fail(LAB_E_STATE, "recorded runs are read-only");
     snprintf(question, sizeof(question),
              "Delete run %" PRId64 " and all its records for good?",
-             st->list.rows[row].run);
+             st->rows[row].id);
     lab_ui_ask(s->ui, ASK_DELETE, question);
     return LAB_OK;
 }
@@ -193,7 +179,7 @@ static void runs_answer(struct lab_screen *s, int id, const char *text)
 {
     struct runs_state *st = s->state;
     int64_t row = lab_table_row(&st->table);
-    int64_t run = row < 0 ? 0 : st->list.rows[row].run;
+    int64_t run = row < 0 ? 0 : st->rows[row].id;
     if (!text || id != ASK_DELETE || row < 0)
         return;
     if (st->model->delete_run(st->model->user, run) || reload(s))
@@ -209,6 +195,16 @@ static void runs_title(struct lab_screen *s, char *out, size_t cap)
     snprintf(out, cap, "%s (%" PRId64 ")",
              st->model->title ? st->model->title : "Runs", st->table.count);
 }
+
+static const struct lab_sign SIGNS[] = {
+    {"done", "it went as far as it was asked to"},
+    {"cancelled", "stopped before that, by a key or a signal"},
+    {"interrupted", "its program ended without a word: killed, or the machine "
+                    "was switched off; what it had recorded is kept"},
+    {"first 21.8 ms", "the wall time of the only iteration: on a GPU kernels "
+                      "and libraries are loaded in it"},
+    {"GPU time", "of an iteration's steps on the GPU, without the host's work"},
+    {NULL, NULL}};
 
 static const struct lab_binding BINDINGS[] = {
     {"Enter", true, "open", "its steps and kernels", LAB_ACT_OPEN, open_run},
@@ -240,5 +236,5 @@ const struct lab_screen_ops lab_view_runs = {
     .answer = runs_answer,
     .title_now = runs_title,
     .shown = runs_shown,
-    .signs = lab_run_signs,
+    .signs = SIGNS,
 };

@@ -10,14 +10,14 @@
 #include "base/mem.h"
 #include "report/compare_label.h"
 #include "base/format.h"
-#include "report/variant_words.h"
+#include "store/variant_words.h"
 #include "engine/ceiling.h"
 #include "report/suggest.h"
 #include "report/missing.h"
 #include "store/launch.h"
 #include "base/datadir.h"
+#include "store/row_fields.h"
 #include "store/delete.h"
-#include "store/limit_words.h"
 #include "store/query.h"
 #include "base/unknown.h"
 #include "store/compare.h"
@@ -27,13 +27,6 @@
 #include "screens/whatif.h"
 #include "store/counted.h"
 #include "store/time_sum.h"
-
-/* Owns what the rows point to. */
-struct lab_compare_model {
-    struct lab_ui_compare_row *rows;
-    int64_t count;
-    struct lab_comparison comparison;
-};
 
 struct lab_roofline_model {
     struct lab_roofline line;
@@ -74,13 +67,12 @@ struct lab_runs_source {
     bool recorded; /* the runs that ship with the program */
     struct rows runs;
     struct rows last;
-    struct rows steps;
+    struct lab_time_sums steps;
     struct rows kernels;
-    struct lab_counted_run counted; /* while rows are read */
-    struct lab_compare_model compared;
+    struct lab_comparison compared;
     struct lab_roofline_model roofline;
     struct lab_timeline_model timeline;
-    struct lab_time_sums sums; /* of the kernels, for lab_ui_kernel_row.place */
+    struct lab_time_sums sums; /* of the kernels */
     struct lab_whatif whatif;
     int most; /* for the query that runs now */
 };
@@ -102,88 +94,6 @@ static enum lab_status runs_source_open(struct lab_runs_source *s, bool write,
 }
 
 /* ---- a comparison ---- */
-
-static void compare_model_release(struct lab_compare_model *m)
-{
-    lab_free(m->rows);
-    lab_comparison_release(&m->comparison);
-    *m = (struct lab_compare_model){0};
-}
-
-static const char *text(const char *s)
-{
-    return s ? s : "";
-}
-
-static void fill(struct lab_ui_compare_row *out,
-                 const struct lab_compare_row *row)
-{
-    const struct lab_time_sum *any = lab_compare_either(row);
-    const char *name =
-        row->level == LAB_SUM_NODE ? any->node : lab_time_sum_step(any);
-    const char *shown = any->kernel_short ? any->kernel_short : any->kernel;
-    if (row->level == LAB_SUM_PHASE)
-        name = any->phase;
-    if (row->level == LAB_SUM_ITERATION)
-        name = "all steps";
-    *out = (struct lab_ui_compare_row){
-        .level = lab_sum_level_name(row->level),
-        .phase = text(any->phase),
-        .name = text(name),
-        .kernel = text(shown),
-        .verdict = lab_verdict_name(row->verdict),
-        .difference_ns = row->difference_ns,
-        .speed_up = row->speed_up,
-        .p = row->p,
-    };
-    for (int i = 0; i < LAB_SIDES; i++) {
-        const struct lab_time_sum *s = row->side[i];
-        out->there[i] = s != NULL;
-        out->count[i] = s ? s->timed : 0;
-        out->median_ns[i] = s ? s->median_ns : (double)NAN;
-        out->mad_ns[i] = s ? s->mad_ns : (double)NAN;
-        out->flop[i] = s ? s->flop : (double)NAN;
-        out->step[i] = s && s->rung ? s->rung->own : NULL;
-    }
-}
-
-/* A part of an iteration's wall time: one figure a run, and so no verdict. */
-static void fill_wall(struct lab_ui_compare_row *out, const char *name,
-                      int64_t a, int64_t b)
-{
-    const int64_t ns[LAB_SIDES] = {a, b};
-    *out = (struct lab_ui_compare_row){
-        .level = "wall",
-        .phase = "wall",
-        .name = name,
-        .kernel = "",
-        .verdict = "-",
-        .difference_ns = lab_compare_wall_difference(a, b),
-        .speed_up = a == LAB_UNKNOWN || b == LAB_UNKNOWN || b == 0
-                        ? (double)NAN
-                        : (double)a / (double)b,
-        .p = NAN,
-    };
-    for (int i = 0; i < LAB_SIDES; i++) {
-        out->there[i] = ns[i] != LAB_UNKNOWN;
-        out->count[i] = LAB_UNKNOWN;
-        out->median_ns[i] = out->there[i] ? (double)ns[i] : (double)NAN;
-        out->mad_ns[i] = out->flop[i] = NAN;
-    }
-}
-
-static void fill_walls(struct lab_compare_model *m)
-{
-    const struct lab_time_breakdown *a = &m->comparison.wall[LAB_SIDE_A];
-    const struct lab_time_breakdown *b = &m->comparison.wall[LAB_SIDE_B];
-    if (a->wall_ns == LAB_UNKNOWN && b->wall_ns == LAB_UNKNOWN)
-        return;
-    for (int i = 0; i < LAB_WALL_PARTS; i++)
-        fill_wall(&m->rows[m->count++],
-                  lab_time_part_name((enum lab_time_part)i), a->part_ns[i],
-                  b->part_ns[i]);
-    fill_wall(&m->rows[m->count++], "all of it", a->wall_ns, b->wall_ns);
-}
 
 static void write_fact(struct lab_doc *doc, const char *name, const char *a,
                        const char *b)
@@ -250,33 +160,6 @@ static void compare_facts(struct lab_doc *doc, const struct lab_comparison *c)
                  "%.2f, and medians %.0f %% and %d ns apart",
                  LAB_RANK_ALPHA, 100 * LAB_COMPARE_LEAST_SHARE,
                  LAB_COMPARE_LEAST_NS);
-}
-
-static enum lab_status compare_model_load(struct lab_compare_model *m,
-                                          struct lab_database *db,
-                                          const int64_t run[2],
-                                          struct lab_doc *facts)
-{
-    struct lab_compare_model fresh = {0};
-    enum lab_status st =
-        lab_comparison_load(&fresh.comparison, db, run[0], run[1]);
-    if (st)
-        return st;
-    const struct lab_comparison *c = &fresh.comparison;
-    fresh.rows =
-        lab_alloc_array(c->count + LAB_WALL_PARTS + 1, sizeof(*fresh.rows));
-    if (!fresh.rows) {
-        compare_model_release(&fresh);
-        return lab_no_memory("a comparison");
-    }
-    for (size_t i = 0; i < c->count; i++)
-        fill(&fresh.rows[i], &c->rows[i]);
-    fresh.count = (int64_t)c->count;
-    fill_walls(&fresh);
-    compare_facts(facts, c);
-    compare_model_release(m);
-    *m = fresh;
-    return LAB_OK;
 }
 
 enum { TEXTS_A_POINT = 4 };
@@ -494,17 +377,17 @@ static bool launches_differ(const struct lab_time_sum *sum)
 
 static enum lab_status load_newest(struct lab_runs_source *s,
                                    struct lab_database *db, int64_t run,
-                                   const struct lab_ui_kernel_row *kernel,
+                                   const struct lab_time_sum *sum,
                                    struct lab_occupancy_args *out)
 {
     char count[LAB_FORMAT_BYTES];
     struct lab_whatif *w = &s->whatif;
-    const struct lab_time_sum *sum = &s->sums.items[kernel->place];
     int64_t row;
     enum lab_status st = lab_launch_last(db, run, sum->step_index, sum->variant,
                                          sum->kernel, &row);
     if (!st)
-        st = lab_whatif_stored(w, db, run, row, 100 * kernel->achieved, out);
+        st = lab_whatif_stored(w, db, run, row,
+                               sum->counters.achieved_occupancy_pct, out);
     if (st || !launches_differ(sum))
         return st;
     snprintf(w->note, sizeof(w->note),
@@ -515,7 +398,7 @@ static enum lab_status load_newest(struct lab_runs_source *s,
 }
 
 static enum lab_status whatif_load(void *user, int64_t run,
-                                   const struct lab_ui_kernel_row *kernel,
+                                   const struct lab_time_sum *kernel,
                                    int64_t row, struct lab_occupancy_args *out)
 {
     struct lab_runs_source *s = user;
@@ -558,20 +441,16 @@ static void *add_row(struct rows *r, size_t each)
     return row;
 }
 
-/* Texts of a database come from anywhere: made safe for the terminal. */
 static const char *keep(struct rows *r, const char *text)
 {
-    struct lab_str s;
+    char *copy = text ? lab_strdup(text) : NULL;
     if (!text)
-        return "";
-    lab_str_init(&s);
-    lab_str_add_visible(&s, text, strlen(text), false);
-    char *copy = lab_str_detach(&s);
+        return NULL;
     if (!copy || lab_grow(&r->texts, (size_t)r->n_texts, &r->text_room,
                           sizeof(*r->texts), "the list")) {
         lab_free(copy);
         r->failed = true;
-        return "";
+        return NULL;
     }
     r->texts[r->n_texts++] = copy;
     return copy;
@@ -584,42 +463,18 @@ static enum lab_status check(const struct rows *r)
 
 /* ---- runs ---- */
 
-static void convert_run(struct rows *r, const struct lab_run_row *row,
-                        struct lab_ui_run_row *out)
-{
-    char started[20] = "";
-    if (row->started) /* "2025-06-01T14:03:00Z" without the T and the seconds */
-        snprintf(started, sizeof(started), "%.10s %.5s", row->started,
-                 strlen(row->started) > 11 ? row->started + 11 : "");
-    *out = (struct lab_ui_run_row){.run = row->id,
-                                   .seed = (int64_t)row->seed,
-                                   .iterations = row->iterations,
-                                   .loss_first = row->loss_first,
-                                   .loss_last = row->loss_last,
-                                   .accuracy = row->accuracy,
-                                   .median_ns =
-                                       lab_to_real(row->iteration_median_ns),
-                                   .gpu_ns = lab_to_real(row->gpu_ns),
-                                   .samples_per_s = row->samples_per_s};
-    char lab[96];
-    char variants[LAB_VARIANT_WORDS];
-    snprintf(lab, sizeof(lab), "%.80s (lab)", row->lesson ? row->lesson : "");
-    bool is_lab = row->kind && strcmp(row->kind, "lab") == 0;
-    out->lesson = keep(r, is_lab ? lab : row->lesson);
-    out->backend = keep(r, row->backend);
-    out->device = keep(r, row->device);
-    out->precision = keep(r, row->precision);
-    out->started = keep(r, started);
-    out->status = keep(r, row->status);
-    out->kind = keep(r, row->kind);
-    out->variants = keep(r, lab_variant_words(row, variants));
-}
-
 static bool take_run(struct rows *r, const struct lab_run_row *row)
 {
-    struct lab_ui_run_row *out = add_row(r, sizeof(*out));
-    if (out)
-        convert_run(r, row, out);
+    struct lab_run_row *out = add_row(r, sizeof(*out));
+    if (!out)
+        return false;
+    *out = *row;
+    for (int i = 0; i < lab_run_fields.count; i++) {
+        const struct lab_field *f = &lab_run_fields.list[i];
+        const char **text = (const char **)(void *)((char *)out + f->at);
+        if (f->column && f->kind == LAB_FIELD_TEXT)
+            *text = keep(r, *text);
+    }
     return !r->failed;
 }
 
@@ -635,7 +490,7 @@ static bool each_last(void *user, const struct lab_run_row *row)
     return take_run(&s->last, row) && s->last.n < s->most;
 }
 
-static enum lab_status load_runs(void *user, const struct lab_ui_run_row **rows,
+static enum lab_status load_runs(void *user, const struct lab_run_row **rows,
                                  int64_t *count)
 {
     struct lab_runs_source *s = user;
@@ -651,7 +506,7 @@ static enum lab_status load_runs(void *user, const struct lab_ui_run_row **rows,
 }
 
 enum lab_status lab_runs_source_last(struct lab_runs_source *s, int most,
-                                     const struct lab_ui_run_row **rows,
+                                     const struct lab_run_row **rows,
                                      int64_t *count)
 {
     struct lab_database *db;
@@ -668,120 +523,67 @@ enum lab_status lab_runs_source_last(struct lab_runs_source *s, int most,
 
 /* ---- steps and kernels ---- */
 
-static bool each_step(void *user, const struct lab_time_sum *row)
+/* The sums of `level`, with what was counted. */
+static enum lab_status load_sums(struct lab_runs_source *s, int64_t run,
+                                 enum lab_sum_level level,
+                                 struct lab_time_sums *sums)
 {
-    struct lab_runs_source *s = user;
-    struct rows *r = &s->steps;
-    struct lab_ui_step_row *out = add_row(r, sizeof(*out));
-    if (!out)
-        return false;
-    *out = (struct lab_ui_step_row){.index = row->step_index,
-                                    .count = row->count,
-                                    .min_ns = lab_to_real(row->min_ns),
-                                    .median_ns = row->median_ns,
-                                    .spread_ns = NAN,
-                                    .flop = row->flop,
-                                    .bytes = row->bytes,
-                                    .kernels = row->kernels};
-    const struct lab_counted_item *item =
-        lab_counted_step(&s->counted, row->step_index, row->variant);
-    struct lab_counters none;
-    lab_counters_init(&none);
-    const struct lab_counters *c = item ? &item->counters : &none;
-    out->achieved = c->achieved_occupancy_pct / 100;
-    out->dram_bytes = c->dram_read_bytes + c->dram_write_bytes;
-    out->counted_flop = lab_counters_flop_beside(c, row->flop);
-    out->spread_ns = row->three_quarters_ns - row->quarter_ns;
-    out->name = keep(r, lab_bench_name_text(row->rung, row->name));
-    out->op = keep(r, row->op);
-    out->phase = keep(r, row->phase);
-    out->variant = keep(r, row->variant);
-    out->backend = keep(r, row->backend);
-    return !r->failed;
-}
-
-static enum lab_status load_steps(void *user, int64_t run,
-                                  const struct lab_ui_step_row **rows,
-                                  int64_t *count)
-{
-    struct lab_runs_source *s = user;
     struct lab_database *db;
-    rows_clear(&s->steps);
-    enum lab_status st = runs_source_open(s, false, &db);
-    if (!st && db)
-        st = lab_counted_load(&s->counted, db, run);
-    if (!st && db)
-        st = lab_query_steps(db, run, LAB_STEP_BY_INDEX, false, each_step, s);
-    lab_counted_release(&s->counted);
-    lab_database_close(db);
-    *rows = s->steps.items;
-    *count = s->steps.n;
-    return st ? st : check(&s->steps);
-}
-
-/* The steps of a lab are told apart by their index alone. */
-static bool of_step(const struct lab_time_sum *sum,
-                    const struct lab_ui_step_row *step)
-{
-    if (sum->rung)
-        return sum->step_index == step->index;
-    return sum->name && sum->phase && strcmp(sum->name, step->name) == 0 &&
-           strcmp(sum->phase, step->phase) == 0;
-}
-
-static void take_kernel(struct lab_runs_source *s, size_t place)
-{
-    const struct lab_time_sum *sum = &s->sums.items[place];
-    char limit[64];
-    struct lab_counters c;
-    struct rows *r = &s->kernels;
-    struct lab_ui_kernel_row *out = add_row(r, sizeof(*out));
-    if (!out)
-        return;
-    lab_limit_words(sum->occupancy_limit, ", ", limit, sizeof(limit));
-    *out = (struct lab_ui_kernel_row){.count = sum->count,
-                                      .median_ns = sum->median_ns,
-                                      .registers = sum->registers_per_thread,
-                                      .shared_bytes = sum->shared_bytes,
-                                      .occupancy = sum->occupancy_pct / 100,
-                                      .place = (int64_t)place};
-    lab_counted_launch(&s->counted, sum->step_index, sum->variant, sum->kernel,
-                       &c);
-    out->achieved = c.achieved_occupancy_pct / 100;
-    out->dram_bytes = c.dram_read_bytes + c.dram_write_bytes;
-    out->counted_flop = lab_counters_flop(&c);
-    memcpy(out->grid, sum->grid, sizeof(out->grid));
-    memcpy(out->block, sum->block, sizeof(out->block));
-    out->name = keep(r, sum->kernel_short ? sum->kernel_short : sum->kernel);
-    out->step = keep(r, lab_time_sum_step(sum));
-    out->phase = keep(r, sum->phase);
-    out->limit = keep(r, limit);
-}
-
-/* A row for all launches of a kernel in a step: a run may have millions. */
-static enum lab_status load_kernels(void *user, int64_t run,
-                                    const struct lab_ui_step_row *step,
-                                    const struct lab_ui_kernel_row **rows,
-                                    int64_t *count)
-{
-    struct lab_runs_source *s = user;
-    struct lab_database *db;
-    struct lab_time_sums *sums = &s->sums;
-    rows_clear(&s->kernels);
+    struct lab_counted_run counted = {0};
     lab_time_sums_release(sums);
     enum lab_status st = runs_source_open(s, false, &db);
     if (!st && db)
-        st = lab_time_sums_load(sums, db, run, 1u << LAB_SUM_KERNEL);
+        st = lab_time_sums_load(sums, db, run, 1u << level);
     if (!st && db)
-        st = lab_counted_load(&s->counted, db, run);
-    for (size_t i = 0; i < sums->count && !s->kernels.failed; i++)
-        if (!step || of_step(&sums->items[i], step))
-            take_kernel(s, i);
-    lab_counted_release(&s->counted);
+        st = lab_counted_load(&counted, db, run);
+    lab_counted_fill(&counted, sums);
+    lab_counted_release(&counted);
     bool kept = sums->stored || st || !db;
     lab_database_close(db);
     if (!kept)
         lab_time_sums_keep_later(s->path, run);
+    return st;
+}
+
+static enum lab_status load_steps(void *user, int64_t run,
+                                  const struct lab_time_sum **rows,
+                                  int64_t *count)
+{
+    struct lab_runs_source *s = user;
+    enum lab_status st = load_sums(s, run, LAB_SUM_STEP, &s->steps);
+    *rows = s->steps.items;
+    *count = (int64_t)s->steps.count;
+    return st;
+}
+
+/* The steps of a lab are told apart by their index alone. */
+static bool of_step(const struct lab_time_sum *sum,
+                    const struct lab_time_sum *step)
+{
+    if (sum->rung)
+        return sum->step_index == step->step_index;
+    return sum->name && sum->phase && step->name && step->phase &&
+           strcmp(sum->name, step->name) == 0 &&
+           strcmp(sum->phase, step->phase) == 0;
+}
+
+/* A row for all launches of a kernel in a step: a run may have millions. */
+static enum lab_status load_kernels(void *user, int64_t run,
+                                    const struct lab_time_sum *step,
+                                    const struct lab_time_sum **rows,
+                                    int64_t *count)
+{
+    struct lab_runs_source *s = user;
+    struct lab_time_sums *sums = &s->sums;
+    rows_clear(&s->kernels);
+    enum lab_status st = load_sums(s, run, LAB_SUM_KERNEL, sums);
+    for (size_t i = 0; i < sums->count; i++) {
+        struct lab_time_sum *out = NULL;
+        if (!step || of_step(&sums->items[i], step))
+            out = add_row(&s->kernels, sizeof(*out));
+        if (out)
+            *out = sums->items[i];
+    }
     *rows = s->kernels.items;
     *count = s->kernels.n;
     return st ? st : check(&s->kernels);
@@ -823,8 +625,8 @@ static bool each_fact(void *user, const struct lab_run_row *row)
 {
     struct lab_doc *doc = user;
     char text[160];
-    bool is_lab = row->kind && strcmp(row->kind, "lab") == 0;
-    fact(doc, is_lab ? "lab" : "lesson", row->title ? row->title : row->lesson);
+    fact(doc, lab_run_is_lab(row) ? "lab" : "lesson",
+         row->title ? row->title : row->lesson);
     snprintf(text, sizeof(text), "%s on %s", row->backend ? row->backend : "?",
              row->device ? row->device : "an unknown device");
     fact(doc, "machine", text);
@@ -870,17 +672,23 @@ static enum lab_status delete_run(void *user, int64_t run)
 }
 
 static enum lab_status load_compare(void *user, const int64_t run[2],
-                                    const struct lab_ui_compare_row **rows,
+                                    const struct lab_compare_row **rows,
                                     int64_t *count, struct lab_doc *facts)
 {
     struct lab_runs_source *s = user;
     struct lab_database *db;
+    struct lab_comparison fresh = {0};
     enum lab_status st = runs_source_open(s, false, &db);
     if (!st && db)
-        st = compare_model_load(&s->compared, db, run, facts);
+        st = lab_comparison_load(&fresh, db, run[0], run[1]);
     lab_database_close(db);
+    if (!st) {
+        lab_comparison_release(&s->compared);
+        s->compared = fresh;
+        compare_facts(facts, &fresh);
+    }
     *rows = s->compared.rows;
-    *count = s->compared.count;
+    *count = (int64_t)(s->compared.count + s->compared.walls);
     return st;
 }
 
@@ -971,9 +779,9 @@ void lab_runs_source_free(struct lab_runs_source *s)
         return;
     rows_clear(&s->runs);
     rows_clear(&s->last);
-    rows_clear(&s->steps);
+    lab_time_sums_release(&s->steps);
     rows_clear(&s->kernels);
-    compare_model_release(&s->compared);
+    lab_comparison_release(&s->compared);
     roofline_model_release(&s->roofline);
     timeline_model_release(&s->timeline);
     lab_time_sums_release(&s->sums);

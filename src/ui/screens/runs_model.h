@@ -16,5 +16,5 @@ void lab_runs_source_free(struct lab_runs_source *s);
 const struct lab_runs_model *lab_runs_source_model(struct lab_runs_source *s);
 /* The newest few, until the next call. */
 enum lab_status lab_runs_source_last(struct lab_runs_source *s, int most,
-                                     const struct lab_ui_run_row **rows,
+                                     const struct lab_run_row **rows,
                                      int64_t *count);

@@ -289,7 +289,7 @@ static enum lab_status init_stored(struct lab_screen *s, const void *args)
     if (!of->model->load_occupancy)
         return lab_fail(LAB_E_STATE, "nothing here computes an occupancy");
     enum lab_status st = of->model->load_occupancy(
-        of->model->user, of->run.run, of->kernel, of->launch, &out);
+        of->model->user, of->run.id, of->kernel, of->launch, &out);
     return st ? st : init(s, &out);
 }
 

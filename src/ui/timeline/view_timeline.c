@@ -905,7 +905,7 @@ static enum lab_status init(struct lab_screen *s, const void *given)
     const struct lab_run_args *args = given;
     struct lab_timeline_state *st = s->state;
     st->model = args->model;
-    st->run = args->run.run;
+    st->run = args->run.id;
     st->focus = st->list_of = st->chosen = -1;
     if (!st->model->load_passes || !st->model->load_timeline)
         return lab_fail(LAB_E_STATE, "there is no timeline here");
@@ -1012,7 +1012,7 @@ static enum lab_status subject(struct lab_screen *s, enum lab_subject of,
         return lab_fail(LAB_E_STATE, "what if is asked of a kernel: choose one "
                                      "(Enter lists those of a step)");
     out->model = st->model;
-    out->run.run = st->run;
+    out->run.id = st->run;
     out->launch = k->row;
     return LAB_OK;
 }

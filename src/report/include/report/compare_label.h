@@ -19,8 +19,7 @@ struct lab_labels {
     size_t count;
 };
 
-/* The side that is there; its step's, node's or kernel's name, or "". */
-const struct lab_time_sum *lab_compare_either(const struct lab_compare_row *r);
+/* Its step's, node's or kernel's name, or "". */
 const char *lab_compare_name(const struct lab_time_sum *s);
 /* "fwd  fc1.matmul: gemm"; of a lab "wgmma bf16 4096, traced: gemm_wgmma" */
 void lab_compare_label(const struct lab_time_sum *s,
@@ -37,5 +36,3 @@ void lab_labels_release(struct lab_labels *labels);
  * line, and one with the parts it is of. */
 void lab_compare_wall_notes(const struct lab_comparison *c,
                             struct lab_str *out);
-/* Second minus first; NaN: one is not known. */
-double lab_compare_wall_difference(int64_t a, int64_t b);

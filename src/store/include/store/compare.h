@@ -44,6 +44,7 @@ struct lab_compare_row {
     double speed_up;      /* first's median over the second's */
     double p;             /* adjusted; NaN: not tested */
     enum lab_verdict verdict;
+    int64_t run[LAB_SIDES];
 };
 
 /* What a run was made with, as texts. */
@@ -82,9 +83,12 @@ struct lab_comparison {
     struct lab_compared_run run[LAB_SIDES];
     struct lab_compare_row *rows; /* by level, then as they ran */
     size_t count;
+    size_t walls; /* rows after those: the parts of an iteration's wall time,
+                     where they are known of one run, without a verdict */
     size_t tests[LAB_SUM_LEVELS]; /* how many p values were adjusted together */
     struct lab_time_sums sums[LAB_SIDES];
     struct lab_time_breakdown wall[LAB_SIDES];
+    struct lab_time_sum *wall_sums; /* of those rows */
 };
 
 LAB_C_BEGIN
@@ -98,8 +102,10 @@ void lab_comparison_release(struct lab_comparison *c);
 /* Whether both texts are known and differ, or only one is known. */
 bool lab_comparison_differs(const struct lab_comparison *c,
                             enum lab_run_fact fact);
-/* Work per second at the median; NaN: unknown. NULL allowed. */
-double lab_time_sum_flop_per_s(const struct lab_time_sum *sum);
+/* The side that is there. */
+const struct lab_time_sum *lab_compare_either(const struct lab_compare_row *r);
+/* Of medians; all of the time of what one run alone has; NaN: unknown. */
+double lab_compare_difference(const struct lab_compare_row *r);
 
 /* Named runs to compare with. A name is 1 to 64 letters, digits, dots, dashes
  * and underscores. Errors: LAB_E_ARG, not such a name; LAB_E_NOTFOUND. */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "store/database.h"
+#include "store/time_sum.h"
 #include "trace/metric.h"
 
 /* What one execution of a step, or one kernel of it, was counted to do. */
@@ -56,6 +57,9 @@ lab_counted_kernel(const struct lab_counted_run *c, int64_t kernel_row);
 bool lab_counted_launch(const struct lab_counted_run *c, int64_t step_index,
                         const char *variant, const char *kernel,
                         struct lab_counters *out);
+/* The counters of steps and kernels, in their sums. */
+void lab_counted_fill(const struct lab_counted_run *c,
+                      struct lab_time_sums *sums);
 /* What CSV and JSON call the columns of what was counted ("ipc"), with units,
  * in their order; 0 <= i < LAB_COUNTED_COLUMNS. */
 const char *lab_counted_column(int i);

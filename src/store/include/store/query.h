@@ -163,6 +163,19 @@ const char *lab_run_lr_text(const struct lab_run_row *run,
                             char out[LAB_RUN_LR_TEXT]);
 /* Whether another rate than the lesson's was set. */
 bool lab_run_lr_was_set(const struct lab_run_row *run);
+bool lab_run_is_lab(const struct lab_run_row *run);
+bool lab_run_is_imported(const struct lab_run_row *run);
+/* Some of its records are missing: the disk was full, the machine too slow. */
+bool lab_run_has_lost(const struct lab_run_row *run);
+/* Its median is the time of its only iteration. */
+bool lab_run_has_one(const struct lab_run_row *run);
+/* "mlp-digits", "gemm (lab)"; NULL: unknown. */
+const char *lab_run_lesson_text(const struct lab_run_row *run, char *out,
+                                size_t cap);
+/* "2026-01-31 09:30:00" of 2026-01-31T09:30:00.123Z; another text as it is. */
+const char *lab_moment_text(const char *iso, char *out, size_t cap);
+/* The column of the owner in tables of text: for runs from other machines. */
+enum { LAB_RUN_OWNER_PLACE = 13 };
 /* As options and column heads use them: "median". */
 const char *lab_step_sort_name(enum lab_step_sort sort);
 const char *lab_kernel_sort_name(enum lab_kernel_sort sort);

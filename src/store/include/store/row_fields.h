@@ -28,7 +28,27 @@ enum lab_field_show {
     LAB_SHOW_PLAIN, /* an integer, a text, or a real of three digits */
     LAB_SHOW_NS,
     LAB_SHOW_BYTES,
-    LAB_SHOW_PCT, /* of 100 */
+    LAB_SHOW_PCT,   /* of 100 */
+    LAB_SHOW_SHARE, /* of 1 */
+    LAB_SHOW_FLOP,
+    LAB_SHOW_FLOP_S,
+    LAB_SHOW_BYTES_S,
+    LAB_SHOW_NUMBER, /* which one it is: a run */
+    LAB_SHOW_VERDICT /* a word that may alarm */
+};
+
+enum { LAB_FIELD_LISTS = 4 };
+
+/* A column of a list on the screen. */
+struct lab_field_list {
+    int place;                 /* among its columns, from 1; 0: not there */
+    const char *title;         /* as `title` below */
+    int least;                 /* columns of the screen */
+    int weight;                /* of the room that is left */
+    bool largest_first;        /* when it is sorted by this column */
+    bool as_given;             /* sorted by it rows come as they are given */
+    int drop[LAB_FIELD_LISTS]; /* of each kind of list of the record: the
+                           highest goes first when the screen is narrow */
 };
 
 struct lab_field {
@@ -39,9 +59,12 @@ struct lab_field {
     const char *key;   /* in JSON and CSV; NULL: lab_field_name(column), or no
                           member where `column` is NULL too; "": none */
     const char *csv;   /* in CSV, where that is not `key` */
-    const char *title; /* in tables of text; NULL: not there */
+    const char *title; /* in tables of text; NULL: not there. Begins with '>'
+                          where values are on the right */
     int place;         /* among the columns of such a table, from 1 */
     enum lab_field_show show;
+    int digits; /* of a real; 0: three */
+    struct lab_field_list list;
     /* Instead of the member, where it is not NULL. */
     double (*real)(const void *row);
     const char *(*text)(const void *row, char *out, size_t cap);
@@ -58,10 +81,13 @@ struct lab_fields {
 };
 
 extern const struct lab_fields lab_bench_result_fields;
-extern const struct lab_fields lab_run_fields;    /* of struct lab_run_row */
-extern const struct lab_fields lab_step_fields;   /* of struct lab_time_sum */
+extern const struct lab_fields lab_run_fields;  /* of struct lab_run_row */
+extern const struct lab_fields lab_step_fields; /* of struct lab_time_sum */
+/* Of struct lab_time_sum too: all launches of a kernel in a step. */
+extern const struct lab_fields lab_kernel_sum_fields;
 extern const struct lab_fields lab_kernel_fields; /* of struct lab_kernel_row */
-extern const struct lab_fields lab_loss_fields;   /* of struct lab_loss_row */
+extern const struct lab_fields lab_compare_fields; /* lab_compare_row */
+extern const struct lab_fields lab_loss_fields;    /* of struct lab_loss_row */
 extern const struct lab_fields lab_sweep_row_fields;
 extern const struct lab_fields lab_prediction_fields;
 extern const struct lab_fields lab_tuned_row_fields; /* of the run that tuned */
@@ -102,6 +128,9 @@ void lab_fields_select(struct lab_str *sql, const struct lab_fields *fields);
 double lab_field_real(const struct lab_field *f, const void *row);
 const char *lab_field_text(const struct lab_field *f, const void *row,
                            char *out, size_t cap);
+/* The column at a place of tables of text; NULL: none. */
+const struct lab_field *lab_field_at(const struct lab_fields *fields,
+                                     int place);
 /* < 0, 0, > 0; unknown values come last in either direction. */
 int lab_field_compare(const struct lab_field *f, const void *a, const void *b,
                       bool descending);
@@ -118,6 +147,18 @@ LAB_C_END
         .column = column_, .kind = LAB_FIELD_##kind_,                          \
         .at = offsetof(struct row, member)                                     \
     }
+
+/* Of such a line: in tables of text; and in lists on the screen, where the last
+ * arguments are the numbers of `drop`. */
+#define LAB_SHOWN(title_, place_, show_)                                       \
+    .title = title_, .place = place_, .show = LAB_SHOW_##show_
+#define LAB_LISTED(place_, title_, least_, weight_, largest_first_, ...)       \
+    .list = {.place = place_,                                                  \
+             .title = title_,                                                  \
+             .least = least_,                                                  \
+             .weight = weight_,                                                \
+             .largest_first = largest_first_,                                  \
+             .drop = {__VA_ARGS__}}
 
 /* A table whose rows have a query of their own: SYMBOL, of a struct ROW. */
 #define LAB_FIELDS_TABLE(symbol, row)                                          \

@@ -15,8 +15,10 @@
 #pragma once
 #include "store/lab_names.h"
 #include "store/rank_test.h"
+#include "trace/metric.h"
 
 enum lab_sum_level {
+    LAB_SUM_WALL = -1, /* a part of an iteration's wall time; in comparisons */
     LAB_SUM_ITERATION,
     LAB_SUM_PHASE,  /* of an iteration */
     LAB_SUM_NODE,   /* in a phase */
@@ -60,6 +62,7 @@ struct lab_time_sum {
     double occupancy_pct;
     int64_t occupancy_limit;
     struct lab_times times; /* rounded to 1024 values where there are more */
+    struct lab_counters counters; /* unknown until lab_counted_fill() */
 };
 
 struct lab_time_sums {
@@ -78,6 +81,8 @@ enum lab_status lab_time_sums_load(struct lab_time_sums *out,
 void lab_time_sums_release(struct lab_time_sums *sums);
 /* What to call the step of a row: by its rung where it is a lab's. */
 const char *lab_time_sum_step(const struct lab_time_sum *sum);
+/* Work per second at the median; NaN: unknown. NULL allowed. */
+double lab_time_sum_flop_per_s(const struct lab_time_sum *sum);
 /* Puts them together and keeps them with the run, in a transaction of its own
  * when none is open. Nothing happens to a run that has them, or that is still
  * being recorded. */

@@ -31,7 +31,7 @@ struct lab_home_model {
     const struct lab_home_lesson *lessons;
     int64_t lesson_count;
     const char *start; /* id: the lesson to start with; NULL: the first */
-    const struct lab_ui_run_row *runs; /* newest first, the last few */
+    const struct lab_run_row *runs; /* newest first, the last few */
     int64_t run_count;
     bool runs_unread; /* they could not be read: maybe there are some */
     /* A run that was left is still ending: refresh() is called again and again

@@ -1,5 +1,5 @@
 /* variant_words.c -- the variants of a run shortened to a column. */
-#include "report/variant_words.h"
+#include "store/variant_words.h"
 
 #include <stdbool.h>
 #include <stdio.h>

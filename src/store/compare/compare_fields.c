@@ -1,0 +1,210 @@
+/* compare_fields.c -- the columns of a comparison's rows: what each side took,
+ * how they differ, and the verdict. */
+#include "store/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/format.h"
+#include "store/row_fields.h"
+
+/* "-": that run has none. */
+static const char *side_text(const void *row, int side, double v,
+                             const char *(*format)(double, char *, size_t),
+                             char *out, size_t cap)
+{
+    const struct lab_compare_row *r = row;
+    return r->side[side] ? format(v, out, cap) : "-";
+}
+
+static double median(const void *row, int side)
+{
+    const struct lab_time_sum *s =
+        ((const struct lab_compare_row *)row)->side[side];
+    return s ? round(s->median_ns) : (double)NAN;
+}
+
+static double mad(const void *row, int side)
+{
+    const struct lab_time_sum *s =
+        ((const struct lab_compare_row *)row)->side[side];
+    return s ? round(s->mad_ns) : (double)NAN;
+}
+
+static double timed(const void *row, int side)
+{
+    const struct lab_time_sum *s =
+        ((const struct lab_compare_row *)row)->side[side];
+    return s ? lab_to_real(s->timed) : (double)NAN;
+}
+
+static double flop_per_s(const void *row, int side)
+{
+    return lab_time_sum_flop_per_s(
+        ((const struct lab_compare_row *)row)->side[side]);
+}
+
+static const char *format_count(double v, char *out, size_t cap)
+{
+    return lab_format_int(isnan(v) ? LAB_UNKNOWN : (int64_t)v, out, cap);
+}
+
+static const char *format_flop_per_s(double v, char *out, size_t cap)
+{
+    return lab_format_amount(v, "FLOP/s", out, cap);
+}
+
+/* The value and the text of `get` on one side. */
+#define SIDE(get, side, suffix, format)                                        \
+    static double get##_##suffix(const void *row)                              \
+    {                                                                          \
+        return get(row, side);                                                 \
+    }                                                                          \
+    static const char *get##_##suffix##_text(const void *row, char *out,       \
+                                             size_t cap)                       \
+    {                                                                          \
+        return side_text(row, side, get(row, side), format, out, cap);         \
+    }
+#define SIDES(get, format)                                                     \
+    SIDE(get, LAB_SIDE_A, a, format) SIDE(get, LAB_SIDE_B, b, format)
+SIDES(median, lab_format_ns)
+SIDES(mad, lab_format_ns)
+SIDES(timed, format_count)
+SIDES(flop_per_s, format_flop_per_s)
+
+static const char *level_text(const void *row, char *out, size_t cap)
+{
+    (void)out;
+    (void)cap;
+    return lab_sum_level_name(((const struct lab_compare_row *)row)->level);
+}
+
+const struct lab_time_sum *lab_compare_either(const struct lab_compare_row *r)
+{
+    return r->side[LAB_SIDE_A] ? r->side[LAB_SIDE_A] : r->side[LAB_SIDE_B];
+}
+
+static const char *phase_text(const void *row, char *out, size_t cap)
+{
+    const struct lab_time_sum *any = lab_compare_either(row);
+    (void)out;
+    (void)cap;
+    if (any->level == LAB_SUM_ITERATION)
+        return "";
+    return any->level == LAB_SUM_WALL ? "wall" : any->phase;
+}
+
+static const char *name_text(const void *row, char *out, size_t cap)
+{
+    const struct lab_time_sum *any = lab_compare_either(row);
+    const char *step = lab_time_sum_step(any);
+    const char *kernel = any->kernel_short ? any->kernel_short : any->kernel;
+    switch (any->level) {
+    case LAB_SUM_ITERATION:
+        return "all steps";
+    case LAB_SUM_PHASE:
+        return any->phase;
+    case LAB_SUM_NODE:
+        return any->node;
+    case LAB_SUM_KERNEL:
+        if (!step || !step[0])
+            return kernel;
+        snprintf(out, cap, "%s, %s", kernel ? kernel : "", step);
+        return out;
+    default:
+        return step;
+    }
+}
+
+/* What one run alone has is different by all of its time. */
+double lab_compare_difference(const struct lab_compare_row *r)
+{
+    bool both = r->side[LAB_SIDE_A] && r->side[LAB_SIDE_B];
+    return both ? r->difference_ns : lab_compare_either(r)->median_ns;
+}
+
+static double distance(const void *row)
+{
+    return fabs(lab_compare_difference(row));
+}
+
+static const char *difference_text(const void *row, char *out, size_t cap)
+{
+    double ns = ((const struct lab_compare_row *)row)->difference_ns;
+    return isnan(ns) ? "-" : lab_format_difference(ns, out, cap);
+}
+
+static const char *speed_up_text(const void *row, char *out, size_t cap)
+{
+    double v = ((const struct lab_compare_row *)row)->speed_up;
+    if (isnan(v))
+        return "-";
+    snprintf(out, cap, v < 99.95 ? "%.2fx" : "%.0fx", v);
+    return out;
+}
+
+static double speed_up(const void *row)
+{
+    return ((const struct lab_compare_row *)row)->speed_up;
+}
+
+static double p_value(const void *row)
+{
+    return ((const struct lab_compare_row *)row)->p;
+}
+
+static const char *p_text(const void *row, char *out, size_t cap)
+{
+    double p = p_value(row);
+    if (isnan(p))
+        return "-";
+    snprintf(out, cap, p < 0.001 ? "<0.001" : "%.3f", p);
+    return out;
+}
+
+/* What only one run has is of the run whose number heads the column. */
+static const char *verdict_text(const void *row, char *out, size_t cap)
+{
+    const struct lab_compare_row *r = row;
+    if (r->level == LAB_SUM_WALL)
+        return "-"; /* one figure a run */
+    if (r->verdict != LAB_VERDICT_ONLY_A && r->verdict != LAB_VERDICT_ONLY_B)
+        return lab_verdict_name(r->verdict);
+    snprintf(out, cap, "only %lld",
+             (long long)r->run[r->verdict == LAB_VERDICT_ONLY_B]);
+    return out;
+}
+
+#define FIELD(title_, place_, ...)                                             \
+    {                                                                          \
+        .kind = LAB_FIELD_REAL, .title = title_, .place = place_, __VA_ARGS__  \
+    }
+#define VALUE(get) .real = get, .text = get##_text
+#define LISTED LAB_LISTED
+
+/* The titles of a side's columns end in its run's number. */
+static const struct lab_field fields[] = {
+    FIELD(NULL, 0, .text = level_text,
+          .list = {1, "level", 9, .as_given = true, .drop = {13}}),
+    FIELD(NULL, 0, .text = phase_text,
+          .list = {2, "phase", 8, .as_given = true, .drop = {4}}),
+    FIELD(NULL, 0, .text = name_text, LISTED(3, "what", 14, 4, false, 0)),
+    FIELD(">", 2, VALUE(median_a), LISTED(4, ">run ", 8, 0, true, 3)),
+    FIELD(">", 3, VALUE(median_b), LISTED(5, ">run ", 8, 0, true, 2)),
+    FIELD(">diff", 4, .real = distance, .text = difference_text,
+          LISTED(6, ">difference", 11, 0, true, 0)),
+    FIELD(">x", 5, VALUE(speed_up), LISTED(7, ">x", 6, 0, true, 1)),
+    FIELD(">p", 6, .real = p_value, .text = p_text,
+          LISTED(8, ">p", 6, 0, false, 5)),
+    FIELD("verdict", 7, .text = verdict_text, .show = LAB_SHOW_VERDICT,
+          LISTED(9, "verdict", 9, 0, false, 0)),
+    FIELD(NULL, 0, VALUE(timed_a), LISTED(10, ">n ", 7, 0, true, 8)),
+    FIELD(NULL, 0, VALUE(timed_b), LISTED(11, ">n ", 7, 0, true, 7)),
+    FIELD(NULL, 0, VALUE(mad_a), LISTED(12, ">MAD ", 9, 0, true, 10)),
+    FIELD(NULL, 0, VALUE(mad_b), LISTED(13, ">MAD ", 9, 0, true, 9)),
+    FIELD(NULL, 0, VALUE(flop_per_s_a),
+          LISTED(14, ">FLOP/s ", 12, 0, true, 12)),
+    FIELD(NULL, 0, VALUE(flop_per_s_b),
+          LISTED(15, ">FLOP/s ", 12, 0, true, 11)),
+};
+LAB_FIELDS_TABLE(lab_compare_fields, lab_compare_row);

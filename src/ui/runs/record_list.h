@@ -1,0 +1,25 @@
+/* record_list.h -- a list of records on the screen, by the record's table of
+ * columns (store/row_fields.h). Threads: the UI's. */
+#pragma once
+#include "store/row_fields.h"
+#include "ui/table.h"
+
+struct lab_record_list {
+    struct lab_table_ops ops;
+    struct lab_table_column column[LAB_TABLE_COLUMNS];
+    const struct lab_field *field[LAB_TABLE_COLUMNS];
+    const struct lab_fields *fields;
+    const void *rows;     /* the caller's; set it before the table's count */
+    const int64_t *shown; /* indices of rows; NULL: all of them */
+};
+
+/* `kind`: of the lists of the record, as its table counts them. A table is
+ * made of &list->ops and the list. */
+void lab_record_list_init(struct lab_record_list *list,
+                          const struct lab_fields *fields, int kind);
+/* The same columns in another order of importance. */
+void lab_record_list_turn(struct lab_record_list *list, int kind);
+const void *lab_record_at(const struct lab_record_list *list, int64_t row);
+/* What lab_table_ops.cell does, for lists that add to it. */
+void lab_record_cell(const void *list, int64_t row, int column, char *out,
+                     size_t cap, enum lab_role *role);

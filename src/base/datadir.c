@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* The directory of the running program, without its last part ("bin"); false
- * when the system does not tell. */
+ * when the system does not report it. */
 static bool program_prefix(char *out, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", out, size - 1);

@@ -21,22 +21,16 @@ const char *lab_status_text(enum lab_status st)
     return text[st];
 }
 
-enum lab_status lab_fail_v(enum lab_status st, const char *fmt, va_list args)
-{
-    char next[DETAIL_BYTES]; /* the arguments may point into `detail` */
-    int n = vsnprintf(next, sizeof(next), fmt, args);
-    if (n >= (int)sizeof(next))
-        lab_utf8_trim(next);
-    memcpy(detail, next, sizeof(detail));
-    return st;
-}
-
 enum lab_status lab_fail(enum lab_status st, const char *fmt, ...)
 {
     va_list args;
+    char next[DETAIL_BYTES]; /* the arguments may point into `detail` */
     va_start(args, fmt);
-    lab_fail_v(st, fmt, args);
+    int n = vsnprintf(next, sizeof(next), fmt, args);
     va_end(args);
+    if (n >= (int)sizeof(next))
+        lab_utf8_trim(next);
+    memcpy(detail, next, sizeof(detail));
     return st;
 }
 

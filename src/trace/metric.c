@@ -55,9 +55,9 @@ enum merge {
     X("l1tex__t_requests" LSU "st.sum", sectors_per_store, 1, UNDER)
 /* A pass each: they are counted where the tensor cores worked at all. (HFMA2, an
  * ordinary instruction that compilers like to load constants with, runs on their
- * pipe: its time alone does not tell.) Hopper has
- * one count of fp16 products, other chips one for each accumulator; a chip does
- * not know the names of the others. */
+ * pipe: its time alone does not show it.) Hopper has one count of fp16 products,
+ * other chips one for each accumulator; a chip does not know the names of the
+ * others. */
 #define TENSOR_METRICS(X)                                                      \
     X(TENSOR "tf32_dst_fp32.sum", tf32_flop, 1, SUM)                           \
     X(TENSOR "bf16_dst_fp32.sum", bf16_flop, 1, SUM)                           \
@@ -113,7 +113,7 @@ int lab_counter_tensor_metrics(const char *const **names)
     return METRICS - FULL;
 }
 
-/* ---- what the values say ---- */
+/* ---- what the values mean ---- */
 
 enum { FIELDS = sizeof(struct lab_counters) / sizeof(double) };
 
@@ -124,16 +124,21 @@ void lab_counters_init(struct lab_counters *c)
         field[i] = NAN;
 }
 
-double lab_counters_flop(const struct lab_counters *c)
+/* `sum` and the parts that are known; NaN without any. */
+static double add_known(double sum, const double parts[4])
 {
-    const double parts[] = {c->fp16_flop, c->fp32_flop, c->fp64_flop,
-                            c->tensor_flop};
-    double sum = NAN;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+    for (int i = 0; i < 4; i++) {
         if (!isnan(parts[i]))
             sum = isnan(sum) ? parts[i] : sum + parts[i];
     }
     return sum;
+}
+
+double lab_counters_flop(const struct lab_counters *c)
+{
+    const double parts[] = {c->fp16_flop, c->fp32_flop, c->fp64_flop,
+                            c->tensor_flop};
+    return add_known(NAN, parts);
 }
 
 double lab_counters_flop_beside(const struct lab_counters *c, double formula)
@@ -170,12 +175,7 @@ static double tensor_sum(const struct lab_counters *c)
 {
     const double parts[] = {c->tf32_flop, c->bf16_flop, c->fp16_tensor_flop,
                             c->fp64_tensor_flop};
-    double sum = c->tensor_inst == 0 ? 0 : NAN;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if (!isnan(parts[i]))
-            sum = isnan(sum) ? parts[i] : sum + parts[i];
-    }
-    return sum;
+    return add_known(c->tensor_inst == 0 ? 0 : NAN, parts);
 }
 
 void lab_counters_compute(struct lab_counters *out, const char *const *names,

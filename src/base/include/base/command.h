@@ -1,5 +1,5 @@
-/* base/command.h -- how this program was started, in the commands that it tells
- * people to type. The script `lab` starts a program that is not on PATH, and
+/* base/command.h -- how this program was started, in the commands that it prints
+ * for people to type. The script `lab` starts a program that is not on PATH, and
  * sets LAPENNA_LAB_COMMAND. Threads: any, while no thread changes the
  * environment. */
 #pragma once

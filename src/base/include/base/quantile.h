@@ -1,4 +1,4 @@
-/* base/quantile.h -- the order of a few numbers, and what lies in its middle.
+/* base/quantile.h -- sorting and quantiles of a few numbers.
  *
  * Pure functions; the numbers are no NaN. Threads: any. */
 #pragma once

@@ -16,7 +16,7 @@ bool lab_signals_asked(void *unused); /* the same, as a base/stop.h */
 /* The same, and the next one is a first one again; after a TERM or a HUP has
  * been taken, which end the program, the next one ends it at once. */
 int lab_signals_take(void);
-/* Who read our output has gone: an end without a word, code 128+SIGPIPE. */
+/* The reader of our output has gone: end without a message, code 128+SIGPIPE. */
 bool lab_signals_reader_gone(void);
 
 /* Waits until `fd` can be read or a signal has been caught, on whichever thread;

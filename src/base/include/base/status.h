@@ -60,7 +60,6 @@ const char *lab_status_text(enum lab_status st);
  * this thread's last error and returns `st`. */
 enum lab_status lab_fail(enum lab_status st, const char *fmt, ...)
     LAB_PRINTF(2, 3);
-enum lab_status lab_fail_v(enum lab_status st, const char *fmt, va_list args);
 
 /* LAB_E_NOMEM: "no memory for WHAT". */
 enum lab_status lab_no_memory(const char *what);

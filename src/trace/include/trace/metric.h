@@ -17,8 +17,7 @@ enum lab_counter_set {
 
 enum { LAB_MAX_METRICS = 48 };
 
-/* What the counters of one kernel, or the sums of a step's kernels, say.
- * Unknown: NaN. */
+/* The counters of one kernel, or the sums of a step's kernels. Unknown: NaN. */
 struct lab_counters {
     double time_ns;
     double achieved_occupancy_pct; /* of the warps that a busy SM can hold */
@@ -42,7 +41,7 @@ struct lab_counters {
     double l1_hit_pct;
     double l2_hit_pct;
     double sectors_per_load; /* 32-byte sectors a global load of a warp: 4 when
-                                32 floats lie side by side */
+                                32 floats are adjacent */
     double sectors_per_store;
 };
 

@@ -106,7 +106,7 @@ struct lab_kernel_record {
     int32_t active_blocks_per_sm;
 };
 
-/* What holds theoretical occupancy down; several may at once. */
+/* What limits theoretical occupancy; several may at once. */
 enum lab_occupancy_limit {
     LAB_LIMIT_NONE = 0,
     LAB_LIMIT_WARPS = 1, /* full: nothing but the number of warps */
@@ -168,11 +168,11 @@ struct lab_overhead_record {
 struct lab_loss_record {
     int64_t iteration;
     double loss;
-    double accuracy; /* held-back share right, 0..1, or NaN */
+    double accuracy; /* validation accuracy, 0..1, or NaN */
     int64_t moment_ns;
 };
 
-struct lab_metric_record { /* a hardware counter; a later issue fills it */
+struct lab_metric_record { /* a hardware counter */
     int64_t exec;
     int64_t kernel_ordinal; /* in the step; LAB_UNKNOWN: the whole step */
     uint32_t metric;

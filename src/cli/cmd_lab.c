@@ -263,7 +263,7 @@ static enum lab_status list_labs(const struct lab_options *o)
 }
 
 /* A lesson of kind lab that measures something else than a ladder: the same as
- * the words and options that it stands for. *lesson must outlive `o`. */
+ * the words and options that it is short for. *lesson must outlive `o`. */
 static enum lab_status follow_lesson(struct lab_options *o,
                                      struct lab_lesson **lesson)
 {
@@ -274,7 +274,7 @@ static enum lab_status follow_lesson(struct lab_options *o,
     lab_str_init(&path);
     if (lab_lesson_find(o->lesson, &path)) {
         lab_str_release(&path);
-        return LAB_OK; /* told when it is opened */
+        return LAB_OK; /* reported when it is opened */
     }
     enum lab_status st = lab_lesson_load(lesson, lab_str_text(&path));
     lab_str_release(&path);
@@ -320,8 +320,9 @@ static int climb_or_tune(const struct lab_options *o)
         }
         bool measured = !o->tune || lab->to_tune > 0;
         if (!st && measured && (lab->worst == LAB_E_CHECK || lab->timed == 0))
-            st = lab_fail(lab->worst ? lab->worst : LAB_E_CHECK,
-                          "not everything was timed: the rows say why");
+            st =
+                lab_fail(lab->worst ? lab->worst : LAB_E_CHECK,
+                         "not everything was timed: the rows have the reasons");
         lab_bench_close(lab);
     }
     lab_free(lab);

@@ -18,7 +18,7 @@
 static void take_command(struct lab_options *o, struct argp_state *state)
 {
     if (o->n_words == 0)
-        argp_error(state, "say what: list, show or lint");
+        argp_error(state, "which one: list, show or lint?");
     o->command = *o->words++;
     o->n_words--;
 }
@@ -274,7 +274,7 @@ static enum lab_status lint_one(const struct lab_options *o, const char *path,
     return st;
 }
 
-/* The other lessons of a course stand beside the file. */
+/* The other lessons of a course are beside the file. */
 static enum lab_status lint_named(const struct lab_options *o, const char *name,
                                   size_t *errors)
 {

@@ -1,4 +1,4 @@
-/* lapenna-lab [LESSON]: the screens, or what stands in for them. */
+/* lapenna-lab [LESSON]: the screens, or text where there is no terminal. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -102,7 +102,7 @@ int lab_cmd_open(int argc, char **argv,
                  const char *(*nearest)(const char *word))
 {
     struct lab_options o;
-    /* A mistyped command is no lesson with arguments: say what it may be. */
+    /* A mistyped command is no lesson with arguments: report what it may be. */
     if (argc > 1 && argv[1][0] != '-' && !is_lesson(argv[1]))
         return unknown_word(argv[1], nearest(argv[1]));
     lab_options_parse(&o, argc, argv, &usage);

@@ -72,7 +72,7 @@ static enum lab_status find_sort(const struct lab_options *o, bool kernels,
                     near ? "?" : ";");
 }
 
-/* More in a table nobody reads, and a run may have millions. */
+/* A longer table is not read, and a run may have millions. */
 enum { KERNEL_ROWS = 1000 };
 
 static enum lab_status show_runs(const struct lab_options *o,
@@ -162,7 +162,7 @@ static bool add_name(void *user, const char *name, int64_t run)
     return true;
 }
 
-/* A baseline goes with its run: said, since its name is used elsewhere. */
+/* A baseline goes with its run. Its name is used elsewhere: a warning. */
 static enum lab_status delete_run(const struct lab_options *o,
                                   struct lab_database *db, int64_t run)
 {
@@ -493,8 +493,8 @@ static const struct command {
      "\vExample:\n  lapenna-lab profile roofline last\n"},
     {"baseline", baseline, 0, 2, true, "takes a name and a run",
      LAB_FOR_BASELINE, "[NAME [RUN]]",
-     "Names a run, to compare with. Without a run: what the name stands for; "
-     "alone: the names that there are.\vExample:\n"
+     "Names a run, to compare with. Without a run: the run of the name; alone: "
+     "the names that there are.\vExample:\n"
      "  lapenna-lab profile baseline good 17\n"
      "  lapenna-lab profile compare baseline:good last\n"},
     {"export", lab_profile_export, 1, 1, false, "takes one run", LAB_FOR_EXPORT,

@@ -26,7 +26,7 @@ static const struct lab_command_line usage = {
     .doc =
         "Train a lesson, record the run, print how it went.\v"
         "LESSON is an id of `lapenna-lab lesson list` or a path. How long: "
-        "--iterations or --epochs, else what the lesson says. The first 32 "
+        "--iterations or --epochs, else the lesson's number. The first 32 "
         "iterations and then ever fewer are recorded step by step, the loss of "
         "all of them."};
 
@@ -61,7 +61,7 @@ struct printer {
 
 /* A line that is printed is stored first: a program that reads these lines and
  * kills this one finds them in the database. A database that refuses does not stop the
- * training; the summary says so. */
+ * training; the summary states it. */
 static enum lab_status print_pending(struct printer *t)
 {
     enum lab_status st = LAB_OK;

@@ -73,7 +73,7 @@ static void print_help(void)
         "\nLESSON is an id of `lapenna-lab lesson list` or the path of a "
         "lesson file.\n"
         "Options of the screens:%s\n"
-        "(`lapenna-lab LESSON --help` says what they do).\n\n"
+        "(`lapenna-lab LESSON --help` explains them).\n\n"
         "Exit codes: 0 done; 1 a check or comparison failed; 2 wrong usage; "
         "3 bad input\n(lesson, data, database); 4 the machine lacks what was "
         "asked for; 128+n signal n.\n",

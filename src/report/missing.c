@@ -30,7 +30,7 @@ struct reason {
     char instead[200];
 };
 
-/* What a file says becomes a word of a command only where it is the name of a
+/* A name of a file becomes a word of a command only where it is the name of a
  * lesson or a lab that is here. */
 static bool is_known(const char *name)
 {
@@ -67,7 +67,7 @@ static bool is_status(const struct facts *f, enum lab_run_status status)
     return strcmp(f->status, lab_run_status_text(status)) == 0;
 }
 
-static void say(struct reason *r, const char *why, const char *instead)
+static void give(struct reason *r, const char *why, const char *instead)
 {
     snprintf(r->why, sizeof(r->why), "%s", why);
     snprintf(r->instead, sizeof(r->instead), "%s", instead);
@@ -88,7 +88,7 @@ static const struct {
     {LAB_HAS_SWEEPS, "places of a sweep", "only a sweep has them",
      "`lapenna-lab lab batch-size LESSON` is one"},
     {LAB_HAS_PREDICTIONS, "predictions",
-     "nothing was said before it was measured",
+     "nothing was predicted before it was measured",
      "`lapenna-lab lab NAME --predict ask` keeps it"},
     {LAB_HAS_TUNED, "winners of a tuning", "nothing was tuned in it",
      "`lapenna-lab lab tune NAME` does that"},
@@ -96,10 +96,11 @@ static const struct {
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 /* Of a run that has not come to its end. */
-static void say_ended(struct reason *r, const struct facts *f, const char *when)
+static void give_ended(struct reason *r, const struct facts *f,
+                       const char *when)
 {
     bool failed = is_status(f, LAB_RUN_FAILED);
-    say(r, "", "run it again, to its end");
+    give(r, "", "run it again, to its end");
     snprintf(r->why, sizeof(r->why), "it was %s%s",
              failed ? "given up" : f->status, when);
 }
@@ -107,17 +108,17 @@ static void say_ended(struct reason *r, const struct facts *f, const char *when)
 static void why_no_steps(const struct facts *f, struct reason *r)
 {
     if (f->has & LAB_HAS_RUNGS) {
-        say(r, "no rung of it was timed",
-            "`lapenna-lab profile show` says why");
+        give(r, "no rung of it was timed",
+             "`lapenna-lab profile show` has the reasons");
     } else if (!f->own) {
-        say(r, "it was imported from an nsys export, which has none",
-            f->has & LAB_HAS_KERNELS
-                ? "`profile kernels` and `profile timeline` show its kernels"
-                : "`lapenna-lab run LESSON` records them");
+        give(r, "it was imported from an nsys export, which has none",
+             f->has & LAB_HAS_KERNELS
+                 ? "`profile kernels` and `profile timeline` show its kernels"
+                 : "`lapenna-lab run LESSON` records them");
     } else if (!is_status(f, LAB_RUN_DONE)) {
-        say_ended(r, f, " before one was stored");
+        give_ended(r, f, " before one was stored");
     } else {
-        say(r, "nothing was recorded of it", "");
+        give(r, "nothing was recorded of it", "");
         snprintf(r->instead, sizeof(r->instead),
                  "`lapenna-lab %s %s` records it anew", f->lab ? "lab" : "run",
                  f->lesson);
@@ -127,21 +128,21 @@ static void why_no_steps(const struct facts *f, struct reason *r)
 static void why_no_kernels_of_a_lab(const struct facts *f, struct reason *r)
 {
     if (f->has & LAB_HAS_TUNED)
-        say(r, "candidates of a tuning are timed, not traced",
-            "`lapenna-lab lab NAME` traces the rungs of a ladder");
+        give(r, "candidates of a tuning are timed, not traced",
+             "`lapenna-lab lab NAME` traces the rungs of a ladder");
     else if (!is_status(f, LAB_RUN_DONE))
-        say_ended(r, f, ", and a lab's kernels are traced after all times");
+        give_ended(r, f, ", and a lab's kernels are traced after all times");
     else
-        say(r, "its launches were not traced, as those of a tuning never are",
-            "for a ladder's `lapenna-lab doctor` says whether CUPTI can");
+        give(r, "its launches were not traced, as those of a tuning never are",
+             "for a ladder's `lapenna-lab doctor` reports whether CUPTI can");
 }
 
 static void why_no_kernels(const struct facts *f, struct reason *r)
 {
     bool untraced = f->trace == LAB_TRACE_NEVER || f->trace == LAB_TRACE_OFF;
     if (f->cpu) {
-        say(r, "it ran on the CPU, which has none",
-            "--backend cuda records them on a machine with an NVIDIA GPU");
+        give(r, "it ran on the CPU, which has none",
+             "--backend cuda records them on a machine with an NVIDIA GPU");
     } else if (f->lab) {
         why_no_kernels_of_a_lab(f, r);
     } else if (untraced) {
@@ -149,13 +150,13 @@ static void why_no_kernels(const struct facts *f, struct reason *r)
                  lab_trace_state_text(f->trace));
         snprintf(r->instead, sizeof(r->instead),
                  "`lapenna-lab run %s --trace on` records them, where "
-                 "`lapenna-lab doctor` says that CUPTI can",
+                 "`lapenna-lab doctor` reports that CUPTI can",
                  f->lesson);
     } else if (f->own && !is_status(f, LAB_RUN_DONE)) {
-        say_ended(r, f, " before one was stored");
+        give_ended(r, f, " before one was stored");
     } else {
-        say(r, "none was recorded",
-            "`lapenna-lab doctor` says whether CUPTI can trace them");
+        give(r, "none was recorded",
+             "`lapenna-lab doctor` reports whether CUPTI can trace them");
     }
 }
 
@@ -163,19 +164,19 @@ static void find_reason(const struct facts *f, unsigned missing,
                         struct reason *r)
 {
     if (is_status(f, LAB_RUN_RUNNING)) {
-        say(r, "it is still being recorded", "look again when it has ended");
+        give(r, "it is still being recorded", "look again when it has ended");
         return;
     }
     for (int i = 0; i < KINDS; i++) {
         if (missing & kinds[i].content) {
-            say(r, kinds[i].why, kinds[i].instead);
+            give(r, kinds[i].why, kinds[i].instead);
             return;
         }
     }
     if (f->has & LAB_HAS_SWEEPS) {
-        say(r, "a sweep times whole iterations and keeps its places alone",
-            "`profile show` prints them, and `lapenna-lab run LESSON` records "
-            "a lesson step by step");
+        give(r, "a sweep times whole iterations and keeps its places alone",
+             "`profile show` prints them, and `lapenna-lab run LESSON` records "
+             "a lesson step by step");
     } else if (missing & LAB_HAS_STEPS) {
         why_no_steps(f, r);
     } else {

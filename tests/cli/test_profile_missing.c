@@ -315,7 +315,7 @@ TEST_CASE_WITH(tables_of_labs_are_told, NULL, sample_cleanup)
         {"losses", "has no losses: only a lesson", false, false},
         {"rungs", "has no rungs: only a lab", false, true},
         {"sweeps", "has no places of a sweep: only a sweep", true, false},
-        {"said", "has no predictions: nothing was said", false, false},
+        {"said", "has no predictions: nothing was predicted", false, false},
         {"tuned", "has no winners of a tuning: nothing was", false, false},
         {"all", "", true, true},
     };

@@ -89,7 +89,7 @@ static double largest_error(const struct numbers *n)
 
 /* ---- output ---- */
 
-static enum lab_status tell_json(const struct lab_conv_call *call)
+static enum lab_status call_json(const struct lab_conv_call *call)
 {
     json_t *line = lab_json_new("call");
     lab_json_int(line, "number", call->number);
@@ -113,11 +113,11 @@ static enum lab_status wait_for_enter(void)
                     : LAB_OK;
 }
 
-static enum lab_status tell(void *user, const struct lab_conv_call *call)
+static enum lab_status print_call(void *user, const struct lab_conv_call *call)
 {
     const struct lab_options *o = user;
     if (o->json)
-        return tell_json(call);
+        return call_json(call);
     lab_printf(stdout, "%3d  %s\n", call->number, call->call);
     if (call->result[0])
         lab_printf(stdout, "       gives %s\n", call->result);
@@ -160,7 +160,7 @@ static enum lab_status make_calls(struct lab_options *o, struct numbers *n,
                                    .x = n->x,
                                    .w = n->w,
                                    .y = n->y,
-                                   .tell = tell,
+                                   .tell = print_call,
                                    .user = o};
     enum lab_status st = lab_cuda_load(&module);
     if (st)

@@ -504,7 +504,7 @@ static enum lab_status print_all(const struct vectors *v)
     if (right + missing == v->n && without == missing && v->idle == spare)
         return LAB_OK;
     return lab_fail(LAB_E_CHECK, "the device's sums or its idle threads are "
-                                 "not what the launch says");
+                                 "not what the launch states");
 }
 
 /* ---- the work ---- */

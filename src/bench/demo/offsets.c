@@ -1,6 +1,6 @@
 /* lapenna-lab lab offsets: where an element of an image tensor lies in memory.
  *
- * A tensor descriptor is sizes and strides; the layout's letters stand in the
+ * A tensor descriptor is sizes and strides; the layout's letters are in the
  * order of falling strides. Example and numbers: cuDNN's guide, chapter 2. */
 #include "commands.h"
 

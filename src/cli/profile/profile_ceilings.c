@@ -149,7 +149,7 @@ static void add_row(struct lab_text_table *t, const struct measured *row, int i)
     lab_text_table_add(t, text_or_null(row->published.source));
 }
 
-/* The error says backend and ceiling before it; here the ceiling is enough. */
+/* The error names backend and ceiling first; here the ceiling is enough. */
 static void add_reason(struct lab_str *text, const struct measuring *m, int i)
 {
     char before[64];

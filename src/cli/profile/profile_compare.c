@@ -640,9 +640,9 @@ static void warn_of_trace(const struct lab_comparison *c)
              lab_trace_state_text(lab_trace_state_find(state[LAB_SIDE_B])));
 }
 
-/* `first`: nobody has said it of the reference yet. */
-static enum lab_status say_empty(struct lab_database *db,
-                                 const struct lab_comparison *c, bool first)
+/* `first`: the reference is reported too. */
+static enum lab_status warn_empty(struct lab_database *db,
+                                  const struct lab_comparison *c, bool first)
 {
     const struct lab_compared_run *run = c->run;
     enum lab_status st = LAB_OK;
@@ -671,7 +671,7 @@ enum lab_status lab_profile_compare(const struct lab_options *o,
         if (st)
             break;
         warn_of_trace(&c);
-        st = say_empty(db, &c, i == 1);
+        st = warn_empty(db, &c, i == 1);
         if (i > 1 && !o->json && putchar('\n') == EOF)
             st = lab_fail(LAB_E_IO, "cannot write the output");
         if (st == LAB_OK)

@@ -448,7 +448,7 @@ static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
     if (r->figures_from_rows)
         add_fact(t, "figures",
                  "of the stored losses: the run was ended before "
-                 "it told its own");
+                 "it reported its own");
     lab_text_table_add(t, "iterations");
     lab_text_table_add_int(t, r->iterations);
     add_speed(t, r);
@@ -620,7 +620,7 @@ static bool print_loss_json(void *user, const struct lab_loss_row *r)
     return p->st == LAB_OK;
 }
 
-/* The places of a sweep stand in their place. */
+/* A sweep has points instead. */
 static enum lab_status say_no_steps(const struct lab_profile_print *p,
                                     int64_t run)
 {
@@ -793,9 +793,9 @@ enum lab_status lab_profile_check_run(struct lab_database *db, int64_t run)
 /* What the callbacks of one query share. */
 struct listing {
     struct lab_text_table table;
-    bool whose; /* somebody else's runs are among them */
-    bool lost;  /* of some run not everything was stored */
-    bool first; /* some run had one iteration */
+    bool others; /* runs of another user are among them */
+    bool lost;   /* of some run not everything was stored */
+    bool first;  /* some run had one iteration */
     int64_t rows;
     enum lab_status st; /* of printing */
 };
@@ -811,8 +811,8 @@ static bool list_run_json(void *user, const struct lab_run_row *r)
 static bool look_for_others(void *user, const struct lab_run_row *r)
 {
     struct listing *l = user;
-    l->whose |= lab_run_is_imported(r);
-    return !l->whose;
+    l->others |= lab_run_is_imported(r);
+    return !l->others;
 }
 
 static bool add_run_row(void *user, const struct lab_run_row *r)
@@ -821,7 +821,7 @@ static bool add_run_row(void *user, const struct lab_run_row *r)
     l->rows++;
     l->lost |= lab_run_has_lost(r);
     l->first |= lab_run_has_one(r);
-    for (int place = 1; place < LAB_RUN_OWNER_PLACE + l->whose; place++)
+    for (int place = 1; place < LAB_RUN_OWNER_PLACE + l->others; place++)
         lab_text_table_add_field(&l->table,
                                  lab_field_at(&lab_run_fields, place), r);
     return true;
@@ -847,7 +847,7 @@ static enum lab_status explain(const struct lab_profile_print *p,
         lab_str_add(&text, "lost: not all of it was stored; `");
         lab_suggest_command(&text, lab_suggest_db(p->db),
                             LAB_WORDS("profile", "show", "RUN"));
-        lab_str_add(&text, "` says how much is missing, and why\n");
+        lab_str_add(&text, "` reports how much is missing, and why\n");
     }
     return lab_print_str(&text);
 }
@@ -859,7 +859,7 @@ static enum lab_status list_table(const struct lab_profile_print *p,
     enum lab_status st = lab_query_runs(p->db, look_for_others, l);
     if (st)
         return st;
-    for (int i = 0; i < LAB_RUN_OWNER_PLACE - !l->whose; i++)
+    for (int i = 0; i < LAB_RUN_OWNER_PLACE - !l->others; i++)
         heads[i] = lab_field_at(&lab_run_fields, i + 1)->title;
     lab_text_table_init(&l->table, heads);
     st = lab_query_runs(p->db, add_run_row, l);

@@ -177,7 +177,7 @@ static void add_row(struct lab_text_table *t,
     lab_text_table_add(t, text_or_null(lab_roofline_verdict_name(p->verdict)));
 }
 
-/* The rows of the text: a step's only kernel would say the same again. */
+/* The rows of the text: a step's only kernel would repeat it. */
 struct shown {
     size_t *rows; /* of r->rows, in their order */
     size_t count;

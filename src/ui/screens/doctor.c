@@ -1,5 +1,5 @@
 /* doctor.c -- examines the program, processors, libraries, GPU, lessons, terminal
- * and database, and says what is missing and how to get it. */
+ * and database, and reports what is missing and how to get it. */
 #include "ui/doctor.h"
 
 #include <dlfcn.h>
@@ -75,18 +75,18 @@ static bool offers(struct lab_backend *be, const char *variant)
 /* One line, or one for each variant that was withdrawn. */
 static void check_variants(struct lab_doctor *d, struct lab_backend *be)
 {
-    struct lab_str said;
+    struct lab_str reasons;
     char name[32];
     char ok[TEXT];
-    lab_str_init(&said);
+    lab_str_init(&reasons);
     snprintf(name, sizeof(name), "variants (%s)", be->ops->name);
-    if (lab_backend_check(be, &said)) {
+    if (lab_backend_check(be, &reasons)) {
         report_error(d, name, LAB_DOCTOR_WARNING, NULL);
-    } else if (said.len == 0) {
+    } else if (reasons.len == 0) {
         snprintf(ok, sizeof(ok), "every variant agrees with the reference");
         report(d, name, LAB_DOCTOR_OK, ok, NULL);
     }
-    for (char *line = said.data; line && *line;) {
+    for (char *line = reasons.data; line && *line;) {
         char *end = strchr(line, '\n');
         if (end)
             *end = '\0';
@@ -94,16 +94,16 @@ static void check_variants(struct lab_doctor *d, struct lab_backend *be)
                "none is needed: it is not offered; please report it");
         line = end ? end + 1 : NULL;
     }
-    lab_str_release(&said);
+    lab_str_release(&reasons);
 }
 
 /* ---- CPU ---- */
 
 static void check_openblas(struct lab_doctor *d, struct lab_backend *be)
 {
-    /* OpenBLAS tells what it is, where the linked BLAS is OpenBLAS. */
+    /* OpenBLAS reports its version, where the linked BLAS is OpenBLAS. */
     char *(*config)(void);
-    char text[TEXT] = "a BLAS that does not tell its version";
+    char text[TEXT] = "a BLAS that does not report its version";
     *(void **)&config = dlsym(RTLD_DEFAULT, "openblas_get_config");
     if (config)
         snprintf(text, sizeof(text), "%s", config());
@@ -171,7 +171,7 @@ static void doctor_cpu(struct lab_doctor *d)
 
 /* ---- GPU ---- */
 
-/* What the kernel's module says, without CUDA. */
+/* What the kernel's module reports, without CUDA. */
 static bool driver_version(char *out, size_t size)
 {
     FILE *f = fopen("/sys/module/nvidia/version", "r");
@@ -231,16 +231,16 @@ static void check_cudnn(struct lab_doctor *d, struct lab_backend *be,
     static const char install[] =
         "install cuDNN 9 of the module's CUDA version, or add its directory to "
         "LD_LIBRARY_PATH; steps run without it";
-    const char *said = "";
+    const char *answer = "";
     char text[TEXT];
     int n_ops;
     int n = 0;
     const struct lab_op_def *const *ops = lab_op_table(&n_ops);
-    if (!module->cudnn(&said)) {
-        report(d, "cuDNN", LAB_DOCTOR_MISSING, said, install);
+    if (!module->cudnn(&answer)) {
+        report(d, "cuDNN", LAB_DOCTOR_MISSING, answer, install);
         return;
     }
-    size_t at = (size_t)snprintf(text, sizeof(text), "%s, for", said);
+    size_t at = (size_t)snprintf(text, sizeof(text), "%s, for", answer);
     for (int i = 0; i < n_ops && at < sizeof(text); i++) {
         const char *names[32];
         int count =
@@ -411,7 +411,7 @@ static void doctor_lessons(struct lab_doctor *d)
                  broken);
     }
     report(d, "lessons", broken ? LAB_DOCTOR_WARNING : LAB_DOCTOR_OK, text,
-           broken ? "`lapenna-lab lesson lint` says what is wrong" : NULL);
+           broken ? "`lapenna-lab lesson lint` lists the errors" : NULL);
     lab_catalog_free(c);
 }
 
@@ -490,16 +490,16 @@ static bool can_make(const char *path)
 /* A line for each winner of tuning, the first few. */
 struct winners {
     struct lab_doctor *d;
-    int64_t told;
+    int64_t reported;
     int64_t more;
 };
 
-static bool tell_winner(void *user, const struct lab_tuned_row *r)
+static bool report_winner(void *user, const struct lab_tuned_row *r)
 {
     enum { MOST = 12 };
     struct winners *w = user;
     char text[PLACE_TEXT];
-    if (w->told == MOST) {
+    if (w->reported == MOST) {
         w->more++;
         return true;
     }
@@ -508,7 +508,7 @@ static bool tell_winner(void *user, const struct lab_tuned_row *r)
              r->precision, r->size_class, r->device, r->candidate,
              (long long)r->candidates, r->measured ? r->measured : LAB_NA);
     report(w->d, "tuned", LAB_DOCTOR_OK, text, NULL);
-    w->told++;
+    w->reported++;
     return true;
 }
 
@@ -523,12 +523,12 @@ static void cannot_tell(struct lab_doctor *d, const char *option)
     lab_str_release(&remedy);
 }
 
-static void tell_winners(struct lab_doctor *d, struct lab_database *db,
-                         const char *option)
+static void report_winners(struct lab_doctor *d, struct lab_database *db,
+                           const char *option)
 {
     struct winners w = {.d = d};
     char text[PLACE_TEXT];
-    if (lab_tuned_list(db, tell_winner, &w)) {
+    if (lab_tuned_list(db, report_winner, &w)) {
         cannot_tell(d, option);
     } else if (w.more > 0) {
         snprintf(text, sizeof(text), "and %lld more", (long long)w.more);
@@ -616,7 +616,7 @@ static void look_into(struct lab_doctor *d, const char *path,
         say_refused(d, path, NULL);
     } else {
         say_usable(d, path, runs, checked);
-        tell_winners(d, db, option);
+        report_winners(d, db, option);
     }
     lab_database_close(db);
 }

@@ -1,4 +1,4 @@
-/* gpu_detect.h -- what this machine has, as far as it can be told in a
+/* gpu_detect.h -- what this machine has, as far as it is known in a
  * millisecond, without waking a GPU. Threads: any. */
 #pragma once
 #include <stdbool.h>

@@ -179,7 +179,7 @@ static void show(struct lab_bench_screen *s, struct lab_bench_data *filled,
 
 /* The tables are filled in a copy: recorded runs are read from a file, and the
  * screen, which takes the lock for each key, would wait for it. Until there is
- * a set nobody else changes them. */
+ * a set no other thread changes them. */
 static void fill(struct lab_bench_screen *s, struct lab_bench *const *found,
                  const char *why)
 {
@@ -198,7 +198,7 @@ static void fill(struct lab_bench_screen *s, struct lab_bench *const *found,
     show(s, &data, labs);
 }
 
-/* The GPU first, where there is one and nobody asked for the CPU alone. */
+/* The GPU first, where there is one unless --backend cpu was given. */
 static void open_all(struct lab_bench_screen *s)
 {
     static const char *const backends[LAB_SCREEN_LABS] = {"cuda", "cpu"};
@@ -643,7 +643,7 @@ static bool has_ended(struct lab_bench_screen *s)
     return ended;
 }
 
-/* A kernel that runs cannot be ended, only waited for: the wait is said, and a
+/* A kernel that runs cannot be ended, only waited for: the wait is reported, and a
  * signal ends it. */
 static void say_wait(struct lab_bench_screen *leaving)
 {

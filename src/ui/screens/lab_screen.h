@@ -19,6 +19,6 @@ enum lab_status lab_bench_screen_open(struct lab_bench_screen **out,
  * *leaving. True: a call still runs. NULL ok. */
 bool lab_bench_screen_leave(struct lab_bench_screen *s,
                             struct lab_bench_screen **leaving);
-/* Frees those of the list whose threads have ended; with `wait` all of them, and
- * a wait that is long is said on stderr: the terminal is the shell's again. */
+/* Frees those of the list with an ended thread; with `wait` all of them, and
+ * a long wait is reported on stderr: the terminal is the shell's again. */
 void lab_bench_screen_reap(struct lab_bench_screen **leaving, bool wait);

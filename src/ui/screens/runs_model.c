@@ -366,7 +366,7 @@ timeline_load_pass(void *user, int64_t run, const struct lab_iteration_row *of,
     return LAB_OK;
 }
 
-/* What a launch says is known of a sum where all of its launches agree. */
+/* A value of a launch is known of a sum where all of its launches agree. */
 static bool launches_differ(const struct lab_time_sum *sum)
 {
     return sum->count > 1 && (lab_launch_size(sum->grid) == LAB_UNKNOWN ||

@@ -239,7 +239,7 @@ static int stored_known(int64_t v)
     return v > 0 && v <= INT32_MAX ? (int)v : 0;
 }
 
-/* 0 is what a device that says nothing has. */
+/* 0 is what a device without a limit reports. */
 static void fill_device(struct lab_device_info *d, const struct lab_run_gpu *g)
 {
     int warp = stored_known(g->warp_size) ? stored_known(g->warp_size) : 32;

@@ -27,7 +27,7 @@ enum lab_status lab_whatif_open(struct lab_whatif *w, struct lab_live *live,
 /* Of the launch `row` (lab_kernel_row.row). achieved_pct: NaN where it is to be
  * looked for among the counters of that launch. What *out points to is w's,
  * until the next call. Errors: those of store/launch.h; LAB_E_UNSUPPORTED
- * with the facts that were not recorded, or a GPU whose rules are not known. */
+ * with the facts that were not recorded, or a GPU with unknown rules. */
 enum lab_status lab_whatif_stored(struct lab_whatif *w, struct lab_database *db,
                                   int64_t run, int64_t row, double achieved_pct,
                                   struct lab_occupancy_args *out);

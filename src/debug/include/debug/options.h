@@ -143,8 +143,8 @@ void lab_options_init(struct lab_options *o);
 
 struct lab_command_line {
     const char *name;  /* "lapenna-lab run" */
-    unsigned commands; /* whose options --help shows */
-    unsigned takes;    /* whose options are taken */
+    unsigned commands; /* --help shows their options */
+    unsigned takes;    /* their options are taken */
     bool refuses;      /* to take one that is not shown: a usage error */
     const char *args;
     const char *doc; /* argp's */
@@ -177,6 +177,6 @@ const char *lab_options_foreign(const struct lab_options *o, unsigned commands);
  * short of its end, as for argp. */
 bool lab_options_takes_next(const char *word, unsigned commands);
 
-/* A whole number from 0, where the caller says what is wrong. */
+/* A whole number from 0, where the caller reports what is wrong. */
 bool lab_arg_is_number(const char *text, int64_t *out);
 LAB_C_END

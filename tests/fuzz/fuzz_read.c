@@ -9,6 +9,7 @@
 #include "store/ceilings.h"
 #include "store/compare.h"
 #include "store/counted.h"
+#include "report/html.h"
 #include "store/export.h"
 #include "store/import.h"
 #include "store/bench.h"
@@ -144,7 +145,7 @@ static void read_run(struct lab_database *db, int64_t run)
         lab_comparison_release(&c);
     lab_export_csv(nowhere, db, run, LAB_EXPORT_ALL, true);
     lab_export_trace(nowhere, db, run, false);
-    lab_export_html(nowhere, db, run);
+    lab_report_html(nowhere, db, run);
 }
 
 static void see_import(void *user, const struct lab_imported *run)

@@ -1,4 +1,5 @@
 /* profile_export.c -- `profile export`: chooses format, rows and file. */
+#include "report/html.h"
 #include "store/export.h"
 
 #include <errno.h>
@@ -48,7 +49,7 @@ static enum lab_status write_text(FILE *to, enum format format,
     case TRACE:
         return lab_export_trace(to, db, run, o->all);
     case HTML:
-        return lab_export_html(to, db, run);
+        return lab_report_html(to, db, run);
     default:
         return lab_export_csv(to, db, run, (enum lab_export_table)table,
                               o->all);

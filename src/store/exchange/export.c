@@ -45,31 +45,6 @@ static void add_csv(struct lab_str *out, const struct lab_str *text)
     lab_str_add_char(out, '"');
 }
 
-static void add_html(struct lab_str *out, const struct lab_str *text)
-{
-    for (const char *p = lab_str_text(text); *p; p++) {
-        switch (*p) {
-        case '&':
-            lab_str_add(out, "&amp;");
-            break;
-        case '<':
-            lab_str_add(out, "&lt;");
-            break;
-        case '>':
-            lab_str_add(out, "&gt;");
-            break;
-        case '"':
-            lab_str_add(out, "&quot;");
-            break;
-        case '\'':
-            lab_str_add(out, "&#39;");
-            break;
-        default:
-            lab_str_add_char(out, *p);
-        }
-    }
-}
-
 void lab_export_text(struct lab_str *out, const char *text, enum lab_escape how)
 {
     struct lab_str visible;
@@ -81,10 +56,8 @@ void lab_export_text(struct lab_str *out, const char *text, enum lab_escape how)
     lab_str_add_visible(&visible, text, strlen(text), false);
     if (how == LAB_ESCAPE_JSON)
         add_json(out, &visible);
-    else if (how == LAB_ESCAPE_CSV)
-        add_csv(out, &visible);
     else
-        add_html(out, &visible);
+        add_csv(out, &visible);
     out->failed |= visible.failed;
     lab_str_release(&visible);
 }

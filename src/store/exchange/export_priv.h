@@ -21,9 +21,8 @@ bool lab_export_windows_hold(const struct lab_export_windows *w, int64_t start,
 void lab_export_windows_release(struct lab_export_windows *w);
 
 enum lab_escape {
-    LAB_ESCAPE_CSV,  /* with its quotes, where it needs them */
-    LAB_ESCAPE_JSON, /* with its quotes; NULL: null */
-    LAB_ESCAPE_HTML
+    LAB_ESCAPE_CSV, /* with its quotes, where it needs them */
+    LAB_ESCAPE_JSON /* with its quotes; NULL: null */
 };
 
 /* Text from outside, made visible and escaped. NULL is an empty text. */

@@ -47,8 +47,6 @@ enum lab_status lab_export_csv(FILE *to, struct lab_database *db, int64_t run,
  * and copies of each stream; an arrow from a step to each of its kernels. */
 enum lab_status lab_export_trace(FILE *to, struct lab_database *db, int64_t run,
                                  bool all);
-/* A page that needs nothing else: no script, no network, pictures as SVG. */
-enum lab_status lab_export_html(FILE *to, struct lab_database *db, int64_t run);
 /* A new SQLite file at `path`, which must be empty or not there, with the
  * tables and columns of an Nsight Systems export (schema 3.24.14), as far as
  * the run has rows for them. Moments count from the start of the run. */

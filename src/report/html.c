@@ -1,5 +1,6 @@
-/* export_html.c -- a run as one HTML page: its tables, its pictures in SVG, the
+/* html.c -- a run as one HTML page: its tables, its pictures in SVG, the
  * roofline, what a lab measured, and the sentences above them. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,11 @@
 #include "store/bench.h"
 #include "store/tuned.h"
 #include "base/format.h"
-#include "export_priv.h"
+#include "base/mem.h"
+#include "report/html.h"
 #include "store/ceilings.h"
 #include "store/counted.h"
+#include "store/query.h"
 #include "store/time_sum.h"
 
 struct lab_report {
@@ -47,21 +50,37 @@ struct lab_report_bar {
     const struct lab_str *label; /* behind it */
 };
 
-/* ---- the parts ---- */
-
-static void lab_report_bar(struct lab_str *s, const struct lab_report_bar *bar,
-                           double y);
-
-/* What the tables and pictures of the HTML report are made of. */
-
 enum { NAMES = 190, LABELS = 150, BAR = LAB_REPORT_BAR };
+
+/* Text from outside, made visible and escaped. */
+static void add_html(struct lab_str *out, const char *text)
+{
+    struct lab_str visible;
+    lab_str_init(&visible);
+    if (text)
+        lab_str_add_visible(&visible, text, strlen(text), false);
+    for (const char *p = lab_str_text(&visible); *p; p++) {
+        const char *escaped = *p == '&'    ? "&amp;"
+                              : *p == '<'  ? "&lt;"
+                              : *p == '>'  ? "&gt;"
+                              : *p == '"'  ? "&quot;"
+                              : *p == '\'' ? "&#39;"
+                                           : NULL;
+        if (escaped)
+            lab_str_add(out, escaped);
+        else
+            lab_str_add_char(out, *p);
+    }
+    out->failed |= visible.failed;
+    lab_str_release(&visible);
+}
 
 /* ---- cells ---- */
 
 static void report_word_cell(struct lab_str *s, const char *text)
 {
     lab_str_add(s, "<td class=\"w\">");
-    lab_export_text(s, text ? text : LAB_NA, LAB_ESCAPE_HTML);
+    add_html(s, text ? text : LAB_NA);
     lab_str_add(s, "</td>");
 }
 
@@ -96,7 +115,7 @@ static void report_begin(struct lab_str *s, int height, const char *label)
                  "<div class=\"wide\"><svg viewBox=\"0 0 %d %d\" role=\"img\" "
                  "aria-label=\"",
                  (int)LAB_REPORT_WIDTH, height);
-    lab_export_text(s, label, LAB_ESCAPE_HTML);
+    add_html(s, label);
     lab_str_add(s, "\">\n");
 }
 
@@ -110,7 +129,7 @@ static void report_text(struct lab_str *s, double x, double y,
 {
     lab_str_addf(s, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y,
                  anchor);
-    lab_export_text(s, text, LAB_ESCAPE_HTML);
+    add_html(s, text);
     lab_str_add(s, "</text>\n");
 }
 
@@ -477,11 +496,10 @@ static void put_wall(struct lab_report *r, const struct lab_time_breakdown *w)
     for (int i = 0; i < LAB_WALL_PARTS; i++) {
         double part = lab_to_real(w->part_ns[i]);
         lab_str_add(s, "<tr><td>");
-        lab_export_text(s, lab_time_part_name((enum lab_time_part)i),
-                        LAB_ESCAPE_HTML);
+        add_html(s, lab_time_part_name((enum lab_time_part)i));
         if (isnan(part) && w->why[i]) {
             lab_str_add(s, " <span class=\"dim\">(");
-            lab_export_text(s, w->why[i], LAB_ESCAPE_HTML);
+            add_html(s, w->why[i]);
             lab_str_add(s, ")</span>");
         }
         lab_str_add(s, "</td>");
@@ -608,7 +626,7 @@ static void add_origin(struct lab_str *s, const struct lab_roof *roof)
     lab_str_add(s, lab_roof_origin_text(roof->origin));
     if (roof->source[0])
         lab_str_add(s, ", ");
-    lab_export_text(s, roof->source, LAB_ESCAPE_HTML);
+    add_html(s, roof->source);
 }
 
 static void add_table(struct lab_report *r)
@@ -816,7 +834,7 @@ static void add_sheet_words(struct lab_report *r)
         lab_str_addf(s, " %s", lab_roof_names[i]);
     }
     lab_str_add(s, " (");
-    lab_export_text(s, r->published[FP32].source, LAB_ESCAPE_HTML);
+    add_html(s, r->published[FP32].source);
     lab_str_add(s, ").</p>\n");
 }
 
@@ -858,9 +876,9 @@ static void add_points(struct lab_report *r, const struct axes *a)
                      "r=\"4\"><title>",
                      (int)(p->phase_id & 3), place_x(a, p->flop / p->bytes),
                      place_y(a, p->flop / p->median_ns * 1e9));
-        lab_export_text(s, p->phase, LAB_ESCAPE_HTML);
+        add_html(s, p->phase);
         lab_str_add_char(s, ' ');
-        lab_export_text(s, lab_time_sum_step(p), LAB_ESCAPE_HTML);
+        add_html(s, lab_time_sum_step(p));
         lab_str_add(s, "</title></circle>\n");
     }
 }
@@ -917,7 +935,7 @@ struct part {
 static void cell(struct lab_str *s, const char *text)
 {
     lab_str_add(s, "<td>");
-    lab_export_text(s, text, LAB_ESCAPE_HTML);
+    add_html(s, text);
     lab_str_add(s, "</td>");
 }
 
@@ -936,7 +954,7 @@ static void rate_cell(struct lab_str *s, double rate, const char *unit)
     lab_str_init(&text);
     add_rate(&text, rate, unit);
     lab_str_add(s, "<td class=\"n\">");
-    lab_export_text(s, lab_str_text(&text), LAB_ESCAPE_HTML);
+    add_html(s, lab_str_text(&text));
     lab_str_add(s, "</td>");
     s->failed |= text.failed;
     lab_str_release(&text);
@@ -1026,7 +1044,7 @@ static void begin_table(struct part *p, const char *head, const char *columns)
     p->open = true;
     snprintf(p->head, sizeof(p->head), "%s", head);
     lab_str_add(s, "<h3>");
-    lab_export_text(s, head, LAB_ESCAPE_HTML);
+    add_html(s, head);
     lab_str_addf(s, "</h3>\n<div class=\"wide\"><table>\n%s\n", columns);
 }
 
@@ -1206,7 +1224,7 @@ static void fact(struct lab_str *s, const char *name, const char *value)
     if (!value)
         return;
     lab_str_addf(s, "<tr><th>%s</th><td>", name);
-    lab_export_text(s, value, LAB_ESCAPE_HTML);
+    add_html(s, value);
     lab_str_add(s, "</td></tr>\n");
 }
 
@@ -1255,9 +1273,9 @@ static void put_counters(struct lab_str *s, const struct lab_run_row *run)
 {
     const char *reason = run->counters_reason;
     lab_str_add(s, "<tr><th>hardware counters</th><td>");
-    lab_export_text(s, run->counters ? run->counters : LAB_NA, LAB_ESCAPE_HTML);
+    add_html(s, run->counters ? run->counters : LAB_NA);
     lab_str_add(s, reason ? ": " : "");
-    lab_export_text(s, reason, LAB_ESCAPE_HTML);
+    add_html(s, reason);
     lab_str_add(s, "</td></tr>\n");
 }
 
@@ -1268,7 +1286,7 @@ static void put_origin(struct lab_str *s, const struct lab_run_row *run)
         lab_str_add(s, ", recorded by lapenna-lab");
     if (run->imported_from) {
         lab_str_add(s, ", imported from ");
-        lab_export_text(s, run->imported_from, LAB_ESCAPE_HTML);
+        add_html(s, run->imported_from);
     }
 }
 
@@ -1301,11 +1319,11 @@ static bool put_run(void *user, const struct lab_run_row *run)
     struct lab_report *r = user;
     struct lab_str *s = &r->text;
     lab_str_add(s, "<title>");
-    lab_export_text(s, run->title ? run->title : run->lesson, LAB_ESCAPE_HTML);
+    add_html(s, run->title ? run->title : run->lesson);
     lab_str_addf(s, " (run %lld)</title>\n", (long long)run->id);
     lab_str_add(s, style);
     lab_str_add(s, "</head>\n<body>\n<h1>");
-    lab_export_text(s, run->title ? run->title : run->lesson, LAB_ESCAPE_HTML);
+    add_html(s, run->title ? run->title : run->lesson);
     lab_str_addf(s, "</h1>\n<p class=\"dim\">Run %lld", (long long)run->id);
     put_origin(s, run);
     lab_str_add(s, ".</p>\n<table>\n");
@@ -1351,7 +1369,7 @@ static bool take_loss(void *user, const struct lab_loss_row *row)
 static void name_cell(struct lab_str *s, const char *text)
 {
     lab_str_add(s, "<td class=\"k\"><div>");
-    lab_export_text(s, text ? text : LAB_NA, LAB_ESCAPE_HTML);
+    add_html(s, text ? text : LAB_NA);
     lab_str_add(s, "</div></td>");
 }
 
@@ -1488,7 +1506,17 @@ static void put_body(struct lab_report *r)
     lab_str_add(s, "</body>\n</html>\n");
 }
 
-enum lab_status lab_export_html(FILE *to, struct lab_database *db, int64_t run)
+static enum lab_status write_page(FILE *to, const struct lab_str *text)
+{
+    if (text->failed)
+        return lab_no_memory("a report");
+    if (fwrite(text->data, 1, text->len, to) != text->len)
+        return lab_fail(LAB_E_IO, "cannot write the report: %s",
+                        strerror(errno));
+    return LAB_OK;
+}
+
+enum lab_status lab_report_html(FILE *to, struct lab_database *db, int64_t run)
 {
     struct lab_report r = {.to = to, .db = db, .run = run};
     lab_str_init(&r.text);
@@ -1509,7 +1537,7 @@ enum lab_status lab_export_html(FILE *to, struct lab_database *db, int64_t run)
         st = report_roofs_find(&r);
     if (st == LAB_OK) {
         put_body(&r);
-        st = r.st ? r.st : lab_export_put(to, &r.text);
+        st = r.st ? r.st : write_page(to, &r.text);
     }
     lab_counted_release(&r.counted);
     lab_time_sums_release(&r.sums);

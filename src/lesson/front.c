@@ -60,8 +60,7 @@ enum value {
     VALUE_CHOICE, /* int, an enum or bool: the index of the word */
     VALUE_WORD,   /* const char *: the word itself */
     VALUE_LIST,   /* for the function, when it is a list ... */
-    VALUE_MAP,    /* ... or a mapping; with `each`, every item of it */
-    VALUE_NODE    /* const struct yaml *: read after all keys */
+    VALUE_MAP     /* ... or a mapping; with `each`, every item of it */
 };
 
 struct key {
@@ -342,19 +341,13 @@ static const struct table data_table = {.title = "`data`",
                                         .other = read_data_other,
                                         TABLE(data_keys)};
 
-struct shaped {
-    const struct yaml *shape;
-    const struct yaml *values;
-    const struct yaml *fill;
-};
-
-/* Fields of struct shaped. */
+/* Read by read_shaped(). */
 static const struct key tensor_keys[] = {
-    {"shape", VALUE_NODE, FIELD(shaped, shape), .required = ~0u,
-     .expects = "a list of whole numbers", .doc = "The dimensions, 1 to 6."},
-    {"values", VALUE_NODE, FIELD(shaped, values), .expects = "a flat list",
+    {"shape", VALUE_ANY, .required = ~0u, .expects = "a list of whole numbers",
+     .doc = "The dimensions, 1 to 6."},
+    {"values", VALUE_ANY, .expects = "a flat list",
      .doc = "All elements, row-major."},
-    {"fill", VALUE_NODE, FIELD(shaped, fill), .expects = "a number",
+    {"fill", VALUE_ANY, .expects = "a number",
      .doc = "The value of every element, instead of values."},
 };
 static const struct table tensor_table = {.title = "A TENSOR with a shape",
@@ -530,7 +523,7 @@ static bool fail_at(struct front *f, struct lab_place place, enum lab_status st,
 #define fail(f, node, st, ...) fail_at(f, at(node), st, __VA_ARGS__)
 #define fail_key(f, node, st, ...) fail_at(f, at_key(node), st, __VA_ARGS__)
 
-/* For `ok` without memory; lab_findings_status() reports it. */
+/* Notes that memory was short, unless `ok`; returns `ok`. */
 static bool has_memory(struct front *f, bool ok)
 {
     f->found->failed = f->found->failed || !ok;
@@ -582,26 +575,20 @@ static bool is_decimal(const char *s, bool *is_int)
 {
     s += *s == '-' || *s == '+';
     size_t whole = digits(s);
-    size_t fraction = 0;
     s += whole;
-    *is_int = true;
-    if (*s == '.') {
-        fraction = digits(s + 1);
-        s += 1 + fraction;
-        *is_int = false;
-    }
-    if (whole + fraction == 0)
-        return false;
-    if (*s == 'e' || *s == 'E') {
+    bool point = *s == '.';
+    size_t fraction = point ? digits(s + 1) : 0;
+    s += point + fraction;
+    bool power = *s == 'e' || *s == 'E';
+    if (power) {
         s++;
         s += *s == '-' || *s == '+';
-        size_t power = digits(s);
-        if (power == 0)
+        if (digits(s) == 0)
             return false;
-        s += power;
-        *is_int = false;
+        s += digits(s);
     }
-    return *s == '\0';
+    *is_int = !point && !power;
+    return whole + fraction > 0 && *s == '\0';
 }
 
 /* A number as YAML writes it, also inf and nan. */
@@ -613,10 +600,19 @@ static bool is_number(const struct yaml *node)
            (is_decimal(node->text, &is_int) || is_special(node->text));
 }
 
+/* "KEY: " of a value in a mapping, else "". */
+static const char *prefix(const struct yaml *node, char buf[SHOWN_BYTES + 3])
+{
+    snprintf(buf, SHOWN_BYTES + 3, "%.*s%s", SHOWN_BYTES,
+             node->key ? node->key : "", node->key ? ": " : "");
+    return buf;
+}
+
 /* "KEY: expected WHAT, found what is there". */
 static bool fail_expected(struct front *f, const struct yaml *node,
                           const char *what)
 {
+    char key[SHOWN_BYTES + 3];
     char found[96];
     int shown = (int)(node->len < SHOWN_BYTES ? node->len : SHOWN_BYTES);
     const char *more = node->len > SHOWN_BYTES ? "..." : "";
@@ -633,9 +629,8 @@ static bool fail_expected(struct front *f, const struct yaml *node,
     else
         snprintf(found, sizeof(found), "the text \"%.*s%s\"", shown, node->text,
                  more);
-    return fail(f, node, LAB_E_PARSE, "%.*s%sexpected %s, found %s",
-                SHOWN_BYTES, node->key ? node->key : "", node->key ? ": " : "",
-                what, found);
+    return fail(f, node, LAB_E_PARSE, "%sexpected %s, found %s",
+                prefix(node, key), what, found);
 }
 
 /* ---- values by type ---- */
@@ -649,14 +644,14 @@ static bool want(struct front *f, const struct yaml *node, enum yaml_kind kind,
 static bool want_number(struct front *f, const struct yaml *node,
                         const char *what)
 {
+    char key[SHOWN_BYTES + 3];
     const char *s = node->text;
     if (!is_number(node))
         return fail_expected(f, node, what);
     if (is_special(s))
         return fail(f, node, LAB_E_RANGE,
-                    "%.*s%sNaN or Inf (%s): expected a finite number",
-                    SHOWN_BYTES, node->key ? node->key : "",
-                    node->key ? ": " : "", s);
+                    "%sNaN or Inf (%s): expected a finite number",
+                    prefix(node, key), s);
     /* 010 is eight to one YAML reader and ten to the next. */
     s += *s == '-' || *s == '+';
     if (s[0] == '0' && digits(s) > 1)
@@ -694,21 +689,17 @@ static bool take_number(struct front *f, const struct yaml *node, double *out)
 static bool fail_range(struct front *f, const struct yaml *node, int64_t least,
                        int64_t most)
 {
-    const char *key = node->key ? node->key : "";
-    const char *colon = node->key ? ": " : "";
+    char key[SHOWN_BYTES + 3];
+    char why[64] = " is 2^63 or more";
     if (most != INT64_MAX)
-        return fail(f, node, LAB_E_RANGE,
-                    "%.*s%s%.*s is not between %lld and %lld", SHOWN_BYTES, key,
-                    colon, SHOWN_BYTES, node->text, (long long)least,
-                    (long long)most);
-    if (node->text[0] == '-' || least > 0)
-        return fail(f, node, LAB_E_RANGE,
-                    "%.*s%s%.*s: expected a whole number from %lld on, below "
-                    "2^63",
-                    SHOWN_BYTES, key, colon, SHOWN_BYTES, node->text,
-                    (long long)least);
-    return fail(f, node, LAB_E_RANGE, "%.*s%s%.*s is 2^63 or more", SHOWN_BYTES,
-                key, colon, SHOWN_BYTES, node->text);
+        snprintf(why, sizeof(why), " is not between %lld and %lld",
+                 (long long)least, (long long)most);
+    else if (node->text[0] == '-' || least > 0)
+        snprintf(why, sizeof(why),
+                 ": expected a whole number from %lld on, below 2^63",
+                 (long long)least);
+    return fail(f, node, LAB_E_RANGE, "%s%.*s%s", prefix(node, key),
+                SHOWN_BYTES, node->text, why);
 }
 
 static bool take_int(struct front *f, const struct yaml *node, int64_t least,
@@ -885,9 +876,6 @@ static bool read_value(struct front *f, const struct key *key,
         break;
     case VALUE_MAP:
         ok = want(f, node, YAML_MAP, key->expects);
-        break;
-    case VALUE_NODE:
-        *(const struct yaml **)field = node;
         break;
     }
     if (ok && key->each)
@@ -1144,14 +1132,12 @@ static bool take_element(struct front *f, const struct yaml *node, double *out,
                 "%s is Inf in single precision: at most 3.4e38", node->text);
 }
 
-static const char *position(const struct nest *n, int depth, char *buf,
-                            size_t size)
+static void position(const struct nest *n, int depth, char *buf, size_t size)
 {
     size_t len = (size_t)snprintf(buf, size, "%.*s", TENSOR_BYTES, n->name);
     for (int i = 0; i < depth && len < size; i++)
         len += (size_t)snprintf(buf + len, size - len, "[%lld]",
                                 (long long)n->at[i]);
-    return buf;
 }
 
 static bool fill_nest(struct nest *n, const struct yaml *node, int depth)
@@ -1159,29 +1145,31 @@ static bool fill_nest(struct nest *n, const struct yaml *node, int depth)
     char where[320];
     struct front *f = n->f;
     const struct lab_shape *shape = &n->out->shape;
+    bool list = node->kind == YAML_LIST;
+    if (depth == shape->rank && !list)
+        return take_element(f, node, &n->out->values[n->filled++],
+                            &n->out->integers);
+    if (depth < shape->rank && list && node->count == shape->dim[depth]) {
+        bool ok = true;
+        n->at[depth] = 0;
+        for (const struct yaml *c = node->first; c && ok; c = c->next) {
+            ok = fill_nest(n, c, depth + 1);
+            n->at[depth]++;
+        }
+        return ok;
+    }
     position(n, depth, where, sizeof(where));
-    if (depth == shape->rank && node->kind == YAML_LIST)
+    if (depth == shape->rank)
         return fail(f, node, LAB_E_SHAPE,
                     "ragged: a list at %s, where the first element is a number",
                     where);
-    if (depth == shape->rank)
-        return take_element(f, node, &n->out->values[n->filled++],
-                            &n->out->integers);
-    if (node->kind != YAML_LIST)
+    if (!list)
         return fail(f, node, LAB_E_SHAPE,
                     "ragged: %s is no list, the first one is a list of %lld",
                     where, (long long)shape->dim[depth]);
-    if (node->count != shape->dim[depth])
-        return fail(f, node, LAB_E_SHAPE,
-                    "ragged: %s is %lld long, the first one %lld", where,
-                    (long long)node->count, (long long)shape->dim[depth]);
-    n->at[depth] = 0;
-    for (const struct yaml *c = node->first; c; c = c->next) {
-        if (!fill_nest(n, c, depth + 1))
-            return false;
-        n->at[depth]++;
-    }
-    return true;
+    return fail(f, node, LAB_E_SHAPE,
+                "ragged: %s is %lld long, the first one %lld", where,
+                (long long)node->count, (long long)shape->dim[depth]);
 }
 
 static bool read_nested(struct front *f, const struct yaml *node,
@@ -1263,22 +1251,24 @@ static bool read_values(struct front *f, const struct yaml *node,
 static bool read_shaped(struct front *f, const struct yaml *node,
                         struct lab_tensor_spec *out)
 {
-    struct shaped part = {0};
-    if (!read_map(f, node, &tensor_table, &everywhere, &part))
+    const struct yaml *shape = lab_yaml_get(node, "shape");
+    const struct yaml *values = lab_yaml_get(node, "values");
+    const struct yaml *fill = lab_yaml_get(node, "fill");
+    if (!read_map(f, node, &tensor_table, &everywhere, out))
         return false;
-    if (!part.shape || !part.values == !part.fill)
+    if (!shape || !values == !fill)
         return fail(f, node, LAB_E_PARSE,
                     "a tensor has a shape and either values or fill");
-    if (!read_shape(f, part.shape, 1, &out->shape))
+    if (!read_shape(f, shape, 1, &out->shape))
         return false;
     enum lab_status st = lab_shape_count(&out->shape, &out->count);
     if (st)
-        return fail(f, part.shape, st, "%s", lab_error());
+        return fail(f, shape, st, "%s", lab_error());
     out->integers = true;
-    if (!check_memory(f, part.shape, out->count))
+    if (!check_memory(f, shape, out->count))
         return false;
-    return part.values ? read_values(f, part.values, out)
-                       : take_element(f, part.fill, &out->fill, &out->integers);
+    return values ? read_values(f, values, out)
+                  : take_element(f, fill, &out->fill, &out->integers);
 }
 
 /* ---- tensors of texts ---- */
@@ -1396,7 +1386,7 @@ static bool read_words(struct front *f, const struct yaml *node,
     return !st && number_words(f, &w, node, out);
 }
 
-/* Into the next of a list that has room, under its key. */
+/* The tensor under a key; with `texts` it may be made of texts. */
 static bool read_tensor(struct front *f, const struct yaml *node,
                         struct lab_tensor_spec *out, bool texts)
 {
@@ -2082,15 +2072,13 @@ static bool want_items(struct front *f, const struct yaml *node)
 /* A size of the ladder, or of a sweep: a batch or a width. */
 static bool check_item_size(struct front *f, const struct yaml *node)
 {
-    struct lab_ladder_size size;
     const char *s = node->text;
     bool count = *s >= '1' && *s <= '9' && !s[digits(s)] && strlen(s) < 11 &&
                  strtoll(s, NULL, 10) <= LAB_COUNT_MAX;
     if (f->kind == SWEEP && !count)
         return fail(f, node, LAB_E_RANGE,
                     "'%s' is no whole number from 1 to %d", s, LAB_COUNT_MAX);
-    return !f->ladder || !lab_ladder_size(f->ladder, s, node->len, &size) ||
-           fail(f, node, LAB_E_RANGE, "%s", lab_error());
+    return check_size(f, node, NULL);
 }
 
 /* A list as one text with commas, as the command line has it. */

@@ -175,7 +175,7 @@ struct lab_variant {
     /* Labs: works in the operation's scratch tensors. */
     bool scratch;
     /* The operation of a lab's row that is offered under a step
-     * (engine/backend/step_rows.h); NULL: a row of the step's own. */
+     * (engine/backend/backend.c); NULL: a row of the step's own. */
     const struct lab_operation *of_lab;
 };
 

@@ -3,7 +3,8 @@
  * refuse. */
 #include "test.h"
 
-#include "backend/step_rows.h"
+#include "engine/backend.h"
+#include "labs/operation.h"
 #include "base/mem.h"
 #include "conv2d/conv2d.h"
 

@@ -1,4 +1,10 @@
-/* The ladders: names, sizes, what they cost, and what a model promises. */
+/* ladder.c -- the ladders: an operation's rungs checked on odd sizes, then timed.
+ *
+ * First names, sizes, costs and what a model promises; then the tensors of a
+ * size with guards around them; the climb; last one launch, and a rung that is
+ * wrong on purpose. */
+#include "engine/ladder.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +14,54 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/ceiling.h"
-#include "ladder_priv.h"
+#include "common/random.h"
+#include "base/clock.h"
+#include "base/quantile.h"
+
+/* Random numbers of a tensor: those of a period, over and over. The period is
+ * a prime, so that no row of a matrix is another one's. */
+enum { LAB_LADDER_PERIOD = 1048573 };
+
+struct lab_ladder_numbers {
+    /* LAB_LADDER_PERIOD numbers, drawn from [-0.5, 0.5) with 53 bits and then
+     * rounded to the dtype, for each that was wanted so far. */
+    void *period[LAB_DTYPE_COUNT];
+    uint64_t seed;
+};
+
+/* The tensors of one size in one precision, on the device. */
+struct lab_ladder_tensors {
+    struct lab_backend *be;
+    const struct lab_operation *operation;
+    const struct lab_ladder_size *size;
+    enum lab_precision precision;
+    struct lab_ladder_numbers *numbers;
+    struct lab_exec *exec; /* of the last run, for the rung's note */
+    struct lab_bench_tensor tensor[LAB_BENCH_TENSORS];
+    void *memory[LAB_BENCH_TENSORS]; /* with a guard before and after */
+    void *host[LAB_BENCH_TENSORS];   /* what the operation's fill() made */
+    struct lab_view view[LAB_BENCH_TENSORS];
+    int n; /* inputs first, then outputs, then scratch */
+    int n_in;
+    int n_out; /* with scratch */
+    /* Of the last comparison: errors in the operation's scale. */
+    double error_squares;
+    int64_t n_errors;
+};
+
+struct lab_ladder_tensors;
+
+/* Runs a rung that is wrong on purpose once, and counts the elements of its
+ * first result that are wrong, of the first LAB_LADDER_COUNTED at most. Returns
+ * LAB_E_CHECK, with what was found in the row and in the detail, also when
+ * nothing was; another status when it could not be run. */
+enum { LAB_LADDER_COUNTED = 1 << 20 };
+
+static enum lab_status ladder_numbers_want(struct lab_ladder_numbers *n,
+                                           enum lab_dtype dtype);
+static void ladder_tensors_release(struct lab_ladder_tensors *t);
+
+/* The ladders: names, sizes, what they cost, and what a model promises. */
 
 /* Images and heads have sides of several kinds: one number for all of them
  * would be no size that anybody means. */
@@ -124,7 +177,7 @@ enum lab_status lab_ladder_size(const struct lab_operation *ladder,
 
 /* ---- shapes ---- */
 
-int64_t lab_ladder_count(const struct lab_bench_tensor *t)
+static int64_t ladder_count(const struct lab_bench_tensor *t)
 {
     size_t n = 1;
     for (int i = 0; i < t->rank; i++) {
@@ -151,10 +204,10 @@ static bool in_order(const struct lab_bench_tensor *t, int n)
     return result;
 }
 
-enum lab_status lab_ladder_shapes(const struct lab_operation *op,
-                                  const struct lab_ladder_size *size,
-                                  enum lab_precision p,
-                                  struct lab_bench_tensor *out, int *count)
+static enum lab_status ladder_shapes(const struct lab_operation *op,
+                                     const struct lab_ladder_size *size,
+                                     enum lab_precision p,
+                                     struct lab_bench_tensor *out, int *count)
 {
     memset(out, 0, LAB_BENCH_TENSORS * sizeof(*out));
     *count = op->tensors(size->dim, p, out);
@@ -172,8 +225,8 @@ enum lab_status lab_ladder_shapes(const struct lab_operation *op,
     return LAB_OK;
 }
 
-bool lab_ladder_fills(const struct lab_operation *l,
-                      const struct lab_bench_tensor *tensor)
+static bool ladder_fills(const struct lab_operation *l,
+                         const struct lab_bench_tensor *tensor)
 {
     bool starts = tensor->role == LAB_ROLE_IN || tensor->role == LAB_ROLE_INOUT;
     return starts && (l->fill || tensor->dtype == LAB_I32);
@@ -187,12 +240,12 @@ static size_t sum_bytes(const struct lab_operation *l,
     struct lab_bench_tensor t[LAB_BENCH_TENSORS];
     int n = 0;
     size_t all = 0;
-    if (lab_ladder_shapes(l, s, p, t, &n))
+    if (ladder_shapes(l, s, p, t, &n))
         return 0;
     for (int k = 0; k < n; k++) {
         size_t bytes;
-        int64_t count = lab_ladder_count(&t[k]);
-        if (filled && !lab_ladder_fills(l, &t[k]))
+        int64_t count = ladder_count(&t[k]);
+        if (filled && !ladder_fills(l, &t[k]))
             continue;
         if (count == 0 ||
             !lab_mul_size((size_t)count, lab_dtype_bytes(t[k].dtype), &bytes) ||
@@ -342,4 +395,992 @@ void lab_ladder_measure(struct lab_backend *be, unsigned precisions,
     out->flush_bytes = (size_t)HOST_FLUSH * MIB;
     if (!be->host_memory && out->info.l2_bytes > 0)
         out->flush_bytes = (size_t)out->info.l2_bytes;
+}
+
+/* Tensors of a ladder: numbers in, numbers out, and whether they are right. */
+
+enum {
+    GUARD = 1024, /* bytes before and after: keeps the alignment */
+    CHUNK = 1 << 20,
+    ALL_UP_TO = 1 << 17, /* elements: all are compared */
+    ALL_READS = 1 << 28, /* numbers that the reference reads for all of them */
+    SAMPLES = 64
+};
+static const unsigned char GUARD_BYTE = 0x5a;
+
+static enum lab_status ladder_numbers_make(struct lab_ladder_numbers *out,
+                                           uint64_t seed)
+{
+    *out = (struct lab_ladder_numbers){.seed = seed};
+    return ladder_numbers_want(out, LAB_F32);
+}
+
+static enum lab_status ladder_numbers_want(struct lab_ladder_numbers *n,
+                                           enum lab_dtype dtype)
+{
+    if (n->period[dtype] || dtype == LAB_I32)
+        return LAB_OK;
+    void *p = lab_alloc_array(LAB_LADDER_PERIOD, lab_dtype_bytes(dtype));
+    if (!p)
+        return lab_fail(LAB_E_NOMEM, "no memory for random numbers");
+    for (int64_t i = 0; i < LAB_LADDER_PERIOD; i++)
+        lab_number_put(p, dtype, i, lab_bench_random(n->seed, 0, 0, i));
+    n->period[dtype] = p;
+    return LAB_OK;
+}
+
+static void ladder_numbers_release(struct lab_ladder_numbers *numbers)
+{
+    for (int d = 0; d < LAB_DTYPE_COUNT; d++) {
+        lab_free(numbers->period[d]);
+        numbers->period[d] = NULL;
+    }
+}
+
+static struct lab_bench_numbers
+ladder_numbers_of(const struct lab_ladder_tensors *t)
+{
+    return (struct lab_bench_numbers){
+        .precision = t->precision,
+        .period = (const void *const *)t->numbers->period,
+        .period_count = LAB_LADDER_PERIOD,
+        .tensor = t->tensor,
+        .host = (const void *const *)t->host,
+    };
+}
+
+/* ---- memory ---- */
+
+enum { AMOUNT = 32 };
+
+static const char *amount(double bytes, char out[AMOUNT])
+{
+    double gib = bytes / 1073741824.0;
+    if (isinf(bytes))
+        snprintf(out, AMOUNT, "more than 16 EiB");
+    else if (gib >= 1000)
+        snprintf(out, AMOUNT, "%.4g TiB", gib / 1024);
+    else
+        snprintf(out, AMOUNT, "%.4g GiB", gib);
+    return out;
+}
+
+static enum lab_status ladder_has_room(const struct lab_backend *be,
+                                       const struct lab_device_info *info,
+                                       const struct lab_operation *op,
+                                       const struct lab_ladder_size *s,
+                                       enum lab_precision p)
+{
+    bool one = be->host_memory;
+    size_t tensors = lab_ladder_memory(op, s, p);
+    double need = tensors ? (double)tensors : HUGE_VAL;
+    double copies = (double)lab_ladder_host_memory(op, s, p);
+    double has = (double)info->memory_bytes;
+    double host_has = one ? has : (double)lab_host_memory();
+    double host_need = one ? need + copies : copies;
+    char a[AMOUNT];
+    char b[AMOUNT];
+    char c[AMOUNT];
+    if (isinf(need) || (has > 0 && need > 0.9 * has))
+        return lab_fail(LAB_E_NOMEM,
+                        "size %s takes %s, %s has %s: take a smaller one",
+                        s->text, amount(need, a), info->name, amount(has, b));
+    if (host_has > 0 && host_need > 0.9 * host_has)
+        return lab_fail(LAB_E_NOMEM,
+                        "size %s takes %s of the host's memory, %s of them for "
+                        "copies of its inputs, and the host has %s: take a "
+                        "smaller one",
+                        s->text, amount(host_need, a), amount(copies, b),
+                        amount(host_has, c));
+    return LAB_OK;
+}
+
+static size_t bytes_of(const struct lab_view *v)
+{
+    return (size_t)v->count * lab_dtype_bytes(v->dtype);
+}
+
+static enum lab_status make_tensor(struct lab_ladder_tensors *t, int k)
+{
+    const struct lab_bench_tensor *spec = &t->tensor[k];
+    struct lab_view *v = &t->view[k];
+    v->rank = spec->rank;
+    v->dtype = spec->dtype;
+    memcpy(v->dim, spec->dim, sizeof(v->dim));
+    v->count = ladder_count(spec);
+    t->n_in += spec->role == LAB_ROLE_IN;
+    t->n_out += spec->role != LAB_ROLE_IN;
+    if (v->count == 0)
+        return lab_fail(LAB_E_NOMEM, "size %s: more elements than any memory",
+                        t->size->text);
+    enum lab_status st = lab_backend_alloc(
+        t->be, bytes_of(v) + 2 * (size_t)GUARD, &t->memory[k]);
+    if (!st)
+        v->data = (char *)t->memory[k] + GUARD;
+    return st;
+}
+
+/* What the operation fills itself; a copy stays for the reference. */
+static enum lab_status make_host(struct lab_ladder_tensors *t, int k)
+{
+    const struct lab_bench_tensor *spec = &t->tensor[k];
+    if (!ladder_fills(t->operation, spec))
+        return LAB_OK;
+    void *host =
+        lab_alloc_array((size_t)t->view[k].count, lab_dtype_bytes(spec->dtype));
+    if (!host)
+        return lab_fail(LAB_E_NOMEM, "no memory for an input's numbers");
+    if (t->operation->fill &&
+        t->operation->fill(t->size->dim, k, spec, t->numbers->seed, host)) {
+        t->host[k] = host;
+        return LAB_OK;
+    }
+    lab_free(host);
+    return spec->dtype == LAB_I32
+               ? lab_fail(LAB_E_STATE, "%s fills no integers into tensor %d",
+                          t->operation->name, k)
+               : LAB_OK;
+}
+
+static enum lab_status ladder_tensors_make(struct lab_ladder_tensors *t,
+                                           struct lab_backend *be,
+                                           const struct lab_operation *op,
+                                           const struct lab_ladder_size *size,
+                                           enum lab_precision p,
+                                           struct lab_ladder_numbers *n)
+{
+    *t = (struct lab_ladder_tensors){
+        .be = be, .operation = op, .size = size, .precision = p, .numbers = n};
+    enum lab_status st = ladder_shapes(op, size, p, t->tensor, &t->n);
+    for (int k = 0; k < t->n && !st; k++) {
+        st = ladder_numbers_want(n, t->tensor[k].dtype);
+        if (!st)
+            st = make_tensor(t, k);
+        if (!st)
+            st = make_host(t, k);
+    }
+    if (st)
+        ladder_tensors_release(t);
+    return st;
+}
+
+static void ladder_tensors_release(struct lab_ladder_tensors *t)
+{
+    for (int k = 0; k < LAB_BENCH_TENSORS; k++) {
+        if (t->memory[k])
+            lab_backend_free(t->be, t->memory[k]);
+        lab_free(t->host[k]);
+        t->memory[k] = NULL;
+        t->host[k] = NULL;
+    }
+    t->n = 0;
+}
+
+/* ---- filling ---- */
+
+static enum lab_status mark_guards(const struct lab_ladder_tensors *t, int k)
+{
+    unsigned char marks[GUARD];
+    char *start = t->memory[k];
+    memset(marks, GUARD_BYTE, sizeof(marks));
+    enum lab_status st = lab_backend_upload(t->be, start, marks, GUARD);
+    if (!st)
+        st = lab_backend_upload(t->be, start + GUARD + bytes_of(&t->view[k]),
+                                marks, GUARD);
+    return st ? st : lab_backend_sync(t->be);
+}
+
+/* A NaN; an integer that no result is. */
+static void poison(void *host, enum lab_dtype dtype, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        lab_number_put(host, dtype, i,
+                       dtype == LAB_I32 ? (double)INT32_MIN : NAN);
+}
+
+static enum lab_status fill_poison(const struct lab_ladder_tensors *t, int k)
+{
+    const struct lab_view *v = &t->view[k];
+    size_t each = lab_dtype_bytes(v->dtype);
+    int64_t most = v->count < CHUNK ? v->count : CHUNK;
+    enum lab_status st = LAB_OK;
+    void *host = lab_alloc_array((size_t)most, each);
+    if (!host)
+        return lab_fail(LAB_E_NOMEM, "no memory to fill a tensor");
+    poison(host, v->dtype, most);
+    for (int64_t at = 0; at < v->count && !st; at += most) {
+        int64_t n = v->count - at < most ? v->count - at : most;
+        st = lab_backend_upload(t->be, (char *)v->data + (size_t)at * each,
+                                host, (size_t)n * each);
+    }
+    if (!st)
+        st = lab_backend_sync(t->be);
+    lab_free(host);
+    return st;
+}
+
+/* As lab_bench_number() has them: the period, again and again. */
+static enum lab_status fill_random(const struct lab_ladder_tensors *t, int k)
+{
+    const struct lab_view *v = &t->view[k];
+    size_t each = lab_dtype_bytes(v->dtype);
+    const char *period = t->numbers->period[v->dtype];
+    int64_t start = (int64_t)k * LAB_BENCH_APART;
+    enum lab_status st = LAB_OK;
+    for (int64_t at = 0; at < v->count && !st;) {
+        int64_t from = (start + at) % LAB_LADDER_PERIOD;
+        int64_t n = LAB_LADDER_PERIOD - from;
+        if (n > v->count - at)
+            n = v->count - at;
+        st = lab_backend_upload(t->be, (char *)v->data + (size_t)at * each,
+                                period + (size_t)from * each, (size_t)n * each);
+        at += n;
+    }
+    return st;
+}
+
+static enum lab_status ladder_tensors_fill(struct lab_ladder_tensors *t)
+{
+    enum lab_status st = LAB_OK;
+    for (int k = 0; k < t->n && !st; k++) {
+        enum lab_bench_role role = t->tensor[k].role;
+        st = mark_guards(t, k);
+        if (!st && t->host[k])
+            st = lab_backend_upload(t->be, t->view[k].data, t->host[k],
+                                    bytes_of(&t->view[k]));
+        else if (!st && (role == LAB_ROLE_IN || role == LAB_ROLE_INOUT))
+            st = fill_random(t, k);
+        else if (!st)
+            st = fill_poison(t, k);
+    }
+    return st ? st : lab_backend_sync(t->be);
+}
+
+/* ---- running ---- */
+
+static struct lab_call ladder_tensors_call(const struct lab_ladder_tensors *t)
+{
+    return (struct lab_call){.in = t->view,
+                             .n_in = t->n_in,
+                             .out = t->view + t->n_in,
+                             .n_out = t->n_out,
+                             .params = t->size->dim,
+                             .seed = t->numbers->seed,
+                             .exec = t->exec};
+}
+
+static enum lab_status run_as(struct lab_ladder_tensors *t, const char *name,
+                              lab_kernel_fn *run)
+{
+    const struct lab_variant variant = {.name = name, .run = run};
+    struct lab_call call = ladder_tensors_call(t);
+    enum lab_status st = lab_backend_run(t->be, &variant, &call);
+    t->exec = call.exec;
+    return st;
+}
+
+static enum lab_status ladder_tensors_run(struct lab_ladder_tensors *t,
+                                          const struct lab_variant *rung)
+{
+    return run_as(t, rung->name, rung->run);
+}
+
+static enum lab_status ladder_tensors_prepare(struct lab_ladder_tensors *t,
+                                              const struct lab_variant *rung)
+{
+    return rung->prepare ? run_as(t, rung->name, rung->prepare) : LAB_OK;
+}
+
+static void ladder_tensors_done(struct lab_ladder_tensors *t,
+                                const struct lab_variant *rung)
+{
+    if (rung->prepare && rung->release) {
+        (void)lab_backend_sync(t->be);
+        (void)run_as(t, rung->name, rung->release);
+    }
+}
+
+/* ---- comparing ---- */
+
+static enum lab_status compare_one(struct lab_ladder_tensors *t, int out,
+                                   int64_t i, double got, double *worst)
+{
+    struct lab_bench_numbers n = ladder_numbers_of(t);
+    struct lab_ladder_element e =
+        t->operation->element(&n, t->size->dim, out, i);
+    double error = fabs(got - e.value);
+    double part = error == 0 ? 0 : e.allowed > 0 ? error / e.allowed : HUGE_VAL;
+    if (!(part <= 1)) /* a NaN is wrong too */
+        return lab_fail(LAB_E_CHECK,
+                        "size %s: element %lld%s is %.9g and should be %.9g, "
+                        "within %.2g",
+                        t->size->text, (long long)i,
+                        out > 0 ? " of a later result" : "", got, e.value,
+                        e.allowed);
+    *worst = part > *worst ? part : *worst;
+    if (e.scale > 0) {
+        t->error_squares += error / e.scale * (error / e.scale);
+        t->n_errors++;
+    }
+    return LAB_OK;
+}
+
+static enum lab_status compare_all(struct lab_ladder_tensors *t, int out,
+                                   double *worst)
+{
+    const struct lab_view *v = &t->view[t->n_in + out];
+    void *host = lab_alloc_array((size_t)v->count, lab_dtype_bytes(v->dtype));
+    if (!host)
+        return lab_fail(LAB_E_NOMEM, "no memory to compare a result");
+    enum lab_status st =
+        lab_backend_download(t->be, host, v->data, bytes_of(v));
+    for (int64_t i = 0; i < v->count && !st; i++)
+        st = compare_one(t, out, i, lab_number_at(host, v->dtype, i), worst);
+    lab_free(host);
+    return st;
+}
+
+/* The corners, and places drawn at random. */
+static enum lab_status compare_some(struct lab_ladder_tensors *t, int out,
+                                    double *worst)
+{
+    const struct lab_view *v = &t->view[t->n_in + out];
+    size_t each = lab_dtype_bytes(v->dtype);
+    enum lab_status st = LAB_OK;
+    for (uint64_t k = 0; k < SAMPLES && !st; k++) {
+        uint64_t word = (uint64_t)lab_random_word(1, 7, 0, 2 * k) << 32 |
+                        lab_random_word(1, 7, 0, 2 * k + 1);
+        int64_t i = k == 0   ? 0
+                    : k == 1 ? v->count - 1
+                             : (int64_t)(word % (uint64_t)v->count);
+        double got;
+        st = lab_backend_download(t->be, &got,
+                                  (char *)v->data + (size_t)i * each, each);
+        if (!st)
+            st =
+                compare_one(t, out, i, lab_number_at(&got, v->dtype, 0), worst);
+    }
+    return st;
+}
+
+/* Whether every element is compared: a reference that reads whole rows for one
+ * of them, as attention's and softmax's do, would take minutes. The last element
+ * reads as much as any: with a causal mask the first one sees one key only. */
+static bool compares_all(const struct lab_ladder_tensors *t, int out)
+{
+    int64_t count = t->view[t->n_in + out].count;
+    int64_t reads = 0;
+    struct lab_bench_numbers n = ladder_numbers_of(t);
+    if (count > ALL_UP_TO)
+        return false;
+    n.reads = &reads;
+    (void)t->operation->element(&n, t->size->dim, out, count - 1);
+    return reads <= ALL_READS / count;
+}
+
+static enum lab_status look_at_guard(const struct lab_ladder_tensors *t,
+                                     const char *at, const char *where)
+{
+    unsigned char bytes[GUARD];
+    enum lab_status st = lab_backend_download(t->be, bytes, at, sizeof(bytes));
+    for (int i = 0; i < GUARD && !st; i++) {
+        if (bytes[i] != GUARD_BYTE)
+            st = lab_fail(LAB_E_CHECK, "size %s: it writes %s its result",
+                          t->size->text, where);
+    }
+    return st;
+}
+
+static enum lab_status ladder_tensors_compare(struct lab_ladder_tensors *t,
+                                              double *error)
+{
+    double worst = 0;
+    enum lab_status st = lab_backend_sync(t->be);
+    t->error_squares = 0;
+    t->n_errors = 0;
+    for (int out = 0; out < t->n_out && !st; out++) {
+        if (t->tensor[t->n_in + out].role != LAB_ROLE_SCRATCH)
+            st = compares_all(t, out) ? compare_all(t, out, &worst)
+                                      : compare_some(t, out, &worst);
+    }
+    for (int k = t->n_in; k < t->n && !st; k++) {
+        const char *start = t->memory[k];
+        st = look_at_guard(t, start, "before");
+        if (!st)
+            st = look_at_guard(t, start + GUARD + bytes_of(&t->view[k]),
+                               "after");
+    }
+    if (!st)
+        *error = worst;
+    return st;
+}
+
+/* Rungs that are wrong on purpose: run, counted, never timed. */
+
+struct found {
+    int64_t wrong;
+    int64_t first; /* the first wrong element */
+    double got;
+    double wanted;
+};
+
+static void count_wrong(const struct lab_ladder_tensors *t, const void *host,
+                        int64_t count, struct found *f)
+{
+    struct lab_bench_numbers n = ladder_numbers_of(t);
+    for (int64_t i = 0; i < count; i++) {
+        struct lab_ladder_element e =
+            t->operation->element(&n, t->size->dim, 0, i);
+        double got = lab_number_at(host, t->view[t->n_in].dtype, i);
+        if (fabs(got - e.value) <= e.allowed)
+            continue;
+        if (f->wrong++ == 0) {
+            f->first = i;
+            f->got = got;
+            f->wanted = e.value;
+        }
+    }
+}
+
+static enum lab_status say_found(const struct lab_variant *rung,
+                                 const struct found *f, int64_t count)
+{
+    if (f->wrong == 0)
+        return lab_fail(LAB_E_CHECK,
+                        "wrong on purpose (%s), and right this time: none of "
+                        "%lld elements is wrong, by luck",
+                        rung->wrong_on_purpose, (long long)count);
+    return lab_fail(LAB_E_CHECK,
+                    "wrong on purpose (%s): %lld of %lld elements are wrong, "
+                    "the first is %lld: %.6g, and should be %.6g; not timed",
+                    rung->wrong_on_purpose, (long long)f->wrong,
+                    (long long)count, (long long)f->first, f->got, f->wanted);
+}
+
+static enum lab_status ladder_show_wrong(struct lab_ladder_tensors *t,
+                                         struct lab_ladder_row *row)
+{
+    const struct lab_view *v = &t->view[t->n_in];
+    int64_t count =
+        v->count < LAB_LADDER_COUNTED ? v->count : LAB_LADDER_COUNTED;
+    struct found found = {0};
+    size_t each = lab_dtype_bytes(v->dtype);
+    void *host = lab_alloc_array((size_t)count, each);
+    if (!host)
+        return lab_fail(LAB_E_NOMEM, "no memory to count wrong elements");
+    enum lab_status st = ladder_tensors_run(t, row->ran);
+    if (!st)
+        st = lab_backend_sync(t->be);
+    if (!st)
+        st = lab_backend_download(t->be, host, v->data, (size_t)count * each);
+    if (!st) {
+        count_wrong(t, host, count, &found);
+        row->wrong = found.wrong;
+        row->compared = count;
+        st = say_found(row->rung, &found, count);
+    }
+    lab_free(host);
+    return st;
+}
+
+/* Checking rungs, timing them, and going on when one cannot. */
+
+enum { FLUSH_PIECES = 8, WARM_UP = 3 };
+
+/* ---- checking ---- */
+
+/* What the device lacks for a rung, before anything of it is called. */
+static enum lab_status check_capability(const struct lab_device_info *info,
+                                        const struct lab_variant *rung)
+{
+    int major = rung->capability / 10;
+    int minor = rung->capability % 10;
+    int has = info->compute_major * 10 + info->compute_minor;
+    bool fits = rung->capability_only ? info->compute_major == major
+                                      : has >= rung->capability;
+    bool hopper = major == 9 && rung->capability_only;
+    if (!fits)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "it needs a %sGPU (compute capability %d.%d%s); this "
+                        "is %s (%d.%d)",
+                        hopper ? "Hopper " : "", major, minor,
+                        rung->capability_only ? "" : " or later", info->name,
+                        has / 10, has % 10);
+    if (!rung->run)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "this build has no code of it: it needs a CUDA "
+                        "compiler of version 12 or later");
+    return LAB_OK;
+}
+
+static enum lab_status check_tensors(struct lab_ladder_tensors *t,
+                                     const struct lab_variant *rung,
+                                     double *error)
+{
+    enum lab_status st = ladder_tensors_fill(t);
+    if (!st)
+        st = ladder_tensors_prepare(t, rung);
+    if (st)
+        return st;
+    st = ladder_tensors_run(t, rung);
+    if (!st)
+        st = ladder_tensors_compare(t, error);
+    ladder_tensors_done(t, rung);
+    return st;
+}
+
+static enum lab_status check_size(struct lab_backend *be,
+                                  const struct lab_operation *l,
+                                  const struct lab_variant *rung,
+                                  struct lab_ladder_numbers *n,
+                                  const char *text, double *worst)
+{
+    struct lab_ladder_size size;
+    struct lab_ladder_tensors t;
+    double error = 0;
+    enum lab_status st = lab_ladder_size(l, text, strlen(text), &size);
+    if (!st)
+        st = ladder_tensors_make(&t, be, l, &size, rung->precision, n);
+    if (st)
+        return st;
+    st = check_tensors(&t, rung, &error);
+    ladder_tensors_release(&t);
+    *worst = error > *worst ? error : *worst;
+    return st;
+}
+
+/* A size that the rung refuses is left out, as long as it serves another. */
+static enum lab_status check_rung(struct lab_backend *be,
+                                  const struct lab_operation *l,
+                                  const struct lab_variant *rung,
+                                  struct lab_ladder_numbers *n, double *error)
+{
+    struct lab_device_info info;
+    double worst = 0;
+    int served = 0;
+    lab_backend_info(be, &info);
+    enum lab_status st = check_capability(&info, rung);
+    enum lab_status refused = LAB_OK;
+    for (int i = 0; l->checks[i] && !st; i++) {
+        st = check_size(be, l, rung, n, l->checks[i], &worst);
+        served += st == LAB_OK;
+        if (st == LAB_E_UNSUPPORTED) {
+            refused = st;
+            st = LAB_OK;
+        }
+    }
+    if (!st && served == 0)
+        return refused
+                   ? refused
+                   : lab_fail(LAB_E_STATE, "%s has no sizes to check", l->name);
+    if (!st)
+        *error = worst;
+    return st == LAB_E_CHECK
+               ? lab_fail_context(st, "%s is wrong and is not timed",
+                                  rung->name)
+               : st;
+}
+
+enum lab_status lab_ladder_check(struct lab_backend *be,
+                                 const struct lab_operation *l,
+                                 const struct lab_variant *rung, uint64_t seed,
+                                 double *error)
+{
+    struct lab_ladder_numbers n;
+    enum lab_status st = ladder_numbers_make(&n, seed);
+    if (st)
+        return st;
+    st = check_rung(be, l, rung, &n, error);
+    ladder_numbers_release(&n);
+    return st;
+}
+
+/* ---- timing ---- */
+
+struct climb {
+    const struct lab_ladder_run *c;
+    struct lab_ladder_numbers numbers;
+    void *flush; /* FLUSH_PIECES pieces to read, and one to write */
+    double *ns;
+    double *sorted;
+    double *errors; /* of the rungs' checks; NaN: wrong, or not to be had */
+    enum lab_status *states;
+    char (*reasons)[LAB_LADDER_TEXT];
+};
+
+static void tell(const struct lab_ladder_run *c, const struct lab_variant *rung,
+                 const struct lab_ladder_size *size)
+{
+    if (c->doing)
+        c->doing(c->user, rung, size);
+}
+
+static bool stopped(const struct lab_ladder_run *c)
+{
+    return c->stop && c->stop(c->user);
+}
+
+/* Reads twice what the last cache holds, in pieces that are all written to one
+ * place. A copy as long as the cache would leave it full of numbers that have
+ * to be written to memory first, and a kernel that only reads would pay for
+ * them: 6 of 72 microseconds for a sum of 256 MiB on an H200. */
+static enum lab_status flush(const struct climb *w)
+{
+    const size_t piece = 2 * w->c->machine->flush_bytes / FLUSH_PIECES;
+    char *at = w->flush;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < FLUSH_PIECES && !st; i++)
+        st = lab_backend_copy(w->c->backend, at + FLUSH_PIECES * piece,
+                              at + (size_t)i * piece, piece);
+    return st;
+}
+
+/* One repeat. On a GPU the copies are still running when the kernel is queued,
+ * so that the time between the two events holds no waiting for the host. */
+static enum lab_status time_once(struct climb *w, struct lab_ladder_tensors *t,
+                                 const struct lab_variant *rung, double *out)
+{
+    struct lab_backend *be = w->c->backend;
+    int64_t ns = 0;
+    enum lab_status st = flush(w);
+    if (st)
+        return st;
+    enum lab_status events =
+        be->host_memory ? LAB_E_UNSUPPORTED : lab_backend_time_begin(be);
+    int64_t start = lab_clock_monotonic_ns();
+    st = ladder_tensors_run(t, rung);
+    if (!st && !events)
+        st = lab_backend_time_end(be, &ns);
+    else if (!st)
+        st = lab_backend_sync(be);
+    *out = (double)(events ? lab_clock_monotonic_ns() - start : ns);
+    return st;
+}
+
+/* Seconds an item, or the work of a second and its share of the best. */
+static void set_rate(const struct lab_ladder_run *c, struct lab_ladder_row *row)
+{
+    const struct lab_operation *op = c->ladder;
+    double seconds = row->median_ns / 1e9;
+    if (op->unit == LAB_UNIT_TIME) {
+        row->rate = seconds / op->items(row->size.dim);
+        return;
+    }
+    bool flops = op->unit == LAB_UNIT_FLOPS;
+    double best = flops ? c->machine->flops[row->rung->precision]
+                        : c->machine->copy_bytes_s;
+    row->rate = seconds > 0 ? (flops ? row->flop : row->bytes) / seconds : NAN;
+    row->share = row->rate / best;
+}
+
+static void summarize(struct climb *w, struct lab_ladder_row *row)
+{
+    int n = row->repeats;
+    memcpy(w->sorted, w->ns, (size_t)n * sizeof(*w->ns));
+    lab_sort_reals(w->sorted, (size_t)n);
+    row->ns = w->ns;
+    row->min_ns = w->sorted[0];
+    row->quarter_ns = lab_quantile(w->sorted, (size_t)n, 0.25);
+    row->median_ns = lab_quantile(w->sorted, (size_t)n, 0.5);
+    row->three_quarters_ns = lab_quantile(w->sorted, (size_t)n, 0.75);
+    row->max_ns = w->sorted[n - 1];
+    set_rate(w->c, row);
+}
+
+static enum lab_status time_repeats(struct climb *w,
+                                    struct lab_ladder_tensors *t,
+                                    struct lab_ladder_row *row)
+{
+    const struct lab_device_info *info = &w->c->machine->info;
+    enum lab_status st = ladder_tensors_run(t, row->ran);
+    if (!st)
+        st = ladder_tensors_compare(t, &row->sample_error);
+    if (!st && t->n_errors > 0)
+        row->error = sqrt(t->error_squares / (double)t->n_errors);
+    for (int i = 1; i < WARM_UP && !st; i++)
+        st = time_once(w, t, row->ran, &w->ns[0]);
+    if (st)
+        return st;
+    lab_device_state_read(info, &row->before);
+    for (int i = 0; i < w->c->repeats && !st; i++) {
+        if (stopped(w->c))
+            return lab_fail(LAB_E_CANCELLED, "stopped");
+        st = time_once(w, t, row->ran, &w->ns[i]);
+    }
+    lab_device_state_read(info, &row->after);
+    if (st)
+        return st;
+    row->repeats = w->c->repeats;
+    summarize(w, row);
+    return LAB_OK;
+}
+
+static enum lab_status time_rung(struct climb *w, struct lab_ladder_tensors *t,
+                                 struct lab_ladder_row *row)
+{
+    enum lab_status st = ladder_tensors_fill(t);
+    if (!st)
+        st = ladder_tensors_prepare(t, row->ran);
+    if (st)
+        return st;
+    st = row->ran->wrong_on_purpose ? ladder_show_wrong(t, row)
+                                    : time_repeats(w, t, row);
+    if (!st && row->ran->note) {
+        struct lab_call call = ladder_tensors_call(t);
+        row->ran->note(&call, &row->note);
+    }
+    ladder_tensors_done(t, row->ran);
+    return st;
+}
+
+/* ---- rows ---- */
+
+static void start_row(const struct climb *w, int r, int s,
+                      struct lab_ladder_row *row)
+{
+    const struct lab_ladder_run *c = w->c;
+    const struct lab_device_state unknown = {NAN, NAN, NAN, NAN};
+    *row = (struct lab_ladder_row){.rung = c->rungs[r],
+                                   .ran = c->rungs[r],
+                                   .size = c->sizes[s],
+                                   .status = w->states[r],
+                                   .check_error = w->errors[r],
+                                   .sample_error = NAN,
+                                   .error = NAN,
+                                   .min_ns = NAN,
+                                   .quarter_ns = NAN,
+                                   .median_ns = NAN,
+                                   .three_quarters_ns = NAN,
+                                   .max_ns = NAN,
+                                   .rate = NAN,
+                                   .gain = NAN,
+                                   .gain_model = NAN,
+                                   .share = NAN,
+                                   .note = {"", -1},
+                                   .before = unknown,
+                                   .after = unknown};
+    row->flop = c->ladder->flop(row->size.dim);
+    row->bytes = c->ladder->bytes(row->size.dim, row->rung->precision);
+    row->traffic = lab_ladder_traffic(c->ladder, row->rung, &row->size);
+    row->rate_model =
+        lab_ladder_model(c->machine, c->ladder, row->rung, &row->size);
+    memcpy(row->reason, w->reasons[r], sizeof(row->reason));
+}
+
+/* What the rung gains over the one before it: measured, and promised. The first
+ * of a precision has none before it: the kernel of another precision computes
+ * something else. A library's is set beside our last kernel in any case. */
+static void set_gain(const struct lab_operation *op, struct lab_ladder_row *row,
+                     const struct lab_ladder_row *last)
+{
+    bool less = op->unit == LAB_UNIT_TIME;
+    if (!last->rung || (!row->rung->model.library &&
+                        last->rung->precision != row->rung->precision))
+        return;
+    row->gain = less ? last->rate / row->rate : row->rate / last->rate;
+    if (row->rung->gain > 0)
+        row->gain_model = row->rung->gain;
+    else
+        row->gain_model = less ? last->rate_model / row->rate_model
+                               : row->rate_model / last->rate_model;
+}
+
+/* The tensors of a size, for rungs of one precision after the other. */
+struct room {
+    struct lab_ladder_tensors t;
+    enum lab_status status;
+    bool made;
+    char why[LAB_LADDER_TEXT];
+};
+
+static void make_tensors(struct climb *w, int s, enum lab_precision p,
+                         struct room *room)
+{
+    const struct lab_ladder_run *c = w->c;
+    if (room->made && room->t.precision == p)
+        return;
+    ladder_tensors_release(&room->t);
+    room->status = ladder_has_room(c->backend, &c->machine->info, c->ladder,
+                                   &c->sizes[s], p);
+    if (!room->status)
+        room->status = ladder_tensors_make(&room->t, c->backend, c->ladder,
+                                           &c->sizes[s], p, &w->numbers);
+    snprintf(room->why, sizeof(room->why), "%s",
+             room->status ? lab_error() : "");
+    room->t.precision = p;
+    room->made = true;
+}
+
+/* The row that is run for a tuned rung is checked too, and its model counts. */
+static enum lab_status find_stand_in(struct climb *w,
+                                     struct lab_ladder_row *row)
+{
+    const struct lab_ladder_run *c = w->c;
+    if (!row->rung->tuned || !c->resolve_tuned)
+        return LAB_OK;
+    const struct lab_variant *found =
+        c->resolve_tuned(c->user, row->rung, &row->size, &row->note);
+    if (!found)
+        return LAB_OK;
+    row->ran = found;
+    row->traffic = lab_ladder_traffic(c->ladder, found, &row->size);
+    row->rate_model =
+        lab_ladder_model(c->machine, c->ladder, found, &row->size);
+    return check_rung(c->backend, c->ladder, found, &w->numbers,
+                      &row->check_error);
+}
+
+/* The row of one rung; `last` is the one that it is compared with. */
+static enum lab_status climb_rung(struct climb *w, int r, int s,
+                                  struct room *room,
+                                  struct lab_ladder_row *last)
+{
+    struct lab_ladder_row row;
+    start_row(w, r, s, &row);
+    if (!row.status) {
+        tell(w->c, row.rung, &row.size);
+        make_tensors(w, s, row.rung->precision, room);
+        row.status = room->status;
+        snprintf(row.reason, sizeof(row.reason), "%s", room->why);
+    }
+    if (!row.status) {
+        row.status = find_stand_in(w, &row);
+        if (!row.status)
+            row.status = time_rung(w, &room->t, &row);
+        if (row.status == LAB_E_CANCELLED)
+            return row.status;
+        if (row.status)
+            snprintf(row.reason, sizeof(row.reason), "%s", lab_error());
+    }
+    if (!row.status) {
+        set_gain(w->c->ladder, &row, last);
+        if (!row.rung->model.library)
+            *last = row;
+    }
+    return w->c->row(w->c->user, &row);
+}
+
+static enum lab_status climb_size(struct climb *w, int s)
+{
+    const struct lab_ladder_run *c = w->c;
+    struct room room = {.t = {.be = c->backend}};
+    struct lab_ladder_row last = {.rung = NULL};
+    enum lab_status st = LAB_OK;
+    for (int r = 0; r < c->n_rungs && !st; r++)
+        st = stopped(c) ? lab_fail(LAB_E_CANCELLED, "stopped")
+                        : climb_rung(w, r, s, &room, &last);
+    ladder_tensors_release(&room.t);
+    return st;
+}
+
+static enum lab_status check_rungs(struct climb *w)
+{
+    const struct lab_ladder_run *c = w->c;
+    for (int r = 0; r < c->n_rungs; r++) {
+        w->errors[r] = NAN;
+        if (stopped(c))
+            return lab_fail(LAB_E_CANCELLED, "stopped");
+        tell(c, c->rungs[r], NULL);
+        if (c->rungs[r]->wrong_on_purpose)
+            w->states[r] = check_capability(&c->machine->info, c->rungs[r]);
+        else
+            w->states[r] = check_rung(c->backend, c->ladder, c->rungs[r],
+                                      &w->numbers, &w->errors[r]);
+        if (w->states[r])
+            snprintf(w->reasons[r], sizeof(w->reasons[r]), "%s%s%s",
+                     lab_error(), c->rungs[r]->needs ? "; it needs " : "",
+                     c->rungs[r]->needs ? c->rungs[r]->needs : "");
+    }
+    return LAB_OK;
+}
+
+static enum lab_status make_room(struct climb *w)
+{
+    const struct lab_ladder_run *c = w->c;
+    size_t rungs = (size_t)c->n_rungs;
+    w->ns = lab_alloc_array((size_t)c->repeats, sizeof(*w->ns));
+    w->sorted = lab_alloc_array((size_t)c->repeats, sizeof(*w->sorted));
+    w->errors = lab_alloc_array(rungs, sizeof(*w->errors));
+    w->states = lab_alloc_array(rungs, sizeof(*w->states));
+    w->reasons = lab_alloc_array(rungs, sizeof(*w->reasons));
+    if (!w->ns || !w->sorted || !w->errors || !w->states || !w->reasons)
+        return lab_fail(LAB_E_NOMEM, "no memory for a lab's times");
+    enum lab_status st = ladder_numbers_make(&w->numbers, c->seed);
+    if (!st)
+        st = lab_backend_alloc(c->backend,
+                               2 * c->machine->flush_bytes / FLUSH_PIECES *
+                                   (FLUSH_PIECES + 1),
+                               &w->flush);
+    return st;
+}
+
+enum lab_status lab_ladder_run(const struct lab_ladder_run *climb)
+{
+    struct climb w = {.c = climb};
+    enum lab_status st = make_room(&w);
+    if (!st)
+        st = check_rungs(&w);
+    for (int s = 0; s < climb->n_sizes && !st; s++)
+        st = climb_size(&w, s);
+    if (w.flush)
+        lab_backend_free(climb->backend, w.flush);
+    ladder_numbers_release(&w.numbers);
+    lab_free(w.ns);
+    lab_free(w.sorted);
+    lab_free(w.errors);
+    lab_free(w.states);
+    lab_free(w.reasons);
+    return st;
+}
+
+/* A rung at one size, observed: traces it, counts it. */
+
+struct launch {
+    struct lab_ladder_tensors t;
+    const struct lab_variant *rung;
+};
+
+static enum lab_status run_again(void *launch)
+{
+    struct launch *l = launch;
+    return ladder_tensors_run(&l->t, l->rung);
+}
+
+/* Once before anybody looks: what a library does at its first call is not the
+ * rung's work. */
+static enum lab_status with_tensors(struct launch *l, lab_ladder_look_fn *look,
+                                    void *user)
+{
+    enum lab_status st = ladder_tensors_fill(&l->t);
+    if (!st)
+        st = ladder_tensors_prepare(&l->t, l->rung);
+    if (st)
+        return st;
+    st = run_again(l);
+    if (!st)
+        st = lab_backend_sync(l->t.be);
+    if (!st)
+        st = look(user, run_again, l);
+    ladder_tensors_done(&l->t, l->rung);
+    return st;
+}
+
+enum lab_status lab_ladder_launch(struct lab_backend *be,
+                                  const struct lab_operation *op,
+                                  const struct lab_variant *rung,
+                                  const struct lab_ladder_size *size,
+                                  uint64_t seed, lab_ladder_look_fn *look,
+                                  void *user)
+{
+    struct lab_ladder_numbers n;
+    struct launch l = {.rung = rung};
+    enum lab_status st = ladder_numbers_make(&n, seed);
+    if (!st)
+        st = ladder_tensors_make(&l.t, be, op, size, rung->precision, &n);
+    if (!st) {
+        st = with_tensors(&l, look, user);
+        ladder_tensors_release(&l.t);
+    }
+    ladder_numbers_release(&n);
+    return st;
 }

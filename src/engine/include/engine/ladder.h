@@ -126,9 +126,6 @@ size_t lab_ladder_memory(const struct lab_operation *l,
 size_t lab_ladder_host_memory(const struct lab_operation *l,
                               const struct lab_ladder_size *s,
                               enum lab_precision p);
-/* Has this tensor such a copy, unless fill() leaves it out? */
-bool lab_ladder_fills(const struct lab_operation *l,
-                      const struct lab_bench_tensor *tensor);
 /* The unit of a rate: "FLOP/s", "B/s", "s/access". */
 void lab_ladder_unit(const struct lab_operation *l, char *out, size_t size);
 

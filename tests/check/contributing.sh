@@ -10,7 +10,7 @@ set -eu
 root=$1
 cmake=$2
 pages='add-an-op add-another-op add-a-variant add-a-lab add-a-column
-add-an-option add-a-lesson'
+add-an-option add-a-view add-a-lesson'
 
 if ! command -v "${CC:-cc}" >/dev/null || ! command -v ninja >/dev/null; then
     echo "skipped: the examples need a C compiler and ninja"

@@ -984,8 +984,10 @@ static bool act_everywhere(struct lab_ui *ui, int action)
         if (may_close(s))
             lab_ui_pop(ui);
         return true;
-    case LAB_ACT_CANCEL:
-        return true; /* nothing to cancel is no mistake */
+    case LAB_ACT_CANCEL: /* nothing to cancel: the screen; the last one stays */
+        if (ui->depth > 1 && may_close(s))
+            lab_ui_pop(ui);
+        return true;
     case LAB_ACT_REDRAW:
         if (ui->terminal)
             lab_terminal_redraw(ui->terminal);
@@ -995,7 +997,7 @@ static bool act_everywhere(struct lab_ui *ui, int action)
     }
 }
 
-static bool act_in_panes(struct lab_ui *ui, struct lab_screen *s, int action)
+static bool act_in_panes(struct lab_screen *s, int action)
 {
     struct lab_panes p;
     if (!s->ops->panes)
@@ -1013,10 +1015,6 @@ static bool act_in_panes(struct lab_ui *ui, struct lab_screen *s, int action)
     case LAB_ACT_SORT:
     case LAB_ACT_SORT_TURN:
         return t && lab_table_action(t, action);
-    case LAB_ACT_CANCEL:
-        if (ui->depth > 1)
-            lab_ui_pop(ui);
-        return true;
     default:
         return at->table ? lab_table_action(at->table, action)
                          : lab_pager_action(at->pager, action);
@@ -1047,7 +1045,7 @@ static bool act(struct lab_ui *ui, struct lab_screen *s,
         search(s, "", b->action == LAB_ACT_SEARCH_NEXT ? 1 : -1);
     } else {
         used = (s->ops->action && s->ops->action(s, b->action)) ||
-               act_in_panes(ui, s, b->action);
+               act_in_panes(s, b->action);
     }
     if (used && s->ops->after)
         s->ops->after(s);

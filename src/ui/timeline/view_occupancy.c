@@ -105,9 +105,6 @@ static bool action(struct lab_screen *s, int what)
     case LAB_ACT_NEXT_PANE:
         st->knob = (st->knob + 1) % KNOBS;
         return true;
-    case LAB_ACT_CANCEL:
-        lab_ui_pop(s->ui);
-        return true;
     default:
         return false;
     }

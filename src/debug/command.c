@@ -51,7 +51,7 @@ static const struct lab_ui_command_word WORDS[] = {
     {LAB_COMMAND_COUNT, "count", "count [step | node | iteration]",
      "hardware counters of what has run"},
     {LAB_COMMAND_TRACE, "trace", "trace [off | kernels | on]",
-     "off, kernels and copies, or on: calls too; alone, how it stands"},
+     "off, kernels and copies, or on: calls too; alone, its state"},
     {LAB_COMMAND_TRAIN, "train", "train [ITERATIONS]", "train on its own"},
     {LAB_COMMAND_STOP, "stop", "stop", "stop the training"},
     {LAB_COMMAND_SAMPLE, "sample", "sample [N] [t=TEMPERATURE] [k=TOP] [TEXT]",

@@ -138,7 +138,7 @@ void lab_lesson_run_finish(struct lab_lesson_run *w,
     lab_recording_finish(w->recording, summary);
     lab_recording_get_state(w->recording, out);
     if (out->run == 0 || out->whole)
-        return; /* that nothing is recorded was said at the start */
+        return; /* there was a warning at the start */
     if (out->empty)
         lab_warn("recording has stopped: nothing of run %lld is stored: %s",
                  (long long)out->run, out->error);

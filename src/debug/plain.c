@@ -35,7 +35,7 @@ struct lab_plain {
     struct lab_ui_command last; /* what an empty line repeats */
     bool interactive;           /* standard input is a terminal */
     int64_t last_exec;          /* executions that have been shown */
-    int64_t trained_to;         /* iteration up to which progress was told */
+    int64_t trained_to;         /* iteration up to which progress was printed */
     int64_t progress_ns;        /* when, of the monotonic clock */
     int64_t walked; /* most steps of an iteration that were walked */
     bool trained;   /* as long as the lesson asks for */
@@ -473,7 +473,7 @@ static int symbol_room(const struct lab_label *label, int64_t n)
     return (int)most;
 }
 
-/* What stands at the columns, before the rows. */
+/* The symbols of the columns, before the rows. */
 static void print_columns(const struct lab_plane *plane, int64_t cols)
 {
     if (!plane->col_label || !plane->col_label[0].symbol)
@@ -1243,7 +1243,7 @@ static enum lab_status read_commands(struct lab_plain *p)
                         strerror(in.error));
     if (commands > 0 || p->interactive || p->signal)
         return LAB_OK;
-    /* Nobody says anything: walk the iteration once. */
+    /* No commands: walk the iteration once. */
     const struct lab_ui_command step = {
         .kind = LAB_COMMAND_STEP, .n = 1, .phase = -1};
     while (!p->signal && !p->snap.error_code && !ferror(stdout) &&

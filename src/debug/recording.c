@@ -139,7 +139,7 @@ struct lab_recording {
     int64_t batch;
     enum lab_time_source time_source;
     enum lab_status status;
-    /* The writer comes when a run's first step has run. Nobody waits for the
+    /* The writer comes when a run's first step has run. No thread waits for the
      * disk under the lock: it is opened and ended outside. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -530,7 +530,7 @@ static enum lab_status finish(struct lab_recording *r, struct lab_writer *w,
     return st;
 }
 
-/* Ends a writer that nobody holds and that no record reaches any more. */
+/* Ends a writer that no thread holds and no record reaches any more. */
 static void end_writer(struct lab_recording *r, struct lab_writer *w,
                        const struct lab_run_summary *summary)
 {

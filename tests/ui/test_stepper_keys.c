@@ -473,7 +473,7 @@ TEST_CASE_WITH(a_model_with_nothing_optional, setup, teardown)
     f->model.title = NULL;
     f->model.n_printed = 0;
     play(f, "key s\nkey v\nexpect nothing can be switched\nkey 4\nkey 5\n"
-            "expect says nothing about this step\nkey o\nkey t\nkey q\n");
+            "expect has no text about this step\nkey o\nkey t\nkey q\n");
 }
 
 TEST_CASE_WITH(before_the_session_is_there, setup, teardown)

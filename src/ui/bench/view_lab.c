@@ -428,8 +428,8 @@ static void state_line(struct page *p, const struct lab_bench_result *r)
     line_of(p, "checked", text);
 }
 
-static void said_lines(struct page *p, const struct lab_bench_data *lab,
-                       const struct lab_bench_result *r)
+static void prediction_lines(struct page *p, const struct lab_bench_data *lab,
+                             const struct lab_bench_result *r)
 {
     char text[300];
     if (!lab_prediction_any(&r->predicted))
@@ -449,7 +449,7 @@ static void profile_lines(struct page *p, const struct lab_bench_data *lab,
         return;
     if (row->state != LAB_BENCH_DONE) {
         line_of(p, "time", lab_bench_state_text(row->state));
-        said_lines(p, lab, row);
+        prediction_lines(p, lab, row);
         return;
     }
     if (row->note)
@@ -460,7 +460,7 @@ static void profile_lines(struct page *p, const struct lab_bench_data *lab,
     line_of(p, "bound by",
             row->bound ? row->bound
                        : "not known: its ceiling was not measured");
-    said_lines(p, lab, row);
+    prediction_lines(p, lab, row);
     work_line(p, row);
     launch_lines(p, row);
     state_line(p, row);
@@ -616,15 +616,15 @@ static enum lab_role chosen_text(const struct lab_bench_state *st,
                                  char out[CHOSEN])
 {
     const struct lab_bench_result *r = bench_chosen(st);
-    char said[96];
+    char predicted[96];
     char off[300];
     out[0] = '\0';
     if (!r)
         return LAB_ROLE_NORMAL;
     lab_prediction_ratio_text(st->lab.unit, &r->predicted, r, off, sizeof(off));
-    lab_prediction_text(&st->lab, &r->predicted, said, sizeof(said));
-    if (said[0] && !off[0])
-        snprintf(off, sizeof(off), "you said %s", said);
+    lab_prediction_text(&st->lab, &r->predicted, predicted, sizeof(predicted));
+    if (predicted[0] && !off[0])
+        snprintf(off, sizeof(off), "you predicted %s", predicted);
     int n = snprintf(out, CHOSEN, "%s: %s", r->variant,
                      r->reason ? r->reason
                      : off[0]  ? off
@@ -667,28 +667,30 @@ static void draw_best(const struct lab_bench_state *st, struct lab_canvas *c,
 {
     const struct lab_bench_data *lab = &st->lab;
     char text[400];
-    char said[96];
+    char predicted[96];
     char off[300];
     char rate[48];
     if (st->size < 0)
         return;
-    const struct lab_prediction *best_said = &lab->sizes[st->size].best;
+    const struct lab_prediction *best_predicted = &lab->sizes[st->size].best;
     const struct lab_bench_result *best = lab_bench_best(lab, st->size);
-    lab_prediction_text(lab, best_said, said, sizeof(said));
+    lab_prediction_text(lab, best_predicted, predicted, sizeof(predicted));
     if (!best) {
         bool idle = lab->running < 0 && lab->sets[st->set].runs;
         snprintf(text, sizeof(text), "%s%s%s",
-                 said[0] ? "you said of the fastest: " : "", said,
-                 !idle     ? ""
-                 : said[0] ? "; r runs the ladder"
-                           : "r runs the ladder, p predicts the chosen rung, "
-                             "t has the text and its questions");
+                 predicted[0] ? "predicted for the fastest: " : "", predicted,
+                 !idle ? ""
+                 : predicted[0]
+                     ? "; r runs the ladder"
+                     : "r runs the ladder, p predicts the chosen rung, "
+                       "t has the text and its questions");
         lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM, text);
         return;
     }
     int n = snprintf(text, sizeof(text), "fastest: %s, %s", best->variant,
                      lab_bench_rate_text(lab, best->rate, rate, sizeof(rate)));
-    lab_prediction_ratio_text(lab->unit, best_said, best, off, sizeof(off));
+    lab_prediction_ratio_text(lab->unit, best_predicted, best, off,
+                              sizeof(off));
     if (off[0])
         snprintf(text + n, sizeof(text) - (size_t)n, ": %s", off);
     lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_GOOD, text);
@@ -1073,7 +1075,7 @@ static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
     struct lab_bench_state *st = s->state;
     const struct lab_bench_result *r = bench_chosen(st);
     char label[64];
-    char said[96];
+    char predicted[96];
     if (!r || st->lab.set_count == 0 || !set_of(st)->runs)
         return lab_fail(LAB_E_STATE, "there is nothing to predict here");
     if (r->state == LAB_BENCH_DONE)
@@ -1083,8 +1085,8 @@ static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
                         r->variant, r->size);
     snprintf(label, sizeof(label),
              "rung %.16s, size %.16s, you expect: ", r->variant, r->size);
-    lab_prediction_text(&st->lab, &r->predicted, said, sizeof(said));
-    lab_ui_prompt(s->ui, PROMPT_PREDICT, label, text ? text : said);
+    lab_prediction_text(&st->lab, &r->predicted, predicted, sizeof(predicted));
+    lab_ui_prompt(s->ui, PROMPT_PREDICT, label, text ? text : predicted);
     hint(s);
     return LAB_OK;
 }
@@ -1260,17 +1262,17 @@ static void confirm(struct lab_screen *s, const char *rung, int size)
 {
     const struct lab_bench_state *st = s->state;
     const struct lab_prediction *what = &st->lab.sizes[size].best;
-    char said[96];
+    char predicted[96];
     for (int64_t i = 0; rung[0] && i < st->lab.row_count; i++)
         if (st->lab.rows[i].set == st->set &&
             st->lab.rows[i].size_index == size &&
             strcmp(st->lab.rows[i].variant, rung) == 0)
             what = &st->lab.rows[i].predicted;
     if (lab_prediction_any(what))
-        lab_ui_message(s->ui, LAB_ROLE_GOOD, "%s%s, size %s: expected %s",
-                       rung[0] ? "rung " : "fastest", rung,
-                       st->lab.sizes[size].text,
-                       lab_prediction_text(&st->lab, what, said, sizeof(said)));
+        lab_ui_message(
+            s->ui, LAB_ROLE_GOOD, "%s%s, size %s: expected %s",
+            rung[0] ? "rung " : "fastest", rung, st->lab.sizes[size].text,
+            lab_prediction_text(&st->lab, what, predicted, sizeof(predicted)));
     else
         lab_ui_message(s->ui, LAB_ROLE_NORMAL, "%s%s, size %s: no prediction",
                        rung[0] ? "rung " : "fastest", rung,

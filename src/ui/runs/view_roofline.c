@@ -198,7 +198,7 @@ static void draw_distance(struct drawing *d, const struct lab_ui_roof_point *p)
 
 /* ---- words in the picture ---- */
 
-/* The roofs of arithmetic whose line lies in a row, with their heights. */
+/* The roofs of arithmetic in a row, with their heights. */
 static void name_row(const struct drawing *d, int row, char out[LABEL_BYTES])
 {
     const struct lab_ui_roofline *l = d->list->line;

@@ -24,7 +24,7 @@ struct run_state {
     struct lab_doc doc;
     struct lab_pager facts;
     int pane;
-    int64_t kernels_of; /* the step whose kernels are shown, or -1: all */
+    int64_t kernels_of; /* the step of the kernels shown, or -1: all */
     bool all_kernels;
     bool counted;         /* hardware counters were taken */
     int64_t most_kernels; /* that a step launches, or the run without steps */

@@ -310,7 +310,7 @@ static bool read_head(struct scan *s, struct lab_source_symbol *out)
     return named && s->at < s->bytes && s->text[s->at] == '{';
 }
 
-/* Past a body whose "{" is at s->at. Inside `extern "C" {` and namespaces
+/* Past a body that begins at s->at, with "{". Inside `extern "C" {` and namespaces
  * there is more to find, so only bodies of functions are skipped. */
 static void skip_body(struct scan *s)
 {

@@ -97,7 +97,7 @@ struct lab_stepper {
     char list[LAB_COMMAND_ARG_BYTES]; /* what `list` shows */
     bool searching;                   /* n and N go to matches */
     struct lab_command again;         /* the restart that is asked about */
-    bool ends_training;               /* for a restart, whose message stays */
+    bool ends_training;               /* for a restart: its message stays */
 };
 
 /* What the lesson's text is about now; all NULL: its introduction. */

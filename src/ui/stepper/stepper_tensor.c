@@ -771,7 +771,7 @@ enum lab_status lab_stepper_turn_picture(struct lab_screen *s)
 }
 
 /* The labels beside the rows and above the columns of a tensor's picture: the
- * symbols of the sequence whose places they are. */
+ * symbols of the sequence. */
 
 enum { LABEL_W = 8, LABEL_H = 4 };
 

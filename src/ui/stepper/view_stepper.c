@@ -654,7 +654,7 @@ static void stepper_draw_steps(struct lab_stepper *v, struct lab_canvas *c,
     const struct lab_step_tree *t = &v->tree;
     int chosen = lab_step_tree_row(t, v->item);
     if (chosen < v->tree_top) {
-        v->tree_top = chosen; /* with the headers that it stands under */
+        v->tree_top = chosen; /* with the headers above it */
         while (v->tree_top > 0 && t->items[t->rows[v->tree_top]].parent ==
                                       t->rows[v->tree_top - 1])
             v->tree_top--;
@@ -1391,8 +1391,8 @@ static void fetch(struct lab_stepper *v, int columns)
     if (d->para_count == 0)
         lab_doc_add(
             d, LAB_ROLE_DIM,
-            "This lesson says nothing about this step. Its formula stands "
-            "above; point at a number to see where it comes from.");
+            "This lesson has no text about this step. Its formula is above; "
+            "point at a number to see where it comes from.");
 }
 
 static void stepper_draw_text(struct lab_stepper *v, struct lab_canvas *c,
@@ -1721,7 +1721,7 @@ static const char *stepper_complete(struct lab_screen *s,
     }
 }
 
-/* The stepper's frame: the two lines that say where the walk stands, the titles
+/* The stepper's frame: the two lines with the state of the walk, the titles
  * of the panes, and lines of text that scroll. */
 
 static const char *const pane_names[LAB_PANE_COUNT] = {
@@ -1960,7 +1960,7 @@ static enum lab_status toggle_watch(struct lab_screen *s)
     return LAB_OK;
 }
 
-/* The parameter shown, or the one whose gradient is shown. */
+/* The parameter shown, or that of the gradient shown. */
 static enum lab_status check_gradient(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
@@ -2035,7 +2035,7 @@ static bool step_matches(const struct lab_stepper *v, int i, int *tensor)
     return false;
 }
 
-/* The next step whose name, or the name of one of its tensors, contains the
+/* The next step that has, in its name or in that of one of its tensors, the
  * text, around the end. dir 0: from the cursor's own step on. */
 static void stepper_search(struct lab_stepper *v, int dir)
 {

@@ -17,7 +17,7 @@ struct lab_timeline_layout {
     struct lab_rect axis;    /* two lines: times, and what is chosen */
     struct lab_rect labels;  /* the lanes' names ... */
     struct lab_rect lanes;   /* ... and their spans */
-    struct lab_rect list;    /* of the step whose kernels are looked at */
+    struct lab_rect list;    /* the kernels of a step */
     struct lab_rect details; /* of the chosen span */
 };
 

@@ -261,7 +261,8 @@ struct lab_timeline_state {
     int32_t lane;
     int32_t chosen; /* a span; -1: none */
     int32_t top;    /* the first lane in sight */
-    int32_t focus;  /* the step whose kernels are walked through, -1: none */
+    int32_t
+        focus; /* the step with the kernels that are gone through, -1: none */
     struct lab_time_window before;
     int32_t list_of; /* a step, or -1: what it launched is listed, by start */
     int32_t *list;

@@ -31,7 +31,7 @@ enum lab_ui_command_kind {
     LAB_COMMAND_NEAR,    /* the neighbours of the words `arg` */
     LAB_COMMAND_CHECK,   /* the gradient of parameter `arg` */
     LAB_COMMAND_COUNT,   /* counters of "step" (""), "node" or "iteration" */
-    LAB_COMMAND_TRACE,   /* "off", "kernels", "on", "" how it stands */
+    LAB_COMMAND_TRACE,   /* "off", "kernels", "on", "" its state */
     LAB_COMMAND_TRAIN,   /* n iterations, or the lesson's (ALL) */
     LAB_COMMAND_STOP,    /* the training */
     LAB_COMMAND_SAMPLE,  /* n characters (ALL), temperature `value` (NaN: not
@@ -43,7 +43,7 @@ enum lab_ui_command_kind {
 };
 
 enum lab_ui_break_when {
-    LAB_WHEN_HERE,  /* `break` alone: where the stepper stands */
+    LAB_WHEN_HERE,  /* `break` alone: at the stepper's position */
     LAB_WHEN_STEP,  /* step `arg`, in `phase` or any (-1) */
     LAB_WHEN_PHASE, /* at the start of `phase` */
     LAB_WHEN_NAN,

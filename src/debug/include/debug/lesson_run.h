@@ -31,7 +31,7 @@ enum { LAB_WORK_LR_TEXT = 48 };
 const char *lab_lesson_run_lr_text(const struct lab_options *o,
                                    char out[LAB_WORK_LR_TEXT]);
 /* What a command still has to find right before a run is recorded; the network
- * stands, and what it puts into `w` lab_lesson_run_close() frees. */
+ * is built, and what it puts into `w` lab_lesson_run_close() frees. */
 typedef enum lab_status lab_lesson_run_check_fn(struct lab_lesson_run *w);
 /* Opens the lesson (id or path) and everything for it. On failure nothing is
  * left open, and no run is recorded. `w` need not be initialised; `check` may
@@ -47,12 +47,12 @@ enum lab_status lab_lesson_run_start(struct lab_lesson_run *w,
                                      const struct lab_options *options,
                                      const char *lesson, bool whole,
                                      void (*wake)(void *user), void *user);
-/* A walk: ends the run in the database, once. A database that refuses is told on
+/* A walk: ends the run in the database, once. A database that refuses is reported on
  * stderr, and is no failure of what was computed: `out` has how much is kept. */
 void lab_lesson_run_finish(struct lab_lesson_run *w,
                            const struct lab_run_summary *summary,
                            struct lab_recording_state *out);
-/* The exit code of a command whose run was kept like that: LAB_EXIT_INPUT in
+/* The exit code of a command when its run was kept like that: LAB_EXIT_INPUT in
  * place of LAB_EXIT_DONE when nothing of the run is stored. */
 int lab_lesson_run_code(int code, const struct lab_recording_state *kept);
 /* Frees all; a run that was not finished is an interrupted one. */

@@ -68,7 +68,7 @@ void lab_recording_trace_cost(const struct lab_recording *r, double seconds,
 enum lab_trace_state lab_recording_trace_state(const struct lab_recording *r);
 /* Lines for the learner: no CUPTI, no database, records dropped; "" nothing. */
 void lab_recording_note(struct lab_recording *r, struct lab_str *out);
-/* How the recording stands, or ended. */
+/* The state of the recording, or its end. */
 struct lab_recording_state {
     int64_t run;           /* as lab_recording_run() */
     bool whole;            /* nothing was refused or dropped */

@@ -29,7 +29,7 @@ typedef enum lab_status lab_training_fn(void *user, int64_t iteration,
 
 /* Nothing done, nothing known. */
 void lab_training_init(struct lab_training *t);
-/* Trains `iterations` from where the walk stands, evaluating at every epoch's
+/* Trains `iterations` from the walk's position, evaluating at every epoch's
  * end and at the end. The result is also filled in on failure. */
 enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
                                  lab_training_fn *tell, void *user,

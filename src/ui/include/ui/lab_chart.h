@@ -11,7 +11,7 @@
 
 struct lab_bench_chart {
     const struct lab_bench_data *lab;
-    int set;        /* whose rungs */
+    int set;        /* of rungs */
     int size;       /* of the bars; an index of lab->sizes */
     int64_t chosen; /* a row that must be in sight, or -1 */
     bool log;

@@ -66,7 +66,7 @@ struct lab_screen_ops {
                  struct lab_rect body);
 
     /* All below are optional. */
-    /* A key whose binding has no function of its own: false when it means
+    /* A key bound without a function of its own: false when it means
      * nothing here. It comes before what the panes do with it. */
     bool (*action)(struct lab_screen *s, int action);
     void (*panes)(struct lab_screen *s, struct lab_panes *out);

@@ -40,7 +40,7 @@ enum lab_status lab_terminal_probe(int *colors, const char **type);
 void lab_terminal_close(struct lab_terminal *t);
 
 void lab_terminal_size(const struct lab_terminal *t, int *h, int *w);
-/* The terminfo name that stands in for a TERM which this machine does not know,
+/* The terminfo name that is used for a TERM which this machine does not know,
  * or NULL. */
 const char *lab_terminal_stand_in(const struct lab_terminal *t);
 /* Only bytes below 0x80 may be sent: --ascii, or not a UTF-8 locale. */

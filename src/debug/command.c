@@ -2,7 +2,6 @@
  * `:lr`), for the screen and --plain alike. */
 #include "debug/command.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

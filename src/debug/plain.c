@@ -15,7 +15,6 @@
 #include "report/print.h"
 #include "debug/step_text.h"
 #include "base/format.h"
-#include "base/mem.h"
 #include "debug/lesson_print.h"
 #include "report/text_table.h"
 #include "report/advise.h"

@@ -10,7 +10,6 @@
 #include "report/json_line.h"
 #include "report/print.h"
 #include "base/signals.h"
-#include "base/clock.h"
 #include "base/mem.h"
 #include "engine/text.h"
 

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/format.h"
 #include "ui/table.h"
-#include "ui/ui.h"
 #include "ui/views.h"
 
 enum { AXIS_W = 6, WIDE = 120, LABEL_BYTES = 128 };

@@ -24,7 +24,6 @@
 #include "ui/view_text.h"
 #include "ui/models.h"
 #include "ui/layout.h"
-#include "trace/record.h"
 
 /* ---- a script: keys from a file instead of a terminal ----
  *
@@ -40,9 +39,6 @@
  *   screen FILE    write the screen to FILE as text
  *   quit           end; the end of the file means the same
  */
-
-/* Whether `text` is on the screen. */
-typedef bool lab_script_sees_fn(void *user, const char *text);
 
 enum token_kind {
     TOKEN_KEY,
@@ -71,10 +67,9 @@ struct lab_script {
     size_t count;
     size_t cap;
     size_t at;
-    size_t text_at;   /* bytes of a TEXT token already typed */
-    int64_t until_ns; /* end of a running wait, 0 none */
-    lab_script_sees_fn *sees;
-    void *user;
+    size_t text_at;                  /* bytes of a TEXT token already typed */
+    int64_t until_ns;                /* end of a running wait, 0 none */
+    const struct lab_canvas *canvas; /* the screen */
     bool failed;
     char why[512];
 };
@@ -156,17 +151,24 @@ static enum lab_status read_file(struct lab_script *s, FILE *f)
     return st;
 }
 
-static void script_close(struct lab_script *s);
+static void script_close(struct lab_script *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->count; i++)
+        lab_free(s->tokens[i].text);
+    lab_free(s->tokens);
+    lab_free(s);
+}
 
 static enum lab_status script_open(struct lab_script **out, const char *path,
-                                   lab_script_sees_fn *sees, void *user)
+                                   const struct lab_canvas *canvas)
 {
     struct lab_script *s = lab_alloc(sizeof(*s));
     if (!s)
         return lab_fail(LAB_E_NOMEM, "the script");
     snprintf(s->path, sizeof(s->path), "%s", path);
-    s->sees = sees;
-    s->user = user;
+    s->canvas = canvas;
     FILE *f = fopen(path, "re");
     enum lab_status st =
         f ? read_file(s, f)
@@ -178,16 +180,6 @@ static enum lab_status script_open(struct lab_script **out, const char *path,
     else
         *out = s;
     return st;
-}
-
-static void script_close(struct lab_script *s)
-{
-    if (!s)
-        return;
-    for (size_t i = 0; i < s->count; i++)
-        lab_free(s->tokens[i].text);
-    lab_free(s->tokens);
-    lab_free(s);
 }
 
 static void script_size(const struct lab_script *s, int *h, int *w)
@@ -244,6 +236,14 @@ static bool type_char(struct lab_script *s, const struct token *t,
     return true;
 }
 
+static bool sees(const struct lab_canvas *c, const char *text)
+{
+    char *dump = lab_canvas_dump(c);
+    bool found = dump && strstr(dump, text) != NULL;
+    lab_free(dump);
+    return found;
+}
+
 /* Runs a token into *out; true when the script may go on to the next. */
 static bool run_token(struct lab_script *s, const struct token *t,
                       int timeout_ms, int wake_fd, struct lab_event *out)
@@ -265,7 +265,7 @@ static bool run_token(struct lab_script *s, const struct token *t,
     case TOKEN_WAIT:
         return sleep_some(s, t->a, timeout_ms, wake_fd, out);
     case TOKEN_AWAIT:
-        if (s->sees(s->user, t->text)) {
+        if (sees(s->canvas, t->text)) {
             s->until_ns = 0;
             return true;
         }
@@ -275,11 +275,11 @@ static bool run_token(struct lab_script *s, const struct token *t,
             fail_token(s, t, "did not come", out);
         return false;
     case TOKEN_EXPECT:
-        if (!s->sees(s->user, t->text))
+        if (!sees(s->canvas, t->text))
             fail_token(s, t, "not on the screen", out);
         return true;
     case TOKEN_ABSENT:
-        if (s->sees(s->user, t->text))
+        if (sees(s->canvas, t->text))
             fail_token(s, t, "on the screen", out);
         return true;
     case TOKEN_SCREEN:
@@ -326,7 +326,7 @@ static enum lab_status script_result(const struct lab_script *s)
     return s->failed ? lab_fail(LAB_E_CHECK, "%s", s->why) : LAB_OK;
 }
 
-/* the stack of screens: events in, frames out, prompts, the bar of keys. */
+/* ---- prompts: a line with a history ---- */
 
 enum {
     CTRL_A = 1,
@@ -521,14 +521,15 @@ void lab_prompt_draw(const struct lab_prompt *p, struct lab_canvas *c,
                       row.x + used + lab_canvas_columns(c, left + from));
 }
 
-/* the stack of screens: events in, frames out, prompts, the bar of keys. */
+/* ---- the stack of screens: events in, frames out, the bar of keys ---- */
 
 enum {
     LAB_UI_STACK = 16,
     LAB_UI_BAR_ITEMS = 32,
     LAB_UI_HISTORIES = 8,
     LAB_UI_AHEAD = 256, /* keys that wait */
-    LAB_UI_FRAME_NS = 33 * 1000 * 1000
+    LAB_UI_FRAME_NS = 33 * 1000 * 1000,
+    EVENTS_A_FRAME = 64
 };
 
 struct lab_ui_entry {
@@ -581,9 +582,30 @@ struct lab_ui {
     int bar_count;
 };
 
-static void ui_help(struct lab_ui *ui);
-static void ui_quit(struct lab_ui *ui);
-static struct lab_ui_entry *ui_top(const struct lab_ui *ui);
+/* NULL: none */
+static struct lab_ui_entry *ui_top(const struct lab_ui *ui)
+{
+    return ui->depth > 0 ? (struct lab_ui_entry *)&ui->stack[ui->depth - 1]
+                         : NULL;
+}
+
+const struct lab_binding *lab_ui_keys(const struct lab_screen *s)
+{
+    return s->ops->bindings_now ? s->ops->bindings_now(s) : s->ops->bindings;
+}
+
+static void close_all(struct lab_ui *ui)
+{
+    for (int i = 0; i < ui->depth; i++)
+        ui->stack[i].closing = true;
+}
+
+static void ui_help(struct lab_ui *ui)
+{
+    struct lab_screen *s = &ui_top(ui)->screen;
+    if (s->ops != &lab_view_help && lab_ui_push(ui, &lab_view_help, s))
+        lab_ui_error(ui);
+}
 
 enum { BADGE_W = 40 };
 
@@ -789,7 +811,7 @@ static void quit(struct lab_ui *ui)
             ui->stack[k].closing = true;
         return;
     }
-    ui_quit(ui);
+    close_all(ui);
 }
 
 static struct lab_pane *panes_of(struct lab_screen *s, struct lab_panes *out)
@@ -1137,37 +1159,6 @@ static void ui_handle_mouse(struct lab_ui *ui, const struct lab_event *e)
     }
 }
 
-enum { EVENTS_A_FRAME = 64 };
-
-/* NULL: none */
-static struct lab_ui_entry *ui_top(const struct lab_ui *ui)
-{
-    return ui->depth > 0 ? (struct lab_ui_entry *)&ui->stack[ui->depth - 1]
-                         : NULL;
-}
-
-const struct lab_binding *lab_ui_keys(const struct lab_screen *s)
-{
-    return s->ops->bindings_now ? s->ops->bindings_now(s) : s->ops->bindings;
-}
-
-/* The screen that `depth` others lie on top of, or NULL: 0 is the top. */
-static struct lab_screen *ui_screen(const struct lab_ui *ui, int depth)
-{
-    if (depth < 0 || depth >= ui->depth)
-        return NULL;
-    return (struct lab_screen *)&ui->stack[ui->depth - 1 - depth].screen;
-}
-
-static bool sees(void *user, const char *text)
-{
-    struct lab_ui *ui = user;
-    char *dump = lab_canvas_dump(&ui->canvas);
-    bool found = dump && strstr(dump, text) != NULL;
-    lab_free(dump);
-    return found;
-}
-
 static enum lab_status open_canvas(struct lab_ui *ui, int h, int w,
                                    const struct lab_ui_options *options)
 {
@@ -1195,7 +1186,7 @@ enum lab_status lab_ui_new(struct lab_ui **out,
         goto out_ui;
     }
     if (options->script)
-        st = script_open(&ui->script, options->script, sees, ui);
+        st = script_open(&ui->script, options->script, &ui->canvas);
     else
         st = lab_terminal_open(&ui->terminal, &options->terminal);
     if (st)
@@ -1271,13 +1262,6 @@ void lab_ui_pop(struct lab_ui *ui)
             return;
         }
     }
-}
-
-/* closes all of them */
-static void ui_quit(struct lab_ui *ui)
-{
-    for (int i = 0; i < ui->depth; i++)
-        ui->stack[i].closing = true;
 }
 
 /* Screens are freed here and nowhere else, so that one may close itself in the
@@ -1390,15 +1374,6 @@ void lab_ui_ask(struct lab_ui *ui, int id, const char *question)
     lab_ui_message(ui, LAB_ROLE_WARN, "%s (y/n)", question);
 }
 
-static void ui_help(struct lab_ui *ui)
-{
-    struct lab_screen *s = ui_screen(ui, 0);
-    if (s->ops == &lab_view_help)
-        return;
-    if (lab_ui_push(ui, &lab_view_help, s))
-        lab_ui_error(ui);
-}
-
 static void resize(struct lab_ui *ui, int h, int w)
 {
     struct lab_canvas next;
@@ -1416,7 +1391,7 @@ static void end_with(struct lab_ui *ui, enum lab_status st)
 {
     ui->result = st;
     snprintf(ui->result_text, sizeof(ui->result_text), "%s", lab_error());
-    ui_quit(ui);
+    close_all(ui);
 }
 
 static void write_screen(struct lab_ui *ui, const char *path)

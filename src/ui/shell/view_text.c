@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "report/doc.h"
 #include "ui/pager.h"
 #include "ui/ui.h"

@@ -39,51 +39,40 @@ struct lab_guard_progress {
     bool resume;
 };
 
-enum {
-    LAB_STYLE_BOLD = 1,
-    LAB_STYLE_DIM = 2,
-    LAB_STYLE_UNDERLINE = 4,
-    LAB_STYLE_REVERSE = 8
-};
-
 struct lab_style {
-    int style; /* bits of LAB_STYLE_* */
+    attr_t attr;
     int color; /* -1: the terminal's own; RGB when colors is 1 << 24 */
-};
-
-struct look {
-    int style;
-    int mono; /* the style without colour */
-    int c8;
-    int c16;
-    int c256;
-    int rgb;
 };
 
 /* Blue and orange for the two signs: different for most eyes, and the glyphs
  * differ as well. */
-static const struct look LOOKS[LAB_ROLE_COUNT] = {
+static const struct look {
+    attr_t attr;
+    attr_t mono; /* without colour */
+    int c8;
+    int c16;
+    int c256;
+    int rgb;
+} LOOKS[LAB_ROLE_COUNT] = {
     [LAB_ROLE_NORMAL] = {0, 0, -1, -1, -1, -1},
-    [LAB_ROLE_DIM] = {LAB_STYLE_DIM, LAB_STYLE_DIM, -1, -1, -1, -1},
-    [LAB_ROLE_TITLE] = {LAB_STYLE_BOLD, LAB_STYLE_BOLD, -1, -1, -1, -1},
-    [LAB_ROLE_HEADING] = {LAB_STYLE_BOLD, LAB_STYLE_BOLD, 6, 6, 37, 0x2AA1B3},
-    [LAB_ROLE_KEY] = {LAB_STYLE_BOLD, LAB_STYLE_BOLD, 6, 6, 37, 0x2AA1B3},
-    [LAB_ROLE_SELECTED] = {LAB_STYLE_REVERSE, LAB_STYLE_REVERSE, -1, -1, -1,
-                           -1},
-    [LAB_ROLE_CURSOR] = {LAB_STYLE_REVERSE | LAB_STYLE_BOLD,
-                         LAB_STYLE_REVERSE | LAB_STYLE_BOLD, -1, -1, -1, -1},
-    [LAB_ROLE_MARK] = {LAB_STYLE_UNDERLINE | LAB_STYLE_BOLD,
-                       LAB_STYLE_UNDERLINE | LAB_STYLE_BOLD, 3, 3, 178,
+    [LAB_ROLE_DIM] = {A_DIM, A_DIM, -1, -1, -1, -1},
+    [LAB_ROLE_TITLE] = {A_BOLD, A_BOLD, -1, -1, -1, -1},
+    [LAB_ROLE_HEADING] = {A_BOLD, A_BOLD, 6, 6, 37, 0x2AA1B3},
+    [LAB_ROLE_KEY] = {A_BOLD, A_BOLD, 6, 6, 37, 0x2AA1B3},
+    [LAB_ROLE_SELECTED] = {A_REVERSE, A_REVERSE, -1, -1, -1, -1},
+    [LAB_ROLE_CURSOR] = {A_REVERSE | A_BOLD, A_REVERSE | A_BOLD, -1, -1, -1,
+                         -1},
+    [LAB_ROLE_MARK] = {A_UNDERLINE | A_BOLD, A_UNDERLINE | A_BOLD, 3, 3, 178,
                        0xD7AF00},
     [LAB_ROLE_GOOD] = {0, 0, 2, 2, 71, 0x5FAF5F},
-    [LAB_ROLE_WARN] = {LAB_STYLE_BOLD, LAB_STYLE_BOLD, 3, 3, 178, 0xD7AF00},
-    [LAB_ROLE_BAD] = {LAB_STYLE_BOLD, LAB_STYLE_BOLD, 1, 9, 203, 0xFF5F5F},
+    [LAB_ROLE_WARN] = {A_BOLD, A_BOLD, 3, 3, 178, 0xD7AF00},
+    [LAB_ROLE_BAD] = {A_BOLD, A_BOLD, 1, 9, 203, 0xFF5F5F},
     [LAB_ROLE_CODE] = {0, 0, 2, 2, 108, 0x87AF87},
     [LAB_ROLE_FORMULA] = {0, 0, 5, 13, 140, 0xAF87D7},
-    [LAB_ROLE_BADGE] = {LAB_STYLE_BOLD, LAB_STYLE_BOLD, 2, 10, 78, 0x5FD787},
-    [LAB_ROLE_BORDER] = {LAB_STYLE_DIM, 0, -1, -1, -1, -1},
-    [LAB_ROLE_NEGATIVE] = {0, LAB_STYLE_DIM, 6, 12, 68, 0x5F87D7},
-    [LAB_ROLE_POSITIVE] = {0, LAB_STYLE_BOLD, 3, 3, 208, 0xFF8700},
+    [LAB_ROLE_BADGE] = {A_BOLD, A_BOLD, 2, 10, 78, 0x5FD787},
+    [LAB_ROLE_BORDER] = {A_DIM, 0, -1, -1, -1, -1},
+    [LAB_ROLE_NEGATIVE] = {0, A_DIM, 6, 12, 68, 0x5F87D7},
+    [LAB_ROLE_POSITIVE] = {0, A_BOLD, 3, 3, 208, 0xFF8700},
     [LAB_ROLE_SERIES_1] = {0, 0, 6, 14, 44, 0x00D7D7},
     [LAB_ROLE_SERIES_2] = {0, 0, 3, 11, 214, 0xFFAF00},
     [LAB_ROLE_SERIES_3] = {0, 0, 5, 13, 176, 0xD787D7},
@@ -95,15 +84,13 @@ static const struct look LOOKS[LAB_ROLE_COUNT] = {
 /* How a role looks with so many colours (0: none). */
 static struct lab_style palette(enum lab_role role, int colors)
 {
-    unsigned at = (unsigned)role < LAB_ROLE_COUNT ? (unsigned)role : 0;
-    const struct look *look = &LOOKS[at];
+    const struct look *look = &LOOKS[role];
     if (colors < 8)
         return (struct lab_style){look->mono, -1};
-    int color = colors >= 1 << 24 ? look->rgb
-                : colors >= 256   ? look->c256
-                : colors >= 16    ? look->c16
-                                  : look->c8;
-    return (struct lab_style){look->style, color};
+    return (struct lab_style){look->attr, colors >= 1 << 24 ? look->rgb
+                                          : colors >= 256   ? look->c256
+                                          : colors >= 16    ? look->c16
+                                                            : look->c8};
 }
 
 /* Is there a terminal that a screen can use? Looked at before curses starts. */
@@ -449,14 +436,6 @@ static void guard_close(void)
         raise(late); /* the loop did not see it: it is for the old handler */
 }
 
-/* What puts the screen right when there is no time for curses. */
-static void guard_set_leave(const char *bytes)
-{
-    size_t n = strlen(bytes);
-    guard.leave_len = n < LEAVE_BYTES ? n : LEAVE_BYTES;
-    memcpy(guard.leave, bytes, guard.leave_len);
-}
-
 static void guard_chain_winch(void)
 {
     struct sigaction now;
@@ -467,12 +446,6 @@ static void guard_chain_winch(void)
     sigemptyset(&now.sa_mask);
     sigaction(SIGWINCH, &now, NULL);
     guard.winch_chained = true;
-}
-
-/* readable when there is news */
-static int guard_fd(void)
-{
-    return guard.fd;
 }
 
 static struct lab_guard_progress guard_take(void)
@@ -487,11 +460,6 @@ static struct lab_guard_progress guard_take(void)
     if (news.quit)
         atomic_store(&quit_count, 0);
     return news;
-}
-
-static bool guard_crashed(void)
-{
-    return atomic_load(&crashed) != 0;
 }
 
 /* Stops the process as Ctrl-Z does; returns when it is continued. */
@@ -555,17 +523,18 @@ static void add_capability(char *out, size_t cap, const char *name)
     out[n] = '\0';
 }
 
+/* What puts the screen right when there is no time for curses. */
 static void prepare_leave(bool mouse)
 {
-    char leave[400] = "";
-    if (mouse)
-        strcpy(leave, "\033[?1006;1000l");
-    add_capability(leave, sizeof(leave), "sgr0");
-    add_capability(leave, sizeof(leave), "cnorm");
-    add_capability(leave, sizeof(leave), "rmkx");
-    add_capability(leave, sizeof(leave), "rmcup");
-    strncat(leave, "\r\n", sizeof(leave) - strlen(leave) - 1);
-    guard_set_leave(leave);
+    char *leave = guard.leave;
+    size_t cap = sizeof(guard.leave);
+    snprintf(leave, cap, "%s", mouse ? "\033[?1006;1000l" : "");
+    add_capability(leave, cap, "sgr0");
+    add_capability(leave, cap, "cnorm");
+    add_capability(leave, cap, "rmkx");
+    add_capability(leave, cap, "rmcup");
+    strncat(leave, "\r\n", cap - strlen(leave) - 1);
+    guard.leave_len = strlen(leave);
 }
 
 static int count_colors(const struct lab_terminal_options *options)
@@ -715,18 +684,9 @@ bool lab_terminal_blocks(const struct lab_terminal *t)
 
 static void use_role(const struct lab_terminal *t, unsigned char role)
 {
-    attr_t attr = A_NORMAL;
-    int pair = 0;
-    if (role < LAB_ROLE_COUNT) {
-        int style = t->styles[role].style;
-        attr |= style & LAB_STYLE_BOLD ? A_BOLD : 0;
-        attr |= style & LAB_STYLE_DIM ? A_DIM : 0;
-        attr |= style & LAB_STYLE_UNDERLINE ? A_UNDERLINE : 0;
-        attr |= style & LAB_STYLE_REVERSE ? A_REVERSE : 0;
-        if (t->colors && t->styles[role].color >= 0)
-            pair = role + 1;
-    }
-    wattr_set(stdscr, attr, (short)pair, NULL);
+    const struct lab_style *s = &t->styles[role < LAB_ROLE_COUNT ? role : 0];
+    wattr_set(stdscr, s->attr,
+              (short)(t->colors && s->color >= 0 ? role + 1 : 0), NULL);
 }
 
 static void show_row(struct lab_terminal *t, const struct lab_cell *row, int y,
@@ -753,7 +713,7 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
 {
     int h;
     int w;
-    if (guard_crashed())
+    if (atomic_load(&crashed))
         return;
     getmaxyx(stdscr, h, w);
     if (h > c->h || w > c->w)
@@ -916,7 +876,7 @@ void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
     if (pending(t, out))
         return;
     struct pollfd fds[3] = {{.fd = t->in_fd, .events = POLLIN},
-                            {.fd = guard_fd(), .events = POLLIN},
+                            {.fd = guard.fd, .events = POLLIN},
                             {.fd = wake_fd, .events = POLLIN}};
     int n = poll(fds, 3, timeout_ms);
     if (n <= 0)

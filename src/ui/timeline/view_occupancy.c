@@ -7,7 +7,6 @@
 
 #include "ui/chart.h"
 #include "base/format.h"
-#include "ui/ui.h"
 #include "ui/views.h"
 
 enum knob { KNOB_THREADS, KNOB_REGISTERS, KNOB_SHARED, KNOBS };

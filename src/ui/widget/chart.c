@@ -2,7 +2,6 @@
 #include "ui/chart.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "term/dots.h"

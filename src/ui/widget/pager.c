@@ -1,14 +1,12 @@
 /* pager.c -- a window on a document: wrapping, moving, searching. */
 #include "ui/pager.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/glyph.h"
 
 void lab_pager_init(struct lab_pager *p, const struct lab_doc *doc)
 {

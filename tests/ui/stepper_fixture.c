@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "stepper_plan.h"
+#include "trace/intern.h"
 #include "ui/ui.h"
 
 int fixture_tensor(const struct stepper_fixture *f, const char *name)
@@ -73,21 +74,24 @@ static int kernels(void *user, int64_t exec, struct lab_stepper_kernel *rows,
     const struct stepper_fixture *f = user;
     if (!f->cuda || max < 2)
         return 0;
-    rows[0] = (struct lab_stepper_kernel){.time_ns = 4352 + exec,
-                                          .grid = {1, 4, 1},
-                                          .block = {16, 16, 1},
-                                          .registers_per_thread = 38,
-                                          .shared_bytes = 2048,
-                                          .occupancy_pct = 75,
-                                          .occupancy_limit = 4 | 8};
-    snprintf(rows[0].name, sizeof(rows[0].name), "dense_matmul_fwd_tiled");
-    rows[1] = (struct lab_stepper_kernel){.time_ns = 1700,
-                                          .grid = {5, 1, 1},
-                                          .block = {512, 1, 1},
-                                          .registers_per_thread = INT32_MIN,
-                                          .shared_bytes = INT64_MIN,
-                                          .occupancy_pct = NAN};
-    snprintf(rows[1].name, sizeof(rows[1].name), "splitK\033[31m_reduce");
+    rows[0].record = (struct lab_kernel_record){
+        .end_ns = 4352 + exec,
+        .short_name = lab_intern("dense_matmul_fwd_tiled"),
+        .grid = {1, 4, 1},
+        .block = {16, 16, 1},
+        .registers_per_thread = 38,
+        .static_shared_bytes = 2048,
+        .occupancy_pct = 75,
+        .occupancy_limit = 4 | 8};
+    rows[1].record = (struct lab_kernel_record){
+        .end_ns = 1700,
+        .short_name = lab_intern("splitK\033[31m_reduce"),
+        .grid = {5, 1, 1},
+        .block = {512, 1, 1},
+        .registers_per_thread = INT32_MIN,
+        .static_shared_bytes = INT32_MIN,
+        .occupancy_pct = NAN};
+    rows[0].counted = rows[1].counted = false;
     return 2;
 }
 

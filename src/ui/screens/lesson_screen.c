@@ -41,25 +41,6 @@ struct lab_lesson_screen {
 
 /* ---- kernels ---- */
 
-static void convert_kernel(const struct lab_kernel_record *k,
-                           struct lab_stepper_kernel *row)
-{
-    bool timed = k->start_ns != LAB_UNKNOWN && k->end_ns != LAB_UNKNOWN;
-    *row = (struct lab_stepper_kernel){
-        .time_ns = timed ? k->end_ns - k->start_ns : LAB_UNKNOWN,
-        .registers_per_thread = k->registers_per_thread,
-        .shared_bytes =
-            (int64_t)k->static_shared_bytes + k->dynamic_shared_bytes,
-        .occupancy_pct = k->occupancy_pct,
-        .occupancy_limit = k->occupancy_limit};
-    snprintf(row->name, sizeof(row->name), "%s",
-             lab_intern_text(k->short_name));
-    for (int i = 0; i < 3; i++) {
-        row->grid[i] = k->grid[i];
-        row->block[i] = k->block[i];
-    }
-}
-
 static int kernels(void *user, int64_t exec, struct lab_stepper_kernel *rows,
                    int max)
 {
@@ -69,7 +50,7 @@ static int kernels(void *user, int64_t exec, struct lab_stepper_kernel *rows,
     struct lab_live *live = lab_recording_live(s->run.recording);
     size_t n = lab_live_kernels(live, exec, found, MOST);
     for (size_t i = 0; i < n && i < MOST && (int)i < max; i++) {
-        convert_kernel(&found[i], &rows[i]);
+        rows[i].record = found[i];
         rows[i].counted =
             lab_live_counters(live, exec, (int64_t)i, &rows[i].counters);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "stepper_layout.h"
+#include "trace/intern.h"
 #include "trace/record.h"
 #include "base/format.h"
 #include "stepper_priv.h"
@@ -971,15 +972,23 @@ static void add_pair(void *doc, const char *name, const char *value)
 
 /* ---- the step as a whole ---- */
 
+static double kernel_ns(const struct lab_kernel_record *k)
+{
+    return k->start_ns == LAB_UNKNOWN || k->end_ns == LAB_UNKNOWN
+               ? NAN
+               : (double)(k->end_ns - k->start_ns);
+}
+
 /* Device time: the kernels' sum where they are known, else the step's time. */
 static double step_ns(const struct lab_stepper *v)
 {
     const struct lab_step_status *s = &v->snap.steps[v->step];
     double sum = 0;
     for (int i = 0; i < v->n_kernels && i < LAB_STEPPER_KERNELS; i++) {
-        if (v->kernels[i].time_ns == LAB_UNKNOWN)
+        double ns = kernel_ns(&v->kernels[i].record);
+        if (isnan(ns))
             return s->time_ns == LAB_UNKNOWN ? NAN : (double)s->time_ns;
-        sum += (double)v->kernels[i].time_ns;
+        sum += ns;
     }
     if (v->n_kernels > 0 && v->n_kernels <= LAB_STEPPER_KERNELS)
         return sum;
@@ -1122,12 +1131,16 @@ static void limit_text(int limit, char *out, size_t cap)
                                      used ? ", " : "", names[i].name);
 }
 
-static void add_kernel(struct lab_doc *d, const struct lab_stepper_kernel *k)
+static void add_kernel(struct lab_doc *d, const struct lab_kernel_record *k)
 {
     char text[64];
-    lab_format_ns(lab_to_real(k->time_ns), text, sizeof(text));
+    int64_t shared = lab_from_int32(k->static_shared_bytes);
+    if (shared != LAB_UNKNOWN)
+        shared += k->dynamic_shared_bytes;
+    lab_format_ns(kernel_ns(k), text, sizeof(text));
     lab_doc_para(d, 0, 0, false);
-    lab_doc_addf(d, LAB_ROLE_CODE, "%10s  %s", text, k->name);
+    lab_doc_addf(d, LAB_ROLE_CODE, "%10s  %s", text,
+                 lab_intern_text(k->short_name));
     lab_doc_para(d, 0, NAME_W, true);
     lab_doc_addf(d, LAB_ROLE_NORMAL, "grid %s, block %s, registers ",
                  LAB_DIMS32_TEXT(k->grid), LAB_DIMS32_TEXT(k->block));
@@ -1135,9 +1148,8 @@ static void add_kernel(struct lab_doc *d, const struct lab_stepper_kernel *k)
         lab_doc_addf(d, LAB_ROLE_NORMAL, "%d", k->registers_per_thread);
     else
         lab_doc_add(d, LAB_ROLE_NORMAL, LAB_NA);
-    lab_doc_addf(
-        d, LAB_ROLE_NORMAL, ", shared %s, occupancy ",
-        lab_format_bytes(lab_to_real(k->shared_bytes), text, sizeof(text)));
+    lab_doc_addf(d, LAB_ROLE_NORMAL, ", shared %s, occupancy ",
+                 lab_format_bytes(lab_to_real(shared), text, sizeof(text)));
     if (isnan(k->occupancy_pct)) {
         lab_doc_add(d, LAB_ROLE_NORMAL, LAB_NA);
         return;
@@ -1159,11 +1171,11 @@ static void add_counters(const struct lab_stepper *v, struct lab_doc *d,
 {
     const struct lab_schedule_step *s = step_now(v);
     bool alone = v->n_kernels == 1 && s;
-    struct lab_counters_beside beside = {.occupancy_pct = k->occupancy_pct,
-                                         .flop = alone ? s->step->flop : NAN,
-                                         .bytes = alone ? s->step->bytes : NAN,
-                                         .update =
-                                             s && s->step->phase == LAB_UPDATE};
+    struct lab_counters_beside beside = {
+        .occupancy_pct = k->record.occupancy_pct,
+        .flop = alone ? s->step->flop : NAN,
+        .bytes = alone ? s->step->bytes : NAN,
+        .update = s && s->step->phase == LAB_UPDATE};
     lab_counters_lines(&k->counters, &beside, add_counted, d);
 }
 
@@ -1196,7 +1208,7 @@ static void add_kernels(const struct lab_stepper *v, struct lab_doc *d)
                  v->n_kernels == 1 ? "" : "es");
         add_pair(d, "kernels", line);
         for (int i = 0; i < v->n_kernels && i < LAB_STEPPER_KERNELS; i++) {
-            add_kernel(d, &v->kernels[i]);
+            add_kernel(d, &v->kernels[i].record);
             if (v->kernels[i].counted)
                 add_counters(v, d, &v->kernels[i]);
             if (v->model.advise)

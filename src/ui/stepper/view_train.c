@@ -17,22 +17,11 @@
 
 enum { LAB_TRAIN_KEYS = 8 };
 
-struct lab_train_curve { /* as a chart wants it */
-    double *x;
-    double *y;
-    int64_t n;
-    int64_t cap;
-};
-
 struct lab_train_state {
     struct lab_ui *ui;
     struct lab_stepper_model model;
     struct lab_snapshot snap; /* only when `taken` */
     bool taken;
-    struct lab_train_curve loss;
-    struct lab_train_curve accuracy;
-    struct lab_train_curve bits;
-    struct lab_train_curve held;
     int64_t asked;   /* iterations of the last request; 0: the lesson's */
     bool log_chosen; /* by the reader, else as the curve needs it */
     bool log_scale;
@@ -136,7 +125,8 @@ static void draw_facts(const struct lab_train_state *v, struct lab_canvas *c,
     const struct lab_snapshot *s = &v->snap;
     char loss[LAB_FORMAT_BYTES];
     char text[LAB_FORMAT_BYTES];
-    double last = v->loss.n ? v->loss.y[v->loss.n - 1] : s->loss;
+    double last =
+        v->snap.losses.n ? v->snap.losses.value[v->snap.losses.n - 1] : s->loss;
     int x = row.x;
     x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "%s", state_text(v));
     x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL, "   iteration %lld",
@@ -145,13 +135,13 @@ static void draw_facts(const struct lab_train_state *v, struct lab_canvas *c,
         x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL, "   epoch %lld",
                               (long long)s->epoch);
     lab_format_value(last, 8, loss, sizeof(loss));
-    bool known = v->loss.n > 0 || !isnan(s->loss);
+    bool known = v->snap.losses.n > 0 || !isnan(s->loss);
     x += lab_canvas_textf(c, row.y, x, -1,
                           known && !isfinite(last) ? LAB_ROLE_BAD
                                                    : LAB_ROLE_NORMAL,
                           "   loss %s", known ? loss : "not known yet");
     lab_format_share(s->accuracy, text, sizeof(text));
-    if (v->bits.n > 0)
+    if (v->snap.bits.n > 0)
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
                          "   validation %.4f bits", s->bits_per_char);
     else if (!isnan(s->accuracy))
@@ -209,16 +199,26 @@ static void draw_more(const struct lab_train_state *v, struct lab_canvas *c,
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "%s", s->stop_reason);
 }
 
+static struct lab_series curve_of(const struct lab_curve *c, const char *name,
+                                  enum lab_role role)
+{
+    return (struct lab_series){.y = c->value,
+                               .n = c->n,
+                               .name = name,
+                               .role = role,
+                               .at = c->iteration};
+}
+
 /* Held-back text, and the line to beat: a model that counts. */
 static void draw_bits(const struct lab_train_state *v, struct lab_canvas *c,
                       struct lab_rect r)
 {
-    const struct lab_train_curve *b = &v->bits;
+    const struct lab_curve *b = &v->snap.bits;
     double order3 = v->snap.bits_order3;
-    double ends[2] = {b->x[0], b->x[b->n - 1]};
+    double ends[2] = {(double)b->iteration[0], (double)b->iteration[b->n - 1]};
     double line[2] = {order3, order3};
     struct lab_series series[2] = {
-        {b->x, b->y, b->n, "bits a character, validation", LAB_ROLE_SERIES_2},
+        curve_of(b, "bits a character, validation", LAB_ROLE_SERIES_2),
         {ends, line, b->n > 1 ? 2 : 1, "counting what follows three",
          LAB_ROLE_SERIES_3}};
     struct lab_chart chart = {.x_name = "iteration",
@@ -258,8 +258,9 @@ static void draw_decoded(const struct lab_train_state *v, struct lab_canvas *c,
 /* Whether the loss is drawn on a logarithmic scale. */
 static bool train_log(const struct lab_train_state *v)
 {
-    double first = v->loss.n ? v->loss.y[0] : NAN;
-    double last = v->loss.n ? v->loss.y[v->loss.n - 1] : NAN;
+    double first = v->snap.losses.n ? v->snap.losses.value[0] : NAN;
+    double last =
+        v->snap.losses.n ? v->snap.losses.value[v->snap.losses.n - 1] : NAN;
     return v->log_chosen ? v->log_scale : last > 0 && first / last >= 10;
 }
 
@@ -274,21 +275,22 @@ struct smooth {
     double high[BINS];
 };
 
-static bool make_smooth(const struct lab_train_curve *c, struct smooth *out)
+static bool make_smooth(const struct lab_curve *c, struct smooth *out)
 {
     out->n = (int)(c->n / A_BIN < BINS ? c->n / A_BIN : BINS);
     if (c->n < 2 * BINS / 3)
         return false;
     for (int b = 0; b < out->n; b++) {
-        int64_t from = c->n * b / out->n;
-        int64_t end = c->n * (b + 1) / out->n;
+        int64_t from = (int64_t)c->n * b / out->n;
+        int64_t end = (int64_t)c->n * (b + 1) / out->n;
         double sum = 0;
-        out->x[b] = c->x[b == 0 ? 0 : end - 1];
-        out->low[b] = out->high[b] = c->y[from];
+        out->x[b] = (double)c->iteration[b == 0 ? 0 : end - 1];
+        out->low[b] = out->high[b] = c->value[from];
         for (int64_t i = from; i < end; i++) {
-            sum += c->y[i];
-            out->low[b] = c->y[i] < out->low[b] ? c->y[i] : out->low[b];
-            out->high[b] = c->y[i] > out->high[b] ? c->y[i] : out->high[b];
+            sum += c->value[i];
+            out->low[b] = c->value[i] < out->low[b] ? c->value[i] : out->low[b];
+            out->high[b] =
+                c->value[i] > out->high[b] ? c->value[i] : out->high[b];
         }
         out->mean[b] = sum / (double)(end - from);
         if (!isfinite(sum)) /* a NaN must be seen where it is */
@@ -304,7 +306,7 @@ static void draw_loss(const struct lab_train_state *v, struct lab_canvas *c,
     struct lab_series series[4];
     struct smooth m;
     int n = 0;
-    if (make_smooth(&v->loss, &m)) {
+    if (make_smooth(&v->snap.losses, &m)) {
         series[n++] =
             (struct lab_series){m.x, m.mean, m.n,
                                 log_y ? "loss, mean of neighbours (log scale)"
@@ -313,13 +315,13 @@ static void draw_loss(const struct lab_train_state *v, struct lab_canvas *c,
         series[n++] = (struct lab_series){m.x, m.low, m.n, NULL, LAB_ROLE_DIM};
         series[n++] = (struct lab_series){m.x, m.high, m.n, NULL, LAB_ROLE_DIM};
     } else {
-        series[n++] = (struct lab_series){v->loss.x, v->loss.y, v->loss.n,
-                                          log_y ? "loss (log scale)" : "loss",
-                                          LAB_ROLE_SERIES_1};
+        series[n++] =
+            curve_of(&v->snap.losses, log_y ? "loss (log scale)" : "loss",
+                     LAB_ROLE_SERIES_1);
     }
-    if (v->held.n > 0)
-        series[n++] = (struct lab_series){v->held.x, v->held.y, v->held.n,
-                                          "validation loss", LAB_ROLE_SERIES_2};
+    if (v->snap.held.n > 0)
+        series[n++] =
+            curve_of(&v->snap.held, "validation loss", LAB_ROLE_SERIES_2);
     struct lab_chart chart = {.x_name = "iteration",
                               .zero_x = true,
                               .series = series,
@@ -333,22 +335,22 @@ static void draw_loss(const struct lab_train_state *v, struct lab_canvas *c,
 static void draw_curves(const struct lab_train_state *v, struct lab_canvas *c,
                         struct lab_rect r)
 {
-    struct lab_series right = {v->accuracy.x, v->accuracy.y, v->accuracy.n,
-                               "validation accuracy", LAB_ROLE_SERIES_2};
+    struct lab_series right =
+        curve_of(&v->snap.accuracies, "validation accuracy", LAB_ROLE_SERIES_2);
     struct lab_chart right_chart = {.x_name = "iteration",
                                     .zero_x = true,
                                     .series = &right,
                                     .count = 1,
                                     .y_min = NAN,
                                     .y_max = NAN};
-    bool labels = v->accuracy.n > 0;
+    bool labels = v->snap.accuracies.n > 0;
     struct lab_rect first = r;
     if (labels && r.w >= WIDE)
         first = lab_rect_cut_left(&r, r.w / 2);
     else if (labels)
         first = lab_rect_cut_top(&r, r.h / 2);
     draw_loss(v, c, first);
-    if (v->bits.n > 0)
+    if (v->snap.bits.n > 0)
         draw_bits(v, c, r);
     else if (labels)
         lab_chart_draw(c, r, &right_chart);
@@ -363,7 +365,7 @@ static void draw_below(const struct lab_train_state *v, struct lab_canvas *c,
         train_sample_draw(c, lab_rect_cut_bottom(&r, rows), &v->snap,
                           &v->model.sampling);
     }
-    if (v->loss.n == 0)
+    if (v->snap.losses.n == 0)
         lab_canvas_text(c, r.y + r.h / 2, r.x + 2, r.w - 2, LAB_ROLE_DIM,
                         "The curve begins with the first "
                         "iteration.");
@@ -409,27 +411,6 @@ static void start(struct lab_train_state *v, int64_t n)
 
 /* ---- snapshots ---- */
 
-static void keep_curve(struct lab_train_curve *out, const struct lab_curve *in)
-{
-    if (in->n > out->cap) {
-        int64_t cap = in->n + in->n / 2;
-        double *x = lab_realloc_array(out->x, (size_t)cap, sizeof(*x));
-        if (x)
-            out->x = x;
-        double *y = lab_realloc_array(out->y, (size_t)cap, sizeof(*y));
-        if (y)
-            out->y = y;
-        if (!x || !y)
-            return; /* the old curve stays */
-        out->cap = cap;
-    }
-    out->n = in->n;
-    for (int i = 0; i < in->n; i++) {
-        out->x[i] = (double)in->iteration[i];
-        out->y[i] = in->value[i];
-    }
-}
-
 static bool refresh(struct lab_train_state *v)
 {
     struct lab_snapshot next;
@@ -448,10 +429,6 @@ static bool refresh(struct lab_train_state *v)
         v->model.snapshot_release(&v->snap);
     v->snap = next;
     v->taken = true;
-    keep_curve(&v->loss, &next.losses);
-    keep_curve(&v->accuracy, &next.accuracies);
-    keep_curve(&v->bits, &next.bits);
-    keep_curve(&v->held, &next.held);
     return true;
 }
 
@@ -475,14 +452,6 @@ static void release(struct lab_screen *s)
     struct lab_train_state *v = s->state;
     if (v->taken)
         v->model.snapshot_release(&v->snap);
-    lab_free(v->loss.x);
-    lab_free(v->loss.y);
-    lab_free(v->accuracy.x);
-    lab_free(v->accuracy.y);
-    lab_free(v->held.x);
-    lab_free(v->held.y);
-    lab_free(v->bits.x);
-    lab_free(v->bits.y);
 }
 
 static bool tick(struct lab_screen *s, int64_t now_ns)

@@ -23,7 +23,7 @@ struct scale {
 static double x_of(const struct scale *sc, const struct lab_series *s,
                    int64_t i)
 {
-    double x = s->x ? s->x[i] : (double)i;
+    double x = s->x ? s->x[i] : (double)(s->at ? s->at[i] : i);
     if (!sc->log_x)
         return x;
     return x > 0 ? log10(x) : (double)NAN;

@@ -17,6 +17,7 @@ struct lab_series {
     int64_t n;
     const char *name; /* NULL: neither listed nor marked, as an envelope */
     enum lab_role role;
+    const int64_t *at; /* x as whole numbers, where `x` is NULL */
 };
 
 struct lab_chart {

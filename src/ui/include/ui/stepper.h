@@ -9,22 +9,15 @@
 #include "engine/session.h"
 #include "report/doc.h"
 #include "trace/metric.h"
+#include "trace/record.h"
 #include "ui/screen.h"
 
 struct lab_ui;
 
-/* One launch of a kernel. Unknown numbers are LAB_UNKNOWN, INT32_MIN (32-bit
- * fields) or NaN. */
+/* A launch of a kernel, and its hardware counters where they were taken. */
 struct lab_stepper_kernel {
-    char name[160]; /* short name; need not be made visible */
-    int64_t time_ns;
-    int32_t grid[3];
-    int32_t block[3];
-    int32_t registers_per_thread;
-    int64_t shared_bytes; /* of a block: static and dynamic */
-    double occupancy_pct; /* theoretical, 0..100 */
-    int occupancy_limit;  /* enum lab_occupancy_limit of trace/record.h */
-    bool counted;         /* hardware counters were taken: */
+    struct lab_kernel_record record;
+    bool counted;
     struct lab_counters counters;
 };
 

@@ -6,9 +6,7 @@
 #include "debug/training.h"
 #include "report/print.h"
 #include "base/signals.h"
-#include "debug/step_json.h"
-#include "debug/step_npy.h"
-#include "debug/step_text.h"
+#include "debug/step_print.h"
 
 static const struct lab_command_line usage = {
     .name = "lapenna-lab step",

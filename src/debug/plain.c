@@ -13,7 +13,7 @@
 #include "base/signals.h"
 #include "engine/setup.h"
 #include "report/print.h"
-#include "debug/step_text.h"
+#include "debug/step_print.h"
 #include "base/format.h"
 #include "debug/lesson_print.h"
 #include "report/text_table.h"
@@ -25,7 +25,6 @@
 #include "engine/session.h"
 #include "debug/debugger.h"
 #include "debug/lesson_run.h"
-#include "debug/lesson_text.h"
 
 struct lab_plain {
     struct lab_lesson_run run;

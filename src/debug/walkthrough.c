@@ -7,10 +7,10 @@
 #include "report/exit.h"
 #include "engine/session.h"
 #include "report/suggest.h"
-#include "debug/lesson_text.h"
+#include "debug/lesson_print.h"
 #include "report/print.h"
 #include "base/signals.h"
-#include "debug/step_text.h"
+#include "debug/step_print.h"
 #include "store/database.h"
 #include "debug/training.h"
 

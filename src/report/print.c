@@ -37,6 +37,15 @@ bool lab_print_lost(void)
     return lost;
 }
 
+bool lab_print_color(const char *mode, bool is_terminal, const char *no_color,
+                     const char *term)
+{
+    if (mode && (strcmp(mode, "never") == 0 || strcmp(mode, "always") == 0))
+        return mode[0] == 'a';
+    return is_terminal && !(no_color && no_color[0]) && term && term[0] &&
+           strcmp(term, "dumb") != 0;
+}
+
 void lab_print_bytes(FILE *out, const char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

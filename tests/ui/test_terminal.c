@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "pty_session.h"
+#include "report/print.h"
 #include "ui/terminal.h"
 
 #define DEMO LAB_BINARY_DIR "/bin/ui_demo"
@@ -415,14 +416,14 @@ TEST_CASE(it_sleeps_when_nothing_happens)
 
 TEST_CASE(colour_rules_are_pure)
 {
-    assert_true(lab_color_wanted(LAB_COLOR_AUTO, true, NULL, "xterm"));
-    assert_true(lab_color_wanted(LAB_COLOR_AUTO, true, "", "xterm"));
-    assert_false(lab_color_wanted(LAB_COLOR_AUTO, true, "0", "xterm"));
-    assert_false(lab_color_wanted(LAB_COLOR_AUTO, false, NULL, "xterm"));
-    assert_false(lab_color_wanted(LAB_COLOR_AUTO, true, NULL, "dumb"));
-    assert_false(lab_color_wanted(LAB_COLOR_AUTO, true, NULL, NULL));
-    assert_true(lab_color_wanted(LAB_COLOR_ALWAYS, false, "1", "xterm"));
-    assert_false(lab_color_wanted(LAB_COLOR_NEVER, true, NULL, "xterm"));
+    assert_true(lab_print_color("auto", true, NULL, "xterm"));
+    assert_true(lab_print_color("auto", true, "", "xterm"));
+    assert_false(lab_print_color("auto", true, "0", "xterm"));
+    assert_false(lab_print_color("auto", false, NULL, "xterm"));
+    assert_false(lab_print_color("auto", true, NULL, "dumb"));
+    assert_false(lab_print_color("auto", true, NULL, NULL));
+    assert_true(lab_print_color("always", false, "1", "xterm"));
+    assert_false(lab_print_color("never", true, NULL, "xterm"));
 }
 
 int main(void)

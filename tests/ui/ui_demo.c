@@ -13,9 +13,9 @@ static void read_options(int argc, char **argv, struct lab_ui_options *o)
         o->terminal.ascii |= strcmp(argv[i], "--ascii") == 0;
         o->terminal.mouse |= strcmp(argv[i], "--mouse") == 0;
         if (strcmp(argv[i], "--color=never") == 0)
-            o->terminal.color = LAB_COLOR_NEVER;
+            o->terminal.color = "never";
         if (strcmp(argv[i], "--color=always") == 0)
-            o->terminal.color = LAB_COLOR_ALWAYS;
+            o->terminal.color = "always";
     }
 }
 

@@ -207,17 +207,10 @@ static enum lab_status start_home(struct screens *s)
 
 /* ---- all ---- */
 
-static enum lab_color_mode color_mode(const char *word)
-{
-    if (strcmp(word, "always") == 0)
-        return LAB_COLOR_ALWAYS;
-    return strcmp(word, "never") == 0 ? LAB_COLOR_NEVER : LAB_COLOR_AUTO;
-}
-
 static enum lab_status open_ui(struct screens *s)
 {
     const struct lab_options *o = s->options;
-    struct lab_ui_options options = {.terminal = {.color = color_mode(o->color),
+    struct lab_ui_options options = {.terminal = {.color = o->color,
                                                   .ascii = o->ascii,
                                                   .mouse = !o->no_mouse},
                                      .script = getenv("LAPENNA_LAB_SCRIPT"),

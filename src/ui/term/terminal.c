@@ -30,6 +30,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/status.h"
+#include "report/print.h"
 #include "ui/canvas.h"
 #include "ui/keymap.h"
 
@@ -494,18 +495,6 @@ struct lab_terminal {
     struct lab_style styles[LAB_ROLE_COUNT];
 };
 
-bool lab_color_wanted(enum lab_color_mode mode, bool is_terminal,
-                      const char *no_color, const char *term)
-{
-    if (mode == LAB_COLOR_NEVER)
-        return false;
-    if (mode == LAB_COLOR_ALWAYS)
-        return true;
-    if (!is_terminal || (no_color && no_color[0]))
-        return false;
-    return term && term[0] && strcmp(term, "dumb") != 0;
-}
-
 /* A capability without its "$<5>" delays. */
 static void add_capability(char *out, size_t cap, const char *name)
 {
@@ -539,8 +528,8 @@ static void prepare_leave(bool mouse)
 
 static int count_colors(const struct lab_terminal_options *options)
 {
-    if (!lab_color_wanted(options->color, true, getenv("NO_COLOR"),
-                          getenv("TERM")))
+    if (!lab_print_color(options->color, true, getenv("NO_COLOR"),
+                         getenv("TERM")))
         return 0;
     if (!has_colors() || start_color() == ERR)
         return 0;

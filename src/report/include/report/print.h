@@ -28,3 +28,9 @@ bool lab_print_lost(void);
 /* `n` bytes; what is no printable ASCII, newline or tab is a '?'. Takes no
  * memory. */
 void lab_print_bytes(FILE *out, const char *bytes, size_t n);
+/* Whether output may carry colour, for a screen and for plain text alike: `mode`
+ * "never", or (for "auto" and NULL) a non-empty NO_COLOR, TERM=dumb or none, or
+ * output that is not a terminal mean no; "always" overrides them. NULL is an
+ * unset variable. */
+bool lab_print_color(const char *mode, bool is_terminal, const char *no_color,
+                     const char *term);

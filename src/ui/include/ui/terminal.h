@@ -15,11 +15,9 @@
 #include "ui/canvas.h"
 #include "ui/event.h"
 
-enum lab_color_mode { LAB_COLOR_AUTO, LAB_COLOR_ALWAYS, LAB_COLOR_NEVER };
-
 struct lab_terminal_options {
-    enum lab_color_mode color;
-    bool ascii; /* even where the locale is UTF-8 */
+    const char *color; /* of lab_print_color() */
+    bool ascii;        /* even where the locale is UTF-8 */
     bool mouse;
 };
 
@@ -62,11 +60,4 @@ void lab_terminal_resume(struct lab_terminal *t);
  * `wake_fd` becoming readable (< 0: none; it is not read here). */
 void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
                        struct lab_event *out);
-
-/* Whether output may carry colour, for a screen and for plain text alike:
- * `never`, or a non-empty NO_COLOR, or TERM=dumb or none, or (for `auto`)
- * output that is not a terminal, mean no; `always` overrides NO_COLOR and the
- * pipe. NULL is an unset variable. */
-bool lab_color_wanted(enum lab_color_mode mode, bool is_terminal,
-                      const char *no_color, const char *term);
 LAB_C_END

@@ -218,7 +218,8 @@ static bool read_node(struct builder *b, int depth, struct yaml **out)
 
 static bool read_stream(struct builder *b, struct yaml **out)
 {
-    if (!advance(b) || !advance(b)) /* stream and document start */
+    bool begun = advance(b); /* the stream */
+    if (!begun || !advance(b))
         return false;
     if (b->event.type == YAML_STREAM_END_EVENT)
         return fail(b, "the front matter is empty: it needs format, title, "

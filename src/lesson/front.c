@@ -3,7 +3,7 @@
  *
  * lab_front_read() reads the whole mapping by front_table; its parts (data, a
  * breakpoint, a row of slide ...) have tables of their own. A function that
- * reads returns false after a mistake, which is in f->found by then, and reading
+ * reads returns false after a mistake, which is then in f->found, and reading
  * goes on with the next key. lab_lesson_keys() prints the same tables for
  * docs/lesson-format.md. */
 #include "front.h"

@@ -11,9 +11,6 @@
 #include "engine/setup.h"
 #include "report/text_table.h"
 
-/* From a typed command to the session's: names are looked up in a snapshot,
- * defaults are filled in. */
-
 /* ---- names ---- */
 
 /* LAB_E_NOTFOUND, with the nearest of `names`, which it frees; NULL: none. */
@@ -311,7 +308,6 @@ static enum lab_status list_tensors(const struct listing *l,
                                         NULL};
     static const char *const roles[] = {"data", "parameter", "state",
                                         "activation", "gradient"};
-    static const char *const types[] = {"f32", "f64", "i32"};
     const struct lab_plan *plan = l->snap->plan;
     struct lab_text_table t;
     lab_text_table_init(&t, heads);
@@ -320,7 +316,7 @@ static enum lab_status list_tensors(const struct listing *l,
         char shape[LAB_SHAPE_TEXT];
         lab_text_table_add(&t, tensor->name);
         lab_text_table_add(&t, lab_shape_text(&tensor->shape, shape));
-        lab_text_table_add(&t, types[tensor->dtype]);
+        lab_text_table_add(&t, lab_dtype_name(tensor->dtype));
         lab_text_table_add(&t, roles[tensor->role]);
     }
     return lab_text_table_format(&t, out);

@@ -888,9 +888,6 @@ static void plain_print_counters(struct lab_plain *p)
         print_step(p, i);
 }
 
-/* The stepper as lines of text, for pipes and screen readers: the session, the
- * lines that are read, and what each command does. */
-
 static void complain(void)
 {
     fflush(stdout); /* the error comes after what led to it */

@@ -21,9 +21,19 @@
 #include "ui/table.h"
 #include "view_lab_priv.h"
 
+/* An index of lab.rows; -1: none. */
+static int64_t bench_chosen_row(const struct lab_bench_state *st)
+{
+    int64_t row = lab_table_row(&st->table);
+    return row < 0 ? -1 : st->shown[row];
+}
+
 static const struct lab_bench_result *
-bench_chosen(const struct lab_bench_state *st);
-static int64_t bench_chosen_row(const struct lab_bench_state *st);
+bench_chosen(const struct lab_bench_state *st)
+{
+    int64_t row = bench_chosen_row(st);
+    return row < 0 ? NULL : &st->lab.rows[row];
+}
 
 /* The table of a lab: a row for each variant of one size. */
 
@@ -529,19 +539,6 @@ struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
     l.bars = lab_rect_cut_top(&body, bars);
     l.rates = body;
     return l;
-}
-
-static const struct lab_bench_result *
-bench_chosen(const struct lab_bench_state *st)
-{
-    int64_t row = bench_chosen_row(st);
-    return row < 0 ? NULL : &st->lab.rows[row];
-}
-
-static int64_t bench_chosen_row(const struct lab_bench_state *st)
-{
-    int64_t row = lab_table_row(&st->table);
-    return row < 0 ? -1 : st->shown[row];
 }
 
 /* ---- facts ---- */

@@ -164,14 +164,7 @@ void lab_heat_draw_cell(struct lab_canvas *c, int y, int x, double v,
         lab_canvas_text(c, y, x + 2 * times - 1, 1, LAB_ROLE_CURSOR, "]");
 }
 
-/* one tensor as a picture: which axes are shown, which part,
- * the cursor, its labels, and the marks of its sources. */
-
-static void stepper_look_first(const struct lab_plan *plan, int tensor,
-                               struct lab_tensor_slice *look);
-
-/* Which part of a tensor is looked at: slices, the element under the
- * cursor, and the elements that the explained number came from. */
+/* ---- which part of a tensor is looked at ---- */
 
 /* Further than any tensor reaches, and small enough to multiply. */
 #define FAR ((int64_t)1 << 40)
@@ -257,6 +250,63 @@ static void stepper_ask(struct lab_stepper *v)
     v->num_left = 0;
     if (v->model.post(v->model.session, &cmd))
         lab_ui_error(v->ui);
+}
+
+bool lab_stepper_is_shown(const struct lab_show *show, int axis)
+{
+    return axis == show->row_axis || axis == show->col_axis;
+}
+
+/* The first axis from `from` on, going `dir`, that is not shown; -1: none. */
+static int hidden_axis(const struct lab_tensor_slice *look, int rank, int from,
+                       int dir)
+{
+    for (int i = 0; i < rank; i++) {
+        int axis = ((from + dir * i) % rank + rank) % rank;
+        if (!lab_stepper_is_shown(&look->show, axis))
+            return axis;
+    }
+    return -1;
+}
+
+/* Images, feature maps and filters. Ops that say what their axes count have
+ * other parts of four axes: [N,heads,T,T]. */
+static bool holds_pictures(const struct lab_plan *plan,
+                           const struct lab_tensor *t)
+{
+    return t->shape.rank == 4 &&
+           (t->node < 0 || plan->nodes[t->node].op->n_axes == 0);
+}
+
+/* The last axis runs across and the one before it down, but for pictures with
+ * their channels last: there it is the rows and columns of the picture, which
+ * are [N,H,W,C] or, of filters, [H,W,C,M]. */
+static void first_axes(const struct lab_plan *plan, int tensor, int *row,
+                       int *col)
+{
+    const struct lab_tensor *t = &plan->tensors[tensor];
+    while (t->gradient_of >= 0)
+        t = &plan->tensors[t->gradient_of];
+    int rank = t->shape.rank;
+    *row = rank >= 2 ? rank - 2 : -1;
+    *col = rank >= 1 ? rank - 1 : -1;
+    if (plan->layout == LAB_NHWC && holds_pictures(plan, t)) {
+        bool filter =
+            t->role == LAB_TENSOR_PARAM || t->role == LAB_TENSOR_STATE;
+        *row = filter ? 0 : 1;
+        *col = *row + 1;
+    }
+}
+
+/* As a tensor opens. */
+static void stepper_look_first(const struct lab_plan *plan, int tensor,
+                               struct lab_tensor_slice *look)
+{
+    memset(look, 0, sizeof(*look));
+    look->set = true;
+    look->show.tensor = tensor;
+    first_axes(plan, tensor, &look->show.row_axis, &look->show.col_axis);
+    look->hidden = hidden_axis(look, plan->tensors[tensor].shape.rank, 0, 1);
 }
 
 void lab_stepper_look_at(struct lab_stepper *v, int tensor)
@@ -534,36 +584,21 @@ enum lab_status lab_stepper_next_slice(struct lab_screen *s, int by)
 bool lab_stepper_tensor_action(struct lab_stepper *v, int action)
 {
     int64_t page = v->page_rows > 1 ? v->page_rows - 1 : 1;
+    bool back = action == LAB_ACT_UP || action == LAB_ACT_LEFT ||
+                action == LAB_ACT_PAGE_UP || action == LAB_ACT_FIRST;
+    int64_t by = back ? -1 : 1;
     if (v->tensor < 0)
         return false;
-    switch (action) {
-    case LAB_ACT_UP:
-        move(v, -1, 0);
-        break;
-    case LAB_ACT_DOWN:
-        move(v, 1, 0);
-        break;
-    case LAB_ACT_LEFT:
-        move(v, 0, -1);
-        break;
-    case LAB_ACT_RIGHT:
-        move(v, 0, 1);
-        break;
-    case LAB_ACT_PAGE_UP:
-        move(v, -page, 0);
-        break;
-    case LAB_ACT_PAGE_DOWN:
-        move(v, page, 0);
-        break;
-    case LAB_ACT_FIRST:
-        move(v, -FAR, -FAR);
-        break;
-    case LAB_ACT_LAST:
-        move(v, FAR, FAR);
-        break;
-    default:
+    if (action == LAB_ACT_UP || action == LAB_ACT_DOWN)
+        move(v, by, 0);
+    else if (action == LAB_ACT_LEFT || action == LAB_ACT_RIGHT)
+        move(v, 0, by);
+    else if (action == LAB_ACT_PAGE_UP || action == LAB_ACT_PAGE_DOWN)
+        move(v, by * page, 0);
+    else if (action == LAB_ACT_FIRST || action == LAB_ACT_LAST)
+        move(v, by * FAR, by * FAR);
+    else
         return false;
-    }
     moved(v);
     return true;
 }
@@ -606,65 +641,6 @@ bool lab_stepper_printed(const struct lab_stepper *v, int tensor, int64_t index,
         return true;
     }
     return false;
-}
-
-/* Which axes of a tensor run down and across, and which stand still. */
-
-bool lab_stepper_is_shown(const struct lab_show *show, int axis)
-{
-    return axis == show->row_axis || axis == show->col_axis;
-}
-
-/* The first axis from `from` on, going `dir`, that is not shown; -1: none. */
-static int hidden_axis(const struct lab_tensor_slice *look, int rank, int from,
-                       int dir)
-{
-    for (int i = 0; i < rank; i++) {
-        int axis = ((from + dir * i) % rank + rank) % rank;
-        if (!lab_stepper_is_shown(&look->show, axis))
-            return axis;
-    }
-    return -1;
-}
-
-/* Images, feature maps and filters. Ops that say what their axes count have
- * other parts of four axes: [N,heads,T,T]. */
-static bool holds_pictures(const struct lab_plan *plan,
-                           const struct lab_tensor *t)
-{
-    return t->shape.rank == 4 &&
-           (t->node < 0 || plan->nodes[t->node].op->n_axes == 0);
-}
-
-/* The last axis runs across and the one before it down, but for pictures with
- * their channels last: there it is the rows and columns of the picture, which
- * are [N,H,W,C] or, of filters, [H,W,C,M]. */
-static void first_axes(const struct lab_plan *plan, int tensor, int *row,
-                       int *col)
-{
-    const struct lab_tensor *t = &plan->tensors[tensor];
-    while (t->gradient_of >= 0)
-        t = &plan->tensors[t->gradient_of];
-    int rank = t->shape.rank;
-    *row = rank >= 2 ? rank - 2 : -1;
-    *col = rank >= 1 ? rank - 1 : -1;
-    if (plan->layout == LAB_NHWC && holds_pictures(plan, t)) {
-        bool filter =
-            t->role == LAB_TENSOR_PARAM || t->role == LAB_TENSOR_STATE;
-        *row = filter ? 0 : 1;
-        *col = *row + 1;
-    }
-}
-
-/* As a tensor opens. */
-static void stepper_look_first(const struct lab_plan *plan, int tensor,
-                               struct lab_tensor_slice *look)
-{
-    memset(look, 0, sizeof(*look));
-    look->set = true;
-    look->show.tensor = tensor;
-    first_axes(plan, tensor, &look->show.row_axis, &look->show.col_axis);
-    look->hidden = hidden_axis(look, plan->tensors[tensor].shape.rank, 0, 1);
 }
 
 void lab_stepper_look_along(struct lab_stepper *v, int row_axis, int col_axis)
@@ -770,8 +746,7 @@ enum lab_status lab_stepper_turn_picture(struct lab_screen *s)
     return LAB_OK;
 }
 
-/* The labels beside the rows and above the columns of a tensor's picture: the
- * symbols of the sequence. */
+/* ---- labels: the symbols of the sequence at rows and columns ---- */
 
 enum { LABEL_W = 8, LABEL_H = 4 };
 
@@ -880,9 +855,6 @@ static int stepper_draw_cursor_labels(const struct lab_stepper *v,
     }
     return used;
 }
-
-/* The pane of tensors: a heat map or numbers, where the cursor is, and what all
- * of the tensor's elements are like. */
 
 enum { NUMBER_W = LAB_STEPPER_NUMBER_W };
 

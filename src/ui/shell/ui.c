@@ -1159,22 +1159,10 @@ static void ui_handle_mouse(struct lab_ui *ui, const struct lab_event *e)
     }
 }
 
-static enum lab_status open_canvas(struct lab_ui *ui, int h, int w,
-                                   const struct lab_ui_options *options)
-{
-    bool ascii = ui->terminal ? lab_terminal_ascii(ui->terminal)
-                              : options->terminal.ascii;
-    enum lab_status st = lab_canvas_init(&ui->canvas, h, w, ascii);
-    if (!st)
-        ui->canvas.blocks = ui->terminal && lab_terminal_blocks(ui->terminal);
-    return st;
-}
-
 enum lab_status lab_ui_new(struct lab_ui **out,
                            const struct lab_ui_options *options)
 {
-    int h = 0;
-    int w = 0;
+    struct lab_terminal_facts facts = {.ascii = options->terminal.ascii};
     enum lab_status st;
     struct lab_ui *ui = lab_alloc(sizeof(*ui));
     if (!ui)
@@ -1192,12 +1180,13 @@ enum lab_status lab_ui_new(struct lab_ui **out,
     if (st)
         goto out_fd;
     if (ui->script)
-        script_size(ui->script, &h, &w);
+        script_size(ui->script, &facts.h, &facts.w);
     else
-        lab_terminal_size(ui->terminal, &h, &w);
-    st = open_canvas(ui, h, w, options);
+        lab_terminal_get_facts(ui->terminal, &facts);
+    st = lab_canvas_init(&ui->canvas, facts.h, facts.w, facts.ascii);
     if (st)
         goto out_terminal;
+    ui->canvas.blocks = facts.blocks;
     *out = ui;
     return LAB_OK;
 
@@ -1506,14 +1495,6 @@ static void handle(struct lab_ui *ui, const struct lab_event *e)
          * terminal must be right before that. lab_ui_free() closes them. */
         ui->signal = e->signal;
         break;
-    case LAB_EVENT_STOP:
-        lab_terminal_suspend(ui->terminal);
-        ui->dirty = true;
-        break;
-    case LAB_EVENT_RESUME:
-        lab_terminal_resume(ui->terminal);
-        ui->dirty = true;
-        break;
     case LAB_EVENT_SHOT:
         write_screen(ui, e->text);
         break;
@@ -1572,21 +1553,17 @@ static int timeout_ms(const struct lab_ui *ui)
     return ms > 60000 ? 60000 : (int)ms;
 }
 
-static void say_stand_in(struct lab_ui *ui)
-{
-    const char *type =
-        ui->terminal ? lab_terminal_stand_in(ui->terminal) : NULL;
-    if (type)
-        lab_ui_message(ui, LAB_ROLE_WARN,
-                       "TERM=%s is not known to this machine: used as %s",
-                       getenv("TERM"), type);
-}
-
 enum lab_status lab_ui_run(struct lab_ui *ui)
 {
     struct lab_event e;
+    struct lab_terminal_facts facts = {.stand_in = NULL};
+    if (ui->terminal)
+        lab_terminal_get_facts(ui->terminal, &facts);
+    if (facts.stand_in)
+        lab_ui_message(ui, LAB_ROLE_WARN,
+                       "TERM=%s is not known to this machine: used as %s",
+                       getenv("TERM"), facts.stand_in);
     ui->dirty = true;
-    say_stand_in(ui);
     while (running(ui)) {
         tick_if_due(ui);
         close_marked(ui);

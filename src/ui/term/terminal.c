@@ -650,25 +650,14 @@ void lab_terminal_close(struct lab_terminal *t)
     lab_free(t);
 }
 
-void lab_terminal_size(const struct lab_terminal *t, int *h, int *w)
+void lab_terminal_get_facts(const struct lab_terminal *t,
+                            struct lab_terminal_facts *out)
 {
-    (void)t;
-    getmaxyx(stdscr, *h, *w);
-}
-
-const char *lab_terminal_stand_in(const struct lab_terminal *t)
-{
-    return strcmp(t->type, getenv("TERM")) == 0 ? NULL : t->type;
-}
-
-bool lab_terminal_ascii(const struct lab_terminal *t)
-{
-    return t->ascii;
-}
-
-bool lab_terminal_blocks(const struct lab_terminal *t)
-{
-    return t->blocks;
+    bool known = strcmp(t->type, getenv("TERM")) == 0;
+    *out = (struct lab_terminal_facts){.ascii = t->ascii,
+                                       .blocks = t->blocks,
+                                       .stand_in = known ? NULL : t->type};
+    getmaxyx(stdscr, out->h, out->w);
 }
 
 static void use_role(const struct lab_terminal *t, unsigned char role)
@@ -736,18 +725,16 @@ static void take_again(struct lab_terminal *t)
     t->resized = true;
 }
 
-void lab_terminal_suspend(struct lab_terminal *t)
+/* Ctrl-Z; or continued after a stop without an announcement. */
+static void stop_or_resume(struct lab_terminal *t, bool stop)
 {
-    curs_set(1);
+    if (stop)
+        curs_set(1);
     endwin();
-    stderr_release();
-    guard_stop();
-    take_again(t);
-}
-
-void lab_terminal_resume(struct lab_terminal *t)
-{
-    endwin();
+    if (stop) {
+        stderr_release();
+        guard_stop();
+    }
     take_again(t);
 }
 
@@ -843,11 +830,9 @@ static bool pending(struct lab_terminal *t, struct lab_event *out)
         out->signal = news.quit;
         return true;
     }
-    if (news.stop || news.resume) {
-        out->kind = news.stop ? LAB_EVENT_STOP : LAB_EVENT_RESUME;
-        return true;
-    }
-    if (read_event(t, out))
+    if (news.stop || news.resume)
+        stop_or_resume(t, news.stop);
+    else if (read_event(t, out))
         return true;
     if (t->resized) {
         t->resized = false;

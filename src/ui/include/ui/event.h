@@ -10,8 +10,6 @@ enum lab_event_kind {
     LAB_EVENT_RESIZE, /* h and w hold the new size */
     LAB_EVENT_WAKE,   /* lab_ui_wake() was called */
     LAB_EVENT_SIGNAL, /* end cleanly with 128 + signal */
-    LAB_EVENT_STOP,   /* Ctrl-Z: suspend */
-    LAB_EVENT_RESUME, /* continued after a stop without an announcement */
     LAB_EVENT_SHOT,   /* script: write the screen to `text` */
     LAB_EVENT_END     /* the script is over, or an `expect` of it failed */
 };

@@ -37,27 +37,25 @@ enum lab_status lab_terminal_probe(int *colors, const char **type);
 /* Restores the terminal and prints what libraries wrote. NULL is allowed. */
 void lab_terminal_close(struct lab_terminal *t);
 
-void lab_terminal_size(const struct lab_terminal *t, int *h, int *w);
-/* The terminfo name that is used for a TERM which this machine does not know,
- * or NULL. */
-const char *lab_terminal_stand_in(const struct lab_terminal *t);
-/* Only bytes below 0x80 may be sent: --ascii, or not a UTF-8 locale. */
-bool lab_terminal_ascii(const struct lab_terminal *t);
-/* A Linux console: UTF-8, but no braille. */
-bool lab_terminal_blocks(const struct lab_terminal *t);
+struct lab_terminal_facts {
+    int h;
+    int w;
+    bool ascii;  /* only bytes below 0x80 may be sent: --ascii, or no UTF-8 */
+    bool blocks; /* a Linux console: UTF-8, but no braille */
+    /* The terminfo name that is used for a TERM which this machine does not
+     * know, or NULL. */
+    const char *stand_in;
+};
+void lab_terminal_get_facts(const struct lab_terminal *t,
+                            struct lab_terminal_facts *out);
 
 /* Sends what changed since the last frame. */
 void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c);
 /* The next frame is sent whole: Ctrl-L. */
 void lab_terminal_redraw(struct lab_terminal *t);
-/* Gives the terminal back, stops the process, and takes it again when it is
- * continued; the size may have changed meanwhile. */
-void lab_terminal_suspend(struct lab_terminal *t);
-/* Takes the terminal again after a SIGCONT without a stop of ours. */
-void lab_terminal_resume(struct lab_terminal *t);
-
 /* Waits at most timeout_ms (< 0: without end) for a key, a resize, a signal or
- * `wake_fd` becoming readable (< 0: none; it is not read here). */
+ * `wake_fd` becoming readable (< 0: none; it is not read here). Ctrl-Z gives the
+ * terminal back and stops the process; when that goes on, a RESIZE follows. */
 void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
                        struct lab_event *out);
 LAB_C_END

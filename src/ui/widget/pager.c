@@ -43,38 +43,6 @@ size_t lab_pager_para(const struct lab_pager *p, int row)
     return row >= 0 && at < p->row_count ? p->rows[at].para : SIZE_MAX;
 }
 
-static int columns_of(const struct lab_pager *p, const char *s, size_t len)
-{
-    char one[8];
-    const struct lab_canvas like = {.ascii = p->ascii};
-    memcpy(one, s, len);
-    one[len] = '\0';
-    return lab_canvas_columns(&like, one);
-}
-
-/* The end of the row that starts at `from`: after the last blank that fits (but
- * for those in the first `keep` columns), or in the middle of a word that is too
- * long for a row of its own. */
-static size_t row_end(const struct lab_pager *p, size_t from, size_t end,
-                      int room, int keep)
-{
-    const char *text = lab_str_text(&p->doc->text);
-    size_t blank = 0;
-    int used = 0;
-    for (size_t i = from; i < end;) {
-        unsigned code;
-        size_t len = lab_utf8_next(text + i, end - i, &code);
-        len = len ? len : 1;
-        used += columns_of(p, text + i, len);
-        if (text[i] == ' ' && used > keep)
-            blank = i + 1;
-        if (used > room && text[i] != ' ')
-            return blank > from ? blank : i > from ? i : i + len;
-        i += len;
-    }
-    return end;
-}
-
 static bool add_row(struct lab_pager *p, struct lab_pager_row row)
 {
     if (lab_grow(&p->rows, p->row_count, &p->row_cap, sizeof(*p->rows),
@@ -95,8 +63,10 @@ static bool wrap_para(struct lab_pager *p, size_t at)
             indent = 0; /* no room for the indent: the text matters more */
         int room = width - indent < 1 ? 1 : width - indent;
         int keep = from == para->start ? para->hang - indent : 0;
-        size_t end =
-            para->wrap ? row_end(p, from, para->end, room, keep) : para->end;
+        size_t end = para->end;
+        if (para->wrap)
+            end = from + lab_wrap_row(lab_str_text(&p->doc->text) + from,
+                                      end - from, room, keep, p->ascii);
         if (!add_row(p, (struct lab_pager_row){at, from, end, indent}))
             return false;
         from = end;
@@ -175,9 +145,11 @@ static int columns_between(const struct lab_pager *p, size_t from, size_t to)
     int used = 0;
     while (from < to) {
         unsigned code;
+        char one[8] = "";
         size_t len = lab_utf8_next(text + from, to - from, &code);
         len = len ? len : 1;
-        used += columns_of(p, text + from, len);
+        memcpy(one, text + from, len);
+        used += lab_text_columns(one, p->ascii);
         from += len;
     }
     return used;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "ui/canvas.h"
 #include "ui/layout.h"
 
@@ -19,42 +20,45 @@ void lab_canvas_heading(struct lab_canvas *c, struct lab_rect *r,
                          title);
 }
 
-/* Bytes of the first row of `text`: up to a newline, or the last blank that
- * fits, or as much of a long word as fits. */
-static size_t row_bytes(const struct lab_canvas *c, const char *text, int w)
+size_t lab_wrap_row(const char *text, size_t n, int columns, int keep,
+                    bool ascii)
 {
-    char piece[1024];
-    size_t line = strcspn(text, "\n");
-    size_t fits = 0;
     size_t blank = 0;
-    for (size_t i = 0; i <= line && i < sizeof(piece) - 1; i++) {
-        bool whole = ((unsigned char)text[i] & 0xC0) != 0x80;
-        if (!whole)
-            continue;
-        snprintf(piece, i + 1, "%s", text);
-        if (lab_canvas_columns(c, piece) > w)
-            break;
-        fits = i;
-        if (i == line || text[i] == ' ')
-            blank = i;
+    int used = 0;
+    for (size_t i = 0; i < n;) {
+        unsigned code;
+        char one[8] = "";
+        size_t len = lab_utf8_next(text + i, n - i, &code);
+        len = len ? len : 1;
+        memcpy(one, text + i, len);
+        used += lab_text_columns(one, ascii);
+        if (text[i] == ' ' && used > keep)
+            blank = i + 1;
+        if (used > columns && text[i] != ' ')
+            return blank ? blank : i ? i : len;
+        i += len;
     }
-    if (fits < line && blank > 0)
-        return blank;
-    if (fits == 0 && line > 0) /* too wide for the row: still go on */
-        for (fits = 1; ((unsigned char)text[fits] & 0xC0) == 0x80;)
-            fits++;
-    return fits;
+    return n;
+}
+
+/* Bytes of the next row that are shown; *text goes on behind it. */
+static size_t take_row(const struct lab_canvas *c, const char **text, int w)
+{
+    size_t line = strcspn(*text, "\n");
+    size_t n = lab_wrap_row(*text, line, w, 0, c->ascii);
+    bool blank = n < line && n > 0 && (*text)[n - 1] == ' ';
+    *text += n;
+    if (**text == '\n' || (**text == ' ' && !blank))
+        ++*text;
+    return n - blank;
 }
 
 int lab_canvas_paragraph_rows(const struct lab_canvas *c, int w, int most,
                               const char *utf8)
 {
     int rows = 0;
-    for (; *utf8 && rows < most && w > 0; rows++) {
-        utf8 += row_bytes(c, utf8, w);
-        if (*utf8 == ' ' || *utf8 == '\n')
-            utf8++;
-    }
+    for (; *utf8 && rows < most && w > 0; rows++)
+        take_row(c, &utf8, w);
     return rows;
 }
 
@@ -62,23 +66,20 @@ int lab_canvas_paragraph(struct lab_canvas *c, struct lab_rect r,
                          enum lab_role role, const char *utf8)
 {
     int rows = 0;
-    while (*utf8 && rows < r.h && r.w > 0) {
+    for (; *utf8 && rows < r.h && r.w > 0; rows++) {
         char piece[1024];
-        size_t n = row_bytes(c, utf8, r.w);
+        const char *row = utf8;
+        size_t n = take_row(c, &utf8, r.w);
         bool last = rows + 1 == r.h;
-        if (last && utf8[n] &&
-            utf8[n] != '\n') /* more than fits: a mark shows it */
-            n = strcspn(utf8, "\n");
+        if (last && row[n] && row[n] != '\n') /* a mark shows that it is cut */
+            n = strcspn(row, "\n");
         n = n < sizeof(piece) - 1 ? n : sizeof(piece) - 1;
-        memcpy(piece, utf8, n);
+        memcpy(piece, row, n);
         piece[n] = '\0';
         if (last)
-            lab_canvas_text_cut(c, r.y + rows++, r.x, r.w, role, piece);
+            lab_canvas_text_cut(c, r.y + rows, r.x, r.w, role, piece);
         else
-            lab_canvas_text(c, r.y + rows++, r.x, r.w, role, piece);
-        utf8 += n;
-        if (*utf8 == ' ' || *utf8 == '\n')
-            utf8++;
+            lab_canvas_text(c, r.y + rows, r.x, r.w, role, piece);
     }
     return rows;
 }

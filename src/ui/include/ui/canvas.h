@@ -9,6 +9,7 @@
  * Threads: one at a time. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include "base/status.h"
 #include "report/role.h"
 
@@ -77,6 +78,11 @@ int lab_canvas_paragraph(struct lab_canvas *c, struct lab_rect r,
 /* The rows that it takes, `w` columns each; `most` where it takes more. */
 int lab_canvas_paragraph_rows(const struct lab_canvas *c, int w, int most,
                               const char *utf8);
+/* Bytes of the first row of `n` bytes of text in so many columns: to behind the
+ * last blank that fits (but for those in the first `keep` columns), or into a word
+ * that is too long for a row. */
+size_t lab_wrap_row(const char *text, size_t n, int columns, int keep,
+                    bool ascii);
 /* Columns that a UTF-8 text takes on the screen, or on an ASCII one. */
 int lab_text_columns(const char *utf8, bool ascii);
 /* The same on this canvas: an ascii one may write "sum" for one character. */

@@ -196,6 +196,29 @@ static bool home_tick(struct lab_screen *s, int64_t now_ns)
     return true;
 }
 
+struct lab_home_layout lab_home_layout(struct lab_rect body)
+{
+    struct lab_home_layout l = {0};
+    bool wide = body.w >= 120;
+    l.badge = lab_rect_cut_top(&body, body.h >= 13 ? 1 : 0);
+    if (wide) {
+        l.lessons = lab_rect_cut_left(&body, body.w * 11 / 20);
+        l.about = lab_rect_cut_top(&body, body.h / 2);
+        l.runs = body;
+        return l;
+    }
+    int rows[3];
+    const struct lab_share parts[3] = {
+        {5, 5, 0},  /* lessons */
+        {4, 0, 2},  /* about: two lines and its border */
+        {5, 1, 1}}; /* runs */
+    lab_layout_share(body.h, parts, 3, rows);
+    l.lessons = lab_rect_cut_top(&body, rows[0]);
+    l.about = lab_rect_cut_top(&body, rows[1]);
+    l.runs = lab_rect_cut_top(&body, rows[2]);
+    return l;
+}
+
 static void draw_about(const struct home_state *st, struct lab_canvas *c,
                        struct lab_rect r)
 {

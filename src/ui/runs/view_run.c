@@ -147,6 +147,44 @@ static enum lab_status run_init(struct lab_screen *s, const void *args)
     return status;
 }
 
+/* Two lines of facts at least, where there are no kernels four. */
+static int facts_rows(struct lab_rect body, const struct lab_run_want *want,
+                      bool wide)
+{
+    enum { LEAST = 3, LEAST_CPU = 5, HEADS = 2, MOST = 10000 };
+    int steps = (want->steps < MOST ? (int)want->steps : MOST) + HEADS;
+    int kernels = (want->kernels < MOST ? (int)want->kernels : MOST) + HEADS;
+    int facts = (want->facts < MOST ? (int)want->facts : MOST) + 1;
+    int lists = !wide ? steps + kernels : steps > kernels ? steps : kernels;
+    int room = body.h - lists > body.h / 5 ? body.h - lists : body.h / 5;
+    facts = facts < room ? facts : room;
+    int least = want->kernels > 0 ? LEAST : LEAST_CPU;
+    return facts > least ? facts : least;
+}
+
+struct lab_run_layout lab_run_layout(struct lab_rect body,
+                                     const struct lab_run_want *want)
+{
+    struct lab_run_layout l = {0};
+    int rows[3];
+    bool wide = body.w >= 180;
+    bool gpu = want->kernels > 0;
+    /* A step has one or two kernels. */
+    const struct lab_share parts[3] = {{facts_rows(body, want, wide), 0, 2},
+                                       {5, gpu ? 2 : 1, 0},
+                                       {gpu ? 4 : 2, gpu ? 1 : 0, gpu ? 1 : 2}};
+    lab_layout_share(body.h, parts, 3, rows);
+    l.facts = lab_rect_cut_top(&body, rows[0]);
+    if (wide) {
+        l.steps = lab_rect_cut_left(&body, body.w * 9 / 20);
+        l.kernels = body;
+        return l;
+    }
+    l.steps = lab_rect_cut_top(&body, rows[1]);
+    l.kernels = lab_rect_cut_top(&body, rows[2]);
+    return l;
+}
+
 static void run_draw(struct lab_screen *s, struct lab_canvas *c,
                      struct lab_rect body)
 {

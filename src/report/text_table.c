@@ -115,22 +115,79 @@ void lab_text_table_add_field(struct lab_text_table *t,
 {
     char text[256];
     double v = lab_field_real(f, row);
-    if (f->text || f->kind == LAB_FIELD_TEXT)
-        lab_text_table_add(t, lab_field_text(f, row, text, sizeof(text)));
-    else if (f->kind == LAB_FIELD_DIMS)
+    const char *word;
+    if (f->text || f->kind == LAB_FIELD_TEXT) {
+        word = lab_field_text(f, row, text, sizeof(text));
+        lab_text_table_add(t, word ? word : f->missing);
+        return;
+    }
+    if (f->kind == LAB_FIELD_DIMS) {
         lab_text_table_add(
             t, LAB_DIMS_TEXT(
                    (const int64_t *)(const void *)((const char *)row + f->at)));
-    else if (f->show == LAB_SHOW_NS)
-        lab_text_table_add(t, LAB_NS_TEXT(v));
-    else if (f->show == LAB_SHOW_BYTES)
+        return;
+    }
+    switch (f->show) {
+    case LAB_SHOW_NS:
+        lab_text_table_add_real_ns(t, v);
+        break;
+    case LAB_SHOW_BYTES:
         lab_text_table_add(t, LAB_BYTES_TEXT(v));
-    else if (f->show == LAB_SHOW_PCT)
+        break;
+    case LAB_SHOW_FLOP:
+        lab_text_table_add(t, LAB_AMOUNT_TEXT(v, "FLOP"));
+        break;
+    case LAB_SHOW_PCT:
         lab_text_table_add(t, lab_format_share(v / 100, text, sizeof(text)));
-    else if (f->kind == LAB_FIELD_INT && !f->real)
-        lab_text_table_add_int(t, isnan(v) ? LAB_UNKNOWN : (int64_t)v);
-    else
-        lab_text_table_add_real(t, v, f->digits ? f->digits : 3);
+        break;
+    case LAB_SHOW_TIMES:
+        lab_text_table_add_times(t, v);
+        break;
+    case LAB_SHOW_RATE:
+        lab_text_table_add_real(t, v / t->unit.scale, 4);
+        break;
+    default:
+        if (f->kind == LAB_FIELD_INT && !f->real)
+            lab_text_table_add_int(t, isnan(v) ? LAB_UNKNOWN : (int64_t)v);
+        else
+            lab_text_table_add_real(t, v, f->digits ? f->digits : 3);
+    }
+}
+
+/* Seconds an item are shown in nanoseconds, rates in thousand millions. */
+static void take_unit(struct lab_rate_unit *unit,
+                      const struct lab_fields *fields, const void *row)
+{
+    for (int i = 0; i < fields->count; i++) {
+        const struct lab_field *f = &fields->list[i];
+        if (!f->column || strcmp(f->column, "unit") != 0)
+            continue;
+        const char *text = lab_field_text(f, row, NULL, 0);
+        bool time = text && strncmp(text, "s/", 2) == 0;
+        unit->scale = time ? 1e-9 : 1e9;
+        snprintf(unit->title, sizeof(unit->title), ">%c%.40s", time ? 'n' : 'G',
+                 text ? text : "");
+    }
+}
+
+void lab_text_table_begin(struct lab_text_table *t,
+                          const struct lab_fields *fields, const void *row,
+                          struct lab_rate_unit *unit)
+{
+    const char *heads[LAB_TEXT_TABLE_COLUMNS + 1] = {NULL};
+    const struct lab_field *f;
+    take_unit(unit, fields, row);
+    for (int i = 0; (f = lab_field_at(fields, i + 1)); i++)
+        heads[i] = strcmp(f->title, ">rate") == 0 ? unit->title : f->title;
+    lab_text_table_init(t, heads);
+    t->unit = *unit;
+}
+
+void lab_text_table_add_row(struct lab_text_table *t,
+                            const struct lab_fields *fields, const void *row)
+{
+    for (int place = 1; place <= t->columns; place++)
+        lab_text_table_add_field(t, lab_field_at(fields, place), row);
 }
 
 static size_t width(const char *text)

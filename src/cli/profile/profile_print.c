@@ -82,80 +82,6 @@ static json_t *kernel_object(int64_t run, const struct lab_kernel_row *r,
  * was predicted of them, what a tuning found fastest, the points of a sweep. A
  * table of text, or lines of JSON, which an export has too. */
 
-/* ---- tables ---- */
-
-enum format {
-    TEXT,
-    BLANK, /* a text; unknown: nothing */
-    ANY,   /* a text; unknown: any */
-    COUNT,
-    REAL,
-    NS,
-    RATE, /* in the unit of the run */
-    TIMES,
-    PERCENT,
-    NOTE /* of a result */
-};
-
-struct column {
-    const char *head; /* NULL: the unit of the rates */
-    enum format format;
-    size_t at;
-    int digits;
-};
-
-#define AT(member) offsetof(struct lab_bench_result, member)
-static const struct column result_columns[] = {
-    {"size", TEXT, AT(size), 0},
-    {"rung", TEXT, AT(variant), 0},
-    {"in", TEXT, AT(precision), 0},
-    {"status", TEXT, AT(status), 0},
-    {">median", NS, AT(median_ns), 0},
-    {NULL, RATE, AT(rate), 0},
-    {">model", RATE, AT(rate_model), 0},
-    {">gain", TIMES, AT(gain), 0},
-    {">model's", TIMES, AT(gain_model), 0},
-    {"note", NOTE, 0, 0},
-};
-#undef AT
-#define AT(member) offsetof(struct lab_prediction, member)
-static const struct column prediction_columns[] = {
-    {"expected of", BLANK, AT(variant), 0},
-    {"in", ANY, AT(precision), 0},
-    {"size", ANY, AT(size), 0},
-    {NULL, RATE, AT(rate), 0},
-    {">time", NS, AT(time_ns), 0},
-    {"bound by", TEXT, AT(bound), 0},
-    {">occupancy", PERCENT, AT(occupancy_pct), 0},
-};
-#undef AT
-#define AT(member) offsetof(struct lab_tuned_row, member)
-static const struct column tuned_columns[] = {
-    {"lab", TEXT, AT(lab), 0},         {"sizes", TEXT, AT(size_class), 0},
-    {"in", TEXT, AT(precision), 0},    {"fastest", TEXT, AT(candidate), 0},
-    {">of", COUNT, AT(candidates), 0}, {"measured at", TEXT, AT(size), 0},
-    {">median", NS, AT(median_ns), 0}, {NULL, RATE, AT(rate), 0},
-};
-#undef AT
-#define AT(member) offsetof(struct lab_sweep_row, member)
-static const struct column sweep_columns[] = {
-    {"lesson", TEXT, AT(lesson), 0},
-    {"on", TEXT, AT(backend), 0},
-    {">size", REAL, AT(x), 10},
-    {"part", BLANK, AT(name), 0},
-    {"status", TEXT, AT(status), 0},
-    {">median", NS, AT(median_ns), 0},
-    {">samples/s", REAL, AT(samples_per_s), 4},
-    {">memory, B", COUNT, AT(memory_bytes), 0},
-    {">parameters", COUNT, AT(parameters), 0},
-    {">share", REAL, AT(share), 3},
-    {">loss (samples)", REAL, AT(loss), 4},
-    {">loss (iterations)", REAL, AT(loss_iterations), 4},
-};
-#undef AT
-
-/* ---- JSON ---- */
-
 /* Keys of the lines that are not their columns' names, and members that are
  * not in the place of their columns. */
 static const struct lab_json_field result_names[] = {
@@ -184,20 +110,13 @@ static const struct lab_json_field tuned_names[] = {
 static const struct record {
     const char *type; /* of its lines */
     const struct lab_fields *fields;
-    const struct column *columns;
-    size_t n_columns;
     const struct lab_json_field *names;
     size_t n_names;
-    size_t unit; /* where the row has the unit of its rates */
 } records[] = {
-    {"lab_row", &lab_bench_result_fields, LIST(result_columns),
-     LIST(result_names), offsetof(struct lab_bench_result, unit)},
-    /* In the unit of the results above them. */
-    {"lab_said", &lab_prediction_fields, LIST(prediction_columns),
-     LIST(prediction_names), 0},
-    {"lab_tuned", &lab_tuned_row_fields, LIST(tuned_columns), LIST(tuned_names),
-     offsetof(struct lab_tuned_row, unit)},
-    {"sweep_row", &lab_sweep_row_fields, LIST(sweep_columns), NULL, 0, 0},
+    {"lab_row", &lab_bench_result_fields, LIST(result_names)},
+    {"lab_said", &lab_prediction_fields, LIST(prediction_names)},
+    {"lab_tuned", &lab_tuned_row_fields, LIST(tuned_names)},
+    {"sweep_row", &lab_sweep_row_fields, NULL, 0},
 };
 enum { RECORDS = sizeof(records) / sizeof(records[0]) };
 
@@ -205,97 +124,49 @@ struct labs_printing {
     const struct record *record;
     struct lab_text_table table;
     int rows;
-    char unit[48]; /* of the rates, as a person reads them; ">rate" */
-    double scale;
+    struct lab_rate_unit unit; /* predictions have that of the results */
     int64_t run;
     FILE *to; /* of lines; NULL: standard output, flushed line by line */
     enum lab_status st;
 };
 
-static const char *text_at(const void *row, size_t at)
-{
-    return *(const char *const *)(const void *)((const char *)row + at);
-}
-
-static double real_at(const void *row, size_t at)
-{
-    return *(const double *)(const void *)((const char *)row + at);
-}
-
-/* Seconds an item are shown in nanoseconds, rates in thousand millions. */
-static void take_unit(struct labs_printing *p, const char *unit)
-{
-    bool time = unit && strncmp(unit, "s/", 2) == 0;
-    p->scale = time ? 1e-9 : 1e9;
-    snprintf(p->unit, sizeof(p->unit), ">%c%.40s", time ? 'n' : 'G',
-             unit ? unit : "");
-}
-
 /* What the variant reports, or why it has no times, and why it is faster than its
  * model. */
-static void add_note(struct lab_text_table *t, const struct lab_bench_result *r)
+static void add_result(struct lab_text_table *t,
+                       const struct lab_bench_result *r)
 {
+    char note[512];
+    struct lab_bench_result shown = *r;
     enum lab_bench_unit unit = !r->unit                         ? LAB_UNIT_BYTES
                                : strncmp(r->unit, "s/", 2) == 0 ? LAB_UNIT_TIME
                                : strcmp(r->unit, "FLOP/s") == 0
                                    ? LAB_UNIT_FLOPS
                                    : LAB_UNIT_BYTES;
-    const char *note = r->note ? r->note : r->reason ? r->reason : "";
+    const char *text = r->note ? r->note : r->reason ? r->reason : "";
     const char *why = lab_bench_model_passed(unit, r->rate, r->rate_model,
                                              r->bytes, r->traffic_bytes);
-    lab_text_table_addf(t, "%s%s%s%s", note, why && note[0] ? "; " : "",
-                        why ? "passed: " : "", why ? why : "");
-}
-
-static void add_cell(struct labs_printing *p, const struct column *c,
-                     const void *row)
-{
-    struct lab_text_table *t = &p->table;
-    const char *text = c->format <= ANY ? text_at(row, c->at) : NULL;
-    double v =
-        c->format >= REAL && c->format < NOTE ? real_at(row, c->at) : NAN;
-    if (c->format <= ANY)
-        lab_text_table_add(t, text                ? text
-                              : c->format == ANY  ? "any"
-                              : c->format == TEXT ? NULL
-                                                  : "");
-    else if (c->format == COUNT)
-        lab_text_table_add_int(
-            t, *(const int64_t *)(const void *)((const char *)row + c->at));
-    else if (c->format == NS)
-        lab_text_table_add_real_ns(t, v);
-    else if (c->format == TIMES)
-        lab_text_table_add_times(t, v);
-    else if (c->format == NOTE)
-        add_note(t, row);
-    else if (c->format == RATE)
-        lab_text_table_add_real(t, v / p->scale, 4);
-    else if (c->format == REAL || isnan(v))
-        lab_text_table_add_real(t, v, c->digits);
-    else
-        lab_text_table_addf(t, "%.4g %%", v);
+    snprintf(note, sizeof(note), "%s%s%s%s", text, why && text[0] ? "; " : "",
+             why ? "passed: " : "", why ? why : "");
+    shown.note = note;
+    lab_text_table_add_row(t, &lab_bench_result_fields, &shown);
 }
 
 static bool add_lab_row(void *user, const void *row)
 {
     struct labs_printing *p = user;
-    const struct record *r = p->record;
-    if (p->rows++ == 0) {
-        const char *heads[LAB_TEXT_TABLE_COLUMNS + 1] = {NULL};
-        if (r->unit)
-            take_unit(p, text_at(row, r->unit));
-        for (size_t i = 0; i < r->n_columns; i++)
-            heads[i] = r->columns[i].head ? r->columns[i].head : p->unit;
-        lab_text_table_init(&p->table, heads);
-    }
-    for (size_t i = 0; i < r->n_columns; i++)
-        add_cell(p, &r->columns[i], row);
+    const struct lab_fields *fields = p->record->fields;
+    if (p->rows++ == 0)
+        lab_text_table_begin(&p->table, fields, row, &p->unit);
+    if (fields == &lab_bench_result_fields)
+        add_result(&p->table, row);
+    else
+        lab_text_table_add_row(&p->table, fields, row);
     return true;
 }
 
 static enum lab_status print_tables(struct lab_database *db, int64_t run)
 {
-    struct labs_printing p = {.unit = ">rate", .scale = 1};
+    struct labs_printing p = {.unit = {">rate", 1}};
     enum lab_status st = LAB_OK;
     for (int i = 0; i < RECORDS && !st; i++) {
         p.record = &records[i];

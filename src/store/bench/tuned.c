@@ -8,19 +8,20 @@
 #include "store/row_fields.h"
 #include "trace/record.h"
 
-#define FIELD(column, kind, member)                                            \
-    LAB_FIELD(lab_tuned_row, column, kind, member)
+#define FIELD(column, kind, ...)                                               \
+    LAB_FIELD(lab_tuned_row, column, kind, __VA_ARGS__)
+#define SHOWN LAB_SHOWN
 
 static const struct lab_field fields[] = {
-    FIELD("lab", TEXT, lab),
-    FIELD("sizeClass", TEXT, size_class),
-    FIELD("precision", TEXT, precision),
-    FIELD("candidate", TEXT, candidate),
-    FIELD("size", TEXT, size),
-    FIELD("median_ns", REAL, median_ns),
-    FIELD("rate", REAL, rate),
+    FIELD("lab", TEXT, lab, SHOWN("lab", 1, PLAIN)),
+    FIELD("sizeClass", TEXT, size_class, SHOWN("sizes", 2, PLAIN)),
+    FIELD("precision", TEXT, precision, SHOWN("in", 3, PLAIN)),
+    FIELD("candidate", TEXT, candidate, SHOWN("fastest", 4, PLAIN)),
+    FIELD("size", TEXT, size, SHOWN("measured at", 6, PLAIN)),
+    FIELD("median_ns", REAL, median_ns, SHOWN(">median", 7, NS)),
+    FIELD("rate", REAL, rate, SHOWN(">rate", 8, RATE)),
     FIELD("unit", TEXT, unit),
-    FIELD("candidates", INT, candidates),
+    FIELD("candidates", INT, candidates, SHOWN(">of", 5, PLAIN)),
     FIELD("backend", TEXT, backend),
     FIELD("device", TEXT, device),
     FIELD("uuid", TEXT, uuid),

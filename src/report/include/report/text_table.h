@@ -10,6 +10,12 @@
 
 enum { LAB_TEXT_TABLE_COLUMNS = 16 };
 
+/* Rates in a table are numbers in the unit that heads them. */
+struct lab_rate_unit {
+    char title[48]; /* ">GFLOP/s"; ">rate": not known */
+    double scale;
+};
+
 struct lab_text_table {
     int columns;
     bool right[LAB_TEXT_TABLE_COLUMNS]; /* numbers stand on the right */
@@ -17,6 +23,7 @@ struct lab_text_table {
     size_t count;
     size_t room;
     bool failed;
+    struct lab_rate_unit unit;
 };
 
 /* `heads` ends with NULL; a head that begins with '>' is of a column of
@@ -42,6 +49,13 @@ void lab_text_table_add_share(struct lab_text_table *t, double v);
 /* A value by its column's unit. */
 void lab_text_table_add_field(struct lab_text_table *t,
                               const struct lab_field *f, const void *row);
+/* A table of the records of `fields`, with the columns that such tables have, and
+ * its rows. `unit`: taken from the first row where that has one. */
+void lab_text_table_begin(struct lab_text_table *t,
+                          const struct lab_fields *fields, const void *row,
+                          struct lab_rate_unit *unit);
+void lab_text_table_add_row(struct lab_text_table *t,
+                            const struct lab_fields *fields, const void *row);
 /* The whole table, a line a row; releases it. */
 enum lab_status lab_text_table_format(struct lab_text_table *t,
                                       struct lab_str *out);

@@ -33,6 +33,8 @@ enum lab_field_show {
     LAB_SHOW_FLOP,
     LAB_SHOW_FLOP_S,
     LAB_SHOW_BYTES_S,
+    LAB_SHOW_RATE,   /* in the unit of its run */
+    LAB_SHOW_TIMES,  /* "1.25 x" */
     LAB_SHOW_NUMBER, /* which one it is: a run */
     LAB_SHOW_VERDICT /* a word that may alarm */
 };
@@ -63,7 +65,8 @@ struct lab_field {
                           where values are on the right */
     int place;         /* among the columns of such a table, from 1 */
     enum lab_field_show show;
-    int digits; /* of a real; 0: three */
+    int digits;          /* of a real; 0: three */
+    const char *missing; /* an unknown text; NULL: n/a */
     struct lab_field_list list;
     /* Instead of the member, where it is not NULL. */
     double (*real)(const void *row);
@@ -142,11 +145,13 @@ void lab_field_name(struct lab_str *out, const char *column);
 LAB_C_END
 
 /* A line of the list `fields` of a struct `row`. */
-#define LAB_FIELD(row, column_, kind_, member)                                 \
+#define LAB_FIELD(row, column_, kind_, ...)                                    \
     {                                                                          \
         .column = column_, .kind = LAB_FIELD_##kind_,                          \
-        .at = offsetof(struct row, member)                                     \
+        LAB_FIELD_AT(row, __VA_ARGS__, .sort = NULL)                           \
     }
+#define LAB_FIELD_AT(row, member, ...)                                         \
+    .at = offsetof(struct row, member), __VA_ARGS__
 
 /* Of such a line: in tables of text; and in lists on the screen, where the last
  * arguments are the numbers of `drop`. */

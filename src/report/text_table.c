@@ -138,7 +138,11 @@ void lab_text_table_add_field(struct lab_text_table *t,
         lab_text_table_add(t, LAB_AMOUNT_TEXT(v, "FLOP"));
         break;
     case LAB_SHOW_PCT:
-        lab_text_table_add(t, lab_format_share(v / 100, text, sizeof(text)));
+        if (f->digits && !isnan(v))
+            lab_text_table_addf(t, "%.*g %%", f->digits, v);
+        else
+            lab_text_table_add(t,
+                               lab_format_share(v / 100, text, sizeof(text)));
         break;
     case LAB_SHOW_TIMES:
         lab_text_table_add_times(t, v);

@@ -121,7 +121,7 @@ static const struct lab_field prediction_list[] = {
     LAB_FIELD(lab_prediction, "bound", TEXT, bound,
               SHOWN("bound by", 6, PLAIN)),
     LAB_FIELD(lab_prediction, "occupancy_pct", REAL, occupancy_pct,
-              SHOWN(">occupancy", 7, PCT)),
+              SHOWN(">occupancy", 7, PCT), .digits = 4),
 };
 
 LAB_FIELDS(lab_prediction, prediction_list, lab_predictions_read, "lab_said",

@@ -9,7 +9,7 @@ pkg_check_modules(NCURSESW REQUIRED IMPORTED_TARGET ncursesw)
 pkg_check_modules(MD4C REQUIRED IMPORTED_TARGET md4c)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 
-# oneDNN is optional: many machines have none. Its module (src/engine/cpu/onednn)
-# says whether it is built.
+# oneDNN is optional: many machines have none. kernels/CMakeLists.txt reports
+# whether its module is built.
 find_path(DNNL_INCLUDE dnnl.h)
 find_library(DNNL_LIBRARY dnnl)

@@ -53,8 +53,8 @@ function target_module(target) {
     if (target == "lapenna-lab") return "cli"
     if (target == "lapenna-lab-cuda") return "cuda"
     if (target ~ /^lab_cuda_kernels/) return "cuda"
-    if (target == "lab_onednn") return "engine"
-    if (target ~ /^lab_ref_f/) return "kernels"
+    if (target == "lab_onednn") return "kernels"
+    if (target ~ /^lab_(ref_f|kernels)/) return "kernels"
     sub(/^lab_/, "", target)
     return target
 }

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "backend/cpu/cpu_sets.h"
 #include "common/random.h"
+#include "library/blas.h"
 
 enum { MAX_TENSORS = 32, NAME_BYTES = 24, GUARD_BYTES = 64, MAX_ARGS = 16 };
 static const unsigned char GUARD = 0xA5;
@@ -53,7 +54,7 @@ const char *rig_name(enum rig_kind kind)
 
 bool rig_available(enum rig_kind kind)
 {
-    const struct lab_kernel_set *sets;
+    const struct lab_kernel_set *const *sets;
     int count;
     return kind != RIG_ONEDNN || lab_onednn_open(&sets, &count) == LAB_OK;
 }
@@ -77,17 +78,15 @@ static const struct lab_variant *find_row(const struct lab_kernel_set *set,
 static const struct lab_variant *own_row(enum rig_kind kind, const char *op,
                                          const char *step, enum lab_phase phase)
 {
-    const struct lab_kernel_set *sets = NULL;
+    const struct lab_kernel_set *const *sets = NULL;
     int count = 0;
-    if (kind == RIG_BLAS) {
-        sets = lab_blas_sets;
-        count = lab_blas_set_count;
-    } else if (kind == RIG_ONEDNN) {
+    if (kind == RIG_BLAS)
+        sets = lab_blas_sets(&count);
+    else if (kind == RIG_ONEDNN)
         lab_onednn_open(&sets, &count);
-    }
     const struct lab_variant *row = NULL;
     for (int i = 0; !row && i < count; i++)
-        row = find_row(&sets[i], op, step, phase);
+        row = find_row(sets[i], op, step, phase);
     return row;
 }
 

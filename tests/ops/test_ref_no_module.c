@@ -5,12 +5,13 @@
 #include "test.h"
 
 #include "backend/cpu/cpu_sets.h"
+#include "library/blas.h"
 #include "ops/step_table.h"
 
 static void check_answer(void)
 {
-    const struct lab_kernel_set *sets = lab_blas_sets;
     int count = 9;
+    const struct lab_kernel_set *const *sets = lab_blas_sets(&count);
     assert_int_equal(lab_onednn_open(&sets, &count), LAB_E_NOTFOUND);
     assert_null(sets);
     assert_int_equal(count, 0);

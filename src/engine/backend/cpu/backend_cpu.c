@@ -8,6 +8,7 @@
 #include "cpu_sets.h"
 #include "engine/backend.h"
 #include "labs/cpu_rungs.h"
+#include "library/blas.h"
 
 #define LAB_OP(id)                                                             \
     extern const struct lab_kernel_set lab_ref_f32_##id;                       \
@@ -35,17 +36,23 @@ struct cpu_backend {
     int n_f32;
 };
 
+static void add_sets(struct cpu_backend *cpu,
+                     const struct lab_kernel_set *const *sets, int count)
+{
+    for (int i = 0; i < count && cpu->n_f32 < MAX_SETS; i++)
+        cpu->f32[cpu->n_f32++] = sets[i];
+}
+
 static void collect_sets(struct cpu_backend *cpu)
 {
-    int n_onednn = 0;
-    const struct lab_kernel_set *onednn = NULL;
+    int n_blas;
+    int n_onednn;
+    const struct lab_kernel_set *const *blas = lab_blas_sets(&n_blas);
+    const struct lab_kernel_set *const *onednn;
     lab_onednn_open(&onednn, &n_onednn); /* without it there are fewer rows */
-    for (int i = 0; i < REF_COUNT; i++)
-        cpu->f32[cpu->n_f32++] = ref_f32[i];
-    for (int i = 0; i < lab_blas_set_count && cpu->n_f32 < MAX_SETS; i++)
-        cpu->f32[cpu->n_f32++] = &lab_blas_sets[i];
-    for (int i = 0; i < n_onednn && cpu->n_f32 < MAX_SETS; i++)
-        cpu->f32[cpu->n_f32++] = &onednn[i];
+    add_sets(cpu, ref_f32, REF_COUNT);
+    add_sets(cpu, blas, n_blas);
+    add_sets(cpu, onednn, n_onednn);
 }
 
 static enum lab_status cpu_open(struct lab_backend **out, int device)

@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "blas_priv.h"
 #include "cpu_sets.h"
 #include "engine/backend.h"
 #include "common/random.h"
+#include "library/blas.h"
 
 enum { REPEATS = 9, SIDE = 768, COPY_MIB = 128, STEPS = 1 << 20, UPDATES = 5 };
 

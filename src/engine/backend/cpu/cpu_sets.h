@@ -1,20 +1,13 @@
-/* cpu/cpu_sets.h -- the CPU's kernel tables besides the readable reference.
+/* cpu/cpu_sets.h -- the CPU's kernel tables of oneDNN, and its ceilings. (Those of
+ * OpenBLAS are linked in: library/blas.h.)
  *
- * Rows have the variant names "blas" and "onednn". Everything works on
- * LAB_F32 views only and gives the same bits at every run: OpenBLAS and oneDNN
- * are kept to one thread. Threads: any; calls into oneDNN wait for each
- * other. */
+ * Rows have the variant name "onednn". They work on LAB_F32 views only and give
+ * the same bits at every run: oneDNN is kept to one thread. Threads: any; calls
+ * into oneDNN wait for each other. */
 #pragma once
 #include "common/kernel.h"
 
 LAB_C_BEGIN
-/* OpenBLAS: linked in, always there. */
-extern const struct lab_kernel_set lab_blas_sets[];
-extern const int lab_blas_set_count;
-
-/* blas_rungs.c */
-const struct lab_variant *lab_blas_rung(const char *operation, int i);
-
 /* oneDNN: opens the module lapenna-lab-onednn.so at the first call (libdnnl
  * is 40 MB: slow from a cold disk) and remembers the answer. The tables live
  * until the program ends.
@@ -23,7 +16,8 @@ const struct lab_variant *lab_blas_rung(const char *operation, int i);
  * LAB_E_DEVICE        oneDNN itself refuses to start
  * On failure *sets is NULL and *count 0, and lab_error() has the reason, at
  * later calls too. */
-enum lab_status lab_onednn_open(const struct lab_kernel_set **sets, int *count);
+enum lab_status lab_onednn_open(const struct lab_kernel_set *const **sets,
+                                int *count);
 
 /* The backend's `ceiling` slot (engine/backend.h); `ceiling` is an enum
  * lab_ceiling. */

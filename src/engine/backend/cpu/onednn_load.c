@@ -6,10 +6,10 @@
 
 #include "base/module.h"
 #include "cpu_sets.h"
-#include "onednn_abi.h"
+#include "library/onednn_abi.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const struct lab_kernel_set *found_sets;
+static const struct lab_kernel_set *const *found_sets;
 static int found_count;
 static enum lab_status found_status;
 static char found_error[1024];
@@ -44,7 +44,7 @@ static enum lab_status open_module(void)
     report_to(report);
     int count = 0;
     int abi = 0;
-    const struct lab_kernel_set *sets = get_sets(&count, &abi);
+    const struct lab_kernel_set *const *sets = get_sets(&count, &abi);
     if (abi != LAB_ONEDNN_ABI)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "%s has interface version %d, the program %d",
@@ -63,7 +63,8 @@ static void open_once(void)
         snprintf(found_error, sizeof(found_error), "%s", lab_error());
 }
 
-enum lab_status lab_onednn_open(const struct lab_kernel_set **sets, int *count)
+enum lab_status lab_onednn_open(const struct lab_kernel_set *const **sets,
+                                int *count)
 {
     pthread_once(&once, open_once);
     *sets = found_sets;

@@ -1,40 +1,13 @@
-/* The products of rnn and lstm by OpenBLAS: the four gates of an lstm are one
- * product, and the weights' gradient is one product over all time steps. */
-#include <cblas.h>
+/* kernels/recurrent/recurrent_blas.c -- the products of rnn and lstm by OpenBLAS:
+ * the four gates of an lstm are one product, and the weights' gradient is one
+ * product over all time steps. */
 #include <string.h>
 
-#include "blas_priv.h"
+#include "library/blas.h"
 
-/* C (m, n) = op(A) op(B) + beta C, row-major; lengths of a row as it lies in
- * memory: lda, ldb, ldc. */
-struct product {
-    int64_t m;
-    int64_t n;
-    int64_t k;
-    const float *a;
-    int64_t lda;
-    bool flip_a;
-    const float *b;
-    int64_t ldb;
-    bool flip_b;
-    float beta;
-    float *c;
-    int64_t ldc;
-};
-
-static void multiply(const struct product *p)
+static struct lab_blas_matrix matrix(const struct lab_view *v, bool flip)
 {
-    if (p->m == 0 || p->n == 0)
-        return;
-    if (p->k == 0) { /* an empty sum; BLAS would not take rows of 0 */
-        for (int64_t r = 0; r < p->m && p->beta == 0; r++)
-            memset(p->c + r * p->ldc, 0, (size_t)p->n * sizeof(*p->c));
-        return;
-    }
-    cblas_sgemm(CblasRowMajor, p->flip_a ? CblasTrans : CblasNoTrans,
-                p->flip_b ? CblasTrans : CblasNoTrans, (int)p->m, (int)p->n,
-                (int)p->k, 1.0f, p->a, (int)p->lda, p->b, (int)p->ldb, p->beta,
-                p->c, (int)p->ldc);
+    return (struct lab_blas_matrix){v->data, lab_view_cols(v), flip};
 }
 
 /* Every row of z starts as b, or as zeros. */
@@ -60,12 +33,11 @@ static enum lab_status step_forward(const struct lab_call *call, bool flip)
     if (st)
         return st;
     start_rows(z, call->in[4].data, N, K);
-    for (int i = 0; i < 2; i++) {
-        int64_t D = lab_view_cols(&call->in[i]);
-        const struct lab_view *W = &call->in[2 + i];
-        multiply(&(struct product){N, K, D, call->in[i].data, D, false, W->data,
-                                   lab_view_cols(W), flip, 1.0f, z, K});
-    }
+    for (int i = 0; i < 2; i++)
+        lab_blas_multiply(matrix(&call->out[0], false),
+                          matrix(&call->in[i], false),
+                          matrix(&call->in[2 + i], flip), N, K,
+                          lab_view_cols(&call->in[i]), 1, 1);
     return LAB_OK;
 }
 
@@ -76,20 +48,21 @@ static enum lab_status step_backward(const struct lab_call *call, bool flip)
     int64_t H = call->out[0].dim[1];
     int64_t K = call->in[0].dim[1];
     enum lab_status st = lab_blas_check(N, H, K);
-    if (st)
-        return st;
-    multiply(&(struct product){N, H, K, call->in[0].data, K, false,
-                               call->in[1].data, lab_view_cols(&call->in[1]),
-                               flip, 0.0f, call->out[0].data, H});
-    return LAB_OK;
+    if (!st)
+        lab_blas_multiply(matrix(&call->out[0], false),
+                          matrix(&call->in[0], false),
+                          matrix(&call->in[1], flip), N, H, K, 1, 0);
+    return st;
 }
 
 /* dW (cols_a, cols_b) = a^T b + beta dW over `rows` rows. */
-static void outer(float *dW, const float *a, int64_t cols_a, const float *b,
-                  int64_t cols_b, int64_t rows, float beta)
+static void outer(float *dW, float *a, int64_t cols_a, float *b, int64_t cols_b,
+                  int64_t rows, float beta)
 {
-    multiply(&(struct product){cols_a, cols_b, rows, a, cols_a, true, b, cols_b,
-                               false, beta, dW, cols_b});
+    lab_blas_multiply((struct lab_blas_matrix){dW, cols_b},
+                      (struct lab_blas_matrix){a, cols_a, .flip = true},
+                      (struct lab_blas_matrix){b, cols_b}, cols_a, cols_b, rows,
+                      1, beta);
 }
 
 static void sum_rows(float *db, const float *dz, int64_t rows, int64_t cols)
@@ -105,9 +78,9 @@ static void sum_rows(float *db, const float *dz, int64_t rows, int64_t cols)
 /* The rows of h are one step of N behind those of dz, and h0 is before. */
 static enum lab_status weights_backward(const struct lab_call *call, bool flip)
 {
-    const float *dz = call->in[0].data;
-    const float *h = call->in[2].data;
-    const float *h0 = call->in[3].data;
+    float *dz = call->in[0].data;
+    float *h = call->in[2].data;
+    float *h0 = call->in[3].data;
     float *dW = call->out[0].data;
     float *dU = call->out[1].data;
     int64_t N = call->in[0].dim[1];
@@ -118,7 +91,7 @@ static enum lab_status weights_backward(const struct lab_call *call, bool flip)
     enum lab_status st = lab_blas_check(rows, K, D > H ? D : H);
     if (st)
         return st;
-    const float *later = rows > N ? dz + N * K : dz;
+    float *later = rows > N ? dz + N * K : dz;
     if (flip) {
         outer(dW, dz, K, call->in[1].data, D, rows, 0.0f);
         outer(dU, dz, K, h0, H, N, 0.0f);
@@ -136,17 +109,18 @@ static enum lab_status weights_backward(const struct lab_call *call, bool flip)
 /* dx[:,t,:] = dz[t] W, or dz[t] Wx^T: rows T*D apart. */
 static enum lab_status input_backward(const struct lab_call *call, bool flip)
 {
-    const float *dz = call->in[0].data;
-    float *dx = call->out[0].data;
     int64_t T = call->in[0].dim[0];
     int64_t N = call->in[0].dim[1];
     int64_t K = call->in[0].dim[2];
     int64_t D = call->out[0].dim[2];
+    struct lab_blas_matrix dx = {call->out[0].data, T * D};
+    struct lab_blas_matrix dz = {call->in[0].data, K};
     enum lab_status st = lab_blas_check(N, K, T * D);
-    for (int64_t t = 0; t < T && !st; t++)
-        multiply(&(struct product){
-            N, D, K, dz + t * N * K, K, false, call->in[1].data,
-            lab_view_cols(&call->in[1]), flip, 0.0f, dx + t * D, T * D});
+    for (int64_t t = 0; t < T && !st; t++) {
+        lab_blas_multiply(dx, dz, matrix(&call->in[1], flip), N, D, K, 1, 0);
+        dx.data += D;
+        dz.data += N * K;
+    }
     return st;
 }
 
@@ -193,11 +167,11 @@ static enum lab_status rnn_input_backward(const struct lab_call *call)
 #define BLAS_ROW(step_name, phase_id, fn, first)                               \
     {                                                                          \
         .name = "blas", .step = step_name, .phase = phase_id, .run = fn,       \
-        .source = "src/engine/backend/cpu/blas_recurrent.c", .symbol = first,  \
+        .source = "kernels/recurrent/recurrent_blas.c", .symbol = first,       \
         .preferred = true                                                      \
     }
 
-const struct lab_variant lab_blas_lstm[LAB_BLAS_RECURRENT] = {
+static const struct lab_variant lstm_rows[] = {
     BLAS_ROW("gates", LAB_FORWARD, lstm_gates_forward, "step_forward"),
     BLAS_ROW("gates", LAB_BACKWARD, lstm_gates_backward, "step_backward"),
     BLAS_ROW("weights", LAB_BACKWARD, lstm_weights_backward,
@@ -205,9 +179,12 @@ const struct lab_variant lab_blas_lstm[LAB_BLAS_RECURRENT] = {
     BLAS_ROW("input", LAB_BACKWARD, lstm_input_backward, "input_backward"),
 };
 
-const struct lab_variant lab_blas_rnn[LAB_BLAS_RECURRENT] = {
+static const struct lab_variant rnn_rows[] = {
     BLAS_ROW("sum", LAB_FORWARD, rnn_sum_forward, "step_forward"),
     BLAS_ROW("sum", LAB_BACKWARD, rnn_sum_backward, "step_backward"),
     BLAS_ROW("weights", LAB_BACKWARD, rnn_weights_backward, "weights_backward"),
     BLAS_ROW("input", LAB_BACKWARD, rnn_input_backward, "input_backward"),
 };
+
+const struct lab_kernel_set lab_blas_lstm = {"lstm", lstm_rows, 4};
+const struct lab_kernel_set lab_blas_rnn = {"rnn", rnn_rows, 4};

@@ -1,6 +1,6 @@
-/* The steps `normalize` of batch_norm and layer_norm by oneDNN. Its primitives
- * take mean and variance and do the whole layer; what they are given here makes
- * them do this one step:
+/* kernels/library/norm_onednn.c -- the steps `normalize` of batch_norm and
+ * layer_norm by oneDNN. Its primitives take mean and variance and do the whole
+ * layer; what they are given here makes them do this one step:
  *
  *   forward    the step's mean, and 1/rstd^2 for the variance, with eps 0
  *   backward   xhat for the data, mean 0, variance 1; what is left out is the
@@ -12,8 +12,7 @@
 
 #include "base/mem.h"
 #include "batch_norm/batch_norm.h"
-#include "onednn_recipe.h"
-#include "onednn_rows.h"
+#include "library/onednn.h"
 
 /* Normalised over the rest, one group a channel (batch) or a row (layer). */
 struct norm {
@@ -56,82 +55,46 @@ static dnnl_status_t describe(dnnl_memory_desc_t *data,
                               dnnl_memory_desc_t *stat,
                               const struct onednn_key *key)
 {
-    dnnl_dims_t one = {1};
-    dnnl_dims_t stats = {key->batch_norm ? key->m : key->n};
-    dnnl_dims_t rows = {key->n, key->m};
-    dnnl_dims_t row_strides = {key->m, 1};
-    dnnl_dims_t image = {key->n, key->m, 1, key->k};
-    dnnl_dims_t image_strides = {key->m * key->k, key->k, key->k, 1};
-    dnnl_status_t code =
-        dnnl_memory_desc_init_by_strides(stat, 1, stats, dnnl_f32, one);
+    const int64_t side[] = {1, key->k};
+    const int64_t strides[] = {key->m * key->k, key->k, key->k, 1};
+    dnnl_status_t code = onednn_vector(stat, key->batch ? key->m : key->n);
     if (code)
         return code;
-    return key->batch_norm
-               ? dnnl_memory_desc_init_by_strides(data, 4, image, dnnl_f32,
-                                                  image_strides)
-               : dnnl_memory_desc_init_by_strides(data, 2, rows, dnnl_f32,
-                                                  row_strides);
+    return key->batch ? onednn_tensor4(data, key->n, key->m, side, strides)
+                      : onednn_matrix(data, key->n, key->m, false);
 }
 
-static dnnl_status_t batch_desc(struct onednn_recipe *r, bool back,
-                                const dnnl_memory_desc_t *data,
-                                dnnl_engine_t engine)
+/* forward: xhat, x, mean, variance (eps is 0); backward: dx, x, mean, variance,
+ * dxhat. (n, m, k): m channels with `batch`, else m columns and k is 1. */
+static dnnl_status_t recipe(struct onednn_recipe *r,
+                            const struct onednn_key *key, dnnl_engine_t engine)
 {
-    dnnl_batch_normalization_desc_t desc;
-    dnnl_status_t code = dnnl_batch_normalization_forward_desc_init(
-        &desc, dnnl_forward_training, data, 0,
-        back ? dnnl_normalization_flags_none : dnnl_use_global_stats);
-    if (!code)
-        code = dnnl_primitive_desc_create(&r->desc, &desc, NULL, engine, NULL);
-    if (code || !back)
-        return code;
-    dnnl_primitive_desc_t hint = r->desc;
-    r->desc = NULL;
-    code = dnnl_batch_normalization_backward_desc_init(
-        &desc, dnnl_backward_data, data, data, 0,
-        dnnl_normalization_flags_none);
-    if (!code)
-        code = dnnl_primitive_desc_create(&r->desc, &desc, NULL, engine, hint);
-    dnnl_primitive_desc_destroy(hint);
-    return code;
-}
-
-static dnnl_status_t layer_desc(struct onednn_recipe *r, bool back,
-                                const dnnl_memory_desc_t *data,
-                                const dnnl_memory_desc_t *stat,
-                                dnnl_engine_t engine)
-{
-    dnnl_layer_normalization_desc_t desc;
-    dnnl_status_t code = dnnl_layer_normalization_forward_desc_init(
-        &desc, dnnl_forward_training, data, stat, 0,
-        back ? dnnl_normalization_flags_none : dnnl_use_global_stats);
-    if (!code)
-        code = dnnl_primitive_desc_create(&r->desc, &desc, NULL, engine, NULL);
-    if (code || !back)
-        return code;
-    dnnl_primitive_desc_t hint = r->desc;
-    r->desc = NULL;
-    code = dnnl_layer_normalization_backward_desc_init(
-        &desc, dnnl_backward_data, data, data, stat, 0,
-        dnnl_normalization_flags_none);
-    if (!code)
-        code = dnnl_primitive_desc_create(&r->desc, &desc, NULL, engine, hint);
-    dnnl_primitive_desc_destroy(hint);
-    return code;
-}
-
-dnnl_status_t onednn_norm_recipe(struct onednn_recipe *r,
-                                 const struct onednn_key *key,
-                                 dnnl_engine_t engine)
-{
-    bool back = key->kind == ONEDNN_NORM_BACKWARD;
+    bool back = key->way == ONEDNN_BACKWARD;
+    unsigned flags =
+        back ? dnnl_normalization_flags_none : dnnl_use_global_stats;
     dnnl_memory_desc_t data;
     dnnl_memory_desc_t stat;
+    dnnl_batch_normalization_desc_t batch;
+    dnnl_layer_normalization_desc_t layer;
+    const void *desc = key->batch ? (void *)&batch : (void *)&layer;
     dnnl_status_t code = describe(&data, &stat, key);
-    if (!code && key->batch_norm)
-        code = batch_desc(r, back, &data, engine);
-    else if (!code)
-        code = layer_desc(r, back, &data, &stat, engine);
+    if (!code)
+        code = key->batch
+                   ? dnnl_batch_normalization_forward_desc_init(
+                         &batch, dnnl_forward_training, &data, 0, flags)
+                   : dnnl_layer_normalization_forward_desc_init(
+                         &layer, dnnl_forward_training, &data, &stat, 0, flags);
+    if (!code)
+        code = onednn_describe(r, desc, engine);
+    if (!code && back)
+        code = key->batch
+                   ? dnnl_batch_normalization_backward_desc_init(
+                         &batch, dnnl_backward_data, &data, &data, 0, flags)
+                   : dnnl_layer_normalization_backward_desc_init(
+                         &layer, dnnl_backward_data, &data, &data, &stat, 0,
+                         flags);
+    if (!code && back)
+        code = onednn_describe(r, desc, engine);
     onednn_add_arg(r, back ? DNNL_ARG_DIFF_SRC : DNNL_ARG_DST, &data);
     onednn_add_arg(r, DNNL_ARG_SRC, &data);
     onednn_add_arg(r, DNNL_ARG_MEAN, &stat);
@@ -143,11 +106,10 @@ dnnl_status_t onednn_norm_recipe(struct onednn_recipe *r,
 
 /* ---- the steps ---- */
 
-static struct onednn_key key_of(const struct norm *n, enum onednn_kind kind)
+static struct onednn_key key_of(const struct norm *n, enum onednn_way way)
 {
-    struct onednn_key key = onednn_key(kind);
-    key.recipe = onednn_norm_recipe;
-    key.batch_norm = n->batch;
+    struct onednn_key key = onednn_key(recipe, way);
+    key.batch = n->batch;
     key.n = n->outer;
     key.m = n->C;
     key.k = n->inner;
@@ -167,7 +129,7 @@ static float *take_stats(const struct norm *n)
 static enum lab_status forward(const struct lab_call *call,
                                const struct norm *n)
 {
-    struct onednn_key key = key_of(n, ONEDNN_NORM_FORWARD);
+    struct onednn_key key = key_of(n, ONEDNN_FORWARD);
     const float *rstd = call->in[2].data;
     if (call->out[0].count == 0)
         return LAB_OK;
@@ -187,7 +149,7 @@ static enum lab_status forward(const struct lab_call *call,
 static enum lab_status backward(const struct lab_call *call,
                                 const struct norm *n)
 {
-    struct onednn_key key = key_of(n, ONEDNN_NORM_BACKWARD);
+    struct onednn_key key = key_of(n, ONEDNN_BACKWARD);
     const float *rstd = call->in[2].data;
     float *dx = call->out[0].data;
     if (call->out[0].count == 0)
@@ -209,26 +171,42 @@ static enum lab_status backward(const struct lab_call *call,
     return onednn_finish(st);
 }
 
-enum lab_status onednn_batch_norm_forward(const struct lab_call *call)
+static enum lab_status batch_norm_forward(const struct lab_call *call)
 {
     struct norm n = batch_of(call, call->in[2].count);
     return forward(call, &n);
 }
 
-enum lab_status onednn_batch_norm_backward(const struct lab_call *call)
+static enum lab_status batch_norm_backward(const struct lab_call *call)
 {
     struct norm n = batch_of(call, call->in[2].count);
     return backward(call, &n);
 }
 
-enum lab_status onednn_layer_norm_forward(const struct lab_call *call)
+static enum lab_status layer_norm_forward(const struct lab_call *call)
 {
     struct norm n = layer_of(call);
     return forward(call, &n);
 }
 
-enum lab_status onednn_layer_norm_backward(const struct lab_call *call)
+static enum lab_status layer_norm_backward(const struct lab_call *call)
 {
     struct norm n = layer_of(call);
     return backward(call, &n);
 }
+
+#define FILE_NAME "library/norm_onednn.c"
+
+static const struct lab_variant batch_rows[] = {
+    ONEDNN_ROW(FILE_NAME, "normalize", LAB_FORWARD, batch_norm_forward),
+    ONEDNN_ROW(FILE_NAME, "normalize", LAB_BACKWARD, batch_norm_backward),
+};
+static const struct lab_variant layer_rows[] = {
+    ONEDNN_ROW(FILE_NAME, "normalize", LAB_FORWARD, layer_norm_forward),
+    ONEDNN_ROW(FILE_NAME, "normalize", LAB_BACKWARD, layer_norm_backward),
+};
+
+const struct lab_kernel_set lab_onednn_batch_norm = {"batch_norm", batch_rows,
+                                                     2};
+const struct lab_kernel_set lab_onednn_layer_norm = {"layer_norm", layer_rows,
+                                                     2};

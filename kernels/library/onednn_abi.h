@@ -1,4 +1,4 @@
-/* cpu/onednn_abi.h -- what the program and the oneDNN module agree on.
+/* kernels/library/onednn_abi.h -- what the program and the oneDNN module agree on.
  *
  * The module exports two functions, lab_onednn_sets and lab_onednn_report_to,
  * of the types below. It has its own copy of base/, and so its own lab_error():
@@ -7,7 +7,7 @@
 #include "common/kernel.h"
 
 #define LAB_ONEDNN_MODULE "lapenna-lab-onednn.so"
-enum { LAB_ONEDNN_ABI = 2 };
+enum { LAB_ONEDNN_ABI = 3 };
 
 /* Called on the thread of the failing call, before it returns `st`. */
 typedef void lab_onednn_report_fn(enum lab_status st, const char *text);
@@ -15,4 +15,5 @@ typedef void lab_onednn_report_to_fn(lab_onednn_report_fn *report);
 
 /* The module's tables, or NULL after a report when oneDNN does not start. *abi
  * is LAB_ONEDNN_ABI of the module's build: where it differs, use nothing. */
-typedef const struct lab_kernel_set *lab_onednn_sets_fn(int *count, int *abi);
+typedef const struct lab_kernel_set *const *lab_onednn_sets_fn(int *count,
+                                                               int *abi);

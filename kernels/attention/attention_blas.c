@@ -1,39 +1,33 @@
-/* The products of attention by OpenBLAS: one call a head. A head is a matrix
- * whose rows lie H*E numbers apart, so nothing is copied to separate heads. */
-#include <cblas.h>
-#include <limits.h>
+/* kernels/attention/attention_blas.c -- the products of attention by OpenBLAS: one
+ * call a head. A head is a matrix with H*E numbers from row to row, so nothing
+ * is copied to separate heads. */
 #include <string.h>
 
 #include "attention/attention.h"
-#include "blas_priv.h"
+#include "library/blas.h"
 
-/* A matrix of one head: rows, numbers from row to row. */
-struct head {
-    float *data;
-    int64_t ld;
-};
-
-static struct head head_of(const void *x, int64_t n, int64_t h, int64_t T,
-                           int64_t H, int64_t width)
+/* Head h of sample n, of a tensor (N, T, H, width) ... */
+static struct lab_blas_matrix head_of(const struct lab_view *x, int64_t n,
+                                      int64_t h, int64_t T, int64_t H,
+                                      int64_t width)
 {
-    return (struct head){(float *)x + (n * T * H + h) * width, H * width};
+    return (struct lab_blas_matrix){(float *)x->data + (n * T * H + h) * width,
+                                    H * width};
 }
 
-static struct head scores_of(const void *x, int64_t n, int64_t h,
-                             const struct lab_attention_dims *d)
+/* ... and of the scores (N, H, Tq, Tk). */
+static struct lab_blas_matrix scores_of(const struct lab_view *x, int64_t n,
+                                        int64_t h,
+                                        const struct lab_attention_dims *d)
 {
-    return (struct head){(float *)x + (n * d->H + h) * d->Tq * d->Tk, d->Tk};
+    return (struct lab_blas_matrix){
+        (float *)x->data + (n * d->H + h) * d->Tq * d->Tk, d->Tk};
 }
 
-/* c (rows, cols) = factor op(a) op(b), summed over `inner`. */
-static void multiply(struct head c, struct head a, CBLAS_TRANSPOSE flip_a,
-                     struct head b, CBLAS_TRANSPOSE flip_b, int64_t rows,
-                     int64_t cols, int64_t inner, double factor)
+static struct lab_blas_matrix flip(struct lab_blas_matrix m)
 {
-    if (rows > 0 && cols > 0)
-        cblas_sgemm(CblasRowMajor, flip_a, flip_b, (int)rows, (int)cols,
-                    (int)inner, (float)factor, a.data, (int)a.ld, b.data,
-                    (int)b.ld, 0.0f, c.data, (int)c.ld);
+    m.flip = true;
+    return m;
 }
 
 /* BLAS counts in int: also the steps from row to row. */
@@ -49,6 +43,11 @@ static enum lab_status open_call(const struct lab_call *call,
     return st ? st : lab_blas_check(d->Tq, d->H * d->F, d->Tk);
 }
 
+static float scale_of(const struct lab_attention_dims *d)
+{
+    return (float)(1 / sqrt((double)d->E));
+}
+
 static enum lab_status scores_forward(const struct lab_call *call)
 {
     struct lab_attention_dims d;
@@ -56,10 +55,10 @@ static enum lab_status scores_forward(const struct lab_call *call)
     for (int64_t i = 0; !st && i < d.N * d.H; i++) {
         int64_t n = i / d.H;
         int64_t h = i % d.H;
-        multiply(scores_of(call->out[0].data, n, h, &d),
-                 head_of(call->in[0].data, n, h, d.Tq, d.H, d.E), CblasNoTrans,
-                 head_of(call->in[1].data, n, h, d.Tk, d.H, d.E), CblasTrans,
-                 d.Tq, d.Tk, d.E, 1 / sqrt((double)d.E));
+        lab_blas_multiply(scores_of(&call->out[0], n, h, &d),
+                          head_of(&call->in[0], n, h, d.Tq, d.H, d.E),
+                          flip(head_of(&call->in[1], n, h, d.Tk, d.H, d.E)),
+                          d.Tq, d.Tk, d.E, scale_of(&d), 0);
     }
     return st;
 }
@@ -71,10 +70,10 @@ static enum lab_status context_forward(const struct lab_call *call)
     for (int64_t i = 0; !st && i < d.N * d.H; i++) {
         int64_t n = i / d.H;
         int64_t h = i % d.H;
-        multiply(head_of(call->out[0].data, n, h, d.Tq, d.H, d.F),
-                 scores_of(call->in[0].data, n, h, &d), CblasNoTrans,
-                 head_of(call->in[1].data, n, h, d.Tk, d.H, d.F), CblasNoTrans,
-                 d.Tq, d.F, d.Tk, 1);
+        lab_blas_multiply(head_of(&call->out[0], n, h, d.Tq, d.H, d.F),
+                          scores_of(&call->in[0], n, h, &d),
+                          head_of(&call->in[1], n, h, d.Tk, d.H, d.F), d.Tq,
+                          d.F, d.Tk, 1, 0);
     }
     return st;
 }
@@ -86,15 +85,16 @@ static enum lab_status context_backward(const struct lab_call *call)
     for (int64_t i = 0; !st && i < d.N * d.H; i++) {
         int64_t n = i / d.H;
         int64_t h = i % d.H;
-        struct head dctx = head_of(call->in[0].data, n, h, d.Tq, d.H, d.F);
+        struct lab_blas_matrix dctx =
+            head_of(&call->in[0], n, h, d.Tq, d.H, d.F);
         if (call->out[0].data)
-            multiply(scores_of(call->out[0].data, n, h, &d), dctx, CblasNoTrans,
-                     head_of(call->in[2].data, n, h, d.Tk, d.H, d.F),
-                     CblasTrans, d.Tq, d.Tk, d.F, 1);
+            lab_blas_multiply(scores_of(&call->out[0], n, h, &d), dctx,
+                              flip(head_of(&call->in[2], n, h, d.Tk, d.H, d.F)),
+                              d.Tq, d.Tk, d.F, 1, 0);
         if (call->out[1].data)
-            multiply(head_of(call->out[1].data, n, h, d.Tk, d.H, d.F),
-                     scores_of(call->in[1].data, n, h, &d), CblasTrans, dctx,
-                     CblasNoTrans, d.Tk, d.F, d.Tq, 1);
+            lab_blas_multiply(head_of(&call->out[1], n, h, d.Tk, d.H, d.F),
+                              flip(scores_of(&call->in[1], n, h, &d)), dctx,
+                              d.Tk, d.F, d.Tq, 1, 0);
     }
     return st;
 }
@@ -103,21 +103,19 @@ static enum lab_status scores_backward(const struct lab_call *call)
 {
     struct lab_attention_dims d;
     enum lab_status st = open_call(call, &call->in[1], &call->in[2], NULL, &d);
-    double scale = 1 / sqrt((double)d.E);
     for (int64_t i = 0; !st && i < d.N * d.H; i++) {
         int64_t n = i / d.H;
         int64_t h = i % d.H;
-        struct head ds = scores_of(call->in[0].data, n, h, &d);
+        struct lab_blas_matrix ds = scores_of(&call->in[0], n, h, &d);
         if (call->out[0].data)
-            multiply(head_of(call->out[0].data, n, h, d.Tq, d.H, d.E), ds,
-                     CblasNoTrans,
-                     head_of(call->in[2].data, n, h, d.Tk, d.H, d.E),
-                     CblasNoTrans, d.Tq, d.E, d.Tk, scale);
+            lab_blas_multiply(head_of(&call->out[0], n, h, d.Tq, d.H, d.E), ds,
+                              head_of(&call->in[2], n, h, d.Tk, d.H, d.E), d.Tq,
+                              d.E, d.Tk, scale_of(&d), 0);
         if (call->out[1].data)
-            multiply(head_of(call->out[1].data, n, h, d.Tk, d.H, d.E), ds,
-                     CblasTrans,
-                     head_of(call->in[1].data, n, h, d.Tq, d.H, d.E),
-                     CblasNoTrans, d.Tk, d.E, d.Tq, scale);
+            lab_blas_multiply(head_of(&call->out[1], n, h, d.Tk, d.H, d.E),
+                              flip(ds),
+                              head_of(&call->in[1], n, h, d.Tq, d.H, d.E), d.Tk,
+                              d.E, d.Tq, scale_of(&d), 0);
     }
     return st;
 }
@@ -135,10 +133,10 @@ static enum lab_status project_forward(const struct lab_call *call)
         return st;
     for (int64_t r = 0; b && r < R; r++)
         memcpy(y + r * M, b, (size_t)M * sizeof(*y));
-    if (R > 0 && M > 0)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)R, (int)M,
-                    (int)K, 1.0f, call->in[0].data, K > 0 ? (int)K : 1,
-                    call->in[1].data, (int)M, b ? 1.0f : 0.0f, y, (int)M);
+    lab_blas_multiply((struct lab_blas_matrix){y, M},
+                      (struct lab_blas_matrix){call->in[0].data, K},
+                      (struct lab_blas_matrix){call->in[1].data, M}, R, M, K, 1,
+                      b ? 1 : 0);
     return LAB_OK;
 }
 
@@ -158,31 +156,31 @@ static enum lab_status project_backward(const struct lab_call *call)
     int64_t R = lab_view_rows(&call->in[1]);
     int64_t K = lab_view_cols(&call->in[1]);
     int64_t M = lab_view_cols(&call->in[2]);
-    struct head dy = {call->in[0].data, M};
-    struct head x = {call->in[1].data, K};
-    struct head W = {call->in[2].data, M};
+    struct lab_blas_matrix dy = {call->in[0].data, M};
+    struct lab_blas_matrix x = {call->in[1].data, K};
+    struct lab_blas_matrix W = {call->in[2].data, M};
+    struct lab_blas_matrix dW = {call->out[0].data, M};
+    struct lab_blas_matrix dx = {call->out[2].data, K};
     enum lab_status st = lab_blas_check(R, K, M);
     if (st)
         return st;
-    multiply((struct head){call->out[0].data, M}, x, CblasTrans, dy,
-             CblasNoTrans, K, M, R, 1);
+    lab_blas_multiply(dW, flip(x), dy, K, M, R, 1, 0);
     if (call->out[1].data)
         bias_gradient(call->out[1].data, dy.data, R, M);
-    if (call->out[2].data)
-        multiply((struct head){call->out[2].data, K}, dy, CblasNoTrans, W,
-                 CblasTrans, R, K, M, 1);
+    if (dx.data)
+        lab_blas_multiply(dx, dy, flip(W), R, K, M, 1, 0);
     return LAB_OK;
 }
 
 #define ROW(step_name, phase_id, fn)                                           \
     {                                                                          \
         .name = "blas", .step = step_name, .phase = phase_id, .run = fn,       \
-        .source = "src/engine/backend/cpu/blas_attention.c", .symbol = #fn,    \
+        .source = "kernels/attention/attention_blas.c", .symbol = #fn,         \
         .preferred = true                                                      \
     }
 
 /* The first four are those of scaled_dot_attention too. */
-const struct lab_variant lab_blas_attention[] = {
+static const struct lab_variant rows[] = {
     ROW("scores", LAB_FORWARD, scores_forward),
     ROW("context", LAB_FORWARD, context_forward),
     ROW("context", LAB_BACKWARD, context_backward),
@@ -196,3 +194,8 @@ const struct lab_variant lab_blas_attention[] = {
     ROW("k", LAB_BACKWARD, project_backward),
     ROW("q", LAB_BACKWARD, project_backward),
 };
+
+const struct lab_kernel_set lab_blas_attention = {
+    "attention", rows, sizeof(rows) / sizeof(rows[0])};
+const struct lab_kernel_set lab_blas_scaled_dot_attention = {
+    "scaled_dot_attention", rows, 4};

@@ -1,51 +1,26 @@
-/* max_pool2d and avg_pool2d by oneDNN. Its max pool notes the winner by its
- * place in the window, one byte or four for each output; argmax holds the flat
- * index into the image, so the two are turned into each other. oneDNN's max
- * passes over NaN and takes -inf for a very small number: where x holds either,
- * the windows are searched here. */
+/* kernels/pool/pool_onednn.c -- max_pool2d and avg_pool2d by oneDNN. Its max pool
+ * notes the winner by its place in the window, one byte or four for each output;
+ * argmax holds the flat index into the image, so the two are converted into each
+ * other. oneDNN's max passes over NaN and takes -inf for a very small number:
+ * where x holds either, the windows are searched here. */
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "onednn_recipe.h"
-#include "onednn_rows.h"
+#include "library/onednn.h"
 #include "pool/pool.h"
 
 /* More cells do not fit in a byte. */
 enum { BYTE_CELLS = 255 };
 
-static bool in_bytes(const struct onednn_conv *c)
+static bool in_bytes(const struct lab_window *win)
 {
-    return c->kernel[0] * c->kernel[1] <= BYTE_CELLS;
-}
-
-/* ---- the primitives ---- */
-
-struct pool_shapes {
-    dnnl_memory_desc_t x;
-    dnnl_memory_desc_t y;
-    dnnl_dims_t stride;
-    dnnl_dims_t kernel;
-    dnnl_dims_t before;
-    dnnl_dims_t after;
-};
-
-static dnnl_status_t describe(struct pool_shapes *p,
-                              const struct onednn_conv *c)
-{
-    for (int i = 0; i < 2; i++) {
-        p->stride[i] = c->stride[i];
-        p->kernel[i] = c->kernel[i];
-        p->before[i] = c->pad[i];
-        p->after[i] = onednn_pad_after(c, i);
-    }
-    dnnl_status_t code = onednn_image(&p->x, c->nhwc, c->N, c->C, c->in);
-    return code ? code : onednn_image(&p->y, c->nhwc, c->N, c->C, c->out);
+    return win->size[0] * win->size[1] <= BYTE_CELLS;
 }
 
 /* Is the workspace what turn_winners() and turn_places() take it for? */
 static dnnl_status_t check_space(const dnnl_memory_desc_t *md,
-                                 const struct onednn_conv *c,
+                                 const struct lab_window *win,
                                  const dnnl_memory_desc_t *y)
 {
     const dnnl_blocking_desc_t *a = &md->format_desc.blocking;
@@ -53,57 +28,46 @@ static dnnl_status_t check_space(const dnnl_memory_desc_t *md,
     bool plain = md->format_kind == dnnl_blocked && a->inner_nblks == 0 &&
                  md->ndims == 4 &&
                  memcmp(a->strides, b->strides, 4 * sizeof(a->strides[0])) == 0;
-    bool typed = md->data_type == (in_bytes(c) ? dnnl_u8 : dnnl_s32);
+    bool typed = md->data_type == (in_bytes(win) ? dnnl_u8 : dnnl_s32);
     return plain && typed ? dnnl_success : dnnl_unimplemented;
 }
 
-static dnnl_status_t backward_desc(struct onednn_recipe *r, dnnl_alg_kind_t alg,
-                                   const struct pool_shapes *p,
-                                   dnnl_engine_t engine)
+/* forward: y, x; backward: dx, dy; and for max the winners' places in the
+ * windows. */
+static dnnl_status_t recipe(struct onednn_recipe *r,
+                            const struct onednn_key *key, dnnl_engine_t engine)
 {
-    dnnl_pooling_desc_t desc;
-    dnnl_primitive_desc_t hint = r->desc;
-    r->desc = NULL;
-    dnnl_status_t code = dnnl_pooling_backward_desc_init(
-        &desc, alg, &p->x, &p->y, p->stride, p->kernel, p->before, p->after);
-    if (!code)
-        code = dnnl_primitive_desc_create(&r->desc, &desc, NULL, engine, hint);
-    dnnl_primitive_desc_destroy(hint);
-    return code;
-}
-
-dnnl_status_t onednn_pool_recipe(struct onednn_recipe *r,
-                                 const struct onednn_key *key,
-                                 dnnl_engine_t engine)
-{
-    bool back = key->kind == ONEDNN_POOL_BACKWARD;
-    struct pool_shapes p;
+    bool back = key->way == ONEDNN_BACKWARD;
+    bool max = key->alg == dnnl_pooling_max;
+    struct onednn_images p;
     dnnl_pooling_desc_t desc;
     dnnl_memory_desc_t space;
-    dnnl_status_t code = describe(&p, &key->conv);
+    dnnl_status_t code = onednn_images(&p, &key->windows);
     if (!code)
         code = dnnl_pooling_forward_desc_init(&desc, dnnl_forward_training,
                                               key->alg, &p.x, &p.y, p.stride,
-                                              p.kernel, p.before, p.after);
+                                              p.size, p.before, p.after);
     if (!code)
-        code = dnnl_primitive_desc_create(&r->desc, &desc, NULL, engine, NULL);
-    if (code)
-        return code;
-    bool max = key->alg == dnnl_pooling_max;
-    if (max) {
+        code = onednn_describe(r, &desc, engine);
+    if (!code && max) {
         space =
             *dnnl_primitive_desc_query_md(r->desc, dnnl_query_workspace_md, 0);
-        code = check_space(&space, &key->conv, &p.y);
+        code = check_space(&space, &key->windows.win, &p.y);
     }
     if (!code && back)
-        code = backward_desc(r, key->alg, &p, engine);
+        code = dnnl_pooling_backward_desc_init(
+            &desc, key->alg, &p.x, &p.y, p.stride, p.size, p.before, p.after);
+    if (!code && back)
+        code = onednn_describe(r, &desc, engine);
+    if (code)
+        return code;
     onednn_add_arg(r, back ? DNNL_ARG_DIFF_SRC : DNNL_ARG_DST,
                    back ? &p.x : &p.y);
     onednn_add_arg(r, back ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC,
                    back ? &p.y : &p.x);
     if (max)
         onednn_add_arg(r, DNNL_ARG_WORKSPACE, &space);
-    return code;
+    return dnnl_success;
 }
 
 /* ---- winners ---- */
@@ -114,7 +78,6 @@ struct pool {
     const struct lab_window *win;
 };
 
-/* false: the node was refused. */
 static struct pool pool_of(const struct lab_call *call,
                            const struct lab_view *x, const struct lab_view *y)
 {
@@ -199,35 +162,14 @@ static void search(const struct pool *p, float *y, int32_t *argmax,
     }
 }
 
-bool onednn_all_finite(const struct lab_view *v)
-{
-    const float *x = v->data;
-    float sum = 0;
-    for (int64_t i = 0; i < v->count; i++)
-        sum += x[i] * 0.0f; /* NaN where x is NaN or infinite */
-    return sum == 0.0f;
-}
-
 /* ---- the steps ---- */
 
-static struct onednn_key key_of(const struct pool *p, enum onednn_kind kind,
+static struct onednn_key key_of(const struct pool *p, enum onednn_way way,
                                 dnnl_alg_kind_t alg)
 {
-    struct onednn_key key = onednn_key(kind);
-    key.recipe = onednn_pool_recipe;
+    struct onednn_key key = onednn_key(recipe, way);
     key.alg = alg;
-    key.conv.nhwc = p->win->nhwc;
-    key.conv.N = p->x.N;
-    key.conv.C = p->x.C;
-    key.conv.in[0] = p->x.H;
-    key.conv.in[1] = p->x.W;
-    key.conv.out[0] = p->y.H;
-    key.conv.out[1] = p->y.W;
-    for (int i = 0; i < 2; i++) {
-        key.conv.kernel[i] = p->win->size[i];
-        key.conv.stride[i] = p->win->stride[i];
-        key.conv.pad[i] = p->win->pad[i];
-    }
+    onednn_set_windows(&key, &p->x, &p->y, p->win);
     return key;
 }
 
@@ -237,7 +179,7 @@ static enum lab_status take_places(void **out, int64_t count)
     return *out ? LAB_OK : lab_fail(LAB_E_NOMEM, "oneDNN: no memory to pool");
 }
 
-enum lab_status onednn_max_pool_forward(const struct lab_call *call)
+static enum lab_status max_pool_forward(const struct lab_call *call)
 {
     struct pool p = pool_of(call, &call->in[0], &call->out[0]);
     int64_t count = call->out[0].count;
@@ -246,25 +188,25 @@ enum lab_status onednn_max_pool_forward(const struct lab_call *call)
                count);
         return LAB_OK;
     }
-    struct onednn_key key = key_of(&p, ONEDNN_POOL_FORWARD, dnnl_pooling_max);
+    struct onednn_key key = key_of(&p, ONEDNN_FORWARD, dnnl_pooling_max);
     void *data[ONEDNN_MAX_ARGS] = {call->out[0].data, call->in[0].data};
     enum lab_status st = take_places(&data[2], count);
     if (!st)
         st = onednn_run(&key, data);
     if (!st)
-        turn_places(&p, call->out[1].data, data[2], in_bytes(&key.conv), count);
+        turn_places(&p, call->out[1].data, data[2], in_bytes(p.win), count);
     lab_free(data[2]);
     return onednn_finish(st);
 }
 
-enum lab_status onednn_max_pool_backward(const struct lab_call *call)
+static enum lab_status max_pool_backward(const struct lab_call *call)
 {
     struct pool p = pool_of(call, &call->out[0], &call->in[0]);
-    struct onednn_key key = key_of(&p, ONEDNN_POOL_BACKWARD, dnnl_pooling_max);
+    struct onednn_key key = key_of(&p, ONEDNN_BACKWARD, dnnl_pooling_max);
     void *data[ONEDNN_MAX_ARGS] = {call->out[0].data, call->in[0].data};
     enum lab_status st = take_places(&data[2], call->in[0].count);
     if (!st) {
-        turn_winners(&p, data[2], call->in[1].data, in_bytes(&key.conv),
+        turn_winners(&p, data[2], call->in[1].data, in_bytes(p.win),
                      call->in[0].count);
         st = onednn_run(&key, data);
     }
@@ -272,20 +214,34 @@ enum lab_status onednn_max_pool_backward(const struct lab_call *call)
     return onednn_finish(st);
 }
 
-enum lab_status onednn_avg_pool_forward(const struct lab_call *call)
+static enum lab_status avg_pool_forward(const struct lab_call *call)
 {
     struct pool p = pool_of(call, &call->in[0], &call->out[0]);
     struct onednn_key key =
-        key_of(&p, ONEDNN_POOL_FORWARD, dnnl_pooling_avg_exclude_padding);
+        key_of(&p, ONEDNN_FORWARD, dnnl_pooling_avg_exclude_padding);
     void *data[ONEDNN_MAX_ARGS] = {call->out[0].data, call->in[0].data};
     return onednn_finish(onednn_run(&key, data));
 }
 
-enum lab_status onednn_avg_pool_backward(const struct lab_call *call)
+static enum lab_status avg_pool_backward(const struct lab_call *call)
 {
     struct pool p = pool_of(call, &call->out[0], &call->in[0]);
     struct onednn_key key =
-        key_of(&p, ONEDNN_POOL_BACKWARD, dnnl_pooling_avg_exclude_padding);
+        key_of(&p, ONEDNN_BACKWARD, dnnl_pooling_avg_exclude_padding);
     void *data[ONEDNN_MAX_ARGS] = {call->out[0].data, call->in[0].data};
     return onednn_finish(onednn_run(&key, data));
 }
+
+#define FILE_NAME "pool/pool_onednn.c"
+
+static const struct lab_variant max_rows[] = {
+    ONEDNN_ROW(FILE_NAME, "pool", LAB_FORWARD, max_pool_forward),
+    ONEDNN_ROW(FILE_NAME, "pool", LAB_BACKWARD, max_pool_backward),
+};
+static const struct lab_variant avg_rows[] = {
+    ONEDNN_ROW(FILE_NAME, "pool", LAB_FORWARD, avg_pool_forward),
+    ONEDNN_ROW(FILE_NAME, "pool", LAB_BACKWARD, avg_pool_backward),
+};
+
+const struct lab_kernel_set lab_onednn_max_pool2d = {"max_pool2d", max_rows, 2};
+const struct lab_kernel_set lab_onednn_avg_pool2d = {"avg_pool2d", avg_rows, 2};

@@ -1,13 +1,11 @@
-/* The groups of rnn and lstm: a whole sequence in one oneDNN primitive, kept by
- * its sizes. */
+/* kernels/recurrent/recurrent_onednn.c -- the groups of rnn and lstm by oneDNN: a
+ * whole sequence in one primitive, kept by its sizes (sequence.h). */
 #include <string.h>
 
 #include "base/mem.h"
-#include "onednn_rows.h"
-#include "recurrent/sequence.h"
-#include "onednn_run.h"
+#include "library/onednn.h"
 
-struct onednn_layer_sizes {
+struct layer_sizes {
     bool lstm;
     int64_t N;
     int64_t T;
@@ -17,7 +15,7 @@ struct onednn_layer_sizes {
 
 /* Row-major, as kernels/recurrent/sequence.h has them; c0, dc0: lstm only; b,
  * db, dx may be NULL. Forward writes h; backward the gradients. */
-struct onednn_layer_data {
+struct layer_data {
     const float *x;
     const float *W;
     const float *U;
@@ -53,7 +51,7 @@ enum buffer {
 };
 
 struct layer {
-    struct onednn_layer_sizes sizes;
+    struct layer_sizes sizes;
     int gates; /* 0: a free place */
     dnnl_primitive_t forward;
     dnnl_primitive_t backward;
@@ -99,7 +97,7 @@ static dnnl_status_t by_tag(dnnl_memory_desc_t *md, int rank,
 
 static dnnl_status_t describe(struct descs *d, const struct layer *l)
 {
-    const struct onednn_layer_sizes *s = &l->sizes;
+    const struct layer_sizes *s = &l->sizes;
     dnnl_dims_t x = {s->T, s->N, s->D};
     dnnl_dims_t h = {s->T, s->N, s->H};
     dnnl_dims_t state = {1, 1, s->N, s->H};
@@ -249,7 +247,7 @@ static void clear(struct layer *l)
 
 static dnnl_status_t take_buffers(struct layer *l)
 {
-    const struct onednn_layer_sizes *s = &l->sizes;
+    const struct layer_sizes *s = &l->sizes;
     size_t x = (size_t)s->T * (size_t)s->N * (size_t)s->D;
     size_t h = (size_t)s->T * (size_t)s->N * (size_t)s->H;
     size_t b = (size_t)l->gates * (size_t)s->H;
@@ -264,7 +262,7 @@ static dnnl_status_t take_buffers(struct layer *l)
     return dnnl_success;
 }
 
-static dnnl_status_t make(struct layer *l, const struct onednn_layer_sizes *s,
+static dnnl_status_t make(struct layer *l, const struct layer_sizes *s,
                           dnnl_engine_t engine)
 {
     struct descs d;
@@ -295,15 +293,14 @@ static dnnl_status_t make(struct layer *l, const struct onednn_layer_sizes *s,
     return code;
 }
 
-static bool same(const struct onednn_layer_sizes *a,
-                 const struct onednn_layer_sizes *b)
+static bool same(const struct layer_sizes *a, const struct layer_sizes *b)
 {
     return a->lstm == b->lstm && a->N == b->N && a->T == b->T && a->D == b->D &&
            a->H == b->H;
 }
 
 static dnnl_status_t find_or_make(struct layer **out,
-                                  const struct onednn_layer_sizes *s,
+                                  const struct layer_sizes *s,
                                   dnnl_engine_t engine)
 {
     for (int i = 0; i < PLACES; i++) {
@@ -361,11 +358,10 @@ static void unpack(const struct layer *l, float *dW, const float *from,
                 dW[ours(l, g, j, i, inputs)] = from[(i * l->gates + g) * H + j];
 }
 
-static dnnl_status_t run_forward(struct layer *l,
-                                 const struct onednn_layer_data *data, float *h,
-                                 dnnl_stream_t stream)
+static dnnl_status_t run_forward(struct layer *l, const struct layer_data *data,
+                                 float *h, dnnl_stream_t stream)
 {
-    const struct onednn_layer_sizes *s = &l->sizes;
+    const struct layer_sizes *s = &l->sizes;
     turn(l->buffer[BUF_X], data->x, s->N, s->T, s->D);
     pack(l, l->buffer[BUF_W], l->buffer[BUF_W_BACK], data->W, s->D);
     pack(l, l->buffer[BUF_U], l->buffer[BUF_U_BACK], data->U, s->H);
@@ -385,7 +381,7 @@ static dnnl_status_t run_forward(struct layer *l,
 /* oneDNN adds to the gradients of the weights. */
 static void clear_gradients(struct layer *l)
 {
-    const struct onednn_layer_sizes *s = &l->sizes;
+    const struct layer_sizes *s = &l->sizes;
     size_t row = (size_t)l->gates * (size_t)s->H * sizeof(float);
     memset(l->buffer[BUF_DW], 0, row * (size_t)s->D);
     memset(l->buffer[BUF_DU], 0, row * (size_t)s->H);
@@ -393,11 +389,11 @@ static void clear_gradients(struct layer *l)
 }
 
 static dnnl_status_t run_backward(struct layer *l,
-                                  const struct onednn_layer_data *data,
+                                  const struct layer_data *data,
                                   dnnl_stream_t stream)
 {
     dnnl_exec_arg_t args[MAX_LAYER_ARGS];
-    const struct onednn_layer_sizes *s = &l->sizes;
+    const struct layer_sizes *s = &l->sizes;
     dnnl_status_t code = point_at(l, DNNL_ARG_DIFF_DST_LAYER, data->dh);
     if (!code)
         code = point_at(l, DNNL_ARG_DIFF_SRC_ITER, data->dh0);
@@ -424,63 +420,33 @@ static dnnl_status_t run_backward(struct layer *l,
     return dnnl_success;
 }
 
-static enum lab_status
-onednn_layer_forward(const struct onednn_layer_sizes *s,
-                     const struct onednn_layer_data *data)
-{
-    struct onednn_place at;
-    struct layer *l;
-    onednn_enter(&at);
-    dnnl_status_t code = find_or_make(&l, s, at.engine);
-    if (!code)
-        code = run_forward(l, data, data->h, at.stream);
-    return onednn_leave(code, "a recurrent layer");
-}
-
-static enum lab_status
-onednn_layer_backward(const struct onednn_layer_sizes *s,
-                      const struct onednn_layer_data *data)
-{
-    struct onednn_place at;
-    struct layer *l;
-    onednn_enter(&at);
-    dnnl_status_t code = find_or_make(&l, s, at.engine);
-    if (!code)
-        code = run_forward(l, data, l->buffer[BUF_H], at.stream);
-    if (!code)
-        code = run_backward(l, data, at.stream);
-    return onednn_leave(code, "a recurrent layer, backward");
-}
-
-/* rnn and lstm in one primitive for the whole sequence: one step represents all
- * steps of a phase (kernels/recurrent/sequence.h). */
+/* ---- the steps ---- */
 
 /* The sizes and the first six inputs from in[at] on; false: one of them is
  * 0. */
 static bool open_call(const struct lab_call *call, int at,
-                      struct onednn_layer_sizes *s,
-                      struct onednn_layer_data *data)
+                      struct layer_sizes *s, struct layer_data *data)
 {
     const struct lab_view *in = call->in + at;
-    *s = (struct onednn_layer_sizes){.lstm = in[5].data != NULL,
-                                     .N = in[0].dim[0],
-                                     .T = in[0].dim[1],
-                                     .D = in[0].dim[2],
-                                     .H = lab_view_cols(&in[2])};
+    *s = (struct layer_sizes){.lstm = in[5].data != NULL,
+                              .N = in[0].dim[0],
+                              .T = in[0].dim[1],
+                              .D = in[0].dim[2],
+                              .H = lab_view_cols(&in[2])};
     if (!s->lstm) /* [H,H] and [4H,H] end alike, [D,H] does not */
         s->H = lab_view_cols(&in[1]);
-    *data = (struct onednn_layer_data){.x = in[0].data,
-                                       .W = in[1].data,
-                                       .U = in[2].data,
-                                       .b = in[3].data,
-                                       .h0 = in[4].data,
-                                       .c0 = in[5].data};
+    *data = (struct layer_data){.x = in[0].data,
+                                .W = in[1].data,
+                                .U = in[2].data,
+                                .b = in[3].data,
+                                .h0 = in[4].data,
+                                .c0 = in[5].data};
     return s->N > 0 && s->T > 0 && s->D > 0 && s->H > 0;
 }
 
 /* out (N, T, H) or (N, H) from h (T, N, H). */
 static void give_back(const struct lab_view *out, const float *h,
-                      const struct onednn_layer_sizes *s)
+                      const struct layer_sizes *s)
 {
     float *to = out->data;
     if (out->rank == 2) {
@@ -494,14 +460,20 @@ static void give_back(const struct lab_view *out, const float *h,
                    (size_t)s->H * sizeof(*to));
 }
 
-enum lab_status onednn_recurrent_forward(const struct lab_call *call)
+static enum lab_status recurrent_forward(const struct lab_call *call)
 {
-    struct onednn_layer_sizes s;
-    struct onednn_layer_data data;
+    struct layer_sizes s;
+    struct layer_data data;
     if (!open_call(call, 0, &s, &data))
         return LAB_OK;
     data.h = call->out[1].data;
-    enum lab_status st = onednn_layer_forward(&s, &data);
+    struct onednn_place at;
+    struct layer *l;
+    onednn_enter(&at);
+    dnnl_status_t code = find_or_make(&l, &s, at.engine);
+    if (!code)
+        code = run_forward(l, &data, data.h, at.stream);
+    enum lab_status st = onednn_leave(code, "a recurrent layer");
     if (!st)
         give_back(&call->out[0], data.h, &s);
     return onednn_finish(st);
@@ -509,7 +481,7 @@ enum lab_status onednn_recurrent_forward(const struct lab_call *call)
 
 /* dh (T, N, H) from dout; zeros where the layer's result does not use it. */
 static void take_back(float *dh, const struct lab_view *dout,
-                      const struct onednn_layer_sizes *s)
+                      const struct layer_sizes *s)
 {
     const float *from = dout->data;
     int64_t step = s->N * s->H;
@@ -528,10 +500,10 @@ static void take_back(float *dh, const struct lab_view *dout,
                    (size_t)s->H * sizeof(*dh));
 }
 
-enum lab_status onednn_recurrent_backward(const struct lab_call *call)
+static enum lab_status recurrent_backward(const struct lab_call *call)
 {
-    struct onednn_layer_sizes s;
-    struct onednn_layer_data data;
+    struct layer_sizes s;
+    struct layer_data data;
     if (!open_call(call, 1, &s, &data))
         return LAB_OK;
     float *dh = lab_alloc_array((size_t)(s.T * s.N * s.H), sizeof(*dh));
@@ -546,7 +518,30 @@ enum lab_status onednn_recurrent_backward(const struct lab_call *call)
     data.db = call->out[3].data;
     data.dh0 = call->out[4].data;
     data.dc0 = call->out[5].data;
-    enum lab_status st = onednn_layer_backward(&s, &data);
+    struct onednn_place at;
+    struct layer *l;
+    onednn_enter(&at);
+    dnnl_status_t code = find_or_make(&l, &s, at.engine);
+    if (!code)
+        code = run_forward(l, &data, l->buffer[BUF_H], at.stream);
+    if (!code)
+        code = run_backward(l, &data, at.stream);
+    enum lab_status st = onednn_leave(code, "a recurrent layer, backward");
     lab_free(dh);
     return onednn_finish(st);
 }
+
+#define FILE_NAME "recurrent/recurrent_onednn.c"
+
+/* Two tables: a row of one op may be withdrawn and the other's not. */
+static const struct lab_variant lstm_rows[] = {
+    ONEDNN_ROW(FILE_NAME, NULL, LAB_FORWARD, recurrent_forward),
+    ONEDNN_ROW(FILE_NAME, NULL, LAB_BACKWARD, recurrent_backward),
+};
+static const struct lab_variant rnn_rows[] = {
+    ONEDNN_ROW(FILE_NAME, NULL, LAB_FORWARD, recurrent_forward),
+    ONEDNN_ROW(FILE_NAME, NULL, LAB_BACKWARD, recurrent_backward),
+};
+
+const struct lab_kernel_set lab_onednn_lstm = {"lstm", lstm_rows, 2};
+const struct lab_kernel_set lab_onednn_rnn = {"rnn", rnn_rows, 2};

@@ -1,7 +1,8 @@
-/* The products of a convolution by OpenBLAS: the windows are laid out as the
- * rows of a matrix ("image to columns"), a piece at a time, in a buffer that
- * stays in the cache. Nothing is allocated, and the matrix, which would be
- * KH*KW times as large as the image, is never whole.
+/* kernels/conv2d/conv2d_blas.c -- the products of a convolution by OpenBLAS: the
+ * windows are laid out as the rows of a matrix ("image to columns"), a piece at
+ * a time, in a buffer that stays in the cache. Nothing is allocated, and the
+ * matrix, which would be KH*KW times as large as the image, is never whole. (The
+ * lab's row, at the end, lays out the whole of it, as its other rows do.)
  *
  *   windows (P, K)   row p: the K numbers under the kernel at place p, in the
  *                    order in which the weights lie in memory
@@ -9,12 +10,12 @@
  *   nchw   conv_n (M, P) = Wt windows^T         Wt (M, K)
  * An image at a time. dx adds what comes back for each window to where it was
  * read, in order: one thread, the same bits at every run. */
-#include <cblas.h>
 #include <limits.h>
 #include <string.h>
 
+#include "conv2d/conv.h"
 #include "conv2d/conv2d.h"
-#include "blas_priv.h"
+#include "library/blas.h"
 
 enum { BUFFER = 1 << 16 };
 static _Thread_local float windows[BUFFER];
@@ -129,34 +130,30 @@ static int64_t start_of(const struct job *j, const struct piece *p)
     return p->n * j->s.y.sn + p->first * (j->s.win.nhwc ? j->M : 1);
 }
 
-static void multiply(CBLAS_TRANSPOSE flip_a, CBLAS_TRANSPOSE flip_b, int64_t m,
-                     int64_t n, int64_t k, const float *a, int64_t lda,
-                     const float *b, int64_t ldb, bool more, float *c,
-                     int64_t ldc)
+/* A piece's part of conv or of its gradient: (count, M), or nchw (M, count). */
+static struct lab_blas_matrix
+part_of(const struct job *j, const struct piece *p, const struct lab_view *conv)
 {
-    cblas_sgemm(CblasRowMajor, flip_a, flip_b, (int)m, (int)n, (int)k, 1.0f, a,
-                (int)lda, b, (int)ldb, more ? 1.0f : 0.0f, c, (int)ldc);
+    return (struct lab_blas_matrix){(float *)conv->data + start_of(j, p),
+                                    j->s.win.nhwc ? j->M : j->places};
 }
 
 static enum lab_status conv2d_conv_forward(const struct lab_call *call)
 {
     struct job j;
-    struct piece p = {0};
-    const float *Wt = call->in[1].data;
     enum lab_status st = job_of(call, &call->in[0], &call->out[0], &j);
     if (st)
         return st;
-    p.first = j.places;
-    p.n = -1;
+    struct piece p = {.n = -1, .first = j.places};
+    struct lab_blas_matrix Wt = {call->in[1].data, j.s.win.nhwc ? j.M : j.K};
     while (next_piece(&j, &p)) {
-        float *conv = (float *)call->out[0].data + start_of(&j, &p);
+        struct lab_blas_matrix conv = part_of(&j, &p, &call->out[0]);
+        struct lab_blas_matrix laid = {windows, j.K, .flip = !j.s.win.nhwc};
         lay_out(&j, &p, call->in[0].data);
         if (j.s.win.nhwc)
-            multiply(CblasNoTrans, CblasNoTrans, p.count, j.M, j.K, windows,
-                     j.K, Wt, j.M, false, conv, j.M);
+            lab_blas_multiply(conv, laid, Wt, p.count, j.M, j.K, 1, 0);
         else
-            multiply(CblasNoTrans, CblasTrans, j.M, p.count, j.K, Wt, j.K,
-                     windows, j.K, false, conv, j.places);
+            lab_blas_multiply(conv, Wt, laid, j.M, p.count, j.K, 1, 0);
     }
     return LAB_OK;
 }
@@ -165,34 +162,31 @@ static enum lab_status conv2d_conv_forward(const struct lab_call *call)
 static void weight_gradient(const struct job *j, const struct lab_call *call)
 {
     struct piece p = {.n = -1, .first = j->places};
-    float *dWt = call->out[0].data;
-    bool more = false;
-    for (; next_piece(j, &p); more = true) {
-        const float *dconv = (const float *)call->in[0].data + start_of(j, &p);
+    struct lab_blas_matrix dWt = {call->out[0].data,
+                                  j->s.win.nhwc ? j->M : j->K};
+    struct lab_blas_matrix laid = {windows, j->K, .flip = j->s.win.nhwc};
+    for (float beta = 0; next_piece(j, &p); beta = 1) {
+        struct lab_blas_matrix dconv = part_of(j, &p, &call->in[0]);
         lay_out(j, &p, call->in[1].data);
         if (j->s.win.nhwc)
-            multiply(CblasTrans, CblasNoTrans, j->K, j->M, p.count, windows,
-                     j->K, dconv, j->M, more, dWt, j->M);
+            lab_blas_multiply(dWt, laid, dconv, j->K, j->M, p.count, 1, beta);
         else
-            multiply(CblasNoTrans, CblasNoTrans, j->M, j->K, p.count, dconv,
-                     j->places, windows, j->K, more, dWt, j->K);
+            lab_blas_multiply(dWt, dconv, laid, j->M, j->K, p.count, 1, beta);
     }
 }
 
 static void input_gradient(const struct job *j, const struct lab_call *call)
 {
     struct piece p = {.n = -1, .first = j->places};
-    const float *Wt = call->in[2].data;
+    struct lab_blas_matrix Wt = {call->in[2].data, j->s.win.nhwc ? j->M : j->K,
+                                 .flip = j->s.win.nhwc};
+    struct lab_blas_matrix laid = {windows, j->K};
     float *dx = call->out[1].data;
     memset(dx, 0, (size_t)call->out[1].count * sizeof(float));
     while (next_piece(j, &p)) {
-        const float *dconv = (const float *)call->in[0].data + start_of(j, &p);
-        if (j->s.win.nhwc)
-            multiply(CblasNoTrans, CblasTrans, p.count, j->K, j->M, dconv, j->M,
-                     Wt, j->M, false, windows, j->K);
-        else
-            multiply(CblasTrans, CblasNoTrans, p.count, j->K, j->M, dconv,
-                     j->places, Wt, j->K, false, windows, j->K);
+        struct lab_blas_matrix dconv = part_of(j, &p, &call->in[0]);
+        dconv.flip = !j->s.win.nhwc;
+        lab_blas_multiply(laid, dconv, Wt, p.count, j->K, j->M, 1, 0);
         move_windows(j, &p, dx + p.n * j->s.x.sn, true);
     }
 }
@@ -212,11 +206,44 @@ static enum lab_status conv2d_conv_backward(const struct lab_call *call)
 #define ROW(phase_id, fn)                                                      \
     {                                                                          \
         .name = "blas", .step = "conv", .phase = phase_id, .run = fn,          \
-        .source = "src/engine/backend/cpu/blas_conv2d.c", .symbol = #fn,       \
+        .source = "kernels/conv2d/conv2d_blas.c", .symbol = #fn,               \
         .preferred = true                                                      \
     }
 
-const struct lab_variant lab_blas_conv2d[LAB_BLAS_CONV2D] = {
+static const struct lab_variant rows[] = {
     ROW(LAB_FORWARD, conv2d_conv_forward),
     ROW(LAB_BACKWARD, conv2d_conv_backward),
+};
+
+const struct lab_kernel_set lab_blas_conv2d = {"conv2d", rows, 2};
+
+/* ---- the lab ---- */
+
+/* The windows of an image laid out, then y = w X. */
+static enum lab_status blas_conv(const struct lab_call *call)
+{
+    struct conv_shape s = conv_shape_of(call);
+    int64_t places = s.P * s.Q;
+    int64_t depth = conv_depth(&s);
+    struct lab_blas_matrix w = {call->in[1].data, depth};
+    struct lab_blas_matrix X = {call->out[1].data, places};
+    struct lab_blas_matrix y = {call->out[0].data, places};
+    enum lab_status st = lab_blas_check(places, s.K, depth);
+    for (int64_t n = 0; !st && n < s.N; n++) {
+        lab_cpu_conv_windows(call, n);
+        lab_blas_multiply(y, w, X, s.K, places, depth, 1, 0);
+        y.data += s.K * places;
+    }
+    return st;
+}
+
+const struct lab_variant lab_blas_rungs_conv[] = {
+    {.name = "openblas",
+     .idea = "the windows laid out, then the library",
+     .run = blas_conv,
+     .source = "kernels/conv2d/conv2d_blas.c",
+     .symbol = "blas_conv",
+     .model = {.library = true},
+     .scratch = true},
+    {0},
 };

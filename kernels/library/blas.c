@@ -1,0 +1,107 @@
+/* kernels/library/blas.c -- what the rows of OpenBLAS share: one thread, sides
+ * that fit, the product. BLAS speaks of columns first, but its C interface takes
+ * row-major matrices as they are; a transposed factor is a flag, not a copy. */
+#include "library/blas.h"
+
+#include <cblas.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+static void use_one_thread(void)
+{
+    openblas_set_num_threads(1);
+}
+
+void lab_blas_start(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, use_one_thread);
+}
+
+enum lab_status lab_blas_check(int64_t N, int64_t K, int64_t M)
+{
+    lab_blas_start();
+    if (N > INT_MAX || K > INT_MAX || M > INT_MAX)
+        return lab_fail(LAB_E_RANGE,
+                        "blas: a side of %lld x %lld x %lld is more than its "
+                        "32-bit sizes hold",
+                        (long long)N, (long long)K, (long long)M);
+    return LAB_OK;
+}
+
+enum lab_status lab_blas_all_cores(lab_kernel_fn *fn,
+                                   const struct lab_call *call)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    lab_blas_start(); /* before, or it would undo it */
+    openblas_set_num_threads(cores > 1 ? (int)cores : 1);
+    enum lab_status st = fn(call);
+    use_one_thread();
+    return st;
+}
+
+void lab_blas_multiply(struct lab_blas_matrix c, struct lab_blas_matrix a,
+                       struct lab_blas_matrix b, int64_t rows, int64_t cols,
+                       int64_t inner, float alpha, float beta)
+{
+    if (rows == 0 || cols == 0)
+        return;
+    if (inner == 0) { /* BLAS would not take rows of 0 */
+        for (int64_t r = 0; r < rows && beta == 0; r++)
+            memset(c.data + r * c.ld, 0, (size_t)cols * sizeof(*c.data));
+        return;
+    }
+    cblas_sgemm(CblasRowMajor, a.flip ? CblasTrans : CblasNoTrans,
+                b.flip ? CblasTrans : CblasNoTrans, (int)rows, (int)cols,
+                (int)inner, alpha, a.data, (int)a.ld, b.data, (int)b.ld, beta,
+                c.data, (int)c.ld);
+}
+
+enum lab_status lab_lapack_find(const char *name, void *fn)
+{
+    void *address = dlsym(RTLD_DEFAULT, name);
+    *(void **)fn = address;
+    return address ? LAB_OK
+                   : lab_fail(LAB_E_UNSUPPORTED,
+                              "this OpenBLAS was built without LAPACK: it has "
+                              "no %s",
+                              name);
+}
+
+enum lab_status lab_lapack_judge(int info, const char *name)
+{
+    return info == 0 ? LAB_OK
+                     : lab_fail(LAB_E_CHECK, "%s: info %d", name, info);
+}
+
+/* ---- the tables ---- */
+
+const struct lab_kernel_set *const *lab_blas_sets(int *count)
+{
+#define LAB_BLAS_SET(op) &lab_blas_##op,
+    static const struct lab_kernel_set *const sets[] = {
+        LAB_BLAS_SETS(LAB_BLAS_SET)};
+    *count = sizeof(sets) / sizeof(sets[0]);
+    return sets;
+}
+
+const struct lab_variant *lab_blas_rung(const char *operation, int i)
+{
+#define LAB_BLAS_RUNG(operation) {#operation, lab_blas_rungs_##operation},
+    static const struct {
+        const char *operation;
+        const struct lab_variant *rungs;
+    } tables[] = {LAB_BLAS_RUNGS(LAB_BLAS_RUNG)};
+    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
+        if (strcmp(tables[t].operation, operation) != 0)
+            continue;
+        for (const struct lab_variant *r = tables[t].rungs; r->name; r++) {
+            if (i-- == 0)
+                return r;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,75 @@
+/* kernels/library/blas.h -- OpenBLAS on the CPU: the tables of
+ * kernels/<op>/<name>_blas.c, and what their rows share.
+ *
+ * Rows have the variant name "blas", a lab's rows "openblas", "threads" or
+ * "lapack". Everything runs on one thread but `threads`, so that the order of
+ * the additions, and so the last bit of a result, does not depend on how many
+ * cores are free. LAPACK is looked for at run time: an OpenBLAS may be built
+ * without it. Threads: any. */
+#pragma once
+#include "common/kernel.h"
+
+/* The ops and the operations of labs that have rows. */
+#define LAB_BLAS_SETS(F)                                                       \
+    F(dense)                                                                   \
+    F(conv2d)                                                                  \
+    F(rnn)                                                                     \
+    F(lstm)                                                                    \
+    F(attention)                                                               \
+    F(scaled_dot_attention)
+#define LAB_BLAS_RUNGS(F)                                                      \
+    F(saxpy)                                                                   \
+    F(transpose)                                                               \
+    F(gemm)                                                                    \
+    F(gemv)                                                                    \
+    F(dgemm)                                                                   \
+    F(batched_gemm)                                                            \
+    F(conv)                                                                    \
+    F(lu)                                                                      \
+    F(gesv)
+
+LAB_C_BEGIN
+#define LAB_BLAS_SET(op) extern const struct lab_kernel_set lab_blas_##op;
+#define LAB_BLAS_RUNG(operation)                                               \
+    extern const struct lab_variant lab_blas_rungs_##operation[];
+LAB_BLAS_SETS(LAB_BLAS_SET)
+LAB_BLAS_RUNGS(LAB_BLAS_RUNG)
+#undef LAB_BLAS_SET
+#undef LAB_BLAS_RUNG
+
+/* All sets, an array of *count pointers. */
+const struct lab_kernel_set *const *lab_blas_sets(int *count);
+/* Row i of an operation in the order of its table, NULL past the last. */
+const struct lab_variant *lab_blas_rung(const char *operation, int i);
+
+/* Sets OpenBLAS to one thread, once; any number of calls. */
+void lab_blas_start(void);
+/* The same, and refuses sides that BLAS's 32-bit sizes do not hold
+ * (LAB_E_RANGE). */
+enum lab_status lab_blas_check(int64_t N, int64_t K, int64_t M);
+/* fn(call) with OpenBLAS on all cores. */
+enum lab_status lab_blas_all_cores(lab_kernel_fn *fn,
+                                   const struct lab_call *call);
+
+/* A row-major matrix, `ld` numbers from row to row. */
+struct lab_blas_matrix {
+    float *data;
+    int64_t ld;
+    bool flip; /* a factor: the product takes the transpose */
+};
+
+/* c (rows, cols) = alpha a b + beta c, summed over `inner`; an empty sum is 0.
+ * Check the sides first. */
+void lab_blas_multiply(struct lab_blas_matrix c, struct lab_blas_matrix a,
+                       struct lab_blas_matrix b, int64_t rows, int64_t cols,
+                       int64_t inner, float alpha, float beta);
+
+/* LAPACK's function of that name into *fn, a pointer to a function.
+ * LAB_E_UNSUPPORTED: this OpenBLAS has none. */
+enum lab_status lab_lapack_find(const char *name, void *fn);
+/* What LAPACK's function `name` left in `info`: 0 is LAB_OK, else
+ * LAB_E_CHECK. */
+enum lab_status lab_lapack_judge(int info, const char *name);
+/* lu_blas.c: a (n, n), stored by columns, becomes L and U. */
+enum lab_status lab_lapack_factor(double *a, int *pivots, int64_t n);
+LAB_C_END

@@ -15,7 +15,7 @@
  * the rate would be the most.
  *
  * Thread -> element: 128 threads have 64 queries; the accumulator's layout
- * (products.cuh) gives a thread two rows, and is at the same time that of the left
+ * (wgmma.cuh) gives a thread two rows, and is at the same time that of the left
  * matrix of the next product, so shares never leave registers.
  * Shared memory: Q, and STAGES tiles each of K and V, in the 128-byte swizzle in
  * which TMA writes and wgmma reads without bank conflicts. V is read across

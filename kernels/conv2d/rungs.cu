@@ -84,7 +84,7 @@ extern const struct lab_variant lab_cuda_rungs_conv_nhwc[] = {
     {.name = "direct",
      .idea = "a thread for each element of y",
      .run = lab_conv_nhwc_direct,
-     .source = "kernels/conv2d/nhwc.cu",
+     .source = "kernels/conv2d/direct.cu",
      .model = {.traffic = 1, .accesses = 33, .instructions = 4}},
     NHWC("cudnn", "precomp_gemm in fp32", LAB_FP32, LAB_CUDNN_FMA,
          LAB_CUDNN_FLOAT),

@@ -16,7 +16,7 @@
  * (mbarrier.arrive.release.cluster) costs a third of the speed.
  * Its price: the last round. 512 tiles for 132 blocks are 3.9 rounds, so 4; at
  * 6000 they are 8.5, so 9, and 5 % of the time half of the machine waits. */
-#include "gemm/tensor_map.cuh"
+#include "gemm/operands.cuh"
 #include "gemm/tile_sm90.cuh"
 #include "labs/lab.cuh"
 

@@ -6,7 +6,6 @@
  * or not (measured: 4.0 a load). */
 #include "labs/cuda_rungs.h"
 #include "gemm/gemm.h"
-#include "gemm/tuned.h"
 
 /* The rungs of a precision that has a tensor core, WHAT in words. Their model is
  * the product that the library makes, and a gain is what the idea promises: mma

@@ -7,7 +7,6 @@
  * and the winner is kept for the device and the size. The price is compiling
  * (24 kernels of one text) and that a winner is known only where it was
  * measured. Two buffers as in double.cu. */
-#include "gemm/tuned.h"
 #include "gemm/warp.cuh"
 
 template <class S, bool FOURS>

@@ -13,7 +13,7 @@
  * 16 bytes, else they are copied first; 197 KiB of shared memory, so that a
  * multiprocessor has one block, and nothing to do while that one writes its
  * tile down. */
-#include "gemm/tensor_map.cuh"
+#include "gemm/operands.cuh"
 #include "gemm/tile_sm90.cuh"
 #include "labs/lab.cuh"
 

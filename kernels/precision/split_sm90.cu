@@ -10,7 +10,7 @@
  * Its price: n products, and before them 8 bytes moved for each number. fp16 has
  * more bits than bf16 but less room: an A2 below 2^-14 loses bits again, and a
  * number above 65504 has no A1 at all. */
-#include "gemm/tensor_map.cuh"
+#include "gemm/operands.cuh"
 #include "gemm/tile_sm90.cuh"
 #include "labs/lab.cuh"
 #include "precision/precision.h"

@@ -49,10 +49,23 @@ static struct cuda_backend *of(struct lab_backend *be)
  * handed from one thread to another. */
 static enum lab_status enter(struct cuda_backend *cuda)
 {
-    cudaError_t err = cudaSetDevice(cuda->exec.device);
-    if (err != cudaSuccess)
-        return lab_cuda_fail(err, "cannot switch to the CUDA device");
-    return LAB_OK;
+    return lab_cuda_judge(cudaSetDevice(cuda->exec.device),
+                          "cannot switch to the CUDA device");
+}
+
+/* Queues a copy, to or from plain memory where the kind says so. */
+static enum lab_status queue_copy(struct cuda_backend *cuda, void *dst,
+                                  const void *src, size_t bytes,
+                                  enum cudaMemcpyKind kind)
+{
+    enum lab_status st = enter(cuda);
+    return st ? st
+              : lab_cuda_judge(
+                    cudaMemcpyAsync(dst, src, bytes, kind, cuda->exec.stream),
+                    kind == cudaMemcpyHostToDevice ? "cannot copy to the device"
+                    : kind == cudaMemcpyDeviceToHost
+                        ? "cannot copy from the device"
+                        : "cannot copy on the device");
 }
 
 /* ---- a whole iteration as one graph ---- */
@@ -166,14 +179,7 @@ static void host_free(struct lab_backend *be, void *p)
 static enum lab_status upload(struct lab_backend *be, void *dst,
                               const void *src, size_t bytes)
 {
-    enum lab_status st = enter(of(be));
-    if (st)
-        return st;
-    cudaError_t err = cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice,
-                                      of(be)->exec.stream);
-    if (err != cudaSuccess)
-        return lab_cuda_fail(err, "cannot copy to the device");
-    return LAB_OK;
+    return queue_copy(of(be), dst, src, bytes, cudaMemcpyHostToDevice);
 }
 
 static enum lab_status begin(struct lab_backend *be)
@@ -572,67 +578,36 @@ static void cuda_free(struct lab_backend *be, void *p)
     (void)cudaGetLastError();
 }
 
-static enum lab_status upload_waiting(struct cuda_backend *cuda, void *dst,
-                                      const void *src, size_t bytes)
-{
-    cudaError_t err = cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice,
-                                      cuda->exec.stream);
-    if (err != cudaSuccess)
-        return lab_cuda_fail(err, "cannot copy to the device");
-    return cuda_sync(&cuda->base);
-}
-
 static enum lab_status cuda_upload(struct lab_backend *be, void *dst,
                                    const void *src, size_t bytes)
 {
     struct cuda_backend *cuda = of(be);
-    enum lab_status st = enter(cuda);
-    if (st)
-        return st;
-    if (!cuda->staging || bytes > STAGING_BYTES / 2)
-        return upload_waiting(cuda, dst, src, bytes);
-    if (cuda->staged + bytes > STAGING_BYTES) {
+    bool direct = !cuda->staging || bytes > STAGING_BYTES / 2;
+    enum lab_status st = LAB_OK;
+    if (!direct && cuda->staged + bytes > STAGING_BYTES)
         st = cuda_sync(be);
-        if (st)
-            return st;
+    if (!direct && !st) {
+        src = memcpy(cuda->staging + cuda->staged, src, bytes);
+        /* Each piece starts on a line of its own. */
+        cuda->staged += (bytes + 63) / 64 * 64;
     }
-    unsigned char *stage = cuda->staging + cuda->staged;
-    memcpy(stage, src, bytes);
-    cudaError_t err = cudaMemcpyAsync(dst, stage, bytes, cudaMemcpyHostToDevice,
-                                      cuda->exec.stream);
-    if (err != cudaSuccess)
-        return lab_cuda_fail(err, "cannot copy to the device");
-    /* Each piece starts on a line of its own. */
-    cuda->staged += (bytes + 63) / 64 * 64;
-    return LAB_OK;
+    if (!st)
+        st = queue_copy(cuda, dst, src, bytes, cudaMemcpyHostToDevice);
+    return st || !direct ? st : cuda_sync(be);
 }
 
 static enum lab_status cuda_download(struct lab_backend *be, void *dst,
                                      const void *src, size_t bytes)
 {
-    struct cuda_backend *cuda = of(be);
-    enum lab_status st = enter(cuda);
-    if (st)
-        return st;
-    cudaError_t err = cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost,
-                                      cuda->exec.stream);
-    if (err != cudaSuccess)
-        return lab_cuda_fail(err, "cannot copy from the device");
-    return cuda_sync(be);
+    enum lab_status st =
+        queue_copy(of(be), dst, src, bytes, cudaMemcpyDeviceToHost);
+    return st ? st : cuda_sync(be);
 }
 
 static enum lab_status cuda_copy(struct lab_backend *be, void *dst,
                                  const void *src, size_t bytes)
 {
-    struct cuda_backend *cuda = of(be);
-    enum lab_status st = enter(cuda);
-    if (st)
-        return st;
-    cudaError_t err = cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice,
-                                      cuda->exec.stream);
-    if (err != cudaSuccess)
-        return lab_cuda_fail(err, "cannot copy on the device");
-    return LAB_OK;
+    return queue_copy(of(be), dst, src, bytes, cudaMemcpyDeviceToDevice);
 }
 
 static enum lab_status cuda_run(struct lab_backend *be,
@@ -665,14 +640,11 @@ static void cuda_info(struct lab_backend *be, struct lab_device_info *out)
 
 static enum lab_status cuda_time_begin(struct lab_backend *be)
 {
-    struct cuda_backend *cuda = of(be);
-    enum lab_status st = enter(cuda);
-    if (st)
-        return st;
-    cudaError_t err = cudaEventRecord(cuda->begin, cuda->exec.stream);
-    if (err != cudaSuccess)
-        return lab_cuda_fail(err, "cannot record an event");
-    return LAB_OK;
+    enum lab_status st = enter(of(be));
+    return st ? st
+              : lab_cuda_judge(
+                    cudaEventRecord(of(be)->begin, of(be)->exec.stream),
+                    "cannot record an event");
 }
 
 static enum lab_status cuda_time_end(struct lab_backend *be, int64_t *ns)

@@ -1,9 +1,6 @@
 /* What this GPU can do at best: a large copy on the device, large products by
- * cuBLAS in every type, and multiply-adds in registers. Inputs are random: a GPU draws less power for zeros,
- * and runs faster. Times are CUDA events on the stream. */
-#include <math.h>
-#include <stdint.h>
-
+ * cuBLAS in every type, and multiply-adds in registers. Inputs are random: a GPU draws less
+ * power for zeros, and runs faster. Times are CUDA events on the stream. */
 #include "base/mem.h"
 #include "cuda_priv.h"
 #include "common/multiply_adds.h"
@@ -11,65 +8,35 @@
 
 enum { REPEATS = 11, WARM_UP = 3, SEED_FLOATS = 1 << 20 };
 
-/* cudaDataType_t and cublasComputeType_t, by value: no header is needed. */
-enum { TYPE_F32 = 0, TYPE_F16 = 2, TYPE_BF16 = 14 };
-enum { COMPUTE_F32 = 68, COMPUTE_TF32 = 77 };
-
 struct product {
     int side;
-    int type;
-    size_t bytes; /* of an element */
+    enum lab_dtype dtype;
+    int type; /* cuBLAS's numbers */
     int compute;
 };
 
 static const struct product products[LAB_CEILING_COUNT] = {
-    [LAB_CEILING_FP32] = {4096, TYPE_F32, 4, COMPUTE_F32},
-    [LAB_CEILING_TF32] = {8192, TYPE_F32, 4, COMPUTE_TF32},
-    [LAB_CEILING_BF16] = {8192, TYPE_BF16, 2, COMPUTE_F32},
-    [LAB_CEILING_FP16] = {8192, TYPE_F16, 2, COMPUTE_F32},
+    [LAB_CEILING_FP32] = {4096, LAB_F32, LAB_CUBLAS_F32,
+                          LAB_CUBLAS_COMPUTE_F32},
+    [LAB_CEILING_TF32] = {8192, LAB_F32, LAB_CUBLAS_F32,
+                          LAB_CUBLAS_COMPUTE_TF32},
+    [LAB_CEILING_BF16] = {8192, LAB_BFLOAT16, LAB_CUBLAS_BF16,
+                          LAB_CUBLAS_COMPUTE_F32},
+    [LAB_CEILING_FP16] = {8192, LAB_F16, LAB_CUBLAS_F16,
+                          LAB_CUBLAS_COMPUTE_F32},
 };
 
-/* ---- inputs ---- */
-
-static uint16_t to_bf16(float v)
-{
-    union {
-        float f;
-        uint32_t u;
-    } bits = {v};
-    return (uint16_t)(bits.u >> 16);
-}
-
-/* For 2^-14 <= |v| < 1 or 0: the mantissa is cut. */
-static uint16_t to_fp16(float v)
-{
-    int exponent;
-    float m = frexpf(fabsf(v), &exponent); /* 0.5 <= m < 1 */
-    if (v == 0 || exponent < -13)
-        return 0;
-    unsigned bits =
-        (unsigned)(exponent + 14) << 10 | ((unsigned)(m * 2048.0f) & 0x3ff);
-    return (uint16_t)(bits | (v < 0 ? 0x8000u : 0u));
-}
-
-static void put_number(void *out, size_t i, int type, float v)
-{
-    if (type == TYPE_F32)
-        ((float *)out)[i] = v;
-    else
-        ((uint16_t *)out)[i] = type == TYPE_BF16 ? to_bf16(v) : to_fp16(v);
-}
-
 /* Fills device memory with one megabyte of random numbers over and over. */
-static cudaError_t fill(void *to, size_t bytes, const struct product *p,
+static cudaError_t fill(void *to, size_t bytes, enum lab_dtype dtype,
                         cudaStream_t stream)
 {
-    size_t chunk = (size_t)SEED_FLOATS * p->bytes;
+    size_t chunk = (size_t)SEED_FLOATS * lab_dtype_bytes(dtype);
     void *host = lab_alloc(chunk);
     cudaError_t err = host ? cudaSuccess : cudaErrorMemoryAllocation;
     for (size_t i = 0; host && i < SEED_FLOATS; i++)
-        put_number(host, i, p->type,
-                   lab_random_unit(lab_random_word(1, 0, 0, i)) - 0.5f);
+        lab_number_put(
+            host, dtype, (int64_t)i,
+            (double)(lab_random_unit(lab_random_word(1, 0, 0, i)) - 0.5f));
     for (size_t at = 0; at < bytes && err == cudaSuccess; at += chunk) {
         size_t n = bytes - at < chunk ? bytes - at : chunk;
         err = cudaMemcpyAsync((char *)to + at, host, n, cudaMemcpyHostToDevice,
@@ -102,12 +69,11 @@ static enum lab_status do_once(const struct work *w)
     if (w->blocks > 0)
         return lab_multiply_adds((float *)(void *)w->memory, w->blocks,
                                  FMA_STEPS, w->exec->stream);
-    if (!w->product) {
-        cudaError_t err =
+    if (!w->product)
+        return lab_cuda_judge(
             cudaMemcpyAsync(w->memory + w->bytes, w->memory, w->bytes,
-                            cudaMemcpyDeviceToDevice, w->exec->stream);
-        return err == cudaSuccess ? LAB_OK : lab_cuda_fail(err, "copy");
-    }
+                            cudaMemcpyDeviceToDevice, w->exec->stream),
+            "copy");
     int n = w->product->side;
     int t = w->product->type;
     int status =
@@ -133,21 +99,17 @@ static enum lab_status time_once(const struct work *w, cudaEvent_t begin,
     if (err == cudaSuccess)
         err = cudaEventElapsedTime(&ms, begin, end);
     *seconds = (double)ms / 1e3;
-    return st                   ? st
-           : err == cudaSuccess ? LAB_OK
-                                : lab_cuda_fail(err, "measure a ceiling");
+    return st ? st : lab_cuda_judge(err, "measure a ceiling");
 }
 
 static enum lab_status time_all(const struct work *w, double *seconds)
 {
     cudaEvent_t begin = NULL;
     cudaEvent_t end = NULL;
-    enum lab_status st = LAB_OK;
     cudaError_t err = cudaEventCreate(&begin);
     if (err == cudaSuccess)
         err = cudaEventCreate(&end);
-    if (err != cudaSuccess)
-        st = lab_cuda_fail(err, "measure a ceiling");
+    enum lab_status st = lab_cuda_judge(err, "measure a ceiling");
     for (int i = -WARM_UP; i < REPEATS && !st; i++) {
         double s;
         st = time_once(w, begin, end, &s);
@@ -196,16 +158,15 @@ static enum lab_status fma_ceiling(const struct lab_exec *exec,
 enum lab_status lab_cuda_ceiling(const struct lab_exec *exec, int ceiling,
                                  struct lab_ceiling_times *out)
 {
-    static const struct product plain = {.type = TYPE_F32, .bytes = 4};
     if (ceiling == LAB_CEILING_FMA)
         return fma_ceiling(exec, out);
     bool copy = ceiling == LAB_CEILING_COPY;
     const struct product *p = &products[ceiling];
     struct work w = {.exec = exec,
                      .product = copy ? NULL : p,
-                     .bytes =
-                         copy ? (size_t)1 << 30
-                              : (size_t)p->side * (size_t)p->side * p->bytes};
+                     .bytes = copy ? (size_t)1 << 30
+                                   : (size_t)p->side * (size_t)p->side *
+                                         lab_dtype_bytes(p->dtype)};
     if (!copy && !exec->cublas)
         return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS is not there");
     size_t parts = copy ? 2 : 3;
@@ -214,10 +175,10 @@ enum lab_status lab_cuda_ceiling(const struct lab_exec *exec, int ceiling,
     if (err != cudaSuccess)
         return lab_cuda_fail(err, "make room for a ceiling");
     w.memory = memory;
-    err = fill(memory, 2 * w.bytes, copy ? &plain : p, exec->stream);
-    enum lab_status st = err == cudaSuccess
-                             ? time_all(&w, out->seconds)
-                             : lab_cuda_fail(err, "prepare a ceiling");
+    err = fill(memory, 2 * w.bytes, copy ? LAB_F32 : p->dtype, exec->stream);
+    enum lab_status st = lab_cuda_judge(err, "prepare a ceiling");
+    if (!st)
+        st = time_all(&w, out->seconds);
     (void)cudaFree(memory);
     if (st)
         return st;

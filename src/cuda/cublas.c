@@ -17,8 +17,6 @@
 
 /* The values of cublasLt.h and library_types.h. */
 enum {
-    COMPUTE_32F = 68,
-    REAL_32F = 0,
     DESC_TRANS_A = 3,
     DESC_TRANS_B = 4,
     DESC_EPILOGUE = 7,
@@ -40,7 +38,6 @@ struct heuristic {
 };
 
 static struct {
-    void *lib;
     void *handle;
     int device; /* the handle's */
     int (*create)(void **handle);
@@ -65,34 +62,28 @@ static struct {
                   struct CUstream_st *stream);
 } lt;
 
-static bool symbol(void *fn, const char *name)
-{
-    void *address = dlsym(lt.lib, name);
-    *(void **)fn = address;
-    return address != NULL;
-}
-
 static void load(void)
 {
+    static const struct lab_cuda_function functions[] = {
+        {&lt.create, "cublasLtCreate"},
+        {&lt.desc_create, "cublasLtMatmulDescCreate"},
+        {&lt.desc_set, "cublasLtMatmulDescSetAttribute"},
+        {&lt.desc_destroy, "cublasLtMatmulDescDestroy"},
+        {&lt.layout_create, "cublasLtMatrixLayoutCreate"},
+        {&lt.layout_destroy, "cublasLtMatrixLayoutDestroy"},
+        {&lt.preference_create, "cublasLtMatmulPreferenceCreate"},
+        {&lt.preference_set, "cublasLtMatmulPreferenceSetAttribute"},
+        {&lt.preference_destroy, "cublasLtMatmulPreferenceDestroy"},
+        {&lt.heuristic, "cublasLtMatmulAlgoGetHeuristic"},
+        {&lt.matmul, "cublasLtMatmul"},
+        {NULL}};
     char name[32];
     snprintf(name, sizeof(name), "libcublasLt.so.%d", CUDART_VERSION / 1000);
-    lt.lib = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-    if (!lt.lib)
+    void *lib = lab_cuda_library((const char *const[]){name, NULL});
+    if (!lib)
         return;
-    bool whole =
-        symbol(&lt.create, "cublasLtCreate") &&
-        symbol(&lt.desc_create, "cublasLtMatmulDescCreate") &&
-        symbol(&lt.desc_set, "cublasLtMatmulDescSetAttribute") &&
-        symbol(&lt.desc_destroy, "cublasLtMatmulDescDestroy") &&
-        symbol(&lt.layout_create, "cublasLtMatrixLayoutCreate") &&
-        symbol(&lt.layout_destroy, "cublasLtMatrixLayoutDestroy") &&
-        symbol(&lt.preference_create, "cublasLtMatmulPreferenceCreate") &&
-        symbol(&lt.preference_set, "cublasLtMatmulPreferenceSetAttribute") &&
-        symbol(&lt.preference_destroy, "cublasLtMatmulPreferenceDestroy") &&
-        symbol(&lt.heuristic, "cublasLtMatmulAlgoGetHeuristic") &&
-        symbol(&lt.matmul, "cublasLtMatmul");
-    if (!whole || cudaGetDevice(&lt.device) != cudaSuccess ||
-        lt.create(&lt.handle) != 0)
+    if (lab_cuda_functions(lib, functions) ||
+        cudaGetDevice(&lt.device) != cudaSuccess || lt.create(&lt.handle) != 0)
         lt.handle = NULL; /* the caller adds the bias itself */
 }
 
@@ -110,7 +101,7 @@ static int make_plan(struct plan *p, const struct lab_exec *exec,
                      const struct lab_lt_product *of, int op_a, int op_b,
                      int lda, int ldb, int ldc)
 {
-    int status = lt.desc_create(&p->desc, of->compute, REAL_32F);
+    int status = lt.desc_create(&p->desc, of->compute, LAB_CUBLAS_F32);
     if (!status)
         status = lt.desc_set(p->desc, DESC_TRANS_A, &op_a, sizeof(op_a));
     if (!status)
@@ -187,7 +178,7 @@ static bool usable(const struct lab_exec *exec)
 
 /* ---- plans that are kept ---- */
 
-/* What tells one product from another. */
+/* What tells one product from another; compared as bytes. */
 struct key {
     size_t workspace_bytes;
     int type;
@@ -201,7 +192,10 @@ struct key {
     int ldb;
     int ldc;
     int bias; /* 1: the epilogue adds one */
+    int zero;
 };
+_Static_assert(sizeof(struct key) == sizeof(size_t) + 12 * sizeof(int),
+               "a key has no padding");
 
 /* Making a plan and asking for an algorithm costs the host some ten microseconds,
  * and a network asks for the same few products at every iteration. The oldest
@@ -219,21 +213,19 @@ static struct key key_of(const struct lab_exec *exec,
                          const struct lab_lt_product *of, int op_a, int op_b,
                          int lda, int ldb, int ldc, int bias)
 {
-    struct key key;
-    memset(&key, 0, sizeof(key)); /* keys are compared with their padding */
-    key.workspace_bytes = exec->workspace_bytes;
-    key.type = of->type;
-    key.compute = of->compute;
-    key.op_a = op_a;
-    key.op_b = op_b;
-    key.m = of->m;
-    key.n = of->n;
-    key.k = of->k;
-    key.lda = lda;
-    key.ldb = ldb;
-    key.ldc = ldc;
-    key.bias = bias;
-    return key;
+    return (struct key){exec->workspace_bytes,
+                        of->type,
+                        of->compute,
+                        op_a,
+                        op_b,
+                        of->m,
+                        of->n,
+                        of->k,
+                        lda,
+                        ldb,
+                        ldc,
+                        bias,
+                        0};
 }
 
 /* The plan of that key at *at, made when it is not there; with kept.lock held.
@@ -268,11 +260,13 @@ static int kept_plan(const struct key *key, const struct lab_exec *exec,
     return status;
 }
 
-int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
-                       int n, int k, const float *a, int lda, const float *b,
-                       int ldb, const float *bias, float *c, int ldc)
+static int cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b,
+                          int m, int n, int k, const float *a, int lda,
+                          const float *b, int ldb, const float *bias, float *c,
+                          int ldc)
 {
-    const struct lab_lt_product of = {REAL_32F, COMPUTE_32F, m, n, k, a, b, c};
+    const struct lab_lt_product of = {
+        LAB_CUBLAS_F32, LAB_CUBLAS_COMPUTE_F32, m, n, k, a, b, c};
     unsigned at;
     if (!usable(exec))
         return NOT_SUPPORTED;
@@ -409,58 +403,40 @@ struct api {
 static struct api api;
 static char why_not[256];
 
-/* ISO C has no cast from void * to a function; POSIX promises that it works. */
-static bool cublas_symbol(void *fn, const char *name)
+static void cublas_load(void)
 {
-    void *address = dlsym(api.lib, name);
-    *(void **)fn = address;
-    if (!address && !why_not[0])
-        snprintf(why_not, sizeof(why_not), "libcublas has no %s", name);
-    return address != NULL;
-}
-
-static void *open_library(void)
-{
+    static const struct lab_cuda_function functions[] = {
+        {&api.create, "cublasCreate_v2"},
+        {&api.destroy, "cublasDestroy_v2"},
+        {&api.set_stream, "cublasSetStream_v2"},
+        {&api.set_workspace, "cublasSetWorkspace_v2"},
+        {&api.set_math_mode, "cublasSetMathMode"},
+        {&api.sgemm, "cublasSgemm_v2"},
+        {&api.sgemm_strided_batched, "cublasSgemmStridedBatched"},
+        {&api.sgemm_batched, "cublasSgemmBatched"},
+        {&api.sgemv, "cublasSgemv_v2"},
+        {&api.gemm_ex, "cublasGemmEx"},
+        /* Since CUDA 11.4; a message can do without. */
+        {&api.status_text, "cublasGetStatusString", true},
+        {NULL}};
     char of_this_major[32];
     snprintf(of_this_major, sizeof(of_this_major), "libcublas.so.%d",
              CUDART_VERSION / 1000);
-    const char *const names[] = {of_this_major, "libcublas.so",
-                                 "/usr/local/cuda/lib64/libcublas.so"};
-    void *lib = NULL;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !lib; i++)
-        lib = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
-    if (!lib) {
+    void *lib = lab_cuda_library(
+        (const char *const[]){of_this_major, "libcublas.so",
+                              "/usr/local/cuda/lib64/libcublas.so", NULL});
+    const char *missing = lib ? lab_cuda_functions(lib, functions) : NULL;
+    if (!lib)
         snprintf(why_not, sizeof(why_not),
                  "%s was not found: install cuBLAS of CUDA %d, or add its "
                  "directory to LD_LIBRARY_PATH",
                  of_this_major, CUDART_VERSION / 1000);
-    }
-    return lib;
-}
-
-static void cublas_load(void)
-{
-    api.lib = open_library();
-    if (!api.lib)
-        return;
-    bool whole = cublas_symbol(&api.create, "cublasCreate_v2") &&
-                 cublas_symbol(&api.destroy, "cublasDestroy_v2") &&
-                 cublas_symbol(&api.set_stream, "cublasSetStream_v2") &&
-                 cublas_symbol(&api.set_workspace, "cublasSetWorkspace_v2") &&
-                 cublas_symbol(&api.set_math_mode, "cublasSetMathMode") &&
-                 cublas_symbol(&api.sgemm, "cublasSgemm_v2") &&
-                 cublas_symbol(&api.sgemm_strided_batched,
-                               "cublasSgemmStridedBatched") &&
-                 cublas_symbol(&api.sgemm_batched, "cublasSgemmBatched") &&
-                 cublas_symbol(&api.sgemv, "cublasSgemv_v2") &&
-                 cublas_symbol(&api.gemm_ex, "cublasGemmEx");
-    if (whole) {
-        /* Since CUDA 11.4; a message can do without. */
-        *(void **)&api.status_text = dlsym(api.lib, "cublasGetStatusString");
-        return;
-    }
-    dlclose(api.lib);
-    api.lib = NULL;
+    else if (missing)
+        snprintf(why_not, sizeof(why_not), "libcublas has no %s", missing);
+    if (missing)
+        dlclose(lib);
+    else
+        api.lib = lib;
 }
 
 bool lab_cublas_available(const char **why)
@@ -495,7 +471,7 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
                                    .sgemm_strided_batched =
                                        api.sgemm_strided_batched,
                                    .sgemm_batched = api.sgemm_batched,
-                                   .sgemm_bias = lab_cublas_lt_bias,
+                                   .sgemm_bias = cublas_lt_bias,
                                    .sgemv = api.sgemv,
                                    .lt_find = cublas_lt_find,
                                    .lt_product = cublas_lt_product,

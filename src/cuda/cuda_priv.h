@@ -13,10 +13,27 @@ extern const struct lab_backend_ops lab_backend_cuda;
  * LAB_E_NOMEM, LAB_E_UNSUPPORTED (the machine or its set-up) or LAB_E_DEVICE.
  * Clears the runtime's own last error. */
 enum lab_status lab_cuda_fail(cudaError_t err, const char *doing);
+/* The same, or LAB_OK for cudaSuccess. */
+enum lab_status lab_cuda_judge(cudaError_t err, const char *doing);
 /* Makes `device` the calling thread's: a driver that answers, a device of that
  * number, a context on it. LAB_E_UNSUPPORTED with the remedy. */
 enum lab_status lab_cuda_select(int device);
 void lab_cuda_describe(int device, struct lab_device_info *out);
+
+/* ---- library.c ---- */
+
+/* The first of the names, which end with NULL, that opens; NULL: none does. */
+void *lab_cuda_library(const char *const *names);
+
+/* Where the function of that name goes; `optional`: it may be missing. A list
+ * ends with a row without a name. */
+struct lab_cuda_function {
+    void *to; /* a pointer to a function */
+    const char *name;
+    bool optional;
+};
+/* Looks all of them up; the first that is missing, or NULL. */
+const char *lab_cuda_functions(void *lib, const struct lab_cuda_function *f);
 
 /* ---- cublas.c ---- */
 
@@ -48,13 +65,6 @@ lab_conv_calls_fn lab_cudnn_conv_calls; /* engine/conv_calls.h */
  * is made when a kernel first wants it, and lab_cusolver_release() ends it.
  * false: it is not there. Any thread. */
 bool lab_cusolver_open(struct lab_cusolver *out);
-
-/* ---- cublas_lt.c ---- */
-
-/* struct lab_cublas's sgemm_bias. */
-int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
-                       int n, int k, const float *a, int lda, const float *b,
-                       int ldb, const float *bias, float *c, int ldc);
 
 /* ---- ceilings.c ---- */
 

@@ -16,69 +16,49 @@ static struct {
 } api;
 static char text[256]; /* the version, or why not */
 
-/* ISO C has no cast from void * to a function; POSIX promises that it works. */
-static bool symbol(void *fn, const char *name)
+static bool find_functions(void *lib)
 {
-    void *address = dlsym(api.lib, name);
-    *(void **)fn = address;
-    if (!address && !text[0])
-        snprintf(text, sizeof(text), "libcudnn has no %s", name);
-    return address != NULL;
-}
-
-static void *open_library(void)
-{
-    static const char *const names[] = {"libcudnn.so.9", "libcudnn.so",
-                                        "/usr/local/cuda/lib64/libcudnn.so.9"};
-    void *lib = NULL;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !lib; i++)
-        lib = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
-    if (!lib) {
+    static const struct lab_cuda_function version[] = {
+        {&api.version, "cudnnGetVersion"}, {NULL}};
+#define LAB_CUDNN_FIND(type, field, name) {&api.table.field, name},
+#define LAB_CUDNN_TRY(type, field, name) {&api.table.field, name, true},
+    static const struct lab_cuda_function functions[] = {
+        LAB_CUDNN_FUNCTIONS(LAB_CUDNN_FIND) LAB_CUDNN_OPTIONAL(LAB_CUDNN_TRY){
+            &api.table.status_text, "cudnnGetErrorString"},
+        {&api.table.last_error, "cudnnGetLastErrorString", true},
+        {NULL}};
+    const char *missing = lab_cuda_functions(lib, version);
+    size_t v = missing ? 0 : api.version();
+    if (!missing && v < OLDEST) {
         snprintf(text, sizeof(text),
-                 "libcudnn.so.9 was not found: install cuDNN 9 of CUDA %d, or "
-                 "add its directory to LD_LIBRARY_PATH",
-                 CUDART_VERSION / 1000);
-    }
-    return lib;
-}
-
-static bool find_symbols(void)
-{
-    bool whole = symbol(&api.version, "cudnnGetVersion");
-    if (whole && api.version() < OLDEST) {
-        snprintf(text, sizeof(text),
-                 "libcudnn is of version %zu; cuDNN 9 or later is needed",
-                 api.version());
+                 "libcudnn is of version %zu; cuDNN 9 or later is needed", v);
         return false;
     }
-#define LAB_CUDNN_FIND(type, field, name)                                      \
-    whole = whole && symbol(&api.table.field, name);
-    LAB_CUDNN_FUNCTIONS(LAB_CUDNN_FIND)
-#undef LAB_CUDNN_FIND
-    whole = whole && symbol(&api.table.status_text, "cudnnGetErrorString");
-    if (!whole)
-        return false;
-    *(void **)&api.table.last_error = dlsym(api.lib, "cudnnGetLastErrorString");
-#define LAB_CUDNN_TRY(type, field, name)                                       \
-    *(void **)&api.table.field = dlsym(api.lib, name);
-    LAB_CUDNN_OPTIONAL(LAB_CUDNN_TRY)
-#undef LAB_CUDNN_TRY
-    return true;
+    if (!missing)
+        missing = lab_cuda_functions(lib, functions);
+    if (missing)
+        snprintf(text, sizeof(text), "libcudnn has no %s", missing);
+    else
+        snprintf(text, sizeof(text), "version %zu.%zu.%zu", v / 10000,
+                 v / 100 % 100, v % 100);
+    return !missing;
 }
 
 static void load(void)
 {
-    api.lib = open_library();
-    if (!api.lib)
-        return;
-    if (find_symbols()) {
-        size_t v = api.version();
-        snprintf(text, sizeof(text), "version %zu.%zu.%zu", v / 10000,
-                 v / 100 % 100, v % 100);
-        return;
-    }
-    dlclose(api.lib);
-    api.lib = NULL;
+    static const char *const names[] = {"libcudnn.so.9", "libcudnn.so",
+                                        "/usr/local/cuda/lib64/libcudnn.so.9",
+                                        NULL};
+    void *lib = lab_cuda_library(names);
+    if (!lib)
+        snprintf(text, sizeof(text),
+                 "libcudnn.so.9 was not found: install cuDNN 9 of CUDA %d, or "
+                 "add its directory to LD_LIBRARY_PATH",
+                 CUDART_VERSION / 1000);
+    else if (find_functions(lib))
+        api.lib = lib;
+    else
+        dlclose(lib);
 }
 
 bool lab_cudnn_available(const char **report)

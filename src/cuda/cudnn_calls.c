@@ -26,14 +26,19 @@ struct job {
     int algorithm;
     size_t workspace_bytes;
     void *workspace;
-    float *x_dev;
-    float *w_dev;
-    float *y_dev;
+    void *x_dev;
+    void *w_dev;
+    void *y_dev;
 };
 
-typedef void step_fn(struct job *j);
+/* ---- reporting ---- */
 
-/* ---- telling ---- */
+/* Before a call; false: one before it has failed, and no more is called. */
+static bool begin(struct job *j)
+{
+    j->start = lab_clock_monotonic_ns();
+    return !j->st;
+}
 
 static void result(struct job *j, const char *fmt, ...) LAB_PRINTF(2, 3);
 static void result(struct job *j, const char *fmt, ...)
@@ -87,44 +92,33 @@ static void cuda_done(struct job *j, cudaError_t err, const char *fmt, ...)
 
 /* ---- descriptors ---- */
 
-static void make_handle(struct job *j)
+static void create(struct job *j, lab_cudnn_create_fn *fn, void **out,
+                   const char *call)
 {
-    dnn_done(j, j->dnn.create(&j->handle), "cudnnCreate(&handle)");
+    if (begin(j))
+        dnn_done(j, fn(out), "%s", call);
 }
 
-static void make_x(struct job *j)
+static void set_tensor(struct job *j, void *d, const char *name, int64_t n,
+                       int64_t c, int64_t h, int64_t w)
 {
-    dnn_done(j, j->dnn.tensor_create(&j->x),
-             "cudnnCreateTensorDescriptor(&x_desc)");
-}
-
-static int set_tensor(struct job *j, void *d, int64_t n, int64_t c, int64_t h,
-                      int64_t w)
-{
-    return j->dnn.tensor_4d(d, LAB_CUDNN_FLOAT, (int)n, (int)c, (int)h, (int)w,
-                            (int)(c * h * w), (int)(h * w), (int)w, 1);
-}
-
-static void set_x(struct job *j)
-{
-    const struct conv_shape *s = &j->s;
-    dnn_done(j, set_tensor(j, j->x, s->N, s->C, s->H, s->W),
-             "cudnnSetTensor4dDescriptorEx(x_desc, CUDNN_DATA_FLOAT, n=%lld, "
+    if (!begin(j))
+        return;
+    int status =
+        j->dnn.tensor_4d(d, LAB_CUDNN_FLOAT, (int)n, (int)c, (int)h, (int)w,
+                         (int)(c * h * w), (int)(h * w), (int)w, 1);
+    dnn_done(j, status,
+             "cudnnSetTensor4dDescriptorEx(%s, CUDNN_DATA_FLOAT, n=%lld, "
              "c=%lld, h=%lld, w=%lld, strides %lld, %lld, %lld, 1)",
-             (long long)s->N, (long long)s->C, (long long)s->H, (long long)s->W,
-             (long long)(s->C * s->H * s->W), (long long)(s->H * s->W),
-             (long long)s->W);
-}
-
-static void make_w(struct job *j)
-{
-    dnn_done(j, j->dnn.filter_create(&j->w),
-             "cudnnCreateFilterDescriptor(&w_desc)");
+             name, (long long)n, (long long)c, (long long)h, (long long)w,
+             (long long)(c * h * w), (long long)(h * w), (long long)w);
 }
 
 static void set_w(struct job *j)
 {
     const struct conv_shape *s = &j->s;
+    if (!begin(j))
+        return;
     dnn_done(j,
              j->dnn.filter_4d(j->w, LAB_CUDNN_FLOAT, LAB_CUDNN_NCHW, (int)s->K,
                               (int)s->C, (int)s->R, (int)s->R),
@@ -135,15 +129,11 @@ static void set_w(struct job *j)
              (long long)s->R);
 }
 
-static void make_conv(struct job *j)
-{
-    dnn_done(j, j->dnn.conv_create(&j->conv),
-             "cudnnCreateConvolutionDescriptor(&conv_desc)");
-}
-
 static void set_conv(struct job *j)
 {
     int pad = (int)j->s.pad;
+    if (!begin(j))
+        return;
     dnn_done(j,
              j->dnn.conv_2d(j->conv, pad, pad, 1, 1, 1, 1,
                             LAB_CUDNN_CROSS_CORRELATION, LAB_CUDNN_FLOAT),
@@ -154,8 +144,9 @@ static void set_conv(struct job *j)
 
 static void set_math(struct job *j)
 {
-    dnn_done(j, j->dnn.conv_math(j->conv, LAB_CUDNN_FMA),
-             "cudnnSetConvolutionMathType(conv_desc, CUDNN_FMA_MATH)");
+    if (begin(j))
+        dnn_done(j, j->dnn.conv_math(j->conv, LAB_CUDNN_FMA),
+                 "cudnnSetConvolutionMathType(conv_desc, CUDNN_FMA_MATH)");
 }
 
 static void ask_y(struct job *j)
@@ -164,30 +155,13 @@ static void ask_y(struct job *j)
     int c = 0;
     int h = 0;
     int w = 0;
-    if (!j->dnn.conv_out_dim) /* not in this cuDNN: the formula gives it */
-        return;
+    if (!j->dnn.conv_out_dim || !begin(j))
+        return; /* not in this cuDNN: the formula gives it */
     int status = j->dnn.conv_out_dim(j->conv, j->x, j->w, &n, &c, &h, &w);
     result(j, "n=%d, c=%d, h=%d, w=%d", n, c, h, w);
     dnn_done(j, status,
              "cudnnGetConvolution2dForwardOutputDim(conv_desc, x_desc, w_desc, "
              "&n, &c, &h, &w)");
-}
-
-static void make_y(struct job *j)
-{
-    dnn_done(j, j->dnn.tensor_create(&j->y),
-             "cudnnCreateTensorDescriptor(&y_desc)");
-}
-
-static void set_y(struct job *j)
-{
-    const struct conv_shape *s = &j->s;
-    dnn_done(j, set_tensor(j, j->y, s->N, s->K, s->P, s->Q),
-             "cudnnSetTensor4dDescriptorEx(y_desc, CUDNN_DATA_FLOAT, n=%lld, "
-             "c=%lld, h=%lld, w=%lld, strides %lld, %lld, %lld, 1)",
-             (long long)s->N, (long long)s->K, (long long)s->P, (long long)s->Q,
-             (long long)(s->K * s->P * s->Q), (long long)(s->P * s->Q),
-             (long long)s->Q);
 }
 
 /* ---- algorithm and workspace ---- */
@@ -207,6 +181,8 @@ static void ask_algorithm(struct job *j)
 {
     struct lab_cudnn_algorithm listed[LISTED];
     int count = 0;
+    if (!begin(j))
+        return;
     int status = j->dnn.forward_list(j->handle, j->x, j->w, j->conv, j->y,
                                      LISTED, &count, listed);
     size_t used = 0;
@@ -233,6 +209,8 @@ static void ask_algorithm(struct job *j)
 
 static void ask_workspace(struct job *j)
 {
+    if (!begin(j))
+        return;
     int status = j->dnn.forward_size(j->handle, j->x, j->w, j->conv, j->y,
                                      j->algorithm, &j->workspace_bytes);
     result(j, "bytes=%zu", j->workspace_bytes);
@@ -264,50 +242,21 @@ static size_t y_bytes(const struct job *j)
     return bytes_of(j->s.N * j->s.K * j->s.P * j->s.Q);
 }
 
-static void take_workspace(struct job *j)
+static void take(struct job *j, void **out, const char *name, size_t bytes)
 {
-    if (j->workspace_bytes == 0)
-        return;
-    cuda_done(j, cudaMalloc(&j->workspace, j->workspace_bytes),
-              "cudaMalloc(&workspace, %zu)", j->workspace_bytes);
+    if (bytes > 0 && begin(j))
+        cuda_done(j, cudaMalloc(out, bytes), "cudaMalloc(&%s, %zu)", name,
+                  bytes);
 }
 
-static void take_x(struct job *j)
+static void copy(struct job *j, void *to, const void *from, size_t bytes,
+                 enum cudaMemcpyKind kind, const char *names)
 {
-    void *p = NULL;
-    cudaError_t err = cudaMalloc(&p, x_bytes(j));
-    j->x_dev = p;
-    cuda_done(j, err, "cudaMalloc(&x, %zu)", x_bytes(j));
-}
-
-static void take_w(struct job *j)
-{
-    void *p = NULL;
-    cudaError_t err = cudaMalloc(&p, w_bytes(j));
-    j->w_dev = p;
-    cuda_done(j, err, "cudaMalloc(&w, %zu)", w_bytes(j));
-}
-
-static void take_y(struct job *j)
-{
-    void *p = NULL;
-    cudaError_t err = cudaMalloc(&p, y_bytes(j));
-    j->y_dev = p;
-    cuda_done(j, err, "cudaMalloc(&y, %zu)", y_bytes(j));
-}
-
-static void send_x(struct job *j)
-{
-    cuda_done(j,
-              cudaMemcpy(j->x_dev, j->c->x, x_bytes(j), cudaMemcpyHostToDevice),
-              "cudaMemcpy(x, image, %zu, cudaMemcpyHostToDevice)", x_bytes(j));
-}
-
-static void send_w(struct job *j)
-{
-    cuda_done(j,
-              cudaMemcpy(j->w_dev, j->c->w, w_bytes(j), cudaMemcpyHostToDevice),
-              "cudaMemcpy(w, kernel, %zu, cudaMemcpyHostToDevice)", w_bytes(j));
+    if (begin(j))
+        cuda_done(j, cudaMemcpy(to, from, bytes, kind),
+                  "cudaMemcpy(%s, %zu, %s)", names, bytes,
+                  kind == cudaMemcpyHostToDevice ? "cudaMemcpyHostToDevice"
+                                                 : "cudaMemcpyDeviceToHost");
 }
 
 /* ---- the convolution ---- */
@@ -316,6 +265,8 @@ static void convolve(struct job *j)
 {
     const float one = 1.0f;
     const float zero = 0.0f;
+    if (!begin(j))
+        return;
     dnn_done(j,
              j->dnn.forward_run(j->handle, &one, j->x, j->x_dev, j->w, j->w_dev,
                                 j->conv, j->algorithm, j->workspace,
@@ -328,14 +279,40 @@ static void convolve(struct job *j)
 
 static void wait(struct job *j)
 {
-    cuda_done(j, cudaDeviceSynchronize(), "cudaDeviceSynchronize()");
+    if (begin(j))
+        cuda_done(j, cudaDeviceSynchronize(), "cudaDeviceSynchronize()");
 }
 
-static void fetch_y(struct job *j)
+static void call_all(struct job *j)
 {
-    cuda_done(j,
-              cudaMemcpy(j->c->y, j->y_dev, y_bytes(j), cudaMemcpyDeviceToHost),
-              "cudaMemcpy(result, y, %zu, cudaMemcpyDeviceToHost)", y_bytes(j));
+    const struct lab_cudnn *dnn = &j->dnn;
+    const struct conv_shape *s = &j->s;
+    create(j, dnn->create, &j->handle, "cudnnCreate(&handle)");
+    create(j, dnn->tensor_create, &j->x,
+           "cudnnCreateTensorDescriptor(&x_desc)");
+    set_tensor(j, j->x, "x_desc", s->N, s->C, s->H, s->W);
+    create(j, dnn->filter_create, &j->w,
+           "cudnnCreateFilterDescriptor(&w_desc)");
+    set_w(j);
+    create(j, dnn->conv_create, &j->conv,
+           "cudnnCreateConvolutionDescriptor(&conv_desc)");
+    set_conv(j);
+    set_math(j);
+    ask_y(j);
+    create(j, dnn->tensor_create, &j->y,
+           "cudnnCreateTensorDescriptor(&y_desc)");
+    set_tensor(j, j->y, "y_desc", s->N, s->K, s->P, s->Q);
+    ask_algorithm(j);
+    ask_workspace(j);
+    take(j, &j->workspace, "workspace", j->workspace_bytes);
+    take(j, &j->x_dev, "x", x_bytes(j));
+    take(j, &j->w_dev, "w", w_bytes(j));
+    take(j, &j->y_dev, "y", y_bytes(j));
+    copy(j, j->x_dev, j->c->x, x_bytes(j), cudaMemcpyHostToDevice, "x, image");
+    copy(j, j->w_dev, j->c->w, w_bytes(j), cudaMemcpyHostToDevice, "w, kernel");
+    convolve(j);
+    wait(j);
+    copy(j, j->c->y, j->y_dev, y_bytes(j), cudaMemcpyDeviceToHost, "result, y");
 }
 
 /* Whatever was made, after a failure too. */
@@ -367,11 +344,6 @@ static bool fits(const struct conv_shape *s)
 
 enum lab_status lab_cudnn_conv_calls(const struct lab_conv_calls *c)
 {
-    static step_fn *const steps[] = {
-        make_handle,   make_x,         set_x,  make_w, set_w,  make_conv,
-        set_conv,      set_math,       ask_y,  make_y, set_y,  ask_algorithm,
-        ask_workspace, take_workspace, take_x, take_w, take_y, send_x,
-        send_w,        convolve,       wait,   fetch_y};
     struct job j = {
         .c = c, .s = conv_shape_of_dims(c->dim), .algorithm = c->algorithm};
     const char *why = NULL;
@@ -384,10 +356,7 @@ enum lab_status lab_cudnn_conv_calls(const struct lab_conv_calls *c)
     if (!lab_cudnn_available(&why) || !lab_cudnn_open(&j.dnn))
         return lab_fail(LAB_E_UNSUPPORTED, "cuDNN: %s",
                         why ? why : "it could not be opened");
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !j.st; i++) {
-        j.start = lab_clock_monotonic_ns();
-        steps[i](&j);
-    }
+    call_all(&j);
     char why_text[LAB_CONV_CALL_TEXT + 128];
     snprintf(why_text, sizeof(why_text), "%s", j.st ? lab_error() : "");
     give_back(&j);

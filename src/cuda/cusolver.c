@@ -13,32 +13,26 @@ static struct {
     struct lab_cusolver table;
 } api;
 
-/* ISO C has no cast from void * to a function; POSIX promises that it works. */
-static bool symbol(void *fn, const char *name)
-{
-    void *address = dlsym(api.lib, name);
-    *(void **)fn = address;
-    return address != NULL;
-}
-
 static void load(void)
 {
     static const char *const names[] = {
         CUDART_VERSION >= 13000 ? "libcusolver.so.12" : "libcusolver.so.11",
-        "libcusolver.so", "/usr/local/cuda/lib64/libcusolver.so"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !api.lib; i++)
-        api.lib = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
-    if (!api.lib)
+        "libcusolver.so", "/usr/local/cuda/lib64/libcusolver.so", NULL};
+    static const struct lab_cuda_function functions[] = {
+        {&api.table.create, "cusolverDnCreate"},
+        {&api.table.destroy, "cusolverDnDestroy"},
+        {&api.table.set_stream, "cusolverDnSetStream"},
+        {&api.table.getrf_size, "cusolverDnDgetrf_bufferSize"},
+        {&api.table.getrf, "cusolverDnDgetrf"},
+        {&api.table.getrs, "cusolverDnDgetrs"},
+        {NULL}};
+    void *lib = lab_cuda_library(names);
+    if (!lib)
         return;
-    if (symbol(&api.table.create, "cusolverDnCreate") &&
-        symbol(&api.table.destroy, "cusolverDnDestroy") &&
-        symbol(&api.table.set_stream, "cusolverDnSetStream") &&
-        symbol(&api.table.getrf_size, "cusolverDnDgetrf_bufferSize") &&
-        symbol(&api.table.getrf, "cusolverDnDgetrf") &&
-        symbol(&api.table.getrs, "cusolverDnDgetrs"))
-        return;
-    dlclose(api.lib);
-    api.lib = NULL;
+    if (lab_cuda_functions(lib, functions))
+        dlclose(lib);
+    else
+        api.lib = lib;
 }
 
 bool lab_cusolver_open(struct lab_cusolver *out)

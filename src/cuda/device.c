@@ -63,6 +63,11 @@ enum lab_status lab_cuda_fail(cudaError_t err, const char *doing)
                     cudaGetErrorName(err));
 }
 
+enum lab_status lab_cuda_judge(cudaError_t err, const char *doing)
+{
+    return err == cudaSuccess ? LAB_OK : lab_cuda_fail(err, doing);
+}
+
 /* The runtime has one code for a driver that is missing and one that is too
  * old; the driver's version tells them apart. */
 static enum lab_status no_driver(void)

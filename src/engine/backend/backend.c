@@ -198,13 +198,15 @@ static const struct lab_backend_ops *const built_in[] = {&lab_backend_cpu,
 _Static_assert(sizeof(built_in) / sizeof(built_in[0]) == 2,
                "cpu and null are built in, cuda is a module");
 
-/* A slot's failure with the text that the backend has for it: a module keeps
- * its own. */
-static enum lab_status backend_slot_failed(const struct lab_backend_ops *ops,
-                                           enum lab_status st)
+/* What a slot returned; a failure with the text that the backend has for it: a
+ * module keeps its own. */
+static enum lab_status judge(const struct lab_backend_ops *ops,
+                             enum lab_status st)
 {
-    const char *text = ops->error ? ops->error() : "";
     char copy[512];
+    if (!st)
+        return LAB_OK;
+    const char *text = ops->error ? ops->error() : "";
     if (!text[0])
         text = lab_status_text(st);
     snprintf(copy, sizeof(copy), "%s", text);
@@ -229,8 +231,7 @@ enum lab_status lab_backend_open(struct lab_backend **out, const char *name,
     if (!ops)
         return lab_fail(LAB_E_USAGE, "no backend '%s': use auto, cpu or cuda",
                         name);
-    enum lab_status st = ops->open(out, device);
-    return st ? backend_slot_failed(ops, st) : LAB_OK;
+    return judge(ops, ops->open(out, device));
 }
 
 void lab_backend_close(struct lab_backend *be)
@@ -242,8 +243,7 @@ void lab_backend_close(struct lab_backend *be)
 enum lab_status lab_backend_alloc(struct lab_backend *be, size_t bytes,
                                   void **out)
 {
-    enum lab_status st = be->ops->alloc(be, bytes, out);
-    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
+    return judge(be->ops, be->ops->alloc(be, bytes, out));
 }
 
 void lab_backend_free(struct lab_backend *be, void *p)
@@ -255,28 +255,21 @@ void lab_backend_free(struct lab_backend *be, void *p)
 enum lab_status lab_backend_upload(struct lab_backend *be, void *dst,
                                    const void *src, size_t bytes)
 {
-    if (bytes == 0)
-        return LAB_OK;
-    enum lab_status st = be->ops->upload(be, dst, src, bytes);
-    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
+    return bytes ? judge(be->ops, be->ops->upload(be, dst, src, bytes))
+                 : LAB_OK;
 }
 
 enum lab_status lab_backend_download(struct lab_backend *be, void *dst,
                                      const void *src, size_t bytes)
 {
-    if (bytes == 0)
-        return LAB_OK;
-    enum lab_status st = be->ops->download(be, dst, src, bytes);
-    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
+    return bytes ? judge(be->ops, be->ops->download(be, dst, src, bytes))
+                 : LAB_OK;
 }
 
 enum lab_status lab_backend_copy(struct lab_backend *be, void *dst,
                                  const void *src, size_t bytes)
 {
-    if (bytes == 0)
-        return LAB_OK;
-    enum lab_status st = be->ops->copy(be, dst, src, bytes);
-    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
+    return bytes ? judge(be->ops, be->ops->copy(be, dst, src, bytes)) : LAB_OK;
 }
 
 enum lab_status lab_backend_run(struct lab_backend *be,
@@ -290,8 +283,7 @@ enum lab_status lab_backend_run(struct lab_backend *be,
             return no;
         call = &of_lab.call;
     }
-    enum lab_status st = be->ops->run(be, v, call);
-    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
+    return judge(be->ops, be->ops->run(be, v, call));
 }
 
 const struct lab_kernel_set *lab_backend_set(struct lab_backend *be,
@@ -322,26 +314,21 @@ enum lab_status lab_backend_prepare(struct lab_backend *be,
 
 enum lab_status lab_backend_sync(struct lab_backend *be)
 {
-    if (!be->ops->sync)
-        return LAB_OK;
-    enum lab_status st = be->ops->sync(be);
-    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
+    return be->ops->sync ? judge(be->ops, be->ops->sync(be)) : LAB_OK;
 }
 
 enum lab_status lab_backend_time_begin(struct lab_backend *be)
 {
     if (!be->ops->time_begin)
         return lab_fail(LAB_E_UNSUPPORTED, "no device clock");
-    enum lab_status st = be->ops->time_begin(be);
-    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
+    return judge(be->ops, be->ops->time_begin(be));
 }
 
 enum lab_status lab_backend_time_end(struct lab_backend *be, int64_t *ns)
 {
     if (!be->ops->time_end)
         return lab_fail(LAB_E_UNSUPPORTED, "no device clock");
-    enum lab_status st = be->ops->time_end(be, ns);
-    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
+    return judge(be->ops, be->ops->time_end(be, ns));
 }
 
 void lab_backend_info(struct lab_backend *be, struct lab_device_info *out)
@@ -430,15 +417,10 @@ bool lab_backend_graphs(const struct lab_backend *be)
     return be->ops->graph != NULL;
 }
 
-static enum lab_status judge(struct lab_backend *be, enum lab_status st)
-{
-    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
-}
-
 enum lab_status lab_graph_host_alloc(struct lab_backend *be, size_t bytes,
                                      void **out)
 {
-    return judge(be, be->ops->graph->host_alloc(be, bytes, out));
+    return judge(be->ops, be->ops->graph->host_alloc(be, bytes, out));
 }
 
 void lab_graph_host_free(struct lab_backend *be, void *p)
@@ -450,28 +432,28 @@ void lab_graph_host_free(struct lab_backend *be, void *p)
 enum lab_status lab_graph_upload(struct lab_backend *be, void *dst,
                                  const void *src, size_t bytes)
 {
-    return judge(be, be->ops->graph->upload(be, dst, src, bytes));
+    return judge(be->ops, be->ops->graph->upload(be, dst, src, bytes));
 }
 
 enum lab_status lab_graph_begin(struct lab_backend *be)
 {
-    return judge(be, be->ops->graph->begin(be));
+    return judge(be->ops, be->ops->graph->begin(be));
 }
 
 enum lab_status lab_graph_lane(struct lab_backend *be, int lane)
 {
-    return judge(be, be->ops->graph->lane(be, lane));
+    return judge(be->ops, be->ops->graph->lane(be, lane));
 }
 
 enum lab_status lab_graph_count(struct lab_backend *be, int64_t *nodes)
 {
-    return judge(be, be->ops->graph->count(be, nodes));
+    return judge(be->ops, be->ops->graph->count(be, nodes));
 }
 
 enum lab_status lab_graph_end(struct lab_backend *be, const void *loss,
                               struct lab_graph **out)
 {
-    return judge(be, be->ops->graph->end(be, loss, out));
+    return judge(be->ops, be->ops->graph->end(be, loss, out));
 }
 
 void lab_graph_free(struct lab_backend *be, struct lab_graph *g)
@@ -483,11 +465,11 @@ void lab_graph_free(struct lab_backend *be, struct lab_graph *g)
 enum lab_status lab_graph_launch(struct lab_backend *be, struct lab_graph *g,
                                  uint64_t iteration)
 {
-    return judge(be, be->ops->graph->launch(be, g, iteration));
+    return judge(be->ops, be->ops->graph->launch(be, g, iteration));
 }
 
 enum lab_status lab_graph_wait(struct lab_backend *be, bool wait,
                                struct lab_graph_report *out, bool *reported)
 {
-    return judge(be, be->ops->graph->report(be, wait, out, reported));
+    return judge(be->ops, be->ops->graph->report(be, wait, out, reported));
 }

@@ -1,5 +1,6 @@
 /* The CPU backend: memory is plain memory, and a kernel has finished when it
- * returns. */
+ * returns. And the null backend: the same, but no kernel runs, for interface
+ * tests, which then never wait for arithmetic. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -181,4 +182,46 @@ const struct lab_backend_ops lab_backend_cpu = {
     .error = lab_error,
     .ceiling = lab_cpu_ceiling,
     .rung = cpu_rung,
+};
+
+/* ---- null ---- */
+
+static enum lab_status null_open(struct lab_backend **out, int device)
+{
+    enum lab_status st = cpu_open(out, device);
+    if (st == LAB_OK)
+        (*out)->ops = &lab_backend_null;
+    return st;
+}
+
+static enum lab_status null_run(struct lab_backend *be,
+                                const struct lab_variant *v,
+                                struct lab_call *call)
+{
+    (void)be;
+    (void)v;
+    (void)call;
+    return LAB_OK;
+}
+
+static void null_info(struct lab_backend *be, struct lab_device_info *out)
+{
+    (void)be;
+    snprintf(out->name, sizeof(out->name), "null (nothing is computed)");
+}
+
+const struct lab_backend_ops lab_backend_null = {
+    .name = "null",
+    .open = null_open,
+    .close = cpu_close,
+    .alloc = cpu_alloc,
+    .free = cpu_free,
+    .upload = cpu_move,
+    .download = cpu_move,
+    .copy = cpu_move,
+    .run = null_run,
+    .sync = NULL,
+    .sets = cpu_sets,
+    .info = null_info,
+    .error = lab_error,
 };

@@ -31,13 +31,12 @@ static void backward(struct lab_builder *b)
     int dy = lab_build_out_grad(b);
     int da = lab_build_input_grad(b, 0);
     int db = lab_build_input_grad(b, 1);
-    if (da >= 0 || db >= 0)
-        lab_build_step(
-            b, &(struct lab_step_def){.name = "add",
-                                      .phase = LAB_BACKWARD,
-                                      LAB_IN(dy),
-                                      LAB_OUT(da, db),
-                                      .formula = "$o0 = $i0 " LAB_PASSED
+    lab_build_step(b, &(struct lab_step_def){.name = "add",
+                                             .phase = LAB_BACKWARD,
+                                             LAB_IN(dy),
+                                             LAB_OUT(da, db),
+                                             .formula =
+                                                 "$o0 = $i0 " LAB_PASSED
                                                  "; $o1 = $i0 " LAB_PASSED});
 }
 
@@ -48,10 +47,5 @@ static bool check(int turn, struct lab_op_check *c)
     return turn == 0;
 }
 
-const struct lab_op_def lab_op_add = {.name = "add",
-                                      .kind = LAB_KIND_LAYER,
-                                      .min_inputs = 2,
-                                      .max_inputs = 2,
-                                      .forward = forward,
-                                      .backward = backward,
+const struct lab_op_def lab_op_add = {LAB_LAYER_OP("add", 2, 2),
                                       .check = check};

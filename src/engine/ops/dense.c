@@ -3,7 +3,6 @@
 #include "dense/dense.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "engine/formula.h"
 #include "engine/plan.h"
@@ -95,25 +94,21 @@ static void group(const struct lab_plan *plan, const struct lab_node *node,
     struct lab_dense_params p = {.activation = LAB_ACT_NONE};
     if (absorbed)
         lab_unary_absorb(absorbed->op, absorbed->attr, &p);
-    memcpy(out->params.bytes, &p, sizeof(p));
-    out->def.params = out->params.bytes;
-    out->def.params_bytes = sizeof(p);
-    out->def.in[0] = matmul->in[0];
-    out->def.in[1] = matmul->in[1];
-    out->def.in[2] = bias ? bias->in[1] : LAB_NO_TENSOR;
-    out->def.n_in = 3;
-    out->def.out[0] = node->out;
-    out->def.out[1] = absorbed ? absorbed->out : LAB_NO_TENSOR;
-    out->def.n_out = 2;
-    out->def.flop = matmul->flop + (bias ? bias->flop : 0);
+    out->def = (struct lab_step_def){
+        .name = node->op->name,
+        LAB_IN(matmul->in[0], matmul->in[1],
+               bias ? bias->in[1] : LAB_NO_TENSOR),
+        LAB_OUT(node->out, absorbed ? absorbed->out : LAB_NO_TENSOR),
+        .flop = lab_group_flop(plan, node, phase),
+        .formula = out->formula,
+        .explain = explain_activated};
     if (absorbed)
         out->def.flop += plan->steps[absorbed->first_step[phase]].flop;
+    lab_group_params(out, &p, sizeof(p));
     snprintf(out->formula, sizeof(out->formula),
              "$o0[n,m] = sum_k $i0[n,k] * $i1[k,m]%s%s%s%s",
              bias ? " + $i2[m]" : "", absorbed ? "; !$o1 = " : "",
              absorbed ? absorbed->op->name : "", absorbed ? "($o0)" : "");
-    out->def.formula = out->formula;
-    out->def.explain = explain_activated;
 }
 
 /* Odd sizes, then rows that start on 16 bytes: kernels that copy whole tiles
@@ -128,13 +123,6 @@ static bool check(int turn, struct lab_op_check *c)
     return turn < 2;
 }
 
-const struct lab_op_def lab_op_dense = {.name = "dense",
-                                        .kind = LAB_KIND_LAYER,
-                                        .keys = keys,
-                                        .n_keys = 2,
-                                        .min_inputs = 1,
-                                        .max_inputs = 1,
-                                        .forward = forward,
-                                        .backward = backward,
-                                        .group = group,
+const struct lab_op_def lab_op_dense = {LAB_LAYER_OP("dense", 1, 1),
+                                        LAB_KEYS(keys), .group = group,
                                         .check = check};

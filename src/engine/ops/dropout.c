@@ -59,9 +59,6 @@ static void forward(struct lab_builder *b)
     }
     int mask = lab_build_part(b, "mask", &shape, lab_build_real(b));
     int y = lab_build_out(b, &shape);
-    int64_t n = 0;
-    if (y < 0 || lab_shape_count(&shape, &n))
-        return;
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "dropout",
@@ -69,7 +66,7 @@ static void forward(struct lab_builder *b)
                LAB_IN(x),
                LAB_OUT(y, mask),
                LAB_PARAMS(p),
-               .flop = 2.0 * (double)n,
+               .flop_each = 2,
                .formula = "!$o1 = u >= p ? 1/(1-p) : 0; $o0 = $i0 * $o1",
                .explain = explain_forward});
 }
@@ -80,8 +77,6 @@ static void backward(struct lab_builder *b)
     int mask = lab_build_find(b, "mask");
     int dx = lab_build_input_grad(b, 0);
     struct lab_dropout_params p = {lab_build_attr(b, "p")->f};
-    if (dx < 0)
-        return;
     lab_build_step(b, &(struct lab_step_def){.name = "dropout",
                                              .phase = LAB_BACKWARD,
                                              LAB_IN(dy, mask),
@@ -91,11 +86,5 @@ static void backward(struct lab_builder *b)
                                              .names = "- mask"});
 }
 
-const struct lab_op_def lab_op_dropout = {.name = "dropout",
-                                          .kind = LAB_KIND_LAYER,
-                                          .keys = keys,
-                                          .n_keys = 1,
-                                          .min_inputs = 1,
-                                          .max_inputs = 1,
-                                          .forward = forward,
-                                          .backward = backward};
+const struct lab_op_def lab_op_dropout = {LAB_LAYER_OP("dropout", 1, 1),
+                                          LAB_KEYS(keys)};

@@ -97,10 +97,6 @@ static void backward(struct lab_builder *b)
 {
     int dout = lab_build_out_grad(b);
     int dW = lab_build_grad(b, lab_build_find(b, "W"));
-    struct lab_shape shape = lab_build_shape(b, dout);
-    int64_t n = 0;
-    if (dW < 0 || lab_shape_count(&shape, &n))
-        return;
     lab_build_step(
         b,
         &(struct lab_step_def){
@@ -108,7 +104,7 @@ static void backward(struct lab_builder *b)
             .phase = LAB_BACKWARD,
             LAB_IN(dout, lab_build_input(b, 0)),
             LAB_OUT(dW),
-            .flop = (double)n,
+            .flop_each = 1,
             .formula = "!$o0[v,:] = sum of $i0[n,:] over the n with $i1[n] = v",
             .explain = explain_scatter});
 }
@@ -119,14 +115,6 @@ static const struct lab_op_test_network trials[] = {
      .keys = {{"vocab", 5}, {"dim", 67}}},
 };
 
-const struct lab_op_def lab_op_embedding = {.name = "embedding",
-                                            .kind = LAB_KIND_LAYER,
-                                            .keys = keys,
-                                            .n_keys = 2,
-                                            .min_inputs = 1,
-                                            .max_inputs = 1,
-                                            .takes_ids = true,
-                                            .forward = forward,
-                                            .backward = backward,
-                                            .trials = trials,
-                                            .n_trials = 1};
+const struct lab_op_def lab_op_embedding = {LAB_LAYER_OP("embedding", 1, 1),
+                                            LAB_KEYS(keys), .takes_ids = true,
+                                            LAB_TRIALS(trials)};

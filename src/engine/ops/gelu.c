@@ -59,4 +59,4 @@ static const struct lab_unary by_form[] = {
 };
 
 const struct lab_op_def lab_op_gelu = {LAB_UNARY_OP("gelu", by_form),
-                                       .keys = keys, .n_keys = 1};
+                                       LAB_KEYS(keys)};

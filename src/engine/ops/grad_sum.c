@@ -35,8 +35,8 @@ static void build_sum(struct lab_builder *b, int tensor, int grad)
 }
 
 const struct lab_op_def lab_op_grad_sum = {.name = "grad_sum",
-                                           .internal = true,
                                            .kind = LAB_KIND_LAYER,
+                                           .internal = true,
                                            .min_inputs = 2,
                                            .max_inputs = LAB_STEP_IN,
                                            .update = build_sum};

@@ -15,7 +15,6 @@ static int64_t width(const struct lab_shape *s)
 
 struct parts {
     int x, mean, rstd, xhat, gamma, beta;
-    double elements;
 };
 
 static void forward_steps(struct lab_builder *b, const struct parts *t,
@@ -29,7 +28,7 @@ static void forward_steps(struct lab_builder *b, const struct parts *t,
                LAB_OUT(t->mean, t->rstd),
                .params = p,
                .params_bytes = sizeof(*p),
-               .flop = 4 * t->elements,
+               .flop_each = 4,
                .formula = "$o0[r] = mean_d $i0[r,d]; $o1[r] = 1/sqrt(mean_d "
                           "($i0[r,d] - $o0[r])^2 + eps)"});
     lab_build_step(b, &(struct lab_step_def){
@@ -53,8 +52,7 @@ static void forward(struct lab_builder *b)
     struct parts t = {.x = lab_build_input(b, 0)};
     struct lab_shape shape = lab_build_shape(b, t.x);
     struct lab_layer_norm_params p = {lab_build_attr(b, "eps")->f};
-    int64_t n = 0;
-    if (shape.rank < 1 || lab_shape_count(&shape, &n)) {
+    if (shape.rank < 1) {
         lab_build_fail(b, LAB_E_SHAPE, "reads a scalar; it takes [.., D]");
         return;
     }
@@ -62,7 +60,6 @@ static void forward(struct lab_builder *b)
     rows.rank--;
     struct lab_shape features = {1, {width(&shape)}};
     enum lab_dtype real = lab_build_real(b);
-    t.elements = (double)n;
     t.gamma = lab_build_param(b, "gamma", &features, LAB_INIT_ONE);
     t.beta = lab_build_param(b, "beta", &features, LAB_INIT_ZERO);
     t.mean = lab_build_part(b, "mean", &rows, real);
@@ -90,8 +87,6 @@ static void backward(struct lab_builder *b)
                                      "$i1; $o2[d] = sum_r $i0",
                           .axes = "r,d",
                           .names = "dy xhat gamma"});
-    if (dx < 0)
-        return;
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "normalize",
@@ -105,11 +100,5 @@ static void backward(struct lab_builder *b)
                .names = "dxhat xhat rstd"});
 }
 
-const struct lab_op_def lab_op_layer_norm = {.name = "layer_norm",
-                                             .kind = LAB_KIND_LAYER,
-                                             .keys = keys,
-                                             .n_keys = 1,
-                                             .min_inputs = 1,
-                                             .max_inputs = 1,
-                                             .forward = forward,
-                                             .backward = backward};
+const struct lab_op_def lab_op_layer_norm = {LAB_LAYER_OP("layer_norm", 1, 1),
+                                             LAB_KEYS(keys)};

@@ -38,4 +38,4 @@ static const struct lab_unary leaky_relu_unary = {
 };
 
 const struct lab_op_def lab_op_leaky_relu = {
-    LAB_UNARY_OP("leaky_relu", &leaky_relu_unary), .keys = keys, .n_keys = 1};
+    LAB_UNARY_OP("leaky_relu", &leaky_relu_unary), LAB_KEYS(keys)};

@@ -66,13 +66,5 @@ static const struct lab_op_test_network trials[] = {
 };
 
 const struct lab_op_def lab_op_positional_embedding = {
-    .name = "positional_embedding",
-    .kind = LAB_KIND_LAYER,
-    .keys = keys,
-    .n_keys = 1,
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .forward = forward,
-    .backward = backward,
-    .trials = trials,
-    .n_trials = 1};
+    LAB_LAYER_OP("positional_embedding", 1, 1), LAB_KEYS(keys),
+    LAB_TRIALS(trials)};

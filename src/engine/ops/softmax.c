@@ -38,10 +38,6 @@ static void forward(struct lab_builder *b)
 {
     int x = lab_build_input(b, 0);
     struct lab_shape shape = lab_build_shape(b, x);
-    int64_t n = 0;
-    int y = lab_build_out(b, &shape);
-    if (y < 0 || lab_shape_count(&shape, &n))
-        return;
     if (shape.rank < 1) {
         lab_build_fail(b, LAB_E_SHAPE,
                        "reads a scalar; it takes [.., classes]");
@@ -50,8 +46,8 @@ static void forward(struct lab_builder *b)
     lab_build_step(b, &(struct lab_step_def){.name = "softmax",
                                              .phase = LAB_FORWARD,
                                              LAB_IN(x),
-                                             LAB_OUT(y),
-                                             .flop = 5.0 * (double)n,
+                                             LAB_OUT(lab_build_out(b, &shape)),
+                                             .flop_each = 5,
                                              .formula = LAB_SOFTMAX_FORMULA,
                                              .explain = lab_softmax_explain});
 }
@@ -60,23 +56,15 @@ static void backward(struct lab_builder *b)
 {
     int dy = lab_build_out_grad(b);
     int y = lab_build_find(b, "out");
-    int dx = lab_build_input_grad(b, 0);
-    if (dx < 0)
-        return;
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "softmax",
                .phase = LAB_BACKWARD,
                LAB_IN(dy, y),
-               LAB_OUT(dx),
+               LAB_OUT(lab_build_input_grad(b, 0)),
                .formula =
                    "$o0[r,c] = $i1[r,c] ($i0[r,c] - sum_k $i0[r,k] $i1[r,k])",
                .names = "dy y"});
 }
 
-const struct lab_op_def lab_op_softmax = {.name = "softmax",
-                                          .kind = LAB_KIND_LAYER,
-                                          .min_inputs = 1,
-                                          .max_inputs = 1,
-                                          .forward = forward,
-                                          .backward = backward};
+const struct lab_op_def lab_op_softmax = {LAB_LAYER_OP("softmax", 1, 1)};

@@ -103,15 +103,11 @@ static void explain_backward(struct lab_explainer *ex, int out_slot,
 static void build_step(struct lab_builder *b, struct lab_step_def *def,
                        const struct lab_unary *u, bool back)
 {
-    struct lab_shape shape = lab_build_shape(b, def->out[0]);
     union {
         double align;
         unsigned char bytes[LAB_UNARY_PARAMS];
     } params = {0};
     char formula[160];
-    int64_t n = 0;
-    if (def->out[0] < 0 || lab_shape_count(&shape, &n))
-        return;
     if (u->params_bytes > 0) {
         u->fill_params(lab_build_attrs(b), params.bytes);
         def->params = params.bytes;
@@ -122,7 +118,7 @@ static void build_step(struct lab_builder *b, struct lab_step_def *def,
     def->formula = formula;
     def->name = lab_build_op(b)->name;
     def->n_out = 1;
-    def->flop = (back ? u->backward_flop : u->forward_flop) * (double)n;
+    def->flop_each = back ? u->backward_flop : u->forward_flop;
     lab_build_step(b, def);
 }
 

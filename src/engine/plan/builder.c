@@ -168,11 +168,16 @@ static enum lab_status fill_formula(struct lab_step *s,
     s->formula = put_names(plan, s, wanted);
     if (!s->source || !s->formula)
         return lab_no_memory("the plan");
-    s->flop = before ? before->flop : def->flop;
+    s->flop = def->flop;
+    if (def->flop_each > 0)
+        s->flop = def->flop_each * (double)plan->tensors[def->in[0]].count;
+    if (before)
+        s->flop = before->flop;
     if (before)
         return LAB_OK;
     enum lab_status st = lab_formula_parse(&f, s->source, &shapes);
-    s->flop = def->flop > 0 || st ? def->flop : lab_formula_flop(&f);
+    if (s->flop == 0 && !st)
+        s->flop = lab_formula_flop(&f);
     return st;
 }
 
@@ -220,7 +225,10 @@ static void count_step(struct lab_builder *b, const struct lab_step *s)
 
 void lab_build_step(struct lab_builder *b, const struct lab_step_def *def)
 {
-    if (b->status || !grow_steps(b))
+    bool wanted = false;
+    for (int i = 0; i < def->n_out; i++)
+        wanted = wanted || def->out[i] >= 0;
+    if (b->status || !wanted || !grow_steps(b))
         return;
     struct lab_step s = {.op = b->node_spec->op, .node = b->node};
     b->status =
@@ -235,6 +243,23 @@ void lab_build_step(struct lab_builder *b, const struct lab_step_def *def)
     }
     count_step(b, &s);
     b->plan->steps[b->plan->n_steps++] = s;
+}
+
+void lab_group_params(struct lab_group_step *out, const void *params,
+                      size_t bytes)
+{
+    memcpy(out->params.bytes, params, bytes);
+    out->def.params = out->params.bytes;
+    out->def.params_bytes = bytes;
+}
+
+double lab_group_flop(const struct lab_plan *plan, const struct lab_node *node,
+                      enum lab_phase phase)
+{
+    double sum = 0;
+    for (int i = 0; i < node->n_steps[phase]; i++)
+        sum += plan->steps[node->first_step[phase] + i].flop;
+    return sum;
 }
 
 /* Nodes that read a tensor twice, or a part of another node instead of its

@@ -92,6 +92,19 @@ struct lab_op_def {
     int n_axes;
 };
 
+/* The fields that layers have in common, with from `least` to `most` inputs,
+ * and losses; keys, trials and axes with their number. */
+#define LAB_LAYER_OP(op, least, most)                                          \
+    .name = op, .kind = LAB_KIND_LAYER, .min_inputs = least,                   \
+    .max_inputs = most, .forward = forward, .backward = backward
+#define LAB_LOSS_OP(op)                                                        \
+    .name = op, .kind = LAB_KIND_LOSS, .min_inputs = 1, .max_inputs = 1,       \
+    .forward = forward, .backward = backward
+#define LAB_KEYS(list) .keys = list, .n_keys = sizeof(list) / sizeof((list)[0])
+#define LAB_TRIALS(list)                                                       \
+    .trials = list, .n_trials = sizeof(list) / sizeof((list)[0])
+#define LAB_AXES(list) .axes = list, .n_axes = sizeof(list) / sizeof((list)[0])
+
 enum lab_init {
     LAB_INIT_ZERO,
     LAB_INIT_ONE,
@@ -183,12 +196,19 @@ void lab_build_no_group(struct lab_builder *b, const char *why);
 /* In forward(): input k holds ids in 0 .. limit-1. */
 void lab_build_id_limit(struct lab_builder *b, int k, int64_t limit);
 
+/* Not a step none of whose outputs is wanted. */
 void lab_build_step(struct lab_builder *b, const struct lab_step_def *def);
 /* The tensor's name, for messages. */
 const char *lab_build_name(const struct lab_builder *b, int tensor);
 /* The same at the place of y, where the lesson writes it out. */
 void lab_build_fail_target(struct lab_builder *b, enum lab_status st,
                            const char *fmt, ...) LAB_PRINTF(3, 4);
+/* In group(): the step's params, a copy of those. */
+void lab_group_params(struct lab_group_step *out, const void *params,
+                      size_t bytes);
+/* In group(): the FLOPs of all the node's steps of the phase. */
+double lab_group_flop(const struct lab_plan *plan, const struct lab_node *node,
+                      enum lab_phase phase);
 /* Refuses the node; the message gets file, line, column and the node's name. */
 void lab_build_fail(struct lab_builder *b, enum lab_status st, const char *fmt,
                     ...) LAB_PRINTF(3, 4);

@@ -22,8 +22,9 @@ struct lab_step_def {
     int n_out;
     const void *params; /* copied */
     size_t params_bytes;
-    double flop;  /* 0: as the formula gives */
-    double bytes; /* 0: each input that `formula` names is read once, each
+    double flop;      /* 0: flop_each, or as the formula gives */
+    double flop_each; /* for each element of the first input */
+    double bytes;     /* 0: each input that `formula` names is read once, each
                    * output written once */
     const char *formula; /* engine/formula.h */
     const char *display; /* shown in its place, with "$o0" and "$i1"; or NULL */

@@ -19,34 +19,23 @@ struct place {
     int64_t j;
 };
 
-static struct lab_view view_of(const struct lab_shape *s)
-{
-    struct lab_view v = {.rank = s->rank, .count = 1};
-    memcpy(v.dim, s->dim, sizeof(v.dim));
-    for (int i = 0; i < s->rank; i++)
-        v.count *= s->dim[i];
-    return v;
-}
-
 static const struct lab_attention_params *params(const struct lab_explainer *ex)
 {
     return lab_explain_params(ex);
 }
 
-/* Shapes by name: NULL where the step has none. */
-static struct lab_attention_dims dims_of(struct lab_explainer *ex,
-                                         const struct lab_shape *q,
-                                         const struct lab_shape *k,
-                                         const struct lab_shape *v)
+/* Of the step's inputs q, q + 1 and q + 2: queries, keys and values. */
+static struct lab_attention_dims dims_of(struct lab_explainer *ex, int q)
 {
-    struct lab_view views[3];
-    views[0] = view_of(q);
-    if (k)
-        views[1] = view_of(k);
-    if (v)
-        views[2] = view_of(v);
-    return lab_attention_sizes(&views[0], k ? &views[1] : NULL,
-                               v ? &views[2] : NULL, params(ex)->heads);
+    struct lab_view v[3] = {{.count = 1}};
+    for (int k = 0; k < 3; k++) {
+        const struct lab_shape *s = lab_explain_in_shape(ex, q + k);
+        v[k].rank = s->rank;
+        memcpy(v[k].dim, s->dim, sizeof(v[k].dim));
+        for (int i = 0; i < s->rank && k == 0; i++)
+            v[k].count *= s->dim[i];
+    }
+    return lab_attention_sizes(&v[0], &v[1], &v[2], params(ex)->heads);
 }
 
 /* The first column of a head in row t of a tensor of T rows. */
@@ -167,16 +156,8 @@ static void attend_explain_softmax(struct lab_explainer *ex, int out_slot,
     lab_explain_value(ex, exp(x - max) / sum);
 }
 
-/* ---- backward ---- */
-
-/* ---- the group: scores and shares that no kernel has written ---- */
-
-/* Slots of the group's inputs. */
-struct slots {
-    int q;
-    int k;
-    int v;
-};
+/* ---- the group: scores and shares that no kernel has written. Queries, keys and
+ * values are inputs q, q + 1 and q + 2 ---- */
 
 static double dot(struct lab_explainer *ex, int a, int64_t a_at, int b,
                   int64_t b_at, int64_t width)
@@ -188,23 +169,23 @@ static double dot(struct lab_explainer *ex, int a, int64_t a_at, int b,
     return sum;
 }
 
-static double score(struct lab_explainer *ex, const struct slots *s,
+static double score(struct lab_explainer *ex, int q,
                     const struct lab_attention_dims *d, struct place p)
 {
-    return dot(ex, s->q, head_at(d, &p, p.i, d->Tq, d->E), s->k,
+    return dot(ex, q, head_at(d, &p, p.i, d->Tq, d->E), q + 1,
                head_at(d, &p, p.j, d->Tk, d->E), d->E) /
            sqrt((double)d->E);
 }
 
 /* max and sum of exp(score - max) over the keys that query p.i sees. */
-static void row_stats(struct lab_explainer *ex, const struct slots *s,
+static void row_stats(struct lab_explainer *ex, int q,
                       const struct lab_attention_dims *d, struct place p,
                       double *max, double *sum)
 {
     *max = -INFINITY;
     *sum = 0;
     for (p.j = 0; p.j < d->Tk && !hidden(ex, p.i, p.j); p.j++) {
-        double x = score(ex, s, d, p);
+        double x = score(ex, q, d, p);
         double up = fmax(*max, x);
         *sum = *sum * exp(*max - up) + exp(x - up);
         *max = up;
@@ -215,17 +196,14 @@ static void row_stats(struct lab_explainer *ex, const struct slots *s,
 static void attend_explain_group(struct lab_explainer *ex, int out_slot,
                                  int64_t index)
 {
-    const struct slots s = {0, 1, 2};
-    struct lab_attention_dims d =
-        dims_of(ex, lab_explain_in_shape(ex, 0), lab_explain_in_shape(ex, 1),
-                lab_explain_in_shape(ex, 2));
+    struct lab_attention_dims d = dims_of(ex, 0);
     struct place p = {.n = index / d.F / d.H / d.Tq,
                       .h = index / d.F % d.H,
                       .i = index / d.F / d.H % d.Tq};
     double max;
     double sum;
     (void)out_slot;
-    row_stats(ex, &s, &d, p, &max, &sum);
+    row_stats(ex, 0, &d, p, &max, &sum);
     lab_explain_symbolic(
         ex, "sum_j p[j] * %s",
         down(ex, 2, head_at(&d, &p, 0, d.Tk, d.F) + index % d.F, "j").text);
@@ -235,7 +213,7 @@ static void attend_explain_group(struct lab_explainer *ex, int out_slot,
                       (long long)d.E);
     for (p.j = 0; p.j < d.Tk && !hidden(ex, p.i, p.j); p.j++) {
         int64_t at = head_at(&d, &p, p.j, d.Tk, d.F) + index % d.F;
-        double share = exp(score(ex, &s, &d, p) - max) / sum;
+        double share = exp(score(ex, 0, &d, p) - max) / sum;
         double v = lab_explain_in(ex, 2, at);
         lab_explain_term(ex, share * v, "%.6g*%.6g", share, v);
         lab_explain_source(ex, 2, at);
@@ -247,15 +225,14 @@ static double score_gradient(struct lab_explainer *ex,
                              const struct lab_attention_dims *d, struct place p,
                              double *share)
 {
-    const struct slots s = {1, 2, 3};
     double max;
     double sum;
     int64_t g_at = head_at(d, &p, p.i, d->Tq, d->F);
     *share = 0;
     if (hidden(ex, p.i, p.j))
         return 0;
-    row_stats(ex, &s, d, p, &max, &sum);
-    *share = exp(score(ex, &s, d, p) - max) / sum;
+    row_stats(ex, 1, d, p, &max, &sum);
+    *share = exp(score(ex, 1, d, p) - max) / sum;
     double through = dot(ex, 0, g_at, 4, g_at, d->F);
     double dp = dot(ex, 0, g_at, 3, head_at(d, &p, p.j, d->Tk, d->F), d->F);
     return *share * (dp - through);
@@ -347,20 +324,11 @@ static void group_key(struct lab_explainer *ex,
 static void attend_explain_group_back(struct lab_explainer *ex, int out_slot,
                                       int64_t index)
 {
-    struct lab_attention_dims d =
-        dims_of(ex, lab_explain_in_shape(ex, 1), lab_explain_in_shape(ex, 2),
-                lab_explain_in_shape(ex, 3));
+    struct lab_attention_dims d = dims_of(ex, 1);
     if (out_slot == 0)
         group_query(ex, &d, index);
     else
         group_key(ex, &d, out_slot == 2, index);
-}
-
-static double elements(const struct lab_builder *b, int tensor)
-{
-    struct lab_shape shape = lab_build_shape(b, tensor);
-    int64_t n = 0;
-    return tensor < 0 || lab_shape_count(&shape, &n) ? 0 : (double)n;
 }
 
 /* Of the inner sum of q k and of p v: columns of one head. */
@@ -425,7 +393,6 @@ void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
     enum lab_dtype real = lab_build_real(b);
     int scores = lab_build_part(b, "scores", &shape, real);
     int probs = lab_build_part(b, "probs", &shape, real);
-    double n = elements(b, scores);
     double E = head_width(b, t->q, t->heads);
     char display[LAB_GROUP_FORMULA];
     char formula[LAB_GROUP_FORMULA];
@@ -448,7 +415,7 @@ void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
     def.in[1] = t->mask;
     def.n_in = t->mask >= 0 ? 2 : 1;
     def.out[0] = probs;
-    def.flop = 5 * n;
+    def.flop_each = 5;
     def.formula =
         t->causal ? "!$o0[i,j] = exp($i0[i,j] - max) / sum_k exp($i0[i,k] - "
                     "max), k <= i; 0 for j > i"
@@ -469,7 +436,7 @@ void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
     def.in[1] = t->v;
     def.n_in = 2;
     def.out[0] = ctx;
-    def.flop = 0;
+    def.flop_each = 0;
     head_formula(formula, "$o0[<i,&f] = sum_j $i0[^i,j] * $i1[<j,&f]",
                  with_heads, head_width(b, t->v, t->heads));
     def.formula = formula;
@@ -487,9 +454,8 @@ static bool with_heads(const struct lab_builder *b)
 
 /* From the scores' gradient, def's output, to those of q and k. */
 static void scores_backward(struct lab_builder *b, const struct lab_attend *t,
-                            struct lab_step_def *def, double n, int dq, int dk)
+                            struct lab_step_def *def, int dq, int dk)
 {
-    double products = (dq >= 0 ? 1.0 : 0.0) + (dk >= 0 ? 1.0 : 0.0);
     def->name = "scores";
     def->in[0] = def->out[0];
     def->in[1] = t->q;
@@ -502,7 +468,7 @@ static void scores_backward(struct lab_builder *b, const struct lab_attend *t,
     char formula[LAB_GROUP_FORMULA];
     char display[LAB_GROUP_FORMULA];
     char with[LAB_GROUP_FORMULA];
-    def->flop = n * (2 * E + 1) * products;
+    def->flop_each = (2 * E + 1) * ((dq >= 0) + (dk >= 0));
     snprintf(display, sizeof(display),
              "$o0[i,e] = sum_j $i0[i,j] $i2[j,e] / sqrt(%.0f); "
              "$o1[j,e] = sum_i $i0[i,j] $i1[i,e] / sqrt(%.0f)",
@@ -526,10 +492,7 @@ void lab_attend_backward(struct lab_builder *b, const struct lab_attend *t,
     int probs = lab_build_find(b, "probs");
     int scores = lab_build_find(b, "scores");
     bool deeper = dq >= 0 || dk >= 0;
-    double n = elements(b, probs);
     char formula[LAB_GROUP_FORMULA];
-    if (!deeper && dv < 0)
-        return;
     head_formula(formula,
                  "$o0[^i,j] = sum_f $i0[<i,&f] * $i2[<j,&f]; $o1[<j,&f] = "
                  "sum_i $i1[^i,j] * $i0[<i,&f]",
@@ -557,7 +520,7 @@ void lab_attend_backward(struct lab_builder *b, const struct lab_attend *t,
     def.display = NULL;
     def.names = "dp p";
     lab_build_step(b, &def);
-    scores_backward(b, t, &def, n, dq, dk);
+    scores_backward(b, t, &def, dq, dk);
 }
 
 /* ---- the group ---- */
@@ -590,30 +553,23 @@ static int64_t group_width(const struct lab_plan *plan,
 static void group_back(const struct lab_plan *plan, const struct lab_node *node,
                        struct lab_group_step *out)
 {
-    struct lab_step_def *def = &out->def;
     long long E = (long long)group_width(plan, node);
     const struct lab_step *context =
         step_of(plan, node, LAB_BACKWARD, "context");
     const struct lab_step *scores = step_of(plan, node, LAB_BACKWARD, "scores");
     const struct lab_step *forward = step_of(plan, node, LAB_FORWARD, "scores");
-    def->in[0] = context->in[0];
-    def->in[1] = forward->in[0];
-    def->in[2] = forward->in[1];
-    def->in[3] = context->in[2];
-    def->in[4] = step_of(plan, node, LAB_FORWARD, "context")->out[0];
-    def->n_in = 5;
-    def->out[0] = scores ? scores->out[0] : LAB_NO_TENSOR;
-    def->out[1] = scores ? scores->out[1] : LAB_NO_TENSOR;
-    def->out[2] = context->out[1];
-    def->n_out = 3;
-    def->flop = context->flop + forward->flop + (scores ? scores->flop : 0);
+    out->def = (struct lab_step_def){
+        LAB_IN(context->in[0], forward->in[0], forward->in[1], context->in[2],
+               step_of(plan, node, LAB_FORWARD, "context")->out[0]),
+        LAB_OUT(scores ? scores->out[0] : LAB_NO_TENSOR,
+                scores ? scores->out[1] : LAB_NO_TENSOR, context->out[1]),
+        .flop = context->flop + forward->flop + (scores ? scores->flop : 0),
+        .explain = attend_explain_group_back};
     snprintf(out->formula, sizeof(out->formula),
              "p = softmax($i1 $i2^T / sqrt(%lld)); dp = $i0 $i3^T; ds = "
              "p (dp - rows of $i0 $i4 summed); the gradients are ds $i2 / "
              "sqrt(%lld), ds^T $i1 / sqrt(%lld) and p^T $i0",
              E, E, E);
-    def->formula = out->formula;
-    def->explain = attend_explain_group_back;
 }
 
 void lab_attend_group(const struct lab_plan *plan, const struct lab_node *node,
@@ -623,27 +579,20 @@ void lab_attend_group(const struct lab_plan *plan, const struct lab_node *node,
     const struct lab_step *scores = step_of(plan, node, LAB_FORWARD, "scores");
     const struct lab_step *context =
         step_of(plan, node, LAB_FORWARD, "context");
-    struct lab_step_def *def = &out->def;
     (void)absorbed;
-    memcpy(out->params.bytes, scores->params,
-           sizeof(struct lab_attention_params));
-    def->params = out->params.bytes;
-    def->params_bytes = sizeof(struct lab_attention_params);
     if (phase == LAB_BACKWARD) {
         group_back(plan, node, out);
-        return;
+    } else {
+        out->def = (struct lab_step_def){
+            LAB_IN(scores->in[0], scores->in[1], context->in[1]),
+            LAB_OUT(context->out[0]), .flop = scores->flop + context->flop,
+            .explain = attend_explain_group};
+        snprintf(out->formula, sizeof(out->formula),
+                 "!$o0 = softmax($i0 $i1^T / sqrt(%lld)) $i2, the matrix "
+                 "between not written",
+                 (long long)group_width(plan, node));
     }
-    def->in[0] = scores->in[0];
-    def->in[1] = scores->in[1];
-    def->in[2] = context->in[1];
-    def->n_in = 3;
-    def->out[0] = context->out[0];
-    def->n_out = 1;
-    def->flop = scores->flop + context->flop;
-    snprintf(out->formula, sizeof(out->formula),
-             "!$o0 = softmax($i0 $i1^T / sqrt(%lld)) $i2, the matrix between "
-             "not written",
-             (long long)group_width(plan, node));
-    def->formula = out->formula;
-    def->explain = attend_explain_group;
+    out->def.name = node->op->name;
+    out->def.formula = out->formula;
+    lab_group_params(out, scores->params, sizeof(struct lab_attention_params));
 }

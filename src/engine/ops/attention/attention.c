@@ -136,19 +136,11 @@ static const struct lab_part_axis axes[] = {
     {"scores", 2, 0}, {"scores", 1, 0}, {"probs", 2, 0}, {"probs", 1, 0}};
 
 const struct lab_op_def lab_op_attention = {
-    .name = "attention",
-    .kind = LAB_KIND_LAYER,
-    .keys = keys,
-    .n_keys = 3,
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .forward = forward,
-    .backward = backward,
+    LAB_LAYER_OP("attention", 1, 1),
+    LAB_KEYS(keys),
     .group = lab_attend_group,
     .group_from = {[LAB_FORWARD] = "scores", [LAB_BACKWARD] = "context"},
     .group_steps = 3,
     .group_both = true,
-    .trials = trials,
-    .n_trials = 2,
-    .axes = axes,
-    .n_axes = 4};
+    LAB_TRIALS(trials),
+    LAB_AXES(axes)};

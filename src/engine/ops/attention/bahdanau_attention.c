@@ -129,7 +129,7 @@ static void forward(struct lab_builder *b)
             .phase = LAB_FORWARD,
             LAB_IN(p.e),
             LAB_OUT(p.a),
-            .flop = 5 * p.rows,
+            .flop_each = 5,
             .formula = "!$o0[t] = exp($i0[t] - max) / sum_k exp($i0[k] - max)",
             .explain = lab_softmax_explain});
     step(b, LAB_FORWARD, "context", (int[]){p.a, p.h}, 2, &out, 1,
@@ -175,16 +175,6 @@ static const struct lab_op_test_network trials[] = {
 static const struct lab_part_axis axes[] = {
     {"e", 1, 1}, {"a", 1, 1}, {"u", 2, 1}, {"t", 2, 1}};
 
-const struct lab_op_def lab_op_bahdanau_attention = {.name =
-                                                         "bahdanau_attention",
-                                                     .kind = LAB_KIND_LAYER,
-                                                     .keys = keys,
-                                                     .n_keys = 1,
-                                                     .min_inputs = 2,
-                                                     .max_inputs = 2,
-                                                     .forward = forward,
-                                                     .backward = backward,
-                                                     .trials = trials,
-                                                     .n_trials = 2,
-                                                     .axes = axes,
-                                                     .n_axes = 4};
+const struct lab_op_def lab_op_bahdanau_attention = {
+    LAB_LAYER_OP("bahdanau_attention", 2, 2), LAB_KEYS(keys),
+    LAB_TRIALS(trials), LAB_AXES(axes)};

@@ -111,19 +111,11 @@ static const struct lab_part_axis axes[] = {
     {"scores", 2, 0}, {"scores", 1, 1}, {"probs", 2, 0}, {"probs", 1, 1}};
 
 const struct lab_op_def lab_op_scaled_dot_attention = {
-    .name = "scaled_dot_attention",
-    .kind = LAB_KIND_LAYER,
-    .keys = keys,
-    .n_keys = 1,
-    .min_inputs = 3,
-    .max_inputs = 4,
-    .forward = forward,
-    .backward = backward,
+    LAB_LAYER_OP("scaled_dot_attention", 3, 4),
+    LAB_KEYS(keys),
     .group = lab_attend_group,
     .group_from = {[LAB_FORWARD] = "scores", [LAB_BACKWARD] = "context"},
     .group_steps = 3,
     .group_both = true,
-    .trials = trials,
-    .n_trials = sizeof(trials) / sizeof(trials[0]),
-    .axes = axes,
-    .n_axes = 4};
+    LAB_TRIALS(trials),
+    LAB_AXES(axes)};

@@ -36,8 +36,7 @@ static void expand(struct lab_expansion *e)
 
 const struct lab_op_def lab_op_transformer_block = {.name = "transformer_block",
                                                     .kind = LAB_KIND_LAYER,
-                                                    .keys = keys,
-                                                    .n_keys = 5,
+                                                    LAB_KEYS(keys),
                                                     .min_inputs = 1,
                                                     .max_inputs = 1,
                                                     .expand = expand};

@@ -66,15 +66,14 @@ static void forward(struct lab_builder *b)
 static void backward(struct lab_builder *b)
 {
     struct lab_pool_node p;
-    int dx = lab_build_input_grad(b, 0);
-    if (dx < 0 || !lab_pool_of(b, &p))
+    if (!lab_pool_of(b, &p))
         return;
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "pool",
                .phase = LAB_BACKWARD,
                LAB_IN(lab_build_out_grad(b)),
-               LAB_OUT(dx),
+               LAB_OUT(lab_build_input_grad(b, 0)),
                LAB_PARAMS(p.params),
                .flop = p.elements,
                .formula = "!$o0[h,w] = sum of $i0 / elements, over the windows "
@@ -82,13 +81,6 @@ static void backward(struct lab_builder *b)
                .explain = explain_backward});
 }
 
-const struct lab_op_def lab_op_avg_pool2d = {.name = "avg_pool2d",
-                                             .kind = LAB_KIND_LAYER,
-                                             .keys = lab_pool_keys,
-                                             .n_keys = LAB_POOL_KEYS,
-                                             .min_inputs = 1,
-                                             .max_inputs = 1,
-                                             .takes_images = true,
-                                             .forward = forward,
-                                             .backward = backward,
-                                             .check = lab_pool_check};
+const struct lab_op_def lab_op_avg_pool2d = {
+    LAB_LAYER_OP("avg_pool2d", 1, 1), LAB_KEYS(lab_pool_keys),
+    .takes_images = true, .check = lab_pool_check};

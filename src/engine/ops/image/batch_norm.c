@@ -4,7 +4,6 @@
 #include "batch_norm/batch_norm.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "engine/op.h"
 #include "engine/plan.h"
@@ -166,8 +165,7 @@ static void backward(struct lab_builder *b)
                        "sum $i0, over the channel",
             .axes = n.axes,
             .names = "dy xhat gamma"});
-    if (dx >= 0)
-        normalize_back(b, &n, dxhat, dx);
+    normalize_back(b, &n, dxhat, dx);
 }
 
 /* ---- the group: from x to y, and back, in one step each ---- */
@@ -178,51 +176,41 @@ static void group(const struct lab_plan *plan, const struct lab_node *node,
 {
     const struct lab_step *stats = &plan->steps[node->first_step[LAB_FORWARD]];
     const struct lab_step *scale = stats + 2;
-    struct lab_step_def *def = &out->def;
-    const struct lab_tensor *x = &plan->tensors[stats->in[0]];
+    const struct lab_step *back = &plan->steps[node->first_step[LAB_BACKWARD]];
     (void)absorbed;
-    def->axes = stats->axes;
-    memcpy(out->params.bytes, stats->params,
-           sizeof(struct lab_batch_norm_params));
-    def->params = out->params.bytes;
-    def->params_bytes = sizeof(struct lab_batch_norm_params);
-    for (int i = 0; i < node->n_steps[phase]; i++)
-        def->flop += plan->steps[node->first_step[phase] + i].flop;
     if (phase == LAB_FORWARD) {
-        const int in[] = {stats->in[0], scale->in[1], scale->in[2]};
-        const int all[] = {scale->out[0], stats->out[0], stats->out[1],
-                           stats->out[2], stats->out[3]};
-        memcpy(def->in, in, sizeof(in));
-        memcpy(def->out, all, sizeof(all));
-        def->n_in = 3;
-        def->n_out = 5;
+        out->def = (struct lab_step_def){
+            LAB_IN(stats->in[0], scale->in[1], scale->in[2]),
+            LAB_OUT(scale->out[0], stats->out[0], stats->out[1], stats->out[2],
+                    stats->out[3]),
+            .formula = out->formula,
+            .display = "$o0 = ($i0 - $o1[c]) $o2[c] $i1[c] + $i2[c]",
+            .names = "x gamma beta"};
         stats_formula(out->formula, LAB_GROUP_FORMULA,
                       "$o0 = ($i0 - $o1[c]) $o2[c] $i1[c] + $i2[c]; ", 1,
-                      x->count / plan->tensors[scale->in[1]].count);
-        def->formula = out->formula;
-        def->display = "$o0 = ($i0 - $o1[c]) $o2[c] $i1[c] + $i2[c]";
-        def->names = "x gamma beta";
-        return;
+                      plan->tensors[stats->in[0]].count /
+                          plan->tensors[scale->in[1]].count);
+    } else {
+        bool dx = node->n_steps[LAB_BACKWARD] > 1;
+        out->def = (struct lab_step_def){
+            LAB_IN(back->in[0], stats->in[0], scale->in[1], stats->out[0],
+                   stats->out[1]),
+            LAB_OUT(dx ? back[1].out[0] : LAB_NO_TENSOR, back->out[1],
+                    back->out[2]),
+            .formula =
+                "$o0 = $i4[c] $i2[c] ($i0 - mean $i0 - ($i1 - $i3[c]) $i4[c] "
+                "mean($i0 ($i1 - $i3[c]) $i4[c])) \"means over the channel\"; "
+                "$o1[c] = sum $i0 ($i1 - $i3[c]) $i4[c]; $o2[c] = sum $i0",
+            .display =
+                "xhat = ($i1 - $i3[c]) $i4[c]; $o1[c] = sum $i0 xhat; $o2[c] "
+                "= sum $i0; the gradient of $i1 is $i4[c] $i2[c] ($i0 - mean "
+                "$i0 - xhat mean($i0 xhat))",
+            .names = "dy x gamma mean rstd"};
     }
-    const struct lab_step *back = &plan->steps[node->first_step[LAB_BACKWARD]];
-    const int in[] = {back->in[0], stats->in[0], scale->in[1], stats->out[0],
-                      stats->out[1]};
-    bool dx = node->n_steps[LAB_BACKWARD] > 1;
-    memcpy(def->in, in, sizeof(in));
-    def->n_in = 5;
-    def->out[0] = dx ? back[1].out[0] : LAB_NO_TENSOR;
-    def->out[1] = back->out[1];
-    def->out[2] = back->out[2];
-    def->n_out = 3;
-    def->formula =
-        "$o0 = $i4[c] $i2[c] ($i0 - mean $i0 - ($i1 - $i3[c]) $i4[c] mean($i0 "
-        "($i1 - $i3[c]) $i4[c])) \"means over the channel\"; $o1[c] = sum $i0 "
-        "($i1 - $i3[c]) $i4[c]; $o2[c] = sum $i0";
-    def->display =
-        "xhat = ($i1 - $i3[c]) $i4[c]; $o1[c] = sum $i0 xhat; $o2[c] "
-        "= sum $i0; the gradient of $i1 is $i4[c] $i2[c] ($i0 - mean "
-        "$i0 - xhat mean($i0 xhat))";
-    def->names = "dy x gamma mean rstd";
+    out->def.name = node->op->name;
+    out->def.axes = stats->axes;
+    out->def.flop = lab_group_flop(plan, node, phase);
+    lab_group_params(out, stats->params, sizeof(struct lab_batch_norm_params));
 }
 
 static bool check(int turn, struct lab_op_check *c)
@@ -237,15 +225,9 @@ static bool check(int turn, struct lab_op_check *c)
     return true;
 }
 
-const struct lab_op_def lab_op_batch_norm = {.name = "batch_norm",
-                                             .kind = LAB_KIND_LAYER,
-                                             .keys = keys,
-                                             .n_keys = 2,
-                                             .min_inputs = 1,
-                                             .max_inputs = 1,
+const struct lab_op_def lab_op_batch_norm = {LAB_LAYER_OP("batch_norm", 1, 1),
+                                             LAB_KEYS(keys),
                                              .takes_images = true,
-                                             .forward = forward,
-                                             .backward = backward,
                                              .check = check,
                                              .group = group,
                                              .group_both = true};

@@ -206,13 +206,6 @@ static bool check(int turn, struct lab_op_check *c)
     return turn < 8;
 }
 
-const struct lab_op_def lab_op_conv2d = {.name = "conv2d",
-                                         .kind = LAB_KIND_LAYER,
-                                         .keys = keys,
-                                         .n_keys = N_KEYS,
-                                         .min_inputs = 1,
-                                         .max_inputs = 1,
-                                         .takes_images = true,
-                                         .forward = forward,
-                                         .backward = backward,
+const struct lab_op_def lab_op_conv2d = {LAB_LAYER_OP("conv2d", 1, 1),
+                                         LAB_KEYS(keys), .takes_images = true,
                                          .check = check};

@@ -59,29 +59,19 @@ static void backward(struct lab_builder *b)
     int dy = lab_build_out_grad(b);
     struct lab_shape shape = lab_build_shape(b, lab_build_input(b, 0));
     struct lab_flatten_params p = params_of(b, &shape);
-    int dx = lab_build_input_grad(b, 0);
     char formula[120];
-    if (dx < 0)
-        return;
     place(formula, sizeof(formula), "$o0[n,h,w,c] = $i0[n,%lld*c+%lld*h+w]",
           &shape);
     lab_build_step(b, &(struct lab_step_def){
                           .name = "flatten",
                           .phase = LAB_BACKWARD,
                           LAB_IN(dy),
-                          LAB_OUT(dx),
+                          LAB_OUT(lab_build_input_grad(b, 0)),
                           LAB_PARAMS(p),
                           .formula = p.permute ? formula : "$o0 = $i0",
                           .display = p.permute ? "$o0[n,h,w,c] = $i0[n,(c,h,w)]"
                                                : "$o0[n,...] = $i0[n,(...)]"});
 }
 
-const struct lab_op_def lab_op_flatten = {.name = "flatten",
-                                          .kind = LAB_KIND_LAYER,
-                                          .keys = keys,
-                                          .n_keys = 1,
-                                          .min_inputs = 1,
-                                          .max_inputs = 1,
-                                          .takes_images = true,
-                                          .forward = forward,
-                                          .backward = backward};
+const struct lab_op_def lab_op_flatten = {LAB_LAYER_OP("flatten", 1, 1),
+                                          LAB_KEYS(keys), .takes_images = true};

@@ -1,7 +1,6 @@
 /* max_pool2d: the largest number of every window. */
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "pools.h"
 #include "engine/plan.h"
@@ -130,20 +129,16 @@ static void forward(struct lab_builder *b)
 static void backward(struct lab_builder *b)
 {
     struct lab_pool_node p;
-    int dx = lab_build_input_grad(b, 0);
-    if (dx < 0 || !lab_pool_of(b, &p))
-        return;
-    int64_t n = 0;
-    if (lab_shape_count(&p.out, &n))
+    if (!lab_pool_of(b, &p))
         return;
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "pool",
                .phase = LAB_BACKWARD,
                LAB_IN(lab_build_out_grad(b), lab_build_find(b, "argmax")),
-               LAB_OUT(dx),
+               LAB_OUT(lab_build_input_grad(b, 0)),
                LAB_PARAMS(p.params),
-               .flop = (double)n,
+               .flop_each = 1,
                .formula = "!$o0[i] = sum of $i0 where $i1 = i",
                .explain = explain_backward});
 }
@@ -161,40 +156,28 @@ static void group(const struct lab_plan *plan, const struct lab_node *node,
                   struct lab_group_step *out)
 {
     const struct lab_step *pool = &plan->steps[node->first_step[LAB_FORWARD]];
-    struct lab_step_def *def = &out->def;
-    (void)absorbed;
-    memcpy(out->params.bytes, pool->params, sizeof(struct lab_pool_params));
-    def->params = out->params.bytes;
-    def->params_bytes = sizeof(struct lab_pool_params);
-    def->flop = pool->flop;
-    def->n_out = 1;
-    if (phase == LAB_FORWARD) {
-        def->in[0] = pool->in[0];
-        def->n_in = 1;
-        def->out[0] = pool->out[0];
-        def->formula = "!$o0[oh,ow] = max over the window of $i0";
-        def->explain = explain_forward;
-        return;
-    }
     const struct lab_step *back = &plan->steps[node->first_step[LAB_BACKWARD]];
-    def->in[0] = back->in[0];
-    def->in[1] = pool->in[0];
-    def->in[2] = pool->out[0];
-    def->n_in = 3;
-    def->out[0] = back->out[0];
-    def->formula = "!$o0[i] = sum of $i0 over the windows whose $i2 is $i1[i]";
-    def->explain = explain_group_back;
+    (void)absorbed;
+    if (phase == LAB_FORWARD)
+        out->def = (struct lab_step_def){
+            LAB_IN(pool->in[0]), LAB_OUT(pool->out[0]),
+            .formula = "!$o0[oh,ow] = max over the window of $i0",
+            .explain = explain_forward};
+    else
+        out->def = (struct lab_step_def){
+            LAB_IN(back->in[0], pool->in[0], pool->out[0]),
+            LAB_OUT(back->out[0]),
+            .formula = "!$o0[i] = sum of $i0 over the windows whose $i2 is "
+                       "$i1[i]",
+            .explain = explain_group_back};
+    out->def.name = node->op->name;
+    out->def.flop = pool->flop;
+    lab_group_params(out, pool->params, sizeof(struct lab_pool_params));
 }
 
-const struct lab_op_def lab_op_max_pool2d = {.name = "max_pool2d",
-                                             .kind = LAB_KIND_LAYER,
-                                             .keys = lab_pool_keys,
-                                             .n_keys = LAB_POOL_KEYS,
-                                             .min_inputs = 1,
-                                             .max_inputs = 1,
+const struct lab_op_def lab_op_max_pool2d = {LAB_LAYER_OP("max_pool2d", 1, 1),
+                                             LAB_KEYS(lab_pool_keys),
                                              .takes_images = true,
-                                             .forward = forward,
-                                             .backward = backward,
                                              .check = lab_pool_check,
                                              .group = group,
                                              .group_both = true};

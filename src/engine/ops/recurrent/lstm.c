@@ -9,7 +9,6 @@
 
 #include "engine/explain.h"
 #include "recurrent.h"
-#include "recurrent_group.h"
 #include "ops/unary.h"
 
 static const struct lab_key_def keys[] = {
@@ -105,6 +104,14 @@ static void explain_dz(struct lab_explainer *ex, int64_t index)
     lab_explain_value(ex, by[gate] * slope);
 }
 
+/* A number of an input as a term of its own. */
+static void add_number(struct lab_explainer *ex, int slot, int64_t index)
+{
+    double v = lab_explain_in(ex, slot, index);
+    lab_explain_term(ex, v, "%.6g", v);
+    lab_explain_source(ex, slot, index);
+}
+
 static void explain_dh(struct lab_explainer *ex, int64_t e)
 {
     bool both = lab_explain_has_in(ex, 0) && lab_explain_has_in(ex, 1);
@@ -116,9 +123,9 @@ static void explain_dh(struct lab_explainer *ex, int64_t e)
                              at, lab_explain_in_name(ex, 1), at);
     else
         lab_explain_symbolic(ex, "%s[%s]", lab_explain_in_name(ex, one), at);
-    lab_recurrent_number(ex, one, e);
+    add_number(ex, one, e);
     if (both)
-        lab_recurrent_number(ex, 1, e);
+        add_number(ex, 1, e);
 }
 
 static void explain_dc(struct lab_explainer *ex, int64_t e)
@@ -141,10 +148,15 @@ static void explain_dc(struct lab_explainer *ex, int64_t e)
     lab_explain_term(ex, s.dh * s.o * (1 - t * t), "%.6g*%.6g*(1 - %.6g^2)",
                      s.dh, s.o, t);
     name_cell(ex, &s, "Hoc", e);
-    if (scaled)
-        lab_recurrent_products(ex, 2, e, 1, 3, e, 1, 1);
-    else if (next)
-        lab_recurrent_number(ex, 2, e);
+    if (scaled) {
+        double dc = lab_explain_in(ex, 2, e);
+        double f = lab_explain_in(ex, 3, e);
+        lab_explain_term(ex, dc * f, "%.6g*%.6g", dc, f);
+        lab_explain_source(ex, 2, e);
+        lab_explain_source(ex, 3, e);
+    } else if (next) {
+        add_number(ex, 2, e);
+    }
 }
 
 static void explain_cell_back(struct lab_explainer *ex, int out_slot,
@@ -367,14 +379,6 @@ static bool check(int turn, struct lab_op_check *out)
     return turn < 3;
 }
 
-const struct lab_op_def lab_op_lstm = {.name = "lstm",
-                                       .kind = LAB_KIND_LAYER,
-                                       .keys = keys,
-                                       .n_keys = 2,
-                                       .min_inputs = 1,
-                                       .max_inputs = 2,
-                                       .forward = forward,
-                                       .backward = backward,
-                                       .check = check,
-                                       .group = lab_recurrent_group,
-                                       .group_both = true};
+const struct lab_op_def lab_op_lstm = {
+    LAB_LAYER_OP("lstm", 1, 2), LAB_KEYS(keys), .check = check,
+    .group = lab_recurrent_group, .group_both = true};

@@ -5,11 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/explain.h"
-
-/* The steps `input` and `return` of rnn and lstm, their parts, and the sums of
- * products that their explanations share. */
-
 const char *const lab_recurrent_returns[] = {"sequence", "last", NULL};
 
 bool lab_recurrent_dims(struct lab_builder *b, struct lab_recurrent *r)
@@ -72,34 +67,6 @@ int lab_recurrent_grad(struct lab_builder *b, const struct lab_recurrent *r,
         return path ? lab_build_grad_path(b, tensor, path)
                     : lab_build_grad(b, tensor);
     return lab_build_grad_slice(b, tensor, path, of, t * r->n * shape.dim[1]);
-}
-
-/* ---- explanations ---- */
-
-double lab_recurrent_products(struct lab_explainer *ex, int slot_a,
-                              int64_t at_a, int64_t step_a, int slot_b,
-                              int64_t at_b, int64_t step_b, int64_t count)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < count; k++) {
-        int64_t i = at_a + k * step_a;
-        int64_t j = at_b + k * step_b;
-        double a = lab_explain_in(ex, slot_a, i);
-        double b = lab_explain_in(ex, slot_b, j);
-        lab_explain_term(ex, a * b, "%.6g*%.6g", a, b);
-        lab_explain_source(ex, slot_a, i);
-        lab_explain_source(ex, slot_b, j);
-        sum += a * b;
-    }
-    return sum;
-}
-
-double lab_recurrent_number(struct lab_explainer *ex, int slot, int64_t index)
-{
-    double v = lab_explain_in(ex, slot, index);
-    lab_explain_term(ex, v, "%.6g", v);
-    lab_explain_source(ex, slot, index);
-    return v;
 }
 
 /* ---- steps ---- */
@@ -181,15 +148,12 @@ void lab_recurrent_input_step(struct lab_builder *b, int dz, int W,
                               const struct lab_step_def *def)
 {
     struct lab_step_def step = *def;
-    int dx = lab_build_input_grad(b, 0);
-    if (dx < 0)
-        return;
     step.name = "input";
     step.phase = LAB_BACKWARD;
     step.in[0] = dz;
     step.in[1] = W;
     step.n_in = 2;
-    step.out[0] = dx;
+    step.out[0] = lab_build_input_grad(b, 0);
     step.n_out = 1;
     lab_build_step(b, &step);
 }

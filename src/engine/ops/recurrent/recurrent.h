@@ -59,16 +59,6 @@ int lab_recurrent_return_grad(struct lab_builder *b,
 int lab_recurrent_returned(struct lab_builder *b, const struct lab_recurrent *r,
                            int64_t t, int whole);
 
-/* ---- explanations ---- */
-
-/* Adds count terms in[slot_a][at_a + k*step_a] * in[slot_b][at_b + k*step_b];
- * returns their sum. */
-double lab_recurrent_products(struct lab_explainer *ex, int slot_a,
-                              int64_t at_a, int64_t step_a, int slot_b,
-                              int64_t at_b, int64_t step_b, int64_t count);
-/* Adds one number of an input as a term of its own. */
-double lab_recurrent_number(struct lab_explainer *ex, int slot, int64_t index);
-
 /* The gradients of all weights, one sum over the time steps; `def` has the
  * outputs, the flop, the formula and the explanation. */
 void lab_recurrent_weights_step(struct lab_builder *b,
@@ -77,3 +67,11 @@ void lab_recurrent_weights_step(struct lab_builder *b,
 /* That of x, where it is wanted: of all z.grad and the weights of x. */
 void lab_recurrent_input_step(struct lab_builder *b, int dz, int W,
                               const struct lab_step_def *def);
+
+/* recurrent_group.c: the group hook of both ops, a whole layer as one step a phase,
+ * for the variants that do the sequence in one; kernels/recurrent/sequence.h has
+ * its tensors. */
+void lab_recurrent_group(const struct lab_plan *plan,
+                         const struct lab_node *node, enum lab_phase phase,
+                         const struct lab_node *absorbed,
+                         struct lab_group_step *out);

@@ -1,6 +1,6 @@
 /* recurrent_group.c -- a whole rnn or lstm as one step a phase. It is explained
  * by doing the layer again in double, for one sample where that is enough. */
-#include "recurrent_group.h"
+#include "recurrent.h"
 
 #include <math.h>
 #include <string.h>
@@ -383,15 +383,6 @@ static const struct lab_step *find(const struct lab_plan *plan,
     return found;
 }
 
-static double all_flop(const struct lab_plan *plan, const struct lab_node *node,
-                       enum lab_phase phase)
-{
-    double sum = 0;
-    for (int i = 0; i < node->n_steps[phase]; i++)
-        sum += plan->steps[node->first_step[phase] + i].flop;
-    return sum;
-}
-
 /* What both kinds call differently. */
 struct names {
     const char *product; /* the step that multiplies by the weights */
@@ -470,7 +461,7 @@ void lab_recurrent_group(const struct lab_plan *plan,
 {
     struct lab_step_def *def = &out->def;
     (void)absorbed;
-    def->flop = all_flop(plan, node, phase);
+    def->flop = lab_group_flop(plan, node, phase);
     if (phase == LAB_BACKWARD) {
         group_back(plan, node, def);
         return;

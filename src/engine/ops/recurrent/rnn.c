@@ -4,7 +4,6 @@
 #include "recurrent/rnn.h"
 
 #include "recurrent.h"
-#include "recurrent_group.h"
 
 static const struct lab_key_def keys[] = {
     {"hidden", LAB_KEY_INT, true, 0, 1, 1 << 28},
@@ -153,14 +152,6 @@ static bool check(int turn, struct lab_op_check *out)
     return turn < 3;
 }
 
-const struct lab_op_def lab_op_rnn = {.name = "rnn",
-                                      .kind = LAB_KIND_LAYER,
-                                      .keys = keys,
-                                      .n_keys = 3,
-                                      .min_inputs = 1,
-                                      .max_inputs = 2,
-                                      .forward = forward,
-                                      .backward = backward,
-                                      .check = check,
-                                      .group = lab_recurrent_group,
-                                      .group_both = true};
+const struct lab_op_def lab_op_rnn = {
+    LAB_LAYER_OP("rnn", 1, 2), LAB_KEYS(keys), .check = check,
+    .group = lab_recurrent_group, .group_both = true};

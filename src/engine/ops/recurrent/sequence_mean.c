@@ -32,12 +32,7 @@ static void backward(struct lab_builder *b)
     int dy = lab_build_out_grad(b);
     int dx = lab_build_input_grad(b, 0);
     char formula[64];
-    int64_t n = 0;
-    if (dx < 0)
-        return;
-    struct lab_shape shape = lab_build_shape(b, dx);
-    if (lab_shape_count(&shape, &n))
-        return;
+    struct lab_shape shape = lab_build_shape(b, lab_build_input(b, 0));
     snprintf(formula, sizeof(formula), "$o0[n,t,d] = $i0[n,d] / %lld",
              (long long)shape.dim[1]);
     lab_build_step(
@@ -45,7 +40,7 @@ static void backward(struct lab_builder *b)
                                   .phase = LAB_BACKWARD,
                                   LAB_IN(dy),
                                   LAB_OUT(dx),
-                                  .flop = (double)n,
+                                  .flop_each = (double)shape.dim[1],
                                   .formula = formula,
                                   .display = "$o0[n,t,d] = $i0[n,d] / T"});
 }
@@ -54,11 +49,5 @@ static const struct lab_op_test_network trials[] = {
     {.in = {{3, {3, 5, 7}}}, .out = {2, {3, 7}}},
 };
 
-const struct lab_op_def lab_op_sequence_mean = {.name = "sequence_mean",
-                                                .kind = LAB_KIND_LAYER,
-                                                .min_inputs = 1,
-                                                .max_inputs = 1,
-                                                .forward = forward,
-                                                .backward = backward,
-                                                .trials = trials,
-                                                .n_trials = 1};
+const struct lab_op_def lab_op_sequence_mean = {
+    LAB_LAYER_OP("sequence_mean", 1, 1), LAB_TRIALS(trials)};

@@ -98,12 +98,8 @@ static void build(struct lab_builder *b, int param, int grad, bool decoupled)
                                 .eps = lab_build_attr(b, "eps")->f,
                                 .weight_decay =
                                     lab_build_attr(b, "weight_decay")->f};
-    struct lab_shape shape = lab_build_shape(b, param);
     int m = lab_build_state(b, param, "m");
     int v = lab_build_state(b, param, "v");
-    int64_t n = 0;
-    if (m < 0 || v < 0 || lab_shape_count(&shape, &n))
-        return;
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "update",
@@ -111,7 +107,7 @@ static void build(struct lab_builder *b, int param, int grad, bool decoupled)
                LAB_IN(grad),
                LAB_OUT(param, m, v),
                LAB_PARAMS(p),
-               .flop = (p.weight_decay > 0 ? 14.0 : 12.0) * (double)n,
+               .flop_each = p.weight_decay > 0 ? 14 : 12,
                .formula =
                    decoupled
                        ? "!$o1 = beta1 $o1 + (1-beta1) $i0; $o2 = beta2 $o2 + "
@@ -135,12 +131,10 @@ static void update_adamw(struct lab_builder *b, int param, int grad)
 
 const struct lab_op_def lab_op_adam = {.name = "adam",
                                        .kind = LAB_KIND_OPTIMIZER,
-                                       .keys = keys,
-                                       .n_keys = 5,
+                                       LAB_KEYS(keys),
                                        .update = update_adam};
 
 const struct lab_op_def lab_op_adamw = {.name = "adamw",
                                         .kind = LAB_KIND_OPTIMIZER,
-                                        .keys = keys,
-                                        .n_keys = 5,
+                                        LAB_KEYS(keys),
                                         .update = update_adamw};

@@ -34,10 +34,9 @@ static void forward(struct lab_builder *b)
     struct lab_shape shape = lab_build_shape(b, h);
     struct lab_mse_params p = {
         (enum lab_mse_reduction)lab_build_attr(b, "reduction")->choice};
-    int64_t n = 0;
     char formula[160];
     bool mean = p.reduction == LAB_MSE_MEAN;
-    if (!lab_loss_check_target(b, false) || lab_shape_count(&shape, &n))
+    if (!lab_loss_check_target(b, false))
         return;
     lab_loss_formula(formula, sizeof(formula), mean ? "mean" : "1/2 sum",
                      "($i0@ - $i1@)^2", &shape);
@@ -50,7 +49,7 @@ static void forward(struct lab_builder *b)
                LAB_IN(h, lab_build_target(b)),
                LAB_OUT(sample),
                LAB_PARAMS(p),
-               .flop = 3.0 * (double)n,
+               .flop_each = 3,
                .formula = formula,
                .display = mean ? "$o0[n] = mean_e ($i0[n,e] - $i1[n,e])^2"
                                : "$o0[n] = 1/2 sum_e ($i0[n,e] - $i1[n,e])^2"});
@@ -64,30 +63,21 @@ static void backward(struct lab_builder *b)
     struct lab_shape shape = lab_build_shape(b, h);
     struct lab_mse_params p = {
         (enum lab_mse_reduction)lab_build_attr(b, "reduction")->choice};
-    int dh = lab_build_input_grad(b, 0);
     char formula[80];
-    if (dh < 0)
-        return;
     snprintf(formula, sizeof(formula), "$o0 = %.17g ($i0 - $i1)",
              slope(&p, lab_loss_samples(&shape), elements_of(&shape)));
     static const char *const display[] = {
         [LAB_MSE_MEAN] = "$o0 = 2/(N E) ($i0 - $i1)",
         [LAB_MSE_HALF_SUM] = "$o0 = $i0 - $i1",
         [LAB_MSE_HALF_SUM_PER_SAMPLE] = "$o0 = ($i0 - $i1) / N"};
-    lab_build_step(b, &(struct lab_step_def){.name = "sample",
-                                             .phase = LAB_BACKWARD,
-                                             LAB_IN(h, lab_build_target(b)),
-                                             LAB_OUT(dh),
-                                             LAB_PARAMS(p),
-                                             .formula = formula,
-                                             .display = display[p.reduction]});
+    lab_build_step(b,
+                   &(struct lab_step_def){.name = "sample",
+                                          .phase = LAB_BACKWARD,
+                                          LAB_IN(h, lab_build_target(b)),
+                                          LAB_OUT(lab_build_input_grad(b, 0)),
+                                          LAB_PARAMS(p),
+                                          .formula = formula,
+                                          .display = display[p.reduction]});
 }
 
-const struct lab_op_def lab_op_mse = {.name = "mse",
-                                      .kind = LAB_KIND_LOSS,
-                                      .keys = keys,
-                                      .n_keys = 1,
-                                      .min_inputs = 1,
-                                      .max_inputs = 1,
-                                      .forward = forward,
-                                      .backward = backward};
+const struct lab_op_def lab_op_mse = {LAB_LOSS_OP("mse"), LAB_KEYS(keys)};

@@ -58,10 +58,6 @@ static void update(struct lab_builder *b, int param, int grad)
                                .weight_decay =
                                    lab_build_attr(b, "weight_decay")->f,
                                .nesterov = lab_build_attr(b, "nesterov")->b};
-    struct lab_shape shape = lab_build_shape(b, param);
-    int64_t n = 0;
-    if (lab_shape_count(&shape, &n))
-        return;
     if (p.nesterov && p.momentum == 0) {
         lab_build_fail(b, LAB_E_PARSE,
                        "nesterov needs a momentum larger than 0");
@@ -82,13 +78,12 @@ static void update(struct lab_builder *b, int param, int grad)
                                              LAB_IN(grad),
                                              LAB_OUT(param, velocity),
                                              LAB_PARAMS(p),
-                                             .flop = flop * (double)n,
+                                             .flop_each = flop,
                                              .formula = formula,
                                              .explain = explain_update});
 }
 
 const struct lab_op_def lab_op_sgd = {.name = "sgd",
                                       .kind = LAB_KIND_OPTIMIZER,
-                                      .keys = keys,
-                                      .n_keys = 4,
+                                      LAB_KEYS(keys),
                                       .update = update};

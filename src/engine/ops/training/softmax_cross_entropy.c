@@ -58,8 +58,7 @@ static void forward(struct lab_builder *b)
 {
     int z = lab_build_input(b, 0);
     struct lab_shape shape = lab_build_shape(b, z);
-    int64_t n = 0;
-    if (!lab_loss_check_target(b, true) || lab_shape_count(&shape, &n))
+    if (!lab_loss_check_target(b, true))
         return;
     int y = lab_build_target(b);
     struct lab_shape y_shape = lab_build_shape(b, y);
@@ -69,7 +68,7 @@ static void forward(struct lab_builder *b)
                                              .phase = LAB_LOSS,
                                              LAB_IN(z),
                                              LAB_OUT(probs),
-                                             .flop = 5.0 * (double)n,
+                                             .flop_each = 5,
                                              .formula = LAB_SOFTMAX_FORMULA,
                                              .explain = lab_softmax_explain});
     lab_build_step(b, &(struct lab_step_def){
@@ -77,7 +76,7 @@ static void forward(struct lab_builder *b)
                           .phase = LAB_LOSS,
                           LAB_IN(z, y),
                           LAB_OUT(sample),
-                          .flop = 4.0 * (double)n,
+                          .flop_each = 4,
                           .formula = "!$o0[r] = -log softmax($i0)[r,$i1[r]]",
                           .explain = explain_sample});
     lab_loss_reduce(b, "mean", sample, true, NULL, 0);
@@ -108,10 +107,4 @@ static void backward(struct lab_builder *b)
 }
 
 const struct lab_op_def lab_op_softmax_cross_entropy = {
-    .name = "softmax_cross_entropy",
-    .kind = LAB_KIND_LOSS,
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .labels = true,
-    .forward = forward,
-    .backward = backward};
+    LAB_LOSS_OP("softmax_cross_entropy"), .labels = true};

@@ -8,8 +8,7 @@ static void forward(struct lab_builder *b)
     int h = lab_build_input(b, 0);
     struct lab_shape shape = lab_build_shape(b, h);
     char formula[160];
-    int64_t n = 0;
-    if (!lab_loss_check_target(b, false) || lab_shape_count(&shape, &n))
+    if (!lab_loss_check_target(b, false))
         return;
     lab_loss_formula(formula, sizeof(formula), "sum", "$i1@ * $i0@", &shape);
     int sample =
@@ -19,7 +18,7 @@ static void forward(struct lab_builder *b)
                           .phase = LAB_LOSS,
                           LAB_IN(h, lab_build_target(b)),
                           LAB_OUT(sample),
-                          .flop = 2.0 * (double)n,
+                          .flop_each = 2,
                           .formula = formula,
                           .display = "$o0[n] = sum_e $i1[n,e] $i0[n,e]"});
     lab_loss_reduce(b, "reduce", sample, false, NULL, 0);
@@ -27,19 +26,12 @@ static void forward(struct lab_builder *b)
 
 static void backward(struct lab_builder *b)
 {
-    int dh = lab_build_input_grad(b, 0);
-    if (dh < 0)
-        return;
-    lab_build_step(b, &(struct lab_step_def){.name = "sample",
-                                             .phase = LAB_BACKWARD,
-                                             LAB_IN(lab_build_target(b)),
-                                             LAB_OUT(dh),
-                                             .formula = "$o0 = $i0"});
+    lab_build_step(b,
+                   &(struct lab_step_def){.name = "sample",
+                                          .phase = LAB_BACKWARD,
+                                          LAB_IN(lab_build_target(b)),
+                                          LAB_OUT(lab_build_input_grad(b, 0)),
+                                          .formula = "$o0 = $i0"});
 }
 
-const struct lab_op_def lab_op_weighted_sum = {.name = "weighted_sum",
-                                               .kind = LAB_KIND_LOSS,
-                                               .min_inputs = 1,
-                                               .max_inputs = 1,
-                                               .forward = forward,
-                                               .backward = backward};
+const struct lab_op_def lab_op_weighted_sum = {LAB_LOSS_OP("weighted_sum")};

@@ -1,4 +1,6 @@
 /* gelu: x weighted by the normal distribution function, exact or by tanh. */
+#include <math.h>
+
 #include "activation/activation.h"
 #include "unary.h"
 
@@ -8,16 +10,26 @@ static const struct lab_key_def keys[] = {
     {"approximate", LAB_KEY_CHOICE, false, FORM_TANH, .choices = forms},
 };
 
+static const double sqrt_2_pi = 0.7978845608028654; /* sqrt(2/pi) */
+
 static double value(double x, const void *params)
 {
     const struct lab_gelu_params *p = params;
-    return lab_gelu(x, p->tanh);
+    if (p->tanh)
+        return 0.5 * x * (1 + tanh(sqrt_2_pi * (x + 0.044715 * x * x * x)));
+    return 0.5 * x * erfc(-x / sqrt(2.0));
 }
 
 static double slope(double x, const void *params)
 {
     const struct lab_gelu_params *p = params;
-    return lab_gelu_slope(x, p->tanh);
+    if (p->tanh) {
+        double t = tanh(sqrt_2_pi * (x + 0.044715 * x * x * x));
+        double du = sqrt_2_pi * (1 + 3 * 0.044715 * x * x);
+        return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * du;
+    }
+    double phi = exp(-0.5 * x * x) * 0.3989422804014327; /* 1/sqrt(2 pi) */
+    return 0.5 * erfc(-x / sqrt(2.0)) + x * phi;
 }
 
 static void fill_params(const struct lab_attr *attr, void *params)

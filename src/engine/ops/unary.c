@@ -28,8 +28,9 @@ static void name_slope(struct lab_explainer *ex, const struct lab_unary *u)
                           u->slope(-1, lab_explain_params(ex)));
 }
 
-const struct lab_unary *lab_unary_of(const struct lab_op_def *op,
-                                     const struct lab_attr *attr)
+/* Of the op, for the choice of its first key. */
+static const struct lab_unary *unary_of(const struct lab_op_def *op,
+                                        const struct lab_attr *attr)
 {
     bool choice = op->n_keys > 0 && op->keys[0].type == LAB_KEY_CHOICE;
     return &op->unary[choice ? attr[0].choice : 0];
@@ -37,7 +38,7 @@ const struct lab_unary *lab_unary_of(const struct lab_op_def *op,
 
 static const struct lab_unary *explained(const struct lab_explainer *ex)
 {
-    return lab_unary_of(lab_explain_op(ex), lab_explain_attr(ex));
+    return unary_of(lab_explain_op(ex), lab_explain_attr(ex));
 }
 
 static void explain_forward(struct lab_explainer *ex, int out_slot,
@@ -130,8 +131,7 @@ void lab_unary_forward(struct lab_builder *b)
                                LAB_IN(x),
                                .out = {lab_build_out(b, &shape)},
                                .explain = explain_forward};
-    build_step(b, &def, lab_unary_of(lab_build_op(b), lab_build_attrs(b)),
-               false);
+    build_step(b, &def, unary_of(lab_build_op(b), lab_build_attrs(b)), false);
 }
 
 void lab_unary_backward(struct lab_builder *b)
@@ -142,21 +142,20 @@ void lab_unary_backward(struct lab_builder *b)
                                       lab_build_find(b, "out")),
                                .out = {lab_build_input_grad(b, 0)},
                                .explain = explain_backward};
-    build_step(b, &def, lab_unary_of(lab_build_op(b), lab_build_attrs(b)),
-               true);
+    build_step(b, &def, unary_of(lab_build_op(b), lab_build_attrs(b)), true);
 }
 
 void lab_unary_absorb(const struct lab_op_def *op, const struct lab_attr *attr,
                       struct lab_dense_params *out)
 {
-    out->activation = lab_unary_of(op, attr)->activation;
+    out->activation = unary_of(op, attr)->activation;
     out->slope = out->activation == LAB_ACT_LEAKY_RELU ? attr[0].f : 0;
 }
 
 void lab_unary_explain_absorbed(struct lab_explainer *ex, int out_slot)
 {
     const struct lab_node *node = lab_explain_out_node(ex, out_slot);
-    const struct lab_unary *u = lab_unary_of(node->op, node->attr);
+    const struct lab_unary *u = unary_of(node->op, node->attr);
     union {
         double align;
         unsigned char bytes[LAB_UNARY_PARAMS];
@@ -173,32 +172,4 @@ double lab_sigmoid(double x)
         return 1 / (1 + exp(-x));
     double e = exp(x);
     return e / (1 + e);
-}
-
-double lab_softplus(double x)
-{
-    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
-}
-
-static const double sqrt_2_pi = 0.7978845608028654; /* sqrt(2/pi) */
-
-double lab_gelu(double x, bool tanh_form)
-{
-    if (tanh_form) {
-        double u = sqrt_2_pi * (x + 0.044715 * x * x * x);
-        return 0.5 * x * (1 + tanh(u));
-    }
-    return 0.5 * x * erfc(-x / sqrt(2.0));
-}
-
-double lab_gelu_slope(double x, bool tanh_form)
-{
-    if (tanh_form) {
-        double u = sqrt_2_pi * (x + 0.044715 * x * x * x);
-        double t = tanh(u);
-        double du = sqrt_2_pi * (1 + 3 * 0.044715 * x * x);
-        return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * du;
-    }
-    double phi = exp(-0.5 * x * x) * 0.3989422804014327; /* 1/sqrt(2 pi) */
-    return 0.5 * erfc(-x / sqrt(2.0)) + x * phi;
 }

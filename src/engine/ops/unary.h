@@ -36,8 +36,6 @@ enum { LAB_UNARY_PARAMS = 32 };
     .forward = lab_unary_forward, .backward = lab_unary_backward,              \
     .unary = table
 
-const struct lab_unary *lab_unary_of(const struct lab_op_def *op,
-                                     const struct lab_attr *attr);
 void lab_unary_forward(struct lab_builder *b);
 void lab_unary_backward(struct lab_builder *b);
 
@@ -50,6 +48,3 @@ void lab_unary_explain_absorbed(struct lab_explainer *ex, int out_slot);
 
 /* Shared by several ops. */
 double lab_sigmoid(double x);
-double lab_softplus(double x);
-double lab_gelu(double x, bool tanh_form);
-double lab_gelu_slope(double x, bool tanh_form);

@@ -26,7 +26,7 @@ struct lab_ceiling_times;
 enum lab_status lab_cpu_ceiling(struct lab_backend *be, int ceiling,
                                 struct lab_ceiling_times *out);
 
-/* fma.c: `steps` times v = v / 2 + 1 in LAB_CPU_CHAINS chains, which begin with
+/* `steps` times v = v / 2 + 1 in LAB_CPU_CHAINS chains, which begin with
  * 0, 1, 2 ... and end in `last`, in the widest registers that the processor has.
  * Returns the FLOPs of it, two a step and chain. */
 enum { LAB_CPU_CHAINS = 192 };

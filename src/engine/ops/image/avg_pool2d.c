@@ -1,6 +1,18 @@
 /* avg_pool2d: the mean of every window; padding is not counted. */
 #include "pools.h"
 
+/* Elements of the window of output `out` inside the image. */
+static int64_t elements_of(const struct lab_window *win,
+                           const struct lab_image *x, struct lab_pixel out)
+{
+    int64_t k = 0;
+    int64_t index;
+    int64_t count = 0;
+    while (lab_pool_next(win, x, out, &k, &index))
+        count++;
+    return count;
+}
+
 static void explain_forward(struct lab_explainer *ex, int out_slot,
                             int64_t index)
 {
@@ -10,7 +22,7 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
     struct lab_image y =
         lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, nhwc);
     struct lab_pixel at = lab_pixel_of(&y, index);
-    int64_t count = lab_pool_count(&p->window, &x, at);
+    int64_t count = elements_of(&p->window, &x, at);
     int64_t i;
     char in[LAB_SHAPE_TEXT];
     lab_pool_window_text(&p->window, &x, at, in, sizeof(in));
@@ -36,7 +48,7 @@ static void explain_backward(struct lab_explainer *ex, int out_slot,
         for (int64_t w = r.cols[0]; w <= r.cols[1]; w++) {
             struct lab_pixel o = {r.at.n, r.at.c, h, w};
             int64_t i = lab_pixel_index(&r.y, o);
-            int64_t count = lab_pool_count(&p->window, &r.x, o);
+            int64_t count = elements_of(&p->window, &r.x, o);
             double g = lab_explain_in(ex, 0, i);
             lab_explain_term(ex, g / (double)count, "%.6g/%lld", g,
                              (long long)count);

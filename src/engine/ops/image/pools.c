@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-#include "engine/explain.h"
-
 static const char *const paddings[] = {"same", "valid", NULL};
 enum { SAME, VALID };
 
@@ -56,6 +54,26 @@ bool lab_pool_check(int turn, struct lab_op_check *c)
     return turn < 4;
 }
 
+struct lab_pixel lab_pixel_of(const struct lab_image *image, int64_t index)
+{
+    struct lab_pixel p = {.n = index / image->sn,
+                          .c = index / image->sc % image->C,
+                          .h = index / image->sh % image->H,
+                          .w = index / image->sw % image->W};
+    return p;
+}
+
+int64_t lab_pixel_index(const struct lab_image *image, struct lab_pixel p)
+{
+    return p.n * image->sn + p.c * image->sc + p.h * image->sh +
+           p.w * image->sw;
+}
+
+static bool inside(const struct lab_image *image, struct lab_pixel p)
+{
+    return p.h >= 0 && p.h < image->H && p.w >= 0 && p.w < image->W;
+}
+
 bool lab_pool_next(const struct lab_window *win, const struct lab_image *x,
                    struct lab_pixel out, int64_t *k, int64_t *index)
 {
@@ -66,7 +84,7 @@ bool lab_pool_next(const struct lab_window *win, const struct lab_image *x,
             .h = out.h * win->stride[0] - win->pad[0] + *k / win->size[1],
             .w = out.w * win->stride[1] - win->pad[1] + *k % win->size[1]};
         ++*k;
-        if (lab_pixel_inside(x, p)) {
+        if (inside(x, p)) {
             *index = lab_pixel_index(x, p);
             return true;
         }
@@ -97,15 +115,17 @@ void lab_pool_window_text(const struct lab_window *win,
                  (long long)out.c, side[0], side[1]);
 }
 
-int64_t lab_pool_count(const struct lab_window *win, const struct lab_image *x,
-                       struct lab_pixel out)
+/* Output rows (axis 0) or columns (1) whose window holds input `at`: from
+ * *first to *last, none when *first > *last. */
+static void readers(const struct lab_window *win, int axis, int64_t at,
+                    int64_t limit, int64_t *first, int64_t *last)
 {
-    int64_t k = 0;
-    int64_t index;
-    int64_t count = 0;
-    while (lab_pool_next(win, x, out, &k, &index))
-        count++;
-    return count;
+    int64_t reach = at + win->pad[axis];
+    int64_t skip = reach - win->size[axis] + 1;
+    *last = reach / win->stride[axis];
+    if (*last >= limit)
+        *last = limit - 1;
+    *first = skip <= 0 ? 0 : (skip + win->stride[axis] - 1) / win->stride[axis];
 }
 
 void lab_pool_readers_of(struct lab_explainer *ex, int out_slot, int64_t index,
@@ -116,10 +136,8 @@ void lab_pool_readers_of(struct lab_explainer *ex, int out_slot, int64_t index,
     out->x = lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, nhwc);
     out->y = lab_image_of(lab_explain_in_shape(ex, 0)->dim, nhwc);
     out->at = lab_pixel_of(&out->x, index);
-    lab_window_readers(&p->window, 0, out->at.h, out->y.H, &out->rows[0],
-                       &out->rows[1]);
-    lab_window_readers(&p->window, 1, out->at.w, out->y.W, &out->cols[0],
-                       &out->cols[1]);
+    readers(&p->window, 0, out->at.h, out->y.H, &out->rows[0], &out->rows[1]);
+    readers(&p->window, 1, out->at.w, out->y.W, &out->cols[0], &out->cols[1]);
     snprintf(out->text, sizeof(out->text),
              nhwc ? "%lld,oh,ow,%lld" : "%lld,%lld,oh,ow", (long long)out->at.n,
              (long long)out->at.c);

@@ -1,5 +1,6 @@
 /* ops/pools.h -- what max_pool2d and avg_pool2d share. */
 #pragma once
+#include "engine/explain.h"
 #include "pool/pool.h"
 #include "window.h"
 
@@ -17,6 +18,16 @@ struct lab_pool_node {
 bool lab_pool_of(struct lab_builder *b, struct lab_pool_node *out);
 /* How the op's variants are checked at start. */
 bool lab_pool_check(int turn, struct lab_op_check *c);
+
+/* An element of an image tensor: coordinates of a flat index and back. */
+struct lab_pixel {
+    int64_t n;
+    int64_t c;
+    int64_t h;
+    int64_t w;
+};
+struct lab_pixel lab_pixel_of(const struct lab_image *image, int64_t index);
+int64_t lab_pixel_index(const struct lab_image *image, struct lab_pixel p);
 
 /* Walks the elements of the window of output `index` that lie in the image.
  * Start with *k = 0; false: there are no more. */
@@ -38,6 +49,3 @@ void lab_pool_readers_of(struct lab_explainer *ex, int out_slot, int64_t index,
 void lab_pool_window_text(const struct lab_window *win,
                           const struct lab_image *x, struct lab_pixel out,
                           char *buf, size_t size);
-/* Elements of that window inside the image. */
-int64_t lab_pool_count(const struct lab_window *win, const struct lab_image *x,
-                       struct lab_pixel out);

@@ -1,5 +1,4 @@
-/* window.c -- a window that moves over an image: shapes, pixels, and which
- * outputs read a pixel. */
+/* window.c -- a window that moves over an image: its sizes and its result. */
 #include "window.h"
 
 #include <stdio.h>
@@ -80,35 +79,4 @@ struct lab_shape lab_window_shape(const struct lab_window *win, int64_t N,
     struct lab_shape nchw = {4, {N, C, rows_cols[0], rows_cols[1]}};
     struct lab_shape nhwc = {4, {N, rows_cols[0], rows_cols[1], C}};
     return win->nhwc ? nhwc : nchw;
-}
-
-struct lab_pixel lab_pixel_of(const struct lab_image *image, int64_t index)
-{
-    struct lab_pixel p = {.n = index / image->sn,
-                          .c = index / image->sc % image->C,
-                          .h = index / image->sh % image->H,
-                          .w = index / image->sw % image->W};
-    return p;
-}
-
-int64_t lab_pixel_index(const struct lab_image *image, struct lab_pixel p)
-{
-    return p.n * image->sn + p.c * image->sc + p.h * image->sh +
-           p.w * image->sw;
-}
-
-bool lab_pixel_inside(const struct lab_image *image, struct lab_pixel p)
-{
-    return p.h >= 0 && p.h < image->H && p.w >= 0 && p.w < image->W;
-}
-
-void lab_window_readers(const struct lab_window *win, int axis, int64_t at,
-                        int64_t limit, int64_t *first, int64_t *last)
-{
-    int64_t reach = at + win->pad[axis];
-    int64_t skip = reach - win->size[axis] + 1;
-    *last = reach / win->stride[axis];
-    if (*last >= limit)
-        *last = limit - 1;
-    *first = skip <= 0 ? 0 : (skip + win->stride[axis] - 1) / win->stride[axis];
 }

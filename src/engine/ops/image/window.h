@@ -1,7 +1,6 @@
 /* ops/window.h -- what conv2d and the pools share: a window that moves over an
- * image, and the words for it in explanations. */
+ * image. */
 #pragma once
-#include "engine/explain.h"
 #include "engine/op.h"
 #include "common/image.h"
 
@@ -16,18 +15,3 @@ bool lab_window_of(struct lab_builder *b, const struct lab_shape *x,
 /* [N,C,rows,columns] in the layout of the window. */
 struct lab_shape lab_window_shape(const struct lab_window *win, int64_t N,
                                   int64_t C, const int64_t rows_cols[2]);
-
-/* An element of an image tensor: coordinates of a flat index and back. */
-struct lab_pixel {
-    int64_t n;
-    int64_t c;
-    int64_t h;
-    int64_t w;
-};
-struct lab_pixel lab_pixel_of(const struct lab_image *image, int64_t index);
-int64_t lab_pixel_index(const struct lab_image *image, struct lab_pixel p);
-bool lab_pixel_inside(const struct lab_image *image, struct lab_pixel p);
-/* Output rows (axis 0) or columns (1) whose window holds input `at`: from
- * *first to *last, none when *first > *last. */
-void lab_window_readers(const struct lab_window *win, int axis, int64_t at,
-                        int64_t limit, int64_t *first, int64_t *last);

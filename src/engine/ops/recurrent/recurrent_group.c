@@ -263,6 +263,17 @@ static void define_dz(struct lab_explainer *ex)
                           "write");
 }
 
+/* dz[t,n,k] is a gradient times 1 - y^2 (tanh) or y (1 - y) (sigmoid). Where y is
+ * near 1 that difference cancels, and dz has the rounding errors of this size. */
+static double size_before(const struct replay *r, int64_t row, int64_t k)
+{
+    double y =
+        r->lstm ? r->gate[row * r->K + k] : r->h[(row + r->N) * r->H + k];
+    double kept = r->lstm && k >= r->H ? 1 - y : 1 - y * y;
+    double dz = r->dz[row * r->K + k];
+    return kept > 0 ? dz / kept : dz;
+}
+
 /* sum_t sum_n dz[t,n,k] times a column of x or of the h before; of neither for
  * the bias. */
 static void explain_weight(struct lab_explainer *ex, const struct replay *r,
@@ -288,6 +299,7 @@ static void explain_weight(struct lab_explainer *ex, const struct replay *r,
     for (int64_t row = 0; row < r->T * r->N; row++) {
         double dz = r->dz[row * r->K + k];
         double v = out_slot == 3 ? 1 : by[row * width + j];
+        lab_explain_rounds(ex, size_before(r, row, k) * v);
         if (out_slot == 3)
             lab_explain_term(ex, dz, "%.6g", dz);
         else

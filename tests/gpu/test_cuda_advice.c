@@ -17,6 +17,7 @@ static struct {
     struct lab_profiler *profiler;
     struct lab_observer observer;
     struct lab_backend *be;
+    const struct lab_gpu_profiler_ops *gpu;
     const struct lab_gpu_counter_ops *counters;
     struct lab_gpu_counter_info info;
     const char *names[LAB_MAX_METRICS]; /* that this chip counts */
@@ -43,11 +44,12 @@ static int all_metrics(const char *const **out)
 static bool open_counters(void)
 {
     const char *const *metrics;
-    char why[LAB_GPU_TEXT] = "built without them";
+    char chip[LAB_GPU_TEXT];
     int n = all_metrics(&metrics);
-    if (!rig.counters || rig.counters->probe(why, sizeof(why)) ||
-        rig.counters->open(metrics, n, &rig.info, why, sizeof(why))) {
-        print_message("skipped: counters: %s\n", why);
+    if (!rig.counters || rig.counters->probe(chip, sizeof(chip)) ||
+        rig.counters->open(metrics, n, &rig.info)) {
+        print_message("skipped: counters: %s\n",
+                      rig.counters ? rig.gpu->error() : "built without them");
         return false;
     }
     for (int i = 0; i < rig.info.n; i++)
@@ -79,7 +81,8 @@ static int open_rig(void **state)
         print_message("skipped: %s\n", lab_profiler_note(rig.profiler));
         return 0;
     }
-    rig.counters = module->profiler->counters;
+    rig.gpu = module->profiler;
+    rig.counters = rig.gpu->counters;
     rig.observer.run_begin(rig.observer.user, "advice");
     rig.observer.iteration_begin(rig.observer.user, 0);
     rig.open = open_counters();
@@ -137,21 +140,20 @@ static void trace(enum advice_kernel which, struct lab_advice_facts *f)
 
 static void count(enum advice_kernel which, struct lab_advice_facts *f)
 {
-    char why[LAB_GPU_TEXT] = "";
     double *values = NULL;
     int64_t kernels = 0;
     bool again = true;
-    if (rig.counters->begin(1, why, sizeof(why)))
-        fail_msg("%s", why);
+    if (rig.counters->begin(1))
+        fail_msg("%s", rig.gpu->error());
     while (again) {
-        if (rig.counters->pass_begin(why, sizeof(why)))
-            fail_msg("%s", why);
+        if (rig.counters->pass_begin())
+            fail_msg("%s", rig.gpu->error());
         assert_true(advice_launch(which) && advice_wait());
-        if (rig.counters->pass_end(&again, why, sizeof(why)))
-            fail_msg("%s", why);
+        if (rig.counters->pass_end(&again))
+            fail_msg("%s", rig.gpu->error());
     }
-    if (rig.counters->end(&values, &kernels, why, sizeof(why)))
-        fail_msg("%s", why);
+    if (rig.counters->end(&values, &kernels))
+        fail_msg("%s", rig.gpu->error());
     assert_int_equal(kernels, 1);
     lab_counters_compute(&f->counters, rig.names, rig.info.n, values,
                          rig.info.n, 1);

@@ -78,8 +78,35 @@ static void nvtx_range_pop(void)
 }
 #endif
 
+#ifndef LAB_HAVE_CUPTI
+static enum lab_status left_out(void)
+{
+    return lab_fail(LAB_E_UNSUPPORTED,
+                    "the CUDA module was built without CUPTI's headers: "
+                    "install the cuda-cupti development package and build "
+                    "again");
+}
+
+static enum lab_status no_probe(char *text, size_t bytes)
+{
+    (void)text;
+    (void)bytes;
+    return left_out();
+}
+
+static enum lab_status no_start(const struct lab_gpu_sink *sink,
+                                const struct lab_gpu_trace_options *options)
+{
+    (void)sink;
+    (void)options;
+    return left_out();
+}
+#endif
+
 const struct lab_gpu_profiler_ops lab_gpu_profiler_cupti = {
     .abi = LAB_GPU_PROFILER_ABI,
+    .error = lab_error,
+#ifdef LAB_HAVE_CUPTI
     .probe = lab_cupti_trace_probe,
     .start = lab_cupti_trace_start,
     .stop = lab_cupti_trace_stop,
@@ -87,8 +114,12 @@ const struct lab_gpu_profiler_ops lab_gpu_profiler_cupti = {
     .set_records = lab_cupti_trace_records,
     .push = lab_cupti_trace_push,
     .pop = lab_cupti_trace_pop,
+    .stats = lab_cupti_trace_stats,
+#else /* start() fails, so that the rest is never reached */
+    .probe = no_probe,
+    .start = no_start,
+#endif
     .range_push = nvtx_range_push,
     .range_pop = nvtx_range_pop,
-    .stats = lab_cupti_trace_stats,
     .counters = &lab_cupti_counter_ops,
 };

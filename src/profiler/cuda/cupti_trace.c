@@ -1,15 +1,24 @@
-/* cupti_trace.c -- CUPTI's activity trace: which records are asked for, the
- * mark in the row of calls, records decoded into ours, and start, buffers and
- * stop. */
+/* cupti_trace.c -- what the CUDA module offers the profiler: CUPTI's activity
+ * trace (which records are asked for, the mark in the row of calls, records
+ * decoded into ours, start, buffers and stop), and NVTX ranges. */
 #include "cupti_trace.h"
 
 #include "cupti_api.h"
+#include "cupti_counters.h"
 #include "cupti_window.h"
+#include "profiler/gpu.h"
+
+#ifdef LAB_HAVE_NVTX
+#include <nvtx3/nvToolsExt.h>
+
+#include "common/kernel.h"
+#endif
+
+#include <pthread.h>
 
 #ifdef LAB_HAVE_CUPTI
 #include <dlfcn.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -599,7 +608,7 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream,
     trace.in_callback--;
 }
 
-enum lab_status lab_cupti_trace_probe(char *text, size_t bytes)
+static enum lab_status trace_probe(char *text, size_t bytes)
 {
     const struct lab_cupti *cupti = trace.cupti;
     CUpti_SubscriberHandle subscriber;
@@ -702,9 +711,8 @@ static void reset(const struct lab_gpu_sink *sink,
     lab_cupti_window_reset();
 }
 
-enum lab_status
-lab_cupti_trace_start(const struct lab_gpu_sink *sink,
-                      const struct lab_gpu_trace_options *options)
+static enum lab_status trace_start(const struct lab_gpu_sink *sink,
+                                   const struct lab_gpu_trace_options *options)
 {
     if (!take_turn())
         return lab_fail(LAB_E_STATE, "the GPU is being traced already");
@@ -736,7 +744,7 @@ static bool wait_for_callbacks(void)
     return true;
 }
 
-enum lab_status lab_cupti_trace_flush(void)
+static enum lab_status trace_flush(void)
 {
     if (!trace.started)
         return lab_fail(LAB_E_STATE, "the GPU is not being traced");
@@ -758,7 +766,7 @@ enum lab_status lab_cupti_trace_pause(bool on)
     return st;
 }
 
-enum lab_status lab_cupti_trace_records(enum lab_gpu_records records)
+static enum lab_status trace_records(enum lab_gpu_records records)
 {
     if (!trace.started || trace.wanted == records)
         return LAB_OK;
@@ -767,7 +775,7 @@ enum lab_status lab_cupti_trace_records(enum lab_gpu_records records)
     return st;
 }
 
-void lab_cupti_trace_stop(void)
+static void trace_stop(void)
 {
     if (!trace.started)
         return;
@@ -788,7 +796,7 @@ void lab_cupti_trace_stop(void)
     give_turn();
 }
 
-void lab_cupti_trace_push(int64_t exec)
+static void trace_push(int64_t exec)
 {
     if (!trace.started)
         return;
@@ -796,7 +804,7 @@ void lab_cupti_trace_push(int64_t exec)
     mark();
 }
 
-void lab_cupti_trace_pop(void)
+static void trace_pop(void)
 {
     if (!trace.started)
         return;
@@ -804,7 +812,7 @@ void lab_cupti_trace_pop(void)
     mark();
 }
 
-void lab_cupti_trace_stats(struct lab_gpu_trace_stats *out)
+static void trace_stats(struct lab_gpu_trace_stats *out)
 {
     *out = (struct lab_gpu_trace_stats){
         .records = trace.records,
@@ -817,3 +825,120 @@ void lab_cupti_trace_stats(struct lab_gpu_trace_stats *out)
     };
 }
 #endif
+
+/* ---- the lesson's structure as NVTX ranges, for nsys and ncu ---- */
+
+#ifdef LAB_HAVE_NVTX
+enum { CATEGORY_FIRST = 1 }; /* 0 is NVTX's "no category" */
+
+static nvtxDomainHandle_t nvtx_domain;
+static pthread_once_t nvtx_once = PTHREAD_ONCE_INIT;
+
+static void make_domain(void)
+{
+    static const char *const names[LAB_RANGE_LEVEL_COUNT] = {
+        "run", "iteration", "phase", "node", "step", "between steps"};
+    nvtx_domain = nvtxDomainCreateA("lapenna-lab");
+    for (uint32_t i = 0; i < LAB_RANGE_LEVEL_COUNT; i++)
+        nvtxDomainNameCategoryA(nvtx_domain, CATEGORY_FIRST + i, names[i]);
+}
+
+/* A phase has one colour on all its levels; colours that colour-blind readers
+ * can tell apart. */
+static uint32_t colour_of(const struct lab_gpu_range *range)
+{
+    switch (range->phase) {
+    case LAB_FORWARD:
+        return 0xFF0072B2; /* blue */
+    case LAB_LOSS:
+        return 0xFFF0E442; /* yellow */
+    case LAB_BACKWARD:
+        return 0xFFD55E00; /* orange */
+    case LAB_UPDATE:
+        return 0xFF009E73; /* green */
+    default:
+        return 0xFF999999; /* grey */
+    }
+}
+
+static void nvtx_range_push(const struct lab_gpu_range *range)
+{
+    nvtxEventAttributes_t a = {0};
+    pthread_once(&nvtx_once, make_domain);
+    a.version = NVTX_VERSION;
+    a.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    a.category = CATEGORY_FIRST + (uint32_t)range->level;
+    a.colorType = NVTX_COLOR_ARGB;
+    a.color = colour_of(range);
+    a.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    a.message.ascii = range->text;
+    if (range->value != LAB_UNKNOWN) {
+        a.payloadType = NVTX_PAYLOAD_TYPE_INT64;
+        a.payload.llValue = range->value;
+    }
+    nvtxDomainRangePushEx(nvtx_domain, &a);
+}
+
+static void nvtx_range_pop(void)
+{
+    pthread_once(&nvtx_once, make_domain);
+    nvtxDomainRangePop(nvtx_domain);
+}
+#else
+static void nvtx_range_push(const struct lab_gpu_range *range)
+{
+    (void)range;
+}
+
+static void nvtx_range_pop(void)
+{
+}
+#endif
+
+/* ---- the table ---- */
+
+#ifndef LAB_HAVE_CUPTI
+static enum lab_status left_out(void)
+{
+    return lab_fail(LAB_E_UNSUPPORTED,
+                    "the CUDA module was built without CUPTI's headers: "
+                    "install the cuda-cupti development package and build "
+                    "again");
+}
+
+static enum lab_status no_probe(char *text, size_t bytes)
+{
+    (void)text;
+    (void)bytes;
+    return left_out();
+}
+
+static enum lab_status no_start(const struct lab_gpu_sink *sink,
+                                const struct lab_gpu_trace_options *options)
+{
+    (void)sink;
+    (void)options;
+    return left_out();
+}
+#endif
+
+const struct lab_gpu_profiler_ops lab_gpu_profiler_cupti = {
+    .abi = LAB_GPU_PROFILER_ABI,
+    .error = lab_error,
+#ifdef LAB_HAVE_CUPTI
+    .probe = trace_probe,
+    .start = trace_start,
+    .stop = trace_stop,
+    .flush = trace_flush,
+    .set_records = trace_records,
+    .push = trace_push,
+    .pop = trace_pop,
+    .stats = trace_stats,
+#else /* start() fails, so that the rest is never reached */
+    .probe = no_probe,
+    .start = no_start,
+#endif
+    .range_push = nvtx_range_push,
+    .range_pop = nvtx_range_pop,
+    .counters = &lab_cupti_counter_ops,
+};

@@ -177,6 +177,6 @@ struct lab_gpu_profiler_ops {
 
 LAB_C_BEGIN
 /* The CUDA module's table: lab_cuda_module.profiler points to it. Defined in
- * profiler/cuda/gpu_profiler.c, which only the module contains. */
+ * profiler/cuda/cupti_trace.c, which only the module contains. */
 extern const struct lab_gpu_profiler_ops lab_gpu_profiler_cupti;
 LAB_C_END

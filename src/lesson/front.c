@@ -495,32 +495,15 @@ static const struct table slide_table = {
 
 /* ---- mistakes ---- */
 
-static struct lab_place at(const struct yaml *node)
-{
-    return (struct lab_place){node->line, node->column};
-}
-
 /* Where the key of a value is. */
 static struct lab_place at_key(const struct yaml *node)
 {
-    return node->key ? (struct lab_place){node->key_line, node->key_column}
-                     : at(node);
+    return node->key ? node->key_at : node->at;
 }
 
-static bool fail_at(struct front *f, struct lab_place place, enum lab_status st,
-                    const char *fmt, ...) LAB_PRINTF(4, 5);
-static bool fail_at(struct front *f, struct lab_place place, enum lab_status st,
-                    const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    lab_findings_add_v(f->found, f->lesson->path, place.line, place.column,
-                       LAB_SEVERITY_ERROR, st, fmt, args);
-    va_end(args);
-    return false;
-}
-
-#define fail(f, node, st, ...) fail_at(f, at(node), st, __VA_ARGS__)
+#define fail_at(f, place, st, ...)                                             \
+    lab_findings_error((f)->found, place, st, __VA_ARGS__)
+#define fail(f, node, st, ...) fail_at(f, (node)->at, st, __VA_ARGS__)
 #define fail_key(f, node, st, ...) fail_at(f, at_key(node), st, __VA_ARGS__)
 
 /* Notes that memory was short, unless `ok`; returns `ok`. */
@@ -787,7 +770,7 @@ static bool take_choice(struct front *f, const struct yaml *node,
         if (strcmp(node->text, names[*out]) == 0)
             return true;
     }
-    return fail_unknown(f, at(node), what, node->text, names, count);
+    return fail_unknown(f, node->at, what, node->text, names, count);
 }
 
 /* The words that a key can choose from. */
@@ -1005,7 +988,7 @@ static bool read_prerequisites(struct front *f, const struct yaml *node,
         int i = lesson->n_prerequisites;
         if (!take_text(f, c, TITLE_BYTES, &ids[i]))
             return false;
-        places[i] = at(c);
+        places[i] = c->at;
         lesson->n_prerequisites++;
     }
     return true;
@@ -1092,7 +1075,7 @@ static bool check_name(struct front *f, const struct yaml *node, void *field)
     return (len == 1 && (*name == 'x' || *name == 'y')) ||
            (len == 4 && strncmp(name, "loss", 4) == 0) ||
            has_tensor(&f->spec->data, name, len) ||
-           check_node(f, at(node), name);
+           check_node(f, node->at, name);
 }
 
 /* A letter, then letters and characters of `rest`. */
@@ -1563,8 +1546,8 @@ static bool read_attr(struct front *f, const struct yaml *node,
         [LAB_KEY_PADDING] = {"", VALUE_CHOICE, FIELD(lab_attr, choice)},
     };
     attr->set = true;
-    attr->line = node->line;
-    attr->column = node->column;
+    attr->line = node->at.line;
+    attr->column = node->at.column;
     if (def->type == LAB_KEY_INTS)
         return read_ints(f, node, def, attr);
     if (def->type == LAB_KEY_PADDING && is_number(node)) {
@@ -1599,14 +1582,14 @@ static bool unknown_op(struct front *f, const struct yaml *node,
             return fail(f, node, LAB_E_PARSE, "%s belongs under %s", node->text,
                         op_kinds[table[i]->kind]);
     }
-    return fail_unknown(f, at(node), "op", node->text, names, n);
+    return fail_unknown(f, node->at, "op", node->text, names, n);
 }
 
 static bool read_op(struct front *f, const struct yaml *node,
                     enum lab_op_kind kind, struct lab_node_spec *out)
 {
     const struct yaml *op = lab_yaml_get(node, "op");
-    out->place = at(node);
+    out->place = node->at;
     if (!op)
         return fail(f, node, LAB_E_PARSE, "no op: say which, as in %s",
                     kind == LAB_KIND_LAYER  ? "{op: relu}"
@@ -1744,7 +1727,7 @@ static bool check_input(struct front *f, const struct yaml *node, int index)
         if (strcmp(names[i], name) == 0)
             return true;
     }
-    return fail_unknown(f, at(node), "node or tensor", name, names, count);
+    return fail_unknown(f, node->at, "node or tensor", name, names, count);
 }
 
 static bool read_from(struct front *f, const struct yaml *node, int index)
@@ -1752,7 +1735,7 @@ static bool read_from(struct front *f, const struct yaml *node, int index)
     struct lab_node_spec *out = &f->spec->nodes[index];
     bool list = node->kind == YAML_LIST;
     int64_t count = list ? node->count : 1;
-    out->from_place = at(node);
+    out->from_place = node->at;
     if (count < 1 || count > LAB_STEP_IN)
         return fail(f, node, LAB_E_PARSE,
                     "from: a list of %lld; it takes 1 to %d names",
@@ -1876,7 +1859,7 @@ static bool read_watch(struct front *f, const struct yaml *node, void *field)
     f->lesson->watch_places = places;
     for (const struct yaml *c = ok ? node->first : NULL; c; c = c->next) {
         char **name = &s->watch[s->n_watch];
-        places[s->n_watch++] = at(c);
+        places[s->n_watch++] = c->at;
         ok = take_string(f, c, TENSOR_BYTES, name) && check_name(f, c, name) &&
              ok;
     }
@@ -1918,7 +1901,7 @@ static bool read_break(struct front *f, const struct yaml *node, void *slot)
 {
     struct lab_break_spec *b = slot;
     b->phase = -1;
-    b->place = at(node);
+    b->place = node->at;
     if (!want(f, node, YAML_MAP, "a mapping with step, phase or when") ||
         !read_map(f, node, &break_table, &everywhere, b))
         return false;
@@ -1961,7 +1944,7 @@ static bool read_printed(struct front *f, const struct yaml *node, void *slot)
 {
     struct lab_course_values_spec *p = slot;
     p->tolerance = NAN; /* not given */
-    p->place = at(node);
+    p->place = node->at;
     return want(f, node, YAML_MAP, "a mapping with tensor and values") &&
            read_map(f, node, &printed_table, &everywhere, p) &&
            ((p->tensor && p->values) ||
@@ -2022,7 +2005,7 @@ static bool read_of(struct front *f, const struct yaml *node, void *field)
     if (!want(f, node, YAML_SCALAR, "the id of a lesson"))
         return false;
     lab->of = lab_arena_text(f->arena, node->text, node->len);
-    lab->of_place = at(node);
+    lab->of_place = node->at;
     return has_memory(f, lab->of != NULL);
 }
 
@@ -2112,7 +2095,7 @@ static bool read_sizes(struct front *f, const struct yaml *node, void *field)
 
 static bool read_rungs(struct front *f, const struct yaml *node, void *field)
 {
-    f->lesson->lab.variants_place = at(node);
+    f->lesson->lab.variants_place = node->at;
     return read_items(f, node, false, field);
 }
 
@@ -2143,7 +2126,7 @@ static bool read_slide(struct front *f, const struct yaml *node, void *slot)
 {
     struct lab_lesson_slide *out = slot;
     out->value = NAN;
-    out->place = at(node);
+    out->place = node->at;
     if (!want(f, node, YAML_MAP,
               "a mapping with label, size, value, unit, machine, source"))
         return false;

@@ -33,14 +33,12 @@ enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 
 struct yaml {
     enum yaml_kind kind;
-    int line;
-    int column;
+    struct lab_place at;
     bool plain;       /* of a scalar: written without quotes */
     const char *text; /* of a scalar */
     size_t len;
     const char *key; /* of a value in a mapping, else NULL */
-    int key_line;
-    int key_column;
+    struct lab_place key_at;
     struct yaml *first; /* of a list or mapping, in the file's order */
     struct yaml *next;
     int64_t count; /* children */

@@ -26,17 +26,16 @@ static bool is_visible(const char *s, size_t len, struct lab_str *scratch)
            memcmp(lab_str_text(scratch), s, len) == 0;
 }
 
-static void report_hidden(const struct lab_source *src, struct lab_place at,
-                          unsigned code, struct lab_findings *found)
+static void report_hidden(struct lab_place at, unsigned code,
+                          struct lab_findings *found)
 {
     const char *what = "character that hides or reorders text";
     if (code == 0x1B)
         what = "terminal escape sequence";
     else if (code < 0xA0)
         what = "control character";
-    lab_findings_add(found, src->name, at.line, at.column, LAB_SEVERITY_ERROR,
-                     LAB_E_PARSE, "%s (U+%04X) in the text: remove it", what,
-                     code);
+    lab_findings_error(found, at, LAB_E_PARSE,
+                       "%s (U+%04X) in the text: remove it", what, code);
 }
 
 /* Walks the whole file once. A file that is not UTF-8 gets one message: the
@@ -53,18 +52,17 @@ static void check_text(const struct lab_source *src, struct lab_findings *found)
         unsigned code;
         size_t len = lab_utf8_next(s, src->size - i, &code);
         if (len == 0) {
-            lab_findings_add(found, src->name, at.line, at.column,
-                             LAB_SEVERITY_ERROR, LAB_E_PARSE,
-                             "not UTF-8: byte 0x%02X at offset %zu; save the "
-                             "file as UTF-8",
-                             (unsigned char)s[0], i);
+            lab_findings_error(found, at, LAB_E_PARSE,
+                               "not UTF-8: byte 0x%02X at offset %zu; save the "
+                               "file as UTF-8",
+                               (unsigned char)s[0], i);
             break;
         }
         bool crlf = code == '\r' && i + 1 < src->size && s[1] == '\n';
         bool bom = code == 0xFEFF && i == 0;
         if ((code < 0x20 || code >= 0x7F) && !crlf && !bom &&
             !is_visible(s, len, &scratch))
-            report_hidden(src, at, code, found);
+            report_hidden(at, code, found);
         at.column++;
         if (code == '\n') {
             at.line++;
@@ -105,10 +103,9 @@ static void split(struct lab_source *src, struct lab_findings *found)
     }
     size_t len = line_length(s, n, &next);
     if (!is_fence(s, len)) {
-        lab_findings_add(found, src->name, 1, 1, LAB_SEVERITY_ERROR,
-                         LAB_E_PARSE,
-                         "a lesson starts with a line --- and its front "
-                         "matter; this file does not");
+        lab_findings_error(found, (struct lab_place){1, 1}, LAB_E_PARSE,
+                           "a lesson starts with a line --- and its front "
+                           "matter; this file does not");
         return;
     }
     src->yaml = s + next;
@@ -126,23 +123,19 @@ static void split(struct lab_source *src, struct lab_findings *found)
         i += next;
     }
     src->yaml = NULL;
-    lab_findings_add(found, src->name, 1, 1, LAB_SEVERITY_ERROR, LAB_E_PARSE,
-                     "the front matter has no end: add a line --- behind it");
+    lab_findings_error(found, (struct lab_place){1, 1}, LAB_E_PARSE,
+                       "the front matter has no end: add a line --- behind it");
 }
 
-static void too_large(const struct lab_source *src, struct lab_findings *found)
-{
-    lab_findings_add(found, src->name, 0, 0, LAB_SEVERITY_ERROR, LAB_E_RANGE,
-                     "larger than %d MiB, the most that a lesson may have: "
-                     "put its data into a file of its own (data: source: csv)",
-                     LAB_SOURCE_MAX_BYTES >> 20);
-}
+static const struct lab_place whole_file = {0, 0};
 
-static void cannot_read(const struct lab_source *src,
-                        struct lab_findings *found)
+static void too_large(struct lab_findings *found)
 {
-    lab_findings_add(found, src->name, 0, 0, LAB_SEVERITY_ERROR, LAB_E_IO,
-                     "cannot read it: %s", strerror(errno));
+    lab_findings_error(
+        found, whole_file, LAB_E_RANGE,
+        "larger than %d MiB, the most that a lesson may have: "
+        "put its data into a file of its own (data: source: csv)",
+        LAB_SOURCE_MAX_BYTES >> 20);
 }
 
 /* Reads to the end or one byte beyond the limit, whichever is first: a device
@@ -171,23 +164,12 @@ static void read_file(struct lab_source *src, struct lab_findings *found)
         src->bytes[src->size] = '\0';
     }
     if (fd < 0 || n < 0)
-        cannot_read(src, found);
+        lab_findings_error(found, whole_file, LAB_E_IO, "cannot read it: %s",
+                           strerror(errno));
     else if (src->size > LAB_SOURCE_MAX_BYTES)
-        too_large(src, found);
+        too_large(found);
     if (fd >= 0)
         close(fd);
-}
-
-static void copy_bytes(struct lab_source *src, const char *bytes, size_t size,
-                       struct lab_findings *found)
-{
-    if (size > LAB_SOURCE_MAX_BYTES) {
-        too_large(src, found);
-        return;
-    }
-    src->bytes = lab_strndup(bytes, size);
-    src->size = size;
-    found->failed = !src->bytes;
 }
 
 /* ---- sections ---- */
@@ -362,8 +344,8 @@ static void read_sections(struct lab_lesson *lesson,
     enum lab_status st = lab_md_read(arena, src->body, src->body_size,
                                      src->body_line, &all, &bad_line);
     if (st == LAB_E_RANGE)
-        lab_findings_add(found, lesson->path, bad_line, 1, LAB_SEVERITY_ERROR,
-                         st, "%s", lab_error());
+        lab_findings_error(found, (struct lab_place){bad_line, 1}, st, "%s",
+                           lab_error());
     size_t count = 1;
     for (size_t i = 0; i < all.n_blocks; i++)
         count += begins_section(&all.blocks[i]);
@@ -533,6 +515,7 @@ enum lab_status lab_lesson_check(struct lab_lesson **out, const char *path,
                                  struct lab_findings *found)
 {
     struct lab_source src = {.name = path};
+    lab_findings_of(found, path);
     read_file(&src, found);
     return read_lesson(out, &src, found);
 }
@@ -542,7 +525,14 @@ enum lab_status lab_lesson_parse(struct lab_lesson **out, const char *path,
                                  struct lab_findings *found)
 {
     struct lab_source src = {.name = path};
-    copy_bytes(&src, bytes, size, found);
+    lab_findings_of(found, path);
+    if (size > LAB_SOURCE_MAX_BYTES) {
+        too_large(found);
+    } else {
+        src.bytes = lab_strndup(bytes, size);
+        src.size = size;
+        found->failed = found->failed || !src.bytes;
+    }
     return read_lesson(out, &src, found);
 }
 

@@ -20,25 +20,15 @@ struct builder {
     bool have_event;
 };
 
-static int file_line(const struct builder *b, const yaml_mark_t *mark)
+static struct lab_place place_of(const struct builder *b,
+                                 const yaml_mark_t *mark)
 {
-    return (int)mark->line + b->src->yaml_line;
+    return (struct lab_place){(int)mark->line + b->src->yaml_line,
+                              (int)mark->column + 1};
 }
 
-static bool fail_at(struct builder *b, const yaml_mark_t *mark, const char *fmt,
-                    ...) LAB_PRINTF(3, 4);
-static bool fail_at(struct builder *b, const yaml_mark_t *mark, const char *fmt,
-                    ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    lab_findings_add_v(b->found, b->src->name, file_line(b, mark),
-                       (int)mark->column + 1, LAB_SEVERITY_ERROR, LAB_E_PARSE,
-                       fmt, args);
-    va_end(args);
-    return false;
-}
-
+#define fail_at(b, mark, ...)                                                  \
+    lab_findings_error((b)->found, place_of(b, mark), LAB_E_PARSE, __VA_ARGS__)
 #define fail(b, ...) fail_at(b, &(b)->event.start_mark, __VA_ARGS__)
 
 static bool no_memory(struct builder *b)
@@ -59,7 +49,7 @@ static bool syntax_error(struct builder *b)
                        "indent; quote a text that begins with @, ` or %%)");
     if (p->context && p->context_mark.line != p->problem_mark.line)
         return fail_at(b, &p->problem_mark, "YAML: %s (%s from line %d)",
-                       problem, p->context, file_line(b, &p->context_mark));
+                       problem, p->context, place_of(b, &p->context_mark).line);
     return fail_at(b, &p->problem_mark, "YAML: %s%s%s", problem,
                    p->context ? " " : "", p->context ? p->context : "");
 }
@@ -80,8 +70,7 @@ static struct yaml *new_node(struct builder *b, enum yaml_kind kind)
         return NULL;
     }
     node->kind = kind;
-    node->line = file_line(b, &b->event.start_mark);
-    node->column = (int)b->event.start_mark.column + 1;
+    node->at = place_of(b, &b->event.start_mark);
     return node;
 }
 
@@ -161,7 +150,7 @@ static bool read_key(struct builder *b, const struct yaml *map,
     return !other ||
            fail(b,
                 "the key %s stands here and in line %d, column %d: remove one",
-                other->key, other->key_line, other->key_column);
+                other->key, other->key_at.line, other->key_at.column);
 }
 
 /* The items of a list, or the keys and values of a mapping, up to its end. */
@@ -189,8 +178,7 @@ static bool read_items(struct builder *b, int depth, enum yaml_kind kind,
             return false;
         if (map) {
             value->key = key->text;
-            value->key_line = key->line;
-            value->key_column = key->column;
+            value->key_at = key->at;
         }
         *tail = value;
         whole->count++;

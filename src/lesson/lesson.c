@@ -12,7 +12,6 @@
 
 #include "base/mem.h"
 #include "front.h"
-#include "markdown/md_read.h"
 
 /* ---- the bytes ---- */
 

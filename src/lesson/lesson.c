@@ -15,16 +15,6 @@
 
 /* ---- the bytes ---- */
 
-/* True when a terminal shows the character as it is. The list of what is not
- * shown is in base/str.c alone. */
-static bool is_visible(const char *s, size_t len, struct lab_str *scratch)
-{
-    lab_str_clear(scratch);
-    lab_str_add_visible(scratch, s, len, true);
-    return !scratch->failed && scratch->len == len &&
-           memcmp(lab_str_text(scratch), s, len) == 0;
-}
-
 static void report_hidden(struct lab_place at, unsigned code,
                           struct lab_findings *found)
 {
@@ -42,11 +32,7 @@ static void report_hidden(struct lab_place at, unsigned code,
 static void check_text(const struct lab_source *src, struct lab_findings *found)
 {
     struct lab_place at = {1, 1};
-    struct lab_str scratch;
-    lab_str_init(&scratch);
-    lab_str_add(&scratch, "        "); /* so that no later append can fail */
-    found->failed = scratch.failed;
-    for (size_t i = 0; i < src->size && !found->failed;) {
+    for (size_t i = 0; i < src->size;) {
         const char *s = src->bytes + i;
         unsigned code;
         size_t len = lab_utf8_next(s, src->size - i, &code);
@@ -59,8 +45,7 @@ static void check_text(const struct lab_source *src, struct lab_findings *found)
         }
         bool crlf = code == '\r' && i + 1 < src->size && s[1] == '\n';
         bool bom = code == 0xFEFF && i == 0;
-        if ((code < 0x20 || code >= 0x7F) && !crlf && !bom &&
-            !is_visible(s, len, &scratch))
+        if (!crlf && !bom && !lab_is_visible(s, len, true))
             report_hidden(at, code, found);
         at.column++;
         if (code == '\n') {
@@ -69,7 +54,6 @@ static void check_text(const struct lab_source *src, struct lab_findings *found)
         }
         i += len;
     }
-    lab_str_release(&scratch);
 }
 
 /* The length of the line at `s` without its end; *next is where the next one

@@ -74,30 +74,16 @@ static struct yaml *new_node(struct builder *b, enum yaml_kind kind)
     return node;
 }
 
-/* A quoted scalar may write any character as an escape; what the file may not
- * hold, its texts may not hold either. */
-static bool check_scalar(struct builder *b, const char *s, size_t n)
-{
-    struct lab_str shown;
-    lab_str_init(&shown);
-    lab_str_add_visible(&shown, s, n, true);
-    bool failed = shown.failed;
-    bool same =
-        shown.len == n && (n == 0 || memcmp(lab_str_text(&shown), s, n) == 0);
-    lab_str_release(&shown);
-    if (failed)
-        return no_memory(b);
-    return same || fail(b, "this text holds an escaped control character: "
-                           "remove it");
-}
-
 static bool read_scalar(struct builder *b, struct yaml **out)
 {
     const char *s = (const char *)b->event.data.scalar.value;
     size_t n = b->event.data.scalar.length;
     bool plain = b->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    if (!plain && !check_scalar(b, s, n))
-        return false;
+    /* A quoted scalar may write any character as an escape; what the file may
+     * not hold, its texts may not hold either. */
+    if (!plain && !lab_is_visible(s, n, true))
+        return fail(b, "this text holds an escaped control character: "
+                       "remove it");
     struct yaml *node = new_node(b, YAML_SCALAR);
     if (!node)
         return false;

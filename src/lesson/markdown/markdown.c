@@ -993,56 +993,61 @@ static int natural_width(struct wrapper *w, const struct lab_md_cell *cell)
     return columns;
 }
 
+/* A column, and the cell of the current row in it. */
+struct column {
+    int width;
+    struct glyphs cell;
+    size_t next; /* glyph of the cell */
+};
+
 /* Every column as wide as its widest cell; while they do not fit together,
  * the widest one gives way. */
 static void choose_widths(struct wrapper *w, const struct lab_md_block *b,
-                          int available, int *width)
+                          int available, struct column *columns)
 {
     int total = 0;
     for (size_t c = 0; c < b->columns; c++) {
-        width[c] = 1;
+        columns[c].width = 1;
         for (size_t r = 0; r < b->rows; r++) {
-            int n = natural_width(w, cell_at(b, r, c));
-            n = n > available ? available : n;
-            width[c] = n > width[c] ? n : width[c];
+            int n = least(natural_width(w, cell_at(b, r, c)), available);
+            columns[c].width = n > columns[c].width ? n : columns[c].width;
         }
-        total += width[c];
+        total += columns[c].width;
     }
-    while (total > available) {
-        size_t widest = 0;
+    for (; total > available; total--) {
+        struct column *widest = columns;
         for (size_t c = 1; c < b->columns; c++) {
-            if (width[c] > width[widest])
-                widest = c;
+            if (columns[c].width > widest->width)
+                widest = &columns[c];
         }
-        width[widest]--;
-        total--;
+        widest->width--;
     }
 }
 
-static void put_cell_line(struct wrapper *w, const struct glyphs *list,
-                          int width, enum lab_md_align align, size_t *next)
+static void put_cell_line(struct wrapper *w, struct column *c,
+                          enum lab_md_align align)
 {
     struct piece piece = {0};
-    bool any = next_line(list, *next, width, &piece, next);
-    int room = width - piece.columns;
+    bool any = next_line(&c->cell, c->next, c->width, &piece, &c->next);
+    int room = c->width - piece.columns;
     int before = align == LAB_MD_RIGHT    ? room
                  : align == LAB_MD_CENTER ? room / 2
                                           : 0;
     pad(w, LAB_SPAN_PLAIN, " ", before);
     if (any)
-        put_piece(w, list, &piece);
+        put_piece(w, &c->cell, &piece);
     pad(w, LAB_SPAN_PLAIN, " ", room - before);
 }
 
 /* One row takes as many lines as its fullest cell needs. */
 static void put_row(struct wrapper *w, const struct lab_md_block *b, size_t row,
-                    const int *width, struct glyphs *lists, size_t *next)
+                    struct column *columns)
 {
     bool more = true;
     for (size_t c = 0; c < b->columns; c++) {
         const struct lab_md_cell *cell = cell_at(b, row, c);
-        collect(w, cell->spans, cell->n_spans, &lists[c]);
-        next[c] = 0;
+        collect(w, cell->spans, cell->n_spans, &columns[c].cell);
+        columns[c].next = 0;
     }
     while (more && !w->out.failed) {
         more = false;
@@ -1050,57 +1055,52 @@ static void put_row(struct wrapper *w, const struct lab_md_block *b, size_t row,
         for (size_t c = 0; c < b->columns; c++) {
             if (c > 0)
                 pad(w, LAB_SPAN_FRAME, " │ ", 1);
-            put_cell_line(w, &lists[c], width[c], b->align[c], &next[c]);
-            more = more || next[c] < lists[c].count;
+            put_cell_line(w, &columns[c], b->align[c]);
+            more = more || columns[c].next < columns[c].cell.count;
         }
         end_line(w);
     }
 }
 
 static void put_head_rule(struct wrapper *w, const struct lab_md_block *b,
-                          const int *width)
+                          const struct column *columns)
 {
     begin_line(w);
     for (size_t c = 0; c < b->columns; c++) {
         if (c > 0)
             pad(w, LAB_SPAN_FRAME, "─┼─", 1);
-        pad(w, LAB_SPAN_FRAME, "─", width[c]);
+        pad(w, LAB_SPAN_FRAME, "─", columns[c].width);
     }
     end_line(w);
 }
 
-/* "head:" on one line and the cell under it. */
-static void put_pair(struct wrapper *w, const struct lab_md_cell *head,
-                     const struct lab_md_cell *cell, struct glyphs *list)
+/* A cell in lines of its own; the head ends in ":". */
+static void put_cell(struct wrapper *w, const struct lab_md_cell *cell,
+                     bool head)
 {
     struct piece piece;
     size_t next = 0;
-    int width = width_left(w);
-    collect(w, head->spans, head->n_spans, list);
-    while (!w->out.failed && next_line(list, next, width - 1, &piece, &next)) {
+    int width = width_left(w) - (head ? 1 : 2);
+    collect(w, cell->spans, cell->n_spans, &w->glyphs);
+    while (!w->out.failed &&
+           next_line(&w->glyphs, next, width, &piece, &next)) {
         begin_line(w);
-        put_piece(w, list, &piece);
-        if (next >= list->count)
+        pad(w, LAB_SPAN_PLAIN, " ", head ? 0 : 2);
+        put_piece(w, &w->glyphs, &piece);
+        if (head && next >= w->glyphs.count)
             pad(w, LAB_SPAN_FRAME, ":", 1);
-        end_line(w);
-    }
-    collect(w, cell->spans, cell->n_spans, list);
-    next = 0;
-    while (!w->out.failed && next_line(list, next, width - 2, &piece, &next)) {
-        begin_line(w);
-        pad(w, LAB_SPAN_PLAIN, " ", 2);
-        put_piece(w, list, &piece);
         end_line(w);
     }
 }
 
-/* Too many columns for the screen: every cell on lines of its own. */
-static void put_as_list(struct wrapper *w, const struct lab_md_block *b,
-                        struct glyphs *list)
+/* Too many columns for the screen: every cell under its head. */
+static void put_as_list(struct wrapper *w, const struct lab_md_block *b)
 {
     for (size_t r = 1; r < b->rows; r++) {
-        for (size_t c = 0; c < b->columns && !w->out.failed; c++)
-            put_pair(w, cell_at(b, 0, c), cell_at(b, r, c), list);
+        for (size_t c = 0; c < b->columns && !w->out.failed; c++) {
+            put_cell(w, cell_at(b, 0, c), true);
+            put_cell(w, cell_at(b, r, c), false);
+        }
     }
 }
 
@@ -1110,27 +1110,20 @@ static void put_table(struct wrapper *w, const struct lab_md_block *b)
         return;
     int gaps = SEPARATOR_COLUMNS * ((int)b->columns - 1);
     int available = width_left(w) - gaps;
-    struct glyphs *lists = lab_alloc_array(b->columns, sizeof(*lists));
-    int *width = lab_alloc_array(b->columns, sizeof(*width));
-    size_t *next = lab_alloc_array(b->columns, sizeof(*next));
-    if (!lists || !width || !next) {
-        w->out.failed = true;
-        goto out;
-    }
     if (available < LEAST_CELL * (int)b->columns) {
-        put_as_list(w, b, &lists[0]);
-        goto out;
+        put_as_list(w, b);
+        return;
     }
-    choose_widths(w, b, available, width);
+    struct column *columns = lab_alloc_array(b->columns, sizeof(*columns));
+    if (!check(&w->out, columns != NULL))
+        return;
+    choose_widths(w, b, available, columns);
     for (size_t r = 0; r < b->rows && !w->out.failed; r++) {
-        put_row(w, b, r, width, lists, next);
+        put_row(w, b, r, columns);
         if (r == 0)
-            put_head_rule(w, b, width);
+            put_head_rule(w, b, columns);
     }
-out:
-    for (size_t c = 0; lists && c < b->columns; c++)
-        lab_free(lists[c].items);
-    lab_free(lists);
-    lab_free(width);
-    lab_free(next);
+    for (size_t c = 0; c < b->columns; c++)
+        lab_free(columns[c].cell.items);
+    lab_free(columns);
 }

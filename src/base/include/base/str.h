@@ -40,6 +40,8 @@ void lab_str_addv(struct lab_str *s, const char *fmt, va_list args);
  * are kept when `keep_lines`. */
 void lab_str_add_visible(struct lab_str *s, const char *bytes, size_t n,
                          bool keep_lines);
+/* That would append the text as it is. */
+bool lab_is_visible(const char *s, size_t n, bool keep_lines);
 
 /* Length of the valid UTF-8 sequence at `s` (1 to 4), or 0 when it is not one;
  * *code is its code point. Never reads past `n`. */

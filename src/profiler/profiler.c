@@ -11,7 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "profiler/join.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "trace/intern.h"
@@ -154,16 +153,6 @@ static void profiler_trace_again(struct lab_profiler *p)
     (void)lab_profiler_trace(p, records);
 }
 
-void lab_profiler_trace_cost(struct lab_profiler *p, struct lab_trace_cost *out)
-{
-    struct lab_profiler_stats s;
-    lab_profiler_get_stats(p, &s);
-    *out = (struct lab_trace_cost){.calls_ns = s.observer_ns,
-                                   .callbacks_ns = s.gpu.callback_ns,
-                                   .records = s.gpu.records,
-                                   .kernels = s.kernels};
-}
-
 enum { TEXT_BYTES = 64 };
 
 /* Moments are made from the monotonic clock and one offset, so that ranges nest
@@ -268,6 +257,18 @@ static void count_time(struct lab_profiler *p, int64_t since)
     p->observer_ns += lab_clock_monotonic_ns() - since;
 }
 
+static void begin_range(struct lab_profiler *p, int level, const char *text)
+{
+    int64_t now = lab_clock_monotonic_ns();
+    open_range(p, level, text, LAB_UNKNOWN, now);
+    count_time(p, now);
+}
+
+static void end_range(struct lab_profiler *p, int level)
+{
+    close_to(p, level, lab_clock_monotonic_ns());
+}
+
 static void run_begin(void *user, const char *name)
 {
     struct lab_profiler *p = user;
@@ -286,8 +287,7 @@ static void run_begin(void *user, const char *name)
 
 static void run_end(void *user)
 {
-    struct lab_profiler *p = user;
-    profiler_close_all(p);
+    profiler_close_all(user);
 }
 
 static void iteration_begin(void *user, int64_t iteration)
@@ -331,11 +331,8 @@ static void iteration_end(void *user, int64_t iteration, double loss)
 /* Its steps stay, and it counts as no iteration. */
 static void iteration_cut(void *user, int64_t iteration)
 {
-    struct lab_profiler *p = user;
-    int64_t now = lab_clock_monotonic_ns();
     (void)iteration;
-    close_to(p, LAB_RANGE_ITERATION, now);
-    count_time(p, now);
+    end_range(user, LAB_RANGE_ITERATION);
 }
 
 /* Its kernels were launched as one: there is nothing below it. */
@@ -369,16 +366,12 @@ static void evaluation(void *user, int64_t iteration, double loss,
 /* Innermost of what is open: an iteration may be paused meanwhile. */
 static void between_begin(void *user, const char *what)
 {
-    struct lab_profiler *p = user;
-    int64_t now = lab_clock_monotonic_ns();
-    open_range(p, LAB_RANGE_BETWEEN, what, LAB_UNKNOWN, now);
-    count_time(p, now);
+    begin_range(user, LAB_RANGE_BETWEEN, what);
 }
 
 static void between_end(void *user)
 {
-    struct lab_profiler *p = user;
-    close_to(p, LAB_RANGE_BETWEEN, lab_clock_monotonic_ns());
+    end_range(user, LAB_RANGE_BETWEEN);
 }
 
 static void untold_begin(void *user)
@@ -406,32 +399,25 @@ static void untold_end(void *user)
 static void phase_begin(void *user, enum lab_phase phase)
 {
     struct lab_profiler *p = user;
-    int64_t now = lab_clock_monotonic_ns();
     p->phase = phase;
-    open_range(p, LAB_RANGE_PHASE, lab_phase_name(phase), LAB_UNKNOWN, now);
-    count_time(p, now);
+    begin_range(p, LAB_RANGE_PHASE, lab_phase_name(phase));
 }
 
 static void phase_end(void *user, enum lab_phase phase)
 {
-    struct lab_profiler *p = user;
     (void)phase;
-    close_to(p, LAB_RANGE_PHASE, lab_clock_monotonic_ns());
+    end_range(user, LAB_RANGE_PHASE);
 }
 
 static void node_begin(void *user, const char *node)
 {
-    struct lab_profiler *p = user;
-    int64_t now = lab_clock_monotonic_ns();
-    open_range(p, LAB_RANGE_NODE, node, LAB_UNKNOWN, now);
-    count_time(p, now);
+    begin_range(user, LAB_RANGE_NODE, node);
 }
 
 static void node_end(void *user, const char *node)
 {
-    struct lab_profiler *p = user;
     (void)node;
-    close_to(p, LAB_RANGE_NODE, lab_clock_monotonic_ns());
+    end_range(user, LAB_RANGE_NODE);
 }
 
 /* The step's clock is read last of all, and first of all in step_end: what the
@@ -692,16 +678,8 @@ void lab_profiler_get_stats(struct lab_profiler *p,
         .observer_ns = p->observer_ns,
     };
     if (p->tracing) {
-        struct lab_join_stats join;
-        lab_join_get_stats(p->join, &join);
+        lab_join_get_stats(p->join, &s.join);
         p->gpu->stats(&s.gpu);
-        s.kernels = join.kernels;
-        s.kernels_without_step = join.kernels_without_step;
-        s.kernels_between = join.kernels_between;
-        s.before_run = join.before;
-        s.muted = join.muted;
-        s.untold = join.untold;
-        s.not_stored += join.not_stored;
     }
     *out = s;
 }
@@ -793,8 +771,7 @@ static void push_kernel(struct counting *c, const uint32_t *names, int n,
                                                 .metric = names[m],
                                                 .passes = passes,
                                                 .value = values[m]};
-        if (!c->p->sink.push(c->p->sink.user, &r))
-            c->p->not_stored++;
+        push_record(c->p, &r);
     }
 }
 

@@ -354,8 +354,8 @@ TEST_CASE_WITH(untold_steps_have_an_execution_of_their_own, setup, teardown)
     o.untold_end(o.user); /* begun by nobody */
     assert_int_equal(gpu.pops, 1);
     lab_profiler_get_stats(p, &stats);
-    assert_int_equal(stats.untold, 1);
-    assert_int_equal(stats.kernels, 0);
+    assert_int_equal(stats.join.untold, 1);
+    assert_int_equal(stats.join.kernels, 0);
     assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), 0);
     o.untold_begin(o.user);
     o.run_end(o.user);
@@ -400,8 +400,8 @@ TEST_CASE_WITH(traced_steps_leave_their_time_to_the_kernels, setup, teardown)
     assert_int_equal(kept_get(k, LAB_RECORD_KERNEL, 1)->u.kernel.exec, 11);
     struct lab_profiler_stats stats;
     lab_profiler_get_stats(p, &stats);
-    assert_int_equal(stats.kernels, 2);
-    assert_int_equal(stats.kernels_without_step, 0);
+    assert_int_equal(stats.join.kernels, 2);
+    assert_int_equal(stats.join.kernels_without_step, 0);
     assert_int_equal(stats.gpu.dropped, 3);
     o.run_end(o.user);
     assert_int_equal(gpu.pops, 3);

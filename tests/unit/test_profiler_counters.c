@@ -331,23 +331,19 @@ static int setup_real(void **state)
 {
     const struct lab_cupti *cupti = NULL;
     unsetenv("LAPENNA_LAB_CUPTI");
-    if (lab_cupti_load(&cupti))
-        cupti = NULL;
-    *state = (void *)cupti;
+    *state = lab_cupti_load(&cupti) ? NULL : (void *)cupti;
     return 0;
 }
 
 static int setup_fake(void **state)
 {
-    void *lib;
-    void *symbol;
     struct fake_cupti *(*get)(void);
     (void)state;
     setenv("LAPENNA_LAB_CUPTI", LAB_FAKE_CUPTI, 1);
-    lib = dlopen(LAB_FAKE_CUPTI, RTLD_NOW | RTLD_GLOBAL);
+    void *lib = dlopen(LAB_FAKE_CUPTI, RTLD_NOW | RTLD_GLOBAL);
     if (!lib)
         return 1;
-    symbol = dlsym(lib, "fake_cupti_state");
+    void *symbol = dlsym(lib, "fake_cupti_state");
     memcpy(&get, &symbol, sizeof(symbol));
     fake = get();
     symbol = dlsym(lib, "fake_cupti_count_launch");

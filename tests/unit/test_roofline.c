@@ -41,14 +41,16 @@ static struct lab_roofline_point place(const struct lab_roofline_work *w)
     return p;
 }
 
-static const struct lab_sentence *find(const struct lab_sentences *all,
-                                       enum lab_sentence_id id)
+/* What is stated of `w`, and where the sentence is in it; -1: it is not. */
+static int find(const struct lab_roofline_work *w, enum lab_sentence_id id,
+                struct lab_sentences *all)
 {
-    for (int i = 0; i < all->n; i++) {
-        if (all->list[i].id == id)
-            return &all->list[i];
-    }
-    return NULL;
+    struct lab_roofline_point p = place(w);
+    lab_roofline_state(all, w, &p, roofs);
+    int i = all->n - 1;
+    while (i >= 0 && all->list[i].id != id)
+        i--;
+    return i;
 }
 
 /* The sentence is stated, with these values; 0: any. */
@@ -56,44 +58,35 @@ static void has(const struct lab_roofline_work *w, struct lab_sentence want)
 {
     struct lab_sentences all;
     struct lab_str text;
-    struct lab_roofline_point p = place(w);
+    int at = find(w, want.id, &all);
     lab_str_init(&text);
-    lab_roofline_state(&all, w, &p, roofs);
     lab_sentences_add(&text, &all);
-    const struct lab_sentence *s = find(&all, want.id);
-    if (!s)
+    if (at < 0)
         fail_msg("%d is not in: %s", (int)want.id, lab_str_text(&text));
     for (int i = 0; i < 5; i++)
-        if (fabs(s->x[i] - want.x[i]) > 0.005 * want.x[i] && want.x[i] > 0)
-            fail_msg("%g, not %g: %s", s->x[i], want.x[i], lab_str_text(&text));
+        if (fabs(all.list[at].x[i] - want.x[i]) > 0.005 * want.x[i] &&
+            want.x[i] > 0)
+            fail_msg("not %g: %s", want.x[i], lab_str_text(&text));
     assert_null(strstr(lab_str_text(&text), "nan"));
     lab_str_release(&text);
 }
 
-static void has_not(const struct lab_roofline_work *w, enum lab_sentence_id id)
-{
-    struct lab_sentences all;
-    struct lab_roofline_point p = place(w);
-    lab_roofline_state(&all, w, &p, roofs);
-    assert_null(find(&all, id));
-}
-
-/* Nothing but these two; LAB_SENTENCE_COUNT: nothing. */
-static void has_only(const struct lab_roofline_work *w, enum lab_sentence_id a,
+static bool has_only(const struct lab_roofline_work *w, enum lab_sentence_id a,
                      enum lab_sentence_id b)
 {
     struct lab_sentences all;
-    struct lab_roofline_point p = place(w);
-    lab_roofline_state(&all, w, &p, roofs);
-    assert_int_equal(all.n, 1 + (b != LAB_SENTENCE_COUNT));
-    assert_int_equal(all.list[0].id, a);
-    assert_true(all.n == 1 || all.list[1].id == b);
+    return find(w, a, &all) == 0 && all.n == 1 + (b != LAB_SENTENCE_COUNT) &&
+           (all.n == 1 || all.list[1].id == b);
 }
 
 #define HAS(id, ...)                                                           \
     has(&w, (struct lab_sentence){LAB_SENTENCE_##id, {__VA_ARGS__}})
-#define HAS_NOT(id) has_not(&w, LAB_SENTENCE_##id)
-#define HAS_ONLY(a, b) has_only(&w, LAB_SENTENCE_##a, LAB_SENTENCE_##b)
+#define HAS_NOT(id)                                                            \
+    assert_int_equal(                                                          \
+        find(&w, LAB_SENTENCE_##id, &(struct lab_sentences){.n = 0}), -1)
+/* Nothing but these two; COUNT: nothing. */
+#define HAS_ONLY(a, b)                                                         \
+    assert_true(has_only(&w, LAB_SENTENCE_##a, LAB_SENTENCE_##b))
 
 static void close_to(double have, double want)
 {

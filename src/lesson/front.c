@@ -185,10 +185,9 @@ static bool build_key(struct builder *b, const struct yaml *map,
         return yaml_fail(b, "a key must be one line");
     const struct yaml *other = get(map, (*key)->text);
     return !other ||
-           yaml_fail(
-               b,
-               "the key %s stands here and in line %d, column %d: remove one",
-               other->key, other->key_at.line, other->key_at.column);
+           yaml_fail(b,
+                     "the key %s is here and in line %d, column %d: remove one",
+                     other->key, other->key_at.line, other->key_at.column);
 }
 
 /* The items of a list, or the keys and values of a mapping, up to its end. */

@@ -23,7 +23,7 @@ struct lab_source {
 };
 
 LAB_C_BEGIN
-/* Reads the front matter of `src` into `lesson`, whose arena is its memory.
+/* Reads the front matter of `src` into `lesson`, into its arena.
  * Mistakes go to `found`; found->failed: without memory. */
 void lab_front_read(struct lab_lesson *lesson, const struct lab_source *src,
                     struct lab_findings *found);

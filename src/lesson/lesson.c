@@ -5,10 +5,9 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "front.h"
@@ -121,38 +120,29 @@ static void too_large(struct lab_findings *found)
         LAB_SOURCE_MAX_BYTES >> 20);
 }
 
-/* Reads to the end or one byte beyond the limit, whichever is first: a device
- * or a pipe has no size to ask for. */
+/* Reads to the end or somewhat beyond the limit, whichever is first: a device or
+ * a pipe has no size to ask for. */
 static void read_file(struct lab_source *src, struct lab_findings *found)
 {
-    size_t cap = 0;
-    ssize_t n = 1;
-    int fd;
-    do
-        fd = open(src->name, O_RDONLY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
-    while (fd >= 0 && n != 0 && src->size <= LAB_SOURCE_MAX_BYTES) {
-        if (src->size + 1 >= cap) {
-            cap = cap ? cap * 2 : 32768;
-            char *grown = lab_realloc_array(src->bytes, cap, 1);
-            found->failed = !grown;
-            if (!grown)
-                break;
-            src->bytes = grown;
-        }
-        n = read(fd, src->bytes + src->size, cap - src->size - 1);
-        if (n < 0 && errno != EINTR)
-            break;
-        src->size += n > 0 ? (size_t)n : 0;
-        src->bytes[src->size] = '\0';
+    char chunk[32768];
+    struct lab_str text;
+    size_t n = sizeof(chunk);
+    FILE *f = fopen(src->name, "re");
+    lab_str_init(&text);
+    while (f && n == sizeof(chunk) && text.len <= LAB_SOURCE_MAX_BYTES) {
+        n = fread(chunk, 1, sizeof(chunk), f);
+        lab_str_add_bytes(&text, chunk, n);
     }
-    if (fd < 0 || n < 0)
+    if (!f || ferror(f))
         lab_findings_error(found, whole_file, LAB_E_IO, "cannot read it: %s",
                            strerror(errno));
-    else if (src->size > LAB_SOURCE_MAX_BYTES)
+    else if (text.len > LAB_SOURCE_MAX_BYTES)
         too_large(found);
-    if (fd >= 0)
-        close(fd);
+    if (f)
+        fclose(f);
+    src->size = text.len;
+    src->bytes = lab_str_detach(&text);
+    found->failed = found->failed || !src->bytes;
 }
 
 /* ---- sections ---- */
@@ -227,8 +217,8 @@ static int bold_phase(const struct lab_md_block *b, size_t at)
 }
 
 /* Cuts a section into pieces, blocks or parts of paragraphs, each with its
- * phase. Returns how many, 0 where no phase has a part of its own; with `out`
- * NULL it only counts. */
+ * phase. Returns how many, 0 where no phase has a part of its own; `out` has
+ * room for one a span and one more a block. */
 static size_t cut_parts(const struct lab_md *doc, struct lab_md_block *out,
                         int *phase)
 {
@@ -238,30 +228,24 @@ static size_t cut_parts(const struct lab_md *doc, struct lab_md_block *out,
     for (size_t i = 0; i < doc->n_blocks; i++) {
         const struct lab_md_block *b = &doc->blocks[i];
         int heading = heading_phase(b);
-        parts = parts || heading != NO_PHASE;
+        size_t from = 0;
         if (heading != NO_PHASE) {
+            parts = true;
             now = heading;
             continue;
         }
-        size_t from = 0;
         for (size_t k = 0; k <= b->n_spans; k++) {
             int begins = k < b->n_spans ? bold_phase(b, k) : NO_PHASE;
-            bool ends = k == b->n_spans;
-            if ((begins != NO_PHASE && k > 0) || ends) {
-                if (out) {
-                    out[n] = *b;
-                    if (from > 0) /* a rule has no spans at all */
-                        out[n].spans += from;
-                    out[n].n_spans = k - from;
-                    phase[n] = now;
-                }
-                n++;
+            if (k == b->n_spans || (begins != NO_PHASE && k > 0)) {
+                out[n] = *b;
+                if (from > 0) /* a rule has no spans at all */
+                    out[n].spans += from;
+                out[n].n_spans = k - from;
+                phase[n++] = now;
                 from = k;
             }
-            if (begins != NO_PHASE) {
-                now = begins;
-                parts = true;
-            }
+            parts = parts || begins != NO_PHASE;
+            now = begins != NO_PHASE ? begins : now;
         }
     }
     return parts ? n : 0;
@@ -270,19 +254,19 @@ static size_t cut_parts(const struct lab_md *doc, struct lab_md_block *out,
 /* false: without memory. */
 static bool read_parts(struct lab_section *s, struct lab_arena *arena)
 {
-    size_t n = 0;
+    size_t most = s->doc.n_blocks;
     for (int p = 0; p < LAB_PHASE_COUNT; p++)
         s->in_phase[p] = s->doc;
-    if (s->kind == LAB_SECTION_STEP || s->kind == LAB_SECTION_NODE)
-        n = cut_parts(&s->doc, NULL, NULL);
-    if (n == 0)
+    if (s->kind != LAB_SECTION_STEP && s->kind != LAB_SECTION_NODE)
         return true;
-    struct lab_md_block *piece = lab_arena_array(arena, n, sizeof(*piece));
-    int *phase = lab_arena_array(arena, n, sizeof(*phase));
+    for (size_t i = 0; i < s->doc.n_blocks; i++)
+        most += s->doc.blocks[i].n_spans;
+    struct lab_md_block *piece = lab_arena_array(arena, most, sizeof(*piece));
+    int *phase = lab_arena_array(arena, most, sizeof(*phase));
     if (!piece || !phase)
         return false;
-    cut_parts(&s->doc, piece, phase);
-    for (int p = 0; p < LAB_PHASE_COUNT; p++) {
+    size_t n = cut_parts(&s->doc, piece, phase);
+    for (int p = 0; n > 0 && p < LAB_PHASE_COUNT; p++) {
         struct lab_md_block *own = lab_arena_array(arena, n, sizeof(*own));
         if (!own)
             return false;
@@ -370,7 +354,7 @@ const struct lab_section *lab_lesson_section(const struct lab_lesson *lesson,
     return NULL;
 }
 
-/* The section whose name is `name` or, part by part from the end, what is
+/* The section of the name `name` or, part by part from the end, what is
  * before its last dots: for steps only numbers are left out. */
 static const struct lab_section *find_within(const struct lab_lesson *lesson,
                                              enum lab_section_kind kind,

@@ -179,8 +179,8 @@ static void check_rungs(struct linter *l)
 /* ---- the network ---- */
 
 /* MNIST's shapes are known without its files, which a lesson does not bring
- * along, and so are those of a text's windows; false for sources whose shapes
- * only their files know. */
+ * along, and so are those of a text's windows; false for sources with shapes
+ * that only their files have. */
 static bool known_shapes(const struct lab_data_spec *d,
                          struct lab_data_shapes *out)
 {

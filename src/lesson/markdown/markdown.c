@@ -90,7 +90,7 @@ struct reader {
     const char *md;
     size_t size;
     int line;       /* of the byte at `counted` */
-    size_t counted; /* bytes whose line ends are in `line` */
+    size_t counted; /* bytes with their line ends in `line` */
 
     struct lab_md_block *blocks;
     size_t n_blocks;

@@ -540,7 +540,7 @@ static enum lab_status disable(void)
     return st;
 }
 
-/* The same after the failure `st`, whose reason stays the last error. */
+/* The same after the failure `st`; its reason stays the last error. */
 static enum lab_status disable_after(enum lab_status st)
 {
     char reason[LAB_GPU_TEXT];

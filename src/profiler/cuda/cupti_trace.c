@@ -72,7 +72,7 @@ static const struct {
     {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, true},
     {CUPTI_ACTIVITY_KIND_OVERHEAD, false, true},
     /* A graph as a whole, instead of each of its kernels: it is launched for
-     * iterations whose steps were not asked for. */
+     * iterations without steps that were asked for. */
     {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, false, false},
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };

@@ -1,8 +1,8 @@
 /* profiler/advice.h -- short rules about a kernel, each with its evidence.
  *
  * Pure functions over what is known of one kernel: its launch, its counters
- * where they were taken, its step's formula and the device. A rule whose facts
- * are unknown states nothing; no rule guesses. Thresholds are in advice.c
+ * where they were taken, its step's formula and the device. A rule without its facts
+ * states nothing; no rule guesses. Thresholds are in advice.c
  * beside their reasons. Threads: any. */
 #pragma once
 #include <stdbool.h>

@@ -96,8 +96,8 @@ struct lab_gpu_counter_info {
 
 /* Hardware counters of every kernel. The order: open, launches, begin, then
  * pass_begin, the work and pass_end until it reports that it has seen enough,
- * end; close. One for the process, on one thread whose current CUDA context is
- * the one that works. After a failure error() of the table below has what
+ * end; close. One for the process, on one thread, and its current CUDA context
+ * is the one that works. After a failure error() of the table below has what
  * happened and what helps. Counting is not for timing: clocks and caches are
  * not those of ordinary work. */
 struct lab_gpu_counter_ops {

@@ -72,9 +72,8 @@ static int start_cupti(bool calls)
     static const CUpti_ActivityKind kinds[] = {
         CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_RUNTIME,
         CUPTI_ACTIVITY_KIND_DRIVER};
-    char why[LAB_GPU_TEXT];
-    if (lab_cupti_load(&cupti, why, sizeof(why))) {
-        fprintf(stderr, "bench_tracing: %s\n", why);
+    if (lab_cupti_load(&cupti)) {
+        fprintf(stderr, "bench_tracing: %s\n", lab_error());
         return 0;
     }
     if (cupti->cuptiActivityRegisterCallbacks(requested, completed) !=
@@ -96,7 +95,6 @@ static char database[] = "/tmp/bench_tracing.XXXXXX";
 
 static int start_ours(enum state s)
 {
-    char why[LAB_GPU_TEXT];
     struct lab_gpu_sink to;
     struct lab_run_info info;
     struct lab_gpu_trace_options options = {
@@ -112,13 +110,12 @@ static int start_ours(enum state s)
     }
     close(fd);
     struct lab_sink sink = lab_writer_sink(writer);
-    struct lab_join_config config = {.sink = &sink};
-    if (lab_join_new(&join, &config))
+    if (lab_join_new(&join, &sink))
         return 0;
     lab_join_gpu_sink(join, &to);
-    if (ops->start(&to, &options, why, sizeof(why)) == LAB_OK)
+    if (ops->start(&to, &options) == LAB_OK)
         return 1;
-    fprintf(stderr, "bench_tracing: %s\n", why);
+    fprintf(stderr, "bench_tracing: %s\n", lab_error());
     return 0;
 }
 
@@ -146,13 +143,12 @@ static int measure(enum state s, struct figures *out)
     bool ours = s >= OURS;
     bool pushes = ours && s != OFF_AGAIN;
     int failed = 0;
-    char why[LAB_GPU_TEXT];
     if (((s == CUPTI || s == CALLS) && !start_cupti(s == CALLS)) ||
         (ours && !start_ours(s)) || !bench_open())
         return 0;
     if (s == OFF_AGAIN) { /* it was on */
         bench_launches(LAUNCHES, PER_STEP, ops->push, ops->pop);
-        if (ops->set_records(LAB_GPU_RECORDS_NONE, why, sizeof(why)))
+        if (ops->set_records(LAB_GPU_RECORDS_NONE))
             return 0;
     }
     out->launch = 1e30;

@@ -7,21 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The directory of the running program, without its last part ("bin"); false
- * when the system does not report it. */
-static bool program_prefix(char *out, size_t size)
+bool lab_program_dir(char *out, size_t size, int up)
 {
     ssize_t n = readlink("/proc/self/exe", out, size - 1);
-    if (n <= 0 || (size_t)n >= size - 1)
-        return false;
-    out[n] = '\0';
-    for (int i = 0; i < 2; i++) {
-        char *slash = strrchr(out, '/');
-        if (!slash)
-            return false;
+    char *slash = NULL;
+    out[n > 0 && (size_t)n < size - 1 ? n : 0] = '\0';
+    for (; up >= 0 && (slash = strrchr(out, '/')); up--)
         *slash = '\0';
-    }
-    return true;
+    return slash != NULL;
 }
 
 /* Appends and keeps dir/middle/sub when it is there. */
@@ -43,7 +36,7 @@ enum lab_status lab_data_path(const char *sub, struct lab_str *out)
 {
     char prefix[PATH_MAX];
     const char *env = getenv("LAPENNA_LAB_DATA_DIR");
-    bool known = program_prefix(prefix, sizeof(prefix));
+    bool known = lab_program_dir(prefix, sizeof(prefix), 1);
     bool found;
     if (env && *env)
         found = try_directory(out, env, "", sub);

@@ -10,21 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MODULE_DIR_VARIABLE "LAPENNA_LAB_MODULE_DIR"
+#include "base/datadir.h"
 
-/* The folder of the running executable, without a slash at its end. */
-static bool program_dir(char *dir, size_t bytes)
-{
-    ssize_t n = readlink("/proc/self/exe", dir, bytes - 1);
-    if (n <= 0)
-        return false;
-    dir[n] = '\0';
-    char *slash = strrchr(dir, '/');
-    if (!slash)
-        return false;
-    *slash = '\0';
-    return true;
-}
+#define MODULE_DIR_VARIABLE "LAPENNA_LAB_MODULE_DIR"
 
 /* LAB_E_NOTFOUND without a detail: the caller knows all the folders. */
 static enum lab_status open_in(const char *dir, const char *file, void **handle)
@@ -47,7 +35,7 @@ static enum lab_status open_beside_program(const char *file, void **handle)
 {
     static const char *const places[] = {"../lib/lapenna-lab", "../lib"};
     char program[PATH_MAX];
-    if (!program_dir(program, sizeof(program)))
+    if (!lab_program_dir(program, sizeof(program), 0))
         return lab_fail(LAB_E_NOTFOUND,
                         "module %s: the program's own folder is unknown; set "
                         "%s to the folder of the modules",

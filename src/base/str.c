@@ -142,30 +142,43 @@ static bool hides_text(unsigned code)
            code == 0x200F || code == 0xFEFF;
 }
 
+/* Shown by a terminal as it is. */
+static bool is_shown(unsigned code, bool keep_lines)
+{
+    bool line = code == '\n' || code == '\t';
+    return line ? keep_lines
+                : code >= 0x20 && (code < 0x7F || code >= 0xA0) &&
+                      !hides_text(code);
+}
+
+bool lab_is_visible(const char *s, size_t n, bool keep_lines)
+{
+    unsigned code;
+    for (size_t i = 0, len; i < n; i += len) {
+        len = lab_utf8_next(s + i, n - i, &code);
+        if (len == 0 || !is_shown(code, keep_lines))
+            return false;
+    }
+    return true;
+}
+
 void lab_str_add_visible(struct lab_str *s, const char *bytes, size_t n,
                          bool keep_lines)
 {
     for (size_t i = 0; i < n;) {
         unsigned code = 0;
         size_t len = lab_utf8_next(bytes + i, n - i, &code);
-        if (len == 0) {
+        if (len == 0)
             lab_str_addf(s, "\\x%02X", (unsigned char)bytes[i]);
-            i++;
-            continue;
-        }
-        if (keep_lines && (code == '\n' || code == '\t'))
-            lab_str_add_char(s, (char)code);
+        else if (is_shown(code, keep_lines))
+            lab_str_add_bytes(s, bytes + i, len);
         else if (code < 0x20)
             lab_str_addf(s, "^%c", (char)(code + '@'));
         else if (code == 0x7F)
             lab_str_add(s, "^?");
-        else if (code >= 0x80 && code < 0xA0)
-            lab_str_addf(s, "\\x%02X", code);
-        else if (hides_text(code))
-            lab_str_addf(s, "\\u%04X", code);
         else
-            lab_str_add_bytes(s, bytes + i, len);
-        i += len;
+            lab_str_addf(s, code < 0xA0 ? "\\x%02X" : "\\u%04X", code);
+        i += len ? len : 1;
     }
 }
 

@@ -98,6 +98,18 @@ size_t lab_utf8_next(const char *s, size_t n, unsigned *code)
     return len;
 }
 
+void lab_utf8_put(unsigned code, char out[5])
+{
+    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    size_t len = 1u + (code >= 0x80) + (code >= 0x800) + (code >= 0x10000);
+    memset(out, 0, 5);
+    if (code > 0x10FFFF)
+        return;
+    for (size_t i = len - 1; i > 0; i--, code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3F));
+    out[0] = (char)(lead[len] | code);
+}
+
 void lab_utf8_trim(char *s)
 {
     size_t len = strlen(s);

@@ -241,16 +241,17 @@ static enum lab_status put_findings(const struct lab_options *o,
         const char *severity = lab_severity_name(f->severity);
         if (o->json) {
             st = lab_lesson_put_json(
-                o, json_pack("{s:s, s:s, s:o, s:o, s:s, s:s}", "type",
-                             "finding", "file", f->file, "line",
-                             number(f->line, f->line > 0), "column",
-                             number(f->column, f->line > 0 && f->column > 0),
-                             "severity", severity, "message", f->message));
+                o, json_pack(
+                       "{s:s, s:s, s:o, s:o, s:s, s:s}", "type", "finding",
+                       "file", found->file, "line",
+                       number(f->at.line, f->at.line > 0), "column",
+                       number(f->at.column, f->at.line > 0 && f->at.column > 0),
+                       "severity", severity, "message", f->message));
             continue;
         }
-        fprintf(stderr, "%s:", f->file);
-        if (f->line > 0)
-            fprintf(stderr, "%d:%d:", f->line, f->column);
+        fprintf(stderr, "%s:", found->file);
+        if (f->at.line > 0)
+            fprintf(stderr, "%d:%d:", f->at.line, f->at.column);
         fprintf(stderr, " %s: ", severity);
         lab_lesson_put_text(o, stderr, f->message);
         fputc('\n', stderr);

@@ -855,9 +855,14 @@ static void print_advice(struct lab_plain *p, int index, int kernel)
     struct lab_advice a[LAB_ADVICE_COUNT];
     int n = lab_advise_kernel(lab_recording_live(p->run.recording), &p->snap,
                               index, kernel, a);
-    for (int i = 0; i < n; i++)
-        lab_printf(stdout, "    %-10s %s: %s. Try %s.\n", "advice",
-                   lab_advice_name(a[i].rule), a[i].evidence, a[i].remedy);
+    struct lab_str text;
+    lab_str_init(&text);
+    for (int i = 0; i < n; i++) {
+        lab_str_clear(&text);
+        lab_advice_add(&text, &a[i]);
+        print_line(NULL, "advice", lab_str_text(&text));
+    }
+    lab_str_release(&text);
 }
 
 static void print_step(struct lab_plain *p, int index)

@@ -132,7 +132,7 @@ struct lab_recording {
     struct lab_sink sink; /* to the profiler: the window, then the writer */
     struct lab_profiler *profiler;
     enum lab_trace_state trace_state; /* of the run, and */
-    struct lab_trace_cost trace_cost; /* when the profiler has gone */
+    struct lab_profiler_stats stats;  /* when the profiler has gone */
     struct lab_device_info device;
     char backend[16];
     char variants[VARIANTS_BYTES]; /* as chosen at the start */
@@ -582,7 +582,7 @@ void lab_recording_closing(void *recording, struct lab_walk *walk)
     (void)walk;
     if (r->profiler) {
         r->trace_state = lab_profiler_trace_state(r->profiler);
-        lab_profiler_trace_cost(r->profiler, &r->trace_cost);
+        lab_profiler_get_stats(r->profiler, &r->stats);
     }
     lab_profiler_free(r->profiler); /* hands out what it still holds */
     r->profiler = NULL;
@@ -656,14 +656,14 @@ void lab_recording_get_state(const struct lab_recording *r,
 {
     struct lab_writer_state state = {.run = 0};
     struct lab_writer *w = hold(r);
-    bool traced = r->trace_cost.calls_ns > 0 &&
+    bool traced = r->stats.observer_ns > 0 &&
                   r->trace_state != LAB_TRACE_UNKNOWN &&
                   r->trace_state != LAB_TRACE_NEVER;
     *out = (struct lab_recording_state){
         .run = lab_recording_run(r),
-        .trace_calls_ms = traced ? (double)r->trace_cost.calls_ns / 1e6 : NAN,
+        .trace_calls_ms = traced ? (double)r->stats.observer_ns / 1e6 : NAN,
         .trace_callbacks_ms =
-            traced ? (double)r->trace_cost.callbacks_ns / 1e6 : NAN};
+            traced ? (double)r->stats.gpu.callback_ns / 1e6 : NAN};
     if (w) {
         lab_writer_get_state(w, &state);
         out->lost = (int64_t)(state.lost + state.ring.dropped);
@@ -748,18 +748,18 @@ enum lab_trace_state lab_recording_trace_state(const struct lab_recording *r)
 void lab_recording_trace_cost(const struct lab_recording *r, double seconds,
                               struct lab_str *out)
 {
-    struct lab_trace_cost c = r->trace_cost;
+    struct lab_profiler_stats s = r->stats;
     enum lab_trace_state state = lab_recording_trace_state(r);
     if (r->profiler)
-        lab_profiler_trace_cost(r->profiler, &c);
+        lab_profiler_get_stats(r->profiler, &s);
     if (state != LAB_TRACE_ON && state != LAB_TRACE_KERNELS &&
         state != LAB_TRACE_MIXED)
         return;
     lab_str_addf(out,
                  "%.2f ms in the profiler's own calls, %.2f ms on CUPTI's "
                  "thread, for %llu kernels",
-                 (double)c.calls_ns / 1e6, (double)c.callbacks_ns / 1e6,
-                 (unsigned long long)c.kernels);
+                 (double)s.observer_ns / 1e6, (double)s.gpu.callback_ns / 1e6,
+                 (unsigned long long)s.join.kernels);
     if (seconds > 0)
         lab_str_addf(out, ", beside %.2f ms of training", seconds * 1e3);
 }

@@ -14,78 +14,84 @@ void lab_findings_init(struct lab_findings *f)
 
 void lab_findings_release(struct lab_findings *f)
 {
-    for (size_t i = 0; i < f->count; i++) {
-        lab_free(f->items[i].file);
+    for (size_t i = 0; i < f->count; i++)
         lab_free(f->items[i].message);
-    }
     lab_free(f->items);
+    lab_free(f->file);
     lab_findings_init(f);
+}
+
+static char *visible(const char *text, size_t n)
+{
+    struct lab_str safe;
+    lab_str_init(&safe);
+    lab_str_add_visible(&safe, text, n, false);
+    return lab_str_detach(&safe);
+}
+
+void lab_findings_of(struct lab_findings *f, const char *file)
+{
+    lab_free(f->file);
+    f->file = visible(file, strlen(file));
+    f->failed = f->failed || !f->file;
 }
 
 /* Messages quote the file, so they are made safe here, in one place. */
 static char *message_text(const char *fmt, va_list args)
 {
     char raw[1024];
-    struct lab_str safe;
-    lab_str_init(&safe);
     vsnprintf(raw, sizeof(raw), fmt, args);
     size_t n = strlen(raw);
     /* A cut inside a character would show as an escape: leave it out. */
-    if (n == sizeof(raw) - 1) {
-        size_t bad = lab_utf8_check(raw, n);
-        if (bad != (size_t)-1 && bad + 4 > n)
-            n = bad;
-    }
-    lab_str_add_visible(&safe, raw, n, false);
-    return lab_str_detach(&safe);
+    if (n == sizeof(raw) - 1)
+        lab_utf8_trim(raw);
+    return visible(raw, strlen(raw));
 }
 
-static char *file_text(const char *file)
+static void add(struct lab_findings *f, struct lab_place at,
+                enum lab_status status, const char *fmt, va_list args)
 {
-    struct lab_str safe;
-    lab_str_init(&safe);
-    lab_str_add_visible(&safe, file, strlen(file), false);
-    return lab_str_detach(&safe);
-}
-
-void lab_findings_add_v(struct lab_findings *f, const char *file, int line,
-                        int column, enum lab_severity severity,
-                        enum lab_status status, const char *fmt, va_list args)
-{
-    if (severity == LAB_SEVERITY_ERROR)
-        f->errors++;
     if (status == LAB_E_NOMEM)
         f->failed = true;
     if (f->count >= LAB_FINDINGS_MAX) {
         f->skipped++;
         return;
     }
-    if (lab_grow(&f->items, f->count, &f->cap, sizeof(*f->items),
-                 "a finding")) {
+    char *message = message_text(fmt, args);
+    if (!message || lab_grow(&f->items, f->count, &f->cap, sizeof(*f->items),
+                             "a finding")) {
+        lab_free(message);
         f->failed = true;
         return;
     }
-    struct lab_finding item = {
-        .line = line, .column = column, .severity = severity, .status = status};
-    item.file = file_text(file);
-    item.message = message_text(fmt, args);
-    if (!item.file || !item.message) {
-        lab_free(item.file);
-        lab_free(item.message);
-        f->failed = true;
-        return;
-    }
-    f->items[f->count++] = item;
+    f->items[f->count++] = (struct lab_finding){
+        at, status ? LAB_SEVERITY_ERROR : LAB_SEVERITY_WARNING, status,
+        message};
 }
 
-void lab_findings_add(struct lab_findings *f, const char *file, int line,
-                      int column, enum lab_severity severity,
-                      enum lab_status status, const char *fmt, ...)
+bool lab_findings_error(struct lab_findings *f, struct lab_place at,
+                        enum lab_status status, const char *fmt, ...)
+{
+    va_list args;
+    f->errors++;
+    va_start(args, fmt);
+    add(f, at, status, fmt, args);
+    va_end(args);
+    return false;
+}
+
+void lab_findings_warn(struct lab_findings *f, struct lab_place at,
+                       const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    lab_findings_add_v(f, file, line, column, severity, status, fmt, args);
+    add(f, at, LAB_OK, fmt, args);
     va_end(args);
+}
+
+static bool is_before(struct lab_place a, struct lab_place b)
+{
+    return a.line < b.line || (a.line == b.line && a.column < b.column);
 }
 
 /* Insertion sort: stable, so that findings of one place keep their order. */
@@ -94,44 +100,41 @@ void lab_findings_sort(struct lab_findings *f)
     for (size_t i = 1; i < f->count; i++) {
         struct lab_finding item = f->items[i];
         size_t j = i;
-        while (j > 0 && (f->items[j - 1].line > item.line ||
-                         (f->items[j - 1].line == item.line &&
-                          f->items[j - 1].column > item.column))) {
+        for (; j > 0 && is_before(item.at, f->items[j - 1].at); j--)
             f->items[j] = f->items[j - 1];
-            j--;
-        }
         f->items[j] = item;
     }
 }
 
-void lab_finding_text(const struct lab_finding *f, struct lab_str *out)
+void lab_finding_text(const struct lab_findings *f, size_t i,
+                      struct lab_str *out)
 {
+    struct lab_place at = f->items[i].at;
     lab_str_add(out, f->file);
-    if (f->line > 0)
-        lab_str_addf(out, ":%d", f->line);
-    if (f->line > 0 && f->column > 0)
-        lab_str_addf(out, ":%d", f->column);
-    lab_str_addf(out, ": %s", f->message);
+    if (at.line > 0)
+        lab_str_addf(out, ":%d", at.line);
+    if (at.line > 0 && at.column > 0)
+        lab_str_addf(out, ":%d", at.column);
+    lab_str_addf(out, ": %s", f->items[i].message);
 }
 
 enum lab_status lab_findings_status(const struct lab_findings *f)
 {
+    struct lab_str text;
+    size_t i = 0;
     if (f->failed)
         return lab_fail(LAB_E_NOMEM, "no memory left to read the lesson");
-    for (size_t i = 0; i < f->count; i++) {
-        const struct lab_finding *item = &f->items[i];
-        if (item->severity != LAB_SEVERITY_ERROR)
-            continue;
-        struct lab_str text;
-        lab_str_init(&text);
-        lab_finding_text(item, &text);
-        enum lab_status st =
-            text.failed ? lab_fail(LAB_E_NOMEM, "no memory left for a message")
-                        : lab_fail(item->status, "%s", lab_str_text(&text));
-        lab_str_release(&text);
-        return st;
-    }
-    return LAB_OK;
+    while (i < f->count && f->items[i].severity != LAB_SEVERITY_ERROR)
+        i++;
+    if (i == f->count)
+        return LAB_OK;
+    lab_str_init(&text);
+    lab_finding_text(f, i, &text);
+    enum lab_status st =
+        text.failed ? lab_no_memory("a message")
+                    : lab_fail(f->items[i].status, "%s", lab_str_text(&text));
+    lab_str_release(&text);
+    return st;
 }
 
 const char *lab_severity_name(enum lab_severity severity)

@@ -1,5 +1,6 @@
-/* front.c -- the front matter of a lesson: the tables of its keys, the reading
- * of values by their type, and functions for what a table cannot express.
+/* front.c -- the front matter of a lesson: its YAML as a tree, the tables of its
+ * keys, the reading of values by their type, and functions for what a table
+ * cannot express.
  *
  * lab_front_read() reads the whole mapping by front_table; its parts (data, a
  * breakpoint, a row of slide ...) have tables of their own. A function that
@@ -16,12 +17,268 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <yaml.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/ladder.h"
 #include "engine/vocabulary.h"
 #include "labs/cpu_rungs.h"
+
+/* ---- the front matter as a tree that knows its places ----
+ *
+ * libyaml reads it. It is a subset of YAML on purpose: mappings with plain names,
+ * lists, scalars. No anchors, aliases, tags or second documents: no lesson needs
+ * one, and each is a way to surprise. Places are those of the lesson file. */
+
+enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
+
+struct yaml {
+    enum yaml_kind kind;
+    struct lab_place at;
+    bool plain;       /* of a scalar: written without quotes */
+    const char *text; /* of a scalar */
+    size_t len;
+    const char *key; /* of a value in a mapping, else NULL */
+    struct lab_place key_at;
+    struct yaml *first; /* of a list or mapping, in the file's order */
+    struct yaml *next;
+    int64_t count; /* children */
+};
+
+/* The value of `key`, or NULL. */
+static const struct yaml *get(const struct yaml *map, const char *key)
+{
+    const struct yaml *n = map->kind == YAML_MAP ? map->first : NULL;
+    while (n && strcmp(n->key, key) != 0)
+        n = n->next;
+    return n;
+}
+
+enum { MAX_DEPTH = 32, MAX_KEYS = 4096 /* of one mapping */ };
+
+/* A function that reads returns false after a mistake, which is in b->found by
+ * then, or without memory. */
+struct builder {
+    struct lab_findings *found;
+    struct lab_arena *arena;
+    const struct lab_source *src;
+    yaml_parser_t parser;
+    yaml_event_t event; /* the current one; valid while have_event */
+    bool have_event;
+};
+
+static struct lab_place place_of(const struct builder *b,
+                                 const yaml_mark_t *mark)
+{
+    return (struct lab_place){(int)mark->line + b->src->yaml_line,
+                              (int)mark->column + 1};
+}
+
+#define yaml_fail_at(b, mark, ...)                                             \
+    lab_findings_error((b)->found, place_of(b, mark), LAB_E_PARSE, __VA_ARGS__)
+#define yaml_fail(b, ...) yaml_fail_at(b, &(b)->event.start_mark, __VA_ARGS__)
+
+static bool yaml_no_memory(struct builder *b)
+{
+    b->found->failed = true;
+    return false;
+}
+
+static bool syntax_error(struct builder *b)
+{
+    const yaml_parser_t *p = &b->parser;
+    if (p->error == YAML_MEMORY_ERROR)
+        return yaml_no_memory(b);
+    const char *problem = p->problem ? p->problem : "not understood";
+    if (strstr(problem, "cannot start any token"))
+        return yaml_fail_at(
+            b, &p->problem_mark,
+            "YAML: this character cannot stand here (a tab cannot "
+            "indent; quote a text that begins with @, ` or %%)");
+    if (p->context && p->context_mark.line != p->problem_mark.line)
+        return yaml_fail_at(b, &p->problem_mark, "YAML: %s (%s from line %d)",
+                            problem, p->context,
+                            place_of(b, &p->context_mark).line);
+    return yaml_fail_at(b, &p->problem_mark, "YAML: %s%s%s", problem,
+                        p->context ? " " : "", p->context ? p->context : "");
+}
+
+static bool advance(struct builder *b)
+{
+    if (b->have_event)
+        yaml_event_delete(&b->event);
+    b->have_event = yaml_parser_parse(&b->parser, &b->event) != 0;
+    return b->have_event || syntax_error(b);
+}
+
+static struct yaml *new_node(struct builder *b, enum yaml_kind kind)
+{
+    struct yaml *node = lab_arena_take(b->arena, sizeof(*node));
+    if (!node) {
+        yaml_no_memory(b);
+        return NULL;
+    }
+    node->kind = kind;
+    node->at = place_of(b, &b->event.start_mark);
+    return node;
+}
+
+static bool build_scalar(struct builder *b, struct yaml **out)
+{
+    const char *s = (const char *)b->event.data.scalar.value;
+    size_t n = b->event.data.scalar.length;
+    bool plain = b->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    /* A quoted scalar may write any character as an escape; what the file may
+     * not hold, its texts may not hold either. */
+    if (!plain && !lab_is_visible(s, n, true))
+        return yaml_fail(b, "this text holds an escaped control character: "
+                            "remove it");
+    struct yaml *node = new_node(b, YAML_SCALAR);
+    if (!node)
+        return false;
+    node->plain = plain;
+    node->len = n;
+    node->text = lab_arena_text(b->arena, s, n);
+    *out = node;
+    return node->text || yaml_no_memory(b);
+}
+
+static bool check_properties(struct builder *b)
+{
+    const yaml_event_t *e = &b->event;
+    const unsigned char *anchor = NULL;
+    const unsigned char *tag = NULL;
+    if (e->type == YAML_ALIAS_EVENT)
+        return yaml_fail(b, "an alias (*%s): write the value out",
+                         (const char *)e->data.alias.anchor);
+    if (e->type == YAML_SCALAR_EVENT) {
+        anchor = e->data.scalar.anchor;
+        tag = e->data.scalar.tag;
+    } else if (e->type == YAML_SEQUENCE_START_EVENT) {
+        anchor = e->data.sequence_start.anchor;
+        tag = e->data.sequence_start.tag;
+    } else if (e->type == YAML_MAPPING_START_EVENT) {
+        anchor = e->data.mapping_start.anchor;
+        tag = e->data.mapping_start.tag;
+    }
+    if (anchor)
+        return yaml_fail(b, "an anchor (&%s): lessons have none; remove it",
+                         (const char *)anchor);
+    return !tag || yaml_fail(b, "a tag (%s): lessons have none; remove it",
+                             (const char *)tag);
+}
+
+static bool build_node(struct builder *b, int depth, struct yaml **out);
+
+static bool build_key(struct builder *b, const struct yaml *map,
+                      struct yaml **key)
+{
+    if (!check_properties(b))
+        return false;
+    if (b->event.type != YAML_SCALAR_EVENT)
+        return yaml_fail(b,
+                         "a key must be a plain name, not a list or mapping");
+    if (!build_scalar(b, key))
+        return false;
+    if (memchr((*key)->text, '\n', (*key)->len))
+        return yaml_fail(b, "a key must be one line");
+    const struct yaml *other = get(map, (*key)->text);
+    return !other ||
+           yaml_fail(b,
+                     "the key %s is here and in line %d, column %d: remove one",
+                     other->key, other->key_at.line, other->key_at.column);
+}
+
+/* The items of a list, or the keys and values of a mapping, up to its end. */
+static bool build_items(struct builder *b, int depth, enum yaml_kind kind,
+                        struct yaml **out)
+{
+    bool map = kind == YAML_MAP;
+    struct yaml *whole = new_node(b, kind);
+    if (!whole)
+        return false;
+    *out = whole;
+    for (struct yaml **tail = &whole->first;; tail = &(*tail)->next) {
+        struct yaml *key = NULL;
+        struct yaml *value = NULL;
+        if (!advance(b))
+            return false;
+        if (b->event.type ==
+            (map ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT))
+            return true;
+        if (map && whole->count >= MAX_KEYS)
+            return yaml_fail(b, "more than %d keys in one mapping", MAX_KEYS);
+        if (map && (!build_key(b, whole, &key) || !advance(b)))
+            return false;
+        if (!build_node(b, depth + 1, &value))
+            return false;
+        if (map) {
+            value->key = key->text;
+            value->key_at = key->at;
+        }
+        *tail = value;
+        whole->count++;
+    }
+}
+
+/* Reads the node that the current event begins. */
+static bool build_node(struct builder *b, int depth, struct yaml **out)
+{
+    if (depth > MAX_DEPTH)
+        return yaml_fail(b, "nested deeper than %d levels", MAX_DEPTH);
+    if (!check_properties(b))
+        return false;
+    switch (b->event.type) {
+    case YAML_SCALAR_EVENT:
+        return build_scalar(b, out);
+    case YAML_SEQUENCE_START_EVENT:
+        return build_items(b, depth, YAML_LIST, out);
+    case YAML_MAPPING_START_EVENT:
+        return build_items(b, depth, YAML_MAP, out);
+    default:
+        return yaml_fail(b, "YAML: not understood");
+    }
+}
+
+static bool read_stream(struct builder *b, struct yaml **out)
+{
+    bool begun = advance(b); /* the stream */
+    if (!begun || !advance(b))
+        return false;
+    if (b->event.type == YAML_STREAM_END_EVENT)
+        return yaml_fail(b,
+                         "the front matter is empty: it needs format, title, "
+                         "network and loss");
+    if (!advance(b) || !build_node(b, 1, out) || !advance(b) || !advance(b))
+        return false;
+    return b->event.type == YAML_STREAM_END_EVENT ||
+           yaml_fail(b, "the front matter is one YAML document, not several");
+}
+
+/* The front matter of `src` as a tree in `arena`. NULL: the YAML could not be
+ * understood, the reason is in `found`; or found->failed, without memory. */
+static const struct yaml *read_yaml(struct lab_findings *found,
+                                    struct lab_arena *arena,
+                                    const struct lab_source *src)
+{
+    struct builder b = {.found = found, .arena = arena, .src = src};
+    struct yaml *root = NULL;
+    if (!yaml_parser_initialize(&b.parser)) {
+        yaml_no_memory(&b);
+        return NULL;
+    }
+    yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&b.parser, (const unsigned char *)src->yaml,
+                                 src->yaml_size);
+    bool ok = read_stream(&b, &root);
+    if (b.have_event)
+        yaml_event_delete(&b.event);
+    yaml_parser_delete(&b.parser);
+    return ok ? root : NULL;
+}
+
+/* ---- reading by tables ---- */
 
 enum {
     NAME_BYTES = 63, /* ids, variants */
@@ -495,32 +752,15 @@ static const struct table slide_table = {
 
 /* ---- mistakes ---- */
 
-static struct lab_place at(const struct yaml *node)
-{
-    return (struct lab_place){node->line, node->column};
-}
-
 /* Where the key of a value is. */
 static struct lab_place at_key(const struct yaml *node)
 {
-    return node->key ? (struct lab_place){node->key_line, node->key_column}
-                     : at(node);
+    return node->key ? node->key_at : node->at;
 }
 
-static bool fail_at(struct front *f, struct lab_place place, enum lab_status st,
-                    const char *fmt, ...) LAB_PRINTF(4, 5);
-static bool fail_at(struct front *f, struct lab_place place, enum lab_status st,
-                    const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    lab_findings_add_v(f->found, f->lesson->path, place.line, place.column,
-                       LAB_SEVERITY_ERROR, st, fmt, args);
-    va_end(args);
-    return false;
-}
-
-#define fail(f, node, st, ...) fail_at(f, at(node), st, __VA_ARGS__)
+#define fail_at(f, place, st, ...)                                             \
+    lab_findings_error((f)->found, place, st, __VA_ARGS__)
+#define fail(f, node, st, ...) fail_at(f, (node)->at, st, __VA_ARGS__)
 #define fail_key(f, node, st, ...) fail_at(f, at_key(node), st, __VA_ARGS__)
 
 /* Notes that memory was short, unless `ok`; returns `ok`. */
@@ -787,7 +1027,7 @@ static bool take_choice(struct front *f, const struct yaml *node,
         if (strcmp(node->text, names[*out]) == 0)
             return true;
     }
-    return fail_unknown(f, at(node), what, node->text, names, count);
+    return fail_unknown(f, node->at, what, node->text, names, count);
 }
 
 /* The words that a key can choose from. */
@@ -939,7 +1179,7 @@ static bool read_map(struct front *f, const struct yaml *map,
     }
     for (size_t i = 0; i < table->count; i++) {
         const struct key *key = &table->keys[i];
-        const struct yaml *n = lab_yaml_get(map, key->name);
+        const struct yaml *n = get(map, key->name);
         if (key->later && n && is_in(key, *in))
             ok = read_value(f, key, n, out) && ok;
     }
@@ -951,7 +1191,7 @@ static void check_required(struct front *f, const struct yaml *map,
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct key *key = &table->keys[i];
-        if ((key->required & in) && !lab_yaml_get(map, key->name))
+        if ((key->required & in) && !get(map, key->name))
             fail(f, map, LAB_E_PARSE, "%s has no %s: add it", table->whole,
                  key->name);
     }
@@ -1005,7 +1245,7 @@ static bool read_prerequisites(struct front *f, const struct yaml *node,
         int i = lesson->n_prerequisites;
         if (!take_text(f, c, TITLE_BYTES, &ids[i]))
             return false;
-        places[i] = at(c);
+        places[i] = c->at;
         lesson->n_prerequisites++;
     }
     return true;
@@ -1092,7 +1332,7 @@ static bool check_name(struct front *f, const struct yaml *node, void *field)
     return (len == 1 && (*name == 'x' || *name == 'y')) ||
            (len == 4 && strncmp(name, "loss", 4) == 0) ||
            has_tensor(&f->spec->data, name, len) ||
-           check_node(f, at(node), name);
+           check_node(f, node->at, name);
 }
 
 /* A letter, then letters and characters of `rest`. */
@@ -1251,9 +1491,9 @@ static bool read_values(struct front *f, const struct yaml *node,
 static bool read_shaped(struct front *f, const struct yaml *node,
                         struct lab_tensor_spec *out)
 {
-    const struct yaml *shape = lab_yaml_get(node, "shape");
-    const struct yaml *values = lab_yaml_get(node, "values");
-    const struct yaml *fill = lab_yaml_get(node, "fill");
+    const struct yaml *shape = get(node, "shape");
+    const struct yaml *values = get(node, "values");
+    const struct yaml *fill = get(node, "fill");
     if (!read_map(f, node, &tensor_table, &everywhere, out))
         return false;
     if (!shape || !values == !fill)
@@ -1394,8 +1634,8 @@ static bool read_tensor(struct front *f, const struct yaml *node,
     if (node->kind == YAML_LIST)
         return read_nested(f, node, out);
     if (node->kind == YAML_MAP)
-        return texts && lab_yaml_get(node, "texts") ? read_words(f, node, out)
-                                                    : read_shaped(f, node, out);
+        return texts && get(node, "texts") ? read_words(f, node, out)
+                                           : read_shaped(f, node, out);
     return want(f, node, YAML_LIST,
                 "a tensor (nested lists, or shape with values or fill)");
 }
@@ -1498,7 +1738,7 @@ static bool read_data_other(struct front *f, const struct yaml *node,
 static bool read_data(struct front *f, const struct yaml *node, void *field)
 {
     struct lab_data_spec *d = field;
-    const struct yaml *source = lab_yaml_get(node, "source");
+    const struct yaml *source = get(node, "source");
     d->place = at_key(node);
     d->tensors = lab_alloc_array((size_t)node->count, sizeof(*d->tensors));
     if (!has_memory(f, d->tensors != NULL))
@@ -1563,8 +1803,8 @@ static bool read_attr(struct front *f, const struct yaml *node,
         [LAB_KEY_PADDING] = {"", VALUE_CHOICE, FIELD(lab_attr, choice)},
     };
     attr->set = true;
-    attr->line = node->line;
-    attr->column = node->column;
+    attr->line = node->at.line;
+    attr->column = node->at.column;
     if (def->type == LAB_KEY_INTS)
         return read_ints(f, node, def, attr);
     if (def->type == LAB_KEY_PADDING && is_number(node)) {
@@ -1599,14 +1839,14 @@ static bool unknown_op(struct front *f, const struct yaml *node,
             return fail(f, node, LAB_E_PARSE, "%s belongs under %s", node->text,
                         op_kinds[table[i]->kind]);
     }
-    return fail_unknown(f, at(node), "op", node->text, names, n);
+    return fail_unknown(f, node->at, "op", node->text, names, n);
 }
 
 static bool read_op(struct front *f, const struct yaml *node,
                     enum lab_op_kind kind, struct lab_node_spec *out)
 {
-    const struct yaml *op = lab_yaml_get(node, "op");
-    out->place = at(node);
+    const struct yaml *op = get(node, "op");
+    out->place = node->at;
     if (!op)
         return fail(f, node, LAB_E_PARSE, "no op: say which, as in %s",
                     kind == LAB_KIND_LAYER  ? "{op: relu}"
@@ -1744,7 +1984,7 @@ static bool check_input(struct front *f, const struct yaml *node, int index)
         if (strcmp(names[i], name) == 0)
             return true;
     }
-    return fail_unknown(f, at(node), "node or tensor", name, names, count);
+    return fail_unknown(f, node->at, "node or tensor", name, names, count);
 }
 
 static bool read_from(struct front *f, const struct yaml *node, int index)
@@ -1752,7 +1992,7 @@ static bool read_from(struct front *f, const struct yaml *node, int index)
     struct lab_node_spec *out = &f->spec->nodes[index];
     bool list = node->kind == YAML_LIST;
     int64_t count = list ? node->count : 1;
-    out->from_place = at(node);
+    out->from_place = node->at;
     if (count < 1 || count > LAB_STEP_IN)
         return fail(f, node, LAB_E_PARSE,
                     "from: a list of %lld; it takes 1 to %d names",
@@ -1796,7 +2036,7 @@ static bool check_inputs(struct front *f, const struct yaml *node, int index)
 static bool name_node(struct front *f, const struct yaml *node, int index)
 {
     struct lab_node_spec *out = &f->spec->nodes[index];
-    const struct yaml *id = lab_yaml_get(node, "id");
+    const struct yaml *id = get(node, "id");
     if (!want(f, node, YAML_MAP,
               "a mapping, as in {id: fc1, op: dense, units: 3}"))
         return false;
@@ -1811,7 +2051,7 @@ static bool name_node(struct front *f, const struct yaml *node, int index)
 static bool read_node(struct front *f, const struct yaml *node, int index)
 {
     struct lab_node_spec *out = &f->spec->nodes[index];
-    const struct yaml *from = lab_yaml_get(node, "from");
+    const struct yaml *from = get(node, "from");
     bool ok = !from || read_from(f, from, index);
     if (!out->op)
         return false;
@@ -1876,7 +2116,7 @@ static bool read_watch(struct front *f, const struct yaml *node, void *field)
     f->lesson->watch_places = places;
     for (const struct yaml *c = ok ? node->first : NULL; c; c = c->next) {
         char **name = &s->watch[s->n_watch];
-        places[s->n_watch++] = at(c);
+        places[s->n_watch++] = c->at;
         ok = take_string(f, c, TENSOR_BYTES, name) && check_name(f, c, name) &&
              ok;
     }
@@ -1918,11 +2158,11 @@ static bool read_break(struct front *f, const struct yaml *node, void *slot)
 {
     struct lab_break_spec *b = slot;
     b->phase = -1;
-    b->place = at(node);
+    b->place = node->at;
     if (!want(f, node, YAML_MAP, "a mapping with step, phase or when") ||
         !read_map(f, node, &break_table, &everywhere, b))
         return false;
-    bool when = lab_yaml_get(node, "when") != NULL;
+    bool when = get(node, "when") != NULL;
     if (when == (b->step || b->phase >= 0))
         return fail(f, node, LAB_E_PARSE,
                     "a breakpoint has a step, a phase, both, or when alone");
@@ -1961,7 +2201,7 @@ static bool read_printed(struct front *f, const struct yaml *node, void *slot)
 {
     struct lab_course_values_spec *p = slot;
     p->tolerance = NAN; /* not given */
-    p->place = at(node);
+    p->place = node->at;
     return want(f, node, YAML_MAP, "a mapping with tensor and values") &&
            read_map(f, node, &printed_table, &everywhere, p) &&
            ((p->tensor && p->values) ||
@@ -1988,14 +2228,14 @@ static enum lab_measure find_measure(const struct yaml *node)
 
 static bool is_sweep(const struct yaml *root)
 {
-    const struct yaml *node = lab_yaml_get(root, "measures");
+    const struct yaml *node = get(root, "measures");
     enum lab_measure m = node ? find_measure(node) : LAB_MEASURE_LADDER;
     return m >= LAB_MEASURE_BATCH && m < LAB_MEASURES;
 }
 
 static bool is_lab(const struct yaml *root)
 {
-    const struct yaml *kind = lab_yaml_get(root, "kind");
+    const struct yaml *kind = get(root, "kind");
     return kind && kind->kind == YAML_SCALAR && strcmp(kind->text, "lab") == 0;
 }
 
@@ -2003,8 +2243,7 @@ static bool check_measures(struct front *f, const struct yaml *node,
                            void *field)
 {
     (void)field;
-    return f->lesson->lab.measures < LAB_MEASURE_BATCH ||
-           lab_yaml_get(f->root, "of") ||
+    return f->lesson->lab.measures < LAB_MEASURE_BATCH || get(f->root, "of") ||
            fail(f, node, LAB_E_PARSE,
                 "%s is of a lesson: name it with of:", node->text);
 }
@@ -2012,7 +2251,7 @@ static bool check_measures(struct front *f, const struct yaml *node,
 static bool read_of(struct front *f, const struct yaml *node, void *field)
 {
     struct lab_lesson_lab *lab = field;
-    const struct yaml *measure = lab_yaml_get(f->root, "measures");
+    const struct yaml *measure = get(f->root, "measures");
     if (measure && find_measure(measure) == LAB_MEASURES)
         return false;
     if (lab->measures < LAB_MEASURE_BATCH)
@@ -2022,7 +2261,7 @@ static bool read_of(struct front *f, const struct yaml *node, void *field)
     if (!want(f, node, YAML_SCALAR, "the id of a lesson"))
         return false;
     lab->of = lab_arena_text(f->arena, node->text, node->len);
-    lab->of_place = at(node);
+    lab->of_place = node->at;
     return has_memory(f, lab->of != NULL);
 }
 
@@ -2041,10 +2280,10 @@ static bool read_ladder(struct front *f, const struct yaml *node, void *field)
     size_t ladders = n;
     for (int i = 0; n < MOST_WORDS && (first = lab_cpu_rung("first", i)); i++)
         names[n++] = first->name;
-    if (f->kind == SWEEP && lab_yaml_get(f->root, "of"))
+    if (f->kind == SWEEP && get(f->root, "of"))
         fail(f, node, LAB_E_PARSE,
              "%s is of a lesson, not of a ladder: leave lab out",
-             lab_yaml_get(f->root, "measures")->text);
+             get(f->root, "measures")->text);
     if (!take_choice(f, node, "lab", names, n, &which))
         return false;
     *(const char **)field = names[which];
@@ -2054,7 +2293,7 @@ static bool read_ladder(struct front *f, const struct yaml *node, void *field)
     }
     f->kind = FIRST;
     for (size_t i = 0; i < COUNT(of_a_ladder); i++) {
-        const struct yaml *key = lab_yaml_get(f->root, of_a_ladder[i]);
+        const struct yaml *key = get(f->root, of_a_ladder[i]);
         if (key)
             return fail(f, key, LAB_E_PARSE,
                         "%s is one kernel, not a ladder: leave `%s` out",
@@ -2112,7 +2351,7 @@ static bool read_sizes(struct front *f, const struct yaml *node, void *field)
 
 static bool read_rungs(struct front *f, const struct yaml *node, void *field)
 {
-    f->lesson->lab.variants_place = at(node);
+    f->lesson->lab.variants_place = node->at;
     return read_items(f, node, false, field);
 }
 
@@ -2143,7 +2382,7 @@ static bool read_slide(struct front *f, const struct yaml *node, void *slot)
 {
     struct lab_lesson_slide *out = slot;
     out->value = NAN;
-    out->place = at(node);
+    out->place = node->at;
     if (!want(f, node, YAML_MAP,
               "a mapping with label, size, value, unit, machine, source"))
         return false;
@@ -2163,14 +2402,14 @@ void lab_front_read(struct lab_lesson *lesson, const struct lab_source *src,
                       .found = found,
                       .arena = lesson->memory,
                       .tree = &tree};
-    f.root = lab_yaml_read(found, &tree, src);
+    f.root = read_yaml(found, &tree, src);
     if (f.root &&
         want(&f, f.root, YAML_MAP, "a mapping with format, title, ...")) {
         bool sweep = is_sweep(f.root);
         f.kind = !is_lab(f.root) ? LESSON : sweep ? SWEEP : LADDER;
         check_required(&f, f.root, &front_table, sweep ? SWEEP : f.kind);
         if (f.kind == LESSON) {
-            if (!lab_yaml_get(f.root, "data"))
+            if (!get(f.root, "data"))
                 f.spec->data.source = LAB_DATA_DIGITS;
             f.spec->loss.id = lab_strdup("loss");
             has_memory(&f, f.spec->loss.id != NULL);

@@ -1,15 +1,8 @@
-/* front.h -- what lesson.c, front.c and yaml.c share: the bytes of a lesson
- * file, and its front matter as a tree that knows its places.
- *
- * The tree is a subset of YAML on purpose: mappings with plain names, lists,
- * scalars. No anchors, aliases, tags or second documents: no lesson needs one,
- * and each is a way to surprise. Lines and columns are those of the lesson file.
+/* front.h -- what lesson.c and front.c share: the bytes of a lesson file, and the
+ * reading of its front matter. Lines and columns are those of the file.
  * Threads: one at a time. */
 #pragma once
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-#include "base/arena.h"
 #include "lesson/finding.h"
 #include "lesson/lesson.h"
 
@@ -29,32 +22,8 @@ struct lab_source {
     int body_line;
 };
 
-enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
-
-struct yaml {
-    enum yaml_kind kind;
-    int line;
-    int column;
-    bool plain;       /* of a scalar: written without quotes */
-    const char *text; /* of a scalar */
-    size_t len;
-    const char *key; /* of a value in a mapping, else NULL */
-    int key_line;
-    int key_column;
-    struct yaml *first; /* of a list or mapping, in the file's order */
-    struct yaml *next;
-    int64_t count; /* children */
-};
-
 LAB_C_BEGIN
-/* The front matter of `src` as a tree in `arena`. NULL: the YAML could not be
- * understood, the reason is in `found`; or found->failed, without memory. */
-const struct yaml *lab_yaml_read(struct lab_findings *found,
-                                 struct lab_arena *arena,
-                                 const struct lab_source *src);
-/* The value of `key`, or NULL. */
-const struct yaml *lab_yaml_get(const struct yaml *map, const char *key);
-/* Reads the front matter of `src` into `lesson`, whose arena is its memory.
+/* Reads the front matter of `src` into `lesson`, into its arena.
  * Mistakes go to `found`; found->failed: without memory. */
 void lab_front_read(struct lab_lesson *lesson, const struct lab_source *src,
                     struct lab_findings *found);

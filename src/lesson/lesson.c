@@ -5,38 +5,25 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "front.h"
-#include "markdown/md_read.h"
 
 /* ---- the bytes ---- */
 
-/* True when a terminal shows the character as it is. The list of what is not
- * shown is in base/str.c alone. */
-static bool is_visible(const char *s, size_t len, struct lab_str *scratch)
-{
-    lab_str_clear(scratch);
-    lab_str_add_visible(scratch, s, len, true);
-    return !scratch->failed && scratch->len == len &&
-           memcmp(lab_str_text(scratch), s, len) == 0;
-}
-
-static void report_hidden(const struct lab_source *src, struct lab_place at,
-                          unsigned code, struct lab_findings *found)
+static void report_hidden(struct lab_place at, unsigned code,
+                          struct lab_findings *found)
 {
     const char *what = "character that hides or reorders text";
     if (code == 0x1B)
         what = "terminal escape sequence";
     else if (code < 0xA0)
         what = "control character";
-    lab_findings_add(found, src->name, at.line, at.column, LAB_SEVERITY_ERROR,
-                     LAB_E_PARSE, "%s (U+%04X) in the text: remove it", what,
-                     code);
+    lab_findings_error(found, at, LAB_E_PARSE,
+                       "%s (U+%04X) in the text: remove it", what, code);
 }
 
 /* Walks the whole file once. A file that is not UTF-8 gets one message: the
@@ -44,27 +31,21 @@ static void report_hidden(const struct lab_source *src, struct lab_place at,
 static void check_text(const struct lab_source *src, struct lab_findings *found)
 {
     struct lab_place at = {1, 1};
-    struct lab_str scratch;
-    lab_str_init(&scratch);
-    lab_str_add(&scratch, "        "); /* so that no later append can fail */
-    found->failed = scratch.failed;
-    for (size_t i = 0; i < src->size && !found->failed;) {
+    for (size_t i = 0; i < src->size;) {
         const char *s = src->bytes + i;
         unsigned code;
         size_t len = lab_utf8_next(s, src->size - i, &code);
         if (len == 0) {
-            lab_findings_add(found, src->name, at.line, at.column,
-                             LAB_SEVERITY_ERROR, LAB_E_PARSE,
-                             "not UTF-8: byte 0x%02X at offset %zu; save the "
-                             "file as UTF-8",
-                             (unsigned char)s[0], i);
+            lab_findings_error(found, at, LAB_E_PARSE,
+                               "not UTF-8: byte 0x%02X at offset %zu; save the "
+                               "file as UTF-8",
+                               (unsigned char)s[0], i);
             break;
         }
         bool crlf = code == '\r' && i + 1 < src->size && s[1] == '\n';
         bool bom = code == 0xFEFF && i == 0;
-        if ((code < 0x20 || code >= 0x7F) && !crlf && !bom &&
-            !is_visible(s, len, &scratch))
-            report_hidden(src, at, code, found);
+        if (!crlf && !bom && !lab_is_visible(s, len, true))
+            report_hidden(at, code, found);
         at.column++;
         if (code == '\n') {
             at.line++;
@@ -72,7 +53,6 @@ static void check_text(const struct lab_source *src, struct lab_findings *found)
         }
         i += len;
     }
-    lab_str_release(&scratch);
 }
 
 /* The length of the line at `s` without its end; *next is where the next one
@@ -105,10 +85,9 @@ static void split(struct lab_source *src, struct lab_findings *found)
     }
     size_t len = line_length(s, n, &next);
     if (!is_fence(s, len)) {
-        lab_findings_add(found, src->name, 1, 1, LAB_SEVERITY_ERROR,
-                         LAB_E_PARSE,
-                         "a lesson starts with a line --- and its front "
-                         "matter; this file does not");
+        lab_findings_error(found, (struct lab_place){1, 1}, LAB_E_PARSE,
+                           "a lesson starts with a line --- and its front "
+                           "matter; this file does not");
         return;
     }
     src->yaml = s + next;
@@ -126,68 +105,44 @@ static void split(struct lab_source *src, struct lab_findings *found)
         i += next;
     }
     src->yaml = NULL;
-    lab_findings_add(found, src->name, 1, 1, LAB_SEVERITY_ERROR, LAB_E_PARSE,
-                     "the front matter has no end: add a line --- behind it");
+    lab_findings_error(found, (struct lab_place){1, 1}, LAB_E_PARSE,
+                       "the front matter has no end: add a line --- behind it");
 }
 
-static void too_large(const struct lab_source *src, struct lab_findings *found)
+static const struct lab_place whole_file = {0, 0};
+
+static void too_large(struct lab_findings *found)
 {
-    lab_findings_add(found, src->name, 0, 0, LAB_SEVERITY_ERROR, LAB_E_RANGE,
-                     "larger than %d MiB, the most that a lesson may have: "
-                     "put its data into a file of its own (data: source: csv)",
-                     LAB_SOURCE_MAX_BYTES >> 20);
+    lab_findings_error(
+        found, whole_file, LAB_E_RANGE,
+        "larger than %d MiB, the most that a lesson may have: "
+        "put its data into a file of its own (data: source: csv)",
+        LAB_SOURCE_MAX_BYTES >> 20);
 }
 
-static void cannot_read(const struct lab_source *src,
-                        struct lab_findings *found)
-{
-    lab_findings_add(found, src->name, 0, 0, LAB_SEVERITY_ERROR, LAB_E_IO,
-                     "cannot read it: %s", strerror(errno));
-}
-
-/* Reads to the end or one byte beyond the limit, whichever is first: a device
- * or a pipe has no size to ask for. */
+/* Reads to the end or somewhat beyond the limit, whichever is first: a device or
+ * a pipe has no size to ask for. */
 static void read_file(struct lab_source *src, struct lab_findings *found)
 {
-    size_t cap = 0;
-    ssize_t n = 1;
-    int fd;
-    do
-        fd = open(src->name, O_RDONLY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
-    while (fd >= 0 && n != 0 && src->size <= LAB_SOURCE_MAX_BYTES) {
-        if (src->size + 1 >= cap) {
-            cap = cap ? cap * 2 : 32768;
-            char *grown = lab_realloc_array(src->bytes, cap, 1);
-            found->failed = !grown;
-            if (!grown)
-                break;
-            src->bytes = grown;
-        }
-        n = read(fd, src->bytes + src->size, cap - src->size - 1);
-        if (n < 0 && errno != EINTR)
-            break;
-        src->size += n > 0 ? (size_t)n : 0;
-        src->bytes[src->size] = '\0';
+    char chunk[32768];
+    struct lab_str text;
+    size_t n = sizeof(chunk);
+    FILE *f = fopen(src->name, "re");
+    lab_str_init(&text);
+    while (f && n == sizeof(chunk) && text.len <= LAB_SOURCE_MAX_BYTES) {
+        n = fread(chunk, 1, sizeof(chunk), f);
+        lab_str_add_bytes(&text, chunk, n);
     }
-    if (fd < 0 || n < 0)
-        cannot_read(src, found);
-    else if (src->size > LAB_SOURCE_MAX_BYTES)
-        too_large(src, found);
-    if (fd >= 0)
-        close(fd);
-}
-
-static void copy_bytes(struct lab_source *src, const char *bytes, size_t size,
-                       struct lab_findings *found)
-{
-    if (size > LAB_SOURCE_MAX_BYTES) {
-        too_large(src, found);
-        return;
-    }
-    src->bytes = lab_strndup(bytes, size);
-    src->size = size;
-    found->failed = !src->bytes;
+    if (!f || ferror(f))
+        lab_findings_error(found, whole_file, LAB_E_IO, "cannot read it: %s",
+                           strerror(errno));
+    else if (text.len > LAB_SOURCE_MAX_BYTES)
+        too_large(found);
+    if (f)
+        fclose(f);
+    src->size = text.len;
+    src->bytes = lab_str_detach(&text);
+    found->failed = found->failed || !src->bytes;
 }
 
 /* ---- sections ---- */
@@ -262,8 +217,8 @@ static int bold_phase(const struct lab_md_block *b, size_t at)
 }
 
 /* Cuts a section into pieces, blocks or parts of paragraphs, each with its
- * phase. Returns how many, 0 where no phase has a part of its own; with `out`
- * NULL it only counts. */
+ * phase. Returns how many, 0 where no phase has a part of its own; `out` has
+ * room for one a span and one more a block. */
 static size_t cut_parts(const struct lab_md *doc, struct lab_md_block *out,
                         int *phase)
 {
@@ -273,30 +228,24 @@ static size_t cut_parts(const struct lab_md *doc, struct lab_md_block *out,
     for (size_t i = 0; i < doc->n_blocks; i++) {
         const struct lab_md_block *b = &doc->blocks[i];
         int heading = heading_phase(b);
-        parts = parts || heading != NO_PHASE;
+        size_t from = 0;
         if (heading != NO_PHASE) {
+            parts = true;
             now = heading;
             continue;
         }
-        size_t from = 0;
         for (size_t k = 0; k <= b->n_spans; k++) {
             int begins = k < b->n_spans ? bold_phase(b, k) : NO_PHASE;
-            bool ends = k == b->n_spans;
-            if ((begins != NO_PHASE && k > 0) || ends) {
-                if (out) {
-                    out[n] = *b;
-                    if (from > 0) /* a rule has no spans at all */
-                        out[n].spans += from;
-                    out[n].n_spans = k - from;
-                    phase[n] = now;
-                }
-                n++;
+            if (k == b->n_spans || (begins != NO_PHASE && k > 0)) {
+                out[n] = *b;
+                if (from > 0) /* a rule has no spans at all */
+                    out[n].spans += from;
+                out[n].n_spans = k - from;
+                phase[n++] = now;
                 from = k;
             }
-            if (begins != NO_PHASE) {
-                now = begins;
-                parts = true;
-            }
+            parts = parts || begins != NO_PHASE;
+            now = begins != NO_PHASE ? begins : now;
         }
     }
     return parts ? n : 0;
@@ -305,19 +254,19 @@ static size_t cut_parts(const struct lab_md *doc, struct lab_md_block *out,
 /* false: without memory. */
 static bool read_parts(struct lab_section *s, struct lab_arena *arena)
 {
-    size_t n = 0;
+    size_t most = s->doc.n_blocks;
     for (int p = 0; p < LAB_PHASE_COUNT; p++)
         s->in_phase[p] = s->doc;
-    if (s->kind == LAB_SECTION_STEP || s->kind == LAB_SECTION_NODE)
-        n = cut_parts(&s->doc, NULL, NULL);
-    if (n == 0)
+    if (s->kind != LAB_SECTION_STEP && s->kind != LAB_SECTION_NODE)
         return true;
-    struct lab_md_block *piece = lab_arena_array(arena, n, sizeof(*piece));
-    int *phase = lab_arena_array(arena, n, sizeof(*phase));
+    for (size_t i = 0; i < s->doc.n_blocks; i++)
+        most += s->doc.blocks[i].n_spans;
+    struct lab_md_block *piece = lab_arena_array(arena, most, sizeof(*piece));
+    int *phase = lab_arena_array(arena, most, sizeof(*phase));
     if (!piece || !phase)
         return false;
-    cut_parts(&s->doc, piece, phase);
-    for (int p = 0; p < LAB_PHASE_COUNT; p++) {
+    size_t n = cut_parts(&s->doc, piece, phase);
+    for (int p = 0; n > 0 && p < LAB_PHASE_COUNT; p++) {
         struct lab_md_block *own = lab_arena_array(arena, n, sizeof(*own));
         if (!own)
             return false;
@@ -362,8 +311,8 @@ static void read_sections(struct lab_lesson *lesson,
     enum lab_status st = lab_md_read(arena, src->body, src->body_size,
                                      src->body_line, &all, &bad_line);
     if (st == LAB_E_RANGE)
-        lab_findings_add(found, lesson->path, bad_line, 1, LAB_SEVERITY_ERROR,
-                         st, "%s", lab_error());
+        lab_findings_error(found, (struct lab_place){bad_line, 1}, st, "%s",
+                           lab_error());
     size_t count = 1;
     for (size_t i = 0; i < all.n_blocks; i++)
         count += begins_section(&all.blocks[i]);
@@ -405,7 +354,7 @@ const struct lab_section *lab_lesson_section(const struct lab_lesson *lesson,
     return NULL;
 }
 
-/* The section whose name is `name` or, part by part from the end, what is
+/* The section of the name `name` or, part by part from the end, what is
  * before its last dots: for steps only numbers are left out. */
 static const struct lab_section *find_within(const struct lab_lesson *lesson,
                                              enum lab_section_kind kind,
@@ -533,6 +482,7 @@ enum lab_status lab_lesson_check(struct lab_lesson **out, const char *path,
                                  struct lab_findings *found)
 {
     struct lab_source src = {.name = path};
+    lab_findings_of(found, path);
     read_file(&src, found);
     return read_lesson(out, &src, found);
 }
@@ -542,7 +492,14 @@ enum lab_status lab_lesson_parse(struct lab_lesson **out, const char *path,
                                  struct lab_findings *found)
 {
     struct lab_source src = {.name = path};
-    copy_bytes(&src, bytes, size, found);
+    lab_findings_of(found, path);
+    if (size > LAB_SOURCE_MAX_BYTES) {
+        too_large(found);
+    } else {
+        src.bytes = lab_strndup(bytes, size);
+        src.size = size;
+        found->failed = found->failed || !src.bytes;
+    }
     return read_lesson(out, &src, found);
 }
 

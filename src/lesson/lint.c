@@ -17,19 +17,9 @@ struct linter {
     struct lab_findings *found;
 };
 
-static void lint_add(struct linter *l, struct lab_place at,
-                     enum lab_severity sev, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    lab_findings_add_v(l->found, l->lesson->path, at.line, at.column, sev,
-                       sev == LAB_SEVERITY_ERROR ? LAB_E_PARSE : LAB_OK, fmt,
-                       args);
-    va_end(args);
-}
-
-#define error(l, at, ...) lint_add(l, at, LAB_SEVERITY_ERROR, __VA_ARGS__)
-#define warn(l, at, ...) lint_add(l, at, LAB_SEVERITY_WARNING, __VA_ARGS__)
+#define error(l, at, ...)                                                      \
+    lab_findings_error((l)->found, at, LAB_E_PARSE, __VA_ARGS__)
+#define warn(l, at, ...) lab_findings_warn((l)->found, at, __VA_ARGS__)
 
 /* "START WORD END; did you mean X?" */
 static void no_such(struct linter *l, struct lab_place at, const char *start,
@@ -189,8 +179,8 @@ static void check_rungs(struct linter *l)
 /* ---- the network ---- */
 
 /* MNIST's shapes are known without its files, which a lesson does not bring
- * along, and so are those of a text's windows; false for sources whose shapes
- * only their files know. */
+ * along, and so are those of a text's windows; false for sources with shapes
+ * that only their files have. */
 static bool known_shapes(const struct lab_data_spec *d,
                          struct lab_data_shapes *out)
 {
@@ -235,7 +225,10 @@ static void add_engine_error(struct linter *l, struct lab_place at,
         }
         text += strspn(text, " ");
     }
-    lint_add(l, at, severity, "%s", text);
+    if (severity == LAB_SEVERITY_ERROR)
+        error(l, at, "%s", text);
+    else
+        warn(l, at, "%s", text);
 }
 
 /* What this machine or this version lacks is not the lesson's fault. */

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
+#include <search.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,8 +20,9 @@
 #include "profiler/occupancy.h"
 #include "trace/record.h"
 
+/* What is kept of a kernel for all its launches. */
 struct lab_kernel_name {
-    uint32_t mangled; /* 0: empty */
+    uint32_t mangled;
     uint32_t demangled;
     uint32_t short_name;
 };
@@ -34,13 +36,11 @@ struct lab_kernel_pointer {
 
 enum { LAB_KERNEL_POINTERS = 256 };
 
-/* Open addressing by the id of the mangled name, and in front of it, to save
+/* A tree by the id of the mangled name (tsearch()), and in front of it, to save
  * the look at every letter, the pointers of late. Zeroed: empty. */
 struct lab_kernel_names {
     struct lab_kernel_pointer recent[LAB_KERNEL_POINTERS];
-    struct lab_kernel_name *slots;
-    size_t capacity; /* power of two */
-    size_t count;
+    void *tree; /* of struct lab_kernel_name, owned */
 };
 
 struct lab_join_span {
@@ -57,7 +57,7 @@ struct lab_join_nodes {
     struct lab_join_span *span;
 };
 
-/* a kernel's demangled name, in full and shortened for a column. */
+/* ---- a kernel's demangled name, in full and shortened for a column ---- */
 
 typedef char *demangle_fn(const char *name, char *buffer, size_t *length,
                           int *status);
@@ -187,36 +187,13 @@ void lab_kernel_short_name(char *out, size_t bytes, const char *demangled)
 
 _Static_assert(LAB_KERNEL_POINTERS == 1 << 8, "the top 8 bits of a hash");
 
-enum { FIRST_CAPACITY = 64, SHORT_BYTES = 256 };
+enum { SHORT_BYTES = 256 };
 
-static struct lab_kernel_name *find(const struct lab_kernel_names *n,
-                                    uint32_t mangled)
+static int by_mangled(const void *a, const void *b)
 {
-    size_t i = (mangled * 2654435761u) & (n->capacity - 1);
-    while (n->slots[i].mangled != 0 && n->slots[i].mangled != mangled)
-        i = (i + 1) & (n->capacity - 1);
-    return &n->slots[i];
-}
-
-/* Keeps at least half of the slots empty; false: no memory for one more. */
-static int make_room(struct lab_kernel_names *n)
-{
-    if (n->count * 2 < n->capacity)
-        return 1;
-    size_t old_capacity = n->capacity;
-    struct lab_kernel_name *old = n->slots;
-    size_t capacity = old_capacity ? old_capacity * 2 : FIRST_CAPACITY;
-    struct lab_kernel_name *slots = lab_alloc_array(capacity, sizeof(*slots));
-    if (!slots)
-        return 0;
-    n->slots = slots;
-    n->capacity = capacity;
-    for (size_t i = 0; i < old_capacity; i++) {
-        if (old[i].mangled != 0)
-            *find(n, old[i].mangled) = old[i];
-    }
-    lab_free(old);
-    return 1;
+    uint32_t x = ((const struct lab_kernel_name *)a)->mangled;
+    uint32_t y = ((const struct lab_kernel_name *)b)->mangled;
+    return (x > y) - (x < y);
 }
 
 static struct lab_kernel_name make_name(uint32_t id, const char *mangled)
@@ -233,21 +210,21 @@ static struct lab_kernel_name make_name(uint32_t id, const char *mangled)
     return name;
 }
 
+/* Without memory a name is made again for the next launch. */
 static struct lab_kernel_name look_up(struct lab_kernel_names *names,
                                       const char *mangled)
 {
-    struct lab_kernel_name name = {0};
-    uint32_t id = lab_intern(mangled);
-    if (id == 0)
-        return name;
-    if (names->capacity > 0)
-        name = *find(names, id);
-    if (name.mangled != 0)
-        return name;
-    name = make_name(id, mangled);
-    if (make_room(names)) {
-        *find(names, id) = name;
-        names->count++;
+    struct lab_kernel_name name = {.mangled = lab_intern(mangled)};
+    struct lab_kernel_name *const *known =
+        tfind(&name, &names->tree, by_mangled);
+    if (name.mangled == 0 || known)
+        return known ? **known : name;
+    name = make_name(name.mangled, mangled);
+    struct lab_kernel_name *kept = lab_alloc(sizeof(*kept));
+    if (kept) {
+        *kept = name;
+        if (!tsearch(kept, &names->tree, by_mangled))
+            lab_free(kept);
     }
     return name;
 }
@@ -281,13 +258,10 @@ static void kernel_names_release(struct lab_kernel_names *names)
 {
     for (int i = 0; i < LAB_KERNEL_POINTERS; i++)
         lab_free(names->recent[i].text);
-    lab_free(names->slots);
-    memset(names, 0, sizeof(*names));
+    tdestroy(names->tree, lab_free);
 }
 
-/* joins what CUPTI reports with the steps that launched it. */
-
-/* Which step a node of a launched graph belongs to. */
+/* ---- which step a node of a launched graph belongs to ---- */
 
 static void join_nodes_release(struct lab_join_nodes *nodes)
 {
@@ -404,17 +378,16 @@ struct lab_join {
     struct lab_join_nodes nodes; /* of the graph that was launched last */
 };
 
-enum lab_status lab_join_new(struct lab_join **out,
-                             const struct lab_join_config *config)
+enum lab_status lab_join_new(struct lab_join **out, const struct lab_sink *sink)
 {
-    if (!config->sink || !config->sink->push)
+    if (!sink || !sink->push)
         return lab_fail(LAB_E_ARG, "join: no sink");
     struct lab_join *j = lab_alloc(sizeof(*j));
     if (!j || pthread_mutex_init(&j->lock, NULL) != 0) {
         lab_free(j);
         return lab_fail(LAB_E_NOMEM, "join: out of memory");
     }
-    j->sink = *config->sink;
+    j->sink = *sink;
     j->begin_ns = LAB_UNKNOWN;
     *out = j;
     return LAB_OK;

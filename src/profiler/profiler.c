@@ -11,13 +11,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "profiler/join.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "trace/intern.h"
 #include "profiler/counters.h"
-
-struct lab_join;
 
 struct lab_open_range {
     int level;
@@ -91,6 +88,13 @@ enum lab_trace_state lab_trace_state_find(const char *name)
     return LAB_TRACE_UNKNOWN;
 }
 
+/* The module's last failure becomes the program's. */
+static enum lab_status module_failed(const struct lab_profiler *p,
+                                     enum lab_status st, const char *what)
+{
+    return lab_fail(st, "%s: %s", what, p->gpu->error());
+}
+
 static bool profiler_records(const struct lab_profiler *p)
 {
     return p->tracing && p->records != LAB_GPU_RECORDS_NONE;
@@ -118,7 +122,6 @@ enum lab_trace_state lab_profiler_trace_state(const struct lab_profiler *p)
 enum lab_status lab_profiler_trace(struct lab_profiler *p,
                                    enum lab_gpu_records records)
 {
-    char why[LAB_GPU_TEXT] = "";
     if (!p->gpu_run)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "tracing is a GPU's: steps on the host are timed by "
@@ -131,12 +134,12 @@ enum lab_status lab_profiler_trace(struct lab_profiler *p,
         return LAB_OK;
     if (profiler_records(p))
         (void)lab_profiler_flush(p);
-    enum lab_status st = p->gpu->set_records(records, why, sizeof(why));
+    enum lab_status st = p->gpu->set_records(records);
     p->records = st ? LAB_GPU_RECORDS_NONE : records;
     p->was |= 1u << p->records;
     p->time_source =
         profiler_records(p) ? LAB_TIME_CUPTI : LAB_TIME_CUDA_EVENTS;
-    return st ? lab_fail(LAB_E_DEVICE, "profiler: %s", why) : LAB_OK;
+    return st ? module_failed(p, LAB_E_DEVICE, "profiler") : LAB_OK;
 }
 
 /* Counting pauses the trace. Where it did not go on, steps are timed
@@ -148,16 +151,6 @@ static void profiler_trace_again(struct lab_profiler *p)
         return;
     p->records = LAB_GPU_RECORDS_NONE;
     (void)lab_profiler_trace(p, records);
-}
-
-void lab_profiler_trace_cost(struct lab_profiler *p, struct lab_trace_cost *out)
-{
-    struct lab_profiler_stats s;
-    lab_profiler_get_stats(p, &s);
-    *out = (struct lab_trace_cost){.calls_ns = s.observer_ns,
-                                   .callbacks_ns = s.gpu.callback_ns,
-                                   .records = s.gpu.records,
-                                   .kernels = s.kernels};
 }
 
 enum { TEXT_BYTES = 64 };
@@ -264,6 +257,18 @@ static void count_time(struct lab_profiler *p, int64_t since)
     p->observer_ns += lab_clock_monotonic_ns() - since;
 }
 
+static void begin_range(struct lab_profiler *p, int level, const char *text)
+{
+    int64_t now = lab_clock_monotonic_ns();
+    open_range(p, level, text, LAB_UNKNOWN, now);
+    count_time(p, now);
+}
+
+static void end_range(struct lab_profiler *p, int level)
+{
+    close_to(p, level, lab_clock_monotonic_ns());
+}
+
 static void run_begin(void *user, const char *name)
 {
     struct lab_profiler *p = user;
@@ -282,8 +287,7 @@ static void run_begin(void *user, const char *name)
 
 static void run_end(void *user)
 {
-    struct lab_profiler *p = user;
-    profiler_close_all(p);
+    profiler_close_all(user);
 }
 
 static void iteration_begin(void *user, int64_t iteration)
@@ -327,11 +331,8 @@ static void iteration_end(void *user, int64_t iteration, double loss)
 /* Its steps stay, and it counts as no iteration. */
 static void iteration_cut(void *user, int64_t iteration)
 {
-    struct lab_profiler *p = user;
-    int64_t now = lab_clock_monotonic_ns();
     (void)iteration;
-    close_to(p, LAB_RANGE_ITERATION, now);
-    count_time(p, now);
+    end_range(user, LAB_RANGE_ITERATION);
 }
 
 /* Its kernels were launched as one: there is nothing below it. */
@@ -365,16 +366,12 @@ static void evaluation(void *user, int64_t iteration, double loss,
 /* Innermost of what is open: an iteration may be paused meanwhile. */
 static void between_begin(void *user, const char *what)
 {
-    struct lab_profiler *p = user;
-    int64_t now = lab_clock_monotonic_ns();
-    open_range(p, LAB_RANGE_BETWEEN, what, LAB_UNKNOWN, now);
-    count_time(p, now);
+    begin_range(user, LAB_RANGE_BETWEEN, what);
 }
 
 static void between_end(void *user)
 {
-    struct lab_profiler *p = user;
-    close_to(p, LAB_RANGE_BETWEEN, lab_clock_monotonic_ns());
+    end_range(user, LAB_RANGE_BETWEEN);
 }
 
 static void untold_begin(void *user)
@@ -402,32 +399,25 @@ static void untold_end(void *user)
 static void phase_begin(void *user, enum lab_phase phase)
 {
     struct lab_profiler *p = user;
-    int64_t now = lab_clock_monotonic_ns();
     p->phase = phase;
-    open_range(p, LAB_RANGE_PHASE, lab_phase_name(phase), LAB_UNKNOWN, now);
-    count_time(p, now);
+    begin_range(p, LAB_RANGE_PHASE, lab_phase_name(phase));
 }
 
 static void phase_end(void *user, enum lab_phase phase)
 {
-    struct lab_profiler *p = user;
     (void)phase;
-    close_to(p, LAB_RANGE_PHASE, lab_clock_monotonic_ns());
+    end_range(user, LAB_RANGE_PHASE);
 }
 
 static void node_begin(void *user, const char *node)
 {
-    struct lab_profiler *p = user;
-    int64_t now = lab_clock_monotonic_ns();
-    open_range(p, LAB_RANGE_NODE, node, LAB_UNKNOWN, now);
-    count_time(p, now);
+    begin_range(user, LAB_RANGE_NODE, node);
 }
 
 static void node_end(void *user, const char *node)
 {
-    struct lab_profiler *p = user;
     (void)node;
-    close_to(p, LAB_RANGE_NODE, lab_clock_monotonic_ns());
+    end_range(user, LAB_RANGE_NODE);
 }
 
 /* The step's clock is read last of all, and first of all in step_end: what the
@@ -584,15 +574,6 @@ static bool runs_on_host(const char *backend)
            strcmp(backend, "null") == 0;
 }
 
-static enum lab_status make_join(struct lab_profiler *p,
-                                 const struct lab_profiler_config *config)
-{
-    struct lab_join_config join = {
-        .sink = config->sink,
-    };
-    return lab_join_new(&p->join, &join);
-}
-
 /* Tracing that cannot be had leaves a note and CUDA-event times. */
 static enum lab_status start_trace(struct lab_profiler *p,
                                    const struct lab_profiler_config *config)
@@ -606,20 +587,19 @@ static enum lab_status start_trace(struct lab_profiler *p,
                         "build program and module together");
         return LAB_OK;
     }
-    enum lab_status st = make_join(p, config);
+    enum lab_status st = lab_join_new(&p->join, config->sink);
     if (st)
         return st;
     lab_join_gpu_sink(p->join, &sink);
-    if (p->gpu->start(&sink, &config->trace, p->note, sizeof(p->note)) ==
-        LAB_OK) {
-        p->note[0] = '\0';
-        p->tracing = true;
-        p->records = config->trace.records;
-        p->time_source = LAB_TIME_CUPTI;
-    } else {
+    if (p->gpu->start(&sink, &config->trace)) {
+        snprintf(p->note, sizeof(p->note), "%s", p->gpu->error());
         lab_join_free(p->join);
         p->join = NULL;
+        return LAB_OK;
     }
+    p->tracing = true;
+    p->records = config->trace.records;
+    p->time_source = LAB_TIME_CUPTI;
     return LAB_OK;
 }
 
@@ -674,9 +654,8 @@ enum lab_status lab_profiler_flush(struct lab_profiler *p)
 {
     if (!p->tracing)
         return LAB_OK;
-    char why[LAB_GPU_TEXT] = "";
-    enum lab_status st = p->gpu->flush(why, sizeof(why));
-    return st ? lab_fail(LAB_E_DEVICE, "profiler: %s", why) : LAB_OK;
+    return p->gpu->flush() ? module_failed(p, LAB_E_DEVICE, "profiler")
+                           : LAB_OK;
 }
 
 enum lab_time_source lab_profiler_time_source(const struct lab_profiler *p)
@@ -699,16 +678,8 @@ void lab_profiler_get_stats(struct lab_profiler *p,
         .observer_ns = p->observer_ns,
     };
     if (p->tracing) {
-        struct lab_join_stats join;
-        lab_join_get_stats(p->join, &join);
+        lab_join_get_stats(p->join, &s.join);
         p->gpu->stats(&s.gpu);
-        s.kernels = join.kernels;
-        s.kernels_without_step = join.kernels_without_step;
-        s.kernels_between = join.kernels_between;
-        s.before_run = join.before;
-        s.muted = join.muted;
-        s.untold = join.untold;
-        s.not_stored += join.not_stored;
     }
     *out = s;
 }
@@ -728,7 +699,6 @@ struct counting {
     int64_t *kernels; /* by step */
     int64_t before;   /* launches before the step */
     int64_t total;
-    char why[LAB_GPU_TEXT];
 };
 
 /* A list of metrics, counted. */
@@ -738,16 +708,9 @@ struct counts {
     double *values; /* info.n of each kernel, in the order of launches; owned */
 };
 
-static enum lab_status failed(struct counting *c, enum lab_status st)
+static enum lab_status failed(const struct counting *c, enum lab_status st)
 {
-    return st ? lab_fail(st, "counters: %s", c->why) : LAB_OK;
-}
-
-static enum lab_status begin(struct counting *c)
-{
-    enum lab_status st = c->ops->begin(c->total, c->why, sizeof(c->why));
-    c->begun = st == LAB_OK;
-    return failed(c, st);
+    return st ? module_failed(c->p, st, "counters") : LAB_OK;
 }
 
 /* A pass without steps; the steps of one come in the order of their exec. */
@@ -758,10 +721,11 @@ static enum lab_status pass_begin(void *user)
     if (c->pass < 0)
         return LAB_OK;
     if (c->pass == 0)
-        return failed(c, c->ops->listen(true, c->why, sizeof(c->why)));
+        return failed(c, c->ops->listen(true));
     if (!c->begun)
-        st = begin(c);
-    return st ? st : failed(c, c->ops->pass_begin(c->why, sizeof(c->why)));
+        st = failed(c, c->ops->begin(c->total));
+    c->begun = !st;
+    return st ? st : failed(c, c->ops->pass_begin());
 }
 
 static void counters_step_begin(void *user, int index)
@@ -776,7 +740,7 @@ static void counters_step_end(void *user, int index)
 {
     struct counting *c = user;
     if (c->pass == 0)
-        c->kernels[index] = c->ops->launches() - c->before;
+        c->kernels[index - c->work->first] = c->ops->launches() - c->before;
 }
 
 static enum lab_status pass_end(void *user, bool *again)
@@ -786,10 +750,10 @@ static enum lab_status pass_end(void *user, bool *again)
     if (c->pass++ < 0)
         return LAB_OK;
     if (c->pass > 1)
-        return failed(c, c->ops->pass_end(again, c->why, sizeof(c->why)));
+        return failed(c, c->ops->pass_end(again));
     c->total = c->ops->launches();
     c->launches_known = true;
-    return failed(c, c->ops->listen(false, c->why, sizeof(c->why)));
+    return failed(c, c->ops->listen(false));
 }
 
 /* ---- the values ---- */
@@ -807,8 +771,7 @@ static void push_kernel(struct counting *c, const uint32_t *names, int n,
                                                 .metric = names[m],
                                                 .passes = passes,
                                                 .value = values[m]};
-        if (!c->p->sink.push(c->p->sink.user, &r))
-            c->p->not_stored++;
+        push_record(c->p, &r);
     }
 }
 
@@ -820,7 +783,7 @@ static void push_values(struct counting *c, const struct counts *of)
     for (int m = 0; m < info->n; m++)
         names[m] = lab_intern(of->metrics[info->metric[m]]);
     for (int i = 0; i < c->work->steps && values; i++) {
-        int64_t exec = c->work->exec(c->work->user, i);
+        int64_t exec = c->work->exec(c->work->user, c->work->first + i);
         for (int64_t k = 0; k < c->kernels[i]; k++) {
             if (exec > 0)
                 push_kernel(c, names, info->n, exec, k, info->passes, values);
@@ -843,12 +806,10 @@ static enum lab_status take(struct counting *c, struct counts *out)
     c->begun = false;
     enum lab_status st = c->work->rerun(c->work->user, &rerun);
     if (!c->begun) {
-        char ignored[LAB_GPU_TEXT];
-        c->ops->listen(false, ignored, sizeof(ignored));
+        c->ops->listen(false);
         return st;
     }
-    enum lab_status ended =
-        c->ops->end(st ? NULL : &values, &kernels, c->why, sizeof(c->why));
+    enum lab_status ended = c->ops->end(st ? NULL : &values, &kernels);
     if (!st)
         st = failed(c, ended);
     if (!st && kernels != c->total)
@@ -867,8 +828,7 @@ static enum lab_status take_set(struct counting *c, enum lab_counter_set set,
                                 struct counts *out)
 {
     int n = lab_counter_metrics(set, &out->metrics);
-    enum lab_status st = failed(
-        c, c->ops->open(out->metrics, n, &out->info, c->why, sizeof(c->why)));
+    enum lab_status st = failed(c, c->ops->open(out->metrics, n, &out->info));
     return st ? st : take(c, out);
 }
 
@@ -894,8 +854,7 @@ static bool tensor_cores_worked(const struct counting *c,
 static enum lab_status take_tensor(struct counting *c, struct counts *out)
 {
     int n = lab_counter_tensor_metrics(&out->metrics);
-    enum lab_status st =
-        c->ops->open(out->metrics, n, &out->info, c->why, sizeof(c->why));
+    enum lab_status st = c->ops->open(out->metrics, n, &out->info);
     if (st == LAB_E_UNSUPPORTED) { /* the chip knows none of them */
         out->info = (struct lab_gpu_counter_info){.n = 0};
         return LAB_OK;
@@ -964,53 +923,22 @@ enum lab_status lab_profiler_count_work(struct lab_profiler *p,
 
 struct walked {
     struct lab_walk *walk;
-    const struct lab_rerun *of; /* of the counting, whose steps begin at 0 */
     int from;
     int to;
 };
 
-static void walked_begin(void *user, int index)
-{
-    struct walked *w = user;
-    w->of->step_begin(w->of->user, index - w->from);
-}
-
-static void walked_end(void *user, int index)
-{
-    struct walked *w = user;
-    w->of->step_end(w->of->user, index - w->from);
-}
-
-static enum lab_status walked_pass(void *user)
-{
-    struct walked *w = user;
-    return w->of->pass_begin(w->of->user);
-}
-
-static enum lab_status walked_pass_end(void *user, bool *again)
-{
-    struct walked *w = user;
-    return w->of->pass_end(w->of->user, again);
-}
-
 static enum lab_status rerun_walk(void *user, const struct lab_rerun *r)
 {
-    struct walked *w = user;
-    struct lab_rerun own = {.user = w,
-                            .pass_begin = walked_pass,
-                            .step_begin = walked_begin,
-                            .step_end = walked_end,
-                            .pass_end = walked_pass_end};
-    w->of = r;
-    return lab_walk_rerun(w->walk, w->from, w->to, &own);
+    const struct walked *w = user;
+    return lab_walk_rerun(w->walk, w->from, w->to, r);
 }
 
 static int64_t walked_exec(void *user, int step)
 {
-    struct walked *w = user;
+    const struct walked *w = user;
     int64_t exec;
     int64_t ns;
-    lab_walk_step_status(w->walk, w->from + step, &exec, &ns);
+    lab_walk_step_status(w->walk, step, &exec, &ns);
     return exec;
 }
 
@@ -1019,8 +947,9 @@ enum lab_status lab_profiler_count(struct lab_profiler *p,
                                    enum lab_counter_set set,
                                    struct lab_counted *out)
 {
-    struct walked w = {.walk = walk, .from = from, .to = to};
+    struct walked w = {walk, from, to};
     const struct lab_count_work work = {.user = &w,
+                                        .first = from,
                                         .steps = from < 0 ? 0 : to - from,
                                         .rerun = rerun_walk,
                                         .exec = walked_exec};
@@ -1031,17 +960,15 @@ enum lab_status lab_profiler_counters_probe(struct lab_profiler *p,
                                             const char **text)
 {
     const struct lab_gpu_counter_ops *ops = counter_ops(p);
-    *text = p->counters_text;
+    char *to = p->counters_text;
+    *text = to;
     if (p->counters_probed)
         return p->counters_status;
     p->counters_probed = true;
-    if (!ops) {
-        snprintf(p->counters_text, sizeof(p->counters_text),
-                 "a GPU has hardware counters, and this run uses none");
-        p->counters_status = LAB_E_UNSUPPORTED;
-    } else {
-        p->counters_status =
-            ops->probe(p->counters_text, sizeof(p->counters_text));
-    }
+    p->counters_status = ops ? ops->probe(to, LAB_GPU_TEXT) : LAB_E_UNSUPPORTED;
+    if (p->counters_status)
+        snprintf(to, LAB_GPU_TEXT, "%s",
+                 ops ? p->gpu->error()
+                     : "a GPU has hardware counters, and this run uses none");
     return p->counters_status;
 }

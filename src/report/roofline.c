@@ -230,15 +230,17 @@ static enum lab_status label_row(struct lab_roofline_row *row)
 static enum lab_status finish_row(struct lab_roofline *r,
                                   struct lab_roofline_row *row)
 {
-    struct lab_str said;
+    struct lab_sentences stated;
+    struct lab_str text;
     struct lab_str s;
-    lab_str_init(&said);
+    lab_str_init(&text);
     lab_str_init(&s);
     lab_roofline_place(&row->point, &row->work, r->per_s);
-    lab_roofline_say(&said, &row->work, &row->point, r->per_s);
-    lab_command_spell(&s, lab_str_text(&said), "`", lab_print_is_ascii());
-    s.failed |= said.failed;
-    lab_str_release(&said);
+    lab_roofline_state(&stated, &row->work, &row->point, r->per_s);
+    lab_sentences_add(&text, &stated);
+    lab_command_spell(&s, lab_str_text(&text), "`", lab_print_is_ascii());
+    s.failed |= text.failed;
+    lab_str_release(&text);
     row->flop_reason = lab_counters_flop_reason(
         &row->work.counted, row->work.flop, row->sum->phase_id == LAB_UPDATE);
     row->sentence = lab_str_detach(&s);

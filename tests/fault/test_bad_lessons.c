@@ -48,7 +48,7 @@ static char *findings_of(const char *name, enum lab_status *st)
     for (size_t i = 0; i < found.count; i++) {
         if (plan && found.items[i].severity != LAB_SEVERITY_ERROR)
             continue;
-        lab_finding_text(&found.items[i], &text);
+        lab_finding_text(&found, i, &text);
         lab_str_add_char(&text, '\n');
     }
     lab_lesson_free(lesson);

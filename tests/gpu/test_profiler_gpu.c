@@ -170,8 +170,8 @@ TEST_CASE(many_launches_lose_nothing)
     lab_profiler_get_stats(b.profiler, &stats);
     assert_int_equal(stats.gpu.dropped, 0);
     assert_int_equal(stats.gpu.invalid, 0);
-    assert_int_equal(stats.kernels, N);
-    assert_int_equal(stats.kernels_without_step, 0);
+    assert_int_equal(stats.join.kernels, N);
+    assert_int_equal(stats.join.kernels_without_step, 0);
     char *seen = calloc(N + 1, 1);
     for (size_t i = 0; i < b.kept->n; i++) {
         const struct lab_record *r = &b.kept->records[i];
@@ -198,9 +198,9 @@ TEST_CASE(kernels_between_steps_are_recorded_as_such)
     launch(&b);
     sync_and_flush(&b);
     lab_profiler_get_stats(b.profiler, &stats);
-    assert_int_equal(stats.kernels, 3);
-    assert_int_equal(stats.kernels_between, 2);
-    assert_int_equal(stats.kernels_without_step, 0);
+    assert_int_equal(stats.join.kernels, 3);
+    assert_int_equal(stats.join.kernels_between, 2);
+    assert_int_equal(stats.join.kernels_without_step, 0);
     close_bench(&b);
 }
 
@@ -243,9 +243,9 @@ TEST_CASE(records_can_be_changed)
     }
     struct lab_profiler_stats stats;
     lab_profiler_get_stats(b.profiler, &stats);
-    assert_int_equal(stats.kernels, 306);
-    assert_int_equal(stats.kernels_without_step, 0);
-    assert_int_equal(stats.kernels_between, 6);
+    assert_int_equal(stats.join.kernels, 306);
+    assert_int_equal(stats.join.kernels_without_step, 0);
+    assert_int_equal(stats.join.kernels_between, 6);
     close_bench(&b);
 }
 

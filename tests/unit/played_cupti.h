@@ -19,7 +19,6 @@ static void (*hand_over)(void);
 struct traced {
     struct kept *kept;
     struct lab_join *join;
-    char why[LAB_GPU_TEXT];
 };
 
 static inline enum lab_status start(struct traced *t)
@@ -27,12 +26,12 @@ static inline enum lab_status start(struct traced *t)
     struct lab_gpu_sink sink;
     struct lab_gpu_trace_options options = {.buffer_bytes = 1};
     lab_join_gpu_sink(t->join, &sink);
-    return ops->start(&sink, &options, t->why, sizeof(t->why));
+    return ops->start(&sink, &options);
 }
 
-static inline void flush(struct traced *t)
+static inline void flush(void)
 {
-    assert_ok(ops->flush(t->why, sizeof(t->why)));
+    assert_ok(ops->flush());
 }
 
 static inline int setup(void **state)
@@ -40,10 +39,9 @@ static inline int setup(void **state)
     struct traced *t = calloc(1, sizeof(*t));
     t->kept = kept_new();
     struct lab_sink sink = kept_sink(t->kept);
-    struct lab_join_config config = {.sink = &sink};
     *state = t;
     memset(fake, 0, sizeof(*fake));
-    return lab_join_new(&t->join, &config) == LAB_OK ? 0 : -1;
+    return lab_join_new(&t->join, &sink) == LAB_OK ? 0 : -1;
 }
 
 static inline int teardown(void **state)

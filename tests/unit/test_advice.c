@@ -32,33 +32,31 @@ static struct lab_advice_facts good(void)
     return f;
 }
 
-static bool says(const struct lab_advice_facts *f, enum lab_advice_rule rule,
-                 const char *evidence)
+/* The advice of that rule; without it rule is LAB_ADVICE_COUNT. */
+static struct lab_advice advice(const struct lab_advice_facts *f,
+                                enum lab_advice_rule rule)
 {
     struct lab_advice all[LAB_ADVICE_COUNT];
+    struct lab_advice found = {.rule = LAB_ADVICE_COUNT};
     int n = lab_advise(f, all);
     for (int i = 0; i < n; i++) {
         assert_in_range((int64_t)(all[i].weight * 1000), 0, 1000);
         assert_true(i == 0 || all[i].weight <= all[i - 1].weight);
-        assert_true(all[i].remedy[0] != '\0');
-        if (all[i].rule == rule) {
-            assert_non_null(strstr(all[i].evidence, evidence));
-            return true;
-        }
+        found = all[i].rule == rule ? all[i] : found;
     }
-    return false;
+    return found;
 }
 
-static bool remedies(const struct lab_advice_facts *f,
-                     enum lab_advice_rule rule, const char *remedy)
-{
-    struct lab_advice all[LAB_ADVICE_COUNT];
-    int n = lab_advise(f, all);
-    for (int i = 0; i < n; i++)
-        if (all[i].rule == rule)
-            return strstr(all[i].remedy, remedy) != NULL;
-    return false;
-}
+/* The advice's sentence, the value of it at `at`, and its remedy. */
+#define HAS(kind, stated, at, value, todo)                                     \
+    do {                                                                       \
+        struct lab_advice a = advice(&f, LAB_ADVICE_##kind);                   \
+        assert_int_equal(a.evidence.id, LAB_SENTENCE_##stated);                \
+        assert_true(fabs(a.evidence.x[at] - (value)) <= 0.005 * (value));      \
+        assert_int_equal(a.remedy, LAB_SENTENCE_TRY_##todo);                   \
+    } while (0)
+#define HAS_NOT(kind)                                                          \
+    assert_int_equal(advice(&f, LAB_ADVICE_##kind).rule, LAB_ADVICE_COUNT)
 
 TEST_CASE(a_good_kernel_needs_no_advice)
 {
@@ -80,45 +78,54 @@ TEST_CASE(occupancy_and_its_reason)
     struct lab_advice_facts f = good();
     f.occupancy_pct = 25;
     f.occupancy_limit = LAB_LIMIT_REGISTERS;
-    assert_true(says(&f, LAB_ADVICE_LOW_OCCUPANCY, "registers"));
+    HAS(LOW_OCCUPANCY, LOW_OCCUPANCY, 1, LAB_LIMIT_REGISTERS, FEWER_REGISTERS);
     f.occupancy_limit = LAB_LIMIT_SHARED;
-    assert_true(says(&f, LAB_ADVICE_LOW_OCCUPANCY, "shared memory"));
+    HAS(LOW_OCCUPANCY, LOW_OCCUPANCY, 1, LAB_LIMIT_SHARED, LESS_SHARED);
+    struct lab_str text;
+    struct lab_advice low = advice(&f, LAB_ADVICE_LOW_OCCUPANCY);
+    lab_str_init(&text);
+    lab_advice_add(&text, &low);
+    assert_string_equal(lab_str_text(&text),
+                        "low-occupancy: 25 % of an SM's warps can be there at "
+                        "once, because of its shared memory. Try less shared "
+                        "memory a block: smaller tiles, or one buffer less.");
+    lab_str_release(&text);
     f.occupancy_pct = 50;
-    assert_false(says(&f, LAB_ADVICE_LOW_OCCUPANCY, ""));
+    HAS_NOT(LOW_OCCUPANCY);
 }
 
 TEST_CASE(blocks_for_every_multiprocessor)
 {
     struct lab_advice_facts f = good();
     f.blocks = 100;
-    assert_true(says(&f, LAB_ADVICE_FEW_BLOCKS, "32 SMs"));
+    HAS(FEW_BLOCKS, FEW_BLOCKS, 2, 32, MORE_BLOCKS);
     f.blocks = 128; /* 4 idle ones are 3 % */
-    assert_false(says(&f, LAB_ADVICE_FEW_BLOCKS, ""));
+    HAS_NOT(FEW_BLOCKS);
     f.blocks = 132;
-    assert_false(says(&f, LAB_ADVICE_FEW_BLOCKS, ""));
+    HAS_NOT(FEW_BLOCKS);
 }
 
 TEST_CASE(a_nearly_empty_last_wave)
 {
     struct lab_advice_facts f = good();
     f.blocks = 8 * 132 + 10; /* 1.01 waves */
-    assert_true(says(&f, LAB_ADVICE_TAIL, "1 % full"));
+    HAS(TAIL, TAIL, 3, 100 * 10 / 1056.0, WHOLE_WAVES);
     f.blocks = 20 * 8 * 132 + 10; /* 20.01: one in 21 is little */
-    assert_false(says(&f, LAB_ADVICE_TAIL, ""));
+    HAS_NOT(TAIL);
     f.blocks = 2 * 8 * 132 - 1;
-    assert_false(says(&f, LAB_ADVICE_TAIL, ""));
+    HAS_NOT(TAIL);
 }
 
 TEST_CASE(requests_that_are_spread)
 {
     struct lab_advice_facts f = good();
     f.counters.sectors_per_load = 32;
-    assert_true(says(&f, LAB_ADVICE_UNCOALESCED, "load touches 32.0"));
+    HAS(UNCOALESCED, SPREAD_LOAD, 0, 32, NEIGHBOURS);
     f = good();
     f.counters.sectors_per_store = 17;
-    assert_true(says(&f, LAB_ADVICE_UNCOALESCED, "store touches 17.0"));
+    HAS(UNCOALESCED, SPREAD_STORE, 0, 17, NEIGHBOURS);
     f.counters.sectors_per_store = 8; /* doubles side by side */
-    assert_false(says(&f, LAB_ADVICE_UNCOALESCED, ""));
+    HAS_NOT(UNCOALESCED);
 }
 
 TEST_CASE(launches_that_cost_more_than_the_work)
@@ -126,12 +133,11 @@ TEST_CASE(launches_that_cost_more_than_the_work)
     struct lab_advice_facts f = good();
     f.time_ns = 1800;
     f.wall_ns = 12000;
-    assert_true(says(&f, LAB_ADVICE_LAUNCH_BOUND, "12.0 us"));
-    assert_false(remedies(&f, LAB_ADVICE_LAUNCH_BOUND, "fused"));
+    HAS(LAUNCH_BOUND, SLOW_LAUNCH, 1, 12, GRAPH);
     f.fusable = true;
-    assert_true(remedies(&f, LAB_ADVICE_LAUNCH_BOUND, "a fused variant"));
+    HAS(LAUNCH_BOUND, SLOW_LAUNCH, 0, 1.8, GRAPH_OR_FUSED);
     f.kernels = 4; /* 3 us each */
-    assert_false(says(&f, LAB_ADVICE_LAUNCH_BOUND, ""));
+    HAS_NOT(LAUNCH_BOUND);
 }
 
 TEST_CASE(many_short_kernels_of_a_step)
@@ -139,36 +145,50 @@ TEST_CASE(many_short_kernels_of_a_step)
     struct lab_advice_facts f = good();
     f.time_ns = 1800;
     f.kernels = 19;
-    assert_true(says(&f, LAB_ADVICE_MANY_LAUNCHES, "19 launches"));
-    assert_true(remedies(&f, LAB_ADVICE_MANY_LAUNCHES, "one kernel"));
+    HAS(MANY_LAUNCHES, SHORT_LAUNCHES, 0, 19, ONE_KERNEL);
     f.kernels = 4;
-    assert_false(says(&f, LAB_ADVICE_MANY_LAUNCHES, ""));
+    HAS_NOT(MANY_LAUNCHES);
     f.kernels = LAB_UNKNOWN;
-    assert_false(says(&f, LAB_ADVICE_MANY_LAUNCHES, ""));
+    HAS_NOT(MANY_LAUNCHES);
     f.kernels = 19;
     f.time_ns = 2e4; /* each has work enough */
-    assert_false(says(&f, LAB_ADVICE_MANY_LAUNCHES, ""));
+    HAS_NOT(MANY_LAUNCHES);
 }
 
 TEST_CASE(products_off_the_tensor_cores)
 {
     struct lab_advice_facts f = good();
     f.counters.tensor_flop = 0;
-    assert_true(says(&f, LAB_ADVICE_IDLE_TENSOR, "2e+10"));
+    HAS(IDLE_TENSOR, NO_TENSOR_CORES, 0, 2e10, TENSOR_CORES);
     f.bytes = 1e10; /* two operations a byte: no product */
-    assert_false(says(&f, LAB_ADVICE_IDLE_TENSOR, ""));
+    HAS_NOT(IDLE_TENSOR);
     f = good();
     f.counters.tensor_flop = NAN;
-    assert_false(says(&f, LAB_ADVICE_IDLE_TENSOR, ""));
+    HAS_NOT(IDLE_TENSOR);
 }
 
 TEST_CASE(operands_fetched_again)
 {
     struct lab_advice_facts f = good();
     f.counters.dram_read_bytes = 9e8; /* 190 us at 4.8 TB/s */
-    assert_true(says(&f, LAB_ADVICE_SMALL_TILES, "18.4 times"));
+    HAS(SMALL_TILES, FETCHED_AGAIN, 1, 18.4, LARGER_TILES);
     f.time_ns = 2e6; /* it does not limit */
-    assert_false(says(&f, LAB_ADVICE_SMALL_TILES, ""));
+    HAS_NOT(SMALL_TILES);
+}
+
+/* Every brace of every wording is one that is known, and has a value. */
+TEST_CASE(sentences_have_words)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    for (int i = 0; i < LAB_SENTENCE_COUNT; i++) {
+        struct lab_sentence s = {(enum lab_sentence_id)i, {1, 1, 1, 1, 1}};
+        lab_str_clear(&text);
+        lab_sentence_add(&text, &s);
+        assert_true(text.len > 3);
+        assert_null(strpbrk(lab_str_text(&text), "{}"));
+    }
+    lab_str_release(&text);
 }
 
 TEST_CASE(rules_have_names)

@@ -17,12 +17,13 @@ static void note(void *user, const struct lab_finding_line *line)
 
 static enum lab_status refuse(char *out, size_t size)
 {
-    snprintf(out, size, "another profiler has it");
-    return LAB_E_UNSUPPORTED;
+    (void)out;
+    (void)size;
+    return lab_fail(LAB_E_UNSUPPORTED, "another profiler has it");
 }
 
 static const struct lab_gpu_profiler_ops profiler = {
-    .abi = LAB_GPU_PROFILER_ABI, .probe = refuse};
+    .abi = LAB_GPU_PROFILER_ABI, .error = lab_error, .probe = refuse};
 
 static bool no_cudnn(const char **text)
 {

@@ -113,17 +113,18 @@ TEST_CASE(a_directory_that_is_missing)
 }
 
 /* A finding from its file's name on; the folder within it is DIR. */
-static void add_finding(struct lab_str *text, const struct lab_finding *f)
+static void add_finding(struct lab_str *text, const struct lab_findings *f,
+                        size_t i)
 {
     struct lab_str line;
     lab_str_init(&line);
-    lab_finding_text(f, &line);
+    lab_finding_text(f, i, &line);
     const char *at = lab_str_text(&line) + strlen(lessons) + 1;
     const char *dir_at = strstr(at, lessons);
     size_t before = dir_at ? (size_t)(dir_at - at) : strlen(at);
-    lab_str_addf(text, "%c %.*s%s%s\n", lab_severity_name(f->severity)[0],
-                 (int)before, at, dir_at ? "DIR" : "",
-                 dir_at ? dir_at + strlen(lessons) : "");
+    lab_str_addf(text, "%c %.*s%s%s\n",
+                 lab_severity_name(f->items[i].severity)[0], (int)before, at,
+                 dir_at ? "DIR" : "", dir_at ? dir_at + strlen(lessons) : "");
     lab_str_release(&line);
 }
 
@@ -139,7 +140,7 @@ static void check_lint(const char *name, const char *want)
     assert_ok(lab_catalog_load(&c, lessons));
     assert_ok(lab_lesson_lint(path, c, &found));
     for (size_t i = 0; i < found.count; i++)
-        add_finding(&text, &found.items[i]);
+        add_finding(&text, &found, i);
     assert_string_equal(lab_str_text(&text), want);
     lab_str_release(&text);
     lab_findings_release(&found);

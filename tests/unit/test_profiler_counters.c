@@ -7,8 +7,8 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "cupti_attach.h"
-#include "cupti_config.h"
+#include "cupti_api.h"
+#include "cupti_counters.h"
 #include "profiler/counters.h"
 #include "unit/fake_cupti.h"
 #include "unit/net.h"
@@ -293,10 +293,8 @@ static void is_known(const struct lab_cupti *cupti, int chip, const char *what,
                      const char *const *names, int n, int most,
                      struct lab_cupti_config *c)
 {
-    char why[LAB_GPU_TEXT];
-    if (lab_cupti_config_open(c, cupti, chips[chip].chip, NULL, names, n, why,
-                              sizeof(why)))
-        fail_msg("%s: %s", chips[chip].chip, why);
+    if (lab_cupti_config_open(c, cupti, chips[chip].chip, NULL, names, n))
+        fail_msg("%s: %s", chips[chip].chip, lab_error());
     print_message("%s %s: %d of %d metrics, %d passes\n", chips[chip].chip,
                   what, c->n, n, c->passes);
     assert_true(c->n >= n - chips[chip].unknown);
@@ -331,26 +329,21 @@ static void our_metrics_are_known(void **state)
 /* In a child the process may load another libcupti than the fake one. */
 static int setup_real(void **state)
 {
-    char why[LAB_GPU_TEXT];
     const struct lab_cupti *cupti = NULL;
     unsetenv("LAPENNA_LAB_CUPTI");
-    if (lab_cupti_load(&cupti, why, sizeof(why)))
-        cupti = NULL;
-    *state = (void *)cupti;
+    *state = lab_cupti_load(&cupti) ? NULL : (void *)cupti;
     return 0;
 }
 
 static int setup_fake(void **state)
 {
-    void *lib;
-    void *symbol;
     struct fake_cupti *(*get)(void);
     (void)state;
     setenv("LAPENNA_LAB_CUPTI", LAB_FAKE_CUPTI, 1);
-    lib = dlopen(LAB_FAKE_CUPTI, RTLD_NOW | RTLD_GLOBAL);
+    void *lib = dlopen(LAB_FAKE_CUPTI, RTLD_NOW | RTLD_GLOBAL);
     if (!lib)
         return 1;
-    symbol = dlsym(lib, "fake_cupti_state");
+    void *symbol = dlsym(lib, "fake_cupti_state");
     memcpy(&get, &symbol, sizeof(symbol));
     fake = get();
     symbol = dlsym(lib, "fake_cupti_count_launch");

@@ -24,16 +24,16 @@ TEST_CASE_WITH(a_missing_library_has_a_remedy, setup, teardown)
     struct traced *t = *state;
     setenv("LAPENNA_LAB_CUPTI", "/no/such/libcupti.so", 1);
     assert_int_equal(start(t), LAB_E_UNSUPPORTED);
-    assert_non_null(strstr(t->why, "LAPENNA_LAB_CUPTI"));
-    assert_non_null(strstr(t->why, "/no/such/libcupti.so"));
-    assert_non_null(strstr(t->why, "install cuda-cupti-"));
+    assert_non_null(strstr(ops->error(), "LAPENNA_LAB_CUPTI"));
+    assert_non_null(strstr(ops->error(), "/no/such/libcupti.so"));
+    assert_non_null(strstr(ops->error(), "install cuda-cupti-"));
     setenv("LAPENNA_LAB_CUPTI", "libm.so.6", 1); /* a library, not CUPTI */
     assert_int_equal(start(t), LAB_E_UNSUPPORTED);
-    assert_non_null(strstr(t->why, "libm.so.6 has no cupti"));
+    assert_non_null(strstr(ops->error(), "libm.so.6 has no cupti"));
     setenv("LAPENNA_LAB_CUPTI", LAB_FAKE_CUPTI, 1);
     fake->version = 990000; /* of CUDA 99 */
     assert_int_equal(start(t), LAB_E_UNSUPPORTED);
-    assert_non_null(strstr(t->why, "CUDA 99"));
+    assert_non_null(strstr(ops->error(), "CUDA 99"));
     ops->stop();
 }
 
@@ -48,7 +48,7 @@ TEST_CASE_WITH(launches_come_out_with_their_step, setup, teardown)
         ops->pop();
     }
     assert_int_equal(t->kept->n, 0);
-    flush(t);
+    flush();
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 6);
     assert_int_equal(kept_count(t->kept, LAB_RECORD_API), 6);
     for (int i = 0; i < 6; i++) {
@@ -87,7 +87,7 @@ TEST_CASE_WITH(every_kind_is_read, setup, teardown)
     ops->push(9);
     others();
     ops->pop();
-    flush(t);
+    flush();
     const struct lab_memcpy_record *m =
         &kept_get(t->kept, LAB_RECORD_MEMCPY, 0)->u.memcpy_;
     assert_int_equal(m->exec, 9);
@@ -117,7 +117,7 @@ TEST_CASE_WITH(no_times_are_unknown_not_zero, setup, teardown)
     assert_ok(start(t));
     launch("k", 0);
     launch("k", 1);
-    flush(t);
+    flush();
     const struct lab_kernel_record *k =
         &kept_get(t->kept, LAB_RECORD_KERNEL, 0)->u.kernel;
     assert_true(k->start_ns == LAB_UNKNOWN && k->end_ns == LAB_UNKNOWN);
@@ -142,7 +142,7 @@ TEST_CASE_WITH(full_buffers_lose_nothing, setup, teardown)
         launch("k", 1);
         ops->pop();
     }
-    flush(t);
+    flush();
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), N);
     for (size_t i = 0, n = 0; i < t->kept->n; i++) {
         if (t->kept->records[i].kind == LAB_RECORD_KERNEL)
@@ -175,7 +175,7 @@ TEST_CASE_WITH(every_record_is_handed_on, setup, teardown)
     }
     ops->pop();
     launch("after", 1);
-    flush(t);
+    flush();
     ops->stats(&s);
     assert_int_equal(s.dropped + s.invalid, 0);
     assert_int_equal(s.records, 2 * (2 * ROUNDS + 1)); /* call and kernel */
@@ -183,7 +183,7 @@ TEST_CASE_WITH(every_record_is_handed_on, setup, teardown)
     ops->push(LAB_EXEC_BETWEEN);
     others();
     ops->pop();
-    flush(t);
+    flush();
     ops->stats(&s);
     assert_true(s.records > 2 * (2 * ROUNDS + 1) + 4);
     assert_int_equal(t->kept->n, s.records);
@@ -207,7 +207,7 @@ TEST_CASE_WITH(losses_are_counted, setup, teardown)
     spoil();
     launch("after", 1);
     hand_over();
-    flush(t);
+    flush();
     ops->stats(&s);
     assert_int_equal(s.dropped, 12);
     assert_int_equal(s.invalid, 1);
@@ -263,7 +263,7 @@ TEST_CASE_WITH(short_memory_drops_and_goes_on, setup, teardown)
     lab_mem_fail_from(0);
     assert_int_equal(fake->lost, 2);
     launch("k", 1);
-    flush(t);
+    flush();
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 1);
     ops->stop();
 }
@@ -275,10 +275,11 @@ TEST_CASE_WITH(another_tool_is_named, setup, teardown)
     fake->other_tool = "Nsight Systems";
     assert_int_equal(start(t), LAB_E_STATE);
 #ifdef CUpti_SubscriberParams_STRUCT_SIZE
-    assert_non_null(strstr(t->why, "Nsight Systems"));
+    assert_non_null(strstr(ops->error(), "Nsight Systems"));
 #endif
-    assert_int_equal(ops->probe(t->why, sizeof(t->why)), LAB_E_STATE);
-    assert_int_equal(ops->flush(t->why, sizeof(t->why)), LAB_E_STATE);
+    char text[LAB_GPU_TEXT];
+    assert_int_equal(ops->probe(text, sizeof(text)), LAB_E_STATE);
+    assert_int_equal(ops->flush(), LAB_E_STATE);
     ops->push(1);
     ops->pop();
     ops->stop();
@@ -290,7 +291,7 @@ TEST_CASE_WITH(an_injected_tool_is_seen_in_the_environment, setup, teardown)
     struct traced *t = *state;
     setenv("CUDA_INJECTION64_PATH", "/opt/libToolsInjection64.so", 1);
     assert_int_equal(start(t), LAB_E_STATE);
-    assert_non_null(strstr(t->why, "libToolsInjection64.so"));
+    assert_non_null(strstr(ops->error(), "libToolsInjection64.so"));
     unsetenv("CUDA_INJECTION64_PATH");
     setenv("NVTX_INJECTION64_PATH", "/opt/libOther.so", 1);
     assert_int_equal(start(t), LAB_E_STATE);
@@ -305,7 +306,8 @@ TEST_CASE_WITH(a_refused_kind_undoes_the_start, setup, teardown)
     struct traced *t = *state;
     fake->enable_fails_for = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
     assert_int_equal(start(t), LAB_E_DEVICE);
-    assert_non_null(strstr(t->why, "NVreg_RestrictProfilingToAdminUsers"));
+    assert_non_null(
+        strstr(ops->error(), "NVreg_RestrictProfilingToAdminUsers"));
     assert_int_equal(fake->kinds_on, 0);
     assert_int_equal(fake->subscribed, 0);
     fake->enable_fails_for = CUPTI_ACTIVITY_KIND_OVERHEAD; /* may be missing */
@@ -319,8 +321,9 @@ TEST_CASE_WITH(starts_once_and_again_after_stop, setup, teardown)
     struct traced *t = *state;
     assert_ok(start(t));
     assert_int_equal(start(t), LAB_E_STATE);
-    assert_ok(ops->probe(t->why, sizeof(t->why)));
-    assert_non_null(strstr(t->why, "fake_cupti"));
+    char text[LAB_GPU_TEXT];
+    assert_ok(ops->probe(text, sizeof(text)));
+    assert_non_null(strstr(text, "fake_cupti"));
     launch("first", 1); /* comes out at stop() without a flush */
     ops->stop();
     ops->stop();
@@ -328,7 +331,7 @@ TEST_CASE_WITH(starts_once_and_again_after_stop, setup, teardown)
     launch("nobody listens", 1);
     assert_ok(start(t));
     launch("second", 1);
-    flush(t);
+    flush();
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 2);
     ops->stop();
 }
@@ -364,7 +367,7 @@ TEST_CASE_WITH(another_thread_waits_for_its_turn, setup, teardown)
     ops->push(1);
     launch("first", 1);
     ops->pop();
-    flush(t);
+    flush();
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 1);
     ops->stop();
     pthread_join(thread, NULL);
@@ -372,7 +375,7 @@ TEST_CASE_WITH(another_thread_waits_for_its_turn, setup, teardown)
     ops->push(2);
     launch("second", 1);
     ops->pop();
-    flush(t);
+    flush();
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 2);
     assert_int_equal(kept_get(t->kept, LAB_RECORD_KERNEL, 1)->u.kernel.exec, 2);
     ops->stop();
@@ -383,8 +386,8 @@ TEST_CASE_WITH(a_flush_that_fails_says_why, setup, teardown)
     struct traced *t = *state;
     assert_ok(start(t));
     fake->flush_gives = CUPTI_ERROR_UNKNOWN;
-    assert_int_equal(ops->flush(t->why, sizeof(t->why)), LAB_E_DEVICE);
-    assert_non_null(strstr(t->why, "CUPTI_ERROR_PLAYED"));
+    assert_int_equal(ops->flush(), LAB_E_DEVICE);
+    assert_non_null(strstr(ops->error(), "CUPTI_ERROR_PLAYED"));
     fake->flush_gives = 0;
     ops->stop();
 }

@@ -9,9 +9,8 @@
 static struct lab_join *join_new(struct kept *kept)
 {
     struct lab_sink sink = kept_sink(kept);
-    struct lab_join_config config = {.sink = &sink};
     struct lab_join *j = NULL;
-    assert_ok(lab_join_new(&j, &config));
+    assert_ok(lab_join_new(&j, &sink));
     return j;
 }
 
@@ -267,12 +266,10 @@ TEST_CASE_WITH(bad_config_and_short_memory, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_sink sink = kept_sink(k);
-    struct lab_join_config config = {0};
     struct lab_join *j = NULL;
-    assert_int_equal(lab_join_new(&j, &config), LAB_E_ARG);
-    config.sink = &sink;
+    assert_int_equal(lab_join_new(&j, NULL), LAB_E_ARG);
     lab_mem_fail_from(1);
-    assert_int_equal(lab_join_new(&j, &config), LAB_E_NOMEM);
+    assert_int_equal(lab_join_new(&j, &sink), LAB_E_NOMEM);
     assert_null(j);
     lab_mem_fail_from(0);
     lab_join_free(NULL);

@@ -5,7 +5,7 @@
 
 #include <cupti.h>
 
-#include "cupti_attach.h"
+#include "cupti_api.h"
 #include "cupti_trace.h"
 #include "unit/played_cupti.h"
 
@@ -30,7 +30,7 @@ TEST_CASE_WITH(kernels_find_their_push, setup, teardown)
     fake->thread = 0;
     ops->pop();
     launch("5", 1);
-    flush(t);
+    flush();
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 6);
     for (int i = 0; i < 6; i++) { /* in any order: named by their number */
         const struct lab_kernel_record *k =
@@ -62,7 +62,7 @@ TEST_CASE_WITH(old_pushes_are_forgotten, setup, teardown)
     ops->push(N + 1);
     launch("new", 1);
     ops->pop();
-    flush(t);
+    flush();
     lab_join_get_stats(t->join, &s);
     assert_int_equal(s.kernels_without_step, 1);
     assert_true(kept_get(t->kept, LAB_RECORD_KERNEL, 0)->u.kernel.exec ==
@@ -76,7 +76,7 @@ TEST_CASE_WITH(old_pushes_are_forgotten, setup, teardown)
 TEST_CASE_WITH(the_trace_goes_off_and_on, setup, teardown)
 {
     struct traced *t = *state;
-    assert_ok(ops->set_records(LAB_GPU_RECORDS_NONE, t->why, sizeof(t->why)));
+    assert_ok(ops->set_records(LAB_GPU_RECORDS_NONE));
     assert_ok(start(t));
     int kinds = fake->kinds_on;
     int questions = fake->calls_left_out;
@@ -84,26 +84,24 @@ TEST_CASE_WITH(the_trace_goes_off_and_on, setup, teardown)
     assert_true(questions > 0);
     ops->push(1);
     launch("first", 1);
-    assert_ok(ops->set_records(LAB_GPU_RECORDS_NONE, t->why, sizeof(t->why)));
+    assert_ok(ops->set_records(LAB_GPU_RECORDS_NONE));
     assert_int_equal(fake->kinds_on, 1); /* graphs as a whole */
-    assert_ok(lab_cupti_trace_pause(true, t->why, sizeof(t->why)));
-    assert_ok(lab_cupti_trace_pause(false, t->why, sizeof(t->why)));
+    assert_ok(lab_cupti_trace_pause(true));
+    assert_ok(lab_cupti_trace_pause(false));
     assert_int_equal(fake->kinds_on, 1);
     assert_int_equal(fake->marks_on, 0);
     launch("unseen", 1);
     fake->enable_fails_for = CUPTI_ACTIVITY_KIND_DRIVER;
-    assert_int_equal(
-        ops->set_records(LAB_GPU_RECORDS_ALL, t->why, sizeof(t->why)),
-        LAB_E_DEVICE);
-    assert_non_null(strstr(t->why, "enable tracing"));
+    assert_int_equal(ops->set_records(LAB_GPU_RECORDS_ALL), LAB_E_DEVICE);
+    assert_non_null(strstr(ops->error(), "enable tracing"));
     fake->enable_fails_for = 0;
-    assert_ok(ops->set_records(LAB_GPU_RECORDS_ALL, t->why, sizeof(t->why)));
+    assert_ok(ops->set_records(LAB_GPU_RECORDS_ALL));
     assert_int_equal(fake->kinds_on, kinds);
     assert_int_equal(fake->calls_left_out, questions);
     assert_int_equal(fake->marks_on, 1);
     launch("again", 1);
     ops->pop();
-    flush(t);
+    flush();
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 2);
     const struct lab_kernel_record *k =
         &kept_get(t->kept, LAB_RECORD_KERNEL, 1)->u.kernel;
@@ -119,7 +117,7 @@ TEST_CASE_WITH(a_forked_child_leaves_cupti_alone, setup, teardown)
     assert_ok(start(t));
     pid_t child = fork();
     if (child == 0) {
-        enum lab_status st = ops->flush(t->why, sizeof(t->why));
+        enum lab_status st = ops->flush();
         ops->push(1);
         ops->stop();
         _exit(st == LAB_E_STATE && fake->forced_flushes == 0 ? 0 : 1);
@@ -127,7 +125,7 @@ TEST_CASE_WITH(a_forked_child_leaves_cupti_alone, setup, teardown)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     launch("k", 1);
-    flush(t);
+    flush();
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 1);
     ops->stop();
 }
@@ -138,16 +136,16 @@ TEST_CASE_WITH(pushes_while_off_are_known_afterwards, setup, teardown)
     struct traced *t = *state;
     assert_ok(start(t));
     ops->push(1);
-    assert_ok(ops->set_records(LAB_GPU_RECORDS_NONE, t->why, sizeof(t->why)));
+    assert_ok(ops->set_records(LAB_GPU_RECORDS_NONE));
     ops->push(2);
     ops->push(3);
     ops->pop();
     launch("unseen", 1);
-    assert_ok(ops->set_records(LAB_GPU_RECORDS_ALL, t->why, sizeof(t->why)));
+    assert_ok(ops->set_records(LAB_GPU_RECORDS_ALL));
     launch("in 2", 1);
     ops->pop();
     launch("in 1", 1);
-    flush(t);
+    flush();
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 2);
     for (int i = 0; i < 2; i++)
         assert_int_equal(kept_get(t->kept, LAB_RECORD_KERNEL, i)->u.kernel.exec,
@@ -164,13 +162,13 @@ TEST_CASE_WITH(kernels_can_come_alone, setup, teardown)
     struct lab_gpu_sink sink;
     struct lab_gpu_trace_options options = {.records = LAB_GPU_RECORDS_KERNELS};
     lab_join_gpu_sink(t->join, &sink);
-    assert_ok(ops->start(&sink, &options, t->why, sizeof(t->why)));
+    assert_ok(ops->start(&sink, &options));
     assert_int_equal(fake->kinds_on, 4); /* and graphs as a whole */
     ops->push(9);
     launch("k", 1);
     others();
     ops->pop();
-    flush(t);
+    flush();
     for (int i = 0; i < 3; i++)
         assert_int_equal(kept_count(t->kept, none[i]), 0);
     assert_int_equal(kept_get(t->kept, LAB_RECORD_KERNEL, 0)->u.kernel.exec, 9);
@@ -179,16 +177,15 @@ TEST_CASE_WITH(kernels_can_come_alone, setup, teardown)
     assert_int_equal(kept_get(t->kept, LAB_RECORD_MEMSET, 0)->u.memcpy_.exec,
                      9);
     /* Counting brings back what was wanted, no more. */
-    assert_ok(lab_cupti_trace_pause(true, t->why, sizeof(t->why)));
-    assert_ok(lab_cupti_trace_pause(false, t->why, sizeof(t->why)));
+    assert_ok(lab_cupti_trace_pause(true));
+    assert_ok(lab_cupti_trace_pause(false));
     assert_int_equal(fake->kinds_on, 4);
-    assert_ok(ops->set_records(LAB_GPU_RECORDS_ALL, t->why, sizeof(t->why)));
+    assert_ok(ops->set_records(LAB_GPU_RECORDS_ALL));
     assert_int_equal(fake->kinds_on, 8);
     launch("k", 1);
-    flush(t);
+    flush();
     assert_int_equal(kept_count(t->kept, LAB_RECORD_API), 1);
-    assert_ok(
-        ops->set_records(LAB_GPU_RECORDS_KERNELS, t->why, sizeof(t->why)));
+    assert_ok(ops->set_records(LAB_GPU_RECORDS_KERNELS));
     assert_int_equal(fake->kinds_on, 4);
     ops->stop();
     assert_int_equal(fake->kinds_on, 0);
@@ -207,7 +204,7 @@ TEST_CASE_WITH(ids_may_come_round, setup, teardown)
         ops->pop();
     }
     assert_true(fake->correlation_id < 4 * N);
-    flush(t);
+    flush();
     for (int i = 0; i < N; i++)
         assert_int_equal(kept_get(t->kept, LAB_RECORD_KERNEL, i)->u.kernel.exec,
                          i + 1);
@@ -220,15 +217,15 @@ TEST_CASE_WITH(marks_that_do_not_work_are_no_trace, setup, teardown)
     struct traced *t = *state;
     fake->no_ids = 1;
     assert_int_equal(start(t), LAB_E_UNSUPPORTED);
-    assert_non_null(strstr(t->why, "tells no correlation id"));
-    assert_non_null(strstr(t->why, "CUDA 13"));
+    assert_non_null(strstr(ops->error(), "tells no correlation id"));
+    assert_non_null(strstr(ops->error(), "CUDA 13"));
     assert_int_equal(fake->kinds_on, 0);
     assert_int_equal(fake->subscribed, 0);
     assert_int_equal(fake->marks_on, 0);
     fake->no_ids = 0;
     fake->callback_gives = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
     assert_int_equal(start(t), LAB_E_DEVICE);
-    assert_non_null(strstr(t->why, "watch a call"));
+    assert_non_null(strstr(ops->error(), "watch a call"));
     assert_int_equal(fake->kinds_on, 0);
     assert_int_equal(fake->subscribed, 0);
     fake->callback_gives = 0;
@@ -248,7 +245,7 @@ TEST_CASE_WITH(marks_are_no_calls_of_the_run, setup, teardown)
     ops->push(1);
     launch("k", 1);
     ops->pop();
-    flush(t);
+    flush();
     assert_int_equal(kept_count(t->kept, LAB_RECORD_API), 1);
     ops->stop();
 }
@@ -277,7 +274,7 @@ TEST_CASE_WITH(listeners_get_their_own_calls, setup, teardown)
     count_launch();
     ops->pop();
     launch("k", 1);
-    flush(t);
+    flush();
     assert_int_equal(launches, 1);
     assert_int_equal(kept_get(t->kept, LAB_RECORD_KERNEL, 0)->u.kernel.exec, 1);
     assert_true(kept_get(t->kept, LAB_RECORD_KERNEL, 1)->u.kernel.exec ==

@@ -13,9 +13,8 @@ static const int64_t node_end[] = {3, 3, 6};
 static struct lab_join *join_new(struct kept *kept)
 {
     struct lab_sink sink = kept_sink(kept);
-    struct lab_join_config config = {.sink = &sink};
     struct lab_join *j = NULL;
-    assert_ok(lab_join_new(&j, &config));
+    assert_ok(lab_join_new(&j, &sink));
     assert_ok(lab_join_graph(j, BASE, 3, 1, node_end));
     return j;
 }

@@ -27,16 +27,14 @@ static struct {
 } gpu;
 
 static enum lab_status fake_start(const struct lab_gpu_sink *sink,
-                                  const struct lab_gpu_trace_options *options,
-                                  char *why_not, size_t bytes)
+                                  const struct lab_gpu_trace_options *options)
 {
     (void)options;
     if (gpu.start_gives)
-        snprintf(why_not, bytes, "no CUPTI here: install it");
-    else
-        gpu.started++;
+        return lab_fail(gpu.start_gives, "no CUPTI here: install it");
+    gpu.started++;
     gpu.sink = *sink;
-    return gpu.start_gives;
+    return LAB_OK;
 }
 
 static void fake_stop(void)
@@ -44,12 +42,10 @@ static void fake_stop(void)
     gpu.stopped++;
 }
 
-static enum lab_status fake_flush(char *why_not, size_t bytes)
+static enum lab_status fake_flush(void)
 {
     gpu.flushed++;
-    if (gpu.flush_gives)
-        snprintf(why_not, bytes, "CUPTI is gone");
-    return gpu.flush_gives;
+    return lab_fail(gpu.flush_gives, "CUPTI is gone");
 }
 
 static void fake_push(int64_t exec)
@@ -83,6 +79,7 @@ static void fake_stats(struct lab_gpu_trace_stats *out)
 
 static const struct lab_gpu_profiler_ops fake_ops = {
     .abi = LAB_GPU_PROFILER_ABI,
+    .error = lab_error,
     .start = fake_start,
     .stop = fake_stop,
     .flush = fake_flush,
@@ -357,8 +354,8 @@ TEST_CASE_WITH(untold_steps_have_an_execution_of_their_own, setup, teardown)
     o.untold_end(o.user); /* begun by nobody */
     assert_int_equal(gpu.pops, 1);
     lab_profiler_get_stats(p, &stats);
-    assert_int_equal(stats.untold, 1);
-    assert_int_equal(stats.kernels, 0);
+    assert_int_equal(stats.join.untold, 1);
+    assert_int_equal(stats.join.kernels, 0);
     assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), 0);
     o.untold_begin(o.user);
     o.run_end(o.user);
@@ -403,8 +400,8 @@ TEST_CASE_WITH(traced_steps_leave_their_time_to_the_kernels, setup, teardown)
     assert_int_equal(kept_get(k, LAB_RECORD_KERNEL, 1)->u.kernel.exec, 11);
     struct lab_profiler_stats stats;
     lab_profiler_get_stats(p, &stats);
-    assert_int_equal(stats.kernels, 2);
-    assert_int_equal(stats.kernels_without_step, 0);
+    assert_int_equal(stats.join.kernels, 2);
+    assert_int_equal(stats.join.kernels_without_step, 0);
     assert_int_equal(stats.gpu.dropped, 3);
     o.run_end(o.user);
     assert_int_equal(gpu.pops, 3);

@@ -12,12 +12,9 @@ static struct {
 } gpu;
 
 static enum lab_status start(const struct lab_gpu_sink *sink,
-                             const struct lab_gpu_trace_options *options,
-                             char *why, size_t bytes)
+                             const struct lab_gpu_trace_options *options)
 {
     (void)sink;
-    (void)why;
-    (void)bytes;
     gpu.records = options->records;
     return LAB_OK;
 }
@@ -26,19 +23,15 @@ static void nothing(void)
 {
 }
 
-static enum lab_status flush(char *why, size_t bytes)
+static enum lab_status flush(void)
 {
-    (void)why;
-    (void)bytes;
     return LAB_OK;
 }
 
-static enum lab_status set_records(enum lab_gpu_records records, char *why,
-                                   size_t bytes)
+static enum lab_status set_records(enum lab_gpu_records records)
 {
     gpu.records = records;
-    snprintf(why, bytes, "CUPTI will not");
-    return gpu.set_gives;
+    return lab_fail(gpu.set_gives, "CUPTI will not");
 }
 
 static void push(int64_t exec)
@@ -54,6 +47,7 @@ static void range_push(const struct lab_gpu_range *range)
 
 static const struct lab_gpu_profiler_ops ops = {
     .abi = LAB_GPU_PROFILER_ABI,
+    .error = lab_error,
     .start = start,
     .stop = nothing,
     .flush = flush,

@@ -41,29 +41,52 @@ static struct lab_roofline_point place(const struct lab_roofline_work *w)
     return p;
 }
 
-static void says(const struct lab_roofline_work *w, const char *what)
+/* What is stated of `w`, and where the sentence is in it; -1: it is not. */
+static int find(const struct lab_roofline_work *w, enum lab_sentence_id id,
+                struct lab_sentences *all)
 {
-    struct lab_str s;
     struct lab_roofline_point p = place(w);
-    lab_str_init(&s);
-    lab_roofline_say(&s, w, &p, roofs);
-    if (!strstr(lab_str_text(&s), what))
-        fail_msg("'%s' is not in: %s", what, lab_str_text(&s));
-    if (strstr(lab_str_text(&s), "nan"))
-        fail_msg("a NaN is said: %s", lab_str_text(&s));
-    lab_str_release(&s);
+    lab_roofline_state(all, w, &p, roofs);
+    int i = all->n - 1;
+    while (i >= 0 && all->list[i].id != id)
+        i--;
+    return i;
 }
 
-static void says_not(const struct lab_roofline_work *w, const char *what)
+/* The sentence is stated, with these values; 0: any. */
+static void has(const struct lab_roofline_work *w, struct lab_sentence want)
 {
-    struct lab_str s;
-    struct lab_roofline_point p = place(w);
-    lab_str_init(&s);
-    lab_roofline_say(&s, w, &p, roofs);
-    if (strstr(lab_str_text(&s), what))
-        fail_msg("'%s' is in: %s", what, lab_str_text(&s));
-    lab_str_release(&s);
+    struct lab_sentences all;
+    struct lab_str text;
+    int at = find(w, want.id, &all);
+    lab_str_init(&text);
+    lab_sentences_add(&text, &all);
+    if (at < 0)
+        fail_msg("%d is not in: %s", (int)want.id, lab_str_text(&text));
+    for (int i = 0; i < 5; i++)
+        if (fabs(all.list[at].x[i] - want.x[i]) > 0.005 * want.x[i] &&
+            want.x[i] > 0)
+            fail_msg("not %g: %s", want.x[i], lab_str_text(&text));
+    assert_null(strstr(lab_str_text(&text), "nan"));
+    lab_str_release(&text);
 }
+
+static bool has_only(const struct lab_roofline_work *w, enum lab_sentence_id a,
+                     enum lab_sentence_id b)
+{
+    struct lab_sentences all;
+    return find(w, a, &all) == 0 && all.n == 1 + (b != LAB_SENTENCE_COUNT) &&
+           (all.n == 1 || all.list[1].id == b);
+}
+
+#define HAS(id, ...)                                                           \
+    has(&w, (struct lab_sentence){LAB_SENTENCE_##id, {__VA_ARGS__}})
+#define HAS_NOT(id)                                                            \
+    assert_int_equal(                                                          \
+        find(&w, LAB_SENTENCE_##id, &(struct lab_sentences){.n = 0}), -1)
+/* Nothing but these two; COUNT: nothing. */
+#define HAS_ONLY(a, b)                                                         \
+    assert_true(has_only(&w, LAB_SENTENCE_##a, LAB_SENTENCE_##b))
 
 static void close_to(double have, double want)
 {
@@ -83,7 +106,7 @@ TEST_CASE(memory_and_compute_bound)
     close_to(p.best_ns, 1e6);
     close_to(p.allowed_flop_s, 1e12);
     close_to(p.flop_s, 8e11);
-    says(&w, "Memory bounds it: 3.20 TB/s, 80 %");
+    HAS(MEMORY, 3.2e12, 80);
     /* 1e12 FLOPs on 4e9 bytes in 25 ms: 40 TFLOP/s, 80 % */
     w = make_work(1e12, 4e9, 25e6);
     p = place(&w);
@@ -91,8 +114,8 @@ TEST_CASE(memory_and_compute_bound)
     assert_int_equal(p.verdict, LAB_ROOFLINE_COMPUTE);
     close_to(p.share, 0.8);
     close_to(p.allowed_flop_s, 50e12);
-    says(&w, "Arithmetic bounds it: 40.0 TFLOP/s, 80 %");
-    says(&w, "tf32 reach 400 TFLOP/s");
+    HAS(ARITHMETIC, 40e12, 80, LAB_CEILING_FP32);
+    HAS(TENSOR_CORES, 400e12);
     /* the same on tensor cores, as the counters say */
     w.counted.fp32_flop = 1e9;
     w.counted.tf32_flop = w.counted.tensor_flop = 1e12;
@@ -128,28 +151,26 @@ TEST_CASE(latency_says_why)
 {
     struct lab_roofline_work w = make_work(1e6, 4e6, 4000);
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
-    says(&w,
-         "Neither roof limits it: 4.00 us, where the roofs alone allow 1.00 us "
-         "(25 %");
+    HAS(NO_ROOF_BEST, 4000, 1000, 25);
     w = make_work(1e9, 4e9, 1e7);
     w.blocks = 4;
-    says(&w, "Its grid has 4 blocks for 132 SMs");
+    HAS(IDLE_SMS, 4, 132);
     w.kernels = 2; /* neither of the two has more */
-    says(&w, "Its largest grid has 4 blocks for 132 SMs");
+    HAS(IDLE_SMS_LARGEST, 4);
     w.kernels = 1;
     w.blocks = 4096;
     w.occupancy_pct = 12.5;
-    says(&w, "(at most occupancy 12 %)");
+    HAS(FEW_WARPS, 12.5);
     w.counted.achieved_occupancy_pct = 9;
-    says(&w, "(achieved occupancy 9 %)");
+    HAS(FEW_WARPS_ACHIEVED, 9);
     w.library = true; /* it hides latency within a thread */
-    says_not(&w, "Too few warps");
+    HAS_NOT(FEW_WARPS_ACHIEVED);
     w.library = false;
     w.counted.achieved_occupancy_pct = w.occupancy_pct = 90;
-    says(&w, "Latency, the order of its reads");
+    HAS(LATENCY, 0);
     w.counted.dram_read_bytes = 8e9;
     w.counted.dram_write_bytes = 4e9;
-    says(&w, "3.0 times the bytes that it needs (counted)");
+    HAS(MOVED, 3);
 }
 
 /* An SM without a block has no warps, and is in no occupancy. */
@@ -158,19 +179,18 @@ TEST_CASE(an_occupancy_is_that_of_the_sms_that_work)
     struct lab_roofline_work w = make_work(1e9, 4e9, 1e6 / 0.26);
     w.blocks = 128;
     w.counted.achieved_occupancy_pct = 11;
-    says(&w, "(achieved occupancy 11 % of the 128 of 132 SMs that have a "
-             "block)");
+    HAS(FEW_WARPS_ACHIEVED_SOME, 11, 128, 132);
     w.blocks = 132;
-    says(&w, "(achieved occupancy 11 %)");
+    HAS(FEW_WARPS_ACHIEVED, 11);
     /* 8 warps of 64 on an SM: the grid has no more, whatever would fit */
     w.blocks = 128;
     w.counted.achieved_occupancy_pct = NAN;
-    says(&w, "(at most occupancy 12 % of the 128 of 132 SMs that have a "
-             "block)");
+    HAS(FEW_WARPS_SOME, 12.5, 128);
     close_to(lab_roofline_grid_occupancy(&w), 12.5);
     w.blocks = 265; /* three on one of them */
     close_to(lab_roofline_grid_occupancy(&w), 37.5);
-    says_not(&w, "Too few warps");
+    HAS_NOT(FEW_WARPS);
+    HAS_NOT(FEW_WARPS_SOME);
     w.blocks = 132 * 9; /* 72 warps: 64 fit */
     close_to(lab_roofline_grid_occupancy(&w), 100);
     w.threads_per_block = LAB_UNKNOWN;
@@ -186,32 +206,30 @@ TEST_CASE(below_the_floor_no_roof_is_named)
     p = place(&w);
     assert_int_equal(p.verdict, LAB_ROOFLINE_LAUNCH);
     close_to(p.each_ns, 1250);
-    says(&w, "Launching bounds it: 1.25 us a kernel, where the shortest kernel "
-             "on this device takes 960 ns.");
-    says_not(&w, "roof");
-    says_not(&w, "launches");
+    HAS(LAUNCH, 1250, 960);
+    HAS_ONLY(LAUNCH, MORE_WORK);
     w.floor_ns = 600; /* twice as long and more */
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
-    says(&w, "its work is less than a kernel's start and end, and it takes "
-             "1.25 us");
-    says(&w, "The start and end of a kernel take 600 ns.");
-    says_not(&w, "where the roofs");
+    HAS(BELOW_FLOOR, 1250);
+    HAS(START_AND_END, 600);
+    HAS_NOT(NO_ROOF_BEST);
     w.floor_ns = 300;
-    says_not(&w, "The start and end of");
+    HAS_NOT(START_AND_END);
     /* 2 us, 4 KB: by the roofs a nanosecond, and that is no reproach */
     w = make_work(2e3, 4e3, 2000);
     w.floor_ns = 1010;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LAUNCH);
-    says_not(&w, "%");
+    HAS_ONLY(LAUNCH, MORE_WORK);
     /* a device of which nothing short was traced */
     const double none[] = {NAN, 0, -1, 74e3, INFINITY};
     for (int i = 0; i < 5; i++) {
         w.floor_ns = none[i];
         assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
         assert_true(isnan(place(&w).floor_ns));
-        says_not(&w, "Launching");
-        says_not(&w, "start and end");
-        says(&w, "where the roofs alone allow");
+        HAS_NOT(LAUNCH);
+        HAS_NOT(START_AND_END);
+        HAS_NOT(BELOW_FLOOR);
+        HAS(NO_ROOF_BEST, 2000);
     }
     /* at a roof it is no matter how short it is */
     w = make_work(1e3, 4e6, 1250);
@@ -222,10 +240,9 @@ TEST_CASE(below_the_floor_no_roof_is_named)
     w.gpu = false;
     w.kernels = LAB_UNKNOWN;
     w.floor_ns = 60;
-    says(&w, "(90 ns) that calling it and reading the clock are most of it: "
-             "the shortest step on this device takes 60 ns");
+    HAS(SHORT_STEP, 90, 60);
     w.time_ns = 900;
-    says_not(&w, "calling it");
+    HAS_NOT(SHORT_STEP);
 }
 
 TEST_CASE(many_launches_are_named)
@@ -233,15 +250,14 @@ TEST_CASE(many_launches_are_named)
     struct lab_roofline_work w = make_work(2e3, 4e3, 19 * 1250);
     w.floor_ns = 960;
     w.kernels = 19;
-    says(&w, "1.25 us a kernel");
-    says(&w, "It is 19 launches: one kernel for all of them, or a CUDA graph");
+    HAS(LAUNCH, 1250);
+    HAS(MANY_LAUNCHES, 19);
     w.kernels = 2;
     w.time_ns = 2500;
-    says_not(&w, "launches");
-    says(&w, "(a larger batch)");
+    HAS_ONLY(LAUNCH, MORE_WORK);
     w.kernels = 3; /* longer ones: their start and end is a part */
     w.time_ns = 9000;
-    says(&w, "The start and end of 3 kernels take 2.88 us.");
+    HAS(STARTS_AND_ENDS, 3, 2880);
 }
 
 /* A rung's time is between two events, and its kernels were traced apart. */
@@ -252,12 +268,12 @@ TEST_CASE(kernels_of_a_rung_beside_its_time)
     w.kernels_ns = 993;
     w.launch_ns = 5312;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LAUNCH);
-    says(&w, "Launching bounds it: its kernel works for 993 ns of 5.47 us.");
+    HAS(LAUNCH_KERNEL, 993, 5472);
     w.kernels = 1000;
     w.kernels_ns = 1.88e6;
     w.time_ns = 4.13e6;
-    says(&w, "its 1000 kernels work for 1.88 ms of 4.13 ms. It is 1000 "
-             "launches");
+    HAS(LAUNCH_KERNELS, 1000, 1.88e6, 4.13e6);
+    HAS(MANY_LAUNCHES, 1000);
     w.kernels_ns = 2.5e6; /* more than half */
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
     /* what is left is more than a launch takes: copies, or warm caches */
@@ -265,12 +281,11 @@ TEST_CASE(kernels_of_a_rung_beside_its_time)
     w.kernels_ns = 54e3;
     w.time_ns = 14.5e6;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
-    says(&w, "Its kernel, traced apart, takes 54.0 us of that: the rest is "
-             "launches, copies, or caches");
-    says_not(&w, "Latency, the order");
+    HAS(ELSEWHERE, 54e3);
+    HAS_NOT(LATENCY);
     w.kernels_ns = 12e6;
-    says_not(&w, "traced apart");
-    says(&w, "Latency, the order");
+    HAS_NOT(ELSEWHERE);
+    HAS(LATENCY, 0);
     w.kernels_ns = 993;
     w.time_ns = 5472;
     w.launch_ns = NAN;
@@ -281,25 +296,23 @@ TEST_CASE(additions_to_one_address)
 {
     /* lab-reduction's `atomic`: 2^26 numbers in 118 ms */
     struct lab_roofline_work w = make_work(67108863, 268435456, 117829010);
-    says_not(&w, "one address");
+    HAS_NOT(ONE_ADDRESS);
     w.one_address = true;
-    says(&w, "Every thread adds to one address");
-    says(&w, "one in 1.76 ns");
-    says_not(&w, "Latency, the order");
+    HAS(ONE_ADDRESS, 1.7558);
+    HAS_NOT(LATENCY);
     w.time_ns = 75e3; /* a kernel at the memory's roof has no such trouble */
-    says_not(&w, "one address");
+    HAS_NOT(ONE_ADDRESS);
 }
 
 TEST_CASE(warm_caches_are_said)
 {
     struct lab_roofline_work w = make_work(1e6, 4e6, 1e4);
-    says_not(&w, "warm");
+    HAS_NOT(WARM);
     w.counted.dram_read_bytes = 3e5;
     w.counted.dram_write_bytes = 1e5;
-    says(&w, "Only 10 % of its bytes came from DRAM or went there: the rest "
-             "was in the caches, which were warm.");
+    HAS(WARM, 10);
     w.counted.dram_read_bytes = 3e6;
-    says_not(&w, "warm");
+    HAS_NOT(WARM);
 }
 
 /* cuBLAS's attention of 4x16x4096x64: the scores go through memory four times.
@@ -308,36 +321,35 @@ TEST_CASE(bytes_of_its_own)
 {
     struct lab_roofline_work w = make_work(274.9e9, 268e6, 8.99e6);
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_COMPUTE);
-    says(&w, "fewer FLOPs");
+    HAS(TENSOR_CORES, 400e12);
     w.own_bytes = 17.4e9;
-    says(&w, "Arithmetic bounds it: 30.6 TFLOP/s, 61 % of the fp32 roof. By "
-             "its model it moves 16.2 GiB, 64.9 times what the problem needs: "
-             "4.35 ms at the memory roof, 48 % of its time.");
-    says_not(&w, "FLOPs");
+    HAS_ONLY(ARITHMETIC, OWN_BYTES);
+    HAS(ARITHMETIC, 30.6e12);
+    HAS(OWN_BYTES, 17.4e9, 64.9, 4.35e6, 48.4);
     w.own_bytes = 4e9; /* a tenth of the time */
-    says(&w, "fewer FLOPs");
+    HAS(TENSOR_CORES, 400e12);
     w.own_bytes = 90e9; /* no memory could move them: caches do */
-    says_not(&w, "By its model");
+    HAS_NOT(OWN_BYTES);
     w.time_ns = 13e6;
     w.own_bytes = 17.4e9;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
-    says(&w, "The problem's own bytes do not limit it: 13.0 ms");
-    says(&w, "Fewer bytes of its own");
+    HAS(OWN_BEST, 13e6);
+    HAS(OWN_BYTES, 17.4e9);
     w.own_bytes = 268e6; /* the problem's */
-    says(&w, "Neither roof limits it");
+    HAS(NO_ROOF_BEST, 13e6);
 }
 
 TEST_CASE(a_fused_variant_must_exist)
 {
     struct lab_roofline_work w = make_work(2e3, 4e3, 1250);
     w.floor_ns = 960;
-    says(&w, "(a larger batch).");
+    HAS(MORE_WORK, 0);
     w.fusable = true;
-    says(&w, "(a fused variant, a larger batch).");
+    HAS(MORE_WORK_FUSED, 0);
     w = make_work(1e9, 4e9, 1.05e6);
-    says_not(&w, "fused");
+    HAS(FEWER_BYTES, 0);
     w.fusable = true;
-    says(&w, "stay in a cache (a fused variant)");
+    HAS(FEWER_BYTES_FUSED, 0);
 }
 
 /* 128 blocks leave 4 of 132 SMs without work: 3 %, not the way from 26 %. */
@@ -346,72 +358,70 @@ TEST_CASE(idle_sms_explain_or_are_not_said)
     struct lab_roofline_work w = make_work(1e9, 4e9, 1e6 / 0.26);
     w.blocks = 128;
     w.threads_per_block = 1024;
-    says_not(&w, "the others are idle");
-    says(&w, "Latency, the order of its reads");
+    HAS_NOT(IDLE_SMS);
+    HAS(LATENCY, 0);
     w.blocks = 66; /* half of them: twice as fast is 52 % */
-    says(&w, "Its grid has 66 blocks for 132 SMs: the others are idle.");
+    HAS(IDLE_SMS, 66);
     w.time_ns = 1e6 / 0.01; /* at 1 % that is no longer the reason */
-    says_not(&w, "the others are idle");
+    HAS_NOT(IDLE_SMS);
     w = make_work(2e3, 4e3, 5952); /* as far as the start and end of a kernel */
     w.floor_ns = 768;
     w.blocks = 66;
-    says(&w, "the others are idle");
+    HAS(IDLE_SMS, 66);
     w.floor_ns = 500;
-    says_not(&w, "the others are idle");
+    HAS_NOT(IDLE_SMS);
     w = make_work(1e9, 4e9, 1e8);
     w.blocks = 1;
-    says(&w, "Its grid has 1 block for 132 SMs");
+    HAS(IDLE_SMS, 1);
     w.blocks = 0; /* nonsense of a database */
-    says_not(&w, "idle.");
+    HAS_NOT(IDLE_SMS);
 }
 
 TEST_CASE(a_library_has_no_loop_to_mend)
 {
     struct lab_roofline_work w = make_work(1e9, 4e9, 5e6);
     w.gpu = false;
-    says(&w, "Its loop holds it back");
+    HAS(LOOP, 0);
     w.library = true;
-    says_not(&w, "loop");
-    says(&w, "a library's kernel");
+    HAS_NOT(LOOP);
+    HAS(LIBRARY, 0);
 }
 
 /* "Only" is said at the roof alone: from 60 % on it bounds, with 40 % left. */
 TEST_CASE(what_is_left_below_a_roof)
 {
     struct lab_roofline_work w = make_work(1e12, 4e9, 20e6 / 0.65);
-    says(&w, "Arithmetic bounds it: 32.5 TFLOP/s, 65 %");
-    says(&w, "Tuning can save at most 35 % of its time (that roof)");
-    says(&w, "beyond that, only fewer FLOPs");
-    says_not(&w, "Only");
+    HAS(ARITHMETIC, 32.5e12);
+    HAS(TUNING_SAVES, 35);
+    HAS(TENSOR_CORES, 0);
+    HAS_NOT(AT_ROOF);
     w.time_ns = 20e6 / 0.95;
-    says(&w, "Only fewer FLOPs would make it faster");
-    says_not(&w, "could go");
+    HAS(AT_ROOF, 0);
+    HAS_NOT(TUNING_SAVES);
     w = make_work(1e9, 4e9, 1e6 / 0.7);
-    says(&w, "Tuning can save at most 30 % of its time (that roof)");
-    says_not(&w, "Only");
+    HAS(TUNING_SAVES, 30);
+    HAS_NOT(AT_ROOF);
     w.time_ns = 1e6 / 0.95;
-    says(&w, "Only fewer bytes");
-    says_not(&w, "could go");
+    HAS(AT_ROOF, 0);
+    HAS(FEWER_BYTES, 0);
+    HAS_NOT(TUNING_SAVES);
 }
 
 /* Faster than a product: why it can be is known, counted, or open. */
 TEST_CASE(above_the_roof_of_products)
 {
     struct lab_roofline_work w = make_work(1e12, 4e9, 20e6 / 1.17);
-    says_not(&w, "measured on a busy");
-    says(&w, "measure it again when it is not");
+    HAS_ONLY(ARITHMETIC, ROOF_UNSURE);
     w.other_algorithm = true;
-    says(&w, "its algorithm finds the same result with fewer");
-    says_not(&w, "loads");
+    HAS_ONLY(ARITHMETIC, OTHER_ALGORITHM);
     w.other_algorithm = false;
     w.counted.fp32_flop = 4e11;
     w.counted.tensor_flop = w.counted.tf32_flop = 0;
     w.counted.bf16_flop = w.counted.fp16_tensor_flop = 0;
     w.counted.fp16_flop = w.counted.fp64_flop = 0;
-    says(&w, "only 40 % of them were counted");
+    HAS(FEWER_COUNTED, 40);
     w.counted.fp32_flop = 1e12;
-    says(&w, "and the FLOPs were counted");
-    says_not(&w, "fewer");
+    HAS_ONLY(ARITHMETIC, ROOF_TOO_LOW);
 }
 
 TEST_CASE(counted_traffic_is_believed)
@@ -422,19 +432,19 @@ TEST_CASE(counted_traffic_is_believed)
     w.counted.dram_read_bytes = 13e9;
     w.counted.dram_write_bytes = 1e9;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_MEMORY);
-    says(&w, "2.80 TB/s counted, 70 %");
-    says(&w, "3.5 times the bytes that it needs");
+    HAS(MEMORY_COUNTED, 2.8e12, 70);
+    HAS(MOVED_TOO_MUCH, 3.5);
     /* faster than memory: from the caches, counted or not */
     w = make_work(1e6, 1e7, 1e3);
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_CACHE);
-    says(&w, "2.5 times the memory roof");
+    HAS(CACHE, 0, 2.5);
     w.counted.dram_read_bytes = 1e6;
     w.counted.dram_write_bytes = 0;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_CACHE);
     /* at the rate of a copy, and hardly a byte of it came from memory */
     w.time_ns = 2550;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_CACHE);
-    says(&w, "10 % of those bytes were counted in DRAM");
+    HAS(CACHE_COUNTED, 0, 0, 10);
 }
 
 TEST_CASE(kernels_have_counters_alone)
@@ -442,7 +452,7 @@ TEST_CASE(kernels_have_counters_alone)
     struct lab_roofline_work w = make_work(NAN, NAN, 1.25e6);
     struct lab_roofline_point p = place(&w);
     assert_int_equal(p.verdict, LAB_ROOFLINE_UNKNOWN);
-    says(&w, "Its work is not known");
+    HAS_ONLY(WORK_UNKNOWN, COUNT);
     w.counted.fp32_flop = 1e9;
     w.counted.dram_read_bytes = w.counted.dram_write_bytes = 2e9;
     p = place(&w);
@@ -456,16 +466,14 @@ TEST_CASE(unknown_stays_unknown)
     static const double none[LAB_CEILING_COUNT] = {NAN, NAN, NAN, NAN, NAN};
     struct lab_roofline_work w = make_work(1e9, 4e9, 1e6);
     struct lab_roofline_point p;
-    struct lab_str s;
-    lab_str_init(&s);
+    struct lab_sentences s;
     lab_roofline_place(&p, &w, none);
     assert_int_equal(p.verdict, LAB_ROOFLINE_UNKNOWN);
     assert_int_equal(p.roof, LAB_CEILING_COUNT);
     assert_true(isnan(p.share) && isnan(p.best_ns) && isnan(p.roof_per_s));
     close_to(p.flop_s, 1e12); /* what needs no roof is known */
-    lab_roofline_say(&s, &w, &p, none);
-    assert_non_null(strstr(lab_str_text(&s), "profile ceilings"));
-    lab_str_release(&s);
+    lab_roofline_state(&s, &w, &p, none);
+    assert_int_equal(s.list[0].id, LAB_SENTENCE_NO_CEILINGS);
     const double bad[] = {NAN, 0, -5, INFINITY};
     for (int i = 0; i < 4; i++) {
         w.time_ns = bad[i];
@@ -473,7 +481,7 @@ TEST_CASE(unknown_stays_unknown)
         assert_int_equal(p.verdict, LAB_ROOFLINE_UNKNOWN);
         assert_true(isnan(p.flop_s) && isnan(p.share));
     }
-    says(&w, "");
+    HAS_ONLY(BOUND_UNKNOWN, COUNT);
     w = make_work(-1, NAN, 1e6); /* nonsense of a database */
     assert_true(isnan(place(&w).flop) && isnan(place(&w).bytes));
     w = make_work(1e9, 4e9, 1e6);
@@ -481,10 +489,10 @@ TEST_CASE(unknown_stays_unknown)
     p = place(&w);
     assert_int_equal(p.roof, LAB_CEILING_COUNT);
     assert_int_equal(p.verdict, LAB_ROOFLINE_UNKNOWN);
-    says(&w, "is missing");
+    HAS_ONLY(BOUND_UNKNOWN, COUNT);
     w.arithmetic = LAB_CEILING_BF16; /* never measured */
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_UNKNOWN);
-    says(&w, "The ceiling of bf16 is not known here: `lapenna-lab profile");
+    HAS(NO_CEILING, LAB_CEILING_BF16);
 }
 
 TEST_CASE(names_and_rates)

@@ -2,10 +2,8 @@
 #include "profiler/advice.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "profiler/occupancy.h"
 #include "trace/record.h"
 
 /* Below this a memory latency of some 500 cycles is no longer hidden by other
@@ -47,121 +45,87 @@ void lab_advice_facts_init(struct lab_advice_facts *f)
     lab_counters_init(&f->counters);
 }
 
+/* What was seen: a sentence of an id and its values. */
+#define STATE(a, ...)                                                          \
+    (a)->evidence = (struct lab_sentence)                                      \
+    {                                                                          \
+        __VA_ARGS__                                                            \
+    }
+
 static bool low_occupancy(const struct lab_advice_facts *f,
                           struct lab_advice *a)
 {
     int limit = f->occupancy_limit & ~(LAB_LIMIT_GRID | LAB_LIMIT_WARPS);
-    char what[128];
-    if (!(f->occupancy_pct < low_occupancy_pct) || !limit)
-        return false;
-    lab_occupancy_limit_text(what, sizeof(what), limit);
     a->weight = 1 - f->occupancy_pct / 100;
-    snprintf(a->evidence, sizeof(a->evidence),
-             "%.0f %% of an SM's warps can be there at once, because of its %s",
-             f->occupancy_pct, what);
-    snprintf(a->remedy, sizeof(a->remedy), "%s",
-             limit & LAB_LIMIT_REGISTERS
-                 ? "fewer registers a thread (__launch_bounds__, a smaller "
-                   "piece of the result for each thread), unless each thread "
-                   "has enough independent work to hide latency by itself"
-             : limit & LAB_LIMIT_SHARED
-                 ? "less shared memory a block: smaller tiles, or one buffer "
-                   "less"
-                 : "larger blocks: an SM takes a limited number of them");
-    return true;
+    a->remedy = limit & LAB_LIMIT_REGISTERS ? LAB_SENTENCE_TRY_FEWER_REGISTERS
+                : limit & LAB_LIMIT_SHARED  ? LAB_SENTENCE_TRY_LESS_SHARED
+                                            : LAB_SENTENCE_TRY_LARGER_BLOCKS;
+    STATE(a, LAB_SENTENCE_LOW_OCCUPANCY, {f->occupancy_pct, limit});
+    return f->occupancy_pct < low_occupancy_pct && limit;
 }
 
 static bool few_blocks(const struct lab_advice_facts *f, struct lab_advice *a)
 {
-    if (f->blocks == LAB_UNKNOWN || f->sm_count == LAB_UNKNOWN ||
-        f->sm_count <= 0 || f->blocks >= f->sm_count)
+    double blocks = (double)f->blocks;
+    double sms = (double)f->sm_count;
+    if (f->blocks == LAB_UNKNOWN || f->sm_count <= 0)
         return false;
-    a->weight = 1 - (double)f->blocks / (double)f->sm_count;
-    if (a->weight < idle_share)
-        return false;
-    snprintf(a->evidence, sizeof(a->evidence),
-             "%lld blocks on %lld SMs: %lld SMs have nothing to do",
-             (long long)f->blocks, (long long)f->sm_count,
-             (long long)(f->sm_count - f->blocks));
-    snprintf(a->remedy, sizeof(a->remedy),
-             "more, smaller blocks; a larger batch; for a product with a small "
-             "result: split the inner dimension over blocks");
-    return true;
+    a->weight = 1 - blocks / sms;
+    a->remedy = LAB_SENTENCE_TRY_MORE_BLOCKS;
+    STATE(a, LAB_SENTENCE_FEW_BLOCKS, {blocks, sms, sms - blocks});
+    return a->weight >= idle_share;
 }
 
 static bool tail(const struct lab_advice_facts *f, struct lab_advice *a)
 {
-    if (f->blocks == LAB_UNKNOWN || f->sm_count == LAB_UNKNOWN ||
-        f->active_blocks_per_sm == LAB_UNKNOWN ||
-        f->active_blocks_per_sm <= 0 || f->sm_count <= 0)
+    if (f->blocks == LAB_UNKNOWN || f->active_blocks_per_sm <= 0 ||
+        f->sm_count <= 0)
         return false;
     double wave = (double)(f->active_blocks_per_sm * f->sm_count);
     double waves = (double)f->blocks / wave;
-    if (waves <= 1) /* that is few blocks, not a tail */
-        return false;
     a->weight = 1 - waves / ceil(waves);
-    if (a->weight < tail_share)
-        return false;
-    snprintf(a->evidence, sizeof(a->evidence),
-             "%lld blocks are %.2f waves of %.0f: the last one is %.0f %% full",
-             (long long)f->blocks, waves, wave, (waves - floor(waves)) * 100);
-    snprintf(a->remedy, sizeof(a->remedy),
-             "a grid that is a whole number of waves, smaller blocks, or a "
-             "loop over tiles in as many blocks as fit at once");
-    return true;
+    a->remedy = LAB_SENTENCE_TRY_WHOLE_WAVES;
+    STATE(a, LAB_SENTENCE_TAIL,
+          {(double)f->blocks, waves, wave, (waves - floor(waves)) * 100});
+    return waves > 1 && /* else that is few blocks, not a tail */
+           a->weight >= tail_share;
 }
 
 static bool uncoalesced(const struct lab_advice_facts *f, struct lab_advice *a)
 {
     double load = f->counters.sectors_per_load;
     double store = f->counters.sectors_per_store;
-    bool loads = load > spread_sectors;
-    if (!loads && !(store > spread_sectors))
-        return false;
-    double sectors = loads && !(store > load) ? load : store;
+    double sectors = fmax(load, store); /* not the NaN */
     a->weight = 1 - 4 / sectors;
-    snprintf(a->evidence, sizeof(a->evidence),
-             "a warp's %s touches %.1f sectors of 32 bytes; 4 would do for 32 "
-             "floats",
-             sectors == load ? "load" : "store", sectors);
-    snprintf(a->remedy, sizeof(a->remedy),
-             "let neighbouring threads read neighbouring addresses: another "
-             "axis for threadIdx.x, or a tile through shared memory");
-    return true;
+    a->remedy = LAB_SENTENCE_TRY_NEIGHBOURS;
+    STATE(a,
+          sectors == load ? LAB_SENTENCE_SPREAD_LOAD
+                          : LAB_SENTENCE_SPREAD_STORE,
+          {sectors});
+    return sectors > spread_sectors;
 }
 
 static bool launch_bound(const struct lab_advice_facts *f, struct lab_advice *a)
 {
-    if (!(f->time_ns < short_kernel_ns) || isnan(f->wall_ns) ||
-        f->kernels == LAB_UNKNOWN || f->kernels <= 0)
+    if (!(f->time_ns < short_kernel_ns) || f->kernels <= 0)
         return false;
     double each = f->wall_ns / (double)f->kernels;
-    if (each < 2 * f->time_ns)
-        return false;
     a->weight = 1 - f->time_ns / each;
-    snprintf(a->evidence, sizeof(a->evidence),
-             "the kernel works for %.1f us, its launch takes the host %.1f us",
-             f->time_ns / 1e3, each / 1e3);
-    snprintf(a->remedy, sizeof(a->remedy),
-             "a larger batch, %sor the whole iteration as one CUDA graph (as "
-             "training at speed does)",
-             f->fusable ? "a fused variant, " : "");
-    return true;
+    a->remedy =
+        f->fusable ? LAB_SENTENCE_TRY_GRAPH_OR_FUSED : LAB_SENTENCE_TRY_GRAPH;
+    STATE(a, LAB_SENTENCE_SLOW_LAUNCH, {f->time_ns / 1e3, each / 1e3});
+    return each >= 2 * f->time_ns;
 }
 
 static bool many_launches(const struct lab_advice_facts *f,
                           struct lab_advice *a)
 {
-    if (!(f->time_ns < short_kernel_ns) || f->kernels < many_kernels)
-        return false;
-    a->weight = 1 - 1 / (double)f->kernels;
-    snprintf(a->evidence, sizeof(a->evidence),
-             "the step is %lld launches, and this one works for %.1f us",
-             (long long)f->kernels, f->time_ns / 1e3);
-    snprintf(a->remedy, sizeof(a->remedy),
-             "%sone kernel, or one batched call, for all of them",
-             f->fusable ? "a fused variant, " : "");
-    return true;
+    double kernels = (double)f->kernels;
+    a->weight = 1 - 1 / kernels;
+    a->remedy = f->fusable ? LAB_SENTENCE_TRY_ONE_KERNEL_OR_FUSED
+                           : LAB_SENTENCE_TRY_ONE_KERNEL;
+    STATE(a, LAB_SENTENCE_SHORT_LAUNCHES, {kernels, f->time_ns / 1e3});
+    return f->time_ns < short_kernel_ns && f->kernels >= many_kernels;
 }
 
 static bool is_product(const struct lab_advice_facts *f)
@@ -171,37 +135,26 @@ static bool is_product(const struct lab_advice_facts *f)
 
 static bool idle_tensor(const struct lab_advice_facts *f, struct lab_advice *a)
 {
-    if (!is_product(f) || !(f->flop >= large_product_flop) ||
-        !(f->counters.tensor_flop == 0))
-        return false;
     a->weight = 0.75;
-    snprintf(a->evidence, sizeof(a->evidence),
-             "a product of %.3g operations, and not one on a tensor core",
-             f->flop);
-    snprintf(a->remedy, sizeof(a->remedy),
-             "fp32 stays off them on purpose; tf32, bf16 or fp16 would use "
-             "them, with 10 or 7 bits of mantissa instead of 23");
-    return true;
+    a->remedy = LAB_SENTENCE_TRY_TENSOR_CORES;
+    STATE(a, LAB_SENTENCE_NO_TENSOR_CORES, {f->flop});
+    return is_product(f) && f->flop >= large_product_flop &&
+           f->counters.tensor_flop == 0;
 }
 
 static bool small_tiles(const struct lab_advice_facts *f, struct lab_advice *a)
 {
     double moved = f->counters.dram_read_bytes + f->counters.dram_write_bytes;
     double limit_ns = moved / f->peak_dram_bytes_s * 1e9;
-    if (!is_product(f) || !(f->bytes > 0) ||
-        !(moved > fetched_again * f->bytes) || !(limit_ns > 0.5 * f->time_ns))
-        return false;
     a->weight = 1 - f->bytes / moved;
-    snprintf(a->evidence, sizeof(a->evidence),
-             "%.3g bytes went to and from DRAM, %.1f times the tensors' own, "
-             "and that takes %.0f %% of the kernel's time",
-             moved, moved / f->bytes, limit_ns / f->time_ns * 100);
-    snprintf(a->remedy, sizeof(a->remedy),
-             "larger tiles in shared memory and registers: each number is then "
-             "used more often for one fetch");
-    return true;
+    a->remedy = LAB_SENTENCE_TRY_LARGER_TILES;
+    STATE(a, LAB_SENTENCE_FETCHED_AGAIN,
+          {moved, moved / f->bytes, limit_ns / f->time_ns * 100});
+    return is_product(f) && f->bytes > 0 && moved > fetched_again * f->bytes &&
+           limit_ns > 0.5 * f->time_ns;
 }
 
+/* Fills `a` in; false: it does not apply, and `a` is of no use. */
 static const struct {
     const char *name;
     bool (*applies)(const struct lab_advice_facts *f, struct lab_advice *a);
@@ -219,6 +172,16 @@ static const struct {
 const char *lab_advice_name(enum lab_advice_rule rule)
 {
     return rule < LAB_ADVICE_COUNT ? rules[rule].name : "";
+}
+
+void lab_advice_add(struct lab_str *out, const struct lab_advice *a)
+{
+    const struct lab_sentence remedy = {.id = a->remedy};
+    lab_str_addf(out, "%s: ", lab_advice_name(a->rule));
+    lab_sentence_add(out, &a->evidence);
+    lab_str_add(out, ". Try ");
+    lab_sentence_add(out, &remedy);
+    lab_str_add_char(out, '.');
 }
 
 static int by_weight(const void *a, const void *b)

@@ -16,64 +16,58 @@ static int64_t round_up(int64_t n, int64_t unit)
     return (n + unit - 1) / unit * unit;
 }
 
-/* The sizes in KiB that shared memory's part of the L1 can have, ascending. */
-static const int *carveout_sizes(int major, int minor, int *count)
+enum { ANY = -1, END = -1 };
+
+/* What the driver does not report, by compute capability; the first row that
+ * fits. */
+static const struct generation {
+    int major;
+    int minor;
+    int blocks_per_sm;
+    int barriers_per_block; /* of each that an SM can hold; 0: no limit */
+    int shared_kib[11]; /* sizes of shared memory's part of the L1, ascending */
+} generations[] = {
+    {7, 5, 16, 0, {32, 64, END}},
+    {7, ANY, 32, 0, {0, 8, 16, 32, 64, 96, END}},
+    {8, 0, 32, 0, {0, 8, 16, 32, 64, 100, 132, 164, END}},
+    {8, 7, 16, 0, {0, 8, 16, 32, 64, 100, 132, 164, END}},
+    {8, 9, 24, 0, {0, 8, 16, 32, 64, 100, END}},
+    {8, ANY, 16, 0, {0, 8, 16, 32, 64, 100, END}},
+    {9, ANY, 32, 2, {0, 8, 16, 32, 64, 100, 132, 164, 196, 228, END}},
+    {10, 1, 24, 1, {0, 8, 16, 32, 64, 100, 132, 164, 196, 228, END}},
+    {10, ANY, 32, 2, {0, 8, 16, 32, 64, 100, 132, 164, 196, 228, END}},
+    {11, 0, 24, 1, {0, 8, 16, 32, 64, 100, 132, 164, 196, 228, END}},
+    {11, ANY, 32, 2, {0, 8, 16, 32, 64, 100, 132, 164, 196, 228, END}},
+    {12, ANY, 24, 1, {0, 8, 16, 32, 64, 100, END}},
+};
+
+/* NULL: not known here. */
+static const struct generation *find_generation(int major, int minor)
 {
-    static const int volta[] = {0, 8, 16, 32, 64, 96};
-    static const int turing[] = {32, 64};
-    static const int small[] = {0, 8, 16, 32, 64, 100};
-    static const int ampere[] = {0, 8, 16, 32, 64, 100, 132, 164};
-    static const int hopper[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
-    if (major == 7 && minor == 5) {
-        *count = sizeof(turing) / sizeof(turing[0]);
-        return turing;
+    for (size_t i = 0; i < sizeof(generations) / sizeof(*generations); i++) {
+        const struct generation *g = &generations[i];
+        if (g->major == major && (g->minor == minor || g->minor == ANY))
+            return g;
     }
-    if (major == 7) {
-        *count = sizeof(volta) / sizeof(volta[0]);
-        return volta;
-    }
-    if (major == 8 && (minor == 0 || minor == 7)) {
-        *count = sizeof(ampere) / sizeof(ampere[0]);
-        return ampere;
-    }
-    if (major == 8 || major == 12) {
-        *count = sizeof(small) / sizeof(small[0]);
-        return small;
-    }
-    *count = sizeof(hopper) / sizeof(hopper[0]);
-    return hopper;
+    return NULL;
 }
 
 /* The smallest possible part that holds `bytes`; -1: there is none. */
 static int64_t carveout_for(const struct lab_occupancy_device *d, int64_t bytes)
 {
-    int count;
-    const int *sizes =
-        carveout_sizes(d->compute_major, d->compute_minor, &count);
-    for (int i = 0; i < count; i++) {
-        if (bytes <= (int64_t)sizes[i] * KIB)
-            return (int64_t)sizes[i] * KIB;
-    }
-    return -1;
-}
-
-static int blocks_per_sm_of(int major, int minor)
-{
-    if (major == 7)
-        return minor == 5 ? 16 : 32;
-    if (major == 8)
-        return minor == 0 ? 32 : minor == 9 ? 24 : 16;
-    if (major == 12 || (major == 10 && minor == 1) ||
-        (major == 11 && minor == 0))
-        return 24;
-    return 32;
+    const int *kib =
+        find_generation(d->compute_major, d->compute_minor)->shared_kib;
+    while (*kib != END && (int64_t)*kib * KIB < bytes)
+        kib++;
+    return *kib == END ? -1 : (int64_t)*kib * KIB;
 }
 
 enum lab_status lab_occupancy_device_init(struct lab_occupancy_device *out,
                                           const struct lab_device_info *info)
 {
     int major = info->compute_major;
-    if (major < 7 || major > 12)
+    const struct generation *g = find_generation(major, info->compute_minor);
+    if (!g)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "occupancy of compute capability %d.%d is not known",
                         major, info->compute_minor);
@@ -91,7 +85,7 @@ enum lab_status lab_occupancy_device_init(struct lab_occupancy_device *out,
         .max_warps_per_sm = info->max_threads_per_sm / warp,
         .max_blocks_per_sm = info->max_blocks_per_sm > 0
                                  ? info->max_blocks_per_sm
-                                 : blocks_per_sm_of(major, info->compute_minor),
+                                 : g->blocks_per_sm,
         .registers_per_block = 65536,
         .registers_per_sm = info->max_registers_per_sm,
         .register_unit = 256,
@@ -168,32 +162,32 @@ static int by_shared(const struct lab_occupancy_device *d,
 static int by_barriers(const struct lab_occupancy_device *d,
                        const struct lab_occupancy_launch *l)
 {
-    if (l->barriers <= 0 || d->compute_major < 9)
-        return INT32_MAX;
-    bool one = d->compute_major == 12 ||
-               (d->compute_major == 10 && d->compute_minor == 1) ||
-               (d->compute_major == 11 && d->compute_minor == 0);
-    return d->max_blocks_per_sm * (one ? 1 : 2) / l->barriers;
-}
-
-static int min_int(int a, int b)
-{
-    return a < b ? a : b;
+    int each =
+        find_generation(d->compute_major, d->compute_minor)->barriers_per_block;
+    return l->barriers <= 0 || each == 0
+               ? INT32_MAX
+               : d->max_blocks_per_sm * each / l->barriers;
 }
 
 static void find_limits(struct lab_occupancy *o)
 {
-    int n = o->blocks_by_warps;
-    n = min_int(n, o->blocks_by_blocks);
-    n = min_int(n, o->blocks_by_registers);
-    n = min_int(n, o->blocks_by_shared);
-    n = min_int(n, o->blocks_by_barriers);
-    o->active_blocks_per_sm = n;
-    o->limit = (n == o->blocks_by_warps ? LAB_LIMIT_WARPS : 0) |
-               (n == o->blocks_by_blocks ? LAB_LIMIT_BLOCKS : 0) |
-               (n == o->blocks_by_registers ? LAB_LIMIT_REGISTERS : 0) |
-               (n == o->blocks_by_shared ? LAB_LIMIT_SHARED : 0) |
-               (n == o->blocks_by_barriers ? LAB_LIMIT_BARRIERS : 0);
+    const struct {
+        int blocks;
+        int limit;
+    } by[] = {{o->blocks_by_warps, LAB_LIMIT_WARPS},
+              {o->blocks_by_blocks, LAB_LIMIT_BLOCKS},
+              {o->blocks_by_registers, LAB_LIMIT_REGISTERS},
+              {o->blocks_by_shared, LAB_LIMIT_SHARED},
+              {o->blocks_by_barriers, LAB_LIMIT_BARRIERS}};
+    o->active_blocks_per_sm = INT32_MAX;
+    for (size_t i = 0; i < sizeof(by) / sizeof(*by); i++) {
+        if (by[i].blocks < o->active_blocks_per_sm)
+            o->limit = 0;
+        if (by[i].blocks <= o->active_blocks_per_sm) {
+            o->active_blocks_per_sm = by[i].blocks;
+            o->limit |= by[i].limit;
+        }
+    }
 }
 
 static void find_waves(struct lab_occupancy *o,

@@ -2,10 +2,7 @@
  * and in sentences. */
 #include "profiler/roofline.h"
 
-#include "base/format.h"
-
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -201,184 +198,135 @@ void lab_roofline_place(struct lab_roofline_point *out,
     *out = p;
 }
 
-/* What bounds a step or a kernel, in words. */
+/* ---- what bounds it, in sentences ---- */
 
-enum { NUMBER = LAB_FORMAT_BYTES };
-
-/* The last share of the way to a roof is not worth words. */
-static void say_left(struct lab_str *out, double share, const char *roof)
+static void add(struct lab_sentences *out, struct lab_sentence s)
 {
-    lab_str_addf(out,
-                 "Tuning can save at most %.0f %% of its time (%s); beyond "
-                 "that, only ",
-                 100 * (1 - share), roof);
+    out->list[out->n++] = s;
 }
 
-static void say_memory(struct lab_str *out, const struct lab_roofline_work *w,
-                       const struct lab_roofline_point *p, double copy)
+/* A sentence of an id and its values. */
+#define STATE(out, ...) add(out, (struct lab_sentence){__VA_ARGS__})
+
+/* "Only ...", or what tuning can save before it is only that. */
+static void state_left(struct lab_sentences *out, double share)
 {
-    char rate[NUMBER];
+    if (share >= LAB_ROOFLINE_AT)
+        STATE(out, LAB_SENTENCE_AT_ROOF);
+    else
+        STATE(out, LAB_SENTENCE_TUNING_SAVES, {100 * (1 - share)});
+}
+
+static void state_memory(struct lab_sentences *out,
+                         const struct lab_roofline_work *w,
+                         const struct lab_roofline_point *p, double copy)
+{
     bool counted = !isnan(p->dram_bytes);
     double per_s = counted ? p->dram_bytes / w->time_ns * 1e9 : p->bytes_s;
-    bool near = per_s >= LAB_ROOFLINE_AT * copy;
-    lab_format_amount(per_s, "B/s", rate, sizeof(rate));
-    lab_str_addf(out, "Memory bounds it: %s%s, %.0f %% of the memory roof. ",
-                 rate, counted ? " counted" : "", 100 * per_s / copy);
+    STATE(out, counted ? LAB_SENTENCE_MEMORY_COUNTED : LAB_SENTENCE_MEMORY,
+          {per_s, 100 * per_s / copy});
     if (counted && p->dram_bytes > 1.5 * w->bytes) {
-        lab_str_addf(out,
-                     "That is %.1f times the bytes that it needs: reading each "
-                     "once would make it faster.",
-                     p->dram_bytes / w->bytes);
+        STATE(out, LAB_SENTENCE_MOVED_TOO_MUCH, {p->dram_bytes / w->bytes});
         return;
     }
-    if (!near)
-        say_left(out, per_s / copy, "that roof");
-    lab_str_addf(out,
-                 "%s bytes, or bytes that stay in a cache%s, would make it "
-                 "faster.",
-                 near ? "Only fewer" : "fewer",
-                 w->fusable ? " (a fused variant)" : "");
+    state_left(out, per_s / copy);
+    STATE(out, w->fusable ? LAB_SENTENCE_FEWER_BYTES_FUSED
+                          : LAB_SENTENCE_FEWER_BYTES);
 }
 
 /* Faster than anything that was measured. */
-static void say_above(struct lab_str *out, const struct lab_roofline_work *w,
-                      const struct lab_roofline_point *p)
+static void state_above(struct lab_sentences *out,
+                        const struct lab_roofline_work *w,
+                        const struct lab_roofline_point *p)
 {
     if (w->other_algorithm)
-        lab_str_add(out, "More than the roof, because the FLOPs are the "
-                         "formula's: its algorithm finds the same result with "
-                         "fewer of them.");
+        STATE(out, LAB_SENTENCE_OTHER_ALGORITHM);
     else if (p->counted_flop < 0.9 * w->flop)
-        lab_str_addf(out,
-                     "More than the roof, because the FLOPs are the "
-                     "formula's: only %.0f %% of them were counted, so its "
-                     "algorithm needs fewer.",
-                     100 * p->counted_flop / w->flop);
+        STATE(out, LAB_SENTENCE_FEWER_COUNTED,
+              {100 * p->counted_flop / w->flop});
     else if (!isnan(p->counted_flop))
-        lab_str_add(out, "More than the roof, and the FLOPs were counted: what "
-                         "measured it did not reach what the device can do.");
+        STATE(out, LAB_SENTENCE_ROOF_TOO_LOW);
     else
-        lab_str_add(out, "More than the roof: what measured it was timed with "
-                         "its launch or while the machine was busy (measure "
-                         "it again when it is not), or this has fewer FLOPs "
-                         "than the formula counts.");
+        STATE(out, LAB_SENTENCE_ROOF_UNSURE);
 }
 
-/* What it moves beside the problem's bytes, where the memory roof makes that a
- * good part of its time and no cache has to help. */
-static bool say_own_bytes(struct lab_str *out,
-                          const struct lab_roofline_work *w, double copy)
+/* The time that the memory roof takes for what it moves beside the problem's
+ * bytes, where that is a good part of its time and no cache has to help; else
+ * NaN. */
+static double own_bytes_ns(const struct lab_roofline_work *w, double copy)
 {
-    char bytes[NUMBER];
-    char time[NUMBER];
     double ns = w->own_bytes / copy * 1e9;
-    if (!(w->own_bytes > 1.5 * w->bytes) || !(ns > 0.3 * w->time_ns) ||
-        !(ns <= LAB_ROOFLINE_ABOVE * w->time_ns))
-        return false;
-    lab_format_bytes(w->own_bytes, bytes, sizeof(bytes));
-    lab_format_ns(ns, time, sizeof(time));
-    lab_str_addf(out,
-                 "By its model it moves %s, %.3g times what the problem needs: "
-                 "%s at the memory roof, %.0f %% of its time. Fewer bytes of "
-                 "its own would make it faster.",
-                 bytes, w->own_bytes / w->bytes, time, 100 * ns / w->time_ns);
-    return true;
+    bool part = w->own_bytes > 1.5 * w->bytes && ns > 0.3 * w->time_ns &&
+                ns <= LAB_ROOFLINE_ABOVE * w->time_ns;
+    return part ? ns : (double)NAN;
 }
 
-static void say_compute(struct lab_str *out, const struct lab_roofline_work *w,
-                        const struct lab_roofline_point *p, const double *per_s)
+static void state_own_bytes(struct lab_sentences *out,
+                            const struct lab_roofline_work *w, double ns)
 {
-    char rate[NUMBER];
+    STATE(out, LAB_SENTENCE_OWN_BYTES,
+          {w->own_bytes, w->own_bytes / w->bytes, ns, 100 * ns / w->time_ns});
+}
+
+static void state_compute(struct lab_sentences *out,
+                          const struct lab_roofline_work *w,
+                          const struct lab_roofline_point *p,
+                          const double *per_s)
+{
     double peak = per_s[p->arithmetic];
-    bool near = p->flop_s >= LAB_ROOFLINE_AT * peak;
-    lab_format_amount(p->flop_s, "FLOP/s", rate, sizeof(rate));
-    lab_str_addf(out, "Arithmetic bounds it: %s, %.0f %% of the %s roof. ",
-                 rate, 100 * p->flop_s / peak, lab_ceiling_name(p->arithmetic));
+    double tf32 = per_s[LAB_CEILING_TF32];
+    double own_ns = own_bytes_ns(w, per_s[LAB_CEILING_COPY]);
+    STATE(out, LAB_SENTENCE_ARITHMETIC,
+          {p->flop_s, 100 * p->flop_s / peak, p->arithmetic});
     if (p->flop_s > LAB_ROOFLINE_ABOVE * peak) {
-        say_above(out, w, p);
-        return;
+        state_above(out, w, p);
+    } else if (!isnan(own_ns)) {
+        state_own_bytes(out, w, own_ns);
+    } else {
+        state_left(out, p->flop_s / peak);
+        if (p->arithmetic == LAB_CEILING_FP32 && tf32 > 1.5 * peak)
+            STATE(out, LAB_SENTENCE_TENSOR_CORES, {tf32});
+        else
+            STATE(out, LAB_SENTENCE_OTHER_ARITHMETIC);
     }
-    if (say_own_bytes(out, w, per_s[LAB_CEILING_COPY]))
-        return;
-    if (!near)
-        say_left(out, p->flop_s / peak, "that roof");
-    lab_str_addf(out, "%s FLOPs would make it faster, or ",
-                 near ? "Only fewer" : "fewer");
-    if (p->arithmetic == LAB_CEILING_FP32 &&
-        per_s[LAB_CEILING_TF32] > 1.5 * peak) {
-        lab_format_amount(per_s[LAB_CEILING_TF32], "FLOP/s", rate,
-                          sizeof(rate));
-        lab_str_addf(out, "tensor cores: products in tf32 reach %s.", rate);
-    } else
-        lab_str_add(out, "another kind of arithmetic.");
 }
 
-static void say_cache(struct lab_str *out, const struct lab_roofline_point *p,
-                      double copy)
+static void state_cache(struct lab_sentences *out,
+                        const struct lab_roofline_point *p, double copy)
 {
-    char rate[NUMBER];
-    lab_format_amount(p->bytes_s, "B/s", rate, sizeof(rate));
-    lab_str_addf(out,
-                 "Caches feed it: by the formula it moves %s, %.2g times the "
-                 "memory roof",
-                 rate, p->bytes_s / copy);
-    if (!isnan(p->dram_bytes))
-        lab_str_addf(out, ", and %.0f %% of those bytes were counted in DRAM",
-                     100 * p->dram_bytes / p->bytes);
-    lab_str_add(out, ". With larger tensors the memory's roof will hold it.");
+    STATE(out,
+          isnan(p->dram_bytes) ? LAB_SENTENCE_CACHE
+                               : LAB_SENTENCE_CACHE_COUNTED,
+          {p->bytes_s, p->bytes_s / copy, 100 * p->dram_bytes / p->bytes});
+    STATE(out, LAB_SENTENCE_LARGER_TENSORS);
 }
 
 /* ---- launches ---- */
 
-/* Kernels that were traced apart, beside a time between two events. */
-static void say_kernels(struct lab_str *out, const struct lab_roofline_work *w)
-{
-    char time[NUMBER];
-    char kernels[NUMBER];
-    lab_format_ns(w->time_ns, time, sizeof(time));
-    lab_format_ns(w->kernels_ns, kernels, sizeof(kernels));
-    if (w->kernels > 1)
-        lab_str_addf(out,
-                     "Launching bounds it: its %lld kernels work for %s of %s.",
-                     (long long)w->kernels, kernels, time);
-    else
-        lab_str_addf(out, "Launching bounds it: its kernel works for %s of %s.",
-                     kernels, time);
-}
-
 /* More than this many launches of a step are named as the cause. */
 enum { MANY_LAUNCHES = 4 };
 
-static void say_launch(struct lab_str *out, const struct lab_roofline_work *w,
-                       const struct lab_roofline_point *p)
+static void state_launch(struct lab_sentences *out,
+                         const struct lab_roofline_work *w,
+                         const struct lab_roofline_point *p)
 {
-    char each[NUMBER];
-    char least[NUMBER];
-    lab_format_ns(p->each_ns, each, sizeof(each));
-    lab_format_ns(p->floor_ns, least, sizeof(least));
+    double kernels = (double)w->kernels;
     if (!w->gpu) {
-        lab_str_addf(out,
-                     "It is so short (%s) that calling it and reading the "
-                     "clock are most of it: the shortest step on this device "
-                     "takes %s.",
-                     each, least);
+        STATE(out, LAB_SENTENCE_SHORT_STEP, {p->each_ns, p->floor_ns});
         return;
     }
-    if (!(p->each_ns < 2 * p->floor_ns))
-        say_kernels(out, w);
+    if (p->each_ns < 2 * p->floor_ns)
+        STATE(out, LAB_SENTENCE_LAUNCH, {p->each_ns, p->floor_ns});
+    else if (w->kernels > 1) /* traced apart, beside a time of two events */
+        STATE(out, LAB_SENTENCE_LAUNCH_KERNELS,
+              {kernels, w->kernels_ns, w->time_ns});
     else
-        lab_str_addf(out,
-                     "Launching bounds it: %s a kernel, where the shortest "
-                     "kernel on this device takes %s.",
-                     each, least);
+        STATE(out, LAB_SENTENCE_LAUNCH_KERNEL, {w->kernels_ns, w->time_ns});
     if (w->kernels > MANY_LAUNCHES)
-        lab_str_addf(out,
-                     " It is %lld launches: one kernel for all of them, or a "
-                     "CUDA graph, would help.",
-                     (long long)w->kernels);
+        STATE(out, LAB_SENTENCE_MANY_LAUNCHES, {kernels});
     else
-        lab_str_addf(out, " More work in a launch would help (%s%s).",
-                     w->fusable ? "a fused variant, " : "", "a larger batch");
+        STATE(out, w->fusable ? LAB_SENTENCE_MORE_WORK_FUSED
+                              : LAB_SENTENCE_MORE_WORK);
 }
 
 /* ---- at no roof ---- */
@@ -393,228 +341,145 @@ static bool explains(double factor, const struct lab_roofline_work *w,
     return isnan(left) ? factor >= 2 : factor * factor * factor >= 1 / left;
 }
 
-static bool say_idle(struct lab_str *out, const struct lab_roofline_work *w,
-                     const struct lab_roofline_point *p)
+/* Blocks for a part of the SMs. */
+static bool leaves_idle(const struct lab_roofline_work *w)
 {
-    if (w->blocks <= 0 || w->blocks >= w->sm_count ||
-        !explains((double)w->sm_count / (double)w->blocks, w, p))
-        return false;
-    lab_str_addf(out, "Its %s %lld block%s for %lld SMs: the others are idle.",
-                 w->kernels > 1 ? "largest grid has" : "grid has",
-                 (long long)w->blocks, w->blocks == 1 ? "" : "s",
-                 (long long)w->sm_count);
-    return true;
+    return w->blocks > 0 && w->blocks < w->sm_count;
 }
 
-/* Of the SMs that have blocks; what the grid brings counts as well. */
-static double occupancy_of(const struct lab_roofline_work *w)
-{
-    double achieved = w->counted.achieved_occupancy_pct;
-    return isnan(achieved)
-               ? fmin(w->occupancy_pct, lab_roofline_grid_occupancy(w))
-               : achieved;
-}
-
-/* "occupancy 8 %, of the 4 of 132 SMs that have a block" */
-static void occupancy_text(const struct lab_roofline_work *w, char *out,
-                           size_t cap)
-{
-    bool achieved = !isnan(w->counted.achieved_occupancy_pct);
-    int n = snprintf(out, cap, "%s occupancy %.2g %%",
-                     achieved ? "achieved" : "at most", occupancy_of(w));
-    if (w->blocks > 0 && w->blocks < w->sm_count && n > 0 && (size_t)n < cap)
-        snprintf(out + n, cap - (size_t)n,
-                 " of the %lld of %lld SMs that have a block",
-                 (long long)w->blocks, (long long)w->sm_count);
-}
-
-static bool say_few_warps(struct lab_str *out,
-                          const struct lab_roofline_work *w)
-{
-    char text[96];
-    /* A library's product hides latency by the many sums of each thread. */
-    if (!(occupancy_of(w) < 25) || w->library)
-        return false;
-    occupancy_text(w, text, sizeof(text));
-    lab_str_addf(out, "Too few warps are resident to hide latency (%s).", text);
-    return true;
-}
-
-/* Atomic additions to one address go one after the other. */
-static bool say_one_address(struct lab_str *out,
+/* An occupancy is that of the SMs that have blocks; what the grid brings counts
+ * as well. */
+static bool state_few_warps(struct lab_sentences *out,
                             const struct lab_roofline_work *w)
 {
-    char each[NUMBER];
-    if (!w->one_address || !(w->flop > 0))
+    double achieved = w->counted.achieved_occupancy_pct;
+    bool counted = !isnan(achieved);
+    double occupancy =
+        counted ? achieved
+                : fmin(w->occupancy_pct, lab_roofline_grid_occupancy(w));
+    /* A library's product hides latency by the many sums of each thread. */
+    if (!(occupancy < 25) || w->library)
         return false;
-    lab_format_ns(w->time_ns / w->flop, each, sizeof(each));
-    lab_str_addf(out,
-                 "Every thread adds to one address, and such additions go one "
-                 "after the other: one in %s. Sums of a block first, then one "
-                 "addition a block, would help.",
-                 each);
-    return true;
-}
-
-static bool say_moved(struct lab_str *out, const struct lab_roofline_work *w,
-                      const struct lab_roofline_point *p)
-{
-    if (!(p->dram_bytes > 1.5 * w->bytes))
-        return false;
-    lab_str_addf(out,
-                 "It moves %.1f times the bytes that it needs (counted): look "
-                 "at how neighbours in a warp read.",
-                 p->dram_bytes / w->bytes);
-    return true;
-}
-
-/* A good part of a rung's time that its kernels, traced apart, do not take. */
-static bool say_elsewhere(struct lab_str *out,
-                          const struct lab_roofline_work *w)
-{
-    char kernels[NUMBER];
-    if (!w->gpu || !(w->kernels_ns < 0.75 * w->time_ns))
-        return false;
-    lab_format_ns(w->kernels_ns, kernels, sizeof(kernels));
-    lab_str_addf(out,
-                 "Its kernel%s, traced apart, take%s %s of that: the rest is "
-                 "launches, copies, or caches that are cold in a timed one.",
-                 w->kernels > 1 ? "s" : "", w->kernels > 1 ? "" : "s", kernels);
-    return true;
-}
-
-static void say_cause(struct lab_str *out, const struct lab_roofline_work *w,
-                      const struct lab_roofline_point *p)
-{
-    if (say_one_address(out, w) || say_elsewhere(out, w) ||
-        (w->gpu && (say_idle(out, w, p) || say_few_warps(out, w))) ||
-        say_moved(out, w, p))
-        return;
-    if (w->gpu)
-        lab_str_addf(out,
-                     "Latency, the order of its reads, or idle units hold it "
-                     "back.%s",
-                     isnan(p->dram_bytes) ? " Counters (--counters) say more."
-                                          : "");
-    else if (w->library)
-        lab_str_add(out, "It is a library's kernel, and what it does inside is "
-                         "not seen here: small or narrow problems keep such a "
-                         "kernel from its rate.");
+    if (leaves_idle(w))
+        STATE(out,
+              counted ? LAB_SENTENCE_FEW_WARPS_ACHIEVED_SOME
+                      : LAB_SENTENCE_FEW_WARPS_SOME,
+              {occupancy, (double)w->blocks, (double)w->sm_count});
     else
-        lab_str_add(out, "Its loop holds it back: no vector instructions, or "
-                         "the order in which it reads memory. Other variants "
-                         "of the step show what the processor can do.");
+        STATE(out,
+              counted ? LAB_SENTENCE_FEW_WARPS_ACHIEVED
+                      : LAB_SENTENCE_FEW_WARPS,
+              {occupancy});
+    return true;
 }
 
-/* Counters are taken while the caches hold what the step before has left. */
-static void say_warm(struct lab_str *out, const struct lab_roofline_work *w,
-                     const struct lab_roofline_point *p)
+/* The one cause that is stated, or what is left when none is seen. */
+static void state_cause(struct lab_sentences *out,
+                        const struct lab_roofline_work *w,
+                        const struct lab_roofline_point *p)
 {
-    if (p->dram_bytes < 0.5 * w->bytes)
-        lab_str_addf(out,
-                     " Only %.2g %% of its bytes came from DRAM or went there: "
-                     "the rest was in the caches, which were warm.",
-                     100 * p->dram_bytes / w->bytes);
-}
-
-static void say_floor(struct lab_str *out, const struct lab_roofline_work *w,
-                      const struct lab_roofline_point *p)
-{
-    char least[NUMBER];
-    long long kernels = w->kernels > 1 ? (long long)w->kernels : 1;
-    if (!w->gpu || !(p->each_ns < 4 * p->floor_ns))
+    double blocks = (double)w->blocks;
+    double sms = (double)w->sm_count;
+    /* Atomic additions to one address go one after the other. */
+    if (w->one_address && w->flop > 0)
+        STATE(out, LAB_SENTENCE_ONE_ADDRESS, {w->time_ns / w->flop});
+    /* A good part of a rung's time that its kernels do not take. */
+    else if (w->gpu && w->kernels_ns < 0.75 * w->time_ns)
+        STATE(out,
+              w->kernels > 1 ? LAB_SENTENCE_ELSEWHERE_KERNELS
+                             : LAB_SENTENCE_ELSEWHERE,
+              {w->kernels_ns});
+    else if (w->gpu && leaves_idle(w) && explains(sms / blocks, w, p))
+        STATE(out,
+              w->kernels > 1 ? LAB_SENTENCE_IDLE_SMS_LARGEST
+                             : LAB_SENTENCE_IDLE_SMS,
+              {blocks, sms});
+    else if (w->gpu && state_few_warps(out, w))
         return;
-    lab_format_ns((double)kernels * p->floor_ns, least, sizeof(least));
-    if (kernels == 1)
-        lab_str_addf(out, " The start and end of a kernel take %s.", least);
-    else
-        lab_str_addf(out, " The start and end of %lld kernels take %s.",
-                     kernels, least);
+    else if (p->dram_bytes > 1.5 * w->bytes)
+        STATE(out, LAB_SENTENCE_MOVED, {p->dram_bytes / w->bytes});
+    else if (w->gpu) {
+        STATE(out, LAB_SENTENCE_LATENCY);
+        if (isnan(p->dram_bytes))
+            STATE(out, LAB_SENTENCE_COUNT_IT);
+    } else
+        STATE(out, w->library ? LAB_SENTENCE_LIBRARY : LAB_SENTENCE_LOOP);
 }
 
-/* Against the roofs, where what they allow is a time that a kernel can take. */
-static void say_distance(struct lab_str *out, const struct lab_roofline_work *w,
-                         const struct lab_roofline_point *p, bool own)
+static void state_latency(struct lab_sentences *out,
+                          const struct lab_roofline_work *w,
+                          const struct lab_roofline_point *p, double copy)
 {
-    char best[NUMBER];
-    char time[NUMBER];
-    lab_format_ns(w->time_ns, time, sizeof(time));
-    lab_format_ns(p->best_ns, best, sizeof(best));
+    double kernels = w->kernels > 1 ? (double)w->kernels : 1;
+    double own_ns = own_bytes_ns(w, copy);
+    /* Against the roofs, where they allow a time that a kernel can take. */
     if (p->best_ns < p->floor_ns)
-        lab_str_addf(out,
-                     "Neither roof limits it: its work is less than a kernel's "
-                     "start and end, and it takes %s. ",
-                     time);
+        STATE(out, LAB_SENTENCE_BELOW_FLOOR, {w->time_ns});
     else if (isnan(p->best_ns))
-        lab_str_addf(out, "Neither roof limits it: %s. ", time);
+        STATE(out, LAB_SENTENCE_NO_ROOF, {w->time_ns});
     else
-        lab_str_addf(out, "%s: %s, where the roofs alone allow %s (%.2g %%). ",
-                     own ? "The problem's own bytes do not limit it"
-                         : "Neither roof limits it",
-                     time, best, 100 * p->share);
+        STATE(out,
+              isnan(own_ns) ? LAB_SENTENCE_NO_ROOF_BEST : LAB_SENTENCE_OWN_BEST,
+              {w->time_ns, p->best_ns, 100 * p->share});
+    if (isnan(own_ns))
+        state_cause(out, w, p);
+    else
+        state_own_bytes(out, w, own_ns);
+    if (w->gpu && p->each_ns < 4 * p->floor_ns) {
+        if (kernels == 1)
+            STATE(out, LAB_SENTENCE_START_AND_END, {p->floor_ns});
+        else
+            STATE(out, LAB_SENTENCE_STARTS_AND_ENDS,
+                  {kernels, kernels * p->floor_ns});
+    }
+    /* Counters are taken while the caches hold what the step before left. */
+    if (p->dram_bytes < 0.5 * w->bytes)
+        STATE(out, LAB_SENTENCE_WARM, {100 * p->dram_bytes / w->bytes});
 }
 
-static void say_latency(struct lab_str *out, const struct lab_roofline_work *w,
-                        const struct lab_roofline_point *p, double copy)
-{
-    struct lab_str own;
-    lab_str_init(&own);
-    bool moves = say_own_bytes(&own, w, copy);
-    say_distance(out, w, p, moves);
-    if (moves)
-        lab_str_add(out, lab_str_text(&own));
-    else
-        say_cause(out, w, p);
-    out->failed |= own.failed;
-    lab_str_release(&own);
-    say_floor(out, w, p);
-    say_warm(out, w, p);
-}
-
-static void say_unknown(struct lab_str *out, const struct lab_roofline_work *w,
-                        const struct lab_roofline_point *p, const double *per_s)
+static void state_unknown(struct lab_sentences *out,
+                          const struct lab_roofline_work *w,
+                          const struct lab_roofline_point *p,
+                          const double *per_s)
 {
     if (!(w->time_ns > 0))
-        lab_str_add(out, "No time is known.");
+        STATE(out, LAB_SENTENCE_NO_TIME);
     else if (isnan(p->bytes) && isnan(p->flop))
-        lab_str_add(out, "Its work is not known: no formula, and no counters "
-                         "were taken.");
+        STATE(out, LAB_SENTENCE_WORK_UNKNOWN);
     else if (p->flop == 0 && p->bytes == 0)
-        lab_str_add(out, "It does no work of its own.");
+        STATE(out, LAB_SENTENCE_NO_WORK);
     else if (isnan(per_s[LAB_CEILING_COPY]))
-        lab_str_add(out, "No ceiling of this device is known: `lapenna-lab "
-                         "profile ceilings` measures them.");
+        STATE(out, LAB_SENTENCE_NO_CEILINGS);
     else if (p->flop > 0 && p->arithmetic < LAB_CEILING_ROOFS &&
              isnan(per_s[p->arithmetic]))
-        lab_str_addf(out,
-                     "The ceiling of %s is not known here: `lapenna-lab "
-                     "profile ceilings` measures it.",
-                     lab_ceiling_name(p->arithmetic));
+        STATE(out, LAB_SENTENCE_NO_CEILING, {p->arithmetic});
     else
-        lab_str_add(out, "What would bound it is not known: a ceiling, or a "
-                         "part of its work, is missing.");
+        STATE(out, LAB_SENTENCE_BOUND_UNKNOWN);
 }
 
-void lab_roofline_say(struct lab_str *out, const struct lab_roofline_work *w,
-                      const struct lab_roofline_point *p, const double *per_s)
+void lab_roofline_state(struct lab_sentences *out,
+                        const struct lab_roofline_work *w,
+                        const struct lab_roofline_point *p, const double *per_s)
 {
+    double copy = per_s[LAB_CEILING_COPY];
+    *out = (struct lab_sentences){.n = 0};
     switch (p->verdict) {
     case LAB_ROOFLINE_MEMORY:
-        say_memory(out, w, p, per_s[LAB_CEILING_COPY]);
+        state_memory(out, w, p, copy);
         break;
     case LAB_ROOFLINE_COMPUTE:
-        say_compute(out, w, p, per_s);
+        state_compute(out, w, p, per_s);
         break;
     case LAB_ROOFLINE_CACHE:
-        say_cache(out, p, per_s[LAB_CEILING_COPY]);
+        state_cache(out, p, copy);
         break;
     case LAB_ROOFLINE_LAUNCH:
-        say_launch(out, w, p);
+        state_launch(out, w, p);
         break;
     case LAB_ROOFLINE_LATENCY:
-        say_latency(out, w, p, per_s[LAB_CEILING_COPY]);
+        state_latency(out, w, p, copy);
         break;
     default:
-        say_unknown(out, w, p, per_s);
+        state_unknown(out, w, p, per_s);
     }
 }

@@ -1,4 +1,5 @@
-/* cupti_api.c -- loads CUPTI and resolves the functions that are used. */
+/* cupti_api.c -- loads CUPTI and resolves the functions that are used; starts and
+ * stops it in this process, and reports why it refuses. */
 #include "cupti_api.h"
 
 #ifdef LAB_HAVE_CUPTI
@@ -6,6 +7,7 @@
 #include <libgen.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,42 +153,33 @@ static unsigned release_of(uint32_t version)
     return version >= 10000 ? version / 10000 : 12;
 }
 
-static bool find_functions(void *lib, struct lab_cupti *t, const char **missing)
+/* *missing: a function that tracing needs and `lib` lacks, or unchanged. */
+static void find_functions(void *lib, struct lab_cupti *t, const char **missing)
 {
     void *symbol;
 #define TEXT_OF(name) #name
-#define X(name)                                                                \
+#define FIND(name, lacking)                                                    \
     symbol = dlsym(lib, TEXT_OF(name));                                        \
     memcpy(&t->name, &symbol, sizeof(symbol));                                 \
     if (!symbol)                                                               \
-        *missing = TEXT_OF(name);
+        lacking = TEXT_OF(name);
+#define X(name) FIND(name, *missing)
     LAB_CUPTI_LIST(X)
 #undef X
+#ifdef LAB_HAVE_COUNTERS
+#define X(name) FIND(name, t->no_counters)
+    LAB_CUPTI_COUNTER_LIST(X)
+#undef X
+#endif
+#undef FIND
 #undef TEXT_OF
     symbol = dlsym(lib, "cuptiActivityEnableRuntimeApi");
     memcpy(&t->enable_runtime_call, &symbol, sizeof(symbol));
     symbol = dlsym(lib, "cuptiActivityEnableDriverApi");
     memcpy(&t->enable_driver_call, &symbol, sizeof(symbol));
-    return *missing == NULL;
 }
 
-#ifdef LAB_HAVE_COUNTERS
-static void find_counter_functions(void *lib, struct lab_cupti *t)
-{
-    void *symbol;
-#define TEXT_OF(name) #name
-#define X(name)                                                                \
-    symbol = dlsym(lib, TEXT_OF(name));                                        \
-    memcpy(&t->name, &symbol, sizeof(symbol));                                 \
-    if (!symbol)                                                               \
-        t->no_counters = TEXT_OF(name);
-    LAB_CUPTI_COUNTER_LIST(X)
-#undef X
-#undef TEXT_OF
-}
-#endif
-
-static enum lab_status load(struct lab_cupti *t, char *why, size_t why_bytes)
+static enum lab_status load(struct lab_cupti *t)
 {
     const char *missing = NULL;
     dlerror();
@@ -194,34 +187,32 @@ static enum lab_status load(struct lab_cupti *t, char *why, size_t why_bytes)
     if (!lib) {
         const char *given = getenv("LAPENNA_LAB_CUPTI");
         const char *text = given && *given ? dlerror() : NULL;
-        snprintf(why, why_bytes,
-                 "libcupti.so.%d was not found%s%s: install cuda-cupti-%d-%d "
-                 "or set LAPENNA_LAB_CUPTI to the library's path",
-                 (int)CUDA_MAJOR, text ? ": " : "", text ? text : "",
-                 (int)CUDA_MAJOR, CUDA_VERSION % 1000 / 10);
-        return LAB_E_UNSUPPORTED;
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "libcupti.so.%d was not found%s%s: install cuda-cupti-%d-%d "
+            "or set LAPENNA_LAB_CUPTI to the library's path",
+            (int)CUDA_MAJOR, text ? ": " : "", text ? text : "",
+            (int)CUDA_MAJOR, CUDA_VERSION % 1000 / 10);
     }
-    if (!find_functions(lib, t, &missing)) {
-        snprintf(why, why_bytes,
-                 "%s has no %s, which the CUDA module needs: install "
-                 "cuda-cupti-%d-%d or set LAPENNA_LAB_CUPTI",
-                 t->path, missing, (int)CUDA_MAJOR, CUDA_VERSION % 1000 / 10);
+    find_functions(lib, t, &missing);
+    if (missing) {
         dlclose(lib);
-        return LAB_E_UNSUPPORTED;
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "%s has no %s, which the CUDA module needs: install "
+                        "cuda-cupti-%d-%d or set LAPENNA_LAB_CUPTI",
+                        t->path, missing, (int)CUDA_MAJOR,
+                        CUDA_VERSION % 1000 / 10);
     }
     if (t->cuptiGetVersion(&t->version) != CUPTI_SUCCESS ||
         release_of(t->version) != (unsigned)CUDA_MAJOR) {
-        snprintf(why, why_bytes,
-                 "%s is CUPTI of CUDA %u, the CUDA module was built for %d: "
-                 "install cuda-cupti-%d-%d or set LAPENNA_LAB_CUPTI",
-                 t->path, release_of(t->version), (int)CUDA_MAJOR,
-                 (int)CUDA_MAJOR, CUDA_VERSION % 1000 / 10);
         dlclose(lib);
-        return LAB_E_UNSUPPORTED;
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "%s is CUPTI of CUDA %u, the CUDA module was built for %d: "
+            "install cuda-cupti-%d-%d or set LAPENNA_LAB_CUPTI",
+            t->path, release_of(t->version), (int)CUDA_MAJOR, (int)CUDA_MAJOR,
+            CUDA_VERSION % 1000 / 10);
     }
-#ifdef LAB_HAVE_COUNTERS
-    find_counter_functions(lib, t);
-#endif
     struct link_map *map = NULL;
     if (dlinfo(lib, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name[0])
         snprintf(t->path, sizeof(t->path), "%.*s", LAB_CUPTI_PATH_BYTES - 1,
@@ -229,14 +220,13 @@ static enum lab_status load(struct lab_cupti *t, char *why, size_t why_bytes)
     return LAB_OK;
 }
 
-enum lab_status lab_cupti_load(const struct lab_cupti **out, char *why,
-                               size_t why_bytes)
+enum lab_status lab_cupti_load(const struct lab_cupti **out)
 {
     enum lab_status st = LAB_OK;
     pthread_mutex_lock(&load_lock);
     if (!loaded) {
         struct lab_cupti t = {0};
-        st = load(&t, why, why_bytes);
+        st = load(&t);
         if (!st) {
             table = t;
             loaded = true;
@@ -248,12 +238,144 @@ enum lab_status lab_cupti_load(const struct lab_cupti **out, char *why,
     return st;
 }
 
-const char *lab_cupti_text(const struct lab_cupti *cupti, CUptiResult result)
+/* ---- being the one subscriber ---- */
+
+enum { TOOL_BYTES = 256 };
+
+/* One for the process, as CUPTI is. */
+static struct {
+    pthread_mutex_t lock;
+    const struct lab_cupti *cupti;
+    CUpti_SubscriberHandle subscriber;
+    char other[TOOL_BYTES]; /* the tool that was there before; "": none */
+    int holders;
+    _Atomic(lab_cupti_callback_fn *) listener;
+    _Atomic(lab_cupti_callback_fn *) marks;
+    CUpti_CallbackId mark; /* the call of the driver that `marks` gets */
+} attached = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* CUPTI asks for a subscriber even where no callback is enabled. */
+static void CUPTIAPI on_callback(void *user, CUpti_CallbackDomain domain,
+                                 CUpti_CallbackId id, const void *data)
+{
+    bool mark = id == attached.mark && domain == CUPTI_CB_DOMAIN_DRIVER_API;
+    lab_cupti_callback_fn *listener = mark ? attached.marks : attached.listener;
+    (void)user;
+    if (listener)
+        listener(domain, id, data);
+}
+
+void lab_cupti_listen(lab_cupti_callback_fn *listener)
+{
+    attached.listener = listener;
+}
+
+void lab_cupti_listen_marks(CUpti_CallbackId call,
+                            lab_cupti_callback_fn *listener)
+{
+    attached.mark = call;
+    attached.marks = listener;
+}
+
+/* Nsight tools come in by injection and say so in the environment. CUPTI
+ * itself as the NVTX library is no other tool. */
+static enum lab_status find_other_tool(void)
+{
+    static const char *const names[] = {"CUDA_INJECTION64_PATH",
+                                        "NVTX_INJECTION64_PATH"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *path = getenv(names[i]);
+        if (!path || !*path)
+            continue;
+        const char *base = strrchr(path, '/');
+        base = base ? base + 1 : path;
+        if (strncmp(base, "libcupti", 8) != 0)
+            return lab_fail(LAB_E_STATE,
+                            "another tool is attached (%s=%s): it records the "
+                            "kernels, and the NVTX ranges go to it; run "
+                            "without it to record them here",
+                            names[i], path);
+    }
+    return LAB_OK;
+}
+
+static CUptiResult subscribe(void)
+{
+    attached.other[0] = '\0';
+#ifdef CUpti_SubscriberParams_STRUCT_SIZE
+    CUpti_SubscriberParams params = {
+        .structSize = CUpti_SubscriberParams_STRUCT_SIZE,
+        .subscriberName = "lapenna-lab",
+        .oldSubscriberName = attached.other,
+        .oldSubscriberSize = sizeof(attached.other),
+    };
+    return attached.cupti->cuptiSubscribe_v2(&attached.subscriber, on_callback,
+                                             NULL, &params);
+#else
+    return attached.cupti->cuptiSubscribe(&attached.subscriber, on_callback,
+                                          NULL);
+#endif
+}
+
+static const char *text_of(const struct lab_cupti *cupti, CUptiResult result)
 {
     const char *text = NULL;
     if (cupti->cuptiGetResultString(result, &text) != CUPTI_SUCCESS || !text)
         return "unknown CUPTI error";
     return text;
+}
+
+enum lab_status lab_cupti_check(const struct lab_cupti *cupti, CUptiResult r,
+                                const char *what)
+{
+    const char *remedy = "";
+    if (r == CUPTI_SUCCESS)
+        return LAB_OK;
+    if (r == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+        return lab_fail(LAB_E_STATE,
+                        "another tool is attached%s%s%s: it records the "
+                        "kernels; run without it to record them here",
+                        *attached.other ? " (" : "", attached.other,
+                        *attached.other ? ")" : "");
+    if (r == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)
+        remedy = "; the driver keeps profiling to administrators: set "
+                 "NVreg_RestrictProfilingToAdminUsers=0 for it, or run as one";
+    else if (r == CUPTI_ERROR_NOT_INITIALIZED || r == CUPTI_ERROR_UNKNOWN)
+        remedy = "; is an NVIDIA driver for this CUDA version loaded?";
+    return lab_fail(LAB_E_DEVICE, "CUPTI: %s: %s (error %d)%s", what,
+                    text_of(cupti, r), (int)r, remedy);
+}
+
+static enum lab_status attach(void)
+{
+    enum lab_status st = find_other_tool();
+    if (!st)
+        st = lab_cupti_load(&attached.cupti);
+    return st ? st : lab_cupti_check(attached.cupti, subscribe(), "subscribe");
+}
+
+enum lab_status lab_cupti_attach(const struct lab_cupti **cupti,
+                                 CUpti_SubscriberHandle *subscriber)
+{
+    enum lab_status st = LAB_OK;
+    pthread_mutex_lock(&attached.lock);
+    if (attached.holders == 0)
+        st = attach();
+    if (!st) {
+        attached.holders++;
+        *cupti = attached.cupti;
+        *subscriber = attached.subscriber;
+    }
+    pthread_mutex_unlock(&attached.lock);
+    return st;
+}
+
+void lab_cupti_detach(void)
+{
+    pthread_mutex_lock(&attached.lock);
+    if (attached.holders > 0 && --attached.holders == 0)
+        attached.cupti->cuptiUnsubscribe(attached.subscriber);
+    pthread_mutex_unlock(&attached.lock);
 }
 #else
 typedef int lab_cupti_api_left_out;

@@ -1,4 +1,4 @@
-/* profiler/cuda/cupti_api.h -- libcupti's functions, found at run time.
+/* profiler/cuda/cupti_api.h -- libcupti: found at run time, and subscribed to.
  *
  * The module must load on a machine that has no CUPTI, so that it is opened
  * when it is first wanted. It is looked for at $LAPENNA_LAB_CUPTI (then nowhere
@@ -76,11 +76,29 @@ struct lab_cupti {
     char path[LAB_CUPTI_PATH_BYTES];
 };
 
-/* Opens libcupti once for the process; it stays open. On failure `why` states
- * what is missing and the remedy, and the next call looks again.
- * Errors: LAB_E_UNSUPPORTED. */
-enum lab_status lab_cupti_load(const struct lab_cupti **out, char *why,
-                               size_t why_bytes);
-/* CUPTI's words for a result; never NULL. */
-const char *lab_cupti_text(const struct lab_cupti *cupti, CUptiResult result);
+/* Opens libcupti once for the process; it stays open. After a failure the next
+ * call looks again. Errors: LAB_E_UNSUPPORTED, what is missing and the remedy
+ * in lab_error(). */
+enum lab_status lab_cupti_load(const struct lab_cupti **out);
+/* Called for every callback that is enabled, on the thread that made the call
+ * of CUDA. */
+typedef void lab_cupti_callback_fn(CUpti_CallbackDomain domain,
+                                   CUpti_CallbackId id,
+                                   const CUpti_CallbackData *data);
+
+/* Loads libcupti and becomes its one subscriber, by which tools find out about
+ * each other; a second holder (tracing, counting) gets the same subscription.
+ * Errors: LAB_E_UNSUPPORTED no usable CUPTI, LAB_E_STATE another tool is
+ * attached, LAB_E_DEVICE CUPTI refused; lab_error() has the remedy. */
+enum lab_status lab_cupti_attach(const struct lab_cupti **cupti,
+                                 CUpti_SubscriberHandle *subscriber);
+void lab_cupti_detach(void);
+/* One listener at a time; NULL: none. */
+void lab_cupti_listen(lab_cupti_callback_fn *listener);
+/* One call of the driver goes to `listener` instead; NULL: to no listener. */
+void lab_cupti_listen_marks(CUpti_CallbackId call,
+                            lab_cupti_callback_fn *listener);
+/* LAB_OK for CUPTI_SUCCESS; else the refusal to do `what`, with its remedy. */
+enum lab_status lab_cupti_check(const struct lab_cupti *cupti, CUptiResult r,
+                                const char *what);
 #endif

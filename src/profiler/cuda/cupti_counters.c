@@ -1,12 +1,9 @@
 /* cupti_counters.c -- hardware counters of every kernel, by CUPTI's Range
- * Profiler: why they cannot be had, the launches that are counted, the
- * passes. */
+ * Profiler: why they cannot be had, the metrics that a chip has, the launches
+ * that are counted, the passes. */
 #include "cupti_counters.h"
 
 #include <stdio.h>
-
-#include "cupti_attach.h"
-#include "cupti_config.h"
 
 #ifdef LAB_HAVE_COUNTERS
 #include <dlfcn.h>
@@ -55,39 +52,32 @@ static const struct {
     {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, wsl},
 };
 
-static enum lab_status refusal(const struct lab_cupti *cupti, CUptiResult r,
-                               const char *what, char *why, size_t bytes)
+/* LAB_OK for CUPTI_SUCCESS; else why counters cannot be had, and what helps. */
+static enum lab_status check(const struct lab_cupti *cupti, CUptiResult r,
+                             const char *what)
 {
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-        if (reasons[i].result != r)
-            continue;
-        snprintf(why, bytes, "%s", reasons[i].text);
-        return LAB_E_DEVICE;
+        if (reasons[i].result == r)
+            return lab_fail(LAB_E_DEVICE, "%s", reasons[i].text);
     }
-    if (r == CUPTI_ERROR_OUT_OF_MEMORY) {
-        snprintf(why, bytes, "no memory to %s", what);
-        return LAB_E_NOMEM;
-    }
-    if (r == CUPTI_ERROR_HARDWARE_BUSY) {
-        snprintf(why, bytes,
-                 "another tool is using the counters of this GPU "
-                 "(ncu, nsys, DCGM): end it and try again");
-        return LAB_E_STATE;
-    }
-    return lab_cupti_refused(cupti, r, what, "", why, bytes);
+    if (r == CUPTI_ERROR_OUT_OF_MEMORY)
+        return lab_fail(LAB_E_NOMEM, "no memory to %s", what);
+    if (r == CUPTI_ERROR_HARDWARE_BUSY)
+        return lab_fail(LAB_E_STATE,
+                        "another tool is using the counters of this GPU "
+                        "(ncu, nsys, DCGM): end it and try again");
+    return lab_cupti_check(cupti, r, what);
 }
 
-static enum lab_status device_refusal(const struct lab_cupti *cupti, char *why,
-                                      size_t bytes)
+static enum lab_status check_device(const struct lab_cupti *cupti)
 {
     CUpti_Profiler_DeviceSupported_Params p = {
         .structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE,
         .api = CUPTI_PROFILER_RANGE_PROFILING};
     CUptiResult r = cupti->cuptiProfilerDeviceSupported(&p);
-    if (r != CUPTI_SUCCESS)
-        return refusal(cupti, r, "ask the device", why, bytes);
-    if (p.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED)
-        return LAB_OK;
+    if (r != CUPTI_SUCCESS ||
+        p.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED)
+        return check(cupti, r, "ask the device");
     const struct {
         CUpti_Profiler_Support_Level level;
         const char *text;
@@ -97,16 +87,182 @@ static enum lab_status device_refusal(const struct lab_cupti *cupti, char *why,
                  {p.cmp, cmp},
                  {p.sli, sli},
                  {p.wsl, wsl}};
-    snprintf(why, bytes, "CUPTI reports no counters for this device");
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+    const char *text = NULL;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !text; i++) {
         if (parts[i].level != CUPTI_PROFILER_CONFIGURATION_SUPPORTED &&
-            parts[i].level != CUPTI_PROFILER_CONFIGURATION_UNKNOWN) {
-            snprintf(why, bytes, "%s", parts[i].text);
-            break;
-        }
+            parts[i].level != CUPTI_PROFILER_CONFIGURATION_UNKNOWN)
+            text = parts[i].text;
     }
-    return LAB_E_UNSUPPORTED;
+    return lab_fail(LAB_E_UNSUPPORTED, "%s",
+                    text ? text : "CUPTI reports no counters for this device");
 }
+
+/* ---- the metrics that a chip has, and their passes ---- */
+
+static CUptiResult host_open(const struct lab_cupti *cupti, const char *chip,
+                             const uint8_t *availability,
+                             CUpti_Profiler_Host_Object **out)
+{
+    CUpti_Profiler_Host_Initialize_Params p = {
+        .structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE,
+        .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER,
+        .pChipName = chip,
+        .pCounterAvailabilityImage = availability};
+    CUptiResult r = cupti->cuptiProfilerHostInitialize(&p);
+    *out = r == CUPTI_SUCCESS ? p.pHostObject : NULL;
+    return r;
+}
+
+static void host_close(const struct lab_cupti *cupti,
+                       CUpti_Profiler_Host_Object *host)
+{
+    CUpti_Profiler_Host_Deinitialize_Params p = {
+        .structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE,
+        .pHostObject = host};
+    if (host)
+        cupti->cuptiProfilerHostDeinitialize(&p);
+}
+
+static CUptiResult add_metrics(const struct lab_cupti *cupti,
+                               CUpti_Profiler_Host_Object *host,
+                               const char **names, int n)
+{
+    CUpti_Profiler_Host_ConfigAddMetrics_Params p = {
+        .structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE,
+        .pHostObject = host,
+        .ppMetricNames = names,
+        .numMetrics = (size_t)n};
+    return cupti->cuptiProfilerHostConfigAddMetrics(&p);
+}
+
+/* Mostly all are known. */
+static bool know_all(struct lab_cupti_config *c, const char *chip,
+                     const uint8_t *availability, const char *const *metrics,
+                     int n)
+{
+    CUpti_Profiler_Host_Object *probe = NULL;
+    for (int i = 0; i < n; i++) {
+        c->asked[i] = i;
+        c->names[i] = metrics[i];
+    }
+    bool known =
+        host_open(c->cupti, chip, availability, &probe) == CUPTI_SUCCESS &&
+        add_metrics(c->cupti, probe, c->names, n) == CUPTI_SUCCESS;
+    host_close(c->cupti, probe);
+    c->n = known ? n : 0;
+    return known;
+}
+
+/* One unknown name spoils a whole list, and the host object that was asked for
+ * it: each is tried by itself, and after a refusal on a new object. */
+static CUptiResult find_known(struct lab_cupti_config *c, const char *chip,
+                              const uint8_t *availability,
+                              const char *const *metrics, int n)
+{
+    CUpti_Profiler_Host_Object *probe = NULL;
+    CUptiResult r = CUPTI_SUCCESS;
+    for (int i = 0; i < n && r == CUPTI_SUCCESS; i++) {
+        const char *name = metrics[i];
+        if (!probe)
+            r = host_open(c->cupti, chip, availability, &probe);
+        if (r != CUPTI_SUCCESS)
+            break;
+        if (add_metrics(c->cupti, probe, &name, 1) == CUPTI_SUCCESS) {
+            c->asked[c->n] = i;
+            c->names[c->n++] = name;
+            continue;
+        }
+        host_close(c->cupti, probe);
+        probe = NULL;
+    }
+    host_close(c->cupti, probe);
+    return r;
+}
+
+static CUptiResult make_image(struct lab_cupti_config *c)
+{
+    CUpti_Profiler_Host_GetConfigImageSize_Params size = {
+        .structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE,
+        .pHostObject = c->host};
+    CUptiResult r = c->cupti->cuptiProfilerHostGetConfigImageSize(&size);
+    if (r != CUPTI_SUCCESS)
+        return r;
+    c->image_bytes = size.configImageSize;
+    c->image = lab_alloc(c->image_bytes ? c->image_bytes : 1);
+    if (!c->image)
+        return CUPTI_ERROR_OUT_OF_MEMORY;
+    CUpti_Profiler_Host_GetConfigImage_Params image = {
+        .structSize = CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE,
+        .pHostObject = c->host,
+        .configImageSize = c->image_bytes,
+        .pConfigImage = c->image};
+    r = c->cupti->cuptiProfilerHostGetConfigImage(&image);
+    if (r != CUPTI_SUCCESS)
+        return r;
+    CUpti_Profiler_Host_GetNumOfPasses_Params passes = {
+        .structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE,
+        .configImageSize = c->image_bytes,
+        .pConfigImage = c->image};
+    r = c->cupti->cuptiProfilerHostGetNumOfPasses(&passes);
+    c->passes = (int)passes.numOfPasses;
+    return r;
+}
+
+enum lab_status lab_cupti_config_open(struct lab_cupti_config *out,
+                                      const struct lab_cupti *cupti,
+                                      const char *chip,
+                                      const uint8_t *availability,
+                                      const char *const *metrics, int n)
+{
+    struct lab_cupti_config c = {.cupti = cupti};
+    CUptiResult r = CUPTI_SUCCESS;
+    if (!know_all(&c, chip, availability, metrics, n))
+        r = find_known(&c, chip, availability, metrics, n);
+    if (r == CUPTI_SUCCESS && c.n == 0)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "%s: none of the counters is known there", chip);
+    if (r == CUPTI_SUCCESS)
+        r = host_open(cupti, chip, availability, &c.host);
+    if (r == CUPTI_SUCCESS)
+        r = add_metrics(cupti, c.host, c.names, c.n);
+    if (r == CUPTI_SUCCESS)
+        r = make_image(&c);
+    if (r == CUPTI_SUCCESS)
+        *out = c;
+    else
+        lab_cupti_config_close(&c);
+    return lab_cupti_check(cupti, r, "set up the counters");
+}
+
+void lab_cupti_config_close(struct lab_cupti_config *c)
+{
+    host_close(c->cupti, c->host);
+    lab_free(c->image);
+    *c = (struct lab_cupti_config){.cupti = c->cupti};
+}
+
+/* The metrics of one range of a counter data image, into values[c->n]. */
+static enum lab_status read_range(const struct lab_cupti_config *c,
+                                  const uint8_t *data, size_t data_bytes,
+                                  size_t range, double *values)
+{
+    const char *names[LAB_MAX_METRICS];
+    memcpy(names, c->names, sizeof(names));
+    CUpti_Profiler_Host_EvaluateToGpuValues_Params p = {
+        .structSize =
+            CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE,
+        .pHostObject = c->host,
+        .pCounterDataImage = data,
+        .counterDataImageSize = data_bytes,
+        .rangeIndex = range,
+        .ppMetricNames = names,
+        .numMetrics = (size_t)c->n,
+        .pMetricValues = values};
+    CUptiResult r = c->cupti->cuptiProfilerHostEvaluateToGpuValues(&p);
+    return lab_cupti_check(c->cupti, r, "read the counters");
+}
+
+/* ---- launches ---- */
 
 /* Every way to launch one kernel. */
 static const CUpti_CallbackId launch_calls[] = {
@@ -133,39 +289,6 @@ static void on_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id,
     const CUresult *result = data->functionReturnValue;
     if (result && *result == CUDA_SUCCESS)
         seen++;
-}
-
-static CUptiResult enable(const struct lab_cupti *cupti,
-                          CUpti_SubscriberHandle subscriber, bool on)
-{
-    CUptiResult first = CUPTI_SUCCESS;
-    for (size_t i = 0; i < sizeof(launch_calls) / sizeof(launch_calls[0]);
-         i++) {
-        CUptiResult r = cupti->cuptiEnableCallback(
-            on, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, launch_calls[i]);
-        first = first == CUPTI_SUCCESS ? r : first;
-    }
-    return first;
-}
-
-static enum lab_status cupti_watch(const struct lab_cupti *cupti,
-                                   CUpti_SubscriberHandle subscriber, bool on,
-                                   char *why, size_t bytes)
-{
-    seen = on ? 0 : seen;
-    lab_cupti_listen(on ? on_launch : NULL);
-    CUptiResult r = enable(cupti, subscriber, on);
-    if (r == CUPTI_SUCCESS)
-        return LAB_OK;
-    lab_cupti_listen(NULL);
-    if (on) /* none of them: each makes a launch dearer */
-        (void)enable(cupti, subscriber, false);
-    return refusal(cupti, r, "watch the launches", why, bytes);
-}
-
-static int64_t cupti_launches(void)
-{
-    return seen;
 }
 
 /* A list of metrics that was asked for, known by its address. */
@@ -209,86 +332,101 @@ static CUcontext current_context(void)
     return context;
 }
 
-static enum lab_status attach(char *why, size_t bytes)
+static enum lab_status attach(void)
 {
     if (count.attached)
         return LAB_OK;
-    enum lab_status st =
-        lab_cupti_attach(&count.cupti, &count.subscriber, why, bytes);
-    if (!st && count.cupti->no_counters) {
-        snprintf(why, bytes,
-                 "%s counts nothing: it has no %s; install cuda-cupti of "
-                 "CUDA 12.6 or later",
-                 count.cupti->path, count.cupti->no_counters);
+    enum lab_status st = lab_cupti_attach(&count.cupti, &count.subscriber);
+    if (st)
+        return st;
+    if (count.cupti->no_counters)
+        st = lab_fail(LAB_E_UNSUPPORTED,
+                      "%s counts nothing: it has no %s; install cuda-cupti of "
+                      "CUDA 12.6 or later",
+                      count.cupti->path, count.cupti->no_counters);
+    else if (!current_context())
+        st = lab_fail(LAB_E_STATE, "no CUDA device is open");
+    if (st)
         lab_cupti_detach();
-        return LAB_E_UNSUPPORTED;
-    }
-    if (!st && !current_context()) {
-        snprintf(why, bytes, "no CUDA device is open");
-        lab_cupti_detach();
-        return LAB_E_STATE;
-    }
     count.attached = !st;
     return st;
 }
 
-static enum lab_status refused(CUptiResult r, const char *what, char *why,
-                               size_t bytes)
+static CUptiResult watch(bool on)
 {
-    return refusal(count.cupti, r, what, why, bytes);
+    CUptiResult first = CUPTI_SUCCESS;
+    for (size_t i = 0; i < sizeof(launch_calls) / sizeof(launch_calls[0]);
+         i++) {
+        CUptiResult r = count.cupti->cuptiEnableCallback(
+            on, count.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, launch_calls[i]);
+        first = first == CUPTI_SUCCESS ? r : first;
+    }
+    return first;
 }
 
-static enum lab_status no_memory(char *why, size_t bytes)
+static enum lab_status counters_listen(bool on)
 {
-    snprintf(why, bytes, "no memory for the counters");
-    return LAB_E_NOMEM;
+    enum lab_status st = attach();
+    if (st)
+        return st;
+    seen = on ? 0 : seen;
+    lab_cupti_listen(on ? on_launch : NULL);
+    CUptiResult r = watch(on);
+    if (r == CUPTI_SUCCESS)
+        return LAB_OK;
+    lab_cupti_listen(NULL);
+    if (on) /* none of them: each makes a launch dearer */
+        (void)watch(false);
+    return check(count.cupti, r, "watch the launches");
 }
+
+static int64_t counters_launches(void)
+{
+    return seen;
+}
+
+/* ---- the device, and what is counted of it ---- */
 
 /* The chip's name and the image of what its counters can do; the caller frees
  * the image. */
-static enum lab_status ask_device(uint8_t **availability, char *why,
-                                  size_t bytes)
+static enum lab_status ask_device(uint8_t **availability)
 {
     CUpti_Profiler_Initialize_Params init = {
         .structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
     CUptiResult r = count.cupti->cuptiProfilerInitialize(&init);
-    if (r != CUPTI_SUCCESS)
-        return refused(r, "initialize", why, bytes);
-    enum lab_status st = device_refusal(count.cupti, why, bytes);
+    enum lab_status st = check(count.cupti, r, "initialize");
+    if (!st)
+        st = check_device(count.cupti);
     if (st)
         return st;
     CUpti_Device_GetChipName_Params chip = {
         .structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE};
     r = count.cupti->cuptiDeviceGetChipName(&chip);
     if (r != CUPTI_SUCCESS)
-        return refused(r, "name the chip", why, bytes);
+        return check(count.cupti, r, "name the chip");
     snprintf(count.chip, sizeof(count.chip), "%s", chip.pChipName);
     CUpti_Profiler_GetCounterAvailability_Params p = {
         .structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
         .ctx = current_context()};
     r = count.cupti->cuptiProfilerGetCounterAvailability(&p);
-    if (r != CUPTI_SUCCESS)
-        return refused(r, "ask for the counters", why, bytes);
-    p.pCounterAvailabilityImage = lab_alloc(p.counterAvailabilityImageSize);
-    if (!p.pCounterAvailabilityImage)
-        return no_memory(why, bytes);
-    r = count.cupti->cuptiProfilerGetCounterAvailability(&p);
-    if (r != CUPTI_SUCCESS) {
-        lab_free(p.pCounterAvailabilityImage);
-        return refused(r, "ask for the counters", why, bytes);
+    if (r == CUPTI_SUCCESS) {
+        *availability = lab_alloc(p.counterAvailabilityImageSize);
+        if (!*availability)
+            return lab_no_memory("the counters");
+        p.pCounterAvailabilityImage = *availability;
+        r = count.cupti->cuptiProfilerGetCounterAvailability(&p);
     }
-    *availability = p.pCounterAvailabilityImage;
-    return LAB_OK;
+    return check(count.cupti, r, "ask for the counters");
 }
 
 static enum lab_status counters_probe(char *text, size_t bytes)
 {
     uint8_t *availability = NULL;
     bool was = count.attached;
-    enum lab_status st = attach(text, bytes);
+    enum lab_status st = attach();
     if (st)
         return st;
-    st = ask_device(&availability, text, bytes);
+    st = ask_device(&availability);
     lab_free(availability);
     if (!st)
         snprintf(text, bytes, "%s", count.chip);
@@ -299,25 +437,16 @@ static enum lab_status counters_probe(char *text, size_t bytes)
     return st;
 }
 
-static void tell(struct lab_gpu_counter_info *info)
-{
-    *info = (struct lab_gpu_counter_info){.passes = count.config->passes,
-                                          .n = count.config->n};
-    memcpy(info->chip, count.chip, sizeof(info->chip));
-    memcpy(info->metric, count.config->asked, sizeof(info->metric));
-}
-
 static enum lab_status open_list(struct opened *list,
-                                 const char *const *metrics, int n, char *why,
-                                 size_t bytes)
+                                 const char *const *metrics, int n)
 {
     uint8_t *availability = NULL;
     if (list->config.host)
         lab_cupti_config_close(&list->config);
-    enum lab_status st = ask_device(&availability, why, bytes);
+    enum lab_status st = ask_device(&availability);
     if (!st)
         st = lab_cupti_config_open(&list->config, count.cupti, count.chip,
-                                   availability, metrics, n, why, bytes);
+                                   availability, metrics, n);
     lab_free(availability);
     list->metrics = st ? NULL : metrics;
     list->asked = n;
@@ -325,11 +454,10 @@ static enum lab_status open_list(struct opened *list,
 }
 
 static enum lab_status counters_open(const char *const *metrics, int n,
-                                     struct lab_gpu_counter_info *info,
-                                     char *why, size_t bytes)
+                                     struct lab_gpu_counter_info *info)
 {
     int i = 0;
-    enum lab_status st = attach(why, bytes);
+    enum lab_status st = attach();
     if (st)
         return st;
     while (i < LISTS &&
@@ -337,26 +465,16 @@ static enum lab_status counters_open(const char *const *metrics, int n,
         i++;
     if (i == LISTS) {
         i = count.made++ % LISTS;
-        st = open_list(&count.lists[i], metrics, n, why, bytes);
+        st = open_list(&count.lists[i], metrics, n);
     }
     if (st)
         return st;
     count.config = &count.lists[i].config;
-    tell(info);
+    *info = (struct lab_gpu_counter_info){.passes = count.config->passes,
+                                          .n = count.config->n};
+    memcpy(info->chip, count.chip, sizeof(info->chip));
+    memcpy(info->metric, count.config->asked, sizeof(info->metric));
     return LAB_OK;
-}
-
-/* ---- launches ---- */
-
-static enum lab_status counters_listen(bool on, char *why, size_t bytes)
-{
-    enum lab_status st = attach(why, bytes);
-    return st ? st : cupti_watch(count.cupti, count.subscriber, on, why, bytes);
-}
-
-static int64_t counters_launches(void)
-{
-    return cupti_launches();
 }
 
 /* ---- passes ---- */
@@ -404,8 +522,8 @@ static CUptiResult set_config(size_t kernels)
     return count.cupti->cuptiRangeProfilerSetConfig(&p);
 }
 
-/* Gives the counters back; the trace goes on, or `why` has the reason. */
-static enum lab_status disable(char *why, size_t bytes)
+/* Gives the counters back; the trace goes on, or an error has the reason. */
+static enum lab_status disable(void)
 {
     enum lab_status st = LAB_OK;
     CUpti_RangeProfiler_Disable_Params p = {
@@ -417,105 +535,104 @@ static enum lab_status disable(char *why, size_t bytes)
     lab_free(count.data);
     count.data = NULL;
     if (count.paused)
-        st = lab_cupti_trace_pause(false, why, bytes);
+        st = lab_cupti_trace_pause(false);
     count.paused = false;
     return st;
 }
 
-static enum lab_status take_counters(size_t ranges, char *why, size_t bytes)
+/* The same after the failure `st`; its reason stays the last error. */
+static enum lab_status disable_after(enum lab_status st)
+{
+    char reason[LAB_GPU_TEXT];
+    snprintf(reason, sizeof(reason), "%s", lab_error());
+    (void)disable();
+    return lab_fail(st, "%s", reason);
+}
+
+static enum lab_status take_counters(size_t ranges)
 {
     CUpti_RangeProfiler_Enable_Params p = {
         .structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE,
         .ctx = current_context()};
     CUptiResult r = count.cupti->cuptiRangeProfilerEnable(&p);
     if (r != CUPTI_SUCCESS)
-        return refused(r, "take the counters", why, bytes);
+        return check(count.cupti, r, "take the counters");
     count.profiler = p.pRangeProfilerObject;
     r = make_data(ranges);
     if (r == CUPTI_SUCCESS)
         r = set_config(ranges);
-    return r == CUPTI_SUCCESS ? LAB_OK
-                              : refused(r, "set the counters", why, bytes);
+    return check(count.cupti, r, "set the counters");
 }
 
-static enum lab_status counters_begin(int64_t kernels, char *why, size_t bytes)
+static enum lab_status counters_begin(int64_t kernels)
 {
-    if (kernels <= 0 || kernels > INT32_MAX) {
-        snprintf(why, bytes, "%s",
-                 kernels <= 0 ? "no kernel ran: there is nothing to count"
-                              : "more kernels ran than CUPTI can count: count "
-                                "a step, not the iteration");
-        return LAB_E_STATE;
-    }
-    enum lab_status st = lab_cupti_trace_pause(true, why, bytes);
+    if (kernels <= 0)
+        return lab_fail(LAB_E_STATE,
+                        "no kernel ran: there is nothing to count");
+    if (kernels > INT32_MAX)
+        return lab_fail(LAB_E_STATE,
+                        "more kernels ran than CUPTI can count: count a step, "
+                        "not the iteration");
+    enum lab_status st = lab_cupti_trace_pause(true);
     if (st)
         return st;
     count.paused = true;
-    st = take_counters((size_t)kernels, why, bytes);
-    char ignored[LAB_GPU_TEXT];
-    if (st)
-        (void)disable(ignored, sizeof(ignored));
-    return st;
+    st = take_counters((size_t)kernels);
+    return st ? disable_after(st) : LAB_OK;
 }
 
-static enum lab_status counters_pass_begin(char *why, size_t bytes)
+static enum lab_status counters_pass_begin(void)
 {
     CUpti_RangeProfiler_Start_Params p = {
         .structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE,
         .pRangeProfilerObject = count.profiler};
-    CUptiResult r = count.cupti->cuptiRangeProfilerStart(&p);
-    return r == CUPTI_SUCCESS ? LAB_OK
-                              : refused(r, "start the counters", why, bytes);
+    return check(count.cupti, count.cupti->cuptiRangeProfilerStart(&p),
+                 "start the counters");
 }
 
-static enum lab_status counters_pass_end(bool *again, char *why, size_t bytes)
+static enum lab_status counters_pass_end(bool *again)
 {
     CUpti_RangeProfiler_Stop_Params p = {
         .structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE,
         .pRangeProfilerObject = count.profiler};
     CUptiResult r = count.cupti->cuptiRangeProfilerStop(&p);
     *again = r == CUPTI_SUCCESS && !p.isAllPassSubmitted;
-    return r == CUPTI_SUCCESS ? LAB_OK
-                              : refused(r, "stop the counters", why, bytes);
+    return check(count.cupti, r, "stop the counters");
 }
 
-static enum lab_status decode(size_t *kernels, char *why, size_t bytes)
+static enum lab_status decode(size_t *kernels)
 {
     CUpti_RangeProfiler_DecodeData_Params p = {
         .structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE,
         .pRangeProfilerObject = count.profiler};
     CUptiResult r = count.cupti->cuptiRangeProfilerDecodeData(&p);
     if (r != CUPTI_SUCCESS)
-        return refused(r, "decode the counters", why, bytes);
-    if (p.numOfRangeDropped > 0) {
-        snprintf(why, bytes, "CUPTI had no room for %zu kernels",
-                 p.numOfRangeDropped);
-        return LAB_E_DEVICE;
-    }
+        return check(count.cupti, r, "decode the counters");
+    if (p.numOfRangeDropped > 0)
+        return lab_fail(LAB_E_DEVICE, "CUPTI had no room for %zu kernels",
+                        p.numOfRangeDropped);
     CUpti_RangeProfiler_GetCounterDataInfo_Params info = {
         .structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE,
         .pCounterDataImage = count.data,
         .counterDataImageSize = count.data_bytes};
     r = count.cupti->cuptiRangeProfilerGetCounterDataInfo(&info);
     *kernels = info.numTotalRanges;
-    return r == CUPTI_SUCCESS ? LAB_OK
-                              : refused(r, "read the counters", why, bytes);
+    return check(count.cupti, r, "read the counters");
 }
 
-static enum lab_status read_all(double **values, int64_t *kernels, char *why,
-                                size_t bytes)
+static enum lab_status read_all(double **values, int64_t *kernels)
 {
     size_t n = 0;
     size_t each = (size_t)count.config->n;
-    enum lab_status st = decode(&n, why, bytes);
+    enum lab_status st = decode(&n);
     if (st)
         return st;
     double *v = lab_alloc_array(n * each + 1, sizeof(*v));
     if (!v)
-        return no_memory(why, bytes);
+        return lab_no_memory("the counters");
     for (size_t i = 0; i < n && !st; i++)
-        st = lab_cupti_config_read(count.config, count.data, count.data_bytes,
-                                   i, v + i * each, why, bytes);
+        st = read_range(count.config, count.data, count.data_bytes, i,
+                        v + i * each);
     if (st) {
         lab_free(v);
         return st;
@@ -525,31 +642,26 @@ static enum lab_status read_all(double **values, int64_t *kernels, char *why,
     return LAB_OK;
 }
 
-static enum lab_status counters_end(double **values, int64_t *kernels,
-                                    char *why, size_t bytes)
+static enum lab_status counters_end(double **values, int64_t *kernels)
 {
     enum lab_status st = LAB_OK;
     if (values && count.profiler)
-        st = read_all(values, kernels, why, bytes);
-    char trace[LAB_GPU_TEXT];
-    enum lab_status traced = disable(trace, sizeof(trace));
-    if (traced && !st) {
-        snprintf(why, bytes, "the trace does not go on: %s", trace);
-        lab_free(values ? *values : NULL);
-        st = traced;
-    }
-    return st;
+        st = read_all(values, kernels);
+    if (st)
+        return disable_after(st);
+    st = disable();
+    if (st && values)
+        lab_free(*values);
+    return st ? lab_fail_context(st, "the trace does not go on") : LAB_OK;
 }
 
 static void counters_close(void)
 {
-    char ignored[LAB_GPU_TEXT];
     if (!count.attached)
         return;
-    (void)disable(ignored, sizeof(ignored));
+    (void)disable();
     for (int i = 0; i < LISTS; i++) {
-        if (count.lists[i].config.host)
-            lab_cupti_config_close(&count.lists[i].config);
+        lab_cupti_config_close(&count.lists[i].config);
         count.lists[i].metrics = NULL;
     }
     count.config = NULL;
@@ -570,26 +682,31 @@ const struct lab_gpu_counter_ops lab_cupti_counter_ops = {
     .close = counters_close,
 };
 #else
-static enum lab_status not_built(char *text, size_t bytes)
+static enum lab_status not_built(void)
 {
-    snprintf(text, bytes,
-             "the CUDA module was built without CUPTI's Range Profiler: "
-             "install the cuda-cupti development package of CUDA 12.6 or "
-             "later and build again");
-    return LAB_E_UNSUPPORTED;
+    return lab_fail(LAB_E_UNSUPPORTED,
+                    "the CUDA module was built without CUPTI's Range Profiler: "
+                    "install the cuda-cupti development package of CUDA 12.6 "
+                    "or later and build again");
+}
+
+static enum lab_status not_built_probe(char *text, size_t bytes)
+{
+    (void)text;
+    (void)bytes;
+    return not_built();
 }
 
 static enum lab_status not_built_open(const char *const *metrics, int n,
-                                      struct lab_gpu_counter_info *info,
-                                      char *why, size_t bytes)
+                                      struct lab_gpu_counter_info *info)
 {
     (void)metrics;
     (void)n;
     (void)info;
-    return not_built(why, bytes);
+    return not_built();
 }
 
 /* open() fails, so that the rest is never reached. */
 const struct lab_gpu_counter_ops lab_cupti_counter_ops = {
-    .probe = not_built, .open = not_built_open};
+    .probe = not_built_probe, .open = not_built_open};
 #endif

@@ -1,15 +1,24 @@
-/* cupti_trace.c -- CUPTI's activity trace: which records are asked for, the
- * mark in the row of calls, records decoded into ours, and start, buffers and
- * stop. */
+/* cupti_trace.c -- what the CUDA module offers the profiler: CUPTI's activity
+ * trace (which records are asked for, the mark in the row of calls, records
+ * decoded into ours, start, buffers and stop), and NVTX ranges. */
 #include "cupti_trace.h"
 
-#include "cupti_attach.h"
+#include "cupti_api.h"
+#include "cupti_counters.h"
 #include "cupti_window.h"
+#include "profiler/gpu.h"
+
+#ifdef LAB_HAVE_NVTX
+#include <nvtx3/nvToolsExt.h>
+
+#include "common/kernel.h"
+#endif
+
+#include <pthread.h>
 
 #ifdef LAB_HAVE_CUPTI
 #include <dlfcn.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,6 +28,33 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+
+enum { MIB = 1 << 20, DEFAULT_BUFFER = 8 * MIB, LEAST_BUFFER = MIB, POOL = 8 };
+
+/* One for the process, as CUPTI is. `lock` guards the pool; it is never held
+ * across a call of CUPTI that may call back. */
+static struct {
+    pthread_mutex_t lock;
+    const struct lab_cupti *cupti;
+    struct lab_gpu_sink sink;
+    atomic_bool started;   /* push, pop and flush do something */
+    atomic_bool accepting; /* callbacks hand records to the sink */
+    atomic_int in_callback;
+    CUpti_SubscriberHandle subscriber;
+    enum lab_gpu_records wanted; /* counting brings it back to this */
+    bool marking;
+    bool graph_nodes; /* no GRAPH_TRACE */
+    size_t buffer_bytes;
+    void *pool[POOL];
+    int pooled;
+    atomic_uint_fast64_t records;
+    atomic_uint_fast64_t dropped;
+    atomic_uint_fast64_t invalid;
+    atomic_uint_fast64_t untimed;
+    atomic_uint_fast64_t buffers;
+    atomic_uint_fast64_t flushes;
+    atomic_int_fast64_t callback_ns;
+} trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Without the required kinds the picture is not worth its name; the others only
  * make it fuller. `calls`: of the host's calls, not of the device's work. */
@@ -36,7 +72,7 @@ static const struct {
     {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, true},
     {CUPTI_ACTIVITY_KIND_OVERHEAD, false, true},
     /* A graph as a whole, instead of each of its kernels: it is launched for
-     * iterations whose steps were not asked for. */
+     * iterations without steps that were asked for. */
     {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, false, false},
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -55,24 +91,24 @@ static bool wanted(int i, enum lab_gpu_records records)
            (records == LAB_GPU_RECORDS_KERNELS && !kinds[i].calls);
 }
 
-static void disable(const struct lab_cupti *cupti, enum lab_gpu_records but)
+static void disable(enum lab_gpu_records but)
 {
     for (int i = KINDS - 1; i >= 0; i--) {
         if (!stays(kinds[i].kind) && !wanted(i, but))
-            cupti->cuptiActivityDisable(kinds[i].kind);
+            trace.cupti->cuptiActivityDisable(kinds[i].kind);
     }
 }
 
-static void kinds_end(const struct lab_cupti *cupti)
+static void kinds_end(void)
 {
     for (int i = KINDS - 1; i >= 0; i--)
-        cupti->cuptiActivityDisable(kinds[i].kind);
+        trace.cupti->cuptiActivityDisable(kinds[i].kind);
 }
 
 /* Calls that only ask: no work for the device, and half of all records. Without
  * them a launch costs less to trace, and a run's database is half as large.
  * CUPTI takes them out after their kind was switched on. */
-static void leave_out_questions(const struct lab_cupti *cupti)
+static void leave_out_questions(void)
 {
     static const CUpti_CallbackId runtime[] = {
         CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
@@ -83,6 +119,7 @@ static void leave_out_questions(const struct lab_cupti *cupti)
         CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
         CUPTI_DRIVER_TRACE_CBID_cuKernelGetName,
         CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion}; /* CALL */
+    const struct lab_cupti *cupti = trace.cupti;
     for (size_t i = 0; i < sizeof(runtime) / sizeof(runtime[0]); i++) {
         if (cupti->enable_runtime_call)
             (void)cupti->enable_runtime_call(runtime[i], 0);
@@ -93,23 +130,21 @@ static void leave_out_questions(const struct lab_cupti *cupti)
     }
 }
 
-static enum lab_status kinds_set(const struct lab_cupti *cupti,
-                                 enum lab_gpu_records records, bool first,
-                                 bool graph_nodes, char *why, size_t bytes)
+static enum lab_status kinds_set(enum lab_gpu_records records, bool first)
 {
-    disable(cupti, records);
+    disable(records);
     for (int i = 0; i < KINDS; i++) {
         if (!wanted(i, records) ||
-            (stays(kinds[i].kind) && (graph_nodes || !first)))
+            (stays(kinds[i].kind) && (trace.graph_nodes || !first)))
             continue;
-        CUptiResult r = cupti->cuptiActivityEnable(kinds[i].kind);
+        CUptiResult r = trace.cupti->cuptiActivityEnable(kinds[i].kind);
         if (r == CUPTI_SUCCESS || !kinds[i].required)
             continue;
-        disable(cupti, LAB_GPU_RECORDS_NONE);
-        return lab_cupti_refused(cupti, r, "enable tracing", "", why, bytes);
+        disable(LAB_GPU_RECORDS_NONE);
+        return lab_cupti_check(trace.cupti, r, "enable tracing");
     }
     if (records == LAB_GPU_RECORDS_ALL)
-        leave_out_questions(cupti);
+        leave_out_questions();
     return LAB_OK;
 }
 
@@ -171,55 +206,43 @@ static bool works(CUresult *init_gives)
     return *init_gives == CUDA_SUCCESS && cupti_mark(&id);
 }
 
-static void mark_close(const struct lab_cupti *cupti,
-                       CUpti_SubscriberHandle subscriber)
+static void mark_close(void)
 {
-    (void)cupti->cuptiEnableCallback(0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
-                                     CALL);
+    (void)trace.cupti->cuptiEnableCallback(0, trace.subscriber,
+                                           CUPTI_CB_DOMAIN_DRIVER_API, CALL);
     lab_cupti_listen_marks(CALL, NULL);
 }
 
-static enum lab_status mark_open(const struct lab_cupti *cupti,
-                                 CUpti_SubscriberHandle subscriber, char *why,
-                                 size_t bytes)
+static enum lab_status mark_open(void)
 {
     if (!ask) {
         void *symbol = driver_call("cuDriverGetVersion");
         memcpy(&ask, &symbol, sizeof(symbol));
     }
-    if (!ask) {
-        snprintf(why, bytes,
-                 "libcuda.so.1 is not to be found: is an NVIDIA driver "
-                 "installed?");
-        return LAB_E_UNSUPPORTED;
-    }
+    if (!ask)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "libcuda.so.1 is not to be found: is an NVIDIA driver "
+                        "installed?");
     lab_cupti_listen_marks(CALL, on_mark);
-    CUptiResult r = cupti->cuptiEnableCallback(
-        1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CALL);
+    CUptiResult r = trace.cupti->cuptiEnableCallback(
+        1, trace.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CALL);
     if (r != CUPTI_SUCCESS) {
         lab_cupti_listen_marks(CALL, NULL);
-        return lab_cupti_refused(cupti, r, "watch a call", "", why, bytes);
+        return lab_cupti_check(trace.cupti, r, "watch a call");
     }
     CUresult init;
     if (works(&init))
         return LAB_OK;
-    mark_close(cupti, subscriber);
+    mark_close();
     if (init != CUDA_SUCCESS)
-        snprintf(why, bytes,
-                 "the driver does not start (cuInit: error %d); nvidia-smi "
-                 "says more",
-                 (int)init);
-    else
-        snprintf(why, bytes,
-                 "%s tells no correlation id of a call, so that kernels cannot "
-                 "be given to their steps; use the CUPTI of CUDA 13",
-                 cupti->path);
-    return LAB_E_UNSUPPORTED;
-}
-
-static bool is_mark(CUpti_CallbackId call)
-{
-    return call == CALL;
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "the driver does not start (cuInit: error %d); "
+                        "nvidia-smi says more",
+                        (int)init);
+    return lab_fail(LAB_E_UNSUPPORTED,
+                    "%s tells no correlation id of a call, so that kernels "
+                    "cannot be given to their steps; use the CUPTI of CUDA 13",
+                    trace.cupti->path);
 }
 
 enum { API_NAMES = 1024, DOMAINS = 2 };
@@ -235,9 +258,7 @@ static void decode_reset(void)
     }
 }
 
-static uint32_t api_name(const struct lab_cupti *cupti,
-                         const struct lab_gpu_sink *sink, int driver,
-                         CUpti_CallbackId id)
+static uint32_t api_name(int driver, CUpti_CallbackId id)
 {
     const char *text = NULL;
     uint32_t name = id < API_NAMES ? api_names[driver][id] : 0;
@@ -245,10 +266,10 @@ static uint32_t api_name(const struct lab_cupti *cupti,
         return name;
     CUpti_CallbackDomain domain =
         driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API;
-    if (cupti->cuptiGetCallbackName(domain, id, &text) != CUPTI_SUCCESS ||
+    if (trace.cupti->cuptiGetCallbackName(domain, id, &text) != CUPTI_SUCCESS ||
         !text)
         return 0;
-    name = sink->intern(sink->user, text);
+    name = trace.sink.intern(trace.sink.user, text);
     if (id < API_NAMES)
         api_names[driver][id] = name;
     return name;
@@ -270,8 +291,7 @@ static int64_t exec_of(struct lab_cupti_view *view, uint32_t correlation_id)
     return exec ? exec : LAB_UNKNOWN;
 }
 
-static int decode_kernel(const struct lab_gpu_sink *sink,
-                         struct lab_cupti_view *view, const lab_cupti_kernel *r)
+static int decode_kernel(struct lab_cupti_view *view, const lab_cupti_kernel *r)
 {
     struct lab_kernel_record k = {
         .exec = exec_of(view, r->correlationId),
@@ -305,12 +325,11 @@ static int decode_kernel(const struct lab_gpu_sink *sink,
         .shared_optin = r->shmemLimitConfig == CUPTI_FUNC_SHMEM_LIMIT_OPTIN,
     };
     int timed = set_times(&k.start_ns, &k.end_ns, r->start, r->end);
-    sink->kernel(sink->user, &k, &launch);
+    trace.sink.kernel(trace.sink.user, &k, &launch);
     return timed;
 }
 
-static int decode_memcpy(const struct lab_gpu_sink *sink,
-                         struct lab_cupti_view *view, const lab_cupti_memcpy *r)
+static int decode_memcpy(struct lab_cupti_view *view, const lab_cupti_memcpy *r)
 {
     struct lab_record out = {.kind = LAB_RECORD_MEMCPY};
     out.u.memcpy_ = (struct lab_memcpy_record){
@@ -327,12 +346,11 @@ static int decode_memcpy(const struct lab_gpu_sink *sink,
     };
     int timed = set_times(&out.u.memcpy_.start_ns, &out.u.memcpy_.end_ns,
                           r->start, r->end);
-    sink->record(sink->user, &out);
+    trace.sink.record(trace.sink.user, &out);
     return timed;
 }
 
-static int decode_memset(const struct lab_gpu_sink *sink,
-                         struct lab_cupti_view *view, const lab_cupti_memset *r)
+static int decode_memset(struct lab_cupti_view *view, const lab_cupti_memset *r)
 {
     struct lab_record out = {.kind = LAB_RECORD_MEMSET};
     out.u.memcpy_ = (struct lab_memcpy_record){
@@ -347,22 +365,20 @@ static int decode_memset(const struct lab_gpu_sink *sink,
     };
     int timed = set_times(&out.u.memcpy_.start_ns, &out.u.memcpy_.end_ns,
                           r->start, r->end);
-    sink->record(sink->user, &out);
+    trace.sink.record(trace.sink.user, &out);
     return timed;
 }
 
-static int decode_call(const struct lab_cupti *cupti,
-                       const struct lab_gpu_sink *sink,
-                       struct lab_cupti_view *view, const lab_cupti_call *r)
+static int decode_call(struct lab_cupti_view *view, const lab_cupti_call *r)
 {
     int driver = r->kind == CUPTI_ACTIVITY_KIND_DRIVER;
     bool own = r->threadId == view->thread;
-    if (driver && is_mark(r->cbid))
+    if (driver && r->cbid == CALL)
         return 1;
     struct lab_record out = {.kind = LAB_RECORD_API};
     out.u.api = (struct lab_api_record){
         .exec = own ? exec_of(view, r->correlationId) : LAB_UNKNOWN,
-        .name = api_name(cupti, sink, driver, r->cbid),
+        .name = api_name(driver, r->cbid),
         .correlation_id = r->correlationId,
         .event_class = driver, /* nsys: 0 CUDA runtime, 1 CUDA driver */
         .return_value = (int32_t)r->returnValue,
@@ -374,12 +390,11 @@ static int decode_call(const struct lab_cupti *cupti,
     };
     int timed =
         set_times(&out.u.api.start_ns, &out.u.api.end_ns, r->start, r->end);
-    sink->record(sink->user, &out);
+    trace.sink.record(trace.sink.user, &out);
     return timed;
 }
 
-static int decode_sync(const struct lab_gpu_sink *sink,
-                       struct lab_cupti_view *view, const lab_cupti_sync *r)
+static int decode_sync(struct lab_cupti_view *view, const lab_cupti_sync *r)
 {
     struct lab_record out = {.kind = LAB_RECORD_SYNC};
     out.u.api = (struct lab_api_record){
@@ -391,7 +406,7 @@ static int decode_sync(const struct lab_gpu_sink *sink,
     };
     int timed =
         set_times(&out.u.api.start_ns, &out.u.api.end_ns, r->start, r->end);
-    sink->record(sink->user, &out);
+    trace.sink.record(trace.sink.user, &out);
     return timed;
 }
 
@@ -421,72 +436,44 @@ static const char *overhead_text(CUpti_ActivityOverheadKind kind)
     }
 }
 
-static int decode_overhead(const struct lab_gpu_sink *sink,
-                           const lab_cupti_overhead *r)
+static int decode_overhead(const lab_cupti_overhead *r)
 {
     struct lab_record out = {.kind = LAB_RECORD_OVERHEAD};
     out.u.overhead = (struct lab_overhead_record){
         .overhead_kind = (int32_t)r->overheadKind,
-        .name = sink->intern(sink->user, overhead_text(r->overheadKind)),
+        .name =
+            trace.sink.intern(trace.sink.user, overhead_text(r->overheadKind)),
     };
     int timed = set_times(&out.u.overhead.start_ns, &out.u.overhead.end_ns,
                           r->start, r->end);
-    sink->record(sink->user, &out);
+    trace.sink.record(trace.sink.user, &out);
     return timed;
 }
 
-static int decode(const struct lab_cupti *cupti,
-                  const struct lab_gpu_sink *sink, struct lab_cupti_view *view,
-                  const CUpti_Activity *record)
+static int decode(struct lab_cupti_view *view, const CUpti_Activity *record)
 {
     const void *r = record;
     switch (record->kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-        return decode_kernel(sink, view, r);
+        return decode_kernel(view, r);
     case CUPTI_ACTIVITY_KIND_MEMCPY:
-        return decode_memcpy(sink, view, r);
+        return decode_memcpy(view, r);
     case CUPTI_ACTIVITY_KIND_MEMSET:
-        return decode_memset(sink, view, r);
+        return decode_memset(view, r);
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:
-        return decode_call(cupti, sink, view, r);
+        return decode_call(view, r);
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-        return decode_sync(sink, view, r);
+        return decode_sync(view, r);
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
-        return decode_overhead(sink, r);
+        return decode_overhead(r);
     default:
         return 1;
     }
 }
 
-enum { MIB = 1 << 20, DEFAULT_BUFFER = 8 * MIB, LEAST_BUFFER = MIB, POOL = 8 };
 static const int64_t HAND_OVER_NS = 5000000000; /* patience of a flush */
-
-/* One for the process, as CUPTI is. `lock` guards the pool; it is never held
- * across a call of CUPTI that may call back. */
-static struct {
-    pthread_mutex_t lock;
-    const struct lab_cupti *cupti;
-    struct lab_gpu_sink sink;
-    atomic_bool started;   /* push, pop and flush do something */
-    atomic_bool accepting; /* callbacks hand records to the sink */
-    atomic_int in_callback;
-    CUpti_SubscriberHandle subscriber;
-    enum lab_gpu_records wanted; /* counting brings it back to this */
-    bool marking;
-    bool graph_nodes; /* no GRAPH_TRACE */
-    size_t buffer_bytes;
-    void *pool[POOL];
-    int pooled;
-    atomic_uint_fast64_t records;
-    atomic_uint_fast64_t dropped;
-    atomic_uint_fast64_t invalid;
-    atomic_uint_fast64_t untimed;
-    atomic_uint_fast64_t buffers;
-    atomic_uint_fast64_t flushes;
-    atomic_int_fast64_t callback_ns;
-} trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static pthread_once_t trace_forks = PTHREAD_ONCE_INIT;
 
@@ -590,7 +577,7 @@ static void read_buffer(uint8_t *buffer, size_t valid)
             trace.dropped++;
             continue;
         }
-        untimed += !decode(trace.cupti, &trace.sink, &view, record);
+        untimed += !decode(&view, record);
     }
     if (r != CUPTI_ERROR_MAX_LIMIT_REACHED)
         trace.invalid++;
@@ -621,14 +608,12 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream,
     trace.in_callback--;
 }
 
-enum lab_status lab_cupti_trace_probe(char *text, size_t bytes)
+static enum lab_status trace_probe(char *text, size_t bytes)
 {
-    const struct lab_cupti *cupti;
+    const struct lab_cupti *cupti = trace.cupti;
     CUpti_SubscriberHandle subscriber;
-    if (trace.started) {
-        cupti = trace.cupti;
-    } else {
-        enum lab_status st = lab_cupti_attach(&cupti, &subscriber, text, bytes);
+    if (!trace.started) {
+        enum lab_status st = lab_cupti_attach(&cupti, &subscriber);
         if (st)
             return st;
         lab_cupti_detach();
@@ -645,7 +630,7 @@ enum lab_status lab_cupti_trace_probe(char *text, size_t bytes)
 static void end_marks(void)
 {
     if (trace.marking)
-        mark_close(trace.cupti, trace.subscriber);
+        mark_close();
     trace.marking = false;
 }
 
@@ -657,40 +642,37 @@ static void mark(void)
         lab_cupti_window_note(id);
 }
 
-static enum lab_status set_records(enum lab_gpu_records records, bool first,
-                                   char *why, size_t bytes)
+static enum lab_status set_records(enum lab_gpu_records records, bool first)
 {
-    enum lab_status st =
-        kinds_set(trace.cupti, records, first, trace.graph_nodes, why, bytes);
+    enum lab_status st = kinds_set(records, first);
     if (st || records == LAB_GPU_RECORDS_NONE) {
         end_marks();
         return st;
     }
     if (!trace.marking)
-        st = mark_open(trace.cupti, trace.subscriber, why, bytes);
+        st = mark_open();
     trace.marking = !st;
     if (st)
-        kinds_set(trace.cupti, LAB_GPU_RECORDS_NONE, false, false, why, 0);
+        kinds_set(LAB_GPU_RECORDS_NONE, false);
     else
         mark();
     return st;
 }
 
-static enum lab_status begin_trace(char *why, size_t bytes)
+static enum lab_status begin_trace(void)
 {
     const struct lab_cupti *cupti = trace.cupti;
     CUptiResult r = cupti->cuptiActivityRegisterCallbacks(buffer_requested,
                                                           buffer_completed);
     if (r != CUPTI_SUCCESS)
-        return lab_cupti_refused(cupti, r, "register callbacks", "", why,
-                                 bytes);
+        return lab_cupti_check(cupti, r, "register callbacks");
     /* The system's ids: those of the ranges, and of cupti_window.h. */
     r = cupti->cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     if (r != CUPTI_SUCCESS)
-        return lab_cupti_refused(cupti, r, "number threads", "", why, bytes);
-    enum lab_status st = set_records(trace.wanted, true, why, bytes);
+        return lab_cupti_check(cupti, r, "number threads");
+    enum lab_status st = set_records(trace.wanted, true);
     if (st)
-        kinds_end(cupti);
+        kinds_end();
     return st;
 }
 
@@ -729,32 +711,24 @@ static void reset(const struct lab_gpu_sink *sink,
     lab_cupti_window_reset();
 }
 
-enum lab_status
-lab_cupti_trace_start(const struct lab_gpu_sink *sink,
-                      const struct lab_gpu_trace_options *options,
-                      char *why_not, size_t why_bytes)
+static enum lab_status trace_start(const struct lab_gpu_sink *sink,
+                                   const struct lab_gpu_trace_options *options)
 {
-    if (!take_turn()) {
-        snprintf(why_not, why_bytes, "the GPU is being traced already");
-        return LAB_E_STATE;
+    if (!take_turn())
+        return lab_fail(LAB_E_STATE, "the GPU is being traced already");
+    enum lab_status st = lab_cupti_attach(&trace.cupti, &trace.subscriber);
+    if (!st) {
+        reset(sink, options);
+        trace.accepting = true;
+        st = begin_trace();
+        trace.accepting = !st;
+        if (st)
+            lab_cupti_detach();
     }
-    enum lab_status st =
-        lab_cupti_attach(&trace.cupti, &trace.subscriber, why_not, why_bytes);
-    if (st) {
+    if (st)
         give_turn();
-        return st;
-    }
-    reset(sink, options);
-    trace.accepting = true;
-    st = begin_trace(why_not, why_bytes);
-    if (st) {
-        trace.accepting = false;
-        lab_cupti_detach();
-        give_turn();
-        return st;
-    }
-    trace.started = true;
-    return LAB_OK;
+    trace.started = !st;
+    return st;
 }
 
 /* Buffers may be with CUPTI's worker when a flush returns. */
@@ -770,53 +744,44 @@ static bool wait_for_callbacks(void)
     return true;
 }
 
-enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes)
+static enum lab_status trace_flush(void)
 {
-    if (!trace.started) {
-        snprintf(why_not, why_bytes, "the GPU is not being traced");
-        return LAB_E_STATE;
-    }
+    if (!trace.started)
+        return lab_fail(LAB_E_STATE, "the GPU is not being traced");
     CUptiResult r = trace.cupti->cuptiActivityFlushAll(0);
     trace.flushes++;
-    if (r != CUPTI_SUCCESS)
-        return lab_cupti_refused(trace.cupti, r, "flush", "", why_not,
-                                 why_bytes);
-    if (!wait_for_callbacks()) {
-        snprintf(why_not, why_bytes, "CUPTI did not hand its records over");
-        return LAB_E_DEVICE;
-    }
-    return LAB_OK;
+    if (r == CUPTI_SUCCESS && !wait_for_callbacks())
+        return lab_fail(LAB_E_DEVICE, "CUPTI did not hand its records over");
+    return lab_cupti_check(trace.cupti, r, "flush");
 }
 
-enum lab_status lab_cupti_trace_pause(bool on, char *why_not, size_t why_bytes)
+enum lab_status lab_cupti_trace_pause(bool on)
 {
     if (!trace.started)
         return LAB_OK;
-    enum lab_status st = set_records(on ? LAB_GPU_RECORDS_NONE : trace.wanted,
-                                     false, why_not, why_bytes);
+    enum lab_status st =
+        set_records(on ? LAB_GPU_RECORDS_NONE : trace.wanted, false);
     if (st)
         trace.wanted = LAB_GPU_RECORDS_NONE;
     return st;
 }
 
-enum lab_status lab_cupti_trace_records(enum lab_gpu_records records,
-                                        char *why_not, size_t why_bytes)
+static enum lab_status trace_records(enum lab_gpu_records records)
 {
-    enum lab_status st = LAB_OK;
     if (!trace.started || trace.wanted == records)
         return LAB_OK;
-    st = set_records(records, false, why_not, why_bytes);
+    enum lab_status st = set_records(records, false);
     trace.wanted = st ? LAB_GPU_RECORDS_NONE : records;
     return st;
 }
 
-void lab_cupti_trace_stop(void)
+static void trace_stop(void)
 {
     if (!trace.started)
         return;
     trace.started = false;
     end_marks();
-    kinds_end(trace.cupti);
+    kinds_end();
     trace.cupti->cuptiActivityFlushAll(0);
     trace.cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     wait_for_callbacks();
@@ -831,7 +796,7 @@ void lab_cupti_trace_stop(void)
     give_turn();
 }
 
-void lab_cupti_trace_push(int64_t exec)
+static void trace_push(int64_t exec)
 {
     if (!trace.started)
         return;
@@ -839,7 +804,7 @@ void lab_cupti_trace_push(int64_t exec)
     mark();
 }
 
-void lab_cupti_trace_pop(void)
+static void trace_pop(void)
 {
     if (!trace.started)
         return;
@@ -847,7 +812,7 @@ void lab_cupti_trace_pop(void)
     mark();
 }
 
-void lab_cupti_trace_stats(struct lab_gpu_trace_stats *out)
+static void trace_stats(struct lab_gpu_trace_stats *out)
 {
     *out = (struct lab_gpu_trace_stats){
         .records = trace.records,
@@ -859,62 +824,121 @@ void lab_cupti_trace_stats(struct lab_gpu_trace_stats *out)
         .callback_ns = trace.callback_ns,
     };
 }
+#endif
+
+/* ---- the lesson's structure as NVTX ranges, for nsys and ncu ---- */
+
+#ifdef LAB_HAVE_NVTX
+enum { CATEGORY_FIRST = 1 }; /* 0 is NVTX's "no category" */
+
+static nvtxDomainHandle_t nvtx_domain;
+static pthread_once_t nvtx_once = PTHREAD_ONCE_INIT;
+
+static void make_domain(void)
+{
+    static const char *const names[LAB_RANGE_LEVEL_COUNT] = {
+        "run", "iteration", "phase", "node", "step", "between steps"};
+    nvtx_domain = nvtxDomainCreateA("lapenna-lab");
+    for (uint32_t i = 0; i < LAB_RANGE_LEVEL_COUNT; i++)
+        nvtxDomainNameCategoryA(nvtx_domain, CATEGORY_FIRST + i, names[i]);
+}
+
+/* A phase has one colour on all its levels; colours that colour-blind readers
+ * can tell apart. */
+static uint32_t colour_of(const struct lab_gpu_range *range)
+{
+    switch (range->phase) {
+    case LAB_FORWARD:
+        return 0xFF0072B2; /* blue */
+    case LAB_LOSS:
+        return 0xFFF0E442; /* yellow */
+    case LAB_BACKWARD:
+        return 0xFFD55E00; /* orange */
+    case LAB_UPDATE:
+        return 0xFF009E73; /* green */
+    default:
+        return 0xFF999999; /* grey */
+    }
+}
+
+static void nvtx_range_push(const struct lab_gpu_range *range)
+{
+    nvtxEventAttributes_t a = {0};
+    pthread_once(&nvtx_once, make_domain);
+    a.version = NVTX_VERSION;
+    a.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    a.category = CATEGORY_FIRST + (uint32_t)range->level;
+    a.colorType = NVTX_COLOR_ARGB;
+    a.color = colour_of(range);
+    a.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    a.message.ascii = range->text;
+    if (range->value != LAB_UNKNOWN) {
+        a.payloadType = NVTX_PAYLOAD_TYPE_INT64;
+        a.payload.llValue = range->value;
+    }
+    nvtxDomainRangePushEx(nvtx_domain, &a);
+}
+
+static void nvtx_range_pop(void)
+{
+    pthread_once(&nvtx_once, make_domain);
+    nvtxDomainRangePop(nvtx_domain);
+}
 #else
-#include <stdio.h>
-
-static enum lab_status left_out(char *text, size_t bytes)
+static void nvtx_range_push(const struct lab_gpu_range *range)
 {
-    snprintf(text, bytes,
-             "the CUDA module was built without CUPTI's headers: install the "
-             "cuda-cupti development package and build again");
-    return LAB_E_UNSUPPORTED;
+    (void)range;
 }
 
-enum lab_status lab_cupti_trace_probe(char *text, size_t bytes)
+static void nvtx_range_pop(void)
 {
-    return left_out(text, bytes);
+}
+#endif
+
+/* ---- the table ---- */
+
+#ifndef LAB_HAVE_CUPTI
+static enum lab_status left_out(void)
+{
+    return lab_fail(LAB_E_UNSUPPORTED,
+                    "the CUDA module was built without CUPTI's headers: "
+                    "install the cuda-cupti development package and build "
+                    "again");
 }
 
-enum lab_status
-lab_cupti_trace_start(const struct lab_gpu_sink *sink,
-                      const struct lab_gpu_trace_options *options,
-                      char *why_not, size_t why_bytes)
+static enum lab_status no_probe(char *text, size_t bytes)
+{
+    (void)text;
+    (void)bytes;
+    return left_out();
+}
+
+static enum lab_status no_start(const struct lab_gpu_sink *sink,
+                                const struct lab_gpu_trace_options *options)
 {
     (void)sink;
     (void)options;
-    return left_out(why_not, why_bytes);
-}
-
-void lab_cupti_trace_stop(void)
-{
-}
-
-enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes)
-{
-    left_out(why_not, why_bytes);
-    return LAB_E_STATE;
-}
-
-enum lab_status lab_cupti_trace_records(enum lab_gpu_records records,
-                                        char *why_not, size_t why_bytes)
-{
-    (void)records;
-    (void)why_not;
-    (void)why_bytes;
-    return LAB_OK;
-}
-
-void lab_cupti_trace_push(int64_t exec)
-{
-    (void)exec;
-}
-
-void lab_cupti_trace_pop(void)
-{
-}
-
-void lab_cupti_trace_stats(struct lab_gpu_trace_stats *out)
-{
-    *out = (struct lab_gpu_trace_stats){0};
+    return left_out();
 }
 #endif
+
+const struct lab_gpu_profiler_ops lab_gpu_profiler_cupti = {
+    .abi = LAB_GPU_PROFILER_ABI,
+    .error = lab_error,
+#ifdef LAB_HAVE_CUPTI
+    .probe = trace_probe,
+    .start = trace_start,
+    .stop = trace_stop,
+    .flush = trace_flush,
+    .set_records = trace_records,
+    .push = trace_push,
+    .pop = trace_pop,
+    .stats = trace_stats,
+#else /* start() fails, so that the rest is never reached */
+    .probe = no_probe,
+    .start = no_start,
+#endif
+    .range_push = nvtx_range_push,
+    .range_pop = nvtx_range_pop,
+    .counters = &lab_cupti_counter_ops,
+};

@@ -1,23 +1,10 @@
-/* profiler/cuda/cupti_trace.h -- CUPTI's activity trace: start, buffers, stop.
- * The functions are the slots of struct lab_gpu_profiler_ops (profiler/gpu.h),
- * which states what they promise. */
+/* profiler/cuda/cupti_trace.h -- CUPTI's activity trace, as counting sees it. The
+ * rest of it is behind struct lab_gpu_profiler_ops (profiler/gpu.h). */
 #pragma once
-#include "profiler/gpu.h"
+#include <stdbool.h>
+#include "base/status.h"
 
-enum lab_status lab_cupti_trace_probe(char *text, size_t bytes);
-enum lab_status
-lab_cupti_trace_start(const struct lab_gpu_sink *sink,
-                      const struct lab_gpu_trace_options *options,
-                      char *why_not, size_t why_bytes);
-void lab_cupti_trace_stop(void);
-enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes);
 /* Nothing is recorded until it goes on. Needed around counting: with kernel
  * records on, the counts of executed instructions that CUPTI gives for a user's
  * replay are all 0 (seen on GH100 with CUPTI 13.0). No-op when not started. */
-enum lab_status lab_cupti_trace_pause(bool on, char *why_not, size_t why_bytes);
-/* For the user; what counting comes back to. */
-enum lab_status lab_cupti_trace_records(enum lab_gpu_records records,
-                                        char *why_not, size_t why_bytes);
-void lab_cupti_trace_push(int64_t exec);
-void lab_cupti_trace_pop(void);
-void lab_cupti_trace_stats(struct lab_gpu_trace_stats *out);
+enum lab_status lab_cupti_trace_pause(bool on);

@@ -27,7 +27,7 @@ void lab_cupti_window_push(int64_t exec);
 void lab_cupti_window_pop(void);
 /* What has this number or a later one belongs to what is pushed now. */
 void lab_cupti_window_note(uint32_t correlation_id);
-/* Reads what was noted before view() was called: enough for a buffer, whose
+/* Reads what was noted before view() was called: enough for a buffer: its
  * calls were all made before it was handed over. One thread a view. */
 struct lab_cupti_view {
     uint64_t end; /* one more than the newest note */

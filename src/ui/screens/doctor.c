@@ -317,7 +317,7 @@ static void check_tracing(struct lab_doctor *d,
                "cannot be tried without a device",
                "see the line of the device");
     else if (ops->probe(text, sizeof(text)))
-        report(d, "CUPTI", LAB_DOCTOR_MISSING, text,
+        report(d, "CUPTI", LAB_DOCTOR_MISSING, ops->error(),
                "end another profiler of this process (nsys, ncu), or "
                "install the CUPTI of the module's CUDA version; until "
                "then times come from CUDA events");
@@ -344,17 +344,17 @@ static void check_counters(struct lab_doctor *d,
                "see the line of the device");
         return;
     }
-    bool ok = gpu->counters->probe(text, sizeof(text)) == LAB_OK;
-    char chip[LAB_GPU_TEXT + 64];
-    snprintf(chip, sizeof(chip), "readable (%s): --counters basic or full",
-             text);
-    if (ok)
-        report(d, "hardware counters", LAB_DOCTOR_OK, chip, NULL);
-    else
+    if (gpu->counters->probe(text, sizeof(text))) {
         report(d, "hardware counters", LAB_DOCTOR_MISSING,
                "refused: FLOPs and bytes are analytic, occupancy is "
                "theoretical",
-               text);
+               gpu->error());
+    } else {
+        char chip[LAB_GPU_TEXT + 64];
+        snprintf(chip, sizeof(chip), "readable (%s): --counters basic or full",
+                 text);
+        report(d, "hardware counters", LAB_DOCTOR_OK, chip, NULL);
+    }
     lab_backend_close(be);
 }
 

@@ -66,8 +66,14 @@ static void advise(void *user, const struct lab_snapshot *snap, int index,
     struct lab_advice a[LAB_ADVICE_COUNT];
     int n = lab_advise_kernel(lab_recording_live(s->run.recording), snap, index,
                               kernel, a);
-    for (int i = 0; i < n; i++)
-        each(to, lab_advice_name(a[i].rule), a[i].evidence, a[i].remedy);
+    struct lab_str text;
+    lab_str_init(&text);
+    for (int i = 0; i < n; i++) {
+        lab_str_clear(&text);
+        lab_advice_add(&text, &a[i]);
+        each(to, lab_str_text(&text));
+    }
+    lab_str_release(&text);
 }
 
 static void roofs(void *user, const struct lab_snapshot *snap,

@@ -1179,12 +1179,10 @@ static void add_counters(const struct lab_stepper *v, struct lab_doc *d,
     lab_counters_lines(&k->counters, &beside, add_counted, d);
 }
 
-static void add_advice(void *doc, const char *rule, const char *evidence,
-                       const char *remedy)
+static void add_advice(void *doc, const char *text)
 {
     lab_doc_para(doc, 0, NAME_W, true);
-    lab_doc_addf(doc, LAB_ROLE_NORMAL, "%-*s%s: %s. Try %s.", NAME_W, "advice",
-                 rule, evidence, remedy);
+    lab_doc_addf(doc, LAB_ROLE_NORMAL, "%-*s%s", NAME_W, "advice", text);
 }
 
 static void add_counting_hint(const struct lab_stepper *v, struct lab_doc *d)

@@ -2,9 +2,9 @@
 #include "dots.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 
 bool lab_dots_init(struct lab_dots *d, const struct lab_canvas *c,
                    struct lab_rect plot)
@@ -67,8 +67,7 @@ static const char *cell_text(const struct lab_canvas *c, unsigned dots,
     for (int i = 0; i < 8; i++)
         if (dots & 1u << i)
             code |= braille[i];
-    snprintf(out, 8, "%c%c%c", (char)(0xE0 | code >> 12),
-             (char)(0x80 | (code >> 6 & 0x3F)), (char)(0x80 | (code & 0x3F)));
+    lab_utf8_put(code, out);
     return out;
 }
 

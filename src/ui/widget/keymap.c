@@ -137,26 +137,6 @@ static const struct {
 
 enum { NAME_COUNT = sizeof(NAMES) / sizeof(NAMES[0]) };
 
-static void put_utf8(unsigned code, char *out)
-{
-    if (code < 0x80) {
-        *out++ = (char)code;
-    } else if (code < 0x800) {
-        *out++ = (char)(0xC0 | (code >> 6));
-        *out++ = (char)(0x80 | (code & 0x3F));
-    } else if (code < 0x10000) {
-        *out++ = (char)(0xE0 | (code >> 12));
-        *out++ = (char)(0x80 | ((code >> 6) & 0x3F));
-        *out++ = (char)(0x80 | (code & 0x3F));
-    } else {
-        *out++ = (char)(0xF0 | (code >> 18));
-        *out++ = (char)(0x80 | ((code >> 12) & 0x3F));
-        *out++ = (char)(0x80 | ((code >> 6) & 0x3F));
-        *out++ = (char)(0x80 | (code & 0x3F));
-    }
-    *out = '\0';
-}
-
 const char *lab_key_name(int key, char out[LAB_KEY_NAME_BYTES])
 {
     for (int i = 0; i < NAME_COUNT; i++) {
@@ -170,7 +150,7 @@ const char *lab_key_name(int key, char out[LAB_KEY_NAME_BYTES])
     else if (key > 0 && key < 0x20)
         snprintf(out, LAB_KEY_NAME_BYTES, "^%c", key + '@');
     else if (key > 0 && key < 0x110000)
-        put_utf8((unsigned)key, out);
+        lab_utf8_put((unsigned)key, out);
     else
         snprintf(out, LAB_KEY_NAME_BYTES, "key %d", key);
     return out;

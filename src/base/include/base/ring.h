@@ -40,7 +40,6 @@ size_t lab_ring_pop(struct lab_ring *ring, void *records, size_t max,
                     int64_t timeout_ns);
 /* No more pushes; what is in it can still be taken out. */
 void lab_ring_close(struct lab_ring *ring);
-bool lab_ring_drained(const struct lab_ring *ring); /* closed and empty */
-void lab_ring_get_stats(const struct lab_ring *ring,
-                        struct lab_ring_stats *out);
+bool lab_ring_drained(struct lab_ring *ring); /* closed and empty */
+void lab_ring_get_stats(struct lab_ring *ring, struct lab_ring_stats *out);
 LAB_C_END

@@ -40,10 +40,14 @@ void lab_str_addv(struct lab_str *s, const char *fmt, va_list args);
  * are kept when `keep_lines`. */
 void lab_str_add_visible(struct lab_str *s, const char *bytes, size_t n,
                          bool keep_lines);
+/* That would append the text as it is. */
+bool lab_is_visible(const char *s, size_t n, bool keep_lines);
 
 /* Length of the valid UTF-8 sequence at `s` (1 to 4), or 0 when it is not one;
  * *code is its code point. Never reads past `n`. */
 size_t lab_utf8_next(const char *s, size_t n, unsigned *code);
+/* The code point as UTF-8 and NUL; "" beyond U+10FFFF. */
+void lab_utf8_put(unsigned code, char out[5]);
 /* Columns of a code point on a terminal: 2 wide, 1, 0 combining, -1 what must
  * not reach one: control characters, text direction, invisible joiners. The
  * same in every locale. */

@@ -9,19 +9,19 @@
 #include <stddef.h>
 #include "base/status.h"
 #include "base/str.h"
+#include "engine/network.h"
 
 enum lab_severity { LAB_SEVERITY_ERROR, LAB_SEVERITY_WARNING };
 
 struct lab_finding {
-    char *file;
-    int line;
-    int column;
+    struct lab_place at;
     enum lab_severity severity;
     enum lab_status status; /* of an error; LAB_OK for a warning */
     char *message;          /* what is wrong and what to do */
 };
 
 struct lab_findings {
+    char *file; /* that they are about */
     struct lab_finding *items;
     size_t count;
     size_t cap;
@@ -35,17 +35,19 @@ enum { LAB_FINDINGS_MAX = 200 };
 LAB_C_BEGIN
 void lab_findings_init(struct lab_findings *f);
 void lab_findings_release(struct lab_findings *f);
-void lab_findings_add(struct lab_findings *f, const char *file, int line,
-                      int column, enum lab_severity severity,
-                      enum lab_status status, const char *fmt, ...)
-    LAB_PRINTF(7, 8);
-void lab_findings_add_v(struct lab_findings *f, const char *file, int line,
-                        int column, enum lab_severity severity,
-                        enum lab_status status, const char *fmt, va_list args);
+/* The file that the next findings are about. */
+void lab_findings_of(struct lab_findings *f, const char *file);
+/* false, for the reader that found it to return. */
+bool lab_findings_error(struct lab_findings *f, struct lab_place at,
+                        enum lab_status status, const char *fmt, ...)
+    LAB_PRINTF(4, 5);
+void lab_findings_warn(struct lab_findings *f, struct lab_place at,
+                       const char *fmt, ...) LAB_PRINTF(3, 4);
 /* Puts the findings in the order of their place in the file. */
 void lab_findings_sort(struct lab_findings *f);
 /* "FILE:LINE:COLUMN: message", the form that editors jump to. */
-void lab_finding_text(const struct lab_finding *f, struct lab_str *out);
+void lab_finding_text(const struct lab_findings *f, size_t i,
+                      struct lab_str *out);
 /* The first error as this thread's last error and its status; LAB_OK when
  * there is none. LAB_E_NOMEM when memory was short. */
 enum lab_status lab_findings_status(const struct lab_findings *f);

@@ -8,6 +8,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include "base/arena.h"
 #include "base/status.h"
 
 /* What a piece of text is; several may hold at once. */
@@ -82,6 +83,11 @@ struct lab_md_lines {
 typedef const char *lab_md_ascii_fn(unsigned code);
 
 LAB_C_BEGIN
+/* Reads md[n], from line `first_line` of the file on. Everything
+ * in *out lives in `arena`. Any text is valid Markdown. Errors: LAB_E_NOMEM;
+ * LAB_E_RANGE, a table at *bad_line is too large. One thread at a time. */
+enum lab_status lab_md_read(struct lab_arena *arena, const char *md, size_t n,
+                            int first_line, struct lab_md *out, int *bad_line);
 /* Lines of at most `columns` columns (at least 20 are used). Long words and
  * code lines are cut into several; tables shrink their widest columns.
  * `ascii`, or NULL, replaces every character above 0x7F before the lines are

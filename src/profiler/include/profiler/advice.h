@@ -1,13 +1,14 @@
 /* profiler/advice.h -- short rules about a kernel, each with its evidence.
  *
  * Pure functions over what is known of one kernel: its launch, its counters
- * where they were taken, its step's formula and the device. A rule whose facts
- * are unknown states nothing; no rule guesses. Thresholds are in advice.c
+ * where they were taken, its step's formula and the device. A rule without its facts
+ * states nothing; no rule guesses. Thresholds are in advice.c
  * beside their reasons. Threads: any. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "profiler/sentence.h"
 #include "trace/metric.h"
 
 enum lab_advice_rule {
@@ -41,13 +42,11 @@ struct lab_advice_facts {
     struct lab_counters counters;
 };
 
-enum { LAB_ADVICE_TEXT = 400 };
-
 struct lab_advice {
     enum lab_advice_rule rule;
     double weight; /* the share of the kernel's time that it may cost, 0..1 */
-    char evidence[LAB_ADVICE_TEXT]; /* the numbers */
-    char remedy[LAB_ADVICE_TEXT];   /* what to try */
+    struct lab_sentence evidence; /* the numbers */
+    enum lab_sentence_id remedy;  /* what to try; it has no values */
 };
 
 LAB_C_BEGIN
@@ -58,4 +57,6 @@ int lab_advise(const struct lab_advice_facts *f,
                struct lab_advice out[LAB_ADVICE_COUNT]);
 /* "low-occupancy" ... */
 const char *lab_advice_name(enum lab_advice_rule rule);
+/* "low-occupancy: ... . Try ... ." */
+void lab_advice_add(struct lab_str *out, const struct lab_advice *a);
 LAB_C_END

@@ -18,9 +18,10 @@ struct lab_counted {
     char chip[32];
 };
 
-/* Work that can be run again: steps 0 .. steps-1. */
+/* Work that can be run again: steps first .. first + steps-1. */
 struct lab_count_work {
     void *user;
+    int first;
     int steps;
     /* Runs all of them in each pass, as lab_walk_rerun() does. */
     enum lab_status (*rerun)(void *user, const struct lab_rerun *r);

@@ -18,7 +18,7 @@
 #include "trace/metric.h"
 #include "trace/record.h"
 
-enum { LAB_GPU_PROFILER_ABI = 4, LAB_GPU_TEXT = 512 };
+enum { LAB_GPU_PROFILER_ABI = 5, LAB_GPU_TEXT = 512 };
 
 /* What a kernel's record knows that struct lab_kernel_record has no place for,
  * as occupancy needs it. */
@@ -96,10 +96,10 @@ struct lab_gpu_counter_info {
 
 /* Hardware counters of every kernel. The order: open, launches, begin, then
  * pass_begin, the work and pass_end until it reports that it has seen enough,
- * end; close. One for the process, on one thread whose current CUDA context is
- * the one that works. Every function that fails states in `why` what happened
- * and what helps. Counting is not for timing: clocks and caches are not those
- * of ordinary work. */
+ * end; close. One for the process, on one thread, and its current CUDA context
+ * is the one that works. After a failure error() of the table below has what
+ * happened and what helps. Counting is not for timing: clocks and caches are
+ * not those of ordinary work. */
 struct lab_gpu_counter_ops {
     /* May this process read the counters of the current context's device?
      * LAB_OK: `text` names the chip. Errors: LAB_E_UNSUPPORTED, LAB_E_STATE
@@ -109,39 +109,39 @@ struct lab_gpu_counter_ops {
      * time, nothing when the same have been open before. LAB_E_UNSUPPORTED: the
      * chip knows none of them. */
     enum lab_status (*open)(const char *const *metrics, int n,
-                            struct lab_gpu_counter_info *info, char *why,
-                            size_t bytes);
+                            struct lab_gpu_counter_info *info);
     /* Kernels that this process has launched since listen(true). */
-    enum lab_status (*listen)(bool on, char *why, size_t bytes);
+    enum lab_status (*listen)(bool on);
     int64_t (*launches)(void);
     /* Counts up to `kernels` of them in each pass. */
-    enum lab_status (*begin)(int64_t kernels, char *why, size_t bytes);
-    enum lab_status (*pass_begin)(char *why, size_t bytes);
-    enum lab_status (*pass_end)(bool *again, char *why, size_t bytes);
+    enum lab_status (*begin)(int64_t kernels);
+    enum lab_status (*pass_begin)(void);
+    enum lab_status (*pass_end)(bool *again);
     /* *values: info.n numbers for each of *kernels kernels in the order of
      * their launches; the caller frees it with lab_free(). Also after a failure
      * in between, with values NULL. */
-    enum lab_status (*end)(double **values, int64_t *kernels, char *why,
-                           size_t bytes);
+    enum lab_status (*end)(double **values, int64_t *kernels);
     void (*close)(void);
 };
 
 struct lab_gpu_profiler_ops {
     uint32_t abi; /* LAB_GPU_PROFILER_ABI, or the table is not used */
+    /* What the module's last failure on this thread was, and the remedy: the
+     * module has its own copy of base/status.h. */
+    const char *(*error)(void);
 
     /* Whether tracing could start, without starting it, for `doctor`. LAB_OK:
-     * `text` states which CUPTI and where from. Else `text` states what is
-     * missing or who is in the way, and the remedy. Any thread. */
+     * `text` states which CUPTI and where from. Errors: as start(). Any
+     * thread. */
     enum lab_status (*probe)(char *text, size_t bytes);
 
     /* Starts tracing; best before the first CUDA call of the process. `sink` is
      * copied; its functions are called until stop() returns. On failure nothing
-     * is started and `why_not` holds reason and remedy.
+     * is started.
      * Errors: LAB_E_UNSUPPORTED no usable CUPTI or driver; LAB_E_STATE another
      * tool is attached, or already started; LAB_E_DEVICE CUPTI refused. */
     enum lab_status (*start)(const struct lab_gpu_sink *sink,
-                             const struct lab_gpu_trace_options *options,
-                             char *why_not, size_t why_bytes);
+                             const struct lab_gpu_trace_options *options);
     /* Hands out what is left and ends tracing. Safe when not started, when
      * start() failed, and in a forked child (where it does nothing). The same
      * thread as start(). */
@@ -150,14 +150,13 @@ struct lab_gpu_profiler_ops {
     /* The caller has synchronised the stream. When it returns LAB_OK every
      * record of work that was done before has been given to the sink, except
      * what stats() counts as dropped. LAB_E_STATE: not started. */
-    enum lab_status (*flush)(char *why_not, size_t why_bytes);
+    enum lab_status (*flush)(void);
 
     /* Changes what is recorded without stop(): with NONE launches cost what
      * they did before. A graph keeps what it was made with: make it anew. The
      * caller has flushed. No-op when not started. LAB_E_DEVICE: CUPTI refuses,
      * and nothing is recorded. The thread that pushes. */
-    enum lab_status (*set_records)(enum lab_gpu_records records, char *why_not,
-                                   size_t why_bytes);
+    enum lab_status (*set_records)(enum lab_gpu_records records);
 
     /* What this thread launches between push and pop belongs to `exec`, and so
      * does what others launch meanwhile. One thread at a time; cheap; no-ops
@@ -178,6 +177,6 @@ struct lab_gpu_profiler_ops {
 
 LAB_C_BEGIN
 /* The CUDA module's table: lab_cuda_module.profiler points to it. Defined in
- * profiler/cuda/gpu_profiler.c, which only the module contains. */
+ * profiler/cuda/cupti_trace.c, which only the module contains. */
 extern const struct lab_gpu_profiler_ops lab_gpu_profiler_cupti;
 LAB_C_END

@@ -20,10 +20,6 @@ struct lab_join;
  * launched under it is counted and not handed on. */
 #define LAB_EXEC_DROPPED INT64_C(-2)
 
-struct lab_join_config {
-    const struct lab_sink *sink; /* copied */
-};
-
 struct lab_join_stats {
     uint64_t kernels;              /* handed on */
     uint64_t kernels_without_step; /* of these: their step is not known */
@@ -35,9 +31,9 @@ struct lab_join_stats {
 };
 
 LAB_C_BEGIN
-/* Errors: LAB_E_ARG (no sink), LAB_E_NOMEM. */
+/* `sink` is copied. Errors: LAB_E_ARG (no sink), LAB_E_NOMEM. */
 enum lab_status lab_join_new(struct lab_join **out,
-                             const struct lab_join_config *config);
+                             const struct lab_sink *sink);
 /* NULL allowed. */
 void lab_join_free(struct lab_join *j);
 /* The device for occupancy; NULL or unknown numbers: NaN. */

@@ -14,6 +14,7 @@
 #include "engine/backend.h"
 #include "engine/observer.h"
 #include "profiler/gpu.h"
+#include "profiler/join.h"
 #include "trace/record.h"
 
 struct lab_profiler;
@@ -29,27 +30,17 @@ struct lab_profiler_config {
     struct lab_gpu_trace_options trace;
 };
 
+/* Everything since the profiler was made, as far as flushed. What tracing has
+ * cost is observer_ns and gpu.callback_ns; a launch's own extra time is
+ * bench/bench_tracing's to measure. */
 struct lab_profiler_stats {
     uint64_t steps;
-    uint64_t kernels;
-    uint64_t kernels_without_step; /* as far as flushed; 0 when all is well */
-    uint64_t kernels_between;      /* of no step: evaluation, checks */
-    uint64_t before_run;     /* records left out: done before the run began, */
-    uint64_t muted;          /* or repeated for the counters, */
-    uint64_t untold;         /* or of steps that are not reported */
     uint64_t failed_flushes; /* in the observer's `synced` */
-    uint64_t not_stored;     /* refused by the sink */
-    int64_t observer_ns;     /* time spent in the observer's calls, summed */
-    struct lab_gpu_trace_stats gpu; /* zeros when nothing is traced */
-};
-
-/* What tracing has cost, as far as the process can see it itself; a launch's
- * own extra time is bench/bench_tracing's to measure. */
-struct lab_trace_cost {
-    int64_t calls_ns;     /* the training thread, in the profiler's calls */
-    int64_t callbacks_ns; /* CUPTI's thread, reading its buffers */
-    uint64_t records;
-    uint64_t kernels;
+    uint64_t not_stored;     /* own records that the sink refused */
+    int64_t observer_ns;     /* the training thread, in the profiler's calls */
+    /* Zeros when nothing is traced: */
+    struct lab_join_stats join;
+    struct lab_gpu_trace_stats gpu;
 };
 
 LAB_C_BEGIN
@@ -100,8 +91,6 @@ enum lab_status lab_profiler_trace(struct lab_profiler *p,
                                    enum lab_gpu_records records);
 /* Of the present run; UNKNOWN on the host. */
 enum lab_trace_state lab_profiler_trace_state(const struct lab_profiler *p);
-void lab_profiler_trace_cost(struct lab_profiler *p,
-                             struct lab_trace_cost *out);
 /* "never", "on", "off", "mixed", "kernels"; NULL: unknown. */
 const char *lab_trace_state_name(enum lab_trace_state state);
 /* Of a name that was stored; UNKNOWN for NULL and for others. */

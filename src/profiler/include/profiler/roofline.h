@@ -7,8 +7,8 @@
  * knows which. Pure functions; unknown is NaN, LAB_UNKNOWN, or
  * LAB_CEILING_COUNT for a ceiling. Threads: any. */
 #pragma once
-#include "base/str.h"
 #include "engine/backend.h"
+#include "profiler/sentence.h"
 #include "trace/metric.h"
 
 /* At this share of a roof and above the roof is what bounds. Nsight Compute's
@@ -109,7 +109,8 @@ void lab_roofline_place(struct lab_roofline_point *out,
                         const double *per_s);
 /* What bounds it, with its evidence and what would help: two or three
  * sentences. */
-void lab_roofline_say(struct lab_str *out, const struct lab_roofline_work *work,
-                      const struct lab_roofline_point *point,
-                      const double *per_s);
+void lab_roofline_state(struct lab_sentences *out,
+                        const struct lab_roofline_work *work,
+                        const struct lab_roofline_point *point,
+                        const double *per_s);
 LAB_C_END

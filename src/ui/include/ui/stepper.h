@@ -21,9 +21,8 @@ struct lab_stepper_kernel {
     struct lab_counters counters;
 };
 
-/* One piece of advice on a kernel: evidence, and what to try. For the call. */
-typedef void lab_stepper_advice_fn(void *to, const char *rule,
-                                   const char *evidence, const char *remedy);
+/* One piece of advice on a kernel. For the call. */
+typedef void lab_stepper_advice_fn(void *to, const char *text);
 
 /* What the device reached when it was measured; NaN: it was not. */
 struct lab_stepper_roofs {

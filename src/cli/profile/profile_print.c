@@ -17,8 +17,8 @@
 #include "cmd.h"
 #include "debug/options.h"
 #include "store/compare.h"
-#include "profiler/profiler.h"
 #include "report/missing.h"
+#include "report/run_facts.h"
 #include "store/row_fields.h"
 #include "base/format.h"
 #include "report/suggest.h"
@@ -244,122 +244,6 @@ static bool print_run_json(void *user, const struct lab_run_row *r)
 
 /* ------------------------------------------------------------ one run */
 
-static void add_fact(struct lab_text_table *t, const char *name,
-                     const char *value)
-{
-    if (!value)
-        return;
-    lab_text_table_add(t, name);
-    lab_text_table_add(t, value);
-}
-
-static void add_machine(struct lab_text_table *t, const struct lab_run_row *r)
-{
-    add_fact(t, "backend", r->backend);
-    add_fact(t, "device", r->device);
-    add_fact(t, "chip", r->chip);
-    add_fact(t, "capability", r->compute_capability);
-    if (r->sm_count != LAB_UNKNOWN) {
-        bool cpu = r->backend && strcmp(r->backend, "cpu") == 0;
-        lab_text_table_add(t, cpu ? "cores" : "SMs");
-        lab_text_table_add_int(t, r->sm_count);
-    }
-    add_fact(t, "driver", r->driver);
-    add_fact(t, "runtime", r->runtime);
-    lab_text_table_add(t, "machine");
-    lab_text_table_addf(t, "%s, user %s", r->hostname ? r->hostname : LAB_NA,
-                        r->user ? r->user : LAB_NA);
-    add_fact(t, "label", r->label);
-    add_fact(t, "imported from", r->imported_from);
-    if (r->imported) {
-        lab_text_table_add(t, "imported");
-        lab_text_table_add_moment(t, r->imported);
-    }
-    add_fact(t, "uuid", r->uuid);
-    add_fact(t, "version", r->version);
-    add_fact(t, "commit", r->commit);
-}
-
-/* Of a few iterations the first, which loads kernels and libraries, decides. */
-static void add_speed(struct lab_text_table *t, const struct lab_run_row *r)
-{
-    static const char with_first[] = ", with the first, in which kernels and "
-                                     "libraries are loaded";
-    char time[LAB_FORMAT_BYTES];
-    bool few = r->iterations > 0 && r->iterations < 5;
-    lab_text_table_add(t, "iteration");
-    if (few && r->iteration_median_ns != LAB_UNKNOWN)
-        lab_text_table_addf(
-            t, "%s%s",
-            lab_format_ns((double)r->iteration_median_ns, time, sizeof(time)),
-            with_first);
-    else
-        lab_text_table_add_ns(t, r->iteration_median_ns);
-    lab_text_table_add(t, "samples/s, mean");
-    if (few && !isnan(r->samples_per_s))
-        lab_text_table_addf(t, "%.6g%s", r->samples_per_s, with_first);
-    else
-        lab_text_table_add_real(t, r->samples_per_s, 6);
-}
-
-static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
-{
-    add_fact(t, "precision", r->precision);
-    add_fact(t, "variants", r->variants);
-    lab_text_table_add(t, "seed");
-    if ((int64_t)r->seed == LAB_UNKNOWN)
-        lab_text_table_add(t, NULL);
-    else
-        lab_text_table_addf(t, "%llu", (unsigned long long)r->seed);
-    char rate[LAB_RUN_LR_TEXT];
-    if (*lab_run_lr_text(r, rate))
-        add_fact(t, "learning rate", rate);
-    lab_text_table_add(t, "batch");
-    lab_text_table_add_int(t, r->batch);
-    if (r->figures_from_rows)
-        add_fact(t, "figures",
-                 "of the stored losses: the run was ended before "
-                 "it reported its own");
-    lab_text_table_add(t, "iterations");
-    lab_text_table_add_int(t, r->iterations);
-    add_speed(t, r);
-    lab_text_table_add(t, "first loss");
-    lab_text_table_add_real(t, r->loss_first, 6);
-    lab_text_table_add(t, "last loss");
-    lab_text_table_add_real(t, r->loss_last, 6);
-    lab_text_table_add(t, "accuracy");
-    if (isnan(r->accuracy))
-        lab_text_table_add(t, NULL);
-    else
-        lab_text_table_addf(t, "%.2f %%", 100 * r->accuracy);
-}
-
-static void add_recording(struct lab_text_table *t, const struct lab_run_row *r)
-{
-    add_fact(t, "times from", r->time_source);
-    const char *trace =
-        lab_trace_state_text(lab_trace_state_find(r->trace_state));
-    if (*trace)
-        add_fact(t, "times taken", trace);
-    lab_text_table_add(t, "counters");
-    lab_text_table_addf(t, "%s%s%s", r->counters ? r->counters : LAB_NA,
-                        r->counters_reason ? ": " : "",
-                        r->counters_reason ? r->counters_reason : "");
-    lab_text_table_add(t, "records lost");
-    if (r->ring_drops == LAB_UNKNOWN)
-        lab_text_table_add(t, NULL);
-    else
-        lab_text_table_addf(t, "%lld (ring full), %lld (database)",
-                            (long long)r->ring_drops,
-                            (long long)r->write_errors);
-    if (r->ring_waits > 0) {
-        lab_text_table_add(t, "ring waits");
-        lab_text_table_addf(t, "%lld, %.3g ms in all", (long long)r->ring_waits,
-                            (double)r->ring_wait_ns * 1e-6);
-    }
-    add_fact(t, "error", r->write_error);
-}
-
 static bool add_run_facts(void *user, const struct lab_run_row *r)
 {
     struct lab_text_table *t = &((struct printing *)user)->table;
@@ -368,18 +252,9 @@ static bool add_run_facts(void *user, const struct lab_run_row *r)
     snprintf(number, sizeof(number), "%lld", (long long)r->id);
     heads[1] = number;
     lab_text_table_init(t, heads);
-    add_fact(t, "lesson", r->lesson);
-    add_fact(t, "kind", r->kind);
-    add_fact(t, "title", r->title);
-    add_fact(t, "path", r->lesson_path);
-    add_fact(t, "status", r->status);
-    lab_text_table_add(t, "started");
-    lab_text_table_add_moment(t, r->started);
-    lab_text_table_add(t, "ended");
-    lab_text_table_add_moment(t, r->ended);
-    add_machine(t, r);
-    add_training(t, r);
-    add_recording(t, r);
+    lab_run_origin(t, r);
+    lab_run_figures(t, r);
+    lab_run_recording(t, r);
     return true;
 }
 

@@ -226,7 +226,7 @@ static void print_table(struct lab_str *table)
     if (lab_print_is_ascii())
         lab_table_make_ascii(table);
     lab_print_wrap(columns, at + ROOM < columns ? at : 4);
-    lab_print_text(lab_str_text(table));
+    lab_print_text(stdout, lab_str_text(table));
     lab_print_wrap(columns, 0);
 }
 

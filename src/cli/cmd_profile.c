@@ -48,64 +48,33 @@ static enum lab_status open_database(const char *path, bool write,
     return st;
 }
 
-static enum lab_status find_sort(const struct lab_options *o, bool kernels,
-                                 int *out)
+/* ---- which run ---- */
+
+enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
+                                     int64_t *run)
 {
-    const char *names[LAB_STEP_SORT_COUNT + LAB_KERNEL_SORT_COUNT];
-    int n = kernels ? LAB_KERNEL_SORT_COUNT : LAB_STEP_SORT_COUNT;
-    *out = 0;
-    if (!o->sort)
+    if (strcmp(word, "last") == 0)
+        return lab_query_last_run(db, run);
+    if (strncmp(word, "baseline:", 9) == 0)
+        return lab_baseline_find(db, word + 9, run);
+    if (lab_arg_is_number(word, run))
         return LAB_OK;
-    for (int i = 0; i < n; i++) {
-        names[i] = kernels ? lab_kernel_sort_name((enum lab_kernel_sort)i)
-                           : lab_step_sort_name((enum lab_step_sort)i);
-        if (strcmp(names[i], o->sort) == 0) {
-            *out = i;
-            return LAB_OK;
-        }
-    }
-    const char *near = lab_nearest(o->sort, names, (size_t)n);
     return lab_fail(LAB_E_USAGE,
-                    "no column '%s' to sort by%s%s%s --help lists "
-                    "them",
-                    o->sort, near ? ": did you mean " : "", near ? near : "",
-                    near ? "?" : ";");
+                    "'%s' is not a run: give a number, last, or baseline:NAME",
+                    word);
 }
 
-/* A longer table is not read, and a run may have millions. */
-enum { KERNEL_ROWS = 1000 };
-
-static enum lab_status show_runs(const struct lab_options *o,
-                                 struct lab_database *db)
+static bool look_no_further(void *user, const struct lab_run_row *r)
 {
-    struct lab_profile_print print = {.db = db, .json = o->json};
-    bool kernels = strcmp(o->command, "kernels") == 0;
-    int sort;
-    int64_t run;
-    enum lab_status st = find_sort(o, kernels, &sort);
-    print.descending = o->reverse;
-    print.table_rows = o->json || o->given.limit ? 0 : KERNEL_ROWS;
-    if (kernels)
-        print.kernels = (struct lab_kernel_filter){
-            .sort = (enum lab_kernel_sort)sort,
-            .limit = o->limit,
-        };
-    else
-        print.step_sort = (enum lab_step_sort)sort;
-    for (int i = 0; i < o->n_words && st == LAB_OK; i++) {
-        st = lab_profile_find_run(db, o->words[i], &run);
-        if (st == LAB_OK)
-            st = kernels ? lab_profile_print_kernels(&print, run)
-                         : lab_profile_print_run(&print, run);
-    }
-    return st;
+    (void)user;
+    (void)r;
+    return false;
 }
 
-static enum lab_status list_runs(const struct lab_options *o,
-                                 struct lab_database *db)
+/* Whether there is such a run: a number may be of none. */
+static enum lab_status check_run(struct lab_database *db, int64_t run)
 {
-    struct lab_profile_print print = {.db = db, .json = o->json};
-    return lab_profile_print_list(&print);
+    return lab_query_run(db, run, look_no_further, NULL);
 }
 
 /* ---- delete, vacuum ---- */
@@ -192,7 +161,7 @@ static enum lab_status find_runs(const struct lab_options *o,
         int before = 0;
         st = lab_profile_find_run(db, o->words[i], &runs[*n]);
         if (st == LAB_OK)
-            st = lab_profile_check_run(db, runs[*n]);
+            st = check_run(db, runs[*n]);
         while (st == LAB_OK && before < *n && runs[before] != runs[*n])
             before++;
         *n += st == LAB_OK && before == *n;
@@ -461,13 +430,15 @@ static const struct command {
     const char *args; /* in --help; NULL: none */
     const char *doc;  /* what it does, \v, an example */
 } commands[] = {
-    {"list", list_runs, 0, 0, false, "takes no run", LAB_FOR_RUNS, NULL,
+    {"list", lab_profile_list, 0, 0, false, "takes no run", LAB_FOR_RUNS, NULL,
      "The runs, newest first.\vExample:\n"
      "  lapenna-lab profile list --json\n"},
-    {"show", show_runs, 1, 1, false, "takes one run", LAB_FOR_SHOW, "RUN",
+    {"show", lab_profile_show, 1, 1, false, "takes one run", LAB_FOR_SHOW,
+     "RUN",
      "One run: its facts, and its steps with their times; of a lab its rows."
      "\vExample:\n  lapenna-lab profile show last --sort total --reverse\n"},
-    {"kernels", show_runs, 1, 1, false, "takes one run", LAB_FOR_KERNELS, "RUN",
+    {"kernels", lab_profile_kernels, 1, 1, false, "takes one run",
+     LAB_FOR_KERNELS, "RUN",
      "The kernels of a run: when, how long, with which launch, of which step."
      "\vExample:\n"
      "  lapenna-lab profile kernels last --sort time --reverse --limit 10\n"},
@@ -547,25 +518,20 @@ static enum lab_status find_command(const struct lab_options *o,
                                     const struct command **out)
 {
     const char *names[COMMANDS];
-    for (int i = 0; i < COMMANDS; i++) {
+    int at;
+    for (int i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
-        if (strcmp(o->command, names[i]) != 0)
-            continue;
-        *out = &commands[i];
-        if (o->n_words < commands[i].least && commands[i].most == 1 &&
-            commands[i].run != import_files)
-            return needs_run(o);
-        if (o->n_words < commands[i].least || o->n_words > commands[i].most)
-            return lab_fail(LAB_E_USAGE, "%s %s", o->command,
-                            commands[i].takes);
-        return LAB_OK;
-    }
-    const char *near = lab_nearest(o->command, names, COMMANDS);
-    return lab_fail(LAB_E_USAGE,
-                    "no command '%s'%s%s%s `lapenna-lab profile --help` lists "
-                    "them",
-                    o->command, near ? ": did you mean " : "", near ? near : "",
-                    near ? "?" : ";");
+    enum lab_status st =
+        lab_find_word("command", o->command, names, COMMANDS,
+                      "`lapenna-lab profile --help` lists them", &at);
+    if (st)
+        return st;
+    const struct command *c = *out = &commands[at];
+    if (o->n_words < c->least && c->most == 1 && c->run != import_files)
+        return needs_run(o);
+    if (o->n_words < c->least || o->n_words > c->most)
+        return lab_fail(LAB_E_USAGE, "%s %s", o->command, c->takes);
+    return LAB_OK;
 }
 
 /* The command that shows what there is instead of a word that names nothing;
@@ -580,7 +546,7 @@ static const char *shown_by(const struct lab_options *o,
         int64_t run;
         enum lab_status st = lab_profile_find_run(db, o->words[i], &run);
         if (st == LAB_OK) {
-            if (why == LAB_E_NOTFOUND && lab_profile_check_run(db, run))
+            if (why == LAB_E_NOTFOUND && check_run(db, run))
                 return "list";
         } else if (st == LAB_E_USAGE) {
             return "list";
@@ -613,7 +579,7 @@ static enum lab_status no_database(const struct lab_options *o,
                                    const struct command *command,
                                    const char *path)
 {
-    bool lists = command->run == list_runs ||
+    bool lists = command->run == lab_profile_list ||
                  (command->run == baseline && o->n_words == 0);
     if (o->db || o->recorded || errno != ENOENT)
         return lab_fail(LAB_E_NOTFOUND, "%s: %s", path, strerror(errno));

@@ -150,14 +150,14 @@ static void plain_print_where(struct lab_plain *p)
 static void plain_print_start(struct lab_plain *p)
 {
     const struct lab_lesson *l = p->run.lesson;
-    lab_read_heading(l->title, 1);
+    lab_lesson_put_heading(l->title, 1, false);
     if (l->summary[0])
-        lab_read_paragraph(l->summary, 0);
+        lab_lesson_put_paragraph(l->summary, 0);
     lab_printf(stdout, "\n");
     say_badge(p);
     if (l->sections[0].doc.n_blocks > 0) {
         lab_printf(stdout, "\n");
-        lab_read_doc(&l->sections[0].doc);
+        lab_lesson_put_doc(&l->sections[0].doc, false);
     }
     if (p->snap.n_breaks > 0) {
         lab_printf(stdout, "\nThe lesson stops at:\n");
@@ -652,7 +652,7 @@ static enum lab_status print_explanation(struct lab_plain *p)
         return lab_fail(LAB_E_NOMEM, "no memory to explain that");
     lab_str_init(&text);
     lab_explanation_text(e, TERMS, &text);
-    enum lab_status st = lab_read_paragraph(lab_str_text(&text), 2);
+    enum lab_status st = lab_lesson_put_paragraph(lab_str_text(&text), 2);
     lab_str_release(&text);
     bool sum = e->n_terms_all > 0;
     bool one = e->n_terms_all == 1;

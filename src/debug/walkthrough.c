@@ -37,12 +37,12 @@ static enum lab_status introduce(struct walkthrough *t)
     enum lab_status st = lab_step_text_run(&t->w, stdout);
     if (!st && l->summary[0]) {
         lab_printf(stdout, "\n");
-        st = lab_read_paragraph(l->summary, 0);
+        st = lab_lesson_put_paragraph(l->summary, 0);
     }
     if (st || l->sections[0].doc.n_blocks == 0)
         return st;
     lab_printf(stdout, "\n");
-    return lab_read_doc(&l->sections[0].doc);
+    return lab_lesson_put_doc(&l->sections[0].doc, false);
 }
 
 /* Runs the step at the position and moves on. At the end of the iteration the
@@ -57,7 +57,7 @@ static enum lab_status walk_step(struct walkthrough *t)
         char head[32];
         snprintf(head, sizeof(head), "Phase: %s", lab_phase_name(phase));
         lab_printf(stdout, "\n");
-        enum lab_status heading = lab_read_heading(head, 2);
+        enum lab_status heading = lab_lesson_put_heading(head, 2, false);
         if (heading)
             return heading;
     }
@@ -94,7 +94,7 @@ static enum lab_status tell(void *user, int64_t iteration, double loss,
 static enum lab_status train(struct walkthrough *t, struct lab_training *out)
 {
     lab_printf(stdout, "\n");
-    enum lab_status st = lab_read_heading("Training", 2);
+    enum lab_status st = lab_lesson_put_heading("Training", 2, false);
     if (st)
         return st;
     lab_printf(stdout,

@@ -180,18 +180,14 @@ static int compare_rows(const void *a, const void *b, void *user)
 static enum lab_status find_order(const struct lab_options *o,
                                   struct order *out)
 {
-    *out = (struct order){BY_DIFFERENCE, o->reverse ? -1 : 1, NULL};
-    for (int i = 0; o->sort && i < SORTS; i++) {
-        if (strcmp(o->sort, sort_names[i]) == 0) {
-            out->sort = (enum sort)i;
-            return LAB_OK;
-        }
-    }
-    return o->sort ? lab_fail(LAB_E_USAGE,
-                              "no column '%s' to sort by; compare has "
-                              "difference, share, index, name and p",
-                              o->sort)
-                   : LAB_OK;
+    int sort = BY_DIFFERENCE;
+    enum lab_status st = LAB_OK;
+    if (o->sort)
+        st = lab_find_word("column", o->sort, sort_names, SORTS,
+                           "compare has difference, share, index, name and p",
+                           &sort);
+    *out = (struct order){(enum sort)sort, o->reverse ? -1 : 1, NULL};
+    return st;
 }
 
 /* The rows of a table in their order, `*n` indices. The iteration and its

@@ -20,8 +20,8 @@ void lab_printf(FILE *out, const char *fmt, ...) LAB_PRINTF(2, 3);
 void lab_print_wrap(size_t columns, size_t hang);
 /* The columns of standard output: COLUMNS, else the terminal's; 0: it is none. */
 size_t lab_print_columns(void);
-/* As it is, to standard output. */
-void lab_print_text(const char *text);
+/* Text that is safe already, as it is or in ASCII. */
+void lab_print_text(FILE *out, const char *text);
 /* Text of standard output is missing for want of memory: main() reports it. */
 void lab_print_lose(void);
 bool lab_print_lost(void);

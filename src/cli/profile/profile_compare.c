@@ -126,7 +126,9 @@ static enum lab_status compare_wall_lines(const struct lab_comparison *c)
 
 /* Columns of a name where a line has 80. */
 enum { USUAL = 80, LABEL = 26, SHORT_LABEL = 22 };
-enum { TIMES = 7 }; /* columns of the times of both runs */
+/* Places of lab_compare_fields: the times of both runs, and how many were taken,
+ * their spread, and work, which kernels have none of. */
+enum { TIMES = 2, WORK = 8, WORK_OF_KERNELS = 11, LAST = 14 };
 
 /* ---- order ---- */
 
@@ -209,70 +211,6 @@ static size_t *sorted(const struct lab_comparison *c, enum lab_sum_level level,
 
 /* ---- text ---- */
 
-static void add_mad(struct lab_text_table *t, const struct lab_time_sum *s)
-{
-    if (s)
-        lab_text_table_add_real_ns(t, round(s->mad_ns));
-    else
-        lab_text_table_add(t, "-");
-}
-
-static void add_times_row(struct lab_text_table *t,
-                          const struct lab_compare_row *r, const char *label)
-{
-    lab_text_table_add(t, label);
-    for (int place = 2; place <= TIMES; place++)
-        lab_text_table_add_field(t, lab_field_at(&lab_compare_fields, place),
-                                 r);
-}
-
-static void add_rate(struct lab_text_table *t, const struct lab_time_sum *s)
-{
-    double rate = lab_time_sum_flop_per_s(s) * 1e-9;
-    if (!s)
-        lab_text_table_add(t, "-");
-    else
-        lab_text_table_add_real(t, rate, 3);
-}
-
-static void add_count(struct lab_text_table *t, const struct lab_time_sum *s)
-{
-    if (!s)
-        lab_text_table_add(t, "-");
-    else if (s->timed < 10000)
-        lab_text_table_add_int(t, s->timed);
-    else
-        lab_text_table_addf(t, "%.0fk", (double)s->timed * 1e-3);
-}
-
-static void add_work_row(struct lab_text_table *t,
-                         const struct lab_compare_row *r, const char *label)
-{
-    const struct lab_time_sum *a = r->side[LAB_SIDE_A];
-    const struct lab_time_sum *b = r->side[LAB_SIDE_B];
-    lab_text_table_add(t, label);
-    add_count(t, a);
-    add_count(t, b);
-    add_mad(t, a);
-    add_mad(t, b);
-    if (r->level == LAB_SUM_KERNEL)
-        return;
-    lab_text_table_add_real(t, lab_compare_either(r)->flop, 3);
-    add_rate(t, a);
-    add_rate(t, b);
-}
-
-struct heads {
-    char a[32];
-    char b[32];
-};
-
-static void make_heads(struct heads *h, const struct lab_comparison *c)
-{
-    snprintf(h->a, sizeof(h->a), ">%lld", (long long)c->run[LAB_SIDE_A].run);
-    snprintf(h->b, sizeof(h->b), ">%lld", (long long)c->run[LAB_SIDE_B].run);
-}
-
 static size_t room_of(bool work)
 {
     size_t room = work ? SHORT_LABEL : LABEL;
@@ -282,6 +220,19 @@ static size_t room_of(bool work)
     return columns > USUAL ? room + columns - USUAL : room;
 }
 
+/* The columns of a side that have its run's number for a head, or in it. */
+static const char *head_of(const struct lab_comparison *c, int place,
+                           char out[32])
+{
+    const char *title = lab_field_at(&lab_compare_fields, place)->title;
+    size_t n = strlen(title);
+    int side = place == TIMES || place == WORK ? LAB_SIDE_A : LAB_SIDE_B;
+    if (n > 1 && title[n - 1] != ' ')
+        return title;
+    snprintf(out, 32, "%s%lld", title, (long long)c->run[side].run);
+    return out;
+}
+
 /* The rows of list[0..n). */
 static enum lab_status put_rows(const struct lab_comparison *c,
                                 enum lab_sum_level level, bool work,
@@ -289,34 +240,32 @@ static enum lab_status put_rows(const struct lab_comparison *c,
 {
     struct lab_text_table t;
     struct lab_labels labels;
-    struct heads h;
-    char above[80];
-    char spread[2][40];
+    int first = work ? WORK : TIMES;
+    int last = !work                     ? WORK - 1
+               : level == LAB_SUM_KERNEL ? WORK_OF_KERNELS
+                                         : LAST;
+    const char *heads[LAST + 1] = {NULL};
+    char numbers[LAST][32];
     enum lab_status st =
         lab_labels_make(&labels, room_of(work), c->rows, list, n);
     if (st)
         return st;
-    make_heads(&h, c);
-    snprintf(spread[0], sizeof(spread[0]), ">n %s", h.a + 1);
-    snprintf(spread[1], sizeof(spread[1]), ">n %s", h.b + 1);
     /* The steps of an iteration, added up: not its wall time. */
-    const char *what =
+    heads[0] =
         level == LAB_SUM_ITERATION ? "sum of steps" : lab_sum_level_name(level);
-    const char *times[TIMES + 1] = {what, h.a, h.b};
-    for (int place = 4; place <= TIMES; place++)
-        times[place - 1] = lab_field_at(&lab_compare_fields, place)->title;
-    const char *const works[] = {
-        what,       spread[0],  spread[1],
-        ">MAD",     ">MAD",     level == LAB_SUM_KERNEL ? NULL : ">FLOP",
-        ">GFLOP/s", ">GFLOP/s", NULL};
-    lab_text_table_init(&t, work ? works : times);
-    for (size_t i = 0; i < n; i++)
-        (work ? add_work_row : add_times_row)(&t, &c->rows[list[i]],
-                                              labels.items[i].text);
+    for (int place = first; place <= last; place++)
+        heads[1 + place - first] = head_of(c, place, numbers[place - first]);
+    lab_text_table_init(&t, heads);
+    for (size_t i = 0; i < n; i++) {
+        lab_text_table_add(&t, labels.items[i].text);
+        for (int place = first; place <= last; place++)
+            lab_text_table_add_field(&t,
+                                     lab_field_at(&lab_compare_fields, place),
+                                     &c->rows[list[i]]);
+    }
     lab_labels_release(&labels);
-    snprintf(above, sizeof(above), "\n%s",
-             work ? "Times that were taken, their spread, and work:\n" : "");
-    return lab_text_table_put(&t, above);
+    return lab_text_table_put(
+        &t, work ? "\nTimes that were taken, their spread, and work:\n" : "\n");
 }
 
 static enum lab_status put_level(const struct lab_options *o,

@@ -34,7 +34,7 @@ static enum lab_status print_text(const struct lab_finding_line *f)
                lab_doctor_state_text[f->state], f->detail);
     if (f->remedy)
         lab_printf(stdout, "%-18s %-8s remedy: %s\n", "", "", f->remedy);
-    return fflush(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+    return lab_print_check();
 }
 
 struct output {

@@ -177,7 +177,7 @@ static enum lab_status on_text(void *user, int64_t iteration, double loss,
         lab_printf(stdout, "\n");
     if (!evaluation)
         show_progress(t, loss);
-    return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+    return lab_print_check();
 }
 
 static enum lab_status summary_json(struct lab_lesson_run *w,

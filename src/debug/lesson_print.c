@@ -51,7 +51,7 @@ static enum lab_status put_doc(const struct lab_md *doc, int indent,
         lab_print_text(stdout, "\n");
     }
     lab_md_lines_release(&lines);
-    return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+    return lab_print_check();
 }
 
 enum lab_status lab_lesson_put_doc(const struct lab_md *doc, bool styles)
@@ -60,9 +60,8 @@ enum lab_status lab_lesson_put_doc(const struct lab_md *doc, bool styles)
 }
 
 /* A document of one text. */
-static enum lab_status put_one(enum lab_md_kind kind, int level,
-                               unsigned style, const char *text,
-                               int indent, bool styles)
+static enum lab_status put_one(enum lab_md_kind kind, int level, unsigned style,
+                               const char *text, int indent, bool styles)
 {
     struct lab_md_span span = {style, text};
     struct lab_md_block block = {

@@ -9,6 +9,7 @@
 #include "engine/setup.h"
 #include "report/suggest.h"
 #include "lesson/catalog.h"
+#include "base/mem.h"
 #include "base/signals.h"
 
 enum lab_status lab_lesson_run_lesson(const char *name, const char *db,
@@ -150,6 +151,21 @@ void lab_lesson_run_finish(struct lab_lesson_run *w,
 int lab_lesson_run_code(int code, const struct lab_recording_state *kept)
 {
     return code == LAB_EXIT_DONE && kept->empty ? LAB_EXIT_INPUT : code;
+}
+
+enum lab_status lab_lesson_run_read(struct lab_lesson_run *w, int tensor,
+                                    void **data)
+{
+    const struct lab_tensor *t = &w->plan->tensors[tensor];
+    *data = lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
+    if (!*data)
+        return lab_fail(LAB_E_NOMEM, "no memory to read %s", t->name);
+    enum lab_status st = lab_walk_read(w->walk, tensor, false, *data);
+    if (st) {
+        lab_free(*data);
+        *data = NULL;
+    }
+    return st;
 }
 
 void lab_lesson_run_close(struct lab_lesson_run *w)

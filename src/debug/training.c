@@ -137,7 +137,7 @@ static enum lab_status print_text(const struct lab_lesson_run *w,
                "\nwritten after %lld iteration%s, temperature %g:\n\n%s\n",
                (long long)iterations, iterations == 1 ? "" : "s",
                w->options->temperature, text);
-    return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+    return lab_print_check();
 }
 
 enum lab_status lab_sample_text_print(struct lab_generator *g,

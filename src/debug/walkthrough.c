@@ -24,17 +24,12 @@ struct walkthrough {
     bool interrupted;
 };
 
-static enum lab_status written(void)
-{
-    return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
-}
-
 static enum lab_status introduce(struct walkthrough *t)
 {
     const struct lab_lesson *l = t->w.lesson;
     lab_printf(stdout, "lapenna-lab walks the lesson %s once, as text.\n\n",
                l->id);
-    enum lab_status st = lab_step_text_run(&t->w, stdout);
+    enum lab_status st = lab_step_text_run(&t->w);
     if (!st && l->summary[0]) {
         lab_printf(stdout, "\n");
         st = lab_lesson_put_paragraph(l->summary, 0);
@@ -65,7 +60,7 @@ static enum lab_status walk_step(struct walkthrough *t)
         lab_read_step(&t->reader, s->name, t->w.plan->nodes[s->node].id, phase);
     if (!st)
         st = lab_walk_step(walk);
-    return st ? st : lab_step_text(&t->w, at, stdout);
+    return st ? st : lab_step_text(&t->w, at);
 }
 
 static enum lab_status walk_once(struct walkthrough *t)
@@ -86,8 +81,7 @@ static enum lab_status tell(void *user, int64_t iteration, double loss,
     lab_training_line(&t->lines, "  ", iteration, loss, accuracy);
     if (prints)
         lab_printf(stdout, "\n");
-    fflush(stdout);
-    return written();
+    return lab_print_check();
 }
 
 /* The walked iteration was the first of the training. */
@@ -168,7 +162,7 @@ static enum lab_status conclude(struct walkthrough *t,
     if (kept->run > 0 && !kept->empty)
         say_database(t->w.options, kept->whole);
     say_next(t, kept->empty ? 0 : kept->run);
-    return fflush(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+    return lab_print_check();
 }
 
 static enum lab_status all(struct walkthrough *t, struct lab_training *r)

@@ -27,6 +27,13 @@ bool lab_print_is_ascii(void)
     return ascii_only;
 }
 
+enum lab_status lab_print_check(void)
+{
+    return fflush(stdout) || ferror(stdout)
+               ? lab_fail(LAB_E_IO, "cannot write the output")
+               : LAB_OK;
+}
+
 void lab_print_lose(void)
 {
     lost = true;
@@ -168,6 +175,17 @@ static void say_without_memory(FILE *out, const char *fmt, va_list args)
     }
     vsnprintf(text, sizeof(text), fmt, args);
     lab_print_bytes(out, text, strlen(text));
+}
+
+void lab_print_lines(struct lab_str *text)
+{
+    for (char *line = text->data; line && *line;) {
+        char *end = strchr(line, '\n');
+        if (end)
+            *end = '\0';
+        lab_printf(stdout, "%s\n", line);
+        line = end ? end + 1 : NULL;
+    }
 }
 
 void lab_printf(FILE *out, const char *fmt, ...)

@@ -55,6 +55,10 @@ void lab_lesson_run_finish(struct lab_lesson_run *w,
 /* The exit code of a command when its run was kept like that: LAB_EXIT_INPUT in
  * place of LAB_EXIT_DONE when nothing of the run is stored. */
 int lab_lesson_run_code(int code, const struct lab_recording_state *kept);
+/* A walk: the elements of a tensor as they are, to be freed with lab_free(); NULL
+ * on failure. LAB_E_NOMEM, the backend's. */
+enum lab_status lab_lesson_run_read(struct lab_lesson_run *w, int tensor,
+                                    void **data);
 /* Frees all; a run that was not finished is an interrupted one. */
 void lab_lesson_run_close(struct lab_lesson_run *w);
 /* Notices on stderr: what was left out, no GPU, not recorded. */

@@ -368,8 +368,6 @@ int lab_cmd_lab(int argc, char **argv)
     if (lab_demo_word(argc, argv, &code))
         return code;
     lab_options_parse(&o, argc, argv, &usage);
-    if (o.ascii)
-        lab_print_ascii(true);
     lab_signals_catch();
     struct lab_lesson *lesson = NULL;
     char kernel[32] = "";

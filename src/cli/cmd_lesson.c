@@ -339,8 +339,6 @@ int lab_cmd_lesson(int argc, char **argv)
     struct lab_options o;
     int at;
     lab_options_parse(&o, argc, argv, &usage);
-    if (o.ascii)
-        lab_print_ascii(true);
     enum lab_status st =
         lab_find_word("command", o.command, names, 3,
                       "`lapenna-lab lesson --help` lists them", &at);

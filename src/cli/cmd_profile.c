@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,17 @@ static enum lab_status check_run(struct lab_database *db, int64_t run)
     return lab_query_run(db, run, look_no_further, NULL);
 }
 
+/* A line of text on standard output. */
+static enum lab_status put(const char *fmt, ...) LAB_PRINTF(1, 2);
+static enum lab_status put(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vprintf(fmt, args);
+    va_end(args);
+    return lab_print_check();
+}
+
 /* ---- delete, vacuum ---- */
 
 static enum lab_status print_deleted(const struct lab_options *o, int64_t run,
@@ -90,30 +102,25 @@ static enum lab_status print_deleted(const struct lab_options *o, int64_t run,
         lab_json_int(line, "rows", d->rows);
         return lab_json_print(line);
     }
-    if (printf("deleted run %lld: %lld steps, %lld kernels, %lld rows in all\n",
+    return put("deleted run %lld: %lld steps, %lld kernels, %lld rows in all\n",
                (long long)run, (long long)d->steps, (long long)d->kernels,
-               (long long)d->rows) < 0)
-        return lab_fail(LAB_E_IO, "cannot write the output");
-    return LAB_OK;
+               (long long)d->rows);
 }
 
 /* The file keeps its size: SQLite fills the room with what comes next. */
 static enum lab_status print_free(const struct lab_options *o,
                                   struct lab_database *db)
 {
-    char bytes[32];
     int64_t room;
-    struct lab_str command;
     enum lab_status st = lab_database_free_bytes(db, &room);
     if (st || room == 0 || o->json)
         return st;
-    lab_str_init(&command);
-    lab_suggest_command(&command, o->db, LAB_WORDS("profile", "vacuum"));
-    if (printf("%s of the file are free for new runs; `%s` gives them back to "
-               "the disk\n",
-               lab_format_bytes((double)room, bytes, sizeof(bytes)),
-               lab_str_text(&command)) < 0)
-        st = lab_fail(LAB_E_IO, "cannot write the output");
+    struct lab_str command =
+        lab_suggest_command_text(o->db, LAB_WORDS("profile", "vacuum"));
+    st =
+        put("%s of the file are free for new runs; `%s` gives them back to the "
+            "disk\n",
+            LAB_BYTES_TEXT((double)room), lab_str_text(&command));
     lab_str_release(&command);
     return st;
 }
@@ -196,8 +203,6 @@ static enum lab_status count_file(struct lab_database *db, int64_t *bytes)
 static enum lab_status vacuum(const struct lab_options *o,
                               struct lab_database *db)
 {
-    char was[32];
-    char is[32];
     int64_t before;
     int64_t after;
     enum lab_status st = count_file(db, &before);
@@ -213,11 +218,8 @@ static enum lab_status vacuum(const struct lab_options *o,
         lab_json_int(line, "after_bytes", after);
         return lab_json_print(line);
     }
-    lab_format_bytes((double)before, was, sizeof(was));
-    lab_format_bytes((double)after, is, sizeof(is));
-    return printf("the file was %s and is %s\n", was, is) < 0
-               ? lab_fail(LAB_E_IO, "cannot write the output")
-               : LAB_OK;
+    return put("the file was %s and is %s\n", LAB_BYTES_TEXT((double)before),
+               LAB_BYTES_TEXT((double)after));
 }
 
 /* ---- import, merge ---- */
@@ -230,6 +232,7 @@ struct files {
     enum lab_status st; /* of printing */
 };
 
+/* Names come from files of other people. */
 static void add_visible(struct lab_str *s, const char *before, const char *text)
 {
     if (!text)
@@ -251,19 +254,18 @@ static enum lab_status print_import(const struct files *f,
     add_visible(&s, ", ", r->lesson);
     add_visible(&s, ", of ", r->user);
     add_visible(&s, " on ", r->hostname);
-    if (r->skipped) {
+    if (r->skipped)
         lab_str_addf(&s, ": skipped, %s", r->reason);
-        if (r->as != LAB_UNKNOWN)
-            lab_str_addf(&s, " (run %lld)", (long long)r->as);
-        lab_str_add_char(&s, '\n');
-    } else if (f->options->dry_run) {
-        lab_str_addf(&s, ": would be copied, %lld steps, %lld kernels\n",
-                     (long long)r->steps, (long long)r->kernels);
-    } else {
-        lab_str_addf(&s, ": is now run %lld, %lld steps, %lld kernels\n",
-                     (long long)r->as, (long long)r->steps,
+    else if (f->options->dry_run)
+        lab_str_add(&s, ": would be copied");
+    else
+        lab_str_addf(&s, ": is now run %lld", (long long)r->as);
+    if (r->skipped && r->as != LAB_UNKNOWN)
+        lab_str_addf(&s, " (run %lld)", (long long)r->as);
+    if (!r->skipped)
+        lab_str_addf(&s, ", %lld steps, %lld kernels", (long long)r->steps,
                      (long long)r->kernels);
-    }
+    lab_str_add_char(&s, '\n');
     return lab_print_str(&s);
 }
 
@@ -275,8 +277,8 @@ static enum lab_status print_import_json(const struct files *f,
     lab_json_text(o, "file", f->path);
     lab_json_int(o, "run", r->run);
     lab_json_int(o, "as", made ? LAB_UNKNOWN : r->as);
-    json_object_set_new(o, "skipped", json_boolean(r->skipped));
-    json_object_set_new(o, "dry_run", json_boolean(f->options->dry_run));
+    lab_json_bool(o, "skipped", r->skipped);
+    lab_json_bool(o, "dry_run", f->options->dry_run);
     lab_json_text(o, "reason", r->reason);
     lab_json_text(o, "uuid", r->uuid);
     lab_json_text(o, "lesson", r->lesson);
@@ -305,16 +307,16 @@ static enum lab_status print_imports(const struct files *f, int bad)
         lab_json_int(line, "refused", bad);
         lab_json_int(line, "imported", f->imported);
         lab_json_int(line, "skipped", f->skipped);
-        json_object_set_new(line, "dry_run", json_boolean(o->dry_run));
+        lab_json_bool(line, "dry_run", o->dry_run);
         return lab_json_print(line);
     }
-    if (printf("%s %lld run%s, skipped %lld",
+    char refused[64] = "";
+    if (bad)
+        snprintf(refused, sizeof(refused), "; %d of %d files refused", bad,
+                 o->n_words);
+    return put("%s %lld run%s, skipped %lld%s\n",
                o->dry_run ? "would copy" : "copied", (long long)f->imported,
-               f->imported == 1 ? "" : "s", (long long)f->skipped) < 0 ||
-        (bad && printf("; %d of %d files refused", bad, o->n_words) < 0) ||
-        putchar('\n') == EOF || fflush(stdout))
-        return lab_fail(LAB_E_IO, "cannot write the output");
-    return LAB_OK;
+               f->imported == 1 ? "" : "s", (long long)f->skipped, refused);
 }
 
 /* A file that is refused does not keep the others from being read: a class's
@@ -354,13 +356,12 @@ static enum lab_status import_files(const struct lab_options *o,
 static bool print_baseline(const struct lab_options *o, const char *name,
                            int64_t run)
 {
-    if (o->json) {
-        json_t *line = lab_json_new("baseline");
-        lab_json_text(line, "name", name);
-        lab_json_int(line, "run", run);
-        return lab_json_print(line) == LAB_OK;
-    }
-    return printf("%-20s run %lld\n", name, (long long)run) > 0;
+    if (!o->json)
+        return put("%-20s run %lld\n", name, (long long)run) == LAB_OK;
+    json_t *line = lab_json_new("baseline");
+    lab_json_text(line, "name", name);
+    lab_json_int(line, "run", run);
+    return lab_json_print(line) == LAB_OK;
 }
 
 struct names {
@@ -734,8 +735,6 @@ int lab_cmd_profile(int argc, char **argv)
     struct lab_str path;
     enum lab_status st;
     read_options(argc, argv, &o);
-    if (o.ascii)
-        lab_print_ascii(true);
     lab_str_init(&path);
     st = find_command(&o, &command);
     if (st == LAB_OK && o.recorded && (o.db || writes(&o, command)))

@@ -354,8 +354,6 @@ int lab_cmd_step(int argc, char **argv)
         lab_warn("which LESSON? `lapenna-lab lesson list` shows them");
         return LAB_EXIT_USAGE;
     }
-    if (o.ascii)
-        lab_print_ascii(true);
     lab_signals_catch();
     enum lab_status st = lab_lesson_run_open(&w, &o, o.lesson, NULL);
     if (st)

@@ -6,11 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/json_fields.h"
 #include "bench/text.h"
 #include "profile_cmd.h"
 #include "report/json_line.h"
-#include "report/json_sweep.h"
 #include "report/text_table.h"
 #include "store/bench.h"
 #include "store/tuned.h"
@@ -27,48 +25,22 @@
 
 /* ---- records as the objects of --json ---- */
 
-/* Keys of the lines that are not their columns' names, and members that are
- * not in the place of their columns. */
-static const struct lab_json_field result_names[] = {
-    {.column = "rung", .key = "variant"},
-    {.column = "workspace_bytes", .after = "note"},
-    {.column = "flush_bytes", .after = "ceilingFp32_FLOP_s"},
-    {.column = "ceilingCopy_B_s", .key = "ceiling_copy_bytes_per_s"},
-    {.column = "ceilingFp32_FLOP_s", .key = "ceiling_fp32_flop_per_s"},
-};
-static const struct lab_json_field prediction_names[] = {
-    {.column = "rung", .key = "variant"},
-};
-static const struct lab_json_field tuned_names[] = {
-    {.column = "runId", .key = ""}, /* every line has its run */
-    {.column = "rate", .after = "unit"},
-    {.column = "uuid", .after = "measured"},
-    {.column = "hostname", .after = "measured"},
-    {.column = "driver", .after = "measured"},
-    {.column = "version", .after = "measured"},
-    {.column = "measured_ns", .after = "measured"},
-};
-
-#define LIST(list) list, sizeof(list) / sizeof((list)[0])
 struct record {
     const char *type; /* of its lines */
     const struct lab_fields *fields;
-    const struct lab_json_field *names;
-    size_t n_names;
 };
 
-static const struct record run_record = {"run", &lab_run_fields, NULL, 0};
-static const struct record step_record = {"step", &lab_step_fields, NULL, 0};
-static const struct record loss_record = {"loss", &lab_loss_fields, NULL, 0};
-static const struct record kernel_record = {"kernel", &lab_kernel_fields, NULL,
-                                            0};
+static const struct record run_record = {"run", &lab_run_fields};
+static const struct record step_record = {"step", &lab_step_fields};
+static const struct record loss_record = {"loss", &lab_loss_fields};
+static const struct record kernel_record = {"kernel", &lab_kernel_fields};
 /* What a lab measured: the results of a ladder, what was predicted of them, what
  * a tuning found fastest, the points of a sweep. */
 static const struct record lab_records[] = {
-    {"lab_row", &lab_bench_result_fields, LIST(result_names)},
-    {"lab_said", &lab_prediction_fields, LIST(prediction_names)},
-    {"lab_tuned", &lab_tuned_row_fields, LIST(tuned_names)},
-    {"sweep_row", &lab_sweep_row_fields, NULL, 0},
+    {"lab_row", &lab_bench_result_fields},
+    {"lab_said", &lab_prediction_fields},
+    {"lab_tuned", &lab_tuned_row_fields},
+    {"sweep_row", &lab_sweep_row_fields},
 };
 enum { LAB_RECORDS = sizeof(lab_records) / sizeof(lab_records[0]) };
 
@@ -100,7 +72,7 @@ static json_t *object_of(const struct printing *p, const struct record *r,
     json_t *o = lab_json_new(r->type);
     if (r != &run_record)
         lab_json_int(o, "run", p->run);
-    return lab_json_fields(o, r->fields, row, r->names, r->n_names);
+    return lab_json_fields(o, r->fields, row);
 }
 
 static bool put_line(struct printing *p, json_t *o)
@@ -161,12 +133,7 @@ static bool kernel_line(void *user, const struct lab_kernel_row *r)
 static bool lab_line(void *user, const void *row)
 {
     struct printing *p = user;
-    if (p->record->fields != &lab_sweep_row_fields)
-        return put_line(p, object_of(p, p->record, row));
-    json_t *o = lab_json_sweep(row);
-    lab_json_int(o, "run", p->run);
-    lab_json_int(o, "place", ((const struct lab_sweep_row *)row)->place);
-    return put_line(p, o);
+    return put_line(p, object_of(p, p->record, row));
 }
 
 /* The run, its steps, its losses and what a lab measured. */

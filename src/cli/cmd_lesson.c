@@ -39,19 +39,6 @@ static const struct lab_command_line usage = {
            "done, 2 wrong usage, 3 a lesson has errors.",
     .check = take_command};
 
-static int exit_code(enum lab_status st)
-{
-    return st == LAB_OK        ? 0
-           : st == LAB_E_USAGE ? LAB_EXIT_USAGE
-           : st == LAB_E_NOMEM ? LAB_EXIT_MACHINE
-                               : LAB_EXIT_INPUT;
-}
-
-static void report(void)
-{
-    lab_warn("%s", lab_error());
-}
-
 /* ---- list ---- */
 
 static json_t *strings(const char *const *texts, int n)
@@ -109,7 +96,7 @@ static enum lab_status run_list(const struct lab_options *o)
         if (!e->lesson)
             broken = lab_fail(LAB_E_PARSE, "%s", e->error);
         if (!e->lesson)
-            report();
+            lab_warn("%s", lab_error());
         else if (o->json)
             st = lab_json_print(lesson_json(e->lesson));
         else
@@ -344,7 +331,5 @@ int lab_cmd_lesson(int argc, char **argv)
                       "`lapenna-lab lesson --help` lists them", &at);
     if (!st)
         st = run[at](&o);
-    if (st)
-        report();
-    return exit_code(st);
+    return lab_exit_error(st);
 }

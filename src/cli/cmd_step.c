@@ -123,11 +123,12 @@ static enum lab_status print_step_json(struct lab_lesson_run *w, int index)
 
 static enum lab_status print_end_json(struct lab_lesson_run *w)
 {
+    struct lab_recording_state kept;
     json_t *line = lab_json_new("end");
     lab_json_value(line, "loss", lab_walk_loss(w->walk));
     lab_json_int(line, "iterations", lab_walk_iteration(w->walk) + 1);
-    int64_t run = lab_recording_run(w->recording);
-    lab_json_int(line, "run", run > 0 ? run : LAB_UNKNOWN);
+    lab_recording_get_state(w->recording, &kept);
+    lab_json_int(line, "run", kept.run > 0 ? kept.run : LAB_UNKNOWN);
     return lab_json_print(line);
 }
 

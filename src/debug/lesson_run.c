@@ -300,16 +300,14 @@ static enum lab_status open_writer(struct lab_recording *r)
 }
 
 /* The writer, kept from ending until release_writer(); NULL: there is none. */
-static struct lab_writer *hold(const struct lab_recording *recording)
+static struct lab_writer *hold(struct lab_recording *r)
 {
-    struct lab_recording *r = (struct lab_recording *)recording;
     atomic_fetch_add(&r->holders, 1);
     return atomic_load(&r->writer);
 }
 
-static void release_writer(const struct lab_recording *recording)
+static void release_writer(struct lab_recording *r)
 {
-    struct lab_recording *r = (struct lab_recording *)recording;
     if (atomic_fetch_sub(&r->holders, 1) > 1 || !atomic_load(&r->ending))
         return;
     pthread_mutex_lock(&r->lock);
@@ -612,19 +610,6 @@ struct lab_live *lab_recording_live(struct lab_recording *r)
     return r->live;
 }
 
-int64_t lab_recording_run(const struct lab_recording *r)
-{
-    struct lab_writer *w = hold(r);
-    pthread_mutex_t *lock = &((struct lab_recording *)r)->lock;
-    pthread_mutex_lock(lock);
-    int64_t run = r->ended_run;
-    pthread_mutex_unlock(lock);
-    if (w)
-        run = lab_writer_run(w);
-    release_writer(r);
-    return run;
-}
-
 static void add_writer_notes(struct lab_writer *w, struct lab_str *out)
 {
     struct lab_writer_state state;
@@ -656,7 +641,7 @@ void lab_recording_note(struct lab_recording *r, struct lab_str *out)
     release_writer(r);
 }
 
-void lab_recording_get_state(const struct lab_recording *r,
+void lab_recording_get_state(struct lab_recording *r,
                              struct lab_recording_state *out)
 {
     struct lab_writer_state state = {.run = 0};
@@ -665,12 +650,12 @@ void lab_recording_get_state(const struct lab_recording *r,
                   r->trace_state != LAB_TRACE_UNKNOWN &&
                   r->trace_state != LAB_TRACE_NEVER;
     *out = (struct lab_recording_state){
-        .run = lab_recording_run(r),
         .trace_calls_ms = traced ? (double)r->trace_cost.calls_ns / 1e6 : NAN,
         .trace_callbacks_ms =
             traced ? (double)r->trace_cost.callbacks_ns / 1e6 : NAN};
     if (w) {
         lab_writer_get_state(w, &state);
+        out->run = lab_writer_run(w);
         out->lost = (int64_t)(state.lost + state.ring.dropped);
         snprintf(out->error, sizeof(out->error), "%s",
                  state.failed ? state.error
@@ -680,11 +665,11 @@ void lab_recording_get_state(const struct lab_recording *r,
         out->whole = !state.failed && out->lost == 0;
         out->empty = !out->whole && state.stored == 0;
     } else {
-        pthread_mutex_t *lock = &((struct lab_recording *)r)->lock;
-        pthread_mutex_lock(lock);
+        pthread_mutex_lock(&r->lock);
+        out->run = r->ended_run;
         snprintf(out->error, sizeof(out->error), "%s", r->note);
         out->whole = out->run > 0 && !r->note[0]; /* one that a restart ended */
-        pthread_mutex_unlock(lock);
+        pthread_mutex_unlock(&r->lock);
     }
     release_writer(r);
 }

@@ -42,8 +42,6 @@ LAB_C_BEGIN
 /* ---- what is recorded ---- */
 
 struct lab_live *lab_recording_live(struct lab_recording *r);
-/* The run, after a restart the one that it ended; 0: none yet. */
-int64_t lab_recording_run(const struct lab_recording *r);
 /* What is counted in this run: OFF too where counters cannot be had. */
 enum lab_counter_set lab_recording_counters(const struct lab_recording *r);
 /* Counts steps that have run (profiler/counters.h); where the run asked for no
@@ -61,7 +59,7 @@ enum lab_trace_state lab_recording_trace_state(const struct lab_recording *r);
 void lab_recording_note(struct lab_recording *r, struct lab_str *out);
 /* The state of the recording, or its end. */
 struct lab_recording_state {
-    int64_t run;           /* as lab_recording_run() */
+    int64_t run;           /* after a restart the one that it ended; 0: none */
     bool whole;            /* nothing was refused or dropped */
     int64_t lost;          /* records, of the run */
     bool empty;            /* there is a run, and no record of it is stored */
@@ -69,7 +67,7 @@ struct lab_recording_state {
     double trace_callbacks_ms;
     char error[LAB_WRITER_ERROR_TEXT]; /* why; "" where nothing is known */
 };
-void lab_recording_get_state(const struct lab_recording *r,
+void lab_recording_get_state(struct lab_recording *r,
                              struct lab_recording_state *out);
 /* Everything recorded so far is in the database. */
 enum lab_status lab_recording_flush(struct lab_recording *r);

@@ -21,7 +21,7 @@
 #include "store/delete.h"
 #include "store/import.h"
 #include "trace/record.h"
-#include "profile/profile_cmd.h"
+#include "profile_cmd.h"
 #include "report/print.h"
 #include "store/compare.h"
 #include "report/text_table.h"

@@ -10,7 +10,6 @@
 #include "base/unknown.h"
 #include "bench/text.h"
 #include "lesson/lesson.h"
-#include "report/json_fields.h"
 #include "report/json_line.h"
 #include "report/print.h"
 #include "report/text_table.h"
@@ -226,7 +225,7 @@ static void print_table(struct lab_str *table)
     if (lab_print_is_ascii())
         lab_table_make_ascii(table);
     lab_print_wrap(columns, at + ROOM < columns ? at : 4);
-    lab_print_text(lab_str_text(table));
+    lab_print_text(stdout, lab_str_text(table));
     lab_print_wrap(columns, 0);
 }
 
@@ -315,27 +314,15 @@ enum lab_status lab_bench_print_run(const struct lab_bench *lab)
     return LAB_OK;
 }
 
-/* Members of the line that are not named after their column, or not there. */
-static const struct lab_json_field result_keys[] = {
-    {.column = "place", .key = ""},
-    {.column = "rung", .key = "variant"},
-    {.column = "workspace_bytes", .after = "note"},
-    {.column = "traffic_bytes", .key = "traffic_bytes_model"},
-    {.column = "flush_bytes", .key = ""},
-    {.column = "ceilingCopy_B_s", .key = ""},
-    {.column = "ceilingFp32_FLOP_s", .key = ""},
-    {.column = "tracedExec", .key = ""},
-};
-
 static enum lab_status json_result(const struct lab_bench *lab,
                                    const struct lab_bench_result *r)
 {
     const struct lab_prediction *p = &r->predicted;
     struct lab_bench_result row = *r;
     row.repeats = r->repeats ? r->repeats : LAB_UNKNOWN;
-    json_t *line = lab_json_fields(
-        lab_json_new("lab_row"), &lab_bench_result_fields, &row, result_keys,
-        sizeof(result_keys) / sizeof(result_keys[0]));
+    json_t *line = lab_json_fields(lab_json_new("lab_row"),
+                                   &lab_bench_result_fields, &row);
+    lab_json_real(line, "traffic_bytes_model", r->traffic_bytes);
     lab_json_text(line, "idea", r->idea);
     lab_json_text(line, "source", r->source[0] ? r->source : NULL);
     if (r->wrong_on_purpose) {

@@ -10,7 +10,7 @@
 #include "report/exit.h"
 #include "bench/bench.h"
 #include "lesson/lesson.h"
-#include "debug/recording.h"
+#include "debug/lesson_run.h"
 #include "store/delete.h"
 #include "trace/intern.h"
 #include "base/version.h"

@@ -34,7 +34,7 @@ static enum lab_status print_text(const struct lab_finding_line *f)
                lab_doctor_state_text[f->state], f->detail);
     if (f->remedy)
         lab_printf(stdout, "%-18s %-8s remedy: %s\n", "", "", f->remedy);
-    return fflush(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+    return lab_print_check();
 }
 
 struct output {
@@ -57,8 +57,6 @@ int lab_cmd_doctor(int argc, char **argv)
         lab_warn("doctor takes no LESSON: '%s' is one too many", o.lesson);
         return LAB_EXIT_USAGE;
     }
-    if (o.ascii)
-        lab_print_ascii(true);
     struct output out = {.json = o.json};
     struct lab_doctor d = {.line = print_line, .user = &out};
     lab_doctor_examine(&d, o.db);

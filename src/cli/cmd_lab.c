@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -164,10 +163,10 @@ static bool stop(void *user)
 
 static int columns_of_terminal(void)
 {
-    struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0)
-        return USUAL_COLUMNS;
-    return size.ws_col < MOST_COLUMNS ? size.ws_col : MOST_COLUMNS;
+    size_t columns = lab_print_columns();
+    return columns == 0             ? USUAL_COLUMNS
+           : columns < MOST_COLUMNS ? (int)columns
+                                    : MOST_COLUMNS;
 }
 
 static enum lab_status print_chart(const struct lab_bench *lab)
@@ -180,9 +179,8 @@ static enum lab_status print_chart(const struct lab_bench *lab)
     lab_str_add(&text, "\n");
     enum lab_status st = lab_bench_chart_text(
         &lab->data, 0, columns_of_terminal(), plain, &text);
-    if (!st && text.len > 1 &&
-        (fputs(lab_str_text(&text), stdout) < 0 || fflush(stdout)))
-        st = lab_fail(LAB_E_IO, "cannot write");
+    if (!st && text.len > 1)
+        return lab_print_str(&text);
     lab_str_release(&text);
     return st;
 }
@@ -257,9 +255,7 @@ static enum lab_status list_labs(const struct lab_options *o)
     }
     if (!st)
         st = lab_demo_list(o->json);
-    if (!st && fflush(stdout))
-        st = lab_fail(LAB_E_IO, "cannot write");
-    return st;
+    return st ? st : lab_print_check();
 }
 
 /* A lesson of kind lab that measures something else than a ladder: the same as
@@ -372,8 +368,6 @@ int lab_cmd_lab(int argc, char **argv)
     if (lab_demo_word(argc, argv, &code))
         return code;
     lab_options_parse(&o, argc, argv, &usage);
-    if (o.ascii)
-        lab_print_ascii(true);
     lab_signals_catch();
     struct lab_lesson *lesson = NULL;
     char kernel[32] = "";

@@ -1,10 +1,9 @@
 /* cmd_lesson.c -- lapenna-lab lesson list|show|lint [LESSON...] */
 #include <jansson.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "cmd.h"
@@ -13,6 +12,9 @@
 #include "debug/lesson_print.h"
 #include "debug/options.h"
 #include "report/exit.h"
+#include "report/json_line.h"
+#include "report/print.h"
+#include "report/suggest.h"
 
 /* `list`, `show` or `lint`, and what follows it. */
 static void take_command(struct lab_options *o, struct argp_state *state)
@@ -36,19 +38,6 @@ static const struct lab_command_line usage = {
            "LESSON and FILE are an id (see list) or a path. Exit status: 0 "
            "done, 2 wrong usage, 3 a lesson has errors.",
     .check = take_command};
-
-static int exit_code(enum lab_status st)
-{
-    return st == LAB_OK        ? 0
-           : st == LAB_E_USAGE ? LAB_EXIT_USAGE
-           : st == LAB_E_NOMEM ? LAB_EXIT_MACHINE
-                               : LAB_EXIT_INPUT;
-}
-
-static void report(void)
-{
-    lab_warn("%s", lab_error());
-}
 
 /* ---- list ---- */
 
@@ -80,14 +69,13 @@ static json_t *lesson_json(const struct lab_lesson *l)
     return object;
 }
 
-static void list_line(const struct lab_options *o, const struct lab_lesson *l,
-                      int id_columns)
+static void list_line(const struct lab_lesson *l, int id_columns)
 {
     char minutes[16] = "";
     if (l->minutes > 0)
         snprintf(minutes, sizeof(minutes), "%lld min", (long long)l->minutes);
     printf("%-*s  %8s  ", id_columns, l->id, minutes);
-    lab_lesson_put_text(o, stdout, l->title);
+    lab_print_text(stdout, l->title);
     putchar('\n');
 }
 
@@ -108,11 +96,11 @@ static enum lab_status run_list(const struct lab_options *o)
         if (!e->lesson)
             broken = lab_fail(LAB_E_PARSE, "%s", e->error);
         if (!e->lesson)
-            report();
+            lab_warn("%s", lab_error());
         else if (o->json)
-            st = lab_lesson_put_json(o, lesson_json(e->lesson));
+            st = lab_json_print(lesson_json(e->lesson));
         else
-            list_line(o, e->lesson, id_columns);
+            list_line(e->lesson, id_columns);
     }
     lab_catalog_free(c);
     if (!st && broken)
@@ -122,7 +110,7 @@ static enum lab_status run_list(const struct lab_options *o)
 
 /* ---- show ---- */
 
-static void show_facts(const struct lab_options *o, const struct lab_lesson *l)
+static void show_facts(const struct lab_lesson *l)
 {
     struct lab_str text;
     lab_str_init(&text);
@@ -131,9 +119,15 @@ static void show_facts(const struct lab_options *o, const struct lab_lesson *l)
         lab_str_addf(&text, ", %lld minutes", (long long)l->minutes);
     for (int i = 0; i < l->n_prerequisites; i++)
         lab_str_addf(&text, "%s %s", i ? "," : "; after", l->prerequisites[i]);
-    lab_lesson_put_text(o, stdout, lab_str_text(&text));
+    lab_print_text(stdout, lab_str_text(&text));
     putchar('\n');
     lab_str_release(&text);
+}
+
+static bool styled(const struct lab_options *o)
+{
+    return !o->plain && lab_print_color(o->color, isatty(STDOUT_FILENO),
+                                        getenv("NO_COLOR"), getenv("TERM"));
 }
 
 static enum lab_status put_section_heading(const struct lab_options *o,
@@ -143,8 +137,9 @@ static enum lab_status put_section_heading(const struct lab_options *o,
     lab_str_init(&heading);
     lab_section_heading(s, &heading);
     enum lab_status st =
-        heading.failed ? lab_no_memory("the lesson's text")
-                       : lab_lesson_put_heading(o, lab_str_text(&heading), 2);
+        heading.failed
+            ? lab_no_memory("the lesson's text")
+            : lab_lesson_put_heading(lab_str_text(&heading), 2, styled(o));
     lab_str_release(&heading);
     return st;
 }
@@ -152,14 +147,14 @@ static enum lab_status put_section_heading(const struct lab_options *o,
 static enum lab_status show_text(const struct lab_options *o,
                                  const struct lab_lesson *l)
 {
-    enum lab_status st = lab_lesson_put_heading(o, l->title, 1);
+    enum lab_status st = lab_lesson_put_heading(l->title, 1, styled(o));
     if (!st && *l->summary) {
         putchar('\n');
-        lab_lesson_put_text(o, stdout, l->summary);
+        lab_print_text(stdout, l->summary);
         putchar('\n');
     }
     putchar('\n');
-    show_facts(o, l);
+    show_facts(l);
     for (int i = 0; i < l->n_sections && !st; i++) {
         const struct lab_section *s = &l->sections[i];
         if (s->doc.n_blocks == 0)
@@ -170,7 +165,7 @@ static enum lab_status show_text(const struct lab_options *o,
         if (!st && *s->title)
             putchar('\n');
         if (!st)
-            st = lab_lesson_put_doc(o, &s->doc);
+            st = lab_lesson_put_doc(&s->doc, styled(o));
     }
     return st;
 }
@@ -191,19 +186,17 @@ static char *plain_text(const struct lab_md *doc)
     return lab_str_detach(&text);
 }
 
-static enum lab_status show_json(const struct lab_options *o,
-                                 const struct lab_lesson *l)
+static enum lab_status show_json(const struct lab_lesson *l)
 {
     static const char *const kinds[] = {"introduction", "step", "node", "phase",
                                         "other"};
-    enum lab_status st = lab_lesson_put_json(o, lesson_json(l));
+    enum lab_status st = lab_json_print(lesson_json(l));
     for (int i = 0; i < l->n_sections && !st; i++) {
         const struct lab_section *s = &l->sections[i];
         char *text = plain_text(&s->doc);
         if (!text)
             return lab_no_memory("the lesson's text");
-        st = lab_lesson_put_json(
-            o,
+        st = lab_json_print(
             json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s}", "type", "section",
                       "lesson", l->id, "kind", kinds[s->kind], "name", s->name,
                       "title", s->title, "line", s->line, "text", text));
@@ -224,7 +217,7 @@ static enum lab_status run_show(const struct lab_options *o)
         if (!st && i > 0 && !o->json)
             putchar('\n');
         if (!st)
-            st = o->json ? show_json(o, l) : show_text(o, l);
+            st = o->json ? show_json(l) : show_text(o, l);
         lab_lesson_free(l);
     }
     return st;
@@ -240,20 +233,19 @@ static enum lab_status put_findings(const struct lab_options *o,
         const struct lab_finding *f = &found->items[i];
         const char *severity = lab_severity_name(f->severity);
         if (o->json) {
-            st = lab_lesson_put_json(
-                o, json_pack(
-                       "{s:s, s:s, s:o, s:o, s:s, s:s}", "type", "finding",
-                       "file", found->file, "line",
-                       number(f->at.line, f->at.line > 0), "column",
-                       number(f->at.column, f->at.line > 0 && f->at.column > 0),
-                       "severity", severity, "message", f->message));
+            st = lab_json_print(json_pack(
+                "{s:s, s:s, s:o, s:o, s:s, s:s}", "type", "finding", "file",
+                found->file, "line", number(f->at.line, f->at.line > 0),
+                "column",
+                number(f->at.column, f->at.line > 0 && f->at.column > 0),
+                "severity", severity, "message", f->message));
             continue;
         }
         fprintf(stderr, "%s:", found->file);
         if (f->at.line > 0)
             fprintf(stderr, "%d:%d:", f->at.line, f->at.column);
         fprintf(stderr, " %s: ", severity);
-        lab_lesson_put_text(o, stderr, f->message);
+        lab_print_text(stderr, f->message);
         fputc('\n', stderr);
     }
     if (found->skipped)
@@ -329,28 +321,16 @@ static enum lab_status run_lint(const struct lab_options *o)
 
 int lab_cmd_lesson(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        enum lab_status (*run)(const struct lab_options *o);
-    } commands[] = {{"list", run_list}, {"show", run_show}, {"lint", run_lint}};
+    static enum lab_status (*const run[])(const struct lab_options *o) = {
+        run_list, run_show, run_lint};
     static const char *const names[] = {"list", "show", "lint"};
     struct lab_options o;
-    setlocale(LC_CTYPE, "");
+    int at;
     lab_options_parse(&o, argc, argv, &usage);
-    if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
-        o.ascii = true;
-    enum lab_status st = LAB_E_USAGE;
-    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-        if (strcmp(o.command, commands[i].name) == 0) {
-            st = commands[i].run(&o);
-            if (st)
-                report();
-            return exit_code(st);
-        }
-    }
-    const char *near = lab_nearest(o.command, names, 3);
-    lab_warn("no command '%s'%s%s%s `lapenna-lab lesson --help` lists them",
-             o.command, near ? ": did you mean " : "", near ? near : "",
-             near ? "?" : ";");
-    return LAB_EXIT_USAGE;
+    enum lab_status st =
+        lab_find_word("command", o.command, names, 3,
+                      "`lapenna-lab lesson --help` lists them", &at);
+    if (!st)
+        st = run[at](&o);
+    return lab_exit_error(st);
 }

@@ -106,8 +106,6 @@ int lab_cmd_open(int argc, char **argv,
     if (argc > 1 && argv[1][0] != '-' && !is_lesson(argv[1]))
         return unknown_word(argv[1], nearest(argv[1]));
     lab_options_parse(&o, argc, argv, &usage);
-    if (o.ascii)
-        lab_print_ascii(true);
     if (o.json) {
         lab_warn("--json belongs to a command: step, run, lesson, profile or "
                  "doctor; see `lapenna-lab --help`");

@@ -52,7 +52,6 @@ struct progress {
 struct printer {
     struct lab_lesson_run *w;
     struct lab_training_lines lines;
-    struct lab_data_facts facts; /* of the data */
     struct pending pending[MOST_PENDING];
     int n_pending;
     int64_t printed_ns; /* when the last of them were printed */
@@ -74,9 +73,9 @@ static enum lab_status print_pending(struct printer *t)
         lab_json_value(line, "loss", n->loss);
         if (evaluation)
             lab_json_real(line, "accuracy", n->accuracy);
-        if (evaluation && t->facts.text)
+        if (evaluation && t->lines.facts.text)
             lab_json_real(line, "bits_per_char",
-                          lab_data_bits(&t->facts, n->loss));
+                          lab_data_bits(&t->lines.facts, n->loss));
         if (evaluation && !isnan(n->exact))
             lab_json_real(line, "exact", n->exact);
         st = lab_json_print(line);
@@ -135,49 +134,20 @@ static void show_progress(struct printer *t, double loss)
     p->shown_ns = now;
 }
 
-static void say_exact(const struct lab_lesson_run *w)
-{
-    struct lab_decoded decoded;
-    lab_walk_decoded(w->walk, &decoded);
-    if (!isnan(decoded.exact))
-        lab_printf(stdout, ", %.2f %% of the strings exact",
-                   100 * decoded.exact);
-}
-
-/* Held-back strings, as they were read and as they came out. */
-static void say_examples(const struct lab_lesson_run *w)
-{
-    struct lab_str text;
-    lab_str_init(&text);
-    for (int i = 0; lab_walk_decoded_example(w->walk, i, &text); i++) {
-        lab_printf(stdout, "  %s\n", lab_str_text(&text));
-        lab_str_clear(&text);
-    }
-    lab_str_release(&text);
-}
-
 /* Text: a line at every evaluation, or ten over the whole run. */
 static enum lab_status on_text(void *user, int64_t iteration, double loss,
                                double accuracy)
 {
     struct printer *t = user;
-    bool evaluation = !isnan(accuracy);
-    bool prints = lab_training_has_line(&t->lines, iteration, accuracy);
-    if (prints)
+    if (lab_training_has_line(&t->lines, iteration, accuracy))
         clear_progress(&t->progress);
-    if (evaluation)
+    if (!isnan(accuracy))
         lab_recording_flush(t->w->recording);
-    lab_training_line(&t->lines, "", iteration, loss, accuracy);
-    if (evaluation && t->facts.text)
-        lab_printf(stdout, ", %.4f bits a character",
-                   lab_data_bits(&t->facts, loss));
-    if (evaluation)
-        say_exact(t->w);
-    if (prints)
-        lab_printf(stdout, "\n");
-    if (!evaluation)
+    enum lab_status st =
+        lab_training_line(&t->lines, iteration, loss, accuracy);
+    if (isnan(accuracy))
         show_progress(t, loss);
-    return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+    return st;
 }
 
 static enum lab_status summary_json(struct lab_lesson_run *w,
@@ -218,51 +188,6 @@ static enum lab_status summary_json(struct lab_lesson_run *w,
     return lab_json_print(line);
 }
 
-static void say_trace_cost(const struct lab_lesson_run *w, double seconds)
-{
-    struct lab_str text;
-    lab_str_init(&text);
-    lab_recording_trace_cost(w->recording, seconds, &text);
-    if (text.len)
-        lab_printf(stdout, "tracing cost %s\n", lab_str_text(&text));
-    lab_str_release(&text);
-}
-
-static void summary_text(struct lab_lesson_run *w, const struct lab_training *t,
-                         const struct lab_recording_state *kept)
-{
-    lab_printf(stdout, "%s%lld iteration%s on %s (%s): loss %.6g -> %.6g",
-               t->interrupted ? "stopped after " : "", (long long)t->iterations,
-               t->iterations == 1 ? "" : "s",
-               lab_walk_backend(w->walk)->ops->name, w->device.name,
-               t->loss_first, t->loss_last);
-    struct lab_decoded decoded;
-    lab_walk_decoded(w->walk, &decoded);
-    if (!isnan(t->accuracy))
-        lab_printf(stdout, ", %.2f %% of the held-back %s right",
-                   100 * t->accuracy,
-                   !isnan(t->bits_per_char) ? "characters"
-                   : isnan(decoded.exact)   ? "rows"
-                                            : "symbols");
-    if (!isnan(t->bits_per_char))
-        lab_printf(stdout,
-                   "\nheld back: %.4f bits a character; counting what follows "
-                   "three characters: %.4f",
-                   t->bits_per_char, t->bits_order3);
-    say_exact(w);
-    lab_printf(stdout, "\n");
-    say_examples(w);
-    const char *trace =
-        lab_trace_state_text(lab_recording_trace_state(w->recording));
-    lab_printf(stdout,
-               "%.0f samples/s on average, %.4g ms an iteration (median)%s%s\n",
-               t->samples_per_s, t->step_ms_median, *trace ? ", timed " : "",
-               trace);
-    say_trace_cost(w, t->seconds);
-    if (kept->run > 0 && !kept->empty)
-        lab_print_recorded(w->options->db, kept->run, kept->whole);
-}
-
 static bool has_cursor(int fd)
 {
     const char *term = getenv("TERM");
@@ -274,10 +199,7 @@ static enum lab_status train(struct lab_lesson_run *w, struct lab_training *t)
 {
     const struct lab_options *o = w->options;
     struct printer printer = {.w = w};
-    lab_data_get_facts(lab_walk_data(w->walk), &printer.facts);
-    printer.lines.per_epoch = printer.facts.batches_per_epoch;
-    printer.lines.target = lab_train_iterations(&w->spec, &printer.facts,
-                                                o->epochs, o->iterations);
+    lab_training_lines_init(&printer.lines, w, o->epochs, "");
     printer.progress.on = !o->json && has_cursor(STDERR_FILENO);
     printer.progress.begun_ns = lab_clock_monotonic_ns();
     lab_walk_run_begin(w->walk, w->lesson->title);
@@ -364,8 +286,11 @@ static int run_lesson(const struct lab_options *o, const char *lesson)
     int code = lab_exit_error(st);
     lab_training_summary(&t, st, &summary);
     lab_lesson_run_finish(&w, &summary, &kept);
-    if (!st && !o->json)
-        summary_text(&w, &t, &kept);
+    if (!st && !o->json) {
+        lab_training_text(&w, &t);
+        if (kept.run > 0 && !kept.empty)
+            lab_print_recorded(o->db, kept.run, kept.whole);
+    }
     if (!st)
         code = lab_exit_error(print_all_near(&w, o));
     if (!st && o->json && code == LAB_EXIT_DONE)
@@ -387,8 +312,6 @@ int lab_cmd_run(int argc, char **argv)
         lab_warn("which LESSON? `lapenna-lab lesson list` shows them");
         return LAB_EXIT_USAGE;
     }
-    if (o.ascii)
-        lab_print_ascii(true);
     lab_signals_catch();
     return run_lesson(&o, o.lesson);
 }

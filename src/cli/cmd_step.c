@@ -1,9 +1,16 @@
 /* lapenna-lab step LESSON: one iteration, every step and tensor. */
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "cmd.h"
 #include "debug/training.h"
+#include "base/mem.h"
+#include "report/json_line.h"
 #include "report/print.h"
 #include "base/signals.h"
 #include "debug/step_print.h"
@@ -20,10 +27,270 @@ static const struct lab_command_line usage = {
            "every tensor of the last one, and NAME.before.npy for parameters "
            "as it found them."};
 
+/* ---- JSON ---- */
+
+/* JSON has no NaN and no infinities: they are words. */
+static json_t *number_json(const void *data, enum lab_dtype dtype, int64_t i)
+{
+    double v = lab_number_at(data, dtype, i);
+    if (dtype == LAB_I32)
+        return json_integer((json_int_t)v);
+    if (isnan(v))
+        return json_string("nan");
+    if (isinf(v))
+        return json_string(v > 0 ? "inf" : "-inf");
+    return json_real(v);
+}
+
+static json_t *tensor_json(const struct lab_tensor *t, const void *data)
+{
+    json_t *object = json_object();
+    json_t *list = json_array();
+    for (int64_t i = 0; i < t->count; i++)
+        json_array_append_new(list, number_json(data, t->dtype, i));
+    lab_json_text(object, "name", t->name);
+    lab_json_ints(object, "shape", t->shape.dim, (size_t)t->shape.rank);
+    lab_json_text(object, "dtype", lab_dtype_name(t->dtype));
+    json_object_set_new(object, "data", list);
+    return object;
+}
+
+static enum lab_status add_outputs(struct lab_lesson_run *w, json_t *line,
+                                   const struct lab_step *step)
+{
+    json_t *outputs = json_array();
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < step->n_out && !st; i++) {
+        void *data;
+        if (step->out[i] < 0)
+            continue;
+        st = lab_lesson_run_read(w, step->out[i], &data);
+        if (st)
+            break;
+        json_array_append_new(
+            outputs, tensor_json(&w->plan->tensors[step->out[i]], data));
+        lab_free(data);
+    }
+    json_object_set_new(line, "outputs", outputs);
+    return st;
+}
+
+static enum lab_status print_run_json(struct lab_lesson_run *w)
+{
+    json_t *line = lab_json_new("run");
+    lab_json_text(line, "lesson", w->lesson->id);
+    lab_json_text(line, "title", w->lesson->title);
+    lab_json_text(line, "backend", lab_walk_backend(w->walk)->ops->name);
+    lab_json_text(line, "device", w->device.name);
+    lab_json_text(line, "precision", lab_precision_name(w->spec.precision));
+    lab_json_uint(line, "seed", w->plan->seed);
+    lab_json_real(line, "learning_rate", lab_plan_lr(w->plan));
+    lab_json_int(line, "batch", w->plan->batch);
+    lab_json_int(line, "parameters", w->plan->parameter_count);
+    lab_json_int(line, "steps", lab_walk_schedule(w->walk)->n_steps);
+    return lab_json_print(line);
+}
+
+static enum lab_status print_step_json(struct lab_lesson_run *w, int index)
+{
+    const struct lab_schedule_step *s =
+        &lab_walk_schedule(w->walk)->steps[index];
+    int64_t exec;
+    int64_t wall_ns;
+    lab_walk_step_status(w->walk, index, &exec, &wall_ns);
+    json_t *line = lab_json_new("step");
+    lab_json_int(line, "index", index);
+    lab_json_int(line, "iteration", lab_walk_iteration(w->walk));
+    lab_json_text(line, "name", s->step->name);
+    lab_json_text(line, "node", w->plan->nodes[s->step->node].id);
+    lab_json_text(line, "op", s->step->op->name);
+    lab_json_text(line, "phase", lab_phase_name(s->step->phase));
+    lab_json_text(line, "variant", s->variant->name);
+    lab_json_text(line, "backend", lab_walk_backend(w->walk)->ops->name);
+    lab_json_real(line, "flop", s->step->flop);
+    lab_json_real(line, "bytes", s->step->bytes);
+    lab_json_int(
+        line, "time_ns",
+        lab_step_time(lab_recording_live(w->recording), index, exec, wall_ns));
+    lab_json_text(line, "formula", s->step->formula);
+    enum lab_status st = add_outputs(w, line, s->step);
+    if (st) {
+        json_decref(line);
+        return st;
+    }
+    return lab_json_print(line);
+}
+
+static enum lab_status print_end_json(struct lab_lesson_run *w)
+{
+    struct lab_recording_state kept;
+    json_t *line = lab_json_new("end");
+    lab_json_value(line, "loss", lab_walk_loss(w->walk));
+    lab_json_int(line, "iterations", lab_walk_iteration(w->walk) + 1);
+    lab_recording_get_state(w->recording, &kept);
+    lab_json_int(line, "run", kept.run > 0 ? kept.run : LAB_UNKNOWN);
+    return lab_json_print(line);
+}
+
+/* ---- NumPy's files: NAME.npy is a tensor as the iteration left it, NAME.before.npy,
+ * of parameters and optimizer state, as the iteration found it ---- */
+
+static bool is_empty(const char *dir)
+{
+    DIR *d = opendir(dir);
+    bool empty = d != NULL;
+    for (struct dirent *f = d ? readdir(d) : NULL; f && empty; f = readdir(d))
+        empty = strcmp(f->d_name, ".") == 0 || strcmp(f->d_name, "..") == 0;
+    if (d)
+        closedir(d);
+    return empty;
+}
+
+/* Makes DIR, which holds nothing. */
+static enum lab_status npy_open(const char *dir)
+{
+    if (mkdir(dir, 0777) == 0)
+        return LAB_OK;
+    if (errno != EEXIST)
+        return lab_fail(LAB_E_IO, "cannot make %s: %s", dir, strerror(errno));
+    if (!is_empty(dir))
+        return lab_fail(LAB_E_IO,
+                        "%s is there already and holds something: name a new "
+                        "or an empty directory",
+                        dir);
+    return LAB_OK;
+}
+
+/* '<f4', little-endian as the machines that the program is built for. NumPy has
+ * no bf16: its bits are stored. */
+static const char *descr_of(enum lab_dtype dtype)
+{
+    static const char *const descr[LAB_DTYPE_COUNT] = {[LAB_F32] = "<f4",
+                                                       [LAB_F64] = "<f8",
+                                                       [LAB_I32] = "<i4",
+                                                       [LAB_F16] = "<f2",
+                                                       [LAB_BFLOAT16] = "<u2"};
+    return descr[dtype];
+}
+
+/* Magic, version 1.0, length, and a Python dictionary that is padded so that
+ * the data starts at a multiple of 64. (NumPy, NEP 1.) */
+static enum lab_status add_header(struct lab_str *out,
+                                  const struct lab_tensor *t)
+{
+    enum { FIXED = 10, ALIGN = 64 };
+    lab_str_addf(out, "{'descr': '%s', 'fortran_order': False, 'shape': (",
+                 descr_of(t->dtype));
+    for (int i = 0; i < t->shape.rank; i++)
+        lab_str_addf(out, "%lld,", (long long)t->shape.dim[i]);
+    lab_str_addf(out, "), }");
+    while ((FIXED + out->len + 1) % ALIGN != 0)
+        lab_str_addf(out, " ");
+    lab_str_addf(out, "\n");
+    return lab_str_check(out, "a header");
+}
+
+static enum lab_status write_file(const char *path, const struct lab_tensor *t,
+                                  const void *data)
+{
+    struct lab_str header;
+    lab_str_init(&header);
+    enum lab_status st = add_header(&header, t);
+    FILE *f = st ? NULL : fopen(path, "wb");
+    if (!st && !f)
+        st = lab_fail(LAB_E_IO, "cannot write %s: %s", path, strerror(errno));
+    if (f) {
+        const char start[] = {'\x93',
+                              'N',
+                              'U',
+                              'M',
+                              'P',
+                              'Y',
+                              1,
+                              0,
+                              (char)(header.len & 255),
+                              (char)(header.len >> 8)};
+        size_t n = (size_t)t->count;
+        size_t each = lab_dtype_bytes(t->dtype);
+        bool whole =
+            fwrite(start, 1, sizeof(start), f) == sizeof(start) &&
+            fwrite(lab_str_text(&header), 1, header.len, f) == header.len &&
+            fwrite(data, each, n, f) == n;
+        if (fclose(f) != 0 || !whole)
+            st = lab_fail(LAB_E_IO, "cannot write %s: %s", path,
+                          strerror(errno));
+    }
+    lab_str_release(&header);
+    return st;
+}
+
+/* Beside its name and renamed: no file is there by half. */
+static enum lab_status write_tensor(struct lab_lesson_run *w, const char *dir,
+                                    int tensor, bool before)
+{
+    const struct lab_tensor *t = &w->plan->tensors[tensor];
+    struct lab_str path;
+    struct lab_str partial;
+    void *data = NULL;
+    lab_str_init(&path);
+    lab_str_init(&partial);
+    lab_str_addf(&path, "%s/%s%s.npy", dir, t->name, before ? ".before" : "");
+    lab_str_addf(&partial, "%s.part", lab_str_text(&path));
+    enum lab_status st = lab_str_check(&partial, "a file's name");
+    if (!st)
+        st = lab_lesson_run_read(w, tensor, &data);
+    if (!st)
+        st = write_file(lab_str_text(&partial), t, data);
+    if (!st && rename(lab_str_text(&partial), lab_str_text(&path)) != 0)
+        st = lab_fail(LAB_E_IO, "cannot write %s: %s", lab_str_text(&path),
+                      strerror(errno));
+    if (st)
+        remove(lab_str_text(&partial));
+    lab_str_release(&path);
+    lab_str_release(&partial);
+    lab_free(data);
+    return st;
+}
+
+/* Patterns are separated by commas, which no name holds. */
+static bool matches(const char *patterns, const char *name)
+{
+    char one[256];
+    for (const char *p = patterns; *p;) {
+        size_t n = strcspn(p, ",");
+        snprintf(one, sizeof(one), "%.*s", n < sizeof(one) ? (int)n : 0, p);
+        if (fnmatch(one, name, 0) == 0)
+            return true;
+        p += n + (p[n] == ',');
+    }
+    return false;
+}
+
+/* The tensors of the walk with names that match one of `patterns` (NULL: all);
+ * `before`: the persistent ones. Adds to *count. */
+static enum lab_status npy_write(struct lab_lesson_run *w, const char *dir,
+                                 const char *patterns, bool before,
+                                 int64_t *count)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < w->plan->n_tensors && !st; i++) {
+        const struct lab_tensor *t = &w->plan->tensors[i];
+        if (before ? !t->persistent : !lab_walk_written(w->walk, i))
+            continue;
+        if (patterns && !matches(patterns, t->name))
+            continue;
+        st = write_tensor(w, dir, i, before);
+        *count += !st;
+    }
+    return st;
+}
+
+/* ---- the walk ---- */
+
 static enum lab_status print_step(struct lab_lesson_run *w, int index)
 {
-    return w->options->json ? lab_step_json(w, index)
-                            : lab_step_text(w, index, stdout);
+    return w->options->json ? print_step_json(w, index)
+                            : lab_step_text(w, index);
 }
 
 /* One iteration whose tensors become files: nothing is printed on the way. */
@@ -32,12 +299,12 @@ static enum lab_status walk_to_files(struct lab_lesson_run *w,
 {
     const struct lab_options *o = w->options;
     int64_t count = 0;
-    enum lab_status st = lab_npy_open(o->npy);
+    enum lab_status st = npy_open(o->npy);
     lab_walk_run_begin(w->walk, w->lesson->title);
     for (int64_t i = 0; i < iterations && !st; i++) {
         st = lab_walk_begin(w->walk);
         if (!st && i + 1 == iterations)
-            st = lab_npy_write(w, o->npy, o->tensors, true, &count);
+            st = npy_write(w, o->npy, o->tensors, true, &count);
         do {
             if (!st)
                 st = lab_walk_step(w->walk);
@@ -46,7 +313,7 @@ static enum lab_status walk_to_files(struct lab_lesson_run *w,
         } while (!st && !lab_walk_at_end(w->walk));
     }
     if (!st)
-        st = lab_npy_write(w, o->npy, o->tensors, false, &count);
+        st = npy_write(w, o->npy, o->tensors, false, &count);
     lab_walk_run_end(w->walk);
     if (!st)
         lab_printf(stdout, "%lld files in %s; loss %.9g\n", (long long)count,
@@ -57,7 +324,7 @@ static enum lab_status walk_to_files(struct lab_lesson_run *w,
 static enum lab_status walk(struct lab_lesson_run *w, int64_t iterations)
 {
     enum lab_status st =
-        w->options->json ? lab_step_json_run(w) : lab_step_text_run(w, stdout);
+        w->options->json ? print_run_json(w) : lab_step_text_run(w);
     lab_walk_run_begin(w->walk, w->lesson->title);
     for (int64_t i = 0; i < iterations && !st; i++) {
         do {
@@ -73,8 +340,7 @@ static enum lab_status walk(struct lab_lesson_run *w, int64_t iterations)
         st = lab_run_counters_iteration(w);
     lab_walk_run_end(w->walk);
     if (!st)
-        st = w->options->json ? lab_step_json_end(w)
-                              : lab_step_text_end(w, stdout);
+        st = w->options->json ? print_end_json(w) : lab_step_text_end(w);
     return st;
 }
 
@@ -89,8 +355,6 @@ int lab_cmd_step(int argc, char **argv)
         lab_warn("which LESSON? `lapenna-lab lesson list` shows them");
         return LAB_EXIT_USAGE;
     }
-    if (o.ascii)
-        lab_print_ascii(true);
     lab_signals_catch();
     enum lab_status st = lab_lesson_run_open(&w, &o, o.lesson, NULL);
     if (st)

@@ -13,6 +13,7 @@
 #include "report/json_line.h"
 #include "debug/options.h"
 #include "report/print.h"
+#include "report/suggest.h"
 #include "trace/intern.h"
 #include "base/command.h"
 #include "base/mem.h"
@@ -81,13 +82,17 @@ static void print_help(void)
     lab_str_release(&options);
 }
 
+/* NULL: none; the nearest is in lab_error(). */
 static const struct command *find_command(const char *name)
 {
-    for (int i = 0; i < N_COMMANDS; i++) {
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
-    }
-    return NULL;
+    const char *names[N_COMMANDS];
+    int at;
+    for (int i = 0; i < N_COMMANDS; i++)
+        names[i] = commands[i].name;
+    return lab_find_word("command", name, names, N_COMMANDS,
+                         "`lapenna-lab help` lists them", &at)
+               ? NULL
+               : &commands[at];
 }
 
 static const char *nearest_command(const char *word)
@@ -135,11 +140,8 @@ static int help(int n, char **words)
         argv[argc++] = (char[]){"--help"};
         code = run_command(c, argc, argv);
     } else {
-        const char *near = nearest_command(argv[0]);
         lab_warn_as("lapenna-lab help");
-        lab_warn("no command '%s'%s%s%s `lapenna-lab help` lists them", argv[0],
-                 near ? ": did you mean " : "", near ? near : "",
-                 near ? "?" : ";");
+        lab_warn("%s", lab_error());
     }
     lab_free(argv);
     return code;
@@ -148,7 +150,7 @@ static int help(int n, char **words)
 static int dispatch(int argc, char **argv)
 {
     const struct command *c = argc > 1 ? find_command(argv[1]) : NULL;
-    if (argc > 1 && is_one_of(argv[1], "--help", "-h", "-?")) {
+    if (argc > 1 && is_one_of(argv[1], "--help lists them", "-h", "-?")) {
         print_help();
         return LAB_EXIT_DONE;
     }

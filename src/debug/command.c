@@ -229,13 +229,23 @@ static enum lab_status parse_step(const struct line *l,
     return st;
 }
 
+/* The words after the first, `between` them. */
+static void join(const struct line *l, const char *between,
+                 char out[LINE_BYTES])
+{
+    out[0] = '\0';
+    for (int i = 1; i < l->count; i++) {
+        strncat(out, i > 1 ? between : "", LINE_BYTES - strlen(out) - 1);
+        strncat(out, l->token[i], LINE_BYTES - strlen(out) - 1);
+    }
+}
+
 static enum lab_status parse_loss(const struct line *l,
                                   struct lab_ui_command *c)
 {
-    char joined[LINE_BYTES] = ""; /* "loss>1", "loss > 1", "loss >1" */
+    char joined[LINE_BYTES]; /* "loss>1", "loss > 1", "loss >1" */
     char *end;
-    for (int i = 1; i < l->count; i++)
-        strncat(joined, l->token[i], sizeof(joined) - strlen(joined) - 1);
+    join(l, "", joined);
     const char *text = joined + strlen("loss");
     if (*text++ != '>')
         return fail_usage(l, "a condition on the loss reads \"loss > 2.5\"");
@@ -298,14 +308,12 @@ static enum lab_status parse_index(const struct line *l, char *text,
 static enum lab_status parse_element(const struct line *l,
                                      struct lab_ui_command *c)
 {
-    char joined[LINE_BYTES] = "";
+    char joined[LINE_BYTES];
     if (l->count < 2)
         return fail_usage(l, "which tensor?");
-    for (int i = 1; i < l->count; i++) {
-        if (i > 1 && !strchr(joined, '[') && l->token[i][0] != '[')
-            return fail_usage(l, "too many words");
-        strncat(joined, l->token[i], sizeof(joined) - strlen(joined) - 1);
-    }
+    if (l->count > 2 && !strchr(l->token[1], '[') && l->token[2][0] != '[')
+        return fail_usage(l, "too many words");
+    join(l, "", joined);
     char *open = strchr(joined, '[');
     enum lab_status st = LAB_OK;
     if (open) {
@@ -379,14 +387,10 @@ static enum lab_status parse_sample(const struct line *l, const char *raw,
 static enum lab_status parse_words(const struct line *l,
                                    struct lab_ui_command *c)
 {
-    char joined[LINE_BYTES] = "";
+    char joined[LINE_BYTES];
     if (l->count < 2)
         return fail_usage(l, "near which word?");
-    for (int i = 1; i < l->count; i++) {
-        if (i > 1)
-            strncat(joined, " ", sizeof(joined) - strlen(joined) - 1);
-        strncat(joined, l->token[i], sizeof(joined) - strlen(joined) - 1);
-    }
+    join(l, " ", joined);
     return keep_arg(l, joined, c->arg);
 }
 

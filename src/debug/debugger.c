@@ -49,12 +49,9 @@ static enum lab_status debugger_tensor(const struct lab_snapshot *snap,
                                        const char *name, int *out)
 {
     const struct lab_plan *plan = snap->plan;
-    for (int i = 0; i < plan->n_tensors; i++) {
-        if (strcmp(plan->tensors[i].name, name) == 0) {
-            *out = i;
-            return LAB_OK;
-        }
-    }
+    *out = lab_plan_tensor(plan, name);
+    if (*out >= 0)
+        return LAB_OK;
     const char **names =
         lab_alloc_array((size_t)plan->n_tensors, sizeof(*names));
     for (int i = 0; names && i < plan->n_tensors; i++)

@@ -1,163 +1,96 @@
-/* lesson_print.c -- prints lessons, wrapped: as text or JSON for `lapenna-lab
- * lesson`, and step by step for --plain and the walk without a terminal. */
+/* lesson_print.c -- prints lessons, wrapped: for `lapenna-lab lesson`, and step by
+ * step for --plain and the walk without a terminal. */
 #include "debug/lesson_print.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "report/json_line.h"
 #include "report/print.h"
 #include "base/glyph.h"
-
-enum lab_status lab_lesson_put_json(const struct lab_options *o, json_t *object)
-{
-    char *line =
-        json_dumps(object, JSON_COMPACT | (o->ascii ? JSON_ENSURE_ASCII : 0));
-    json_decref(object);
-    bool lacks = lab_json_lacks_memory() || !line;
-    if (!lacks) {
-        puts(line);
-        fflush(stdout);
-    }
-    free(line);
-    return lacks ? lab_fail(LAB_E_NOMEM, "no memory left") : LAB_OK;
-}
-
-void lab_lesson_put_text(const struct lab_options *o, FILE *out,
-                         const char *text)
-{
-    if (!o->ascii) {
-        fputs(text, out);
-        return;
-    }
-    for (size_t i = 0, n = strlen(text); i < n;) {
-        unsigned code = '?';
-        size_t len = lab_utf8_next(text + i, n - i, &code);
-        const char *stand_in = len > 1 ? lab_glyph_ascii(code) : NULL;
-        if (len <= 1)
-            fputc(text[i], out);
-        else
-            fputs(stand_in ? stand_in : "?", out);
-        i += len ? len : 1;
-    }
-}
 
 int lab_lesson_columns(void)
 {
     enum { LEAST = 20, MOST = 100, USUAL = 80 };
-    struct winsize size;
-    const char *env = getenv("COLUMNS");
-    int columns = USUAL;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        columns = size.ws_col;
-    else if (env && atoi(env) > 0)
-        columns = atoi(env);
-    return columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
+    size_t columns = lab_print_columns();
+    return columns == 0      ? USUAL
+           : columns < LEAST ? LEAST
+           : columns > MOST  ? MOST
+                             : (int)columns;
 }
 
-static void put_span(const struct lab_options *o,
-                     const struct lab_md_span *span, bool styles)
+static void put_span(const struct lab_md_span *span, bool styles)
 {
     bool bold = span->style & (LAB_SPAN_STRONG | LAB_SPAN_HEADING);
     bool line = span->style & LAB_SPAN_EMPH;
     if (styles && bold)
-        fputs("\033[1m", stdout);
+        lab_print_text(stdout, "\033[1m");
     if (styles && line)
-        fputs("\033[4m", stdout);
-    lab_lesson_put_text(o, stdout, span->text);
+        lab_print_text(stdout, "\033[4m");
+    lab_print_text(stdout, span->text);
     if (styles && (bold || line))
-        fputs("\033[0m", stdout);
+        lab_print_text(stdout, "\033[0m");
 }
 
-enum lab_status lab_lesson_put_doc(const struct lab_options *o,
-                                   const struct lab_md *doc)
+static enum lab_status put_doc(const struct lab_md *doc, int indent,
+                               bool styles)
 {
     struct lab_md_lines lines;
-    enum lab_status st = lab_md_wrap(doc, lab_lesson_columns(),
-                                     o->ascii ? lab_glyph_ascii : NULL, &lines);
-    bool styles =
-        !o->plain && lab_print_color(o->color, isatty(STDOUT_FILENO),
-                                     getenv("NO_COLOR"), getenv("TERM"));
+    enum lab_status st =
+        lab_md_wrap(doc, lab_lesson_columns() - indent,
+                    lab_print_is_ascii() ? lab_glyph_ascii : NULL, &lines);
+    if (st == LAB_E_NOMEM)
+        lab_print_lose();
     if (st)
         return st;
     for (size_t i = 0; i < lines.count; i++) {
+        for (int k = 0; k < indent; k++)
+            lab_print_text(stdout, " ");
         for (size_t k = 0; k < lines.lines[i].n_spans; k++)
-            put_span(o, &lines.lines[i].spans[k], styles);
-        putchar('\n');
+            put_span(&lines.lines[i].spans[k], styles);
+        lab_print_text(stdout, "\n");
     }
     lab_md_lines_release(&lines);
-    return LAB_OK;
+    return lab_print_check();
 }
 
-enum lab_status lab_lesson_put_heading(const struct lab_options *o,
-                                       const char *text, int level)
+enum lab_status lab_lesson_put_doc(const struct lab_md *doc, bool styles)
 {
-    struct lab_md_span span = {LAB_SPAN_HEADING, text};
+    return put_doc(doc, 0, styles);
+}
+
+/* A document of one text. */
+static enum lab_status put_one(enum lab_md_kind kind, int level, unsigned style,
+                               const char *text, int indent, bool styles)
+{
+    struct lab_md_span span = {style, text};
     struct lab_md_block block = {
-        .kind = LAB_MD_HEADING, .level = level, .spans = &span, .n_spans = 1};
+        .kind = kind, .level = level, .spans = &span, .n_spans = 1};
     struct lab_md doc = {&block, 1};
-    return lab_lesson_put_doc(o, &doc);
+    return put_doc(&doc, indent, styles);
 }
 
-/* ---- for --plain and the walk without a terminal ---- */
-
-static struct lab_options print_options(void)
+enum lab_status lab_lesson_put_heading(const char *text, int level, bool styles)
 {
-    return (struct lab_options){.plain = true, .ascii = lab_print_is_ascii()};
+    return put_one(LAB_MD_HEADING, level, LAB_SPAN_HEADING, text, 0, styles);
 }
 
-static enum lab_status done(enum lab_status st)
-{
-    if (st == LAB_E_NOMEM)
-        lab_print_lose();
-    return !st && ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : st;
-}
-
-enum lab_status lab_read_doc(const struct lab_md *doc)
-{
-    struct lab_options o = print_options();
-    return done(lab_lesson_put_doc(&o, doc));
-}
-
-enum lab_status lab_read_paragraph(const char *text, int indent)
+enum lab_status lab_lesson_put_paragraph(const char *text, int indent)
 {
     struct lab_str safe;
-    struct lab_md_lines lines;
     lab_str_init(&safe);
     lab_str_add_visible(&safe, text, strlen(text), false);
-    struct lab_md_span span = {LAB_SPAN_PLAIN, lab_str_text(&safe)};
-    struct lab_md_block block = {
-        .kind = LAB_MD_PARAGRAPH, .spans = &span, .n_spans = 1};
-    struct lab_md doc = {&block, 1};
-    enum lab_status st =
-        lab_md_wrap(&doc, lab_lesson_columns() - indent,
-                    lab_print_is_ascii() ? lab_glyph_ascii : NULL, &lines);
-    if (safe.failed || st) {
-        if (!st)
-            lab_md_lines_release(&lines);
-        lab_str_release(&safe);
-        return done(st ? st : lab_no_memory("a text"));
-    }
-    for (size_t i = 0; i < lines.count; i++) {
-        lab_printf(stdout, "%*s", indent, "");
-        for (size_t k = 0; k < lines.lines[i].n_spans; k++)
-            lab_printf(stdout, "%s", lines.lines[i].spans[k].text);
-        lab_printf(stdout, "\n");
-    }
-    lab_md_lines_release(&lines);
+    enum lab_status st = lab_str_check(&safe, "a text");
+    if (st)
+        lab_print_lose();
+    else
+        st = put_one(LAB_MD_PARAGRAPH, 0, LAB_SPAN_PLAIN, lab_str_text(&safe),
+                     indent, false);
     lab_str_release(&safe);
-    return done(LAB_OK);
+    return st;
 }
 
-enum lab_status lab_read_heading(const char *text, int level)
-{
-    struct lab_options o = print_options();
-    return done(lab_lesson_put_heading(&o, text, level));
-}
+/* ---- step by step ---- */
 
 enum lab_status lab_reader_init(struct lab_lesson_reader *r,
                                 const struct lab_lesson *lesson)
@@ -184,7 +117,7 @@ static enum lab_status show(struct lab_lesson_reader *r,
     *shown |= 1u << phase;
     *any = true;
     lab_printf(stdout, "\n");
-    return lab_read_doc(part);
+    return lab_lesson_put_doc(part, false);
 }
 
 enum lab_status lab_read_step(struct lab_lesson_reader *r, const char *step,

@@ -1,15 +1,810 @@
-/* Opens a lesson for the commands and the screens, and closes it. */
+/* lesson_run.c -- a lesson that is opened and recorded: the walk or the session; the
+ * sink that opens the writer, the hooks of a walk, the profiler's counters and
+ * trace on demand, the run's summary and variants. */
 #include "debug/lesson_run.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "report/exit.h"
-#include "engine/generate.h"
-#include "engine/setup.h"
-#include "report/suggest.h"
-#include "lesson/catalog.h"
+#include "base/mem.h"
 #include "base/signals.h"
+#include "base/str.h"
+#include "base/version.h"
+#include "engine/backend.h"
+#include "engine/generate.h"
+#include "engine/plan.h"
+#include "engine/setup.h"
+#include "lesson/catalog.h"
+#include "report/exit.h"
+#include "report/suggest.h"
+#include "store/database.h"
+#include "store/writer.h"
+#include "trace/intern.h"
+#include "trace/record.h"
+
+/* ---- the variants that ran ----
+ * Those of the forward steps, from the records of a run. The run's row names them
+ * when the run ends: what was chosen when it was opened may not be what was
+ * timed. */
+
+struct ran_variant {
+    uint32_t name;
+    uint32_t node;
+    uint32_t variant;
+    int32_t index;
+    int pass; /* of the node: 0, and one more after each switch */
+};
+
+struct ran_variants {
+    struct ran_variant *list; /* each once, in the order of their steps */
+    size_t n;
+    size_t room;
+    bool incomplete; /* no memory for one */
+};
+
+static bool is_known(const struct ran_variants *v, size_t i,
+                     const struct lab_step_record *s)
+{
+    return i < v->n && v->list[i].name == s->name &&
+           v->list[i].variant == s->variant;
+}
+
+static void ran_variants_note(struct ran_variants *v,
+                              const struct lab_step_record *s)
+{
+    struct ran_variant ran = {s->name, s->node, s->variant, s->index, 0};
+    if (s->phase != LAB_FORWARD ||
+        (s->index >= 0 && is_known(v, (size_t)s->index, s)))
+        return; /* the usual place: nothing was switched */
+    for (size_t i = 0; i < v->n; i++)
+        if (is_known(v, i, s))
+            return;
+    for (size_t i = 0; i < v->n; i++) {
+        const struct ran_variant *old = &v->list[i];
+        if (old->node == s->node)
+            ran.pass = old->pass + (old->index >= s->index);
+    }
+    if (lab_grow(&v->list, v->n, &v->room, sizeof(*v->list), "a variant")) {
+        v->incomplete = true;
+        return;
+    }
+    v->list[v->n++] = ran;
+}
+
+static bool was_switched(const struct ran_variants *v, uint32_t node)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (v->list[i].node == node && v->list[i].pass > 0)
+            return true;
+    return false;
+}
+
+/* What one pass over the node of step `at` adds, from that step on. */
+static void add_pass(const struct ran_variants *v, size_t at,
+                     struct lab_str *out)
+{
+    const struct ran_variant *first = NULL;
+    bool switched = was_switched(v, v->list[at].node);
+    for (size_t i = at; i < v->n; i++) {
+        const struct ran_variant *r = &v->list[i];
+        const char *name = lab_intern_text(r->variant);
+        if (r->node != v->list[at].node || r->pass != v->list[at].pass ||
+            (first && r->variant == first->variant) ||
+            (strcmp(name, "naive") == 0 && (first || !switched)))
+            continue;
+        lab_str_addf(out, "%s%s=%s", out->len ? " " : "",
+                     lab_intern_text(first ? r->name : r->node), name);
+        if (!first)
+            first = r;
+    }
+}
+
+static bool ran_variants_text(const struct ran_variants *v, struct lab_str *out)
+{
+    for (size_t i = 0; i < v->n; i++) {
+        size_t k = 0;
+        while (v->list[k].node != v->list[i].node ||
+               v->list[k].pass != v->list[i].pass)
+            k++;
+        if (k == i)
+            add_pass(v, i, out);
+    }
+    return v->n > 0 && !v->incomplete && !out->failed;
+}
+
+static void ran_variants_clear(struct ran_variants *v)
+{
+    lab_free(v->list);
+    *v = (struct ran_variants){0};
+}
+
+enum { NOTE_BYTES = 1024, VARIANTS_BYTES = 512 };
+
+struct lab_recording {
+    const struct lab_lesson_run *of;
+    bool eager; /* the run's row is made at once, not at its first step, or */
+    bool whole; /* with the first iteration's end, where its records wait */
+    char *db;
+    uint64_t seed;
+    double lr;                     /* NaN: nothing is updated */
+    enum lab_counter_set counters; /* as asked for */
+    bool counters_refused;
+    char counters_note[NOTE_BYTES]; /* why */
+    struct lab_live *live;
+    struct lab_sink sink; /* to the profiler: the window, then the writer */
+    struct lab_profiler *profiler;
+    enum lab_trace_state trace_state; /* of the run, and */
+    struct lab_profiler_stats stats;  /* when the profiler has gone */
+    struct lab_device_info device;
+    char backend[16];
+    char variants[VARIANTS_BYTES]; /* as chosen at the start */
+    int64_t batch;
+    enum lab_time_source time_source;
+    enum lab_status status;
+    /* The writer comes when a run's first step has run. No thread waits for the
+     * disk under the lock: it is opened and ended outside. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct lab_writer *_Atomic writer;
+    struct lab_sink to;       /* the writer's */
+    atomic_int holders;       /* who is using the writer: it must not go */
+    atomic_bool ending;       /* a restart waits for the holders */
+    bool begun;               /* the walk is open: records may make it */
+    bool opening;             /* a thread is making it */
+    struct lab_record *early; /* of an iteration that is not whole yet */
+    size_t n_early;
+    struct ran_variants ran; /* of this run */
+    size_t early_room;
+    bool refused;      /* the database is not to be had */
+    int64_t ended_run; /* the last that a restart has ended; 0: none */
+    char note[NOTE_BYTES];
+    char trace_note[NOTE_BYTES]; /* the profiler's, which goes before us */
+};
+
+/* The figures of a session, as its run keeps them. */
+
+void lab_recording_summarize(const struct lab_snapshot *snap,
+                             struct lab_run_summary *out)
+{
+    lab_run_summary_init(out);
+    out->iterations = snap->iteration + (snap->position > 0);
+    out->accuracy = snap->accuracy;
+    out->loss_last = snap->loss;
+    if (snap->losses.n > 0) {
+        out->loss_first = snap->losses.value[0];
+        if (isnan(snap->loss))
+            out->loss_last = snap->losses.value[snap->losses.n - 1];
+    }
+    if (!isnan(snap->step_ms_median))
+        out->iteration_median_ns = (int64_t)(snap->step_ms_median * 1e6);
+}
+
+/* ---- the writer, when it is needed ---- */
+
+static int64_t known(int64_t v)
+{
+    return v > 0 ? v : LAB_UNKNOWN;
+}
+
+static const char *known_text(const char *s)
+{
+    return s[0] ? s : NULL;
+}
+
+void lab_run_device_fill(struct lab_run_device *d,
+                         const struct lab_device_info *info, bool gpu)
+{
+    d->name = known_text(info->name);
+    d->chip = known_text(info->chip);
+    d->driver = known_text(info->driver);
+    d->runtime = known_text(info->runtime);
+    d->uuid = known_text(info->uuid);
+    d->gpu = gpu;
+    d->device_id = info->device_id;
+    d->compute_major = known(info->compute_major);
+    d->compute_minor = d->gpu ? info->compute_minor : LAB_UNKNOWN;
+    d->sm_count = known(info->sm_count);
+    d->warp_size = known(info->warp_size);
+    d->max_warps_per_sm = known(info->max_warps_per_sm);
+    d->max_blocks_per_sm = known(info->max_blocks_per_sm);
+    d->max_registers_per_sm = known(info->max_registers_per_sm);
+    d->max_shared_per_sm_bytes = known(info->max_shared_per_sm_bytes);
+    d->max_shared_per_block_optin_bytes =
+        known(info->max_shared_per_block_optin_bytes);
+    d->memory_bytes = known(info->memory_bytes);
+    d->memory_bytes_per_s = known((int64_t)info->peak_dram_bytes_s);
+    d->l2_bytes = known(info->l2_bytes);
+    d->clock_hz = known(info->clock_hz);
+}
+
+static enum lab_status make_writer(struct lab_recording *r,
+                                   struct lab_writer **out)
+{
+    struct lab_run_info info;
+    lab_run_info_init(&info);
+    info.lesson = r->of->lesson->id;
+    info.lesson_path = r->of->lesson->path;
+    info.title = r->of->lesson->title;
+    info.backend = r->backend;
+    info.precision = lab_precision_name(r->of->spec.precision);
+    info.variants = known_text(r->variants);
+    info.version = lab_version();
+    info.commit = known_text(lab_commit());
+    info.counters = lab_counter_set_name(r->counters);
+    if (r->counters_refused) {
+        info.counters = "refused";
+        info.counters_reason = r->counters_note;
+    }
+    info.seed = r->seed;
+    info.learning_rate = r->lr;
+    if (!isnan(r->lr))
+        info.lesson_learning_rate = lab_network_lr(&r->of->lesson->spec);
+    info.batch = r->batch;
+    info.rank = 0;
+    info.time_source = r->time_source;
+    info.trace_state =
+        r->profiler ? lab_profiler_trace_state(r->profiler) : LAB_TRACE_UNKNOWN;
+    lab_run_device_fill(&info.device, &r->device,
+                        strcmp(r->backend, "cuda") == 0);
+    return lab_writer_new(out, r->db, &info, NULL);
+}
+
+/* What came before the run, in its order. */
+static void hand_on(struct lab_recording *r, struct lab_writer *w)
+{
+    struct lab_sink sink = lab_writer_sink(w);
+    pthread_mutex_lock(&r->lock);
+    struct lab_record *early = r->early;
+    size_t n = r->n_early;
+    r->early = NULL;
+    r->n_early = r->early_room = 0;
+    pthread_mutex_unlock(&r->lock);
+    for (size_t i = 0; i < n; i++)
+        sink.push(sink.user, &early[i]);
+    lab_free(early);
+}
+
+/* One thread opens it; the others that record wait for that. What a GPU does
+ * while the walk is opened is of no run: one that is refused leaves none. */
+static enum lab_status open_writer(struct lab_recording *r)
+{
+    struct lab_writer *w = NULL;
+    enum lab_status st = LAB_OK;
+    pthread_mutex_lock(&r->lock);
+    while (r->opening || r->ending)
+        pthread_cond_wait(&r->changed, &r->lock);
+    bool open = r->begun && !r->writer && !r->refused;
+    r->opening = open;
+    pthread_mutex_unlock(&r->lock);
+    if (!open)
+        return LAB_OK;
+    st = make_writer(r, &w);
+    if (w)
+        hand_on(r, w);
+    pthread_mutex_lock(&r->lock);
+    r->writer = w;
+    if (w)
+        r->to = lab_writer_sink(w);
+    r->refused = st != LAB_OK;
+    if (st)
+        snprintf(r->note, sizeof(r->note), "the run is not recorded: %s",
+                 lab_error());
+    r->opening = false;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    return st;
+}
+
+/* The writer, kept from ending until release_writer(); NULL: there is none. */
+static struct lab_writer *hold(struct lab_recording *r)
+{
+    atomic_fetch_add(&r->holders, 1);
+    return atomic_load(&r->writer);
+}
+
+static void release_writer(struct lab_recording *r)
+{
+    if (atomic_fetch_sub(&r->holders, 1) > 1 || !atomic_load(&r->ending))
+        return;
+    pthread_mutex_lock(&r->lock);
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* Keeps a record until there is a run; false: there is room for no more. */
+static bool keep_early(struct lab_recording *r, const struct lab_record *record)
+{
+    enum { MOST = 1 << 16 };
+    pthread_mutex_lock(&r->lock);
+    bool kept = r->n_early < MOST;
+    if (kept && r->begun && !r->refused)
+        kept = !lab_grow(&r->early, r->n_early, &r->early_room,
+                         sizeof(*r->early), "a record");
+    if (kept && r->begun && !r->refused)
+        r->early[r->n_early++] = *record;
+    pthread_mutex_unlock(&r->lock);
+    return kept;
+}
+
+/* The first record of a step opens the writer, or the loss that ends the first
+ * iteration. */
+static int push(void *user, const struct lab_record *record)
+{
+    struct lab_recording *r = user;
+    bool step = record->kind == LAB_RECORD_STEP;
+    if (step) {
+        pthread_mutex_lock(&r->lock);
+        ran_variants_note(&r->ran, &record->u.step);
+        pthread_mutex_unlock(&r->lock);
+    }
+    struct lab_writer *w = hold(r);
+    if (!w) {
+        release_writer(r); /* opening waits for a restart, and it for holders */
+        bool opens =
+            r->whole ? record->kind == LAB_RECORD_LOSS || !keep_early(r, record)
+                     : step || record->kind == LAB_RECORD_KERNEL;
+        if (!opens)
+            return 1;
+        open_writer(r);
+        w = hold(r);
+    }
+    int rc = w ? r->to.push(r->to.user, record) : 1;
+    release_writer(r);
+    return rc;
+}
+
+/* ---- life ---- */
+
+static void recording_free(struct lab_recording *r)
+{
+    if (!r)
+        return;
+    lab_profiler_free(r->profiler);
+    lab_writer_free(r->writer);
+    lab_live_free(r->live);
+    lab_free(r->early);
+    ran_variants_clear(&r->ran);
+    pthread_mutex_destroy(&r->lock);
+    pthread_cond_destroy(&r->changed);
+    lab_free(r->db);
+    lab_free(r);
+}
+
+static enum lab_status recording_new(struct lab_recording **out,
+                                     const struct lab_lesson_run *of,
+                                     bool eager, bool whole)
+{
+    struct lab_recording *r = lab_alloc(sizeof(*r));
+    const struct lab_options *run = of->options;
+    struct lab_str path;
+    if (!r)
+        return lab_fail(LAB_E_NOMEM, "no memory to record");
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->changed, NULL);
+    r->of = of;
+    r->eager = eager;
+    r->whole = whole;
+    r->seed = of->spec.seed;
+    if (run->counters)
+        r->counters = lab_counter_set_find(run->counters);
+    lab_str_init(&path);
+    if (run->db)
+        lab_str_add(&path, run->db);
+    else if (lab_database_default_path(&path)) {
+        r->refused = true;
+        snprintf(r->note, sizeof(r->note), "the run is not recorded: %s",
+                 lab_error());
+    }
+    r->db = lab_str_detach(&path);
+    enum lab_status st = lab_live_new(&r->live, NULL);
+    if (!st && !r->db)
+        st = lab_fail(LAB_E_NOMEM, "no memory to record");
+    if (st) {
+        recording_free(r);
+        return st;
+    }
+    struct lab_sink own = {r, push};
+    r->sink = lab_live_tee(r->live, &own);
+    *out = r;
+    return LAB_OK;
+}
+
+/* ---- hooks ---- */
+
+/* What the trace lacks. A processor has none: only who asked hears of it. */
+static const char *trace_note(const struct lab_recording *r, bool gpu)
+{
+    if (!gpu && (r->of->options->trace_asked || r->of->options->graph_nodes))
+        return r->of->options->graph_nodes
+                   ? "--graph-nodes: CUDA graphs are a GPU's, and this run is "
+                     "on the CPU: each step is launched by itself"
+                   : "--trace: a trace of kernels and copies is a GPU's, "
+                     "and this run is on the CPU: what is recorded is each "
+                     "step, timed by the host's clock";
+    return r->profiler ? lab_profiler_note(r->profiler) : "";
+}
+
+static void recording_prepare(void *recording, const char *backend)
+{
+    struct lab_recording *r = recording;
+    const struct lab_cuda_module *module = NULL;
+    bool gpu = strcmp(backend, "cuda") == 0;
+    snprintf(r->backend, sizeof(r->backend), "%s", backend);
+    lab_profiler_free(r->profiler);
+    r->profiler = NULL;
+    if (gpu && lab_cuda_load(&module))
+        return; /* the backend will not open either, and says why */
+    struct lab_profiler_config config = {.sink = &r->sink,
+                                         .backend = r->backend,
+                                         .gpu = gpu ? module->profiler : NULL,
+                                         .no_trace = r->of->options->no_trace,
+                                         .trace.graph_nodes =
+                                             r->of->options->graph_nodes};
+    if (r->of->options->trace_kernels)
+        config.trace.records = LAB_GPU_RECORDS_KERNELS;
+    r->status = lab_profiler_new(&r->profiler, &config);
+    pthread_mutex_lock(&r->lock);
+    snprintf(r->trace_note, sizeof(r->trace_note), "%s", trace_note(r, gpu));
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* Every forward variant that is not the readable one: "attn1=cublas" for the
+ * first of a node, "attn1.softmax=warp" for a step of it that runs another. */
+static void note_variants(struct lab_recording *r, struct lab_walk *walk)
+{
+    const struct lab_schedule *s = lab_walk_schedule(walk);
+    const struct lab_plan *plan = lab_walk_plan(walk);
+    const struct lab_schedule_step *first = NULL; /* of the node */
+    size_t used = 0;
+    r->variants[0] = '\0';
+    for (int i = 0; i < s->n_steps && used + 1 < sizeof(r->variants); i++) {
+        const struct lab_schedule_step *step = &s->steps[i];
+        const char *name = step->variant->name;
+        bool inner = first && step->step->node == first->step->node;
+        if (strcmp(name, "naive") == 0 || step->step->phase != LAB_FORWARD ||
+            (inner && strcmp(name, first->variant->name) == 0))
+            continue;
+        if (!inner)
+            first = step;
+        int n = snprintf(
+            r->variants + used, sizeof(r->variants) - used, "%s%s=%s",
+            used ? " " : "",
+            inner ? step->step->name : plan->nodes[step->step->node].id, name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+/* Once, when the backend is open; the answer is stored with the run. */
+static void probe_counters(struct lab_recording *r)
+{
+    const char *text = "hardware counters are a GPU's; this backend has none";
+    if (r->counters == LAB_COUNTERS_OFF)
+        return;
+    r->counters_refused =
+        strcmp(r->backend, "cuda") != 0 || !r->profiler ||
+        lab_profiler_counters_probe(r->profiler, &text) != LAB_OK;
+    if (r->counters_refused)
+        snprintf(r->counters_note, sizeof(r->counters_note), "%s", text);
+}
+
+static void recording_opened(void *recording, struct lab_walk *walk)
+{
+    struct lab_recording *r = recording;
+    struct lab_observer observer;
+    struct lab_backend *be = lab_walk_backend(walk);
+    lab_backend_info(be, &r->device);
+    snprintf(r->backend, sizeof(r->backend), "%s", be->ops->name);
+    r->batch = lab_walk_plan(walk)->batch;
+    r->lr = lab_plan_lr(lab_walk_plan(walk));
+    note_variants(r, walk);
+    if (r->profiler) {
+        lab_profiler_set_device(r->profiler, &r->device);
+        r->time_source = lab_profiler_time_source(r->profiler);
+        lab_walk_time_with_events(walk, r->time_source == LAB_TIME_CUDA_EVENTS);
+        lab_profiler_observer(r->profiler, &observer);
+        if (!r->status)
+            r->status = lab_walk_observe(walk, &observer);
+    }
+    probe_counters(r);
+    pthread_mutex_lock(&r->lock);
+    r->begun = true;
+    pthread_mutex_unlock(&r->lock);
+    if (!r->eager || r->status)
+        return;
+    r->status = open_writer(r);
+    if (!r->of->options
+             ->db) /* the usual place is a convenience, not a demand */
+        r->status = LAB_OK;
+}
+
+/* Finishes the run, with the variants that were timed. */
+static enum lab_status finish(struct lab_recording *r, struct lab_writer *w,
+                              const struct lab_run_summary *summary)
+{
+    struct lab_run_summary whole = *summary;
+    struct lab_str variants;
+    lab_str_init(&variants);
+    pthread_mutex_lock(&r->lock);
+    if (ran_variants_text(&r->ran, &variants))
+        whole.variants = lab_str_text(&variants);
+    pthread_mutex_unlock(&r->lock);
+    enum lab_status st = lab_writer_finish(w, &whole);
+    lab_str_release(&variants);
+    return st;
+}
+
+/* Ends a writer that no thread holds and no record reaches any more. */
+static void end_writer(struct lab_recording *r, struct lab_writer *w,
+                       const struct lab_run_summary *summary)
+{
+    if (finish(r, w, summary)) {
+        pthread_mutex_lock(&r->lock);
+        snprintf(r->note, sizeof(r->note), "run %lld was not stored whole: %s",
+                 (long long)lab_writer_run(w), lab_error());
+        pthread_mutex_unlock(&r->lock);
+    }
+    lab_writer_free(w);
+}
+
+static void restarted(void *recording, struct lab_walk *walk, uint64_t seed,
+                      const struct lab_snapshot *before)
+{
+    struct lab_recording *r = recording;
+    struct lab_run_summary summary;
+    int steps = before->schedule ? before->schedule->n_steps : 0;
+    bool finished = before->iteration > 0 || before->position >= steps;
+    lab_recording_summarize(before, &summary);
+    if (!finished)
+        summary.status = LAB_RUN_CANCELLED;
+    pthread_mutex_lock(&r->lock);
+    while (r->opening)
+        pthread_cond_wait(&r->changed, &r->lock);
+    r->ending = true;
+    struct lab_writer *w = atomic_exchange(&r->writer, NULL);
+    while (atomic_load(&r->holders) > 0)
+        pthread_cond_wait(&r->changed, &r->lock);
+    r->n_early = 0; /* of the walk that ends here */
+    r->seed = seed;
+    r->lr = lab_plan_lr(lab_walk_plan(walk));
+    note_variants(r, walk);
+    if (w)
+        r->ended_run = lab_writer_run(w);
+    r->ending = false;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    if (w)
+        end_writer(r, w, &summary);
+    pthread_mutex_lock(&r->lock);
+    ran_variants_clear(&r->ran);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void recording_closing(void *recording, struct lab_walk *walk)
+{
+    struct lab_recording *r = recording;
+    (void)walk;
+    if (r->profiler) {
+        r->trace_state = lab_profiler_trace_state(r->profiler);
+        lab_profiler_get_stats(r->profiler, &r->stats);
+    }
+    lab_profiler_free(r->profiler); /* hands out what it still holds */
+    r->profiler = NULL;
+}
+
+/* ---- reading ---- */
+
+/* What opening met: LAB_OK, or with `eager` why the database refuses. */
+static enum lab_status recording_status(const struct lab_recording *r)
+{
+    if (r->status && r->note[0])
+        return lab_fail(r->status, "%s", r->note);
+    return r->status;
+}
+
+struct lab_live *lab_recording_live(struct lab_recording *r)
+{
+    return r->live;
+}
+
+static void add_writer_notes(struct lab_writer *w, struct lab_str *out)
+{
+    struct lab_writer_state state;
+    lab_writer_get_state(w, &state);
+    if (state.failed)
+        lab_str_addf(out, "recording has stopped, %llu records lost: %s\n",
+                     (unsigned long long)state.lost, state.error);
+    if (state.ring.dropped)
+        lab_str_addf(out,
+                     "%llu records were dropped: the ring was full for longer "
+                     "than the producer may wait\n",
+                     (unsigned long long)state.ring.dropped);
+}
+
+void lab_recording_note(struct lab_recording *r, struct lab_str *out)
+{
+    struct lab_writer *w = hold(r);
+    pthread_mutex_lock(&r->lock);
+    if (r->trace_note[0])
+        lab_str_addf(out, "%s\n", r->trace_note);
+    if (r->counters_refused)
+        lab_str_addf(out, "--counters %s: %s\n",
+                     lab_counter_set_name(r->counters), r->counters_note);
+    if (r->note[0])
+        lab_str_addf(out, "%s\n", r->note);
+    pthread_mutex_unlock(&r->lock);
+    if (w)
+        add_writer_notes(w, out);
+    release_writer(r);
+}
+
+void lab_recording_get_state(struct lab_recording *r,
+                             struct lab_recording_state *out)
+{
+    struct lab_writer_state state = {.run = 0};
+    struct lab_writer *w = hold(r);
+    bool traced = r->stats.observer_ns > 0 &&
+                  r->trace_state != LAB_TRACE_UNKNOWN &&
+                  r->trace_state != LAB_TRACE_NEVER;
+    *out = (struct lab_recording_state){
+        .trace_calls_ms = traced ? (double)r->stats.observer_ns / 1e6 : NAN,
+        .trace_callbacks_ms =
+            traced ? (double)r->stats.gpu.callback_ns / 1e6 : NAN};
+    if (w) {
+        lab_writer_get_state(w, &state);
+        out->run = lab_writer_run(w);
+        out->lost = (int64_t)(state.lost + state.ring.dropped);
+        snprintf(out->error, sizeof(out->error), "%s",
+                 state.failed ? state.error
+                 : out->lost  ? "the ring was full for longer than the "
+                                "producer may wait"
+                              : "");
+        out->whole = !state.failed && out->lost == 0;
+        out->empty = !out->whole && state.stored == 0;
+    } else {
+        pthread_mutex_lock(&r->lock);
+        out->run = r->ended_run;
+        snprintf(out->error, sizeof(out->error), "%s", r->note);
+        out->whole = out->run > 0 && !r->note[0]; /* one that a restart ended */
+        pthread_mutex_unlock(&r->lock);
+    }
+    release_writer(r);
+}
+
+enum lab_status lab_recording_flush(struct lab_recording *r)
+{
+    struct lab_writer *w = hold(r);
+    enum lab_status st = w ? lab_writer_flush(w) : LAB_OK;
+    release_writer(r);
+    return st;
+}
+
+enum lab_status lab_recording_finish(struct lab_recording *r,
+                                     const struct lab_run_summary *summary)
+{
+    struct lab_writer *w = hold(r);
+    struct lab_run_summary whole = *summary;
+    whole.trace_state = lab_recording_trace_state(r);
+    whole.time_source = r->time_source;
+    enum lab_status st = w ? finish(r, w, &whole) : LAB_OK;
+    release_writer(r);
+    return st;
+}
+
+/* What a recording's profiler does on demand: counting, and the trace off and
+ * on. */
+
+enum lab_counter_set lab_recording_counters(const struct lab_recording *r)
+{
+    return r->counters_refused ? LAB_COUNTERS_OFF : r->counters;
+}
+
+enum lab_status lab_recording_count(struct lab_recording *r,
+                                    struct lab_walk *walk, int from, int to,
+                                    struct lab_counted *out)
+{
+    enum lab_counter_set set = r->counters ? r->counters : LAB_COUNTERS_BASIC;
+    if (r->counters_refused)
+        return lab_fail(LAB_E_UNSUPPORTED, "counters: %s", r->counters_note);
+    if (!r->profiler || strcmp(r->backend, "cuda") != 0)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "counters: hardware counters are a GPU's, and this run "
+                        "is on %s",
+                        r->backend);
+    return lab_profiler_count(r->profiler, walk, from, to, set, out);
+}
+
+static enum lab_status count_text(void *recording, struct lab_walk *walk,
+                                  int from, int to, char *report, size_t bytes)
+{
+    struct lab_counted c;
+    enum lab_status st = lab_recording_count(recording, walk, from, to, &c);
+    if (!st)
+        snprintf(report, bytes,
+                 "counted %lld kernels: %d counters, %d passes, %.2f s",
+                 (long long)c.kernels, c.metrics, c.passes,
+                 (double)c.wall_ns / 1e9);
+    return st;
+}
+
+enum lab_trace_state lab_recording_trace_state(const struct lab_recording *r)
+{
+    return r->profiler ? lab_profiler_trace_state(r->profiler) : r->trace_state;
+}
+
+void lab_recording_trace_cost(const struct lab_recording *r, double seconds,
+                              struct lab_str *out)
+{
+    struct lab_profiler_stats s = r->stats;
+    enum lab_trace_state state = lab_recording_trace_state(r);
+    if (r->profiler)
+        lab_profiler_get_stats(r->profiler, &s);
+    if (state != LAB_TRACE_ON && state != LAB_TRACE_KERNELS &&
+        state != LAB_TRACE_MIXED)
+        return;
+    lab_str_addf(out,
+                 "%.2f ms in the profiler's own calls, %.2f ms on CUPTI's "
+                 "thread, for %llu kernels",
+                 (double)s.observer_ns / 1e6, (double)s.gpu.callback_ns / 1e6,
+                 (unsigned long long)s.join.kernels);
+    if (seconds > 0)
+        lab_str_addf(out, ", beside %.2f ms of training", seconds * 1e3);
+}
+
+static enum lab_gpu_records records_of(const char *word)
+{
+    if (strcmp(word, "kernels") == 0)
+        return LAB_GPU_RECORDS_KERNELS;
+    return strcmp(word, "on") == 0 ? LAB_GPU_RECORDS_ALL : LAB_GPU_RECORDS_NONE;
+}
+
+static enum lab_status trace_text(void *recording, struct lab_walk *walk,
+                                  const char *what, char *report, size_t bytes)
+{
+    struct lab_recording *r = recording;
+    enum lab_status st = LAB_OK;
+    struct lab_str cost;
+    if (!r->profiler)
+        return lab_fail(LAB_E_UNSUPPORTED, "nothing is recorded");
+    if (what[0]) {
+        st = lab_walk_recapture(walk);
+        if (!st)
+            st = lab_walk_sync(walk);
+        if (!st)
+            st = lab_profiler_trace(r->profiler, records_of(what));
+        r->time_source = lab_profiler_time_source(r->profiler);
+        lab_walk_time_with_events(walk, r->time_source == LAB_TIME_CUDA_EVENTS);
+    }
+    if (st)
+        return st;
+    lab_str_init(&cost);
+    lab_recording_trace_cost(r, NAN, &cost);
+    snprintf(report, bytes, "the run is timed %s%s%s",
+             lab_recording_trace_state(r) == LAB_TRACE_UNKNOWN
+                 ? "by the host's clock: nothing is traced"
+                 : lab_trace_state_text(lab_recording_trace_state(r)),
+             cost.len ? "; it cost " : "", lab_str_text(&cost));
+    lab_str_release(&cost);
+    return LAB_OK;
+}
+
+static void recording_attach(struct lab_recording *r,
+                             struct lab_session_config *config)
+{
+    config->setup.prepare = recording_prepare;
+    config->setup.user = r;
+    config->hooks = (struct lab_session_hooks){.user = r,
+                                               .opened = recording_opened,
+                                               .restarted = restarted,
+                                               .closing = recording_closing,
+                                               .count = count_text,
+                                               .trace = trace_text};
+}
+
+/* ---- opening and closing ---- */
 
 enum lab_status lab_lesson_run_lesson(const char *name, const char *db,
                                       struct lab_lesson **out)
@@ -53,12 +848,7 @@ static enum lab_status read_lesson(struct lab_lesson_run *w,
         lab_network_set_lr(&w->spec, o->lr);
     if (o->precision)
         w->spec.precision = lab_precision_find(o->precision);
-    const struct lab_recording_options how = {.lesson = w->lesson,
-                                              .spec = &w->spec,
-                                              .run = o,
-                                              .eager = eager,
-                                              .whole = whole};
-    return lab_recording_new(&w->recording, &how);
+    return recording_new(&w->recording, w, eager, whole);
 }
 
 static struct lab_setup setup_of(const struct lab_lesson_run *w)
@@ -78,7 +868,7 @@ static enum lab_status open_walk(struct lab_lesson_run *w,
 {
     struct lab_setup setup = setup_of(w);
     setup.stop = (struct lab_stop){lab_signals_asked, NULL};
-    setup.prepare = lab_recording_prepare;
+    setup.prepare = recording_prepare;
     setup.user = w->recording;
     enum lab_status st = lab_setup_open(&setup, &w->walk, &w->plan, &w->notice);
     if (!st && w->options->lr > 0 && isnan(lab_plan_lr(w->plan)))
@@ -95,12 +885,12 @@ static enum lab_status open_walk(struct lab_lesson_run *w,
     if (w->options->device > 0 && lab_walk_backend(w->walk)->host_memory)
         lab_warn("--device %d is not used: the lesson runs on the CPU",
                  w->options->device);
-    lab_recording_opened(w->recording, w->walk);
+    recording_opened(w->recording, w->walk);
     /* Without CUPTI a graph's steps would have no times. */
-    lab_walk_graph_nodes(w->walk, w->options->graph_nodes &&
-                                      lab_recording_time_source(w->recording) ==
-                                          LAB_TIME_CUPTI);
-    return lab_recording_status(w->recording);
+    lab_walk_graph_nodes(w->walk,
+                         w->options->graph_nodes &&
+                             w->recording->time_source == LAB_TIME_CUPTI);
+    return recording_status(w->recording);
 }
 
 enum lab_status lab_lesson_run_open(struct lab_lesson_run *w,
@@ -126,7 +916,7 @@ enum lab_status lab_lesson_run_start(struct lab_lesson_run *w,
         return st;
     struct lab_session_config config = {
         .setup = setup_of(w), .wake = wake, .wake_user = user};
-    lab_recording_attach(w->recording, &config);
+    recording_attach(w->recording, &config);
     return lab_session_new(&w->session, &config);
 }
 
@@ -134,7 +924,7 @@ void lab_lesson_run_finish(struct lab_lesson_run *w,
                            const struct lab_run_summary *summary,
                            struct lab_recording_state *out)
 {
-    lab_recording_closing(w->recording, w->walk);
+    recording_closing(w->recording, w->walk);
     lab_recording_finish(w->recording, summary);
     lab_recording_get_state(w->recording, out);
     if (out->run == 0 || out->whole)
@@ -152,15 +942,30 @@ int lab_lesson_run_code(int code, const struct lab_recording_state *kept)
     return code == LAB_EXIT_DONE && kept->empty ? LAB_EXIT_INPUT : code;
 }
 
+enum lab_status lab_lesson_run_read(struct lab_lesson_run *w, int tensor,
+                                    void **data)
+{
+    const struct lab_tensor *t = &w->plan->tensors[tensor];
+    *data = lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
+    if (!*data)
+        return lab_fail(LAB_E_NOMEM, "no memory to read %s", t->name);
+    enum lab_status st = lab_walk_read(w->walk, tensor, false, *data);
+    if (st) {
+        lab_free(*data);
+        *data = NULL;
+    }
+    return st;
+}
+
 void lab_lesson_run_close(struct lab_lesson_run *w)
 {
     lab_session_free(w->session);
     if (w->recording)
-        lab_recording_closing(w->recording, w->walk);
+        recording_closing(w->recording, w->walk);
     lab_generator_free(w->generator);
     lab_walk_free(w->walk);
     lab_plan_free(w->plan);
-    lab_recording_free(w->recording);
+    recording_free(w->recording);
     lab_lesson_free(w->lesson);
     lab_str_release(&w->notice);
     *w = (struct lab_lesson_run){0};

@@ -481,5 +481,7 @@ void lab_options_parse(struct lab_options *o, int argc, char **argv,
     o->no_trace = strcmp(o->trace, "off") == 0;
     o->trace_kernels = strcmp(o->trace, "kernels") == 0;
     o->trace_asked = o->given.trace && !o->no_trace;
+    if (o->ascii)
+        lab_print_ascii(true);
     check_together(o, line->commands == LAB_FOR_STEP);
 }

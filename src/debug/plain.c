@@ -115,18 +115,12 @@ static bool print_notes(const struct lab_plain *p)
 static void say_badge(struct lab_plain *p)
 {
     const struct lab_snapshot *s = &p->snap;
-    char rate[LAB_WORK_LR_TEXT];
     bool fell_back = strcmp(p->run.options->backend, "auto") == 0 &&
                      strcmp(s->backend, "cuda") != 0;
-    lab_printf(
-        stdout,
-        "backend %s (%s)%s, seed %llu%s, batch %lld, %lld parameters, %d "
-        "steps an iteration\n",
-        s->backend, s->device.name,
-        fell_back ? ", no GPU (`lapenna-lab doctor` says why)" : "",
-        (unsigned long long)s->plan->seed,
-        lab_lesson_run_lr_text(p->run.options, rate), (long long)s->plan->batch,
-        (long long)s->plan->parameter_count, s->schedule->n_steps);
+    lab_step_text_machine(p->run.options, s->backend, s->device.name,
+                          fell_back ? ", no GPU (`lapenna-lab doctor` says why)"
+                                    : "",
+                          s->plan, s->schedule);
     print_notes(p);
 }
 
@@ -150,14 +144,14 @@ static void plain_print_where(struct lab_plain *p)
 static void plain_print_start(struct lab_plain *p)
 {
     const struct lab_lesson *l = p->run.lesson;
-    lab_read_heading(l->title, 1);
+    lab_lesson_put_heading(l->title, 1, false);
     if (l->summary[0])
-        lab_read_paragraph(l->summary, 0);
+        lab_lesson_put_paragraph(l->summary, 0);
     lab_printf(stdout, "\n");
     say_badge(p);
     if (l->sections[0].doc.n_blocks > 0) {
         lab_printf(stdout, "\n");
-        lab_read_doc(&l->sections[0].doc);
+        lab_lesson_put_doc(&l->sections[0].doc, false);
     }
     if (p->snap.n_breaks > 0) {
         lab_printf(stdout, "\nThe lesson stops at:\n");
@@ -178,25 +172,19 @@ static void plain_forget_moves(struct lab_plain *p)
     }
 }
 
-/* By the profiler where its record has come; else by the CPU's clock. */
 static int64_t time_of(struct lab_plain *p, int index)
 {
     const struct lab_step_status *st = &p->snap.steps[index];
-    struct lab_step_record r;
-    if (lab_live_step(lab_recording_live(p->run.recording), index, &r) &&
-        r.exec == st->exec && r.time_ns != LAB_UNKNOWN)
-        return r.time_ns;
-    return st->time_ns;
+    return lab_step_time(lab_recording_live(p->run.recording), index, st->exec,
+                         st->time_ns);
 }
 
 static void print_brief(struct lab_plain *p, int index)
 {
     const struct lab_schedule_step *s = &p->snap.schedule->steps[index];
-    char time[LAB_FORMAT_BYTES];
-    int64_t ns = time_of(p, index);
-    lab_format_ns(ns == LAB_UNKNOWN ? NAN : (double)ns, time, sizeof(time));
     lab_printf(stdout, "%d. %s  (%s, %s)  %s\n", index + 1, s->step->name,
-               lab_phase_name(s->step->phase), s->variant->name, time);
+               lab_phase_name(s->step->phase), s->variant->name,
+               LAB_NS_TEXT(lab_to_real(time_of(p, index))));
 }
 
 static void print_whole(struct lab_plain *p, int index)
@@ -207,8 +195,8 @@ static void print_whole(struct lab_plain *p, int index)
     int64_t exec = p->snap.steps[index].exec;
     const struct lab_command hide = {.kind = LAB_DO_SHOW,
                                      .show = {.tensor = -1}};
-    lab_step_text_head(s, index, time_of(p, index), stdout);
-    lab_step_text_kernels(lab_recording_live(p->run.recording), exec, stdout);
+    lab_step_text_head(s, index, time_of(p, index));
+    lab_step_text_kernels(lab_recording_live(p->run.recording), exec);
     for (int i = 0; i < s->step->n_out; i++) {
         if (s->step->out[i] >= 0)
             print_stats(p, s->step->out[i]);
@@ -438,7 +426,7 @@ static enum lab_status print_stats(struct lab_plain *p, int tensor)
     enum lab_status st = look(p, tensor, -1, -1, first);
     if (!st)
         lab_step_text_stats(&p->snap.plan->tensors[tensor],
-                            &p->snap.plane.stats, stdout);
+                            &p->snap.plane.stats);
     return st ? st : print_printed(p, tensor, -1);
 }
 
@@ -652,7 +640,7 @@ static enum lab_status print_explanation(struct lab_plain *p)
         return lab_fail(LAB_E_NOMEM, "no memory to explain that");
     lab_str_init(&text);
     lab_explanation_text(e, TERMS, &text);
-    enum lab_status st = lab_read_paragraph(lab_str_text(&text), 2);
+    enum lab_status st = lab_lesson_put_paragraph(lab_str_text(&text), 2);
     lab_str_release(&text);
     bool sum = e->n_terms_all > 0;
     bool one = e->n_terms_all == 1;
@@ -716,25 +704,13 @@ static enum lab_status plain_explain(struct lab_plain *p,
 
 /* ---- lists, help, checks ---- */
 
-/* A line at a time: a table may be long. */
-static void put_lines(struct lab_str *text)
-{
-    for (char *line = text->data; line && *line;) {
-        char *end = strchr(line, '\n');
-        if (end)
-            *end = '\0';
-        lab_printf(stdout, "%s\n", line);
-        line = end ? end + 1 : NULL;
-    }
-}
-
 static enum lab_status put_table(struct lab_text_table *t)
 {
     struct lab_str text;
     lab_str_init(&text);
     enum lab_status st = lab_text_table_format(t, &text);
     if (!st)
-        put_lines(&text);
+        lab_print_lines(&text);
     lab_str_release(&text);
     return st;
 }
@@ -755,7 +731,7 @@ static enum lab_status plain_list(struct lab_plain *p, const char *what)
     enum lab_status st = lab_debugger_list(&p->snap, what, variant_names,
                                            p->run.session, &title, &text);
     if (!st)
-        put_lines(&text);
+        lab_print_lines(&text);
     lab_str_release(&text);
     return st;
 }
@@ -1275,7 +1251,6 @@ int lab_plain_session(const struct lab_options *o, const char *lesson)
     close_all(&p);
     if (p.signal)
         return LAB_EXIT_SIGNAL + p.signal;
-    if (fflush(stdout) || ferror(stdout))
-        return lab_exit_error(lab_fail(LAB_E_IO, "cannot write"));
-    return code;
+    st = lab_print_check();
+    return st ? lab_exit_error(st) : code;
 }

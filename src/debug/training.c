@@ -11,6 +11,7 @@
 #include "report/print.h"
 #include "base/signals.h"
 #include "base/mem.h"
+#include "engine/decode.h"
 #include "engine/text.h"
 
 bool lab_run_counters_wanted(const struct lab_lesson_run *w)
@@ -137,7 +138,7 @@ static enum lab_status print_text(const struct lab_lesson_run *w,
                "\nwritten after %lld iteration%s, temperature %g:\n\n%s\n",
                (long long)iterations, iterations == 1 ? "" : "s",
                w->options->temperature, text);
-    return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+    return lab_print_check();
 }
 
 enum lab_status lab_sample_text_print(struct lab_generator *g,
@@ -304,31 +305,119 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
     return st;
 }
 
+void lab_training_lines_init(struct lab_training_lines *l,
+                             struct lab_lesson_run *w, int64_t epochs,
+                             const char *indent)
+{
+    *l = (struct lab_training_lines){.w = w, .indent = indent};
+    lab_data_get_facts(lab_walk_data(w->walk), &l->facts);
+    l->target = lab_train_iterations(&w->spec, &l->facts, epochs,
+                                     w->options->iterations);
+}
+
 bool lab_training_has_line(const struct lab_training_lines *l,
                            int64_t iteration, double accuracy)
 {
     int64_t tenth = l->target / 10 > 0 ? l->target / 10 : 1;
     return !isnan(accuracy) ||
-           (l->per_epoch == 0 && (iteration + 1) % tenth == 0);
+           (l->facts.batches_per_epoch == 0 && (iteration + 1) % tenth == 0);
 }
 
-void lab_training_line(struct lab_training_lines *l, const char *indent,
-                       int64_t iteration, double loss, double accuracy)
+static void say_exact(const struct lab_lesson_run *w)
 {
+    struct lab_decoded decoded;
+    lab_walk_decoded(w->walk, &decoded);
+    if (!isnan(decoded.exact))
+        lab_printf(stdout, ", %.2f %% of the strings exact",
+                   100 * decoded.exact);
+}
+
+static void say_epoch(const struct lab_training_lines *l, int64_t iteration,
+                      double loss, double accuracy)
+{
+    int64_t each = l->facts.batches_per_epoch;
+    lab_printf(stdout,
+               "%sepoch %lld  mean loss %.6g  held back: loss %.6g, "
+               "%.2f %% right",
+               l->indent, (long long)(each > 0 ? (iteration + 1) / each : 0),
+               l->loss_sum / (double)l->n_losses, loss, 100 * accuracy);
+    if (l->facts.text)
+        lab_printf(stdout, ", %.4f bits a character",
+                   lab_data_bits(&l->facts, loss));
+    say_exact(l->w);
+    lab_printf(stdout, "\n");
+}
+
+enum lab_status lab_training_line(void *lines, int64_t iteration, double loss,
+                                  double accuracy)
+{
+    struct lab_training_lines *l = lines;
     bool evaluation = !isnan(accuracy);
     if (evaluation)
-        lab_printf(
-            stdout,
-            "%sepoch %lld  mean loss %.6g  held back: loss %.6g, "
-            "%.2f %% right",
-            indent,
-            (long long)(l->per_epoch > 0 ? (iteration + 1) / l->per_epoch : 0),
-            l->loss_sum / (double)l->n_losses, loss, 100 * accuracy);
+        say_epoch(l, iteration, loss, accuracy);
     else if (lab_training_has_line(l, iteration, accuracy))
-        lab_printf(stdout, "%siteration %lld  loss %.6g", indent,
+        lab_printf(stdout, "%siteration %lld  loss %.6g\n", l->indent,
                    (long long)iteration + 1, loss);
     l->loss_sum = evaluation ? 0 : l->loss_sum + loss;
     l->n_losses = evaluation ? 0 : l->n_losses + 1;
+    return lab_print_check();
+}
+
+/* Held-back strings, as they were read and as they came out. */
+static void say_examples(const struct lab_lesson_run *w)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    for (int i = 0; lab_walk_decoded_example(w->walk, i, &text); i++) {
+        lab_printf(stdout, "  %s\n", lab_str_text(&text));
+        lab_str_clear(&text);
+    }
+    lab_str_release(&text);
+}
+
+static void say_trace_cost(const struct lab_lesson_run *w, double seconds)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_recording_trace_cost(w->recording, seconds, &text);
+    if (text.len)
+        lab_printf(stdout, "tracing cost %s\n", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
+void lab_training_text(const struct lab_lesson_run *w,
+                       const struct lab_training *t)
+{
+    const char *trace =
+        lab_trace_state_text(lab_recording_trace_state(w->recording));
+    struct lab_decoded decoded;
+    lab_walk_decoded(w->walk, &decoded);
+    lab_printf(stdout, "%s%lld iteration%s on %s (%s): loss %.6g -> %.6g",
+               t->interrupted ? "stopped after " : "", (long long)t->iterations,
+               t->iterations == 1 ? "" : "s",
+               lab_walk_backend(w->walk)->ops->name, w->device.name,
+               t->loss_first, t->loss_last);
+    if (!isnan(t->accuracy))
+        lab_printf(stdout, ", %.2f %% of the held-back %s right",
+                   100 * t->accuracy,
+                   !isnan(t->bits_per_char) ? "characters"
+                   : isnan(decoded.exact)   ? "rows"
+                                            : "symbols");
+    if (!isnan(t->bits_per_char))
+        lab_printf(stdout,
+                   "\nheld back: %.4f bits a character; counting what follows "
+                   "three characters: %.4f",
+                   t->bits_per_char, t->bits_order3);
+    say_exact(w);
+    lab_printf(stdout, "\n");
+    say_examples(w);
+    if (!isnan(t->samples_per_s))
+        lab_printf(
+            stdout,
+            "%.0f samples/s on average, %.4g ms an iteration (median)%s%s\n",
+            t->samples_per_s, t->step_ms_median, *trace ? ", timed " : "",
+            trace);
+    say_trace_cost(w, t->seconds);
 }
 
 void lab_training_summary(const struct lab_training *t, enum lab_status st,

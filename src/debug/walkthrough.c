@@ -24,25 +24,20 @@ struct walkthrough {
     bool interrupted;
 };
 
-static enum lab_status written(void)
-{
-    return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
-}
-
 static enum lab_status introduce(struct walkthrough *t)
 {
     const struct lab_lesson *l = t->w.lesson;
     lab_printf(stdout, "lapenna-lab walks the lesson %s once, as text.\n\n",
                l->id);
-    enum lab_status st = lab_step_text_run(&t->w, stdout);
+    enum lab_status st = lab_step_text_run(&t->w);
     if (!st && l->summary[0]) {
         lab_printf(stdout, "\n");
-        st = lab_read_paragraph(l->summary, 0);
+        st = lab_lesson_put_paragraph(l->summary, 0);
     }
     if (st || l->sections[0].doc.n_blocks == 0)
         return st;
     lab_printf(stdout, "\n");
-    return lab_read_doc(&l->sections[0].doc);
+    return lab_lesson_put_doc(&l->sections[0].doc, false);
 }
 
 /* Runs the step at the position and moves on. At the end of the iteration the
@@ -57,7 +52,7 @@ static enum lab_status walk_step(struct walkthrough *t)
         char head[32];
         snprintf(head, sizeof(head), "Phase: %s", lab_phase_name(phase));
         lab_printf(stdout, "\n");
-        enum lab_status heading = lab_read_heading(head, 2);
+        enum lab_status heading = lab_lesson_put_heading(head, 2, false);
         if (heading)
             return heading;
     }
@@ -65,7 +60,7 @@ static enum lab_status walk_step(struct walkthrough *t)
         lab_read_step(&t->reader, s->name, t->w.plan->nodes[s->node].id, phase);
     if (!st)
         st = lab_walk_step(walk);
-    return st ? st : lab_step_text(&t->w, at, stdout);
+    return st ? st : lab_step_text(&t->w, at);
 }
 
 static enum lab_status walk_once(struct walkthrough *t)
@@ -78,23 +73,11 @@ static enum lab_status walk_once(struct walkthrough *t)
     return st;
 }
 
-static enum lab_status tell(void *user, int64_t iteration, double loss,
-                            double accuracy)
-{
-    struct walkthrough *t = user;
-    bool prints = lab_training_has_line(&t->lines, iteration, accuracy);
-    lab_training_line(&t->lines, "  ", iteration, loss, accuracy);
-    if (prints)
-        lab_printf(stdout, "\n");
-    fflush(stdout);
-    return written();
-}
-
 /* The walked iteration was the first of the training. */
 static enum lab_status train(struct walkthrough *t, struct lab_training *out)
 {
     lab_printf(stdout, "\n");
-    enum lab_status st = lab_read_heading("Training", 2);
+    enum lab_status st = lab_lesson_put_heading("Training", 2, false);
     if (st)
         return st;
     lab_printf(stdout,
@@ -103,7 +86,8 @@ static enum lab_status train(struct walkthrough *t, struct lab_training *out)
     t->lines.loss_sum = t->first_loss;
     t->lines.n_losses = 1;
     if (t->lines.target > 1)
-        st = lab_training_run(&t->w, t->lines.target - 1, tell, t, out);
+        st = lab_training_run(&t->w, t->lines.target - 1, lab_training_line,
+                              &t->lines, out);
     out->iterations++;
     out->loss_first = t->first_loss;
     if (isnan(out->loss_last))
@@ -126,8 +110,6 @@ static void say_database(const struct lab_options *o, bool whole)
     lab_str_release(&path);
 }
 
-/* Fills out[] with what applies, the weightiest first; returns how many, at
- * most LAB_ADVICE_COUNT. */
 static void advise(const char *db, const char *const *words, const char *what)
 {
     struct lab_str command = lab_suggest_command_text(db, words);
@@ -154,21 +136,12 @@ static enum lab_status conclude(struct walkthrough *t,
                                 const struct lab_training *r,
                                 const struct lab_recording_state *kept)
 {
-    lab_printf(stdout, "\nloss %.6g -> %.6g in %lld iteration%s", r->loss_first,
-               r->loss_last, (long long)r->iterations,
-               r->iterations == 1 ? "" : "s");
-    if (!isnan(r->accuracy))
-        lab_printf(stdout, "; %.2f %% of the held-back rows right",
-                   100 * r->accuracy);
     lab_printf(stdout, "\n");
-    if (!isnan(r->samples_per_s))
-        lab_printf(stdout,
-                   "%.0f samples/s on average, %.4g ms an iteration (median)\n",
-                   r->samples_per_s, r->step_ms_median);
+    lab_training_text(&t->w, r);
     if (kept->run > 0 && !kept->empty)
         say_database(t->w.options, kept->whole);
     say_next(t, kept->empty ? 0 : kept->run);
-    return fflush(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+    return lab_print_check();
 }
 
 static enum lab_status all(struct walkthrough *t, struct lab_training *r)
@@ -187,7 +160,6 @@ int lab_walkthrough(const struct lab_options *o)
 {
     struct walkthrough t = {.first_loss = NAN};
     struct lab_training r;
-    struct lab_data_facts facts;
     struct lab_run_summary summary;
     struct lab_recording_state kept;
     lab_training_init(&r);
@@ -196,11 +168,8 @@ int lab_walkthrough(const struct lab_options *o)
     if (st)
         return lab_exit_error(st);
     lab_lesson_run_warn(&t.w);
-    lab_data_get_facts(lab_walk_data(t.w.walk), &facts);
-    t.lines.per_epoch = facts.batches_per_epoch;
-    t.lines.target = lab_train_iterations(
-        &t.w.spec, &facts, o->epochs > 0 ? o->epochs : DEFAULT_EPOCHS,
-        o->iterations);
+    lab_training_lines_init(&t.lines, &t.w,
+                            o->epochs > 0 ? o->epochs : DEFAULT_EPOCHS, "  ");
     st = lab_reader_init(&t.reader, t.w.lesson);
     if (!st)
         st = all(&t, &r);

@@ -2,11 +2,11 @@
 #include "report/counters_text.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/format.h"
-
-enum { LINE_BYTES = 256 };
 
 struct lines {
     const struct lab_counters *c;
@@ -15,19 +15,27 @@ struct lines {
     void *user;
 };
 
+static void put(const struct lines *l, const char *name, const char *fmt, ...)
+    LAB_PRINTF(3, 4);
+static void put(const struct lines *l, const char *name, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    l->each(l->user, name, text);
+}
+
 static void occupancy(const struct lines *l)
 {
-    char line[LINE_BYTES];
     double achieved = l->c->achieved_occupancy_pct;
-    if (isnan(achieved))
-        return;
-    if (isnan(l->beside->occupancy_pct))
-        snprintf(line, sizeof(line), "occupancy %.1f %% achieved", achieved);
-    else
-        snprintf(line, sizeof(line),
-                 "occupancy %.1f %% achieved, %.0f %% possible", achieved,
-                 l->beside->occupancy_pct);
-    l->each(l->user, "counted", line);
+    double possible = l->beside->occupancy_pct;
+    if (!isnan(achieved) && isnan(possible))
+        put(l, "counted", "occupancy %.1f %% achieved", achieved);
+    else if (!isnan(achieved))
+        put(l, "counted", "occupancy %.1f %% achieved, %.0f %% possible",
+            achieved, possible);
 }
 
 const char *lab_counters_flop_reason(const struct lab_counters *c, double flop,
@@ -57,101 +65,71 @@ const char *lab_counters_flop_reason(const struct lab_counters *c, double flop,
 
 static void work(const struct lines *l)
 {
-    char line[LINE_BYTES * 2];
-    char a[LAB_FORMAT_BYTES];
-    char b[LAB_FORMAT_BYTES];
-    double counted = lab_counters_flop(l->c);
+    const struct lab_counters *c = l->c;
+    double counted = lab_counters_flop(c);
     double flop = l->beside->flop;
+    const char *reason = lab_counters_flop_reason(c, flop, l->beside->update);
+    const char *open = reason[0] ? " (" : "";
+    const char *close = reason[0] ? ")" : "";
+    bool all = !isnan(lab_counters_flop_beside(c, flop));
     if (isnan(counted))
         return;
-    const char *reason =
-        lab_counters_flop_reason(l->c, flop, l->beside->update);
-    bool all = !isnan(lab_counters_flop_beside(l->c, flop));
-    lab_format_flop(counted, a, sizeof(a));
-    lab_format_flop(flop, b, sizeof(b));
-    int n = snprintf(line, sizeof(line), "%s%s", all ? "" : "at least ", a);
-    if (flop > 0 && !all)
-        n += snprintf(line + n, sizeof(line) - (size_t)n,
-                      " of the formula's %s", b);
-    else if (flop > 0)
-        n += snprintf(line + n, sizeof(line) - (size_t)n,
-                      ", %+.1f %% of the formula's %s",
-                      (counted / flop - 1) * 100, b);
-    if (reason[0])
-        snprintf(line + n, sizeof(line) - (size_t)n, " (%s)", reason);
-    l->each(l->user, "work", line);
-    if (!(l->c->tensor_flop > 0))
-        return;
-    lab_format_flop(l->c->tensor_flop, a, sizeof(a));
-    n = snprintf(line, sizeof(line), "%s on tensor cores", a);
-    if (!isnan(l->c->tensor_active_pct))
-        snprintf(line + n, sizeof(line) - (size_t)n,
-                 ", which were busy %.1f %% of the time",
-                 l->c->tensor_active_pct);
-    l->each(l->user, "tensor", line);
+    if (!(flop > 0))
+        put(l, "work", "%s%s%s%s%s", all ? "" : "at least ",
+            LAB_FLOP_TEXT(counted), open, reason, close);
+    else if (all)
+        put(l, "work", "%s, %+.1f %% of the formula's %s%s%s%s",
+            LAB_FLOP_TEXT(counted), (counted / flop - 1) * 100,
+            LAB_FLOP_TEXT(flop), open, reason, close);
+    else
+        put(l, "work", "at least %s of the formula's %s%s%s%s",
+            LAB_FLOP_TEXT(counted), LAB_FLOP_TEXT(flop), open, reason, close);
+    if (c->tensor_flop > 0 && isnan(c->tensor_active_pct))
+        put(l, "tensor", "%s on tensor cores", LAB_FLOP_TEXT(c->tensor_flop));
+    else if (c->tensor_flop > 0)
+        put(l, "tensor",
+            "%s on tensor cores, which were busy %.1f %% of the time",
+            LAB_FLOP_TEXT(c->tensor_flop), c->tensor_active_pct);
 }
 
 static void memory(const struct lines *l)
 {
-    char line[LINE_BYTES];
-    char a[LAB_FORMAT_BYTES];
-    char b[LAB_FORMAT_BYTES];
-    char least[LAB_FORMAT_BYTES];
+    const char *read = LAB_BYTES_TEXT(l->c->dram_read_bytes);
+    const char *written = LAB_BYTES_TEXT(l->c->dram_write_bytes);
     if (isnan(l->c->dram_read_bytes) || isnan(l->c->dram_write_bytes))
         return;
-    lab_format_bytes(l->c->dram_read_bytes, a, sizeof(a));
-    lab_format_bytes(l->c->dram_write_bytes, b, sizeof(b));
-    int n = snprintf(line, sizeof(line), "%s read, %s written", a, b);
-    if (l->beside->bytes > 0) {
-        lab_format_bytes(l->beside->bytes, least, sizeof(least));
-        snprintf(line + n, sizeof(line) - (size_t)n,
-                 "; the tensors are %s, the L2 keeps what fits", least);
-    }
-    l->each(l->user, "DRAM", line);
+    if (l->beside->bytes > 0)
+        put(l, "DRAM",
+            "%s read, %s written; the tensors are %s, the L2 keeps what fits",
+            read, written, LAB_BYTES_TEXT(l->beside->bytes));
+    else
+        put(l, "DRAM", "%s read, %s written", read, written);
 }
 
 static void light(const struct lines *l)
 {
-    char line[LINE_BYTES];
     const struct lab_counters *c = l->c;
-    if (!isnan(c->ipc)) {
-        snprintf(line, sizeof(line),
-                 "%.2f instructions a cycle of a busy SM (4 at most)", c->ipc);
-        l->each(l->user, "issue", line);
-    }
-    if (!isnan(c->sm_pct) && !isnan(c->memory_pct)) {
-        snprintf(
-            line, sizeof(line),
+    if (!isnan(c->ipc))
+        put(l, "issue", "%.2f instructions a cycle of a busy SM (4 at most)",
+            c->ipc);
+    if (!isnan(c->sm_pct) && !isnan(c->memory_pct))
+        put(l, "light",
             "SMs at %.1f %%, memory at %.1f %% (DRAM %.1f %%) of what they "
             "can do",
             c->sm_pct, c->memory_pct, c->dram_pct);
-        l->each(l->user, "light", line);
-    }
-    if (!isnan(c->l1_hit_pct) && !isnan(c->l2_hit_pct)) {
-        snprintf(line, sizeof(line), "L1 hits %.1f %%, L2 hits %.1f %%",
-                 c->l1_hit_pct, c->l2_hit_pct);
-        l->each(l->user, "caches", line);
-    }
+    if (!isnan(c->l1_hit_pct) && !isnan(c->l2_hit_pct))
+        put(l, "caches", "L1 hits %.1f %%, L2 hits %.1f %%", c->l1_hit_pct,
+            c->l2_hit_pct);
 }
 
 /* 32 floats side by side are four sectors of 32 bytes. */
-static void access(const struct lines *l)
+static void access(const struct lines *l, const char *name, double sectors)
 {
-    const struct {
-        const char *name;
-        double sectors;
-    } kinds[] = {{"loads", l->c->sectors_per_load},
-                 {"stores", l->c->sectors_per_store}};
-    char line[LINE_BYTES];
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (isnan(kinds[i].sectors))
-            continue;
-        snprintf(line, sizeof(line),
-                 "%.1f sectors of 32 B for a warp's request (4 when 32 floats "
-                 "lie side by side, 32 when each lies elsewhere)",
-                 kinds[i].sectors);
-        l->each(l->user, kinds[i].name, line);
-    }
+    if (!isnan(sectors))
+        put(l, name,
+            "%.1f sectors of 32 B for a warp's request (4 when 32 floats "
+            "are adjacent, 32 when each is elsewhere)",
+            sectors);
 }
 
 void lab_counters_lines(const struct lab_counters *c,
@@ -163,5 +141,6 @@ void lab_counters_lines(const struct lab_counters *c,
     work(&l);
     memory(&l);
     light(&l);
-    access(&l);
+    access(&l, "loads", c->sectors_per_load);
+    access(&l, "stores", c->sectors_per_store);
 }

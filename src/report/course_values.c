@@ -60,8 +60,7 @@ static enum lab_status add_entry(struct lab_text_table *table,
 }
 
 enum lab_status lab_course_values_print(struct lab_walk *w,
-                                        const struct lab_network_spec *spec,
-                                        FILE *out)
+                                        const struct lab_network_spec *spec)
 {
     static const char *const heads[] = {"printed beside computed",
                                         ">computed",
@@ -81,16 +80,9 @@ enum lab_status lab_course_values_print(struct lab_walk *w,
         st = add_entry(&table, w, &spec->printed[i]);
     if (!st)
         st = lab_text_table_format(&table, &text);
-    for (char *line = text.data; line && *line && !st;) {
-        char *end = strchr(line, '\n'); /* lab_printf takes a line at a time */
-        if (end)
-            *end = '\0';
-        lab_printf(out, "%s\n", line);
-        line = end ? end + 1 : NULL;
-    }
+    if (!st)
+        lab_print_lines(&text);
     lab_str_release(&text);
     lab_text_table_release(&table);
-    if (!st && ferror(out))
-        st = lab_fail(LAB_E_IO, "cannot write");
-    return st;
+    return st ? st : lab_print_check();
 }

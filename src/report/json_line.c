@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/unknown.h"
 
 /* jansson refuses a member of an object that it has no memory for, and the
  * object goes on without it. */
@@ -56,6 +57,11 @@ void lab_json_text(json_t *object, const char *key, const char *text)
     set(object, key, value);
 }
 
+void lab_json_word(json_t *object, const char *key, const char *text)
+{
+    lab_json_text(object, key, text && text[0] ? text : NULL);
+}
+
 void lab_json_bool(json_t *object, const char *key, bool v)
 {
     set(object, key, json_boolean(v));
@@ -100,6 +106,64 @@ void lab_json_ints(json_t *object, const char *key, const int64_t *v, size_t n)
         json_array_append_new(array, v[i] == INT64_MIN ? json_null()
                                                        : json_integer(v[i]));
     set(object, key, array);
+}
+
+static void add_value(json_t *o, const char *key, const struct lab_field *f,
+                      const void *row)
+{
+    char text[256];
+    const void *at = (const char *)row + f->at;
+    if (f->text || f->kind == LAB_FIELD_TEXT) {
+        lab_json_text(o, key, lab_field_text(f, row, text, sizeof(text)));
+        return;
+    }
+    if (f->real) {
+        lab_json_real(o, key, f->real(row));
+        return;
+    }
+    switch (f->kind) {
+    case LAB_FIELD_INT:
+        lab_json_int(o, key, *(const int64_t *)at);
+        break;
+    case LAB_FIELD_NS: {
+        double ns = *(const double *)at;
+        lab_json_int(o, key, isnan(ns) ? LAB_UNKNOWN : (int64_t)ns);
+        break;
+    }
+    case LAB_FIELD_DIMS:
+        lab_json_ints(o, key, at, 3);
+        break;
+    case LAB_FIELD_UINT:
+        if (*(const int64_t *)at == LAB_UNKNOWN)
+            lab_json_int(o, key, LAB_UNKNOWN);
+        else
+            lab_json_uint(o, key, *(const uint64_t *)at);
+        break;
+    case LAB_FIELD_BOOL:
+        lab_json_bool(o, key, *(const bool *)at);
+        break;
+    default:
+        lab_json_real(o, key, *(const double *)at);
+    }
+}
+
+json_t *lab_json_fields(json_t *object, const struct lab_fields *fields,
+                        const void *row)
+{
+    struct lab_str key;
+    lab_str_init(&key);
+    for (int i = 0; i < fields->count; i++) {
+        lab_str_clear(&key);
+        lab_field_key(&key, &fields->list[i], false);
+        if (key.len)
+            add_value(object, lab_str_text(&key), &fields->list[i], row);
+        if (!key.failed)
+            continue;
+        json_decref(object);
+        object = NULL;
+    }
+    lab_str_release(&key);
+    return object;
 }
 
 enum lab_status lab_json_write(FILE *to, json_t *object)

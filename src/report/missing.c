@@ -73,13 +73,15 @@ static void give(struct reason *r, const char *why, const char *instead)
     snprintf(r->instead, sizeof(r->instead), "%s", instead);
 }
 
-/* What only some runs have. */
+/* What a run may have, and why it has none where only some runs have it. */
 static const struct {
     enum lab_content content;
     const char *name;
     const char *why;
     const char *instead;
 } kinds[] = {
+    {LAB_HAS_STEPS, "steps", NULL, NULL},
+    {LAB_HAS_KERNELS, "kernels", NULL, NULL},
     {LAB_HAS_LOSSES, "losses",
      "only a lesson that is walked or trained has one",
      "`lapenna-lab run LESSON` records it"},
@@ -168,7 +170,7 @@ static void find_reason(const struct facts *f, unsigned missing,
         return;
     }
     for (int i = 0; i < KINDS; i++) {
-        if (missing & kinds[i].content) {
+        if (kinds[i].why && (missing & kinds[i].content)) {
             give(r, kinds[i].why, kinds[i].instead);
             return;
         }
@@ -187,14 +189,6 @@ static void find_reason(const struct facts *f, unsigned missing,
 static void add_names(struct lab_str *out, unsigned missing)
 {
     const char *between = "";
-    if (missing & LAB_HAS_STEPS) {
-        lab_str_add(out, "no steps");
-        between = " and ";
-    }
-    if (missing & LAB_HAS_KERNELS) {
-        lab_str_addf(out, "%sno kernels", between);
-        between = " and ";
-    }
     for (int i = 0; i < KINDS; i++) {
         if (missing & kinds[i].content) {
             lab_str_addf(out, "%sno %s", between, kinds[i].name);

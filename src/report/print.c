@@ -27,6 +27,13 @@ bool lab_print_is_ascii(void)
     return ascii_only;
 }
 
+enum lab_status lab_print_check(void)
+{
+    return fflush(stdout) || ferror(stdout)
+               ? lab_fail(LAB_E_IO, "cannot write the output")
+               : LAB_OK;
+}
+
 void lab_print_lose(void)
 {
     lost = true;
@@ -136,22 +143,25 @@ static void put(FILE *out, const char *text)
         fputs(text, out);
 }
 
-void lab_print_text(const char *text)
-{
-    put(stdout, text);
-}
-
-static bool put_ascii(FILE *out, const struct lab_str *text)
+static bool put_ascii(FILE *out, const char *text)
 {
     enum { WIDEST = 8 }; /* a character's stand-in is no longer */
-    size_t room = text->len * WIDEST + 1;
+    size_t room = strlen(text) * WIDEST + 1;
     char *plain = lab_alloc(room);
     if (!plain)
         return false;
-    lab_text_to_ascii(lab_str_text(text), plain, room);
+    lab_text_to_ascii(text, plain, room);
     put(out, plain);
     lab_free(plain);
     return true;
+}
+
+void lab_print_text(FILE *out, const char *text)
+{
+    if (!ascii_only)
+        put(out, text);
+    else if (!put_ascii(out, text))
+        lab_print_bytes(out, text, strlen(text));
 }
 
 /* A message is printed without memory too, as far as it fits; of other output
@@ -165,6 +175,17 @@ static void say_without_memory(FILE *out, const char *fmt, va_list args)
     }
     vsnprintf(text, sizeof(text), fmt, args);
     lab_print_bytes(out, text, strlen(text));
+}
+
+void lab_print_lines(struct lab_str *text)
+{
+    for (char *line = text->data; line && *line;) {
+        char *end = strchr(line, '\n');
+        if (end)
+            *end = '\0';
+        lab_printf(stdout, "%s\n", line);
+        line = end ? end + 1 : NULL;
+    }
 }
 
 void lab_printf(FILE *out, const char *fmt, ...)
@@ -183,7 +204,7 @@ void lab_printf(FILE *out, const char *fmt, ...)
     lab_command_spell(&spelt, lab_str_text(&whole), "`", ascii_only);
     lab_str_add_visible(&safe, lab_str_text(&spelt), spelt.len, true);
     if (whole.failed || spelt.failed || safe.failed ||
-        (ascii_only && !put_ascii(out, &safe)))
+        (ascii_only && !put_ascii(out, lab_str_text(&safe))))
         say_without_memory(out, fmt, again);
     else if (!ascii_only)
         put(out, lab_str_text(&safe));

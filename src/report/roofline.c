@@ -309,8 +309,7 @@ enum lab_status lab_roofline_load(struct lab_roofline *out,
         st = st == LAB_E_NOTFOUND ? LAB_OK : st;
     }
     if (st == LAB_OK)
-        st = lab_time_sums_load(&r.sums, db, run,
-                                1u << LAB_SUM_STEP | 1u << LAB_SUM_KERNEL);
+        st = lab_time_sums_load(&r.sums, db, run, ~0u);
     if (st == LAB_OK)
         st = find_roofs(&r, db);
     if (st == LAB_OK)

@@ -75,6 +75,22 @@ void lab_suggest_in_text(struct lab_str *out, const struct lab_database *db,
     lab_str_add(out, text);
 }
 
+enum lab_status lab_find_word(const char *what, const char *word,
+                              const char *const *names, int n,
+                              const char *there, int *out)
+{
+    for (int i = 0; i < n; i++) {
+        if (strcmp(word, names[i]) == 0) {
+            *out = i;
+            return LAB_OK;
+        }
+    }
+    const char *near = lab_nearest(word, names, (size_t)n);
+    return lab_fail(LAB_E_USAGE, "no %s '%s'%s%s%s %s", what, word,
+                    near ? ": did you mean " : "", near ? near : "",
+                    near ? "?" : ";", there);
+}
+
 void lab_print_recorded(const char *db, int64_t run, bool whole)
 {
     char number[32];

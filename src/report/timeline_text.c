@@ -2,42 +2,44 @@
 #include "report/timeline_text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/intern.h"
 #include "base/format.h"
+#include "base/str.h"
+#include "engine/plan.h"
+#include "trace/intern.h"
 
-struct line {
-    char text[LAB_TIMELINE_LINE];
-    size_t used;
+#define TIME(ns) LAB_NS_TEXT(lab_to_real(ns))
+#define COUNT(n) LAB_INT_TEXT(n)
+
+/* A line that is made, and who takes it. */
+struct lines {
+    const struct lab_timeline *t;
+    struct lab_str text;
+    lab_timeline_line_fn *each;
+    void *user;
 };
 
-static void add(struct line *l, const char *fmt, ...) LAB_PRINTF(2, 3);
-static void add(struct line *l, const char *fmt, ...)
+/* Without memory for its whole the line is given as far as it goes. */
+static void end_line(struct lines *l)
 {
-    va_list args;
-    va_start(args, fmt);
-    int n = vsnprintf(l->text + l->used, sizeof(l->text) - l->used, fmt, args);
-    va_end(args);
-    if (n > 0)
-        l->used += (size_t)n;
-    if (l->used >= sizeof(l->text))
-        l->used = sizeof(l->text) - 1;
+    if (l->text.len)
+        l->each(l->user, lab_str_text(&l->text));
+    lab_str_clear(&l->text);
 }
 
-const char *lab_timeline_time(int64_t ns, char *out, size_t cap)
+/* NaN: unknown. Moments are longer than a double's digits. */
+static double between(int64_t from, int64_t to)
 {
-    return lab_format_ns(ns == LAB_UNKNOWN ? NAN : (double)ns, out, cap);
+    return from == LAB_UNKNOWN || to == LAB_UNKNOWN ? (double)NAN
+                                                    : (double)(to - from);
 }
 
 const char *lab_timeline_moment(const struct lab_timeline *t, int64_t moment,
                                 char *out, size_t cap)
 {
-    bool known = moment != LAB_UNKNOWN && t->start_ns != LAB_UNKNOWN;
-    return lab_format_difference(
-        known ? (double)(moment - t->start_ns) : (double)NAN, out, cap);
+    return lab_format_difference(between(t->start_ns, moment), out, cap);
 }
 
 static const char *plural(int64_t n)
@@ -45,106 +47,97 @@ static const char *plural(int64_t n)
     return n == 1 ? "" : "s";
 }
 
-static int64_t whole(const struct lab_timeline *t)
+static double whole(const struct lab_timeline *t)
 {
-    return t->start_ns == LAB_UNKNOWN || t->end_ns == LAB_UNKNOWN
-               ? LAB_UNKNOWN
-               : t->end_ns - t->start_ns;
+    return between(t->start_ns, t->end_ns);
 }
 
-static const char *share_text(int64_t of, int64_t all, char *out, size_t cap)
+/* NaN: unknown. */
+static double share_of(const struct lab_timeline *t, int64_t part)
 {
-    double share = of == LAB_UNKNOWN || all == LAB_UNKNOWN || all <= 0
-                       ? (double)NAN
-                       : (double)of / (double)all;
-    return lab_format_share(share, out, cap);
+    double all = whole(t);
+    return lab_to_real(part) / (all > 0 ? all : (double)NAN);
 }
 
 /* The time of the whole is mostly that of set-up and checks. */
-static void what_a_lab_ran(const struct lab_timeline *t,
-                           const struct lab_timeline_sums *sums, struct line *l)
+static void what_a_lab_ran(struct lines *l,
+                           const struct lab_timeline_sums *sums)
 {
-    char a[LAB_FORMAT_BYTES];
-    char b[LAB_FORMAT_BYTES];
-    add(l, "%lld launch%s of rungs traced: %s kernel%s, %s on the GPU",
+    const struct lab_timeline *t = l->t;
+    lab_str_addf(
+        &l->text, "%lld launch%s of rungs traced: %s kernel%s, %s on the GPU",
         (long long)t->of.steps, t->of.steps == 1 ? "" : "es",
-        lab_format_int(sums->kernels, a, sizeof(a)), plural(sums->kernels),
-        lab_timeline_time(sums->busy_ns, b, sizeof(b)));
+        COUNT(sums->kernels), plural(sums->kernels), TIME(sums->busy_ns));
     if (t->set_up)
-        add(l, "; %s span%s of set-up and checks between them left out",
-            lab_format_int(t->set_up, a, sizeof(a)), plural(t->set_up));
+        lab_str_addf(&l->text,
+                     "; %s span%s of set-up and checks between them left out",
+                     COUNT(t->set_up), plural(t->set_up));
 }
 
-static void what_ran(const struct lab_timeline *t,
-                     const struct lab_timeline_sums *sums, struct line *l)
+static void what_ran(struct lines *l, const struct lab_timeline_sums *sums)
 {
-    char a[LAB_FORMAT_BYTES];
-    char b[LAB_FORMAT_BYTES];
-    int64_t time = whole(t);
+    const struct lab_timeline *t = l->t;
+    struct lab_str *s = &l->text;
     if (t->lab && sums->kernels) {
-        what_a_lab_ran(t, sums, l);
+        what_a_lab_ran(l, sums);
         return;
     }
-    add(l, "%s", lab_timeline_time(time, a, sizeof(a)));
+    lab_str_add(s, LAB_NS_TEXT(whole(t)));
     if (t->pauses)
-        add(l, " (%s of pauses not drawn)",
-            lab_timeline_time(t->paused_ns, a, sizeof(a)));
+        lab_str_addf(s, " (%s of pauses not drawn)", TIME(t->paused_ns));
     if (sums->kernels == 0 && sums->copies == 0) {
-        add(l, ", %lld step%s, no kernels recorded", (long long)t->of.steps,
-            plural(t->of.steps));
+        lab_str_addf(s, ", %lld step%s, no kernels recorded",
+                     (long long)t->of.steps, plural(t->of.steps));
         return;
     }
-    add(l, ", %s busy %s, %s kernel%s",
-        t->device_count > 1 ? "at least one GPU" : "GPU",
-        share_text(sums->busy_ns, time, a, sizeof(a)),
-        lab_format_int(sums->kernels, b, sizeof(b)), plural(sums->kernels));
+    lab_str_addf(s, ", %s busy %s, %s kernel%s",
+                 t->device_count > 1 ? "at least one GPU" : "GPU",
+                 LAB_SHARE_TEXT(share_of(t, sums->busy_ns)),
+                 COUNT(sums->kernels), plural(sums->kernels));
     if (sums->graph_kernels)
-        add(l, " (%s graph node%s%s",
-            lab_format_int(sums->graph_kernels, a, sizeof(a)),
-            plural(sums->graph_kernels), sums->kernels_untimed ? "" : ")");
+        lab_str_addf(s, " (%s graph node%s%s", COUNT(sums->graph_kernels),
+                     plural(sums->graph_kernels),
+                     sums->kernels_untimed ? "" : ")");
     if (sums->kernels_untimed)
-        add(l, "%s%s untimed)", sums->graph_kernels ? ", " : " (",
-            lab_format_int(sums->kernels_untimed, a, sizeof(a)));
+        lab_str_addf(s, "%s%s untimed)", sums->graph_kernels ? ", " : " (",
+                     COUNT(sums->kernels_untimed));
     if (sums->launches)
-        add(l, " by %s launch%s", lab_format_int(sums->launches, a, sizeof(a)),
-            sums->launches == 1 ? "" : "es");
+        lab_str_addf(s, " by %s launch%s", COUNT(sums->launches),
+                     sums->launches == 1 ? "" : "es");
     if (sums->copies)
-        add(l, ", %s cop%s", lab_format_int(sums->copies, a, sizeof(a)),
-            sums->copies == 1 ? "y" : "ies");
+        lab_str_addf(s, ", %s cop%s", COUNT(sums->copies),
+                     sums->copies == 1 ? "y" : "ies");
 }
 
 /* One of several: each has its own gaps. */
-static void what_one_did(const struct lab_timeline *t,
-                         const struct lab_timeline_device *d, struct line *l)
+static void what_one_did(struct lines *l, const struct lab_timeline_device *d)
 {
-    char a[LAB_FORMAT_BYTES];
-    char b[LAB_FORMAT_BYTES];
     if (d->device == LAB_UNKNOWN)
-        add(l, "GPU n/a");
+        lab_str_add(&l->text, "GPU " LAB_NA);
     else
-        add(l, "GPU %lld", (long long)d->device);
-    add(l, ": busy %s, %s gap%s",
-        share_text(d->busy_ns, whole(t), a, sizeof(a)),
-        lab_format_int(d->gaps, b, sizeof(b)), plural(d->gaps));
+        lab_str_addf(&l->text, "GPU %lld", (long long)d->device);
+    lab_str_addf(&l->text, ": busy %s, %s gap%s",
+                 LAB_SHARE_TEXT(share_of(l->t, d->busy_ns)), COUNT(d->gaps),
+                 plural(d->gaps));
     if (d->gaps)
-        add(l, ", %s; longest %s",
-            lab_timeline_time(d->gap_sum_ns, a, sizeof(a)),
-            lab_timeline_time(d->gap_longest_ns, b, sizeof(b)));
+        lab_str_addf(&l->text, ", %s; longest %s", TIME(d->gap_sum_ns),
+                     TIME(d->gap_longest_ns));
 }
 
-static void what_stood_idle(const struct lab_timeline_sums *sums,
-                            int32_t devices, struct line *l)
+static void what_stood_idle(struct lines *l,
+                            const struct lab_timeline_sums *sums)
 {
-    char a[LAB_FORMAT_BYTES];
-    char b[LAB_FORMAT_BYTES];
-    add(l, "%s gap%s on %s, %s", lab_format_int(sums->gaps, a, sizeof(a)),
-        plural(sums->gaps), devices > 1 ? "all GPUs together" : "the GPU",
-        lab_timeline_time(sums->gap_sum_ns, b, sizeof(b)));
+    if (sums->gap_sum_ns == LAB_UNKNOWN)
+        return;
+    lab_str_addf(&l->text, "%s gap%s on %s, %s", COUNT(sums->gaps),
+                 plural(sums->gaps),
+                 l->t->device_count > 1 ? "all GPUs together" : "the GPU",
+                 TIME(sums->gap_sum_ns));
     if (sums->gaps)
-        add(l, "; longest %s: %s to %s",
-            lab_timeline_time(sums->gap_longest_ns, a, sizeof(a)),
-            lab_intern_text(sums->gap_after),
-            lab_intern_text(sums->gap_before));
+        lab_str_addf(&l->text, "; longest %s: %s to %s",
+                     TIME(sums->gap_longest_ns),
+                     lab_intern_text(sums->gap_after),
+                     lab_intern_text(sums->gap_before));
 }
 
 /* Without calls there is nothing to count the wait from. */
@@ -157,131 +150,126 @@ static bool has_calls(const struct lab_timeline *t)
     return t->left_out[LAB_SPAN_CALL] > 0;
 }
 
-static void what_waited(const struct lab_timeline *t,
-                        const struct lab_timeline_sums *sums, struct line *l)
+static void what_waited(struct lines *l, const struct lab_timeline_sums *sums)
 {
-    char a[LAB_FORMAT_BYTES];
-    char b[LAB_FORMAT_BYTES];
-    if (sums->latency_median_ns == LAB_UNKNOWN && !has_calls(t)) {
-        add(l, "launch latency n/a: no CUDA calls recorded");
+    if (sums->kernels == 0)
         return;
-    }
-    add(l, "launch latency %s, at most %s",
-        lab_timeline_time(sums->latency_median_ns, a, sizeof(a)),
-        lab_timeline_time(sums->latency_max_ns, b, sizeof(b)));
+    if (sums->latency_median_ns == LAB_UNKNOWN && !has_calls(l->t))
+        lab_str_add(&l->text,
+                    "launch latency " LAB_NA ": no CUDA calls recorded");
+    else
+        lab_str_addf(&l->text, "launch latency %s, at most %s",
+                     TIME(sums->latency_median_ns), TIME(sums->latency_max_ns));
 }
 
 void lab_timeline_summary(const struct lab_timeline *t,
                           const struct lab_timeline_sums *sums,
                           lab_timeline_line_fn *each, void *user)
 {
-    struct line l = {.used = 0};
-    char text[LAB_FORMAT_BYTES];
+    struct lines l = {.t = t, .each = each, .user = user};
     int64_t left_out = 0;
-    what_ran(t, sums, &l);
-    each(user, l.text);
     for (int k = 0; k < LAB_SPAN_KIND_COUNT; k++)
         left_out += t->left_out[k];
-    l.used = 0;
+    what_ran(&l, sums);
+    end_line(&l);
     if (left_out)
-        add(&l,
-            "%s short spans are left out; a smaller part of the time "
-            "shows them",
-            lab_format_int(left_out, text, sizeof(text)));
-    if (left_out)
-        each(user, l.text);
+        lab_str_addf(&l.text,
+                     "%s short spans are left out; a smaller part of the time "
+                     "shows them",
+                     COUNT(left_out));
+    end_line(&l);
     for (int32_t i = 0; t->device_count > 1 && i < t->device_count; i++) {
-        l.used = 0;
-        what_one_did(t, &t->devices[i], &l);
-        each(user, l.text);
+        what_one_did(&l, &t->devices[i]);
+        end_line(&l);
     }
-    l.used = 0;
-    if (sums->gap_sum_ns != LAB_UNKNOWN)
-        what_stood_idle(sums, t->device_count, &l);
-    if (l.used)
-        each(user, l.text);
-    l.used = 0;
-    if (sums->kernels)
-        what_waited(t, sums, &l);
-    if (l.used)
-        each(user, l.text);
+    what_stood_idle(&l, sums);
+    end_line(&l);
+    what_waited(&l, sums);
+    end_line(&l);
+    lab_str_release(&l.text);
 }
 
 /* ---- one span ---- */
 
-static void when(const struct lab_timeline *t, const struct lab_span *s,
-                 struct line *l)
+static void when(struct lines *l, const struct lab_span *s)
 {
     char lane[64];
-    char a[LAB_FORMAT_BYTES];
-    char b[LAB_FORMAT_BYTES];
+    char begins[LAB_FORMAT_BYTES];
     int64_t time = lab_span_time(s);
-    lab_lane_name(t, s->lane, lane, sizeof(lane));
-    add(l, "%s: lasts %s, begins at %s", lane,
-        lab_timeline_time(time, a, sizeof(a)),
-        lab_timeline_moment(t, s->start_ns, b, sizeof(b)));
-    add(l, ", %s of the iteration", share_text(time, whole(t), a, sizeof(a)));
+    lab_str_addf(&l->text, "%s: lasts %s, begins at %s, %s of the iteration",
+                 lab_lane_name(l->t, s->lane, lane, sizeof(lane)), TIME(time),
+                 lab_timeline_moment(l->t, s->start_ns, begins, sizeof(begins)),
+                 LAB_SHARE_TEXT(share_of(l->t, time)));
 }
 
-static void waited(const struct lab_timeline *t, const struct lab_span *s,
-                   struct line *l)
+static void waited(struct lines *l, const struct lab_span *s)
 {
-    char a[LAB_FORMAT_BYTES];
+    const struct lab_timeline *t = l->t;
     if (s->kind >= LAB_SPAN_KERNEL) {
-        add(l, "launch latency %s",
-            lab_timeline_time(s->latency_ns, a, sizeof(a)));
+        lab_str_addf(&l->text, "launch latency %s", TIME(s->latency_ns));
         if (s->call >= 0)
-            add(l, " from %s", lab_intern_text(t->spans[s->call].name));
-        add(l, "; ");
+            lab_str_addf(&l->text, " from %s",
+                         lab_intern_text(t->spans[s->call].name));
+        lab_str_add(&l->text, "; ");
     }
-    add(l, "gap before it %s", lab_timeline_time(s->gap_ns, a, sizeof(a)));
+    lab_str_addf(&l->text, "gap before it %s", TIME(s->gap_ns));
     if (s->gap_ns == LAB_UNKNOWN && s->start_ns != LAB_UNKNOWN)
-        add(l, t->left_out[s->kind] ? " (spans are left out)"
-                                    : " (the first of its lane)");
+        lab_str_add(&l->text, t->left_out[s->kind]
+                                  ? " (spans are left out)"
+                                  : " (the first of its lane)");
+}
+
+const char *lab_timeline_phase(int64_t phase)
+{
+    return phase >= 0 && phase < LAB_PHASE_COUNT
+               ? lab_phase_name((enum lab_phase)phase)
+               : NULL;
 }
 
 static const char *phase_text(int64_t phase)
 {
-    static const char *const names[] = {"forward", "loss", "backward",
-                                        "update"};
-    return phase >= 0 && phase < 4 ? names[phase] : "phase n/a";
+    const char *name = lab_timeline_phase(phase);
+    return name ? name : "phase " LAB_NA;
 }
 
-static void belongs(const struct lab_timeline *t, int32_t span, struct line *l)
+static void what_launched(struct lines *l, const struct lab_span *step)
 {
-    const struct lab_span *s = &t->spans[span];
+    const struct lab_timeline *t = l->t;
     int64_t kernels = 0;
     int64_t busy = 0;
-    char a[LAB_FORMAT_BYTES];
-    if (s->kind != LAB_SPAN_STEP) {
-        if (s->step_name)
-            add(l, "belongs to step %s, %s", lab_intern_text(s->step_name),
-                phase_text(s->step_phase));
-        else
-            add(l, "%s",
-                s->kind == LAB_SPAN_RANGE
-                    ? "a range of the host"
-                    : "belongs to no step of this iteration");
-        return;
-    }
     for (int32_t i = 0; i < t->count; i++) {
         const struct lab_span *o = &t->spans[i];
-        if (o->kind != LAB_SPAN_KERNEL || o->exec != s->exec)
+        if (o->kind != LAB_SPAN_KERNEL || o->exec != step->exec)
             continue;
         kernels++;
         busy += lab_span_time(o) == LAB_UNKNOWN ? 0 : lab_span_time(o);
     }
-    add(l, "%s", phase_text(s->phase));
     if (t->sums.kernels)
-        add(l, "; it launched %lld kernel%s", (long long)kernels,
-            plural(kernels));
+        lab_str_addf(&l->text, "; it launched %lld kernel%s",
+                     (long long)kernels, plural(kernels));
     if (kernels)
-        add(l, " of %s in all", lab_timeline_time(busy, a, sizeof(a)));
+        lab_str_addf(&l->text, " of %s in all", TIME(busy));
+}
+
+static void belongs(struct lines *l, const struct lab_span *s)
+{
+    if (s->kind == LAB_SPAN_STEP) {
+        lab_str_add(&l->text, phase_text(s->phase));
+        what_launched(l, s);
+    } else if (s->step_name) {
+        lab_str_addf(&l->text, "belongs to step %s, %s",
+                     lab_intern_text(s->step_name), phase_text(s->step_phase));
+    } else {
+        lab_str_add(&l->text, s->kind == LAB_SPAN_RANGE
+                                  ? "a range of the host"
+                                  : "belongs to no step of this iteration");
+    }
 }
 
 /* A launch of a CUDA graph has many kernels, others one. */
-static void launched(const struct lab_timeline *t, int32_t call, struct line *l)
+static void launched(struct lines *l, int32_t call)
 {
+    const struct lab_timeline *t = l->t;
     int64_t nodes = 0;
     int32_t one = -1;
     for (int32_t i = 0; i < t->count; i++) {
@@ -291,41 +279,45 @@ static void launched(const struct lab_timeline *t, int32_t call, struct line *l)
         one = one < 0 ? i : one;
     }
     if (nodes)
-        add(l, "launched a CUDA graph: %lld node%s", (long long)nodes,
-            plural(nodes));
+        lab_str_addf(&l->text, "launched a CUDA graph: %lld node%s",
+                     (long long)nodes, plural(nodes));
     else if (one >= 0)
-        add(l, "launched %s", lab_intern_text(t->spans[one].name));
+        lab_str_addf(&l->text, "launched %s",
+                     lab_intern_text(t->spans[one].name));
 }
 
-static void more(const struct lab_timeline *t, int32_t span, struct line *l)
+static void more(struct lines *l, int32_t span)
 {
-    const struct lab_span *s = &t->spans[span];
-    char a[LAB_FORMAT_BYTES];
-    char b[LAB_FORMAT_BYTES];
+    const struct lab_span *s = &l->t->spans[span];
+    char rate[LAB_FORMAT_BYTES];
     int64_t time = lab_span_time(s);
     if (s->kind == LAB_SPAN_CALL)
-        launched(t, span, l);
+        launched(l, span);
     if (s->graph_node != LAB_UNKNOWN)
-        add(l, "node %lld of a CUDA graph", (long long)s->graph_node);
+        lab_str_addf(&l->text, "node %lld of a CUDA graph",
+                     (long long)s->graph_node);
     if (s->bytes == LAB_UNKNOWN)
         return;
-    add(l, "%s%s", l->used ? "; " : "",
-        lab_format_bytes((double)s->bytes, a, sizeof(a)));
+    lab_str_addf(&l->text, "%s%s", l->text.len ? "; " : "",
+                 LAB_BYTES_TEXT((double)s->bytes));
     if (time != LAB_UNKNOWN)
-        add(l, ", %s",
-            lab_format_rate((double)s->bytes, (double)time, b, sizeof(b)));
+        lab_str_addf(&l->text, ", %s",
+                     lab_format_rate((double)s->bytes, (double)time, rate,
+                                     sizeof(rate)));
 }
 
 void lab_span_lines(const struct lab_timeline *t, int32_t span,
                     lab_timeline_line_fn *each, void *user)
 {
+    struct lines l = {.t = t, .each = each, .user = user};
     const struct lab_span *s = &t->spans[span];
-    struct line lines[4] = {{.used = 0}, {.used = 0}, {.used = 0}, {.used = 0}};
-    when(t, s, &lines[0]);
-    waited(t, s, &lines[1]);
-    belongs(t, span, &lines[2]);
-    more(t, span, &lines[3]);
-    for (int i = 0; i < 4; i++)
-        if (lines[i].used)
-            each(user, lines[i].text);
+    when(&l, s);
+    end_line(&l);
+    waited(&l, s);
+    end_line(&l);
+    belongs(&l, s);
+    end_line(&l);
+    more(&l, span);
+    end_line(&l);
+    lab_str_release(&l.text);
 }

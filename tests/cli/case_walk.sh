@@ -43,7 +43,7 @@ if grep -q 'epoch 2' "$out"; then
 fi
 run --iterations 1 --db kept.db
 expect_exit 0
-expect_stdout 'in 1 iteration'
+expect_stdout '1 iteration on cpu'
 
 # A reader that leaves early ends it without a word.
 for lines in 1 50; do

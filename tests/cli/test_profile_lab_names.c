@@ -264,12 +264,12 @@ TEST_CASE_WITH(page_has_rows_of_the_rung, NULL, export_cleanup)
     char *html = export_as(db, "html", "x.html");
     const char *steps = strstr(html, "<h2>Steps</h2>");
     assert_non_null(steps);
-    assert_true(has(steps, "<div>mma bf16 64</div>"));
+    assert_true(has(steps, "<td class=\"w\">mma bf16 64</td>"));
     assert_true(has(steps, ">mma bf16 64</text>"));
     const char *kernels = strstr(steps, "<h2>Kernels</h2>");
     assert_non_null(kernels);
-    assert_true(has(kernels, "<div>mma tf32 64, traced</div>"));
-    assert_true(has(kernels, "<div>wg&quot;&lt;mma&gt; bf16 64, traced</div>"));
+    assert_true(has(kernels, ">mma tf32 64, traced</td>"));
+    assert_true(has(kernels, ">wg&quot;&lt;mma&gt; bf16 64, traced</td>"));
     /* a lab has no loss, and its repeats are no iterations */
     assert_false(has(html, "No loss was recorded"));
     assert_false(has(html, "Phases of an iteration"));

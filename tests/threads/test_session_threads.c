@@ -15,7 +15,7 @@
 
 #include "engine/session.h"
 #include "lesson/catalog.h"
-#include "debug/recording.h"
+#include "debug/lesson_run.h"
 #include "base/version.h"
 
 const char *lab_version(void)
@@ -112,20 +112,17 @@ static void *take_live(void *unused)
     return unused;
 }
 
-static void open_all(struct lab_lesson **lesson)
+static void open_all(struct lab_lesson_run *w)
 {
-    assert_ok(
-        lab_lesson_open(lesson, LAB_SOURCE_DIR "/lessons/20-mlp-digits.md"));
-    struct lab_options run;
-    lab_options_init(&run);
-    run.db = "threads.db";
-    struct lab_recording_options options = {
-        .lesson = *lesson, .spec = &(*lesson)->spec, .run = &run};
-    assert_ok(lab_recording_new(&recording, &options));
-    struct lab_session_config config = {
-        .setup = {.spec = &(*lesson)->spec, .backend = "cpu"}};
-    lab_recording_attach(recording, &config);
-    assert_ok(lab_session_new(&session, &config));
+    static struct lab_options options;
+    lab_options_init(&options);
+    options.db = "threads.db";
+    options.backend = "cpu";
+    assert_ok(lab_lesson_run_start(w, &options,
+                                   LAB_SOURCE_DIR "/lessons/20-mlp-digits.md",
+                                   false, NULL, NULL));
+    recording = w->recording;
+    session = w->session;
     assert_ok(lab_session_wait(session, -1));
 }
 
@@ -137,9 +134,9 @@ TEST_CASE(many_look_while_one_trains)
     const struct lab_command train = {.kind = LAB_DO_TRAIN, .n = 1000000000};
     const struct lab_command stop = {.kind = LAB_DO_STOP};
     const struct lab_command restart = {.kind = LAB_DO_RESTART};
-    struct lab_lesson *lesson = NULL;
+    struct lab_lesson_run run;
     pthread_t threads[THREADS];
-    open_all(&lesson);
+    open_all(&run);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work[i], NULL), 0);
     for (int i = 0; i < ROUNDS; i++) {
@@ -157,9 +154,7 @@ TEST_CASE(many_look_while_one_trains)
     assert_ok(lab_session_snapshot(session, &snap));
     assert_string_equal(snap.error, "");
     lab_snapshot_release(&snap);
-    lab_session_free(session);
-    lab_recording_free(recording);
-    lab_lesson_free(lesson);
+    lab_lesson_run_close(&run);
     unlink("threads.db");
 }
 

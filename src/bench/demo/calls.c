@@ -223,7 +223,5 @@ int lab_demo_cmd_calls(int argc, char **argv)
         .check = refuse_words};
     struct lab_options o;
     lab_options_parse(&o, argc, argv, &line);
-    if (o.ascii)
-        lab_print_ascii(true);
     return lab_exit_error(show(&o));
 }

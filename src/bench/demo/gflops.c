@@ -313,8 +313,6 @@ int lab_demo_cmd_gflops(int argc, char **argv)
         return lab_exit_error(lab_no_memory("a table"));
     struct lab_options *o = &g->o;
     lab_options_parse(o, argc, argv, &line);
-    if (o->ascii)
-        lab_print_ascii(true);
     if (!o->repeat)
         o->repeat = LAB_LADDER_REPEATS_MIN;
     g->name = o->as_double ? "dgemm" : "gemm";

@@ -19,7 +19,6 @@
 #include "lesson/catalog.h"
 #include "report/exit.h"
 #include "report/json_line.h"
-#include "report/json_sweep.h"
 #include "report/print.h"
 #include "report/suggest.h"
 #include "report/text_table.h"
@@ -574,7 +573,8 @@ static enum lab_status take(struct sweep *s, const char *lesson,
     row->reason = r->reason[0] ? kept->result.reason : NULL;
     enum lab_status st = record(s, &r->device, row);
     if (!st && s->options->json)
-        st = lab_json_print(lab_json_sweep(row));
+        st = lab_json_print(lab_json_fields(lab_json_new("sweep_row"),
+                                            &lab_sweep_row_fields, row));
     s->measured += !r->status;
     return st;
 }

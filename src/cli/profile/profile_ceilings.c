@@ -55,16 +55,14 @@ static enum lab_status measure(struct measuring *m, enum lab_ceiling ceiling)
                        &row->published);
     enum lab_status st = lab_backend_ceiling(m->be, ceiling, &row->result);
     row->known = st == LAB_OK;
+    if (!row->known)
+        row->result = (struct lab_ceiling_result){
+            .best = NAN, .median = NAN, .worst = NAN, .size = LAB_UNKNOWN};
     if (st == LAB_E_UNSUPPORTED || st == LAB_E_NOMEM) {
         snprintf(row->reason, sizeof(row->reason), "%s", lab_error());
         return LAB_OK;
     }
     return st;
-}
-
-static const char *text_or_null(const char *text)
-{
-    return text[0] ? text : NULL;
 }
 
 static enum lab_status keep(struct measuring *m, enum lab_ceiling ceiling,
@@ -76,7 +74,7 @@ static enum lab_status keep(struct measuring *m, enum lab_ceiling ceiling,
     const struct lab_ceiling_row row = {
         .backend = m->be->ops->name,
         .device = m->device.name,
-        .uuid = text_or_null(m->device.uuid),
+        .uuid = m->device.uuid[0] ? m->device.uuid : NULL,
         .hostname = m->hostname,
         .name = lab_ceiling_name(ceiling),
         .best_per_s = r->best,
@@ -85,7 +83,7 @@ static enum lab_status keep(struct measuring *m, enum lab_ceiling ceiling,
         .repeats = r->repeats,
         .size = r->size,
         .measured_ns = now,
-        .driver = text_or_null(m->device.driver),
+        .driver = m->device.driver[0] ? m->device.driver : NULL,
         .version = lab_version(),
     };
     return lab_ceiling_add(m->db, &row);
@@ -103,19 +101,18 @@ static enum lab_status print_row_json(const struct measuring *m, int i)
     lab_json_text(o, "what", lab_ceiling_text((enum lab_ceiling)i));
     lab_json_text(o, "backend", m->be->ops->name);
     lab_json_text(o, "device", m->device.name);
-    lab_json_text(o, "uuid", text_or_null(m->device.uuid));
-    lab_json_text(o, "driver", text_or_null(m->device.driver));
+    lab_json_word(o, "uuid", m->device.uuid);
+    lab_json_word(o, "driver", m->device.driver);
     lab_json_text(o, "unit", memory ? "bytes_per_s" : "flop_per_s");
-    lab_json_real(o, "best_per_s", row->known ? r->best : NAN);
-    lab_json_real(o, "median_per_s", row->known ? r->median : NAN);
-    lab_json_real(o, "worst_per_s", row->known ? r->worst : NAN);
+    lab_json_real(o, "best_per_s", r->best);
+    lab_json_real(o, "median_per_s", r->median);
+    lab_json_real(o, "worst_per_s", r->worst);
     lab_json_int(o, "repeats", row->known ? r->repeats : LAB_UNKNOWN);
-    lab_json_int(o, "size", row->known ? r->size : LAB_UNKNOWN);
-    lab_json_text(o, "reason", text_or_null(row->reason));
+    lab_json_int(o, "size", r->size);
+    lab_json_word(o, "reason", row->reason);
     lab_json_real(o, "datasheet_per_s", row->published.per_s);
-    lab_json_text(o, "datasheet", text_or_null(row->published.source));
-    lab_json_real(o, "datasheet_pct",
-                  row->known ? 100 * r->best / row->published.per_s : NAN);
+    lab_json_word(o, "datasheet", row->published.source);
+    lab_json_real(o, "datasheet_pct", 100 * r->best / row->published.per_s);
     return lab_json_print(o);
 }
 
@@ -128,11 +125,10 @@ static void add_rate(struct lab_text_table *t, double per_s, int i)
 static void add_row(struct lab_text_table *t, const struct measured *row, int i)
 {
     const struct lab_ceiling_result *r = &row->result;
-    double share = row->known ? 100 * r->best / row->published.per_s : NAN;
     lab_text_table_add(t, lab_ceiling_name((enum lab_ceiling)i));
-    add_rate(t, row->known ? r->best : NAN, i);
-    add_rate(t, row->known ? r->median : NAN, i);
-    add_rate(t, row->known ? r->worst : NAN, i);
+    add_rate(t, r->best, i);
+    add_rate(t, r->median, i);
+    add_rate(t, r->worst, i);
     if (!row->known)
         lab_text_table_add(t, NULL);
     else if (i == LAB_CEILING_COPY)
@@ -142,11 +138,9 @@ static void add_row(struct lab_text_table *t, const struct measured *row, int i)
     else
         lab_text_table_addf(t, "%lld^3", (long long)r->size);
     add_rate(t, row->published.per_s, i);
-    if (isnan(share))
-        lab_text_table_add(t, NULL);
-    else
-        lab_text_table_addf(t, "%.1f %%", share);
-    lab_text_table_add(t, text_or_null(row->published.source));
+    lab_text_table_add_share(t, r->best / row->published.per_s);
+    lab_text_table_add(t,
+                       row->published.source[0] ? row->published.source : NULL);
 }
 
 /* The error names backend and ceiling first; here the ceiling is enough. */

@@ -18,65 +18,70 @@
 #include "profile_cmd.h"
 #include "store/compare.h"
 
-/* Where the wall time of an iteration goes, in each of two runs. */
+/* ---- where the wall time of an iteration goes, in each of two runs ---- */
 
-static double wall_difference(int64_t a, int64_t b)
+/* A part, or after the last one all of it, which is unknown for the reason of the
+ * first. */
+static int64_t part_ns(const struct lab_comparison *c, int side, int part)
 {
-    return a == LAB_UNKNOWN || b == LAB_UNKNOWN ? (double)NAN
-                                                : (double)b - (double)a;
+    const struct lab_time_breakdown *w = &c->wall[side];
+    return part < LAB_WALL_PARTS ? w->part_ns[part] : w->wall_ns;
 }
 
-/* ---- text ---- */
-
-static void add_time(struct lab_text_table *t, int64_t ns, int64_t all)
+static const char *why_unknown(const struct lab_comparison *c, int side,
+                               int part)
 {
-    if (ns == LAB_UNKNOWN) {
-        lab_text_table_add(t, "-");
-        lab_text_table_add(t, "-");
-        return;
+    const struct lab_time_breakdown *w = &c->wall[side];
+    return part < LAB_WALL_PARTS       ? w->why[part]
+           : w->wall_ns == LAB_UNKNOWN ? w->why[0]
+                                       : NULL;
+}
+
+static double part_difference(const struct lab_comparison *c, int part)
+{
+    return lab_to_real(part_ns(c, LAB_SIDE_B, part)) -
+           lab_to_real(part_ns(c, LAB_SIDE_A, part));
+}
+
+static void add_part(struct lab_text_table *t, const struct lab_comparison *c,
+                     int part)
+{
+    double difference = part_difference(c, part);
+    lab_text_table_add(t, part < LAB_WALL_PARTS
+                              ? lab_time_part_name((enum lab_time_part)part)
+                              : "all of it");
+    for (int side = 0; side < LAB_SIDES; side++) {
+        double ns = lab_to_real(part_ns(c, side, part));
+        double all = lab_to_real(c->wall[side].wall_ns);
+        if (isnan(ns)) {
+            lab_text_table_add(t, "-");
+            lab_text_table_add(t, "-");
+        } else {
+            lab_text_table_add_real_ns(t, ns);
+            lab_text_table_add_share(t, ns / (all > 0 ? all : NAN));
+        }
     }
-    lab_text_table_add_ns(t, ns);
-    lab_text_table_add_share(t,
-                             all > 0 ? (double)ns / (double)all : (double)NAN);
+    lab_text_table_add(t, isnan(difference) ? "-"
+                                            : LAB_DIFFERENCE_TEXT(difference));
 }
 
-static void add_row(struct lab_text_table *t, const char *name, int64_t a,
-                    int64_t b, const struct lab_comparison *c)
+static enum lab_status put_wall(const struct lab_comparison *c)
 {
-    lab_text_table_add(t, name);
-    add_time(t, a, c->wall[LAB_SIDE_A].wall_ns);
-    add_time(t, b, c->wall[LAB_SIDE_B].wall_ns);
-    double ns = wall_difference(a, b);
-    lab_text_table_add(t, isnan(ns) ? "-" : LAB_DIFFERENCE_TEXT(ns));
-}
-
-static enum lab_status put_parts(const struct lab_comparison *c,
-                                 const char *above)
-{
-    const struct lab_time_breakdown *a = &c->wall[LAB_SIDE_A];
-    const struct lab_time_breakdown *b = &c->wall[LAB_SIDE_B];
+    static const char above[] = "\nWhere one iteration's time goes:\n";
     struct lab_text_table t;
-    char head[2][32];
+    struct lab_str notes;
+    char head[LAB_SIDES][32];
     for (int i = 0; i < LAB_SIDES; i++)
         snprintf(head[i], sizeof(head[i]), ">%lld", (long long)c->run[i].run);
     const char *const heads[] = {"wall time", head[0], ">share", head[1],
                                  ">share",    ">diff", NULL};
-    lab_text_table_init(&t, heads);
-    for (int i = 0; i < LAB_WALL_PARTS; i++)
-        add_row(&t, lab_time_part_name((enum lab_time_part)i), a->part_ns[i],
-                b->part_ns[i], c);
-    add_row(&t, "all of it", a->wall_ns, b->wall_ns, c);
-    return lab_text_table_put(&t, above);
-}
-
-static enum lab_status compare_wall_text(const struct lab_comparison *c)
-{
-    static const char above[] = "\nWhere one iteration's time goes:\n";
-    struct lab_str notes;
     lab_str_init(&notes);
     if (c->wall[LAB_SIDE_A].wall_ns != LAB_UNKNOWN ||
         c->wall[LAB_SIDE_B].wall_ns != LAB_UNKNOWN) {
-        enum lab_status st = put_parts(c, above);
+        lab_text_table_init(&t, heads);
+        for (int i = 0; i <= LAB_WALL_PARTS; i++)
+            add_part(&t, c, i);
+        enum lab_status st = lab_text_table_put(&t, above);
         if (st)
             return st;
     } else {
@@ -86,47 +91,30 @@ static enum lab_status compare_wall_text(const struct lab_comparison *c)
     return lab_print_str(&notes);
 }
 
-/* ---- JSON Lines ---- */
-
-static enum lab_status print_part(const struct lab_comparison *c,
-                                  const char *part, const int64_t ns[LAB_SIDES],
-                                  const char *const why[LAB_SIDES])
+static enum lab_status print_part(const struct lab_comparison *c, int part)
 {
     json_t *o = lab_json_new("wall");
     lab_json_int(o, "a", c->run[LAB_SIDE_A].run);
     lab_json_int(o, "b", c->run[LAB_SIDE_B].run);
-    lab_json_text(o, "part", part);
+    lab_json_text(o, "part",
+                  part < LAB_WALL_PARTS
+                      ? lab_time_part_id((enum lab_time_part)part)
+                      : "all");
     lab_json_int(o, "iteration_a", c->wall[LAB_SIDE_A].iteration);
     lab_json_int(o, "iteration_b", c->wall[LAB_SIDE_B].iteration);
-    lab_json_int(o, "ns_a", ns[LAB_SIDE_A]);
-    lab_json_int(o, "ns_b", ns[LAB_SIDE_B]);
-    lab_json_real(o, "difference_ns",
-                  wall_difference(ns[LAB_SIDE_A], ns[LAB_SIDE_B]));
-    lab_json_text(o, "why_a", why[LAB_SIDE_A]);
-    lab_json_text(o, "why_b", why[LAB_SIDE_B]);
+    lab_json_int(o, "ns_a", part_ns(c, LAB_SIDE_A, part));
+    lab_json_int(o, "ns_b", part_ns(c, LAB_SIDE_B, part));
+    lab_json_real(o, "difference_ns", part_difference(c, part));
+    lab_json_text(o, "why_a", why_unknown(c, LAB_SIDE_A, part));
+    lab_json_text(o, "why_b", why_unknown(c, LAB_SIDE_B, part));
     return lab_json_print(o);
-}
-
-static enum lab_status compare_wall_lines(const struct lab_comparison *c)
-{
-    const struct lab_time_breakdown *a = &c->wall[LAB_SIDE_A];
-    const struct lab_time_breakdown *b = &c->wall[LAB_SIDE_B];
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < LAB_WALL_PARTS && st == LAB_OK; i++)
-        st = print_part(c, lab_time_part_id((enum lab_time_part)i),
-                        (const int64_t[]){a->part_ns[i], b->part_ns[i]},
-                        (const char *const[]){a->why[i], b->why[i]});
-    if (st)
-        return st;
-    return print_part(
-        c, "all", (const int64_t[]){a->wall_ns, b->wall_ns},
-        (const char *const[]){a->wall_ns == LAB_UNKNOWN ? a->why[0] : NULL,
-                              b->wall_ns == LAB_UNKNOWN ? b->why[0] : NULL});
 }
 
 /* Columns of a name where a line has 80. */
 enum { USUAL = 80, LABEL = 26, SHORT_LABEL = 22 };
-enum { TIMES = 7 }; /* columns of the times of both runs */
+/* Places of lab_compare_fields: the times of both runs, and how many were taken,
+ * their spread, and work, which kernels have none of. */
+enum { TIMES = 2, WORK = 8, WORK_OF_KERNELS = 11, LAST = 14 };
 
 /* ---- order ---- */
 
@@ -180,18 +168,14 @@ static int compare_rows(const void *a, const void *b, void *user)
 static enum lab_status find_order(const struct lab_options *o,
                                   struct order *out)
 {
-    *out = (struct order){BY_DIFFERENCE, o->reverse ? -1 : 1, NULL};
-    for (int i = 0; o->sort && i < SORTS; i++) {
-        if (strcmp(o->sort, sort_names[i]) == 0) {
-            out->sort = (enum sort)i;
-            return LAB_OK;
-        }
-    }
-    return o->sort ? lab_fail(LAB_E_USAGE,
-                              "no column '%s' to sort by; compare has "
-                              "difference, share, index, name and p",
-                              o->sort)
-                   : LAB_OK;
+    int sort = BY_DIFFERENCE;
+    enum lab_status st = LAB_OK;
+    if (o->sort)
+        st = lab_find_word("column", o->sort, sort_names, SORTS,
+                           "compare has difference, share, index, name and p",
+                           &sort);
+    *out = (struct order){(enum sort)sort, o->reverse ? -1 : 1, NULL};
+    return st;
 }
 
 /* The rows of a table in their order, `*n` indices. The iteration and its
@@ -213,70 +197,6 @@ static size_t *sorted(const struct lab_comparison *c, enum lab_sum_level level,
 
 /* ---- text ---- */
 
-static void add_mad(struct lab_text_table *t, const struct lab_time_sum *s)
-{
-    if (s)
-        lab_text_table_add_real_ns(t, round(s->mad_ns));
-    else
-        lab_text_table_add(t, "-");
-}
-
-static void add_times_row(struct lab_text_table *t,
-                          const struct lab_compare_row *r, const char *label)
-{
-    lab_text_table_add(t, label);
-    for (int place = 2; place <= TIMES; place++)
-        lab_text_table_add_field(t, lab_field_at(&lab_compare_fields, place),
-                                 r);
-}
-
-static void add_rate(struct lab_text_table *t, const struct lab_time_sum *s)
-{
-    double rate = lab_time_sum_flop_per_s(s) * 1e-9;
-    if (!s)
-        lab_text_table_add(t, "-");
-    else
-        lab_text_table_add_real(t, rate, 3);
-}
-
-static void add_count(struct lab_text_table *t, const struct lab_time_sum *s)
-{
-    if (!s)
-        lab_text_table_add(t, "-");
-    else if (s->timed < 10000)
-        lab_text_table_add_int(t, s->timed);
-    else
-        lab_text_table_addf(t, "%.0fk", (double)s->timed * 1e-3);
-}
-
-static void add_work_row(struct lab_text_table *t,
-                         const struct lab_compare_row *r, const char *label)
-{
-    const struct lab_time_sum *a = r->side[LAB_SIDE_A];
-    const struct lab_time_sum *b = r->side[LAB_SIDE_B];
-    lab_text_table_add(t, label);
-    add_count(t, a);
-    add_count(t, b);
-    add_mad(t, a);
-    add_mad(t, b);
-    if (r->level == LAB_SUM_KERNEL)
-        return;
-    lab_text_table_add_real(t, lab_compare_either(r)->flop, 3);
-    add_rate(t, a);
-    add_rate(t, b);
-}
-
-struct heads {
-    char a[32];
-    char b[32];
-};
-
-static void make_heads(struct heads *h, const struct lab_comparison *c)
-{
-    snprintf(h->a, sizeof(h->a), ">%lld", (long long)c->run[LAB_SIDE_A].run);
-    snprintf(h->b, sizeof(h->b), ">%lld", (long long)c->run[LAB_SIDE_B].run);
-}
-
 static size_t room_of(bool work)
 {
     size_t room = work ? SHORT_LABEL : LABEL;
@@ -286,6 +206,19 @@ static size_t room_of(bool work)
     return columns > USUAL ? room + columns - USUAL : room;
 }
 
+/* The columns of a side that have its run's number for a head, or in it. */
+static const char *head_of(const struct lab_comparison *c, int place,
+                           char out[32])
+{
+    const char *title = lab_field_at(&lab_compare_fields, place)->title;
+    size_t n = strlen(title);
+    int side = place == TIMES || place == WORK ? LAB_SIDE_A : LAB_SIDE_B;
+    if (n > 1 && title[n - 1] != ' ')
+        return title;
+    snprintf(out, 32, "%s%lld", title, (long long)c->run[side].run);
+    return out;
+}
+
 /* The rows of list[0..n). */
 static enum lab_status put_rows(const struct lab_comparison *c,
                                 enum lab_sum_level level, bool work,
@@ -293,50 +226,43 @@ static enum lab_status put_rows(const struct lab_comparison *c,
 {
     struct lab_text_table t;
     struct lab_labels labels;
-    struct heads h;
-    char above[80];
-    char spread[2][40];
+    int first = work ? WORK : TIMES;
+    int last = !work                     ? WORK - 1
+               : level == LAB_SUM_KERNEL ? WORK_OF_KERNELS
+                                         : LAST;
+    const char *heads[LAST + 1] = {NULL};
+    char numbers[LAST][32];
     enum lab_status st =
         lab_labels_make(&labels, room_of(work), c->rows, list, n);
     if (st)
         return st;
-    make_heads(&h, c);
-    snprintf(spread[0], sizeof(spread[0]), ">n %s", h.a + 1);
-    snprintf(spread[1], sizeof(spread[1]), ">n %s", h.b + 1);
     /* The steps of an iteration, added up: not its wall time. */
-    const char *what =
+    heads[0] =
         level == LAB_SUM_ITERATION ? "sum of steps" : lab_sum_level_name(level);
-    const char *times[TIMES + 1] = {what, h.a, h.b};
-    for (int place = 4; place <= TIMES; place++)
-        times[place - 1] = lab_field_at(&lab_compare_fields, place)->title;
-    const char *const works[] = {
-        what,       spread[0],  spread[1],
-        ">MAD",     ">MAD",     level == LAB_SUM_KERNEL ? NULL : ">FLOP",
-        ">GFLOP/s", ">GFLOP/s", NULL};
-    lab_text_table_init(&t, work ? works : times);
-    for (size_t i = 0; i < n; i++)
-        (work ? add_work_row : add_times_row)(&t, &c->rows[list[i]],
-                                              labels.items[i].text);
+    for (int place = first; place <= last; place++)
+        heads[1 + place - first] = head_of(c, place, numbers[place - first]);
+    lab_text_table_init(&t, heads);
+    for (size_t i = 0; i < n; i++) {
+        lab_text_table_add(&t, labels.items[i].text);
+        for (int place = first; place <= last; place++)
+            lab_text_table_add_field(&t,
+                                     lab_field_at(&lab_compare_fields, place),
+                                     &c->rows[list[i]]);
+    }
     lab_labels_release(&labels);
-    snprintf(above, sizeof(above), "\n%s",
-             work ? "Times that were taken, their spread, and work:\n" : "");
-    return lab_text_table_put(&t, above);
+    return lab_text_table_put(
+        &t, work ? "\nTimes that were taken, their spread, and work:\n" : "\n");
 }
 
-static enum lab_status put_level(const struct lab_options *o,
+static enum lab_status put_level(const struct order *order, int64_t limit,
                                  const struct lab_comparison *c,
                                  enum lab_sum_level level, bool work)
 {
-    struct order order;
     size_t n;
-    enum lab_status st = find_order(o, &order);
-    if (st)
-        return st;
-    size_t *list = sorted(c, level, order, &n);
-    if (!list)
-        return lab_no_memory("a table");
-    if (o->limit > 0 && (int64_t)n > o->limit)
-        n = (size_t)o->limit;
+    size_t *list = sorted(c, level, *order, &n);
+    enum lab_status st = list ? LAB_OK : lab_no_memory("a table");
+    if (limit > 0 && (int64_t)n > limit)
+        n = (size_t)limit;
     if (n > 0)
         st = put_rows(c, level, work, list, n);
     free(list);
@@ -354,13 +280,19 @@ static void add_cut(struct lab_text_table *t, const char *text)
         lab_text_table_add(t, text);
 }
 
+static void add_reals(struct lab_text_table *t, const char *name, double a,
+                      double b)
+{
+    lab_text_table_add(t, name);
+    lab_text_table_add_real(t, a, 6);
+    lab_text_table_add_real(t, b, 6);
+}
+
 static void add_wall(struct lab_text_table *t, const struct lab_compared_run *r)
 {
-    char time[LAB_FORMAT_BYTES];
     if (r->iterations == 1 && r->iteration_median_ns != LAB_UNKNOWN)
-        lab_text_table_addf(
-            t, "%s (warm-up iteration)",
-            lab_format_ns((double)r->iteration_median_ns, time, sizeof(time)));
+        lab_text_table_addf(t, "%s (warm-up iteration)",
+                            LAB_NS_TEXT((double)r->iteration_median_ns));
     else
         lab_text_table_add_ns(t, r->iteration_median_ns);
 }
@@ -393,21 +325,13 @@ static enum lab_status put_facts(const struct lab_comparison *c)
     lab_text_table_add(&t, "wall time of one");
     add_wall(&t, a);
     add_wall(&t, b);
-    lab_text_table_add(&t, "samples/s, mean");
-    lab_text_table_add_real(&t, a->samples_per_s, 6);
-    lab_text_table_add_real(&t, b->samples_per_s, 6);
-    lab_text_table_add(&t, "last loss");
-    lab_text_table_add_real(&t, a->loss_last, 6);
-    lab_text_table_add_real(&t, b->loss_last, 6);
+    add_reals(&t, "samples/s, mean", a->samples_per_s, b->samples_per_s);
+    add_reals(&t, "last loss", a->loss_last, b->loss_last);
     const char *lesson = a->fact[LAB_FACT_LESSON];
-    struct lab_str shown;
-    lab_str_init(&shown);
-    if (lesson)
-        lab_str_add_visible(&shown, lesson, strlen(lesson), false);
+    char shown[64];
+    lab_visible_copy(shown, sizeof(shown), lesson ? lesson : "no lesson");
     snprintf(above, sizeof(above), "Run %lld against run %lld (%.40s)\n\n",
-             (long long)b->run, (long long)a->run,
-             lesson ? lab_str_text(&shown) : "no lesson");
-    lab_str_release(&shown);
+             (long long)b->run, (long long)a->run, shown);
     return lab_text_table_put(&t, above);
 }
 
@@ -438,7 +362,8 @@ static enum lab_status put_note(const struct lab_comparison *c)
     return lab_print_str(&text);
 }
 
-static enum lab_status profile_compare_text(const struct lab_options *o,
+static enum lab_status profile_compare_text(const struct order *order,
+                                            int64_t limit,
                                             const struct lab_comparison *c)
 {
     static const struct {
@@ -451,16 +376,10 @@ static enum lab_status profile_compare_text(const struct lab_options *o,
     };
     enum lab_status st = put_facts(c);
     if (st == LAB_OK)
-        st = compare_wall_text(c);
+        st = put_wall(c);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !st; i++)
-        st = put_level(o, c, tables[i].level, tables[i].work);
+        st = put_level(order, limit, c, tables[i].level, tables[i].work);
     return st ? st : put_note(c);
-}
-
-static enum lab_status profile_compare_check(const struct lab_options *o)
-{
-    struct order order;
-    return find_order(o, &order);
 }
 
 static void add_side(json_t *o, const char *key, const struct lab_time_sum *s)
@@ -549,7 +468,8 @@ static enum lab_status profile_compare_lines(const struct lab_comparison *c)
 {
     enum lab_status st = print_head(c);
     if (st == LAB_OK)
-        st = compare_wall_lines(c);
+        for (int i = 0; i <= LAB_WALL_PARTS && !st; i++)
+            st = print_part(c, i);
     for (size_t i = 0; i < c->count && st == LAB_OK; i++)
         st = print_row(c, &c->rows[i]);
     return st;
@@ -660,7 +580,8 @@ enum lab_status lab_profile_compare(const struct lab_options *o,
     struct failures f = {.limit = o->given.fail_above ? o->fail_above : NAN};
     int64_t a = 0;
     int64_t b;
-    enum lab_status st = profile_compare_check(o);
+    struct order order;
+    enum lab_status st = find_order(o, &order);
     if (st == LAB_OK)
         st = lab_profile_find_run(db, o->words[0], &a);
     for (int i = 1; i < o->n_words && st == LAB_OK; i++) {
@@ -676,7 +597,7 @@ enum lab_status lab_profile_compare(const struct lab_options *o,
             st = lab_fail(LAB_E_IO, "cannot write the output");
         if (st == LAB_OK)
             st = o->json ? profile_compare_lines(&c)
-                         : profile_compare_text(o, &c);
+                         : profile_compare_text(&order, o->limit, &c);
         count_failures(&f, &c);
         for (int side = 0; side < LAB_SIDES && st == LAB_OK; side++)
             if (!c.sums[side].stored)

@@ -1,45 +1,84 @@
-/* profile_print.c -- runs, steps, kernels, losses and labs as text and as lines of
- * JSON, and what the commands of `profile` share. */
+/* profile_print.c -- `profile list`, `show` and `kernels`: runs, steps, kernels,
+ * losses and what labs measured, as tables and as lines of JSON. */
 
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "report/json_fields.h"
 #include "bench/text.h"
 #include "profile_cmd.h"
 #include "report/json_line.h"
-#include "report/json_sweep.h"
 #include "report/text_table.h"
 #include "store/bench.h"
 #include "store/tuned.h"
 #include "cmd.h"
 #include "debug/options.h"
 #include "store/compare.h"
-#include "profiler/profiler.h"
 #include "report/missing.h"
+#include "report/run_facts.h"
 #include "store/row_fields.h"
 #include "base/format.h"
 #include "report/suggest.h"
-#include "store/variant_words.h"
 #include "store/counted.h"
 #include "store/query.h"
 
-/* Rows of the database as the objects of --json. */
+/* ---- records as the objects of --json ---- */
 
-static json_t *run_object(const struct lab_run_row *r)
+struct record {
+    const char *type; /* of its lines */
+    const struct lab_fields *fields;
+};
+
+static const struct record run_record = {"run", &lab_run_fields};
+static const struct record step_record = {"step", &lab_step_fields};
+static const struct record loss_record = {"loss", &lab_loss_fields};
+static const struct record kernel_record = {"kernel", &lab_kernel_fields};
+/* What a lab measured: the results of a ladder, what was predicted of them, what
+ * a tuning found fastest, the points of a sweep. */
+static const struct record lab_records[] = {
+    {"lab_row", &lab_bench_result_fields},
+    {"lab_said", &lab_prediction_fields},
+    {"lab_tuned", &lab_tuned_row_fields},
+    {"sweep_row", &lab_sweep_row_fields},
+};
+enum { LAB_RECORDS = sizeof(lab_records) / sizeof(lab_records[0]) };
+
+/* What the callbacks of queries share. */
+struct printing {
+    struct lab_database *db;
+    int64_t run;
+    FILE *to; /* of lines; NULL: standard output, flushed line by line */
+    const struct record *record; /* of a lab */
+    struct lab_text_table table;
+    struct lab_rate_unit unit; /* predictions have that of the results */
+    struct lab_counted_run counted;
+    int64_t rows;
+    int64_t most;       /* of a table; 0: all */
+    bool cut;           /* there were more */
+    enum lab_status st; /* of printing */
+};
+
+/* The query's own error comes first, then that of printing a row. */
+static enum lab_status end_query(enum lab_status query,
+                                 const struct printing *p)
 {
-    return lab_json_fields(lab_json_new("run"), &lab_run_fields, r, NULL, 0);
+    return query ? query : p->st;
 }
 
-static void add_counters(json_t *o, const struct lab_counted_item *item,
-                         double formula)
+static json_t *object_of(const struct printing *p, const struct record *r,
+                         const void *row)
 {
-    double values[LAB_COUNTED_COLUMNS];
-    lab_counted_values(item, formula, values);
-    for (int i = 0; i < LAB_COUNTED_COLUMNS; i++)
-        lab_json_real(o, lab_counted_column(i), values[i]);
+    json_t *o = lab_json_new(r->type);
+    if (r != &run_record)
+        lab_json_int(o, "run", p->run);
+    return lab_json_fields(o, r->fields, row);
+}
+
+static bool put_line(struct printing *p, json_t *o)
+{
+    p->st = p->to ? lab_json_write(p->to, o) : lab_json_print(o);
+    return p->st == LAB_OK;
 }
 
 void lab_profile_add_rung(json_t *o, const struct lab_bench_name *rung)
@@ -51,84 +90,85 @@ void lab_profile_add_rung(json_t *o, const struct lab_bench_name *rung)
     lab_json_text(o, "size", rung->size);
 }
 
-static json_t *row_object(const char *type, int64_t run,
-                          const struct lab_fields *fields, const void *row)
+static bool put_counted(struct printing *p, json_t *o,
+                        const struct lab_bench_name *rung,
+                        const struct lab_counted_item *item, double formula)
 {
-    json_t *o = lab_json_new(type);
-    lab_json_int(o, "run", run);
-    return lab_json_fields(o, fields, row, NULL, 0);
+    double values[LAB_COUNTED_COLUMNS];
+    lab_profile_add_rung(o, rung);
+    lab_counted_values(item, formula, values);
+    for (int i = 0; i < LAB_COUNTED_COLUMNS; i++)
+        lab_json_real(o, lab_counted_column(i), values[i]);
+    return put_line(p, o);
 }
 
-static json_t *step_object(int64_t run, const struct lab_time_sum *r,
-                           const struct lab_counted_run *counted)
+static bool run_line(void *user, const struct lab_run_row *r)
 {
-    json_t *o = row_object("step", run, &lab_step_fields, r);
-    lab_profile_add_rung(o, r->rung);
-    add_counters(o, lab_counted_step(counted, r->step_index, r->variant),
-                 r->flop);
-    return o;
+    struct printing *p = user;
+    p->rows++;
+    return put_line(p, object_of(p, &run_record, r));
 }
 
-static json_t *kernel_object(int64_t run, const struct lab_kernel_row *r,
-                             const struct lab_counted_run *counted)
+static bool step_line(void *user, const struct lab_time_sum *r)
 {
-    json_t *o = row_object("kernel", run, &lab_kernel_fields, r);
-    lab_profile_add_rung(o, r->rung);
-    add_counters(o, lab_counted_kernel(counted, r->row), NAN);
-    return o;
+    struct printing *p = user;
+    return put_counted(p, object_of(p, &step_record, r), r->rung,
+                       lab_counted_step(&p->counted, r->step_index, r->variant),
+                       r->flop);
 }
 
-/* What a lab measured, as `profile show` has it: the results of a ladder, what
- * was predicted of them, what a tuning found fastest, the points of a sweep. A
- * table of text, or lines of JSON, which an export has too. */
+static bool loss_line(void *user, const struct lab_loss_row *r)
+{
+    struct printing *p = user;
+    return put_line(p, object_of(p, &loss_record, r));
+}
 
-/* Keys of the lines that are not their columns' names, and members that are
- * not in the place of their columns. */
-static const struct lab_json_field result_names[] = {
-    {.column = "rung", .key = "variant"},
-    {.column = "workspace_bytes", .after = "note"},
-    {.column = "flush_bytes", .after = "ceilingFp32_FLOP_s"},
-    {.column = "ceilingCopy_B_s", .key = "ceiling_copy_bytes_per_s"},
-    {.column = "ceilingFp32_FLOP_s", .key = "ceiling_fp32_flop_per_s"},
-};
-static const struct lab_json_field prediction_names[] = {
-    {.column = "rung", .key = "variant"},
-};
-static const struct lab_json_field tuned_names[] = {
-    {.column = "runId", .key = ""}, /* every line has its run */
-    {.column = "rate", .after = "unit"},
-    {.column = "uuid", .after = "measured"},
-    {.column = "hostname", .after = "measured"},
-    {.column = "driver", .after = "measured"},
-    {.column = "version", .after = "measured"},
-    {.column = "measured_ns", .after = "measured"},
-};
+static bool kernel_line(void *user, const struct lab_kernel_row *r)
+{
+    struct printing *p = user;
+    return put_counted(p, object_of(p, &kernel_record, r), r->rung,
+                       lab_counted_kernel(&p->counted, r->row), NAN);
+}
 
-/* ---- the records of a lab's run ---- */
+static bool lab_line(void *user, const void *row)
+{
+    struct printing *p = user;
+    return put_line(p, object_of(p, p->record, row));
+}
 
-#define LIST(list) list, sizeof(list) / sizeof((list)[0])
-static const struct record {
-    const char *type; /* of its lines */
-    const struct lab_fields *fields;
-    const struct lab_json_field *names;
-    size_t n_names;
-} records[] = {
-    {"lab_row", &lab_bench_result_fields, LIST(result_names)},
-    {"lab_said", &lab_prediction_fields, LIST(prediction_names)},
-    {"lab_tuned", &lab_tuned_row_fields, LIST(tuned_names)},
-    {"sweep_row", &lab_sweep_row_fields, NULL, 0},
-};
-enum { RECORDS = sizeof(records) / sizeof(records[0]) };
+/* The run, its steps, its losses and what a lab measured. */
+static enum lab_status put_run_lines(struct printing *p,
+                                     enum lab_step_sort sort, bool descending)
+{
+    enum lab_status st = lab_counted_load(&p->counted, p->db, p->run);
+    if (st == LAB_OK)
+        st = end_query(lab_query_run(p->db, p->run, run_line, p), p);
+    if (st == LAB_OK)
+        st = end_query(
+            lab_query_steps(p->db, p->run, sort, descending, step_line, p), p);
+    if (st == LAB_OK)
+        st = end_query(lab_query_losses(p->db, p->run, loss_line, p), p);
+    for (int i = 0; i < LAB_RECORDS && !st; i++) {
+        p->record = &lab_records[i];
+        st = end_query(
+            lab_fields_read(p->db, p->run, p->record->fields, lab_line, p), p);
+    }
+    return st;
+}
 
-struct labs_printing {
-    const struct record *record;
-    struct lab_text_table table;
-    int rows;
-    struct lab_rate_unit unit; /* predictions have that of the results */
-    int64_t run;
-    FILE *to; /* of lines; NULL: standard output, flushed line by line */
-    enum lab_status st;
-};
+enum lab_status lab_profile_print_lines(FILE *to, struct lab_database *db,
+                                        int64_t run, bool all)
+{
+    struct printing p = {.db = db, .run = run, .to = to};
+    const struct lab_kernel_filter every = {.between = all};
+    enum lab_status st = put_run_lines(&p, LAB_STEP_BY_INDEX, false);
+    if (st == LAB_OK)
+        st = end_query(lab_query_kernels(db, run, &every, kernel_line, &p), &p);
+    lab_counted_release(&p.counted);
+    return st;
+}
+
+/* ---- the tables of a lab ---- */
 
 /* What the variant reports, or why it has no times, and why it is faster than its
  * model. */
@@ -153,7 +193,7 @@ static void add_result(struct lab_text_table *t,
 
 static bool add_lab_row(void *user, const void *row)
 {
-    struct labs_printing *p = user;
+    struct printing *p = user;
     const struct lab_fields *fields = p->record->fields;
     if (p->rows++ == 0)
         lab_text_table_begin(&p->table, fields, row, &p->unit);
@@ -164,224 +204,21 @@ static bool add_lab_row(void *user, const void *row)
     return true;
 }
 
-static enum lab_status print_tables(struct lab_database *db, int64_t run)
+static enum lab_status put_lab_tables(struct printing *p)
 {
-    struct labs_printing p = {.unit = {">rate", 1}};
     enum lab_status st = LAB_OK;
-    for (int i = 0; i < RECORDS && !st; i++) {
-        p.record = &records[i];
-        st = lab_fields_read(db, run, p.record->fields, add_lab_row, &p);
-        enum lab_status ended =
-            p.rows ? lab_text_table_put(&p.table, "\n") : LAB_OK;
-        p.rows = 0;
-        st = st ? st : ended;
+    p->unit = (struct lab_rate_unit){">rate", 1};
+    for (int i = 0; i < LAB_RECORDS && !st; i++) {
+        p->record = &lab_records[i];
+        p->rows = 0;
+        st = lab_fields_read(p->db, p->run, p->record->fields, add_lab_row, p);
+        if (!st && p->rows)
+            st = lab_text_table_put(&p->table, "\n");
     }
     return st;
 }
 
-static enum lab_status put_line(FILE *to, json_t *object)
-{
-    return to ? lab_json_write(to, object) : lab_json_print(object);
-}
-
-static bool put_row(void *user, const void *row)
-{
-    struct labs_printing *p = user;
-    const struct record *r = p->record;
-    json_t *o = NULL;
-    if (!r->names) {
-        o = lab_json_sweep(row);
-        lab_json_int(o, "run", p->run);
-        lab_json_int(o, "place", ((const struct lab_sweep_row *)row)->place);
-    } else {
-        o = lab_json_new(r->type);
-        lab_json_int(o, "run", p->run);
-        o = lab_json_fields(o, r->fields, row, r->names, r->n_names);
-    }
-    p->st = put_line(p->to, o);
-    return p->st == LAB_OK;
-}
-
-static enum lab_status lab_lines(struct lab_database *db, int64_t run, FILE *to)
-{
-    struct labs_printing p = {.run = run, .to = to};
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < RECORDS && !st && !p.st; i++) {
-        p.record = &records[i];
-        st = lab_fields_read(db, run, p.record->fields, put_row, &p);
-    }
-    return st ? st : p.st;
-}
-
-/* What the callbacks of one query share. */
-struct printing {
-    struct lab_text_table table;
-    enum lab_status st;
-    int64_t run;
-    int64_t rows;
-    int64_t rows_left; /* of a table; 0: it has no end */
-    bool cut;          /* there were more */
-    FILE *to;          /* as in struct labs_printing */
-    struct lab_counted_run counted;
-};
-
-/* The query's own error comes first, then that of printing a row. */
-static enum lab_status end_query(enum lab_status query, struct printing *p)
-{
-    if (query || p->st) {
-        lab_text_table_release(&p->table);
-        return query ? query : p->st;
-    }
-    return LAB_OK;
-}
-
-static bool print_run_json(void *user, const struct lab_run_row *r)
-{
-    struct printing *p = user;
-    p->st = put_line(p->to, run_object(r));
-    return p->st == LAB_OK;
-}
-
-/* ------------------------------------------------------------ one run */
-
-static void add_fact(struct lab_text_table *t, const char *name,
-                     const char *value)
-{
-    if (!value)
-        return;
-    lab_text_table_add(t, name);
-    lab_text_table_add(t, value);
-}
-
-static void add_machine(struct lab_text_table *t, const struct lab_run_row *r)
-{
-    add_fact(t, "backend", r->backend);
-    add_fact(t, "device", r->device);
-    add_fact(t, "chip", r->chip);
-    add_fact(t, "capability", r->compute_capability);
-    if (r->sm_count != LAB_UNKNOWN) {
-        bool cpu = r->backend && strcmp(r->backend, "cpu") == 0;
-        lab_text_table_add(t, cpu ? "cores" : "SMs");
-        lab_text_table_add_int(t, r->sm_count);
-    }
-    add_fact(t, "driver", r->driver);
-    add_fact(t, "runtime", r->runtime);
-    lab_text_table_add(t, "machine");
-    lab_text_table_addf(t, "%s, user %s", r->hostname ? r->hostname : LAB_NA,
-                        r->user ? r->user : LAB_NA);
-    add_fact(t, "label", r->label);
-    add_fact(t, "imported from", r->imported_from);
-    if (r->imported) {
-        lab_text_table_add(t, "imported");
-        lab_text_table_add_moment(t, r->imported);
-    }
-    add_fact(t, "uuid", r->uuid);
-    add_fact(t, "version", r->version);
-    add_fact(t, "commit", r->commit);
-}
-
-/* Of a few iterations the first, which loads kernels and libraries, decides. */
-static void add_speed(struct lab_text_table *t, const struct lab_run_row *r)
-{
-    static const char with_first[] = ", with the first, in which kernels and "
-                                     "libraries are loaded";
-    char time[LAB_FORMAT_BYTES];
-    bool few = r->iterations > 0 && r->iterations < 5;
-    lab_text_table_add(t, "iteration");
-    if (few && r->iteration_median_ns != LAB_UNKNOWN)
-        lab_text_table_addf(
-            t, "%s%s",
-            lab_format_ns((double)r->iteration_median_ns, time, sizeof(time)),
-            with_first);
-    else
-        lab_text_table_add_ns(t, r->iteration_median_ns);
-    lab_text_table_add(t, "samples/s, mean");
-    if (few && !isnan(r->samples_per_s))
-        lab_text_table_addf(t, "%.6g%s", r->samples_per_s, with_first);
-    else
-        lab_text_table_add_real(t, r->samples_per_s, 6);
-}
-
-static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
-{
-    add_fact(t, "precision", r->precision);
-    add_fact(t, "variants", r->variants);
-    lab_text_table_add(t, "seed");
-    if ((int64_t)r->seed == LAB_UNKNOWN)
-        lab_text_table_add(t, NULL);
-    else
-        lab_text_table_addf(t, "%llu", (unsigned long long)r->seed);
-    char rate[LAB_RUN_LR_TEXT];
-    if (*lab_run_lr_text(r, rate))
-        add_fact(t, "learning rate", rate);
-    lab_text_table_add(t, "batch");
-    lab_text_table_add_int(t, r->batch);
-    if (r->figures_from_rows)
-        add_fact(t, "figures",
-                 "of the stored losses: the run was ended before "
-                 "it reported its own");
-    lab_text_table_add(t, "iterations");
-    lab_text_table_add_int(t, r->iterations);
-    add_speed(t, r);
-    lab_text_table_add(t, "first loss");
-    lab_text_table_add_real(t, r->loss_first, 6);
-    lab_text_table_add(t, "last loss");
-    lab_text_table_add_real(t, r->loss_last, 6);
-    lab_text_table_add(t, "accuracy");
-    if (isnan(r->accuracy))
-        lab_text_table_add(t, NULL);
-    else
-        lab_text_table_addf(t, "%.2f %%", 100 * r->accuracy);
-}
-
-static void add_recording(struct lab_text_table *t, const struct lab_run_row *r)
-{
-    add_fact(t, "times from", r->time_source);
-    const char *trace =
-        lab_trace_state_text(lab_trace_state_find(r->trace_state));
-    if (*trace)
-        add_fact(t, "times taken", trace);
-    lab_text_table_add(t, "counters");
-    lab_text_table_addf(t, "%s%s%s", r->counters ? r->counters : LAB_NA,
-                        r->counters_reason ? ": " : "",
-                        r->counters_reason ? r->counters_reason : "");
-    lab_text_table_add(t, "records lost");
-    if (r->ring_drops == LAB_UNKNOWN)
-        lab_text_table_add(t, NULL);
-    else
-        lab_text_table_addf(t, "%lld (ring full), %lld (database)",
-                            (long long)r->ring_drops,
-                            (long long)r->write_errors);
-    if (r->ring_waits > 0) {
-        lab_text_table_add(t, "ring waits");
-        lab_text_table_addf(t, "%lld, %.3g ms in all", (long long)r->ring_waits,
-                            (double)r->ring_wait_ns * 1e-6);
-    }
-    add_fact(t, "error", r->write_error);
-}
-
-static bool add_run_facts(void *user, const struct lab_run_row *r)
-{
-    struct lab_text_table *t = &((struct printing *)user)->table;
-    const char *heads[] = {"run", NULL, NULL};
-    char number[32];
-    snprintf(number, sizeof(number), "%lld", (long long)r->id);
-    heads[1] = number;
-    lab_text_table_init(t, heads);
-    add_fact(t, "lesson", r->lesson);
-    add_fact(t, "kind", r->kind);
-    add_fact(t, "title", r->title);
-    add_fact(t, "path", r->lesson_path);
-    add_fact(t, "status", r->status);
-    lab_text_table_add(t, "started");
-    lab_text_table_add_moment(t, r->started);
-    lab_text_table_add(t, "ended");
-    lab_text_table_add_moment(t, r->ended);
-    add_machine(t, r);
-    add_training(t, r);
-    add_recording(t, r);
-    return true;
-}
+/* ---- tables with what was counted ---- */
 
 /* Three columns, where the run was counted at all. */
 static void add_counted(struct printing *p, const struct lab_counted_item *item,
@@ -423,11 +260,14 @@ static void begin_table(struct printing *p, const struct lab_fields *fields)
     lab_text_table_init(&p->table, heads);
 }
 
-static void add_row(struct printing *p, const struct lab_fields *fields,
+static bool add_row(struct printing *p, const struct lab_fields *fields,
                     const void *row, const struct lab_counted_item *item,
                     double formula)
 {
     bool counted = false;
+    p->cut = p->most > 0 && p->rows == p->most;
+    if (p->cut)
+        return false;
     p->rows++;
     for (int place = 1; place <= PLACES; place++) {
         const struct lab_field *f = lab_field_at(fields, place);
@@ -437,6 +277,22 @@ static void add_row(struct printing *p, const struct lab_fields *fields,
             add_counted(p, item, formula);
         counted = counted || !f;
     }
+    return !p->table.failed;
+}
+
+static bool add_step_row(void *user, const struct lab_time_sum *r)
+{
+    struct printing *p = user;
+    return add_row(p, &lab_step_fields, r,
+                   lab_counted_step(&p->counted, r->step_index, r->variant),
+                   r->flop);
+}
+
+static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
+{
+    struct printing *p = user;
+    return add_row(p, &lab_kernel_fields, r,
+                   lab_counted_kernel(&p->counted, r->row), NAN);
 }
 
 /* Why there are no such columns, in a line after the table. */
@@ -453,231 +309,147 @@ static bool say_uncounted(void *user, const struct lab_run_row *r)
     return true;
 }
 
-static enum lab_status end_table(const struct lab_profile_print *p,
-                                 struct printing *printing)
+/* A table without rows is none. */
+static enum lab_status end_table(struct printing *p, const char *above)
 {
     struct lab_str text;
-    enum lab_status st = lab_text_table_put(&printing->table, "");
-    if (st || printing->counted.count > 0)
+    if (p->rows == 0)
+        return LAB_OK;
+    enum lab_status st = lab_text_table_put(&p->table, above);
+    if (st || p->counted.count > 0)
         return st;
     lab_str_init(&text);
-    st = lab_query_run(p->db, printing->run, say_uncounted, &text);
-    if (st) {
-        lab_str_release(&text);
-        return st;
-    }
-    return lab_print_str(&text);
+    st = lab_query_run(p->db, p->run, say_uncounted, &text);
+    if (!st)
+        return lab_print_str(&text);
+    lab_str_release(&text);
+    return st;
 }
 
-static bool add_step_row(void *user, const struct lab_time_sum *r)
+/* ---- show ---- */
+
+static bool add_run_facts(void *user, const struct lab_run_row *r)
 {
-    struct printing *p = user;
-    add_row(p, &lab_step_fields, r,
-            lab_counted_step(&p->counted, r->step_index, r->variant), r->flop);
+    struct lab_text_table *t = &((struct printing *)user)->table;
+    char number[32];
+    snprintf(number, sizeof(number), "%lld", (long long)r->id);
+    const char *const heads[] = {"run", number, NULL};
+    lab_text_table_init(t, heads);
+    lab_run_origin(t, r);
+    lab_run_figures(t, r);
+    lab_run_recording(t, r);
     return true;
 }
 
-static bool print_step_json(void *user, const struct lab_time_sum *r)
+static enum lab_status put_run_tables(struct printing *p,
+                                      enum lab_step_sort sort, bool descending)
 {
-    struct printing *p = user;
-    p->st = put_line(p->to, step_object(p->run, r, &p->counted));
-    return p->st == LAB_OK;
-}
-
-static bool print_loss_json(void *user, const struct lab_loss_row *r)
-{
-    struct printing *p = user;
-    p->st = put_line(p->to, row_object("loss", p->run, &lab_loss_fields, r));
-    return p->st == LAB_OK;
+    enum lab_status st = lab_query_run(p->db, p->run, add_run_facts, p);
+    if (st == LAB_OK)
+        st = lab_text_table_put(&p->table, "");
+    if (st == LAB_OK)
+        st = put_lab_tables(p);
+    if (st == LAB_OK)
+        st = lab_counted_load(&p->counted, p->db, p->run);
+    if (st)
+        return st;
+    p->rows = 0;
+    begin_table(p, &lab_step_fields);
+    st = lab_query_steps(p->db, p->run, sort, descending, add_step_row, p);
+    return st ? st : end_table(p, "\n");
 }
 
 /* A sweep has points instead. */
-static enum lab_status say_no_steps(const struct lab_profile_print *p,
-                                    int64_t run)
+static enum lab_status say_no_steps(struct lab_database *db, int64_t run)
 {
     unsigned has;
-    enum lab_status st = lab_query_contents(p->db, run, &has);
+    enum lab_status st = lab_query_contents(db, run, &has);
     return st || (has & LAB_HAS_SWEEPS)
                ? st
-               : lab_warn_missing(p->db, run, LAB_HAS_STEPS);
+               : lab_warn_missing(db, run, LAB_HAS_STEPS);
 }
 
-/* The run, its steps, its losses and what a lab measured. */
-static enum lab_status put_run(struct lab_database *db, enum lab_step_sort sort,
-                               bool descending, struct printing *p)
+enum lab_status lab_profile_show(const struct lab_options *o,
+                                 struct lab_database *db)
 {
-    enum lab_status st = lab_counted_load(&p->counted, db, p->run);
+    struct printing p = {.db = db};
+    const char *names[LAB_STEP_SORT_COUNT];
+    int sort = 0;
+    for (int i = 0; i < LAB_STEP_SORT_COUNT; i++)
+        names[i] = lab_step_sort_name((enum lab_step_sort)i);
+    enum lab_status st = LAB_OK;
+    if (o->sort)
+        st = lab_find_word("column", o->sort, names, LAB_STEP_SORT_COUNT,
+                           "--help lists them", &sort);
     if (st == LAB_OK)
-        st = end_query(lab_query_run(db, p->run, print_run_json, p), p);
+        st = lab_profile_find_run(db, o->words[0], &p.run);
     if (st == LAB_OK)
-        st = end_query(
-            lab_query_steps(db, p->run, sort, descending, print_step_json, p),
-            p);
-    if (st == LAB_OK)
-        st = end_query(lab_query_losses(db, p->run, print_loss_json, p), p);
-    return st ? st : lab_lines(db, p->run, p->to);
-}
-
-static enum lab_status print_run_lines(const struct lab_profile_print *p,
-                                       int64_t run)
-{
-    struct printing printing = {.run = run};
-    enum lab_status st = put_run(p->db, p->step_sort, p->descending, &printing);
-    lab_counted_release(&printing.counted);
-    return st ? st : say_no_steps(p, run);
-}
-
-static enum lab_status print_steps(const struct lab_profile_print *p,
-                                   struct printing *steps)
-{
-    begin_table(steps, &lab_step_fields);
-    enum lab_status st =
-        end_query(lab_query_steps(p->db, steps->run, p->step_sort,
-                                  p->descending, add_step_row, steps),
-                  steps);
-    if (st)
-        return st;
-    if (steps->rows == 0) {
-        lab_text_table_release(&steps->table);
-        return LAB_OK;
-    }
-    if (putchar('\n') == EOF)
-        return lab_fail(LAB_E_IO, "cannot write the output");
-    return end_table(p, steps);
-}
-
-enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
-                                      int64_t run)
-{
-    struct printing facts = {.st = LAB_OK};
-    struct printing steps = {.st = LAB_OK, .run = run};
-    if (p->json)
-        return print_run_lines(p, run);
-    enum lab_status st =
-        end_query(lab_query_run(p->db, run, add_run_facts, &facts), &facts);
-    if (st == LAB_OK)
-        st = lab_text_table_put(&facts.table, "");
-    if (st == LAB_OK)
-        st = print_tables(p->db, run);
-    if (st == LAB_OK)
-        st = lab_counted_load(&steps.counted, p->db, run);
-    if (st == LAB_OK)
-        st = print_steps(p, &steps);
-    lab_counted_release(&steps.counted);
-    return st ? st : say_no_steps(p, run);
-}
-
-/* ------------------------------------------------------------ kernels */
-
-static bool print_kernel_json(void *user, const struct lab_kernel_row *r)
-{
-    struct printing *p = user;
-    p->st = put_line(p->to, kernel_object(p->run, r, &p->counted));
-    return p->st == LAB_OK;
-}
-
-enum lab_status lab_profile_print_lines(FILE *to, struct lab_database *db,
-                                        int64_t run, bool all)
-{
-    struct printing p = {.run = run, .to = to};
-    const struct lab_kernel_filter every = {.between = all};
-    enum lab_status st = put_run(db, LAB_STEP_BY_INDEX, false, &p);
-    if (st == LAB_OK)
-        st = end_query(
-            lab_query_kernels(db, run, &every, print_kernel_json, &p), &p);
+        st = (o->json ? put_run_lines : put_run_tables)(
+            &p, (enum lab_step_sort)sort, o->reverse);
+    lab_text_table_release(&p.table);
     lab_counted_release(&p.counted);
-    return st;
+    return st ? st : say_no_steps(db, p.run);
 }
 
-static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
-{
-    struct printing *p = user;
-    if (p->rows_left > 0 && --p->rows_left == 0) {
-        p->rows++;
-        p->cut = true;
-        return false;
-    }
-    add_row(p, &lab_kernel_fields, r, lab_counted_kernel(&p->counted, r->row),
-            NAN);
-    return !p->table.failed;
-}
+/* ---- kernels ---- */
 
-enum lab_status lab_profile_print_kernels(const struct lab_profile_print *p,
-                                          int64_t run)
+/* A longer table is not read, and a run may have millions. */
+enum { KERNEL_ROWS = 1000 };
+
+static enum lab_status put_kernels(struct printing *p,
+                                   const struct lab_options *o,
+                                   const struct lab_kernel_filter *filter)
 {
-    struct printing printing = {.st = LAB_OK, .run = run};
-    struct lab_kernel_filter filter = p->kernels;
-    filter.descending = p->descending;
-    if (p->table_rows > 0)
-        printing.rows_left = filter.limit = p->table_rows + 1;
-    enum lab_status st = lab_counted_load(&printing.counted, p->db, run);
+    enum lab_status st = lab_counted_load(&p->counted, p->db, p->run);
     if (st)
         return st;
-    if (!p->json)
-        begin_table(&printing, &lab_kernel_fields);
-    st = end_query(lab_query_kernels(
-                       p->db, run, &filter,
-                       p->json ? print_kernel_json : add_kernel_row, &printing),
-                   &printing);
-    if (st == LAB_OK && !p->json && printing.rows > 0)
-        st = end_table(p, &printing);
-    else if (st == LAB_OK && !p->json)
-        lab_text_table_release(&printing.table);
+    if (o->json)
+        return end_query(
+            lab_query_kernels(p->db, p->run, filter, kernel_line, p), p);
+    begin_table(p, &lab_kernel_fields);
+    st = lab_query_kernels(p->db, p->run, filter, add_kernel_row, p);
+    return st ? st : end_table(p, "");
+}
+
+enum lab_status lab_profile_kernels(const struct lab_options *o,
+                                    struct lab_database *db)
+{
+    struct printing p = {.db = db,
+                         .most = o->json || o->given.limit ? 0 : KERNEL_ROWS};
+    struct lab_kernel_filter filter = {.limit = p.most ? p.most + 1 : o->limit,
+                                       .descending = o->reverse};
+    const char *names[LAB_KERNEL_SORT_COUNT];
+    int sort = 0;
+    for (int i = 0; i < LAB_KERNEL_SORT_COUNT; i++)
+        names[i] = lab_kernel_sort_name((enum lab_kernel_sort)i);
+    enum lab_status st = LAB_OK;
+    if (o->sort)
+        st = lab_find_word("column", o->sort, names, LAB_KERNEL_SORT_COUNT,
+                           "--help lists them", &sort);
+    filter.sort = (enum lab_kernel_sort)sort;
     if (st == LAB_OK)
-        st = lab_warn_missing(p->db, run, LAB_HAS_KERNELS);
-    if (printing.cut)
+        st = lab_profile_find_run(db, o->words[0], &p.run);
+    if (st == LAB_OK)
+        st = put_kernels(&p, o, &filter);
+    lab_text_table_release(&p.table);
+    lab_counted_release(&p.counted);
+    if (st == LAB_OK)
+        st = lab_warn_missing(db, p.run, LAB_HAS_KERNELS);
+    if (p.cut)
         lab_warn("run %lld has more kernels than the %lld shown: --limit 0 "
                  "shows all of them, --json writes them as they are read",
-                 (long long)run, (long long)p->table_rows);
-    lab_counted_release(&printing.counted);
+                 (long long)p.run, (long long)p.most);
     return st;
 }
 
-enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
-                                     int64_t *run)
-{
-    if (strcmp(word, "last") == 0)
-        return lab_query_last_run(db, run);
-    if (strncmp(word, "baseline:", 9) == 0)
-        return lab_baseline_find(db, word + 9, run);
-    if (lab_arg_is_number(word, run))
-        return LAB_OK;
-    return lab_fail(LAB_E_USAGE,
-                    "'%s' is not a run: give a number, last, or baseline:NAME",
-                    word);
-}
+/* ---- list: the runs, newest first ---- */
 
-static bool look_no_further(void *user, const struct lab_run_row *r)
-{
-    (void)user;
-    (void)r;
-    return false;
-}
-
-enum lab_status lab_profile_check_run(struct lab_database *db, int64_t run)
-{
-    return lab_query_run(db, run, look_no_further, NULL);
-}
-
-/* `profile list`: the runs, newest first. */
-
-/* What the callbacks of one query share. */
 struct listing {
-    struct lab_text_table table;
+    struct printing p;
     bool others; /* runs of another user are among them */
     bool lost;   /* of some run not everything was stored */
     bool first;  /* some run had one iteration */
-    int64_t rows;
-    enum lab_status st; /* of printing */
 };
-
-static bool list_run_json(void *user, const struct lab_run_row *r)
-{
-    struct listing *l = user;
-    l->rows++;
-    l->st = lab_json_print(run_object(r));
-    return l->st == LAB_OK;
-}
 
 static bool look_for_others(void *user, const struct lab_run_row *r)
 {
@@ -689,25 +461,15 @@ static bool look_for_others(void *user, const struct lab_run_row *r)
 static bool add_run_row(void *user, const struct lab_run_row *r)
 {
     struct listing *l = user;
-    l->rows++;
+    l->p.rows++;
     l->lost |= lab_run_has_lost(r);
     l->first |= lab_run_has_one(r);
-    for (int place = 1; place < LAB_RUN_OWNER_PLACE + l->others; place++)
-        lab_text_table_add_field(&l->table,
-                                 lab_field_at(&lab_run_fields, place), r);
+    lab_text_table_add_row(&l->p.table, &lab_run_fields, r);
     return true;
 }
 
-static enum lab_status list_lines(const struct lab_profile_print *p,
-                                  struct listing *l)
-{
-    enum lab_status st = lab_query_runs(p->db, list_run_json, l);
-    return st ? st : l->st;
-}
-
 /* The words in the table that need a line. */
-static enum lab_status explain(const struct lab_profile_print *p,
-                               const struct listing *l)
+static enum lab_status explain(const struct listing *l)
 {
     struct lab_str text;
     lab_str_init(&text);
@@ -716,30 +478,27 @@ static enum lab_status explain(const struct lab_profile_print *p,
                            "GPU kernels and libraries are loaded in it\n");
     if (l->lost) {
         lab_str_add(&text, "lost: not all of it was stored; `");
-        lab_suggest_command(&text, lab_suggest_db(p->db),
+        lab_suggest_command(&text, lab_suggest_db(l->p.db),
                             LAB_WORDS("profile", "show", "RUN"));
         lab_str_add(&text, "` reports how much is missing, and why\n");
     }
     return lab_print_str(&text);
 }
 
-static enum lab_status list_table(const struct lab_profile_print *p,
-                                  struct listing *l)
+static enum lab_status list_table(struct listing *l)
 {
     const char *heads[LAB_RUN_OWNER_PLACE + 1] = {NULL};
-    enum lab_status st = lab_query_runs(p->db, look_for_others, l);
+    enum lab_status st = lab_query_runs(l->p.db, look_for_others, l);
     if (st)
         return st;
     for (int i = 0; i < LAB_RUN_OWNER_PLACE - !l->others; i++)
         heads[i] = lab_field_at(&lab_run_fields, i + 1)->title;
-    lab_text_table_init(&l->table, heads);
-    st = lab_query_runs(p->db, add_run_row, l);
-    if (st == LAB_OK && l->rows > 0) {
-        st = lab_text_table_put(&l->table, "");
-        return st || !(l->lost || l->first) ? st : explain(p, l);
-    }
-    lab_text_table_release(&l->table);
-    return st;
+    lab_text_table_init(&l->p.table, heads);
+    st = lab_query_runs(l->p.db, add_run_row, l);
+    if (st == LAB_OK && l->p.rows > 0)
+        st = lab_text_table_put(&l->p.table, "");
+    lab_text_table_release(&l->p.table);
+    return st || !(l->lost || l->first) ? st : explain(l);
 }
 
 static void say_none(const struct lab_database *db)
@@ -752,11 +511,14 @@ static void say_none(const struct lab_database *db)
     lab_str_release(&text);
 }
 
-enum lab_status lab_profile_print_list(const struct lab_profile_print *p)
+enum lab_status lab_profile_list(const struct lab_options *o,
+                                 struct lab_database *db)
 {
-    struct listing l = {.st = LAB_OK};
-    enum lab_status st = p->json ? list_lines(p, &l) : list_table(p, &l);
-    if (st == LAB_OK && l.rows == 0)
-        say_none(p->db);
+    struct listing l = {.p = {.db = db}};
+    enum lab_status st =
+        o->json ? end_query(lab_query_runs(db, run_line, &l.p), &l.p)
+                : list_table(&l);
+    if (st == LAB_OK && l.p.rows == 0)
+        say_none(db);
     return st;
 }

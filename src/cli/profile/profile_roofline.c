@@ -38,20 +38,14 @@ static enum lab_status print_roof_json(const struct lab_roofline *r, int i)
     json_t *o = lab_json_new("roof");
     lab_json_text(o, "name", lab_ceiling_name((enum lab_ceiling)i));
     lab_json_real(o, memory ? "bytes_per_s" : "flop_per_s", roof->per_s);
-    lab_json_text(o, "origin",
-                  roof->origin ? lab_roof_origin_text(roof->origin) : NULL);
-    lab_json_text(o, "source", roof->source[0] ? roof->source : NULL);
+    lab_json_word(o, "origin", lab_roof_origin_text(roof->origin));
+    lab_json_word(o, "source", roof->source);
     return lab_json_print(o);
 }
 
 static const char *ceiling_or_null(enum lab_ceiling ceiling)
 {
     return ceiling < LAB_CEILING_COUNT ? lab_ceiling_name(ceiling) : NULL;
-}
-
-static const char *text_or_null(const char *text)
-{
-    return text && text[0] ? text : NULL;
 }
 
 /* Of the SMs those that have a block, which alone are counted in an achieved
@@ -86,7 +80,7 @@ static enum lab_status print_row_json(const struct lab_roofline *r,
     lab_json_real(o, "counted_flop_least", p->counted_least);
     lab_json_real(o, "counted_tensor_flop", row->work.counted.tensor_flop);
     lab_json_real(o, "dram_bytes", p->dram_bytes);
-    lab_json_text(o, "flop_difference", text_or_null(row->flop_reason));
+    lab_json_word(o, "flop_difference", row->flop_reason);
     lab_json_real(o, "intensity_flop_per_byte", lab_roofline_formula(row));
     lab_json_real(o, "counted_intensity_flop_per_byte", p->counted_intensity);
     lab_json_real(o, "flop_per_s", p->flop_s);
@@ -102,8 +96,7 @@ static enum lab_status print_row_json(const struct lab_roofline *r,
     lab_json_real(o, "achieved_device_occupancy_pct",
                   row->work.counted.achieved_occupancy_pct *
                       busy_share(&row->work));
-    lab_json_text(o, "bound",
-                  text_or_null(lab_roofline_verdict_name(p->verdict)));
+    lab_json_word(o, "bound", lab_roofline_verdict_name(p->verdict));
     lab_json_text(o, "sentence", row->sentence);
     return lab_json_print(o);
 }
@@ -120,19 +113,6 @@ static enum lab_status print_json(const struct lab_roofline *r)
 
 /* ---- text ---- */
 
-static void add_scaled(struct lab_text_table *t, double v, const char *unit)
-{
-    lab_text_table_add(t, LAB_AMOUNT_TEXT(v, unit));
-}
-
-static void add_share(struct lab_text_table *t, double share)
-{
-    if (isnan(share))
-        lab_text_table_add(t, NULL);
-    else
-        lab_text_table_addf(t, "%.3g %%", 100 * share);
-}
-
 static enum lab_status write_roofs(const struct lab_roofline *r, const char *db,
                                    struct lab_str *out)
 {
@@ -144,7 +124,8 @@ static enum lab_status write_roofs(const struct lab_roofline *r, const char *db,
         if (isnan(r->per_s[i]))
             continue;
         lab_text_table_add(&t, lab_ceiling_name(ceiling));
-        add_scaled(&t, r->per_s[i], lab_ceiling_unit(ceiling));
+        lab_text_table_add(
+            &t, LAB_AMOUNT_TEXT(r->per_s[i], lab_ceiling_unit(ceiling)));
         lab_text_table_add(&t, lab_roof_origin_text(r->roofs[i].origin));
         lab_text_table_add(&t, r->roofs[i].source);
     }
@@ -167,14 +148,15 @@ static void add_row(struct lab_text_table *t,
                         lab_roofline_name(row));
     lab_text_table_add(t, row->sum->phase);
     lab_text_table_add_real_ns(t, row->sum->median_ns);
-    add_scaled(t, row->work.flop, "");
-    add_scaled(t, p->counted_flop, "");
+    lab_text_table_add(t, LAB_AMOUNT_TEXT(row->work.flop, ""));
+    lab_text_table_add(t, LAB_AMOUNT_TEXT(p->counted_flop, ""));
     lab_text_table_add_real(t, lab_roofline_formula(row), 3);
     lab_text_table_add_real(t, p->counted_intensity, 3);
-    add_scaled(t, p->flop_s, "");
+    lab_text_table_add(t, LAB_AMOUNT_TEXT(p->flop_s, ""));
     lab_text_table_add(t, ceiling_or_null(p->roof));
-    add_share(t, p->share);
-    lab_text_table_add(t, text_or_null(lab_roofline_verdict_name(p->verdict)));
+    lab_text_table_add_share(t, p->share);
+    lab_text_table_add(t, p->verdict ? lab_roofline_verdict_name(p->verdict)
+                                     : NULL);
 }
 
 /* The rows of the text: a step's only kernel would repeat it. */

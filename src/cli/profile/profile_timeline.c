@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/mem.h"
 #include "report/json_line.h"
 #include "profile_cmd.h"
@@ -78,13 +79,6 @@ static const char *step_name(const struct lab_span *s)
     if (s->exec == LAB_EXEC_BETWEEN)
         return "between steps";
     return s->step_name ? lab_intern_text(s->step_name) : NULL;
-}
-
-static const char *phase_name(int64_t phase)
-{
-    static const char *const names[] = {"forward", "loss", "backward",
-                                        "update"};
-    return phase >= 0 && phase < 4 ? names[phase] : NULL;
 }
 
 static json_t *devices_of(const struct lab_timeline *t)
@@ -166,7 +160,7 @@ static enum lab_status print_span(const struct lab_timeline *t, int32_t span)
     lab_json_int(o, "gap_ns", s->gap_ns);
     lab_json_int(o, "exec", s->exec);
     lab_json_text(o, "step", step_name(s));
-    lab_json_text(o, "phase", phase_name(s->step_phase));
+    lab_json_text(o, "phase", lab_timeline_phase(s->step_phase));
     if (s->kind == LAB_SPAN_RANGE)
         lab_json_int(o, "level", s->where);
     if (s->kind == LAB_SPAN_CALL)
@@ -203,52 +197,38 @@ static void add_line(void *user, const char *line)
     lab_str_addf(out, "%s\n", line);
 }
 
-static void add_cell(struct lab_text_table *table, const char *text)
-{
-    lab_text_table_add(table, text);
-}
-
 static void add_span(struct lab_text_table *table, const struct lab_timeline *t,
                      const struct lab_span *s)
 {
     char text[NAME_BYTES];
     bool launched = s->kind >= LAB_SPAN_KERNEL;
-    add_cell(table, lab_timeline_moment(t, s->start_ns, text, sizeof(text)));
-    add_cell(table, lab_timeline_time(lab_span_time(s), text, sizeof(text)));
-    add_cell(table, lab_timeline_time(s->gap_ns, text, sizeof(text)));
+    lab_text_table_add(table,
+                       lab_timeline_moment(t, s->start_ns, text, sizeof(text)));
+    lab_text_table_add_ns(table, lab_span_time(s));
+    lab_text_table_add_ns(table, s->gap_ns);
     if (launched)
-        add_cell(table, lab_timeline_time(s->latency_ns, text, sizeof(text)));
-    add_cell(table, lab_intern_text(s->name));
+        lab_text_table_add_ns(table, s->latency_ns);
+    lab_text_table_add(table, lab_intern_text(s->name));
     if (s->kind >= LAB_SPAN_CALL)
-        add_cell(table, step_name(s) ? step_name(s) : "-");
+        lab_text_table_add(table, step_name(s) ? step_name(s) : "-");
     else if (s->kind == LAB_SPAN_STEP)
-        add_cell(table, phase_name(s->phase));
-    if (s->kind == LAB_SPAN_KERNEL && s->graph_node != LAB_UNKNOWN)
-        lab_text_table_addf(table, "%lld", (long long)s->graph_node);
-    else if (s->kind == LAB_SPAN_KERNEL)
-        add_cell(table, "-");
+        lab_text_table_add(table, lab_timeline_phase(s->phase));
+    if (s->kind == LAB_SPAN_KERNEL && s->graph_node == LAB_UNKNOWN)
+        lab_text_table_add(table, "-");
     else if (launched)
-        lab_text_table_add_int(table, s->bytes);
+        lab_text_table_add_int(table, s->kind == LAB_SPAN_KERNEL ? s->graph_node
+                                                                 : s->bytes);
 }
 
-static const char *const *heads_of(enum lab_span_kind kind)
-{
-    static const char *const step[] = {">begins", ">lasts", ">gap",
-                                       "step",    "phase",  NULL};
-    static const char *const range[] = {">begins", ">lasts", ">gap", "range",
-                                        NULL};
-    static const char *const call[] = {">begins", ">lasts", ">gap",
-                                       "call",    "step",   NULL};
-    static const char *const kernel[] = {">begins",     ">lasts", ">gap",
-                                         ">latency",    "kernel", "step",
-                                         ">graph node", NULL};
-    static const char *const copy[] = {">begins",  ">lasts", ">gap",
-                                       ">latency", "copy",   "step",
-                                       ">bytes",   NULL};
-    static const char *const *const heads[LAB_SPAN_KIND_COUNT] = {
-        step, range, call, kernel, copy, copy};
-    return heads[kind];
-}
+#define TIMES ">begins", ">lasts", ">gap"
+static const char *const heads[LAB_SPAN_KIND_COUNT][8] = {
+    [LAB_SPAN_STEP] = {TIMES, "step", "phase"},
+    [LAB_SPAN_RANGE] = {TIMES, "range"},
+    [LAB_SPAN_CALL] = {TIMES, "call", "step"},
+    [LAB_SPAN_KERNEL] = {TIMES, ">latency", "kernel", "step", ">graph node"},
+    [LAB_SPAN_COPY] = {TIMES, ">latency", "copy", "step", ">bytes"},
+    [LAB_SPAN_SET] = {TIMES, ">latency", "copy", "step", ">bytes"},
+};
 
 static enum lab_status add_lane(struct lab_str *out, const struct listing *list,
                                 int32_t lane)
@@ -258,19 +238,17 @@ static enum lab_status add_lane(struct lab_str *out, const struct listing *list,
     int32_t listed = 0;
     struct lab_text_table table;
     char name[NAME_BYTES];
-    char busy[NAME_BYTES];
     for (int32_t i = l->first; i < l->first + l->count; i++)
         listed += list->listed[i];
     lab_str_addf(out, "\n%s: %d, busy %s",
                  lab_lane_name(t, lane, name, sizeof(name)), l->count,
-                 lab_timeline_time(l->timed ? l->busy_ns : LAB_UNKNOWN, busy,
-                                   sizeof(busy)));
+                 LAB_NS_TEXT(l->timed ? (double)l->busy_ns : (double)NAN));
     if (listed < l->count)
         lab_str_addf(out, "; %d listed", listed);
     lab_str_add(out, "\n");
     if (listed == 0)
         return LAB_OK;
-    lab_text_table_init(&table, heads_of(l->kind));
+    lab_text_table_init(&table, heads[l->kind]);
     for (int32_t i = l->first; i < l->first + l->count; i++)
         if (list->listed[i])
             add_span(&table, t, &t->spans[i]);

@@ -28,7 +28,7 @@ static const struct lab_field fields[] = {
     FIELD("hostname", TEXT, hostname),
     FIELD("driver", TEXT, driver),
     FIELD("version", TEXT, version),
-    FIELD("runId", INT, run),
+    FIELD("runId", INT, run, .key = "", .csv = "run_id"), /* JSON has "run" */
     FIELD("measured_ns", INT, measured_ns),
     FIELD("measured", TEXT, measured),
 };

@@ -49,6 +49,15 @@ static const char *format_count(double v, char *out, size_t cap)
     return lab_format_int(isnan(v) ? LAB_UNKNOWN : (int64_t)v, out, cap);
 }
 
+/* A table of text has no room for the unit. */
+static const char *format_gflop_per_s(double v, char *out, size_t cap)
+{
+    if (isnan(v))
+        return LAB_NA;
+    snprintf(out, cap, v >= 999.5e9 ? "%.0f" : "%.3g", v * 1e-9);
+    return out;
+}
+
 static const char *format_flop_per_s(double v, char *out, size_t cap)
 {
     return lab_format_amount(v, "FLOP/s", out, cap);
@@ -72,6 +81,18 @@ SIDES(mad, lab_format_ns)
 SIDES(timed, format_count)
 SIDES(flop_per_s, format_flop_per_s)
 
+static const char *gflop_per_s_a_text(const void *row, char *out, size_t cap)
+{
+    return side_text(row, LAB_SIDE_A, flop_per_s_a(row), format_gflop_per_s,
+                     out, cap);
+}
+
+static const char *gflop_per_s_b_text(const void *row, char *out, size_t cap)
+{
+    return side_text(row, LAB_SIDE_B, flop_per_s_b(row), format_gflop_per_s,
+                     out, cap);
+}
+
 static const char *level_text(const void *row, char *out, size_t cap)
 {
     (void)out;
@@ -82,6 +103,11 @@ static const char *level_text(const void *row, char *out, size_t cap)
 const struct lab_time_sum *lab_compare_either(const struct lab_compare_row *r)
 {
     return r->side[LAB_SIDE_A] ? r->side[LAB_SIDE_A] : r->side[LAB_SIDE_B];
+}
+
+static double flop(const void *row)
+{
+    return lab_compare_either(row)->flop;
 }
 
 static const char *phase_text(const void *row, char *out, size_t cap)
@@ -198,10 +224,13 @@ static const struct lab_field fields[] = {
           LISTED(8, ">p", 6, 0, false, 5)),
     FIELD("verdict", 7, .text = verdict_text, .show = LAB_SHOW_VERDICT,
           LISTED(9, "verdict", 9, 0, false, 0)),
-    FIELD(NULL, 0, VALUE(timed_a), LISTED(10, ">n ", 7, 0, true, 8)),
-    FIELD(NULL, 0, VALUE(timed_b), LISTED(11, ">n ", 7, 0, true, 7)),
-    FIELD(NULL, 0, VALUE(mad_a), LISTED(12, ">MAD ", 9, 0, true, 10)),
-    FIELD(NULL, 0, VALUE(mad_b), LISTED(13, ">MAD ", 9, 0, true, 9)),
+    FIELD(">n ", 8, VALUE(timed_a), LISTED(10, ">n ", 7, 0, true, 8)),
+    FIELD(">n ", 9, VALUE(timed_b), LISTED(11, ">n ", 7, 0, true, 7)),
+    FIELD(">MAD", 10, VALUE(mad_a), LISTED(12, ">MAD ", 9, 0, true, 10)),
+    FIELD(">MAD", 11, VALUE(mad_b), LISTED(13, ">MAD ", 9, 0, true, 9)),
+    FIELD(">FLOP", 12, .real = flop),
+    FIELD(">GFLOP/s", 13, .text = gflop_per_s_a_text),
+    FIELD(">GFLOP/s", 14, .text = gflop_per_s_b_text),
     FIELD(NULL, 0, VALUE(flop_per_s_a),
           LISTED(14, ">FLOP/s ", 12, 0, true, 12)),
     FIELD(NULL, 0, VALUE(flop_per_s_b),

@@ -14,7 +14,6 @@
 #include "screens/lesson_doc.h"
 #include "screens/gpu_detect.h"
 #include "profiler/roofline.h"
-#include "debug/recording.h"
 #include "debug/progress.h"
 #include "base/signals.h"
 #include "trace/intern.h"

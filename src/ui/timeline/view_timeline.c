@@ -10,6 +10,7 @@
 #include "trace/intern.h"
 #include "ui/canvas.h"
 #include "report/timeline_text.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "ui/ui.h"
 
@@ -502,9 +503,9 @@ static void list_row(const struct lab_timeline_state *st, struct lab_canvas *c,
     snprintf(text, sizeof(text), "%s%s", lab_intern_text(s->name),
              s->graph_node == LAB_UNKNOWN ? "" : " ~");
     lab_timeline_moment(st->t, s->start_ns, number[0], sizeof(number[0]));
-    lab_timeline_time(lab_span_time(s), number[1], sizeof(number[1]));
-    lab_timeline_time(s->latency_ns, number[2], sizeof(number[2]));
-    lab_timeline_time(s->gap_ns, number[3], sizeof(number[3]));
+    lab_format_ns(lab_to_real(lab_span_time(s)), number[1], sizeof(number[1]));
+    lab_format_ns(lab_to_real(s->latency_ns), number[2], sizeof(number[2]));
+    lab_format_ns(lab_to_real(s->gap_ns), number[3], sizeof(number[3]));
     lab_canvas_text(c, r.y, r.x, 1, LAB_ROLE_KEY,
                     span == st->chosen ? ">" : " ");
     if (name_w > 0)

@@ -48,6 +48,12 @@ LAB_C_END
     lab_format_amount(v, unit, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
 #define LAB_DIFFERENCE_TEXT(ns)                                                \
     lab_format_difference(ns, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
+#define LAB_SHARE_TEXT(share)                                                  \
+    lab_format_share(share, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
+#define LAB_FLOP_TEXT(flop)                                                    \
+    lab_format_flop(flop, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
+#define LAB_INT_TEXT(n)                                                        \
+    lab_format_int(n, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
 #define LAB_DIMS32_TEXT(d)                                                     \
     lab_format_dims32(d, (char[LAB_FORMAT_DIMS]){0}, LAB_FORMAT_DIMS)
 #define LAB_DIMS_TEXT(d)                                                       \

@@ -156,7 +156,8 @@ struct lab_command_line {
  * with LAB_EXIT_USAGE, without memory with LAB_EXIT_MACHINE. Messages and
  * --help name the command as people have to type it (base/command.h), and show
  * control characters of the words. The words that are no options come to the
- * front of `argv`, and stay in use. Not while another one runs. */
+ * front of `argv`, and stay in use. --ascii holds from now on (report/print.h).
+ * Not while another one runs. */
 void lab_options_parse(struct lab_options *o, int argc, char **argv,
                        const struct lab_command_line *line);
 

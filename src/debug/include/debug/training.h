@@ -37,18 +37,27 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
 /* The lines that a training prints: one an epoch, or ten over the whole where
  * there are no epochs. */
 struct lab_training_lines {
-    int64_t target;    /* iterations */
-    int64_t per_epoch; /* 0: the lesson has no epochs */
-    double loss_sum;   /* of the epoch so far */
+    struct lab_lesson_run *w;
+    const char *indent;
+    int64_t target;              /* iterations */
+    struct lab_data_facts facts; /* of the data */
+    double loss_sum;             /* of the epoch so far */
     int64_t n_losses;
 };
+/* `epochs`: 0 as many as the lesson has. */
+void lab_training_lines_init(struct lab_training_lines *l,
+                             struct lab_lesson_run *w, int64_t epochs,
+                             const char *indent);
 /* Does an iteration, or an evaluation (accuracy not NaN), have a line? */
 bool lab_training_has_line(const struct lab_training_lines *l,
                            int64_t iteration, double accuracy);
-/* Takes the loss in and prints the line, where there is one, behind `indent`;
- * its end, "\n", is the caller's. */
-void lab_training_line(struct lab_training_lines *l, const char *indent,
-                       int64_t iteration, double loss, double accuracy);
+/* A lab_training_fn of struct lab_training_lines: takes the loss in and prints the
+ * line, where there is one. LAB_E_IO. */
+enum lab_status lab_training_line(void *lines, int64_t iteration, double loss,
+                                  double accuracy);
+/* What came of it, when the walk's recording has been finished. */
+void lab_training_text(const struct lab_lesson_run *w,
+                       const struct lab_training *t);
 /* Its figures as the run's summary for the database. */
 void lab_training_summary(const struct lab_training *t, enum lab_status st,
                           struct lab_run_summary *out);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <jansson.h>
 #include "base/status.h"
+#include "store/row_fields.h"
 
 /* From now on a line that lacks something for want of memory is an error and is
  * not printed. Before the first use of jansson. */
@@ -19,6 +20,8 @@ bool lab_json_lacks_memory(void);
 /* {"type": type}; NULL when memory is short, which every function takes. */
 json_t *lab_json_new(const char *type);
 void lab_json_text(json_t *object, const char *key, const char *text);
+void lab_json_word(json_t *object, const char *key,
+                   const char *text); /* "": null */
 void lab_json_bool(json_t *object, const char *key, bool v);
 void lab_json_int(json_t *object, const char *key, int64_t v);
 void lab_json_uint(json_t *object, const char *key, uint64_t v);
@@ -26,6 +29,11 @@ void lab_json_real(json_t *object, const char *key, double v);
 /* The same for what was computed: a NaN is a value, the string "nan". */
 void lab_json_value(json_t *object, const char *key, double v);
 void lab_json_ints(json_t *object, const char *key, const int64_t *v, size_t n);
+/* Adds a row, the struct that `fields` describe, to `object`, which it takes over
+ * and returns: every column of the table with a key is a member, so that a new
+ * one is in the lines without a word here. NULL when memory is short. */
+json_t *lab_json_fields(json_t *object, const struct lab_fields *fields,
+                        const void *row);
 /* Prints and frees it. Errors: LAB_E_NOMEM; LAB_E_IO, stdout is gone. */
 enum lab_status lab_json_print(json_t *object);
 /* The same into a file, not flushed. */

@@ -13,6 +13,9 @@ bool lab_print_is_ascii(void);
  * base/command.h has it. Without memory a message is printed as it is, in ASCII
  * and cut, and text for standard output is lost: lab_print_lost(). */
 void lab_printf(FILE *out, const char *fmt, ...) LAB_PRINTF(2, 3);
+/* A text on standard output, line by line: it may be long. */
+struct lab_str;
+void lab_print_lines(struct lab_str *text);
 /* From now on lines of standard output that come by lab_printf() and
  * lab_print_text() break between words where they are longer than this; what is
  * in backquotes is one word. 0: they stay whole. What follows a break is
@@ -20,8 +23,10 @@ void lab_printf(FILE *out, const char *fmt, ...) LAB_PRINTF(2, 3);
 void lab_print_wrap(size_t columns, size_t hang);
 /* The columns of standard output: COLUMNS, else the terminal's; 0: it is none. */
 size_t lab_print_columns(void);
-/* As it is, to standard output. */
-void lab_print_text(const char *text);
+/* Text that is safe already, as it is or in ASCII. */
+void lab_print_text(FILE *out, const char *text);
+/* LAB_E_IO: standard output takes no more. */
+enum lab_status lab_print_check(void);
 /* Text of standard output is missing for want of memory: main() reports it. */
 void lab_print_lose(void);
 bool lab_print_lost(void);

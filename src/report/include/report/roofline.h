@@ -30,7 +30,7 @@ struct lab_roofline {
     int64_t max_warps_per_sm;
     struct lab_roofline_row *rows; /* each step, then its kernels */
     size_t count;
-    struct lab_time_sums sums;
+    struct lab_time_sums sums; /* of all levels */
     struct lab_counted_run counted;
 };
 

@@ -31,6 +31,11 @@ const char *lab_suggest_db(const struct lab_database *db);
  * database that lab_suggest_db() says. */
 void lab_suggest_in_text(struct lab_str *out, const struct lab_database *db,
                          const char *text);
+/* The index of `word` among names[0..n). LAB_E_USAGE: "no WHAT 'word'", with the
+ * nearest name, and what is `there`: "--help lists them". */
+enum lab_status lab_find_word(const char *what, const char *word,
+                              const char *const *names, int n,
+                              const char *there, int *out);
 /* "recorded as run 5: lapenna-lab profile show 5" on standard output. `whole`
  * false: in part only. */
 void lab_print_recorded(const char *db, int64_t run, bool whole);

@@ -1,9 +1,7 @@
-/* ui/timeline_text.h -- a timeline in words: for its screen, and for screen
+/* timeline_text.h -- a timeline in words: for its screen, and for screen
  * readers and pipes. Pure functions. Threads: any. */
 #pragma once
 #include "store/timeline.h"
-
-enum { LAB_TIMELINE_LINE = 256 };
 
 typedef void lab_timeline_line_fn(void *user, const char *line);
 
@@ -20,6 +18,6 @@ void lab_span_lines(const struct lab_timeline *t, int32_t span,
 /* A moment from the iteration's start: "+12.3 us", "-1.00 us", "n/a". */
 const char *lab_timeline_moment(const struct lab_timeline *t, int64_t moment,
                                 char *out, size_t cap);
-/* A duration, or n/a. */
-const char *lab_timeline_time(int64_t ns, char *out, size_t cap);
+/* "forward" ...; NULL: none. */
+const char *lab_timeline_phase(int64_t phase);
 LAB_C_END

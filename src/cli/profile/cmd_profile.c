@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 #include "store/delete.h"
 #include "store/import.h"
 #include "trace/record.h"
-#include "profile/profile_cmd.h"
+#include "profile_cmd.h"
 #include "report/print.h"
 #include "store/compare.h"
 #include "report/text_table.h"
@@ -48,64 +49,44 @@ static enum lab_status open_database(const char *path, bool write,
     return st;
 }
 
-static enum lab_status find_sort(const struct lab_options *o, bool kernels,
-                                 int *out)
+/* ---- which run ---- */
+
+enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
+                                     int64_t *run)
 {
-    const char *names[LAB_STEP_SORT_COUNT + LAB_KERNEL_SORT_COUNT];
-    int n = kernels ? LAB_KERNEL_SORT_COUNT : LAB_STEP_SORT_COUNT;
-    *out = 0;
-    if (!o->sort)
+    if (strcmp(word, "last") == 0)
+        return lab_query_last_run(db, run);
+    if (strncmp(word, "baseline:", 9) == 0)
+        return lab_baseline_find(db, word + 9, run);
+    if (lab_arg_is_number(word, run))
         return LAB_OK;
-    for (int i = 0; i < n; i++) {
-        names[i] = kernels ? lab_kernel_sort_name((enum lab_kernel_sort)i)
-                           : lab_step_sort_name((enum lab_step_sort)i);
-        if (strcmp(names[i], o->sort) == 0) {
-            *out = i;
-            return LAB_OK;
-        }
-    }
-    const char *near = lab_nearest(o->sort, names, (size_t)n);
     return lab_fail(LAB_E_USAGE,
-                    "no column '%s' to sort by%s%s%s --help lists "
-                    "them",
-                    o->sort, near ? ": did you mean " : "", near ? near : "",
-                    near ? "?" : ";");
+                    "'%s' is not a run: give a number, last, or baseline:NAME",
+                    word);
 }
 
-/* A longer table is not read, and a run may have millions. */
-enum { KERNEL_ROWS = 1000 };
-
-static enum lab_status show_runs(const struct lab_options *o,
-                                 struct lab_database *db)
+static bool look_no_further(void *user, const struct lab_run_row *r)
 {
-    struct lab_profile_print print = {.db = db, .json = o->json};
-    bool kernels = strcmp(o->command, "kernels") == 0;
-    int sort;
-    int64_t run;
-    enum lab_status st = find_sort(o, kernels, &sort);
-    print.descending = o->reverse;
-    print.table_rows = o->json || o->given.limit ? 0 : KERNEL_ROWS;
-    if (kernels)
-        print.kernels = (struct lab_kernel_filter){
-            .sort = (enum lab_kernel_sort)sort,
-            .limit = o->limit,
-        };
-    else
-        print.step_sort = (enum lab_step_sort)sort;
-    for (int i = 0; i < o->n_words && st == LAB_OK; i++) {
-        st = lab_profile_find_run(db, o->words[i], &run);
-        if (st == LAB_OK)
-            st = kernels ? lab_profile_print_kernels(&print, run)
-                         : lab_profile_print_run(&print, run);
-    }
-    return st;
+    (void)user;
+    (void)r;
+    return false;
 }
 
-static enum lab_status list_runs(const struct lab_options *o,
-                                 struct lab_database *db)
+/* Whether there is such a run: a number may be of none. */
+static enum lab_status check_run(struct lab_database *db, int64_t run)
 {
-    struct lab_profile_print print = {.db = db, .json = o->json};
-    return lab_profile_print_list(&print);
+    return lab_query_run(db, run, look_no_further, NULL);
+}
+
+/* A line of text on standard output. */
+static enum lab_status put(const char *fmt, ...) LAB_PRINTF(1, 2);
+static enum lab_status put(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vprintf(fmt, args);
+    va_end(args);
+    return lab_print_check();
 }
 
 /* ---- delete, vacuum ---- */
@@ -121,30 +102,25 @@ static enum lab_status print_deleted(const struct lab_options *o, int64_t run,
         lab_json_int(line, "rows", d->rows);
         return lab_json_print(line);
     }
-    if (printf("deleted run %lld: %lld steps, %lld kernels, %lld rows in all\n",
+    return put("deleted run %lld: %lld steps, %lld kernels, %lld rows in all\n",
                (long long)run, (long long)d->steps, (long long)d->kernels,
-               (long long)d->rows) < 0)
-        return lab_fail(LAB_E_IO, "cannot write the output");
-    return LAB_OK;
+               (long long)d->rows);
 }
 
 /* The file keeps its size: SQLite fills the room with what comes next. */
 static enum lab_status print_free(const struct lab_options *o,
                                   struct lab_database *db)
 {
-    char bytes[32];
     int64_t room;
-    struct lab_str command;
     enum lab_status st = lab_database_free_bytes(db, &room);
     if (st || room == 0 || o->json)
         return st;
-    lab_str_init(&command);
-    lab_suggest_command(&command, o->db, LAB_WORDS("profile", "vacuum"));
-    if (printf("%s of the file are free for new runs; `%s` gives them back to "
-               "the disk\n",
-               lab_format_bytes((double)room, bytes, sizeof(bytes)),
-               lab_str_text(&command)) < 0)
-        st = lab_fail(LAB_E_IO, "cannot write the output");
+    struct lab_str command =
+        lab_suggest_command_text(o->db, LAB_WORDS("profile", "vacuum"));
+    st =
+        put("%s of the file are free for new runs; `%s` gives them back to the "
+            "disk\n",
+            LAB_BYTES_TEXT((double)room), lab_str_text(&command));
     lab_str_release(&command);
     return st;
 }
@@ -192,7 +168,7 @@ static enum lab_status find_runs(const struct lab_options *o,
         int before = 0;
         st = lab_profile_find_run(db, o->words[i], &runs[*n]);
         if (st == LAB_OK)
-            st = lab_profile_check_run(db, runs[*n]);
+            st = check_run(db, runs[*n]);
         while (st == LAB_OK && before < *n && runs[before] != runs[*n])
             before++;
         *n += st == LAB_OK && before == *n;
@@ -227,8 +203,6 @@ static enum lab_status count_file(struct lab_database *db, int64_t *bytes)
 static enum lab_status vacuum(const struct lab_options *o,
                               struct lab_database *db)
 {
-    char was[32];
-    char is[32];
     int64_t before;
     int64_t after;
     enum lab_status st = count_file(db, &before);
@@ -244,11 +218,8 @@ static enum lab_status vacuum(const struct lab_options *o,
         lab_json_int(line, "after_bytes", after);
         return lab_json_print(line);
     }
-    lab_format_bytes((double)before, was, sizeof(was));
-    lab_format_bytes((double)after, is, sizeof(is));
-    return printf("the file was %s and is %s\n", was, is) < 0
-               ? lab_fail(LAB_E_IO, "cannot write the output")
-               : LAB_OK;
+    return put("the file was %s and is %s\n", LAB_BYTES_TEXT((double)before),
+               LAB_BYTES_TEXT((double)after));
 }
 
 /* ---- import, merge ---- */
@@ -261,6 +232,7 @@ struct files {
     enum lab_status st; /* of printing */
 };
 
+/* Names come from files of other people. */
 static void add_visible(struct lab_str *s, const char *before, const char *text)
 {
     if (!text)
@@ -282,19 +254,18 @@ static enum lab_status print_import(const struct files *f,
     add_visible(&s, ", ", r->lesson);
     add_visible(&s, ", of ", r->user);
     add_visible(&s, " on ", r->hostname);
-    if (r->skipped) {
+    if (r->skipped)
         lab_str_addf(&s, ": skipped, %s", r->reason);
-        if (r->as != LAB_UNKNOWN)
-            lab_str_addf(&s, " (run %lld)", (long long)r->as);
-        lab_str_add_char(&s, '\n');
-    } else if (f->options->dry_run) {
-        lab_str_addf(&s, ": would be copied, %lld steps, %lld kernels\n",
-                     (long long)r->steps, (long long)r->kernels);
-    } else {
-        lab_str_addf(&s, ": is now run %lld, %lld steps, %lld kernels\n",
-                     (long long)r->as, (long long)r->steps,
+    else if (f->options->dry_run)
+        lab_str_add(&s, ": would be copied");
+    else
+        lab_str_addf(&s, ": is now run %lld", (long long)r->as);
+    if (r->skipped && r->as != LAB_UNKNOWN)
+        lab_str_addf(&s, " (run %lld)", (long long)r->as);
+    if (!r->skipped)
+        lab_str_addf(&s, ", %lld steps, %lld kernels", (long long)r->steps,
                      (long long)r->kernels);
-    }
+    lab_str_add_char(&s, '\n');
     return lab_print_str(&s);
 }
 
@@ -306,8 +277,8 @@ static enum lab_status print_import_json(const struct files *f,
     lab_json_text(o, "file", f->path);
     lab_json_int(o, "run", r->run);
     lab_json_int(o, "as", made ? LAB_UNKNOWN : r->as);
-    json_object_set_new(o, "skipped", json_boolean(r->skipped));
-    json_object_set_new(o, "dry_run", json_boolean(f->options->dry_run));
+    lab_json_bool(o, "skipped", r->skipped);
+    lab_json_bool(o, "dry_run", f->options->dry_run);
     lab_json_text(o, "reason", r->reason);
     lab_json_text(o, "uuid", r->uuid);
     lab_json_text(o, "lesson", r->lesson);
@@ -336,16 +307,16 @@ static enum lab_status print_imports(const struct files *f, int bad)
         lab_json_int(line, "refused", bad);
         lab_json_int(line, "imported", f->imported);
         lab_json_int(line, "skipped", f->skipped);
-        json_object_set_new(line, "dry_run", json_boolean(o->dry_run));
+        lab_json_bool(line, "dry_run", o->dry_run);
         return lab_json_print(line);
     }
-    if (printf("%s %lld run%s, skipped %lld",
+    char refused[64] = "";
+    if (bad)
+        snprintf(refused, sizeof(refused), "; %d of %d files refused", bad,
+                 o->n_words);
+    return put("%s %lld run%s, skipped %lld%s\n",
                o->dry_run ? "would copy" : "copied", (long long)f->imported,
-               f->imported == 1 ? "" : "s", (long long)f->skipped) < 0 ||
-        (bad && printf("; %d of %d files refused", bad, o->n_words) < 0) ||
-        putchar('\n') == EOF || fflush(stdout))
-        return lab_fail(LAB_E_IO, "cannot write the output");
-    return LAB_OK;
+               f->imported == 1 ? "" : "s", (long long)f->skipped, refused);
 }
 
 /* A file that is refused does not keep the others from being read: a class's
@@ -385,13 +356,12 @@ static enum lab_status import_files(const struct lab_options *o,
 static bool print_baseline(const struct lab_options *o, const char *name,
                            int64_t run)
 {
-    if (o->json) {
-        json_t *line = lab_json_new("baseline");
-        lab_json_text(line, "name", name);
-        lab_json_int(line, "run", run);
-        return lab_json_print(line) == LAB_OK;
-    }
-    return printf("%-20s run %lld\n", name, (long long)run) > 0;
+    if (!o->json)
+        return put("%-20s run %lld\n", name, (long long)run) == LAB_OK;
+    json_t *line = lab_json_new("baseline");
+    lab_json_text(line, "name", name);
+    lab_json_int(line, "run", run);
+    return lab_json_print(line) == LAB_OK;
 }
 
 struct names {
@@ -461,13 +431,15 @@ static const struct command {
     const char *args; /* in --help; NULL: none */
     const char *doc;  /* what it does, \v, an example */
 } commands[] = {
-    {"list", list_runs, 0, 0, false, "takes no run", LAB_FOR_RUNS, NULL,
+    {"list", lab_profile_list, 0, 0, false, "takes no run", LAB_FOR_RUNS, NULL,
      "The runs, newest first.\vExample:\n"
      "  lapenna-lab profile list --json\n"},
-    {"show", show_runs, 1, 1, false, "takes one run", LAB_FOR_SHOW, "RUN",
+    {"show", lab_profile_show, 1, 1, false, "takes one run", LAB_FOR_SHOW,
+     "RUN",
      "One run: its facts, and its steps with their times; of a lab its rows."
      "\vExample:\n  lapenna-lab profile show last --sort total --reverse\n"},
-    {"kernels", show_runs, 1, 1, false, "takes one run", LAB_FOR_KERNELS, "RUN",
+    {"kernels", lab_profile_kernels, 1, 1, false, "takes one run",
+     LAB_FOR_KERNELS, "RUN",
      "The kernels of a run: when, how long, with which launch, of which step."
      "\vExample:\n"
      "  lapenna-lab profile kernels last --sort time --reverse --limit 10\n"},
@@ -547,25 +519,20 @@ static enum lab_status find_command(const struct lab_options *o,
                                     const struct command **out)
 {
     const char *names[COMMANDS];
-    for (int i = 0; i < COMMANDS; i++) {
+    int at;
+    for (int i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
-        if (strcmp(o->command, names[i]) != 0)
-            continue;
-        *out = &commands[i];
-        if (o->n_words < commands[i].least && commands[i].most == 1 &&
-            commands[i].run != import_files)
-            return needs_run(o);
-        if (o->n_words < commands[i].least || o->n_words > commands[i].most)
-            return lab_fail(LAB_E_USAGE, "%s %s", o->command,
-                            commands[i].takes);
-        return LAB_OK;
-    }
-    const char *near = lab_nearest(o->command, names, COMMANDS);
-    return lab_fail(LAB_E_USAGE,
-                    "no command '%s'%s%s%s `lapenna-lab profile --help` lists "
-                    "them",
-                    o->command, near ? ": did you mean " : "", near ? near : "",
-                    near ? "?" : ";");
+    enum lab_status st =
+        lab_find_word("command", o->command, names, COMMANDS,
+                      "`lapenna-lab profile --help` lists them", &at);
+    if (st)
+        return st;
+    const struct command *c = *out = &commands[at];
+    if (o->n_words < c->least && c->most == 1 && c->run != import_files)
+        return needs_run(o);
+    if (o->n_words < c->least || o->n_words > c->most)
+        return lab_fail(LAB_E_USAGE, "%s %s", o->command, c->takes);
+    return LAB_OK;
 }
 
 /* The command that shows what there is instead of a word that names nothing;
@@ -580,7 +547,7 @@ static const char *shown_by(const struct lab_options *o,
         int64_t run;
         enum lab_status st = lab_profile_find_run(db, o->words[i], &run);
         if (st == LAB_OK) {
-            if (why == LAB_E_NOTFOUND && lab_profile_check_run(db, run))
+            if (why == LAB_E_NOTFOUND && check_run(db, run))
                 return "list";
         } else if (st == LAB_E_USAGE) {
             return "list";
@@ -613,7 +580,7 @@ static enum lab_status no_database(const struct lab_options *o,
                                    const struct command *command,
                                    const char *path)
 {
-    bool lists = command->run == list_runs ||
+    bool lists = command->run == lab_profile_list ||
                  (command->run == baseline && o->n_words == 0);
     if (o->db || o->recorded || errno != ENOENT)
         return lab_fail(LAB_E_NOTFOUND, "%s: %s", path, strerror(errno));
@@ -768,8 +735,6 @@ int lab_cmd_profile(int argc, char **argv)
     struct lab_str path;
     enum lab_status st;
     read_options(argc, argv, &o);
-    if (o.ascii)
-        lab_print_ascii(true);
     lab_str_init(&path);
     st = find_command(&o, &command);
     if (st == LAB_OK && o.recorded && (o.db || writes(&o, command)))

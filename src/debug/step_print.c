@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -112,15 +113,6 @@ static enum lab_status print_tensor(struct lab_lesson_run *w, int tensor,
     return st;
 }
 
-static const char *known_int(int32_t v, char *out, size_t size)
-{
-    if (v == INT32_MIN)
-        snprintf(out, size, LAB_NA);
-    else
-        snprintf(out, size, "%d", v);
-    return out;
-}
-
 void lab_step_text_kernels(struct lab_live *live, int64_t exec, FILE *out)
 {
     enum { MOST = 8 };
@@ -133,16 +125,17 @@ void lab_step_text_kernels(struct lab_live *live, int64_t exec, FILE *out)
         double ns = k[i].end_ns == LAB_UNKNOWN
                         ? NAN
                         : (double)(k[i].end_ns - k[i].start_ns);
-        known_int(k[i].registers_per_thread, registers, sizeof(registers));
+        const struct lab_launch *l = &k[i].launch;
+        lab_format_int(l->registers_per_thread, registers, sizeof(registers));
         lab_format_share((double)k[i].occupancy_pct / 100, share,
                          sizeof(share));
-        lab_printf(out,
-                   "    kernel %s  %s  grid %d,%d,%d  block %d,%d,%d  %s "
-                   "registers  occupancy %s\n",
-                   lab_intern_text(k[i].short_name),
-                   lab_format_ns(ns, time, sizeof(time)), k[i].grid[0],
-                   k[i].grid[1], k[i].grid[2], k[i].block[0], k[i].block[1],
-                   k[i].block[2], registers, share);
+        lab_printf(out, "    kernel %s  %s", lab_intern_text(k[i].short_name),
+                   lab_format_ns(ns, time, sizeof(time)));
+        lab_printf(out, "  grid %" PRId64 ",%" PRId64 ",%" PRId64, l->grid[0],
+                   l->grid[1], l->grid[2]);
+        lab_printf(out, "  block %" PRId64 ",%" PRId64 ",%" PRId64, l->block[0],
+                   l->block[1], l->block[2]);
+        lab_printf(out, "  %s registers  occupancy %s\n", registers, share);
     }
 }
 

@@ -1434,9 +1434,9 @@ static void put_kernel_row(struct lab_report *r, const struct lab_time_sum *t)
     report_number_cell(s, (double)t->count, "");
     report_ns_cell(s, t->median_ns);
     report_ns_cell(s, t->mad_ns);
-    report_text_cell(s, LAB_DIMS_TEXT(t->grid));
-    report_text_cell(s, LAB_DIMS_TEXT(t->block));
-    report_number_cell(s, lab_to_real(t->registers_per_thread), "");
+    report_text_cell(s, LAB_DIMS_TEXT(t->launch.grid));
+    report_text_cell(s, LAB_DIMS_TEXT(t->launch.block));
+    report_number_cell(s, lab_to_real(t->launch.registers_per_thread), "");
     report_number_cell(s, t->occupancy_pct, "");
     put_counted(r, &counted);
     lab_str_add(s, "</tr>\n");

@@ -171,8 +171,8 @@ static void fill_work(struct lab_roofline *r, const struct lab_time_sum *s,
     if (s != step) {
         lab_counted_launch(&r->counted, step->step_index, step->variant,
                            s->kernel, &w->counted);
-        w->blocks = lab_launch_size(s->grid);
-        w->threads_per_block = lab_launch_size(s->block);
+        w->blocks = lab_launch_size(s->launch.grid);
+        w->threads_per_block = lab_launch_size(s->launch.block);
         return;
     }
     w->occupancy_pct = NAN;

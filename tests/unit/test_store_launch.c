@@ -41,9 +41,9 @@ TEST_CASE_WITH(a_launch_by_its_row, NULL, sample_cleanup)
     assert_ok(lab_query_launch(db, 1, 9, take, &k));
     assert_int_equal(k.row, 9);
     assert_int_equal(k.step_index, 1);
-    assert_int_equal(k.block[0], 96);
-    assert_int_equal(k.cluster[0], 2);
-    assert_int_equal(k.registers_per_thread, 40);
+    assert_int_equal(k.launch.block[0], 96);
+    assert_int_equal(k.launch.cluster[0], 2);
+    assert_int_equal(k.launch.registers_per_thread, 40);
     assert_int_equal(k.shared_bytes, 1088);
     assert_int_equal(lab_query_launch(db, 1, 13, take, &k), LAB_E_NOTFOUND);
     assert_int_equal(lab_query_launch(db, 2, 9, take, &k), LAB_E_NOTFOUND);

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "store/launch.h"
+#include "trace/record.h"
 
 /* A text in a column of numbers is no number: SQLite would make it 0. */
 static bool is_number(const struct lab_columns *c, int i)
@@ -99,21 +99,6 @@ enum lab_status lab_query_require_run(struct lab_database *db, int64_t run)
         st = lab_fail(LAB_E_NOTFOUND, "%s: there is no run %lld", db->path,
                       (long long)run);
     return st;
-}
-
-/* A side of 0 makes it 0, however large the others are: so it is in SQL. */
-int64_t lab_launch_size(const int64_t d[3])
-{
-    int64_t size = 1;
-    bool none = false;
-    bool room = true;
-    for (int i = 0; i < 3; i++) {
-        if (d[i] == LAB_UNKNOWN)
-            return LAB_UNKNOWN;
-        none = none || d[i] == 0;
-        room = room && !__builtin_mul_overflow(size, d[i], &size);
-    }
-    return none ? 0 : room ? size : LAB_UNKNOWN;
 }
 
 const char *lab_run_status_text(enum lab_run_status status)

@@ -104,17 +104,17 @@ static const struct lab_field fields[] = {
     FIELD("k.contextId", INT, context, .key = "context"),
     FIELD("k.streamId", INT, stream, .key = "stream"),
     FIELD("k.correlationId", INT, correlation, .key = "correlation"),
-    FIELD("k.gridX, k.gridY, k.gridZ", DIMS, grid, .key = "grid",
+    FIELD("k.gridX, k.gridY, k.gridZ", DIMS, launch.grid, .key = "grid",
           SHOWN(">grid", 5, PLAIN)),
-    FIELD("k.blockX, k.blockY, k.blockZ", DIMS, block, .key = "block",
+    FIELD("k.blockX, k.blockY, k.blockZ", DIMS, launch.block, .key = "block",
           SHOWN(">block", 6, PLAIN)),
-    FIELD("k.clusterX, k.clusterY, k.clusterZ", DIMS, cluster,
+    FIELD("k.clusterX, k.clusterY, k.clusterZ", DIMS, launch.cluster,
           .key = "cluster"),
-    FIELD("k.registersPerThread", INT, registers_per_thread,
+    FIELD("k.registersPerThread", INT, launch.registers_per_thread,
           .key = "registers_per_thread", SHOWN(">registers", 7, PLAIN)),
-    FIELD("k.staticSharedMemory", INT, static_shared_bytes,
+    FIELD("k.staticSharedMemory", INT, launch.static_shared_bytes,
           .key = "static_shared_bytes"),
-    FIELD("k.dynamicSharedMemory", INT, dynamic_shared_bytes,
+    FIELD("k.dynamicSharedMemory", INT, launch.dynamic_shared_bytes,
           .key = "dynamic_shared_bytes"),
     FIELD(NULL, INT, shared_bytes, SHOWN(">shared", 8, BYTES)),
     FIELD("k.sharedMemoryExecuted", INT, shared_executed_bytes,
@@ -137,8 +137,7 @@ static void read_kernel(sqlite3_stmt *stmt, struct lab_kernel_row *r)
     struct lab_columns c = {stmt, 0};
     lab_fields_take(&c, &lab_kernel_fields, r);
     r->time_ns = lab_span_ns(r->start_ns, r->end_ns);
-    r->shared_bytes =
-        lab_add_known(r->static_shared_bytes, r->dynamic_shared_bytes);
+    r->shared_bytes = lab_launch_shared(&r->launch);
 }
 
 /* ---- the rows of a page ---- */

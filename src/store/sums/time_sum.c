@@ -99,14 +99,14 @@ static void clear_row(struct lab_sum_row *row)
                           &row->sum.min_ns,
                           &row->sum.max_ns,
                           &row->sum.kernels,
-                          &row->sum.grid[0],
-                          &row->sum.grid[1],
-                          &row->sum.grid[2],
-                          &row->sum.block[0],
-                          &row->sum.block[1],
-                          &row->sum.block[2],
+                          &row->sum.launch.grid[0],
+                          &row->sum.launch.grid[1],
+                          &row->sum.launch.grid[2],
+                          &row->sum.launch.block[0],
+                          &row->sum.launch.block[1],
+                          &row->sum.launch.block[2],
                           &row->sum.shared_bytes,
-                          &row->sum.registers_per_thread,
+                          &row->sum.launch.registers_per_thread,
                           &row->ids.name,
                           &row->ids.node,
                           &row->ids.op,
@@ -483,10 +483,11 @@ static void read_launch(struct lab_time_sum *s, struct lab_columns *c,
     bool first = s->count == 0;
     value[LAB_KERNEL_BY_ROW] = LAB_UNKNOWN;
     value[LAB_KERNEL_BY_NAME] = LAB_UNKNOWN;
-    value[LAB_KERNEL_BY_GRID] = read_size(s->grid, c, first);
-    value[LAB_KERNEL_BY_BLOCK] = read_size(s->block, c, first);
+    value[LAB_KERNEL_BY_GRID] = read_size(s->launch.grid, c, first);
+    value[LAB_KERNEL_BY_BLOCK] = read_size(s->launch.block, c, first);
     value[LAB_KERNEL_BY_REGISTERS] = lab_column_int(c);
-    merge(&s->registers_per_thread, value[LAB_KERNEL_BY_REGISTERS], first);
+    merge(&s->launch.registers_per_thread, value[LAB_KERNEL_BY_REGISTERS],
+          first);
     int64_t of_static = lab_column_int(c);
     value[LAB_KERNEL_BY_SHARED] = lab_add_known(of_static, lab_column_int(c));
     merge(&s->shared_bytes, value[LAB_KERNEL_BY_SHARED], first);
@@ -827,8 +828,10 @@ static enum lab_status insert_row(struct lab_database *db, sqlite3_stmt *s,
     const double reals[] = {t->quarter_ns, t->median_ns, t->three_quarters_ns,
                             t->mad_ns,     t->flop,      t->bytes};
     const int64_t launch[] = {
-        t->kernels,     t->grid[0],  t->grid[1],  t->grid[2],
-        t->block[0],    t->block[1], t->block[2], t->registers_per_thread,
+        t->kernels,         t->launch.grid[0],
+        t->launch.grid[1],  t->launch.grid[2],
+        t->launch.block[0], t->launch.block[1],
+        t->launch.block[2], t->launch.registers_per_thread,
         t->shared_bytes};
     void *bytes;
     size_t size;
@@ -881,8 +884,10 @@ static void read_facts(struct lab_columns *c, struct lab_sum_row *row)
         &t->quarter_ns, &t->median_ns, &t->three_quarters_ns,
         &t->mad_ns,     &t->flop,      &t->bytes};
     int64_t *const launch[] = {
-        &t->kernels,     &t->grid[0],  &t->grid[1],  &t->grid[2],
-        &t->block[0],    &t->block[1], &t->block[2], &t->registers_per_thread,
+        &t->kernels,         &t->launch.grid[0],
+        &t->launch.grid[1],  &t->launch.grid[2],
+        &t->launch.block[0], &t->launch.block[1],
+        &t->launch.block[2], &t->launch.registers_per_thread,
         &t->shared_bytes};
     for (size_t k = 0; k < sizeof(facts) / sizeof(facts[0]); k++)
         *facts[k] = lab_column_int(c);

@@ -18,7 +18,7 @@
 #include "trace/metric.h"
 #include "trace/record.h"
 
-enum { LAB_GPU_PROFILER_ABI = 4, LAB_GPU_TEXT = 512 };
+enum { LAB_GPU_PROFILER_ABI = 5, LAB_GPU_TEXT = 512 };
 
 /* What a kernel's record knows that struct lab_kernel_record has no place for,
  * as occupancy needs it. */

@@ -21,9 +21,6 @@ struct lab_run_gpu {
 };
 
 LAB_C_BEGIN
-/* Threads of a block, or blocks of a grid; LAB_UNKNOWN where one of the three
- * is, or the product has no room in 64 bits. */
-int64_t lab_launch_size(const int64_t d[3]);
 /* The GPU with CUDA's number `device`; LAB_UNKNOWN is any number. A run with
  * one GPU has that one, whatever the number. LAB_E_NOTFOUND: none was
  * recorded. */

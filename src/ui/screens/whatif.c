@@ -189,7 +189,8 @@ static int stored_known(int64_t v)
 }
 
 /* 0 is what a device without a limit reports. */
-static void fill_device(struct lab_device_info *d, const struct lab_run_gpu *g)
+static void fill_device(struct lab_device_info *d,
+                        const struct lab_run_device *g)
 {
     int warp = stored_known(g->warp_size) ? stored_known(g->warp_size) : 32;
     int64_t threads = (int64_t)stored_known(g->max_warps_per_sm) * warp;
@@ -227,11 +228,12 @@ enum lab_status lab_whatif_stored(struct lab_whatif *w, struct lab_database *db,
                                   struct lab_occupancy_args *out)
 {
     struct loading to = {.whatif = w};
-    struct lab_run_gpu gpu;
+    struct lab_run_device gpu;
+    char name[LAB_GPU_NAME];
     struct lab_device_info device;
     enum lab_status st = lab_query_launch(db, run, row, take_launch, &to);
     if (!st)
-        st = lab_run_gpu_read(db, run, to.device, &gpu);
+        st = lab_run_gpu_read(db, run, to.device, &gpu, name);
     if (!st && isnan(achieved_pct))
         st = find_achieved(db, run, row, &achieved_pct);
     if (st)

@@ -36,12 +36,12 @@ static struct lab_record kernel_record(int64_t i, const uint32_t *names)
     k->demangled_name = names[i % 8];
     k->short_name = names[8 + i % 8];
     k->mangled_name = names[16 + i % 8];
-    k->registers_per_thread = 32 + (int32_t)(i % 7);
-    k->grid[0] = 1 + (int32_t)(i % 100);
-    k->grid[1] = k->grid[2] = 1;
-    k->block[0] = 256;
-    k->block[1] = k->block[2] = 1;
-    k->static_shared_bytes = 4096;
+    k->launch.registers_per_thread = 32 + (int32_t)(i % 7);
+    k->launch.grid[0] = 1 + (int32_t)(i % 100);
+    k->launch.grid[1] = k->launch.grid[2] = 1;
+    k->launch.block[0] = 256;
+    k->launch.block[1] = k->launch.block[2] = 1;
+    k->launch.static_shared_bytes = 4096;
     k->shared_executed_bytes = 8192;
     k->grid_id = i + 1;
     k->occupancy_pct = 62.5;

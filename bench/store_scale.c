@@ -61,12 +61,12 @@ static void push_kernel(const struct lab_sink *sink, int64_t i, double factor)
     k->correlation_id = (uint32_t)(i * 3);
     k->demangled_name = k->short_name = k->mangled_name =
         kernel_names[i / PER_STEP % STEPS % NAMES];
-    k->registers_per_thread = 32 + (int32_t)(i % 7);
-    k->grid[0] = 1 + (int32_t)(i % 100);
-    k->grid[1] = k->grid[2] = 1;
-    k->block[0] = 256;
-    k->block[1] = k->block[2] = 1;
-    k->static_shared_bytes = 4096;
+    k->launch.registers_per_thread = 32 + (int32_t)(i % 7);
+    k->launch.grid[0] = 1 + (int32_t)(i % 100);
+    k->launch.grid[1] = k->launch.grid[2] = 1;
+    k->launch.block[0] = 256;
+    k->launch.block[1] = k->launch.block[2] = 1;
+    k->launch.static_shared_bytes = 4096;
     k->occupancy_pct = 62.5;
     k->occupancy_limit = LAB_LIMIT_REGISTERS;
     k->active_blocks_per_sm = 5;

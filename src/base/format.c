@@ -111,13 +111,6 @@ const char *lab_format_dims(const int64_t d[3], char *out, size_t cap)
     return out;
 }
 
-const char *lab_format_dims32(const int32_t d[3], char *out, size_t cap)
-{
-    const int64_t wide[3] = {lab_from_int32(d[0]), lab_from_int32(d[1]),
-                             lab_from_int32(d[2])};
-    return lab_format_dims(wide, out, cap);
-}
-
 const char *lab_format_share(double share, char *out, size_t cap)
 {
     if (isnan(share))

@@ -444,14 +444,14 @@ static void put_kernel(struct lab_bench_result *to,
     bool longer = isnan(to->kernel_ns) ? !isnan(ns) : ns > to->kernel_ns;
     if (to->kernels > 1 && !longer)
         return;
-    put_sides(k->grid, grid, sizeof(grid));
-    put_sides(k->block, block, sizeof(block));
+    put_sides(k->launch.grid, grid, sizeof(grid));
+    put_sides(k->launch.block, block, sizeof(block));
     to->kernel = visible(k->short_name);
     snprintf(to->launch, sizeof(to->launch), "%s blocks of %s", grid, block);
     to->kernel_ns = ns;
     to->occupancy_pct = k->occupancy_pct;
     to->achieved_pct = c->achieved_occupancy_pct;
-    to->registers = lab_to_real(k->registers_per_thread);
+    to->registers = lab_to_real(k->launch.registers_per_thread);
     to->shared_bytes = lab_to_real(k->shared_bytes);
 }
 
@@ -460,17 +460,12 @@ static void put_record(struct lab_bench_result *to,
                        const struct lab_counters *c)
 {
     bool timed = k->start_ns != LAB_UNKNOWN && k->end_ns != LAB_UNKNOWN;
-    struct lab_kernel_row row = {
-        .short_name = lab_intern_text(k->short_name),
-        .time_ns = timed ? k->end_ns - k->start_ns : LAB_UNKNOWN,
-        .registers_per_thread = k->registers_per_thread,
-        .shared_bytes =
-            (int64_t)k->static_shared_bytes + k->dynamic_shared_bytes,
-        .occupancy_pct = k->occupancy_pct};
-    for (int i = 0; i < 3; i++) {
-        row.grid[i] = k->grid[i];
-        row.block[i] = k->block[i];
-    }
+    struct lab_kernel_row row = {.short_name = lab_intern_text(k->short_name),
+                                 .time_ns = timed ? k->end_ns - k->start_ns
+                                                  : LAB_UNKNOWN,
+                                 .launch = k->launch,
+                                 .shared_bytes = lab_launch_shared(&k->launch),
+                                 .occupancy_pct = k->occupancy_pct};
     put_kernel(to, &row, c);
 }
 

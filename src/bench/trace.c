@@ -147,11 +147,10 @@ static void add_kernel(struct tracing *t, const struct lab_kernel_record *k,
     lab_text_table_add(table, t->row->rung->name);
     const char *name = lab_intern_text(k->short_name);
     lab_text_table_addf(table, "%.40s", name ? name : LAB_NA);
-    lab_text_table_add(table, LAB_DIMS32_TEXT(k->grid));
-    lab_text_table_add(table, LAB_DIMS32_TEXT(k->block));
-    lab_text_table_add_int(table, k->registers_per_thread);
-    lab_text_table_add_int(table, (int64_t)k->static_shared_bytes +
-                                      k->dynamic_shared_bytes);
+    lab_text_table_add(table, LAB_DIMS_TEXT(k->launch.grid));
+    lab_text_table_add(table, LAB_DIMS_TEXT(k->launch.block));
+    lab_text_table_add_int(table, k->launch.registers_per_thread);
+    lab_text_table_add_int(table, lab_launch_shared(&k->launch));
     lab_text_table_add_real(table, k->occupancy_pct, 3);
     lab_occupancy_limit_text(limit, sizeof(limit), k->occupancy_limit);
     lab_text_table_add(table, isnan(k->occupancy_pct) ? NULL : limit);
@@ -180,12 +179,11 @@ static enum lab_status json_kernel(const struct tracing *t,
     for (int i = 0; i < 3; i++) {
         static const char *const grid[] = {"grid_x", "grid_y", "grid_z"};
         static const char *const block[] = {"block_x", "block_y", "block_z"};
-        lab_json_int(o, grid[i], k->grid[i]);
-        lab_json_int(o, block[i], k->block[i]);
+        lab_json_int(o, grid[i], k->launch.grid[i]);
+        lab_json_int(o, block[i], k->launch.block[i]);
     }
-    lab_json_int(o, "registers_per_thread", k->registers_per_thread);
-    lab_json_int(o, "shared_bytes",
-                 (int64_t)k->static_shared_bytes + k->dynamic_shared_bytes);
+    lab_json_int(o, "registers_per_thread", k->launch.registers_per_thread);
+    lab_json_int(o, "shared_bytes", lab_launch_shared(&k->launch));
     lab_json_real(o, "occupancy_pct", k->occupancy_pct);
     lab_json_text(o, "occupancy_limit", isnan(k->occupancy_pct) ? NULL : limit);
     lab_json_real(o, "achieved_occupancy_pct", c->achieved_occupancy_pct);

@@ -129,14 +129,14 @@ void lab_step_text_kernels(struct lab_live *live, int64_t exec)
     struct lab_kernel_record k[MOST];
     size_t n = lab_live_kernels(live, exec, k, MOST);
     for (size_t i = 0; i < n && i < MOST; i++)
-        lab_printf(stdout,
-                   "    kernel %s  %s  grid %s  block %s  %s registers  "
-                   "occupancy %s\n",
-                   lab_intern_text(k[i].short_name),
-                   LAB_NS_TEXT(kernel_ns(&k[i])), LAB_DIMS32_TEXT(k[i].grid),
-                   LAB_DIMS32_TEXT(k[i].block),
-                   LAB_INT_TEXT(lab_from_int32(k[i].registers_per_thread)),
-                   LAB_SHARE_TEXT((double)k[i].occupancy_pct / 100));
+        lab_printf(
+            stdout,
+            "    kernel %s  %s  grid %s  block %s  %s registers  "
+            "occupancy %s\n",
+            lab_intern_text(k[i].short_name), LAB_NS_TEXT(kernel_ns(&k[i])),
+            LAB_DIMS_TEXT(k[i].launch.grid), LAB_DIMS_TEXT(k[i].launch.block),
+            LAB_INT_TEXT(k[i].launch.registers_per_thread),
+            LAB_SHARE_TEXT((double)k[i].occupancy_pct / 100));
 }
 
 void lab_step_text_head(const struct lab_schedule_step *s, int index,

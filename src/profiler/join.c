@@ -498,11 +498,6 @@ void lab_join_record(struct lab_join *j, const struct lab_record *record)
     pthread_mutex_unlock(&j->lock);
 }
 
-static int64_t product(const int32_t v[3])
-{
-    return (int64_t)v[0] * v[1] * v[2];
-}
-
 static void fill_occupancy(const struct lab_join *j,
                            struct lab_kernel_record *k,
                            const struct lab_gpu_launch *launch)
@@ -510,18 +505,11 @@ static void fill_occupancy(const struct lab_join *j,
     k->occupancy_pct = NAN;
     k->occupancy_limit = LAB_LIMIT_NONE;
     k->active_blocks_per_sm = 0;
-    int64_t threads = product(k->block);
-    if (!j->has_device || k->device_id != j->device_id || threads <= 0 ||
-        threads > INT32_MAX)
+    if (!j->has_device || k->device_id != j->device_id)
         return;
     int carveout = launch->carveout_pct;
     struct lab_occupancy_launch l = {
-        .threads_per_block = (int)threads,
-        .registers_per_thread = k->registers_per_thread,
-        .static_shared_bytes = k->static_shared_bytes,
-        .dynamic_shared_bytes = k->dynamic_shared_bytes,
-        .grid_blocks = product(k->grid),
-        .cluster_blocks = (int)product(k->cluster),
+        .launch = k->launch,
         .carveout_pct = carveout < 0    ? 0
                         : carveout == 0 ? LAB_CARVEOUT_MAX_L1
                                         : carveout,

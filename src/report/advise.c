@@ -12,9 +12,7 @@ static void add_launch(struct lab_advice_facts *f,
                        const struct lab_kernel_record *k)
 {
     bool timed = k->start_ns != LAB_UNKNOWN && k->end_ns != LAB_UNKNOWN;
-    f->blocks = (int64_t)k->grid[0] * k->grid[1] * k->grid[2];
-    f->threads_per_block = (int64_t)k->block[0] * k->block[1] * k->block[2];
-    f->registers_per_thread = k->registers_per_thread;
+    f->blocks = lab_launch_size(k->launch.grid);
     f->occupancy_pct = k->occupancy_pct;
     f->occupancy_limit = k->occupancy_limit;
     if (!isnan(k->occupancy_pct))

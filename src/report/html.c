@@ -1125,9 +1125,9 @@ static void add_kernel(struct page *r, struct lab_text_table *table,
     lab_text_table_add_int(table, t->count);
     lab_text_table_add_real_ns(table, t->median_ns);
     lab_text_table_add_real_ns(table, t->mad_ns);
-    lab_text_table_add(table, LAB_DIMS_TEXT(t->grid));
-    lab_text_table_add(table, LAB_DIMS_TEXT(t->block));
-    lab_text_table_add_int(table, t->registers_per_thread);
+    lab_text_table_add(table, LAB_DIMS_TEXT(t->launch.grid));
+    lab_text_table_add(table, LAB_DIMS_TEXT(t->launch.block));
+    lab_text_table_add_int(table, t->launch.registers_per_thread);
     lab_text_table_add_real(table, t->occupancy_pct, 4);
     add_counted(r, table, &counted);
 }

@@ -171,8 +171,8 @@ static void fill_work(struct lab_roofline *r, const struct lab_time_sum *s,
     if (s != step) {
         lab_counted_launch(&r->counted, step->step_index, step->variant,
                            s->kernel, &w->counted);
-        w->blocks = lab_launch_size(s->grid);
-        w->threads_per_block = lab_launch_size(s->block);
+        w->blocks = lab_launch_size(s->launch.grid);
+        w->threads_per_block = lab_launch_size(s->launch.block);
         return;
     }
     w->occupancy_pct = NAN;
@@ -294,7 +294,8 @@ enum lab_status lab_roofline_load(struct lab_roofline *out,
                              .floor_ns = NAN,
                              .launch_ns = NAN};
     struct facts facts = {.r = &r};
-    struct lab_run_gpu gpu;
+    struct lab_run_device gpu;
+    char name[LAB_GPU_NAME];
     enum lab_status st = lab_query_run(db, run, read_facts, &facts);
     if (st == LAB_OK && facts.failed)
         st = lab_no_memory("the roofline of a run");
@@ -303,7 +304,7 @@ enum lab_status lab_roofline_load(struct lab_roofline *out,
     if (st == LAB_OK)
         st = lab_device_floor(db, &r.device, &r.floor_ns, &r.launch_ns);
     if (st == LAB_OK) {
-        st = lab_run_gpu_read(db, run, LAB_UNKNOWN, &gpu);
+        st = lab_run_gpu_read(db, run, LAB_UNKNOWN, &gpu, name);
         if (st == LAB_OK)
             r.max_warps_per_sm = gpu.max_warps_per_sm;
         st = st == LAB_E_NOTFOUND ? LAB_OK : st;

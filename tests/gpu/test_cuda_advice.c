@@ -128,9 +128,7 @@ static void trace(enum advice_kernel which, struct lab_advice_facts *f)
     const struct lab_kernel_record *k =
         &kept_get(rig.kept, LAB_RECORD_KERNEL, n - 1)->u.kernel;
     assert_int_equal(k->exec, rig.exec);
-    f->blocks = (int64_t)k->grid[0] * k->grid[1] * k->grid[2];
-    f->threads_per_block = (int64_t)k->block[0] * k->block[1] * k->block[2];
-    f->registers_per_thread = k->registers_per_thread;
+    f->blocks = lab_launch_size(k->launch.grid);
     f->occupancy_pct = k->occupancy_pct;
     f->occupancy_limit = k->occupancy_limit;
     f->active_blocks_per_sm = k->active_blocks_per_sm;
@@ -192,13 +190,12 @@ static bool says(enum advice_kernel which, enum lab_advice_rule rule,
 static void print_facts(enum advice_kernel which)
 {
     const struct lab_advice_facts *f = facts_of(which);
-    print_message("kernel %d: %lld blocks, %.1f %% occupancy (limit %d), %lld "
-                  "registers, %.0f of %.0f ns, %.1f/%.1f sectors, DRAM %.3g, "
+    print_message("kernel %d: %lld blocks, %.1f %% occupancy (limit %d), %.0f "
+                  "of %.0f ns, %.1f/%.1f sectors, DRAM %.3g, "
                   "tensor %.3g\n",
                   (int)which, (long long)f->blocks, f->occupancy_pct,
-                  f->occupancy_limit, (long long)f->registers_per_thread,
-                  f->time_ns, f->wall_ns, f->counters.sectors_per_load,
-                  f->counters.sectors_per_store,
+                  f->occupancy_limit, f->time_ns, f->wall_ns,
+                  f->counters.sectors_per_load, f->counters.sectors_per_store,
                   f->counters.dram_read_bytes + f->counters.dram_write_bytes,
                   f->counters.tensor_flop);
 }

@@ -125,9 +125,10 @@ static void check_kernel(const struct lab_kernel_record *k, int64_t since)
     assert_true(k->occupancy_pct > 0.0 && k->occupancy_pct <= 100.0);
     assert_true(k->active_blocks_per_sm > 0);
     assert_true(k->occupancy_limit != LAB_LIMIT_NONE);
-    assert_true(k->registers_per_thread > 0);
-    assert_true((int64_t)k->grid[0] * k->grid[1] * k->grid[2] > 0);
-    assert_int_equal(k->block[0] % 32, 0);
+    assert_true(k->launch.registers_per_thread > 0);
+    assert_true(
+        (int64_t)k->launch.grid[0] * k->launch.grid[1] * k->launch.grid[2] > 0);
+    assert_int_equal(k->launch.block[0] % 32, 0);
     assert_non_null(strstr(lab_intern_text(k->short_name), "relu"));
     assert_null(strchr(lab_intern_text(k->short_name), '('));
 }

@@ -77,19 +77,19 @@ static int kernels(void *user, int64_t exec, struct lab_stepper_kernel *rows,
     rows[0].record = (struct lab_kernel_record){
         .end_ns = 4352 + exec,
         .short_name = lab_intern("dense_matmul_fwd_tiled"),
-        .grid = {1, 4, 1},
-        .block = {16, 16, 1},
-        .registers_per_thread = 38,
-        .static_shared_bytes = 2048,
+        .launch.grid = {1, 4, 1},
+        .launch.block = {16, 16, 1},
+        .launch.registers_per_thread = 38,
+        .launch.static_shared_bytes = 2048,
         .occupancy_pct = 75,
         .occupancy_limit = 4 | 8};
     rows[1].record = (struct lab_kernel_record){
         .end_ns = 1700,
         .short_name = lab_intern("splitK\033[31m_reduce"),
-        .grid = {5, 1, 1},
-        .block = {512, 1, 1},
-        .registers_per_thread = INT32_MIN,
-        .static_shared_bytes = INT32_MIN,
+        .launch.grid = {5, 1, 1},
+        .launch.block = {512, 1, 1},
+        .launch.registers_per_thread = LAB_UNKNOWN,
+        .launch.static_shared_bytes = LAB_UNKNOWN,
         .occupancy_pct = NAN};
     rows[0].counted = rows[1].counted = false;
     return 2;

@@ -8,15 +8,11 @@
 
 static struct lab_occupancy_device h200;
 
-static bool compute(void *user, const struct lab_occupancy_try *t,
+static bool compute(void *user, const struct lab_launch *t,
                     struct lab_occupancy_answer *out)
 {
     struct lab_occupancy o;
-    struct lab_occupancy_launch l = {.threads_per_block = t->threads_per_block,
-                                     .registers_per_thread =
-                                         t->registers_per_thread,
-                                     .dynamic_shared_bytes = t->shared_bytes,
-                                     .grid_blocks = t->blocks};
+    struct lab_occupancy_launch l = {.launch = *t};
     memset(out, 0, sizeof(*out));
     if (lab_occupancy_compute(&o, user, &l)) {
         snprintf(out->limit, sizeof(out->limit), "%s", lab_error());
@@ -30,7 +26,7 @@ static bool compute(void *user, const struct lab_occupancy_try *t,
     out->by_blocks = o.blocks_by_blocks;
     out->by_registers = o.blocks_by_registers;
     out->by_shared = o.blocks_by_shared;
-    out->by_grid = (int)((t->blocks + h200.sm_count - 1) / h200.sm_count);
+    out->by_grid = (int)((t->grid[0] + h200.sm_count - 1) / h200.sm_count);
     out->waves = o.waves;
     lab_occupancy_limit_text(out->limit, sizeof(out->limit), o.limit);
     return o.active_blocks_per_sm > 0;
@@ -70,7 +66,7 @@ static void press(struct shown *s, int action, int times)
             assert_true(s->screen.ops->action(&s->screen, action));
 }
 
-static int open_launch(void **state, struct lab_occupancy_try launch)
+static int open_launch(void **state, struct lab_launch launch)
 {
     static struct shown s;
     struct lab_device_info info = {.compute_major = 9,
@@ -105,12 +101,17 @@ static int open_launch(void **state, struct lab_occupancy_try launch)
 static int open_it(void **state)
 {
     return open_launch(state,
-                       (struct lab_occupancy_try){256, 128, 16384, 1056});
+                       (struct lab_launch){.grid = {1056, 1, 1},
+                                           .block = {256, 1, 1},
+                                           .registers_per_thread = 128,
+                                           .dynamic_shared_bytes = 16384});
 }
 
 static int open_one_block(void **state)
 {
-    return open_launch(state, (struct lab_occupancy_try){256, 32, 0, 1});
+    return open_launch(state, (struct lab_launch){.grid = {1, 1, 1},
+                                                  .block = {256, 1, 1},
+                                                  .registers_per_thread = 32});
 }
 
 static int close_it(void **state)

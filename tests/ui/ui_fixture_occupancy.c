@@ -5,10 +5,10 @@
 #include "ui/view_occupancy.h"
 
 /* An SM of 64 warps and 64 Ki registers, and nothing else. */
-static bool compute(void *user, const struct lab_occupancy_try *t,
+static bool compute(void *user, const struct lab_launch *t,
                     struct lab_occupancy_answer *out)
 {
-    int warps = (t->threads_per_block + 31) / 32;
+    int warps = (int)(t->block[0] + 31) / 32;
     (void)user;
     *out = (struct lab_occupancy_answer){
         .by_warps = 64 / warps,
@@ -16,7 +16,7 @@ static bool compute(void *user, const struct lab_occupancy_try *t,
         .by_registers =
             65536 /
             (32 * warps *
-             (t->registers_per_thread > 0 ? t->registers_per_thread : 1)),
+             (t->registers_per_thread > 0 ? (int)t->registers_per_thread : 1)),
         .by_shared = INT32_MAX,
         .max_warps_per_sm = 64,
         .waves = NAN};
@@ -41,10 +41,9 @@ enum lab_status fixture_load_occupancy(void *user, int64_t run,
         .kernel = kernel->kernel,
         .device = "NVIDIA H200",
         .note = "the newest of 4,320 launches, which differ",
-        .launch = {.threads_per_block =
-                       (int)(kernel->block[0] * kernel->block[1]),
-                   .registers_per_thread = (int)kernel->registers_per_thread,
-                   .shared_bytes = kernel->shared_bytes},
+        .launch = {.block = {lab_launch_size(kernel->launch.block), 1, 1},
+                   .registers_per_thread = kernel->launch.registers_per_thread,
+                   .dynamic_shared_bytes = kernel->shared_bytes},
         .achieved_pct = kernel->counters.achieved_occupancy_pct,
         .max_threads_per_block = 1024,
         .max_shared_bytes = 227 << 10,

@@ -12,8 +12,6 @@ static struct lab_advice_facts good(void)
     struct lab_advice_facts f;
     lab_advice_facts_init(&f);
     f.blocks = 2 * 8 * 132;
-    f.threads_per_block = 256;
-    f.registers_per_thread = 32;
     f.sm_count = 132;
     f.occupancy_pct = 100;
     f.occupancy_limit = LAB_LIMIT_WARPS;

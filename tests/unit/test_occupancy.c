@@ -66,9 +66,9 @@ static struct lab_occupancy compute(const struct chip *c,
  * A zeroed state read as "most L1" gives 6.25 %; the truth is 50 %. */
 TEST_CASE(carveout_left_out_is_the_drivers_choice)
 {
-    struct lab_occupancy_launch l = {.threads_per_block = 128,
-                                     .registers_per_thread = 64,
-                                     .static_shared_bytes = 16384};
+    struct lab_occupancy_launch l = {.launch.block = {128, 1, 1},
+                                     .launch.registers_per_thread = 64,
+                                     .launch.static_shared_bytes = 16384};
     struct lab_occupancy o = compute(hopper(), l);
     assert_int_equal(o.active_blocks_per_sm, 8);
     assert_true(o.occupancy_pct == 50.0);
@@ -82,9 +82,9 @@ TEST_CASE(carveout_left_out_is_the_drivers_choice)
 /* The second trap: a kernel with 200 KiB has opted in, or it had not run. */
 TEST_CASE(large_shared_memory_is_opted_in)
 {
-    struct lab_occupancy_launch l = {.threads_per_block = 384,
-                                     .registers_per_thread = 168,
-                                     .dynamic_shared_bytes = 200 * 1024};
+    struct lab_occupancy_launch l = {.launch.block = {384, 1, 1},
+                                     .launch.registers_per_thread = 168,
+                                     .launch.dynamic_shared_bytes = 200 * 1024};
     struct lab_occupancy o = compute(hopper(), l);
     assert_int_equal(o.active_blocks_per_sm, 1);
     assert_true(o.occupancy_pct == 18.75);
@@ -98,19 +98,19 @@ TEST_CASE(large_shared_memory_is_opted_in)
 
 TEST_CASE(every_resource_can_be_the_limit)
 {
-    struct lab_occupancy_launch l = {.threads_per_block = 1024,
-                                     .registers_per_thread = 16};
+    struct lab_occupancy_launch l = {.launch.block = {1024, 1, 1},
+                                     .launch.registers_per_thread = 16};
     assert_int_equal(compute(hopper(), l).limit, LAB_LIMIT_WARPS);
-    l.threads_per_block = 32;
+    l.launch.block[0] = 32;
     assert_int_equal(compute(hopper(), l).limit, LAB_LIMIT_BLOCKS);
     assert_int_equal(compute(hopper(), l).active_warps_per_sm, 32);
-    l.threads_per_block = 256;
-    l.registers_per_thread = 255;
+    l.launch.block[0] = 256;
+    l.launch.registers_per_thread = 255;
     assert_int_equal(compute(hopper(), l).limit, LAB_LIMIT_REGISTERS);
     assert_int_equal(compute(hopper(), l).active_blocks_per_sm, 1);
-    l.registers_per_thread = 16;
+    l.launch.registers_per_thread = 16;
     l.barriers = 16;
-    l.threads_per_block = 64;
+    l.launch.block[0] = 64;
     struct lab_occupancy o = compute(hopper(), l);
     assert_int_equal(o.limit, LAB_LIMIT_BARRIERS);
     assert_int_equal(o.active_blocks_per_sm, 4);
@@ -118,20 +118,20 @@ TEST_CASE(every_resource_can_be_the_limit)
 
 TEST_CASE(a_small_grid_is_a_limit_of_its_own)
 {
-    struct lab_occupancy_launch l = {.threads_per_block = 256,
-                                     .registers_per_thread = 32,
-                                     .grid_blocks = 8 * 132 - 1};
+    struct lab_occupancy_launch l = {.launch.block = {256, 1, 1},
+                                     .launch.registers_per_thread = 32,
+                                     .launch.grid = {8 * 132 - 1, 1, 1}};
     struct lab_occupancy o = compute(hopper(), l);
     assert_int_equal(o.wave_blocks, 8 * 132);
     assert_int_equal(o.limit,
                      LAB_LIMIT_WARPS | LAB_LIMIT_REGISTERS | LAB_LIMIT_GRID);
-    l.grid_blocks++;
+    l.launch.grid[0]++;
     o = compute(hopper(), l);
     assert_int_equal(o.limit, LAB_LIMIT_WARPS | LAB_LIMIT_REGISTERS);
     assert_true(o.waves == 1.0);
-    l.grid_blocks = 0;
+    l.launch.grid[0] = 0;
     assert_true(isnan(compute(hopper(), l).waves));
-    l.cluster_blocks = 5;
+    memcpy(l.launch.cluster, (int64_t[]){5, 1, 1}, sizeof(l.launch.cluster));
     assert_int_equal(compute(hopper(), l).wave_blocks, 8 * 132 / 5 * 5);
 }
 
@@ -142,17 +142,17 @@ TEST_CASE(bad_input_is_refused)
     struct lab_occupancy o = {.active_blocks_per_sm = 77};
     assert_ok(lab_occupancy_device_init(&d, &info));
     struct lab_occupancy_launch bad[] = {
-        {.threads_per_block = 0},
-        {.threads_per_block = -1},
-        {.threads_per_block = 32, .registers_per_thread = -1},
-        {.threads_per_block = 32, .static_shared_bytes = -1},
-        {.threads_per_block = 32, .dynamic_shared_bytes = INT64_MAX},
-        {.threads_per_block = 32, .carveout_pct = 101},
+        {.launch.block = {0, 1, 1}},
+        {.launch.block = {-1, 1, 1}},
+        {.launch.block = {32, 1, 1}, .launch.registers_per_thread = -1},
+        {.launch.block = {32, 1, 1}, .launch.static_shared_bytes = -1},
+        {.launch.block = {32, 1, 1}, .launch.dynamic_shared_bytes = INT64_MAX},
+        {.launch.block = {32, 1, 1}, .carveout_pct = 101},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_int_equal(lab_occupancy_compute(&o, &d, &bad[i]), LAB_E_ARG);
     assert_int_equal(o.active_blocks_per_sm, 77);
-    struct lab_occupancy_launch huge = {.threads_per_block = INT32_MAX};
+    struct lab_occupancy_launch huge = {.launch.block = {INT32_MAX, 1, 1}};
     assert_ok(lab_occupancy_compute(&o, &d, &huge));
     assert_int_equal(o.active_blocks_per_sm, 0);
     info.compute_major = 0; /* a CPU */
@@ -210,11 +210,11 @@ static void check_launch(const struct chip *c, struct lab_occupancy_launch l)
     struct cudaOccDeviceProp p = nvidia_device(c);
     struct cudaOccFuncAttributes a = {
         .maxThreadsPerBlock = 1024,
-        .numRegs = l.registers_per_thread,
-        .sharedSizeBytes = (size_t)l.static_shared_bytes,
+        .numRegs = (int)l.launch.registers_per_thread,
+        .sharedSizeBytes = (size_t)l.launch.static_shared_bytes,
         .shmemLimitConfig = l.no_shared_optin ? FUNC_SHMEM_LIMIT_DEFAULT
                                               : FUNC_SHMEM_LIMIT_OPTIN,
-        .maxDynamicSharedSizeBytes = (size_t)l.dynamic_shared_bytes,
+        .maxDynamicSharedSizeBytes = (size_t)l.launch.dynamic_shared_bytes,
         .numBlockBarriers = l.barriers,
     };
     struct cudaOccDeviceState s = {
@@ -224,7 +224,8 @@ static void check_launch(const struct chip *c, struct lab_occupancy_launch l)
     };
     struct cudaOccResult r = {0};
     cudaOccError e = cudaOccMaxActiveBlocksPerMultiprocessor(
-        &r, &p, &a, &s, l.threads_per_block, (size_t)l.dynamic_shared_bytes);
+        &r, &p, &a, &s, (int)l.launch.block[0],
+        (size_t)l.launch.dynamic_shared_bytes);
     struct lab_occupancy o = compute(c, l);
     if (e != CUDA_OCC_SUCCESS) { /* more than the chip can be asked for */
         assert_int_equal(o.active_blocks_per_sm, 0);
@@ -234,11 +235,12 @@ static void check_launch(const struct chip *c, struct lab_occupancy_launch l)
     if (o.active_blocks_per_sm != blocks)
         fail_msg("sm_%d%d threads %d registers %d shared %d+%d carveout %d "
                  "optin %d: %d blocks, not %d",
-                 c->major, c->minor, l.threads_per_block,
-                 l.registers_per_thread, (int)l.static_shared_bytes,
-                 (int)l.dynamic_shared_bytes, l.carveout_pct,
+                 c->major, c->minor, (int)l.launch.block[0],
+                 (int)l.launch.registers_per_thread,
+                 (int)l.launch.static_shared_bytes,
+                 (int)l.launch.dynamic_shared_bytes, l.carveout_pct,
                  !l.no_shared_optin, o.active_blocks_per_sm, blocks);
-    int warps = (l.threads_per_block + 31) / 32;
+    int warps = ((int)l.launch.block[0] + 31) / 32;
     assert_true(o.occupancy_pct == 100.0 * blocks * warps / (c->threads / 32));
     /* NVIDIA keeps limits that the barriers have overtaken. */
     if (l.barriers == 0)
@@ -271,9 +273,10 @@ TEST_CASE(agrees_with_nvidia_on_a_grid)
                         check_launch(
                             &chips[c],
                             (struct lab_occupancy_launch){
-                                .threads_per_block = threads[t],
-                                .registers_per_thread = registers[r],
-                                .dynamic_shared_bytes = shared_kib[s] * 1024,
+                                .launch.block = {threads[t], 1, 1},
+                                .launch.registers_per_thread = registers[r],
+                                .launch.dynamic_shared_bytes =
+                                    shared_kib[s] * 1024,
                                 .carveout_pct = carveouts[k / 2],
                                 .no_shared_optin = k & 1});
     assert_int_equal(n, (int)CHIPS * 16 * 17 * 16 * 8);
@@ -285,14 +288,16 @@ TEST_CASE(agrees_with_nvidia_on_random_launches)
     for (int i = 0; i < 200000; i++) {
         const struct chip *c = &chips[next(&x) % CHIPS];
         check_launch(
-            c, (struct lab_occupancy_launch){
-                   .threads_per_block = (int)(next(&x) % 1100) + 1,
-                   .registers_per_thread = (int)(next(&x) % 260),
-                   .static_shared_bytes = (int64_t)(next(&x) % (48 * 1024)),
-                   .dynamic_shared_bytes = (int64_t)(next(&x) % (180 * 1024)),
-                   .carveout_pct = (int)(next(&x) % 102) - 1,
-                   .barriers = (int)(next(&x) % 17),
-                   .no_shared_optin = next(&x) % 4 == 0});
+            c,
+            (struct lab_occupancy_launch){
+                .launch.block = {(int)(next(&x) % 1100) + 1, 1, 1},
+                .launch.registers_per_thread = (int)(next(&x) % 260),
+                .launch.static_shared_bytes = (int64_t)(next(&x) % (48 * 1024)),
+                .launch.dynamic_shared_bytes =
+                    (int64_t)(next(&x) % (180 * 1024)),
+                .carveout_pct = (int)(next(&x) % 102) - 1,
+                .barriers = (int)(next(&x) % 17),
+                .no_shared_optin = next(&x) % 4 == 0});
     }
 }
 #endif

@@ -56,11 +56,12 @@ TEST_CASE_WITH(launches_come_out_with_their_step, setup, teardown)
             &kept_get(t->kept, LAB_RECORD_KERNEL, i)->u.kernel;
         assert_int_equal(k->exec, i / 2 + 1);
         assert_int_equal(k->end_ns - k->start_ns, 20);
-        assert_int_equal(k->registers_per_thread, 40);
-        assert_int_equal(k->grid[0] * k->grid[1] * k->grid[2], 20);
-        assert_int_equal(k->block[0], 128);
-        assert_int_equal(k->static_shared_bytes, 512);
-        assert_int_equal(k->dynamic_shared_bytes, 1024);
+        assert_int_equal(k->launch.registers_per_thread, 40);
+        assert_int_equal(
+            k->launch.grid[0] * k->launch.grid[1] * k->launch.grid[2], 20);
+        assert_int_equal(k->launch.block[0], 128);
+        assert_int_equal(k->launch.static_shared_bytes, 512);
+        assert_int_equal(k->launch.dynamic_shared_bytes, 1024);
         assert_int_equal(k->stream_id, 7);
         assert_int_equal(k->local_total_bytes, 1 << 20);
         assert_string_equal(lab_intern_text(k->short_name), "relu_fwd");

@@ -17,9 +17,9 @@ static struct lab_join *join_new(struct kept *kept)
 static void kernel(struct lab_join *j, int64_t exec, const char *name)
 {
     struct lab_kernel_record k = {.exec = exec,
-                                  .registers_per_thread = 32,
-                                  .grid = {8, 1, 1},
-                                  .block = {256, 1, 1}};
+                                  .launch.registers_per_thread = 32,
+                                  .launch.grid = {8, 1, 1},
+                                  .launch.block = {256, 1, 1}};
     struct lab_gpu_launch launch = {.mangled = name, .carveout_pct = -1};
     lab_join_kernel(j, &k, &launch);
 }

@@ -42,7 +42,7 @@ static void push_step(const struct lab_sink *sink, const struct kind *k,
     r = sample_kernel(exec, exec * 100000, time_of(k, i, index));
     if (k->kernel)
         r.u.kernel.demangled_name = lab_intern(k->kernel);
-    r.u.kernel.grid[0] = 1 + (int32_t)(i % 2); /* launches that differ */
+    r.u.kernel.launch.grid[0] = 1 + (int32_t)(i % 2); /* launches that differ */
     sink->push(sink->user, &r);
 }
 
@@ -243,9 +243,9 @@ TEST_CASE_WITH(kernels_by_name_and_step, NULL, sample_cleanup)
     assert_string_equal(s->name, "fc1.matmul");
     assert_string_equal(s->phase, "loss");
     assert_int_equal(s->count, 40);
-    assert_int_equal(s->grid[0], LAB_UNKNOWN); /* launches differ */
-    assert_int_equal(s->grid[1], 2);
-    assert_int_equal(s->registers_per_thread, 40);
+    assert_int_equal(s->launch.grid[0], LAB_UNKNOWN); /* launches differ */
+    assert_int_equal(s->launch.grid[1], 2);
+    assert_int_equal(s->launch.registers_per_thread, 40);
     near(s->occupancy_pct, 62.5, 0);
     lab_comparison_release(&c);
     assert_ok(lab_comparison_load(&c, db, 1, 3));

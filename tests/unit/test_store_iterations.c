@@ -24,8 +24,8 @@ static void push_kernel(const struct lab_sink *sink, int64_t exec,
     k->end_ns = timed ? k->start_ns + (int64_t)(sample_random(seed) % 500)
                       : LAB_UNKNOWN;
     k->demangled_name = names[sample_random(seed) % NAMES];
-    k->grid[0] = 1 + (int32_t)(sample_random(seed) % 40);
-    k->registers_per_thread = 32;
+    k->launch.grid[0] = 1 + (int32_t)(sample_random(seed) % 40);
+    k->launch.registers_per_thread = 32;
     k->occupancy_pct = sample_random(seed) % 9 == 0
                            ? NAN
                            : (double)(sample_random(seed) % 32) - 3;

@@ -41,9 +41,9 @@ TEST_CASE_WITH(a_launch_by_its_row, NULL, sample_cleanup)
     assert_ok(lab_query_launch(db, 1, 9, take, &k));
     assert_int_equal(k.row, 9);
     assert_int_equal(k.step_index, 1);
-    assert_int_equal(k.block[0], 96);
-    assert_int_equal(k.cluster[0], 2);
-    assert_int_equal(k.registers_per_thread, 40);
+    assert_int_equal(k.launch.block[0], 96);
+    assert_int_equal(k.launch.cluster[0], 2);
+    assert_int_equal(k.launch.registers_per_thread, 40);
     assert_int_equal(k.shared_bytes, 1088);
     assert_int_equal(lab_query_launch(db, 1, 13, take, &k), LAB_E_NOTFOUND);
     assert_int_equal(lab_query_launch(db, 2, 9, take, &k), LAB_E_NOTFOUND);
@@ -112,10 +112,11 @@ TEST_CASE_WITH(a_kernel_between_steps, NULL, sample_cleanup)
 
 TEST_CASE_WITH(the_gpu_of_a_run, NULL, sample_cleanup)
 {
-    struct lab_run_gpu gpu = {.name = "as before"};
+    struct lab_run_device gpu = {.name = "as before"};
+    char name[LAB_GPU_NAME];
     make_sample();
     struct lab_database *db = open_sample();
-    assert_int_equal(lab_run_gpu_read(db, 1, 0, &gpu), LAB_E_NOTFOUND);
+    assert_int_equal(lab_run_gpu_read(db, 1, 0, &gpu, name), LAB_E_NOTFOUND);
     assert_string_equal(gpu.name, "as before");
     lab_database_close(db);
     sample_sql(sample_path("runs.db"),
@@ -123,7 +124,7 @@ TEST_CASE_WITH(the_gpu_of_a_run, NULL, sample_cleanup)
                "computeMajor, computeMinor, smCount, maxRegistersPerSm) VALUES "
                "(1, 4, 0, 'first', 9, 0, 132, 65536)");
     db = open_sample();
-    assert_ok(lab_run_gpu_read(db, 1, 3, &gpu)); /* the only */
+    assert_ok(lab_run_gpu_read(db, 1, 3, &gpu, name)); /* the only */
     assert_string_equal(gpu.name, "first");
     assert_int_equal(gpu.compute_major, 9);
     assert_int_equal(gpu.compute_minor, 0);
@@ -135,11 +136,11 @@ TEST_CASE_WITH(the_gpu_of_a_run, NULL, sample_cleanup)
                "INSERT INTO TARGET_INFO_GPU (runId, id, cuDevice, name) VALUES "
                "(1, 0, 1, 'second')");
     db = open_sample();
-    assert_ok(lab_run_gpu_read(db, 1, 1, &gpu));
+    assert_ok(lab_run_gpu_read(db, 1, 1, &gpu, name));
     assert_string_equal(gpu.name, "second");
-    assert_ok(lab_run_gpu_read(db, 1, 0, &gpu));
+    assert_ok(lab_run_gpu_read(db, 1, 0, &gpu, name));
     assert_string_equal(gpu.name, "first");
-    assert_int_equal(lab_run_gpu_read(db, 1, 3, &gpu), LAB_E_NOTFOUND);
+    assert_int_equal(lab_run_gpu_read(db, 1, 3, &gpu, name), LAB_E_NOTFOUND);
     lab_database_close(db);
 }
 

@@ -24,12 +24,14 @@ static void push_kernel(const struct lab_sink *sink, int64_t i, uint64_t *seed,
     k->correlation_id = (uint32_t)i;
     k->demangled_name = k->short_name = k->mangled_name =
         names[i < KERNELS - 20 ? sample_random(seed) % (NAMES - 1) : NAMES - 1];
-    k->registers_per_thread = 16 + (int32_t)(sample_random(seed) % 5) * 8;
+    k->launch.registers_per_thread =
+        16 + (int32_t)(sample_random(seed) % 5) * 8;
     for (int d = 0; d < 3; d++) {
-        k->grid[d] = 1 + (int32_t)(sample_random(seed) % (d ? 2 : 700));
-        k->block[d] = d ? 1 : 32 * (1 + (int32_t)(sample_random(seed) % 8));
+        k->launch.grid[d] = 1 + (int32_t)(sample_random(seed) % (d ? 2 : 700));
+        k->launch.block[d] =
+            d ? 1 : 32 * (1 + (int32_t)(sample_random(seed) % 8));
     }
-    k->static_shared_bytes = (int32_t)(sample_random(seed) % 3) * 1024;
+    k->launch.static_shared_bytes = (int32_t)(sample_random(seed) % 3) * 1024;
     k->occupancy_pct = sample_random(seed) % 60 == 0
                            ? NAN
                            : (double)(sample_random(seed) % 64) * 1.5625 - 3;

@@ -47,11 +47,11 @@ TEST_CASE_WITH(a_stored_launch, NULL, sample_cleanup)
     assert_true(isnan(args.achieved_pct));
     assert_int_equal(args.max_threads_per_block, 1024);
     assert_int_equal(args.max_shared_bytes, 232448);
-    struct lab_occupancy_try t = args.launch;
-    assert_int_equal(t.threads_per_block, 128);
+    struct lab_launch t = args.launch;
+    assert_int_equal(t.block[0], 128);
     assert_int_equal(t.registers_per_thread, 40);
-    assert_int_equal(t.shared_bytes, 1088);
-    assert_int_equal(t.blocks, 6);
+    assert_int_equal(lab_launch_shared(&t), 1088);
+    assert_int_equal(t.grid[0], 6);
     assert_true(args.compute(args.user, &t, &a));
     assert_float_equal((float)a.occupancy_pct, 75, 1e-6);
     assert_int_equal(a.blocks_per_sm, 12);
@@ -63,7 +63,7 @@ TEST_CASE_WITH(a_stored_launch, NULL, sample_cleanup)
     t.registers_per_thread = 32; /* and what if */
     assert_true(args.compute(args.user, &t, &a));
     assert_float_equal((float)a.occupancy_pct, 100, 1e-6);
-    t.threads_per_block = 2048;
+    t.block[0] = 2048;
     assert_false(args.compute(args.user, &t, &a));
 }
 
@@ -168,7 +168,7 @@ static void push_kernel(struct lab_live *live, int threads, int64_t time_ns)
 {
     struct lab_sink sink = lab_live_tee(live, NULL);
     struct lab_record r = sample_kernel(7, 1000 * threads, time_ns);
-    r.u.kernel.block[0] = threads;
+    r.u.kernel.launch.block[0] = threads;
     assert_true(sink.push(sink.user, &r));
 }
 

@@ -31,8 +31,6 @@ static const double fetched_again = 3;
 void lab_advice_facts_init(struct lab_advice_facts *f)
 {
     *f = (struct lab_advice_facts){.blocks = LAB_UNKNOWN,
-                                   .threads_per_block = LAB_UNKNOWN,
-                                   .registers_per_thread = LAB_UNKNOWN,
                                    .sm_count = LAB_UNKNOWN,
                                    .occupancy_pct = NAN,
                                    .active_blocks_per_sm = LAB_UNKNOWN,

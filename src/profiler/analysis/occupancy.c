@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/record.h"
-
 enum { KIB = 1024, MAX_REGISTERS_PER_THREAD = 256 };
 
 static int64_t round_up(int64_t n, int64_t unit)
@@ -101,7 +99,7 @@ enum lab_status lab_occupancy_device_init(struct lab_occupancy_device *out,
     return LAB_OK;
 }
 
-static int by_warps(const struct lab_occupancy_device *d, int threads,
+static int by_warps(const struct lab_occupancy_device *d, int64_t threads,
                     int warps)
 {
     return threads > d->max_threads_per_block ? 0 : d->max_warps_per_sm / warps;
@@ -110,11 +108,11 @@ static int by_warps(const struct lab_occupancy_device *d, int threads,
 /* Registers go to warps in units, and each sub-partition has its own: a warp
  * that does not fit in what one of them has left does not fit. */
 static int by_registers(const struct lab_occupancy_device *d,
-                        const struct lab_occupancy_launch *l, int warps,
+                        const struct lab_launch *l, int warps,
                         int64_t *allocated)
 {
-    int64_t per_warp = round_up((int64_t)l->registers_per_thread * d->warp_size,
-                                d->register_unit);
+    int64_t per_warp =
+        round_up(l->registers_per_thread * d->warp_size, d->register_unit);
     *allocated = per_warp * warps;
     int64_t checked = per_warp * round_up(warps, d->sub_partitions);
     if (checked > d->registers_per_block ||
@@ -141,8 +139,8 @@ static int by_shared(const struct lab_occupancy_device *d,
                      const struct lab_occupancy_launch *l,
                      struct lab_occupancy *out)
 {
-    int64_t asked = l->static_shared_bytes + d->shared_reserved_bytes +
-                    l->dynamic_shared_bytes;
+    int64_t asked = l->launch.static_shared_bytes + d->shared_reserved_bytes +
+                    l->launch.dynamic_shared_bytes;
     int64_t allocated = round_up(asked, d->shared_unit_bytes);
     bool optin = !l->no_shared_optin && asked > d->shared_per_block_bytes;
     int64_t limit =
@@ -192,16 +190,18 @@ static void find_limits(struct lab_occupancy *o)
 
 static void find_waves(struct lab_occupancy *o,
                        const struct lab_occupancy_device *d,
-                       const struct lab_occupancy_launch *l)
+                       const struct lab_launch *l)
 {
-    int cluster = l->cluster_blocks > 1 ? l->cluster_blocks : 1;
+    int64_t cluster = lab_launch_size(l->cluster);
+    int64_t blocks = lab_launch_size(l->grid);
+    cluster = cluster > 1 ? cluster : 1;
     o->wave_blocks =
         (int64_t)o->active_blocks_per_sm * d->sm_count / cluster * cluster;
     o->waves = NAN;
-    if (l->grid_blocks <= 0 || o->wave_blocks <= 0)
+    if (blocks <= 0 || o->wave_blocks <= 0)
         return;
-    o->waves = (double)l->grid_blocks / (double)o->wave_blocks;
-    if (l->grid_blocks < o->wave_blocks)
+    o->waves = (double)blocks / (double)o->wave_blocks;
+    if (blocks < o->wave_blocks)
         o->limit |= LAB_LIMIT_GRID;
 }
 
@@ -209,27 +209,28 @@ enum lab_status lab_occupancy_compute(struct lab_occupancy *out,
                                       const struct lab_occupancy_device *device,
                                       const struct lab_occupancy_launch *launch)
 {
-    const struct lab_occupancy_launch *l = launch;
-    if (l->threads_per_block <= 0 || l->registers_per_thread < 0 ||
-        l->static_shared_bytes < 0 || l->dynamic_shared_bytes < 0 ||
-        l->static_shared_bytes > INT32_MAX ||
+    const struct lab_launch *l = &launch->launch;
+    int64_t threads = lab_launch_size(l->block);
+    if (threads <= 0 || threads > INT32_MAX || l->registers_per_thread < 0 ||
+        l->registers_per_thread > INT32_MAX || l->static_shared_bytes < 0 ||
+        l->dynamic_shared_bytes < 0 || l->static_shared_bytes > INT32_MAX ||
         l->dynamic_shared_bytes > INT32_MAX ||
-        l->carveout_pct < LAB_CARVEOUT_MAX_L1 || l->carveout_pct > 100)
+        launch->carveout_pct < LAB_CARVEOUT_MAX_L1 ||
+        launch->carveout_pct > 100)
         return lab_fail(LAB_E_ARG,
-                        "occupancy: %d threads, %d registers, %lld + %lld "
+                        "occupancy: %lld threads, %lld registers, %lld + %lld "
                         "bytes of shared memory is no launch",
-                        l->threads_per_block, l->registers_per_thread,
+                        (long long)threads, (long long)l->registers_per_thread,
                         (long long)l->static_shared_bytes,
                         (long long)l->dynamic_shared_bytes);
     struct lab_occupancy o = {0};
-    int64_t warps = ((int64_t)l->threads_per_block + device->warp_size - 1) /
-                    device->warp_size;
-    o.blocks_by_warps = by_warps(device, l->threads_per_block, (int)warps);
+    int64_t warps = (threads + device->warp_size - 1) / device->warp_size;
+    o.blocks_by_warps = by_warps(device, threads, (int)warps);
     o.blocks_by_blocks = device->max_blocks_per_sm;
     o.blocks_by_registers =
         by_registers(device, l, (int)warps, &o.registers_per_block);
-    o.blocks_by_shared = by_shared(device, l, &o);
-    o.blocks_by_barriers = by_barriers(device, l);
+    o.blocks_by_shared = by_shared(device, launch, &o);
+    o.blocks_by_barriers = by_barriers(device, launch);
     find_limits(&o);
     o.active_warps_per_sm = (int)(o.active_blocks_per_sm * warps);
     o.occupancy_pct =

@@ -96,28 +96,19 @@ static void add_traced(struct loading *l, size_t item, int64_t step_index)
 static enum lab_status find_traced(struct loading *l, struct lab_database *db,
                                    int64_t run)
 {
-    sqlite3_stmt *stmt;
     size_t rows = l->names.count;
-    int rc = SQLITE_DONE;
-    enum lab_status st = lab_database_prepare(
-        db, "SELECT stepIndex FROM step WHERE runId = ?1 AND exec = ?2", &stmt);
-    if (st)
-        return st;
-    for (size_t i = 0; i < rows && !l->failed; i++) {
+    struct lab_stmt s = lab_stmt_new(
+        db, "SELECT stepIndex FROM step WHERE runId = ?1 AND exec = ?2");
+    sqlite3_bind_int64(s.sql, 1, run);
+    for (size_t i = 0; i < rows && !l->failed && !s.st; i++) {
         if (l->traced[i] == LAB_UNKNOWN)
             continue;
-        sqlite3_bind_int64(stmt, 1, run);
-        sqlite3_bind_int64(stmt, 2, l->traced[i]);
-        rc = sqlite3_step(stmt);
-        if (rc == SQLITE_ROW) {
-            struct lab_columns c = {stmt, 0};
-            add_traced(l, i, lab_column_int(&c));
-        } else if (rc != SQLITE_DONE) {
-            break;
-        }
-        sqlite3_reset(stmt);
+        sqlite3_bind_int64(s.sql, 2, l->traced[i]);
+        if (lab_stmt_next(&s))
+            add_traced(l, i, lab_column_int(&s));
+        sqlite3_reset(s.sql);
     }
-    return lab_query_end(db, stmt, rc);
+    return lab_stmt_end(&s);
 }
 
 static void put_together(struct lab_bench_name *n, bool precision)

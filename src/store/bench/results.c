@@ -92,17 +92,13 @@ enum lab_status lab_bench_result_add(struct lab_database *db, int64_t run,
 enum lab_status lab_bench_result_traced(struct lab_database *db, int64_t run,
                                         int64_t place, int64_t exec)
 {
-    sqlite3_stmt *stmt;
-    enum lab_status st = lab_database_prepare(
-        db,
-        "UPDATE lab_row SET tracedExec = ?3 WHERE runId = ?1 AND place = ?2",
-        &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    sqlite3_bind_int64(stmt, 2, place);
-    sqlite3_bind_int64(stmt, 3, exec);
-    st = lab_query_end(db, stmt, sqlite3_step(stmt));
+    struct lab_stmt s = lab_stmt_new(
+        db, "UPDATE lab_row SET tracedExec = ?3 WHERE runId = ?1 AND place = "
+            "?2");
+    sqlite3_bind_int64(s.sql, 1, run);
+    sqlite3_bind_int64(s.sql, 2, place);
+    sqlite3_bind_int64(s.sql, 3, exec);
+    enum lab_status st = lab_stmt_once(&s, "storing a row");
     return st || sqlite3_changes(db->sql) == 1
                ? st
                : lab_fail(LAB_E_NOTFOUND, "%s: run %lld has no row %lld",
@@ -142,21 +138,17 @@ enum lab_status lab_bench_run_fullest(struct lab_database *db, const char *lab,
                                       const char *lesson, const char *but,
                                       int64_t *run)
 {
-    sqlite3_stmt *stmt;
-    enum lab_status st = lab_database_prepare(
+    struct lab_stmt s = lab_stmt_new(
         db,
         "SELECT id FROM run JOIN lab_row AS l ON l.runId = id WHERE "
         "(?2 IS NULL OR lesson = ?2) AND (?3 IS NULL OR backend <> ?3) AND "
         "l.lab = ?1 AND l.status = 'done' GROUP BY id ORDER BY "
         "count(DISTINCT CASE WHEN rung GLOB '[0-9]*' THEN NULL ELSE rung END) "
-        "DESC, count(DISTINCT size) DESC," LAB_SQL_NEWEST " LIMIT 1",
-        &stmt);
-    if (st)
-        return st;
-    lab_bind_text(stmt, 1, lab);
-    lab_bind_text(stmt, 2, lesson);
-    lab_bind_text(stmt, 3, but);
-    return lab_query_first_run(db, stmt, lab, run);
+        "DESC, count(DISTINCT size) DESC," LAB_SQL_NEWEST " LIMIT 1");
+    lab_bind_text(s.sql, 1, lab);
+    lab_bind_text(s.sql, 2, lesson);
+    lab_bind_text(s.sql, 3, but);
+    return lab_stmt_first_run(&s, lab, run);
 }
 
 /* ---- sweeps ---- */
@@ -205,17 +197,12 @@ enum lab_status lab_sweep_row_add(struct lab_database *db, int64_t run,
 enum lab_status lab_sweep_run_newest(struct lab_database *db, const char *sweep,
                                      const char *lesson, int64_t *run)
 {
-    sqlite3_stmt *stmt;
-    enum lab_status st = lab_database_prepare(
-        db,
-        "SELECT id FROM run JOIN sweep_row AS s ON s.runId = id WHERE "
-        "s.sweep = ?1 AND (?2 IS NULL OR s.lesson = ?2) AND "
-        "s.status = 'done' GROUP BY id ORDER BY "
-        "count(DISTINCT s.lesson) DESC," LAB_SQL_NEWEST " LIMIT 1",
-        &stmt);
-    if (st)
-        return st;
-    lab_bind_text(stmt, 1, sweep);
-    lab_bind_text(stmt, 2, lesson);
-    return lab_query_first_run(db, stmt, sweep, run);
+    struct lab_stmt s = lab_stmt_new(
+        db, "SELECT id FROM run JOIN sweep_row AS s ON s.runId = id WHERE "
+            "s.sweep = ?1 AND (?2 IS NULL OR s.lesson = ?2) AND "
+            "s.status = 'done' GROUP BY id ORDER BY "
+            "count(DISTINCT s.lesson) DESC," LAB_SQL_NEWEST " LIMIT 1");
+    lab_bind_text(s.sql, 1, sweep);
+    lab_bind_text(s.sql, 2, lesson);
+    return lab_stmt_first_run(&s, sweep, run);
 }

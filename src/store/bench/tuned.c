@@ -50,40 +50,33 @@ enum lab_status lab_tuned_find(struct lab_database *db,
                                const struct lab_tuned_key *key,
                                struct lab_tuned_found *out)
 {
-    sqlite3_stmt *stmt;
     const struct lab_ceiling_device *d = key->device;
     struct lab_tuned_found found = {.candidates = LAB_UNKNOWN, .rate = NAN};
     const char *const texts[] = {d->backend,    d->device, d->uuid,
                                  d->hostname,   key->lab,  key->size_class,
                                  key->precision};
-    enum lab_status st = lab_database_prepare(
+    struct lab_stmt s = lab_stmt_new(
         db,
         "SELECT candidate, measured, candidates, rate FROM lab_tuned WHERE "
         "backend = ?1 AND device = ?2 AND iif(?3 <> '', ifnull(uuid, '') = ?3, "
         "uuid IS NULL AND ifnull(hostname, '') = ?4) AND lab = ?5 AND "
         "sizeClass = ?6 AND precision = ?7 ORDER BY measured_ns DESC, id DESC "
-        "LIMIT 1",
-        &stmt);
-    if (st)
-        return st;
+        "LIMIT 1");
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        lab_bind_text(stmt, (int)i + 1, texts[i]);
-    int rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW) {
-        struct lab_columns c = {stmt, 0};
-        const char *candidate = lab_column_text(&c);
-        const char *measured = lab_column_text(&c);
+        lab_bind_text(s.sql, (int)i + 1, texts[i]);
+    if (lab_stmt_next(&s)) {
+        const char *candidate = lab_column_text(&s);
+        const char *measured = lab_column_text(&s);
         snprintf(found.candidate, sizeof(found.candidate), "%s",
                  candidate ? candidate : "");
         snprintf(found.measured, sizeof(found.measured), "%s",
                  measured ? measured : "");
-        found.candidates = lab_column_int(&c);
-        found.rate = lab_column_real(&c);
+        found.candidates = lab_column_int(&s);
+        found.rate = lab_column_real(&s);
     }
-    st = lab_query_end(db, stmt, rc);
-    if (!st)
+    if (!s.st)
         *out = found;
-    return st;
+    return lab_stmt_end(&s);
 }
 
 enum lab_status lab_tuned_list(struct lab_database *db, lab_tuned_row_fn *each,

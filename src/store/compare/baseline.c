@@ -22,19 +22,14 @@ static enum lab_status check_name(const char *name)
 enum lab_status lab_baseline_set(struct lab_database *db, const char *name,
                                  int64_t run)
 {
-    sqlite3_stmt *stmt;
     enum lab_status st = check_name(name);
-    if (st == LAB_OK)
-        st = lab_query_require_run(db, run);
-    if (st == LAB_OK)
-        st = lab_database_prepare(
-            db, "INSERT OR REPLACE INTO baseline (name, runId) VALUES (?1, ?2)",
-            &stmt);
     if (st)
         return st;
-    lab_bind_text(stmt, 1, name);
-    sqlite3_bind_int64(stmt, 2, run);
-    return lab_query_end(db, stmt, sqlite3_step(stmt));
+    struct lab_stmt s = lab_stmt_of_run(
+        db, "INSERT OR REPLACE INTO baseline (runId, name) VALUES (?1, ?2)",
+        run);
+    lab_bind_text(s.sql, 2, name);
+    return lab_stmt_once(&s, "storing a baseline");
 }
 
 static enum lab_status not_found(const struct lab_database *db,
@@ -47,38 +42,28 @@ static enum lab_status not_found(const struct lab_database *db,
 enum lab_status lab_baseline_find(struct lab_database *db, const char *name,
                                   int64_t *run)
 {
-    sqlite3_stmt *stmt;
-    int64_t found = LAB_UNKNOWN;
     enum lab_status st = check_name(name);
-    if (st == LAB_OK)
-        st = lab_database_prepare(
-            db, "SELECT runId FROM baseline WHERE name = ?1", &stmt);
     if (st)
         return st;
-    lab_bind_text(stmt, 1, name);
-    int rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW)
-        found = sqlite3_column_int64(stmt, 0);
-    st = lab_query_end(db, stmt, rc);
-    if (st)
-        return st;
-    if (found == LAB_UNKNOWN)
-        return not_found(db, name);
-    *run = found;
-    return LAB_OK;
+    struct lab_stmt s =
+        lab_stmt_new(db, "SELECT runId FROM baseline WHERE name = ?1");
+    lab_bind_text(s.sql, 1, name);
+    bool found = lab_stmt_next(&s);
+    if (found)
+        *run = lab_column_int(&s);
+    st = lab_stmt_end(&s);
+    return st || found ? st : not_found(db, name);
 }
 
 enum lab_status lab_baseline_remove(struct lab_database *db, const char *name)
 {
-    sqlite3_stmt *stmt;
     enum lab_status st = check_name(name);
-    if (st == LAB_OK)
-        st = lab_database_prepare(db, "DELETE FROM baseline WHERE name = ?1",
-                                  &stmt);
     if (st)
         return st;
-    lab_bind_text(stmt, 1, name);
-    st = lab_query_end(db, stmt, sqlite3_step(stmt));
+    struct lab_stmt s =
+        lab_stmt_new(db, "DELETE FROM baseline WHERE name = ?1");
+    lab_bind_text(s.sql, 1, name);
+    st = lab_stmt_once(&s, "removing a baseline");
     if (st == LAB_OK && sqlite3_changes(db->sql) == 0)
         st = not_found(db, name);
     return st;
@@ -87,15 +72,12 @@ enum lab_status lab_baseline_remove(struct lab_database *db, const char *name)
 enum lab_status lab_baseline_list(struct lab_database *db,
                                   lab_baseline_fn *each, void *user)
 {
-    sqlite3_stmt *stmt;
-    int rc;
-    enum lab_status st = lab_database_prepare(
-        db, "SELECT name, runId FROM baseline ORDER BY name", &stmt);
-    if (st)
-        return st;
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW)
-        if (!each(user, (const char *)sqlite3_column_text(stmt, 0),
-                  sqlite3_column_int64(stmt, 1)))
+    struct lab_stmt s =
+        lab_stmt_new(db, "SELECT name, runId FROM baseline ORDER BY name");
+    while (lab_stmt_next(&s)) {
+        const char *name = lab_column_text(&s);
+        if (!each(user, name, lab_column_int(&s)))
             break;
-    return lab_query_end(db, stmt, rc);
+    }
+    return lab_stmt_end(&s);
 }

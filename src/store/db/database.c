@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "trace/record.h"
-#include "store_priv.h"
+#include "row.h"
 #include "base/shell.h"
 #include "base/clock.h"
 #include "base/command.h"
@@ -93,23 +93,38 @@ enum lab_status lab_database_prepare(struct lab_database *db, const char *sql,
     return LAB_OK;
 }
 
+enum lab_status lab_database_int_of(struct lab_database *db, const char *sql,
+                                    int64_t of, int64_t fallback, int64_t *out)
+{
+    struct lab_stmt s = lab_stmt_new(db, sql);
+    sqlite3_bind_int64(s.sql, 1, of);
+    int64_t found = fallback;
+    if (lab_stmt_next(&s) && sqlite3_column_type(s.sql, 0) != SQLITE_NULL)
+        found = sqlite3_column_int64(s.sql, 0);
+    if (!s.st)
+        *out = found;
+    return lab_stmt_end(&s);
+}
+
 enum lab_status lab_database_int(struct lab_database *db, const char *sql,
                                  int64_t fallback, int64_t *out)
 {
-    sqlite3_stmt *stmt;
-    enum lab_status st = lab_database_prepare(db, sql, &stmt);
-    if (st)
-        return st;
-    int rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW)
-        *out = sqlite3_column_type(stmt, 0) == SQLITE_NULL
-                   ? fallback
-                   : sqlite3_column_int64(stmt, 0);
-    else if (rc == SQLITE_DONE)
-        *out = fallback;
-    else
-        st = lab_database_error(db, "reading it");
-    sqlite3_finalize(stmt);
+    return lab_database_int_of(db, sql, 0, fallback, out);
+}
+
+enum lab_status lab_database_exec_of(struct lab_database *db, const char *sql,
+                                     int64_t of, const char *doing)
+{
+    enum lab_status st = LAB_OK;
+    while (st == LAB_OK) {
+        struct lab_stmt s = {.db = db};
+        if (sqlite3_prepare_v2(db->sql, sql, -1, &s.sql, &sql) != SQLITE_OK)
+            return lab_database_error(db, doing);
+        if (!s.sql)
+            break;
+        sqlite3_bind_int64(s.sql, 1, of);
+        st = lab_stmt_once(&s, doing);
+    }
     return st;
 }
 
@@ -241,19 +256,12 @@ enum lab_status lab_database_integrity(struct lab_database *db,
 {
     char complaint[200] = "no memory to say where";
     struct lab_str instead;
-    sqlite3_stmt *stmt;
-    enum lab_status st = lab_database_prepare(db, pragma, &stmt);
-    if (st)
-        return st;
-    int rc = sqlite3_step(stmt);
-    const char *text =
-        rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+    struct lab_stmt s = lab_stmt_new(db, pragma);
+    const char *text = lab_stmt_next(&s) ? lab_column_text(&s) : NULL;
     bool whole = text && strcmp(text, "ok") == 0;
     if (text)
         first_complaint(text, complaint, sizeof(complaint));
-    if (rc != SQLITE_ROW)
-        st = lab_database_error(db, "checking it");
-    sqlite3_finalize(stmt);
+    enum lab_status st = lab_stmt_end(&s);
     if (st || whole)
         return st;
     lab_str_init(&instead);
@@ -514,7 +522,8 @@ out:
     return st;
 }
 
-void lab_database_uri(struct lab_str *uri, const char *path, const char *query)
+/* A path as an SQLite URI, so that no character of it means anything. */
+static void add_uri(struct lab_str *uri, const char *path, const char *query)
 {
     lab_str_add(uri, path[0] == '/' ? "file://" : "file:");
     for (const char *p = path; *p; p++) {
@@ -526,12 +535,28 @@ void lab_database_uri(struct lab_str *uri, const char *path, const char *query)
     lab_str_add(uri, query);
 }
 
+enum lab_status lab_database_attach(struct lab_database *db, const char *path,
+                                    const char *query)
+{
+    struct lab_str uri;
+    lab_str_init(&uri);
+    add_uri(&uri, path, query);
+    enum lab_status st = lab_str_check(&uri, "a path");
+    if (st == LAB_OK) {
+        struct lab_stmt s = lab_stmt_new(db, "ATTACH ?1 AS src");
+        lab_bind_text(s.sql, 1, lab_str_text(&uri));
+        st = lab_stmt_once(&s, "reading it");
+    }
+    lab_str_release(&uri);
+    return st;
+}
+
 static enum lab_status connect_to(struct lab_database *db, const char *query)
 {
     struct lab_str uri;
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
     lab_str_init(&uri);
-    lab_database_uri(&uri, db->path, query);
+    add_uri(&uri, db->path, query);
     if (uri.failed) {
         lab_str_release(&uri);
         return lab_fail(LAB_E_NOMEM, "%s: no memory", db->path);
@@ -643,56 +668,41 @@ static const char for_writing[] = "PRAGMA page_size = 16384;"
 
 /* The first run after `*run` that is marked as running and the process of which
  * is gone; LAB_UNKNOWN: none. */
-static enum lab_status find_interrupted(struct lab_database *db,
-                                        sqlite3_stmt *find, int64_t *run)
+static enum lab_status find_interrupted(struct lab_stmt *find, int64_t *run)
 {
     int64_t found = LAB_UNKNOWN;
-    int rc = SQLITE_DONE;
-    sqlite3_bind_int64(find, 2, *run);
-    while (found == LAB_UNKNOWN && (rc = sqlite3_step(find)) == SQLITE_ROW) {
-        int64_t start = lab_process_start(sqlite3_column_int64(find, 1));
-        if (start < 0 || start != sqlite3_column_int64(find, 2))
-            found = sqlite3_column_int64(find, 0);
+    sqlite3_bind_int64(find->sql, 2, *run);
+    while (found == LAB_UNKNOWN && lab_stmt_next(find)) {
+        int64_t start = lab_process_start(sqlite3_column_int64(find->sql, 1));
+        if (start < 0 || start != sqlite3_column_int64(find->sql, 2))
+            found = sqlite3_column_int64(find->sql, 0);
     }
-    enum lab_status st = LAB_OK;
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        st = lab_database_error(db, "looking for interrupted runs");
-    sqlite3_reset(find); /* the reading ends before anything is written */
+    sqlite3_reset(find->sql); /* reading ends before anything is written */
     *run = found;
-    return st;
+    return find->st;
 }
 
 /* Runs the process of which ended without recording an end. */
 static enum lab_status mark_interrupted(struct lab_database *db)
 {
     char host[256];
-    sqlite3_stmt *find = NULL;
-    sqlite3_stmt *mark = NULL;
     int64_t run = INT64_MIN;
     lab_host_name(host, sizeof(host));
-    enum lab_status st = lab_database_prepare(
-        db,
-        "SELECT id, pid, processStart FROM run WHERE status = 'running' AND "
-        "hostname = ?1 AND id > ?2 ORDER BY id",
-        &find);
-    if (st == LAB_OK)
-        st = lab_database_prepare(db,
-                                  "UPDATE run SET status = 'interrupted' "
-                                  "WHERE id = ?1 AND status = 'running'",
-                                  &mark);
-    if (st == LAB_OK)
-        sqlite3_bind_text(find, 1, host, -1, SQLITE_STATIC);
+    struct lab_stmt find = lab_stmt_new(
+        db, "SELECT id, pid, processStart FROM run WHERE status = 'running' "
+            "AND hostname = ?1 AND id > ?2 ORDER BY id");
+    lab_bind_text(find.sql, 1, host);
+    enum lab_status st = find.st;
     while (st == LAB_OK) {
-        st = find_interrupted(db, find, &run);
+        st = find_interrupted(&find, &run);
         if (st || run == LAB_UNKNOWN)
             break;
-        sqlite3_bind_int64(mark, 1, run);
-        if (sqlite3_step(mark) != SQLITE_DONE)
-            st = lab_database_error(db, "marking an interrupted run");
-        sqlite3_reset(mark);
+        st = lab_database_exec_of(db,
+                                  "UPDATE run SET status = 'interrupted' "
+                                  "WHERE id = ?1 AND status = 'running'",
+                                  run, "marking an interrupted run");
     }
-    sqlite3_finalize(find);
-    sqlite3_finalize(mark);
+    lab_stmt_end(&find);
     return st;
 }
 

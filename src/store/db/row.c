@@ -1,33 +1,95 @@
-/* Reading the columns of a result: a value that is no number, or has no room in
- * 64 bits, is unknown. */
+/* row.c -- statements with a sticky error, and the columns of their rows: a
+ * value that is no number, or has no room in 64 bits, is unknown. */
 #include "row.h"
 
 #include <math.h>
 
-#include "store/launch.h"
+#include "trace/record.h"
+
+struct lab_stmt lab_stmt_new(struct lab_database *db, const char *sql)
+{
+    struct lab_stmt s = {.db = db};
+    s.st = lab_database_prepare(db, sql, &s.sql);
+    return s;
+}
+
+struct lab_stmt lab_stmt_built(struct lab_database *db, struct lab_str *sql)
+{
+    struct lab_stmt s = {.db = db};
+    s.st = lab_str_check(sql, "a query");
+    if (!s.st)
+        s = lab_stmt_new(db, lab_str_text(sql));
+    lab_str_release(sql);
+    return s;
+}
+
+struct lab_stmt lab_stmt_of_run(struct lab_database *db, const char *sql,
+                                int64_t run)
+{
+    struct lab_stmt s = {.db = db, .st = lab_query_require_run(db, run)};
+    if (!s.st)
+        s = lab_stmt_new(db, sql);
+    sqlite3_bind_int64(s.sql, 1, run);
+    return s;
+}
+
+static bool step(struct lab_stmt *s, const char *doing)
+{
+    int rc = s->st ? SQLITE_DONE : sqlite3_step(s->sql);
+    s->next = 0;
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        s->st = lab_database_error(s->db, doing);
+    return rc == SQLITE_ROW;
+}
+
+bool lab_stmt_next(struct lab_stmt *s)
+{
+    return step(s, "reading it");
+}
+
+enum lab_status lab_stmt_run(struct lab_stmt *s, const char *doing)
+{
+    while (step(s, doing))
+        ;
+    sqlite3_reset(s->sql);
+    return s->st;
+}
+
+enum lab_status lab_stmt_end(struct lab_stmt *s)
+{
+    sqlite3_finalize(s->sql);
+    s->sql = NULL;
+    return s->st;
+}
+
+enum lab_status lab_stmt_once(struct lab_stmt *s, const char *doing)
+{
+    lab_stmt_run(s, doing);
+    return lab_stmt_end(s);
+}
 
 /* A text in a column of numbers is no number: SQLite would make it 0. */
-static bool is_number(const struct lab_columns *c, int i)
+static bool is_number(const struct lab_stmt *s, int i)
 {
-    int type = sqlite3_column_type(c->stmt, i);
+    int type = sqlite3_column_type(s->sql, i);
     return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
 }
 
-int64_t lab_column_int(struct lab_columns *c)
+int64_t lab_column_int(struct lab_stmt *s)
 {
-    int i = c->next++;
-    return is_number(c, i) ? sqlite3_column_int64(c->stmt, i) : LAB_UNKNOWN;
+    int i = s->next++;
+    return is_number(s, i) ? sqlite3_column_int64(s->sql, i) : LAB_UNKNOWN;
 }
 
-double lab_column_real(struct lab_columns *c)
+double lab_column_real(struct lab_stmt *s)
 {
-    int i = c->next++;
-    return is_number(c, i) ? sqlite3_column_double(c->stmt, i) : (double)NAN;
+    int i = s->next++;
+    return is_number(s, i) ? sqlite3_column_double(s->sql, i) : (double)NAN;
 }
 
-const char *lab_column_text(struct lab_columns *c)
+const char *lab_column_text(struct lab_stmt *s)
 {
-    return (const char *)sqlite3_column_text(c->stmt, c->next++);
+    return (const char *)sqlite3_column_text(s->sql, s->next++);
 }
 
 int64_t lab_add_known(int64_t a, int64_t b)
@@ -61,24 +123,12 @@ void lab_moments_widen(int64_t *from, int64_t *to, int64_t start, int64_t end)
         *to = end;
 }
 
-enum lab_status lab_query_end(struct lab_database *db, sqlite3_stmt *stmt,
-                              int rc)
+enum lab_status lab_stmt_first_run(struct lab_stmt *s, const char *what,
+                                   int64_t *run)
 {
-    enum lab_status st = LAB_OK;
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        st = lab_database_error(db, "reading it");
-    sqlite3_finalize(stmt);
-    return st;
-}
-
-enum lab_status lab_query_first_run(struct lab_database *db, sqlite3_stmt *stmt,
-                                    const char *what, int64_t *run)
-{
-    int rc = sqlite3_step(stmt);
-    bool found = rc == SQLITE_ROW;
-    int64_t id = found ? sqlite3_column_int64(stmt, 0) : 0;
-    enum lab_status st = lab_query_end(db, stmt, rc);
-    if (!st && !found)
+    int64_t id = lab_stmt_next(s) ? lab_column_int(s) : LAB_UNKNOWN;
+    enum lab_status st = lab_stmt_end(s);
+    if (!st && id == LAB_UNKNOWN)
         st = lab_fail(LAB_E_NOTFOUND, "there is no run of %s", what);
     if (!st)
         *run = id;
@@ -87,33 +137,14 @@ enum lab_status lab_query_first_run(struct lab_database *db, sqlite3_stmt *stmt,
 
 enum lab_status lab_query_require_run(struct lab_database *db, int64_t run)
 {
-    sqlite3_stmt *stmt;
-    enum lab_status st =
-        lab_database_prepare(db, "SELECT 1 FROM run WHERE id = ?1", &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    int rc = sqlite3_step(stmt);
-    st = lab_query_end(db, stmt, rc);
-    if (st == LAB_OK && rc == SQLITE_DONE)
+    struct lab_stmt s = lab_stmt_new(db, "SELECT 1 FROM run WHERE id = ?1");
+    sqlite3_bind_int64(s.sql, 1, run);
+    bool found = lab_stmt_next(&s);
+    enum lab_status st = lab_stmt_end(&s);
+    if (!st && !found)
         st = lab_fail(LAB_E_NOTFOUND, "%s: there is no run %lld", db->path,
                       (long long)run);
     return st;
-}
-
-/* A side of 0 makes it 0, however large the others are: so it is in SQL. */
-int64_t lab_launch_size(const int64_t d[3])
-{
-    int64_t size = 1;
-    bool none = false;
-    bool room = true;
-    for (int i = 0; i < 3; i++) {
-        if (d[i] == LAB_UNKNOWN)
-            return LAB_UNKNOWN;
-        none = none || d[i] == 0;
-        room = room && !__builtin_mul_overflow(size, d[i], &size);
-    }
-    return none ? 0 : room ? size : LAB_UNKNOWN;
 }
 
 const char *lab_run_status_text(enum lab_run_status status)

@@ -1,16 +1,47 @@
-/* row.h -- reading the columns of a result, left to right. */
+/* row.h -- statements: bound, stepped, and their columns read left to right. */
 #pragma once
 #include "store/writer.h"
 #include "store_priv.h"
 
-struct lab_columns {
-    sqlite3_stmt *stmt;
-    int next;
+/* The first error sticks: after it nothing is bound, stepped or read, and
+ * lab_stmt_end() returns it. Who reads the rows may set `st` as well, which
+ * ends the reading. */
+struct lab_stmt {
+    struct lab_database *db;
+    sqlite3_stmt *sql; /* NULL after an error of preparing it */
+    enum lab_status st;
+    int next; /* the column that is read next */
 };
 
-int64_t lab_column_int(struct lab_columns *c);      /* no number: LAB_UNKNOWN */
-double lab_column_real(struct lab_columns *c);      /* no number: NaN */
-const char *lab_column_text(struct lab_columns *c); /* NULL: NULL */
+struct lab_stmt lab_stmt_new(struct lab_database *db, const char *sql);
+/* Of a text that was put together, which it releases. */
+struct lab_stmt lab_stmt_built(struct lab_database *db, struct lab_str *sql);
+/* ?1 is the run. LAB_E_NOTFOUND where there is none such. */
+struct lab_stmt lab_stmt_of_run(struct lab_database *db, const char *sql,
+                                int64_t run);
+/* Steps to the next row; false: there is none, or there was an error. */
+bool lab_stmt_next(struct lab_stmt *s);
+/* Steps through all rows and resets, so that it can be bound anew. `doing` is
+ * for the error's text. */
+enum lab_status lab_stmt_run(struct lab_stmt *s, const char *doing);
+/* Finalizes; returns the first error. */
+enum lab_status lab_stmt_end(struct lab_stmt *s);
+/* Both. */
+enum lab_status lab_stmt_once(struct lab_stmt *s, const char *doing);
+
+int64_t lab_column_int(struct lab_stmt *s);      /* no number: LAB_UNKNOWN */
+double lab_column_real(struct lab_stmt *s);      /* no number: NaN */
+const char *lab_column_text(struct lab_stmt *s); /* NULL: NULL */
+
+/* To add rows of a table of columns (store/row_fields.h), and of columns that
+ * it has not, `more`: ", runId" or "". Binding returns the number of the first
+ * parameter that is left. */
+struct lab_fields;
+struct lab_stmt lab_fields_insert(struct lab_database *db,
+                                  const struct lab_fields *fields,
+                                  const char *more);
+int lab_fields_bind(struct lab_stmt *s, const struct lab_fields *fields,
+                    const void *row);
 
 /* Sums and differences that may not exist: what is in a file may be anything.
  * LAB_UNKNOWN where one is unknown or the result has no room. */
@@ -25,10 +56,7 @@ void lab_moments_widen(int64_t *from, int64_t *to, int64_t start, int64_t end);
 
 /* LAB_E_NOTFOUND where there is no such run. */
 enum lab_status lab_query_require_run(struct lab_database *db, int64_t run);
-/* After the last sqlite3_step(): an error, or none. Finalizes. */
-enum lab_status lab_query_end(struct lab_database *db, sqlite3_stmt *stmt,
-                              int rc);
 /* The first column of the first row, and ends the statement. LAB_E_NOTFOUND:
  * "there is no run of WHAT"; *run is unchanged on failure. */
-enum lab_status lab_query_first_run(struct lab_database *db, sqlite3_stmt *stmt,
-                                    const char *what, int64_t *run);
+enum lab_status lab_stmt_first_run(struct lab_stmt *s, const char *what,
+                                   int64_t *run);

@@ -30,71 +30,78 @@ void lab_fields_select(struct lab_str *sql, const struct lab_fields *fields)
     add_columns(sql, fields);
 }
 
-static enum lab_status prepare(struct lab_database *db, struct lab_str *sql,
-                               sqlite3_stmt **out)
-{
-    enum lab_status st = sql->failed
-                             ? lab_no_memory("a query")
-                             : lab_database_prepare(db, lab_str_text(sql), out);
-    lab_str_release(sql);
-    return st;
-}
-
 /* ---- adding ---- */
 
-static void bind_row(sqlite3_stmt *stmt, const struct lab_fields *fields,
-                     const void *row)
+struct lab_stmt lab_fields_insert(struct lab_database *db,
+                                  const struct lab_fields *fields,
+                                  const char *more)
 {
-    for (int i = 0; i < fields->count; i++) {
-        const void *m = member(row, &fields->list[i]);
-        if (fields->list[i].kind == LAB_FIELD_INT)
-            lab_bind_int(stmt, i + 1, *(const int64_t *)m);
-        else if (fields->list[i].kind == LAB_FIELD_TEXT)
-            lab_bind_text(stmt, i + 1, *(const char *const *)m);
-        else
-            lab_bind_real(stmt, i + 1, *(const double *)m);
-    }
-}
-
-/* `run` NULL: the fields say it, or nothing does. */
-static enum lab_status insert(struct lab_database *db, const int64_t *run,
-                              const struct lab_fields *fields, const void *row)
-{
-    sqlite3_stmt *stmt;
     struct lab_str sql;
+    int commas = 0;
     lab_str_init(&sql);
     lab_str_addf(&sql, "INSERT INTO %s (", fields->table);
     add_columns(&sql, fields);
-    lab_str_addf(&sql, "%s) VALUES (", run ? ", runId" : "");
-    for (int i = 0; i < fields->count + (run != NULL); i++)
-        lab_str_addf(&sql, "%s?%d", i ? ", " : "", i + 1);
+    lab_str_add(&sql, more);
+    for (const char *p = lab_str_text(&sql); *p; p++)
+        commas += *p == ',';
+    lab_str_add(&sql, ") VALUES (?");
+    while (commas-- > 0)
+        lab_str_add(&sql, ", ?");
     lab_str_add(&sql, ")");
-    enum lab_status st = prepare(db, &sql, &stmt);
-    if (st)
-        return st;
-    bind_row(stmt, fields, row);
-    if (run)
-        sqlite3_bind_int64(stmt, fields->count + 1, *run);
-    return lab_query_end(db, stmt, sqlite3_step(stmt));
+    return lab_stmt_built(db, &sql);
+}
+
+int lab_fields_bind(struct lab_stmt *s, const struct lab_fields *fields,
+                    const void *row)
+{
+    int n = 1;
+    for (int i = 0; i < fields->count; i++) {
+        const struct lab_field *f = &fields->list[i];
+        const void *m = member(row, f);
+        if (!f->column)
+            continue;
+        switch (f->kind) {
+        case LAB_FIELD_TEXT:
+            lab_bind_text(s->sql, n++, *(const char *const *)m);
+            break;
+        case LAB_FIELD_REAL:
+        case LAB_FIELD_NS:
+            lab_bind_real(s->sql, n++, *(const double *)m);
+            break;
+        case LAB_FIELD_DIMS:
+            for (int d = 0; d < 3; d++)
+                lab_bind_int(s->sql, n++, ((const int64_t *)m)[d]);
+            break;
+        default: /* the bits of an unsigned one */
+            lab_bind_int(s->sql, n++, *(const int64_t *)m);
+        }
+    }
+    return n;
 }
 
 enum lab_status lab_fields_add(struct lab_database *db, int64_t run,
                                const struct lab_fields *fields, const void *row)
 {
     enum lab_status st = lab_query_require_run(db, run);
-    return st ? st : insert(db, &run, fields, row);
+    if (st)
+        return st;
+    struct lab_stmt s = lab_fields_insert(db, fields, ", runId");
+    sqlite3_bind_int64(s.sql, lab_fields_bind(&s, fields, row), run);
+    return lab_stmt_once(&s, "storing a row");
 }
 
 enum lab_status lab_fields_add_row(struct lab_database *db,
                                    const struct lab_fields *fields,
                                    const void *row)
 {
-    return insert(db, NULL, fields, row);
+    struct lab_stmt s = lab_fields_insert(db, fields, "");
+    lab_fields_bind(&s, fields, row);
+    return lab_stmt_once(&s, "storing a row");
 }
 
 /* ---- reading ---- */
 
-void lab_fields_take(struct lab_columns *c, const struct lab_fields *fields,
+void lab_fields_take(struct lab_stmt *s, const struct lab_fields *fields,
                      void *row)
 {
     for (int i = 0; i < fields->count; i++) {
@@ -103,43 +110,23 @@ void lab_fields_take(struct lab_columns *c, const struct lab_fields *fields,
             continue;
         switch (fields->list[i].kind) {
         case LAB_FIELD_TEXT:
-            *(const char **)m = lab_column_text(c);
+            *(const char **)m = lab_column_text(s);
             break;
         case LAB_FIELD_REAL:
         case LAB_FIELD_NS:
-            *(double *)m = lab_column_real(c);
+            *(double *)m = lab_column_real(s);
             break;
         case LAB_FIELD_DIMS:
             for (int d = 0; d < 3; d++)
-                ((int64_t *)m)[d] = lab_column_int(c);
+                ((int64_t *)m)[d] = lab_column_int(s);
             break;
         case LAB_FIELD_UINT:
-            *(uint64_t *)m = (uint64_t)lab_column_int(c);
+            *(uint64_t *)m = (uint64_t)lab_column_int(s);
             break;
         default:
-            *(int64_t *)m = lab_column_int(c);
+            *(int64_t *)m = lab_column_int(s);
         }
     }
-}
-
-static enum lab_status read_all(struct lab_database *db, sqlite3_stmt *stmt,
-                                const struct lab_fields *fields,
-                                lab_fields_row_fn *each, void *user)
-{
-    int rc = SQLITE_DONE;
-    bool more = true;
-    void *row = lab_alloc(fields->row_bytes);
-    if (!row) {
-        sqlite3_finalize(stmt);
-        return lab_no_memory("a row");
-    }
-    while (more && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct lab_columns c = {.stmt = stmt};
-        lab_fields_take(&c, fields, row);
-        more = each(user, row);
-    }
-    lab_free(row);
-    return lab_query_end(db, stmt, rc);
 }
 
 static enum lab_status select_from(struct lab_database *db, const int64_t *run,
@@ -147,17 +134,22 @@ static enum lab_status select_from(struct lab_database *db, const int64_t *run,
                                    const char *from, lab_fields_row_fn *each,
                                    void *user)
 {
-    sqlite3_stmt *stmt;
     struct lab_str sql;
+    void *row = lab_alloc(fields->row_bytes);
+    if (!row)
+        return lab_no_memory("a row");
     lab_str_init(&sql);
     lab_fields_select(&sql, fields);
     lab_str_addf(&sql, " FROM %s", from);
-    enum lab_status st = prepare(db, &sql, &stmt);
-    if (st)
-        return st;
+    struct lab_stmt s = lab_stmt_built(db, &sql);
     if (run)
-        sqlite3_bind_int64(stmt, 1, *run);
-    return read_all(db, stmt, fields, each, user);
+        sqlite3_bind_int64(s.sql, 1, *run);
+    for (bool more = true; more && lab_stmt_next(&s);) {
+        lab_fields_take(&s, fields, row);
+        more = each(user, row);
+    }
+    lab_free(row);
+    return lab_stmt_end(&s);
 }
 
 enum lab_status lab_fields_read(struct lab_database *db, int64_t run,
@@ -183,12 +175,24 @@ void lab_fields_clear(const struct lab_fields *fields, void *row)
 {
     for (int i = 0; i < fields->count; i++) {
         void *m = (char *)row + fields->list[i].at;
-        if (fields->list[i].kind == LAB_FIELD_INT)
-            *(int64_t *)m = LAB_UNKNOWN;
-        else if (fields->list[i].kind == LAB_FIELD_TEXT)
+        switch (fields->list[i].kind) {
+        case LAB_FIELD_TEXT:
             *(const char **)m = NULL;
-        else
+            break;
+        case LAB_FIELD_REAL:
+        case LAB_FIELD_NS:
             *(double *)m = (double)NAN;
+            break;
+        case LAB_FIELD_BOOL:
+            *(bool *)m = false;
+            break;
+        case LAB_FIELD_DIMS:
+            for (int d = 0; d < 3; d++)
+                ((int64_t *)m)[d] = LAB_UNKNOWN;
+            break;
+        default:
+            *(int64_t *)m = LAB_UNKNOWN;
+        }
     }
 }
 

@@ -39,14 +39,19 @@ const struct lab_migration *lab_database_migrations(int *count);
 enum lab_status lab_database_error(struct lab_database *db, const char *doing);
 enum lab_status lab_database_exec(struct lab_database *db, const char *sql,
                                   const char *doing);
+enum lab_status lab_database_exec_of(struct lab_database *db, const char *sql,
+                                     int64_t of, const char *doing);
 enum lab_status lab_database_prepare(struct lab_database *db, const char *sql,
                                      sqlite3_stmt **out);
-/* The first column of the first row of `sql`; `fallback` where there is none.
- */
+/* The first column of the first row of `sql`; `fallback` where there is none. Of
+ * `..._of` and `..._exec_of` ?1 is `of`. */
 enum lab_status lab_database_int(struct lab_database *db, const char *sql,
                                  int64_t fallback, int64_t *out);
-/* A path as an SQLite URI, so that no character of it means anything. */
-void lab_database_uri(struct lab_str *uri, const char *path, const char *query);
+enum lab_status lab_database_int_of(struct lab_database *db, const char *sql,
+                                    int64_t of, int64_t fallback, int64_t *out);
+/* Attaches a file as `src`, opened with the query of a URI: "?mode=ro". */
+enum lab_status lab_database_attach(struct lab_database *db, const char *path,
+                                    const char *query);
 /* Whether the last error is that no file can be made beside the database. */
 bool lab_database_no_files_beside(sqlite3 *sql);
 /* Whether a write-ahead log with something in it lies beside the file. */

@@ -76,16 +76,7 @@ enum lab_status lab_export_put(FILE *to, struct lab_str *text)
 enum lab_status lab_export_base(struct lab_database *db, int64_t run,
                                 int64_t *out)
 {
-    sqlite3_stmt *stmt;
-    enum lab_status st = lab_database_prepare(db, lab_sql_run_base, &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    int rc = sqlite3_step(stmt);
-    struct lab_columns c = {stmt, 0};
-    int64_t base = rc == SQLITE_ROW ? lab_column_int(&c) : LAB_UNKNOWN;
-    *out = base == LAB_UNKNOWN ? 0 : base;
-    return lab_query_end(db, stmt, rc);
+    return lab_database_int_of(db, lab_sql_run_base, run, 0, out);
 }
 
 /* ---- the time of the iterations ---- */
@@ -100,14 +91,8 @@ static enum lab_status add_window(struct lab_export_windows *w, size_t *room,
             w->items[w->count - 1].to_ns = to;
         return LAB_OK;
     }
-    if (w->count == *room) {
-        size_t more = *room ? 2 * *room : 64;
-        void *p = lab_realloc_array(w->items, more, sizeof(*w->items));
-        if (!p)
-            return lab_no_memory("an export");
-        w->items = p;
-        *room = more;
-    }
+    if (lab_grow(&w->items, w->count, room, sizeof(*w->items), "an export"))
+        return LAB_E_NOMEM;
     w->items[w->count++] = (struct lab_export_window){from, to};
     return LAB_OK;
 }
@@ -118,26 +103,18 @@ enum lab_status lab_export_windows_load(struct lab_export_windows *out,
 {
     struct lab_export_windows w = {0};
     size_t room = 0;
-    int rc = SQLITE_DONE;
-    sqlite3_stmt *stmt;
-    enum lab_status st =
-        lab_database_prepare(db, lab_sql_export_windows, &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    sqlite3_bind_int(stmt, 2, lab);
-    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct lab_columns c = {stmt, 0};
-        int64_t from = lab_column_int(&c);
-        st = add_window(&w, &room, from, lab_column_int(&c));
+    struct lab_stmt s = lab_stmt_new(db, lab_sql_export_windows);
+    sqlite3_bind_int64(s.sql, 1, run);
+    sqlite3_bind_int(s.sql, 2, lab);
+    while (lab_stmt_next(&s)) {
+        int64_t from = lab_column_int(&s);
+        s.st = add_window(&w, &room, from, lab_column_int(&s));
     }
-    enum lab_status end = lab_query_end(db, stmt, st ? SQLITE_DONE : rc);
-    st = st ? st : end;
-    if (st)
+    if (s.st)
         lab_export_windows_release(&w);
     else
         *out = w;
-    return st;
+    return lab_stmt_end(&s);
 }
 
 bool lab_export_windows_hold(const struct lab_export_windows *w, int64_t start,

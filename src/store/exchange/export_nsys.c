@@ -119,44 +119,31 @@ struct nsys {
     int64_t base;
 };
 
-static enum lab_status step_all(struct nsys *n, sqlite3_stmt *stmt)
+static const char exporting[] = "exporting a run";
+
+static enum lab_status step_all(struct nsys *n, struct lab_stmt *s)
 {
-    enum lab_status st = LAB_OK;
-    if (sqlite3_bind_parameter_count(stmt) >= 1)
-        sqlite3_bind_int64(stmt, 1, n->run);
-    if (sqlite3_bind_parameter_count(stmt) >= 2)
-        sqlite3_bind_int64(stmt, 2, n->base);
-    int rc;
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW)
-        ;
-    if (rc != SQLITE_DONE)
-        st = lab_database_error(&n->out, "exporting a run");
-    sqlite3_finalize(stmt);
-    return st;
+    sqlite3_bind_int64(s->sql, 1, n->run);
+    sqlite3_bind_int64(s->sql, 2, n->base);
+    return lab_stmt_once(s, exporting);
 }
 
 /* Its own columns, as text to select and to insert. */
 static enum lab_status list_columns(struct nsys *n, const struct table *table,
                                     struct lab_str *to, struct lab_str *from)
 {
-    char sql[128];
-    sqlite3_stmt *stmt;
-    int rc;
-    sqlite3_snprintf(sizeof(sql), sql, "PRAGMA main.table_info(%s)",
-                     table->name);
-    enum lab_status st = lab_database_prepare(&n->out, sql, &stmt);
-    if (st)
-        return st;
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(stmt, 1);
-        bool moment =
-            name && (strcmp(name, "start") == 0 || strcmp(name, "end") == 0);
+    struct lab_stmt s =
+        lab_stmt_new(&n->out, "SELECT '\"' || name || '\"', iif(name IN "
+                              "('start', 'end'), ' - ?2', '') FROM "
+                              "pragma_table_info(?1, 'main')");
+    lab_bind_text(s.sql, 1, table->name);
+    while (lab_stmt_next(&s)) {
         const char *comma = to->len ? ", " : "";
-        lab_str_addf(to, "%s\"%s\"", comma, name ? name : "");
-        lab_str_addf(from, "%s\"%s\"%s", comma, name ? name : "",
-                     moment ? " - ?2" : "");
+        const char *name = lab_column_text(&s);
+        lab_str_addf(to, "%s%s", comma, name);
+        lab_str_addf(from, "%s%s%s", comma, name, lab_column_text(&s));
     }
-    return lab_query_end(&n->out, stmt, rc);
+    return lab_stmt_end(&s);
 }
 
 static enum lab_status copy_table(struct nsys *n, const struct table *table)
@@ -164,7 +151,6 @@ static enum lab_status copy_table(struct nsys *n, const struct table *table)
     struct lab_str to;
     struct lab_str from;
     struct lab_str sql;
-    sqlite3_stmt *stmt;
     lab_str_init(&to);
     lab_str_init(&from);
     lab_str_init(&sql);
@@ -178,63 +164,49 @@ static enum lab_status copy_table(struct nsys *n, const struct table *table)
     if (table->cut && n->windows.count)
         lab_str_addf(&sql, " AND (%s OR %s)", table->whole ? table->whole : "0",
                      in_window);
-    if (st == LAB_OK && (sql.failed || to.failed || from.failed))
-        st = lab_no_memory("an export");
-    if (st == LAB_OK)
-        st = lab_database_prepare(&n->out, lab_str_text(&sql), &stmt);
-    if (st == LAB_OK)
-        st = step_all(n, stmt);
+    sql.failed |= to.failed || from.failed;
     lab_str_release(&to);
     lab_str_release(&from);
-    lab_str_release(&sql);
-    return st;
+    struct lab_stmt s = lab_stmt_built(&n->out, &sql);
+    if (st)
+        s.st = st;
+    return step_all(n, &s);
 }
 
 static enum lab_status run_all(struct nsys *n, const char *sql)
 {
     enum lab_status st = LAB_OK;
     while (st == LAB_OK) {
-        sqlite3_stmt *stmt = NULL;
-        if (sqlite3_prepare_v2(n->out.sql, sql, -1, &stmt, &sql) != SQLITE_OK)
-            return lab_database_error(&n->out, "exporting a run");
-        if (!stmt)
+        struct lab_stmt s = {.db = &n->out};
+        if (sqlite3_prepare_v2(n->out.sql, sql, -1, &s.sql, &sql) != SQLITE_OK)
+            return lab_database_error(&n->out, exporting);
+        if (!s.sql)
             break;
-        st = step_all(n, stmt);
+        st = step_all(n, &s);
     }
     return st;
 }
 
-static enum lab_status add_rung(struct nsys *n, sqlite3_stmt *name,
-                                sqlite3_stmt *range,
-                                const struct lab_bench_name *rung)
-{
-    lab_bind_text(name, 1, rung->name);
-    int rc = sqlite3_step(name);
-    sqlite3_reset(name);
-    if (rc == SQLITE_DONE) {
-        sqlite3_bind_int64(range, 1, n->run);
-        sqlite3_bind_int64(range, 2, n->base);
-        sqlite3_bind_int64(range, 3, rung->step_index);
-        lab_bind_text(range, 4, rung->name);
-        rc = sqlite3_step(range);
-        sqlite3_reset(range);
-    }
-    return rc == SQLITE_DONE ? LAB_OK
-                             : lab_database_error(&n->out, "exporting a run");
-}
-
 static enum lab_status add_rungs(struct nsys *n)
 {
-    sqlite3_stmt *name = NULL;
-    sqlite3_stmt *range = NULL;
-    enum lab_status st = lab_database_prepare(&n->out, rung_name_sql, &name);
-    if (st == LAB_OK)
-        st = lab_database_prepare(&n->out, rung_range_sql, &range);
-    for (size_t i = 0; i < n->rungs.count && st == LAB_OK; i++)
-        if (n->rungs.items[i].traced)
-            st = add_rung(n, name, range, &n->rungs.items[i]);
-    sqlite3_finalize(name);
-    sqlite3_finalize(range);
+    struct lab_stmt name = lab_stmt_new(&n->out, rung_name_sql);
+    struct lab_stmt range = lab_stmt_new(&n->out, rung_range_sql);
+    enum lab_status st = name.st ? name.st : range.st;
+    for (size_t i = 0; i < n->rungs.count && !st; i++) {
+        const struct lab_bench_name *rung = &n->rungs.items[i];
+        if (!rung->traced)
+            continue;
+        lab_bind_text(name.sql, 1, rung->name);
+        sqlite3_bind_int64(range.sql, 1, n->run);
+        sqlite3_bind_int64(range.sql, 2, n->base);
+        sqlite3_bind_int64(range.sql, 3, rung->step_index);
+        lab_bind_text(range.sql, 4, rung->name);
+        st = lab_stmt_run(&name, exporting);
+        if (!st)
+            st = lab_stmt_run(&range, exporting);
+    }
+    lab_stmt_end(&name);
+    lab_stmt_end(&range);
     return st;
 }
 
@@ -257,57 +229,40 @@ static enum lab_status drop_empty(struct nsys *n)
         st = lab_database_int(&n->out, sql, 0, &rows);
         sqlite3_snprintf(sizeof(sql), sql, "DROP TABLE main.%s", name);
         if (st == LAB_OK && rows == 0)
-            st = lab_database_exec(&n->out, sql, "exporting a run");
+            st = lab_database_exec(&n->out, sql, exporting);
     }
     return st;
 }
 
 static enum lab_status attach(struct nsys *n, const struct lab_database *db)
 {
-    struct lab_str uri;
-    sqlite3_stmt *stmt;
-    lab_str_init(&uri);
     bool writing = !db->query || !db->query[0];
-    lab_database_uri(&uri, db->path, writing ? "?mode=ro" : db->query);
-    enum lab_status st = LAB_OK;
-    if (uri.failed)
-        st = lab_no_memory("a path");
-    if (st == LAB_OK)
-        st = lab_database_prepare(&n->out, "ATTACH ?1 AS src", &stmt);
-    if (st == LAB_OK) {
-        lab_bind_text(stmt, 1, lab_str_text(&uri));
-        st = lab_query_end(&n->out, stmt, sqlite3_step(stmt));
-    }
-    lab_str_release(&uri);
-    return st;
+    return lab_database_attach(&n->out, db->path,
+                               writing ? "?mode=ro" : db->query);
 }
 
 static enum lab_status put_windows(struct nsys *n)
 {
-    sqlite3_stmt *stmt;
-    int rc = SQLITE_DONE;
     enum lab_status st =
         lab_database_exec(&n->out,
                           "CREATE TEMP TABLE iteration (from_ns INTEGER "
                           "PRIMARY KEY, to_ns INTEGER)",
-                          "exporting a run");
-    if (st == LAB_OK)
-        st = lab_database_prepare(
-            &n->out, "INSERT INTO temp.iteration VALUES (?1, ?2)", &stmt);
+                          exporting);
     if (st)
         return st;
-    for (size_t i = 0; i < n->windows.count && rc == SQLITE_DONE; i++) {
-        sqlite3_bind_int64(stmt, 1, n->windows.items[i].from_ns);
-        sqlite3_bind_int64(stmt, 2, n->windows.items[i].to_ns);
-        rc = sqlite3_step(stmt);
-        sqlite3_reset(stmt);
+    struct lab_stmt s =
+        lab_stmt_new(&n->out, "INSERT INTO temp.iteration VALUES (?1, ?2)");
+    for (size_t i = 0; i < n->windows.count && !s.st; i++) {
+        sqlite3_bind_int64(s.sql, 1, n->windows.items[i].from_ns);
+        sqlite3_bind_int64(s.sql, 2, n->windows.items[i].to_ns);
+        lab_stmt_run(&s, exporting);
     }
-    return lab_query_end(&n->out, stmt, rc);
+    return lab_stmt_end(&s);
 }
 
 static enum lab_status fill(struct nsys *n)
 {
-    enum lab_status st = lab_database_exec(&n->out, "BEGIN", "exporting a run");
+    enum lab_status st = lab_database_exec(&n->out, "BEGIN", exporting);
     if (st == LAB_OK)
         st = put_windows(n);
     if (st == LAB_OK)
@@ -324,7 +279,7 @@ static enum lab_status fill(struct nsys *n)
         st = run_all(n, threads_sql);
     if (st == LAB_OK)
         st = drop_empty(n);
-    return st ? st : lab_database_exec(&n->out, "COMMIT", "exporting a run");
+    return st ? st : lab_database_exec(&n->out, "COMMIT", exporting);
 }
 
 static enum lab_status make_file(struct nsys *n, const char *path,
@@ -338,10 +293,10 @@ static enum lab_status make_file(struct nsys *n, const char *path,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
                             SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK)
-        st = lab_database_error(&n->out, "exporting a run");
+        st = lab_database_error(&n->out, exporting);
     if (st == LAB_OK)
         st = lab_database_exec(&n->out, "PRAGMA journal_mode = MEMORY",
-                               "exporting a run");
+                               exporting);
     if (st == LAB_OK)
         st = attach(n, db);
     if (st == LAB_OK)

@@ -231,25 +231,24 @@ static void add_rung(struct lab_str *s, const struct lab_bench_name *rung)
     lab_export_text(s, rung->size, LAB_ESCAPE_JSON);
 }
 
-static enum lab_status put_step(struct trace *t, sqlite3_stmt *stmt)
+static enum lab_status put_step(struct trace *t, struct lab_stmt *c)
 {
-    struct lab_columns c = {stmt, 0};
-    int64_t exec = lab_column_int(&c);
+    int64_t exec = lab_column_int(c);
     int64_t key[3];
-    key[0] = lab_column_int(&c);
-    key[1] = lab_column_int(&c);
-    key[2] = lab_column_int(&c);
-    int64_t start = lab_column_int(&c);
-    int64_t end = lab_column_int(&c);
-    int64_t time_ns = lab_column_int(&c);
-    double flop = lab_column_real(&c);
-    double bytes = lab_column_real(&c);
-    const char *name = lab_column_text(&c);
-    const char *phase = lab_column_text(&c);
-    const char *node = lab_column_text(&c);
-    const char *variant = lab_column_text(&c);
+    key[0] = lab_column_int(c);
+    key[1] = lab_column_int(c);
+    key[2] = lab_column_int(c);
+    int64_t start = lab_column_int(c);
+    int64_t end = lab_column_int(c);
+    int64_t time_ns = lab_column_int(c);
+    double flop = lab_column_real(c);
+    double bytes = lab_column_real(c);
+    const char *name = lab_column_text(c);
+    const char *phase = lab_column_text(c);
+    const char *node = lab_column_text(c);
+    const char *variant = lab_column_text(c);
     const struct lab_bench_name *rung =
-        lab_bench_name_find(&t->rungs, lab_column_int(&c));
+        lab_bench_name_find(&t->rungs, lab_column_int(c));
     if (start == LAB_UNKNOWN || end == LAB_UNKNOWN)
         return LAB_OK;
     name = lab_bench_name_text(rung, name);
@@ -285,18 +284,17 @@ static void add_place(struct trace *t, int64_t device, int64_t stream,
         lab_str_addf(&t->text, ",\"correlation\":%lld", (long long)correlation);
 }
 
-static enum lab_status put_kernel(struct trace *t, sqlite3_stmt *stmt)
+static enum lab_status put_kernel(struct trace *t, struct lab_stmt *c)
 {
-    struct lab_columns c = {stmt, 0};
-    int64_t row = lab_column_int(&c);
-    int64_t exec = lab_column_int(&c);
-    int64_t step_start = lab_column_int(&c);
-    int64_t start = lab_column_int(&c);
-    int64_t end = lab_column_int(&c);
-    int64_t device = lab_column_int(&c);
-    int64_t stream = lab_column_int(&c);
+    int64_t row = lab_column_int(c);
+    int64_t exec = lab_column_int(c);
+    int64_t step_start = lab_column_int(c);
+    int64_t start = lab_column_int(c);
+    int64_t end = lab_column_int(c);
+    int64_t device = lab_column_int(c);
+    int64_t stream = lab_column_int(c);
     int64_t facts[9];
-    const char *name = lab_column_text(&c);
+    const char *name = lab_column_text(c);
     int64_t pid = pid_of(device);
     int64_t tid = lane_of(0, stream);
     static const char *const names[9] = {"grid_x",
@@ -309,9 +307,9 @@ static enum lab_status put_kernel(struct trace *t, sqlite3_stmt *stmt)
                                          "correlation",
                                          "graph_node"};
     for (int i = 0; i < 9; i++)
-        facts[i] = lab_column_int(&c);
+        facts[i] = lab_column_int(c);
     const struct lab_bench_name *rung =
-        lab_bench_name_find(&t->rungs, lab_column_int(&c));
+        lab_bench_name_find(&t->rungs, lab_column_int(c));
     if ((exec == LAB_EXEC_BETWEEN &&
          !lab_export_windows_hold(&t->windows, start, end)) ||
         !add_complete(t, name, "kernel", pid, tid, start, end))
@@ -333,17 +331,16 @@ static enum lab_status put_kernel(struct trace *t, sqlite3_stmt *stmt)
     return lab_export_put(t->to, &t->text);
 }
 
-static enum lab_status put_copy(struct trace *t, sqlite3_stmt *stmt)
+static enum lab_status put_copy(struct trace *t, struct lab_stmt *c)
 {
-    struct lab_columns c = {stmt, 0};
-    const char *name = lab_column_text(&c);
-    int64_t start = lab_column_int(&c);
-    int64_t end = lab_column_int(&c);
-    int64_t device = lab_column_int(&c);
-    int64_t stream = lab_column_int(&c);
-    int64_t bytes = lab_column_int(&c);
-    int64_t correlation = lab_column_int(&c);
-    bool set = lab_column_int(&c) == 1;
+    const char *name = lab_column_text(c);
+    int64_t start = lab_column_int(c);
+    int64_t end = lab_column_int(c);
+    int64_t device = lab_column_int(c);
+    int64_t stream = lab_column_int(c);
+    int64_t bytes = lab_column_int(c);
+    int64_t correlation = lab_column_int(c);
+    bool set = lab_column_int(c) == 1;
     if (!lab_export_windows_hold(&t->windows, start, end) ||
         !add_complete(t, name, set ? "gpu_memset" : "gpu_memcpy",
                       pid_of(device), lane_of(LANE_COPIES, stream), start, end))
@@ -374,15 +371,14 @@ static const char *call_name(const char *name, char *out, size_t cap)
     return out;
 }
 
-static enum lab_status put_call(struct trace *t, sqlite3_stmt *stmt)
+static enum lab_status put_call(struct trace *t, struct lab_stmt *c)
 {
-    struct lab_columns c = {stmt, 0};
     char bare[128];
-    const char *name = call_name(lab_column_text(&c), bare, sizeof(bare));
-    int64_t start = lab_column_int(&c);
-    int64_t end = lab_column_int(&c);
-    int64_t thread = lab_column_int(&c);
-    int64_t correlation = lab_column_int(&c);
+    const char *name = call_name(lab_column_text(c), bare, sizeof(bare));
+    int64_t start = lab_column_int(c);
+    int64_t end = lab_column_int(c);
+    int64_t thread = lab_column_int(c);
+    int64_t correlation = lab_column_int(c);
     if (!lab_export_windows_hold(&t->windows, start, end) ||
         !add_complete(t, name, "cuda_runtime", PID_RUN,
                       lane_of(LANE_CALLS, thread), start, end))
@@ -394,13 +390,12 @@ static enum lab_status put_call(struct trace *t, sqlite3_stmt *stmt)
     return lab_export_put(t->to, &t->text);
 }
 
-static enum lab_status put_range(struct trace *t, sqlite3_stmt *stmt)
+static enum lab_status put_range(struct trace *t, struct lab_stmt *c)
 {
-    struct lab_columns c = {stmt, 0};
-    const char *name = lab_column_text(&c);
-    int64_t start = lab_column_int(&c);
-    int64_t end = lab_column_int(&c);
-    int64_t thread = lab_column_int(&c);
+    const char *name = lab_column_text(c);
+    int64_t start = lab_column_int(c);
+    int64_t end = lab_column_int(c);
+    int64_t thread = lab_column_int(c);
     if (!lab_export_windows_hold(&t->windows, start, end) ||
         !add_complete(t, name, "range", PID_RUN, lane_of(LANE_RANGES, thread),
                       start, end))
@@ -409,13 +404,12 @@ static enum lab_status put_range(struct trace *t, sqlite3_stmt *stmt)
     return lab_export_put(t->to, &t->text);
 }
 
-static enum lab_status put_lane(struct trace *t, sqlite3_stmt *stmt)
+static enum lab_status put_lane(struct trace *t, struct lab_stmt *c)
 {
-    struct lab_columns c = {stmt, 0};
     char name[64];
-    int64_t kind = lab_column_int(&c); /* kernels, copies, calls, ranges */
-    int64_t device = lab_column_int(&c);
-    int64_t lane = lab_column_int(&c);
+    int64_t kind = lab_column_int(c); /* kernels, copies, calls, ranges */
+    int64_t device = lab_column_int(c);
+    int64_t lane = lab_column_int(c);
     int64_t pid = pid_of(device);
     lane = lane_of(0, lane);
     if (kind >= 2) {
@@ -450,22 +444,20 @@ static void end_steps(struct trace *t)
 /* The statements of trace.sql, one for each kind of row. */
 static enum lab_status put_rows(struct trace *t)
 {
-    static enum lab_status (*const put[])(struct trace *, sqlite3_stmt *) = {
+    static enum lab_status (*const put[])(struct trace *, struct lab_stmt *) = {
         put_step, put_kernel, put_copy, put_call, put_range, put_lane};
     const char *sql = lab_sql_trace;
     enum lab_status st = LAB_OK;
     for (size_t i = 0; i < sizeof(put) / sizeof(put[0]) && st == LAB_OK; i++) {
-        sqlite3_stmt *stmt = NULL;
-        int rc = SQLITE_DONE;
-        if (sqlite3_prepare_v2(t->db->sql, sql, -1, &stmt, &sql) != SQLITE_OK)
+        struct lab_stmt s = {.db = t->db};
+        if (sqlite3_prepare_v2(t->db->sql, sql, -1, &s.sql, &sql) != SQLITE_OK)
             return lab_database_error(t->db, "exporting a run");
-        sqlite3_bind_int64(stmt, 1, t->run);
-        while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-            st = put[i](t, stmt);
-            st = st ? st : t->st;
+        sqlite3_bind_int64(s.sql, 1, t->run);
+        while (lab_stmt_next(&s)) {
+            s.st = put[i](t, &s);
+            s.st = s.st ? s.st : t->st;
         }
-        enum lab_status end = lab_query_end(t->db, stmt, rc);
-        st = st ? st : end;
+        st = lab_stmt_end(&s);
         if (i == 0)
             end_steps(t);
     }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,10 +13,76 @@
 #include "db/row.h"
 #include "base/clock.h"
 #include "store/time_sum.h"
-#include "store/row_fields.h"
 
 /* No text or blob of a file may be longer. */
 enum { LAB_IMPORT_MOST_BYTES = 16 << 20 };
+
+/* A column that a table has here and in the file, and what it holds: i an
+ * integer, r a real, t a text, a anything (kept, and not read here), s the id of
+ * a string, m a moment (nsys: from its session's start), p a phase, K C S the
+ * row of a kernel, a copy, a memset. */
+struct column {
+    char name[48];
+    char kind;
+};
+
+enum { MOST_COLUMNS = 64 };
+struct columns {
+    struct column list[MOST_COLUMNS];
+    int count;
+};
+
+/* The tables whose rows belong to a run. `row` names the rowid's column, where
+ * that has a name; `runId` is mapped. */
+static const struct table {
+    const char *name;
+    int own; /* since which schema our databases have it; 0: nsys too, and ours
+              * since the first */
+    const char *row;
+} tables[] = {
+    {"step", 1, NULL},
+    {"op_kernel", 1, "kernelRow"},
+    {"op_memory", 1, NULL},
+    {"metric_value", 1, NULL},
+    {"loss", 1, NULL},
+    {"lab_row", 4, NULL},
+    {"lab_said", 5, NULL},
+    {"sweep_row", 5, NULL},
+    {"CUPTI_ACTIVITY_KIND_KERNEL", 0, "kernelRow"},
+    {"CUPTI_ACTIVITY_KIND_RUNTIME", 0, NULL},
+    {"CUPTI_ACTIVITY_KIND_MEMCPY", 0, "memcpyRow"},
+    {"CUPTI_ACTIVITY_KIND_MEMSET", 0, "memsetRow"},
+    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", 0, NULL},
+    {"NVTX_EVENTS", 0, NULL},
+    {"PROFILER_OVERHEAD", 0, NULL},
+    {"TARGET_INFO_GPU", 0, NULL},
+    {"TARGET_INFO_SESSION_START_TIME", 0, NULL},
+    {"META_DATA_CAPTURE", 0, NULL},
+    {"META_DATA_EXPORT", 1, NULL},
+};
+enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
+
+/* Tables whose rows belong to a device, and only name the run that measured
+ * them. Two rows are the same when `same` is; the first `needed` of those
+ * columns always have a value. */
+enum { SAME = 9 };
+static const struct device_table {
+    const char *name;
+    int since; /* which schema of ours has it */
+    int needed;
+    const char *same[SAME];
+} device_tables[] = {
+    {"ceiling",
+     3,
+     3,
+     {"backend", "device", "name", "uuid", "hostname", "measured_ns"}},
+    {"lab_tuned",
+     5,
+     6,
+     {"backend", "device", "lab", "sizeClass", "precision", "candidate", "uuid",
+      "hostname", "measured_ns"}},
+};
+enum { DEVICE_TABLES = sizeof(device_tables) / sizeof(device_tables[0]) };
 
 /* The file is attached to the database's connection as `src`. */
 struct lab_import {
@@ -24,82 +91,77 @@ struct lab_import {
     const struct lab_import_options *options;
     bool host;      /* of nsys: this program made it, of a run without a GPU */
     bool nsys;      /* else one of our own */
-    bool kinds;     /* it says which of its runs are labs */
     int64_t schema; /* of ours: which version */
-    int64_t rows_before[3]; /* kernel, memcpy, memset: theirs come after */
-    int64_t epoch_ns;       /* nsys: added to its moments */
+    int64_t rows_before[3];    /* kernel, memcpy, memset: theirs come after */
+    int64_t epoch_ns;          /* nsys: added to its moments */
+    struct columns of[TABLES]; /* none: the file has no such table */
+    struct columns of_device[DEVICE_TABLES];
+    struct columns of_run;
 };
 
-/* What is to be told once it is certain: the texts are its own. Begins as {0}.
- */
+/* What is reported once it is certain: the texts are its own. Begins as {0}. */
 struct lab_import_report {
     struct lab_imported *runs;
     size_t count;
     size_t room;
 };
 
-/* The columns of a table, one after another: of a list, a letter for the kind
- * before each name (import_tables.c says which), or of fields, where there are.
- * Begins with one of the two; the rest is zero. */
-struct lab_import_columns {
-    const char *list;
-    const struct lab_fields *fields;
-    int next;
-    char kind; /* of the column that was just found */
-    char name[48];
-};
+static enum lab_status import_exec(struct lab_import *in, const char *format,
+                                   ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *sql = sqlite3_vmprintf(format, args);
+    va_end(args);
+    enum lab_status st = sql ? lab_database_exec(in->db, sql, "importing")
+                             : lab_no_memory("a query");
+    sqlite3_free(sql);
+    return st;
+}
 
-/* What a file holds that is imported: its tables, their columns, and whether
- * the values are what they should be. */
+static enum lab_status exec_built(struct lab_import *in, struct lab_str *sql)
+{
+    enum lab_status st = lab_str_check(sql, "a query");
+    if (st == LAB_OK)
+        st = lab_database_exec(in->db, lab_str_text(sql), "importing");
+    lab_str_release(sql);
+    return st;
+}
 
 /* ---- what is there ---- */
 
 static enum lab_status import_has_table(struct lab_import *in, const char *name,
                                         bool *out)
 {
-    sqlite3_stmt *stmt;
-    enum lab_status st = lab_database_prepare(
+    struct lab_stmt s = lab_stmt_new(
         in->db,
         "SELECT type = 'table' AND rootpage > 0 FROM src.sqlite_master WHERE "
-        "name = ?1 COLLATE NOCASE AND type IN ('table', 'view')",
-        &stmt);
-    if (st)
-        return st;
-    lab_bind_text(stmt, 1, name);
-    int rc = sqlite3_step(stmt);
-    bool real = rc == SQLITE_ROW && sqlite3_column_int(stmt, 0);
-    st = lab_query_end(in->db, stmt, rc);
-    if (st == LAB_OK && rc == SQLITE_ROW && !real)
+        "name = ?1 COLLATE NOCASE AND type IN ('table', 'view')");
+    lab_bind_text(s.sql, 1, name);
+    bool found = lab_stmt_next(&s);
+    *out = found && lab_column_int(&s) == 1;
+    enum lab_status st = lab_stmt_end(&s);
+    if (st == LAB_OK && found && !*out)
         st = lab_fail(LAB_E_DB, "%s: %s is a view, or virtual: refused",
                       in->path, name);
-    *out = real;
     return st;
 }
 
-static enum lab_status import_column(struct lab_import *in, const char *table,
-                                     const char *name, bool *out)
+/* Whether a table is there, and has the column. */
+static enum lab_status import_has_column(struct lab_import *in,
+                                         const char *table, const char *column,
+                                         bool *out)
 {
-    char sql[128];
-    sqlite3_stmt *stmt;
-    int rc;
-    bool hidden = false;
-    sqlite3_snprintf(sizeof(sql), sql, "PRAGMA src.table_xinfo(%s)", table);
-    enum lab_status st = lab_database_prepare(in->db, sql, &stmt);
-    *out = false;
-    if (st)
+    enum lab_status st = import_has_table(in, table, out);
+    if (st || !*out)
         return st;
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        const char *is = (const char *)sqlite3_column_text(stmt, 1);
-        if (!is || sqlite3_stricmp(is, name) != 0)
-            continue;
-        *out = true;
-        hidden = sqlite3_column_int(stmt, 6) != 0;
-    }
-    st = lab_query_end(in->db, stmt, rc);
-    if (st == LAB_OK && hidden)
-        st = lab_fail(LAB_E_DB, "%s: the column %s of %s is computed: refused",
-                      in->path, name, table);
-    return st;
+    struct lab_stmt s = lab_stmt_new(
+        in->db, "SELECT 1 FROM pragma_table_xinfo(?1, 'src') WHERE name = ?2 "
+                "COLLATE NOCASE AND hidden = 0");
+    lab_bind_text(s.sql, 1, table);
+    lab_bind_text(s.sql, 2, column);
+    *out = lab_stmt_next(&s);
+    return lab_stmt_end(&s);
 }
 
 static enum lab_status import_find_table(struct lab_import *in,
@@ -117,102 +179,143 @@ static enum lab_status import_find_table(struct lab_import *in,
 
 /* ---- columns and their values ---- */
 
-static bool import_next_column(struct lab_import_columns *c)
+/* Of what is not of the declared type alone. */
+static const struct {
+    char kind;
+    const char *names;
+} special_columns[] = {
+    {'s', " nameId nodeId opId variantId backendId metricId demangledName "
+          "shortName mangledName textId jsonTextId "},
+    {'m', " start end start_ns end_ns "},
+    {'p', " phase "},
+    {'K', " kernelRow kernelRowFirst kernelRowLast "},
+    {'C', " memcpyRow "},
+    {'S', " memsetRow "},
+    {'a', " binaryData luid ctxswDevPath ctrlDevPath revision nodeMask "
+          "maxBlockDimX maxBlockDimY maxBlockDimZ maxGridDimX maxGridDimY "
+          "maxGridDimZ "},
+};
+
+static char kind_of_column(const char *name, const char *type)
 {
-    static const char kinds[] = {
-        [LAB_FIELD_INT] = 'i', [LAB_FIELD_TEXT] = 't', [LAB_FIELD_REAL] = 'r'};
-    if (c->fields) {
-        if (c->next == c->fields->count)
-            return false;
-        const struct lab_field *f = &c->fields->list[c->next++];
-        c->kind = kinds[f->kind];
-        snprintf(c->name, sizeof(c->name), "%s", f->column);
-        return true;
-    }
-    if (!*c->list)
-        return false;
-    c->kind = *c->list++;
-    int n = (int)strcspn(c->list, " ");
-    snprintf(c->name, sizeof(c->name), "%.*s", n, c->list);
-    c->list += n + (c->list[n] == ' ');
-    return true;
+    char word[64];
+    snprintf(word, sizeof(word), " %s ", name);
+    for (size_t i = 0; i < sizeof(special_columns) / sizeof(special_columns[0]);
+         i++)
+        if (strstr(special_columns[i].names, word))
+            return special_columns[i].kind;
+    return strcmp(type, "TEXT") == 0   ? 't'
+           : strcmp(type, "REAL") == 0 ? 'r'
+                                       : 'i';
 }
 
-/* What is wrong with a value of a kind, as SQL; %1$s is the column. */
-static void add_complaint(struct lab_str *sql, char kind, const char *column)
+/* The columns that a table has in the file and here, in our order. */
+static enum lab_status load_columns(struct lab_import *in, const char *table,
+                                    struct columns *out)
 {
-    switch (kind) {
+    struct lab_stmt s = lab_stmt_new(
+        in->db,
+        "SELECT h.name, h.type, s.hidden FROM pragma_table_info(?1, 'main') AS "
+        "h JOIN pragma_table_xinfo(?1, 'src') AS s ON s.name = h.name COLLATE "
+        "NOCASE ORDER BY h.cid");
+    lab_bind_text(s.sql, 1, table);
+    out->count = 0;
+    while (lab_stmt_next(&s) && out->count < MOST_COLUMNS) {
+        struct column *c = &out->list[out->count++];
+        const char *name = lab_column_text(&s);
+        const char *type = lab_column_text(&s);
+        snprintf(c->name, sizeof(c->name), "%s", name);
+        c->kind = kind_of_column(name, type);
+        if (lab_column_int(&s) != 0)
+            s.st = lab_fail(LAB_E_DB,
+                            "%s: the column %s of %s is computed: refused",
+                            in->path, name, table);
+    }
+    return lab_stmt_end(&s);
+}
+
+static bool has(const struct columns *c, const char *name)
+{
+    int i = 0;
+    while (i < c->count && strcmp(c->list[i].name, name) != 0)
+        i++;
+    return i < c->count;
+}
+
+static enum lab_status require(const struct lab_import *in, const char *table,
+                               const struct columns *c, const char *name)
+{
+    return has(c, name) ? LAB_OK
+                        : lab_fail(LAB_E_DB, "%s: %s has no column %s: refused",
+                                   in->path, table, name);
+}
+
+static void drop(struct columns *c, const char *name)
+{
+    int n = 0;
+    for (int i = 0; i < c->count; i++)
+        if (strcmp(c->list[i].name, name) != 0)
+            c->list[n++] = c->list[i];
+    c->count = n;
+}
+
+/* What is wrong with a value of a column, as SQL. */
+static void add_complaint(struct lab_str *sql, const struct column *c)
+{
+    const char *name = c->name;
+    switch (c->kind) {
     case 'r':
         lab_str_addf(sql, "typeof(\"%s\") NOT IN ('real','integer','null')",
-                     column);
+                     name);
         break;
     case 't':
         lab_str_addf(sql,
                      "typeof(\"%s\") NOT IN ('text','null') OR "
                      "length(\"%s\") > %d",
-                     column, column, LAB_IMPORT_MOST_BYTES);
-        break;
-    case 'm': /* so that sums and differences have room */
-        lab_str_addf(sql,
-                     "typeof(\"%s\") NOT IN ('integer','null') OR \"%s\" NOT "
-                     "BETWEEN -0x1FFFFFFFFFFFFFFF AND 0x1FFFFFFFFFFFFFFF",
-                     column, column);
-        break;
-    case 'p':
-        lab_str_addf(sql,
-                     "typeof(\"%s\") NOT IN ('integer','null') OR \"%s\" NOT "
-                     "BETWEEN 0 AND 3",
-                     column, column);
-        break;
-    case 'K':
-    case 'C':
-    case 'S':
-        lab_str_addf(sql,
-                     "typeof(\"%s\") NOT IN ('integer','null') OR \"%s\" NOT "
-                     "BETWEEN 1 AND 0x1FFFFFFFFFFFFF",
-                     column, column);
+                     name, name, LAB_IMPORT_MOST_BYTES);
         break;
     case 'a':
         lab_str_add(sql, "0");
         break;
     default:
-        lab_str_addf(sql, "typeof(\"%s\") NOT IN ('integer','null')", column);
+        lab_str_addf(sql, "typeof(\"%s\") NOT IN ('integer','null')", name);
+        if (c->kind == 'm') /* so that sums and differences have room */
+            lab_str_addf(sql,
+                         " OR \"%s\" NOT BETWEEN -0x1FFFFFFFFFFFFFFF AND "
+                         "0x1FFFFFFFFFFFFFFF",
+                         name);
+        else if (c->kind == 'p')
+            lab_str_addf(sql, " OR \"%s\" NOT BETWEEN 0 AND 3", name);
+        else if (strchr("KCS", c->kind))
+            lab_str_addf(sql, " OR \"%s\" NOT BETWEEN 1 AND 0x1FFFFFFFFFFFFF",
+                         name);
     }
 }
 
 /* The first text that is too long: SQLite does not say where it found it. It is
  * measured, and for that read, without the limit. */
 static enum lab_status blame_long_text(struct lab_import *in, const char *table,
-                                       struct lab_import_columns columns)
+                                       const struct columns *columns)
 {
-    sqlite3_stmt *stmt;
     enum lab_status st = LAB_OK;
-    bool there;
     int limit = sqlite3_limit(in->db->sql, SQLITE_LIMIT_LENGTH, INT_MAX);
-    while (st == LAB_OK && import_next_column(&columns)) {
+    for (int i = 0; i < columns->count && st == LAB_OK; i++) {
+        const struct column *c = &columns->list[i];
         char sql[256];
-        if (columns.kind != 't')
-            continue;
-        st = import_column(in, table, columns.name, &there);
-        if (st || !there)
+        int64_t row;
+        if (c->kind != 't')
             continue;
         sqlite3_snprintf(sizeof(sql), sql,
                          "SELECT rowid FROM src.%s WHERE length(CAST(\"%w\" AS "
                          "BLOB)) > %d LIMIT 1",
-                         table, columns.name, LAB_IMPORT_MOST_BYTES);
-        st = lab_database_prepare(in->db, sql, &stmt);
-        if (st)
-            break;
-        int rc = sqlite3_step(stmt);
-        if (rc == SQLITE_ROW)
+                         table, c->name, LAB_IMPORT_MOST_BYTES);
+        st = lab_database_int(in->db, sql, LAB_UNKNOWN, &row);
+        if (st == LAB_OK && row != LAB_UNKNOWN)
             st = lab_fail(LAB_E_DB,
                           "%s: the text %s.%s of row %lld is longer than %d "
                           "bytes: refused",
-                          in->path, table, columns.name,
-                          (long long)sqlite3_column_int64(stmt, 0),
+                          in->path, table, c->name, (long long)row,
                           LAB_IMPORT_MOST_BYTES);
-        enum lab_status end = lab_query_end(in->db, stmt, rc);
-        st = st ? st : end;
     }
     sqlite3_limit(in->db->sql, SQLITE_LIMIT_LENGTH, limit);
     return st ? st
@@ -222,195 +325,77 @@ static enum lab_status blame_long_text(struct lab_import *in, const char *table,
                          in->path, table, LAB_IMPORT_MOST_BYTES);
 }
 
-static enum lab_status check_values(struct lab_import *in, const char *table,
-                                    struct lab_import_columns columns,
-                                    struct lab_str *sql)
+/* `sql` finds what is wrong in the table; its first column names it, after
+ * `what`. */
+static enum lab_status check_none(struct lab_import *in, const char *table,
+                                  const struct columns *columns,
+                                  struct lab_str *sql, const char *what)
 {
-    sqlite3_stmt *stmt;
-    enum lab_status st = LAB_OK;
-    lab_str_addf(sql, " END AS bad FROM src.%s WHERE bad IS NOT NULL LIMIT 1",
-                 table);
-    if (sql->failed)
-        return lab_no_memory("a query");
-    st = lab_database_prepare(in->db, lab_str_text(sql), &stmt);
-    if (st)
-        return st;
-    int rc = sqlite3_step(stmt);
-    if ((rc & 0xFF) == SQLITE_TOOBIG) {
-        sqlite3_finalize(stmt);
-        return blame_long_text(in, table, columns);
-    }
-    if (rc == SQLITE_ROW)
-        st = lab_fail(LAB_E_DB,
-                      "%s: a value of %s.%s is not what it should be (its "
-                      "type or its range): refused",
-                      in->path, table,
-                      (const char *)sqlite3_column_text(stmt, 0));
-    enum lab_status end = lab_query_end(in->db, stmt, rc);
-    return st ? st : end;
+    struct lab_stmt s = lab_stmt_built(in->db, sql);
+    if (lab_stmt_next(&s))
+        s.st = lab_fail(LAB_E_DB,
+                        "%s: a value of %s%s is not what it should be (its "
+                        "type or its range): refused",
+                        in->path, what, lab_column_text(&s));
+    else if (s.st &&
+             (sqlite3_extended_errcode(in->db->sql) & 0xFF) == SQLITE_TOOBIG)
+        s.st = blame_long_text(in, table, columns);
+    return lab_stmt_end(&s);
 }
 
-static enum lab_status import_check_columns(struct lab_import *in,
-                                            const char *table,
-                                            struct lab_import_columns columns)
+static enum lab_status check_columns(struct lab_import *in, const char *table,
+                                     const struct columns *columns)
 {
-    struct lab_import_columns all = columns;
     struct lab_str sql;
-    bool there;
-    bool any = false;
-    enum lab_status st = LAB_OK;
+    if (columns->count == 0)
+        return LAB_OK;
     lab_str_init(&sql);
     lab_str_add(&sql, "SELECT CASE");
-    while (st == LAB_OK && import_next_column(&columns)) {
-        st = import_column(in, table, columns.name, &there);
-        if (st || !there)
-            continue;
-        any = true;
+    for (int i = 0; i < columns->count; i++) {
         lab_str_add(&sql, " WHEN ");
-        add_complaint(&sql, columns.kind, columns.name);
-        lab_str_addf(&sql, " THEN '%s'", columns.name);
+        add_complaint(&sql, &columns->list[i]);
+        lab_str_addf(&sql, " THEN '%s.%s'", table, columns->list[i].name);
     }
-    if (st == LAB_OK && any)
-        st = check_values(in, table, all, &sql);
-    lab_str_release(&sql);
-    return st;
-}
-
-/* Columns by what they hold, a letter before each: i number, r real, t text, a
- * anything (kept, and read by nobody here), s id of a string, m moment (nsys:
- * from its session's start), p phase, K C S row of a kernel, a copy, a memset.
- * `runId` is left out: it is mapped. */
-static const struct table {
-    const char *name;
-    int own; /* since which schema our databases have it; 0: nsys too, and ours
-              * since the first */
-    const char *row; /* its rowid's column, where that has a name */
-    char row_kind;
-    const char *columns;
-    const struct lab_fields *fields; /* or these, where rows are structs */
-} tables[] = {
-    {"step", 1, NULL, 0,
-     "iexec iiteration istepIndex pphase snameId snodeId sopId svariantId "
-     "sbackendId mstart_ns mend_ns itime_ns itimeSource rflop rbytes "
-     "ikernelCount KkernelRowFirst KkernelRowLast"},
-    {"op_kernel", 1, "kernelRow", 'K',
-     "istepExec roccupancy_pct ioccupancyLimit iactiveBlocksPerSm"},
-    {"op_memory", 1, NULL, 0, "istepExec CmemcpyRow SmemsetRow"},
-    {"metric_value", 1, NULL, 0,
-     "istepExec ikernelOrdinal smetricId rvalue ipasses"},
-    {"loss", 1, NULL, 0, "iiteration rloss raccuracy imoment_ns"},
-    {"lab_row", 4, NULL, 0, NULL, &lab_bench_result_fields},
-    {"lab_said", 5, NULL, 0, NULL, &lab_prediction_fields},
-    {"sweep_row", 5, NULL, 0, NULL, &lab_sweep_row_fields},
-    {"CUPTI_ACTIVITY_KIND_KERNEL", 0, "kernelRow", 'K',
-     "mstart mend ideviceId icontextId igreenContextId istreamId "
-     "icorrelationId iglobalPid sdemangledName sshortName smangledName "
-     "ilaunchType icacheConfig iregistersPerThread igridX igridY igridZ "
-     "iblockX iblockY iblockZ istaticSharedMemory idynamicSharedMemory "
-     "ilocalMemoryPerThread ilocalMemoryTotal igridId isharedMemoryExecuted "
-     "igraphNodeId isharedMemoryLimitConfig igraphId iclusterX iclusterY "
-     "iclusterZ iclusterSchedulingPolicy imaxPotentialClusterSize "
-     "imaxActiveClusters"},
-    {"CUPTI_ACTIVITY_KIND_RUNTIME", 0, NULL, 0,
-     "mstart mend ieventClass iglobalTid icorrelationId snameId ireturnValue "
-     "icallchainId"},
-    {"CUPTI_ACTIVITY_KIND_MEMCPY", 0, "memcpyRow", 'C',
-     "mstart mend ideviceId icontextId igreenContextId istreamId "
-     "icorrelationId iglobalPid ibytes icopyKind ideprecatedSrcId isrcKind "
-     "idstKind isrcDeviceId isrcContextId idstDeviceId idstContextId "
-     "imigrationCause igraphNodeId ivirtualAddress"},
-    {"CUPTI_ACTIVITY_KIND_MEMSET", 0, "memsetRow", 'S',
-     "mstart mend ideviceId icontextId igreenContextId istreamId "
-     "icorrelationId iglobalPid ivalue ibytes igraphNodeId imemKind"},
-    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", 0, NULL, 0,
-     "mstart mend ideviceId icontextId igreenContextId istreamId "
-     "icorrelationId iglobalPid ideprecatedSyncType isyncType ieventId "
-     "ieventSyncId"},
-    {"NVTX_EVENTS", 0, NULL, 0,
-     "mstart mend ieventType irangeId icategory icolor ttext iglobalTid "
-     "iendGlobalTid stextId idomainId iuint64Value iint64Value rdoubleValue "
-     "iuint32Value iint32Value rfloatValue sjsonTextId tjsonText abinaryData"},
-    {"PROFILER_OVERHEAD", 0, NULL, 0,
-     "mstart mend iglobalTid snameId ireturnValue"},
-    {"TARGET_INFO_GPU", 0, NULL, 0,
-     "ivmId iid tname tbusLocation iisDiscrete il2CacheSize itotalMemory "
-     "imemoryBandwidth iclockRate ismCount ipwGpuId tuuid aluid tchipName "
-     "icuDevice actxswDevPath actrlDevPath arevision anodeMask "
-     "iconstantMemory imaxIPC imaxRegistersPerBlock imaxShmemPerBlock "
-     "imaxShmemPerBlockOptin imaxShmemPerSm imaxRegistersPerSm ithreadsPerWarp "
-     "iasyncEngines imaxWarpsPerSm imaxBlocksPerSm imaxThreadsPerBlock "
-     "amaxBlockDimX amaxBlockDimY amaxBlockDimZ amaxGridDimX amaxGridDimY "
-     "amaxGridDimZ icomputeMajor icomputeMinor ismMajor ismMinor"},
-    {"TARGET_INFO_SESSION_START_TIME", 0, NULL, 0,
-     "iutcEpochNs tutcTime tlocalTime"},
-    {"META_DATA_CAPTURE", 0, NULL, 0, "tname tvalue"},
-    {"META_DATA_EXPORT", 1, NULL, 0, "tname tvalue"},
-};
-enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
-
-static struct lab_import_columns columns_of(const struct table *t)
-{
-    return (struct lab_import_columns){.list = t->columns, .fields = t->fields};
-}
-
-static enum lab_status import_exec(struct lab_import *in, const char *sql)
-{
-    return lab_database_exec(in->db, sql, "importing");
+    lab_str_addf(&sql, " END AS bad FROM src.%s WHERE bad IS NOT NULL LIMIT 1",
+                 table);
+    return check_none(in, table, columns, &sql, "");
 }
 
 /* ---- checking ---- */
 
-static enum lab_status check_list(struct lab_import *in, const char *table,
-                                  const char *list)
-{
-    return import_check_columns(in, table,
-                                (struct lab_import_columns){.list = list});
-}
-
-static enum lab_status check_run_column(struct lab_import *in,
-                                        const struct table *t)
+static enum lab_status check_table(struct lab_import *in, const struct table *t,
+                                   struct columns *c)
 {
     bool there;
-    enum lab_status st = LAB_OK;
-    if (in->nsys)
-        return LAB_OK;
-    st = import_column(in, t->name, "runId", &there);
-    if (st == LAB_OK && !there)
-        st = lab_fail(LAB_E_DB, "%s: %s has no column runId: refused", in->path,
-                      t->name);
-    if (st == LAB_OK && t->row) {
-        st = import_column(in, t->name, t->row, &there);
-        if (st == LAB_OK && !there)
-            st = lab_fail(LAB_E_DB, "%s: %s has no column %s: refused",
-                          in->path, t->name, t->row);
-    }
-    return st ? st : check_list(in, t->name, "irunId");
-}
-
-static enum lab_status check_one(struct lab_import *in, const struct table *t)
-{
-    bool there;
-    char row[48];
     enum lab_status st = import_find_table(in, t->name, t->own, &there);
     if (st || !there)
         return st;
-    st = check_run_column(in, t);
-    if (st == LAB_OK && t->row && !in->nsys) {
-        snprintf(row, sizeof(row), "%c%s", t->row_kind, t->row);
-        st = check_list(in, t->name, row);
+    st = load_columns(in, t->name, c);
+    if (in->nsys) { /* nsys knows neither */
+        drop(c, "runId");
+        drop(c, t->row ? t->row : "");
+    } else {
+        if (st == LAB_OK)
+            st = require(in, t->name, c, "runId");
+        if (st == LAB_OK && t->row)
+            st = require(in, t->name, c, t->row);
     }
-    return st ? st : import_check_columns(in, t->name, columns_of(t));
+    return st ? st : check_columns(in, t->name, c);
 }
 
 static enum lab_status import_check_tables(struct lab_import *in)
 {
+    static const struct table strings = {"StringIds", 1, NULL};
+    struct columns c = {.count = 0};
     bool there;
-    enum lab_status st = import_find_table(in, "StringIds", 1, &there);
+    enum lab_status st = import_find_table(in, strings.name, 1, &there);
     if (st == LAB_OK && there)
-        st = check_list(in, "StringIds", "iid tvalue");
+        st = load_columns(in, strings.name, &c);
+    if (st == LAB_OK)
+        st = check_columns(in, strings.name, &c);
     for (int i = 0; i < TABLES && st == LAB_OK; i++)
         if (!tables[i].own || !in->nsys)
-            st = check_one(in, &tables[i]);
+            st = check_table(in, &tables[i], &in->of[i]);
     return st;
 }
 
@@ -422,155 +407,128 @@ static int map_of(char kind)
     return kind == 'K' ? 0 : kind == 'C' ? 1 : 2;
 }
 
+static int map_of_table(const struct table *t)
+{
+    return map_of(kind_of_column(t->row, "INTEGER"));
+}
+
 /* Theirs are numbered anew without gaps: added to ours a number near the last
  * one would leave no room for what is recorded next. */
 static enum lab_status map_rows(struct lab_import *in, const struct table *t)
 {
-    int map = map_of(t->row_kind);
-    char sql[400];
-    sqlite3_snprintf(sizeof(sql), sql,
-                     "INSERT OR IGNORE INTO temp.row_map_%d (old, new) SELECT "
-                     "t.%s, %lld + row_number() OVER (ORDER BY t.%s) FROM "
-                     "src.%s AS t CROSS JOIN temp.run_map AS m%s WHERE t.%s IS "
-                     "NOT NULL",
-                     map, in->nsys ? "rowid" : t->row, in->rows_before[map],
-                     in->nsys ? "rowid" : t->row, t->name,
-                     in->nsys ? "" : " ON m.old = t.runId",
-                     in->nsys ? "rowid" : t->row);
-    return import_exec(in, sql);
-}
-
-static enum lab_status map_all_rows(struct lab_import *in, const bool *there)
-{
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < TABLES && st == LAB_OK; i++)
-        if (there[i] && tables[i].row && !tables[i].own)
-            st = map_rows(in, &tables[i]);
-    return st;
+    int map = map_of_table(t);
+    const char *row = in->nsys ? "rowid" : t->row;
+    return import_exec(
+        in,
+        "INSERT OR IGNORE INTO temp.row_map_%d (old, new) SELECT t.%s, %lld + "
+        "row_number() OVER (ORDER BY t.%s) FROM src.%s AS t CROSS JOIN "
+        "temp.run_map AS m%s WHERE t.%s IS NOT NULL",
+        map, row, in->rows_before[map], row, t->name,
+        in->nsys ? "" : " ON m.old = t.runId", row);
 }
 
 /* A row's new number. A step's first and last kernel are the ends of a range,
  * and need not be there themselves. */
-static void add_row(struct lab_str *from, char kind, const char *column)
+static void add_row(struct lab_str *from, const struct column *c)
 {
-    bool first = strcmp(column, "kernelRowFirst") == 0;
-    bool last = strcmp(column, "kernelRowLast") == 0;
+    bool first = strcmp(c->name, "kernelRowFirst") == 0;
+    bool last = strcmp(c->name, "kernelRowLast") == 0;
     lab_str_addf(from,
                  "(SELECT x.new FROM temp.row_map_%d AS x WHERE x.old %s "
                  "t.\"%s\"%s)",
-                 map_of(kind),
+                 map_of(c->kind),
                  first  ? ">="
                  : last ? "<="
                         : "=",
-                 column,
+                 c->name,
                  first  ? " ORDER BY x.old LIMIT 1"
                  : last ? " ORDER BY x.old DESC LIMIT 1"
                         : "");
 }
 
 static void add_value(struct lab_str *from, const struct lab_import *in,
-                      char kind, const char *column)
+                      const struct column *c)
 {
-    if (kind == 's')
+    if (c->kind == 's')
         lab_str_addf(from,
                      "(SELECT new FROM temp.string_map AS x WHERE x.id = "
                      "t.\"%s\")",
-                     column);
-    else if (kind == 'K' || kind == 'C' || kind == 'S')
-        add_row(from, kind, column);
-    else if (kind == 'm' && in->nsys)
-        lab_str_addf(from, "t.\"%s\" + %lld", column, (long long)in->epoch_ns);
+                     c->name);
+    else if (strchr("KCS", c->kind))
+        add_row(from, c);
+    else if (c->kind == 'm' && in->nsys)
+        lab_str_addf(from, "t.\"%s\" + %lld", c->name, (long long)in->epoch_ns);
     else
-        lab_str_addf(from, "t.\"%s\"", column);
+        lab_str_addf(from, "t.\"%s\"", c->name);
 }
 
-static enum lab_status list_values(struct lab_import *in, const struct table *t,
-                                   struct lab_str *to, struct lab_str *from)
+/* A column that copy_table() maps by itself. */
+static bool is_mapped(const struct table *t, const struct column *c)
 {
-    struct lab_import_columns c = columns_of(t);
-    bool there;
-    enum lab_status st = LAB_OK;
-    lab_str_add(to, "runId");
-    lab_str_add(from, "m.new");
-    if (t->row) {
-        lab_str_addf(to, ", %s", t->row);
-        lab_str_add(from, ", r.new");
-    }
-    while (st == LAB_OK && import_next_column(&c)) {
-        st = import_column(in, t->name, c.name, &there);
-        if (st || !there)
-            continue;
-        lab_str_addf(to, ", \"%s\"", c.name);
-        lab_str_add(from, ", ");
-        add_value(from, in, c.kind, c.name);
-    }
-    return st;
+    return strcmp(c->name, "runId") == 0 ||
+           (t->row && strcmp(c->name, t->row) == 0);
 }
 
-static enum lab_status copy_table(struct lab_import *in, const struct table *t)
+static enum lab_status copy_table(struct lab_import *in, const struct table *t,
+                                  const struct columns *columns)
 {
-    struct lab_str to;
+    struct lab_str sql;
     struct lab_str from;
-    lab_str_init(&to);
+    lab_str_init(&sql);
     lab_str_init(&from);
-    enum lab_status st = list_values(in, t, &to, &from);
-    if (st == LAB_OK) {
-        struct lab_str sql;
-        lab_str_init(&sql);
-        lab_str_addf(&sql,
-                     "INSERT INTO main.%s (%s) SELECT %s FROM src.%s AS t "
-                     "CROSS JOIN temp.run_map AS m%s",
-                     t->name, lab_str_text(&to), lab_str_text(&from), t->name,
-                     in->nsys ? "" : " ON m.old = t.runId");
-        if (t->row)
-            lab_str_addf(&sql,
-                         " CROSS JOIN temp.row_map_%d AS r ON r.old = t.%s",
-                         map_of(t->row_kind), in->nsys ? "rowid" : t->row);
-        if (sql.failed || to.failed || from.failed)
-            st = lab_no_memory("a query");
-        else
-            st = import_exec(in, lab_str_text(&sql));
-        lab_str_release(&sql);
+    lab_str_addf(&sql, "INSERT INTO main.%s (runId", t->name);
+    if (t->row) {
+        lab_str_addf(&sql, ", %s", t->row);
+        lab_str_add(&from, ", r.new");
     }
-    lab_str_release(&to);
+    for (int i = 0; i < columns->count; i++) {
+        const struct column *c = &columns->list[i];
+        if (is_mapped(t, c))
+            continue;
+        lab_str_addf(&sql, ", \"%s\"", c->name);
+        lab_str_add(&from, ", ");
+        add_value(&from, in, c);
+    }
+    lab_str_addf(&sql,
+                 ") SELECT m.new%s FROM src.%s AS t CROSS JOIN temp.run_map AS "
+                 "m%s",
+                 lab_str_text(&from), t->name,
+                 in->nsys ? "" : " ON m.old = t.runId");
+    if (t->row)
+        lab_str_addf(&sql, " CROSS JOIN temp.row_map_%d AS r ON r.old = t.%s",
+                     map_of_table(t), in->nsys ? "rowid" : t->row);
+    sql.failed |= from.failed;
     lab_str_release(&from);
-    return st;
+    return exec_built(in, &sql);
 }
 
 /* ---- names ---- */
 
 static enum lab_status add_names_of(struct lab_import *in,
-                                    const struct table *t)
+                                    const struct table *t,
+                                    const struct columns *columns)
 {
-    struct lab_import_columns c = columns_of(t);
-    char sql[512];
-    bool there;
     enum lab_status st = LAB_OK;
-    while (st == LAB_OK && import_next_column(&c)) {
-        if (c.kind != 's')
-            continue;
-        st = import_column(in, t->name, c.name, &there);
-        if (st || !there)
-            continue;
-        sqlite3_snprintf(sizeof(sql), sql,
-                         "INSERT OR IGNORE INTO temp.string_map (id) SELECT "
-                         "t.\"%w\" FROM src.%s AS t CROSS JOIN temp.run_map AS "
-                         "m%s WHERE t.\"%w\" IS NOT NULL",
-                         c.name, t->name, in->nsys ? "" : " ON m.old = t.runId",
-                         c.name);
-        st = import_exec(in, sql);
+    for (int i = 0; i < columns->count && st == LAB_OK; i++) {
+        const struct column *c = &columns->list[i];
+        if (c->kind == 's')
+            st = import_exec(in,
+                             "INSERT OR IGNORE INTO temp.string_map (id) "
+                             "SELECT t.\"%w\" FROM src.%s AS t CROSS JOIN "
+                             "temp.run_map AS m%s WHERE t.\"%w\" IS NOT NULL",
+                             c->name, t->name,
+                             in->nsys ? "" : " ON m.old = t.runId", c->name);
     }
     return st;
 }
 
 /* The names that the runs use, and their ids here. */
-static enum lab_status map_names(struct lab_import *in, const bool *there)
+static enum lab_status map_names(struct lab_import *in)
 {
     bool strings;
     enum lab_status st = import_has_table(in, "StringIds", &strings);
     for (int i = 0; i < TABLES && st == LAB_OK; i++)
-        if (there[i])
-            st = add_names_of(in, &tables[i]);
+        st = add_names_of(in, &tables[i], &in->of[i]);
     if (st || !strings)
         return st;
     return import_exec(
@@ -584,85 +542,42 @@ static enum lab_status map_names(struct lab_import *in, const bool *there)
 
 static enum lab_status import_copy_tables(struct lab_import *in)
 {
-    bool there[TABLES] = {false};
-    enum lab_status st = LAB_OK;
+    enum lab_status st = map_names(in);
     for (int i = 0; i < TABLES && st == LAB_OK; i++)
-        if (!tables[i].own || !in->nsys)
-            st = import_has_table(in, tables[i].name, &there[i]);
-    if (st == LAB_OK)
-        st = map_names(in, there);
-    if (st == LAB_OK)
-        st = map_all_rows(in, there);
+        if (in->of[i].count && tables[i].row && !tables[i].own)
+            st = map_rows(in, &tables[i]);
     for (int i = 0; i < TABLES && st == LAB_OK; i++)
-        if (there[i])
-            st = copy_table(in, &tables[i]);
+        if (in->of[i].count)
+            st = copy_table(in, &tables[i], &in->of[i]);
     return st;
 }
 
-/* Tables whose rows belong to a device, and only name the run that measured
- * them. Two rows are the same when `same` is; the first `needed` of those
- * columns always have a value. */
-enum { SAME = 9 };
-static const struct device_table {
-    const char *name;
-    int since; /* which schema of ours has it */
-    struct lab_import_columns columns;
-    int needed;
-    const char *same[SAME];
-} device_tables[] = {
-    {"ceiling",
-     3,
-     {.list = "tbackend tdevice tuuid thostname tname rbest_per_s "
-              "rmedian_per_s rworst_per_s irepeats isize tmeasured "
-              "imeasured_ns tdriver tversion"},
-     3,
-     {"backend", "device", "name", "uuid", "hostname", "measured_ns"}},
-    {"lab_tuned",
-     5,
-     {.fields = &lab_tuned_row_fields},
-     6,
-     {"backend", "device", "lab", "sizeClass", "precision", "candidate", "uuid",
-      "hostname", "measured_ns"}},
-};
-enum { DEVICE_TABLES = sizeof(device_tables) / sizeof(device_tables[0]) };
+/* ---- tables of devices ---- */
 
 /* The number that a run of theirs has here; NULL: it did not come. */
 #define RUN_HERE                                                               \
     "(SELECT ifnull(m.new, c.here) FROM temp.candidate AS c LEFT JOIN "        \
     "temp.run_map AS m ON m.old = c.old WHERE c.old = t.runId)"
 
-/* ---- checking ---- */
-
-static enum lab_status check_same(struct lab_import *in,
-                                  const struct device_table *t)
-{
-    bool there = true;
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < SAME && t->same[i] && st == LAB_OK && there; i++) {
-        st = import_column(in, t->name, t->same[i], &there);
-        if (st == LAB_OK && !there)
-            st = lab_fail(LAB_E_DB, "%s: %s has no column %s: refused",
-                          in->path, t->name, t->same[i]);
-    }
-    return st;
-}
-
 static enum lab_status import_check_devices(struct lab_import *in)
 {
     enum lab_status st = LAB_OK;
     for (int i = 0; i < DEVICE_TABLES && st == LAB_OK && !in->nsys; i++) {
         const struct device_table *t = &device_tables[i];
+        struct columns *c = &in->of_device[i];
         bool there;
         st = import_find_table(in, t->name, t->since, &there);
-        if (st == LAB_OK && there)
-            st = check_same(in, t);
-        if (st == LAB_OK && there)
-            st = import_check_columns(in, t->name, t->columns);
+        if (st || !there)
+            continue;
+        st = load_columns(in, t->name, c);
+        drop(c, "id");
+        for (int k = 0; k < SAME && t->same[k] && st == LAB_OK; k++)
+            st = require(in, t->name, c, t->same[k]);
+        if (st == LAB_OK)
+            st = check_columns(in, t->name, c);
     }
     return st;
 }
-
-/* ---- copying ---- */
 
 /* `h`, a row here, is the same as `t`, one of theirs. */
 static void add_same(struct lab_str *sql, const struct device_table *t)
@@ -670,13 +585,6 @@ static void add_same(struct lab_str *sql, const struct device_table *t)
     for (int i = 0; i < SAME && t->same[i]; i++)
         lab_str_addf(sql, "%sh.%s IS t.%s", i ? " AND " : "", t->same[i],
                      t->same[i]);
-}
-
-static enum lab_status run_sql(struct lab_import *in, const struct lab_str *sql)
-{
-    if (sql->failed)
-        return lab_no_memory("a query");
-    return import_exec(in, lab_str_text(sql));
 }
 
 /* A winner may be here without its run: that was deleted, or was still being
@@ -700,48 +608,30 @@ static enum lab_status name_runs(struct lab_import *in,
                  "WHERE run IS NOT NULL);"
                  "DROP TABLE temp.found",
                  t->name, t->name);
-    enum lab_status st = run_sql(in, &sql);
-    lab_str_release(&sql);
-    return st;
-}
-
-/* Adds the columns to insert into, and what is inserted. */
-static enum lab_status list_columns(struct lab_import *in,
-                                    const struct device_table *t,
-                                    struct lab_str *to, struct lab_str *from,
-                                    bool *run)
-{
-    struct lab_import_columns c = t->columns;
-    bool there;
-    enum lab_status st = LAB_OK;
-    *run = false;
-    while (st == LAB_OK && import_next_column(&c)) {
-        st = import_column(in, t->name, c.name, &there);
-        if (st || !there)
-            continue;
-        bool is_run = strcmp(c.name, "runId") == 0;
-        lab_str_addf(to, "%s%s", to->len ? ", " : "", c.name);
-        lab_str_addf(from, "%s%s%s", from->len ? ", " : "",
-                     is_run ? RUN_HERE : "t.", is_run ? "" : c.name);
-        *run |= is_run;
-    }
-    return st;
+    return exec_built(in, &sql);
 }
 
 /* Of those that are alike in the file the first. They are joined with ours, not
  * looked for one by one: for a join SQLite makes an index. */
 static enum lab_status copy_new(struct lab_import *in,
                                 const struct device_table *t,
-                                const struct lab_str *to,
-                                const struct lab_str *from)
+                                const struct columns *columns)
 {
     struct lab_str sql;
+    struct lab_str from;
     lab_str_init(&sql);
+    lab_str_init(&from);
+    lab_str_addf(&sql, "INSERT INTO main.%s (", t->name);
+    for (int i = 0; i < columns->count; i++) {
+        const char *name = columns->list[i].name;
+        bool run = strcmp(name, "runId") == 0;
+        lab_str_addf(&sql, "%s%s", i ? ", " : "", name);
+        lab_str_addf(&from, "%s%s%s", i ? ", " : "", run ? RUN_HERE : "t.",
+                     run ? "" : name);
+    }
     lab_str_addf(&sql,
-                 "INSERT INTO main.%s (%s) SELECT %s FROM src.%s AS t LEFT "
-                 "JOIN main.%s AS h ON ",
-                 t->name, lab_str_text(to), lab_str_text(from), t->name,
-                 t->name);
+                 ") SELECT %s FROM src.%s AS t LEFT JOIN main.%s AS h ON ",
+                 lab_str_text(&from), t->name, t->name);
     add_same(&sql, t);
     lab_str_add(&sql, " WHERE h.id IS NULL");
     for (int i = 0; i < t->needed; i++)
@@ -749,38 +639,20 @@ static enum lab_status copy_new(struct lab_import *in,
     for (int i = 0; i < SAME && t->same[i]; i++)
         lab_str_addf(&sql, "%s t.%s", i ? "," : " GROUP BY", t->same[i]);
     lab_str_add(&sql, " ORDER BY min(t.rowid)");
-    sql.failed |= to->failed || from->failed;
-    enum lab_status st = run_sql(in, &sql);
-    lab_str_release(&sql);
-    return st;
-}
-
-static enum lab_status copy_device_table(struct lab_import *in,
-                                         const struct device_table *t)
-{
-    struct lab_str to;
-    struct lab_str from;
-    bool run;
-    lab_str_init(&to);
-    lab_str_init(&from);
-    enum lab_status st = list_columns(in, t, &to, &from, &run);
-    if (st == LAB_OK && run)
-        st = name_runs(in, t);
-    if (st == LAB_OK)
-        st = copy_new(in, t, &to, &from);
-    lab_str_release(&to);
+    sql.failed |= from.failed;
     lab_str_release(&from);
-    return st;
+    return exec_built(in, &sql);
 }
 
 static enum lab_status import_copy_devices(struct lab_import *in)
 {
     enum lab_status st = LAB_OK;
-    for (int i = 0; i < DEVICE_TABLES && st == LAB_OK && !in->nsys; i++) {
-        bool there;
-        st = import_has_table(in, device_tables[i].name, &there);
-        if (st == LAB_OK && there)
-            st = copy_device_table(in, &device_tables[i]);
+    for (int i = 0; i < DEVICE_TABLES && st == LAB_OK; i++) {
+        const struct columns *c = &in->of_device[i];
+        if (has(c, "runId"))
+            st = name_runs(in, &device_tables[i]);
+        if (st == LAB_OK && c->count)
+            st = copy_new(in, &device_tables[i], c);
     }
     return st;
 }
@@ -812,39 +684,33 @@ static const char step_sql[] =
     "nodeId, start_ns, end_ns, time_ns, timeSource) VALUES (?1, ?2, ?3, ?4, "
     "?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
-static enum lab_status add_step(struct lab_import *in, sqlite3_stmt *add,
-                                int64_t run, struct inside *at, int64_t name,
-                                int64_t start, int64_t end)
+static enum lab_status add_step(struct lab_stmt *add, int64_t run,
+                                struct inside *at, int64_t name, int64_t start,
+                                int64_t end)
 {
-    enum lab_status st = LAB_OK;
-    sqlite3_bind_int64(add, 1, run);
-    sqlite3_bind_int64(add, 2, ++at->exec);
-    lab_bind_int(add, 3, at->iteration);
-    sqlite3_bind_int64(add, 4, at->index++);
-    lab_bind_int(add, 5, at->phase);
-    sqlite3_bind_int64(add, 6, name);
-    lab_bind_int(add, 7, at->node);
-    sqlite3_bind_int64(add, 8, start);
-    sqlite3_bind_int64(add, 9, end);
-    lab_bind_int(add, 10, lab_span_ns(start, end));
-    sqlite3_bind_int(add, 11, LAB_TIME_CPU_CLOCK);
-    if (sqlite3_step(add) != SQLITE_DONE)
-        st = lab_database_error(in->db, "importing steps");
-    sqlite3_reset(add);
-    return st;
+    sqlite3_bind_int64(add->sql, 1, run);
+    sqlite3_bind_int64(add->sql, 2, ++at->exec);
+    lab_bind_int(add->sql, 3, at->iteration);
+    sqlite3_bind_int64(add->sql, 4, at->index++);
+    lab_bind_int(add->sql, 5, at->phase);
+    sqlite3_bind_int64(add->sql, 6, name);
+    lab_bind_int(add->sql, 7, at->node);
+    sqlite3_bind_int64(add->sql, 8, start);
+    sqlite3_bind_int64(add->sql, 9, end);
+    lab_bind_int(add->sql, 10, lab_span_ns(start, end));
+    sqlite3_bind_int(add->sql, 11, LAB_TIME_CPU_CLOCK);
+    return lab_stmt_run(add, "importing steps");
 }
 
-static enum lab_status read_range(struct lab_import *in, sqlite3_stmt *add,
-                                  int64_t run, struct inside *at,
-                                  sqlite3_stmt *range)
+static enum lab_status read_range(struct lab_stmt *range, struct lab_stmt *add,
+                                  int64_t run, struct inside *at)
 {
-    struct lab_columns c = {range, 0};
-    int64_t category = lab_column_int(&c);
-    int64_t start = lab_column_int(&c);
-    int64_t end = lab_column_int(&c);
-    int64_t name = lab_column_int(&c);
-    const char *text = lab_column_text(&c);
-    int64_t phase = lab_column_int(&c);
+    int64_t category = lab_column_int(range);
+    int64_t start = lab_column_int(range);
+    int64_t end = lab_column_int(range);
+    int64_t name = lab_column_int(range);
+    const char *text = lab_column_text(range);
+    int64_t phase = lab_column_int(range);
     long long number = -1;
     switch (category) {
     case ITERATION:
@@ -860,7 +726,7 @@ static enum lab_status read_range(struct lab_import *in, sqlite3_stmt *add,
         at->node = name;
         break;
     default:
-        return add_step(in, add, run, at, name, start, end);
+        return add_step(add, run, at, name, start, end);
     }
     return LAB_OK;
 }
@@ -869,21 +735,13 @@ static enum lab_status import_range_steps(struct lab_import *in, int64_t run)
 {
     struct inside at = {
         .iteration = LAB_UNKNOWN, .phase = LAB_UNKNOWN, .node = LAB_UNKNOWN};
-    sqlite3_stmt *ranges = NULL;
-    sqlite3_stmt *add = NULL;
-    int rc = SQLITE_DONE;
-    enum lab_status st = lab_database_prepare(in->db, ranges_sql, &ranges);
-    if (st == LAB_OK)
-        st = lab_database_prepare(in->db, step_sql, &add);
-    if (st == LAB_OK)
-        sqlite3_bind_int64(ranges, 1, run);
-    while (st == LAB_OK && (rc = sqlite3_step(ranges)) == SQLITE_ROW)
-        st = read_range(in, add, run, &at, ranges);
-    sqlite3_finalize(add);
-    if (!ranges)
-        return st;
-    enum lab_status end = lab_query_end(in->db, ranges, rc);
-    return st ? st : end;
+    struct lab_stmt ranges = lab_stmt_new(in->db, ranges_sql);
+    struct lab_stmt add = lab_stmt_new(in->db, step_sql);
+    sqlite3_bind_int64(ranges.sql, 1, run);
+    while (lab_stmt_next(&ranges))
+        ranges.st = read_range(&ranges, &add, run, &at);
+    lab_stmt_end(&add);
+    return lab_stmt_end(&ranges);
 }
 
 /* The texts of a run, in the order of the query's columns. */
@@ -897,39 +755,29 @@ static void list_texts(struct lab_imported *r, const char **out[TEXTS])
     out[3] = &r->user;
 }
 
-static struct lab_imported *add_run(struct lab_import_report *report)
+static enum lab_status read_run(struct lab_import_report *report,
+                                const struct lab_import *in, struct lab_stmt *s)
 {
+    const char **texts[TEXTS];
     if (lab_grow(&report->runs, report->count, &report->room,
                  sizeof(*report->runs), "what was imported"))
-        return NULL;
+        return LAB_E_NOMEM;
     struct lab_imported *run = &report->runs[report->count++];
-    *run = (struct lab_imported){0};
-    return run;
-}
-
-static enum lab_status read_run(struct lab_import_report *report,
-                                const struct lab_import *in, sqlite3_stmt *stmt)
-{
-    struct lab_columns c = {stmt, 0};
-    struct lab_imported *run = add_run(report);
-    const char **texts[TEXTS];
-    if (!run)
-        return lab_no_memory("what was imported");
-    run->run = lab_column_int(&c);
-    run->as = lab_column_int(&c);
-    run->skipped = lab_column_int(&c) != 0;
-    bool alive = lab_column_int(&c) != 0;
+    *run = (struct lab_imported){.run = lab_column_int(s)};
+    run->as = lab_column_int(s);
+    run->skipped = lab_column_int(s) != 0;
+    bool alive = lab_column_int(s) != 0;
     run->reason = !run->skipped ? NULL
                   : alive       ? "it is still being recorded"
                                 : "it is here already";
     list_texts(run, texts);
     for (int i = 0; i < TEXTS; i++) {
-        const char *text = lab_column_text(&c);
+        const char *text = lab_column_text(s);
         if (text && !(*texts[i] = lab_strdup(text)))
             return lab_no_memory("what was imported");
     }
-    run->steps = lab_column_int(&c);
-    run->kernels = lab_column_int(&c);
+    run->steps = lab_column_int(s);
+    run->kernels = lab_column_int(s);
     if (in->nsys)
         run->run = LAB_UNKNOWN;
     return LAB_OK;
@@ -938,9 +786,7 @@ static enum lab_status read_run(struct lab_import_report *report,
 static enum lab_status import_report_load(struct lab_import_report *report,
                                           struct lab_import *in)
 {
-    sqlite3_stmt *stmt;
-    int rc = SQLITE_DONE;
-    enum lab_status st = lab_database_prepare(
+    struct lab_stmt s = lab_stmt_new(
         in->db,
         "SELECT c.old, ifnull(m.new, c.here), m.new IS NULL, c.alive, c.uuid, "
         "r.lesson, r.hostname, ifnull(r.label, r.user), "
@@ -948,14 +794,10 @@ static enum lab_status import_report_load(struct lab_import_report *report,
         "(SELECT ifnull(sum(t.count), 0) FROM main.time_sum AS t WHERE t.runId "
         "= m.new AND t.level = 4) FROM temp.candidate AS c LEFT JOIN "
         "temp.run_map AS m ON m.old = c.old LEFT JOIN main.run AS r ON r.id = "
-        "ifnull(m.new, c.here) ORDER BY c.old",
-        &stmt);
-    if (st)
-        return st;
-    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-        st = read_run(report, in, stmt);
-    enum lab_status end = lab_query_end(in->db, stmt, rc);
-    return st ? st : end;
+        "ifnull(m.new, c.here) ORDER BY c.old");
+    while (lab_stmt_next(&s))
+        s.st = read_run(report, in, &s);
+    return lab_stmt_end(&s);
 }
 
 static void import_report_release(struct lab_import_report *report)
@@ -980,9 +822,7 @@ static enum lab_status number_of(struct lab_import *in, const char *table,
     char sql[256];
     bool there;
     *out = LAB_UNKNOWN;
-    enum lab_status st = import_has_table(in, table, &there);
-    if (st == LAB_OK && there)
-        st = import_column(in, table, column, &there);
+    enum lab_status st = import_has_column(in, table, column, &there);
     if (st || !there)
         return st;
     sqlite3_snprintf(sizeof(sql), sql, "SELECT %s FROM src.%s", expression,
@@ -995,9 +835,7 @@ static enum lab_status add_first(struct lab_import *in, struct lab_str *sql,
                                  const char *table, const char *column)
 {
     bool there;
-    enum lab_status st = import_has_table(in, table, &there);
-    if (st == LAB_OK && there)
-        st = import_column(in, table, column, &there);
+    enum lab_status st = import_has_column(in, table, column, &there);
     if (st == LAB_OK && there)
         lab_str_addf(sql, "(SELECT \"%s\" FROM src.%s LIMIT 1)", column, table);
     else
@@ -1090,41 +928,43 @@ static enum lab_status list_nsys_values(struct lab_import *in,
     return st;
 }
 
+static const char *file_name(const struct lab_import *in)
+{
+    const char *slash = strrchr(in->path, '/');
+    return slash ? slash + 1 : in->path;
+}
+
+/* The run that was just added is run `old` of the file. */
+static enum lab_status map_run(struct lab_import *in, int64_t old)
+{
+    return import_exec(in,
+                       "INSERT INTO temp.run_map (old, new) VALUES (%lld, "
+                       "%lld)",
+                       old, sqlite3_last_insert_rowid(in->db->sql));
+}
+
 static enum lab_status add_nsys_run(struct lab_import *in, const char *uuid)
 {
     struct lab_str sql;
-    sqlite3_stmt *stmt;
     char now[32];
-    const char *slash = strrchr(in->path, '/');
     lab_str_init(&sql);
     enum lab_status st = list_nsys_values(in, &sql);
-    if (st == LAB_OK && sql.failed)
-        st = lab_no_memory("a query");
-    if (st == LAB_OK)
-        st = lab_database_prepare(in->db, lab_str_text(&sql), &stmt);
-    lab_str_release(&sql);
+    struct lab_stmt s = lab_stmt_built(in->db, &sql);
     if (st)
-        return st;
+        s.st = st;
     lab_utc_text(lab_clock_wall_ns(), now);
-    lab_bind_text(stmt, 1, uuid);
-    lab_bind_text(stmt, 2, in->options->label);
-    lab_bind_text(stmt, 3, slash ? slash + 1 : in->path);
-    lab_bind_text(stmt, 4, now);
-    lab_bind_int(stmt, 5, in->epoch_ns ? in->epoch_ns : LAB_UNKNOWN);
-    st = lab_query_end(in->db, stmt, sqlite3_step(stmt));
-    if (st)
-        return st;
-    char map[120];
-    sqlite3_snprintf(sizeof(map), map,
-                     "INSERT INTO temp.run_map (old, new) VALUES (1, %lld)",
-                     sqlite3_last_insert_rowid(in->db->sql));
-    return import_exec(in, map);
+    lab_bind_text(s.sql, 1, uuid);
+    lab_bind_text(s.sql, 2, in->options->label);
+    lab_bind_text(s.sql, 3, file_name(in));
+    lab_bind_text(s.sql, 4, now);
+    lab_bind_int(s.sql, 5, in->epoch_ns ? in->epoch_ns : LAB_UNKNOWN);
+    st = lab_stmt_once(&s, "importing a run");
+    return st ? st : map_run(in, 1);
 }
 
 static enum lab_status import_nsys_run(struct lab_import *in)
 {
     char uuid[80];
-    char sql[400];
     int64_t here;
     int64_t epoch;
     enum lab_status st = number_of(in, "TARGET_INFO_SESSION_START_TIME",
@@ -1135,15 +975,11 @@ static enum lab_status import_nsys_run(struct lab_import *in)
     bool sane = epoch > 0 && epoch < INT64_C(0x3FFFFFFFFFFFFFFF);
     in->epoch_ns = sane ? epoch : 0;
     st = make_uuid(in, uuid, sizeof(uuid));
-    sqlite3_snprintf(
-        sizeof(sql), sql,
-        "CREATE TEMP TABLE candidate (old INTEGER PRIMARY KEY, uuid TEXT, "
-        "label TEXT, here INTEGER, alive INTEGER);"
-        "INSERT INTO temp.candidate VALUES (1, '%q', NULL, (SELECT id FROM "
-        "main.run WHERE uuid = '%q'), 0)",
-        uuid, uuid);
     if (st == LAB_OK)
-        st = import_exec(in, sql);
+        st = import_exec(in,
+                         "INSERT INTO temp.candidate VALUES (1, '%q', NULL, "
+                         "(SELECT id FROM main.run WHERE uuid = '%q'), 0)",
+                         uuid, uuid);
     if (st == LAB_OK)
         st = lab_database_int(in->db, "SELECT here FROM temp.candidate",
                               LAB_UNKNOWN, &here);
@@ -1155,161 +991,87 @@ static enum lab_status import_nsys_run(struct lab_import *in)
 /* What every copy of a run of version 1 is called (profiles/schema_2.sql). */
 #define OLD_UUID "printf('v1-%x-%x-%x-%x', started_ns, pid, processStart, id)"
 
-/* The columns of a run that are copied, the texts first. */
-static const char *const run_texts[] = {"lesson",     "lessonPath",
-                                        "title",      "backend",
-                                        "device",     "chip",
-                                        "driver",     "runtime",
-                                        "precision",  "variants",
-                                        "version",    "commitId",
-                                        "hostname",   "user",
-                                        "started",    "ended",
-                                        "status",     "timeSource",
-                                        "counters",   "countersReason",
-                                        "writeError", "computeCapability"};
-static const char *const run_numbers[] = {"id",
-                                          "smCount",
-                                          "seed",
-                                          "batch",
-                                          "iterations",
-                                          "pid",
-                                          "processStart",
-                                          "started_ns",
-                                          "ended_ns",
-                                          "ringDrops",
-                                          "ringWaits",
-                                          "ringWait_ns",
-                                          "ringHighWater",
-                                          "writeErrors",
-                                          "iterationMedian_ns",
-                                          "rank"};
-static const char *const run_reals[] = {"samples_per_s", "loss_first",
-                                        "loss_last", "accuracy"};
-enum {
-    RUNS_TEXTS = sizeof(run_texts) / sizeof(run_texts[0]),
-    NUMBERS = sizeof(run_numbers) / sizeof(run_numbers[0]),
-    REALS = sizeof(run_reals) / sizeof(run_reals[0])
+/* What a run's columns must be beside their types; of some the value is another
+ * here, as SQL. The others are copied as they are. */
+static const struct run_column {
+    const char *name;
+    const char *bad;
+    const char *value; /* "": not copied */
+} run_columns[] = {
+    {"id", "id NOT BETWEEN 1 AND 0x1FFFFFFFFFFFFF", ""},
+    {"status",
+     "status IS NULL OR status NOT IN ('running', 'done', 'cancelled', "
+     "'failed', 'interrupted')",
+     "CASE s.status WHEN 'running' THEN 'interrupted' ELSE s.status END"},
+    {"rank", NULL, "ifnull(s.rank, 0)"},
+    {"uuid", "length(uuid) > 80 OR uuid GLOB '*[^0-9A-Za-z-]*'", ""},
+    {"label", NULL, ""},
+    {"traceState",
+     "traceState NOT IN ('never', 'on', 'off', 'mixed', 'kernels')", NULL},
+    {"kind", "kind NOT IN ('lesson', 'lab')", ""},
+    {"importedFrom", NULL, ""},
+    {"imported", NULL, ""},
+    {"summed", NULL, ""},
 };
+enum { RUN_COLUMNS = sizeof(run_columns) / sizeof(run_columns[0]) };
 
-/* Columns that came later: a file of an older version has not got them. */
-struct later {
-    bool uuid;
-    bool label;
-    bool trace;
-    bool kind;
-    bool from;
-    bool rate;
-};
-
-static enum lab_status check_run_columns(struct lab_import *in,
-                                         struct later *later)
+static const struct run_column *run_column(const char *name)
 {
+    for (int i = 0; i < RUN_COLUMNS; i++)
+        if (strcmp(run_columns[i].name, name) == 0)
+            return &run_columns[i];
+    return NULL;
+}
+
+/* Those of the first version are in every file: so many without the last two,
+ * which are of rows. */
+static enum lab_status load_run_columns(struct lab_import *in)
+{
+    enum { FIRST = 42 };
+    static const char *const later[] = {
+        "uuid",   "label",      "importedFrom", "imported",
+        "summed", "traceState", "learningRate", "lessonLearningRate",
+        "kind"};
     bool there;
     enum lab_status st = import_has_table(in, "run", &there);
-    for (int i = 0; i < RUNS_TEXTS + NUMBERS + REALS && st == LAB_OK && there;
-         i++) {
-        const char *name = i < RUNS_TEXTS ? run_texts[i]
-                           : i < RUNS_TEXTS + NUMBERS
-                               ? run_numbers[i - RUNS_TEXTS]
-                               : run_reals[i - RUNS_TEXTS - NUMBERS];
-        st = import_column(in, "run", name, &there);
-    }
-    if (st == LAB_OK && !there)
+    if (st == LAB_OK && there)
+        st = load_columns(in, "run", &in->of_run);
+    drop(&in->of_run, "kernelRowFirst");
+    drop(&in->of_run, "kernelRowLast");
+    int first = in->of_run.count;
+    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
+        first -= has(&in->of_run, later[i]);
+    if (st == LAB_OK && first < FIRST)
         st = lab_fail(LAB_E_DB,
                       "%s: its table of runs is not one of "
                       "lapenna-lab: refused",
                       in->path);
-    if (st == LAB_OK)
-        st = import_column(in, "run", "uuid", &later->uuid);
-    if (st == LAB_OK)
-        st = import_column(in, "run", "traceState", &later->trace);
-    if (st == LAB_OK)
-        st = import_column(in, "run", "kind", &later->kind);
-    if (st == LAB_OK)
-        st = import_column(in, "run", "importedFrom", &later->from);
-    if (st == LAB_OK)
-        st = import_column(in, "run", "lessonLearningRate", &later->rate);
-    return st ? st : import_column(in, "run", "label", &later->label);
-}
-
-/* Their lengths too. */
-static enum lab_status check_run_texts(struct lab_import *in)
-{
-    struct lab_str list;
-    enum lab_status st = LAB_OK;
-    lab_str_init(&list);
-    for (int i = 0; i < RUNS_TEXTS; i++)
-        lab_str_addf(&list, "t%s ", run_texts[i]);
-    lab_str_add(&list, "tlabel");
-    if (list.failed)
-        st = lab_no_memory("a query");
-    if (st == LAB_OK)
-        st = import_check_columns(
-            in, "run",
-            (struct lab_import_columns){.list = lab_str_text(&list)});
-    lab_str_release(&list);
     return st;
 }
 
-static enum lab_status check_run_values(struct lab_import *in,
-                                        const struct later *later)
+static enum lab_status check_run_values(struct lab_import *in)
 {
     struct lab_str sql;
-    sqlite3_stmt *stmt;
     lab_str_init(&sql);
-    lab_str_add(&sql, "SELECT id FROM src.run WHERE id NOT BETWEEN 1 AND "
-                      "0x1FFFFFFFFFFFFF OR status IS NULL OR status NOT IN "
-                      "('running', 'done', 'cancelled', 'failed', "
-                      "'interrupted')");
-    for (int i = 0; i < RUNS_TEXTS; i++)
-        lab_str_addf(&sql, " OR typeof(\"%s\") NOT IN ('text', 'null')",
-                     run_texts[i]);
-    for (int i = 0; i < NUMBERS; i++)
-        lab_str_addf(&sql, " OR typeof(\"%s\") NOT IN ('integer', 'null')",
-                     run_numbers[i]);
-    for (int i = 0; i < REALS; i++)
-        lab_str_addf(&sql,
-                     " OR typeof(\"%s\") NOT IN ('real', 'integer', 'null')",
-                     run_reals[i]);
-    if (later->uuid)
-        lab_str_add(&sql, " OR typeof(uuid) NOT IN ('text', 'null') OR "
-                          "length(uuid) > 80 OR uuid GLOB '*[^0-9A-Za-z-]*'");
-    if (later->label)
-        lab_str_add(&sql, " OR typeof(label) NOT IN ('text', 'null')");
-    if (later->trace)
-        lab_str_add(&sql, " OR traceState NOT IN ('never', 'on', 'off', "
-                          "'mixed', 'kernels')");
-    if (later->kind)
-        lab_str_add(&sql, " OR kind NOT IN ('lesson', 'lab')");
-    if (later->rate)
-        lab_str_add(&sql, " OR typeof(learningRate) NOT IN ('real', 'null') OR "
-                          "typeof(lessonLearningRate) NOT IN ('real', 'null')");
+    lab_str_add(&sql, "SELECT id FROM src.run WHERE 0");
+    for (int i = 0; i < in->of_run.count; i++) {
+        const struct column *c = &in->of_run.list[i];
+        const struct run_column *special = run_column(c->name);
+        lab_str_add(&sql, " OR ");
+        add_complaint(&sql, c);
+        if (special && special->bad)
+            lab_str_addf(&sql, " OR %s", special->bad);
+    }
     lab_str_add(&sql, " LIMIT 1");
-    enum lab_status st =
-        sql.failed ? lab_no_memory("a query")
-                   : lab_database_prepare(in->db, lab_str_text(&sql), &stmt);
-    lab_str_release(&sql);
-    if (st)
-        return st;
-    int rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW)
-        st = lab_fail(LAB_E_DB,
-                      "%s: a value of run %lld is not what it should be: "
-                      "refused",
-                      in->path, (long long)sqlite3_column_int64(stmt, 0));
-    enum lab_status end = lab_query_end(in->db, stmt, rc);
-    return st ? st : end;
+    return check_none(in, "run", &in->of_run, &sql, "run ");
 }
 
 /* Every run of the file, and what is here of it. A run that its recorder left
  * as running is interrupted, unless the recorder lives on this machine. */
-static enum lab_status list_runs(struct lab_import *in, bool uuid, bool label)
+static enum lab_status list_runs(struct lab_import *in)
 {
-    char sql[1800];
-    sqlite3_snprintf(
-        sizeof(sql), sql,
-        "CREATE TEMP TABLE candidate (old INTEGER PRIMARY KEY, uuid TEXT, "
-        "label TEXT, here INTEGER, alive INTEGER);"
+    return import_exec(
+        in,
         "INSERT INTO temp.candidate SELECT id, %s, %s, NULL, 0 FROM src.run;"
         "UPDATE temp.candidate SET here = (SELECT min(r.id) FROM main.run AS r "
         "WHERE r.uuid = candidate.uuid);"
@@ -1323,140 +1085,97 @@ static enum lab_status list_runs(struct lab_import *in, bool uuid, bool label)
         "temp.known AS k ON k.started_ns = s.started_ns AND k.pid = s.pid AND "
         "k.processStart = s.processStart AND k.hostname = s.hostname WHERE "
         "s.id = candidate.old) WHERE here IS NULL",
-        uuid ? "ifnull(uuid, " OLD_UUID ")" : OLD_UUID,
-        label ? "label" : "NULL");
-    return import_exec(in, sql);
+        has(&in->of_run, "uuid") ? "ifnull(uuid, " OLD_UUID ")" : OLD_UUID,
+        has(&in->of_run, "label") ? "label" : "NULL");
 }
 
 static enum lab_status mark_living(struct lab_import *in)
 {
     char host[256];
-    sqlite3_stmt *stmt;
-    int rc = SQLITE_DONE;
     lab_host_name(host, sizeof(host));
-    enum lab_status st = lab_database_prepare(
-        in->db,
-        "SELECT id, pid, processStart FROM src.run WHERE status = 'running' "
-        "AND hostname = ?1",
-        &stmt);
-    if (st)
-        return st;
-    lab_bind_text(stmt, 1, host);
-    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        char sql[120];
-        int64_t start = lab_process_start(sqlite3_column_int64(stmt, 1));
-        if (start < 0 || start != sqlite3_column_int64(stmt, 2))
-            continue;
-        sqlite3_snprintf(sizeof(sql), sql,
-                         "UPDATE temp.candidate SET alive = 1 WHERE old = %lld",
-                         sqlite3_column_int64(stmt, 0));
-        st = import_exec(in, sql);
+    struct lab_stmt s = lab_stmt_new(
+        in->db, "SELECT id, pid, processStart FROM src.run WHERE status = "
+                "'running' AND hostname = ?1");
+    lab_bind_text(s.sql, 1, host);
+    while (lab_stmt_next(&s)) {
+        int64_t start = lab_process_start(sqlite3_column_int64(s.sql, 1));
+        if (start >= 0 && start == sqlite3_column_int64(s.sql, 2))
+            s.st = import_exec(
+                in, "UPDATE temp.candidate SET alive = 1 WHERE old = %lld",
+                sqlite3_column_int64(s.sql, 0));
     }
-    enum lab_status read = lab_query_end(in->db, stmt, st ? SQLITE_DONE : rc);
-    return st ? st : read;
-}
-
-static void add_names(struct lab_str *sql, const char *prefix)
-{
-    for (int i = 0; i < RUNS_TEXTS + NUMBERS + REALS; i++) {
-        const char *name = i < RUNS_TEXTS ? run_texts[i]
-                           : i < RUNS_TEXTS + NUMBERS
-                               ? run_numbers[i - RUNS_TEXTS]
-                               : run_reals[i - RUNS_TEXTS - NUMBERS];
-        if (strcmp(name, "id") == 0)
-            continue;
-        if (*prefix && strcmp(name, "status") == 0)
-            lab_str_add(sql, ", CASE s.status WHEN 'running' THEN "
-                             "'interrupted' ELSE s.status END");
-        else if (*prefix && strcmp(name, "rank") == 0)
-            lab_str_add(sql, ", ifnull(s.rank, 0)");
-        else
-            lab_str_addf(sql, ", %s\"%s\"", prefix, name);
-    }
-}
-
-/* One statement for each run, so that its new number is known. */
-static enum lab_status add_run_row(struct lab_import *in, sqlite3_stmt *stmt,
-                                   int64_t old, const char *from,
-                                   const char *now)
-{
-    char sql[160];
-    sqlite3_bind_int64(stmt, 1, old);
-    lab_bind_text(stmt, 2, in->options->label);
-    lab_bind_text(stmt, 3, from);
-    lab_bind_text(stmt, 4, now);
-    if (sqlite3_step(stmt) != SQLITE_DONE)
-        return lab_database_error(in->db, "importing a run");
-    sqlite3_reset(stmt);
-    sqlite3_snprintf(sizeof(sql), sql,
-                     "INSERT INTO temp.run_map (old, new) VALUES (%lld, %lld)",
-                     old, sqlite3_last_insert_rowid(in->db->sql));
-    return import_exec(in, sql);
+    return lab_stmt_end(&s);
 }
 
 /* What a run is; a file that does not say it has it by the rule of
  * profiles/schema_5.sql, which says lesson of what may turn out a lab. */
-static const char *kind_of(const struct later *later)
+static const char *kind_of(const struct columns *c)
 {
-    return later->kind   ? "s.kind"
-           : later->from ? "CASE WHEN s.lesson NOTNULL OR s.importedFrom "
-                           "ISNULL THEN 'lesson' END"
-                         : "'lesson'";
+    return has(c, "kind")           ? "s.kind"
+           : has(c, "importedFrom") ? "CASE WHEN s.lesson NOTNULL OR "
+                                      "s.importedFrom ISNULL THEN 'lesson' END"
+                                    : "'lesson'";
 }
 
-static enum lab_status add_runs(struct lab_import *in,
-                                const struct later *later)
+static enum lab_status add_runs(struct lab_import *in)
 {
     struct lab_str sql;
-    sqlite3_stmt *stmt = NULL;
+    struct lab_str from;
     char now[32];
     int64_t old = 0;
-    const char *slash = strrchr(in->path, '/');
     lab_str_init(&sql);
+    lab_str_init(&from);
     lab_str_add(&sql, "INSERT INTO main.run (uuid, label, importedFrom, "
-                      "imported, traceState, kind, learningRate, "
-                      "lessonLearningRate");
-    add_names(&sql, "");
-    lab_str_addf(
-        &sql, ") SELECT c.uuid, ifnull(?2, c.label), ?3, ?4, %s, %s, %s",
-        later->trace ? "s.traceState" : "NULL", kind_of(later),
-        later->rate ? "s.learningRate, s.lessonLearningRate" : "NULL, NULL");
-    add_names(&sql, "s.");
-    lab_str_add(&sql, " FROM src.run AS s JOIN temp.candidate AS c ON c.old = "
-                      "s.id WHERE s.id = ?1");
-    enum lab_status st =
-        sql.failed ? lab_no_memory("a query")
-                   : lab_database_prepare(in->db, lab_str_text(&sql), &stmt);
-    lab_str_release(&sql);
-    lab_utc_text(lab_clock_wall_ns(), now);
-    while (st == LAB_OK && old != LAB_UNKNOWN) {
-        char next[128];
-        sqlite3_snprintf(sizeof(next), next,
-                         "SELECT min(old) FROM temp.candidate WHERE here IS "
-                         "NULL AND NOT alive AND old > %lld",
-                         old);
-        st = lab_database_int(in->db, next, LAB_UNKNOWN, &old);
-        if (st == LAB_OK && old != LAB_UNKNOWN)
-            st = add_run_row(in, stmt, old, slash ? slash + 1 : in->path, now);
+                      "imported, kind");
+    for (int i = 0; i < in->of_run.count; i++) {
+        const char *name = in->of_run.list[i].name;
+        const struct run_column *special = run_column(name);
+        const char *value = special ? special->value : NULL;
+        if (value && !*value)
+            continue;
+        lab_str_addf(&sql, ", \"%s\"", name);
+        if (value)
+            lab_str_addf(&from, ", %s", value);
+        else
+            lab_str_addf(&from, ", s.\"%s\"", name);
     }
-    sqlite3_finalize(stmt);
-    return st;
+    lab_str_addf(&sql,
+                 ") SELECT c.uuid, ifnull(?2, c.label), ?3, ?4, %s%s FROM "
+                 "src.run AS s JOIN temp.candidate AS c ON c.old = s.id WHERE "
+                 "s.id = ?1",
+                 kind_of(&in->of_run), lab_str_text(&from));
+    sql.failed |= from.failed;
+    lab_str_release(&from);
+    struct lab_stmt s = lab_stmt_built(in->db, &sql);
+    lab_utc_text(lab_clock_wall_ns(), now);
+    lab_bind_text(s.sql, 2, in->options->label);
+    lab_bind_text(s.sql, 3, file_name(in));
+    lab_bind_text(s.sql, 4, now);
+    while (!s.st) { /* one after the other, so that each new number is known */
+        s.st = lab_database_int_of(in->db,
+                                   "SELECT min(old) FROM temp.candidate WHERE "
+                                   "here IS NULL AND NOT alive AND old > ?1",
+                                   old, LAB_UNKNOWN, &old);
+        if (s.st || old == LAB_UNKNOWN)
+            break;
+        sqlite3_bind_int64(s.sql, 1, old);
+        lab_stmt_run(&s, "importing a run");
+        if (!s.st)
+            s.st = map_run(in, old);
+    }
+    return lab_stmt_end(&s);
 }
 
 static enum lab_status import_own_runs(struct lab_import *in)
 {
-    struct later later = {0};
-    enum lab_status st = check_run_columns(in, &later);
+    enum lab_status st = load_run_columns(in);
     if (st == LAB_OK)
-        st = check_run_values(in, &later);
+        st = check_run_values(in);
     if (st == LAB_OK)
-        st = check_run_texts(in);
-    if (st == LAB_OK)
-        st = list_runs(in, later.uuid, later.label);
+        st = list_runs(in);
     if (st == LAB_OK)
         st = mark_living(in);
-    in->kinds = later.kind;
-    return st ? st : add_runs(in, &later);
+    return st ? st : add_runs(in);
 }
 
 /* ---- errors ---- */
@@ -1524,22 +1243,8 @@ static enum lab_status blame_rows(const struct lab_import *in,
 static enum lab_status attach_as(struct lab_import *in, const char *query,
                                  bool *again)
 {
-    struct lab_str uri;
-    sqlite3_stmt *stmt;
     int64_t ignored;
-    lab_str_init(&uri);
-    lab_database_uri(&uri, in->path, query);
-    enum lab_status st = LAB_OK;
-    *again = false;
-    if (uri.failed)
-        st = lab_no_memory("a path");
-    if (st == LAB_OK)
-        st = lab_database_prepare(in->db, "ATTACH ?1 AS src", &stmt);
-    if (st == LAB_OK) {
-        lab_bind_text(stmt, 1, lab_str_text(&uri));
-        st = lab_query_end(in->db, stmt, sqlite3_step(stmt));
-    }
-    lab_str_release(&uri);
+    enum lab_status st = lab_database_attach(in->db, in->path, query);
     if (st == LAB_OK)
         st = lab_database_int(in->db, "SELECT count(*) FROM src.sqlite_master",
                               0, &ignored);
@@ -1555,7 +1260,7 @@ static enum lab_status attach_as(struct lab_import *in, const char *query,
  * connect_for_reading(). */
 static enum lab_status attach(struct lab_import *in)
 {
-    bool again;
+    bool again = false;
     enum lab_status st = attach_as(in, "?mode=ro", &again);
     if (st && again && !lab_database_has_log(in->path))
         st = attach_as(in, "?mode=ro&immutable=1", &again);
@@ -1637,11 +1342,9 @@ static enum lab_status each_new_run(struct lab_import *in,
     enum lab_status st = LAB_OK;
     int64_t run = 0;
     while (st == LAB_OK && run != LAB_UNKNOWN) {
-        char sql[96];
-        sqlite3_snprintf(sizeof(sql), sql,
-                         "SELECT min(new) FROM temp.run_map WHERE new > %lld",
-                         run);
-        st = lab_database_int(in->db, sql, LAB_UNKNOWN, &run);
+        st = lab_database_int_of(
+            in->db, "SELECT min(new) FROM temp.run_map WHERE new > ?1", run,
+            LAB_UNKNOWN, &run);
         if (st == LAB_OK && run != LAB_UNKNOWN)
             st = does(in, run);
     }
@@ -1653,29 +1356,21 @@ static enum lab_status each_new_run(struct lab_import *in,
  * runs are added up when they are looked at. */
 static enum lab_status sum_up(struct lab_import *in, int64_t run)
 {
-    char sql[400];
     int64_t near = 0;
-    sqlite3_snprintf(
-        sizeof(sql), sql,
+    enum lab_status st = lab_database_int_of(
+        in->db,
         "SELECT kernelRowLast - kernelRowFirst < 4096 + 8 * (SELECT n FROM "
-        "temp.kernel_range WHERE run = %lld) OR kernelRowLast < kernelRowFirst "
-        "FROM main.run WHERE id = %lld",
-        run, run);
-    enum lab_status st = lab_database_int(in->db, sql, 0, &near);
+        "temp.kernel_range WHERE run = ?1) OR kernelRowLast < kernelRowFirst "
+        "FROM main.run WHERE id = ?1",
+        run, 0, &near);
     return st || !near ? st : lab_time_sums_keep(in->db, run);
-}
-
-static enum lab_status find_steps(struct lab_import *in, int64_t run)
-{
-    return import_range_steps(in, run);
 }
 
 /* Between which rows a run's kernels lie; none: between 1 and 0. */
 static enum lab_status find_ranges(struct lab_import *in)
 {
-    char sql[700];
-    sqlite3_snprintf(
-        sizeof(sql), sql,
+    return import_exec(
+        in,
         "CREATE TEMP TABLE kernel_range (run INTEGER PRIMARY KEY, low, high, "
         "n);"
         "INSERT INTO temp.kernel_range SELECT runId, min(kernelRow), "
@@ -1686,7 +1381,6 @@ static enum lab_status find_ranges(struct lab_import *in)
         "high FROM temp.kernel_range WHERE run = id), 0) WHERE id IN (SELECT "
         "new FROM temp.run_map)",
         in->rows_before[0]);
-    return import_exec(in, sql);
 }
 
 /* A file of an older version does not say which of its runs are labs. */
@@ -1705,25 +1399,24 @@ static enum lab_status copy_rows(struct lab_import *in)
         "SELECT max(memcpyRow) FROM main.CUPTI_ACTIVITY_KIND_MEMCPY",
         "SELECT max(memsetRow) FROM main.CUPTI_ACTIVITY_KIND_MEMSET"};
     enum lab_status st = LAB_OK;
-    char sql[200];
     for (int i = 0; i < 3 && st == LAB_OK; i++)
         st = lab_database_int(in->db, last[i], 0, &in->rows_before[i]);
     if (st == LAB_OK)
         st = import_copy_tables(in);
     if (st == LAB_OK)
         st = import_copy_devices(in);
-    sqlite3_snprintf(sizeof(sql), sql,
-                     "INSERT INTO main.op_kernel (kernelRow, runId) SELECT "
-                     "kernelRow, runId FROM main.CUPTI_ACTIVITY_KIND_KERNEL "
-                     "WHERE kernelRow > %lld",
-                     in->rows_before[0]);
     if (st == LAB_OK && in->nsys)
-        st = import_exec(in, sql);
+        st =
+            import_exec(in,
+                        "INSERT INTO main.op_kernel (kernelRow, runId) SELECT "
+                        "kernelRow, runId FROM main.CUPTI_ACTIVITY_KIND_KERNEL "
+                        "WHERE kernelRow > %lld",
+                        in->rows_before[0]);
     if (st == LAB_OK)
         st = find_ranges(in);
     if (st == LAB_OK && in->nsys && in->host)
-        st = each_new_run(in, find_steps);
-    if (st == LAB_OK && !in->nsys && !in->kinds)
+        st = each_new_run(in, import_range_steps);
+    if (st == LAB_OK && !in->nsys && !has(&in->of_run, "kind"))
         st = find_labs(in);
     return st ? st : each_new_run(in, sum_up);
 }
@@ -1752,6 +1445,8 @@ static enum lab_status import_all(struct lab_import *in,
     st = import_exec(
         in, "CREATE TEMP TABLE run_map (old INTEGER PRIMARY KEY, new INTEGER "
             "NOT NULL UNIQUE);"
+            "CREATE TEMP TABLE candidate (old INTEGER PRIMARY KEY, uuid TEXT, "
+            "label TEXT, here INTEGER, alive INTEGER);"
             "CREATE TEMP TABLE string_map (id INTEGER PRIMARY KEY, new "
             "INTEGER);"
             "CREATE TEMP TABLE row_map_0 (old INTEGER PRIMARY KEY, new INTEGER "

@@ -21,7 +21,7 @@
  *
  * Errors: LAB_E_DB, LAB_E_NOMEM. Threads: that of the connection. */
 #pragma once
-#include "db/store_priv.h"
+#include "db/row.h"
 #include "store/time_sum.h"
 #include "store/timeline.h"
 
@@ -52,8 +52,9 @@ struct lab_index {
     struct lab_database *db;
     int64_t run;
     struct lab_iterations iterations;
-    sqlite3_stmt *add_zone; /* NULL: the run is short */
-    sqlite3_stmt *add_name;
+    bool zones; /* false: the run is short */
+    struct lab_stmt add_zone;
+    struct lab_stmt add_name;
     int64_t first; /* of the open zone: its rows */
     int64_t last;
     int rows;
@@ -82,9 +83,7 @@ struct lab_index_kernel {
 /* What an earlier index of the run had is deleted. */
 enum lab_status lab_index_begin(struct lab_index *x, struct lab_database *db,
                                 int64_t run);
-/* Steps in the order of their exec, kernels in that of their rows. */
-enum lab_status lab_index_add_step(struct lab_index *x,
-                                   const struct lab_index_step *s);
+/* In the order of the rows. */
 enum lab_status lab_index_add_kernel(struct lab_index *x,
                                      const struct lab_index_kernel *k);
 /* `place`: the first free one of the run's rows of time_sum. */
@@ -97,11 +96,12 @@ void lab_index_release(struct lab_index *x);
 void lab_index_add_zones(struct lab_str *sql, enum lab_kernel_sort sort,
                          bool descending);
 
-/* An iteration without steps, and a step of it. */
+/* An iteration without steps. */
 void lab_iteration_begin(struct lab_iteration_row *r, int64_t iteration,
                          int64_t exec);
-void lab_iteration_add(struct lab_iteration_row *r,
-                       const struct lab_index_step *s);
+/* Steps in the order of their exec. */
+enum lab_status lab_iterations_add(struct lab_iterations *it,
+                                   const struct lab_index_step *s);
 /* Stores those of a run that is long enough. */
 enum lab_status lab_iterations_store(const struct lab_iterations *it,
                                      struct lab_database *db, int64_t run,

@@ -25,8 +25,7 @@ void lab_iteration_begin(struct lab_iteration_row *r, int64_t iteration,
                                     .kernel_row_last = LAB_UNKNOWN};
 }
 
-void lab_iteration_add(struct lab_iteration_row *r,
-                       const struct lab_index_step *s)
+static void widen(struct lab_iteration_row *r, const struct lab_index_step *s)
 {
     r->steps++;
     r->exec_last = s->exec;
@@ -46,10 +45,9 @@ static struct lab_iteration_row *grow(struct lab_iterations *it)
     return &it->list[it->count++];
 }
 
-enum lab_status lab_index_add_step(struct lab_index *x,
+enum lab_status lab_iterations_add(struct lab_iterations *it,
                                    const struct lab_index_step *s)
 {
-    struct lab_iterations *it = &x->iterations;
     struct lab_iteration_row *r = it->count ? &it->list[it->count - 1] : NULL;
     if (!r || r->iteration != s->iteration) {
         r = grow(it);
@@ -57,7 +55,7 @@ enum lab_status lab_index_add_step(struct lab_index *x,
             return lab_no_memory("the iterations of a run");
         lab_iteration_begin(r, s->iteration, s->exec);
     }
-    lab_iteration_add(r, s);
+    widen(r, s);
     it->steps++;
     return LAB_OK;
 }
@@ -141,28 +139,12 @@ static enum lab_status unpack(struct lab_iterations *out, const void *bytes,
 
 /* ---- in the database ---- */
 
-static enum lab_status add_row(struct lab_database *db, sqlite3_stmt *s,
-                               int64_t place, unsigned char *bytes,
-                               const struct lab_iteration_row *r, size_t count)
-{
-    enum lab_status st = LAB_OK;
-    size_t size = pack(bytes, r, count);
-    sqlite3_bind_int64(s, 3, place);
-    sqlite3_bind_int64(s, 4, (int64_t)count);
-    sqlite3_bind_blob64(s, 5, bytes, size, SQLITE_STATIC);
-    if (sqlite3_step(s) != SQLITE_DONE)
-        st = lab_database_error(db, "storing the iterations of a run");
-    sqlite3_reset(s);
-    return st;
-}
-
 /* A list of iterations of few steps would save nothing. */
 enum lab_status lab_iterations_store(const struct lab_iterations *it,
                                      struct lab_database *db, int64_t run,
                                      int64_t place)
 {
     enum { FEW = 4 };
-    sqlite3_stmt *s = NULL;
     if (it->steps < LAB_ITERATION_LEAST_STEPS ||
         it->steps / FEW < (int64_t)it->count)
         return LAB_OK;
@@ -170,62 +152,53 @@ enum lab_status lab_iterations_store(const struct lab_iterations *it,
         lab_alloc_array(PER_ROW + 1, NUMBERS * LAB_VARINT_MOST);
     if (!bytes)
         return lab_no_memory("the iterations of a run");
-    enum lab_status st = lab_database_prepare(
-        db,
-        "INSERT INTO time_sum (runId, level, place, count, timed, times) "
-        "VALUES (?1, ?2, ?3, ?4, 0, ?5)",
-        &s);
-    if (st == LAB_OK) {
-        sqlite3_bind_int64(s, 1, run);
-        sqlite3_bind_int(s, 2, LAB_ITERATION_LEVEL);
+    struct lab_stmt s = lab_stmt_new(
+        db, "INSERT INTO time_sum (runId, level, place, count, timed, times) "
+            "VALUES (?1, ?2, ?3, ?4, 0, ?5)");
+    sqlite3_bind_int64(s.sql, 1, run);
+    sqlite3_bind_int(s.sql, 2, LAB_ITERATION_LEVEL);
+    for (size_t i = 0; i < it->count && !s.st; i += PER_ROW) {
+        size_t left = it->count - i;
+        size_t n = left < PER_ROW ? left : PER_ROW;
+        sqlite3_bind_int64(s.sql, 3, place++);
+        sqlite3_bind_int64(s.sql, 4, (int64_t)n);
+        sqlite3_bind_blob64(s.sql, 5, bytes, pack(bytes, it->list + i, n),
+                            SQLITE_STATIC);
+        lab_stmt_run(&s, "storing the iterations of a run");
     }
-    for (size_t i = 0; i < it->count && st == LAB_OK; i += PER_ROW) {
-        size_t n = it->count - i;
-        st = add_row(db, s, place++, bytes, it->list + i,
-                     n < PER_ROW ? n : PER_ROW);
-    }
-    sqlite3_finalize(s);
     lab_free(bytes);
-    return st;
+    return lab_stmt_end(&s);
 }
 
 static enum lab_status read_rows(struct lab_iterations *out,
                                  struct lab_database *db, int64_t run)
 {
-    sqlite3_stmt *stmt;
-    int rc = SQLITE_DONE;
-    enum lab_status st = lab_database_prepare(
-        db,
-        "SELECT count, times FROM time_sum WHERE runId = ?1 AND level = ?2 "
-        "ORDER BY place",
-        &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    sqlite3_bind_int(stmt, 2, LAB_ITERATION_LEVEL);
-    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        const void *bytes = sqlite3_column_blob(stmt, 1);
-        size_t size = (size_t)sqlite3_column_bytes(stmt, 1);
-        st =
-            unpack(out, bytes, bytes ? size : 0, sqlite3_column_int64(stmt, 0));
+    struct lab_stmt s = lab_stmt_new(
+        db, "SELECT count, times FROM time_sum WHERE runId = ?1 AND level = ?2 "
+            "ORDER BY place");
+    sqlite3_bind_int64(s.sql, 1, run);
+    sqlite3_bind_int(s.sql, 2, LAB_ITERATION_LEVEL);
+    while (lab_stmt_next(&s)) {
+        const void *bytes = sqlite3_column_blob(s.sql, 1);
+        size_t size = (size_t)sqlite3_column_bytes(s.sql, 1);
+        s.st = unpack(out, bytes, bytes ? size : 0,
+                      sqlite3_column_int64(s.sql, 0));
     }
-    enum lab_status end = lab_query_end(db, stmt, st ? SQLITE_DONE : rc);
-    return st ? st : end;
+    return lab_stmt_end(&s);
 }
 
 enum lab_status lab_iterations_load(struct lab_iterations *out,
                                     struct lab_database *db, int64_t run)
 {
-    char sql[120];
     int64_t steps = 0;
     *out = (struct lab_iterations){0};
+    _Static_assert(LAB_SUM_STEP == 3, "the level in the query");
     enum lab_status st = read_rows(out, db, run);
-    sqlite3_snprintf(sizeof(sql), sql,
-                     "SELECT sum(count) FROM time_sum WHERE runId = %lld AND "
-                     "level = %d",
-                     run, LAB_SUM_STEP);
     if (st == LAB_OK && out->count)
-        st = lab_database_int(db, sql, 0, &steps);
+        st = lab_database_int_of(db,
+                                 "SELECT sum(count) FROM time_sum WHERE runId "
+                                 "= ?1 AND level = 3",
+                                 run, 0, &steps);
     if (st || out->steps != steps) /* rows of the list were lost */
         lab_iterations_release(out);
     return st == LAB_E_PARSE ? LAB_OK : st;

@@ -11,87 +11,55 @@
 
 enum { MARGIN = 40000 }; /* rows: more than the ring holds */
 
-struct search {
-    struct lab_database *db;
-    sqlite3_stmt *probe;
-};
-
-/* The first row from ?1 to ?2 whose column is known. */
-static enum lab_status prepare(struct search *s, const char *table,
-                               const char *column)
+/* The first row of *range, a part of `table`, with `column` of at least
+ * `value`; its end + 1 when there is none. */
+static enum lab_status lower_bound(struct lab_database *db, const char *table,
+                                   const char *column,
+                                   const struct lab_rowid_range *range,
+                                   int64_t value, int64_t *out)
 {
-    char sql[256];
-    snprintf(sql, sizeof(sql),
-             "SELECT rowid, %s FROM %s WHERE rowid BETWEEN ?1 AND ?2 "
-             "AND %s IS NOT NULL ORDER BY rowid LIMIT 1",
-             column, table, column);
-    return lab_database_prepare(s->db, sql, &s->probe);
-}
-
-static enum lab_status probe(struct search *s, int64_t lo, int64_t hi,
-                             int64_t *row, int64_t *value)
-{
-    sqlite3_bind_int64(s->probe, 1, lo);
-    sqlite3_bind_int64(s->probe, 2, hi);
-    int rc = sqlite3_step(s->probe);
-    *row = LAB_UNKNOWN;
-    if (rc == SQLITE_ROW) {
-        *row = sqlite3_column_int64(s->probe, 0);
-        *value = sqlite3_column_int64(s->probe, 1);
-    }
-    sqlite3_reset(s->probe);
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        return lab_database_error(s->db, "looking for records");
-    return LAB_OK;
-}
-
-/* The first row of *range whose column is at least `value`; its end + 1 when
- * there is none. */
-static enum lab_status lower_bound(struct search *s,
-                                   struct lab_rowid_range range, int64_t value,
-                                   int64_t *out)
-{
-    int64_t lo = range.first;
-    int64_t hi = range.last + 1;
-    while (lo < hi) {
+    struct lab_str sql;
+    int64_t lo = range->first;
+    int64_t hi = range->last + 1;
+    lab_str_init(&sql);
+    lab_str_addf(&sql,
+                 "SELECT rowid, %s FROM %s WHERE rowid BETWEEN ?1 AND ?2 AND "
+                 "%s IS NOT NULL ORDER BY rowid LIMIT 1",
+                 column, table, column);
+    struct lab_stmt s = lab_stmt_built(db, &sql);
+    while (lo < hi && !s.st) {
         int64_t mid = lo + (hi - lo) / 2;
-        int64_t row;
-        int64_t at = 0;
-        enum lab_status st = probe(s, mid, hi - 1, &row, &at);
-        if (st)
-            return st;
-        if (row == LAB_UNKNOWN || at >= value)
+        sqlite3_bind_int64(s.sql, 1, mid); /* the first that has a value */
+        sqlite3_bind_int64(s.sql, 2, hi - 1);
+        if (!lab_stmt_next(&s) || sqlite3_column_int64(s.sql, 1) >= value)
             hi = mid;
         else
-            lo = row + 1;
+            lo = sqlite3_column_int64(s.sql, 0) + 1;
+        sqlite3_reset(s.sql);
     }
     *out = lo;
-    return LAB_OK;
+    return lab_stmt_end(&s);
 }
 
-/* The runs whose rows may lie between those of `run`. */
+/* The runs that may have rows between those of `run`. */
 static enum lab_status companions(struct lab_database *db, int64_t run,
                                   int64_t *first, int64_t *last)
 {
-    static const char sql[] =
+    struct lab_stmt s = lab_stmt_new(
+        db,
         "WITH spans AS (SELECT id, hostname, started_ns AS a, ifnull(ended_ns,"
         " ifnull((SELECT s.end_ns FROM step AS s WHERE s.runId = run.id"
         " ORDER BY s.exec DESC LIMIT 1), started_ns)) AS b FROM run) "
         "SELECT min(o.id), max(o.id) FROM spans AS me JOIN spans AS o "
         "ON o.id = me.id OR (o.hostname IS me.hostname AND o.a <= me.b "
-        "AND o.b >= me.a) WHERE me.id = ?1";
-    sqlite3_stmt *stmt;
-    enum lab_status st = lab_database_prepare(db, sql, &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    int rc = sqlite3_step(stmt);
+        "AND o.b >= me.a) WHERE me.id = ?1");
+    sqlite3_bind_int64(s.sql, 1, run);
     *first = *last = run;
-    if (rc == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL) {
-        *first = sqlite3_column_int64(stmt, 0);
-        *last = sqlite3_column_int64(stmt, 1);
+    if (lab_stmt_next(&s) && sqlite3_column_type(s.sql, 0) != SQLITE_NULL) {
+        *first = sqlite3_column_int64(s.sql, 0);
+        *last = sqlite3_column_int64(s.sql, 1);
     }
-    return lab_query_end(db, stmt, rc);
+    return lab_stmt_end(&s);
 }
 
 static enum lab_status whole_table(struct lab_database *db, const char *table,
@@ -117,15 +85,12 @@ static enum lab_status narrow_to_runs(struct lab_database *db,
                                       int64_t last,
                                       struct lab_rowid_range *range)
 {
-    struct search s = {db, NULL};
-    int64_t from = 0;
-    int64_t to = 0;
-    enum lab_status st = prepare(&s, table, "runId");
+    int64_t from;
+    int64_t to;
+    enum lab_status st = lower_bound(db, table, "runId", range, first, &from);
     if (st == LAB_OK)
-        st = lower_bound(&s, *range, first, &from);
-    if (st == LAB_OK)
-        st = lower_bound(&s, *range, last < INT64_MAX ? last + 1 : last, &to);
-    sqlite3_finalize(s.probe);
+        st = lower_bound(db, table, "runId", range,
+                         last < INT64_MAX ? last + 1 : last, &to);
     if (st == LAB_OK)
         *range = (struct lab_rowid_range){from, to - 1};
     return st;
@@ -136,15 +101,11 @@ static enum lab_status narrow_to_values(struct lab_database *db,
                                         int64_t from, int64_t to,
                                         struct lab_rowid_range *range)
 {
-    struct search s = {db, NULL};
-    int64_t a = 0;
-    int64_t b = 0;
-    enum lab_status st = prepare(&s, table, column);
+    int64_t a;
+    int64_t b;
+    enum lab_status st = lower_bound(db, table, column, range, from, &a);
     if (st == LAB_OK)
-        st = lower_bound(&s, *range, from, &a);
-    if (st == LAB_OK)
-        st = lower_bound(&s, *range, to, &b);
-    sqlite3_finalize(s.probe);
+        st = lower_bound(db, table, column, range, to, &b);
     if (st)
         return st;
     if (a - MARGIN > range->first)

@@ -2,79 +2,59 @@
  * the first rows of a sort. */
 #include "index.h"
 
-static enum lab_status prepare(struct lab_index *x)
-{
-    enum lab_status st = lab_database_prepare(
-        x->db,
-        "INSERT INTO kernel_zone (runId, sort, kernelRowFirst, kernelRowLast, "
-        "least, greatest) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        &x->add_zone);
-    if (st == LAB_OK)
-        st = lab_database_prepare(x->db,
-                                  "INSERT INTO kernel_zone_name (runId, "
-                                  "nameId, kernelRowFirst) VALUES (?1, ?2, ?3)",
-                                  &x->add_name);
-    if (st)
-        return st;
-    sqlite3_bind_int64(x->add_zone, 1, x->run);
-    sqlite3_bind_int64(x->add_name, 1, x->run);
-    return LAB_OK;
-}
+static const char storing[] = "storing the zones of a run";
 
 enum lab_status lab_index_begin(struct lab_index *x, struct lab_database *db,
                                 int64_t run)
 {
-    char sql[160];
     int64_t kernels;
     *x = (struct lab_index){.db = db, .run = run};
-    sqlite3_snprintf(sizeof(sql), sql,
-                     "DELETE FROM kernel_zone WHERE runId = %lld; DELETE FROM "
-                     "kernel_zone_name WHERE runId = %lld",
-                     run, run);
     enum lab_status st =
-        lab_database_exec(db, sql, "storing the zones of a run");
-    sqlite3_snprintf(sizeof(sql), sql,
-                     "SELECT kernelRowLast - kernelRowFirst FROM run WHERE id "
-                     "= %lld",
-                     run);
+        lab_database_exec_of(db,
+                             "DELETE FROM kernel_zone WHERE runId = ?1; DELETE "
+                             "FROM kernel_zone_name WHERE runId = ?1",
+                             run, storing);
     if (st == LAB_OK)
-        st = lab_database_int(db, sql, 0, &kernels);
-    if (st || kernels < LAB_ZONE_LEAST_KERNELS - 1)
+        st = lab_database_int_of(
+            db, "SELECT kernelRowLast - kernelRowFirst FROM run WHERE id = ?1",
+            run, 0, &kernels);
+    x->zones = st == LAB_OK && kernels >= LAB_ZONE_LEAST_KERNELS - 1;
+    if (!x->zones)
         return st;
-    return prepare(x);
-}
-
-static enum lab_status insert(struct lab_index *x, sqlite3_stmt *stmt)
-{
-    enum lab_status st = LAB_OK;
-    if (sqlite3_step(stmt) != SQLITE_DONE)
-        st = lab_database_error(x->db, "storing the zones of a run");
-    sqlite3_reset(stmt);
-    return st;
+    x->add_zone = lab_stmt_new(
+        db, "INSERT INTO kernel_zone (runId, sort, kernelRowFirst, "
+            "kernelRowLast, least, greatest) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+    x->add_name = lab_stmt_new(db, "INSERT INTO kernel_zone_name (runId, "
+                                   "nameId, kernelRowFirst) VALUES (?1, ?2, "
+                                   "?3)");
+    sqlite3_bind_int64(x->add_zone.sql, 1, run);
+    sqlite3_bind_int64(x->add_name.sql, 1, run);
+    return x->add_zone.st ? x->add_zone.st : x->add_name.st;
 }
 
 /* Stores the open zone. */
 static enum lab_status close_zone(struct lab_index *x)
 {
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < LAB_KERNEL_SORT_COUNT && st == LAB_OK; i++) {
+    struct lab_stmt *zone = &x->add_zone;
+    struct lab_stmt *name = &x->add_name;
+    for (int i = 0; i < LAB_KERNEL_SORT_COUNT; i++) {
         if (!x->range[i].known)
             continue;
-        sqlite3_bind_int(x->add_zone, 2, i);
-        sqlite3_bind_int64(x->add_zone, 3, x->first);
-        sqlite3_bind_int64(x->add_zone, 4, x->last);
-        sqlite3_bind_int64(x->add_zone, 5, x->range[i].least);
-        sqlite3_bind_int64(x->add_zone, 6, x->range[i].greatest);
-        st = insert(x, x->add_zone);
+        sqlite3_bind_int(zone->sql, 2, i);
+        sqlite3_bind_int64(zone->sql, 3, x->first);
+        sqlite3_bind_int64(zone->sql, 4, x->last);
+        sqlite3_bind_int64(zone->sql, 5, x->range[i].least);
+        sqlite3_bind_int64(zone->sql, 6, x->range[i].greatest);
+        lab_stmt_run(zone, storing);
         x->range[i].known = false;
     }
-    for (int i = 0; i < x->names && st == LAB_OK; i++) {
-        sqlite3_bind_int64(x->add_name, 2, x->name[i]);
-        sqlite3_bind_int64(x->add_name, 3, x->first);
-        st = insert(x, x->add_name);
+    for (int i = 0; i < x->names; i++) {
+        sqlite3_bind_int64(name->sql, 2, x->name[i]);
+        sqlite3_bind_int64(name->sql, 3, x->first);
+        lab_stmt_run(name, storing);
     }
     x->rows = x->names = 0;
-    return st;
+    return zone->st ? zone->st : name->st;
 }
 
 static void widen(struct lab_zone_range *r, int64_t v)
@@ -99,7 +79,7 @@ static void add_name(struct lab_index *x, int64_t name)
 enum lab_status lab_index_add_kernel(struct lab_index *x,
                                      const struct lab_index_kernel *k)
 {
-    if (!x->add_zone)
+    if (!x->zones)
         return LAB_OK;
     if (x->rows++ == 0)
         x->first = k->row;
@@ -119,8 +99,8 @@ enum lab_status lab_index_store(struct lab_index *x, int64_t place)
 
 void lab_index_release(struct lab_index *x)
 {
-    sqlite3_finalize(x->add_zone);
-    sqlite3_finalize(x->add_name);
+    lab_stmt_end(&x->add_zone);
+    lab_stmt_end(&x->add_name);
     lab_iterations_release(&x->iterations);
 }
 

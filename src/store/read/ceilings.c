@@ -7,6 +7,7 @@
 
 #include "db/row.h"
 #include "store/devices.h"
+#include "store/row_fields.h"
 #include "store/time_sum.h"
 
 const char *const lab_roof_names[LAB_ROOF_NAMES] = {"copy", "fp32", "tf32",
@@ -25,84 +26,64 @@ const char *lab_roof_origin_text(enum lab_roof_origin origin)
     return (unsigned)origin < LAB_ROOF_ORIGINS ? texts[origin] : "";
 }
 
+#define FIELD(column, kind, member)                                            \
+    LAB_FIELD(lab_ceiling_row, column, kind, member)
+static const struct lab_field fields[] = {
+    FIELD("backend", TEXT, backend),
+    FIELD("device", TEXT, device),
+    FIELD("uuid", TEXT, uuid),
+    FIELD("hostname", TEXT, hostname),
+    FIELD("name", TEXT, name),
+    FIELD("best_per_s", REAL, best_per_s),
+    FIELD("median_per_s", REAL, median_per_s),
+    FIELD("worst_per_s", REAL, worst_per_s),
+    FIELD("repeats", INT, repeats),
+    FIELD("size", INT, size),
+    FIELD("measured", TEXT, measured),
+    FIELD("measured_ns", INT, measured_ns),
+    FIELD("driver", TEXT, driver),
+    FIELD("version", TEXT, version),
+};
+const struct lab_fields lab_ceiling_fields = {
+    .table = "ceiling",
+    .list = fields,
+    .count = (int)(sizeof(fields) / sizeof(fields[0])),
+    .row_bytes = sizeof(struct lab_ceiling_row)};
+
 enum lab_status lab_ceiling_add(struct lab_database *db,
                                 const struct lab_ceiling_row *row)
 {
-    sqlite3_stmt *stmt;
     char moment[32];
-    enum lab_status st = lab_database_prepare(
-        db,
-        "INSERT INTO ceiling (backend, device, uuid, hostname, name, "
-        "best_per_s, median_per_s, worst_per_s, repeats, size, measured, "
-        "measured_ns, driver, version) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-        "?9, ?10, ?11, ?12, ?13, ?14)",
-        &stmt);
-    if (st)
-        return st;
+    struct lab_ceiling_row with = *row;
     lab_utc_text(row->measured_ns, moment);
-    lab_bind_text(stmt, 1, row->backend);
-    lab_bind_text(stmt, 2, row->device);
-    lab_bind_text(stmt, 3, row->uuid);
-    lab_bind_text(stmt, 4, row->hostname);
-    lab_bind_text(stmt, 5, row->name);
-    lab_bind_real(stmt, 6, row->best_per_s);
-    lab_bind_real(stmt, 7, row->median_per_s);
-    lab_bind_real(stmt, 8, row->worst_per_s);
-    lab_bind_int(stmt, 9, row->repeats);
-    lab_bind_int(stmt, 10, row->size);
-    lab_bind_text(stmt, 11, moment);
-    lab_bind_int(stmt, 12, row->measured_ns);
-    lab_bind_text(stmt, 13, row->driver);
-    lab_bind_text(stmt, 14, row->version);
-    return lab_query_end(db, stmt, sqlite3_step(stmt));
+    with.measured = moment;
+    return lab_fields_add_row(db, &lab_ceiling_fields, &with);
 }
 
 /* ---- lists ---- */
 
-static void read_ceiling(sqlite3_stmt *stmt, struct lab_ceiling_row *r)
+struct taker {
+    lab_ceiling_row_fn *each;
+    void *user;
+};
+
+static bool give(void *taker, const void *row)
 {
-    struct lab_columns c = {stmt, 0};
-    r->backend = lab_column_text(&c);
-    r->device = lab_column_text(&c);
-    r->uuid = lab_column_text(&c);
-    r->hostname = lab_column_text(&c);
-    r->name = lab_column_text(&c);
-    r->best_per_s = lab_column_real(&c);
-    r->median_per_s = lab_column_real(&c);
-    r->worst_per_s = lab_column_real(&c);
-    r->repeats = lab_column_int(&c);
-    r->size = lab_column_int(&c);
-    r->measured = lab_column_text(&c);
-    r->measured_ns = lab_column_int(&c);
-    r->driver = lab_column_text(&c);
-    r->version = lab_column_text(&c);
+    const struct taker *to = taker;
+    return to->each(to->user, row);
 }
 
 enum lab_status lab_ceiling_list(struct lab_database *db,
                                  lab_ceiling_row_fn *each, void *user)
 {
-    sqlite3_stmt *stmt;
-    int rc;
-    enum lab_status st = lab_database_prepare(
-        db,
-        "SELECT backend, device, uuid, hostname, name, best_per_s, "
-        "median_per_s, worst_per_s, repeats, size, measured, measured_ns, "
-        "driver, version FROM (SELECT *, row_number() OVER (PARTITION BY "
-        "backend, device, uuid, iif(uuid IS NULL, hostname, NULL), name ORDER "
-        "BY measured_ns DESC, id DESC) AS age FROM ceiling) WHERE age = 1 "
-        "ORDER BY backend DESC, device, uuid, hostname, id",
-        &stmt);
-    if (st)
-        return st;
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct lab_ceiling_row row;
-        read_ceiling(stmt, &row);
-        if (!each(user, &row)) {
-            rc = SQLITE_DONE;
-            break;
-        }
-    }
-    return lab_query_end(db, stmt, rc);
+    struct taker to = {each, user};
+    return lab_fields_read_from(
+        db, &lab_ceiling_fields,
+        "(SELECT *, row_number() OVER (PARTITION BY backend, device, uuid, "
+        "iif(uuid IS NULL, hostname, NULL), name ORDER BY measured_ns DESC, id "
+        "DESC) AS age FROM ceiling) WHERE age = 1 ORDER BY backend DESC, "
+        "device, uuid, hostname, id",
+        give, &to);
 }
 
 /* ---- one device ---- */
@@ -125,30 +106,21 @@ void lab_ceiling_device_here(const char *backend, const char *device,
 enum lab_status lab_ceiling_device_of_run(struct lab_database *db, int64_t run,
                                           struct lab_ceiling_device *out)
 {
-    sqlite3_stmt *stmt;
     struct lab_ceiling_device d = {.backend = ""};
-    enum lab_status st = lab_query_require_run(db, run);
-    if (st == LAB_OK)
-        st = lab_database_prepare(
-            db,
-            "SELECT backend, device, (SELECT uuid FROM TARGET_INFO_GPU AS g "
-            "WHERE g.runId = run.id LIMIT 1), hostname FROM run WHERE id = ?1",
-            &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    int rc = sqlite3_step(stmt);
-    struct lab_columns c = {stmt, 0};
-    if (rc == SQLITE_ROW) {
-        copy_text(d.backend, sizeof(d.backend), lab_column_text(&c));
-        copy_text(d.device, sizeof(d.device), lab_column_text(&c));
-        copy_text(d.uuid, sizeof(d.uuid), lab_column_text(&c));
-        copy_text(d.hostname, sizeof(d.hostname), lab_column_text(&c));
+    struct lab_stmt s = lab_stmt_of_run(
+        db,
+        "SELECT backend, device, (SELECT uuid FROM TARGET_INFO_GPU AS g WHERE "
+        "g.runId = run.id LIMIT 1), hostname FROM run WHERE id = ?1",
+        run);
+    if (lab_stmt_next(&s)) {
+        copy_text(d.backend, sizeof(d.backend), lab_column_text(&s));
+        copy_text(d.device, sizeof(d.device), lab_column_text(&s));
+        copy_text(d.uuid, sizeof(d.uuid), lab_column_text(&s));
+        copy_text(d.hostname, sizeof(d.hostname), lab_column_text(&s));
     }
-    st = lab_query_end(db, stmt, rc);
-    if (st == LAB_OK)
+    if (!s.st)
         *out = d;
-    return st;
+    return lab_stmt_end(&s);
 }
 
 void lab_roof_published(const char *device, const char *name,
@@ -177,24 +149,25 @@ void lab_roof_published(const char *device, const char *name,
     }
 }
 
-/* Binds ?1 to ?4, and ?5: what the queries of a roof share. */
-static void bind_device(sqlite3_stmt *stmt,
-                        const struct lab_ceiling_device *device,
-                        const char *name)
+/* ?1 to ?4, and ?5: what the queries of a roof share. */
+static struct lab_stmt prepare(struct lab_database *db, const char *sql,
+                               const struct lab_ceiling_device *device,
+                               const char *name)
 {
-    lab_bind_text(stmt, 1, device->backend);
-    lab_bind_text(stmt, 2, device->device);
-    lab_bind_text(stmt, 3, device->uuid);
-    lab_bind_text(stmt, 4, device->hostname);
-    lab_bind_text(stmt, 5, name);
+    struct lab_stmt s = lab_stmt_new(db, sql);
+    lab_bind_text(s.sql, 1, device->backend);
+    lab_bind_text(s.sql, 2, device->device);
+    lab_bind_text(s.sql, 3, device->uuid);
+    lab_bind_text(s.sql, 4, device->hostname);
+    lab_bind_text(s.sql, 5, name);
+    return s;
 }
 
 static enum lab_status find_ceiling(struct lab_database *db,
                                     const struct lab_ceiling_device *device,
                                     const char *name, struct lab_roof *out)
 {
-    sqlite3_stmt *stmt;
-    enum lab_status st = lab_database_prepare(
+    struct lab_stmt s = prepare(
         db,
         "SELECT best_per_s, iif(?3 <> '', ifnull(uuid, '') = ?3, uuid IS NULL "
         "AND ifnull(hostname, '') = ?4) AS mine, iif(name = 'fma', "
@@ -203,19 +176,14 @@ static enum lab_status find_ceiling(struct lab_database *db,
         "'fp32' AND name = 'fma')) AND best_per_s > 0 AND best_per_s < 9e99 "
         "ORDER BY mine DESC, "
         "best_per_s DESC, id DESC LIMIT 1",
-        &stmt);
-    if (st)
-        return st;
-    bind_device(stmt, device, name);
-    int rc = sqlite3_step(stmt);
-    struct lab_columns c = {stmt, 0};
-    if (rc == SQLITE_ROW) {
-        out->per_s = lab_column_real(&c);
+        device, name);
+    if (lab_stmt_next(&s)) {
+        out->per_s = lab_column_real(&s);
         out->origin =
-            lab_column_int(&c) == 1 ? LAB_ROOF_MEASURED : LAB_ROOF_ALIKE;
-        copy_text(out->source, sizeof(out->source), lab_column_text(&c));
+            lab_column_int(&s) == 1 ? LAB_ROOF_MEASURED : LAB_ROOF_ALIKE;
+        copy_text(out->source, sizeof(out->source), lab_column_text(&s));
     }
-    return lab_query_end(db, stmt, rc);
+    return lab_stmt_end(&s);
 }
 
 /* The fastest first: one whose FLOPs are fewer than its formula's, or that has
@@ -224,9 +192,7 @@ static enum lab_status raise_by_rungs(struct lab_database *db,
                                       const struct lab_ceiling_device *device,
                                       const char *name, struct lab_roof *roof)
 {
-    sqlite3_stmt *stmt;
-    int rc;
-    enum lab_status st = lab_database_prepare(
+    struct lab_stmt s = prepare(
         db,
         "SELECT rung, rate, run.id, lab, size FROM lab_row JOIN run ON run.id "
         "= runId WHERE backend = ?1 AND device = ?2 AND iif(?3 <> '', (SELECT "
@@ -234,28 +200,23 @@ static enum lab_status raise_by_rungs(struct lab_database *db,
         "ifnull(hostname, '') = ?4) AND lab_row.precision = ?5 AND unit = "
         "'FLOP/s' AND lab_row.status = 'done' AND rate > ?6 AND rate < 9e99 "
         "ORDER BY rate DESC",
-        &stmt);
-    if (st)
-        return st;
-    bind_device(stmt, device, name);
-    sqlite3_bind_double(stmt, 6, roof->per_s);
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct lab_columns c = {stmt, 0};
-        const char *rung = lab_column_text(&c);
+        device, name);
+    sqlite3_bind_double(s.sql, 6, roof->per_s);
+    while (lab_stmt_next(&s)) {
+        const char *rung = lab_column_text(&s);
         if (!rung || lab_variant_has_fewer_flop(rung) ||
             lab_variant_has_all_cores(rung))
             continue;
-        double rate = lab_column_real(&c);
-        int64_t run = lab_column_int(&c);
-        const char *lab = lab_column_text(&c);
-        const char *size = lab_column_text(&c);
+        double rate = lab_column_real(&s);
+        int64_t run = lab_column_int(&s);
+        const char *lab = lab_column_text(&s);
+        const char *size = lab_column_text(&s);
         *roof = (struct lab_roof){.per_s = rate, .origin = LAB_ROOF_RUNG};
         snprintf(roof->source, sizeof(roof->source), "run %lld: %.40s %.40s %s",
                  (long long)run, lab ? lab : "", rung, size ? size : "");
-        rc = SQLITE_DONE;
         break;
     }
-    return lab_query_end(db, stmt, rc);
+    return lab_stmt_end(&s);
 }
 
 enum lab_status lab_roof_of_run(struct lab_database *db,
@@ -294,9 +255,8 @@ enum lab_status lab_device_floor(struct lab_database *db,
                                  const struct lab_ceiling_device *device,
                                  double *kernel_ns, double *rung_ns)
 {
-    sqlite3_stmt *stmt;
     bool cpu = strcmp(device->backend, "cpu") == 0;
-    enum lab_status st = lab_database_prepare(
+    struct lab_stmt s = prepare(
         db,
         "WITH mine AS (SELECT id FROM run WHERE backend = ?1 AND device = ?2 "
         "AND iif(?3 <> '', (SELECT uuid FROM TARGET_INFO_GPU AS g WHERE "
@@ -304,19 +264,11 @@ enum lab_status lab_device_floor(struct lab_database *db,
         "(SELECT min(median_ns) FROM time_sum WHERE runId IN mine AND level = "
         "?5 AND median_ns > 0), (SELECT min(median_ns) FROM lab_row WHERE "
         "runId IN mine AND status = 'done' AND median_ns > 0)",
-        &stmt);
-    if (st)
-        return st;
-    bind_device(stmt, device, NULL);
-    sqlite3_bind_int(stmt, 5, cpu ? LAB_SUM_STEP : LAB_SUM_KERNEL);
-    int rc = sqlite3_step(stmt);
-    struct lab_columns c = {stmt, 0};
-    double kernel = lab_column_real(&c);
-    double rung = lab_column_real(&c);
-    st = lab_query_end(db, stmt, rc);
-    if (st == LAB_OK) {
-        *kernel_ns = kernel;
-        *rung_ns = rung;
+        device, NULL);
+    sqlite3_bind_int(s.sql, 5, cpu ? LAB_SUM_STEP : LAB_SUM_KERNEL);
+    if (lab_stmt_next(&s)) {
+        *kernel_ns = lab_column_real(&s);
+        *rung_ns = lab_column_real(&s);
     }
-    return st;
+    return lab_stmt_end(&s);
 }

@@ -139,37 +139,30 @@ static enum lab_status add_value(struct counting *g, int64_t ordinal,
 /* Names and rows of the kernels, where as many were traced as counted. */
 static enum lab_status name_kernels(struct counting *g, size_t first, int n)
 {
-    sqlite3_stmt *stmt;
-    int rc;
     int seen = 0;
-    enum lab_status st = lab_database_prepare(
+    struct lab_stmt s = lab_stmt_new(
         g->db,
         "SELECT o.kernelRow, n.value FROM step AS s CROSS JOIN op_kernel AS o "
         "ON o.kernelRow BETWEEN s.kernelRowFirst AND s.kernelRowLast AND "
         "o.runId = s.runId AND o.stepExec = s.exec CROSS JOIN "
         "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.kernelRow = o.kernelRow LEFT "
         "JOIN StringIds AS n ON n.id = k.demangledName WHERE s.runId = ?1 AND "
-        "s.exec = ?2 ORDER BY k.start, o.kernelRow",
-        &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, g->run);
-    sqlite3_bind_int64(stmt, 2, g->exec);
-    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct lab_columns c = {stmt, 0};
+        "s.exec = ?2 ORDER BY k.start, o.kernelRow");
+    sqlite3_bind_int64(s.sql, 1, g->run);
+    sqlite3_bind_int64(s.sql, 2, g->exec);
+    while (lab_stmt_next(&s)) {
         if (seen++ >= n)
             continue;
         struct lab_counted_item *item =
             &g->out->items[first + (size_t)seen - 1];
-        item->kernel_row = lab_column_int(&c);
-        st = keep_text(g, lab_column_text(&c), &item->kernel);
+        item->kernel_row = lab_column_int(&s);
+        s.st = keep_text(g, lab_column_text(&s), &item->kernel);
     }
-    enum lab_status end = lab_query_end(g->db, stmt, st ? SQLITE_DONE : rc);
     for (int i = 0; i < n && seen != n; i++) {
         g->out->items[first + (size_t)i].kernel_row = LAB_UNKNOWN;
         g->out->items[first + (size_t)i].kernel = NULL;
     }
-    return st ? st : end;
+    return lab_stmt_end(&s);
 }
 
 static enum lab_status end_exec(struct counting *g)
@@ -202,37 +195,34 @@ static enum lab_status end_exec(struct counting *g)
 /* ---- reading ---- */
 
 static enum lab_status begin_exec(struct counting *g, int64_t exec,
-                                  struct lab_columns *c)
+                                  struct lab_stmt *s)
 {
     enum lab_status st = end_exec(g);
     g->exec = exec;
-    g->step_index = lab_column_int(c);
+    g->step_index = lab_column_int(s);
     if (st == LAB_OK)
-        st = keep_text(g, lab_column_text(c), &g->step);
+        st = keep_text(g, lab_column_text(s), &g->step);
     if (st == LAB_OK)
-        st = keep_text(g, lab_column_text(c), &g->variant);
+        st = keep_text(g, lab_column_text(s), &g->variant);
     return st;
 }
 
-static enum lab_status read_value(struct counting *g, sqlite3_stmt *stmt)
+static enum lab_status read_value(struct counting *g, struct lab_stmt *s)
 {
-    struct lab_columns c = {stmt, 0};
-    int64_t exec = lab_column_int(&c);
-    int64_t ordinal = lab_column_int(&c);
-    int64_t metric = lab_column_int(&c);
-    const char *name = lab_column_text(&c);
-    double value = lab_column_real(&c);
+    int64_t exec = lab_column_int(s);
+    int64_t ordinal = lab_column_int(s);
+    int64_t metric = lab_column_int(s);
+    const char *name = lab_column_text(s);
+    double value = lab_column_real(s);
     enum lab_status st = LAB_OK;
     if (exec != g->exec)
-        st = begin_exec(g, exec, &c);
+        st = begin_exec(g, exec, s);
     return st || !name ? st : add_value(g, ordinal, metric, name, value);
 }
 
 static enum lab_status read_values(struct counting *g)
 {
-    sqlite3_stmt *stmt;
-    int rc = SQLITE_DONE;
-    enum lab_status st = lab_database_prepare(
+    struct lab_stmt s = lab_stmt_of_run(
         g->db,
         "SELECT m.stepExec, m.kernelOrdinal, m.metricId, n.value, m.value, "
         "s.stepIndex, step.value, variant.value FROM metric_value AS m LEFT "
@@ -240,16 +230,12 @@ static enum lab_status read_values(struct counting *g)
         "s.runId = m.runId AND s.exec = m.stepExec LEFT JOIN StringIds AS step "
         "ON step.id = s.nameId LEFT JOIN StringIds AS variant ON variant.id = "
         "s.variantId WHERE m.runId = ?1 ORDER BY m.stepExec, m.rowid",
-        &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, g->run);
-    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-        st = read_value(g, stmt);
-    enum lab_status end = lab_query_end(g->db, stmt, st ? SQLITE_DONE : rc);
-    if (st == LAB_OK)
-        st = end;
-    return st ? st : end_exec(g);
+        g->run);
+    while (lab_stmt_next(&s))
+        s.st = read_value(g, &s);
+    if (s.st == LAB_OK)
+        s.st = end_exec(g);
+    return lab_stmt_end(&s);
 }
 
 static int compare_by_row(const void *a, const void *b, void *user)
@@ -279,9 +265,7 @@ enum lab_status lab_counted_load(struct lab_counted_run *out,
 {
     struct lab_counted_run c = {0};
     struct counting g = {.db = db, .run = run, .out = &c, .exec = LAB_UNKNOWN};
-    enum lab_status st = lab_query_require_run(db, run);
-    if (st == LAB_OK)
-        st = read_values(&g);
+    enum lab_status st = read_values(&g);
     if (st == LAB_OK)
         st = index_rows(&c);
     lab_free(g.value);

@@ -5,59 +5,67 @@
 #include <stdio.h>
 
 #include "db/row.h"
-
-static enum lab_status prepare(struct lab_database *db, int64_t run,
-                               const char *sql, sqlite3_stmt **out)
-{
-    enum lab_status st = lab_query_require_run(db, run);
-    if (st == LAB_OK)
-        st = lab_database_prepare(db, sql, out);
-    if (st == LAB_OK)
-        sqlite3_bind_int64(*out, 1, run);
-    return st;
-}
+#include "store/row_fields.h"
 
 /* ---- the GPU ---- */
 
-static void read_gpu(sqlite3_stmt *stmt, struct lab_run_gpu *g)
-{
-    struct lab_columns c = {stmt, 0};
-    const char *name = lab_column_text(&c);
-    int64_t *const numbers[] = {&g->compute_major,
-                                &g->compute_minor,
-                                &g->sm_count,
-                                &g->warp_size,
-                                &g->max_warps_per_sm,
-                                &g->max_blocks_per_sm,
-                                &g->max_registers_per_sm,
-                                &g->max_shared_per_sm_bytes,
-                                &g->max_shared_per_block_optin_bytes};
-    snprintf(g->name, sizeof(g->name), "%s", name ? name : "");
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        *numbers[i] = lab_column_int(&c);
-}
+#define FIELD(column, kind, member)                                            \
+    LAB_FIELD(lab_run_device, column, kind, member)
+/* Of two columns that are one member, the last one counts when it is read. */
+static const struct lab_field gpu_columns[] = {
+    FIELD("name", TEXT, name),
+    FIELD("chipName", TEXT, chip),
+    FIELD("uuid", TEXT, uuid),
+    FIELD("id", INT, device_id),
+    FIELD("cuDevice", INT, device_id),
+    FIELD("l2CacheSize", INT, l2_bytes),
+    FIELD("totalMemory", INT, memory_bytes),
+    FIELD("memoryBandwidth", INT, memory_bytes_per_s),
+    FIELD("clockRate", INT, clock_hz),
+    FIELD("smCount", INT, sm_count),
+    FIELD("maxShmemPerBlockOptin", INT, max_shared_per_block_optin_bytes),
+    FIELD("maxShmemPerSm", INT, max_shared_per_sm_bytes),
+    FIELD("maxRegistersPerSm", INT, max_registers_per_sm),
+    FIELD("threadsPerWarp", INT, warp_size),
+    FIELD("maxWarpsPerSm", INT, max_warps_per_sm),
+    FIELD("maxBlocksPerSm", INT, max_blocks_per_sm),
+    FIELD("smMajor", INT, compute_major),
+    FIELD("smMinor", INT, compute_minor),
+    FIELD("computeMajor", INT, compute_major),
+    FIELD("computeMinor", INT, compute_minor),
+};
+const struct lab_fields lab_gpu_fields = {
+    .table = "TARGET_INFO_GPU",
+    .list = gpu_columns,
+    .count = (int)(sizeof(gpu_columns) / sizeof(gpu_columns[0]))};
 
 enum lab_status lab_run_gpu_read(struct lab_database *db, int64_t run,
-                                 int64_t device, struct lab_run_gpu *out)
+                                 int64_t device, struct lab_run_device *out,
+                                 char name[LAB_GPU_NAME])
 {
-    sqlite3_stmt *stmt;
-    /* nsys numbers GPUs by itself, and gives CUDA's number beside it. */
-    enum lab_status st = prepare(
-        db, run,
-        "SELECT name, computeMajor, computeMinor, smCount, threadsPerWarp, "
-        "maxWarpsPerSm, maxBlocksPerSm, maxRegistersPerSm, maxShmemPerSm, "
-        "maxShmemPerBlockOptin FROM TARGET_INFO_GPU WHERE runId = ?1 AND (?2 "
-        "IS NULL OR ifnull(cuDevice, id) = ?2 OR (SELECT count(*) FROM "
-        "TARGET_INFO_GPU WHERE runId = ?1) = 1) LIMIT 1",
-        &stmt);
+    struct lab_str sql;
+    bool found = false;
+    enum lab_status st = lab_query_require_run(db, run);
     if (st)
         return st;
-    lab_bind_int(stmt, 2, device);
-    int rc = sqlite3_step(stmt);
-    bool found = rc == SQLITE_ROW;
-    if (found)
-        read_gpu(stmt, out);
-    st = lab_query_end(db, stmt, rc);
+    lab_str_init(&sql);
+    lab_fields_select(&sql, &lab_gpu_fields);
+    /* nsys numbers GPUs by itself, and gives CUDA's number beside it. */
+    lab_str_add(&sql, " FROM TARGET_INFO_GPU WHERE runId = ?1 AND (?2 IS NULL "
+                      "OR ifnull(cuDevice, id) = ?2 OR (SELECT count(*) FROM "
+                      "TARGET_INFO_GPU WHERE runId = ?1) = 1) LIMIT 1");
+    struct lab_stmt s = lab_stmt_built(db, &sql);
+    sqlite3_bind_int64(s.sql, 1, run);
+    lab_bind_int(s.sql, 2, device);
+    if (lab_stmt_next(&s)) {
+        found = true;
+        *out = (struct lab_run_device){.gpu = true};
+        lab_fields_take(&s, &lab_gpu_fields, out);
+        snprintf(name, LAB_GPU_NAME, "%s", out->name ? out->name : "");
+        out->name = name;
+        out->chip = out->uuid = NULL; /* they end with the statement */
+    }
+    st = lab_stmt_end(&s);
     if (st || found)
         return st;
     return lab_fail(LAB_E_NOTFOUND,
@@ -71,9 +79,8 @@ enum lab_status lab_launch_last(struct lab_database *db, int64_t run,
                                 int64_t step_index, const char *variant,
                                 const char *kernel, int64_t *row)
 {
-    sqlite3_stmt *stmt;
-    enum lab_status st = prepare(
-        db, run,
+    struct lab_stmt s = lab_stmt_of_run(
+        db,
         "SELECT o.kernelRow FROM op_kernel AS o JOIN "
         "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.kernelRow = o.kernelRow LEFT "
         "JOIN step AS s ON s.runId = o.runId AND s.exec = o.stepExec WHERE "
@@ -85,17 +92,14 @@ enum lab_status lab_launch_last(struct lab_database *db, int64_t run,
         "iif(?3 IS NULL, NULL, -1)) AND k.demangledName IS ifnull((SELECT id "
         "FROM StringIds WHERE value = ?4), iif(?4 IS NULL, NULL, -1)) ORDER BY "
         "o.kernelRow DESC LIMIT 1",
-        &stmt);
-    if (st)
-        return st;
-    lab_bind_int(stmt, 2, step_index);
-    lab_bind_text(stmt, 3, variant);
-    lab_bind_text(stmt, 4, kernel);
-    int rc = sqlite3_step(stmt);
-    bool found = rc == SQLITE_ROW;
+        run);
+    lab_bind_int(s.sql, 2, step_index);
+    lab_bind_text(s.sql, 3, variant);
+    lab_bind_text(s.sql, 4, kernel);
+    bool found = lab_stmt_next(&s);
     if (found)
-        *row = sqlite3_column_int64(stmt, 0);
-    st = lab_query_end(db, stmt, rc);
+        *row = lab_column_int(&s);
+    enum lab_status st = lab_stmt_end(&s);
     if (st || found)
         return st;
     return lab_fail(LAB_E_NOTFOUND, "%s: run %lld has no such launch", db->path,

@@ -21,20 +21,18 @@ static const char figures[] =
     "  ORDER BY iteration DESC LIMIT 1),"
     " min(moment_ns), max(moment_ns) FROM loss WHERE runId = ?1";
 
-static void take(sqlite3_stmt *stmt, struct lab_run_row *r)
+static void take(struct lab_stmt *s, struct lab_run_row *r)
 {
-    struct lab_columns c = {stmt, 0};
-    int64_t n = lab_column_int(&c);
+    int64_t n = lab_column_int(s);
     if (n < 1)
         return;
     r->figures_from_rows = true;
     r->iterations = n;
-    r->loss_first = lab_column_real(&c);
-    r->loss_last = lab_column_real(&c);
-    r->accuracy = lab_column_real(&c);
-    int64_t first = lab_column_int(&c);
-    int64_t last = lab_column_int(&c);
-    int64_t span = lab_span_ns(first, last);
+    r->loss_first = lab_column_real(s);
+    r->loss_last = lab_column_real(s);
+    r->accuracy = lab_column_real(s);
+    int64_t first = lab_column_int(s);
+    int64_t span = lab_span_ns(first, lab_column_int(s));
     /* The first loss is known at the end of the first iteration. */
     if (n > 1 && span != LAB_UNKNOWN && span > 0 && r->batch != LAB_UNKNOWN)
         r->samples_per_s =
@@ -44,20 +42,16 @@ static void take(sqlite3_stmt *stmt, struct lab_run_row *r)
 static enum lab_status run_fill_from_rows(struct lab_database *db,
                                           struct lab_run_row *r)
 {
-    sqlite3_stmt *stmt;
     bool has_figures = r->iterations != LAB_UNKNOWN || !isnan(r->loss_first) ||
                        !isnan(r->loss_last) || !isnan(r->samples_per_s) ||
                        r->iteration_median_ns != LAB_UNKNOWN;
     if (has_figures)
         return LAB_OK;
-    enum lab_status st = lab_database_prepare(db, figures, &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, r->id);
-    int rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW)
-        take(stmt, r);
-    return lab_query_end(db, stmt, rc);
+    struct lab_stmt s = lab_stmt_new(db, figures);
+    sqlite3_bind_int64(s.sql, 1, r->id);
+    if (lab_stmt_next(&s))
+        take(&s, r);
+    return lab_stmt_end(&s);
 }
 
 /* Whether the process that records a run is gone. Only this machine can say
@@ -221,7 +215,7 @@ static const struct lab_field run_fields[] = {
     RUN(REAL, lesson_learning_rate, "lessonLearningRate", NULL),
     RUN(INT, iterations, "iterations", NULL),
     RUN(INT, iteration_median_ns, "iterationMedian_ns", NULL),
-    RUN(INT, gpu_ns, GPU_NS, "gpu_ns"),
+    RUN(INT, gpu_ns, NULL, "gpu_ns"),
     RUN(REAL, samples_per_s, "samples_per_s", NULL),
     RUN(REAL, loss_first, "loss_first", NULL),
     RUN(REAL, loss_last, "loss_last", NULL),
@@ -287,6 +281,7 @@ static const struct lab_field run_fields[] = {
     READ(REAL, samples_per_s, LISTED(13, ">samples/s", 10, 0, true, 9)),
 };
 const struct lab_fields lab_run_fields = {
+    .table = "run",
     .list = run_fields,
     .count = (int)(sizeof(run_fields) / sizeof(run_fields[0])),
     .row_bytes = sizeof(struct lab_run_row)};
@@ -313,13 +308,13 @@ const struct lab_fields lab_loss_fields = {
     .count = (int)(sizeof(loss_fields) / sizeof(loss_fields[0])),
     .row_bytes = sizeof(struct lab_loss_row)};
 
-static void read_run(sqlite3_stmt *stmt, struct lab_run_row *r)
+static void read_run(struct lab_stmt *s, struct lab_run_row *r)
 {
-    struct lab_columns c = {stmt, 0};
     *r = (struct lab_run_row){0};
-    lab_fields_take(&c, &lab_run_fields, r);
-    int64_t pid = lab_column_int(&c);
-    int64_t process_start = lab_column_int(&c);
+    lab_fields_take(s, &lab_run_fields, r);
+    r->gpu_ns = lab_column_int(s);
+    int64_t pid = lab_column_int(s);
+    int64_t process_start = lab_column_int(s);
     if (r->status && strcmp(r->status, "running") == 0 &&
         recorder_is_gone(r->hostname, pid, process_start))
         r->status = lab_run_status_text(LAB_RUN_INTERRUPTED);
@@ -347,33 +342,23 @@ const char *lab_run_lr_text(const struct lab_run_row *run,
 static enum lab_status query_runs(struct lab_database *db, int64_t run,
                                   lab_run_row_fn *each, void *user)
 {
-    sqlite3_stmt *stmt;
     struct lab_run_row row;
-    int rc;
     struct lab_str sql;
     lab_str_init(&sql);
     lab_fields_select(&sql, &lab_run_fields);
-    lab_str_add(&sql, ", pid, processStart FROM run WHERE ?1 IS NULL OR id = "
+    lab_str_add(&sql, ", " GPU_NS
+                      ", pid, processStart FROM run WHERE ?1 IS NULL OR id = "
                       "?1" LAB_SQL_NEWEST_FIRST);
-    enum lab_status st =
-        sql.failed ? lab_no_memory("a query")
-                   : lab_database_prepare(db, lab_str_text(&sql), &stmt);
-    lab_str_release(&sql);
-    if (st)
-        return st;
-    lab_bind_int(stmt, 1, run);
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        read_run(stmt, &row);
+    struct lab_stmt s = lab_stmt_built(db, &sql);
+    lab_bind_int(s.sql, 1, run);
+    while (lab_stmt_next(&s)) {
+        read_run(&s, &row);
         if (row.status && strcmp(row.status, "running") != 0)
-            st = run_fill_from_rows(db, &row);
-        if (st || !each(user, &row))
+            s.st = run_fill_from_rows(db, &row);
+        if (s.st || !each(user, &row))
             break;
     }
-    if (st) {
-        sqlite3_finalize(stmt);
-        return st;
-    }
-    return lab_query_end(db, stmt, rc);
+    return lab_stmt_end(&s);
 }
 
 enum lab_status lab_query_runs(struct lab_database *db, lab_run_row_fn *each,
@@ -422,14 +407,9 @@ enum lab_status lab_query_losses(struct lab_database *db, int64_t run,
     return lab_fields_read(db, run, &lab_loss_fields, take_loss, &to);
 }
 
-struct delete_check {
-    bool running;
-};
-
-static bool check_run(void *user, const struct lab_run_row *row)
+static bool check_run(void *running, const struct lab_run_row *row)
 {
-    struct delete_check *check = user;
-    check->running = row->status && strcmp(row->status, "running") == 0;
+    *(bool *)running = row->status && strcmp(row->status, "running") == 0;
     return true;
 }
 
@@ -446,27 +426,23 @@ static enum lab_status delete_rows(struct lab_database *db, int64_t run,
         db, "SELECT max(kernelRow) FROM CUPTI_ACTIVITY_KIND_KERNEL", 0,
         &kernels_there);
     while (st == LAB_OK) {
-        sqlite3_stmt *stmt = NULL;
-        if (sqlite3_prepare_v2(db->sql, sql, -1, &stmt, &sql) != SQLITE_OK)
+        struct lab_stmt s = {.db = db};
+        if (sqlite3_prepare_v2(db->sql, sql, -1, &s.sql, &sql) != SQLITE_OK)
             return lab_database_error(db, "deleting a run");
-        if (!stmt)
+        if (!s.sql)
             break;
-        const char *text = sqlite3_sql(stmt);
-        bool names = sqlite3_bind_parameter_count(stmt) == 0;
-        if (names && kernels_there > MANY_KERNELS) {
-            sqlite3_finalize(stmt);
-            break;
-        }
+        const char *text = sqlite3_sql(s.sql);
+        bool names = sqlite3_bind_parameter_count(s.sql) == 0;
+        if (names && kernels_there > MANY_KERNELS)
+            return lab_stmt_end(&s);
         bool steps = strstr(text, "FROM step WHERE runId") && !names;
         bool kernels = strstr(text, "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL");
-        sqlite3_bind_int64(stmt, 1, run);
-        if (sqlite3_step(stmt) != SQLITE_DONE)
-            st = lab_database_error(db, "deleting a run");
+        sqlite3_bind_int64(s.sql, 1, run);
+        st = lab_stmt_once(&s, "deleting a run");
         int64_t n = sqlite3_changes64(db->sql);
         out->steps += steps ? n : 0;
         out->kernels += kernels ? n : 0;
         out->rows += names ? 0 : n;
-        sqlite3_finalize(stmt);
     }
     return st;
 }
@@ -474,13 +450,13 @@ static enum lab_status delete_rows(struct lab_database *db, int64_t run,
 enum lab_status lab_run_delete(struct lab_database *db, int64_t run,
                                struct lab_deleted *out)
 {
-    struct delete_check check = {false};
+    bool running = false;
     struct lab_deleted deleted = {0};
     enum lab_status st = lab_database_begin(db, "deleting a run");
     if (st)
         return st;
-    st = lab_query_run(db, run, check_run, &check);
-    if (st == LAB_OK && check.running)
+    st = lab_query_run(db, run, check_run, &running);
+    if (st == LAB_OK && running)
         st = lab_fail(LAB_E_STATE,
                       "%s: run %lld is still being recorded; end that program "
                       "first",

@@ -104,17 +104,17 @@ static const struct lab_field fields[] = {
     FIELD("k.contextId", INT, context, .key = "context"),
     FIELD("k.streamId", INT, stream, .key = "stream"),
     FIELD("k.correlationId", INT, correlation, .key = "correlation"),
-    FIELD("k.gridX, k.gridY, k.gridZ", DIMS, grid, .key = "grid",
+    FIELD("k.gridX, k.gridY, k.gridZ", DIMS, launch.grid, .key = "grid",
           SHOWN(">grid", 5, PLAIN)),
-    FIELD("k.blockX, k.blockY, k.blockZ", DIMS, block, .key = "block",
+    FIELD("k.blockX, k.blockY, k.blockZ", DIMS, launch.block, .key = "block",
           SHOWN(">block", 6, PLAIN)),
-    FIELD("k.clusterX, k.clusterY, k.clusterZ", DIMS, cluster,
+    FIELD("k.clusterX, k.clusterY, k.clusterZ", DIMS, launch.cluster,
           .key = "cluster"),
-    FIELD("k.registersPerThread", INT, registers_per_thread,
+    FIELD("k.registersPerThread", INT, launch.registers_per_thread,
           .key = "registers_per_thread", SHOWN(">registers", 7, PLAIN)),
-    FIELD("k.staticSharedMemory", INT, static_shared_bytes,
+    FIELD("k.staticSharedMemory", INT, launch.static_shared_bytes,
           .key = "static_shared_bytes"),
-    FIELD("k.dynamicSharedMemory", INT, dynamic_shared_bytes,
+    FIELD("k.dynamicSharedMemory", INT, launch.dynamic_shared_bytes,
           .key = "dynamic_shared_bytes"),
     FIELD(NULL, INT, shared_bytes, SHOWN(">shared", 8, BYTES)),
     FIELD("k.sharedMemoryExecuted", INT, shared_executed_bytes,
@@ -132,13 +132,11 @@ static const struct lab_field fields[] = {
 };
 LAB_FIELDS_TABLE(lab_kernel_fields, lab_kernel_row);
 
-static void read_kernel(sqlite3_stmt *stmt, struct lab_kernel_row *r)
+static void read_kernel(struct lab_stmt *s, struct lab_kernel_row *r)
 {
-    struct lab_columns c = {stmt, 0};
-    lab_fields_take(&c, &lab_kernel_fields, r);
+    lab_fields_take(s, &lab_kernel_fields, r);
     r->time_ns = lab_span_ns(r->start_ns, r->end_ns);
-    r->shared_bytes =
-        lab_add_known(r->static_shared_bytes, r->dynamic_shared_bytes);
+    r->shared_bytes = lab_launch_shared(&r->launch);
 }
 
 /* ---- the rows of a page ---- */
@@ -151,8 +149,8 @@ struct page {
 /* A narrow query: without the names and steps of every row. `zones`: of the
  * zones that have the page (index/index.h), and of kernels with a value; the
  * others come last, and may be in no zone. */
-static enum lab_status make_pick(const struct lab_kernel_filter *f, bool zones,
-                                 struct lab_str *sql)
+static void make_pick(const struct lab_kernel_filter *f, bool zones,
+                      struct lab_str *sql)
 {
     char table = sorts[f->sort].table;
     const char *key = sorts[f->sort].key;
@@ -180,7 +178,6 @@ static enum lab_status make_pick(const struct lab_kernel_filter *f, bool zones,
                      key);
     lab_str_addf(sql, "ORDER BY %s %s NULLS LAST, o.kernelRow LIMIT ?4", key,
                  f->descending ? "DESC" : "ASC");
-    return lab_str_check(sql, "a query");
 }
 
 /* The rows that a run's kernels are in. */
@@ -192,23 +189,17 @@ struct span {
 static enum lab_status find_span(struct lab_database *db, int64_t run,
                                  struct span *out)
 {
-    sqlite3_stmt *stmt;
-    enum lab_status st = lab_database_prepare(
-        db,
-        "SELECT ifnull(kernelRowFirst, 0), ifnull(kernelRowLast, "
-        "0x7FFFFFFFFFFFFFFF) FROM run WHERE id = ?1",
-        &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    int rc = sqlite3_step(stmt);
-    struct lab_columns c = {stmt, 0};
+    struct lab_stmt s =
+        lab_stmt_new(db, "SELECT ifnull(kernelRowFirst, 0), "
+                         "ifnull(kernelRowLast, 0x7FFFFFFFFFFFFFFF) FROM run "
+                         "WHERE id = ?1");
+    sqlite3_bind_int64(s.sql, 1, run);
     *out = (struct span){0, INT64_MAX};
-    if (rc == SQLITE_ROW) {
-        out->first = lab_column_int(&c);
-        out->last = lab_column_int(&c);
+    if (lab_stmt_next(&s)) {
+        out->first = lab_column_int(&s);
+        out->last = lab_column_int(&s);
     }
-    return lab_query_end(db, stmt, rc);
+    return lab_stmt_end(&s);
 }
 
 static void bind(sqlite3_stmt *stmt, int64_t run,
@@ -226,27 +217,20 @@ static enum lab_status pick_rows(struct lab_database *db, int64_t run,
                                  struct page *page)
 {
     struct lab_str sql;
-    sqlite3_stmt *stmt = NULL;
-    int rc = SQLITE_DONE;
     page->n = 0;
     lab_str_init(&sql);
-    enum lab_status st = make_pick(f, zones, &sql);
-    if (st == LAB_OK)
-        st = lab_database_prepare(db, lab_str_text(&sql), &stmt);
-    lab_str_release(&sql);
-    if (st)
-        return st;
-    bind(stmt, run, f, at);
-    while (page->n < f->limit && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-        page->rows[page->n++] = sqlite3_column_int64(stmt, 0);
-    return lab_query_end(db, stmt, rc);
+    make_pick(f, zones, &sql);
+    struct lab_stmt s = lab_stmt_built(db, &sql);
+    bind(s.sql, run, f, at);
+    while (page->n < f->limit && lab_stmt_next(&s))
+        page->rows[page->n++] = sqlite3_column_int64(s.sql, 0);
+    return lab_stmt_end(&s);
 }
 
 /* ---- rows with everything ---- */
 
-static enum lab_status prepare_kernels(struct lab_database *db,
-                                       const struct lab_kernel_filter *f,
-                                       sqlite3_stmt **out)
+static struct lab_stmt prepare_kernels(struct lab_database *db,
+                                       const struct lab_kernel_filter *f)
 {
     struct lab_str sql;
     const char *turn = f->descending ? "DESC" : "ASC";
@@ -260,11 +244,7 @@ static enum lab_status prepare_kernels(struct lab_database *db,
     else
         lab_str_addf(&sql, "ORDER BY %s %s NULLS LAST, o.kernelRow LIMIT ?4",
                      sorts[f->sort].key, turn);
-    enum lab_status st =
-        sql.failed ? lab_no_memory("a query")
-                   : lab_database_prepare(db, lab_str_text(&sql), out);
-    lab_str_release(&sql);
-    return st;
+    return lab_stmt_built(db, &sql);
 }
 
 /* Who gets the rows. */
@@ -274,10 +254,10 @@ struct taker {
     struct lab_bench_names rungs; /* of a lab: which each kernel is of */
 };
 
-static bool give(const struct taker *t, sqlite3_stmt *stmt)
+static bool give(const struct taker *t, struct lab_stmt *s)
 {
     struct lab_kernel_row row;
-    read_kernel(stmt, &row);
+    read_kernel(s, &row);
     row.rung = lab_bench_name_find(&t->rungs, row.step_index);
     return t->each(t->user, &row);
 }
@@ -287,16 +267,11 @@ static enum lab_status query_all(struct lab_database *db, int64_t run,
                                  const struct span *at,
                                  const struct taker *taker)
 {
-    sqlite3_stmt *stmt;
-    int rc;
-    enum lab_status st = prepare_kernels(db, filter, &stmt);
-    if (st)
-        return st;
-    bind(stmt, run, filter, at);
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW)
-        if (!give(taker, stmt))
-            break;
-    return lab_query_end(db, stmt, rc);
+    struct lab_stmt s = prepare_kernels(db, filter);
+    bind(s.sql, run, filter, at);
+    while (lab_stmt_next(&s) && give(taker, &s))
+        ;
+    return lab_stmt_end(&s);
 }
 
 static enum lab_status query_page(struct lab_database *db, int64_t run,
@@ -304,23 +279,16 @@ static enum lab_status query_page(struct lab_database *db, int64_t run,
                                   const struct taker *taker)
 {
     const struct lab_kernel_filter one = {.between = true};
-    sqlite3_stmt *stmt;
+    struct lab_stmt s = prepare_kernels(db, &one);
     bool more = true;
-    enum lab_status st = prepare_kernels(db, &one, &stmt);
-    if (st)
-        return st;
-    for (int64_t i = 0; i < page->n && more && st == LAB_OK; i++) {
+    for (int64_t i = 0; i < page->n && more && !s.st; i++) {
         const struct span at = {page->rows[i], page->rows[i]};
-        bind(stmt, run, &one, &at);
-        int rc = sqlite3_step(stmt);
-        if (rc == SQLITE_ROW)
-            more = give(taker, stmt);
-        else if (rc != SQLITE_DONE)
-            st = lab_database_error(db, "reading it");
-        sqlite3_reset(stmt);
+        bind(s.sql, run, &one, &at);
+        if (lab_stmt_next(&s))
+            more = give(taker, &s);
+        sqlite3_reset(s.sql);
     }
-    sqlite3_finalize(stmt);
-    return st;
+    return lab_stmt_end(&s);
 }
 
 /* The first rows of a sort are picked before they are read whole. */

@@ -25,7 +25,7 @@ struct load {
     struct lab_bench_names rungs; /* of a lab: its steps are called so */
 };
 
-typedef enum lab_status read_fn(struct load *l, struct lab_columns *c);
+typedef enum lab_status read_fn(struct load *l, struct lab_stmt *c);
 
 /* Names are made safe for a terminal once, here. */
 static uint32_t safe_name(const char *text)
@@ -119,17 +119,14 @@ static int64_t process_of(const struct load *l, int64_t global)
     return global == LAB_UNKNOWN ? LAB_UNKNOWN : global & ~INT64_C(0xFFFFFF);
 }
 
-static void read_place(struct lab_span *s, struct lab_columns *c)
+static void read_place(struct lab_span *s, struct lab_stmt *c)
 {
     s->row = lab_column_int(c);
     s->start_ns = lab_column_int(c);
     s->end_ns = lab_column_int(c);
 }
 
-/* The lesson's text for a step of a phase, each text once a phase: the phase's
- * own, then the step's part for it (else its node's), between blank lines.
- * Prints nothing when there is nothing new. */
-static enum lab_status read_step(struct load *l, struct lab_columns *c)
+static enum lab_status read_step(struct load *l, struct lab_stmt *c)
 {
     struct lab_span s = blank(LAB_SPAN_STEP);
     read_place(&s, c);
@@ -141,7 +138,7 @@ static enum lab_status read_step(struct load *l, struct lab_columns *c)
 }
 
 /* The range of the iteration itself begins before its first step. */
-static enum lab_status read_range(struct load *l, struct lab_columns *c)
+static enum lab_status read_range(struct load *l, struct lab_stmt *c)
 {
     enum { LEVEL_RUN, LEVEL_ITERATION };
     struct lab_span s = blank(LAB_SPAN_RANGE);
@@ -158,7 +155,7 @@ static enum lab_status read_range(struct load *l, struct lab_columns *c)
     return take(l, &s, own);
 }
 
-static enum lab_status read_call(struct load *l, struct lab_columns *c)
+static enum lab_status read_call(struct load *l, struct lab_stmt *c)
 {
     struct lab_span s = blank(LAB_SPAN_CALL);
     read_place(&s, c);
@@ -170,7 +167,7 @@ static enum lab_status read_call(struct load *l, struct lab_columns *c)
 }
 
 /* Of a call that lies outside of the window: its moment alone. */
-static enum lab_status read_launch(struct load *l, struct lab_columns *c)
+static enum lab_status read_launch(struct load *l, struct lab_stmt *c)
 {
     struct lab_span s = blank(LAB_SPAN_CALL);
     s.correlation = lab_column_int(c);
@@ -182,7 +179,7 @@ static enum lab_status read_launch(struct load *l, struct lab_columns *c)
 }
 
 static void read_device(const struct load *l, struct lab_span *s,
-                        struct lab_columns *c)
+                        struct lab_stmt *c)
 {
     read_place(s, c);
     s->device = lab_column_int(c);
@@ -192,7 +189,7 @@ static void read_device(const struct load *l, struct lab_span *s,
     s->process = process_of(l, lab_column_int(c));
 }
 
-static enum lab_status read_kernel(struct load *l, struct lab_columns *c)
+static enum lab_status read_kernel(struct load *l, struct lab_stmt *c)
 {
     struct lab_span s = blank(LAB_SPAN_KERNEL);
     read_device(l, &s, c);
@@ -209,7 +206,7 @@ static int compare_owners(const void *a, const void *b)
 }
 
 static enum lab_status read_memory(struct load *l, struct lab_span *s,
-                                   struct lab_columns *c,
+                                   struct lab_stmt *c,
                                    const struct lab_growing *owners)
 {
     read_device(l, s, c);
@@ -225,19 +222,19 @@ static enum lab_status read_memory(struct load *l, struct lab_span *s,
     return take(l, s, o != NULL || l->t->of.steps == 0);
 }
 
-static enum lab_status read_copy(struct load *l, struct lab_columns *c)
+static enum lab_status read_copy(struct load *l, struct lab_stmt *c)
 {
     struct lab_span s = blank(LAB_SPAN_COPY);
     return read_memory(l, &s, c, &l->copies);
 }
 
-static enum lab_status read_set(struct load *l, struct lab_columns *c)
+static enum lab_status read_set(struct load *l, struct lab_stmt *c)
 {
     struct lab_span s = blank(LAB_SPAN_SET);
     return read_memory(l, &s, c, &l->sets);
 }
 
-static enum lab_status read_owner(struct load *l, struct lab_columns *c)
+static enum lab_status read_owner(struct load *l, struct lab_stmt *c)
 {
     struct owner o = {.exec = lab_column_int(c)};
     int64_t copy = lab_column_int(c);
@@ -270,24 +267,17 @@ static void bind(sqlite3_stmt *stmt, const char *name, int64_t v)
 static enum lab_status read_rows(struct load *l, const char *sql,
                                  const struct asked *asked, read_fn *read)
 {
-    sqlite3_stmt *stmt;
-    int rc = SQLITE_DONE;
-    enum lab_status st = lab_database_prepare(l->db, sql, &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, l->t->run);
-    sqlite3_bind_int64(stmt, 2, asked->rows.first);
-    sqlite3_bind_int64(stmt, 3, asked->rows.last);
-    bind(stmt, ":first", asked->first);
-    bind(stmt, ":last", asked->last);
-    bind(stmt, ":from", asked->from);
-    bind(stmt, ":to", asked->to);
-    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct lab_columns c = {stmt, 0};
-        st = read(l, &c);
-    }
-    enum lab_status end = lab_query_end(l->db, stmt, st ? SQLITE_DONE : rc);
-    return st ? st : end;
+    struct lab_stmt s = lab_stmt_new(l->db, sql);
+    sqlite3_bind_int64(s.sql, 1, l->t->run);
+    sqlite3_bind_int64(s.sql, 2, asked->rows.first);
+    sqlite3_bind_int64(s.sql, 3, asked->rows.last);
+    bind(s.sql, ":first", asked->first);
+    bind(s.sql, ":last", asked->last);
+    bind(s.sql, ":from", asked->from);
+    bind(s.sql, ":to", asked->to);
+    while (lab_stmt_next(&s))
+        s.st = read(l, &s);
+    return lab_stmt_end(&s);
 }
 
 /* Another tool's tables need not lie in the order of time. */

@@ -8,9 +8,8 @@
 
 #include "trace/record.h"
 #include "db/row.h"
-#include "store/launch.h"
+#include "store/row_fields.h"
 #include "index/index.h"
-#include "db/store_priv.h"
 
 /* Names as ids of StringIds; the phase and the time source as their own. */
 struct lab_sum_ids {
@@ -24,7 +23,10 @@ struct lab_sum_ids {
     int64_t kernel_short;
 };
 
+enum { LAB_SUM_KEY = 6, LAB_SUM_MOST_TIMES = 1024 };
+
 struct lab_sum_row {
+    int64_t key[LAB_SUM_KEY]; /* what its members share */
     struct lab_time_sum sum;
     struct lab_sum_ids ids;
     int64_t *values; /* times, as they come */
@@ -32,12 +34,49 @@ struct lab_sum_row {
     size_t room;
 };
 
-enum { LAB_SUM_KEY = 6, LAB_SUM_MOST_TIMES = 1024 };
+/* What time_sum has of a row, beside run, place, level and times. */
+#define FIELD(kind_, column_, member)                                          \
+    {                                                                          \
+        .column = column_, .kind = LAB_FIELD_##kind_,                          \
+        .at = offsetof(struct lab_sum_row, member)                             \
+    }
+static const struct lab_field sum_columns[] = {
+    FIELD(INT, "stepIndex", sum.step_index),
+    FIELD(INT, "phase", sum.phase_id),
+    FIELD(INT, "nameId", ids.name),
+    FIELD(INT, "nodeId", ids.node),
+    FIELD(INT, "opId", ids.op),
+    FIELD(INT, "variantId", ids.variant),
+    FIELD(INT, "backendId", ids.backend),
+    FIELD(INT, "timeSource", ids.source),
+    FIELD(INT, "demangledName", ids.kernel),
+    FIELD(INT, "shortName", ids.kernel_short),
+    FIELD(INT, "count", sum.count),
+    FIELD(INT, "timed", sum.timed),
+    FIELD(INT, "total_ns", sum.total_ns),
+    FIELD(INT, "min_ns", sum.min_ns),
+    FIELD(INT, "max_ns", sum.max_ns),
+    FIELD(REAL, "quarter_ns", sum.quarter_ns),
+    FIELD(REAL, "median_ns", sum.median_ns),
+    FIELD(REAL, "threeQuarters_ns", sum.three_quarters_ns),
+    FIELD(REAL, "mad_ns", sum.mad_ns),
+    FIELD(REAL, "flop", sum.flop),
+    FIELD(REAL, "bytes", sum.bytes),
+    FIELD(INT, "kernels", sum.kernels),
+    FIELD(DIMS, "gridX, gridY, gridZ", sum.launch.grid),
+    FIELD(DIMS, "blockX, blockY, blockZ", sum.launch.block),
+    FIELD(INT, "registersPerThread", sum.launch.registers_per_thread),
+    FIELD(INT, "shared_bytes", sum.shared_bytes),
+    FIELD(REAL, "occupancy_pct", sum.occupancy_pct),
+    FIELD(INT, "occupancyLimit", sum.occupancy_limit),
+};
+static const struct lab_fields sum_fields = {
+    .table = "time_sum",
+    .list = sum_columns,
+    .count = (int)(sizeof(sum_columns) / sizeof(sum_columns[0]))};
 
-/* Rows by what their members share. */
 struct lab_sum_table {
     struct lab_sum_row *rows;
-    int64_t (*keys)[LAB_SUM_KEY];
     size_t count;
     size_t room;
     size_t *place; /* open addressing: row + 1, 0 is free */
@@ -68,18 +107,14 @@ static bool grow(struct lab_sum_table *t)
     size_t *place = lab_alloc_array(room * 2, sizeof(*place));
     struct lab_sum_row *rows =
         place ? lab_realloc_array(t->rows, room, sizeof(*rows)) : NULL;
-    if (rows)
-        t->rows = rows;
-    int64_t(*keys)[LAB_SUM_KEY] =
-        rows ? lab_realloc_array(t->keys, room, sizeof(*keys)) : NULL;
-    if (!keys) {
+    if (!rows) {
         lab_free(place);
         return false;
     }
-    t->keys = keys;
+    t->rows = rows;
     t->room = room;
     for (size_t i = 0; i < t->count; i++) {
-        size_t at = hash_of(keys[i]) & (room * 2 - 1);
+        size_t at = hash_of(rows[i].key) & (room * 2 - 1);
         while (place[at])
             at = (at + 1) & (room * 2 - 1);
         place[at] = i + 1;
@@ -90,42 +125,22 @@ static bool grow(struct lab_sum_table *t)
     return true;
 }
 
-static void clear_row(struct lab_sum_row *row)
+static void clear_row(struct lab_sum_row *row, const int64_t key[LAB_SUM_KEY])
 {
-    *row = (struct lab_sum_row){0};
-    int64_t *unknown[] = {&row->sum.step_index,
-                          &row->sum.phase_id,
-                          &row->sum.total_ns,
-                          &row->sum.min_ns,
-                          &row->sum.max_ns,
-                          &row->sum.kernels,
-                          &row->sum.grid[0],
-                          &row->sum.grid[1],
-                          &row->sum.grid[2],
-                          &row->sum.block[0],
-                          &row->sum.block[1],
-                          &row->sum.block[2],
-                          &row->sum.shared_bytes,
-                          &row->sum.registers_per_thread,
-                          &row->ids.name,
-                          &row->ids.node,
-                          &row->ids.op,
-                          &row->ids.variant,
-                          &row->ids.backend,
-                          &row->ids.source,
-                          &row->ids.kernel,
-                          &row->ids.kernel_short,
-                          &row->sum.occupancy_limit};
-    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
-        *unknown[i] = LAB_UNKNOWN;
-    row->sum.flop = row->sum.bytes = row->sum.occupancy_pct = NAN;
+    *row = (struct lab_sum_row){
+        .sum.launch = {.cluster = {LAB_UNKNOWN, LAB_UNKNOWN, LAB_UNKNOWN},
+                       .static_shared_bytes = LAB_UNKNOWN,
+                       .dynamic_shared_bytes = LAB_UNKNOWN}};
+    memcpy(row->key, key, sizeof(row->key));
+    lab_fields_clear(&sum_fields, row);
+    row->sum.count = row->sum.timed = 0;
 }
 
 static struct lab_sum_row *sum_find(struct lab_sum_table *t,
                                     const int64_t key[LAB_SUM_KEY])
 {
     size_t next = t->last + 1 < t->count ? t->last + 1 : 0;
-    if (t->count && same_key(t->keys[next], key)) {
+    if (t->count && same_key(t->rows[next].key, key)) {
         t->last = next;
         return &t->rows[next];
     }
@@ -133,15 +148,14 @@ static struct lab_sum_row *sum_find(struct lab_sum_table *t,
         return NULL;
     size_t at = hash_of(key) & (t->places - 1);
     for (; t->place[at]; at = (at + 1) & (t->places - 1)) {
-        if (same_key(t->keys[t->place[at] - 1], key)) {
+        if (same_key(t->rows[t->place[at] - 1].key, key)) {
             t->last = t->place[at] - 1;
             return &t->rows[t->last];
         }
     }
     t->last = t->count++;
     t->place[at] = t->count;
-    memcpy(t->keys[t->last], key, sizeof(t->keys[0]));
-    clear_row(&t->rows[t->last]);
+    clear_row(&t->rows[t->last], key);
     return &t->rows[t->last];
 }
 
@@ -161,7 +175,6 @@ static void sum_table_release(struct lab_sum_table *t)
         lab_free(t->rows[i].values);
     }
     lab_free(t->rows);
-    lab_free(t->keys);
     lab_free(t->place);
     *t = (struct lab_sum_table){0};
 }
@@ -256,7 +269,7 @@ static enum lab_status add_parts(struct build *b)
         const struct lab_sum_row *part = &b->parts.rows[i];
         if (part->sum.count == 0)
             continue;
-        struct lab_sum_row *row = sum_find(b->table, b->parts.keys[i]);
+        struct lab_sum_row *row = sum_find(b->table, part->key);
         if (!row)
             return lab_no_memory("the times of a run");
         if (row->sum.count == 0) {
@@ -329,34 +342,30 @@ static enum lab_status note_exec(struct build *b, int64_t exec, size_t row)
 }
 
 /* The same row once more, from its kernelCount on. */
-static enum lab_status add_to_index(struct build *b, sqlite3_stmt *stmt,
+static enum lab_status add_to_index(struct build *b, struct lab_stmt *stmt,
                                     int64_t exec, int64_t iteration)
 {
-    struct lab_columns c = {stmt, 13};
     struct lab_index_step s = {.exec = exec, .iteration = iteration};
     if (!b->index)
         return LAB_OK;
-    s.kernels = lab_column_int(&c);
-    s.start_ns = lab_column_int(&c);
-    s.end_ns = lab_column_int(&c);
-    s.kernel_row_first = lab_column_int(&c);
-    s.kernel_row_last = lab_column_int(&c);
-    return lab_index_add_step(b->index, &s);
+    stmt->next--;
+    s.kernels = lab_column_int(stmt);
+    s.start_ns = lab_column_int(stmt);
+    s.end_ns = lab_column_int(stmt);
+    s.kernel_row_first = lab_column_int(stmt);
+    s.kernel_row_last = lab_column_int(stmt);
+    return lab_iterations_add(&b->index->iterations, &s);
 }
 
-/* The lesson's text for a step of a phase, each text once a phase: the phase's
- * own, then the step's part for it (else its node's), between blank lines.
- * Prints nothing when there is nothing new. */
-static enum lab_status read_step(struct build *b, sqlite3_stmt *stmt)
+static enum lab_status read_step(struct build *b, struct lab_stmt *s)
 {
-    struct lab_columns c = {stmt, 0};
     struct place p = {0};
-    int64_t exec = lab_column_int(&c);
-    int64_t iteration = lab_column_int(&c);
+    int64_t exec = lab_column_int(s);
+    int64_t iteration = lab_column_int(s);
     int64_t key[LAB_SUM_KEY] = {LAB_SUM_STEP};
     enum lab_status st = LAB_OK;
     for (int i = 1; i < LAB_SUM_KEY; i++)
-        key[i] = lab_column_int(&c); /* index, phase, name, variant, backend */
+        key[i] = lab_column_int(s); /* index, phase, name, variant, backend */
     struct lab_sum_row *row = sum_find(b->table, key);
     if (!row)
         return lab_no_memory("the times of a run");
@@ -366,20 +375,20 @@ static enum lab_status read_step(struct build *b, sqlite3_stmt *stmt)
     row->ids.name = key[3];
     row->ids.variant = key[4];
     row->ids.backend = key[5];
-    row->ids.node = p.node = lab_column_int(&c);
-    row->ids.op = lab_column_int(&c);
-    row->ids.source = lab_column_int(&c);
-    p.time_ns = lab_column_int(&c);
-    row->sum.flop = p.flop = lab_column_real(&c);
-    row->sum.bytes = p.bytes = lab_column_real(&c);
-    row->sum.kernels = lab_column_int(&c);
+    row->ids.node = p.node = lab_column_int(s);
+    row->ids.op = lab_column_int(s);
+    row->ids.source = lab_column_int(s);
+    p.time_ns = lab_column_int(s);
+    row->sum.flop = p.flop = lab_column_real(s);
+    row->sum.bytes = p.bytes = lab_column_real(s);
+    row->sum.kernels = lab_column_int(s);
     row->sum.count++;
     if (p.time_ns != LAB_UNKNOWN)
         st = sum_add_time(row, p.time_ns);
     if (st == LAB_OK)
         st = note_exec(b, exec, b->table->last);
     if (st == LAB_OK)
-        st = add_to_index(b, stmt, exec, iteration);
+        st = add_to_index(b, s, exec, iteration);
     if (st == LAB_OK && iteration != b->iteration) {
         st = end_iteration(b);
         b->iteration = iteration;
@@ -389,39 +398,18 @@ static enum lab_status read_step(struct build *b, sqlite3_stmt *stmt)
 
 static enum lab_status read_steps(struct build *b)
 {
-    sqlite3_stmt *stmt;
-    int rc = SQLITE_DONE;
-    enum lab_status st = lab_database_prepare(
+    struct lab_stmt s = lab_stmt_new(
         b->db,
         "SELECT exec, iteration, stepIndex, phase, nameId, variantId, "
         "backendId, nodeId, opId, timeSource, time_ns, flop, bytes, "
         "kernelCount, start_ns, end_ns, kernelRowFirst, kernelRowLast FROM "
-        "step WHERE runId = ?1",
-        &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, b->run);
-    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-        st = read_step(b, stmt);
-    enum lab_status end = lab_query_end(b->db, stmt, rc);
-    if (st == LAB_OK)
-        st = end;
-    return st ? st : end_iteration(b);
-}
-
-static enum lab_status find_last_phase(struct build *b)
-{
-    sqlite3_stmt *stmt;
-    enum lab_status st = lab_database_prepare(
-        b->db, "SELECT max(phase) FROM step WHERE runId = ?1", &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, b->run);
-    int rc = sqlite3_step(stmt);
-    struct lab_columns c = {stmt, 0};
-    if (rc == SQLITE_ROW)
-        b->last_phase = lab_column_int(&c);
-    return lab_query_end(b->db, stmt, rc);
+        "step WHERE runId = ?1");
+    sqlite3_bind_int64(s.sql, 1, b->run);
+    while (lab_stmt_next(&s))
+        s.st = read_step(b, &s);
+    if (!s.st)
+        s.st = end_iteration(b);
+    return lab_stmt_end(&s);
 }
 
 /* ---- kernels ---- */
@@ -456,11 +444,11 @@ static void merge(int64_t *kept, int64_t v, bool first)
     *kept = first || *kept == v ? v : LAB_UNKNOWN;
 }
 
-static int64_t read_size(int64_t kept[3], struct lab_columns *c, bool first)
+static int64_t read_size(int64_t kept[3], struct lab_stmt *s, bool first)
 {
     int64_t v[3];
     for (int i = 0; i < 3; i++) {
-        v[i] = lab_column_int(c);
+        v[i] = lab_column_int(s);
         merge(&kept[i], v[i], first);
     }
     return lab_launch_size(v);
@@ -477,16 +465,17 @@ static int64_t order_of(double v)
     return bits < 0 ? -(bits & INT64_MAX) : bits;
 }
 
-static void read_launch(struct lab_time_sum *s, struct lab_columns *c,
+static void read_launch(struct lab_time_sum *s, struct lab_stmt *c,
                         int64_t value[LAB_KERNEL_SORT_COUNT])
 {
     bool first = s->count == 0;
     value[LAB_KERNEL_BY_ROW] = LAB_UNKNOWN;
     value[LAB_KERNEL_BY_NAME] = LAB_UNKNOWN;
-    value[LAB_KERNEL_BY_GRID] = read_size(s->grid, c, first);
-    value[LAB_KERNEL_BY_BLOCK] = read_size(s->block, c, first);
+    value[LAB_KERNEL_BY_GRID] = read_size(s->launch.grid, c, first);
+    value[LAB_KERNEL_BY_BLOCK] = read_size(s->launch.block, c, first);
     value[LAB_KERNEL_BY_REGISTERS] = lab_column_int(c);
-    merge(&s->registers_per_thread, value[LAB_KERNEL_BY_REGISTERS], first);
+    merge(&s->launch.registers_per_thread, value[LAB_KERNEL_BY_REGISTERS],
+          first);
     int64_t of_static = lab_column_int(c);
     value[LAB_KERNEL_BY_SHARED] = lab_add_known(of_static, lab_column_int(c));
     merge(&s->shared_bytes, value[LAB_KERNEL_BY_SHARED], first);
@@ -503,15 +492,14 @@ static void copy_step(struct lab_sum_row *to, const struct lab_sum_row *step)
     to->sum.phase_id = step->sum.phase_id;
 }
 
-static enum lab_status read_kernel(struct build *b, sqlite3_stmt *stmt)
+static enum lab_status read_kernel(struct build *b, struct lab_stmt *s)
 {
-    struct lab_columns c = {stmt, 0};
-    int64_t exec = lab_column_int(&c);
+    int64_t exec = lab_column_int(s);
     size_t step = row_of_exec(b, exec);
-    int64_t name = lab_column_int(&c);
-    int64_t short_name = lab_column_int(&c);
-    int64_t start = lab_column_int(&c);
-    int64_t end = lab_column_int(&c);
+    int64_t name = lab_column_int(s);
+    int64_t short_name = lab_column_int(s);
+    int64_t start = lab_column_int(s);
+    int64_t end = lab_column_int(s);
     const int64_t key[LAB_SUM_KEY] = {
         LAB_SUM_KERNEL, step == SIZE_MAX ? -1 : (int64_t)step, name};
     struct lab_sum_row *row = sum_find(b->table, key);
@@ -523,10 +511,10 @@ static enum lab_status read_kernel(struct build *b, sqlite3_stmt *stmt)
     row->ids.kernel = name;
     row->ids.kernel_short = short_name;
     struct lab_index_kernel k = {.name = name};
-    read_launch(&row->sum, &c, k.value);
+    read_launch(&row->sum, s, k.value);
     row->sum.count++;
     int64_t time_ns = lab_span_ns(start, end);
-    k.row = lab_column_int(&c);
+    k.row = lab_column_int(s);
     k.value[LAB_KERNEL_BY_START] = start;
     k.value[LAB_KERNEL_BY_TIME] = time_ns;
     k.value[LAB_KERNEL_BY_STEP] = row->sum.step_index;
@@ -538,17 +526,11 @@ static enum lab_status read_kernel(struct build *b, sqlite3_stmt *stmt)
 
 static enum lab_status read_kernels(struct build *b)
 {
-    sqlite3_stmt *stmt;
-    int rc = SQLITE_DONE;
-    enum lab_status st =
-        lab_database_prepare(b->db, lab_sql_kernel_times, &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, b->run);
-    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-        st = read_kernel(b, stmt);
-    enum lab_status end = lab_query_end(b->db, stmt, rc);
-    return st ? st : end;
+    struct lab_stmt s = lab_stmt_new(b->db, lab_sql_kernel_times);
+    sqlite3_bind_int64(s.sql, 1, b->run);
+    while (lab_stmt_next(&s))
+        s.st = read_kernel(b, &s);
+    return lab_stmt_end(&s);
 }
 
 /* ---- all ---- */
@@ -584,30 +566,24 @@ static enum lab_status finish_row(struct lab_sum_row *row)
     return LAB_OK;
 }
 
-static int by_number(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_rows(const void *a, const void *b)
 {
     const struct lab_sum_row *x = a;
     const struct lab_sum_row *y = b;
-    int by = by_number(x->sum.level, y->sum.level);
-    if (!by)
-        by = by_number(x->sum.step_index == LAB_UNKNOWN,
-                       y->sum.step_index == LAB_UNKNOWN);
-    if (!by)
-        by = by_number(x->sum.step_index, y->sum.step_index);
-    if (!by)
-        by = by_number(x->sum.phase_id, y->sum.phase_id);
-    if (!by)
-        by = by_number(x->ids.name, y->ids.name);
-    if (!by)
-        by = by_number(x->ids.variant, y->ids.variant);
-    if (!by)
-        by = by_number(x->ids.backend, y->ids.backend);
-    return by ? by : by_number(x->ids.kernel, y->ids.kernel);
+    const int64_t by[][2] = {
+        {x->sum.level, y->sum.level},
+        {x->sum.step_index == LAB_UNKNOWN, y->sum.step_index == LAB_UNKNOWN},
+        {x->sum.step_index, y->sum.step_index},
+        {x->sum.phase_id, y->sum.phase_id},
+        {x->ids.name, y->ids.name},
+        {x->ids.variant, y->ids.variant},
+        {x->ids.backend, y->ids.backend},
+        {x->ids.kernel, y->ids.kernel},
+    };
+    size_t i = 0;
+    while (i + 1 < sizeof(by) / sizeof(by[0]) && by[i][0] == by[i][1])
+        i++;
+    return (by[i][0] > by[i][1]) - (by[i][0] < by[i][1]);
 }
 
 static enum lab_status sum_build(struct lab_database *db, int64_t run,
@@ -618,8 +594,9 @@ static enum lab_status sum_build(struct lab_database *db, int64_t run,
     struct build b = {.db = db, .run = run, .table = &table, .index = index};
     b.stretch = 1;
     b.iteration = LAB_UNKNOWN;
-    b.last_phase = LAB_UNKNOWN;
-    enum lab_status st = find_last_phase(&b);
+    enum lab_status st =
+        lab_database_int_of(db, "SELECT max(phase) FROM step WHERE runId = ?1",
+                            run, LAB_UNKNOWN, &b.last_phase);
     if (st == LAB_OK)
         st = read_steps(&b);
     if (st == LAB_OK)
@@ -684,28 +661,19 @@ const char *lab_time_sum_step(const struct lab_time_sum *sum)
 /* ---- texts ---- */
 
 struct texts {
-    struct lab_database *db;
     struct lab_sum_texts *kept;
-    sqlite3_stmt *stmt[TEXT_TABLES];
+    struct lab_stmt stmt[TEXT_TABLES];
 };
 
-static enum lab_status read_text(struct texts *t, int table, int64_t id,
-                                 char **out)
+static enum lab_status read_text(struct lab_stmt *s, int64_t id, char **out)
 {
-    enum lab_status st = LAB_OK;
-    sqlite3_stmt *stmt = t->stmt[table];
-    sqlite3_bind_int64(stmt, 1, id);
-    int rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(stmt, 0);
-        *out = text ? lab_strdup(text) : NULL;
-        if (text && !*out)
-            st = lab_no_memory("a name");
-    } else if (rc != SQLITE_DONE) {
-        st = lab_database_error(t->db, "reading a name");
-    }
-    sqlite3_reset(stmt);
-    return st;
+    sqlite3_bind_int64(s->sql, 1, id);
+    const char *text = lab_stmt_next(s) ? lab_column_text(s) : NULL;
+    *out = text ? lab_strdup(text) : NULL;
+    if (text && !*out)
+        s->st = lab_no_memory("a name");
+    sqlite3_reset(s->sql);
+    return s->st;
 }
 
 static enum lab_status find_text(struct texts *t, int table, int64_t id,
@@ -726,7 +694,7 @@ static enum lab_status find_text(struct texts *t, int table, int64_t id,
         return LAB_E_NOMEM;
     struct text *fresh = &k->list[k->count];
     *fresh = (struct text){.table = table, .id = id};
-    enum lab_status st = read_text(t, table, id, &fresh->text);
+    enum lab_status st = read_text(&t->stmt[table], id, &fresh->text);
     if (st)
         return st;
     k->count++;
@@ -763,15 +731,15 @@ static enum lab_status name_rows(struct lab_database *db,
                                  struct lab_sum_table *table, unsigned levels,
                                  struct lab_time_sums *out)
 {
-    struct texts t = {.db = db, .kept = lab_alloc(sizeof(*t.kept))};
+    struct texts t = {.kept = lab_alloc(sizeof(*t.kept))};
     struct lab_time_sum *items =
         lab_alloc_array(table->count + 1, sizeof(*items));
     enum lab_status st = LAB_OK;
     size_t n = 0;
     if (!t.kept || !items)
         st = lab_no_memory("the times of a run");
-    for (int i = 0; i < TEXT_TABLES && st == LAB_OK; i++)
-        st = lab_database_prepare(db, text_sql[i], &t.stmt[i]);
+    for (int i = 0; i < TEXT_TABLES; i++)
+        t.stmt[i] = lab_stmt_new(db, text_sql[i]);
     for (size_t i = 0; i < table->count && st == LAB_OK; i++) {
         struct lab_sum_row *row = &table->rows[i];
         if (!(levels & 1u << row->sum.level))
@@ -784,7 +752,7 @@ static enum lab_status name_rows(struct lab_database *db,
         n++;
     }
     for (int i = 0; i < TEXT_TABLES; i++)
-        sqlite3_finalize(t.stmt[i]);
+        lab_stmt_end(&t.stmt[i]);
     struct lab_time_sums sums = {.items = items, .count = n, .texts = t.kept};
     if (st)
         lab_time_sums_release(&sums);
@@ -795,166 +763,76 @@ static enum lab_status name_rows(struct lab_database *db,
 
 /* ---- as rows of time_sum ---- */
 
-static const char insert_sql[] =
-    "INSERT INTO time_sum (runId, place, level, stepIndex, phase, nameId, "
-    "nodeId, opId, variantId, backendId, timeSource, demangledName, shortName, "
-    "count, timed, total_ns, min_ns, max_ns, quarter_ns, median_ns, "
-    "threeQuarters_ns, mad_ns, flop, bytes, kernels, gridX, gridY, gridZ, "
-    "blockX, blockY, blockZ, registersPerThread, shared_bytes, occupancy_pct, "
-    "occupancyLimit, times) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
-    "?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, "
-    "?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36)";
-
-static const char select_sql[] =
-    "SELECT level, stepIndex, phase, nameId, nodeId, opId, variantId, "
-    "backendId, timeSource, demangledName, shortName, count, timed, total_ns, "
-    "min_ns, max_ns, quarter_ns, median_ns, threeQuarters_ns, mad_ns, flop, "
-    "bytes, kernels, gridX, gridY, gridZ, blockX, blockY, blockZ, "
-    "registersPerThread, shared_bytes, occupancy_pct, occupancyLimit, times "
-    "FROM time_sum WHERE runId = ?1 AND level < ?2 ORDER BY place";
-
-static enum lab_status insert_row(struct lab_database *db, sqlite3_stmt *s,
-                                  const struct lab_sum_row *row)
-{
-    const struct lab_time_sum *t = &row->sum;
-    const int64_t facts[] = {
-        t->level,         t->step_index,         t->phase_id,
-        row->ids.name,    row->ids.node,         row->ids.op,
-        row->ids.variant, row->ids.backend,      row->ids.source,
-        row->ids.kernel,  row->ids.kernel_short, t->count,
-        t->timed,         t->total_ns,           t->min_ns,
-        t->max_ns};
-    const double reals[] = {t->quarter_ns, t->median_ns, t->three_quarters_ns,
-                            t->mad_ns,     t->flop,      t->bytes};
-    const int64_t launch[] = {
-        t->kernels,     t->grid[0],  t->grid[1],  t->grid[2],
-        t->block[0],    t->block[1], t->block[2], t->registers_per_thread,
-        t->shared_bytes};
-    void *bytes;
-    size_t size;
-    int i = 3;
-    enum lab_status st = lab_times_pack(&t->times, &bytes, &size);
-    if (st)
-        return st;
-    for (size_t k = 0; k < sizeof(facts) / sizeof(facts[0]); k++)
-        lab_bind_int(s, i++, facts[k]);
-    for (size_t k = 0; k < sizeof(reals) / sizeof(reals[0]); k++)
-        lab_bind_real(s, i++, reals[k]);
-    for (size_t k = 0; k < sizeof(launch) / sizeof(launch[0]); k++)
-        lab_bind_int(s, i++, launch[k]);
-    lab_bind_real(s, i++, t->occupancy_pct);
-    lab_bind_int(s, i++, t->occupancy_limit);
-    sqlite3_bind_blob64(s, i, bytes, size, SQLITE_TRANSIENT);
-    if (sqlite3_step(s) != SQLITE_DONE)
-        st = lab_database_error(db, "storing the times of a run");
-    sqlite3_reset(s);
-    lab_free(bytes);
-    return st;
-}
-
 static enum lab_status insert_rows(struct lab_database *db, int64_t run,
                                    const struct lab_sum_table *table)
 {
-    sqlite3_stmt *s;
-    enum lab_status st = lab_database_prepare(db, insert_sql, &s);
-    if (st)
-        return st;
-    sqlite3_bind_int64(s, 1, run);
-    for (size_t i = 0; i < table->count && st == LAB_OK; i++) {
-        sqlite3_bind_int64(s, 2, (int64_t)i);
-        st = insert_row(db, s, &table->rows[i]);
+    struct lab_stmt s =
+        lab_fields_insert(db, &sum_fields, ", runId, place, level, times");
+    for (size_t i = 0; i < table->count && !s.st; i++) {
+        const struct lab_sum_row *row = &table->rows[i];
+        void *bytes;
+        size_t size;
+        s.st = lab_times_pack(&row->sum.times, &bytes, &size);
+        if (s.st)
+            break;
+        int n = lab_fields_bind(&s, &sum_fields, row);
+        sqlite3_bind_int64(s.sql, n, run);
+        sqlite3_bind_int64(s.sql, n + 1, (int64_t)i);
+        sqlite3_bind_int(s.sql, n + 2, (int)row->sum.level);
+        sqlite3_bind_blob64(s.sql, n + 3, bytes, size, SQLITE_STATIC);
+        lab_stmt_run(&s, "storing the times of a run");
+        lab_free(bytes);
     }
-    sqlite3_finalize(s);
-    return st;
+    return lab_stmt_end(&s);
 }
 
-static void read_facts(struct lab_columns *c, struct lab_sum_row *row)
+static enum lab_status read_row(struct lab_sum_table *table, struct lab_stmt *s)
 {
-    struct lab_time_sum *t = &row->sum;
-    int64_t *const facts[] = {
-        &t->step_index,         &t->phase_id,     &row->ids.name,
-        &row->ids.node,         &row->ids.op,     &row->ids.variant,
-        &row->ids.backend,      &row->ids.source, &row->ids.kernel,
-        &row->ids.kernel_short, &t->count,        &t->timed,
-        &t->total_ns,           &t->min_ns,       &t->max_ns};
-    double *const reals[] = {
-        &t->quarter_ns, &t->median_ns, &t->three_quarters_ns,
-        &t->mad_ns,     &t->flop,      &t->bytes};
-    int64_t *const launch[] = {
-        &t->kernels,     &t->grid[0],  &t->grid[1],  &t->grid[2],
-        &t->block[0],    &t->block[1], &t->block[2], &t->registers_per_thread,
-        &t->shared_bytes};
-    for (size_t k = 0; k < sizeof(facts) / sizeof(facts[0]); k++)
-        *facts[k] = lab_column_int(c);
-    for (size_t k = 0; k < sizeof(reals) / sizeof(reals[0]); k++)
-        *reals[k] = lab_column_real(c);
-    for (size_t k = 0; k < sizeof(launch) / sizeof(launch[0]); k++)
-        *launch[k] = lab_column_int(c);
-    if (t->timed < 2) /* one time has no spread, whatever an older file has */
-        t->mad_ns = NAN;
-    t->occupancy_pct = lab_column_real(c);
-    t->occupancy_limit = lab_column_int(c);
-}
-
-static enum lab_status read_row(struct lab_sum_table *table, sqlite3_stmt *stmt,
-                                unsigned levels)
-{
-    struct lab_columns c = {stmt, 0};
-    int64_t level = lab_column_int(&c);
-    if (level < 0 || level >= LAB_SUM_LEVELS || !(levels & 1u << level))
-        return LAB_OK;
-    const int64_t key[LAB_SUM_KEY] = {level, (int64_t)table->count};
+    const int64_t key[LAB_SUM_KEY] = {(int64_t)table->count};
     struct lab_sum_row *row = sum_find(table, key);
     if (!row)
         return lab_no_memory("the times of a run");
-    row->sum.level = (enum lab_sum_level)level;
-    read_facts(&c, row);
-    const void *bytes = sqlite3_column_blob(stmt, c.next);
-    size_t size = (size_t)sqlite3_column_bytes(stmt, c.next);
+    lab_fields_take(s, &sum_fields, row);
+    row->sum.level = (enum lab_sum_level)lab_column_int(s);
+    if (row->sum.timed < 2) /* one time has no spread, in an older file too */
+        row->sum.mad_ns = NAN;
+    const void *bytes = sqlite3_column_blob(s->sql, s->next);
+    size_t size = (size_t)sqlite3_column_bytes(s->sql, s->next);
     return lab_times_unpack(&row->sum.times, bytes, bytes ? size : 0);
 }
 
+/* Other levels than those of enum lab_sum_level: index/index.h. */
 static enum lab_status read_rows(struct lab_database *db, int64_t run,
                                  unsigned levels, struct lab_sum_table *out)
 {
-    sqlite3_stmt *stmt;
-    int rc = SQLITE_DONE;
     struct lab_sum_table table = {0};
-    enum lab_status st = lab_database_prepare(db, select_sql, &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    sqlite3_bind_int(stmt, 2, LAB_SUM_LEVELS); /* others: index/index.h */
-    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-        st = read_row(&table, stmt, levels);
-    enum lab_status end = lab_query_end(db, stmt, rc);
-    if (st == LAB_OK)
-        st = end;
-    if (st)
+    struct lab_str sql;
+    lab_str_init(&sql);
+    lab_fields_select(&sql, &sum_fields);
+    lab_str_add(&sql, ", level, times FROM time_sum WHERE runId = ?1 AND ?2 >> "
+                      "level & 1 ORDER BY place");
+    struct lab_stmt s = lab_stmt_built(db, &sql);
+    sqlite3_bind_int64(s.sql, 1, run);
+    sqlite3_bind_int64(s.sql, 2, levels & ((1u << LAB_SUM_LEVELS) - 1));
+    while (lab_stmt_next(&s))
+        s.st = read_row(&table, &s);
+    if (s.st)
         sum_table_release(&table);
     else
         *out = table;
-    return st;
+    return lab_stmt_end(&s);
 }
 
 static enum lab_status is_summed(struct lab_database *db, int64_t run,
                                  int64_t *summed, bool *running)
 {
-    sqlite3_stmt *stmt;
-    enum lab_status st = lab_query_require_run(db, run);
-    if (st == LAB_OK)
-        st = lab_database_prepare(
-            db, "SELECT summed, status = 'running' FROM run WHERE id = ?1",
-            &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    int rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW) {
-        *summed = sqlite3_column_int64(stmt, 0);
-        *running = sqlite3_column_int64(stmt, 1) != 0;
+    struct lab_stmt s = lab_stmt_of_run(
+        db, "SELECT summed, status = 'running' FROM run WHERE id = ?1", run);
+    if (lab_stmt_next(&s)) {
+        *summed = sqlite3_column_int64(s.sql, 0);
+        *running = sqlite3_column_int64(s.sql, 1) != 0;
     }
-    return lab_query_end(db, stmt, rc);
+    return lab_stmt_end(&s);
 }
 
 /* Which rung each row is of. */
@@ -1021,7 +899,6 @@ static enum lab_status keep(struct lab_database *db, int64_t run)
 {
     struct lab_sum_table table = {0};
     struct lab_index index;
-    char sql[80];
     enum lab_status st = lab_index_begin(&index, db, run);
     if (st == LAB_OK)
         st = sum_build(db, run, &table, &index);
@@ -1030,10 +907,9 @@ static enum lab_status keep(struct lab_database *db, int64_t run)
     if (st == LAB_OK)
         st = lab_index_store(&index, (int64_t)table.count);
     lab_index_release(&index);
-    sqlite3_snprintf(sizeof(sql), sql,
-                     "UPDATE run SET summed = 1 WHERE id = %lld", run);
     if (st == LAB_OK)
-        st = lab_database_exec(db, sql, "storing the times of a run");
+        st = lab_database_exec_of(db, "UPDATE run SET summed = 1 WHERE id = ?1",
+                                  run, "storing the times of a run");
     sum_table_release(&table);
     return st;
 }
@@ -1073,13 +949,10 @@ enum lab_status lab_time_sums_keep_all(struct lab_database *db)
     enum lab_status st = LAB_OK;
     int64_t run = -1;
     while (st == LAB_OK && run != LAB_UNKNOWN) {
-        char sql[120];
-        sqlite3_snprintf(
-            sizeof(sql), sql,
-            "SELECT min(id) FROM run WHERE id > %lld AND summed IS "
-            "NULL AND status <> 'running'",
-            run);
-        st = lab_database_int(db, sql, LAB_UNKNOWN, &run);
+        st = lab_database_int_of(db,
+                                 "SELECT min(id) FROM run WHERE id > ?1 AND "
+                                 "summed IS NULL AND status <> 'running'",
+                                 run, LAB_UNKNOWN, &run);
         if (st == LAB_OK && run != LAB_UNKNOWN)
             st = lab_time_sums_keep(db, run);
     }

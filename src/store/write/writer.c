@@ -18,7 +18,9 @@
 #include "base/str.h"
 #include "base/thread.h"
 #include "store/time_sum.h"
-#include "db/store_priv.h"
+#include "db/row.h"
+#include "store/query.h"
+#include "store/row_fields.h"
 
 enum lab_insert_table {
     LAB_INTO_STEP,
@@ -56,15 +58,15 @@ struct lab_bulk {
 struct lab_exec_sum {
     int64_t exec;
     int64_t time_ns; /* LAB_UNKNOWN: one of them has no time */
-    int64_t count;   /* 0: a free place */
+    int64_t count;
     int64_t first_row;
     int64_t last_row;
 };
 
 struct lab_exec_sums {
-    struct lab_exec_sum *place; /* open addressing by exec */
-    size_t places;              /* a power of two */
-    size_t used;
+    struct lab_exec_sum *list; /* one step may have several */
+    size_t count;
+    size_t room;
 };
 
 struct lab_insert {
@@ -74,11 +76,10 @@ struct lab_insert {
     struct lab_bulk bulk[LAB_INTO_COUNT];
     int64_t *string_ids; /* by intern id; 0: not known yet */
     size_t n_string_ids;
-    sqlite3_stmt *find_string;
-    sqlite3_stmt *add_string;
-    sqlite3_stmt *add_sum;
-    sqlite3_stmt *last_row[3]; /* kernel, memcpy, memset */
-    int64_t next_row[3];
+    struct lab_stmt find_string;
+    struct lab_stmt add_string;
+    struct lab_stmt add_sum;
+    int64_t next_row[3];      /* kernel, memcpy, memset */
     int64_t first_kernel_row; /* of the run; 0: none yet */
     int64_t last_kernel_row;
     bool range_seen;
@@ -99,24 +100,7 @@ void lab_run_info_init(struct lab_run_info *info)
                                   .batch = LAB_UNKNOWN,
                                   .learning_rate = NAN,
                                   .lesson_learning_rate = NAN};
-    int64_t *numbers[] = {
-        &info->device.device_id,
-        &info->device.compute_major,
-        &info->device.compute_minor,
-        &info->device.sm_count,
-        &info->device.warp_size,
-        &info->device.max_warps_per_sm,
-        &info->device.max_blocks_per_sm,
-        &info->device.max_registers_per_sm,
-        &info->device.max_shared_per_sm_bytes,
-        &info->device.max_shared_per_block_optin_bytes,
-        &info->device.memory_bytes,
-        &info->device.memory_bytes_per_s,
-        &info->device.l2_bytes,
-        &info->device.clock_hz,
-    };
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        *numbers[i] = LAB_UNKNOWN;
+    lab_fields_clear(&lab_gpu_fields, &info->device);
 }
 
 void lab_run_summary_init(struct lab_run_summary *summary)
@@ -152,29 +136,7 @@ static const char *trace_state_text(enum lab_trace_state state)
     return (unsigned)state < LAB_TRACE_STATE_COUNT ? text[state] : NULL;
 }
 
-static const char run_sql[] =
-    "INSERT INTO run (status, lesson, lessonPath, title, backend, device, "
-    "chip, computeCapability, smCount, driver, runtime, precision, seed, "
-    "batch, variants, version, commitId, hostname, user, pid, processStart, "
-    "started, started_ns, timeSource, counters, countersReason, rank, uuid, "
-    "kind, traceState, learningRate, lessonLearningRate) "
-    "VALUES ('running', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-    "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, "
-    "?27, ?28, ?29, ?30, ?31)";
-
-static void bind_who(sqlite3_stmt *s, int i)
-{
-    char host[256];
-    char buffer[1024];
-    struct passwd entry;
-    struct passwd *found = NULL;
-    lab_host_name(host, sizeof(host));
-    lab_bind_text(s, i, host);
-    getpwuid_r(geteuid(), &entry, buffer, sizeof(buffer), &found);
-    lab_bind_text(s, i + 1, found ? found->pw_name : NULL);
-    sqlite3_bind_int64(s, i + 2, getpid());
-    sqlite3_bind_int64(s, i + 3, lab_process_start(getpid()));
-}
+static const char storing_run[] = "storing the run";
 
 /* A random one, RFC 9562 version 4. */
 static void add_uuid(char out[37])
@@ -190,155 +152,109 @@ static void add_uuid(char out[37])
                               b[i]);
 }
 
-static void bind_run(sqlite3_stmt *s, const struct lab_run_info *info,
-                     int64_t now)
+static enum lab_status add_run_row(struct lab_database *db,
+                                   const struct lab_run_info *info, int64_t now)
 {
     const struct lab_run_device *d = &info->device;
+    struct lab_run_row r;
+    struct passwd entry;
+    struct passwd *found = NULL;
+    char host[256];
+    char buffer[1024];
     char capability[48];
     char started[32];
     char uuid[37];
-    const char *const texts[] = {info->lesson,  info->lesson_path, info->title,
-                                 info->backend, d->name,           d->chip};
-    int i = 1;
-    for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++)
-        lab_bind_text(s, i++, texts[t]);
-    snprintf(capability, sizeof(capability), "%lld.%lld",
-             (long long)d->compute_major, (long long)d->compute_minor);
     bool known =
         d->compute_major != LAB_UNKNOWN && d->compute_minor != LAB_UNKNOWN;
-    lab_bind_text(s, i++, known ? capability : NULL);
-    lab_bind_int(s, i++, d->sm_count);
-    lab_bind_text(s, i++, d->driver);
-    lab_bind_text(s, i++, d->runtime);
-    lab_bind_text(s, i++, info->precision);
-    sqlite3_bind_int64(s, i++, (int64_t)info->seed);
-    lab_bind_int(s, i++, info->batch);
-    lab_bind_text(s, i++, info->variants);
-    lab_bind_text(s, i++, info->version);
-    lab_bind_text(s, i++, info->commit);
-    bind_who(s, i);
-    i += 4;
+    snprintf(capability, sizeof(capability), "%lld.%lld",
+             (long long)d->compute_major, (long long)d->compute_minor);
+    lab_host_name(host, sizeof(host));
+    getpwuid_r(geteuid(), &entry, buffer, sizeof(buffer), &found);
     lab_utc_text(now, started);
-    lab_bind_text(s, i++, started);
-    sqlite3_bind_int64(s, i++, now);
-    lab_bind_text(s, i++, time_source_text(info->time_source));
-    lab_bind_text(s, i++, info->counters);
-    lab_bind_text(s, i++, info->counters_reason);
-    sqlite3_bind_int64(s, i++, info->rank == LAB_UNKNOWN ? 0 : info->rank);
     add_uuid(uuid);
-    lab_bind_text(s, i++, uuid);
-    lab_bind_text(s, i++, info->kind);
-    lab_bind_text(s, i++, trace_state_text(info->trace_state));
-    lab_bind_real(s, i++, info->learning_rate);
-    lab_bind_real(s, i, info->lesson_learning_rate);
-}
-
-/* Runs `stmt` once and finalizes it. */
-static enum lab_status run_statement(struct lab_database *db,
-                                     sqlite3_stmt *stmt)
-{
-    enum lab_status st = LAB_OK;
-    if (sqlite3_step(stmt) != SQLITE_DONE)
-        st = lab_database_error(db, "storing the run");
-    sqlite3_finalize(stmt);
-    return st;
+    lab_fields_clear(&lab_run_fields, &r);
+    r.status = lab_run_status_text(LAB_RUN_RUNNING);
+    r.lesson = info->lesson;
+    r.lesson_path = info->lesson_path;
+    r.title = info->title;
+    r.backend = info->backend;
+    r.device = d->name;
+    r.chip = d->chip;
+    r.compute_capability = known ? capability : NULL;
+    r.sm_count = d->sm_count;
+    r.driver = d->driver;
+    r.runtime = d->runtime;
+    r.precision = info->precision;
+    r.seed = info->seed;
+    r.batch = info->batch;
+    r.variants = info->variants;
+    r.version = info->version;
+    r.commit = info->commit;
+    r.hostname = host;
+    r.user = found ? found->pw_name : NULL;
+    r.started = started;
+    r.started_ns = now;
+    r.time_source = time_source_text(info->time_source);
+    r.counters = info->counters;
+    r.counters_reason = info->counters_reason;
+    r.rank = info->rank == LAB_UNKNOWN ? 0 : info->rank;
+    r.uuid = uuid;
+    r.kind = info->kind;
+    r.trace_state = trace_state_text(info->trace_state);
+    r.learning_rate = info->learning_rate;
+    r.lesson_learning_rate = info->lesson_learning_rate;
+    struct lab_stmt s =
+        lab_fields_insert(db, &lab_run_fields, ", pid, processStart");
+    int n = lab_fields_bind(&s, &lab_run_fields, &r);
+    sqlite3_bind_int64(s.sql, n, getpid());
+    sqlite3_bind_int64(s.sql, n + 1, lab_process_start(getpid()));
+    return lab_stmt_once(&s, storing_run);
 }
 
 static enum lab_status add_gpu(struct lab_database *db,
                                const struct lab_run_device *d, int64_t run)
 {
-    sqlite3_stmt *s;
-    enum lab_status st = lab_database_prepare(
-        db,
-        "INSERT INTO TARGET_INFO_GPU (runId, vmId, id, name, chipName, uuid, "
-        "isDiscrete, l2CacheSize, totalMemory, memoryBandwidth, clockRate, "
-        "smCount, cuDevice, maxShmemPerBlockOptin, maxShmemPerSm, "
-        "maxRegistersPerSm, threadsPerWarp, maxWarpsPerSm, maxBlocksPerSm, "
-        "computeMajor, computeMinor, smMajor, smMinor) VALUES (?1, 0, ?2, ?3, "
-        "?4, ?5, NULL, ?6, ?7, ?8, ?9, ?10, ?2, ?11, ?12, ?13, ?14, ?15, ?16, "
-        "?17, ?18, ?17, ?18)",
-        &s);
-    if (st)
-        return st;
-    const int64_t numbers[] = {
-        d->l2_bytes,
-        d->memory_bytes,
-        d->memory_bytes_per_s,
-        d->clock_hz,
-        d->sm_count,
-        d->max_shared_per_block_optin_bytes,
-        d->max_shared_per_sm_bytes,
-        d->max_registers_per_sm,
-        d->warp_size,
-        d->max_warps_per_sm,
-        d->max_blocks_per_sm,
-        d->compute_major,
-        d->compute_minor,
-    };
-    sqlite3_bind_int64(s, 1, run);
-    lab_bind_int(s, 2, d->device_id);
-    lab_bind_text(s, 3, d->name);
-    lab_bind_text(s, 4, d->chip);
-    lab_bind_text(s, 5, d->uuid);
-    for (int i = 0; i < (int)(sizeof(numbers) / sizeof(numbers[0])); i++)
-        lab_bind_int(s, 6 + i, numbers[i]);
-    return run_statement(db, s);
+    struct lab_stmt s = lab_fields_insert(db, &lab_gpu_fields, ", vmId, runId");
+    int n = lab_fields_bind(&s, &lab_gpu_fields, d);
+    sqlite3_bind_int(s.sql, n, 0);
+    sqlite3_bind_int64(s.sql, n + 1, run);
+    return lab_stmt_once(&s, storing_run);
 }
 
 /* What nsys writes of a capture's start. */
 static enum lab_status add_session(struct lab_database *db, int64_t run,
                                    int64_t now)
 {
-    sqlite3_stmt *s;
     char utc[32];
     char local[32];
     time_t seconds = (time_t)(now / 1000000000);
     struct tm t;
-    enum lab_status st = lab_database_prepare(
-        db, "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (?1,?2,?3,?4)",
-        &s);
-    if (st)
-        return st;
+    struct lab_stmt s = lab_stmt_new(
+        db, "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (?1,?2,?3,?4)");
     lab_utc_text(now, utc);
     localtime_r(&seconds, &t);
     strftime(local, sizeof(local), "%Y-%m-%dT%H:%M:%S%z", &t);
-    sqlite3_bind_int64(s, 1, now);
-    lab_bind_text(s, 2, utc);
-    lab_bind_text(s, 3, local);
-    sqlite3_bind_int64(s, 4, run);
-    return run_statement(db, s);
-}
-
-static enum lab_status add_capture(struct lab_database *db, int64_t run,
-                                   const char *name, const char *value)
-{
-    sqlite3_stmt *s;
-    enum lab_status st = lab_database_prepare(
-        db, "INSERT INTO META_DATA_CAPTURE VALUES (?1, ?2, ?3)", &s);
-    if (st)
-        return st;
-    lab_bind_text(s, 1, name);
-    lab_bind_text(s, 2, value);
-    sqlite3_bind_int64(s, 3, run);
-    return run_statement(db, s);
+    sqlite3_bind_int64(s.sql, 1, now);
+    lab_bind_text(s.sql, 2, utc);
+    lab_bind_text(s.sql, 3, local);
+    sqlite3_bind_int64(s.sql, 4, run);
+    return lab_stmt_once(&s, storing_run);
 }
 
 static enum lab_status add_run(struct lab_database *db,
                                const struct lab_run_info *info, int64_t *run)
 {
-    sqlite3_stmt *s;
     int64_t now = lab_clock_wall_ns();
-    enum lab_status st = lab_database_prepare(db, run_sql, &s);
-    if (st)
-        return st;
-    bind_run(s, info, now);
-    st = run_statement(db, s);
+    enum lab_status st = add_run_row(db, info, now);
     if (st)
         return st;
     *run = sqlite3_last_insert_rowid(db->sql);
     st = add_session(db, *run, now);
     if (st == LAB_OK)
-        st = add_capture(db, *run, "CAPTURE_PRODUCT", "lapenna-lab");
+        st = lab_database_exec_of(db,
+                                  "INSERT INTO META_DATA_CAPTURE VALUES "
+                                  "('CAPTURE_PRODUCT', 'lapenna-lab', ?1)",
+                                  *run, storing_run);
     if (st == LAB_OK && info->device.gpu)
         st = add_gpu(db, &info->device, *run);
     return st;
@@ -367,25 +283,21 @@ static enum lab_status run_row_end(struct lab_database *db, int64_t run,
 {
     const struct lab_run_summary *u = end->summary;
     const struct lab_ring_stats *ring = &end->state->ring;
-    sqlite3_stmt *s;
     char ended[32];
     int64_t now = lab_clock_wall_ns();
-    enum lab_status st = lab_database_prepare(
-        db,
-        "UPDATE run SET status = ?2, ended = ?3, ended_ns = ?4, "
-        "iterations = ?5, iterationMedian_ns = ?6, samples_per_s = ?7, "
-        "loss_first = ?8, loss_last = ?9, accuracy = ?10, "
-        "timeSource = ifnull(?11, timeSource), "
-        "counters = ifnull(?12, counters), "
-        "countersReason = ifnull(?13, countersReason), ringDrops = ?14, "
-        "ringWaits = ?15, ringWait_ns = ?16, ringHighWater = ?17, "
-        "writeErrors = ?18, writeError = ?19, kernelRowFirst = ?20, "
-        "kernelRowLast = ?21, traceState = ifnull(?22, traceState), "
-        "variants = nullif(ifnull(?23, variants), '') "
-        "WHERE id = ?1",
-        &s);
-    if (st)
-        return st;
+    struct lab_stmt stmt = lab_stmt_new(
+        db, "UPDATE run SET status = ?2, ended = ?3, ended_ns = ?4, "
+            "iterations = ?5, iterationMedian_ns = ?6, samples_per_s = ?7, "
+            "loss_first = ?8, loss_last = ?9, accuracy = ?10, "
+            "timeSource = ifnull(?11, timeSource), "
+            "counters = ifnull(?12, counters), "
+            "countersReason = ifnull(?13, countersReason), ringDrops = ?14, "
+            "ringWaits = ?15, ringWait_ns = ?16, ringHighWater = ?17, "
+            "writeErrors = ?18, writeError = ?19, kernelRowFirst = ?20, "
+            "kernelRowLast = ?21, traceState = ifnull(?22, traceState), "
+            "variants = nullif(ifnull(?23, variants), '') "
+            "WHERE id = ?1");
+    sqlite3_stmt *s = stmt.sql;
     lab_utc_text(now, ended);
     sqlite3_bind_int64(s, 1, run);
     lab_bind_text(s, 2, lab_run_status_text(u->status));
@@ -412,7 +324,7 @@ static enum lab_status run_row_end(struct lab_database *db, int64_t run,
     lab_bind_int(s, 21, end->last_kernel_row);
     lab_bind_text(s, 22, trace_state_text(u->trace_state));
     lab_bind_text(s, 23, u->variants);
-    return run_statement(db, s);
+    return lab_stmt_once(&stmt, storing_run);
 }
 
 /* records into rows: which member becomes which column of which
@@ -454,52 +366,21 @@ enum { LAB_RANGE_DOMAIN = -1 };
 static enum lab_status insert_string(struct lab_insert *in, uint32_t name,
                                      int64_t *out);
 
-enum { FIRST_PLACES = 1024 };
-
-static void exec_sums_release(struct lab_exec_sums *sums)
-{
-    lab_free(sums->place);
-    *sums = (struct lab_exec_sums){0};
-}
-
-static struct lab_exec_sum *find_place(const struct lab_exec_sums *sums,
-                                       int64_t exec)
-{
-    size_t mask = sums->places - 1;
-    size_t i = (size_t)exec & mask; /* they count on: neighbours in memory */
-    while (sums->place[i].count && sums->place[i].exec != exec)
-        i = (i + 1) & mask;
-    return &sums->place[i];
-}
-
-static enum lab_status grow(struct lab_exec_sums *sums)
-{
-    struct lab_exec_sums bigger = {0};
-    bigger.places = sums->places ? sums->places * 2 : FIRST_PLACES;
-    bigger.place = lab_alloc_array(bigger.places, sizeof(*bigger.place));
-    if (!bigger.place)
-        return lab_fail(LAB_E_NOMEM, "no memory for %zu steps", bigger.places);
-    for (size_t i = 0; i < sums->places; i++)
-        if (sums->place[i].count)
-            *find_place(&bigger, sums->place[i].exec) = sums->place[i];
-    bigger.used = sums->used;
-    lab_free(sums->place);
-    *sums = bigger;
-    return LAB_OK;
-}
-
+/* The kernels of a step come one after the other, but for those of steps that
+ * run at the same time. */
 static enum lab_status exec_sums_add(struct lab_exec_sums *sums,
                                      const struct lab_exec_sum *part)
 {
-    if (sums->used * 2 >= sums->places) {
-        enum lab_status st = grow(sums);
-        if (st)
-            return st;
-    }
-    struct lab_exec_sum *s = find_place(sums, part->exec);
-    if (s->count == 0) {
-        *s = *part;
-        sums->used++;
+    enum { NEAR = 8 };
+    struct lab_exec_sum *s = NULL;
+    for (size_t i = sums->count; i > 0 && sums->count - i < NEAR && !s; i--)
+        if (sums->list[i - 1].exec == part->exec)
+            s = &sums->list[i - 1];
+    if (!s) {
+        if (lab_grow(&sums->list, sums->count, &sums->room, sizeof(*sums->list),
+                     "the times of steps"))
+            return LAB_E_NOMEM;
+        sums->list[sums->count++] = *part;
         return LAB_OK;
     }
     if (part->time_ns == LAB_UNKNOWN || s->time_ns == LAB_UNKNOWN)
@@ -722,15 +603,15 @@ static const struct row_column kernel[] = {
     COLUMN("mangledName", NAME, kernel.mangled_name),
     MADE("launchType", launch_type),
     COLUMN("cacheConfig", INT32, kernel.cache_config),
-    COLUMN("registersPerThread", INT32, kernel.registers_per_thread),
-    COLUMN("gridX", INT32, kernel.grid[0]),
-    COLUMN("gridY", INT32, kernel.grid[1]),
-    COLUMN("gridZ", INT32, kernel.grid[2]),
-    COLUMN("blockX", INT32, kernel.block[0]),
-    COLUMN("blockY", INT32, kernel.block[1]),
-    COLUMN("blockZ", INT32, kernel.block[2]),
-    COLUMN("staticSharedMemory", INT32, kernel.static_shared_bytes),
-    COLUMN("dynamicSharedMemory", INT32, kernel.dynamic_shared_bytes),
+    COLUMN("registersPerThread", INT, kernel.launch.registers_per_thread),
+    COLUMN("gridX", INT, kernel.launch.grid[0]),
+    COLUMN("gridY", INT, kernel.launch.grid[1]),
+    COLUMN("gridZ", INT, kernel.launch.grid[2]),
+    COLUMN("blockX", INT, kernel.launch.block[0]),
+    COLUMN("blockY", INT, kernel.launch.block[1]),
+    COLUMN("blockZ", INT, kernel.launch.block[2]),
+    COLUMN("staticSharedMemory", INT, kernel.launch.static_shared_bytes),
+    COLUMN("dynamicSharedMemory", INT, kernel.launch.dynamic_shared_bytes),
     COLUMN("localMemoryPerThread", INT32, kernel.local_per_thread_bytes),
     COLUMN("localMemoryTotal", INT, kernel.local_total_bytes),
     COLUMN("gridId", INT, kernel.grid_id),
@@ -738,9 +619,9 @@ static const struct row_column kernel[] = {
     COLUMN("graphNodeId", NONZERO, kernel.graph_node_id),
     COLUMN("sharedMemoryLimitConfig", INT32, kernel.shared_limit_config),
     COLUMN("graphId", NONZERO, kernel.graph_id),
-    COLUMN("clusterX", INT32, kernel.cluster[0]),
-    COLUMN("clusterY", INT32, kernel.cluster[1]),
-    COLUMN("clusterZ", INT32, kernel.cluster[2]),
+    COLUMN("clusterX", INT, kernel.launch.cluster[0]),
+    COLUMN("clusterY", INT, kernel.launch.cluster[1]),
+    COLUMN("clusterZ", INT, kernel.launch.cluster[2]),
     {.name = "kernelRow", .kind = ROW_NUMBER},
 };
 
@@ -890,7 +771,6 @@ static enum lab_status prepare_rows(struct lab_insert *in,
 {
     struct lab_str sql;
     int parameter = 3;
-    enum lab_status st;
     lab_str_init(&sql);
     lab_str_addf(&sql, "INSERT %sINTO %s (runId", kind->fail ? "OR FAIL " : "",
                  kind->table);
@@ -908,17 +788,11 @@ static enum lab_status prepare_rows(struct lab_insert *in,
         lab_str_add_char(&sql, ')');
     }
     lab_str_add(&sql, kind->tail ? kind->tail : "");
-    if (sql.failed)
-        st = lab_no_memory("a statement");
-    else
-        st = lab_database_prepare(in->db, lab_str_text(&sql), out);
-    lab_str_release(&sql);
-    if (st == LAB_OK) {
-        sqlite3_bind_int64(*out, 1, in->run);
-        if (sqlite3_bind_parameter_count(*out) >= 2)
-            sqlite3_bind_int64(*out, 2, in->global_pid);
-    }
-    return st;
+    struct lab_stmt s = lab_stmt_built(in->db, &sql);
+    sqlite3_bind_int64(s.sql, 1, in->run);
+    sqlite3_bind_int64(s.sql, 2, in->global_pid);
+    *out = s.sql;
+    return s.st;
 }
 
 static enum lab_status step_once(struct lab_insert *in, sqlite3_stmt *stmt,
@@ -1074,28 +948,25 @@ static enum lab_status insert_drain(struct lab_insert *in)
 /* A sum whose step is not stored yet stays for the next time. */
 static enum lab_status insert_sums(struct lab_insert *in)
 {
-    struct lab_exec_sums waiting = {0};
     struct lab_exec_sums *sums = &in->sums;
-    enum lab_status st = LAB_OK;
-    if (sums->used == 0 || !in->step_seen)
+    struct lab_stmt *add = &in->add_sum;
+    size_t waiting = 0;
+    if (!in->step_seen)
         return LAB_OK;
-    for (size_t i = 0; i < sums->places && st == LAB_OK; i++) {
-        const struct lab_exec_sum *s = &sums->place[i];
-        if (s->count == 0)
-            continue;
-        sqlite3_bind_int64(in->add_sum, 1, in->run);
-        sqlite3_bind_int64(in->add_sum, 2, s->exec);
-        lab_bind_int(in->add_sum, 3, s->time_ns);
-        sqlite3_bind_int64(in->add_sum, 4, s->count);
-        sqlite3_bind_int64(in->add_sum, 5, s->first_row);
-        sqlite3_bind_int64(in->add_sum, 6, s->last_row);
-        st = step_once(in, in->add_sum, "adding up kernel times");
-        if (st == LAB_OK && sqlite3_changes(in->db->sql) == 0)
-            st = exec_sums_add(&waiting, s);
+    for (size_t i = 0; i < sums->count && !add->st; i++) {
+        const struct lab_exec_sum s = sums->list[i];
+        sqlite3_bind_int64(add->sql, 1, in->run);
+        sqlite3_bind_int64(add->sql, 2, s.exec);
+        lab_bind_int(add->sql, 3, s.time_ns);
+        sqlite3_bind_int64(add->sql, 4, s.count);
+        sqlite3_bind_int64(add->sql, 5, s.first_row);
+        sqlite3_bind_int64(add->sql, 6, s.last_row);
+        lab_stmt_run(add, "adding up kernel times");
+        if (sqlite3_changes(in->db->sql) == 0)
+            sums->list[waiting++] = s;
     }
-    exec_sums_release(sums);
-    *sums = waiting;
-    return st;
+    sums->count = waiting;
+    return add->st;
 }
 
 static enum lab_status grow_string_ids(struct lab_insert *in, uint32_t name)
@@ -1121,17 +992,17 @@ static enum lab_status insert_string(struct lab_insert *in, uint32_t name,
     if (st)
         return st;
     if (in->string_ids[name] == 0) {
+        struct lab_stmt *find = &in->find_string;
         const char *text = lab_intern_text(name);
-        sqlite3_bind_text(in->find_string, 1, text, -1, SQLITE_STATIC);
-        int rc = sqlite3_step(in->find_string);
-        if (rc == SQLITE_ROW)
-            in->string_ids[name] = sqlite3_column_int64(in->find_string, 0);
-        else if (rc != SQLITE_DONE)
-            st = lab_database_error(in->db, "looking for a name");
-        sqlite3_reset(in->find_string);
-        if (st == LAB_OK && rc == SQLITE_DONE) {
-            sqlite3_bind_text(in->add_string, 1, text, -1, SQLITE_STATIC);
-            st = step_once(in, in->add_string, "storing a name");
+        sqlite3_bind_text(find->sql, 1, text, -1, SQLITE_STATIC);
+        bool there = lab_stmt_next(find);
+        if (there)
+            in->string_ids[name] = lab_column_int(find);
+        sqlite3_reset(find->sql);
+        st = find->st;
+        if (st == LAB_OK && !there) {
+            sqlite3_bind_text(in->add_string.sql, 1, text, -1, SQLITE_STATIC);
+            st = lab_stmt_run(&in->add_string, "storing a name");
             if (st == LAB_OK)
                 in->string_ids[name] = sqlite3_last_insert_rowid(in->db->sql);
         }
@@ -1152,24 +1023,17 @@ static const char add_sum_sql[] =
 static enum lab_status insert_init(struct lab_insert *in,
                                    struct lab_database *db, int64_t run)
 {
-    static const char *const last_row[3] = {
-        "SELECT max(kernelRow) FROM CUPTI_ACTIVITY_KIND_KERNEL",
-        "SELECT max(memcpyRow) FROM CUPTI_ACTIVITY_KIND_MEMCPY",
-        "SELECT max(memsetRow) FROM CUPTI_ACTIVITY_KIND_MEMSET",
-    };
     _Static_assert(LAB_TIME_CUPTI == 2, "add_sum_sql and ENUM_LAB_TIME_SOURCE");
     *in = (struct lab_insert){.db = db, .run = run};
     in->global_pid = (int64_t)getpid() << 24;
-    enum lab_status st = lab_database_prepare(
-        db, "SELECT id FROM StringIds WHERE value = ?1", &in->find_string);
-    if (st == LAB_OK)
-        st = lab_database_prepare(
-            db, "INSERT INTO StringIds (value) VALUES (?1)", &in->add_string);
-    if (st == LAB_OK)
-        st = lab_database_prepare(db, add_sum_sql, &in->add_sum);
-    for (int i = 0; i < 3 && st == LAB_OK; i++)
-        st = lab_database_prepare(db, last_row[i], &in->last_row[i]);
-    return st;
+    in->find_string =
+        lab_stmt_new(db, "SELECT id FROM StringIds WHERE value = ?1");
+    in->add_string =
+        lab_stmt_new(db, "INSERT INTO StringIds (value) VALUES (?1)");
+    in->add_sum = lab_stmt_new(db, add_sum_sql);
+    enum lab_status st =
+        in->find_string.st ? in->find_string.st : in->add_string.st;
+    return st ? st : in->add_sum.st;
 }
 
 static void insert_release(struct lab_insert *in)
@@ -1178,12 +1042,10 @@ static void insert_release(struct lab_insert *in)
         sqlite3_finalize(in->bulk[t].many);
         sqlite3_finalize(in->bulk[t].one);
     }
-    sqlite3_finalize(in->find_string);
-    sqlite3_finalize(in->add_string);
-    sqlite3_finalize(in->add_sum);
-    for (int i = 0; i < 3; i++)
-        sqlite3_finalize(in->last_row[i]);
-    exec_sums_release(&in->sums);
+    lab_stmt_end(&in->find_string);
+    lab_stmt_end(&in->add_string);
+    lab_stmt_end(&in->add_sum);
+    lab_free(in->sums.list);
     lab_free(in->string_ids);
     *in = (struct lab_insert){0};
 }
@@ -1191,13 +1053,15 @@ static void insert_release(struct lab_insert *in)
 /* Another process may have added rows since our last transaction. */
 static enum lab_status insert_begin(struct lab_insert *in)
 {
+    static const char *const last_row[3] = {
+        "SELECT max(kernelRow) FROM CUPTI_ACTIVITY_KIND_KERNEL",
+        "SELECT max(memcpyRow) FROM CUPTI_ACTIVITY_KIND_MEMCPY",
+        "SELECT max(memsetRow) FROM CUPTI_ACTIVITY_KIND_MEMSET",
+    };
     enum lab_status st = lab_database_begin(in->db, "storing records");
     for (int i = 0; i < 3 && st == LAB_OK; i++) {
-        if (sqlite3_step(in->last_row[i]) == SQLITE_ROW)
-            in->next_row[i] = sqlite3_column_int64(in->last_row[i], 0) + 1;
-        else
-            st = lab_database_error(in->db, "storing records");
-        sqlite3_reset(in->last_row[i]);
+        st = lab_database_int(in->db, last_row[i], 0, &in->next_row[i]);
+        in->next_row[i]++;
     }
     return st;
 }
@@ -1290,7 +1154,7 @@ static enum lab_status add_sums(struct work *w)
         st = insert_drain(&w->in);
     if (st == LAB_OK)
         st = insert_sums(&w->in);
-    w->sums_limit = w->in.sums.used * 2;
+    w->sums_limit = w->in.sums.count * 2;
     if (w->sums_limit < SUMS_MANY)
         w->sums_limit = SUMS_MANY;
     return st;
@@ -1300,7 +1164,7 @@ static enum lab_status add_sums(struct work *w)
 static void commit(struct work *w, bool flush)
 {
     enum lab_status st = LAB_OK;
-    size_t waiting = w->in.sums.used;
+    size_t waiting = w->in.sums.count;
     if (w->failed)
         return;
     if (waiting && (flush || waiting >= w->sums_limit))

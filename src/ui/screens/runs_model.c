@@ -369,10 +369,11 @@ timeline_load_pass(void *user, int64_t run, const struct lab_iteration_row *of,
 /* A value of a launch is known of a sum where all of its launches agree. */
 static bool launches_differ(const struct lab_time_sum *sum)
 {
-    return sum->count > 1 && (lab_launch_size(sum->grid) == LAB_UNKNOWN ||
-                              lab_launch_size(sum->block) == LAB_UNKNOWN ||
-                              sum->registers_per_thread == LAB_UNKNOWN ||
-                              sum->shared_bytes == LAB_UNKNOWN);
+    return sum->count > 1 &&
+           (lab_launch_size(sum->launch.grid) == LAB_UNKNOWN ||
+            lab_launch_size(sum->launch.block) == LAB_UNKNOWN ||
+            sum->launch.registers_per_thread == LAB_UNKNOWN ||
+            sum->shared_bytes == LAB_UNKNOWN);
 }
 
 static enum lab_status load_newest(struct lab_runs_source *s,

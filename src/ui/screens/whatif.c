@@ -16,18 +16,6 @@ enum { MOST_KERNELS = 64 };
 /* So that blocks times threads have room. */
 #define MOST_BLOCKS (INT64_MAX / INT_MAX / 2)
 
-/* A launch as it was recorded; LAB_UNKNOWN and NaN where unknown. */
-struct launch {
-    const char *kernel;
-    int64_t grid[3];
-    int64_t block[3];
-    int64_t cluster[3]; /* 0: none */
-    int64_t registers_per_thread;
-    int64_t static_shared_bytes;
-    int64_t dynamic_shared_bytes;
-    double achieved_pct;
-};
-
 /* Blocks that one multiprocessor gets of a grid at most. */
 static int blocks_by_grid(int64_t blocks, int sms)
 {
@@ -35,21 +23,12 @@ static int blocks_by_grid(int64_t blocks, int sms)
     return each < INT_MAX ? (int)each : INT_MAX;
 }
 
-static bool compute(void *user, const struct lab_occupancy_try *t,
+static bool compute(void *user, const struct lab_launch *l,
                     struct lab_occupancy_answer *out)
 {
     const struct lab_whatif *w = user;
     struct lab_occupancy o;
-    int64_t fixed = w->static_shared_bytes < t->shared_bytes
-                        ? w->static_shared_bytes
-                        : t->shared_bytes;
-    struct lab_occupancy_launch launch = {
-        .threads_per_block = t->threads_per_block,
-        .registers_per_thread = t->registers_per_thread,
-        .static_shared_bytes = fixed,
-        .dynamic_shared_bytes = t->shared_bytes - fixed,
-        .grid_blocks = t->blocks,
-        .cluster_blocks = w->cluster_blocks};
+    const struct lab_occupancy_launch launch = {.launch = *l};
     if (lab_occupancy_compute(&o, &w->device, &launch)) {
         snprintf(out->limit, sizeof(out->limit), "%s", lab_error());
         return false;
@@ -63,7 +42,7 @@ static bool compute(void *user, const struct lab_occupancy_try *t,
         .by_blocks = o.blocks_by_blocks,
         .by_registers = o.blocks_by_registers,
         .by_shared = o.blocks_by_shared,
-        .by_grid = blocks_by_grid(t->blocks, w->device.sm_count),
+        .by_grid = blocks_by_grid(l->grid[0], w->device.sm_count),
         .waves = o.waves};
     lab_occupancy_limit_text(out->limit, sizeof(out->limit), o.limit);
     return o.active_blocks_per_sm > 0;
@@ -73,7 +52,7 @@ static bool compute(void *user, const struct lab_occupancy_try *t,
 
 /* What must be known, and is not: "registers of a thread, ...". */
 static bool find_missing(const struct lab_device_info *d,
-                         const struct launch *l, char *out, size_t cap)
+                         const struct lab_launch *l, char *out, size_t cap)
 {
     const struct {
         const char *name;
@@ -101,36 +80,34 @@ static bool find_missing(const struct lab_device_info *d,
 }
 
 /* What is in a file may be anything. */
-static int as_int(int64_t v)
+static int64_t clamp(int64_t v)
 {
-    return v > INT_MAX ? INT_MAX : v < 0 ? 0 : (int)v;
+    return v > INT_MAX ? INT_MAX : v < 0 ? 0 : v;
 }
 
-static enum lab_status whatif_start(struct lab_whatif *w,
-                                    const struct lab_device_info *device,
-                                    const struct launch *l,
-                                    struct lab_occupancy_args *out)
+static enum lab_status
+whatif_start(struct lab_whatif *w, const struct lab_device_info *device,
+             const char *kernel, const struct lab_launch *l,
+             double achieved_pct, struct lab_occupancy_args *out)
 {
     char missing[320];
     int64_t blocks = lab_launch_size(l->grid);
-    int64_t fixed = l->static_shared_bytes;
-    int64_t more = l->dynamic_shared_bytes;
     if (find_missing(device, l, missing, sizeof(missing)))
         return lab_fail(LAB_E_UNSUPPORTED,
                         "what if needs what was not recorded: %s", missing);
     enum lab_status st = lab_occupancy_device_init(&w->device, device);
     if (st)
         return st;
-    w->cluster_blocks = as_int(lab_launch_size(l->cluster));
-    w->static_shared_bytes = as_int(fixed);
     *out = (struct lab_occupancy_args){
-        .kernel = l->kernel,
+        .kernel = kernel,
         .device = device->name,
-        .launch = {.threads_per_block = as_int(lab_launch_size(l->block)),
-                   .registers_per_thread = as_int(l->registers_per_thread),
-                   .shared_bytes = (int64_t)as_int(fixed) + as_int(more),
-                   .blocks = blocks > 0 && blocks < MOST_BLOCKS ? blocks : 0},
-        .achieved_pct = l->achieved_pct,
+        .launch = {.grid = {blocks < MOST_BLOCKS ? blocks : 0, 1, 1},
+                   .block = {clamp(lab_launch_size(l->block)), 1, 1},
+                   .cluster = {clamp(lab_launch_size(l->cluster)), 1, 1},
+                   .registers_per_thread = clamp(l->registers_per_thread),
+                   .static_shared_bytes = clamp(l->static_shared_bytes),
+                   .dynamic_shared_bytes = clamp(l->dynamic_shared_bytes)},
+        .achieved_pct = achieved_pct,
         .max_threads_per_block = w->device.max_threads_per_block,
         .max_shared_bytes = w->device.shared_per_block_optin_bytes,
         .user = w,
@@ -139,26 +116,6 @@ static enum lab_status whatif_start(struct lab_whatif *w,
 }
 
 /* ---- a step that runs here ---- */
-
-static int64_t known(int32_t v)
-{
-    return v == INT32_MIN ? LAB_UNKNOWN : v;
-}
-
-static void fill_launch(struct launch *l, const struct lab_kernel_record *k,
-                        double achieved)
-{
-    *l = (struct launch){.kernel = lab_intern_text(k->demangled_name),
-                         .registers_per_thread = known(k->registers_per_thread),
-                         .static_shared_bytes = known(k->static_shared_bytes),
-                         .dynamic_shared_bytes = known(k->dynamic_shared_bytes),
-                         .achieved_pct = achieved};
-    for (int i = 0; i < 3; i++) {
-        l->grid[i] = known(k->grid[i]);
-        l->block[i] = known(k->block[i]);
-        l->cluster[i] = known(k->cluster[i]);
-    }
-}
 
 static int64_t duration(const struct lab_kernel_record *k)
 {
@@ -190,7 +147,6 @@ enum lab_status lab_whatif_open(struct lab_whatif *w, struct lab_live *live,
 {
     struct lab_kernel_record k;
     struct lab_counters counters;
-    struct launch launch;
     struct lab_occupancy_args args;
     int64_t ordinal = 0;
     int64_t exec = snap->steps[index].exec;
@@ -203,14 +159,14 @@ enum lab_status lab_whatif_open(struct lab_whatif *w, struct lab_live *live,
     if (st)
         return st;
     lab_live_counters(live, exec, ordinal, &counters);
-    fill_launch(&launch, &k, counters.achieved_occupancy_pct);
-    st = whatif_start(w, &snap->device, &launch, &args);
+    st = whatif_start(w, &snap->device, lab_intern_text(k.demangled_name),
+                      &k.launch, counters.achieved_occupancy_pct, &args);
     return st ? st : lab_ui_push(ui, &lab_view_occupancy, &args);
 }
 
 struct loading {
     struct lab_whatif *whatif;
-    struct launch launch;
+    struct lab_launch launch;
     int64_t device;
 };
 
@@ -223,14 +179,7 @@ static bool take_launch(void *user, const struct lab_kernel_row *k)
                      : k->short_name ? k->short_name
                                      : "a kernel without a name");
     to->device = k->device;
-    to->launch =
-        (struct launch){.kernel = w->kernel,
-                        .registers_per_thread = k->registers_per_thread,
-                        .static_shared_bytes = k->static_shared_bytes,
-                        .dynamic_shared_bytes = k->dynamic_shared_bytes};
-    memcpy(to->launch.grid, k->grid, sizeof(k->grid));
-    memcpy(to->launch.block, k->block, sizeof(k->block));
-    memcpy(to->launch.cluster, k->cluster, sizeof(k->cluster));
+    to->launch = k->launch;
     return true;
 }
 
@@ -240,7 +189,8 @@ static int stored_known(int64_t v)
 }
 
 /* 0 is what a device without a limit reports. */
-static void fill_device(struct lab_device_info *d, const struct lab_run_gpu *g)
+static void fill_device(struct lab_device_info *d,
+                        const struct lab_run_device *g)
 {
     int warp = stored_known(g->warp_size) ? stored_known(g->warp_size) : 32;
     int64_t threads = (int64_t)stored_known(g->max_warps_per_sm) * warp;
@@ -278,18 +228,18 @@ enum lab_status lab_whatif_stored(struct lab_whatif *w, struct lab_database *db,
                                   struct lab_occupancy_args *out)
 {
     struct loading to = {.whatif = w};
-    struct lab_run_gpu gpu;
+    struct lab_run_device gpu;
+    char name[LAB_GPU_NAME];
     struct lab_device_info device;
     enum lab_status st = lab_query_launch(db, run, row, take_launch, &to);
     if (!st)
-        st = lab_run_gpu_read(db, run, to.device, &gpu);
+        st = lab_run_gpu_read(db, run, to.device, &gpu, name);
     if (!st && isnan(achieved_pct))
         st = find_achieved(db, run, row, &achieved_pct);
     if (st)
         return st;
-    to.launch.achieved_pct = achieved_pct;
     fill_device(&device, &gpu);
-    st = whatif_start(w, &device, &to.launch, out);
+    st = whatif_start(w, &device, w->kernel, &to.launch, achieved_pct, out);
     if (st)
         return st;
     lab_visible_copy(w->gpu, sizeof(w->gpu), device.name);

@@ -12,8 +12,6 @@
 /* What the screen computes with; outlives it. */
 struct lab_whatif {
     struct lab_occupancy_device device;
-    int cluster_blocks;
-    int64_t static_shared_bytes;
     char kernel[160]; /* of a stored launch */
     char gpu[96];
     char note[96];

@@ -1134,22 +1134,19 @@ static void limit_text(int limit, char *out, size_t cap)
 static void add_kernel(struct lab_doc *d, const struct lab_kernel_record *k)
 {
     char text[64];
-    int64_t shared = lab_from_int32(k->static_shared_bytes);
-    if (shared != LAB_UNKNOWN)
-        shared += k->dynamic_shared_bytes;
     lab_format_ns(kernel_ns(k), text, sizeof(text));
     lab_doc_para(d, 0, 0, false);
     lab_doc_addf(d, LAB_ROLE_CODE, "%10s  %s", text,
                  lab_intern_text(k->short_name));
     lab_doc_para(d, 0, NAME_W, true);
     lab_doc_addf(d, LAB_ROLE_NORMAL, "grid %s, block %s, registers ",
-                 LAB_DIMS32_TEXT(k->grid), LAB_DIMS32_TEXT(k->block));
-    if (k->registers_per_thread != INT32_MIN)
-        lab_doc_addf(d, LAB_ROLE_NORMAL, "%d", k->registers_per_thread);
-    else
-        lab_doc_add(d, LAB_ROLE_NORMAL, LAB_NA);
+                 LAB_DIMS_TEXT(k->launch.grid), LAB_DIMS_TEXT(k->launch.block));
+    lab_doc_add(
+        d, LAB_ROLE_NORMAL,
+        lab_format_int(k->launch.registers_per_thread, text, sizeof(text)));
     lab_doc_addf(d, LAB_ROLE_NORMAL, ", shared %s, occupancy ",
-                 lab_format_bytes(lab_to_real(shared), text, sizeof(text)));
+                 lab_format_bytes(lab_to_real(lab_launch_shared(&k->launch)),
+                                  text, sizeof(text)));
     if (isnan(k->occupancy_pct)) {
         lab_doc_add(d, LAB_ROLE_NORMAL, LAB_NA);
         return;

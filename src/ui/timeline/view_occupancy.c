@@ -17,7 +17,7 @@ struct state {
     char kernel[TEXT];
     char device[TEXT];
     char note[TEXT];
-    struct lab_occupancy_try now;
+    struct lab_launch now;
     int knob;
 };
 
@@ -50,26 +50,30 @@ static struct range range_of(const struct state *st, int knob)
     return (struct range){0, st->args.max_shared_bytes, 1024};
 }
 
-static int64_t knob_value(const struct lab_occupancy_try *t, int knob)
+static int64_t knob_value(const struct lab_launch *t, int knob)
 {
-    return knob == KNOB_THREADS     ? t->threads_per_block
+    return knob == KNOB_THREADS     ? t->block[0]
            : knob == KNOB_REGISTERS ? t->registers_per_thread
-                                    : t->shared_bytes;
+                                    : lab_launch_shared(t);
 }
 
-/* The grid covers the same work: with other block sizes it has other blocks. */
-static void set_knob(const struct state *st, struct lab_occupancy_try *t,
-                     int knob, int64_t value)
+/* The grid covers the same work: with other block sizes it has other blocks.
+ * Less shared memory is less of the dynamic part, and then of the static. */
+static void set_knob(const struct state *st, struct lab_launch *t, int knob,
+                     int64_t value)
 {
-    const struct lab_occupancy_try *ran = &st->args.launch;
-    if (knob == KNOB_SHARED)
-        t->shared_bytes = value;
-    else if (knob == KNOB_REGISTERS)
-        t->registers_per_thread = (int)value;
-    else
-        t->threads_per_block = (int)value;
-    if (knob == KNOB_THREADS && ran->blocks > 0)
-        t->blocks = (ran->blocks * ran->threads_per_block + value - 1) / value;
+    const struct lab_launch *ran = &st->args.launch;
+    if (knob == KNOB_SHARED) {
+        int64_t fixed = ran->static_shared_bytes;
+        t->static_shared_bytes = fixed < value ? fixed : value;
+        t->dynamic_shared_bytes = value - t->static_shared_bytes;
+    } else if (knob == KNOB_REGISTERS) {
+        t->registers_per_thread = value;
+    } else {
+        t->block[0] = value;
+        if (ran->grid[0] > 0)
+            t->grid[0] = (ran->grid[0] * ran->block[0] + value - 1) / value;
+    }
 }
 
 static enum lab_status turn(struct lab_screen *s, int by)
@@ -215,7 +219,7 @@ static void draw_curve(const struct state *st, struct page *p)
     struct lab_occupancy_answer a;
     int n = 0;
     for (int64_t i = 0; i < points && n < 2 * CURVE; i += every, n += 2) {
-        struct lab_occupancy_try t = st->now;
+        struct lab_launch t = st->now;
         int64_t v = r.least + i * r.step;
         int64_t next = v + every * r.step;
         set_knob(st, &t, st->knob, v);

@@ -24,7 +24,6 @@ const char *lab_format_amount(double v, const char *unit, char *out,
 const char *lab_format_difference(double ns, char *out, size_t cap);
 /* Sides of a grid or block, "4x2x3"; sides of 1 at the end are left out. */
 const char *lab_format_dims(const int64_t d[3], char *out, size_t cap);
-const char *lab_format_dims32(const int32_t d[3], char *out, size_t cap);
 /* "12.3 GFLOP/s", "4.5 GB/s" (10^9 bytes). */
 const char *lab_format_flops(double flop, double ns, char *out, size_t cap);
 const char *lab_format_rate(double bytes, double ns, char *out, size_t cap);
@@ -54,7 +53,5 @@ LAB_C_END
     lab_format_flop(flop, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
 #define LAB_INT_TEXT(n)                                                        \
     lab_format_int(n, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
-#define LAB_DIMS32_TEXT(d)                                                     \
-    lab_format_dims32(d, (char[LAB_FORMAT_DIMS]){0}, LAB_FORMAT_DIMS)
 #define LAB_DIMS_TEXT(d)                                                       \
     lab_format_dims(d, (char[LAB_FORMAT_DIMS]){0}, LAB_FORMAT_DIMS)

@@ -26,8 +26,6 @@ enum lab_advice_rule {
 /* What is known. Unknown: NaN, LAB_UNKNOWN or false. */
 struct lab_advice_facts {
     int64_t blocks; /* of the grid */
-    int64_t threads_per_block;
-    int64_t registers_per_thread;
     int64_t sm_count;
     double occupancy_pct; /* theoretical */
     int occupancy_limit;  /* enum lab_occupancy_limit */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include "base/status.h"
 #include "engine/backend.h"
+#include "trace/record.h"
 
 struct lab_occupancy_device {
     int compute_major;
@@ -35,14 +36,11 @@ struct lab_occupancy_device {
 
 enum { LAB_CARVEOUT_MAX_L1 = -1 };
 
-/* Zero means "nothing special" in every field that may be left out. */
+/* Zero means "nothing special" in every field that may be left out: the grid
+ * (no LAB_LIMIT_GRID then; so where it is unknown), the cluster, and all that
+ * follows. */
 struct lab_occupancy_launch {
-    int threads_per_block;
-    int registers_per_thread;
-    int64_t static_shared_bytes;
-    int64_t dynamic_shared_bytes;
-    int64_t grid_blocks;  /* 0: unknown, no LAB_LIMIT_GRID */
-    int cluster_blocks;   /* 0 or 1: no clusters */
+    struct lab_launch launch;
     int barriers;         /* block barriers; 0: unknown */
     int carveout_pct;     /* shared memory's part of the L1, 1..100; 0: the
                              driver's choice; LAB_CARVEOUT_MAX_L1: as little

@@ -7,28 +7,14 @@
 #pragma once
 #include "store/query.h"
 
-struct lab_run_gpu {
-    char name[96];
-    int64_t compute_major;
-    int64_t compute_minor;
-    int64_t sm_count;
-    int64_t warp_size;
-    int64_t max_warps_per_sm;
-    int64_t max_blocks_per_sm;
-    int64_t max_registers_per_sm;
-    int64_t max_shared_per_sm_bytes;
-    int64_t max_shared_per_block_optin_bytes;
-};
-
 LAB_C_BEGIN
-/* Threads of a block, or blocks of a grid; LAB_UNKNOWN where one of the three
- * is, or the product has no room in 64 bits. */
-int64_t lab_launch_size(const int64_t d[3]);
 /* The GPU with CUDA's number `device`; LAB_UNKNOWN is any number. A run with
  * one GPU has that one, whatever the number. LAB_E_NOTFOUND: none was
- * recorded. */
+ * recorded. `name` is that of *out. */
+enum { LAB_GPU_NAME = 96 };
 enum lab_status lab_run_gpu_read(struct lab_database *db, int64_t run,
-                                 int64_t device, struct lab_run_gpu *out);
+                                 int64_t device, struct lab_run_device *out,
+                                 char name[LAB_GPU_NAME]);
 /* The launch that is lab_kernel_row.row. LAB_E_NOTFOUND: the run has none. */
 enum lab_status lab_query_launch(struct lab_database *db, int64_t run,
                                  int64_t row, lab_kernel_row_fn *each,

@@ -88,12 +88,7 @@ struct lab_kernel_row {
     int64_t context;
     int64_t stream;
     int64_t correlation;
-    int64_t grid[3];
-    int64_t block[3];
-    int64_t cluster[3];
-    int64_t registers_per_thread;
-    int64_t static_shared_bytes;
-    int64_t dynamic_shared_bytes;
+    struct lab_launch launch;
     int64_t shared_bytes; /* static and dynamic */
     int64_t shared_executed_bytes;
     int64_t local_per_thread_bytes;

@@ -93,6 +93,8 @@ extern const struct lab_fields lab_compare_fields; /* lab_compare_row */
 extern const struct lab_fields lab_loss_fields;    /* of struct lab_loss_row */
 extern const struct lab_fields lab_sweep_row_fields;
 extern const struct lab_fields lab_prediction_fields;
+extern const struct lab_fields lab_gpu_fields;       /* of lab_run_device */
+extern const struct lab_fields lab_ceiling_fields;   /* lab_ceiling_row */
 extern const struct lab_fields lab_tuned_row_fields; /* of the run that tuned */
 
 typedef bool lab_fields_row_fn(void *user, const void *row);
@@ -117,12 +119,12 @@ enum lab_status lab_fields_read_from(struct lab_database *db,
                                      const struct lab_fields *fields,
                                      const char *from, lab_fields_row_fn *each,
                                      void *user);
-/* Makes every field of a row of integers, texts and reals unknown. */
+/* Makes every field of a row unknown. */
 void lab_fields_clear(const struct lab_fields *fields, void *row);
 /* The members that the database has, from the columns of a row that are left
  * of a statement of lab_fields_select(). */
-struct lab_columns;
-void lab_fields_take(struct lab_columns *c, const struct lab_fields *fields,
+struct lab_stmt;
+void lab_fields_take(struct lab_stmt *s, const struct lab_fields *fields,
                      void *row);
 /* Appends "SELECT " and the columns of the table. */
 void lab_fields_select(struct lab_str *sql, const struct lab_fields *fields);

@@ -16,6 +16,7 @@
 #include "store/lab_names.h"
 #include "store/rank_test.h"
 #include "trace/metric.h"
+#include "trace/record.h"
 
 enum lab_sum_level {
     LAB_SUM_WALL = -1, /* a part of an iteration's wall time; in comparisons */
@@ -54,11 +55,9 @@ struct lab_time_sum {
     double mad_ns; /* median distance from the median */
     double flop;   /* of one execution */
     double bytes;
-    int64_t kernels; /* of the last execution */
-    int64_t grid[3];
-    int64_t block[3];
-    int64_t registers_per_thread;
-    int64_t shared_bytes;
+    int64_t kernels;          /* of the last execution */
+    struct lab_launch launch; /* grid, block and registers; the rest unknown */
+    int64_t shared_bytes;     /* static and dynamic */
     double occupancy_pct;
     int64_t occupancy_limit;
     struct lab_times times; /* rounded to 1024 values where there are more */

@@ -73,6 +73,17 @@ struct lab_step_record {
     double bytes;    /* analytic */
 };
 
+/* What a launch was configured with, by its author and the compiler; in every
+ * record, row and calculator that knows a launch. Unknown: LAB_UNKNOWN. */
+struct lab_launch {
+    int64_t grid[3];
+    int64_t block[3];
+    int64_t cluster[3]; /* 0 when the launch had none */
+    int64_t registers_per_thread;
+    int64_t static_shared_bytes; /* of a block */
+    int64_t dynamic_shared_bytes;
+};
+
 struct lab_kernel_record {
     int64_t exec; /* the step it belongs to; LAB_EXEC_BETWEEN: none;
                      LAB_UNKNOWN: none known */
@@ -85,12 +96,7 @@ struct lab_kernel_record {
     uint32_t demangled_name;
     uint32_t short_name;
     uint32_t mangled_name;
-    int32_t registers_per_thread;
-    int32_t grid[3];
-    int32_t block[3];
-    int32_t cluster[3]; /* 0 when the launch had none */
-    int32_t static_shared_bytes;
-    int32_t dynamic_shared_bytes;
+    struct lab_launch launch;
     int32_t shared_executed_bytes;
     int32_t local_per_thread_bytes;
     int64_t local_total_bytes;
@@ -203,3 +209,32 @@ struct lab_sink {
     void *user;
     int (*push)(void *user, const struct lab_record *record);
 };
+
+/* Threads of a block, or blocks of a grid; LAB_UNKNOWN where one of the three
+ * is, or the product has no room in 64 bits. A side of 0 makes it 0, however
+ * large the others are: so it is in SQL. */
+static inline int64_t lab_launch_size(const int64_t d[3])
+{
+    int64_t size = 1;
+    int none = 0;
+    int room = 1;
+    for (int i = 0; i < 3; i++) {
+        if (d[i] == LAB_UNKNOWN)
+            return LAB_UNKNOWN;
+        none = none || d[i] == 0;
+        room = room && !__builtin_mul_overflow(size, d[i], &size);
+    }
+    return none ? 0 : room ? size : LAB_UNKNOWN;
+}
+
+/* Static and dynamic; LAB_UNKNOWN where one of them is. */
+static inline int64_t lab_launch_shared(const struct lab_launch *l)
+{
+    int64_t sum;
+    if (l->static_shared_bytes == LAB_UNKNOWN ||
+        l->dynamic_shared_bytes == LAB_UNKNOWN ||
+        __builtin_add_overflow(l->static_shared_bytes, l->dynamic_shared_bytes,
+                               &sum))
+        return LAB_UNKNOWN;
+    return sum;
+}

@@ -3,15 +3,8 @@
  *
  * The screen knows no GPU: whoever opens it computes. Threads: the UI's. */
 #pragma once
+#include "trace/record.h"
 #include "ui/screen.h"
-
-/* The numbers of a launch that a kernel's author chooses. */
-struct lab_occupancy_try {
-    int threads_per_block;
-    int registers_per_thread;
-    int64_t shared_bytes; /* of a block, static and dynamic */
-    int64_t blocks;       /* of the grid; 0: not known */
-};
 
 struct lab_occupancy_answer {
     double occupancy_pct;
@@ -31,14 +24,15 @@ struct lab_occupancy_answer {
 struct lab_occupancy_args {
     const char *kernel; /* its name, the device's and the note: copied */
     const char *device;
-    const char *note;                /* which launch it is; NULL: the only */
-    struct lab_occupancy_try launch; /* as it ran */
-    double achieved_pct;             /* NaN: not counted */
+    const char *note;         /* which launch it is; NULL: the only */
+    struct lab_launch launch; /* as it ran, grid and block in x alone;
+                                        everything but the grid is known */
+    double achieved_pct;      /* NaN: not counted */
     int max_threads_per_block;
     int64_t max_shared_bytes; /* of a block */
     void *user;               /* outlives the screen */
     /* false: such a launch cannot run; out->limit has the reason. */
-    bool (*compute)(void *user, const struct lab_occupancy_try *launch,
+    bool (*compute)(void *user, const struct lab_launch *launch,
                     struct lab_occupancy_answer *out);
 };
 

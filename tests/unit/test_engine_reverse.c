@@ -270,7 +270,7 @@ TEST_CASE(no_memory_is_said_and_nothing_is_lost)
         data_of(&n, 4, 7, 60);
         network(&n, 2, false);
         lab_mem_fail_from(fails);
-        st = lab_data_open(&data, &n.spec, NULL, 0);
+        st = lab_data_open(&data, &n.spec, NULL, 0, NULL);
         lab_mem_fail_from(0);
         assert_true((st == LAB_OK) == (data != NULL));
         lab_data_free(data);

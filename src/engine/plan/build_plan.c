@@ -458,7 +458,7 @@ static bool start_node(struct lab_builder *b, int index,
     node->id = lab_strdup(n->id);
     b->plan->n_nodes = index + 1;
     if (!node->id ||
-        !lab_names_add(b->plan->names, LAB_NAME_NODE, node->id, index))
+        !lab_names_add(&b->plan->names[LAB_NAME_NODE], node->id, index))
         lab_build_fail(b, LAB_E_NOMEM, "no memory for the plan");
     else if (!n->op->forward)
         lab_build_fail(b, LAB_E_NOT_BUILT,
@@ -584,7 +584,7 @@ static void close_data_grads(struct lab_builder *b, int n_data)
             node->out = t;
             plan->n_nodes++;
             if (!node->id ||
-                !lab_names_add(plan->names, LAB_NAME_NODE, node->id, index))
+                !lab_names_add(&plan->names[LAB_NAME_NODE], node->id, index))
                 b->status = lab_no_memory("the plan");
         }
         lab_builder_close_grad(b, t, index);
@@ -705,10 +705,8 @@ enum lab_status lab_plan_build(struct lab_plan **out,
     b.plan = plan;
     if (plan)
         plan->nodes = lab_alloc_array(most_nodes, sizeof(*plan->nodes));
-    if (plan)
-        plan->names = lab_names_new();
     b.live = lab_alloc_array(most_nodes, sizeof(*b.live));
-    if (!plan || !plan->nodes || !plan->names || !b.live) {
+    if (!plan || !plan->nodes || !b.live) {
         b.status = lab_no_memory("the plan");
     } else {
         plan->real = real;

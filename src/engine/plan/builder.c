@@ -227,8 +227,8 @@ void lab_build_step(struct lab_builder *b, const struct lab_step_def *def)
         lab_step_fill(&s, b->plan, def, b->plan->nodes[b->node].id, false);
     if (b->status)
         return;
-    struct lab_names *names = b->plan->names;
-    if (!lab_names_add(names, LAB_NAME_STEP, s.name, b->plan->n_steps)) {
+    struct lab_names *names = &b->plan->names[LAB_NAME_STEP];
+    if (!lab_names_add(names, s.name, b->plan->n_steps)) {
         lab_step_release(&s);
         builder_no_memory(b);
         return;
@@ -521,7 +521,8 @@ int lab_builder_tensor(struct lab_builder *b, const char *name,
         builder_no_memory(b);
         return LAB_NO_TENSOR;
     }
-    if (!lab_names_add(plan->names, LAB_NAME_TENSOR, t.name, plan->n_tensors)) {
+    if (!lab_names_add(&plan->names[LAB_NAME_TENSOR], t.name,
+                       plan->n_tensors)) {
         lab_free(t.name);
         builder_no_memory(b);
         return LAB_NO_TENSOR;

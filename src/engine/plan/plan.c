@@ -12,94 +12,6 @@
 #include "common/random.h"
 #include "base/str.h"
 
-/* ---- names to ids: three tables of open addressing, at most half full ---- */
-
-struct slot {
-    const char *name; /* NULL: free */
-    int id;
-};
-
-struct table {
-    struct slot *slots;
-    size_t room; /* a power of two */
-    size_t used;
-};
-
-struct lab_names {
-    struct table table[LAB_NAME_KINDS];
-};
-
-/* FNV-1a, 64 bits. */
-static uint64_t hash(const char *name)
-{
-    uint64_t h = 14695981039346656037u;
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * 1099511628211u;
-    return h;
-}
-
-/* The slot that holds the name, or the free one where it belongs. */
-static struct slot *place(const struct table *t, const char *name)
-{
-    size_t at = (size_t)hash(name) & (t->room - 1);
-    while (t->slots[at].name && strcmp(t->slots[at].name, name) != 0)
-        at = (at + 1) & (t->room - 1);
-    return &t->slots[at];
-}
-
-static bool grow(struct table *t)
-{
-    struct table wider = {.room = t->room ? t->room * 2 : 64, .used = t->used};
-    wider.slots = lab_alloc_array(wider.room, sizeof(*wider.slots));
-    if (!wider.slots)
-        return false;
-    for (size_t i = 0; i < t->room; i++) {
-        if (t->slots[i].name)
-            *place(&wider, t->slots[i].name) = t->slots[i];
-    }
-    lab_free(t->slots);
-    *t = wider;
-    return true;
-}
-
-struct lab_names *lab_names_new(void)
-{
-    return lab_alloc(sizeof(struct lab_names));
-}
-
-static void names_free(struct lab_names *n)
-{
-    for (int k = 0; n && k < LAB_NAME_KINDS; k++)
-        lab_free(n->table[k].slots);
-    lab_free(n);
-}
-
-bool lab_names_add(struct lab_names *n, enum lab_name_kind kind,
-                   const char *name, int id)
-{
-    struct table *t = &n->table[kind];
-    if (2 * (t->used + 1) > t->room && !grow(t))
-        return false;
-    struct slot *s = place(t, name);
-    if (!s->name) {
-        *s = (struct slot){name, id};
-        t->used++;
-    }
-    return true;
-}
-
-static int names_find(const struct lab_names *n, enum lab_name_kind kind,
-                      const char *name)
-{
-    if (!n || n->table[kind].room == 0)
-        return -1;
-    const struct table *t = &n->table[kind];
-    const struct slot *s = place(t, name);
-    return s->name ? s->id : -1;
-}
-
-/* the ordered steps of an iteration, and the checks of a plan. */
-
 void lab_plan_free(struct lab_plan *plan)
 {
     if (!plan)
@@ -116,23 +28,24 @@ void lab_plan_free(struct lab_plan *plan)
     for (int i = 0; i < plan->n_inits; i++)
         lab_free(plan->inits[i].values);
     lab_free(plan->inits);
-    names_free(plan->names);
+    for (int kind = 0; kind < LAB_NAME_KINDS; kind++)
+        lab_names_release(&plan->names[kind]);
     lab_free(plan);
 }
 
 int lab_plan_tensor(const struct lab_plan *plan, const char *name)
 {
-    return names_find(plan->names, LAB_NAME_TENSOR, name);
+    return (int)lab_names_find(&plan->names[LAB_NAME_TENSOR], name);
 }
 
 int lab_plan_node(const struct lab_plan *plan, const char *id)
 {
-    return names_find(plan->names, LAB_NAME_NODE, id);
+    return (int)lab_names_find(&plan->names[LAB_NAME_NODE], id);
 }
 
 int lab_plan_step(const struct lab_plan *plan, const char *name)
 {
-    return names_find(plan->names, LAB_NAME_STEP, name);
+    return (int)lab_names_find(&plan->names[LAB_NAME_STEP], name);
 }
 
 struct lab_view lab_plan_view(const struct lab_plan *plan, int tensor,
@@ -148,14 +61,6 @@ struct lab_view lab_plan_view(const struct lab_plan *plan, int tensor,
     memcpy(v.dim, t->shape.dim, sizeof(v.dim));
     v.count = t->count;
     return v;
-}
-
-static void put(void *out, enum lab_dtype dtype, int64_t i, double value)
-{
-    if (dtype == LAB_F64)
-        ((double *)out)[i] = value;
-    else
-        ((float *)out)[i] = (float)value;
 }
 
 /* Standard normal number i of a tensor's stream: Box and Muller, 1958. Taken
@@ -187,7 +92,8 @@ static void init_fan_in(const struct lab_plan *plan, const struct lab_tensor *t,
     int64_t units = t->shape.dim[by_first ? 0 : t->shape.rank - 1];
     double scale = sqrt((double)units / (double)t->count);
     for (int64_t i = 0; i < t->count; i++)
-        put(out, t->dtype, i,
+        lab_number_put(
+            out, t->dtype, i,
             (float)(scale * normal(plan->seed, stream, (uint64_t)i)));
 }
 
@@ -201,7 +107,7 @@ void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out)
     }
     if (init && init->values) {
         for (int64_t i = 0; i < t->count; i++)
-            put(out, t->dtype, i, init->values[i]);
+            lab_number_put(out, t->dtype, i, init->values[i]);
         return;
     }
     if (init && !init->filled &&
@@ -216,7 +122,7 @@ void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out)
     else if (init && init->init == LAB_INIT_ONE)
         value = 1;
     for (int64_t i = 0; i < t->count; i++)
-        put(out, t->dtype, i, value);
+        lab_number_put(out, t->dtype, i, value);
 }
 
 static_assert(offsetof(struct lab_sgd_params, lr) == 0 &&

@@ -38,20 +38,6 @@ struct lab_builder {
     int n_inner;
 };
 
-/* What a name represents. The text of a name that is added must stay
- * where it is as long as the table lives. */
-enum lab_name_kind {
-    LAB_NAME_TENSOR,
-    LAB_NAME_NODE,
-    LAB_NAME_STEP,
-    LAB_NAME_KINDS
-};
-
-struct lab_names *lab_names_new(void); /* NULL: no memory */
-/* The first of two equal names stays. false: no memory. */
-bool lab_names_add(struct lab_names *n, enum lab_name_kind kind,
-                   const char *name, int id);
-
 int lab_builder_tensor(struct lab_builder *b, const char *name,
                        const struct lab_shape *shape, enum lab_dtype dtype,
                        enum lab_tensor_role role, int node);
@@ -59,7 +45,6 @@ int lab_builder_tensor(struct lab_builder *b, const char *name,
  * b->grad[tensor] is the gradient. */
 void lab_builder_close_grad(struct lab_builder *b, int tensor, int node);
 
-void lab_builder_no_memory(struct lab_builder *b); /* fails the plan */
 /* Why a group variant cannot stand for the node; NULL: it can.
  * `group` NULL: one without a description. */
 const char *lab_node_unserved(const struct lab_node *node,

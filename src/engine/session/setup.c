@@ -74,7 +74,7 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
     if (setup->n_choices + setup->spec->n_variants > LAB_MAX_CHOICES)
         return lab_fail(LAB_E_USAGE, "more than %d variants chosen",
                         LAB_MAX_CHOICES);
-    enum lab_status st = lab_data_open_until(&data, setup->spec, setup->data,
+    enum lab_status st = lab_data_open(&data, setup->spec, setup->data,
                                              setup->batch, &setup->stop);
     if (!st) {
         lab_data_get_shapes(data, &shapes);

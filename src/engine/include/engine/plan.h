@@ -6,6 +6,7 @@
  * lab_schedule: small, immutable, counted by references, made anew when the
  * learner switches a variant. */
 #pragma once
+#include "base/names.h"
 #include "engine/backend.h"
 #include "engine/network.h"
 
@@ -54,6 +55,13 @@ struct lab_node {
     int n_steps[LAB_PHASE_COUNT];
 };
 
+enum lab_name_kind {
+    LAB_NAME_TENSOR,
+    LAB_NAME_NODE,
+    LAB_NAME_STEP,
+    LAB_NAME_KINDS
+};
+
 struct lab_plan {
     struct lab_tensor *tensors;
     int n_tensors;
@@ -79,7 +87,7 @@ struct lab_plan {
     int64_t parameter_count;
     struct lab_param_init *inits; /* how parameters start, private */
     int n_inits;
-    struct lab_names *names;
+    struct lab_names names[LAB_NAME_KINDS]; /* ids of each kind by name */
 };
 
 /* The shapes that data brings: [batch, ...]. Inline data take theirs from the

@@ -357,8 +357,8 @@ TEST_CASE(their_gradients_are_slopes)
         bool has_parameters = open_run(&r) && r.plan->parameter_count > 0;
         if (has_parameters) {
             check(lab_walk_iterate(r.walk), &r);
-            check(lab_gradcheck(r.walk, &r.lesson->spec, NULL, NULL, NULL,
-                                &result, &n),
+            check(lab_gradcheck(r.walk, &r.lesson->spec, NULL,
+                                LAB_CHECK_ELEMENTS, NULL, NULL, &result, &n),
                   &r);
             for (int k = 0; k < n; k++) {
                 if (!result[k].passed)

@@ -96,8 +96,8 @@ static void compare(struct lesson_run *r, const char *path, bool walked,
     struct lab_check_result *result = NULL;
     int n = 0;
     enum lab_status st =
-        lab_gradcheck_sample(r->walk, &r->lesson->spec, NULL,
-                             sample_of(r->plan), NULL, NULL, &result, &n);
+        lab_gradcheck(r->walk, &r->lesson->spec, NULL, sample_of(r->plan), NULL,
+                      NULL, &result, &n);
     if (st == LAB_E_NOTFOUND)
         return; /* no parameters: activations side by side */
     check(st, path);

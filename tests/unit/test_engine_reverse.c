@@ -2,7 +2,6 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "engine/decode.h"
 #include "engine/session.h"
 #include "unit/net.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "plan_priv.h"
-#include "engine/expand.h"
 #include "base/mem.h"
 #include "base/str.h"
 

@@ -63,6 +63,25 @@ struct lab_view lab_plan_view(const struct lab_plan *plan, int tensor,
     return v;
 }
 
+void lab_step_call(struct lab_step_call *out, const struct lab_plan *plan,
+                   const struct lab_step *s, void *kept, void *base)
+{
+    for (int i = 0; i < s->n_in + s->n_out; i++) {
+        int t = i < s->n_in ? s->in[i] : s->out[i - s->n_in];
+        struct lab_view *v = i < s->n_in ? &out->in[i] : &out->out[i - s->n_in];
+        bool is_kept = t >= 0 && plan->tensors[t].persistent;
+        *v = lab_plan_view(plan, t, is_kept ? kept : base);
+    }
+    out->call = (struct lab_call){.in = out->in,
+                                  .n_in = s->n_in,
+                                  .out = out->out,
+                                  .n_out = s->n_out,
+                                  .params = s->params,
+                                  .training = true,
+                                  .seed = plan->seed,
+                                  .node = (uint32_t)s->node};
+}
+
 /* Standard normal number i of a tensor's stream: Box and Muller, 1958. Taken
  * in double from 24-bit uniforms, so that every machine gets the same bits. */
 static double normal(uint64_t seed, uint32_t stream, uint64_t i)

@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "engine/text.h"
 #include "base/clock.h"
-#include "engine/decode.h"
 #include "engine/generate.h"
 #include "base/thread.h"
 #include "engine/setup.h"
@@ -1282,8 +1281,9 @@ static enum lab_status session_check(struct lab_session *s,
     s->now.state = LAB_SESSION_CHECKING;
     s->now.check_done = s->now.check_of = 0;
     session_publish(s);
-    enum lab_status st = lab_gradcheck(s->walk, &s->spec, c->text,
-                                       check_cancelled, s, &list, &n);
+    enum lab_status st =
+        lab_gradcheck(s->walk, &s->spec, c->text, LAB_CHECK_ELEMENTS,
+                      check_cancelled, s, &list, &n);
     s->now.check_done = s->now.check_of = 0;
     if (st)
         return st;

@@ -75,7 +75,7 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
         return lab_fail(LAB_E_USAGE, "more than %d variants chosen",
                         LAB_MAX_CHOICES);
     enum lab_status st = lab_data_open(&data, setup->spec, setup->data,
-                                             setup->batch, &setup->stop);
+                                       setup->batch, &setup->stop);
     if (!st) {
         lab_data_get_shapes(data, &shapes);
         st = lab_plan_build(&built, setup->spec, &shapes, LAB_F32);

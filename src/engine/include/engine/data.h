@@ -27,7 +27,7 @@ struct lab_data_facts {
     int64_t classes;           /* 0: no class labels; text: characters */
     bool text;                 /* a loss is one of characters */
     /* y is a sequence, and the tensor `decoder` is y, one place later, behind
-     * a symbol to begin with: evaluation decodes (engine/decode.h). */
+     * a symbol to begin with: evaluation decodes (engine/walk.h). */
     bool decodes;
 };
 

@@ -160,6 +160,17 @@ int lab_plan_step(const struct lab_plan *plan, const char *name);
 /* The memory that a tensor uses in an arena that starts at `base`. */
 struct lab_view lab_plan_view(const struct lab_plan *plan, int tensor,
                               void *base);
+/* What a kernel is called with for a step, in training: `kept` is the arena of
+ * the tensors that are kept over iterations, `base` that of the others; NULL:
+ * shapes only. The iteration is the caller's to set. `out` is not to be copied:
+ * its call points into it. */
+struct lab_step_call {
+    struct lab_view in[LAB_STEP_IN];
+    struct lab_view out[LAB_STEP_OUT];
+    struct lab_call call;
+};
+void lab_step_call(struct lab_step_call *out, const struct lab_plan *plan,
+                   const struct lab_step *s, void *kept, void *base);
 /* The learning rate of the update steps; NaN: nothing is updated. Like the
  * seed, a restart may set another one, on the thread that walks. */
 double lab_plan_lr(const struct lab_plan *plan);

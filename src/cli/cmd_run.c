@@ -8,7 +8,6 @@
 
 #include "cmd.h"
 #include "base/clock.h"
-#include "engine/decode.h"
 #include "engine/session.h"
 #include "report/suggest.h"
 #include "report/json_line.h"

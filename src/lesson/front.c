@@ -1791,7 +1791,7 @@ static bool read_ints(struct front *f, const struct yaml *node,
     return true;
 }
 
-/* The value of an op's key: its table is the op's (engine/op_key.h). */
+/* The value of an op's key: its table is the op's (engine/op.h). */
 static bool read_attr(struct front *f, const struct yaml *node,
                       const struct lab_key_def *def, struct lab_attr *attr)
 {

@@ -250,7 +250,7 @@ static struct lab_plan *build(struct linter *l)
     s.n_watch = 0;
     s.n_breaks = 0;
     s.n_printed = 0;
-    enum lab_status st = lab_data_open(&data, &s, NULL, 0);
+    enum lab_status st = lab_data_open(&data, &s, NULL, 0, NULL);
     if (!st) {
         lab_data_get_shapes(data, &shapes);
     } else if (st != LAB_E_NOMEM) {

@@ -44,7 +44,7 @@ static enum lab_status open_data(enum lab_data_source source, const char *path,
     n.spec.data.batch = 1;
     net_loss(&n, loss);
     struct lab_data *d = NULL;
-    enum lab_status st = lab_data_open(&d, &n.spec, path, 0);
+    enum lab_status st = lab_data_open(&d, &n.spec, path, 0, NULL);
     assert_true((st == LAB_OK) == (d != NULL));
     lab_data_free(d);
     net_free(&n);
@@ -142,7 +142,8 @@ TEST_CASE(a_label_column_outside)
     n.spec.data.source = LAB_DATA_CSV;
     n.spec.data.label_column = 3;
     net_loss(&n, "mse");
-    assert_int_equal(lab_data_open(&d, &n.spec, "three.csv", 1), LAB_E_PARSE);
+    assert_int_equal(lab_data_open(&d, &n.spec, "three.csv", 1, NULL),
+                     LAB_E_PARSE);
     net_said("three.csv:1: ");
     net_said("label_column 3");
     assert_null(d);
@@ -213,13 +214,15 @@ TEST_CASE(a_batch_or_split_that_rows_do_not_give)
     net_init(&n);
     n.spec.data.source = LAB_DATA_CSV;
     net_loss(&n, "mse");
-    assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 3), LAB_E_RANGE);
+    assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 3, NULL),
+                     LAB_E_RANGE);
     net_said("net.md:9:3: batch 3");
     n.spec.data.split = 1.5;
-    assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 1), LAB_E_RANGE);
+    assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 1, NULL),
+                     LAB_E_RANGE);
     net_said("split 1.5");
     n.spec.data.split = 1;
-    assert_ok(lab_data_open(&d, &n.spec, "two.csv", 2));
+    assert_ok(lab_data_open(&d, &n.spec, "two.csv", 2, NULL));
     lab_data_free(d);
     net_free(&n);
 }
@@ -409,7 +412,7 @@ TEST_CASE(reading_is_stopped)
             n.spec.data.batch = 1;
             net_loss(&n, "softmax_cross_entropy");
             enum lab_status st =
-                lab_data_open_until(&d, &n.spec, all[i].path, 0, &stop);
+                lab_data_open(&d, &n.spec, all[i].path, 0, &stop);
             if (st != (after < 3 ? LAB_E_CANCELLED : LAB_OK))
                 fail_msg("source %zu, stopped after %d looks: %d (%s)", i,
                          after, st, lab_error());

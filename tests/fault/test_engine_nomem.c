@@ -173,8 +173,8 @@ static enum lab_status check(struct net *n)
 {
     struct lab_check_result *r = NULL;
     int count = -1;
-    enum lab_status st =
-        lab_gradcheck(n->walk, &n->spec, "fc2.b", NULL, NULL, &r, &count);
+    enum lab_status st = lab_gradcheck(
+        n->walk, &n->spec, "fc2.b", LAB_CHECK_ELEMENTS, NULL, NULL, &r, &count);
     if (st) {
         assert_null(r);
         assert_int_equal(count, -1);

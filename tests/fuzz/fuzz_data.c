@@ -150,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_files(source, data, size);
     const struct lab_network_spec *spec = &(*lesson)->spec;
     const char *path = source == MNIST ? fuzz_dir() : fuzz_path("f");
-    enum lab_status st = lab_data_open(&d, spec, path, 0);
+    enum lab_status st = lab_data_open(&d, spec, path, 0, NULL);
     fuzz_check((st == LAB_OK) == (d != NULL) && (!st || lab_error()[0]),
                "neither data nor a reason");
     if (d)

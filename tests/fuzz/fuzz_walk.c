@@ -105,7 +105,7 @@ static void open_and_walk(const struct lab_network_spec *spec)
     struct lab_backend *be = NULL;
     struct lab_walk *w = NULL;
     struct lab_data_shapes shapes;
-    enum lab_status st = lab_data_open(&data, spec, NULL, 0);
+    enum lab_status st = lab_data_open(&data, spec, NULL, 0, NULL);
     if (!st) {
         lab_data_get_shapes(data, &shapes);
         st = lab_plan_build(&plan, spec, &shapes, LAB_F32);

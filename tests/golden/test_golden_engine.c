@@ -107,7 +107,7 @@ static bool open_run(struct run *r)
     check(lab_lesson_load(&r->lesson, path), r);
     check(golden_load(r->entry->golden_case, &r->golden), r);
     struct lab_network_spec *spec = &r->lesson->spec;
-    check(lab_data_open(&r->data, spec, NULL, 0), r);
+    check(lab_data_open(&r->data, spec, NULL, 0, NULL), r);
     lab_data_get_shapes(r->data, &shapes);
     enum lab_status st = lab_plan_build(&r->plan, spec, &shapes, LAB_F32);
     for (int i = 0; i < spec->n_nodes; i++) {
@@ -357,8 +357,8 @@ TEST_CASE(their_gradients_are_slopes)
         bool has_parameters = open_run(&r) && r.plan->parameter_count > 0;
         if (has_parameters) {
             check(lab_walk_iterate(r.walk), &r);
-            check(lab_gradcheck(r.walk, &r.lesson->spec, NULL, NULL, NULL,
-                                &result, &n),
+            check(lab_gradcheck(r.walk, &r.lesson->spec, NULL,
+                                LAB_CHECK_ELEMENTS, NULL, NULL, &result, &n),
                   &r);
             for (int k = 0; k < n; k++) {
                 if (!result[k].passed)

@@ -51,7 +51,7 @@ static bool open_lesson(struct lesson_run *r, const char *path)
     struct lab_network_spec *spec = &r->lesson->spec;
     bool is_inline = spec->data.n_tensors > 0;
     enum lab_status st =
-        lab_data_open(&r->data, spec, NULL, is_inline ? 0 : BATCH);
+        lab_data_open(&r->data, spec, NULL, is_inline ? 0 : BATCH, NULL);
     if (st == LAB_E_NOTFOUND || st == LAB_E_IO) {
         print_message("%s is left out: %s\n", path, lab_error());
         return false;
@@ -96,8 +96,8 @@ static void compare(struct lesson_run *r, const char *path, bool walked,
     struct lab_check_result *result = NULL;
     int n = 0;
     enum lab_status st =
-        lab_gradcheck_sample(r->walk, &r->lesson->spec, NULL,
-                             sample_of(r->plan), NULL, NULL, &result, &n);
+        lab_gradcheck(r->walk, &r->lesson->spec, NULL, sample_of(r->plan), NULL,
+                      NULL, &result, &n);
     if (st == LAB_E_NOTFOUND)
         return; /* no parameters: activations side by side */
     check(st, path);

@@ -45,7 +45,7 @@ static int check_lesson(const struct lab_catalog_entry *e)
     struct lab_backend *be = NULL;
     struct lab_walk *w = NULL;
     int compared = 0;
-    must(lab_data_open(&data, spec, NULL, 0));
+    must(lab_data_open(&data, spec, NULL, 0, NULL));
     lab_data_get_shapes(data, &shapes);
     must(lab_plan_build(&plan, spec, &shapes, LAB_F32));
     must(lab_backend_open(&be, "cpu", 0));

@@ -270,7 +270,7 @@ void net_every_op(struct net *n, const char *loss, const char *optimizer)
 
 enum lab_status net_build(struct net *n)
 {
-    enum lab_status st = lab_data_open(&n->data, &n->spec, NULL, 0);
+    enum lab_status st = lab_data_open(&n->data, &n->spec, NULL, 0, NULL);
     if (st)
         return st;
     lab_data_get_shapes(n->data, &n->shapes);

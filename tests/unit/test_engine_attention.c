@@ -89,7 +89,8 @@ static void check_gradients(struct net *n, int least)
 {
     struct lab_check_result *r = NULL;
     int count = 0;
-    assert_ok(lab_gradcheck(n->walk, &n->spec, NULL, NULL, NULL, &r, &count));
+    assert_ok(lab_gradcheck(n->walk, &n->spec, NULL, LAB_CHECK_ELEMENTS, NULL,
+                            NULL, &r, &count));
     assert_true(count >= least);
     for (int i = 0; i < count; i++) {
         if (!r[i].passed)

@@ -57,8 +57,8 @@ TEST_CASE(gradients_flow_into_the_encoder)
         bool encoder = false;
         begin(&n, i);
         net_walk(&n, "cpu");
-        assert_ok(
-            lab_gradcheck(n.walk, &n.spec, NULL, NULL, NULL, &result, &count));
+        assert_ok(lab_gradcheck(n.walk, &n.spec, NULL, LAB_CHECK_ELEMENTS, NULL,
+                                NULL, &result, &count));
         for (int k = 0; k < count; k++) {
             if (!result[k].passed || result[k].elements == 0)
                 fail_msg("pair %d, %s: %g instead of %g", i,

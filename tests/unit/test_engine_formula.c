@@ -8,7 +8,6 @@
 #include "engine/explain.h"
 #include "engine/formula.h"
 #include "engine/op.h"
-#include "engine/op_trial.h"
 #include "common/random.h"
 #include "unit/net.h"
 

@@ -8,8 +8,8 @@ static struct lab_check_result *check(struct net *n, const char *parameter,
                                       int *count)
 {
     struct lab_check_result *r;
-    assert_ok(
-        lab_gradcheck(n->walk, &n->spec, parameter, NULL, NULL, &r, count));
+    assert_ok(lab_gradcheck(n->walk, &n->spec, parameter, LAB_CHECK_ELEMENTS,
+                            NULL, NULL, &r, count));
     return r;
 }
 
@@ -189,9 +189,10 @@ TEST_CASE(unknown_parameters_are_refused)
     sandwich(&n, "op relu", "mse");
     static const char *const bad[] = {"fc1.w", "fc1.out", "x"};
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(
-            lab_gradcheck(n.walk, &n.spec, bad[i], NULL, NULL, &r, &count),
-            LAB_E_NOTFOUND);
+        assert_int_equal(lab_gradcheck(n.walk, &n.spec, bad[i],
+                                       LAB_CHECK_ELEMENTS, NULL, NULL, &r,
+                                       &count),
+                         LAB_E_NOTFOUND);
         net_said(bad[i]);
     }
     assert_null(r);
@@ -214,9 +215,9 @@ TEST_CASE(a_check_can_be_cancelled)
     int left = 5;
     struct lab_check_result *r = NULL;
     sandwich(&n, "op relu", "mse");
-    assert_int_equal(
-        lab_gradcheck(n.walk, &n.spec, NULL, after_some, &left, &r, &count),
-        LAB_E_CANCELLED);
+    assert_int_equal(lab_gradcheck(n.walk, &n.spec, NULL, LAB_CHECK_ELEMENTS,
+                                   after_some, &left, &r, &count),
+                     LAB_E_CANCELLED);
     assert_int_equal(left, -1);
     assert_null(r);
     net_free(&n);

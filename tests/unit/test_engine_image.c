@@ -101,8 +101,8 @@ TEST_CASE(gradients_are_slopes)
         int count = 0;
         describe(&n, networks[i].nhwc, networks[i].x, networks[i].nodes);
         net_walk(&n, "cpu");
-        assert_ok(
-            lab_gradcheck(n.walk, &n.spec, NULL, NULL, NULL, &results, &count));
+        assert_ok(lab_gradcheck(n.walk, &n.spec, NULL, LAB_CHECK_ELEMENTS, NULL,
+                                NULL, &results, &count));
         assert_true(count >= 2);
         for (int k = 0; k < count; k++) {
             if (!results[k].passed)

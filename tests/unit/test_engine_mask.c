@@ -49,7 +49,8 @@ TEST_CASE(numbers_and_gradients_agree)
                 lab_explanation_release(&e);
             }
         }
-        assert_ok(lab_gradcheck(n.walk, &n.spec, NULL, NULL, NULL, &r, &count));
+        assert_ok(lab_gradcheck(n.walk, &n.spec, NULL, LAB_CHECK_ELEMENTS, NULL,
+                                NULL, &r, &count));
         assert_int_equal(count, 4);
         for (int i = 0; i < count; i++)
             assert_true(r[i].passed && r[i].elements > 0);

@@ -52,8 +52,8 @@ TEST_CASE(gradients_are_the_slopes_of_the_loss)
         int count = 0;
         begin_stack(&n, i / 2, i % 2 ? 1 : 4);
         net_walk(&n, "cpu");
-        assert_ok(
-            lab_gradcheck(n.walk, &n.spec, NULL, NULL, NULL, &result, &count));
+        assert_ok(lab_gradcheck(n.walk, &n.spec, NULL, LAB_CHECK_ELEMENTS, NULL,
+                                NULL, &result, &count));
         assert_true(count >= 7);
         for (int k = 0; k < count; k++) {
             if (!result[k].passed || result[k].elements == 0)

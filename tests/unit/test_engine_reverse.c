@@ -2,7 +2,6 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "engine/decode.h"
 #include "engine/session.h"
 #include "unit/net.h"
 
@@ -270,7 +269,7 @@ TEST_CASE(no_memory_is_said_and_nothing_is_lost)
         data_of(&n, 4, 7, 60);
         network(&n, 2, false);
         lab_mem_fail_from(fails);
-        st = lab_data_open(&data, &n.spec, NULL, 0);
+        st = lab_data_open(&data, &n.spec, NULL, 0, NULL);
         lab_mem_fail_from(0);
         assert_true((st == LAB_OK) == (data != NULL));
         lab_data_free(data);

@@ -170,18 +170,16 @@ static void write_text(const char *bytes, size_t n)
     assert_int_equal(fclose(f), 0);
 }
 
-static enum lab_status read_words(struct lab_samples *t,
-                                  struct lab_vocabulary **v, bool skip_gram,
+static enum lab_status read_words(struct lab_data **d, bool skip_gram,
                                   int64_t context)
 {
-    struct lab_network_spec spec;
+    static struct lab_network_spec spec;
     lab_network_spec_init(&spec);
     spec.data.source = LAB_DATA_WORDS;
     spec.data.skip_gram = skip_gram;
     spec.data.context = context;
-    *t = (struct lab_samples){0};
-    *v = NULL;
-    return lab_vocabulary_read(t, v, &spec, path, NULL);
+    *d = NULL;
+    return lab_data_open(d, &spec, path, 1, NULL);
 }
 
 /* a is 2, b 3, c 4, d 5, e 6; the lines do not see each other. */
@@ -192,81 +190,71 @@ TEST_CASE(bags_of_words)
     static const float x[5][4] = {
         {0, 0, 3, 4}, {0, 2, 4, 0}, {2, 3, 0, 0}, {0, 0, 7, 0}, {0, 6, 0, 0}};
     static const int32_t y[] = {2, 3, 4, 6, 7};
-    struct lab_samples t;
-    struct lab_vocabulary *v;
+    struct lab_data *d;
     write_text(text, sizeof(text) - 1);
-    assert_ok(read_words(&t, &v, false, 0));
-    assert_int_equal(t.rows, 5);
-    assert_int_equal(t.features, 4);
-    assert_int_equal(t.classes, v->n);
-    assert_memory_equal(t.x, x, sizeof(x));
-    assert_memory_equal(t.label, y, sizeof(y));
-    lab_samples_release(&t);
-    lab_vocabulary_free(v);
+    assert_ok(read_words(&d, false, 0));
+    assert_int_equal(d->table.rows, 5);
+    assert_int_equal(d->table.features, 4);
+    assert_int_equal(d->table.classes, d->words->n);
+    assert_memory_equal(d->table.x, x, sizeof(x));
+    assert_memory_equal(d->table.label, y, sizeof(y));
+    lab_data_free(d);
 }
 
 TEST_CASE(pairs_of_words)
 {
     static const float x[] = {2, 2, 3, 3, 4, 4, 6, 7};
     static const int32_t y[] = {3, 4, 2, 4, 2, 3, 7, 6};
-    struct lab_samples t;
-    struct lab_vocabulary *v;
+    struct lab_data *d;
     write_text(text, sizeof(text) - 1);
-    assert_ok(read_words(&t, &v, true, 64));
-    assert_int_equal(t.rows, 8);
-    assert_true(t.single);
-    assert_memory_equal(t.x, x, sizeof(x));
-    assert_memory_equal(t.label, y, sizeof(y));
-    lab_samples_release(&t);
-    lab_vocabulary_free(v);
-    assert_ok(read_words(&t, &v, true, 1));
-    assert_int_equal(t.rows, 6);
-    lab_samples_release(&t);
-    lab_vocabulary_free(v);
+    assert_ok(read_words(&d, true, 64));
+    assert_int_equal(d->table.rows, 8);
+    assert_true(d->table.single);
+    assert_memory_equal(d->table.x, x, sizeof(x));
+    assert_memory_equal(d->table.label, y, sizeof(y));
+    lab_data_free(d);
+    assert_ok(read_words(&d, true, 1));
+    assert_int_equal(d->table.rows, 6);
+    lab_data_free(d);
 }
 
 static void expect_refused(const char *bytes, size_t n, enum lab_status st,
                            const char *part)
 {
-    struct lab_samples t;
-    struct lab_vocabulary *v;
+    struct lab_data *d;
     write_text(bytes, n);
-    assert_int_equal(read_words(&t, &v, false, 0), st);
+    assert_int_equal(read_words(&d, false, 0), st);
     assert_non_null(strstr(lab_error(), part));
-    assert_null(v);
-    assert_null(t.x);
+    assert_null(d);
 }
 
 TEST_CASE(bad_texts_are_refused)
 {
-    struct lab_samples t;
-    struct lab_vocabulary *v;
+    struct lab_data *d;
     expect_refused("", 0, LAB_E_PARSE, "not one word");
     expect_refused("?!\n...\n", 7, LAB_E_PARSE, "not one word");
     expect_refused("one\ntwo\n", 8, LAB_E_PARSE, "no line has two words");
     expect_refused("a b\nc \xFF\n", 8, LAB_E_PARSE, ":2: is not UTF-8");
     expect_refused("a b\n\0c\n", 7, LAB_E_PARSE, ":2: is not UTF-8");
     write_text(text, sizeof(text) - 1);
-    assert_int_equal(read_words(&t, &v, false, 65), LAB_E_RANGE);
+    assert_int_equal(read_words(&d, false, 65), LAB_E_RANGE);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(read_words(&t, &v, false, 0), LAB_E_IO);
+    assert_int_equal(read_words(&d, false, 0), LAB_E_IO);
 }
 
 TEST_CASE(no_memory_anywhere)
 {
-    struct lab_samples t;
-    struct lab_vocabulary *v;
+    struct lab_data *d;
     write_text(text, sizeof(text) - 1);
     enum lab_status st = LAB_E_NOMEM;
     for (int64_t nth = 1; st == LAB_E_NOMEM; nth++) {
         assert_true(nth < 200);
         lab_mem_fail_from(nth);
-        st = read_words(&t, &v, true, 0);
+        st = read_words(&d, true, 0);
         lab_mem_fail_from(0);
     }
     assert_ok(st);
-    lab_samples_release(&t);
-    lab_vocabulary_free(v);
+    lab_data_free(d);
 }
 
 static int make_path(void **state)

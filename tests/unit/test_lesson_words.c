@@ -79,12 +79,12 @@ TEST_CASE(the_data_knows_the_words)
     struct lab_lesson *l;
     struct lab_data *data = NULL;
     assert_ok(parse(&l, "  x: {texts: [a b]}\n  y: [0]\n"));
-    assert_ok(lab_data_open(&data, &l->spec, NULL, 0));
+    assert_ok(lab_data_open(&data, &l->spec, NULL, 0, NULL));
     assert_ptr_equal(lab_data_words(data), l->spec.data.words);
     lab_data_free(data);
     lab_lesson_free(l);
     assert_ok(parse(&l, "  x: [[1, 2]]\n  y: [0]\n"));
-    assert_ok(lab_data_open(&data, &l->spec, NULL, 0));
+    assert_ok(lab_data_open(&data, &l->spec, NULL, 0, NULL));
     assert_null(lab_data_words(data));
     lab_data_free(data);
     lab_lesson_free(l);

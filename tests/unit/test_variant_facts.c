@@ -1,7 +1,7 @@
 /* What names of variants and rungs say. */
 #include "test.h"
 
-#include "engine/step_def.h"
+#include "engine/op.h"
 #include "report/variant_facts.h"
 
 TEST_CASE(libraries_by_their_names)

@@ -1,5 +1,5 @@
 /* variant_disabled.h -- the variants that this process does not offer, and which
- * backends have been checked (verify/variant_check.c fills it). Threads: any. */
+ * backends have been checked (verify/verify.c fills it). Threads: any. */
 #pragma once
 #include "engine/backend.h"
 

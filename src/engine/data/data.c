@@ -130,7 +130,7 @@ enum lab_status lab_data_check_labels(const struct lab_data *d,
     enum lab_status st = check_ids(d, plan);
     if (!st)
         st = check_words(d, plan);
-    if (st || d->one_hot)
+    if (st || !d->labels)
         return st;
     if (d->text)
         return lab_text_check(d, plan, classes);
@@ -195,9 +195,11 @@ data_find_inline(const struct lab_network_spec *spec, const char *name)
     return NULL;
 }
 
-static enum lab_status open_inline(struct lab_data *d, int64_t batch)
+static enum lab_status open_inline(struct lab_data *d, const char *path)
 {
     const struct lab_network_spec *spec = d->spec;
+    int64_t batch = d->facts.batch; /* 0: every row */
+    (void)path;
     const struct lab_tensor_spec *x = data_find_inline(spec, "x");
     if (spec->data.n_tensors == 0)
         return lab_network_fail(spec, spec->data.place, LAB_E_PARSE,
@@ -223,40 +225,11 @@ static enum lab_status open_inline(struct lab_data *d, int64_t batch)
                                 "batch %lld is more than the %lld rows",
                                 (long long)batch, (long long)rows);
     d->facts.train_rows = rows;
-    d->facts.batch = batch;
     d->facts.batches_per_epoch = rows / batch;
     return check_finite(spec);
 }
 
-static enum lab_status read_source(struct lab_data *d, const char *path)
-{
-    const struct lab_network_spec *spec = d->spec;
-    bool labels = spec->loss.op && spec->loss.op->labels;
-    switch (spec->data.source) {
-    case LAB_DATA_DIGITS:
-        return lab_digits_read(&d->table, path, d->stop);
-    case LAB_DATA_MNIST:
-        return lab_mnist_read(&d->table, path, d->stop);
-    case LAB_DATA_CSV:
-        return lab_csv_read(&d->table, &spec->data, path, labels, d->stop);
-    case LAB_DATA_FIBONACCI:
-        return lab_fibonacci_make(&d->table, spec);
-    case LAB_DATA_WORDS:
-        return lab_vocabulary_read(&d->table, &d->words, spec, path, d->stop);
-    case LAB_DATA_REVERSE:
-        return lab_reverse_make(&d->table, spec);
-    case LAB_DATA_INLINE:
-    case LAB_DATA_TEXT:
-    case LAB_DATA_SOURCE_COUNT:
-        break;
-    }
-    return lab_network_fail(spec, spec->data.place, LAB_E_NOT_BUILT,
-                            "this version does not read data of source '%s' "
-                            "yet",
-                            lab_data_source_name(spec->data.source));
-}
-
-static enum lab_status deal(struct lab_data *d, int64_t batch)
+static enum lab_status deal(struct lab_data *d)
 {
     const struct lab_data_spec *spec = &d->spec->data;
     struct lab_data_facts *f = &d->facts;
@@ -282,7 +255,6 @@ static enum lab_status deal(struct lab_data *d, int64_t batch)
     }
     f->held_rows = rows - f->train_rows;
     f->decodes = d->table.symbols != NULL;
-    f->batch = batch > 0 ? batch : LAB_DATA_BATCH;
     f->classes = d->table.label ? d->table.classes : 0;
     if (f->batch > f->train_rows)
         return lab_network_fail(d->spec, spec->place, LAB_E_RANGE,
@@ -305,36 +277,34 @@ void lab_data_reseed(struct lab_data *d, uint64_t seed)
     shuffle(d->order, d->table.rows, seed, STREAM_SPLIT, 0);
 }
 
-/* A file that is never read would be an unnoticed mistake. */
-static enum lab_status check_path(const struct lab_network_spec *spec,
-                                  const char *path)
-{
-    enum lab_data_source source = spec->data.source;
-    bool reads = source != LAB_DATA_INLINE && source != LAB_DATA_FIBONACCI &&
-                 source != LAB_DATA_REVERSE;
-    return reads || !path
-               ? LAB_OK
-               : lab_fail(LAB_E_USAGE,
-                          "--data %s: the data of this lesson are %s: it reads "
-                          "no file",
-                          path, lab_data_source_name(source));
-}
+enum { BATCH = 32 }; /* when a lesson gives none */
+
+static const struct {
+    enum lab_status (*open)(struct lab_data *d, const char *path);
+    bool reads_file;
+} sources[LAB_DATA_SOURCE_COUNT] = {
+    [LAB_DATA_INLINE] = {open_inline, false},
+    [LAB_DATA_DIGITS] = {lab_digits_read, true},
+    [LAB_DATA_MNIST] = {lab_mnist_read, true},
+    [LAB_DATA_FIBONACCI] = {lab_fibonacci_make, false},
+    [LAB_DATA_TEXT] = {lab_text_open, true},
+    [LAB_DATA_CSV] = {lab_csv_read, true},
+    [LAB_DATA_WORDS] = {lab_vocabulary_read, true},
+    [LAB_DATA_REVERSE] = {lab_reverse_make, false},
+};
 
 enum lab_status lab_data_open(struct lab_data **out,
                               const struct lab_network_spec *spec,
-                              const char *path, int64_t batch)
+                              const char *path, int64_t batch,
+                              const struct lab_stop *stop)
 {
-    return lab_data_open_until(out, spec, path, batch, NULL);
-}
-
-enum lab_status lab_data_open_until(struct lab_data **out,
-                                    const struct lab_network_spec *spec,
-                                    const char *path, int64_t batch,
-                                    const struct lab_stop *stop)
-{
-    enum lab_status st = check_path(spec, path);
-    if (st)
-        return st;
+    enum lab_data_source source = spec->data.source;
+    /* A file that is never read would be an unnoticed mistake. */
+    if (path && !sources[source].reads_file)
+        return lab_fail(LAB_E_USAGE,
+                        "--data %s: the data of this lesson are %s: it reads "
+                        "no file",
+                        path, lab_data_source_name(source));
     struct lab_data *d = lab_alloc(sizeof(*d));
     if (!d)
         return lab_no_memory("the data");
@@ -342,18 +312,13 @@ enum lab_status lab_data_open_until(struct lab_data **out,
     d->stop = stop;
     d->seed = spec->seed;
     d->epoch = -1;
-    d->one_hot = !(spec->loss.op && spec->loss.op->labels);
-    if (batch == 0)
-        batch = spec->data.batch;
-    if (spec->data.source == LAB_DATA_INLINE) {
-        st = open_inline(d, batch);
-    } else if (spec->data.source == LAB_DATA_TEXT) {
-        st = lab_text_open(d, path ? path : spec->data.path, batch);
-    } else {
-        st = read_source(d, path ? path : spec->data.path);
-        if (!st)
-            st = deal(d, batch);
-    }
+    d->labels = spec->loss.op && spec->loss.op->labels;
+    d->facts.batch = batch ? batch : spec->data.batch;
+    if (d->facts.batch == 0 && source != LAB_DATA_INLINE)
+        d->facts.batch = BATCH;
+    enum lab_status st = sources[source].open(d, path ? path : spec->data.path);
+    if (!st && d->table.rows > 0)
+        st = deal(d);
     if (st) {
         lab_data_free(d);
         return st;
@@ -367,7 +332,10 @@ void lab_data_free(struct lab_data *d)
 {
     if (!d)
         return;
-    lab_samples_release(&d->table);
+    lab_free(d->table.x);
+    lab_free(d->table.label);
+    lab_free(d->table.target);
+    lab_free(d->table.symbols);
     lab_text_free(d->text);
     lab_vocabulary_free(d->words);
     lab_free(d->order);
@@ -417,20 +385,10 @@ void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out)
                            : (struct lab_shape){4, {n, c, h, w}};
     }
     out->y_integers = t->label != NULL;
-    if (!d->one_hot)
+    if (d->labels)
         out->y = (struct lab_shape){1, {n}};
     else
         out->y = (struct lab_shape){2, {n, t->label ? t->classes : 1}};
-}
-
-static void put(void *out, enum lab_dtype dtype, int64_t i, double v)
-{
-    if (dtype == LAB_F64)
-        ((double *)out)[i] = v;
-    else if (dtype == LAB_I32)
-        ((int32_t *)out)[i] = (int32_t)v;
-    else
-        ((float *)out)[i] = (float)v;
 }
 
 static enum lab_status fill_inline(const struct lab_data *d,
@@ -444,7 +402,8 @@ static enum lab_status fill_inline(const struct lab_data *d,
     if (d->facts.batches_per_epoch > 0)
         first = iteration % d->facts.batches_per_epoch * t->count;
     for (int64_t i = 0; i < t->count; i++)
-        put(out, t->dtype, i, s->values ? s->values[first + i] : s->fill);
+        lab_number_put(out, t->dtype, i,
+                       s->values ? s->values[first + i] : s->fill);
     return LAB_OK;
 }
 
@@ -456,19 +415,19 @@ static void put_row(const struct lab_data *d, const struct lab_plan *plan,
     int64_t each = t->count / t->shape.dim[0];
     if (table->symbols) {
         for (int64_t k = 0; k < each; k++)
-            put(out, t->dtype, i * each + k,
-                lab_reverse_id(table, t->name, row, k));
+            lab_number_put(out, t->dtype, i * each + k,
+                           lab_reverse_id(table, t->name, row, k));
     } else if (tensor == plan->x) {
         const float *x = table->x + row * table->features;
         for (int64_t k = 0; k < each; k++)
-            put(out, t->dtype, i * each + k, x[k]);
-    } else if (!d->one_hot) {
-        put(out, t->dtype, i, table->label[row]);
+            lab_number_put(out, t->dtype, i * each + k, x[k]);
+    } else if (d->labels) {
+        lab_number_put(out, t->dtype, i, table->label[row]);
     } else if (table->label) {
         for (int64_t k = 0; k < each; k++)
-            put(out, t->dtype, i * each + k, table->label[row] == k);
+            lab_number_put(out, t->dtype, i * each + k, table->label[row] == k);
     } else {
-        put(out, t->dtype, i, table->target[row]);
+        lab_number_put(out, t->dtype, i, table->target[row]);
     }
 }
 

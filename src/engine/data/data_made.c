@@ -42,9 +42,11 @@ static void fill_row(struct lab_samples *t, int64_t row)
     t->target[row] = (float)(one / largest_two);
 }
 
-enum lab_status lab_fibonacci_make(struct lab_samples *t,
-                                   const struct lab_network_spec *spec)
+enum lab_status lab_fibonacci_make(struct lab_data *d, const char *path)
 {
+    const struct lab_network_spec *spec = d->spec;
+    struct lab_samples *t = &d->table;
+    (void)path;
     int64_t terms = spec->data.context ? spec->data.context : DEFAULT_TERMS;
     if (terms < LEAST || terms > MOST)
         return lab_network_fail(spec, spec->data.place, LAB_E_RANGE,
@@ -147,14 +149,15 @@ static void draw(struct lab_samples *t, int64_t row, uint32_t attempt)
     }
 }
 
-enum lab_status lab_reverse_make(struct lab_samples *t,
-                                 const struct lab_network_spec *spec)
+enum lab_status lab_reverse_make(struct lab_data *d, const char *path)
 {
-    const struct lab_data_spec *data = &spec->data;
+    const struct lab_data_spec *data = &d->spec->data;
+    struct lab_samples *t = &d->table;
+    (void)path;
     t->length = data->length ? data->length : DEFAULT_LENGTH;
     t->alphabet = data->alphabet ? data->alphabet : DEFAULT_ALPHABET;
     t->rows = data->rows ? data->rows : DEFAULT_ROWS;
-    enum lab_status st = check_sizes(spec, t);
+    enum lab_status st = check_sizes(d->spec, t);
     if (st)
         return st;
     size_t n_slots = 16;

@@ -1,12 +1,11 @@
 /* data_priv.h -- what data.c and data_*.c share: the data set, and the table
  * that the readers of the sources fill. */
 #pragma once
-#include <zlib.h>
-
 #include "base/str.h"
 #include "engine/data.h"
 #include "engine/text.h"
 
+/* The rows of a source; rows 0: it has no table. */
 struct lab_samples {
     int64_t rows;
     int64_t features;
@@ -25,35 +24,6 @@ struct lab_samples {
     int64_t held_from; /* rows from here are held back by the source; 0: none */
 };
 
-/* ---- data_file.c ---- */
-
-enum { LAB_DATA_MOST_BYTES = 256 << 20 /* of one file, unpacked */ };
-
-struct lab_data_file {
-    gzFile gz;
-    const char *path;
-    int64_t bytes; /* of the file on the disk */
-    int64_t read;  /* unpacked, so far */
-    const struct lab_stop *stop;
-};
-
-/* `path` and `stop` must outlive it. LAB_E_IO: it is no regular file or cannot
- * be opened. After a failure there is nothing to close. */
-enum lab_status lab_data_file_open(struct lab_data_file *f, const char *path,
-                                   const struct lab_stop *stop);
-/* At most `room` bytes; *got 0: the end. LAB_E_RANGE: more than
- * LAB_DATA_MOST_BYTES; LAB_E_CANCELLED. */
-enum lab_status lab_data_file_read(struct lab_data_file *f, void *out,
-                                   size_t room, size_t *got);
-/* LAB_E_IO: a packed file is cut short. */
-enum lab_status lab_data_file_close(struct lab_data_file *f);
-/* Appends the whole file. */
-enum lab_status lab_data_file_text(const char *path,
-                                   const struct lab_stop *stop,
-                                   struct lab_str *out);
-
-enum { LAB_DATA_BATCH = 32 }; /* when a lesson gives none */
-
 struct lab_data {
     const struct lab_network_spec *spec;
     const struct lab_stop *stop; /* while it is opened, else NULL */
@@ -67,50 +37,43 @@ struct lab_data {
     int64_t *epoch_order; /* training rows as the current epoch deals them */
     int64_t epoch;        /* of epoch_order, -1: none yet */
     struct lab_data_facts facts;
-    bool one_hot; /* y of a loss without labels */
+    bool labels; /* the loss takes class labels; else y is one-hot, or real */
 };
 
-/* The inline tensor of that name, or NULL. */
-const struct lab_tensor_spec *
-lab_data_find_inline(const struct lab_network_spec *spec, const char *name);
-
-void lab_samples_release(struct lab_samples *t);
 /* Rows and features are set; takes the memory. */
 enum lab_status lab_samples_alloc(struct lab_samples *t, bool labels,
                                   const char *file);
+/* Appends the whole file. LAB_E_IO: it is no regular file, cannot be read or is
+ * cut short; LAB_E_RANGE: more than 256 MiB; LAB_E_CANCELLED. */
+enum lab_status lab_data_file_text(const char *path,
+                                   const struct lab_stop *stop,
+                                   struct lab_str *out);
 
+/* ---- sources: each fills d->table; spec, stop, seed and facts.batch are set.
+ * path NULL: the source's own place, or LAB_E_PARSE where it has none. Errors
+ * name the file, the line and the byte, or the lesson's place. What was taken is
+ * the caller's to free, on failure too. ---- */
+
+enum lab_status lab_digits_read(struct lab_data *d, const char *path);
+enum lab_status lab_mnist_read(struct lab_data *d, const char *path);
+enum lab_status lab_csv_read(struct lab_data *d, const char *path);
+/* Also d->words. */
+enum lab_status lab_vocabulary_read(struct lab_data *d, const char *path);
+/* d->text in place of the table. */
+enum lab_status lab_text_open(struct lab_data *d, const char *path);
 /* Takes `context` terms a sample; LAB_E_RANGE: too few or too many. */
-enum lab_status lab_fibonacci_make(struct lab_samples *t,
-                                   const struct lab_network_spec *spec);
-/* *words is the caller's: lab_vocabulary_free(). */
-enum lab_status lab_vocabulary_read(struct lab_samples *t,
-                                    struct lab_vocabulary **words,
-                                    const struct lab_network_spec *spec,
-                                    const char *path,
-                                    const struct lab_stop *stop);
+enum lab_status lab_fibonacci_make(struct lab_data *d, const char *path);
 /* Strings that all differ; LAB_E_RANGE: more of them than there are, or sizes
  * out of range; LAB_E_PARSE: a loss that takes no labels. */
-enum lab_status lab_reverse_make(struct lab_samples *t,
-                                 const struct lab_network_spec *spec);
+enum lab_status lab_reverse_make(struct lab_data *d, const char *path);
+
 /* Place k of a row as the tensor `name` has it: "x", "y" or "decoder". */
 int32_t lab_reverse_id(const struct lab_samples *t, const char *name,
                        int64_t row, int64_t k);
 /* "0" .. "9", "a" .. "z", and "^", which begins. */
 const char *lab_reverse_symbol(const struct lab_samples *t, int64_t id);
-enum lab_status lab_digits_read(struct lab_samples *t, const char *path,
-                                const struct lab_stop *stop);
-enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir,
-                               const struct lab_stop *stop);
-enum lab_status lab_csv_read(struct lab_samples *t,
-                             const struct lab_data_spec *spec, const char *path,
-                             bool labels, const struct lab_stop *stop);
-
-/* Text. path NULL: the course's. Errors name the file, the line and the byte,
- * or the lesson's place. */
+/* data_text.c: the windows of a text. */
 void lab_text_free(struct lab_text *t); /* NULL allowed */
-/* data_window.c: the windows of a text. */
-enum lab_status lab_text_open(struct lab_data *d, const char *path,
-                              int64_t batch);
 enum lab_status lab_text_check(const struct lab_data *d,
                                const struct lab_plan *plan, int64_t classes);
 void lab_text_begin_epoch(struct lab_data *d, int64_t epoch);

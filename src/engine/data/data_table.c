@@ -1,10 +1,14 @@
 /* data_table.c -- data sets in files: tables of numbers as CSV, the digits,
- * MNIST. */
+ * MNIST; and the file, plain or gzip, that every source reads. */
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
 
 #include "base/datadir.h"
 #include "base/mem.h"
@@ -12,15 +16,6 @@
 #include "data_priv.h"
 
 /* Tables of samples, and the comma-separated reader behind digits and csv. */
-
-void lab_samples_release(struct lab_samples *t)
-{
-    lab_free(t->x);
-    lab_free(t->label);
-    lab_free(t->target);
-    lab_free(t->symbols);
-    *t = (struct lab_samples){0};
-}
 
 enum lab_status lab_samples_alloc(struct lab_samples *t, bool labels,
                                   const char *file)
@@ -34,94 +29,177 @@ enum lab_status lab_samples_alloc(struct lab_samples *t, bool labels,
         t->target = lab_alloc_array((size_t)t->rows, sizeof(*t->target));
     if (t->x && (t->label || t->target))
         return LAB_OK;
-    lab_samples_release(t);
     return lab_fail(LAB_E_NOMEM, "%s: no memory for its rows", file);
 }
 
-/* ---- comma-separated values, plain or gzip ---- */
+/* ---- a file, plain or gzip ---- */
 
-enum { MAX_COLUMNS = 1 << 20, MAX_LINE = 64 << 20 };
+enum { CHUNK = 1 << 16, MOST_BYTES = 256 << 20 /* of one file, unpacked */ };
 
-enum { CHUNK = 1 << 16 };
-
-struct csv {
-    struct lab_data_file file;
+/* A regular file only, with an end to what it may unpack to, and a look at the
+ * stop flag before each piece. */
+struct data_file {
+    gzFile gz;
     const char *path;
-    int64_t line;
-    char *text; /* the current line, without its end */
-    size_t len;
-    size_t room;
-    char *chunk; /* what has been read and not yet been dealt out */
-    size_t at;
-    size_t end;
+    int64_t bytes; /* of the file on the disk */
+    int64_t read;  /* unpacked, so far */
+    const struct lab_stop *stop;
 };
 
-/* Fills the chunk; false at the end of the file or on failure (`*st`). */
-static bool next_chunk(struct csv *c, enum lab_status *st)
+/* Opening a pipe would wait for its other end, and a device may act on it. */
+static enum lab_status open_regular(struct data_file *f, int *out)
 {
-    if (!c->chunk)
-        c->chunk = lab_alloc(CHUNK);
-    if (!c->chunk) {
-        *st = lab_fail(LAB_E_NOMEM, "%s: no memory to read it", c->path);
-        return false;
+    struct stat info;
+    int fd = -1;
+    do
+        fd = open(f->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return lab_fail(LAB_E_IO, "%s: cannot open: %s", f->path,
+                        strerror(errno));
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+        f->bytes = info.st_size;
+        *out = fd;
+        return LAB_OK;
     }
-    size_t got = 0;
-    *st = lab_data_file_read(&c->file, c->chunk, CHUNK, &got);
-    if (*st && *st != LAB_E_CANCELLED)
-        *st = lab_fail(*st, "%s, after line %lld", lab_error(),
-                       (long long)c->line);
-    c->at = 0;
-    c->end = got;
-    return got > 0;
+    const char *what = S_ISDIR(info.st_mode)    ? "a directory"
+                       : S_ISFIFO(info.st_mode) ? "a pipe"
+                                                : "a device or a socket";
+    close(fd);
+    return lab_fail(LAB_E_IO,
+                    "%s: cannot be read: it is %s, not a regular file", f->path,
+                    what);
 }
 
-static enum lab_status add_text(struct csv *c, const char *bytes, size_t n)
+static enum lab_status file_open(struct data_file *f, const char *path,
+                                 const struct lab_stop *stop)
 {
-    if (memchr(bytes, '\0', n))
-        return lab_fail(LAB_E_PARSE,
-                        "%s:%lld: holds a NUL byte: this is not a text file",
-                        c->path, (long long)c->line + 1);
-    if (n >= MAX_LINE - c->len)
-        return lab_fail(LAB_E_PARSE, "%s:%lld: the line is longer than %d MiB",
-                        c->path, (long long)c->line + 1, MAX_LINE >> 20);
-    if (c->len + n + 1 > c->room) {
-        size_t room = c->room ? c->room : 4096;
-        while (room < c->len + n + 1)
-            room *= 2;
-        char *p = lab_realloc_array(c->text, room, 1);
-        if (!p)
-            return lab_fail(LAB_E_NOMEM, "%s: no memory for a line", c->path);
-        c->text = p;
-        c->room = room;
+    struct stat info;
+    int fd = -1;
+    *f = (struct data_file){.path = path, .stop = stop};
+    /* A device is not opened at all; a file that becomes one is closed. */
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) &&
+        !S_ISDIR(info.st_mode) && !S_ISFIFO(info.st_mode))
+        return lab_fail(LAB_E_IO,
+                        "%s: cannot be read: it is a device or a socket, not a "
+                        "regular file",
+                        path);
+    enum lab_status st = open_regular(f, &fd);
+    if (st)
+        return st;
+    f->gz = gzdopen(fd, "rb");
+    if (!f->gz) {
+        close(fd);
+        return lab_fail(LAB_E_NOMEM, "%s: no memory to read it", path);
     }
-    memcpy(c->text + c->len, bytes, n);
-    c->len += n;
-    c->text[c->len] = '\0';
+    gzbuffer(f->gz, 2 * CHUNK);
     return LAB_OK;
 }
 
-/* Reads one line of any length. false at the end or on failure (`*st`). */
+static enum lab_status file_read(struct data_file *f, void *out, size_t room,
+                                 size_t *got)
+{
+    if (lab_stop_asked(f->stop))
+        return lab_fail(LAB_E_CANCELLED, "%s: reading was stopped", f->path);
+    int n = gzread(f->gz, out, room > CHUNK ? CHUNK : (unsigned)room);
+    if (n < 0) {
+        int code = Z_OK;
+        const char *why = gzerror(f->gz, &code);
+        return lab_fail(LAB_E_IO, "%s: cannot be read: %s", f->path,
+                        code == Z_ERRNO ? strerror(errno) : why);
+    }
+    f->read += n;
+    if (f->read > MOST_BYTES)
+        return lab_fail(LAB_E_RANGE, "%s: is longer than %d MiB%s", f->path,
+                        MOST_BYTES >> 20, gzdirect(f->gz) ? "" : ", unpacked");
+    *got = (size_t)n;
+    return LAB_OK;
+}
+
+static enum lab_status file_close(struct data_file *f)
+{
+    int closed = f->gz ? gzclose(f->gz) : Z_OK;
+    f->gz = NULL;
+    return closed == Z_BUF_ERROR
+               ? lab_fail(LAB_E_IO, "%s: is cut short", f->path)
+               : LAB_OK;
+}
+
+enum lab_status lab_data_file_text(const char *path,
+                                   const struct lab_stop *stop,
+                                   struct lab_str *out)
+{
+    struct data_file f;
+    char *chunk = lab_alloc(CHUNK);
+    size_t got = 1;
+    if (!chunk)
+        return lab_fail(LAB_E_NOMEM, "%s: no memory to read it", path);
+    enum lab_status st = file_open(&f, path, stop);
+    while (!st && got > 0 && !out->failed) {
+        st = file_read(&f, chunk, CHUNK, &got);
+        if (!st)
+            lab_str_add_bytes(out, chunk, got);
+    }
+    lab_free(chunk);
+    if (st) {
+        if (f.gz)
+            gzclose(f.gz);
+        return st;
+    }
+    st = file_close(&f);
+    return !st && out->failed
+               ? lab_fail(LAB_E_NOMEM, "%s: no memory for the text", path)
+               : st;
+}
+
+/* ---- comma-separated values ---- */
+
+enum { MAX_COLUMNS = 1 << 20, MAX_LINE = 64 << 20 };
+
+struct csv {
+    struct data_file file;
+    FILE *stream;           /* of the unpacked file */
+    enum lab_status failed; /* what reading it met */
+    const char *path;
+    int64_t line;
+    char *text; /* the current line, without its end */
+    size_t room;
+};
+
+static ssize_t read_stream(void *cookie, char *out, size_t room)
+{
+    struct csv *c = cookie;
+    size_t got = 0;
+    c->failed = file_read(&c->file, out, room, &got);
+    return c->failed ? -1 : (ssize_t)got;
+}
+
+/* false at the end or on failure (`*st`). */
 static bool next_line(struct csv *c, enum lab_status *st)
 {
-    bool any = false;
-    c->len = 0;
-    for (bool ended = false; !ended && !*st;) {
-        if (c->at == c->end && !next_chunk(c, st))
-            break;
-        const char *from = c->chunk + c->at;
-        const char *newline = memchr(from, '\n', c->end - c->at);
-        size_t n = newline ? (size_t)(newline - from) : c->end - c->at;
-        *st = add_text(c, from, n);
-        c->at += n + (newline ? 1 : 0);
-        ended = newline != NULL;
-        any = true;
-    }
-    if (*st || !any)
+    ssize_t len = getline(&c->text, &c->room, c->stream);
+    if (len < 0 || c->failed) { /* a line may be there in part */
+        *st = c->failed;
+        if (c->failed && c->failed != LAB_E_CANCELLED)
+            lab_fail(*st, "%s, after line %lld", lab_error(),
+                     (long long)c->line);
+        else if (!c->failed && !feof(c->stream))
+            *st = lab_fail(LAB_E_NOMEM, "%s: no memory for a line", c->path);
         return false;
-    if (c->len > 0 && c->text[c->len - 1] == '\r')
-        c->text[--c->len] = '\0';
+    }
+    if (memchr(c->text, '\0', (size_t)len))
+        *st = lab_fail(LAB_E_PARSE,
+                       "%s:%lld: holds a NUL byte: this is not a text file",
+                       c->path, (long long)c->line + 1);
+    else if (len > MAX_LINE)
+        *st = lab_fail(LAB_E_PARSE, "%s:%lld: the line is longer than %d MiB",
+                       c->path, (long long)c->line + 1, MAX_LINE >> 20);
+    if (c->text[len - 1] == '\n')
+        c->text[--len] = '\0';
+    if (len > 0 && c->text[len - 1] == '\r')
+        c->text[--len] = '\0';
     c->line++;
-    return true;
+    return !*st;
 }
 
 static enum lab_status bad_cell(const struct csv *c, const char *cell,
@@ -296,32 +374,28 @@ static enum lab_status read_rows(struct lab_samples *t, struct csv *c,
     return st;
 }
 
-static enum lab_status read_csv(struct lab_samples *t, const char *path,
-                                const struct csv_options *o,
-                                const struct lab_stop *stop)
+static enum lab_status read_csv(struct lab_data *d, const char *path,
+                                const struct csv_options *o)
 {
     struct csv c = {.path = path};
-    struct lab_samples table = {0};
-    enum lab_status st = lab_data_file_open(&c.file, path, stop);
+    enum lab_status st = file_open(&c.file, path, d->stop);
     if (st)
         return st;
-    st = read_rows(&table, &c, o);
-    lab_free(c.text);
-    lab_free(c.chunk);
-    if (st)
-        gzclose(c.file.gz);
-    else
-        st = lab_data_file_close(&c.file);
-    if (st) {
-        lab_samples_release(&table);
-        return st;
+    c.stream = fopencookie(&c, "r", (cookie_io_functions_t){read_stream});
+    if (c.stream) {
+        st = read_rows(&d->table, &c, o);
+        fclose(c.stream);
+    } else {
+        st = lab_fail(LAB_E_NOMEM, "%s: no memory to read it", path);
     }
-    *t = table;
-    return LAB_OK;
+    free(c.text); /* getline's */
+    if (!st)
+        return file_close(&c.file);
+    gzclose(c.file.gz);
+    return st;
 }
 
-enum lab_status lab_digits_read(struct lab_samples *t, const char *path,
-                                const struct lab_stop *stop)
+enum lab_status lab_digits_read(struct lab_data *d, const char *path)
 {
     struct csv_options o = {
         .label_column = -1, .labels = true, .scale = 1 / 16.};
@@ -333,30 +407,26 @@ enum lab_status lab_digits_read(struct lab_samples *t, const char *path,
     else
         st = lab_data_path("lessons/data/digits.csv.gz", &found);
     if (!st)
-        st = read_csv(t, lab_str_text(&found), &o, stop);
-    if (!st && t->features != 64) {
+        st = read_csv(d, lab_str_text(&found), &o);
+    if (!st && d->table.features != 64)
         st =
             lab_fail(LAB_E_SHAPE, "%s: has %lld features a row, digits have 64",
-                     lab_str_text(&found), (long long)t->features);
-        lab_samples_release(t);
-    }
-    if (!st)
-        t->image = (struct lab_shape){3, {8, 8, 1}};
+                     lab_str_text(&found), (long long)d->table.features);
+    d->table.image = (struct lab_shape){3, {8, 8, 1}};
     lab_str_release(&found);
     return st;
 }
 
-enum lab_status lab_csv_read(struct lab_samples *t,
-                             const struct lab_data_spec *spec, const char *path,
-                             bool labels, const struct lab_stop *stop)
+enum lab_status lab_csv_read(struct lab_data *d, const char *path)
 {
+    const struct lab_data_spec *spec = &d->spec->data;
     struct csv_options o = {.label_column = spec->label_column,
-                            .labels = labels,
+                            .labels = d->labels,
                             .header = spec->header,
                             .scale = spec->scale};
     if (!path)
         return lab_fail(LAB_E_PARSE, "data: source csv needs a path:");
-    return read_csv(t, path, &o, stop);
+    return read_csv(d, path, &o);
 }
 
 /* The IDX files of MNIST (Y. LeCun, C. Cortes, C. Burges), plain or gzip:
@@ -366,7 +436,7 @@ enum lab_status lab_csv_read(struct lab_samples *t,
 enum { MAGIC_IMAGES = 2051, MAGIC_LABELS = 2049, MAX_ROWS = 100000000 };
 
 struct idx {
-    struct lab_data_file file;
+    struct data_file file;
     struct lab_str path;
     int64_t count;
     int64_t rows;
@@ -404,7 +474,7 @@ static enum lab_status read_bytes(struct idx *f, void *out, size_t n,
     unsigned char *at = out;
     while (n > 0) {
         size_t got = 0;
-        enum lab_status st = lab_data_file_read(&f->file, at, n, &got);
+        enum lab_status st = file_read(&f->file, at, n, &got);
         if (st == LAB_E_CANCELLED)
             return st;
         if (st || got == 0)
@@ -442,11 +512,11 @@ static enum lab_status check_claim(const struct idx *f, int64_t head)
                         path, (long long)f->count, (long long)f->rows,
                         (long long)f->columns, (long long)claim,
                         (long long)bytes, plain ? "" : ", packed");
-    if (claim > LAB_DATA_MOST_BYTES)
+    if (claim > MOST_BYTES)
         return lab_fail(LAB_E_RANGE,
                         "%s: claims %lld items of %lldx%lld: more than %d MiB",
                         path, (long long)f->count, (long long)f->rows,
-                        (long long)f->columns, LAB_DATA_MOST_BYTES >> 20);
+                        (long long)f->columns, MOST_BYTES >> 20);
     return LAB_OK;
 }
 
@@ -461,7 +531,7 @@ static enum lab_status idx_open(struct idx *f, const char *dir,
     if (st)
         return st;
     const char *path = lab_str_text(&f->path);
-    st = lab_data_file_open(&f->file, path, stop);
+    st = file_open(&f->file, path, stop);
     if (!st)
         st = read_bytes(f, head, bytes, "header");
     if (st)
@@ -523,7 +593,7 @@ static enum lab_status check_end(struct idx *f)
     unsigned char more;
     int code = Z_OK;
     size_t got = 0;
-    enum lab_status st = lab_data_file_read(&f->file, &more, 1, &got);
+    enum lab_status st = file_read(&f->file, &more, 1, &got);
     gzerror(f->file.gz, &code);
     if (st == LAB_E_CANCELLED || (!st && got == 0 && code != Z_BUF_ERROR))
         return st;
@@ -551,38 +621,36 @@ static enum lab_status open_pair(struct idx *images, struct idx *labels,
     return st;
 }
 
-enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir,
-                               const struct lab_stop *stop)
+enum lab_status lab_mnist_read(struct lab_data *d, const char *dir)
 {
     struct idx f[4] = {{.count = 0}};
-    struct lab_samples table = {0};
+    struct lab_samples *t = &d->table;
     if (!dir)
         return lab_fail(LAB_E_PARSE, "data: source mnist needs a path: the "
                                      "directory with the four IDX files");
     enum lab_status st = open_pair(&f[0], &f[1], dir, "train-images-idx3-ubyte",
-                                   "train-labels-idx1-ubyte", stop);
+                                   "train-labels-idx1-ubyte", d->stop);
     if (!st)
         st = open_pair(&f[2], &f[3], dir, "t10k-images-idx3-ubyte",
-                       "t10k-labels-idx1-ubyte", stop);
+                       "t10k-labels-idx1-ubyte", d->stop);
     if (!st && (f[0].rows != f[2].rows || f[0].columns != f[2].columns))
         st = lab_fail(LAB_E_SHAPE,
                       "%s: training and test images differ in "
                       "size",
                       dir);
     if (!st) {
-        table.rows = f[0].count + f[2].count;
-        table.features = f[0].rows * f[0].columns;
-        table.held_from = f[0].count;
-        table.classes = 10;
-        table.image = (struct lab_shape){3, {f[0].rows, f[0].columns, 1}};
-        st = lab_samples_alloc(&table, true, dir);
+        t->rows = f[0].count + f[2].count;
+        t->features = f[0].rows * f[0].columns;
+        t->held_from = f[0].count;
+        t->classes = 10;
+        t->image = (struct lab_shape){3, {f[0].rows, f[0].columns, 1}};
+        st = lab_samples_alloc(t, true, dir);
     }
     for (int part = 0; part < 2 && !st; part++) {
         int64_t first = part * f[0].count;
-        st = read_pixels(&f[2 * part], table.x + first * table.features,
-                         table.features);
+        st = read_pixels(&f[2 * part], t->x + first * t->features, t->features);
         if (!st)
-            st = read_labels(&f[2 * part + 1], table.label + first);
+            st = read_labels(&f[2 * part + 1], t->label + first);
         if (!st)
             st = check_end(&f[2 * part]);
         if (!st)
@@ -590,10 +658,5 @@ enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir,
     }
     for (int i = 0; i < 4; i++)
         idx_close(&f[i]);
-    if (st) {
-        lab_samples_release(&table);
-        return st;
-    }
-    *t = table;
-    return LAB_OK;
+    return st;
 }

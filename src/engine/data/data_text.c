@@ -243,8 +243,7 @@ static enum lab_status too_few_windows(const struct lab_data *d)
                             (long long)d->text->context);
 }
 
-enum lab_status lab_text_open(struct lab_data *d, const char *path,
-                              int64_t batch)
+enum lab_status lab_text_open(struct lab_data *d, const char *path)
 {
     struct lab_data_facts *f = &d->facts;
     enum lab_status st = text_read(&d->text, d->spec, path, d->stop);
@@ -257,7 +256,6 @@ enum lab_status lab_text_open(struct lab_data *d, const char *path,
         (d->text->count - d->text->train_count + d->text->context - 1) /
         d->text->context;
     f->classes = d->text->vocab;
-    f->batch = batch > 0 ? batch : LAB_DATA_BATCH;
     if (f->batch > f->train_rows)
         return too_few_windows(d);
     f->batches_per_epoch = f->train_rows / f->batch;
@@ -307,16 +305,6 @@ void lab_text_begin_epoch(struct lab_data *d, int64_t epoch)
     d->text_begin = (int64_t)(word % (uint64_t)(d->text_slack + 1));
 }
 
-static void put_id(void *out, enum lab_dtype dtype, int64_t i, int32_t id)
-{
-    if (dtype == LAB_F64)
-        ((double *)out)[i] = id;
-    else if (dtype == LAB_I32)
-        ((int32_t *)out)[i] = id;
-    else
-        ((float *)out)[i] = (float)id;
-}
-
 /* x: the characters of a window; y: those that come next. */
 static void put_window(const struct lab_data *d, const struct lab_plan *plan,
                        int tensor, int64_t i, int64_t start, void *out)
@@ -324,8 +312,8 @@ static void put_window(const struct lab_data *d, const struct lab_plan *plan,
     const struct lab_text *text = d->text;
     const int32_t *from = text->id + start + (tensor == plan->y);
     for (int64_t k = 0; k < text->context; k++)
-        put_id(out, plan->tensors[tensor].dtype, i * text->context + k,
-               from[k]);
+        lab_number_put(out, plan->tensors[tensor].dtype, i * text->context + k,
+                       from[k]);
 }
 
 void lab_text_put(const struct lab_data *d, const struct lab_plan *plan,

@@ -111,11 +111,12 @@ static enum lab_status each_line(struct windows *w,
     return LAB_OK;
 }
 
-static enum lab_status make_samples(struct lab_samples *t, struct windows *w,
+static enum lab_status make_samples(struct windows *w,
                                     const struct lab_vocabulary *v,
                                     const struct lab_str *text,
                                     const char *path)
 {
+    struct lab_samples *t = w->t;
     enum lab_status st = each_line(w, v, text);
     if (!st && w->rows == 0)
         st = lab_fail(LAB_E_PARSE,
@@ -129,11 +130,7 @@ static enum lab_status make_samples(struct lab_samples *t, struct windows *w,
     st = lab_samples_alloc(t, true, path);
     w->rows = 0;
     w->fill = true;
-    if (!st)
-        st = each_line(w, v, text);
-    if (st)
-        lab_samples_release(t);
-    return st;
+    return st ? st : each_line(w, v, text);
 }
 
 /* One text to count in, many to number. */
@@ -160,18 +157,14 @@ static enum lab_status make_vocabulary(struct lab_vocabulary **out,
                     path, (long long)(*out)->n, MOST_WORDS);
 }
 
-enum lab_status lab_vocabulary_read(struct lab_samples *t,
-                                    struct lab_vocabulary **words,
-                                    const struct lab_network_spec *spec,
-                                    const char *path,
-                                    const struct lab_stop *stop)
+enum lab_status lab_vocabulary_read(struct lab_data *d, const char *path)
 {
-    struct windows w = {.t = t,
-                        .stop = stop,
+    const struct lab_network_spec *spec = d->spec;
+    struct windows w = {.t = &d->table,
+                        .stop = d->stop,
                         .context = spec->data.context ? spec->data.context
                                                       : DEFAULT_CONTEXT,
                         .skip_gram = spec->data.skip_gram};
-    struct lab_vocabulary *v = NULL;
     struct lab_str text;
     if (!path)
         return lab_network_fail(spec, spec->data.place, LAB_E_PARSE,
@@ -181,17 +174,14 @@ enum lab_status lab_vocabulary_read(struct lab_samples *t,
                                 "context %lld: at most %d words on each side",
                                 (long long)w.context, MOST_CONTEXT);
     lab_str_init(&text);
-    enum lab_status st = lab_data_file_text(path, stop, &text);
+    enum lab_status st = lab_data_file_text(path, d->stop, &text);
     if (!st)
         st = check_text(&text, path);
     if (!st)
-        st = make_vocabulary(&v, &text, spec->data.most_words, path, stop);
+        st = make_vocabulary(&d->words, &text, spec->data.most_words, path,
+                             d->stop);
     if (!st)
-        st = make_samples(t, &w, v, &text, path);
+        st = make_samples(&w, d->words, &text, path);
     lab_str_release(&text);
-    if (st)
-        lab_vocabulary_free(v);
-    else
-        *words = v;
     return st;
 }

@@ -77,27 +77,9 @@ enum lab_status lab_tokenize(const char *text, size_t len, lab_word_fn *fn,
 
 /* ---- the vocabulary ---- */
 
-static size_t hash(const char *word)
-{
-    uint64_t h = 1469598103934665603u; /* FNV-1a */
-    for (; *word; word++)
-        h = (h ^ (unsigned char)*word) * 1099511628211u;
-    return (size_t)h;
-}
-
-/* Its slot, or the free one where it would go. */
-static size_t slot_of(const struct lab_vocabulary *v, const char *word)
-{
-    size_t i = hash(word) & (v->n_slots - 1);
-    while (v->slots[i] && strcmp(v->word[v->slots[i]], word) != 0)
-        i = (i + 1) & (v->n_slots - 1);
-    return i;
-}
-
 int64_t lab_vocabulary_find(const struct lab_vocabulary *v, const char *word)
 {
-    int32_t id = v->n_slots ? v->slots[slot_of(v, word)] : 0;
-    return id > 0 ? id : -1;
+    return lab_names_find(&v->ids, word);
 }
 
 const char *lab_vocabulary_word(const struct lab_vocabulary *v, int64_t id)
@@ -105,56 +87,33 @@ const char *lab_vocabulary_word(const struct lab_vocabulary *v, int64_t id)
     return id >= 0 && id < v->n ? v->word[id] : "?";
 }
 
-/* A table of `n_slots` (a power of two) with all words but the padding. */
-static enum lab_status make_slots(struct lab_vocabulary *v, size_t n_slots)
-{
-    int32_t *slots = lab_alloc_array(n_slots, sizeof(*slots));
-    if (!slots)
-        return lab_no_memory("the words");
-    lab_free(v->slots);
-    v->slots = slots;
-    v->n_slots = n_slots;
-    for (int64_t i = 1; i < v->n; i++)
-        v->slots[slot_of(v, v->word[i])] = (int32_t)i;
-    return LAB_OK;
-}
-
 struct counting {
     struct lab_vocabulary *v;
-    int64_t room;
+    size_t word_room;
+    size_t times_room;
     const struct lab_stop *stop;
     int64_t counted;
 };
 
-static enum lab_status grow(struct counting *c)
-{
-    struct lab_vocabulary *v = c->v;
-    int64_t room = c->room ? 2 * c->room : 64;
-    char **word = lab_realloc_array(v->word, (size_t)room, sizeof(*word));
-    if (word)
-        v->word = word;
-    int64_t *times = lab_realloc_array(v->times, (size_t)room, sizeof(*times));
-    if (times)
-        v->times = times;
-    if (!word || !times || room > INT32_MAX)
-        return lab_no_memory("the words");
-    c->room = room;
-    return make_slots(v, (size_t)room * 2);
-}
-
+/* All words but the padding can be found. */
 static enum lab_status add_word(struct counting *c, const char *word)
 {
     struct lab_vocabulary *v = c->v;
-    enum lab_status st = v->n == c->room ? grow(c) : LAB_OK;
+    size_t n = (size_t)v->n;
+    enum lab_status st =
+        lab_grow(&v->word, n, &c->word_room, sizeof(*v->word), "the words");
+    if (!st)
+        st = lab_grow(&v->times, n, &c->times_room, sizeof(*v->times),
+                      "the words");
     if (st)
         return st;
-    v->word[v->n] = lab_strdup(word);
-    if (!v->word[v->n])
+    v->word[n] = n < INT32_MAX ? lab_strdup(word) : NULL;
+    if (!v->word[n])
         return lab_no_memory("the words");
-    v->times[v->n] = 0;
-    if (v->n > 0)
-        v->slots[slot_of(v, word)] = (int32_t)v->n;
+    v->times[n] = 0;
     v->n++;
+    if (n > 0 && !lab_names_add(&v->ids, v->word[n], (int64_t)n))
+        return lab_no_memory("the words");
     return LAB_OK;
 }
 
@@ -226,7 +185,12 @@ static enum lab_status arrange(struct lab_vocabulary *v, int64_t first,
     }
     v->n = first + (int64_t)kept;
     lab_free(list);
-    return make_slots(v, v->n_slots);
+    lab_names_release(&v->ids);
+    for (int64_t i = 1; i < v->n; i++) {
+        if (!lab_names_add(&v->ids, v->word[i], i))
+            return lab_no_memory("the words");
+    }
+    return LAB_OK;
 }
 
 enum lab_status lab_vocabulary_make(struct lab_vocabulary **out,

@@ -3,7 +3,6 @@
 
 #include "engine/explain.h"
 #include "engine/op.h"
-#include "engine/op_trial.h"
 
 #define MANY 1073741824.0
 

@@ -4,7 +4,6 @@
 
 #include "engine/formula.h"
 #include "engine/op.h"
-#include "engine/op_trial.h"
 
 #define MANY 1073741824.0
 

@@ -18,7 +18,7 @@ void lab_vocabulary_free(struct lab_vocabulary *v)
         lab_free(v->word[i]);
     lab_free(v->word);
     lab_free(v->times);
-    lab_free(v->slots);
+    lab_names_release(&v->ids);
     lab_free(v);
 }
 

@@ -12,94 +12,6 @@
 #include "common/random.h"
 #include "base/str.h"
 
-/* ---- names to ids: three tables of open addressing, at most half full ---- */
-
-struct slot {
-    const char *name; /* NULL: free */
-    int id;
-};
-
-struct table {
-    struct slot *slots;
-    size_t room; /* a power of two */
-    size_t used;
-};
-
-struct lab_names {
-    struct table table[LAB_NAME_KINDS];
-};
-
-/* FNV-1a, 64 bits. */
-static uint64_t hash(const char *name)
-{
-    uint64_t h = 14695981039346656037u;
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * 1099511628211u;
-    return h;
-}
-
-/* The slot that holds the name, or the free one where it belongs. */
-static struct slot *place(const struct table *t, const char *name)
-{
-    size_t at = (size_t)hash(name) & (t->room - 1);
-    while (t->slots[at].name && strcmp(t->slots[at].name, name) != 0)
-        at = (at + 1) & (t->room - 1);
-    return &t->slots[at];
-}
-
-static bool grow(struct table *t)
-{
-    struct table wider = {.room = t->room ? t->room * 2 : 64, .used = t->used};
-    wider.slots = lab_alloc_array(wider.room, sizeof(*wider.slots));
-    if (!wider.slots)
-        return false;
-    for (size_t i = 0; i < t->room; i++) {
-        if (t->slots[i].name)
-            *place(&wider, t->slots[i].name) = t->slots[i];
-    }
-    lab_free(t->slots);
-    *t = wider;
-    return true;
-}
-
-struct lab_names *lab_names_new(void)
-{
-    return lab_alloc(sizeof(struct lab_names));
-}
-
-static void names_free(struct lab_names *n)
-{
-    for (int k = 0; n && k < LAB_NAME_KINDS; k++)
-        lab_free(n->table[k].slots);
-    lab_free(n);
-}
-
-bool lab_names_add(struct lab_names *n, enum lab_name_kind kind,
-                   const char *name, int id)
-{
-    struct table *t = &n->table[kind];
-    if (2 * (t->used + 1) > t->room && !grow(t))
-        return false;
-    struct slot *s = place(t, name);
-    if (!s->name) {
-        *s = (struct slot){name, id};
-        t->used++;
-    }
-    return true;
-}
-
-static int names_find(const struct lab_names *n, enum lab_name_kind kind,
-                      const char *name)
-{
-    if (!n || n->table[kind].room == 0)
-        return -1;
-    const struct table *t = &n->table[kind];
-    const struct slot *s = place(t, name);
-    return s->name ? s->id : -1;
-}
-
-/* the ordered steps of an iteration, and the checks of a plan. */
-
 void lab_plan_free(struct lab_plan *plan)
 {
     if (!plan)
@@ -116,23 +28,24 @@ void lab_plan_free(struct lab_plan *plan)
     for (int i = 0; i < plan->n_inits; i++)
         lab_free(plan->inits[i].values);
     lab_free(plan->inits);
-    names_free(plan->names);
+    for (int kind = 0; kind < LAB_NAME_KINDS; kind++)
+        lab_names_release(&plan->names[kind]);
     lab_free(plan);
 }
 
 int lab_plan_tensor(const struct lab_plan *plan, const char *name)
 {
-    return names_find(plan->names, LAB_NAME_TENSOR, name);
+    return (int)lab_names_find(&plan->names[LAB_NAME_TENSOR], name);
 }
 
 int lab_plan_node(const struct lab_plan *plan, const char *id)
 {
-    return names_find(plan->names, LAB_NAME_NODE, id);
+    return (int)lab_names_find(&plan->names[LAB_NAME_NODE], id);
 }
 
 int lab_plan_step(const struct lab_plan *plan, const char *name)
 {
-    return names_find(plan->names, LAB_NAME_STEP, name);
+    return (int)lab_names_find(&plan->names[LAB_NAME_STEP], name);
 }
 
 struct lab_view lab_plan_view(const struct lab_plan *plan, int tensor,
@@ -150,12 +63,23 @@ struct lab_view lab_plan_view(const struct lab_plan *plan, int tensor,
     return v;
 }
 
-static void put(void *out, enum lab_dtype dtype, int64_t i, double value)
+void lab_step_call(struct lab_step_call *out, const struct lab_plan *plan,
+                   const struct lab_step *s, void *kept, void *base)
 {
-    if (dtype == LAB_F64)
-        ((double *)out)[i] = value;
-    else
-        ((float *)out)[i] = (float)value;
+    for (int i = 0; i < s->n_in + s->n_out; i++) {
+        int t = i < s->n_in ? s->in[i] : s->out[i - s->n_in];
+        struct lab_view *v = i < s->n_in ? &out->in[i] : &out->out[i - s->n_in];
+        bool is_kept = t >= 0 && plan->tensors[t].persistent;
+        *v = lab_plan_view(plan, t, is_kept ? kept : base);
+    }
+    out->call = (struct lab_call){.in = out->in,
+                                  .n_in = s->n_in,
+                                  .out = out->out,
+                                  .n_out = s->n_out,
+                                  .params = s->params,
+                                  .training = true,
+                                  .seed = plan->seed,
+                                  .node = (uint32_t)s->node};
 }
 
 /* Standard normal number i of a tensor's stream: Box and Muller, 1958. Taken
@@ -187,7 +111,8 @@ static void init_fan_in(const struct lab_plan *plan, const struct lab_tensor *t,
     int64_t units = t->shape.dim[by_first ? 0 : t->shape.rank - 1];
     double scale = sqrt((double)units / (double)t->count);
     for (int64_t i = 0; i < t->count; i++)
-        put(out, t->dtype, i,
+        lab_number_put(
+            out, t->dtype, i,
             (float)(scale * normal(plan->seed, stream, (uint64_t)i)));
 }
 
@@ -201,7 +126,7 @@ void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out)
     }
     if (init && init->values) {
         for (int64_t i = 0; i < t->count; i++)
-            put(out, t->dtype, i, init->values[i]);
+            lab_number_put(out, t->dtype, i, init->values[i]);
         return;
     }
     if (init && !init->filled &&
@@ -216,7 +141,7 @@ void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out)
     else if (init && init->init == LAB_INIT_ONE)
         value = 1;
     for (int64_t i = 0; i < t->count; i++)
-        put(out, t->dtype, i, value);
+        lab_number_put(out, t->dtype, i, value);
 }
 
 static_assert(offsetof(struct lab_sgd_params, lr) == 0 &&
@@ -259,199 +184,6 @@ double lab_step_walk(const struct lab_plan *plan, const struct lab_step *step)
             fewest = count;
     }
     return fewest ? step->flop / ((double)written * (double)fewest) : 0.0;
-}
-
-/* What a lesson states about parameters, steps and tensors, held against the
- * plan that was built from it. */
-
-static struct lab_place no_place;
-
-static struct lab_param_init *find_init(struct lab_plan *plan, int tensor)
-{
-    for (int i = 0; i < plan->n_inits; i++) {
-        if (plan->inits[i].tensor == tensor)
-            return &plan->inits[i];
-    }
-    return NULL;
-}
-
-/* params_only: the tensor must be a parameter. */
-static void no_tensor(struct lab_builder *b, struct lab_place place,
-                      const char *what, const char *name, bool params_only)
-{
-    const char *names[256];
-    size_t count = 0;
-    for (int i = 0; i < b->plan->n_tensors && count < 256; i++) {
-        if (!params_only || find_init(b->plan, i))
-            names[count++] = b->plan->tensors[i].name;
-    }
-    const char *near = lab_nearest(name, names, count);
-    b->status = lab_network_fail(
-        b->spec, place, LAB_E_NOTFOUND,
-        "%s names '%s', and this network has no such "
-        "%s%s%s%s",
-        what, name, params_only ? "parameter" : "tensor",
-        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-}
-
-static void apply_parameter(struct lab_builder *b,
-                            const struct lab_tensor_spec *p)
-{
-    int id = lab_plan_tensor(b->plan, p->name);
-    struct lab_param_init *init = find_init(b->plan, id);
-    if (id < 0 || !init) {
-        no_tensor(b, p->place, "parameters:", p->name, true);
-        return;
-    }
-    const struct lab_tensor *t = &b->plan->tensors[id];
-    if (!lab_shape_equal(&t->shape, &p->shape)) {
-        char want[LAB_SHAPE_TEXT];
-        char got[LAB_SHAPE_TEXT];
-        b->status = lab_network_fail(
-            b->spec, p->place, LAB_E_SHAPE,
-            "parameter %s is %s in this network, the lesson gives %s", p->name,
-            lab_shape_text(&t->shape, want), lab_shape_text(&p->shape, got));
-        return;
-    }
-    if (!p->values) {
-        init->filled = true;
-        init->fill = p->fill;
-        return;
-    }
-    lab_free(init->values); /* a lesson that gives it twice: the last one */
-    init->values = lab_alloc_array((size_t)t->count, sizeof(double));
-    if (!init->values) {
-        b->status = lab_network_fail(b->spec, p->place, LAB_E_NOMEM,
-                                     "no memory for the parameter");
-        return;
-    }
-    memcpy(init->values, p->values, (size_t)t->count * sizeof(double));
-}
-
-static bool step_exists(const struct lab_plan *plan, const char *name)
-{
-    return lab_plan_step(plan, name) >= 0 || lab_plan_node(plan, name) >= 0;
-}
-
-static void check_step_name(struct lab_builder *b, struct lab_place place,
-                            const char *name)
-{
-    const char *names[256];
-    size_t count = 0;
-    if (step_exists(b->plan, name))
-        return;
-    for (int i = 0; i < b->plan->n_steps && count < 256; i++)
-        names[count++] = b->plan->steps[i].name;
-    const char *near = lab_nearest(name, names, count);
-    b->status = lab_network_fail(
-        b->spec, place, LAB_E_NOTFOUND,
-        "break: names the step '%s', and this network has none of that "
-        "name%s%s%s",
-        name, near ? "; did you mean '" : "", near ? near : "",
-        near ? "'?" : "");
-}
-
-/* The values stand in a row from `at`, and must not run over the tensor. */
-static void check_printed(struct lab_builder *b,
-                          const struct lab_course_values_spec *p)
-{
-    int id = lab_plan_tensor(b->plan, p->tensor);
-    if (id < 0) {
-        no_tensor(b, p->place, "printed:", p->tensor, false);
-        return;
-    }
-    const struct lab_tensor *t = &b->plan->tensors[id];
-    char shape[LAB_SHAPE_TEXT];
-    char at[LAB_SHAPE_TEXT];
-    int64_t first = 0;
-    if (p->at.rank > 0)
-        first = lab_shape_ravel(&t->shape, p->at.dim, p->at.rank);
-    if (first >= 0 && p->n_values <= t->count - first)
-        return;
-    b->status = lab_network_fail(
-        b->spec, p->place, LAB_E_SHAPE,
-        "printed: gives %d value%s of %s from %s, and %s is %s", p->n_values,
-        p->n_values == 1 ? "" : "s", p->tensor,
-        p->at.rank > 0 ? lab_shape_text(&p->at, at) : "its first element",
-        p->tensor, lab_shape_text(&t->shape, shape));
-}
-
-/* Names of variants on any backend, this machine's or another's: a lesson may
- * choose one that is not to be had here, but not an unknown one. */
-static const char *const known_variants[] = {"naive",
-                                             "blas",
-                                             "onednn",
-                                             "tiled",
-                                             "blocked",
-                                             "cublas",
-                                             "fused",
-                                             "warp",
-                                             "block",
-                                             "tile",
-                                             "split",
-                                             "vector",
-                                             "cudnn",
-                                             "cudnn_implicit_gemm",
-                                             "cudnn_precomp_gemm",
-                                             "cudnn_gemm",
-                                             "cudnn_fft",
-                                             "cudnn_fft_tiling",
-                                             "cudnn_winograd",
-                                             "cudnn_winograd_nonfused"};
-enum { N_KNOWN = sizeof(known_variants) / sizeof(known_variants[0]) };
-
-static bool names_node(const struct lab_plan *plan, const char *target)
-{
-    size_t n = strlen(target);
-    for (int i = 0; i < plan->n_nodes; i++) {
-        const char *id = plan->nodes[i].id;
-        /* A block's id represents its inner nodes, "block1.attn". */
-        if (strncmp(id, target, n) == 0 && (id[n] == '\0' || id[n] == '.'))
-            return true;
-    }
-    return lab_op_find(target, LAB_KIND_LAYER) ||
-           lab_op_find(target, LAB_KIND_LOSS) ||
-           lab_op_find(target, LAB_KIND_OPTIMIZER);
-}
-
-static void check_variant(struct lab_builder *b,
-                          const struct lab_variant_spec *v)
-{
-    for (int i = 0; i < N_KNOWN; i++) {
-        if (strcmp(known_variants[i], v->variant) != 0)
-            continue;
-        if (!names_node(b->plan, v->target))
-            b->status = lab_network_fail(
-                b->spec, v->place, LAB_E_NOTFOUND,
-                "variants: '%s' is no node of this network and no op",
-                v->target);
-        return;
-    }
-    const char *near = lab_nearest(v->variant, known_variants, N_KNOWN);
-    b->status = lab_network_fail(b->spec, v->place, LAB_E_NOTFOUND,
-                                 "variants: no backend has a variant "
-                                 "'%s'%s%s%s",
-                                 v->variant, near ? "; did you mean '" : "",
-                                 near ? near : "", near ? "'?" : "");
-}
-
-void lab_builder_check_names(struct lab_builder *b)
-{
-    const struct lab_network_spec *spec = b->spec;
-    for (int i = 0; i < spec->n_parameters && !b->status; i++)
-        apply_parameter(b, &spec->parameters[i]);
-    for (int i = 0; i < spec->n_watch && !b->status; i++) {
-        if (lab_plan_tensor(b->plan, spec->watch[i]) < 0)
-            no_tensor(b, no_place, "watch:", spec->watch[i], false);
-    }
-    for (int i = 0; i < spec->n_breaks && !b->status; i++) {
-        if (spec->breaks[i].kind == LAB_BREAK_STEP)
-            check_step_name(b, spec->breaks[i].place, spec->breaks[i].step);
-    }
-    for (int i = 0; i < spec->n_variants && !b->status; i++)
-        check_variant(b, &spec->variants[i]);
-    for (int i = 0; i < spec->n_printed && !b->status; i++)
-        check_printed(b, &spec->printed[i]);
 }
 
 void lab_step_release(struct lab_step *s)

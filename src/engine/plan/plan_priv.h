@@ -1,4 +1,4 @@
-/* plan_priv.h -- what plan.c, builder.c and build_plan.c share. */
+/* plan_priv.h -- what the files of plan/ and the check of variants share. */
 #pragma once
 #include "engine/plan.h"
 
@@ -11,55 +11,6 @@ struct lab_param_init {
     double fill;
 };
 
-/* Who reads a tensor, and the gradients that came back so far. */
-struct lab_grad_paths {
-    int readers; /* live ones */
-    int n;
-    int id[LAB_STEP_IN];
-};
-
-struct lab_builder {
-    const struct lab_network_spec *spec;
-    struct lab_plan *plan;
-    enum lab_status status;
-    int node; /* the one being built */
-    const struct lab_node_spec *node_spec;
-    int tensor_room;
-    int step_room;
-    int init_room;
-    struct lab_grad_paths *paths; /* by tensor, tensor_room of them */
-    bool *wants;                  /* by tensor: does anyone want its gradient */
-    int *grad;                    /* by tensor: its gradient, or -1 */
-    bool *live;                   /* by node: does the loss depend on it */
-    bool has_params;              /* of the node being built */
-    int target;                   /* y, while the loss is built */
-    struct lab_network_spec expanded; /* the spec, with inner nodes */
-    struct lab_node_spec *inner;      /* its nodes; NULL: nothing to expand */
-    int n_inner;
-};
-
-/* What a name represents. The text of a name that is added must stay
- * where it is as long as the table lives. */
-enum lab_name_kind {
-    LAB_NAME_TENSOR,
-    LAB_NAME_NODE,
-    LAB_NAME_STEP,
-    LAB_NAME_KINDS
-};
-
-struct lab_names *lab_names_new(void); /* NULL: no memory */
-/* The first of two equal names stays. false: no memory. */
-bool lab_names_add(struct lab_names *n, enum lab_name_kind kind,
-                   const char *name, int id);
-
-int lab_builder_tensor(struct lab_builder *b, const char *name,
-                       const struct lab_shape *shape, enum lab_dtype dtype,
-                       enum lab_tensor_role role, int node);
-/* Emits "<of>.sum" when several gradients came back for `tensor`; afterwards
- * b->grad[tensor] is the gradient. */
-void lab_builder_close_grad(struct lab_builder *b, int tensor, int node);
-
-void lab_builder_no_memory(struct lab_builder *b); /* fails the plan */
 /* Why a group variant cannot stand for the node; NULL: it can.
  * `group` NULL: one without a description. */
 const char *lab_node_unserved(const struct lab_node *node,
@@ -67,10 +18,6 @@ const char *lab_node_unserved(const struct lab_node *node,
 
 /* Any layer of that name, those that are not for lessons too. */
 const struct lab_op_def *lab_op_find_inner(const char *name);
-
-/* Gives parameters the lesson's values and checks what it watches,
- * breaks at and prints. */
-void lab_builder_check_names(struct lab_builder *b);
 
 /* Fills a step from its definition: name, formula, parameters, bytes. The step
  * owns them (lab_step_release). `node_id` gives the name's first part. A

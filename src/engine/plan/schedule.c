@@ -16,22 +16,11 @@ static enum lab_status step_prepare(const struct lab_plan *plan,
                                     const struct lab_step *s,
                                     const struct lab_variant *v)
 {
-    struct lab_view in[LAB_STEP_IN];
-    struct lab_view out[LAB_STEP_OUT];
+    struct lab_step_call c;
     if (!v->prepare)
         return LAB_OK;
-    for (int k = 0; k < s->n_in; k++)
-        in[k] = lab_plan_view(plan, s->in[k], NULL);
-    for (int k = 0; k < s->n_out; k++)
-        out[k] = lab_plan_view(plan, s->out[k], NULL);
-    struct lab_call call = {.in = in,
-                            .n_in = s->n_in,
-                            .out = out,
-                            .n_out = s->n_out,
-                            .params = s->params,
-                            .training = true,
-                            .node = (uint32_t)s->node};
-    enum lab_status st = lab_backend_prepare(be, v, &call);
+    lab_step_call(&c, plan, s, NULL, NULL);
+    enum lab_status st = lab_backend_prepare(be, v, &c.call);
     return st ? lab_fail_context(st, "step %s", s->name) : LAB_OK;
 }
 

@@ -171,33 +171,26 @@ int64_t lab_generator_classes(const struct lab_generator *g)
 
 /* ---- one forward pass ---- */
 
-static struct lab_view view_of(const struct lab_generator *g, int tensor)
+/* Parameters and state are the walk's. */
+static void *shared_memory(const struct lab_generator *g, int tensor, void *own)
 {
-    struct lab_view v = lab_plan_view(g->plan, tensor, g->arena);
-    if (tensor >= 0 && g->shared[tensor] >= 0) {
-        v.data = lab_walk_view(g->walk, g->shared[tensor]).data;
-    }
-    return v;
+    return tensor >= 0 && g->shared[tensor] >= 0
+               ? lab_walk_view(g->walk, g->shared[tensor]).data
+               : own;
 }
 
 static enum lab_status run_step(struct lab_generator *g,
                                 const struct lab_schedule_step *s)
 {
-    struct lab_view in[LAB_STEP_IN];
-    struct lab_view out[LAB_STEP_OUT];
-    struct lab_call call = {.in = in,
-                            .n_in = s->step->n_in,
-                            .out = out,
-                            .n_out = s->step->n_out,
-                            .params = s->step->params,
-                            .training = false,
-                            .seed = g->plan->seed,
-                            .node = (uint32_t)s->step->node};
-    for (int i = 0; i < call.n_in; i++)
-        in[i] = view_of(g, s->step->in[i]);
-    for (int i = 0; i < call.n_out; i++)
-        out[i] = view_of(g, s->step->out[i]);
-    return lab_backend_run(lab_walk_backend(g->walk), s->variant, &call);
+    const struct lab_step *step = s->step;
+    struct lab_step_call c;
+    lab_step_call(&c, g->plan, step, g->arena, g->arena);
+    c.call.training = false;
+    for (int i = 0; i < step->n_in; i++)
+        c.in[i].data = shared_memory(g, step->in[i], c.in[i].data);
+    for (int i = 0; i < step->n_out; i++)
+        c.out[i].data = shared_memory(g, step->out[i], c.out[i].data);
+    return lab_backend_run(lab_walk_backend(g->walk), s->variant, &c.call);
 }
 
 static enum lab_status run_window(struct lab_generator *g)

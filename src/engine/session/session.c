@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,6 @@
 #include "base/mem.h"
 #include "engine/text.h"
 #include "base/clock.h"
-#include "engine/decode.h"
 #include "engine/generate.h"
 #include "base/thread.h"
 #include "engine/setup.h"
@@ -31,7 +31,7 @@ struct lab_owned_choice {
     char variant[LAB_COMMAND_TEXT];
 };
 
-enum { LAB_MAX_CHOICES = 64, LAB_CURVE_POINTS = 2048 };
+enum { LAB_CURVE_POINTS = 2048 };
 
 /* A curve that halves its density when it is full. */
 struct lab_curve_buffer {
@@ -44,57 +44,43 @@ struct lab_curve_buffer {
     double last_value;
 };
 
+/* What the copies of one snapshot share; the last one frees it. */
+struct lab_snapshot_shared {
+    atomic_int refs;
+    struct lab_snapshot all;
+};
+
 struct lab_session {
     /* The configuration; fixed after the start. */
     struct lab_network_spec spec; /* a view: the caller owns what it names */
     struct lab_setup setup;       /* its spec, backend and data are these: */
-    char backend[16];
     char *data;
     struct lab_session_hooks hooks;
     void (*wake)(void *user);
     void *wake_user;
 
     /* The engine's thread. */
+    struct lab_snapshot now; /* what the next snapshot shows; owns nothing */
     struct lab_plan *plan;
     struct lab_walk *walk;
     struct lab_owned_choice choices[LAB_MAX_CHOICES];
     int n_choices;
-    struct lab_break_info breaks[LAB_MAX_BREAKS];
-    int n_breaks;
     int next_break;
-    bool passing; /* the lesson's own stops are passed */
-    bool showing;
-    struct lab_show show;
-    bool explaining;
-    struct lab_element element;
+    bool passing;               /* the lesson's own stops are passed */
+    struct lab_show show;       /* tensor -1: none is shown */
+    struct lab_element element; /* tensor -1: none is explained */
     struct lab_check_result *checks;
-    int n_checks;
-    struct lab_neighbours near;
-    int64_t check_done;
-    int64_t check_of;
-    enum lab_session_state state;
-    char stop_reason[LAB_SESSION_TEXT];
-    char error[LAB_SESSION_TEXT];
-    enum lab_status error_code;
-    char notice[LAB_SESSION_TEXT];
-    int64_t train_target;
-    int64_t train_done;
     int64_t train_start_ns;
     int64_t last_publish_ns;
-    struct lab_curve_buffer losses;
-    struct lab_curve_buffer accuracies;
-    struct lab_curve_buffer held; /* validation loss */
-    double accuracy;
-    struct lab_curve_buffer bits;
-    double bits_per_char;
-    double bits_order3; /* NaN: not known */
-    bool bits_counted;  /* it was tried */
+    struct {
+        struct lab_curve_buffer losses;
+        struct lab_curve_buffer accuracies;
+        struct lab_curve_buffer held; /* validation loss */
+        struct lab_curve_buffer bits;
+    } curves;
+    bool bits_counted; /* bits_order3 was tried */
     struct lab_str sample;
-    int64_t sample_iteration;
-    int64_t samples; /* drawn since the start */
-    bool sampling;
-    double exact;
-    char decoded[LAB_SESSION_TEXT];
+    int64_t samples;      /* drawn since the start */
     int64_t finished;     /* short commands that no snapshot shows yet */
     double *iteration_ms; /* of the last iterations, a ring */
     int64_t n_iteration_ms;
@@ -107,9 +93,10 @@ struct lab_session {
     struct lab_queued *first;
     struct lab_queued *last;
     bool busy;
+    bool lost; /* there was no memory for the newest snapshot */
     atomic_bool quit;
     atomic_bool cancel;
-    struct lab_snapshot latest;
+    struct lab_snapshot_shared *latest;
     atomic_llong version;
 };
 
@@ -257,8 +244,27 @@ static void plane_label(struct lab_walk *walk, struct lab_plane *p)
 
 static void session_fail(struct lab_session *s, enum lab_status st)
 {
-    s->error_code = st;
-    snprintf(s->error, sizeof(s->error), "%s", st ? lab_error() : "");
+    s->now.error_code = st;
+    snprintf(s->now.error, sizeof(s->now.error), "%s", st ? lab_error() : "");
+}
+
+static void stop_because(struct lab_session *s, const char *fmt, ...)
+    LAB_PRINTF(2, 3);
+static void stop_because(struct lab_session *s, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(s->now.stop_reason, sizeof(s->now.stop_reason), fmt, args);
+    va_end(args);
+}
+
+/* A line of its own: "what: why". */
+static void add_notice(struct lab_session *s, const char *what, const char *why)
+{
+    size_t used = strlen(s->now.notice);
+    bool line = used > 0 && s->now.notice[used - 1] != '\n';
+    snprintf(s->now.notice + used, sizeof(s->now.notice) - used, "%s%s: %s\n",
+             line ? "\n" : "", what, why);
 }
 
 static void session_begin_run(struct lab_session *s)
@@ -301,14 +307,6 @@ static double median_ms(const struct lab_session *s)
 }
 
 /* ---- snapshots ---- */
-
-static void *copy_array(const void *from, size_t count, size_t each)
-{
-    void *to = lab_alloc_array(count + 1, each);
-    if (to && count)
-        memcpy(to, from, count * each);
-    return to;
-}
 
 /* The curve always ends with the newest value: thinning must not make a view
  * show an older one as the last. */
@@ -386,7 +384,7 @@ static void forget_values(struct lab_plane *p)
 static void fill_plane(struct lab_session *s, struct lab_plane *p)
 {
     p->tensor = -1;
-    if (!s->showing)
+    if (s->show.tensor < 0)
         return;
     const struct lab_tensor *t = &s->plan->tensors[s->show.tensor];
     void *data = lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
@@ -426,7 +424,7 @@ static void fill_steps(struct lab_session *s, struct lab_snapshot *out)
  * explanation may have to run the iteration again. */
 static void fill_explanation(struct lab_session *s, struct lab_snapshot *out)
 {
-    if (!s->explaining || s->state == LAB_SESSION_TRAINING)
+    if (s->element.tensor < 0 || s->now.state == LAB_SESSION_TRAINING)
         return;
     enum lab_status st = lab_walk_explain(s->walk, s->element.tensor,
                                           s->element.index, &out->explanation);
@@ -443,7 +441,6 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     out->plan = s->plan;
     out->lr = lab_plan_lr(s->plan);
     out->words = lab_data_words(lab_walk_data(s->walk));
-    out->near = s->near;
     out->schedule = lab_schedule_retain(lab_walk_schedule(s->walk));
     lab_backend_info(lab_walk_backend(s->walk), &out->device);
     out->iteration = lab_walk_iteration(s->walk);
@@ -465,76 +462,32 @@ static void fill_training(struct lab_session *s, struct lab_snapshot *out)
     double seconds =
         (double)(lab_clock_monotonic_ns() - s->train_start_ns) / 1e9;
     int64_t batch = s->plan ? s->plan->batch : 0;
-    out->train_target = s->train_target;
-    out->train_done = s->train_done;
     out->samples_per_s = out->seconds_left = NAN;
-    if (s->train_done > 0 && seconds > 0) {
-        double rate = (double)s->train_done / seconds;
-        if (s->state == LAB_SESSION_TRAINING) {
-            out->samples_per_s = rate * (double)batch;
-            out->seconds_left =
-                (double)(s->train_target - s->train_done) / rate;
-        }
+    if (out->train_done > 0 && seconds > 0 &&
+        out->state == LAB_SESSION_TRAINING) {
+        double rate = (double)out->train_done / seconds;
+        out->samples_per_s = rate * (double)batch;
+        out->seconds_left =
+            (double)(out->train_target - out->train_done) / rate;
     }
-    out->accuracy = s->accuracy;
-    out->bits_per_char = s->bits_per_char;
-    out->bits_order3 = s->bits_order3;
-    out->exact = s->exact;
-    memcpy(out->decoded, s->decoded, sizeof(out->decoded));
     out->step_ms_median = median_ms(s);
-    fill_curve(&out->losses, &s->losses);
-    fill_curve(&out->accuracies, &s->accuracies);
-    fill_curve(&out->bits, &s->bits);
-    fill_curve(&out->held, &s->held);
+    fill_curve(&out->losses, &s->curves.losses);
+    fill_curve(&out->accuracies, &s->curves.accuracies);
+    fill_curve(&out->bits, &s->curves.bits);
+    fill_curve(&out->held, &s->curves.held);
 }
 
-static void fill_sample(struct lab_session *s, struct lab_snapshot *out)
+static void snapshot_unref(struct lab_snapshot_shared *shared)
 {
-    out->sampling = s->sampling;
-    out->sample_iteration = s->sample_iteration;
-    if (s->sample.len)
-        out->sample = lab_strdup(lab_str_text(&s->sample));
-}
-
-static void session_publish(struct lab_session *s)
-{
-    struct lab_snapshot next = {.state = s->state,
-                                .loss = NAN,
-                                .error_code = s->error_code,
-                                .n_breaks = s->n_breaks,
-                                .n_checks = s->n_checks,
-                                .check_done = s->check_done,
-                                .check_of = s->check_of};
-    next.explanation.tensor = next.explanation.step = next.plane.tensor = -1;
-    snprintf(next.backend, sizeof(next.backend), "%s", s->backend);
-    memcpy(next.stop_reason, s->stop_reason, sizeof(next.stop_reason));
-    memcpy(next.error, s->error, sizeof(next.error));
-    memcpy(next.notice, s->notice, sizeof(next.notice));
-    memcpy(next.breaks, s->breaks, sizeof(next.breaks));
-    next.checks =
-        copy_array(s->checks, (size_t)s->n_checks, sizeof(*s->checks));
-    if (!next.checks)
-        next.n_checks = 0;
-    if (s->walk)
-        fill_walk(s, &next);
-    fill_training(s, &next);
-    fill_sample(s, &next);
-    s->last_publish_ns = lab_clock_monotonic_ns();
-    pthread_mutex_lock(&s->lock);
-    next.version = atomic_load(&s->version) + 1;
-    struct lab_snapshot old = s->latest;
-    s->latest = next;
-    s->pending -= s->finished;
-    s->finished = 0;
-    atomic_store(&s->version, next.version);
-    pthread_mutex_unlock(&s->lock);
-    lab_snapshot_release(&old);
-    if (s->wake)
-        s->wake(s->wake_user);
-}
-
-void lab_snapshot_release(struct lab_snapshot *snap)
-{
+    if (!shared || atomic_fetch_sub(&shared->refs, 1) > 1)
+        return;
+    struct lab_snapshot *snap = &shared->all;
+    struct lab_curve *curves[] = {&snap->losses, &snap->accuracies, &snap->bits,
+                                  &snap->held};
+    for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++) {
+        lab_free(curves[i]->iteration);
+        lab_free(curves[i]->value);
+    }
     lab_schedule_release(snap->schedule);
     lab_free(snap->steps);
     lab_free(snap->plane.value);
@@ -542,96 +495,76 @@ void lab_snapshot_release(struct lab_snapshot *snap)
     lab_free(snap->plane.col_label);
     lab_explanation_release(&snap->explanation);
     lab_free(snap->checks);
-    lab_free(snap->losses.iteration);
-    lab_free(snap->losses.value);
-    lab_free(snap->accuracies.iteration);
-    lab_free(snap->accuracies.value);
-    lab_free(snap->held.iteration);
-    lab_free(snap->held.value);
-    lab_free(snap->bits.iteration);
-    lab_free(snap->bits.value);
     lab_free(snap->sample);
+    lab_free(shared);
+}
+
+static struct lab_snapshot_shared *make_snapshot(struct lab_session *s)
+{
+    struct lab_snapshot_shared *shared = lab_alloc(sizeof(*shared));
+    if (!shared)
+        return NULL;
+    struct lab_snapshot *next = &shared->all;
+    atomic_init(&shared->refs, 1);
+    *next = s->now;
+    next->shared = shared;
+    if (s->checks)
+        next->checks =
+            lab_alloc_array((size_t)next->n_checks + 1, sizeof(*next->checks));
+    if (next->checks)
+        memcpy(next->checks, s->checks,
+               (size_t)next->n_checks * sizeof(*next->checks));
+    else
+        next->n_checks = 0;
+    if (s->walk)
+        fill_walk(s, next);
+    fill_training(s, next);
+    if (s->sample.len)
+        next->sample = lab_strdup(lab_str_text(&s->sample));
+    return shared;
+}
+
+static void session_publish(struct lab_session *s)
+{
+    struct lab_snapshot_shared *old = NULL;
+    struct lab_snapshot_shared *next = make_snapshot(s);
+    s->last_publish_ns = lab_clock_monotonic_ns();
+    pthread_mutex_lock(&s->lock);
+    int64_t version = atomic_load(&s->version) + 1;
+    s->lost = !next;
+    if (next) {
+        next->all.version = version;
+        old = s->latest;
+        s->latest = next;
+    }
+    s->pending -= s->finished;
+    s->finished = 0;
+    atomic_store(&s->version, version);
+    pthread_mutex_unlock(&s->lock);
+    snapshot_unref(old);
+    if (s->wake)
+        s->wake(s->wake_user);
+}
+
+void lab_snapshot_release(struct lab_snapshot *snap)
+{
+    snapshot_unref(snap->shared);
     *snap = (struct lab_snapshot){0};
     snap->plane.tensor = snap->explanation.tensor = -1;
-}
-
-static char *copy_text(const char *text)
-{
-    return text ? lab_strdup(text) : NULL;
-}
-
-static void copy_explanation(struct lab_explanation *to,
-                             const struct lab_explanation *from)
-{
-    *to = *from;
-    to->name = copy_text(from->name);
-    to->symbolic = copy_text(from->symbolic);
-    to->numeric = copy_text(from->numeric);
-    to->where = copy_text(from->where);
-    to->terms = NULL;
-    if (from->terms)
-        to->terms = copy_array(from->terms, (size_t)from->n_terms,
-                               sizeof(*from->terms));
-    if (!to->terms)
-        to->n_terms = 0;
-}
-
-static void copy_curve(struct lab_curve *c)
-{
-    size_t n = (size_t)c->n;
-    c->iteration = copy_array(c->iteration, n, sizeof(*c->iteration));
-    c->value = copy_array(c->value, n, sizeof(*c->value));
-    if (!c->iteration || !c->value)
-        c->n = 0;
-}
-
-static void copy_snapshot(struct lab_snapshot *to,
-                          const struct lab_snapshot *from)
-{
-    *to = *from;
-    lab_schedule_retain(to->schedule);
-    int n = from->schedule ? from->schedule->n_steps : 0;
-    if (from->steps)
-        to->steps = copy_array(from->steps, (size_t)n, sizeof(*from->steps));
-    if (from->plane.value)
-        to->plane.value = copy_array(
-            from->plane.value, (size_t)(from->plane.rows * from->plane.cols),
-            sizeof(double));
-    if (from->plane.row_label)
-        to->plane.row_label =
-            copy_array(from->plane.row_label, (size_t)from->plane.rows,
-                       sizeof(struct lab_label));
-    if (from->plane.col_label)
-        to->plane.col_label =
-            copy_array(from->plane.col_label, (size_t)from->plane.cols,
-                       sizeof(struct lab_label));
-    if (!to->plane.value)
-        to->plane.rows = to->plane.cols = 0;
-    copy_explanation(&to->explanation, &from->explanation);
-    to->checks =
-        copy_array(from->checks, (size_t)from->n_checks, sizeof(*from->checks));
-    if (!to->checks)
-        to->n_checks = 0;
-    copy_curve(&to->losses);
-    copy_curve(&to->accuracies);
-    copy_curve(&to->bits);
-    copy_curve(&to->held);
-    to->sample = copy_text(from->sample);
 }
 
 enum lab_status lab_session_snapshot(struct lab_session *s,
                                      struct lab_snapshot *out)
 {
     pthread_mutex_lock(&s->lock);
-    copy_snapshot(out, &s->latest);
-    bool whole = (!out->schedule || out->steps) &&
-                 (!s->latest.plane.value || out->plane.value);
-    pthread_mutex_unlock(&s->lock);
-    if (!whole) {
-        lab_snapshot_release(out);
-        return lab_no_memory("a snapshot");
+    const struct lab_snapshot *latest = &s->latest->all;
+    bool whole = !s->lost && (!latest->schedule || latest->steps);
+    if (whole) {
+        *out = *latest;
+        atomic_fetch_add(&s->latest->refs, 1);
     }
-    return LAB_OK;
+    pthread_mutex_unlock(&s->lock);
+    return whole ? LAB_OK : lab_no_memory("a snapshot");
 }
 
 int64_t lab_session_version(struct lab_session *s)
@@ -647,7 +580,7 @@ static enum lab_status session_add_break(struct lab_session *s,
                                          const struct lab_break_info *b)
 {
     const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
-    if (s->n_breaks == LAB_MAX_BREAKS)
+    if (s->now.n_breaks == LAB_MAX_BREAKS)
         return lab_fail(LAB_E_STATE, "at most %d breakpoints: delete some",
                         LAB_MAX_BREAKS);
     if (b->watch && lab_plan_tensor(s->plan, b->step) < 0)
@@ -659,42 +592,43 @@ static enum lab_status session_add_break(struct lab_session *s,
                         b->step, b->phase >= 0 ? " in phase " : "",
                         b->phase >= 0 ? lab_phase_name((enum lab_phase)b->phase)
                                       : "");
-    s->breaks[s->n_breaks] = *b;
-    s->breaks[s->n_breaks].number = s->next_break++;
-    s->breaks[s->n_breaks].hits = 0;
-    s->n_breaks++;
+    s->now.breaks[s->now.n_breaks] = *b;
+    s->now.breaks[s->now.n_breaks].number = s->next_break++;
+    s->now.breaks[s->now.n_breaks].hits = 0;
+    s->now.n_breaks++;
     return LAB_OK;
 }
 
-static void session_break(struct lab_session *s, const struct lab_command *c)
+static enum lab_status session_break(struct lab_session *s,
+                                     const struct lab_command *c)
 {
     struct lab_break_info info = {.kind = c->break_kind,
                                   .phase = c->phase,
                                   .value = c->value,
                                   .watch = c->kind == LAB_DO_WATCH};
     memcpy(info.step, c->text, sizeof(info.step));
-    enum lab_status st = session_add_break(s, &info);
-    if (st)
-        session_fail(s, st);
+    return session_add_break(s, &info);
 }
 
-static void session_delete(struct lab_session *s, const struct lab_command *c)
+static enum lab_status session_delete(struct lab_session *s,
+                                      const struct lab_command *c)
 {
     bool watches = c->kind == LAB_DO_UNWATCH;
+    int n = s->now.n_breaks;
     int kept = 0;
-    for (int i = 0; i < s->n_breaks; i++) {
-        const struct lab_break_info *b = &s->breaks[i];
+    for (int i = 0; i < n; i++) {
+        const struct lab_break_info *b = &s->now.breaks[i];
         bool gone =
             watches ? b->watch && (!c->text[0] || strcmp(c->text, b->step) == 0)
                     : c->n == 0 || b->number == c->n;
         if (!gone)
-            s->breaks[kept++] = *b;
+            s->now.breaks[kept++] = *b;
     }
-    if (kept == s->n_breaks)
-        session_fail(s, lab_fail(LAB_E_NOTFOUND,
-                                 "nothing to delete: there is no such "
-                                 "breakpoint or watch"));
-    s->n_breaks = kept;
+    s->now.n_breaks = kept;
+    return kept < n
+               ? LAB_OK
+               : lab_fail(LAB_E_NOTFOUND, "nothing to delete: there is no such "
+                                          "breakpoint or watch");
 }
 
 static void hit(struct lab_session *s, struct lab_break_info *b,
@@ -703,17 +637,17 @@ static void hit(struct lab_session *s, struct lab_break_info *b,
     char remove[LAB_COMMAND_TEXT + 16];
     b->hits++;
     if (!b->lesson) {
-        snprintf(s->stop_reason, sizeof(s->stop_reason), "%s %d: %s",
-                 b->watch ? "watch" : "breakpoint", b->number, what);
+        stop_because(s, "%s %d: %s", b->watch ? "watch" : "breakpoint",
+                     b->number, what);
         return;
     }
     if (b->watch)
         snprintf(remove, sizeof(remove), "unwatch %s", b->step);
     else
         snprintf(remove, sizeof(remove), "delete %d", b->number);
-    snprintf(s->stop_reason, sizeof(s->stop_reason),
-             "this lesson pauses here (%s %d: %s); c goes on, %s removes it",
-             b->watch ? "watch" : "breakpoint", b->number, what, remove);
+    stop_because(
+        s, "this lesson pauses here (%s %d: %s); c goes on, %s removes it",
+        b->watch ? "watch" : "breakpoint", b->number, what, remove);
 }
 
 /* Does something stop the walk before the step at the position? */
@@ -724,8 +658,8 @@ static bool stops_before(struct lab_session *s)
     if (at >= schedule->n_steps)
         return false;
     const struct lab_step *step = schedule->steps[at].step;
-    for (int i = 0; i < s->n_breaks; i++) {
-        struct lab_break_info *b = &s->breaks[i];
+    for (int i = 0; i < s->now.n_breaks; i++) {
+        struct lab_break_info *b = &s->now.breaks[i];
         if (b->watch || (s->passing && b->lesson) ||
             (b->phase >= 0 && b->phase != (int)step->phase))
             continue;
@@ -790,8 +724,8 @@ static bool find_bad(struct lab_session *s, const struct lab_step *step,
 static bool stops_after(struct lab_session *s, const struct lab_step *step)
 {
     char what[LAB_SESSION_TEXT / 2];
-    for (int i = 0; i < s->n_breaks; i++) {
-        struct lab_break_info *b = &s->breaks[i];
+    for (int i = 0; i < s->now.n_breaks; i++) {
+        struct lab_break_info *b = &s->now.breaks[i];
         bool stop = false;
         if (s->passing && b->lesson)
             continue;
@@ -819,8 +753,8 @@ static bool stops_after(struct lab_session *s, const struct lab_step *step)
 static const struct lab_break_info *session_loss_break(struct lab_session *s)
 {
     double loss = lab_walk_loss(s->walk);
-    for (int i = 0; i < s->n_breaks; i++) {
-        struct lab_break_info *b = &s->breaks[i];
+    for (int i = 0; i < s->now.n_breaks; i++) {
+        struct lab_break_info *b = &s->now.breaks[i];
         char what[128];
         bool stop = (b->kind == LAB_BREAK_NAN && isnan(loss)) ||
                     (b->kind == LAB_BREAK_INF && isinf(loss)) ||
@@ -850,7 +784,7 @@ static bool one_step(struct lab_session *s)
         return false;
     }
     if (lab_walk_at_end(s->walk))
-        curve_add(&s->losses, lab_walk_iteration(s->walk),
+        curve_add(&s->curves.losses, lab_walk_iteration(s->walk),
                   lab_walk_loss(s->walk));
     return !stops_after(s, step);
 }
@@ -875,7 +809,7 @@ static bool is_cancelled(struct lab_session *s)
 {
     bool cancelled = atomic_load(&s->cancel);
     if (cancelled)
-        snprintf(s->stop_reason, sizeof(s->stop_reason), "stopped");
+        stop_because(s, "stopped");
     return cancelled;
 }
 
@@ -904,43 +838,40 @@ static void run_to_bound(struct lab_session *s, enum bound bound)
     int at = lab_walk_position(s->walk);
     bool fresh = at >= schedule->n_steps;
     const struct lab_step *first = schedule->steps[fresh ? 0 : at].step;
-    s->state = LAB_SESSION_WALKING;
+    s->now.state = LAB_SESSION_WALKING;
     if (fresh ? stops_between(s) : is_cancelled(s))
         return;
     while (one_step(s) && !beyond(s, first, bound)) {
         if (stops_between(s))
             return;
     }
-    if (!s->stop_reason[0] && lab_walk_at_end(s->walk))
-        snprintf(s->stop_reason, sizeof(s->stop_reason),
-                 "the iteration is done");
+    if (!s->now.stop_reason[0] && lab_walk_at_end(s->walk))
+        stop_because(s, "the iteration is done");
 }
 
-static void run_to_index(struct lab_session *s, int64_t index)
+static enum lab_status run_to_index(struct lab_session *s, int64_t index)
 {
     const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
-    if (index < 0 || index > schedule->n_steps) {
-        session_fail(s, lab_fail(LAB_E_RANGE, "no such step"));
-        return;
-    }
+    if (index < 0 || index > schedule->n_steps)
+        return lab_fail(LAB_E_RANGE, "no such step");
     int64_t goal = lab_walk_iteration(s->walk);
     goal += lab_walk_position(s->walk) >= index;
-    s->state = LAB_SESSION_WALKING;
+    s->now.state = LAB_SESSION_WALKING;
     for (;;) {
         bool fresh = lab_walk_at_end(s->walk);
         if (fresh ? stops_between(s) : is_cancelled(s) || !one_step(s))
-            return;
+            return LAB_OK;
         if (lab_walk_iteration(s->walk) == goal &&
             lab_walk_position(s->walk) == index)
-            return;
+            return LAB_OK;
         if (!lab_walk_at_end(s->walk) && !fresh && stops_between(s))
-            return;
+            return LAB_OK;
     }
 }
 
 static void repeat(struct lab_session *s, int64_t n, bool over_node)
 {
-    s->state = LAB_SESSION_WALKING;
+    s->now.state = LAB_SESSION_WALKING;
     for (int64_t i = 0; i < (n > 0 ? n : 1); i++) {
         if (i > 0 ? stops_between(s) : is_cancelled(s))
             return;
@@ -948,13 +879,16 @@ static void repeat(struct lab_session *s, int64_t n, bool over_node)
             run_to_bound(s, BOUND_NODE);
         else
             one_step(s);
-        if (s->stop_reason[0] || s->error_code)
+        if (s->now.stop_reason[0] || s->now.error_code)
             return;
     }
 }
 
-static void session_move(struct lab_session *s, const struct lab_command *c)
+/* What fails on the way is kept where it fails: the steps before it count. */
+static enum lab_status session_move(struct lab_session *s,
+                                    const struct lab_command *c)
 {
+    enum lab_status st = LAB_OK;
     switch (c->kind) {
     case LAB_DO_FINISH:
         run_to_bound(s, BOUND_PHASE);
@@ -964,69 +898,69 @@ static void session_move(struct lab_session *s, const struct lab_command *c)
         break;
     case LAB_DO_RUN_TO:
         s->passing = true; /* the learner has named where to stop */
-        run_to_index(s, c->n);
+        st = run_to_index(s, c->n);
         s->passing = false;
         break;
     default:
         repeat(s, c->n, c->kind == LAB_DO_NEXT);
     }
+    return st;
 }
 
-static void session_back(struct lab_session *s, const struct lab_command *c)
+static enum lab_status session_back(struct lab_session *s,
+                                    const struct lab_command *c)
 {
-    session_fail(s, lab_walk_back(s->walk, c->n > 0 ? c->n : 1));
+    return lab_walk_back(s->walk, c->n > 0 ? c->n : 1);
 }
 
 /* ---- looking ---- */
 
-static void session_show(struct lab_session *s, const struct lab_command *c)
+static enum lab_status session_show(struct lab_session *s,
+                                    const struct lab_command *c)
 {
-    const struct lab_show *show = &c->show;
-    if (show->tensor < 0 || show->tensor >= s->plan->n_tensors) {
-        s->showing = false;
-        return;
+    struct lab_show show = c->show;
+    if (show.tensor < 0 || show.tensor >= s->plan->n_tensors) {
+        s->show.tensor = -1;
+        return LAB_OK;
     }
-    const struct lab_shape *shape = &s->plan->tensors[show->tensor].shape;
-    if (show->row_axis >= shape->rank || show->col_axis >= shape->rank ||
-        (show->row_axis >= 0 && show->row_axis == show->col_axis)) {
-        session_fail(s, lab_fail(LAB_E_RANGE, "no such axis"));
-        return;
-    }
-    s->show = *show;
+    const struct lab_shape *shape = &s->plan->tensors[show.tensor].shape;
+    if (show.row_axis >= shape->rank || show.col_axis >= shape->rank ||
+        (show.row_axis >= 0 && show.row_axis == show.col_axis))
+        return lab_fail(LAB_E_RANGE, "no such axis");
     for (int i = 0; i < shape->rank; i++) {
-        int64_t *at = &s->show.fixed[i];
+        int64_t *at = &show.fixed[i];
         *at = *at < 0 ? 0 : *at >= shape->dim[i] ? shape->dim[i] - 1 : *at;
     }
-    if (s->show.row_first < 0)
-        s->show.row_first = 0;
-    if (s->show.col_first < 0)
-        s->show.col_first = 0;
-    s->showing = true;
+    if (show.row_first < 0)
+        show.row_first = 0;
+    if (show.col_first < 0)
+        show.col_first = 0;
+    s->show = show;
+    return LAB_OK;
 }
 
-static void session_explain(struct lab_session *s, const struct lab_command *c)
+static enum lab_status session_explain(struct lab_session *s,
+                                       const struct lab_command *c)
 {
     const struct lab_element *e = &c->element;
-    s->explaining = false;
+    s->element.tensor = -1;
     if (e->tensor < 0)
-        return;
+        return LAB_OK;
     if (e->tensor >= s->plan->n_tensors || e->index < 0 ||
-        e->index >= s->plan->tensors[e->tensor].count) {
-        session_fail(s, lab_fail(LAB_E_RANGE, "no such element"));
-        return;
-    }
+        e->index >= s->plan->tensors[e->tensor].count)
+        return lab_fail(LAB_E_RANGE, "no such element");
     s->element = *e;
-    s->explaining = true;
+    return LAB_OK;
 }
 
-static void session_near(struct lab_session *s, const struct lab_command *c)
+static enum lab_status session_near(struct lab_session *s,
+                                    const struct lab_command *c)
 {
-    int64_t asked = s->near.asked;
-    enum lab_status st = lab_near_ask(s->walk, c->text, &s->near);
-    if (st)
-        session_fail(s, st);
-    else
-        s->near.asked = asked + 1;
+    int64_t asked = s->now.near.asked;
+    enum lab_status st = lab_near_ask(s->walk, c->text, &s->now.near);
+    if (!st)
+        s->now.near.asked = asked + 1;
+    return st;
 }
 
 /* Training over many iterations, with cancel, curves and evaluation; and text
@@ -1056,11 +990,11 @@ static void keep_decoded(struct lab_session *s)
     struct lab_decoded decoded;
     struct lab_str text;
     lab_walk_decoded(s->walk, &decoded);
-    s->exact = decoded.exact;
+    s->now.exact = decoded.exact;
     lab_str_init(&text);
     for (int i = 0; lab_walk_decoded_example(s->walk, i, &text); i++)
         lab_str_add(&text, "\n");
-    snprintf(s->decoded, sizeof(s->decoded), "%s", lab_str_text(&text));
+    snprintf(s->now.decoded, sizeof(s->now.decoded), "%s", lab_str_text(&text));
     lab_str_release(&text);
 }
 
@@ -1072,14 +1006,15 @@ static void keep_bits(struct lab_session *s, double loss)
     lab_data_get_facts(data, &facts);
     if (!facts.text)
         return;
-    s->bits_per_char = lab_data_bits(&facts, loss);
-    curve_add(&s->bits, lab_walk_iteration(s->walk), s->bits_per_char);
+    s->now.bits_per_char = lab_data_bits(&facts, loss);
+    curve_add(&s->curves.bits, lab_walk_iteration(s->walk),
+              s->now.bits_per_char);
     if (s->bits_counted)
         return;
     s->bits_counted = true;
     /* A text too long to be counted leaves the line to beat unknown. */
-    if (lab_text_order3_bits(lab_data_text(data), &s->bits_order3))
-        s->bits_order3 = NAN;
+    if (lab_text_order3_bits(lab_data_text(data), &s->now.bits_order3))
+        s->now.bits_order3 = NAN;
 }
 
 static enum lab_status evaluate(struct lab_session *s)
@@ -1088,25 +1023,25 @@ static enum lab_status evaluate(struct lab_session *s)
     double loss;
     enum lab_status st = lab_walk_evaluate(s->walk, &accuracy, &loss);
     if (!st && !isnan(loss))
-        curve_add(&s->held, lab_walk_iteration(s->walk), loss);
+        curve_add(&s->curves.held, lab_walk_iteration(s->walk), loss);
     if (!st && !isnan(accuracy)) {
-        s->accuracy = accuracy;
+        s->now.accuracy = accuracy;
         keep_decoded(s);
-        curve_add(&s->accuracies, lab_walk_iteration(s->walk), accuracy);
+        curve_add(&s->curves.accuracies, lab_walk_iteration(s->walk), accuracy);
         keep_bits(s, loss);
     }
     return st;
 }
 
-/* What an iteration that began as a walk has left to do. */
-static enum lab_status finish_walked(struct lab_session *s)
+/* A step at a time, to the iteration's end. */
+static enum lab_status walk_to_end(struct lab_session *s)
 {
-    enum lab_status st = LAB_OK;
-    while (!st && lab_walk_position(s->walk) > 0 && !lab_walk_at_end(s->walk)) {
+    enum lab_status st;
+    do {
         st = lab_walk_look_for_stop(s->walk);
         if (!st)
             st = lab_walk_step(s->walk);
-    }
+    } while (!st && !lab_walk_at_end(s->walk));
     return st;
 }
 
@@ -1117,20 +1052,8 @@ static void take_news(struct lab_session *s)
     while (lab_walk_poll(s->walk, &n)) {
         s->iteration_ms[s->n_iteration_ms++ % LAB_TIMES_KEPT] =
             (double)(n.end_ns - n.start_ns) / 1e6;
-        curve_add(&s->losses, n.iteration, n.loss);
+        curve_add(&s->curves.losses, n.iteration, n.loss);
     }
-}
-
-static void note_no_graph(struct lab_session *s)
-{
-    const char *why = lab_walk_graph_refused(s->walk);
-    size_t used = strlen(s->notice);
-    bool line = used > 0 && s->notice[used - 1] != '\n';
-    if (why)
-        snprintf(s->notice + used, sizeof(s->notice) - used,
-                 "%sthe iterations go step by step, not as one CUDA graph: "
-                 "%s\n",
-                 line ? "\n" : "", why);
 }
 
 static enum lab_status one_iteration(struct lab_session *s, bool last)
@@ -1138,21 +1061,21 @@ static enum lab_status one_iteration(struct lab_session *s, bool last)
     enum lab_status st = LAB_OK;
     /* The last one is walked, so that its steps can be looked at and undone. */
     if (last) {
-        do {
-            st = lab_walk_look_for_stop(s->walk);
-            if (!st)
-                st = lab_walk_step(s->walk);
-        } while (!st && !lab_walk_at_end(s->walk));
+        st = walk_to_end(s);
     } else {
         st = lab_walk_iterate(s->walk);
-        note_no_graph(s);
-        /* Who waits for a certain loss hears of each before the next. */
-        if (!st && s->n_breaks > 0)
+        const char *why = lab_walk_graph_refused(s->walk);
+        if (why)
+            add_notice(s,
+                       "the iterations go step by step, not as one CUDA graph",
+                       why);
+        /* A break on the loss sees each one before the next iteration. */
+        if (!st && s->now.n_breaks > 0)
             st = lab_walk_drain(s->walk);
     }
     take_news(s);
     if (!st && last) /* a walked one has another cost: no time of it */
-        curve_add(&s->losses, lab_walk_iteration(s->walk),
+        curve_add(&s->curves.losses, lab_walk_iteration(s->walk),
                   lab_walk_loss(s->walk));
     return st;
 }
@@ -1171,36 +1094,38 @@ static void say_stopped(struct lab_session *s)
     const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
     int at = lab_walk_position(s->walk);
     bool within = at > 0 && at < schedule->n_steps;
-    snprintf(s->stop_reason, sizeof(s->stop_reason),
-             "training stopped after %lld iteration%s%s%s",
-             (long long)s->train_done, s->train_done == 1 ? "" : "s",
-             within ? ", in the next one before " : "",
-             within ? schedule->steps[at].step->name : "");
+    stop_because(s, "training stopped after %lld iteration%s%s%s",
+                 (long long)s->now.train_done,
+                 s->now.train_done == 1 ? "" : "s",
+                 within ? ", in the next one before " : "",
+                 within ? schedule->steps[at].step->name : "");
 }
 
-static void session_train(struct lab_session *s, const struct lab_command *c)
+static enum lab_status session_train(struct lab_session *s,
+                                     const struct lab_command *c)
 {
     struct lab_data_facts facts;
     lab_data_get_facts(lab_walk_data(s->walk), &facts);
-    s->state = LAB_SESSION_TRAINING;
-    s->train_target = lab_train_iterations(&s->spec, &facts, 0, c->n);
-    s->train_done = 0;
+    s->now.state = LAB_SESSION_TRAINING;
+    s->now.train_target = lab_train_iterations(&s->spec, &facts, 0, c->n);
+    s->now.train_done = 0;
     s->n_iteration_ms = 0;
     s->train_start_ns = lab_clock_monotonic_ns();
     session_publish(s);
-    enum lab_status st = finish_walked(s);
+    bool walked = lab_walk_position(s->walk) > 0 && !lab_walk_at_end(s->walk);
+    enum lab_status st = walked ? walk_to_end(s) : LAB_OK;
     bool evaluated = false;
-    while (!st && s->train_done < s->train_target) {
+    while (!st && s->now.train_done < s->now.train_target) {
         st = lab_walk_look_for_stop(s->walk);
         if (!st)
-            st = one_iteration(s, s->train_done + 1 == s->train_target);
+            st = one_iteration(s, s->now.train_done + 1 == s->now.train_target);
         if (st)
             break;
-        s->train_done++;
+        s->now.train_done++;
         evaluated = epoch_ended(s);
         if (evaluated)
             st = evaluate(s);
-        if (!st && s->n_breaks > 0 && session_loss_break(s))
+        if (!st && s->now.n_breaks > 0 && session_loss_break(s))
             break;
         if (!st && lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
             st = lab_walk_drain(s->walk); /* the snapshot shows the loss */
@@ -1216,14 +1141,15 @@ static void session_train(struct lab_session *s, const struct lab_command *c)
     take_news(s);
     if (!st && !evaluated)
         st = evaluate(s);
-    if (st == LAB_E_CANCELLED)
+    if (st == LAB_E_CANCELLED) {
         say_stopped(s);
-    else if (st)
-        session_fail(s, st);
-    else if (!s->stop_reason[0])
-        snprintf(s->stop_reason, sizeof(s->stop_reason),
-                 "trained %lld iteration%s", (long long)s->train_done,
-                 s->train_done == 1 ? "" : "s");
+        return LAB_OK;
+    }
+    if (!st && !s->now.stop_reason[0])
+        stop_because(s, "trained %lld iteration%s",
+                     (long long)s->now.train_done,
+                     s->now.train_done == 1 ? "" : "s");
+    return st;
 }
 
 /* ---- text from the network ---- */
@@ -1263,26 +1189,26 @@ static enum lab_status draw(struct lab_session *s, const struct lab_command *c)
         st = lab_generator_begin(g, c->text, &how);
     if (!st) {
         s->samples++;
-        s->sample_iteration =
+        s->now.sample_iteration =
             lab_walk_iteration(s->walk) + lab_walk_at_end(s->walk);
         lab_str_release(&s->sample);
         lab_str_add(&s->sample, c->text);
-        s->sampling = true;
+        s->now.sampling = true;
         st = write_on(s, g, n);
-        s->sampling = false;
+        s->now.sampling = false;
     }
     lab_generator_free(g);
     return st;
 }
 
-static void session_sample(struct lab_session *s, const struct lab_command *c)
+static enum lab_status session_sample(struct lab_session *s,
+                                      const struct lab_command *c)
 {
     int64_t start = lab_clock_monotonic_ns();
     enum lab_status st = draw(s, c);
-    if (st)
-        session_fail(s, st);
     /* It is no part of the training that it interrupts. */
     s->train_start_ns += lab_clock_monotonic_ns() - start;
+    return st;
 }
 
 /* What changes what is walked, or measures it: variants, the gradient check,
@@ -1290,18 +1216,26 @@ static void session_sample(struct lab_session *s, const struct lab_command *c)
 
 /* ---- variants ---- */
 
-static enum lab_status session_apply_choices(struct lab_session *s)
+static void own_choice(struct lab_owned_choice *to, const char *target,
+                       const char *variant)
 {
-    struct lab_variant_choice list[LAB_MAX_CHOICES];
-    for (int i = 0; i < s->n_choices; i++)
-        list[i] = (struct lab_variant_choice){s->choices[i].target,
-                                              s->choices[i].variant};
-    return lab_walk_choose(s->walk, list, s->n_choices);
+    snprintf(to->target, sizeof(to->target), "%s", target);
+    snprintf(to->variant, sizeof(to->variant), "%s", variant);
 }
 
-static void session_choose(struct lab_session *s, const struct lab_command *c)
+static void list_choices(const struct lab_session *s,
+                         struct lab_variant_choice *out)
+{
+    for (int i = 0; i < s->n_choices; i++)
+        out[i] = (struct lab_variant_choice){s->choices[i].target,
+                                             s->choices[i].variant};
+}
+
+static enum lab_status session_choose(struct lab_session *s,
+                                      const struct lab_command *c)
 {
     struct lab_owned_choice kept[LAB_MAX_CHOICES];
+    struct lab_variant_choice list[LAB_MAX_CHOICES];
     int n = s->n_choices;
     memcpy(kept, s->choices, sizeof(kept));
     int at = 0; /* a new choice for the same target replaces the old one */
@@ -1309,21 +1243,20 @@ static void session_choose(struct lab_session *s, const struct lab_command *c)
         if (strcmp(kept[i].target, c->text) != 0)
             s->choices[at++] = kept[i];
     }
-    s->n_choices = at;
     enum lab_status st = LAB_OK;
     if (at == LAB_MAX_CHOICES) {
         st = lab_fail(LAB_E_STATE, "too many variants chosen");
     } else {
-        snprintf(s->choices[at].target, LAB_COMMAND_TEXT, "%s", c->text);
-        snprintf(s->choices[at].variant, LAB_COMMAND_TEXT, "%s", c->text2);
-        s->n_choices++;
-        st = session_apply_choices(s);
+        own_choice(&s->choices[at], c->text, c->text2);
+        s->n_choices = at + 1;
+        list_choices(s, list);
+        st = lab_walk_choose(s->walk, list, s->n_choices);
     }
     if (st) {
         memcpy(s->choices, kept, sizeof(kept));
         s->n_choices = n;
-        session_fail(s, st);
     }
+    return st;
 }
 
 /* ---- gradient check ---- */
@@ -1331,8 +1264,8 @@ static void session_choose(struct lab_session *s, const struct lab_command *c)
 static bool check_cancelled(void *user, int64_t done, int64_t of)
 {
     struct lab_session *s = user;
-    s->check_done = done;
-    s->check_of = of;
+    s->now.check_done = done;
+    s->now.check_of = of;
     if (lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
         serve_quick(s);
         session_publish(s);
@@ -1340,23 +1273,24 @@ static bool check_cancelled(void *user, int64_t done, int64_t of)
     return atomic_load(&s->cancel);
 }
 
-static void session_check(struct lab_session *s, const struct lab_command *c)
+static enum lab_status session_check(struct lab_session *s,
+                                     const struct lab_command *c)
 {
     struct lab_check_result *list = NULL;
     int n = 0;
-    s->state = LAB_SESSION_CHECKING;
-    s->check_done = s->check_of = 0;
+    s->now.state = LAB_SESSION_CHECKING;
+    s->now.check_done = s->now.check_of = 0;
     session_publish(s);
-    enum lab_status st = lab_gradcheck(s->walk, &s->spec, c->text,
-                                       check_cancelled, s, &list, &n);
-    s->check_done = s->check_of = 0;
-    if (st) {
-        session_fail(s, st);
-        return;
-    }
+    enum lab_status st =
+        lab_gradcheck(s->walk, &s->spec, c->text, LAB_CHECK_ELEMENTS,
+                      check_cancelled, s, &list, &n);
+    s->now.check_done = s->now.check_of = 0;
+    if (st)
+        return st;
     lab_free(s->checks);
     s->checks = list;
-    s->n_checks = n;
+    s->now.n_checks = n;
+    return LAB_OK;
 }
 
 /* ---- counters and trace: the hooks do it ---- */
@@ -1397,40 +1331,38 @@ static enum lab_status find_range(struct lab_session *s,
     return LAB_OK;
 }
 
-static void session_count(struct lab_session *s, const struct lab_command *c)
+static enum lab_status session_count(struct lab_session *s,
+                                     const struct lab_command *c)
 {
-    char said[LAB_SESSION_TEXT] = "";
+    char report[LAB_SESSION_TEXT] = "";
     int from = 0;
     int to = 0;
-    enum lab_status st = LAB_OK;
     if (!s->hooks.count)
-        st = lab_fail(LAB_E_UNSUPPORTED, "nobody counts here");
-    if (!st)
-        st = find_range(s, c, &from, &to);
-    s->state = LAB_SESSION_CHECKING;
-    session_publish(s);
-    if (!st)
-        st = s->hooks.count(s->hooks.user, s->walk, from, to, said,
-                            sizeof(said));
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "this session takes no hardware counters");
+    enum lab_status st = find_range(s, c, &from, &to);
     if (st)
-        session_fail(s, st);
-    else
-        snprintf(s->stop_reason, sizeof(s->stop_reason), "%s", said);
+        return st;
+    s->now.state = LAB_SESSION_CHECKING;
+    session_publish(s);
+    st = s->hooks.count(s->hooks.user, s->walk, from, to, report,
+                        sizeof(report));
+    if (!st)
+        stop_because(s, "%s", report);
+    return st;
 }
 
-static void session_trace(struct lab_session *s, const struct lab_command *c)
+static enum lab_status session_trace(struct lab_session *s,
+                                     const struct lab_command *c)
 {
-    char said[LAB_SESSION_TEXT] = "";
-    enum lab_status st = LAB_OK;
+    char report[LAB_SESSION_TEXT] = "";
     if (!s->hooks.trace)
-        st = lab_fail(LAB_E_UNSUPPORTED, "nobody traces here");
+        return lab_fail(LAB_E_UNSUPPORTED, "this session traces no kernels");
+    enum lab_status st =
+        s->hooks.trace(s->hooks.user, s->walk, c->text, report, sizeof(report));
     if (!st)
-        st =
-            s->hooks.trace(s->hooks.user, s->walk, c->text, said, sizeof(said));
-    if (st)
-        session_fail(s, st);
-    else
-        snprintf(s->stop_reason, sizeof(s->stop_reason), "%s", said);
+        stop_because(s, "%s", report);
+    return st;
 }
 
 /* ---- restart ---- */
@@ -1444,10 +1376,12 @@ static void end_run(struct lab_session *s)
         session_fail(s, st);
     /* Only this thread writes `latest`: it needs no lock to read it. */
     if (s->hooks.restarted)
-        s->hooks.restarted(s->hooks.user, s->walk, s->spec.seed, &s->latest);
+        s->hooks.restarted(s->hooks.user, s->walk, s->spec.seed,
+                           &s->latest->all);
 }
 
-static void session_restart(struct lab_session *s, const struct lab_command *c)
+static enum lab_status session_restart(struct lab_session *s,
+                                       const struct lab_command *c)
 {
     if (c->seed_given)
         s->spec.seed = c->seed;
@@ -1456,16 +1390,13 @@ static void session_restart(struct lab_session *s, const struct lab_command *c)
         lab_plan_set_lr(s->plan, c->lr);
     }
     end_run(s);
-    s->losses = (struct lab_curve_buffer){0};
-    s->accuracies = (struct lab_curve_buffer){0};
-    s->bits = (struct lab_curve_buffer){0};
-    s->held = (struct lab_curve_buffer){0};
-    s->accuracy = s->exact = s->bits_per_char = NAN;
+    memset(&s->curves, 0, sizeof(s->curves));
+    s->now.accuracy = s->now.exact = s->now.bits_per_char = NAN;
     lab_str_clear(&s->sample);
     s->samples = 0;
-    s->decoded[0] = '\0';
-    s->near = (struct lab_neighbours){.asked = s->near.asked};
-    s->train_done = s->train_target = 0;
+    s->now.decoded[0] = '\0';
+    s->now.near = (struct lab_neighbours){.asked = s->now.near.asked};
+    s->now.train_done = s->now.train_target = 0;
     s->n_iteration_ms = 0;
     if (c->seed_given) {
         /* Data order and masks follow the spec's and the plan's seed. */
@@ -1473,14 +1404,14 @@ static void session_restart(struct lab_session *s, const struct lab_command *c)
         lab_data_reseed(lab_walk_data(s->walk), c->seed);
     }
     enum lab_status st = lab_walk_restart(s->walk);
-    if (st)
-        session_fail(s, st);
     session_begin_run(s);
+    return st;
 }
 
-typedef void handler_fn(struct lab_session *s, const struct lab_command *c);
+typedef enum lab_status handler_fn(struct lab_session *s,
+                                   const struct lab_command *c);
 
-/* What each command does. A quick one also runs in the middle of a slow one, a
+/* What each command does; what it returns is the command's error. A quick one also runs in the middle of a slow one, a
  * long one shows in the state and holds no keys up. LAB_DO_STOP waits in no
  * queue. */
 static const struct {
@@ -1512,33 +1443,6 @@ static const struct {
 
 /* ---- start ---- */
 
-/* The lesson's choices that hold here go before the caller's. */
-static void keep_choices(struct lab_session *s, struct lab_str *notice)
-{
-    struct lab_variant_choice lesson[LAB_MAX_CHOICES];
-    struct lab_owned_choice given[LAB_MAX_CHOICES];
-    int n_given = s->n_choices;
-    memcpy(given, s->choices, sizeof(given));
-    s->n_choices = lab_setup_lesson_choices(s->walk, &s->spec, lesson,
-                                            LAB_MAX_CHOICES, notice);
-    for (int i = 0; i < s->n_choices; i++) {
-        snprintf(s->choices[i].target, LAB_COMMAND_TEXT, "%s",
-                 lesson[i].target);
-        snprintf(s->choices[i].variant, LAB_COMMAND_TEXT, "%s",
-                 lesson[i].variant);
-    }
-    for (int i = 0; i < n_given && s->n_choices < LAB_MAX_CHOICES; i++)
-        s->choices[s->n_choices++] = given[i];
-}
-
-static void add_notice(struct lab_session *s, const char *what)
-{
-    size_t used = strlen(s->notice);
-    bool line = used > 0 && s->notice[used - 1] != '\n';
-    snprintf(s->notice + used, sizeof(s->notice) - used, "%s%s: %s\n",
-             line ? "\n" : "", what, lab_error());
-}
-
 static void add_lesson_breaks(struct lab_session *s)
 {
     for (int i = 0; i < s->spec.n_breaks; i++) {
@@ -1549,14 +1453,14 @@ static void add_lesson_breaks(struct lab_session *s)
                                       .lesson = true};
         snprintf(info.step, sizeof(info.step), "%s", b->step ? b->step : "");
         if (session_add_break(s, &info))
-            add_notice(s, "the lesson's breakpoint is left out");
+            add_notice(s, "the lesson's breakpoint is left out", lab_error());
     }
     for (int i = 0; i < s->spec.n_watch; i++) {
         struct lab_break_info info = {
             .watch = true, .phase = -1, .lesson = true};
         snprintf(info.step, sizeof(info.step), "%s", s->spec.watch[i]);
         if (session_add_break(s, &info))
-            add_notice(s, "the lesson's watch is left out");
+            add_notice(s, "the lesson's watch is left out", lab_error());
     }
 }
 
@@ -1568,23 +1472,24 @@ static bool is_stopped(void *user)
 
 static enum lab_status open_walk(struct lab_session *s)
 {
+    struct lab_variant_choice given[LAB_MAX_CHOICES];
+    struct lab_variant_choice kept[LAB_MAX_CHOICES];
+    struct lab_owned_choice owned[LAB_MAX_CHOICES];
     struct lab_str notice;
+    list_choices(s, given);
+    s->setup.choices = given;
+    s->setup.kept = kept;
+    s->setup.n_kept = &s->n_choices;
     lab_str_init(&notice);
     enum lab_status st = lab_setup_open(&s->setup, &s->walk, &s->plan, &notice);
-    if (!st) {
-        struct lab_str ignored;
-        lab_str_init(&ignored); /* setup has said it already */
-        keep_choices(s, &ignored);
-        lab_str_release(&ignored);
-        st = session_apply_choices(s);
-        if (st == LAB_E_NOTFOUND) /* as setup has it */
-            st = lab_fail(LAB_E_USAGE, "%s", lab_error());
-    }
-    snprintf(s->notice, sizeof(s->notice), "%s", lab_str_text(&notice));
+    snprintf(s->now.notice, sizeof(s->now.notice), "%s", lab_str_text(&notice));
     lab_str_release(&notice);
     if (st)
         return st;
-    snprintf(s->backend, sizeof(s->backend), "%s",
+    for (int i = 0; i < s->n_choices; i++)
+        own_choice(&owned[i], kept[i].target, kept[i].variant);
+    memcpy(s->choices, owned, (size_t)s->n_choices * sizeof(*owned));
+    snprintf(s->now.backend, sizeof(s->now.backend), "%s",
              lab_walk_backend(s->walk)->ops->name);
     if (s->hooks.opened)
         s->hooks.opened(s->hooks.user, s->walk);
@@ -1596,13 +1501,13 @@ static void start(struct lab_session *s)
     enum lab_status st = open_walk(s);
     if (st) {
         session_fail(s, st);
-        s->state = LAB_SESSION_FAILED;
+        s->now.state = LAB_SESSION_FAILED;
         session_publish(s);
         return;
     }
     add_lesson_breaks(s);
     session_begin_run(s);
-    s->state = LAB_SESSION_IDLE;
+    s->now.state = LAB_SESSION_IDLE;
     session_publish(s);
 }
 
@@ -1637,8 +1542,10 @@ static bool take(struct lab_session *s, bool quick_only,
 static void perform(struct lab_session *s, const struct lab_command *c)
 {
     if (!handlers[c->kind].quick)
-        s->stop_reason[0] = '\0';
-    handlers[c->kind].run(s, c);
+        s->now.stop_reason[0] = '\0';
+    enum lab_status st = handlers[c->kind].run(s, c);
+    if (st)
+        session_fail(s, st);
     s->finished += !handlers[c->kind].takes_long;
 }
 
@@ -1676,16 +1583,16 @@ static void *engine_main(void *user)
         }
         s->busy = true;
         pthread_mutex_unlock(&s->lock);
-        if (s->state != LAB_SESSION_FAILED) {
+        if (s->now.state != LAB_SESSION_FAILED) {
             session_fail(s, LAB_OK);
             if (!handlers[c.kind].quick)
-                s->n_checks = 0; /* they were of the state that it leaves */
+                s->now.n_checks = 0; /* they were of the state that it leaves */
             perform(s, &c);
-            s->state = LAB_SESSION_IDLE;
+            s->now.state = LAB_SESSION_IDLE;
             session_publish(s);
         }
         pthread_mutex_lock(&s->lock);
-        if (s->state == LAB_SESSION_FAILED)
+        if (s->now.state == LAB_SESSION_FAILED)
             s->pending = 0;
     }
     pthread_mutex_unlock(&s->lock);
@@ -1771,7 +1678,7 @@ int lab_session_variant_names(struct lab_session *s, int node,
                               const char **names, int max)
 {
     pthread_mutex_lock(&s->lock);
-    const struct lab_plan *plan = s->latest.plan;
+    const struct lab_plan *plan = s->latest->all.plan;
     pthread_mutex_unlock(&s->lock);
     if (!plan || node < 0 || node >= plan->n_nodes)
         return 0;
@@ -1787,27 +1694,21 @@ static void configure(struct lab_session *s, const struct lab_session_config *c)
     s->spec = *c->setup.spec;
     s->setup = c->setup;
     s->setup.spec = &s->spec;
-    s->setup.backend = s->backend;
+    s->setup.backend = s->now.backend;
     s->setup.data = s->data;
     s->setup.stop = (struct lab_stop){is_stopped, s};
-    s->setup.choices = NULL; /* they come after the lesson's: open_walk() */
-    s->setup.n_choices = 0;
-    snprintf(s->backend, sizeof(s->backend), "%s", c->setup.backend);
+    snprintf(s->now.backend, sizeof(s->now.backend), "%s", c->setup.backend);
     s->hooks = c->hooks;
     s->wake = c->wake;
     s->wake_user = c->wake_user;
-    s->accuracy = s->exact = s->bits_per_char = s->bits_order3 = NAN;
+    s->now.loss = s->now.accuracy = s->now.exact = NAN;
+    s->now.bits_per_char = s->now.bits_order3 = NAN;
+    s->now.plane.tensor = s->now.explanation.tensor = -1;
+    s->now.explanation.step = s->show.tensor = s->element.tensor = -1;
     s->next_break = 1;
-    for (int i = 0; i < c->setup.n_choices && i < LAB_MAX_CHOICES; i++) {
-        struct lab_owned_choice *o = &s->choices[s->n_choices++];
-        snprintf(o->target, sizeof(o->target), "%s",
-                 c->setup.choices[i].target);
-        snprintf(o->variant, sizeof(o->variant), "%s",
-                 c->setup.choices[i].variant);
-    }
-    s->latest.loss = s->latest.accuracy = s->latest.exact = NAN;
-    s->latest.bits_per_char = s->latest.bits_order3 = NAN;
-    s->latest.plane.tensor = s->latest.explanation.tensor = -1;
+    for (int i = 0; i < c->setup.n_choices; i++)
+        own_choice(&s->choices[s->n_choices++], c->setup.choices[i].target,
+                   c->setup.choices[i].variant);
 }
 
 static void destroy(struct lab_session *s)
@@ -1816,7 +1717,7 @@ static void destroy(struct lab_session *s)
     while (take(s, false, &ignored))
         continue;
     lab_walk_free(s->walk);
-    lab_snapshot_release(&s->latest);
+    snapshot_unref(s->latest);
     lab_plan_free(s->plan);
     lab_free(s->checks);
     lab_free(s->iteration_ms);
@@ -1827,7 +1728,7 @@ static void destroy(struct lab_session *s)
     lab_free(s);
 }
 
-/* It waits on the clock that nobody sets. */
+/* It waits on the clock that is never set. */
 static void init_changed(pthread_cond_t *changed)
 {
     pthread_condattr_t attr;
@@ -1853,8 +1754,10 @@ enum lab_status lab_session_new(struct lab_session **out,
     if (config->setup.data)
         s->data = lab_strdup(config->setup.data);
     configure(s, config);
+    s->latest = make_snapshot(s);
     s->busy = true; /* until it has started */
-    bool ready = s->iteration_ms && (s->data || !config->setup.data);
+    bool ready =
+        s->latest && s->iteration_ms && (s->data || !config->setup.data);
     if (!ready || lab_thread_start(&s->thread, engine_main, s)) {
         destroy(s);
         return lab_fail(LAB_E_NOMEM, "cannot start the engine's thread");

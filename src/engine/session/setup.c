@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-enum { MAX_CHOICES = 64 };
 static const char no_gpu[] = "no GPU: ";
 
 static enum lab_status open_named(const struct lab_setup *s, const char *name,
@@ -38,32 +37,28 @@ const char *lab_setup_notice_rest(const char *notice)
     return end ? end + 1 : "";
 }
 
-int lab_setup_lesson_choices(struct lab_walk *walk,
-                             const struct lab_network_spec *spec,
-                             struct lab_variant_choice *out, int max,
-                             struct lab_str *notice)
+/* The lesson's choices that the backend can follow, then the caller's. */
+static enum lab_status choose(const struct lab_setup *s, struct lab_walk *walk,
+                              struct lab_str *notice)
 {
+    struct lab_variant_choice list[LAB_MAX_CHOICES];
     int n = 0;
-    for (int i = 0; i < spec->n_variants && n < max; i++) {
-        out[n].target = spec->variants[i].target;
-        out[n].variant = spec->variants[i].variant;
-        if (lab_walk_choose(walk, out, n + 1) == LAB_OK)
+    for (int i = 0; i < s->spec->n_variants; i++) {
+        list[n].target = s->spec->variants[i].target;
+        list[n].variant = s->spec->variants[i].variant;
+        if (lab_walk_choose(walk, list, n + 1) == LAB_OK)
             n++;
         else
             lab_str_addf(notice, "the lesson's choice is left out: %s\n",
                          lab_error());
     }
-    return n;
-}
-
-static enum lab_status choose(const struct lab_setup *s, struct lab_walk *walk,
-                              struct lab_str *notice)
-{
-    struct lab_variant_choice list[MAX_CHOICES];
-    int n = lab_setup_lesson_choices(walk, s->spec, list, MAX_CHOICES, notice);
     for (int i = 0; i < s->n_choices; i++)
         list[n++] = s->choices[i];
     enum lab_status st = lab_walk_choose(walk, list, n);
+    if (!st && s->kept) {
+        memcpy(s->kept, list, (size_t)n * sizeof(*list));
+        *s->n_kept = n;
+    }
     return st == LAB_E_NOTFOUND ? lab_fail(LAB_E_USAGE, "%s", lab_error()) : st;
 }
 
@@ -76,11 +71,11 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
     struct lab_plan *built = NULL;
     struct lab_walk *w = NULL;
     struct lab_data_shapes shapes;
-    if (setup->n_choices + setup->spec->n_variants > MAX_CHOICES)
+    if (setup->n_choices + setup->spec->n_variants > LAB_MAX_CHOICES)
         return lab_fail(LAB_E_USAGE, "more than %d variants chosen",
-                        MAX_CHOICES);
-    enum lab_status st = lab_data_open_until(&data, setup->spec, setup->data,
-                                             setup->batch, &setup->stop);
+                        LAB_MAX_CHOICES);
+    enum lab_status st = lab_data_open(&data, setup->spec, setup->data,
+                                       setup->batch, &setup->stop);
     if (!st) {
         lab_data_get_shapes(data, &shapes);
         st = lab_plan_build(&built, setup->spec, &shapes, LAB_F32);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/decode.h"
 #include "base/mem.h"
 #include "base/clock.h"
 #include "engine/backend_graph.h"
@@ -632,34 +631,16 @@ static void tell_step(struct lab_walk *w, const struct lab_step_event *e,
     }
 }
 
-/* Persistent tensors and data live in the walk's arena; the others in `base`,
- * which is another arena during an evaluation. */
-static struct lab_view view_in(const struct lab_walk *w, int tensor, void *base)
-{
-    bool shared = tensor >= 0 && w->plan->tensors[tensor].persistent;
-    return lab_plan_view(w->plan, tensor, shared ? w->arena : base);
-}
-
+/* `base` is another arena during an evaluation. */
 static enum lab_status walk_run_schedule_step(struct lab_walk *w,
                                               const struct lab_schedule_step *s,
                                               void *base, bool training)
 {
-    struct lab_view in[LAB_STEP_IN];
-    struct lab_view out[LAB_STEP_OUT];
-    struct lab_call call = {.in = in,
-                            .n_in = s->step->n_in,
-                            .out = out,
-                            .n_out = s->step->n_out,
-                            .params = s->step->params,
-                            .training = training,
-                            .seed = w->plan->seed,
-                            .iteration = (uint64_t)w->iteration,
-                            .node = (uint32_t)s->step->node};
-    for (int i = 0; i < call.n_in; i++)
-        in[i] = view_in(w, s->step->in[i], base);
-    for (int i = 0; i < call.n_out; i++)
-        out[i] = view_in(w, s->step->out[i], base);
-    enum lab_status st = lab_backend_run(w->be, s->variant, &call);
+    struct lab_step_call c;
+    lab_step_call(&c, w->plan, s->step, w->arena, base);
+    c.call.training = training;
+    c.call.iteration = (uint64_t)w->iteration;
+    enum lab_status st = lab_backend_run(w->be, s->variant, &c.call);
     return st ? lab_fail_context(st, "step %s, variant %s", s->step->name,
                                  s->variant->name)
               : LAB_OK;

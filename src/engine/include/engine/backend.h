@@ -167,7 +167,7 @@ void lab_backend_info(struct lab_backend *be, struct lab_device_info *out);
 const struct lab_variant *lab_backend_rung(struct lab_backend *be,
                                            const char *operation, int i);
 /* Runs every variant of every op on small odd shapes, once in the process, and
- * compares it with the reference in double (verify/variant_check.c). One that
+ * compares it with the reference in double (verify/verify.c). One that
  * is off by more than 1e-5 * (1 + max|ref|), or fails, is not offered again,
  * and a line for it is appended to `report`. A variant may refuse some of the
  * shapes (LAB_E_UNSUPPORTED). Threads: the engine's. */

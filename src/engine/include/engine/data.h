@@ -27,7 +27,7 @@ struct lab_data_facts {
     int64_t classes;           /* 0: no class labels; text: characters */
     bool text;                 /* a loss is one of characters */
     /* y is a sequence, and the tensor `decoder` is y, one place later, behind
-     * a symbol to begin with: evaluation decodes (engine/decode.h). */
+     * a symbol to begin with: evaluation decodes (engine/walk.h). */
     bool decodes;
 };
 
@@ -35,15 +35,12 @@ LAB_C_BEGIN
 /* path NULL: the lesson's, or the source's own place. batch 0: the lesson's.
  * Errors: LAB_E_IO, LAB_E_PARSE, LAB_E_RANGE, LAB_E_SHAPE, LAB_E_NOMEM,
  * LAB_E_UNSUPPORTED (a source that this version does not read), LAB_E_USAGE (a
- * path for data that read no file). */
+ * path for data that read no file), LAB_E_CANCELLED when `stop` asks for it;
+ * NULL: it never does. */
 enum lab_status lab_data_open(struct lab_data **out,
                               const struct lab_network_spec *spec,
-                              const char *path, int64_t batch);
-/* The same; LAB_E_CANCELLED when `stop` asks for it. */
-enum lab_status lab_data_open_until(struct lab_data **out,
-                                    const struct lab_network_spec *spec,
-                                    const char *path, int64_t batch,
-                                    const struct lab_stop *stop);
+                              const char *path, int64_t batch,
+                              const struct lab_stop *stop);
 void lab_data_free(struct lab_data *d); /* NULL allowed */
 void lab_data_get_facts(const struct lab_data *d, struct lab_data_facts *out);
 /* What lab_plan_build() needs to know. */

@@ -43,8 +43,7 @@
  *
  * Threads: any; a parsed formula does not change. */
 #pragma once
-#include "engine/op_key.h"
-#include "engine/step_def.h"
+#include "engine/op.h"
 
 /* The note of a gradient that is a copy. */
 #define LAB_PASSED "\"unchanged: a sum passes its gradient on\""
@@ -117,8 +116,6 @@ struct lab_formula {
 typedef double lab_formula_read_fn(void *user, bool old, int slot,
                                    int64_t index);
 
-struct lab_explainer;
-struct lab_plan;
 struct lab_step;
 
 LAB_C_BEGIN

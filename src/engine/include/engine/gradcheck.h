@@ -38,20 +38,12 @@ struct lab_check_result {
 typedef bool lab_check_cancelled_fn(void *user, int64_t done, int64_t of);
 
 LAB_C_BEGIN
-/* parameter NULL or "": every one. *out is the caller's (lab_free), *n of
+/* parameter NULL or "": every one; of each at most `most` elements, >= 1. *out is the caller's (lab_free), *n of
  * them. `cancelled` may be NULL. LAB_E_NOTFOUND, LAB_E_NOMEM,
  * LAB_E_CANCELLED. */
 enum lab_status lab_gradcheck(struct lab_walk *w,
                               const struct lab_network_spec *spec,
-                              const char *parameter,
+                              const char *parameter, int64_t most,
                               lab_check_cancelled_fn *cancelled, void *user,
                               struct lab_check_result **out, int *n);
-/* The same of at most `most` elements of a parameter, >= 1; lab_gradcheck()
- * takes LAB_CHECK_ELEMENTS. */
-enum lab_status lab_gradcheck_sample(struct lab_walk *w,
-                                     const struct lab_network_spec *spec,
-                                     const char *parameter, int64_t most,
-                                     lab_check_cancelled_fn *cancelled,
-                                     void *user, struct lab_check_result **out,
-                                     int *n);
 LAB_C_END

@@ -11,18 +11,108 @@
  * keeps the error in the builder and later ones do nothing, so that an op reads
  * as a list and the plan checks once. Threads: one at a time. */
 #pragma once
-#include "engine/op_key.h"
-#include "engine/step_def.h"
+#include <stdbool.h>
+#include <stdint.h>
 #include "engine/tensor.h"
 
 struct lab_builder;
 struct lab_expansion;
-struct lab_group_step;
+struct lab_explainer;
 struct lab_node;
 struct lab_node_spec;
-struct lab_op_test_network;
 struct lab_plan;
 struct lab_unary;
+
+/* ---- the keys that an op takes in a lesson ---- */
+
+enum { LAB_MAX_KEYS = 8, LAB_KEY_ITEMS = 4 };
+
+enum lab_key_type {
+    LAB_KEY_INT,
+    LAB_KEY_FLOAT,
+    LAB_KEY_BOOL,
+    LAB_KEY_CHOICE,
+    LAB_KEY_INTS,   /* a list of min_items..max_items, or one for all */
+    LAB_KEY_PADDING /* a choice (same, valid) or a whole number */
+};
+
+struct lab_key_def {
+    const char *name;
+    enum lab_key_type type;
+    bool required;
+    double fallback; /* INT, FLOAT, BOOL; CHOICE, PADDING: index of a choice */
+    double min;      /* INT, FLOAT, INTS: smallest allowed */
+    double max;      /* largest allowed */
+    bool open_max;   /* FLOAT: max itself is not allowed (dropout's p < 1) */
+    const char *const *choices; /* NULL-terminated */
+    int min_items;
+    int max_items;
+};
+
+/* The value of one key. Keys that the lesson leaves out hold the fallback. */
+struct lab_attr {
+    bool set; /* written in the lesson */
+    int64_t i;
+    double f;
+    bool b;
+    int choice; /* index into choices; -1: PADDING given as a number (i) */
+    int64_t list[LAB_KEY_ITEMS];
+    int n;
+    int line;
+    int column;
+};
+
+/* ---- a step as an op declares it: lab_build_step() makes it the plan's ---- */
+
+enum { LAB_STEP_IN = 16, LAB_STEP_OUT = 6 };
+enum { LAB_NO_TENSOR = -1 };
+
+typedef void lab_explain_fn(struct lab_explainer *ex, int out_slot,
+                            int64_t index);
+
+struct lab_step_def {
+    const char *name; /* within its node: "matmul" */
+    bool numbered;    /* one of several, "gates.3": the kernel is "gates" */
+    int number;
+    enum lab_phase phase;
+    int in[LAB_STEP_IN];
+    int n_in;
+    int out[LAB_STEP_OUT]; /* LAB_NO_TENSOR: not wanted */
+    int n_out;
+    const void *params; /* copied */
+    size_t params_bytes;
+    double flop;      /* 0: flop_each, or as the formula gives */
+    double flop_each; /* for each element of the first input */
+    double bytes;     /* 0: each input that `formula` names is read once, each
+                   * output written once */
+    const char *formula; /* engine/formula.h */
+    const char *display; /* shown in its place, with "$o0" and "$i1"; or NULL */
+    /* For the formula, static texts: the indices of a tensor without brackets,
+     * "n,c,h,w"; short names of the inputs in explanations, "x mean rstd". */
+    const char *axes;
+    const char *names;
+    lab_explain_fn *explain; /* of outputs that the formula does not give */
+};
+
+/* Fields of a lab_step_def: LAB_IN(x, W), LAB_OUT(y), LAB_PARAMS(p). */
+#define LAB_IN(...)                                                            \
+    .in = {__VA_ARGS__}, .n_in = sizeof((int[]){__VA_ARGS__}) / sizeof(int)
+#define LAB_OUT(...)                                                           \
+    .out = {__VA_ARGS__}, .n_out = sizeof((int[]){__VA_ARGS__}) / sizeof(int)
+#define LAB_PARAMS(p) .params = &(p), .params_bytes = sizeof(p)
+
+enum { LAB_GROUP_PARAMS = 64, LAB_GROUP_FORMULA = 400 };
+
+struct lab_group_step {
+    struct lab_step_def def; /* its params may point to `params`, its formula */
+    char formula[LAB_GROUP_FORMULA]; /* here */
+    union {
+        double align;
+        unsigned char bytes[LAB_GROUP_PARAMS];
+    } params;
+};
+
+/* ---- what an op is ---- */
 
 /* One network that checks an op's variants: see lab_op_def.check. */
 struct lab_op_check {
@@ -31,6 +121,19 @@ struct lab_op_check {
     /* Two of the op, the second with from: [x, the first]. */
     bool chained;
     struct lab_attr *attr; /* LAB_MAX_KEYS of them, set to the fallbacks */
+};
+
+/* A network of this one node, for an op that does not fit into a chain of layers
+ * over [5,7]: inputs of these shapes, the result weighed and summed. Ids are
+ * drawn from 0..2. The check of the variants builds it, and the tests that walk
+ * every op. */
+struct lab_op_test_network {
+    struct lab_shape in[4]; /* rank 0: no further input */
+    struct lab_shape out;
+    struct {
+        const char *key;
+        double value;
+    } keys[4];
 };
 
 /* An axis of a part that counts the places of an input: the rows and columns of
@@ -60,7 +163,7 @@ struct lab_op_def {
     /* NULL: planned; the keys are checked and then the lesson is refused. */
     void (*forward)(struct lab_builder *b);
     /* Instead of forward: the node represents several, which this lists. */
-    void (*expand)(struct lab_expansion *e); /* see engine/expand.h */
+    void (*expand)(struct lab_expansion *e); /* lab_expand_node() ... */
     void (*backward)(struct lab_builder *b); /* NULL: no gradient passes */
     /* Optimizers: declares state and the update step of one parameter. */
     void (*update)(struct lab_builder *b, int param, int grad);
@@ -79,7 +182,7 @@ struct lab_op_def {
     /* The group leaves parts unwritten that the other phase's own steps read:
      * it is taken in both phases or in none. */
     bool group_both;
-    /* The same for an op of several inputs, or of ids: engine/op_trial.h. */
+    /* The same for an op of several inputs, or of ids. */
     const struct lab_op_test_network *trials;
     int n_trials;
     /* How the op's variants are checked when it does not fit between dense
@@ -213,5 +316,20 @@ double lab_group_flop(const struct lab_plan *plan, const struct lab_node *node,
 void lab_build_fail(struct lab_builder *b, enum lab_status st, const char *fmt,
                     ...) LAB_PRINTF(3, 4);
 
-/* ---- for explain functions: see engine/explain.h ---- */
+/* ---- for expand(): a node that represents several. It lists the inner nodes in
+ * the order in which they run; each is a node like any other. `block1.ln1` is
+ * called like a part of `block1`, and the last has the id `block1` itself, so
+ * that what follows reads its result. ---- */
+
+/* An inner node "<id>.<name>"; name NULL: the last one, under the node's own
+ * id. Its inputs are ".ln1", an inner node of that name, or "", what the outer
+ * node reads; second NULL: it has one. A name that begins with '=' ("=r") calls
+ * the result <id>.r instead of <id>.r.out. */
+void lab_expand_node(struct lab_expansion *e, const char *name, const char *op,
+                     const char *first, const char *second);
+/* The last inner node's key takes the value of the outer node's. */
+void lab_expand_key(struct lab_expansion *e, const char *key,
+                    const char *outer_key);
+/* The last inner node's `units` is the width of what that inner node gives. */
+void lab_expand_width(struct lab_expansion *e, const char *of);
 LAB_C_END

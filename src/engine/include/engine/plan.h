@@ -6,6 +6,7 @@
  * lab_schedule: small, immutable, counted by references, made anew when the
  * learner switches a variant. */
 #pragma once
+#include "base/names.h"
 #include "engine/backend.h"
 #include "engine/network.h"
 
@@ -54,6 +55,13 @@ struct lab_node {
     int n_steps[LAB_PHASE_COUNT];
 };
 
+enum lab_name_kind {
+    LAB_NAME_TENSOR,
+    LAB_NAME_NODE,
+    LAB_NAME_STEP,
+    LAB_NAME_KINDS
+};
+
 struct lab_plan {
     struct lab_tensor *tensors;
     int n_tensors;
@@ -79,7 +87,7 @@ struct lab_plan {
     int64_t parameter_count;
     struct lab_param_init *inits; /* how parameters start, private */
     int n_inits;
-    struct lab_names *names;
+    struct lab_names names[LAB_NAME_KINDS]; /* ids of each kind by name */
 };
 
 /* The shapes that data brings: [batch, ...]. Inline data take theirs from the
@@ -152,6 +160,17 @@ int lab_plan_step(const struct lab_plan *plan, const char *name);
 /* The memory that a tensor uses in an arena that starts at `base`. */
 struct lab_view lab_plan_view(const struct lab_plan *plan, int tensor,
                               void *base);
+/* What a kernel is called with for a step, in training: `kept` is the arena of
+ * the tensors that are kept over iterations, `base` that of the others; NULL:
+ * shapes only. The iteration is the caller's to set. `out` is not to be copied:
+ * its call points into it. */
+struct lab_step_call {
+    struct lab_view in[LAB_STEP_IN];
+    struct lab_view out[LAB_STEP_OUT];
+    struct lab_call call;
+};
+void lab_step_call(struct lab_step_call *out, const struct lab_plan *plan,
+                   const struct lab_step *s, void *kept, void *base);
 /* The learning rate of the update steps; NaN: nothing is updated. Like the
  * seed, a restart may set another one, on the thread that walks. */
 double lab_plan_lr(const struct lab_plan *plan);

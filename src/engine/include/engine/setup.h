@@ -4,6 +4,8 @@
 #include "base/str.h"
 #include "engine/walk.h"
 
+enum { LAB_MAX_CHOICES = 64 }; /* the lesson's included */
+
 struct lab_setup {
     const struct lab_network_spec *spec; /* must outlive the walk */
     const char *backend; /* "cpu", "cuda", "null", or "auto": cuda when it can
@@ -16,6 +18,10 @@ struct lab_setup {
      * are left out, with a notice, where this backend cannot follow. */
     const struct lab_variant_choice *choices;
     int n_choices;
+    /* Gets the choices that hold now, *n_kept of them: pointers into the spec
+     * and `choices`. Room for LAB_MAX_CHOICES, or NULL. */
+    struct lab_variant_choice *kept;
+    int *n_kept;
     /* Called before a backend is opened ("cuda" may be followed by "cpu"). */
     void (*prepare)(void *user, const char *backend);
     void *user;
@@ -30,10 +36,4 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
                                struct lab_str *notice);
 /* The notice without its line that `auto` found no GPU. */
 const char *lab_setup_notice_rest(const char *notice);
-/* Those of the lesson's choices that the walk's backend can follow, into out[]
- * (pointers into the spec); returns how many. */
-int lab_setup_lesson_choices(struct lab_walk *walk,
-                             const struct lab_network_spec *spec,
-                             struct lab_variant_choice *out, int max,
-                             struct lab_str *notice);
 LAB_C_END

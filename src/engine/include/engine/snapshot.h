@@ -82,10 +82,14 @@ struct lab_curve { /* of losses or accuracies; thinned when long */
     int n;
 };
 
+/* What the copies of one snapshot share; private. */
+struct lab_snapshot_shared;
+
 /* A copy of what a view shows. Release with lab_snapshot_release(). The plan
  * and the schedule may be read as long as the snapshot is held. */
 struct lab_snapshot {
-    int64_t version; /* grows with every publication */
+    struct lab_snapshot_shared *shared; /* owns what pointers lead to */
+    int64_t version;                    /* grows with every publication */
     enum lab_session_state state;
     const struct lab_plan *plan;   /* NULL while STARTING */
     struct lab_schedule *schedule; /* retained */

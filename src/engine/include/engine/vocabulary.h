@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/names.h"
 #include "base/status.h"
 #include "base/stop.h"
 
@@ -18,9 +19,8 @@ struct lab_vocabulary {
     char **word;    /* n of them: "<pad>", "<OOV>", ... */
     int64_t *times; /* how often each stood in the texts */
     int64_t n;
-    int64_t unknown; /* 1, or -1: unknown words are left out */
-    int32_t *slots;  /* private: a hash table of numbers, 0: free */
-    size_t n_slots;
+    int64_t unknown;      /* 1, or -1: unknown words are left out */
+    struct lab_names ids; /* private */
 };
 
 enum lab_word_order { LAB_WORDS_FREQUENT_FIRST, LAB_WORDS_AS_THEY_COME };

@@ -15,6 +15,7 @@
  * after going back to before it was chosen. */
 #pragma once
 #include "base/stop.h"
+#include "base/str.h"
 #include "engine/data.h"
 #include "engine/explain.h"
 #include "engine/observer.h"
@@ -38,6 +39,20 @@ struct lab_rerun {
     /* The device has finished; *again: another pass is wanted. */
     enum lab_status (*pass_end)(void *user, bool *again);
 };
+
+/* Of an evaluation that decodes. In training a decoder reads the right answer,
+ * one place later, which states little about what it can do alone: here it reads
+ * its own answers. The first place holds the symbol to begin with; the network
+ * runs; the symbol of the highest score goes to the next place, and so on
+ * (greedy decoding). All rows of a batch decode together, in the memory of an
+ * evaluation; steps that do not depend on the decoder's input, the encoder's, run
+ * once. */
+struct lab_decoded {
+    double exact; /* share of held-back rows with every symbol right */
+    double right; /* share of symbols right, at their places */
+};
+
+enum { LAB_DECODED_EXAMPLES = 4 };
 
 LAB_C_BEGIN
 /* Takes over `be` and `data` on success; the plan and the spec must outlive
@@ -140,12 +155,19 @@ enum lab_status lab_walk_recapture(struct lab_walk *w);
 bool lab_walk_samples(int64_t iteration);
 /* Forward on all held-back rows, as in evaluation (no dropout): share of rows
  * right and mean loss; NaN where there is nothing held back or no classes. Of
- * data that decodes, the share of symbols that come out right (decode.h).
+ * data that decodes, the share of symbols that come out right.
  * Between iterations only; leaves parameters and position as they were.
  * Stopped, no observer hears of it. */
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
                                   double *loss);
 
+/* Of the walk's last evaluation; NaN: there was none that decodes. */
+void lab_walk_decoded(const struct lab_walk *w, struct lab_decoded *out);
+/* Held-back row i as it was read and as it came out, "40713 -> 31704", and what
+ * it should have been where it is not, "40713 -> 31700, not 31704". false:
+ * there is none, or no memory (out->failed). */
+bool lab_walk_decoded_example(const struct lab_walk *w, int i,
+                              struct lab_str *out);
 /* A data tensor's values: the whole tensor, in its own element type. */
 struct lab_walk_input {
     int tensor;

@@ -1,7 +1,7 @@
 /* attention: self-attention with heads. Three projections of x, scaled dot
  * product attention in every head, and a projection of what the heads say. */
 #include "attend.h"
-#include "engine/op_trial.h"
+#include "engine/op.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "engine/op.h"
-#include "engine/op_trial.h"
 #include "ops/softmax_explain.h"
 
 static const struct lab_key_def keys[] = {

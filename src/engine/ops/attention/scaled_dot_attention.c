@@ -1,6 +1,6 @@
 /* scaled_dot_attention: softmax(q k^T / sqrt(d)) v, with nothing learned. */
 #include "attend.h"
-#include "engine/op_trial.h"
+#include "engine/op.h"
 
 static const struct lab_key_def keys[] = {
     {"causal", LAB_KEY_BOOL, false, 0},

@@ -1,7 +1,7 @@
 /* transformer_block: pre-norm, r = x + attn(ln1(x)), then out = r +
  * ff2(gelu(ff1(ln2(r)))). The block has no step of its own: it represents eight
  * nodes, which the learner walks one by one. */
-#include "engine/expand.h"
+#include "engine/op.h"
 
 static const char *const gelus[] = {"tanh", "erf", NULL};
 

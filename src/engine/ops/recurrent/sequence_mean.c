@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "engine/op.h"
-#include "engine/op_trial.h"
 
 static void forward(struct lab_builder *b)
 {

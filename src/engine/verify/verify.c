@@ -1,24 +1,39 @@
-/* variant_check.c -- runs a variant and the reference on the same inputs and
- * compares the results; a variant that fails is not offered. */
+/* verify.c -- variants and gradients compared with the truth: the same network
+ * in double, run by the readable reference.
+ *
+ * A variant that differs is not offered. A gradient is compared with central
+ * differences of the loss. */
 #include "backend/variant_disabled.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "reference_run.h"
 #include "base/mem.h"
-#include "engine/stats.h"
-#include "plan/plan_priv.h"
 #include "common/random.h"
-#include "test_network.h"
-#include "engine/op_trial.h"
+#include "engine/gradcheck.h"
+#include "plan/plan_priv.h"
 
-enum lab_status lab_reference_run_open(struct lab_reference_run *r,
-                                       const struct lab_network_spec *spec,
-                                       const struct lab_data_shapes *shapes)
+/* A plan in double, on the CPU. */
+struct reference_run {
+    struct lab_plan *plan; /* f64: the tensors and steps of the f32 plan */
+    struct lab_backend *cpu;
+    char *arena;
+};
+
+static void reference_close(struct reference_run *r)
 {
-    struct lab_reference_run fresh = {0};
+    lab_plan_free(r->plan);
+    lab_backend_close(r->cpu);
+    lab_free(r->arena);
+    *r = (struct reference_run){0};
+}
+
+static enum lab_status reference_open(struct reference_run *r,
+                                      const struct lab_network_spec *spec,
+                                      const struct lab_data_shapes *shapes)
+{
+    struct reference_run fresh = {0};
     enum lab_status st = lab_plan_build(&fresh.plan, spec, shapes, LAB_F64);
     if (!st)
         st = lab_backend_open(&fresh.cpu, "cpu", 0);
@@ -28,50 +43,42 @@ enum lab_status lab_reference_run_open(struct lab_reference_run *r,
             st = lab_no_memory("the network in double");
     }
     if (st) {
-        lab_reference_run_close(&fresh);
+        reference_close(&fresh);
         return st;
     }
     *r = fresh;
     return LAB_OK;
 }
 
-void lab_reference_run_close(struct lab_reference_run *r)
-{
-    lab_plan_free(r->plan);
-    lab_backend_close(r->cpu);
-    lab_free(r->arena);
-    *r = (struct lab_reference_run){0};
-}
-
-void *lab_reference_run_data(const struct lab_reference_run *r, int tensor)
+static void *reference_data(const struct reference_run *r, int tensor)
 {
     return r->arena + r->plan->tensors[tensor].offset;
 }
 
-enum lab_status lab_reference_run_step(struct lab_reference_run *r, int i,
-                                       int64_t iteration)
+/* Runs plan step i as in iteration `iteration`, in training. */
+static enum lab_status reference_step(struct reference_run *r, int i,
+                                      int64_t iteration)
 {
     const struct lab_step *s = &r->plan->steps[i];
-    struct lab_view in[LAB_STEP_IN];
-    struct lab_view out[LAB_STEP_OUT];
+    struct lab_step_call c;
     const struct lab_variant *v = lab_backend_variant(
         r->cpu, LAB_F64, s->op->name, s->kernel, s->phase, NULL);
     if (!v)
         return lab_fail(LAB_E_INTERNAL, "no reference for step %s", s->name);
-    for (int k = 0; k < s->n_in; k++)
-        in[k] = lab_plan_view(r->plan, s->in[k], r->arena);
-    for (int k = 0; k < s->n_out; k++)
-        out[k] = lab_plan_view(r->plan, s->out[k], r->arena);
-    struct lab_call call = {.in = in,
-                            .n_in = s->n_in,
-                            .out = out,
-                            .n_out = s->n_out,
-                            .params = s->params,
-                            .training = true,
-                            .seed = r->plan->seed,
-                            .iteration = (uint64_t)iteration,
-                            .node = (uint32_t)s->node};
-    return lab_backend_run(r->cpu, v, &call);
+    lab_step_call(&c, r->plan, s, r->arena, r->arena);
+    c.call.iteration = (uint64_t)iteration;
+    return lab_backend_run(r->cpu, v, &c.call);
+}
+
+/* Room for the largest tensor of the plan. */
+static void *alloc_largest(const struct lab_plan *plan, size_t each)
+{
+    int64_t most = 1;
+    for (int i = 0; i < plan->n_tensors; i++) {
+        if (plan->tensors[i].count > most)
+            most = plan->tensors[i].count;
+    }
+    return lab_alloc_array((size_t)most, each);
 }
 
 /* Every variant of every step of one small network against the reference.
@@ -81,63 +88,71 @@ enum lab_status lab_reference_run_step(struct lab_reference_run *r, int i,
  * of that step, and what the variant writes is compared with what the reference
  * then writes. */
 
+enum { UNITS = 3, MOST_NODES = 64 };
+
+struct test_network {
+    struct lab_network_spec spec;
+    struct lab_node_spec nodes[MOST_NODES];
+    char ids[MOST_NODES][32];
+    struct lab_tensor_spec data[5];
+    char *from[4];
+    struct lab_plan *plan;      /* float */
+    struct reference_run truth; /* double: the same tensors and steps */
+    struct lab_backend *be;
+    void *arena;  /* of plan, on be */
+    char *before; /* truth's persistent part before the step */
+    char *first;  /* the same before the phase: groups start there */
+    bool group;   /* a group is being judged */
+    float *host;  /* room for the largest tensor */
+    struct lab_str *report;
+};
+
 /* ---- memory ---- */
 
-static enum lab_status take_memory(struct lab_variant_test_network *c)
+static enum lab_status take_memory(struct test_network *c)
 {
-    int64_t most = 1;
-    for (int i = 0; i < c->plan->n_tensors; i++) {
-        if (c->plan->tensors[i].count > most)
-            most = c->plan->tensors[i].count;
-    }
     c->before = lab_alloc(c->truth.plan->persistent_bytes + 1);
     c->first = lab_alloc(c->truth.plan->persistent_bytes + 1);
-    c->host = lab_alloc_array((size_t)most, sizeof(*c->host));
+    c->host = alloc_largest(c->plan, sizeof(*c->host));
     if (!c->before || !c->first || !c->host)
         return lab_fail(LAB_E_NOMEM, "no memory to check the variants");
     return lab_backend_alloc(c->be, c->plan->arena_bytes, &c->arena);
 }
 
-static void release(struct lab_variant_test_network *c)
+static void release(struct test_network *c)
 {
     if (c->plan)
         lab_backend_free(c->be, c->arena);
     lab_plan_free(c->plan);
-    lab_reference_run_close(&c->truth);
+    reference_close(&c->truth);
     lab_free(c->before);
     lab_free(c->first);
     lab_free(c->host);
 }
 
-static void fill_truth(struct lab_variant_test_network *c)
+static void fill_truth(struct test_network *c)
 {
     const struct lab_plan *plan = c->truth.plan;
     for (int t = 0; t < plan->n_tensors; t++) {
         const struct lab_tensor *tensor = &plan->tensors[t];
-        void *at = lab_reference_run_data(&c->truth, t);
+        void *at = reference_data(&c->truth, t);
         if (tensor->persistent)
             lab_plan_init_tensor(plan, t, at);
         if (tensor->role != LAB_TENSOR_DATA)
             continue;
         for (int64_t i = 0; i < tensor->count; i++) {
             uint32_t word = lab_random_word(9, (uint32_t)t, 1, (uint64_t)i);
-            if (tensor->dtype == LAB_I32)
-                ((int32_t *)at)[i] = (int32_t)(word % LAB_TRIAL_UNITS);
-            else
-                ((double *)at)[i] = 3.0 * lab_random_unit(word) - 1.5;
+            lab_number_put(at, tensor->dtype, i,
+                           tensor->dtype == LAB_I32
+                               ? word % UNITS
+                               : 3.0 * lab_random_unit(word) - 1.5);
         }
     }
 }
 
-static enum lab_status run_truth(struct lab_variant_test_network *c, int i)
-{
-    memcpy(c->before, c->truth.arena, c->truth.plan->persistent_bytes);
-    return lab_reference_run_step(&c->truth, i, 0);
-}
-
 /* ---- one variant ---- */
 
-static enum lab_status hand_over(struct lab_variant_test_network *c, int tensor,
+static enum lab_status hand_over(struct test_network *c, int tensor,
                                  bool poison)
 {
     if (tensor < 0)
@@ -151,22 +166,20 @@ static enum lab_status hand_over(struct lab_variant_test_network *c, int tensor,
         double v = lab_number_at(base + from->offset, from->dtype, i);
         if (poison && !t->persistent)
             v = NAN;
-        if (t->dtype == LAB_I32)
-            ((int32_t *)(void *)c->host)[i] =
-                isnan(v) ? INT32_MIN : (int32_t)v; /* no id */
-        else
-            c->host[i] = (float)v;
+        if (t->dtype == LAB_I32 && isnan(v))
+            v = INT32_MIN; /* no id */
+        lab_number_put(c->host, t->dtype, i, v);
     }
     return lab_backend_upload(c->be, (char *)c->arena + t->offset, c->host,
                               (size_t)t->count * sizeof(float));
 }
 
 /* Largest difference from the truth, as a multiple of what is allowed. */
-static enum lab_status compare(struct lab_variant_test_network *c, int tensor,
+static enum lab_status compare(struct test_network *c, int tensor,
                                double *worst)
 {
     const struct lab_tensor *t = &c->plan->tensors[tensor];
-    const void *want = lab_reference_run_data(&c->truth, tensor);
+    const void *want = reference_data(&c->truth, tensor);
     enum lab_dtype want_type = c->truth.plan->tensors[tensor].dtype;
     enum lab_status st =
         lab_backend_download(c->be, c->host, (char *)c->arena + t->offset,
@@ -187,37 +200,26 @@ static enum lab_status compare(struct lab_variant_test_network *c, int tensor,
     return st;
 }
 
-static enum lab_status try_variant(struct lab_variant_test_network *c,
+static enum lab_status try_variant(struct test_network *c,
                                    const struct lab_step *s,
                                    const struct lab_variant *v, double *worst)
 {
-    struct lab_view in[LAB_STEP_IN];
-    struct lab_view out[LAB_STEP_OUT];
+    struct lab_step_call k;
     enum lab_status st = LAB_OK;
-    for (int i = 0; i < s->n_in && !st; i++) {
-        in[i] = lab_plan_view(c->plan, s->in[i], c->arena);
+    for (int i = 0; i < s->n_in && !st; i++)
         st = hand_over(c, s->in[i], false);
-    }
     for (int i = 0; i < s->n_out && !st; i++) {
         bool alias = s->out[i] >= 0 &&
                      c->plan->tensors[s->out[i]].alias_of >= 0 &&
                      !c->plan->tensors[s->out[i]].slice;
-        out[i] = lab_plan_view(c->plan, s->out[i], c->arena);
         if (!alias)
             st = hand_over(c, s->out[i], true);
     }
-    struct lab_call call = {.in = in,
-                            .n_in = s->n_in,
-                            .out = out,
-                            .n_out = s->n_out,
-                            .params = s->params,
-                            .training = true,
-                            .seed = c->plan->seed,
-                            .node = (uint32_t)s->node};
+    lab_step_call(&k, c->plan, s, c->arena, c->arena);
     if (!st)
-        st = lab_backend_prepare(c->be, v, &call);
+        st = lab_backend_prepare(c->be, v, &k.call);
     if (!st)
-        st = lab_backend_run(c->be, v, &call);
+        st = lab_backend_run(c->be, v, &k.call);
     if (!st)
         st = lab_backend_sync(c->be);
     for (int i = 0; i < s->n_out && !st; i++) {
@@ -231,7 +233,7 @@ static enum lab_status try_variant(struct lab_variant_test_network *c,
  * factor (docs/measurements.md, "Rows of a lab under a step"). */
 enum { TF32_TOLERANCE = 500 };
 
-static void judge(struct lab_variant_test_network *c, const struct lab_step *s,
+static void judge(struct test_network *c, const struct lab_step *s,
                   const struct lab_variant *v)
 {
     double worst = 0;
@@ -259,9 +261,8 @@ static void judge(struct lab_variant_test_network *c, const struct lab_step *s,
 }
 
 /* activation: the group is called with one, which some cannot take in. */
-static void judge_all(struct lab_variant_test_network *c,
-                      const struct lab_step *s, const char *kernel,
-                      bool activation)
+static void judge_all(struct test_network *c, const struct lab_step *s,
+                      const char *kernel, bool activation)
 {
     const struct lab_kernel_set *set;
     for (int i = 0; (set = lab_backend_set(c->be, LAB_F32, i)); i++) {
@@ -283,7 +284,7 @@ static void judge_all(struct lab_variant_test_network *c,
 
 /* ---- groups: judged when the steps that they hide have run ---- */
 
-static enum lab_status judge_group(struct lab_variant_test_network *c,
+static enum lab_status judge_group(struct test_network *c,
                                    const struct lab_node *node,
                                    enum lab_phase phase,
                                    const struct lab_node *absorbed)
@@ -305,8 +306,8 @@ static enum lab_status judge_group(struct lab_variant_test_network *c,
 
 /* Only then may the op be asked for the step of its group. A node whose parts
  * another reads runs by steps. */
-static bool has_group(struct lab_variant_test_network *c,
-                      const struct lab_node *node, enum lab_phase phase)
+static bool has_group(struct test_network *c, const struct lab_node *node,
+                      enum lab_phase phase)
 {
     const struct lab_kernel_set *set;
     if (!node->op->group || node->n_steps[phase] == 0)
@@ -322,7 +323,7 @@ static bool has_group(struct lab_variant_test_network *c,
     return false;
 }
 
-static enum lab_status judge_groups(struct lab_variant_test_network *c,
+static enum lab_status judge_groups(struct test_network *c,
                                     enum lab_phase phase)
 {
     enum lab_status st = LAB_OK;
@@ -339,14 +340,15 @@ static enum lab_status judge_groups(struct lab_variant_test_network *c,
     return st;
 }
 
-static enum lab_status walk_truth(struct lab_variant_test_network *c)
+static enum lab_status walk_truth(struct test_network *c)
 {
     enum lab_status st = LAB_OK;
     for (int i = 0; i < c->plan->n_steps && !st; i++) {
         const struct lab_step *s = &c->plan->steps[i];
         if (i == 0 || s->phase != s[-1].phase)
             memcpy(c->first, c->truth.arena, c->truth.plan->persistent_bytes);
-        st = run_truth(c, i);
+        memcpy(c->before, c->truth.arena, c->truth.plan->persistent_bytes);
+        st = reference_step(&c->truth, i, 0);
         if (!st)
             judge_all(c, s, s->kernel, false);
         /* Before the update changes parameters. */
@@ -362,11 +364,11 @@ static enum lab_status walk_truth(struct lab_variant_test_network *c)
 /* Takes a trial whose spec, be and report are set; reports what it has
  * withdrawn. Leaves nothing allocated in it. LAB_OK also when variants were
  * withdrawn. */
-static enum lab_status variant_verify(struct lab_variant_test_network *c)
+static enum lab_status variant_verify(struct test_network *c)
 {
     enum lab_status st = lab_plan_build(&c->plan, &c->spec, NULL, LAB_F32);
     if (!st)
-        st = lab_reference_run_open(&c->truth, &c->spec, NULL);
+        st = reference_open(&c->truth, &c->spec, NULL);
     if (!st)
         st = take_memory(c);
     if (!st) {
@@ -378,9 +380,9 @@ static enum lab_status variant_verify(struct lab_variant_test_network *c)
 }
 
 /* The networks on which every variant is tried: one that chains all the ops
- * that fit, and those that the others ask for. variant_judge.c tries them. */
+ * that fit, and those that the others ask for. */
 
-enum { ROWS = 5, COLUMNS = 7, UNITS = LAB_TRIAL_UNITS };
+enum { ROWS = 5, COLUMNS = 7 };
 
 /* Keys that a lesson must give get small odd values. */
 static void set_required(struct lab_node_spec *n)
@@ -394,11 +396,11 @@ static void set_required(struct lab_node_spec *n)
     }
 }
 
-static void add_node(struct lab_variant_test_network *c,
-                     const struct lab_op_def *op, int turn)
+static void add_node(struct test_network *c, const struct lab_op_def *op,
+                     int turn)
 {
     int at = c->spec.n_nodes;
-    if (at == LAB_TRIAL_NODES)
+    if (at == MOST_NODES)
         return;
     struct lab_node_spec *n = &c->nodes[at];
     snprintf(c->ids[at], sizeof(c->ids[at]), "n%d", at);
@@ -415,7 +417,7 @@ static void add_node(struct lab_variant_test_network *c,
 }
 
 /* dense is before every activation, so that a group takes each in. */
-static void add_chain(struct lab_variant_test_network *c)
+static void add_chain(struct test_network *c)
 {
     int n_ops;
     const struct lab_op_def *const *ops = lab_op_table(&n_ops);
@@ -434,8 +436,8 @@ static void add_chain(struct lab_variant_test_network *c)
 
 /* An op that brings its own data: x is every input of it. false: it has no
  * network for this turn. */
-static bool add_own(struct lab_variant_test_network *c,
-                    const struct lab_op_def *op, int turn)
+static bool add_own(struct test_network *c, const struct lab_op_def *op,
+                    int turn)
 {
     static char *const from[LAB_STEP_IN] = {(char *)"x", (char *)"x",
                                             (char *)"x", (char *)"x"};
@@ -460,8 +462,7 @@ static bool add_own(struct lab_variant_test_network *c,
 }
 
 /* own NULL: the chain of all the ops that fit between dense layers. */
-static bool describe(struct lab_variant_test_network *c,
-                     const struct lab_op_def *loss,
+static bool describe(struct test_network *c, const struct lab_op_def *loss,
                      const struct lab_op_def *optimizer,
                      const struct lab_op_def *own, int turn)
 {
@@ -496,8 +497,7 @@ static bool describe(struct lab_variant_test_network *c,
 }
 
 /* The network of one node that an op asks for. */
-static void describe_trial(struct lab_variant_test_network *c,
-                           const struct lab_op_def *op,
+static void describe_trial(struct test_network *c, const struct lab_op_def *op,
                            const struct lab_op_test_network *own)
 {
     static char *const names[] = {(char *)"a", (char *)"b", (char *)"c",
@@ -532,53 +532,28 @@ static void describe_trial(struct lab_variant_test_network *c,
     c->spec.data.gradient = true;
 }
 
-static struct lab_variant_test_network *check_new(struct lab_backend *be,
-                                                  struct lab_str *report)
-{
-    struct lab_variant_test_network *c = lab_alloc(sizeof(*c));
-    if (!c) {
-        lab_fail(LAB_E_NOMEM, "no memory to check the variants");
-        return NULL;
-    }
-    c->be = be;
-    c->report = report;
-    return c;
-}
-
-/* Takes the check, described. */
-static enum lab_status check_run(struct lab_variant_test_network *c)
-{
-    enum lab_status st = variant_verify(c);
-    lab_free(c);
-    return st;
-}
-
-/* *done: this op has no network for the turn. */
+/* Of `own`, its trial of that number or the network of that turn; own NULL: the
+ * chain. *done: there is no network for the turn. */
 static enum lab_status check_one(struct lab_backend *be, const char *loss,
                                  const char *optimizer,
                                  const struct lab_op_def *own, int turn,
-                                 struct lab_str *report, bool *done)
+                                 bool trial, struct lab_str *report, bool *done)
 {
-    struct lab_variant_test_network *c = check_new(be, report);
+    struct test_network *c = lab_alloc(sizeof(*c));
     if (!c)
-        return LAB_E_NOMEM;
-    *done = !describe(c, lab_op_find(loss, LAB_KIND_LOSS),
+        return lab_fail(LAB_E_NOMEM, "no memory to check the variants");
+    c->be = be;
+    c->report = report;
+    *done = false;
+    if (trial)
+        describe_trial(c, own, &own->trials[turn]);
+    else
+        *done =
+            !describe(c, lab_op_find(loss, LAB_KIND_LOSS),
                       lab_op_find(optimizer, LAB_KIND_OPTIMIZER), own, turn);
-    if (!*done)
-        return check_run(c);
+    enum lab_status st = *done ? LAB_OK : variant_verify(c);
     lab_free(c);
-    return LAB_OK;
-}
-
-static enum lab_status check_trial(struct lab_backend *be,
-                                   const struct lab_op_def *op, int turn,
-                                   struct lab_str *report)
-{
-    struct lab_variant_test_network *c = check_new(be, report);
-    if (!c)
-        return LAB_E_NOMEM;
-    describe_trial(c, op, &op->trials[turn]);
-    return check_run(c);
+    return st;
 }
 
 enum lab_status lab_backend_check(struct lab_backend *be,
@@ -594,15 +569,262 @@ enum lab_status lab_backend_check(struct lab_backend *be,
     if (be->ops == &lab_backend_null || !lab_variant_check_begin(be->ops))
         return LAB_OK;
     for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]) && !st; i++)
-        st = check_one(be, turns[i][0], turns[i][1], NULL, 0, report, &done);
+        st = check_one(be, turns[i][0], turns[i][1], NULL, 0, false, report,
+                       &done);
     for (int i = 0; i < n_ops && !st; i++) {
         done = !ops[i]->check;
         for (int turn = 0; !done && !st; turn++)
-            st = check_one(be, "weighted_sum", "sgd", ops[i], turn, report,
-                           &done);
+            st = check_one(be, "weighted_sum", "sgd", ops[i], turn, false,
+                           report, &done);
         for (int turn = 0; turn < ops[i]->n_trials && !st; turn++)
-            st = check_trial(be, ops[i], turn, report);
+            st = check_one(be, "", "", ops[i], turn, true, report, &done);
     }
     lab_variant_check_end(be->ops, st == LAB_OK);
+    return st;
+}
+
+/* The gradient check. */
+
+struct checker {
+    int64_t most; /* elements of a parameter */
+    double loss;  /* where nothing is moved */
+    struct lab_walk *w;
+    struct reference_run r;
+    lab_check_cancelled_fn *cancelled;
+    void *user;
+    int64_t done; /* elements, of all that are asked for */
+    int64_t of;
+    void *host; /* one tensor of the walk */
+    double *gradient;
+};
+
+static bool is_cancelled(const struct checker *c)
+{
+    return c->cancelled && c->cancelled(c->user, c->done, c->of);
+}
+
+static enum lab_status copy_tensor(struct checker *c, int tensor, double *out)
+{
+    const struct lab_tensor *t = &lab_walk_plan(c->w)->tensors[tensor];
+    enum lab_status st = lab_walk_read(c->w, tensor, true, c->host);
+    for (int64_t i = 0; i < t->count && !st; i++)
+        out[i] = lab_number_at(c->host, t->dtype, i);
+    return st;
+}
+
+/* Data and parameters of the walk's iteration, in double. */
+static enum lab_status load(struct checker *c)
+{
+    const struct lab_plan *plan = c->r.plan;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < plan->n_tensors && !st; i++) {
+        const struct lab_tensor *t = &plan->tensors[i];
+        void *to = reference_data(&c->r, i);
+        if (t->role == LAB_TENSOR_DATA)
+            st = lab_data_fill(lab_walk_data(c->w), plan, i,
+                               lab_walk_iteration(c->w), to);
+        else if (t->persistent)
+            st = copy_tensor(c, i, to);
+    }
+    return st;
+}
+
+static enum lab_status run_phases(struct checker *c, enum lab_phase last)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < c->r.plan->n_steps && !st; i++) {
+        if (c->r.plan->steps[i].phase > last)
+            continue;
+        st = lab_walk_look_for_stop(c->w);
+        if (!st)
+            st = reference_step(&c->r, i, lab_walk_iteration(c->w));
+    }
+    return st;
+}
+
+static enum lab_status loss_at(struct checker *c, double *loss)
+{
+    enum lab_status st = run_phases(c, LAB_LOSS);
+    *loss = *(double *)reference_data(&c->r, c->r.plan->loss);
+    return st;
+}
+
+static int gradient_of(const struct lab_plan *plan, int param)
+{
+    for (int i = 0; i < plan->n_tensors; i++) {
+        if (plan->tensors[i].gradient_of == param)
+            return i;
+    }
+    return -1;
+}
+
+/* The gradient to be judged, into c->gradient. Without one the loss should not
+ * depend on the parameter: the slope must be 0. */
+static enum lab_status analytic(struct checker *c, int param, int grad,
+                                struct lab_check_result *result)
+{
+    const struct lab_tensor *t = &c->r.plan->tensors[param];
+    if (grad < 0) {
+        memset(c->gradient, 0, (size_t)t->count * sizeof(double));
+        return LAB_OK;
+    }
+    result->from_walk = lab_walk_written(c->w, grad);
+    if (result->from_walk)
+        return copy_tensor(c, grad, c->gradient);
+    enum lab_status st = run_phases(c, LAB_BACKWARD);
+    memcpy(c->gradient, reference_data(&c->r, grad),
+           (size_t)t->count * sizeof(double));
+    return st;
+}
+
+/* Of the loss, along one element. */
+struct slopes {
+    double left;
+    double right;
+    double both; /* the central difference */
+};
+
+static enum lab_status slopes_at(struct checker *c, double *p,
+                                 struct slopes *out)
+{
+    double kept = *p;
+    double h = 1e-6 * (1 + fabs(kept));
+    double up = 0;
+    double down = 0;
+    *p = kept + h;
+    double after = *p - kept; /* what really lies between, after rounding */
+    enum lab_status st = loss_at(c, &up);
+    *p = kept - h;
+    double before = kept - *p;
+    if (!st)
+        st = loss_at(c, &down);
+    *p = kept;
+    out->left = (c->loss - down) / before;
+    out->right = (up - c->loss) / after;
+    out->both = (up - down) / (after + before);
+    return st;
+}
+
+/* How far the gradient is from the slope. At a corner of the loss, as where a
+ * relu's input is exactly 0, there are two slopes, and whatever lies between
+ * them is a gradient. *corner: it was judged so. */
+static double error_of(double gradient, const struct slopes *s, bool *corner)
+{
+    double error = fabs(gradient - s->both);
+    double unit = 1e-5 * (1 + fabs(s->both));
+    double low = fmin(s->left, s->right);
+    double high = fmax(s->left, s->right);
+    *corner = error > 1e-7 * (1 + fabs(s->both)) && high - low > unit &&
+              gradient >= low - unit && gradient <= high + unit;
+    return *corner ? 0 : error;
+}
+
+static int64_t checked_of(const struct checker *c, const struct lab_tensor *t)
+{
+    return t->count < c->most ? t->count : c->most;
+}
+
+static enum lab_status check_parameter(struct checker *c, int param,
+                                       struct lab_check_result *result)
+{
+    const struct lab_tensor *t = &c->r.plan->tensors[param];
+    int grad = gradient_of(c->r.plan, param);
+    double *p = reference_data(&c->r, param);
+    double largest = 0;
+    *result = (struct lab_check_result){.of = t->count};
+    snprintf(result->parameter, sizeof(result->parameter), "%s", t->name);
+    enum lab_status st = analytic(c, param, grad, result);
+    int64_t n = checked_of(c, t);
+    for (int64_t k = 0; k < n && !st; k++) {
+        int64_t i = k * t->count / n;
+        struct slopes slope;
+        bool corner = false;
+        if (is_cancelled(c))
+            return lab_fail(LAB_E_CANCELLED, "the check was cancelled");
+        st = slopes_at(c, &p[i], &slope);
+        double error = error_of(c->gradient[i], &slope, &corner);
+        largest = fmax(largest, fabs(slope.both));
+        result->elements++;
+        result->corners += corner;
+        c->done++;
+        if (k > 0 && !(error > result->max_error) && !isnan(error))
+            continue;
+        result->max_error = error;
+        result->worst = i;
+        result->analytic = c->gradient[i];
+        result->numeric = slope.both;
+        if (isnan(error))
+            break; /* nothing is worse */
+    }
+    double unit = result->from_walk ? 1e-5 : 1e-7;
+    result->tolerance = unit * (1 + largest);
+    result->passed = result->max_error <= result->tolerance; /* not for NaN */
+    return st;
+}
+
+static bool wanted(const struct lab_tensor *t, const char *name)
+{
+    bool all = !name || !name[0];
+    return t->role == LAB_TENSOR_PARAM && (all || strcmp(t->name, name) == 0);
+}
+
+static enum lab_status check_all(struct checker *c, const char *name,
+                                 struct lab_check_result **out, int *n)
+{
+    const struct lab_plan *plan = c->r.plan;
+    int count = 0;
+    for (int i = 0; i < plan->n_tensors; i++) {
+        if (!wanted(&plan->tensors[i], name))
+            continue;
+        count++;
+        c->of += checked_of(c, &plan->tensors[i]);
+    }
+    if (count == 0)
+        return lab_fail(LAB_E_NOTFOUND, "'%s' is no parameter of this network",
+                        name ? name : "");
+    struct lab_check_result *list =
+        lab_alloc_array((size_t)count, sizeof(*list));
+    if (!list)
+        return lab_fail(LAB_E_NOMEM, "no memory to check the gradient");
+    enum lab_status st = LAB_OK;
+    for (int i = 0, k = 0; i < plan->n_tensors && !st; i++) {
+        if (wanted(&plan->tensors[i], name))
+            st = check_parameter(c, i, &list[k++]);
+    }
+    if (st) {
+        lab_free(list);
+        return st;
+    }
+    *out = list;
+    *n = count;
+    return LAB_OK;
+}
+
+enum lab_status lab_gradcheck(struct lab_walk *w,
+                              const struct lab_network_spec *spec,
+                              const char *parameter, int64_t most,
+                              lab_check_cancelled_fn *cancelled, void *user,
+                              struct lab_check_result **out, int *n)
+{
+    struct checker c = {
+        .w = w, .most = most, .cancelled = cancelled, .user = user};
+    struct lab_data_shapes shapes;
+    lab_data_get_shapes(lab_walk_data(w), &shapes);
+    enum lab_status st = reference_open(&c.r, spec, &shapes);
+    if (!st) {
+        c.host = alloc_largest(c.r.plan, sizeof(double));
+        c.gradient = alloc_largest(c.r.plan, sizeof(double));
+        if (!c.host || !c.gradient)
+            st = lab_fail(LAB_E_NOMEM, "no memory to check the gradient");
+    }
+    if (!st)
+        st = load(&c);
+    if (!st)
+        st = loss_at(&c, &c.loss);
+    if (!st)
+        st = check_all(&c, parameter, out, n);
+    reference_close(&c.r);
+    lab_free(c.host);
+    lab_free(c.gradient);
     return st;
 }

@@ -11,7 +11,6 @@
 #include "report/print.h"
 #include "base/signals.h"
 #include "base/mem.h"
-#include "engine/decode.h"
 #include "engine/text.h"
 
 bool lab_run_counters_wanted(const struct lab_lesson_run *w)

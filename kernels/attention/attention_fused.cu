@@ -61,7 +61,7 @@ static __device__ void products(float sum[OWN], scratch &s,
     for (int o = 0; o < OWN; o++)
         sum[o] = 0.0f;
     for (int64_t e0 = 0; e0 < own.width; e0 += TILE) {
-        __syncthreads(); /* nobody reads the last tiles any more */
+        __syncthreads(); /* no thread reads the last tiles any more */
         for (int row = warp; row < TILE; row += WARPS) {
             s.own[lane][row] = at_or_0(own, own0 + row, e0 + lane);
             s.tile[row][lane] = at_or_0(tile, tile0 + row, e0 + lane);

@@ -1,4 +1,4 @@
-/* Attention with its four projections. What happens between them stands in
+/* Attention with its four projections. What happens between them is in
  * scaled_dot_attention_ref.c. */
 #include "attention/attention_ref.h"
 

@@ -341,7 +341,7 @@ static enum lab_status bind(dnn_graph *g, const struct lab_call *call,
         g->status =
             g->dnn->graph_get(kept.plan, PLAN_WORKSPACE, INT64, 1, &n, &room);
     if (g->status)
-        return LAB_OK; /* told by the caller */
+        return LAB_OK; /* the caller reports it */
     if (cudaMalloc(&kept.stats, static_cast<size_t>(rows)) ||
         (room > 0 && cudaMalloc(&kept.workspace, static_cast<size_t>(room)))) {
         cudaGetLastError();

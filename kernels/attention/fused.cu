@@ -231,7 +231,7 @@ static __global__ void __launch_bounds__(THREADS, W == 64 ? 2 : 1)
     }
     bring_turned<W, Q>(m.q, q + head, t.q0, s.scale, s);
     for (int key0 = 0; key0 < t.keys; key0 += K) {
-        __syncthreads(); /* nobody reads the last tiles any more */
+        __syncthreads(); /* no thread reads the last tiles any more */
         bring_turned<W, K>(m.k, k + head, key0, 1.0f, s);
         bring<W>(m.v, v + head, key0, s);
         __syncthreads();

@@ -83,7 +83,7 @@ static __device__ __forceinline__ uint32_t piece_at(int row, int piece)
     return row * C::ROW_BYTES + (piece ^ (row & 7)) * 16;
 }
 
-/* ROWS rows of x from row0, by cp.async: past registers, and nobody waits. */
+/* ROWS rows of x from row0, by cp.async: past registers, no thread waits. */
 template <class C, int ROWS>
 static __device__ __forceinline__ void
 bring(uint32_t to, const typename C::type *x, int row0, const attention_size &s)
@@ -301,7 +301,7 @@ static __global__ void __launch_bounds__(C::THREADS, C::BLOCKS)
     copy_async_commit();
     for (int key0 = 0, now = 0; key0 < t.keys; key0 += C::KEYS, now ^= 1) {
         copy_async_wait<0>();
-        __syncthreads(); /* this tile is there, and nobody reads the last */
+        __syncthreads(); /* this tile is there, and no thread reads the last */
         if (key0 == 0)
             read_queries<C>(w, q_at, mine);
         if (key0 + C::KEYS < t.keys) {

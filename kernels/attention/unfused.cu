@@ -69,7 +69,7 @@ template <bool SUM> static __device__ __forceinline__ float of_block(float v)
     __shared__ float part[TILE];
     for (int d = TILE / 2; d > 0; d /= 2)
         v = both<SUM>(v, __shfl_xor_sync(0xffffffffu, v, d));
-    __syncthreads(); /* nobody reads an older part any more */
+    __syncthreads(); /* no thread reads an older part any more */
     if (threadIdx.x % TILE == 0)
         part[threadIdx.x / TILE] = v;
     __syncthreads();
@@ -137,7 +137,7 @@ enum lab_status lab_attention_scores_make(const struct lab_call *call)
     int64_t bytes = scores_bytes(q->dim[0] * q->dim[1], q->dim[2]);
     lab_attention_scores_free(call);
     if (cudaMalloc(&kept.data, static_cast<size_t>(bytes))) {
-        cudaGetLastError(); /* it is told here */
+        cudaGetLastError(); /* it is reported here */
         kept = {};
         return lab_fail(LAB_E_UNSUPPORTED,
                         "the scores of this size take %.1f GB, which the GPU "

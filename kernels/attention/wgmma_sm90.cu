@@ -1,7 +1,7 @@
 /* kernels/attention/wgmma_sm90.cu -- attention on Hopper's warpgroup
  * instructions, after FlashAttention-3 (J. Shah et al., arXiv:2407.08608).
  *
- * One idea: nobody waits for anybody. mma.sync keeps a warp busy until its
+ * One idea: no warp waits for another. mma.sync keeps a warp busy until its
  * product is done; wgmma is queued, and the warp goes on. So
  *  - one warpgroup only loads: TMA brings tiles of keys and values into a ring
  *    of buffers, ahead of their use, and costs no registers of the others;

@@ -44,7 +44,7 @@ static __global__ void __launch_bounds__(SIDE *SIDE)
                 for (int v = 0; v < 2; v++)
                     sum[u][v] += as[y + u * SIDE][k] * bs[k][x + v * SIDE];
         }
-        __syncthreads(); /* nobody needs them any more */
+        __syncthreads(); /* no thread needs them any more */
     }
     for (int u = 0; u < 2; u++) {
         for (int v = 0; v < 2; v++) {

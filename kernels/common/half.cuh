@@ -1,6 +1,6 @@
 /* kernels/common/half.cuh -- what the tensor cores of compute capability 8.0 and
  * later are fed with: addresses in shared memory as 32-bit numbers, tf32, pairs
- * of 16-bit numbers, small matrices, copies that nobody waits for. Source:
+ * of 16-bit numbers, small matrices, copies that no thread waits for. Source:
  * NVIDIA, PTX ISA, "ldmatrix", "cp.async" and "cvt". */
 #pragma once
 #include <cuda_bf16.h>

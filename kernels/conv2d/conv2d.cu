@@ -3,7 +3,7 @@
  *
  * Thread -> element: forward a thread an output; backward a thread a weight
  * (which walks every image: few threads, long walks) and a thread an input
- * (which gathers from the outputs that read it, so that nobody has to add to
+ * (which gathers from the outputs that read it, so that no thread has to add to
  * what another thread adds to).
  * Memory: every thread reads its own window from memory. Windows overlap, and
  * all filters read the same ones; the cache must catch what it can. For a

@@ -14,11 +14,11 @@
  *                              arXiv:1509.09308), in one kernel or in several
  *
  * Backward has fewer: the three products share cuDNN's algorithm 1, and where
- * tiles or a single kernel are not to be had, the plain kind stands in.
+ * tiles or a single kernel are not to be had, the plain kind serves.
  *
  * cuDNN pads both sides alike. Where ours are uneven, x goes through a copy
  * that has its padding (conv2d_stage); in nhwc x and the result may go through
- * copies that are nchw. The weights of nhwc stand as (KH, KW, C, M) here and as
+ * copies that are nchw. The weights of nhwc are (KH, KW, C, M) here and as
  * (M, KH, KW, C) or (M, C, KH, KW) there: they are turned on the way in, and dW
  * on the way out. */
 #include <string.h>

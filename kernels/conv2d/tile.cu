@@ -88,7 +88,7 @@ static __global__ void __launch_bounds__(LAB_BLOCK)
                     sum[j] += v * windows[(r * R + t) * EACH + j];
             }
         }
-        __syncthreads(); /* nobody needs them any more */
+        __syncthreads(); /* no thread needs them any more */
     }
     int64_t p = at.row + down;
     int64_t q = at.col + across;

@@ -10,7 +10,7 @@
  *   out[0] db (M)         in[0] dout (N, M)
  *   (d xW = dout: the plan shares the memory, nothing is copied)
  * matmul, backward   dW = x^T dxW,  dx = dxW W^T      flop 2*N*K*M each
- *   out[0] dW (K, M)      out[1] dx (N, K), NULL when nobody wants it
+ *   out[0] dW (K, M)      out[1] dx (N, K), NULL when it is not wanted
  *   in[0] dxW (N, M)      in[1] x (N, K)   in[2] W (K, M)
  *
  * group, forward (`fused`): matmul, bias and, where the next node is an

@@ -54,7 +54,7 @@ dense_tile_element(const float *a, const float *b, int64_t rows, int64_t cols,
         __syncthreads(); /* both tiles are there */
         for (int k = 0; k < DENSE_TILE; k++)
             sum += as[threadIdx.y][k] * bs[threadIdx.x][k];
-        __syncthreads(); /* nobody needs them any more */
+        __syncthreads(); /* no thread needs them any more */
     }
     return sum;
 }

@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(SIDE *SIDE)
         __syncthreads(); /* both tiles are there */
         for (int k = 0; k < SIDE; k++)
             sum += as[threadIdx.y][k] * bs[k][threadIdx.x];
-        __syncthreads(); /* nobody needs them any more */
+        __syncthreads(); /* no thread needs them any more */
     }
     if (row < g.M && col < g.N)
         g.c[row * g.N + col] = sum;

@@ -20,7 +20,7 @@
 
 enum { UNROLL = 8 };
 
-/* The loop of one branch. The instruction stands in assembly so that the
+/* The loop of one branch. The instruction is in assembly so that the
  * compiler cannot make one loop of the 32. */
 template <int BRANCH> static __device__ float walk(float v)
 {

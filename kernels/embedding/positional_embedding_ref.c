@@ -1,4 +1,4 @@
-/* A learned row for every place of a sequence, added to what stands there. */
+/* A learned row for every place of a sequence, added to what is there. */
 #include "embedding/positional_embedding.h"
 #include "common/ref.h"
 

@@ -1,5 +1,5 @@
 /* kernels/fusion/fusion.cu -- y = residual + gelu(x + bias), the bias one
- * for each column: what stands behind the first product of a transformer's
+ * for each column: what follows the first product of a transformer's
  * dense block, and 12 bytes an element in all.
  *
  * three   one kernel for each operation, the way in which a program is written:

@@ -31,7 +31,7 @@ static __global__ void __launch_bounds__(SIDE *SIDE)
         __syncthreads(); /* both tiles are there */
         for (int k = 0; k < SIDE; k++)
             sum += as[threadIdx.y][k] * bs[k][threadIdx.x];
-        __syncthreads(); /* nobody needs them any more */
+        __syncthreads(); /* no thread needs them any more */
     }
     if (row < M && col < N)
         c[row * N + col] = sum;

@@ -4,7 +4,7 @@
  * the TMA unit for the stages. The other two multiply: each has half of the
  * tile, 128 sums a thread. Between them lies a ring of stages in shared memory,
  * with two barriers each: `full` (the bytes have come) and `empty` (all
- * multiplying warps are done with it). Nobody waits for the whole block any more.
+ * multiplying warps are done with it). No warp waits for the whole block now.
  *
  * A stage is 128 bytes of depth, 48 KiB: one box of A, its rows 128 bytes, and
  * boxes of B that are as deep as the stage and 128 bytes across; what lies

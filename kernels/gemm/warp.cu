@@ -1,6 +1,6 @@
 /* kernels/gemm/warp.cu -- a warp has a tile of its own.
  *
- * The idea: between the tile of the block and that of the thread stands the
+ * The idea: between the tile of the block and that of the thread is the
  * tile of the warp, 64 x 32, and its threads stand in it so that their loads
  * from shared memory meet no bank twice (warp.cuh has the picture). It is
  * the hierarchy that CUTLASS has: block, warp, thread. */

@@ -30,7 +30,7 @@ template <int BM_, int BN_, int DEPTH_, int WM_, int WN_> struct gemm_shape {
     static_assert(B_FOURS * THREADS * 4 == BN * DEPTH, "B divides evenly");
 };
 
-/* Where tile `tile` stands. Tiles are numbered in bands of 2,048 rows, so
+/* The place of tile `tile`. Tiles are numbered in bands of 2,048 rows, so
  * that the blocks that run at the same time share what they read in L2. */
 template <class S>
 static __device__ __forceinline__ void gemm_place_tile(int64_t tile, int64_t M,
@@ -47,7 +47,7 @@ static __device__ __forceinline__ void gemm_place_tile(int64_t tile, int64_t M,
     *col0 = at / rows * S::BN;
 }
 
-/* Where the tile of this block stands, one block a tile. */
+/* The place of the tile of this block, one block a tile. */
 template <class S>
 static __device__ __forceinline__ void gemm_place(int64_t M, int64_t N,
                                                   int64_t *row0, int64_t *col0)
@@ -102,7 +102,7 @@ template <class S, bool FOURS> struct gemm_fetch {
     }
 };
 
-/* The sums of a thread and where they stand. */
+/* The sums of a thread and their place. */
 template <class S> struct gemm_sums {
     float sum[S::TM][S::TN];
     int row; /* of the first square, in the block's tile */

@@ -1,7 +1,7 @@
 /* kernels/gemm/wgmma_sm90.cu -- the warpgroup's product, fed by the TMA
  * unit.
  *
- * The idea: nobody carries numbers any more. One thread tells the TMA unit
+ * The idea: no thread carries numbers any more. One thread tells the TMA unit
  * which boxes of A and B it wants, and they arrive in shared memory, swizzled,
  * with zeros where the matrices end; wgmma reads its operands there by itself,
  * for 4 warps at once, and works while they wait for the next stage. Warps have

@@ -8,7 +8,7 @@
  * Memory: 16 bytes a load, lines of 128 bytes of A. Rows in shared memory are 16
  * bytes longer than what they hold, so that rows below each other start in other
  * banks.
- * Its price: as nobody knows where a fragment's numbers are, the result goes
+ * Its price: as it is not known where a fragment's numbers are, the result goes
  * through shared memory to be rounded and cut at the matrix's end; and while a
  * stage is fetched nothing is multiplied. */
 #include <cuda_bf16.h>

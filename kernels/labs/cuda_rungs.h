@@ -1,8 +1,8 @@
 /* kernels/labs/cuda_rungs.h -- the CUDA rungs of all operations.
  *
- * Kernels that need what only Hopper has (wgmma, TMA, clusters) stand in files
- * named *_sm90.cu, which are compiled for 90a alone. A build whose compiler
- * knows no 90a leaves these files out: name their launchers in a table through
+ * Kernels that need what only Hopper has (wgmma, TMA, clusters) are in files
+ * named *_sm90.cu, which are compiled for 90a alone. Where the compiler knows no
+ * 90a the build leaves these files out: name their launchers in a table through
  * LAB_SM90, and give the row .capability = 90, .capability_only = true. */
 #pragma once
 #include "common/kernel.h"

@@ -17,7 +17,7 @@ enum {
                               that of the next */
 };
 
-/* What a rung's speed is told in. */
+/* The unit of a rung's speed. */
 enum lab_bench_unit {
     LAB_UNIT_FLOPS, /* FLOP a second */
     LAB_UNIT_BYTES, /* bytes that the problem needs, a second */

@@ -59,7 +59,7 @@ static __global__ void __launch_bounds__(SHAPE::BLOCK_OF_ONE,
     float mean;
     float scale;
     int64_t r = SHAPE::row();
-    if (r >= R) /* a whole warp, or nobody */
+    if (r >= R) /* a whole warp, or no thread */
         return;
     const int lane = SHAPE::lane();
     row_load<SHAPE>(v, x + r * C, C, 0.0f);

@@ -7,9 +7,9 @@
  *              kind gives the gradient to the first.
  * avg_pool2d   padding is not counted, as here.
  * batch_norm   one call from x to y, mean, rstd and the running statistics, and
- *              one back: what lies between, xhat and its gradient, stays empty.
+ *              one back: what is between, xhat and its gradient, stays empty.
  *
- * cuDNN pads both sides alike: pools whose padding is uneven are refused. */
+ * cuDNN pads both sides alike: pools with uneven padding are refused. */
 #include "batch_norm/batch_norm.h"
 #include "library/cudnn_entry.cuh"
 #include "pool/pool.h"

@@ -5,7 +5,7 @@
 #include "library/cudnn_sets.h"
 #include "common/launch.cuh"
 
-/* What tells one entry from another: which function, and the sizes. */
+/* The key of an entry: which function, and the sizes. */
 struct cudnn_key {
     int64_t part[LAB_CUDNN_KEY];
 };

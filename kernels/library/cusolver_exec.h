@@ -2,7 +2,7 @@
  * found at run time: the module builds without its headers and loads without
  * it.
  *
- * The declarations are those of cusolverDn.h, whose dense functions have not
+ * The declarations are those of cusolverDn.h: its dense functions have not
  * changed since CUDA 7; an enum is written as int and a handle as void *. They
  * return a cusolverStatus_t, 0 when the work is queued. Matrices are
  * column-major. Threads: one at a time an exec. */
@@ -27,7 +27,7 @@ struct lab_cusolver {
 
 LAB_C_BEGIN
 /* The exec's cuSOLVER with a handle. LAB_E_UNSUPPORTED: it is not on this
- * machine (the detail says what was tried). */
+ * machine (the detail has what was tried). */
 enum lab_status lab_cusolver_start(const struct lab_exec *exec,
                                    struct lab_cusolver **out);
 /* Room for the factors of n x n; not while work is queued that uses the old. */

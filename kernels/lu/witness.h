@@ -27,7 +27,7 @@ enum {
     LAB_WITNESS_S,
     LAB_WITNESS_D,
     LAB_WITNESS_PIVOT, /* the row that step k exchanges with row k, from 1 */
-    LAB_WITNESS_PLACE, /* the row of A in which row i of L U stands, from 0 */
+    LAB_WITNESS_PLACE, /* the row of A that row i of L U is, from 0 */
     LAB_WITNESS_ROWS
 };
 

@@ -4,7 +4,7 @@
  * adam.cuh has the means and the step.
  *
  * Thread -> element: thread i updates parameter i with its m and v, and the
- * one a grid further on; nobody else reads or writes them.
+ * one a grid further on; no other thread reads or writes them.
  * Memory: 28 bytes a parameter: p, m, v and g are read, p, m and v written.
  * That is all an optimizer costs, and it is more than twice what sgd moves. */
 #include "optimizer/adam.cuh"

@@ -12,7 +12,7 @@
  *   d = g + weight_decay p
  *   m = beta1 m + (1-beta1) d,  v = beta2 v + (1-beta2) d^2
  *   p -= lr mhat/(sqrt(vhat) + eps), mhat = m/(1-beta1^t), vhat = v/(1-beta2^t)
- * adamw    update     the decay stands apart (I. Loshchilov, F. Hutter, 2017)
+ * adamw    update     the decay is apart (I. Loshchilov, F. Hutter, 2017)
  *   p *= 1 - lr weight_decay, then as adam with d = g
  *   both: out[0] p inout   out[1] m inout   out[2] v inout   in[0] g
  *

@@ -136,7 +136,7 @@ static cudaError_t queue(const struct lab_call *call, enum part part,
 }
 
 /* Milliseconds of one part alone, the shortest of some turns: the first ones
- * touch pages that nobody has used yet. */
+ * touch pages that are still unused. */
 static cudaError_t time_part(const struct lab_call *call, enum part part,
                              float *out)
 {

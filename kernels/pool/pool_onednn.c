@@ -87,7 +87,7 @@ static struct pool pool_of(const struct lab_call *call,
                          .win = &p->window};
 }
 
-/* One output: where it lies, and where its window starts. */
+/* One output: its place, and where its window starts. */
 struct spot {
     int64_t to;    /* in y */
     int64_t image; /* the channel's first element in x */

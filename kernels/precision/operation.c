@@ -1,6 +1,6 @@
 /* C (M, N) = A (M, K) B (K, N), all fp32, computed in fewer bits. The reference
  * is the product of the fp32 numbers in double: what is lost by rounding them is
- * an error here, and it is told, as a share of the size that such a sum has. */
+ * an error here, reported as a share of the size that such a sum has. */
 #include "labs/shapes.h"
 
 #include <math.h>

@@ -116,7 +116,7 @@ static enum lab_status lstm_gates_backward(const struct lab_call *call)
 
 /* Every time step used the same weights: their gradient is the sum over the
  * steps. The h that step t read is that of step t-1, so the rows of h are one
- * step of N behind those of dz, and h0 stands before them. */
+ * step of N behind those of dz, and h0 is before them. */
 static enum lab_status lstm_weights_backward(const struct lab_call *call)
 {
     const real *dz = call->in[0].data;

@@ -21,7 +21,7 @@ static void start_rows(float *z, const float *b, int64_t rows, int64_t cols)
     }
 }
 
-/* z = x W + hp U + b; `flip`: the weights stand as [out,in]. */
+/* z = x W + hp U + b; `flip`: the weights are [out,in]. */
 static enum lab_status step_forward(const struct lab_call *call, bool flip)
 {
     float *z = call->out[0].data;

@@ -125,7 +125,7 @@ static enum lab_status outer(const struct lab_call *call, float *dW,
     return multiply(call, &p, 1, 0, 0);
 }
 
-/* The rows of h are one step of N behind those of dz, and h0 stands before. */
+/* The rows of h are one step of N behind those of dz, and h0 is before. */
 enum lab_status sequence_cublas_weights(const struct lab_call *call, bool flip)
 {
     struct sequence_shape s = sequence_shape_of(call);

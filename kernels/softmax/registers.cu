@@ -38,7 +38,7 @@ static __global__ void __launch_bounds__(SHAPE::BLOCK_OF_ONE)
 {
     float v[SHAPE::EACH];
     int64_t r = SHAPE::row();
-    if (r >= R) /* a whole warp, or nobody */
+    if (r >= R) /* a whole warp, or no thread */
         return;
     row_load<SHAPE>(v, x + r * C, C, -INFINITY);
     softmax_of<SHAPE>(v);

@@ -53,7 +53,7 @@ static enum lab_status enter(struct cuda_backend *cuda)
                           "cannot switch to the CUDA device");
 }
 
-/* Queues a copy, to or from plain memory where the kind says so. */
+/* Queues a copy, to or from plain memory or on the device by its kind. */
 static enum lab_status queue_copy(struct cuda_backend *cuda, void *dst,
                                   const void *src, size_t bytes,
                                   enum cudaMemcpyKind kind)

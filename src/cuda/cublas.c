@@ -1,9 +1,9 @@
 /* cublas.c -- cuBLAS and cuBLASLt, found at run time: a machine without them has
  * every other kernel.
  *
- * The declarations are those of cublas_v2.h, whose ABI has not changed since
- * CUDA 6, and of cublasLt.h: the module builds without these headers. libcublas
- * cannot do without cuBLASLt: where that one is this one is, too. */
+ * The declarations are those of cublas_v2.h, with an ABI that has not changed
+ * since CUDA 6, and of cublasLt.h: the module builds without these headers.
+ * libcublas needs cuBLASLt: where that one is this one is, too. */
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
@@ -178,7 +178,7 @@ static bool usable(const struct lab_exec *exec)
 
 /* ---- plans that are kept ---- */
 
-/* What tells one product from another; compared as bytes. */
+/* A product and its workspace; compared as bytes. */
 struct key {
     size_t workspace_bytes;
     int type;

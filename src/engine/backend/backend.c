@@ -16,8 +16,8 @@
  * The product of the lab gemm is that of a dense layer: the same tensors in the
  * same order, seen as matrices. An operation names the step that it is
  * (struct lab_operation's as_step), and its rows are offered under that step as
- * they are; one in another precision has it in its name ("mma_tf32"). Rows whose
- * tensors have another type than the step's do not fit. */
+ * they are; one in another precision has it in its name ("mma_tf32"). Rows with
+ * tensors of another type than the step's do not fit. */
 
 /* A call of the lab's operation, made from the step's. */
 struct step_call {

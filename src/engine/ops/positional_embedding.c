@@ -1,5 +1,5 @@
-/* positional_embedding: a learned row for every place in the sequence, added to
- * what stands there. */
+/* positional_embedding: a learned row for every position of the sequence, added
+ * to what is there. */
 #include "embedding/positional_embedding.h"
 
 #include "engine/formula.h"

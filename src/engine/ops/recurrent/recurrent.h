@@ -30,12 +30,12 @@ int lab_recurrent_part(struct lab_builder *b, const struct lab_recurrent *r,
 int lab_recurrent_grad(struct lab_builder *b, const struct lab_recurrent *r,
                        const char *part, int64_t t, const char *path, int of);
 /* In forward(), before the steps: what the first one starts from. The state
- * `part` ("h", "c"), whose turn is k (0, 1), is that of the layer that input 1
+ * `part` ("h", "c"), state k (0, 1), is that of the layer that input 1
  * names, after its last step; else a tensor of this node that starts at zero,
  * "h0". A layer without that state, or of other sizes, is refused. */
 void lab_recurrent_start(struct lab_builder *b, const struct lab_recurrent *r,
                          const char *part, int k);
-/* The state `part`, whose turn is k, that step t starts from. */
+/* The state `part`, number k, that step t starts from. */
 int lab_recurrent_before(const struct lab_builder *b,
                          const struct lab_recurrent *r, const char *part, int k,
                          int64_t t);

@@ -16,19 +16,13 @@ static int64_t elements_of(const struct lab_window *win,
 static void explain_forward(struct lab_explainer *ex, int out_slot,
                             int64_t index)
 {
-    const struct lab_pool_params *p = lab_explain_params(ex);
-    bool nhwc = p->window.nhwc;
-    struct lab_image x = lab_image_of(lab_explain_in_shape(ex, 0)->dim, nhwc);
-    struct lab_image y =
-        lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, nhwc);
-    struct lab_pixel at = lab_pixel_of(&y, index);
-    int64_t count = elements_of(&p->window, &x, at);
+    struct lab_pool_window w;
+    lab_pool_window_of(ex, out_slot, index, &w);
+    int64_t count = elements_of(w.win, &w.x, w.at);
     int64_t i;
-    char in[LAB_SHAPE_TEXT];
-    lab_pool_window_text(&p->window, &x, at, in, sizeof(in));
     lab_explain_symbolic(ex, "sum of %s[%s] / %lld", lab_explain_in_name(ex, 0),
-                         in, (long long)count);
-    for (int64_t k = 0; lab_pool_next(&p->window, &x, at, &k, &i);) {
+                         w.text, (long long)count);
+    for (int64_t k = 0; lab_pool_next(w.win, &w.x, w.at, &k, &i);) {
         double v = lab_explain_in(ex, 0, i);
         lab_explain_term(ex, v / (double)count, "%.6g/%lld", v,
                          (long long)count);

@@ -26,24 +26,18 @@ static int64_t winner(struct lab_explainer *ex, int slot,
 static void explain_forward(struct lab_explainer *ex, int out_slot,
                             int64_t index)
 {
-    const struct lab_pool_params *p = lab_explain_params(ex);
-    const struct lab_window *win = &p->window;
-    struct lab_image x =
-        lab_image_of(lab_explain_in_shape(ex, 0)->dim, win->nhwc);
-    struct lab_image y =
-        lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, win->nhwc);
-    struct lab_pixel at = lab_pixel_of(&y, index);
-    int64_t best = winner(ex, 0, win, &x, at);
+    struct lab_pool_window w;
+    lab_pool_window_of(ex, out_slot, index, &w);
+    int64_t best = winner(ex, 0, w.win, &w.x, w.at);
     int64_t i;
     struct lab_str window;
     lab_str_init(&window);
-    for (int64_t k = 0; lab_pool_next(win, &x, at, &k, &i);) {
+    for (int64_t k = 0; lab_pool_next(w.win, &w.x, w.at, &k, &i);) {
         lab_explain_source(ex, 0, i);
         lab_str_addf(&window, "%s%.6g", window.len ? ", " : "",
                      lab_explain_in(ex, 0, i));
     }
     char text[LAB_SHAPE_TEXT];
-    char in[LAB_SHAPE_TEXT];
     lab_explain_at(lab_explain_in_shape(ex, 0), best, text);
     if (out_slot == 1) {
         lab_explain_symbolic(ex, "the place in %s of the largest: [%s]",
@@ -52,8 +46,8 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
         lab_str_release(&window);
         return;
     }
-    lab_pool_window_text(win, &x, at, in, sizeof(in));
-    lab_explain_symbolic(ex, "max of %s[%s]", lab_explain_in_name(ex, 0), in);
+    lab_explain_symbolic(ex, "max of %s[%s]", lab_explain_in_name(ex, 0),
+                         w.text);
     lab_explain_numeric(ex, "max(%s)", lab_str_text(&window));
     lab_str_release(&window);
     lab_explain_where(ex, "the largest is %s[%s]", lab_explain_in_name(ex, 0),

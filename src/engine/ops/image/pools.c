@@ -92,12 +92,18 @@ bool lab_pool_next(const struct lab_window *win, const struct lab_image *x,
     return false;
 }
 
-void lab_pool_window_text(const struct lab_window *win,
-                          const struct lab_image *x, struct lab_pixel out,
-                          char *buf, size_t size)
+void lab_pool_window_of(struct lab_explainer *ex, int out_slot, int64_t index,
+                        struct lab_pool_window *out)
 {
-    const int64_t at[2] = {out.h, out.w};
-    const int64_t limit[2] = {x->H, x->W};
+    const struct lab_pool_params *p = lab_explain_params(ex);
+    const struct lab_window *win = &p->window;
+    struct lab_image y =
+        lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, win->nhwc);
+    out->win = win;
+    out->x = lab_image_of(lab_explain_in_shape(ex, 0)->dim, win->nhwc);
+    out->at = lab_pixel_of(&y, index);
+    const int64_t at[2] = {out->at.h, out->at.w};
+    const int64_t limit[2] = {out->x.H, out->x.W};
     char side[2][48];
     for (int a = 0; a < 2; a++) {
         int64_t first = at[a] * win->stride[a] - win->pad[a];
@@ -108,11 +114,11 @@ void lab_pool_window_text(const struct lab_window *win,
                  (long long)end - 1);
     }
     if (win->nhwc)
-        snprintf(buf, size, "%lld,%s,%s,%lld", (long long)out.n, side[0],
-                 side[1], (long long)out.c);
+        snprintf(out->text, sizeof(out->text), "%lld,%s,%s,%lld",
+                 (long long)out->at.n, side[0], side[1], (long long)out->at.c);
     else
-        snprintf(buf, size, "%lld,%lld,%s,%s", (long long)out.n,
-                 (long long)out.c, side[0], side[1]);
+        snprintf(out->text, sizeof(out->text), "%lld,%lld,%s,%s",
+                 (long long)out->at.n, (long long)out->at.c, side[0], side[1]);
 }
 
 /* Output rows (axis 0) or columns (1) whose window holds input `at`: from

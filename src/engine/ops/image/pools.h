@@ -45,7 +45,12 @@ struct lab_pool_readers {
 };
 void lab_pool_readers_of(struct lab_explainer *ex, int out_slot, int64_t index,
                          struct lab_pool_readers *out);
-/* "0,2..3,4..5,1": the elements of a window inside the image. */
-void lab_pool_window_text(const struct lab_window *win,
-                          const struct lab_image *x, struct lab_pixel out,
-                          char *buf, size_t size);
+/* The window of output `index`, for an explanation of it: input 0 is x. */
+struct lab_pool_window {
+    const struct lab_window *win;
+    struct lab_image x;
+    struct lab_pixel at;       /* the output */
+    char text[LAB_SHAPE_TEXT]; /* "0,2..3,4..5,1": what lies in the image */
+};
+void lab_pool_window_of(struct lab_explainer *ex, int out_slot, int64_t index,
+                        struct lab_pool_window *out);

@@ -809,10 +809,17 @@ static bool is_special(const char *s)
     return false;
 }
 
-/* YAML 1.2's decimal numbers. Hexadecimal, octal and 1_000 are not taken:
- * readers disagree about them. */
-static bool is_decimal(const char *s, bool *is_int)
+enum number { NO_NUMBER, WHOLE, REAL, SPECIAL };
+
+/* A number as YAML 1.2 writes it in decimals, or inf and nan. Hexadecimal, octal
+ * and 1_000 are not taken: readers disagree about them. */
+static enum number number_of(const struct yaml *node)
 {
+    const char *s = node->text;
+    if (node->kind != YAML_SCALAR || !node->plain || strlen(s) != node->len)
+        return NO_NUMBER;
+    if (is_special(s))
+        return SPECIAL;
     s += *s == '-' || *s == '+';
     size_t whole = digits(s);
     s += whole;
@@ -824,20 +831,12 @@ static bool is_decimal(const char *s, bool *is_int)
         s++;
         s += *s == '-' || *s == '+';
         if (digits(s) == 0)
-            return false;
+            return NO_NUMBER;
         s += digits(s);
     }
-    *is_int = !point && !power;
-    return whole + fraction > 0 && *s == '\0';
-}
-
-/* A number as YAML writes it, also inf and nan. */
-static bool is_number(const struct yaml *node)
-{
-    bool is_int;
-    return node->kind == YAML_SCALAR && node->plain &&
-           strlen(node->text) == node->len &&
-           (is_decimal(node->text, &is_int) || is_special(node->text));
+    if (whole + fraction == 0 || *s)
+        return NO_NUMBER;
+    return point || power ? REAL : WHOLE;
 }
 
 /* "KEY: " of a value in a mapping, else "". */
@@ -863,7 +862,7 @@ static bool fail_expected(struct front *f, const struct yaml *node,
         snprintf(found, sizeof(found), "a mapping");
     else if (node->plain && node->len == 0)
         snprintf(found, sizeof(found), "nothing");
-    else if (is_number(node))
+    else if (number_of(node) != NO_NUMBER)
         snprintf(found, sizeof(found), "the number %.*s%s", shown, node->text,
                  more);
     else
@@ -886,9 +885,10 @@ static bool want_number(struct front *f, const struct yaml *node,
 {
     char key[SHOWN_BYTES + 3];
     const char *s = node->text;
-    if (!is_number(node))
+    enum number number = number_of(node);
+    if (number == NO_NUMBER)
         return fail_expected(f, node, what);
-    if (is_special(s))
+    if (number == SPECIAL)
         return fail(f, node, LAB_E_RANGE,
                     "%sNaN or Inf (%s): expected a finite number",
                     prefix(node, key), s);
@@ -945,11 +945,9 @@ static bool fail_range(struct front *f, const struct yaml *node, int64_t least,
 static bool take_int(struct front *f, const struct yaml *node, int64_t least,
                      int64_t most, int64_t *out)
 {
-    bool whole;
     if (!want_number(f, node, "a whole number"))
         return false;
-    is_decimal(node->text, &whole);
-    if (!whole)
+    if (number_of(node) != WHOLE)
         return fail_expected(f, node, "a whole number");
     errno = 0;
     long long value = strtoll(node->text, NULL, 10);
@@ -1362,11 +1360,9 @@ struct nest {
 static bool take_element(struct front *f, const struct yaml *node, double *out,
                          bool *integers)
 {
-    bool whole;
     if (!take_number(f, node, out))
         return false;
-    is_decimal(node->text, &whole);
-    *integers = *integers && whole;
+    *integers = *integers && number_of(node) == WHOLE;
     return fabs(*out) <= FLT_MAX ||
            fail(f, node, LAB_E_RANGE,
                 "%s is Inf in single precision: at most 3.4e38", node->text);
@@ -1807,7 +1803,7 @@ static bool read_attr(struct front *f, const struct yaml *node,
     attr->column = node->at.column;
     if (def->type == LAB_KEY_INTS)
         return read_ints(f, node, def, attr);
-    if (def->type == LAB_KEY_PADDING && is_number(node)) {
+    if (def->type == LAB_KEY_PADDING && number_of(node) != NO_NUMBER) {
         attr->choice = -1;
         return take_int(f, node, 0, 1 << 20, &attr->i);
     }

@@ -417,56 +417,50 @@ void lab_join_set_device(struct lab_join *j,
     pthread_mutex_unlock(&j->lock);
 }
 
-static int64_t exec_of(const struct lab_record *r)
+/* Its execution and its end; both LAB_UNKNOWN for a kind that has none. */
+static void look_at(const struct lab_record *r, int64_t *exec, int64_t *end)
 {
+    *exec = LAB_UNKNOWN;
+    *end = LAB_UNKNOWN;
     switch (r->kind) {
     case LAB_RECORD_KERNEL:
-        return r->u.kernel.exec;
+        *exec = r->u.kernel.exec;
+        *end = r->u.kernel.end_ns;
+        break;
     case LAB_RECORD_MEMCPY:
     case LAB_RECORD_MEMSET:
-        return r->u.memcpy_.exec;
+        *exec = r->u.memcpy_.exec;
+        *end = r->u.memcpy_.end_ns;
+        break;
     case LAB_RECORD_API:
     case LAB_RECORD_SYNC:
-        return r->u.api.exec;
-    default:
-        return LAB_UNKNOWN;
-    }
-}
-
-static int64_t end_of(const struct lab_record *r)
-{
-    switch (r->kind) {
-    case LAB_RECORD_KERNEL:
-        return r->u.kernel.end_ns;
-    case LAB_RECORD_MEMCPY:
-    case LAB_RECORD_MEMSET:
-        return r->u.memcpy_.end_ns;
-    case LAB_RECORD_API:
-    case LAB_RECORD_SYNC:
-        return r->u.api.end_ns;
+        *exec = r->u.api.exec;
+        *end = r->u.api.end_ns;
+        break;
     case LAB_RECORD_OVERHEAD:
-        return r->u.overhead.end_ns;
+        *end = r->u.overhead.end_ns;
+        break;
     default:
-        return LAB_UNKNOWN;
+        break;
     }
 }
 
 /* true: the record is not of the run. Counts it. */
 static bool leave_out(struct lab_join *j, const struct lab_record *r)
 {
-    int64_t end = end_of(r);
-    if (j->muted) {
+    int64_t exec;
+    int64_t end;
+    look_at(r, &exec, &end);
+    bool dropped = exec == LAB_EXEC_DROPPED;
+    bool before =
+        exec == LAB_UNKNOWN && end != LAB_UNKNOWN && end < j->begin_ns;
+    if (j->muted)
         j->stats.muted++;
-        return true;
-    }
-    if (exec_of(r) == LAB_EXEC_DROPPED) {
+    else if (dropped)
         j->stats.untold++;
-        return true;
-    }
-    if (exec_of(r) != LAB_UNKNOWN || end == LAB_UNKNOWN || end >= j->begin_ns)
-        return false;
-    j->stats.before++;
-    return true;
+    else if (before)
+        j->stats.before++;
+    return j->muted || dropped || before;
 }
 
 static void emit(struct lab_join *j, struct lab_record *r)

@@ -191,6 +191,28 @@ static void read_argument(struct tex *t, struct lab_str *out)
         read_atom(t, out);
 }
 
+static struct lab_str take_argument(struct tex *t)
+{
+    struct lab_str arg;
+    lab_str_init(&arg);
+    read_argument(t, &arg);
+    return arg;
+}
+
+/* `arg` is in `out` now. */
+static void end_argument(struct lab_str *out, struct lab_str *arg)
+{
+    out->failed |= arg->failed;
+    lab_str_release(arg);
+}
+
+static bool is_single(const struct lab_str *s)
+{
+    unsigned code;
+    size_t len = lab_utf8_next(lab_str_text(s), s->len, &code);
+    return len == s->len;
+}
+
 static void read_until_brace(struct tex *t, struct lab_str *out)
 {
     while (t->i < t->n && t->s[t->i] != '}')
@@ -265,26 +287,19 @@ static void drop_blanks(struct lab_str *s)
 
 static void read_script(struct tex *t, struct lab_str *out)
 {
-    struct lab_str arg;
-    bool raise = t->s[t->i] == '^';
-    t->i++;
-    lab_str_init(&arg);
-    read_argument(t, &arg);
+    bool raise = t->s[t->i++] == '^';
+    struct lab_str arg = take_argument(t);
     drop_blanks(&arg);
     const char *text = lab_str_text(&arg);
     if (out->len > 0 && out->data[out->len - 1] == ' ')
         out->data[--out->len] = '\0';
-    unsigned code;
-    if (!add_script(out, text, raise)) {
-        bool one = lab_utf8_next(text, arg.len, &code) == arg.len;
+    if (!add_script(out, text, raise))
         lab_str_addf(out,
-                     one     ? "%c%s"
-                     : raise ? "%c(%s)"
-                             : "%c{%s}",
+                     is_single(&arg) ? "%c%s"
+                     : raise         ? "%c(%s)"
+                                     : "%c{%s}",
                      raise ? '^' : '_', text);
-    }
-    out->failed |= arg.failed;
-    lab_str_release(&arg);
+    end_argument(out, &arg);
 }
 
 /* ---- commands with arguments ---- */
@@ -303,34 +318,25 @@ static bool is_compound(const char *text)
            strstr(text, "∑");
 }
 
-static void add_factor(struct lab_str *out, const struct lab_str *part)
+static void read_factor(struct tex *t, struct lab_str *out)
 {
-    const char *text = lab_str_text(part);
+    struct lab_str arg = take_argument(t);
+    const char *text = lab_str_text(&arg);
     lab_str_addf(out, is_compound(text) ? "(%s)" : "%s", text);
-    out->failed |= part->failed;
+    end_argument(out, &arg);
 }
 
 static void read_fraction(struct tex *t, struct lab_str *out)
 {
-    struct lab_str above;
-    struct lab_str below;
-    lab_str_init(&above);
-    lab_str_init(&below);
-    read_argument(t, &above);
-    read_argument(t, &below);
-    add_factor(out, &above);
+    read_factor(t, out);
     lab_str_add_char(out, '/');
-    add_factor(out, &below);
-    lab_str_release(&above);
-    lab_str_release(&below);
+    read_factor(t, out);
 }
 
 static void read_root(struct tex *t, struct lab_str *out)
 {
     struct lab_str order;
-    struct lab_str arg;
     lab_str_init(&order);
-    lab_str_init(&arg);
     skip_blanks(t);
     if (t->i < t->n && t->s[t->i] == '[') {
         t->i++;
@@ -338,34 +344,24 @@ static void read_root(struct tex *t, struct lab_str *out)
             read_atom(t, &order);
         t->i += t->i < t->n;
     }
-    read_argument(t, &arg);
+    struct lab_str arg = take_argument(t);
     if (order.len && !add_script(out, lab_str_text(&order), true))
         lab_str_addf(out, "%s-", lab_str_text(&order));
-    const char *text = lab_str_text(&arg);
-    unsigned code;
-    bool single = lab_utf8_next(text, arg.len, &code) == arg.len;
-    lab_str_addf(out, single ? "√%s" : "√(%s)", text);
-    out->failed |= order.failed || arg.failed;
-    lab_str_release(&order);
-    lab_str_release(&arg);
+    lab_str_addf(out, is_single(&arg) ? "√%s" : "√(%s)", lab_str_text(&arg));
+    end_argument(out, &order);
+    end_argument(out, &arg);
 }
 
 /* A mark over every character (\hat, \bar) or, over several, around them. */
 static void read_accent(struct tex *t, struct lab_str *out, const char *mark,
                         const char *name)
 {
-    struct lab_str arg;
-    unsigned code;
-    lab_str_init(&arg);
-    read_argument(t, &arg);
-    const char *text = lab_str_text(&arg);
-    size_t first = lab_utf8_next(text, arg.len, &code);
-    if (first > 0 && first == arg.len)
-        lab_str_addf(out, "%s%s", text, mark);
+    struct lab_str arg = take_argument(t);
+    if (arg.len > 0 && is_single(&arg))
+        lab_str_addf(out, "%s%s", lab_str_text(&arg), mark);
     else
-        lab_str_addf(out, "%s(%s)", name, text);
-    out->failed |= arg.failed;
-    lab_str_release(&arg);
+        lab_str_addf(out, "%s(%s)", name, lab_str_text(&arg));
+    end_argument(out, &arg);
 }
 
 /* \left( and \right): the bracket alone; "." is none. */

@@ -411,28 +411,23 @@ static int decode_sync(struct lab_cupti_view *view, const lab_cupti_sync *r)
 
 static const char *overhead_text(CUpti_ActivityOverheadKind kind)
 {
-    switch ((int)kind) {
-    case 1:
-        return "Driver compiler";
-    case 1 << 16:
-        return "CUPTI buffer flush";
-    case 2 << 16:
-        return "CUPTI instrumentation";
-    case 3 << 16:
-        return "CUPTI resource";
-    case 4 << 16:
-        return "Module loading";
-    case 5 << 16:
-        return "Lazy function loading";
-    case 6 << 16:
-        return "Command buffer full";
-    case 7 << 16:
-        return "Activity buffer request";
-    case 8 << 16:
-        return "Unified memory tracing start";
-    default:
-        return "Unknown overhead";
+    static const struct {
+        int kind;
+        const char *text;
+    } texts[] = {{1, "Driver compiler"},
+                 {1 << 16, "CUPTI buffer flush"},
+                 {2 << 16, "CUPTI instrumentation"},
+                 {3 << 16, "CUPTI resource"},
+                 {4 << 16, "Module loading"},
+                 {5 << 16, "Lazy function loading"},
+                 {6 << 16, "Command buffer full"},
+                 {7 << 16, "Activity buffer request"},
+                 {8 << 16, "Unified memory tracing start"}};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        if (texts[i].kind == (int)kind)
+            return texts[i].text;
     }
+    return "Unknown overhead";
 }
 
 static int decode_overhead(const lab_cupti_overhead *r)

@@ -811,7 +811,7 @@ static enum lab_status plain_print_checks(struct lab_plain *p)
     if (!st && corners > 0)
         lab_printf(
             stdout,
-            "%lld elements stand at a corner of the loss (a relu at "
+            "%lld elements are at a corner of the loss (a relu at "
             "exactly 0, a tie), where any number between the two slopes is "
             "a gradient\n",
             (long long)corners);

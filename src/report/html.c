@@ -372,7 +372,7 @@ static bool has_half(const struct lab_time_sum *sum)
 static void put_time_bars(struct page *r, enum lab_sum_level level,
                           const char *label)
 {
-    enum { NAME = 30 }; /* what lies left of the picture is not seen */
+    enum { NAME = 30 }; /* the rest is left of the picture */
     struct bars bars = {.n = 0};
     const struct lab_time_sum **rows =
         find_longest(r, level, median_of, &bars.n);
@@ -711,13 +711,13 @@ static double find_free(double y, const double *used, int n)
     for (int i = 0; i < n; i++) {
         if (y > used[i] - LINE && y < used[i] + LINE) {
             y = used[i] + LINE;
-            i = -1; /* it may lie on another one now */
+            i = -1; /* it may be on another one now */
         }
     }
     return y;
 }
 
-/* Names stand below their lines. */
+/* Names are below their lines. */
 static void add_labels(struct page *r, const struct axes *a)
 {
     double bytes = r->line.roofs[COPY].per_s;
@@ -823,7 +823,7 @@ static void put_roofline(struct page *r)
 }
 
 /* ---- what a lab measured ----
- * Its ladder with bars under the peak, what was said before, the winners of its
+ * Its ladder with bars under the peak, what was predicted, the winners of its
  * tuning, and a sweep. */
 
 /* The rows of one size, or the places of a sweep. */

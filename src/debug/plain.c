@@ -316,8 +316,8 @@ static void plain_forget_moves(struct lab_plain *p)
 static int64_t time_of(struct lab_plain *p, int index)
 {
     const struct lab_step_status *st = &p->snap.steps[index];
-    return lab_step_time(lab_recording_live(p->run.recording), index, st->exec,
-                         st->time_ns);
+    return lab_step_text_time(lab_recording_live(p->run.recording), index,
+                              st->exec, st->time_ns);
 }
 
 static void print_brief(struct lab_plain *p, int index)

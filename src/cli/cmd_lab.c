@@ -172,13 +172,12 @@ static int columns_of_terminal(void)
 static enum lab_status print_chart(const struct lab_bench *lab)
 {
     struct lab_str text;
-    bool plain = lab_print_is_ascii() || !lab_table_locale_is_utf8();
     if (!lab->options->chart && !isatty(STDOUT_FILENO))
         return LAB_OK;
     lab_str_init(&text);
     lab_str_add(&text, "\n");
     enum lab_status st = lab_bench_chart_text(
-        &lab->data, 0, columns_of_terminal(), plain, &text);
+        &lab->data, 0, columns_of_terminal(), lab_print_is_ascii(), &text);
     if (!st && text.len > 1)
         return lab_print_str(&text);
     lab_str_release(&text);

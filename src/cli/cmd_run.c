@@ -29,16 +29,6 @@ static const struct lab_command_line usage = {
         "iterations and then ever fewer are recorded step by step, the loss of "
         "all of them."};
 
-/* A result that is not printed yet. */
-struct pending {
-    int64_t iteration;
-    double loss;
-    double accuracy; /* of an evaluation; NaN: an iteration */
-    double exact;    /* of one that decodes, else NaN */
-};
-
-enum { MOST_PENDING = 256 };
-
 /* One line on a terminal's stderr, written over again as the training goes on. */
 struct progress {
     bool on;
@@ -51,8 +41,7 @@ struct progress {
 struct printer {
     struct lab_lesson_run *w;
     struct lab_training_lines lines;
-    struct pending pending[MOST_PENDING];
-    int n_pending;
+    json_t *pending;    /* lines that are not printed yet */
     int64_t printed_ns; /* when the last of them were printed */
     struct progress progress;
 };
@@ -64,22 +53,9 @@ static enum lab_status print_pending(struct printer *t)
 {
     enum lab_status st = LAB_OK;
     lab_recording_flush(t->w->recording);
-    for (int i = 0; i < t->n_pending && !st; i++) {
-        const struct pending *n = &t->pending[i];
-        bool evaluation = !isnan(n->accuracy);
-        json_t *line = lab_json_new(evaluation ? "evaluation" : "iteration");
-        lab_json_int(line, "iteration", n->iteration);
-        lab_json_value(line, "loss", n->loss);
-        if (evaluation)
-            lab_json_real(line, "accuracy", n->accuracy);
-        if (evaluation && t->lines.facts.text)
-            lab_json_real(line, "bits_per_char",
-                          lab_data_bits(&t->lines.facts, n->loss));
-        if (evaluation && !isnan(n->exact))
-            lab_json_real(line, "exact", n->exact);
-        st = lab_json_print(line);
-    }
-    t->n_pending = 0;
+    for (size_t i = 0; i < json_array_size(t->pending) && !st; i++)
+        st = lab_json_print(json_incref(json_array_get(t->pending, i)));
+    json_array_clear(t->pending);
     t->printed_ns = lab_clock_monotonic_ns();
     return st;
 }
@@ -88,16 +64,27 @@ static enum lab_status print_pending(struct printer *t)
 static enum lab_status on_json(void *user, int64_t iteration, double loss,
                                double accuracy)
 {
+    enum { MOST_PENDING = 256 };
     const int64_t patience_ns = 20000000;
     struct printer *t = user;
     struct lab_decoded decoded;
+    bool evaluation = !isnan(accuracy);
+    json_t *line = lab_json_new(evaluation ? "evaluation" : "iteration");
     lab_walk_decoded(t->w->walk, &decoded);
-    t->pending[t->n_pending++] =
-        (struct pending){iteration, loss, accuracy, decoded.exact};
-    if (t->n_pending < MOST_PENDING &&
-        lab_clock_monotonic_ns() - t->printed_ns < patience_ns)
-        return LAB_OK;
-    return print_pending(t);
+    lab_json_int(line, "iteration", iteration);
+    lab_json_value(line, "loss", loss);
+    if (evaluation)
+        lab_json_real(line, "accuracy", accuracy);
+    if (evaluation && t->lines.facts.text)
+        lab_json_real(line, "bits_per_char",
+                      lab_data_bits(&t->lines.facts, loss));
+    if (evaluation && !isnan(decoded.exact))
+        lab_json_real(line, "exact", decoded.exact);
+    json_array_append_new(t->pending, line);
+    return json_array_size(t->pending) < MOST_PENDING &&
+                   lab_clock_monotonic_ns() - t->printed_ns < patience_ns
+               ? LAB_OK
+               : print_pending(t);
 }
 
 static void clear_progress(struct progress *p)
@@ -197,7 +184,7 @@ static bool has_cursor(int fd)
 static enum lab_status train(struct lab_lesson_run *w, struct lab_training *t)
 {
     const struct lab_options *o = w->options;
-    struct printer printer = {.w = w};
+    struct printer printer = {.w = w, .pending = json_array()};
     lab_training_lines_init(&printer.lines, w, o->epochs, "");
     printer.progress.on = !o->json && has_cursor(STDERR_FILENO);
     printer.progress.begun_ns = lab_clock_monotonic_ns();
@@ -208,6 +195,7 @@ static enum lab_status train(struct lab_lesson_run *w, struct lab_training *t)
     clear_progress(&printer.progress);
     if (!st && o->json)
         st = print_pending(&printer);
+    json_decref(printer.pending);
     if (!st && w->generator && !t->interrupted)
         st = lab_sample_text_print(w->generator, w, t->iterations);
     return st;

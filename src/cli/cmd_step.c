@@ -109,9 +109,9 @@ static enum lab_status print_step_json(struct lab_lesson_run *w, int index)
     lab_json_text(line, "backend", lab_walk_backend(w->walk)->ops->name);
     lab_json_real(line, "flop", s->step->flop);
     lab_json_real(line, "bytes", s->step->bytes);
-    lab_json_int(
-        line, "time_ns",
-        lab_step_time(lab_recording_live(w->recording), index, exec, wall_ns));
+    lab_json_int(line, "time_ns",
+                 lab_step_text_time(lab_recording_live(w->recording), index,
+                                    exec, wall_ns));
     lab_json_text(line, "formula", s->step->formula);
     enum lab_status st = add_outputs(w, line, s->step);
     if (st) {

@@ -150,7 +150,7 @@ static int help(int n, char **words)
 static int dispatch(int argc, char **argv)
 {
     const struct command *c = argc > 1 ? find_command(argv[1]) : NULL;
-    if (argc > 1 && is_one_of(argv[1], "--help lists them", "-h", "-?")) {
+    if (argc > 1 && is_one_of(argv[1], "--help", "-h", "-?")) {
         print_help();
         return LAB_EXIT_DONE;
     }

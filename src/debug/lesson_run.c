@@ -151,7 +151,7 @@ struct lab_recording {
     pthread_cond_t changed;
     struct lab_writer *_Atomic writer;
     struct lab_sink to;       /* the writer's */
-    atomic_int holders;       /* who is using the writer: it must not go */
+    atomic_int holders;       /* threads that use the writer: it must not go */
     atomic_bool ending;       /* a restart waits for the holders */
     bool begun;               /* the walk is open: records may make it */
     bool opening;             /* a thread is making it */
@@ -415,7 +415,7 @@ static enum lab_status recording_new(struct lab_recording **out,
 
 /* ---- hooks ---- */
 
-/* What the trace lacks. A processor has none: only who asked hears of it. */
+/* What the trace lacks. A processor has none: a note only where one was asked for. */
 static const char *trace_note(const struct lab_recording *r, bool gpu)
 {
     if (!gpu && (r->of->options->trace_asked || r->of->options->graph_nodes))

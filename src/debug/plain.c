@@ -42,207 +42,9 @@ struct lab_plain {
     bool opening; /* the session starts: INT ends the program, too */
 };
 
-static enum lab_status plain_list(struct lab_plain *p, const char *what);
-static void plain_print_progress(struct lab_plain *p,
-                                 const struct lab_snapshot *s);
+/* ---- progress of a training, or of a check ---- */
 
-static enum lab_status print_stats(struct lab_plain *p, int tensor);
-
-/* ---- asking the session ---- */
-
-enum { TICK_NS = 50000000 };
-
-static void refresh(struct lab_plain *p)
-{
-    struct lab_snapshot next;
-    if (lab_session_snapshot(p->run.session, &next)) {
-        lab_print_lose(); /* no memory: the old one stays */
-        return;
-    }
-    lab_snapshot_release(&p->snap);
-    p->snap = next;
-}
-
-static void plain_wait(struct lab_plain *p, bool training)
-{
-    const struct lab_command stop = {.kind = LAB_DO_STOP};
-    bool stopping = false;
-    while (lab_session_wait(p->run.session, TICK_NS) == LAB_E_CANCELLED) {
-        int number = lab_signals_take();
-        stopping = stopping || number != 0 || lab_signals_reader_gone();
-        if (number && (number != SIGINT || p->opening))
-            p->signal = number;
-        if (p->signal)
-            lab_session_end(p->run.session);
-        else if (stopping) /* again and again: it may not have begun yet */
-            lab_session_post(p->run.session, &stop);
-        struct lab_snapshot now;
-        if (!training || lab_session_snapshot(p->run.session, &now))
-            continue;
-        plain_print_progress(p, &now);
-        lab_snapshot_release(&now);
-    }
-    refresh(p);
-}
-
-static enum lab_status plain_run(struct lab_plain *p,
-                                 const struct lab_command *c)
-{
-    enum lab_status st = lab_session_post(p->run.session, c);
-    if (st)
-        return st;
-    plain_wait(p, c->kind == LAB_DO_TRAIN);
-    return p->snap.error_code
-               ? lab_fail(p->snap.error_code, "%s", p->snap.error)
-               : LAB_OK;
-}
-
-enum { MOST_LINES = 40 };
 static const int64_t progress_every_ns = 5000000000;
-
-/* ---- where ---- */
-
-/* Without the line that there is no GPU: say_badge() has it. False: none. */
-static bool print_notes(const struct lab_plain *p)
-{
-    const char *notice = lab_setup_notice_rest(p->snap.notice);
-    if (notice[0])
-        lab_printf(stdout, "note: %s%s", notice,
-                   notice[strlen(notice) - 1] == '\n' ? "" : "\n");
-    return notice[0];
-}
-
-static void say_badge(struct lab_plain *p)
-{
-    const struct lab_snapshot *s = &p->snap;
-    bool fell_back = strcmp(p->run.options->backend, "auto") == 0 &&
-                     strcmp(s->backend, "cuda") != 0;
-    lab_step_text_machine(p->run.options, s->backend, s->device.name,
-                          fell_back ? ", no GPU (`lapenna-lab doctor` says why)"
-                                    : "",
-                          s->plan, s->schedule);
-    print_notes(p);
-}
-
-static void plain_print_where(struct lab_plain *p)
-{
-    const struct lab_snapshot *s = &p->snap;
-    if (s->position >= s->schedule->n_steps) {
-        lab_printf(stdout,
-                   "Iteration %lld is done, loss %.9g. `step` begins the next "
-                   "one.\n",
-                   (long long)s->iteration, s->loss);
-        return;
-    }
-    const struct lab_schedule_step *next = &s->schedule->steps[s->position];
-    lab_printf(stdout, "Next: %d. %s  (%s, %s), iteration %lld\n",
-               s->position + 1, next->step->name,
-               lab_phase_name(next->step->phase), next->variant->name,
-               (long long)s->iteration);
-}
-
-static void plain_print_start(struct lab_plain *p)
-{
-    const struct lab_lesson *l = p->run.lesson;
-    lab_lesson_put_heading(l->title, 1, false);
-    if (l->summary[0])
-        lab_lesson_put_paragraph(l->summary, 0);
-    lab_printf(stdout, "\n");
-    say_badge(p);
-    if (l->sections[0].doc.n_blocks > 0) {
-        lab_printf(stdout, "\n");
-        lab_lesson_put_doc(&l->sections[0].doc, false);
-    }
-    if (p->snap.n_breaks > 0) {
-        lab_printf(stdout, "\nThe lesson stops at:\n");
-        plain_list(p, "breaks");
-    }
-    lab_printf(stdout, "\n`help` lists the commands; `step` takes a step.\n\n");
-    plain_print_where(p);
-}
-
-/* ---- moves ---- */
-
-static void plain_forget_moves(struct lab_plain *p)
-{
-    const struct lab_snapshot *s = &p->snap;
-    for (int i = 0; i < s->schedule->n_steps; i++) {
-        if (s->steps[i].exec > p->last_exec)
-            p->last_exec = s->steps[i].exec;
-    }
-}
-
-static int64_t time_of(struct lab_plain *p, int index)
-{
-    const struct lab_step_status *st = &p->snap.steps[index];
-    return lab_step_time(lab_recording_live(p->run.recording), index, st->exec,
-                         st->time_ns);
-}
-
-static void print_brief(struct lab_plain *p, int index)
-{
-    const struct lab_schedule_step *s = &p->snap.schedule->steps[index];
-    lab_printf(stdout, "%d. %s  (%s, %s)  %s\n", index + 1, s->step->name,
-               lab_phase_name(s->step->phase), s->variant->name,
-               LAB_NS_TEXT(lab_to_real(time_of(p, index))));
-}
-
-static void print_whole(struct lab_plain *p, int index)
-{
-    /* Looking at tensors makes new snapshots: keep what is needed. */
-    struct lab_schedule *schedule = lab_schedule_retain(p->snap.schedule);
-    const struct lab_schedule_step *s = &schedule->steps[index];
-    int64_t exec = p->snap.steps[index].exec;
-    const struct lab_command hide = {.kind = LAB_DO_SHOW,
-                                     .show = {.tensor = -1}};
-    lab_step_text_head(s, index, time_of(p, index));
-    lab_step_text_kernels(lab_recording_live(p->run.recording), exec);
-    for (int i = 0; i < s->step->n_out; i++) {
-        if (s->step->out[i] >= 0)
-            print_stats(p, s->step->out[i]);
-    }
-    plain_run(p, &hide);
-    if (s->step->node >= 0)
-        lab_read_step(&p->reader, s->step->name,
-                      p->snap.plan->nodes[s->step->node].id, s->step->phase);
-    lab_schedule_release(schedule);
-}
-
-static void plain_print_move(struct lab_plain *p)
-{
-    const struct lab_snapshot *s = &p->snap;
-    int ran = 0;
-    int last = -1;
-    for (int i = 0; i < s->schedule->n_steps; i++) {
-        if (s->steps[i].exec <= p->last_exec || !s->steps[i].done)
-            continue;
-        ran++;
-        last = i;
-    }
-    int left_out = ran > MOST_LINES ? ran - MOST_LINES : 0;
-    if (left_out)
-        lab_printf(stdout, "%d steps, and then:\n", left_out);
-    int seen = 0;
-    for (int i = 0; i < last; i++) {
-        if (s->steps[i].exec > p->last_exec && s->steps[i].done &&
-            seen++ >= left_out)
-            print_brief(p, i);
-    }
-    char reason[LAB_SESSION_TEXT];
-    snprintf(reason, sizeof(reason), "%s", s->stop_reason);
-    plain_forget_moves(p);
-    if (ran > 1)
-        lab_printf(stdout, "\n");
-    if (last >= 0)
-        print_whole(p, last);
-    if (last >= 0)
-        lab_printf(stdout, "\n");
-    if (reason[0] && p->snap.position < p->snap.schedule->n_steps)
-        lab_printf(stdout, "Stopped: %s\n", reason);
-    plain_print_where(p);
-}
-
-/* ---- training ---- */
 
 static double accuracy_between(const struct lab_curve *c, int64_t after,
                                int64_t to)
@@ -318,29 +120,97 @@ static void plain_print_progress(struct lab_plain *p,
     fflush(stdout);
 }
 
-static void plain_print_trained(struct lab_plain *p)
+/* ---- asking the session ---- */
+
+enum { TICK_NS = 50000000 };
+
+static void refresh(struct lab_plain *p)
 {
-    const struct lab_snapshot *s = &p->snap;
-    print_ended(p, s);
-    lab_printf(stdout, "%s: loss %.6g", s->stop_reason, s->loss);
-    if (!isnan(s->accuracy))
-        lab_printf(stdout, ", %.2f %% of the held-back %s right",
-                   100 * s->accuracy, s->text ? "characters" : "rows");
-    if (!isnan(s->bits_per_char))
-        lab_printf(
-            stdout,
-            ", %.4f bits a character (counting what follows three: %.4f)",
-            s->bits_per_char, s->bits_order3);
-    if (!isnan(s->step_ms_median))
-        lab_printf(stdout, ", %.4g ms an iteration (median)",
-                   s->step_ms_median);
-    lab_printf(stdout, "\n");
-    plain_print_where(p);
+    struct lab_snapshot next;
+    if (lab_session_snapshot(p->run.session, &next)) {
+        lab_print_lose(); /* no memory: the old one stays */
+        return;
+    }
+    lab_snapshot_release(&p->snap);
+    p->snap = next;
 }
 
-/* ---- tensors ---- */
+static void plain_wait(struct lab_plain *p, bool training)
+{
+    const struct lab_command stop = {.kind = LAB_DO_STOP};
+    bool stopping = false;
+    while (lab_session_wait(p->run.session, TICK_NS) == LAB_E_CANCELLED) {
+        int number = lab_signals_take();
+        stopping = stopping || number != 0 || lab_signals_reader_gone();
+        if (number && (number != SIGINT || p->opening))
+            p->signal = number;
+        if (p->signal)
+            lab_session_end(p->run.session);
+        else if (stopping) /* again and again: it may not have begun yet */
+            lab_session_post(p->run.session, &stop);
+        struct lab_snapshot now;
+        if (!training || lab_session_snapshot(p->run.session, &now))
+            continue;
+        plain_print_progress(p, &now);
+        lab_snapshot_release(&now);
+    }
+    refresh(p);
+}
 
-enum { MOST_ELEMENTS = 400, VALUE_COLUMNS = 10, TERMS = 8 };
+static enum lab_status plain_run(struct lab_plain *p,
+                                 const struct lab_command *c)
+{
+    enum lab_status st = lab_session_post(p->run.session, c);
+    if (st)
+        return st;
+    plain_wait(p, c->kind == LAB_DO_TRAIN);
+    return p->snap.error_code
+               ? lab_fail(p->snap.error_code, "%s", p->snap.error)
+               : LAB_OK;
+}
+
+/* ---- where ---- */
+
+/* Without the line that there is no GPU: say_badge() has it. False: none. */
+static bool print_notes(const struct lab_plain *p)
+{
+    const char *notice = lab_setup_notice_rest(p->snap.notice);
+    if (notice[0])
+        lab_printf(stdout, "note: %s%s", notice,
+                   notice[strlen(notice) - 1] == '\n' ? "" : "\n");
+    return notice[0];
+}
+
+static void say_badge(struct lab_plain *p)
+{
+    const struct lab_snapshot *s = &p->snap;
+    bool fell_back = strcmp(p->run.options->backend, "auto") == 0 &&
+                     strcmp(s->backend, "cuda") != 0;
+    lab_step_text_machine(p->run.options, s->backend, s->device.name,
+                          fell_back ? ", no GPU (`lapenna-lab doctor` says why)"
+                                    : "",
+                          s->plan, s->schedule);
+    print_notes(p);
+}
+
+static void plain_print_where(struct lab_plain *p)
+{
+    const struct lab_snapshot *s = &p->snap;
+    if (s->position >= s->schedule->n_steps) {
+        lab_printf(stdout,
+                   "Iteration %lld is done, loss %.9g. `step` begins the next "
+                   "one.\n",
+                   (long long)s->iteration, s->loss);
+        return;
+    }
+    const struct lab_schedule_step *next = &s->schedule->steps[s->position];
+    lab_printf(stdout, "Next: %d. %s  (%s, %s), iteration %lld\n",
+               s->position + 1, next->step->name,
+               lab_phase_name(next->step->phase), next->variant->name,
+               (long long)s->iteration);
+}
+
+/* ---- looking at a tensor ---- */
 
 static enum lab_status look(struct lab_plain *p, int tensor, int row_axis,
                             int col_axis, const int64_t *fixed)
@@ -429,6 +299,113 @@ static enum lab_status print_stats(struct lab_plain *p, int tensor)
                             &p->snap.plane.stats);
     return st ? st : print_printed(p, tensor, -1);
 }
+
+/* ---- moves ---- */
+
+enum { MOST_LINES = 40 };
+
+static void plain_forget_moves(struct lab_plain *p)
+{
+    const struct lab_snapshot *s = &p->snap;
+    for (int i = 0; i < s->schedule->n_steps; i++) {
+        if (s->steps[i].exec > p->last_exec)
+            p->last_exec = s->steps[i].exec;
+    }
+}
+
+static int64_t time_of(struct lab_plain *p, int index)
+{
+    const struct lab_step_status *st = &p->snap.steps[index];
+    return lab_step_text_time(lab_recording_live(p->run.recording), index,
+                              st->exec, st->time_ns);
+}
+
+static void print_brief(struct lab_plain *p, int index)
+{
+    const struct lab_schedule_step *s = &p->snap.schedule->steps[index];
+    lab_printf(stdout, "%d. %s  (%s, %s)  %s\n", index + 1, s->step->name,
+               lab_phase_name(s->step->phase), s->variant->name,
+               LAB_NS_TEXT(lab_to_real(time_of(p, index))));
+}
+
+static void print_whole(struct lab_plain *p, int index)
+{
+    /* Looking at tensors makes new snapshots: keep what is needed. */
+    struct lab_schedule *schedule = lab_schedule_retain(p->snap.schedule);
+    const struct lab_schedule_step *s = &schedule->steps[index];
+    int64_t exec = p->snap.steps[index].exec;
+    lab_step_text_head(s, index, time_of(p, index));
+    lab_step_text_kernels(lab_recording_live(p->run.recording), exec);
+    for (int i = 0; i < s->step->n_out; i++) {
+        if (s->step->out[i] >= 0)
+            print_stats(p, s->step->out[i]);
+    }
+    look_away(p);
+    if (s->step->node >= 0)
+        lab_read_step(&p->reader, s->step->name,
+                      p->snap.plan->nodes[s->step->node].id, s->step->phase);
+    lab_schedule_release(schedule);
+}
+
+static void plain_print_move(struct lab_plain *p)
+{
+    const struct lab_snapshot *s = &p->snap;
+    int ran = 0;
+    int last = -1;
+    for (int i = 0; i < s->schedule->n_steps; i++) {
+        if (s->steps[i].exec <= p->last_exec || !s->steps[i].done)
+            continue;
+        ran++;
+        last = i;
+    }
+    int left_out = ran > MOST_LINES ? ran - MOST_LINES : 0;
+    if (left_out)
+        lab_printf(stdout, "%d steps, and then:\n", left_out);
+    int seen = 0;
+    for (int i = 0; i < last; i++) {
+        if (s->steps[i].exec > p->last_exec && s->steps[i].done &&
+            seen++ >= left_out)
+            print_brief(p, i);
+    }
+    char reason[LAB_SESSION_TEXT];
+    snprintf(reason, sizeof(reason), "%s", s->stop_reason);
+    plain_forget_moves(p);
+    if (ran > 1)
+        lab_printf(stdout, "\n");
+    if (last >= 0)
+        print_whole(p, last);
+    if (last >= 0)
+        lab_printf(stdout, "\n");
+    if (reason[0] && p->snap.position < p->snap.schedule->n_steps)
+        lab_printf(stdout, "Stopped: %s\n", reason);
+    plain_print_where(p);
+}
+
+/* ---- training ---- */
+
+static void plain_print_trained(struct lab_plain *p)
+{
+    const struct lab_snapshot *s = &p->snap;
+    print_ended(p, s);
+    lab_printf(stdout, "%s: loss %.6g", s->stop_reason, s->loss);
+    if (!isnan(s->accuracy))
+        lab_printf(stdout, ", %.2f %% of the held-back %s right",
+                   100 * s->accuracy, s->text ? "characters" : "rows");
+    if (!isnan(s->bits_per_char))
+        lab_printf(
+            stdout,
+            ", %.4f bits a character (counting what follows three: %.4f)",
+            s->bits_per_char, s->bits_order3);
+    if (!isnan(s->step_ms_median))
+        lab_printf(stdout, ", %.4g ms an iteration (median)",
+                   s->step_ms_median);
+    lab_printf(stdout, "\n");
+    plain_print_where(p);
+}
+
+/* ---- tensors ---- */
+
+enum { MOST_ELEMENTS = 400, VALUE_COLUMNS = 10, TERMS = 8 };
 
 /* "[3,0]" */
 static void coordinates(const struct lab_shape *shape, const int64_t *at,
@@ -811,7 +788,7 @@ static enum lab_status plain_print_checks(struct lab_plain *p)
     if (!st && corners > 0)
         lab_printf(
             stdout,
-            "%lld elements stand at a corner of the loss (a relu at "
+            "%lld elements are at a corner of the loss (a relu at "
             "exactly 0, a tie), where any number between the two slopes is "
             "a gradient\n",
             (long long)corners);
@@ -1073,6 +1050,26 @@ static void plain_line(struct lab_plain *p, const char *line)
 enum { LINE_BYTES = 4096 };
 
 /* ---- opening ---- */
+
+static void plain_print_start(struct lab_plain *p)
+{
+    const struct lab_lesson *l = p->run.lesson;
+    lab_lesson_put_heading(l->title, 1, false);
+    if (l->summary[0])
+        lab_lesson_put_paragraph(l->summary, 0);
+    lab_printf(stdout, "\n");
+    say_badge(p);
+    if (l->sections[0].doc.n_blocks > 0) {
+        lab_printf(stdout, "\n");
+        lab_lesson_put_doc(&l->sections[0].doc, false);
+    }
+    if (p->snap.n_breaks > 0) {
+        lab_printf(stdout, "\nThe lesson stops at:\n");
+        plain_list(p, "breaks");
+    }
+    lab_printf(stdout, "\n`help` lists the commands; `step` takes a step.\n\n");
+    plain_print_where(p);
+}
 
 static enum lab_status
 open_lesson(struct lab_plain *p, const struct lab_options *o, const char *name)

@@ -38,8 +38,8 @@ enum lab_status lab_step_text_run(struct lab_lesson_run *w)
     return lab_print_check();
 }
 
-int64_t lab_step_time(struct lab_live *live, int index, int64_t exec,
-                      int64_t wall_ns)
+int64_t lab_step_text_time(struct lab_live *live, int index, int64_t exec,
+                           int64_t wall_ns)
 {
     struct lab_step_record r;
     return lab_live_step(live, index, &r) && r.exec == exec &&

@@ -16,7 +16,7 @@ static const char *verdict(const struct lab_course_values_spec *p, double off)
     return fabs(off) <= p->tolerance ? "ok" : "OUTSIDE";
 }
 
-/* The note stands with the first value alone. */
+/* The note is beside the first value alone. */
 static void add_row(struct lab_text_table *table,
                     const struct lab_course_values_spec *p,
                     const struct lab_tensor *t, int64_t index, double computed,

@@ -58,48 +58,44 @@ static void add_html(struct lab_str *out, const char *text)
 
 /* ---- tables ---- */
 
-/* Characters of a table's cell. */
-static size_t widest(const struct lab_text_table *t, size_t column)
-{
-    size_t most = 0;
-    for (size_t i = column; i < t->count; i += (size_t)t->columns)
-        most = strlen(t->cells[i]) > most ? strlen(t->cells[i]) : most;
-    return most;
-}
-
 /* Names are as long as a template makes them: such a column breaks, and
  * scrolls. */
-static void add_cell(struct lab_str *s, const struct lab_text_table *t,
-                     size_t i)
+static bool breaks(const struct lab_text_table *t, size_t column)
 {
     enum { ONE_LINE = 40 };
-    size_t column = i % (size_t)t->columns;
-    bool breaks = !t->right[column] && widest(t, column) > ONE_LINE;
-    if (i < (size_t)t->columns)
-        lab_str_add(s, t->right[column] ? "<th class=\"n\">" : "<th>");
-    else
-        lab_str_add(s, t->right[column] ? "<td class=\"n\">"
-                       : breaks         ? "<td class=\"k\"><div>"
-                                        : "<td class=\"w\">");
-    add_html(s, t->cells[i]);
-    lab_str_add(s, i < (size_t)t->columns ? "</th>"
-                   : breaks               ? "</div></td>"
-                                          : "</td>");
+    for (size_t i = column; i < t->count; i += (size_t)t->columns)
+        if (strlen(t->cells[i]) > ONE_LINE)
+            return !t->right[column];
+    return false;
 }
 
 /* Adds the table, and releases it. */
 static void put_table(struct lab_str *s, struct lab_text_table *t)
 {
     size_t columns = (size_t)t->columns;
-    lab_str_add(s, "<div class=\"wide\"><table>\n");
-    for (size_t i = 0; i < t->count; i++) {
-        if (i % columns == 0)
-            lab_str_add(s, "<tr>");
-        add_cell(s, t, i);
-        if (i % columns == columns - 1)
-            lab_str_add(s, "</tr>\n");
+    const char *begin[LAB_TEXT_TABLE_COLUMNS];
+    const char *end[LAB_TEXT_TABLE_COLUMNS];
+    for (size_t c = 0; c < columns; c++) {
+        bool wide = breaks(t, c);
+        begin[c] = t->right[c] ? "<td class=\"n\">"
+                   : wide      ? "<td class=\"k\"><div>"
+                               : "<td class=\"w\">";
+        end[c] = wide ? "</div></td>" : "</td>";
     }
-    lab_str_add(s, "</table></div>\n");
+    lab_str_add(s, "<div class=\"wide\"><table>\n<tr>");
+    for (size_t c = 0; c < columns && c < t->count; c++) {
+        lab_str_add(s, t->right[c] ? "<th class=\"n\">" : "<th>");
+        add_html(s, t->cells[c]);
+        lab_str_add(s, "</th>");
+    }
+    for (size_t i = columns; i < t->count; i++) {
+        if (i % columns == 0)
+            lab_str_add(s, "</tr>\n<tr>");
+        lab_str_add(s, begin[i % columns]);
+        add_html(s, t->cells[i]);
+        lab_str_add(s, end[i % columns]);
+    }
+    lab_str_add(s, "</tr>\n</table></div>\n");
     s->failed |= t->failed;
     lab_text_table_release(t);
 }
@@ -372,7 +368,7 @@ static bool has_half(const struct lab_time_sum *sum)
 static void put_time_bars(struct page *r, enum lab_sum_level level,
                           const char *label)
 {
-    enum { NAME = 30 }; /* what lies left of the picture is not seen */
+    enum { NAME = 30 }; /* the rest is left of the picture */
     struct bars bars = {.n = 0};
     const struct lab_time_sum **rows =
         find_longest(r, level, median_of, &bars.n);
@@ -711,13 +707,13 @@ static double find_free(double y, const double *used, int n)
     for (int i = 0; i < n; i++) {
         if (y > used[i] - LINE && y < used[i] + LINE) {
             y = used[i] + LINE;
-            i = -1; /* it may lie on another one now */
+            i = -1; /* it may be on another one now */
         }
     }
     return y;
 }
 
-/* Names stand below their lines. */
+/* Names are below their lines. */
 static void add_labels(struct page *r, const struct axes *a)
 {
     double bytes = r->line.roofs[COPY].per_s;
@@ -823,7 +819,7 @@ static void put_roofline(struct page *r)
 }
 
 /* ---- what a lab measured ----
- * Its ladder with bars under the peak, what was said before, the winners of its
+ * Its ladder with bars under the peak, what was predicted, the winners of its
  * tuning, and a sweep. */
 
 /* The rows of one size, or the places of a sweep. */
@@ -1132,27 +1128,31 @@ static void add_kernel(struct page *r, struct lab_text_table *table,
     add_counted(r, table, &counted);
 }
 
-static const struct level {
+struct level {
     enum lab_sum_level level;
     void (*add)(struct page *r, struct lab_text_table *table,
                 const struct lab_time_sum *t);
     const char *none;
     const char *counted; /* what the last columns are, where there are any */
     const char *heads[LAB_TEXT_TABLE_COLUMNS + 1];
-} steps =
-    {LAB_SUM_STEP,
-     add_step,
-     "No step was recorded.",
-     "Achieved occupancy, DRAM, the counted FLOP and IPC are the hardware "
-     "counters of one execution.",
-     {">#", "phase", "step", "variant", ">times", ">median", ">MAD", ">FLOP",
-      ">GFLOP/s", ">GB/s"}},
-  kernels = {LAB_SUM_KERNEL,
-             add_kernel,
-             "No kernel was recorded: the run was on the CPU, or without a "
-             "kernel trace.",
-             "The hardware counters are those of one launch.",
-             {"kernel", "step", "phase", ">launches", ">median", ">MAD",
+};
+
+static const struct level steps = {
+    .level = LAB_SUM_STEP,
+    .add = add_step,
+    .none = "No step was recorded.",
+    .counted = "Achieved occupancy, DRAM, the counted FLOP and IPC are the "
+               "hardware counters of one execution.",
+    .heads = {">#", "phase", "step", "variant", ">times", ">median", ">MAD",
+              ">FLOP", ">GFLOP/s", ">GB/s"}};
+
+static const struct level kernels = {
+    .level = LAB_SUM_KERNEL,
+    .add = add_kernel,
+    .none = "No kernel was recorded: the run was on the CPU, or without a "
+            "kernel trace.",
+    .counted = "The hardware counters are those of one launch.",
+    .heads = {"kernel", "step", "phase", ">launches", ">median", ">MAD",
               ">grid", ">block", ">registers", ">occupancy %"}};
 
 static void put_level(struct page *r, const struct level *l)

@@ -77,10 +77,10 @@ static struct {
 
 size_t lab_print_columns(void)
 {
-    const char *said = getenv("COLUMNS");
+    const char *given = getenv("COLUMNS");
     struct winsize size;
-    if (said && atoi(said) > 0)
-        return (size_t)atoi(said);
+    if (given && atoi(given) > 0)
+        return (size_t)atoi(given);
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
         return 0;
     return size.ws_col > 0 ? size.ws_col : 80;
@@ -145,7 +145,7 @@ static void put(FILE *out, const char *text)
 
 static bool put_ascii(FILE *out, const char *text)
 {
-    enum { WIDEST = 8 }; /* a character's stand-in is no longer */
+    enum { WIDEST = 8 }; /* what replaces a character is no longer */
     size_t room = strlen(text) * WIDEST + 1;
     char *plain = lab_alloc(room);
     if (!plain)

@@ -21,8 +21,9 @@ static void add_fact(struct lab_text_table *t, const char *name,
 static void add_moment(struct lab_text_table *t, const char *name,
                        const char *iso)
 {
+    char text[32];
     lab_text_table_add(t, name);
-    lab_text_table_add_moment(t, iso);
+    lab_text_table_add(t, lab_moment_text(iso, text, sizeof(text)));
 }
 
 void lab_run_origin(struct lab_text_table *t, const struct lab_run_row *r)

@@ -1,7 +1,6 @@
 /* text_table.c -- columns of text for a terminal or a pipe. */
 #include "report/text_table.h"
 
-#include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "base/format.h"
 #include "base/mem.h"
 #include "report/print.h"
-#include "store/query.h"
 
 static void add_cell(struct lab_text_table *t, char *cell)
 {
@@ -76,12 +74,6 @@ void lab_text_table_add_real(struct lab_text_table *t, double v, int digits)
         lab_text_table_addf(t, "%.0f", v); /* 4110, not 4.11e+03 */
     else
         lab_text_table_addf(t, "%.*g", digits, v);
-}
-
-void lab_text_table_add_moment(struct lab_text_table *t, const char *iso)
-{
-    char text[32];
-    lab_text_table_add(t, lab_moment_text(iso, text, sizeof(text)));
 }
 
 void lab_text_table_add_times(struct lab_text_table *t, double v)
@@ -268,9 +260,4 @@ void lab_table_make_ascii(struct lab_str *text)
     text->len = to;
     if (text->data)
         text->data[to] = '\0';
-}
-
-bool lab_table_locale_is_utf8(void)
-{
-    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }

@@ -13,7 +13,7 @@
 #define TIME(ns) LAB_NS_TEXT(lab_to_real(ns))
 #define COUNT(n) LAB_INT_TEXT(n)
 
-/* A line that is made, and who takes it. */
+/* A line that is made, and the function that takes it. */
 struct lines {
     const struct lab_timeline *t;
     struct lab_str text;

@@ -49,22 +49,6 @@ static enum lab_status open_database(const char *path, bool write,
     return st;
 }
 
-/* ---- which run ---- */
-
-enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
-                                     int64_t *run)
-{
-    if (strcmp(word, "last") == 0)
-        return lab_query_last_run(db, run);
-    if (strncmp(word, "baseline:", 9) == 0)
-        return lab_baseline_find(db, word + 9, run);
-    if (lab_arg_is_number(word, run))
-        return LAB_OK;
-    return lab_fail(LAB_E_USAGE,
-                    "'%s' is not a run: give a number, last, or baseline:NAME",
-                    word);
-}
-
 static bool look_no_further(void *user, const struct lab_run_row *r)
 {
     (void)user;
@@ -495,19 +479,16 @@ static const struct command {
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 /* Another command for the same runs. */
-static void hint(struct lab_str *out, const struct lab_options *o,
-                 const char *command)
+static struct lab_str beside(const struct lab_options *o, const char *command)
 {
-    lab_suggest_command(
-        out, o->db,
+    return lab_suggest_command_text(
+        o->db,
         LAB_WORDS("profile", command, o->recorded ? "--recorded" : NULL));
 }
 
 static enum lab_status needs_run(const struct lab_options *o)
 {
-    struct lab_str list;
-    lab_str_init(&list);
-    hint(&list, o, "list");
+    struct lab_str list = beside(o, "list");
     enum lab_status st =
         lab_fail(LAB_E_USAGE, "%s needs a run: a number of `%s`, or last",
                  o->command, lab_str_text(&list));
@@ -558,21 +539,18 @@ static const char *shown_by(const struct lab_options *o,
     return NULL;
 }
 
-static void say_where(const struct lab_options *o, struct lab_database *db,
-                      enum lab_status st)
+static enum lab_status fail_where(const struct lab_options *o,
+                                  struct lab_database *db, enum lab_status st)
 {
-    struct lab_str text; /* what follows overwrites the error's */
-    lab_str_init(&text);
-    lab_str_add(&text, lab_error());
+    char why[1024]; /* what follows overwrites the error's */
+    snprintf(why, sizeof(why), "%s", lab_error());
     const char *command = shown_by(o, db, st);
-    if (command) {
-        lab_str_add(&text, "; `");
-        hint(&text, o, command);
-        lab_str_add(&text, "` shows what there is");
-    }
-    if (!text.failed)
-        lab_fail(st, "%s", lab_str_text(&text));
-    lab_str_release(&text);
+    if (!command)
+        return lab_fail(st, "%s", why);
+    struct lab_str shows = beside(o, command);
+    lab_fail(st, "%s; `%s` shows what there is", why, lab_str_text(&shows));
+    lab_str_release(&shows);
+    return st;
 }
 
 /* Nothing recorded yet is an error only where something was asked for. */
@@ -612,7 +590,7 @@ static enum lab_status run_command(const struct lab_options *o,
         return st;
     st = command->run(o, db);
     if ((st == LAB_E_NOTFOUND || st == LAB_E_USAGE) && !makes)
-        say_where(o, db, st);
+        fail_where(o, db, st);
     lab_database_close(db);
     return st;
 }
@@ -622,7 +600,6 @@ static enum lab_status refuse_recorded(const struct lab_options *o,
                                        const struct command *command)
 {
     struct lab_str from;
-    struct lab_str import;
     if (o->db)
         return lab_fail(LAB_E_USAGE,
                         "--recorded and --db name two databases: give one");
@@ -631,19 +608,18 @@ static enum lab_status refuse_recorded(const struct lab_options *o,
                         "ceilings are measured on this machine, and kept in a "
                         "database of yours: leave out --recorded");
     lab_str_init(&from);
-    lab_str_init(&import);
     enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &from);
     if (st == LAB_OK) {
-        lab_suggest_command(
-            &import, NULL, LAB_WORDS("profile", "import", lab_str_text(&from)));
+        struct lab_str import = lab_suggest_command_text(
+            NULL, LAB_WORDS("profile", "import", lab_str_text(&from)));
         st = lab_fail(LAB_E_USAGE,
                       "--recorded only reads the runs that ship with the "
                       "program, and %s changes a database; `%s` brings them "
                       "into yours",
                       o->command, lab_str_text(&import));
+        lab_str_release(&import);
     }
     lab_str_release(&from);
-    lab_str_release(&import);
     return st;
 }
 

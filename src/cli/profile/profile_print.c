@@ -23,6 +23,20 @@
 #include "store/counted.h"
 #include "store/query.h"
 
+enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
+                                     int64_t *run)
+{
+    if (strcmp(word, "last") == 0)
+        return lab_query_last_run(db, run);
+    if (strncmp(word, "baseline:", 9) == 0)
+        return lab_baseline_find(db, word + 9, run);
+    if (lab_arg_is_number(word, run))
+        return LAB_OK;
+    return lab_fail(LAB_E_USAGE,
+                    "'%s' is not a run: give a number, last, or baseline:NAME",
+                    word);
+}
+
 /* ---- records as the objects of --json ---- */
 
 struct record {

@@ -159,10 +159,10 @@ static void add_row(struct lab_text_table *t,
                                      : NULL);
 }
 
-/* The rows of the text: a step's only kernel would repeat it. */
+/* A row of the text: a step's only kernel would repeat it. */
 struct shown {
-    size_t *rows; /* of r->rows, in their order */
-    size_t count;
+    const struct lab_roofline_row *row;
+    size_t number;
 };
 
 static bool is_only_kernel(const struct lab_roofline *r, size_t i)
@@ -176,20 +176,20 @@ static bool is_only_kernel(const struct lab_roofline *r, size_t i)
     return fabs(row->sum->median_ns - step) <= 0.01 * step;
 }
 
-static enum lab_status choose_rows(struct shown *out,
-                                   const struct lab_roofline *r)
+/* In `out`, which has room for all; returns how many. */
+static size_t choose_rows(struct shown *out, const struct lab_roofline *r)
 {
-    *out = (struct shown){lab_alloc_array(r->count + 1, sizeof(*out->rows)), 0};
-    if (!out->rows)
-        return lab_no_memory("a table");
-    for (size_t i = 0; i < r->count; i++)
-        if (!is_only_kernel(r, i))
-            out->rows[out->count++] = i;
-    return LAB_OK;
+    size_t n = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        if (is_only_kernel(r, i))
+            continue;
+        out[n] = (struct shown){&r->rows[i], n + 1};
+        n++;
+    }
+    return n;
 }
 
-static enum lab_status write_rows(const struct lab_roofline *r,
-                                  const struct shown *shown,
+static enum lab_status write_rows(const struct shown *shown, size_t n,
                                   struct lab_str *out)
 {
     static const char *const heads[] = {
@@ -198,10 +198,9 @@ static enum lab_status write_rows(const struct lab_roofline *r,
         ">of roof", "bound",        NULL};
     struct lab_text_table t;
     lab_text_table_init(&t, heads);
-    for (size_t i = 0; i < shown->count; i++)
-        add_row(&t, &r->rows[shown->rows[i]], i + 1);
-    enum lab_status st = lab_text_table_format(&t, out);
-    return st;
+    for (size_t i = 0; i < n; i++)
+        add_row(&t, shown[i].row, shown[i].number);
+    return lab_text_table_format(&t, out);
 }
 
 static void write_sentence(const struct lab_roofline_row *row, size_t number,
@@ -223,42 +222,31 @@ static void write_sentence(const struct lab_roofline_row *row, size_t number,
 }
 
 /* The longest first; unknown times last. */
-static int by_time(const void *a, const void *b, void *user)
+static int by_time(const void *a, const void *b)
 {
-    const struct lab_roofline *r = ((const void *const *)user)[0];
-    const struct shown *shown = ((const void *const *)user)[1];
-    size_t i = *(const size_t *)a;
-    size_t k = *(const size_t *)b;
-    double x = r->rows[shown->rows[i]].sum->median_ns;
-    double y = r->rows[shown->rows[k]].sum->median_ns;
-    int order = isnan(x) || isnan(y) ? (isnan(x) != 0) - (isnan(y) != 0)
-                                     : (x < y) - (x > y);
-    return order ? order : (i > k) - (i < k);
+    const struct shown *x = a;
+    const struct shown *y = b;
+    double s = x->row->sum->median_ns;
+    double t = y->row->sum->median_ns;
+    int order = isnan(s) || isnan(t) ? (isnan(s) != 0) - (isnan(t) != 0)
+                                     : (s < t) - (s > t);
+    return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
 /* Of the `most` rows that take longest; 0: of all, in their order. */
-static enum lab_status write_sentences(const struct lab_roofline *r,
-                                       const struct shown *shown, size_t most,
-                                       struct lab_str *out)
+static void write_sentences(struct shown *shown, size_t n, size_t most,
+                            struct lab_str *out)
 {
-    const void *user[] = {r, shown};
-    size_t *list = lab_alloc_array(shown->count + 1, sizeof(*list));
-    if (!list)
-        return lab_no_memory("a list");
-    for (size_t i = 0; i < shown->count; i++)
-        list[i] = i;
-    bool cut = most > 0 && shown->count > most;
+    bool cut = most > 0 && n > most;
     if (cut)
-        qsort_r(list, shown->count, sizeof(*list), by_time, user);
-    for (size_t i = 0; i < (cut ? most : shown->count); i++)
-        write_sentence(&r->rows[shown->rows[list[i]]], list[i] + 1, out);
+        qsort(shown, n, sizeof(*shown), by_time);
+    for (size_t i = 0; i < (cut ? most : n); i++)
+        write_sentence(shown[i].row, shown[i].number, out);
     if (cut)
         lab_str_addf(out,
                      "These are the %zu that take longest of %zu: --limit 0 "
                      "has a sentence for each.\n",
-                     most, shown->count);
-    lab_free(list);
-    return LAB_OK;
+                     most, n);
 }
 
 static void write_head(const struct lab_roofline *r, struct lab_str *out)
@@ -308,15 +296,15 @@ static void write_words(const struct lab_roofline *r, struct lab_str *out)
 static enum lab_status write_points(const struct lab_roofline *r, size_t most,
                                     struct lab_str *out)
 {
-    struct shown shown;
-    enum lab_status st = choose_rows(&shown, r);
+    struct shown *shown = lab_alloc_array(r->count + 1, sizeof(*shown));
+    if (!shown)
+        return lab_no_memory("a table");
+    size_t n = choose_rows(shown, r);
     lab_str_add(out, "\n");
-    if (st == LAB_OK)
-        st = write_rows(r, &shown, out);
+    enum lab_status st = write_rows(shown, n, out);
     write_words(r, out);
-    if (st == LAB_OK)
-        st = write_sentences(r, &shown, most, out);
-    lab_free(shown.rows);
+    write_sentences(shown, n, most, out);
+    lab_free(shown);
     return st;
 }
 

@@ -28,41 +28,40 @@ struct listing {
     bool lab;
 };
 
-static int longest_first(const void *a, const void *b)
+/* Kind by kind, the longest first. */
+static int by_kind(const void *a, const void *b)
 {
     const struct lab_span *x = *(const struct lab_span *const *)a;
     const struct lab_span *y = *(const struct lab_span *const *)b;
     int64_t s = lab_span_time(x);
     int64_t t = lab_span_time(y);
-    if (s != t)
-        return s < t ? 1 : -1;
-    return (x > y) - (x < y);
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return s != t ? (s < t) - (s > t) : (x > y) - (x < y);
 }
 
 /* The `most` longest of each kind. */
 static enum lab_status choose(struct listing *l, int64_t most)
 {
     struct lab_timeline *t = l->t;
-    const struct lab_span **order =
-        lab_alloc_array((size_t)t->count + 1, sizeof(struct lab_span *));
-    l->listed = lab_alloc_array((size_t)t->count + 1, sizeof(*l->listed));
+    size_t count = (size_t)t->count;
+    const struct lab_span **order = lab_alloc_array(count + 1, sizeof(*order));
+    int64_t rank = 0; /* in its kind */
+    l->most = most;
+    l->listed = lab_alloc_array(count + 1, sizeof(*l->listed));
     if (!order || !l->listed) {
         lab_free(order);
         return lab_no_memory("a timeline");
     }
-    for (int k = 0; k < LAB_SPAN_KIND_COUNT; k++) {
-        int64_t n = 0;
-        for (int32_t i = 0; i < t->count; i++)
-            if ((int)t->spans[i].kind == k)
-                order[n++] = &t->spans[i];
-        if (n)
-            qsort(order, (size_t)n, sizeof(struct lab_span *), longest_first);
-        for (int64_t i = 0; i < n && (most == 0 || i < most); i++)
-            l->listed[order[i] - t->spans] = true;
-        if (most && n > most)
-            l->left_out += n - most;
+    for (size_t i = 0; i < count; i++)
+        order[i] = &t->spans[i];
+    qsort(order, count, sizeof(*order), by_kind);
+    for (size_t i = 0; i < count; i++) {
+        rank = i > 0 && order[i]->kind == order[i - 1]->kind ? rank + 1 : 0;
+        bool listed = most == 0 || rank < most;
+        l->listed[order[i] - t->spans] = listed;
+        l->left_out += !listed;
     }
-    l->most = most;
     lab_free(order);
     return LAB_OK;
 }

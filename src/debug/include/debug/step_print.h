@@ -25,5 +25,5 @@ void lab_step_text_stats(const struct lab_tensor *t,
                          const struct lab_stats *stats);
 /* What execution `exec` of step `index` took: by the profiler where its record has
  * come, else `wall_ns`, by the clock around the call. */
-int64_t lab_step_time(struct lab_live *live, int index, int64_t exec,
-                      int64_t wall_ns);
+int64_t lab_step_text_time(struct lab_live *live, int index, int64_t exec,
+                           int64_t wall_ns);

@@ -62,14 +62,14 @@ void lab_training_text(const struct lab_lesson_run *w,
 void lab_training_summary(const struct lab_training *t, enum lab_status st,
                           struct lab_run_summary *out);
 /* Counters are asked for and available. Where they are refused, a warning has
- * said so (lab_recording_note()), and the run's row has it. */
+ * reported it (lab_recording_note()), and the run's row has it. */
 bool lab_run_counters_wanted(const struct lab_lesson_run *w);
 /* Counts every step of the iteration that has run to its end; says on stderr
  * how long it took, with --json prints a line for every kernel. A refusal in
  * the middle is a warning: the run goes on. */
 enum lab_status lab_run_counters_iteration(struct lab_lesson_run *w);
 /* *out stays NULL without --sample. Before a run is recorded, so that what
- * cannot be (no text, a prompt with characters that the text lacks) is said at
+ * cannot be (no text, a prompt with characters that the text lacks) is reported at
  * once and leaves none.
  * Errors: those of lab_generator_new and lab_generator_begin. */
 enum lab_status lab_sample_text_open(struct lab_generator **out,

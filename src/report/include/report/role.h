@@ -2,7 +2,7 @@
 #pragma once
 
 /* What a piece of text means; terminal.h maps roles to colours, bold, reverse
- * or underline by what the terminal can do. Nothing is said by role alone. */
+ * or underline by what the terminal can do. No role is the only sign of a meaning. */
 enum lab_role {
     LAB_ROLE_NORMAL,
     LAB_ROLE_DIM,

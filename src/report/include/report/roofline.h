@@ -43,7 +43,7 @@ bool lab_roofline_is_kernel(const struct lab_roofline_row *row);
  * NULL. */
 const char *lab_roofline_name(const struct lab_roofline_row *row);
 /* FLOPs a byte by the formula; NaN where there is none, as of a kernel that
- * stands under its roof by what was counted. */
+ * is under its roof by what was counted. */
 double lab_roofline_formula(const struct lab_roofline_row *row);
 /* Whether any ceiling was measured: on this device, by the run, or on another
  * device of its name. */

@@ -18,7 +18,7 @@ struct lab_rate_unit {
 
 struct lab_text_table {
     int columns;
-    bool right[LAB_TEXT_TABLE_COLUMNS]; /* numbers stand on the right */
+    bool right[LAB_TEXT_TABLE_COLUMNS]; /* numbers are on the right */
     char **cells; /* row by row; the first row is the head */
     size_t count;
     size_t room;
@@ -41,8 +41,6 @@ void lab_text_table_add_real(struct lab_text_table *t, double v, int digits);
 /* A duration in the unit that fits: "12.3 us". */
 void lab_text_table_add_ns(struct lab_text_table *t, int64_t ns);
 void lab_text_table_add_real_ns(struct lab_text_table *t, double ns);
-/* "2026-01-31 09:30:00" of 2026-01-31T09:30:00.123Z; another text as it is. */
-void lab_text_table_add_moment(struct lab_text_table *t, const char *iso);
 /* "1.25 x" of 1.25; "12.5 %" of 0.125. NaN is n/a. */
 void lab_text_table_add_times(struct lab_text_table *t, double v);
 void lab_text_table_add_share(struct lab_text_table *t, double v);
@@ -66,5 +64,3 @@ enum lab_status lab_print_str(struct lab_str *text);
 enum lab_status lab_text_table_put(struct lab_text_table *t, const char *above);
 /* One '?' for each character that is not ASCII. */
 void lab_table_make_ascii(struct lab_str *text);
-/* Whether this locale's terminals may be sent UTF-8. */
-bool lab_table_locale_is_utf8(void);

@@ -7,8 +7,8 @@ typedef void lab_timeline_line_fn(void *user, const char *line);
 
 LAB_C_BEGIN
 /* How long, how busy, how many launches; what is left out; gaps; launch
- * latencies (the median, and the largest). `sums` of the whole iteration may
- * stand for those of a part. */
+ * latencies (the median, and the largest). `sums` of the whole iteration
+ * may be given for those of a part. */
 void lab_timeline_summary(const struct lab_timeline *t,
                           const struct lab_timeline_sums *sums,
                           lab_timeline_line_fn *each, void *user);

@@ -251,7 +251,7 @@ static enum lab_status read_rungs(struct lab_bench *lab)
 {
     const struct lab_variant *all[LAB_BENCH_RUNGS];
     int count =
-        lab_ladder_rungs(lab->backend, lab->ladder, all, LAB_BENCH_RUNGS);
+        lab_ladder_rungs(lab->backend, lab->ladder, NULL, all, LAB_BENCH_RUNGS);
     const char *at = lab->options->variants;
     const char *word;
     size_t n = 0;

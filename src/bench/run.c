@@ -335,8 +335,8 @@ static const struct lab_variant *kept(struct lab_bench *lab,
     if (!lab->db || lab_tuned_find(lab->db, &key, found) ||
         !found->candidate[0])
         return NULL;
-    int n = lab_ladder_candidates(lab->backend, lab->ladder, tuned, candidates,
-                                  LAB_BENCH_RUNGS);
+    int n = lab_ladder_rungs(lab->backend, lab->ladder, tuned, candidates,
+                             LAB_BENCH_RUNGS);
     for (int i = 0; i < n; i++) {
         if (strcmp(candidates[i]->name, found->candidate) == 0)
             return candidates[i];
@@ -515,8 +515,8 @@ static enum lab_status measure(struct lab_bench *lab,
 {
     struct best b = {.timed = 0};
     struct lab_tuned_found found = {.candidate = ""};
-    lab->n_rungs = lab_ladder_candidates(lab->backend, lab->ladder, job->rung,
-                                         lab->rungs, LAB_BENCH_RUNGS);
+    lab->n_rungs = lab_ladder_rungs(lab->backend, lab->ladder, job->rung,
+                                    lab->rungs, LAB_BENCH_RUNGS);
     enum lab_status st = lab_bench_model_plan(&lab->data, 0, lab);
     if (!st)
         st = lab_bench_climb(lab, job->size, 1, see, &b);

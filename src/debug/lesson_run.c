@@ -507,7 +507,7 @@ static void recording_opened(void *recording, struct lab_walk *walk)
         lab_walk_time_with_events(walk, r->time_source == LAB_TIME_CUDA_EVENTS);
         lab_profiler_observer(r->profiler, &observer);
         if (!r->status)
-            r->status = lab_walk_observe(walk, &observer);
+            lab_walk_observe(walk, &observer);
     }
     probe_counters(r);
     pthread_mutex_lock(&r->lock);

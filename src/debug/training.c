@@ -1,5 +1,5 @@
-/* Training at speed from the command line, the counters of an iteration of it, and
- * the text that the network writes afterwards. */
+/* Training at speed from the command line, the counters of an iteration of it,
+ * and the text that the network writes afterwards. */
 #include "debug/training.h"
 
 #include <math.h>

@@ -33,11 +33,11 @@ static bool is_wanted(const char *operation)
 static int all_rungs(struct lab_backend *be, const struct lab_operation *of,
                      const struct lab_variant **rungs, int most)
 {
-    int own = lab_ladder_rungs(be, of, rungs, most);
+    int own = lab_ladder_rungs(be, of, NULL, rungs, most);
     int n = own;
     for (int r = 0; r < own; r++) {
         if (rungs[r]->tuned)
-            n += lab_ladder_candidates(be, of, rungs[r], rungs + n, most - n);
+            n += lab_ladder_rungs(be, of, rungs[r], rungs + n, most - n);
     }
     return n;
 }
@@ -120,7 +120,8 @@ TEST_CASE(without_its_barrier_the_stencil_is_wrong)
                                .ladder = l,
                                .machine = &m,
                                .rungs = rungs,
-                               .n_rungs = lab_ladder_rungs(be, l, rungs, 32),
+                               .n_rungs =
+                                   lab_ladder_rungs(be, l, NULL, rungs, 32),
                                .sizes = &size,
                                .n_sizes = 1,
                                .repeats = LAB_LADDER_REPEATS_MIN,
@@ -168,7 +169,7 @@ TEST_CASE(notes_have_the_device)
     }
     assert_ok(lab_ladder_find("conv", &conv));
     assert_ok(lab_ladder_size(conv, "1x4x8x8x4x3", 11, &size));
-    int count = lab_ladder_rungs(be, conv, all, 64);
+    int count = lab_ladder_rungs(be, conv, NULL, all, 64);
     for (int i = 0; i < count; i++) {
         if (all[i]->note)
             noted[n++] = all[i];

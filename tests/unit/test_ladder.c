@@ -56,23 +56,24 @@ TEST_CASE(costs)
     struct lab_ladder_size s = size_of(gemm, "30x20x10");
     assert_true(gemm->flop(s.dim) == 2.0 * 30 * 20 * 10);
     assert_true(gemm->bytes(s.dim, LAB_FP32) == 4.0 * (300 + 200 + 600));
-    assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP32),
+    assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP32, false),
                      4 * (300 + 200 + 600));
-    assert_int_equal(lab_ladder_memory(gemm, &s, LAB_BF16),
+    assert_int_equal(lab_ladder_memory(gemm, &s, LAB_BF16, false),
                      2 * (300 + 200 + 600));
-    assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP64),
+    assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP64, false),
                      8 * (300 + 200 + 600));
-    assert_int_equal(lab_ladder_host_memory(gemm, &s, LAB_FP32), 0);
+    assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP32, true), 0);
     /* Inputs that the operation fills are kept on the host as well. */
     const struct lab_operation *softmax = find("softmax");
     s = size_of(softmax, "30x20");
-    assert_int_equal(lab_ladder_memory(softmax, &s, LAB_FP32), 2 * 4 * 600);
-    assert_int_equal(lab_ladder_host_memory(softmax, &s, LAB_FP32), 4 * 600);
+    assert_int_equal(lab_ladder_memory(softmax, &s, LAB_FP32, false),
+                     2 * 4 * 600);
+    assert_int_equal(lab_ladder_memory(softmax, &s, LAB_FP32, true), 4 * 600);
     const struct lab_operation *chase = find("pointer_chase");
     s = size_of(chase, "4096");
-    assert_int_equal(lab_ladder_host_memory(chase, &s, LAB_FP32), 4096);
+    assert_int_equal(lab_ladder_memory(chase, &s, LAB_FP32, true), 4096);
     s = size_of(gemm, "100000000000"); /* 10^22 elements */
-    assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP32), 0);
+    assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP32, false), 0);
     const struct lab_operation *saxpy = find("saxpy");
     s = size_of(saxpy, "50");
     assert_true(saxpy->flop(s.dim) == 100);
@@ -119,12 +120,12 @@ TEST_CASE(every_rung_of_the_cpu_is_right)
     int checked = 0;
     for (int i = 0; lab_operation_at(i); i++) {
         const struct lab_variant *rungs[96];
-        int n = lab_ladder_rungs(be, lab_operation_at(i), rungs, 96);
+        int n = lab_ladder_rungs(be, lab_operation_at(i), NULL, rungs, 96);
         assert_true(n >= 1);
         for (int r = 0, own = n; r < own; r++)
             if (rungs[r]->tuned)
-                n += lab_ladder_candidates(be, lab_operation_at(i), rungs[r],
-                                           rungs + n, 96 - n);
+                n += lab_ladder_rungs(be, lab_operation_at(i), rungs[r],
+                                      rungs + n, 96 - n);
         for (int r = 0; r < n; r++) {
             double error = -1;
             enum lab_status st =
@@ -242,7 +243,7 @@ TEST_CASE(a_slow_reference_is_asked_less)
     struct lab_operation op = *find("softmax");
     const struct lab_variant *rung = NULL;
     double error = -1;
-    assert_true(lab_ladder_rungs(be, find("softmax"), &rung, 1) >= 1);
+    assert_true(lab_ladder_rungs(be, find("softmax"), NULL, &rung, 1) >= 1);
     op.element = count_element;
     op.checks = small;
     assert_ok(lab_ladder_check(be, &op, rung, 1, &error));

@@ -178,7 +178,8 @@ TEST_CASE(what_lacks_a_barrier_is_counted)
                                .ladder = l,
                                .machine = &m,
                                .rungs = rungs,
-                               .n_rungs = lab_ladder_rungs(be, l, rungs, 8),
+                               .n_rungs =
+                                   lab_ladder_rungs(be, l, NULL, rungs, 8),
                                .sizes = &size,
                                .n_sizes = 1,
                                .repeats = LAB_LADDER_REPEATS_MIN,

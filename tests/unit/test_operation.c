@@ -441,7 +441,7 @@ TEST_CASE(operations_that_ship)
             const char *text = op->checks[k];
             if (lab_ladder_size(op, text, strlen(text), &s))
                 fail_msg("%s: %s", op->name, lab_error());
-            assert_true(lab_ladder_memory(op, &s, LAB_FP32) > 0);
+            assert_true(lab_ladder_memory(op, &s, LAB_FP32, false) > 0);
             assert_true(op->bytes(s.dim, LAB_FP32) > 0);
             assert_true(op->flop(s.dim) >= 0);
         }

@@ -184,7 +184,7 @@ static enum lab_status show(struct lab_options *o)
     enum lab_status st = lab_ladder_find("conv", &conv);
     if (!st)
         st = lab_ladder_size(conv, text, strlen(text), &size);
-    if (!st && lab_ladder_memory(conv, &size, LAB_FP32) == 0)
+    if (!st && lab_ladder_memory(conv, &size, LAB_FP32, false) == 0)
         st = lab_fail(LAB_E_USAGE, "size %s: more than any memory", text);
     if (!st)
         st = make_numbers(&n, size.dim);

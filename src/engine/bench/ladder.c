@@ -1,6 +1,7 @@
-/* ladder.c -- the ladders: an operation's rungs checked on odd sizes, then timed.
+/* ladder.c -- the ladders: an operation's rungs checked on odd sizes, then
+ * timed.
  *
- * First names, sizes, costs and what a model promises; then the tensors of a
+ * * First names, sizes, costs and what a model promises; then the tensors of a
  * size with guards around them; the climb; last one launch, and a rung that is
  * wrong on purpose. */
 #include "engine/ladder.h"
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/ceiling.h"
@@ -49,22 +51,10 @@ struct lab_ladder_tensors {
     int64_t n_errors;
 };
 
-struct lab_ladder_tensors;
-
-/* Runs a rung that is wrong on purpose once, and counts the elements of its
- * first result that are wrong, of the first LAB_LADDER_COUNTED at most. Returns
- * LAB_E_CHECK, with what was found in the row and in the detail, also when
- * nothing was; another status when it could not be run. */
-enum { LAB_LADDER_COUNTED = 1 << 20 };
-
-static enum lab_status ladder_numbers_want(struct lab_ladder_numbers *n,
-                                           enum lab_dtype dtype);
-static void ladder_tensors_release(struct lab_ladder_tensors *t);
-
 /* The ladders: names, sizes, what they cost, and what a model promises. */
 
 /* Images and heads have sides of several kinds: one number for all of them
- * would be no size that anybody means. */
+ * would be a size that has no use. */
 enum { ONE_FOR_ALL = 3 };
 enum lab_status lab_ladder_find(const char *name,
                                 const struct lab_operation **out)
@@ -232,10 +222,9 @@ static bool ladder_fills(const struct lab_operation *l,
     return starts && (l->fill || tensor->dtype == LAB_I32);
 }
 
-/* Of all tensors, or only of those that are filled on the host. */
-static size_t sum_bytes(const struct lab_operation *l,
-                        const struct lab_ladder_size *s, enum lab_precision p,
-                        bool filled)
+size_t lab_ladder_memory(const struct lab_operation *l,
+                         const struct lab_ladder_size *s, enum lab_precision p,
+                         bool host)
 {
     struct lab_bench_tensor t[LAB_BENCH_TENSORS];
     int n = 0;
@@ -245,7 +234,7 @@ static size_t sum_bytes(const struct lab_operation *l,
     for (int k = 0; k < n; k++) {
         size_t bytes;
         int64_t count = ladder_count(&t[k]);
-        if (filled && !ladder_fills(l, &t[k]))
+        if (host && !ladder_fills(l, &t[k]))
             continue;
         if (count == 0 ||
             !lab_mul_size((size_t)count, lab_dtype_bytes(t[k].dtype), &bytes) ||
@@ -255,42 +244,19 @@ static size_t sum_bytes(const struct lab_operation *l,
     return all;
 }
 
-size_t lab_ladder_memory(const struct lab_operation *l,
-                         const struct lab_ladder_size *s, enum lab_precision p)
-{
-    return sum_bytes(l, s, p, false);
-}
-
-size_t lab_ladder_host_memory(const struct lab_operation *l,
-                              const struct lab_ladder_size *s,
-                              enum lab_precision p)
-{
-    return sum_bytes(l, s, p, true);
-}
-
 /* ---- rungs and models ---- */
 
 int lab_ladder_rungs(struct lab_backend *be, const struct lab_operation *l,
+                     const struct lab_variant *tuned,
                      const struct lab_variant **out, int max)
 {
     const struct lab_variant *rung;
     int n = 0;
     for (int i = 0; n < max && (rung = lab_backend_rung(be, l->name, i)); i++) {
-        if (!rung->family)
-            out[n++] = rung;
-    }
-    return n;
-}
-
-int lab_ladder_candidates(struct lab_backend *be, const struct lab_operation *l,
-                          const struct lab_variant *tuned,
-                          const struct lab_variant **out, int max)
-{
-    const struct lab_variant *rung;
-    int n = 0;
-    for (int i = 0; n < max && (rung = lab_backend_rung(be, l->name, i)); i++) {
-        if (rung->family && strcmp(rung->family, tuned->name) == 0 &&
-            rung->precision == tuned->precision)
+        bool candidate = tuned && rung->family &&
+                         strcmp(rung->family, tuned->name) == 0 &&
+                         rung->precision == tuned->precision;
+        if (tuned ? candidate : !rung->family)
             out[n++] = rung;
     }
     return n;
@@ -352,8 +318,8 @@ double lab_ladder_model(const struct lab_ladder_machine *m,
     if (model->library || isnan(traffic))
         return NAN;
     bool flops = l->unit == LAB_UNIT_FLOPS;
-    /* Tiles are shared through L2, whose speed is not measured: where the pipes
-     * are counted, memory is taken to move each tensor once at least. */
+    /* Tiles are shared through L2, and its speed is not measured: where the
+     * pipes are counted, memory is taken to move each tensor once at least. */
     double seconds =
         (flops && model->accesses > 0 ? needed : traffic) / m->copy_bytes_s;
     if (model->share > 0 && m->info.sm_count > 0)
@@ -408,13 +374,6 @@ enum {
 };
 static const unsigned char GUARD_BYTE = 0x5a;
 
-static enum lab_status ladder_numbers_make(struct lab_ladder_numbers *out,
-                                           uint64_t seed)
-{
-    *out = (struct lab_ladder_numbers){.seed = seed};
-    return ladder_numbers_want(out, LAB_F32);
-}
-
 static enum lab_status ladder_numbers_want(struct lab_ladder_numbers *n,
                                            enum lab_dtype dtype)
 {
@@ -427,6 +386,13 @@ static enum lab_status ladder_numbers_want(struct lab_ladder_numbers *n,
         lab_number_put(p, dtype, i, lab_bench_random(n->seed, 0, 0, i));
     n->period[dtype] = p;
     return LAB_OK;
+}
+
+static enum lab_status ladder_numbers_make(struct lab_ladder_numbers *out,
+                                           uint64_t seed)
+{
+    *out = (struct lab_ladder_numbers){.seed = seed};
+    return ladder_numbers_want(out, LAB_F32);
 }
 
 static void ladder_numbers_release(struct lab_ladder_numbers *numbers)
@@ -472,9 +438,9 @@ static enum lab_status ladder_has_room(const struct lab_backend *be,
                                        enum lab_precision p)
 {
     bool one = be->host_memory;
-    size_t tensors = lab_ladder_memory(op, s, p);
+    size_t tensors = lab_ladder_memory(op, s, p, false);
     double need = tensors ? (double)tensors : HUGE_VAL;
-    double copies = (double)lab_ladder_host_memory(op, s, p);
+    double copies = (double)lab_ladder_memory(op, s, p, true);
     double has = (double)info->memory_bytes;
     double host_has = one ? has : (double)lab_host_memory();
     double host_need = one ? need + copies : copies;
@@ -542,6 +508,18 @@ static enum lab_status make_host(struct lab_ladder_tensors *t, int k)
                : LAB_OK;
 }
 
+static void ladder_tensors_release(struct lab_ladder_tensors *t)
+{
+    for (int k = 0; k < LAB_BENCH_TENSORS; k++) {
+        if (t->memory[k])
+            lab_backend_free(t->be, t->memory[k]);
+        lab_free(t->host[k]);
+        t->memory[k] = NULL;
+        t->host[k] = NULL;
+    }
+    t->n = 0;
+}
+
 static enum lab_status ladder_tensors_make(struct lab_ladder_tensors *t,
                                            struct lab_backend *be,
                                            const struct lab_operation *op,
@@ -564,18 +542,6 @@ static enum lab_status ladder_tensors_make(struct lab_ladder_tensors *t,
     return st;
 }
 
-static void ladder_tensors_release(struct lab_ladder_tensors *t)
-{
-    for (int k = 0; k < LAB_BENCH_TENSORS; k++) {
-        if (t->memory[k])
-            lab_backend_free(t->be, t->memory[k]);
-        lab_free(t->host[k]);
-        t->memory[k] = NULL;
-        t->host[k] = NULL;
-    }
-    t->n = 0;
-}
-
 /* ---- filling ---- */
 
 static enum lab_status mark_guards(const struct lab_ladder_tensors *t, int k)
@@ -590,52 +556,41 @@ static enum lab_status mark_guards(const struct lab_ladder_tensors *t, int k)
     return st ? st : lab_backend_sync(t->be);
 }
 
-/* A NaN; an integer that no result is. */
-static void poison(void *host, enum lab_dtype dtype, int64_t n)
+/* Fills a tensor with a period of numbers, again and again, from its number
+ * `from` on. */
+static enum lab_status fill_with(const struct lab_ladder_tensors *t, int k,
+                                 const char *period, int64_t length,
+                                 int64_t from)
 {
-    for (int64_t i = 0; i < n; i++)
-        lab_number_put(host, dtype, i,
-                       dtype == LAB_I32 ? (double)INT32_MIN : NAN);
+    const struct lab_view *v = &t->view[k];
+    size_t each = lab_dtype_bytes(v->dtype);
+    enum lab_status st = LAB_OK;
+    for (int64_t at = 0; at < v->count && !st;) {
+        int64_t first = (from + at) % length;
+        int64_t n = length - first;
+        if (n > v->count - at)
+            n = v->count - at;
+        st =
+            lab_backend_upload(t->be, (char *)v->data + (size_t)at * each,
+                               period + (size_t)first * each, (size_t)n * each);
+        at += n;
+    }
+    return st ? st : lab_backend_sync(t->be);
 }
 
+/* With NaN; an integer that no result is. */
 static enum lab_status fill_poison(const struct lab_ladder_tensors *t, int k)
 {
     const struct lab_view *v = &t->view[k];
-    size_t each = lab_dtype_bytes(v->dtype);
     int64_t most = v->count < CHUNK ? v->count : CHUNK;
-    enum lab_status st = LAB_OK;
-    void *host = lab_alloc_array((size_t)most, each);
+    void *host = lab_alloc_array((size_t)most, lab_dtype_bytes(v->dtype));
     if (!host)
         return lab_fail(LAB_E_NOMEM, "no memory to fill a tensor");
-    poison(host, v->dtype, most);
-    for (int64_t at = 0; at < v->count && !st; at += most) {
-        int64_t n = v->count - at < most ? v->count - at : most;
-        st = lab_backend_upload(t->be, (char *)v->data + (size_t)at * each,
-                                host, (size_t)n * each);
-    }
-    if (!st)
-        st = lab_backend_sync(t->be);
+    for (int64_t i = 0; i < most; i++)
+        lab_number_put(host, v->dtype, i,
+                       v->dtype == LAB_I32 ? (double)INT32_MIN : NAN);
+    enum lab_status st = fill_with(t, k, host, most, 0);
     lab_free(host);
-    return st;
-}
-
-/* As lab_bench_number() has them: the period, again and again. */
-static enum lab_status fill_random(const struct lab_ladder_tensors *t, int k)
-{
-    const struct lab_view *v = &t->view[k];
-    size_t each = lab_dtype_bytes(v->dtype);
-    const char *period = t->numbers->period[v->dtype];
-    int64_t start = (int64_t)k * LAB_BENCH_APART;
-    enum lab_status st = LAB_OK;
-    for (int64_t at = 0; at < v->count && !st;) {
-        int64_t from = (start + at) % LAB_LADDER_PERIOD;
-        int64_t n = LAB_LADDER_PERIOD - from;
-        if (n > v->count - at)
-            n = v->count - at;
-        st = lab_backend_upload(t->be, (char *)v->data + (size_t)at * each,
-                                period + (size_t)from * each, (size_t)n * each);
-        at += n;
-    }
     return st;
 }
 
@@ -649,7 +604,9 @@ static enum lab_status ladder_tensors_fill(struct lab_ladder_tensors *t)
             st = lab_backend_upload(t->be, t->view[k].data, t->host[k],
                                     bytes_of(&t->view[k]));
         else if (!st && (role == LAB_ROLE_IN || role == LAB_ROLE_INOUT))
-            st = fill_random(t, k);
+            /* As lab_bench_number() has them. */
+            st = fill_with(t, k, t->numbers->period[t->view[k].dtype],
+                           LAB_LADDER_PERIOD, (int64_t)k * LAB_BENCH_APART);
         else if (!st)
             st = fill_poison(t, k);
     }
@@ -685,10 +642,14 @@ static enum lab_status ladder_tensors_run(struct lab_ladder_tensors *t,
     return run_as(t, rung->name, rung->run);
 }
 
-static enum lab_status ladder_tensors_prepare(struct lab_ladder_tensors *t,
-                                              const struct lab_variant *rung)
+/* Before the first run; ladder_tensors_done() comes after the last. */
+static enum lab_status ladder_tensors_ready(struct lab_ladder_tensors *t,
+                                            const struct lab_variant *rung)
 {
-    return rung->prepare ? run_as(t, rung->name, rung->prepare) : LAB_OK;
+    enum lab_status st = ladder_tensors_fill(t);
+    if (!st && rung->prepare)
+        st = run_as(t, rung->name, rung->prepare);
+    return st;
 }
 
 static void ladder_tensors_done(struct lab_ladder_tensors *t,
@@ -764,8 +725,9 @@ static enum lab_status compare_some(struct lab_ladder_tensors *t, int out,
 }
 
 /* Whether every element is compared: a reference that reads whole rows for one
- * of them, as attention's and softmax's do, would take minutes. The last element
- * reads as much as any: with a causal mask the first one sees one key only. */
+ * of them, as attention's and softmax's do, would take minutes. The last
+ * element reads as much as any: with a causal mask the first one sees one key
+ * only. */
 static bool compares_all(const struct lab_ladder_tensors *t, int out)
 {
     int64_t count = t->view[t->n_in + out].count;
@@ -857,12 +819,16 @@ static enum lab_status say_found(const struct lab_variant *rung,
                     (long long)count, (long long)f->first, f->got, f->wanted);
 }
 
+/* Runs a rung that is wrong on purpose once, and counts the elements of its
+ * first result that are wrong. Returns LAB_E_CHECK, with what was found in the
+ * row and in the detail, also when nothing was; another status when it could
+ * not be run. */
 static enum lab_status ladder_show_wrong(struct lab_ladder_tensors *t,
                                          struct lab_ladder_row *row)
 {
     const struct lab_view *v = &t->view[t->n_in];
-    int64_t count =
-        v->count < LAB_LADDER_COUNTED ? v->count : LAB_LADDER_COUNTED;
+    const int64_t most = 1 << 20;
+    int64_t count = v->count < most ? v->count : most;
     struct found found = {0};
     size_t each = lab_dtype_bytes(v->dtype);
     void *host = lab_alloc_array((size_t)count, each);
@@ -917,9 +883,7 @@ static enum lab_status check_tensors(struct lab_ladder_tensors *t,
                                      const struct lab_variant *rung,
                                      double *error)
 {
-    enum lab_status st = ladder_tensors_fill(t);
-    if (!st)
-        st = ladder_tensors_prepare(t, rung);
+    enum lab_status st = ladder_tensors_ready(t, rung);
     if (st)
         return st;
     st = ladder_tensors_run(t, rung);
@@ -997,15 +961,20 @@ enum lab_status lab_ladder_check(struct lab_backend *be,
 
 /* ---- timing ---- */
 
+struct rung_check {
+    double error; /* NaN: wrong, or not to be had */
+    enum lab_status status;
+    char reason[LAB_LADDER_TEXT];
+};
+
 struct climb {
     const struct lab_ladder_run *c;
     struct lab_ladder_numbers numbers;
-    void *flush; /* FLUSH_PIECES pieces to read, and one to write */
+    void *flush;             /* FLUSH_PIECES pieces to read, and one to write */
+    struct lab_arena memory; /* owns what follows */
     double *ns;
     double *sorted;
-    double *errors; /* of the rungs' checks; NaN: wrong, or not to be had */
-    enum lab_status *states;
-    char (*reasons)[LAB_LADDER_TEXT];
+    struct rung_check *checks;
 };
 
 static void tell(const struct lab_ladder_run *c, const struct lab_variant *rung,
@@ -1118,9 +1087,7 @@ static enum lab_status time_repeats(struct climb *w,
 static enum lab_status time_rung(struct climb *w, struct lab_ladder_tensors *t,
                                  struct lab_ladder_row *row)
 {
-    enum lab_status st = ladder_tensors_fill(t);
-    if (!st)
-        st = ladder_tensors_prepare(t, row->ran);
+    enum lab_status st = ladder_tensors_ready(t, row->ran);
     if (st)
         return st;
     st = row->ran->wrong_on_purpose ? ladder_show_wrong(t, row)
@@ -1143,8 +1110,8 @@ static void start_row(const struct climb *w, int r, int s,
     *row = (struct lab_ladder_row){.rung = c->rungs[r],
                                    .ran = c->rungs[r],
                                    .size = c->sizes[s],
-                                   .status = w->states[r],
-                                   .check_error = w->errors[r],
+                                   .status = w->checks[r].status,
+                                   .check_error = w->checks[r].error,
                                    .sample_error = NAN,
                                    .error = NAN,
                                    .min_ns = NAN,
@@ -1164,7 +1131,7 @@ static void start_row(const struct climb *w, int r, int s,
     row->traffic = lab_ladder_traffic(c->ladder, row->rung, &row->size);
     row->rate_model =
         lab_ladder_model(c->machine, c->ladder, row->rung, &row->size);
-    memcpy(row->reason, w->reasons[r], sizeof(row->reason));
+    memcpy(row->reason, w->checks[r].reason, sizeof(row->reason));
 }
 
 /* What the rung gains over the one before it: measured, and promised. The first
@@ -1277,19 +1244,20 @@ static enum lab_status check_rungs(struct climb *w)
 {
     const struct lab_ladder_run *c = w->c;
     for (int r = 0; r < c->n_rungs; r++) {
-        w->errors[r] = NAN;
+        const struct lab_variant *rung = c->rungs[r];
+        struct rung_check *check = &w->checks[r];
+        check->error = NAN;
         if (stopped(c))
             return lab_fail(LAB_E_CANCELLED, "stopped");
-        tell(c, c->rungs[r], NULL);
-        if (c->rungs[r]->wrong_on_purpose)
-            w->states[r] = check_capability(&c->machine->info, c->rungs[r]);
-        else
-            w->states[r] = check_rung(c->backend, c->ladder, c->rungs[r],
-                                      &w->numbers, &w->errors[r]);
-        if (w->states[r])
-            snprintf(w->reasons[r], sizeof(w->reasons[r]), "%s%s%s",
-                     lab_error(), c->rungs[r]->needs ? "; it needs " : "",
-                     c->rungs[r]->needs ? c->rungs[r]->needs : "");
+        tell(c, rung, NULL);
+        check->status = rung->wrong_on_purpose
+                            ? check_capability(&c->machine->info, rung)
+                            : check_rung(c->backend, c->ladder, rung,
+                                         &w->numbers, &check->error);
+        if (check->status)
+            snprintf(check->reason, sizeof(check->reason), "%s%s%s",
+                     lab_error(), rung->needs ? "; it needs " : "",
+                     rung->needs ? rung->needs : "");
     }
     return LAB_OK;
 }
@@ -1297,13 +1265,11 @@ static enum lab_status check_rungs(struct climb *w)
 static enum lab_status make_room(struct climb *w)
 {
     const struct lab_ladder_run *c = w->c;
-    size_t rungs = (size_t)c->n_rungs;
-    w->ns = lab_alloc_array((size_t)c->repeats, sizeof(*w->ns));
-    w->sorted = lab_alloc_array((size_t)c->repeats, sizeof(*w->sorted));
-    w->errors = lab_alloc_array(rungs, sizeof(*w->errors));
-    w->states = lab_alloc_array(rungs, sizeof(*w->states));
-    w->reasons = lab_alloc_array(rungs, sizeof(*w->reasons));
-    if (!w->ns || !w->sorted || !w->errors || !w->states || !w->reasons)
+    struct lab_arena *m = &w->memory;
+    w->ns = lab_arena_array(m, (size_t)c->repeats, sizeof(*w->ns));
+    w->sorted = lab_arena_array(m, (size_t)c->repeats, sizeof(*w->sorted));
+    w->checks = lab_arena_array(m, (size_t)c->n_rungs, sizeof(*w->checks));
+    if (!w->ns || !w->sorted || !w->checks)
         return lab_fail(LAB_E_NOMEM, "no memory for a lab's times");
     enum lab_status st = ladder_numbers_make(&w->numbers, c->seed);
     if (!st)
@@ -1325,11 +1291,7 @@ enum lab_status lab_ladder_run(const struct lab_ladder_run *climb)
     if (w.flush)
         lab_backend_free(climb->backend, w.flush);
     ladder_numbers_release(&w.numbers);
-    lab_free(w.ns);
-    lab_free(w.sorted);
-    lab_free(w.errors);
-    lab_free(w.states);
-    lab_free(w.reasons);
+    lab_arena_release(&w.memory);
     return st;
 }
 
@@ -1346,14 +1308,12 @@ static enum lab_status run_again(void *launch)
     return ladder_tensors_run(&l->t, l->rung);
 }
 
-/* Once before anybody looks: what a library does at its first call is not the
+/* Once before `look`: what a library does at its first call is not the
  * rung's work. */
 static enum lab_status with_tensors(struct launch *l, lab_ladder_look_fn *look,
                                     void *user)
 {
-    enum lab_status st = ladder_tensors_fill(&l->t);
-    if (!st)
-        st = ladder_tensors_prepare(&l->t, l->rung);
+    enum lab_status st = ladder_tensors_ready(&l->t, l->rung);
     if (st)
         return st;
     st = run_again(l);

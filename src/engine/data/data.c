@@ -1,17 +1,575 @@
 /* data.c -- the samples of a lesson: opens its source, checks it, fills a
- * batch. */
+ * batch.
+ *
+ * * First text and its windows, and the data that are made, not read: strings
+ * and their reverse, and Fibonacci's numbers. Tables in files are
+ * data_table.c's. */
 #include "engine/data.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "data_priv.h"
-#include "engine/vocabulary.h"
+#include "base/datadir.h"
 #include "base/mem.h"
 #include "common/random.h"
+#include "data_priv.h"
+#include "engine/vocabulary.h"
 
+/* Text: a UTF-8 file, read whole and dealt out in windows. */
+
+enum { DEFAULT_CONTEXT = 64 };
+#define DEFAULT_SPLIT 0.9
+
+static void text_free(struct lab_text *t)
+{
+    if (!t)
+        return;
+    lab_free(t->id);
+    lab_free(t->code);
+    lab_free(t);
+}
+
+/* ---- characters ---- */
+
+static enum lab_status bad_byte(const char *path, const char *text, size_t at,
+                                const char *what)
+{
+    long long line = 1;
+    for (size_t i = 0; i < at; i++)
+        line += text[i] == '\n';
+    return lab_fail(LAB_E_PARSE, "%s:%lld: the byte at offset %zu (0x%02X) %s",
+                    path, line, at, (unsigned)(unsigned char)text[at], what);
+}
+
+/* Code points into t->id; a mark of the byte order is left out, and the line
+ * ends of Windows are one character. */
+static enum lab_status decode(struct lab_text *t, const char *path,
+                              const struct lab_str *s,
+                              const struct lab_stop *stop)
+{
+    enum { LOOK_EVERY = 1 << 20 };
+    const char *text = lab_str_text(s);
+    for (size_t i = 0; i < s->len;) {
+        unsigned code = 0;
+        if (t->count % LOOK_EVERY == 0 && lab_stop_asked(stop))
+            return lab_fail(LAB_E_CANCELLED, "%s: reading was stopped", path);
+        size_t n = lab_utf8_next(text + i, s->len - i, &code);
+        if (n == 0)
+            return bad_byte(path, text, i,
+                            "is not UTF-8: save the text as "
+                            "UTF-8");
+        if (code == 0)
+            return bad_byte(path, text, i, "is a NUL: this is not a text file");
+        bool mark = i == 0 && code == 0xFEFF;
+        bool line_end = code == '\r' && i + 1 < s->len && text[i + 1] == '\n';
+        if (!mark && !line_end)
+            t->id[t->count++] = (int32_t)code;
+        i += n;
+    }
+    if (t->count == 0)
+        return lab_fail(LAB_E_PARSE, "%s: the text is empty", path);
+    return LAB_OK;
+}
+
+enum { CODE_POINTS = 0x110000 };
+
+/* Turns code points into ids. */
+static enum lab_status number(struct lab_text *t, const char *path)
+{
+    int32_t *id_of = lab_alloc_array(CODE_POINTS, sizeof(*id_of));
+    if (id_of) {
+        for (int64_t i = 0; i < t->count; i++)
+            id_of[t->id[i]] = 1;
+        for (int c = 0; c < CODE_POINTS; c++)
+            t->vocab += id_of[c];
+        t->code = lab_alloc_array((size_t)t->vocab, sizeof(*t->code));
+    }
+    if (!t->code) {
+        lab_free(id_of);
+        return lab_fail(LAB_E_NOMEM, "%s: no memory for its characters", path);
+    }
+    int32_t next = 0;
+    for (int c = 0; c < CODE_POINTS; c++) {
+        if (!id_of[c])
+            continue;
+        t->code[next] = (uint32_t)c;
+        id_of[c] = next++;
+    }
+    for (int64_t i = 0; i < t->count; i++)
+        t->id[i] = id_of[t->id[i]];
+    lab_free(id_of);
+    return LAB_OK;
+}
+
+static int compare_code(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+int32_t lab_text_find(const struct lab_text *t, uint32_t code)
+{
+    const uint32_t *at = bsearch(&code, t->code, (size_t)t->vocab,
+                                 sizeof(*t->code), compare_code);
+    return at ? (int32_t)(at - t->code) : -1;
+}
+
+void lab_text_add(const struct lab_text *t, int32_t id, struct lab_str *out)
+{
+    uint32_t c = t->code[id];
+    char bytes[4];
+    size_t n = 0;
+    if (c < 0x80) {
+        bytes[n++] = (char)c;
+    } else {
+        int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+        unsigned lead = 0xFF00u >> (more + 1); /* 110, 1110, 11110 */
+        bytes[n++] = (char)((lead & 0xFF) | (c >> (6 * more)));
+        while (more-- > 0)
+            bytes[n++] = (char)(0x80 | ((c >> (6 * more)) & 0x3F));
+    }
+    lab_str_add_bytes(out, bytes, n);
+}
+
+/* ---- windows ---- */
+
+static enum lab_status
+cut(struct lab_text *t, const struct lab_network_spec *spec, const char *path)
+{
+    const struct lab_data_spec *d = &spec->data;
+    double share = d->split > 0 ? d->split : DEFAULT_SPLIT;
+    long long need = (long long)t->context + 1;
+    if (share > 1)
+        return lab_network_fail(spec, d->place, LAB_E_RANGE,
+                                "split %g: the share that trains is more than "
+                                "0 and at most 1",
+                                share);
+    t->train_count = (int64_t)((double)t->count * share);
+    if (t->count < need)
+        return lab_network_fail(
+            spec, d->place, LAB_E_RANGE,
+            "%s: has %lld characters; with context %lld a sample takes %lld",
+            path, (long long)t->count, (long long)t->context, need);
+    if (t->train_count < need)
+        return lab_network_fail(
+            spec, d->place, LAB_E_RANGE,
+            "%s: of its %lld characters %lld train (split %g); with context "
+            "%lld a sample takes %lld",
+            path, (long long)t->count, (long long)t->train_count, share,
+            (long long)t->context, need);
+    return LAB_OK;
+}
+
+static enum lab_status make(struct lab_text *t,
+                            const struct lab_network_spec *spec,
+                            const char *path, const struct lab_stop *stop)
+{
+    struct lab_str bytes;
+    lab_str_init(&bytes);
+    enum lab_status st = lab_data_file_text(path, stop, &bytes);
+    t->context = spec->data.context ? spec->data.context : DEFAULT_CONTEXT;
+    if (!st) {
+        t->id = lab_alloc_array(bytes.len + 1, sizeof(*t->id));
+        st = t->id ? decode(t, path, &bytes, stop)
+                   : lab_fail(LAB_E_NOMEM, "%s: no memory for its characters",
+                              path);
+    }
+    lab_str_release(&bytes);
+    if (!st)
+        st = number(t, path);
+    return st ? st : cut(t, spec, path);
+}
+
+static enum lab_status text_read(struct lab_text **out,
+                                 const struct lab_network_spec *spec,
+                                 const char *path, const struct lab_stop *stop)
+{
+    struct lab_str found;
+    enum lab_status st = LAB_OK;
+    if (!spec->loss.op || !spec->loss.op->labels)
+        return lab_network_fail(spec, spec->data.place, LAB_E_PARSE,
+                                "source text asks which character comes next: "
+                                "its loss is softmax_cross_entropy");
+    struct lab_text *t = lab_alloc(sizeof(*t));
+    lab_str_init(&found);
+    if (!t)
+        st = lab_no_memory("the text");
+    else if (path)
+        lab_str_add(&found, path);
+    else
+        st = lab_data_path("lessons/data/course.txt", &found);
+    if (!st && found.failed)
+        st = lab_no_memory("the text's path");
+    if (!st)
+        st = make(t, spec, lab_str_text(&found), stop);
+    lab_str_release(&found);
+    if (st)
+        text_free(t);
+    else
+        *out = t;
+    return st;
+}
+
+/* The windows that a text is dealt out in. */
+
+enum { STREAM_BEGIN = 0x42454749 };
+
+/* Training windows of an epoch, one behind the other; they may begin up to
+ * *slack characters later. */
+static int64_t count_windows(const struct lab_text *t, bool shuffle,
+                             int64_t *slack)
+{
+    int64_t places = t->train_count - 1; /* that have a next character */
+    int64_t n = places / t->context;
+    if (shuffle && n > 1)
+        n--; /* so that every epoch may begin elsewhere */
+    *slack = places - n * t->context;
+    return n;
+}
+
+/* The targets of the held-back windows cover the held-back end, each character
+ * once. The last window ends with the text, and its first *skip targets belong
+ * to the window before it. */
+static int64_t held_start(const struct lab_text *t, int64_t row, int64_t *skip)
+{
+    int64_t start = t->train_count - 1 + row * t->context;
+    int64_t last = t->count - 1 - t->context;
+    *skip = start > last ? start - last : 0;
+    return start - *skip;
+}
+
+static enum lab_status too_few_windows(const struct lab_data *d)
+{
+    return lab_network_fail(d->spec, d->spec->data.place, LAB_E_RANGE,
+                            "batch %lld is more than the %lld samples that "
+                            "the text has with context %lld",
+                            (long long)d->facts.batch,
+                            (long long)d->facts.train_rows,
+                            (long long)d->text->context);
+}
+
+static enum lab_status text_open(struct lab_data *d, const char *path)
+{
+    struct lab_data_facts *f = &d->facts;
+    enum lab_status st = text_read(&d->text, d->spec, path, d->stop);
+    if (st)
+        return st;
+    f->text = true;
+    f->train_rows =
+        count_windows(d->text, d->spec->data.shuffle, &d->text_slack);
+    f->held_rows =
+        (d->text->count - d->text->train_count + d->text->context - 1) /
+        d->text->context;
+    f->classes = d->text->vocab;
+    if (f->batch > f->train_rows)
+        return too_few_windows(d);
+    f->batches_per_epoch = f->train_rows / f->batch;
+    size_t rows = (size_t)f->train_rows;
+    d->order = lab_alloc_array(rows, sizeof(*d->order));
+    d->epoch_order = lab_alloc_array(rows, sizeof(*d->epoch_order));
+    if (!d->order || !d->epoch_order)
+        return lab_fail(LAB_E_NOMEM, "no memory for %zu samples", rows);
+    for (int64_t i = 0; i < f->train_rows; i++)
+        d->order[i] = i;
+    return LAB_OK;
+}
+
+/* More ids than the text has characters are allowed: another text may then be
+ * read with the same network. */
+static enum lab_status text_check(const struct lab_data *d,
+                                  const struct lab_plan *plan, int64_t classes)
+{
+    long long vocab = (long long)d->text->vocab;
+    int64_t limit = plan->x >= 0 ? plan->tensors[plan->x].id_limit : 0;
+    bool reads = limit > 0 && limit < vocab;
+    if (!reads && classes >= vocab)
+        return LAB_OK;
+    struct lab_place place = d->spec->data.place;
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const struct lab_node *n = &plan->nodes[i];
+        if (reads ? n->n_in > 0 && n->in[0] == plan->x : n->out == plan->out)
+            place = n->place;
+    }
+    if (reads)
+        return lab_network_fail(d->spec, place, LAB_E_RANGE,
+                                "the text has %lld different characters, but "
+                                "the network reads ids below %lld: vocab: %lld",
+                                vocab, (long long)limit, vocab);
+    return lab_network_fail(d->spec, place, LAB_E_RANGE,
+                            "the text has %lld different characters, but the "
+                            "network's output has %lld scores: units: %lld",
+                            vocab, (long long)classes, vocab);
+}
+
+static void text_begin_epoch(struct lab_data *d, int64_t epoch)
+{
+    d->text_begin = 0;
+    if (!d->spec->data.shuffle)
+        return;
+    uint32_t word = lab_random_word(d->seed, STREAM_BEGIN, (uint32_t)epoch, 0);
+    d->text_begin = (int64_t)(word % (uint64_t)(d->text_slack + 1));
+}
+
+/* x: the characters of a window; y: those that come next. */
+static void put_window(const struct lab_data *d, const struct lab_plan *plan,
+                       int tensor, int64_t i, int64_t start, void *out)
+{
+    const struct lab_text *text = d->text;
+    const int32_t *from = text->id + start + (tensor == plan->y);
+    enum lab_dtype dtype = plan->tensors[tensor].dtype;
+    if (dtype == LAB_I32)
+        memcpy((int32_t *)out + i * text->context, from,
+               (size_t)text->context * sizeof(*from));
+    for (int64_t k = 0; k < text->context && dtype != LAB_I32; k++)
+        lab_number_put(out, dtype, i * text->context + k, from[k]);
+}
+
+static void text_put(const struct lab_data *d, const struct lab_plan *plan,
+                     int tensor, int64_t i, int64_t row, void *out)
+{
+    put_window(d, plan, tensor, i, d->text_begin + row * d->text->context, out);
+}
+
+static void text_put_held(const struct lab_data *d, const struct lab_plan *plan,
+                          int tensor, int64_t i, int64_t row, void *out)
+{
+    int64_t skip;
+    put_window(d, plan, tensor, i, held_start(d->text, row, &skip), out);
+}
+
+int lab_data_held_next(const struct lab_data *d, int64_t row, int64_t place)
+{
+    int64_t skip;
+    if (!d->text || row >= d->facts.held_rows)
+        return -1;
+    return d->text->id[held_start(d->text, row, &skip) + place + 1];
+}
+
+int64_t lab_data_held_skip(const struct lab_data *d, int64_t row)
+{
+    int64_t skip = 0;
+    if (d->text && row < d->facts.held_rows)
+        held_start(d->text, row, &skip);
+    return skip;
+}
+
+const struct lab_text *lab_data_text(const struct lab_data *d)
+{
+    return d->text;
+}
+
+double lab_data_bits(const struct lab_data_facts *facts, double loss)
+{
+    return facts->text ? loss / log(2.0) : NAN;
+}
+
+/* Sequences that follow Fibonacci's rule: each term is the sum of the two
+ * before it. The first sample is his own, 1, 1, 2, 3, 5 ...; the others begin
+ * with two random numbers. All are divided by the largest that could come next,
+ * so that numbers lie between 0 and 1. */
+
+enum { ROWS = 512, LEAST = 2, MOST = 64, DEFAULT_TERMS = 8 };
+
+/* Not of the lesson's seed: every run learns from the same samples. */
+static double start(int64_t row, int64_t which)
+{
+    const uint32_t stream = 0x4649424Fu; /* "FIBO" */
+    uint32_t word =
+        lab_random_word(1202, stream, 0, (uint64_t)(row * 2 + which));
+    return row == 0 ? 1 : (double)lab_random_unit(word);
+}
+
+static void fill_row(struct lab_samples *t, int64_t row)
+{
+    double one = start(row, 0);
+    double two = start(row, 1);
+    double largest_one = 1;
+    double largest_two = 1;
+    for (int64_t i = 2; i <= t->features; i++) {
+        double next = largest_one + largest_two;
+        largest_one = largest_two;
+        largest_two = next;
+    }
+    for (int64_t i = 0; i < t->features; i++) {
+        double next = one + two;
+        t->x[row * t->features + i] = (float)(one / largest_two);
+        one = two;
+        two = next;
+    }
+    t->target[row] = (float)(one / largest_two);
+}
+
+static enum lab_status fibonacci_make(struct lab_data *d, const char *path)
+{
+    const struct lab_network_spec *spec = d->spec;
+    struct lab_samples *t = &d->table;
+    (void)path;
+    int64_t terms = spec->data.context ? spec->data.context : DEFAULT_TERMS;
+    if (terms < LEAST || terms > MOST)
+        return lab_network_fail(spec, spec->data.place, LAB_E_RANGE,
+                                "context %lld: a sample of source fibonacci "
+                                "shows %d to %d terms",
+                                (long long)terms, LEAST, MOST);
+    t->rows = ROWS;
+    t->features = t->steps = terms;
+    enum lab_status st = lab_samples_alloc(t, false, "fibonacci");
+    for (int64_t row = 0; row < ROWS && !st; row++)
+        fill_row(t, row);
+    return st;
+}
+
+/* Strings of symbols, and the same strings backwards: the smallest task that
+ * needs the whole input before the first answer. All strings differ, so that
+ * one that is held back has never been seen in training. */
+
+enum {
+    DEFAULT_LENGTH = 8,
+    DEFAULT_ALPHABET = 10,
+    DEFAULT_ROWS = 4096,
+    MOST_LENGTH = 256,
+    MOST_ALPHABET = 36,
+    MOST_ROWS = 1 << 20
+};
+
+/* How many different strings there are; many: enough for any table. */
+static int64_t different(int64_t alphabet, int64_t length)
+{
+    int64_t n = 1;
+    for (int64_t i = 0; i < length && n <= MOST_ROWS; i++)
+        n *= alphabet;
+    return n;
+}
+
+static enum lab_status check_sizes(const struct lab_network_spec *spec,
+                                   const struct lab_samples *t)
+{
+    struct lab_place place = spec->data.place;
+    int64_t most = different(t->alphabet, t->length);
+    if (!spec->loss.op || !spec->loss.op->labels)
+        return lab_network_fail(spec, place, LAB_E_PARSE,
+                                "source reverse gives symbols as class labels: "
+                                "use the loss softmax_cross_entropy");
+    if (t->length < 1 || t->length > MOST_LENGTH)
+        return lab_network_fail(spec, place, LAB_E_RANGE,
+                                "length %lld: a string has 1 to %d symbols",
+                                (long long)t->length, MOST_LENGTH);
+    if (t->alphabet < 2 || t->alphabet > MOST_ALPHABET)
+        return lab_network_fail(spec, place, LAB_E_RANGE,
+                                "alphabet %lld: there are 2 to %d symbols",
+                                (long long)t->alphabet, MOST_ALPHABET);
+    if (t->rows < 2 || t->rows > MOST_ROWS)
+        return lab_network_fail(spec, place, LAB_E_RANGE,
+                                "rows %lld: there are 2 to %d strings",
+                                (long long)t->rows, MOST_ROWS);
+    if (t->rows > most)
+        return lab_network_fail(spec, place, LAB_E_RANGE,
+                                "rows %lld: there are only %lld different "
+                                "strings of length %lld over %lld symbols",
+                                (long long)t->rows, (long long)most,
+                                (long long)t->length, (long long)t->alphabet);
+    return LAB_OK;
+}
+
+static uint64_t hash_of(const int32_t *s, int64_t n)
+{
+    uint64_t h = 14695981039346656037u; /* FNV-1a, 64 bits */
+    for (int64_t i = 0; i < n; i++)
+        h = (h ^ (uint64_t)(uint32_t)s[i]) * 1099511628211u;
+    return h ^ (h >> 29);
+}
+
+/* Is the string of `row` that of an earlier one? If not, it is noted. */
+static bool seen(const struct lab_samples *t, int32_t *slot, size_t n_slots,
+                 int64_t row)
+{
+    const int32_t *own = t->symbols + row * t->length;
+    size_t at = (size_t)hash_of(own, t->length) & (n_slots - 1);
+    for (; slot[at] != 0; at = (at + 1) & (n_slots - 1)) {
+        const int32_t *other = t->symbols + (slot[at] - 1) * t->length;
+        if (memcmp(own, other, (size_t)t->length * sizeof(*own)) == 0)
+            return true;
+    }
+    slot[at] = (int32_t)row + 1;
+    return false;
+}
+
+/* Not of the lesson's seed: every run has the same strings; the seed states
+ * which of them are held back. */
+static void draw(struct lab_samples *t, int64_t row, uint32_t attempt)
+{
+    const uint32_t stream = 0x52455645u; /* "REVE" */
+    for (int64_t k = 0; k < t->length; k++) {
+        uint32_t word = lab_random_word(1014, stream, attempt,
+                                        (uint64_t)(row * t->length + k));
+        t->symbols[row * t->length + k] =
+            (int32_t)(((uint64_t)word * (uint64_t)t->alphabet) >> 32);
+    }
+}
+
+static enum lab_status reverse_make(struct lab_data *d, const char *path)
+{
+    const struct lab_data_spec *data = &d->spec->data;
+    struct lab_samples *t = &d->table;
+    (void)path;
+    t->length = data->length ? data->length : DEFAULT_LENGTH;
+    t->alphabet = data->alphabet ? data->alphabet : DEFAULT_ALPHABET;
+    t->rows = data->rows ? data->rows : DEFAULT_ROWS;
+    enum lab_status st = check_sizes(d->spec, t);
+    if (st)
+        return st;
+    size_t n_slots = 16;
+    while (n_slots < 2 * (size_t)t->rows)
+        n_slots *= 2;
+    int32_t *slot = lab_alloc_array(n_slots, sizeof(*slot));
+    t->symbols =
+        lab_alloc_array((size_t)(t->rows * t->length), sizeof(*t->symbols));
+    if (!slot || !t->symbols)
+        st = lab_fail(LAB_E_NOMEM, "no memory for %lld strings",
+                      (long long)t->rows);
+    for (int64_t row = 0; row < t->rows && !st; row++) {
+        uint32_t attempt = 0;
+        do
+            draw(t, row, attempt++);
+        while (seen(t, slot, n_slots, row));
+    }
+    lab_free(slot);
+    return st;
+}
+
+static int32_t reverse_id(const struct lab_samples *t, const char *name,
+                          int64_t row, int64_t k)
+{
+    const int32_t *s = t->symbols + row * t->length;
+    if (strcmp(name, "x") == 0)
+        return s[k];
+    if (strcmp(name, "decoder") == 0)
+        return k == 0 ? (int32_t)t->alphabet : s[t->length - k];
+    return s[t->length - 1 - k];
+}
+
+static const char *reverse_symbol(const struct lab_samples *t, int64_t id)
+{
+    static const char symbol[MOST_ALPHABET][2] = {
+        "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b",
+        "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n",
+        "o", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z"};
+    if (id == t->alphabet)
+        return "^";
+    return id >= 0 && id < t->alphabet ? symbol[id] : "?";
+}
+
+/* The inline tensor of that name, or NULL. */
 static const struct lab_tensor_spec *
-data_find_inline(const struct lab_network_spec *spec, const char *name);
+data_find_inline(const struct lab_network_spec *spec, const char *name)
+{
+    for (int i = 0; i < spec->data.n_tensors; i++) {
+        if (strcmp(spec->data.tensors[i].name, name) == 0)
+            return &spec->data.tensors[i];
+    }
+    return NULL;
+}
 
 /* Do labels and ids fit the network that reads them? */
 
@@ -133,7 +691,7 @@ enum lab_status lab_data_check_labels(const struct lab_data *d,
     if (st || !d->labels)
         return st;
     if (d->text)
-        return lab_text_check(d, plan, classes);
+        return text_check(d, plan, classes);
     if (d->table.symbols)
         return check_symbols(d, plan, classes);
     if (d->spec->data.source != LAB_DATA_INLINE) {
@@ -182,17 +740,6 @@ static enum lab_status check_finite(const struct lab_network_spec *spec)
         }
     }
     return LAB_OK;
-}
-
-/* The inline tensor of that name, or NULL. */
-static const struct lab_tensor_spec *
-data_find_inline(const struct lab_network_spec *spec, const char *name)
-{
-    for (int i = 0; i < spec->data.n_tensors; i++) {
-        if (strcmp(spec->data.tensors[i].name, name) == 0)
-            return &spec->data.tensors[i];
-    }
-    return NULL;
 }
 
 static enum lab_status open_inline(struct lab_data *d, const char *path)
@@ -286,11 +833,11 @@ static const struct {
     [LAB_DATA_INLINE] = {open_inline, false},
     [LAB_DATA_DIGITS] = {lab_digits_read, true},
     [LAB_DATA_MNIST] = {lab_mnist_read, true},
-    [LAB_DATA_FIBONACCI] = {lab_fibonacci_make, false},
-    [LAB_DATA_TEXT] = {lab_text_open, true},
+    [LAB_DATA_FIBONACCI] = {fibonacci_make, false},
+    [LAB_DATA_TEXT] = {text_open, true},
     [LAB_DATA_CSV] = {lab_csv_read, true},
     [LAB_DATA_WORDS] = {lab_vocabulary_read, true},
-    [LAB_DATA_REVERSE] = {lab_reverse_make, false},
+    [LAB_DATA_REVERSE] = {reverse_make, false},
 };
 
 enum lab_status lab_data_open(struct lab_data **out,
@@ -336,7 +883,7 @@ void lab_data_free(struct lab_data *d)
     lab_free(d->table.label);
     lab_free(d->table.target);
     lab_free(d->table.symbols);
-    lab_text_free(d->text);
+    text_free(d->text);
     lab_vocabulary_free(d->words);
     lab_free(d->order);
     lab_free(d->epoch_order);
@@ -416,10 +963,12 @@ static void put_row(const struct lab_data *d, const struct lab_plan *plan,
     if (table->symbols) {
         for (int64_t k = 0; k < each; k++)
             lab_number_put(out, t->dtype, i * each + k,
-                           lab_reverse_id(table, t->name, row, k));
+                           reverse_id(table, t->name, row, k));
     } else if (tensor == plan->x) {
         const float *x = table->x + row * table->features;
-        for (int64_t k = 0; k < each; k++)
+        if (t->dtype == LAB_F32)
+            memcpy((float *)out + i * each, x, (size_t)each * sizeof(*x));
+        for (int64_t k = 0; k < each && t->dtype != LAB_F32; k++)
             lab_number_put(out, t->dtype, i * each + k, x[k]);
     } else if (d->labels) {
         lab_number_put(out, t->dtype, i, table->label[row]);
@@ -438,7 +987,7 @@ static void deal_epoch(struct lab_data *d, int64_t epoch)
     int64_t n = d->facts.train_rows;
     memcpy(d->epoch_order, d->order, (size_t)n * sizeof(*d->order));
     if (d->text)
-        lab_text_begin_epoch(d, epoch);
+        text_begin_epoch(d, epoch);
     if (d->spec->data.shuffle)
         shuffle(d->epoch_order, n, d->seed, STREAM_SHUFFLE, (uint32_t)epoch);
     d->epoch = epoch;
@@ -454,7 +1003,7 @@ enum lab_status lab_data_fill(struct lab_data *d, const struct lab_plan *plan,
     for (int64_t i = 0; i < d->facts.batch; i++) {
         int64_t row = d->epoch_order[first + i];
         if (d->text)
-            lab_text_put(d, plan, tensor, i, row, out);
+            text_put(d, plan, tensor, i, row, out);
         else
             put_row(d, plan, tensor, i, row, out);
     }
@@ -478,7 +1027,7 @@ void lab_data_fill_held(const struct lab_data *d, const struct lab_plan *plan,
     for (int64_t i = 0; i < f->batch; i++) {
         int64_t at = first + i < f->held_rows ? first + i : f->held_rows - 1;
         if (d->text)
-            lab_text_put_held(d, plan, tensor, i, at, out);
+            text_put_held(d, plan, tensor, i, at, out);
         else
             put_row(d, plan, tensor, i, d->order[f->train_rows + at], out);
     }
@@ -526,5 +1075,5 @@ int32_t lab_data_begin_id(const struct lab_data *d)
 
 const char *lab_data_symbol(const struct lab_data *d, int64_t id)
 {
-    return d->table.symbols ? lab_reverse_symbol(&d->table, id) : NULL;
+    return d->table.symbols ? reverse_symbol(&d->table, id) : NULL;
 }

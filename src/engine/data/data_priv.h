@@ -1,5 +1,5 @@
-/* data_priv.h -- what data.c and data_*.c share: the data set, and the table
- * that the readers of the sources fill. */
+/* data_priv.h -- what data.c and the readers of files share: the data set, and
+ * the table that the readers of the sources fill. */
 #pragma once
 #include "base/str.h"
 #include "engine/data.h"
@@ -16,8 +16,8 @@ struct lab_samples {
     int32_t *label;         /* NULL: targets */
     float *target;          /* NULL: labels; one number a row */
     int64_t classes;
-    /* Strings and their reverse (data_reverse.c); NULL: none. x, label and
-     * target are NULL then. */
+    /* Strings and their reverse; NULL: none. x, label and target are NULL
+     * then. */
     int32_t *symbols; /* rows * length */
     int64_t length;
     int64_t alphabet;
@@ -51,35 +51,11 @@ enum lab_status lab_data_file_text(const char *path,
 
 /* ---- sources: each fills d->table; spec, stop, seed and facts.batch are set.
  * path NULL: the source's own place, or LAB_E_PARSE where it has none. Errors
- * name the file, the line and the byte, or the lesson's place. What was taken is
- * the caller's to free, on failure too. ---- */
+ * name the file, the line and the byte, or the lesson's place. What was taken
+ * is the caller's to free, on failure too. ---- */
 
 enum lab_status lab_digits_read(struct lab_data *d, const char *path);
 enum lab_status lab_mnist_read(struct lab_data *d, const char *path);
 enum lab_status lab_csv_read(struct lab_data *d, const char *path);
 /* Also d->words. */
 enum lab_status lab_vocabulary_read(struct lab_data *d, const char *path);
-/* d->text in place of the table. */
-enum lab_status lab_text_open(struct lab_data *d, const char *path);
-/* Takes `context` terms a sample; LAB_E_RANGE: too few or too many. */
-enum lab_status lab_fibonacci_make(struct lab_data *d, const char *path);
-/* Strings that all differ; LAB_E_RANGE: more of them than there are, or sizes
- * out of range; LAB_E_PARSE: a loss that takes no labels. */
-enum lab_status lab_reverse_make(struct lab_data *d, const char *path);
-
-/* Place k of a row as the tensor `name` has it: "x", "y" or "decoder". */
-int32_t lab_reverse_id(const struct lab_samples *t, const char *name,
-                       int64_t row, int64_t k);
-/* "0" .. "9", "a" .. "z", and "^", which begins. */
-const char *lab_reverse_symbol(const struct lab_samples *t, int64_t id);
-/* data_text.c: the windows of a text. */
-void lab_text_free(struct lab_text *t); /* NULL allowed */
-enum lab_status lab_text_check(const struct lab_data *d,
-                               const struct lab_plan *plan, int64_t classes);
-void lab_text_begin_epoch(struct lab_data *d, int64_t epoch);
-/* Training window `row` of the epoch, or held-back window `row`, as sample i of
- * the data tensor. */
-void lab_text_put(const struct lab_data *d, const struct lab_plan *plan,
-                  int tensor, int64_t i, int64_t row, void *out);
-void lab_text_put_held(const struct lab_data *d, const struct lab_plan *plan,
-                       int tensor, int64_t i, int64_t row, void *out);

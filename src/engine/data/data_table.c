@@ -161,6 +161,8 @@ struct csv {
     FILE *stream;           /* of the unpacked file */
     enum lab_status failed; /* what reading it met */
     const char *path;
+    const struct lab_data_spec *spec; /* its columns */
+    bool labels;                      /* classes, not targets */
     int64_t line;
     char *text; /* the current line, without its end */
     size_t room;
@@ -251,13 +253,6 @@ static int64_t count_columns(const char *line)
     return n;
 }
 
-struct csv_options {
-    int64_t label_column; /* -1: the last */
-    bool labels;
-    bool header;
-    double scale;
-};
-
 /* A number that is finite in double may not be in float. */
 static enum lab_status store_value(float *out, const struct csv *c, double v)
 {
@@ -270,19 +265,19 @@ static enum lab_status store_value(float *out, const struct csv *c, double v)
 }
 
 static enum lab_status store_row(struct lab_samples *t, const struct csv *c,
-                                 const double *cell, int64_t columns,
-                                 const struct csv_options *o)
+                                 const double *cell, int64_t columns)
 {
-    int64_t label = o->label_column < 0 ? columns - 1 : o->label_column;
+    int64_t label =
+        c->spec->label_column < 0 ? columns - 1 : c->spec->label_column;
     float *x = t->x + t->rows * t->features;
     enum lab_status st = LAB_OK;
     for (int64_t i = 0, k = 0; i < columns && !st; i++) {
         if (i != label)
-            st = store_value(&x[k++], c, cell[i] * o->scale);
+            st = store_value(&x[k++], c, cell[i] * c->spec->scale);
     }
-    if (!st && !o->labels)
+    if (!st && !c->labels)
         st = store_value(&t->target[t->rows], c, cell[label]);
-    if (st || !o->labels) {
+    if (st || !c->labels) {
         t->rows += st == LAB_OK;
         return st;
     }
@@ -298,7 +293,7 @@ static enum lab_status store_row(struct lab_samples *t, const struct csv *c,
 }
 
 static enum lab_status grow_rows(struct lab_samples *t, int64_t *room,
-                                 const struct csv *c, bool labels)
+                                 const struct csv *c)
 {
     if (t->rows < *room)
         return LAB_OK;
@@ -310,9 +305,9 @@ static enum lab_status grow_rows(struct lab_samples *t, int64_t *room,
         x = lab_realloc_array(t->x, cells, sizeof(*x));
     if (x)
         t->x = x;
-    y = lab_realloc_array(labels ? (void *)t->label : (void *)t->target,
+    y = lab_realloc_array(c->labels ? (void *)t->label : (void *)t->target,
                           (size_t)next, sizeof(float));
-    if (y && labels)
+    if (y && c->labels)
         t->label = y;
     else if (y)
         t->target = y;
@@ -324,15 +319,15 @@ static enum lab_status grow_rows(struct lab_samples *t, int64_t *room,
 
 /* The first row states how many columns there are. */
 static enum lab_status take_columns(struct lab_samples *t, const struct csv *c,
-                                    const struct csv_options *o, double **cell)
+                                    double **cell)
 {
     int64_t columns = count_columns(c->text);
-    if (o->label_column >= columns)
+    if (c->spec->label_column >= columns)
         return lab_fail(LAB_E_PARSE,
                         "%s:%lld: has %lld columns, numbered from 0: "
                         "label_column %lld is outside",
                         c->path, (long long)c->line, (long long)columns,
-                        (long long)o->label_column);
+                        (long long)c->spec->label_column);
     if (columns < 2 || columns > MAX_COLUMNS)
         return lab_fail(LAB_E_PARSE,
                         "%s:%lld: has %lld column%s; features and a label are "
@@ -344,18 +339,17 @@ static enum lab_status take_columns(struct lab_samples *t, const struct csv *c,
     return *cell ? LAB_OK : lab_fail(LAB_E_NOMEM, "%s: no memory", c->path);
 }
 
-static enum lab_status read_rows(struct lab_samples *t, struct csv *c,
-                                 const struct csv_options *o)
+static enum lab_status read_rows(struct lab_samples *t, struct csv *c)
 {
     enum lab_status st = LAB_OK;
     double *cell = NULL;
     int64_t room = 0;
     while (!st && next_line(c, &st)) {
         int64_t n = 0;
-        if (c->text[0] == '\0' || (c->line == 1 && o->header))
+        if (c->text[0] == '\0' || (c->line == 1 && c->spec->header))
             continue;
         if (!cell)
-            st = take_columns(t, c, o, &cell);
+            st = take_columns(t, c, &cell);
         if (!st)
             st = read_row(c, cell, t->features + 1, &n);
         if (!st && n != t->features + 1)
@@ -364,9 +358,9 @@ static enum lab_status read_rows(struct lab_samples *t, struct csv *c,
                           c->path, (long long)c->line, (long long)n,
                           (long long)t->features + 1);
         if (!st)
-            st = grow_rows(t, &room, c, o->labels);
+            st = grow_rows(t, &room, c);
         if (!st)
-            st = store_row(t, c, cell, t->features + 1, o);
+            st = store_row(t, c, cell, t->features + 1);
     }
     lab_free(cell);
     if (!st && t->rows == 0)
@@ -375,15 +369,15 @@ static enum lab_status read_rows(struct lab_samples *t, struct csv *c,
 }
 
 static enum lab_status read_csv(struct lab_data *d, const char *path,
-                                const struct csv_options *o)
+                                const struct lab_data_spec *spec, bool labels)
 {
-    struct csv c = {.path = path};
+    struct csv c = {.path = path, .spec = spec, .labels = labels};
     enum lab_status st = file_open(&c.file, path, d->stop);
     if (st)
         return st;
     c.stream = fopencookie(&c, "r", (cookie_io_functions_t){read_stream});
     if (c.stream) {
-        st = read_rows(&d->table, &c, o);
+        st = read_rows(&d->table, &c);
         fclose(c.stream);
     } else {
         st = lab_fail(LAB_E_NOMEM, "%s: no memory to read it", path);
@@ -397,8 +391,7 @@ static enum lab_status read_csv(struct lab_data *d, const char *path,
 
 enum lab_status lab_digits_read(struct lab_data *d, const char *path)
 {
-    struct csv_options o = {
-        .label_column = -1, .labels = true, .scale = 1 / 16.};
+    const struct lab_data_spec digits = {.label_column = -1, .scale = 1 / 16.};
     struct lab_str found;
     enum lab_status st = LAB_OK;
     lab_str_init(&found);
@@ -407,7 +400,7 @@ enum lab_status lab_digits_read(struct lab_data *d, const char *path)
     else
         st = lab_data_path("lessons/data/digits.csv.gz", &found);
     if (!st)
-        st = read_csv(d, lab_str_text(&found), &o);
+        st = read_csv(d, lab_str_text(&found), &digits, true);
     if (!st && d->table.features != 64)
         st =
             lab_fail(LAB_E_SHAPE, "%s: has %lld features a row, digits have 64",
@@ -419,14 +412,8 @@ enum lab_status lab_digits_read(struct lab_data *d, const char *path)
 
 enum lab_status lab_csv_read(struct lab_data *d, const char *path)
 {
-    const struct lab_data_spec *spec = &d->spec->data;
-    struct csv_options o = {.label_column = spec->label_column,
-                            .labels = d->labels,
-                            .header = spec->header,
-                            .scale = spec->scale};
-    if (!path)
-        return lab_fail(LAB_E_PARSE, "data: source csv needs a path:");
-    return read_csv(d, path, &o);
+    return path ? read_csv(d, path, &d->spec->data, d->labels)
+                : lab_fail(LAB_E_PARSE, "data: source csv needs a path:");
 }
 
 /* The IDX files of MNIST (Y. LeCun, C. Cortes, C. Burges), plain or gzip:

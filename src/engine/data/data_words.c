@@ -91,7 +91,7 @@ static void sentence(struct windows *w, const int32_t *ids, int64_t n)
     }
 }
 
-/* Walks over the lines, whose ends are NUL. */
+/* Walks over the lines; each ends in NUL. */
 static enum lab_status each_line(struct windows *w,
                                  const struct lab_vocabulary *v,
                                  const struct lab_str *text)

@@ -1,6 +1,6 @@
 /* A tensor that several nodes read gets a gradient back from each of them; the
- * chain rule adds them up. The plan inserts this step (plan/builder.c), lessons do
- * not. */
+ * chain rule adds them up. The plan inserts this step (plan/builder.c), lessons
+ * do not. */
 #include "grad_sum/grad_sum.h"
 
 #include "engine/op.h"

@@ -1,7 +1,7 @@
-/* builder.c -- from a lesson's network to a plan: nodes that represent several are
- * expanded, data tensors, layers, loss and optimizer are built in order; and
- * what an op's definition calls to build its part: tensors, parameters, steps,
- * slices. The first error is kept. */
+/* builder.c -- from a lesson's network to a plan: nodes that represent several
+ * are expanded, data tensors, layers, loss and optimizer are built in order;
+ * and what an op's definition calls to build its part: tensors, parameters,
+ * steps, slices. The first error is kept. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -494,8 +494,8 @@ static char *put_names(const struct lab_plan *plan, const struct lab_step *step,
 }
 
 /* A step's formula names what it reads: a gradient that is not wanted, and a
- * slope that needs only one of x and y, leave an input unread. A group's formula
- * is prose: it reads all. */
+ * slope that needs only one of x and y, leave an input unread. A group's
+ * formula is prose: it reads all. */
 static bool reads(const char *formula, int slot, bool group)
 {
     const char name[] = {'$', 'i', (char)('0' + slot), '\0'};
@@ -1475,7 +1475,8 @@ static void check_variant(struct lab_builder *b,
            v->variant, hint(v->variant, known_variants, N_KNOWN, near));
 }
 
-/* What a lesson states about parameters, steps and tensors, compared with the plan. */
+/* What a lesson states about parameters, steps and tensors, compared with the
+ * plan. */
 static void check_names(struct lab_builder *b)
 {
     const struct lab_network_spec *spec = b->spec;

@@ -41,13 +41,12 @@ static void tensor_spec_release(struct lab_tensor_spec *t)
     lab_free(t->values);
 }
 
-void lab_node_spec_release(struct lab_node_spec *n)
+static void node_spec_release(struct lab_node_spec *n)
 {
     lab_free(n->id);
     for (int i = 0; i < n->n_from; i++)
         lab_free(n->from[i]);
     lab_free(n->from);
-    lab_free(n->width_of);
 }
 
 static void free_strings(char **list, int n)
@@ -87,10 +86,10 @@ void lab_network_spec_release(struct lab_network_spec *spec)
     lab_free(spec->data.tensors);
     lab_vocabulary_free(spec->data.words);
     for (int i = 0; i < spec->n_nodes; i++)
-        lab_node_spec_release(&spec->nodes[i]);
+        node_spec_release(&spec->nodes[i]);
     lab_free(spec->nodes);
-    lab_node_spec_release(&spec->loss);
-    lab_node_spec_release(&spec->optimizer);
+    node_spec_release(&spec->loss);
+    node_spec_release(&spec->optimizer);
     for (int i = 0; i < spec->n_parameters; i++)
         tensor_spec_release(&spec->parameters[i]);
     lab_free(spec->parameters);

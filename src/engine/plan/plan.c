@@ -171,21 +171,6 @@ void lab_plan_set_lr(struct lab_plan *plan, double lr)
     }
 }
 
-double lab_step_walk(const struct lab_plan *plan, const struct lab_step *step)
-{
-    int64_t fewest = 0;
-    int written = 0;
-    for (int i = 0; i < step->n_out; i++) {
-        if (step->out[i] == LAB_NO_TENSOR)
-            continue;
-        int64_t count = plan->tensors[step->out[i]].count;
-        written++;
-        if (fewest == 0 || count < fewest)
-            fewest = count;
-    }
-    return fewest ? step->flop / ((double)written * (double)fewest) : 0.0;
-}
-
 void lab_step_release(struct lab_step *s)
 {
     lab_free(s->name);

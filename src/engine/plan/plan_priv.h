@@ -20,9 +20,14 @@ const char *lab_node_unserved(const struct lab_node *node,
 const struct lab_op_def *lab_op_find_inner(const char *name);
 
 /* Fills a step from its definition: name, formula, parameters, bytes. The step
- * owns them (lab_step_release). `node_id` gives the name's first part. A
- * group's definition is one that an op's `group` made. */
+ * owns them (lab_step_release). `node_id` gives the name's first part. */
 enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
                               const struct lab_step_def *def,
                               const char *node_id, bool group);
+/* The step of a group of the node. `absorbed`: as in lab_op_def.group. */
+enum lab_status lab_group_fill(struct lab_step *step,
+                               const struct lab_plan *plan,
+                               const struct lab_node *node,
+                               enum lab_phase phase,
+                               const struct lab_node *absorbed);
 void lab_step_release(struct lab_step *s);

@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* What a variant needs before it runs, made for the sizes of a step. */
-
 /* What the variant needs for the step's sizes; LAB_OK where it needs
  * nothing. */
 static enum lab_status step_prepare(const struct lab_plan *plan,
@@ -24,21 +22,21 @@ static enum lab_status step_prepare(const struct lab_plan *plan,
     return st ? lab_fail_context(st, "step %s", s->name) : LAB_OK;
 }
 
-static enum lab_status group_fill(const struct lab_plan *plan,
-                                  const struct lab_node *node,
-                                  const struct lab_variant *v,
-                                  const struct lab_node *absorbed,
-                                  struct lab_step *step)
+enum lab_status lab_group_fill(struct lab_step *step,
+                               const struct lab_plan *plan,
+                               const struct lab_node *node,
+                               enum lab_phase phase,
+                               const struct lab_node *absorbed)
 {
     struct lab_group_step g = {.def = {.name = node->op->name}};
-    node->op->group(plan, node, v->phase, absorbed, &g);
-    g.def.phase = v->phase;
+    node->op->group(plan, node, phase, absorbed, &g);
+    g.def.phase = phase;
     *step = (struct lab_step){
         .op = node->op, .node = (int)(node - plan->nodes), .group = true};
     return lab_step_fill(step, plan, &g.def, node->id, true);
 }
 
-/* The same as lab_step_prepare, of that step. v NULL: LAB_OK. */
+/* The same of the step of a group. v NULL: LAB_OK. */
 static enum lab_status group_prepare(const struct lab_plan *plan,
                                      struct lab_backend *be,
                                      const struct lab_node *node,
@@ -47,7 +45,7 @@ static enum lab_status group_prepare(const struct lab_plan *plan,
     struct lab_step step;
     if (!v || !v->prepare)
         return LAB_OK;
-    enum lab_status st = group_fill(plan, node, v, NULL, &step);
+    enum lab_status st = lab_group_fill(&step, plan, node, v->phase, NULL);
     if (st)
         return st;
     st = step_prepare(plan, be, &step, v);
@@ -58,17 +56,25 @@ static enum lab_status group_prepare(const struct lab_plan *plan,
 /* Which variant runs each step of a plan, and which steps a group variant
  * hides. */
 
-/* A variant may not serve a step's sizes (lab_variant.prepare). */
+/* What has become of a choice. A variant may not serve a step's sizes
+ * (lab_variant.prepare). */
 struct outcome {
+    bool used; /* it fitted some step */
     bool served;
     bool refused;
+};
+
+/* The closest choice that fits a step or a group; of equals the last. */
+struct winner {
+    const struct lab_variant *variant; /* NULL: none */
+    int choice;
+    int close;
 };
 
 struct maker {
     const struct lab_plan *plan;
     struct lab_backend *be;
     const struct lab_variant_choice *choices;
-    bool *used;              /* by choice: it fitted some step */
     bool *large;             /* by node: see LAB_PREFERRED_FLOP, _WALK */
     struct outcome *outcome; /* by choice */
     char why[512];           /* the first refusal */
@@ -102,73 +108,18 @@ static int closeness(const char *target, const struct lab_node *node,
 
 /* What a choice named by id must serve; one for an op or for all steps serves
  * what it can, and the others run as if it were not there. */
-static bool accept(struct maker *m, int choice, int close, enum lab_status st)
+static bool accept(struct maker *m, const struct winner *w, enum lab_status st)
 {
-    bool refused = st == LAB_E_UNSUPPORTED && close <= 2;
+    bool refused = st == LAB_E_UNSUPPORTED && w->close <= 2;
     if (refused && !m->why[0])
         snprintf(m->why, sizeof(m->why), "%s", lab_error());
     if (refused)
-        m->outcome[choice].refused = true;
+        m->outcome[w->choice].refused = true;
     else if (st)
         m->status = st;
     else
-        m->outcome[choice].served = true;
+        m->outcome[w->choice].served = true;
     return st == LAB_OK;
-}
-
-/* The variant for a step, by the closest choice that fits; NULL when no choice
- * fits. A choice that fits and is overruled has been used all the same. */
-static const struct lab_variant *chosen(struct maker *m,
-                                        const struct lab_node *node,
-                                        const struct lab_step *step)
-{
-    const struct lab_op_def *op = step->op;
-    const struct lab_variant *best = NULL;
-    int best_close = 0;
-    int by = -1;
-    for (int i = 0; i < m->n_choices; i++) {
-        int close = closeness(m->choices[i].target, node, op);
-        const struct lab_variant *v = NULL;
-        if (close > 0)
-            v = lab_backend_variant(m->be, m->plan->real, op->name,
-                                    step->kernel, step->phase,
-                                    m->choices[i].variant);
-        if (!v)
-            continue;
-        m->used[i] = true;
-        if (close < best_close)
-            continue;
-        best = v;
-        best_close = close;
-        by = i;
-    }
-    if (best &&
-        !accept(m, by, best_close, step_prepare(m->plan, m->be, step, best)))
-        return NULL;
-    return best;
-}
-
-/* The group's twin in the other phase; NULL: it has none, or needs none. */
-static const struct lab_variant *twin_of(struct maker *m,
-                                         const struct lab_node *node,
-                                         const struct lab_variant *group)
-{
-    enum lab_phase other =
-        group->phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
-    if (!node->op->group_both || node->n_steps[other] == 0)
-        return NULL;
-    return lab_backend_variant(m->be, m->plan->real, node->op->name, NULL,
-                               other, group->name);
-}
-
-/* Does the group, taken in one phase, find its twin in the other? */
-static bool has_pair(struct maker *m, const struct lab_node *node,
-                     const struct lab_variant *group)
-{
-    enum lab_phase other =
-        group->phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
-    return !node->op->group_both || node->n_steps[other] == 0 ||
-           twin_of(m, node, group);
 }
 
 /* A group hides parts; one that another node reads must be there. */
@@ -182,45 +133,70 @@ const char *lab_node_unserved(const struct lab_node *node,
                : NULL;
 }
 
-static const struct lab_variant *group_of(struct maker *m,
-                                          const struct lab_node *node,
-                                          enum lab_phase phase,
-                                          const char *name)
+/* kernel NULL: of the op's group in the phase. A choice that fits and is
+ * overruled has been used all the same. A closer or later choice of a variant
+ * that has no group takes the steps apart again: there the winning choice
+ * decides, not the first group that fits. */
+static struct winner closest(struct maker *m, const struct lab_node *node,
+                             const struct lab_op_def *op, const char *kernel,
+                             enum lab_phase phase)
 {
-    const struct lab_variant *v = lab_backend_variant(
-        m->be, m->plan->real, node->op->name, NULL, phase, name);
-    return v && lab_node_unserved(node, v) ? NULL : v;
+    struct winner best = {.variant = NULL};
+    for (int i = 0; i < m->n_choices; i++) {
+        int close = closeness(m->choices[i].target, node, op);
+        const struct lab_variant *v = NULL;
+        if (close > 0)
+            v = lab_backend_variant(m->be, m->plan->real, op->name, kernel,
+                                    phase, m->choices[i].variant);
+        if (v && !kernel && lab_node_unserved(node, v))
+            v = NULL;
+        m->outcome[i].used |= v != NULL;
+        if (close > 0 && close >= best.close && (v || !kernel))
+            best = (struct winner){v, i, close};
+    }
+    return best;
 }
 
-/* A closer or later choice of a variant that has no group takes the steps
- * apart again: the winning choice decides, not the first group that fits. */
+/* The variant that is chosen for a step; NULL: none, or it is refused. */
+static const struct lab_variant *chosen(struct maker *m,
+                                        const struct lab_node *node,
+                                        const struct lab_step *step)
+{
+    struct winner w = closest(m, node, step->op, step->kernel, step->phase);
+    return w.variant &&
+                   accept(m, &w, step_prepare(m->plan, m->be, step, w.variant))
+               ? w.variant
+               : NULL;
+}
+
+/* The group's twin in the other phase, if it needs one. false: it has none. */
+static bool find_twin(struct maker *m, const struct lab_node *node,
+                      const struct lab_variant *group,
+                      const struct lab_variant **twin)
+{
+    enum lab_phase other =
+        group->phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
+    *twin = NULL;
+    if (!node->op->group_both || node->n_steps[other] == 0)
+        return true;
+    *twin = lab_backend_variant(m->be, m->plan->real, node->op->name, NULL,
+                                other, group->name);
+    return *twin != NULL;
+}
+
 static const struct lab_variant *
 chosen_group(struct maker *m, const struct lab_node *node, enum lab_phase phase)
 {
-    const struct lab_variant *winner = NULL;
-    int best_close = 0;
-    int by = -1;
-    if (!node->op->group)
+    struct winner w = {.variant = NULL};
+    const struct lab_variant *twin;
+    if (node->op->group)
+        w = closest(m, node, node->op, NULL, phase);
+    if (!w.variant || !find_twin(m, node, w.variant, &twin))
         return NULL;
-    for (int i = 0; i < m->n_choices; i++) {
-        int close = closeness(m->choices[i].target, node, node->op);
-        if (close == 0)
-            continue;
-        const struct lab_variant *v =
-            group_of(m, node, phase, m->choices[i].variant);
-        m->used[i] = m->used[i] || v;
-        if (close < best_close)
-            continue;
-        winner = v;
-        best_close = close;
-        by = i;
-    }
-    if (!winner || !has_pair(m, node, winner))
-        return NULL;
-    enum lab_status st = group_prepare(m->plan, m->be, node, winner);
+    enum lab_status st = group_prepare(m->plan, m->be, node, w.variant);
     if (!st)
-        st = group_prepare(m->plan, m->be, node, twin_of(m, node, winner));
-    return accept(m, by, best_close, st) ? winner : NULL;
+        st = group_prepare(m->plan, m->be, node, twin);
+    return accept(m, &w, st) ? w.variant : NULL;
 }
 
 /* Is another variant than `group` asked for `node`, by its id or its op? */
@@ -236,7 +212,7 @@ static bool has_own_choice(struct maker *m, const struct lab_node *node,
             continue;
         other = !same;
         best_close = close;
-        m->used[i] = m->used[i] || same;
+        m->outcome[i].used |= same;
     }
     return other;
 }
@@ -265,6 +241,17 @@ static bool group_starts(const struct maker *m, const struct lab_node *node,
                 : index == node->first_step[step->phase];
 }
 
+static void append(struct maker *m, const struct lab_step *step,
+                   const struct lab_variant *v, int first, int count)
+{
+    m->out->steps[m->out->n_steps++] =
+        (struct lab_schedule_step){.step = step,
+                                   .variant = v,
+                                   .depth_node = step->node,
+                                   .hides_from = first,
+                                   .hides_count = count};
+}
+
 static enum lab_status add_group(struct maker *m, const struct lab_node *node,
                                  const struct lab_variant *v, int first)
 {
@@ -274,7 +261,8 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
         v->absorbs_activation ? absorbable(m, node, v->phase) : NULL;
     if (absorbed && has_own_choice(m, absorbed, v))
         absorbed = NULL;
-    enum lab_status st = group_fill(m->plan, node, v, absorbed, step);
+    enum lab_status st =
+        lab_group_fill(step, m->plan, node, v->phase, absorbed);
     if (st)
         return st;
     s->n_groups++;
@@ -282,12 +270,7 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
                                                : node->n_steps[v->phase];
     if (absorbed)
         count += absorbed->n_steps[v->phase];
-    s->steps[s->n_steps++] =
-        (struct lab_schedule_step){.step = step,
-                                   .variant = v,
-                                   .depth_node = step->node,
-                                   .hides_from = first,
-                                   .hides_count = count};
+    append(m, step, v, first, count);
     m->absorbed_until = first + count;
     return LAB_OK;
 }
@@ -327,12 +310,7 @@ static enum lab_status add_step(struct maker *m, int index)
         return lab_fail(
             LAB_E_UNSUPPORTED, "the %s backend has no kernel for step %s (%s)",
             m->be->ops->name, step->name, lab_phase_name(step->phase));
-    m->out->steps[m->out->n_steps++] =
-        (struct lab_schedule_step){.step = step,
-                                   .variant = v,
-                                   .depth_node = step->node,
-                                   .hides_from = index,
-                                   .hides_count = 1};
+    append(m, step, v, index, 1);
     return LAB_OK;
 }
 
@@ -409,6 +387,21 @@ static enum lab_status unused_choice(const struct maker *m,
     return st;
 }
 
+double lab_step_walk(const struct lab_plan *plan, const struct lab_step *step)
+{
+    int64_t fewest = 0;
+    int written = 0;
+    for (int i = 0; i < step->n_out; i++) {
+        if (step->out[i] == LAB_NO_TENSOR)
+            continue;
+        int64_t count = plan->tensors[step->out[i]].count;
+        written++;
+        if (fewest == 0 || count < fewest)
+            fewest = count;
+    }
+    return fewest ? step->flop / ((double)written * (double)fewest) : 0.0;
+}
+
 /* Does a thread of the step's readable kernel add up many elements, one after
  * the other? On a GPU that takes as long as a far larger step. */
 static bool walks_far(const struct maker *m, const struct lab_step *step)
@@ -432,7 +425,7 @@ static enum lab_status make_steps(struct maker *m)
             return st;
     }
     for (int i = 0; i < m->n_choices; i++) {
-        if (!m->used[i])
+        if (!m->outcome[i].used)
             return unused_choice(m, &m->choices[i]);
         if (m->outcome[i].refused && !m->outcome[i].served)
             return lab_fail(LAB_E_UNSUPPORTED, "%s", m->why);
@@ -471,15 +464,13 @@ enum lab_status lab_schedule_make(struct lab_schedule **out,
     struct maker m = {
         .plan = plan, .be = be, .choices = choices, .n_choices = n_choices};
     enum lab_status st;
-    m.used = lab_alloc_array((size_t)n_choices + 1, sizeof(*m.used));
     m.large = lab_alloc_array((size_t)plan->n_nodes + 1, sizeof(*m.large));
     m.outcome = lab_alloc_array((size_t)n_choices + 1, sizeof(*m.outcome));
     m.out = schedule_alloc(plan->n_steps, plan->n_nodes);
-    if (!m.used || !m.large || !m.outcome || !m.out)
+    if (!m.large || !m.outcome || !m.out)
         st = lab_no_memory("the schedule");
     else
         st = make_steps(&m);
-    lab_free(m.used);
     lab_free(m.large);
     lab_free(m.outcome);
     if (st) {

@@ -30,6 +30,11 @@ enum lab_status lab_shape_count(const struct lab_shape *s, int64_t *out)
     return LAB_OK;
 }
 
+size_t lab_tensor_bytes(const struct lab_tensor *t)
+{
+    return (size_t)t->count * lab_dtype_bytes(t->dtype);
+}
+
 bool lab_shape_equal(const struct lab_shape *a, const struct lab_shape *b)
 {
     if (a->rank != b->rank)

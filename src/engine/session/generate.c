@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "engine/text.h"
 #include "common/random.h"
@@ -15,7 +16,8 @@ struct lab_generator {
     const struct lab_text *text;
     struct lab_plan *plan; /* the walk's network with batch 1 */
     struct lab_schedule *schedule;
-    int *shared; /* by tensor: the walk's, whose memory it uses; or -1 */
+    struct lab_arena memory; /* of the arrays that follow */
+    int *shared; /* by tensor: the walk's that it shares memory with; or -1 */
     void *arena;
     int32_t *window; /* context ids */
     float *row;      /* the plan's result */
@@ -103,11 +105,12 @@ static enum lab_status alloc_all(struct lab_generator *g)
     const struct lab_plan *p = g->plan;
     size_t context = (size_t)g->text->context;
     size_t out = (size_t)p->tensors[p->out].count;
-    g->shared = lab_alloc_array((size_t)p->n_tensors, sizeof(*g->shared));
-    g->window = lab_alloc_array(context, sizeof(*g->window));
-    g->ids = lab_alloc_array(context, sizeof(*g->ids));
-    g->row = lab_alloc_array(out, sizeof(*g->row));
-    g->logits = lab_alloc_array(out / context, sizeof(*g->logits));
+    struct lab_arena *m = &g->memory;
+    g->shared = lab_arena_array(m, (size_t)p->n_tensors, sizeof(*g->shared));
+    g->window = lab_arena_array(m, context, sizeof(*g->window));
+    g->ids = lab_arena_array(m, context, sizeof(*g->ids));
+    g->row = lab_arena_array(m, out, sizeof(*g->row));
+    g->logits = lab_arena_array(m, out / context, sizeof(*g->logits));
     if (!g->shared || !g->window || !g->ids || !g->row || !g->logits)
         return lab_fail(LAB_E_NOMEM, "no memory to write text");
     return lab_backend_alloc(lab_walk_backend(g->walk), p->arena_bytes,
@@ -151,11 +154,7 @@ void lab_generator_free(struct lab_generator *g)
     lab_schedule_release(g->schedule);
     lab_backend_free(lab_walk_backend(g->walk), g->arena);
     lab_plan_free(g->plan);
-    lab_free(g->shared);
-    lab_free(g->window);
-    lab_free(g->row);
-    lab_free(g->logits);
-    lab_free(g->ids);
+    lab_arena_release(&g->memory);
     lab_free(g);
 }
 

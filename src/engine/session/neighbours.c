@@ -1,5 +1,5 @@
-/* neighbours.c -- finds the words whose embeddings are nearest to a word or to
- * a sum of words. */
+/* neighbours.c -- finds the words with the embeddings nearest to that of a word
+ * or of a sum of words. */
 #include "engine/neighbours.h"
 
 #include <math.h>

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "engine/text.h"
 #include "base/clock.h"
@@ -31,7 +32,7 @@ struct lab_owned_choice {
     char variant[LAB_COMMAND_TEXT];
 };
 
-enum { LAB_CURVE_POINTS = 2048 };
+enum { LAB_CURVE_POINTS = 2048, LAB_TIMES_KEPT = 512 };
 
 /* A curve that halves its density when it is full. */
 struct lab_curve_buffer {
@@ -47,6 +48,7 @@ struct lab_curve_buffer {
 /* What the copies of one snapshot share; the last one frees it. */
 struct lab_snapshot_shared {
     atomic_int refs;
+    struct lab_arena memory; /* of all but the schedule and the explanation */
     struct lab_snapshot all;
 };
 
@@ -80,9 +82,9 @@ struct lab_session {
     } curves;
     bool bits_counted; /* bits_order3 was tried */
     struct lab_str sample;
-    int64_t samples;      /* drawn since the start */
-    int64_t finished;     /* short commands that no snapshot shows yet */
-    double *iteration_ms; /* of the last iterations, a ring */
+    int64_t samples;  /* drawn since the start */
+    int64_t finished; /* short commands that no snapshot shows yet */
+    double iteration_ms[LAB_TIMES_KEPT]; /* of the last ones, a ring */
     int64_t n_iteration_ms;
 
     /* Shared; under `lock`. */
@@ -100,17 +102,15 @@ struct lab_session {
     atomic_llong version;
 };
 
-enum { LAB_TIMES_KEPT = 512 };
-
 static void serve_quick(struct lab_session *s);
 
-/* What stands at the rows and columns of a plane: the symbols of the sequence
- * whose places an axis counts. */
+/* Labels of the rows and columns of a plane: the symbols of the sequence, where
+ * an axis counts its places. */
 
 enum { MOST_LABELS = 4096 };
 
 /* The axis of a part of a node that the op declares; -1: it counts no places.
- * Else the tensor whose places they are. */
+ * Else the tensor that has these places. */
 static int declared(const struct lab_plan *plan, const struct lab_tensor *t,
                     int axis)
 {
@@ -203,7 +203,8 @@ static void name_ids(struct lab_walk *walk, int data, int64_t sample,
 
 /* Labels of `axis`, from place `first` on; NULL: it has none. Which sample's
  * symbols they are must be clear: the axis of samples is fixed. */
-static struct lab_label *label_axis(struct lab_walk *walk,
+static struct lab_label *label_axis(struct lab_arena *memory,
+                                    struct lab_walk *walk,
                                     const struct lab_show *show, int axis,
                                     int64_t first, int64_t n)
 {
@@ -220,7 +221,7 @@ static struct lab_label *label_axis(struct lab_walk *walk,
     int data = ids_of(plan, own ? (int)(t - plan->tensors) : from, places);
     if (from < 0 && data < 0)
         return NULL;
-    struct lab_label *out = lab_alloc_array((size_t)n, sizeof(*out));
+    struct lab_label *out = lab_arena_array(memory, (size_t)n, sizeof(*out));
     bool fixed = t->shape.rank > 1 && show->row_axis != 0 &&
                  show->col_axis != 0 && data >= 0 &&
                  plan->tensors[data].shape.dim[0] == t->shape.dim[0];
@@ -231,16 +232,7 @@ static struct lab_label *label_axis(struct lab_walk *walk,
     return out;
 }
 
-static void plane_label(struct lab_walk *walk, struct lab_plane *p)
-{
-    p->row_label = label_axis(walk, &p->show, p->show.row_axis,
-                              p->show.row_first, p->rows);
-    p->col_label = label_axis(walk, &p->show, p->show.col_axis,
-                              p->show.col_first, p->cols);
-}
-
-/* The floor of a session: its curves, its error, and its snapshots, the copies
- * that views see, published by the engine's thread. */
+/* ---- errors and reasons ---- */
 
 static void session_fail(struct lab_session *s, enum lab_status st)
 {
@@ -310,12 +302,13 @@ static double median_ms(const struct lab_session *s)
 
 /* The curve always ends with the newest value: thinning must not make a view
  * show an older one as the last. */
-static void fill_curve(struct lab_curve *out, const struct lab_curve_buffer *c)
+static void fill_curve(struct lab_arena *memory, struct lab_curve *out,
+                       const struct lab_curve_buffer *c)
 {
     size_t n = (size_t)c->n;
     bool tail = n > 0 && c->iteration[n - 1] != c->last_iteration;
-    out->iteration = lab_alloc_array(n + 1, sizeof(*out->iteration));
-    out->value = lab_alloc_array(n + 1, sizeof(*out->value));
+    out->iteration = lab_arena_array(memory, n + 1, sizeof(*out->iteration));
+    out->value = lab_arena_array(memory, n + 1, sizeof(*out->value));
     if (!out->iteration || !out->value)
         return;
     memcpy(out->iteration, c->iteration, n * sizeof(*out->iteration));
@@ -347,15 +340,16 @@ static int64_t extent(const struct lab_shape *shape, int axis, int64_t first,
     return n < 0 ? 0 : n > most ? most : n;
 }
 
-static void copy_plane(struct lab_session *s, struct lab_plane *p,
-                       const void *data)
+static void copy_plane(struct lab_session *s, struct lab_arena *memory,
+                       struct lab_plane *p, const void *data)
 {
     const struct lab_tensor *t = &s->plan->tensors[s->show.tensor];
     p->cols = extent(&t->shape, s->show.col_axis, s->show.col_first,
                      LAB_PLANE_ELEMENTS);
     p->rows = extent(&t->shape, s->show.row_axis, s->show.row_first,
                      LAB_PLANE_ELEMENTS / (p->cols ? p->cols : 1));
-    p->value = lab_alloc_array((size_t)(p->rows * p->cols) + 1, sizeof(double));
+    p->value =
+        lab_arena_array(memory, (size_t)(p->rows * p->cols), sizeof(double));
     if (!p->value) {
         p->rows = p->cols = 0;
         return;
@@ -369,7 +363,7 @@ static void copy_plane(struct lab_session *s, struct lab_plane *p,
     }
 }
 
-/* What the memory holds is not the tensor: of another iteration, or nothing's. */
+/* What the memory holds is not the tensor: of another iteration, or none. */
 static void forget_values(struct lab_plane *p)
 {
     p->stats = (struct lab_stats){.count = p->stats.count,
@@ -381,7 +375,8 @@ static void forget_values(struct lab_plane *p)
         p->value[i] = NAN;
 }
 
-static void fill_plane(struct lab_session *s, struct lab_plane *p)
+static void fill_plane(struct lab_session *s, struct lab_arena *memory,
+                       struct lab_plane *p)
 {
     p->tensor = -1;
     if (s->show.tensor < 0)
@@ -396,13 +391,19 @@ static void fill_plane(struct lab_session *s, struct lab_plane *p)
         p->written = lab_walk_written(s->walk, p->tensor);
         p->generation = lab_walk_generation(s->walk, p->tensor);
         lab_stats_compute(&p->stats, data, t->dtype, t->count);
-        copy_plane(s, p, data);
+        copy_plane(s, memory, p, data);
         if (!p->value)
             p->tensor = -1; /* as without memory for `data` */
         if (!p->written)
             forget_values(p);
-        if (p->value)
-            plane_label(s->walk, p);
+        if (p->value) {
+            p->row_label =
+                label_axis(memory, s->walk, &p->show, p->show.row_axis,
+                           p->show.row_first, p->rows);
+            p->col_label =
+                label_axis(memory, s->walk, &p->show, p->show.col_axis,
+                           p->show.col_first, p->cols);
+        }
     }
     lab_free(data);
 }
@@ -410,8 +411,8 @@ static void fill_plane(struct lab_session *s, struct lab_plane *p)
 static void fill_steps(struct lab_session *s, struct lab_snapshot *out)
 {
     const struct lab_schedule *schedule = out->schedule;
-    out->steps =
-        lab_alloc_array((size_t)schedule->n_steps + 1, sizeof(*out->steps));
+    out->steps = lab_arena_array(
+        &out->shared->memory, (size_t)schedule->n_steps, sizeof(*out->steps));
     for (int i = 0; out->steps && i < schedule->n_steps; i++) {
         struct lab_step_status *st = &out->steps[i];
         lab_walk_step_status(s->walk, i, &st->exec, &st->time_ns);
@@ -453,12 +454,13 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     fill_steps(s, out);
     if (atomic_load(&s->quit))
         return; /* they may take many iterations, and the screen has gone */
-    fill_plane(s, &out->plane);
+    fill_plane(s, &out->shared->memory, &out->plane);
     fill_explanation(s, out);
 }
 
 static void fill_training(struct lab_session *s, struct lab_snapshot *out)
 {
+    struct lab_arena *memory = &out->shared->memory;
     double seconds =
         (double)(lab_clock_monotonic_ns() - s->train_start_ns) / 1e9;
     int64_t batch = s->plan ? s->plan->batch : 0;
@@ -471,31 +473,19 @@ static void fill_training(struct lab_session *s, struct lab_snapshot *out)
             (double)(out->train_target - out->train_done) / rate;
     }
     out->step_ms_median = median_ms(s);
-    fill_curve(&out->losses, &s->curves.losses);
-    fill_curve(&out->accuracies, &s->curves.accuracies);
-    fill_curve(&out->bits, &s->curves.bits);
-    fill_curve(&out->held, &s->curves.held);
+    fill_curve(memory, &out->losses, &s->curves.losses);
+    fill_curve(memory, &out->accuracies, &s->curves.accuracies);
+    fill_curve(memory, &out->bits, &s->curves.bits);
+    fill_curve(memory, &out->held, &s->curves.held);
 }
 
 static void snapshot_unref(struct lab_snapshot_shared *shared)
 {
     if (!shared || atomic_fetch_sub(&shared->refs, 1) > 1)
         return;
-    struct lab_snapshot *snap = &shared->all;
-    struct lab_curve *curves[] = {&snap->losses, &snap->accuracies, &snap->bits,
-                                  &snap->held};
-    for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++) {
-        lab_free(curves[i]->iteration);
-        lab_free(curves[i]->value);
-    }
-    lab_schedule_release(snap->schedule);
-    lab_free(snap->steps);
-    lab_free(snap->plane.value);
-    lab_free(snap->plane.row_label);
-    lab_free(snap->plane.col_label);
-    lab_explanation_release(&snap->explanation);
-    lab_free(snap->checks);
-    lab_free(snap->sample);
+    lab_schedule_release(shared->all.schedule);
+    lab_explanation_release(&shared->all.explanation);
+    lab_arena_release(&shared->memory);
     lab_free(shared);
 }
 
@@ -508,19 +498,19 @@ static struct lab_snapshot_shared *make_snapshot(struct lab_session *s)
     atomic_init(&shared->refs, 1);
     *next = s->now;
     next->shared = shared;
-    if (s->checks)
-        next->checks =
-            lab_alloc_array((size_t)next->n_checks + 1, sizeof(*next->checks));
-    if (next->checks)
-        memcpy(next->checks, s->checks,
-               (size_t)next->n_checks * sizeof(*next->checks));
-    else
+    size_t checks = (size_t)next->n_checks;
+    next->checks =
+        lab_arena_array(&shared->memory, checks, sizeof(*next->checks));
+    if (!next->checks)
         next->n_checks = 0;
+    else if (checks)
+        memcpy(next->checks, s->checks, checks * sizeof(*next->checks));
     if (s->walk)
         fill_walk(s, next);
     fill_training(s, next);
     if (s->sample.len)
-        next->sample = lab_strdup(lab_str_text(&s->sample));
+        next->sample = lab_arena_text(&shared->memory, lab_str_text(&s->sample),
+                                      s->sample.len);
     return shared;
 }
 
@@ -1411,9 +1401,9 @@ static enum lab_status session_restart(struct lab_session *s,
 typedef enum lab_status handler_fn(struct lab_session *s,
                                    const struct lab_command *c);
 
-/* What each command does; what it returns is the command's error. A quick one also runs in the middle of a slow one, a
- * long one shows in the state and holds no keys up. LAB_DO_STOP waits in no
- * queue. */
+/* What each command does; what it returns is the command's error. A quick one
+ * also runs in the middle of a slow one, a long one shows in the state and
+ * holds no keys up. LAB_DO_STOP waits in no queue. */
 static const struct {
     handler_fn *run;
     bool quick;
@@ -1607,7 +1597,8 @@ static void *engine_main(void *user)
     return NULL;
 }
 
-/* What runs looks at the flag; what waits is told when it is taken. */
+/* What runs looks at the flag; a command that waits learns of it when it is
+ * taken. */
 static void stop(struct lab_session *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -1720,7 +1711,6 @@ static void destroy(struct lab_session *s)
     snapshot_unref(s->latest);
     lab_plan_free(s->plan);
     lab_free(s->checks);
-    lab_free(s->iteration_ms);
     lab_free(s->data);
     lab_str_release(&s->sample);
     pthread_mutex_destroy(&s->lock);
@@ -1750,14 +1740,14 @@ enum lab_status lab_session_new(struct lab_session **out,
         return lab_no_memory("a session");
     pthread_mutex_init(&s->lock, NULL);
     init_changed(&s->changed);
-    s->iteration_ms = lab_alloc_array(LAB_TIMES_KEPT, sizeof(double));
     if (config->setup.data)
         s->data = lab_strdup(config->setup.data);
     configure(s, config);
     s->latest = make_snapshot(s);
+    if (s->latest) /* which one it is shows when the walk is open */
+        s->latest->all.backend[0] = '\0';
     s->busy = true; /* until it has started */
-    bool ready =
-        s->latest && s->iteration_ms && (s->data || !config->setup.data);
+    bool ready = s->latest && (s->data || !config->setup.data);
     if (!ready || lab_thread_start(&s->thread, engine_main, s)) {
         destroy(s);
         return lab_fail(LAB_E_NOMEM, "cannot start the engine's thread");

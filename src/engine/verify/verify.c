@@ -289,12 +289,8 @@ static enum lab_status judge_group(struct test_network *c,
                                    enum lab_phase phase,
                                    const struct lab_node *absorbed)
 {
-    struct lab_group_step g = {.def = {.name = node->op->name}};
-    struct lab_step s = {
-        .op = node->op, .node = (int)(node - c->plan->nodes), .group = true};
-    node->op->group(c->plan, node, phase, absorbed, &g);
-    g.def.phase = phase;
-    enum lab_status st = lab_step_fill(&s, c->plan, &g.def, node->id, true);
+    struct lab_step s;
+    enum lab_status st = lab_group_fill(&s, c->plan, node, phase, absorbed);
     if (st)
         return st;
     c->group = true;
@@ -304,8 +300,8 @@ static enum lab_status judge_group(struct test_network *c,
     return LAB_OK;
 }
 
-/* Only then may the op be asked for the step of its group. A node whose parts
- * another reads runs by steps. */
+/* Only then may the op be asked for the step of its group. A node runs by
+ * steps when another reads its parts. */
 static bool has_group(struct test_network *c, const struct lab_node *node,
                       enum lab_phase phase)
 {
@@ -361,7 +357,7 @@ static enum lab_status walk_truth(struct test_network *c)
     return st;
 }
 
-/* Takes a trial whose spec, be and report are set; reports what it has
+/* Takes a trial with spec, be and report set; reports what it has
  * withdrawn. Leaves nothing allocated in it. LAB_OK also when variants were
  * withdrawn. */
 static enum lab_status variant_verify(struct test_network *c)

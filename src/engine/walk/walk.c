@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/clock.h"
 #include "engine/backend_graph.h"
@@ -26,12 +27,11 @@ struct lab_walk_speed {
     struct lab_schedule *of; /* of what follows, a reference; NULL: none yet */
     bool warm;               /* it has run, a step at a time */
     bool failed;             /* it cannot be captured */
-    bool refusal_known;      /* `refusal` is new, or has been reported */
-    bool refusal_told;
-    char refusal[LAB_WALK_REFUSAL]; /* why */
-    bool nodes;                     /* recorded iterations, too */
-    int64_t first_node;             /* the first of a step's */
-    int64_t *node_end; /* of each step of the schedule; NULL: unknown */
+    char refusal[LAB_WALK_REFUSAL]; /* why; "" */
+    bool refusal_reported;
+    bool nodes;         /* recorded iterations, too */
+    int64_t first_node; /* the first of a step's */
+    int64_t *node_end;  /* of each step of the schedule; NULL: unknown */
     struct lab_graph *graph;
     void *slot[LAB_GRAPH_AHEAD]; /* pinned; batches of launched iterations */
     int64_t launched;
@@ -41,7 +41,7 @@ struct lab_walk_speed {
     int64_t synced_ns;       /* when the observers heard of it last */
     int64_t clock_offset_ns; /* host's less device's */
     bool clock_known;
-    int64_t data_of; /* the iteration whose data the arena has; -1: none */
+    int64_t data_of; /* the iteration of the arena's data; -1: none */
     struct lab_iteration_progress news[LAB_WALK_NEWS]; /* a ring */
     int64_t news_first;
     int64_t news_end;
@@ -59,61 +59,12 @@ struct lab_walk_switch {
     struct lab_schedule *schedule; /* a reference */
 };
 
-struct lab_walk {
-    const struct lab_plan *plan;
-    struct lab_backend *be;
-    struct lab_data *data;
-    struct lab_schedule *schedule;
-    struct lab_walk_switch *switches; /* in order; the last has `schedule` */
-    int n_switches;                   /* the first is from the seed on */
-    int switch_room;
-    struct lab_observer observers[LAB_MAX_OBSERVERS];
-    int n_observers;
-    bool muted; /* a replay: observers are not called */
-    bool quiet; /* at speed: only the iteration and its loss are reported */
-    bool use_events;
-    bool cut; /* the open iteration was stopped at speed */
-    struct lab_stop stop;
-    void *arena;
-    struct lab_decoder *decoder; /* NULL until it is needed */
-    void *eval_arena; /* activations of an evaluation; NULL until the first */
-    struct lab_walk_copy copy[LAB_WALK_COPIES];
-    int n_copies; /* slots in use: fewer when parameters are large */
-    int next_copy;
-    int64_t iteration;
-    int position;
-    int64_t exec; /* of the last step that ran */
-    double loss;
-    int64_t evaluations; /* since run_begin */
-    int64_t *step_exec;  /* by plan step; 0: not in this iteration */
-    int64_t *step_ns;
-    const struct lab_variant **step_ran; /* what an execution ran as */
-    bool *written;                       /* by tensor */
-    int64_t *generation;
-    void *staging; /* host memory for the largest data tensor */
-    bool open_iteration;
-    int open_phase; /* -1: none */
-    int open_node;
-    struct lab_walk_speed speed;
-};
-
-/* walks a plan: runs one step or many, back and forward again with the
- * same bits, evaluation, and whole iterations at speed. */
-
-static int walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
-                           int64_t classes);
-static enum lab_status walk_read_eval(struct lab_walk *w, int tensor,
-                                      void *out);
-static enum lab_status walk_run_schedule_step(struct lab_walk *w,
-                                              const struct lab_schedule_step *s,
-                                              void *base, bool training);
-
-/* ---- sequences out of an evaluation, a symbol at a time ---- */
-
+/* Sequences out of an evaluation, a symbol at a time. */
 struct lab_decoder {
-    int tensor;      /* the decoder's input, i32 [N,T] */
-    bool *again;     /* by schedule step: it depends on that input */
-    bool *tainted;   /* by tensor */
+    struct lab_arena memory; /* owns the rest; empty until it is needed */
+    int tensor;              /* the decoder's input, i32 [N,T] */
+    bool *again;             /* by schedule step: it depends on that input */
+    bool *tainted;           /* by tensor */
     int32_t *input;  /* N*T: what it reads, and in the end its answers */
     int32_t *want;   /* N*T: y */
     int32_t *output; /* N*T */
@@ -128,226 +79,93 @@ struct lab_decoder {
     int32_t *example; /* LAB_DECODED_EXAMPLES of x, output, y */
 };
 
-static void decoder_free(struct lab_decoder *d)
+/* The last execution of a plan step. */
+struct execution {
+    int64_t exec; /* 0: not in this iteration */
+    int64_t ns;
+    const struct lab_variant *as;
+};
+
+struct lab_walk {
+    const struct lab_plan *plan;
+    struct lab_backend *be;
+    struct lab_data *data;
+    struct lab_schedule *schedule;
+    struct lab_walk_switch *switches; /* in order; the last has `schedule` */
+    int n_switches;                   /* the first is from the seed on */
+    size_t switch_room;
+    struct lab_observer observer; /* zeroed: none */
+    bool muted;                   /* a replay: the observer is not called */
+    bool quiet; /* at speed: only the iteration and its loss are reported */
+    bool use_events;
+    bool cut; /* the open iteration was stopped at speed */
+    struct lab_stop stop;
+    void *arena;
+    struct lab_decoder decoder;
+    void *eval_arena; /* activations of an evaluation; NULL until the first */
+    struct lab_walk_copy copy[LAB_WALK_COPIES];
+    int n_copies; /* slots in use: fewer when parameters are large */
+    int next_copy;
+    int64_t iteration;
+    int position;
+    int64_t exec; /* of the last step that ran */
+    double loss;
+    int64_t evaluations;   /* since run_begin */
+    struct execution *ran; /* by plan step */
+    bool *written;         /* by tensor */
+    int64_t *generation;
+    void *staging;           /* host memory for the largest data tensor */
+    struct lab_arena tables; /* owns those before */
+    bool open_iteration;
+    int open_phase; /* -1: none */
+    int open_node;
+    struct lab_walk_speed speed;
+};
+
+/* ---- copies of what is kept over iterations ---- */
+
+/* Copies the persistent part of the arena aside. When memory for a copy
+ * cannot be had, going back runs further from an older one. */
+static void walk_keep_copy(struct lab_walk *w)
 {
-    if (!d)
+    struct lab_walk_copy *slot = NULL;
+    size_t bytes = w->plan->persistent_bytes;
+    for (int i = 0; i < w->n_copies; i++) {
+        if (w->copy[i].iteration == w->iteration)
+            slot = &w->copy[i];
+    }
+    if (!slot) {
+        slot = &w->copy[w->next_copy];
+        w->next_copy = (w->next_copy + 1) % w->n_copies;
+    }
+    slot->iteration = -1;
+    if (!slot->memory &&
+        lab_backend_alloc(w->be, bytes ? bytes : 1, &slot->memory))
         return;
-    lab_free(d->again);
-    lab_free(d->tainted);
-    lab_free(d->input);
-    lab_free(d->want);
-    lab_free(d->output);
-    lab_free(d->from);
-    lab_free(d->example);
-    lab_free(d);
+    if (lab_backend_copy(w->be, slot->memory, w->arena, bytes) == LAB_OK)
+        slot->iteration = w->iteration;
 }
 
-static int64_t example_size(const struct lab_decoder *d)
+static void walk_drop_copy(struct lab_walk *w, int64_t iteration)
 {
-    return d->T_from + 2 * d->T;
-}
-
-static struct lab_decoder *decoder_new(const struct lab_plan *plan)
-{
-    struct lab_decoder *d = lab_alloc(sizeof(*d));
-    if (!d)
-        return NULL;
-    d->tensor = lab_plan_tensor(plan, "decoder");
-    const struct lab_shape *x = &plan->tensors[plan->x].shape;
-    const struct lab_shape *y = &plan->tensors[plan->y].shape;
-    size_t n = (size_t)plan->tensors[plan->y].count;
-    d->T = y->dim[y->rank - 1];
-    d->T_from = x->dim[x->rank - 1];
-    d->result = (struct lab_decoded){NAN, NAN};
-    d->tainted = lab_alloc_array((size_t)plan->n_tensors, sizeof(bool));
-    d->again = lab_alloc_array((size_t)plan->n_steps, sizeof(bool));
-    d->input = lab_alloc_array(n, sizeof(*d->input));
-    d->want = lab_alloc_array(n, sizeof(*d->want));
-    d->output = lab_alloc_array(n, sizeof(*d->output));
-    d->from =
-        lab_alloc_array((size_t)plan->tensors[plan->x].count, sizeof(*d->from));
-    d->example = lab_alloc_array(
-        (size_t)(LAB_DECODED_EXAMPLES * example_size(d)), sizeof(*d->example));
-    if (d->tainted && d->again && d->input && d->want && d->output && d->from &&
-        d->example)
-        return d;
-    decoder_free(d);
-    return NULL;
-}
-
-/* A slice and its whole share memory. */
-static bool *taint_of(struct lab_decoder *d, const struct lab_plan *plan, int t)
-{
-    return &d->tainted[plan->tensors[t].alias_of >= 0
-                           ? plan->tensors[t].alias_of
-                           : t];
-}
-
-/* The schedule may have changed since the last evaluation. */
-static void find_dependent(struct lab_decoder *d, const struct lab_walk *w)
-{
-    const struct lab_plan *plan = w->plan;
-    memset(d->tainted, 0, (size_t)plan->n_tensors * sizeof(bool));
-    d->tainted[d->tensor] = true;
-    for (int i = 0; i < w->schedule->n_steps; i++) {
-        const struct lab_step *s = w->schedule->steps[i].step;
-        d->again[i] = false;
-        if (s->phase != LAB_FORWARD)
-            continue;
-        for (int k = 0; k < s->n_in; k++)
-            d->again[i] =
-                d->again[i] || (s->in[k] >= 0 && *taint_of(d, plan, s->in[k]));
-        for (int k = 0; k < s->n_out && d->again[i]; k++) {
-            if (s->out[k] >= 0)
-                *taint_of(d, plan, s->out[k]) = true;
-        }
+    for (int i = 0; i < w->n_copies; i++) {
+        if (w->copy[i].iteration == iteration)
+            w->copy[i].iteration = -1;
     }
-}
-
-static enum lab_status walk_decode_begin(struct lab_walk *w)
-{
-    const struct lab_plan *plan = w->plan;
-    if (!w->decoder)
-        w->decoder = decoder_new(plan);
-    struct lab_decoder *d = w->decoder;
-    if (!d)
-        return lab_fail(LAB_E_NOMEM, "no memory to decode");
-    find_dependent(d, w);
-    d->rows = d->exact = d->right = 0;
-    d->n_examples = 0;
-    return LAB_OK;
-}
-
-static enum lab_status decode_again(struct lab_walk *w)
-{
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < w->schedule->n_steps && !st; i++) {
-        if (!w->decoder->again[i])
-            continue;
-        st = lab_walk_look_for_stop(w);
-        if (!st)
-            st = walk_run_schedule_step(w, &w->schedule->steps[i],
-                                        w->eval_arena, false);
-    }
-    return st;
-}
-
-/* Place t of every row: run, read, choose. A row that computes NaN gives -1,
- * which is no symbol; the next place reads 0 then. */
-static enum lab_status say_place(struct lab_walk *w, int64_t t, void *out)
-{
-    struct lab_decoder *d = w->decoder;
-    const struct lab_plan *plan = w->plan;
-    const struct lab_tensor *in = &plan->tensors[d->tensor];
-    const struct lab_shape *shape = &plan->tensors[plan->out].shape;
-    int64_t classes = shape->dim[shape->rank - 1];
-    enum lab_status st =
-        lab_backend_upload(w->be, (char *)w->eval_arena + in->offset, d->input,
-                           (size_t)in->count * sizeof(*d->input));
-    if (!st)
-        st = decode_again(w);
-    if (!st)
-        st = walk_read_eval(w, plan->out, out);
-    for (int64_t n = 0; n < plan->batch && !st; n++) {
-        int64_t at = n * d->T + t;
-        int best = walk_best_class(out, plan->real, at, classes);
-        d->output[at] = best;
-        if (t + 1 < d->T)
-            d->input[at + 1] = best < 0 ? 0 : best;
-    }
-    return st;
-}
-
-static void keep_example(struct lab_decoder *d, int64_t row)
-{
-    int32_t *to = d->example + d->n_examples++ * example_size(d);
-    size_t each = (size_t)d->T * sizeof(*to);
-    memcpy(to, d->from + row * d->T_from, (size_t)d->T_from * sizeof(*to));
-    memcpy(to + d->T_from, d->output + row * d->T, each);
-    memcpy(to + d->T_from + d->T, d->want + row * d->T, each);
-}
-
-static void count_rows(struct lab_decoder *d, int64_t rows)
-{
-    for (int64_t n = 0; n < rows; n++) {
-        int64_t right = 0;
-        for (int64_t t = 0; t < d->T; t++)
-            right += d->output[n * d->T + t] == d->want[n * d->T + t];
-        d->rows++;
-        d->right += right;
-        d->exact += right == d->T;
-        if (d->n_examples < LAB_DECODED_EXAMPLES)
-            keep_example(d, n);
-    }
-}
-
-static enum lab_status walk_decode_batch(struct lab_walk *w, int64_t first,
-                                         int64_t rows, void *out)
-{
-    struct lab_decoder *d = w->decoder;
-    const struct lab_plan *plan = w->plan;
-    int32_t begin = lab_data_begin_id(w->data);
-    enum lab_status st = LAB_OK;
-    lab_data_fill_held(w->data, plan, plan->y, first, d->want);
-    lab_data_fill_held(w->data, plan, plan->x, first, d->from);
-    for (int64_t i = 0; i < plan->batch * d->T; i++)
-        d->input[i] = i % d->T == 0 ? begin : 0;
-    for (int64_t t = 0; t < d->T && !st; t++)
-        st = say_place(w, t, out);
-    if (!st)
-        count_rows(d, rows);
-    return st;
-}
-
-static void walk_decode_end(struct lab_walk *w)
-{
-    struct lab_decoder *d = w->decoder;
-    d->result.exact = (double)d->exact / (double)d->rows;
-    d->result.right = (double)d->right / (double)(d->rows * d->T);
-}
-
-void lab_walk_decoded(const struct lab_walk *w, struct lab_decoded *out)
-{
-    *out = (struct lab_decoded){NAN, NAN};
-    if (w->decoder)
-        *out = w->decoder->result;
-}
-
-static void add_symbols(const struct lab_walk *w, struct lab_str *out,
-                        const int32_t *id, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        lab_str_add(out, lab_data_symbol(w->data, id[i]));
-}
-
-bool lab_walk_decoded_example(const struct lab_walk *w, int i,
-                              struct lab_str *out)
-{
-    const struct lab_decoder *d = w->decoder;
-    if (!d || i < 0 || i >= d->n_examples)
-        return false;
-    const int32_t *from = d->example + i * example_size(d);
-    const int32_t *output = from + d->T_from;
-    const int32_t *want = output + d->T;
-    add_symbols(w, out, from, d->T_from);
-    lab_str_add(out, " -> ");
-    add_symbols(w, out, output, d->T);
-    if (memcmp(output, want, (size_t)d->T * sizeof(*output)) != 0) {
-        lab_str_add(out, ", not ");
-        add_symbols(w, out, want, d->T);
-    }
-    return !out->failed;
 }
 
 static const struct lab_walk_copy *walk_copy_of(const struct lab_walk *w,
-                                                int64_t iteration);
-static void walk_drop_copy(struct lab_walk *w, int64_t iteration);
-static void walk_keep_copy(struct lab_walk *w);
-static enum lab_status walk_need_copy(struct lab_walk *w);
-static void walk_speed_forget(struct lab_walk *w);
+                                                int64_t iteration)
+{
+    for (int i = 0; i < w->n_copies; i++) {
+        if (w->copy[i].iteration == iteration)
+            return &w->copy[i];
+    }
+    return NULL;
+}
 
-/* Which schedule held where: a replay runs what ran then, and steps back are
- * counted as they ran. */
+/* ---- schedules: a replay runs what ran then, and steps back are
+ * counted as they ran ---- */
 
 /* Index of the first step of `s` that reaches past plan step `at`. */
 static int walk_position_of(const struct lab_schedule *s, int at)
@@ -430,18 +248,8 @@ static struct lab_schedule *walk_share_schedule(const struct lab_walk *w,
 
 static enum lab_status walk_reserve_switch(struct lab_walk *w)
 {
-    if (w->n_switches < w->switch_room)
-        return LAB_OK;
-    int room = w->switch_room ? 2 * w->switch_room : 4;
-    struct lab_walk_switch *list = lab_alloc_array((size_t)room, sizeof(*list));
-    if (!list)
-        return lab_fail(LAB_E_NOMEM, "no memory to remember the variants");
-    if (w->n_switches)
-        memcpy(list, w->switches, (size_t)w->n_switches * sizeof(*list));
-    lab_free(w->switches);
-    w->switches = list;
-    w->switch_room = room;
-    return LAB_OK;
+    return lab_grow(&w->switches, (size_t)w->n_switches, &w->switch_room,
+                    sizeof(*w->switches), "the variants that ran");
 }
 
 /* The room is there: either a place was reserved, or one is given up first,
@@ -523,25 +331,19 @@ static struct lab_walk_place walk_place_before(const struct lab_walk *w,
 
 static void tell_phase(struct lab_walk *w, int phase, bool begin)
 {
-    for (int i = 0; i < w->n_observers && !w->muted; i++) {
-        const struct lab_observer *o = &w->observers[i];
-        if (begin && o->phase_begin)
-            o->phase_begin(o->user, (enum lab_phase)phase);
-        if (!begin && o->phase_end)
-            o->phase_end(o->user, (enum lab_phase)phase);
-    }
+    const struct lab_observer *o = &w->observer;
+    void (*tell)(void *, enum lab_phase) =
+        begin ? o->phase_begin : o->phase_end;
+    if (tell && !w->muted)
+        tell(o->user, (enum lab_phase)phase);
 }
 
 static void tell_node(struct lab_walk *w, int node, bool begin)
 {
-    const char *id = w->plan->nodes[node].id;
-    for (int i = 0; i < w->n_observers && !w->muted; i++) {
-        const struct lab_observer *o = &w->observers[i];
-        if (begin && o->node_begin)
-            o->node_begin(o->user, id);
-        if (!begin && o->node_end)
-            o->node_end(o->user, id);
-    }
+    const struct lab_observer *o = &w->observer;
+    void (*tell)(void *, const char *) = begin ? o->node_begin : o->node_end;
+    if (tell && !w->muted)
+        tell(o->user, w->plan->nodes[node].id);
 }
 
 static void close_node(struct lab_walk *w)
@@ -561,13 +363,11 @@ static void close_phase(struct lab_walk *w)
 
 static void tell_iteration_end(struct lab_walk *w)
 {
-    for (int i = 0; i < w->n_observers && !w->muted; i++) {
-        const struct lab_observer *o = &w->observers[i];
-        if (w->cut && o->iteration_cut)
-            o->iteration_cut(o->user, w->iteration);
-        else if (o->iteration_end)
-            o->iteration_end(o->user, w->iteration, w->cut ? NAN : w->loss);
-    }
+    const struct lab_observer *o = &w->observer;
+    if (!w->muted && w->cut && o->iteration_cut)
+        o->iteration_cut(o->user, w->iteration);
+    else if (!w->muted && o->iteration_end)
+        o->iteration_end(o->user, w->iteration, w->cut ? NAN : w->loss);
     w->open_iteration = w->cut = false;
 }
 
@@ -578,24 +378,19 @@ static void walk_close_ranges(struct lab_walk *w)
         tell_iteration_end(w);
 }
 
-/* The observers' untold_begin, or untold_end. */
+/* The observer's untold_begin, or untold_end. */
 static void walk_report_unobserved(struct lab_walk *w, bool begin)
 {
-    for (int i = 0; i < w->n_observers; i++) {
-        const struct lab_observer *o = &w->observers[i];
-        if (begin && o->untold_begin)
-            o->untold_begin(o->user);
-        if (!begin && o->untold_end)
-            o->untold_end(o->user);
-    }
+    const struct lab_observer *o = &w->observer;
+    void (*tell)(void *) = begin ? o->untold_begin : o->untold_end;
+    if (tell)
+        tell(o->user);
 }
 
 static void open_iteration(struct lab_walk *w)
 {
-    for (int i = 0; i < w->n_observers && !w->open_iteration; i++) {
-        if (w->observers[i].iteration_begin)
-            w->observers[i].iteration_begin(w->observers[i].user, w->iteration);
-    }
+    if (!w->open_iteration && w->observer.iteration_begin)
+        w->observer.iteration_begin(w->observer.user, w->iteration);
     w->open_iteration = true;
 }
 
@@ -622,13 +417,11 @@ static void enter(struct lab_walk *w, const struct lab_step *s)
 static void tell_step(struct lab_walk *w, const struct lab_step_event *e,
                       bool begin)
 {
-    for (int i = 0; i < w->n_observers && !w->muted && !w->quiet; i++) {
-        const struct lab_observer *o = &w->observers[i];
-        if (begin && o->step_begin)
-            o->step_begin(o->user, e);
-        if (!begin && o->step_end)
-            o->step_end(o->user, e);
-    }
+    const struct lab_observer *o = &w->observer;
+    void (*tell)(void *, const struct lab_step_event *) =
+        begin ? o->step_begin : o->step_end;
+    if (tell && !w->muted && !w->quiet)
+        tell(o->user, e);
 }
 
 /* `base` is another arena during an evaluation. */
@@ -668,20 +461,33 @@ static void walk_mark_written(struct lab_walk *w,
     }
     bool reported = !w->muted && !w->quiet;
     for (int k = 0; k < s->hides_count; k++) {
-        w->step_exec[s->hides_from + k] =
-            reported ? w->exec : LAB_EXEC_UNOBSERVED;
-        w->step_ns[s->hides_from + k] = ns;
-        w->step_ran[s->hides_from + k] = s->variant;
+        w->ran[s->hides_from + k] = (struct execution){
+            reported ? w->exec : LAB_EXEC_UNOBSERVED, ns, s->variant};
     }
 }
 
-static bool step_writes_loss(const struct lab_walk *w, const struct lab_step *s)
+static bool writes(const struct lab_step *s, int tensor)
 {
     for (int i = 0; i < s->n_out; i++) {
-        if (s->out[i] == w->plan->loss)
+        if (s->out[i] == tensor)
             return true;
     }
     return false;
+}
+
+static struct lab_step_event event_of(const struct lab_walk *w, int index,
+                                      int64_t exec)
+{
+    const struct lab_schedule_step *s = &w->schedule->steps[index];
+    return (struct lab_step_event){.exec = exec,
+                                   .iteration = w->iteration,
+                                   .index = index,
+                                   .step = s->step,
+                                   .node = w->plan->nodes[s->step->node].id,
+                                   .op = s->step->op->name,
+                                   .variant = s->variant->name,
+                                   .backend = w->be->ops->name,
+                                   .device_ns = LAB_EVENT_NO_TIME};
 }
 
 static enum lab_status walk_run_at(struct lab_walk *w, int index, bool walking)
@@ -689,15 +495,7 @@ static enum lab_status walk_run_at(struct lab_walk *w, int index, bool walking)
     const struct lab_schedule_step *s = &w->schedule->steps[index];
     if (!w->muted && !w->quiet)
         w->exec++;
-    struct lab_step_event e = {.exec = w->exec,
-                               .iteration = w->iteration,
-                               .index = index,
-                               .step = s->step,
-                               .node = w->plan->nodes[s->step->node].id,
-                               .op = s->step->op->name,
-                               .variant = s->variant->name,
-                               .backend = w->be->ops->name,
-                               .device_ns = LAB_EVENT_NO_TIME};
+    struct lab_step_event e = event_of(w, index, w->exec);
     bool events = w->use_events && !w->muted && !w->quiet;
     enter(w, s->step);
     tell_step(w, &e, true);
@@ -714,7 +512,7 @@ static enum lab_status walk_run_at(struct lab_walk *w, int index, bool walking)
     if (st)
         return st;
     walk_mark_written(w, s, ns);
-    if (walking && step_writes_loss(w, s->step))
+    if (walking && writes(s->step, w->plan->loss))
         st = read_loss(w);
     if (walking && !st)
         st = lab_walk_sync(w);
@@ -743,21 +541,38 @@ static enum lab_status walk_cut_iteration(struct lab_walk *w)
     return st;
 }
 
-static enum lab_status load_data(struct lab_walk *w)
+static enum lab_status upload(struct lab_walk *w, void *base, int tensor,
+                              const void *values)
+{
+    const struct lab_tensor *t = &w->plan->tensors[tensor];
+    return lab_backend_upload(w->be, (char *)base + t->offset, values,
+                              lab_tensor_bytes(t));
+}
+
+enum { TRAINED = -2, ZEROS = -1 };
+
+/* The data tensors of an arena: this iteration's, zeros, or the held-back rows
+ * from `held` on. */
+static enum lab_status load_data(struct lab_walk *w, void *base, int64_t held)
 {
     const struct lab_plan *plan = w->plan;
-    for (int i = 0; i < plan->n_tensors; i++) {
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < plan->n_tensors && !st; i++) {
         if (plan->tensors[i].role != LAB_TENSOR_DATA)
             continue;
-        enum lab_status st =
-            lab_data_fill(w->data, plan, i, w->iteration, w->staging);
+        if (held == TRAINED)
+            st = lab_data_fill(w->data, plan, i, w->iteration, w->staging);
+        else if (held == ZEROS) /* ids must be within the vocabulary */
+            memset(w->staging, 0, lab_tensor_bytes(&plan->tensors[i]));
+        else
+            lab_data_fill_held(w->data, plan, i, held, w->staging);
         if (!st)
-            st = lab_walk_write(w, i, w->staging);
-        if (st)
-            return st;
+            st = upload(w, base, i, w->staging);
+        w->generation[i] += held == TRAINED;
     }
-    w->speed.data_of = w->iteration;
-    return LAB_OK;
+    if (held == TRAINED)
+        w->speed.data_of = st ? -1 : w->iteration;
+    return st;
 }
 
 static void walk_begin_iteration(struct lab_walk *w, bool keep_copy)
@@ -765,7 +580,8 @@ static void walk_begin_iteration(struct lab_walk *w, bool keep_copy)
     const struct lab_plan *plan = w->plan;
     w->position = 0;
     w->loss = NAN;
-    memset(w->step_exec, 0, (size_t)plan->n_steps * sizeof(*w->step_exec));
+    for (int i = 0; i < plan->n_steps; i++)
+        w->ran[i].exec = 0;
     for (int i = 0; i < plan->n_tensors; i++)
         w->written[i] = plan->tensors[i].role == LAB_TENSOR_DATA ||
                         plan->tensors[i].persistent;
@@ -779,14 +595,14 @@ static enum lab_status walk_load_iteration(struct lab_walk *w, bool keep_copy)
 {
     walk_close_ranges(w);
     walk_begin_iteration(w, keep_copy);
-    return load_data(w);
+    return load_data(w, w->arena, TRAINED);
 }
 
 static enum lab_status walk_next_iteration(struct lab_walk *w, bool keep_copy)
 {
     walk_close_ranges(w);
     w->iteration++;
-    enum lab_status st = load_data(w);
+    enum lab_status st = load_data(w, w->arena, TRAINED);
     if (st)
         w->iteration--;
     else
@@ -797,20 +613,16 @@ static enum lab_status walk_next_iteration(struct lab_walk *w, bool keep_copy)
 void lab_walk_run_begin(struct lab_walk *w, const char *name)
 {
     w->evaluations = 0;
-    for (int i = 0; i < w->n_observers; i++) {
-        if (w->observers[i].run_begin)
-            w->observers[i].run_begin(w->observers[i].user, name);
-    }
+    if (w->observer.run_begin)
+        w->observer.run_begin(w->observer.user, name);
 }
 
 void lab_walk_run_end(struct lab_walk *w)
 {
     (void)lab_walk_drain(w); /* a failed device has been reported before */
     walk_close_ranges(w);
-    for (int i = 0; i < w->n_observers; i++) {
-        if (w->observers[i].run_end)
-            w->observers[i].run_end(w->observers[i].user);
-    }
+    if (w->observer.run_end)
+        w->observer.run_end(w->observer.user);
 }
 
 /* Tensors that are slices of others: what is written, and by what name. */
@@ -878,211 +690,7 @@ static void walk_find_written(const struct lab_walk *w, int *tensor,
     }
 }
 
-/* Steps that have run, once more and to the same bits: for whoever has to see
- * them several times, as hardware counters do.
- *
- * A step reads what it read then: activations are still there, data too, and
- * what is kept over iterations is put back to the iteration's start before each
- * pass. Afterwards all memory is as it was, byte for byte, whatever a kernel
- * that is not quite repeatable may have written. */
-
-static enum lab_status check_range(const struct lab_walk *w, int from, int to)
-{
-    if (from < 0 || from >= to || to > w->schedule->n_steps)
-        return lab_fail(LAB_E_ARG, "there are no steps %d to %d", from, to);
-    for (int i = from; i < to; i++) {
-        const struct lab_schedule_step *s = &w->schedule->steps[i];
-        if (i >= w->position)
-            return lab_fail(LAB_E_STATE,
-                            "step %s has not run in this iteration: run it "
-                            "first",
-                            s->step->name);
-        if (w->step_ran[s->hides_from] != s->variant)
-            return lab_fail(LAB_E_STATE,
-                            "step %s ran as %s and would now run as %s: run it "
-                            "again first",
-                            s->step->name,
-                            w->step_ran[s->hides_from]
-                                ? w->step_ran[s->hides_from]->name
-                                : "another variant",
-                            s->variant->name);
-    }
-    return LAB_OK;
-}
-
-static enum lab_status one_pass(struct lab_walk *w, int from, int to,
-                                const struct lab_walk_copy *start,
-                                const struct lab_rerun *r, bool *again)
-{
-    enum lab_status st = lab_backend_copy(w->be, w->arena, start->memory,
-                                          w->plan->persistent_bytes);
-    if (!st)
-        st = lab_backend_sync(w->be);
-    if (!st)
-        st = r->pass_begin(r->user);
-    for (int i = from; i < to && !st; i++) {
-        r->step_begin(r->user, i);
-        st = walk_run_schedule_step(w, &w->schedule->steps[i], w->arena, true);
-        r->step_end(r->user, i);
-    }
-    if (!st)
-        st = lab_backend_sync(w->be);
-    return st ? st : r->pass_end(r->user, again);
-}
-
-enum lab_status lab_walk_rerun(struct lab_walk *w, int from, int to,
-                               const struct lab_rerun *r)
-{
-    void *saved = NULL;
-    size_t bytes = w->plan->arena_bytes;
-    bool again = true;
-    enum lab_status st = check_range(w, from, to);
-    if (!st)
-        st = walk_need_copy(w);
-    if (!st)
-        st = lab_backend_alloc(w->be, bytes ? bytes : 1, &saved);
-    if (st)
-        return st;
-    const struct lab_walk_copy *start = walk_copy_of(w, w->iteration);
-    st = lab_backend_copy(w->be, saved, w->arena, bytes);
-    while (!st && again)
-        st = one_pass(w, from, to, start, r, &again);
-    enum lab_status back = lab_backend_copy(w->be, w->arena, saved, bytes);
-    if (!back)
-        back = lab_backend_sync(w->be);
-    lab_backend_free(w->be, saved);
-    return st ? st : back;
-}
-
-/* Recorded iterations that are launched as one graph: which of its nodes are of
- * which step. */
-
-void lab_walk_graph_nodes(struct lab_walk *w, bool on)
-{
-    w->speed.nodes = on;
-}
-
-static void walk_nodes_forget(struct lab_walk *w)
-{
-    lab_free(w->speed.node_end);
-    w->speed.node_end = NULL;
-}
-
-/* of a capture */
-static enum lab_status walk_nodes_begin(struct lab_walk *w)
-{
-    struct lab_walk_speed *s = &w->speed;
-    walk_nodes_forget(w);
-    if (!s->nodes)
-        return LAB_OK;
-    s->node_end =
-        lab_alloc_array((size_t)w->schedule->n_steps, sizeof(*s->node_end));
-    if (!s->node_end)
-        return lab_no_memory("a graph's nodes");
-    return lab_graph_count(w->be, &s->first_node);
-}
-
-static enum lab_status walk_nodes_step(struct lab_walk *w, int index)
-{
-    struct lab_walk_speed *s = &w->speed;
-    return s->nodes ? lab_graph_count(w->be, &s->node_end[index]) : LAB_OK;
-}
-
-static void tell_graph(struct lab_walk *w, const struct lab_graph_event *e,
-                       bool begin)
-{
-    for (int i = 0; i < w->n_observers; i++) {
-        const struct lab_observer *o = &w->observers[i];
-        if (begin && o->graph_begin)
-            o->graph_begin(o->user, e);
-        else if (!begin && o->graph_end)
-            o->graph_end(o->user, e);
-    }
-}
-
-static void tell_steps(struct lab_walk *w, int64_t exec)
-{
-    for (int i = 0; i < w->schedule->n_steps; i++) {
-        const struct lab_schedule_step *s = &w->schedule->steps[i];
-        struct lab_step_event e = {.exec = exec + i,
-                                   .iteration = w->iteration,
-                                   .index = i,
-                                   .step = s->step,
-                                   .node = w->plan->nodes[s->step->node].id,
-                                   .op = s->step->op->name,
-                                   .variant = s->variant->name,
-                                   .backend = w->be->ops->name,
-                                   .device_ns = LAB_EVENT_NO_TIME};
-        for (int k = 0; k < w->n_observers; k++) {
-            if (w->observers[k].step_done)
-                w->observers[k].step_done(w->observers[k].user, &e);
-        }
-    }
-}
-
-static enum lab_status walk_launch_nodes(
-    struct lab_walk *w, int64_t iteration, bool keep,
-    enum lab_status (*launch)(struct lab_walk *w, int64_t iteration, bool keep))
-{
-    struct lab_graph_event e = {.exec = w->exec + 1,
-                                .n_steps = w->schedule->n_steps,
-                                .first_node = w->speed.first_node,
-                                .node_end = w->speed.node_end};
-    enum lab_status st = lab_walk_drain(w);
-    if (st)
-        return st;
-    w->exec += e.n_steps;
-    tell_graph(w, &e, true);
-    st = launch(w, iteration, keep);
-    tell_graph(w, &e, false);
-    if (!st)
-        st = lab_walk_sync(w); /* the nodes' records have come */
-    if (!st)
-        tell_steps(w, e.exec);
-    return st;
-}
-
 /* Going back, exactly. */
-
-/* Copies the persistent part of the arena aside. When memory for a copy
- * cannot be had, going back runs further from an older one. */
-static void walk_keep_copy(struct lab_walk *w)
-{
-    struct lab_walk_copy *slot = NULL;
-    size_t bytes = w->plan->persistent_bytes;
-    for (int i = 0; i < w->n_copies; i++) {
-        if (w->copy[i].iteration == w->iteration)
-            slot = &w->copy[i];
-    }
-    if (!slot) {
-        slot = &w->copy[w->next_copy];
-        w->next_copy = (w->next_copy + 1) % w->n_copies;
-    }
-    slot->iteration = -1;
-    if (!slot->memory &&
-        lab_backend_alloc(w->be, bytes ? bytes : 1, &slot->memory))
-        return;
-    if (lab_backend_copy(w->be, slot->memory, w->arena, bytes) == LAB_OK)
-        slot->iteration = w->iteration;
-}
-
-static void walk_drop_copy(struct lab_walk *w, int64_t iteration)
-{
-    for (int i = 0; i < w->n_copies; i++) {
-        if (w->copy[i].iteration == iteration)
-            w->copy[i].iteration = -1;
-    }
-}
-
-static const struct lab_walk_copy *walk_copy_of(const struct lab_walk *w,
-                                                int64_t iteration)
-{
-    for (int i = 0; i < w->n_copies; i++) {
-        if (w->copy[i].iteration == iteration)
-            return &w->copy[i];
-    }
-    return NULL;
-}
 
 static enum lab_status walk_init_parameters(struct lab_walk *w)
 {
@@ -1097,23 +705,6 @@ static enum lab_status walk_init_parameters(struct lab_walk *w)
     return LAB_OK;
 }
 
-enum lab_status lab_walk_restart(struct lab_walk *w)
-{
-    enum lab_status st = lab_walk_drain(w);
-    if (st)
-        return st;
-    walk_close_ranges(w);
-    for (int i = 0; i < LAB_WALK_COPIES; i++)
-        w->copy[i].iteration = -1;
-    walk_speed_forget(w); /* the seed or the rate may be another */
-    st = walk_init_parameters(w);
-    w->iteration = 0;
-    w->position = 0;
-    walk_forget_switches(w);
-    walk_note_schedule(w);
-    return st ? st : walk_load_iteration(w, true);
-}
-
 static enum lab_status restore_tensor(struct lab_walk *w, int tensor,
                                       const struct lab_walk_copy *copy)
 {
@@ -1121,7 +712,7 @@ static enum lab_status restore_tensor(struct lab_walk *w, int tensor,
     w->generation[tensor]++;
     return lab_backend_copy(w->be, (char *)w->arena + t->offset,
                             (const char *)copy->memory + t->offset,
-                            (size_t)t->count * lab_dtype_bytes(t->dtype));
+                            lab_tensor_bytes(t));
 }
 
 /* What a step has written has not been written. */
@@ -1158,7 +749,7 @@ static enum lab_status walk_undo(struct lab_walk *w, int index)
         const struct lab_step *hidden = &w->plan->steps[s->hides_from + k];
         if (!st && hidden != s->step)
             st = forget_results(w, hidden, copy);
-        w->step_exec[s->hides_from + k] = 0;
+        w->ran[s->hides_from + k].exec = 0;
     }
     return st;
 }
@@ -1221,7 +812,7 @@ static enum lab_status replay_to(struct lab_walk *w, int64_t target)
     return st;
 }
 
-/* To a place, without telling anybody: steps that run again are not new
+/* To a place, without a word to the observer: steps that run again are not new
  * executions. Afterwards the present schedule holds again. */
 static enum lab_status replay(struct lab_walk *w, struct lab_walk_place to)
 {
@@ -1261,24 +852,20 @@ static bool has_changed_parameters(const struct lab_walk *w)
  * one, to the same bits, and what was measured of it stays. */
 static enum lab_status replay_for_copy(struct lab_walk *w)
 {
-    size_t bytes = (size_t)w->plan->n_steps * sizeof(*w->step_exec);
-    int64_t *exec = lab_alloc(bytes);
-    int64_t *ns = lab_alloc(bytes);
-    enum lab_status st = LAB_E_NOMEM;
+    size_t bytes = (size_t)w->plan->n_steps * sizeof(*w->ran);
+    struct execution *ran = lab_alloc(bytes);
     struct lab_stop stop = w->stop;
+    if (!ran)
+        return lab_fail(LAB_E_NOMEM, "no memory to run the iteration again");
+    memcpy(ran, w->ran, bytes);
     w->stop = (struct lab_stop){0}; /* it must come back to where it is */
-    if (exec && ns) {
-        memcpy(exec, w->step_exec, bytes);
-        memcpy(ns, w->step_ns, bytes);
-        st = replay(w, lab_walk_place(w));
-        memcpy(w->step_exec, exec, bytes);
-        memcpy(w->step_ns, ns, bytes);
-    } else {
-        lab_fail(st, "no memory to run the iteration again");
-    }
+    enum lab_status st = replay(w, lab_walk_place(w));
     w->stop = stop;
-    lab_free(exec);
-    lab_free(ns);
+    for (int i = 0; i < w->plan->n_steps; i++) {
+        w->ran[i].exec = ran[i].exec;
+        w->ran[i].ns = ran[i].ns;
+    }
+    lab_free(ran);
     return st;
 }
 
@@ -1318,7 +905,83 @@ enum lab_status lab_walk_back(struct lab_walk *w, int64_t n)
     return st;
 }
 
-/* Training at speed: iterations whose steps no observer wants are
+/* Steps that have run, once more and to the same bits: for whoever has to see
+ * them several times, as hardware counters do.
+ *
+ * A step reads what it read then: activations are still there, data too, and
+ * what is kept over iterations is put back to the iteration's start before each
+ * pass. Afterwards all memory is as it was, byte for byte, whatever a kernel
+ * that is not quite repeatable may have written. */
+
+static enum lab_status check_range(const struct lab_walk *w, int from, int to)
+{
+    if (from < 0 || from >= to || to > w->schedule->n_steps)
+        return lab_fail(LAB_E_ARG, "there are no steps %d to %d", from, to);
+    for (int i = from; i < to; i++) {
+        const struct lab_schedule_step *s = &w->schedule->steps[i];
+        if (i >= w->position)
+            return lab_fail(LAB_E_STATE,
+                            "step %s has not run in this iteration: run it "
+                            "first",
+                            s->step->name);
+        if (w->ran[s->hides_from].as != s->variant)
+            return lab_fail(LAB_E_STATE,
+                            "step %s ran as %s and would now run as %s: run it "
+                            "again first",
+                            s->step->name,
+                            w->ran[s->hides_from].as
+                                ? w->ran[s->hides_from].as->name
+                                : "another variant",
+                            s->variant->name);
+    }
+    return LAB_OK;
+}
+
+static enum lab_status one_pass(struct lab_walk *w, int from, int to,
+                                const struct lab_walk_copy *start,
+                                const struct lab_rerun *r, bool *again)
+{
+    enum lab_status st = lab_backend_copy(w->be, w->arena, start->memory,
+                                          w->plan->persistent_bytes);
+    if (!st)
+        st = lab_backend_sync(w->be);
+    if (!st)
+        st = r->pass_begin(r->user);
+    for (int i = from; i < to && !st; i++) {
+        r->step_begin(r->user, i);
+        st = walk_run_schedule_step(w, &w->schedule->steps[i], w->arena, true);
+        r->step_end(r->user, i);
+    }
+    if (!st)
+        st = lab_backend_sync(w->be);
+    return st ? st : r->pass_end(r->user, again);
+}
+
+enum lab_status lab_walk_rerun(struct lab_walk *w, int from, int to,
+                               const struct lab_rerun *r)
+{
+    void *saved = NULL;
+    size_t bytes = w->plan->arena_bytes;
+    bool again = true;
+    enum lab_status st = check_range(w, from, to);
+    if (!st)
+        st = walk_need_copy(w);
+    if (!st)
+        st = lab_backend_alloc(w->be, bytes ? bytes : 1, &saved);
+    if (st)
+        return st;
+    const struct lab_walk_copy *start = walk_copy_of(w, w->iteration);
+    st = lab_backend_copy(w->be, saved, w->arena, bytes);
+    while (!st && again)
+        st = one_pass(w, from, to, start, r, &again);
+    enum lab_status back = lab_backend_copy(w->be, w->arena, saved, bytes);
+    if (!back)
+        back = lab_backend_sync(w->be);
+    lab_backend_free(w->be, saved);
+    return st ? st : back;
+}
+
+/* Training at speed: iterations of which no observer wants the steps are
  * captured once and launched as one (engine/walk.h, lab_walk_iterate). */
 
 bool lab_walk_samples(int64_t iteration)
@@ -1327,6 +990,37 @@ bool lab_walk_samples(int64_t iteration)
     while (iteration / stride >= 32)
         stride *= 2;
     return iteration % stride == 0;
+}
+
+void lab_walk_graph_nodes(struct lab_walk *w, bool on)
+{
+    w->speed.nodes = on;
+}
+
+static void walk_nodes_forget(struct lab_walk *w)
+{
+    lab_free(w->speed.node_end);
+    w->speed.node_end = NULL;
+}
+
+/* of a capture */
+static enum lab_status walk_nodes_begin(struct lab_walk *w)
+{
+    struct lab_walk_speed *s = &w->speed;
+    walk_nodes_forget(w);
+    if (!s->nodes)
+        return LAB_OK;
+    s->node_end =
+        lab_alloc_array((size_t)w->schedule->n_steps, sizeof(*s->node_end));
+    if (!s->node_end)
+        return lab_no_memory("a graph's nodes");
+    return lab_graph_count(w->be, &s->first_node);
+}
+
+static enum lab_status walk_nodes_step(struct lab_walk *w, int index)
+{
+    struct lab_walk_speed *s = &w->speed;
+    return s->nodes ? lab_graph_count(w->be, &s->node_end[index]) : LAB_OK;
 }
 
 void lab_walk_use_graph(struct lab_walk *w, bool on)
@@ -1361,13 +1055,21 @@ enum lab_status lab_walk_recapture(struct lab_walk *w)
     return st;
 }
 
-static void walk_speed_release(struct lab_walk *w)
+enum lab_status lab_walk_restart(struct lab_walk *w)
 {
-    if (!w->be)
-        return;
-    follow_schedule(w, NULL);
-    for (int i = 0; i < LAB_GRAPH_AHEAD; i++)
-        lab_graph_host_free(w->be, w->speed.slot[i]);
+    enum lab_status st = lab_walk_drain(w);
+    if (st)
+        return st;
+    walk_close_ranges(w);
+    for (int i = 0; i < LAB_WALK_COPIES; i++)
+        w->copy[i].iteration = -1;
+    walk_speed_forget(w); /* the seed or the rate may be another */
+    st = walk_init_parameters(w);
+    w->iteration = 0;
+    w->position = 0;
+    walk_forget_switches(w);
+    walk_note_schedule(w);
+    return st ? st : walk_load_iteration(w, true);
 }
 
 /* ---- news ---- */
@@ -1384,19 +1086,17 @@ static void add_news(struct lab_walk *w, const struct lab_iteration_progress *n)
 static enum lab_status refuse_graph(struct lab_walk_speed *s,
                                     enum lab_status st)
 {
-    if (st && !s->refusal_known) {
+    if (st && !s->refusal[0])
         snprintf(s->refusal, sizeof(s->refusal), "%s", lab_error());
-        s->refusal_known = true;
-    }
     return st;
 }
 
 const char *lab_walk_graph_refused(struct lab_walk *w)
 {
     struct lab_walk_speed *s = &w->speed;
-    if (!s->refusal_known || s->refusal_told)
+    if (!s->refusal[0] || s->refusal_reported)
         return NULL;
-    s->refusal_told = true;
+    s->refusal_reported = true;
     return s->refusal;
 }
 
@@ -1412,18 +1112,16 @@ bool lab_walk_poll(struct lab_walk *w, struct lab_iteration_progress *out)
 static void tell_done(struct lab_walk *w,
                       const struct lab_iteration_progress *n)
 {
-    for (int i = 0; i < w->n_observers; i++) {
-        const struct lab_observer *o = &w->observers[i];
-        if (o->iteration_done) {
-            o->iteration_done(o->user, n->iteration, n->loss, n->start_ns,
-                              n->end_ns);
-            continue;
-        }
-        if (o->iteration_begin)
-            o->iteration_begin(o->user, n->iteration);
-        if (o->iteration_end)
-            o->iteration_end(o->user, n->iteration, n->loss);
+    const struct lab_observer *o = &w->observer;
+    if (o->iteration_done) {
+        o->iteration_done(o->user, n->iteration, n->loss, n->start_ns,
+                          n->end_ns);
+        return;
     }
+    if (o->iteration_begin)
+        o->iteration_begin(o->user, n->iteration);
+    if (o->iteration_end)
+        o->iteration_end(o->user, n->iteration, n->loss);
 }
 
 /* The device's moment on the host's clock. The host hears of it late, now more
@@ -1474,11 +1172,7 @@ enum lab_status lab_walk_drain(struct lab_walk *w)
 
 static bool wants_steps(const struct lab_walk *w)
 {
-    for (int i = 0; i < w->n_observers; i++) {
-        if (w->observers[i].step_begin || w->observers[i].step_end)
-            return true;
-    }
-    return false;
+    return w->observer.step_begin || w->observer.step_end;
 }
 
 /* The iteration that iterate() is to run, -1: one that has begun as a walk. */
@@ -1505,7 +1199,7 @@ static enum lab_status alloc_slots(struct lab_walk *w)
     for (int i = 0; i < w->plan->n_tensors; i++) {
         const struct lab_tensor *t = &w->plan->tensors[i];
         if (t->role == LAB_TENSOR_DATA)
-            bytes += (size_t)t->count * lab_dtype_bytes(t->dtype);
+            bytes += lab_tensor_bytes(t);
     }
     for (int i = 0; i < LAB_GRAPH_AHEAD; i++) {
         if (w->speed.slot[i])
@@ -1573,7 +1267,7 @@ static enum lab_status send_data(struct lab_walk *w, int64_t iteration)
         return LAB_OK;
     for (int i = 0; i < plan->n_tensors && !st; i++) {
         const struct lab_tensor *t = &plan->tensors[i];
-        size_t bytes = (size_t)t->count * lab_dtype_bytes(t->dtype);
+        size_t bytes = lab_tensor_bytes(t);
         if (t->role != LAB_TENSOR_DATA)
             continue;
         st = lab_data_fill(w->data, plan, i, iteration, at);
@@ -1614,6 +1308,33 @@ static enum lab_status launch(struct lab_walk *w, int64_t iteration, bool keep)
     w->position = w->schedule->n_steps;
     while (!st && reported && s->reported < s->launched)
         st = collect(w, false, &reported);
+    return st;
+}
+
+/* A recorded iteration: which of the graph's nodes are of which step. */
+static enum lab_status launch_nodes(struct lab_walk *w, int64_t iteration,
+                                    bool keep)
+{
+    struct lab_graph_event e = {.exec = w->exec + 1,
+                                .n_steps = w->schedule->n_steps,
+                                .first_node = w->speed.first_node,
+                                .node_end = w->speed.node_end};
+    const struct lab_observer *o = &w->observer;
+    enum lab_status st = lab_walk_drain(w);
+    if (st)
+        return st;
+    w->exec += e.n_steps;
+    if (o->graph_begin)
+        o->graph_begin(o->user, &e);
+    st = launch(w, iteration, keep);
+    if (o->graph_end)
+        o->graph_end(o->user, &e);
+    if (!st)
+        st = lab_walk_sync(w); /* the nodes' records have come */
+    for (int i = 0; i < w->schedule->n_steps && !st && o->step_done; i++) {
+        struct lab_step_event step = event_of(w, i, e.exec + i);
+        o->step_done(o->user, &step);
+    }
     return st;
 }
 
@@ -1707,7 +1428,7 @@ enum lab_status lab_walk_iterate(struct lab_walk *w)
         bool reported =
             w->speed.nodes && wants_steps(w) && lab_walk_samples(next);
         if (!w->speed.failed && reported)
-            return walk_launch_nodes(w, next, keep, launch);
+            return launch_nodes(w, next, keep);
         if (!w->speed.failed)
             return launch_untold(w, next, keep);
     }
@@ -1743,21 +1464,19 @@ static enum lab_status alloc_tables(struct lab_walk *w)
     size_t most = 1;
     for (int i = 0; i < plan->n_tensors; i++) {
         const struct lab_tensor *t = &plan->tensors[i];
-        size_t bytes = (size_t)t->count * lab_dtype_bytes(t->dtype);
+        size_t bytes = lab_tensor_bytes(t);
         bool staged = t->role == LAB_TENSOR_DATA || t->persistent;
         if (staged && bytes > most)
             most = bytes;
     }
-    w->step_exec = lab_alloc_array(steps, sizeof(*w->step_exec));
-    w->step_ns = lab_alloc_array(steps, sizeof(*w->step_ns));
-    w->step_ran = lab_alloc_array(steps, sizeof(*w->step_ran));
-    w->written = lab_alloc_array(tensors, sizeof(*w->written));
-    w->generation = lab_alloc_array(tensors, sizeof(*w->generation));
-    w->staging = lab_alloc(most);
-    if (!w->step_exec || !w->step_ns || !w->step_ran || !w->written ||
-        !w->generation || !w->staging)
-        return lab_no_memory("the stepper");
-    return LAB_OK;
+    w->ran = lab_arena_array(&w->tables, steps, sizeof(*w->ran));
+    w->written = lab_arena_array(&w->tables, tensors, sizeof(*w->written));
+    w->generation =
+        lab_arena_array(&w->tables, tensors, sizeof(*w->generation));
+    w->staging = lab_arena_take(&w->tables, most);
+    return w->ran && w->written && w->generation && w->staging
+               ? LAB_OK
+               : lab_no_memory("the stepper");
 }
 
 /* Before anything is taken: a machine that promises more memory than it has
@@ -1787,6 +1506,23 @@ static enum lab_status alloc_device(struct lab_walk *w)
     return st;
 }
 
+static void walk_release(struct lab_walk *w)
+{
+    follow_schedule(w, NULL);
+    for (int i = 0; i < LAB_GRAPH_AHEAD; i++)
+        lab_graph_host_free(w->be, w->speed.slot[i]);
+    for (int i = 0; i < LAB_WALK_COPIES; i++)
+        lab_backend_free(w->be, w->copy[i].memory);
+    lab_backend_free(w->be, w->arena);
+    lab_backend_free(w->be, w->eval_arena);
+    lab_arena_release(&w->decoder.memory);
+    lab_schedule_release(w->schedule);
+    walk_forget_switches(w);
+    lab_free(w->switches);
+    lab_arena_release(&w->tables);
+    lab_free(w);
+}
+
 enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
                              struct lab_backend *be, struct lab_data *data)
 {
@@ -1795,7 +1531,9 @@ enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
         return lab_no_memory("the stepper");
     w->plan = plan;
     w->be = be;
+    w->data = data;
     w->open_phase = w->open_node = -1;
+    w->decoder.result = (struct lab_decoded){NAN, NAN};
     w->speed.data_of = -1;
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         w->copy[i].iteration = -1;
@@ -1808,56 +1546,29 @@ enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
         st = lab_schedule_make(&w->schedule, plan, be, NULL, 0);
     if (!st)
         st = walk_reserve_switch(w);
-    w->data = data;
     if (!st)
         st = lab_walk_restart(w);
-    if (st) {
-        w->data = NULL; /* the caller keeps both */
-        struct lab_backend *kept = be;
-        for (int i = 0; i < LAB_WALK_COPIES; i++)
-            lab_backend_free(kept, w->copy[i].memory);
-        lab_backend_free(kept, w->arena);
-        w->arena = NULL;
-        w->be = NULL;
-        memset(w->copy, 0, sizeof(w->copy));
-        lab_walk_free(w);
-        return st;
-    }
-    *out = w;
-    return LAB_OK;
+    if (st)
+        walk_release(w); /* the caller keeps backend and data */
+    else
+        *out = w;
+    return st;
 }
 
 void lab_walk_free(struct lab_walk *w)
 {
     if (!w)
         return;
-    walk_speed_release(w);
-    for (int i = 0; i < LAB_WALK_COPIES; i++)
-        lab_backend_free(w->be, w->copy[i].memory);
-    lab_backend_free(w->be, w->arena);
-    lab_backend_free(w->be, w->eval_arena);
-    decoder_free(w->decoder);
-    lab_backend_close(w->be);
-    lab_data_free(w->data);
-    lab_schedule_release(w->schedule);
-    walk_forget_switches(w);
-    lab_free(w->switches);
-    lab_free(w->step_exec);
-    lab_free(w->step_ns);
-    lab_free(w->step_ran);
-    lab_free(w->written);
-    lab_free(w->generation);
-    lab_free(w->staging);
-    lab_free(w);
+    struct lab_backend *be = w->be;
+    struct lab_data *data = w->data;
+    walk_release(w);
+    lab_backend_close(be);
+    lab_data_free(data);
 }
 
-enum lab_status lab_walk_observe(struct lab_walk *w,
-                                 const struct lab_observer *o)
+void lab_walk_observe(struct lab_walk *w, const struct lab_observer *o)
 {
-    if (w->n_observers == LAB_MAX_OBSERVERS)
-        return lab_fail(LAB_E_ARG, "at most %d observers", LAB_MAX_OBSERVERS);
-    w->observers[w->n_observers++] = *o;
-    return LAB_OK;
+    w->observer = *o;
 }
 
 void lab_walk_time_with_events(struct lab_walk *w, bool on)
@@ -1947,24 +1658,14 @@ void lab_walk_step_status(const struct lab_walk *w, int i, int64_t *exec,
                           int64_t *time_ns)
 {
     int at = w->schedule->steps[i].hides_from;
-    *exec = w->step_exec[at];
-    *time_ns = w->step_ns[at];
+    *exec = w->ran[at].exec;
+    *time_ns = w->ran[at].ns;
 }
 
 const char *lab_walk_step_ran(const struct lab_walk *w, int i)
 {
-    int at = w->schedule->steps[i].hides_from;
-    return w->step_exec[at] > 0 && w->step_ran[at] ? w->step_ran[at]->name
-                                                   : NULL;
-}
-
-static bool writes(const struct lab_step *s, int tensor)
-{
-    for (int i = 0; i < s->n_out; i++) {
-        if (s->out[i] == tensor)
-            return true;
-    }
-    return false;
+    const struct execution *e = &w->ran[w->schedule->steps[i].hides_from];
+    return e->exec > 0 && e->as ? e->as->name : NULL;
 }
 
 int lab_walk_writer(const struct lab_walk *w, int tensor)
@@ -2006,10 +1707,8 @@ enum lab_status lab_walk_sync(struct lab_walk *w)
     enum lab_status st = lab_backend_sync(w->be);
     if (!st)
         st = lab_walk_drain(w);
-    for (int i = 0; i < w->n_observers && !st && !w->muted; i++) {
-        if (w->observers[i].synced)
-            w->observers[i].synced(w->observers[i].user);
-    }
+    if (!st && !w->muted && w->observer.synced)
+        w->observer.synced(w->observer.user);
     return st;
 }
 
@@ -2035,9 +1734,7 @@ enum lab_status lab_walk_read(struct lab_walk *w, int tensor, bool old,
     const void *from;
     enum lab_status st = device_address(w, tensor, old, &from);
     return st ? st
-              : lab_backend_download(w->be, out, from,
-                                     (size_t)t->count *
-                                         lab_dtype_bytes(t->dtype));
+              : lab_backend_download(w->be, out, from, lab_tensor_bytes(t));
 }
 
 enum lab_status lab_walk_write(struct lab_walk *w, int tensor, const void *in)
@@ -2046,8 +1743,7 @@ enum lab_status lab_walk_write(struct lab_walk *w, int tensor, const void *in)
     w->generation[tensor]++;
     if (t->role == LAB_TENSOR_DATA)
         w->speed.data_of = -1;
-    return lab_backend_upload(w->be, (char *)w->arena + t->offset, in,
-                              (size_t)t->count * lab_dtype_bytes(t->dtype));
+    return upload(w, w->arena, tensor, in);
 }
 
 /* ---- explanations: tensors are read whole, once each ---- */
@@ -2101,29 +1797,19 @@ static int explaining_step(const struct lab_walk *w, int tensor)
     return writer;
 }
 
-/* Takes `text`, the right-hand side from now on. */
-static enum lab_status say(struct lab_explanation *e, char *text)
-{
-    if (!text) {
-        lab_explanation_release(e);
-        return lab_fail(LAB_E_NOMEM, "no memory to explain");
-    }
-    lab_free(e->symbolic);
-    e->symbolic = text;
-    return LAB_OK;
-}
-
-static enum lab_status say_instead(struct lab_explanation *e, const char *what)
-{
-    return say(e, lab_strdup(what));
-}
-
-static enum lab_status say_word(struct lab_explanation *e, const char *word)
+/* The right-hand side from now on. */
+static enum lab_status say(struct lab_explanation *e, const char *what,
+                           const char *word)
 {
     struct lab_str s;
     lab_str_init(&s);
-    lab_str_addf(&s, "from the data, the word %s", word);
-    return say(e, lab_str_detach(&s));
+    lab_str_addf(&s, "%s%s", what, word);
+    lab_free(e->symbolic);
+    e->symbolic = lab_str_detach(&s);
+    if (e->symbolic)
+        return LAB_OK;
+    lab_explanation_release(e);
+    return lab_fail(LAB_E_NOMEM, "no memory to explain");
 }
 
 enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
@@ -2138,7 +1824,7 @@ enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
     int step = explaining_step(w, from);
     const struct lab_schedule_step *s =
         step >= 0 ? &w->schedule->steps[step] : NULL;
-    const struct lab_variant *ran = s ? w->step_ran[s->hides_from] : NULL;
+    const struct lab_variant *ran = s ? w->ran[s->hides_from].as : NULL;
     enum lab_status st = lab_explain(
         &e, w->plan, s ? s->step : NULL, tensor, index, w->iteration,
         ran ? ran->precision : LAB_FP32, read_for_explain, &r);
@@ -2154,15 +1840,17 @@ enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
     if (e.unwritten)
         e.value = e.shown = NAN;
     if (e.unwritten && lab_schedule_hider(w->schedule, w->plan, tensor) >= 0)
-        st = say_instead(&e, "not written: the variant chosen computes it on "
-                             "its way");
+        st = say(&e, "not written: the variant chosen computes it on its way",
+                 "");
     else if (!e.unwritten && step < 0 && computed)
-        st = say_instead(&e, "computed in one with other steps, by the variant "
-                             "that was chosen then");
+        st = say(&e,
+                 "computed in one with other steps, by the variant that was "
+                 "chosen then",
+                 "");
     const char *word =
         lab_data_word_at(w->data, w->plan, tensor, index, e.shown);
     if (!st && word)
-        st = say_word(&e, word);
+        st = say(&e, "from the data, the word ", word);
     if (!st)
         *out = e;
     return st;
@@ -2177,21 +1865,6 @@ struct tally {
     double loss;
 };
 
-/* Data tensors begin as zeros: ids must be within the vocabulary. */
-static enum lab_status clear_data(struct lab_walk *w, char *arena)
-{
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < w->plan->n_tensors && !st; i++) {
-        const struct lab_tensor *t = &w->plan->tensors[i];
-        size_t bytes = (size_t)t->count * lab_dtype_bytes(t->dtype);
-        if (t->role != LAB_TENSOR_DATA)
-            continue;
-        memset(w->staging, 0, bytes);
-        st = lab_backend_upload(w->be, arena + t->offset, w->staging, bytes);
-    }
-    return st;
-}
-
 static enum lab_status eval_memory(struct lab_walk *w)
 {
     void *arena = NULL;
@@ -2201,7 +1874,7 @@ static enum lab_status eval_memory(struct lab_walk *w)
         return st;
     st = lab_backend_alloc(w->be, w->plan->arena_bytes, &arena);
     if (!st)
-        st = clear_data(w, arena);
+        st = load_data(w, arena, ZEROS);
     if (st)
         lab_backend_free(w->be, arena);
     else
@@ -2209,27 +1882,11 @@ static enum lab_status eval_memory(struct lab_walk *w)
     return st;
 }
 
-static enum lab_status walk_load_held(struct lab_walk *w, int64_t first)
-{
-    for (int i = 0; i < w->plan->n_tensors; i++) {
-        const struct lab_tensor *t = &w->plan->tensors[i];
-        if (t->role != LAB_TENSOR_DATA)
-            continue;
-        lab_data_fill_held(w->data, w->plan, i, first, w->staging);
-        enum lab_status st = lab_backend_upload(
-            w->be, (char *)w->eval_arena + t->offset, w->staging,
-            (size_t)t->count * lab_dtype_bytes(t->dtype));
-        if (st)
-            return st;
-    }
-    return LAB_OK;
-}
-
 static enum lab_status walk_read_eval(struct lab_walk *w, int tensor, void *out)
 {
     const struct lab_tensor *t = &w->plan->tensors[tensor];
     return lab_backend_download(w->be, out, (char *)w->eval_arena + t->offset,
-                                (size_t)t->count * lab_dtype_bytes(t->dtype));
+                                lab_tensor_bytes(t));
 }
 
 static int walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
@@ -2250,6 +1907,200 @@ static int walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
     }
     return best;
 }
+
+/* ---- sequences out of an evaluation, a symbol at a time ---- */
+
+static int64_t example_size(const struct lab_decoder *d)
+{
+    return d->T_from + 2 * d->T;
+}
+
+static enum lab_status decoder_make(struct lab_decoder *d,
+                                    const struct lab_plan *plan)
+{
+    struct lab_arena *m = &d->memory;
+    const struct lab_shape *x = &plan->tensors[plan->x].shape;
+    const struct lab_shape *y = &plan->tensors[plan->y].shape;
+    size_t n = (size_t)plan->tensors[plan->y].count;
+    size_t n_from = (size_t)plan->tensors[plan->x].count;
+    d->tensor = lab_plan_tensor(plan, "decoder");
+    d->T = y->dim[y->rank - 1];
+    d->T_from = x->dim[x->rank - 1];
+    size_t examples = (size_t)(LAB_DECODED_EXAMPLES * example_size(d));
+    d->tainted = lab_arena_array(m, (size_t)plan->n_tensors, sizeof(bool));
+    d->again = lab_arena_array(m, (size_t)plan->n_steps, sizeof(bool));
+    d->input = lab_arena_array(m, n, sizeof(*d->input));
+    d->want = lab_arena_array(m, n, sizeof(*d->want));
+    d->output = lab_arena_array(m, n, sizeof(*d->output));
+    d->from = lab_arena_array(m, n_from, sizeof(*d->from));
+    d->example = lab_arena_array(m, examples, sizeof(*d->example));
+    if (d->tainted && d->again && d->input && d->want && d->output && d->from &&
+        d->example)
+        return LAB_OK;
+    lab_arena_release(m);
+    return lab_fail(LAB_E_NOMEM, "no memory to decode");
+}
+
+/* A slice and its whole share memory. */
+static bool *taint_of(struct lab_decoder *d, const struct lab_plan *plan, int t)
+{
+    return &d->tainted[plan->tensors[t].alias_of >= 0
+                           ? plan->tensors[t].alias_of
+                           : t];
+}
+
+/* The schedule may have changed since the last evaluation. */
+static void find_dependent(struct lab_decoder *d, const struct lab_walk *w)
+{
+    const struct lab_plan *plan = w->plan;
+    memset(d->tainted, 0, (size_t)plan->n_tensors * sizeof(bool));
+    d->tainted[d->tensor] = true;
+    for (int i = 0; i < w->schedule->n_steps; i++) {
+        const struct lab_step *s = w->schedule->steps[i].step;
+        d->again[i] = false;
+        if (s->phase != LAB_FORWARD)
+            continue;
+        for (int k = 0; k < s->n_in; k++)
+            d->again[i] =
+                d->again[i] || (s->in[k] >= 0 && *taint_of(d, plan, s->in[k]));
+        for (int k = 0; k < s->n_out && d->again[i]; k++) {
+            if (s->out[k] >= 0)
+                *taint_of(d, plan, s->out[k]) = true;
+        }
+    }
+}
+
+static enum lab_status walk_decode_begin(struct lab_walk *w)
+{
+    struct lab_decoder *d = &w->decoder;
+    enum lab_status st = LAB_OK;
+    if (!d->memory.head)
+        st = decoder_make(d, w->plan);
+    if (st)
+        return st;
+    find_dependent(d, w);
+    d->rows = d->exact = d->right = 0;
+    d->n_examples = 0;
+    return LAB_OK;
+}
+
+static enum lab_status decode_again(struct lab_walk *w)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < w->schedule->n_steps && !st; i++) {
+        if (!w->decoder.again[i])
+            continue;
+        st = lab_walk_look_for_stop(w);
+        if (!st)
+            st = walk_run_schedule_step(w, &w->schedule->steps[i],
+                                        w->eval_arena, false);
+    }
+    return st;
+}
+
+/* Place t of every row: run, read, choose. A row that computes NaN gives -1,
+ * which is no symbol; the next place reads 0 then. */
+static enum lab_status say_place(struct lab_walk *w, int64_t t, void *out)
+{
+    struct lab_decoder *d = &w->decoder;
+    const struct lab_plan *plan = w->plan;
+    const struct lab_shape *shape = &plan->tensors[plan->out].shape;
+    int64_t classes = shape->dim[shape->rank - 1];
+    enum lab_status st = upload(w, w->eval_arena, d->tensor, d->input);
+    if (!st)
+        st = decode_again(w);
+    if (!st)
+        st = walk_read_eval(w, plan->out, out);
+    for (int64_t n = 0; n < plan->batch && !st; n++) {
+        int64_t at = n * d->T + t;
+        int best = walk_best_class(out, plan->real, at, classes);
+        d->output[at] = best;
+        if (t + 1 < d->T)
+            d->input[at + 1] = best < 0 ? 0 : best;
+    }
+    return st;
+}
+
+static void keep_example(struct lab_decoder *d, int64_t row)
+{
+    int32_t *to = d->example + d->n_examples++ * example_size(d);
+    size_t each = (size_t)d->T * sizeof(*to);
+    memcpy(to, d->from + row * d->T_from, (size_t)d->T_from * sizeof(*to));
+    memcpy(to + d->T_from, d->output + row * d->T, each);
+    memcpy(to + d->T_from + d->T, d->want + row * d->T, each);
+}
+
+static void count_rows(struct lab_decoder *d, int64_t rows)
+{
+    for (int64_t n = 0; n < rows; n++) {
+        int64_t right = 0;
+        for (int64_t t = 0; t < d->T; t++)
+            right += d->output[n * d->T + t] == d->want[n * d->T + t];
+        d->rows++;
+        d->right += right;
+        d->exact += right == d->T;
+        if (d->n_examples < LAB_DECODED_EXAMPLES)
+            keep_example(d, n);
+    }
+}
+
+static enum lab_status walk_decode_batch(struct lab_walk *w, int64_t first,
+                                         int64_t rows, void *out)
+{
+    struct lab_decoder *d = &w->decoder;
+    const struct lab_plan *plan = w->plan;
+    int32_t begin = lab_data_begin_id(w->data);
+    enum lab_status st = LAB_OK;
+    lab_data_fill_held(w->data, plan, plan->y, first, d->want);
+    lab_data_fill_held(w->data, plan, plan->x, first, d->from);
+    for (int64_t i = 0; i < plan->batch * d->T; i++)
+        d->input[i] = i % d->T == 0 ? begin : 0;
+    for (int64_t t = 0; t < d->T && !st; t++)
+        st = say_place(w, t, out);
+    if (!st)
+        count_rows(d, rows);
+    return st;
+}
+
+static void walk_decode_end(struct lab_walk *w)
+{
+    struct lab_decoder *d = &w->decoder;
+    d->result.exact = (double)d->exact / (double)d->rows;
+    d->result.right = (double)d->right / (double)(d->rows * d->T);
+}
+
+void lab_walk_decoded(const struct lab_walk *w, struct lab_decoded *out)
+{
+    *out = w->decoder.result;
+}
+
+static void add_symbols(const struct lab_walk *w, struct lab_str *out,
+                        const int32_t *id, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        lab_str_add(out, lab_data_symbol(w->data, id[i]));
+}
+
+bool lab_walk_decoded_example(const struct lab_walk *w, int i,
+                              struct lab_str *out)
+{
+    const struct lab_decoder *d = &w->decoder;
+    if (i < 0 || i >= d->n_examples)
+        return false;
+    const int32_t *from = d->example + i * example_size(d);
+    const int32_t *output = from + d->T_from;
+    const int32_t *want = output + d->T;
+    add_symbols(w, out, from, d->T_from);
+    lab_str_add(out, " -> ");
+    add_symbols(w, out, output, d->T);
+    if (memcmp(output, want, (size_t)d->T * sizeof(*output)) != 0) {
+        lab_str_add(out, ", not ");
+        add_symbols(w, out, want, d->T);
+    }
+    return !out->failed;
+}
+
+/* ---- evaluation ---- */
 
 /* One row of a batch: its places, but for those that an earlier row has. */
 static void count_row(const struct lab_walk *w, int64_t i, int64_t row,
@@ -2309,10 +2160,7 @@ enum lab_status lab_walk_forward(struct lab_walk *w,
 {
     enum lab_status st = eval_memory(w);
     for (int i = 0; i < n_in && !st; i++) {
-        const struct lab_tensor *t = &w->plan->tensors[in[i].tensor];
-        st = lab_backend_upload(w->be, (char *)w->eval_arena + t->offset,
-                                in[i].values,
-                                (size_t)t->count * lab_dtype_bytes(t->dtype));
+        st = upload(w, w->eval_arena, in[i].tensor, in[i].values);
     }
     if (!st)
         st = run_phases(w, LAB_FORWARD);
@@ -2327,7 +2175,7 @@ static enum lab_status evaluate_batch(struct lab_walk *w,
     int64_t rows = facts->held_rows - first;
     if (rows > facts->batch)
         rows = facts->batch;
-    enum lab_status st = walk_load_held(w, first);
+    enum lab_status st = load_data(w, w->eval_arena, first);
     if (!st)
         st = run_phases(w, LAB_LOSS);
     if (!st)
@@ -2361,6 +2209,7 @@ static enum lab_status evaluate(struct lab_walk *w,
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
                                   double *loss)
 {
+    const struct lab_observer *o = &w->observer;
     struct lab_data_facts facts;
     struct tally t = {0};
     lab_data_get_facts(w->data, &facts);
@@ -2368,20 +2217,16 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
         *accuracy = *loss = NAN;
         return LAB_OK;
     }
-    for (int i = 0; i < w->n_observers; i++) {
-        if (w->observers[i].between_begin)
-            w->observers[i].between_begin(w->observers[i].user, "evaluation");
-    }
+    if (o->between_begin)
+        o->between_begin(o->user, "evaluation");
     bool reported = lab_walk_samples(w->evaluations++);
     if (!reported)
         walk_report_unobserved(w, true);
     enum lab_status st = evaluate(w, &facts, &t);
     if (!reported)
         walk_report_unobserved(w, false);
-    for (int i = 0; i < w->n_observers; i++) {
-        if (w->observers[i].between_end)
-            w->observers[i].between_end(w->observers[i].user);
-    }
+    if (o->between_end)
+        o->between_end(o->user);
     if (st)
         return st;
     *accuracy = facts.classes > 0 ? (double)t.right / (double)t.rows : NAN;
@@ -2392,11 +2237,8 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
         *accuracy = decoded.right;
     }
     *loss = t.loss / (double)t.rows;
-    for (int i = 0; i < w->n_observers; i++) {
-        if (w->observers[i].evaluation)
-            w->observers[i].evaluation(w->observers[i].user, w->iteration,
-                                       *loss, *accuracy);
-    }
+    if (o->evaluation)
+        o->evaluation(o->user, w->iteration, *loss, *accuracy);
     return LAB_OK;
 }
 

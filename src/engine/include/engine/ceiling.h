@@ -1,8 +1,9 @@
 /* engine/ceiling.h -- what a device can do at best, measured by the program.
  *
- * A roofline needs ceilings. A data sheet's are never reached; these are: a
+ * * A roofline needs ceilings. A data sheet's are never reached; these are: a
  * plain copy of memory, large matrix products by the best library at hand, and
- * multiply-adds in registers, which no product quite reaches. They are kept with the device and shown beside the data sheet's. */
+ * multiply-adds in registers, which no product quite reaches. They are kept
+ * with the device and shown beside the data sheet's. */
 #pragma once
 #include "engine/backend.h"
 

@@ -45,7 +45,7 @@ struct lab_explanation {
     double rest;            /* sum of the terms that were not kept */
     double value;           /* in double */
     double shown;           /* what the tensor holds */
-    double tolerance; /* what rounding can do to this value; see explain.c */
+    double tolerance; /* what rounding can do to this value; see formula.c */
     bool agrees;
     bool cancels;   /* a sum that is 0 but for the rounding of its terms */
     bool unwritten; /* no step has written it yet: value and shown are NaN */

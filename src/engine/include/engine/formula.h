@@ -17,7 +17,7 @@
  *     index     = [ "-" ] part { ("+" | "-") part }
  *     part      = digits | letter | digits "*" letter
  *
- * Tensors are slots of the step. A statement whose output is not wanted is left
+ * Tensors are slots of the step. A statement of an unwanted output is left
  * out. What begins with "!", or with anything but an output, is words for
  * people, to the end: the step's explain function explains the outputs that no
  * statement gives. A key is one of the op's (eps). "~" is a product that is
@@ -135,8 +135,8 @@ int lab_formula_statement(const struct lab_formula *f, int out_slot);
 double lab_formula_value(const struct lab_formula *f, int out_slot,
                          int64_t index, lab_formula_read_fn *read, void *user,
                          bool *outside);
-/* The statements whose outputs are wanted, as they are displayed, but for "$i0"
- * and "$o0". lab_free() it; NULL: no memory. */
+/* The statements of the outputs that are wanted, as they are displayed, but for
+ * "$i0" and "$o0". lab_free() it; NULL: no memory. */
 char *lab_formula_display(const char *text,
                           const struct lab_formula_step *step);
 /* Explains an element of an output that the formula of the step gives. */

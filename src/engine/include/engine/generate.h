@@ -3,7 +3,7 @@
  *
  * The network is run as in evaluation (no dropout), with the parameters that
  * the walk has at that moment, on one sample of its own: a second plan with
- * batch 1, whose activations lie beside the walk's. Walk, position, iteration
+ * batch 1, with activations of its own. Walk, position, iteration
  * and batch stay as they are. The network must be causal: its output at a
  * place depends on that place and those before it, so that the rest of the
  * window may hold anything.

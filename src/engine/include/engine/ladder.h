@@ -118,14 +118,12 @@ enum lab_status lab_ladder_find(const char *name,
 enum lab_status lab_ladder_size(const struct lab_operation *ladder,
                                 const char *text, size_t bytes,
                                 struct lab_ladder_size *out);
-/* Memory that the tensors of a size take, 0 when that is more than can be
+/* Memory that the tensors of a size take; host: that of the host beside them,
+ * copies of the inputs that the operation fills. 0 when that is more than can be
  * counted. */
 size_t lab_ladder_memory(const struct lab_operation *l,
-                         const struct lab_ladder_size *s, enum lab_precision p);
-/* Host memory beside them: copies of the inputs that the operation fills. */
-size_t lab_ladder_host_memory(const struct lab_operation *l,
-                              const struct lab_ladder_size *s,
-                              enum lab_precision p);
+                         const struct lab_ladder_size *s, enum lab_precision p,
+                         bool host);
 /* The unit of a rate: "FLOP/s", "B/s", "s/access". */
 void lab_ladder_unit(const struct lab_operation *l, char *out, size_t size);
 
@@ -135,16 +133,13 @@ void lab_ladder_size_class(const struct lab_operation *l,
                            const struct lab_ladder_size *s, char *out,
                            size_t bytes);
 
-/* The candidates of a tuned rung, at most `max`; returns how many. */
-int lab_ladder_candidates(struct lab_backend *be, const struct lab_operation *l,
-                          const struct lab_variant *tuned,
-                          const struct lab_variant **out, int max);
-/* The backend's rungs of a ladder, candidates left out, at most `max`; returns
- * how many. */
+/* The backend's rungs of a ladder, candidates left out; with `tuned` the
+ * candidates of that rung. At most `max`; returns how many. */
 int lab_ladder_rungs(struct lab_backend *be, const struct lab_operation *l,
+                     const struct lab_variant *tuned,
                      const struct lab_variant **out, int max);
 /* Measures the ceilings that the models need, a second or two: memory, fp32,
- * and the precisions p whose bit 1 << p is set. */
+ * and the precisions p with bit 1 << p set. */
 void lab_ladder_measure(struct lab_backend *be, unsigned precisions,
                         struct lab_ladder_machine *out);
 /* Bytes that the rung asks of L2 and memory: the blocked-access model, each

@@ -161,8 +161,6 @@ void lab_network_set_lr(struct lab_network_spec *spec, double lr);
 enum lab_status lab_lr_read(const char *text, double *out);
 void lab_network_spec_init(struct lab_network_spec *spec); /* the defaults */
 void lab_network_spec_release(struct lab_network_spec *spec);
-/* One node's id, inputs and names; `n` itself stays. */
-void lab_node_spec_release(struct lab_node_spec *n);
 /* lab_fail() with "file:line:column: " in front. */
 enum lab_status lab_network_fail(const struct lab_network_spec *spec,
                                  struct lab_place place, enum lab_status st,

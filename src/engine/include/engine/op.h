@@ -62,7 +62,7 @@ struct lab_attr {
     int column;
 };
 
-/* ---- a step as an op declares it: lab_build_step() makes it the plan's ---- */
+/* ---- a step as an op declares it: lab_build_step() takes it ---- */
 
 enum { LAB_STEP_IN = 16, LAB_STEP_OUT = 6 };
 enum { LAB_NO_TENSOR = -1 };
@@ -123,10 +123,10 @@ struct lab_op_check {
     struct lab_attr *attr; /* LAB_MAX_KEYS of them, set to the fallbacks */
 };
 
-/* A network of this one node, for an op that does not fit into a chain of layers
- * over [5,7]: inputs of these shapes, the result weighed and summed. Ids are
- * drawn from 0..2. The check of the variants builds it, and the tests that walk
- * every op. */
+/* A network of this one node, for an op that does not fit into a chain of
+ * layers over [5,7]: inputs of these shapes, the result weighed and summed. Ids
+ * are drawn from 0..2. The check of the variants builds it, and the tests that
+ * walk every op. */
 struct lab_op_test_network {
     struct lab_shape in[4]; /* rank 0: no further input */
     struct lab_shape out;
@@ -281,7 +281,7 @@ int lab_build_grad_slice(struct lab_builder *b, int tensor, const char *path,
  * once more: lab_build_input_grad() of the new input, which this returns. */
 int lab_build_input_use(struct lab_builder *b, int k);
 /* In forward(): input k, or one more when k is how many there are, is the part
- * `part` of an earlier node, whose gradient this node gives back. */
+ * `part` of an earlier node, and this node gives the part's gradient back. */
 void lab_build_read_part(struct lab_builder *b, int k, int part);
 /* In backward(): what came back to a part from the node that reads it, or
  * LAB_NO_TENSOR. */
@@ -316,10 +316,10 @@ double lab_group_flop(const struct lab_plan *plan, const struct lab_node *node,
 void lab_build_fail(struct lab_builder *b, enum lab_status st, const char *fmt,
                     ...) LAB_PRINTF(3, 4);
 
-/* ---- for expand(): a node that represents several. It lists the inner nodes in
- * the order in which they run; each is a node like any other. `block1.ln1` is
- * called like a part of `block1`, and the last has the id `block1` itself, so
- * that what follows reads its result. ---- */
+/* ---- for expand(): a node that represents several. It lists the inner nodes
+ * in the order in which they run; each is a node like any other. `block1.ln1`
+ * is called like a part of `block1`, and the last has the id `block1` itself,
+ * so that what follows reads its result. ---- */
 
 /* An inner node "<id>.<name>"; name NULL: the last one, under the node's own
  * id. Its inputs are ".ln1", an inner node of that name, or "", what the outer

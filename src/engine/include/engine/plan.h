@@ -124,15 +124,16 @@ struct lab_schedule {
     int phase_first[LAB_PHASE_COUNT + 1]; /* index of a phase's first step */
 };
 
-/* A node one of whose steps does this many operations runs what its backend's
+/* A node with a step that does this many operations runs what its backend's
  * tables call preferred; a smaller one takes less than half a millisecond a
  * step in the readable reference, and there the kernel to read is the one that
  * ran. What the lesson or the learner chooses wins over both. */
 enum { LAB_PREFERRED_FLOP = 500000 };
-/* On a GPU so does a node one of whose steps has at least this walk (64
+/* On a GPU so does a node with a step that has at least this walk (64
  * products and sums): one thread adding that long takes as long as a large
  * step. */
 enum { LAB_PREFERRED_WALK = 128 };
+
 /* FLOPs of a thread that computes one element of the step's smallest output, as
  * the readable kernels do; 0 for a step that writes nothing. */
 double lab_step_walk(const struct lab_plan *plan, const struct lab_step *step);

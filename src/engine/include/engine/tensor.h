@@ -42,6 +42,7 @@ struct lab_shape lab_shape_make(int rank, const int64_t *dim);
 /* Number of elements. LAB_E_SHAPE: a dimension below 1, or more elements than
  * an int64_t or a size_t of bytes can hold. */
 enum lab_status lab_shape_count(const struct lab_shape *s, int64_t *out);
+size_t lab_tensor_bytes(const struct lab_tensor *t);
 bool lab_shape_equal(const struct lab_shape *a, const struct lab_shape *b);
 /* "[10,16]"; at most 128 bytes. Returns buf. */
 enum { LAB_SHAPE_TEXT = 128 };

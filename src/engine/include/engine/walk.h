@@ -21,8 +21,6 @@
 #include "engine/observer.h"
 #include "engine/stats.h"
 
-enum { LAB_MAX_OBSERVERS = 4 };
-
 /* In place of an execution's number: the step has run and no observer heard of
  * it, as in a replay or at speed. */
 enum { LAB_EXEC_UNOBSERVED = -1 };
@@ -41,12 +39,12 @@ struct lab_rerun {
 };
 
 /* Of an evaluation that decodes. In training a decoder reads the right answer,
- * one place later, which states little about what it can do alone: here it reads
- * its own answers. The first place holds the symbol to begin with; the network
- * runs; the symbol of the highest score goes to the next place, and so on
- * (greedy decoding). All rows of a batch decode together, in the memory of an
- * evaluation; steps that do not depend on the decoder's input, the encoder's, run
- * once. */
+ * one place later, which states little about what it can do alone: here it
+ * reads its own answers. The first place holds the symbol to begin with; the
+ * network runs; the symbol of the highest score goes to the next place, and so
+ * on (greedy decoding). All rows of a batch decode together, in the memory of
+ * an evaluation; steps that do not depend on the decoder's input, the
+ * encoder's, run once. */
 struct lab_decoded {
     double exact; /* share of held-back rows with every symbol right */
     double right; /* share of symbols right, at their places */
@@ -61,9 +59,8 @@ LAB_C_BEGIN
 enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
                              struct lab_backend *be, struct lab_data *data);
 void lab_walk_free(struct lab_walk *w); /* NULL allowed */
-/* Observers are copied; at most LAB_MAX_OBSERVERS. */
-enum lab_status lab_walk_observe(struct lab_walk *w,
-                                 const struct lab_observer *o);
+/* Copied; in place of the one before. */
+void lab_walk_observe(struct lab_walk *w, const struct lab_observer *o);
 void lab_walk_time_with_events(struct lab_walk *w, bool on);
 /* Copied. iterate(), evaluate(), forward() and back() look at it before each
  * step and return LAB_E_CANCELLED; what each of them leaves is described
@@ -121,11 +118,11 @@ enum lab_status lab_walk_restart(struct lab_walk *w);
  * between two steps: the iteration goes on as a walked one, and observers hear
  * of it as cut unless it comes to its end.
  *
- * Where the backend has graphs, an iteration whose steps no observer wants is
- * captured once, when its schedule has run, and launched as one. The host does
- * not wait for it: its loss is known up to LAB_GRAPH_AHEAD iterations later
- * (until then lab_walk_loss() is NaN), and the observers hear of it then, in
- * order. The numbers are the same, bit for bit. */
+ * * Where the backend has graphs, an iteration of which no observer wants the
+ * steps is captured once, when its schedule has run, and launched as one. The
+ * host does not wait for it: its loss is known up to LAB_GRAPH_AHEAD iterations
+ * later (until then lab_walk_loss() is NaN), and the observers hear of it then,
+ * in order. The numbers are the same, bit for bit. */
 enum lab_status lab_walk_iterate(struct lab_walk *w);
 /* What iterate() has to tell, in order; at most 64 are kept, the newest. */
 struct lab_iteration_progress {

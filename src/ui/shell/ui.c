@@ -663,24 +663,20 @@ static void draw_title(struct lab_ui *ui, struct lab_rect row)
         int w = lab_canvas_columns(c, ui->badge) + 2;
         w = w > BADGE_W ? BADGE_W : w;
         struct lab_rect badge = lab_rect_cut_right(&row, w);
-        snprintf(text, sizeof(text), "[%s]", ui->badge);
-        lab_canvas_text(c, badge.y, badge.x, badge.w, LAB_ROLE_BADGE, text);
+        lab_canvas_textf(c, badge.y, badge.x, badge.w, LAB_ROLE_BADGE, "[%s]",
+                         ui->badge);
         lab_rect_cut_right(&row, 1);
     }
     struct lab_rect old = lab_canvas_clip(c, row);
-    int x = row.x;
     int first = first_title(ui, row.w);
-    x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_TITLE, program);
-    if (first > 0) {
-        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, arrow);
-        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, left_out);
-    }
+    lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s", program);
+    if (first > 0)
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s%s", arrow, left_out);
     for (int i = first; i < ui->depth; i++) {
-        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, arrow);
-        x += lab_canvas_text(c, row.y, x, -1,
-                             i == ui->depth - 1 ? LAB_ROLE_TITLE
-                                                : LAB_ROLE_NORMAL,
-                             title_of(ui, i, text, sizeof(text)));
+        bool top = i == ui->depth - 1;
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s", arrow);
+        lab_canvas_add(c, &row, top ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL, "%s",
+                       title_of(ui, i, text, sizeof(text)));
     }
     lab_canvas_unclip(c, old);
 }

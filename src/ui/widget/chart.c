@@ -174,30 +174,26 @@ static void draw_legend(struct lab_canvas *c, struct lab_rect row,
                         const struct lab_chart *chart)
 {
     struct lab_rect old = lab_canvas_clip(c, row);
-    int x = row.x;
     if (chart->title) {
-        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_HEADING, chart->title);
-        x += 2;
+        lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s", chart->title);
+        lab_rect_cut_left(&row, 2);
     }
     for (int k = 0; k < chart->count && !chart->unlisted; k++) {
         const struct lab_series *s = &chart->series[k];
+        int64_t gaps = 0;
         if (!s->name)
             continue;
-        char value[LAB_FORMAT_BYTES] = LAB_NA;
-        int64_t gaps = 0;
         for (int64_t i = 0; i < s->n; i++)
             gaps += !isfinite(s->y[i]);
-        if (s->n > 0)
-            lab_format_value(s->y[s->n - 1], 9, value, sizeof(value));
         if (chart->count > 1)
-            x += lab_canvas_textf(c, row.y, x, -1, s->role, "%c ",
-                                  lab_chart_sign(named(chart, k)));
-        x +=
-            lab_canvas_textf(c, row.y, x, -1, s->role, "%s %s", s->name, value);
+            lab_canvas_add(c, &row, s->role, "%c ",
+                           lab_chart_sign(named(chart, k)));
+        lab_canvas_add(c, &row, s->role, "%s %s", s->name,
+                       s->n > 0 ? LAB_VALUE_TEXT(s->y[s->n - 1], 9) : LAB_NA);
         if (gaps)
-            x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_BAD,
-                                  " (%lld not finite)", (long long)gaps);
-        x += 2;
+            lab_canvas_add(c, &row, LAB_ROLE_BAD, " (%lld not finite)",
+                           (long long)gaps);
+        lab_rect_cut_left(&row, 2);
     }
     lab_canvas_unclip(c, old);
 }

@@ -84,6 +84,21 @@ const struct lab_binding *lab_keymap_action(const struct lab_binding *table,
     return NULL;
 }
 
+const struct lab_binding *lab_keymap_bar(const struct lab_binding *table,
+                                         const char *bar,
+                                         struct lab_binding *out)
+{
+    size_t n = strlen(bar);
+    for (;; table++) {
+        const char *at = table->keys ? strchr(bar, table->keys[0]) : NULL;
+        struct lab_binding *to = at ? &out[at - bar] : &out[n++];
+        *to = *table;
+        to->bar = at != NULL;
+        if (!table->keys)
+            return out;
+    }
+}
+
 int64_t lab_action_move(int action, int64_t at, int64_t count, int64_t page)
 {
     page = page > 2 ? page - 1 : 1;

@@ -1,10 +1,24 @@
-/* wrap.c -- paragraphs and headings drawn on a canvas. */
+/* wrap.c -- rows of text, paragraphs and headings drawn on a canvas. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "ui/canvas.h"
 #include "ui/layout.h"
+
+int lab_canvas_add(struct lab_canvas *c, struct lab_rect *row,
+                   enum lab_role role, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    int used = lab_canvas_text(c, row->y, row->x, -1, role, text);
+    lab_rect_cut_left(row, used);
+    return used;
+}
 
 void lab_canvas_heading(struct lab_canvas *c, struct lab_rect *r,
                         const char *title, bool focused)

@@ -2,6 +2,7 @@
  * picture or as numbers, the panes of text beside it, the keys, and the typed
  * commands. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +35,7 @@ static int64_t up(int64_t a, int64_t b)
 static struct lab_heat_grid heat_fold(int64_t rows, int64_t cols, int64_t fold,
                                       int w)
 {
-    struct lab_heat_grid g = {.plane_cols = cols,
-                              .count = rows * cols,
+    struct lab_heat_grid g = {.count = rows * cols,
                               .rows = rows,
                               .cols = cols,
                               .block_rows = 1,
@@ -88,7 +88,7 @@ int64_t lab_heat_index(const struct lab_heat_grid *g, int64_t row, int64_t col)
     return index < g->count ? index : -1;
 }
 
-/* How much a value asks to stand for its block. */
+/* Which value represents its block: a NaN, else an infinity, else a number. */
 static int rank_of(double v)
 {
     return isnan(v) ? 2 : isinf(v) ? 1 : 0;
@@ -264,10 +264,9 @@ struct lab_stepper {
         struct lab_rect inner; /* and where the rows are */
     } variants;
     char search[64];
-    char list[LAB_COMMAND_ARG_BYTES]; /* what `list` shows */
-    bool searching;                   /* n and N go to matches */
-    struct lab_command again;         /* the restart that is asked about */
-    bool ends_training;               /* for a restart: its message stays */
+    bool searching;           /* n and N go to matches */
+    struct lab_command again; /* the restart that is asked about */
+    bool ends_training;       /* for a restart: its message stays */
 };
 
 /* What the lesson's text is about now; all NULL: its introduction. */
@@ -440,17 +439,29 @@ static bool plane_ready(const struct lab_stepper *v)
            same_show(&p->show, &look->show);
 }
 
-static int64_t flat_of(const struct lab_stepper *v, int64_t row, int64_t col)
+/* Coordinates of the cursor, and its row or column in them. */
+static void cursor_place(const struct look *look, int64_t at[LAB_MAX_RANK])
+{
+    memcpy(at, look->show.fixed, sizeof(look->show.fixed));
+    if (look->show.row_axis >= 0)
+        at[look->show.row_axis] = look->row;
+    if (look->show.col_axis >= 0)
+        at[look->show.col_axis] = look->col;
+}
+
+static int64_t along(const int64_t at[LAB_MAX_RANK], int axis)
+{
+    return axis >= 0 ? at[axis] : 0;
+}
+
+/* The element under the cursor; index -1: none. */
+static struct lab_element cursor_element(const struct lab_stepper *v)
 {
     int64_t at[LAB_MAX_RANK];
-    const struct look *look = &v->looks[v->tensor];
     const struct lab_shape *shape = &tensor_of(v)->shape;
-    memcpy(at, look->show.fixed, sizeof(at));
-    if (look->show.row_axis >= 0)
-        at[look->show.row_axis] = row;
-    if (look->show.col_axis >= 0)
-        at[look->show.col_axis] = col;
-    return lab_shape_ravel(shape, at, shape->rank);
+    cursor_place(&v->looks[v->tensor], at);
+    return (struct lab_element){v->tensor,
+                                lab_shape_ravel(shape, at, shape->rank)};
 }
 
 static void goto_element(struct lab_stepper *v, struct lab_element e)
@@ -465,21 +476,19 @@ static void goto_element(struct lab_stepper *v, struct lab_element e)
     for (int i = 0; i < shape->rank; i++)
         if (!is_shown(&look->show, i))
             look->show.fixed[i] = at[i];
-    look->row = look->show.row_axis >= 0 ? at[look->show.row_axis] : 0;
-    look->col = look->show.col_axis >= 0 ? at[look->show.col_axis] : 0;
+    look->row = along(at, look->show.row_axis);
+    look->col = along(at, look->show.col_axis);
     ask_plane(v);
 }
 
 static void explain_cursor(struct lab_stepper *v)
 {
-    const struct look *look = look_now(v);
-    if (!look)
+    struct lab_command cmd = {.kind = LAB_DO_EXPLAIN};
+    if (v->tensor < 0)
         return;
-    int64_t flat = flat_of(v, look->row, look->col);
-    if (flat < 0)
+    cmd.element = cursor_element(v);
+    if (cmd.element.index < 0)
         return;
-    struct lab_command cmd = {.kind = LAB_DO_EXPLAIN,
-                              .element = {v->tensor, flat}};
     v->explained = cmd.element;
     v->term = 0;
     v->source = 0;
@@ -497,15 +506,24 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Rows and columns of the plane that is asked for. */
+static void plane_size(const struct lab_stepper *v, int64_t *rows,
+                       int64_t *cols)
+{
+    const struct lab_show *show = &v->looks[v->tensor].show;
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    *cols = extent(shape, show->col_axis, show->col_first, LAB_PLANE_ELEMENTS);
+    *rows = extent(shape, show->row_axis, show->row_first,
+                   LAB_PLANE_ELEMENTS / *cols);
+}
+
 /* Index of (row, col) in the plane that is asked for, -1: not in it. */
 static int64_t in_plane(const struct lab_stepper *v, int64_t row, int64_t col)
 {
-    const struct lab_show *show = &look_now(v)->show;
-    const struct lab_shape *shape = &tensor_of(v)->shape;
-    int64_t cols =
-        extent(shape, show->col_axis, show->col_first, LAB_PLANE_ELEMENTS);
-    int64_t rows = extent(shape, show->row_axis, show->row_first,
-                          LAB_PLANE_ELEMENTS / cols);
+    const struct lab_show *show = &v->looks[v->tensor].show;
+    int64_t rows;
+    int64_t cols;
+    plane_size(v, &rows, &cols);
     row -= show->row_first;
     col -= show->col_first;
     bool inside = row >= 0 && row < rows && col >= 0 && col < cols;
@@ -522,9 +540,7 @@ static int64_t place_in_plane(const struct lab_stepper *v, int64_t flat)
     for (int i = 0; i < shape->rank; i++)
         if (!is_shown(show, i) && at[i] != show->fixed[i])
             return -1;
-    int64_t row = show->row_axis >= 0 ? at[show->row_axis] : 0;
-    int64_t col = show->col_axis >= 0 ? at[show->col_axis] : 0;
-    return in_plane(v, row, col);
+    return in_plane(v, along(at, show->row_axis), along(at, show->col_axis));
 }
 
 static void mark_sources(struct lab_stepper *v)
@@ -574,17 +590,12 @@ static int64_t fold_of(const struct lab_stepper *v)
  * of the heat map may hold several elements. */
 static struct lab_heat_grid grid_now(const struct lab_stepper *v)
 {
-    const struct lab_show *show = &look_now(v)->show;
-    const struct lab_shape *shape = &tensor_of(v)->shape;
-    int64_t cols =
-        extent(shape, show->col_axis, show->col_first, LAB_PLANE_ELEMENTS);
-    int64_t rows = extent(shape, show->row_axis, show->row_first,
-                          LAB_PLANE_ELEMENTS / cols);
-    int h = (int)v->page_rows;
-    int w = (int)v->page_cols;
-    if (v->numbers)
-        return heat_fold(rows, cols, fold_of(v), w);
-    return lab_heat_fit(rows, cols, fold_of(v), h, w);
+    int64_t rows;
+    int64_t cols;
+    plane_size(v, &rows, &cols);
+    return v->numbers ? heat_fold(rows, cols, fold_of(v), (int)v->page_cols)
+                      : lab_heat_fit(rows, cols, fold_of(v), (int)v->page_rows,
+                                     (int)v->page_cols);
 }
 
 static void move(struct lab_stepper *v, int64_t down, int64_t right)
@@ -752,24 +763,21 @@ static bool printed_value(const struct lab_stepper *v, int tensor,
     return false;
 }
 
+/* Other axes (-1: none), with the cursor on the same element. */
 static void look_along(struct lab_stepper *v, int row_axis, int col_axis)
 {
     struct look *look = &v->looks[v->tensor];
     struct lab_show *show = &look->show;
     int rank = tensor_of(v)->shape.rank;
     int64_t at[LAB_MAX_RANK];
-    memcpy(at, show->fixed, sizeof(at));
-    if (show->row_axis >= 0)
-        at[show->row_axis] = look->row;
-    if (show->col_axis >= 0)
-        at[show->col_axis] = look->col;
+    cursor_place(look, at);
     *show = (struct lab_show){
         .tensor = v->tensor, .row_axis = row_axis, .col_axis = col_axis};
     for (int i = 0; i < rank; i++)
         if (!is_shown(show, i))
             show->fixed[i] = at[i];
-    look->row = row_axis >= 0 ? at[row_axis] : 0;
-    look->col = col_axis >= 0 ? at[col_axis] : 0;
+    look->row = along(at, row_axis);
+    look->col = along(at, col_axis);
     look->picture = false;
     if (look->hidden < 0 || is_shown(show, look->hidden))
         look->hidden = hidden_axis(look, rank, 0, 1);
@@ -870,14 +878,18 @@ static int gutter_of(const struct lab_plane *p, const struct lab_canvas *c)
     return most == 0 ? 0 : (most > LABEL_W ? LABEL_W : most) + 1;
 }
 
+static size_t char_bytes(const char *text)
+{
+    unsigned code;
+    size_t len = lab_utf8_next(text, strlen(text), &code);
+    return len ? len : 1;
+}
+
 static int characters(const char *text)
 {
     int n = 0;
-    for (size_t at = 0; text[at]; n++) {
-        unsigned code;
-        size_t len = lab_utf8_next(text + at, strlen(text + at), &code);
-        at += len > 0 ? len : 1;
-    }
+    for (; *text; text += char_bytes(text))
+        n++;
     return n;
 }
 
@@ -899,15 +911,13 @@ static void draw_down(struct lab_canvas *c, struct lab_rect above, int x,
 {
     int n = characters(text);
     int y = above.y + (n < above.h ? above.h - n : 0);
-    for (size_t at = 0; text[at] && y < above.y + above.h; y++) {
-        unsigned code;
+    for (; *text && y < above.y + above.h; y++) {
         char one[8] = "";
-        size_t len = lab_utf8_next(text + at, strlen(text + at), &code);
-        len = len > 0 ? len : 1;
-        memcpy(one, text + at, len);
+        size_t len = char_bytes(text);
+        memcpy(one, text, len);
         lab_canvas_text(c, y, x + (lab_canvas_columns(c, one) < 2), 2, role,
                         one);
-        at += len;
+        text += len;
     }
 }
 
@@ -946,28 +956,25 @@ static void place_text(int64_t index, const struct lab_label *label, char *out,
         snprintf(out, cap, "%lld:%s", (long long)index, label->text);
 }
 
-static int draw_cursor_labels(const struct lab_stepper *v, struct lab_canvas *c,
-                              struct lab_rect row, int x)
+static void draw_cursor_labels(const struct lab_stepper *v,
+                               struct lab_canvas *c, struct lab_rect *row)
 {
     const struct lab_plane *p = &v->snap.plane;
-    int64_t at[2] = {v->cursor / (p->cols > 0 ? p->cols : 1),
-                     v->cursor % (p->cols > 0 ? p->cols : 1)};
-    const struct lab_label *label[2] = {p->row_label, p->col_label};
-    int used = 0;
-    for (int i = 0; i < 2; i++) {
-        if (label[i])
-            used += lab_canvas_textf(c, row.y, x + used, -1, LAB_ROLE_NORMAL,
-                                     "%s%s", used ? "," : "  at ",
-                                     label[i][at[i]].text);
-    }
-    return used;
+    int64_t cols = p->cols > 0 ? p->cols : 1;
+    if (p->row_label)
+        lab_canvas_add(c, row, LAB_ROLE_NORMAL, "  at %s",
+                       p->row_label[v->cursor / cols].text);
+    if (p->col_label)
+        lab_canvas_add(c, row, LAB_ROLE_NORMAL, "%s%s",
+                       p->row_label ? "," : "  at ",
+                       p->col_label[v->cursor % cols].text);
 }
 
-static bool is_watched(const struct lab_stepper *v)
+static bool is_watched(const struct lab_snapshot *snap, int tensor)
 {
-    for (int i = 0; i < v->snap.n_breaks; i++)
-        if (v->snap.breaks[i].watch &&
-            strcmp(v->snap.breaks[i].step, tensor_of(v)->name) == 0)
+    for (int i = 0; tensor >= 0 && i < snap->n_breaks; i++)
+        if (snap->breaks[i].watch &&
+            strcmp(snap->breaks[i].step, snap->plan->tensors[tensor].name) == 0)
             return true;
     return false;
 }
@@ -991,34 +998,30 @@ static int list_columns(const struct lab_stepper *v, const struct lab_canvas *c,
 static void draw_list(struct lab_stepper *v, struct lab_canvas *c,
                       struct lab_rect row)
 {
-    int x = row.x;
     int at;
     if (list_columns(v, c, &at) > row.w && at >= 0) {
-        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "%s [%s]",
-                              at < v->n_in ? "in" : "out", tensor_of(v)->name);
-        int w =
-            lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
-                             "  %d of %d, x the next", at + 1, v->n_tensors);
-        v->chips[(at + 1) % v->n_tensors] = (struct lab_rect){row.y, x, 1, w};
+        lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s [%s]",
+                       at < v->n_in ? "in" : "out", tensor_of(v)->name);
+        struct lab_rect *next = &v->chips[(at + 1) % v->n_tensors];
+        *next = row;
+        next->w =
+            lab_canvas_add(c, &row, LAB_ROLE_DIM, "  %d of %d, x the next",
+                           at + 1, v->n_tensors);
         return;
     }
     for (int i = 0; i < v->n_tensors; i++) {
-        const char *name = v->snap.plan->tensors[v->tensors[i]].name;
         bool shown = v->tensors[i] == v->tensor;
         if (i == 0 && v->n_in > 0)
-            x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, "in ");
+            lab_canvas_add(c, &row, LAB_ROLE_DIM, "in ");
         if (i == v->n_in)
-            x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM,
-                                 i ? " out " : "out ");
-        int w = lab_canvas_textf(c, row.y, x, -1,
-                                 shown ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
-                                 shown ? "[%s]" : " %s ", name);
-        v->chips[i] = (struct lab_rect){row.y, x, 1, w};
-        x += w;
+            lab_canvas_add(c, &row, LAB_ROLE_DIM, i ? " out " : "out ");
+        v->chips[i] = row;
+        v->chips[i].w = lab_canvas_add(
+            c, &row, shown ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
+            shown ? "[%s]" : " %s ", v->snap.plan->tensors[v->tensors[i]].name);
     }
     if (at < 0) /* not of this step: a source, or asked for by name */
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "  [%s]",
-                         tensor_of(v)->name);
+        lab_canvas_add(c, &row, LAB_ROLE_TITLE, "  [%s]", tensor_of(v)->name);
 }
 
 /* "fc1.xW[2,v,>]": v runs down, > runs across, numbers are fixed; what [ and ]
@@ -1059,24 +1062,22 @@ static void draw_head(const struct lab_stepper *v, struct lab_canvas *c,
     static const char *const roles[] = {"data", "parameter", "optimizer state",
                                         "activation", "gradient"};
     const struct lab_tensor *t = tensor_of(v);
-    char shape[LAB_SHAPE_TEXT];
+    char shape[LAB_SHAPE_TEXT] = "one number";
     char slice[256];
-    slice_text(v, slice, sizeof(slice));
-    int x = row.x;
-    if (t->shape.rank == 0)
-        snprintf(slice, sizeof(slice), "%s", t->name);
-    x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_HEADING, slice);
-    x += lab_canvas_textf(
-        c, row.y, x, -1, LAB_ROLE_DIM, "  %s %s %s", roles[t->role],
-        t->shape.rank ? lab_shape_text(&t->shape, shape) : "one number",
-        lab_dtype_name(t->dtype));
+    snprintf(slice, sizeof(slice), "%s", t->name);
+    if (t->shape.rank) {
+        slice_text(v, slice, sizeof(slice));
+        lab_shape_text(&t->shape, shape);
+    }
+    lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s", slice);
+    lab_canvas_add(c, &row, LAB_ROLE_DIM, "  %s %s %s", roles[t->role], shape,
+                   lab_dtype_name(t->dtype));
     if (is_cut(v))
-        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
-                              ", a part from [%lld,%lld] on",
-                              (long long)v->snap.plane.show.row_first,
-                              (long long)v->snap.plane.show.col_first);
-    if (is_watched(v))
-        lab_canvas_text(c, row.y, x, -1, LAB_ROLE_WARN, "  watched");
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, ", a part from [%lld,%lld] on",
+                       (long long)v->snap.plane.show.row_first,
+                       (long long)v->snap.plane.show.col_first);
+    if (is_watched(&v->snap, v->tensor))
+        lab_canvas_add(c, &row, LAB_ROLE_WARN, "  watched");
 }
 
 /* ---- the plane ---- */
@@ -1273,73 +1274,64 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
 
 /* ---- what is below ---- */
 
-/* "[3,5]" */
-static const char *element_text(const struct lab_shape *shape, int64_t flat,
-                                char out[LAB_SHAPE_TEXT])
+/* "fc1.W[3,5]" */
+static const char *element_name(const struct lab_stepper *v,
+                                const struct lab_element *e, char *out,
+                                size_t cap)
 {
-    struct lab_shape place = {.rank = shape->rank};
-    lab_shape_unravel(shape, flat, place.dim);
-    return lab_shape_text(&place, out);
+    const struct lab_tensor *t = &v->snap.plan->tensors[e->tensor];
+    struct lab_shape place = {.rank = t->shape.rank};
+    char text[LAB_SHAPE_TEXT];
+    lab_shape_unravel(&t->shape, e->index, place.dim);
+    snprintf(out, cap, "%s%s", t->name,
+             place.rank ? lab_shape_text(&place, text) : "");
+    return out;
 }
 
 static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
                              struct lab_rect row)
 {
     const struct lab_plane *p = &v->snap.plane;
-    const struct look *look = look_now(v);
-    const struct lab_shape *shape = &tensor_of(v)->shape;
+    const struct lab_element here = cursor_element(v);
     const struct lab_course_values_spec *printed;
-    int64_t index = v->cursor;
-    int64_t flat = flat_of(v, look->row, look->col);
-    char text[LAB_FORMAT_BYTES];
-    char at[LAB_SHAPE_TEXT];
+    char name[256];
     double value;
-    if (index < 0 || index >= p->rows * p->cols)
+    if (v->cursor < 0 || v->cursor >= p->rows * p->cols)
         return;
-    lab_format_value(p->value[index], 10, text, sizeof(text));
-    int x = row.x;
-    x += lab_canvas_textf(
-        c, row.y, x, -1, LAB_ROLE_TITLE, "%s%s = %s", tensor_of(v)->name,
-        shape->rank ? element_text(shape, flat, at) : "", text);
-    if (printed_value(v, v->tensor, flat, &value, &printed)) {
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "   printed %.7g",
-                         value);
+    lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s = %s",
+                   element_name(v, &here, name, sizeof(name)),
+                   LAB_VALUE_TEXT(p->value[v->cursor], 10));
+    if (printed_value(v, v->tensor, here.index, &value, &printed)) {
+        lab_canvas_add(c, &row, LAB_ROLE_WARN, "   printed %.7g", value);
         return;
     }
-    struct lab_heat_grid g = lab_heat_fit(p->rows, p->cols, fold_of(v),
-                                          (int)v->page_rows, (int)v->page_cols);
-    x += draw_cursor_labels(v, c, row, x);
+    draw_cursor_labels(v, c, &row);
     if (v->numbers)
         return;
-    snprintf(text, sizeof(text), "%.3g",
-             lab_heat_scale(p->value, p->rows * p->cols));
-    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "  %s = %s",
-                          lab_heat_full(c), text);
+    struct lab_heat_grid g = grid_now(v);
+    lab_canvas_add(c, &row, LAB_ROLE_DIM, "  %s = %.3g", lab_heat_full(c),
+                   lab_heat_scale(p->value, p->rows * p->cols));
     if (g.block_rows * g.block_cols > 1)
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
-                         "; a cell covers %lldx%lld", (long long)g.block_rows,
-                         (long long)g.block_cols);
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "; a cell covers %lldx%lld",
+                       (long long)g.block_rows, (long long)g.block_cols);
 }
 
-/* Writes what fits whole; returns the columns used. */
-static int put_whole(struct lab_canvas *c, struct lab_rect *row,
-                     enum lab_role role, const char *text)
+/* Writes what fits whole, with a blank behind it. */
+static void put_whole(struct lab_canvas *c, struct lab_rect *row,
+                      enum lab_role role, const char *text)
 {
-    int w = lab_canvas_columns(c, text);
-    if (w > row->w)
-        return 0;
-    lab_canvas_text(c, row->y, row->x, w, role, text);
-    lab_rect_cut_left(row, w + 1);
-    return w;
+    if (lab_canvas_columns(c, text) > row->w)
+        return;
+    lab_canvas_add(c, row, role, "%s", text);
+    lab_rect_cut_left(row, 1);
 }
 
 static void put_stat(struct lab_canvas *c, struct lab_rect *row, int width,
                      const char *name, double v)
 {
-    char text[LAB_FORMAT_BYTES];
     char both[64];
-    lab_format_value(v, width, text, sizeof(text));
-    snprintf(both, sizeof(both), "%s %s%s", name, isnan(v) ? LAB_NA : text,
+    snprintf(both, sizeof(both), "%s %s%s", name,
+             isnan(v) ? LAB_NA : LAB_VALUE_TEXT(v, width),
              width > 6 ? " " : "");
     put_whole(c, row, LAB_ROLE_NORMAL, both);
 }
@@ -1530,14 +1522,6 @@ static void post(struct lab_stepper *v, const struct lab_command *cmd)
         lab_ui_error(v->ui);
 }
 
-static bool names_step(const struct lab_break_info *b,
-                       const struct lab_schedule_step *s, const char *node)
-{
-    if (b->phase >= 0 && b->phase != (int)s->step->phase)
-        return false;
-    return strcmp(b->step, s->step->name) == 0 || strcmp(b->step, node) == 0;
-}
-
 /* A breakpoint that stops in front of this step. A node's stops at its first
  * step of each phase, a phase's at the first of the phase. */
 static bool breaks_at(const struct lab_snapshot *snap, int step)
@@ -1545,20 +1529,18 @@ static bool breaks_at(const struct lab_snapshot *snap, int step)
     const struct lab_schedule *s = snap->schedule;
     const struct lab_schedule_step *at = &s->steps[step];
     const char *node = snap->plan->nodes[at->depth_node].id;
+    int phase = (int)at->step->phase;
+    bool first = step == 0 || s->steps[step - 1].depth_node != at->depth_node ||
+                 (int)s->steps[step - 1].step->phase != phase;
     for (int i = 0; i < snap->n_breaks; i++) {
         const struct lab_break_info *b = &snap->breaks[i];
-        if (b->watch)
+        if (b->watch || (b->phase >= 0 && b->phase != phase))
             continue;
-        if (b->kind == LAB_BREAK_PHASE &&
-            step == s->phase_first[at->step->phase] &&
-            b->phase == (int)at->step->phase)
+        if (b->kind == LAB_BREAK_PHASE && step == s->phase_first[phase])
             return true;
-        if (b->kind != LAB_BREAK_STEP || !names_step(b, at, node))
-            continue;
-        bool first = step == 0 ||
-                     s->steps[step - 1].depth_node != at->depth_node ||
-                     s->steps[step - 1].step->phase != at->step->phase;
-        if (strcmp(b->step, at->step->name) == 0 || first)
+        if (b->kind == LAB_BREAK_STEP &&
+            (strcmp(b->step, at->step->name) == 0 ||
+             (first && strcmp(b->step, node) == 0)))
             return true;
     }
     return false;
@@ -1678,7 +1660,8 @@ static void read_kernels(struct lab_stepper *v)
             v->model.kernels(v->model.user, exec, v->kernels, KERNELS);
 }
 
-static void tell_progress(struct lab_stepper *v, const struct lab_snapshot *old)
+static void report_progress(struct lab_stepper *v,
+                            const struct lab_snapshot *old)
 {
     const struct lab_snapshot *snap = &v->snap;
     bool trained = old->state == LAB_SESSION_TRAINING ||
@@ -1742,29 +1725,27 @@ static void show_badge(struct lab_stepper *v)
         lab_ui_badge(v->ui, snap->backend);
 }
 
-/* What was withdrawn or left out: the first of it, and where the rest is. */
-static void say_notice(struct lab_stepper *v)
+/* What was withdrawn or left out, or has come since: its first line, and where
+ * the rest is. */
+static void say_notice(struct lab_stepper *v, const char *notice, bool more)
 {
-    const char *notice = lab_setup_notice_rest(v->snap.notice);
     int n = (int)strcspn(notice, "\n");
-    if (!n)
-        return;
-    bool more = notice[n] && notice[n + 1];
-    lab_ui_message(v->ui, LAB_ROLE_WARN, "%s%.*s",
-                   more ? "(:list notes shows all) " : "", n, notice);
+    if (n)
+        lab_ui_message(v->ui, LAB_ROLE_WARN, "%s%.*s",
+                       more ? "(:list notes shows all) " : "", n, notice);
 }
 
-/* What has come since: its first line. */
-static void say_more_notice(struct lab_stepper *v, const char *old)
+static void say_notices(struct lab_stepper *v, const struct lab_snapshot *old)
 {
-    size_t n = strlen(old);
+    size_t n = strlen(old->notice);
     const char *more = v->snap.notice + n;
-    if (strncmp(v->snap.notice, old, n) != 0 || !*more)
-        return;
-    more += *more == '\n';
-    lab_ui_message(v->ui, LAB_ROLE_WARN, "%s%.*s",
-                   n ? "(:list notes shows all) " : "",
-                   (int)strcspn(more, "\n"), more);
+    if (!old->plan) {
+        const char *rest = lab_setup_notice_rest(v->snap.notice);
+        const char *end = strchr(rest, '\n');
+        say_notice(v, rest, end && end[1]);
+    } else if (strncmp(v->snap.notice, old->notice, n) == 0 && *more) {
+        say_notice(v, more + (*more == '\n'), n > 0);
+    }
 }
 
 static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
@@ -1777,12 +1758,9 @@ static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
                  snap->iteration != old->iteration;
     bool settled = old->state == LAB_SESSION_TRAINING &&
                    snap->state != LAB_SESSION_TRAINING;
-    if (!old->plan) {
+    if (!old->plan)
         show_badge(v);
-        say_notice(v);
-    } else {
-        say_more_notice(v, old->notice);
-    }
+    say_notices(v, old);
     if (renewed && !adopt_schedule(v)) {
         lab_ui_error(v->ui);
         v->snap.schedule = NULL; /* nothing can be drawn of it */
@@ -1792,7 +1770,7 @@ static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
         v->step < 0)
         follow(v);
     if (moved)
-        tell_progress(v, old);
+        report_progress(v, old);
     mark_sources(v);
     if (v->term >= snap->explanation.n_terms)
         v->term = 0;
@@ -1952,68 +1930,43 @@ static int checks_of(const struct lab_snapshot *snap, char *out, size_t cap)
     return bad;
 }
 
-/* What runs, or nothing. */
-static void busy_text(const struct lab_snapshot *snap, char *out, size_t cap)
-{
-    if (snap->state == LAB_SESSION_CHECKING && snap->check_of > 0)
-        snprintf(out, cap, "checking gradients: %lld of %lld (Esc stops)",
-                 (long long)snap->check_done, (long long)snap->check_of);
-    else
-        snprintf(out, cap, "%s", doing(snap));
-}
-
-static void idle_text(const struct lab_snapshot *snap, struct lab_canvas *c,
-                      int y, int x)
-{
-    const struct lab_schedule *s = snap->schedule;
-    if (snap->position < s->n_steps)
-        lab_canvas_textf(c, y, x, -1, LAB_ROLE_DIM, "next: %s",
-                         s->steps[snap->position].step->name);
-    else
-        lab_canvas_text(c, y, x, -1, LAB_ROLE_GOOD, "done: s goes on");
-}
-
-/* What runs, or what was last found out; returns the columns used. */
-static int first_words(const struct lab_snapshot *snap, struct lab_canvas *c,
-                       struct lab_rect r)
-{
-    char text[160];
-    busy_text(snap, text, sizeof(text));
-    if (text[0])
-        return lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_WARN, "%s   ", text);
-    if (!snap->n_checks)
-        return 0;
-    int bad = checks_of(snap, text, sizeof(text));
-    return lab_canvas_textf(c, r.y, r.x, r.w,
-                            bad ? LAB_ROLE_BAD : LAB_ROLE_GOOD, "%s   ", text);
-}
-
 /* What is news goes first: a narrow line is cut at its end. */
 static void state_line(const struct lab_stepper *v, struct lab_canvas *c,
-                       struct lab_rect r)
+                       struct lab_rect row)
 {
     const struct lab_snapshot *snap = &v->snap;
-    char loss[LAB_FORMAT_BYTES] = "not known yet";
-    if (lab_rect_empty(r))
-        return;
-    if (loss_known(snap) || !isnan(snap->loss))
-        lab_format_value(snap->loss, 8, loss, sizeof(loss));
-    int x = r.x + first_words(snap, c, r);
-    x += lab_canvas_textf(c, r.y, x, -1, LAB_ROLE_NORMAL,
-                          "iteration %lld   step %d of %d   loss %s",
-                          (long long)snap->iteration, snap->position,
-                          snap->schedule->n_steps, loss);
-    if (!doing(snap)[0])
-        idle_text(snap, c, r.y, x + 3);
+    const struct lab_schedule *s = snap->schedule;
+    const char *busy = doing(snap);
+    bool known = loss_known(snap) || !isnan(snap->loss);
+    char text[160];
+    if (snap->state == LAB_SESSION_CHECKING && snap->check_of > 0) {
+        lab_canvas_add(c, &row, LAB_ROLE_WARN,
+                       "checking gradients: %lld of %lld (Esc stops)   ",
+                       (long long)snap->check_done, (long long)snap->check_of);
+    } else if (busy[0]) {
+        lab_canvas_add(c, &row, LAB_ROLE_WARN, "%s   ", busy);
+    } else if (snap->n_checks) {
+        int bad = checks_of(snap, text, sizeof(text));
+        lab_canvas_add(c, &row, bad ? LAB_ROLE_BAD : LAB_ROLE_GOOD, "%s   ",
+                       text);
+    }
+    lab_canvas_add(c, &row, LAB_ROLE_NORMAL,
+                   "iteration %lld   step %d of %d   loss %s",
+                   (long long)snap->iteration, snap->position, s->n_steps,
+                   known ? LAB_VALUE_TEXT(snap->loss, 8) : "not known yet");
+    lab_rect_cut_left(&row, 3);
+    if (!busy[0] && snap->position < s->n_steps)
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "next: %s",
+                       s->steps[snap->position].step->name);
+    else if (!busy[0])
+        lab_canvas_add(c, &row, LAB_ROLE_GOOD, "done: s goes on");
 }
 
 /* ---- breakpoints ---- */
 
 static bool any_break(const struct lab_snapshot *snap, int first, int end)
 {
-    if (snap->n_breaks == 0)
-        return false;
-    for (int i = first; i < end; i++)
+    for (int i = first; snap->n_breaks && i < end; i++)
         if (breaks_at(snap, i))
             return true;
     return false;
@@ -2022,14 +1975,11 @@ static bool any_break(const struct lab_snapshot *snap, int first, int end)
 /* A watch stops behind one of these steps. */
 static bool any_watch(const struct lab_snapshot *snap, int first, int end)
 {
-    for (int i = first; i < end; i++) {
+    for (int i = first; snap->n_breaks && i < end; i++) {
         const struct lab_step *step = snap->schedule->steps[i].step;
-        for (int k = 0; k < snap->n_breaks; k++)
-            for (int o = 0; o < step->n_out && snap->breaks[k].watch; o++)
-                if (step->out[o] >= 0 &&
-                    strcmp(snap->plan->tensors[step->out[o]].name,
-                           snap->breaks[k].step) == 0)
-                    return true;
+        for (int o = 0; o < step->n_out; o++)
+            if (is_watched(snap, step->out[o]))
+                return true;
     }
     return false;
 }
@@ -2041,9 +1991,9 @@ static double time_of(const struct lab_snapshot *snap, int first, int end)
 {
     double sum = NAN;
     for (int i = first; i < end; i++) {
-        const struct lab_step_status *s = &snap->steps[i];
-        if (s->exec > 0 && s->time_ns != LAB_UNKNOWN)
-            sum = (isnan(sum) ? 0 : sum) + (double)s->time_ns;
+        double ns = lab_to_real(snap->steps[i].time_ns);
+        if (snap->steps[i].exec > 0 && !isnan(ns))
+            sum = (isnan(sum) ? 0 : sum) + ns;
     }
     return sum;
 }
@@ -2060,13 +2010,10 @@ static bool all_done(const struct lab_snapshot *snap, int first, int end)
 static int row_time(const struct lab_stepper *v, struct lab_canvas *c,
                     struct lab_rect row, const struct lab_tree_item *item)
 {
-    char text[LAB_FORMAT_BYTES];
     double ns = time_of(&v->snap, item->first, item->end);
-    if (isnan(ns))
-        return 0;
-    lab_format_ns(ns, text, sizeof(text));
+    const char *text = LAB_NS_TEXT(ns);
     int w = lab_canvas_columns(c, text);
-    if (w + 10 >= row.w)
+    if (isnan(ns) || w + 10 >= row.w)
         return 0;
     lab_canvas_text(c, row.y, row.x + row.w - w, w, LAB_ROLE_DIM, text);
     return w + 1;
@@ -2176,19 +2123,6 @@ static bool steps_action(struct lab_stepper *v, int action)
 
 enum { HANG = 2 };
 
-static const char *element_name(const struct lab_stepper *v,
-                                const struct lab_element *e, char *out,
-                                size_t cap)
-{
-    const struct lab_tensor *t = &v->snap.plan->tensors[e->tensor];
-    struct lab_shape place = {.rank = t->shape.rank};
-    char text[LAB_SHAPE_TEXT];
-    lab_shape_unravel(&t->shape, e->index, place.dim);
-    snprintf(out, cap, "%s%s", t->name,
-             place.rank ? lab_shape_text(&place, text) : "");
-    return out;
-}
-
 static void add_value(struct lab_doc *d, const struct lab_explanation *e)
 {
     bool both_nan = isnan(e->value) && isnan(e->shown);
@@ -2237,22 +2171,20 @@ static void add_term(struct lab_doc *d, const struct lab_stepper *v, int k,
                      bool silent)
 {
     const struct lab_term *term = &v->snap.explanation.terms[k];
-    char value[LAB_FORMAT_BYTES];
+    const char *value = LAB_VALUE_TEXT(term->value, 9);
     lab_doc_para(d, 0, 0, false);
-    lab_format_value(term->value, 9, value, sizeof(value));
     if (!silent) {
-        bool same = strcmp(term->text, value) == 0;
         lab_doc_addf(d, LAB_ROLE_NORMAL, "%c %9s", term->value < 0 ? '-' : '+',
                      value[0] == '-' ? value + 1 : value);
-        lab_doc_addf(d, LAB_ROLE_FORMULA, "  %s%s", same ? "" : "= ",
-                     same ? "" : term->text);
+        lab_doc_addf(d, LAB_ROLE_FORMULA,
+                     strcmp(term->text, value) ? "  = %s" : "  ", term->text);
     }
     lab_doc_add(d, LAB_ROLE_DIM, silent ? "from " : "  from ");
     for (int i = 0; i < term->n_sources; i++) {
         char name[160];
         bool chosen = k == v->term && i == v->source;
-        element_name(v, &term->source[i], name, sizeof(name));
-        lab_doc_addf(d, LAB_ROLE_MARK, chosen ? "[%s]" : " %s ", name);
+        lab_doc_addf(d, LAB_ROLE_MARK, chosen ? "[%s]" : " %s ",
+                     element_name(v, &term->source[i], name, sizeof(name)));
     }
 }
 
@@ -2419,11 +2351,17 @@ static bool explain_action(struct lab_stepper *v, int action)
 
 enum { NAME_W = 9 };
 
-static void add_pair(void *doc, const char *name, const char *value)
+static void LAB_PRINTF(3, 4)
+    add_pair(struct lab_doc *d, const char *name, const char *fmt, ...)
 {
-    lab_doc_para(doc, 0, NAME_W, true);
-    lab_doc_addf(doc, LAB_ROLE_DIM, "%-*s", NAME_W, name);
-    lab_doc_add(doc, LAB_ROLE_NORMAL, value);
+    char value[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(value, sizeof(value), fmt, args);
+    va_end(args);
+    lab_doc_para(d, 0, NAME_W, true);
+    lab_doc_addf(d, LAB_ROLE_DIM, "%-*s", NAME_W, name);
+    lab_doc_add(d, LAB_ROLE_NORMAL, value);
 }
 
 /* ---- the step as a whole ---- */
@@ -2440,15 +2378,11 @@ static double step_ns(const struct lab_stepper *v)
 {
     const struct lab_step_status *s = &v->snap.steps[v->step];
     double sum = 0;
-    for (int i = 0; i < v->n_kernels && i < KERNELS; i++) {
-        double ns = kernel_ns(&v->kernels[i].record);
-        if (isnan(ns))
-            return s->time_ns == LAB_UNKNOWN ? NAN : (double)s->time_ns;
-        sum += ns;
-    }
-    if (v->n_kernels > 0 && v->n_kernels <= KERNELS)
+    for (int i = 0; i < v->n_kernels && i < KERNELS; i++)
+        sum += kernel_ns(&v->kernels[i].record);
+    if (v->n_kernels > 0 && v->n_kernels <= KERNELS && !isnan(sum))
         return sum;
-    return s->exec > 0 && s->time_ns != LAB_UNKNOWN ? (double)s->time_ns : NAN;
+    return s->exec > 0 ? lab_to_real(s->time_ns) : NAN;
 }
 
 static const char *untimed(const struct lab_step_status *s)
@@ -2459,117 +2393,92 @@ static const char *untimed(const struct lab_step_status *s)
 static void add_time(const struct lab_stepper *v, struct lab_doc *d, double ns)
 {
     const struct lab_step_status *s = &v->snap.steps[v->step];
-    char time[LAB_FORMAT_BYTES];
-    char wall[LAB_FORMAT_BYTES];
-    char line[256];
     const char *note = v->model.time_note ? v->model.time_note : "";
-    if (s->exec <= 0) {
-        add_pair(d, "time", untimed(s));
-        return;
-    }
-    lab_format_ns(ns, time, sizeof(time));
-    lab_format_ns(s->time_ns == LAB_UNKNOWN ? NAN : (double)s->time_ns, wall,
-                  sizeof(wall));
-    if (v->n_kernels > 0)
-        snprintf(line, sizeof(line), "%s in kernels, %s around the step", time,
-                 wall);
+    if (s->exec <= 0)
+        add_pair(d, "time", "%s", untimed(s));
+    else if (v->n_kernels > 0)
+        add_pair(d, "time", "%s in kernels, %s around the step",
+                 LAB_NS_TEXT(ns), LAB_NS_TEXT(lab_to_real(s->time_ns)));
     else
-        snprintf(line, sizeof(line), "%s%s%s%s", time, note[0] ? " (" : "",
-                 note, note[0] ? ")" : "");
-    add_pair(d, "time", line);
+        add_pair(d, "time", note[0] ? "%s (%s)" : "%s", LAB_NS_TEXT(ns), note);
 }
 
 /* Shares of a peak are small for small tensors: two digits, however small. What
  * was measured comes before the peak that the device's attributes give. */
-static void add_share(char *line, size_t cap, double rate, double measured,
+static void add_share(struct lab_doc *d, double rate, double measured,
                       const char *what, double peak, const char *what_peak)
 {
-    size_t used = strlen(line);
     bool known = measured > 0;
     double share = 100 * rate / (known ? measured : peak);
     if (isnan(rate))
         return;
     if (!known && !(peak > 0))
-        snprintf(line + used, cap - used, ", %s n/a here", what_peak);
+        lab_doc_addf(d, LAB_ROLE_NORMAL, ", %s n/a here", what_peak);
     else
-        snprintf(line + used, cap - used,
-                 share >= 99.5 ? ", %.0f %% of %s" : ", %.2g %% of %s", share,
-                 known ? what : what_peak);
-}
-
-static struct lab_stepper_roofs roofs_of(const struct lab_stepper *v)
-{
-    struct lab_stepper_roofs r = {NAN, NAN, ""};
-    if (v->model.roofs)
-        v->model.roofs(v->model.user, &v->snap, &r);
-    return r;
+        lab_doc_addf(d, LAB_ROLE_NORMAL,
+                     share >= 99.5 ? ", %.0f %% of %s" : ", %.2g %% of %s",
+                     share, known ? what : what_peak);
 }
 
 static void add_work(const struct lab_stepper *v, struct lab_doc *d,
                      const struct lab_step *step, double ns)
 {
     const struct lab_device_info *device = &v->snap.device;
-    char amount[LAB_FORMAT_BYTES];
-    char rate[LAB_FORMAT_BYTES];
-    char line[256];
+    struct lab_stepper_roofs roofs = {NAN, NAN, ""};
+    double flop = step->flop > 0 ? step->flop : NAN;
+    double bytes = step->bytes > 0 ? step->bytes : NAN;
     const char *sep = isnan(ns) ? "" : ", ";
-    struct lab_stepper_roofs roofs = roofs_of(v);
+    char amount[LAB_FORMAT_BYTES];
+    char rate[LAB_FORMAT_BYTES] = "";
     char products[64];
+    if (v->model.roofs)
+        v->model.roofs(v->model.user, &v->snap, &roofs);
     snprintf(products, sizeof(products), "what products in %.8s reach",
              roofs.precision);
-    lab_format_flop(step->flop, amount, sizeof(amount));
-    lab_format_flops(step->flop > 0 ? step->flop : NAN, ns, rate, sizeof(rate));
-    snprintf(line, sizeof(line), "%s by its formula%s%s", amount, sep,
-             isnan(ns) ? "" : rate);
-    add_share(line, sizeof(line), step->flop > 0 ? step->flop / ns * 1e9 : NAN,
-              roofs.flop_per_s, products, device->peak_fp32_flops, "peak fp32");
-    add_pair(d, "work", line);
-    lab_format_bytes(step->bytes, amount, sizeof(amount));
-    lab_format_rate(step->bytes > 0 ? step->bytes : NAN, ns, rate,
-                    sizeof(rate));
-    snprintf(line, sizeof(line), "%s at least%s%s", amount, sep,
-             isnan(ns) ? "" : rate);
-    add_share(line, sizeof(line),
-              step->bytes > 0 ? step->bytes / ns * 1e9 : NAN, roofs.bytes_per_s,
-              "a copy's rate", device->peak_dram_bytes_s, "peak memory");
-    add_pair(d, "memory", line);
+    if (!isnan(ns))
+        lab_format_flops(flop, ns, rate, sizeof(rate));
+    add_pair(d, "work", "%s by its formula%s%s",
+             lab_format_flop(step->flop, amount, sizeof(amount)), sep, rate);
+    add_share(d, flop / ns * 1e9, roofs.flop_per_s, products,
+              device->peak_fp32_flops, "peak fp32");
+    if (!isnan(ns))
+        lab_format_rate(bytes, ns, rate, sizeof(rate));
+    add_pair(d, "memory", "%s at least%s%s", LAB_BYTES_TEXT(step->bytes), sep,
+             rate);
+    add_share(d, bytes / ns * 1e9, roofs.bytes_per_s, "a copy's rate",
+              device->peak_dram_bytes_s, "peak memory");
 }
 
 static void add_variant(const struct lab_stepper *v, struct lab_doc *d,
                         const struct lab_schedule_step *s)
 {
     const char *names[VARIANTS];
-    char line[256];
     int n = 0;
     if (v->model.variant_names)
         n = v->model.variant_names(v->model.user, s->depth_node, names,
                                    VARIANTS);
     const char *now = s->variant ? s->variant->name : "?";
     const char *ran = v->snap.steps[v->step].ran;
-    if (ran && strcmp(ran, now) != 0)
-        snprintf(line, sizeof(line), "%s on %s; what is shown ran as %s", now,
-                 v->snap.backend, ran);
-    else
-        snprintf(line, sizeof(line), "%s on %s", now, v->snap.backend);
-    add_pair(d, "variant", line);
+    bool other = ran && strcmp(ran, now) != 0;
+    add_pair(d, "variant",
+             other ? "%s on %s; what is shown ran as %s" : "%s on %s", now,
+             v->snap.backend, ran);
     if (n > 1)
         lab_doc_add(d, LAB_ROLE_DIM, "  v:");
     for (int i = 0; i < n && n > 1; i++)
         lab_doc_addf(d, LAB_ROLE_KEY, " %s", names[i]);
     if (s->variant && s->variant->source) {
-        add_pair(d, "source", s->variant->source);
+        add_pair(d, "source", "%s", s->variant->source);
         lab_doc_add(d, LAB_ROLE_DIM, "  o opens it");
     }
-    if (s->step->group) {
-        snprintf(line, sizeof(line), "one kernel for %d steps", s->hides_count);
-        add_pair(d, "fused", line);
-    }
+    if (s->step->group)
+        add_pair(d, "fused", "one kernel for %d steps", s->hides_count);
 }
 
 /* ---- kernels ---- */
 
-/* The limits of an occupancy, as advice on it. */
-static void limit_text(int limit, char *out, size_t cap)
+/* An occupancy and what limits it, as advice on it. */
+static void add_occupancy(struct lab_doc *d, const struct lab_kernel_record *k)
 {
     static const struct {
         int bit;
@@ -2579,37 +2488,33 @@ static void limit_text(int limit, char *out, size_t cap)
         {LAB_LIMIT_BLOCKS, "blocks"},       {LAB_LIMIT_BARRIERS, "barriers"},
         {LAB_LIMIT_GRID, "too few blocks"}, {LAB_LIMIT_WARPS, "warps: full"},
     };
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if ((limit & names[i].bit) && used < cap)
-            used += (size_t)snprintf(out + used, cap - used, "%s%s",
-                                     used ? ", " : "", names[i].name);
-}
-
-static void add_kernel(struct lab_doc *d, const struct lab_kernel_record *k)
-{
-    char text[64];
-    lab_format_ns(kernel_ns(k), text, sizeof(text));
-    lab_doc_para(d, 0, 0, false);
-    lab_doc_addf(d, LAB_ROLE_CODE, "%10s  %s", text,
-                 lab_intern_text(k->short_name));
-    lab_doc_para(d, 0, NAME_W, true);
-    lab_doc_addf(d, LAB_ROLE_NORMAL, "grid %s, block %s, registers ",
-                 LAB_DIMS_TEXT(k->launch.grid), LAB_DIMS_TEXT(k->launch.block));
-    lab_doc_add(
-        d, LAB_ROLE_NORMAL,
-        lab_format_int(k->launch.registers_per_thread, text, sizeof(text)));
-    lab_doc_addf(d, LAB_ROLE_NORMAL, ", shared %s, occupancy ",
-                 lab_format_bytes(lab_to_real(lab_launch_shared(&k->launch)),
-                                  text, sizeof(text)));
+    const char *sep = "";
     if (isnan(k->occupancy_pct)) {
         lab_doc_add(d, LAB_ROLE_NORMAL, LAB_NA);
         return;
     }
-    limit_text(k->occupancy_limit, text, sizeof(text));
-    lab_doc_addf(d, LAB_ROLE_NORMAL, "%.0f %% (limit: %s)", k->occupancy_pct,
-                 text[0] ? text : "none");
+    lab_doc_addf(d, LAB_ROLE_NORMAL, "%.0f %% (limit: ", k->occupancy_pct);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!(k->occupancy_limit & names[i].bit))
+            continue;
+        lab_doc_addf(d, LAB_ROLE_NORMAL, "%s%s", sep, names[i].name);
+        sep = ", ";
+    }
+    lab_doc_add(d, LAB_ROLE_NORMAL, sep[0] ? ")" : "none)");
+}
+
+static void add_kernel(struct lab_doc *d, const struct lab_kernel_record *k)
+{
+    lab_doc_para(d, 0, 0, false);
+    lab_doc_addf(d, LAB_ROLE_CODE, "%10s  %s", LAB_NS_TEXT(kernel_ns(k)),
+                 lab_intern_text(k->short_name));
+    lab_doc_para(d, 0, NAME_W, true);
+    lab_doc_addf(d, LAB_ROLE_NORMAL,
+                 "grid %s, block %s, registers %s, shared %s, occupancy ",
+                 LAB_DIMS_TEXT(k->launch.grid), LAB_DIMS_TEXT(k->launch.block),
+                 LAB_INT_TEXT(k->launch.registers_per_thread),
+                 LAB_BYTES_TEXT(lab_to_real(lab_launch_shared(&k->launch))));
+    add_occupancy(d, k);
 }
 
 static void add_counted(void *doc, const char *name, const char *text)
@@ -2638,46 +2543,38 @@ static void add_advice(void *doc, const char *text)
     lab_doc_addf(doc, LAB_ROLE_NORMAL, "%-*s%s", NAME_W, "advice", text);
 }
 
-static void add_counting_hint(const struct lab_stepper *v, struct lab_doc *d)
-{
-    for (int i = 0; i < v->n_kernels && i < KERNELS; i++) {
-        if (v->kernels[i].counted)
-            return;
-    }
-    add_pair(d, "counters",
-             "not taken: m takes those of this step, M of all "
-             "that has run");
-}
-
 static void add_kernels(const struct lab_stepper *v, struct lab_doc *d)
 {
-    char line[128];
     bool cpu = strcmp(v->snap.backend, "cuda") != 0;
+    bool counted = false;
     const struct lab_step_status *s = &v->snap.steps[v->step];
-    if (v->n_kernels > 0) {
-        snprintf(line, sizeof(line), "%d launch%s", v->n_kernels,
-                 v->n_kernels == 1 ? "" : "es");
-        add_pair(d, "kernels", line);
-        for (int i = 0; i < v->n_kernels && i < KERNELS; i++) {
-            add_kernel(d, &v->kernels[i].record);
-            if (v->kernels[i].counted)
-                add_counters(v, d, &v->kernels[i]);
-            if (v->model.advise)
-                v->model.advise(v->model.user, &v->snap, v->step, i, add_advice,
-                                d);
-        }
-        if (v->n_kernels > KERNELS)
-            add_pair(d, "", "... and more");
-        add_counting_hint(v, d);
+    if (v->n_kernels <= 0) {
+        add_pair(d, "kernels", "%s",
+                 cpu                 ? "none: a C function ran, no GPU"
+                 : s->exec <= 0      ? untimed(s)
+                 : v->n_kernels == 0 ? "no launch was recorded"
+                                     : "records not there yet");
+        if (!cpu)
+            add_pair(d, "counters", "n/a: no kernel is known");
         return;
     }
-    add_pair(d, "kernels",
-             cpu                 ? "none: a C function ran, no GPU"
-             : s->exec <= 0      ? untimed(s)
-             : v->n_kernels == 0 ? "no launch was recorded"
-                                 : "records not there yet");
-    if (!cpu)
-        add_pair(d, "counters", "n/a: no kernel is known");
+    add_pair(d, "kernels", "%d launch%s", v->n_kernels,
+             v->n_kernels == 1 ? "" : "es");
+    for (int i = 0; i < v->n_kernels && i < KERNELS; i++) {
+        const struct lab_stepper_kernel *k = &v->kernels[i];
+        counted = counted || k->counted;
+        add_kernel(d, &k->record);
+        if (k->counted)
+            add_counters(v, d, k);
+        if (v->model.advise)
+            v->model.advise(v->model.user, &v->snap, v->step, i, add_advice, d);
+    }
+    if (v->n_kernels > KERNELS)
+        add_pair(d, "", "... and more");
+    if (!counted)
+        add_pair(d, "counters",
+                 "not taken: m takes those of this step, M of all "
+                 "that has run");
 }
 
 static void draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
@@ -2867,39 +2764,35 @@ static void draw_text(struct lab_stepper *v, struct lab_canvas *c,
 
 /* ---- `list`: what there is, as a text that scrolls ---- */
 
+/* What `list` shows, as a text that scrolls. */
+struct lab_list {
+    struct lab_str text;
+    bool wraps; /* sentences */
+};
+
 static enum lab_status write_list(void *user, struct lab_doc *d)
 {
-    const struct lab_stepper *v = user;
-    bool notes = v->list[0] == 'n'; /* sentences, which wrap */
-    const char *title;
-    struct lab_str text;
-    lab_str_init(&text);
-    enum lab_status st =
-        lab_debugger_list(&v->snap, v->list, v->model.variant_names,
-                          v->model.user, &title, &text);
-    const char *line = lab_str_text(&text);
-    while (!st && line[0]) {
+    const struct lab_list *list = user;
+    const char *line = lab_str_text(&list->text);
+    while (line[0]) {
         int n = (int)strcspn(line, "\n");
-        lab_doc_para(d, 0, 0, notes);
+        lab_doc_para(d, 0, 0, list->wraps);
         lab_doc_addf(d, LAB_ROLE_NORMAL, "%.*s", n, line);
         line += line[n] ? n + 1 : n;
     }
-    lab_str_release(&text);
-    return st;
+    return LAB_OK;
 }
 
 static void show_list(struct lab_stepper *v, const char *what)
 {
-    struct lab_text_args args = {.user = v, .write = write_list};
-    struct lab_str text;
-    lab_str_init(&text);
-    snprintf(v->list, sizeof(v->list), "%s", what);
-    enum lab_status st =
-        lab_debugger_list(&v->snap, v->list, v->model.variant_names,
-                          v->model.user, &args.title, &text);
-    lab_str_release(&text);
-    if (st || lab_ui_push(v->ui, &lab_view_text, &args))
+    struct lab_list list = {.wraps = what[0] == 'n'};
+    struct lab_text_args args = {.user = &list, .write = write_list};
+    lab_str_init(&list.text);
+    if (lab_debugger_list(&v->snap, what, v->model.variant_names, v->model.user,
+                          &args.title, &list.text) ||
+        lab_ui_push(v->ui, &lab_view_text, &args))
         lab_ui_error(v->ui);
+    lab_str_release(&list.text);
 }
 
 /* ---- typed commands ---- */
@@ -3198,50 +3091,41 @@ static int name_bytes(const struct lab_canvas *c, int pane, int room)
                                                      : strcspn(name, ","));
 }
 
-static void rule(struct lab_canvas *c, struct lab_rect row, bool focused)
+/* The line at the top of a pane, which is taken off it, for its title. */
+static struct lab_rect title_line(struct lab_canvas *c, struct lab_rect *r,
+                                  bool focused)
 {
+    struct lab_rect row = lab_rect_cut_top(r, 1);
     lab_canvas_fill(c, row, focused ? "═" : "─",
                     focused ? LAB_ROLE_HEADING : LAB_ROLE_BORDER);
+    lab_rect_cut_left(&row, 1);
+    return row;
 }
 
-/* Draws the title line of a pane and returns what is left below. */
-static struct lab_rect pane_title(struct lab_canvas *c, struct lab_rect r,
-                                  const char *title, bool focused)
+static void pane_title(struct lab_canvas *c, struct lab_rect *r,
+                       const char *title, bool focused)
 {
-    struct lab_rect row = lab_rect_cut_top(&r, 1);
-    rule(c, row, focused);
-    if (row.w > 4) {
-        int x = row.x + 1;
-        lab_canvas_text(c, row.y, x, 1, LAB_ROLE_BORDER, " ");
-        x += 1 + lab_canvas_text(c, row.y, x + 1, row.w - 4,
-                                 focused ? LAB_ROLE_TITLE : LAB_ROLE_HEADING,
-                                 title);
-        lab_canvas_text(c, row.y, x, 1, LAB_ROLE_BORDER, " ");
-    }
-    return r;
+    struct lab_rect row = title_line(c, r, focused);
+    if (row.w > 3)
+        lab_canvas_textf(c, row.y, row.x, row.w - 1,
+                         focused ? LAB_ROLE_TITLE : LAB_ROLE_HEADING, " %s ",
+                         title);
 }
 
 /* The title line of the shared place: its three tabs, the open one in
  * brackets. */
-static struct lab_rect tab_title(struct lab_stepper *v, struct lab_canvas *c,
-                                 struct lab_rect r)
+static void tab_title(struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect *r)
 {
-    struct lab_rect row = lab_rect_cut_top(&r, 1);
-    int x = row.x + 1;
-    rule(c, row, v->focus == v->tab);
-    for (int i = LAB_PANE_EXPLAIN; i < LAB_PANE_COUNT; i++) {
+    struct lab_rect row = title_line(c, r, v->focus == v->tab);
+    for (int i = LAB_PANE_EXPLAIN; i < LAB_PANE_COUNT && row.w > 6; i++) {
         bool open = (int)v->tab == i;
-        int room = row.x + row.w - x - 1;
-        if (room < 6)
-            break;
-        int w = lab_canvas_textf(c, row.y, x, room,
-                                 open ? LAB_ROLE_TITLE : LAB_ROLE_HEADING,
-                                 open ? "[%.*s]" : " %.*s ",
-                                 name_bytes(c, i, room - 2), pane_names[i]);
-        v->tabs[i] = (struct lab_rect){row.y, x, 1, w};
-        x += w;
+        v->tabs[i] = row;
+        v->tabs[i].w =
+            lab_canvas_add(c, &row, open ? LAB_ROLE_TITLE : LAB_ROLE_HEADING,
+                           open ? "[%.*s]" : " %.*s ",
+                           name_bytes(c, i, row.w - 3), pane_names[i]);
     }
-    return r;
 }
 
 static void draw_pane(struct lab_stepper *v, struct lab_canvas *c, int pane,
@@ -3251,9 +3135,9 @@ static void draw_pane(struct lab_stepper *v, struct lab_canvas *c, int pane,
         struct lab_stepper *, struct lab_canvas *, struct lab_rect) = {
         draw_steps, draw_tensor, draw_explain, draw_kernels, draw_text};
     if (tabs && pane >= LAB_PANE_EXPLAIN)
-        r = tab_title(v, c, r);
+        tab_title(v, c, &r);
     else
-        r = pane_title(c, r, pane_names[pane], (int)v->focus == pane);
+        pane_title(c, &r, pane_names[pane], (int)v->focus == pane);
     v->view_h[pane] = r.h;
     if (lab_rect_empty(r))
         return;
@@ -3279,32 +3163,30 @@ static void draw_gaps(struct lab_canvas *c, const struct lab_stepper_layout *l)
 }
 
 static void step_line(const struct lab_stepper *v, struct lab_canvas *c,
-                      struct lab_rect r)
+                      struct lab_rect row)
 {
     const struct lab_schedule_step *s = step_now(v);
-    char time[LAB_FORMAT_BYTES];
     char right[128];
-    if (!s || lab_rect_empty(r))
+    if (!s)
         return;
     const struct lab_step_status *status = &v->snap.steps[v->step];
-    int x = r.x;
-    x += lab_canvas_text(c, r.y, x, r.w, LAB_ROLE_TITLE, s->step->name) + 2;
-    x += lab_canvas_text(c, r.y, x, -1, LAB_ROLE_HEADING,
-                         lab_phase_name(s->step->phase)) +
-         2;
-    lab_format_ns(status->exec > 0 ? (double)status->time_ns : NAN, time,
-                  sizeof(time));
+    bool ran = status->exec > 0;
     const char *now = s->variant ? s->variant->name : "?";
-    const char *ran = status->exec > 0 && status->ran ? status->ran : now;
-    bool other = strcmp(ran, now) != 0; /* the time is not the choice's */
-    snprintf(right, sizeof(right), "  %s, %s%s%s", ran,
-             status->exec > 0 ? time : untimed(status), other ? ", next " : "",
-             other ? now : "");
+    const char *last = ran && status->ran ? status->ran : now;
+    bool other = strcmp(last, now) != 0; /* the time is not the choice's */
+    lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s", s->step->name);
+    lab_rect_cut_left(&row, 2);
+    lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s",
+                   lab_phase_name(s->step->phase));
+    lab_rect_cut_left(&row, 2);
+    snprintf(right, sizeof(right), "  %s, %s%s%s", last,
+             ran ? LAB_NS_TEXT(lab_to_real(status->time_ns)) : untimed(status),
+             other ? ", next " : "", other ? now : "");
     int w = lab_canvas_columns(c, right);
     int formula = lab_canvas_columns(c, s->step->formula);
-    if (x + formula + w <= r.x + r.w) /* the formula comes first */
-        lab_canvas_text(c, r.y, r.x + r.w - w, w, LAB_ROLE_DIM, right);
-    lab_canvas_text(c, r.y, x, -1, LAB_ROLE_FORMULA, s->step->formula);
+    if (formula + w <= row.w) /* the formula comes first */
+        lab_canvas_text(c, row.y, row.x + row.w - w, w, LAB_ROLE_DIM, right);
+    lab_canvas_add(c, &row, LAB_ROLE_FORMULA, "%s", s->step->formula);
 }
 
 static void draw_waiting(const struct lab_stepper *v, struct lab_canvas *c,
@@ -3388,8 +3270,8 @@ static enum lab_status toggle_break(struct lab_screen *screen)
     for (int i = 0; i < v->snap.n_breaks; i++) {
         const struct lab_break_info *b = &v->snap.breaks[i];
         if (b->watch || b->kind != LAB_BREAK_STEP ||
-            strcmp(b->step, s->step->name) != 0 ||
-            (b->phase >= 0 && b->phase != (int)s->step->phase))
+            strcmp(b->step, cmd.text) != 0 ||
+            (b->phase >= 0 && b->phase != cmd.phase))
             continue;
         cmd.kind = LAB_DO_DELETE;
         cmd.n = b->number;
@@ -3405,20 +3287,17 @@ static enum lab_status toggle_break(struct lab_screen *screen)
 static enum lab_status toggle_watch(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    struct lab_command cmd = {.kind = LAB_DO_WATCH, .phase = -1};
+    bool watched = is_watched(&v->snap, v->tensor);
+    struct lab_command cmd = {.kind = watched ? LAB_DO_UNWATCH : LAB_DO_WATCH,
+                              .phase = -1};
     if (v->tensor < 0)
         return LAB_OK;
-    const char *name = v->snap.plan->tensors[v->tensor].name;
-    snprintf(cmd.text, sizeof(cmd.text), "%s", name);
-    for (int i = 0; i < v->snap.n_breaks; i++)
-        if (v->snap.breaks[i].watch &&
-            strcmp(v->snap.breaks[i].step, name) == 0)
-            cmd.kind = LAB_DO_UNWATCH;
+    snprintf(cmd.text, sizeof(cmd.text), "%s", tensor_of(v)->name);
     post(v, &cmd);
     lab_ui_message(v->ui, LAB_ROLE_NORMAL,
-                   cmd.kind == LAB_DO_WATCH ? "stops when %s has been written"
-                                            : "%s is no longer watched",
-                   name);
+                   watched ? "%s is no longer watched"
+                           : "stops when %s has been written",
+                   tensor_of(v)->name);
     return LAB_OK;
 }
 
@@ -3444,15 +3323,9 @@ static enum lab_status check_gradient(struct lab_screen *s)
     return LAB_OK;
 }
 
-static enum lab_status count_step(struct lab_screen *s)
+static enum lab_status count(struct lab_screen *s, int all)
 {
-    take_counters(s->state, "step");
-    return LAB_OK;
-}
-
-static enum lab_status count_all(struct lab_screen *s)
-{
-    take_counters(s->state, "iteration");
+    take_counters(s->state, all ? "iteration" : "step");
     return LAB_OK;
 }
 
@@ -3749,8 +3622,6 @@ static void stepper_answer(struct lab_screen *s, int id, const char *text)
     }
 }
 
-static const struct lab_element no_element = {-1, 0};
-
 /* ---- the screen ---- */
 
 /* For a moment after a step its tensor is on the way: the old frame is better
@@ -3773,7 +3644,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->item = -1;
     v->tensor = -1;
     v->asked.tensor = -1;
-    v->explained = no_element;
+    v->explained.tensor = -1;
     v->text_step = TEXT_NONE;
     v->n_kernels = -1;
     lab_step_tree_init(&v->tree);
@@ -3902,10 +3773,10 @@ static const struct lab_binding stepper_keys[] = {
      LAB_ACT_OWN, check_gradient},
     {"m", false, "counters",
      "take the hardware counters of this step's kernels (a GPU's)", LAB_ACT_OWN,
-     count_step},
+     NULL, count, false},
     {"M", false, "all counters",
      "take the counters of every step that has run in this iteration",
-     LAB_ACT_OWN, count_all},
+     LAB_ACT_OWN, NULL, count, true},
     {"O", false, "occupancy",
      "what if the kernel's block, registers or shared memory were others",
      LAB_ACT_OWN, open_occupancy},
@@ -3964,31 +3835,18 @@ static const struct lab_binding failed_keys[] = {
     {NULL}};
 
 /* While a training runs the bar has the keys that act, its own two first. */
-static const struct lab_binding *training_keys(void)
-{
-    enum { KEYS = sizeof(stepper_keys) / sizeof(stepper_keys[0]) };
-    static const char bar[] = "EtdboL"; /* E: Esc */
-    enum { BAR = sizeof(bar) - 1 };
-    static struct lab_binding list[KEYS];
-    int n = BAR;
-    for (int i = 0; i < KEYS; i++) {
-        const char *keys = stepper_keys[i].keys;
-        const char *at = keys ? strchr(bar, keys[0]) : NULL;
-        struct lab_binding *b = &list[at ? at - bar : n++];
-        *b = stepper_keys[i];
-        b->bar = at != NULL;
-    }
-    return list;
-}
-
 static const struct lab_binding *stepper_bindings(const struct lab_screen *s)
 {
+    static struct lab_binding
+        training_keys[sizeof(stepper_keys) / sizeof(stepper_keys[0])];
     const struct lab_stepper *v = s->state;
     if (v->snap.state == LAB_SESSION_FAILED && !v->snap.schedule)
         return failed_keys;
-    return v->variants.open                        ? variant_keys
-           : v->snap.state == LAB_SESSION_TRAINING ? training_keys()
-                                                   : stepper_keys;
+    if (v->variants.open)
+        return variant_keys;
+    return v->snap.state == LAB_SESSION_TRAINING
+               ? lab_keymap_bar(stepper_keys, "EtdboL", training_keys) /* Esc */
+               : stepper_keys;
 }
 
 const struct lab_screen_ops lab_view_stepper = {

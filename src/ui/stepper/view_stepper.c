@@ -2764,7 +2764,6 @@ static void draw_text(struct lab_stepper *v, struct lab_canvas *c,
 
 /* ---- `list`: what there is, as a text that scrolls ---- */
 
-/* What `list` shows, as a text that scrolls. */
 struct lab_list {
     struct lab_str text;
     bool wraps; /* sentences */

@@ -98,7 +98,7 @@ TEST_CASE(ascii_canvas_holds_only_ascii)
     assert_ok(lab_canvas_init(&c, 3, 40, true));
     lab_canvas_text(&c, 0, 0, -1, LAB_ROLE_NORMAL, "Σ a×b ≤ é … 日 → ∂ ₂ ▓ ⠿");
     assert_int_equal(lab_canvas_columns(&c, "Σ≤"), 5);
-    assert_int_equal(lab_text_columns("Σ≤", false), 2);
+    assert_int_equal(lab_text_columns("Σ≤", strlen("Σ≤"), false), 2);
     lab_canvas_box(&c, (struct lab_rect){1, 0, 2, 12}, "Tïtle", false);
     assert_dump(&c, "sum axb <= e ... ? -> d _2 % :\n"
                     "+- Title --+\n+----------+\n");

@@ -253,10 +253,9 @@ void lab_canvas_box(struct lab_canvas *c, struct lab_rect r, const char *title,
     }
 }
 
-int lab_text_columns(const char *utf8, bool ascii)
+int lab_text_columns(const char *utf8, size_t n, bool ascii)
 {
     int columns = 0;
-    size_t n = strlen(utf8);
     for (size_t i = 0; i < n;) {
         unsigned code = 0;
         size_t len = lab_utf8_next(utf8 + i, n - i, &code);
@@ -273,7 +272,7 @@ int lab_text_columns(const char *utf8, bool ascii)
 
 int lab_canvas_columns(const struct lab_canvas *c, const char *utf8)
 {
-    return lab_text_columns(utf8, c->ascii);
+    return lab_text_columns(utf8, strlen(utf8), c->ascii);
 }
 
 void lab_canvas_cursor(struct lab_canvas *c, int y, int x)

@@ -141,18 +141,8 @@ static size_t match_at(const char *text, size_t i, size_t end,
 
 static int columns_between(const struct lab_pager *p, size_t from, size_t to)
 {
-    const char *text = lab_str_text(&p->doc->text);
-    int used = 0;
-    while (from < to) {
-        unsigned code;
-        char one[8] = "";
-        size_t len = lab_utf8_next(text + from, to - from, &code);
-        len = len ? len : 1;
-        memcpy(one, text + from, len);
-        used += lab_text_columns(one, p->ascii);
-        from += len;
-    }
-    return used;
+    return lab_text_columns(lab_str_text(&p->doc->text) + from, to - from,
+                            p->ascii);
 }
 
 static void mark_matches(const struct lab_pager *p, struct lab_canvas *c,

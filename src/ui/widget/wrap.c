@@ -41,11 +41,9 @@ size_t lab_wrap_row(const char *text, size_t n, int columns, int keep,
     int used = 0;
     for (size_t i = 0; i < n;) {
         unsigned code;
-        char one[8] = "";
         size_t len = lab_utf8_next(text + i, n - i, &code);
         len = len ? len : 1;
-        memcpy(one, text + i, len);
-        used += lab_text_columns(one, ascii);
+        used += lab_text_columns(text + i, len, ascii);
         if (text[i] == ' ' && used > keep)
             blank = i + 1;
         if (used > columns && text[i] != ' ')

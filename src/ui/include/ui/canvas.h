@@ -87,8 +87,8 @@ int lab_canvas_paragraph_rows(const struct lab_canvas *c, int w, int most,
  * that is too long for a row. */
 size_t lab_wrap_row(const char *text, size_t n, int columns, int keep,
                     bool ascii);
-/* Columns that a UTF-8 text takes on the screen, or on an ASCII one. */
-int lab_text_columns(const char *utf8, bool ascii);
+/* Columns that `n` bytes of UTF-8 take on the screen, or on an ASCII one. */
+int lab_text_columns(const char *utf8, size_t n, bool ascii);
 /* The same on this canvas: an ascii one may write "sum" for one character. */
 int lab_canvas_columns(const struct lab_canvas *c, const char *utf8);
 /* Shows the terminal's cursor at (y, x): where typing goes. Hidden again by

@@ -559,7 +559,7 @@ struct lab_ui {
     struct lab_prompt prompt;
     struct lab_ui_history histories[LAB_UI_HISTORIES];
 
-    struct { /* where the bar's items stand, for clicks */
+    struct { /* where the bar's items are, for clicks */
         int x;
         int w;
         int key;
@@ -763,7 +763,7 @@ static void ui_draw(struct lab_ui *ui)
         struct lab_rect old = lab_canvas_clip(c, f.body);
         top->screen.ops->draw(&top->screen, c, f.body);
         lab_canvas_unclip(c, old);
-        draw_title(ui, f.title); /* may tell of the place in the body */
+        draw_title(ui, f.title); /* may name the place in the body */
         draw_status(ui, f.status);
         draw_bar(ui, f.bar);
     }
@@ -1417,8 +1417,8 @@ static void deliver(struct lab_ui *ui)
         const struct lab_event e = ui->ahead[0];
         if (must_wait(ui, e.kind == LAB_EVENT_KEY ? e.key : 0))
             return;
-        /* A key moves in what is drawn: the news that it need not wait for any
-         * more may have changed how many elements a cell covers. */
+        /* A key moves in what is drawn: what it need not wait for any more may
+         * have changed how many elements a cell covers. */
         if (ui->dirty && ui_top(ui)->screen.ops->waits) {
             ui->dirty = false;
             ui_draw(ui);
@@ -1481,7 +1481,7 @@ static int64_t tick_due(const struct lab_ui *ui)
     if (top->tick_ms > 0)
         due = top->last_tick_ns + (int64_t)top->tick_ms * 1000000;
     if (ui->woken && ui->ahead_count > 0)
-        return 0; /* keys wait for the news */
+        return 0; /* keys wait for what has come */
     if (ui->woken && top->last_tick_ns + LAB_UI_FRAME_NS < due)
         due = top->last_tick_ns + LAB_UI_FRAME_NS;
     return due;

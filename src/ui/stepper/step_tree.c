@@ -178,7 +178,7 @@ static bool same_header(const struct lab_step_tree *a, int i,
     return i < 0 && k < 0;
 }
 
-/* Folds in `t` what is folded in `old`. Headers of both stand in the same
+/* Folds in `t` what is folded in `old`. Headers of both are in the same
  * order unless the schedule changed, so the search goes on where it ended. */
 static void keep_folds(struct lab_step_tree *t, const struct lab_step_tree *old)
 {

@@ -1,7 +1,7 @@
 /* step_tree.h -- the steps of a schedule as a tree that folds: phases, nodes
  * (nested where their names are: block1 > attn), steps.
  *
- * Items stand in the order of the schedule, each header before what it holds,
+ * Items are in the order of the schedule, each header before what it holds,
  * so that the tree is one array and every question is answered by index. Made
  * for ten thousand steps: building and folding are linear, moving is constant.
  * Pure data, no drawing. Threads: one at a time. */

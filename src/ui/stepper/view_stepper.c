@@ -379,7 +379,7 @@ static int hidden_axis(const struct look *look, int rank, int from, int dir)
     return -1;
 }
 
-/* Images, feature maps and filters. Ops that say what their axes count have
+/* Images, feature maps and filters. Ops that state what their axes count have
  * other parts of four axes: [N,heads,T,T]. */
 static bool holds_pictures(const struct lab_plan *plan,
                            const struct lab_tensor *t)
@@ -578,12 +578,7 @@ static int64_t fold_of(const struct lab_stepper *v)
 {
     const struct look *look = look_now(v);
     int64_t n = axis_size(&tensor_of(v)->shape, look->show.col_axis);
-    int64_t side = 1;
-    if (!look->picture)
-        return 0;
-    while (side * side < n)
-        side++;
-    return side;
+    return look->picture ? (int64_t)ceil(sqrt((double)n)) : 0;
 }
 
 /* The picture as it is on the screen: one key moves one cell, and a cell
@@ -596,6 +591,18 @@ static struct lab_heat_grid grid_now(const struct lab_stepper *v)
     return v->numbers ? heat_fold(rows, cols, fold_of(v), (int)v->page_cols)
                       : lab_heat_fit(rows, cols, fold_of(v), (int)v->page_rows,
                                      (int)v->page_cols);
+}
+
+/* The explanation follows the cursor, unless the cursor has gone to look at
+ * where an explained number came from. */
+static void cursor_moved(struct lab_stepper *v)
+{
+    ask_plane(v);
+    if (!v->pinned)
+        explain_cursor(v);
+    if (!v->pinned && v->tab == LAB_PANE_TEXT)
+        v->tab = LAB_PANE_EXPLAIN;
+    mark_sources(v);
 }
 
 static void move(struct lab_stepper *v, int64_t down, int64_t right)
@@ -613,18 +620,7 @@ static void move(struct lab_stepper *v, int64_t down, int64_t right)
         clamp(look->row + down, axis_size(shape, look->show.row_axis) - 1);
     look->col =
         clamp(look->col + right, axis_size(shape, look->show.col_axis) - 1);
-    ask_plane(v);
-}
-
-/* The explanation follows the cursor, unless the cursor has gone to look at
- * where an explained number came from. */
-static void follow_cursor(struct lab_stepper *v)
-{
-    if (v->pinned)
-        return;
-    explain_cursor(v);
-    if (v->tab == LAB_PANE_TEXT)
-        v->tab = LAB_PANE_EXPLAIN;
+    cursor_moved(v);
 }
 
 /* Looking at another tensor keeps the explanation: its sources may be there.
@@ -675,9 +671,7 @@ static bool click_tensor(struct lab_stepper *v, int y, int x)
     int64_t cols = v->snap.plane.cols;
     look->row = look->show.row_first + index / cols;
     look->col = look->show.col_first + index % cols;
-    ask_plane(v);
-    follow_cursor(v);
-    mark_sources(v);
+    cursor_moved(v);
     return true;
 }
 
@@ -695,9 +689,7 @@ static enum lab_status next_slice(struct lab_screen *s, int by)
     }
     look->show.fixed[axis] = clamp(look->show.fixed[axis] + by,
                                    axis_size(&tensor_of(v)->shape, axis) - 1);
-    ask_plane(v);
-    follow_cursor(v);
-    mark_sources(v);
+    cursor_moved(v);
     return LAB_OK;
 }
 
@@ -719,22 +711,25 @@ static bool tensor_action(struct lab_stepper *v, int action)
         move(v, by * FAR, by * FAR);
     else
         return false;
-    follow_cursor(v);
     return true;
+}
+
+static bool writes(const struct lab_step *step, int tensor)
+{
+    for (int i = 0; i < step->n_out; i++)
+        if (step->out[i] == tensor)
+            return true;
+    return false;
 }
 
 /* Has the update of a parameter run in this iteration? */
 static bool is_updated(const struct lab_stepper *v, int tensor)
 {
     const struct lab_schedule *s = v->snap.schedule;
-    for (int i = 0; s && v->snap.steps && i < s->n_steps; i++) {
-        const struct lab_step *step = s->steps[i].step;
-        if (step->phase != LAB_UPDATE || !v->snap.steps[i].done)
-            continue;
-        for (int k = 0; k < step->n_out; k++)
-            if (step->out[k] == tensor)
-                return true;
-    }
+    for (int i = 0; s && v->snap.steps && i < s->n_steps; i++)
+        if (s->steps[i].step->phase == LAB_UPDATE && v->snap.steps[i].done &&
+            writes(s->steps[i].step, tensor))
+            return true;
     return false;
 }
 
@@ -947,15 +942,6 @@ static void draw_labels(const struct lab_stepper *v, struct lab_canvas *c,
     }
 }
 
-/* "3:the"; the place alone where that is all that is known of it. */
-static void place_text(int64_t index, const struct lab_label *label, char *out,
-                       size_t cap)
-{
-    snprintf(out, cap, "%lld", (long long)index);
-    if (label && label->symbol)
-        snprintf(out, cap, "%lld:%s", (long long)index, label->text);
-}
-
 static void draw_cursor_labels(const struct lab_stepper *v,
                                struct lab_canvas *c, struct lab_rect *row)
 {
@@ -1083,7 +1069,7 @@ static void draw_head(const struct lab_stepper *v, struct lab_canvas *c,
 /* ---- the plane ---- */
 
 /* Rows and columns of the picture that hold sources of the explained number.
- * An axis that is a source all along has no marks: they would tell nothing. */
+ * An axis that is a source all along has no marks: they would mean nothing. */
 struct edges {
     bool rows;
     bool cols;
@@ -1191,31 +1177,21 @@ static void draw_number(struct lab_stepper *v, struct lab_canvas *c, int y,
     bool cursor = index == v->cursor;
     double value = v->snap.plane.value[index];
     enum lab_role role = isfinite(value) ? LAB_ROLE_NORMAL : LAB_ROLE_BAD;
-    char text[LAB_FORMAT_BYTES];
-    lab_format_value(value, NUMBER_W - 2, text, sizeof(text));
     lab_canvas_textf(c, y, x, NUMBER_W, cursor ? LAB_ROLE_CURSOR : role,
-                     cursor ? "[%*s]" : " %*s ", NUMBER_W - 2, text);
+                     cursor ? "[%*s]" : " %*s ", NUMBER_W - 2,
+                     LAB_VALUE_TEXT(value, NUMBER_W - 2));
     if (cursor && v->focus == LAB_PANE_TENSOR)
         lab_canvas_cursor(c, y, x);
 }
 
-static int digits_of(int64_t n)
-{
-    int digits = 1;
-    while (n >= 10) {
-        n /= 10;
-        digits++;
-    }
-    return digits;
-}
-
-/* An index at the right end of a place for it, with its label where there is
- * one. */
+/* "3:the" at the right end of a place; the index alone where that is all that
+ * is known of it. */
 static void draw_place(struct lab_canvas *c, struct lab_rect r, int64_t index,
                        const struct lab_label *label)
 {
     char text[64];
-    place_text(index, label, text, sizeof(text));
+    snprintf(text, sizeof(text), label && label->symbol ? "%lld:%s" : "%lld",
+             (long long)index, label ? label->text : "");
     int w = lab_canvas_columns(c, text);
     lab_canvas_text(c, r.y, r.x + (w < r.w ? r.w - w : 0), r.w, LAB_ROLE_DIM,
                     text);
@@ -1227,8 +1203,9 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
 {
     const struct lab_plane *p = &v->snap.plane;
     const struct look *look = look_now(v);
-    int label = 1 + digits_of(p->rows > 1 ? look->show.row_first + p->rows - 1
-                                          : look->show.col_first + p->cols - 1);
+    int64_t last = p->rows > 1 ? look->show.row_first + p->rows - 1
+                               : look->show.col_first + p->cols - 1;
+    int label = 1 + snprintf(NULL, 0, "%lld", (long long)last);
     label += gutter_of(p, c);
     int64_t wide = (r.w - label) / NUMBER_W;
     wide = wide < 1 ? 1 : wide;
@@ -1368,23 +1345,21 @@ static void draw_histogram(const struct lab_stepper *v, struct lab_canvas *c,
 {
     const struct lab_stats *s = &v->snap.plane.stats;
     double bins[LAB_HISTOGRAM_BINS];
-    char low[LAB_FORMAT_BYTES];
-    char high[LAB_FORMAT_BYTES];
     if (isnan(s->min) || lab_rect_empty(r))
         return;
     for (int i = 0; i < LAB_HISTOGRAM_BINS; i++)
         bins[i] = (double)s->bin[i];
-    lab_format_value(s->min, 7, low, sizeof(low));
-    lab_format_value(s->max, 7, high, sizeof(high));
     int y = r.y + r.h - 1;
-    int used = lab_canvas_text(c, y, r.x, 8, LAB_ROLE_DIM, low) + 1;
+    int used = 1 + lab_canvas_text(c, y, r.x, 8, LAB_ROLE_DIM,
+                                   LAB_VALUE_TEXT(s->min, 7));
     int w = r.w - used - 9;
     w = w > 2 * LAB_HISTOGRAM_BINS ? 2 * LAB_HISTOGRAM_BINS
         : w > LAB_HISTOGRAM_BINS   ? LAB_HISTOGRAM_BINS
                                    : w;
     lab_histogram_draw(c, (struct lab_rect){r.y, r.x + used, r.h, w}, bins,
                        LAB_HISTOGRAM_BINS, LAB_ROLE_SERIES_1);
-    lab_canvas_text(c, y, r.x + used + w + 1, 8, LAB_ROLE_DIM, high);
+    lab_canvas_text(c, y, r.x + used + w + 1, 8, LAB_ROLE_DIM,
+                    LAB_VALUE_TEXT(s->max, 7));
 }
 
 static void draw_unwritten(const struct lab_stepper *v, struct lab_canvas *c,
@@ -1564,13 +1539,9 @@ static void list_tensors(struct lab_stepper *v)
 {
     const struct lab_step *step = step_now(v)->step;
     v->n_tensors = 0;
-    for (int i = 0; i < step->n_in; i++) {
-        bool in_place = false;
-        for (int k = 0; k < step->n_out; k++)
-            in_place = in_place || step->out[k] == step->in[i];
-        if (!in_place)
+    for (int i = 0; i < step->n_in; i++)
+        if (!writes(step, step->in[i]))
             add_tensor(v, step->in[i]);
-    }
     v->n_in = v->n_tensors;
     for (int i = 0; i < step->n_out; i++)
         add_tensor(v, step->out[i]);
@@ -1695,7 +1666,7 @@ static bool adopt_schedule(struct lab_stepper *v)
     return true;
 }
 
-static void say_news(struct lab_stepper *v, const struct lab_snapshot *old)
+static void show_news(struct lab_stepper *v, const struct lab_snapshot *old)
 {
     const struct lab_snapshot *snap = &v->snap;
     if (snap->state == LAB_SESSION_FAILED)
@@ -1727,7 +1698,7 @@ static void show_badge(struct lab_stepper *v)
 
 /* What was withdrawn or left out, or has come since: its first line, and where
  * the rest is. */
-static void say_notice(struct lab_stepper *v, const char *notice, bool more)
+static void show_notice(struct lab_stepper *v, const char *notice, bool more)
 {
     int n = (int)strcspn(notice, "\n");
     if (n)
@@ -1735,16 +1706,16 @@ static void say_notice(struct lab_stepper *v, const char *notice, bool more)
                        more ? "(:list notes shows all) " : "", n, notice);
 }
 
-static void say_notices(struct lab_stepper *v, const struct lab_snapshot *old)
+static void show_notices(struct lab_stepper *v, const struct lab_snapshot *old)
 {
     size_t n = strlen(old->notice);
     const char *more = v->snap.notice + n;
     if (!old->plan) {
         const char *rest = lab_setup_notice_rest(v->snap.notice);
         const char *end = strchr(rest, '\n');
-        say_notice(v, rest, end && end[1]);
+        show_notice(v, rest, end && end[1]);
     } else if (strncmp(v->snap.notice, old->notice, n) == 0 && *more) {
-        say_notice(v, more + (*more == '\n'), n > 0);
+        show_notice(v, more + (*more == '\n'), n > 0);
     }
 }
 
@@ -1760,7 +1731,7 @@ static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
                    snap->state != LAB_SESSION_TRAINING;
     if (!old->plan)
         show_badge(v);
-    say_notices(v, old);
+    show_notices(v, old);
     if (renewed && !adopt_schedule(v)) {
         lab_ui_error(v->ui);
         v->snap.schedule = NULL; /* nothing can be drawn of it */
@@ -1794,7 +1765,7 @@ static bool refresh_once(struct lab_stepper *v)
     v->snap = next;
     v->taken = true;
     take_in(v, &old);
-    say_news(v, &old);
+    show_news(v, &old);
     if (had)
         v->model.snapshot_release(&old);
     read_kernels(v);
@@ -1930,7 +1901,7 @@ static int checks_of(const struct lab_snapshot *snap, char *out, size_t cap)
     return bad;
 }
 
-/* What is news goes first: a narrow line is cut at its end. */
+/* What has changed goes first: a narrow line is cut at its end. */
 static void state_line(const struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect row)
 {
@@ -2523,7 +2494,7 @@ static void add_counted(void *doc, const char *name, const char *text)
     lab_doc_addf(doc, LAB_ROLE_NORMAL, "%-*s%s", NAME_W, name, text);
 }
 
-/* Counters stand beside a formula where the step is one kernel. */
+/* Counters are beside a formula where the step is one kernel. */
 static void add_counters(const struct lab_stepper *v, struct lab_doc *d,
                          const struct lab_stepper_kernel *k)
 {
@@ -2817,20 +2788,19 @@ static void show_whole(struct lab_stepper *v,
 }
 
 /* Which step computes a tensor that has no values yet. */
-static void say_how_to_get(struct lab_stepper *v, int tensor)
+static void show_how_to_get(struct lab_stepper *v, int tensor)
 {
     const struct lab_schedule *s = v->snap.schedule;
     enum lab_tensor_role role = v->snap.plan->tensors[tensor].role;
+    int found = -1;
     if (role != LAB_TENSOR_ACTIVATION && role != LAB_TENSOR_GRADIENT)
         return;
-    int found = -1;
-    for (int i = 0; i < s->n_steps; i++) {
-        const struct lab_step *step = s->steps[i].step;
-        for (int k = 0; k < step->n_out; k++)
-            if (step->out[k] == tensor && v->snap.steps[i].done)
-                return;
-            else if (step->out[k] == tensor && found < 0)
-                found = i;
+    for (int i = s->n_steps - 1; i >= 0; i--) {
+        if (!writes(s->steps[i].step, tensor))
+            continue;
+        if (v->snap.steps[i].done)
+            return;
+        found = i;
     }
     if (found >= 0)
         lab_ui_message(v->ui, LAB_ROLE_WARN,
@@ -2849,7 +2819,7 @@ static void show(struct lab_stepper *v, const struct lab_ui_command *cmd)
     }
     int64_t flat = lab_shape_ravel(&part.shape, part.at, part.shape.rank);
     goto_element(v, (struct lab_element){part.tensor, flat});
-    say_how_to_get(v, part.tensor);
+    show_how_to_get(v, part.tensor);
     if (cmd->index_count > 0)
         show_whole(v, &part);
     v->pinned = false;
@@ -3236,7 +3206,7 @@ static void post_walk(struct lab_stepper *v, enum lab_command_kind kind,
     struct lab_command cmd = {.kind = kind, .n = n, .phase = -1};
     v->walked = true;
     v->searching = false;
-    /* Walking is for reading on; the kernels stay for who looks at them. */
+    /* Walking is for reading on; a pane of kernels that is open stays. */
     if (v->focus == LAB_PANE_STEPS && v->tab == LAB_PANE_EXPLAIN)
         v->tab = LAB_PANE_TEXT;
     post(v, &cmd);

@@ -98,7 +98,7 @@ static void train_sample_draw(struct lab_canvas *c, struct lab_rect r,
 
 /* What the training screen shows. */
 
-enum { WIDE = 140 /* from here on the two curves stand side by side */ };
+enum { WIDE = 140 /* from here on the two curves are side by side */ };
 
 static const char *state_text(const struct lab_train_state *v)
 {
@@ -220,7 +220,7 @@ static void draw_bits(const struct lab_train_state *v, struct lab_canvas *c,
     draw_chart(c, r, series, isnan(order3) ? 1 : 2, NAN, false);
 }
 
-/* The share that came out exactly, and as many of the strings as stand whole
+/* The share that came out exactly, and as many of the strings as fit whole
  * beside each other. */
 static void draw_decoded(const struct lab_train_state *v, struct lab_canvas *c,
                          struct lab_rect row)

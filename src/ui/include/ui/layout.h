@@ -1,4 +1,4 @@
-/* ui/layout.h -- where things stand on the screen: pure functions from a size
+/* ui/layout.h -- where things are on the screen: pure functions from a size
  * to rectangles.
  *
  * Rectangles are half-open, in cells, and never reach outside the size they

@@ -567,6 +567,19 @@ struct lab_ui {
     int bar_count;
 };
 
+struct lab_frame lab_frame_layout(int h, int w)
+{
+    struct lab_frame f = {0};
+    f.body = (struct lab_rect){0, 0, h < 0 ? 0 : h, w < 0 ? 0 : w};
+    f.small = h < LAB_SCREEN_MIN_H || w < LAB_SCREEN_MIN_W;
+    if (f.small)
+        return f;
+    f.title = lab_rect_cut_top(&f.body, 1);
+    f.bar = lab_rect_cut_bottom(&f.body, 1);
+    f.status = lab_rect_cut_bottom(&f.body, 1);
+    return f;
+}
+
 /* NULL: none */
 static struct lab_ui_entry *ui_top(const struct lab_ui *ui)
 {

@@ -1468,21 +1468,8 @@ static bool is_busy(const struct lab_stepper *v)
 /* What a session takes only when nothing runs. */
 static bool waits_for_training(enum lab_command_kind kind)
 {
-    switch (kind) {
-    case LAB_DO_STEP:
-    case LAB_DO_NEXT:
-    case LAB_DO_FINISH:
-    case LAB_DO_CONTINUE:
-    case LAB_DO_BACK:
-    case LAB_DO_RUN_TO:
-    case LAB_DO_VARIANT:
-    case LAB_DO_CHECK:
-    case LAB_DO_COUNT:
-    case LAB_DO_TRACE:
-        return true;
-    default:
-        return false;
-    }
+    return kind <= LAB_DO_BACK || kind == LAB_DO_VARIANT ||
+           kind == LAB_DO_CHECK || kind == LAB_DO_COUNT || kind == LAB_DO_TRACE;
 }
 
 static void post(struct lab_stepper *v, const struct lab_command *cmd)
@@ -1687,13 +1674,12 @@ static void show_news(struct lab_stepper *v, const struct lab_snapshot *old)
 /* Where the lesson really runs. */
 static void show_badge(struct lab_stepper *v)
 {
-    const struct lab_snapshot *snap = &v->snap;
-    if (strcmp(snap->backend, "cpu") == 0)
-        lab_ui_badge(v->ui, "CPU");
-    else if (strcmp(snap->backend, "cuda") == 0)
-        lab_ui_badge(v->ui, snap->device.name[0] ? snap->device.name : "GPU");
-    else
-        lab_ui_badge(v->ui, snap->backend);
+    const char *name = v->snap.backend;
+    if (strcmp(name, "cpu") == 0)
+        name = "CPU";
+    else if (strcmp(name, "cuda") == 0)
+        name = v->snap.device.name[0] ? v->snap.device.name : "GPU";
+    lab_ui_badge(v->ui, name);
 }
 
 /* What was withdrawn or left out, or has come since: its first line, and where
@@ -1791,11 +1777,6 @@ enum {
     GAP = 1 /* the line between two columns */
 };
 
-static struct lab_rect nothing(struct lab_rect near)
-{
-    return (struct lab_rect){near.y, near.x, 0, 0};
-}
-
 static void place_full(struct lab_stepper_layout *l, struct lab_rect r)
 {
     l->pane[LAB_PANE_STEPS] = lab_rect_cut_left(&r, 36);
@@ -1826,8 +1807,6 @@ struct lab_stepper_layout lab_stepper_layout(struct lab_rect body,
 {
     struct lab_stepper_layout l = {0};
     bool full = body.w >= FULL_W && body.h >= FULL_H;
-    for (int i = 0; i < LAB_PANE_COUNT; i++)
-        l.pane[i] = nothing(body);
     l.state = lab_rect_cut_top(&body, 1);
     l.step = lab_rect_cut_top(&body, 1);
     if (zoom)
@@ -1850,20 +1829,14 @@ static bool loss_known(const struct lab_snapshot *snap)
 
 static const char *doing(const struct lab_snapshot *snap)
 {
-    switch (snap->state) {
-    case LAB_SESSION_STARTING:
-        return "starting";
-    case LAB_SESSION_WALKING:
-        return "running ...";
-    case LAB_SESSION_TRAINING:
-        return "training ... (t shows it, Esc stops)";
-    case LAB_SESSION_CHECKING:
-        return "checking gradients ... (Esc stops)";
-    case LAB_SESSION_FAILED:
-        return "failed";
-    default:
-        return "";
-    }
+    static const char *const words[] = {
+        [LAB_SESSION_STARTING] = "starting",
+        [LAB_SESSION_IDLE] = "",
+        [LAB_SESSION_WALKING] = "running ...",
+        [LAB_SESSION_TRAINING] = "training ... (t shows it, Esc stops)",
+        [LAB_SESSION_CHECKING] = "checking gradients ... (Esc stops)",
+        [LAB_SESSION_FAILED] = "failed"};
+    return words[snap->state];
 }
 
 /* The check to name: of those that failed, else of all, the largest error. */
@@ -2833,34 +2806,33 @@ static void show(struct lab_stepper *v, const struct lab_ui_command *cmd)
 /* What a command has done, where the screen does not show it by itself. */
 static void confirm(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
+    const enum lab_role role = LAB_ROLE_NORMAL;
     switch (cmd->kind) {
     case LAB_COMMAND_BREAK:
         lab_ui_message(
-            v->ui, LAB_ROLE_NORMAL,
+            v->ui, role,
             "breakpoint set; list breaks shows all, delete removes one");
         break;
     case LAB_COMMAND_DELETE:
-        if (cmd->n > 0)
-            lab_ui_message(v->ui, LAB_ROLE_NORMAL, "number %lld is removed",
-                           (long long)cmd->n);
-        else
-            lab_ui_message(v->ui, LAB_ROLE_NORMAL,
-                           "all breakpoints and watches are removed");
+        lab_ui_message(v->ui, role,
+                       cmd->n > 0 ? "number %lld is removed"
+                                  : "all breakpoints and watches are removed",
+                       (long long)cmd->n);
         break;
     case LAB_COMMAND_WATCH:
-        lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+        lab_ui_message(v->ui, role,
                        "stops when %s has been written; unwatch %s removes it",
                        cmd->arg, cmd->arg);
         break;
     case LAB_COMMAND_UNWATCH:
-        lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+        lab_ui_message(v->ui, role,
                        cmd->arg[0] ? "%s is not watched any more"
                                    : "nothing is watched any more",
                        cmd->arg);
         break;
     case LAB_COMMAND_VARIANT:
-        lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s runs as %s from now on",
-                       cmd->arg, cmd->arg2);
+        lab_ui_message(v->ui, role, "%s runs as %s from now on", cmd->arg,
+                       cmd->arg2);
         break;
     default:
         break;
@@ -2968,8 +2940,12 @@ static void take_counters(struct lab_stepper *v, const char *what)
     post(v, &cmd);
 }
 
-static bool do_command(struct lab_stepper *v, const struct lab_ui_command *cmd)
+static bool stepper_command(struct lab_screen *s,
+                            const struct lab_ui_command *cmd)
 {
+    struct lab_stepper *v = s->state;
+    if (!v->snap.plan || !v->snap.schedule || v->step < 0)
+        return false;
     switch (cmd->kind) {
     case LAB_COMMAND_NONE:
     case LAB_COMMAND_HELP:
@@ -2977,70 +2953,60 @@ static bool do_command(struct lab_stepper *v, const struct lab_ui_command *cmd)
         return false;
     case LAB_COMMAND_COUNT:
         take_counters(v, cmd->arg[0] ? cmd->arg : "step");
-        return true;
+        break;
     case LAB_COMMAND_PRINT:
     case LAB_COMMAND_EXPLAIN:
         show(v, cmd);
-        return true;
+        break;
     case LAB_COMMAND_LR:
         if (isnan(cmd->value) || isnan(v->snap.lr))
             show_lr(v);
         else
             run(v, cmd);
-        return true;
+        break;
     case LAB_COMMAND_TRAIN:
         train(v, cmd);
-        return true;
+        break;
     case LAB_COMMAND_SAMPLE:
         sample(v, cmd);
-        return true;
+        break;
     case LAB_COMMAND_LIST:
         show_list(v, cmd->arg);
-        return true;
+        break;
     default:
         run(v, cmd);
-        return true;
+        break;
     }
-}
-
-static bool stepper_command(struct lab_screen *s,
-                            const struct lab_ui_command *cmd)
-{
-    struct lab_stepper *v = s->state;
-    if (!v->snap.plan || !v->snap.schedule || v->step < 0)
-        return false;
-    return do_command(v, cmd);
+    return true;
 }
 
 static const char *stepper_complete(struct lab_screen *s,
                                     enum lab_ui_command_kind kind, int nth)
 {
     const struct lab_stepper *v = s->state;
-    if (!v->snap.plan || !v->snap.schedule)
+    const struct lab_plan *plan = v->snap.plan;
+    const struct lab_schedule *schedule = v->snap.schedule;
+    const struct lab_vocabulary *words = v->snap.words;
+    if (!plan || !schedule)
         return NULL;
     switch (kind) {
     case LAB_COMMAND_RUN:
     case LAB_COMMAND_BREAK:
-        return nth < v->snap.schedule->n_steps
-                   ? v->snap.schedule->steps[nth].step->name
-                   : NULL;
+        return nth < schedule->n_steps ? schedule->steps[nth].step->name : NULL;
+    case LAB_COMMAND_CHECK:
+        if (nth-- == 0)
+            return "all";
+        return nth < plan->n_tensors ? plan->tensors[nth].name : NULL;
     case LAB_COMMAND_WATCH:
     case LAB_COMMAND_UNWATCH:
     case LAB_COMMAND_PRINT:
     case LAB_COMMAND_EXPLAIN:
-        return nth < v->snap.plan->n_tensors ? v->snap.plan->tensors[nth].name
-                                             : NULL;
-    case LAB_COMMAND_CHECK:
-        return nth == 0 ? "all"
-               : nth <= v->snap.plan->n_tensors
-                   ? v->snap.plan->tensors[nth - 1].name
-                   : NULL;
+        return nth < plan->n_tensors ? plan->tensors[nth].name : NULL;
     case LAB_COMMAND_NEAR:
-        return v->snap.words && nth + 1 < v->snap.words->n
-                   ? lab_vocabulary_word(v->snap.words, nth + 1)
-                   : NULL;
+        return words && nth + 1 < words->n ? lab_vocabulary_word(words, nth + 1)
+                                           : NULL;
     case LAB_COMMAND_VARIANT:
-        return nth < v->snap.plan->n_nodes ? v->snap.plan->nodes[nth].id : NULL;
+        return nth < plan->n_nodes ? plan->nodes[nth].id : NULL;
     default:
         return NULL;
     }

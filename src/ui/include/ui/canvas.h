@@ -38,6 +38,19 @@ struct lab_canvas {
 };
 
 LAB_C_BEGIN
+/* Takes a strip of at most n cells off one side of *r and returns it; *r keeps
+ * the rest. n < 0 counts as 0. */
+struct lab_rect lab_rect_cut_top(struct lab_rect *r, int n);
+struct lab_rect lab_rect_cut_bottom(struct lab_rect *r, int n);
+struct lab_rect lab_rect_cut_left(struct lab_rect *r, int n);
+struct lab_rect lab_rect_cut_right(struct lab_rect *r, int n);
+/* What is left inside a border of one cell. */
+struct lab_rect lab_rect_inner(struct lab_rect r);
+bool lab_rect_empty(struct lab_rect r);
+bool lab_rect_overlap(struct lab_rect a, struct lab_rect b);
+bool lab_rect_inside(struct lab_rect inner, struct lab_rect outer);
+bool lab_rect_has(struct lab_rect r, int y, int x);
+
 enum lab_status lab_canvas_init(struct lab_canvas *c, int h, int w, bool ascii);
 void lab_canvas_release(struct lab_canvas *c);
 /* Blank, NORMAL, clip = all. */

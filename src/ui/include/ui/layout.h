@@ -47,19 +47,6 @@ struct lab_home_layout lab_home_layout(struct lab_rect body);
 struct lab_run_layout lab_run_layout(struct lab_rect body,
                                      const struct lab_run_want *want);
 
-/* Takes a strip of at most n cells off one side of *r and returns it; *r keeps
- * the rest. n < 0 counts as 0. */
-struct lab_rect lab_rect_cut_top(struct lab_rect *r, int n);
-struct lab_rect lab_rect_cut_bottom(struct lab_rect *r, int n);
-struct lab_rect lab_rect_cut_left(struct lab_rect *r, int n);
-struct lab_rect lab_rect_cut_right(struct lab_rect *r, int n);
-/* What is left inside a border of one cell. */
-struct lab_rect lab_rect_inner(struct lab_rect r);
-bool lab_rect_empty(struct lab_rect r);
-bool lab_rect_overlap(struct lab_rect a, struct lab_rect b);
-bool lab_rect_inside(struct lab_rect inner, struct lab_rect outer);
-bool lab_rect_has(struct lab_rect r, int y, int x);
-
 /* Shares `total` cells among `count` parts: each gets its `least` when they
  * all fit, the rest goes by `weight` (0: takes no more). When they do not fit,
  * parts are dropped (0) from the one with the highest `drop` down; equal ones

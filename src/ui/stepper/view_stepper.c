@@ -2372,7 +2372,6 @@ static void add_work(const struct lab_stepper *v, struct lab_doc *d,
     double flop = step->flop > 0 ? step->flop : NAN;
     double bytes = step->bytes > 0 ? step->bytes : NAN;
     const char *sep = isnan(ns) ? "" : ", ";
-    char amount[LAB_FORMAT_BYTES];
     char rate[LAB_FORMAT_BYTES] = "";
     char products[64];
     if (v->model.roofs)
@@ -2381,8 +2380,8 @@ static void add_work(const struct lab_stepper *v, struct lab_doc *d,
              roofs.precision);
     if (!isnan(ns))
         lab_format_flops(flop, ns, rate, sizeof(rate));
-    add_pair(d, "work", "%s by its formula%s%s",
-             lab_format_flop(step->flop, amount, sizeof(amount)), sep, rate);
+    add_pair(d, "work", "%s by its formula%s%s", LAB_FLOP_TEXT(step->flop), sep,
+             rate);
     add_share(d, flop / ns * 1e9, roofs.flop_per_s, products,
               device->peak_fp32_flops, "peak fp32");
     if (!isnan(ns))

@@ -135,36 +135,29 @@ static void draw_facts(const struct lab_train_state *v, struct lab_canvas *c,
                        LAB_SHARE_TEXT(s->accuracy));
 }
 
-/* "16 s left", or nothing where it is not known. */
-static void left_text(const struct lab_snapshot *s, char *out, size_t cap)
-{
-    char span[LAB_FORMAT_BYTES];
-    out[0] = '\0';
-    if (s->state != LAB_SESSION_TRAINING || !isfinite(s->seconds_left) ||
-        s->seconds_left < 0 || s->seconds_left > 1e9)
-        return;
-    lab_format_span((int64_t)(s->seconds_left * 1e9), span, sizeof(span));
-    snprintf(out, cap, ", %s left", span);
-}
-
 static void draw_progress(const struct lab_train_state *v, struct lab_canvas *c,
                           struct lab_rect row)
 {
     const struct lab_snapshot *s = &v->snap;
-    char rate[LAB_FORMAT_BYTES] = "";
-    char left[64];
-    char text[192];
     double share = s->train_target > 0
                        ? (double)s->train_done / (double)s->train_target
                        : NAN;
-    left_text(s, left, sizeof(left));
+    double left = s->state == LAB_SESSION_TRAINING ? s->seconds_left : NAN;
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_addf(&text, "%lld of %lld iteration%s", (long long)s->train_done,
+                 (long long)s->train_target, s->train_target == 1 ? "" : "s");
     if (s->samples_per_s > 0)
-        lab_format_int((int64_t)s->samples_per_s, rate, sizeof(rate));
-    snprintf(text, sizeof(text), "%lld of %lld iteration%s%s%s%s%s",
-             (long long)s->train_done, (long long)s->train_target,
-             s->train_target == 1 ? "" : "s", rate[0] ? ", " : "", rate,
-             rate[0] ? " samples/s" : "", left);
-    lab_gauge_draw(c, row.y, row.x, row.w, share, LAB_ROLE_SERIES_1, text);
+        lab_str_addf(&text, ", %s samples/s",
+                     LAB_INT_TEXT((int64_t)s->samples_per_s));
+    if (left >= 0 && left <= 1e9)
+        lab_str_addf(&text, ", %s left",
+                     lab_format_span((int64_t)(left * 1e9),
+                                     (char[LAB_FORMAT_BYTES]){0},
+                                     LAB_FORMAT_BYTES));
+    lab_gauge_draw(c, row.y, row.x, row.w, share, LAB_ROLE_SERIES_1,
+                   lab_str_text(&text));
+    lab_str_release(&text);
 }
 
 static void draw_more(const struct lab_train_state *v, struct lab_canvas *c,

@@ -203,8 +203,7 @@ enum { TEXT_NONE = -2, TEXT_OPENING = -1 };
 struct lab_stepper {
     struct lab_ui *ui;
     struct lab_stepper_model model;
-    struct lab_snapshot snap; /* only when `taken` */
-    bool taken;
+    struct lab_snapshot snap; /* version 0: none yet */
     enum lab_stepper_pane focus;
     enum lab_stepper_pane tab; /* of the shared place */
     bool zoom;
@@ -212,7 +211,6 @@ struct lab_stepper {
     bool numbers; /* the tensor as numbers, else as a heat map */
     bool stay;    /* the next stop is at a step not run yet */
     bool pinned;  /* the source of an explained number is looked at */
-    bool leave;   /* the training may be stopped */
     bool walked;  /* a command of ours has been posted since */
 
     struct lab_step_tree tree;
@@ -234,8 +232,6 @@ struct lab_stepper {
     int64_t cursor;  /* in the plane, as last drawn; -1: not in it */
     int64_t num_top; /* scroll of the numbers */
     int64_t num_left;
-    int64_t page_rows; /* as last drawn */
-    int64_t page_cols;
     struct lab_rect cells; /* the picture or the numbers, as last drawn */
     struct lab_rect tabs[LAB_PANE_COUNT]; /* their titles; w 0: not drawn */
     struct lab_rect chips[TENSORS];
@@ -246,7 +242,6 @@ struct lab_stepper {
     int source;                         /* chosen source of that term */
     struct lab_doc doc[LAB_PANE_COUNT]; /* of the panes of text */
     struct lab_pager pager[LAB_PANE_COUNT];
-    int64_t view_h[LAB_PANE_COUNT];
 
     struct lab_stepper_kernel *kernels;
     int n_kernels;      /* -1: not known */
@@ -588,9 +583,9 @@ static struct lab_heat_grid grid_now(const struct lab_stepper *v)
     int64_t rows;
     int64_t cols;
     plane_size(v, &rows, &cols);
-    return v->numbers ? heat_fold(rows, cols, fold_of(v), (int)v->page_cols)
-                      : lab_heat_fit(rows, cols, fold_of(v), (int)v->page_rows,
-                                     (int)v->page_cols);
+    return v->numbers ? heat_fold(rows, cols, fold_of(v), v->cells.w / NUMBER_W)
+                      : lab_heat_fit(rows, cols, fold_of(v), v->cells.h,
+                                     v->cells.w / 2);
 }
 
 /* The explanation follows the cursor, unless the cursor has gone to look at
@@ -695,7 +690,7 @@ static enum lab_status next_slice(struct lab_screen *s, int by)
 
 static bool tensor_action(struct lab_stepper *v, int action)
 {
-    int64_t page = v->page_rows > 1 ? v->page_rows - 1 : 1;
+    int64_t page = v->cells.h > 1 ? v->cells.h - 1 : 1;
     bool back = action == LAB_ACT_UP || action == LAB_ACT_LEFT ||
                 action == LAB_ACT_PAGE_UP || action == LAB_ACT_FIRST;
     int64_t by = back ? -1 : 1;
@@ -1132,14 +1127,12 @@ static void draw_heat(struct lab_stepper *v, struct lab_canvas *c,
         lab_rect_cut_left(&r, 1);
     if (e.cols)
         lab_rect_cut_top(&r, 1);
-    v->page_rows = r.h;
-    v->page_cols = r.w / 2;
+    v->cells = r;
     g = lab_heat_fit(p->rows, p->cols, fold_of(v), r.h, r.w / 2);
     double scale = lab_heat_scale(p->value, p->rows * p->cols);
     if (!g.folded)
         draw_labels(v, c, r, &g, side, above);
     draw_edges(v, c, r, &g, e);
-    v->cells = r;
     for (int y = 0; y < g.cells_h; y++) {
         for (int x = 0; x < g.cells_w; x++) {
             bool present;
@@ -1214,8 +1207,6 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
     struct lab_rect head = lab_rect_cut_top(&r, 1);
     int64_t row;
     int64_t col;
-    v->page_rows = r.h;
-    v->page_cols = wide;
     lab_heat_place(&g, v->cursor, &row, &col);
     into_sight(row, r.h, &v->num_top);
     into_sight(col, wide, &v->num_left);
@@ -1573,6 +1564,12 @@ static void focus_pane(struct lab_stepper *v, enum lab_stepper_pane pane)
         v->tab = pane;
 }
 
+/* Rows of a pane below its title. */
+static int page_of(const struct lab_stepper *v, enum lab_stepper_pane pane)
+{
+    return v->layout.pane[pane].h - 1;
+}
+
 /* Whether the walk stopped because of a breakpoint at the step that is next. */
 static bool broke_at_next(const struct lab_snapshot *snap)
 {
@@ -1735,7 +1732,7 @@ static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
 
 static bool refresh_once(struct lab_stepper *v)
 {
-    if (v->taken && v->model.version(v->model.session) == v->snap.version) {
+    if (v->model.version(v->model.session) == v->snap.version) {
         int before = v->n_kernels;
         read_kernels(v); /* records come later than the step they are of */
         return v->n_kernels != before;
@@ -1747,12 +1744,10 @@ static bool refresh_once(struct lab_stepper *v)
         return true;
     }
     struct lab_snapshot old = v->snap;
-    bool had = v->taken;
     v->snap = next;
-    v->taken = true;
     take_in(v, &old);
     show_news(v, &old);
-    if (had)
+    if (old.version)
         v->model.snapshot_release(&old);
     read_kernels(v);
     return true;
@@ -1763,7 +1758,7 @@ static bool refresh_once(struct lab_stepper *v)
 static bool refresh(struct lab_stepper *v)
 {
     bool changed = refresh_once(v);
-    for (int i = 0; i < 2 && v->taken; i++)
+    for (int i = 0; i < 2; i++)
         if (v->model.version(v->model.session) != v->snap.version)
             changed = refresh_once(v) || changed;
     return changed;
@@ -2051,7 +2046,7 @@ static bool steps_action(struct lab_stepper *v, int action)
 {
     const struct lab_step_tree *t = &v->tree;
     int64_t row = lab_action_move(action, lab_step_tree_row(t, v->item),
-                                  t->n_rows, v->view_h[LAB_PANE_STEPS]);
+                                  t->n_rows, page_of(v, LAB_PANE_STEPS));
     if (row >= 0 && t->n_rows > 0)
         choose_item(v, t->rows[row]);
     else if (action == LAB_ACT_LEFT || action == LAB_ACT_RIGHT)
@@ -2277,7 +2272,7 @@ static bool explain_action(struct lab_stepper *v, int action)
         return false;
     /* A page of terms is the pane's height. */
     int64_t to = lab_action_move(action, v->term, e->n_terms,
-                                 v->view_h[LAB_PANE_EXPLAIN] + 1);
+                                 page_of(v, LAB_PANE_EXPLAIN) + 1);
     if (to >= 0)
         choose_term(v, to);
     else if (action == LAB_ACT_LEFT)
@@ -3072,7 +3067,6 @@ static void draw_pane(struct lab_stepper *v, struct lab_canvas *c, int pane,
         tab_title(v, c, &r);
     else
         pane_title(c, &r, pane_names[pane], (int)v->focus == pane);
-    v->view_h[pane] = r.h;
     if (lab_rect_empty(r))
         return;
     struct lab_rect old = lab_canvas_clip(c, r);
@@ -3551,7 +3545,6 @@ static void stepper_answer(struct lab_screen *s, int id, const char *text)
     } else if (id == ASK_RESTART) {
         restart_now(v);
     } else if (id == ASK_LEAVE) {
-        v->leave = true;
         lab_ui_pop(v->ui);
     }
 }
@@ -3599,7 +3592,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
 static void release(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    if (v->taken)
+    if (v->snap.version)
         v->model.snapshot_release(&v->snap);
     lab_step_tree_release(&v->tree);
     for (int i = 0; i < LAB_PANE_COUNT; i++) {
@@ -3633,8 +3626,7 @@ static bool waits(struct lab_screen *s, int key)
             lab_ui_redraw(v->ui);
         pending = v->model.pending(v->model.session);
     }
-    enum lab_session_state state =
-        v->taken ? v->snap.state : LAB_SESSION_STARTING;
+    enum lab_session_state state = v->snap.state;
     if (state == LAB_SESSION_STARTING)
         return key != 'q' && key != LAB_KEY_ESC && key != '?';
     if (key == LAB_KEY_ESC && is_busy(v))
@@ -3648,7 +3640,7 @@ static bool may_close(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
     refresh(v);
-    if (v->leave || v->snap.state != LAB_SESSION_TRAINING)
+    if (v->snap.state != LAB_SESSION_TRAINING)
         return true;
     lab_ui_ask(v->ui, ASK_LEAVE, "The training goes on: stop it and leave?");
     return false;

@@ -17,8 +17,7 @@
 struct lab_train_state {
     struct lab_ui *ui;
     struct lab_stepper_model model;
-    struct lab_snapshot snap; /* only when `taken` */
-    bool taken;
+    struct lab_snapshot snap; /* version 0: none yet */
     int64_t asked;   /* iterations of the last request; 0: the lesson's */
     bool log_chosen; /* by the reader, else as the curve needs it */
     bool log_scale;
@@ -387,7 +386,7 @@ static void start(struct lab_train_state *v, int64_t n)
 static bool refresh(struct lab_train_state *v)
 {
     struct lab_snapshot next;
-    if (v->taken && v->model.version(v->model.session) == v->snap.version)
+    if (v->model.version(v->model.session) == v->snap.version)
         return false;
     memset(&next, 0, sizeof(next));
     if (v->model.snapshot(v->model.session, &next)) {
@@ -396,12 +395,11 @@ static bool refresh(struct lab_train_state *v)
     }
     if (next.error[0] && strcmp(next.error, v->snap.error) != 0)
         lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", next.error);
-    else if (v->taken && next.near.asked != v->snap.near.asked)
+    else if (v->snap.version && next.near.asked != v->snap.near.asked)
         lab_train_show_near(v->ui, &next);
-    if (v->taken)
+    if (v->snap.version)
         v->model.snapshot_release(&v->snap);
     v->snap = next;
-    v->taken = true;
     return true;
 }
 
@@ -423,7 +421,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
 static void release(struct lab_screen *s)
 {
     struct lab_train_state *v = s->state;
-    if (v->taken)
+    if (v->snap.version)
         v->model.snapshot_release(&v->snap);
 }
 

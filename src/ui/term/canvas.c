@@ -432,9 +432,7 @@ int lab_canvas_paragraph(struct lab_canvas *c, struct lab_rect r,
         bool last = rows + 1 == r.h;
         if (last && row[n] && row[n] != '\n') /* a mark shows that it is cut */
             n = strcspn(row, "\n");
-        n = n < sizeof(piece) - 1 ? n : sizeof(piece) - 1;
-        memcpy(piece, row, n);
-        piece[n] = '\0';
+        snprintf(piece, sizeof(piece), "%.*s", (int)n, row);
         if (last)
             lab_canvas_text_cut(c, r.y + rows, r.x, r.w, role, piece);
         else

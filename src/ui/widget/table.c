@@ -27,14 +27,9 @@ void lab_table_release(struct lab_table *t)
 static void cell_text(const struct lab_table *t, int64_t row, int column,
                       char out[LAB_TABLE_CELL_BYTES], enum lab_role *role)
 {
-    char raw[LAB_TABLE_CELL_BYTES];
-    struct lab_str visible;
-    raw[0] = '\0';
+    char raw[LAB_TABLE_CELL_BYTES] = "";
     t->ops->cell(t->user, row, column, raw, sizeof(raw), role);
-    lab_str_init(&visible);
-    lab_str_add_visible(&visible, raw, strlen(raw), false);
-    snprintf(out, LAB_TABLE_CELL_BYTES, "%s", lab_str_text(&visible));
-    lab_str_release(&visible);
+    lab_visible_copy(out, LAB_TABLE_CELL_BYTES, raw);
 }
 
 int lab_table_compare_double(double a, double b, bool turned)

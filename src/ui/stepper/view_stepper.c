@@ -627,6 +627,13 @@ static void turn_to(struct lab_stepper *v, int tensor)
     mark_sources(v);
 }
 
+/* A key has no effect here: the reason. */
+static enum lab_status refuse(const struct lab_stepper *v, const char *why)
+{
+    lab_ui_message(v->ui, LAB_ROLE_DIM, "%s", why);
+    return LAB_OK;
+}
+
 static enum lab_status next_tensor(struct lab_screen *s, int by)
 {
     struct lab_stepper *v = s->state;
@@ -677,11 +684,8 @@ static enum lab_status next_slice(struct lab_screen *s, int by)
     int axis = look ? look->hidden : -1;
     if (!look)
         return LAB_OK;
-    if (axis < 0 || is_shown(&look->show, axis)) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM,
-                       "all of this tensor is in sight: no slice to change");
-        return LAB_OK;
-    }
+    if (axis < 0 || is_shown(&look->show, axis))
+        return refuse(v, "all of this tensor is in sight: no slice to change");
     look->show.fixed[axis] = clamp(look->show.fixed[axis] + by,
                                    axis_size(&tensor_of(v)->shape, axis) - 1);
     cursor_moved(v);
@@ -797,10 +801,8 @@ static enum lab_status turn_axis(struct lab_screen *s, int rows)
     int rank = tensor_of(v)->shape.rank;
     int *mine = rows ? &row : &col;
     int *other = rows ? &col : &row;
-    if (rank < 2 || look->picture) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "this picture has one axis only");
-        return LAB_OK;
-    }
+    if (rank < 2 || look->picture)
+        return refuse(v, "this picture has one axis only");
     int next = (*mine + 1) % rank;
     if (next == *other && *mine < 0)
         next = (next + 1) % rank; /* a slice of one axis gets a second */
@@ -822,9 +824,8 @@ static bool turn_image(struct lab_stepper *v)
         return false;
     first_axes(v->snap.plan, v->tensor, &row, &col);
     if (show->row_axis == row && show->col_axis == col)
-        lab_ui_message(v->ui, LAB_ROLE_DIM,
-                       "this is the picture: [ and ] go to another, { and } "
-                       "say along what");
+        refuse(v, "this is the picture: [ and ] go to another, { and } "
+                  "say along what");
     else
         look_along(v, row, col);
     return true;
@@ -840,7 +841,7 @@ static enum lab_status turn_picture(struct lab_screen *s)
     int row = look->show.row_axis;
     int col = look->show.col_axis;
     if (col < 0) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "one number has no picture");
+        refuse(v, "one number has no picture");
     } else if (look->picture) {
         first_axes(v->snap.plan, v->tensor, &row, &col);
         look_along(v, row, col);
@@ -2231,8 +2232,7 @@ static void jump_to_source(struct lab_stepper *v)
 {
     const struct lab_explanation *e = &v->snap.explanation;
     if (v->term >= e->n_terms || v->source >= e->terms[v->term].n_sources) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM,
-                       "this number comes from no other element");
+        refuse(v, "this number comes from no other element");
         return;
     }
     goto_element(v, e->terms[v->term].source[v->source]);
@@ -2553,10 +2553,8 @@ static enum lab_status open_variants(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
     const struct lab_schedule_step *now = step_now(v);
-    if (!now || !v->model.variant_names) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "nothing can be switched here");
-        return LAB_OK;
-    }
+    if (!now || !v->model.variant_names)
+        return refuse(v, "nothing can be switched here");
     v->variants.node = now->depth_node;
     v->variants.n = v->model.variant_names(v->model.user, now->depth_node,
                                            v->variants.name, VARIANTS);
@@ -2565,9 +2563,8 @@ static enum lab_status open_variants(struct lab_screen *s)
         if (strcmp(v->variants.name[i], runs_now(v, now->depth_node)) == 0)
             v->variants.cursor = i;
     v->variants.open = v->variants.n > 0;
-    if (v->variants.n == 0)
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "this node has one implementation");
-    return LAB_OK;
+    return v->variants.open ? LAB_OK
+                            : refuse(v, "this node has one implementation");
 }
 
 static enum lab_status take_variant(struct lab_screen *s)
@@ -2653,9 +2650,7 @@ static enum lab_status open_source(struct lab_screen *s)
     if (now && now->variant && now->variant->source && v->model.open_source)
         return v->model.open_source(v->model.user, v->ui, now->variant->source,
                                     now->variant->symbol);
-    lab_ui_message(v->ui, LAB_ROLE_DIM,
-                   "the source of this step is not at hand");
-    return LAB_OK;
+    return refuse(v, "the source of this step is not at hand");
 }
 
 /* The pane with the lesson's text: its introduction until a step has run, then
@@ -2847,7 +2842,7 @@ static void sample(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
     struct lab_stepper_model model = v->model;
     if (!v->snap.text) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "%s", lab_train_sample_not_here);
+        refuse(v, lab_train_sample_not_here);
         return;
     }
     model.train_waits = true;
@@ -2923,9 +2918,7 @@ static void take_counters(struct lab_stepper *v, const char *what)
 {
     struct lab_command cmd = {.kind = LAB_DO_COUNT, .n = v->step, .phase = -1};
     if (strcmp(v->snap.backend, "cuda") != 0) {
-        lab_ui_message(
-            v->ui, LAB_ROLE_DIM,
-            "hardware counters need a GPU: this walk runs on the CPU");
+        refuse(v, "hardware counters need a GPU: this walk runs on the CPU");
         return;
     }
     snprintf(cmd.text, sizeof(cmd.text), "%s", what);
@@ -3238,11 +3231,9 @@ static enum lab_status check_gradient(struct lab_screen *s)
     int t = v->tensor;
     if (t >= 0 && plan->tensors[t].gradient_of >= 0)
         t = plan->tensors[t].gradient_of;
-    if (t < 0 || plan->tensors[t].role != LAB_TENSOR_PARAM) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM,
-                       "show a parameter or its gradient first (x), or :check");
-        return LAB_OK;
-    }
+    if (t < 0 || plan->tensors[t].role != LAB_TENSOR_PARAM)
+        return refuse(v,
+                      "show a parameter or its gradient first (x), or :check");
     snprintf(cmd.text, sizeof(cmd.text), "%s", plan->tensors[t].name);
     lab_ui_message(v->ui, LAB_ROLE_NORMAL,
                    "comparing the gradient of %s with central differences",
@@ -3262,8 +3253,7 @@ static enum lab_status open_occupancy(struct lab_screen *s)
     struct lab_stepper *v = s->state;
     if (v->model.open_occupancy)
         return v->model.open_occupancy(v->model.user, v->ui, &v->snap, v->step);
-    lab_ui_message(v->ui, LAB_ROLE_DIM, "there is no GPU to ask about");
-    return LAB_OK;
+    return refuse(v, "there is no GPU to ask about");
 }
 
 static enum lab_status restart(struct lab_screen *s)
@@ -3395,8 +3385,7 @@ static enum lab_status open_lesson(struct lab_screen *s)
     if (v->model.open_lesson)
         return v->model.open_lesson(v->model.user, v->ui, at.step, at.node,
                                     at.phase);
-    lab_ui_message(v->ui, LAB_ROLE_DIM, "the lesson has no text");
-    return LAB_OK;
+    return refuse(v, "the lesson has no text");
 }
 
 static enum lab_status explain(struct lab_screen *s)
@@ -3487,7 +3476,7 @@ static bool ready(struct lab_screen *s)
     bool failed = v->snap.state == LAB_SESSION_FAILED;
     bool walks = v->snap.plan && v->snap.schedule && v->item >= 0;
     if (!walks && !failed)
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "there is nothing to walk yet");
+        refuse(v, "there is nothing to walk yet");
     return walks || failed;
 }
 

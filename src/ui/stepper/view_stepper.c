@@ -1008,23 +1008,23 @@ static void draw_list(struct lab_stepper *v, struct lab_canvas *c,
 
 /* "fc1.xW[2,v,>]": v runs down, > runs across, numbers are fixed; what [ and ]
  * change is in angle brackets. */
-static void slice_text(const struct lab_stepper *v, char *out, size_t cap)
+static void add_slice(const struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect *row)
 {
+    const enum lab_role role = LAB_ROLE_HEADING;
     const struct look *look = look_now(v);
-    const struct lab_tensor *t = tensor_of(v);
-    size_t used = (size_t)snprintf(out, cap, "%s[", t->name);
-    for (int i = 0; i < t->shape.rank && used < cap; i++) {
-        const char *comma = i ? "," : "";
-        if (i == look->show.row_axis || i == look->show.col_axis)
-            used += (size_t)snprintf(out + used, cap - used, "%s%s", comma,
-                                     i == look->show.row_axis ? "↓" : "→");
+    int rank = tensor_of(v)->shape.rank;
+    lab_canvas_add(c, row, role, "%s%s", tensor_of(v)->name, rank ? "[" : "");
+    for (int i = 0; i < rank; i++) {
+        const char *end = i + 1 < rank ? "," : "]";
+        if (is_shown(&look->show, i))
+            lab_canvas_add(c, row, role, "%s%s",
+                           i == look->show.row_axis ? "↓" : "→", end);
         else
-            used += (size_t)snprintf(out + used, cap - used,
-                                     i == look->hidden ? "%s<%lld>" : "%s%lld",
-                                     comma, (long long)look->show.fixed[i]);
+            lab_canvas_add(c, row, role,
+                           i == look->hidden ? "<%lld>%s" : "%lld%s",
+                           (long long)look->show.fixed[i], end);
     }
-    if (used < cap)
-        snprintf(out + used, cap - used, "]");
 }
 
 /* Whether the plane is only a piece of what its two axes hold. */
@@ -1045,13 +1045,9 @@ static void draw_head(const struct lab_stepper *v, struct lab_canvas *c,
                                         "activation", "gradient"};
     const struct lab_tensor *t = tensor_of(v);
     char shape[LAB_SHAPE_TEXT] = "one number";
-    char slice[256];
-    snprintf(slice, sizeof(slice), "%s", t->name);
-    if (t->shape.rank) {
-        slice_text(v, slice, sizeof(slice));
+    if (t->shape.rank)
         lab_shape_text(&t->shape, shape);
-    }
-    lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s", slice);
+    add_slice(v, c, &row);
     lab_canvas_add(c, &row, LAB_ROLE_DIM, "  %s %s %s", roles[t->role], shape,
                    lab_dtype_name(t->dtype));
     if (is_cut(v))
@@ -2625,9 +2621,7 @@ static void draw_variants(struct lab_stepper *v, struct lab_canvas *c,
                          h, w};
     snprintf(title, sizeof(title), "how %s (%s) runs", node->id,
              node->op ? node->op->name : "?");
-    lab_canvas_fill(c, r, " ", LAB_ROLE_NORMAL);
-    lab_canvas_box(c, r, title, true);
-    r = lab_rect_inner(r);
+    r = lab_canvas_box(c, r, title);
     int first = v->variants.cursor >= r.h ? v->variants.cursor - r.h + 1 : 0;
     v->variants.first = first;
     v->variants.inner = r;

@@ -49,13 +49,6 @@ struct lab_rect lab_rect_cut_right(struct lab_rect *r, int n)
     return (struct lab_rect){r->y, r->x + r->w, r->h, n};
 }
 
-struct lab_rect lab_rect_inner(struct lab_rect r)
-{
-    if (r.h < 2 || r.w < 2)
-        return (struct lab_rect){r.y, r.x, 0, 0};
-    return (struct lab_rect){r.y + 1, r.x + 1, r.h - 2, r.w - 2};
-}
-
 bool lab_rect_empty(struct lab_rect r)
 {
     return r.h <= 0 || r.w <= 0;
@@ -303,31 +296,30 @@ void lab_canvas_paint(struct lab_canvas *c, struct lab_rect r,
             cell_at(c, y, x)->role = (unsigned char)role;
 }
 
-void lab_canvas_box(struct lab_canvas *c, struct lab_rect r, const char *title,
-                    bool focused)
+struct lab_rect lab_canvas_box(struct lab_canvas *c, struct lab_rect r,
+                               const char *title)
 {
-    if (r.h < 1 || r.w < 1)
-        return;
-    enum lab_role role = focused ? LAB_ROLE_HEADING : LAB_ROLE_BORDER;
-    const char *across = focused ? "═" : "─";
-    const char *down = focused ? "║" : "│";
+    const enum lab_role role = LAB_ROLE_HEADING;
     int bottom = r.y + r.h - 1;
     int right = r.x + r.w - 1;
-    lab_canvas_fill(c, (struct lab_rect){r.y, r.x, 1, r.w}, across, role);
-    lab_canvas_fill(c, (struct lab_rect){bottom, r.x, 1, r.w}, across, role);
-    lab_canvas_fill(c, (struct lab_rect){r.y, r.x, r.h, 1}, down, role);
-    lab_canvas_fill(c, (struct lab_rect){r.y, right, r.h, 1}, down, role);
-    lab_canvas_text(c, r.y, r.x, 1, role, focused ? "╔" : "┌");
-    lab_canvas_text(c, r.y, right, 1, role, focused ? "╗" : "┐");
-    lab_canvas_text(c, bottom, r.x, 1, role, focused ? "╚" : "└");
-    lab_canvas_text(c, bottom, right, 1, role, focused ? "╝" : "┘");
-    if (title && title[0] && r.w > 6) {
-        int used =
-            lab_canvas_text(c, r.y, r.x + 3, r.w - 6,
-                            focused ? LAB_ROLE_TITLE : LAB_ROLE_HEADING, title);
+    if (r.h < 2 || r.w < 2)
+        return (struct lab_rect){r.y, r.x, 0, 0};
+    lab_canvas_fill(c, r, "║", role);
+    lab_canvas_fill(c, (struct lab_rect){r.y, r.x, 1, r.w}, "═", role);
+    lab_canvas_fill(c, (struct lab_rect){bottom, r.x, 1, r.w}, "═", role);
+    lab_canvas_text(c, r.y, r.x, 1, role, "╔");
+    lab_canvas_text(c, r.y, right, 1, role, "╗");
+    lab_canvas_text(c, bottom, r.x, 1, role, "╚");
+    lab_canvas_text(c, bottom, right, 1, role, "╝");
+    if (r.w > 6) {
         lab_canvas_text(c, r.y, r.x + 2, 1, role, " ");
+        int used =
+            lab_canvas_text(c, r.y, r.x + 3, r.w - 6, LAB_ROLE_TITLE, title);
         lab_canvas_text(c, r.y, r.x + 3 + used, 1, role, " ");
     }
+    r = (struct lab_rect){r.y + 1, r.x + 1, r.h - 2, r.w - 2};
+    lab_canvas_fill(c, r, " ", LAB_ROLE_NORMAL);
+    return r;
 }
 
 int lab_text_columns(const char *utf8, size_t n, bool ascii)

@@ -44,8 +44,6 @@ struct lab_rect lab_rect_cut_top(struct lab_rect *r, int n);
 struct lab_rect lab_rect_cut_bottom(struct lab_rect *r, int n);
 struct lab_rect lab_rect_cut_left(struct lab_rect *r, int n);
 struct lab_rect lab_rect_cut_right(struct lab_rect *r, int n);
-/* What is left inside a border of one cell. */
-struct lab_rect lab_rect_inner(struct lab_rect r);
 bool lab_rect_empty(struct lab_rect r);
 bool lab_rect_overlap(struct lab_rect a, struct lab_rect b);
 bool lab_rect_inside(struct lab_rect inner, struct lab_rect outer);
@@ -81,9 +79,10 @@ void lab_canvas_fill(struct lab_canvas *c, struct lab_rect r, const char *cell,
 /* Changes the role of cells and keeps their text. */
 void lab_canvas_paint(struct lab_canvas *c, struct lab_rect r,
                       enum lab_role role);
-/* Border with an optional title in its top line. */
-void lab_canvas_box(struct lab_canvas *c, struct lab_rect r, const char *title,
-                    bool focused);
+/* An empty box with a border and a title in its top line; returns what is
+ * inside. */
+struct lab_rect lab_canvas_box(struct lab_canvas *c, struct lab_rect r,
+                               const char *title);
 /* One line, "── title ──────", double when focused, for a pane
  * without a border; takes the line off the top of *r. */
 void lab_canvas_heading(struct lab_canvas *c, struct lab_rect *r,

@@ -250,10 +250,9 @@ struct lab_stepper {
     int text_columns;
 
     struct {
-        bool open;
         int node;
         const char *name[VARIANTS];
-        int n;
+        int n; /* 0: the list is closed */
         int cursor;
         int first;             /* the row on top, as last drawn */
         struct lab_rect inner; /* and where the rows are */
@@ -2558,9 +2557,8 @@ static enum lab_status open_variants(struct lab_screen *s)
     for (int i = 0; i < v->variants.n; i++)
         if (strcmp(v->variants.name[i], runs_now(v, now->depth_node)) == 0)
             v->variants.cursor = i;
-    v->variants.open = v->variants.n > 0;
-    return v->variants.open ? LAB_OK
-                            : refuse(v, "this node has one implementation");
+    return v->variants.n ? LAB_OK
+                         : refuse(v, "this node has one implementation");
 }
 
 static enum lab_status take_variant(struct lab_screen *s)
@@ -2571,7 +2569,7 @@ static enum lab_status take_variant(struct lab_screen *s)
     const char *name = v->variants.name[v->variants.cursor];
     snprintf(cmd.text, sizeof(cmd.text), "%s", node);
     snprintf(cmd.text2, sizeof(cmd.text2), "%s", name);
-    v->variants.open = false;
+    v->variants.n = 0;
     lab_ui_message(v->ui, LAB_ROLE_NORMAL,
                    "%s runs %s from its next step on; B steps back to compare",
                    node, name);
@@ -2582,7 +2580,7 @@ static enum lab_status take_variant(struct lab_screen *s)
 static enum lab_status close_variants(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    v->variants.open = false;
+    v->variants.n = 0;
     return LAB_OK;
 }
 
@@ -2591,7 +2589,7 @@ static void click_variants(struct lab_screen *s, int y, int x)
     struct lab_stepper *v = s->state;
     int row = v->variants.first + y - v->variants.inner.y;
     if (!lab_rect_has(v->variants.inner, y, x)) {
-        v->variants.open = false;
+        v->variants.n = 0;
     } else if (row < v->variants.n) {
         v->variants.cursor = row;
         take_variant(s);
@@ -2605,7 +2603,7 @@ static bool variants_action(struct lab_stepper *v, int action)
     if (to >= 0)
         v->variants.cursor = (int)to;
     if (action == LAB_ACT_BACK)
-        v->variants.open = false;
+        v->variants.n = 0;
     return to >= 0 || action == LAB_ACT_BACK;
 }
 
@@ -3140,7 +3138,7 @@ static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
     for (int i = 0; i < LAB_PANE_COUNT; i++)
         if (!lab_rect_empty(l.pane[i]))
             draw_pane(v, c, i, l.pane[i], l.tabs);
-    if (v->variants.open)
+    if (v->variants.n)
         draw_variants(v, c, body);
 }
 
@@ -3446,7 +3444,7 @@ static bool stepper_action(struct lab_screen *s, int action)
     bool forward = action == LAB_ACT_NEXT_PANE || action == LAB_ACT_SEARCH_NEXT;
     if (!v->snap.plan || !v->snap.schedule || v->item < 0)
         return false;
-    if (v->variants.open)
+    if (v->variants.n)
         return variants_action(v, action);
     switch (action) {
     case LAB_ACT_NEXT_PANE:
@@ -3488,11 +3486,11 @@ static bool stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y,
     struct lab_stepper *v = s->state;
     if (!v->snap.schedule || v->item < 0)
         return false;
-    if (v->variants.open && what == LAB_MOUSE_CLICK) {
+    if (v->variants.n && what == LAB_MOUSE_CLICK) {
         click_variants(s, y, x);
         return true;
     }
-    if (v->variants.open)
+    if (v->variants.n)
         return false;
     for (int i = 0; i < LAB_PANE_COUNT; i++) {
         struct lab_rect r = v->layout.pane[i];
@@ -3751,7 +3749,7 @@ static const struct lab_binding *stepper_bindings(const struct lab_screen *s)
     const struct lab_stepper *v = s->state;
     if (v->snap.state == LAB_SESSION_FAILED && !v->snap.schedule)
         return failed_keys;
-    if (v->variants.open)
+    if (v->variants.n)
         return variant_keys;
     return v->snap.state == LAB_SESSION_TRAINING
                ? lab_keymap_bar(stepper_keys, "EtdboL", training_keys) /* Esc */

@@ -12,8 +12,8 @@
 #include "ui/canvas.h"
 
 struct lab_heat_grid {
-    int64_t count;      /* elements of the plane */
-    int64_t rows;       /* of the picture, in elements */
+    int64_t count; /* elements of the plane */
+    int64_t rows;  /* of the picture, in elements */
     int64_t cols;
     bool folded;        /* rows of the picture are pieces of one row */
     int64_t block_rows; /* elements that share a cell */

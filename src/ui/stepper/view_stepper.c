@@ -3555,7 +3555,6 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->explained.tensor = -1;
     v->text_step = TEXT_NONE;
     v->n_kernels = -1;
-    lab_step_tree_init(&v->tree);
     for (int i = 0; i < LAB_PANE_COUNT; i++) {
         lab_doc_init(&v->doc[i]);
         lab_pager_init(&v->pager[i], &v->doc[i]);

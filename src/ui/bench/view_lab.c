@@ -1246,7 +1246,7 @@ static bool search(struct lab_screen *s, const char *text, int dir)
 {
     struct lab_bench_state *st = s->state;
     struct lab_pager *p = st->reading ? &st->text_pager : &st->kernel_pager;
-    bool found = lab_pager_search(p, text, dir, !text[0]);
+    bool found = lab_pager_search(p, text, dir);
     if (found && text[0] && !st->reading)
         st->lower = LAB_LOWER_KERNEL;
     return found;

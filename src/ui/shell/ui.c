@@ -822,8 +822,8 @@ static void search(struct lab_screen *s, const char *text, int dir)
     struct lab_pane *at = s->ops->panes ? panes_of(s, &p) : &p.at[0];
     struct lab_table *t = at->table ? at->table : p.at[0].table;
     bool found = s->ops->search ? s->ops->search(s, text, dir)
-                 : t            ? lab_table_search(t, text, dir, !text[0])
-                     : lab_pager_search(at->pager, text, dir, !text[0]);
+                 : t            ? lab_table_search(t, text, dir)
+                                : lab_pager_search(at->pager, text, dir);
     if (!found && text[0])
         lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this %s", text,
                        s->ops->place ? s->ops->place

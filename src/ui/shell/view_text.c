@@ -422,7 +422,7 @@ static void jump(struct lab_screen *s, const char *name)
             }
         }
     }
-    if (!lab_pager_search(&st->text.pager, name, 1, false))
+    if (!lab_pager_search(&st->text.pager, name, 1))
         lab_ui_message(s->ui, LAB_ROLE_WARN, "no \"%s\" in this file", name);
 }
 

@@ -305,8 +305,7 @@ static size_t find(const struct lab_pager *p, size_t from, int dir)
     return SIZE_MAX;
 }
 
-bool lab_pager_search(struct lab_pager *p, const char *text, int dir,
-                      bool again)
+bool lab_pager_search(struct lab_pager *p, const char *text, int dir)
 {
     if (text[0])
         snprintf(p->search, sizeof(p->search), "%s", text);
@@ -314,7 +313,7 @@ bool lab_pager_search(struct lab_pager *p, const char *text, int dir,
         return false;
     size_t n = p->doc->text.len;
     size_t from = p->top_byte % n;
-    if (again && p->match != SIZE_MAX)
+    if (!text[0] && p->match != SIZE_MAX)
         from = dir > 0 ? (p->match + 1) % n : (p->match + n - 1) % n;
     p->match = find(p, from, dir);
     if (p->match == SIZE_MAX)

@@ -186,14 +186,14 @@ static bool row_has(const struct lab_table *t, int64_t row)
     return false;
 }
 
-bool lab_table_search(struct lab_table *t, const char *text, int dir,
-                      bool again)
+bool lab_table_search(struct lab_table *t, const char *text, int dir)
 {
     if (text[0])
         snprintf(t->search, sizeof(t->search), "%s", text);
     if (!t->search[0])
         return false;
-    for (int64_t k = again ? 1 : 0; k < t->count + (again ? 1 : 0); k++) {
+    const int first = text[0] ? 0 : 1; /* again: from the next row on */
+    for (int64_t k = first; k < t->count + first; k++) {
         int64_t at = ((t->cursor + dir * k) % t->count + t->count) % t->count;
         if (!row_has(t, t->order[at]))
             continue;

@@ -936,10 +936,9 @@ static enum lab_status renew(struct lab_screen *s)
     return show_rows(st);
 }
 
-static bool tick(struct lab_screen *s, int64_t now_ns)
+static bool tick(struct lab_screen *s)
 {
     const struct lab_bench_state *st = s->state;
-    (void)now_ns;
     if (st->model->version(st->model->user) == st->lab.version)
         return false;
     if (renew(s))

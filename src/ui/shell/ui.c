@@ -1508,7 +1508,7 @@ static void tick_if_due(struct lab_ui *ui)
         return;
     ui->woken = false;
     top->last_tick_ns = now;
-    if (top->screen.ops->tick && top->screen.ops->tick(&top->screen, now))
+    if (top->screen.ops->tick && top->screen.ops->tick(&top->screen))
         ui->dirty = true;
 }
 

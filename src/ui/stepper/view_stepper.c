@@ -3584,10 +3584,9 @@ static void release(struct lab_screen *s)
     lab_free(v->marks);
 }
 
-static bool tick(struct lab_screen *s, int64_t now_ns)
+static bool tick(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    (void)now_ns;
     bool changed = refresh(v) || v->held;
     v->held = changed && plane_is_coming(v);
     return changed && !v->held;

@@ -425,9 +425,8 @@ static void release(struct lab_screen *s)
         v->model.snapshot_release(&v->snap);
 }
 
-static bool tick(struct lab_screen *s, int64_t now_ns)
+static bool tick(struct lab_screen *s)
 {
-    (void)now_ns;
     return refresh(s->state);
 }
 

@@ -69,7 +69,7 @@ static void draw(const struct lab_lesson *lesson, int columns, bool ascii)
         lab_free(dump);
         lab_pager_action(&pager, LAB_ACT_PAGE_DOWN);
     }
-    lab_pager_search(&pager, "e", 1, false);
+    lab_pager_search(&pager, "e", 1);
     lab_pager_release(&pager);
     lab_canvas_release(&c);
     lab_doc_release(&doc);

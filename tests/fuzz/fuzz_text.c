@@ -68,7 +68,7 @@ static void draw(const char *shown, int columns, bool ascii)
         check_safe(line);
         if (ascii)
             check_ascii(line);
-        fuzz_check(lab_text_columns(line, ascii) <= columns,
+        fuzz_check(lab_text_columns(line, strlen(line), ascii) <= columns,
                    "a line is too wide");
     }
     lab_free(dump);
@@ -92,7 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     lab_str_add_visible(&again, text, shown.len, false);
     fuzz_check(strcmp(lab_str_text(&again), text) == 0,
                "what is safe is changed");
-    fuzz_check(lab_md_columns(text) == lab_text_columns(text, false),
+    fuzz_check(lab_md_columns(text) ==
+                   lab_text_columns(text, strlen(text), false),
                "two widths of one text");
     cut(text, cap);
     draw(text, columns, false);

@@ -46,6 +46,7 @@ int plan_add_tensor(struct lab_plan *p, const char *name, int role, int rank,
     t->role = (enum lab_tensor_role)role;
     t->gradient_of = -1;
     t->alias_of = -1;
+    lab_names_add(&p->names[LAB_NAME_TENSOR], t->name, p->n_tensors);
     return p->n_tensors++;
 }
 
@@ -251,6 +252,7 @@ void plan_release(struct lab_plan *p)
     }
     for (int i = 0; i < p->n_nodes; i++)
         free(p->nodes[i].id);
+    lab_names_release(&p->names[LAB_NAME_TENSOR]);
     free(p->tensors);
     free(p->steps);
     free(p->nodes);

@@ -55,7 +55,8 @@ static void check_lines(const char *lesson, const struct lab_md *doc,
             if (line->block != (int)b)
                 continue;
             for (size_t k = 0; k < line->n_spans; k++) {
-                used += lab_text_columns(line->spans[k].text, true);
+                used += lab_text_columns(line->spans[k].text,
+                                         strlen(line->spans[k].text), true);
                 if (!(line->spans[k].style & LAB_SPAN_FRAME))
                     add_letters(&got, line->spans[k].text);
             }
@@ -110,7 +111,7 @@ TEST_CASE(lines_of_formulas_are_as_wide_as_they_are_shown)
         while (n > 0 && one[n - 1] == ' ')
             n--;
         one[n] = '\0';
-        assert_in_range(lab_text_columns(one, true), 1, 24);
+        assert_in_range(lab_text_columns(one, strlen(one), true), 1, 24);
     }
     lab_pager_release(&p);
     lab_doc_release(&doc);

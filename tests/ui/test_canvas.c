@@ -98,10 +98,10 @@ TEST_CASE(ascii_canvas_holds_only_ascii)
     assert_ok(lab_canvas_init(&c, 3, 40, true));
     lab_canvas_text(&c, 0, 0, -1, LAB_ROLE_NORMAL, "Σ a×b ≤ é … 日 → ∂ ₂ ▓ ⠿");
     assert_int_equal(lab_canvas_columns(&c, "Σ≤"), 5);
-    assert_int_equal(lab_text_columns("Σ≤", false), 2);
-    lab_canvas_box(&c, (struct lab_rect){1, 0, 2, 12}, "Tïtle", false);
+    assert_int_equal(lab_text_columns("Σ≤", strlen("Σ≤"), false), 2);
+    lab_canvas_box(&c, (struct lab_rect){1, 0, 2, 12}, "Tïtle");
     assert_dump(&c, "sum axb <= e ... ? -> d _2 % :\n"
-                    "+- Title --+\n+----------+\n");
+                    "+= Title ==+\n+==========+\n");
     for (int i = 0; i < c.h * c.w; i++)
         for (const char *p = c.cells[i].text; *p; p++)
             assert_true((unsigned char)*p < 0x80);
@@ -177,7 +177,7 @@ TEST_CASE(sizes_that_cannot_be_are_refused)
     assert_int_equal(lab_canvas_init(&c, -1, 5, false), LAB_E_ARG);
     assert_ok(lab_canvas_init(&c, 0, 0, false));
     lab_canvas_text(&c, 0, 0, -1, LAB_ROLE_NORMAL, "x");
-    lab_canvas_box(&c, (struct lab_rect){0, 0, 3, 3}, "t", true);
+    lab_canvas_box(&c, (struct lab_rect){0, 0, 3, 3}, "t");
     lab_canvas_release(&c);
     lab_mem_fail_from(1);
     assert_int_equal(lab_canvas_init(&c, 3, 3, false), LAB_E_NOMEM);

@@ -121,18 +121,18 @@ TEST_CASE(searching_finds_over_row_ends_only)
     fill(&d);
     lab_pager_init(&p, &d);
     draw(&p, 2, 16, NULL);
-    assert_true(lab_pager_search(&p, "QUICK BROWN", 1, false));
+    assert_true(lab_pager_search(&p, "QUICK BROWN", 1));
     assert_int_equal(p.match, 4); /* over a row's end ... */
-    assert_false(lab_pager_search(&p, "jumpsover", 1, false)); /* no para's */
-    assert_true(lab_pager_search(&p, "o", 1, false));
+    assert_false(lab_pager_search(&p, "jumpsover", 1)); /* no para's */
+    assert_true(lab_pager_search(&p, "o", 1));
     size_t first = p.match;
     int count = 0;
     do {
-        assert_true(lab_pager_search(&p, "", 1, true));
+        assert_true(lab_pager_search(&p, "", 1));
         count++;
     } while (p.match != first);
     assert_int_equal(count, 7); /* brown fox over long of code incom... */
-    assert_true(lab_pager_search(&p, "", -1, true));
+    assert_true(lab_pager_search(&p, "", -1));
     assert_true(p.match > first);
     lab_pager_release(&p);
     lab_doc_release(&d);

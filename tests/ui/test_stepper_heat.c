@@ -144,7 +144,7 @@ static void make(struct world *w, struct lab_plan *plan)
 {
     w->plan = plan;
     w->schedule = plan_schedule(plan, false);
-    lab_step_tree_init(&w->tree);
+    w->tree = (struct lab_step_tree){0};
     assert_ok(lab_step_tree_build(&w->tree, plan, w->schedule));
 }
 
@@ -219,7 +219,6 @@ TEST_CASE(a_block_holds_its_last_step)
     for (int i = 0; i < STEPS; i++)
         list[i] = (struct lab_schedule_step){.step = &steps[i],
                                              .depth_node = steps[i].node};
-    lab_step_tree_init(&w.tree);
     assert_ok(lab_step_tree_build(&w.tree, &plan, &schedule));
     check_tree(&w);
     assert_int_equal(w.tree.count, ITEMS);

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "stepper_play.h"
-#include "stepper/stepper_layout.h"
+#include "stepper/stepper_priv.h"
 
 static int setup(void **state)
 {

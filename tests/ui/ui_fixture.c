@@ -382,10 +382,9 @@ static void busy_release(struct lab_screen *s)
     pthread_join(st->thread, NULL);
 }
 
-static bool busy_tick(struct lab_screen *s, int64_t now_ns)
+static bool busy_tick(struct lab_screen *s)
 {
     struct busy_state *st = s->state;
-    (void)now_ns;
     st->seen = atomic_load(&st->beats);
     return true;
 }

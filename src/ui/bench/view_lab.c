@@ -936,10 +936,9 @@ static enum lab_status renew(struct lab_screen *s)
     return show_rows(st);
 }
 
-static bool tick(struct lab_screen *s, int64_t now_ns)
+static bool tick(struct lab_screen *s)
 {
     const struct lab_bench_state *st = s->state;
-    (void)now_ns;
     if (st->model->version(st->model->user) == st->lab.version)
         return false;
     if (renew(s))
@@ -1246,7 +1245,7 @@ static bool search(struct lab_screen *s, const char *text, int dir)
 {
     struct lab_bench_state *st = s->state;
     struct lab_pager *p = st->reading ? &st->text_pager : &st->kernel_pager;
-    bool found = lab_pager_search(p, text, dir, !text[0]);
+    bool found = lab_pager_search(p, text, dir);
     if (found && text[0] && !st->reading)
         st->lower = LAB_LOWER_KERNEL;
     return found;

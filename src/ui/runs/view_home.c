@@ -185,10 +185,9 @@ static void home_shown(struct lab_screen *s)
         lab_ui_error(s->ui);
 }
 
-static bool home_tick(struct lab_screen *s, int64_t now_ns)
+static bool home_tick(struct lab_screen *s)
 {
     const struct home_state *st = s->state;
-    (void)now_ns;
     if (!st->model->waiting)
         return false;
     if (reload(s))

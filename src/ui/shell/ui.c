@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ui/event.h"
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -58,20 +59,19 @@ struct token {
     int line;
     int a;
     int b;
-    char *text; /* owned; may be NULL */
+    const char *text; /* "": none */
+    struct token *next;
 };
 
 struct lab_script {
     char path[256];
-    struct token *tokens;
-    size_t count;
-    size_t cap;
-    size_t at;
+    struct lab_arena memory; /* of the tokens */
+    struct token *first;
+    struct token *at;                /* NULL: the end */
     size_t text_at;                  /* bytes of a TEXT token already typed */
     int64_t until_ns;                /* end of a running wait, 0 none */
     const struct lab_canvas *canvas; /* the screen */
-    bool failed;
-    char why[512];
+    char why[512];                   /* it failed; "": it did not */
 };
 
 static const char *const WORDS[] = {
@@ -83,7 +83,8 @@ static const char *const WORDS[] = {
 enum { WORD_COUNT = sizeof(WORDS) / sizeof(WORDS[0]) };
 
 /* What follows the word; false when it is not what the word takes. */
-static bool read_rest(struct token *t, const char *rest)
+static bool read_rest(struct lab_arena *memory, struct token *t,
+                      const char *rest)
 {
     char after = '\0';
     int offset = 0;
@@ -108,44 +109,46 @@ static bool read_rest(struct token *t, const char *rest)
     default:
         break;
     }
-    t->text = lab_strdup(rest);
+    t->text = lab_arena_text(memory, rest, strlen(rest));
     return rest[0] != '\0' && t->text;
 }
 
-static enum lab_status add_line(struct lab_script *s, char *line, int number)
+/* *out becomes the token of a line. */
+static enum lab_status read_line(struct lab_script *s, const char *line,
+                                 int number, struct token **out)
 {
-    struct token t = {.line = number};
-    char *rest = strchr(line, ' ');
-    size_t len = rest ? (size_t)(rest - line) : strlen(line);
-    rest = rest ? rest + 1 : line + len;
+    struct token *t = lab_arena_take(&s->memory, sizeof(*t));
+    size_t len = strcspn(line, " ");
     int kind = 0;
+    if (!t)
+        return lab_no_memory("the script");
     while (kind < WORD_COUNT &&
            (strncmp(WORDS[kind], line, len) != 0 || WORDS[kind][len] != '\0'))
         kind++;
-    t.kind = (enum token_kind)kind;
-    if (kind == WORD_COUNT || !read_rest(&t, rest)) {
-        lab_free(t.text);
+    *t = (struct token){
+        .kind = (enum token_kind)kind, .line = number, .text = ""};
+    if (kind == WORD_COUNT ||
+        !read_rest(&s->memory, t, line + len + (line[len] == ' ')))
         return lab_fail(LAB_E_PARSE, "%s:%d: \"%s\" is not a token", s->path,
                         number, line);
-    }
-    if (lab_grow(&s->tokens, s->count, &s->cap, sizeof(*s->tokens),
-                 "the script")) {
-        lab_free(t.text);
-        return LAB_E_NOMEM;
-    }
-    s->tokens[s->count++] = t;
+    *out = t;
     return LAB_OK;
 }
 
 static enum lab_status read_file(struct lab_script *s, FILE *f)
 {
     char line[1024];
+    struct token **end = &s->first;
     enum lab_status st = LAB_OK;
     for (int number = 1; !st && fgets(line, sizeof(line), f); number++) {
         line[strcspn(line, "\r\n")] = '\0';
-        if (line[0] && line[0] != '#')
-            st = add_line(s, line, number);
+        if (!line[0] || line[0] == '#')
+            continue;
+        st = read_line(s, line, number, end);
+        if (!st)
+            end = &(*end)->next;
     }
+    s->at = s->first;
     if (!st && ferror(f))
         st = lab_fail(LAB_E_IO, "%s: %s", s->path, strerror(errno));
     return st;
@@ -153,32 +156,25 @@ static enum lab_status read_file(struct lab_script *s, FILE *f)
 
 static void script_close(struct lab_script *s)
 {
-    if (!s)
-        return;
-    for (size_t i = 0; i < s->count; i++)
-        lab_free(s->tokens[i].text);
-    lab_free(s->tokens);
+    if (s)
+        lab_arena_release(&s->memory);
     lab_free(s);
 }
 
+/* *out is for script_close(), on failure too. */
 static enum lab_status script_open(struct lab_script **out, const char *path,
                                    const struct lab_canvas *canvas)
 {
-    struct lab_script *s = lab_alloc(sizeof(*s));
+    struct lab_script *s = *out = lab_alloc(sizeof(*s));
     if (!s)
         return lab_fail(LAB_E_NOMEM, "the script");
     snprintf(s->path, sizeof(s->path), "%s", path);
     s->canvas = canvas;
     FILE *f = fopen(path, "re");
-    enum lab_status st =
-        f ? read_file(s, f)
-          : lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
-    if (f)
-        fclose(f);
-    if (st)
-        script_close(s);
-    else
-        *out = s;
+    if (!f)
+        return lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
+    enum lab_status st = read_file(s, f);
+    fclose(f);
     return st;
 }
 
@@ -186,9 +182,9 @@ static void script_size(const struct lab_script *s, int *h, int *w)
 {
     *h = 24;
     *w = 80;
-    if (s->count > 0 && s->tokens[0].kind == TOKEN_RESIZE) {
-        *h = s->tokens[0].a;
-        *w = s->tokens[0].b;
+    if (s->first && s->first->kind == TOKEN_RESIZE) {
+        *h = s->first->a;
+        *w = s->first->b;
     }
 }
 
@@ -197,7 +193,6 @@ static void fail_token(struct lab_script *s, const struct token *t,
 {
     snprintf(s->why, sizeof(s->why), "%s:%d: %s: \"%s\"", s->path, t->line,
              what, t->text);
-    s->failed = true;
     out->kind = LAB_EVENT_END;
 }
 
@@ -303,27 +298,28 @@ static void script_wait(struct lab_script *s, int timeout_ms, int wake_fd,
                         bool keys_wait, struct lab_event *out)
 {
     enum { PATIENCE_MS = 60000 };
+    const struct token *t = s->at;
     *out = (struct lab_event){.kind = LAB_EVENT_NONE};
-    if (s->at >= s->count || s->failed) {
+    if (!t || s->why[0]) {
         out->kind = LAB_EVENT_END;
         return;
     }
-    if (wants_keys_done(&s->tokens[s->at]) && keys_wait) {
+    if (wants_keys_done(t) && keys_wait) {
         if (timeout_ms < 0 || timeout_ms > 20)
             timeout_ms = 20;
         if (sleep_some(s, PATIENCE_MS, timeout_ms, wake_fd, out))
-            fail_token(s, &s->tokens[s->at], "keys before it still wait", out);
+            fail_token(s, t, "keys before it still wait", out);
         return;
     }
-    if (wants_keys_done(&s->tokens[s->at]))
+    if (wants_keys_done(t))
         s->until_ns = 0;
-    if (run_token(s, &s->tokens[s->at], timeout_ms, wake_fd, out))
-        s->at++;
+    if (run_token(s, t, timeout_ms, wake_fd, out))
+        s->at = t->next;
 }
 
 static enum lab_status script_result(const struct lab_script *s)
 {
-    return s->failed ? lab_fail(LAB_E_CHECK, "%s", s->why) : LAB_OK;
+    return s->why[0] ? lab_fail(LAB_E_CHECK, "%s", s->why) : LAB_OK;
 }
 
 /* ---- prompts: a line with a history ---- */
@@ -434,10 +430,27 @@ static void cut_word(struct lab_prompt *p)
     cut(p, from, p->at);
 }
 
-static void edit(struct lab_prompt *p, int key)
+enum lab_prompt_result lab_prompt_key(struct lab_prompt *p, int key)
 {
     char name[LAB_KEY_NAME_BYTES];
     switch (key) {
+    case LAB_KEY_ENTER:
+        if (p->history)
+            lab_history_add(p->history, p->text);
+        return LAB_PROMPT_DONE;
+    case LAB_KEY_ESC:
+        return LAB_PROMPT_CANCELLED;
+    case LAB_KEY_BACKSPACE:
+        if (p->text[0] == '\0')
+            return LAB_PROMPT_CANCELLED;
+        cut(p, before(p, p->at), p->at);
+        break;
+    case LAB_KEY_UP:
+        walk_history(p, 1);
+        break;
+    case LAB_KEY_DOWN:
+        walk_history(p, -1);
+        break;
     case LAB_KEY_LEFT:
     case CTRL_B:
         p->at = before(p, p->at);
@@ -472,34 +485,7 @@ static void edit(struct lab_prompt *p, int key)
         else if (key > ' ' && key < LAB_KEY_UP)
             insert(p, lab_key_name(key, name));
     }
-}
-
-enum lab_prompt_result lab_prompt_key(struct lab_prompt *p, int key)
-{
-    size_t from;
-    switch (key) {
-    case LAB_KEY_ENTER:
-        if (p->history)
-            lab_history_add(p->history, p->text);
-        return LAB_PROMPT_DONE;
-    case LAB_KEY_ESC:
-        return LAB_PROMPT_CANCELLED;
-    case LAB_KEY_BACKSPACE:
-        if (p->text[0] == '\0')
-            return LAB_PROMPT_CANCELLED;
-        from = before(p, p->at);
-        cut(p, from, p->at);
-        return LAB_PROMPT_MORE;
-    case LAB_KEY_UP:
-        walk_history(p, 1);
-        return LAB_PROMPT_MORE;
-    case LAB_KEY_DOWN:
-        walk_history(p, -1);
-        return LAB_PROMPT_MORE;
-    default:
-        edit(p, key);
-        return LAB_PROMPT_MORE;
-    }
+    return LAB_PROMPT_MORE;
 }
 
 void lab_prompt_draw(const struct lab_prompt *p, struct lab_canvas *c,
@@ -560,8 +546,7 @@ struct lab_ui {
     int wake_fd;
     atomic_int wake;
 
-    struct lab_event ahead[LAB_UI_AHEAD]; /* typed ahead: a ring */
-    int ahead_first;
+    struct lab_event ahead[LAB_UI_AHEAD]; /* typed ahead */
     int ahead_count;
 
     char message[512];
@@ -574,13 +559,26 @@ struct lab_ui {
     struct lab_prompt prompt;
     struct lab_ui_history histories[LAB_UI_HISTORIES];
 
-    struct { /* where the bar's items stand, for clicks */
+    struct { /* where the bar's items are, for clicks */
         int x;
         int w;
         int key;
     } bar[LAB_UI_BAR_ITEMS];
     int bar_count;
 };
+
+struct lab_frame lab_frame_layout(int h, int w)
+{
+    struct lab_frame f = {0};
+    f.body = (struct lab_rect){0, 0, h < 0 ? 0 : h, w < 0 ? 0 : w};
+    f.small = h < LAB_SCREEN_MIN_H || w < LAB_SCREEN_MIN_W;
+    if (f.small)
+        return f;
+    f.title = lab_rect_cut_top(&f.body, 1);
+    f.bar = lab_rect_cut_bottom(&f.body, 1);
+    f.status = lab_rect_cut_bottom(&f.body, 1);
+    return f;
+}
 
 /* NULL: none */
 static struct lab_ui_entry *ui_top(const struct lab_ui *ui)
@@ -663,24 +661,20 @@ static void draw_title(struct lab_ui *ui, struct lab_rect row)
         int w = lab_canvas_columns(c, ui->badge) + 2;
         w = w > BADGE_W ? BADGE_W : w;
         struct lab_rect badge = lab_rect_cut_right(&row, w);
-        snprintf(text, sizeof(text), "[%s]", ui->badge);
-        lab_canvas_text(c, badge.y, badge.x, badge.w, LAB_ROLE_BADGE, text);
+        lab_canvas_textf(c, badge.y, badge.x, badge.w, LAB_ROLE_BADGE, "[%s]",
+                         ui->badge);
         lab_rect_cut_right(&row, 1);
     }
     struct lab_rect old = lab_canvas_clip(c, row);
-    int x = row.x;
     int first = first_title(ui, row.w);
-    x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_TITLE, program);
-    if (first > 0) {
-        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, arrow);
-        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, left_out);
-    }
+    lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s", program);
+    if (first > 0)
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s%s", arrow, left_out);
     for (int i = first; i < ui->depth; i++) {
-        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, arrow);
-        x += lab_canvas_text(c, row.y, x, -1,
-                             i == ui->depth - 1 ? LAB_ROLE_TITLE
-                                                : LAB_ROLE_NORMAL,
-                             title_of(ui, i, text, sizeof(text)));
+        bool top = i == ui->depth - 1;
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s", arrow);
+        lab_canvas_add(c, &row, top ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL, "%s",
+                       title_of(ui, i, text, sizeof(text)));
     }
     lab_canvas_unclip(c, old);
 }
@@ -782,7 +776,7 @@ static void ui_draw(struct lab_ui *ui)
         struct lab_rect old = lab_canvas_clip(c, f.body);
         top->screen.ops->draw(&top->screen, c, f.body);
         lab_canvas_unclip(c, old);
-        draw_title(ui, f.title); /* may tell of the place in the body */
+        draw_title(ui, f.title); /* may name the place in the body */
         draw_status(ui, f.status);
         draw_bar(ui, f.bar);
     }
@@ -828,8 +822,8 @@ static void search(struct lab_screen *s, const char *text, int dir)
     struct lab_pane *at = s->ops->panes ? panes_of(s, &p) : &p.at[0];
     struct lab_table *t = at->table ? at->table : p.at[0].table;
     bool found = s->ops->search ? s->ops->search(s, text, dir)
-                 : t            ? lab_table_search(t, text, dir, !text[0])
-                     : lab_pager_search(at->pager, text, dir, !text[0]);
+                 : t            ? lab_table_search(t, text, dir)
+                                : lab_pager_search(at->pager, text, dir);
     if (!found && text[0])
         lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this %s", text,
                        s->ops->place ? s->ops->place
@@ -1163,41 +1157,31 @@ enum lab_status lab_ui_new(struct lab_ui **out,
                            const struct lab_ui_options *options)
 {
     struct lab_terminal_facts facts = {.ascii = options->terminal.ascii};
-    enum lab_status st;
+    enum lab_status st = LAB_OK;
     struct lab_ui *ui = lab_alloc(sizeof(*ui));
     if (!ui)
         return lab_fail(LAB_E_NOMEM, "the user interface");
     lab_ui_badge(ui, options->badge ? options->badge : "");
     ui->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (ui->wake_fd < 0) {
+    if (ui->wake_fd < 0)
         st = lab_fail(LAB_E_IO, "eventfd: %s", strerror(errno));
-        goto out_ui;
-    }
-    if (options->script)
+    else if (options->script)
         st = script_open(&ui->script, options->script, &ui->canvas);
     else
         st = lab_terminal_open(&ui->terminal, &options->terminal);
-    if (st)
-        goto out_fd;
-    if (ui->script)
+    if (!st && ui->script)
         script_size(ui->script, &facts.h, &facts.w);
-    else
+    else if (!st)
         lab_terminal_get_facts(ui->terminal, &facts);
-    st = lab_canvas_init(&ui->canvas, facts.h, facts.w, facts.ascii);
-    if (st)
-        goto out_terminal;
+    if (!st)
+        st = lab_canvas_init(&ui->canvas, facts.h, facts.w, facts.ascii);
+    if (st) {
+        lab_ui_free(ui);
+        return st;
+    }
     ui->canvas.blocks = facts.blocks;
     *out = ui;
     return LAB_OK;
-
-out_terminal:
-    lab_terminal_close(ui->terminal);
-    script_close(ui->script);
-out_fd:
-    close(ui->wake_fd);
-out_ui:
-    lab_free(ui);
-    return st;
 }
 
 static void close_entry(struct lab_ui_entry *e)
@@ -1218,7 +1202,8 @@ void lab_ui_free(struct lab_ui *ui)
         close_entry(&ui->stack[--ui->depth]);
     script_close(ui->script);
     lab_canvas_release(&ui->canvas);
-    close(ui->wake_fd);
+    if (ui->wake_fd >= 0)
+        close(ui->wake_fd);
     lab_free(ui);
 }
 
@@ -1417,29 +1402,22 @@ static bool must_wait(struct lab_ui *ui, int key)
     return s->ops->waits && s->ops->waits(s, key);
 }
 
-static struct lab_event *ahead_at(struct lab_ui *ui, int i)
+static void drop_ahead(struct lab_ui *ui, int n)
 {
-    return &ui->ahead[(ui->ahead_first + i) % LAB_UI_AHEAD];
-}
-
-static struct lab_event take_ahead(struct lab_ui *ui)
-{
-    struct lab_event e = *ahead_at(ui, 0);
-    ui->ahead_first = (ui->ahead_first + 1) % LAB_UI_AHEAD;
-    ui->ahead_count--;
-    return e;
+    ui->ahead_count -= n;
+    memmove(ui->ahead, ui->ahead + n,
+            (size_t)ui->ahead_count * sizeof(ui->ahead[0]));
 }
 
 /* Esc that need not wait cancels what the keys before it wait for. */
 static void skip_to_esc(struct lab_ui *ui)
 {
     for (int i = 0; i < ui->ahead_count; i++) {
-        const struct lab_event *e = ahead_at(ui, i);
+        const struct lab_event *e = &ui->ahead[i];
         if (e->kind != LAB_EVENT_KEY || e->key != LAB_KEY_ESC ||
             must_wait(ui, LAB_KEY_ESC))
             continue;
-        ui->ahead_first = (ui->ahead_first + i) % LAB_UI_AHEAD;
-        ui->ahead_count -= i;
+        drop_ahead(ui, i);
         return;
     }
 }
@@ -1449,16 +1427,16 @@ static void deliver(struct lab_ui *ui)
 {
     skip_to_esc(ui);
     while (ui->ahead_count > 0 && running(ui)) {
-        const struct lab_event *first = ahead_at(ui, 0);
-        if (must_wait(ui, first->kind == LAB_EVENT_KEY ? first->key : 0))
+        const struct lab_event e = ui->ahead[0];
+        if (must_wait(ui, e.kind == LAB_EVENT_KEY ? e.key : 0))
             return;
-        /* A key moves in what is drawn: the news that it need not wait for any
-         * more may have changed how many elements a cell covers. */
+        /* A key moves in what is drawn: what it need not wait for any more may
+         * have changed how many elements a cell covers. */
         if (ui->dirty && ui_top(ui)->screen.ops->waits) {
             ui->dirty = false;
             ui_draw(ui);
         }
-        struct lab_event e = take_ahead(ui);
+        drop_ahead(ui, 1);
         if (e.kind == LAB_EVENT_KEY)
             ui_handle_key(ui, e.key);
         else
@@ -1473,7 +1451,7 @@ static void type_ahead(struct lab_ui *ui, const struct lab_event *e)
         lab_ui_message(ui, LAB_ROLE_WARN, "too many keys wait: some are lost");
         return;
     }
-    *ahead_at(ui, ui->ahead_count++) = *e;
+    ui->ahead[ui->ahead_count++] = *e;
     deliver(ui);
 }
 
@@ -1516,7 +1494,7 @@ static int64_t tick_due(const struct lab_ui *ui)
     if (top->tick_ms > 0)
         due = top->last_tick_ns + (int64_t)top->tick_ms * 1000000;
     if (ui->woken && ui->ahead_count > 0)
-        return 0; /* keys wait for the news */
+        return 0; /* keys wait for what has come */
     if (ui->woken && top->last_tick_ns + LAB_UI_FRAME_NS < due)
         due = top->last_tick_ns + LAB_UI_FRAME_NS;
     return due;
@@ -1530,7 +1508,7 @@ static void tick_if_due(struct lab_ui *ui)
         return;
     ui->woken = false;
     top->last_tick_ns = now;
-    if (top->screen.ops->tick && top->screen.ops->tick(&top->screen, now))
+    if (top->screen.ops->tick && top->screen.ops->tick(&top->screen))
         ui->dirty = true;
 }
 

@@ -354,34 +354,29 @@ size_t lab_source_symbols(const char *text, size_t bytes,
 static void add_code(struct lab_doc *doc, const char *line, size_t n,
                      bool *in_comment)
 {
-    size_t at = 0;
-    while (at < n) {
-        size_t end = at;
+    const char *end = line + n;
+    while (line < end) {
+        const char *stop = line;
+        enum lab_role role = LAB_ROLE_CODE;
         if (*in_comment) {
-            while (end < n &&
-                   !(end > at && line[end] == '/' && line[end - 1] == '*'))
-                end++;
-            *in_comment = end >= n;
-            end = end < n ? end + 1 : n;
-            lab_doc_add_bytes(doc, LAB_ROLE_CODE, line + at, end - at);
-            at = end;
-            continue;
-        }
-        while (end + 1 < n && !(line[end] == '/' &&
-                                (line[end + 1] == '/' || line[end + 1] == '*')))
-            end++;
-        if (end + 1 >= n)
-            end = n;
-        lab_doc_add_bytes(doc, LAB_ROLE_NORMAL, line + at, end - at);
-        at = end;
-        if (at < n && line[at + 1] == '/') {
-            lab_doc_add_bytes(doc, LAB_ROLE_CODE, line + at, n - at);
-            at = n;
-        } else if (at < n) {
-            lab_doc_add_bytes(doc, LAB_ROLE_CODE, line + at, 2);
-            at += 2;
+            stop = memmem(line, n, "*/", 2);
+            *in_comment = !stop;
+            stop = stop ? stop + 2 : end;
+        } else if (n > 1 && line[0] == '/' && line[1] == '/') {
+            stop = end;
+        } else if (n > 1 && line[0] == '/' && line[1] == '*') {
             *in_comment = true;
+            stop = line + 2;
+        } else {
+            role = LAB_ROLE_NORMAL;
+            do
+                stop++;
+            while (stop < end && !(stop + 1 < end && stop[0] == '/' &&
+                                   (stop[1] == '/' || stop[1] == '*')));
         }
+        lab_doc_add_bytes(doc, role, line, (size_t)(stop - line));
+        n = (size_t)(end - stop);
+        line = stop;
     }
 }
 
@@ -427,7 +422,7 @@ static void jump(struct lab_screen *s, const char *name)
             }
         }
     }
-    if (!lab_pager_search(&st->text.pager, name, 1, false))
+    if (!lab_pager_search(&st->text.pager, name, 1))
         lab_ui_message(s->ui, LAB_ROLE_WARN, "no \"%s\" in this file", name);
 }
 

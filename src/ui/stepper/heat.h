@@ -12,9 +12,8 @@
 #include "ui/canvas.h"
 
 struct lab_heat_grid {
-    int64_t plane_cols; /* of the plane as it came */
-    int64_t count;      /* elements of the plane */
-    int64_t rows;       /* of the picture, in elements */
+    int64_t count; /* elements of the plane */
+    int64_t rows;  /* of the picture, in elements */
     int64_t cols;
     bool folded;        /* rows of the picture are pieces of one row */
     int64_t block_rows; /* elements that share a cell */
@@ -44,7 +43,7 @@ double lab_heat_scale(const double *value, int64_t count);
 const char *lab_heat_full(const struct lab_canvas *c);
 
 /* Draws one cell at (y, x), `times` rows high and twice as many columns wide;
- * the cursor's is in brackets, so that colour alone does not tell it. */
+ * the cursor's is in brackets, so that it is not shown by colour alone. */
 void lab_heat_draw_cell(struct lab_canvas *c, int y, int x, double v,
                         double scale, bool cursor, int times);
 LAB_C_END

@@ -9,11 +9,6 @@
 
 enum { DEEPEST = 8 };
 
-void lab_step_tree_init(struct lab_step_tree *t)
-{
-    memset(t, 0, sizeof(*t));
-}
-
 void lab_step_tree_release(struct lab_step_tree *t)
 {
     lab_free(t->items);
@@ -178,7 +173,7 @@ static bool same_header(const struct lab_step_tree *a, int i,
     return i < 0 && k < 0;
 }
 
-/* Folds in `t` what is folded in `old`. Headers of both stand in the same
+/* Folds in `t` what is folded in `old`. Headers of both are in the same
  * order unless the schedule changed, so the search goes on where it ended. */
 static void keep_folds(struct lab_step_tree *t, const struct lab_step_tree *old)
 {
@@ -200,7 +195,7 @@ enum lab_status lab_step_tree_build(struct lab_step_tree *t,
                                     const struct lab_plan *plan,
                                     const struct lab_schedule *schedule)
 {
-    struct lab_step_tree next = {.n_steps = schedule->n_steps};
+    struct lab_step_tree next = {0};
     struct making m = {.tree = &next};
     next.of_step =
         lab_alloc_array((size_t)schedule->n_steps + 1, sizeof(*next.of_step));

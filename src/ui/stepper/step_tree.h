@@ -1,7 +1,7 @@
 /* step_tree.h -- the steps of a schedule as a tree that folds: phases, nodes
  * (nested where their names are: block1 > attn), steps.
  *
- * Items stand in the order of the schedule, each header before what it holds,
+ * Items are in the order of the schedule, each header before what it holds,
  * so that the tree is one array and every question is answered by index. Made
  * for ten thousand steps: building and folding are linear, moving is constant.
  * Pure data, no drawing. Threads: one at a time. */
@@ -21,18 +21,16 @@ struct lab_tree_item {
     char name[64]; /* cut names end in "..." */
 };
 
-struct lab_step_tree {
+struct lab_step_tree { /* zeros: an empty one */
     struct lab_tree_item *items;
     int count;
     size_t cap;
     int *rows; /* items in sight */
     int n_rows;
     int *of_step; /* schedule index -> item */
-    int n_steps;
 };
 
 LAB_C_BEGIN
-void lab_step_tree_init(struct lab_step_tree *t);
 void lab_step_tree_release(struct lab_step_tree *t);
 /* Builds the tree anew. Headers that were folded under the same name and in
  * the same phase stay so. On failure the tree is as it was. LAB_E_NOMEM. */

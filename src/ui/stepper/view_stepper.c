@@ -1,22 +1,1434 @@
-/* The stepper's screen: the panes around the tensor, the keys, the typed
- * commands, and what each of them shows and does. */
+/* view_stepper.c -- the stepper's screen: the list of steps, one tensor as a
+ * picture or as numbers, the panes of text beside it, the keys, and the typed
+ * commands. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "stepper_layout.h"
+#include "base/clock.h"
+#include "base/format.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/setup.h"
+#include "heat.h"
+#include "report/counters_text.h"
+#include "report/doc.h"
+#include "step_tree.h"
+#include "stepper_priv.h"
 #include "trace/intern.h"
 #include "trace/record.h"
-#include "base/format.h"
-#include "stepper_priv.h"
-#include "base/str.h"
-#include "report/counters_text.h"
-#include "engine/setup.h"
-#include "report/doc.h"
+#include "ui/chart.h"
+#include "ui/pager.h"
+#include "ui/stepper.h"
 #include "ui/ui.h"
 #include "ui/views.h"
-#include "base/clock.h"
-#include "base/mem.h"
+
+/* ---- the heat map ---- */
+
+static int64_t up(int64_t a, int64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+static struct lab_heat_grid heat_fold(int64_t rows, int64_t cols, int64_t fold,
+                                      int w)
+{
+    struct lab_heat_grid g = {.count = rows * cols,
+                              .rows = rows,
+                              .cols = cols,
+                              .block_rows = 1,
+                              .block_cols = 1};
+    if (fold <= 0)
+        fold = w > 0 && cols > w ? w : 0;
+    if (rows == 1 && fold > 0 && fold < cols) {
+        g.folded = true;
+        g.cols = fold;
+        g.rows = up(cols, fold);
+    }
+    return g;
+}
+
+struct lab_heat_grid lab_heat_fit(int64_t rows, int64_t cols, int64_t fold,
+                                  int h, int w)
+{
+    struct lab_heat_grid g = {0};
+    h = h < 1 ? 1 : h;
+    w = w < 1 ? 1 : w;
+    if (rows == 1 && fold <= 0 && cols > w) {
+        /* A row that is too long even when folded shares its cells evenly. */
+        int64_t room = (int64_t)h * w;
+        fold = w * up(cols, room);
+    }
+    g = heat_fold(rows, cols, fold, w);
+    if (g.count <= 0)
+        return g;
+    g.block_rows = up(g.rows, h);
+    g.block_cols = up(g.cols, w);
+    g.cells_h = (int)up(g.rows, g.block_rows);
+    g.cells_w = (int)up(g.cols, g.block_cols);
+    g.scale = h / g.cells_h < w / g.cells_w ? h / g.cells_h : w / g.cells_w;
+    return g;
+}
+
+void lab_heat_place(const struct lab_heat_grid *g, int64_t index, int64_t *row,
+                    int64_t *col)
+{
+    int64_t cols = g->cols > 0 ? g->cols : 1;
+    *row = index / cols;
+    *col = index % cols;
+}
+
+int64_t lab_heat_index(const struct lab_heat_grid *g, int64_t row, int64_t col)
+{
+    if (row < 0 || col < 0 || row >= g->rows || col >= g->cols)
+        return -1;
+    int64_t index = row * g->cols + col;
+    return index < g->count ? index : -1;
+}
+
+/* Which value represents its block: a NaN, else an infinity, else a number. */
+static int rank_of(double v)
+{
+    return isnan(v) ? 2 : isinf(v) ? 1 : 0;
+}
+
+double lab_heat_cell_value(const struct lab_heat_grid *g, const double *value,
+                           int y, int x, bool *present)
+{
+    double best = 0;
+    *present = false;
+    for (int64_t i = 0; i < g->block_rows; i++) {
+        for (int64_t j = 0; j < g->block_cols; j++) {
+            int64_t index =
+                lab_heat_index(g, y * g->block_rows + i, x * g->block_cols + j);
+            if (index < 0)
+                continue;
+            double v = value[index];
+            if (!*present || rank_of(v) > rank_of(best) ||
+                (rank_of(v) == rank_of(best) && fabs(v) > fabs(best)))
+                best = v;
+            *present = true;
+        }
+    }
+    return best;
+}
+
+double lab_heat_scale(const double *value, int64_t count)
+{
+    double most = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (isfinite(value[i]) && fabs(value[i]) > most)
+            most = fabs(value[i]);
+    return most;
+}
+
+/* Shades from nothing to full. An exact zero has a shade of its own: that a
+ * ReLU has cut something off is worth seeing. No shade is a sign: '-' and '+'
+ * are in the column before it. */
+static const char *shade(const struct lab_canvas *c, double v, double scale)
+{
+    static const char *const blocks[5] = {" ", "░", "▒", "▓", "█"};
+    static const char *const ascii[10] = {" ", ".", ",", ":", ";",
+                                          "=", "*", "#", "%", "@"};
+    double share = scale > 0 ? fabs(v) / scale : 0;
+    if (v == 0)
+        return c->ascii ? "0" : "·";
+    if (c->ascii)
+        return ascii[share >= 1 ? 9 : (int)(share * 9) + (share * 9 < 1)];
+    return blocks[share >= 1 ? 4 : 1 + (int)(share * 4)];
+}
+
+const char *lab_heat_full(const struct lab_canvas *c)
+{
+    return shade(c, 1, 1);
+}
+
+void lab_heat_draw_cell(struct lab_canvas *c, int y, int x, double v,
+                        double scale, bool cursor, int times)
+{
+    enum lab_role role = v < 0   ? LAB_ROLE_NEGATIVE
+                         : v > 0 ? LAB_ROLE_POSITIVE
+                                 : LAB_ROLE_DIM;
+    const char *sign = v < 0 ? "-" : " ";
+    const char *body = "";
+    if (isnan(v)) {
+        body = "N";
+        sign = "N";
+        role = LAB_ROLE_BAD;
+    } else if (isinf(v)) {
+        body = "I";
+        sign = v < 0 ? "-" : "+";
+        role = LAB_ROLE_BAD;
+    } else {
+        body = shade(c, v, scale);
+    }
+    if (times > 1 && v > 0 && isfinite(v))
+        sign = body; /* wide enough to be all shade */
+    if (times > 1 && v != 0)
+        lab_canvas_fill(c, (struct lab_rect){y, x, times, 2 * times}, body,
+                        role);
+    lab_canvas_text(c, y, x, 1, cursor ? LAB_ROLE_CURSOR : role,
+                    cursor ? "[" : sign);
+    lab_canvas_text(c, y, x + 1, 1,
+                    cursor && times < 2 ? LAB_ROLE_CURSOR : role, body);
+    if (cursor && times > 1)
+        lab_canvas_text(c, y, x + 2 * times - 1, 1, LAB_ROLE_CURSOR, "]");
+}
+
+/* ---- the state ---- */
+
+enum { ASK_RESTART = 1, ASK_LEAVE };
+enum {
+    TENSORS = LAB_STEP_IN + LAB_STEP_OUT,
+    KERNELS = 64,
+    NUMBER_W = 10,
+    VARIANTS = 32
+};
+
+/* How a tensor is looked at; kept for each, so that it comes back so. */
+struct look {
+    bool set;
+    bool picture; /* one row, folded to a square */
+    int hidden;   /* axis that [ and ] move along, -1: none */
+    struct lab_show show;
+    int64_t row; /* the cursor, in the plane shown */
+    int64_t col;
+};
+
+/* What the lesson's pane shows when it is no step's text. */
+enum { TEXT_NONE = -2, TEXT_OPENING = -1 };
+
+struct lab_stepper {
+    struct lab_ui *ui;
+    struct lab_stepper_model model;
+    struct lab_snapshot snap; /* version 0: none yet */
+    enum lab_stepper_pane focus;
+    enum lab_stepper_pane tab; /* of the shared place */
+    bool zoom;
+    struct lab_stepper_layout layout; /* as last drawn */
+    bool numbers; /* the tensor as numbers, else as a heat map */
+    bool stay;    /* the next stop is at a step not run yet */
+    bool pinned;  /* the source of an explained number is looked at */
+    bool walked;  /* a command of ours has been posted since */
+
+    struct lab_step_tree tree;
+    int item; /* chosen item of the tree */
+    int64_t tree_top;
+    int step;             /* chosen step, -1: none */
+    int tensors[TENSORS]; /* of the chosen step: in, then out */
+    int n_tensors;
+    int n_in;
+    int tensor;         /* looked at, -1: none */
+    struct look *looks; /* plan->n_tensors of them */
+    int n_looks;
+    int64_t asked_ns;      /* when: monotonic */
+    bool held;             /* a frame waits for the plane that belongs to it */
+    struct lab_show asked; /* last posted */
+    struct lab_element explained; /* last posted; tensor -1: none */
+    int64_t *marks; /* source elements in the plane shown, ascending */
+    int64_t n_marks;
+    int64_t cursor;  /* in the plane, as last drawn; -1: not in it */
+    int64_t num_top; /* scroll of the numbers */
+    int64_t num_left;
+    struct lab_rect cells; /* the picture or the numbers, as last drawn */
+    struct lab_rect tabs[LAB_PANE_COUNT]; /* their titles; w 0: not drawn */
+    struct lab_rect chips[TENSORS];
+
+    struct lab_rect explain_at;         /* the explanation, as last drawn */
+    size_t first_term;                  /* the paragraph of its first term */
+    int term;                           /* chosen term of the explanation */
+    int source;                         /* chosen source of that term */
+    struct lab_doc doc[LAB_PANE_COUNT]; /* of the panes of text */
+    struct lab_pager pager[LAB_PANE_COUNT];
+
+    struct lab_stepper_kernel *kernels;
+    int n_kernels;      /* -1: not known */
+    int64_t kernels_of; /* exec they were read for */
+    int text_step;      /* the lesson's: TEXT_NONE, TEXT_OPENING or a step */
+    int text_columns;
+
+    struct {
+        int node;
+        const char *name[VARIANTS];
+        int n; /* 0: the list is closed */
+        int cursor;
+        int first;             /* the row on top, as last drawn */
+        struct lab_rect inner; /* and where the rows are */
+    } variants;
+    char search[64];
+    bool searching;           /* n and N go to matches */
+    struct lab_command again; /* the restart that is asked about */
+    bool ends_training;       /* for a restart: its message stays */
+};
+
+/* What the lesson's text is about now; all NULL: its introduction. */
+struct topic {
+    const char *step;
+    const char *node;
+    const char *phase;
+};
+
+/* ---- which part of a tensor is looked at ---- */
+
+/* Further than any tensor reaches, and small enough to multiply. */
+#define FAR ((int64_t)1 << 40)
+
+static const struct lab_tensor *tensor_of(const struct lab_stepper *v)
+{
+    return &v->snap.plan->tensors[v->tensor];
+}
+
+static struct look *look_now(const struct lab_stepper *v)
+{
+    return v->tensor >= 0 ? &v->looks[v->tensor] : NULL;
+}
+
+static int64_t axis_size(const struct lab_shape *s, int axis)
+{
+    return axis >= 0 && axis < s->rank ? s->dim[axis] : 1;
+}
+
+static bool same_show(const struct lab_show *a, const struct lab_show *b)
+{
+    if (a->tensor != b->tensor || a->row_axis != b->row_axis ||
+        a->col_axis != b->col_axis || a->row_first != b->row_first ||
+        a->col_first != b->col_first)
+        return false;
+    for (int i = 0; i < LAB_MAX_RANK; i++)
+        if (a->fixed[i] != b->fixed[i])
+            return false;
+    return true;
+}
+
+/* What of an axis a plane can hold. */
+static int64_t extent(const struct lab_shape *s, int axis, int64_t first,
+                      int64_t most)
+{
+    int64_t n = axis_size(s, axis) - first;
+    return n < 1 ? 1 : n > most ? most : n;
+}
+
+/* The first row (or column) of a window of `n` out of `all` that has `at`;
+ * stays where it is when it can. */
+static int64_t window(int64_t first, int64_t n, int64_t all, int64_t at)
+{
+    if (at >= first && at < first + n)
+        return first;
+    first = at - n / 2;
+    return first < 0 ? 0 : first > all - n ? all - n : first;
+}
+
+/* A very large plane comes in pieces: the one with the cursor in it. */
+static void cut_to_window(const struct lab_shape *shape, struct look *look)
+{
+    struct lab_show *show = &look->show;
+    int64_t rows = axis_size(shape, show->row_axis);
+    int64_t cols = axis_size(shape, show->col_axis);
+    if (rows <= LAB_PLANE_ELEMENTS / (cols < LAB_PLANE_ELEMENTS ? cols : 1) &&
+        cols <= LAB_PLANE_ELEMENTS) {
+        show->row_first = 0;
+        show->col_first = 0;
+        return;
+    }
+    int64_t w = cols < LAB_PLANE_ELEMENTS ? cols : LAB_PLANE_ELEMENTS;
+    show->col_first = window(show->col_first, w, cols, look->col);
+    w = extent(shape, show->col_axis, show->col_first, LAB_PLANE_ELEMENTS);
+    int64_t h = LAB_PLANE_ELEMENTS / w;
+    h = h < rows ? h : rows;
+    show->row_first = window(show->row_first, h, rows, look->row);
+}
+
+/* for the plane looked at */
+static void ask_plane(struct lab_stepper *v)
+{
+    struct look *look = look_now(v);
+    if (look)
+        cut_to_window(&tensor_of(v)->shape, look);
+    if (!look || same_show(&look->show, &v->asked))
+        return;
+    struct lab_command cmd = {.kind = LAB_DO_SHOW, .show = look->show};
+    v->asked = look->show;
+    v->asked_ns = lab_clock_monotonic_ns();
+    v->num_top = 0;
+    v->num_left = 0;
+    if (v->model.post(v->model.session, &cmd))
+        lab_ui_error(v->ui);
+}
+
+static bool is_shown(const struct lab_show *show, int axis)
+{
+    return axis == show->row_axis || axis == show->col_axis;
+}
+
+/* The first axis from `from` on, going `dir`, that is not shown; -1: none. */
+static int hidden_axis(const struct look *look, int rank, int from, int dir)
+{
+    for (int i = 0; i < rank; i++) {
+        int axis = ((from + dir * i) % rank + rank) % rank;
+        if (!is_shown(&look->show, axis))
+            return axis;
+    }
+    return -1;
+}
+
+/* Images, feature maps and filters. Ops that state what their axes count have
+ * other parts of four axes: [N,heads,T,T]. */
+static bool holds_pictures(const struct lab_plan *plan,
+                           const struct lab_tensor *t)
+{
+    return t->shape.rank == 4 &&
+           (t->node < 0 || plan->nodes[t->node].op->n_axes == 0);
+}
+
+/* The last axis runs across and the one before it down, but for pictures with
+ * their channels last: there it is the rows and columns of the picture, which
+ * are [N,H,W,C] or, of filters, [H,W,C,M]. */
+static void first_axes(const struct lab_plan *plan, int tensor, int *row,
+                       int *col)
+{
+    const struct lab_tensor *t = &plan->tensors[tensor];
+    while (t->gradient_of >= 0)
+        t = &plan->tensors[t->gradient_of];
+    int rank = t->shape.rank;
+    *row = rank >= 2 ? rank - 2 : -1;
+    *col = rank >= 1 ? rank - 1 : -1;
+    if (plan->layout == LAB_NHWC && holds_pictures(plan, t)) {
+        bool filter =
+            t->role == LAB_TENSOR_PARAM || t->role == LAB_TENSOR_STATE;
+        *row = filter ? 0 : 1;
+        *col = *row + 1;
+    }
+}
+
+/* As a tensor opens. */
+static void look_first(const struct lab_plan *plan, int tensor,
+                       struct look *look)
+{
+    memset(look, 0, sizeof(*look));
+    look->set = true;
+    look->show.tensor = tensor;
+    first_axes(plan, tensor, &look->show.row_axis, &look->show.col_axis);
+    look->hidden = hidden_axis(look, plan->tensors[tensor].shape.rank, 0, 1);
+}
+
+static void look_at(struct lab_stepper *v, int tensor)
+{
+    v->tensor = tensor;
+    struct look *look = look_now(v);
+    if (!look)
+        return;
+    if (!look->set)
+        look_first(v->snap.plan, tensor, look);
+    ask_plane(v);
+}
+
+/* Whether the snapshot holds the plane that is asked for. */
+static bool plane_ready(const struct lab_stepper *v)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    const struct look *look = look_now(v);
+    return look && p->tensor == v->tensor && p->value &&
+           same_show(&p->show, &look->show);
+}
+
+/* Coordinates of the cursor, and its row or column in them. */
+static void cursor_place(const struct look *look, int64_t at[LAB_MAX_RANK])
+{
+    memcpy(at, look->show.fixed, sizeof(look->show.fixed));
+    if (look->show.row_axis >= 0)
+        at[look->show.row_axis] = look->row;
+    if (look->show.col_axis >= 0)
+        at[look->show.col_axis] = look->col;
+}
+
+static int64_t along(const int64_t at[LAB_MAX_RANK], int axis)
+{
+    return axis >= 0 ? at[axis] : 0;
+}
+
+/* The element under the cursor; index -1: none. */
+static struct lab_element cursor_element(const struct lab_stepper *v)
+{
+    int64_t at[LAB_MAX_RANK];
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    cursor_place(&v->looks[v->tensor], at);
+    return (struct lab_element){v->tensor,
+                                lab_shape_ravel(shape, at, shape->rank)};
+}
+
+static void goto_element(struct lab_stepper *v, struct lab_element e)
+{
+    int64_t at[LAB_MAX_RANK];
+    if (e.tensor < 0 || e.tensor >= v->n_looks)
+        return;
+    look_at(v, e.tensor);
+    struct look *look = look_now(v);
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    lab_shape_unravel(shape, e.index, at);
+    for (int i = 0; i < shape->rank; i++)
+        if (!is_shown(&look->show, i))
+            look->show.fixed[i] = at[i];
+    look->row = along(at, look->show.row_axis);
+    look->col = along(at, look->show.col_axis);
+    ask_plane(v);
+}
+
+static void explain_cursor(struct lab_stepper *v)
+{
+    struct lab_command cmd = {.kind = LAB_DO_EXPLAIN};
+    if (v->tensor < 0)
+        return;
+    cmd.element = cursor_element(v);
+    if (cmd.element.index < 0)
+        return;
+    v->explained = cmd.element;
+    v->term = 0;
+    v->source = 0;
+    lab_pager_action(&v->pager[LAB_PANE_EXPLAIN], LAB_ACT_FIRST);
+    if (v->model.post(v->model.session, &cmd))
+        lab_ui_error(v->ui);
+}
+
+/* ---- source elements ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Rows and columns of the plane that is asked for. */
+static void plane_size(const struct lab_stepper *v, int64_t *rows,
+                       int64_t *cols)
+{
+    const struct lab_show *show = &v->looks[v->tensor].show;
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    *cols = extent(shape, show->col_axis, show->col_first, LAB_PLANE_ELEMENTS);
+    *rows = extent(shape, show->row_axis, show->row_first,
+                   LAB_PLANE_ELEMENTS / *cols);
+}
+
+/* Index of (row, col) in the plane that is asked for, -1: not in it. */
+static int64_t in_plane(const struct lab_stepper *v, int64_t row, int64_t col)
+{
+    const struct lab_show *show = &v->looks[v->tensor].show;
+    int64_t rows;
+    int64_t cols;
+    plane_size(v, &rows, &cols);
+    row -= show->row_first;
+    col -= show->col_first;
+    bool inside = row >= 0 && row < rows && col >= 0 && col < cols;
+    return inside ? row * cols + col : -1;
+}
+
+/* Place of a flat index in the plane, -1: it is in another slice. */
+static int64_t place_in_plane(const struct lab_stepper *v, int64_t flat)
+{
+    int64_t at[LAB_MAX_RANK];
+    const struct lab_show *show = &look_now(v)->show;
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    lab_shape_unravel(shape, flat, at);
+    for (int i = 0; i < shape->rank; i++)
+        if (!is_shown(show, i) && at[i] != show->fixed[i])
+            return -1;
+    return in_plane(v, along(at, show->row_axis), along(at, show->col_axis));
+}
+
+static void mark_sources(struct lab_stepper *v)
+{
+    const struct lab_explanation *e = &v->snap.explanation;
+    v->n_marks = 0;
+    if (e->tensor < 0 || v->tensor < 0 || e->n_terms < 1)
+        return;
+    int64_t *more = lab_realloc_array(
+        v->marks, (size_t)e->n_terms * LAB_TERM_SOURCES, sizeof(*more));
+    if (!more)
+        return; /* no marks are better than no screen */
+    v->marks = more;
+    for (int64_t i = 0; i < e->n_terms; i++) {
+        for (int k = 0; k < e->terms[i].n_sources; k++) {
+            const struct lab_element *s = &e->terms[i].source[k];
+            int64_t place =
+                s->tensor == v->tensor ? place_in_plane(v, s->index) : -1;
+            if (place >= 0)
+                v->marks[v->n_marks++] = place;
+        }
+    }
+    qsort(v->marks, (size_t)v->n_marks, sizeof(*v->marks), by_value);
+}
+
+/* ---- keys ---- */
+
+static int64_t clamp(int64_t n, int64_t most)
+{
+    return n < 0 ? 0 : n > most ? most : n;
+}
+
+/* Elements in a row of the picture when one row is folded; 0: as it fits. */
+static int64_t fold_of(const struct lab_stepper *v)
+{
+    const struct look *look = look_now(v);
+    int64_t n = axis_size(&tensor_of(v)->shape, look->show.col_axis);
+    return look->picture ? (int64_t)ceil(sqrt((double)n)) : 0;
+}
+
+/* The picture as it is on the screen: one key moves one cell, and a cell
+ * of the heat map may hold several elements. */
+static struct lab_heat_grid grid_now(const struct lab_stepper *v)
+{
+    int64_t rows;
+    int64_t cols;
+    plane_size(v, &rows, &cols);
+    return v->numbers ? heat_fold(rows, cols, fold_of(v), v->cells.w / NUMBER_W)
+                      : lab_heat_fit(rows, cols, fold_of(v), v->cells.h,
+                                     v->cells.w / 2);
+}
+
+/* The explanation follows the cursor, unless the cursor has gone to look at
+ * where an explained number came from. */
+static void cursor_moved(struct lab_stepper *v)
+{
+    ask_plane(v);
+    if (!v->pinned)
+        explain_cursor(v);
+    if (!v->pinned && v->tab == LAB_PANE_TEXT)
+        v->tab = LAB_PANE_EXPLAIN;
+    mark_sources(v);
+}
+
+static void move(struct lab_stepper *v, int64_t down, int64_t right)
+{
+    struct look *look = look_now(v);
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    struct lab_heat_grid g = grid_now(v);
+    down *= g.block_rows;
+    right *= g.block_cols;
+    if (g.folded) { /* down is a whole piece of the one row */
+        right += down * g.cols;
+        down = 0;
+    }
+    look->row =
+        clamp(look->row + down, axis_size(shape, look->show.row_axis) - 1);
+    look->col =
+        clamp(look->col + right, axis_size(shape, look->show.col_axis) - 1);
+    cursor_moved(v);
+}
+
+/* Looking at another tensor keeps the explanation: its sources may be there.
+ * Back on the explained tensor it follows the cursor again. */
+static void turn_to(struct lab_stepper *v, int tensor)
+{
+    look_at(v, tensor);
+    v->pinned = v->explained.tensor >= 0 && v->explained.tensor != v->tensor;
+    mark_sources(v);
+}
+
+/* A key has no effect here: the reason. */
+static enum lab_status refuse(const struct lab_stepper *v, const char *why)
+{
+    lab_ui_message(v->ui, LAB_ROLE_DIM, "%s", why);
+    return LAB_OK;
+}
+
+static enum lab_status next_tensor(struct lab_screen *s, int by)
+{
+    struct lab_stepper *v = s->state;
+    int at = by > 0 ? -1 : 0;
+    for (int i = 0; i < v->n_tensors; i++)
+        if (v->tensors[i] == v->tensor)
+            at = i;
+    if (v->n_tensors > 0 && v->tensor >= 0)
+        turn_to(v, v->tensors[(at + by + v->n_tensors) % v->n_tensors]);
+    return LAB_OK;
+}
+
+static bool click_tensor(struct lab_stepper *v, int y, int x)
+{
+    struct look *look = look_now(v);
+    for (int i = 0; i < v->n_tensors; i++) {
+        if (lab_rect_has(v->chips[i], y, x)) {
+            turn_to(v, v->tensors[i]);
+            return true;
+        }
+    }
+    if (!look || !plane_ready(v) || !lab_rect_has(v->cells, y, x))
+        return false;
+    struct lab_heat_grid g = grid_now(v);
+    int64_t row = y - v->cells.y;
+    int64_t col = x - v->cells.x;
+    if (v->numbers) {
+        row += v->num_top;
+        col = v->num_left + col / NUMBER_W;
+    } else {
+        row = row / g.scale * g.block_rows;
+        col = col / (2 * g.scale) * g.block_cols;
+    }
+    int64_t index = lab_heat_index(&g, row, col);
+    if (index < 0)
+        return false;
+    int64_t cols = v->snap.plane.cols;
+    look->row = look->show.row_first + index / cols;
+    look->col = look->show.col_first + index % cols;
+    cursor_moved(v);
+    return true;
+}
+
+static enum lab_status next_slice(struct lab_screen *s, int by)
+{
+    struct lab_stepper *v = s->state;
+    struct look *look = look_now(v);
+    int axis = look ? look->hidden : -1;
+    if (!look)
+        return LAB_OK;
+    if (axis < 0 || is_shown(&look->show, axis))
+        return refuse(v, "all of this tensor is in sight: no slice to change");
+    look->show.fixed[axis] = clamp(look->show.fixed[axis] + by,
+                                   axis_size(&tensor_of(v)->shape, axis) - 1);
+    cursor_moved(v);
+    return LAB_OK;
+}
+
+static bool tensor_action(struct lab_stepper *v, int action)
+{
+    int64_t page = v->cells.h > 1 ? v->cells.h - 1 : 1;
+    bool back = action == LAB_ACT_UP || action == LAB_ACT_LEFT ||
+                action == LAB_ACT_PAGE_UP || action == LAB_ACT_FIRST;
+    int64_t by = back ? -1 : 1;
+    if (v->tensor < 0)
+        return false;
+    if (action == LAB_ACT_UP || action == LAB_ACT_DOWN)
+        move(v, by, 0);
+    else if (action == LAB_ACT_LEFT || action == LAB_ACT_RIGHT)
+        move(v, 0, by);
+    else if (action == LAB_ACT_PAGE_UP || action == LAB_ACT_PAGE_DOWN)
+        move(v, by * page, 0);
+    else if (action == LAB_ACT_FIRST || action == LAB_ACT_LAST)
+        move(v, by * FAR, by * FAR);
+    else
+        return false;
+    return true;
+}
+
+static bool writes(const struct lab_step *step, int tensor)
+{
+    for (int i = 0; i < step->n_out; i++)
+        if (step->out[i] == tensor)
+            return true;
+    return false;
+}
+
+/* Has the update of a parameter run in this iteration? */
+static bool is_updated(const struct lab_stepper *v, int tensor)
+{
+    const struct lab_schedule *s = v->snap.schedule;
+    for (int i = 0; s && v->snap.steps && i < s->n_steps; i++)
+        if (s->steps[i].step->phase == LAB_UPDATE && v->snap.steps[i].done &&
+            writes(s->steps[i].step, tensor))
+            return true;
+    return false;
+}
+
+/* What course material prints for an element: flat index `index` of a tensor,
+ * counted from the spec's place on. */
+static bool printed_value(const struct lab_stepper *v, int tensor,
+                          int64_t index, double *value,
+                          const struct lab_course_values_spec **spec)
+{
+    const struct lab_tensor *t = &v->snap.plan->tensors[tensor];
+    for (int i = 0; i < v->model.n_printed; i++) {
+        const struct lab_course_values_spec *p = &v->model.printed[i];
+        if (strcmp(p->tensor, t->name) != 0)
+            continue;
+        if (t->persistent && p->updated != is_updated(v, tensor))
+            continue; /* the printed value is another one */
+        int64_t first = 0;
+        if (p->at.rank == t->shape.rank && p->at.rank > 0)
+            first = lab_shape_ravel(&t->shape, p->at.dim, p->at.rank);
+        if (first < 0 || index < first || index >= first + p->n_values)
+            continue;
+        *value = p->values[index - first];
+        *spec = p;
+        return true;
+    }
+    return false;
+}
+
+/* Other axes (-1: none), with the cursor on the same element. */
+static void look_along(struct lab_stepper *v, int row_axis, int col_axis)
+{
+    struct look *look = &v->looks[v->tensor];
+    struct lab_show *show = &look->show;
+    int rank = tensor_of(v)->shape.rank;
+    int64_t at[LAB_MAX_RANK];
+    cursor_place(look, at);
+    *show = (struct lab_show){
+        .tensor = v->tensor, .row_axis = row_axis, .col_axis = col_axis};
+    for (int i = 0; i < rank; i++)
+        if (!is_shown(show, i))
+            show->fixed[i] = at[i];
+    look->row = along(at, row_axis);
+    look->col = along(at, col_axis);
+    look->picture = false;
+    if (look->hidden < 0 || is_shown(show, look->hidden))
+        look->hidden = hidden_axis(look, rank, 0, 1);
+    ask_plane(v);
+    mark_sources(v);
+}
+
+/* The hidden axis that [ and ] move along: the next, or the one before. */
+static enum lab_status next_hidden(struct lab_screen *s, int by)
+{
+    struct lab_stepper *v = s->state;
+    struct look *look = look_now(v);
+    if (look && look->hidden >= 0)
+        look->hidden =
+            hidden_axis(look, tensor_of(v)->shape.rank, look->hidden + by, by);
+    return LAB_OK;
+}
+
+static enum lab_status turn_axis(struct lab_screen *s, int rows)
+{
+    struct lab_stepper *v = s->state;
+    struct look *look = look_now(v);
+    if (!look)
+        return LAB_OK;
+    int row = look->show.row_axis;
+    int col = look->show.col_axis;
+    int rank = tensor_of(v)->shape.rank;
+    int *mine = rows ? &row : &col;
+    int *other = rows ? &col : &row;
+    if (rank < 2 || look->picture)
+        return refuse(v, "this picture has one axis only");
+    int next = (*mine + 1) % rank;
+    if (next == *other && *mine < 0)
+        next = (next + 1) % rank; /* a slice of one axis gets a second */
+    else if (next == *other)
+        *other = *mine;
+    *mine = next;
+    look_along(v, row, col);
+    return LAB_OK;
+}
+
+/* A tensor of images has its pictures as they are. */
+static bool turn_image(struct lab_stepper *v)
+{
+    const struct lab_show *show = &look_now(v)->show;
+    const struct lab_tensor *t = tensor_of(v);
+    int row;
+    int col;
+    if (!holds_pictures(v->snap.plan, t))
+        return false;
+    first_axes(v->snap.plan, v->tensor, &row, &col);
+    if (show->row_axis == row && show->col_axis == col)
+        refuse(v, "this is the picture: [ and ] go to another, { and } "
+                  "say along what");
+    else
+        look_along(v, row, col);
+    return true;
+}
+
+/* One row as a square: a digit of 64 pixels is 8 by 8. */
+static enum lab_status turn_picture(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
+    struct look *look = look_now(v);
+    if (!look)
+        return LAB_OK;
+    int row = look->show.row_axis;
+    int col = look->show.col_axis;
+    if (col < 0) {
+        refuse(v, "one number has no picture");
+    } else if (look->picture) {
+        first_axes(v->snap.plan, v->tensor, &row, &col);
+        look_along(v, row, col);
+    } else if (!turn_image(v)) {
+        look_along(v, -1, col);
+        if (row >= 0)
+            look->hidden = row;
+        look->picture = true;
+    }
+    return LAB_OK;
+}
+
+/* ---- labels: the symbols of the sequence at rows and columns ---- */
+
+enum { LABEL_W = 8, LABEL_H = 4 };
+
+/* Columns that the rows' labels take, with the space behind them. */
+static int gutter_of(const struct lab_plane *p, const struct lab_canvas *c)
+{
+    int most = 0;
+    for (int64_t i = 0; p->row_label && i < p->rows; i++) {
+        int w = lab_canvas_columns(c, p->row_label[i].text);
+        most = w > most ? w : most;
+    }
+    return most == 0 ? 0 : (most > LABEL_W ? LABEL_W : most) + 1;
+}
+
+static size_t char_bytes(const char *text)
+{
+    unsigned code;
+    size_t len = lab_utf8_next(text, strlen(text), &code);
+    return len ? len : 1;
+}
+
+static int characters(const char *text)
+{
+    int n = 0;
+    for (; *text; text += char_bytes(text))
+        n++;
+    return n;
+}
+
+static int header_of(const struct lab_plane *p, int h)
+{
+    int most = 0;
+    for (int64_t i = 0; p->col_label && i < p->cols; i++) {
+        int n = characters(p->col_label[i].text);
+        most = n > most ? n : most;
+    }
+    most = most > LABEL_H ? LABEL_H : most;
+    return most > h / 3 ? h / 3 : most;
+}
+
+/* A label from top to bottom, so that it needs one cell; it ends above its
+ * column. */
+static void draw_down(struct lab_canvas *c, struct lab_rect above, int x,
+                      const char *text, enum lab_role role)
+{
+    int n = characters(text);
+    int y = above.y + (n < above.h ? above.h - n : 0);
+    for (; *text && y < above.y + above.h; y++) {
+        char one[8] = "";
+        size_t len = char_bytes(text);
+        memcpy(one, text, len);
+        lab_canvas_text(c, y, x + (lab_canvas_columns(c, one) < 2), 2, role,
+                        one);
+        text += len;
+    }
+}
+
+static void draw_labels(const struct lab_stepper *v, struct lab_canvas *c,
+                        struct lab_rect r, const struct lab_heat_grid *g,
+                        struct lab_rect side, struct lab_rect above)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    int64_t row = -1;
+    int64_t col = -1;
+    if (v->cursor >= 0)
+        lab_heat_place(g, v->cursor, &row, &col);
+    for (int y = 0; p->row_label && side.w > 0 && y < g->cells_h; y++) {
+        int64_t i = y * g->block_rows;
+        bool here = row >= i && row < i + g->block_rows;
+        const char *text = p->row_label[i].text;
+        int w = lab_canvas_columns(c, text);
+        int x = side.w - 1 - (w < side.w - 1 ? w : side.w - 1);
+        lab_canvas_text(c, r.y + y * g->scale, side.x + x, side.w - 1 - x,
+                        here ? LAB_ROLE_TITLE : LAB_ROLE_DIM, text);
+    }
+    for (int x = 0; p->col_label && above.h > 0 && x < g->cells_w; x++) {
+        int64_t i = x * g->block_cols;
+        bool here = col >= i && col < i + g->block_cols;
+        draw_down(c, above, r.x + 2 * x * g->scale, p->col_label[i].text,
+                  here ? LAB_ROLE_TITLE : LAB_ROLE_DIM);
+    }
+}
+
+static void draw_cursor_labels(const struct lab_stepper *v,
+                               struct lab_canvas *c, struct lab_rect *row)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    int64_t cols = p->cols > 0 ? p->cols : 1;
+    if (p->row_label)
+        lab_canvas_add(c, row, LAB_ROLE_NORMAL, "  at %s",
+                       p->row_label[v->cursor / cols].text);
+    if (p->col_label)
+        lab_canvas_add(c, row, LAB_ROLE_NORMAL, "%s%s",
+                       p->row_label ? "," : "  at ",
+                       p->col_label[v->cursor % cols].text);
+}
+
+static bool is_watched(const struct lab_snapshot *snap, int tensor)
+{
+    for (int i = 0; tensor >= 0 && i < snap->n_breaks; i++)
+        if (snap->breaks[i].watch &&
+            strcmp(snap->breaks[i].step, snap->plan->tensors[tensor].name) == 0)
+            return true;
+    return false;
+}
+
+/* ---- which tensors, and which part ---- */
+
+static int list_columns(const struct lab_stepper *v, const struct lab_canvas *c,
+                        int *at)
+{
+    int w = 10;
+    *at = -1;
+    for (int i = 0; i < v->n_tensors; i++) {
+        w += 2 +
+             lab_canvas_columns(c, v->snap.plan->tensors[v->tensors[i]].name);
+        if (v->tensors[i] == v->tensor)
+            *at = i;
+    }
+    return w;
+}
+
+static void draw_list(struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect row)
+{
+    int at;
+    if (list_columns(v, c, &at) > row.w && at >= 0) {
+        lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s [%s]",
+                       at < v->n_in ? "in" : "out", tensor_of(v)->name);
+        struct lab_rect *next = &v->chips[(at + 1) % v->n_tensors];
+        *next = row;
+        next->w =
+            lab_canvas_add(c, &row, LAB_ROLE_DIM, "  %d of %d, x the next",
+                           at + 1, v->n_tensors);
+        return;
+    }
+    for (int i = 0; i < v->n_tensors; i++) {
+        bool shown = v->tensors[i] == v->tensor;
+        if (i == 0 && v->n_in > 0)
+            lab_canvas_add(c, &row, LAB_ROLE_DIM, "in ");
+        if (i == v->n_in)
+            lab_canvas_add(c, &row, LAB_ROLE_DIM, i ? " out " : "out ");
+        v->chips[i] = row;
+        v->chips[i].w = lab_canvas_add(
+            c, &row, shown ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
+            shown ? "[%s]" : " %s ", v->snap.plan->tensors[v->tensors[i]].name);
+    }
+    if (at < 0) /* not of this step: a source, or asked for by name */
+        lab_canvas_add(c, &row, LAB_ROLE_TITLE, "  [%s]", tensor_of(v)->name);
+}
+
+/* "fc1.xW[2,v,>]": v runs down, > runs across, numbers are fixed; what [ and ]
+ * change is in angle brackets. */
+static void add_slice(const struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect *row)
+{
+    const enum lab_role role = LAB_ROLE_HEADING;
+    const struct look *look = look_now(v);
+    int rank = tensor_of(v)->shape.rank;
+    lab_canvas_add(c, row, role, "%s%s", tensor_of(v)->name, rank ? "[" : "");
+    for (int i = 0; i < rank; i++) {
+        const char *end = i + 1 < rank ? "," : "]";
+        if (is_shown(&look->show, i))
+            lab_canvas_add(c, row, role, "%s%s",
+                           i == look->show.row_axis ? "↓" : "→", end);
+        else
+            lab_canvas_add(c, row, role,
+                           i == look->hidden ? "<%lld>%s" : "%lld%s",
+                           (long long)look->show.fixed[i], end);
+    }
+}
+
+/* Whether the plane is only a piece of what its two axes hold. */
+static bool is_cut(const struct lab_stepper *v)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    const struct lab_shape *s = &tensor_of(v)->shape;
+    if (!plane_ready(v))
+        return false;
+    return (p->show.row_axis >= 0 && p->rows < s->dim[p->show.row_axis]) ||
+           (p->show.col_axis >= 0 && p->cols < s->dim[p->show.col_axis]);
+}
+
+static void draw_head(const struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect row)
+{
+    static const char *const roles[] = {"data", "parameter", "optimizer state",
+                                        "activation", "gradient"};
+    const struct lab_tensor *t = tensor_of(v);
+    char shape[LAB_SHAPE_TEXT] = "one number";
+    if (t->shape.rank)
+        lab_shape_text(&t->shape, shape);
+    add_slice(v, c, &row);
+    lab_canvas_add(c, &row, LAB_ROLE_DIM, "  %s %s %s", roles[t->role], shape,
+                   lab_dtype_name(t->dtype));
+    if (is_cut(v))
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, ", a part from [%lld,%lld] on",
+                       (long long)v->snap.plane.show.row_first,
+                       (long long)v->snap.plane.show.col_first);
+    if (is_watched(&v->snap, v->tensor))
+        lab_canvas_add(c, &row, LAB_ROLE_WARN, "  watched");
+}
+
+/* ---- the plane ---- */
+
+/* Rows and columns of the picture that hold sources of the explained number.
+ * An axis that is a source all along has no marks: they would mean nothing. */
+struct edges {
+    bool rows;
+    bool cols;
+};
+
+static bool source_in(const struct lab_stepper *v,
+                      const struct lab_heat_grid *g, bool down, int64_t first,
+                      int64_t n)
+{
+    for (int64_t i = 0; i < v->n_marks; i++) {
+        int64_t row;
+        int64_t col;
+        lab_heat_place(g, v->marks[i], &row, &col);
+        int64_t at = down ? row : col;
+        if (at >= first && at < first + n)
+            return true;
+    }
+    return false;
+}
+
+static struct edges edges_of(const struct lab_stepper *v,
+                             const struct lab_heat_grid *g)
+{
+    struct edges e = {false, false};
+    for (int64_t i = 0; v->n_marks > 0 && i < g->rows && !e.rows; i++)
+        e.rows = !source_in(v, g, true, i, 1);
+    for (int64_t i = 0; v->n_marks > 0 && i < g->cols && !e.cols; i++)
+        e.cols = !source_in(v, g, false, i, 1);
+    return e;
+}
+
+static void draw_edges(const struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect r, const struct lab_heat_grid *g,
+                       struct edges e)
+{
+    for (int y = 0; e.rows && y < g->cells_h; y++)
+        if (source_in(v, g, true, y * g->block_rows, g->block_rows))
+            for (int k = 0; k < g->scale; k++)
+                lab_canvas_text(c, r.y + y * g->scale + k, r.x - 1, 1,
+                                LAB_ROLE_MARK, "▸");
+    for (int x = 0; e.cols && x < g->cells_w; x++)
+        if (source_in(v, g, false, x * g->block_cols, g->block_cols))
+            lab_canvas_text(c, r.y - 1, r.x + 2 * x * g->scale + g->scale, 1,
+                            LAB_ROLE_MARK, "▾");
+}
+
+static void draw_heat(struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    struct lab_rect above;
+    struct lab_rect side = {0};
+    int gutter = gutter_of(p, c);
+    above = lab_rect_cut_top(&r, header_of(p, r.h));
+    if (gutter > 0 && r.w >= 4 * gutter)
+        side = lab_rect_cut_left(&r, gutter);
+    struct lab_heat_grid g = heat_fold(p->rows, p->cols, fold_of(v), r.w / 2);
+    struct edges e = edges_of(v, &g);
+    if (e.rows)
+        lab_rect_cut_left(&r, 1);
+    if (e.cols)
+        lab_rect_cut_top(&r, 1);
+    v->cells = r;
+    g = lab_heat_fit(p->rows, p->cols, fold_of(v), r.h, r.w / 2);
+    double scale = lab_heat_scale(p->value, p->rows * p->cols);
+    if (!g.folded)
+        draw_labels(v, c, r, &g, side, above);
+    draw_edges(v, c, r, &g, e);
+    for (int y = 0; y < g.cells_h; y++) {
+        for (int x = 0; x < g.cells_w; x++) {
+            bool present;
+            double value = lab_heat_cell_value(&g, p->value, y, x, &present);
+            if (!present)
+                continue;
+            int64_t row;
+            int64_t col;
+            lab_heat_place(&g, v->cursor, &row, &col);
+            bool cursor = v->cursor >= 0 && row / g.block_rows == y &&
+                          col / g.block_cols == x;
+            int at_y = r.y + y * g.scale;
+            int at_x = r.x + 2 * x * g.scale;
+            lab_heat_draw_cell(c, at_y, at_x, value, scale, cursor, g.scale);
+            if (cursor && v->focus == LAB_PANE_TENSOR)
+                lab_canvas_cursor(c, at_y, at_x);
+        }
+    }
+}
+
+/* Brings `at` into a window of `page` that starts at *top. */
+static void into_sight(int64_t at, int64_t page, int64_t *top)
+{
+    if (at < *top)
+        *top = at;
+    if (at >= *top + page)
+        *top = at - page + 1;
+    if (*top < 0)
+        *top = 0;
+}
+
+static void draw_number(struct lab_stepper *v, struct lab_canvas *c, int y,
+                        int x, int64_t index)
+{
+    bool cursor = index == v->cursor;
+    double value = v->snap.plane.value[index];
+    enum lab_role role = isfinite(value) ? LAB_ROLE_NORMAL : LAB_ROLE_BAD;
+    lab_canvas_textf(c, y, x, NUMBER_W, cursor ? LAB_ROLE_CURSOR : role,
+                     cursor ? "[%*s]" : " %*s ", NUMBER_W - 2,
+                     LAB_VALUE_TEXT(value, NUMBER_W - 2));
+    if (cursor && v->focus == LAB_PANE_TENSOR)
+        lab_canvas_cursor(c, y, x);
+}
+
+/* "3:the" at the right end of a place; the index alone where that is all that
+ * is known of it. */
+static void draw_place(struct lab_canvas *c, struct lab_rect r, int64_t index,
+                       const struct lab_label *label)
+{
+    char text[64];
+    snprintf(text, sizeof(text), label && label->symbol ? "%lld:%s" : "%lld",
+             (long long)index, label ? label->text : "");
+    int w = lab_canvas_columns(c, text);
+    lab_canvas_text(c, r.y, r.x + (w < r.w ? r.w - w : 0), r.w, LAB_ROLE_DIM,
+                    text);
+}
+
+/* A table with the indices beside it; folded rows show their first index. */
+static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
+                         struct lab_rect r)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    const struct look *look = look_now(v);
+    int64_t last = p->rows > 1 ? look->show.row_first + p->rows - 1
+                               : look->show.col_first + p->cols - 1;
+    int label = 1 + snprintf(NULL, 0, "%lld", (long long)last);
+    label += gutter_of(p, c);
+    int64_t wide = (r.w - label) / NUMBER_W;
+    wide = wide < 1 ? 1 : wide;
+    struct lab_heat_grid g = heat_fold(p->rows, p->cols, fold_of(v), (int)wide);
+    struct edges e = edges_of(v, &g);
+    struct lab_rect head = lab_rect_cut_top(&r, 1);
+    int64_t row;
+    int64_t col;
+    lab_heat_place(&g, v->cursor, &row, &col);
+    into_sight(row, r.h, &v->num_top);
+    into_sight(col, wide, &v->num_left);
+    v->cells = (struct lab_rect){r.y, r.x + label, r.h, r.w - label};
+    for (int64_t j = 0; j < wide && v->num_left + j < g.cols; j++) {
+        if (e.cols && source_in(v, &g, false, v->num_left + j, 1))
+            lab_canvas_text(c, head.y,
+                            head.x + label + (int)(j + 1) * NUMBER_W - 1, 1,
+                            LAB_ROLE_MARK, "▾");
+        draw_place(c,
+                   (struct lab_rect){head.y, head.x + label + (int)j * NUMBER_W,
+                                     1, NUMBER_W - 1},
+                   look->show.col_first + v->num_left + j,
+                   p->col_label && !g.folded ? &p->col_label[v->num_left + j]
+                                             : NULL);
+    }
+    for (int64_t i = 0; i < r.h && v->num_top + i < g.rows; i++) {
+        int y = r.y + (int)i;
+        int64_t first = v->num_top + i;
+        draw_place(c, (struct lab_rect){y, r.x, 1, label - 1},
+                   g.folded ? look->show.col_first + first * g.cols
+                            : look->show.row_first + first,
+                   p->row_label && !g.folded ? &p->row_label[first] : NULL);
+        if (e.rows && source_in(v, &g, true, first, 1))
+            lab_canvas_text(c, y, r.x + label - 1, 1, LAB_ROLE_MARK, "▸");
+        for (int64_t j = 0; j < wide; j++) {
+            int64_t index = lab_heat_index(&g, v->num_top + i, v->num_left + j);
+            if (index >= 0)
+                draw_number(v, c, y, r.x + label + (int)j * NUMBER_W, index);
+        }
+    }
+}
+
+/* ---- what is below ---- */
+
+/* "fc1.W[3,5]" */
+static const char *element_name(const struct lab_stepper *v,
+                                const struct lab_element *e, char *out,
+                                size_t cap)
+{
+    const struct lab_tensor *t = &v->snap.plan->tensors[e->tensor];
+    struct lab_shape place = {.rank = t->shape.rank};
+    char text[LAB_SHAPE_TEXT];
+    lab_shape_unravel(&t->shape, e->index, place.dim);
+    snprintf(out, cap, "%s%s", t->name,
+             place.rank ? lab_shape_text(&place, text) : "");
+    return out;
+}
+
+static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
+                             struct lab_rect row)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    const struct lab_element here = cursor_element(v);
+    const struct lab_course_values_spec *printed;
+    char name[256];
+    double value;
+    if (v->cursor < 0 || v->cursor >= p->rows * p->cols)
+        return;
+    lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s = %s",
+                   element_name(v, &here, name, sizeof(name)),
+                   LAB_VALUE_TEXT(p->value[v->cursor], 10));
+    if (printed_value(v, v->tensor, here.index, &value, &printed)) {
+        lab_canvas_add(c, &row, LAB_ROLE_WARN, "   printed %.7g", value);
+        return;
+    }
+    draw_cursor_labels(v, c, &row);
+    if (v->numbers)
+        return;
+    struct lab_heat_grid g = grid_now(v);
+    lab_canvas_add(c, &row, LAB_ROLE_DIM, "  %s = %.3g", lab_heat_full(c),
+                   lab_heat_scale(p->value, p->rows * p->cols));
+    if (g.block_rows * g.block_cols > 1)
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "; a cell covers %lldx%lld",
+                       (long long)g.block_rows, (long long)g.block_cols);
+}
+
+/* Writes what fits whole, with a blank behind it. */
+static void put_whole(struct lab_canvas *c, struct lab_rect *row,
+                      enum lab_role role, const char *text)
+{
+    if (lab_canvas_columns(c, text) > row->w)
+        return;
+    lab_canvas_add(c, row, role, "%s", text);
+    lab_rect_cut_left(row, 1);
+}
+
+static void put_stat(struct lab_canvas *c, struct lab_rect *row, int width,
+                     const char *name, double v)
+{
+    char both[64];
+    snprintf(both, sizeof(both), "%s %s%s", name,
+             isnan(v) ? LAB_NA : LAB_VALUE_TEXT(v, width),
+             width > 6 ? " " : "");
+    put_whole(c, row, LAB_ROLE_NORMAL, both);
+}
+
+static void put_count(struct lab_canvas *c, struct lab_rect *row,
+                      const char *name, int64_t n, enum lab_role role)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%s %lld ", name, (long long)n);
+    put_whole(c, row, role, text);
+}
+
+static void draw_stats(const struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect row)
+{
+    const struct lab_stats *s = &v->snap.plane.stats;
+    int width = row.w < 80 ? 6 : 9;
+    /* What is wrong comes first: there may be no room for all. */
+    if (s->nan_count)
+        put_count(c, &row, "NaN", s->nan_count, LAB_ROLE_BAD);
+    if (s->inf_count)
+        put_count(c, &row, "Inf", s->inf_count, LAB_ROLE_BAD);
+    put_stat(c, &row, width, "min", s->min);
+    put_stat(c, &row, width, "max", s->max);
+    put_stat(c, &row, width, "mean", s->mean);
+    put_stat(c, &row, width, "std", s->std);
+    if (!s->nan_count)
+        put_count(c, &row, "NaN", 0, LAB_ROLE_DIM);
+    put_count(c, &row, "zeros", s->zero_count, LAB_ROLE_DIM);
+}
+
+static void draw_histogram(const struct lab_stepper *v, struct lab_canvas *c,
+                           struct lab_rect r)
+{
+    const struct lab_stats *s = &v->snap.plane.stats;
+    double bins[LAB_HISTOGRAM_BINS];
+    if (isnan(s->min) || lab_rect_empty(r))
+        return;
+    for (int i = 0; i < LAB_HISTOGRAM_BINS; i++)
+        bins[i] = (double)s->bin[i];
+    int y = r.y + r.h - 1;
+    int used = 1 + lab_canvas_text(c, y, r.x, 8, LAB_ROLE_DIM,
+                                   LAB_VALUE_TEXT(s->min, 7));
+    int w = r.w - used - 9;
+    w = w > 2 * LAB_HISTOGRAM_BINS ? 2 * LAB_HISTOGRAM_BINS
+        : w > LAB_HISTOGRAM_BINS   ? LAB_HISTOGRAM_BINS
+                                   : w;
+    lab_histogram_draw(c, (struct lab_rect){r.y, r.x + used, r.h, w}, bins,
+                       LAB_HISTOGRAM_BINS, LAB_ROLE_SERIES_1);
+    lab_canvas_text(c, y, r.x + used + w + 1, 8, LAB_ROLE_DIM,
+                    LAB_VALUE_TEXT(s->max, 7));
+}
+
+static void draw_unwritten(const struct lab_stepper *v, struct lab_canvas *c,
+                           struct lab_rect r)
+{
+    const struct lab_schedule *s = v->snap.schedule;
+    int hider = lab_schedule_hider(s, v->snap.plan, v->tensor);
+    const char *why = "Not computed yet in this iteration.";
+    const char *what = "s runs the next step.";
+    if (hider >= 0) {
+        why = "Not written: the step computes it on its way.";
+        what = "v chooses a variant that takes it apart.";
+        lab_canvas_textf(c, r.y + 2, r.x, -1, LAB_ROLE_DIM, "The step: %s, %s",
+                         s->steps[hider].step->name,
+                         s->steps[hider].variant->name);
+    }
+    lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM, why);
+    lab_canvas_text(c, r.y + 1, r.x, r.w, LAB_ROLE_DIM, what);
+}
+
+/* Whether a picture that has the screen for itself gets larger cells without
+ * the figures below it. */
+static bool alone_is_larger(const struct lab_stepper *v, struct lab_rect r)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    const struct look *look = look_now(v);
+    enum { FIGURES = 2 };
+    if (v->numbers || !v->zoom || !look->picture)
+        return false;
+    int64_t fold = fold_of(v);
+    return lab_heat_fit(p->rows, p->cols, fold, r.h - 1, r.w / 2).scale >
+           lab_heat_fit(p->rows, p->cols, fold, r.h - 1 - FIGURES, r.w / 2)
+               .scale;
+}
+
+static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    if (!plane_ready(v)) {
+        lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM, "reading ...");
+        return;
+    }
+    if (!v->snap.plane.written) {
+        draw_unwritten(v, c, r);
+        return;
+    }
+    const struct look *look = look_now(v);
+    v->cursor = in_plane(v, look->row, look->col);
+    bool larger = alone_is_larger(v, r);
+    struct lab_rect histogram = lab_rect_cut_bottom(&r, larger      ? 0
+                                                        : r.h >= 20 ? 4
+                                                        : r.h >= 6  ? 1
+                                                                    : 0);
+    struct lab_rect stats =
+        lab_rect_cut_bottom(&r, !larger && r.h >= 3 ? 1 : 0);
+    struct lab_rect cursor = lab_rect_cut_bottom(&r, r.h >= 2 ? 1 : 0);
+    if (v->numbers)
+        draw_numbers(v, c, r);
+    else
+        draw_heat(v, c, r);
+    if (!lab_rect_empty(cursor))
+        draw_cursor_line(v, c, cursor);
+    if (!lab_rect_empty(stats))
+        draw_stats(v, c, stats);
+    draw_histogram(v, c, histogram);
+}
+
+static void draw_tensor(struct lab_stepper *v, struct lab_canvas *c,
+                        struct lab_rect r)
+{
+    if (v->tensor < 0) {
+        lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM,
+                        "this step has no tensors");
+        return;
+    }
+    struct lab_rect list = lab_rect_cut_top(&r, 1);
+    draw_list(v, c, list);
+    if (r.h >= 4 && !(v->zoom && look_now(v)->picture && r.h < 20))
+        draw_head(v, c, lab_rect_cut_top(&r, 1));
+    if (!lab_rect_empty(r))
+        draw_plane(v, c, r);
+}
 
 /* ---- the step under the cursor, and commands to the session ---- */
 
@@ -43,21 +1455,8 @@ static bool is_busy(const struct lab_stepper *v)
 /* What a session takes only when nothing runs. */
 static bool waits_for_training(enum lab_command_kind kind)
 {
-    switch (kind) {
-    case LAB_DO_STEP:
-    case LAB_DO_NEXT:
-    case LAB_DO_FINISH:
-    case LAB_DO_CONTINUE:
-    case LAB_DO_BACK:
-    case LAB_DO_RUN_TO:
-    case LAB_DO_VARIANT:
-    case LAB_DO_CHECK:
-    case LAB_DO_COUNT:
-    case LAB_DO_TRACE:
-        return true;
-    default:
-        return false;
-    }
+    return kind <= LAB_DO_BACK || kind == LAB_DO_VARIANT ||
+           kind == LAB_DO_CHECK || kind == LAB_DO_COUNT || kind == LAB_DO_TRACE;
 }
 
 static void post(struct lab_stepper *v, const struct lab_command *cmd)
@@ -72,14 +1471,6 @@ static void post(struct lab_stepper *v, const struct lab_command *cmd)
         lab_ui_error(v->ui);
 }
 
-static bool names_step(const struct lab_break_info *b,
-                       const struct lab_schedule_step *s, const char *node)
-{
-    if (b->phase >= 0 && b->phase != (int)s->step->phase)
-        return false;
-    return strcmp(b->step, s->step->name) == 0 || strcmp(b->step, node) == 0;
-}
-
 /* A breakpoint that stops in front of this step. A node's stops at its first
  * step of each phase, a phase's at the first of the phase. */
 static bool breaks_at(const struct lab_snapshot *snap, int step)
@@ -87,20 +1478,18 @@ static bool breaks_at(const struct lab_snapshot *snap, int step)
     const struct lab_schedule *s = snap->schedule;
     const struct lab_schedule_step *at = &s->steps[step];
     const char *node = snap->plan->nodes[at->depth_node].id;
+    int phase = (int)at->step->phase;
+    bool first = step == 0 || s->steps[step - 1].depth_node != at->depth_node ||
+                 (int)s->steps[step - 1].step->phase != phase;
     for (int i = 0; i < snap->n_breaks; i++) {
         const struct lab_break_info *b = &snap->breaks[i];
-        if (b->watch)
+        if (b->watch || (b->phase >= 0 && b->phase != phase))
             continue;
-        if (b->kind == LAB_BREAK_PHASE &&
-            step == s->phase_first[at->step->phase] &&
-            b->phase == (int)at->step->phase)
+        if (b->kind == LAB_BREAK_PHASE && step == s->phase_first[phase])
             return true;
-        if (b->kind != LAB_BREAK_STEP || !names_step(b, at, node))
-            continue;
-        bool first = step == 0 ||
-                     s->steps[step - 1].depth_node != at->depth_node ||
-                     s->steps[step - 1].step->phase != at->step->phase;
-        if (strcmp(b->step, at->step->name) == 0 || first)
+        if (b->kind == LAB_BREAK_STEP &&
+            (strcmp(b->step, at->step->name) == 0 ||
+             (first && strcmp(b->step, node) == 0)))
             return true;
     }
     return false;
@@ -111,7 +1500,7 @@ static bool breaks_at(const struct lab_snapshot *snap, int step)
 static void add_tensor(struct lab_stepper *v, int tensor)
 {
     if (tensor < 0 || tensor >= v->snap.plan->n_tensors ||
-        v->n_tensors == LAB_STEPPER_TENSORS)
+        v->n_tensors == TENSORS)
         return;
     for (int i = 0; i < v->n_tensors; i++)
         if (v->tensors[i] == tensor)
@@ -124,13 +1513,9 @@ static void list_tensors(struct lab_stepper *v)
 {
     const struct lab_step *step = step_now(v)->step;
     v->n_tensors = 0;
-    for (int i = 0; i < step->n_in; i++) {
-        bool in_place = false;
-        for (int k = 0; k < step->n_out; k++)
-            in_place = in_place || step->out[k] == step->in[i];
-        if (!in_place)
+    for (int i = 0; i < step->n_in; i++)
+        if (!writes(step, step->in[i]))
             add_tensor(v, step->in[i]);
-    }
     v->n_in = v->n_tensors;
     for (int i = 0; i < step->n_out; i++)
         add_tensor(v, step->out[i]);
@@ -152,8 +1537,8 @@ static void choose_step(struct lab_stepper *v, int step)
     /* What a step made, or before it has run, what it will start from. */
     bool ran = v->snap.steps[step].done && v->n_in < v->n_tensors;
     int first = ran ? v->n_in : 0;
-    lab_stepper_look_at(v, v->n_tensors ? v->tensors[first] : -1);
-    lab_stepper_explain_cursor(v);
+    look_at(v, v->n_tensors ? v->tensors[first] : -1);
+    explain_cursor(v);
 }
 
 static void choose_item(struct lab_stepper *v, int item)
@@ -173,6 +1558,12 @@ static void focus_pane(struct lab_stepper *v, enum lab_stepper_pane pane)
     v->focus = pane;
     if (pane >= LAB_PANE_EXPLAIN)
         v->tab = pane;
+}
+
+/* Rows of a pane below its title. */
+static int page_of(const struct lab_stepper *v, enum lab_stepper_pane pane)
+{
+    return v->layout.pane[pane].h - 1;
 }
 
 /* Whether the walk stopped because of a breakpoint at the step that is next. */
@@ -216,11 +1607,12 @@ static void read_kernels(struct lab_stepper *v)
     v->kernels_of = exec;
     v->n_kernels = -1;
     if (exec > 0 && v->model.kernels)
-        v->n_kernels = v->model.kernels(v->model.user, exec, v->kernels,
-                                        LAB_STEPPER_KERNELS);
+        v->n_kernels =
+            v->model.kernels(v->model.user, exec, v->kernels, KERNELS);
 }
 
-static void tell_progress(struct lab_stepper *v, const struct lab_snapshot *old)
+static void report_progress(struct lab_stepper *v,
+                            const struct lab_snapshot *old)
 {
     const struct lab_snapshot *snap = &v->snap;
     bool trained = old->state == LAB_SESSION_TRAINING ||
@@ -239,10 +1631,9 @@ static bool adopt_schedule(struct lab_stepper *v)
     int n = v->snap.plan->n_tensors;
     if (lab_step_tree_build(&v->tree, v->snap.plan, v->snap.schedule))
         return false;
-    v->text_step = LAB_TEXT_NONE;
+    v->text_step = TEXT_NONE;
     if (v->n_looks != n) {
-        struct lab_tensor_slice *looks =
-            lab_alloc_array((size_t)n + 1, sizeof(*looks));
+        struct look *looks = lab_alloc_array((size_t)n + 1, sizeof(*looks));
         if (!looks) {
             lab_fail(LAB_E_NOMEM, "no memory to show %d tensors", n);
             return false;
@@ -255,7 +1646,7 @@ static bool adopt_schedule(struct lab_stepper *v)
     return true;
 }
 
-static void say_news(struct lab_stepper *v, const struct lab_snapshot *old)
+static void show_news(struct lab_stepper *v, const struct lab_snapshot *old)
 {
     const struct lab_snapshot *snap = &v->snap;
     if (snap->state == LAB_SESSION_FAILED)
@@ -276,38 +1667,35 @@ static void say_news(struct lab_stepper *v, const struct lab_snapshot *old)
 /* Where the lesson really runs. */
 static void show_badge(struct lab_stepper *v)
 {
-    const struct lab_snapshot *snap = &v->snap;
-    if (strcmp(snap->backend, "cpu") == 0)
-        lab_ui_badge(v->ui, "CPU");
-    else if (strcmp(snap->backend, "cuda") == 0)
-        lab_ui_badge(v->ui, snap->device.name[0] ? snap->device.name : "GPU");
-    else
-        lab_ui_badge(v->ui, snap->backend);
+    const char *name = v->snap.backend;
+    if (strcmp(name, "cpu") == 0)
+        name = "CPU";
+    else if (strcmp(name, "cuda") == 0)
+        name = v->snap.device.name[0] ? v->snap.device.name : "GPU";
+    lab_ui_badge(v->ui, name);
 }
 
-/* What was withdrawn or left out: the first of it, and where the rest is. */
-static void say_notice(struct lab_stepper *v)
+/* What was withdrawn or left out, or has come since: its first line, and where
+ * the rest is. */
+static void show_notice(struct lab_stepper *v, const char *notice, bool more)
 {
-    const char *notice = lab_setup_notice_rest(v->snap.notice);
     int n = (int)strcspn(notice, "\n");
-    if (!n)
-        return;
-    bool more = notice[n] && notice[n + 1];
-    lab_ui_message(v->ui, LAB_ROLE_WARN, "%s%.*s",
-                   more ? "(:list notes shows all) " : "", n, notice);
+    if (n)
+        lab_ui_message(v->ui, LAB_ROLE_WARN, "%s%.*s",
+                       more ? "(:list notes shows all) " : "", n, notice);
 }
 
-/* What has come since: its first line. */
-static void say_more_notice(struct lab_stepper *v, const char *old)
+static void show_notices(struct lab_stepper *v, const struct lab_snapshot *old)
 {
-    size_t n = strlen(old);
+    size_t n = strlen(old->notice);
     const char *more = v->snap.notice + n;
-    if (strncmp(v->snap.notice, old, n) != 0 || !*more)
-        return;
-    more += *more == '\n';
-    lab_ui_message(v->ui, LAB_ROLE_WARN, "%s%.*s",
-                   n ? "(:list notes shows all) " : "",
-                   (int)strcspn(more, "\n"), more);
+    if (!old->plan) {
+        const char *rest = lab_setup_notice_rest(v->snap.notice);
+        const char *end = strchr(rest, '\n');
+        show_notice(v, rest, end && end[1]);
+    } else if (strncmp(v->snap.notice, old->notice, n) == 0 && *more) {
+        show_notice(v, more + (*more == '\n'), n > 0);
+    }
 }
 
 static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
@@ -320,12 +1708,9 @@ static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
                  snap->iteration != old->iteration;
     bool settled = old->state == LAB_SESSION_TRAINING &&
                    snap->state != LAB_SESSION_TRAINING;
-    if (!old->plan) {
+    if (!old->plan)
         show_badge(v);
-        say_notice(v);
-    } else {
-        say_more_notice(v, old->notice);
-    }
+    show_notices(v, old);
     if (renewed && !adopt_schedule(v)) {
         lab_ui_error(v->ui);
         v->snap.schedule = NULL; /* nothing can be drawn of it */
@@ -335,15 +1720,15 @@ static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
         v->step < 0)
         follow(v);
     if (moved)
-        tell_progress(v, old);
-    lab_stepper_mark_sources(v);
+        report_progress(v, old);
+    mark_sources(v);
     if (v->term >= snap->explanation.n_terms)
         v->term = 0;
 }
 
 static bool refresh_once(struct lab_stepper *v)
 {
-    if (v->taken && v->model.version(v->model.session) == v->snap.version) {
+    if (v->model.version(v->model.session) == v->snap.version) {
         int before = v->n_kernels;
         read_kernels(v); /* records come later than the step they are of */
         return v->n_kernels != before;
@@ -355,12 +1740,10 @@ static bool refresh_once(struct lab_stepper *v)
         return true;
     }
     struct lab_snapshot old = v->snap;
-    bool had = v->taken;
     v->snap = next;
-    v->taken = true;
     take_in(v, &old);
-    say_news(v, &old);
-    if (had)
+    show_news(v, &old);
+    if (old.version)
         v->model.snapshot_release(&old);
     read_kernels(v);
     return true;
@@ -371,7 +1754,7 @@ static bool refresh_once(struct lab_stepper *v)
 static bool refresh(struct lab_stepper *v)
 {
     bool changed = refresh_once(v);
-    for (int i = 0; i < 2 && v->taken; i++)
+    for (int i = 0; i < 2; i++)
         if (v->model.version(v->model.session) != v->snap.version)
             changed = refresh_once(v) || changed;
     return changed;
@@ -384,11 +1767,6 @@ enum {
     FULL_H = 36,
     GAP = 1 /* the line between two columns */
 };
-
-static struct lab_rect nothing(struct lab_rect near)
-{
-    return (struct lab_rect){near.y, near.x, 0, 0};
-}
 
 static void place_full(struct lab_stepper_layout *l, struct lab_rect r)
 {
@@ -420,8 +1798,6 @@ struct lab_stepper_layout lab_stepper_layout(struct lab_rect body,
 {
     struct lab_stepper_layout l = {0};
     bool full = body.w >= FULL_W && body.h >= FULL_H;
-    for (int i = 0; i < LAB_PANE_COUNT; i++)
-        l.pane[i] = nothing(body);
     l.state = lab_rect_cut_top(&body, 1);
     l.step = lab_rect_cut_top(&body, 1);
     if (zoom)
@@ -444,20 +1820,14 @@ static bool loss_known(const struct lab_snapshot *snap)
 
 static const char *doing(const struct lab_snapshot *snap)
 {
-    switch (snap->state) {
-    case LAB_SESSION_STARTING:
-        return "starting";
-    case LAB_SESSION_WALKING:
-        return "running ...";
-    case LAB_SESSION_TRAINING:
-        return "training ... (t shows it, Esc stops)";
-    case LAB_SESSION_CHECKING:
-        return "checking gradients ... (Esc stops)";
-    case LAB_SESSION_FAILED:
-        return "failed";
-    default:
-        return "";
-    }
+    static const char *const words[] = {
+        [LAB_SESSION_STARTING] = "starting",
+        [LAB_SESSION_IDLE] = "",
+        [LAB_SESSION_WALKING] = "running ...",
+        [LAB_SESSION_TRAINING] = "training ... (t shows it, Esc stops)",
+        [LAB_SESSION_CHECKING] = "checking gradients ... (Esc stops)",
+        [LAB_SESSION_FAILED] = "failed"};
+    return words[snap->state];
 }
 
 /* The check to name: of those that failed, else of all, the largest error. */
@@ -495,68 +1865,43 @@ static int checks_of(const struct lab_snapshot *snap, char *out, size_t cap)
     return bad;
 }
 
-/* What runs, or nothing. */
-static void busy_text(const struct lab_snapshot *snap, char *out, size_t cap)
-{
-    if (snap->state == LAB_SESSION_CHECKING && snap->check_of > 0)
-        snprintf(out, cap, "checking gradients: %lld of %lld (Esc stops)",
-                 (long long)snap->check_done, (long long)snap->check_of);
-    else
-        snprintf(out, cap, "%s", doing(snap));
-}
-
-static void idle_text(const struct lab_snapshot *snap, struct lab_canvas *c,
-                      int y, int x)
-{
-    const struct lab_schedule *s = snap->schedule;
-    if (snap->position < s->n_steps)
-        lab_canvas_textf(c, y, x, -1, LAB_ROLE_DIM, "next: %s",
-                         s->steps[snap->position].step->name);
-    else
-        lab_canvas_text(c, y, x, -1, LAB_ROLE_GOOD, "done: s goes on");
-}
-
-/* What runs, or what was last found out; returns the columns used. */
-static int first_words(const struct lab_snapshot *snap, struct lab_canvas *c,
-                       struct lab_rect r)
-{
-    char text[160];
-    busy_text(snap, text, sizeof(text));
-    if (text[0])
-        return lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_WARN, "%s   ", text);
-    if (!snap->n_checks)
-        return 0;
-    int bad = checks_of(snap, text, sizeof(text));
-    return lab_canvas_textf(c, r.y, r.x, r.w,
-                            bad ? LAB_ROLE_BAD : LAB_ROLE_GOOD, "%s   ", text);
-}
-
-/* What is news goes first: a narrow line is cut at its end. */
-static void stepper_state_line(const struct lab_stepper *v,
-                               struct lab_canvas *c, struct lab_rect r)
+/* What has changed goes first: a narrow line is cut at its end. */
+static void state_line(const struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect row)
 {
     const struct lab_snapshot *snap = &v->snap;
-    char loss[LAB_FORMAT_BYTES] = "not known yet";
-    if (lab_rect_empty(r))
-        return;
-    if (loss_known(snap) || !isnan(snap->loss))
-        lab_format_value(snap->loss, 8, loss, sizeof(loss));
-    int x = r.x + first_words(snap, c, r);
-    x += lab_canvas_textf(c, r.y, x, -1, LAB_ROLE_NORMAL,
-                          "iteration %lld   step %d of %d   loss %s",
-                          (long long)snap->iteration, snap->position,
-                          snap->schedule->n_steps, loss);
-    if (!doing(snap)[0])
-        idle_text(snap, c, r.y, x + 3);
+    const struct lab_schedule *s = snap->schedule;
+    const char *busy = doing(snap);
+    bool known = loss_known(snap) || !isnan(snap->loss);
+    char text[160];
+    if (snap->state == LAB_SESSION_CHECKING && snap->check_of > 0) {
+        lab_canvas_add(c, &row, LAB_ROLE_WARN,
+                       "checking gradients: %lld of %lld (Esc stops)   ",
+                       (long long)snap->check_done, (long long)snap->check_of);
+    } else if (busy[0]) {
+        lab_canvas_add(c, &row, LAB_ROLE_WARN, "%s   ", busy);
+    } else if (snap->n_checks) {
+        int bad = checks_of(snap, text, sizeof(text));
+        lab_canvas_add(c, &row, bad ? LAB_ROLE_BAD : LAB_ROLE_GOOD, "%s   ",
+                       text);
+    }
+    lab_canvas_add(c, &row, LAB_ROLE_NORMAL,
+                   "iteration %lld   step %d of %d   loss %s",
+                   (long long)snap->iteration, snap->position, s->n_steps,
+                   known ? LAB_VALUE_TEXT(snap->loss, 8) : "not known yet");
+    lab_rect_cut_left(&row, 3);
+    if (!busy[0] && snap->position < s->n_steps)
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "next: %s",
+                       s->steps[snap->position].step->name);
+    else if (!busy[0])
+        lab_canvas_add(c, &row, LAB_ROLE_GOOD, "done: s goes on");
 }
 
 /* ---- breakpoints ---- */
 
 static bool any_break(const struct lab_snapshot *snap, int first, int end)
 {
-    if (snap->n_breaks == 0)
-        return false;
-    for (int i = first; i < end; i++)
+    for (int i = first; snap->n_breaks && i < end; i++)
         if (breaks_at(snap, i))
             return true;
     return false;
@@ -565,14 +1910,11 @@ static bool any_break(const struct lab_snapshot *snap, int first, int end)
 /* A watch stops behind one of these steps. */
 static bool any_watch(const struct lab_snapshot *snap, int first, int end)
 {
-    for (int i = first; i < end; i++) {
+    for (int i = first; snap->n_breaks && i < end; i++) {
         const struct lab_step *step = snap->schedule->steps[i].step;
-        for (int k = 0; k < snap->n_breaks; k++)
-            for (int o = 0; o < step->n_out && snap->breaks[k].watch; o++)
-                if (step->out[o] >= 0 &&
-                    strcmp(snap->plan->tensors[step->out[o]].name,
-                           snap->breaks[k].step) == 0)
-                    return true;
+        for (int o = 0; o < step->n_out; o++)
+            if (is_watched(snap, step->out[o]))
+                return true;
     }
     return false;
 }
@@ -584,9 +1926,9 @@ static double time_of(const struct lab_snapshot *snap, int first, int end)
 {
     double sum = NAN;
     for (int i = first; i < end; i++) {
-        const struct lab_step_status *s = &snap->steps[i];
-        if (s->exec > 0 && s->time_ns != LAB_UNKNOWN)
-            sum = (isnan(sum) ? 0 : sum) + (double)s->time_ns;
+        double ns = lab_to_real(snap->steps[i].time_ns);
+        if (snap->steps[i].exec > 0 && !isnan(ns))
+            sum = (isnan(sum) ? 0 : sum) + ns;
     }
     return sum;
 }
@@ -603,13 +1945,10 @@ static bool all_done(const struct lab_snapshot *snap, int first, int end)
 static int row_time(const struct lab_stepper *v, struct lab_canvas *c,
                     struct lab_rect row, const struct lab_tree_item *item)
 {
-    char text[LAB_FORMAT_BYTES];
     double ns = time_of(&v->snap, item->first, item->end);
-    if (isnan(ns))
-        return 0;
-    lab_format_ns(ns, text, sizeof(text));
+    const char *text = LAB_NS_TEXT(ns);
     int w = lab_canvas_columns(c, text);
-    if (w + 10 >= row.w)
+    if (isnan(ns) || w + 10 >= row.w)
         return 0;
     lab_canvas_text(c, row.y, row.x + row.w - w, w, LAB_ROLE_DIM, text);
     return w + 1;
@@ -649,8 +1988,8 @@ static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
                                                     : LAB_ROLE_CURSOR);
 }
 
-static void stepper_draw_steps(struct lab_stepper *v, struct lab_canvas *c,
-                               struct lab_rect r)
+static void draw_steps(struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect r)
 {
     const struct lab_step_tree *t = &v->tree;
     int chosen = lab_step_tree_row(t, v->item);
@@ -699,11 +2038,11 @@ static void open_item(struct lab_stepper *v)
         focus_pane(v, LAB_PANE_TENSOR);
 }
 
-static bool stepper_steps_action(struct lab_stepper *v, int action)
+static bool steps_action(struct lab_stepper *v, int action)
 {
     const struct lab_step_tree *t = &v->tree;
     int64_t row = lab_action_move(action, lab_step_tree_row(t, v->item),
-                                  t->n_rows, v->view_h[LAB_PANE_STEPS]);
+                                  t->n_rows, page_of(v, LAB_PANE_STEPS));
     if (row >= 0 && t->n_rows > 0)
         choose_item(v, t->rows[row]);
     else if (action == LAB_ACT_LEFT || action == LAB_ACT_RIGHT)
@@ -718,19 +2057,6 @@ static bool stepper_steps_action(struct lab_stepper *v, int action)
 /* ---- the pane that explains a number ---- */
 
 enum { HANG = 2 };
-
-static const char *element_name(const struct lab_stepper *v,
-                                const struct lab_element *e, char *out,
-                                size_t cap)
-{
-    const struct lab_tensor *t = &v->snap.plan->tensors[e->tensor];
-    struct lab_shape place = {.rank = t->shape.rank};
-    char text[LAB_SHAPE_TEXT];
-    lab_shape_unravel(&t->shape, e->index, place.dim);
-    snprintf(out, cap, "%s%s", t->name,
-             place.rank ? lab_shape_text(&place, text) : "");
-    return out;
-}
 
 static void add_value(struct lab_doc *d, const struct lab_explanation *e)
 {
@@ -758,8 +2084,7 @@ static void add_printed(struct lab_doc *d, const struct lab_stepper *v)
     const struct lab_explanation *e = &v->snap.explanation;
     const struct lab_course_values_spec *p;
     double printed;
-    if (e->unwritten ||
-        !lab_stepper_printed(v, e->tensor, e->index, &printed, &p))
+    if (e->unwritten || !printed_value(v, e->tensor, e->index, &printed, &p))
         return;
     double off = e->shown - printed;
     bool claimed = !isnan(p->tolerance);
@@ -781,22 +2106,20 @@ static void add_term(struct lab_doc *d, const struct lab_stepper *v, int k,
                      bool silent)
 {
     const struct lab_term *term = &v->snap.explanation.terms[k];
-    char value[LAB_FORMAT_BYTES];
+    const char *value = LAB_VALUE_TEXT(term->value, 9);
     lab_doc_para(d, 0, 0, false);
-    lab_format_value(term->value, 9, value, sizeof(value));
     if (!silent) {
-        bool same = strcmp(term->text, value) == 0;
         lab_doc_addf(d, LAB_ROLE_NORMAL, "%c %9s", term->value < 0 ? '-' : '+',
                      value[0] == '-' ? value + 1 : value);
-        lab_doc_addf(d, LAB_ROLE_FORMULA, "  %s%s", same ? "" : "= ",
-                     same ? "" : term->text);
+        lab_doc_addf(d, LAB_ROLE_FORMULA,
+                     strcmp(term->text, value) ? "  = %s" : "  ", term->text);
     }
     lab_doc_add(d, LAB_ROLE_DIM, silent ? "from " : "  from ");
     for (int i = 0; i < term->n_sources; i++) {
         char name[160];
         bool chosen = k == v->term && i == v->source;
-        element_name(v, &term->source[i], name, sizeof(name));
-        lab_doc_addf(d, LAB_ROLE_MARK, chosen ? "[%s]" : " %s ", name);
+        lab_doc_addf(d, LAB_ROLE_MARK, chosen ? "[%s]" : " %s ",
+                     element_name(v, &term->source[i], name, sizeof(name)));
     }
 }
 
@@ -872,8 +2195,8 @@ static struct lab_doc *renew(struct lab_stepper *v, enum lab_stepper_pane pane)
     return &v->doc[pane];
 }
 
-static void stepper_draw_explain(struct lab_stepper *v, struct lab_canvas *c,
-                                 struct lab_rect r)
+static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
+                         struct lab_rect r)
 {
     const struct lab_explanation *e = &v->snap.explanation;
     struct lab_pager *p = &v->pager[LAB_PANE_EXPLAIN];
@@ -904,13 +2227,12 @@ static void jump_to_source(struct lab_stepper *v)
 {
     const struct lab_explanation *e = &v->snap.explanation;
     if (v->term >= e->n_terms || v->source >= e->terms[v->term].n_sources) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM,
-                       "this number comes from no other element");
+        refuse(v, "this number comes from no other element");
         return;
     }
-    lab_stepper_goto_element(v, e->terms[v->term].source[v->source]);
+    goto_element(v, e->terms[v->term].source[v->source]);
     v->pinned = true;
-    lab_stepper_mark_sources(v);
+    mark_sources(v);
     focus_pane(v, LAB_PANE_TENSOR);
     lab_ui_message(v->ui, LAB_ROLE_DIM,
                    "an input of %s (y: back to it, e: explain this)",
@@ -923,7 +2245,7 @@ static void choose_term(struct lab_stepper *v, int64_t term)
     v->source = 0;
 }
 
-static void stepper_click_explain(struct lab_stepper *v, int y, int x)
+static void click_explain(struct lab_stepper *v, int y, int x)
 {
     size_t para =
         lab_pager_para(&v->pager[LAB_PANE_EXPLAIN], y - v->explain_at.y);
@@ -938,14 +2260,14 @@ static void stepper_click_explain(struct lab_stepper *v, int y, int x)
         choose_term(v, term);
 }
 
-static bool stepper_explain_action(struct lab_stepper *v, int action)
+static bool explain_action(struct lab_stepper *v, int action)
 {
     const struct lab_explanation *e = &v->snap.explanation;
     if (e->tensor < 0 || e->n_terms < 1)
         return false;
     /* A page of terms is the pane's height. */
     int64_t to = lab_action_move(action, v->term, e->n_terms,
-                                 v->view_h[LAB_PANE_EXPLAIN] + 1);
+                                 page_of(v, LAB_PANE_EXPLAIN) + 1);
     if (to >= 0)
         choose_term(v, to);
     else if (action == LAB_ACT_LEFT)
@@ -963,11 +2285,17 @@ static bool stepper_explain_action(struct lab_stepper *v, int action)
 
 enum { NAME_W = 9 };
 
-static void add_pair(void *doc, const char *name, const char *value)
+static void LAB_PRINTF(3, 4)
+    add_pair(struct lab_doc *d, const char *name, const char *fmt, ...)
 {
-    lab_doc_para(doc, 0, NAME_W, true);
-    lab_doc_addf(doc, LAB_ROLE_DIM, "%-*s", NAME_W, name);
-    lab_doc_add(doc, LAB_ROLE_NORMAL, value);
+    char value[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(value, sizeof(value), fmt, args);
+    va_end(args);
+    lab_doc_para(d, 0, NAME_W, true);
+    lab_doc_addf(d, LAB_ROLE_DIM, "%-*s", NAME_W, name);
+    lab_doc_add(d, LAB_ROLE_NORMAL, value);
 }
 
 /* ---- the step as a whole ---- */
@@ -984,18 +2312,14 @@ static double step_ns(const struct lab_stepper *v)
 {
     const struct lab_step_status *s = &v->snap.steps[v->step];
     double sum = 0;
-    for (int i = 0; i < v->n_kernels && i < LAB_STEPPER_KERNELS; i++) {
-        double ns = kernel_ns(&v->kernels[i].record);
-        if (isnan(ns))
-            return s->time_ns == LAB_UNKNOWN ? NAN : (double)s->time_ns;
-        sum += ns;
-    }
-    if (v->n_kernels > 0 && v->n_kernels <= LAB_STEPPER_KERNELS)
+    for (int i = 0; i < v->n_kernels && i < KERNELS; i++)
+        sum += kernel_ns(&v->kernels[i].record);
+    if (v->n_kernels > 0 && v->n_kernels <= KERNELS && !isnan(sum))
         return sum;
-    return s->exec > 0 && s->time_ns != LAB_UNKNOWN ? (double)s->time_ns : NAN;
+    return s->exec > 0 ? lab_to_real(s->time_ns) : NAN;
 }
 
-static const char *stepper_untimed(const struct lab_step_status *s)
+static const char *untimed(const struct lab_step_status *s)
 {
     return s->exec == LAB_EXEC_UNOBSERVED ? "not recorded" : "not run yet";
 }
@@ -1003,117 +2327,91 @@ static const char *stepper_untimed(const struct lab_step_status *s)
 static void add_time(const struct lab_stepper *v, struct lab_doc *d, double ns)
 {
     const struct lab_step_status *s = &v->snap.steps[v->step];
-    char time[LAB_FORMAT_BYTES];
-    char wall[LAB_FORMAT_BYTES];
-    char line[256];
     const char *note = v->model.time_note ? v->model.time_note : "";
-    if (s->exec <= 0) {
-        add_pair(d, "time", stepper_untimed(s));
-        return;
-    }
-    lab_format_ns(ns, time, sizeof(time));
-    lab_format_ns(s->time_ns == LAB_UNKNOWN ? NAN : (double)s->time_ns, wall,
-                  sizeof(wall));
-    if (v->n_kernels > 0)
-        snprintf(line, sizeof(line), "%s in kernels, %s around the step", time,
-                 wall);
+    if (s->exec <= 0)
+        add_pair(d, "time", "%s", untimed(s));
+    else if (v->n_kernels > 0)
+        add_pair(d, "time", "%s in kernels, %s around the step",
+                 LAB_NS_TEXT(ns), LAB_NS_TEXT(lab_to_real(s->time_ns)));
     else
-        snprintf(line, sizeof(line), "%s%s%s%s", time, note[0] ? " (" : "",
-                 note, note[0] ? ")" : "");
-    add_pair(d, "time", line);
+        add_pair(d, "time", note[0] ? "%s (%s)" : "%s", LAB_NS_TEXT(ns), note);
 }
 
 /* Shares of a peak are small for small tensors: two digits, however small. What
  * was measured comes before the peak that the device's attributes give. */
-static void add_share(char *line, size_t cap, double rate, double measured,
+static void add_share(struct lab_doc *d, double rate, double measured,
                       const char *what, double peak, const char *what_peak)
 {
-    size_t used = strlen(line);
     bool known = measured > 0;
     double share = 100 * rate / (known ? measured : peak);
     if (isnan(rate))
         return;
     if (!known && !(peak > 0))
-        snprintf(line + used, cap - used, ", %s n/a here", what_peak);
+        lab_doc_addf(d, LAB_ROLE_NORMAL, ", %s n/a here", what_peak);
     else
-        snprintf(line + used, cap - used,
-                 share >= 99.5 ? ", %.0f %% of %s" : ", %.2g %% of %s", share,
-                 known ? what : what_peak);
-}
-
-static struct lab_stepper_roofs roofs_of(const struct lab_stepper *v)
-{
-    struct lab_stepper_roofs r = {NAN, NAN, ""};
-    if (v->model.roofs)
-        v->model.roofs(v->model.user, &v->snap, &r);
-    return r;
+        lab_doc_addf(d, LAB_ROLE_NORMAL,
+                     share >= 99.5 ? ", %.0f %% of %s" : ", %.2g %% of %s",
+                     share, known ? what : what_peak);
 }
 
 static void add_work(const struct lab_stepper *v, struct lab_doc *d,
                      const struct lab_step *step, double ns)
 {
     const struct lab_device_info *device = &v->snap.device;
-    char amount[LAB_FORMAT_BYTES];
-    char rate[LAB_FORMAT_BYTES];
-    char line[256];
+    struct lab_stepper_roofs roofs = {NAN, NAN, ""};
+    double flop = step->flop > 0 ? step->flop : NAN;
+    double bytes = step->bytes > 0 ? step->bytes : NAN;
     const char *sep = isnan(ns) ? "" : ", ";
-    struct lab_stepper_roofs roofs = roofs_of(v);
+    char rate[LAB_FORMAT_BYTES] = "";
     char products[64];
+    if (v->model.roofs)
+        v->model.roofs(v->model.user, &v->snap, &roofs);
     snprintf(products, sizeof(products), "what products in %.8s reach",
              roofs.precision);
-    lab_format_flop(step->flop, amount, sizeof(amount));
-    lab_format_flops(step->flop > 0 ? step->flop : NAN, ns, rate, sizeof(rate));
-    snprintf(line, sizeof(line), "%s by its formula%s%s", amount, sep,
-             isnan(ns) ? "" : rate);
-    add_share(line, sizeof(line), step->flop > 0 ? step->flop / ns * 1e9 : NAN,
-              roofs.flop_per_s, products, device->peak_fp32_flops, "peak fp32");
-    add_pair(d, "work", line);
-    lab_format_bytes(step->bytes, amount, sizeof(amount));
-    lab_format_rate(step->bytes > 0 ? step->bytes : NAN, ns, rate,
-                    sizeof(rate));
-    snprintf(line, sizeof(line), "%s at least%s%s", amount, sep,
-             isnan(ns) ? "" : rate);
-    add_share(line, sizeof(line),
-              step->bytes > 0 ? step->bytes / ns * 1e9 : NAN, roofs.bytes_per_s,
-              "a copy's rate", device->peak_dram_bytes_s, "peak memory");
-    add_pair(d, "memory", line);
+    if (!isnan(ns))
+        lab_format_flops(flop, ns, rate, sizeof(rate));
+    add_pair(d, "work", "%s by its formula%s%s", LAB_FLOP_TEXT(step->flop), sep,
+             rate);
+    add_share(d, flop / ns * 1e9, roofs.flop_per_s, products,
+              device->peak_fp32_flops, "peak fp32");
+    if (!isnan(ns))
+        lab_format_rate(bytes, ns, rate, sizeof(rate));
+    add_pair(d, "memory", "%s at least%s%s", LAB_BYTES_TEXT(step->bytes), sep,
+             rate);
+    add_share(d, bytes / ns * 1e9, roofs.bytes_per_s, "a copy's rate",
+              device->peak_dram_bytes_s, "peak memory");
 }
 
 static void add_variant(const struct lab_stepper *v, struct lab_doc *d,
                         const struct lab_schedule_step *s)
 {
-    const char *names[LAB_STEPPER_VARIANTS];
-    char line[256];
+    const char *names[VARIANTS];
     int n = 0;
     if (v->model.variant_names)
         n = v->model.variant_names(v->model.user, s->depth_node, names,
-                                   LAB_STEPPER_VARIANTS);
+                                   VARIANTS);
     const char *now = s->variant ? s->variant->name : "?";
     const char *ran = v->snap.steps[v->step].ran;
-    if (ran && strcmp(ran, now) != 0)
-        snprintf(line, sizeof(line), "%s on %s; what is shown ran as %s", now,
-                 v->snap.backend, ran);
-    else
-        snprintf(line, sizeof(line), "%s on %s", now, v->snap.backend);
-    add_pair(d, "variant", line);
+    bool other = ran && strcmp(ran, now) != 0;
+    add_pair(d, "variant",
+             other ? "%s on %s; what is shown ran as %s" : "%s on %s", now,
+             v->snap.backend, ran);
     if (n > 1)
         lab_doc_add(d, LAB_ROLE_DIM, "  v:");
     for (int i = 0; i < n && n > 1; i++)
         lab_doc_addf(d, LAB_ROLE_KEY, " %s", names[i]);
     if (s->variant && s->variant->source) {
-        add_pair(d, "source", s->variant->source);
+        add_pair(d, "source", "%s", s->variant->source);
         lab_doc_add(d, LAB_ROLE_DIM, "  o opens it");
     }
-    if (s->step->group) {
-        snprintf(line, sizeof(line), "one kernel for %d steps", s->hides_count);
-        add_pair(d, "fused", line);
-    }
+    if (s->step->group)
+        add_pair(d, "fused", "one kernel for %d steps", s->hides_count);
 }
 
 /* ---- kernels ---- */
 
-/* The limits of an occupancy, as advice on it. */
-static void limit_text(int limit, char *out, size_t cap)
+/* An occupancy and what limits it, as advice on it. */
+static void add_occupancy(struct lab_doc *d, const struct lab_kernel_record *k)
 {
     static const struct {
         int bit;
@@ -1123,37 +2421,33 @@ static void limit_text(int limit, char *out, size_t cap)
         {LAB_LIMIT_BLOCKS, "blocks"},       {LAB_LIMIT_BARRIERS, "barriers"},
         {LAB_LIMIT_GRID, "too few blocks"}, {LAB_LIMIT_WARPS, "warps: full"},
     };
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if ((limit & names[i].bit) && used < cap)
-            used += (size_t)snprintf(out + used, cap - used, "%s%s",
-                                     used ? ", " : "", names[i].name);
-}
-
-static void add_kernel(struct lab_doc *d, const struct lab_kernel_record *k)
-{
-    char text[64];
-    lab_format_ns(kernel_ns(k), text, sizeof(text));
-    lab_doc_para(d, 0, 0, false);
-    lab_doc_addf(d, LAB_ROLE_CODE, "%10s  %s", text,
-                 lab_intern_text(k->short_name));
-    lab_doc_para(d, 0, NAME_W, true);
-    lab_doc_addf(d, LAB_ROLE_NORMAL, "grid %s, block %s, registers ",
-                 LAB_DIMS_TEXT(k->launch.grid), LAB_DIMS_TEXT(k->launch.block));
-    lab_doc_add(
-        d, LAB_ROLE_NORMAL,
-        lab_format_int(k->launch.registers_per_thread, text, sizeof(text)));
-    lab_doc_addf(d, LAB_ROLE_NORMAL, ", shared %s, occupancy ",
-                 lab_format_bytes(lab_to_real(lab_launch_shared(&k->launch)),
-                                  text, sizeof(text)));
+    const char *sep = "";
     if (isnan(k->occupancy_pct)) {
         lab_doc_add(d, LAB_ROLE_NORMAL, LAB_NA);
         return;
     }
-    limit_text(k->occupancy_limit, text, sizeof(text));
-    lab_doc_addf(d, LAB_ROLE_NORMAL, "%.0f %% (limit: %s)", k->occupancy_pct,
-                 text[0] ? text : "none");
+    lab_doc_addf(d, LAB_ROLE_NORMAL, "%.0f %% (limit: ", k->occupancy_pct);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!(k->occupancy_limit & names[i].bit))
+            continue;
+        lab_doc_addf(d, LAB_ROLE_NORMAL, "%s%s", sep, names[i].name);
+        sep = ", ";
+    }
+    lab_doc_add(d, LAB_ROLE_NORMAL, sep[0] ? ")" : "none)");
+}
+
+static void add_kernel(struct lab_doc *d, const struct lab_kernel_record *k)
+{
+    lab_doc_para(d, 0, 0, false);
+    lab_doc_addf(d, LAB_ROLE_CODE, "%10s  %s", LAB_NS_TEXT(kernel_ns(k)),
+                 lab_intern_text(k->short_name));
+    lab_doc_para(d, 0, NAME_W, true);
+    lab_doc_addf(d, LAB_ROLE_NORMAL,
+                 "grid %s, block %s, registers %s, shared %s, occupancy ",
+                 LAB_DIMS_TEXT(k->launch.grid), LAB_DIMS_TEXT(k->launch.block),
+                 LAB_INT_TEXT(k->launch.registers_per_thread),
+                 LAB_BYTES_TEXT(lab_to_real(lab_launch_shared(&k->launch))));
+    add_occupancy(d, k);
 }
 
 static void add_counted(void *doc, const char *name, const char *text)
@@ -1162,7 +2456,7 @@ static void add_counted(void *doc, const char *name, const char *text)
     lab_doc_addf(doc, LAB_ROLE_NORMAL, "%-*s%s", NAME_W, name, text);
 }
 
-/* Counters stand beside a formula where the step is one kernel. */
+/* Counters are beside a formula where the step is one kernel. */
 static void add_counters(const struct lab_stepper *v, struct lab_doc *d,
                          const struct lab_stepper_kernel *k)
 {
@@ -1182,50 +2476,42 @@ static void add_advice(void *doc, const char *text)
     lab_doc_addf(doc, LAB_ROLE_NORMAL, "%-*s%s", NAME_W, "advice", text);
 }
 
-static void add_counting_hint(const struct lab_stepper *v, struct lab_doc *d)
-{
-    for (int i = 0; i < v->n_kernels && i < LAB_STEPPER_KERNELS; i++) {
-        if (v->kernels[i].counted)
-            return;
-    }
-    add_pair(d, "counters",
-             "not taken: m takes those of this step, M of all "
-             "that has run");
-}
-
 static void add_kernels(const struct lab_stepper *v, struct lab_doc *d)
 {
-    char line[128];
     bool cpu = strcmp(v->snap.backend, "cuda") != 0;
+    bool counted = false;
     const struct lab_step_status *s = &v->snap.steps[v->step];
-    if (v->n_kernels > 0) {
-        snprintf(line, sizeof(line), "%d launch%s", v->n_kernels,
-                 v->n_kernels == 1 ? "" : "es");
-        add_pair(d, "kernels", line);
-        for (int i = 0; i < v->n_kernels && i < LAB_STEPPER_KERNELS; i++) {
-            add_kernel(d, &v->kernels[i].record);
-            if (v->kernels[i].counted)
-                add_counters(v, d, &v->kernels[i]);
-            if (v->model.advise)
-                v->model.advise(v->model.user, &v->snap, v->step, i, add_advice,
-                                d);
-        }
-        if (v->n_kernels > LAB_STEPPER_KERNELS)
-            add_pair(d, "", "... and more");
-        add_counting_hint(v, d);
+    if (v->n_kernels <= 0) {
+        add_pair(d, "kernels", "%s",
+                 cpu                 ? "none: a C function ran, no GPU"
+                 : s->exec <= 0      ? untimed(s)
+                 : v->n_kernels == 0 ? "no launch was recorded"
+                                     : "records not there yet");
+        if (!cpu)
+            add_pair(d, "counters", "n/a: no kernel is known");
         return;
     }
-    add_pair(d, "kernels",
-             cpu                 ? "none: a C function ran, no GPU"
-             : s->exec <= 0      ? stepper_untimed(s)
-             : v->n_kernels == 0 ? "no launch was recorded"
-                                 : "records not there yet");
-    if (!cpu)
-        add_pair(d, "counters", "n/a: no kernel is known");
+    add_pair(d, "kernels", "%d launch%s", v->n_kernels,
+             v->n_kernels == 1 ? "" : "es");
+    for (int i = 0; i < v->n_kernels && i < KERNELS; i++) {
+        const struct lab_stepper_kernel *k = &v->kernels[i];
+        counted = counted || k->counted;
+        add_kernel(d, &k->record);
+        if (k->counted)
+            add_counters(v, d, k);
+        if (v->model.advise)
+            v->model.advise(v->model.user, &v->snap, v->step, i, add_advice, d);
+    }
+    if (v->n_kernels > KERNELS)
+        add_pair(d, "", "... and more");
+    if (!counted)
+        add_pair(d, "counters",
+                 "not taken: m takes those of this step, M of all "
+                 "that has run");
 }
 
-static void stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
-                                 struct lab_rect r)
+static void draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
+                         struct lab_rect r)
 {
     const struct lab_schedule_step *s = step_now(v);
     if (!s)
@@ -1262,21 +2548,17 @@ static enum lab_status open_variants(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
     const struct lab_schedule_step *now = step_now(v);
-    if (!now || !v->model.variant_names) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "nothing can be switched here");
-        return LAB_OK;
-    }
+    if (!now || !v->model.variant_names)
+        return refuse(v, "nothing can be switched here");
     v->variants.node = now->depth_node;
-    v->variants.n = v->model.variant_names(
-        v->model.user, now->depth_node, v->variants.name, LAB_STEPPER_VARIANTS);
+    v->variants.n = v->model.variant_names(v->model.user, now->depth_node,
+                                           v->variants.name, VARIANTS);
     v->variants.cursor = 0;
     for (int i = 0; i < v->variants.n; i++)
         if (strcmp(v->variants.name[i], runs_now(v, now->depth_node)) == 0)
             v->variants.cursor = i;
-    v->variants.open = v->variants.n > 0;
-    if (v->variants.n == 0)
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "this node has one implementation");
-    return LAB_OK;
+    return v->variants.n ? LAB_OK
+                         : refuse(v, "this node has one implementation");
 }
 
 static enum lab_status take_variant(struct lab_screen *s)
@@ -1287,7 +2569,7 @@ static enum lab_status take_variant(struct lab_screen *s)
     const char *name = v->variants.name[v->variants.cursor];
     snprintf(cmd.text, sizeof(cmd.text), "%s", node);
     snprintf(cmd.text2, sizeof(cmd.text2), "%s", name);
-    v->variants.open = false;
+    v->variants.n = 0;
     lab_ui_message(v->ui, LAB_ROLE_NORMAL,
                    "%s runs %s from its next step on; B steps back to compare",
                    node, name);
@@ -1298,35 +2580,35 @@ static enum lab_status take_variant(struct lab_screen *s)
 static enum lab_status close_variants(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    v->variants.open = false;
+    v->variants.n = 0;
     return LAB_OK;
 }
 
-static void stepper_click_variants(struct lab_screen *s, int y, int x)
+static void click_variants(struct lab_screen *s, int y, int x)
 {
     struct lab_stepper *v = s->state;
     int row = v->variants.first + y - v->variants.inner.y;
     if (!lab_rect_has(v->variants.inner, y, x)) {
-        v->variants.open = false;
+        v->variants.n = 0;
     } else if (row < v->variants.n) {
         v->variants.cursor = row;
         take_variant(s);
     }
 }
 
-static bool stepper_variants_action(struct lab_stepper *v, int action)
+static bool variants_action(struct lab_stepper *v, int action)
 {
     int64_t to = lab_action_move(action, v->variants.cursor, v->variants.n,
                                  v->variants.n);
     if (to >= 0)
         v->variants.cursor = (int)to;
     if (action == LAB_ACT_BACK)
-        v->variants.open = false;
+        v->variants.n = 0;
     return to >= 0 || action == LAB_ACT_BACK;
 }
 
-static void stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
-                                  struct lab_rect body)
+static void draw_variants(struct lab_stepper *v, struct lab_canvas *c,
+                          struct lab_rect body)
 {
     const char *current = runs_now(v, v->variants.node);
     const struct lab_node *node = &v->snap.plan->nodes[v->variants.node];
@@ -1337,9 +2619,7 @@ static void stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
                          h, w};
     snprintf(title, sizeof(title), "how %s (%s) runs", node->id,
              node->op ? node->op->name : "?");
-    lab_canvas_fill(c, r, " ", LAB_ROLE_NORMAL);
-    lab_canvas_box(c, r, title, true);
-    r = lab_rect_inner(r);
+    r = lab_canvas_box(c, r, title);
     int first = v->variants.cursor >= r.h ? v->variants.cursor - r.h + 1 : 0;
     v->variants.first = first;
     v->variants.inner = r;
@@ -1362,29 +2642,27 @@ static enum lab_status open_source(struct lab_screen *s)
     if (now && now->variant && now->variant->source && v->model.open_source)
         return v->model.open_source(v->model.user, v->ui, now->variant->source,
                                     now->variant->symbol);
-    lab_ui_message(v->ui, LAB_ROLE_DIM,
-                   "the source of this step is not at hand");
-    return LAB_OK;
+    return refuse(v, "the source of this step is not at hand");
 }
 
 /* The pane with the lesson's text: its introduction until a step has run, then
  * that of the chosen step in its phase. */
 
-static struct lab_stepper_topic topic_now(const struct lab_stepper *v)
+static struct topic topic_now(const struct lab_stepper *v)
 {
     const struct lab_schedule_step *s = step_now(v);
     bool opening =
         v->step <= 0 && v->snap.position == 0 && v->snap.iteration == 0;
     if (opening || !s)
-        return (struct lab_stepper_topic){0};
-    return (struct lab_stepper_topic){s->step->name, node_of(v, v->step),
-                                      lab_phase_name(s->step->phase)};
+        return (struct topic){0};
+    return (struct topic){s->step->name, node_of(v, v->step),
+                          lab_phase_name(s->step->phase)};
 }
 
 static void fetch(struct lab_stepper *v, int columns)
 {
-    struct lab_stepper_topic topic = topic_now(v);
-    int step = topic.step ? v->step : LAB_TEXT_OPENING;
+    struct topic topic = topic_now(v);
+    int step = topic.step ? v->step : TEXT_OPENING;
     if (v->text_step == step && v->text_columns == columns)
         return;
     struct lab_doc *d = renew(v, LAB_PANE_TEXT);
@@ -1402,8 +2680,8 @@ static void fetch(struct lab_stepper *v, int columns)
             "point at a number to see where it comes from.");
 }
 
-static void stepper_draw_text(struct lab_stepper *v, struct lab_canvas *c,
-                              struct lab_rect r)
+static void draw_text(struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect r)
 {
     fetch(v, r.w - 2); /* the last column shows that there is more */
     lab_pager_draw(&v->pager[LAB_PANE_TEXT], c, r);
@@ -1411,39 +2689,34 @@ static void stepper_draw_text(struct lab_stepper *v, struct lab_canvas *c,
 
 /* ---- `list`: what there is, as a text that scrolls ---- */
 
+struct lab_list {
+    struct lab_str text;
+    bool wraps; /* sentences */
+};
+
 static enum lab_status write_list(void *user, struct lab_doc *d)
 {
-    const struct lab_stepper *v = user;
-    bool notes = v->list[0] == 'n'; /* sentences, which wrap */
-    const char *title;
-    struct lab_str text;
-    lab_str_init(&text);
-    enum lab_status st =
-        lab_debugger_list(&v->snap, v->list, v->model.variant_names,
-                          v->model.user, &title, &text);
-    const char *line = lab_str_text(&text);
-    while (!st && line[0]) {
+    const struct lab_list *list = user;
+    const char *line = lab_str_text(&list->text);
+    while (line[0]) {
         int n = (int)strcspn(line, "\n");
-        lab_doc_para(d, 0, 0, notes);
+        lab_doc_para(d, 0, 0, list->wraps);
         lab_doc_addf(d, LAB_ROLE_NORMAL, "%.*s", n, line);
         line += line[n] ? n + 1 : n;
     }
-    lab_str_release(&text);
-    return st;
+    return LAB_OK;
 }
 
-static void stepper_list(struct lab_stepper *v, const char *what)
+static void show_list(struct lab_stepper *v, const char *what)
 {
-    struct lab_text_args args = {.user = v, .write = write_list};
-    struct lab_str text;
-    lab_str_init(&text);
-    snprintf(v->list, sizeof(v->list), "%s", what);
-    enum lab_status st =
-        lab_debugger_list(&v->snap, v->list, v->model.variant_names,
-                          v->model.user, &args.title, &text);
-    lab_str_release(&text);
-    if (st || lab_ui_push(v->ui, &lab_view_text, &args))
+    struct lab_list list = {.wraps = what[0] == 'n'};
+    struct lab_text_args args = {.user = &list, .write = write_list};
+    lab_str_init(&list.text);
+    if (lab_debugger_list(&v->snap, what, v->model.variant_names, v->model.user,
+                          &args.title, &list.text) ||
+        lab_ui_push(v->ui, &lab_view_text, &args))
         lab_ui_error(v->ui);
+    lab_str_release(&list.text);
 }
 
 /* ---- typed commands ---- */
@@ -1454,35 +2727,34 @@ static void stepper_list(struct lab_stepper *v, const char *what)
 static void show_whole(struct lab_stepper *v,
                        const struct lab_tensor_part *part)
 {
-    const struct lab_show *now = &lab_stepper_look(v)->show;
+    const struct lab_show *now = &look_now(v)->show;
     int n = part->n_whole;
     int seen = 0;
     if (n == 0)
         return;
     for (int i = 0; i < n; i++)
-        seen += lab_stepper_is_shown(now, part->whole[i]);
+        seen += is_shown(now, part->whole[i]);
     int last = part->whole[n - 1];
     bool alone = now->row_axis < 0 && now->col_axis == last;
     if ((n == 1 && alone) || (n > 2 && seen == 2))
         return;
-    lab_stepper_look_along(v, n > 1 ? part->whole[n - 2] : -1, last);
+    look_along(v, n > 1 ? part->whole[n - 2] : -1, last);
 }
 
 /* Which step computes a tensor that has no values yet. */
-static void say_how_to_get(struct lab_stepper *v, int tensor)
+static void show_how_to_get(struct lab_stepper *v, int tensor)
 {
     const struct lab_schedule *s = v->snap.schedule;
     enum lab_tensor_role role = v->snap.plan->tensors[tensor].role;
+    int found = -1;
     if (role != LAB_TENSOR_ACTIVATION && role != LAB_TENSOR_GRADIENT)
         return;
-    int found = -1;
-    for (int i = 0; i < s->n_steps; i++) {
-        const struct lab_step *step = s->steps[i].step;
-        for (int k = 0; k < step->n_out; k++)
-            if (step->out[k] == tensor && v->snap.steps[i].done)
-                return;
-            else if (step->out[k] == tensor && found < 0)
-                found = i;
+    for (int i = s->n_steps - 1; i >= 0; i--) {
+        if (!writes(s->steps[i].step, tensor))
+            continue;
+        if (v->snap.steps[i].done)
+            return;
+        found = i;
     }
     if (found >= 0)
         lab_ui_message(v->ui, LAB_ROLE_WARN,
@@ -1500,12 +2772,12 @@ static void show(struct lab_stepper *v, const struct lab_ui_command *cmd)
         return;
     }
     int64_t flat = lab_shape_ravel(&part.shape, part.at, part.shape.rank);
-    lab_stepper_goto_element(v, (struct lab_element){part.tensor, flat});
-    say_how_to_get(v, part.tensor);
+    goto_element(v, (struct lab_element){part.tensor, flat});
+    show_how_to_get(v, part.tensor);
     if (cmd->index_count > 0)
         show_whole(v, &part);
     v->pinned = false;
-    lab_stepper_explain_cursor(v);
+    explain_cursor(v);
     if (v->tab == LAB_PANE_TEXT)
         v->tab = LAB_PANE_EXPLAIN;
     focus_pane(v, cmd->kind == LAB_COMMAND_EXPLAIN ? LAB_PANE_EXPLAIN
@@ -1515,34 +2787,33 @@ static void show(struct lab_stepper *v, const struct lab_ui_command *cmd)
 /* What a command has done, where the screen does not show it by itself. */
 static void confirm(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
+    const enum lab_role role = LAB_ROLE_NORMAL;
     switch (cmd->kind) {
     case LAB_COMMAND_BREAK:
         lab_ui_message(
-            v->ui, LAB_ROLE_NORMAL,
+            v->ui, role,
             "breakpoint set; list breaks shows all, delete removes one");
         break;
     case LAB_COMMAND_DELETE:
-        if (cmd->n > 0)
-            lab_ui_message(v->ui, LAB_ROLE_NORMAL, "number %lld is removed",
-                           (long long)cmd->n);
-        else
-            lab_ui_message(v->ui, LAB_ROLE_NORMAL,
-                           "all breakpoints and watches are removed");
+        lab_ui_message(v->ui, role,
+                       cmd->n > 0 ? "number %lld is removed"
+                                  : "all breakpoints and watches are removed",
+                       (long long)cmd->n);
         break;
     case LAB_COMMAND_WATCH:
-        lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+        lab_ui_message(v->ui, role,
                        "stops when %s has been written; unwatch %s removes it",
                        cmd->arg, cmd->arg);
         break;
     case LAB_COMMAND_UNWATCH:
-        lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+        lab_ui_message(v->ui, role,
                        cmd->arg[0] ? "%s is not watched any more"
                                    : "nothing is watched any more",
                        cmd->arg);
         break;
     case LAB_COMMAND_VARIANT:
-        lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s runs as %s from now on",
-                       cmd->arg, cmd->arg2);
+        lab_ui_message(v->ui, role, "%s runs as %s from now on", cmd->arg,
+                       cmd->arg2);
         break;
     default:
         break;
@@ -1563,7 +2834,7 @@ static void sample(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
     struct lab_stepper_model model = v->model;
     if (!v->snap.text) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "%s", lab_train_sample_not_here);
+        refuse(v, lab_train_sample_not_here);
         return;
     }
     model.train_waits = true;
@@ -1574,7 +2845,7 @@ static void sample(struct lab_stepper *v, const struct lab_ui_command *cmd)
         lab_ui_error(v->ui);
 }
 
-static void stepper_restart_now(struct lab_stepper *v)
+static void restart_now(struct lab_stepper *v)
 {
     const struct lab_command stop = {.kind = LAB_DO_STOP, .phase = -1};
     const struct lab_command *how = &v->again;
@@ -1594,18 +2865,18 @@ static void stepper_restart_now(struct lab_stepper *v)
         lab_ui_message(v->ui, LAB_ROLE_NORMAL, "iteration 0 again");
 }
 
-static void stepper_restart(struct lab_stepper *v,
-                            const struct lab_command *how, bool asks)
+static void ask_restart(struct lab_stepper *v, const struct lab_command *how,
+                        bool asks)
 {
     v->again = *how;
     if (v->snap.state == LAB_SESSION_TRAINING)
-        lab_ui_ask(v->ui, LAB_STEPPER_ASK_RESTART,
+        lab_ui_ask(v->ui, ASK_RESTART,
                    "The training goes on: stop it and start again?");
     else if (asks && v->snap.iteration > 0)
-        lab_ui_ask(v->ui, LAB_STEPPER_ASK_RESTART,
+        lab_ui_ask(v->ui, ASK_RESTART,
                    "Start again from the seed? What was trained is lost.");
     else
-        stepper_restart_now(v);
+        restart_now(v);
 }
 
 /* What the session does. */
@@ -1617,7 +2888,7 @@ static void run(struct lab_stepper *v, const struct lab_ui_command *cmd)
         return;
     }
     if (out.kind == LAB_DO_RESTART) {
-        stepper_restart(v, &out, false);
+        ask_restart(v, &out, false);
         return;
     }
     v->stay = v->stay || out.kind == LAB_DO_RUN_TO;
@@ -1635,13 +2906,11 @@ static void show_lr(struct lab_stepper *v)
 
 /* Hardware counters of "step" (the one under the cursor), "node" or
  * "iteration". */
-static void stepper_count(struct lab_stepper *v, const char *what)
+static void take_counters(struct lab_stepper *v, const char *what)
 {
     struct lab_command cmd = {.kind = LAB_DO_COUNT, .n = v->step, .phase = -1};
     if (strcmp(v->snap.backend, "cuda") != 0) {
-        lab_ui_message(
-            v->ui, LAB_ROLE_DIM,
-            "hardware counters need a GPU: this walk runs on the CPU");
+        refuse(v, "hardware counters need a GPU: this walk runs on the CPU");
         return;
     }
     snprintf(cmd.text, sizeof(cmd.text), "%s", what);
@@ -1650,79 +2919,73 @@ static void stepper_count(struct lab_stepper *v, const char *what)
     post(v, &cmd);
 }
 
-static bool do_command(struct lab_stepper *v, const struct lab_ui_command *cmd)
-{
-    switch (cmd->kind) {
-    case LAB_COMMAND_NONE:
-    case LAB_COMMAND_HELP:
-    case LAB_COMMAND_QUIT:
-        return false;
-    case LAB_COMMAND_COUNT:
-        stepper_count(v, cmd->arg[0] ? cmd->arg : "step");
-        return true;
-    case LAB_COMMAND_PRINT:
-    case LAB_COMMAND_EXPLAIN:
-        show(v, cmd);
-        return true;
-    case LAB_COMMAND_LR:
-        if (isnan(cmd->value) || isnan(v->snap.lr))
-            show_lr(v);
-        else
-            run(v, cmd);
-        return true;
-    case LAB_COMMAND_TRAIN:
-        train(v, cmd);
-        return true;
-    case LAB_COMMAND_SAMPLE:
-        sample(v, cmd);
-        return true;
-    case LAB_COMMAND_LIST:
-        stepper_list(v, cmd->arg);
-        return true;
-    default:
-        run(v, cmd);
-        return true;
-    }
-}
-
 static bool stepper_command(struct lab_screen *s,
                             const struct lab_ui_command *cmd)
 {
     struct lab_stepper *v = s->state;
     if (!v->snap.plan || !v->snap.schedule || v->step < 0)
         return false;
-    return do_command(v, cmd);
+    switch (cmd->kind) {
+    case LAB_COMMAND_NONE:
+    case LAB_COMMAND_HELP:
+    case LAB_COMMAND_QUIT:
+        return false;
+    case LAB_COMMAND_COUNT:
+        take_counters(v, cmd->arg[0] ? cmd->arg : "step");
+        break;
+    case LAB_COMMAND_PRINT:
+    case LAB_COMMAND_EXPLAIN:
+        show(v, cmd);
+        break;
+    case LAB_COMMAND_LR:
+        if (isnan(cmd->value) || isnan(v->snap.lr))
+            show_lr(v);
+        else
+            run(v, cmd);
+        break;
+    case LAB_COMMAND_TRAIN:
+        train(v, cmd);
+        break;
+    case LAB_COMMAND_SAMPLE:
+        sample(v, cmd);
+        break;
+    case LAB_COMMAND_LIST:
+        show_list(v, cmd->arg);
+        break;
+    default:
+        run(v, cmd);
+        break;
+    }
+    return true;
 }
 
 static const char *stepper_complete(struct lab_screen *s,
                                     enum lab_ui_command_kind kind, int nth)
 {
     const struct lab_stepper *v = s->state;
-    if (!v->snap.plan || !v->snap.schedule)
+    const struct lab_plan *plan = v->snap.plan;
+    const struct lab_schedule *schedule = v->snap.schedule;
+    const struct lab_vocabulary *words = v->snap.words;
+    if (!plan || !schedule)
         return NULL;
     switch (kind) {
     case LAB_COMMAND_RUN:
     case LAB_COMMAND_BREAK:
-        return nth < v->snap.schedule->n_steps
-                   ? v->snap.schedule->steps[nth].step->name
-                   : NULL;
+        return nth < schedule->n_steps ? schedule->steps[nth].step->name : NULL;
+    case LAB_COMMAND_CHECK:
+        if (nth-- == 0)
+            return "all";
+        return nth < plan->n_tensors ? plan->tensors[nth].name : NULL;
     case LAB_COMMAND_WATCH:
     case LAB_COMMAND_UNWATCH:
     case LAB_COMMAND_PRINT:
     case LAB_COMMAND_EXPLAIN:
-        return nth < v->snap.plan->n_tensors ? v->snap.plan->tensors[nth].name
-                                             : NULL;
-    case LAB_COMMAND_CHECK:
-        return nth == 0 ? "all"
-               : nth <= v->snap.plan->n_tensors
-                   ? v->snap.plan->tensors[nth - 1].name
-                   : NULL;
+        return nth < plan->n_tensors ? plan->tensors[nth].name : NULL;
     case LAB_COMMAND_NEAR:
-        return v->snap.words && nth + 1 < v->snap.words->n
-                   ? lab_vocabulary_word(v->snap.words, nth + 1)
-                   : NULL;
+        return words && nth + 1 < words->n ? lab_vocabulary_word(words, nth + 1)
+                                           : NULL;
     case LAB_COMMAND_VARIANT:
-        return nth < v->snap.plan->n_nodes ? v->snap.plan->nodes[nth].id : NULL;
+        return nth < plan->n_nodes ? plan->nodes[nth].id : NULL;
     default:
         return NULL;
     }
@@ -1742,50 +3005,41 @@ static int name_bytes(const struct lab_canvas *c, int pane, int room)
                                                      : strcspn(name, ","));
 }
 
-static void rule(struct lab_canvas *c, struct lab_rect row, bool focused)
+/* The line at the top of a pane, which is taken off it, for its title. */
+static struct lab_rect title_line(struct lab_canvas *c, struct lab_rect *r,
+                                  bool focused)
 {
+    struct lab_rect row = lab_rect_cut_top(r, 1);
     lab_canvas_fill(c, row, focused ? "═" : "─",
                     focused ? LAB_ROLE_HEADING : LAB_ROLE_BORDER);
+    lab_rect_cut_left(&row, 1);
+    return row;
 }
 
-/* Draws the title line of a pane and returns what is left below. */
-static struct lab_rect pane_title(struct lab_canvas *c, struct lab_rect r,
-                                  const char *title, bool focused)
+static void pane_title(struct lab_canvas *c, struct lab_rect *r,
+                       const char *title, bool focused)
 {
-    struct lab_rect row = lab_rect_cut_top(&r, 1);
-    rule(c, row, focused);
-    if (row.w > 4) {
-        int x = row.x + 1;
-        lab_canvas_text(c, row.y, x, 1, LAB_ROLE_BORDER, " ");
-        x += 1 + lab_canvas_text(c, row.y, x + 1, row.w - 4,
-                                 focused ? LAB_ROLE_TITLE : LAB_ROLE_HEADING,
-                                 title);
-        lab_canvas_text(c, row.y, x, 1, LAB_ROLE_BORDER, " ");
-    }
-    return r;
+    struct lab_rect row = title_line(c, r, focused);
+    if (row.w > 3)
+        lab_canvas_textf(c, row.y, row.x, row.w - 1,
+                         focused ? LAB_ROLE_TITLE : LAB_ROLE_HEADING, " %s ",
+                         title);
 }
 
 /* The title line of the shared place: its three tabs, the open one in
  * brackets. */
-static struct lab_rect tab_title(struct lab_stepper *v, struct lab_canvas *c,
-                                 struct lab_rect r)
+static void tab_title(struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect *r)
 {
-    struct lab_rect row = lab_rect_cut_top(&r, 1);
-    int x = row.x + 1;
-    rule(c, row, v->focus == v->tab);
-    for (int i = LAB_PANE_EXPLAIN; i < LAB_PANE_COUNT; i++) {
+    struct lab_rect row = title_line(c, r, v->focus == v->tab);
+    for (int i = LAB_PANE_EXPLAIN; i < LAB_PANE_COUNT && row.w > 6; i++) {
         bool open = (int)v->tab == i;
-        int room = row.x + row.w - x - 1;
-        if (room < 6)
-            break;
-        int w = lab_canvas_textf(c, row.y, x, room,
-                                 open ? LAB_ROLE_TITLE : LAB_ROLE_HEADING,
-                                 open ? "[%.*s]" : " %.*s ",
-                                 name_bytes(c, i, room - 2), pane_names[i]);
-        v->tabs[i] = (struct lab_rect){row.y, x, 1, w};
-        x += w;
+        v->tabs[i] = row;
+        v->tabs[i].w =
+            lab_canvas_add(c, &row, open ? LAB_ROLE_TITLE : LAB_ROLE_HEADING,
+                           open ? "[%.*s]" : " %.*s ",
+                           name_bytes(c, i, row.w - 3), pane_names[i]);
     }
-    return r;
 }
 
 static void draw_pane(struct lab_stepper *v, struct lab_canvas *c, int pane,
@@ -1793,13 +3047,11 @@ static void draw_pane(struct lab_stepper *v, struct lab_canvas *c, int pane,
 {
     static void (*const draw[LAB_PANE_COUNT])(
         struct lab_stepper *, struct lab_canvas *, struct lab_rect) = {
-        stepper_draw_steps, lab_stepper_draw_tensor, stepper_draw_explain,
-        stepper_draw_kernels, stepper_draw_text};
+        draw_steps, draw_tensor, draw_explain, draw_kernels, draw_text};
     if (tabs && pane >= LAB_PANE_EXPLAIN)
-        r = tab_title(v, c, r);
+        tab_title(v, c, &r);
     else
-        r = pane_title(c, r, pane_names[pane], (int)v->focus == pane);
-    v->view_h[pane] = r.h;
+        pane_title(c, &r, pane_names[pane], (int)v->focus == pane);
     if (lab_rect_empty(r))
         return;
     struct lab_rect old = lab_canvas_clip(c, r);
@@ -1824,32 +3076,30 @@ static void draw_gaps(struct lab_canvas *c, const struct lab_stepper_layout *l)
 }
 
 static void step_line(const struct lab_stepper *v, struct lab_canvas *c,
-                      struct lab_rect r)
+                      struct lab_rect row)
 {
     const struct lab_schedule_step *s = step_now(v);
-    char time[LAB_FORMAT_BYTES];
     char right[128];
-    if (!s || lab_rect_empty(r))
+    if (!s)
         return;
     const struct lab_step_status *status = &v->snap.steps[v->step];
-    int x = r.x;
-    x += lab_canvas_text(c, r.y, x, r.w, LAB_ROLE_TITLE, s->step->name) + 2;
-    x += lab_canvas_text(c, r.y, x, -1, LAB_ROLE_HEADING,
-                         lab_phase_name(s->step->phase)) +
-         2;
-    lab_format_ns(status->exec > 0 ? (double)status->time_ns : NAN, time,
-                  sizeof(time));
+    bool ran = status->exec > 0;
     const char *now = s->variant ? s->variant->name : "?";
-    const char *ran = status->exec > 0 && status->ran ? status->ran : now;
-    bool other = strcmp(ran, now) != 0; /* the time is not the choice's */
-    snprintf(right, sizeof(right), "  %s, %s%s%s", ran,
-             status->exec > 0 ? time : stepper_untimed(status),
+    const char *last = ran && status->ran ? status->ran : now;
+    bool other = strcmp(last, now) != 0; /* the time is not the choice's */
+    lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s", s->step->name);
+    lab_rect_cut_left(&row, 2);
+    lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s",
+                   lab_phase_name(s->step->phase));
+    lab_rect_cut_left(&row, 2);
+    snprintf(right, sizeof(right), "  %s, %s%s%s", last,
+             ran ? LAB_NS_TEXT(lab_to_real(status->time_ns)) : untimed(status),
              other ? ", next " : "", other ? now : "");
     int w = lab_canvas_columns(c, right);
     int formula = lab_canvas_columns(c, s->step->formula);
-    if (x + formula + w <= r.x + r.w) /* the formula comes first */
-        lab_canvas_text(c, r.y, r.x + r.w - w, w, LAB_ROLE_DIM, right);
-    lab_canvas_text(c, r.y, x, -1, LAB_ROLE_FORMULA, s->step->formula);
+    if (formula + w <= row.w) /* the formula comes first */
+        lab_canvas_text(c, row.y, row.x + row.w - w, w, LAB_ROLE_DIM, right);
+    lab_canvas_add(c, &row, LAB_ROLE_FORMULA, "%s", s->step->formula);
 }
 
 static void draw_waiting(const struct lab_stepper *v, struct lab_canvas *c,
@@ -1882,14 +3132,14 @@ static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
     memset(v->tabs, 0, sizeof(v->tabs));
     memset(v->chips, 0, sizeof(v->chips));
     memset(&v->cells, 0, sizeof(v->cells));
-    stepper_state_line(v, c, l.state);
+    state_line(v, c, l.state);
     step_line(v, c, l.step);
     draw_gaps(c, &l);
     for (int i = 0; i < LAB_PANE_COUNT; i++)
         if (!lab_rect_empty(l.pane[i]))
             draw_pane(v, c, i, l.pane[i], l.tabs);
-    if (v->variants.open)
-        stepper_draw_variants(v, c, body);
+    if (v->variants.n)
+        draw_variants(v, c, body);
 }
 
 /* ---- keys ---- */
@@ -1900,7 +3150,7 @@ static void post_walk(struct lab_stepper *v, enum lab_command_kind kind,
     struct lab_command cmd = {.kind = kind, .n = n, .phase = -1};
     v->walked = true;
     v->searching = false;
-    /* Walking is for reading on; the kernels stay for who looks at them. */
+    /* Walking is for reading on; a pane of kernels that is open stays. */
     if (v->focus == LAB_PANE_STEPS && v->tab == LAB_PANE_EXPLAIN)
         v->tab = LAB_PANE_TEXT;
     post(v, &cmd);
@@ -1933,8 +3183,8 @@ static enum lab_status toggle_break(struct lab_screen *screen)
     for (int i = 0; i < v->snap.n_breaks; i++) {
         const struct lab_break_info *b = &v->snap.breaks[i];
         if (b->watch || b->kind != LAB_BREAK_STEP ||
-            strcmp(b->step, s->step->name) != 0 ||
-            (b->phase >= 0 && b->phase != (int)s->step->phase))
+            strcmp(b->step, cmd.text) != 0 ||
+            (b->phase >= 0 && b->phase != cmd.phase))
             continue;
         cmd.kind = LAB_DO_DELETE;
         cmd.n = b->number;
@@ -1950,20 +3200,17 @@ static enum lab_status toggle_break(struct lab_screen *screen)
 static enum lab_status toggle_watch(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    struct lab_command cmd = {.kind = LAB_DO_WATCH, .phase = -1};
+    bool watched = is_watched(&v->snap, v->tensor);
+    struct lab_command cmd = {.kind = watched ? LAB_DO_UNWATCH : LAB_DO_WATCH,
+                              .phase = -1};
     if (v->tensor < 0)
         return LAB_OK;
-    const char *name = v->snap.plan->tensors[v->tensor].name;
-    snprintf(cmd.text, sizeof(cmd.text), "%s", name);
-    for (int i = 0; i < v->snap.n_breaks; i++)
-        if (v->snap.breaks[i].watch &&
-            strcmp(v->snap.breaks[i].step, name) == 0)
-            cmd.kind = LAB_DO_UNWATCH;
+    snprintf(cmd.text, sizeof(cmd.text), "%s", tensor_of(v)->name);
     post(v, &cmd);
     lab_ui_message(v->ui, LAB_ROLE_NORMAL,
-                   cmd.kind == LAB_DO_WATCH ? "stops when %s has been written"
-                                            : "%s is no longer watched",
-                   name);
+                   watched ? "%s is no longer watched"
+                           : "stops when %s has been written",
+                   tensor_of(v)->name);
     return LAB_OK;
 }
 
@@ -1976,11 +3223,9 @@ static enum lab_status check_gradient(struct lab_screen *s)
     int t = v->tensor;
     if (t >= 0 && plan->tensors[t].gradient_of >= 0)
         t = plan->tensors[t].gradient_of;
-    if (t < 0 || plan->tensors[t].role != LAB_TENSOR_PARAM) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM,
-                       "show a parameter or its gradient first (x), or :check");
-        return LAB_OK;
-    }
+    if (t < 0 || plan->tensors[t].role != LAB_TENSOR_PARAM)
+        return refuse(v,
+                      "show a parameter or its gradient first (x), or :check");
     snprintf(cmd.text, sizeof(cmd.text), "%s", plan->tensors[t].name);
     lab_ui_message(v->ui, LAB_ROLE_NORMAL,
                    "comparing the gradient of %s with central differences",
@@ -1989,15 +3234,9 @@ static enum lab_status check_gradient(struct lab_screen *s)
     return LAB_OK;
 }
 
-static enum lab_status count_step(struct lab_screen *s)
+static enum lab_status count(struct lab_screen *s, int all)
 {
-    stepper_count(s->state, "step");
-    return LAB_OK;
-}
-
-static enum lab_status count_all(struct lab_screen *s)
-{
-    stepper_count(s->state, "iteration");
+    take_counters(s->state, all ? "iteration" : "step");
     return LAB_OK;
 }
 
@@ -2006,14 +3245,13 @@ static enum lab_status open_occupancy(struct lab_screen *s)
     struct lab_stepper *v = s->state;
     if (v->model.open_occupancy)
         return v->model.open_occupancy(v->model.user, v->ui, &v->snap, v->step);
-    lab_ui_message(v->ui, LAB_ROLE_DIM, "there is no GPU to ask about");
-    return LAB_OK;
+    return refuse(v, "there is no GPU to ask about");
 }
 
 static enum lab_status restart(struct lab_screen *s)
 {
     const struct lab_command again = {.kind = LAB_DO_RESTART, .phase = -1};
-    stepper_restart(s->state, &again, true);
+    ask_restart(s->state, &again, true);
     return LAB_OK;
 }
 
@@ -2044,7 +3282,7 @@ static bool step_matches(const struct lab_stepper *v, int i, int *tensor)
 
 /* The next step that has, in its name or in that of one of its tensors, the
  * text, around the end. dir 0: from the cursor's own step on. */
-static void stepper_search(struct lab_stepper *v, int dir)
+static void search_steps(struct lab_stepper *v, int dir)
 {
     int n = v->snap.schedule ? v->snap.schedule->n_steps : 0;
     int tensor;
@@ -2059,8 +3297,8 @@ static void stepper_search(struct lab_stepper *v, int dir)
         choose_step(v, at);
         lab_step_tree_reveal(&v->tree, v->item);
         if (tensor >= 0) {
-            lab_stepper_look_at(v, tensor);
-            lab_stepper_explain_cursor(v);
+            look_at(v, tensor);
+            explain_cursor(v);
         }
         v->searching = true;
         lab_ui_message(v->ui, LAB_ROLE_DIM,
@@ -2078,7 +3316,7 @@ static enum lab_status next(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
     if (v->searching)
-        stepper_search(v, 1);
+        search_steps(v, 1);
     else
         post_walk(v, LAB_DO_NEXT, 1);
     return LAB_OK;
@@ -2087,9 +3325,9 @@ static enum lab_status next(struct lab_screen *s)
 static enum lab_status to_explained(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    lab_stepper_goto_element(v, v->explained);
+    goto_element(v, v->explained);
     v->pinned = false;
-    lab_stepper_mark_sources(v);
+    mark_sources(v);
     return LAB_OK;
 }
 
@@ -2135,19 +3373,18 @@ static enum lab_status fold_here(struct lab_screen *s)
 static enum lab_status open_lesson(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    struct lab_stepper_topic at = topic_now(v);
+    struct topic at = topic_now(v);
     if (v->model.open_lesson)
         return v->model.open_lesson(v->model.user, v->ui, at.step, at.node,
                                     at.phase);
-    lab_ui_message(v->ui, LAB_ROLE_DIM, "the lesson has no text");
-    return LAB_OK;
+    return refuse(v, "the lesson has no text");
 }
 
 static enum lab_status explain(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
     v->pinned = false;
-    lab_stepper_explain_cursor(v);
+    explain_cursor(v);
     focus_pane(v, LAB_PANE_EXPLAIN);
     return LAB_OK;
 }
@@ -2172,7 +3409,7 @@ static enum lab_status turn_digits(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
     v->numbers = !v->numbers;
-    lab_stepper_mark_sources(v);
+    mark_sources(v);
     return LAB_OK;
 }
 
@@ -2188,13 +3425,13 @@ static bool in_pane(struct lab_screen *s, int action)
     struct lab_stepper *v = s->state;
     switch (v->focus) {
     case LAB_PANE_STEPS:
-        return stepper_steps_action(v, action);
+        return steps_action(v, action);
     case LAB_PANE_TENSOR:
         if (action == LAB_ACT_OPEN)
             return explain(s) == LAB_OK;
-        return lab_stepper_tensor_action(v, action);
+        return tensor_action(v, action);
     case LAB_PANE_EXPLAIN:
-        return stepper_explain_action(v, action) ||
+        return explain_action(v, action) ||
                lab_pager_action(&v->pager[v->focus], action);
     default:
         return lab_pager_action(&v->pager[v->focus], action);
@@ -2207,8 +3444,8 @@ static bool stepper_action(struct lab_screen *s, int action)
     bool forward = action == LAB_ACT_NEXT_PANE || action == LAB_ACT_SEARCH_NEXT;
     if (!v->snap.plan || !v->snap.schedule || v->item < 0)
         return false;
-    if (v->variants.open)
-        return stepper_variants_action(v, action);
+    if (v->variants.n)
+        return variants_action(v, action);
     switch (action) {
     case LAB_ACT_NEXT_PANE:
     case LAB_ACT_PREV_PANE:
@@ -2217,7 +3454,7 @@ static bool stepper_action(struct lab_screen *s, int action)
         return true;
     case LAB_ACT_SEARCH_NEXT:
     case LAB_ACT_SEARCH_PREV:
-        stepper_search(v, forward ? 1 : -1);
+        search_steps(v, forward ? 1 : -1);
         return true;
     default:
         return in_pane(s, action);
@@ -2231,7 +3468,7 @@ static bool ready(struct lab_screen *s)
     bool failed = v->snap.state == LAB_SESSION_FAILED;
     bool walks = v->snap.plan && v->snap.schedule && v->item >= 0;
     if (!walks && !failed)
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "there is nothing to walk yet");
+        refuse(v, "there is nothing to walk yet");
     return walks || failed;
 }
 
@@ -2249,11 +3486,11 @@ static bool stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y,
     struct lab_stepper *v = s->state;
     if (!v->snap.schedule || v->item < 0)
         return false;
-    if (v->variants.open && what == LAB_MOUSE_CLICK) {
-        stepper_click_variants(s, y, x);
+    if (v->variants.n && what == LAB_MOUSE_CLICK) {
+        click_variants(s, y, x);
         return true;
     }
-    if (v->variants.open)
+    if (v->variants.n)
         return false;
     for (int i = 0; i < LAB_PANE_COUNT; i++) {
         struct lab_rect r = v->layout.pane[i];
@@ -2269,9 +3506,9 @@ static bool stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y,
             row < v->tree.n_rows)
             choose_item(v, v->tree.rows[row]);
         if (what == LAB_MOUSE_CLICK && i == LAB_PANE_TENSOR)
-            lab_stepper_click_tensor(v, y, x);
+            click_tensor(v, y, x);
         if (what == LAB_MOUSE_CLICK && pane == LAB_PANE_EXPLAIN)
-            stepper_click_explain(v, y, x);
+            click_explain(v, y, x);
         return what == LAB_MOUSE_CLICK; /* the wheel: as the arrows */
     }
     return false;
@@ -2285,16 +3522,13 @@ static void stepper_answer(struct lab_screen *s, int id, const char *text)
     if (id == LAB_PROMPT_SEARCH) {
         if (text[0])
             snprintf(v->search, sizeof(v->search), "%s", text);
-        stepper_search(v, 0);
-    } else if (id == LAB_STEPPER_ASK_RESTART) {
-        stepper_restart_now(v);
-    } else if (id == LAB_STEPPER_ASK_LEAVE) {
-        v->leave = true;
+        search_steps(v, 0);
+    } else if (id == ASK_RESTART) {
+        restart_now(v);
+    } else if (id == ASK_LEAVE) {
         lab_ui_pop(v->ui);
     }
 }
-
-static const struct lab_element no_element = {-1, 0};
 
 /* ---- the screen ---- */
 
@@ -2303,7 +3537,7 @@ static const struct lab_element no_element = {-1, 0};
 static bool plane_is_coming(const struct lab_stepper *v)
 {
     enum { PATIENCE_NS = 100 * 1000 * 1000 };
-    return v->tensor >= 0 && !lab_stepper_plane_ready(v) &&
+    return v->tensor >= 0 && !plane_ready(v) &&
            lab_clock_monotonic_ns() - v->asked_ns < PATIENCE_NS;
 }
 
@@ -2318,16 +3552,15 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->item = -1;
     v->tensor = -1;
     v->asked.tensor = -1;
-    v->explained = no_element;
-    v->text_step = LAB_TEXT_NONE;
+    v->explained.tensor = -1;
+    v->text_step = TEXT_NONE;
     v->n_kernels = -1;
-    lab_step_tree_init(&v->tree);
     for (int i = 0; i < LAB_PANE_COUNT; i++) {
         lab_doc_init(&v->doc[i]);
         lab_pager_init(&v->pager[i], &v->doc[i]);
         v->pager[i].upright = true;
     }
-    v->kernels = lab_alloc_array(LAB_STEPPER_KERNELS, sizeof(*v->kernels));
+    v->kernels = lab_alloc_array(KERNELS, sizeof(*v->kernels));
     if (!v->kernels)
         return lab_no_memory("the stepper");
     /* Records of kernels arrive without a new snapshot. */
@@ -2339,7 +3572,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
 static void release(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    if (v->taken)
+    if (v->snap.version)
         v->model.snapshot_release(&v->snap);
     lab_step_tree_release(&v->tree);
     for (int i = 0; i < LAB_PANE_COUNT; i++) {
@@ -2351,10 +3584,9 @@ static void release(struct lab_screen *s)
     lab_free(v->marks);
 }
 
-static bool tick(struct lab_screen *s, int64_t now_ns)
+static bool tick(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    (void)now_ns;
     bool changed = refresh(v) || v->held;
     v->held = changed && plane_is_coming(v);
     return changed && !v->held;
@@ -2373,8 +3605,7 @@ static bool waits(struct lab_screen *s, int key)
             lab_ui_redraw(v->ui);
         pending = v->model.pending(v->model.session);
     }
-    enum lab_session_state state =
-        v->taken ? v->snap.state : LAB_SESSION_STARTING;
+    enum lab_session_state state = v->snap.state;
     if (state == LAB_SESSION_STARTING)
         return key != 'q' && key != LAB_KEY_ESC && key != '?';
     if (key == LAB_KEY_ESC && is_busy(v))
@@ -2388,10 +3619,9 @@ static bool may_close(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
     refresh(v);
-    if (v->leave || v->snap.state != LAB_SESSION_TRAINING)
+    if (v->snap.state != LAB_SESSION_TRAINING)
         return true;
-    lab_ui_ask(v->ui, LAB_STEPPER_ASK_LEAVE,
-               "The training goes on: stop it and leave?");
+    lab_ui_ask(v->ui, ASK_LEAVE, "The training goes on: stop it and leave?");
     return false;
 }
 
@@ -2426,7 +3656,7 @@ static const struct lab_binding stepper_keys[] = {
     {"d", true, "digits", "the tensor as numbers, or as a heat map",
      LAB_ACT_OWN, turn_digits},
     {"x", true, "tensor", "the next tensor of this step: inputs, then outputs",
-     LAB_ACT_OWN, NULL, lab_stepper_next_tensor, 1},
+     LAB_ACT_OWN, NULL, next_tensor, 1},
     {"b F9", true, "break",
      "set or remove a breakpoint at the step under the cursor", LAB_ACT_OWN,
      toggle_break},
@@ -2435,7 +3665,7 @@ static const struct lab_binding stepper_keys[] = {
     {"u", true, "until", "run to the step under the cursor", LAB_ACT_OWN,
      run_until},
     {"X", false, "tensor back", "the tensor before", LAB_ACT_OWN, NULL,
-     lab_stepper_next_tensor, -1},
+     next_tensor, -1},
     {"o", true, "source", "read the source of the step's kernel", LAB_ACT_OWN,
      open_source},
     {"L", true, "lesson", "read the whole text of the lesson", LAB_ACT_OWN,
@@ -2448,10 +3678,10 @@ static const struct lab_binding stepper_keys[] = {
      LAB_ACT_OWN, check_gradient},
     {"m", false, "counters",
      "take the hardware counters of this step's kernels (a GPU's)", LAB_ACT_OWN,
-     count_step},
+     NULL, count, false},
     {"M", false, "all counters",
      "take the counters of every step that has run in this iteration",
-     LAB_ACT_OWN, count_all},
+     LAB_ACT_OWN, NULL, count, true},
     {"O", false, "occupancy",
      "what if the kernel's block, registers or shared memory were others",
      LAB_ACT_OWN, open_occupancy},
@@ -2463,20 +3693,19 @@ static const struct lab_binding stepper_keys[] = {
     {".", false, "here", "go to the current step", LAB_ACT_OWN, to_current},
     {"[", false, "slice back",
      "the slice before, of a tensor with more than two axes", LAB_ACT_OWN, NULL,
-     lab_stepper_next_slice, -1},
-    {"]", false, "slice", "the next slice", LAB_ACT_OWN, NULL,
-     lab_stepper_next_slice, 1},
+     next_slice, -1},
+    {"]", false, "slice", "the next slice", LAB_ACT_OWN, NULL, next_slice, 1},
     {"{", false, "axis back", "[ and ] move along the hidden axis before",
-     LAB_ACT_OWN, NULL, lab_stepper_next_hidden, -1},
+     LAB_ACT_OWN, NULL, next_hidden, -1},
     {"}", false, "axis", "[ and ] move along the next hidden axis", LAB_ACT_OWN,
-     NULL, lab_stepper_next_hidden, 1},
+     NULL, next_hidden, 1},
     {"<", false, "axis down", "choose the row axis", LAB_ACT_OWN, NULL,
-     lab_stepper_turn_axis, true},
+     turn_axis, true},
     {">", false, "axis across", "choose the column axis", LAB_ACT_OWN, NULL,
-     lab_stepper_turn_axis, false},
+     turn_axis, false},
     {"i", false, "picture",
      "one row as a square picture; of images, the image again", LAB_ACT_OWN,
-     lab_stepper_turn_picture},
+     turn_picture},
     {"Space", false, "fold", "fold or unfold this group of steps", LAB_ACT_OWN,
      fold_here},
     {"-", false, "fold all", "fold every node, or unfold them all", LAB_ACT_OWN,
@@ -2511,31 +3740,18 @@ static const struct lab_binding failed_keys[] = {
     {NULL}};
 
 /* While a training runs the bar has the keys that act, its own two first. */
-static const struct lab_binding *training_keys(void)
-{
-    enum { KEYS = sizeof(stepper_keys) / sizeof(stepper_keys[0]) };
-    static const char bar[] = "EtdboL"; /* E: Esc */
-    enum { BAR = sizeof(bar) - 1 };
-    static struct lab_binding list[KEYS];
-    int n = BAR;
-    for (int i = 0; i < KEYS; i++) {
-        const char *keys = stepper_keys[i].keys;
-        const char *at = keys ? strchr(bar, keys[0]) : NULL;
-        struct lab_binding *b = &list[at ? at - bar : n++];
-        *b = stepper_keys[i];
-        b->bar = at != NULL;
-    }
-    return list;
-}
-
 static const struct lab_binding *stepper_bindings(const struct lab_screen *s)
 {
+    static struct lab_binding
+        training_keys[sizeof(stepper_keys) / sizeof(stepper_keys[0])];
     const struct lab_stepper *v = s->state;
     if (v->snap.state == LAB_SESSION_FAILED && !v->snap.schedule)
         return failed_keys;
-    return v->variants.open                        ? variant_keys
-           : v->snap.state == LAB_SESSION_TRAINING ? training_keys()
-                                                   : stepper_keys;
+    if (v->variants.n)
+        return variant_keys;
+    return v->snap.state == LAB_SESSION_TRAINING
+               ? lab_keymap_bar(stepper_keys, "EtdboL", training_keys) /* Esc */
+               : stepper_keys;
 }
 
 const struct lab_screen_ops lab_view_stepper = {

@@ -1,5 +1,4 @@
 /* view_train.c -- the training screen: its loss, its samples, its log. */
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,13 +14,10 @@
 #include "ui/keymap.h"
 #include "ui/stepper.h"
 
-enum { LAB_TRAIN_KEYS = 8 };
-
 struct lab_train_state {
     struct lab_ui *ui;
     struct lab_stepper_model model;
-    struct lab_snapshot snap; /* only when `taken` */
-    bool taken;
+    struct lab_snapshot snap; /* version 0: none yet */
     int64_t asked;   /* iterations of the last request; 0: the lesson's */
     bool log_chosen; /* by the reader, else as the curve needs it */
     bool log_scale;
@@ -69,18 +65,14 @@ static void draw_title(struct lab_canvas *c, struct lab_rect *r,
 /* The text is as it is: a terminal must only ever print it. */
 static void draw_text(struct lab_canvas *c, struct lab_rect r, const char *text)
 {
-    const int most = 10000; /* rows */
+    enum { MOST = 10000 }; /* rows */
     struct lab_str seen;
     lab_str_init(&seen);
     lab_str_add_visible(&seen, text, strlen(text), true);
-    struct lab_rect old = lab_canvas_clip(c, (struct lab_rect){0});
-    struct lab_rect all = {.y = r.y, .x = r.x, .h = most, .w = r.w};
-    int rows =
-        lab_canvas_paragraph(c, all, LAB_ROLE_NORMAL, lab_str_text(&seen));
-    lab_canvas_unclip(c, old);
-    old = lab_canvas_clip(c, r);
-    if (rows > r.h)
-        all.y -= rows - r.h;
+    int rows = lab_canvas_paragraph_rows(c, r.w, MOST, lab_str_text(&seen));
+    struct lab_rect all = {rows > r.h ? r.y - (rows - r.h) : r.y, r.x, MOST,
+                           r.w};
+    struct lab_rect old = lab_canvas_clip(c, r);
     lab_canvas_paragraph(c, all, LAB_ROLE_NORMAL, lab_str_text(&seen));
     lab_canvas_unclip(c, old);
     lab_str_release(&seen);
@@ -105,7 +97,7 @@ static void train_sample_draw(struct lab_canvas *c, struct lab_rect r,
 
 /* What the training screen shows. */
 
-enum { WIDE = 140 /* from here on the two curves stand side by side */ };
+enum { WIDE = 140 /* from here on the two curves are side by side */ };
 
 static const char *state_text(const struct lab_train_state *v)
 {
@@ -123,80 +115,62 @@ static void draw_facts(const struct lab_train_state *v, struct lab_canvas *c,
                        struct lab_rect row)
 {
     const struct lab_snapshot *s = &v->snap;
-    char loss[LAB_FORMAT_BYTES];
-    char text[LAB_FORMAT_BYTES];
-    double last =
-        v->snap.losses.n ? v->snap.losses.value[v->snap.losses.n - 1] : s->loss;
-    int x = row.x;
-    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "%s", state_text(v));
-    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL, "   iteration %lld",
-                          (long long)s->iteration);
+    double last = s->losses.n ? s->losses.value[s->losses.n - 1] : s->loss;
+    bool known = s->losses.n > 0 || !isnan(s->loss);
+    lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s", state_text(v));
+    lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   iteration %lld",
+                   (long long)s->iteration);
     if (s->iterations_per_epoch > 0)
-        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL, "   epoch %lld",
-                              (long long)s->epoch);
-    lab_format_value(last, 8, loss, sizeof(loss));
-    bool known = v->snap.losses.n > 0 || !isnan(s->loss);
-    x += lab_canvas_textf(c, row.y, x, -1,
-                          known && !isfinite(last) ? LAB_ROLE_BAD
-                                                   : LAB_ROLE_NORMAL,
-                          "   loss %s", known ? loss : "not known yet");
-    lab_format_share(s->accuracy, text, sizeof(text));
-    if (v->snap.bits.n > 0)
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
-                         "   validation %.4f bits", s->bits_per_char);
+        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   epoch %lld",
+                       (long long)s->epoch);
+    lab_canvas_add(
+        c, &row, known && !isfinite(last) ? LAB_ROLE_BAD : LAB_ROLE_NORMAL,
+        "   loss %s", known ? LAB_VALUE_TEXT(last, 8) : "not known yet");
+    if (s->bits.n > 0)
+        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   validation %.4f bits",
+                       s->bits_per_char);
     else if (!isnan(s->accuracy))
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
-                         "   validation accuracy %s", text);
-}
-
-/* "16 s left", or nothing where it is not known. */
-static void left_text(const struct lab_snapshot *s, char *out, size_t cap)
-{
-    char span[LAB_FORMAT_BYTES];
-    out[0] = '\0';
-    if (s->state != LAB_SESSION_TRAINING || !isfinite(s->seconds_left) ||
-        s->seconds_left < 0 || s->seconds_left > 1e9)
-        return;
-    lab_format_span((int64_t)(s->seconds_left * 1e9), span, sizeof(span));
-    snprintf(out, cap, ", %s left", span);
+        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   validation accuracy %s",
+                       LAB_SHARE_TEXT(s->accuracy));
 }
 
 static void draw_progress(const struct lab_train_state *v, struct lab_canvas *c,
                           struct lab_rect row)
 {
     const struct lab_snapshot *s = &v->snap;
-    char rate[LAB_FORMAT_BYTES] = "";
-    char left[64];
-    char text[192];
     double share = s->train_target > 0
                        ? (double)s->train_done / (double)s->train_target
                        : NAN;
-    left_text(s, left, sizeof(left));
+    double left = s->state == LAB_SESSION_TRAINING ? s->seconds_left : NAN;
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_addf(&text, "%lld of %lld iteration%s", (long long)s->train_done,
+                 (long long)s->train_target, s->train_target == 1 ? "" : "s");
     if (s->samples_per_s > 0)
-        lab_format_int((int64_t)s->samples_per_s, rate, sizeof(rate));
-    snprintf(text, sizeof(text), "%lld of %lld iteration%s%s%s%s%s",
-             (long long)s->train_done, (long long)s->train_target,
-             s->train_target == 1 ? "" : "s", rate[0] ? ", " : "", rate,
-             rate[0] ? " samples/s" : "", left);
-    lab_gauge_draw(c, row.y, row.x, row.w, share, LAB_ROLE_SERIES_1, text);
+        lab_str_addf(&text, ", %s samples/s",
+                     LAB_INT_TEXT((int64_t)s->samples_per_s));
+    if (left >= 0 && left <= 1e9)
+        lab_str_addf(&text, ", %s left",
+                     lab_format_span((int64_t)(left * 1e9),
+                                     (char[LAB_FORMAT_BYTES]){0},
+                                     LAB_FORMAT_BYTES));
+    lab_gauge_draw(c, row.y, row.x, row.w, share, LAB_ROLE_SERIES_1,
+                   lab_str_text(&text));
+    lab_str_release(&text);
 }
 
 static void draw_more(const struct lab_train_state *v, struct lab_canvas *c,
                       struct lab_rect row)
 {
     const struct lab_snapshot *s = &v->snap;
-    char time[LAB_FORMAT_BYTES];
-    int x = row.x;
-    if (s->step_ms_median > 0) {
-        lab_format_ns(s->step_ms_median * 1e6, time, sizeof(time));
-        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
-                              "one iteration %s (median)   ", time);
-    }
+    if (s->step_ms_median > 0)
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "one iteration %s (median)   ",
+                       LAB_NS_TEXT(s->step_ms_median * 1e6));
     if (s->iterations_per_epoch > 0)
-        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "%lld an epoch   ",
-                              (long long)s->iterations_per_epoch);
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "%lld an epoch   ",
+                       (long long)s->iterations_per_epoch);
     if (s->stop_reason[0] && s->state != LAB_SESSION_TRAINING)
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "%s", s->stop_reason);
+        lab_canvas_add(c, &row, LAB_ROLE_WARN, "%s", s->stop_reason);
 }
 
 static struct lab_series curve_of(const struct lab_curve *c, const char *name,
@@ -207,6 +181,20 @@ static struct lab_series curve_of(const struct lab_curve *c, const char *name,
                                .name = name,
                                .role = role,
                                .at = c->iteration};
+}
+
+static void draw_chart(struct lab_canvas *c, struct lab_rect r,
+                       const struct lab_series *series, int count, double y_min,
+                       bool log_y)
+{
+    const struct lab_chart chart = {.x_name = "iteration",
+                                    .zero_x = true,
+                                    .series = series,
+                                    .count = count,
+                                    .y_min = y_min,
+                                    .y_max = NAN,
+                                    .log_y = log_y};
+    lab_chart_draw(c, r, &chart);
 }
 
 /* Held-back text, and the line to beat: a model that counts. */
@@ -221,36 +209,27 @@ static void draw_bits(const struct lab_train_state *v, struct lab_canvas *c,
         curve_of(b, "bits a character, validation", LAB_ROLE_SERIES_2),
         {ends, line, b->n > 1 ? 2 : 1, "counting what follows three",
          LAB_ROLE_SERIES_3}};
-    struct lab_chart chart = {.x_name = "iteration",
-                              .zero_x = true,
-                              .series = series,
-                              .count = isnan(order3) ? 1 : 2,
-                              .y_min = NAN,
-                              .y_max = NAN};
-    lab_chart_draw(c, r, &chart);
+    draw_chart(c, r, series, isnan(order3) ? 1 : 2, NAN, false);
 }
 
-/* The share that came out exactly, and as many of the strings as stand whole
+/* The share that came out exactly, and as many of the strings as fit whole
  * beside each other. */
 static void draw_decoded(const struct lab_train_state *v, struct lab_canvas *c,
                          struct lab_rect row)
 {
     const char *line = v->snap.decoded;
     char text[LAB_SESSION_TEXT];
-    lab_format_share(v->snap.exact, text, sizeof(text));
-    int used = lab_canvas_textf(c, row.y, row.x, row.w, LAB_ROLE_NORMAL,
-                                "exact %s", text);
-    lab_rect_cut_left(&row, used + 3);
+    lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "exact %s   ",
+                   LAB_SHARE_TEXT(v->snap.exact));
     while (*line) {
         size_t n = strcspn(line, "\n");
         snprintf(text, sizeof(text), "%.*s", (int)n, line);
-        int w = lab_canvas_columns(c, text);
-        if (w > row.w)
+        if (lab_canvas_columns(c, text) > row.w)
             return;
-        lab_canvas_text(
-            c, row.y, row.x, row.w,
-            strstr(text, ", not ") ? LAB_ROLE_WARN : LAB_ROLE_NORMAL, text);
-        lab_rect_cut_left(&row, w + 3);
+        lab_canvas_add(c, &row,
+                       strstr(text, ", not ") ? LAB_ROLE_WARN : LAB_ROLE_NORMAL,
+                       "%s", text);
+        lab_rect_cut_left(&row, 3);
         line += n + (line[n] == '\n');
     }
 }
@@ -258,10 +237,9 @@ static void draw_decoded(const struct lab_train_state *v, struct lab_canvas *c,
 /* Whether the loss is drawn on a logarithmic scale. */
 static bool train_log(const struct lab_train_state *v)
 {
-    double first = v->snap.losses.n ? v->snap.losses.value[0] : NAN;
-    double last =
-        v->snap.losses.n ? v->snap.losses.value[v->snap.losses.n - 1] : NAN;
-    return v->log_chosen ? v->log_scale : last > 0 && first / last >= 10;
+    const struct lab_curve *c = &v->snap.losses;
+    double last = c->n ? c->value[c->n - 1] : NAN;
+    return v->log_chosen ? v->log_scale : last > 0 && c->value[0] / last >= 10;
 }
 
 /* The losses of batches are noisy: of many, the mean of neighbours is drawn,
@@ -322,14 +300,7 @@ static void draw_loss(const struct lab_train_state *v, struct lab_canvas *c,
     if (v->snap.held.n > 0)
         series[n++] =
             curve_of(&v->snap.held, "validation loss", LAB_ROLE_SERIES_2);
-    struct lab_chart chart = {.x_name = "iteration",
-                              .zero_x = true,
-                              .series = series,
-                              .count = n,
-                              .y_min = log_y ? NAN : 0,
-                              .y_max = NAN,
-                              .log_y = log_y};
-    lab_chart_draw(c, r, &chart);
+    draw_chart(c, r, series, n, log_y ? NAN : 0, log_y);
 }
 
 static void draw_curves(const struct lab_train_state *v, struct lab_canvas *c,
@@ -337,12 +308,6 @@ static void draw_curves(const struct lab_train_state *v, struct lab_canvas *c,
 {
     struct lab_series right =
         curve_of(&v->snap.accuracies, "validation accuracy", LAB_ROLE_SERIES_2);
-    struct lab_chart right_chart = {.x_name = "iteration",
-                                    .zero_x = true,
-                                    .series = &right,
-                                    .count = 1,
-                                    .y_min = NAN,
-                                    .y_max = NAN};
     bool labels = v->snap.accuracies.n > 0;
     struct lab_rect first = r;
     if (labels && r.w >= WIDE)
@@ -353,7 +318,7 @@ static void draw_curves(const struct lab_train_state *v, struct lab_canvas *c,
     if (v->snap.bits.n > 0)
         draw_bits(v, c, r);
     else if (labels)
-        lab_chart_draw(c, r, &right_chart);
+        draw_chart(c, r, &right, 1, NAN, false);
 }
 
 /* Text: rows for what the network writes, when there are some to spare. */
@@ -395,12 +360,19 @@ static void train_draw(struct lab_screen *s, struct lab_canvas *c,
 
 enum { ASK_ITERATIONS = 1, ASK_PROMPT, ASK_TEMPERATURE };
 
+static bool send(struct lab_train_state *v, const struct lab_command *cmd)
+{
+    enum lab_status st = v->model.post(v->model.session, cmd);
+    if (st)
+        lab_ui_error(v->ui);
+    return !st;
+}
+
 static void post(struct lab_train_state *v, enum lab_command_kind kind,
                  int64_t n)
 {
-    struct lab_command cmd = {.kind = kind, .n = n, .phase = -1};
-    if (v->model.post(v->model.session, &cmd))
-        lab_ui_error(v->ui);
+    const struct lab_command cmd = {.kind = kind, .n = n, .phase = -1};
+    send(v, &cmd);
 }
 
 static void start(struct lab_train_state *v, int64_t n)
@@ -414,7 +386,7 @@ static void start(struct lab_train_state *v, int64_t n)
 static bool refresh(struct lab_train_state *v)
 {
     struct lab_snapshot next;
-    if (v->taken && v->model.version(v->model.session) == v->snap.version)
+    if (v->model.version(v->model.session) == v->snap.version)
         return false;
     memset(&next, 0, sizeof(next));
     if (v->model.snapshot(v->model.session, &next)) {
@@ -423,12 +395,11 @@ static bool refresh(struct lab_train_state *v)
     }
     if (next.error[0] && strcmp(next.error, v->snap.error) != 0)
         lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", next.error);
-    else if (v->taken && next.near.asked != v->snap.near.asked)
+    else if (v->snap.version && next.near.asked != v->snap.near.asked)
         lab_train_show_near(v->ui, &next);
-    if (v->taken)
+    if (v->snap.version)
         v->model.snapshot_release(&v->snap);
     v->snap = next;
-    v->taken = true;
     return true;
 }
 
@@ -450,13 +421,12 @@ static enum lab_status init(struct lab_screen *s, const void *args)
 static void release(struct lab_screen *s)
 {
     struct lab_train_state *v = s->state;
-    if (v->taken)
+    if (v->snap.version)
         v->model.snapshot_release(&v->snap);
 }
 
-static bool tick(struct lab_screen *s, int64_t now_ns)
+static bool tick(struct lab_screen *s)
 {
-    (void)now_ns;
     return refresh(s->state);
 }
 
@@ -475,8 +445,9 @@ static enum lab_status write_text(struct lab_screen *s)
     struct lab_train_state *v = s->state;
     struct lab_command cmd = lab_sample_request_command(&v->model.sampling);
     if (v->snap.text)
-        return v->model.post(v->model.session, &cmd);
-    lab_ui_message(v->ui, LAB_ROLE_DIM, "%s", lab_train_sample_not_here);
+        send(v, &cmd);
+    else
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "%s", lab_train_sample_not_here);
     return LAB_OK;
 }
 
@@ -543,15 +514,14 @@ static void answer(struct lab_screen *s, int id, const char *text)
     struct lab_train_state *v = s->state;
     if (!text)
         return;
-    if (id == ASK_ITERATIONS)
+    if (id == ASK_ITERATIONS) {
         take_iterations(v, text);
-    else if (id == ASK_TEMPERATURE)
+    } else if (id == ASK_TEMPERATURE) {
         take_temperature(v, text);
-    else if (id == ASK_PROMPT) {
+    } else if (id == ASK_PROMPT) {
         snprintf(v->model.sampling.prompt, sizeof(v->model.sampling.prompt),
                  "%s", text);
-        if (write_text(s))
-            lab_ui_error(v->ui);
+        write_text(s);
     }
 }
 
@@ -559,8 +529,7 @@ static void ask_near(struct lab_train_state *v, const char *question)
 {
     struct lab_command cmd = {.kind = LAB_DO_NEAR, .phase = -1};
     snprintf(cmd.text, sizeof(cmd.text), "%s", question);
-    if (v->model.post(v->model.session, &cmd))
-        lab_ui_error(v->ui);
+    send(v, &cmd);
 }
 
 /* The training begins anew with another rate. */
@@ -575,10 +544,8 @@ static void change_lr(struct lab_train_state *v, double lr)
     }
     if (v->snap.state == LAB_SESSION_TRAINING)
         post(v, LAB_DO_STOP, 0);
-    if (v->model.post(v->model.session, &cmd)) {
-        lab_ui_error(v->ui);
+    if (!send(v, &cmd))
         return;
-    }
     lab_ui_message(v->ui, LAB_ROLE_NORMAL,
                    "iteration 0 again, with learning rate %g", lr);
     start(v, v->asked);
@@ -597,8 +564,7 @@ static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
         break;
     case LAB_COMMAND_SAMPLE:
         lab_sample_request_take(&v->model.sampling, cmd);
-        if (write_text(s))
-            lab_ui_error(v->ui);
+        write_text(s);
         break;
     case LAB_COMMAND_LR:
         change_lr(v, cmd->value);
@@ -631,22 +597,15 @@ static const struct lab_binding keys[] = {
     {"q F10", true, "stepper", "back to the stepper; the training goes on",
      LAB_ACT_BACK},
     {NULL}};
-static_assert(sizeof(keys) / sizeof(keys[0]) == LAB_TRAIN_KEYS + 1,
-              "every key has its place in a text lesson's bar");
 
 /* Of a lesson that learns from text: what it writes comes first in the bar. */
 static const struct lab_binding *keys_now(const struct lab_screen *s)
 {
-    static const char order[LAB_TRAIN_KEYS + 1] = "twpdEqil"; /* E: Esc */
-    static struct lab_binding text_keys[LAB_TRAIN_KEYS + 1];
+    static struct lab_binding text_keys[sizeof(keys) / sizeof(keys[0])];
     const struct lab_train_state *v = s->state;
-    for (int i = 0; i < LAB_TRAIN_KEYS; i++) {
-        for (const struct lab_binding *b = keys; b->keys; b++)
-            if (b->keys[0] == order[i])
-                text_keys[i] = *b;
-        text_keys[i].bar = true;
-    }
-    return v->snap.text ? text_keys : keys;
+    return v->snap.text
+               ? lab_keymap_bar(keys, "twpdEqil", text_keys) /* E: Esc */
+               : keys;
 }
 
 const struct lab_screen_ops lab_view_train = {

@@ -1,4 +1,5 @@
-/* canvas.c -- a grid of character cells that views draw on. */
+/* canvas.c -- a grid of character cells that views draw on: rectangles, text in
+ * a row, headings and paragraphs. */
 #include "ui/canvas.h"
 
 #include <stdarg.h>
@@ -8,6 +9,76 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/glyph.h"
+
+/* ---- rectangles ---- */
+
+static int at_most(int n, int most)
+{
+    return n < 0 ? 0 : n > most ? most : n;
+}
+
+struct lab_rect lab_rect_cut_top(struct lab_rect *r, int n)
+{
+    n = at_most(n, r->h);
+    struct lab_rect cut = {r->y, r->x, n, r->w};
+    r->y += n;
+    r->h -= n;
+    return cut;
+}
+
+struct lab_rect lab_rect_cut_bottom(struct lab_rect *r, int n)
+{
+    n = at_most(n, r->h);
+    r->h -= n;
+    return (struct lab_rect){r->y + r->h, r->x, n, r->w};
+}
+
+struct lab_rect lab_rect_cut_left(struct lab_rect *r, int n)
+{
+    n = at_most(n, r->w);
+    struct lab_rect cut = {r->y, r->x, r->h, n};
+    r->x += n;
+    r->w -= n;
+    return cut;
+}
+
+struct lab_rect lab_rect_cut_right(struct lab_rect *r, int n)
+{
+    n = at_most(n, r->w);
+    r->w -= n;
+    return (struct lab_rect){r->y, r->x + r->w, r->h, n};
+}
+
+bool lab_rect_empty(struct lab_rect r)
+{
+    return r.h <= 0 || r.w <= 0;
+}
+
+bool lab_rect_overlap(struct lab_rect a, struct lab_rect b)
+{
+    if (lab_rect_empty(a) || lab_rect_empty(b))
+        return false;
+    return a.y < b.y + b.h && b.y < a.y + a.h && a.x < b.x + b.w &&
+           b.x < a.x + a.w;
+}
+
+bool lab_rect_inside(struct lab_rect inner, struct lab_rect outer)
+{
+    if (inner.h < 0 || inner.w < 0)
+        return false;
+    if (lab_rect_empty(inner))
+        return true;
+    return inner.y >= outer.y && inner.x >= outer.x &&
+           inner.y + inner.h <= outer.y + outer.h &&
+           inner.x + inner.w <= outer.x + outer.w;
+}
+
+bool lab_rect_has(struct lab_rect r, int y, int x)
+{
+    return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w;
+}
+
+/* ---- cells ---- */
 
 enum lab_status lab_canvas_init(struct lab_canvas *c, int h, int w, bool ascii)
 {
@@ -63,8 +134,7 @@ void lab_canvas_unclip(struct lab_canvas *c, struct lab_rect old)
 
 static bool inside(const struct lab_canvas *c, int y, int x)
 {
-    return y >= c->clip.y && y < c->clip.y + c->clip.h && x >= c->clip.x &&
-           x < c->clip.x + c->clip.w;
+    return lab_rect_has(c->clip, y, x);
 }
 
 static struct lab_cell *cell_at(struct lab_canvas *c, int y, int x)
@@ -226,37 +296,35 @@ void lab_canvas_paint(struct lab_canvas *c, struct lab_rect r,
             cell_at(c, y, x)->role = (unsigned char)role;
 }
 
-void lab_canvas_box(struct lab_canvas *c, struct lab_rect r, const char *title,
-                    bool focused)
+struct lab_rect lab_canvas_box(struct lab_canvas *c, struct lab_rect r,
+                               const char *title)
 {
-    if (r.h < 1 || r.w < 1)
-        return;
-    enum lab_role role = focused ? LAB_ROLE_HEADING : LAB_ROLE_BORDER;
-    const char *across = focused ? "═" : "─";
-    const char *down = focused ? "║" : "│";
+    const enum lab_role role = LAB_ROLE_HEADING;
     int bottom = r.y + r.h - 1;
     int right = r.x + r.w - 1;
-    lab_canvas_fill(c, (struct lab_rect){r.y, r.x, 1, r.w}, across, role);
-    lab_canvas_fill(c, (struct lab_rect){bottom, r.x, 1, r.w}, across, role);
-    lab_canvas_fill(c, (struct lab_rect){r.y, r.x, r.h, 1}, down, role);
-    lab_canvas_fill(c, (struct lab_rect){r.y, right, r.h, 1}, down, role);
-    lab_canvas_text(c, r.y, r.x, 1, role, focused ? "╔" : "┌");
-    lab_canvas_text(c, r.y, right, 1, role, focused ? "╗" : "┐");
-    lab_canvas_text(c, bottom, r.x, 1, role, focused ? "╚" : "└");
-    lab_canvas_text(c, bottom, right, 1, role, focused ? "╝" : "┘");
-    if (title && title[0] && r.w > 6) {
-        int used =
-            lab_canvas_text(c, r.y, r.x + 3, r.w - 6,
-                            focused ? LAB_ROLE_TITLE : LAB_ROLE_HEADING, title);
+    if (r.h < 2 || r.w < 2)
+        return (struct lab_rect){r.y, r.x, 0, 0};
+    lab_canvas_fill(c, r, "║", role);
+    lab_canvas_fill(c, (struct lab_rect){r.y, r.x, 1, r.w}, "═", role);
+    lab_canvas_fill(c, (struct lab_rect){bottom, r.x, 1, r.w}, "═", role);
+    lab_canvas_text(c, r.y, r.x, 1, role, "╔");
+    lab_canvas_text(c, r.y, right, 1, role, "╗");
+    lab_canvas_text(c, bottom, r.x, 1, role, "╚");
+    lab_canvas_text(c, bottom, right, 1, role, "╝");
+    if (r.w > 6) {
         lab_canvas_text(c, r.y, r.x + 2, 1, role, " ");
+        int used =
+            lab_canvas_text(c, r.y, r.x + 3, r.w - 6, LAB_ROLE_TITLE, title);
         lab_canvas_text(c, r.y, r.x + 3 + used, 1, role, " ");
     }
+    r = (struct lab_rect){r.y + 1, r.x + 1, r.h - 2, r.w - 2};
+    lab_canvas_fill(c, r, " ", LAB_ROLE_NORMAL);
+    return r;
 }
 
-int lab_text_columns(const char *utf8, bool ascii)
+int lab_text_columns(const char *utf8, size_t n, bool ascii)
 {
     int columns = 0;
-    size_t n = strlen(utf8);
     for (size_t i = 0; i < n;) {
         unsigned code = 0;
         size_t len = lab_utf8_next(utf8 + i, n - i, &code);
@@ -273,8 +341,99 @@ int lab_text_columns(const char *utf8, bool ascii)
 
 int lab_canvas_columns(const struct lab_canvas *c, const char *utf8)
 {
-    return lab_text_columns(utf8, c->ascii);
+    return lab_text_columns(utf8, strlen(utf8), c->ascii);
 }
+
+/* ---- rows, headings, paragraphs ---- */
+
+int lab_canvas_add(struct lab_canvas *c, struct lab_rect *row,
+                   enum lab_role role, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    int used = lab_canvas_text(c, row->y, row->x, -1, role, text);
+    lab_rect_cut_left(row, used);
+    return used;
+}
+
+void lab_canvas_heading(struct lab_canvas *c, struct lab_rect *r,
+                        const char *title, bool focused)
+{
+    struct lab_rect line = lab_rect_cut_top(r, 1);
+    if (lab_rect_empty(line))
+        return;
+    lab_canvas_fill(c, line, focused ? "═" : "─",
+                    focused ? LAB_ROLE_HEADING : LAB_ROLE_BORDER);
+    if (line.w > 6)
+        lab_canvas_textf(c, line.y, line.x + 2, line.w - 4,
+                         focused ? LAB_ROLE_TITLE : LAB_ROLE_HEADING, " %s ",
+                         title);
+}
+
+size_t lab_wrap_row(const char *text, size_t n, int columns, int keep,
+                    bool ascii)
+{
+    size_t blank = 0;
+    int used = 0;
+    for (size_t i = 0; i < n;) {
+        unsigned code;
+        size_t len = lab_utf8_next(text + i, n - i, &code);
+        len = len ? len : 1;
+        used += lab_text_columns(text + i, len, ascii);
+        if (text[i] == ' ' && used > keep)
+            blank = i + 1;
+        if (used > columns && text[i] != ' ')
+            return blank ? blank : i ? i : len;
+        i += len;
+    }
+    return n;
+}
+
+/* Bytes of the next row that are shown; *text goes on behind it. */
+static size_t take_row(const struct lab_canvas *c, const char **text, int w)
+{
+    size_t line = strcspn(*text, "\n");
+    size_t n = lab_wrap_row(*text, line, w, 0, c->ascii);
+    bool blank = n < line && n > 0 && (*text)[n - 1] == ' ';
+    *text += n;
+    if (**text == '\n' || (**text == ' ' && !blank))
+        ++*text;
+    return n - blank;
+}
+
+int lab_canvas_paragraph_rows(const struct lab_canvas *c, int w, int most,
+                              const char *utf8)
+{
+    int rows = 0;
+    for (; *utf8 && rows < most && w > 0; rows++)
+        take_row(c, &utf8, w);
+    return rows;
+}
+
+int lab_canvas_paragraph(struct lab_canvas *c, struct lab_rect r,
+                         enum lab_role role, const char *utf8)
+{
+    int rows = 0;
+    for (; *utf8 && rows < r.h && r.w > 0; rows++) {
+        char piece[1024];
+        const char *row = utf8;
+        size_t n = take_row(c, &utf8, r.w);
+        bool last = rows + 1 == r.h;
+        if (last && row[n] && row[n] != '\n') /* a mark shows that it is cut */
+            n = strcspn(row, "\n");
+        snprintf(piece, sizeof(piece), "%.*s", (int)n, row);
+        if (last)
+            lab_canvas_text_cut(c, r.y + rows, r.x, r.w, role, piece);
+        else
+            lab_canvas_text(c, r.y + rows, r.x, r.w, role, piece);
+    }
+    return rows;
+}
+
+/* ---- the cursor, and the whole as text ---- */
 
 void lab_canvas_cursor(struct lab_canvas *c, int y, int x)
 {

@@ -1,6 +1,6 @@
 /* dots.h -- a picture in dots, several to a cell: braille (2x4), half blocks or
- * ASCII (1x2), by what the canvas can show. Each cell is of the one who drew in
- * it last. Threads: any, one picture each. */
+ * ASCII (1x2), by what the canvas can show. Each cell belongs to the owner that
+ * drew in it last. Threads: any, one picture each. */
 #pragma once
 #include "ui/canvas.h"
 

@@ -34,65 +34,41 @@
 #include "ui/canvas.h"
 #include "ui/keymap.h"
 
-struct lab_guard_progress {
-    int quit; /* a signal that ends the program, or 0 */
-    bool stop;
-    bool resume;
-};
-
-struct lab_style {
-    attr_t attr;
-    int color; /* -1: the terminal's own; RGB when colors is 1 << 24 */
-};
-
 /* Blue and orange for the two signs: different for most eyes, and the glyphs
  * differ as well. */
 static const struct look {
     attr_t attr;
-    attr_t mono; /* without colour */
-    int c8;
-    int c16;
-    int c256;
-    int rgb;
+    attr_t mono;  /* without colour */
+    int color[4]; /* of 8, 16, 256, RGB; -1: the terminal's own */
 } LOOKS[LAB_ROLE_COUNT] = {
-    [LAB_ROLE_NORMAL] = {0, 0, -1, -1, -1, -1},
-    [LAB_ROLE_DIM] = {A_DIM, A_DIM, -1, -1, -1, -1},
-    [LAB_ROLE_TITLE] = {A_BOLD, A_BOLD, -1, -1, -1, -1},
-    [LAB_ROLE_HEADING] = {A_BOLD, A_BOLD, 6, 6, 37, 0x2AA1B3},
-    [LAB_ROLE_KEY] = {A_BOLD, A_BOLD, 6, 6, 37, 0x2AA1B3},
-    [LAB_ROLE_SELECTED] = {A_REVERSE, A_REVERSE, -1, -1, -1, -1},
-    [LAB_ROLE_CURSOR] = {A_REVERSE | A_BOLD, A_REVERSE | A_BOLD, -1, -1, -1,
-                         -1},
-    [LAB_ROLE_MARK] = {A_UNDERLINE | A_BOLD, A_UNDERLINE | A_BOLD, 3, 3, 178,
-                       0xD7AF00},
-    [LAB_ROLE_GOOD] = {0, 0, 2, 2, 71, 0x5FAF5F},
-    [LAB_ROLE_WARN] = {A_BOLD, A_BOLD, 3, 3, 178, 0xD7AF00},
-    [LAB_ROLE_BAD] = {A_BOLD, A_BOLD, 1, 9, 203, 0xFF5F5F},
-    [LAB_ROLE_CODE] = {0, 0, 2, 2, 108, 0x87AF87},
-    [LAB_ROLE_FORMULA] = {0, 0, 5, 13, 140, 0xAF87D7},
-    [LAB_ROLE_BADGE] = {A_BOLD, A_BOLD, 2, 10, 78, 0x5FD787},
-    [LAB_ROLE_BORDER] = {A_DIM, 0, -1, -1, -1, -1},
-    [LAB_ROLE_NEGATIVE] = {0, A_DIM, 6, 12, 68, 0x5F87D7},
-    [LAB_ROLE_POSITIVE] = {0, A_BOLD, 3, 3, 208, 0xFF8700},
-    [LAB_ROLE_SERIES_1] = {0, 0, 6, 14, 44, 0x00D7D7},
-    [LAB_ROLE_SERIES_2] = {0, 0, 3, 11, 214, 0xFFAF00},
-    [LAB_ROLE_SERIES_3] = {0, 0, 5, 13, 176, 0xD787D7},
-    [LAB_ROLE_SERIES_4] = {0, 0, 2, 10, 114, 0x87D787},
-    [LAB_ROLE_SERIES_5] = {0, 0, 4, 12, 75, 0x5FAFFF},
-    [LAB_ROLE_SERIES_6] = {0, 0, -1, -1, -1, -1},
+    [LAB_ROLE_NORMAL] = {0, 0, {-1, -1, -1, -1}},
+    [LAB_ROLE_DIM] = {A_DIM, A_DIM, {-1, -1, -1, -1}},
+    [LAB_ROLE_TITLE] = {A_BOLD, A_BOLD, {-1, -1, -1, -1}},
+    [LAB_ROLE_HEADING] = {A_BOLD, A_BOLD, {6, 6, 37, 0x2AA1B3}},
+    [LAB_ROLE_KEY] = {A_BOLD, A_BOLD, {6, 6, 37, 0x2AA1B3}},
+    [LAB_ROLE_SELECTED] = {A_REVERSE, A_REVERSE, {-1, -1, -1, -1}},
+    [LAB_ROLE_CURSOR] = {A_REVERSE | A_BOLD,
+                         A_REVERSE | A_BOLD,
+                         {-1, -1, -1, -1}},
+    [LAB_ROLE_MARK] = {A_UNDERLINE | A_BOLD,
+                       A_UNDERLINE | A_BOLD,
+                       {3, 3, 178, 0xD7AF00}},
+    [LAB_ROLE_GOOD] = {0, 0, {2, 2, 71, 0x5FAF5F}},
+    [LAB_ROLE_WARN] = {A_BOLD, A_BOLD, {3, 3, 178, 0xD7AF00}},
+    [LAB_ROLE_BAD] = {A_BOLD, A_BOLD, {1, 9, 203, 0xFF5F5F}},
+    [LAB_ROLE_CODE] = {0, 0, {2, 2, 108, 0x87AF87}},
+    [LAB_ROLE_FORMULA] = {0, 0, {5, 13, 140, 0xAF87D7}},
+    [LAB_ROLE_BADGE] = {A_BOLD, A_BOLD, {2, 10, 78, 0x5FD787}},
+    [LAB_ROLE_BORDER] = {A_DIM, 0, {-1, -1, -1, -1}},
+    [LAB_ROLE_NEGATIVE] = {0, A_DIM, {6, 12, 68, 0x5F87D7}},
+    [LAB_ROLE_POSITIVE] = {0, A_BOLD, {3, 3, 208, 0xFF8700}},
+    [LAB_ROLE_SERIES_1] = {0, 0, {6, 14, 44, 0x00D7D7}},
+    [LAB_ROLE_SERIES_2] = {0, 0, {3, 11, 214, 0xFFAF00}},
+    [LAB_ROLE_SERIES_3] = {0, 0, {5, 13, 176, 0xD787D7}},
+    [LAB_ROLE_SERIES_4] = {0, 0, {2, 10, 114, 0x87D787}},
+    [LAB_ROLE_SERIES_5] = {0, 0, {4, 12, 75, 0x5FAFFF}},
+    [LAB_ROLE_SERIES_6] = {0, 0, {-1, -1, -1, -1}},
 };
-
-/* How a role looks with so many colours (0: none). */
-static struct lab_style palette(enum lab_role role, int colors)
-{
-    const struct look *look = &LOOKS[role];
-    if (colors < 8)
-        return (struct lab_style){look->mono, -1};
-    return (struct lab_style){look->attr, colors >= 1 << 24 ? look->rgb
-                                          : colors >= 256   ? look->c256
-                                          : colors >= 16    ? look->c16
-                                                            : look->c8};
-}
 
 /* Is there a terminal that a screen can use? Looked at before curses starts. */
 
@@ -259,11 +235,9 @@ static void stderr_spill(void)
 /* Handlers do three things only: set a flag, write the eventfd, and, in a
  * crash, write fixed bytes. Everything else happens in the loop. */
 
-static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
 static const int CRASHING[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL,
                                SIGABRT, SIGSYS, SIGTRAP, SIGQUIT};
 enum {
-    ENDING_COUNT = sizeof(ENDING) / sizeof(ENDING[0]),
     CRASHING_COUNT = sizeof(CRASHING) / sizeof(CRASHING[0]),
     LEAVE_BYTES = 512,
     ALT_STACK_BYTES = 64 * 1024,
@@ -277,10 +251,7 @@ static struct {
     struct termios modes;
     char leave[LEAVE_BYTES];
     size_t leave_len;
-    struct sigaction old_ending[ENDING_COUNT];
     struct sigaction old_crashing[CRASHING_COUNT];
-    struct sigaction old_stop;
-    struct sigaction old_cont;
     struct sigaction old_winch;
     bool winch_chained;
     stack_t old_stack;
@@ -355,17 +326,37 @@ static void on_crash(int sig, siginfo_t *info, void *context)
         raise(sig);
 }
 
-static void take(int sig, void (*handler)(int), struct sigaction *old)
+static void handle(int sig, void (*handler)(int), struct sigaction *old)
 {
     struct sigaction now;
-    sigaction(sig, NULL, old);
-    if (!(old->sa_flags & SA_SIGINFO) && old->sa_handler == SIG_IGN)
-        return; /* nohup, or a shell without job control */
     memset(&now, 0, sizeof(now));
     now.sa_handler = handler;
     now.sa_flags = SA_RESTART;
     sigemptyset(&now.sa_mask);
-    sigaction(sig, &now, NULL);
+    sigaction(sig, &now, old);
+}
+
+/* The signals that set a flag, unless they are ignored: nohup, or a shell
+ * without job control. */
+static struct {
+    int sig;
+    void (*handler)(int);
+    struct sigaction old;
+} taken[] = {{SIGINT, on_ending},
+             {SIGTERM, on_ending},
+             {SIGHUP, on_ending},
+             {SIGTSTP, on_stop},
+             {SIGCONT, on_cont}};
+enum { TAKEN_COUNT = sizeof(taken) / sizeof(taken[0]) };
+
+static void take_signals(void)
+{
+    for (int i = 0; i < TAKEN_COUNT; i++) {
+        struct sigaction *old = &taken[i].old;
+        sigaction(taken[i].sig, NULL, old);
+        if ((old->sa_flags & SA_SIGINFO) || old->sa_handler != SIG_IGN)
+            handle(taken[i].sig, taken[i].handler, NULL);
+    }
 }
 
 static void take_crashes(void)
@@ -405,10 +396,7 @@ static enum lab_status guard_open(int tty)
     atomic_store(&quit_count, 0);
     atomic_store(&stop_wanted, 0);
     atomic_store(&resumed, 0);
-    for (int i = 0; i < ENDING_COUNT; i++)
-        take(ENDING[i], on_ending, &guard.old_ending[i]);
-    take(SIGTSTP, on_stop, &guard.old_stop);
-    take(SIGCONT, on_cont, &guard.old_cont);
+    take_signals();
     take_crashes();
     return LAB_OK;
 }
@@ -417,12 +405,10 @@ static void guard_close(void)
 {
     if (!guard.open)
         return;
-    for (int i = 0; i < ENDING_COUNT; i++)
-        sigaction(ENDING[i], &guard.old_ending[i], NULL);
+    for (int i = 0; i < TAKEN_COUNT; i++)
+        sigaction(taken[i].sig, &taken[i].old, NULL);
     for (int i = 0; i < CRASHING_COUNT; i++)
         sigaction(CRASHING[i], &guard.old_crashing[i], NULL);
-    sigaction(SIGTSTP, &guard.old_stop, NULL);
-    sigaction(SIGCONT, &guard.old_cont, NULL);
     if (guard.winch_chained)
         sigaction(SIGWINCH, &guard.old_winch, NULL);
     if (guard.stack)
@@ -437,41 +423,11 @@ static void guard_close(void)
         raise(late); /* the loop did not see it: it is for the old handler */
 }
 
-static void guard_chain_winch(void)
-{
-    struct sigaction now;
-    sigaction(SIGWINCH, NULL, &guard.old_winch);
-    memset(&now, 0, sizeof(now));
-    now.sa_handler = on_winch;
-    now.sa_flags = SA_RESTART;
-    sigemptyset(&now.sa_mask);
-    sigaction(SIGWINCH, &now, NULL);
-    guard.winch_chained = true;
-}
-
-static struct lab_guard_progress guard_take(void)
-{
-    uint64_t count;
-    ssize_t n = read(guard.fd, &count, sizeof(count));
-    (void)n; /* empty: flags are looked at all the same */
-    struct lab_guard_progress news;
-    news.quit = atomic_exchange(&quit_signal, 0);
-    news.stop = atomic_exchange(&stop_wanted, 0) != 0;
-    news.resume = atomic_exchange(&resumed, 0) != 0;
-    if (news.quit)
-        atomic_store(&quit_count, 0);
-    return news;
-}
-
 /* Stops the process as Ctrl-Z does; returns when it is continued. */
 static void guard_stop(void)
 {
     struct sigaction ours;
-    struct sigaction plain;
-    memset(&plain, 0, sizeof(plain));
-    plain.sa_handler = SIG_DFL;
-    sigemptyset(&plain.sa_mask);
-    sigaction(SIGTSTP, &plain, &ours);
+    handle(SIGTSTP, SIG_DFL, &ours);
     kill(getpid(), SIGTSTP);
     sigaction(SIGTSTP, &ours, NULL);
     atomic_store(&resumed, 0);
@@ -485,14 +441,13 @@ struct lab_terminal {
     const char *type; /* of the terminfo database */
     FILE *in;         /* ours when standard input is not the terminal */
     int in_fd;
-    int colors;
+    int palette; /* column of LOOKS' colours; -1: none */
     bool ascii;
     bool utf8; /* what is typed, whatever is shown */
     bool blocks;
     char half[4]; /* the bytes of a character that has not come whole */
     size_t half_n;
     bool resized; /* a RESIZE event is due */
-    struct lab_style styles[LAB_ROLE_COUNT];
 };
 
 /* A capability without its "$<5>" delays. */
@@ -526,26 +481,17 @@ static void prepare_leave(bool mouse)
     guard.leave_len = strlen(leave);
 }
 
-static int count_colors(const struct lab_terminal_options *options)
+/* The column of LOOKS' colours to use, or -1. */
+static int find_palette(const struct lab_terminal_options *options)
 {
     if (!lab_print_color(options->color, true, getenv("NO_COLOR"),
-                         getenv("TERM")))
-        return 0;
-    if (!has_colors() || start_color() == ERR)
-        return 0;
+                         getenv("TERM")) ||
+        !has_colors() || start_color() == ERR)
+        return -1;
     use_default_colors();
     if (tigetflag("RGB") > 0 && COLORS >= 1 << 24)
-        return 1 << 24;
-    return COLORS >= 256 ? 256 : COLORS >= 16 ? 16 : COLORS >= 8 ? 8 : 0;
-}
-
-static void prepare_styles(struct lab_terminal *t)
-{
-    for (int role = 0; role < LAB_ROLE_COUNT; role++) {
-        t->styles[role] = palette((enum lab_role)role, t->colors);
-        if (t->colors)
-            init_extended_pair(role + 1, t->styles[role].color, -1);
-    }
+        return 3;
+    return COLORS >= 256 ? 2 : COLORS >= 16 ? 1 : COLORS >= 8 ? 0 : -1;
 }
 
 /* What other terminals send than the one that TERM names: people change
@@ -580,7 +526,8 @@ static enum lab_status start_curses(struct lab_terminal *t,
     if (!t->screen)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "the terminal could not be set up: use --plain");
-    guard_chain_winch();
+    handle(SIGWINCH, on_winch, &guard.old_winch); /* calls that of curses */
+    guard.winch_chained = true;
     prepare_leave(options->mouse);
     cbreak(); /* Ctrl-C and Ctrl-Z stay signals */
     noecho();
@@ -594,8 +541,9 @@ static enum lab_status start_curses(struct lab_terminal *t,
         mouseinterval(0);
         mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
     }
-    t->colors = count_colors(options);
-    prepare_styles(t);
+    t->palette = find_palette(options);
+    for (int role = 0; t->palette >= 0 && role < LAB_ROLE_COUNT; role++)
+        init_extended_pair(role + 1, LOOKS[role].color[t->palette], -1);
     return LAB_OK;
 }
 
@@ -662,9 +610,11 @@ void lab_terminal_get_facts(const struct lab_terminal *t,
 
 static void use_role(const struct lab_terminal *t, unsigned char role)
 {
-    const struct lab_style *s = &t->styles[role < LAB_ROLE_COUNT ? role : 0];
-    wattr_set(stdscr, s->attr,
-              (short)(t->colors && s->color >= 0 ? role + 1 : 0), NULL);
+    const struct look *look = &LOOKS[role < LAB_ROLE_COUNT ? role : 0];
+    bool colored = t->palette >= 0;
+    bool own = !colored || look->color[t->palette] < 0;
+    wattr_set(stdscr, colored ? look->attr : look->mono,
+              (short)(own ? 0 : role + 1), NULL);
 }
 
 static void show_row(struct lab_terminal *t, const struct lab_cell *row, int y,
@@ -824,14 +774,20 @@ static bool read_event(struct lab_terminal *t, struct lab_event *out)
 
 static bool pending(struct lab_terminal *t, struct lab_event *out)
 {
-    struct lab_guard_progress news = guard_take();
-    if (news.quit) {
+    uint64_t count;
+    ssize_t n = read(guard.fd, &count, sizeof(count));
+    (void)n; /* empty: the flags are read all the same */
+    int quit = atomic_exchange(&quit_signal, 0);
+    bool stop = atomic_exchange(&stop_wanted, 0);
+    bool resume = atomic_exchange(&resumed, 0);
+    if (quit) {
+        atomic_store(&quit_count, 0);
         out->kind = LAB_EVENT_SIGNAL;
-        out->signal = news.quit;
+        out->signal = quit;
         return true;
     }
-    if (news.stop || news.resume)
-        stop_or_resume(t, news.stop);
+    if (stop || resume)
+        stop_or_resume(t, stop);
     else if (read_event(t, out))
         return true;
     if (t->resized) {

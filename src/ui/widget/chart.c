@@ -10,77 +10,85 @@
 
 enum { AXIS_W = 9 };
 
-struct scale {
-    double x0;
-    double x1;
-    double y0;
-    double y1;
-    bool log_y;
-    bool log_x;
+/* From and to as they are drawn: log10 of the values on a log axis. */
+struct axis {
+    double from;
+    double to;
+    bool log;
+    int most;       /* marks, about */
+    double decades; /* on a log axis: at least this many to the next mark */
 };
 
-/* Where it is drawn; NaN: nowhere. */
+struct scale {
+    struct axis x;
+    struct axis y;
+};
+
+/* The value as it is drawn, or NaN for a gap. */
+static double drawn(const struct axis *a, double v)
+{
+    if (!isfinite(v) || (a->log && v <= 0))
+        return NAN;
+    return a->log ? log10(v) : v;
+}
+
 static double x_of(const struct scale *sc, const struct lab_series *s,
                    int64_t i)
 {
-    double x = s->x ? s->x[i] : (double)(s->at ? s->at[i] : i);
-    if (!sc->log_x)
-        return x;
-    return x > 0 ? log10(x) : (double)NAN;
+    return drawn(&sc->x, s->x ? s->x[i] : (double)(s->at ? s->at[i] : i));
 }
 
-/* The value as it is drawn, or NaN for a gap. */
-static double y_of(const struct scale *sc, double y)
+static void widen(struct axis *a, double v)
 {
-    if (!isfinite(y) || (sc->log_y && y <= 0))
-        return NAN;
-    return sc->log_y ? log10(y) : y;
-}
-
-static void widen(double v, double *low, double *high)
-{
-    *low = isnan(*low) || v < *low ? v : *low;
-    *high = isnan(*high) || v > *high ? v : *high;
+    a->from = isnan(a->from) || v < a->from ? v : a->from;
+    a->to = isnan(a->to) || v > a->to ? v : a->to;
 }
 
 static bool find_scale(const struct lab_chart *chart, struct scale *sc)
 {
-    *sc = (struct scale){NAN, NAN, NAN, NAN, chart->log_y, chart->log_x};
+    *sc = (struct scale){{NAN, NAN, chart->log_x}, {NAN, NAN, chart->log_y}};
     for (int k = 0; k < chart->count; k++) {
         const struct lab_series *s = &chart->series[k];
         for (int64_t i = 0; i < s->n; i++) {
-            double y = y_of(sc, s->y[i]);
-            if (isfinite(x_of(sc, s, i)))
-                widen(x_of(sc, s, i), &sc->x0, &sc->x1);
+            double x = x_of(sc, s, i);
+            double y = drawn(&sc->y, s->y[i]);
+            if (!isnan(x))
+                widen(&sc->x, x);
             if (!isnan(y))
-                widen(y, &sc->y0, &sc->y1);
+                widen(&sc->y, y);
         }
     }
-    if (isnan(sc->x0) || isnan(sc->y0))
+    if (isnan(sc->x.from) || isnan(sc->y.from))
         return false;
-    if (chart->zero_x && !chart->log_x && sc->x0 > 0)
-        sc->x0 = 0;
-    double low = y_of(sc, chart->y_min);
-    double high = y_of(sc, chart->y_max);
-    sc->y0 = isnan(low) ? sc->y0 : low;
-    sc->y1 = isnan(high) ? sc->y1 : high;
-    if (!(sc->y1 > sc->y0)) {
-        double pad = sc->y0 == 0 ? 1 : fabs(sc->y0) * 0.1;
-        sc->y0 -= pad;
-        sc->y1 = sc->y0 + 2 * pad;
+    if (chart->zero_x && !chart->log_x && sc->x.from > 0)
+        sc->x.from = 0;
+    double low = drawn(&sc->y, chart->y_min);
+    double high = drawn(&sc->y, chart->y_max);
+    sc->y.from = isnan(low) ? sc->y.from : low;
+    sc->y.to = isnan(high) ? sc->y.to : high;
+    if (!(sc->y.to > sc->y.from)) {
+        double pad = sc->y.from == 0 ? 1 : fabs(sc->y.from) * 0.1;
+        sc->y.from -= pad;
+        sc->y.to = sc->y.from + 2 * pad;
     }
-    if (!(sc->x1 > sc->x0))
-        sc->x1 = sc->x0 + (sc->log_x ? 0.1 : 1);
-    return isfinite(sc->y1 - sc->y0) && isfinite(sc->x1 - sc->x0);
+    if (!(sc->x.to > sc->x.from))
+        sc->x.to = sc->x.from + (sc->x.log ? 0.1 : 1);
+    return isfinite(sc->y.to - sc->y.from) && isfinite(sc->x.to - sc->x.from);
 }
 
-static int dot_of(double v, double v0, double v1, int count)
+static int dot_of(const struct axis *a, double v, int count)
 {
-    double at = (v - v0) / (v1 - v0) * (count - 1);
+    double at = (v - a->from) / (a->to - a->from) * (count - 1);
     at = at < -1      ? -1
          : at > count ? count
                       : at; /* outside: cut by lab_dots_set */
     return (int)lround(at);
+}
+
+/* Upwards. */
+static int dot_row(const struct lab_dots *g, const struct axis *y, double v)
+{
+    return g->h - 1 - dot_of(y, v, g->h);
 }
 
 static void draw_series(struct lab_dots *g, const struct scale *sc,
@@ -90,13 +98,14 @@ static void draw_series(struct lab_dots *g, const struct scale *sc,
     int px = 0;
     int py = 0;
     for (int64_t i = 0; i < s->n; i++) {
-        double y = y_of(sc, s->y[i]);
-        if (isnan(y) || !isfinite(x_of(sc, s, i))) {
+        double x = x_of(sc, s, i);
+        double y = drawn(&sc->y, s->y[i]);
+        if (isnan(x) || isnan(y)) {
             joined = false;
             continue;
         }
-        int dx = dot_of(x_of(sc, s, i), sc->x0, sc->x1, g->w);
-        int dy = g->h - 1 - dot_of(y, sc->y0, sc->y1, g->h);
+        int dx = dot_of(&sc->x, x, g->w);
+        int dy = dot_row(g, &sc->y, y);
         if (joined)
             lab_dots_line(g, px, py, dx, dy, owner);
         else
@@ -105,15 +114,6 @@ static void draw_series(struct lab_dots *g, const struct scale *sc,
         px = dx;
         py = dy;
     }
-}
-
-static void show_grid(struct lab_canvas *c, const struct lab_dots *g,
-                      const struct lab_chart *chart)
-{
-    enum lab_role roles[LAB_CHART_SERIES];
-    for (int k = 0; k < chart->count; k++)
-        roles[k] = chart->series[k].role;
-    lab_dots_show(g, c, roles);
 }
 
 char lab_chart_sign(int k)
@@ -126,13 +126,13 @@ static bool find_end(const struct lab_dots *g, const struct scale *sc,
                      const struct lab_series *s, struct lab_rect *cell)
 {
     int64_t i = s->n - 1;
-    while (i >= 0 && isnan(y_of(sc, s->y[i])))
+    while (i >= 0 && (isnan(drawn(&sc->y, s->y[i])) || isnan(x_of(sc, s, i))))
         i--;
     if (i < 0)
         return false;
-    int dy = g->h - 1 - dot_of(y_of(sc, s->y[i]), sc->y0, sc->y1, g->h);
+    int dy = dot_row(g, &sc->y, drawn(&sc->y, s->y[i]));
     *cell = (struct lab_rect){
-        dy / g->sy, dot_of(x_of(sc, s, i), sc->x0, sc->x1, g->w) / g->sx, 1, 1};
+        dy / g->sy, dot_of(&sc->x, x_of(sc, s, i), g->w) / g->sx, 1, 1};
     return dy >= 0 && dy < g->h;
 }
 
@@ -174,30 +174,26 @@ static void draw_legend(struct lab_canvas *c, struct lab_rect row,
                         const struct lab_chart *chart)
 {
     struct lab_rect old = lab_canvas_clip(c, row);
-    int x = row.x;
     if (chart->title) {
-        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_HEADING, chart->title);
-        x += 2;
+        lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s", chart->title);
+        lab_rect_cut_left(&row, 2);
     }
     for (int k = 0; k < chart->count && !chart->unlisted; k++) {
         const struct lab_series *s = &chart->series[k];
+        int64_t gaps = 0;
         if (!s->name)
             continue;
-        char value[LAB_FORMAT_BYTES] = LAB_NA;
-        int64_t gaps = 0;
         for (int64_t i = 0; i < s->n; i++)
             gaps += !isfinite(s->y[i]);
-        if (s->n > 0)
-            lab_format_value(s->y[s->n - 1], 9, value, sizeof(value));
         if (chart->count > 1)
-            x += lab_canvas_textf(c, row.y, x, -1, s->role, "%c ",
-                                  lab_chart_sign(named(chart, k)));
-        x +=
-            lab_canvas_textf(c, row.y, x, -1, s->role, "%s %s", s->name, value);
+            lab_canvas_add(c, &row, s->role, "%c ",
+                           lab_chart_sign(named(chart, k)));
+        lab_canvas_add(c, &row, s->role, "%s %s", s->name,
+                       s->n > 0 ? LAB_VALUE_TEXT(s->y[s->n - 1], 9) : LAB_NA);
         if (gaps)
-            x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_BAD,
-                                  " (%lld not finite)", (long long)gaps);
-        x += 2;
+            lab_canvas_add(c, &row, LAB_ROLE_BAD, " (%lld not finite)",
+                           (long long)gaps);
+        lab_rect_cut_left(&row, 2);
     }
     lab_canvas_unclip(c, old);
 }
@@ -211,15 +207,6 @@ static double nice_step(double least)
 }
 
 /* ---- axes ---- */
-
-/* From and to as they are drawn: log10 of the values on a log axis. */
-struct axis {
-    double from;
-    double to;
-    bool log;
-    int most;       /* marks, about */
-    double decades; /* on a log axis: at least this many to the next mark */
-};
 
 /* Whole decades between the marks of a log axis, one mark at least. */
 static double decades_of(const struct axis *a)
@@ -277,8 +264,9 @@ static void draw_y_axis(struct lab_canvas *c, const struct lab_dots *g,
     const int rows = g->plot.h < MOST ? g->plot.h : MOST;
     /* The powers are as far apart as their values are, or are not there: a
      * mark takes its row and leaves one free. */
-    const struct axis a = {sc->y0, sc->y1, sc->log_y, g->plot.h / 3 + 1,
-                           2 * g->sy * (sc->y1 - sc->y0) / (g->h - 1)};
+    const double span = sc->y.to - sc->y.from;
+    const struct axis a = {sc->y.from, sc->y.to, sc->y.log, g->plot.h / 3 + 1,
+                           2 * g->sy * span / (g->h - 1)};
     bool taken[MOST] = {false};
     char text[LAB_FORMAT_BYTES];
     double v;
@@ -287,8 +275,8 @@ static void draw_y_axis(struct lab_canvas *c, const struct lab_dots *g,
                         "│");
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; find_mark(&a, round, i, &v); i++) {
-            int row = (g->h - 1 - dot_of(v, sc->y0, sc->y1, g->h)) / g->sy;
-            if (v < sc->y0 - 1e-9 * (sc->y1 - sc->y0) ||
+            int row = dot_row(g, &a, v) / g->sy;
+            if (v < a.from - 1e-9 * span ||
                 !take(taken, rows, row, round < SPARSE ? 1 : 2))
                 continue;
             lab_canvas_textf(c, g->plot.y + row, g->plot.x - AXIS_W, AXIS_W - 1,
@@ -330,7 +318,7 @@ static void draw_x_marks(struct below *b, const struct axis *a)
     double v;
     for (int round = 0; round < SPARSE && left > 0; round++) {
         for (int i = 0; left > 0 && find_mark(a, round, i, &v); i++) {
-            int at = dot_of(v, a->from, a->to, b->w);
+            int at = dot_of(a, v, b->w);
             mark_text(a, v, 8, text);
             if (v < a->from || at + (int)strlen(text) + 3 > b->w ||
                 !put_below(b, at + 1, text))
@@ -345,16 +333,16 @@ static void draw_x_axis(struct lab_canvas *c, const struct lab_dots *g,
                         const struct scale *sc, const char *x_name)
 {
     const int most = g->plot.w / 16;
-    const struct axis a = {sc->x0, sc->x1, sc->log_x, most,
-                           most ? floor((sc->x1 - sc->x0) / most) : 1};
+    const struct axis a = {sc->x.from, sc->x.to, sc->x.log, most,
+                           most ? floor((sc->x.to - sc->x.from) / most) : 1};
     struct below b = {
         .c = c, .y = g->plot.y + g->plot.h, .x = g->plot.x, .w = g->plot.w};
     char text[LAB_FORMAT_BYTES];
     lab_canvas_fill(c, (struct lab_rect){b.y, b.x, 1, b.w}, "─",
                     LAB_ROLE_BORDER);
     lab_canvas_text(c, b.y, b.x - 1, 1, LAB_ROLE_BORDER, "└");
-    put_below(&b, 1, mark_text(&a, sc->x0, 8, text));
-    mark_text(&a, sc->x1, 8, text);
+    put_below(&b, 1, mark_text(&a, a.from, 8, text));
+    mark_text(&a, a.to, 8, text);
     put_below(&b, b.w - (int)strlen(text) - 2, text);
     if (x_name)
         put_below(&b, (b.w - lab_canvas_columns(c, x_name) - 2) / 2, x_name);
@@ -367,6 +355,7 @@ void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
 {
     struct scale sc;
     struct lab_dots g;
+    enum lab_role roles[LAB_CHART_SERIES];
     if (lab_rect_empty(r) || chart->count > LAB_CHART_SERIES)
         return;
     if (chart->title || !chart->unlisted)
@@ -384,9 +373,11 @@ void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
         lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_BAD, "(out of memory)");
         return;
     }
-    for (int k = 0; k < chart->count; k++)
+    for (int k = 0; k < chart->count; k++) {
         draw_series(&g, &sc, &chart->series[k], k);
-    show_grid(c, &g, chart);
+        roles[k] = chart->series[k].role;
+    }
+    lab_dots_show(&g, c, roles);
     draw_y_axis(c, &g, &sc);
     draw_x_axis(c, &g, &sc, chart->x_name);
     mark_ends(c, &g, &sc, chart);

@@ -6,46 +6,40 @@
 
 #include "base/str.h"
 
-#define MOVES                                                                  \
-    {"Up k", false, "up", "move up", LAB_ACT_UP},                              \
-        {"Down j", false, "down", "move down", LAB_ACT_DOWN},                  \
-        {"PgUp ^B", false, "page up", "a page up", LAB_ACT_PAGE_UP},           \
-        {"PgDn ^F", false, "page down", "a page down", LAB_ACT_PAGE_DOWN},     \
-        {"Home g", false, "first", "to the first", LAB_ACT_FIRST},             \
-        {"End G", false, "last", "to the last", LAB_ACT_LAST},                 \
-        {"Tab", false, "pane", "to the next pane", LAB_ACT_NEXT_PANE},         \
-        {"Shift-Tab", false, "pane back", "to the pane before",                \
-         LAB_ACT_PREV_PANE},                                                   \
-        {"Enter", false, "open", "open what is chosen", LAB_ACT_OPEN},         \
-        {"/ F3", false, "search", "search for text", LAB_ACT_SEARCH},          \
-        {"n", false, "next", "to the next match", LAB_ACT_SEARCH_NEXT},        \
-        {"N", false, "previous", "to the match before", LAB_ACT_SEARCH_PREV},  \
-        {":", false, "command", "type a command; an empty line cancels",       \
-         LAB_ACT_COMMAND},                                                     \
-        {"Esc", false, "cancel", "cancel", LAB_ACT_CANCEL},                    \
+/* The keys that work everywhere: h moves left, or opens help. */
+#define EVERYWHERE(left, help)                                                 \
     {                                                                          \
-        "^L", false, "redraw", "draw the screen again", LAB_ACT_REDRAW         \
-    }
-#define ENDS                                                                   \
-    {"q F10", true, "back",                                                    \
-     "close this screen; the last one ends the program", LAB_ACT_BACK},        \
-    {                                                                          \
-        NULL                                                                   \
+        {"Up k", false, "up", "move up", LAB_ACT_UP},                          \
+            {"Down j", false, "down", "move down", LAB_ACT_DOWN},              \
+            {"PgUp ^B", false, "page up", "a page up", LAB_ACT_PAGE_UP},       \
+            {"PgDn ^F", false, "page down", "a page down", LAB_ACT_PAGE_DOWN}, \
+            {"Home g", false, "first", "to the first", LAB_ACT_FIRST},         \
+            {"End G", false, "last", "to the last", LAB_ACT_LAST},             \
+            {"Tab", false, "pane", "to the next pane", LAB_ACT_NEXT_PANE},     \
+            {"Shift-Tab", false, "pane back", "to the pane before",            \
+             LAB_ACT_PREV_PANE},                                               \
+            {"Enter", false, "open", "open what is chosen", LAB_ACT_OPEN},     \
+            {"/ F3", false, "search", "search for text", LAB_ACT_SEARCH},      \
+            {"n", false, "next", "to the next match", LAB_ACT_SEARCH_NEXT},    \
+            {"N", false, "previous", "to the match before",                    \
+             LAB_ACT_SEARCH_PREV},                                             \
+            {":", false, "command", "type a command; an empty line cancels",   \
+             LAB_ACT_COMMAND},                                                 \
+            {"Esc", false, "cancel", "cancel", LAB_ACT_CANCEL},                \
+            {"^L", false, "redraw", "draw the screen again", LAB_ACT_REDRAW},  \
+            {left, false, "left", "move left", LAB_ACT_LEFT},                  \
+            {"Right l", false, "right", "move right", LAB_ACT_RIGHT},          \
+            {help, true, "help", "all keys of this screen", LAB_ACT_HELP},     \
+            {"q F10", true, "back",                                            \
+             "close this screen; the last one ends the program",               \
+             LAB_ACT_BACK},                                                    \
+        {                                                                      \
+            NULL                                                               \
+        }                                                                      \
     }
 
-static const struct lab_binding SIDEWAYS[] = {
-    MOVES,
-    {"Left h", false, "left", "move left", LAB_ACT_LEFT},
-    {"Right l", false, "right", "move right", LAB_ACT_RIGHT},
-    {"? F1", true, "help", "all keys of this screen", LAB_ACT_HELP},
-    ENDS};
-
-static const struct lab_binding UPRIGHT[] = {
-    MOVES,
-    {"Left", false, "left", "move left", LAB_ACT_LEFT},
-    {"Right l", false, "right", "move right", LAB_ACT_RIGHT},
-    {"? F1 h", true, "help", "all keys of this screen", LAB_ACT_HELP},
-    ENDS};
+static const struct lab_binding SIDEWAYS[] = EVERYWHERE("Left h", "? F1");
+static const struct lab_binding UPRIGHT[] = EVERYWHERE("Left", "? F1 h");
 
 const struct lab_binding *lab_global_keymap(bool sideways)
 {
@@ -82,6 +76,21 @@ const struct lab_binding *lab_keymap_action(const struct lab_binding *table,
         if (table->action == action)
             return table;
     return NULL;
+}
+
+const struct lab_binding *lab_keymap_bar(const struct lab_binding *table,
+                                         const char *bar,
+                                         struct lab_binding *out)
+{
+    size_t n = strlen(bar);
+    for (;; table++) {
+        const char *at = table->keys ? strchr(bar, table->keys[0]) : NULL;
+        struct lab_binding *to = at ? &out[at - bar] : &out[n++];
+        *to = *table;
+        to->bar = at != NULL;
+        if (!table->keys)
+            return out;
+    }
 }
 
 int64_t lab_action_move(int action, int64_t at, int64_t count, int64_t page)

@@ -1,4 +1,4 @@
-/* layout.c -- cuts rectangles of the screen. */
+/* layout.c -- shares a length among parts. */
 #include "ui/layout.h"
 
 #include <stdint.h>
@@ -7,74 +7,6 @@
 static int clamp(int n, int least, int most)
 {
     return n < least ? least : n > most ? most : n;
-}
-
-struct lab_rect lab_rect_cut_top(struct lab_rect *r, int n)
-{
-    n = clamp(n, 0, r->h);
-    struct lab_rect cut = {r->y, r->x, n, r->w};
-    r->y += n;
-    r->h -= n;
-    return cut;
-}
-
-struct lab_rect lab_rect_cut_bottom(struct lab_rect *r, int n)
-{
-    n = clamp(n, 0, r->h);
-    r->h -= n;
-    return (struct lab_rect){r->y + r->h, r->x, n, r->w};
-}
-
-struct lab_rect lab_rect_cut_left(struct lab_rect *r, int n)
-{
-    n = clamp(n, 0, r->w);
-    struct lab_rect cut = {r->y, r->x, r->h, n};
-    r->x += n;
-    r->w -= n;
-    return cut;
-}
-
-struct lab_rect lab_rect_cut_right(struct lab_rect *r, int n)
-{
-    n = clamp(n, 0, r->w);
-    r->w -= n;
-    return (struct lab_rect){r->y, r->x + r->w, r->h, n};
-}
-
-struct lab_rect lab_rect_inner(struct lab_rect r)
-{
-    if (r.h < 2 || r.w < 2)
-        return (struct lab_rect){r.y, r.x, 0, 0};
-    return (struct lab_rect){r.y + 1, r.x + 1, r.h - 2, r.w - 2};
-}
-
-bool lab_rect_empty(struct lab_rect r)
-{
-    return r.h <= 0 || r.w <= 0;
-}
-
-bool lab_rect_overlap(struct lab_rect a, struct lab_rect b)
-{
-    if (lab_rect_empty(a) || lab_rect_empty(b))
-        return false;
-    return a.y < b.y + b.h && b.y < a.y + a.h && a.x < b.x + b.w &&
-           b.x < a.x + a.w;
-}
-
-bool lab_rect_inside(struct lab_rect inner, struct lab_rect outer)
-{
-    if (inner.h < 0 || inner.w < 0)
-        return false;
-    if (lab_rect_empty(inner))
-        return true;
-    return inner.y >= outer.y && inner.x >= outer.x &&
-           inner.y + inner.h <= outer.y + outer.h &&
-           inner.x + inner.w <= outer.x + outer.w;
-}
-
-bool lab_rect_has(struct lab_rect r, int y, int x)
-{
-    return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w;
 }
 
 /* The kept part that goes first when there is no room, or -1 for the last. */
@@ -136,17 +68,4 @@ void lab_layout_share(int total, const struct lab_share *parts, int count,
         used += out[i];
     }
     give_by_weight(total - used, parts, count, kept, out);
-}
-
-struct lab_frame lab_frame_layout(int h, int w)
-{
-    struct lab_frame f = {0};
-    f.body = (struct lab_rect){0, 0, h < 0 ? 0 : h, w < 0 ? 0 : w};
-    f.small = h < LAB_SCREEN_MIN_H || w < LAB_SCREEN_MIN_W;
-    if (f.small)
-        return f;
-    f.title = lab_rect_cut_top(&f.body, 1);
-    f.bar = lab_rect_cut_bottom(&f.body, 1);
-    f.status = lab_rect_cut_bottom(&f.body, 1);
-    return f;
 }

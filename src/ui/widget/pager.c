@@ -141,18 +141,8 @@ static size_t match_at(const char *text, size_t i, size_t end,
 
 static int columns_between(const struct lab_pager *p, size_t from, size_t to)
 {
-    const char *text = lab_str_text(&p->doc->text);
-    int used = 0;
-    while (from < to) {
-        unsigned code;
-        char one[8] = "";
-        size_t len = lab_utf8_next(text + from, to - from, &code);
-        len = len ? len : 1;
-        memcpy(one, text + from, len);
-        used += lab_text_columns(one, p->ascii);
-        from += len;
-    }
-    return used;
+    return lab_text_columns(lab_str_text(&p->doc->text) + from, to - from,
+                            p->ascii);
 }
 
 static void mark_matches(const struct lab_pager *p, struct lab_canvas *c,
@@ -315,8 +305,7 @@ static size_t find(const struct lab_pager *p, size_t from, int dir)
     return SIZE_MAX;
 }
 
-bool lab_pager_search(struct lab_pager *p, const char *text, int dir,
-                      bool again)
+bool lab_pager_search(struct lab_pager *p, const char *text, int dir)
 {
     if (text[0])
         snprintf(p->search, sizeof(p->search), "%s", text);
@@ -324,7 +313,7 @@ bool lab_pager_search(struct lab_pager *p, const char *text, int dir,
         return false;
     size_t n = p->doc->text.len;
     size_t from = p->top_byte % n;
-    if (again && p->match != SIZE_MAX)
+    if (!text[0] && p->match != SIZE_MAX)
         from = dir > 0 ? (p->match + 1) % n : (p->match + n - 1) % n;
     p->match = find(p, from, dir);
     if (p->match == SIZE_MAX)

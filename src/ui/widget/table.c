@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -26,14 +27,9 @@ void lab_table_release(struct lab_table *t)
 static void cell_text(const struct lab_table *t, int64_t row, int column,
                       char out[LAB_TABLE_CELL_BYTES], enum lab_role *role)
 {
-    char raw[LAB_TABLE_CELL_BYTES];
-    struct lab_str visible;
-    raw[0] = '\0';
+    char raw[LAB_TABLE_CELL_BYTES] = "";
     t->ops->cell(t->user, row, column, raw, sizeof(raw), role);
-    lab_str_init(&visible);
-    lab_str_add_visible(&visible, raw, strlen(raw), false);
-    snprintf(out, LAB_TABLE_CELL_BYTES, "%s", lab_str_text(&visible));
-    lab_str_release(&visible);
+    lab_visible_copy(out, LAB_TABLE_CELL_BYTES, raw);
 }
 
 int lab_table_compare_double(double a, double b, bool turned)
@@ -54,9 +50,14 @@ int lab_table_compare_int(int64_t a, int64_t b, bool turned)
     return (a > b) - (a < b);
 }
 
-static int compare_rows(const struct lab_table *t, int64_t a, int64_t b)
+/* For qsort_r(). */
+static int compare_rows(const void *row_a, const void *row_b, void *table)
 {
-    int order = t->sort < 0 ? (a > b) - (a < b) : 0;
+    const struct lab_table *t = table;
+    int64_t a = *(const int64_t *)row_a;
+    int64_t b = *(const int64_t *)row_b;
+    int given = (a > b) - (a < b);
+    int order = given;
     if (t->sort >= 0 && t->ops->compare) {
         order = t->ops->compare(t->user, a, b, t->sort, t->turned);
     } else if (t->sort >= 0) {
@@ -69,34 +70,7 @@ static int compare_rows(const struct lab_table *t, int64_t a, int64_t b)
     }
     if (t->turned)
         order = -order;
-    return order ? order : (a > b) - (a < b);
-}
-
-/* Merge sort, bottom up: stable, and no global for qsort's comparison. */
-static void sort_rows(struct lab_table *t, int64_t *spare)
-{
-    int64_t n = t->count;
-    int64_t *from = t->order;
-    int64_t *to = spare;
-    for (int64_t width = 1; width < n; width *= 2) {
-        for (int64_t low = 0; low < n; low += 2 * width) {
-            int64_t mid = low + width < n ? low + width : n;
-            int64_t high = low + 2 * width < n ? low + 2 * width : n;
-            int64_t a = low;
-            int64_t b = mid;
-            for (int64_t k = low; k < high; k++) {
-                bool first =
-                    b >= high ||
-                    (a < mid && compare_rows(t, from[a], from[b]) <= 0);
-                to[k] = first ? from[a++] : from[b++];
-            }
-        }
-        int64_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != t->order)
-        memcpy(t->order, from, (size_t)n * sizeof(*from));
+    return order ? order : given;
 }
 
 static void scroll(struct lab_table *t)
@@ -116,18 +90,12 @@ static void scroll(struct lab_table *t)
         t->top = 0;
 }
 
-static enum lab_status resort(struct lab_table *t)
+static void resort(struct lab_table *t)
 {
     for (int64_t i = 0; i < t->count; i++)
         t->order[i] = i;
-    if (t->sort < 0 && !t->turned)
-        return LAB_OK;
-    int64_t *spare = lab_alloc_array((size_t)t->count, sizeof(*spare));
-    if (!spare)
-        return lab_fail(LAB_E_NOMEM, "sorting %lld rows", (long long)t->count);
-    sort_rows(t, spare);
-    lab_free(spare);
-    return LAB_OK;
+    if (t->sort >= 0 || t->turned)
+        qsort_r(t->order, (size_t)t->count, sizeof(*t->order), compare_rows, t);
 }
 
 enum lab_status lab_table_set_count(struct lab_table *t, int64_t count)
@@ -137,9 +105,9 @@ enum lab_status lab_table_set_count(struct lab_table *t, int64_t count)
         return lab_fail(LAB_E_NOMEM, "a list of %lld rows", (long long)count);
     t->order = order;
     t->count = count;
-    enum lab_status st = resort(t);
+    resort(t);
     scroll(t);
-    return st;
+    return LAB_OK;
 }
 
 int64_t lab_table_row(const struct lab_table *t)
@@ -160,7 +128,7 @@ void lab_table_sort(struct lab_table *t, int column, bool turned)
     int64_t row = lab_table_row(t);
     t->sort = column < t->ops->column_count ? column : -1;
     t->turned = turned;
-    resort(t); /* short of memory: as given, which is an order too */
+    resort(t);
     if (row >= 0)
         lab_table_select(t, row);
 }
@@ -218,14 +186,14 @@ static bool row_has(const struct lab_table *t, int64_t row)
     return false;
 }
 
-bool lab_table_search(struct lab_table *t, const char *text, int dir,
-                      bool again)
+bool lab_table_search(struct lab_table *t, const char *text, int dir)
 {
     if (text[0])
         snprintf(t->search, sizeof(t->search), "%s", text);
     if (!t->search[0])
         return false;
-    for (int64_t k = again ? 1 : 0; k < t->count + (again ? 1 : 0); k++) {
+    const int first = text[0] ? 0 : 1; /* again: from the next row on */
+    for (int64_t k = first; k < t->count + first; k++) {
         int64_t at = ((t->cursor + dir * k) % t->count + t->count) % t->count;
         if (!row_has(t, t->order[at]))
             continue;

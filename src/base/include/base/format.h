@@ -39,6 +39,8 @@ const char *lab_format_progress(int64_t done, int64_t total, int64_t elapsed_ns,
 LAB_C_END
 
 /* The text in a buffer of the enclosing block. */
+#define LAB_VALUE_TEXT(v, width)                                               \
+    lab_format_value(v, width, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
 #define LAB_NS_TEXT(ns)                                                        \
     lab_format_ns(ns, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
 #define LAB_BYTES_TEXT(bytes)                                                  \

@@ -38,6 +38,17 @@ struct lab_canvas {
 };
 
 LAB_C_BEGIN
+/* Takes a strip of at most n cells off one side of *r and returns it; *r keeps
+ * the rest. n < 0 counts as 0. */
+struct lab_rect lab_rect_cut_top(struct lab_rect *r, int n);
+struct lab_rect lab_rect_cut_bottom(struct lab_rect *r, int n);
+struct lab_rect lab_rect_cut_left(struct lab_rect *r, int n);
+struct lab_rect lab_rect_cut_right(struct lab_rect *r, int n);
+bool lab_rect_empty(struct lab_rect r);
+bool lab_rect_overlap(struct lab_rect a, struct lab_rect b);
+bool lab_rect_inside(struct lab_rect inner, struct lab_rect outer);
+bool lab_rect_has(struct lab_rect r, int y, int x);
+
 enum lab_status lab_canvas_init(struct lab_canvas *c, int h, int w, bool ascii);
 void lab_canvas_release(struct lab_canvas *c);
 /* Blank, NORMAL, clip = all. */
@@ -59,14 +70,19 @@ int lab_canvas_text_cut(struct lab_canvas *c, int y, int x, int w,
                         enum lab_role role, const char *utf8);
 int lab_canvas_textf(struct lab_canvas *c, int y, int x, int w,
                      enum lab_role role, const char *fmt, ...) LAB_PRINTF(6, 7);
+/* Writes at the left of a row and takes the columns used, which it returns, off
+ * it: the next text goes on behind. Cut where the clip ends, with "…". */
+int lab_canvas_add(struct lab_canvas *c, struct lab_rect *row,
+                   enum lab_role role, const char *fmt, ...) LAB_PRINTF(4, 5);
 void lab_canvas_fill(struct lab_canvas *c, struct lab_rect r, const char *cell,
                      enum lab_role role);
 /* Changes the role of cells and keeps their text. */
 void lab_canvas_paint(struct lab_canvas *c, struct lab_rect r,
                       enum lab_role role);
-/* Border with an optional title in its top line. */
-void lab_canvas_box(struct lab_canvas *c, struct lab_rect r, const char *title,
-                    bool focused);
+/* An empty box with a border and a title in its top line; returns what is
+ * inside. */
+struct lab_rect lab_canvas_box(struct lab_canvas *c, struct lab_rect r,
+                               const char *title);
 /* One line, "── title ──────", double when focused, for a pane
  * without a border; takes the line off the top of *r. */
 void lab_canvas_heading(struct lab_canvas *c, struct lab_rect *r,
@@ -83,8 +99,8 @@ int lab_canvas_paragraph_rows(const struct lab_canvas *c, int w, int most,
  * that is too long for a row. */
 size_t lab_wrap_row(const char *text, size_t n, int columns, int keep,
                     bool ascii);
-/* Columns that a UTF-8 text takes on the screen, or on an ASCII one. */
-int lab_text_columns(const char *utf8, bool ascii);
+/* Columns that `n` bytes of UTF-8 take on the screen, or on an ASCII one. */
+int lab_text_columns(const char *utf8, size_t n, bool ascii);
 /* The same on this canvas: an ascii one may write "sum" for one character. */
 int lab_canvas_columns(const struct lab_canvas *c, const char *utf8);
 /* Shows the terminal's cursor at (y, x): where typing goes. Hidden again by

@@ -92,6 +92,13 @@ const struct lab_binding *lab_keymap_find(const struct lab_binding *table,
 const struct lab_binding *lab_keymap_action(const struct lab_binding *table,
                                             int action);
 
+/* `table` with the rows whose first name begins with a character of `bar` in
+ * front, in its order: they are the bar. `out` has room for the table with its
+ * end; returns it. */
+const struct lab_binding *lab_keymap_bar(const struct lab_binding *table,
+                                         const char *bar,
+                                         struct lab_binding *out);
+
 /* Where an action of movement leads in a list of `count`: from `at`, by one, by
  * `page` less one, or to an end. -1: the action is no movement. */
 int64_t lab_action_move(int action, int64_t at, int64_t count, int64_t page);

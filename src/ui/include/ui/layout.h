@@ -1,4 +1,4 @@
-/* ui/layout.h -- where things stand on the screen: pure functions from a size
+/* ui/layout.h -- where things are on the screen: pure functions from a size
  * to rectangles.
  *
  * Rectangles are half-open, in cells, and never reach outside the size they
@@ -46,19 +46,6 @@ struct lab_home_layout lab_home_layout(struct lab_rect body);
  * that the lists leave, and a fifth of the body where these are long. */
 struct lab_run_layout lab_run_layout(struct lab_rect body,
                                      const struct lab_run_want *want);
-
-/* Takes a strip of at most n cells off one side of *r and returns it; *r keeps
- * the rest. n < 0 counts as 0. */
-struct lab_rect lab_rect_cut_top(struct lab_rect *r, int n);
-struct lab_rect lab_rect_cut_bottom(struct lab_rect *r, int n);
-struct lab_rect lab_rect_cut_left(struct lab_rect *r, int n);
-struct lab_rect lab_rect_cut_right(struct lab_rect *r, int n);
-/* What is left inside a border of one cell. */
-struct lab_rect lab_rect_inner(struct lab_rect r);
-bool lab_rect_empty(struct lab_rect r);
-bool lab_rect_overlap(struct lab_rect a, struct lab_rect b);
-bool lab_rect_inside(struct lab_rect inner, struct lab_rect outer);
-bool lab_rect_has(struct lab_rect r, int y, int x);
 
 /* Shares `total` cells among `count` parts: each gets its `least` when they
  * all fit, the rest goes by `weight` (0: takes no more). When they do not fit,

@@ -52,11 +52,10 @@ size_t lab_pager_lines(struct lab_pager *p, int width, bool ascii);
 bool lab_pager_action(struct lab_pager *p, int action);
 /* Puts the paragraph into sight, at the top where there is room below. */
 void lab_pager_goto(struct lab_pager *p, size_t para);
-/* Goes to the next place (from the top; `again`: after the current match) that
- * contains `text`, in any case, around the end; dir -1 looks backwards.
- * false: it is nowhere. An empty text means the last one. */
-bool lab_pager_search(struct lab_pager *p, const char *text, int dir,
-                      bool again);
+/* Goes to the next place from the top that contains `text`, in any case, around
+ * the end; dir -1 looks backwards. "": for the last text again, from behind the
+ * current match. false: it is nowhere. */
+bool lab_pager_search(struct lab_pager *p, const char *text, int dir);
 /* "12-34 of 80", "all" ...; returns out. */
 const char *lab_pager_place(const struct lab_pager *p, char *out, size_t cap);
 LAB_C_END

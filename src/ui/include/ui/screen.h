@@ -84,7 +84,7 @@ struct lab_screen_ops {
     bool (*key)(struct lab_screen *s, int key);
     /* Called after lab_ui_wake(), and every lab_screen_tick_every(); returns
      * whether something changed that shows. */
-    bool (*tick)(struct lab_screen *s, int64_t now_ns);
+    bool (*tick)(struct lab_screen *s);
     /* A `:` command; false when it means nothing here. */
     bool (*command)(struct lab_screen *s, const struct lab_ui_command *cmd);
     /* The answer to lab_ui_prompt() or lab_ui_ask(); NULL: cancelled. */

@@ -51,7 +51,7 @@ struct lab_stepper_model {
      * returns how many there are; -1: not known (yet). */
     int (*kernels)(void *user, int64_t exec, struct lab_stepper_kernel *rows,
                    int max);
-    /* Calls `each` for what the rules say of kernel `kernel` of schedule step
+    /* Calls `each` for the rules' advice on kernel `kernel` of schedule step
      * `index`, the weightiest first. */
     void (*advise)(void *user, const struct lab_snapshot *snap, int index,
                    int kernel, lab_stepper_advice_fn *each, void *to);

@@ -67,8 +67,7 @@ bool lab_table_action(struct lab_table *t, int action);
 /* Sorts by `column` (-1: as given); the cursor stays on its row. */
 void lab_table_sort(struct lab_table *t, int column, bool turned);
 /* As lab_pager_search(): the next row with a cell that contains `text`. */
-bool lab_table_search(struct lab_table *t, const char *text, int dir,
-                      bool again);
+bool lab_table_search(struct lab_table *t, const char *text, int dir);
 /* A heading and the rows. The cursor's row is reverse when `focused`, and
  * marked with '>' always. */
 void lab_table_draw(struct lab_table *t, struct lab_canvas *c,

@@ -38,7 +38,6 @@ enum lab_status lab_ui_push(struct lab_ui *ui, const struct lab_screen_ops *ops,
                             const void *args);
 /* Closes the top screen once the current event has been handled. */
 void lab_ui_pop(struct lab_ui *ui);
-void lab_ui_quit(struct lab_ui *ui); /* closes all of them */
 
 /* Some thread has something to show: `tick` runs soon. Cheap; any thread,
  * signal handlers too. Takes void * to fit a callback. */

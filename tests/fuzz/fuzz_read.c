@@ -78,12 +78,6 @@ static bool see_tuned_row(void *user, const struct lab_tuned_row *row)
     return true;
 }
 
-static bool see_ceiling(void *user, const struct lab_ceiling_row *row)
-{
-    *(int64_t *)user += row->name != NULL;
-    return true;
-}
-
 /* Sorted, all of them and the first ones. */
 static void read_kernels(struct lab_database *db, int64_t run)
 {
@@ -127,7 +121,6 @@ static void read_lab(struct lab_database *db, int64_t run)
     lab_tuned_of_run(db, run, see_tuned_row, &seen);
     lab_tuned_list(db, see_tuned_row, &seen);
     lab_bench_run_fullest(db, "gemm", NULL, NULL, &seen);
-    lab_ceiling_list(db, see_ceiling, &seen);
     if (lab_ceiling_device_of_run(db, run, &device) == LAB_OK)
         lab_roof_find(db, &device, "copy", &roof);
     if (lab_counted_load(&counted, db, run) == LAB_OK)

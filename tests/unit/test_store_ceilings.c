@@ -83,34 +83,6 @@ TEST_CASE_WITH(the_largest_of_the_device_counts, NULL, sample_cleanup)
     lab_database_close(db);
 }
 
-static bool see_row(void *user, const struct lab_ceiling_row *row)
-{
-    char *text = user;
-    snprintf(text + strlen(text), 400 - strlen(text), "%s/%s/%s/%s=%.0f ",
-             row->backend, row->uuid ? row->uuid : "-", row->hostname,
-             row->name, row->best_per_s / 1e9);
-    assert_true(isnan(row->worst_per_s));
-    assert_null(row->driver);
-    assert_int_equal(row->repeats, 9);
-    return true;
-}
-
-TEST_CASE_WITH(lists_one_row_for_each, NULL, sample_cleanup)
-{
-    struct lab_database *db = open_db(sample_path("runs.db"));
-    char text[400] = "";
-    add(db, NULL, "b", "copy", 30e9, 5);
-    add(db, NULL, "a", "copy", 20e9, 5);
-    add(db, NULL, "a", "copy", 25e9, 6);
-    add(db, "GPU-1", "a", "copy", 4000e9, 1);
-    add(db, "GPU-1", "b", "copy", 4100e9, 2); /* the card has moved */
-    add(db, "GPU-1", "b", "fp32", 50000e9, 2);
-    assert_ok(lab_ceiling_list(db, see_row, text));
-    assert_string_equal(text, "cuda/GPU-1/b/copy=4100 cuda/GPU-1/b/fp32=50000 "
-                              "cpu/-/a/copy=25 cpu/-/b/copy=30 ");
-    lab_database_close(db);
-}
-
 TEST_CASE_WITH(a_run_knows_its_device, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");

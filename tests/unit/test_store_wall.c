@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "store/time_breakdown.h"
 #include "store_samples.h"
-#include "timeline/timeline_priv.h"
+#include "timeline/cover.h"
 #include "timeline_samples.h"
 
 #define US INT64_C(1000)

@@ -46,7 +46,7 @@ struct record {
 
 static const struct record run_record = {"run", &lab_run_fields};
 static const struct record step_record = {"step", &lab_step_fields};
-static const struct record loss_record = {"loss", &lab_loss_fields};
+static const struct record loss_record = {"loss", &lab_loss_row_fields};
 static const struct record kernel_record = {"kernel", &lab_kernel_fields};
 /* What a lab measured: the results of a ladder, what was predicted of them, what
  * a tuning found fastest, the points of a sweep. */

@@ -188,7 +188,7 @@ static const char *p_text(const void *row, char *out, size_t cap)
     return out;
 }
 
-/* What only one run has is of the run whose number heads the column. */
+/* What only one run has belongs to the run that heads the column. */
 static const char *verdict_text(const void *row, char *out, size_t cap)
 {
     const struct lab_compare_row *r = row;

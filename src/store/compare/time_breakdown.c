@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "store/timeline.h"
-#include "timeline/timeline_priv.h"
+#include "base/mem.h"
 
 const char *lab_time_part_name(enum lab_time_part part)
 {
@@ -42,7 +42,9 @@ struct pass {
 };
 
 struct passes {
-    struct lab_growing list; /* struct pass */
+    struct pass *list;
+    size_t count;
+    size_t room;
     bool failed;
 };
 
@@ -52,10 +54,10 @@ static bool add_pass(void *user, const struct lab_iteration_row *row)
     if (row->steps == 0 || row->start_ns == LAB_UNKNOWN ||
         row->end_ns == LAB_UNKNOWN || row->end_ns < row->start_ns)
         return true;
-    struct pass *pass = lab_timeline_grow(&p->list, sizeof(*pass));
-    p->failed = !pass;
-    if (pass)
-        *pass = (struct pass){*row, row->end_ns - row->start_ns};
+    p->failed = lab_grow(&p->list, p->count, &p->room, sizeof(*p->list),
+                         "the iterations of a run");
+    if (!p->failed)
+        p->list[p->count++] = (struct pass){*row, row->end_ns - row->start_ns};
     return !p->failed;
 }
 
@@ -79,9 +81,9 @@ static int compare_passes(const void *a, const void *b)
 }
 
 /* The one in the middle of the *best, the shorter of two. */
-static const struct pass *median_of(struct pass *list, int32_t n, int32_t *best)
+static const struct pass *median_of(struct pass *list, size_t n, size_t *best)
 {
-    qsort(list, (size_t)n, sizeof(*list), compare_passes);
+    qsort(list, n, sizeof(*list), compare_passes);
     *best = 1;
     while (*best < n && by_worth(&list[0], &list[*best]) == 0)
         ++*best;
@@ -212,13 +214,13 @@ static enum lab_status load_parts(struct lab_time_breakdown *w,
     const struct lab_timeline_filter filter = {
         .from_ns = LAB_UNKNOWN, .to_ns = LAB_UNKNOWN, .most = 1};
     struct lab_timeline *t;
-    int32_t best;
-    const struct pass *pass = median_of(p->list.items, p->list.count, &best);
+    size_t best;
+    const struct pass *pass = median_of(p->list, p->count, &best);
     enum lab_status st = lab_timeline_load(&t, db, run, &pass->row, &filter);
     if (st)
         return st;
-    *w = (struct lab_time_breakdown){.recorded = best};
-    take_parts(w, t, f, p->list.count == 1);
+    *w = (struct lab_time_breakdown){.recorded = (int64_t)best};
+    take_parts(w, t, f, p->count == 1);
     lab_timeline_free(t);
     return LAB_OK;
 }
@@ -236,9 +238,9 @@ enum lab_status lab_time_breakdown_load(struct lab_time_breakdown *out,
         st = lab_query_iterations(db, run, add_pass, &p);
     if (st == LAB_OK && p.failed)
         st = lab_no_memory("the iterations of a run");
-    if (st == LAB_OK && p.list.count)
+    if (st == LAB_OK && p.count)
         st = load_parts(&w, db, run, &p, &f);
-    lab_free(p.list.items);
+    lab_free(p.list);
     if (st == LAB_OK)
         *out = w;
     return st;

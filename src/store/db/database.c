@@ -83,16 +83,6 @@ enum lab_status lab_database_exec(struct lab_database *db, const char *sql,
     return LAB_OK;
 }
 
-enum lab_status lab_database_prepare(struct lab_database *db, const char *sql,
-                                     sqlite3_stmt **out)
-{
-    sqlite3_stmt *stmt = NULL;
-    if (sqlite3_prepare_v2(db->sql, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return lab_database_error(db, "preparing a query");
-    *out = stmt;
-    return LAB_OK;
-}
-
 enum lab_status lab_database_int_of(struct lab_database *db, const char *sql,
                                     int64_t of, int64_t fallback, int64_t *out)
 {
@@ -115,17 +105,14 @@ enum lab_status lab_database_int(struct lab_database *db, const char *sql,
 enum lab_status lab_database_exec_of(struct lab_database *db, const char *sql,
                                      int64_t of, const char *doing)
 {
-    enum lab_status st = LAB_OK;
-    while (st == LAB_OK) {
-        struct lab_stmt s = {.db = db};
-        if (sqlite3_prepare_v2(db->sql, sql, -1, &s.sql, &sql) != SQLITE_OK)
-            return lab_database_error(db, doing);
+    for (;;) {
+        struct lab_stmt s = lab_stmt_of(db, &sql, doing);
         if (!s.sql)
-            break;
+            return s.st;
         sqlite3_bind_int64(s.sql, 1, of);
-        st = lab_stmt_once(&s, doing);
+        if (lab_stmt_once(&s, doing))
+            return s.st;
     }
-    return st;
 }
 
 enum lab_status lab_database_begin(struct lab_database *db, const char *doing)

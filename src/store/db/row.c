@@ -4,13 +4,21 @@
 
 #include <math.h>
 
+#include "trace/intern.h"
 #include "trace/record.h"
+
+struct lab_stmt lab_stmt_of(struct lab_database *db, const char **sql,
+                            const char *doing)
+{
+    struct lab_stmt s = {.db = db};
+    if (sqlite3_prepare_v2(db->sql, *sql, -1, &s.sql, sql) != SQLITE_OK)
+        s.st = lab_database_error(db, doing);
+    return s;
+}
 
 struct lab_stmt lab_stmt_new(struct lab_database *db, const char *sql)
 {
-    struct lab_stmt s = {.db = db};
-    s.st = lab_database_prepare(db, sql, &s.sql);
-    return s;
+    return lab_stmt_of(db, &sql, "preparing a query");
 }
 
 struct lab_stmt lab_stmt_built(struct lab_database *db, struct lab_str *sql)
@@ -90,6 +98,14 @@ double lab_column_real(struct lab_stmt *s)
 const char *lab_column_text(struct lab_stmt *s)
 {
     return (const char *)sqlite3_column_text(s->sql, s->next++);
+}
+
+enum lab_status lab_column_kept(struct lab_stmt *s, const char **out)
+{
+    const char *text = lab_column_text(s);
+    uint32_t id = lab_intern(text);
+    *out = text ? lab_intern_text(id) : NULL;
+    return text && *text && !id ? lab_no_memory("a name") : LAB_OK;
 }
 
 int64_t lab_add_known(int64_t a, int64_t b)

@@ -4,8 +4,8 @@
 #include "store_priv.h"
 
 /* The first error sticks: after it nothing is bound, stepped or read, and
- * lab_stmt_end() returns it. Who reads the rows may set `st` as well, which
- * ends the reading. */
+ * lab_stmt_end() returns it. The reader of the rows may set `st` as
+ * well, which ends the reading. */
 struct lab_stmt {
     struct lab_database *db;
     sqlite3_stmt *sql; /* NULL after an error of preparing it */
@@ -14,6 +14,10 @@ struct lab_stmt {
 };
 
 struct lab_stmt lab_stmt_new(struct lab_database *db, const char *sql);
+/* The first statement of *sql, which moves behind it. Its `sql` is NULL where
+ * there was none left. */
+struct lab_stmt lab_stmt_of(struct lab_database *db, const char **sql,
+                            const char *doing);
 /* Of a text that was put together, which it releases. */
 struct lab_stmt lab_stmt_built(struct lab_database *db, struct lab_str *sql);
 /* ?1 is the run. LAB_E_NOTFOUND where there is none such. */
@@ -32,6 +36,8 @@ enum lab_status lab_stmt_once(struct lab_stmt *s, const char *doing);
 int64_t lab_column_int(struct lab_stmt *s);      /* no number: LAB_UNKNOWN */
 double lab_column_real(struct lab_stmt *s);      /* no number: NaN */
 const char *lab_column_text(struct lab_stmt *s); /* NULL: NULL */
+/* The text as one of trace/intern.h, for names that come again. LAB_E_NOMEM. */
+enum lab_status lab_column_kept(struct lab_stmt *s, const char **out);
 
 /* To add rows of a table of columns (store/row_fields.h), and of columns that
  * it has not, `more`: ", runId" or "". Binding returns the number of the first

@@ -25,7 +25,7 @@ struct lab_migration {
     " ifnull(started_ns, strftime('%s', imported) * 1000000000) DESC, id DESC"
 #define LAB_SQL_NEWEST_FIRST " ORDER BY" LAB_SQL_NEWEST
 
-/* "LLAB": tells our files from other programs'. */
+/* "LLAB": marks our files. */
 #define LAB_APPLICATION_ID 0x4C4C4142
 
 /* Runs the steps that the database has not seen, in one transaction: it has
@@ -41,8 +41,6 @@ enum lab_status lab_database_exec(struct lab_database *db, const char *sql,
                                   const char *doing);
 enum lab_status lab_database_exec_of(struct lab_database *db, const char *sql,
                                      int64_t of, const char *doing);
-enum lab_status lab_database_prepare(struct lab_database *db, const char *sql,
-                                     sqlite3_stmt **out);
 /* The first column of the first row of `sql`; `fallback` where there is none. Of
  * `..._of` and `..._exec_of` ?1 is `of`. */
 enum lab_status lab_database_int(struct lab_database *db, const char *sql,

@@ -181,7 +181,7 @@ static void put_row(struct csv *c, const char *type,
                     const struct lab_fields *mine, const void *row)
 {
     static const struct lab_fields *const all[] = {
-        &lab_step_fields, &lab_kernel_fields, &lab_loss_fields};
+        &lab_step_fields, &lab_kernel_fields, &lab_loss_row_fields};
     begin(c, type);
     for (int i = 0; i < 3; i++) {
         if (all[i] == mine)
@@ -213,7 +213,7 @@ static bool put_kernel(void *user, const struct lab_kernel_row *r)
 static bool put_loss(void *user, const struct lab_loss_row *r)
 {
     struct csv *c = user;
-    put_row(c, "loss", &lab_loss_fields, r);
+    put_row(c, "loss", &lab_loss_row_fields, r);
     if (c->table == LAB_EXPORT_ALL)
         nothing(c, LAB_COUNTED_COLUMNS);
     nothing_of_labs(c, 0, LABS);
@@ -230,7 +230,7 @@ static bool put_lab_row(void *user, const void *row)
     if (c->table == LAB_EXPORT_ALL) {
         nothing_of(c, &lab_step_fields);
         nothing_of(c, &lab_kernel_fields);
-        nothing_of(c, &lab_loss_fields);
+        nothing_of(c, &lab_loss_row_fields);
         nothing(c, LAB_COUNTED_COLUMNS);
         nothing_of_labs(c, 0, c->lab);
     }
@@ -294,7 +294,7 @@ static enum lab_status put_head(struct csv *c)
     if (all || t == LAB_EXPORT_KERNELS)
         put_fields_head(c, &lab_kernel_fields);
     if (all || t == LAB_EXPORT_LOSSES)
-        put_fields_head(c, &lab_loss_fields);
+        put_fields_head(c, &lab_loss_row_fields);
     bool counts = all || t == LAB_EXPORT_STEPS || t == LAB_EXPORT_KERNELS;
     for (int i = 0; counts && i < LAB_COUNTED_COLUMNS; i++)
         lab_str_addf(&c->line, ",%s", lab_counted_column(i));

@@ -175,16 +175,11 @@ static enum lab_status copy_table(struct nsys *n, const struct table *table)
 
 static enum lab_status run_all(struct nsys *n, const char *sql)
 {
-    enum lab_status st = LAB_OK;
-    while (st == LAB_OK) {
-        struct lab_stmt s = {.db = &n->out};
-        if (sqlite3_prepare_v2(n->out.sql, sql, -1, &s.sql, &sql) != SQLITE_OK)
-            return lab_database_error(&n->out, exporting);
-        if (!s.sql)
-            break;
-        st = step_all(n, &s);
+    for (;;) {
+        struct lab_stmt s = lab_stmt_of(&n->out, &sql, exporting);
+        if (!s.sql || step_all(n, &s))
+            return s.st;
     }
-    return st;
 }
 
 static enum lab_status add_rungs(struct nsys *n)

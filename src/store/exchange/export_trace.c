@@ -193,6 +193,12 @@ static void add_real(struct lab_str *s, const char *key, double v)
         lab_str_addf(s, ",\"%s\":%.17g", key, v);
 }
 
+static void add_int(struct lab_str *s, const char *key, int64_t v)
+{
+    if (v != LAB_UNKNOWN)
+        lab_str_addf(s, ",\"%s\":%lld", key, (long long)v);
+}
+
 static void note_moved(struct trace *t, int64_t exec)
 {
     t->st =
@@ -262,8 +268,7 @@ static enum lab_status put_step(struct trace *t, struct lab_stmt *c)
     lab_export_text(&t->text, phase, LAB_ESCAPE_JSON);
     lab_str_add(&t->text, ",\"variant\":");
     lab_export_text(&t->text, variant, LAB_ESCAPE_JSON);
-    if (time_ns != LAB_UNKNOWN)
-        lab_str_addf(&t->text, ",\"time_ns\":%lld", (long long)time_ns);
+    add_int(&t->text, "time_ns", time_ns);
     add_real(&t->text, "flop", flop);
     add_real(&t->text, "bytes", bytes);
     add_rung(&t->text, rung);
@@ -273,15 +278,14 @@ static enum lab_status put_step(struct trace *t, struct lab_stmt *c)
 
 /* ---- what ran on a device, and calls ---- */
 
-/* By the names of a PyTorch trace, whose readers join by them. */
+/* By the names of a PyTorch trace: its readers join by them. */
 static void add_place(struct trace *t, int64_t device, int64_t stream,
                       int64_t correlation)
 {
     lab_str_addf(&t->text, ",\"args\":{\"device\":%lld,\"stream\":%lld",
                  (long long)(pid_of(device) - PID_GPU),
                  (long long)lane_of(0, stream));
-    if (correlation != LAB_UNKNOWN)
-        lab_str_addf(&t->text, ",\"correlation\":%lld", (long long)correlation);
+    add_int(&t->text, "correlation", correlation);
 }
 
 static enum lab_status put_kernel(struct trace *t, struct lab_stmt *c)
@@ -315,11 +319,10 @@ static enum lab_status put_kernel(struct trace *t, struct lab_stmt *c)
         !add_complete(t, name, "kernel", pid, tid, start, end))
         return LAB_OK;
     add_place(t, device, stream, facts[7]);
-    lab_str_addf(&t->text, ",\"row\":%lld", (long long)row);
+    add_int(&t->text, "row", row);
     for (int i = 0; i < 9; i++)
-        if (facts[i] != LAB_UNKNOWN && i != 7)
-            lab_str_addf(&t->text, ",\"%s\":%lld", names[i],
-                         (long long)facts[i]);
+        if (i != 7)
+            add_int(&t->text, names[i], facts[i]);
     add_rung(&t->text, rung);
     lab_str_add(&t->text, "}}");
     if (lab_span_ns(t->base, step_start) != LAB_UNKNOWN) {
@@ -346,8 +349,7 @@ static enum lab_status put_copy(struct trace *t, struct lab_stmt *c)
                       pid_of(device), lane_of(LANE_COPIES, stream), start, end))
         return LAB_OK;
     add_place(t, device, stream, correlation);
-    if (bytes != LAB_UNKNOWN)
-        lab_str_addf(&t->text, ",\"bytes\":%lld", (long long)bytes);
+    add_int(&t->text, "bytes", bytes);
     if (bytes != LAB_UNKNOWN && end > start)
         add_real(&t->text, "memory bandwidth (GB/s)",
                  (double)bytes / (double)(end - start));
@@ -449,9 +451,7 @@ static enum lab_status put_rows(struct trace *t)
     const char *sql = lab_sql_trace;
     enum lab_status st = LAB_OK;
     for (size_t i = 0; i < sizeof(put) / sizeof(put[0]) && st == LAB_OK; i++) {
-        struct lab_stmt s = {.db = t->db};
-        if (sqlite3_prepare_v2(t->db->sql, sql, -1, &s.sql, &sql) != SQLITE_OK)
-            return lab_database_error(t->db, "exporting a run");
+        struct lab_stmt s = lab_stmt_of(t->db, &sql, "exporting a run");
         sqlite3_bind_int64(s.sql, 1, t->run);
         while (lab_stmt_next(&s)) {
             s.st = put[i](t, &s);

@@ -32,7 +32,7 @@ struct columns {
     int count;
 };
 
-/* The tables whose rows belong to a run. `row` names the rowid's column, where
+/* The tables with rows of runs. `row` names the rowid's column, where
  * that has a name; `runId` is mapped. */
 static const struct table {
     const char *name;
@@ -62,8 +62,7 @@ static const struct table {
 };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
-/* Tables whose rows belong to a device, and only name the run that measured
- * them. Two rows are the same when `same` is; the first `needed` of those
+/* Tables with rows of devices, which only name the run that measured them. Two rows are the same when `same` is; the first `needed` of those
  * columns always have a value. */
 enum { SAME = 9 };
 static const struct device_table {
@@ -1351,8 +1350,8 @@ static enum lab_status each_new_run(struct lab_import *in,
     return st;
 }
 
-/* Adding up reads the rows between a run's first and last kernel. A file whose
- * many runs are mixed row by row would have all of them read for each run: such
+/* Adding up reads the rows between a run's first and last kernel. A file with
+ * many runs that are mixed row by row would have all of them read for each run: such
  * runs are added up when they are looked at. */
 static enum lab_status sum_up(struct lab_import *in, int64_t run)
 {

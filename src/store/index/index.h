@@ -102,10 +102,6 @@ void lab_iteration_begin(struct lab_iteration_row *r, int64_t iteration,
 /* Steps in the order of their exec. */
 enum lab_status lab_iterations_add(struct lab_iterations *it,
                                    const struct lab_index_step *s);
-/* Stores those of a run that is long enough. */
-enum lab_status lab_iterations_store(const struct lab_iterations *it,
-                                     struct lab_database *db, int64_t run,
-                                     int64_t place);
 /* count 0: none are stored, or not those of the run's steps. */
 enum lab_status lab_iterations_load(struct lab_iterations *out,
                                     struct lab_database *db, int64_t run);

@@ -60,32 +60,6 @@ enum lab_status lab_ceiling_add(struct lab_database *db,
     return lab_fields_add_row(db, &lab_ceiling_fields, &with);
 }
 
-/* ---- lists ---- */
-
-struct taker {
-    lab_ceiling_row_fn *each;
-    void *user;
-};
-
-static bool give(void *taker, const void *row)
-{
-    const struct taker *to = taker;
-    return to->each(to->user, row);
-}
-
-enum lab_status lab_ceiling_list(struct lab_database *db,
-                                 lab_ceiling_row_fn *each, void *user)
-{
-    struct taker to = {each, user};
-    return lab_fields_read_from(
-        db, &lab_ceiling_fields,
-        "(SELECT *, row_number() OVER (PARTITION BY backend, device, uuid, "
-        "iif(uuid IS NULL, hostname, NULL), name ORDER BY measured_ns DESC, id "
-        "DESC) AS age FROM ceiling) WHERE age = 1 ORDER BY backend DESC, "
-        "device, uuid, hostname, id",
-        give, &to);
-}
-
 /* ---- one device ---- */
 
 static void copy_text(char *out, size_t cap, const char *text)
@@ -186,7 +160,7 @@ static enum lab_status find_ceiling(struct lab_database *db,
     return lab_stmt_end(&s);
 }
 
-/* The fastest first: one whose FLOPs are fewer than its formula's, or that has
+/* The fastest first: one with fewer FLOPs than its formula's, or that has
  * more than one core, does not count. */
 static enum lab_status raise_by_rungs(struct lab_database *db,
                                       const struct lab_ceiling_device *device,

@@ -15,7 +15,6 @@ struct counting {
     int64_t run;
     struct lab_counted_run *out;
     size_t room;
-    size_t text_room;
     const char *names[LAB_MAX_METRICS];
     int64_t ids[LAB_MAX_METRICS];
     int n_metrics;
@@ -31,37 +30,9 @@ struct counting {
 
 void lab_counted_release(struct lab_counted_run *c)
 {
-    for (size_t i = 0; i < c->text_count; i++)
-        lab_free(c->texts[i]);
-    lab_free(c->texts);
     lab_free(c->by_row);
     lab_free(c->items);
     *c = (struct lab_counted_run){0};
-}
-
-/* ---- what is kept ---- */
-
-static enum lab_status keep_text(struct counting *g, const char *text,
-                                 const char **out)
-{
-    struct lab_counted_run *o = g->out;
-    *out = NULL;
-    if (!text)
-        return LAB_OK;
-    for (size_t i = o->text_count; i > 0 && !*out; i--)
-        if (strcmp(o->texts[i - 1], text) == 0)
-            *out = o->texts[i - 1];
-    if (*out)
-        return LAB_OK;
-    if (lab_grow(&o->texts, o->text_count, &g->text_room, sizeof(*o->texts),
-                 "the counters of a run"))
-        return LAB_E_NOMEM;
-    char *copy = lab_strdup(text);
-    if (!copy)
-        return lab_no_memory("the counters of a run");
-    o->texts[o->text_count++] = copy;
-    *out = copy;
-    return LAB_OK;
 }
 
 static struct lab_counted_item *add_item(struct counting *g, int64_t ordinal)
@@ -101,35 +72,31 @@ static enum lab_status grow_rows(struct counting *g, int rows)
     return LAB_OK;
 }
 
-static enum lab_status find_metric(struct counting *g, int64_t id,
-                                   const char *name, int *out)
+static int find_metric(struct counting *g, int64_t id, const char *name)
 {
     int m = 0;
     while (m < g->n_metrics && g->ids[m] != id)
         m++;
-    *out = m;
-    if (m < g->n_metrics || m == LAB_MAX_METRICS)
-        return LAB_OK;
-    enum lab_status st = keep_text(g, name, &g->names[m]);
-    if (st)
-        return st;
-    g->ids[m] = id;
-    g->n_metrics++;
-    return LAB_OK;
+    if (m == g->n_metrics && m < LAB_MAX_METRICS) {
+        g->names[m] = name;
+        g->ids[m] = id;
+        g->n_metrics++;
+    }
+    return m;
 }
 
 static enum lab_status add_value(struct counting *g, int64_t ordinal,
                                  int64_t id, const char *name, double value)
 {
-    int m = 0;
     bool whole = ordinal == LAB_UNKNOWN;
     if (!whole && (ordinal < 0 || ordinal >= MOST_KERNELS))
         return LAB_OK;
     int row = whole ? 0 : (int)ordinal + 1;
-    enum lab_status st = find_metric(g, id, name, &m);
-    if (st == LAB_OK && m < LAB_MAX_METRICS)
-        st = grow_rows(g, row + 1);
-    if (st || m == LAB_MAX_METRICS)
+    int m = find_metric(g, id, name);
+    if (m == LAB_MAX_METRICS)
+        return LAB_OK;
+    enum lab_status st = grow_rows(g, row + 1);
+    if (st)
         return st;
     g->value[row][m] = value; /* counted once more: the newer one */
     g->whole |= whole;
@@ -156,7 +123,7 @@ static enum lab_status name_kernels(struct counting *g, size_t first, int n)
         struct lab_counted_item *item =
             &g->out->items[first + (size_t)seen - 1];
         item->kernel_row = lab_column_int(&s);
-        s.st = keep_text(g, lab_column_text(&s), &item->kernel);
+        s.st = lab_column_kept(&s, &item->kernel);
     }
     for (int i = 0; i < n && seen != n; i++) {
         g->out->items[first + (size_t)i].kernel_row = LAB_UNKNOWN;
@@ -201,21 +168,21 @@ static enum lab_status begin_exec(struct counting *g, int64_t exec,
     g->exec = exec;
     g->step_index = lab_column_int(s);
     if (st == LAB_OK)
-        st = keep_text(g, lab_column_text(s), &g->step);
+        st = lab_column_kept(s, &g->step);
     if (st == LAB_OK)
-        st = keep_text(g, lab_column_text(s), &g->variant);
+        st = lab_column_kept(s, &g->variant);
     return st;
 }
 
 static enum lab_status read_value(struct counting *g, struct lab_stmt *s)
 {
+    const char *name;
     int64_t exec = lab_column_int(s);
     int64_t ordinal = lab_column_int(s);
     int64_t metric = lab_column_int(s);
-    const char *name = lab_column_text(s);
+    enum lab_status st = lab_column_kept(s, &name);
     double value = lab_column_real(s);
-    enum lab_status st = LAB_OK;
-    if (exec != g->exec)
+    if (st == LAB_OK && exec != g->exec)
         st = begin_exec(g, exec, s);
     return st || !name ? st : add_value(g, ordinal, metric, name, value);
 }
@@ -377,5 +344,46 @@ void lab_counted_fill(const struct lab_counted_run *c,
                                &s->counters);
         else if (s->level == LAB_SUM_STEP && step)
             s->counters = step->counters;
+    }
+}
+
+/* ---- as columns of exports ---- */
+
+enum { WHOLE = -1 };
+static const struct column {
+    const char *name;
+    ptrdiff_t at; /* in struct lab_counters; WHOLE: all floating-point work */
+} columns[LAB_COUNTED_COLUMNS] = {
+    {"achieved_occupancy_pct",
+     offsetof(struct lab_counters, achieved_occupancy_pct)},
+    {"counted_flop", WHOLE},
+    {"counted_fp32_flop", offsetof(struct lab_counters, fp32_flop)},
+    {"counted_tensor_flop", offsetof(struct lab_counters, tensor_flop)},
+    {"tensor_active_pct", offsetof(struct lab_counters, tensor_active_pct)},
+    {"dram_read_bytes", offsetof(struct lab_counters, dram_read_bytes)},
+    {"dram_write_bytes", offsetof(struct lab_counters, dram_write_bytes)},
+    {"ipc", offsetof(struct lab_counters, ipc)},
+    {"sm_pct", offsetof(struct lab_counters, sm_pct)},
+    {"memory_pct", offsetof(struct lab_counters, memory_pct)},
+    {"dram_pct", offsetof(struct lab_counters, dram_pct)},
+    {"l1_hit_pct", offsetof(struct lab_counters, l1_hit_pct)},
+    {"l2_hit_pct", offsetof(struct lab_counters, l2_hit_pct)},
+};
+
+const char *lab_counted_column(int i)
+{
+    return columns[i].name;
+}
+
+void lab_counted_values(const struct lab_counted_item *item, double formula,
+                        double out[LAB_COUNTED_COLUMNS])
+{
+    struct lab_counters none;
+    lab_counters_init(&none);
+    const struct lab_counters *c = item ? &item->counters : &none;
+    for (int i = 0; i < LAB_COUNTED_COLUMNS; i++) {
+        const char *at = (const char *)c + columns[i].at;
+        out[i] = columns[i].at == WHOLE ? lab_counters_flop_beside(c, formula)
+                                        : *(const double *)(const void *)at;
     }
 }

@@ -183,7 +183,7 @@ bool lab_run_is_imported(const struct lab_run_row *run)
     return run->label || run->imported_from;
 }
 
-/* As the import was told, else who recorded it and where. */
+/* The label of the import, else the user and the machine. */
 static const char *owner_text(const void *row, char *out, size_t cap)
 {
     const struct lab_run_row *r = row;
@@ -301,12 +301,8 @@ static const struct lab_field loss_fields[] = {
      .key = "",
      .csv = "moment_ns"},
 };
-const struct lab_fields lab_loss_fields = {
-    .table = "loss",
-    .order = "iteration",
-    .list = loss_fields,
-    .count = (int)(sizeof(loss_fields) / sizeof(loss_fields[0])),
-    .row_bytes = sizeof(struct lab_loss_row)};
+LAB_FIELDS(lab_loss_row, loss_fields, lab_query_losses, "loss", "iteration",
+           NULL)
 
 static void read_run(struct lab_stmt *s, struct lab_run_row *r)
 {
@@ -389,24 +385,6 @@ enum lab_status lab_query_last_run(struct lab_database *db, int64_t *out)
     return LAB_OK;
 }
 
-struct losses {
-    lab_loss_row_fn *each;
-    void *user;
-};
-
-static bool take_loss(void *user, const void *row)
-{
-    const struct losses *to = user;
-    return to->each(to->user, row);
-}
-
-enum lab_status lab_query_losses(struct lab_database *db, int64_t run,
-                                 lab_loss_row_fn *each, void *user)
-{
-    struct losses to = {each, user};
-    return lab_fields_read(db, run, &lab_loss_fields, take_loss, &to);
-}
-
 static bool check_run(void *running, const struct lab_run_row *row)
 {
     *(bool *)running = row->status && strcmp(row->status, "running") == 0;
@@ -426,11 +404,9 @@ static enum lab_status delete_rows(struct lab_database *db, int64_t run,
         db, "SELECT max(kernelRow) FROM CUPTI_ACTIVITY_KIND_KERNEL", 0,
         &kernels_there);
     while (st == LAB_OK) {
-        struct lab_stmt s = {.db = db};
-        if (sqlite3_prepare_v2(db->sql, sql, -1, &s.sql, &sql) != SQLITE_OK)
-            return lab_database_error(db, "deleting a run");
+        struct lab_stmt s = lab_stmt_of(db, &sql, "deleting a run");
         if (!s.sql)
-            break;
+            return s.st;
         const char *text = sqlite3_sql(s.sql);
         bool names = sqlite3_bind_parameter_count(s.sql) == 0;
         if (names && kernels_there > MANY_KERNELS)

@@ -247,7 +247,7 @@ static struct lab_stmt prepare_kernels(struct lab_database *db,
     return lab_stmt_built(db, &sql);
 }
 
-/* Who gets the rows. */
+/* The receiver of the rows. */
 struct taker {
     lab_kernel_row_fn *each;
     void *user;

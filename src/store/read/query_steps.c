@@ -106,7 +106,7 @@ static const char *limit_text(const void *row, char *out, size_t cap)
 
 /* In the order of CSV and JSON; those with a name to sort by in the order of
  * enum lab_step_sort. Lists on the screen: of a run that was not counted, and
- * of one that was, whose counters stay in sight longer. */
+ * of one that was: its counters stay in sight longer. */
 static const struct lab_field fields[] = {
     FIELD(INT, step_index, .key = "index", SHOWN(">#", 1, PLAIN),
           .sort = "index", LISTED(1, ">#", 4, 0, false, 6, 6)),
@@ -159,7 +159,7 @@ static const struct lab_field fields[] = {
 };
 LAB_FIELDS_TABLE(lab_step_fields, lab_time_sum);
 
-/* Lists on the screen: of one step, whose name the heading has, and of several;
+/* Lists on the screen: of one step (the heading has its name) and of several;
  * each without and with counters. */
 static const struct lab_field kernel_fields[] = {
     FIELD(TEXT, kernel, .text = kernel_text,

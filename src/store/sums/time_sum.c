@@ -616,17 +616,6 @@ static enum lab_status sum_build(struct lab_database *db, int64_t run,
     return LAB_OK;
 }
 
-/* The texts that rows point to, by what they are an id of. */
-struct lab_sum_texts {
-    struct text {
-        int table; /* of the queries below */
-        int64_t id;
-        char *text; /* NULL: there is none */
-    } * list;
-    size_t count;
-    size_t room;
-};
-
 enum { TEXT_PHASE, TEXT_NAME, TEXT_SOURCE, TEXT_TABLES };
 static const char *const text_sql[TEXT_TABLES] = {
     "SELECT name FROM ENUM_LAB_PHASE WHERE id = ?1",
@@ -634,22 +623,12 @@ static const char *const text_sql[TEXT_TABLES] = {
     "SELECT name FROM ENUM_LAB_TIME_SOURCE WHERE id = ?1",
 };
 
-static void texts_free(struct lab_sum_texts *t)
-{
-    for (size_t i = 0; t && i < t->count; i++)
-        lab_free(t->list[i].text);
-    if (t)
-        lab_free(t->list);
-    lab_free(t);
-}
-
 void lab_time_sums_release(struct lab_time_sums *sums)
 {
     for (size_t i = 0; i < sums->count; i++)
         lab_times_release(&sums->items[i].times);
     lab_free(sums->items);
     lab_bench_names_release(&sums->rungs);
-    texts_free(sums->texts);
     *sums = (struct lab_time_sums){0};
 }
 
@@ -660,46 +639,40 @@ const char *lab_time_sum_step(const struct lab_time_sum *sum)
 
 /* ---- texts ---- */
 
+/* What has been looked up; texts are those of trace/intern.h. */
 struct texts {
-    struct lab_sum_texts *kept;
     struct lab_stmt stmt[TEXT_TABLES];
+    struct text {
+        int table; /* of the queries above */
+        int64_t id;
+        const char *text; /* NULL: there is none */
+    } * list;
+    size_t count;
+    size_t room;
 };
-
-static enum lab_status read_text(struct lab_stmt *s, int64_t id, char **out)
-{
-    sqlite3_bind_int64(s->sql, 1, id);
-    const char *text = lab_stmt_next(s) ? lab_column_text(s) : NULL;
-    *out = text ? lab_strdup(text) : NULL;
-    if (text && !*out)
-        s->st = lab_no_memory("a name");
-    sqlite3_reset(s->sql);
-    return s->st;
-}
 
 static enum lab_status find_text(struct texts *t, int table, int64_t id,
                                  const char **out)
 {
-    struct lab_sum_texts *k = t->kept;
+    struct lab_stmt *s = &t->stmt[table];
     *out = NULL;
     if (id == LAB_UNKNOWN)
         return LAB_OK;
-    for (size_t i = k->count; i > 0; i--) { /* the newest is often meant */
-        if (k->list[i - 1].id == id && k->list[i - 1].table == table) {
-            *out = k->list[i - 1].text;
+    for (size_t i = t->count; i > 0; i--) { /* the newest is often meant */
+        if (t->list[i - 1].id == id && t->list[i - 1].table == table) {
+            *out = t->list[i - 1].text;
             return LAB_OK;
         }
     }
-    if (lab_grow(&k->list, k->count, &k->room, sizeof(*k->list),
+    if (lab_grow(&t->list, t->count, &t->room, sizeof(*t->list),
                  "the names of a run"))
         return LAB_E_NOMEM;
-    struct text *fresh = &k->list[k->count];
-    *fresh = (struct text){.table = table, .id = id};
-    enum lab_status st = read_text(&t->stmt[table], id, &fresh->text);
-    if (st)
-        return st;
-    k->count++;
-    *out = fresh->text;
-    return LAB_OK;
+    sqlite3_bind_int64(s->sql, 1, id);
+    if (lab_stmt_next(s))
+        s->st = lab_column_kept(s, out);
+    sqlite3_reset(s->sql);
+    t->list[t->count++] = (struct text){table, id, *out};
+    return s->st;
 }
 
 static enum lab_status name_sum(struct texts *t, struct lab_time_sum *s,
@@ -731,29 +704,25 @@ static enum lab_status name_rows(struct lab_database *db,
                                  struct lab_sum_table *table, unsigned levels,
                                  struct lab_time_sums *out)
 {
-    struct texts t = {.kept = lab_alloc(sizeof(*t.kept))};
-    struct lab_time_sum *items =
-        lab_alloc_array(table->count + 1, sizeof(*items));
-    enum lab_status st = LAB_OK;
-    size_t n = 0;
-    if (!t.kept || !items)
-        st = lab_no_memory("the times of a run");
+    struct texts t = {.count = 0};
+    struct lab_time_sums sums = {
+        .items = lab_alloc_array(table->count + 1, sizeof(*sums.items))};
+    enum lab_status st =
+        sums.items ? LAB_OK : lab_no_memory("the times of a run");
     for (int i = 0; i < TEXT_TABLES; i++)
         t.stmt[i] = lab_stmt_new(db, text_sql[i]);
     for (size_t i = 0; i < table->count && st == LAB_OK; i++) {
         struct lab_sum_row *row = &table->rows[i];
         if (!(levels & 1u << row->sum.level))
             continue;
-        items[n] = row->sum;
-        st = name_sum(&t, &items[n], &row->ids);
-        if (st)
-            break;
+        struct lab_time_sum *item = &sums.items[sums.count++];
+        *item = row->sum;
         row->sum.times = (struct lab_times){0};
-        n++;
+        st = name_sum(&t, item, &row->ids);
     }
     for (int i = 0; i < TEXT_TABLES; i++)
         lab_stmt_end(&t.stmt[i]);
-    struct lab_time_sums sums = {.items = items, .count = n, .texts = t.kept};
+    lab_free(t.list);
     if (st)
         lab_time_sums_release(&sums);
     else

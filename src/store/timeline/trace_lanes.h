@@ -4,7 +4,7 @@
  * cross, Perfetto drops the later one. So a lane has rows: what would cross goes
  * to the first row where it does not, and to a viewer each row is a lane of its
  * own. Kernels of one stream can cross (nodes of a CUDA graph do), and so can
- * steps whose moments were not taken from one clock.
+ * steps with moments of two clocks.
  *
  * A lane is a process and a thread, numbers from 0 to 2^32 - 1, and there may
  * be as many as a file has slices. Threads: one at a time. */

@@ -87,13 +87,6 @@ struct lab_insert {
     struct lab_exec_sums sums;
 };
 
-struct lab_run_end {
-    const struct lab_run_summary *summary;
-    const struct lab_writer_state *state;
-    int64_t first_kernel_row; /* 0: no kernels */
-    int64_t last_kernel_row;
-};
-
 void lab_run_info_init(struct lab_run_info *info)
 {
     *info = (struct lab_run_info){.kind = "lesson",
@@ -127,7 +120,6 @@ static const char *time_source_text(enum lab_time_source source)
     return (unsigned)source < LAB_TIME_SOURCE_COUNT ? text[source] : NULL;
 }
 
-/* The same as a sentence's end: "with tracing on"; "" unknown. */
 static const char *trace_state_text(enum lab_trace_state state)
 {
     static const char *const text[LAB_TRACE_STATE_COUNT] = {
@@ -278,28 +270,29 @@ static enum lab_status run_row_begin(struct lab_database *db,
     return st;
 }
 
-static enum lab_status run_row_end(struct lab_database *db, int64_t run,
-                                   const struct lab_run_end *end)
+static enum lab_status run_row_end(const struct lab_insert *in,
+                                   const struct lab_run_summary *u,
+                                   const struct lab_writer_state *state)
 {
-    const struct lab_run_summary *u = end->summary;
-    const struct lab_ring_stats *ring = &end->state->ring;
+    const struct lab_ring_stats *ring = &state->ring;
     char ended[32];
     int64_t now = lab_clock_wall_ns();
     struct lab_stmt stmt = lab_stmt_new(
-        db, "UPDATE run SET status = ?2, ended = ?3, ended_ns = ?4, "
-            "iterations = ?5, iterationMedian_ns = ?6, samples_per_s = ?7, "
-            "loss_first = ?8, loss_last = ?9, accuracy = ?10, "
-            "timeSource = ifnull(?11, timeSource), "
-            "counters = ifnull(?12, counters), "
-            "countersReason = ifnull(?13, countersReason), ringDrops = ?14, "
-            "ringWaits = ?15, ringWait_ns = ?16, ringHighWater = ?17, "
-            "writeErrors = ?18, writeError = ?19, kernelRowFirst = ?20, "
-            "kernelRowLast = ?21, traceState = ifnull(?22, traceState), "
-            "variants = nullif(ifnull(?23, variants), '') "
-            "WHERE id = ?1");
+        in->db,
+        "UPDATE run SET status = ?2, ended = ?3, ended_ns = ?4, "
+        "iterations = ?5, iterationMedian_ns = ?6, samples_per_s = ?7, "
+        "loss_first = ?8, loss_last = ?9, accuracy = ?10, "
+        "timeSource = ifnull(?11, timeSource), "
+        "counters = ifnull(?12, counters), "
+        "countersReason = ifnull(?13, countersReason), ringDrops = ?14, "
+        "ringWaits = ?15, ringWait_ns = ?16, ringHighWater = ?17, "
+        "writeErrors = ?18, writeError = ?19, kernelRowFirst = ?20, "
+        "kernelRowLast = ?21, traceState = ifnull(?22, traceState), "
+        "variants = nullif(ifnull(?23, variants), '') "
+        "WHERE id = ?1");
     sqlite3_stmt *s = stmt.sql;
     lab_utc_text(now, ended);
-    sqlite3_bind_int64(s, 1, run);
+    sqlite3_bind_int64(s, 1, in->run);
     lab_bind_text(s, 2, lab_run_status_text(u->status));
     lab_bind_text(s, 3, ended);
     sqlite3_bind_int64(s, 4, now);
@@ -316,12 +309,12 @@ static enum lab_status run_row_end(struct lab_database *db, int64_t run,
     sqlite3_bind_int64(s, 15, (int64_t)ring->waits);
     sqlite3_bind_int64(s, 16, ring->wait_ns);
     sqlite3_bind_int64(s, 17, (int64_t)ring->high_water);
-    sqlite3_bind_int64(s, 18, (int64_t)end->state->lost);
-    lab_bind_text(s, 19, end->state->failed ? end->state->error : NULL);
+    sqlite3_bind_int64(s, 18, (int64_t)state->lost);
+    lab_bind_text(s, 19, state->failed ? state->error : NULL);
     /* none: between 1 and 0, so that no query looks through all rows for
      * them */
-    lab_bind_int(s, 20, end->first_kernel_row ? end->first_kernel_row : 1);
-    lab_bind_int(s, 21, end->last_kernel_row);
+    lab_bind_int(s, 20, in->first_kernel_row ? in->first_kernel_row : 1);
+    lab_bind_int(s, 21, in->last_kernel_row);
     lab_bind_text(s, 22, trace_state_text(u->trace_state));
     lab_bind_text(s, 23, u->variants);
     return lab_stmt_once(&stmt, storing_run);
@@ -573,6 +566,15 @@ static int64_t range_level(const struct lab_bulk_row *row)
         .name = name_, .kind = ROW_MADE, .value = value_                       \
     }
 
+/* What everything that ran on a device has. */
+#define ON_DEVICE(record)                                                      \
+    COLUMN("start", MOMENT, record.start_ns),                                  \
+        COLUMN("end", MOMENT, record.end_ns),                                  \
+        COLUMN("deviceId", INT32, record.device_id),                           \
+        COLUMN("contextId", INT32, record.context_id),                         \
+        COLUMN("streamId", INT32, record.stream_id),                           \
+        COLUMN("correlationId", UINT32, record.correlation_id)
+
 static const struct row_column step[] = {
     COLUMN("exec", INT, step.exec),
     COLUMN("iteration", INT, step.iteration),
@@ -592,12 +594,7 @@ static const struct row_column step[] = {
 };
 
 static const struct row_column kernel[] = {
-    COLUMN("start", MOMENT, kernel.start_ns),
-    COLUMN("end", MOMENT, kernel.end_ns),
-    COLUMN("deviceId", INT32, kernel.device_id),
-    COLUMN("contextId", INT32, kernel.context_id),
-    COLUMN("streamId", INT32, kernel.stream_id),
-    COLUMN("correlationId", UINT32, kernel.correlation_id),
+    ON_DEVICE(kernel),
     COLUMN("demangledName", NAME, kernel.demangled_name),
     COLUMN("shortName", NAME, kernel.short_name),
     COLUMN("mangledName", NAME, kernel.mangled_name),
@@ -634,12 +631,7 @@ static const struct row_column op_kernel[] = {
 };
 
 static const struct row_column copy[] = {
-    COLUMN("start", MOMENT, memcpy_.start_ns),
-    COLUMN("end", MOMENT, memcpy_.end_ns),
-    COLUMN("deviceId", INT32, memcpy_.device_id),
-    COLUMN("contextId", INT32, memcpy_.context_id),
-    COLUMN("streamId", INT32, memcpy_.stream_id),
-    COLUMN("correlationId", UINT32, memcpy_.correlation_id),
+    ON_DEVICE(memcpy_),
     COLUMN("bytes", INT, memcpy_.bytes),
     COLUMN("copyKind", INT32, memcpy_.copy_kind),
     MADE("srcKind", source_kind),
@@ -649,12 +641,7 @@ static const struct row_column copy[] = {
 };
 
 static const struct row_column set_columns[] = {
-    COLUMN("start", MOMENT, memcpy_.start_ns),
-    COLUMN("end", MOMENT, memcpy_.end_ns),
-    COLUMN("deviceId", INT32, memcpy_.device_id),
-    COLUMN("contextId", INT32, memcpy_.context_id),
-    COLUMN("streamId", INT32, memcpy_.stream_id),
-    COLUMN("correlationId", UINT32, memcpy_.correlation_id),
+    ON_DEVICE(memcpy_),
     COLUMN("bytes", INT, memcpy_.bytes),
     COLUMN("value", UINT32, memcpy_.value),
     COLUMN("graphNodeId", NONZERO, memcpy_.graph_node_id),
@@ -945,7 +932,7 @@ static enum lab_status insert_drain(struct lab_insert *in)
     return st;
 }
 
-/* A sum whose step is not stored yet stays for the next time. */
+/* The sum of a step that is not stored yet stays for the next time. */
 static enum lab_status insert_sums(struct lab_insert *in)
 {
     struct lab_exec_sums *sums = &in->sums;
@@ -1142,7 +1129,7 @@ static void acknowledge(struct work *w)
     pthread_mutex_unlock(&w->writer->lock);
 }
 
-/* Sums whose step is not stored yet wait; they must not be tried again at
+/* Sums of steps that are not stored yet wait; they must not be tried again at
  * every commit. */
 static enum lab_status add_sums(struct work *w)
 {
@@ -1160,7 +1147,7 @@ static enum lab_status add_sums(struct work *w)
     return st;
 }
 
-/* of the source tree; "" when unknown */
+/* `flush`: also the sums that wait. */
 static void commit(struct work *w, bool flush)
 {
     enum lab_status st = LAB_OK;
@@ -1233,13 +1220,7 @@ static void end_run(struct work *w)
     struct lab_writer_state state;
     commit(w, true);
     lab_writer_get_state(writer, &state);
-    const struct lab_run_end end = {
-        .summary = &writer->summary,
-        .state = &state,
-        .first_kernel_row = w->in.first_kernel_row,
-        .last_kernel_row = w->in.last_kernel_row,
-    };
-    enum lab_status st = run_row_end(writer->db, writer->run, &end);
+    enum lab_status st = run_row_end(&w->in, &writer->summary, &state);
     if (st)
         note_failure(w, st);
     /* Not a record that could be lost: readers add up what is not kept. */

@@ -60,8 +60,6 @@ struct lab_roof {
                                    the rung and its run */
 };
 
-typedef bool lab_ceiling_row_fn(void *user, const struct lab_ceiling_row *row);
-
 /* "copy" (bytes a second), then the arithmetics (FLOPs a second) "fp32",
  * "tf32", "bf16", "fp16": the ceilings of engine/ceiling.h, in their order. */
 extern const char *const lab_roof_names[LAB_ROOF_NAMES];
@@ -73,9 +71,6 @@ const char *lab_roof_origin_text(enum lab_roof_origin origin);
 /* row->measured is not read: measured_ns is the time. */
 enum lab_status lab_ceiling_add(struct lab_database *db,
                                 const struct lab_ceiling_row *row);
-/* The newest measurement of every ceiling of every device, by device. */
-enum lab_status lab_ceiling_list(struct lab_database *db,
-                                 lab_ceiling_row_fn *each, void *user);
 /* A device of this machine; uuid "" or NULL: a processor. */
 void lab_ceiling_device_here(const char *backend, const char *device,
                              const char *uuid, struct lab_ceiling_device *out);

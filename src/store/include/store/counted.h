@@ -5,7 +5,8 @@
  * ordinal) is found again by the order in which the step's kernels began.
  *
  * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND where there is no such run.
- * Threads: that of the connection; what is loaded needs it no more. */
+ * Threads: that of the connection; what is loaded needs it no more. Texts live as
+ * long as the process (trace/intern.h). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,8 +33,6 @@ struct lab_counted_run {
     size_t count;
     size_t *by_row; /* those with a row, by row */
     size_t rows;
-    char **texts;
-    size_t text_count;
 };
 
 enum { LAB_COUNTED_COLUMNS = 13 };

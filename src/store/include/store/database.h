@@ -22,8 +22,8 @@ LAB_C_BEGIN
 enum lab_status lab_database_default_path(struct lab_str *out);
 
 /* Opens `path` for writing: makes its directories and the file, brings an
- * older schema up to date in one transaction, and marks runs whose process is
- * gone as interrupted. With read_only the file is not changed (SQLite may put
+ * older schema up to date in one transaction, and marks runs with a process
+ * that is gone as interrupted. With read_only the file is not changed (SQLite may put
  * its -shm file beside it, where it has the right to); a missing file is
  * LAB_E_NOTFOUND, one of an older schema, or with nothing in it, LAB_E_STATE:
  * opening it for writing mends that. `options` NULL: all defaults.

@@ -23,7 +23,7 @@
 #include "store/database.h"
 
 struct lab_import_options {
-    const char *label; /* whose runs they are; NULL: as the file has it */
+    const char *label; /* the owner of the runs; NULL: as the file has it */
     bool dry_run;      /* everything is done, and undone */
 };
 

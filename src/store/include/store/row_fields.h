@@ -89,8 +89,8 @@ extern const struct lab_fields lab_step_fields; /* of struct lab_time_sum */
 /* Of struct lab_time_sum too: all launches of a kernel in a step. */
 extern const struct lab_fields lab_kernel_sum_fields;
 extern const struct lab_fields lab_kernel_fields; /* of struct lab_kernel_row */
-extern const struct lab_fields lab_compare_fields; /* lab_compare_row */
-extern const struct lab_fields lab_loss_fields;    /* of struct lab_loss_row */
+extern const struct lab_fields lab_compare_fields;  /* lab_compare_row */
+extern const struct lab_fields lab_loss_row_fields; /* of struct lab_loss_row */
 extern const struct lab_fields lab_sweep_row_fields;
 extern const struct lab_fields lab_prediction_fields;
 extern const struct lab_fields lab_gpu_fields;       /* of lab_run_device */
@@ -167,7 +167,7 @@ LAB_C_END
              .largest_first = largest_first_,                                  \
              .drop = {__VA_ARGS__}}
 
-/* A table whose rows have a query of their own: SYMBOL, of a struct ROW. */
+/* A table with a query of its own: SYMBOL, of a struct ROW. */
 #define LAB_FIELDS_TABLE(symbol, row)                                          \
     const struct lab_fields symbol = {                                         \
         .list = fields,                                                        \

@@ -28,7 +28,7 @@ enum lab_sum_level {
     LAB_SUM_LEVELS
 };
 
-/* Texts are NULL, integers LAB_UNKNOWN, reals NaN where unknown or, for what a
+/* Texts live as long as the process (trace/intern.h). Texts are NULL, integers LAB_UNKNOWN, reals NaN where unknown or, for what a
  * launch has, where launches differ. */
 struct lab_time_sum {
     enum lab_sum_level level;
@@ -67,7 +67,6 @@ struct lab_time_sum {
 struct lab_time_sums {
     struct lab_time_sum *items; /* by level, then as they ran */
     size_t count;
-    struct lab_sum_texts *texts;
     struct lab_bench_names rungs; /* of a lab */
     bool stored;                  /* read as they were kept with the run */
 };

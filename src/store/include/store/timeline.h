@@ -84,7 +84,7 @@ struct lab_timeline_sums {
     /* Of the time that was loaded; together all of it, if its ends are known.
      */
     int64_t cover_ns[LAB_COVER_COUNT];
-    int64_t called;     /* kernels, copies and sets whose call is known */
+    int64_t called;     /* kernels, copies and sets with a known call */
     int64_t gaps;       /* of each device by itself */
     int64_t gap_sum_ns; /* UNKNOWN: no two of them */
     int64_t gap_longest_ns;
@@ -158,7 +158,7 @@ LAB_C_BEGIN
 enum lab_status lab_query_iterations(struct lab_database *db, int64_t run,
                                      lab_iteration_row_fn *each, void *user);
 /* Whether `row`, which ran later, states at least as much as `best`: when
- * nobody asks for an iteration it is the last that has moments, and kernels. */
+ * no iteration is asked for it is the last that has moments, and kernels. */
 bool lab_iteration_prefer(const struct lab_iteration_row *best,
                           const struct lab_iteration_row *row);
 /* The last pass of an iteration; LAB_UNKNOWN: the one to prefer. Errors:

@@ -11,7 +11,6 @@
 #include "report/compare_label.h"
 #include "base/format.h"
 #include "store/variant_words.h"
-#include "engine/ceiling.h"
 #include "report/suggest.h"
 #include "report/missing.h"
 #include "store/launch.h"
@@ -27,16 +26,6 @@
 #include "screens/whatif.h"
 #include "store/counted.h"
 #include "store/time_sum.h"
-
-struct lab_roofline_model {
-    struct lab_roofline line;
-    struct lab_ui_roof roofs[LAB_CEILING_ROOFS];
-    char height[LAB_CEILING_ROOFS][32];
-    struct lab_ui_roof_point *points;
-    char **texts; /* made safe for a terminal */
-    size_t text_count;
-    struct lab_str note;
-};
 
 /* Owns what it hands out. The whole of a pass is kept while parts of it are
  * looked at. */
@@ -70,7 +59,7 @@ struct lab_runs_source {
     struct lab_time_sums steps;
     struct rows kernels;
     struct lab_comparison compared;
-    struct lab_roofline_model roofline;
+    struct lab_roofline roofline;
     struct lab_timeline_model timeline;
     struct lab_time_sums sums; /* of the kernels */
     struct lab_whatif whatif;
@@ -162,127 +151,40 @@ static void compare_facts(struct lab_doc *doc, const struct lab_comparison *c)
                  LAB_COMPARE_LEAST_NS);
 }
 
-enum { TEXTS_A_POINT = 4 };
-
 /* ---- a roofline ---- */
 
-static void roofline_model_release(struct lab_roofline_model *m)
-{
-    for (size_t i = 0; i < m->text_count; i++)
-        lab_free(m->texts[i]);
-    lab_free(m->texts);
-    lab_free(m->points);
-    lab_roofline_release(&m->line);
-    lab_str_release(&m->note);
-    *m = (struct lab_roofline_model){.points = NULL};
-}
-
-/* Room was made for every text. NULL: no memory. */
-static const char *keep_point_text(struct lab_roofline_model *m,
-                                   const char *text)
-{
-    struct lab_str s;
-    if (!text || !text[0])
-        return "";
-    lab_str_init(&s);
-    lab_str_add_visible(&s, text, strlen(text), false);
-    char *copy = lab_str_detach(&s);
-    if (copy)
-        m->texts[m->text_count++] = copy;
-    return copy;
-}
-
-static int fill_roofs(struct lab_roofline_model *m)
-{
-    int n = 0;
-    for (int i = 0; i < LAB_CEILING_ROOFS; i++) {
-        enum lab_ceiling ceiling = (enum lab_ceiling)i;
-        if (!(m->line.per_s[i] > 0))
-            continue;
-        lab_format_amount(m->line.per_s[i], lab_ceiling_unit(ceiling),
-                          m->height[n], sizeof(m->height[n]));
-        m->roofs[n] = (struct lab_ui_roof){
-            .name = lab_ceiling_name(ceiling),
-            .memory = ceiling == LAB_CEILING_COPY,
-            .per_s = m->line.per_s[i],
-            .height = m->height[n],
-            .from = lab_roof_origin_text(m->line.roofs[i].origin),
-        };
-        n++;
-    }
-    return n;
-}
-
-static bool fill_point(struct lab_roofline_model *m, size_t i)
-{
-    const struct lab_roofline_row *row = &m->line.rows[i];
-    const struct lab_roofline_point *p = &row->point;
-    m->points[i] = (struct lab_ui_roof_point){
-        .kernel = lab_roofline_is_kernel(row),
-        .name = keep_point_text(m, lab_roofline_name(row)),
-        .phase = keep_point_text(m, row->sum->phase),
-        .variant = keep_point_text(m, row->sum->variant),
-        .median_ns = row->sum->median_ns,
-        .flop = row->work.flop,
-        .counted_flop = p->counted_flop,
-        .counted_least = p->counted_least,
-        .dram_bytes = p->dram_bytes,
-        .intensity = p->intensity,
-        .counted_intensity = p->counted_intensity,
-        .flop_s = p->flop_s,
-        .roof_flop_s = p->allowed_flop_s,
-        .roof = lab_ceiling_name(p->roof),
-        .share = p->share,
-        .bound = lab_roofline_verdict_name(p->verdict),
-        .sentence = keep_point_text(m, row->sentence),
-        .flop_reason = row->flop_reason,
-    };
-    const struct lab_ui_roof_point *q = &m->points[i];
-    return q->name && q->phase && q->variant && q->sentence;
-}
-
-static void write_note(struct lab_roofline_model *m, const char *option)
+static void write_note(const struct lab_roofline *line, const char *option,
+                       struct lab_str *out)
 {
     bool some = false;
-    if (lab_roofline_measured(&m->line))
+    if (lab_roofline_measured(line))
         return;
     for (int i = 0; i < LAB_CEILING_ROOFS; i++)
-        some = some || m->line.per_s[i] > 0;
-    lab_str_add(&m->note, some ? "The roofs are a data sheet's. `"
-                               : "No roof is known: `");
-    lab_suggest_command(&m->note, option, LAB_WORDS("profile", "ceilings"));
-    lab_str_add(&m->note, some ? "`, on that device, measures what it reaches."
-                               : "`, on that device, measures them.");
+        some = some || line->per_s[i] > 0;
+    lab_str_add(out, some ? "The roofs are a data sheet's. `"
+                          : "No roof is known: `");
+    lab_suggest_command(out, option, LAB_WORDS("profile", "ceilings"));
+    lab_str_add(out, some ? "`, on that device, measures what it reaches."
+                          : "`, on that device, measures them.");
 }
 
-static enum lab_status roofline_model_load(struct lab_roofline_model *m,
-                                           struct lab_database *db, int64_t run,
-                                           const char *option,
-                                           struct lab_ui_roofline *out)
+static enum lab_status load_roofline(void *user, int64_t run,
+                                     const struct lab_roofline **out,
+                                     struct lab_str *note)
 {
-    roofline_model_release(m);
-    enum lab_status st = lab_roofline_load(&m->line, db, run);
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    lab_roofline_release(&s->roofline);
+    enum lab_status st = runs_source_open(s, false, &db);
+    if (!st && db)
+        st = lab_roofline_load(&s->roofline, db, run);
+    else if (!st)
+        st = lab_fail(LAB_E_NOTFOUND, "nothing has been recorded");
+    lab_database_close(db);
     if (st)
         return st;
-    size_t n = m->line.count;
-    m->points = lab_alloc_array(n + 1, sizeof(*m->points));
-    m->texts = lab_alloc_array(TEXTS_A_POINT * n + 1, sizeof(*m->texts));
-    bool ok = m->points && m->texts;
-    for (size_t i = 0; i < n && ok; i++)
-        ok = fill_point(m, i);
-    const char *device = ok ? keep_point_text(m, m->line.device.device) : NULL;
-    if (!device) {
-        roofline_model_release(m);
-        return lab_no_memory("the roofline of a run");
-    }
-    write_note(m, option);
-    *out = (struct lab_ui_roofline){.device = device[0] ? device
-                                                        : "an unknown device",
-                                    .note = lab_str_text(&m->note),
-                                    .roofs = m->roofs,
-                                    .roof_count = fill_roofs(m),
-                                    .points = m->points,
-                                    .point_count = (int64_t)n};
+    write_note(&s->roofline, s->db, note);
+    *out = &s->roofline;
     return LAB_OK;
 }
 
@@ -693,20 +595,6 @@ static enum lab_status load_compare(void *user, const int64_t run[2],
     return st;
 }
 
-static enum lab_status load_roofline(void *user, int64_t run,
-                                     struct lab_ui_roofline *out)
-{
-    struct lab_runs_source *s = user;
-    struct lab_database *db;
-    enum lab_status st = runs_source_open(s, false, &db);
-    if (!st && db)
-        st = roofline_model_load(&s->roofline, db, run, s->db, out);
-    else if (!st)
-        st = lab_fail(LAB_E_NOTFOUND, "nothing has been recorded");
-    lab_database_close(db);
-    return st;
-}
-
 /* The runs that ship are no database that a command may write to. */
 static void hint(void *user, const char *const *words, struct lab_str *out)
 {
@@ -783,7 +671,7 @@ void lab_runs_source_free(struct lab_runs_source *s)
     lab_time_sums_release(&s->steps);
     rows_clear(&s->kernels);
     lab_comparison_release(&s->compared);
-    roofline_model_release(&s->roofline);
+    lab_roofline_release(&s->roofline);
     timeline_model_release(&s->timeline);
     lab_time_sums_release(&s->sums);
     lab_free(s->path);

@@ -14,9 +14,9 @@
 #include "store/query.h"
 #include "store/timeline.h"
 #include "report/doc.h"
-#include "ui/roof_model.h"
 
 struct lab_occupancy_args;
+struct lab_roofline;
 
 struct lab_runs_model {
     void *user;
@@ -44,9 +44,10 @@ struct lab_runs_model {
     enum lab_status (*load_compare)(void *user, const int64_t run[2],
                                     const struct lab_compare_row **rows,
                                     int64_t *count, struct lab_doc *facts);
-    /* May be NULL. */
+    /* `note` gets how to measure ceilings where none was. May be NULL. */
     enum lab_status (*load_roofline)(void *user, int64_t run,
-                                     struct lab_ui_roofline *out);
+                                     const struct lab_roofline **out,
+                                     struct lab_str *note);
     /* Both may be NULL: no timeline. The passes through the iterations; and
      * one of them, or a part of it. When loading fails, what was handed out
      * before stays. */

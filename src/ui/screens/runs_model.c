@@ -62,8 +62,7 @@ struct lab_runs_source {
     struct lab_roofline roofline;
     struct lab_timeline_model timeline;
     struct lab_time_sums sums; /* of the kernels */
-    struct lab_whatif whatif;
-    int most; /* for the query that runs now */
+    int most;                  /* for the query that runs now */
 };
 
 /* *db NULL: there is none yet. */
@@ -278,25 +277,22 @@ static bool launches_differ(const struct lab_time_sum *sum)
             sum->shared_bytes == LAB_UNKNOWN);
 }
 
-static enum lab_status load_newest(struct lab_runs_source *s,
-                                   struct lab_database *db, int64_t run,
+static enum lab_status load_newest(struct lab_database *db, int64_t run,
                                    const struct lab_time_sum *sum,
                                    struct lab_occupancy_args *out)
 {
     char count[LAB_FORMAT_BYTES];
-    struct lab_whatif *w = &s->whatif;
     int64_t row;
     enum lab_status st = lab_launch_last(db, run, sum->step_index, sum->variant,
                                          sum->kernel, &row);
     if (!st)
-        st = lab_whatif_stored(w, db, run, row,
+        st = lab_whatif_stored(db, run, row,
                                sum->counters.achieved_occupancy_pct, out);
     if (st || !launches_differ(sum))
         return st;
-    snprintf(w->note, sizeof(w->note),
+    snprintf(out->note, sizeof(out->note),
              "the newest of %s launches, which differ",
              lab_format_int(sum->count, count, sizeof(count)));
-    out->note = w->note;
     return LAB_OK;
 }
 
@@ -312,9 +308,9 @@ static enum lab_status whatif_load(void *user, int64_t run,
     if (!db)
         return lab_fail(LAB_E_NOTFOUND, "%s is gone", s->path);
     if (kernel)
-        st = load_newest(s, db, run, kernel, out);
+        st = load_newest(db, run, kernel, out);
     else if (row != LAB_UNKNOWN)
-        st = lab_whatif_stored(&s->whatif, db, run, row, (double)NAN, out);
+        st = lab_whatif_stored(db, run, row, (double)NAN, out);
     else
         st = lab_fail_missing(db, run, LAB_HAS_KERNELS);
     lab_database_close(db);

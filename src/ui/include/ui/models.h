@@ -61,8 +61,7 @@ struct lab_runs_model {
     /* What if a kernel were launched otherwise (ui/view_occupancy.h): a row of
      * those that were loaded last, as it was launched last, or with NULL the
      * launch `row`, a kernel span's. Both unknown: fails with the reason why the
-     * run has no kernels. What it hands out is valid until it is called again.
-     * May be NULL. */
+     * run has no kernels. May be NULL. */
     enum lab_status (*load_occupancy)(void *user, int64_t run,
                                       const struct lab_time_sum *kernel,
                                       int64_t row,

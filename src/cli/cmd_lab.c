@@ -201,7 +201,7 @@ static enum lab_status print_rest(struct lab_bench *lab)
 
 static enum lab_status climb(struct lab_bench *lab)
 {
-    enum lab_status st = lab_bench_climb(lab, 0, lab->n_sizes, NULL, NULL);
+    enum lab_status st = lab_bench_climb(lab, 0, lab->n_sizes);
     if (st)
         lab_bench_print_left(lab);
     if (!st)

@@ -6,7 +6,6 @@
 #include "lesson/lesson.h"
 #include "ui/lab_chart.h"
 #include "ui/views.h"
-#include "bench/text.h"
 #include "ui_fixture.h"
 #include "bench/view_lab_priv.h"
 

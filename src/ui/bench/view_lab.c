@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/format.h"
-#include "bench/text.h"
 #include "base/str.h"
 #include "ui/view_text.h"
 #include "lesson/lesson.h"
@@ -856,22 +855,15 @@ enum { PROMPT_RUN = 1, PROMPT_PREDICT, PROMPT_SIZES };
 
 /* ---- the newest data ---- */
 
-static int first_size(const struct lab_bench_data *lab, int set)
-{
-    for (int i = 0; i < lab->size_count; i++)
-        if (lab->sizes[i].set == set)
-            return i;
-    return -1;
-}
-
 /* The size of another copy that reads the same, else the set's first. */
 static int same_size(const struct lab_bench_data *lab, int set,
                      const char *text)
 {
-    for (int i = 0; i < lab->size_count; i++)
-        if (lab->sizes[i].set == set && strcmp(lab->sizes[i].text, text) == 0)
-            return i;
-    return first_size(lab, set);
+    int same = lab_bench_size_find(lab, set, text);
+    for (int i = 0; i < lab->size_count && same < 0; i++)
+        if (lab->sizes[i].set == set)
+            same = i;
+    return same;
 }
 
 static bool any_row_predicted(const struct lab_bench_state *st)

@@ -226,15 +226,6 @@ struct climbing {
     int64_t start_ns; /* of the first check */
 };
 
-static int size_index(const struct lab_bench_data *data, int set,
-                      const char *text)
-{
-    for (int i = 0; i < data->size_count; i++)
-        if (data->sizes[i].set == set && strcmp(data->sizes[i].text, text) == 0)
-            return i;
-    return -1;
-}
-
 static void doing(void *user, const struct lab_variant *rung,
                   const struct lab_ladder_size *size)
 {
@@ -249,7 +240,7 @@ static void doing(void *user, const struct lab_variant *rung,
     lab_bench_model_state(data, w->set, rung, size ? size->text : NULL,
                           size ? LAB_BENCH_TIMING : LAB_BENCH_CHECKING);
     if (size) {
-        data->at_size = size_index(data, w->set, size->text);
+        data->at_size = lab_bench_size_find(data, w->set, size->text);
         snprintf(data->doing, sizeof(data->doing), "timing %s at %s, %s",
                  rung->name, size->text, precision);
     } else {
@@ -326,7 +317,7 @@ static enum lab_status climb(struct climbing *w)
     if (st)
         return st;
     w->start_ns = lab_clock_monotonic_ns();
-    st = lab_bench_climb(lab, 0, lab->n_sizes, NULL, NULL);
+    st = lab_bench_climb(lab, 0, lab->n_sizes);
     if (!st) {
         show_doing(w->s, "looking at the kernels");
         st = lab_bench_trace(lab);

@@ -40,9 +40,6 @@ struct lab_tune_job {
     int size; /* of lab->sizes */
 };
 
-typedef enum lab_status
-lab_bench_take_fn(void *user, const struct lab_bench_result *result);
-
 /* Who follows a run. All may be NULL but `result`. */
 struct lab_bench_observer {
     void *user;
@@ -52,7 +49,8 @@ struct lab_bench_observer {
     void (*doing)(void *user, const struct lab_variant *rung,
                   const struct lab_ladder_size *size);
     /* Each result, already stored; another status than LAB_OK ends the run. */
-    lab_bench_take_fn *result;
+    enum lab_status (*result)(void *user,
+                              const struct lab_bench_result *result);
     /* The kernels of each result that is traced, instead of the printed table. */
     void (*traced)(void *user, const struct lab_timed_row *row,
                    const struct lab_kernel_record *kernel,
@@ -119,10 +117,12 @@ const char *lab_bench_precisions(const struct lab_bench *lab, char *out,
 
 /* The ceilings of the precisions of the chosen variants. */
 void lab_bench_measure_ceilings(struct lab_bench *lab);
-/* All variants at `n` sizes from `first` on, stored, and given to `see` (may be
- * NULL) and to the observer. */
-enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n,
-                                lab_bench_take_fn *see, void *user);
+/* All variants at `n` sizes from `first` on, stored, and given to the
+ * observer. */
+enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n);
+/* Appends the database that --db names, or the usual one. */
+enum lab_status lab_bench_db_path(const struct lab_options *o,
+                                  struct lab_str *out);
 /* A run with the writer of `info` (its kind, program, seed and device are filled
  * here), and the database beside it. */
 enum lab_status lab_bench_writer_open(const struct lab_options *o,
@@ -137,17 +137,11 @@ enum lab_status lab_bench_record_begin(struct lab_bench *lab);
  * timed result has failed. */
 void lab_bench_record_end(struct lab_bench *lab, enum lab_status st);
 
-/* ---- trace.c ---- */
-
 /* The kernels of each result that was timed, traced once, stored and printed;
  * with --counters counted too. What cannot be traced is a line on stderr, not a
  * failure. Nothing on a CPU. LAB_E_CANCELLED: the observer stopped it, before a
  * result or before a pass of its counters; what was traced before is kept. */
 enum lab_status lab_bench_trace(struct lab_bench *lab);
-/* Remembers a result that was timed. */
-enum lab_status lab_bench_trace_later(struct lab_bench *lab,
-                                      const struct lab_ladder_row *row);
-
 /* A profiler for a moment's measurement: the kernels of each step in a window of
  * memory, without ranges and API calls. Only on a GPU with CUPTI. Threads: the
  * one that launches. */
@@ -168,7 +162,8 @@ void lab_kernel_watch_close(struct lab_kernel_watch *w);
 /* Finds what is kept: prints it, and notes in lab->tune what is to be measured
  * (with --retune everything): one size of each class, for each tuned variant. */
 enum lab_status lab_bench_tune_kept(struct lab_bench *lab);
-/* Measures the candidates of what was noted, and keeps the fastest. */
+/* Measures the candidates of what was noted, and keeps the fastest. The
+ * observer puts the results into lab->data. */
 enum lab_status lab_bench_tune(struct lab_bench *lab);
 
 /* ---- sweep/sweep.c ---- */

@@ -380,16 +380,6 @@ enum lab_status lab_bench_ask(struct lab_bench *lab)
 
 /* ---- life ---- */
 
-static enum lab_status open_backend(struct lab_bench *lab)
-{
-    const struct lab_options *o = lab->options;
-    if (strcmp(o->backend, "auto") != 0)
-        return lab_backend_open(&lab->backend, o->backend, o->device);
-    if (!lab_backend_open(&lab->backend, "cuda", o->device))
-        return LAB_OK;
-    return lab_backend_open(&lab->backend, "cpu", 0);
-}
-
 enum lab_status lab_bench_open(struct lab_bench *lab,
                                const struct lab_options *options)
 {
@@ -398,7 +388,7 @@ enum lab_status lab_bench_open(struct lab_bench *lab,
     enum lab_status st = find(lab, options->lesson);
     if (!st) {
         lab_ladder_unit(lab->ladder, lab->unit, sizeof(lab->unit));
-        st = open_backend(lab);
+        st = lab_backend_open(&lab->backend, options->backend, options->device);
     }
     if (!st)
         st = read_sizes(lab);

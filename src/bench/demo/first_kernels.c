@@ -1055,17 +1055,6 @@ static enum lab_status read_launch(struct lab_demo *d, const struct kernel *k)
     return st;
 }
 
-static enum lab_status open_backend(struct lab_demo *d)
-{
-    const char *name = d->options->backend;
-    int device = d->options->device;
-    if (strcmp(name, "auto") != 0)
-        return lab_backend_open(&d->backend, name, device);
-    if (!lab_backend_open(&d->backend, "cuda", device))
-        return LAB_OK;
-    return lab_backend_open(&d->backend, "cpu", 0);
-}
-
 static enum lab_status find_rung(struct lab_demo *d)
 {
     for (int i = 0; (d->rung = lab_backend_rung(d->backend, "first", i)); i++) {
@@ -1082,7 +1071,7 @@ enum lab_status lab_demo_run(const struct lab_options *o, const char *name)
     struct lab_demo d = {.options = o, .name = k->name, .symbol = k->symbol};
     enum lab_status st = read_launch(&d, k);
     if (!st)
-        st = open_backend(&d);
+        st = lab_backend_open(&d.backend, o->backend, o->device);
     if (!st)
         st = find_rung(&d);
     if (!st) {

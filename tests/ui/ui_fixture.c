@@ -53,10 +53,9 @@ static const struct lab_home_lesson LESSONS[] = {
      .minutes = 5,
      .steps_total = LAB_UNKNOWN},
     {.id = "gemm-lab",
-     .title = "Matrix products",
+     .title = "Lab: Matrix products",
      .summary = "Variants against sizes.",
      .minutes = 45,
-     .is_lab = true,
      .steps_total = LAB_UNKNOWN},
 };
 enum { LESSON_COUNT = sizeof(LESSONS) / sizeof(LESSONS[0]) };

@@ -64,8 +64,7 @@ static void lesson_cell(const void *user, int64_t row, int column, char *out,
     const struct lab_home_lesson *l = &st->model->lessons[row];
     switch (column) {
     case COL_TITLE:
-        snprintf(out, cap, "%s%s", l->is_lab ? "Lab: " : "",
-                 l->title ? l->title : l->id);
+        snprintf(out, cap, "%s", l->title ? l->title : l->id);
         break;
     case COL_ID:
         snprintf(out, cap, "%s", l->id);

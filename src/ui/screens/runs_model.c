@@ -62,7 +62,6 @@ struct lab_runs_source {
     struct lab_roofline roofline;
     struct lab_timeline_model timeline;
     struct lab_time_sums sums; /* of the kernels */
-    int most;                  /* for the query that runs now */
 };
 
 /* *db NULL: there is none yet. */
@@ -81,13 +80,18 @@ static enum lab_status runs_source_open(struct lab_runs_source *s, bool write,
     return lab_database_open(db, s->path, &options);
 }
 
+static void name_fact(struct lab_doc *doc, const char *name)
+{
+    lab_doc_para(doc, 0, 14, true);
+    lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", name);
+}
+
 /* ---- a comparison ---- */
 
 static void write_fact(struct lab_doc *doc, const char *name, const char *a,
                        const char *b)
 {
-    lab_doc_para(doc, 0, 14, true);
-    lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", name);
+    name_fact(doc, name);
     lab_doc_add(doc, LAB_ROLE_NORMAL, a ? a : LAB_NA);
     lab_doc_add(doc, LAB_ROLE_DIM, " -> ");
     lab_doc_add(doc, LAB_ROLE_NORMAL, b ? b : LAB_NA);
@@ -116,8 +120,7 @@ static void write_wall(struct lab_doc *doc, const struct lab_comparison *c)
     const char *at = lab_str_text(&notes);
     for (const char *name = "its parts"; *at; name = "") {
         int n = (int)strcspn(at, "\n");
-        lab_doc_para(doc, 0, 14, true);
-        lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", name);
+        name_fact(doc, name);
         lab_doc_addf(doc, LAB_ROLE_NORMAL, "%.*s", n, at);
         at += n + (at[n] == '\n');
     }
@@ -127,22 +130,19 @@ static void write_wall(struct lab_doc *doc, const struct lab_comparison *c)
 static void compare_facts(struct lab_doc *doc, const struct lab_comparison *c)
 {
     const struct lab_compared_run *run = c->run;
-    char wall[2][LAB_FORMAT_BYTES + 16];
+    char wall[LAB_SIDES][LAB_FORMAT_BYTES + 24];
     for (int i = 0; i < LAB_SIDES; i++) {
-        bool known = run[i].iteration_median_ns != LAB_UNKNOWN;
-        char time[LAB_FORMAT_BYTES];
-        lab_format_ns(known ? (double)run[i].iteration_median_ns : (double)NAN,
-                      time, sizeof(time));
-        snprintf(wall[i], sizeof(wall[i]), "%s%s", time,
-                 known && run[i].iterations == 1 ? " (warm-up iteration)" : "");
+        double ns = lab_to_real(run[i].iteration_median_ns);
+        bool first = !isnan(ns) && run[i].iterations == 1;
+        snprintf(wall[i], sizeof(wall[i]), "%s%s", LAB_NS_TEXT(ns),
+                 first ? " (warm-up iteration)" : "");
     }
     write_fact(doc, "wall time", wall[0], wall[1]);
     for (int i = 0; i < LAB_FACT_COUNT; i++)
         if (lab_comparison_differs(c, (enum lab_run_fact)i))
             write_run_fact(doc, run, (enum lab_run_fact)i);
     write_wall(doc, c);
-    lab_doc_para(doc, 0, 14, true);
-    lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", "verdict");
+    name_fact(doc, "verdict");
     lab_doc_addf(doc, LAB_ROLE_NORMAL,
                  "Mann-Whitney U, two-sided, adjusted after Holm: p below "
                  "%.2f, and medians %.0f %% and %d ns apart",
@@ -362,8 +362,16 @@ static enum lab_status check(const struct rows *r)
 
 /* ---- runs ---- */
 
-static bool take_run(struct rows *r, const struct lab_run_row *row)
+/* The newest `most` of them; 0: all. */
+struct taking {
+    struct rows *rows;
+    int most;
+};
+
+static bool take_run(void *user, const struct lab_run_row *row)
 {
+    const struct taking *t = user;
+    struct rows *r = t->rows;
     struct lab_run_row *out = add_row(r, sizeof(*out));
     if (!out)
         return false;
@@ -374,50 +382,36 @@ static bool take_run(struct rows *r, const struct lab_run_row *row)
         if (f->column && f->kind == LAB_FIELD_TEXT)
             *text = keep(r, *text);
     }
-    return !r->failed;
+    return !r->failed && r->n != t->most;
 }
 
-static bool each_run(void *user, const struct lab_run_row *row)
+static enum lab_status read_runs(struct lab_runs_source *s, struct taking t,
+                                 const struct lab_run_row **rows,
+                                 int64_t *count)
 {
-    struct lab_runs_source *s = user;
-    return take_run(&s->runs, row);
-}
-
-static bool each_last(void *user, const struct lab_run_row *row)
-{
-    struct lab_runs_source *s = user;
-    return take_run(&s->last, row) && s->last.n < s->most;
+    struct lab_database *db;
+    rows_clear(t.rows);
+    enum lab_status st = runs_source_open(s, false, &db);
+    if (!st && db)
+        st = lab_query_runs(db, take_run, &t);
+    lab_database_close(db);
+    *rows = t.rows->items;
+    *count = t.rows->n;
+    return st ? st : check(t.rows);
 }
 
 static enum lab_status load_runs(void *user, const struct lab_run_row **rows,
                                  int64_t *count)
 {
     struct lab_runs_source *s = user;
-    struct lab_database *db;
-    rows_clear(&s->runs);
-    enum lab_status st = runs_source_open(s, false, &db);
-    if (!st && db)
-        st = lab_query_runs(db, each_run, s);
-    lab_database_close(db);
-    *rows = s->runs.items;
-    *count = s->runs.n;
-    return st ? st : check(&s->runs);
+    return read_runs(s, (struct taking){&s->runs, 0}, rows, count);
 }
 
 enum lab_status lab_runs_source_last(struct lab_runs_source *s, int most,
                                      const struct lab_run_row **rows,
                                      int64_t *count)
 {
-    struct lab_database *db;
-    rows_clear(&s->last);
-    s->most = most;
-    enum lab_status st = runs_source_open(s, false, &db);
-    if (!st && db)
-        st = lab_query_runs(db, each_last, s);
-    lab_database_close(db);
-    *rows = s->last.items;
-    *count = s->last.n;
-    return st ? st : check(&s->last);
+    return read_runs(s, (struct taking){&s->last, most}, rows, count);
 }
 
 /* ---- steps and kernels ---- */
@@ -494,8 +488,7 @@ static void fact(struct lab_doc *doc, const char *name, const char *value)
 {
     if (!value || !value[0])
         return;
-    lab_doc_para(doc, 0, 14, true);
-    lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", name);
+    name_fact(doc, name);
     lab_doc_add(doc, LAB_ROLE_NORMAL, value);
 }
 

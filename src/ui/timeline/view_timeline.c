@@ -296,27 +296,31 @@ static enum lab_role span_role(const struct lab_timeline_state *st,
     return role_of(s->kind);
 }
 
+static const struct lab_span *
+timeline_chosen(const struct lab_timeline_state *st)
+{
+    return st->chosen < 0 ? NULL : &st->t->spans[st->chosen];
+}
+
 /* ---- lines of text ---- */
 
 struct page {
     struct lab_canvas *c;
-    struct lab_rect r;
-    int y;
-    enum lab_role role;
+    struct lab_rect r; /* what is left of it */
 };
 
 static void add_line(void *user, const char *line)
 {
     struct page *p = user;
-    if (p->y < p->r.y + p->r.h)
-        lab_canvas_text_cut(p->c, p->y++, p->r.x, p->r.w, p->role, line);
+    struct lab_rect row = lab_rect_cut_top(&p->r, 1);
+    if (row.h > 0)
+        lab_canvas_text_cut(p->c, row.y, row.x, row.w, LAB_ROLE_NORMAL, line);
 }
 
 static void draw_summary(const struct lab_timeline_state *st,
                          struct lab_canvas *c)
 {
-    struct lab_rect r = st->place.summary;
-    struct page p = {c, r, r.y, LAB_ROLE_NORMAL};
+    struct page p = {c, st->place.summary};
     lab_timeline_summary(st->t, &st->sums, add_line, &p);
 }
 
@@ -334,7 +338,7 @@ static void draw_details(const struct lab_timeline_state *st,
                  s->graph_node == LAB_UNKNOWN ? "" : " (graph node)");
     }
     lab_canvas_heading(c, &r, title, false);
-    struct page p = {c, r, r.y, LAB_ROLE_NORMAL};
+    struct page p = {c, r};
     if (st->chosen >= 0)
         lab_span_lines(st->t, st->chosen, add_line, &p);
 }
@@ -489,6 +493,15 @@ static void draw_lanes(struct lab_timeline_state *st, struct lab_canvas *c)
 
 /* ---- what a step launched ---- */
 
+/* Where in the list the chosen span is; -1: it is not of it. */
+static int32_t list_place(const struct lab_timeline_state *st)
+{
+    for (int32_t i = 0; i < st->list_count; i++)
+        if (st->list[i] == st->chosen)
+            return i;
+    return -1;
+}
+
 static void list_row(const struct lab_timeline_state *st, struct lab_canvas *c,
                      struct lab_rect r, int32_t span)
 {
@@ -525,16 +538,13 @@ static void draw_list(const struct lab_timeline_state *st, struct lab_canvas *c)
 {
     struct lab_rect r = st->place.list;
     char title[TEXT];
-    int32_t at = 0;
+    int32_t at = list_place(st);
     if (st->list_count == 0 || r.h < 2)
         return;
     snprintf(title, sizeof(title),
              "What %.80s launched (%d): begins, lasts, launch latency, gap",
              lab_intern_text(st->t->spans[st->list_of].name), st->list_count);
     lab_canvas_heading(c, &r, title, st->focus >= 0);
-    for (int32_t i = 0; i < st->list_count; i++)
-        if (st->list[i] == st->chosen)
-            at = i;
     int32_t top = at < r.h ? 0 : at - r.h + 1;
     for (int i = 0; i < r.h && top + i < st->list_count; i++)
         list_row(st, c, (struct lab_rect){r.y + i, r.x, 1, r.w},
@@ -578,12 +588,6 @@ static void timeline_draw(struct lab_screen *s, struct lab_canvas *c,
 
 /* What is chosen on a timeline, and where the keys take it. */
 
-static const struct lab_span *
-timeline_chosen(const struct lab_timeline_state *st)
-{
-    return st->chosen < 0 ? NULL : &st->t->spans[st->chosen];
-}
-
 static void timeline_unlist(struct lab_timeline_state *st)
 {
     lab_free(st->list);
@@ -601,15 +605,6 @@ static void timeline_choose(struct lab_timeline_state *st, int32_t span)
     st->lane = s->lane;
     if (s->start_ns != LAB_UNKNOWN)
         lab_window_show(&st->window, s->start_ns, s->end_ns);
-}
-
-/* Where in the list the chosen span is; -1: it is not of it. */
-static int32_t list_place(const struct lab_timeline_state *st)
-{
-    for (int32_t i = 0; i < st->list_count; i++)
-        if (st->list[i] == st->chosen)
-            return i;
-    return -1;
 }
 
 static bool is_listed(const struct lab_timeline_state *st)
@@ -931,25 +926,16 @@ static void release(struct lab_screen *s)
 
 /* ---- keys ---- */
 
-/* num / den of the time, around what is chosen. */
-static enum lab_status zoom(struct lab_timeline_state *st, int num, int den)
+/* Half of the time around what is chosen, by -1 twice the time. */
+static enum lab_status zoom(struct lab_screen *s, int by)
 {
-    const struct lab_span *s = timeline_chosen(st);
+    struct lab_timeline_state *st = s->state;
+    const struct lab_span *at = timeline_chosen(st);
     int64_t centre = -1;
-    if (s && s->start_ns != LAB_UNKNOWN)
-        centre = s->start_ns + (s->end_ns - s->start_ns) / 2;
-    lab_window_zoom(&st->window, centre, num, den);
+    if (at && at->start_ns != LAB_UNKNOWN)
+        centre = at->start_ns + (at->end_ns - at->start_ns) / 2;
+    lab_window_zoom(&st->window, centre, by < 0 ? 2 : 1, by < 0 ? 1 : 2);
     return LAB_OK;
-}
-
-static enum lab_status zoom_in(struct lab_screen *s)
-{
-    return zoom(s->state, 1, 2);
-}
-
-static enum lab_status zoom_out(struct lab_screen *s)
-{
-    return zoom(s->state, 2, 1);
 }
 
 static enum lab_status fit(struct lab_screen *s)
@@ -1111,9 +1097,9 @@ static void title(struct lab_screen *s, char *out, size_t cap)
 }
 
 static const struct lab_binding BINDINGS[] = {
-    {"+ =", true, "zoom", "half of the time, twice as large", LAB_ACT_OWN,
-     zoom_in},
-    {"-", true, "out", "twice the time", LAB_ACT_OWN, zoom_out},
+    {"+ =", true, "zoom", "half of the time, twice as large", LAB_ACT_OWN, NULL,
+     zoom, 1},
+    {"-", true, "out", "twice the time", LAB_ACT_OWN, NULL, zoom, -1},
     {"z", true, "fit", "the whole iteration", LAB_ACT_OWN, fit},
     {"Z", false, "to it", "zoom to what is chosen", LAB_ACT_OWN, zoom_span},
     {"Left h", false, "earlier", "earlier times", LAB_ACT_LEFT},

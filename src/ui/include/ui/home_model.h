@@ -18,7 +18,6 @@ struct lab_home_lesson {
     const char *after;   /* ids of its prerequisites, or NULL */
     const char *problem; /* BROKEN: file:line:column: what */
     int minutes;         /* 0: not given */
-    bool is_lab;
     enum lab_lesson_progress progress;
     int64_t steps_seen;
     int64_t steps_total; /* LAB_UNKNOWN until it has been opened */

@@ -1,6 +1,6 @@
 /* ui/models.h -- what the screens show, as plain data that the program fills.
  *
- * The screens open no database and know no lesson reader. Strings and rows belong to
+ * The screens open no database and read no lesson. Strings and rows belong to
  * the model's owner. Rows that a `load_` function hands out stay valid until
  * the same function is called again or the screen closes. Unknown: LAB_UNKNOWN,
  * NaN, NULL or "". All functions are called on the UI's thread and must return

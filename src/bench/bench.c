@@ -13,6 +13,7 @@
 #include "lesson/catalog.h"
 #include "profiler/roofline.h"
 #include "report/print.h"
+#include "trace/intern.h"
 
 enum { USUAL_REPEATS = 21 };
 
@@ -308,12 +309,65 @@ static enum lab_status fits(const struct lab_bench *lab,
     return LAB_OK;
 }
 
+static bool same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* In the place of an earlier one of the same variant, precision and size. */
+static enum lab_status set_prediction(struct lab_prediction *list, int *n,
+                                      const struct lab_prediction *one)
+{
+    int i = 0;
+    while (i < *n && !(same(list[i].variant, one->variant) &&
+                       same(list[i].precision, one->precision) &&
+                       same(list[i].size, one->size)))
+        i++;
+    if (i == LAB_BENCH_PREDICTIONS)
+        return lab_fail(LAB_E_USAGE, "--predict: more than %d",
+                        LAB_BENCH_PREDICTIONS);
+    *n += i == *n;
+    list[i] = *one;
+    list[i].place = i;
+    return LAB_OK;
+}
+
 enum lab_status lab_bench_predict(struct lab_bench *lab,
                                   const struct lab_prediction *p)
 {
     enum lab_status st = fits(lab, p);
-    return st ? st
-              : lab_prediction_set(lab->predictions, &lab->n_predictions, p);
+    return st ? st : set_prediction(lab->predictions, &lab->n_predictions, p);
+}
+
+static const char *part(const char *from, const char *to)
+{
+    char text[96];
+    snprintf(text, sizeof(text), "%.*s", (int)(to - from), from);
+    return lab_intern_text(lab_intern(text));
+}
+
+/* VARIANT=TEXT or VARIANT@SIZE=TEXT; the text as for lab_prediction_parse(). */
+static enum lab_status read_pair(enum lab_bench_unit unit, const char *pair,
+                                 struct lab_prediction *out)
+{
+    const char *equals = strchr(pair, '=');
+    struct lab_prediction one;
+    if (!equals || equals == pair)
+        return lab_fail(LAB_E_USAGE, "--predict %s: ask, or VARIANT=WHAT,...",
+                        pair);
+    const char *at = memchr(pair, '@', (size_t)(equals - pair));
+    enum lab_status st = lab_prediction_parse(unit, equals + 1, &one);
+    if (!st && !lab_prediction_any(&one))
+        st = lab_fail(LAB_E_USAGE,
+                      "--predict %s: a number above 0; " LAB_ROOFLINE_WORDS
+                      "; or 50%%",
+                      pair);
+    if (st)
+        return lab_fail_context(st, "--predict");
+    one.variant = part(pair, at ? at : equals);
+    one.size = at && at + 1 < equals ? part(at + 1, equals) : NULL;
+    *out = one;
+    return LAB_OK;
 }
 
 static enum lab_status read_predictions(struct lab_bench *lab)
@@ -328,7 +382,7 @@ static enum lab_status read_predictions(struct lab_bench *lab)
         size_t n = strcspn(at, ",");
         snprintf(pair, sizeof(pair), "%.*s", (int)(n < 150 ? n : 150), at);
         at = at[n] ? at + n + 1 : NULL;
-        st = lab_prediction_pair(lab->ladder->unit, pair, &p);
+        st = read_pair(lab->ladder->unit, pair, &p);
         if (!st)
             st = lab_bench_predict(lab, &p);
     }

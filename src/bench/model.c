@@ -1231,36 +1231,6 @@ enum lab_status lab_prediction_parse(enum lab_bench_unit unit, const char *text,
     return LAB_OK;
 }
 
-static const char *part(const char *from, const char *to)
-{
-    char text[96];
-    snprintf(text, sizeof(text), "%.*s", (int)(to - from), from);
-    return lab_intern_text(lab_intern(text));
-}
-
-enum lab_status lab_prediction_pair(enum lab_bench_unit unit, const char *pair,
-                                    struct lab_prediction *out)
-{
-    const char *equals = strchr(pair, '=');
-    struct lab_prediction one;
-    if (!equals || equals == pair)
-        return lab_fail(LAB_E_USAGE, "--predict %s: ask, or VARIANT=WHAT,...",
-                        pair);
-    const char *at = memchr(pair, '@', (size_t)(equals - pair));
-    enum lab_status st = lab_prediction_parse(unit, equals + 1, &one);
-    if (!st && !lab_prediction_any(&one))
-        st = lab_fail(LAB_E_USAGE,
-                      "--predict %s: a number above 0; " LAB_ROOFLINE_WORDS
-                      "; or 50%%",
-                      pair);
-    if (st)
-        return lab_fail_context(st, "--predict");
-    one.variant = part(pair, at ? at : equals);
-    one.size = at && at + 1 < equals ? part(at + 1, equals) : NULL;
-    *out = one;
-    return LAB_OK;
-}
-
 bool lab_prediction_any(const struct lab_prediction *p)
 {
     return !isnan(p->rate) || !isnan(p->time_ns) || !isnan(p->occupancy_pct) ||
@@ -1280,26 +1250,4 @@ lab_prediction_find(const struct lab_prediction *list, int n,
             return p;
     }
     return NULL;
-}
-
-static bool same(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-enum lab_status lab_prediction_set(struct lab_prediction *list, int *n,
-                                   const struct lab_prediction *one)
-{
-    int i = 0;
-    while (i < *n && !(same(list[i].variant, one->variant) &&
-                       same(list[i].precision, one->precision) &&
-                       same(list[i].size, one->size)))
-        i++;
-    if (i == LAB_BENCH_PREDICTIONS)
-        return lab_fail(LAB_E_USAGE, "--predict: more than %d",
-                        LAB_BENCH_PREDICTIONS);
-    *n += i == *n;
-    list[i] = *one;
-    list[i].place = i;
-    return LAB_OK;
 }

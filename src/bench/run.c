@@ -102,16 +102,54 @@ static enum lab_status open_run(struct lab_bench *lab)
                                  &lab->writer, &lab->db, &lab->run);
 }
 
+/* One that was stopped, or failed, before its first row has no summary. */
+static void forget_empty(struct lab_bench *lab)
+{
+    struct lab_deleted deleted;
+    enum lab_status st = open_db(lab->options, &lab->db);
+    if (!st)
+        st = lab_run_delete(lab->db, lab->run, &deleted);
+    if (st)
+        lab_warn("run %lld stays, though it is empty: %s", (long long)lab->run,
+                 lab_error());
+    lab_database_close(lab->db);
+    lab->db = NULL;
+    lab->run = 0;
+}
+
+static void record_end(struct lab_bench *lab, enum lab_status st)
+{
+    struct lab_run_summary summary;
+    bool nothing = lab->place > 0 && lab->timed == 0;
+    lab_run_summary_init(&summary);
+    summary.status = st == LAB_E_CANCELLED ? LAB_RUN_CANCELLED
+                     : st || nothing       ? LAB_RUN_FAILED
+                                           : LAB_RUN_DONE;
+    summary.iterations = lab->repeats;
+    if (lab->counters_end) {
+        summary.counters = lab->counters_end;
+        summary.counters_reason = lab->counters_why;
+    }
+    lab_database_close(lab->db);
+    lab->db = NULL;
+    if (lab->writer && lab->run && lab_writer_finish(lab->writer, &summary))
+        lab_warn("the run was not stored whole: %s", lab_error());
+    lab_writer_free(lab->writer);
+    lab->writer = NULL;
+    if (lab->run && st && lab->place == 0)
+        forget_empty(lab);
+}
+
 /* A run that cannot be recorded whole is not recorded at all. */
 static void abandon(struct lab_bench *lab, enum lab_status st)
 {
     if (lab->writer)
         lab->run = lab_writer_run(lab->writer);
-    lab_bench_record_end(lab, st);
+    record_end(lab, st);
     lab->run = 0;
 }
 
-enum lab_status lab_bench_record_begin(struct lab_bench *lab)
+static enum lab_status record_begin(struct lab_bench *lab)
 {
     enum lab_status st = open_run(lab);
     if (!st)
@@ -125,6 +163,19 @@ enum lab_status lab_bench_record_begin(struct lab_bench *lab)
         return lab_fail(st, "%s", why);
     lab_warn("the lab is not recorded: %s", why);
     return LAB_OK;
+}
+
+enum lab_status lab_bench_recorded(struct lab_bench *lab,
+                                   enum lab_status (*work)(struct lab_bench *))
+{
+    char why[LAB_LADDER_TEXT];
+    enum lab_status st = record_begin(lab);
+    if (st)
+        return st;
+    st = work(lab);
+    snprintf(why, sizeof(why), "%s", lab_error());
+    record_end(lab, st);
+    return st ? lab_fail(st, "%s", why) : LAB_OK;
 }
 
 /* Repeat i; the moments are laid end to end, for the times are of the
@@ -176,44 +227,6 @@ static void record(struct lab_bench *lab, const struct lab_ladder_row *row,
     lab_warn("recording has stopped: %s", lab_error());
     lab_database_close(lab->db);
     lab->db = NULL;
-}
-
-/* One that was stopped, or failed, before its first row has no summary. */
-static void forget_empty(struct lab_bench *lab)
-{
-    struct lab_deleted deleted;
-    enum lab_status st = open_db(lab->options, &lab->db);
-    if (!st)
-        st = lab_run_delete(lab->db, lab->run, &deleted);
-    if (st)
-        lab_warn("run %lld stays, though it is empty: %s", (long long)lab->run,
-                 lab_error());
-    lab_database_close(lab->db);
-    lab->db = NULL;
-    lab->run = 0;
-}
-
-void lab_bench_record_end(struct lab_bench *lab, enum lab_status st)
-{
-    struct lab_run_summary summary;
-    bool nothing = lab->place > 0 && lab->timed == 0;
-    lab_run_summary_init(&summary);
-    summary.status = st == LAB_E_CANCELLED ? LAB_RUN_CANCELLED
-                     : st || nothing       ? LAB_RUN_FAILED
-                                           : LAB_RUN_DONE;
-    summary.iterations = lab->repeats;
-    if (lab->counters_end) {
-        summary.counters = lab->counters_end;
-        summary.counters_reason = lab->counters_why;
-    }
-    lab_database_close(lab->db);
-    lab->db = NULL;
-    if (lab->writer && lab->run && lab_writer_finish(lab->writer, &summary))
-        lab_warn("the run was not stored whole: %s", lab_error());
-    lab_writer_free(lab->writer);
-    lab->writer = NULL;
-    if (lab->run && st && lab->place == 0)
-        forget_empty(lab);
 }
 
 /* ---- what a tuning has kept ---- */

@@ -292,6 +292,17 @@ static void show_doing(struct lab_bench_screen *s, const char *text)
     pthread_mutex_unlock(&s->lock);
 }
 
+static enum lab_status climb_and_trace(struct lab_bench *lab)
+{
+    struct climbing *w = lab->observer.user;
+    w->start_ns = lab_clock_monotonic_ns();
+    enum lab_status st = lab_bench_climb(lab, 0, lab->n_sizes);
+    if (st)
+        return st;
+    show_doing(w->s, "looking at the kernels");
+    return lab_bench_trace(lab);
+}
+
 static enum lab_status climb(struct climbing *w)
 {
     struct lab_bench *lab = w->lab;
@@ -310,22 +321,8 @@ static enum lab_status climb(struct climbing *w)
                                                 .doing = doing,
                                                 .result = take_result,
                                                 .traced = take_kernel};
-    enum lab_status st =
-        stopped(w) ? lab_fail(LAB_E_CANCELLED, "stopped") : LAB_OK;
-    if (!st)
-        st = lab_bench_record_begin(lab);
-    if (st)
-        return st;
-    w->start_ns = lab_clock_monotonic_ns();
-    st = lab_bench_climb(lab, 0, lab->n_sizes);
-    if (!st) {
-        show_doing(w->s, "looking at the kernels");
-        st = lab_bench_trace(lab);
-    }
-    char why[LAB_LADDER_TEXT];
-    snprintf(why, sizeof(why), "%s", lab_error());
-    lab_bench_record_end(lab, st);
-    return st ? lab_fail(st, "%s", why) : LAB_OK;
+    return stopped(w) ? lab_fail(LAB_E_CANCELLED, "stopped")
+                      : lab_bench_recorded(lab, climb_and_trace);
 }
 
 /* Rows that were under way wait again. */

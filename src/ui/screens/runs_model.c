@@ -27,17 +27,6 @@
 #include "store/counted.h"
 #include "store/time_sum.h"
 
-/* Owns what it hands out. The whole of a pass is kept while parts of it are
- * looked at. */
-struct lab_timeline_model {
-    struct lab_iteration_row *passes;
-    int64_t count;
-    size_t room;
-    bool failed; /* no memory for a pass */
-    struct lab_timeline *whole;
-    struct lab_timeline *part;
-};
-
 /* Rows of one kind, with the texts that they point to. */
 struct rows {
     void *items;
@@ -60,7 +49,9 @@ struct lab_runs_source {
     struct rows kernels;
     struct lab_comparison compared;
     struct lab_roofline roofline;
-    struct lab_timeline_model timeline;
+    struct rows passes;
+    struct lab_timeline *whole; /* of a pass, while parts are looked at */
+    struct lab_timeline *part;
     struct lab_time_sums sums; /* of the kernels */
 };
 
@@ -84,6 +75,49 @@ static void name_fact(struct lab_doc *doc, const char *name)
 {
     lab_doc_para(doc, 0, 14, true);
     lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", name);
+}
+
+/* ---- rows ---- */
+
+static void rows_clear(struct rows *r)
+{
+    for (int64_t i = 0; i < r->n_texts; i++)
+        lab_free(r->texts[i]);
+    lab_free(r->texts);
+    lab_free(r->items);
+    *r = (struct rows){0};
+}
+
+static void *add_row(struct rows *r, size_t each)
+{
+    r->failed = r->failed ||
+                lab_grow(&r->items, (size_t)r->n, &r->room, each, "the list");
+    if (r->failed)
+        return NULL;
+    char *row = (char *)r->items + (size_t)r->n * each;
+    memset(row, 0, each);
+    r->n++;
+    return row;
+}
+
+static const char *keep(struct rows *r, const char *text)
+{
+    char *copy = text ? lab_strdup(text) : NULL;
+    if (!text)
+        return NULL;
+    if (!copy || lab_grow(&r->texts, (size_t)r->n_texts, &r->text_room,
+                          sizeof(*r->texts), "the list")) {
+        lab_free(copy);
+        r->failed = true;
+        return NULL;
+    }
+    r->texts[r->n_texts++] = copy;
+    return copy;
+}
+
+static enum lab_status check(const struct rows *r)
+{
+    return r->failed ? lab_no_memory("the list") : LAB_OK;
 }
 
 /* ---- a comparison ---- */
@@ -189,23 +223,20 @@ static enum lab_status load_roofline(void *user, int64_t run,
 
 /* ---- a timeline ---- */
 
-static void timeline_model_release(struct lab_timeline_model *m)
+static void timelines_clear(struct lab_runs_source *s)
 {
-    lab_free(m->passes);
-    lab_timeline_free(m->whole);
-    lab_timeline_free(m->part);
-    *m = (struct lab_timeline_model){0};
+    rows_clear(&s->passes);
+    lab_timeline_free(s->whole);
+    lab_timeline_free(s->part);
+    s->whole = s->part = NULL;
 }
 
 static bool add_pass(void *user, const struct lab_iteration_row *row)
 {
-    struct lab_timeline_model *m = user;
-    m->failed = lab_grow(&m->passes, (size_t)m->count, &m->room, sizeof(*row),
-                         "the passes");
-    if (m->failed)
-        return false;
-    m->passes[m->count++] = *row;
-    return true;
+    struct lab_iteration_row *out = add_row(user, sizeof(*out));
+    if (out)
+        *out = *row;
+    return out != NULL;
 }
 
 static enum lab_status
@@ -213,19 +244,18 @@ timeline_load_passes(void *user, int64_t run,
                      const struct lab_iteration_row **rows, int64_t *count)
 {
     struct lab_runs_source *s = user;
-    struct lab_timeline_model *m = &s->timeline;
     struct lab_database *db;
-    timeline_model_release(m);
+    timelines_clear(s);
     enum lab_status st = runs_source_open(s, false, &db);
     if (!st && db)
-        st = lab_query_iterations(db, run, add_pass, m);
-    if (!st && m->failed)
-        st = lab_no_memory("the iterations of a run");
-    else if (!st && db && m->count == 0)
+        st = lab_query_iterations(db, run, add_pass, &s->passes);
+    if (!st)
+        st = check(&s->passes);
+    if (!st && db && s->passes.n == 0)
         st = lab_fail_missing(db, run, LAB_HAS_KERNELS);
     lab_database_close(db);
-    *rows = m->passes;
-    *count = m->count;
+    *rows = s->passes.items;
+    *count = s->passes.n;
     return st;
 }
 
@@ -241,12 +271,11 @@ timeline_load_pass(void *user, int64_t run, const struct lab_iteration_row *of,
                    const struct lab_timeline **out)
 {
     struct lab_runs_source *s = user;
-    struct lab_timeline_model *m = &s->timeline;
-    struct lab_timeline **place = filter ? &m->part : &m->whole;
+    struct lab_timeline **place = filter ? &s->part : &s->whole;
     struct lab_timeline *fresh = NULL;
     struct lab_database *db;
-    if (!filter && is_of(m->whole, run, of)) {
-        *out = m->whole;
+    if (!filter && is_of(s->whole, run, of)) {
+        *out = s->whole;
         return LAB_OK;
     }
     enum lab_status st = runs_source_open(s, false, &db);
@@ -315,49 +344,6 @@ static enum lab_status whatif_load(void *user, int64_t run,
         st = lab_fail_missing(db, run, LAB_HAS_KERNELS);
     lab_database_close(db);
     return st;
-}
-
-/* ---- rows ---- */
-
-static void rows_clear(struct rows *r)
-{
-    for (int64_t i = 0; i < r->n_texts; i++)
-        lab_free(r->texts[i]);
-    lab_free(r->texts);
-    lab_free(r->items);
-    *r = (struct rows){0};
-}
-
-static void *add_row(struct rows *r, size_t each)
-{
-    r->failed = r->failed ||
-                lab_grow(&r->items, (size_t)r->n, &r->room, each, "the list");
-    if (r->failed)
-        return NULL;
-    char *row = (char *)r->items + (size_t)r->n * each;
-    memset(row, 0, each);
-    r->n++;
-    return row;
-}
-
-static const char *keep(struct rows *r, const char *text)
-{
-    char *copy = text ? lab_strdup(text) : NULL;
-    if (!text)
-        return NULL;
-    if (!copy || lab_grow(&r->texts, (size_t)r->n_texts, &r->text_room,
-                          sizeof(*r->texts), "the list")) {
-        lab_free(copy);
-        r->failed = true;
-        return NULL;
-    }
-    r->texts[r->n_texts++] = copy;
-    return copy;
-}
-
-static enum lab_status check(const struct rows *r)
-{
-    return r->failed ? lab_no_memory("the list") : LAB_OK;
 }
 
 /* ---- runs ---- */
@@ -449,7 +435,7 @@ static enum lab_status load_steps(void *user, int64_t run,
     return st;
 }
 
-/* The steps of a lab are told apart by their index alone. */
+/* The steps of a lab are distinguished by their index alone. */
 static bool of_step(const struct lab_time_sum *sum,
                     const struct lab_time_sum *step)
 {
@@ -661,7 +647,7 @@ void lab_runs_source_free(struct lab_runs_source *s)
     rows_clear(&s->kernels);
     lab_comparison_release(&s->compared);
     lab_roofline_release(&s->roofline);
-    timeline_model_release(&s->timeline);
+    timelines_clear(s);
     lab_time_sums_release(&s->sums);
     lab_free(s->path);
     lab_free(s->db);

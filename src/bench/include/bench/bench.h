@@ -130,13 +130,12 @@ enum lab_status lab_bench_writer_open(const struct lab_options *o,
                                       const struct lab_device_info *device,
                                       struct lab_writer **writer,
                                       struct lab_database **db, int64_t *run);
-/* A run of its own, a step for each repeat, a row for each result. A database
- * that refuses ends recording, not the lab: a line on stderr. */
-enum lab_status lab_bench_record_begin(struct lab_bench *lab);
-/* Nothing stays of one that was stopped before its first result; one without a
- * timed result has failed. */
-void lab_bench_record_end(struct lab_bench *lab, enum lab_status st);
-
+/* Does the work with a run of its own, a step for each repeat and a row for
+ * each result. A database that refuses ends recording, not the lab: a line on
+ * stderr, or an error where --db names it. Nothing stays of a run that was
+ * stopped before its first result; one without a timed result has failed. */
+enum lab_status lab_bench_recorded(struct lab_bench *lab,
+                                   enum lab_status (*work)(struct lab_bench *));
 /* The kernels of each result that was timed, traced once, stored and printed;
  * with --counters counted too. What cannot be traced is a line on stderr, not a
  * failure. Nothing on a CPU. LAB_E_CANCELLED: the observer stopped it, before a

@@ -157,16 +157,16 @@ static enum lab_status no_rung(const struct lab_bench *lab, const char *word,
 {
     const char *names[LAB_BENCH_RUNGS];
     const struct lab_cuda_module *module = NULL;
+    const char *op = lab->ladder->name;
     struct lab_str list;
     if (lab->backend->host_memory && !lab_cuda_load(&module)) {
         const struct lab_variant *r;
-        const char *op = lab->ladder->name;
         for (int i = 0; (r = module->backend->rung(NULL, op, i)); i++) {
             if (strcmp(r->name, word) == 0)
                 return lab_fail(LAB_E_UNSUPPORTED,
                                 "variant %s of %s is a CUDA kernel: it needs "
                                 "a GPU (--backend cuda)",
-                                word, lab->ladder->name);
+                                word, op);
         }
     }
     lab_str_init(&list);
@@ -207,34 +207,26 @@ static enum lab_status keep_precisions(struct lab_bench *lab)
     /* A lesson's choice, too, is of the GPU's rungs. */
     if (!wanted && lab->lesson && !lab->backend->host_memory)
         wanted = lab->lesson->lab.precisions;
-    unsigned there = 0;
+    struct lab_str asked;
+    char there[64];
     int n = 0;
-    for (int i = 0; i < lab->n_rungs; i++) {
-        unsigned bit = 1u << lab->rungs[i]->precision;
-        there |= bit;
-        if (!wanted || wanted & bit)
+    lab_bench_precisions(lab, there, sizeof(there));
+    for (int i = 0; i < lab->n_rungs; i++)
+        if (!wanted || wanted >> lab->rungs[i]->precision & 1)
             lab->rungs[n++] = lab->rungs[i];
-    }
     lab->n_rungs = n;
     if (n > 0)
         return LAB_OK;
-    struct lab_str asked;
-    struct lab_str has;
     lab_str_init(&asked);
-    lab_str_init(&has);
-    for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
-        const char *name = lab_precision_name((enum lab_precision)p);
+    for (int p = 0; p < LAB_PRECISION_COUNT; p++)
         if (wanted >> p & 1)
-            lab_str_addf(&asked, "%s%s", asked.len ? "," : "", name);
-        if (there >> p & 1)
-            lab_str_addf(&has, "%s%s", has.len ? ", " : "", name);
-    }
+            lab_str_addf(&asked, "%s%s", asked.len ? "," : "",
+                         lab_precision_name((enum lab_precision)p));
     enum lab_status st = lab_fail(
         LAB_E_NOT_BUILT,
         "--precision %s: the rungs of %s that are measured here compute in %s",
-        lab_str_text(&asked), lab->ladder->name, lab_str_text(&has));
+        lab_str_text(&asked), lab->ladder->name, there);
     lab_str_release(&asked);
-    lab_str_release(&has);
     return st;
 }
 

@@ -990,11 +990,13 @@ static void add_speed(double off, char *out, size_t cap)
     if (isnan(off))
         return;
     if (off > 1 / 1.1 && off < 1.1)
-        snprintf(part, sizeof(part), "within 10 %% of what you said");
+        snprintf(part, sizeof(part), "within 10 %% of what you predicted");
     else if (off >= 1)
-        snprintf(part, sizeof(part), "%.3g times as fast as you said", off);
+        snprintf(part, sizeof(part), "%.3g times as fast as you predicted",
+                 off);
     else
-        snprintf(part, sizeof(part), "%.3g times as slow as you said", 1 / off);
+        snprintf(part, sizeof(part), "%.3g times as slow as you predicted",
+                 1 / off);
     add(out, cap, "; ", part);
 }
 
@@ -1013,13 +1015,14 @@ const char *lab_prediction_ratio_text(enum lab_bench_unit unit,
         add(out, cap, "; ", "what bounds it is not known");
     else if (p->bound) {
         snprintf(part, sizeof(part),
-                 strcmp(p->bound, row->bound) == 0 ? "bound by %s, as you said"
-                                                   : "bound by %s, you said %s",
+                 strcmp(p->bound, row->bound) == 0
+                     ? "bound by %s, as you predicted"
+                     : "bound by %s, you predicted %s",
                  row->bound, p->bound);
         add(out, cap, "; ", part);
     }
     if (!isnan(p->occupancy_pct)) {
-        snprintf(part, sizeof(part), "occupancy %.4g %%, you said %.4g %%",
+        snprintf(part, sizeof(part), "occupancy %.4g %%, you predicted %.4g %%",
                  row->occupancy_pct, p->occupancy_pct);
         add(out, cap, "; ",
             isnan(row->occupancy_pct) ? "its occupancy is not known" : part);

@@ -455,7 +455,7 @@ struct roofline_state {
 static const char *const LEVEL_TITLES[LEVELS] = {"Steps", "Kernels",
                                                  "Steps and kernels"};
 
-/* With the sign of the point; a kernel stands below its step. */
+/* With the sign of the point; a kernel is below its step. */
 static void cell(const void *user, int64_t row, int column, char *out,
                  size_t cap, enum lab_role *role)
 {

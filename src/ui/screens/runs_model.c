@@ -518,7 +518,7 @@ static bool each_fact(void *user, const struct lab_run_row *row)
              row->started ? row->started : "?", row->ended ? row->ended : "?",
              row->status ? row->status : "?");
     fact(doc, "time", text);
-    fact(doc, "whose", row->label ? row->label : row->user);
+    fact(doc, "owner", row->label ? row->label : row->user);
     fact(doc, "imported from", row->imported_from);
     fact(doc, "host", row->hostname);
     fact(doc, "driver", row->driver);

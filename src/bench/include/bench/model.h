@@ -208,7 +208,7 @@ const char *lab_bench_rate_text(const struct lab_bench_data *data, double rate,
 const char *lab_prediction_text(const struct lab_bench_data *data,
                                 const struct lab_prediction *p, char *out,
                                 size_t cap);
-/* How far off it was: "1.9 x as fast as you said; bound: compute, not
+/* How far off it was: "1.9 x as fast as you predicted; bound: compute, not
  * memory". "" before the row is done, or when nothing was predicted. */
 const char *lab_prediction_ratio_text(enum lab_bench_unit unit,
                                       const struct lab_prediction *p,

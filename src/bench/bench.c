@@ -338,9 +338,8 @@ static const char *part(const char *from, const char *to)
     return lab_intern_text(lab_intern(text));
 }
 
-/* VARIANT=TEXT or VARIANT@SIZE=TEXT; the text as for lab_prediction_parse(). */
-static enum lab_status read_pair(enum lab_bench_unit unit, const char *pair,
-                                 struct lab_prediction *out)
+enum lab_status lab_prediction_pair(enum lab_bench_unit unit, const char *pair,
+                                    struct lab_prediction *out)
 {
     const char *equals = strchr(pair, '=');
     struct lab_prediction one;
@@ -374,7 +373,7 @@ static enum lab_status read_predictions(struct lab_bench *lab)
         size_t n = strcspn(at, ",");
         snprintf(pair, sizeof(pair), "%.*s", (int)(n < 150 ? n : 150), at);
         at = at[n] ? at + n + 1 : NULL;
-        st = read_pair(lab->ladder->unit, pair, &p);
+        st = lab_prediction_pair(lab->ladder->unit, pair, &p);
         if (!st)
             st = lab_bench_predict(lab, &p);
     }

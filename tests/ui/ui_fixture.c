@@ -368,6 +368,7 @@ static enum lab_status busy_init(struct lab_screen *s, const void *args)
     *t = (struct busy_thread){s, st, s->ui};
     if (pthread_create(&st->thread, NULL, beat, t)) {
         free(t);
+        atomic_store(&st->stop, 1);
         return lab_fail(LAB_E_NOMEM, "a thread");
     }
     return LAB_OK;
@@ -376,8 +377,8 @@ static enum lab_status busy_init(struct lab_screen *s, const void *args)
 static void busy_release(struct lab_screen *s)
 {
     struct busy_state *st = s->state;
-    atomic_store(&st->stop, 1);
-    pthread_join(st->thread, NULL);
+    if (!atomic_exchange(&st->stop, 1))
+        pthread_join(st->thread, NULL);
 }
 
 static bool busy_tick(struct lab_screen *s, int64_t now_ns)

@@ -937,11 +937,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     if (!status)
         status = lab_doc_check(&st->text);
     lab_pager_init(&st->text_pager, &st->text);
-    if (!status)
-        status = renew(s);
-    if (status)
-        release(s);
-    return status;
+    return status ? status : renew(s);
 }
 
 /* ---- keys ---- */

@@ -193,10 +193,8 @@ static enum lab_status home_init(struct lab_screen *s, const void *args)
     st->lessons.empty = "No lessons were found.";
     say_no_runs(st);
     enum lab_status status = reload(s);
-    if (status) {
-        home_release(s);
+    if (status)
         return status;
-    }
     select_next_lesson(st);
     if (st->model->note && st->model->note[0])
         lab_ui_message(s->ui, LAB_ROLE_WARN, "%s", st->model->note);

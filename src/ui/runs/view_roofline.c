@@ -529,9 +529,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     st->columns.rows = st->line->rows;
     st->columns.shown = st->shown;
     status = st->shown ? show_level(st) : lab_no_memory("the roofline");
-    if (status)
-        release(s);
-    else
+    if (!status)
         select_step(st);
     return status;
 }

@@ -418,7 +418,6 @@ static void *worker(void *user)
 
 /* ---- the screen's side ---- */
 
-/* "0.1.0" */
 static int64_t version(void *user)
 {
     struct lab_bench_screen *s = user;

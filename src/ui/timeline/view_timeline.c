@@ -13,6 +13,7 @@
 #include "base/format.h"
 #include "base/mem.h"
 #include "ui/ui.h"
+#include "common/kernel.h"
 
 /* where spans are on the screen, and which part of the
  * time is shown. */
@@ -883,12 +884,11 @@ static int64_t best_pass(const struct lab_timeline_state *st)
 static void choose_step(struct lab_timeline_state *st,
                         const struct lab_run_args *args)
 {
-    static const char *const phases[] = {"forward", "loss", "backward",
-                                         "update"};
     for (int32_t i = 0; args->step && i < st->t->count; i++) {
         const struct lab_span *s = &st->t->spans[i];
-        bool phase = !args->phase || s->phase < 0 || s->phase > 3 ||
-                     strcmp(phases[s->phase], args->phase) == 0;
+        bool phase =
+            !args->phase || s->phase < 0 || s->phase >= LAB_PHASE_COUNT ||
+            strcmp(lab_phase_name((enum lab_phase)s->phase), args->phase) == 0;
         if (s->kind == LAB_SPAN_STEP && phase &&
             strcmp(lab_intern_text(s->name), args->step) == 0) {
             st->chosen = i;

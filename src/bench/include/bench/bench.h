@@ -102,6 +102,10 @@ enum lab_status lab_bench_take_sizes(struct lab_bench *lab, const char *list);
 /* "best", or a variant that is measured here; LAB_E_USAGE. */
 enum lab_status lab_bench_predict(struct lab_bench *lab,
                                   const struct lab_prediction *p);
+/* VARIANT=TEXT or VARIANT@SIZE=TEXT; the text as for lab_prediction_parse().
+ * LAB_E_USAGE. */
+enum lab_status lab_prediction_pair(enum lab_bench_unit unit, const char *pair,
+                                    struct lab_prediction *out);
 /* --predict ask: asks for predictions on the terminal. */
 enum lab_status lab_bench_ask(struct lab_bench *lab);
 /* A person's unit: "GFLOP/s", "GB/s", "ns/access"; its parts in one. */

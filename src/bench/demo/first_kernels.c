@@ -617,14 +617,6 @@ static struct part part_of(int64_t count, int64_t most, int64_t wanted)
     return p;
 }
 
-static int digits_of(int64_t v)
-{
-    int n = 1;
-    for (; v >= 10; v /= 10)
-        n++;
-    return n;
-}
-
 static int block_width(const struct picture *p)
 {
     return (int)(p->thread[0].to - p->thread[0].from) * (p->digits + 2) + 2;
@@ -712,7 +704,8 @@ static void choose_parts(struct picture *p, int width)
     int64_t at = p->marked < 0 ? 0 : p->marked;
     int64_t b = at / threads;
     int64_t t = at % threads;
-    p->digits = digits_of(threads * lab_first_count(grid) - 1);
+    p->digits = snprintf(NULL, 0, "%lld",
+                         (long long)(threads * lab_first_count(grid) - 1));
     int64_t wide = (width - 2) / (p->digits + 2);
     p->thread[0] =
         part_of(block[0], wide < THREADS_X ? wide : THREADS_X, t % block[0]);

@@ -141,14 +141,6 @@ static int time_column(const struct lab_time_window *w, int64_t moment,
     return at > columns ? columns : (int)(at < 0 ? at - 1 : at);
 }
 
-static int digits(int64_t v)
-{
-    int n = 1;
-    for (; v >= 10; v /= 10)
-        n++;
-    return n;
-}
-
 static int64_t unit_of(int64_t step, const char **name)
 {
     static const char *const names[] = {"ns", "us", "ms", "s"};
@@ -172,8 +164,8 @@ int64_t lab_tick_step(const struct lab_time_window *w, int64_t origin,
             const char *name;
             int64_t step = ten * times[i];
             int64_t last = w->to - origin;
-            int text = digits((last > 0 ? last : 0) / unit_of(step, &name)) +
-                       1 + (int)strlen(name) + 2;
+            int64_t number = (last > 0 ? last : 0) / unit_of(step, &name);
+            int text = snprintf(NULL, 0, "%lld %s  ", (long long)number, name);
             if ((double)step * columns >= (double)span * text)
                 return step;
         }

@@ -405,47 +405,6 @@ void lab_bench_measure_ceilings(struct lab_bench *lab)
  * step of its own in the store, "gemm 4096, traced", and the row of the lab
  * names it. */
 
-static enum lab_status open_profiler(struct lab_kernel_watch *w,
-                                     const char *backend)
-{
-    const struct lab_cuda_module *module = NULL;
-    enum lab_status st = lab_cuda_load(&module);
-    if (st)
-        return st;
-    struct lab_profiler_config config = {.sink = &w->sink,
-                                         .backend = backend,
-                                         .gpu = module->profiler,
-                                         .no_ranges = true,
-                                         .trace.records =
-                                             LAB_GPU_RECORDS_KERNELS};
-    st = lab_profiler_new(&w->profiler, &config);
-    if (!st && lab_profiler_time_source(w->profiler) != LAB_TIME_CUPTI)
-        st = lab_fail(LAB_E_UNSUPPORTED, "%s", lab_profiler_note(w->profiler));
-    return st;
-}
-
-enum lab_status lab_kernel_watch_open(struct lab_kernel_watch *w,
-                                      const char *backend,
-                                      const struct lab_sink *then)
-{
-    *w = (struct lab_kernel_watch){.live = NULL};
-    enum lab_status st = lab_live_new(&w->live, NULL);
-    if (st)
-        return st;
-    w->sink = lab_live_tee(w->live, then);
-    st = open_profiler(w, backend);
-    if (st)
-        lab_kernel_watch_close(w);
-    return st;
-}
-
-void lab_kernel_watch_close(struct lab_kernel_watch *w)
-{
-    lab_profiler_free(w->profiler);
-    lab_live_free(w->live);
-    *w = (struct lab_kernel_watch){.live = NULL};
-}
-
 enum { KERNELS = 32 /* of one launch that are shown */ };
 
 struct tracing {

@@ -740,6 +740,17 @@ enum lab_status lab_bench_model_recorded(struct lab_bench_data *data,
     return read_file(&t, lab_data_path(LAB_RECORDED_RUNS, &path), &path);
 }
 
+enum lab_status lab_bench_db_path(const struct lab_options *o,
+                                  struct lab_str *out)
+{
+    enum lab_status st = LAB_OK;
+    if (o->db)
+        lab_str_add(out, o->db);
+    else
+        st = lab_database_default_path(out);
+    return st || !out->failed ? st : lab_no_memory("the database's name");
+}
+
 enum lab_status lab_bench_model_earlier(struct lab_bench_data *data,
                                         const struct lab_bench *lab)
 {

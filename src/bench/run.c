@@ -35,17 +35,6 @@ static enum lab_status store_predictions(struct lab_bench *lab)
     return st;
 }
 
-enum lab_status lab_bench_db_path(const struct lab_options *o,
-                                  struct lab_str *out)
-{
-    enum lab_status st = LAB_OK;
-    if (o->db)
-        lab_str_add(out, o->db);
-    else
-        st = lab_database_default_path(out);
-    return st || !out->failed ? st : lab_no_memory("the database's name");
-}
-
 static enum lab_status open_db(const struct lab_options *o,
                                struct lab_database **db)
 {

@@ -124,9 +124,6 @@ void lab_bench_measure_ceilings(struct lab_bench *lab);
 /* All variants at `n` sizes from `first` on, stored, and given to the
  * observer. */
 enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n);
-/* Appends the database that --db names, or the usual one. */
-enum lab_status lab_bench_db_path(const struct lab_options *o,
-                                  struct lab_str *out);
 /* A run with the writer of `info` (its kind, program, seed and device are filled
  * here), and the database beside it. */
 enum lab_status lab_bench_writer_open(const struct lab_options *o,

@@ -19,6 +19,7 @@
 struct lab_bench;
 struct lab_counters;
 struct lab_lesson_slide;
+struct lab_options;
 struct lab_timed_row;
 
 enum {
@@ -174,6 +175,9 @@ enum lab_status lab_bench_model_recorded(struct lab_bench_data *data,
  * same. */
 enum lab_status lab_bench_model_earlier(struct lab_bench_data *data,
                                         const struct lab_bench *lab);
+/* Appends the database that --db names, or the usual one. */
+enum lab_status lab_bench_db_path(const struct lab_options *o,
+                                  struct lab_str *out);
 /* The lesson's figures of the course. Errors: LAB_E_NOMEM. */
 enum lab_status lab_bench_model_slides(struct lab_bench_data *data,
                                        const struct lab_bench *lab);

@@ -13,6 +13,7 @@
 #include "lesson/catalog.h"
 #include "profiler/roofline.h"
 #include "report/print.h"
+#include "trace/intern.h"
 
 enum { USUAL_REPEATS = 21 };
 
@@ -156,16 +157,16 @@ static enum lab_status no_rung(const struct lab_bench *lab, const char *word,
 {
     const char *names[LAB_BENCH_RUNGS];
     const struct lab_cuda_module *module = NULL;
+    const char *op = lab->ladder->name;
     struct lab_str list;
     if (lab->backend->host_memory && !lab_cuda_load(&module)) {
         const struct lab_variant *r;
-        const char *op = lab->ladder->name;
         for (int i = 0; (r = module->backend->rung(NULL, op, i)); i++) {
             if (strcmp(r->name, word) == 0)
                 return lab_fail(LAB_E_UNSUPPORTED,
                                 "variant %s of %s is a CUDA kernel: it needs "
                                 "a GPU (--backend cuda)",
-                                word, lab->ladder->name);
+                                word, op);
         }
     }
     lab_str_init(&list);
@@ -206,34 +207,26 @@ static enum lab_status keep_precisions(struct lab_bench *lab)
     /* A lesson's choice, too, is of the GPU's rungs. */
     if (!wanted && lab->lesson && !lab->backend->host_memory)
         wanted = lab->lesson->lab.precisions;
-    unsigned there = 0;
+    struct lab_str asked;
+    char there[64];
     int n = 0;
-    for (int i = 0; i < lab->n_rungs; i++) {
-        unsigned bit = 1u << lab->rungs[i]->precision;
-        there |= bit;
-        if (!wanted || wanted & bit)
+    lab_bench_precisions(lab, there, sizeof(there));
+    for (int i = 0; i < lab->n_rungs; i++)
+        if (!wanted || wanted >> lab->rungs[i]->precision & 1)
             lab->rungs[n++] = lab->rungs[i];
-    }
     lab->n_rungs = n;
     if (n > 0)
         return LAB_OK;
-    struct lab_str asked;
-    struct lab_str has;
     lab_str_init(&asked);
-    lab_str_init(&has);
-    for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
-        const char *name = lab_precision_name((enum lab_precision)p);
+    for (int p = 0; p < LAB_PRECISION_COUNT; p++)
         if (wanted >> p & 1)
-            lab_str_addf(&asked, "%s%s", asked.len ? "," : "", name);
-        if (there >> p & 1)
-            lab_str_addf(&has, "%s%s", has.len ? ", " : "", name);
-    }
+            lab_str_addf(&asked, "%s%s", asked.len ? "," : "",
+                         lab_precision_name((enum lab_precision)p));
     enum lab_status st = lab_fail(
         LAB_E_NOT_BUILT,
         "--precision %s: the rungs of %s that are measured here compute in %s",
-        lab_str_text(&asked), lab->ladder->name, lab_str_text(&has));
+        lab_str_text(&asked), lab->ladder->name, there);
     lab_str_release(&asked);
-    lab_str_release(&has);
     return st;
 }
 
@@ -308,12 +301,64 @@ static enum lab_status fits(const struct lab_bench *lab,
     return LAB_OK;
 }
 
+static bool same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* In the place of an earlier one of the same variant, precision and size. */
+static enum lab_status set_prediction(struct lab_prediction *list, int *n,
+                                      const struct lab_prediction *one)
+{
+    int i = 0;
+    while (i < *n && !(same(list[i].variant, one->variant) &&
+                       same(list[i].precision, one->precision) &&
+                       same(list[i].size, one->size)))
+        i++;
+    if (i == LAB_BENCH_PREDICTIONS)
+        return lab_fail(LAB_E_USAGE, "--predict: more than %d",
+                        LAB_BENCH_PREDICTIONS);
+    *n += i == *n;
+    list[i] = *one;
+    list[i].place = i;
+    return LAB_OK;
+}
+
 enum lab_status lab_bench_predict(struct lab_bench *lab,
                                   const struct lab_prediction *p)
 {
     enum lab_status st = fits(lab, p);
-    return st ? st
-              : lab_prediction_set(lab->predictions, &lab->n_predictions, p);
+    return st ? st : set_prediction(lab->predictions, &lab->n_predictions, p);
+}
+
+static const char *part(const char *from, const char *to)
+{
+    char text[96];
+    snprintf(text, sizeof(text), "%.*s", (int)(to - from), from);
+    return lab_intern_text(lab_intern(text));
+}
+
+enum lab_status lab_prediction_pair(enum lab_bench_unit unit, const char *pair,
+                                    struct lab_prediction *out)
+{
+    const char *equals = strchr(pair, '=');
+    struct lab_prediction one;
+    if (!equals || equals == pair)
+        return lab_fail(LAB_E_USAGE, "--predict %s: ask, or VARIANT=WHAT,...",
+                        pair);
+    const char *at = memchr(pair, '@', (size_t)(equals - pair));
+    enum lab_status st = lab_prediction_parse(unit, equals + 1, &one);
+    if (!st && !lab_prediction_any(&one))
+        st = lab_fail(LAB_E_USAGE,
+                      "--predict %s: a number above 0; " LAB_ROOFLINE_WORDS
+                      "; or 50%%",
+                      pair);
+    if (st)
+        return lab_fail_context(st, "--predict");
+    one.variant = part(pair, at ? at : equals);
+    one.size = at && at + 1 < equals ? part(at + 1, equals) : NULL;
+    *out = one;
+    return LAB_OK;
 }
 
 static enum lab_status read_predictions(struct lab_bench *lab)
@@ -380,16 +425,6 @@ enum lab_status lab_bench_ask(struct lab_bench *lab)
 
 /* ---- life ---- */
 
-static enum lab_status open_backend(struct lab_bench *lab)
-{
-    const struct lab_options *o = lab->options;
-    if (strcmp(o->backend, "auto") != 0)
-        return lab_backend_open(&lab->backend, o->backend, o->device);
-    if (!lab_backend_open(&lab->backend, "cuda", o->device))
-        return LAB_OK;
-    return lab_backend_open(&lab->backend, "cpu", 0);
-}
-
 enum lab_status lab_bench_open(struct lab_bench *lab,
                                const struct lab_options *options)
 {
@@ -398,7 +433,7 @@ enum lab_status lab_bench_open(struct lab_bench *lab,
     enum lab_status st = find(lab, options->lesson);
     if (!st) {
         lab_ladder_unit(lab->ladder, lab->unit, sizeof(lab->unit));
-        st = open_backend(lab);
+        st = lab_backend_open(&lab->backend, options->backend, options->device);
     }
     if (!st)
         st = read_sizes(lab);

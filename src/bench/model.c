@@ -1,24 +1,26 @@
 /* A lab as data: results of the run at hand, of earlier runs and of those that
  * ship with the program, the course's figures beside them, and what relates
- * them. */
+ * them; its numbers and predictions as text, and as they are typed. */
 #include "bench/model.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/datadir.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/unknown.h"
 #include "bench/bench.h"
-#include "bench/text.h"
 #include "lesson/lesson.h"
 #include "profiler/roofline.h"
-#include "base/format.h"
 #include "report/suggest.h"
-#include "base/unknown.h"
 #include "report/variant_facts.h"
 #include "store/row_fields.h"
 #include "trace/intern.h"
@@ -497,8 +499,8 @@ void lab_bench_model_state(struct lab_bench_data *data, int set,
     }
 }
 
-static int find_size(const struct lab_bench_data *data, int set,
-                     const char *text)
+int lab_bench_size_find(const struct lab_bench_data *data, int set,
+                        const char *text)
 {
     for (int s = 0; s < data->size_count; s++)
         if (data->sizes[s].set == set && strcmp(data->sizes[s].text, text) == 0)
@@ -634,7 +636,7 @@ static enum lab_status add_stored(struct taking *t,
     take_unit(data, ladder);
     if (lab_ladder_size(ladder, text, strlen(text), &size))
         return LAB_OK; /* of another program's size: left out */
-    int at = find_size(data, t->set, size.text);
+    int at = lab_bench_size_find(data, t->set, size.text);
     if (at < 0)
         at = add_size(data, t->set, size.text, (double)size.dim[0]);
     struct lab_bench_result *to = at < 0 ? NULL : add_row(data, t->set, at);
@@ -661,24 +663,20 @@ static bool take_row(void *user, const struct lab_bench_result *row)
 static bool take_run(void *user, const struct lab_run_row *run)
 {
     struct taking *t = user;
-    struct lab_str device;
-    lab_str_init(&device);
-    lab_str_add_visible(&device, run->device ? run->device : "",
-                        run->device ? strlen(run->device) : 0, false);
+    const char *device = visible(run->device);
     bool cpu = run->backend && strcmp(run->backend, "cpu") == 0;
     t->set = lab_bench_model_add_set(t->data,
                                      t->name ? t->name
                                      : cpu   ? "CPU"
                                              : "GPU",
-                                     lab_str_text(&device));
+                                     device);
     if (t->set >= 0) {
         struct lab_bench_set *set = &t->data->sets[t->set];
         snprintf(set->badge, sizeof(set->badge), "%s on %.40s",
-                 t->name ? t->name : "measured", lab_str_text(&device));
+                 t->name ? t->name : "measured", device);
         snprintf(set->note, sizeof(set->note), "run %lld of %.10s",
                  (long long)run->id, run->started ? run->started : "");
     }
-    lab_str_release(&device);
     return false;
 }
 
@@ -712,18 +710,23 @@ static enum lab_status read_run(struct taking *t, struct lab_database *db)
     return st ? st : t->status;
 }
 
-static enum lab_status read_file(struct taking *t, const char *path)
+/* `path` belongs to this function; `st`: whether it is known. */
+static enum lab_status read_file(struct taking *t, enum lab_status st,
+                                 struct lab_str *path)
 {
     struct lab_database_options options = {.read_only = true,
                                            .busy_timeout_ms = 500};
     struct lab_database *db = NULL;
+    const char *file = lab_str_text(path);
     t->set = -1;
-    if (access(path, R_OK))
-        return lab_fail(LAB_E_NOTFOUND, "%s is not there", path);
-    enum lab_status st = lab_database_open(&db, path, &options);
+    if (!st && access(file, R_OK))
+        st = lab_fail(LAB_E_NOTFOUND, "%s is not there", file);
+    if (!st)
+        st = lab_database_open(&db, file, &options);
     if (!st)
         st = read_run(t, db);
     lab_database_close(db);
+    lab_str_release(path);
     return st;
 }
 
@@ -734,11 +737,18 @@ enum lab_status lab_bench_model_recorded(struct lab_bench_data *data,
         .data = data, .lab = lab, .name = "recorded"}; /* 17 KiB */
     struct lab_str path;
     lab_str_init(&path);
-    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &path);
-    if (!st)
-        st = read_file(&t, lab_str_text(&path));
-    lab_str_release(&path);
-    return st;
+    return read_file(&t, lab_data_path(LAB_RECORDED_RUNS, &path), &path);
+}
+
+enum lab_status lab_bench_db_path(const struct lab_options *o,
+                                  struct lab_str *out)
+{
+    enum lab_status st = LAB_OK;
+    if (o->db)
+        lab_str_add(out, o->db);
+    else
+        st = lab_database_default_path(out);
+    return st || !out->failed ? st : lab_no_memory("the database's name");
 }
 
 enum lab_status lab_bench_model_earlier(struct lab_bench_data *data,
@@ -747,16 +757,8 @@ enum lab_status lab_bench_model_earlier(struct lab_bench_data *data,
     struct taking t = {
         .data = data, .lab = lab, .but = lab->backend->ops->name};
     struct lab_str path;
-    enum lab_status st = LAB_OK;
     lab_str_init(&path);
-    if (lab->options->db)
-        lab_str_add(&path, lab->options->db);
-    else
-        st = lab_database_default_path(&path);
-    if (!st)
-        st = read_file(&t, lab_str_text(&path));
-    lab_str_release(&path);
-    return st;
+    return read_file(&t, lab_bench_db_path(lab->options, &path), &path);
 }
 
 /* ---- the course's figures ---- */
@@ -843,6 +845,18 @@ find_beside(const struct lab_bench_data *data,
     return best;
 }
 
+static double time_scale(const char *unit)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    for (size_t i = 0; i < 4; i++)
+        if (strcmp(unit, units[i].name) == 0)
+            return units[i].ns;
+    return NAN;
+}
+
 static void put_number(double v, const char *unit, char *out, size_t cap)
 {
     snprintf(out, cap, v < 10000 ? "%.4g %s" : "%.0f %s", v, unit);
@@ -853,26 +867,17 @@ static void put_figure(const struct lab_bench_data *data,
                        const struct lab_bench_slide *slide,
                        const struct lab_bench_result *r, char *out, size_t cap)
 {
-    static const struct {
-        const char *name;
-        double ns;
-    } times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     const struct lab_lesson_slide *s = slide->course;
-    if (!isnan(slide->rate)) {
-        put_number(r->rate / (slide->rate / s->value), s->unit, out, cap);
-        return;
-    }
-    for (size_t i = 0; i < 4; i++) {
-        if (strcmp(s->unit, times[i].name) == 0) {
-            put_number(r->median_ns / times[i].ns, s->unit, out, cap);
-            return;
-        }
-    }
+    double ns = time_scale(s->unit);
     bool mb = strcmp(s->unit, "MB") == 0;
-    if ((mb || strcmp(s->unit, "MiB") == 0) &&
-        r->workspace_bytes == LAB_UNKNOWN)
+    bool bytes = mb || strcmp(s->unit, "MiB") == 0;
+    if (!isnan(slide->rate))
+        put_number(r->rate / (slide->rate / s->value), s->unit, out, cap);
+    else if (!isnan(ns))
+        put_number(r->median_ns / ns, s->unit, out, cap);
+    else if (bytes && r->workspace_bytes == LAB_UNKNOWN)
         snprintf(out, cap, "%s says none", r->variant);
-    else if (mb || strcmp(s->unit, "MiB") == 0)
+    else if (bytes)
         put_number((double)r->workspace_bytes / (mb ? 1e6 : 1048576), s->unit,
                    out, cap);
     else
@@ -903,4 +908,360 @@ void lab_bench_model_beside(struct lab_bench_data *data,
             snprintf(s->recorded_on, sizeof(s->recorded_on), "%s",
                      device[0] ? device : "another machine");
     }
+}
+
+/* ---- numbers as text ---- */
+
+/* Four digits and the prefix of a thousand that fits. */
+static const char *scaled(double v, const char *unit, char *out, size_t cap)
+{
+    static const char *const prefix[] = {"", "k", "M", "G", "T", "P"};
+    int p = 0;
+    while (v >= 999.95 && p < 5) {
+        v /= 1000;
+        p++;
+    }
+    snprintf(out, cap, "%.4g %s%s", v, prefix[p], unit);
+    return out;
+}
+
+const char *lab_bench_rate_text(const struct lab_bench_data *data, double rate,
+                                char *out, size_t cap)
+{
+    char time[LAB_FORMAT_BYTES];
+    if (isnan(rate))
+        snprintf(out, cap, "n/a");
+    else if (data->unit == LAB_UNIT_TIME)
+        snprintf(out, cap, "%s / %s",
+                 lab_format_ns(rate * 1e9, time, sizeof(time)),
+                 data->item && data->item[0] ? data->item : "item");
+    else
+        scaled(rate, data->unit == LAB_UNIT_FLOPS ? "FLOP/s" : "B/s", out, cap);
+    return out;
+}
+
+static void add(char *out, size_t cap, const char *separator, const char *text)
+{
+    size_t n = strlen(out);
+    if (text[0] && n < cap)
+        snprintf(out + n, cap - n, "%s%s", n ? separator : "", text);
+}
+
+const char *lab_prediction_text(const struct lab_bench_data *data,
+                                const struct lab_prediction *p, char *out,
+                                size_t cap)
+{
+    char part[LAB_BENCH_NAME];
+    if (cap)
+        out[0] = '\0';
+    if (!isnan(p->rate))
+        add(out, cap, ", ",
+            lab_bench_rate_text(data, p->rate, part, sizeof(part)));
+    if (!isnan(p->time_ns))
+        add(out, cap, ", ", lab_format_ns(p->time_ns, part, sizeof(part)));
+    add(out, cap, ", ", p->bound ? p->bound : "");
+    if (!isnan(p->occupancy_pct)) {
+        snprintf(part, sizeof(part), "%.4g %%", p->occupancy_pct);
+        add(out, cap, ", ", part);
+    }
+    return out;
+}
+
+/* A rate of LAB_UNIT_TIME is a time: there the smaller one is faster. */
+double lab_prediction_ratio(enum lab_bench_unit unit,
+                            const struct lab_prediction *p,
+                            const struct lab_bench_result *row)
+{
+    if (row->state != LAB_BENCH_DONE)
+        return NAN;
+    if (!isnan(p->time_ns))
+        return p->time_ns / row->median_ns;
+    return unit == LAB_UNIT_TIME ? p->rate / row->rate : row->rate / p->rate;
+}
+
+const char *lab_prediction_ratio_short(enum lab_bench_unit unit,
+                                       const struct lab_prediction *p,
+                                       const struct lab_bench_result *row,
+                                       char *out, size_t cap)
+{
+    double off = lab_prediction_ratio(unit, p, row);
+    if (cap)
+        out[0] = '\0';
+    if (!isnan(off))
+        snprintf(out, cap, off >= 100 ? "%.0f x" : "%.2f x", off);
+    else if (row->state == LAB_BENCH_DONE && p->bound && row->bound)
+        snprintf(out, cap,
+                 strcmp(p->bound, row->bound) == 0 ? "right" : "wrong");
+    return out;
+}
+
+static void add_speed(double off, char *out, size_t cap)
+{
+    char part[80];
+    if (isnan(off))
+        return;
+    if (off > 1 / 1.1 && off < 1.1)
+        snprintf(part, sizeof(part), "within 10 %% of what you predicted");
+    else if (off >= 1)
+        snprintf(part, sizeof(part), "%.3g times as fast as you predicted",
+                 off);
+    else
+        snprintf(part, sizeof(part), "%.3g times as slow as you predicted",
+                 1 / off);
+    add(out, cap, "; ", part);
+}
+
+const char *lab_prediction_ratio_text(enum lab_bench_unit unit,
+                                      const struct lab_prediction *p,
+                                      const struct lab_bench_result *row,
+                                      char *out, size_t cap)
+{
+    char part[120];
+    if (cap)
+        out[0] = '\0';
+    if (row->state != LAB_BENCH_DONE)
+        return out;
+    add_speed(lab_prediction_ratio(unit, p, row), out, cap);
+    if (p->bound && !row->bound)
+        add(out, cap, "; ", "what bounds it is not known");
+    else if (p->bound) {
+        snprintf(part, sizeof(part),
+                 strcmp(p->bound, row->bound) == 0
+                     ? "bound by %s, as you predicted"
+                     : "bound by %s, you predicted %s",
+                 row->bound, p->bound);
+        add(out, cap, "; ", part);
+    }
+    if (!isnan(p->occupancy_pct)) {
+        snprintf(part, sizeof(part), "occupancy %.4g %%, you predicted %.4g %%",
+                 row->occupancy_pct, p->occupancy_pct);
+        add(out, cap, "; ",
+            isnan(row->occupancy_pct) ? "its occupancy is not known" : part);
+    }
+    return out;
+}
+
+/* What is faster by less than this is as fast. */
+static const double noise = 1.02;
+/* What is faster than memory by more than this comes from caches: the row is
+ * "bound by cache" (LAB_ROOFLINE_ABOVE). */
+static const double cached = 1.05;
+
+const char *lab_bench_ceiling_passed(enum lab_bench_unit unit, double share)
+{
+    if (!(share > noise))
+        return NULL;
+    if (unit != LAB_UNIT_BYTES)
+        return "what was measured is no ceiling at this size: this is faster";
+    return share > cached ? "a copy is no ceiling at this size: caches serve a "
+                            "part of the bytes"
+                          : "a copy is no ceiling here: this mix of reads and "
+                            "writes is faster";
+}
+
+bool lab_bench_ceiling_beaten(const struct lab_bench_data *data, int set,
+                              int size)
+{
+    for (int64_t i = 0; i < data->row_count; i++) {
+        const struct lab_bench_result *r = &data->rows[i];
+        if (r->set == set && (size < 0 || r->size_index == size) &&
+            lab_bench_ceiling_passed(data->unit, r->share))
+            return true;
+    }
+    return false;
+}
+
+const char *lab_bench_model_passed(enum lab_bench_unit unit, double rate,
+                                   double model, double bytes, double traffic)
+{
+    if (unit == LAB_UNIT_TIME)
+        return model > noise * rate ? "an item takes less than the model has "
+                                      "for it"
+                                    : NULL;
+    if (!(rate > noise * model))
+        return NULL;
+    if (unit == LAB_UNIT_FLOPS)
+        return "the model counts each access of the kernel's text, and caches "
+               "and registers serve some at once";
+    return traffic > noise * bytes || rate > cached * model
+               ? "caches serve a part of what the model charges to memory"
+               : "the model has memory at a copy's rate, and this mix of "
+                 "reads and writes is faster";
+}
+
+const char *lab_bench_slide_text(const struct lab_bench_slide *slide, char *out,
+                                 size_t cap)
+{
+    const struct lab_lesson_slide *s = slide->course;
+    bool there = slide->recorded_on[0];
+    snprintf(out, cap, "%s at %s: slide, %s: %.6g %s; %s%s: %s", s->label,
+             s->size, s->machine, s->value, s->unit,
+             there ? "recorded on " : "this machine",
+             there ? slide->recorded_on : "", slide->here);
+    return out;
+}
+
+const char *lab_bench_state_text(enum lab_bench_progress state)
+{
+    static const char *const texts[] = {"not run", "checking", "timing", "",
+                                        "failed"};
+    return texts[state];
+}
+
+/* ---- predictions as they are typed ---- */
+
+enum { WORD_BYTES = 48 };
+
+struct reading {
+    enum lab_bench_unit unit;
+    struct lab_prediction *out;
+    double number; /* one that waits for its unit; NaN: none */
+};
+
+static enum lab_status wrong(const struct reading *r, const char *word)
+{
+    const char *number = r->unit == LAB_UNIT_FLOPS   ? "8.2T (FLOP/s)"
+                         : r->unit == LAB_UNIT_BYTES ? "800G (B/s)"
+                                                     : "25 (ns)";
+    return lab_fail(LAB_E_USAGE,
+                    "%s is no prediction: a number above 0, as %s, or a time, "
+                    "3.5ms; " LAB_ROOFLINE_WORDS "; an occupancy, 50%%",
+                    word, number);
+}
+
+/* "T", "TFLOP/s", "gb/s" ... to what it multiplies by; NaN: no such unit. */
+static double rate_scale(enum lab_bench_unit unit, const char *text)
+{
+    static const char prefixes[] = "kMGTP";
+    const char *rest = text;
+    double scale = 1;
+    const char *p = text[0] ? strchr(prefixes, text[0]) : NULL;
+    if (!p && text[0] == 'g')
+        p = prefixes + 2;
+    if (p) {
+        scale = pow(1000, (double)(p - prefixes) + 1);
+        rest++;
+    }
+    if (unit == LAB_UNIT_FLOPS &&
+        (strcasecmp(rest, "flop/s") == 0 || strcasecmp(rest, "flops") == 0))
+        return scale;
+    if (unit == LAB_UNIT_BYTES && strcasecmp(rest, "b/s") == 0)
+        return scale;
+    return rest[0] == '\0' && p ? scale : (double)NAN;
+}
+
+/* The number that waits, in the unit that is there now. */
+static bool read_unit(struct reading *r, const char *unit)
+{
+    double v = r->number;
+    double ns = time_scale(unit);
+    double scale = rate_scale(r->unit, unit);
+    bool time = r->unit == LAB_UNIT_TIME;
+    if (isnan(v))
+        return false;
+    if (strcmp(unit, "%") == 0 && v <= 100)
+        r->out->occupancy_pct = v;
+    else if (!isnan(ns) && time)
+        r->out->rate = v * ns * 1e-9; /* of one item */
+    else if (!isnan(ns))
+        r->out->time_ns = v * ns;
+    else if (!isnan(scale) && !time)
+        r->out->rate = v * scale;
+    else
+        return false;
+    r->number = NAN;
+    return true;
+}
+
+static void read_bare(struct reading *r)
+{
+    if (isnan(r->number))
+        return;
+    r->out->rate = r->number * (r->unit == LAB_UNIT_TIME ? 1e-9 : 1e9);
+    r->number = NAN;
+}
+
+static bool read_bound(struct reading *r, const char *word)
+{
+    enum lab_roofline_verdict v = lab_roofline_verdict_find(word);
+    if (v)
+        r->out->bound = lab_roofline_verdict_name(v);
+    return v != LAB_ROOFLINE_UNKNOWN;
+}
+
+static enum lab_status read_word(struct reading *r, const char *word)
+{
+    char *end = NULL;
+    if (read_unit(r, word) || read_bound(r, word))
+        return LAB_OK;
+    read_bare(r);
+    if (!isdigit((unsigned char)word[0]) && word[0] != '.')
+        return wrong(r, word);
+    double v = strtod(word, &end);
+    if (end == word || !(v > 0) || isinf(v) ||
+        tolower((unsigned char)word[1]) == 'x')
+        return wrong(r, word);
+    r->number = v;
+    if (*end && !read_unit(r, end))
+        return wrong(r, word);
+    return LAB_OK;
+}
+
+/* Beyond any machine; and what is computed from it would leave double. */
+static bool beyond(double v)
+{
+    return v < 1e-30 || v > 1e30; /* not NaN */
+}
+
+enum lab_status lab_prediction_parse(enum lab_bench_unit unit, const char *text,
+                                     struct lab_prediction *out)
+{
+    static const char separators[] = " ,:\t";
+    struct lab_prediction p;
+    struct reading r = {.unit = unit, .out = &p, .number = NAN};
+    enum lab_status st = LAB_OK;
+    lab_prediction_init(&p);
+    while (!st) {
+        char word[WORD_BYTES];
+        text += strspn(text, separators);
+        size_t n = strcspn(text, separators);
+        if (n == 0)
+            break;
+        snprintf(word, sizeof(word), "%.*s", (int)(n < 40 ? n : 40), text);
+        st = read_word(&r, word);
+        text += n;
+    }
+    if (st)
+        return st;
+    read_bare(&r);
+    if (beyond(p.rate) || beyond(p.time_ns))
+        return lab_fail(LAB_E_USAGE,
+                        "a prediction of %g: no machine is that far off",
+                        beyond(p.rate) ? p.rate : p.time_ns);
+    if (!isnan(p.rate) && !isnan(p.time_ns))
+        return lab_fail(LAB_E_USAGE, "a rate or a time, not both: one follows "
+                                     "from the other");
+    *out = p;
+    return LAB_OK;
+}
+
+bool lab_prediction_any(const struct lab_prediction *p)
+{
+    return !isnan(p->rate) || !isnan(p->time_ns) || !isnan(p->occupancy_pct) ||
+           p->bound;
+}
+
+const struct lab_prediction *
+lab_prediction_find(const struct lab_prediction *list, int n,
+                    const char *variant, const char *precision,
+                    const char *size)
+{
+    for (int i = n - 1; i >= 0; i--) {
+        const struct lab_prediction *p = &list[i];
+        if (strcmp(p->variant, variant) == 0 &&
+            (!p->precision || strcmp(p->precision, precision) == 0) &&
+            (!p->size || strcmp(p->size, size) == 0))
+            return p;
+    }
+    return NULL;
 }

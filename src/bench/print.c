@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/unknown.h"
-#include "bench/text.h"
 #include "lesson/lesson.h"
 #include "report/json_line.h"
 #include "report/print.h"

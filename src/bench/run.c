@@ -1,28 +1,30 @@
 /* A lab's run: variants within sizes, measured and stored, a step record for
  * each repeat, so that lists and comparisons of runs know it, and a row for
- * each variant and size; and tuning: the fastest candidate of a tuned variant
- * is kept for the device, the size and the precision. */
+ * each variant and size; the kernels of each, traced once more; and tuning: the
+ * fastest candidate of a tuned variant is kept for the device, the size and the
+ * precision. */
+#include "bench/bench.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "report/exit.h"
-#include "bench/bench.h"
-#include "lesson/lesson.h"
-#include "debug/lesson_run.h"
-#include "store/delete.h"
-#include "trace/intern.h"
+#include "base/format.h"
+#include "base/mem.h"
 #include "base/version.h"
-#include "report/suggest.h"
+#include "debug/lesson_run.h"
+#include "lesson/lesson.h"
+#include "profiler/counters.h"
+#include "profiler/occupancy.h"
+#include "report/exit.h"
 #include "report/json_line.h"
 #include "report/print.h"
+#include "report/suggest.h"
+#include "report/text_table.h"
+#include "store/delete.h"
 #include "store/tuned.h"
-
-static const struct lab_variant *
-bench_resolve_tuned(struct lab_bench *lab, const struct lab_variant *tuned,
-                    const struct lab_ladder_size *size,
-                    struct lab_variant_note *note);
+#include "trace/intern.h"
 
 /* Before anything is measured: afterwards it would be no prediction. */
 static enum lab_status store_predictions(struct lab_bench *lab)
@@ -33,16 +35,6 @@ static enum lab_status store_predictions(struct lab_bench *lab)
     return st;
 }
 
-static enum lab_status db_path(const struct lab_options *o, struct lab_str *out)
-{
-    enum lab_status st = LAB_OK;
-    if (o->db)
-        lab_str_add(out, o->db);
-    else
-        st = lab_database_default_path(out);
-    return st || !out->failed ? st : lab_no_memory("the database's name");
-}
-
 static enum lab_status open_db(const struct lab_options *o,
                                struct lab_database **db)
 {
@@ -50,16 +42,11 @@ static enum lab_status open_db(const struct lab_options *o,
     if (*db)
         return LAB_OK;
     lab_str_init(&path);
-    enum lab_status st = db_path(o, &path);
+    enum lab_status st = lab_bench_db_path(o, &path);
     if (!st)
         st = lab_database_open(db, lab_str_text(&path), NULL);
     lab_str_release(&path);
     return st;
-}
-
-static enum lab_status bench_open_db(struct lab_bench *lab)
-{
-    return open_db(lab->options, &lab->db);
 }
 
 enum lab_status lab_bench_writer_open(const struct lab_options *o,
@@ -78,7 +65,7 @@ enum lab_status lab_bench_writer_open(const struct lab_options *o,
     info->time_source = gpu ? LAB_TIME_CUDA_EVENTS : LAB_TIME_CPU_CLOCK;
     lab_run_device_fill(&info->device, device, gpu);
     lab_str_init(&path);
-    enum lab_status st = db_path(o, &path);
+    enum lab_status st = lab_bench_db_path(o, &path);
     if (!st)
         st = lab_writer_new(writer, lab_str_text(&path), info, NULL);
     lab_str_release(&path);
@@ -104,16 +91,54 @@ static enum lab_status open_run(struct lab_bench *lab)
                                  &lab->writer, &lab->db, &lab->run);
 }
 
+/* One that was stopped, or failed, before its first row has no summary. */
+static void forget_empty(struct lab_bench *lab)
+{
+    struct lab_deleted deleted;
+    enum lab_status st = open_db(lab->options, &lab->db);
+    if (!st)
+        st = lab_run_delete(lab->db, lab->run, &deleted);
+    if (st)
+        lab_warn("run %lld stays, though it is empty: %s", (long long)lab->run,
+                 lab_error());
+    lab_database_close(lab->db);
+    lab->db = NULL;
+    lab->run = 0;
+}
+
+static void record_end(struct lab_bench *lab, enum lab_status st)
+{
+    struct lab_run_summary summary;
+    bool nothing = lab->place > 0 && lab->timed == 0;
+    lab_run_summary_init(&summary);
+    summary.status = st == LAB_E_CANCELLED ? LAB_RUN_CANCELLED
+                     : st || nothing       ? LAB_RUN_FAILED
+                                           : LAB_RUN_DONE;
+    summary.iterations = lab->repeats;
+    if (lab->counters_end) {
+        summary.counters = lab->counters_end;
+        summary.counters_reason = lab->counters_why;
+    }
+    lab_database_close(lab->db);
+    lab->db = NULL;
+    if (lab->writer && lab->run && lab_writer_finish(lab->writer, &summary))
+        lab_warn("the run was not stored whole: %s", lab_error());
+    lab_writer_free(lab->writer);
+    lab->writer = NULL;
+    if (lab->run && st && lab->place == 0)
+        forget_empty(lab);
+}
+
 /* A run that cannot be recorded whole is not recorded at all. */
 static void abandon(struct lab_bench *lab, enum lab_status st)
 {
     if (lab->writer)
         lab->run = lab_writer_run(lab->writer);
-    lab_bench_record_end(lab, st);
+    record_end(lab, st);
     lab->run = 0;
 }
 
-enum lab_status lab_bench_record_begin(struct lab_bench *lab)
+static enum lab_status record_begin(struct lab_bench *lab)
 {
     enum lab_status st = open_run(lab);
     if (!st)
@@ -127,6 +152,19 @@ enum lab_status lab_bench_record_begin(struct lab_bench *lab)
         return lab_fail(st, "%s", why);
     lab_warn("the lab is not recorded: %s", why);
     return LAB_OK;
+}
+
+enum lab_status lab_bench_recorded(struct lab_bench *lab,
+                                   enum lab_status (*work)(struct lab_bench *))
+{
+    char why[LAB_LADDER_TEXT];
+    enum lab_status st = record_begin(lab);
+    if (st)
+        return st;
+    st = work(lab);
+    snprintf(why, sizeof(why), "%s", lab_error());
+    record_end(lab, st);
+    return st ? lab_fail(st, "%s", why) : LAB_OK;
 }
 
 /* Repeat i; the moments are laid end to end, for the times are of the
@@ -180,131 +218,16 @@ static void record(struct lab_bench *lab, const struct lab_ladder_row *row,
     lab->db = NULL;
 }
 
-/* One that was stopped, or failed, before its first row has no summary. */
-static void forget_empty(struct lab_bench *lab)
-{
-    struct lab_deleted deleted;
-    enum lab_status st = bench_open_db(lab);
-    if (!st)
-        st = lab_run_delete(lab->db, lab->run, &deleted);
-    if (st)
-        lab_warn("run %lld stays, though it is empty: %s", (long long)lab->run,
-                 lab_error());
-    lab_database_close(lab->db);
-    lab->db = NULL;
-    lab->run = 0;
-}
-
-void lab_bench_record_end(struct lab_bench *lab, enum lab_status st)
-{
-    struct lab_run_summary summary;
-    bool nothing = lab->place > 0 && lab->timed == 0;
-    lab_run_summary_init(&summary);
-    summary.status = st == LAB_E_CANCELLED ? LAB_RUN_CANCELLED
-                     : st || nothing       ? LAB_RUN_FAILED
-                                           : LAB_RUN_DONE;
-    summary.iterations = lab->repeats;
-    if (lab->counters_end) {
-        summary.counters = lab->counters_end;
-        summary.counters_reason = lab->counters_why;
-    }
-    lab_database_close(lab->db);
-    lab->db = NULL;
-    if (lab->writer && lab->run && lab_writer_finish(lab->writer, &summary))
-        lab_warn("the run was not stored whole: %s", lab_error());
-    lab_writer_free(lab->writer);
-    lab->writer = NULL;
-    if (lab->run && st && lab->place == 0)
-        forget_empty(lab);
-}
-
-/* ---- the climb ---- */
-
-struct climb {
-    struct lab_bench *lab;
-    lab_bench_take_fn *see;
-    void *user;
-};
-
-/* A wrong variant is a failed check, but for one that is meant to be; where
- * nothing at all was timed, the machine lacks what was asked for. */
-static void note_worst(const struct lab_ladder_row *row, enum lab_status *worst)
-{
-    bool on_purpose = row->rung->wrong_on_purpose && row->compared > 0;
-    if (!on_purpose && (row->status == LAB_E_CHECK || !*worst))
-        *worst = row->status;
-}
-
-static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
-{
-    struct climb *c = user;
-    struct lab_bench *lab = c->lab;
-    struct lab_bench_result result;
-    lab_bench_result_of(lab, row, &result);
-    note_worst(row, &lab->worst);
-    if (c->see)
-        c->see(c->user, &result);
-    record(lab, row, &result);
-    if (!row->status && lab_bench_trace_later(lab, row))
-        return LAB_E_NOMEM;
-    lab->place++;
-    return lab->observer.result(lab->observer.user, &result);
-}
-
-static const struct lab_variant *resolve(void *user,
-                                         const struct lab_variant *tuned,
-                                         const struct lab_ladder_size *size,
-                                         struct lab_variant_note *note)
-{
-    return bench_resolve_tuned(((struct climb *)user)->lab, tuned, size, note);
-}
-
-static bool stop(void *user)
-{
-    const struct lab_bench_observer *o = &((struct climb *)user)->lab->observer;
-    return o->stop && o->stop(o->user);
-}
-
-static void doing(void *user, const struct lab_variant *rung,
-                  const struct lab_ladder_size *size)
-{
-    const struct lab_bench_observer *o = &((struct climb *)user)->lab->observer;
-    if (o->doing)
-        o->doing(o->user, rung, size);
-}
-
-enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n,
-                                lab_bench_take_fn *see, void *user)
-{
-    struct climb climb = {lab, see, user};
-    const struct lab_ladder_run run = {.backend = lab->backend,
-                                       .ladder = lab->ladder,
-                                       .machine = &lab->machine,
-                                       .rungs = lab->rungs,
-                                       .n_rungs = lab->n_rungs,
-                                       .sizes = lab->sizes + first,
-                                       .n_sizes = n,
-                                       .repeats = lab->repeats,
-                                       .seed = lab->options->seed,
-                                       .resolve_tuned = resolve,
-                                       .row = take_row,
-                                       .stop = stop,
-                                       .doing = doing,
-                                       .user = &climb};
-    return lab_ladder_run(&run);
-}
-
-void lab_bench_measure_ceilings(struct lab_bench *lab)
-{
-    unsigned precisions = 0;
-    for (int i = 0; i < lab->n_rungs; i++)
-        precisions |= 1u << lab->rungs[i]->precision;
-    lab_ladder_measure(lab->backend, precisions, &lab->machine);
-}
-
-/* ---- tuning ---- */
+/* ---- what a tuning has kept ---- */
 
 enum { CLASS = 32 };
+
+static const char *class_of(const struct lab_bench *lab,
+                            const struct lab_ladder_size *size, char out[CLASS])
+{
+    lab_ladder_size_class(lab->ladder, size, out, CLASS);
+    return out;
+}
 
 static void device_of(const struct lab_bench *lab,
                       struct lab_ceiling_device *out)
@@ -326,12 +249,11 @@ static const struct lab_variant *kept(struct lab_bench *lab,
     char size_class[CLASS];
     struct lab_tuned_key key = {.device = &device,
                                 .lab = lab->ladder->name,
-                                .size_class = size_class,
+                                .size_class = class_of(lab, size, size_class),
                                 .precision =
                                     lab_precision_name(tuned->precision)};
     *found = (struct lab_tuned_found){.candidate = ""};
     device_of(lab, &device);
-    lab_ladder_size_class(lab->ladder, size, size_class, sizeof(size_class));
     if (!lab->db || lab_tuned_find(lab->db, &key, found) ||
         !found->candidate[0])
         return NULL;
@@ -363,11 +285,12 @@ static void suggest_tuning(const struct lab_bench *lab,
     lab_str_release(&tune);
 }
 
-static const struct lab_variant *
-bench_resolve_tuned(struct lab_bench *lab, const struct lab_variant *tuned,
-                    const struct lab_ladder_size *size,
-                    struct lab_variant_note *note)
+static const struct lab_variant *resolve(void *user,
+                                         const struct lab_variant *tuned,
+                                         const struct lab_ladder_size *size,
+                                         struct lab_variant_note *note)
 {
+    struct lab_bench *lab = user;
     struct lab_tuned_found found;
     const struct lab_variant *rung = kept(lab, tuned, size, &found);
     if (rung)
@@ -377,6 +300,408 @@ bench_resolve_tuned(struct lab_bench *lab, const struct lab_variant *tuned,
     else
         suggest_tuning(lab, size, note);
     return rung;
+}
+
+/* ---- the climb ---- */
+
+/* A wrong variant is a failed check, but for one that is meant to be; where
+ * nothing at all was timed, the machine lacks what was asked for. */
+static void note_worst(const struct lab_ladder_row *row, enum lab_status *worst)
+{
+    bool on_purpose = row->rung->wrong_on_purpose && row->compared > 0;
+    if (!on_purpose && (row->status == LAB_E_CHECK || !*worst))
+        *worst = row->status;
+}
+
+/* Remembers a result that was timed. */
+static enum lab_status trace_later(struct lab_bench *lab,
+                                   const struct lab_ladder_row *row)
+{
+    size_t n = (size_t)lab->timed;
+    struct lab_timed_row *all =
+        lab_realloc_array(lab->to_trace, n + 1, sizeof(*all));
+    if (!all)
+        return lab_no_memory("a lab's rows");
+    lab->to_trace = all;
+    all[n] = (struct lab_timed_row){
+        .rung = row->rung, .ran = row->ran, .place = lab->place};
+    for (int s = 0; s < lab->n_sizes; s++) {
+        if (strcmp(lab->sizes[s].text, row->size.text) == 0)
+            all[n].size = s;
+    }
+    lab->timed++;
+    return LAB_OK;
+}
+
+static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
+{
+    struct lab_bench *lab = user;
+    struct lab_bench_result result;
+    lab_bench_result_of(lab, row, &result);
+    note_worst(row, &lab->worst);
+    record(lab, row, &result);
+    if (!row->status && trace_later(lab, row))
+        return LAB_E_NOMEM;
+    lab->place++;
+    return lab->observer.result(lab->observer.user, &result);
+}
+
+static bool stopped(void *user)
+{
+    const struct lab_bench_observer *o = &((struct lab_bench *)user)->observer;
+    return o->stop && o->stop(o->user);
+}
+
+static void doing(void *user, const struct lab_variant *rung,
+                  const struct lab_ladder_size *size)
+{
+    const struct lab_bench_observer *o = &((struct lab_bench *)user)->observer;
+    if (o->doing)
+        o->doing(o->user, rung, size);
+}
+
+enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n)
+{
+    const struct lab_ladder_run run = {.backend = lab->backend,
+                                       .ladder = lab->ladder,
+                                       .machine = &lab->machine,
+                                       .rungs = lab->rungs,
+                                       .n_rungs = lab->n_rungs,
+                                       .sizes = lab->sizes + first,
+                                       .n_sizes = n,
+                                       .repeats = lab->repeats,
+                                       .seed = lab->options->seed,
+                                       .resolve_tuned = resolve,
+                                       .row = take_row,
+                                       .stop = stopped,
+                                       .doing = doing,
+                                       .user = lab};
+    return lab_ladder_run(&run);
+}
+
+void lab_bench_measure_ceilings(struct lab_bench *lab)
+{
+    unsigned precisions = 0;
+    for (int i = 0; i < lab->n_rungs; i++)
+        precisions |= 1u << lab->rungs[i]->precision;
+    lab_ladder_measure(lab->backend, precisions, &lab->machine);
+}
+
+/* ---- the kernels ----
+ *
+ * Each variant that was timed is launched once more under CUPTI, after all
+ * times have been taken, because a trace is not for timing. Its launch is a
+ * step of its own in the store, "gemm 4096, traced", and the row of the lab
+ * names it. */
+
+enum { KERNELS = 32 /* of one launch that are shown */ };
+
+struct tracing {
+    struct lab_bench *lab;
+    struct lab_kernel_watch watch;
+    struct lab_observer observer;
+    enum lab_counter_set counters;
+    const struct lab_timed_row *row;
+    int64_t exec;
+    struct lab_text_table table; /* of the size at hand */
+    int table_size;              /* -1: none is begun */
+    /* While a rung is launched again. */
+    lab_ladder_again_fn *again;
+    void *launch;
+};
+
+/* ---- one launch ---- */
+
+static enum lab_status rerun(void *user, const struct lab_rerun *r)
+{
+    struct tracing *t = user;
+    enum lab_status st = LAB_OK;
+    bool again = true;
+    while (again && !st) {
+        if (stopped(t->lab))
+            return LAB_E_CANCELLED;
+        st = r->pass_begin(r->user);
+        if (!st) {
+            r->step_begin(r->user, 0);
+            st = t->again(t->launch);
+            r->step_end(r->user, 0);
+        }
+        if (!st)
+            st = lab_backend_sync(t->lab->backend);
+        if (!st)
+            st = r->pass_end(r->user, &again);
+    }
+    return st;
+}
+
+static int64_t exec_of(void *user, int step)
+{
+    (void)step;
+    return ((struct tracing *)user)->exec;
+}
+
+static enum lab_status count(struct tracing *t)
+{
+    struct lab_counted counted;
+    const struct lab_count_work work = {
+        .user = t, .steps = 1, .rerun = rerun, .exec = exec_of};
+    if (t->counters == LAB_COUNTERS_OFF)
+        return LAB_OK;
+    enum lab_status st = lab_profiler_count_work(t->watch.profiler, &work,
+                                                 t->counters, &counted);
+    if (st == LAB_E_CANCELLED)
+        return st;
+    if (st)
+        lab_warn("%s: %s", t->row->rung->name, lab_error());
+    return LAB_OK;
+}
+
+static enum lab_status look(void *user, lab_ladder_again_fn *again,
+                            void *launch)
+{
+    struct tracing *t = user;
+    struct lab_bench *lab = t->lab;
+    const struct lab_ladder_size *size = &lab->sizes[t->row->size];
+    char name[160];
+    snprintf(name, sizeof(name), "%s %s, traced", lab->ladder->name,
+             size->text);
+    struct lab_step step = {
+        .name = name,
+        .phase = LAB_FORWARD,
+        .flop = lab->ladder->flop(size->dim),
+        .bytes = lab->ladder->bytes(size->dim, t->row->rung->precision)};
+    struct lab_step_event e = {.exec = t->exec,
+                               .iteration = lab->repeats,
+                               .index = (int)(lab->place + t->row->place),
+                               .step = &step,
+                               .node = name,
+                               .op = lab->ladder->name,
+                               .variant = t->row->rung->name,
+                               .backend = lab->backend->ops->name,
+                               .device_ns = LAB_EVENT_NO_TIME};
+    t->again = again;
+    t->launch = launch;
+    t->observer.step_begin(t->observer.user, &e);
+    enum lab_status st = again(launch);
+    t->observer.step_end(t->observer.user, &e);
+    if (!st)
+        st = lab_backend_sync(lab->backend);
+    t->observer.synced(t->observer.user);
+    return st ? st : count(t);
+}
+
+/* ---- printing ---- */
+
+static void add_kernel(struct tracing *t, const struct lab_kernel_record *k,
+                       const struct lab_counters *c)
+{
+    struct lab_text_table *table = &t->table;
+    char limit[64];
+    lab_text_table_add(table, t->row->rung->name);
+    const char *name = lab_intern_text(k->short_name);
+    lab_text_table_addf(table, "%.40s", name ? name : LAB_NA);
+    lab_text_table_add(table, LAB_DIMS_TEXT(k->launch.grid));
+    lab_text_table_add(table, LAB_DIMS_TEXT(k->launch.block));
+    lab_text_table_add_int(table, k->launch.registers_per_thread);
+    lab_text_table_add_int(table, lab_launch_shared(&k->launch));
+    lab_text_table_add_real(table, k->occupancy_pct, 3);
+    lab_occupancy_limit_text(limit, sizeof(limit), k->occupancy_limit);
+    lab_text_table_add(table, isnan(k->occupancy_pct) ? NULL : limit);
+    if (t->counters == LAB_COUNTERS_OFF)
+        return;
+    lab_text_table_add_real(table, c->achieved_occupancy_pct, 3);
+    lab_text_table_add_real(
+        table, (c->dram_read_bytes + c->dram_write_bytes) / 1e6, 4);
+    lab_text_table_add_real(table, c->fp32_flop / 1e9, 4);
+    lab_text_table_add_real(table, c->tensor_flop / 1e9, 4);
+}
+
+static enum lab_status json_kernel(const struct tracing *t,
+                                   const struct lab_kernel_record *k,
+                                   const struct lab_counters *c)
+{
+    char limit[64];
+    lab_occupancy_limit_text(limit, sizeof(limit), k->occupancy_limit);
+    json_t *o = lab_json_new("lab_kernel");
+    lab_json_text(o, "lab", t->lab->ladder->name);
+    lab_json_text(o, "size", t->lab->sizes[t->row->size].text);
+    lab_json_text(o, "variant", t->row->rung->name);
+    lab_json_int(o, "place", t->row->place);
+    lab_json_text(o, "kernel", lab_intern_text(k->demangled_name));
+    lab_json_text(o, "name", lab_intern_text(k->short_name));
+    for (int i = 0; i < 3; i++) {
+        static const char *const grid[] = {"grid_x", "grid_y", "grid_z"};
+        static const char *const block[] = {"block_x", "block_y", "block_z"};
+        lab_json_int(o, grid[i], k->launch.grid[i]);
+        lab_json_int(o, block[i], k->launch.block[i]);
+    }
+    lab_json_int(o, "registers_per_thread", k->launch.registers_per_thread);
+    lab_json_int(o, "shared_bytes", lab_launch_shared(&k->launch));
+    lab_json_real(o, "occupancy_pct", k->occupancy_pct);
+    lab_json_text(o, "occupancy_limit", isnan(k->occupancy_pct) ? NULL : limit);
+    lab_json_real(o, "achieved_occupancy_pct", c->achieved_occupancy_pct);
+    lab_json_real(o, "dram_read_bytes", c->dram_read_bytes);
+    lab_json_real(o, "dram_write_bytes", c->dram_write_bytes);
+    lab_json_real(o, "fp32_flop", c->fp32_flop);
+    lab_json_real(o, "tensor_flop", c->tensor_flop);
+    return lab_json_print(o);
+}
+
+static enum lab_status end_table(struct tracing *t)
+{
+    if (t->table_size < 0)
+        return LAB_OK;
+    lab_printf(stdout, "\nkernels of %s %s\n", t->lab->ladder->name,
+               t->lab->sizes[t->table_size].text);
+    t->table_size = -1;
+    return lab_text_table_put(&t->table, "");
+}
+
+static enum lab_status begin_table(struct tracing *t)
+{
+    static const char *const heads[] = {
+        "rung",        ">kernel",   ">grid",        ">block",
+        ">registers",  ">shared B", ">occupancy %", "limited by",
+        ">achieved %", ">DRAM MB",  ">fp32 GFLOP",  ">tensor GFLOP",
+        NULL};
+    const char *some[9] = {NULL};
+    if (t->lab->options->json || t->table_size == t->row->size)
+        return LAB_OK;
+    enum lab_status st = end_table(t);
+    memcpy(some, heads, 8 * sizeof(*some));
+    lab_text_table_init(&t->table,
+                        t->counters == LAB_COUNTERS_OFF ? some : heads);
+    t->table_size = t->row->size;
+    return st;
+}
+
+static enum lab_status print_kernels(struct tracing *t)
+{
+    struct lab_kernel_record kernels[KERNELS];
+    const struct lab_bench_observer *to = &t->lab->observer;
+    size_t n = lab_live_kernels(t->watch.live, t->exec, kernels, KERNELS);
+    enum lab_status st = to->traced ? LAB_OK : begin_table(t);
+    for (size_t i = 0; i < n && i < KERNELS && !st; i++) {
+        struct lab_counters c;
+        lab_counters_init(&c);
+        if (!lab_live_counters(t->watch.live, t->exec, (int64_t)i, &c))
+            lab_counters_init(&c);
+        if (to->traced) {
+            to->traced(to->user, t->row, &kernels[i], &c);
+            continue;
+        }
+        lab_bench_model_kernel(&t->lab->data, 0, t->lab, t->row, &kernels[i],
+                               &c);
+        if (t->lab->options->json)
+            st = json_kernel(t, &kernels[i], &c);
+        else
+            add_kernel(t, &kernels[i], &c);
+    }
+    return st;
+}
+
+/* ---- all of them ---- */
+
+static void store_row(const struct tracing *t)
+{
+    struct lab_bench *lab = t->lab;
+    if (!lab->run || !lab->db)
+        return;
+    enum lab_status st = lab_writer_flush(lab->writer);
+    if (!st)
+        st = lab_bench_result_traced(lab->db, lab->run, t->row->place, t->exec);
+    if (st)
+        lab_warn("the kernels' row is not stored: %s", lab_error());
+}
+
+/* One that is stopped while its passes are counted has its kernels already. */
+static enum lab_status trace_row(struct tracing *t)
+{
+    struct lab_bench *lab = t->lab;
+    t->exec = ++lab->exec;
+    enum lab_status st = lab_ladder_launch(
+        lab->backend, lab->ladder, t->row->ran, &lab->sizes[t->row->size],
+        lab->options->seed, look, t);
+    if (st && st != LAB_E_CANCELLED) {
+        lab_warn("%s at %s was not traced: %s", t->row->rung->name,
+                 lab->sizes[t->row->size].text, lab_error());
+        return LAB_OK;
+    }
+    store_row(t);
+    enum lab_status printed = print_kernels(t);
+    return printed ? printed : st;
+}
+
+static enum lab_status open_tracing(struct tracing *t)
+{
+    struct lab_bench *lab = t->lab;
+    struct lab_sink store;
+    bool stored = lab->run && lab->db;
+    if (stored)
+        store = lab_writer_sink(lab->writer);
+    enum lab_status st = lab_kernel_watch_open(
+        &t->watch, lab->backend->ops->name, stored ? &store : NULL);
+    if (st)
+        return st;
+    lab_profiler_set_device(t->watch.profiler, &lab->machine.info);
+    lab_profiler_observer(t->watch.profiler, &t->observer);
+    return LAB_OK;
+}
+
+/* Counters that cannot be had leave their columns empty, and a word. */
+static void open_counters(struct tracing *t)
+{
+    struct lab_bench *lab = t->lab;
+    const char *text;
+    t->counters = lab_counter_set_find(lab->options->counters);
+    if (t->counters == LAB_COUNTERS_OFF ||
+        !lab_profiler_counters_probe(t->watch.profiler, &text))
+        return;
+    snprintf(lab->counters_why, sizeof(lab->counters_why), "%s", text);
+    lab->counters_end = "refused";
+    lab_warn("counters: %s", text);
+    t->counters = LAB_COUNTERS_OFF;
+}
+
+static enum lab_status trace_all(struct tracing *t)
+{
+    enum lab_status st = LAB_OK;
+    t->observer.run_begin(t->observer.user, t->lab->title);
+    for (int64_t i = 0; i < t->lab->timed && !st; i++) {
+        t->row = &t->lab->to_trace[i];
+        st = stopped(t->lab) ? LAB_E_CANCELLED : trace_row(t);
+    }
+    t->observer.run_end(t->observer.user);
+    enum lab_status ended = end_table(t);
+    if (st == LAB_E_CANCELLED)
+        return lab_fail(st, "stopped while the kernels were looked at");
+    return st ? st : ended;
+}
+
+enum lab_status lab_bench_trace(struct lab_bench *lab)
+{
+    struct tracing t = {.lab = lab, .table_size = -1};
+    enum lab_status st = LAB_OK;
+    bool wanted = strcmp(lab->options->counters, "off") != 0;
+    if (lab->backend->host_memory) {
+        if (wanted) {
+            snprintf(lab->counters_why, sizeof(lab->counters_why),
+                     "hardware counters are a GPU's; this backend has none");
+            lab->counters_end = "refused";
+            lab_warn("counters: %s", lab->counters_why);
+        }
+        return LAB_OK;
+    }
+    if (lab->timed == 0)
+        return LAB_OK;
+    if (open_tracing(&t)) {
+        lab_warn("the kernels are not traced: %s", lab_error());
+    } else {
+        open_counters(&t);
+        st = trace_all(&t);
+    }
+    lab_kernel_watch_close(&t.watch);
+    return st;
 }
 
 /* ---- what is to be measured ---- */
@@ -389,7 +714,7 @@ static enum lab_status print_winner(const struct lab_bench *lab,
 {
     char size_class[CLASS];
     char unit[LAB_BENCH_UNIT];
-    lab_ladder_size_class(lab->ladder, size, size_class, sizeof(size_class));
+    class_of(lab, size, size_class);
     lab_bench_shown_unit(lab, unit, sizeof(unit));
     if (!lab->options->json) {
         lab_printf(
@@ -421,13 +746,10 @@ static bool seen_before(const struct lab_bench *lab, int size)
 {
     char mine[CLASS];
     char other[CLASS];
-    lab_ladder_size_class(lab->ladder, &lab->sizes[size], mine, sizeof(mine));
-    for (int s = 0; s < size; s++) {
-        lab_ladder_size_class(lab->ladder, &lab->sizes[s], other,
-                              sizeof(other));
-        if (strcmp(mine, other) == 0)
+    class_of(lab, &lab->sizes[size], mine);
+    for (int s = 0; s < size; s++)
+        if (strcmp(mine, class_of(lab, &lab->sizes[s], other)) == 0)
             return true;
-    }
     return false;
 }
 
@@ -447,7 +769,7 @@ static enum lab_status note_job(struct lab_bench *lab, int r, int s)
 
 enum lab_status lab_bench_tune_kept(struct lab_bench *lab)
 {
-    enum lab_status st = bench_open_db(lab);
+    enum lab_status st = open_db(lab->options, &lab->db);
     for (int r = 0; r < lab->n_rungs && !st; r++) {
         for (int s = 0; s < lab->n_sizes && !st; s++) {
             if (!seen_before(lab, s))
@@ -459,45 +781,29 @@ enum lab_status lab_bench_tune_kept(struct lab_bench *lab)
 
 /* ---- measuring ---- */
 
-struct best {
-    struct lab_bench_result result;
-    int64_t timed;
-};
-
-static enum lab_status see(void *user, const struct lab_bench_result *r)
-{
-    struct best *b = user;
-    if (r->state != LAB_BENCH_DONE)
-        return LAB_OK;
-    b->timed++;
-    if (b->timed == 1 || r->median_ns < b->result.median_ns)
-        b->result = *r;
-    return LAB_OK;
-}
-
+/* `timed` candidates were, `best` is the fastest. */
 static enum lab_status keep(struct lab_bench *lab,
                             const struct lab_tune_job *job,
-                            const struct best *b)
+                            const struct lab_bench_result *best, int64_t timed)
 {
     struct lab_ceiling_device device;
     char size_class[CLASS];
     const struct lab_ladder_size *size = &lab->sizes[job->size];
     device_of(lab, &device);
-    lab_ladder_size_class(lab->ladder, size, size_class, sizeof(size_class));
     const struct lab_tuned_row row = {
         .backend = device.backend,
         .device = device.device,
         .uuid = device.uuid[0] ? device.uuid : NULL,
         .hostname = device.hostname,
         .lab = lab->ladder->name,
-        .size_class = size_class,
+        .size_class = class_of(lab, size, size_class),
         .precision = lab_precision_name(job->rung->precision),
-        .candidate = b->result.variant,
+        .candidate = best->variant,
         .size = size->text,
         .unit = lab->unit,
-        .median_ns = b->result.median_ns,
-        .rate = b->result.rate,
-        .candidates = b->timed,
+        .median_ns = best->median_ns,
+        .rate = best->rate,
+        .candidates = timed,
         .run = lab->run ? lab->run : LAB_UNKNOWN,
         .measured_ns = lab_clock_wall_ns(),
         .driver = lab->machine.info.driver,
@@ -513,21 +819,24 @@ static enum lab_status keep(struct lab_bench *lab,
 static enum lab_status measure(struct lab_bench *lab,
                                const struct lab_tune_job *job)
 {
-    struct best b = {.timed = 0};
     struct lab_tuned_found found = {.candidate = ""};
+    int64_t timed = 0;
     lab->n_rungs = lab_ladder_rungs(lab->backend, lab->ladder, job->rung,
                                     lab->rungs, LAB_BENCH_RUNGS);
     enum lab_status st = lab_bench_model_plan(&lab->data, 0, lab);
     if (!st)
-        st = lab_bench_climb(lab, job->size, 1, see, &b);
-    if (st || b.timed == 0)
+        st = lab_bench_climb(lab, job->size, 1);
+    for (int64_t i = 0; i < lab->data.row_count; i++)
+        timed += lab->data.rows[i].state == LAB_BENCH_DONE;
+    if (st || timed == 0)
         return st; /* the rows say why */
-    st = keep(lab, job, &b);
+    const struct lab_bench_result *best = lab_bench_best(&lab->data, job->size);
+    st = keep(lab, job, best, timed);
     if (st)
         return st;
-    snprintf(found.candidate, sizeof(found.candidate), "%s", b.result.variant);
-    found.candidates = b.timed;
-    found.rate = b.result.rate;
+    snprintf(found.candidate, sizeof(found.candidate), "%s", best->variant);
+    found.candidates = timed;
+    found.rate = best->rate;
     return print_winner(lab, job->rung, &lab->sizes[job->size], &found, true);
 }
 

@@ -200,12 +200,20 @@ static enum lab_status print_rest(struct lab_bench *lab)
 
 static enum lab_status climb(struct lab_bench *lab)
 {
-    enum lab_status st = lab_bench_climb(lab, 0, lab->n_sizes, NULL, NULL);
+    enum lab_status st = lab_bench_climb(lab, 0, lab->n_sizes);
     if (st)
         lab_bench_print_left(lab);
     if (!st)
         st = lab_bench_trace(lab);
     return st ? st : print_rest(lab);
+}
+
+static enum lab_status work(struct lab_bench *lab)
+{
+    enum lab_status st = lab_bench_print_run(lab);
+    if (st)
+        return st;
+    return lab->options->tune ? lab_bench_tune(lab) : climb(lab);
 }
 
 static enum lab_status run(struct lab_bench *lab)
@@ -221,15 +229,7 @@ static enum lab_status run(struct lab_bench *lab)
         lab_bench_model_predict(&lab->data, 0, lab->predictions,
                                 lab->n_predictions);
     lab_bench_model_ceilings(&lab->data, 0, lab);
-    st = lab_bench_record_begin(lab);
-    if (!st)
-        st = lab_bench_print_run(lab);
-    if (!st)
-        st = tune ? lab_bench_tune(lab) : climb(lab);
-    char why[LAB_LADDER_TEXT];
-    snprintf(why, sizeof(why), "%s", lab_error());
-    lab_bench_record_end(lab, st);
-    return st ? lab_fail(st, "%s", why) : LAB_OK;
+    return lab_bench_recorded(lab, work);
 }
 
 /* ---- what else ---- */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/command.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "engine/ceiling.h"
 #include "engine/ladder.h"
@@ -323,3 +324,71 @@ enum lab_status lab_roofline_load(struct lab_roofline *out,
         *out = r;
     return st;
 }
+
+/* ---- columns of a list on the screen ---- */
+
+static double median(const void *row)
+{
+    return ((const struct lab_roofline_row *)row)->sum->median_ns;
+}
+
+static double formula(const void *row)
+{
+    return lab_roofline_formula(row);
+}
+
+static double share(const void *row)
+{
+    return ((const struct lab_roofline_row *)row)->point.share;
+}
+
+static const char *share_text(const void *row, char *out, size_t cap)
+{
+    double v = share(row);
+    return v > 0 && v < 0.0005 ? "<0.1 %" : lab_format_share(v, out, cap);
+}
+
+/* The texts of a row; NULL where there is none. */
+#define TEXT(name_, value)                                                     \
+    static const char *name_(const void *row, char *out, size_t cap)           \
+    {                                                                          \
+        const struct lab_roofline_row *r = row;                                \
+        const char *text = value;                                              \
+        (void)out;                                                             \
+        (void)cap;                                                             \
+        return text && text[0] ? text : NULL;                                  \
+    }
+TEXT(name_text, lab_roofline_name(r))
+TEXT(phase_text, r->sum->phase)
+TEXT(roof_text, lab_ceiling_name(r->point.roof))
+TEXT(bound_text, lab_roofline_verdict_name(r->point.verdict))
+
+#define FIELD(...)                                                             \
+    {                                                                          \
+        .kind = LAB_FIELD_REAL, __VA_ARGS__                                    \
+    }
+#define POINT(member)                                                          \
+    .at = offsetof(struct lab_roofline_row, point) +                           \
+          offsetof(struct lab_roofline_point, member)
+#define LISTED LAB_LISTED
+
+/* The first column is the sign of a point in the picture. */
+static const struct lab_field fields[] = {
+    FIELD(.text = name_text, .list = {1, "", 1, .as_given = true}),
+    FIELD(.text = name_text, LISTED(2, "step", 14, 4, false, 0)),
+    FIELD(.text = phase_text,
+          .list = {3, "phase", 8, .as_given = true, .drop = {4}}),
+    FIELD(.real = median, .show = LAB_SHOW_NS,
+          LISTED(4, ">median", 9, 0, true, 3)),
+    FIELD(.real = formula, .show = LAB_SHOW_RATIO,
+          LISTED(5, ">FLOP/byte", 9, 0, true, 1)),
+    FIELD(POINT(counted_intensity), .show = LAB_SHOW_RATIO,
+          LISTED(6, ">counted", 8, 0, true, 6)),
+    FIELD(POINT(flop_s), .show = LAB_SHOW_FLOP_S,
+          LISTED(7, ">FLOP/s", 12, 0, true, 2)),
+    FIELD(.text = roof_text, LISTED(8, "roof", 4, 0, false, 5)),
+    FIELD(.real = share, .text = share_text,
+          LISTED(9, ">of roof", 7, 0, true, 0)),
+    FIELD(.text = bound_text, LISTED(10, "bound", 7, 0, false, 0)),
+};
+LAB_FIELDS_TABLE(lab_roofline_fields, lab_roofline_row);

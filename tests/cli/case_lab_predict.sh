@@ -42,10 +42,10 @@ expect_exit 0
 
 run lab gemm --backend cpu --sizes 33 --repeat 20 --predict 'naive=1e-6,best=9P'
 expect_exit 0
-expect_stdout 'you said'
-grep -q '  naive: .* times as fast as you said' "$out" ||
+expect_stdout 'you predicted'
+grep -q '  naive: .* times as fast as you predicted' "$out" ||
     complain "how far off naive was is not said"
-grep -q '  the fastest, .* times as slow as you said' "$out" ||
+grep -q '  the fastest, .* times as slow as you predicted' "$out" ||
     complain "how far off the fastest was is not said"
 
 wrong() { # WORDS PREDICTION
@@ -67,7 +67,7 @@ on_terminal --say fast --say '2 memory' --say '' --say 50 "$LAB_EXE" \
     lab saxpy --backend cpu --sizes 1000 --repeat 20 --predict ask --db asked.db
 expect_exit 0
 expect_stdout 'fast is no prediction'
-grep -q '  plain: .*bound by .* you said' "$out" ||
+grep -q '  plain: .*bound by .* you predicted' "$out" ||
     complain "what bounds plain is not held against what was said"
 [ "$(query asked.db 'SELECT rung, rate, bound FROM lab_said ORDER BY place')" = \
     'plain|2000000000.0|memory

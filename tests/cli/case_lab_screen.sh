@@ -43,7 +43,7 @@ key Enter
 await 300000 recorded as run 1
 expect [700]
 expect GB/s
-expect you said
+expect you predicted
 key Left
 expect [300]
 key v

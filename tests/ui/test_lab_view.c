@@ -6,7 +6,6 @@
 #include "lesson/lesson.h"
 #include "ui/lab_chart.h"
 #include "ui/views.h"
-#include "bench/text.h"
 #include "ui_fixture.h"
 #include "bench/view_lab_priv.h"
 
@@ -78,7 +77,8 @@ TEST_CASE(how_far_off_a_prediction_was)
     assert_true(lab_prediction_any(&p));
     assert_string_equal(
         lab_prediction_ratio_text(LAB_UNIT_FLOPS, &p, &r, text, sizeof(text)),
-        "2 times as fast as you said; bound by compute, you said memory; "
+        "2 times as fast as you predicted; bound by compute, you predicted "
+        "memory; "
         "its occupancy is not known");
     /* Less time an item is faster. */
     r.rate = 4e-9;
@@ -91,8 +91,9 @@ TEST_CASE(how_far_off_a_prediction_was)
     p.bound = "compute";
     assert_string_equal(
         lab_prediction_ratio_text(LAB_UNIT_FLOPS, &p, &r, text, sizeof(text)),
-        "within 10 % of what you said; bound by compute, as you said; "
-        "occupancy 25 %, you said 50 %");
+        "within 10 % of what you predicted; bound by compute, as you "
+        "predicted; "
+        "occupancy 25 %, you predicted 50 %");
     assert_string_equal(
         lab_prediction_ratio_short(LAB_UNIT_FLOPS, &p, &r, text, sizeof(text)),
         "1.02 x");

@@ -6,32 +6,6 @@
 #include "profiler/occupancy.h"
 #include "ui/view_occupancy.h"
 
-static struct lab_occupancy_device h200;
-
-static bool compute(void *user, const struct lab_launch *t,
-                    struct lab_occupancy_answer *out)
-{
-    struct lab_occupancy o;
-    struct lab_occupancy_launch l = {.launch = *t};
-    memset(out, 0, sizeof(*out));
-    if (lab_occupancy_compute(&o, user, &l)) {
-        snprintf(out->limit, sizeof(out->limit), "%s", lab_error());
-        return false;
-    }
-    out->occupancy_pct = o.occupancy_pct;
-    out->blocks_per_sm = o.active_blocks_per_sm;
-    out->warps_per_sm = o.active_warps_per_sm;
-    out->max_warps_per_sm = h200.max_warps_per_sm;
-    out->by_warps = o.blocks_by_warps;
-    out->by_blocks = o.blocks_by_blocks;
-    out->by_registers = o.blocks_by_registers;
-    out->by_shared = o.blocks_by_shared;
-    out->by_grid = (int)((t->grid[0] + h200.sm_count - 1) / h200.sm_count);
-    out->waves = o.waves;
-    lab_occupancy_limit_text(out->limit, sizeof(out->limit), o.limit);
-    return o.active_blocks_per_sm > 0;
-}
-
 struct shown {
     struct lab_screen screen;
     char *text;
@@ -83,12 +57,8 @@ static int open_launch(void **state, struct lab_launch launch)
     struct lab_occupancy_args args = {.kernel = "gemm(float*)",
                                       .device = "NVIDIA H200",
                                       .launch = launch,
-                                      .achieved_pct = 17.5,
-                                      .max_threads_per_block = 1024,
-                                      .max_shared_bytes = 227 << 10,
-                                      .user = &h200,
-                                      .compute = compute};
-    assert_ok(lab_occupancy_device_init(&h200, &info));
+                                      .achieved_pct = 17.5};
+    assert_ok(lab_occupancy_device_init(&args.gpu, &info));
     memset(&s, 0, sizeof(s));
     s.screen.ops = &lab_view_occupancy;
     s.screen.state = lab_alloc(lab_view_occupancy.state_bytes);

@@ -9,12 +9,22 @@ enum { MOST = 128 };
 
 static int64_t all[MOST];
 
-static struct lab_roof_list list_of(const struct lab_ui_roofline *line)
+static struct lab_roof_list list_of(const struct lab_roofline *line)
 {
-    assert_true(line->point_count <= MOST);
-    for (int64_t i = 0; i < line->point_count; i++)
-        all[i] = i;
-    return (struct lab_roof_list){line, all, line->point_count};
+    assert_true(line->count <= MOST);
+    for (size_t i = 0; i < line->count; i++)
+        all[i] = (int64_t)i;
+    return (struct lab_roof_list){line, all, (int64_t)line->count};
+}
+
+static struct lab_roofline line_of(int64_t run)
+{
+    const struct lab_roofline *line;
+    struct lab_str note;
+    lab_str_init(&note);
+    assert_ok(fixture_roofline(NULL, run, &line, &note));
+    lab_str_release(&note);
+    return *line;
 }
 
 TEST_CASE(parts_never_overlap)
@@ -53,17 +63,16 @@ TEST_CASE(labels_are_unique)
 
 TEST_CASE(everything_is_in_sight)
 {
-    struct lab_ui_roofline line;
+    struct lab_roofline line = line_of(12);
     struct lab_roof_axes a;
     int y;
     int x;
     int shown = 0;
-    assert_ok(fixture_roofline(NULL, 12, &line));
     struct lab_roof_list list = list_of(&line);
     assert_true(lab_roof_axes_fit(&a, &list, (struct lab_rect){3, 6, 9, 70}));
     assert_true(a.x0 == floor(a.x0) && a.y1 == ceil(a.y1));
     for (int64_t i = 0; i < list.count; i++) {
-        const struct lab_ui_roof_point *p = &line.points[i];
+        const struct lab_roofline_point *p = &line.rows[i].point;
         if (!lab_roof_has_place(p))
             continue;
         shown++;
@@ -72,9 +81,16 @@ TEST_CASE(everything_is_in_sight)
     }
     assert_int_equal(shown, 4);
     /* the ridges of all roofs, with the memory's */
-    for (int i = 1; i < line.roof_count; i++)
-        assert_true(lab_roof_cell(&a, line.roofs[i].per_s / line.roofs[0].per_s,
-                                  line.roofs[i].per_s, &y, &x));
+    int roofs = 0;
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++) {
+        if (i == LAB_CEILING_COPY || isnan(line.per_s[i]))
+            continue;
+        roofs++;
+        assert_true(lab_roof_cell(&a,
+                                  line.per_s[i] / line.per_s[LAB_CEILING_COPY],
+                                  line.per_s[i], &y, &x));
+    }
+    assert_int_equal(roofs, 4);
     /* further right and higher is right and up */
     int y2;
     int x2;
@@ -88,23 +104,22 @@ TEST_CASE(everything_is_in_sight)
 
 TEST_CASE(nothing_has_no_axes)
 {
-    struct lab_ui_roofline line;
+    struct lab_roofline line = line_of(9);
     struct lab_roof_axes a;
-    assert_ok(fixture_roofline(NULL, 9, &line));
-    line.point_count = 0;
+    line.count = 0;
     struct lab_roof_list list = list_of(&line);
     assert_false(lab_roof_axes_fit(&a, &list, (struct lab_rect){0, 0, 9, 70}));
     /* the memory's roof alone is enough */
-    assert_ok(fixture_roofline(NULL, 11, &line));
-    line.roof_count = 1;
-    line.point_count = 0;
+    line = line_of(11);
+    line.per_s[LAB_CEILING_FP32] = NAN;
+    line.count = 0;
     list = list_of(&line);
     assert_true(lab_roof_axes_fit(&a, &list, (struct lab_rect){0, 0, 9, 70}));
 }
 
 /* Rows that hold the text, of the drawing at this size. */
-static int rows_with(const struct lab_ui_roofline *line, bool ascii, int h,
-                     int w, int64_t chosen, const char *text)
+static int rows_with(const struct lab_roofline *line, bool ascii, int h, int w,
+                     int64_t chosen, const char *text)
 {
     struct lab_canvas c;
     int rows = 0;
@@ -126,8 +141,7 @@ static int rows_with(const struct lab_ui_roofline *line, bool ascii, int h,
 
 TEST_CASE(the_chosen_one_is_marked_without_colour)
 {
-    struct lab_ui_roofline line;
-    assert_ok(fixture_roofline(NULL, 12, &line));
+    struct lab_roofline line = line_of(12);
     for (int ascii = 0; ascii < 2; ascii++) {
         assert_int_equal(rows_with(&line, ascii, 20, 90, 2, ">3<"), 1);
         assert_int_equal(rows_with(&line, ascii, 20, 90, 0, ">1<"), 1);
@@ -143,16 +157,13 @@ TEST_CASE(the_chosen_one_is_marked_without_colour)
 /* No point is so near a name that it reads as a part of it. */
 TEST_CASE(names_and_points_keep_apart)
 {
-    struct lab_ui_roofline line;
-    struct lab_ui_roof_point p;
-    assert_ok(fixture_roofline(NULL, 12, &line));
-    p = line.points[3];
-    line.points = &p;
-    line.point_count = 1;
-    line.roof_count = 2; /* copy and fp32 */
+    struct lab_roofline line = line_of(11); /* copy and fp32 */
+    struct lab_roofline_row row = line.rows[3];
+    line.rows = &row;
+    line.count = 1;
     for (double i = 0.5; i < 1e3; i *= 1.3) {
-        p.intensity = i;
-        p.flop_s = 51e12;
+        row.point.intensity = i;
+        row.point.flop_s = 51e12;
         assert_int_equal(rows_with(&line, false, 12, 80, -1, "51.2 TFLOP/s"),
                          1);
     }
@@ -161,25 +172,26 @@ TEST_CASE(names_and_points_keep_apart)
 TEST_CASE(every_size_and_any_number_is_drawn)
 {
     static const double odd[] = {NAN, INFINITY, -1, 0, 1e-300, 1e300, 5};
-    struct lab_ui_roofline line;
-    struct lab_ui_roof_point p[7];
-    struct lab_ui_roof roof[2] = {{"copy", true, 1e300, "x", "y"},
-                                  {"fp32", false, 1e-300, "x", "y"}};
-    assert_ok(fixture_roofline(NULL, 12, &line));
+    struct lab_roofline line = line_of(12);
+    struct lab_roofline_row rows[7];
     for (int h = 0; h < 40; h += 3)
         for (int w = 0; w < 200; w += 11)
             rows_with(&line, h % 2 == 0, h, w, w % 7 - 1, "x");
     for (int i = 0; i < 7; i++) {
-        p[i] = line.points[0];
-        p[i].intensity = odd[i];
-        p[i].flop_s = odd[6 - i];
-        p[i].roof_flop_s = p[i].counted_intensity = odd[(i + 3) % 7];
+        rows[i] = line.rows[0];
+        struct lab_roofline_point *p = &rows[i].point;
+        p->intensity = odd[i];
+        p->flop_s = odd[6 - i];
+        p->allowed_flop_s = p->counted_intensity = odd[(i + 3) % 7];
     }
-    line.points = p;
-    line.point_count = 7;
-    line.roofs = roof;
+    line = line_of(9);
+    line.rows = rows;
+    line.count = 7;
     for (int roofs = 0; roofs <= 2; roofs++) {
-        line.roof_count = roofs;
+        if (roofs > 0)
+            line.per_s[LAB_CEILING_COPY] = 1e300;
+        if (roofs > 1)
+            line.per_s[LAB_CEILING_FP32] = 1e-300;
         for (int64_t chosen = -1; chosen < 7; chosen++)
             rows_with(&line, false, 12, 60, chosen, "x");
     }

@@ -11,6 +11,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "debug/progress.h"
+#include "lesson/catalog.h"
+#include "lesson/lesson.h"
 #include "trace/record.h"
 #include "ui/chart.h"
 #include "ui/layout.h"
@@ -19,47 +22,42 @@
 #include "lab_fixture.h"
 #include "roofline_fixture.h"
 
-static const struct lab_home_lesson LESSONS[] = {
+#define LESSON(id_, title_, minutes_, summary_, ...)                           \
+    {                                                                          \
+        .id = (char[]){id_}, .lesson = &(struct lab_lesson)                    \
+        {                                                                      \
+            .title = title_, .minutes = minutes_, .summary = summary_,         \
+            .n_prerequisites = __VA_ARGS__                                     \
+        }                                                                      \
+    }
+static struct lab_catalog_entry LESSONS[] = {
+    LESSON("softmax-digits", "Softmax regression on digits", 20,
+           "One dense layer, one loss: the smallest network that learns.", 0),
+    LESSON("mlp-digits", "An MLP on real digits", 30,
+           "64 inputs, 16 hidden units, 10 classes: every step of one "
+           "training iteration, with the numbers of any element put into "
+           "its formula.",
+           0),
+    LESSON("activations", "Activations and their derivatives", 25,
+           "relu, sigmoid, tanh, gelu ...", 2,
+           .prerequisites =
+               (const char *const[]){"softmax-digits", "mlp-digits"}),
+    {.id = (char[]){"broken"},
+     .error = (char[]){"lessons/09-broken.md:7:3: unknown key \"untis\"; did "
+                       "you mean \"units\"?"}},
+    LESSON("hostile", "Escape \033[31mred\033[0m and 日本語 wide", 5,
+           "Text from outside is shown, not sent.", 0),
+    LESSON("gemm-lab", "Lab: Matrix products", 45, "Variants against sizes.",
+           0)};
+static const struct lab_catalog CATALOG = {
+    .items = LESSONS, .count = sizeof(LESSONS) / sizeof(LESSONS[0])};
+static struct lab_progress_entry SEEN[] = {
     {.id = "softmax-digits",
-     .title = "Softmax regression on digits",
-     .summary = "One dense layer, one loss: the smallest network that learns.",
-     .minutes = 20,
-     .progress = LAB_LESSON_DONE,
      .steps_seen = 9,
-     .steps_total = 9},
-    {.id = "mlp-digits",
-     .title = "An MLP on real digits",
-     .summary = "64 inputs, 16 hidden units, 10 classes: every step of one "
-                "training iteration, with the numbers of any element put into "
-                "its formula.",
-     .minutes = 30,
-     .progress = LAB_LESSON_STARTED,
-     .steps_seen = 7,
-     .steps_total = 24},
-    {.id = "activations",
-     .title = "Activations and their derivatives",
-     .summary = "relu, sigmoid, tanh, gelu ...",
-     .after = "softmax-digits, mlp-digits",
-     .minutes = 25,
-     .steps_total = LAB_UNKNOWN},
-    {.id = "broken",
-     .title = "broken",
-     .problem = "lessons/09-broken.md:7:3: unknown key \"untis\"; did you "
-                "mean \"units\"?",
-     .progress = LAB_LESSON_BROKEN},
-    {.id = "hostile",
-     .title = "Escape \033[31mred\033[0m and 日本語 wide",
-     .summary = "Text from outside is shown, not sent.",
-     .minutes = 5,
-     .steps_total = LAB_UNKNOWN},
-    {.id = "gemm-lab",
-     .title = "Matrix products",
-     .summary = "Variants against sizes.",
-     .minutes = 45,
-     .is_lab = true,
-     .steps_total = LAB_UNKNOWN},
-};
-enum { LESSON_COUNT = sizeof(LESSONS) / sizeof(LESSONS[0]) };
+     .steps_total = 9,
+     .finished = true},
+    {.id = "mlp-digits", .steps_seen = 7, .steps_total = 24}};
+static const struct lab_progress PROGRESS = {.entries = SEEN, .count = 2};
 
 #define RUN(id_, lesson_, backend_, device_, started_, status_, variants_, n_, \
             ...)                                                               \
@@ -275,8 +273,8 @@ struct lab_home_model *fixture_home(void)
     model = (struct lab_home_model){
         .machine = "AMD EPYC 9654, 2 cores (naive, blas, onednn); no GPU: "
                    "no NVIDIA driver",
-        .lessons = LESSONS,
-        .lesson_count = LESSON_COUNT,
+        .catalog = &CATALOG,
+        .progress = &PROGRESS,
         .refresh = refresh,
         .open_lesson = open_lesson,
         .write_doctor = fixture_write_doctor,
@@ -370,6 +368,7 @@ static enum lab_status busy_init(struct lab_screen *s, const void *args)
     *t = (struct busy_thread){s, st, s->ui};
     if (pthread_create(&st->thread, NULL, beat, t)) {
         free(t);
+        atomic_store(&st->stop, 1);
         return lab_fail(LAB_E_NOMEM, "a thread");
     }
     return LAB_OK;
@@ -378,8 +377,8 @@ static enum lab_status busy_init(struct lab_screen *s, const void *args)
 static void busy_release(struct lab_screen *s)
 {
     struct busy_state *st = s->state;
-    atomic_store(&st->stop, 1);
-    pthread_join(st->thread, NULL);
+    if (!atomic_exchange(&st->stop, 1))
+        pthread_join(st->thread, NULL);
 }
 
 static bool busy_tick(struct lab_screen *s)

@@ -14,8 +14,6 @@
     "maxRegistersPerSm, maxShmemPerSm, maxShmemPerBlockOptin) VALUES (1, 0, "  \
     "0, 'NVIDIA H200', 9, 0, 132, 32, 64, 32, 65536, 233472, 232448);"
 
-static struct lab_whatif whatif;
-
 /* Two iterations of two steps; two launches of each execution, of 128 threads
  * with 40 registers and 1,088 bytes of shared memory; and `sql` after that. */
 static enum lab_status load(const char *sql, int64_t row,
@@ -29,53 +27,61 @@ static enum lab_status load(const char *sql, int64_t row,
     assert_int_equal(run, 1);
     sample_sql(path, sql);
     assert_ok(lab_database_open(&db, path, &options));
-    enum lab_status st =
-        lab_whatif_stored(&whatif, db, run, row, (double)NAN, out);
+    enum lab_status st = lab_whatif_stored(db, run, row, (double)NAN, out);
     lab_database_close(db);
     return st;
+}
+
+static bool compute(const struct lab_occupancy_args *args,
+                    const struct lab_launch *launch, struct lab_occupancy *out)
+{
+    const struct lab_occupancy_launch l = {.launch = *launch};
+    return !lab_occupancy_compute(out, &args->gpu, &l) &&
+           out->active_blocks_per_sm > 0;
 }
 
 /* 40 * 32 registers a warp: 12 warps a quarter, 48 of the 64. */
 TEST_CASE_WITH(a_stored_launch, NULL, sample_cleanup)
 {
     struct lab_occupancy_args args;
-    struct lab_occupancy_answer a;
+    struct lab_occupancy a;
     assert_ok(load(H200, 3, &args));
     assert_string_equal(args.kernel, "void matmul<float>(float*)");
     assert_string_equal(args.device, "NVIDIA H200");
-    assert_null(args.note);
+    assert_string_equal(args.note, "");
     assert_true(isnan(args.achieved_pct));
-    assert_int_equal(args.max_threads_per_block, 1024);
-    assert_int_equal(args.max_shared_bytes, 232448);
+    assert_int_equal(args.gpu.max_threads_per_block, 1024);
+    assert_int_equal(args.gpu.shared_per_block_optin_bytes, 232448);
     struct lab_launch t = args.launch;
     assert_int_equal(t.block[0], 128);
     assert_int_equal(t.registers_per_thread, 40);
     assert_int_equal(lab_launch_shared(&t), 1088);
     assert_int_equal(t.grid[0], 6);
-    assert_true(args.compute(args.user, &t, &a));
+    assert_true(compute(&args, &t, &a));
     assert_float_equal((float)a.occupancy_pct, 75, 1e-6);
-    assert_int_equal(a.blocks_per_sm, 12);
-    assert_int_equal(a.max_warps_per_sm, 64);
-    assert_int_equal(a.by_registers, 12);
-    assert_int_equal(a.by_warps, 16);
-    assert_int_equal(a.by_shared, 107); /* 1,088 and the driver's 1,024 */
+    assert_int_equal(a.active_blocks_per_sm, 12);
+    assert_int_equal(args.gpu.max_warps_per_sm, 64);
+    assert_int_equal(a.blocks_by_registers, 12);
+    assert_int_equal(a.blocks_by_warps, 16);
+    assert_int_equal(a.blocks_by_shared,
+                     107); /* 1,088 and the driver's 1,024 */
     assert_float_equal((float)a.waves, 6 / (12 * 132.0), 1e-6);
     t.registers_per_thread = 32; /* and what if */
-    assert_true(args.compute(args.user, &t, &a));
+    assert_true(compute(&args, &t, &a));
     assert_float_equal((float)a.occupancy_pct, 100, 1e-6);
     t.block[0] = 2048;
-    assert_false(args.compute(args.user, &t, &a));
+    assert_false(compute(&args, &t, &a));
 }
 
 /* A wave holds whole clusters: 12 * 132 blocks are 226 of 7. */
 TEST_CASE_WITH(its_cluster, NULL, sample_cleanup)
 {
     struct lab_occupancy_args args;
-    struct lab_occupancy_answer a;
+    struct lab_occupancy a;
     assert_ok(load(H200 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET clusterX "
                         "= 7, clusterY = 1, clusterZ = 1",
                    3, &args));
-    assert_true(args.compute(args.user, &args.launch, &a));
+    assert_true(compute(&args, &args.launch, &a));
     assert_float_equal((float)a.waves, 6 / (226 * 7.0), 1e-7);
 }
 
@@ -134,7 +140,7 @@ TEST_CASE_WITH(what_is_missing_is_said, NULL, sample_cleanup)
 TEST_CASE_WITH(what_is_not_needed_may_be_missing, NULL, sample_cleanup)
 {
     struct lab_occupancy_args args;
-    struct lab_occupancy_answer a;
+    struct lab_occupancy a;
     assert_ok(load(H200
                    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = NULL, "
                    "clusterX = NULL; UPDATE TARGET_INFO_GPU SET name = NULL, "
@@ -142,8 +148,8 @@ TEST_CASE_WITH(what_is_not_needed_may_be_missing, NULL, sample_cleanup)
                    "NULL, maxShmemPerBlockOptin = NULL",
                    3, &args));
     assert_string_equal(args.device, "an unnamed GPU");
-    assert_int_equal(args.max_shared_bytes, 48 << 10);
-    assert_true(args.compute(args.user, &args.launch, &a));
+    assert_int_equal(args.gpu.shared_per_block_optin_bytes, 48 << 10);
+    assert_true(compute(&args, &args.launch, &a));
     assert_float_equal((float)a.occupancy_pct, 75, 1e-6);
     assert_true(isnan(a.waves));
 }
@@ -211,19 +217,16 @@ TEST_CASE_WITH(the_longest_kernel_of_a_step, NULL, sample_cleanup)
                                  "expect occupancy 75.0 %: 12 blocks\n"
                                  "absent counted:\n"
                                  "key Right\nexpect it ran with 128\n");
-    assert_ok(lab_whatif_open(&whatif, live, ui, &snap, 0));
+    assert_ok(lab_whatif_open(live, ui, &snap, 0));
     assert_ok(lab_ui_run(ui));
     lab_ui_free(ui);
     snap.device.max_registers_per_sm = 0;
-    assert_int_equal(lab_whatif_open(&whatif, live, NULL, &snap, 0),
-                     LAB_E_UNSUPPORTED);
+    assert_int_equal(lab_whatif_open(live, NULL, &snap, 0), LAB_E_UNSUPPORTED);
     assert_non_null(strstr(lab_error(), "recorded: registers of a multipr"));
     step.exec = 8;
-    assert_int_equal(lab_whatif_open(&whatif, live, NULL, &snap, 0),
-                     LAB_E_STATE);
+    assert_int_equal(lab_whatif_open(live, NULL, &snap, 0), LAB_E_STATE);
     snap.device.compute_major = 0;
-    assert_int_equal(lab_whatif_open(&whatif, live, NULL, &snap, 0),
-                     LAB_E_UNSUPPORTED);
+    assert_int_equal(lab_whatif_open(live, NULL, &snap, 0), LAB_E_UNSUPPORTED);
     assert_non_null(strstr(lab_error(), "in a run, key O"));
     lab_live_free(live);
 }
@@ -264,12 +267,12 @@ static void compare_kernels(struct shipped *s, int64_t run)
     static const struct lab_kernel_filter longest = {
         .sort = LAB_KERNEL_BY_TIME, .descending = true, .limit = EACH};
     struct lab_occupancy_args args;
-    struct lab_occupancy_answer a;
+    struct lab_occupancy a;
     s->rows = 0;
     assert_ok(lab_query_kernels(s->db, run, &longest, take_kernel, s));
     for (int i = 0; i < s->rows; i++, s->compared++) {
-        assert_ok(lab_whatif_stored(&whatif, s->db, run, s->row[i], 0, &args));
-        assert_true(args.compute(args.user, &args.launch, &a));
+        assert_ok(lab_whatif_stored(s->db, run, s->row[i], 0, &args));
+        assert_true(compute(&args, &args.launch, &a));
         if (fabs(a.occupancy_pct - s->occupancy[i]) > 1e-9)
             fail_msg("run %d, %s: %g, recorded %g", (int)run, args.kernel,
                      a.occupancy_pct, s->occupancy[i]);

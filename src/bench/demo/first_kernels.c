@@ -142,6 +142,25 @@ static struct lab_view demo_view(void *at, enum lab_dtype dtype, int64_t n)
         .data = at, .dtype = dtype, .rank = 1, .dim = {n}, .count = n};
 }
 
+static enum lab_status put(const struct lab_demo *d, json_t *line,
+                           const char *fmt, ...) LAB_PRINTF(3, 4);
+
+/* The line with --json, else the text; takes the line over. */
+static enum lab_status put(const struct lab_demo *d, json_t *line,
+                           const char *fmt, ...)
+{
+    char text[256];
+    va_list args;
+    if (d->options->json)
+        return lab_json_print(line);
+    json_decref(line);
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    lab_printf(stdout, "%s", text);
+    return LAB_OK;
+}
+
 static enum lab_status head_json(const struct lab_demo *d)
 {
     json_t *line = lab_json_new("lab_launch");
@@ -223,28 +242,16 @@ static void capture_end(struct capture *c)
         rewind(c->file);
 }
 
-static enum lab_status print_line(const struct lab_demo *d, const char *text)
-{
-    if (!d->options->json) {
-        lab_printf(stdout, "%s\n", text);
-        return LAB_OK;
-    }
-    json_t *line = lab_json_new("lab_line");
-    lab_json_text(line, "text", text);
-    return lab_json_print(line);
-}
-
 static enum lab_status print_lines(const struct lab_demo *d, FILE *from,
                                    int64_t *lines)
 {
     char text[128];
     enum lab_status st = LAB_OK;
     while (!st && fgets(text, sizeof(text), from)) {
-        size_t n = 0;
-        while (text[n] && text[n] != '\n')
-            n++;
-        text[n] = '\0';
-        st = print_line(d, text);
+        text[strcspn(text, "\n")] = '\0';
+        json_t *line = lab_json_new("lab_line");
+        lab_json_text(line, "text", text);
+        st = put(d, line, "%s\n", text);
         ++*lines;
     }
     return st;
@@ -252,20 +259,14 @@ static enum lab_status print_lines(const struct lab_demo *d, FILE *from,
 
 static enum lab_status print_count(const struct lab_demo *d, int64_t lines)
 {
-    int64_t threads = d->threads;
-    enum lab_status st = LAB_OK;
-    if (d->options->json) {
-        json_t *line = lab_json_new("lab_lines");
-        lab_json_int(line, "threads", threads);
-        lab_json_int(line, "lines", lines);
-        st = lab_json_print(line);
-    } else {
-        lab_printf(stdout, "%lld threads, %lld lines\n", (long long)threads,
-                   (long long)lines);
-    }
-    if (!st && lines != threads)
+    json_t *line = lab_json_new("lab_lines");
+    lab_json_int(line, "threads", d->threads);
+    lab_json_int(line, "lines", lines);
+    enum lab_status st = put(d, line, "%lld threads, %lld lines\n",
+                             (long long)d->threads, (long long)lines);
+    if (!st && lines != d->threads)
         st = lab_fail(LAB_E_CHECK, "%lld threads printed %lld lines",
-                      (long long)threads, (long long)lines);
+                      (long long)d->threads, (long long)lines);
     return st;
 }
 
@@ -300,72 +301,70 @@ struct scalars {
     struct lab_demo *d;
     int32_t *device; /* a, b, c */
     int32_t host[3];
-    int64_t since; /* when the step at hand began */
 };
 
-static enum lab_status print_step(struct scalars *s, const char *what,
-                                  int bytes)
+/* What was done, and how long it took if it went well. */
+static enum lab_status step(const struct scalars *s, enum lab_status st,
+                            int64_t since, int bytes, const char *what)
 {
-    double us = (double)(lab_clock_monotonic_ns() - s->since) / 1e3;
-    if (!s->d->options->json) {
-        lab_printf(stdout, "%-52s %9.1f us\n", what, us);
-        return LAB_OK;
-    }
+    double ns = (double)(lab_clock_monotonic_ns() - since);
+    if (st)
+        return st;
     json_t *line = lab_json_new("lab_step");
     lab_json_text(line, "step", what);
     lab_json_int(line, "bytes", bytes);
-    lab_json_real(line, "ns", us * 1e3);
-    return lab_json_print(line);
+    lab_json_real(line, "ns", ns);
+    return put(s->d, line, "%-52s %9.1f us\n", what, ns / 1e3);
 }
 
 static enum lab_status upload(struct scalars *s)
 {
-    struct lab_backend *be = s->d->backend;
-    s->since = lab_clock_monotonic_ns();
-    enum lab_status st = lab_backend_alloc(be, 12, (void **)&s->device);
-    if (!st)
-        st = print_step(s, "1. memory for a, b and c on the device: 12 bytes",
-                        12);
-    s->since = lab_clock_monotonic_ns();
-    if (!st)
-        st = lab_backend_upload(be, s->device, s->host, 8);
-    if (!st)
-        st = lab_backend_sync(be);
-    return st ? st
-              : print_step(s, "2. copy a = 2 and b = 7 to the device: 8 bytes",
-                           8);
+    enum lab_status st = lab_backend_upload(s->d->backend, s->device, s->host,
+                                            2 * sizeof(*s->host));
+    return st ? st : lab_backend_sync(s->d->backend);
 }
 
-static enum lab_status add_and_download(struct scalars *s)
+static enum lab_status launch(struct scalars *s)
 {
     const struct lab_view in[] = {demo_view(s->device, LAB_I32, 1),
                                   demo_view(s->device + 1, LAB_I32, 1)};
     const struct lab_view out[] = {demo_view(s->device + 2, LAB_I32, 1)};
     struct lab_call call = {.in = in, .n_in = 2, .out = out, .n_out = 1};
-    s->since = lab_clock_monotonic_ns();
-    enum lab_status st = demo_launch(s->d, &call);
+    return demo_launch(s->d, &call);
+}
+
+static enum lab_status add_scalars(struct scalars *s)
+{
+    struct lab_backend *be = s->d->backend;
+    int64_t since = lab_clock_monotonic_ns();
+    enum lab_status st =
+        step(s, lab_backend_alloc(be, 12, (void **)&s->device), since, 12,
+             "1. memory for a, b and c on the device: 12 bytes");
+    since = lab_clock_monotonic_ns();
     if (!st)
-        st = print_step(s, "3. launch the kernel and wait: *c = *a + *b", 0);
-    s->since = lab_clock_monotonic_ns();
+        st = step(s, upload(s), since, 8,
+                  "2. copy a = 2 and b = 7 to the device: 8 bytes");
+    since = lab_clock_monotonic_ns();
     if (!st)
-        st = lab_backend_download(s->d->backend, &s->host[2], s->device + 2, 4);
-    return st ? st : print_step(s, "4. copy c back to the host: 4 bytes", 4);
+        st = step(s, launch(s), since, 0,
+                  "3. launch the kernel and wait: *c = *a + *b");
+    since = lab_clock_monotonic_ns();
+    if (!st)
+        st = step(s, lab_backend_download(be, &s->host[2], s->device + 2, 4),
+                  since, 4, "4. copy c back to the host: 4 bytes");
+    return st;
 }
 
 static enum lab_status print_sum(const struct scalars *s)
 {
-    enum lab_status st = LAB_OK;
-    if (s->d->options->json) {
-        json_t *line = lab_json_new("lab_sum");
-        lab_json_int(line, "a", s->host[0]);
-        lab_json_int(line, "b", s->host[1]);
-        lab_json_int(line, "c", s->host[2]);
-        st = lab_json_print(line);
-    } else {
-        lab_printf(stdout, "%d + %d = %d\n", (int)s->host[0], (int)s->host[1],
-                   (int)s->host[2]);
-    }
-    if (!st && s->host[2] != s->host[0] + s->host[1])
+    const int32_t *v = s->host;
+    json_t *line = lab_json_new("lab_sum");
+    lab_json_int(line, "a", v[0]);
+    lab_json_int(line, "b", v[1]);
+    lab_json_int(line, "c", v[2]);
+    enum lab_status st =
+        put(s->d, line, "%d + %d = %d\n", (int)v[0], (int)v[1], (int)v[2]);
+    if (!st && v[2] != v[0] + v[1])
         st = lab_fail(LAB_E_CHECK, "the device added wrongly");
     return st;
 }
@@ -377,9 +376,7 @@ static enum lab_status demo_scalar_add(struct lab_demo *d)
     if (!st)
         st = demo_head(d);
     if (!st)
-        st = upload(&s);
-    if (!st)
-        st = add_and_download(&s);
+        st = add_scalars(&s);
     if (!st)
         st = print_sum(&s);
     if (s.device)
@@ -430,26 +427,24 @@ enum { USUAL_ELEMENTS = 50000, MOST_ELEMENTS = 1 << 26, FIRST = 4, LAST = 2 };
 struct vectors {
     struct lab_demo *d;
     int64_t n;
-    float *a; /* on the host */
+    float *a; /* on the host: a, b, c, and a counter */
     float *b;
     float *c;
-    int32_t idle;  /* counted by the kernel */
-    float *device; /* a, b, c, and the counter */
+    int32_t *idle; /* counted by the kernel */
+    float *device; /* the same there */
 };
 
 static enum lab_status print_pair(const struct vectors *v, int64_t i)
 {
-    if (!v->d->options->json) {
-        lab_printf(stdout, "%.5f + %.5f = %.5f\n", (double)v->a[i],
-                   (double)v->b[i], (double)v->c[i]);
-        return LAB_OK;
-    }
+    double a = (double)v->a[i];
+    double b = (double)v->b[i];
+    double c = (double)v->c[i];
     json_t *line = lab_json_new("lab_pair");
     lab_json_int(line, "element", i);
-    lab_json_value(line, "a", (double)v->a[i]);
-    lab_json_value(line, "b", (double)v->b[i]);
-    lab_json_value(line, "c", (double)v->c[i]);
-    return lab_json_print(line);
+    lab_json_value(line, "a", a);
+    lab_json_value(line, "b", b);
+    lab_json_value(line, "c", c);
+    return put(v->d, line, "%.5f + %.5f = %.5f\n", a, b, c);
 }
 
 static enum lab_status print_pairs(const struct vectors *v)
@@ -480,28 +475,24 @@ static enum lab_status print_all(const struct vectors *v)
     }
     int64_t missing = v->n > v->d->threads ? v->n - v->d->threads : 0;
     int64_t spare = v->d->threads > v->n ? v->d->threads - v->n : 0;
-    if (v->d->options->json) {
-        json_t *line = lab_json_new("lab_vectors");
-        lab_json_int(line, "elements", v->n);
-        lab_json_int(line, "threads", v->d->threads);
-        lab_json_int(line, "idle_threads", v->idle);
-        lab_json_int(line, "right", right);
-        lab_json_int(line, "without_a_thread", without);
-        enum lab_status st = lab_json_print(line);
-        if (st)
-            return st;
-    } else {
-        lab_printf(
-            stdout,
-            "%lld threads for %lld elements: %d idle; %lld sums are right",
-            (long long)v->d->threads, (long long)v->n, (int)v->idle,
-            (long long)right);
-        if (without)
-            lab_printf(stdout, ", %lld elements have no thread",
-                       (long long)without);
-        lab_printf(stdout, "\n");
-    }
-    if (right + missing == v->n && without == missing && v->idle == spare)
+    json_t *line = lab_json_new("lab_vectors");
+    lab_json_int(line, "elements", v->n);
+    lab_json_int(line, "threads", v->d->threads);
+    lab_json_int(line, "idle_threads", *v->idle);
+    lab_json_int(line, "right", right);
+    lab_json_int(line, "without_a_thread", without);
+    char more[64] = "";
+    if (without)
+        snprintf(more, sizeof(more), ", %lld elements have no thread",
+                 (long long)without);
+    enum lab_status st =
+        put(v->d, line,
+            "%lld threads for %lld elements: %d idle; %lld sums are right%s\n",
+            (long long)v->d->threads, (long long)v->n, (int)*v->idle,
+            (long long)right, more);
+    if (st)
+        return st;
+    if (right + missing == v->n && without == missing && *v->idle == spare)
         return LAB_OK;
     return lab_fail(LAB_E_CHECK, "the device's sums or its idle threads are "
                                  "not what the launch states");
@@ -512,7 +503,7 @@ static enum lab_status print_all(const struct vectors *v)
 static enum lab_status add(struct vectors *v)
 {
     struct lab_backend *be = v->d->backend;
-    size_t bytes = (size_t)v->n * sizeof(float);
+    size_t bytes = (3 * (size_t)v->n + 1) * sizeof(float);
     float *at = v->device;
     const struct lab_view in[] = {demo_view(at, LAB_F32, v->n),
                                   demo_view(at + v->n, LAB_F32, v->n)};
@@ -521,18 +512,8 @@ static enum lab_status add(struct vectors *v)
     struct lab_call call = {.in = in, .n_in = 2, .out = out, .n_out = 2};
     enum lab_status st = lab_backend_upload(be, at, v->a, bytes);
     if (!st)
-        st = lab_backend_upload(be, at + v->n, v->b, bytes);
-    if (!st)
-        st = lab_backend_upload(be, at + 2 * v->n, v->c, bytes);
-    if (!st)
-        st = lab_backend_upload(be, at + 3 * v->n, &v->idle, sizeof(v->idle));
-    if (!st)
         st = demo_launch(v->d, &call);
-    if (!st)
-        st = lab_backend_download(be, v->c, at + 2 * v->n, bytes);
-    if (!st)
-        st = lab_backend_download(be, &v->idle, at + 3 * v->n, sizeof(v->idle));
-    return st;
+    return st ? st : lab_backend_download(be, v->a, at, bytes);
 }
 
 static void fill(struct vectors *v)
@@ -548,17 +529,18 @@ static void fill(struct vectors *v)
 
 static enum lab_status run(struct vectors *v)
 {
-    size_t n = (size_t)v->n;
+    size_t n = 3 * (size_t)v->n + 1;
     v->a = lab_alloc_array(n, sizeof(float));
-    v->b = lab_alloc_array(n, sizeof(float));
-    v->c = lab_alloc_array(n, sizeof(float));
-    if (!v->a || !v->b || !v->c)
+    if (!v->a)
         return lab_fail(LAB_E_NOMEM, "no memory for %lld elements",
                         (long long)v->n);
-    enum lab_status st = lab_backend_alloc(
-        v->d->backend, (3 * n + 1) * sizeof(float), (void **)&v->device);
+    enum lab_status st = lab_backend_alloc(v->d->backend, n * sizeof(float),
+                                           (void **)&v->device);
     if (st)
         return st;
+    v->b = v->a + v->n;
+    v->c = v->b + v->n;
+    v->idle = (int32_t *)(void *)(v->c + v->n);
     fill(v);
     st = demo_head(v->d);
     if (!st && !v->d->options->json)
@@ -596,8 +578,6 @@ static enum lab_status demo_vectors(struct lab_demo *d)
     if (v.device)
         lab_backend_free(d->backend, v.device);
     lab_free(v.a);
-    lab_free(v.b);
-    lab_free(v.c);
     return st;
 }
 
@@ -635,14 +615,6 @@ static struct part part_of(int64_t count, int64_t most, int64_t wanted)
     p.to = p.from + most;
     p.cut = true;
     return p;
-}
-
-static int digits_of(int64_t v)
-{
-    int n = 1;
-    for (; v >= 10; v /= 10)
-        n++;
-    return n;
 }
 
 static int block_width(const struct picture *p)
@@ -732,7 +704,8 @@ static void choose_parts(struct picture *p, int width)
     int64_t at = p->marked < 0 ? 0 : p->marked;
     int64_t b = at / threads;
     int64_t t = at % threads;
-    p->digits = digits_of(threads * lab_first_count(grid) - 1);
+    p->digits = snprintf(NULL, 0, "%lld",
+                         (long long)(threads * lab_first_count(grid) - 1));
     int64_t wide = (width - 2) / (p->digits + 2);
     p->thread[0] =
         part_of(block[0], wide < THREADS_X ? wide : THREADS_X, t % block[0]);
@@ -941,19 +914,15 @@ static enum lab_status print_json(const struct index *x)
 
 static enum lab_status print_hits(const struct index *x, int64_t once)
 {
-    if (x->d->options->json) {
-        json_t *line = lab_json_new("lab_index_run");
-        lab_json_int(line, "indices", x->d->threads);
-        lab_json_int(line, "of_one_thread", once);
-        enum lab_status st = lab_json_print(line);
-        if (st)
-            return st;
-    } else {
-        lab_printf(stdout,
-                   "run: %lld of %lld indices belong to one thread and no "
-                   "other\n",
-                   (long long)once, (long long)x->d->threads);
-    }
+    json_t *line = lab_json_new("lab_index_run");
+    lab_json_int(line, "indices", x->d->threads);
+    lab_json_int(line, "of_one_thread", once);
+    enum lab_status st =
+        put(x->d, line,
+            "run: %lld of %lld indices belong to one thread and no other\n",
+            (long long)once, (long long)x->d->threads);
+    if (st)
+        return st;
     return once == x->d->threads
                ? LAB_OK
                : lab_fail(LAB_E_CHECK, "two threads share an index");
@@ -1055,17 +1024,6 @@ static enum lab_status read_launch(struct lab_demo *d, const struct kernel *k)
     return st;
 }
 
-static enum lab_status open_backend(struct lab_demo *d)
-{
-    const char *name = d->options->backend;
-    int device = d->options->device;
-    if (strcmp(name, "auto") != 0)
-        return lab_backend_open(&d->backend, name, device);
-    if (!lab_backend_open(&d->backend, "cuda", device))
-        return LAB_OK;
-    return lab_backend_open(&d->backend, "cpu", 0);
-}
-
 static enum lab_status find_rung(struct lab_demo *d)
 {
     for (int i = 0; (d->rung = lab_backend_rung(d->backend, "first", i)); i++) {
@@ -1082,7 +1040,7 @@ enum lab_status lab_demo_run(const struct lab_options *o, const char *name)
     struct lab_demo d = {.options = o, .name = k->name, .symbol = k->symbol};
     enum lab_status st = read_launch(&d, k);
     if (!st)
-        st = open_backend(&d);
+        st = lab_backend_open(&d.backend, o->backend, o->device);
     if (!st)
         st = find_rung(&d);
     if (!st) {

@@ -225,7 +225,7 @@ static enum lab_status measure(struct gflops *g, int machine)
     fflush(stdout);
     lab->observer =
         (struct lab_bench_observer){.user = &m, .stop = stop, .result = take};
-    return lab_bench_climb(lab, 0, lab->n_sizes, NULL, NULL);
+    return lab_bench_climb(lab, 0, lab->n_sizes);
 }
 
 /* ---- output ---- */

@@ -35,21 +35,16 @@ static enum lab_status layout_of(const char *layout, const int64_t *dim,
                                  struct layout *out)
 {
     struct layout o = {.count = 1};
-    bool seen[RANK] = {false};
-    if (strlen(layout) != RANK)
+    bool once = strlen(layout) == RANK;
+    for (int i = 0; i < RANK; i++)
+        once = once && strchr(layout, letters[i]);
+    if (!once)
         return lab_fail(LAB_E_USAGE,
                         "layout %s: the letters n, c, h, w, each "
                         "once: nchw, nhwc or chwn",
                         layout);
     for (int i = RANK - 1; i >= 0; i--) {
-        const char *at = strchr(letters, layout[i]);
-        int which = at ? (int)(at - letters) : 0;
-        if (!at || seen[which])
-            return lab_fail(LAB_E_USAGE,
-                            "layout %s: the letters n, c, h, w, "
-                            "each once: nchw, nhwc or chwn",
-                            layout);
-        seen[which] = true;
+        int which = (int)(strchr(letters, layout[i]) - letters);
         if (dim[which] < 1 || o.count > INT64_MAX / dim[which])
             return lab_fail(LAB_E_USAGE,
                             "%c = %lld: a side is 1 or more, and all elements "

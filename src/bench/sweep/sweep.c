@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/quantile.h"
 #include "base/signals.h"
+#include "engine/data.h"
 #include "engine/setup.h"
 #include "store/row_fields.h"
 #include "base/datadir.h"
@@ -42,19 +43,22 @@ struct lab_sweep_point {
     int64_t samples;    /* the loss is also taken after so many; 0: not */
 };
 
+/* The parts of an iteration: its phases, and the matrix products in them. */
+enum { PRODUCT = LAB_PHASE_COUNT, PARTS };
+
 /* What came of it: the row that is stored, and what else is shown. */
 struct lab_sweep_result {
-    struct lab_sweep_row row; /* lesson, name and x are the caller's */
+    /* Lesson, name and x are the caller's; texts the lesson's, or interned. */
+    struct lab_sweep_row row;
     enum lab_status status;
     char reason[LAB_LADDER_TEXT];
     struct lab_device_info device;
-    bool held_back; /* the losses are of held-back rows */
+    bool held_back;     /* the losses are of held-back rows */
+    double lesson_flop; /* of all parts of an iteration */
     /* sweep_steps() only: medians of an iteration's parts. */
     enum lab_time_source time_source;
-    double phase_ns[LAB_PHASE_COUNT];
-    double phase_flop[LAB_PHASE_COUNT];
-    double product_ns;
-    double product_flop;
+    double ns[PARTS];
+    double flop[PARTS];
 };
 
 /* ---- one point: the network is opened, trained for a moment and closed ---- */
@@ -66,12 +70,12 @@ enum {
 
 static void init(struct lab_sweep_result *r, const struct lab_sweep_point *p)
 {
-    *r = (struct lab_sweep_result){.product_ns = NAN, .product_flop = NAN};
+    *r = (struct lab_sweep_result){.status = LAB_OK};
     lab_fields_clear(&lab_sweep_row_fields, &r->row);
     r->row.backend = p->backend;
     r->row.samples = p->batch > 0 ? p->batch : LAB_UNKNOWN;
-    for (int i = 0; i < LAB_PHASE_COUNT; i++)
-        r->phase_ns[i] = r->phase_flop[i] = NAN;
+    for (int i = 0; i < PARTS; i++)
+        r->ns[i] = r->flop[i] = NAN;
 }
 
 static void fail(struct lab_sweep_result *r, enum lab_status st)
@@ -105,20 +109,19 @@ static enum lab_status open_network(const struct lab_sweep_point *p,
     return LAB_OK;
 }
 
-static enum lab_status sweep_own_batch(const struct lab_sweep_point *p,
-                                       int64_t *out)
+/* Of the lesson, without another one. */
+static enum lab_status own_batch(const struct lab_network_spec *spec,
+                                 int64_t *out)
 {
-    struct lab_walk *walk = NULL;
-    struct lab_plan *plan = NULL;
-    struct lab_sweep_result r;
-    struct lab_sweep_point own = *p;
-    own.batch = 0;
-    enum lab_status st = open_network(&own, &walk, &plan, &r);
-    if (!st)
-        *out = r.row.samples;
-    lab_walk_free(walk);
-    lab_plan_free(plan);
-    return st;
+    struct lab_data *data = NULL;
+    struct lab_data_shapes shapes;
+    enum lab_status st = lab_data_open(&data, spec, NULL, 0, NULL);
+    if (st)
+        return st;
+    lab_data_get_shapes(data, &shapes);
+    *out = shapes.batch;
+    lab_data_free(data);
+    return LAB_OK;
 }
 
 /* ---- at speed ---- */
@@ -234,8 +237,6 @@ static void sweep_speed(const struct lab_sweep_point *p,
 }
 
 /* ---- step by step ---- */
-
-enum { PRODUCT = LAB_PHASE_COUNT /* in struct parts */, PARTS };
 
 /* Is the step a matrix product, or a group with one in it? */
 static bool is_product(const struct lab_step *step)
@@ -395,15 +396,9 @@ static void summarize_parts(struct parts *t, struct lab_sweep_result *r)
     }
     r->row.median_ns = 0;
     for (int k = 0; k < PARTS; k++) {
-        double median = lab_median(t->ns[k], (size_t)t->n);
-        if (k == PRODUCT) {
-            r->product_ns = median;
-            r->product_flop = t->flop[k];
-        } else {
-            r->phase_ns[k] = median;
-            r->phase_flop[k] = t->flop[k];
-            r->row.median_ns += median;
-        }
+        r->ns[k] = lab_median(t->ns[k], (size_t)t->n);
+        r->flop[k] = t->flop[k];
+        r->row.median_ns += k == PRODUCT ? 0 : r->ns[k];
     }
     r->row.iterations = t->n;
     r->row.samples_per_s = (double)r->row.samples / (r->row.median_ns / 1e9);
@@ -477,11 +472,6 @@ static int sweep_widen(const struct lab_network_spec *spec, int64_t factor,
 
 enum { ROWS = 512, ITERATIONS = 32, BAR = 40 };
 
-struct kept {
-    struct lab_sweep_result result; /* texts are the lesson's, or interned */
-    double lesson_flop;             /* of all parts of an iteration */
-};
-
 struct sweep {
     const struct lab_options *options;
     enum lab_sweep_kind kind;
@@ -490,7 +480,7 @@ struct sweep {
     int n_backends;
     int64_t sizes[LAB_BENCH_SIZES];
     int n_sizes;
-    struct kept rows[ROWS];
+    struct lab_sweep_result rows[ROWS];
     int n_rows;
     int measured;
     bool tried_to_record;
@@ -502,7 +492,7 @@ struct sweep {
 
 static const struct lab_sweep_row *row_at(const struct sweep *s, int i)
 {
-    return &s->rows[i].result.row;
+    return &s->rows[i].row;
 }
 
 /* ---- recording ---- */
@@ -558,20 +548,18 @@ static void end_run(struct sweep *s, enum lab_status st)
 
 /* Stores the row, prints it where lines are JSON, and keeps it. */
 static enum lab_status take(struct sweep *s, const char *lesson,
-                            double lesson_flop,
                             const struct lab_sweep_result *r)
 {
     if (s->n_rows == ROWS)
         return lab_fail(LAB_E_RANGE, "a sweep has at most %d rows", ROWS);
-    struct kept *kept = &s->rows[s->n_rows];
-    kept->result = *r;
-    kept->lesson_flop = lesson_flop;
-    struct lab_sweep_row *row = &kept->result.row;
+    struct lab_sweep_result *kept = &s->rows[s->n_rows];
+    *kept = *r;
+    struct lab_sweep_row *row = &kept->row;
     row->lesson = lesson;
     row->place = s->n_rows++;
     row->sweep = lab_sweep_name(s->kind);
     row->status = lab_status_text(r->status);
-    row->reason = r->reason[0] ? kept->result.reason : NULL;
+    row->reason = r->reason[0] ? kept->reason : NULL;
     enum lab_status st = record(s, &r->device, row);
     if (!st && s->options->json)
         st = lab_json_print(lab_json_fields(lab_json_new("sweep_row"),
@@ -602,14 +590,14 @@ static enum lab_status sweep_batches(struct sweep *s,
 {
     struct lab_sweep_point p = point_of(s, &l->spec, s->backends[0]);
     int64_t own = 0;
-    enum lab_status st = sweep_own_batch(&p, &own);
+    enum lab_status st = own_batch(p.spec, &own);
     p.samples = own * p.iterations;
     for (int i = 0; i < s->n_sizes && !st && !lab_signals_caught(); i++) {
         struct lab_sweep_result r;
         p.batch = s->sizes[i];
         sweep_speed(&p, &r);
         r.row.x = (double)s->sizes[i];
-        st = take(s, l->id, r.row.flop, &r);
+        st = take(s, l->id, &r);
     }
     return st;
 }
@@ -632,50 +620,44 @@ static enum lab_status sweep_widths(struct sweep *s, const struct lab_lesson *l)
             struct lab_sweep_result r;
             sweep_speed(&p, &r);
             r.row.x = (double)s->sizes[i];
-            st = take(s, l->id, r.row.flop, &r);
+            st = take(s, l->id, &r);
         }
     }
     lab_free(nodes);
     return st;
 }
 
-static enum lab_status take_part(struct sweep *s, const char *lesson,
-                                 const char *name, double ns, double flop,
-                                 const struct lab_sweep_result *all)
-{
-    struct lab_sweep_result r = *all;
-    r.row.name = name;
-    r.row.median_ns = ns;
-    r.row.flop = flop;
-    r.row.share = ns / all->row.median_ns;
-    return take(s, lesson, all->row.flop, &r);
-}
-
 static enum lab_status sweep_parts(struct sweep *s, const struct lab_lesson *l)
 {
     struct lab_sweep_point p = point_of(s, &l->spec, s->backends[0]);
-    struct lab_sweep_result r;
-    sweep_steps(&p, &r);
-    const double *ns = r.phase_ns;
-    const double *flop = r.phase_flop;
+    struct lab_sweep_result all;
+    sweep_steps(&p, &all);
+    const double *ns = all.ns;
+    const double *flop = all.flop;
     const struct {
         enum lab_sweep_kind kind;
         const char *name;
         double ns;
         double flop;
     } parts[] = {
-        {LAB_SWEEP_PRODUCTS, "products", r.product_ns, r.product_flop},
-        {LAB_SWEEP_PRODUCTS, "the rest", r.row.median_ns - r.product_ns,
-         r.row.flop - r.product_flop},
+        {LAB_SWEEP_PRODUCTS, "products", ns[PRODUCT], flop[PRODUCT]},
+        {LAB_SWEEP_PRODUCTS, "the rest", all.row.median_ns - ns[PRODUCT],
+         all.row.flop - flop[PRODUCT]},
         {LAB_SWEEP_BACKWARD, "forward", ns[LAB_FORWARD] + ns[LAB_LOSS],
          flop[LAB_FORWARD] + flop[LAB_LOSS]},
         {LAB_SWEEP_BACKWARD, "backward", ns[LAB_BACKWARD], flop[LAB_BACKWARD]},
         {LAB_SWEEP_BACKWARD, "update", ns[LAB_UPDATE], flop[LAB_UPDATE]}};
     enum lab_status st = LAB_OK;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !st; i++)
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !st; i++) {
+        struct lab_sweep_result r = all;
+        r.lesson_flop = all.row.flop;
+        r.row.name = parts[i].name;
+        r.row.median_ns = parts[i].ns;
+        r.row.flop = parts[i].flop;
+        r.row.share = parts[i].ns / all.row.median_ns;
         if (parts[i].kind == s->kind)
-            st = take_part(s, l->id, parts[i].name, parts[i].ns, parts[i].flop,
-                           &r);
+            st = take(s, l->id, &r);
+    }
     return st;
 }
 
@@ -806,7 +788,7 @@ static void print_backward(const struct sweep *s)
     for (int i = 0; i + 1 < s->n_rows; i++) {
         const struct lab_sweep_row *f = row_at(s, i);
         const struct lab_sweep_row *b = row_at(s, i + 1);
-        if (s->rows[i].result.status || strcmp(f->name, "forward") != 0)
+        if (s->rows[i].status || strcmp(f->name, "forward") != 0)
             continue;
         lab_printf(stdout,
                    "%s: backward takes %.2f times as long as forward, for %.2f "
@@ -833,7 +815,7 @@ static void print_reasons(const struct sweep *s)
 
 static void print_head(const struct sweep *s)
 {
-    const struct lab_sweep_result *r = &s->rows[0].result;
+    const struct lab_sweep_result *r = &s->rows[0];
     if (s->recorded) {
         lab_printf(stdout, "\nrecorded on %s, run %lld: %lld iterations each\n",
                    r->device.name, (long long)s->run,
@@ -895,30 +877,23 @@ static enum lab_status print_sweep(const struct sweep *s)
 
 /* ---- recorded elsewhere ---- */
 
-struct recorded {
-    struct sweep *s;
-    const char *lesson; /* NULL: all */
-};
-
 static const char *keep(const char *text)
 {
-    return lab_intern_text(lab_intern(text ? text : ""));
+    return text ? lab_intern_text(lab_intern(text)) : NULL;
 }
 
 static bool take_recorded(void *user, const struct lab_sweep_row *row)
 {
-    struct recorded *t = user;
-    struct sweep *s = t->s;
-    bool wanted =
-        !t->lesson || (row->lesson && !strcmp(row->lesson, t->lesson));
-    if (!wanted || s->n_rows == ROWS)
+    struct sweep *s = user;
+    const char *lesson = row->lesson ? row->lesson : "";
+    if ((s->lesson_id && strcmp(lesson, s->lesson_id)) || s->n_rows == ROWS)
         return true;
-    struct lab_sweep_result *r = &s->rows[s->n_rows++].result;
+    struct lab_sweep_result *r = &s->rows[s->n_rows++];
     r->row = *row;
     r->status = row->reason ? LAB_E_STATE : LAB_OK;
-    r->row.lesson = keep(row->lesson);
-    r->row.name = row->name ? keep(row->name) : NULL;
-    r->row.reason = row->reason ? keep(row->reason) : NULL;
+    r->row.lesson = keep(lesson);
+    r->row.name = keep(row->name);
+    r->row.reason = keep(row->reason);
     r->row.backend =
         row->backend && !strcmp(row->backend, "cpu") ? "cpu" : "cuda";
     return true;
@@ -926,7 +901,7 @@ static bool take_recorded(void *user, const struct lab_sweep_row *row)
 
 static bool take_device(void *user, const struct lab_run_row *run)
 {
-    struct lab_sweep_result *r = &((struct sweep *)user)->rows[0].result;
+    struct lab_sweep_result *r = &((struct sweep *)user)->rows[0];
     snprintf(r->device.name, sizeof(r->device.name), "%s",
              run->device ? run->device : "another machine");
     return false;
@@ -941,11 +916,10 @@ static void add_up_flop(struct sweep *s)
                 s->rows[i].lesson_flop += row_at(s, k)->flop;
 }
 
-static enum lab_status read_recorded(struct sweep *s, const char *lesson)
+static enum lab_status read_recorded(struct sweep *s)
 {
     struct lab_database_options options = {.read_only = true,
                                            .busy_timeout_ms = 500};
-    struct recorded t = {.s = s, .lesson = lesson};
     struct lab_database *db = NULL;
     struct lab_str path;
     lab_str_init(&path);
@@ -953,9 +927,10 @@ static enum lab_status read_recorded(struct sweep *s, const char *lesson)
     if (!st)
         st = lab_database_open(&db, lab_str_text(&path), &options);
     if (!st)
-        st = lab_sweep_run_newest(db, lab_sweep_name(s->kind), lesson, &s->run);
+        st = lab_sweep_run_newest(db, lab_sweep_name(s->kind), s->lesson_id,
+                                  &s->run);
     if (!st)
-        st = lab_sweep_rows_read(db, s->run, take_recorded, &t);
+        st = lab_sweep_rows_read(db, s->run, take_recorded, s);
     if (!st)
         st = lab_query_run(db, s->run, take_device, s);
     add_up_flop(s);
@@ -975,39 +950,31 @@ static enum lab_status print_recorded(const struct sweep *here)
         return lab_no_memory("a recorded sweep");
     s->options = here->options;
     s->kind = here->kind;
+    s->lesson_id = here->lesson_id;
     s->recorded = true;
-    enum lab_status st = read_recorded(s, here->lesson_id);
-    if (!st)
-        st = print_sweep(s);
-    else {
-        if (st != LAB_E_NOTFOUND)
-            lab_warn("the recorded sweep cannot be read: %s", lab_error());
-        st = LAB_OK;
-    }
+    enum lab_status read = read_recorded(s);
+    if (read && read != LAB_E_NOTFOUND)
+        lab_warn("the recorded sweep cannot be read: %s", lab_error());
+    enum lab_status st = read ? LAB_OK : print_sweep(s);
     lab_free(s);
     return st;
 }
 
 /* ---- which ---- */
 
-/* auto: what there is; network-size compares both. */
+/* What opens; with auto network-size compares both. */
 static enum lab_status find_backends(struct sweep *s)
 {
     const char *asked = s->options->backend;
     struct lab_backend *be = NULL;
-    bool any = strcmp(asked, "auto") == 0;
-    if (!any) {
-        s->backends[s->n_backends++] = asked;
-        enum lab_status st = lab_backend_open(&be, asked, s->options->device);
-        lab_backend_close(be);
+    enum lab_status st = lab_backend_open(&be, asked, s->options->device);
+    if (st)
         return st;
-    }
-    bool gpu = !lab_backend_open(&be, "cuda", s->options->device);
-    lab_backend_close(be);
-    if (gpu)
-        s->backends[s->n_backends++] = "cuda";
-    if (!gpu || s->kind == LAB_SWEEP_NETWORK)
+    s->backends[s->n_backends++] = be->ops->name;
+    if (strcmp(asked, "auto") == 0 && !be->host_memory &&
+        s->kind == LAB_SWEEP_NETWORK)
         s->backends[s->n_backends++] = "cpu";
+    lab_backend_close(be);
     return LAB_OK;
 }
 
@@ -1039,41 +1006,42 @@ static enum lab_status read_sizes(struct sweep *s)
     return LAB_OK;
 }
 
-static enum lab_status one_lesson(struct sweep *s)
+static enum lab_status one_lesson(struct sweep *s, struct lab_lesson **lesson)
 {
-    struct lab_lesson *lesson = NULL;
     enum lab_status st =
-        lab_lesson_run_lesson(s->options->lesson, s->options->db, &lesson);
+        lab_lesson_run_lesson(s->options->lesson, s->options->db, lesson);
     if (st)
         return st;
     if (s->options->given.seed)
-        lesson->spec.seed = s->options->seed;
-    s->lesson_id = lesson->id;
-    st = measure_lesson(s, lesson);
+        (*lesson)->spec.seed = s->options->seed;
+    s->lesson_id = (*lesson)->id;
+    return measure_lesson(s, *lesson);
+}
+
+/* Every lesson with a network that can be read. */
+static enum lab_status all_lessons(struct sweep *s, struct lab_catalog **c)
+{
+    enum lab_status st = lab_catalog_load(c, NULL);
+    for (size_t i = 0; !st && i < (*c)->count && !lab_signals_caught(); i++) {
+        const struct lab_lesson *l = (*c)->items[i].lesson;
+        if (l && l->kind == LAB_LESSON_NETWORK && l->spec.n_nodes > 0)
+            st = measure_lesson(s, l);
+    }
+    return st;
+}
+
+/* Rows have texts of the lessons. */
+static enum lab_status measure(struct sweep *s, bool all)
+{
+    struct lab_lesson *lesson = NULL;
+    struct lab_catalog *c = NULL;
+    enum lab_status st = all ? all_lessons(s, &c) : one_lesson(s, &lesson);
     if (!st && !s->options->json)
         st = print_sweep(s);
     if (!st)
         st = print_recorded(s);
     end_run(s, st);
     lab_lesson_free(lesson);
-    return st;
-}
-
-/* Every lesson with a network that can be read. */
-static enum lab_status all_lessons(struct sweep *s)
-{
-    struct lab_catalog *c = NULL;
-    enum lab_status st = lab_catalog_load(&c, NULL);
-    for (size_t i = 0; !st && i < c->count && !lab_signals_caught(); i++) {
-        const struct lab_lesson *l = c->items[i].lesson;
-        if (l && l->kind == LAB_LESSON_NETWORK && l->spec.n_nodes > 0)
-            st = measure_lesson(s, l);
-    }
-    if (!st && !s->options->json)
-        st = print_sweep(s);
-    if (!st)
-        st = print_recorded(s);
-    end_run(s, st);
     lab_catalog_free(c);
     return st;
 }
@@ -1088,10 +1056,9 @@ static enum lab_status sweep(struct sweep *s)
         st = lab_fail(LAB_E_USAGE, "%s takes one lesson",
                       lab_sweep_name(s->kind));
     if (!st)
-        st = all ? all_lessons(s) : one_lesson(s);
+        st = measure(s, all);
     if (!st && s->measured == 0)
-        st = s->n_rows ? lab_fail(s->rows[0].result.status, "%s",
-                                  s->rows[0].result.reason)
+        st = s->n_rows ? lab_fail(s->rows[0].status, "%s", s->rows[0].reason)
                        : lab_fail(LAB_E_NOTFOUND, "nothing was measured");
     return st;
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/text.h"
+#include "bench/model.h"
 #include "profile_cmd.h"
 #include "report/json_line.h"
 #include "report/text_table.h"

@@ -217,6 +217,10 @@ enum lab_status lab_backend_open(struct lab_backend **out, const char *name,
                                  int device)
 {
     const struct lab_backend_ops *ops = NULL;
+    if (strcmp(name, "auto") == 0)
+        return lab_backend_open(out, "cuda", device)
+                   ? lab_backend_open(out, "cpu", 0)
+                   : LAB_OK;
     for (size_t i = 0; i < sizeof(built_in) / sizeof(built_in[0]); i++) {
         if (strcmp(built_in[i]->name, name) == 0)
             ops = built_in[i];

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "lesson/lesson.h"
 #include "ui/chart.h"
-#include "bench/text.h"
 #include "ui/layout.h"
 
 enum { NAME_W = 12, VALUE_W = 24, BARS_LEAST = 8 };

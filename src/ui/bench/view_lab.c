@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/format.h"
-#include "bench/text.h"
 #include "base/str.h"
 #include "ui/view_text.h"
 #include "lesson/lesson.h"
@@ -53,32 +52,20 @@ enum column {
     COLUMNS
 };
 
-#define MEASURED                                                               \
-    {"rung", 10, 1, 0, false, false}, {"type", 4, 0, 2, false, false},         \
-        {"median", 9, 0, 0, true, false}, {"spread", 7, 0, 5, true, false},    \
-        {"rate", 13, 0, 0, true, true}, {"ceiling", 7, 0, 1, true, true},      \
-        {"library", 7, 0, 4, true, true}, {"gain", 7, 0, 1, true, true},       \
-    {                                                                          \
-        "model's", 7, 0, 3, true, true                                         \
-    }
-#define IDEA                                                                   \
-    {                                                                          \
-        "idea, or why not", 12, 9, 8, false, false                             \
-    }
-
 static const struct lab_table_column TABLE[COLUMNS] = {
-    MEASURED,
-    {"predicted", 13, 1, 6, false, false},
-    {"vs.pred", 7, 0, 2, true, true},
-    IDEA};
-
-/* Nothing was predicted: no terminal is wide enough for these two. */
-enum { NEVER = 1 << 20 };
-static const struct lab_table_column PLAIN[COLUMNS] = {
-    MEASURED,
-    {"predicted", NEVER, 0, 9, false, false},
-    {"vs.pred", NEVER, 0, 9, true, true},
-    IDEA};
+    [COL_VARIANT] = {"rung", 10, 1, 0, false, false},
+    [COL_PRECISION] = {"type", 4, 0, 2, false, false},
+    [COL_MEDIAN] = {"median", 9, 0, 0, true, false},
+    [COL_SPREAD] = {"spread", 7, 0, 5, true, false},
+    [COL_RATE] = {"rate", 13, 0, 0, true, true},
+    [COL_SHARE] = {"ceiling", 7, 0, 1, true, true},
+    [COL_LIBRARY] = {"library", 7, 0, 4, true, true},
+    [COL_GAIN] = {"gain", 7, 0, 1, true, true},
+    [COL_MODEL] = {"model's", 7, 0, 3, true, true},
+    [COL_PREDICTED] = {"predicted", 13, 1, 6, false, false},
+    [COL_RATIO] = {"vs.pred", 7, 0, 2, true, true},
+    [COL_IDEA] = {"idea, or why not", 12, 9, 8, false, false},
+};
 
 static const struct lab_bench_result *row_at(const void *user, int64_t row)
 {
@@ -185,9 +172,22 @@ static int compare(const void *user, int64_t a, int64_t b, int column,
                                     number(st, q, column), turned);
 }
 
-const struct lab_table_ops lab_bench_columns = {TABLE, COLUMNS, cell, compare};
-const struct lab_table_ops lab_bench_plain_columns = {PLAIN, COLUMNS, cell,
-                                                      compare};
+static void table_init(struct lab_bench_state *st)
+{
+    st->ops = (struct lab_table_ops){st->columns, COLUMNS, cell, compare};
+    memcpy(st->columns, TABLE, sizeof(TABLE));
+    lab_table_init(&st->table, &st->ops, st);
+}
+
+/* Where nothing is predicted, no terminal is wide enough for two columns. */
+static void show_predictions(struct lab_bench_state *st, bool any)
+{
+    enum { NEVER = 1 << 20 };
+    for (int i = COL_PREDICTED; i <= COL_RATIO; i++) {
+        st->columns[i].least = any ? TABLE[i].least : NEVER;
+        st->columns[i].drop = any ? TABLE[i].drop : 9;
+    }
+}
 
 /* The chosen rung's kernel: its source, and what was measured of it. */
 
@@ -295,9 +295,17 @@ struct page {
     int spare; /* rows that long lines may take */
 };
 
-static void line_of(struct page *p, const char *name, const char *text)
+static void line_of(struct page *p, const char *name, const char *fmt, ...)
+    LAB_PRINTF(3, 4);
+
+static void line_of(struct page *p, const char *name, const char *fmt, ...)
 {
     enum { LABEL_W = 13 };
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
     int more =
         lab_canvas_paragraph_rows(p->c, p->r.w - LABEL_W, p->spare + 1, text) -
         1;
@@ -314,99 +322,63 @@ static void line_of(struct page *p, const char *name, const char *text)
     lab_canvas_paragraph(p->c, row, LAB_ROLE_NORMAL, text);
 }
 
-static void times_line(struct page *p, const struct lab_bench_result *r)
-{
-    char text[200];
-    char a[LAB_FORMAT_BYTES];
-    char b[LAB_FORMAT_BYTES];
-    char m[LAB_FORMAT_BYTES];
-    char z[LAB_FORMAT_BYTES];
-    snprintf(text, sizeof(text), "median %s, IQR %s to %s, least %s",
-             lab_format_ns(r->median_ns, m, sizeof(m)),
-             lab_format_ns(r->quarter_ns, a, sizeof(a)),
-             lab_format_ns(r->three_quarters_ns, b, sizeof(b)),
-             lab_format_ns(r->min_ns, z, sizeof(z)));
-    line_of(p, "time", text);
-}
-
 static void model_line(struct page *p, const struct lab_bench_data *lab,
                        const struct lab_bench_result *r)
 {
-    char text[220];
-    char rate[48];
+    char rate[48] = "none";
     const char *why = lab_bench_model_passed(lab->unit, r->rate, r->rate_model,
                                              r->bytes, r->traffic_bytes);
-    if (isnan(r->rate_model))
-        snprintf(text, sizeof(text), "none");
-    else
-        snprintf(text, sizeof(text), "%s%s%s",
-                 lab_bench_rate_text(lab, r->rate_model, rate, sizeof(rate)),
-                 why ? ", passed: " : "", why ? why : "");
-    line_of(p, "model", text);
+    if (!isnan(r->rate_model))
+        lab_bench_rate_text(lab, r->rate_model, rate, sizeof(rate));
+    line_of(p, "model", "%s%s%s", rate, why ? ", passed: " : "",
+            why ? why : "");
 }
 
 static void rate_line(struct page *p, const struct lab_bench_data *lab,
                       const struct lab_bench_result *r)
 {
-    const struct lab_bench_set *set = &lab->sets[r->set];
-    char text[280];
     char rate[48];
-    char share[200] = "";
     const char *passed = lab_bench_ceiling_passed(lab->unit, r->share);
     lab_bench_rate_text(lab, r->rate, rate, sizeof(rate));
-    if (passed)
-        snprintf(share, sizeof(share), "; %s", passed);
-    else if (!isnan(r->share))
-        snprintf(share, sizeof(share), ", %.1f %% of the ceiling (%s)",
-                 100 * r->share, set->ceiling_name);
-    snprintf(text, sizeof(text), "%s%s", rate, share);
-    line_of(p, "rate", text);
-    model_line(p, lab, r);
+    if (passed || isnan(r->share))
+        line_of(p, "rate", "%s%s%s", rate, passed ? "; " : "",
+                passed ? passed : "");
+    else
+        line_of(p, "rate", "%s, %.1f %% of the ceiling (%s)", rate,
+                100 * r->share, lab->sets[r->set].ceiling_name);
 }
 
 static void gain_line(struct page *p, const struct lab_bench_data *lab,
                       const struct lab_bench_result *r)
 {
-    char text[120];
+    char model[48] = "";
     const struct lab_bench_result *over = lab_bench_gain_over(lab, r);
     if (isnan(r->gain))
         return;
-    int n = snprintf(text, sizeof(text), "%.3g x over %s", r->gain,
-                     over ? over->variant : "the rung before");
     if (!isnan(r->gain_model))
-        snprintf(text + n, sizeof(text) - (size_t)n, "; the model: %.3g x",
-                 r->gain_model);
-    line_of(p, "gain", text);
+        snprintf(model, sizeof(model), "; the model: %.3g x", r->gain_model);
+    line_of(p, "gain", "%.3g x over %s%s", r->gain,
+            over ? over->variant : "the rung before", model);
 }
 
 static void work_line(struct page *p, const struct lab_bench_result *r)
 {
-    char text[200];
-    char flop[LAB_FORMAT_BYTES];
-    char bytes[LAB_FORMAT_BYTES];
-    char traffic[LAB_FORMAT_BYTES];
-    int n = snprintf(text, sizeof(text), "%s, %s needed",
-                     lab_format_flop(r->flop, flop, sizeof(flop)),
-                     lab_format_bytes(r->bytes, bytes, sizeof(bytes)));
-    if (!isnan(r->traffic_bytes))
-        snprintf(text + n, sizeof(text) - (size_t)n,
-                 "; asked of L2 and memory by the model: %s",
-                 lab_format_bytes(r->traffic_bytes, traffic, sizeof(traffic)));
-    line_of(p, "work", text);
+    bool traffic = !isnan(r->traffic_bytes);
+    line_of(p, "work", "%s, %s needed%s%s", LAB_AMOUNT_TEXT(r->flop, "FLOP"),
+            LAB_BYTES_TEXT(r->bytes),
+            traffic ? "; asked of L2 and memory by the model: " : "",
+            traffic ? LAB_BYTES_TEXT(r->traffic_bytes) : "");
 }
 
 static void launch_lines(struct page *p, const struct lab_bench_result *r)
 {
-    char text[200];
-    char shared[LAB_FORMAT_BYTES];
-    char dram[LAB_FORMAT_BYTES];
     char achieved[48] = "";
-    char occupancy[48] = "n/a";
-    char registers[48] = "n/a";
+    char occupancy[48] = LAB_NA;
+    char registers[48] = LAB_NA;
     if (isnan(r->occupancy_pct) && isnan(r->registers))
         return;
-    snprintf(text, sizeof(text), "%s, %s", r->kernel, r->launch);
-    line_of(p, r->kernels > 1 ? "longest of" : "kernel", text);
+    line_of(p, r->kernels > 1 ? "longest of" : "kernel", "%s, %s", r->kernel,
+            r->launch);
     if (!isnan(r->achieved_pct))
         snprintf(achieved, sizeof(achieved), ", %.4g %% achieved",
                  r->achieved_pct);
@@ -414,28 +386,20 @@ static void launch_lines(struct page *p, const struct lab_bench_result *r)
         snprintf(occupancy, sizeof(occupancy), "%.4g %%", r->occupancy_pct);
     if (!isnan(r->registers))
         snprintf(registers, sizeof(registers), "%.0f", r->registers);
-    snprintf(text, sizeof(text),
-             "%s%s: %s registers a thread, %s shared a block", occupancy,
-             achieved, registers,
-             lab_format_bytes(r->shared_bytes, shared, sizeof(shared)));
-    line_of(p, "occupancy", text);
-    if (isnan(r->dram_bytes))
-        return;
-    snprintf(text, sizeof(text), "%s counted",
-             lab_format_bytes(r->dram_bytes, dram, sizeof(dram)));
-    line_of(p, "DRAM", text);
+    line_of(p, "occupancy", "%s%s: %s registers a thread, %s shared a block",
+            occupancy, achieved, registers, LAB_BYTES_TEXT(r->shared_bytes));
+    if (!isnan(r->dram_bytes))
+        line_of(p, "DRAM", "%s counted", LAB_BYTES_TEXT(r->dram_bytes));
 }
 
 static void state_line(struct page *p, const struct lab_bench_result *r)
 {
-    char text[160];
-    int n = snprintf(text, sizeof(text), "error at %.3g %% of tolerance",
-                     100 * r->check_error);
+    char state[96] = "";
     if (!isnan(r->sm_clock_after_hz))
-        snprintf(text + n, sizeof(text) - (size_t)n,
-                 "; SM clock %.0f MHz, %.0f C, %.0f W",
+        snprintf(state, sizeof(state), "; SM clock %.0f MHz, %.0f C, %.0f W",
                  r->sm_clock_after_hz / 1e6, r->temperature_c, r->power_w);
-    line_of(p, "checked", text);
+    line_of(p, "checked", "error at %.3g %% of tolerance%s",
+            100 * r->check_error, state);
 }
 
 static void prediction_lines(struct page *p, const struct lab_bench_data *lab,
@@ -444,30 +408,33 @@ static void prediction_lines(struct page *p, const struct lab_bench_data *lab,
     char text[300];
     if (!lab_prediction_any(&r->predicted))
         return;
-    line_of(p, "predicted",
+    line_of(p, "predicted", "%s",
             lab_prediction_text(lab, &r->predicted, text, sizeof(text)));
     lab_prediction_ratio_text(lab->unit, &r->predicted, r, text, sizeof(text));
     if (text[0])
-        line_of(p, "measured", text);
+        line_of(p, "measured", "%s", text);
 }
 
 static void profile_lines(struct page *p, const struct lab_bench_data *lab,
                           const struct lab_bench_result *row)
 {
-    line_of(p, "idea", row->idea);
+    line_of(p, "idea", "%s", row->idea);
     if (row->state == LAB_BENCH_FAILED)
         return;
     if (row->state != LAB_BENCH_DONE) {
-        line_of(p, "time", lab_bench_state_text(row->state));
+        line_of(p, "time", "%s", lab_bench_state_text(row->state));
         prediction_lines(p, lab, row);
         return;
     }
     if (row->note)
-        line_of(p, "note", row->note);
-    times_line(p, row);
+        line_of(p, "note", "%s", row->note);
+    line_of(p, "time", "median %s, IQR %s to %s, least %s",
+            LAB_NS_TEXT(row->median_ns), LAB_NS_TEXT(row->quarter_ns),
+            LAB_NS_TEXT(row->three_quarters_ns), LAB_NS_TEXT(row->min_ns));
     rate_line(p, lab, row);
+    model_line(p, lab, row);
     gain_line(p, lab, row);
-    line_of(p, "bound by",
+    line_of(p, "bound by", "%s",
             row->bound ? row->bound
                        : "not known: its ceiling was not measured");
     prediction_lines(p, lab, row);
@@ -856,22 +823,15 @@ enum { PROMPT_RUN = 1, PROMPT_PREDICT, PROMPT_SIZES };
 
 /* ---- the newest data ---- */
 
-static int first_size(const struct lab_bench_data *lab, int set)
-{
-    for (int i = 0; i < lab->size_count; i++)
-        if (lab->sizes[i].set == set)
-            return i;
-    return -1;
-}
-
 /* The size of another copy that reads the same, else the set's first. */
 static int same_size(const struct lab_bench_data *lab, int set,
                      const char *text)
 {
-    for (int i = 0; i < lab->size_count; i++)
-        if (lab->sizes[i].set == set && strcmp(lab->sizes[i].text, text) == 0)
-            return i;
-    return first_size(lab, set);
+    int same = lab_bench_size_find(lab, set, text);
+    for (int i = 0; i < lab->size_count && same < 0; i++)
+        if (lab->sizes[i].set == set)
+            same = i;
+    return same;
 }
 
 static bool any_row_predicted(const struct lab_bench_state *st)
@@ -905,8 +865,7 @@ static enum lab_status show_rows(struct lab_bench_state *st)
             shown[n++] = i;
     lab_free(st->shown);
     st->shown = shown;
-    st->table.ops =
-        any_row_predicted(st) ? &lab_bench_columns : &lab_bench_plain_columns;
+    show_predictions(st, any_row_predicted(st));
     enum lab_status status = lab_table_set_count(&st->table, n);
     if (!status)
         bench_kernel_load(st);
@@ -970,18 +929,14 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     lab_bench_data_init(&st->lab);
     lab_doc_init(&st->text);
     lab_doc_init(&st->kernel);
-    lab_table_init(&st->table, &lab_bench_columns, st);
+    table_init(st);
     st->table.empty = "There is no rung for this machine.";
     lab_pager_init(&st->kernel_pager, &st->kernel);
     enum lab_status status = st->model->write_text(st->model->user, &st->text);
     if (!status)
         status = lab_doc_check(&st->text);
     lab_pager_init(&st->text_pager, &st->text);
-    if (!status)
-        status = renew(s);
-    if (status)
-        release(s);
-    return status;
+    return status ? status : renew(s);
 }
 
 /* ---- keys ---- */

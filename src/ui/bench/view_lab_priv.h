@@ -38,6 +38,8 @@ struct lab_bench_state {
     int size; /* an index of lab.sizes; -1: none */
     int64_t *shown;
     struct lab_table table;
+    struct lab_table_ops ops; /* with `columns` */
+    struct lab_table_column columns[LAB_TABLE_COLUMNS];
     enum lab_bench_lower lower;
     bool wide;     /* as it was drawn last: every view is on the screen */
     bool log;      /* the bars; the rates are the other way round */
@@ -57,9 +59,6 @@ LAB_C_BEGIN
 /* `tall`: what is below a narrow screen's table takes rows of it. */
 struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
                                          int slides, bool tall);
-/* Both of the state; the second without the prediction. */
-extern const struct lab_table_ops lab_bench_columns;
-extern const struct lab_table_ops lab_bench_plain_columns;
 
 /* The kernel of a rung in its file, by its name: the line, from 1. `name` gets
  * the function's name, "" where the file has none. */

@@ -59,6 +59,8 @@ static void put_number(const struct lab_field *f, double v, char *out,
             snprintf(out, cap, LAB_NA);
         else if (f->show == LAB_SHOW_NUMBER)
             snprintf(out, cap, "%.0f", v);
+        else if (f->show == LAB_SHOW_RATIO)
+            snprintf(out, cap, "%.3g", v);
         else if (f->kind == LAB_FIELD_INT)
             lab_format_int((int64_t)v, out, cap);
         else

@@ -120,10 +120,7 @@ static enum lab_status compare_init(struct lab_screen *s, const void *args)
     lab_doc_init(&st->doc);
     lab_pager_init(&st->facts, &st->doc);
     st->table.empty = "Neither run has any.";
-    enum lab_status status = load(st);
-    if (status)
-        compare_release(s);
-    return status;
+    return load(st);
 }
 
 /* The heading states where there is more than there is room for. */

@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "debug/progress.h"
+#include "lesson/catalog.h"
+#include "lesson/lesson.h"
 #include "record_list.h"
 #include "trace/record.h"
 #include "ui/layout.h"
@@ -31,52 +34,72 @@ static const struct lab_table_column COLUMNS[COL_COUNT] = {
     [COL_PROGRESS] = {"progress", 12, 0, 1, false, false},
 };
 
-static void put_progress(const struct lab_home_lesson *l, char *out, size_t cap,
-                         enum lab_role *role)
+static const struct lab_catalog_entry *entry_at(const struct home_state *st,
+                                                int64_t row)
 {
-    switch (l->progress) {
-    case LAB_LESSON_DONE:
-        snprintf(out, cap, "✓ done");
-        *role = LAB_ROLE_GOOD;
-        break;
-    case LAB_LESSON_STARTED:
-        if (l->steps_total == LAB_UNKNOWN)
-            snprintf(out, cap, "%" PRId64 " steps", l->steps_seen);
-        else
-            snprintf(out, cap, "%" PRId64 " of %" PRId64, l->steps_seen,
-                     l->steps_total);
-        break;
-    case LAB_LESSON_BROKEN:
-        snprintf(out, cap, "! broken");
-        *role = LAB_ROLE_BAD;
-        break;
-    case LAB_LESSON_NEW:
-        snprintf(out, cap, "new");
-        *role = LAB_ROLE_DIM;
-        break;
+    return &st->model->catalog->items[row];
+}
+
+static const char *title_of(const struct lab_catalog_entry *e)
+{
+    return e->lesson ? e->lesson->title : e->id;
+}
+
+enum progress { NEW, STARTED, DONE, BROKEN };
+
+static enum progress progress_of(const struct lab_home_model *m, int64_t row)
+{
+    const struct lab_catalog_entry *e = &m->catalog->items[row];
+    const struct lab_progress_entry *p = lab_progress_find(m->progress, e->id);
+    return !e->lesson               ? BROKEN
+           : p && p->finished       ? DONE
+           : p && p->steps_seen > 0 ? STARTED
+                                    : NEW;
+}
+
+static void put_progress(const struct lab_home_model *m, int64_t row, char *out,
+                         size_t cap, enum lab_role *role)
+{
+    static const struct {
+        const char *text;
+        enum lab_role role;
+    } words[] = {[NEW] = {"new", LAB_ROLE_DIM},
+                 [DONE] = {"✓ done", LAB_ROLE_GOOD},
+                 [BROKEN] = {"! broken", LAB_ROLE_BAD}};
+    enum progress state = progress_of(m, row);
+    if (state != STARTED) {
+        snprintf(out, cap, "%s", words[state].text);
+        *role = words[state].role;
+        return;
     }
+    const struct lab_progress_entry *p =
+        lab_progress_find(m->progress, m->catalog->items[row].id);
+    if (p->steps_total == LAB_UNKNOWN)
+        snprintf(out, cap, "%" PRId64 " steps", p->steps_seen);
+    else
+        snprintf(out, cap, "%" PRId64 " of %" PRId64, p->steps_seen,
+                 p->steps_total);
 }
 
 static void lesson_cell(const void *user, int64_t row, int column, char *out,
                         size_t cap, enum lab_role *role)
 {
     const struct home_state *st = user;
-    const struct lab_home_lesson *l = &st->model->lessons[row];
+    const struct lab_catalog_entry *e = entry_at(st, row);
     switch (column) {
     case COL_TITLE:
-        snprintf(out, cap, "%s%s", l->is_lab ? "Lab: " : "",
-                 l->title ? l->title : l->id);
+        snprintf(out, cap, "%s", title_of(e));
         break;
     case COL_ID:
-        snprintf(out, cap, "%s", l->id);
+        snprintf(out, cap, "%s", e->id);
         *role = LAB_ROLE_DIM;
         break;
     case COL_MINUTES:
-        if (l->minutes > 0)
-            snprintf(out, cap, "%d min", l->minutes);
+        if (e->lesson && e->lesson->minutes > 0)
+            snprintf(out, cap, "%" PRId64 " min", e->lesson->minutes);
         break;
     default:
-        put_progress(l, out, cap, role);
+        put_progress(st->model, row, out, cap, role);
         if (row == st->start) {
             snprintf(out, cap, "start here");
             *role = LAB_ROLE_GOOD;
@@ -91,13 +114,13 @@ static const struct lab_table_ops LESSONS = {COLUMNS, COL_COUNT, lesson_cell,
 static int64_t find_start(const struct lab_home_model *m)
 {
     int64_t found = -1;
-    for (int64_t i = 0; i < m->lesson_count; i++) {
-        const struct lab_home_lesson *l = &m->lessons[i];
-        if (l->progress == LAB_LESSON_DONE || l->progress == LAB_LESSON_STARTED)
+    for (size_t i = 0; i < m->catalog->count; i++) {
+        enum progress state = progress_of(m, (int64_t)i);
+        if (state == DONE || state == STARTED)
             return -1;
-        if (m->start && strcmp(l->id, m->start) == 0 &&
-            l->progress == LAB_LESSON_NEW)
-            found = i;
+        if (m->start && strcmp(m->catalog->items[i].id, m->start) == 0 &&
+            state == NEW)
+            found = (int64_t)i;
     }
     return found;
 }
@@ -110,7 +133,8 @@ static enum lab_status reload(struct lab_screen *s)
         status = st->model->refresh(st->model->user, st->model);
     st->start = find_start(st->model);
     if (!status)
-        status = lab_table_set_count(&st->lessons, st->model->lesson_count);
+        status = lab_table_set_count(&st->lessons,
+                                     (int64_t)st->model->catalog->count);
     if (!status) {
         st->run_list.rows = st->model->runs;
         status = lab_table_set_count(&st->runs, st->model->run_count);
@@ -150,9 +174,9 @@ static void select_next_lesson(struct home_state *st)
         lab_table_select(&st->lessons, st->start);
         return;
     }
-    for (int64_t i = 0; i < st->model->lesson_count; i++) {
-        enum lab_lesson_progress p = st->model->lessons[i].progress;
-        if (p == LAB_LESSON_NEW || p == LAB_LESSON_STARTED) {
+    for (int64_t i = 0; i < st->lessons.count; i++) {
+        enum progress state = progress_of(st->model, i);
+        if (state == NEW || state == STARTED) {
             lab_table_select(&st->lessons, i);
             return;
         }
@@ -169,10 +193,8 @@ static enum lab_status home_init(struct lab_screen *s, const void *args)
     st->lessons.empty = "No lessons were found.";
     say_no_runs(st);
     enum lab_status status = reload(s);
-    if (status) {
-        home_release(s);
+    if (status)
         return status;
-    }
     select_next_lesson(st);
     if (st->model->note && st->model->note[0])
         lab_ui_message(s->ui, LAB_ROLE_WARN, "%s", st->model->note);
@@ -224,21 +246,23 @@ static void draw_about(const struct home_state *st, struct lab_canvas *c,
     int64_t row = lab_table_row(&st->lessons);
     if (row < 0)
         return;
-    const struct lab_home_lesson *l = &st->model->lessons[row];
-    char heading[160] = "About";
-    if (l->after && l->after[0])
-        snprintf(heading, sizeof(heading), "About, builds on %s", l->after);
+    const struct lab_catalog_entry *e = entry_at(st, row);
+    const struct lab_lesson *l = e->lesson;
+    char heading[160];
+    size_t n = (size_t)snprintf(heading, sizeof(heading), "About");
+    for (int i = 0; l && i < l->n_prerequisites && n < sizeof(heading); i++)
+        n += (size_t)snprintf(heading + n, sizeof(heading) - n, "%s%s",
+                              i ? ", " : ", builds on ", l->prerequisites[i]);
     lab_canvas_heading(c, &r, heading, false);
     lab_rect_cut_left(&r, 1);
-    if (l->progress == LAB_LESSON_BROKEN && l->problem) {
-        lab_canvas_paragraph(c, r, LAB_ROLE_BAD, l->problem);
+    if (!l) {
+        lab_canvas_paragraph(c, r, LAB_ROLE_BAD, e->error);
         return;
     }
     lab_rect_cut_top(&r, lab_canvas_paragraph(c, lab_rect_cut_top(&r, 1),
-                                              LAB_ROLE_TITLE,
-                                              l->title ? l->title : l->id) -
+                                              LAB_ROLE_TITLE, l->title) -
                              1);
-    lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, l->summary ? l->summary : "");
+    lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, l->summary);
 }
 
 static void home_draw(struct lab_screen *s, struct lab_canvas *c,
@@ -275,11 +299,10 @@ static enum lab_status open_row(struct lab_screen *s)
     if (row < 0)
         return lab_fail(LAB_E_STATE, "there is nothing to open");
     if (st->pane == PANE_LESSONS) {
-        const struct lab_home_lesson *l = &st->model->lessons[row];
-        if (l->progress == LAB_LESSON_BROKEN)
-            return lab_fail(LAB_E_PARSE, "%s",
-                            l->problem ? l->problem : "it cannot be read");
-        return st->model->open_lesson(st->model->user, s->ui, l->id);
+        const struct lab_catalog_entry *e = entry_at(st, row);
+        if (!e->lesson)
+            return lab_fail(LAB_E_PARSE, "%s", e->error);
+        return st->model->open_lesson(st->model->user, s->ui, e->id);
     }
     struct lab_run_args args = {.model = st->model->all_runs,
                                 .run = st->model->runs[row],

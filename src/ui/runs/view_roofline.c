@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "ui/roof_plot.h"
+#include "record_list.h"
 #include "term/dots.h"
+#include "engine/ceiling.h"
 #include "base/mem.h"
 #include "base/format.h"
 #include "ui/table.h"
@@ -41,19 +43,45 @@ static bool positive(double v)
     return isfinite(v) && v > 0;
 }
 
-bool lab_roof_has_place(const struct lab_ui_roof_point *p)
+bool lab_roof_has_place(const struct lab_roofline_point *p)
 {
     return positive(p->intensity) && positive(p->flop_s);
 }
 
 /* ---- axes ---- */
 
-static double memory_per_s(const struct lab_ui_roofline *l)
+/* The height of a roof of arithmetic; NaN: unknown, or the memory's. */
+static double compute_per_s(const struct lab_roofline *l, int i)
 {
-    for (int i = 0; i < l->roof_count; i++)
-        if (l->roofs[i].memory && positive(l->roofs[i].per_s))
-            return l->roofs[i].per_s;
-    return NAN;
+    return i != LAB_CEILING_COPY && positive(l->per_s[i]) ? l->per_s[i]
+                                                          : (double)NAN;
+}
+
+static double memory_per_s(const struct lab_roofline *l)
+{
+    double v = l->per_s[LAB_CEILING_COPY];
+    return positive(v) ? v : (double)NAN;
+}
+
+/* The name of a roof with its height. */
+static void roof_text(const struct lab_roofline *l, int i, char *out,
+                      size_t cap)
+{
+    enum lab_ceiling ceiling = (enum lab_ceiling)i;
+    snprintf(out, cap, "%s %s", lab_ceiling_name(ceiling),
+             LAB_AMOUNT_TEXT(l->per_s[i], lab_ceiling_unit(ceiling)));
+}
+
+static const struct lab_roofline_row *row_at(const struct lab_roof_list *list,
+                                             int64_t place)
+{
+    return &list->line->rows[list->shown[place]];
+}
+
+static const struct lab_roofline_point *
+point_at(const struct lab_roof_list *list, int64_t place)
+{
+    return &row_at(list, place)->point;
 }
 
 /* A quotient of rates may be too small or too large for a number. */
@@ -65,16 +93,13 @@ static void widen(double v, double *low, double *high)
     *high = isnan(*high) || v > *high ? v : *high;
 }
 
-static void fit_roofs(struct lab_roof_axes *a, const struct lab_ui_roofline *l)
+static void fit_roofs(struct lab_roof_axes *a, const struct lab_roofline *l)
 {
     double memory = memory_per_s(l);
-    for (int i = 0; i < l->roof_count; i++) {
-        const struct lab_ui_roof *r = &l->roofs[i];
-        if (r->memory || !positive(r->per_s))
-            continue;
-        widen(log10(r->per_s), &a->y0, &a->y1);
-        if (!isnan(memory))
-            widen(log10(r->per_s / memory), &a->x0, &a->x1);
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++) {
+        double v = compute_per_s(l, i);
+        widen(log10(v), &a->y0, &a->y1);
+        widen(log10(v / memory), &a->x0, &a->x1);
     }
     if (isnan(a->y0) && !isnan(memory)) { /* at one FLOP a byte */
         widen(log10(memory), &a->y0, &a->y1);
@@ -88,7 +113,7 @@ bool lab_roof_axes_fit(struct lab_roof_axes *out,
     struct lab_roof_axes a = {plot, NAN, NAN, NAN, NAN};
     fit_roofs(&a, list->line);
     for (int64_t i = 0; i < list->count; i++) {
-        const struct lab_ui_roof_point *p = &list->line->points[list->shown[i]];
+        const struct lab_roofline_point *p = point_at(list, i);
         if (!lab_roof_has_place(p))
             continue;
         widen(log10(p->intensity), &a.x0, &a.x1);
@@ -162,15 +187,14 @@ static void draw_memory(struct drawing *d, double memory, double top)
 
 static void draw_roofs(struct drawing *d)
 {
-    const struct lab_ui_roofline *l = d->list->line;
+    const struct lab_roofline *l = d->list->line;
     const struct lab_roof_axes *a = &d->axes;
     double memory = memory_per_s(l);
     double top = NAN;
-    for (int i = 0; i < l->roof_count; i++) {
-        const struct lab_ui_roof *r = &l->roofs[i];
-        if (r->memory || !positive(r->per_s))
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++) {
+        double y = log10(compute_per_s(l, i));
+        if (isnan(y))
             continue;
-        double y = log10(r->per_s);
         double x0 = isnan(memory) ? a->x0 : fmax(a->x0, y - log10(memory));
         line(d, x0, y, a->x1, y, OWNER_COMPUTE);
         top = isnan(top) || y > top ? y : top;
@@ -180,16 +204,16 @@ static void draw_roofs(struct drawing *d)
 }
 
 /* From the chosen point up (or down) to what the roofs allow there. */
-static void draw_distance(struct drawing *d, const struct lab_ui_roof_point *p)
+static void draw_distance(struct drawing *d, const struct lab_roofline_point *p)
 {
     const struct lab_roof_axes *a = &d->axes;
-    if (!lab_roof_has_place(p) || !positive(p->roof_flop_s))
+    if (!lab_roof_has_place(p) || !positive(p->allowed_flop_s))
         return;
     int x = at(share_of(log10(p->intensity), a->x0, a->x1), d->dots.w);
     int from =
         d->dots.h - 1 - at(share_of(log10(p->flop_s), a->y0, a->y1), d->dots.h);
     int to = d->dots.h - 1 -
-             at(share_of(log10(p->roof_flop_s), a->y0, a->y1), d->dots.h);
+             at(share_of(log10(p->allowed_flop_s), a->y0, a->y1), d->dots.h);
     int step = to < from ? -2 : 2;
     for (int y = from; step < 0 ? y > to : y < to; y += step)
         lab_dots_set(&d->dots, x, y, OWNER_DISTANCE);
@@ -200,18 +224,20 @@ static void draw_distance(struct drawing *d, const struct lab_ui_roof_point *p)
 /* The roofs of arithmetic in a row, with their heights. */
 static void name_row(const struct drawing *d, int row, char out[LABEL_BYTES])
 {
-    const struct lab_ui_roofline *l = d->list->line;
+    const struct lab_roofline *l = d->list->line;
     const struct lab_roof_axes *a = &d->axes;
     size_t n = 0;
     out[0] = '\0';
-    for (int i = 0; i < l->roof_count; i++) {
-        const struct lab_ui_roof *r = &l->roofs[i];
-        if (r->memory || !positive(r->per_s))
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++) {
+        char name[LABEL_BYTES / 2];
+        double v = compute_per_s(l, i);
+        if (isnan(v) || n >= LABEL_BYTES ||
+            a->plot.h - 1 - at(share_of(log10(v), a->y0, a->y1), a->plot.h) !=
+                row)
             continue;
-        int y = at(share_of(log10(r->per_s), a->y0, a->y1), a->plot.h);
-        if (a->plot.h - 1 - y == row && n < LABEL_BYTES)
-            n += (size_t)snprintf(out + n, LABEL_BYTES - n, "%s%s %s",
-                                  n ? ", " : " ", r->name, r->height);
+        roof_text(l, i, name, sizeof(name));
+        n += (size_t)snprintf(out + n, LABEL_BYTES - n, "%s%s", n ? ", " : " ",
+                              name);
     }
 }
 
@@ -221,8 +247,7 @@ static void name_row(const struct drawing *d, int row, char out[LABEL_BYTES])
 static int point_in_text(const struct drawing *d, int y, int x, int w)
 {
     for (int64_t i = 0; i < d->list->count; i++) {
-        const struct lab_ui_roof_point *p =
-            &d->list->line->points[d->list->shown[i]];
+        const struct lab_roofline_point *p = point_at(d->list, i);
         int py;
         int px;
         if (lab_roof_cell(&d->axes, p->intensity, p->flop_s, &py, &px) &&
@@ -265,28 +290,25 @@ static void name_roofs(struct drawing *d)
  * where it hides no point. */
 static void name_memory(struct drawing *d)
 {
-    const struct lab_ui_roofline *l = d->list->line;
+    const struct lab_roofline *l = d->list->line;
     const struct lab_roof_axes *a = &d->axes;
-    for (int i = 0; i < l->roof_count; i++) {
-        const struct lab_ui_roof *r = &l->roofs[i];
-        char text[LABEL_BYTES];
-        if (!r->memory || !positive(r->per_s))
+    double m = log10(memory_per_s(l));
+    char text[LABEL_BYTES] = " ";
+    if (isnan(m))
+        return;
+    roof_text(l, LAB_CEILING_COPY, text + 1, sizeof(text) - 1);
+    int w = lab_canvas_columns(d->c, text);
+    double left = fmax(a->y0, a->x0 + m);
+    for (int part = 4; part <= 9; part++) {
+        double v = left + (a->y1 - left) * part / 12;
+        int row = at(share_of(v, a->y0, a->y1), a->plot.h);
+        int under = a->plot.h - (row > 0 ? row : 1);
+        int y = a->plot.y + under;
+        int x = a->plot.x + at(share_of(v - m, a->x0, a->x1), a->plot.w);
+        if (part < 9 && point_in_text(d, y, x + 1, w) >= 0)
             continue;
-        snprintf(text, sizeof(text), " %s %s", r->name, r->height);
-        int w = lab_canvas_columns(d->c, text);
-        double m = log10(r->per_s);
-        double left = fmax(a->y0, a->x0 + m);
-        for (int part = 4; part <= 9; part++) {
-            double v = left + (a->y1 - left) * part / 12;
-            int row = at(share_of(v, a->y0, a->y1), a->plot.h);
-            int under = a->plot.h - (row > 0 ? row : 1);
-            int y = a->plot.y + under;
-            int x = a->plot.x + at(share_of(v - m, a->x0, a->x1), a->plot.w);
-            if (part < 9 && point_in_text(d, y, x + 1, w) >= 0)
-                continue;
-            lab_canvas_text(d->c, y, x, -1, LAB_ROLE_SERIES_1, text);
-            break;
-        }
+        lab_canvas_text(d->c, y, x, -1, LAB_ROLE_SERIES_1, text);
+        break;
     }
 }
 
@@ -296,15 +318,14 @@ static void draw_points(struct drawing *d, int64_t chosen)
     int y;
     int x;
     for (int64_t i = list->count - 1; i >= 0; i--) { /* the first on top */
-        const struct lab_ui_roof_point *p = &list->line->points[list->shown[i]];
+        const struct lab_roofline_point *p = point_at(list, i);
         if (lab_roof_cell(&d->axes, p->intensity, p->flop_s, &y, &x))
             lab_canvas_textf(d->c, y, x, 1, LAB_ROLE_KEY, "%c",
                              lab_roof_label(i));
     }
     if (chosen < 0 || chosen >= list->count)
         return;
-    const struct lab_ui_roof_point *p =
-        &list->line->points[list->shown[chosen]];
+    const struct lab_roofline_point *p = point_at(list, chosen);
     if (lab_roof_cell(&d->axes, p->counted_intensity, p->flop_s, &y, &x))
         lab_canvas_text(d->c, y, x, 1, LAB_ROLE_MARK, "+");
     if (!lab_roof_cell(&d->axes, p->intensity, p->flop_s, &y, &x))
@@ -402,7 +423,7 @@ void lab_roof_plot_draw(struct lab_canvas *c, struct lab_rect r,
     } else {
         draw_roofs(&d);
         if (chosen >= 0 && chosen < list->count)
-            draw_distance(&d, &list->line->points[list->shown[chosen]]);
+            draw_distance(&d, point_at(list, chosen));
         lab_dots_show(&d.dots, c, roles);
         lab_dots_release(&d.dots);
         draw_y_axis(&d);
@@ -421,9 +442,11 @@ enum { LEVEL_STEPS, LEVEL_KERNELS, LEVEL_ALL, LEVELS };
 enum { WORDS = 512 };
 
 struct roofline_state {
+    struct lab_record_list columns; /* first: the table reads it */
     struct lab_run_args args;
-    struct lab_ui_roofline line;
-    int64_t *shown; /* the points of the level */
+    const struct lab_roofline *line;
+    struct lab_str note;
+    int64_t *shown; /* the rows of the level */
     struct lab_roof_list list;
     struct lab_table table;
     int level;
@@ -432,144 +455,36 @@ struct roofline_state {
 static const char *const LEVEL_TITLES[LEVELS] = {"Steps", "Kernels",
                                                  "Steps and kernels"};
 
-/* ---- the list ---- */
-
-enum {
-    COLUMN_LABEL,
-    COLUMN_NAME,
-    COLUMN_PHASE,
-    COLUMN_MEDIAN,
-    COLUMN_INTENSITY,
-    COLUMN_COUNTED,
-    COLUMN_RATE,
-    COLUMN_ROOF,
-    COLUMN_SHARE,
-    COLUMN_BOUND,
-    COLUMNS
-};
-
-static const struct lab_table_column TABLE[COLUMNS] = {
-    [COLUMN_LABEL] = {"", 1, 0, 0, false, false},
-    [COLUMN_NAME] = {"step", 14, 4, 0, false, false},
-    [COLUMN_PHASE] = {"phase", 8, 0, 4, false, false},
-    [COLUMN_MEDIAN] = {"median", 9, 0, 3, true, true},
-    [COLUMN_INTENSITY] = {"FLOP/byte", 9, 0, 1, true, true},
-    [COLUMN_COUNTED] = {"counted", 8, 0, 6, true, true},
-    [COLUMN_RATE] = {"FLOP/s", 12, 0, 2, true, true},
-    [COLUMN_ROOF] = {"roof", 4, 0, 5, false, false},
-    [COLUMN_SHARE] = {"of roof", 7, 0, 0, true, true},
-    [COLUMN_BOUND] = {"bound", 7, 0, 0, false, false},
-};
-
-static const struct lab_ui_roof_point *point_at(const void *user, int64_t row)
-{
-    const struct lab_roof_list *list = user;
-    return &list->line->points[list->shown[row]];
-}
-
-/* Where there is no formula the point is placed by what was counted. */
-static double formula_of(const struct lab_ui_roof_point *p)
-{
-    return isnan(p->flop) ? p->flop : p->intensity;
-}
-
-static void put_number(double v, char *out, size_t cap)
-{
-    if (isnan(v))
-        snprintf(out, cap, LAB_NA);
-    else
-        snprintf(out, cap, "%.3g", v);
-}
-
+/* With the sign of the point; a kernel is below its step. */
 static void cell(const void *user, int64_t row, int column, char *out,
                  size_t cap, enum lab_role *role)
 {
-    const struct lab_ui_roof_point *p = point_at(user, row);
-    const char *text = NULL;
-    switch (column) {
-    case COLUMN_LABEL:
+    const struct roofline_state *st = user;
+    bool indent = column == 1 && lab_roofline_is_kernel(row_at(&st->list, row));
+    if (column == 0) {
         snprintf(out, cap, "%c", lab_roof_label(row));
-        break;
-    case COLUMN_NAME:
-        snprintf(out, cap, "%s%s", p->kernel ? "  " : "", p->name);
-        break;
-    case COLUMN_PHASE:
-        text = p->phase;
-        break;
-    case COLUMN_MEDIAN:
-        lab_format_ns(p->median_ns, out, cap);
-        break;
-    case COLUMN_INTENSITY:
-        put_number(formula_of(p), out, cap);
-        break;
-    case COLUMN_COUNTED:
-        put_number(p->counted_intensity, out, cap);
-        break;
-    case COLUMN_RATE:
-        lab_format_flops(p->flop_s, 1e9, out, cap);
-        break;
-    case COLUMN_ROOF:
-        text = p->roof;
-        break;
-    case COLUMN_SHARE:
-        if (p->share > 0 && p->share < 0.0005)
-            snprintf(out, cap, "<0.1 %%");
-        else
-            lab_format_share(p->share, out, cap);
-        break;
-    default:
-        text = p->bound;
+        return;
     }
-    if (text)
-        snprintf(out, cap, "%s", text[0] ? text : LAB_NA);
-    if (strcmp(out, LAB_NA) == 0)
-        *role = LAB_ROLE_DIM;
+    if (indent)
+        out += snprintf(out, cap, "  ");
+    lab_record_cell(&st->columns, row, column, out, cap - 2 * indent, role);
 }
-
-static int compare(const void *user, int64_t a, int64_t b, int column,
-                   bool turned)
-{
-    const struct lab_ui_roof_point *p = point_at(user, a);
-    const struct lab_ui_roof_point *q = point_at(user, b);
-    switch (column) {
-    case COLUMN_NAME:
-        return strcasecmp(p->name, q->name);
-    case COLUMN_MEDIAN:
-        return lab_table_compare_double(p->median_ns, q->median_ns, turned);
-    case COLUMN_INTENSITY:
-        return lab_table_compare_double(formula_of(p), formula_of(q), turned);
-    case COLUMN_COUNTED:
-        return lab_table_compare_double(p->counted_intensity,
-                                        q->counted_intensity, turned);
-    case COLUMN_RATE:
-        return lab_table_compare_double(p->flop_s, q->flop_s, turned);
-    case COLUMN_ROOF:
-        return strcasecmp(p->roof, q->roof);
-    case COLUMN_SHARE:
-        return lab_table_compare_double(p->share, q->share, turned);
-    case COLUMN_BOUND:
-        return strcasecmp(p->bound, q->bound);
-    default: /* as they ran */
-        return lab_table_compare_int(a, b, turned);
-    }
-}
-
-static const struct lab_table_ops POINTS = {TABLE, COLUMNS, cell, compare};
 
 /* ---- life ---- */
 
-static bool is_of(const struct lab_ui_roof_point *p, int level)
+static bool is_of(const struct lab_roofline_row *row, int level)
 {
-    return level == LEVEL_ALL || p->kernel == (level == LEVEL_KERNELS);
+    return level == LEVEL_ALL ||
+           lab_roofline_is_kernel(row) == (level == LEVEL_KERNELS);
 }
 
 static enum lab_status show_level(struct roofline_state *st)
 {
     int64_t n = 0;
-    for (int64_t i = 0; i < st->line.point_count; i++)
-        if (is_of(&st->line.points[i], st->level))
-            st->shown[n++] = i;
-    st->list = (struct lab_roof_list){&st->line, st->shown, n};
+    for (size_t i = 0; i < st->line->count; i++)
+        if (is_of(&st->line->rows[i], st->level))
+            st->shown[n++] = (int64_t)i;
+    st->list = (struct lab_roof_list){st->line, st->shown, n};
     return lab_table_set_count(&st->table, n);
 }
 
@@ -577,9 +492,10 @@ static enum lab_status show_level(struct roofline_state *st)
 static void select_step(struct roofline_state *st)
 {
     for (int64_t i = 0; st->args.step && i < st->list.count; i++) {
-        const struct lab_ui_roof_point *p = point_at(&st->list, i);
-        if (strcmp(p->name, st->args.step) == 0 &&
-            (!st->args.phase || strcmp(p->phase, st->args.phase) == 0)) {
+        const struct lab_roofline_row *row = row_at(&st->list, i);
+        const char *phase = row->sum->phase ? row->sum->phase : "";
+        if (strcmp(lab_roofline_name(row), st->args.step) == 0 &&
+            (!st->args.phase || strcmp(phase, st->args.phase) == 0)) {
             lab_table_select(&st->table, i);
             return;
         }
@@ -590,6 +506,7 @@ static void release(struct lab_screen *s)
 {
     struct roofline_state *st = s->state;
     lab_table_release(&st->table);
+    lab_str_release(&st->note);
     lab_free(st->shown);
 }
 
@@ -601,17 +518,18 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     if (!m->load_roofline)
         return lab_fail(LAB_E_STATE, "there is no roofline here");
     enum lab_status status =
-        m->load_roofline(m->user, st->args.run.id, &st->line);
+        m->load_roofline(m->user, st->args.run.id, &st->line, &st->note);
     if (status)
         return status;
-    lab_table_init(&st->table, &POINTS, &st->list);
+    lab_record_list_init(&st->columns, &lab_roofline_fields, 0);
+    st->columns.ops.cell = cell;
+    lab_table_init(&st->table, &st->columns.ops, st);
     st->table.empty = "This run has none.";
-    st->shown =
-        lab_alloc_array((size_t)st->line.point_count + 1, sizeof(*st->shown));
+    st->shown = lab_alloc_array(st->line->count + 1, sizeof(*st->shown));
+    st->columns.rows = st->line->rows;
+    st->columns.shown = st->shown;
     status = st->shown ? show_level(st) : lab_no_memory("the roofline");
-    if (status)
-        release(s);
-    else
+    if (!status)
         select_step(st);
     return status;
 }
@@ -622,50 +540,52 @@ static void draw_picture(const struct roofline_state *st, struct lab_canvas *c,
                          struct lab_rect r)
 {
     char title[160];
-    snprintf(title, sizeof(title), "Roofline of %s", st->line.device);
+    const char *device = st->line->device.device;
+    snprintf(title, sizeof(title), "Roofline of %s",
+             device[0] ? device : "an unknown device");
     lab_canvas_heading(c, &r, title, false);
-    if (st->line.note[0]) {
+    if (st->note.len) {
         enum { MOST = 5 };
-        struct lab_rect note = lab_rect_cut_top(
-            &r, lab_canvas_paragraph_rows(c, r.w, MOST, st->line.note));
-        lab_canvas_paragraph(c, note, LAB_ROLE_WARN, st->line.note);
+        const char *text = lab_str_text(&st->note);
+        struct lab_rect note =
+            lab_rect_cut_top(&r, lab_canvas_paragraph_rows(c, r.w, MOST, text));
+        lab_canvas_paragraph(c, note, LAB_ROLE_WARN, text);
     }
     lab_roof_plot_draw(c, r, &st->list, lab_table_row(&st->table));
 }
 
-static void work_text(const struct lab_ui_roof_point *p, char *out, size_t cap)
+static void work_text(const struct lab_roofline_row *row, char *out, size_t cap)
 {
-    char formula[LAB_FORMAT_BYTES];
-    char counted[LAB_FORMAT_BYTES];
-    char dram[LAB_FORMAT_BYTES];
+    const struct lab_roofline_point *p = &row->point;
+    const char *formula = LAB_AMOUNT_TEXT(row->work.flop, "FLOP");
     bool part = isnan(p->counted_flop) && !isnan(p->counted_least);
-    lab_format_flop(p->flop, formula, sizeof(formula));
-    lab_format_flop(p->counted_least, counted, sizeof(counted));
-    lab_format_bytes(p->dram_bytes, dram, sizeof(dram));
     if (isnan(p->counted_least) && isnan(p->dram_bytes)) {
         snprintf(out, cap, "work: %s by the formula; not counted", formula);
         return;
     }
     int n = snprintf(out, cap, "work: %s by the formula, %s%s counted; DRAM %s",
-                     formula, part ? "at least " : "", counted, dram);
-    if (p->flop_reason[0] && n > 0 && (size_t)n < cap)
-        snprintf(out + n, cap - (size_t)n, " (%s)", p->flop_reason);
+                     formula, part ? "at least " : "",
+                     LAB_AMOUNT_TEXT(p->counted_least, "FLOP"),
+                     LAB_BYTES_TEXT(p->dram_bytes));
+    if (row->flop_reason[0] && n > 0 && (size_t)n < cap)
+        snprintf(out + n, cap - (size_t)n, " (%s)", row->flop_reason);
 }
 
 static void draw_words(const struct roofline_state *st, struct lab_canvas *c,
                        struct lab_rect r)
 {
-    int64_t row = lab_table_row(&st->table);
+    int64_t place = lab_table_row(&st->table);
     char text[WORDS];
-    if (lab_rect_empty(r) || row < 0)
+    if (lab_rect_empty(r) || place < 0)
         return;
-    const struct lab_ui_roof_point *p = point_at(&st->list, row);
-    snprintf(text, sizeof(text), "%c  %s%s%s", lab_roof_label(row), p->name,
-             p->phase[0] ? ", " : "", p->phase);
+    const struct lab_roofline_row *row = row_at(&st->list, place);
+    const char *phase = row->sum->phase ? row->sum->phase : "";
+    snprintf(text, sizeof(text), "%c  %s%s%s", lab_roof_label(place),
+             lab_roofline_name(row), phase[0] ? ", " : "", phase);
     lab_canvas_heading(c, &r, text, false);
-    int used = lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, p->sentence);
+    int used = lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, row->sentence);
     lab_rect_cut_top(&r, used);
-    work_text(p, text, sizeof(text));
+    work_text(row, text, sizeof(text));
     lab_canvas_paragraph(c, r, LAB_ROLE_DIM, text);
 }
 

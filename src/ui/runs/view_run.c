@@ -142,8 +142,6 @@ static enum lab_status run_init(struct lab_screen *s, const void *args)
     lab_pager_init(&st->facts, &st->doc);
     enum lab_status status = load(st);
     say_empty(st);
-    if (status)
-        run_release(s);
     return status;
 }
 

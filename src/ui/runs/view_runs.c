@@ -64,10 +64,7 @@ static enum lab_status runs_init(struct lab_screen *s, const void *args)
                     (const char *const[]){"run", "LESSON", NULL}, &st->none);
     lab_str_add(&st->none, "\".");
     st->table.empty = lab_str_text(&st->none);
-    enum lab_status status = reload(s);
-    if (status)
-        runs_release(s);
-    return status;
+    return reload(s);
 }
 
 static void runs_shown(struct lab_screen *s)

@@ -26,45 +26,60 @@
 const char *const lab_doctor_state_text[] = {"ok", "missing", "warning"};
 
 static void report(struct lab_doctor *d, const char *name,
-                   enum lab_doctor_state state, const char *detail,
-                   const char *remedy)
+                   enum lab_doctor_state state, const char *remedy,
+                   const char *detail, ...) LAB_PRINTF(5, 6);
+
+/* remedy NULL: none is needed. */
+static void report(struct lab_doctor *d, const char *name,
+                   enum lab_doctor_state state, const char *remedy,
+                   const char *detail, ...)
 {
     struct lab_str spelt;
+    struct lab_str text;
+    va_list args;
     lab_str_init(&spelt);
+    lab_str_init(&text);
+    va_start(args, detail);
+    lab_str_addv(&text, detail, args);
+    va_end(args);
     lab_command_spell(&spelt, remedy ? remedy : "", "`", lab_print_is_ascii());
-    const struct lab_finding_line f = {name, state, detail,
+    const struct lab_finding_line f = {name, state, lab_str_text(&text),
                                        remedy ? lab_str_text(&spelt) : NULL};
     d->line(d->user, &f);
+    lab_str_release(&text);
     lab_str_release(&spelt);
+}
+
+static void ok(struct lab_doctor *d, const char *name, const char *detail)
+{
+    report(d, name, LAB_DOCTOR_OK, NULL, "%s", detail);
 }
 
 /* "cannot do X. Remedy: do Y" is two things. */
 static void report_error(struct lab_doctor *d, const char *name,
                          enum lab_doctor_state state, const char *remedy)
 {
-    char text[1024];
-    snprintf(text, sizeof(text), "%s", lab_error());
-    char *mark = strstr(text, "Remedy: ");
-    if (mark) {
-        remedy = mark + strlen("Remedy: ");
-        while (mark > text && (mark[-1] == ' ' || mark[-1] == '.'))
-            mark--;
-        *mark = '\0';
-    }
-    report(d, name, state, text, remedy);
+    static const char word[] = "Remedy: ";
+    const char *text = lab_error();
+    const char *mark = strstr(text, word);
+    const char *end = mark ? mark : text + strlen(text);
+    while (mark && end > text && (end[-1] == ' ' || end[-1] == '.'))
+        end--;
+    report(d, name, state, mark ? mark + strlen(word) : remedy, "%.*s",
+           (int)(end - text), text);
 }
 
 /* doctor: processors, their libraries, the modules, the variants. */
 
-enum { TEXT = 512, MAX_NAMES = 32, MAX_DEVICES = 64 };
+enum { MAX_NAMES = 32, MAX_DEVICES = 64 };
 
 static const double gib = 1024.0 * 1024.0 * 1024.0;
 
-/* Does any step of dense take that variant here? */
-static bool offers(struct lab_backend *be, const char *variant)
+/* Does any step of the op take that variant here? */
+static bool offers(struct lab_backend *be, const char *op, const char *variant)
 {
     const char *names[MAX_NAMES];
-    int n = lab_backend_variant_names(be, LAB_F32, "dense", names, MAX_NAMES);
+    int n = lab_backend_variant_names(be, LAB_F32, op, names, MAX_NAMES);
     for (int i = 0; i < n && i < MAX_NAMES; i++) {
         if (strcmp(names[i], variant) == 0)
             return true;
@@ -77,21 +92,20 @@ static void check_variants(struct lab_doctor *d, struct lab_backend *be)
 {
     struct lab_str reasons;
     char name[32];
-    char ok[TEXT];
     lab_str_init(&reasons);
     snprintf(name, sizeof(name), "variants (%s)", be->ops->name);
     if (lab_backend_check(be, &reasons)) {
         report_error(d, name, LAB_DOCTOR_WARNING, NULL);
     } else if (reasons.len == 0) {
-        snprintf(ok, sizeof(ok), "every variant agrees with the reference");
-        report(d, name, LAB_DOCTOR_OK, ok, NULL);
+        ok(d, name, "every variant agrees with the reference");
     }
     for (char *line = reasons.data; line && *line;) {
         char *end = strchr(line, '\n');
         if (end)
             *end = '\0';
-        report(d, name, LAB_DOCTOR_WARNING, line,
-               "none is needed: it is not offered; please report it");
+        report(d, name, LAB_DOCTOR_WARNING,
+               "none is needed: it is not offered; please report it", "%s",
+               line);
         line = end ? end + 1 : NULL;
     }
     lab_str_release(&reasons);
@@ -103,17 +117,14 @@ static void check_openblas(struct lab_doctor *d, struct lab_backend *be)
 {
     /* OpenBLAS reports its version, where the linked BLAS is OpenBLAS. */
     char *(*config)(void);
-    char text[TEXT] = "a BLAS that does not report its version";
     *(void **)&config = dlsym(RTLD_DEFAULT, "openblas_get_config");
-    if (config)
-        snprintf(text, sizeof(text), "%s", config());
-    bool found = offers(be, "blas");
-    if (found)
-        report(d, "OpenBLAS", LAB_DOCTOR_OK, text, NULL);
+    if (offers(be, "dense", "blas"))
+        ok(d, "OpenBLAS",
+           config ? config() : "a BLAS that does not report its version");
     else
         report(d, "OpenBLAS", LAB_DOCTOR_WARNING,
-               "linked, but no step offers the variant blas",
-               "see the line of the variants");
+               "see the line of the variants",
+               "linked, but no step offers the variant blas");
 }
 
 static void check_onednn(struct lab_doctor *d, struct lab_backend *be)
@@ -128,25 +139,24 @@ static void check_onednn(struct lab_doctor *d, struct lab_backend *be)
     const struct version *(*version)(void);
     void *handle;
     void *address;
-    char text[TEXT] = "loaded";
     if (lab_module_open("lapenna-lab-onednn.so", &handle)) {
         report_error(d, "oneDNN", LAB_DOCTOR_MISSING, install);
         return;
     }
-    if (!offers(be, "onednn")) {
+    if (!offers(be, "dense", "onednn")) {
         report(d, "oneDNN", LAB_DOCTOR_WARNING,
-               "the module is there, but no step offers the variant "
-               "onednn",
-               "build the program and its modules together");
+               "build the program and its modules together",
+               "the module is there, but no step offers the variant onednn");
         return;
     }
-    if (lab_module_symbol(handle, "dnnl_version", &address) == LAB_OK) {
-        *(void **)&version = address;
-        const struct version *v = version();
-        snprintf(text, sizeof(text), "version %d.%d.%d", v->major, v->minor,
-                 v->patch);
+    if (lab_module_symbol(handle, "dnnl_version", &address)) {
+        ok(d, "oneDNN", "loaded");
+        return;
     }
-    report(d, "oneDNN", LAB_DOCTOR_OK, text, NULL);
+    *(void **)&version = address;
+    const struct version *v = version();
+    report(d, "oneDNN", LAB_DOCTOR_OK, NULL, "version %d.%d.%d", v->major,
+           v->minor, v->patch);
 }
 
 /* OpenBLAS and oneDNN too */
@@ -154,15 +164,13 @@ static void doctor_cpu(struct lab_doctor *d)
 {
     struct lab_backend *be = NULL;
     struct lab_device_info info;
-    char text[TEXT];
     if (lab_backend_open(&be, "cpu", 0)) {
         report_error(d, "CPU", LAB_DOCTOR_WARNING, NULL);
         return;
     }
     lab_backend_info(be, &info);
-    snprintf(text, sizeof(text), "%s, %d cores, %.1f GiB", info.name,
-             info.sm_count, (double)info.memory_bytes / gib);
-    report(d, "CPU", LAB_DOCTOR_OK, text, NULL);
+    report(d, "CPU", LAB_DOCTOR_OK, NULL, "%s, %d cores, %.1f GiB", info.name,
+           info.sm_count, (double)info.memory_bytes / gib);
     check_openblas(d, be);
     check_onednn(d, be);
     check_variants(d, be);
@@ -186,42 +194,39 @@ static bool driver_version(char *out, size_t size)
 static void check_driver(struct lab_doctor *d, const struct lab_device_info *i)
 {
     char version[LAB_DEVICE_TEXT] = "";
-    char text[TEXT];
     if (i && i->driver[0])
         snprintf(version, sizeof(version), "%s", i->driver);
     else
         driver_version(version, sizeof(version));
     if (!version[0]) {
-        report(d, "driver", LAB_DOCTOR_MISSING, "no NVIDIA driver is loaded",
-               "on a machine with an NVIDIA GPU install its driver");
+        report(d, "driver", LAB_DOCTOR_MISSING,
+               "on a machine with an NVIDIA GPU install its driver",
+               "no NVIDIA driver is loaded");
         return;
     }
-    snprintf(text, sizeof(text), "%s%s%s", version,
-             i && i->runtime[0] ? ", runtime " : "", i ? i->runtime : "");
-    report(d, "driver", LAB_DOCTOR_OK, text, NULL);
+    report(d, "driver", LAB_DOCTOR_OK, NULL, "%s%s%s", version,
+           i && i->runtime[0] ? ", runtime " : "", i ? i->runtime : "");
 }
 
 static void say_device(struct lab_doctor *d, const struct lab_device_info *i)
 {
     char name[32];
-    char text[TEXT];
     snprintf(name, sizeof(name), "device %d", i->device_id);
-    snprintf(text, sizeof(text),
-             "%s, compute capability %d.%d, %d multiprocessors, %.1f GiB",
-             i->name, i->compute_major, i->compute_minor, i->sm_count,
-             (double)i->memory_bytes / gib);
-    report(d, name, LAB_DOCTOR_OK, text, NULL);
+    report(d, name, LAB_DOCTOR_OK, NULL,
+           "%s, compute capability %d.%d, %d multiprocessors, %.1f GiB",
+           i->name, i->compute_major, i->compute_minor, i->sm_count,
+           (double)i->memory_bytes / gib);
 }
 
 static void check_cublas(struct lab_doctor *d, struct lab_backend *be)
 {
-    if (offers(be, "cublas"))
-        report(d, "cuBLAS", LAB_DOCTOR_OK, "loaded", NULL);
+    if (offers(be, "dense", "cublas"))
+        ok(d, "cuBLAS", "loaded");
     else
         report(d, "cuBLAS", LAB_DOCTOR_MISSING,
-               "no step offers the variant cublas",
                "install the cuBLAS of the module's CUDA version, or "
-               "add its directory to LD_LIBRARY_PATH");
+               "add its directory to LD_LIBRARY_PATH",
+               "no step offers the variant cublas");
 }
 
 /* The version, and the ops that have a variant of it. */
@@ -232,32 +237,34 @@ static void check_cudnn(struct lab_doctor *d, struct lab_backend *be,
         "install cuDNN 9 of the module's CUDA version, or add its directory to "
         "LD_LIBRARY_PATH; steps run without it";
     const char *answer = "";
-    char text[TEXT];
+    struct lab_str list;
     int n_ops;
-    int n = 0;
     const struct lab_op_def *const *ops = lab_op_table(&n_ops);
     if (!module->cudnn(&answer)) {
-        report(d, "cuDNN", LAB_DOCTOR_MISSING, answer, install);
+        report(d, "cuDNN", LAB_DOCTOR_MISSING, install, "%s", answer);
         return;
     }
-    size_t at = (size_t)snprintf(text, sizeof(text), "%s, for", answer);
-    for (int i = 0; i < n_ops && at < sizeof(text); i++) {
-        const char *names[32];
-        int count =
-            lab_backend_variant_names(be, LAB_F32, ops[i]->name, names, 32);
-        bool has = false;
-        for (int k = 0; k < count; k++)
-            has = has || strcmp(names[k], "cudnn") == 0;
-        if (has)
-            at += (size_t)snprintf(text + at, sizeof(text) - at, "%s %s",
-                                   n++ ? "," : "", ops[i]->name);
-    }
-    if (n > 0)
-        report(d, "cuDNN", LAB_DOCTOR_OK, text, NULL);
+    lab_str_init(&list);
+    for (int i = 0; i < n_ops; i++)
+        if (offers(be, ops[i]->name, "cudnn"))
+            lab_str_addf(&list, "%s %s", list.len ? "," : "", ops[i]->name);
+    if (list.len)
+        report(d, "cuDNN", LAB_DOCTOR_OK, NULL, "%s, for%s", answer,
+               lab_str_text(&list));
     else
-        report(d, "cuDNN", LAB_DOCTOR_WARNING,
-               "loaded, but no step offers the variant cudnn",
-               "see the line of the variants");
+        report(d, "cuDNN", LAB_DOCTOR_WARNING, "see the line of the variants",
+               "loaded, but no step offers the variant cudnn");
+    lab_str_release(&list);
+}
+
+/* `of`: the line that has the reason. */
+static void untried(struct lab_doctor *d, const char *name, const char *without,
+                    const char *of)
+{
+    char see[64];
+    snprintf(see, sizeof(see), "see the line of the %s", of);
+    report(d, name, LAB_DOCTOR_MISSING, see, "cannot be tried without %s",
+           without);
 }
 
 /* Devices, the driver that they report, and what the first one offers. False:
@@ -268,17 +275,10 @@ static bool check_devices(struct lab_doctor *d,
     struct lab_device_info info;
     struct lab_backend *be = NULL;
     if (lab_backend_open(&be, "cuda", 0)) {
-        char why[TEXT];
-        snprintf(why, sizeof(why), "%s", lab_error());
         check_driver(d, NULL);
-        lab_fail(LAB_E_UNSUPPORTED, "%s", why);
         report_error(d, "device", LAB_DOCTOR_MISSING, "steps run on the CPU");
-        report(d, "cuBLAS", LAB_DOCTOR_MISSING,
-               "cannot be tried without a device",
-               "see the line of the device");
-        report(d, "cuDNN", LAB_DOCTOR_MISSING,
-               "cannot be tried without a device",
-               "see the line of the device");
+        untried(d, "cuBLAS", "a device", "device");
+        untried(d, "cuDNN", "a device", "device");
         return false;
     }
     lab_backend_info(be, &info);
@@ -305,56 +305,50 @@ static void check_tracing(struct lab_doctor *d,
     if (!ops || ops->abi != LAB_GPU_PROFILER_ABI) {
         const char *why = ops ? "the module's profiler is of another version"
                               : "the CUDA module was built without CUPTI";
-        report(d, "CUPTI", LAB_DOCTOR_MISSING, why,
+        report(d, "CUPTI", LAB_DOCTOR_MISSING,
                "install cuda-cupti-dev and build again; until then "
-               "times come from CUDA events");
-        report(d, "NVTX", LAB_DOCTOR_MISSING, why,
-               "as for CUPTI; only nsys and ncu need it");
+               "times come from CUDA events",
+               "%s", why);
+        report(d, "NVTX", LAB_DOCTOR_MISSING,
+               "as for CUPTI; only nsys and ncu need it", "%s", why);
         return;
     }
     if (!device)
-        report(d, "CUPTI", LAB_DOCTOR_MISSING,
-               "cannot be tried without a device",
-               "see the line of the device");
+        untried(d, "CUPTI", "a device", "device");
     else if (ops->probe(text, sizeof(text)))
-        report(d, "CUPTI", LAB_DOCTOR_MISSING, ops->error(),
+        report(d, "CUPTI", LAB_DOCTOR_MISSING,
                "end another profiler of this process (nsys, ncu), or "
                "install the CUPTI of the module's CUDA version; until "
-               "then times come from CUDA events");
+               "then times come from CUDA events",
+               "%s", ops->error());
     else
-        report(d, "CUPTI", LAB_DOCTOR_OK, text, NULL);
-    report(d, "NVTX", LAB_DOCTOR_OK,
-           "ranges in the domain lapenna-lab, for nsys and ncu", NULL);
+        ok(d, "CUPTI", text);
+    ok(d, "NVTX", "ranges in the domain lapenna-lab, for nsys and ncu");
 }
 
 /* Counters belong to a device that is open: the first one is, for this. */
 static void check_counters(struct lab_doctor *d,
                            const struct lab_gpu_profiler_ops *gpu)
 {
+    static const char name[] = "hardware counters";
     struct lab_backend *be = NULL;
     char text[LAB_GPU_TEXT];
     if (!gpu || gpu->abi != LAB_GPU_PROFILER_ABI || !gpu->counters) {
-        report(d, "hardware counters", LAB_DOCTOR_MISSING,
-               "the CUDA module has none", "build program and module together");
+        report(d, name, LAB_DOCTOR_MISSING, "build program and module together",
+               "the CUDA module has none");
         return;
     }
     if (lab_backend_open(&be, "cuda", 0)) {
-        report(d, "hardware counters", LAB_DOCTOR_MISSING,
-               "cannot be tried without a device",
-               "see the line of the device");
+        untried(d, name, "a device", "device");
         return;
     }
-    if (gpu->counters->probe(text, sizeof(text))) {
-        report(d, "hardware counters", LAB_DOCTOR_MISSING,
+    if (gpu->counters->probe(text, sizeof(text)))
+        report(d, name, LAB_DOCTOR_MISSING, gpu->error(),
                "refused: FLOPs and bytes are analytic, occupancy is "
-               "theoretical",
-               gpu->error());
-    } else {
-        char chip[LAB_GPU_TEXT + 64];
-        snprintf(chip, sizeof(chip), "readable (%s): --counters basic or full",
-                 text);
-        report(d, "hardware counters", LAB_DOCTOR_OK, chip, NULL);
-    }
+               "theoretical");
+    else
+        report(d, name, LAB_DOCTOR_OK, NULL,
+               "readable (%s): --counters basic or full", text);
     lab_backend_close(be);
 }
 
@@ -364,9 +358,7 @@ static void without_module(struct lab_doctor *d)
                                        "CUPTI",  "NVTX",   "hardware counters"};
     check_driver(d, NULL);
     for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
-        report(d, rest[i], LAB_DOCTOR_MISSING,
-               "cannot be tried without the CUDA module",
-               "see the line of the CUDA module");
+        untried(d, rest[i], "the CUDA module", "CUDA module");
 }
 
 void lab_doctor_gpu(struct lab_doctor *d)
@@ -378,7 +370,7 @@ void lab_doctor_gpu(struct lab_doctor *d)
                      "the CPU");
         without_module(d);
     } else {
-        report(d, "CUDA module", LAB_DOCTOR_OK, "loaded", NULL);
+        ok(d, "CUDA module", "loaded");
         bool device = check_devices(d, module);
         check_tracing(d, module->profiler, device);
         check_counters(d, module->profiler);
@@ -394,7 +386,7 @@ enum { PLACE_TEXT = 1024, LEAST_COLUMNS = 60, LEAST_LINES = 16 };
 static void doctor_lessons(struct lab_doctor *d)
 {
     struct lab_catalog *c = NULL;
-    char text[PLACE_TEXT];
+    char unread[48] = "";
     size_t broken = 0;
     if (lab_catalog_load(&c, NULL)) {
         report_error(d, "lessons", LAB_DOCTOR_MISSING,
@@ -404,14 +396,11 @@ static void doctor_lessons(struct lab_doctor *d)
     }
     for (size_t i = 0; i < c->count; i++)
         broken += c->items[i].lesson == NULL;
-    snprintf(text, sizeof(text), "%zu in %s", c->count, c->dir);
-    if (broken) {
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof(text) - used, ", %zu cannot be read",
-                 broken);
-    }
-    report(d, "lessons", broken ? LAB_DOCTOR_WARNING : LAB_DOCTOR_OK, text,
-           broken ? "`lapenna-lab lesson lint` lists the errors" : NULL);
+    if (broken)
+        snprintf(unread, sizeof(unread), ", %zu cannot be read", broken);
+    report(d, "lessons", broken ? LAB_DOCTOR_WARNING : LAB_DOCTOR_OK,
+           broken ? "`lapenna-lab lesson lint` lists the errors" : NULL,
+           "%zu in %s%s", c->count, c->dir, unread);
     lab_catalog_free(c);
 }
 
@@ -422,8 +411,8 @@ static void doctor_terminal(struct lab_doctor *d)
     struct winsize size = {0};
     int colors = 0;
     const char *type = NULL;
-    char place[32];
-    char text[PLACE_TEXT];
+    char place[32] = "of unknown size";
+    char colours[32] = "";
     const char *charset = nl_langinfo(CODESET);
     bool utf8 = strcmp(charset, "UTF-8") == 0;
     const char *term = getenv("TERM");
@@ -440,27 +429,20 @@ static void doctor_terminal(struct lab_doctor *d)
     if (known)
         snprintf(place, sizeof(place), "%dx%d", (int)size.ws_col,
                  (int)size.ws_row);
-    else
-        snprintf(place, sizeof(place), "of unknown size");
-    if (d->screen_open)
-        snprintf(text, sizeof(text), "%s, %s, %s", term ? term : "?", place,
-                 charset);
-    else
-        snprintf(text, sizeof(text), "%s, %s, %d colours, %s", term, place,
-                 colors, charset);
+    if (!d->screen_open)
+        snprintf(colours, sizeof(colours), "%d colours, ", colors);
     bool stand_in = type && strcmp(type, term) != 0;
-    if (stand_in)
-        snprintf(text + strlen(text), sizeof(text) - strlen(text),
-                 "; not in the terminfo database: used as %s", type);
     report(d, "terminal",
            small || stand_in || !utf8 ? LAB_DOCTOR_WARNING : LAB_DOCTOR_OK,
-           text,
            small      ? "the screens need at least 60x16"
            : !utf8    ? "set LC_ALL or LANG to a locale with UTF-8 for "
                         "formulas and finer charts"
            : stand_in ? "install the terminfo entry of this terminal "
                         "(Debian: ncurses-term, kitty-terminfo)"
-                      : NULL);
+                      : NULL,
+           "%s, %s, %s%s%s%s", term ? term : "?", place, colours, charset,
+           stand_in ? "; not in the terminfo database: used as " : "",
+           stand_in ? type : "");
 }
 
 /* ---- database ---- */
@@ -498,16 +480,14 @@ static bool report_winner(void *user, const struct lab_tuned_row *r)
 {
     enum { MOST = 12 };
     struct winners *w = user;
-    char text[PLACE_TEXT];
     if (w->reported == MOST) {
         w->more++;
         return true;
     }
-    snprintf(text, sizeof(text),
-             "%s %s %s on %s: %s, the fastest of %lld, measured %s", r->lab,
-             r->precision, r->size_class, r->device, r->candidate,
-             (long long)r->candidates, r->measured ? r->measured : LAB_NA);
-    report(w->d, "tuned", LAB_DOCTOR_OK, text, NULL);
+    report(w->d, "tuned", LAB_DOCTOR_OK, NULL,
+           "%s %s %s on %s: %s, the fastest of %lld, measured %s", r->lab,
+           r->precision, r->size_class, r->device, r->candidate,
+           (long long)r->candidates, r->measured ? r->measured : LAB_NA);
     w->reported++;
     return true;
 }
@@ -527,13 +507,11 @@ static void report_winners(struct lab_doctor *d, struct lab_database *db,
                            const char *option)
 {
     struct winners w = {.d = d};
-    char text[PLACE_TEXT];
-    if (lab_tuned_list(db, report_winner, &w)) {
+    if (lab_tuned_list(db, report_winner, &w))
         cannot_tell(d, option);
-    } else if (w.more > 0) {
-        snprintf(text, sizeof(text), "and %lld more", (long long)w.more);
-        report(d, "tuned", LAB_DOCTOR_OK, text, NULL);
-    }
+    else if (w.more > 0)
+        report(d, "tuned", LAB_DOCTOR_OK, NULL, "and %lld more",
+               (long long)w.more);
 }
 
 /* lab_error() of a database that cannot be used: "FILE: what is wrong; what can
@@ -541,19 +519,14 @@ static void report_winners(struct lab_doctor *d, struct lab_database *db,
 static void say_refused(struct lab_doctor *d, const char *path,
                         const char *remedy)
 {
-    struct lab_str text;
-    lab_str_init(&text);
-    lab_str_add(&text, lab_error());
-    char *at = text.data;
-    if (at && strncmp(at, path, strlen(path)) == 0)
-        at += strlen(path);
-    char *end = at ? strstr(at, "; ") : NULL;
-    if (end)
-        *end = '\0';
+    const char *text = lab_error();
+    size_t n = strlen(path);
+    const char *end =
+        strstr(text + (strncmp(text, path, n) == 0 ? n : 0), "; ");
     if (!remedy)
         remedy = end ? end + 2 : "name another file with --db FILE";
-    report(d, "database", LAB_DOCTOR_WARNING, lab_str_text(&text), remedy);
-    lab_str_release(&text);
+    report(d, "database", LAB_DOCTOR_WARNING, remedy, "%.*s",
+           (int)(end ? end - text : (long)strlen(text)), text);
 }
 
 /* Of an older schema, or with nothing in it: any writer mends that. */
@@ -580,17 +553,16 @@ static void say_unfinished(struct lab_doctor *d, const char *path,
 static void say_usable(struct lab_doctor *d, const char *path, int64_t runs,
                        bool checked)
 {
-    char text[PLACE_TEXT];
     bool writable = access(path, W_OK) == 0 && can_make(path);
-    snprintf(text, sizeof(text), "%s, schema %d, %lld run%s, %s%s", path,
-             lab_database_schema_version(), (long long)runs,
-             runs == 1 ? "" : "s", writable ? "writable" : "read only",
-             checked ? "" : ", too large to look for damage here");
-    report(d, "database", writable ? LAB_DOCTOR_OK : LAB_DOCTOR_WARNING, text,
+    report(d, "database", writable ? LAB_DOCTOR_OK : LAB_DOCTOR_WARNING,
            writable ? NULL
                     : "change its rights, and its directory's, with "
                       "`chmod u+w`, or name another file with --db "
-                      "FILE");
+                      "FILE",
+           "%s, schema %d, %lld run%s, %s%s", path,
+           lab_database_schema_version(), (long long)runs, runs == 1 ? "" : "s",
+           writable ? "writable" : "read only",
+           checked ? "" : ", too large to look for damage here");
 }
 
 /* `option`: what --db named, or NULL. */
@@ -625,7 +597,6 @@ static void look_into(struct lab_doctor *d, const char *path,
 static void doctor_database(struct lab_doctor *d, const char *db)
 {
     struct lab_str path;
-    char text[PLACE_TEXT];
     lab_str_init(&path);
     if (db)
         lab_str_add(&path, db);
@@ -639,22 +610,20 @@ static void doctor_database(struct lab_doctor *d, const char *db)
         look_into(d, lab_str_text(&path), db);
     } else {
         bool possible = can_make(lab_str_text(&path));
-        snprintf(text, sizeof(text), "%s, schema %d, %s", lab_str_text(&path),
-                 lab_database_schema_version(),
-                 possible ? "made with the first run"
-                          : "not there, and its folder cannot be written");
         report(d, "database", possible ? LAB_DOCTOR_OK : LAB_DOCTOR_WARNING,
-               text, possible ? NULL : "name another file with --db FILE");
+               possible ? NULL : "name another file with --db FILE",
+               "%s, schema %d, %s", lab_str_text(&path),
+               lab_database_schema_version(),
+               possible ? "made with the first run"
+                        : "not there, and its folder cannot be written");
     }
     lab_str_release(&path);
 }
 
 static void check_program(struct lab_doctor *d)
 {
-    char text[128];
-    snprintf(text, sizeof(text), "lapenna-lab %s%s%s", lab_version(),
-             lab_commit()[0] ? " " : "", lab_commit());
-    report(d, "program", LAB_DOCTOR_OK, text, NULL);
+    report(d, "program", LAB_DOCTOR_OK, NULL, "lapenna-lab %s%s%s",
+           lab_version(), lab_commit()[0] ? " " : "", lab_commit());
 }
 
 void lab_doctor_examine(struct lab_doctor *d, const char *db)

@@ -226,15 +226,6 @@ struct climbing {
     int64_t start_ns; /* of the first check */
 };
 
-static int size_index(const struct lab_bench_data *data, int set,
-                      const char *text)
-{
-    for (int i = 0; i < data->size_count; i++)
-        if (data->sizes[i].set == set && strcmp(data->sizes[i].text, text) == 0)
-            return i;
-    return -1;
-}
-
 static void doing(void *user, const struct lab_variant *rung,
                   const struct lab_ladder_size *size)
 {
@@ -249,7 +240,7 @@ static void doing(void *user, const struct lab_variant *rung,
     lab_bench_model_state(data, w->set, rung, size ? size->text : NULL,
                           size ? LAB_BENCH_TIMING : LAB_BENCH_CHECKING);
     if (size) {
-        data->at_size = size_index(data, w->set, size->text);
+        data->at_size = lab_bench_size_find(data, w->set, size->text);
         snprintf(data->doing, sizeof(data->doing), "timing %s at %s, %s",
                  rung->name, size->text, precision);
     } else {
@@ -301,6 +292,17 @@ static void show_doing(struct lab_bench_screen *s, const char *text)
     pthread_mutex_unlock(&s->lock);
 }
 
+static enum lab_status climb_and_trace(struct lab_bench *lab)
+{
+    struct climbing *w = lab->observer.user;
+    w->start_ns = lab_clock_monotonic_ns();
+    enum lab_status st = lab_bench_climb(lab, 0, lab->n_sizes);
+    if (st)
+        return st;
+    show_doing(w->s, "looking at the kernels");
+    return lab_bench_trace(lab);
+}
+
 static enum lab_status climb(struct climbing *w)
 {
     struct lab_bench *lab = w->lab;
@@ -319,22 +321,8 @@ static enum lab_status climb(struct climbing *w)
                                                 .doing = doing,
                                                 .result = take_result,
                                                 .traced = take_kernel};
-    enum lab_status st =
-        stopped(w) ? lab_fail(LAB_E_CANCELLED, "stopped") : LAB_OK;
-    if (!st)
-        st = lab_bench_record_begin(lab);
-    if (st)
-        return st;
-    w->start_ns = lab_clock_monotonic_ns();
-    st = lab_bench_climb(lab, 0, lab->n_sizes, NULL, NULL);
-    if (!st) {
-        show_doing(w->s, "looking at the kernels");
-        st = lab_bench_trace(lab);
-    }
-    char why[LAB_LADDER_TEXT];
-    snprintf(why, sizeof(why), "%s", lab_error());
-    lab_bench_record_end(lab, st);
-    return st ? lab_fail(st, "%s", why) : LAB_OK;
+    return stopped(w) ? lab_fail(LAB_E_CANCELLED, "stopped")
+                      : lab_bench_recorded(lab, climb_and_trace);
 }
 
 /* Rows that were under way wait again. */
@@ -430,7 +418,6 @@ static void *worker(void *user)
 
 /* ---- the screen's side ---- */
 
-/* "0.1.0" */
 static int64_t version(void *user)
 {
     struct lab_bench_screen *s = user;

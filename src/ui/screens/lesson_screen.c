@@ -25,7 +25,6 @@
 struct lab_lesson_screen {
     struct lab_lesson_run run;
     struct lab_stepper_model model;
-    struct lab_whatif whatif;
     pthread_mutex_t wake_lock;
     struct lab_ui *ui; /* NULL: it is gone, and the session is not yet */
     char time_note[96];
@@ -141,8 +140,8 @@ static enum lab_status open_occupancy(void *user, struct lab_ui *ui,
                                       int index)
 {
     struct lab_lesson_screen *s = user;
-    return lab_whatif_open(&s->whatif, lab_recording_live(s->run.recording), ui,
-                           snap, index);
+    return lab_whatif_open(lab_recording_live(s->run.recording), ui, snap,
+                           index);
 }
 
 static enum lab_status open_source(void *user, struct lab_ui *ui,

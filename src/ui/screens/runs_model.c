@@ -11,7 +11,6 @@
 #include "report/compare_label.h"
 #include "base/format.h"
 #include "store/variant_words.h"
-#include "engine/ceiling.h"
 #include "report/suggest.h"
 #include "report/missing.h"
 #include "store/launch.h"
@@ -27,27 +26,6 @@
 #include "screens/whatif.h"
 #include "store/counted.h"
 #include "store/time_sum.h"
-
-struct lab_roofline_model {
-    struct lab_roofline line;
-    struct lab_ui_roof roofs[LAB_CEILING_ROOFS];
-    char height[LAB_CEILING_ROOFS][32];
-    struct lab_ui_roof_point *points;
-    char **texts; /* made safe for a terminal */
-    size_t text_count;
-    struct lab_str note;
-};
-
-/* Owns what it hands out. The whole of a pass is kept while parts of it are
- * looked at. */
-struct lab_timeline_model {
-    struct lab_iteration_row *passes;
-    int64_t count;
-    size_t room;
-    bool failed; /* no memory for a pass */
-    struct lab_timeline *whole;
-    struct lab_timeline *part;
-};
 
 /* Rows of one kind, with the texts that they point to. */
 struct rows {
@@ -70,11 +48,11 @@ struct lab_runs_source {
     struct lab_time_sums steps;
     struct rows kernels;
     struct lab_comparison compared;
-    struct lab_roofline_model roofline;
-    struct lab_timeline_model timeline;
+    struct lab_roofline roofline;
+    struct rows passes;
+    struct lab_timeline *whole; /* of a pass, while parts are looked at */
+    struct lab_timeline *part;
     struct lab_time_sums sums; /* of the kernels */
-    struct lab_whatif whatif;
-    int most; /* for the query that runs now */
 };
 
 /* *db NULL: there is none yet. */
@@ -93,330 +71,10 @@ static enum lab_status runs_source_open(struct lab_runs_source *s, bool write,
     return lab_database_open(db, s->path, &options);
 }
 
-/* ---- a comparison ---- */
-
-static void write_fact(struct lab_doc *doc, const char *name, const char *a,
-                       const char *b)
+static void name_fact(struct lab_doc *doc, const char *name)
 {
     lab_doc_para(doc, 0, 14, true);
     lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", name);
-    lab_doc_add(doc, LAB_ROLE_NORMAL, a ? a : LAB_NA);
-    lab_doc_add(doc, LAB_ROLE_DIM, " -> ");
-    lab_doc_add(doc, LAB_ROLE_NORMAL, b ? b : LAB_NA);
-}
-
-static void write_run_fact(struct lab_doc *doc,
-                           const struct lab_compared_run run[LAB_SIDES],
-                           enum lab_run_fact i)
-{
-    char words[LAB_SIDES][LAB_VARIANT_WORDS];
-    const char *fact[LAB_SIDES] = {run[0].fact[i], run[1].fact[i]};
-    if (i == LAB_FACT_VARIANTS)
-        lab_variant_words_beside(fact, words);
-    write_fact(doc, lab_run_fact_name(i), fact[0], fact[1]);
-}
-
-/* Of which iterations the parts are, and what keeps some from being known. */
-static void write_wall(struct lab_doc *doc, const struct lab_comparison *c)
-{
-    struct lab_str notes;
-    if (c->wall[LAB_SIDE_A].wall_ns == LAB_UNKNOWN &&
-        c->wall[LAB_SIDE_B].wall_ns == LAB_UNKNOWN)
-        return;
-    lab_str_init(&notes);
-    lab_compare_wall_notes(c, &notes);
-    const char *at = lab_str_text(&notes);
-    for (const char *name = "its parts"; *at; name = "") {
-        int n = (int)strcspn(at, "\n");
-        lab_doc_para(doc, 0, 14, true);
-        lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", name);
-        lab_doc_addf(doc, LAB_ROLE_NORMAL, "%.*s", n, at);
-        at += n + (at[n] == '\n');
-    }
-    lab_str_release(&notes);
-}
-
-static void compare_facts(struct lab_doc *doc, const struct lab_comparison *c)
-{
-    const struct lab_compared_run *run = c->run;
-    char wall[2][LAB_FORMAT_BYTES + 16];
-    for (int i = 0; i < LAB_SIDES; i++) {
-        bool known = run[i].iteration_median_ns != LAB_UNKNOWN;
-        char time[LAB_FORMAT_BYTES];
-        lab_format_ns(known ? (double)run[i].iteration_median_ns : (double)NAN,
-                      time, sizeof(time));
-        snprintf(wall[i], sizeof(wall[i]), "%s%s", time,
-                 known && run[i].iterations == 1 ? " (warm-up iteration)" : "");
-    }
-    write_fact(doc, "wall time", wall[0], wall[1]);
-    for (int i = 0; i < LAB_FACT_COUNT; i++)
-        if (lab_comparison_differs(c, (enum lab_run_fact)i))
-            write_run_fact(doc, run, (enum lab_run_fact)i);
-    write_wall(doc, c);
-    lab_doc_para(doc, 0, 14, true);
-    lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", "verdict");
-    lab_doc_addf(doc, LAB_ROLE_NORMAL,
-                 "Mann-Whitney U, two-sided, adjusted after Holm: p below "
-                 "%.2f, and medians %.0f %% and %d ns apart",
-                 LAB_RANK_ALPHA, 100 * LAB_COMPARE_LEAST_SHARE,
-                 LAB_COMPARE_LEAST_NS);
-}
-
-enum { TEXTS_A_POINT = 4 };
-
-/* ---- a roofline ---- */
-
-static void roofline_model_release(struct lab_roofline_model *m)
-{
-    for (size_t i = 0; i < m->text_count; i++)
-        lab_free(m->texts[i]);
-    lab_free(m->texts);
-    lab_free(m->points);
-    lab_roofline_release(&m->line);
-    lab_str_release(&m->note);
-    *m = (struct lab_roofline_model){.points = NULL};
-}
-
-/* Room was made for every text. NULL: no memory. */
-static const char *keep_point_text(struct lab_roofline_model *m,
-                                   const char *text)
-{
-    struct lab_str s;
-    if (!text || !text[0])
-        return "";
-    lab_str_init(&s);
-    lab_str_add_visible(&s, text, strlen(text), false);
-    char *copy = lab_str_detach(&s);
-    if (copy)
-        m->texts[m->text_count++] = copy;
-    return copy;
-}
-
-static int fill_roofs(struct lab_roofline_model *m)
-{
-    int n = 0;
-    for (int i = 0; i < LAB_CEILING_ROOFS; i++) {
-        enum lab_ceiling ceiling = (enum lab_ceiling)i;
-        if (!(m->line.per_s[i] > 0))
-            continue;
-        lab_format_amount(m->line.per_s[i], lab_ceiling_unit(ceiling),
-                          m->height[n], sizeof(m->height[n]));
-        m->roofs[n] = (struct lab_ui_roof){
-            .name = lab_ceiling_name(ceiling),
-            .memory = ceiling == LAB_CEILING_COPY,
-            .per_s = m->line.per_s[i],
-            .height = m->height[n],
-            .from = lab_roof_origin_text(m->line.roofs[i].origin),
-        };
-        n++;
-    }
-    return n;
-}
-
-static bool fill_point(struct lab_roofline_model *m, size_t i)
-{
-    const struct lab_roofline_row *row = &m->line.rows[i];
-    const struct lab_roofline_point *p = &row->point;
-    m->points[i] = (struct lab_ui_roof_point){
-        .kernel = lab_roofline_is_kernel(row),
-        .name = keep_point_text(m, lab_roofline_name(row)),
-        .phase = keep_point_text(m, row->sum->phase),
-        .variant = keep_point_text(m, row->sum->variant),
-        .median_ns = row->sum->median_ns,
-        .flop = row->work.flop,
-        .counted_flop = p->counted_flop,
-        .counted_least = p->counted_least,
-        .dram_bytes = p->dram_bytes,
-        .intensity = p->intensity,
-        .counted_intensity = p->counted_intensity,
-        .flop_s = p->flop_s,
-        .roof_flop_s = p->allowed_flop_s,
-        .roof = lab_ceiling_name(p->roof),
-        .share = p->share,
-        .bound = lab_roofline_verdict_name(p->verdict),
-        .sentence = keep_point_text(m, row->sentence),
-        .flop_reason = row->flop_reason,
-    };
-    const struct lab_ui_roof_point *q = &m->points[i];
-    return q->name && q->phase && q->variant && q->sentence;
-}
-
-static void write_note(struct lab_roofline_model *m, const char *option)
-{
-    bool some = false;
-    if (lab_roofline_measured(&m->line))
-        return;
-    for (int i = 0; i < LAB_CEILING_ROOFS; i++)
-        some = some || m->line.per_s[i] > 0;
-    lab_str_add(&m->note, some ? "The roofs are a data sheet's. `"
-                               : "No roof is known: `");
-    lab_suggest_command(&m->note, option, LAB_WORDS("profile", "ceilings"));
-    lab_str_add(&m->note, some ? "`, on that device, measures what it reaches."
-                               : "`, on that device, measures them.");
-}
-
-static enum lab_status roofline_model_load(struct lab_roofline_model *m,
-                                           struct lab_database *db, int64_t run,
-                                           const char *option,
-                                           struct lab_ui_roofline *out)
-{
-    roofline_model_release(m);
-    enum lab_status st = lab_roofline_load(&m->line, db, run);
-    if (st)
-        return st;
-    size_t n = m->line.count;
-    m->points = lab_alloc_array(n + 1, sizeof(*m->points));
-    m->texts = lab_alloc_array(TEXTS_A_POINT * n + 1, sizeof(*m->texts));
-    bool ok = m->points && m->texts;
-    for (size_t i = 0; i < n && ok; i++)
-        ok = fill_point(m, i);
-    const char *device = ok ? keep_point_text(m, m->line.device.device) : NULL;
-    if (!device) {
-        roofline_model_release(m);
-        return lab_no_memory("the roofline of a run");
-    }
-    write_note(m, option);
-    *out = (struct lab_ui_roofline){.device = device[0] ? device
-                                                        : "an unknown device",
-                                    .note = lab_str_text(&m->note),
-                                    .roofs = m->roofs,
-                                    .roof_count = fill_roofs(m),
-                                    .points = m->points,
-                                    .point_count = (int64_t)n};
-    return LAB_OK;
-}
-
-/* ---- a timeline ---- */
-
-static void timeline_model_release(struct lab_timeline_model *m)
-{
-    lab_free(m->passes);
-    lab_timeline_free(m->whole);
-    lab_timeline_free(m->part);
-    *m = (struct lab_timeline_model){0};
-}
-
-static bool add_pass(void *user, const struct lab_iteration_row *row)
-{
-    struct lab_timeline_model *m = user;
-    m->failed = lab_grow(&m->passes, (size_t)m->count, &m->room, sizeof(*row),
-                         "the passes");
-    if (m->failed)
-        return false;
-    m->passes[m->count++] = *row;
-    return true;
-}
-
-static enum lab_status
-timeline_load_passes(void *user, int64_t run,
-                     const struct lab_iteration_row **rows, int64_t *count)
-{
-    struct lab_runs_source *s = user;
-    struct lab_timeline_model *m = &s->timeline;
-    struct lab_database *db;
-    timeline_model_release(m);
-    enum lab_status st = runs_source_open(s, false, &db);
-    if (!st && db)
-        st = lab_query_iterations(db, run, add_pass, m);
-    if (!st && m->failed)
-        st = lab_no_memory("the iterations of a run");
-    else if (!st && db && m->count == 0)
-        st = lab_fail_missing(db, run, LAB_HAS_KERNELS);
-    lab_database_close(db);
-    *rows = m->passes;
-    *count = m->count;
-    return st;
-}
-
-static bool is_of(const struct lab_timeline *t, int64_t run,
-                  const struct lab_iteration_row *of)
-{
-    return t && t->run == run && t->of.exec_first == of->exec_first;
-}
-
-static enum lab_status
-timeline_load_pass(void *user, int64_t run, const struct lab_iteration_row *of,
-                   const struct lab_timeline_filter *filter,
-                   const struct lab_timeline **out)
-{
-    struct lab_runs_source *s = user;
-    struct lab_timeline_model *m = &s->timeline;
-    struct lab_timeline **place = filter ? &m->part : &m->whole;
-    struct lab_timeline *fresh = NULL;
-    struct lab_database *db;
-    if (!filter && is_of(m->whole, run, of)) {
-        *out = m->whole;
-        return LAB_OK;
-    }
-    enum lab_status st = runs_source_open(s, false, &db);
-    if (!st && !db)
-        st = lab_fail(LAB_E_NOTFOUND, "%s is gone", s->path);
-    if (!st)
-        st = lab_timeline_load(&fresh, db, run, of, filter);
-    lab_database_close(db);
-    if (!st)
-        st = lab_timeline_close_pauses(fresh);
-    if (st) {
-        lab_timeline_free(fresh);
-        return st;
-    }
-    lab_timeline_free(*place);
-    *place = fresh;
-    *out = fresh;
-    return LAB_OK;
-}
-
-/* A value of a launch is known of a sum where all of its launches agree. */
-static bool launches_differ(const struct lab_time_sum *sum)
-{
-    return sum->count > 1 &&
-           (lab_launch_size(sum->launch.grid) == LAB_UNKNOWN ||
-            lab_launch_size(sum->launch.block) == LAB_UNKNOWN ||
-            sum->launch.registers_per_thread == LAB_UNKNOWN ||
-            sum->shared_bytes == LAB_UNKNOWN);
-}
-
-static enum lab_status load_newest(struct lab_runs_source *s,
-                                   struct lab_database *db, int64_t run,
-                                   const struct lab_time_sum *sum,
-                                   struct lab_occupancy_args *out)
-{
-    char count[LAB_FORMAT_BYTES];
-    struct lab_whatif *w = &s->whatif;
-    int64_t row;
-    enum lab_status st = lab_launch_last(db, run, sum->step_index, sum->variant,
-                                         sum->kernel, &row);
-    if (!st)
-        st = lab_whatif_stored(w, db, run, row,
-                               sum->counters.achieved_occupancy_pct, out);
-    if (st || !launches_differ(sum))
-        return st;
-    snprintf(w->note, sizeof(w->note),
-             "the newest of %s launches, which differ",
-             lab_format_int(sum->count, count, sizeof(count)));
-    out->note = w->note;
-    return LAB_OK;
-}
-
-static enum lab_status whatif_load(void *user, int64_t run,
-                                   const struct lab_time_sum *kernel,
-                                   int64_t row, struct lab_occupancy_args *out)
-{
-    struct lab_runs_source *s = user;
-    struct lab_database *db;
-    enum lab_status st = runs_source_open(s, false, &db);
-    if (st)
-        return st;
-    if (!db)
-        return lab_fail(LAB_E_NOTFOUND, "%s is gone", s->path);
-    if (kernel)
-        st = load_newest(s, db, run, kernel, out);
-    else if (row != LAB_UNKNOWN)
-        st = lab_whatif_stored(&s->whatif, db, run, row, (double)NAN, out);
-    else
-        st = lab_fail_missing(db, run, LAB_HAS_KERNELS);
-    lab_database_close(db);
-    return st;
 }
 
 /* ---- rows ---- */
@@ -462,10 +120,244 @@ static enum lab_status check(const struct rows *r)
     return r->failed ? lab_no_memory("the list") : LAB_OK;
 }
 
+/* ---- a comparison ---- */
+
+static void write_fact(struct lab_doc *doc, const char *name, const char *a,
+                       const char *b)
+{
+    name_fact(doc, name);
+    lab_doc_add(doc, LAB_ROLE_NORMAL, a ? a : LAB_NA);
+    lab_doc_add(doc, LAB_ROLE_DIM, " -> ");
+    lab_doc_add(doc, LAB_ROLE_NORMAL, b ? b : LAB_NA);
+}
+
+static void write_run_fact(struct lab_doc *doc,
+                           const struct lab_compared_run run[LAB_SIDES],
+                           enum lab_run_fact i)
+{
+    char words[LAB_SIDES][LAB_VARIANT_WORDS];
+    const char *fact[LAB_SIDES] = {run[0].fact[i], run[1].fact[i]};
+    if (i == LAB_FACT_VARIANTS)
+        lab_variant_words_beside(fact, words);
+    write_fact(doc, lab_run_fact_name(i), fact[0], fact[1]);
+}
+
+/* Of which iterations the parts are, and what keeps some from being known. */
+static void write_wall(struct lab_doc *doc, const struct lab_comparison *c)
+{
+    struct lab_str notes;
+    if (c->wall[LAB_SIDE_A].wall_ns == LAB_UNKNOWN &&
+        c->wall[LAB_SIDE_B].wall_ns == LAB_UNKNOWN)
+        return;
+    lab_str_init(&notes);
+    lab_compare_wall_notes(c, &notes);
+    const char *at = lab_str_text(&notes);
+    for (const char *name = "its parts"; *at; name = "") {
+        int n = (int)strcspn(at, "\n");
+        name_fact(doc, name);
+        lab_doc_addf(doc, LAB_ROLE_NORMAL, "%.*s", n, at);
+        at += n + (at[n] == '\n');
+    }
+    lab_str_release(&notes);
+}
+
+static void compare_facts(struct lab_doc *doc, const struct lab_comparison *c)
+{
+    const struct lab_compared_run *run = c->run;
+    char wall[LAB_SIDES][LAB_FORMAT_BYTES + 24];
+    for (int i = 0; i < LAB_SIDES; i++) {
+        double ns = lab_to_real(run[i].iteration_median_ns);
+        bool first = !isnan(ns) && run[i].iterations == 1;
+        snprintf(wall[i], sizeof(wall[i]), "%s%s", LAB_NS_TEXT(ns),
+                 first ? " (warm-up iteration)" : "");
+    }
+    write_fact(doc, "wall time", wall[0], wall[1]);
+    for (int i = 0; i < LAB_FACT_COUNT; i++)
+        if (lab_comparison_differs(c, (enum lab_run_fact)i))
+            write_run_fact(doc, run, (enum lab_run_fact)i);
+    write_wall(doc, c);
+    name_fact(doc, "verdict");
+    lab_doc_addf(doc, LAB_ROLE_NORMAL,
+                 "Mann-Whitney U, two-sided, adjusted after Holm: p below "
+                 "%.2f, and medians %.0f %% and %d ns apart",
+                 LAB_RANK_ALPHA, 100 * LAB_COMPARE_LEAST_SHARE,
+                 LAB_COMPARE_LEAST_NS);
+}
+
+/* ---- a roofline ---- */
+
+static void write_note(const struct lab_roofline *line, const char *option,
+                       struct lab_str *out)
+{
+    bool some = false;
+    if (lab_roofline_measured(line))
+        return;
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++)
+        some = some || line->per_s[i] > 0;
+    lab_str_add(out, some ? "The roofs are a data sheet's. `"
+                          : "No roof is known: `");
+    lab_suggest_command(out, option, LAB_WORDS("profile", "ceilings"));
+    lab_str_add(out, some ? "`, on that device, measures what it reaches."
+                          : "`, on that device, measures them.");
+}
+
+static enum lab_status load_roofline(void *user, int64_t run,
+                                     const struct lab_roofline **out,
+                                     struct lab_str *note)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    lab_roofline_release(&s->roofline);
+    enum lab_status st = runs_source_open(s, false, &db);
+    if (!st && db)
+        st = lab_roofline_load(&s->roofline, db, run);
+    else if (!st)
+        st = lab_fail(LAB_E_NOTFOUND, "nothing has been recorded");
+    lab_database_close(db);
+    if (st)
+        return st;
+    write_note(&s->roofline, s->db, note);
+    *out = &s->roofline;
+    return LAB_OK;
+}
+
+/* ---- a timeline ---- */
+
+static void timelines_clear(struct lab_runs_source *s)
+{
+    rows_clear(&s->passes);
+    lab_timeline_free(s->whole);
+    lab_timeline_free(s->part);
+    s->whole = s->part = NULL;
+}
+
+static bool add_pass(void *user, const struct lab_iteration_row *row)
+{
+    struct lab_iteration_row *out = add_row(user, sizeof(*out));
+    if (out)
+        *out = *row;
+    return out != NULL;
+}
+
+static enum lab_status
+timeline_load_passes(void *user, int64_t run,
+                     const struct lab_iteration_row **rows, int64_t *count)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    timelines_clear(s);
+    enum lab_status st = runs_source_open(s, false, &db);
+    if (!st && db)
+        st = lab_query_iterations(db, run, add_pass, &s->passes);
+    if (!st)
+        st = check(&s->passes);
+    if (!st && db && s->passes.n == 0)
+        st = lab_fail_missing(db, run, LAB_HAS_KERNELS);
+    lab_database_close(db);
+    *rows = s->passes.items;
+    *count = s->passes.n;
+    return st;
+}
+
+static bool is_of(const struct lab_timeline *t, int64_t run,
+                  const struct lab_iteration_row *of)
+{
+    return t && t->run == run && t->of.exec_first == of->exec_first;
+}
+
+static enum lab_status
+timeline_load_pass(void *user, int64_t run, const struct lab_iteration_row *of,
+                   const struct lab_timeline_filter *filter,
+                   const struct lab_timeline **out)
+{
+    struct lab_runs_source *s = user;
+    struct lab_timeline **place = filter ? &s->part : &s->whole;
+    struct lab_timeline *fresh = NULL;
+    struct lab_database *db;
+    if (!filter && is_of(s->whole, run, of)) {
+        *out = s->whole;
+        return LAB_OK;
+    }
+    enum lab_status st = runs_source_open(s, false, &db);
+    if (!st && !db)
+        st = lab_fail(LAB_E_NOTFOUND, "%s is gone", s->path);
+    if (!st)
+        st = lab_timeline_load(&fresh, db, run, of, filter);
+    lab_database_close(db);
+    if (!st)
+        st = lab_timeline_close_pauses(fresh);
+    if (st) {
+        lab_timeline_free(fresh);
+        return st;
+    }
+    lab_timeline_free(*place);
+    *place = fresh;
+    *out = fresh;
+    return LAB_OK;
+}
+
+/* A value of a launch is known of a sum where all of its launches agree. */
+static bool launches_differ(const struct lab_time_sum *sum)
+{
+    return sum->count > 1 &&
+           (lab_launch_size(sum->launch.grid) == LAB_UNKNOWN ||
+            lab_launch_size(sum->launch.block) == LAB_UNKNOWN ||
+            sum->launch.registers_per_thread == LAB_UNKNOWN ||
+            sum->shared_bytes == LAB_UNKNOWN);
+}
+
+static enum lab_status load_newest(struct lab_database *db, int64_t run,
+                                   const struct lab_time_sum *sum,
+                                   struct lab_occupancy_args *out)
+{
+    char count[LAB_FORMAT_BYTES];
+    int64_t row;
+    enum lab_status st = lab_launch_last(db, run, sum->step_index, sum->variant,
+                                         sum->kernel, &row);
+    if (!st)
+        st = lab_whatif_stored(db, run, row,
+                               sum->counters.achieved_occupancy_pct, out);
+    if (st || !launches_differ(sum))
+        return st;
+    snprintf(out->note, sizeof(out->note),
+             "the newest of %s launches, which differ",
+             lab_format_int(sum->count, count, sizeof(count)));
+    return LAB_OK;
+}
+
+static enum lab_status whatif_load(void *user, int64_t run,
+                                   const struct lab_time_sum *kernel,
+                                   int64_t row, struct lab_occupancy_args *out)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    enum lab_status st = runs_source_open(s, false, &db);
+    if (st)
+        return st;
+    if (!db)
+        return lab_fail(LAB_E_NOTFOUND, "%s is gone", s->path);
+    if (kernel)
+        st = load_newest(db, run, kernel, out);
+    else if (row != LAB_UNKNOWN)
+        st = lab_whatif_stored(db, run, row, (double)NAN, out);
+    else
+        st = lab_fail_missing(db, run, LAB_HAS_KERNELS);
+    lab_database_close(db);
+    return st;
+}
+
 /* ---- runs ---- */
 
-static bool take_run(struct rows *r, const struct lab_run_row *row)
+/* The newest `most` of them; 0: all. */
+struct taking {
+    struct rows *rows;
+    int most;
+};
+
+static bool take_run(void *user, const struct lab_run_row *row)
 {
+    const struct taking *t = user;
+    struct rows *r = t->rows;
     struct lab_run_row *out = add_row(r, sizeof(*out));
     if (!out)
         return false;
@@ -476,50 +368,36 @@ static bool take_run(struct rows *r, const struct lab_run_row *row)
         if (f->column && f->kind == LAB_FIELD_TEXT)
             *text = keep(r, *text);
     }
-    return !r->failed;
+    return !r->failed && r->n != t->most;
 }
 
-static bool each_run(void *user, const struct lab_run_row *row)
+static enum lab_status read_runs(struct lab_runs_source *s, struct taking t,
+                                 const struct lab_run_row **rows,
+                                 int64_t *count)
 {
-    struct lab_runs_source *s = user;
-    return take_run(&s->runs, row);
-}
-
-static bool each_last(void *user, const struct lab_run_row *row)
-{
-    struct lab_runs_source *s = user;
-    return take_run(&s->last, row) && s->last.n < s->most;
+    struct lab_database *db;
+    rows_clear(t.rows);
+    enum lab_status st = runs_source_open(s, false, &db);
+    if (!st && db)
+        st = lab_query_runs(db, take_run, &t);
+    lab_database_close(db);
+    *rows = t.rows->items;
+    *count = t.rows->n;
+    return st ? st : check(t.rows);
 }
 
 static enum lab_status load_runs(void *user, const struct lab_run_row **rows,
                                  int64_t *count)
 {
     struct lab_runs_source *s = user;
-    struct lab_database *db;
-    rows_clear(&s->runs);
-    enum lab_status st = runs_source_open(s, false, &db);
-    if (!st && db)
-        st = lab_query_runs(db, each_run, s);
-    lab_database_close(db);
-    *rows = s->runs.items;
-    *count = s->runs.n;
-    return st ? st : check(&s->runs);
+    return read_runs(s, (struct taking){&s->runs, 0}, rows, count);
 }
 
 enum lab_status lab_runs_source_last(struct lab_runs_source *s, int most,
                                      const struct lab_run_row **rows,
                                      int64_t *count)
 {
-    struct lab_database *db;
-    rows_clear(&s->last);
-    s->most = most;
-    enum lab_status st = runs_source_open(s, false, &db);
-    if (!st && db)
-        st = lab_query_runs(db, each_last, s);
-    lab_database_close(db);
-    *rows = s->last.items;
-    *count = s->last.n;
-    return st ? st : check(&s->last);
+    return read_runs(s, (struct taking){&s->last, most}, rows, count);
 }
 
 /* ---- steps and kernels ---- */
@@ -557,7 +435,7 @@ static enum lab_status load_steps(void *user, int64_t run,
     return st;
 }
 
-/* The steps of a lab are told apart by their index alone. */
+/* The steps of a lab are distinguished by their index alone. */
 static bool of_step(const struct lab_time_sum *sum,
                     const struct lab_time_sum *step)
 {
@@ -596,8 +474,7 @@ static void fact(struct lab_doc *doc, const char *name, const char *value)
 {
     if (!value || !value[0])
         return;
-    lab_doc_para(doc, 0, 14, true);
-    lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", name);
+    name_fact(doc, name);
     lab_doc_add(doc, LAB_ROLE_NORMAL, value);
 }
 
@@ -641,7 +518,7 @@ static bool each_fact(void *user, const struct lab_run_row *row)
              row->started ? row->started : "?", row->ended ? row->ended : "?",
              row->status ? row->status : "?");
     fact(doc, "time", text);
-    fact(doc, "whose", row->label ? row->label : row->user);
+    fact(doc, "owner", row->label ? row->label : row->user);
     fact(doc, "imported from", row->imported_from);
     fact(doc, "host", row->hostname);
     fact(doc, "driver", row->driver);
@@ -690,20 +567,6 @@ static enum lab_status load_compare(void *user, const int64_t run[2],
     }
     *rows = s->compared.rows;
     *count = (int64_t)(s->compared.count + s->compared.walls);
-    return st;
-}
-
-static enum lab_status load_roofline(void *user, int64_t run,
-                                     struct lab_ui_roofline *out)
-{
-    struct lab_runs_source *s = user;
-    struct lab_database *db;
-    enum lab_status st = runs_source_open(s, false, &db);
-    if (!st && db)
-        st = roofline_model_load(&s->roofline, db, run, s->db, out);
-    else if (!st)
-        st = lab_fail(LAB_E_NOTFOUND, "nothing has been recorded");
-    lab_database_close(db);
     return st;
 }
 
@@ -783,8 +646,8 @@ void lab_runs_source_free(struct lab_runs_source *s)
     lab_time_sums_release(&s->steps);
     rows_clear(&s->kernels);
     lab_comparison_release(&s->compared);
-    roofline_model_release(&s->roofline);
-    timeline_model_release(&s->timeline);
+    lab_roofline_release(&s->roofline);
+    timelines_clear(s);
     lab_time_sums_release(&s->sums);
     lab_free(s->path);
     lab_free(s->db);

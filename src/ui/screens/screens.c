@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/str.h"
 #include "report/exit.h"
 #include "ui/doctor.h"
@@ -27,8 +26,6 @@ struct screens {
     const struct lab_options *options;
     struct lab_gpu_state machine;
     struct lab_catalog *catalog;
-    struct lab_home_lesson *lessons;
-    struct lab_str *after; /* the prerequisites of each, as text */
     struct lab_home_model home;
     struct lab_runs_source *runs;
     struct lab_runs_source *recorded; /* NULL: none ship */
@@ -82,44 +79,12 @@ static void close_lesson(struct screens *s)
     save_progress(s);
 }
 
-static void fill_lesson(struct screens *s, size_t i)
-{
-    const struct lab_catalog_entry *from = &s->catalog->items[i];
-    struct lab_home_lesson *to = &s->lessons[i];
-    const struct lab_progress_entry *known =
-        lab_progress_find(&s->progress, from->id);
-    *to = (struct lab_home_lesson){.id = from->id,
-                                   .title = from->id,
-                                   .summary = "",
-                                   .steps_total = LAB_UNKNOWN};
-    if (!from->lesson) {
-        to->progress = LAB_LESSON_BROKEN;
-        to->problem = from->error;
-        return;
-    }
-    to->title = from->lesson->title;
-    to->summary = from->lesson->summary;
-    to->minutes = (int)from->lesson->minutes;
-    to->after = s->after[i].data;
-    if (!known)
-        return;
-    to->steps_seen = known->steps_seen;
-    to->steps_total = known->steps_total;
-    to->progress = known->finished         ? LAB_LESSON_DONE
-                   : known->steps_seen > 0 ? LAB_LESSON_STARTED
-                                           : LAB_LESSON_NEW;
-}
-
 static enum lab_status refresh(void *user, struct lab_home_model *home)
 {
     struct screens *s = user;
     close_lesson(s);
     home->waiting = s->leaving != NULL;
     lab_ui_badge(s->ui, s->machine.badge);
-    for (size_t i = 0; i < s->catalog->count; i++)
-        fill_lesson(s, i);
-    home->lessons = s->lessons;
-    home->lesson_count = (int64_t)s->catalog->count;
     home->runs_unread = lab_runs_source_last(s->runs, LAST_RUNS, &home->runs,
                                              &home->run_count) != LAB_OK;
     if (home->runs_unread) {
@@ -170,31 +135,17 @@ static enum lab_status write_doctor(void *user, struct lab_doc *out)
     return LAB_OK;
 }
 
-static void write_prerequisites(struct screens *s)
-{
-    for (size_t i = 0; i < s->catalog->count; i++) {
-        const struct lab_lesson *l = s->catalog->items[i].lesson;
-        lab_str_init(&s->after[i]);
-        for (int k = 0; l && k < l->n_prerequisites; k++)
-            lab_str_addf(&s->after[i], "%s%s", k ? ", " : "",
-                         l->prerequisites[k]);
-    }
-}
-
 static enum lab_status start_home(struct screens *s)
 {
     enum lab_status st = lab_catalog_load(&s->catalog, NULL);
     if (st)
         return st;
-    s->lessons = lab_alloc_array(s->catalog->count + 1, sizeof(*s->lessons));
-    s->after = lab_alloc_array(s->catalog->count + 1, sizeof(*s->after));
-    if (!s->lessons || !s->after)
-        return lab_no_memory("the lessons");
-    write_prerequisites(s);
     s->home =
         (struct lab_home_model){.user = s,
                                 .machine = s->machine.line,
                                 .note = s->progress.note,
+                                .catalog = s->catalog,
+                                .progress = &s->progress,
                                 .start = LAB_DEFAULT_LESSON,
                                 .refresh = refresh,
                                 .open_lesson = open_lesson,
@@ -248,11 +199,7 @@ static void finish(struct screens *s)
     lab_bench_screen_reap(&s->leaving, true);
     lab_runs_source_free(s->runs);
     lab_runs_source_free(s->recorded);
-    for (size_t i = 0; s->after && i < s->catalog->count; i++)
-        lab_str_release(&s->after[i]);
-    lab_free(s->after);
     lab_catalog_free(s->catalog);
-    lab_free(s->lessons);
     lab_progress_release(&s->progress);
     if (s->notes.len)
         lab_warn_lines(lab_str_text(&s->notes));

@@ -16,40 +16,6 @@ enum { MOST_KERNELS = 64 };
 /* So that blocks times threads have room. */
 #define MOST_BLOCKS (INT64_MAX / INT_MAX / 2)
 
-/* Blocks that one multiprocessor gets of a grid at most. */
-static int blocks_by_grid(int64_t blocks, int sms)
-{
-    int64_t each = blocks > 0 && sms > 0 ? (blocks - 1) / sms + 1 : 0;
-    return each < INT_MAX ? (int)each : INT_MAX;
-}
-
-static bool compute(void *user, const struct lab_launch *l,
-                    struct lab_occupancy_answer *out)
-{
-    const struct lab_whatif *w = user;
-    struct lab_occupancy o;
-    const struct lab_occupancy_launch launch = {.launch = *l};
-    if (lab_occupancy_compute(&o, &w->device, &launch)) {
-        snprintf(out->limit, sizeof(out->limit), "%s", lab_error());
-        return false;
-    }
-    *out = (struct lab_occupancy_answer){
-        .occupancy_pct = o.occupancy_pct,
-        .blocks_per_sm = o.active_blocks_per_sm,
-        .warps_per_sm = o.active_warps_per_sm,
-        .max_warps_per_sm = w->device.max_warps_per_sm,
-        .by_warps = o.blocks_by_warps,
-        .by_blocks = o.blocks_by_blocks,
-        .by_registers = o.blocks_by_registers,
-        .by_shared = o.blocks_by_shared,
-        .by_grid = blocks_by_grid(l->grid[0], w->device.sm_count),
-        .waves = o.waves};
-    lab_occupancy_limit_text(out->limit, sizeof(out->limit), o.limit);
-    return o.active_blocks_per_sm > 0;
-}
-
-/* ---- the screen's arguments ---- */
-
 /* What must be known, and is not: "registers of a thread, ...". */
 static bool find_missing(const struct lab_device_info *d,
                          const struct lab_launch *l, char *out, size_t cap)
@@ -85,34 +51,36 @@ static int64_t clamp(int64_t v)
     return v > INT_MAX ? INT_MAX : v < 0 ? 0 : v;
 }
 
-static enum lab_status
-whatif_start(struct lab_whatif *w, const struct lab_device_info *device,
-             const char *kernel, const struct lab_launch *l,
-             double achieved_pct, struct lab_occupancy_args *out)
+/* `l` is a launch on the device. */
+static enum lab_status fill(struct lab_occupancy_args *out,
+                            const struct lab_device_info *device,
+                            const struct lab_launch *l, double achieved_pct)
 {
     char missing[320];
     int64_t blocks = lab_launch_size(l->grid);
     if (find_missing(device, l, missing, sizeof(missing)))
         return lab_fail(LAB_E_UNSUPPORTED,
                         "what if needs what was not recorded: %s", missing);
-    enum lab_status st = lab_occupancy_device_init(&w->device, device);
-    if (st)
-        return st;
-    *out = (struct lab_occupancy_args){
-        .kernel = kernel,
-        .device = device->name,
-        .launch = {.grid = {blocks < MOST_BLOCKS ? blocks : 0, 1, 1},
-                   .block = {clamp(lab_launch_size(l->block)), 1, 1},
-                   .cluster = {clamp(lab_launch_size(l->cluster)), 1, 1},
-                   .registers_per_thread = clamp(l->registers_per_thread),
-                   .static_shared_bytes = clamp(l->static_shared_bytes),
-                   .dynamic_shared_bytes = clamp(l->dynamic_shared_bytes)},
-        .achieved_pct = achieved_pct,
-        .max_threads_per_block = w->device.max_threads_per_block,
-        .max_shared_bytes = w->device.shared_per_block_optin_bytes,
-        .user = w,
-        .compute = compute};
-    return LAB_OK;
+    out->launch = (struct lab_launch){
+        .grid = {blocks < MOST_BLOCKS ? blocks : 0, 1, 1},
+        .block = {clamp(lab_launch_size(l->block)), 1, 1},
+        .cluster = {clamp(lab_launch_size(l->cluster)), 1, 1},
+        .registers_per_thread = clamp(l->registers_per_thread),
+        .static_shared_bytes = clamp(l->static_shared_bytes),
+        .dynamic_shared_bytes = clamp(l->dynamic_shared_bytes)};
+    out->achieved_pct = achieved_pct;
+    out->note[0] = '\0';
+    lab_visible_copy(out->device, sizeof(out->device), device->name);
+    return lab_occupancy_device_init(&out->gpu, device);
+}
+
+static void name_kernel(struct lab_occupancy_args *out, const char *name,
+                        const char *short_name)
+{
+    lab_visible_copy(out->kernel, sizeof(out->kernel),
+                     name         ? name
+                     : short_name ? short_name
+                                  : "a kernel without a name");
 }
 
 /* ---- a step that runs here ---- */
@@ -141,8 +109,7 @@ static enum lab_status find_kernel(struct lab_live *live, int64_t exec,
     return LAB_OK;
 }
 
-enum lab_status lab_whatif_open(struct lab_whatif *w, struct lab_live *live,
-                                struct lab_ui *ui,
+enum lab_status lab_whatif_open(struct lab_live *live, struct lab_ui *ui,
                                 const struct lab_snapshot *snap, int index)
 {
     struct lab_kernel_record k;
@@ -159,13 +126,16 @@ enum lab_status lab_whatif_open(struct lab_whatif *w, struct lab_live *live,
     if (st)
         return st;
     lab_live_counters(live, exec, ordinal, &counters);
-    st = whatif_start(w, &snap->device, lab_intern_text(k.demangled_name),
-                      &k.launch, counters.achieved_occupancy_pct, &args);
+    name_kernel(&args, lab_intern_text(k.demangled_name),
+                lab_intern_text(k.short_name));
+    st = fill(&args, &snap->device, &k.launch, counters.achieved_occupancy_pct);
     return st ? st : lab_ui_push(ui, &lab_view_occupancy, &args);
 }
 
+/* ---- a launch in a database ---- */
+
 struct loading {
-    struct lab_whatif *whatif;
+    struct lab_occupancy_args *out;
     struct lab_launch launch;
     int64_t device;
 };
@@ -173,11 +143,7 @@ struct loading {
 static bool take_launch(void *user, const struct lab_kernel_row *k)
 {
     struct loading *to = user;
-    struct lab_whatif *w = to->whatif;
-    lab_visible_copy(w->kernel, sizeof(w->kernel),
-                     k->name         ? k->name
-                     : k->short_name ? k->short_name
-                                     : "a kernel without a name");
+    name_kernel(to->out, k->name, k->short_name);
     to->device = k->device;
     to->launch = k->launch;
     return true;
@@ -223,11 +189,11 @@ static enum lab_status find_achieved(struct lab_database *db, int64_t run,
     return LAB_OK;
 }
 
-enum lab_status lab_whatif_stored(struct lab_whatif *w, struct lab_database *db,
-                                  int64_t run, int64_t row, double achieved_pct,
+enum lab_status lab_whatif_stored(struct lab_database *db, int64_t run,
+                                  int64_t row, double achieved_pct,
                                   struct lab_occupancy_args *out)
 {
-    struct loading to = {.whatif = w};
+    struct loading to = {.out = out};
     struct lab_run_device gpu;
     char name[LAB_GPU_NAME];
     struct lab_device_info device;
@@ -239,10 +205,5 @@ enum lab_status lab_whatif_stored(struct lab_whatif *w, struct lab_database *db,
     if (st)
         return st;
     fill_device(&device, &gpu);
-    st = whatif_start(w, &device, w->kernel, &to.launch, achieved_pct, out);
-    if (st)
-        return st;
-    lab_visible_copy(w->gpu, sizeof(w->gpu), device.name);
-    out->device = w->gpu;
-    return LAB_OK;
+    return fill(out, &device, &to.launch, achieved_pct);
 }

@@ -1222,8 +1222,7 @@ enum lab_status lab_ui_push(struct lab_ui *ui, const struct lab_screen_ops *ops,
     enum lab_status st = ops->init ? ops->init(&e->screen, args) : LAB_OK;
     if (st) {
         ui->depth--;
-        lab_free(state);
-        memset(e, 0, sizeof(*e));
+        close_entry(e);
     }
     return st;
 }

@@ -20,10 +20,8 @@ struct text_state {
 static enum lab_status text_start(struct text_state *st, const char *title)
 {
     enum lab_status status = lab_doc_check(&st->doc);
-    if (status) {
-        lab_doc_release(&st->doc);
+    if (status)
         return status;
-    }
     snprintf(st->title, sizeof(st->title), "%s", title);
     lab_pager_init(&st->pager, &st->doc);
     if (st->doc.first > 0)
@@ -37,11 +35,7 @@ static enum lab_status text_init(struct lab_screen *s, const void *args)
     const struct lab_text_args *a = args;
     lab_doc_init(&st->doc);
     enum lab_status status = a->write(a->user, &st->doc);
-    if (status) {
-        lab_doc_release(&st->doc);
-        return status;
-    }
-    return text_start(st, a->title);
+    return status ? status : text_start(st, a->title);
 }
 
 static void text_release(struct lab_screen *s)
@@ -439,13 +433,9 @@ static enum lab_status source_init(struct lab_screen *s, const void *args)
     lab_doc_init(&st->text.doc);
     lab_source_write(&st->text.doc, a->text, a->bytes, false);
     enum lab_status status = text_start(&st->text, a->path);
-    if (status) {
-        lab_free(st->symbols);
-        return status;
-    }
-    if (a->symbol && a->symbol[0])
+    if (!status && a->symbol && a->symbol[0])
         jump(s, a->symbol);
-    return LAB_OK;
+    return status;
 }
 
 static void source_release(struct lab_screen *s)

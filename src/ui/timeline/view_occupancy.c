@@ -14,9 +14,6 @@ enum { CURVE = 160, TEXT = 160, MAX_REGISTERS = 255 };
 
 struct state {
     struct lab_occupancy_args args;
-    char kernel[TEXT];
-    char device[TEXT];
-    char note[TEXT];
     struct lab_launch now;
     int knob;
 };
@@ -25,10 +22,6 @@ static enum lab_status init(struct lab_screen *s, const void *args)
 {
     struct state *st = s->state;
     st->args = *(const struct lab_occupancy_args *)args;
-    snprintf(st->kernel, sizeof(st->kernel), "%s", st->args.kernel);
-    snprintf(st->device, sizeof(st->device), "%s", st->args.device);
-    snprintf(st->note, sizeof(st->note), "%s%s", st->args.note ? "; " : "",
-             st->args.note ? st->args.note : "");
     st->now = st->args.launch;
     return LAB_OK;
 }
@@ -44,10 +37,10 @@ struct range {
 static struct range range_of(const struct state *st, int knob)
 {
     if (knob == KNOB_THREADS)
-        return (struct range){32, st->args.max_threads_per_block, 32};
+        return (struct range){32, st->args.gpu.max_threads_per_block, 32};
     if (knob == KNOB_REGISTERS)
         return (struct range){16, MAX_REGISTERS, 8};
-    return (struct range){0, st->args.max_shared_bytes, 1024};
+    return (struct range){0, st->args.gpu.shared_per_block_optin_bytes, 1024};
 }
 
 static int64_t knob_value(const struct lab_launch *t, int knob)
@@ -115,6 +108,25 @@ static bool action(struct lab_screen *s, int what)
 
 /* ---- drawing ---- */
 
+/* False: such a launch cannot run. */
+static bool compute(const struct state *st, const struct lab_launch *launch,
+                    struct lab_occupancy *out)
+{
+    const struct lab_occupancy_launch l = {.launch = *launch};
+    *out = (struct lab_occupancy){0};
+    return !lab_occupancy_compute(out, &st->args.gpu, &l) &&
+           out->active_blocks_per_sm > 0;
+}
+
+/* Blocks that the grid gives one multiprocessor at most; INT32_MAX: unknown. */
+static int by_grid(const struct state *st)
+{
+    int64_t blocks = st->now.grid[0];
+    int sms = st->args.gpu.sm_count;
+    int64_t each = blocks > 0 && sms > 0 ? (blocks - 1) / sms + 1 : INT32_MAX;
+    return each < INT32_MAX ? (int)each : INT32_MAX;
+}
+
 struct page {
     struct lab_canvas *c;
     struct lab_rect r;
@@ -166,41 +178,44 @@ static void resource(struct page *p, const char *name, int blocks, int least)
 
 static void draw_answer(const struct state *st, struct page *p)
 {
-    struct lab_occupancy_answer a;
+    int max_warps = st->args.gpu.max_warps_per_sm;
+    int grid = by_grid(st);
+    struct lab_occupancy o;
     char line[TEXT];
-    if (!st->args.compute(st->args.user, &st->now, &a)) {
+    if (!compute(st, &st->now, &o)) {
+        lab_occupancy_limit_text(line, sizeof(line), o.limit);
         lab_canvas_textf(p->c, p->y++, p->r.x, p->r.w, LAB_ROLE_BAD,
-                         "this launch fails: %s", a.limit);
+                         "this launch fails: %s", line);
         return;
     }
     int n = snprintf(line, sizeof(line),
                      "occupancy %.1f %%: %d blocks, %d of %d warps on an SM",
-                     a.occupancy_pct, a.blocks_per_sm, a.warps_per_sm,
-                     a.max_warps_per_sm);
-    if (a.waves > 0 && a.waves < 0.01 && n > 0 && n < TEXT)
+                     o.occupancy_pct, o.active_blocks_per_sm,
+                     o.active_warps_per_sm, max_warps);
+    if (o.waves > 0 && o.waves < 0.01 && n > 0 && n < TEXT)
         snprintf(line + n, sizeof(line) - (size_t)n, ", under 0.01 waves");
-    else if (!isnan(a.waves) && n > 0 && n < TEXT)
-        snprintf(line + n, sizeof(line) - (size_t)n, ", %.2f waves", a.waves);
-    lab_gauge_draw(p->c, p->y++, p->r.x, p->r.w, a.occupancy_pct / 100,
+    else if (!isnan(o.waves) && n > 0 && n < TEXT)
+        snprintf(line + n, sizeof(line) - (size_t)n, ", %.2f waves", o.waves);
+    lab_gauge_draw(p->c, p->y++, p->r.x, p->r.w, o.occupancy_pct / 100,
                    LAB_ROLE_SERIES_1, line);
     if (!isnan(st->args.achieved_pct))
         lab_canvas_textf(p->c, p->y++, p->r.x, p->r.w, LAB_ROLE_DIM,
                          "as it ran, counted: %.1f %% achieved",
                          st->args.achieved_pct);
-    bool grid = a.by_grid > 0 && a.by_grid < a.blocks_per_sm;
-    int least = grid ? a.by_grid : a.blocks_per_sm;
-    if (grid)
+    bool small = grid < o.active_blocks_per_sm;
+    int least = small ? grid : o.active_blocks_per_sm;
+    if (small)
         lab_canvas_textf(
             p->c, p->y++, p->r.x, p->r.w, LAB_ROLE_WARN,
             "this grid is too small for it: %d block%s, %d of %d warps on an "
             "SM at most",
             least, least == 1 ? "" : "s",
-            a.warps_per_sm / a.blocks_per_sm * least, a.max_warps_per_sm);
-    resource(p, "warps", a.by_warps, least);
-    resource(p, "blocks", a.by_blocks, least);
-    resource(p, "registers", a.by_registers, least);
-    resource(p, "shared memory", a.by_shared, least);
-    resource(p, "grid", a.by_grid > 0 ? a.by_grid : INT32_MAX, least);
+            o.active_warps_per_sm / o.active_blocks_per_sm * least, max_warps);
+    resource(p, "warps", o.blocks_by_warps, least);
+    resource(p, "blocks", o.blocks_by_blocks, least);
+    resource(p, "registers", o.blocks_by_registers, least);
+    resource(p, "shared memory", o.blocks_by_shared, least);
+    resource(p, "grid", grid, least);
     p->y++;
 }
 
@@ -216,21 +231,21 @@ static void draw_curve(const struct state *st, struct page *p)
     double unit = st->knob == KNOB_SHARED ? 1024 : 1;
     int64_t points = (r.most - r.least) / r.step + 1;
     int64_t every = (points + CURVE - 1) / CURVE;
-    struct lab_occupancy_answer a;
+    struct lab_occupancy o;
     int n = 0;
     for (int64_t i = 0; i < points && n < 2 * CURVE; i += every, n += 2) {
         struct lab_launch t = st->now;
         int64_t v = r.least + i * r.step;
         int64_t next = v + every * r.step;
         set_knob(st, &t, st->knob, v);
-        bool runs = st->args.compute(st->args.user, &t, &a);
+        bool runs = compute(st, &t, &o);
         x[n] = (double)v / unit;
         x[n + 1] = (double)(next < r.most ? next : r.most) / unit;
-        y[n] = y[n + 1] = runs ? a.occupancy_pct : 0;
+        y[n] = y[n + 1] = runs ? o.occupancy_pct : 0;
     }
-    bool runs = st->args.compute(st->args.user, &st->now, &a);
+    bool runs = compute(st, &st->now, &o);
     double now_x = (double)knob_value(&st->now, st->knob) / unit;
-    double now_y = runs ? a.occupancy_pct : 0;
+    double now_y = runs ? o.occupancy_pct : 0;
     struct lab_series series[] = {
         {x, y, n, "occupancy", LAB_ROLE_SERIES_1},
         {&now_x, &now_y, 1, "this launch", LAB_ROLE_SERIES_2}};
@@ -251,9 +266,11 @@ static void draw(struct lab_screen *s, struct lab_canvas *c,
 {
     const struct state *st = s->state;
     struct page p = {c, body, body.y};
-    lab_canvas_textf(c, p.y++, body.x, body.w, LAB_ROLE_CODE, "%s", st->kernel);
-    lab_canvas_textf(c, p.y++, body.x, body.w, LAB_ROLE_DIM, "on %s%s",
-                     st->device, st->note);
+    lab_canvas_textf(c, p.y++, body.x, body.w, LAB_ROLE_CODE, "%s",
+                     st->args.kernel);
+    lab_canvas_textf(c, p.y++, body.x, body.w, LAB_ROLE_DIM, "on %s%s%s",
+                     st->args.device, st->args.note[0] ? "; " : "",
+                     st->args.note);
     draw_knobs(st, &p);
     draw_answer(st, &p);
     draw_curve(st, &p);

@@ -13,6 +13,7 @@
 #include "base/format.h"
 #include "base/mem.h"
 #include "ui/ui.h"
+#include "common/kernel.h"
 
 /* where spans are on the screen, and which part of the
  * time is shown. */
@@ -140,14 +141,6 @@ static int time_column(const struct lab_time_window *w, int64_t moment,
     return at > columns ? columns : (int)(at < 0 ? at - 1 : at);
 }
 
-static int digits(int64_t v)
-{
-    int n = 1;
-    for (; v >= 10; v /= 10)
-        n++;
-    return n;
-}
-
 static int64_t unit_of(int64_t step, const char **name)
 {
     static const char *const names[] = {"ns", "us", "ms", "s"};
@@ -171,8 +164,8 @@ int64_t lab_tick_step(const struct lab_time_window *w, int64_t origin,
             const char *name;
             int64_t step = ten * times[i];
             int64_t last = w->to - origin;
-            int text = digits((last > 0 ? last : 0) / unit_of(step, &name)) +
-                       1 + (int)strlen(name) + 2;
+            int64_t number = (last > 0 ? last : 0) / unit_of(step, &name);
+            int text = snprintf(NULL, 0, "%lld %s  ", (long long)number, name);
             if ((double)step * columns >= (double)span * text)
                 return step;
         }
@@ -296,27 +289,31 @@ static enum lab_role span_role(const struct lab_timeline_state *st,
     return role_of(s->kind);
 }
 
+static const struct lab_span *
+timeline_chosen(const struct lab_timeline_state *st)
+{
+    return st->chosen < 0 ? NULL : &st->t->spans[st->chosen];
+}
+
 /* ---- lines of text ---- */
 
 struct page {
     struct lab_canvas *c;
-    struct lab_rect r;
-    int y;
-    enum lab_role role;
+    struct lab_rect r; /* what is left of it */
 };
 
 static void add_line(void *user, const char *line)
 {
     struct page *p = user;
-    if (p->y < p->r.y + p->r.h)
-        lab_canvas_text_cut(p->c, p->y++, p->r.x, p->r.w, p->role, line);
+    struct lab_rect row = lab_rect_cut_top(&p->r, 1);
+    if (row.h > 0)
+        lab_canvas_text_cut(p->c, row.y, row.x, row.w, LAB_ROLE_NORMAL, line);
 }
 
 static void draw_summary(const struct lab_timeline_state *st,
                          struct lab_canvas *c)
 {
-    struct lab_rect r = st->place.summary;
-    struct page p = {c, r, r.y, LAB_ROLE_NORMAL};
+    struct page p = {c, st->place.summary};
     lab_timeline_summary(st->t, &st->sums, add_line, &p);
 }
 
@@ -334,7 +331,7 @@ static void draw_details(const struct lab_timeline_state *st,
                  s->graph_node == LAB_UNKNOWN ? "" : " (graph node)");
     }
     lab_canvas_heading(c, &r, title, false);
-    struct page p = {c, r, r.y, LAB_ROLE_NORMAL};
+    struct page p = {c, r};
     if (st->chosen >= 0)
         lab_span_lines(st->t, st->chosen, add_line, &p);
 }
@@ -489,6 +486,15 @@ static void draw_lanes(struct lab_timeline_state *st, struct lab_canvas *c)
 
 /* ---- what a step launched ---- */
 
+/* Where in the list the chosen span is; -1: it is not of it. */
+static int32_t list_place(const struct lab_timeline_state *st)
+{
+    for (int32_t i = 0; i < st->list_count; i++)
+        if (st->list[i] == st->chosen)
+            return i;
+    return -1;
+}
+
 static void list_row(const struct lab_timeline_state *st, struct lab_canvas *c,
                      struct lab_rect r, int32_t span)
 {
@@ -525,16 +531,13 @@ static void draw_list(const struct lab_timeline_state *st, struct lab_canvas *c)
 {
     struct lab_rect r = st->place.list;
     char title[TEXT];
-    int32_t at = 0;
+    int32_t at = list_place(st);
     if (st->list_count == 0 || r.h < 2)
         return;
     snprintf(title, sizeof(title),
              "What %.80s launched (%d): begins, lasts, launch latency, gap",
              lab_intern_text(st->t->spans[st->list_of].name), st->list_count);
     lab_canvas_heading(c, &r, title, st->focus >= 0);
-    for (int32_t i = 0; i < st->list_count; i++)
-        if (st->list[i] == st->chosen)
-            at = i;
     int32_t top = at < r.h ? 0 : at - r.h + 1;
     for (int i = 0; i < r.h && top + i < st->list_count; i++)
         list_row(st, c, (struct lab_rect){r.y + i, r.x, 1, r.w},
@@ -578,12 +581,6 @@ static void timeline_draw(struct lab_screen *s, struct lab_canvas *c,
 
 /* What is chosen on a timeline, and where the keys take it. */
 
-static const struct lab_span *
-timeline_chosen(const struct lab_timeline_state *st)
-{
-    return st->chosen < 0 ? NULL : &st->t->spans[st->chosen];
-}
-
 static void timeline_unlist(struct lab_timeline_state *st)
 {
     lab_free(st->list);
@@ -601,15 +598,6 @@ static void timeline_choose(struct lab_timeline_state *st, int32_t span)
     st->lane = s->lane;
     if (s->start_ns != LAB_UNKNOWN)
         lab_window_show(&st->window, s->start_ns, s->end_ns);
-}
-
-/* Where in the list the chosen span is; -1: it is not of it. */
-static int32_t list_place(const struct lab_timeline_state *st)
-{
-    for (int32_t i = 0; i < st->list_count; i++)
-        if (st->list[i] == st->chosen)
-            return i;
-    return -1;
 }
 
 static bool is_listed(const struct lab_timeline_state *st)
@@ -888,12 +876,11 @@ static int64_t best_pass(const struct lab_timeline_state *st)
 static void choose_step(struct lab_timeline_state *st,
                         const struct lab_run_args *args)
 {
-    static const char *const phases[] = {"forward", "loss", "backward",
-                                         "update"};
     for (int32_t i = 0; args->step && i < st->t->count; i++) {
         const struct lab_span *s = &st->t->spans[i];
-        bool phase = !args->phase || s->phase < 0 || s->phase > 3 ||
-                     strcmp(phases[s->phase], args->phase) == 0;
+        bool phase =
+            !args->phase || s->phase < 0 || s->phase >= LAB_PHASE_COUNT ||
+            strcmp(lab_phase_name((enum lab_phase)s->phase), args->phase) == 0;
         if (s->kind == LAB_SPAN_STEP && phase &&
             strcmp(lab_intern_text(s->name), args->step) == 0) {
             st->chosen = i;
@@ -931,25 +918,16 @@ static void release(struct lab_screen *s)
 
 /* ---- keys ---- */
 
-/* num / den of the time, around what is chosen. */
-static enum lab_status zoom(struct lab_timeline_state *st, int num, int den)
+/* Half of the time around what is chosen, by -1 twice the time. */
+static enum lab_status zoom(struct lab_screen *s, int by)
 {
-    const struct lab_span *s = timeline_chosen(st);
+    struct lab_timeline_state *st = s->state;
+    const struct lab_span *at = timeline_chosen(st);
     int64_t centre = -1;
-    if (s && s->start_ns != LAB_UNKNOWN)
-        centre = s->start_ns + (s->end_ns - s->start_ns) / 2;
-    lab_window_zoom(&st->window, centre, num, den);
+    if (at && at->start_ns != LAB_UNKNOWN)
+        centre = at->start_ns + (at->end_ns - at->start_ns) / 2;
+    lab_window_zoom(&st->window, centre, by < 0 ? 2 : 1, by < 0 ? 1 : 2);
     return LAB_OK;
-}
-
-static enum lab_status zoom_in(struct lab_screen *s)
-{
-    return zoom(s->state, 1, 2);
-}
-
-static enum lab_status zoom_out(struct lab_screen *s)
-{
-    return zoom(s->state, 2, 1);
 }
 
 static enum lab_status fit(struct lab_screen *s)
@@ -1111,9 +1089,9 @@ static void title(struct lab_screen *s, char *out, size_t cap)
 }
 
 static const struct lab_binding BINDINGS[] = {
-    {"+ =", true, "zoom", "half of the time, twice as large", LAB_ACT_OWN,
-     zoom_in},
-    {"-", true, "out", "twice the time", LAB_ACT_OWN, zoom_out},
+    {"+ =", true, "zoom", "half of the time, twice as large", LAB_ACT_OWN, NULL,
+     zoom, 1},
+    {"-", true, "out", "twice the time", LAB_ACT_OWN, NULL, zoom, -1},
     {"z", true, "fit", "the whole iteration", LAB_ACT_OWN, fit},
     {"Z", false, "to it", "zoom to what is chosen", LAB_ACT_OWN, zoom_span},
     {"Left h", false, "earlier", "earlier times", LAB_ACT_LEFT},

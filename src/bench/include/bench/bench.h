@@ -40,9 +40,6 @@ struct lab_tune_job {
     int size; /* of lab->sizes */
 };
 
-typedef enum lab_status
-lab_bench_take_fn(void *user, const struct lab_bench_result *result);
-
 /* Who follows a run. All may be NULL but `result`. */
 struct lab_bench_observer {
     void *user;
@@ -52,7 +49,8 @@ struct lab_bench_observer {
     void (*doing)(void *user, const struct lab_variant *rung,
                   const struct lab_ladder_size *size);
     /* Each result, already stored; another status than LAB_OK ends the run. */
-    lab_bench_take_fn *result;
+    enum lab_status (*result)(void *user,
+                              const struct lab_bench_result *result);
     /* The kernels of each result that is traced, instead of the printed table. */
     void (*traced)(void *user, const struct lab_timed_row *row,
                    const struct lab_kernel_record *kernel,
@@ -104,6 +102,10 @@ enum lab_status lab_bench_take_sizes(struct lab_bench *lab, const char *list);
 /* "best", or a variant that is measured here; LAB_E_USAGE. */
 enum lab_status lab_bench_predict(struct lab_bench *lab,
                                   const struct lab_prediction *p);
+/* VARIANT=TEXT or VARIANT@SIZE=TEXT; the text as for lab_prediction_parse().
+ * LAB_E_USAGE. */
+enum lab_status lab_prediction_pair(enum lab_bench_unit unit, const char *pair,
+                                    struct lab_prediction *out);
 /* --predict ask: asks for predictions on the terminal. */
 enum lab_status lab_bench_ask(struct lab_bench *lab);
 /* A person's unit: "GFLOP/s", "GB/s", "ns/access"; its parts in one. */
@@ -119,10 +121,9 @@ const char *lab_bench_precisions(const struct lab_bench *lab, char *out,
 
 /* The ceilings of the precisions of the chosen variants. */
 void lab_bench_measure_ceilings(struct lab_bench *lab);
-/* All variants at `n` sizes from `first` on, stored, and given to `see` (may be
- * NULL) and to the observer. */
-enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n,
-                                lab_bench_take_fn *see, void *user);
+/* All variants at `n` sizes from `first` on, stored, and given to the
+ * observer. */
+enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n);
 /* A run with the writer of `info` (its kind, program, seed and device are filled
  * here), and the database beside it. */
 enum lab_status lab_bench_writer_open(const struct lab_options *o,
@@ -130,24 +131,17 @@ enum lab_status lab_bench_writer_open(const struct lab_options *o,
                                       const struct lab_device_info *device,
                                       struct lab_writer **writer,
                                       struct lab_database **db, int64_t *run);
-/* A run of its own, a step for each repeat, a row for each result. A database
- * that refuses ends recording, not the lab: a line on stderr. */
-enum lab_status lab_bench_record_begin(struct lab_bench *lab);
-/* Nothing stays of one that was stopped before its first result; one without a
- * timed result has failed. */
-void lab_bench_record_end(struct lab_bench *lab, enum lab_status st);
-
-/* ---- trace.c ---- */
-
+/* Does the work with a run of its own, a step for each repeat and a row for
+ * each result. A database that refuses ends recording, not the lab: a line on
+ * stderr, or an error where --db names it. Nothing stays of a run that was
+ * stopped before its first result; one without a timed result has failed. */
+enum lab_status lab_bench_recorded(struct lab_bench *lab,
+                                   enum lab_status (*work)(struct lab_bench *));
 /* The kernels of each result that was timed, traced once, stored and printed;
  * with --counters counted too. What cannot be traced is a line on stderr, not a
  * failure. Nothing on a CPU. LAB_E_CANCELLED: the observer stopped it, before a
  * result or before a pass of its counters; what was traced before is kept. */
 enum lab_status lab_bench_trace(struct lab_bench *lab);
-/* Remembers a result that was timed. */
-enum lab_status lab_bench_trace_later(struct lab_bench *lab,
-                                      const struct lab_ladder_row *row);
-
 /* A profiler for a moment's measurement: the kernels of each step in a window of
  * memory, without ranges and API calls. Only on a GPU with CUPTI. Threads: the
  * one that launches. */
@@ -168,7 +162,8 @@ void lab_kernel_watch_close(struct lab_kernel_watch *w);
 /* Finds what is kept: prints it, and notes in lab->tune what is to be measured
  * (with --retune everything): one size of each class, for each tuned variant. */
 enum lab_status lab_bench_tune_kept(struct lab_bench *lab);
-/* Measures the candidates of what was noted, and keeps the fastest. */
+/* Measures the candidates of what was noted, and keeps the fastest. The
+ * observer puts the results into lab->data. */
 enum lab_status lab_bench_tune(struct lab_bench *lab);
 
 /* ---- sweep/sweep.c ---- */

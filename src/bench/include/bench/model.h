@@ -19,6 +19,7 @@
 struct lab_bench;
 struct lab_counters;
 struct lab_lesson_slide;
+struct lab_options;
 struct lab_timed_row;
 
 enum {
@@ -122,6 +123,9 @@ const struct lab_bench_result *lab_bench_best(const struct lab_bench_data *data,
 const struct lab_bench_result *
 lab_bench_gain_over(const struct lab_bench_data *data,
                     const struct lab_bench_result *row);
+/* The size of a set by its text; -1: there is none. */
+int lab_bench_size_find(const struct lab_bench_data *data, int set,
+                        const char *text);
 /* Fills of_library of a size's results: the speed over that of the fastest
  * library of the same precision, NaN where there is none. */
 void lab_bench_relate(struct lab_bench_data *data, int size);
@@ -171,6 +175,9 @@ enum lab_status lab_bench_model_recorded(struct lab_bench_data *data,
  * same. */
 enum lab_status lab_bench_model_earlier(struct lab_bench_data *data,
                                         const struct lab_bench *lab);
+/* Appends the database that --db names, or the usual one. */
+enum lab_status lab_bench_db_path(const struct lab_options *o,
+                                  struct lab_str *out);
 /* The lesson's figures of the course. Errors: LAB_E_NOMEM. */
 enum lab_status lab_bench_model_slides(struct lab_bench_data *data,
                                        const struct lab_bench *lab);
@@ -188,16 +195,56 @@ bool lab_prediction_any(const struct lab_prediction *p);
  * LAB_E_USAGE: the word that is not understood, and what would be. */
 enum lab_status lab_prediction_parse(enum lab_bench_unit unit, const char *text,
                                      struct lab_prediction *out);
-/* VARIANT=TEXT or VARIANT@SIZE=TEXT; the text as above. LAB_E_USAGE. */
-enum lab_status lab_prediction_pair(enum lab_bench_unit unit, const char *pair,
-                                    struct lab_prediction *out);
 /* The newest that fits, or NULL. `variant` "best": of the fastest. */
 const struct lab_prediction *
 lab_prediction_find(const struct lab_prediction *list, int n,
                     const char *variant, const char *precision,
                     const char *size);
-/* In the place of an earlier one of the same variant, precision and size.
- * LAB_E_USAGE: there are too many. */
-enum lab_status lab_prediction_set(struct lab_prediction *list, int *n,
-                                   const struct lab_prediction *one);
+
+/* ---- numbers as text, for the screen and the commands ----
+ *
+ * Pure. Every function ends `out` with NUL and returns it. Threads: any. */
+
+/* "8.241 TFLOP/s", "3.2 TB/s", "1.8 ns / access"; NaN: "n/a". */
+const char *lab_bench_rate_text(const struct lab_bench_data *data, double rate,
+                                char *out, size_t cap);
+/* "2 TFLOP/s, memory, 50 %"; nothing predicted: "". */
+const char *lab_prediction_text(const struct lab_bench_data *data,
+                                const struct lab_prediction *p, char *out,
+                                size_t cap);
+/* How far off it was: "1.9 x as fast as you predicted; bound: compute, not
+ * memory". "" before the row is done, or when nothing was predicted. */
+const char *lab_prediction_ratio_text(enum lab_bench_unit unit,
+                                      const struct lab_prediction *p,
+                                      const struct lab_bench_result *row,
+                                      char *out, size_t cap);
+/* The same in a word or two for a column: "1.90 x". */
+const char *lab_prediction_ratio_short(enum lab_bench_unit unit,
+                                       const struct lab_prediction *p,
+                                       const struct lab_bench_result *row,
+                                       char *out, size_t cap);
+/* Measured over predicted, as speeds: 2 is twice as fast; NaN: unknown. */
+double lab_prediction_ratio(enum lab_bench_unit unit,
+                            const struct lab_prediction *p,
+                            const struct lab_bench_result *row);
+/* Why a rate can be above that of the variant's model, which knows no cache;
+ * NULL: it is not, by 2 % at least, or one of the two is unknown. Bytes are
+ * what the problem needs and what the model counts. */
+const char *lab_bench_model_passed(enum lab_bench_unit unit, double rate,
+                                   double model, double bytes, double traffic);
+/* A figure of the course beside ours: "np.dot at 6000: slide, its CPU: 71.65
+ * GFLOP/s; this machine: 50.1 GFLOP/s (blas)", or "; recorded on NVIDIA H200:
+ * ..." */
+enum { LAB_BENCH_SLIDE_TEXT = 512 };
+const char *lab_bench_slide_text(const struct lab_bench_slide *slide, char *out,
+                                 size_t cap);
+/* "not run", "checking", "timing", or "" when the time needs no word. */
+const char *lab_bench_state_text(enum lab_bench_progress state);
+/* Why a rate is above its ceiling, for shares past what noise explains; else
+ * NULL: then that rate is no ceiling at this size. */
+const char *lab_bench_ceiling_passed(enum lab_bench_unit unit, double share);
+/* Whether a variant of a set passes the ceiling: at one size, or with -1 at
+ * any. */
+bool lab_bench_ceiling_beaten(const struct lab_bench_data *data, int set,
+                              int size);
 LAB_C_END

@@ -133,7 +133,7 @@ extern const struct lab_backend_ops lab_backend_null;
  * LAB_E_UNSUPPORTED with what is missing and the remedy. Any thread. */
 enum lab_status lab_cuda_load(const struct lab_cuda_module **out);
 
-/* name: "cpu", "cuda" or "null". */
+/* name: "cpu", "cuda" or "null"; "auto": cuda where it opens, else cpu. */
 enum lab_status lab_backend_open(struct lab_backend **out, const char *name,
                                  int device);
 void lab_backend_close(struct lab_backend *be);

@@ -4,6 +4,7 @@
 #include "profiler/roofline.h"
 #include "store/ceilings.h"
 #include "store/counted.h"
+#include "store/row_fields.h"
 #include "store/time_sum.h"
 
 struct lab_roofline_row {
@@ -33,6 +34,9 @@ struct lab_roofline {
     struct lab_time_sums sums; /* of all levels */
     struct lab_counted_run counted;
 };
+
+/* Of its rows, for a list on the screen. */
+extern const struct lab_fields lab_roofline_fields;
 
 /* Errors: LAB_E_NOTFOUND there is no such run; LAB_E_DB; LAB_E_NOMEM. */
 enum lab_status lab_roofline_load(struct lab_roofline *out,

@@ -2,34 +2,16 @@
 #pragma once
 #include "ui/models.h"
 
+struct lab_catalog;
+struct lab_progress;
 struct lab_ui;
-
-enum lab_lesson_progress {
-    LAB_LESSON_NEW,
-    LAB_LESSON_STARTED,
-    LAB_LESSON_DONE,
-    LAB_LESSON_BROKEN /* the file cannot be read; `problem` has the reason */
-};
-
-struct lab_home_lesson {
-    const char *id;
-    const char *title;
-    const char *summary;
-    const char *after;   /* ids of its prerequisites, or NULL */
-    const char *problem; /* BROKEN: file:line:column: what */
-    int minutes;         /* 0: not given */
-    bool is_lab;
-    enum lab_lesson_progress progress;
-    int64_t steps_seen;
-    int64_t steps_total; /* LAB_UNKNOWN until it has been opened */
-};
 
 struct lab_home_model {
     void *user;
     const char *machine; /* one line under the title */
     const char *note;    /* a warning in the status line at the start */
-    const struct lab_home_lesson *lessons;
-    int64_t lesson_count;
+    const struct lab_catalog *catalog;   /* the lessons */
+    const struct lab_progress *progress; /* in them */
     const char *start; /* id: the lesson to start with; NULL: the first */
     const struct lab_run_row *runs; /* newest first, the last few */
     int64_t run_count;

@@ -1,6 +1,6 @@
 /* ui/models.h -- what the screens show, as plain data that the program fills.
  *
- * The screens open no database and know no lesson reader. Strings and rows belong to
+ * The screens open no database and read no lesson. Strings and rows belong to
  * the model's owner. Rows that a `load_` function hands out stay valid until
  * the same function is called again or the screen closes. Unknown: LAB_UNKNOWN,
  * NaN, NULL or "". All functions are called on the UI's thread and must return
@@ -14,9 +14,9 @@
 #include "store/query.h"
 #include "store/timeline.h"
 #include "report/doc.h"
-#include "ui/roof_model.h"
 
 struct lab_occupancy_args;
+struct lab_roofline;
 
 struct lab_runs_model {
     void *user;
@@ -44,9 +44,10 @@ struct lab_runs_model {
     enum lab_status (*load_compare)(void *user, const int64_t run[2],
                                     const struct lab_compare_row **rows,
                                     int64_t *count, struct lab_doc *facts);
-    /* May be NULL. */
+    /* `note` gets how to measure ceilings where none was. May be NULL. */
     enum lab_status (*load_roofline)(void *user, int64_t run,
-                                     struct lab_ui_roofline *out);
+                                     const struct lab_roofline **out,
+                                     struct lab_str *note);
     /* Both may be NULL: no timeline. The passes through the iterations; and
      * one of them, or a part of it. When loading fails, what was handed out
      * before stays. */
@@ -60,8 +61,7 @@ struct lab_runs_model {
     /* What if a kernel were launched otherwise (ui/view_occupancy.h): a row of
      * those that were loaded last, as it was launched last, or with NULL the
      * launch `row`, a kernel span's. Both unknown: fails with the reason why the
-     * run has no kernels. What it hands out is valid until it is called again.
-     * May be NULL. */
+     * run has no kernels. May be NULL. */
     enum lab_status (*load_occupancy)(void *user, int64_t run,
                                       const struct lab_time_sum *kernel,
                                       int64_t row,

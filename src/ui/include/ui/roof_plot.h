@@ -6,8 +6,9 @@
  * one is between > and <, and a dotted line leads up to its roof. Pure
  * functions and drawing. Threads: any, one canvas each. */
 #pragma once
+#include "report/roofline.h"
+#include "ui/canvas.h"
 #include "ui/layout.h"
-#include "ui/models.h"
 
 /* The positions: log10 of both axes over a rectangle of cells. */
 struct lab_roof_axes {
@@ -26,8 +27,8 @@ struct lab_roof_layout { /* the screen; no part overlaps another */
 
 /* Some of the points: a level, or what a search has left. */
 struct lab_roof_list {
-    const struct lab_ui_roofline *line;
-    const int64_t *shown; /* indices of line->points */
+    const struct lab_roofline *line;
+    const int64_t *shown; /* indices of line->rows */
     int64_t count;
 };
 
@@ -36,7 +37,7 @@ struct lab_roof_layout lab_roof_layout(struct lab_rect body);
 /* 1 to 9, a to z, A to Z by the place in the list; '*' beyond. */
 char lab_roof_label(int64_t place);
 /* Whether a point has a place: both numbers are known and positive. */
-bool lab_roof_has_place(const struct lab_ui_roof_point *p);
+bool lab_roof_has_place(const struct lab_roofline_point *p);
 /* Whole powers of ten around the points and the ridges. false: there is nothing
  * to show. */
 bool lab_roof_axes_fit(struct lab_roof_axes *out,

@@ -58,7 +58,8 @@ struct lab_screen_ops {
     bool sideways; /* h and l move here; otherwise h opens help */
 
     /* `args` is what lab_ui_push() was given; keep what outlives the call. On
-     * failure the screen does not open and release is not called. */
+     * failure the screen does not open, and release frees what there is of a
+     * state that began as zeroes. */
     enum lab_status (*init)(struct lab_screen *s, const void *args);
     void (*release)(struct lab_screen *s); /* optional */
     /* Draws inside `body`; the clip is set to it. */

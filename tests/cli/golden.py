@@ -14,8 +14,9 @@ A new case is a new line `$ COMMAND`. LAB_GOLDEN_UPDATE=1 writes what is printed
 the file; read the difference before you commit it.
 
 All commands of a file run in one directory, empty but for the files of golden/files.
-`lapenna-lab` is on PATH, and so are `sample KIND DATABASE ...` (sample.c, built in SAMPLES) and
-`sql DATABASE TEXT`. Modules are hidden, so that CUDA and oneDNN are missing on every
+A control character is \\xNN. `lapenna-lab` is on PATH, and so are `sample KIND DATABASE ...` (sample.c, built in SAMPLES) and
+`sql DATABASE TEXT` (a
+SELECT prints its first row). Modules are hidden, so that CUDA and oneDNN are missing on every
 machine, and names of this machine, this build and this moment are replaced.
 """
 import difflib
@@ -40,7 +41,10 @@ MEASURED = [
 SQL = """#!/bin/sh
 exec python3 -c 'import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
-db.executescript(sys.argv[2])' "$@"
+if sys.argv[2].startswith("SELECT"):
+    print(*db.execute(sys.argv[2]).fetchone())
+else:
+    db.executescript(sys.argv[2])' "$@"
 """
 
 
@@ -58,14 +62,16 @@ def machine(env, work):
 
 def play(line, env, work, names):
     """The lines of a golden file that one command makes."""
-    end = subprocess.run(["bash", "-c", line[2:]], env=env, cwd=work, text=True,
-                         errors="backslashreplace", stdin=subprocess.DEVNULL,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
+    end = subprocess.run(["bash", "-c", line[2:]], env=env, cwd=work, timeout=600,
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE)
     yield line
-    for mark, text in (("  ", end.stdout), ("! ", end.stderr)):
+    for mark, raw in (("  ", end.stdout), ("! ", end.stderr)):
+        text = re.sub(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", lambda m: f"\\x{ord(m[0]):02x}",
+                      raw.decode(errors="backslashreplace"))
         for pattern, name in names + (MEASURED if line[0] == "~" else []):
             text = re.sub(pattern, name, text)
-        for printed in text.splitlines():
+        for printed in text.removesuffix("\n").split("\n") if text else []:
             yield (mark + printed) if printed or mark == "! " else ""
     if end.returncode:
         yield f"[{end.returncode}]"

@@ -20,13 +20,16 @@ static const struct sample_rung half[] = {{"wg\"<mma>", "bf16", "64", 10000},
 static void facts(const char *path)
 {
     char sql[512];
+    unsigned file = 0;
+    for (const char *p = path; *p; p++)
+        file = file * 31 + (unsigned char)*p;
     snprintf(sql, sizeof(sql),
              "UPDATE run SET hostname = 'vm', user = 'anna', pid = 1, version "
-             "= '0.1.0', commitId = 'c0ffee', uuid = '%s-' || id, started = "
+             "= '0.1.0', commitId = 'c0ffee', uuid = '%x-' || id, started = "
              "'2026-01-02T03:04:05.006Z', ended = '2026-01-02T03:04:07.006Z', "
              "started_ns = 1767323045006000000, ended_ns = "
              "1767323047006000000",
-             path);
+             file);
     sample_sql(path, sql);
 }
 

@@ -53,7 +53,7 @@ holds 'inline_lesson one; expect_file one.md'
 
 # A golden file with another text, another mark or another exit code is not what
 # was printed, and an update makes it so.
-export LAB_EXE=${LAB_EXE:?} LAB_GOLDEN_UPDATE=
+export LAB_EXE="${LAB_EXE:?}" LAB_GOLDEN_UPDATE=
 mkdir "$work/golden"
 golden() {
     printf '$ echo a; echo b >&2; exit 3\n%s\n' "$1" >"$work/golden/one.txt"

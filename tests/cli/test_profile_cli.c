@@ -50,11 +50,9 @@ TEST_CASE_WITH(ceilings_are_measured_and_kept, NULL, sample_cleanup)
         json_decref(o);
     }
     assert_null(line_object(6));
-    assert_int_equal(sample_int(db, "SELECT count(*) FROM ceiling WHERE "
-                                    "hostname <> '' AND version IS NOT NULL"),
-                     3);
+    assert_rows(db, 3, "ceiling WHERE hostname <> '' AND version IS NOT NULL");
     assert_int_equal(profile(db, "ceilings --backend cpu @"), 0);
-    assert_int_equal(sample_int(db, "SELECT count(*) FROM ceiling"), 6);
+    assert_rows(db, 6, "ceiling");
 }
 
 TEST_CASE_WITH(vacuum_gives_the_room_of_deleted_runs_back, NULL, sample_cleanup)
@@ -70,7 +68,7 @@ TEST_CASE_WITH(vacuum_gives_the_room_of_deleted_runs_back, NULL, sample_cleanup)
     assert_true(int_of(o, "after_bytes") * 2 < int_of(o, "before_bytes"));
     json_decref(o);
     assert_int_equal(sample_int(db, "PRAGMA freelist_count"), 0);
-    assert_int_equal(sample_int(db, "SELECT count(*) FROM run"), 1);
+    assert_rows(db, 1, "run");
 }
 
 /* No byte of what the command prints acts on a terminal. */

@@ -140,7 +140,7 @@ TEST_CASE_WITH(the_database_is_not_overwritten, NULL, export_cleanup)
     is_refused(sample_path("soft.db"), "runs.db-wal", "database that is read");
     assert_int_equal(symlink(".", sample_path("way.db")), 0);
     is_refused(db, "way.db/runs.db-wal", "database that is read");
-    assert_int_equal(sample_int(db, "SELECT count(*) FROM run"), 1);
+    assert_rows(db, 1, "run");
     assert_int_equal(files_there(), 0);
 }
 

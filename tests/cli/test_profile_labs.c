@@ -116,7 +116,7 @@ TEST_CASE_WITH(winners_are_merged, NULL, export_cleanup)
         snprintf(args, sizeof(args), "merge '%s' '%s' @", theirs, theirs);
         assert_int_equal(profile(here, args), 0);
     }
-    assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 1);
+    assert_rows(here, 1, "lab_tuned");
 }
 
 TEST_CASE_WITH(page_has_the_ladder, NULL, export_cleanup)
@@ -186,20 +186,16 @@ TEST_CASE_WITH(nsys_has_ranges_of_the_rung, NULL, export_cleanup)
     sample_sql(db, "UPDATE run SET pid = 77");
     test_free(export_as(db, "nsys", "x.sqlite"));
     const char *path = sample_path("x.sqlite");
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM NVTX_EVENTS"), 3);
-    assert_int_equal(
-        sample_int(path, "SELECT count(*) FROM NVTX_EVENTS AS n JOIN StringIds "
-                         "AS s ON s.id = n.textId JOIN ThreadNames AS t ON "
-                         "t.globalTid = n.globalTid WHERE n.text = s.value AND "
-                         "n.text = 'mma bf16 64, traced' AND n.eventType = 59 "
-                         "AND n.globalTid = (77 << 24) + 77"),
-        1);
+    assert_rows(path, 3, "NVTX_EVENTS");
+    assert_rows(path, 1,
+                "NVTX_EVENTS AS n JOIN StringIds AS s ON s.id = n.textId JOIN "
+                "ThreadNames AS t ON t.globalTid = n.globalTid WHERE n.text = "
+                "s.value AND n.text = 'mma bf16 64, traced' AND n.eventType = "
+                "59 AND n.globalTid = (77 << 24) + 77");
     /* from where the step's launch began to where it ended */
-    assert_int_equal(
-        sample_int(path, "SELECT count(*) FROM NVTX_EVENTS AS n JOIN "
-                         "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.start BETWEEN "
-                         "n.start AND n.end"),
-        3);
+    assert_rows(path, 3,
+                "NVTX_EVENTS AS n JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON "
+                "k.start BETWEEN n.start AND n.end");
     assert_int_equal(sample_int(path, "SELECT group_concat(name, ',') = "
                                       "'start,end,eventType,rangeId,category,"
                                       "color,text,globalTid,endGlobalTid,"

@@ -338,13 +338,8 @@ TEST_CASE_WITH(an_evaluation_is_whole_or_away, NULL, export_cleanup)
                  "export 1 --format nsys --force%s --output '%s' @",
                  i ? " --all" : "", nsys);
         assert_int_equal(profile(db, args), 0);
-        assert_int_equal(
-            sample_int(nsys, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"),
-            i ? 26 : 25);
-        assert_int_equal(
-            sample_int(nsys, "SELECT count(*) FROM NVTX_EVENTS WHERE text = "
-                             "'evaluation'"),
-            i);
+        assert_rows(nsys, i ? 26 : 25, "CUPTI_ACTIVITY_KIND_KERNEL");
+        assert_rows(nsys, i, "NVTX_EVENTS WHERE text = 'evaluation'");
     }
     assert_int_equal(profile(db, "kernels 1 --json @"), 0);
     int listed = 0;

@@ -32,7 +32,6 @@ expect_json "sorted((r['run'], r['learning_rate'], r['lesson_learning_rate'])
         for r in rows) ==
         [(1, 0.375, $rate), (2, 0.375, 0.375), (3, $rate, $rate)]"
 run profile list --db "$db"
-expect_stdout 'lr 0.375, naive'
 [ "$(grep -c 'lr 0' "$out")" -eq 1 ] || complain "only run 1 had another rate"
 run profile show 1 --db "$db"
 grep -q "^learning rate  *0\.375 (the lesson: $rate)\$" "$out" ||
@@ -60,8 +59,6 @@ grep -q '^learning rate' "$out" && complain "unknown is no other rate"
 # One iteration, and the plain stepper.
 run step small.md --lr 0.375 --json --backend cpu
 expect_json 'one("run")["learning_rate"] == 0.375'
-run step small.md --lr 0.375 --backend cpu
-expect_stdout 'seed 7, learning rate 0.375, batch'
 rm -f "$db"
 printf 'lr\ntrain 2\nlr 0.5\nlr\nlr 0\ntrain 2\n' >words
 timeout 120 "$LAB_EXE" --plain small.md --backend cpu --db "$db" --lr 0.375 \

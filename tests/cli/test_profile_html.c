@@ -190,8 +190,8 @@ TEST_CASE_WITH(a_ladder_stands_under_the_same_roof, NULL, export_cleanup)
     const char *end;
     char *html = export_as(db, "html", "x.html");
     has(picture(html, &end), "1.00 TB/s, 25 %</text>");
-    has(html, "<td>copy</td><td class=\"n\">4.00 TB/s</td><td>measured by this "
-              "run</td>");
+    has(html, "<td class=\"w\">copy</td><td class=\"n\">4.00 TB/s</td><td "
+              "class=\"w\">measured by this run</td>");
     has(html, ">4.00 TB/s copy (measured by this run)</text>");
     test_free(html);
     measure(db); /* the larger one is the roof */

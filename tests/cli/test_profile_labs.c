@@ -65,24 +65,25 @@ TEST_CASE_WITH(lines_have_every_column, NULL, export_cleanup)
     } kinds[] = {
         {"lab_row", "rungs", 0,
          "type,run,place,lab,size,variant,precision,status,reason,note,"
-         "workspace_bytes,repeats,min_ns,quarter_ns,median_ns,"
+         "repeats,min_ns,quarter_ns,median_ns,"
          "three_quarters_ns,max_ns,unit,rate,rate_model,rate_predicted,gain,"
          "gain_model,check_error,sample_error,flop,bytes,traffic_bytes,"
-         "ceiling_copy_bytes_per_s,ceiling_fp32_flop_per_s,flush_bytes,"
+         "workspace_bytes,flush_bytes,ceiling_copy_bytes_per_s,"
+         "ceiling_fp32_flop_per_s,"
          "sm_clock_before_hz,sm_clock_after_hz,memory_clock_hz,temperature_c,"
          "power_w,traced_exec"},
         {"lab_said", "said", 0,
          "type,run,place,variant,precision,size,rate,time_ns,bound,"
          "occupancy_pct"},
         {"lab_tuned", "tuned", 1,
-         "type,run,lab,size_class,precision,candidate,size,median_ns,unit,rate,"
-         "candidates,backend,device,measured,uuid,hostname,driver,version,"
-         "measured_ns"},
+         "type,run,lab,size_class,precision,candidate,size,median_ns,rate,unit,"
+         "candidates,backend,device,uuid,hostname,driver,version,measured_ns,"
+         "measured"},
         {"sweep_row", "sweeps", 0,
-         "type,sweep,lesson,backend,name,x,status,reason,iterations,samples,"
+         "type,run,place,sweep,lesson,backend,name,x,status,reason,iterations,"
+         "samples,"
          "median_ns,quarter_ns,three_quarters_ns,samples_per_s,memory_bytes,"
-         "parameters,flop,loss_equal_samples,loss_equal_iterations,share,run,"
-         "place"},
+         "parameters,flop,loss_equal_samples,loss_equal_iterations,share"},
     };
     const char *db = make_lab(true, true);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -59,13 +59,10 @@ d.commit()'
 refused newer.db 3 'schema 99' 'update lapenna-lab'
 mkdir folder
 refused folder 3 'a directory' 'name a file in it'
-expect_stderr 'folder: a directory; name a file in it'
 run run small.md --backend cpu --iterations 1 --db folder
 expect_exit 3
-expect_stderr 'folder: a directory; name a file in it'
 run profile import "anna's runs.db" --db folder
 expect_exit 3
-expect_stderr 'folder: a directory; name a file in it'
 echo 'run,loss' >text.db
 refused text.db 3 'not a database' 'move it away'
 

@@ -214,33 +214,10 @@ expect_exit 0
 shows_run 1
 run profile show 99 --db "clone's.db"
 expect_stderr "; \`$spelt profile list --db"
-run run
-expect_stderr "\`$spelt lesson list\` shows them"
-run run --no-such-option
-expect_stderr "Try \`$spelt run --help'"
-run run no-such-lesson
-expect_stderr "$spelt"
-run lesson show no-such-lesson
-expect_stderr "$spelt"
-run profile no-such-command
-expect_stderr "$spelt profile --help"
-run profile show --help
-expect_stdout "Usage: $spelt profile show"
-expect_stdout "  $spelt profile show last"
-run --help
-expect_stdout "Usage: $spelt [OPTION...]"
 LAPENNA_LAB_COMMAND=./lab
 play --backend cpu --db 'no runs.db' <<'END'
 resize 200 50
 expect "./lab run LESSON --db 'no runs.db'"
 key q
 END
-for what in ./lab 'src/../lab' ; do
-    LAPENNA_LAB_COMMAND=$what
-    run profile no-such-command
-    expect_stderr "\`$what profile --help"
-done
-LAPENNA_LAB_COMMAND=$(printf 'evil\033[31m')
-run profile no-such-command
-expect_stderr "\`lapenna-lab profile --help"
 unset LAPENNA_LAB_COMMAND

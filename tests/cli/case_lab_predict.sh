@@ -48,20 +48,6 @@ grep -q '  naive: .* times as fast as you predicted' "$out" ||
 grep -q '  the fastest, .* times as slow as you predicted' "$out" ||
     complain "how far off the fastest was is not said"
 
-wrong() { # WORDS PREDICTION
-    run lab gemm --backend cpu --sizes 33,40 --predict "$2"
-    expect_exit 2
-    expect_stderr "$1"
-}
-wrong 'a time is of one size: naive@33=' 'naive=3ms'
-wrong 'size 50 is not measured here' 'naive@50=3ms'
-wrong 'nobody is not measured here' 'nobody=3'
-wrong 'fast is no prediction' 'naive=fast'
-wrong '3GB/s is no prediction' 'naive=3GB/s'
-wrong '0x10 is no prediction' 'naive=0x10'
-wrong 'a rate or a time, not both' 'naive@33=3ms:5'
-wrong '101% is no prediction' 'naive=101%'
-
 # Asked for on a terminal: nonsense is asked again, an empty line is no idea.
 on_terminal --say fast --say '2 memory' --say '' --say 50 "$LAB_EXE" \
     lab saxpy --backend cpu --sizes 1000 --repeat 20 --predict ask --db asked.db
@@ -129,12 +115,3 @@ expect_exit 0
 expect_stderr 'the lab is not recorded'
 [ "$(query full/lapenna-lab/profiles.db 'SELECT count(*) FROM lab_row')" = "$before" ] ||
     complain "it went on to record"
-
-# Beyond any machine, and words that are missing.
-for wrong in '--predict naive=1e308T' '--predict naive=1e-320T' '--sizes 4,,5' \
-    '--variants ,'; do
-    # shellcheck disable=SC2086 # two words are two arguments
-    run lab gemm --backend cpu $wrong
-    expect_exit 2
-    expect_no_stdout
-done

@@ -54,11 +54,6 @@ sed 's/^prerequisites: .*/prerequisites: [softmax-regresion]/' \
     own/my-mlp-digits.md >alone.md
 run lesson lint alone.md
 expect_exit 3
-expect_stderr 'no lesson softmax-regresion; did you mean softmax-regression?'
-
-run lesson show no-such-lesson
-expect_exit 3
-expect_stderr no-such-lesson
 
 # A heading that is nearly a phase is pointed out; another is not.
 inline_lesson parts
@@ -132,8 +127,3 @@ for raw in 'phase: backward' 'step: fc2'; do
         complain "lesson show prints the raw heading $raw"
     fi
 done
-
-# An empty name is shown as one.
-run lesson show ''
-expect_exit 3
-expect_stderr "no lesson ''"

@@ -20,20 +20,11 @@ cp "$out" first
 run run small.md --json --backend cpu --iterations 5 --db "$db"
 expect_json "FILE2=$work/first" 'same(rows, other)'
 
-# A GPU's number means nothing where there is no GPU, and that is said.
-CUDA_VISIBLE_DEVICES='' "$LAB_EXE" run small.md --iterations 1 --device 7 \
-    --db "$work/other.db" >/dev/null 2>"$err" || complain 'it did not run'
-expect_stderr '--device 7 is not used: the lesson runs on the CPU'
-
 # The rate is of all iterations, the time beside it of the median one.
 run run small.md --backend cpu --iterations 5 --db "$work/other.db"
 expect_exit 0
 grep -q '^[0-9]* samples/s on average, [0-9.e+-]* ms an iteration (median)' \
     "$out" || complain "which rate it is is not said"
-run profile show 2 --db "$work/other.db"
-expect_stdout 'samples/s, mean'
-run profile compare 1 1 --db "$work/other.db"
-expect_stdout 'samples/s, mean'
 
 run profile list --json --db "$db"
 expect_exit 0
@@ -109,5 +100,4 @@ run run small.md --iterations 1 --plain --color never --db "$db"
 expect_exit 0
 run run small.md --iterations 1 --npy tensors --db "$db"
 expect_exit 2
-expect_stderr '--npy belongs to `'
 [ ! -e tensors ] || complain "run made a directory of tensors"

@@ -3,6 +3,8 @@
 #include "test.h"
 
 #include "profile_program.h"
+#include "store/bench.h"
+#include "store/tuned.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 
@@ -95,6 +97,105 @@ void record_gpu_run(const char *path)
                "UPDATE step SET start_ns = exec * 10000 - 1000, end_ns = exec "
                "* 10000 + 8000;"
                "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET globalPid = 77 << 24");
+}
+
+static struct lab_bench_result rung(int64_t place, const char *name,
+                                    double rate)
+{
+    return (struct lab_bench_result){.place = place,
+                                     .lab = "gemm",
+                                     .size = place < 2 ? "64" : "128",
+                                     .variant = name,
+                                     .precision = "fp32",
+                                     .status = isnan(rate) ? "refused" : "done",
+                                     .reason = isnan(rate) ? "no room" : NULL,
+                                     .unit = "FLOP/s",
+                                     .repeats = 20,
+                                     .flush_bytes = LAB_UNKNOWN,
+                                     .check_error = 0.25,
+                                     .sample_error = NAN,
+                                     .min_ns = NAN,
+                                     .quarter_ns = NAN,
+                                     .median_ns = isnan(rate) ? rate : 1500,
+                                     .three_quarters_ns = 1700,
+                                     .max_ns = NAN,
+                                     .flop = 524288,
+                                     .bytes = NAN,
+                                     .traffic_bytes = NAN,
+                                     .rate = rate,
+                                     .rate_model = NAN,
+                                     .rate_predicted = NAN,
+                                     .gain = place == 1 ? 2 : (double)NAN,
+                                     .gain_model = NAN,
+                                     .ceiling_copy = NAN,
+                                     .ceiling_fp32 = 8e12,
+                                     .sm_clock_before_hz = NAN,
+                                     .sm_clock_after_hz = NAN,
+                                     .memory_clock_hz = NAN,
+                                     .temperature_c = NAN,
+                                     .power_w = NAN,
+                                     .note = "=1+1,<b>",
+                                     .workspace_bytes = LAB_UNKNOWN,
+                                     .traced_exec = LAB_UNKNOWN};
+}
+
+void sample_ladder(const char *path)
+{
+    struct lab_database *db;
+    const struct lab_bench_result rows[] = {rung(0, "naive", 1e12),
+                                            rung(1, "tile", 2e12),
+                                            rung(2, "tile", (double)NAN)};
+    const struct lab_prediction said = {.place = 0,
+                                        .variant = "best",
+                                        .rate = 3.5e12,
+                                        .time_ns = NAN,
+                                        .bound = "memory",
+                                        .occupancy_pct = 50};
+    const struct lab_tuned_row tuned = {.backend = "cuda",
+                                        .device = "NVIDIA H200",
+                                        .lab = "gemm",
+                                        .size_class = "small",
+                                        .precision = "fp32",
+                                        .candidate = "128x64x8",
+                                        .size = "64",
+                                        .unit = "FLOP/s",
+                                        .median_ns = 1400,
+                                        .rate = 2.1e12,
+                                        .candidates = 9,
+                                        .run = 1,
+                                        .measured_ns = 1000};
+    assert_ok(lab_database_open(&db, path, NULL));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_ok(lab_bench_result_add(db, 1, &rows[i]));
+    assert_ok(lab_prediction_add(db, 1, &said));
+    assert_ok(lab_tuned_add(db, &tuned));
+    lab_database_close(db);
+}
+
+void sample_sweep(const char *path)
+{
+    struct lab_database *db;
+    const struct lab_sweep_row row = {.place = 0,
+                                      .sweep = "batch-size",
+                                      .lesson = "mlp",
+                                      .backend = "cpu",
+                                      .status = "done",
+                                      .iterations = 7,
+                                      .samples = LAB_UNKNOWN,
+                                      .memory_bytes = 4096,
+                                      .parameters = 10,
+                                      .x = 16,
+                                      .median_ns = 2000,
+                                      .quarter_ns = NAN,
+                                      .three_quarters_ns = NAN,
+                                      .samples_per_s = 8e6,
+                                      .flop = NAN,
+                                      .loss = NAN,
+                                      .loss_iterations = 0.5,
+                                      .share = NAN};
+    assert_ok(lab_database_open(&db, path, NULL));
+    assert_ok(lab_sweep_row_add(db, 1, &row));
+    lab_database_close(db);
 }
 
 char *export_as(const char *db, const char *format, const char *name)

@@ -50,4 +50,29 @@ complains 'run "{\"kind\":\"a\"}\\n"; expect_json'
 complains 'run "{\"type\":\"a\"}\\ntext\\n"; expect_json'
 complains 'run "{\"type\":\"a\"}\\n"; expect_json "no_such_name"'
 holds 'inline_lesson one; expect_file one.md'
+
+# A golden file with another text, another mark or another exit code is not what
+# was printed, and an update makes it so.
+export LAB_EXE="${LAB_EXE:?}" LAB_GOLDEN_UPDATE=
+mkdir "$work/golden"
+golden() {
+    printf '$ echo a; echo b >&2; exit 3\n%s\n' "$1" >"$work/golden/one.txt"
+    "${LAB_PYTHON:-python3}" "$here/golden.py" "$work/golden/one.txt" "$work" \
+        >"$work/log"
+}
+printed='  a
+! b
+[3]'
+golden "$printed" || { cat "$work/log"; fails=$((fails + 1)); }
+for wrong in 's/  a/  c/' 's/! b/  b/' 's/3/4/' 's/^.*b$//' 's/$/x/'; do
+    if golden "$(echo "$printed" | sed "$wrong")"; then
+        echo "not noticed: $wrong"
+        fails=$((fails + 1))
+    fi
+done
+LAB_GOLDEN_UPDATE=1
+golden "$(echo "$printed" | sed 's/a/c/')"
+LAB_GOLDEN_UPDATE=
+sed 1d "$work/golden/one.txt" >"$work/log"
+[ "$(cat "$work/log")" = "$printed" ] || fails=$((fails + 1))
 [ "$fails" -eq 0 ]

@@ -1,116 +1,20 @@
-/* What a lab measured, as `profile show` and `profile export` have it. */
+/* What a lab measured, as `profile export` has it for programs: keys, slices and
+ * ranges. golden/profile_*.txt have the texts. */
 #include "test.h"
 
 #include "export_sample.h"
+#include "lab_samples.h"
 #include "profile_program.h"
-#include "store/bench.h"
-#include "store/tuned.h"
 #include "store_samples.h"
-
-static struct lab_bench_result rung(int64_t place, const char *name,
-                                    double rate)
-{
-    return (struct lab_bench_result){.place = place,
-                                     .lab = "gemm",
-                                     .size = place < 2 ? "64" : "128",
-                                     .variant = name,
-                                     .precision = "fp32",
-                                     .status = isnan(rate) ? "refused" : "done",
-                                     .reason = isnan(rate) ? "no room" : NULL,
-                                     .unit = "FLOP/s",
-                                     .repeats = 20,
-                                     .flush_bytes = LAB_UNKNOWN,
-                                     .check_error = 0.25,
-                                     .sample_error = NAN,
-                                     .min_ns = NAN,
-                                     .quarter_ns = NAN,
-                                     .median_ns = isnan(rate) ? rate : 1500,
-                                     .three_quarters_ns = 1700,
-                                     .max_ns = NAN,
-                                     .flop = 524288,
-                                     .bytes = NAN,
-                                     .traffic_bytes = NAN,
-                                     .rate = rate,
-                                     .rate_model = NAN,
-                                     .rate_predicted = NAN,
-                                     .gain = place == 1 ? 2 : (double)NAN,
-                                     .gain_model = NAN,
-                                     .ceiling_copy = NAN,
-                                     .ceiling_fp32 = 8e12,
-                                     .sm_clock_before_hz = NAN,
-                                     .sm_clock_after_hz = NAN,
-                                     .memory_clock_hz = NAN,
-                                     .temperature_c = NAN,
-                                     .power_w = NAN,
-                                     .note = "=1+1,<b>",
-                                     .workspace_bytes = LAB_UNKNOWN,
-                                     .traced_exec = LAB_UNKNOWN};
-}
-
-static void add_ladder(struct lab_database *db)
-{
-    const struct lab_bench_result rows[] = {rung(0, "naive", 1e12),
-                                            rung(1, "tile", 2e12),
-                                            rung(2, "tile", (double)NAN)};
-    const struct lab_prediction said = {.place = 0,
-                                        .variant = "best",
-                                        .rate = 3.5e12,
-                                        .time_ns = NAN,
-                                        .bound = "memory",
-                                        .occupancy_pct = 50};
-    const struct lab_tuned_row tuned = {.backend = "cuda",
-                                        .device = "NVIDIA H200",
-                                        .lab = "gemm",
-                                        .size_class = "small",
-                                        .precision = "fp32",
-                                        .candidate = "128x64x8",
-                                        .size = "64",
-                                        .unit = "FLOP/s",
-                                        .median_ns = 1400,
-                                        .rate = 2.1e12,
-                                        .candidates = 9,
-                                        .run = 1,
-                                        .measured_ns = 1000};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        assert_ok(lab_bench_result_add(db, 1, &rows[i]));
-    assert_ok(lab_prediction_add(db, 1, &said));
-    assert_ok(lab_tuned_add(db, &tuned));
-}
-
-static void add_sweep(struct lab_database *db)
-{
-    const struct lab_sweep_row row = {.place = 0,
-                                      .sweep = "batch-size",
-                                      .lesson = "mlp",
-                                      .backend = "cpu",
-                                      .status = "done",
-                                      .iterations = 7,
-                                      .samples = LAB_UNKNOWN,
-                                      .memory_bytes = 4096,
-                                      .parameters = 10,
-                                      .x = 16,
-                                      .median_ns = 2000,
-                                      .quarter_ns = NAN,
-                                      .three_quarters_ns = NAN,
-                                      .samples_per_s = 8e6,
-                                      .flop = NAN,
-                                      .loss = NAN,
-                                      .loss_iterations = 0.5,
-                                      .share = NAN};
-    assert_ok(lab_sweep_row_add(db, 1, &row));
-}
 
 static const char *make_lab(bool ladder, bool sweep)
 {
-    struct lab_database *db;
     const char *path = sample_path("runs.db");
     assert_ok(sample_run(path, 1, 2, NULL));
-    assert_ok(lab_database_open(&db, path, NULL));
     if (ladder)
-        add_ladder(db);
+        sample_ladder(path);
     if (sweep)
-        add_sweep(db);
-    lab_database_close(db);
+        sample_sweep(path);
     return path;
 }
 
@@ -132,73 +36,6 @@ static int commas(const char *line)
         n += *line == ',' && !quoted;
     }
     return n;
-}
-
-TEST_CASE_WITH(csv_has_rungs_and_what_was_said, NULL, export_cleanup)
-{
-    const char *db = make_lab(true, true);
-    assert_int_equal(profile(db, "export 1 --format csv --output - @"), 0);
-    int width = commas(output);
-    for (const char *p = output; *p; p = strchr(p, '\n') + 1)
-        assert_int_equal(commas(p), width);
-    assert_int_equal(count(output, "\nrung,1,"), 3);
-    assert_int_equal(count(output, "\nsaid,1,"), 1);
-    assert_int_equal(count(output, "\ntuned,1,"), 1);
-    assert_int_equal(count(output, "\nsweep,1,"), 1);
-    assert_non_null(strstr(output, ",lab,lab_size,lab_rung,"));
-    assert_int_equal(
-        profile(db, "export 1 --format csv --table rungs --output - @"), 0);
-    assert_int_equal(strncmp(output, "run,lab_place,lab,lab_size,", 27), 0);
-    assert_non_null(strstr(output, ",lab_three_quarters_ns,"));
-    assert_non_null(strstr(output, "\n1,1,gemm,64,tile,fp32,done,,\"'=1+1,<b>\""
-                                   ",20,,,1500,1700,,FLOP/s,2000000000000,"));
-    assert_non_null(
-        strstr(output, "\n1,2,gemm,128,tile,fp32,refused,no room,"));
-    assert_int_equal(
-        profile(db, "export 1 --format csv --table said --output - @"), 0);
-    assert_non_null(strstr(output, "\n1,0,best,,,3500000000000,,memory,50\r"));
-    assert_int_equal(
-        profile(db, "export 1 --format csv --table tuned --output - @"), 0);
-    assert_non_null(strstr(output, "\n1,gemm,small,fp32,128x64x8,64,1400,"));
-    assert_int_equal(
-        profile(db, "export 1 --format csv --table sweeps --output - @"), 0);
-    assert_non_null(strstr(output, "\n1,0,batch-size,mlp,cpu,,16,done,,7,,"));
-}
-
-/* Of a run that is no lab nothing changes. */
-TEST_CASE_WITH(csv_of_a_lesson_has_no_such_columns, NULL, export_cleanup)
-{
-    const char *db = make_lab(false, false);
-    assert_int_equal(profile(db, "export 1 --format csv --output - @"), 0);
-    assert_null(strstr(output, "lab_"));
-    assert_non_null(strstr(output, ",l1_hit_pct,l2_hit_pct\r\n"));
-    char *html = export_as(db, "html", "x.html");
-    assert_null(strstr(html, "Ladder"));
-    test_free(html);
-}
-
-TEST_CASE_WITH(lines_have_every_row, NULL, export_cleanup)
-{
-    static const char *const types[] = {"lab_row",  "lab_row",   "lab_row",
-                                        "lab_said", "lab_tuned", "sweep_row"};
-    const char *db = make_lab(true, true);
-    int at = 0;
-    assert_int_equal(profile(db, "export 1 --format jsonl --output - @"), 0);
-    json_t *o;
-    for (int n = 0; (o = line_object(n)); n++) {
-        const char *type = text_of(o, "type");
-        if (strstr(type, "lab_") == type || strcmp(type, "sweep_row") == 0)
-            assert_string_equal(type, types[at++]);
-        if (strcmp(type, "lab_said") == 0) {
-            assert_string_equal(text_of(o, "variant"), "best");
-            assert_string_equal(text_of(o, "bound"), "memory");
-            assert_true(json_is_null(json_object_get(o, "time_ns")));
-        }
-        if (strcmp(type, "lab_tuned") == 0)
-            assert_string_equal(text_of(o, "candidate"), "128x64x8");
-        json_decref(o);
-    }
-    assert_int_equal(at, 6);
 }
 
 static void keys_of(const char *type, char *out, size_t bytes)
@@ -265,50 +102,6 @@ TEST_CASE_WITH(lines_have_every_column, NULL, export_cleanup)
     }
 }
 
-TEST_CASE_WITH(show_says_what_was_expected, NULL, export_cleanup)
-{
-    const char *db = make_lab(true, false);
-    assert_int_equal(profile(db, "show 1 @"), 0);
-    const char *said = strstr(output, "expected of");
-    assert_non_null(said);
-    assert_non_null(strstr(said, "GFLOP/s"));
-    assert_non_null(strstr(said, "best"));
-    assert_non_null(strstr(said, "3500"));
-    assert_non_null(strstr(said, "memory"));
-    assert_non_null(strstr(said, "50 %"));
-}
-
-TEST_CASE_WITH(show_says_why_a_model_is_passed, NULL, export_cleanup)
-{
-    const char *db = make_lab(true, false);
-    sample_sql(db, "UPDATE lab_row SET rateModel = 2.1e12 WHERE rung = 'tile'");
-    assert_int_equal(profile(db, "show 1 @"), 0);
-    assert_null(strstr(output, "passed"));
-    sample_sql(db, "UPDATE lab_row SET rateModel = 1.9e12 WHERE rung = 'tile'");
-    assert_int_equal(profile(db, "show 1 @"), 0);
-    assert_non_null(strstr(output, "=1+1,<b>; passed: the model counts each"));
-    sample_sql(db, "UPDATE lab_row SET unit = 'B/s', bytes = 8, traffic_bytes "
-                   "= 64");
-    assert_int_equal(profile(db, "show 1 @"), 0);
-    assert_non_null(strstr(output, "passed: caches serve a part"));
-}
-
-TEST_CASE_WITH(show_says_what_was_tuned, NULL, export_cleanup)
-{
-    const char *db = make_lab(true, false);
-    assert_int_equal(profile(db, "show 1 @"), 0);
-    const char *tuned = strstr(output, "fastest");
-    assert_non_null(tuned);
-    assert_non_null(strstr(tuned, "GFLOP/s"));
-    const char *row = strstr(tuned, "gemm");
-    assert_non_null(row);
-    assert_non_null(strstr(row, "small"));
-    assert_non_null(strstr(row, "128x64x8"));
-    assert_non_null(strstr(row, "1.40 us"));
-    assert_non_null(strstr(row, "2100"));
-    assert_int_equal(count(output, "fastest"), 1);
-}
-
 /* The winner comes along with its run, once, however often the file comes. */
 TEST_CASE_WITH(winners_are_merged, NULL, export_cleanup)
 {
@@ -324,15 +117,7 @@ TEST_CASE_WITH(winners_are_merged, NULL, export_cleanup)
         snprintf(args, sizeof(args), "merge '%s' '%s' @", theirs, theirs);
         assert_int_equal(profile(here, args), 0);
     }
-    assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 1);
-}
-
-TEST_CASE_WITH(show_of_a_sweep_has_no_winners, NULL, export_cleanup)
-{
-    const char *db = make_lab(false, true);
-    assert_int_equal(profile(db, "show 1 @"), 0);
-    assert_non_null(strstr(output, "samples/s"));
-    assert_null(strstr(output, "fastest"));
+    assert_rows(here, 1, "lab_tuned");
 }
 
 TEST_CASE_WITH(page_has_the_ladder, NULL, export_cleanup)
@@ -344,21 +129,83 @@ TEST_CASE_WITH(page_has_the_ladder, NULL, export_cleanup)
     assert_int_equal(count(html, "<table"), count(html, "</table>"));
     assert_int_equal(count(html, "<svg "), count(html, "</svg>"));
     assert_int_equal(count(html, "<div"), count(html, "</div>"));
-    assert_non_null(strstr(ladder, "<h3>gemm, 64</h3>"));
-    assert_non_null(strstr(ladder, "<h3>gemm, 128</h3>"));
-    assert_non_null(strstr(ladder, "<td class=\"n\">2.00 TFLOP/s</td>"
-                                   "<td class=\"n\">25.0 %</td>"
-                                   "<td class=\"n\">2.00 x</td>"));
     assert_non_null(strstr(ladder, "aria-label=\"gemm, 64\""));
     assert_null(strstr(ladder, "aria-label=\"gemm, 128\"")); /* no rate */
-    assert_non_null(strstr(ladder, "2.00 TFLOP/s, 25 %</text>"));
-    assert_non_null(strstr(ladder, "=1+1,&lt;b&gt;"));
-    assert_non_null(strstr(ladder, "<h3>Expected before</h3>"));
-    assert_non_null(strstr(ladder, ">GFLOP/s</th><th class=\"n\">time</th>"));
-    assert_non_null(strstr(ladder, "128x64x8"));
-    assert_non_null(strstr(ladder, "<h3>batch-size of mlp</h3>"));
     assert_null(strstr(html, "nan"));
     test_free(html);
+}
+
+/* The same kernels in two precisions, and a name that every format escapes. */
+static const struct sample_rung both[] = {{"mma", "tf32", "64", 30000},
+                                          {"mma", "bf16", "64", 15000},
+                                          {"wg\"<mma>", "bf16", "64", 10000}};
+
+static const char *make_labs(void)
+{
+    const char *db = sample_path("runs.db");
+    assert_ok(sample_lab(db, both, 3, true, NULL));
+    return db;
+}
+
+TEST_CASE_WITH(trace_has_slices_of_the_rung, NULL, export_cleanup)
+{
+    const char *db = make_labs();
+    int steps = 0;
+    int kernels = 0;
+    char *text = export_as(db, "trace", "x.json");
+    json_t *all = json_loads(text, 0, NULL);
+    assert_non_null(all);
+    size_t i;
+    json_t *e;
+    json_array_foreach(json_object_get(all, "traceEvents"), i, e)
+    {
+        const json_t *args = json_object_get(e, "args");
+        bool step = strcmp(text_of(e, "cat"), "cpu_op") == 0;
+        bool kernel = strcmp(text_of(e, "cat"), "kernel") == 0;
+        if (!step && !kernel)
+            continue;
+        assert_string_equal(text_of(args, "size"), "64");
+        if (strcmp(text_of(args, "rung"), "mma") != 0 ||
+            strcmp(text_of(args, "precision"), "bf16") != 0)
+            continue;
+        steps += step;
+        kernels += kernel;
+        if (step)
+            assert_int_equal(strncmp(text_of(e, "name"), "mma bf16 64", 11), 0);
+    }
+    assert_int_equal(steps, SAMPLE_REPEATS + 1);
+    assert_int_equal(kernels, 1);
+    assert_null(strstr(text, "\"name\":\"gemm 64"));
+    json_decref(all);
+    test_free(text);
+}
+
+/* nsys has no column for it: the range of the launch says it. */
+TEST_CASE_WITH(nsys_has_ranges_of_the_rung, NULL, export_cleanup)
+{
+    const char *db = make_labs();
+    sample_sql(db, "UPDATE run SET pid = 77");
+    test_free(export_as(db, "nsys", "x.sqlite"));
+    const char *path = sample_path("x.sqlite");
+    assert_rows(path, 3, "NVTX_EVENTS");
+    assert_rows(path, 1,
+                "NVTX_EVENTS AS n JOIN StringIds AS s ON s.id = n.textId JOIN "
+                "ThreadNames AS t ON t.globalTid = n.globalTid WHERE n.text = "
+                "s.value AND n.text = 'mma bf16 64, traced' AND n.eventType = "
+                "59 AND n.globalTid = (77 << 24) + 77");
+    /* from where the step's launch began to where it ended */
+    assert_rows(path, 3,
+                "NVTX_EVENTS AS n JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON "
+                "k.start BETWEEN n.start AND n.end");
+    assert_int_equal(sample_int(path, "SELECT group_concat(name, ',') = "
+                                      "'start,end,eventType,rangeId,category,"
+                                      "color,text,globalTid,endGlobalTid,"
+                                      "textId,domainId,uint64Value,int64Value,"
+                                      "doubleValue,uint32Value,int32Value,"
+                                      "floatValue,jsonTextId,jsonText,"
+                                      "binaryData' FROM "
+                                      "pragma_table_info('NVTX_EVENTS')"),
+                     1);
 }
 
 RUN_TESTS()

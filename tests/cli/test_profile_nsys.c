@@ -24,44 +24,35 @@ static void nothing_of_ours(const char *path)
     assert_int_equal(sample_int(path, "PRAGMA user_version"), 0);
     assert_int_equal(sample_int(path, "PRAGMA application_id"), 0);
     /* nothing of ours: no column, no table */
-    assert_int_equal(
-        sample_int(path, "SELECT count(*) FROM sqlite_master AS m, "
-                         "pragma_table_info(m.name) AS c WHERE c.name IN "
-                         "('runId', 'kernelRow', 'memcpyRow', 'memsetRow')"),
-        0);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master "
-                                      "WHERE name IN ('run', 'step', 'loss', "
-                                      "'op_kernel', 'baseline', 'time_sum') OR "
-                                      "name LIKE 'ENUM_LAB%'"),
-                     0);
+    assert_rows(path, 0,
+                "sqlite_master AS m, pragma_table_info(m.name) AS c WHERE "
+                "c.name IN ('runId', 'kernelRow', 'memcpyRow', 'memsetRow')");
+    assert_rows(
+        path, 0,
+        "sqlite_master WHERE name IN ('run', 'step', 'loss', 'op_kernel', "
+        "'baseline', 'time_sum') OR name LIKE 'ENUM_LAB%'");
     /* tables without rows are not made */
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master "
-                                      "WHERE name = "
-                                      "'CUPTI_ACTIVITY_KIND_MEMSET'"),
-                     0);
+    assert_rows(path, 0,
+                "sqlite_master WHERE name = 'CUPTI_ACTIVITY_KIND_MEMSET'");
     /* but for the two that other readers look into without asking */
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master "
-                                      "WHERE name IN ('NVTX_EVENTS', "
-                                      "'CUPTI_ACTIVITY_KIND_RUNTIME')"),
-                     2);
+    assert_rows(path, 2,
+                "sqlite_master WHERE name IN ('NVTX_EVENTS', "
+                "'CUPTI_ACTIVITY_KIND_RUNTIME')");
 }
 
 static void rows_are_those_of_the_run(const char *path)
 {
-    assert_int_equal(
-        sample_int(path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"),
-        25);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM META_DATA_EXPORT "
-                                      "WHERE name = 'EXPORT_SCHEMA_VERSION' "
-                                      "AND value = '3.24.14'"),
-                     1);
+    assert_rows(path, 25, "CUPTI_ACTIVITY_KIND_KERNEL");
+    assert_rows(path, 1,
+                "META_DATA_EXPORT WHERE name = 'EXPORT_SCHEMA_VERSION' AND "
+                "value = '3.24.14'");
     /* moments count from the start: 20000 is that of the second step */
     assert_int_equal(sample_int(path, "SELECT min(start) >= 0 FROM "
                                       "CUPTI_ACTIVITY_KIND_RUNTIME"),
                      1);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM StringIds WHERE "
-                                      "value = 'fc1.matmul'"),
-                     0); /* names that nothing here uses stay away */
+    assert_rows(
+        path, 0,
+        "StringIds WHERE value = 'fc1.matmul'"); /* names that nothing here uses stay away */
 }
 
 TEST_CASE_WITH(nsys_has_its_tables, NULL, export_cleanup)
@@ -104,12 +95,10 @@ TEST_CASE_WITH(nsys_has_its_tables, NULL, export_cleanup)
 /* A GPU's name is found by way of the CUDA device. */
 static void nsys_names_the_gpu(const char *path)
 {
-    assert_int_equal(
-        sample_int(path, "SELECT count(*) FROM TARGET_INFO_GPU AS g JOIN "
-                         "TARGET_INFO_CUDA_DEVICE AS c ON g.id = c.gpuId JOIN "
-                         "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.deviceId = "
-                         "c.cudaId WHERE g.name = 'NVIDIA H200'"),
-        25);
+    assert_rows(path, 25,
+                "TARGET_INFO_GPU AS g JOIN TARGET_INFO_CUDA_DEVICE AS c ON "
+                "g.id = c.gpuId JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON "
+                "k.deviceId = c.cudaId WHERE g.name = 'NVIDIA H200'");
 }
 
 /* Recipes that are written for exports of Nsight Systems: its own report
@@ -142,19 +131,15 @@ TEST_CASE_WITH(nsys_recipes_run, NULL, export_cleanup)
                "cuda_gpu.correlationId);"
                "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET name = (SELECT value "
                "FROM StringIds WHERE nameId = StringIds.id)");
-    assert_int_equal(
-        sample_int(path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME "
-                         "WHERE kernelName = 'matmul' AND name LIKE "
-                         "'cudaLaunchKernel%' AND globalTid / 0x1000000 % "
-                         "0x1000000 = 77 AND globalTid % 0x1000000 = 78"),
-        12);
+    assert_rows(path, 12,
+                "CUPTI_ACTIVITY_KIND_RUNTIME WHERE kernelName = 'matmul' AND "
+                "name LIKE 'cudaLaunchKernel%' AND globalTid / 0x1000000 % "
+                "0x1000000 = 77 AND globalTid % 0x1000000 = 78");
     /* the ranges of a thread, whose text is in text or in textId */
-    assert_int_equal(
-        sample_int(path,
-                   "SELECT count(*) FROM NVTX_EVENTS AS e LEFT JOIN StringIds "
-                   "AS s ON s.id = e.textId WHERE e.eventType = 59 AND "
-                   "coalesce(e.text, s.value) IS NOT NULL AND e.end > e.start"),
-        12);
+    assert_rows(path, 12,
+                "NVTX_EVENTS AS e LEFT JOIN StringIds AS s ON s.id = e.textId "
+                "WHERE e.eventType = 59 AND coalesce(e.text, s.value) IS NOT "
+                "NULL AND e.end > e.start");
 }
 
 /* The SQL of docs/profiles.md: every block runs on the database, and those on
@@ -255,11 +240,11 @@ TEST_CASE_WITH(reports_of_nsys_run, NULL, export_cleanup)
 static int64_t calls_in_ranges(const char *db)
 {
     test_free(export_as(db, "nsys", "t.sqlite"));
-    int64_t n = sample_int(sample_path("t.sqlite"),
-                           "SELECT count(*) FROM NVTX_EVENTS AS n JOIN "
-                           "CUPTI_ACTIVITY_KIND_RUNTIME AS r ON r.globalTid = "
-                           "n.globalTid AND r.start >= n.start AND r.end <= "
-                           "n.end WHERE n.eventType = 59");
+    int64_t n =
+        sample_count(sample_path("t.sqlite"),
+                     "NVTX_EVENTS AS n JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS r "
+                     "ON r.globalTid = n.globalTid AND r.start >= n.start AND "
+                     "r.end <= n.end WHERE n.eventType = 59");
     remove(sample_path("t.sqlite"));
     return n;
 }

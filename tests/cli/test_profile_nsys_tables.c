@@ -118,23 +118,15 @@ TEST_CASE_WITH(columns_are_those_of_nsys, NULL, export_cleanup)
 TEST_CASE_WITH(nothing_else_is_there, NULL, export_cleanup)
 {
     const char *path = export_all();
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master "
-                                      "WHERE type <> 'table'"),
-                     0);
-    assert_int_equal(
-        sample_int(path,
-                   "SELECT count(*) FROM sqlite_master AS m, "
-                   "pragma_table_info(m.name) AS c WHERE c.pk > 0 AND m.name "
-                   "NOT LIKE 'ENUM_%' AND m.name <> 'StringIds'"),
-        0);
-    assert_int_equal(
-        sample_int(path,
-                   "SELECT count(*) FROM sqlite_master AS m, "
-                   "pragma_table_info(m.name) AS c WHERE c.\"notnull\" AND NOT "
-                   "((c.name = 'id' AND c.pk = 1) OR (m.name = 'StringIds' AND "
-                   "c.name = 'value') OR (m.name LIKE 'META_DATA_%' AND c.name "
-                   "= 'name'))"),
-        0);
+    assert_rows(path, 0, "sqlite_master WHERE type <> 'table'");
+    assert_rows(path, 0,
+                "sqlite_master AS m, pragma_table_info(m.name) AS c WHERE c.pk "
+                "> 0 AND m.name NOT LIKE 'ENUM_%' AND m.name <> 'StringIds'");
+    assert_rows(path, 0,
+                "sqlite_master AS m, pragma_table_info(m.name) AS c WHERE "
+                "c.\"notnull\" AND NOT ((c.name = 'id' AND c.pk = 1) OR "
+                "(m.name = 'StringIds' AND c.name = 'value') OR (m.name LIKE "
+                "'META_DATA_%' AND c.name = 'name'))");
 }
 
 RUN_TESTS()

@@ -94,6 +94,19 @@ static int check_flows(const json_t *events, const struct slice *s, size_t n)
     return flows;
 }
 
+/* Run 1 as a trace; json_decref() it. */
+static json_t *load_trace(const char *db, const char *format, const char *name)
+{
+    json_error_t error;
+    char *text = export_as(db, format, name);
+    json_t *root = json_loads(text, 0, &error);
+    if (!root)
+        fail_msg("line %d: %s", error.line, error.text);
+    no_control_byte(text);
+    test_free(text);
+    return root;
+}
+
 /* What the format's description asks of each kind of event. */
 TEST_CASE_WITH(trace_is_what_viewers_read, NULL, export_cleanup)
 {
@@ -105,16 +118,11 @@ TEST_CASE_WITH(trace_is_what_viewers_read, NULL, export_cleanup)
     int flows;
     int names = 0;
     json_t *e;
-    json_error_t error;
     record_gpu_run(db);
     /* steps of this sample lie where their kernels are */
     sample_sql(db, "UPDATE step SET start_ns = exec * 10000 - 1000, end_ns = "
                    "exec * 10000 + 5000");
-    char *text = export_as(db, "trace", "x.json");
-    no_control_byte(text);
-    json_t *root = json_loads(text, 0, &error);
-    if (!root)
-        fail_msg("line %d: %s", error.line, error.text);
+    json_t *root = load_trace(db, "trace", "x.json");
     assert_string_equal(text_of(root, "displayTimeUnit"), "ns");
     assert_string_equal(text_of(json_object_get(root, "otherData"), "lesson"),
                         "mlp-digits");
@@ -139,7 +147,6 @@ TEST_CASE_WITH(trace_is_what_viewers_read, NULL, export_cleanup)
     assert_int_equal(flows, 2 * 24);
     assert_true(names >= 5 + 4);
     json_decref(root);
-    test_free(text);
 }
 
 static int lanes_named(const json_t *events, const char *name, int64_t tid)
@@ -173,8 +180,7 @@ TEST_CASE_WITH(crossing_slices_have_rows, NULL, export_cleanup)
     sample_sql(db, "UPDATE step SET start_ns = exec * 10000, end_ns = exec * "
                    "10000 + CASE exec % 4 WHEN 1 THEN 12000 ELSE 5000 END;"
                    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + 7000");
-    char *text = export_as(db, "trace", "x.json");
-    json_t *root = json_loads(text, 0, NULL);
+    json_t *root = load_trace(db, "trace", "x.json");
     const json_t *events = json_object_get(root, "traceEvents");
     assert_true(json_is_array(events));
     json_array_foreach(events, i, e)
@@ -193,7 +199,6 @@ TEST_CASE_WITH(crossing_slices_have_rows, NULL, export_cleanup)
     assert_int_equal(lanes_named(events, "steps (row 2)", 4 + ROW), 1);
     assert_int_equal(check_flows(events, slices, n), 2 * 24);
     json_decref(root);
-    test_free(text);
 }
 
 /* Of two steps that begin together the one that encloses the other comes first,
@@ -209,8 +214,7 @@ TEST_CASE_WITH(enclosing_steps_come_first, NULL, export_cleanup)
     sample_sql(db, "UPDATE step SET start_ns = (exec + 1) / 2 * 100000, end_ns "
                    "= (exec + 1) / 2 * 100000 + CASE exec % 2 WHEN 1 THEN 1000 "
                    "ELSE 5000 END");
-    char *text = export_as(db, "trace", "x.json");
-    json_t *root = json_loads(text, 0, NULL);
+    json_t *root = load_trace(db, "trace", "x.json");
     json_array_foreach(json_object_get(root, "traceEvents"), i, e)
     {
         if (*text_of(e, "ph") != 'X' ||
@@ -224,7 +228,6 @@ TEST_CASE_WITH(enclosing_steps_come_first, NULL, export_cleanup)
     }
     assert_int_equal(steps, 12);
     json_decref(root);
-    test_free(text);
 }
 
 static int slices_of(const json_t *events, const char *category)
@@ -248,8 +251,7 @@ TEST_CASE_WITH(slices_have_the_names_of_pytorch, NULL, export_cleanup)
     json_t *e;
     int steps = 0;
     record_gpu_run(db);
-    char *text = export_as(db, "trace", "x.json");
-    json_t *root = json_loads(text, 0, NULL);
+    json_t *root = load_trace(db, "trace", "x.json");
     const json_t *events = json_object_get(root, "traceEvents");
     assert_int_equal(slices_of(events, "cpu_op"), 12);
     assert_int_equal(slices_of(events, "cuda_runtime"), 12);
@@ -274,7 +276,6 @@ TEST_CASE_WITH(slices_have_the_names_of_pytorch, NULL, export_cleanup)
     }
     assert_int_equal(steps, 3);
     json_decref(root);
-    test_free(text);
 }
 
 /* An evaluation is no part, unless it is asked for. */
@@ -287,15 +288,13 @@ TEST_CASE_WITH(what_lies_outside_of_iterations_stays_away, NULL, export_cleanup)
                    "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET start = 9000000, "
                    "end = 9000100 WHERE start > 40000");
     for (int i = 0; i < 2; i++) {
-        char *text = export_as(db, i ? "trace --all" : "trace",
-                               i ? "all.json" : "x.json");
-        json_t *root = json_loads(text, 0, NULL);
+        json_t *root = load_trace(db, i ? "trace --all" : "trace",
+                                  i ? "all.json" : "x.json");
         const json_t *events = json_object_get(root, "traceEvents");
         assert_int_equal(slices_of(events, "kernel"), 25);
         assert_int_equal(slices_of(events, "cuda_runtime"), i ? 12 : 6);
         assert_int_equal(slices_of(events, "gpu_memcpy"), i ? 12 : 3);
         json_decref(root);
-        test_free(text);
     }
 }
 
@@ -318,15 +317,13 @@ TEST_CASE_WITH(an_evaluation_is_whole_or_away, NULL, export_cleanup)
         "globalTid, text) VALUES (1, 9000000, 9000400, 59, 5, 77 << 24, "
         "'evaluation')");
     for (int i = 0; i < 2; i++) {
-        char *text = export_as(db, i ? "trace --all" : "trace",
-                               i ? "all.json" : "x.json");
-        json_t *root = json_loads(text, 0, NULL);
+        json_t *root = load_trace(db, i ? "trace --all" : "trace",
+                                  i ? "all.json" : "x.json");
         const json_t *events = json_object_get(root, "traceEvents");
         assert_int_equal(slices_of(events, "kernel"), i ? 26 : 25);
         assert_int_equal(slices_of(events, "range"), i);
         json_decref(root);
-        test_free(text);
-        text = export_as(
+        char *text = export_as(
             db, i ? "csv --table kernels --all" : "csv --table kernels",
             i ? "all.csv" : "x.csv");
         int lines = 0;
@@ -338,13 +335,8 @@ TEST_CASE_WITH(an_evaluation_is_whole_or_away, NULL, export_cleanup)
                  "export 1 --format nsys --force%s --output '%s' @",
                  i ? " --all" : "", nsys);
         assert_int_equal(profile(db, args), 0);
-        assert_int_equal(
-            sample_int(nsys, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"),
-            i ? 26 : 25);
-        assert_int_equal(
-            sample_int(nsys, "SELECT count(*) FROM NVTX_EVENTS WHERE text = "
-                             "'evaluation'"),
-            i);
+        assert_rows(nsys, i ? 26 : 25, "CUPTI_ACTIVITY_KIND_KERNEL");
+        assert_rows(nsys, i, "NVTX_EVENTS WHERE text = 'evaluation'");
     }
     assert_int_equal(profile(db, "kernels 1 --json @"), 0);
     int listed = 0;
@@ -365,8 +357,7 @@ TEST_CASE_WITH(ranges_stand_for_steps, NULL, export_cleanup)
         int ranges = 0;
         if (!steps)
             sample_sql(db, "DELETE FROM step");
-        char *text = export_as(db, "trace", steps ? "x.json" : "y.json");
-        json_t *root = json_loads(text, 0, NULL);
+        json_t *root = load_trace(db, "trace", steps ? "x.json" : "y.json");
         const json_t *events = json_object_get(root, "traceEvents");
         json_array_foreach(events, i, e)
         {
@@ -378,7 +369,6 @@ TEST_CASE_WITH(ranges_stand_for_steps, NULL, export_cleanup)
             lanes_named(events, "ranges of thread 78", (1 << 26) + 78),
             steps ? 0 : 1);
         json_decref(root);
-        test_free(text);
     }
 }
 

@@ -74,8 +74,8 @@ TEST_CASE_WITH(gaps_are_when_nothing_ran, NULL, export_cleanup)
     int64_t longest = 0;
     record_gpu_run(path);
     sample_sql(path, "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET deviceId = 0");
-    int64_t n = sample_int(path, "SELECT count(*) FROM op_kernel") +
-                sample_int(path, "SELECT count(*) FROM op_memory");
+    int64_t n =
+        sample_count(path, "op_kernel") + sample_count(path, "op_memory");
     int64_t end = 0;
     for (int64_t i = 0, start = 0; i < n; i++, start++) {
         char sql[512];

@@ -131,7 +131,7 @@ TEST_CASE_WITH(other_programs_files_are_left_alone, NULL, sample_cleanup)
                      "('x')");
     refuses(path, NULL, LAB_E_DB, "another program", "--db");
     refuses(path, &reader, LAB_E_DB, "another program", "--db");
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master"), 1);
+    assert_rows(path, 1, "sqlite_master");
 }
 
 TEST_CASE_WITH(missing_file_is_not_found, NULL, sample_cleanup)
@@ -262,7 +262,7 @@ TEST_CASE_WITH(lock_in_a_run_stops_recording_only, NULL, sample_cleanup)
     assert_int_equal(lab_writer_finish(writer, &summary), LAB_E_DB);
     assert_non_null(strstr(lab_error(), "locked"));
     lab_writer_free(writer);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM step"), 4);
+    assert_rows(path, 4, "step");
     assert_int_equal(sample_int(path, "SELECT status = 'done' AND writeErrors "
                                       "= 26 AND writeError LIKE '%locked%' "
                                       "FROM run"),
@@ -315,7 +315,7 @@ TEST_CASE_WITH(full_disk_stops_recording_only, NULL, sample_cleanup)
     assert_ok(lab_database_open(&db, path, NULL));
     assert_ok(lab_database_check(db));
     lab_database_close(db);
-    assert_true(sample_int(path, "SELECT count(*) FROM step") > 0);
+    assert_true(sample_count(path, "step") > 0);
     /* what is there is whole iterations, or a beginning of the last one */
     assert_int_equal(sample_int(path, "SELECT count(*) = (SELECT max(iteration)"
                                       " FROM loss) + 1 FROM loss"),

@@ -69,9 +69,7 @@ TEST_CASE_WITH(rows_names_and_identity_come_along, NULL, import_cleanup)
     assert_int_equal(sample_int(here, "SELECT total_ns FROM time_sum WHERE "
                                       "runId = 2 AND level = 0"),
                      3 * (4 * 1500 + 6));
-    assert_int_equal(sample_int(here, "SELECT count(*) FROM loss WHERE runId = "
-                                      "2"),
-                     3);
+    assert_rows(here, 3, "loss WHERE runId = 2");
 }
 
 TEST_CASE_WITH(nothing_is_doubled, NULL, import_cleanup)
@@ -174,9 +172,7 @@ TEST_CASE_WITH(version_one_comes_in_once, NULL, import_cleanup)
     assert_ok(import(here, old, NULL, &s));
     assert_int_equal(s.imported, 2);
     assert_int_equal(s.steps, 2);
-    assert_int_equal(sample_int(here, "SELECT count(*) FROM run WHERE status = "
-                                      "'interrupted'"),
-                     1);
+    assert_rows(here, 1, "run WHERE status = 'interrupted'");
     assert_int_equal(sample_int(old, "PRAGMA user_version"), 1); /* as it was */
     assert_ok(lab_database_open(&opened, old, NULL));
     lab_database_close(opened);
@@ -308,13 +304,10 @@ TEST_CASE_WITH(nsys_becomes_a_run, NULL, import_cleanup)
                                       "FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE "
                                       "runId = 2"),
                      1000);
-    assert_int_equal(
-        sample_int(here,
-                   "SELECT count(*) FROM NVTX_EVENTS AS e LEFT JOIN "
-                   "StringIds AS s ON s.id = e.textId WHERE runId = 2 AND "
-                   "coalesce(e.text, s.value) IN ('in text', 'a "
-                   "range')"),
-        2);
+    assert_rows(
+        here, 2,
+        "NVTX_EVENTS AS e LEFT JOIN StringIds AS s ON s.id = e.textId WHERE "
+        "runId = 2 AND coalesce(e.text, s.value) IN ('in text', 'a range')");
     assert_int_equal(
         sample_int(here, "SELECT median_ns = 42 AND gridX = 4 AND count = 50 "
                          "FROM time_sum AS t JOIN StringIds AS s ON s.id = "

@@ -62,7 +62,7 @@ TEST_CASE_WITH(nothing_is_told_before_it_is_certain, NULL, import_cleanup)
     assert_int_equal(refused, 1);
     assert_int_equal(s.imported + s.skipped, 0);
     sqlite3_commit_hook(db->sql, NULL, NULL);
-    assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 1);
+    assert_rows(here, 1, "run");
     assert_ok(lab_import_file(db, theirs, &options, see_import, &s));
     assert_int_equal(s.imported, 1);
     assert_int_equal(s.kernels, 8);
@@ -122,7 +122,7 @@ TEST_CASE_WITH(faults_of_the_file_are_told_as_its_own, NULL, import_cleanup)
     assert_ok(sample_run(cut, 1, 2, NULL));
     assert_int_equal(truncate(cut, 20000), 0);
     check_blame(here, cut, "cut short");
-    assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 1);
+    assert_rows(here, 1, "run");
 }
 
 /* ---- numbers of rows ---- */
@@ -160,13 +160,11 @@ TEST_CASE_WITH(high_numbers_do_not_come_along, NULL, import_cleanup)
     assert_int_equal(sample_int(here, "SELECT max(kernelRowLast) FROM step"),
                      2 + 3 * 8);
     /* each step still has its two kernels, by its range */
-    assert_int_equal(
-        sample_int(here, "SELECT count(*) FROM step AS s JOIN op_kernel AS o "
-                         "ON o.kernelRow BETWEEN s.kernelRowFirst AND "
-                         "s.kernelRowLast AND o.stepExec = s.exec AND o.runId "
-                         "= s.runId JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON "
-                         "k.kernelRow = o.kernelRow AND k.runId = s.runId"),
-        2 + 3 * 8);
+    assert_rows(here, 2 + 3 * 8,
+                "step AS s JOIN op_kernel AS o ON o.kernelRow BETWEEN "
+                "s.kernelRowFirst AND s.kernelRowLast AND o.stepExec = s.exec "
+                "AND o.runId = s.runId JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON "
+                "k.kernelRow = o.kernelRow AND k.runId = s.runId");
     /* and what is recorded next has room */
     assert_ok(sample_run(here, 1, 1, NULL));
     assert_int_equal(sample_int(here, "SELECT kernelRowFirst FROM run WHERE id "

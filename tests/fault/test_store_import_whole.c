@@ -209,10 +209,8 @@ TEST_CASE_WITH(winners_come_once_with_their_runs, NULL, import_cleanup)
     assert_ok(sample_run(here, 1, 1, NULL));
     for (int i = 0; i < 2; i++) {
         assert_ok(import(here, theirs, NULL, NULL));
-        assert_int_equal(
-            sample_int(here, "SELECT count(*) FROM lab_tuned WHERE lab = "
-                             "'gemm' AND backend IS NOT NULL"),
-            4);
+        assert_rows(here, 4,
+                    "lab_tuned WHERE lab = 'gemm' AND backend IS NOT NULL");
         assert_int_equal(run_of(here, "one"), 2);
         assert_int_equal(run_of(here, "two"), 3);
         assert_int_equal(run_of(here, "three"), -1);
@@ -237,7 +235,7 @@ TEST_CASE_WITH(winners_find_their_runs_again, NULL, import_cleanup)
     assert_ok(import(here, theirs, NULL, NULL));
     assert_int_equal(run_of(here, "one"), 1);
     assert_int_equal(run_of(here, "two"), 3);
-    assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 4);
+    assert_rows(here, 4, "lab_tuned");
 }
 
 /* What is here stays as it is: a file cannot put its own rate in the place of
@@ -253,7 +251,7 @@ TEST_CASE_WITH(a_winner_is_not_replaced, NULL, import_cleanup)
                        "precision, candidate, runId, 6, measured_ns FROM "
                        "lab_tuned");
     assert_ok(import(here, theirs, NULL, NULL));
-    assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 4);
+    assert_rows(here, 4, "lab_tuned");
     assert_int_equal(sample_int(here, "SELECT total(rate) FROM lab_tuned"), 20);
     sample_sql(here, "UPDATE lab_tuned SET rate = 7, runId = 99 WHERE "
                      "candidate = 'one'");
@@ -261,7 +259,7 @@ TEST_CASE_WITH(a_winner_is_not_replaced, NULL, import_cleanup)
     assert_int_equal(sample_int(here, "SELECT rate FROM lab_tuned WHERE "
                                       "candidate = 'one' AND runId = 1"),
                      7);
-    assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 4);
+    assert_rows(here, 4, "lab_tuned");
 }
 
 /* Version 4 had no winners, and its file is whole without them. */
@@ -292,7 +290,7 @@ TEST_CASE_WITH(bad_winners_are_refused, NULL, import_cleanup)
         if (import(here, theirs, NULL, NULL) != LAB_E_DB ||
             !strstr(lab_error(), "refused"))
             fail_msg("%s: %s", bad[i], lab_error());
-        assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 1);
+        assert_rows(here, 1, "run");
         assert_int_equal(remove(theirs), 0);
     }
 }

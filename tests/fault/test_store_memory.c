@@ -110,8 +110,7 @@ TEST_CASE_WITH(short_memory_loses_no_data, NULL, sample_cleanup)
         assert_ok(lab_database_open(&db, path, NULL));
         assert_ok(lab_database_check(db));
         lab_database_close(db);
-        assert_int_equal(
-            sample_int(path, "SELECT count(*) FROM step WHERE runId = 1"), 9);
+        assert_rows(path, 9, "step WHERE runId = 1");
     }
     assert_true(succeeded);
     assert_true(failures > 50);

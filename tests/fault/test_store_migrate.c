@@ -57,7 +57,7 @@ TEST_CASE_WITH(failed_step_changes_nothing, NULL, sample_cleanup)
     assert_non_null(strstr(lab_error(), "nowhere"));
     lab_database_close(db);
     assert_int_equal(sample_int(path, "PRAGMA user_version"), 0);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master"), 0);
+    assert_rows(path, 0, "sqlite_master");
     /* and the right steps still work */
     assert_ok(sample_run(path, 1, 1, NULL));
 }
@@ -85,13 +85,9 @@ TEST_CASE_WITH(later_step_keeps_the_runs, NULL, sample_cleanup)
     assert_ok(lab_database_migrate(db, steps, NEXT));
     lab_database_close(db);
     assert_int_equal(sample_int(path, "PRAGMA user_version"), NEXT);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM run WHERE mood = "
-                                      "'good'"),
-                     1);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM step"), 4);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master "
-                                      "WHERE name = 'never_run_again'"),
-                     0);
+    assert_rows(path, 1, "run WHERE mood = 'good'");
+    assert_rows(path, 4, "step");
+    assert_rows(path, 0, "sqlite_master WHERE name = 'never_run_again'");
 }
 
 TEST_CASE_WITH(kill_in_a_migration_changes_nothing, NULL, sample_cleanup)
@@ -192,7 +188,7 @@ TEST_CASE_WITH(version_one_gets_names_and_sums, NULL, sample_cleanup)
     assert_string_equal(uuid[0], "v1-17979cfe362a0000-4d-4d2-1");
     assert_string_equal(uuid[0], uuid[1]);
     /* it is added up when asked for, and can be kept */
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM time_sum"), 0);
+    assert_rows(path, 0, "time_sum");
     for (int kept = 0; kept < 2; kept++) {
         assert_ok(lab_database_open(&db, path, NULL));
         assert_ok(lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_median,
@@ -202,7 +198,7 @@ TEST_CASE_WITH(version_one_gets_names_and_sums, NULL, sample_cleanup)
         assert_ok(lab_time_sums_keep(db, 1));
         lab_database_close(db);
         /* 2 kernels, 2 steps, 2 nodes, 2 phases, 1 iteration */
-        assert_int_equal(sample_int(path, "SELECT count(*) FROM time_sum"), 9);
+        assert_rows(path, 9, "time_sum");
     }
     assert_int_equal(sample_int(path, "SELECT total_ns FROM time_sum WHERE "
                                       "level = 0"),
@@ -254,7 +250,7 @@ TEST_CASE_WITH(earlier_versions_get_ceilings, NULL, sample_cleanup)
                                             .size = 1};
         assert_ok(lab_ceiling_add(db, &row));
         lab_database_close(db);
-        assert_int_equal(sample_int(path, "SELECT count(*) FROM ceiling"), 1);
+        assert_rows(path, 1, "ceiling");
         assert_int_equal(sample_int(path, "PRAGMA user_version"), count);
     }
 }
@@ -277,11 +273,9 @@ TEST_CASE_WITH(version_four_learns_kinds, NULL, sample_cleanup)
                "INSERT INTO lab_row (runId, place) VALUES (2, 0)");
     assert_ok(lab_database_open(&db, path, NULL));
     lab_database_close(db);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM run WHERE (id = 1 "
-                                      "AND kind = 'lesson') OR (id = 2 AND "
-                                      "kind = 'lab') OR (id = 3 AND kind IS "
-                                      "NULL)"),
-                     3);
+    assert_rows(path, 3,
+                "run WHERE (id = 1 AND kind = 'lesson') OR (id = 2 AND kind = "
+                "'lab') OR (id = 3 AND kind IS NULL)");
 }
 
 RUN_TESTS()

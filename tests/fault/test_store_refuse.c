@@ -131,10 +131,8 @@ TEST_CASE_WITH(schemas_of_others_do_nothing, NULL, import_cleanup)
                "CREATE TABLE more (x DEFAULT (hex(randomblob(9))))");
     assert_ok(import(here, bad, NULL, &s));
     assert_int_equal(s.steps, 2);
-    assert_int_equal(sample_int(here, "SELECT count(*) FROM sqlite_master "
-                                      "WHERE name IN ('t', 'peek', 'ix', "
-                                      "'more')"),
-                     0);
+    assert_rows(here, 0,
+                "sqlite_master WHERE name IN ('t', 'peek', 'ix', 'more')");
 }
 
 TEST_CASE_WITH(what_is_no_database_is_refused, NULL, import_cleanup)
@@ -201,7 +199,7 @@ TEST_CASE_WITH(damaged_files_do_no_harm, NULL, import_cleanup)
     assert_true(good < 120);
     assert_ok(lab_database_check(db));
     lab_database_close(db);
-    assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 0);
+    assert_rows(here, 0, "run");
     write_all(bad, whole, size);
     assert_ok(import(here, bad, NULL, NULL));
     test_free(copy);
@@ -225,7 +223,7 @@ TEST_CASE_WITH(memory_may_fail_anywhere, NULL, import_cleanup)
         st = lab_import_file(db, theirs, &none, see_import, &s);
         lab_mem_fail_from(0);
         if (st == LAB_E_NOMEM)
-            assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 0);
+            assert_rows(here, 0, "run");
     }
     assert_ok(st);
     assert_true(n > 100);

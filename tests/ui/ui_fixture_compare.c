@@ -4,151 +4,68 @@
 
 /* As the store would have them: by level, then as they run. */
 #define SIDE(level_, name_, phase_, kernel_, timed_, median_, mad_, flop_,     \
-             ...)                                                              \
+             rung_)                                                            \
     &(const struct lab_time_sum)                                               \
     {                                                                          \
         .level = LAB_SUM_##level_, .name = name_, .node = name_,               \
         .phase = phase_, .kernel = kernel_, .timed = timed_,                   \
-        .median_ns = median_, .mad_ns = mad_, .flop = flop_, __VA_ARGS__       \
+        .median_ns = median_, .mad_ns = mad_, .flop = flop_, .rung = rung_     \
+    }
+/* Both sides are known: times, medians, their spread, and the work of each. */
+#define BOTH(level_, name_, phase_, n_a, n_b, a, b, mad_a, mad_b, flop_, x, p, \
+             verdict_)                                                         \
+    {                                                                          \
+        LAB_SUM_##level_,                                                      \
+            {SIDE(level_, name_, phase_, NULL, n_a, a, mad_a, flop_, NULL),    \
+             SIDE(level_, name_, phase_, NULL, n_b, b, mad_b, flop_, NULL)},   \
+            (b) - (a), NAN, x, p, LAB_VERDICT_##verdict_,                      \
+        {                                                                      \
+            11, 12                                                             \
+        }                                                                      \
+    }
+/* A part of the wall time, which has neither count nor spread. */
+#define WALL(name_, a, b, x)                                                   \
+    BOTH(WALL, name_, NULL, LAB_UNKNOWN, LAB_UNKNOWN, a, b, NAN, NAN, NAN, x,  \
+         NAN, UNKNOWN)
+/* One side alone. */
+#define ONE(level_, a, b, verdict_)                                            \
+    {                                                                          \
+        LAB_SUM_##level_, {a, b}, NAN, NAN, NAN, NAN, LAB_VERDICT_##verdict_,  \
+        {                                                                      \
+            11, 12                                                             \
+        }                                                                      \
     }
 static const struct lab_compare_row COMPARED[] = {
-    {LAB_SUM_ITERATION,
-     {SIDE(ITERATION, "iteration", NULL, NULL, 145, 412000, 3100, 24000000.0,
-           .rung = NULL),
-      SIDE(ITERATION, "iteration", NULL, NULL, 145, 218000, 2200, 24000000.0,
-           .rung = NULL)},
-     -194000,
-     NAN,
-     1.8899,
-     1e-40,
-     LAB_VERDICT_FASTER,
-     {11, 12}},
-    {LAB_SUM_NODE,
-     {SIDE(NODE, "fc1", "forward", NULL, 145, 120500, 800, 8100000.0,
-           .rung = NULL),
-      SIDE(NODE, "fc1", "forward", NULL, 145, 31200, 310, 8100000.0,
-           .rung = NULL)},
-     -89300,
-     NAN,
-     3.862,
-     1e-44,
-     LAB_VERDICT_FASTER,
-     {11, 12}},
-    {LAB_SUM_STEP,
-     {SIDE(STEP, "scale.scale", "forward", NULL, 145, 1210, 11, 50000.0,
-           .rung = NULL),
-      SIDE(STEP, "scale.scale", "forward", NULL, 145, 1209, 12, 50000.0,
-           .rung = NULL)},
-     -1,
-     NAN,
-     1.0008,
-     0.82,
-     LAB_VERDICT_SAME,
-     {11, 12}},
-    {LAB_SUM_STEP,
-     {SIDE(STEP, "fc1.matmul", "forward", NULL, 145, 118200, 700, 8000000.0,
-           .rung = NULL),
-      SIDE(STEP, "fc1.matmul", "forward", NULL, 145, 29100, 290, 8000000.0,
-           .rung = NULL)},
-     -89100,
-     NAN,
-     4.0619,
-     1e-44,
-     LAB_VERDICT_FASTER,
-     {11, 12}},
-    {LAB_SUM_STEP,
-     {SIDE(STEP, "fc1.bias", "forward", NULL, 145, 2310, 30, 100000.0,
-           .rung = NULL),
-      SIDE(STEP, "fc1.bias", "forward", NULL, 145, 2290, 28, 100000.0,
-           .rung = NULL)},
-     -20,
-     NAN,
-     1.0087,
-     0.31,
-     LAB_VERDICT_SAME,
-     {11, 12}},
-    {LAB_SUM_STEP,
-     {SIDE(STEP, "fc2.matmul", "backward", NULL, 145, 4310, 50, 400000.0,
-           .rung = NULL),
-      SIDE(STEP, "fc2.matmul", "backward", NULL, 145, 5020, 61, 400000.0,
-           .rung = NULL)},
-     710,
-     NAN,
-     0.8586,
-     0.0004,
-     LAB_VERDICT_SLOWER,
-     {11, 12}},
-    {LAB_SUM_STEP,
-     {SIDE(STEP, "fc1.W", "update", NULL, 2, 900, 10, 50000.0, .rung = NULL),
-      SIDE(STEP, "fc1.W", "update", NULL, 3, 1200, 12, 50000.0, .rung = NULL)},
-     300,
-     NAN,
-     0.75,
-     0.4,
-     LAB_VERDICT_FEW,
-     {11, 12}},
-    {LAB_SUM_STEP,
-     {SIDE(STEP, "relu1.relu", "forward", NULL, 145, 1900, 21, 30000.0,
-           .rung = &(const struct lab_bench_name){.own = "relu1",
-                                                  .name = "relu1.relu"}),
-      NULL},
-     NAN,
-     NAN,
-     NAN,
-     NAN,
-     LAB_VERDICT_ONLY_A,
-     {11, 12}},
-    {LAB_SUM_KERNEL,
-     {NULL, SIDE(KERNEL, "fc1.matmul", "forward", "dense_tiled\033[31m", 145,
-                 28000, 200, NAN, .rung = NULL)},
-     NAN,
-     NAN,
-     NAN,
-     NAN,
-     LAB_VERDICT_ONLY_B,
-     {11, 12}},
-    {LAB_SUM_WALL,
-     {SIDE(WALL, "kernels", NULL, NULL, LAB_UNKNOWN, 301000, NAN, NAN,
-           .rung = NULL),
-      SIDE(WALL, "kernels", NULL, NULL, LAB_UNKNOWN, 300900, NAN, NAN,
-           .rung = NULL)},
-     -100,
-     NAN,
-     1.0003,
-     NAN,
-     LAB_VERDICT_UNKNOWN,
-     {11, 12}},
-    {LAB_SUM_WALL,
-     {SIDE(WALL, "launch latency", NULL, NULL, LAB_UNKNOWN, 410000, NAN, NAN,
-           .rung = NULL),
-      SIDE(WALL, "launch latency", NULL, NULL, LAB_UNKNOWN, 92000, NAN, NAN,
-           .rung = NULL)},
-     -318000,
-     NAN,
-     4.4565,
-     NAN,
-     LAB_VERDICT_UNKNOWN,
-     {11, 12}},
-    {LAB_SUM_WALL,
-     {NULL, SIDE(WALL, "between steps", NULL, NULL, LAB_UNKNOWN, 12000, NAN,
-                 NAN, .rung = NULL)},
-     NAN,
-     NAN,
-     NAN,
-     NAN,
-     LAB_VERDICT_UNKNOWN,
-     {11, 12}},
-    {LAB_SUM_WALL,
-     {SIDE(WALL, "all of it", NULL, NULL, LAB_UNKNOWN, 711000, NAN, NAN,
-           .rung = NULL),
-      SIDE(WALL, "all of it", NULL, NULL, LAB_UNKNOWN, 404900, NAN, NAN,
-           .rung = NULL)},
-     -306100,
-     NAN,
-     1.756,
-     NAN,
-     LAB_VERDICT_UNKNOWN,
-     {11, 12}},
+    BOTH(ITERATION, "iteration", NULL, 145, 145, 412000, 218000, 3100, 2200,
+         24000000.0, 1.8899, 1e-40, FASTER),
+    BOTH(NODE, "fc1", "forward", 145, 145, 120500, 31200, 800, 310, 8100000.0,
+         3.862, 1e-44, FASTER),
+    BOTH(STEP, "scale.scale", "forward", 145, 145, 1210, 1209, 11, 12, 50000.0,
+         1.0008, 0.82, SAME),
+    BOTH(STEP, "fc1.matmul", "forward", 145, 145, 118200, 29100, 700, 290,
+         8000000.0, 4.0619, 1e-44, FASTER),
+    BOTH(STEP, "fc1.bias", "forward", 145, 145, 2310, 2290, 30, 28, 100000.0,
+         1.0087, 0.31, SAME),
+    BOTH(STEP, "fc2.matmul", "backward", 145, 145, 4310, 5020, 50, 61, 400000.0,
+         0.8586, 0.0004, SLOWER),
+    BOTH(STEP, "fc1.W", "update", 2, 3, 900, 1200, 10, 12, 50000.0, 0.75, 0.4,
+         FEW),
+    ONE(STEP,
+        SIDE(STEP, "relu1.relu", "forward", NULL, 145, 1900, 21, 30000.0,
+             (&(const struct lab_bench_name){.own = "relu1",
+                                             .name = "relu1.relu"})),
+        NULL, ONLY_A),
+    ONE(KERNEL, NULL,
+        SIDE(KERNEL, "fc1.matmul", "forward", "dense_tiled\033[31m", 145, 28000,
+             200, NAN, NULL),
+        ONLY_B),
+    WALL("kernels", 301000, 300900, 1.0003),
+    WALL("launch latency", 410000, 92000, 4.4565),
+    ONE(WALL, NULL,
+        SIDE(WALL, "between steps", NULL, NULL, LAB_UNKNOWN, 12000, NAN, NAN,
+             NULL),
+        UNKNOWN),
+    WALL("all of it", 711000, 404900, 1.756),
 };
 enum { COMPARED_COUNT = sizeof(COMPARED) / sizeof(COMPARED[0]) };
 

@@ -245,6 +245,13 @@ int64_t sample_int(const char *path, const char *sql)
     return v;
 }
 
+int64_t sample_count(const char *path, const char *rows)
+{
+    char sql[2048];
+    snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", rows);
+    return sample_int(path, sql);
+}
+
 void sample_sql(const char *path, const char *sql)
 {
     sqlite3 *db = connect_to(path);

@@ -45,4 +45,13 @@ struct lab_database *sample_open(const char *path);
 /* By a connection of its own: the first number of `sql`; INT64_MIN: NULL;
  * fails the test on an error. */
 int64_t sample_int(const char *path, const char *sql);
+/* How many rows there are of "TABLE" or "TABLE WHERE ...". */
+int64_t sample_count(const char *path, const char *rows);
+/* There are `n` of them. */
+#define assert_rows(path, n, rows)                                             \
+    do {                                                                       \
+        int64_t n_rows = sample_count(path, rows);                             \
+        if (n_rows != (n))                                                     \
+            fail_msg("%lld rows of %s", (long long)n_rows, rows);              \
+    } while (0)
 void sample_sql(const char *path, const char *sql);

@@ -396,10 +396,7 @@ TEST_CASE_WITH(counters_are_read_by_their_run, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     lab_database_close(open_db(path));
-    assert_int_equal(sample_int(path,
-                                "SELECT count(*) FROM sqlite_master WHERE "
-                                "name = 'metric_value_run'"),
-                     1);
+    assert_rows(path, 1, "sqlite_master WHERE name = 'metric_value_run'");
 }
 
 TEST_CASE_WITH(memory_may_be_short, NULL, sample_cleanup)

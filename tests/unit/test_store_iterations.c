@@ -183,8 +183,7 @@ TEST_CASE_WITH(short_iterations_are_not_listed, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     record_even(path, 4000, 3);
-    assert_int_equal(
-        sample_int(path, "SELECT count(*) FROM time_sum WHERE level > 4"), 0);
+    assert_rows(path, 0, "time_sum WHERE level > 4");
 }
 
 TEST_CASE_WITH(short_runs_have_none_and_deleted_ones_neither, NULL,

@@ -88,10 +88,8 @@ TEST_CASE(there_and_back)
     assert_int_equal(lab_bench_results_read(db, run + 1, see, &seen),
                      LAB_E_NOTFOUND);
     lab_database_close(db);
-    assert_int_equal(sample_int(sample_path("labs.db"),
-                                "SELECT count(*) FROM lab_row WHERE reason IS "
-                                "NULL AND gain IS NULL"),
-                     3);
+    assert_rows(sample_path("labs.db"), 3,
+                "lab_row WHERE reason IS NULL AND gain IS NULL");
 }
 
 TEST_CASE(gone_with_their_run)
@@ -101,8 +99,7 @@ TEST_CASE(gone_with_their_run)
     struct lab_database *db = filled(sample_path("gone.db"), &run);
     assert_ok(lab_run_delete(db, run, &deleted));
     lab_database_close(db);
-    assert_int_equal(
-        sample_int(sample_path("gone.db"), "SELECT count(*) FROM lab_row"), 0);
+    assert_rows(sample_path("gone.db"), 0, "lab_row");
 }
 
 TEST_CASE(traced_rows)
@@ -116,10 +113,8 @@ TEST_CASE(traced_rows)
                                 "SELECT tracedExec FROM lab_row WHERE place = "
                                 "1"),
                      77);
-    assert_int_equal(sample_int(sample_path("traced.db"),
-                                "SELECT count(*) FROM lab_row WHERE tracedExec "
-                                "IS NULL"),
-                     2);
+    assert_rows(sample_path("traced.db"), 2,
+                "lab_row WHERE tracedExec IS NULL");
 }
 
 /* ---- names ---- */
@@ -345,9 +340,7 @@ TEST_CASE(sweeps_there_and_back)
     assert_int_equal(n, 3);
     assert_ok(lab_run_delete(db, run, &deleted));
     lab_database_close(db);
-    assert_int_equal(
-        sample_int(sample_path("sweep.db"), "SELECT count(*) FROM sweep_row"),
-        0);
+    assert_rows(sample_path("sweep.db"), 0, "sweep_row");
 }
 
 /* ---- fields ---- */

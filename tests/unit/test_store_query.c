@@ -364,9 +364,9 @@ TEST_CASE_WITH(deleting_leaves_no_trace, NULL, sample_cleanup)
     struct lab_deleted d;
     assert_ok(sample_run(path, 2, 3, NULL));
     int64_t before = sample_int(path, count_rows);
-    int64_t names = sample_int(path, "SELECT count(*) FROM StringIds");
+    int64_t names = sample_count(path, "StringIds");
     assert_ok(sample_run(path, 4, 6, NULL));
-    assert_true(sample_int(path, "SELECT count(*) FROM StringIds") > names);
+    assert_true(sample_count(path, "StringIds") > names);
     assert_ok(lab_database_open(&db, path, NULL));
     assert_ok(lab_run_delete(db, 2, &d));
     assert_int_equal(d.steps, 24);
@@ -374,7 +374,7 @@ TEST_CASE_WITH(deleting_leaves_no_trace, NULL, sample_cleanup)
     /* the sums: 6 kernels, 6 steps, 4 nodes, 4 phases and the iteration */
     assert_int_equal(d.rows, 24 + 48 + 48 + 4 + 1 + 1 + 1 + 21);
     assert_int_equal(sample_int(path, count_rows), before);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM StringIds"), names);
+    assert_rows(path, names, "StringIds");
     assert_int_equal(sample_int(path, "SELECT sum(time_ns) FROM step"),
                      2 * (3 * 1500 + 3));
     lab_database_close(db);

@@ -41,20 +41,15 @@ TEST_CASE_WITH(stores_every_row, NULL, sample_cleanup)
     int64_t run = 0;
     assert_ok(sample_run(path, 100, 7, &run));
     assert_int_equal(run, 1);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM step"), 700);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM op_kernel"), 1400);
-    assert_int_equal(
-        sample_int(path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"),
-        1400);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM loss"), 100);
+    assert_rows(path, 700, "step");
+    assert_rows(path, 1400, "op_kernel");
+    assert_rows(path, 1400, "CUPTI_ACTIVITY_KIND_KERNEL");
+    assert_rows(path, 100, "loss");
     /* no kernel without a step, no step without a kernel */
-    assert_int_equal(sample_int(path,
-                                "SELECT count(*) FROM "
-                                "CUPTI_ACTIVITY_KIND_KERNEL AS k LEFT JOIN "
-                                "op_kernel AS o USING (kernelRow) LEFT JOIN "
-                                "step AS s ON s.runId = o.runId AND s.exec = "
-                                "o.stepExec WHERE s.exec IS NULL"),
-                     0);
+    assert_rows(path, 0,
+                "CUPTI_ACTIVITY_KIND_KERNEL AS k LEFT JOIN op_kernel AS o "
+                "USING (kernelRow) LEFT JOIN step AS s ON s.runId = o.runId "
+                "AND s.exec = o.stepExec WHERE s.exec IS NULL");
     assert_int_equal(sample_int(path, "SELECT min(kernelCount) FROM step"), 2);
     assert_int_equal(sample_int(path, "SELECT max(kernelCount) FROM step"), 2);
     /* the steps' times are their kernels' */
@@ -83,8 +78,7 @@ TEST_CASE_WITH(second_run_has_its_own_rows, NULL, sample_cleanup)
     assert_ok(sample_run(path, 3, 5, &run));
     assert_ok(sample_run(path, 2, 5, &run));
     assert_int_equal(run, 2);
-    assert_int_equal(
-        sample_int(path, "SELECT count(*) FROM step WHERE runId = 2"), 10);
+    assert_rows(path, 10, "step WHERE runId = 2");
     assert_int_equal(sample_int(path, "SELECT kernelRowFirst FROM run WHERE "
                                       "id = 2"),
                      31);
@@ -92,11 +86,9 @@ TEST_CASE_WITH(second_run_has_its_own_rows, NULL, sample_cleanup)
     assert_int_equal(sample_int(path, "SELECT count(*) - count(DISTINCT value) "
                                       "FROM StringIds"),
                      0);
-    assert_int_equal(
-        sample_int(path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL AS "
-                         "k JOIN StringIds AS s ON s.id = k.shortName WHERE "
-                         "s.value = 'matmul'"),
-        50);
+    assert_rows(path, 50,
+                "CUPTI_ACTIVITY_KIND_KERNEL AS k JOIN StringIds AS s ON s.id = "
+                "k.shortName WHERE s.value = 'matmul'");
 }
 
 TEST_CASE_WITH(unknown_is_null, NULL, sample_cleanup)
@@ -147,7 +139,7 @@ TEST_CASE_WITH(times_add_up_in_any_order, NULL, sample_cleanup)
     /* kernel first, step later, another kernel after a flush */
     push(writer, sample_kernel(1, 1000, 70));
     assert_ok(lab_writer_flush(writer));
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM op_kernel"), 1);
+    assert_rows(path, 1, "op_kernel");
     push(writer, sample_step(1, 0, 0, LAB_TIME_CUPTI, 999999));
     push(writer, sample_step(2, 0, 1, LAB_TIME_CUPTI, LAB_UNKNOWN));
     assert_ok(lab_writer_flush(writer));
@@ -219,19 +211,12 @@ TEST_CASE_WITH(work_between_steps_is_stored_apart, NULL, sample_cleanup)
     struct lab_writer *writer = new_writer(path);
     push_with_evaluation(writer);
     finish(writer);
-    assert_int_equal(
-        sample_int(path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"),
-        400);
-    assert_int_equal(
-        sample_int(path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY"),
-        100);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM op_memory"), 50);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM op_kernel WHERE "
-                                      "stepExec = -1"),
-                     300);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM step WHERE time_ns "
-                                      "= 10 + exec AND kernelCount = 1"),
-                     100);
+    assert_rows(path, 400, "CUPTI_ACTIVITY_KIND_KERNEL");
+    assert_rows(path, 100, "CUPTI_ACTIVITY_KIND_MEMCPY");
+    assert_rows(path, 50, "op_memory");
+    assert_rows(path, 300, "op_kernel WHERE stepExec = -1");
+    assert_rows(path, 100,
+                "step WHERE time_ns = 10 + exec AND kernelCount = 1");
     assert_int_equal(sample_int(path, "SELECT sum(count) FROM time_sum "
                                       "WHERE level = 4"),
                      100);
@@ -345,15 +330,12 @@ TEST_CASE_WITH(ranges_overheads_and_metrics, NULL, sample_cleanup)
                                    .value = 0.5};
     push(writer, r);
     finish(writer);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM NVTX_EVENTS WHERE "
-                                      "eventType = 59 AND domainId = 1"),
-                     2);
+    assert_rows(path, 2, "NVTX_EVENTS WHERE eventType = 59 AND domainId = 1");
     assert_int_equal(sample_int(path, "SELECT s.value = 'lapenna-lab' FROM "
                                       "NVTX_EVENTS JOIN StringIds AS s ON s.id "
                                       "= textId WHERE eventType = 75"),
                      1);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM PROFILER_OVERHEAD"),
-                     1);
+    assert_rows(path, 1, "PROFILER_OVERHEAD");
     assert_int_equal(sample_int(path, "SELECT value = 0.5 AND passes = 2 AND "
                                       "kernelOrdinal IS NULL FROM "
                                       "metric_value"),
@@ -388,7 +370,7 @@ TEST_CASE_WITH(flush_makes_rows_visible, NULL, sample_cleanup)
     for (int64_t i = 1; i <= 37; i++) {
         push(writer, sample_step(i, i, 0, LAB_TIME_CPU_CLOCK, i));
         assert_ok(lab_writer_flush(writer));
-        assert_int_equal(sample_int(path, "SELECT count(*) FROM step"), i);
+        assert_rows(path, i, "step");
     }
     lab_writer_get_state(writer, &now);
     assert_int_equal(now.stored, 37);
@@ -406,7 +388,7 @@ TEST_CASE_WITH(idle_writer_commits, NULL, sample_cleanup)
     push(writer, sample_step(1, 0, 0, LAB_TIME_CPU_CLOCK, 1));
     for (int i = 0; i < 250 && rows == 0; i++) {
         nanosleep(&pause, NULL);
-        rows = sample_int(path, "SELECT count(*) FROM step");
+        rows = sample_count(path, "step");
     }
     assert_int_equal(rows, 1);
     finish(writer);

@@ -136,8 +136,7 @@ TEST_CASE_WITH(pages_are_those_of_a_whole_sort, NULL, sample_cleanup)
     const char *path = sample_path("runs.db");
     record(path, KERNELS, 7);
     record(path, KERNELS, 8); /* another run's rows are not taken */
-    assert_true(sample_int(path, "SELECT count(*) FROM kernel_zone") >
-                2 * 7 * (KERNELS / 128));
+    assert_true(sample_count(path, "kernel_zone") > 2 * 7 * (KERNELS / 128));
     list_all(path, found);
     sample_sql(path, NO_ZONES);
     list_all(path, whole);
@@ -188,7 +187,7 @@ TEST_CASE_WITH(keys_that_are_no_numbers_are_unknown, NULL, sample_cleanup)
     assert_ok(lab_database_open(&db, path, NULL));
     assert_ok(lab_time_sums_keep(db, 1));
     lab_database_close(db);
-    assert_true(sample_int(path, "SELECT count(*) FROM kernel_zone") > 100);
+    assert_true(sample_count(path, "kernel_zone") > 100);
     list_all(path, found);
     sample_sql(path, NO_ZONES);
     list_all(path, whole);
@@ -209,9 +208,7 @@ TEST_CASE_WITH(rare_values_come_before_the_others, NULL, sample_cleanup)
     assert_ok(lab_database_open(&db, path, NULL));
     assert_ok(lab_time_sums_keep(db, 1));
     lab_database_close(db);
-    assert_in_range(
-        sample_int(path, "SELECT count(*) FROM kernel_zone WHERE sort = 9"), 1,
-        2);
+    assert_in_range(sample_count(path, "kernel_zone WHERE sort = 9"), 1, 2);
     list_all(path, found);
     sample_sql(path, NO_ZONES);
     list_all(path, whole);
@@ -254,15 +251,12 @@ TEST_CASE_WITH(short_runs_have_none_and_deleted_ones_neither, NULL,
     struct lab_deleted deleted;
     record(path, KERNELS, 7);
     record(path, 3000, 8);
-    assert_int_equal(
-        sample_int(path, "SELECT count(*) FROM kernel_zone WHERE runId = 2"),
-        0);
+    assert_rows(path, 0, "kernel_zone WHERE runId = 2");
     assert_ok(lab_database_open(&db, path, NULL));
     assert_ok(lab_run_delete(db, 1, &deleted));
     lab_database_close(db);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM kernel_zone"), 0);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM kernel_zone_name"),
-                     0);
+    assert_rows(path, 0, "kernel_zone");
+    assert_rows(path, 0, "kernel_zone_name");
 }
 
 RUN_TESTS()

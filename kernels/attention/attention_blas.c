@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "attention/attention.h"
+#include "base/parallel.h"
+#include "common/vector.h"
 #include "library/blas.h"
 
 /* Head h of sample n, of a tensor (N, T, H, width) ... */
@@ -48,76 +50,106 @@ static float scale_of(const struct lab_attention_dims *d)
     return (float)(1 / sqrt((double)d->E));
 }
 
+/* What a step does for head h of sample n. */
+typedef void head_fn(const struct lab_call *call,
+                     const struct lab_attention_dims *d, int64_t n, int64_t h);
+
+struct heads {
+    const struct lab_call *call;
+    struct lab_attention_dims d;
+    head_fn *run;
+};
+
+static void some_heads(const void *arg, int64_t from, int64_t to)
+{
+    const struct heads *a = arg;
+    for (int64_t i = from; i < to; i++)
+        a->run(a->call, &a->d, i / a->d.H, i % a->d.H);
+}
+
+/* All heads, on all threads. */
+static enum lab_status each_head(const struct lab_call *call,
+                                 const struct lab_view *q,
+                                 const struct lab_view *k,
+                                 const struct lab_view *v, head_fn *run)
+{
+    struct heads all = {.call = call, .run = run};
+    enum lab_status st = open_call(call, q, k, v, &all.d);
+    if (!st)
+        lab_parallel(all.d.N * all.d.H, 1, some_heads, &all);
+    return st;
+}
+
+static void head_scores(const struct lab_call *call,
+                        const struct lab_attention_dims *d, int64_t n,
+                        int64_t h)
+{
+    lab_blas_multiply(scores_of(&call->out[0], n, h, d),
+                      head_of(&call->in[0], n, h, d->Tq, d->H, d->E),
+                      flip(head_of(&call->in[1], n, h, d->Tk, d->H, d->E)),
+                      d->Tq, d->Tk, d->E, scale_of(d), 0);
+}
+
 static enum lab_status scores_forward(const struct lab_call *call)
 {
-    struct lab_attention_dims d;
-    enum lab_status st = open_call(call, &call->in[0], &call->in[1], NULL, &d);
-    for (int64_t i = 0; !st && i < d.N * d.H; i++) {
-        int64_t n = i / d.H;
-        int64_t h = i % d.H;
-        lab_blas_multiply(scores_of(&call->out[0], n, h, &d),
-                          head_of(&call->in[0], n, h, d.Tq, d.H, d.E),
-                          flip(head_of(&call->in[1], n, h, d.Tk, d.H, d.E)),
-                          d.Tq, d.Tk, d.E, scale_of(&d), 0);
-    }
-    return st;
+    return each_head(call, &call->in[0], &call->in[1], NULL, head_scores);
+}
+
+static void head_context(const struct lab_call *call,
+                         const struct lab_attention_dims *d, int64_t n,
+                         int64_t h)
+{
+    lab_blas_multiply(head_of(&call->out[0], n, h, d->Tq, d->H, d->F),
+                      scores_of(&call->in[0], n, h, d),
+                      head_of(&call->in[1], n, h, d->Tk, d->H, d->F), d->Tq,
+                      d->F, d->Tk, 1, 0);
 }
 
 static enum lab_status context_forward(const struct lab_call *call)
 {
-    struct lab_attention_dims d;
-    enum lab_status st = open_call(call, &call->out[0], NULL, &call->in[1], &d);
-    for (int64_t i = 0; !st && i < d.N * d.H; i++) {
-        int64_t n = i / d.H;
-        int64_t h = i % d.H;
-        lab_blas_multiply(head_of(&call->out[0], n, h, d.Tq, d.H, d.F),
-                          scores_of(&call->in[0], n, h, &d),
-                          head_of(&call->in[1], n, h, d.Tk, d.H, d.F), d.Tq,
-                          d.F, d.Tk, 1, 0);
-    }
-    return st;
+    return each_head(call, &call->out[0], NULL, &call->in[1], head_context);
+}
+
+static void head_context_back(const struct lab_call *call,
+                              const struct lab_attention_dims *d, int64_t n,
+                              int64_t h)
+{
+    struct lab_blas_matrix dctx =
+        head_of(&call->in[0], n, h, d->Tq, d->H, d->F);
+    if (call->out[0].data)
+        lab_blas_multiply(scores_of(&call->out[0], n, h, d), dctx,
+                          flip(head_of(&call->in[2], n, h, d->Tk, d->H, d->F)),
+                          d->Tq, d->Tk, d->F, 1, 0);
+    if (call->out[1].data)
+        lab_blas_multiply(head_of(&call->out[1], n, h, d->Tk, d->H, d->F),
+                          flip(scores_of(&call->in[1], n, h, d)), dctx, d->Tk,
+                          d->F, d->Tq, 1, 0);
 }
 
 static enum lab_status context_backward(const struct lab_call *call)
 {
-    struct lab_attention_dims d;
-    enum lab_status st = open_call(call, &call->in[0], NULL, &call->in[2], &d);
-    for (int64_t i = 0; !st && i < d.N * d.H; i++) {
-        int64_t n = i / d.H;
-        int64_t h = i % d.H;
-        struct lab_blas_matrix dctx =
-            head_of(&call->in[0], n, h, d.Tq, d.H, d.F);
-        if (call->out[0].data)
-            lab_blas_multiply(scores_of(&call->out[0], n, h, &d), dctx,
-                              flip(head_of(&call->in[2], n, h, d.Tk, d.H, d.F)),
-                              d.Tq, d.Tk, d.F, 1, 0);
-        if (call->out[1].data)
-            lab_blas_multiply(head_of(&call->out[1], n, h, d.Tk, d.H, d.F),
-                              flip(scores_of(&call->in[1], n, h, &d)), dctx,
-                              d.Tk, d.F, d.Tq, 1, 0);
-    }
-    return st;
+    return each_head(call, &call->in[0], NULL, &call->in[2], head_context_back);
+}
+
+static void head_scores_back(const struct lab_call *call,
+                             const struct lab_attention_dims *d, int64_t n,
+                             int64_t h)
+{
+    struct lab_blas_matrix ds = scores_of(&call->in[0], n, h, d);
+    if (call->out[0].data)
+        lab_blas_multiply(head_of(&call->out[0], n, h, d->Tq, d->H, d->E), ds,
+                          head_of(&call->in[2], n, h, d->Tk, d->H, d->E), d->Tq,
+                          d->E, d->Tk, scale_of(d), 0);
+    if (call->out[1].data)
+        lab_blas_multiply(head_of(&call->out[1], n, h, d->Tk, d->H, d->E),
+                          flip(ds),
+                          head_of(&call->in[1], n, h, d->Tq, d->H, d->E), d->Tk,
+                          d->E, d->Tq, scale_of(d), 0);
 }
 
 static enum lab_status scores_backward(const struct lab_call *call)
 {
-    struct lab_attention_dims d;
-    enum lab_status st = open_call(call, &call->in[1], &call->in[2], NULL, &d);
-    for (int64_t i = 0; !st && i < d.N * d.H; i++) {
-        int64_t n = i / d.H;
-        int64_t h = i % d.H;
-        struct lab_blas_matrix ds = scores_of(&call->in[0], n, h, &d);
-        if (call->out[0].data)
-            lab_blas_multiply(head_of(&call->out[0], n, h, d.Tq, d.H, d.E), ds,
-                              head_of(&call->in[2], n, h, d.Tk, d.H, d.E), d.Tq,
-                              d.E, d.Tk, scale_of(&d), 0);
-        if (call->out[1].data)
-            lab_blas_multiply(head_of(&call->out[1], n, h, d.Tk, d.H, d.E),
-                              flip(ds),
-                              head_of(&call->in[1], n, h, d.Tq, d.H, d.E), d.Tk,
-                              d.E, d.Tq, scale_of(&d), 0);
-    }
-    return st;
+    return each_head(call, &call->in[1], &call->in[2], NULL, head_scores_back);
 }
 
 /* y (R, M) = x (R, K) W (K, M) + b */
@@ -140,16 +172,6 @@ static enum lab_status project_forward(const struct lab_call *call)
     return LAB_OK;
 }
 
-static void bias_gradient(float *db, const float *dy, int64_t R, int64_t M)
-{
-    for (int64_t m = 0; m < M; m++) {
-        double sum = 0;
-        for (int64_t r = 0; r < R; r++)
-            sum += dy[r * M + m];
-        db[m] = (float)sum;
-    }
-}
-
 /* dW (K, M) = x^T dy,  db = columns of dy added,  dx (R, K) = dy W^T */
 static enum lab_status project_backward(const struct lab_call *call)
 {
@@ -166,7 +188,7 @@ static enum lab_status project_backward(const struct lab_call *call)
         return st;
     lab_blas_multiply(dW, flip(x), dy, K, M, R, 1, 0);
     if (call->out[1].data)
-        bias_gradient(call->out[1].data, dy.data, R, M);
+        lab_column_sums(call->out[1].data, dy.data, R, M);
     if (dx.data)
         lab_blas_multiply(dx, dy, flip(W), R, K, M, 1, 0);
     return LAB_OK;

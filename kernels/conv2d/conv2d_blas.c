@@ -15,6 +15,7 @@
 
 #include "conv2d/conv.h"
 #include "conv2d/conv2d.h"
+#include "base/parallel.h"
 #include "library/blas.h"
 
 enum { BUFFER = 1 << 16 };
@@ -22,8 +23,10 @@ static _Thread_local float windows[BUFFER];
 
 struct job {
     struct lab_conv2d s;
-    int64_t K;      /* numbers of a window */
-    int64_t M;      /* filters */
+    int64_t lo; /* rows of the kernel that are laid out, in nchw channels: */
+    int64_t hi; /* lo .. hi-1, neighbours in memory */
+    int64_t K;  /* numbers of a window between these */
+    int64_t M;  /* filters */
     int64_t places; /* of one image */
     int64_t room;   /* windows that the buffer holds */
 };
@@ -41,6 +44,8 @@ static enum lab_status job_of(const struct lab_call *call,
 {
     j->s = lab_conv2d_of(call, x, conv);
     j->K = j->s.KH * j->s.KW * j->s.x.C;
+    j->lo = 0;
+    j->hi = j->s.win.nhwc ? j->s.KH : j->s.x.C;
     j->M = j->s.y.C;
     j->places = j->s.y.H * j->s.y.W;
     j->room = BUFFER / j->K;
@@ -80,21 +85,27 @@ static void clip(int64_t first, int64_t size, int64_t limit, int64_t *lo,
 }
 
 /* One window out of the image, or (back) added into it. */
-static void move_window(const struct lab_conv2d *s, float *image, float *row,
+static void move_window(const struct job *j, float *image, float *row,
                         int64_t top, int64_t left, bool back)
 {
+    const struct lab_conv2d *s = &j->s;
+    bool nhwc = s->win.nhwc;
     int64_t h0, h1, w0, w1;
     clip(top, s->KH, s->x.H, &h0, &h1);
     clip(left, s->KW, s->x.W, &w0, &w1);
+    if (nhwc) {
+        h0 = h0 > j->lo ? h0 : j->lo;
+        h1 = h1 < j->hi ? h1 : j->hi;
+    }
     /* A run of numbers that lie together both in the image and in the row. */
-    int64_t planes = s->win.nhwc ? 1 : s->x.C;
-    int64_t each = s->win.nhwc ? s->x.C : 1;
-    for (int64_t c = 0; c < planes; c++) {
+    int64_t each = nhwc ? s->x.C : 1;
+    int64_t run = (w1 - w0) * each;
+    for (int64_t c = nhwc ? 0 : j->lo; c < (nhwc ? 1 : j->hi); c++) {
         for (int64_t kh = h0; kh < h1; kh++) {
+            int64_t line = nhwc ? kh - j->lo : (c - j->lo) * s->KH + kh;
             float *in = image + c * s->x.sc + (top + kh) * s->x.sh +
                         (left + w0) * s->x.sw;
-            float *at = row + ((c * s->KH + kh) * s->KW + w0) * each;
-            int64_t run = (w1 - w0) * each;
+            float *at = row + (line * s->KW + w0) * each;
             if (back)
                 for (int64_t i = 0; i < run; i++)
                     in[i] += at[i];
@@ -114,7 +125,7 @@ static void move_windows(const struct job *j, const struct piece *p,
         int64_t place = p->first + i;
         int64_t top = place / s->y.W * s->win.stride[0] - s->win.pad[0];
         int64_t left = place % s->y.W * s->win.stride[1] - s->win.pad[1];
-        move_window(s, image, windows + i * j->K, top, left, back);
+        move_window(j, image, windows + i * j->K, top, left, back);
     }
 }
 
@@ -138,52 +149,81 @@ part_of(const struct job *j, const struct piece *p, const struct lab_view *conv)
                                     j->s.win.nhwc ? j->M : j->places};
 }
 
+/* What the threads share out. */
+struct shared {
+    struct job j;
+    const struct lab_call *call;
+};
+
+/* Before the first piece of image n. */
+static struct piece before_image(const struct job *j, int64_t n)
+{
+    return (struct piece){.n = n - 1, .first = j->places};
+}
+
+static void images_forward(const void *arg, int64_t from, int64_t to)
+{
+    const struct job *j = &((const struct shared *)arg)->j;
+    const struct lab_call *call = ((const struct shared *)arg)->call;
+    struct lab_blas_matrix Wt = {call->in[1].data, j->s.win.nhwc ? j->M : j->K};
+    struct piece p = before_image(j, from);
+    while (next_piece(j, &p) && p.n < to) {
+        struct lab_blas_matrix conv = part_of(j, &p, &call->out[0]);
+        struct lab_blas_matrix laid = {windows, j->K, .flip = !j->s.win.nhwc};
+        lay_out(j, &p, call->in[0].data);
+        if (j->s.win.nhwc)
+            lab_blas_multiply(conv, laid, Wt, p.count, j->M, j->K, 1, 0);
+        else
+            lab_blas_multiply(conv, Wt, laid, j->M, p.count, j->K, 1, 0);
+    }
+}
+
 static enum lab_status conv2d_conv_forward(const struct lab_call *call)
 {
-    struct job j;
-    enum lab_status st = job_of(call, &call->in[0], &call->out[0], &j);
-    if (st)
-        return st;
-    struct piece p = {.n = -1, .first = j.places};
-    struct lab_blas_matrix Wt = {call->in[1].data, j.s.win.nhwc ? j.M : j.K};
-    while (next_piece(&j, &p)) {
-        struct lab_blas_matrix conv = part_of(&j, &p, &call->out[0]);
-        struct lab_blas_matrix laid = {windows, j.K, .flip = !j.s.win.nhwc};
-        lay_out(&j, &p, call->in[0].data);
-        if (j.s.win.nhwc)
-            lab_blas_multiply(conv, laid, Wt, p.count, j.M, j.K, 1, 0);
-        else
-            lab_blas_multiply(conv, Wt, laid, j.M, p.count, j.K, 1, 0);
-    }
-    return LAB_OK;
+    struct shared s = {.call = call};
+    enum lab_status st = job_of(call, &call->in[0], &call->out[0], &s.j);
+    if (!st)
+        lab_parallel(s.j.s.y.N, 1, images_forward, &s);
+    return st;
 }
 
-/* dWt, a sum over all the pieces. */
-static void weight_gradient(const struct job *j, const struct lab_call *call)
+/* Rows of the kernel, or channels, from .. to-1 of dWt: a sum over all pieces. */
+static void weights_back(const void *arg, int64_t from, int64_t to)
 {
-    struct piece p = {.n = -1, .first = j->places};
-    struct lab_blas_matrix dWt = {call->out[0].data,
-                                  j->s.win.nhwc ? j->M : j->K};
-    struct lab_blas_matrix laid = {windows, j->K, .flip = j->s.win.nhwc};
-    for (float beta = 0; next_piece(j, &p); beta = 1) {
-        struct lab_blas_matrix dconv = part_of(j, &p, &call->in[0]);
-        lay_out(j, &p, call->in[1].data);
-        if (j->s.win.nhwc)
-            lab_blas_multiply(dWt, laid, dconv, j->K, j->M, p.count, 1, beta);
+    struct job j = ((const struct shared *)arg)->j;
+    const struct lab_call *call = ((const struct shared *)arg)->call;
+    bool nhwc = j.s.win.nhwc;
+    int64_t each = j.K / j.hi; /* numbers of one of them */
+    struct lab_blas_matrix dWt = {call->out[0].data, nhwc ? j.M : j.K};
+    dWt.data += from * each * (nhwc ? j.M : 1);
+    j.lo = from;
+    j.hi = to;
+    j.K = (to - from) * each;
+    j.room = BUFFER / j.K;
+    struct lab_blas_matrix laid = {windows, j.K, .flip = nhwc};
+    struct piece p = before_image(&j, 0);
+    for (float beta = 0; next_piece(&j, &p); beta = 1) {
+        struct lab_blas_matrix dconv = part_of(&j, &p, &call->in[0]);
+        lay_out(&j, &p, call->in[1].data);
+        if (nhwc)
+            lab_blas_multiply(dWt, laid, dconv, j.K, j.M, p.count, 1, beta);
         else
-            lab_blas_multiply(dWt, dconv, laid, j->M, j->K, p.count, 1, beta);
+            lab_blas_multiply(dWt, dconv, laid, j.M, j.K, p.count, 1, beta);
     }
 }
 
-static void input_gradient(const struct job *j, const struct lab_call *call)
+static void images_back(const void *arg, int64_t from, int64_t to)
 {
-    struct piece p = {.n = -1, .first = j->places};
+    const struct job *j = &((const struct shared *)arg)->j;
+    const struct lab_call *call = ((const struct shared *)arg)->call;
     struct lab_blas_matrix Wt = {call->in[2].data, j->s.win.nhwc ? j->M : j->K,
                                  .flip = j->s.win.nhwc};
     struct lab_blas_matrix laid = {windows, j->K};
     float *dx = call->out[1].data;
-    memset(dx, 0, (size_t)call->out[1].count * sizeof(float));
-    while (next_piece(j, &p)) {
+    struct piece p = before_image(j, from);
+    memset(dx + from * j->s.x.sn, 0,
+           (size_t)((to - from) * j->s.x.sn) * sizeof(*dx));
+    while (next_piece(j, &p) && p.n < to) {
         struct lab_blas_matrix dconv = part_of(j, &p, &call->in[0]);
         dconv.flip = !j->s.win.nhwc;
         lab_blas_multiply(laid, dconv, Wt, p.count, j->K, j->M, 1, 0);
@@ -193,13 +233,14 @@ static void input_gradient(const struct job *j, const struct lab_call *call)
 
 static enum lab_status conv2d_conv_backward(const struct lab_call *call)
 {
-    struct job j;
-    enum lab_status st = job_of(call, &call->in[1], &call->in[0], &j);
+    struct shared s = {.call = call};
+    enum lab_status st = job_of(call, &call->in[1], &call->in[0], &s.j);
     if (st)
         return st;
-    weight_gradient(&j, call);
+    int64_t threads = lab_threads();
+    lab_parallel(s.j.hi, (s.j.hi + threads - 1) / threads, weights_back, &s);
     if (call->out[1].data)
-        input_gradient(&j, call);
+        lab_parallel(s.j.s.y.N, 1, images_back, &s);
     return LAB_OK;
 }
 

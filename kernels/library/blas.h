@@ -2,9 +2,9 @@
  * kernels/<op>/<name>_blas.c, and what their rows share.
  *
  * Rows have the variant name "blas", a lab's rows "openblas", "threads" or
- * "lapack". Everything runs on one thread but `threads`, so that the order of
- * the additions, and so the last bit of a result, does not depend on how many
- * cores are free. LAPACK is looked for at run time: an OpenBLAS may be built
+ * "lapack". OpenBLAS itself runs on one thread but for `threads`; a large product
+ * of a step is cut into parts for the pool (base/parallel.h), so that the last bit
+ * of a result depends on the number of threads and on nothing else. LAPACK is looked for at run time: an OpenBLAS may be built
  * without it. Threads: any. */
 #pragma once
 #include "common/kernel.h"
@@ -59,10 +59,16 @@ struct lab_blas_matrix {
 };
 
 /* c (rows, cols) = alpha a b + beta c, summed over `inner`; an empty sum is 0.
- * Check the sides first. */
+ * Check the sides first. On all threads; within a part of
+ * a loop on the caller. */
 void lab_blas_multiply(struct lab_blas_matrix c, struct lab_blas_matrix a,
                        struct lab_blas_matrix b, int64_t rows, int64_t cols,
                        int64_t inner, float alpha, float beta);
+
+/* The least part of a loop over n columns of a product, each of `each` multiply-adds,
+ * for lab_parallel(): two parts a thread, as each packs the other factor anew, and
+ * none of less than half a million FLOPs, 10 microseconds. */
+int64_t lab_blas_grain(int64_t n, int64_t each);
 
 /* LAPACK's function of that name into *fn, a pointer to a function.
  * LAB_E_UNSUPPORTED: this OpenBLAS has none. */

@@ -3,6 +3,8 @@
  * product over all time steps. */
 #include <string.h>
 
+#include "base/parallel.h"
+#include "common/vector.h"
 #include "library/blas.h"
 
 static struct lab_blas_matrix matrix(const struct lab_view *v, bool flip)
@@ -11,34 +13,51 @@ static struct lab_blas_matrix matrix(const struct lab_view *v, bool flip)
 }
 
 /* Every row of z starts as b, or as zeros. */
-static void start_rows(float *z, const float *b, int64_t rows, int64_t cols)
+static void start_rows(struct lab_blas_matrix z, const float *b, int64_t rows,
+                       int64_t cols)
 {
     for (int64_t r = 0; r < rows; r++) {
         if (b)
-            memcpy(z + r * cols, b, (size_t)cols * sizeof(*z));
+            memcpy(z.data + r * z.ld, b, (size_t)cols * sizeof(*b));
         else
-            memset(z + r * cols, 0, (size_t)cols * sizeof(*z));
+            memset(z.data + r * z.ld, 0, (size_t)cols * sizeof(*z.data));
     }
 }
 
-/* z = x W + hp U + b; `flip`: the weights are [out,in]. */
+/* A call, and whether the weights are stored as [out,in]. */
+struct step {
+    const struct lab_call *call;
+    bool flip;
+};
+
+/* z = x W + hp U + b, columns from .. to-1: both products by one thread. */
+static void step_part(const void *arg, int64_t from, int64_t to)
+{
+    const struct lab_call *call = ((const struct step *)arg)->call;
+    bool flip = ((const struct step *)arg)->flip;
+    const float *b = call->in[4].data;
+    int64_t N = call->out[0].dim[0];
+    struct lab_blas_matrix z = matrix(&call->out[0], false);
+    z.data += from;
+    start_rows(z, b ? b + from : NULL, N, to - from);
+    for (int i = 0; i < 2; i++) {
+        struct lab_blas_matrix W = matrix(&call->in[2 + i], flip);
+        W.data += flip ? from * W.ld : from;
+        lab_blas_multiply(z, matrix(&call->in[i], false), W, N, to - from,
+                          lab_view_cols(&call->in[i]), 1, 1);
+    }
+}
+
 static enum lab_status step_forward(const struct lab_call *call, bool flip)
 {
-    float *z = call->out[0].data;
+    struct step step = {call, flip};
     int64_t N = call->out[0].dim[0];
     int64_t K = call->out[0].dim[1];
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < 2 && !st; i++)
-        st = lab_blas_check(N, K, lab_view_cols(&call->in[i]));
-    if (st)
-        return st;
-    start_rows(z, call->in[4].data, N, K);
-    for (int i = 0; i < 2; i++)
-        lab_blas_multiply(matrix(&call->out[0], false),
-                          matrix(&call->in[i], false),
-                          matrix(&call->in[2 + i], flip), N, K,
-                          lab_view_cols(&call->in[i]), 1, 1);
-    return LAB_OK;
+    int64_t inner = lab_view_cols(&call->in[0]) + lab_view_cols(&call->in[1]);
+    enum lab_status st = lab_blas_check(N, K, inner);
+    if (!st)
+        lab_parallel(K, lab_blas_grain(K, N * inner), step_part, &step);
+    return st;
 }
 
 /* dhp = dz U, or dz Wh^T. */
@@ -63,16 +82,6 @@ static void outer(float *dW, float *a, int64_t cols_a, float *b, int64_t cols_b,
                       (struct lab_blas_matrix){a, cols_a, .flip = true},
                       (struct lab_blas_matrix){b, cols_b}, cols_a, cols_b, rows,
                       1, beta);
-}
-
-static void sum_rows(float *db, const float *dz, int64_t rows, int64_t cols)
-{
-    for (int64_t k = 0; k < cols; k++) {
-        double sum = 0;
-        for (int64_t r = 0; r < rows; r++)
-            sum += dz[r * cols + k];
-        db[k] = (float)sum;
-    }
 }
 
 /* The rows of h are one step of N behind those of dz, and h0 is before. */
@@ -102,25 +111,35 @@ static enum lab_status weights_backward(const struct lab_call *call, bool flip)
         outer(dU, h, H, later, K, rows - N, 1.0f);
     }
     if (call->out[2].data)
-        sum_rows(call->out[2].data, dz, rows, K);
+        lab_column_sums(call->out[2].data, dz, rows, K);
     return LAB_OK;
 }
 
 /* dx[:,t,:] = dz[t] W, or dz[t] Wx^T: rows T*D apart. */
-static enum lab_status input_backward(const struct lab_call *call, bool flip)
+static void some_steps_back(const void *arg, int64_t from, int64_t to)
 {
+    const struct step *a = arg;
+    const struct lab_call *call = a->call;
     int64_t T = call->in[0].dim[0];
     int64_t N = call->in[0].dim[1];
     int64_t K = call->in[0].dim[2];
     int64_t D = call->out[0].dim[2];
-    struct lab_blas_matrix dx = {call->out[0].data, T * D};
-    struct lab_blas_matrix dz = {call->in[0].data, K};
-    enum lab_status st = lab_blas_check(N, K, T * D);
-    for (int64_t t = 0; t < T && !st; t++) {
-        lab_blas_multiply(dx, dz, matrix(&call->in[1], flip), N, D, K, 1, 0);
-        dx.data += D;
-        dz.data += N * K;
-    }
+    float *dx = call->out[0].data;
+    float *dz = call->in[0].data;
+    for (int64_t t = from; t < to; t++)
+        lab_blas_multiply((struct lab_blas_matrix){dx + t * D, T * D},
+                          (struct lab_blas_matrix){dz + t * N * K, K},
+                          matrix(&call->in[1], a->flip), N, D, K, 1, 0);
+}
+
+static enum lab_status input_backward(const struct lab_call *call, bool flip)
+{
+    struct step a = {call, flip};
+    int64_t T = call->in[0].dim[0];
+    enum lab_status st = lab_blas_check(call->in[0].dim[1], call->in[0].dim[2],
+                                        T * call->out[0].dim[2]);
+    if (!st)
+        lab_parallel(T, 1, some_steps_back, &a);
     return st;
 }
 

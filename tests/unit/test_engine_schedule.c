@@ -68,8 +68,8 @@ TEST_CASE(a_large_node_runs_what_is_preferred)
                 LAB_PREFERRED_FLOP);
     runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
     runs(&n, "fc1.matmul", LAB_BACKWARD, "blas");
-    runs(&n, "fc1.bias", LAB_FORWARD, "naive"); /* nothing is preferred */
-    runs(&n, "fc1.W", LAB_UPDATE, "naive");
+    runs(&n, "fc1.bias", LAB_FORWARD, "vector");
+    runs(&n, "fc1.W", LAB_UPDATE, "vector");
     runs(&n, "fc2.matmul", LAB_FORWARD, "naive"); /* small */
     choose(&n, CHOICES({"fc1", "naive"}));
     runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
@@ -209,15 +209,15 @@ TEST_CASE(a_choice_that_fits_nothing_is_told_what_would)
     struct net n;
     mlp(&n);
     refused(&n, CHOICES({"dense", "tiled"}),
-            PARTS("dense", "'tiled'", "cpu", "naive, blas"));
+            PARTS("dense", "'tiled'", "cpu", "naive, vector, blas"));
     refused(&n, CHOICES({"fc1", "tiled"}),
-            PARTS("fc1", "'tiled'", "cpu", "naive, blas"));
+            PARTS("fc1", "'tiled'", "cpu", "naive, vector, blas"));
     refused(&n, CHOICES({"relu1", "blas"}),
             PARTS("relu1", "'blas'", "it has naive"));
     refused(&n, CHOICES({"fc3", "naive"}),
             PARTS("'fc3'", "fc1, relu1, fc2, loss"));
     refused(&n, CHOICES({"sgd", "fused"}), PARTS("sgd", "'fused'", "naive"));
-    refused(&n, CHOICES({"*", "tiled"}), PARTS("'tiled'", "naive, blas"));
+    refused(&n, CHOICES({"*", "tiled"}), PARTS("'tiled'", "naive, vector, blas"));
     refused(&n, CHOICES({"dense", "blas"}, {"fc1", "nope"}),
             PARTS("fc1", "'nope'"));
     choose(&n, CHOICES({"sgd", "naive"}, {"loss", "naive"}));

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "common/vector_sets.h"
 #include "cpu_sets.h"
 #include "engine/backend.h"
 #include "labs/cpu_rungs.h"
@@ -27,6 +28,12 @@ static const struct lab_kernel_set *const ref_f64[] = {
 #define LAB_OP(id) &lab_ref_f64_##id,
 #include "ops.def"
 #undef LAB_OP
+};
+
+static const struct lab_kernel_set *const vectorised[] = {
+#define LAB_VECTOR_SET(op) &lab_vector_##op,
+    LAB_VECTOR_SETS(LAB_VECTOR_SET)
+#undef LAB_VECTOR_SET
 };
 
 enum { REF_COUNT = sizeof(ref_f32) / sizeof(ref_f32[0]), MAX_SETS = 128 };
@@ -52,6 +59,7 @@ static void collect_sets(struct cpu_backend *cpu)
     const struct lab_kernel_set *const *onednn;
     lab_onednn_open(&onednn, &n_onednn); /* without it there are fewer rows */
     add_sets(cpu, ref_f32, REF_COUNT);
+    add_sets(cpu, vectorised, sizeof(vectorised) / sizeof(vectorised[0]));
     add_sets(cpu, blas, n_blas);
     add_sets(cpu, onednn, n_onednn);
 }

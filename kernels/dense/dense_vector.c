@@ -1,0 +1,153 @@
+/* The bias of a dense layer and of a convolution, on all threads (common/vector.h).
+ * Both are bound by memory: every element is read once and, forward, written once.
+ * In nhwc a convolution's bias is that of a matrix whose rows are the pixels; in
+ * nchw each plane has one number. */
+#include "common/vector.h"
+#include "conv2d/conv2d.h"
+#include "dense/dense.h"
+
+#define LAB_VECTOR_FILE "kernels/dense/dense_vector.c"
+
+/* out[n,m] = x[n,m] + b[m], rows n = from .. to-1 */
+LAB_VECTOR static void add_rows(const void *arg, int64_t from, int64_t to)
+{
+    const struct lab_call *call = arg;
+    const float *x = call->in[0].data;
+    const float *b = call->in[1].data;
+    float *out = call->out[0].data;
+    int64_t M = call->in[1].count;
+    for (int64_t n = from; n < to; n++) {
+#pragma omp simd
+        for (int64_t m = 0; m < M; m++)
+            out[n * M + m] = x[n * M + m] + b[m];
+    }
+}
+
+static enum lab_status bias_forward(const struct lab_call *call)
+{
+    return lab_each_row(call, &call->out[0], add_rows);
+}
+
+struct columns {
+    float *sum;
+    const float *x;
+    int64_t rows;
+    int64_t cols;
+};
+
+/* Columns from .. to-1, COLUMNS sums in registers at a time. Each is a float over
+ * ROWS rows and a double over these. */
+LAB_VECTOR static void sum_columns(const void *arg, int64_t from, int64_t to)
+{
+    enum { COLUMNS = 16, ROWS = 64 };
+    const struct columns *c = arg;
+    for (int64_t first = from; first < to; first += COLUMNS) {
+        int64_t width = to - first < COLUMNS ? to - first : COLUMNS;
+        double sum[COLUMNS] = {0};
+        for (int64_t n = 0; n < c->rows; n += ROWS) {
+            int64_t last = c->rows - n < ROWS ? c->rows : n + ROWS;
+            float some[COLUMNS] = {0};
+            for (int64_t r = n; r < last; r++) {
+                const float *row = c->x + r * c->cols + first;
+#pragma omp simd
+                for (int64_t m = 0; m < width; m++)
+                    some[m] += row[m];
+            }
+            for (int64_t m = 0; m < width; m++)
+                sum[m] += (double)some[m];
+        }
+        for (int64_t m = 0; m < width; m++)
+            c->sum[first + m] = (float)sum[m];
+    }
+}
+
+void lab_column_sums(float *sum, const float *x, int64_t rows, int64_t cols)
+{
+    struct columns c = {sum, x, rows, cols};
+    lab_parallel(cols, 16 + LAB_GRAIN / (rows > 0 ? rows : 1), sum_columns, &c);
+}
+
+/* db[m] = sum_n dout[n,m] */
+static enum lab_status bias_backward(const struct lab_call *call)
+{
+    int64_t M = call->out[0].count;
+    lab_column_sums(call->out[0].data, call->in[0].data,
+                    M > 0 ? call->in[0].count / M : 0, M);
+    return LAB_OK;
+}
+
+static bool is_nhwc(const struct lab_call *call)
+{
+    const struct lab_conv2d_params *p = call->params;
+    return p->window.nhwc;
+}
+
+/* Planes from .. to-1 of nchw; plane i belongs to filter i % M. */
+LAB_VECTOR static void add_planes(const void *arg, int64_t from, int64_t to)
+{
+    const struct lab_call *call = arg;
+    const float *x = call->in[0].data;
+    const float *b = call->in[1].data;
+    float *out = call->out[0].data;
+    int64_t pixels = call->out[0].dim[2] * call->out[0].dim[3];
+    for (int64_t i = from; i < to; i++) {
+        float add = b[i % call->in[1].count];
+#pragma omp simd
+        for (int64_t at = i * pixels; at < (i + 1) * pixels; at++)
+            out[at] = x[at] + add;
+    }
+}
+
+static enum lab_status conv2d_bias_forward(const struct lab_call *call)
+{
+    const int64_t *dim = call->out[0].dim;
+    if (is_nhwc(call))
+        return bias_forward(call);
+    lab_parallel(dim[0] * dim[1], 1 + LAB_GRAIN / (1 + dim[2] * dim[3]),
+                 add_planes, call);
+    return LAB_OK;
+}
+
+/* db[m], filters m = from .. to-1 of nchw. */
+LAB_VECTOR static void sum_planes(const void *arg, int64_t from, int64_t to)
+{
+    const struct lab_call *call = arg;
+    const float *dout = call->in[0].data;
+    float *db = call->out[0].data;
+    int64_t M = call->out[0].count;
+    int64_t pixels = call->in[0].dim[2] * call->in[0].dim[3];
+    for (int64_t m = from; m < to; m++) {
+        double sum = 0;
+        for (int64_t n = 0; n < call->in[0].dim[0]; n++) {
+            const float *plane = dout + (n * M + m) * pixels;
+            double some = 0;
+#pragma omp simd reduction(+ : some)
+            for (int64_t i = 0; i < pixels; i++)
+                some += (double)plane[i];
+            sum += some;
+        }
+        db[m] = (float)sum;
+    }
+}
+
+static enum lab_status conv2d_bias_backward(const struct lab_call *call)
+{
+    int64_t M = call->out[0].count;
+    if (is_nhwc(call))
+        return bias_backward(call);
+    lab_parallel(M, 1 + LAB_GRAIN * M / (1 + call->in[0].count), sum_planes,
+                 call);
+    return LAB_OK;
+}
+
+static const struct lab_variant dense_rows[] = {
+    LAB_VECTOR_ROW("bias", LAB_FORWARD, bias_forward),
+    LAB_VECTOR_ROW("bias", LAB_BACKWARD, bias_backward),
+};
+const struct lab_kernel_set lab_vector_dense = {"dense", dense_rows, 2};
+
+static const struct lab_variant conv2d_rows[] = {
+    LAB_VECTOR_ROW("bias", LAB_FORWARD, conv2d_bias_forward),
+    LAB_VECTOR_ROW("bias", LAB_BACKWARD, conv2d_bias_backward),
+};
+const struct lab_kernel_set lab_vector_conv2d = {"conv2d", conv2d_rows, 2};

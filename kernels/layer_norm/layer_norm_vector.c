@@ -1,0 +1,172 @@
+/* Layer norm, a row at a time on all threads (common/vector.h). All five steps are
+ * bound by memory. Sums are kept in double, as in the reference, and the variance
+ * takes a second pass over a row that is still in the first cache. */
+#include "common/vector.h"
+#include "layer_norm/layer_norm.h"
+
+#define LAB_VECTOR_FILE "kernels/layer_norm/layer_norm_vector.c"
+
+LAB_VECTOR static double sum_row(const float *x, int64_t D)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t d = 0; d < D; d++)
+        sum += (double)x[d];
+    return sum;
+}
+
+LAB_VECTOR static double squares_row(const float *x, double mean, int64_t D)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t d = 0; d < D; d++)
+        sum += ((double)x[d] - mean) * ((double)x[d] - mean);
+    return sum;
+}
+
+LAB_VECTOR static double dot_row(const float *a, const float *b, int64_t D)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t d = 0; d < D; d++)
+        sum += (double)a[d] * (double)b[d];
+    return sum;
+}
+
+static void stats_rows(const void *arg, int64_t from, int64_t to)
+{
+    const struct lab_call *call = arg;
+    const struct lab_layer_norm_params *p = call->params;
+    float *mean = call->out[0].data;
+    float *rstd = call->out[1].data;
+    int64_t D = lab_view_cols(&call->in[0]);
+    for (int64_t r = from; r < to; r++) {
+        const float *x = (const float *)call->in[0].data + r * D;
+        double mu = sum_row(x, D) / (double)D;
+        double variance = squares_row(x, mu, D) / (double)D;
+        mean[r] = (float)mu;
+        rstd[r] = (float)(1 / sqrt(variance + p->eps));
+    }
+}
+
+/* xhat = (x - mean) rstd */
+LAB_VECTOR static void normalize_rows(const void *arg, int64_t from, int64_t to)
+{
+    const struct lab_call *call = arg;
+    const float *mean = call->in[1].data;
+    const float *rstd = call->in[2].data;
+    int64_t D = lab_view_cols(&call->in[0]);
+    for (int64_t r = from; r < to; r++) {
+        const float *x = (const float *)call->in[0].data + r * D;
+        float *xhat = (float *)call->out[0].data + r * D;
+#pragma omp simd
+        for (int64_t d = 0; d < D; d++)
+            xhat[d] = (x[d] - mean[r]) * rstd[r];
+    }
+}
+
+/* y = xhat gamma + beta */
+LAB_VECTOR static void scale_rows(const void *arg, int64_t from, int64_t to)
+{
+    const struct lab_call *call = arg;
+    const float *gamma = call->in[1].data;
+    const float *beta = call->in[2].data;
+    int64_t D = lab_view_cols(&call->in[0]);
+    for (int64_t r = from; r < to; r++) {
+        const float *xhat = (const float *)call->in[0].data + r * D;
+        float *y = (float *)call->out[0].data + r * D;
+#pragma omp simd
+        for (int64_t d = 0; d < D; d++)
+            y[d] = xhat[d] * gamma[d] + beta[d];
+    }
+}
+
+/* Columns from .. to-1: dxhat = dy gamma, dgamma = sum_r dy xhat, dbeta = sum_r dy. */
+LAB_VECTOR static void scale_columns_back(const void *arg, int64_t from,
+                                          int64_t to)
+{
+    enum { COLUMNS = 64 };
+    const struct lab_call *call = arg;
+    const float *gamma = call->in[2].data;
+    float *dgamma = call->out[1].data;
+    float *dbeta = call->out[2].data;
+    int64_t D = lab_view_cols(&call->in[0]);
+    int64_t R = lab_view_rows(&call->in[0]);
+    for (int64_t first = from; first < to; first += COLUMNS) {
+        int64_t width = to - first < COLUMNS ? to - first : COLUMNS;
+        double by_gamma[COLUMNS] = {0};
+        double by_beta[COLUMNS] = {0};
+        for (int64_t r = 0; r < R; r++) {
+            const float *dy = (const float *)call->in[0].data + r * D + first;
+            const float *xhat = (const float *)call->in[1].data + r * D + first;
+            float *dxhat = (float *)call->out[0].data + r * D + first;
+#pragma omp simd
+            for (int64_t d = 0; d < width; d++) {
+                by_gamma[d] += (double)dy[d] * (double)xhat[d];
+                by_beta[d] += (double)dy[d];
+                dxhat[d] = dy[d] * gamma[first + d];
+            }
+        }
+        for (int64_t d = 0; d < width; d++) {
+            dgamma[first + d] = (float)by_gamma[d];
+            dbeta[first + d] = (float)by_beta[d];
+        }
+    }
+}
+
+/* dx = rstd (dxhat - mean(dxhat) - xhat mean(dxhat xhat)) */
+LAB_VECTOR static void normalize_rows_back(const void *arg, int64_t from,
+                                           int64_t to)
+{
+    const struct lab_call *call = arg;
+    const float *rstd = call->in[2].data;
+    int64_t D = lab_view_cols(&call->in[0]);
+    for (int64_t r = from; r < to; r++) {
+        const float *dxhat = (const float *)call->in[0].data + r * D;
+        const float *xhat = (const float *)call->in[1].data + r * D;
+        float *dx = (float *)call->out[0].data + r * D;
+        double through_mean = sum_row(dxhat, D) / (double)D;
+        double through_rstd = dot_row(dxhat, xhat, D) / (double)D;
+#pragma omp simd
+        for (int64_t d = 0; d < D; d++)
+            dx[d] = (float)((double)rstd[r] * ((double)dxhat[d] - through_mean -
+                                               (double)xhat[d] * through_rstd));
+    }
+}
+
+static enum lab_status stats_forward(const struct lab_call *call)
+{
+    return lab_each_row(call, &call->in[0], stats_rows);
+}
+
+static enum lab_status normalize_forward(const struct lab_call *call)
+{
+    return lab_each_row(call, &call->in[0], normalize_rows);
+}
+
+static enum lab_status scale_forward(const struct lab_call *call)
+{
+    return lab_each_row(call, &call->in[0], scale_rows);
+}
+
+static enum lab_status scale_backward(const struct lab_call *call)
+{
+    int64_t R = lab_view_rows(&call->in[0]);
+    lab_parallel(lab_view_cols(&call->in[0]), 16 + LAB_GRAIN / (R > 0 ? R : 1),
+                 scale_columns_back, call);
+    return LAB_OK;
+}
+
+static enum lab_status normalize_backward(const struct lab_call *call)
+{
+    return lab_each_row(call, &call->in[0], normalize_rows_back);
+}
+
+static const struct lab_variant rows[] = {
+    LAB_VECTOR_ROW("stats", LAB_FORWARD, stats_forward),
+    LAB_VECTOR_ROW("normalize", LAB_FORWARD, normalize_forward),
+    LAB_VECTOR_ROW("scale", LAB_FORWARD, scale_forward),
+    LAB_VECTOR_ROW("scale", LAB_BACKWARD, scale_backward),
+    LAB_VECTOR_ROW("normalize", LAB_BACKWARD, normalize_backward),
+};
+const struct lab_kernel_set lab_vector_layer_norm = {"layer_norm", rows, 5};

@@ -1,0 +1,129 @@
+/* Loops on all threads: each item is computed once, in parts that depend on the
+ * length and the number of threads alone, also within a part and from two threads
+ * at a time. */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "test.h"
+
+#include "base/mem.h"
+#include "base/parallel.h"
+
+enum { MOST = 5000 };
+
+struct loop {
+    atomic_int times[MOST]; /* how often an item was computed */
+    int64_t part[MOST];     /* where its part begins */
+    bool within;
+};
+
+static void count(const void *arg, int64_t from, int64_t to)
+{
+    struct loop *l = (struct loop *)(uintptr_t)arg;
+    assert_true(from < to);
+    for (int64_t i = from; i < to; i++) {
+        atomic_fetch_add(&l->times[i], 1);
+        l->part[i] = from;
+    }
+}
+
+static struct loop *run(int64_t n, int64_t grain, int threads)
+{
+    struct loop *l = lab_alloc(sizeof(*l));
+    assert_non_null(l);
+    lab_threads_set(threads);
+    lab_parallel(n, grain, count, l);
+    for (int64_t i = 0; i < MOST; i++)
+        assert_int_equal(atomic_load(&l->times[i]), i < n ? 1 : 0);
+    return l;
+}
+
+TEST_CASE(each_item_is_computed_once)
+{
+    const int64_t lengths[] = {0, 1, 2, 15, 16, 17, 97, 1024, 4999};
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+        for (int64_t grain = 1; grain < 5000; grain = grain * 7 + 3)
+            for (int threads = 1; threads <= 9; threads += 2)
+                lab_free(run(lengths[i], grain, threads));
+}
+
+TEST_CASE(parts_depend_on_length_and_threads_alone)
+{
+    struct loop *first = run(4999, 10, 4);
+    int parts = 0;
+    for (int64_t i = 0; i < 4999; i++)
+        parts += first->part[i] == i;
+    assert_true(parts > 1 && parts <= 16);
+    for (int turn = 0; turn < 20; turn++) {
+        struct loop *again = run(4999, 10, 4);
+        assert_memory_equal(first->part, again->part, sizeof(first->part));
+        lab_free(again);
+    }
+    for (int64_t i = 0; i < 4999; i++)
+        assert_int_equal(first->part[i] % 16, 0);
+    lab_free(first);
+}
+
+TEST_CASE(a_part_is_never_smaller_than_the_grain_by_more_than_a_vector)
+{
+    struct loop *l = run(1000, 300, 8);
+    int parts = 0;
+    for (int64_t i = 0; i < 1000; i++)
+        parts += l->part[i] == i;
+    assert_int_equal(parts, 3);
+    lab_free(l);
+}
+
+static void nested(const void *arg, int64_t from, int64_t to)
+{
+    for (int64_t i = from; i < to; i++)
+        lab_parallel(16, 1, count, (const struct loop *)arg + i);
+}
+
+TEST_CASE(a_loop_within_a_part_runs)
+{
+    enum { LOOPS = 32 };
+    struct loop *l = lab_alloc(LOOPS * sizeof(*l));
+    assert_non_null(l);
+    lab_threads_set(4);
+    lab_parallel(LOOPS, 1, nested, l);
+    for (int i = 0; i < LOOPS; i++)
+        for (int k = 0; k < 16; k++)
+            assert_int_equal(atomic_load(&l[i].times[k]), 1);
+    lab_free(l);
+}
+
+static void *many(void *unused)
+{
+    struct loop *l = lab_alloc(sizeof(*l));
+    enum { TURNS = 300 };
+    for (int turn = 0; l && turn < TURNS; turn++)
+        lab_parallel(MOST, 100, count, l);
+    for (int64_t i = 0; l && i < MOST; i++)
+        if (atomic_load(&l->times[i]) != TURNS)
+            unused = l; /* not NULL: wrong */
+    lab_free(l);
+    return unused;
+}
+
+TEST_CASE(two_threads_may_loop_at_a_time)
+{
+    pthread_t other;
+    void *wrong = NULL;
+    lab_threads_set(3);
+    assert_int_equal(pthread_create(&other, NULL, many, NULL), 0);
+    assert_null(many(NULL));
+    assert_int_equal(pthread_join(other, &wrong), 0);
+    assert_null(wrong);
+}
+
+TEST_CASE(the_number_of_threads_is_kept_in_its_range)
+{
+    lab_threads_set(0);
+    assert_int_equal(lab_threads(), 1);
+    lab_threads_set(1 << 20);
+    assert_int_equal(lab_threads(), LAB_MAX_THREADS);
+    assert_true(lab_cores() >= 1);
+}
+
+RUN_TESTS()

@@ -948,9 +948,13 @@ static enum lab_status fill_inline(const struct lab_data *d,
     int64_t first = 0;
     if (d->facts.batches_per_epoch > 0)
         first = iteration % d->facts.batches_per_epoch * t->count;
-    for (int64_t i = 0; i < t->count; i++)
-        lab_number_put(out, t->dtype, i,
-                       s->values ? s->values[first + i] : s->fill);
+    if (s->values && t->dtype == LAB_F32) /* large ones are */
+        for (int64_t i = 0; i < t->count; i++)
+            ((float *)out)[i] = (float)s->values[first + i];
+    else
+        for (int64_t i = 0; i < t->count; i++)
+            lab_number_put(out, t->dtype, i,
+                           s->values ? s->values[first + i] : s->fill);
     return LAB_OK;
 }
 

@@ -1,4 +1,5 @@
 /* schedule.c -- which variant serves each step, and what it prepares. */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "plan_priv.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/tune.h"
 
 /* What the variant needs for the step's sizes; LAB_OK where it needs
  * nothing. */
@@ -75,6 +77,7 @@ struct maker {
     const struct lab_plan *plan;
     struct lab_backend *be;
     const struct lab_variant_choice *choices;
+    const struct lab_tuning *tuning; /* NULL: the fixed table */
     bool *large;             /* by node: see LAB_PREFERRED_FLOP, _WALK */
     struct outcome *outcome; /* by choice */
     char why[512];           /* the first refusal */
@@ -133,6 +136,21 @@ const char *lab_node_unserved(const struct lab_node *node,
                : NULL;
 }
 
+/* What the fixed table has for a step; kernel NULL: for a group, nothing. */
+static const struct lab_variant *by_table(struct maker *m, int node,
+                                          const struct lab_op_def *op,
+                                          const char *kernel,
+                                          enum lab_phase phase)
+{
+    const struct lab_variant *v = NULL;
+    if (kernel && m->large[node])
+        v = lab_backend_preferred(m->be, m->plan->real, op->name, kernel,
+                                  phase);
+    return v || !kernel ? v
+                        : lab_backend_variant(m->be, m->plan->real, op->name,
+                                              kernel, phase, NULL);
+}
+
 /* kernel NULL: of the op's group in the phase. A choice that fits and is
  * overruled has been used all the same. A closer or later choice of a variant
  * that has no group takes the steps apart again: there the winning choice
@@ -145,7 +163,10 @@ static struct winner closest(struct maker *m, const struct lab_node *node,
     for (int i = 0; i < m->n_choices; i++) {
         int close = closeness(m->choices[i].target, node, op);
         const struct lab_variant *v = NULL;
-        if (close > 0)
+        bool table = strcmp(m->choices[i].variant, LAB_VARIANT_DEFAULT) == 0;
+        if (close > 0 && table)
+            v = by_table(m, (int)(node - m->plan->nodes), op, kernel, phase);
+        else if (close > 0)
             v = lab_backend_variant(m->be, m->plan->real, op->name, kernel,
                                     phase, m->choices[i].variant);
         if (v && !kernel && lab_node_unserved(node, v))
@@ -275,17 +296,137 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
     return LAB_OK;
 }
 
+/* ---- what nobody chose: the fastest of the measured ones ---- */
+
+/* The variant of a step by that name, where it may run without being chosen. */
+static const struct lab_variant *
+candidate(struct maker *m, const struct lab_step *step, const char *name)
+{
+    const struct lab_variant *v = lab_backend_variant(
+        m->be, m->plan->real, step->op->name, step->group ? NULL : step->kernel,
+        step->phase, name);
+    return v && lab_tune_competes(v) &&
+                   step_prepare(m->plan, m->be, step, v) == LAB_OK
+               ? v
+               : NULL;
+}
+
+/* The fastest variant of a step that has a time, or NULL; *ns gets its time. A
+ * preferred one counts as the fastest where it takes 3 % more at most: times vary
+ * by that. */
+static const struct lab_variant *
+fastest(struct maker *m, const struct lab_step *step, double *ns)
+{
+    const struct lab_variant *best = NULL;
+    char key[LAB_TUNE_KEY];
+    int n;
+    lab_tune_key(m->plan, step, key);
+    const struct lab_tune_time *t = lab_tuning_of(m->tuning, key, &n);
+    for (int i = 0; i < n && !isnan(t[i].ns); i++) {
+        if (best && t[i].ns > 1.03 * *ns)
+            break;
+        const struct lab_variant *v = candidate(m, step, t[i].variant);
+        if (v && !best)
+            *ns = t[i].ns;
+        if (v && (!best || (v->preferred && !best->preferred)))
+            best = v;
+    }
+    return best;
+}
+
 /* What runs a step without a chosen variant. */
 static const struct lab_variant *by_default(struct maker *m,
                                             const struct lab_step *step)
 {
-    const struct lab_variant *v = NULL;
-    if (m->large[step->node])
-        v = lab_backend_preferred(m->be, m->plan->real, step->op->name,
-                                  step->kernel, step->phase);
-    return v ? v
-             : lab_backend_variant(m->be, m->plan->real, step->op->name,
-                                   step->kernel, step->phase, NULL);
+    double ns;
+    const struct lab_variant *v = m->tuning ? fastest(m, step, &ns) : NULL;
+    return v ? v : by_table(m, step->node, step->op, step->kernel, step->phase);
+}
+
+/* The steps that a group of the node hides in a phase: the first of them in the
+ * plan; *count how many. -1: there are none. */
+static int hidden_steps(const struct maker *m, const struct lab_node *node,
+                        enum lab_phase phase, int *count)
+{
+    int first = node->first_step[phase];
+    *count = node->op->group_from[phase] ? node->op->group_steps
+                                         : node->n_steps[phase];
+    for (int i = first; i < first + node->n_steps[phase]; i++) {
+        if (group_starts(m, node, i))
+            return i;
+    }
+    return -1;
+}
+
+/* The sum of the fastest times of steps; NaN: one has none. */
+static double time_of(struct maker *m, int first, int count)
+{
+    double sum = 0;
+    for (int i = first; i < first + count; i++) {
+        double ns;
+        sum += fastest(m, &m->plan->steps[i], &ns) ? ns : NAN;
+    }
+    return sum;
+}
+
+/* What a group saves in its phase, in ns; NaN where a time is missing. */
+static double saved(struct maker *m, const struct lab_node *node,
+                    const struct lab_variant *v)
+{
+    struct lab_step step;
+    double group;
+    int count;
+    int first = hidden_steps(m, node, v->phase, &count);
+    const struct lab_node *absorbed =
+        v->absorbs_activation ? absorbable(m, node, v->phase) : NULL;
+    if (first < 0 || lab_group_fill(&step, m->plan, node, v->phase, absorbed))
+        return NAN;
+    bool timed = fastest(m, &step, &group) == v;
+    lab_step_release(&step);
+    double steps = time_of(m, first, count);
+    if (absorbed)
+        steps += time_of(m, absorbed->first_step[v->phase], 1);
+    return timed ? steps - group : NAN;
+}
+
+static bool has_choice(const struct maker *m, const struct lab_node *node)
+{
+    for (int i = 0; i < m->n_choices; i++) {
+        if (closeness(m->choices[i].target, node, node->op))
+            return true;
+    }
+    return false;
+}
+
+/* The group that saves most time, over both phases where it serves both; NULL: the
+ * steps are faster, or somebody chose for the node or its activation. */
+static const struct lab_variant *fastest_group(struct maker *m,
+                                               const struct lab_node *node,
+                                               enum lab_phase phase)
+{
+    enum { MOST_NAMES = 64 };
+    const char *names[MOST_NAMES];
+    const struct lab_variant *best = NULL;
+    double most = 0;
+    const struct lab_node *next = absorbable(m, node, phase);
+    if (!m->tuning || !node->op->group || has_choice(m, node))
+        return NULL;
+    int n = lab_backend_variant_names(m->be, m->plan->real, node->op->name,
+                                      names, MOST_NAMES);
+    for (int i = 0; i < n; i++) {
+        const struct lab_variant *twin;
+        const struct lab_variant *v = lab_backend_variant(
+            m->be, m->plan->real, node->op->name, NULL, phase, names[i]);
+        if (!v || lab_node_unserved(node, v) || !find_twin(m, node, v, &twin) ||
+            (v->absorbs_activation && next && has_choice(m, next)))
+            continue;
+        double ns = saved(m, node, v) + (twin ? saved(m, node, twin) : 0);
+        if (ns > most) {
+            most = ns;
+            best = v;
+        }
+    }
+    return best;
 }
 
 static enum lab_status add_step(struct maker *m, int index)
@@ -294,6 +435,8 @@ static enum lab_status add_step(struct maker *m, int index)
     const struct lab_node *node = &m->plan->nodes[step->node];
     if (group_starts(m, node, index)) {
         const struct lab_variant *g = chosen_group(m, node, step->phase);
+        if (!g && !m->status)
+            g = fastest_group(m, node, step->phase);
         if (g)
             return add_group(m, node, g, index);
     }
@@ -459,10 +602,14 @@ enum lab_status lab_schedule_make(struct lab_schedule **out,
                                   const struct lab_plan *plan,
                                   struct lab_backend *be,
                                   const struct lab_variant_choice *choices,
-                                  int n_choices)
+                                  int n_choices,
+                                  const struct lab_tuning *tuning)
 {
-    struct maker m = {
-        .plan = plan, .be = be, .choices = choices, .n_choices = n_choices};
+    struct maker m = {.plan = plan,
+                      .be = be,
+                      .choices = choices,
+                      .n_choices = n_choices,
+                      .tuning = tuning};
     enum lab_status st;
     m.large = lab_alloc_array((size_t)plan->n_nodes + 1, sizeof(*m.large));
     m.outcome = lab_alloc_array((size_t)n_choices + 1, sizeof(*m.outcome));

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/mem.h"
+
 static const char no_gpu[] = "no GPU: ";
 
 static enum lab_status open_named(const struct lab_setup *s, const char *name,
@@ -62,6 +64,23 @@ static enum lab_status choose(const struct lab_setup *s, struct lab_walk *walk,
     return st == LAB_E_NOTFOUND ? lab_fail(LAB_E_USAGE, "%s", lab_error()) : st;
 }
 
+static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w)
+{
+    if (!s->tune || !lab_tune_wanted(lab_walk_plan(w)))
+        return LAB_OK;
+    struct lab_tuning *t = lab_tuning_new();
+    enum lab_status st = t ? LAB_OK : lab_no_memory("variants' times");
+    if (!st && s->tune->load)
+        st = s->tune->load(s->tune->user, lab_walk_backend(w), t);
+    if (!st)
+        st = lab_tune(w, t, s->tune);
+    if (st)
+        lab_tuning_free(t);
+    else
+        lab_walk_tune_with(w, t);
+    return st;
+}
+
 enum lab_status lab_setup_open(const struct lab_setup *setup,
                                struct lab_walk **walk, struct lab_plan **plan,
                                struct lab_str *notice)
@@ -99,7 +118,9 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
         return st;
     }
     lab_walk_stop_when(w, &setup->stop);
-    st = choose(setup, w, notice);
+    st = tune(setup, w);
+    if (!st)
+        st = choose(setup, w, notice);
     if (st) {
         lab_walk_free(w);
         lab_plan_free(built);

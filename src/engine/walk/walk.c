@@ -1,5 +1,6 @@
 /* walk.c -- walks a plan: runs one step or many, back and forward again with
  * the same bits, evaluation, and whole iterations at speed. */
+#include "engine/tune.h"
 #include "engine/walk.h"
 
 #include <math.h>
@@ -91,6 +92,7 @@ struct lab_walk {
     struct lab_backend *be;
     struct lab_data *data;
     struct lab_schedule *schedule;
+    struct lab_tuning *tuning;        /* NULL: none */
     struct lab_walk_switch *switches; /* in order; the last has `schedule` */
     int n_switches;                   /* the first is from the seed on */
     size_t switch_room;
@@ -556,9 +558,14 @@ enum { TRAINED = -2, ZEROS = -1 };
 static enum lab_status load_data(struct lab_walk *w, void *base, int64_t held)
 {
     const struct lab_plan *plan = w->plan;
+    bool there = held == TRAINED && w->speed.data_of >= 0 &&
+                 lab_data_same(w->data, w->speed.data_of, w->iteration);
     enum lab_status st = LAB_OK;
     for (int i = 0; i < plan->n_tensors && !st; i++) {
         if (plan->tensors[i].role != LAB_TENSOR_DATA)
+            continue;
+        w->generation[i] += held == TRAINED;
+        if (there)
             continue;
         if (held == TRAINED)
             st = lab_data_fill(w->data, plan, i, w->iteration, w->staging);
@@ -568,7 +575,6 @@ static enum lab_status load_data(struct lab_walk *w, void *base, int64_t held)
             lab_data_fill_held(w->data, plan, i, held, w->staging);
         if (!st)
             st = upload(w, base, i, w->staging);
-        w->generation[i] += held == TRAINED;
     }
     if (held == TRAINED)
         w->speed.data_of = st ? -1 : w->iteration;
@@ -1517,6 +1523,7 @@ static void walk_release(struct lab_walk *w)
     lab_backend_free(w->be, w->eval_arena);
     lab_arena_release(&w->decoder.memory);
     lab_schedule_release(w->schedule);
+    lab_tuning_free(w->tuning);
     walk_forget_switches(w);
     lab_free(w->switches);
     lab_arena_release(&w->tables);
@@ -1543,7 +1550,7 @@ enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
     if (!st)
         st = alloc_device(w);
     if (!st)
-        st = lab_schedule_make(&w->schedule, plan, be, NULL, 0);
+        st = lab_schedule_make(&w->schedule, plan, be, NULL, 0, NULL);
     if (!st)
         st = walk_reserve_switch(w);
     if (!st)
@@ -1587,6 +1594,17 @@ enum lab_status lab_walk_look_for_stop(const struct lab_walk *w)
                                     : LAB_OK;
 }
 
+void lab_walk_tune_with(struct lab_walk *w, struct lab_tuning *t)
+{
+    lab_tuning_free(w->tuning);
+    w->tuning = t;
+}
+
+const struct lab_tuning *lab_walk_tuning(const struct lab_walk *w)
+{
+    return w->tuning;
+}
+
 enum lab_status lab_walk_choose(struct lab_walk *w,
                                 const struct lab_variant_choice *choices, int n)
 {
@@ -1595,7 +1613,7 @@ enum lab_status lab_walk_choose(struct lab_walk *w,
     if (!st)
         st = walk_reserve_switch(w);
     if (!st)
-        st = lab_schedule_make(&next, w->plan, w->be, choices, n);
+        st = lab_schedule_make(&next, w->plan, w->be, choices, n, w->tuning);
     if (st)
         return st;
     int position = walk_position_of(next, lab_walk_place(w).at);

@@ -140,9 +140,12 @@ double lab_step_walk(const struct lab_plan *plan, const struct lab_step *step);
 
 /* A learner's choice for a node or for an op. */
 struct lab_variant_choice {
-    const char *target; /* node id, op name, or "*" */
-    const char *variant;
+    const char *target;  /* node id, op name, or "*" */
+    const char *variant; /* LAB_VARIANT_DEFAULT: as the fixed table has it */
 };
+#define LAB_VARIANT_DEFAULT "default"
+
+struct lab_tuning; /* engine/tune.h */
 
 LAB_C_BEGIN
 /* real: LAB_F32 or LAB_F64. batch 0: the spec's. On failure *out is untouched
@@ -182,12 +185,14 @@ void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out);
 
 /* Chooses variants; later choices win over earlier ones, a node's over its
  * op's, an op's over "*". A choice that fits no step is LAB_E_NOTFOUND with
- * the names that would. */
+ * the names that would. What nobody chose for runs the fastest that `tuning` knows;
+ * NULL, or no time of a step: the fixed table. */
 enum lab_status lab_schedule_make(struct lab_schedule **out,
                                   const struct lab_plan *plan,
                                   struct lab_backend *be,
                                   const struct lab_variant_choice *choices,
-                                  int n_choices);
+                                  int n_choices,
+                                  const struct lab_tuning *tuning);
 struct lab_schedule *lab_schedule_retain(struct lab_schedule *s);
 void lab_schedule_release(struct lab_schedule *s);
 /* Index of the group that computes `tensor` within itself and does not write

@@ -2,6 +2,7 @@
  * plan, backend, the check of the variants, the choices. */
 #pragma once
 #include "base/str.h"
+#include "engine/tune.h"
 #include "engine/walk.h"
 
 enum { LAB_MAX_CHOICES = 64 }; /* the lesson's included */
@@ -22,6 +23,9 @@ struct lab_setup {
      * and `choices`. Room for LAB_MAX_CHOICES, or NULL. */
     struct lab_variant_choice *kept;
     int *n_kept;
+    /* NULL: the fixed table of variants. Else a network that is large enough
+     * (lab_tune_wanted) runs the fastest ones, measured where that is new. */
+    const struct lab_tune_keeper *tune;
     /* Called before a backend is opened ("cuda" may be followed by "cpu"). */
     void (*prepare)(void *user, const char *backend);
     void *user;

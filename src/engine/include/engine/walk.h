@@ -26,6 +26,7 @@
 enum { LAB_EXEC_UNOBSERVED = -1 };
 
 struct lab_walk;
+struct lab_tuning; /* engine/tune.h */
 
 /* Who has steps run again, and how often: every slot is called, on the calling
  * thread. */
@@ -69,6 +70,10 @@ void lab_walk_stop_when(struct lab_walk *w, const struct lab_stop *stop);
 /* LAB_E_CANCELLED when the walk is to stop. */
 enum lab_status lab_walk_look_for_stop(const struct lab_walk *w);
 
+/* The times that later choices go by (engine/tune.h); the walk takes them over.
+ * NULL: the fixed table. */
+void lab_walk_tune_with(struct lab_walk *w, struct lab_tuning *t);
+const struct lab_tuning *lab_walk_tuning(const struct lab_walk *w);
 /* Replaces the choices of variants; the position keeps its meaning: what has
  * run has run, a group that has run in part runs again. */
 enum lab_status lab_walk_choose(struct lab_walk *w,

@@ -1,0 +1,72 @@
+/* engine/tune.h -- which variant of a step is the fastest here, by measuring.
+ *
+ * A tuning is a list of times: of a step, named by its op, phase and shapes
+ * (lab_tune_key), as each variant did it. Where a schedule is made with one, a step
+ * that nobody chose a variant for runs the fastest of them, and a group runs where
+ * it takes less time than the steps that it hides. Without one, the fixed table
+ * holds (LAB_PREFERRED_FLOP, engine/plan.h).
+ *
+ * A time comes from lab_tune(), or from an earlier run that kept it: times hold for
+ * one device, one number of threads and one precision, which the caller sees to.
+ * Threads: one at a time, and none while a walk that uses the tuning chooses. */
+#pragma once
+#include "engine/plan.h"
+
+struct lab_walk;
+struct lab_tuning;
+
+/* Networks of fewer FLOPs an iteration keep the kernels that a person reads. */
+enum { LAB_TUNE_FLOP = 1000000 };
+enum { LAB_TUNE_KEY = 256, LAB_TUNE_NAME = 32 };
+
+struct lab_tune_time {
+    char
+        step[LAB_TUNE_KEY]; /* "dense.matmul forward 128x784,784x16 > 128x16" */
+    char variant[LAB_TUNE_NAME];
+    double ns; /* NaN: tried and left out, as it cannot be had in the budget */
+};
+
+/* Where the times of earlier runs are kept, and who sees what goes on. Called on
+ * the thread that tunes; every slot may be NULL. */
+struct lab_tune_keeper {
+    void *user;
+    int64_t budget_ns;
+    /* Adds what is kept for this device to `t`. */
+    enum lab_status (*load)(void *user, struct lab_backend *be,
+                            struct lab_tuning *t);
+    /* One more time was measured. */
+    void (*keep)(void *user, const struct lab_tune_time *time);
+    /* `variant` is measured next, `done` of `total` are. */
+    void (*progress)(void *user, const char *variant, int done, int total);
+};
+
+LAB_C_BEGIN
+struct lab_tuning *lab_tuning_new(void); /* NULL: no memory */
+void lab_tuning_free(struct lab_tuning *t);
+/* Keeps the time of a step and variant; the last one of both holds. */
+enum lab_status lab_tuning_add(struct lab_tuning *t,
+                               const struct lab_tune_time *time);
+/* Time i, by step and then from the fastest on; NULL past the last. */
+const struct lab_tune_time *lab_tuning_time(const struct lab_tuning *t, int i);
+/* The times of one step, the fastest first; *n how many. */
+const struct lab_tune_time *lab_tuning_of(const struct lab_tuning *t,
+                                          const char *key, int *n);
+
+/* The step's name among all networks. */
+void lab_tune_key(const struct lab_plan *plan, const struct lab_step *step,
+                  char key[LAB_TUNE_KEY]);
+/* May run without being chosen: in fp32, and no row of a lab, which shows an idea
+ * and not a speed, or uses other threads than it is given. */
+bool lab_tune_competes(const struct lab_variant *v);
+/* FLOPs of an iteration are at least LAB_TUNE_FLOP. */
+bool lab_tune_wanted(const struct lab_plan *plan);
+
+/* Measures what the tuning does not have yet: walks a warm-up iteration and a few
+ * more with each variant chosen wherever it serves, in fp32 alone, until
+ * the budget is used up; what is left then is kept as NaN. The reference is left
+ * out of a network too large for it. The walk, which nobody may observe yet, is
+ * restarted at the end and keeps its choices to be made. With nothing to measure
+ * it returns at once. LAB_E_CANCELLED, LAB_E_NOMEM, or what a step returned. */
+enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
+                         const struct lab_tune_keeper *keeper);
+LAB_C_END

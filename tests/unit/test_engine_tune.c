@@ -1,0 +1,249 @@
+/* The fastest variant by measuring: what is measured, what is chosen from given
+ * times, and that neither changes a number. */
+#include "test.h"
+
+#include "base/mem.h"
+#include "engine/tune.h"
+#include "unit/net.h"
+
+/* 2 * 64 * 250 * 100 FLOPs in its product: large enough to be tuned. */
+static void large(struct net *n)
+{
+    net_init(n);
+    net_tensor(n, "x 64,250", NULL);
+    net_labels(n, "y 64", 3);
+    net_nodes(n, "fc1 dense units=100", "relu1 relu", "fc2 dense units=3");
+    net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
+    net_walk(n, "cpu");
+}
+
+struct kept {
+    int n;
+    int progress;
+    int left_out; /* NaN */
+};
+
+static void keep(void *user, const struct lab_tune_time *t)
+{
+    struct kept *k = user;
+    k->n++;
+    k->left_out += isnan(t->ns);
+    assert_true(isnan(t->ns) || t->ns >= 0);
+}
+
+static void progress(void *user, const char *variant, int done, int total)
+{
+    struct kept *k = user;
+    k->progress++;
+    assert_non_null(variant);
+    assert_in_range(done, 0, total - 1);
+}
+
+static struct lab_tune_keeper keeper(struct kept *k, int64_t budget_ns)
+{
+    *k = (struct kept){.n = 0};
+    return (struct lab_tune_keeper){
+        .user = k, .budget_ns = budget_ns, .keep = keep, .progress = progress};
+}
+
+static const int64_t minute_ns = 60000000000;
+
+static const char *runs(struct net *n, const char *step, enum lab_phase phase)
+{
+    struct lab_schedule *s = lab_walk_schedule(n->walk);
+    int i = lab_schedule_find(s, n->plan, step, (int)phase, 0);
+    assert_true(i >= 0);
+    return s->steps[i].variant->name;
+}
+
+static struct lab_tuning *new_tuning(void)
+{
+    struct lab_tuning *t = lab_tuning_new();
+    assert_non_null(t);
+    return t;
+}
+
+static void add(struct net *n, struct lab_tuning *t, const char *step,
+                enum lab_phase phase, const char *variant, double ns)
+{
+    struct lab_tune_time time = {.ns = ns};
+    lab_tune_key(n->plan, net_step(n, step, phase), time.step);
+    snprintf(time.variant, sizeof(time.variant), "%s", variant);
+    assert_ok(lab_tuning_add(t, &time));
+}
+
+static void choose_by(struct net *n, struct lab_tuning *t,
+                      const struct lab_variant_choice *c, int count)
+{
+    lab_walk_tune_with(n->walk, t);
+    assert_ok(lab_walk_choose(n->walk, c, count));
+}
+
+TEST_CASE(every_variant_gets_a_time_once)
+{
+    struct net n;
+    struct kept k;
+    large(&n);
+    struct lab_tuning *t = new_tuning();
+    struct lab_tune_keeper to = keeper(&k, minute_ns);
+    assert_ok(lab_tune(n.walk, t, &to));
+    assert_true(k.n > 10 && k.progress > 2);
+    assert_int_equal(k.left_out, 0);
+    char key[LAB_TUNE_KEY];
+    int count;
+    lab_tune_key(n.plan, net_step(&n, "fc1.matmul", LAB_FORWARD), key);
+    assert_string_equal(key, "dense.matmul forward 64x250,250x100 > 64x100");
+    const struct lab_tune_time *of = lab_tuning_of(t, key, &count);
+    bool naive = false;
+    bool blas = false;
+    for (int i = 0; i < count; i++) {
+        naive = naive || strcmp(of[i].variant, "naive") == 0;
+        blas = blas || strcmp(of[i].variant, "blas") == 0;
+        assert_true(i == 0 || of[i].ns >= of[i - 1].ns);
+    }
+    assert_true(naive && blas);
+    /* The second time there is nothing to measure. */
+    to = keeper(&k, minute_ns);
+    assert_ok(lab_tune(n.walk, t, &to));
+    assert_int_equal(k.progress, 0);
+    choose_by(&n, t, NULL, 0);
+    assert_string_equal(runs(&n, "fc1.matmul", LAB_BACKWARD),
+                        runs(&n, "fc1.matmul", LAB_BACKWARD));
+    net_free(&n);
+}
+
+TEST_CASE(what_the_budget_does_not_allow_is_left_out)
+{
+    struct net n;
+    struct kept k;
+    large(&n);
+    const char *fixed = runs(&n, "fc1.matmul", LAB_FORWARD);
+    struct lab_tuning *t = new_tuning();
+    struct lab_tune_keeper to = keeper(&k, -1);
+    assert_ok(lab_tune(n.walk, t, &to));
+    assert_true(k.n > 0 && k.left_out == k.n);
+    choose_by(&n, t, NULL, 0);
+    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), fixed);
+    to = keeper(&k, -1);
+    assert_ok(lab_tune(n.walk, t, &to));
+    assert_int_equal(k.progress, 0);
+    net_free(&n);
+}
+
+TEST_CASE(the_smallest_time_runs)
+{
+    struct net n;
+    large(&n);
+    struct lab_tuning *t = new_tuning();
+    add(&n, t, "fc1.matmul", LAB_FORWARD, "naive", 10);
+    add(&n, t, "fc1.matmul", LAB_FORWARD, "blas", 20);
+    add(&n, t, "fc1.matmul", LAB_FORWARD, "gone", 1); /* no such row now */
+    add(&n, t, "fc1.matmul", LAB_BACKWARD, "naive", 30);
+    add(&n, t, "fc1.matmul", LAB_BACKWARD, "blas", 20);
+    choose_by(&n, t, NULL, 0);
+    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), "naive");
+    assert_string_equal(runs(&n, "fc1.matmul", LAB_BACKWARD), "blas");
+    /* Without a time of its step: the fixed table. */
+    assert_string_equal(runs(&n, "fc2.matmul", LAB_FORWARD), "naive");
+    net_free(&n);
+}
+
+TEST_CASE(times_that_are_close_do_not_decide)
+{
+    struct net n;
+    large(&n);
+    struct lab_tuning *t = new_tuning();
+    add(&n, t, "fc1.matmul", LAB_FORWARD, "naive", 100);
+    add(&n, t, "fc1.matmul", LAB_FORWARD, "blas", 102); /* preferred */
+    add(&n, t, "fc1.matmul", LAB_BACKWARD, "naive", 100);
+    add(&n, t, "fc1.matmul", LAB_BACKWARD, "blas", 104);
+    choose_by(&n, t, NULL, 0);
+    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), "blas");
+    assert_string_equal(runs(&n, "fc1.matmul", LAB_BACKWARD), "naive");
+    net_free(&n);
+}
+
+TEST_CASE(a_choice_wins_and_default_is_the_fixed_table)
+{
+    struct net n;
+    large(&n);
+    const char *table = runs(&n, "fc1.matmul", LAB_FORWARD);
+    struct lab_tuning *t = new_tuning();
+    add(&n, t, "fc1.matmul", LAB_FORWARD, "naive", 1);
+    add(&n, t, "relu1.relu", LAB_FORWARD, "vector", 1);
+    add(&n, t, "relu1.relu", LAB_FORWARD, "naive", 2);
+    const struct lab_variant_choice own = {"fc1", "blas"};
+    choose_by(&n, t, &own, 1);
+    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), "blas");
+    assert_string_equal(runs(&n, "relu1.relu", LAB_FORWARD), "vector");
+    const struct lab_variant_choice all = {"*", LAB_VARIANT_DEFAULT};
+    assert_ok(lab_walk_choose(n.walk, &all, 1));
+    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), table);
+    assert_string_equal(runs(&n, "relu1.relu", LAB_FORWARD), "naive");
+    const struct lab_variant_choice one = {"relu", LAB_VARIANT_DEFAULT};
+    assert_ok(lab_walk_choose(n.walk, &one, 1));
+    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), "naive");
+    assert_string_equal(runs(&n, "relu1.relu", LAB_FORWARD), "naive");
+    net_free(&n);
+}
+
+/* The iteration that follows is the first of the lesson, bit for bit. */
+TEST_CASE(measuring_leaves_no_trace)
+{
+    struct net a;
+    struct net b;
+    struct kept k;
+    large(&a);
+    large(&b);
+    struct lab_tuning *t = new_tuning();
+    struct lab_tune_keeper to = keeper(&k, minute_ns);
+    assert_ok(lab_tune(b.walk, t, &to));
+    lab_tuning_free(t);
+    assert_int_equal(lab_walk_iteration(b.walk), 0);
+    assert_int_equal(lab_walk_position(b.walk), 0);
+    net_steps(&a, net_steps_of(&a));
+    net_steps(&b, net_steps_of(&b));
+    double *x = net_read(&a, "fc1.W");
+    double *y = net_read(&b, "fc1.W");
+    assert_memory_equal(x, y, 250 * 100 * sizeof(*x));
+    lab_free(x);
+    lab_free(y);
+    net_free(&a);
+    net_free(&b);
+}
+
+TEST_CASE(an_example_by_hand_is_too_small)
+{
+    struct net n;
+    net_init(&n);
+    net_tensor(&n, "x 5,4", NULL);
+    net_labels(&n, "y 5", 3);
+    net_node(&n, "fc1 dense units=3");
+    net_train(&n, "softmax_cross_entropy", "sgd lr=0.1");
+    net_walk(&n, "cpu");
+    assert_false(lab_tune_wanted(n.plan));
+    net_free(&n);
+    large(&n);
+    assert_true(lab_tune_wanted(n.plan));
+    net_free(&n);
+}
+
+TEST_CASE(no_memory_is_reported)
+{
+    struct net n;
+    struct kept k;
+    large(&n);
+    for (int64_t nth = 1; nth < 40; nth++) {
+        struct lab_tuning *t = new_tuning();
+        struct lab_tune_keeper to = keeper(&k, minute_ns);
+        lab_mem_fail_from(nth);
+        enum lab_status st = lab_tune(n.walk, t, &to);
+        lab_mem_fail_from(0);
+        assert_true(st == LAB_OK || st == LAB_E_NOMEM);
+        lab_tuning_free(t);
+        assert_ok(lab_walk_choose(n.walk, NULL, 0));
+    }
+    net_free(&n);
+}
+
+RUN_TESTS()

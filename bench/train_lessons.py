@@ -64,6 +64,14 @@ NORMAL, COARSE = 0, -1
 # name: network, shape of x, its ids are below (or how it is drawn), shape of y,
 # classes
 NETWORKS = {
+    # For the CPU: those of a laptop, and larger ones.
+    "cpu-mlp": (MLP, [128, 784], NORMAL, [128], 10),
+    "cpu-cnn": (CNN, [32, 28, 28, 1], COARSE, [32], 10),
+    "cpu-lstm": (lstm(65, 128), [16, 32], 65, [16, 32], 65),
+    "cpu-gpt": (gpt(65, 128, 4, 2, 64), [8, 64], 65, [8, 64], 65),
+    "cpu-cnn-large": (CNN, [128, 28, 28, 1], COARSE, [128], 10),
+    "cpu-gpt-large": (gpt(65, 256, 8, 4, 128), [8, 128], 65, [8, 128], 65),
+    # For a GPU.
     "mlp-b128": (MLP, [128, 784], NORMAL, [128], 10),
     "cnn-b128": (CNN, [128, 28, 28, 1], COARSE, [128], 10),
     "cnn-b1024": (CNN, [1024, 28, 28, 1], COARSE, [1024], 10),

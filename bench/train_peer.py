@@ -83,25 +83,30 @@ class Gpt(nn.Module):
         return self.head(self.ln(self.blocks(x))).flatten(0, 1)
 
 
-MODELS = {"mlp-b128": Mlp, "cnn-b128": Cnn, "cnn-b1024": Cnn, "lstm": Lstm,
+MODELS = {"cpu-mlp": Mlp, "cpu-cnn": Cnn, "cpu-cnn-large": Cnn,
+          "cpu-lstm": lambda: Lstm(hidden=128),
+          "cpu-gpt": lambda: Gpt(dim=128, heads=4, layers=2, length=64),
+          "cpu-gpt-large": lambda: Gpt(dim=256, heads=8, layers=4, length=128),
+          "mlp-b128": Mlp, "cnn-b128": Cnn, "cnn-b1024": Cnn, "lstm": Lstm,
           "gpt": Gpt}
 
 
-def random_batch(name):
+def random_batch(name, device="cuda"):
     from train_lessons import NETWORKS
     _, x, below, y, classes = NETWORKS[name]
-    device = "cuda"
-    if name.startswith("cnn"):
+    if "cnn" in name:
         x = [x[0], x[3], x[1], x[2]]  # PyTorch's own order
     data = (torch.randint(below, x, device=device) if below > 0
             else torch.randn(x, device=device))
     return data, torch.randint(classes, y, device=device).flatten()
 
 
-def eager(name):
-    """A training step with AdamW in its fused form."""
-    x, y = random_batch(name)
-    model = MODELS[name]().cuda()
+def eager(name, device="cuda", compiled=False):
+    """A training step with AdamW in its fused form; the model may be compiled."""
+    x, y = random_batch(name, device)
+    model = MODELS[name]().to(device)
+    if compiled:
+        model = torch.compile(model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
 
     def step():

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""training_cpu.py PROGRAM [NAME...]: training speed beside PyTorch 2 on the CPU, in
+one run, with 1 thread and with all.
+
+The cpu-* networks of train_lessons.py in fp32 with AdamW. For every network, number
+of threads and repeat, one after the other: this program (`run --json`, its median
+iteration; tuned before, recording as always), PyTorch eager and PyTorch compiled.
+PyTorch is installed by hand: pip install torch. Prints a JSON object for every
+figure and a table last: milliseconds an iteration, medians of the repeats, and the
+ratio of PyTorch's best to ours (above 1 we are faster).
+
+  --repeats N      (5)
+  --seconds S      of each measurement (2)
+  --threads LIST   (1 and all cores: 1,2)
+  --variants TEXT  options for this program, e.g. "--no-tune"
+  --no-torch       this program alone
+  --no-compile     PyTorch eager alone
+"""
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import statistics
+import subprocess
+import tempfile
+import time
+
+import train_lessons
+
+NAMES = [n for n in train_lessons.NETWORKS if n.startswith("cpu-")]
+
+
+def ours(program, lesson, db, threads, options, iterations):
+    out = subprocess.run(
+        [program, "run", "--json", "--backend", "cpu", "--threads", str(threads),
+         "--db", str(db), "--iterations", str(iterations), *options, str(lesson)],
+        stdout=subprocess.PIPE, text=True)
+    last = json.loads(out.stdout.splitlines()[-1]) if out.stdout else {}
+    if out.returncode or last.get("type") != "summary":
+        raise SystemExit(f"training_cpu.py: {lesson} failed")
+    return last["step_ms_median"]
+
+
+def theirs(step, seconds):
+    for _ in range(3):
+        step()
+    times = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times) < 10:
+        start = time.perf_counter()
+        step()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times) * 1e3
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--threads", default=f"1,{len(os.sched_getaffinity(0))}")
+    parser.add_argument("--variants", default="")
+    parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--no-compile", action="store_true")
+    args = parser.parse_args()
+    peers = [] if args.no_torch else ["eager"] + (
+        [] if args.no_compile else ["compiled"])
+    options = shlex.split(args.variants)
+    figures = {}
+    with tempfile.TemporaryDirectory() as temp:
+        folder = pathlib.Path(temp)
+        for name in args.names or NAMES:
+            lesson = train_lessons.write(folder, name)
+            for threads in map(int, args.threads.split(",")):
+                step = {}
+                for peer in peers:
+                    import torch
+                    import train_peer
+                    torch.set_num_threads(threads)
+                    step[peer] = train_peer.eager(name, "cpu",
+                                                  peer == "compiled")
+                # Tunes, and says how many iterations fill the time.
+                first = ours(args.program, lesson, folder / "runs.db", threads,
+                             options, 40)
+                count = max(40, int(args.seconds * 1e3 / first))
+                for repeat in range(args.repeats):
+                    for kind in ["ours", *peers]:
+                        ms = (ours(args.program, lesson, folder / "runs.db",
+                                   threads, options, count) if kind == "ours"
+                              else theirs(step[kind], args.seconds))
+                        figures.setdefault((name, threads, kind), []).append(ms)
+                        print(json.dumps({"network": name, "threads": threads,
+                                          "kind": kind, "repeat": repeat,
+                                          "ms": ms}), flush=True)
+    print(f"{'network':16} {'threads':>7} {'ours':>9} "
+          + " ".join(f"{p:>9}" for p in peers) + f" {'ratio':>6}")
+    for name, threads in dict.fromkeys((n, t) for n, t, _ in figures):
+        ms = {k: statistics.median(figures[name, threads, k])
+              for k in ["ours", *peers]}
+        best = min((ms[p] for p in peers), default=float("nan"))
+        print(f"{name:16} {threads:7} {ms['ours']:9.3f} "
+              + " ".join(f"{ms[p]:9.3f}" for p in peers)
+              + f" {best / ms['ours']:6.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -46,6 +46,10 @@ void lab_tuning_free(struct lab_tuning *t);
 /* Keeps the time of a step and variant; the last one of both holds. */
 enum lab_status lab_tuning_add(struct lab_tuning *t,
                                const struct lab_tune_time *time);
+/* NULL: there is none. */
+const struct lab_tune_time *lab_tuning_find(const struct lab_tuning *t,
+                                            const char *step,
+                                            const char *variant);
 /* Time i, by step and then from the fastest on; NULL past the last. */
 const struct lab_tune_time *lab_tuning_time(const struct lab_tuning *t, int i);
 /* The times of one step, the fastest first; *n how many. */
@@ -58,7 +62,8 @@ void lab_tune_key(const struct lab_plan *plan, const struct lab_step *step,
 /* May run without being chosen: in fp32, and no row of a lab, which shows an idea
  * and not a speed, or uses other threads than it is given. */
 bool lab_tune_competes(const struct lab_variant *v);
-/* FLOPs of an iteration are at least LAB_TUNE_FLOP. */
+/* FLOPs of an iteration, and whether they are LAB_TUNE_FLOP or more. */
+double lab_tune_flop(const struct lab_plan *plan);
 bool lab_tune_wanted(const struct lab_plan *plan);
 
 /* Measures what the tuning does not have yet: walks a warm-up iteration and a few

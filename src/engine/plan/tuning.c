@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -13,7 +12,6 @@ struct lab_tuning {
     struct lab_tune_time *times; /* by step, then time; NaN last */
     size_t n;
     size_t room;
-    bool sorted;
 };
 
 struct lab_tuning *lab_tuning_new(void)
@@ -29,10 +27,9 @@ void lab_tuning_free(struct lab_tuning *t)
 }
 
 /* NaN after all numbers. */
-static int by_step_and_time(const void *a, const void *b)
+static int by_step_and_time(const struct lab_tune_time *x,
+                            const struct lab_tune_time *y)
 {
-    const struct lab_tune_time *x = a;
-    const struct lab_tune_time *y = b;
     int order = strcmp(x->step, y->step);
     if (order)
         return order;
@@ -41,15 +38,6 @@ static int by_step_and_time(const void *a, const void *b)
     if (x->ns != y->ns && !isnan(x->ns))
         return x->ns < y->ns ? -1 : 1;
     return strcmp(x->variant, y->variant);
-}
-
-static void sort(const struct lab_tuning *t)
-{
-    /* The order is no part of what a tuning is: const for its readers. */
-    struct lab_tuning *own = (struct lab_tuning *)(uintptr_t)t;
-    if (!own->sorted && own->n > 0)
-        qsort(own->times, own->n, sizeof(*own->times), by_step_and_time);
-    own->sorted = true;
 }
 
 static struct lab_tune_time *find(const struct lab_tuning *t, const char *step,
@@ -73,22 +61,26 @@ const struct lab_tune_time *lab_tuning_find(const struct lab_tuning *t,
 enum lab_status lab_tuning_add(struct lab_tuning *t,
                                const struct lab_tune_time *time)
 {
-    struct lab_tune_time *at = find(t, time->step, time->variant);
-    if (!at) {
-        enum lab_status st = lab_grow(&t->times, t->n, &t->room,
-                                      sizeof(*t->times), "variants' times");
-        if (st)
-            return st;
-        at = &t->times[t->n++];
+    enum lab_status st = lab_grow(&t->times, t->n, &t->room, sizeof(*t->times),
+                                  "variants' times");
+    if (st)
+        return st;
+    struct lab_tune_time *old = find(t, time->step, time->variant);
+    if (old) {
+        size_t after = (size_t)(t->times + t->n - old) - 1;
+        memmove(old, old + 1, after * sizeof(*old));
+        t->n--;
     }
-    *at = *time;
-    t->sorted = false;
+    size_t at = t->n;
+    for (; at > 0 && by_step_and_time(time, &t->times[at - 1]) < 0; at--)
+        t->times[at] = t->times[at - 1];
+    t->times[at] = *time;
+    t->n++;
     return LAB_OK;
 }
 
 const struct lab_tune_time *lab_tuning_time(const struct lab_tuning *t, int i)
 {
-    sort(t);
     return (size_t)i < t->n ? &t->times[i] : NULL;
 }
 
@@ -97,7 +89,6 @@ const struct lab_tune_time *lab_tuning_of(const struct lab_tuning *t,
 {
     const struct lab_tune_time *first = NULL;
     *n = 0;
-    sort(t);
     for (size_t i = 0; i < t->n; i++) {
         if (strcmp(t->times[i].step, key) != 0)
             continue;

@@ -510,6 +510,8 @@ static enum lab_status walk_run_at(struct lab_walk *w, int index, bool walking)
     if (!st && walking)
         st = lab_backend_sync(w->be);
     int64_t ns = lab_clock_monotonic_ns() - start;
+    if (events)
+        ns = e.device_ns;
     tell_step(w, &e, false);
     if (st)
         return st;

@@ -62,6 +62,7 @@ enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
 void lab_walk_free(struct lab_walk *w); /* NULL allowed */
 /* Copied; in place of the one before. */
 void lab_walk_observe(struct lab_walk *w, const struct lab_observer *o);
+/* Where the backend can: steps have the device's time, not the host's. */
 void lab_walk_time_with_events(struct lab_walk *w, bool on);
 /* Copied. iterate(), evaluate(), forward() and back() look at it before each
  * step and return LAB_E_CANCELLED; what each of them leaves is described

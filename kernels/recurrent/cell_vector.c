@@ -1,6 +1,8 @@
 /* What a recurrent layer does between its products, on all threads
  * (common/vector.h): tanh of rnn, the four gates and the memory of lstm. An element
  * takes five of tanh and sigmoid in lstm's cell; the rest is additions. */
+#include <string.h>
+
 #include "common/vector.h"
 #include "recurrent/lstm.h"
 #include "recurrent/rnn.h"
@@ -142,14 +144,48 @@ static enum lab_status rnn_tanh_backward(const struct lab_call *call)
     return LAB_OK;
 }
 
+/* out[b,a,:] = in[a,b,:], rows b*A + a = from .. to-1: samples and time steps
+ * change places. */
+static void turn_rows(const void *arg, int64_t from, int64_t to)
+{
+    const struct lab_call *call = arg;
+    const int64_t *dim = call->in[0].dim;
+    float *out = call->out[0].data;
+    size_t each = (size_t)dim[2];
+    for (int64_t i = from; i < to; i++) {
+        int64_t at = i % dim[0] * dim[1] + i / dim[0];
+        memcpy(out + (size_t)i * each,
+               (const float *)call->in[0].data + (size_t)at * each,
+               each * sizeof(*out));
+    }
+}
+
+static enum lab_status sequence_turn(const struct lab_call *call)
+{
+    const struct lab_view *in = &call->in[0];
+    if (in->rank == 3)
+        lab_parallel(in->dim[0] * in->dim[1], 1 + LAB_GRAIN / (1 + in->dim[2]),
+                     turn_rows, call);
+    else
+        memcpy(call->out[0].data, in->data, (size_t)in->count * sizeof(float));
+    return LAB_OK;
+}
+
+#define SEQUENCE_ROWS                                                          \
+    LAB_VECTOR_ROW("input", LAB_FORWARD, sequence_turn),                       \
+        LAB_VECTOR_ROW("return", LAB_FORWARD, sequence_turn),                  \
+        LAB_VECTOR_ROW("return", LAB_BACKWARD, sequence_turn)
+
 static const struct lab_variant lstm_rows[] = {
+    SEQUENCE_ROWS,
     LAB_VECTOR_ROW("cell", LAB_FORWARD, lstm_cell_forward),
     LAB_VECTOR_ROW("cell", LAB_BACKWARD, lstm_cell_backward),
 };
-const struct lab_kernel_set lab_vector_lstm = {"lstm", lstm_rows, 2};
+const struct lab_kernel_set lab_vector_lstm = {"lstm", lstm_rows, 5};
 
 static const struct lab_variant rnn_rows[] = {
+    SEQUENCE_ROWS,
     LAB_VECTOR_ROW("tanh", LAB_FORWARD, rnn_tanh_forward),
     LAB_VECTOR_ROW("tanh", LAB_BACKWARD, rnn_tanh_backward),
 };
-const struct lab_kernel_set lab_vector_rnn = {"rnn", rnn_rows, 2};
+const struct lab_kernel_set lab_vector_rnn = {"rnn", rnn_rows, 5};

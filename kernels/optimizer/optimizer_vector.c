@@ -31,13 +31,13 @@ LAB_VECTOR static void momentum_part(const void *arg, int64_t from, int64_t to)
     float lr = (float)params->lr;
     float momentum = (float)params->momentum;
     float decay = (float)params->weight_decay;
-    float of_d = params->nesterov ? 1.0f : 0.0f;
-    float of_velocity = params->nesterov ? momentum : 1.0f;
+    bool nesterov = params->nesterov;
 #pragma omp simd
     for (int64_t i = from; i < to; i++) {
         float d = g[i] + decay * p[i];
         velocity[i] = momentum * velocity[i] + d;
-        p[i] -= lr * (of_d * d + of_velocity * velocity[i]);
+        float ahead = d + momentum * velocity[i];
+        p[i] -= lr * (nesterov ? ahead : velocity[i]);
     }
 }
 
@@ -60,8 +60,9 @@ struct adam {
     float correct1; /* 1/(1 - beta^t) */
     float correct2;
     float eps;
+    bool apart;   /* adamw: the decay does not go through the gradient, but */
+    float shrink; /* is what is left of a parameter */
     float decay;  /* adam: added to the gradient */
-    float shrink; /* adamw: what is left of a parameter */
 };
 
 static struct adam adam_of(const struct lab_call *call, bool decay_apart)
@@ -82,7 +83,8 @@ static struct adam adam_of(const struct lab_call *call, bool decay_apart)
         .correct1 = (float)(1 / (1 - pow(params->beta1, t))),
         .correct2 = (float)(1 / (1 - pow(params->beta2, t))),
         .eps = (float)params->eps,
-        .decay = decay_apart ? 0 : (float)decay,
+        .apart = decay_apart,
+        .decay = (float)decay,
         .shrink = decay_apart ? (float)(1 - params->lr * decay) : 1,
     };
 }
@@ -92,7 +94,8 @@ LAB_VECTOR static void adam_part(const void *arg, int64_t from, int64_t to)
     const struct adam a = *(const struct adam *)arg;
 #pragma omp simd
     for (int64_t i = from; i < to; i++) {
-        float d = a.g[i] + a.decay * a.p[i];
+        float pulled = a.g[i] + a.decay * a.p[i];
+        float d = a.apart ? a.g[i] : pulled;
         a.m[i] = a.beta1 * a.m[i] + a.rest1 * d;
         a.v[i] = a.beta2 * a.v[i] + a.rest2 * d * d;
         float step =

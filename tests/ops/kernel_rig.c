@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "backend/cpu/cpu_sets.h"
 #include "common/random.h"
+#include "common/vector_sets.h"
 #include "library/blas.h"
 
 enum { MAX_TENSORS = 32, NAME_BYTES = 24, GUARD_BYTES = 64, MAX_ARGS = 16 };
@@ -48,7 +49,7 @@ enum { N_REF = sizeof(ref_f32) / sizeof(ref_f32[0]) };
 const char *rig_name(enum rig_kind kind)
 {
     static const char *const name[RIG_COUNT] = {"naive f32", "naive f64",
-                                                "blas", "onednn"};
+                                                "vector", "blas", "onednn"};
     return name[kind];
 }
 
@@ -80,7 +81,9 @@ static const struct lab_variant *own_row(enum rig_kind kind, const char *op,
 {
     const struct lab_kernel_set *const *sets = NULL;
     int count = 0;
-    if (kind == RIG_BLAS)
+    if (kind == RIG_VECTOR)
+        sets = lab_vector_sets(&count);
+    else if (kind == RIG_BLAS)
         sets = lab_blas_sets(&count);
     else if (kind == RIG_ONEDNN)
         lab_onednn_open(&sets, &count);

@@ -13,9 +13,16 @@
 #include <stdbool.h>
 #include "common/kernel.h"
 
-/* Whose kernels run. A step that RIG_BLAS or RIG_ONEDNN lacks falls back to
+/* Whose kernels run. A step that one of the last three lacks falls back to
  * the reference in float; rig_has() says which. */
-enum rig_kind { RIG_REF_F32, RIG_REF_F64, RIG_BLAS, RIG_ONEDNN, RIG_COUNT };
+enum rig_kind {
+    RIG_REF_F32,
+    RIG_REF_F64,
+    RIG_VECTOR,
+    RIG_BLAS,
+    RIG_ONEDNN,
+    RIG_COUNT
+};
 
 struct rig;
 

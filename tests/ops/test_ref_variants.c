@@ -7,10 +7,11 @@
 #include "activation/activation.h"
 #include "backend/cpu/cpu_sets.h"
 #include "dense/dense.h"
+#include "base/parallel.h"
 #include "ops/step_table.h"
 
-static const enum rig_kind kinds[] = {RIG_BLAS, RIG_ONEDNN};
-enum { N_KINDS = 2 };
+static const enum rig_kind kinds[] = {RIG_VECTOR, RIG_BLAS, RIG_ONEDNN};
+enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 /* Runs `c` with the kind and with the reference on the same numbers. */
 static void run_both(enum rig_kind kind, const struct step_case *c,
@@ -67,6 +68,33 @@ static void variants_match(enum rig_kind kind, int least)
         }
     }
     assert_true(found >= least); /* or nothing was compared */
+}
+
+TEST_CASE(vector_matches_the_reference)
+{
+    variants_match(RIG_VECTOR, 40);
+}
+
+/* Large enough for several parts, of lengths that no part divides. */
+TEST_CASE(parts_match_the_reference)
+{
+    static const struct step_sizes large = {531, 197, 67};
+    int compared = 0;
+    for (int k = 0; k < N_KINDS; k++)
+        for (int threads = 1; rig_available(kinds[k]) && threads <= 3;
+             threads += 2)
+            for (int i = 0; i < step_case_count; i++) {
+                const struct step_case *c = &step_cases[i];
+                struct rig *got;
+                struct rig *ref;
+                if (!rig_has(kinds[k], c->op, c->step, c->phase))
+                    continue;
+                lab_threads_set(threads);
+                run_both(kinds[k], c, &large, (uint64_t)i, &got, &ref);
+                finish_both(c, &large, got, ref, 1e-5);
+                compared++;
+            }
+    assert_true(compared > 80);
 }
 
 TEST_CASE(blas_matches_the_reference)

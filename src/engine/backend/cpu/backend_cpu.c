@@ -30,12 +30,6 @@ static const struct lab_kernel_set *const ref_f64[] = {
 #undef LAB_OP
 };
 
-static const struct lab_kernel_set *const vectorised[] = {
-#define LAB_VECTOR_SET(op) &lab_vector_##op,
-    LAB_VECTOR_SETS(LAB_VECTOR_SET)
-#undef LAB_VECTOR_SET
-};
-
 enum { REF_COUNT = sizeof(ref_f32) / sizeof(ref_f32[0]), MAX_SETS = 128 };
 
 struct cpu_backend {
@@ -53,13 +47,15 @@ static void add_sets(struct cpu_backend *cpu,
 
 static void collect_sets(struct cpu_backend *cpu)
 {
+    int n_vector;
     int n_blas;
     int n_onednn;
+    const struct lab_kernel_set *const *vector = lab_vector_sets(&n_vector);
     const struct lab_kernel_set *const *blas = lab_blas_sets(&n_blas);
     const struct lab_kernel_set *const *onednn;
     lab_onednn_open(&onednn, &n_onednn); /* without it there are fewer rows */
     add_sets(cpu, ref_f32, REF_COUNT);
-    add_sets(cpu, vectorised, sizeof(vectorised) / sizeof(vectorised[0]));
+    add_sets(cpu, vector, n_vector);
     add_sets(cpu, blas, n_blas);
     add_sets(cpu, onednn, n_onednn);
 }

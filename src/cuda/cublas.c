@@ -260,10 +260,9 @@ static int kept_plan(const struct key *key, const struct lab_exec *exec,
     return status;
 }
 
-static int cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b,
-                          int m, int n, int k, const float *a, int lda,
-                          const float *b, int ldb, const float *bias, float *c,
-                          int ldc)
+int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
+                       int n, int k, const float *a, int lda, const float *b,
+                       int ldb, const float *bias, float *c, int ldc)
 {
     const struct lab_lt_product of = {
         LAB_CUBLAS_F32, LAB_CUBLAS_COMPUTE_F32, m, n, k, a, b, c};
@@ -471,7 +470,7 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
                                    .sgemm_strided_batched =
                                        api.sgemm_strided_batched,
                                    .sgemm_batched = api.sgemm_batched,
-                                   .sgemm_bias = cublas_lt_bias,
+                                   .sgemm_bias = lab_cublas_lt_bias,
                                    .sgemv = api.sgemv,
                                    .lt_find = cublas_lt_find,
                                    .lt_product = cublas_lt_product,

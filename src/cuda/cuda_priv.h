@@ -45,6 +45,10 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
                                 struct CUstream_st *stream, void *workspace,
                                 size_t workspace_bytes);
 void lab_cublas_close(struct lab_cublas *cublas);
+/* struct lab_cublas's sgemm_bias, for the test of its plans. */
+int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
+                       int n, int k, const float *a, int lda, const float *b,
+                       int ldb, const float *bias, float *c, int ldc);
 
 /* ---- cudnn.c ---- */
 

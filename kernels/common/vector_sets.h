@@ -7,9 +7,10 @@
     SET(relu)                                                                  \
     SET(leaky_relu)                                                            \
     SET(sigmoid)                                                               \
-    SET(tanh) SET(softplus) SET(swish) SET(gelu) SET(dense) SET(conv2d)        \
-        SET(softmax) SET(layer_norm) SET(add) SET(grad_sum) SET(embedding)     \
-            SET(sgd) SET(adam) SET(adamw) SET(rnn) SET(lstm) SET(attention)    \
+    SET(tanh)                                                                  \
+    SET(softplus) SET(swish) SET(gelu) SET(dense) SET(conv2d) SET(softmax)     \
+        SET(layer_norm) SET(add) SET(grad_sum) SET(embedding) SET(sgd)         \
+            SET(adam) SET(adamw) SET(rnn) SET(lstm) SET(attention)             \
                 SET(scaled_dot_attention) SET(softmax_cross_entropy)
 
 LAB_C_BEGIN

@@ -278,8 +278,7 @@ TEST_CASE(the_group_hides_three_steps_both_ways)
     net_walk_on(&n, join_backend());
     struct lab_variant_choice choice = {"block1.attn", "whole"};
     struct lab_schedule *s = NULL;
-    lab_schedule_make(&s, n.plan, lab_walk_backend(n.walk), &choice, 1,
-                      NULL);
+    lab_schedule_make(&s, n.plan, lab_walk_backend(n.walk), &choice, 1, NULL);
     for (int i = 0; s && i < s->n_steps; i++)
         assert_int_equal(s->steps[i].hides_count, 1);
     lab_schedule_release(s);

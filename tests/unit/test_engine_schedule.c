@@ -217,7 +217,8 @@ TEST_CASE(a_choice_that_fits_nothing_is_told_what_would)
     refused(&n, CHOICES({"fc3", "naive"}),
             PARTS("'fc3'", "fc1, relu1, fc2, loss"));
     refused(&n, CHOICES({"sgd", "fused"}), PARTS("sgd", "'fused'", "naive"));
-    refused(&n, CHOICES({"*", "tiled"}), PARTS("'tiled'", "naive, vector, blas"));
+    refused(&n, CHOICES({"*", "tiled"}),
+            PARTS("'tiled'", "naive, vector, blas"));
     refused(&n, CHOICES({"dense", "blas"}, {"fc1", "nope"}),
             PARTS("fc1", "'nope'"));
     choose(&n, CHOICES({"sgd", "naive"}, {"loss", "naive"}));

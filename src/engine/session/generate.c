@@ -77,7 +77,8 @@ static enum lab_status choose(struct lab_generator *g)
         if (!again)
             list[n++] = (struct lab_variant_choice){node, at->variant->name};
     }
-    enum lab_status st = lab_schedule_make(&g->schedule, g->plan, be, list, n, NULL);
+    enum lab_status st =
+        lab_schedule_make(&g->schedule, g->plan, be, list, n, NULL);
     lab_free(list);
     return st;
 }

@@ -212,6 +212,133 @@ TEST_CASE(measuring_leaves_no_trace)
     net_free(&b);
 }
 
+static bool asked_three_times(void *user)
+{
+    return ++*(int *)user > 3;
+}
+
+/* Measuring that is stopped leaves the walk as it found it. */
+TEST_CASE(measuring_stops_when_asked)
+{
+    struct net n;
+    struct kept k;
+    int asked = 0;
+    large(&n);
+    struct lab_tuning *t = new_tuning();
+    struct lab_tune_keeper to = keeper(&k, minute_ns);
+    to.stop = (struct lab_stop){asked_three_times, &asked};
+    assert_int_equal(lab_tune(n.walk, t, &to), LAB_E_CANCELLED);
+    assert_int_equal(asked, 4);
+    assert_int_equal(k.n, 0);
+    assert_int_equal(lab_walk_iteration(n.walk), 0);
+    assert_int_equal(lab_walk_position(n.walk), 0);
+    lab_tuning_free(t);
+    t = new_tuning();
+    to.stop = (struct lab_stop){NULL};
+    asked = 0;
+    const struct lab_stop whole = {asked_three_times, &asked};
+    lab_walk_stop_when(n.walk, &whole);
+    assert_int_equal(lab_tune(n.walk, t, &to), LAB_E_CANCELLED);
+    lab_tuning_free(t);
+    net_free(&n);
+}
+
+/* ---- what a step could run as ---- */
+
+static const struct lab_candidate *candidate(struct net *n, const char *step,
+                                             const char *name)
+{
+    static struct lab_candidate list[32];
+    const struct lab_schedule *s = lab_walk_schedule(n->walk);
+    int i = lab_schedule_find(s, n->plan, step, LAB_FORWARD, 0);
+    assert_true(i >= 0);
+    int count = lab_candidates(n->plan, lab_walk_backend(n->walk),
+                               lab_walk_tuning(n->walk), s->steps[i].step->node,
+                               &s->steps[i], list, 32);
+    for (int k = 0; k < count; k++)
+        if (strcmp(list[k].name, name) == 0)
+            return &list[k];
+    return NULL;
+}
+
+TEST_CASE(candidates_have_their_times)
+{
+    struct net n;
+    large(&n);
+    assert_false(candidate(&n, "fc1.matmul", "naive")->timed);
+    struct lab_tuning *t = new_tuning();
+    add(&n, t, "fc1.matmul", LAB_FORWARD, "naive", NAN);
+    add(&n, t, "fc1.matmul", LAB_FORWARD, "blas", 20);
+    add(&n, t, "fc1.bias", LAB_FORWARD, "naive", 5);
+    choose_by(&n, t, NULL, 0);
+    const struct lab_candidate *c = candidate(&n, "fc1.matmul", "naive");
+    assert_true(c->timed && isnan(c->ns) && !c->fastest && c->serves);
+    c = candidate(&n, "fc1.matmul", "blas");
+    assert_true(c->timed && c->ns == 20 && c->fastest && c->steps == 1);
+    assert_false(candidate(&n, "fc1.bias", "blas")->serves);
+    assert_true(candidate(&n, "fc1.bias", "naive")->fastest);
+    net_free(&n);
+}
+
+/* A group beside the steps that it hides, seen from both. */
+TEST_CASE(candidates_of_a_group)
+{
+    struct net n;
+    struct kept k;
+    large(&n);
+    struct lab_tuning *t = new_tuning();
+    struct lab_tune_keeper to = keeper(&k, minute_ns);
+    const struct lab_variant_choice naive = {"*", "naive"};
+    const struct lab_variant_choice group = {"*", "onednn"};
+    assert_ok(lab_tune(n.walk, t, &to));
+    choose_by(&n, t, &naive, 1);
+    const struct lab_candidate *c = candidate(&n, "fc1.matmul", "onednn");
+    if (!c || lab_walk_choose(n.walk, &group, 1)) {
+        net_free(&n); /* no oneDNN */
+        return;
+    }
+    const struct lab_schedule *s = lab_walk_schedule(n.walk);
+    int at = lab_schedule_find(s, n.plan, "fc1.matmul", LAB_FORWARD, 0);
+    assert_true(s->steps[at].step->group && s->steps[at].by == LAB_BY_HAND);
+    int hides = s->steps[at].hides_count;
+    c = candidate(&n, "fc1.matmul", "onednn");
+    assert_true(c->timed && c->ns > 0 && c->steps == hides && hides > 1);
+    double ns = c->ns;
+    c = candidate(&n, "fc1.matmul", "naive");
+    assert_true(c->timed && c->ns > 0 && c->steps == hides);
+    assert_ok(lab_walk_choose(n.walk, &naive, 1));
+    c = candidate(&n, "fc1.matmul", "onednn");
+    assert_true(c->timed && c->ns == ns && c->steps == hides && !c->fastest);
+    assert_int_equal(candidate(&n, "fc1.matmul", "naive")->steps, 1);
+    net_free(&n);
+}
+
+/* Who had the last word. */
+TEST_CASE(a_step_says_by_what_it_was_chosen)
+{
+    struct net n;
+    large(&n);
+    struct lab_tuning *t = new_tuning();
+    const struct lab_variant_choice c[] = {{"fc1", "blas"},
+                                           {"fc2", LAB_VARIANT_DEFAULT}};
+    add(&n, t, "relu1.relu", LAB_FORWARD, "naive", 2);
+    add(&n, t, "fc2.matmul", LAB_FORWARD, "blas", 2);
+    choose_by(&n, t, c, 2);
+    const struct {
+        const char *step;
+        enum lab_chosen_by by;
+    } want[] = {{"fc1.matmul", LAB_BY_HAND},
+                {"fc1.bias", LAB_BY_TABLE},
+                {"relu1.relu", LAB_BY_TIME},
+                {"fc2.matmul", LAB_BY_TABLE}};
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        const struct lab_schedule *s = lab_walk_schedule(n.walk);
+        int at = lab_schedule_find(s, n.plan, want[i].step, LAB_FORWARD, 0);
+        assert_int_equal(s->steps[at].by, want[i].by);
+    }
+    net_free(&n);
+}
+
 TEST_CASE(an_example_by_hand_is_too_small)
 {
     struct net n;

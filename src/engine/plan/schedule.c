@@ -181,13 +181,16 @@ static struct winner closest(struct maker *m, const struct lab_node *node,
 /* The variant that is chosen for a step; NULL: none, or it is refused. */
 static const struct lab_variant *chosen(struct maker *m,
                                         const struct lab_node *node,
-                                        const struct lab_step *step)
+                                        const struct lab_step *step,
+                                        enum lab_chosen_by *by)
 {
     struct winner w = closest(m, node, step->op, step->kernel, step->phase);
-    return w.variant &&
-                   accept(m, &w, step_prepare(m->plan, m->be, step, w.variant))
-               ? w.variant
-               : NULL;
+    if (!w.variant ||
+        !accept(m, &w, step_prepare(m->plan, m->be, step, w.variant)))
+        return NULL;
+    bool table = strcmp(m->choices[w.choice].variant, LAB_VARIANT_DEFAULT) == 0;
+    *by = table ? LAB_BY_TABLE : LAB_BY_HAND;
+    return w.variant;
 }
 
 /* The group's twin in the other phase, if it needs one. false: it has none. */
@@ -263,18 +266,21 @@ static bool group_starts(const struct maker *m, const struct lab_node *node,
 }
 
 static void append(struct maker *m, const struct lab_step *step,
-                   const struct lab_variant *v, int first, int count)
+                   const struct lab_variant *v, enum lab_chosen_by by,
+                   int first, int count)
 {
     m->out->steps[m->out->n_steps++] =
         (struct lab_schedule_step){.step = step,
                                    .variant = v,
+                                   .by = by,
                                    .depth_node = step->node,
                                    .hides_from = first,
                                    .hides_count = count};
 }
 
 static enum lab_status add_group(struct maker *m, const struct lab_node *node,
-                                 const struct lab_variant *v, int first)
+                                 const struct lab_variant *v,
+                                 enum lab_chosen_by by, int first)
 {
     struct lab_schedule *s = m->out;
     struct lab_step *step = &s->groups[s->n_groups];
@@ -291,7 +297,7 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
                                                : node->n_steps[v->phase];
     if (absorbed)
         count += absorbed->n_steps[v->phase];
-    append(m, step, v, first, count);
+    append(m, step, v, by, first, count);
     m->absorbed_until = first + count;
     return LAB_OK;
 }
@@ -335,11 +341,12 @@ fastest(struct maker *m, const struct lab_step *step, double *ns)
 }
 
 /* What runs a step without a chosen variant. */
-static const struct lab_variant *by_default(struct maker *m,
-                                            const struct lab_step *step)
+static const struct lab_variant *
+by_default(struct maker *m, const struct lab_step *step, enum lab_chosen_by *by)
 {
     double ns;
     const struct lab_variant *v = m->tuning ? fastest(m, step, &ns) : NULL;
+    *by = v ? LAB_BY_TIME : LAB_BY_TABLE;
     return v ? v : by_table(m, step->node, step->op, step->kernel, step->phase);
 }
 
@@ -429,22 +436,129 @@ static const struct lab_variant *fastest_group(struct maker *m,
     return best;
 }
 
+/* ---- what a step could run as ---- */
+
+static bool look_up(const struct maker *m, const struct lab_step *step,
+                    struct lab_candidate *c)
+{
+    char key[LAB_TUNE_KEY];
+    lab_tune_key(m->plan, step, key);
+    const struct lab_tune_time *t = lab_tuning_find(m->tuning, key, c->name);
+    c->timed = t != NULL;
+    c->ns = t ? t->ns : NAN;
+    return t != NULL;
+}
+
+/* The time of the steps that a group hides, as c->name runs them, or as the
+ * fastest does that is no row for them. */
+static void look_up_hidden(const struct maker *m,
+                           const struct lab_schedule_step *at,
+                           struct lab_candidate *c)
+{
+    double sum = 0;
+    bool timed = false;
+    for (int i = at->hides_from; i < at->hides_from + at->hides_count; i++) {
+        const struct lab_step *step = &m->plan->steps[i];
+        struct lab_candidate one = {.name = c->name};
+        char key[LAB_TUNE_KEY];
+        int n;
+        timed |= look_up(m, step, &one);
+        if (!one.timed) {
+            lab_tune_key(m->plan, step, key);
+            const struct lab_tune_time *t = lab_tuning_of(m->tuning, key, &n);
+            one.ns = t ? t->ns : NAN;
+        }
+        sum += one.ns;
+    }
+    c->timed = timed;
+    c->ns = timed ? sum : NAN;
+}
+
+/* The time of a group that hides the step *at, among others. */
+static void look_up_group(const struct maker *m,
+                          const struct lab_schedule_step *at,
+                          const struct lab_variant *v, struct lab_candidate *c)
+{
+    const struct lab_node *node = &m->plan->nodes[at->step->node];
+    const struct lab_node *absorbed =
+        v->absorbs_activation ? absorbable(m, node, v->phase) : NULL;
+    struct lab_step step;
+    int count;
+    int first = hidden_steps(m, node, v->phase, &count);
+    bool hides = first >= 0 && at->hides_from >= first &&
+                 at->hides_from < first + count && !lab_node_unserved(node, v);
+    c->serves |= hides;
+    if (!hides || !m->tuning ||
+        lab_group_fill(&step, m->plan, node, v->phase, absorbed))
+        return;
+    if (look_up(m, &step, c))
+        c->steps = count + (absorbed ? absorbed->n_steps[v->phase] : 0);
+    lab_step_release(&step);
+}
+
+static void describe(const struct maker *m, const struct lab_schedule_step *at,
+                     struct lab_candidate *c)
+{
+    const struct lab_step *step = at->step;
+    const struct lab_variant *v = lab_backend_variant(
+        m->be, m->plan->real, step->op->name, step->group ? NULL : step->kernel,
+        step->phase, c->name);
+    const struct lab_variant *group = lab_backend_variant(
+        m->be, m->plan->real, step->op->name, NULL, step->phase, c->name);
+    c->serves = v != NULL || step->group;
+    c->by_hand = v && !lab_tune_competes(v);
+    c->steps = at->hides_count;
+    if (m->tuning && v && look_up(m, step, c))
+        return;
+    if (step->group && m->tuning)
+        look_up_hidden(m, at, c);
+    else if (!step->group && group)
+        look_up_group(m, at, group, c);
+}
+
+int lab_candidates(const struct lab_plan *plan, struct lab_backend *be,
+                   const struct lab_tuning *t, int node,
+                   const struct lab_schedule_step *at,
+                   struct lab_candidate *out, int max)
+{
+    enum { MOST_NAMES = 64 };
+    const char *names[MOST_NAMES];
+    const struct maker m = {.plan = plan, .be = be, .tuning = t};
+    double best = INFINITY;
+    int n =
+        lab_backend_variant_names(be, plan->real, plan->nodes[node].op->name,
+                                  names, max < MOST_NAMES ? max : MOST_NAMES);
+    for (int i = 0; i < n; i++) {
+        out[i] = (struct lab_candidate){.name = names[i], .ns = NAN};
+        if (at)
+            describe(&m, at, &out[i]);
+        if (at && out[i].steps == at->hides_count)
+            best = fmin(best, out[i].ns);
+    }
+    for (int i = 0; i < n && at; i++)
+        out[i].fastest = out[i].steps == at->hides_count && out[i].ns <= best;
+    return n;
+}
+
 static enum lab_status add_step(struct maker *m, int index)
 {
     const struct lab_step *step = &m->plan->steps[index];
     const struct lab_node *node = &m->plan->nodes[step->node];
+    enum lab_chosen_by by = LAB_BY_HAND;
     if (group_starts(m, node, index)) {
         const struct lab_variant *g = chosen_group(m, node, step->phase);
-        if (!g && !m->status)
+        if (!g && !m->status) {
             g = fastest_group(m, node, step->phase);
+            by = LAB_BY_TIME;
+        }
         if (g)
-            return add_group(m, node, g, index);
+            return add_group(m, node, g, by, index);
     }
-    const struct lab_variant *v = m->status ? NULL : chosen(m, node, step);
+    const struct lab_variant *v = m->status ? NULL : chosen(m, node, step, &by);
     if (m->status)
         return m->status;
     if (!v) {
-        v = by_default(m, step);
+        v = by_default(m, step, &by);
         enum lab_status st = v ? step_prepare(m->plan, m->be, step, v) : LAB_OK;
         if (st)
             return st;
@@ -453,7 +567,7 @@ static enum lab_status add_step(struct maker *m, int index)
         return lab_fail(
             LAB_E_UNSUPPORTED, "the %s backend has no kernel for step %s (%s)",
             m->be->ops->name, step->name, lab_phase_name(step->phase));
-    append(m, step, v, index, 1);
+    append(m, step, v, by, index, 1);
     return LAB_OK;
 }
 

@@ -64,7 +64,8 @@ static enum lab_status choose(const struct lab_setup *s, struct lab_walk *walk,
     return st == LAB_E_NOTFOUND ? lab_fail(LAB_E_USAGE, "%s", lab_error()) : st;
 }
 
-static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w)
+static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w,
+                            struct lab_str *notice)
 {
     if (!s->tune || !lab_tune_wanted(lab_walk_plan(w)))
         return LAB_OK;
@@ -74,11 +75,16 @@ static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w)
         st = s->tune->load(s->tune->user, lab_walk_backend(w), t);
     if (!st)
         st = lab_tune(w, t, s->tune);
-    if (st)
-        lab_tuning_free(t);
-    else
+    if (!st) {
         lab_walk_tune_with(w, t);
-    return st;
+        return LAB_OK;
+    }
+    lab_tuning_free(t);
+    if (st != LAB_E_CANCELLED || lab_stop_asked(&s->stop))
+        return st;
+    lab_str_add(notice, "measuring the variants was stopped: what nobody "
+                        "chooses runs by the fixed table\n");
+    return LAB_OK;
 }
 
 enum lab_status lab_setup_open(const struct lab_setup *setup,
@@ -118,7 +124,7 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
         return st;
     }
     lab_walk_stop_when(w, &setup->stop);
-    st = tune(setup, w);
+    st = tune(setup, w, notice);
     if (!st)
         st = choose(setup, w, notice);
     if (st) {

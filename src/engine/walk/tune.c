@@ -92,7 +92,11 @@ static enum lab_status walk_once(struct tuner *u)
 {
     enum lab_status st = lab_walk_begin(u->w);
     while (!st) {
-        st = lab_walk_step(u->w);
+        st = lab_walk_look_for_stop(u->w);
+        if (!st && lab_stop_asked(&u->keeper->stop))
+            st = lab_fail(LAB_E_CANCELLED, "measuring was stopped");
+        if (!st)
+            st = lab_walk_step(u->w);
         if (st || lab_walk_at_end(u->w))
             break;
     }
@@ -161,5 +165,5 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
     enum lab_status back = any ? lab_walk_restart(w) : LAB_OK;
     if (!back)
         back = lab_walk_choose(w, NULL, 0);
-    return st ? st : back;
+    return st == LAB_E_CANCELLED && back ? back : st ? st : back;
 }

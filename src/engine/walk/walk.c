@@ -227,8 +227,8 @@ static bool same_schedule(const struct lab_schedule *a,
     for (int i = 0; i < a->n_steps; i++) {
         const struct lab_schedule_step *x = &a->steps[i];
         const struct lab_schedule_step *y = &b->steps[i];
-        if (x->variant != y->variant || x->hides_from != y->hides_from ||
-            x->hides_count != y->hides_count)
+        if (x->variant != y->variant || x->by != y->by ||
+            x->hides_from != y->hides_from || x->hides_count != y->hides_count)
             return false;
     }
     return true;

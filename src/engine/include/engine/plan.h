@@ -107,9 +107,13 @@ struct lab_data_shapes {
     int n_more;
 };
 
+/* Who had the last word on the variant of a step. */
+enum lab_chosen_by { LAB_BY_TABLE, LAB_BY_TIME, LAB_BY_HAND };
+
 struct lab_schedule_step {
     const struct lab_step *step;
     const struct lab_variant *variant;
+    enum lab_chosen_by by;
     int depth_node; /* node that the step is shown under */
     int hides_from; /* group: plan steps hides_from .. +hides_count-1 */
     int hides_count;
@@ -144,6 +148,8 @@ struct lab_variant_choice {
     const char *variant; /* LAB_VARIANT_DEFAULT: as the fixed table has it */
 };
 #define LAB_VARIANT_DEFAULT "default"
+/* Of a session alone (LAB_DO_VARIANT): no choice for the target any more. */
+#define LAB_VARIANT_AUTO "auto"
 
 struct lab_tuning; /* engine/tune.h */
 

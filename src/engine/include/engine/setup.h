@@ -24,7 +24,9 @@ struct lab_setup {
     struct lab_variant_choice *kept;
     int *n_kept;
     /* NULL: the fixed table of variants. Else a network that is large enough
-     * (lab_tune_wanted) runs the fastest ones, measured where that is new. */
+     * (lab_tune_wanted) runs the fastest ones, measured where that is new;
+     * with the keeper's stop, which is not that of opening, the fixed table and a
+     * notice. */
     const struct lab_tune_keeper *tune;
     /* Called before a backend is opened ("cuda" may be followed by "cpu"). */
     void (*prepare)(void *user, const char *backend);

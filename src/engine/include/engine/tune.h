@@ -10,6 +10,7 @@
  * one device, one number of threads and one precision, which the caller sees to.
  * Threads: one at a time, and none while a walk that uses the tuning chooses. */
 #pragma once
+#include "base/stop.h"
 #include "engine/plan.h"
 
 struct lab_walk;
@@ -38,6 +39,19 @@ struct lab_tune_keeper {
     void (*keep)(void *user, const struct lab_tune_time *time);
     /* `variant` is measured next, `done` of `total` are. */
     void (*progress)(void *user, const char *variant, int done, int total);
+    /* Ends the measuring with LAB_E_CANCELLED, as the walk's own stop does. */
+    struct lab_stop stop;
+};
+
+/* What a step could run as. */
+struct lab_candidate {
+    const char *name; /* of a row of the backend's tables */
+    bool serves;      /* false: a row of other steps of its node */
+    bool by_hand;     /* lab_tune_competes() has it left out */
+    bool timed;
+    double ns; /* NaN where it is timed: left out, over the budget */
+    int steps; /* of the plan, that the time is of */
+    bool fastest;
 };
 
 LAB_C_BEGIN
@@ -65,6 +79,17 @@ bool lab_tune_competes(const struct lab_variant *v);
 /* FLOPs of an iteration, and whether they are LAB_TUNE_FLOP or more. */
 double lab_tune_flop(const struct lab_plan *plan);
 bool lab_tune_wanted(const struct lab_plan *plan);
+
+/* The variants of a node's op, the default first; *at is a step of the node in a
+ * schedule, or NULL: without times. Where *at is a group, the time of a variant
+ * that is none is that of the steps that the group hides, each in the fastest way
+ * that is known where the variant has no part in it; where *at is no group, that
+ * of a group is of all that it hides. The fastest is one of as many steps as *at.
+ * `t` may be NULL. At most `max`; returns how many. */
+int lab_candidates(const struct lab_plan *plan, struct lab_backend *be,
+                   const struct lab_tuning *t, int node,
+                   const struct lab_schedule_step *at,
+                   struct lab_candidate *out, int max);
 
 /* Measures what the tuning does not have yet: walks a warm-up iteration and a few
  * more with each variant chosen wherever it serves, in fp32 alone, until

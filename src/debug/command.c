@@ -41,8 +41,9 @@ static const struct lab_ui_command_word WORDS[] = {
     {LAB_COMMAND_SEED, "seed", "seed S", "from the start, with seed S"},
     {LAB_COMMAND_LR, "lr", "lr [X]",
      "from the start, with learning rate X; alone, what it is"},
-    {LAB_COMMAND_VARIANT, "variant", "variant NODE NAME",
-     "the node runs another implementation"},
+    {LAB_COMMAND_VARIANT, "variant", "variant NODE [NAME | default | auto]",
+     "how the node runs: default is by the fixed table, auto drops the choice; "
+     "alone, what it can run as, with measured times"},
     {LAB_COMMAND_CHECK, "check", "check PARAMETER | all",
      "its gradient, or every one, against central differences"},
     {LAB_COMMAND_NEAR, "near", "near WORDS",
@@ -454,7 +455,7 @@ static enum lab_status parse_rest(const struct line *l, const char *raw,
     case LAB_COMMAND_NEAR:
         return parse_words(l, c);
     case LAB_COMMAND_VARIANT:
-        return parse_names(l, 2, 2, c);
+        return parse_names(l, 1, 2, c);
     case LAB_COMMAND_WATCH:
     case LAB_COMMAND_CHECK:
         return parse_names(l, 1, 1, c);

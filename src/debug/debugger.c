@@ -237,11 +237,9 @@ lab_sample_request_command(const struct lab_sample_request *how)
     return c;
 }
 
-enum { MOST_VARIANTS = 32 };
-
 struct listing {
     const struct lab_snapshot *snap;
-    lab_variant_names_fn *names;
+    lab_candidates_fn *candidates;
     void *user;
 };
 
@@ -319,38 +317,128 @@ static enum lab_status list_tensors(const struct listing *l,
     return lab_text_table_format(&t, out);
 }
 
-/* What a node's first step in the schedule runs as; NULL: it has none. */
-static const char *variant_of(const struct lab_snapshot *snap, int node)
+/* ---- variants ---- */
+
+static const char *const by_words[] = {[LAB_BY_TABLE] = "(fixed table)",
+                                       [LAB_BY_TIME] = "(measured)",
+                                       [LAB_BY_HAND] = "(by hand)"};
+
+static bool is_own(const struct lab_snapshot *snap, int node, int index)
 {
-    const struct lab_schedule *s = snap->schedule;
-    for (int i = 0; i < s->n_steps; i++) {
-        if (s->steps[i].step->node == node)
-            return s->steps[i].variant->name;
+    const struct lab_schedule_step *at = &snap->schedule->steps[index];
+    return at->depth_node == node && at->step->op == snap->plan->nodes[node].op;
+}
+
+int lab_debugger_step_of(const struct lab_snapshot *snap, int node, int index)
+{
+    if (index >= 0 && is_own(snap, node, index))
+        return index;
+    for (int i = 0; i < snap->schedule->n_steps; i++) {
+        if (is_own(snap, node, i))
+            return i;
     }
-    return NULL;
+    return -1;
+}
+
+const char *lab_candidate_note(const struct lab_candidate *c,
+                               const struct lab_schedule_step *at,
+                               char out[LAB_CANDIDATE_NOTE])
+{
+    bool runs = at && strcmp(at->variant->name, c->name) == 0;
+    bool several = c->timed && at && c->steps != at->hides_count;
+    char steps[32] = "";
+    const char *time = !c->serves     ? "not for this step, "
+                       : c->by_hand   ? "not measured: by hand alone, "
+                       : !c->timed    ? "not measured, "
+                       : isnan(c->ns) ? "left out: over the budget, "
+                       : c->fastest   ? "fastest, "
+                                      : "";
+    if (several)
+        snprintf(steps, sizeof(steps), "for %d steps, ", c->steps);
+    int n = snprintf(out, LAB_CANDIDATE_NOTE, "%s%s%s%s", time, steps,
+                     runs ? "runs now " : "", runs ? by_words[at->by] : "");
+    if (!runs && n >= 2)
+        out[n - 2] = '\0';
+    return out;
+}
+
+const char *lab_variant_chosen_text(const char *target, const char *variant,
+                                    char out[LAB_SESSION_TEXT])
+{
+    const char *fmt = "%s runs as %s from now on";
+    if (strcmp(variant, LAB_VARIANT_DEFAULT) == 0)
+        fmt = "%s runs by the fixed table from now on";
+    else if (strcmp(variant, LAB_VARIANT_AUTO) == 0)
+        fmt = "%s: nothing is chosen any more; what was measured decides, else "
+              "the fixed table";
+    snprintf(out, LAB_SESSION_TEXT, fmt, target, variant);
+    return out;
+}
+
+static void add_candidates(const struct lab_schedule_step *at,
+                           const struct lab_candidate *list, int n,
+                           struct lab_text_table *t)
+{
+    char note[LAB_CANDIDATE_NOTE];
+    for (int i = 0; i < n; i++) {
+        lab_text_table_add(t, i ? "" : at->step->name);
+        lab_text_table_add(t, i ? "" : lab_phase_name(at->step->phase));
+        lab_text_table_add(t, list[i].name);
+        if (isnan(list[i].ns))
+            lab_text_table_add(t, "");
+        else
+            lab_text_table_add_real_ns(t, list[i].ns);
+        lab_text_table_add(t, lab_candidate_note(&list[i], at, note));
+    }
+}
+
+enum lab_status lab_debugger_variants(const struct lab_snapshot *snap,
+                                      const char *node,
+                                      lab_candidates_fn *candidates, void *user,
+                                      struct lab_str *out)
+{
+    static const char *const heads[] = {"step",  "phase", "variant",
+                                        ">time", "",      NULL};
+    struct lab_candidate list[LAB_CANDIDATES];
+    struct lab_text_table t;
+    int id = lab_plan_node(snap->plan, node);
+    if (id < 0)
+        return lab_fail(LAB_E_NOTFOUND, "this network has no node '%s'", node);
+    lab_text_table_init(&t, heads);
+    for (int i = 0; i < snap->schedule->n_steps && candidates; i++) {
+        const struct lab_schedule_step *at = &snap->schedule->steps[i];
+        if (is_own(snap, id, i))
+            add_candidates(at, list,
+                           candidates(user, id, at, list, LAB_CANDIDATES), &t);
+    }
+    enum lab_status st = lab_text_table_format(&t, out);
+    return !st && out->failed ? lab_no_memory("a list") : st;
 }
 
 static enum lab_status list_variants(const struct listing *l,
                                      struct lab_str *out)
 {
-    static const char *const heads[] = {"node", "op", "runs as", "can run as",
-                                        NULL};
+    static const char *const heads[] = {"node", "op",         "runs as",
+                                        "",     "can run as", NULL};
     const struct lab_plan *plan = l->snap->plan;
     struct lab_text_table t;
     lab_text_table_init(&t, heads);
-    for (int i = 0; i < plan->n_nodes && l->names; i++) {
-        const char *names[MOST_VARIANTS];
+    for (int i = 0; i < plan->n_nodes && l->candidates; i++) {
+        struct lab_candidate list[LAB_CANDIDATES];
         struct lab_str all;
-        int n = l->names(l->user, i, names, MOST_VARIANTS);
+        int n = l->candidates(l->user, i, NULL, list, LAB_CANDIDATES);
         if (n == 0 || !plan->nodes[i].op)
             continue;
         lab_str_init(&all);
-        for (int k = 0; k < n && k < MOST_VARIANTS; k++)
-            lab_str_addf(&all, "%s%s", k ? ", " : "", names[k]);
-        const char *now = variant_of(l->snap, i);
+        for (int k = 0; k < n; k++)
+            lab_str_addf(&all, "%s%s", k ? ", " : "", list[k].name);
+        int first = lab_debugger_step_of(l->snap, i, -1);
+        const struct lab_schedule_step *at =
+            first < 0 ? NULL : &l->snap->schedule->steps[first];
         lab_text_table_add(&t, plan->nodes[i].id);
         lab_text_table_add(&t, plan->nodes[i].op->name);
-        lab_text_table_add(&t, now ? now : "(inside another)");
+        lab_text_table_add(&t, at ? at->variant->name : "(inside another)");
+        lab_text_table_add(&t, at ? by_words[at->by] : "");
         lab_text_table_add(&t, lab_str_text(&all));
         lab_str_release(&all);
     }
@@ -384,9 +472,9 @@ static enum lab_status list_notes(const struct listing *l, struct lab_str *out)
 }
 
 enum lab_status lab_debugger_list(const struct lab_snapshot *snap,
-                                  const char *what, lab_variant_names_fn *names,
-                                  void *user, const char **title,
-                                  struct lab_str *out)
+                                  const char *what,
+                                  lab_candidates_fn *candidates, void *user,
+                                  const char **title, struct lab_str *out)
 {
     static const struct {
         const char *word;
@@ -398,7 +486,7 @@ enum lab_status lab_debugger_list(const struct lab_snapshot *snap,
                  {"variants", "Variants", list_variants},
                  {"words", "Words and their numbers", list_words},
                  {"notes", "Notes", list_notes}};
-    const struct listing l = {snap, names, user};
+    const struct listing l = {snap, candidates, user};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         if (strncmp(lists[i].word, what, strlen(what)) != 0)
             continue; /* "" means steps */

@@ -692,9 +692,11 @@ static enum lab_status put_table(struct lab_text_table *t)
     return st;
 }
 
-static int variant_names(void *session, int node, const char **names, int max)
+static int candidates(void *session, int node,
+                      const struct lab_schedule_step *at,
+                      struct lab_candidate *out, int max)
 {
-    return lab_session_variant_names(session, node, names, max);
+    return lab_session_candidates(session, node, at, out, max);
 }
 
 static enum lab_status plain_list(struct lab_plain *p, const char *what)
@@ -705,8 +707,20 @@ static enum lab_status plain_list(struct lab_plain *p, const char *what)
         print_notes(p))
         return LAB_OK;
     lab_str_init(&text);
-    enum lab_status st = lab_debugger_list(&p->snap, what, variant_names,
+    enum lab_status st = lab_debugger_list(&p->snap, what, candidates,
                                            p->run.session, &title, &text);
+    if (!st)
+        lab_print_lines(&text);
+    lab_str_release(&text);
+    return st;
+}
+
+static enum lab_status plain_variants(struct lab_plain *p, const char *node)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    enum lab_status st = lab_debugger_variants(&p->snap, node, candidates,
+                                               p->run.session, &text);
     if (!st)
         lab_print_lines(&text);
     lab_str_release(&text);
@@ -928,7 +942,9 @@ static enum lab_status show(struct lab_plain *p, const struct lab_command *c)
     case LAB_DO_UNWATCH:
         return plain_list(p, "breaks");
     case LAB_DO_VARIANT:
-        lab_printf(stdout, "%s runs as %s from now on.\n", c->text, c->text2);
+        lab_printf(stdout, "%s.\n",
+                   lab_variant_chosen_text(c->text, c->text2,
+                                           (char[LAB_SESSION_TEXT]){0}));
         plain_print_where(p);
         return LAB_OK;
     case LAB_DO_NEAR:
@@ -1013,6 +1029,8 @@ static enum lab_status do_command(struct lab_plain *p,
         return sample(p, c);
     case LAB_COMMAND_LIST:
         return plain_list(p, c->arg);
+    case LAB_COMMAND_VARIANT:
+        return c->arg2[0] ? run(p, c) : plain_variants(p, c->arg);
     case LAB_COMMAND_HELP:
         return plain_help(c->arg);
     case LAB_COMMAND_QUIT:

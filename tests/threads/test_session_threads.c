@@ -61,12 +61,12 @@ static void *take_snapshots(void *unused)
 static void *ask_versions(void *unused)
 {
     int64_t last = 0;
-    const char *names[8];
+    struct lab_candidate list[8];
     while (goes_on()) {
         int64_t now = lab_session_version(session);
         count_failure(now < last);
         last = now;
-        lab_session_variant_names(session, 0, names, 8);
+        lab_session_candidates(session, 0, NULL, list, 8);
         usleep(100);
     }
     return unused;

@@ -30,7 +30,9 @@ struct stepper_fixture {
     int next_break;
     char stop_reason[128];
     char error[128];
-    bool fused; /* fc1 forward is one step */
+    bool fused;     /* fc1 forward is one step */
+    bool timed;     /* variants were measured, and choose what runs */
+    int measure_of; /* while STARTING: so many variants are */
     bool cuda;
     bool labels;         /* rows and columns of planes have symbols */
     bool decodes;        /* evaluation gave strings */

@@ -284,6 +284,11 @@ enum lab_status fixture_snapshot(struct lab_session *session,
     out->plane.tensor = -1;
     out->explanation.tensor = -1;
     snprintf(out->error, sizeof(out->error), "%s", f->error);
+    if (f->state == LAB_SESSION_STARTING && f->measure_of) {
+        snprintf(out->measured, sizeof(out->measured), "vector");
+        out->measure_done = 1;
+        out->measure_of = f->measure_of;
+    }
     if (f->state == LAB_SESSION_FAILED || f->state == LAB_SESSION_STARTING)
         return LAB_OK;
     snprintf(out->notice, sizeof(out->notice), "%s",
@@ -293,6 +298,8 @@ enum lab_status fixture_snapshot(struct lab_session *session,
     out->plan = f->plan;
     out->lr = 0.1; /* the steps of this plan have no params */
     out->schedule = f->schedule;
+    if (f->timed)
+        f->schedule->steps[0].by = LAB_BY_TIME;
     show_device(f, out);
     show_steps(f, out);
     memcpy(out->breaks, f->breaks, sizeof(out->breaks));

@@ -53,6 +53,8 @@ int plan_add_tensor(struct lab_plan *p, const char *name, int role, int rank,
 int plan_add_node(struct lab_plan *p, const char *id, int op)
 {
     p->nodes[p->n_nodes] = (struct lab_node){.id = copy(id), .op = &ops[op]};
+    lab_names_add(&p->names[LAB_NAME_NODE], p->nodes[p->n_nodes].id,
+                  p->n_nodes);
     return p->n_nodes++;
 }
 
@@ -253,6 +255,7 @@ void plan_release(struct lab_plan *p)
     for (int i = 0; i < p->n_nodes; i++)
         free(p->nodes[i].id);
     lab_names_release(&p->names[LAB_NAME_TENSOR]);
+    lab_names_release(&p->names[LAB_NAME_NODE]);
     free(p->tensors);
     free(p->steps);
     free(p->nodes);

@@ -135,12 +135,43 @@ TEST_CASE_WITH(a_variant_is_chosen, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "key v\nexpect how fc1 (dense) runs\nkey Esc\nabsent how fc1\n"
-            "key v\nkey j\nkey j\nkey Enter\nexpect fc1 runs fused\n"
+            "key v\nkey j\nkey j\nkey Enter\nexpect fc1 runs as fused\n"
             "expect of 14\n");
     const struct lab_command *c = fixture_last(f, LAB_DO_VARIANT);
     assert_string_equal(c->text, "fc1");
     assert_string_equal(c->text2, "fused");
     assert_int_equal(fixture_count(f, LAB_DO_VARIANT), 1);
+}
+
+TEST_CASE_WITH(a_choice_is_taken_back, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key v\nkey G\nkey Enter\n"
+            "expect fc1: nothing is chosen any more\n");
+    assert_string_equal(fixture_last(f, LAB_DO_VARIANT)->text2, "auto");
+    play(f, "key v\nkey G\nkey k\nkey Enter\n"
+            "expect fc1 runs by the fixed table\n");
+    assert_string_equal(fixture_last(f, LAB_DO_VARIANT)->text2, "default");
+}
+
+TEST_CASE_WITH(times_of_variants_as_a_text, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    f->timed = true;
+    play(f, "text :variant fc1\nkey Enter\nexpect 45.1 us\n"
+            "expect left out: over the budget\nexpect for 2 steps\nkey q\n"
+            "text :variant nosuch\nkey Enter\nexpect no node 'nosuch'\n");
+    assert_int_equal(fixture_count(f, LAB_DO_VARIANT), 0);
+}
+
+TEST_CASE_WITH(measuring_is_stopped, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    f->state = LAB_SESSION_STARTING;
+    f->measure_of = 4;
+    play(f, "expect Measuring variants: vector, 2 of 4\nkey Esc\n"
+            "expect by the fixed table\nexpect step 0 of\n");
+    assert_int_equal(fixture_count(f, LAB_DO_STOP), 1);
 }
 
 /* A click on a row of the list takes it, elsewhere the list closes. */
@@ -150,7 +181,7 @@ TEST_CASE_WITH(a_variant_is_clicked, setup, teardown)
     play(f, "resize 80 24\nkey v\nexpect how fc1 (dense) runs\n"
             "click 2 2\nabsent how fc1\n"
             "key v\nexpect how fc1 (dense) runs\n"
-            "click 12 30\nabsent how fc1\nexpect fc1 runs fused\n");
+            "click 11 30\nabsent how fc1\nexpect fc1 runs as fused\n");
     assert_string_equal(fixture_last(f, LAB_DO_VARIANT)->text2, "fused");
     assert_int_equal(fixture_count(f, LAB_DO_VARIANT), 1);
 }
@@ -465,7 +496,7 @@ TEST_CASE_WITH(a_model_with_nothing_optional, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->model.kernels = NULL;
-    f->model.variant_names = NULL;
+    f->model.candidates = NULL;
     f->model.text_for = NULL;
     f->model.open_source = NULL;
     f->model.progress = NULL;

@@ -116,6 +116,39 @@ TEST_CASE_WITH(variants_to_choose_from, setup, teardown)
                  "stepper_variants_80x24.txt", false);
 }
 
+/* A measured step that runs what is no longer the choice. */
+TEST_CASE_WITH(variants_with_their_times, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    f->timed = true;
+    check_screen(f, 80, 24, "text :variant fc1 tiled\nkey Enter\nkey v",
+                 "stepper_variants_timed_80x24.txt", false);
+}
+
+TEST_CASE_WITH(variants_with_their_times_wide, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    f->timed = true;
+    check_screen(f, 200, 60, "text :variant fc1 tiled\nkey Enter\nkey v",
+                 "stepper_variants_timed_200x60.txt", false);
+}
+
+TEST_CASE_WITH(variants_are_measured, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    f->state = LAB_SESSION_STARTING;
+    f->measure_of = 4;
+    check_screen(f, 80, 24, "", "stepper_measuring_80x24.txt", false);
+}
+
+TEST_CASE_WITH(variants_are_measured_wide, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    f->state = LAB_SESSION_STARTING;
+    f->measure_of = 4;
+    check_screen(f, 200, 60, "", "stepper_measuring_200x60.txt", false);
+}
+
 TEST_CASE_WITH(a_breakpoint_stops, setup, teardown)
 {
     check_screen(*state, 80, 24,

@@ -178,7 +178,9 @@ TEST_CASE(elements)
     c = parse("variant fc1 tiled");
     assert_string_equal(c.arg, "fc1");
     assert_string_equal(c.arg2, "tiled");
-    refuse("variant fc1", "usage: variant NODE NAME");
+    assert_string_equal(parse("variant fc1").arg2, "");
+    refuse("variant", "usage: variant NODE [NAME | default | auto]");
+    refuse("variant fc1 tiled x", "too many words");
     refuse("watch", "a name is missing");
 }
 

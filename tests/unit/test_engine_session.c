@@ -360,6 +360,156 @@ TEST_CASE_WITH(a_new_choice_does_not_rename_what_ran, start, end)
     assert_string_equal(f->snap.steps[0].ran, "blas");
 }
 
+static void choose(struct fixture *f, const char *target, const char *variant)
+{
+    struct lab_command c = {.kind = LAB_DO_VARIANT, .phase = -1};
+    snprintf(c.text, sizeof(c.text), "%s", target);
+    snprintf(c.text2, sizeof(c.text2), "%s", variant);
+    assert_ok(lab_session_post(f->session, &c));
+    settle(f);
+}
+
+static const char *first_runs(const struct fixture *f, enum lab_chosen_by by)
+{
+    assert_string_equal(f->snap.error, "");
+    assert_int_equal(f->snap.schedule->steps[0].by, by);
+    return f->snap.schedule->steps[0].variant->name;
+}
+
+TEST_CASE_WITH(a_choice_is_taken_back, start, end)
+{
+    struct fixture *f = *state;
+    choose(f, "fc1", "auto"); /* there is none */
+    assert_string_equal(first_runs(f, LAB_BY_TABLE), "naive");
+    choose(f, "fc1", "blas");
+    assert_string_equal(first_runs(f, LAB_BY_HAND), "blas");
+    choose(f, "fc1", "default");
+    assert_string_equal(first_runs(f, LAB_BY_TABLE), "naive");
+    choose(f, "*", "blas");
+    choose(f, "fc1", "auto"); /* the wider one holds now */
+    assert_string_equal(first_runs(f, LAB_BY_HAND), "blas");
+    choose(f, "fc1", "auto");
+    assert_non_null(strstr(f->snap.error, "none of its own"));
+    choose(f, "*", "auto");
+    assert_string_equal(first_runs(f, LAB_BY_TABLE), "naive");
+    choose(f, "fc7", "auto");
+    assert_non_null(strstr(f->snap.error, "no node or op 'fc7'"));
+}
+
+/* ---- measuring, watched and stopped ---- */
+
+struct measured {
+    struct lab_session *session;
+    int kept;
+    int shown; /* snapshots that say so */
+    bool stops;
+    bool wanted; /* the caller's own stop */
+};
+
+static void note_time(void *user, const struct lab_tune_time *time)
+{
+    struct measured *m = user;
+    assert_true(time->ns > 0);
+    m->kept++;
+}
+
+static bool is_wanted(void *user)
+{
+    return ((struct measured *)user)->wanted;
+}
+
+/* On the engine's thread, for each snapshot. */
+static void see_measuring(void *user)
+{
+    struct measured *m = user;
+    struct lab_snapshot snap;
+    struct lab_session *s = __atomic_load_n(&m->session, __ATOMIC_ACQUIRE);
+    if (!s || lab_session_snapshot(s, &snap))
+        return;
+    if (snap.measure_of > 0) {
+        assert_int_equal(snap.state, LAB_SESSION_STARTING);
+        assert_true(snap.measured[0] && snap.measure_done < snap.measure_of);
+        m->shown++;
+        if (m->stops) {
+            const struct lab_command stop = {.kind = LAB_DO_STOP};
+            assert_ok(lab_session_post(s, &stop));
+        }
+    }
+    lab_snapshot_release(&snap);
+}
+
+/* The session is known to see_measuring() before it measures. */
+static enum lab_status wait_for_it(void *user, struct lab_backend *be,
+                                   struct lab_tuning *t)
+{
+    struct measured *m = user;
+    (void)be;
+    (void)t;
+    while (!__atomic_load_n(&m->session, __ATOMIC_ACQUIRE))
+        continue;
+    return LAB_OK;
+}
+
+static void open_measured(struct fixture *f, struct measured *m)
+{
+    const struct lab_tune_keeper keeper = {.user = m,
+                                           .budget_ns = 60000000000,
+                                           .load = wait_for_it,
+                                           .keep = note_time,
+                                           .stop = {is_wanted, m}};
+    static struct lab_tune_keeper kept; /* the session outlives this */
+    kept = keeper;
+    struct lab_session_config config = {
+        .setup = {.spec = &f->net.spec, .backend = "cpu", .tune = &kept},
+        .wake = see_measuring,
+        .wake_user = m};
+    struct lab_session *s;
+    lab_session_free(f->session);
+    lab_snapshot_release(&f->snap);
+    f->net.spec.data.batch = 1024; /* large enough */
+    f->session = NULL;
+    assert_ok(lab_session_new(&s, &config));
+    f->session = s;
+    __atomic_store_n(&m->session, s, __ATOMIC_RELEASE);
+    settle(f);
+    assert_int_equal(f->snap.state, LAB_SESSION_IDLE);
+    assert_int_equal(f->snap.measure_of, 0);
+}
+
+TEST_CASE_WITH(measuring_is_shown, start, end)
+{
+    struct fixture *f = *state;
+    static struct measured m;
+    struct lab_candidate list[8];
+    m = (struct measured){.kept = 0};
+    open_measured(f, &m);
+    assert_true(m.shown > 1 && m.kept > 10);
+    assert_int_equal(f->snap.schedule->steps[0].by, LAB_BY_TIME);
+    int n = lab_session_candidates(f->session, 0, &f->snap.schedule->steps[0],
+                                   list, 8);
+    assert_true(n > 1 && list[0].timed && list[0].ns > 0);
+    n = lab_session_candidates(f->session, 0, NULL, list, 8);
+    assert_true(n > 1 && !list[0].timed);
+}
+
+/* It goes on with the fixed table; a stop of the caller's does the same. */
+TEST_CASE_WITH(measuring_is_stopped, start, end)
+{
+    struct fixture *f = *state;
+    static struct measured m;
+    for (int i = 0; i < 2; i++) {
+        m = (struct measured){.stops = i == 0, .wanted = i == 1};
+        open_measured(f, &m);
+        assert_int_equal(m.kept, 0);
+        assert_int_equal(m.shown, 1);
+        assert_int_equal(f->snap.schedule->steps[0].by, LAB_BY_TABLE);
+        assert_non_null(strstr(f->snap.notice, "measuring the variants was "
+                                               "stopped"));
+        post_and_settle(f, LAB_DO_STEP, 2);
+        assert_int_equal(f->snap.position, 2);
+    }
+}
+
 /* A step that ran unheard has no number: another step's kernels are not its. */
 TEST_CASE_WITH(a_replayed_step_has_no_execution, start, end)
 {

@@ -60,6 +60,8 @@ struct lab_session {
     struct lab_session_hooks hooks;
     void (*wake)(void *user);
     void *wake_user;
+    const struct lab_tune_keeper *tune; /* the caller's, or NULL */
+    struct lab_tune_keeper watched;     /* that one, shown and stopped */
 
     /* The engine's thread. */
     struct lab_snapshot now; /* what the next snapshot shows; owns nothing */
@@ -498,6 +500,8 @@ static struct lab_snapshot_shared *make_snapshot(struct lab_session *s)
     atomic_init(&shared->refs, 1);
     *next = s->now;
     next->shared = shared;
+    if (next->state == LAB_SESSION_STARTING)
+        next->backend[0] = '\0'; /* which it is shows when the walk is open */
     size_t checks = (size_t)next->n_checks;
     next->checks =
         lab_arena_array(&shared->memory, checks, sizeof(*next->checks));
@@ -1221,6 +1225,36 @@ static void list_choices(const struct lab_session *s,
                                              s->choices[i].variant};
 }
 
+static bool is_target(const struct lab_plan *plan, const char *text)
+{
+    bool found = strcmp(text, "*") == 0 || lab_plan_node(plan, text) >= 0;
+    for (int i = 0; i < plan->n_nodes && !found; i++) {
+        const struct lab_node *node = &plan->nodes[i];
+        found = strcmp(node->op->name, text) == 0 ||
+                (node->outer && strcmp(node->outer->name, text) == 0);
+    }
+    return found;
+}
+
+/* "auto" where nothing was chosen for the target itself. */
+static enum lab_status nothing_to_drop(const struct lab_session *s,
+                                       const char *target)
+{
+    const struct lab_schedule *now = lab_walk_schedule(s->walk);
+    int node = lab_plan_node(s->plan, target);
+    if (!is_target(s->plan, target))
+        return lab_fail(LAB_E_NOTFOUND, "this network has no node or op '%s'",
+                        target);
+    for (int i = 0; i < now->n_steps; i++) {
+        if (now->steps[i].depth_node == node && now->steps[i].by == LAB_BY_HAND)
+            return lab_fail(LAB_E_STATE,
+                            "%s: a choice for its op, for what it is a part "
+                            "of, or for `*` holds, and none of its own",
+                            target);
+    }
+    return LAB_OK;
+}
+
 static enum lab_status session_choose(struct lab_session *s,
                                       const struct lab_command *c)
 {
@@ -1233,12 +1267,16 @@ static enum lab_status session_choose(struct lab_session *s,
         if (strcmp(kept[i].target, c->text) != 0)
             s->choices[at++] = kept[i];
     }
+    bool drops = strcmp(c->text2, LAB_VARIANT_AUTO) == 0;
     enum lab_status st = LAB_OK;
-    if (at == LAB_MAX_CHOICES) {
+    if (drops && at == n) {
+        st = nothing_to_drop(s, c->text);
+    } else if (!drops && at == LAB_MAX_CHOICES) {
         st = lab_fail(LAB_E_STATE, "too many variants chosen");
     } else {
-        own_choice(&s->choices[at], c->text, c->text2);
-        s->n_choices = at + 1;
+        if (!drops)
+            own_choice(&s->choices[at++], c->text, c->text2);
+        s->n_choices = at;
         list_choices(s, list);
         st = lab_walk_choose(s->walk, list, s->n_choices);
     }
@@ -1454,10 +1492,59 @@ static void add_lesson_breaks(struct lab_session *s)
     }
 }
 
+/* A stop while variants are measured ends that, and not the opening. */
 static bool is_stopped(void *user)
 {
     struct lab_session *s = user;
-    return atomic_load(&s->cancel);
+    return s->now.measure_of > 0 ? atomic_load(&s->quit)
+                                 : atomic_load(&s->cancel);
+}
+
+/* ---- the caller's keeper of times, shown and stopped ---- */
+
+static enum lab_status load_times(void *user, struct lab_backend *be,
+                                  struct lab_tuning *t)
+{
+    const struct lab_tune_keeper *to = ((struct lab_session *)user)->tune;
+    return to->load ? to->load(to->user, be, t) : LAB_OK;
+}
+
+static void keep_time(void *user, const struct lab_tune_time *time)
+{
+    const struct lab_tune_keeper *to = ((struct lab_session *)user)->tune;
+    if (to->keep)
+        to->keep(to->user, time);
+}
+
+static void show_measuring(void *user, const char *variant, int done, int total)
+{
+    struct lab_session *s = user;
+    if (s->tune->progress)
+        s->tune->progress(s->tune->user, variant, done, total);
+    snprintf(s->now.measured, sizeof(s->now.measured), "%s", variant);
+    s->now.measure_done = done;
+    s->now.measure_of = total;
+    session_publish(s);
+}
+
+static bool measuring_stopped(void *user)
+{
+    struct lab_session *s = user;
+    return atomic_load(&s->cancel) || lab_stop_asked(&s->tune->stop);
+}
+
+static void watch_measuring(struct lab_session *s)
+{
+    s->tune = s->setup.tune;
+    if (!s->tune)
+        return;
+    s->watched = *s->tune;
+    s->watched.user = s;
+    s->watched.load = load_times;
+    s->watched.keep = keep_time;
+    s->watched.progress = show_measuring;
+    s->watched.stop = (struct lab_stop){measuring_stopped, s};
+    s->setup.tune = &s->watched;
 }
 
 static enum lab_status open_walk(struct lab_session *s)
@@ -1467,11 +1554,13 @@ static enum lab_status open_walk(struct lab_session *s)
     struct lab_owned_choice owned[LAB_MAX_CHOICES];
     struct lab_str notice;
     list_choices(s, given);
+    watch_measuring(s);
     s->setup.choices = given;
     s->setup.kept = kept;
     s->setup.n_kept = &s->n_choices;
     lab_str_init(&notice);
     enum lab_status st = lab_setup_open(&s->setup, &s->walk, &s->plan, &notice);
+    s->now.measure_of = 0;
     snprintf(s->now.notice, sizeof(s->now.notice), "%s", lab_str_text(&notice));
     lab_str_release(&notice);
     if (st)
@@ -1665,17 +1754,18 @@ bool lab_session_pending(struct lab_session *s)
     return pending;
 }
 
-int lab_session_variant_names(struct lab_session *s, int node,
-                              const char **names, int max)
+int lab_session_candidates(struct lab_session *s, int node,
+                           const struct lab_schedule_step *at,
+                           struct lab_candidate *out, int max)
 {
     pthread_mutex_lock(&s->lock);
     const struct lab_plan *plan = s->latest->all.plan;
     pthread_mutex_unlock(&s->lock);
     if (!plan || node < 0 || node >= plan->n_nodes)
         return 0;
-    /* Tables and plan are fixed once the first snapshot has them. */
-    return lab_backend_variant_names(lab_walk_backend(s->walk), plan->real,
-                                     plan->nodes[node].op->name, names, max);
+    /* Tables, plan and times are fixed once the first snapshot has them. */
+    return lab_candidates(plan, lab_walk_backend(s->walk),
+                          lab_walk_tuning(s->walk), node, at, out, max);
 }
 
 /* ---- life ---- */
@@ -1744,8 +1834,6 @@ enum lab_status lab_session_new(struct lab_session **out,
         s->data = lab_strdup(config->setup.data);
     configure(s, config);
     s->latest = make_snapshot(s);
-    if (s->latest) /* which one it is shows when the walk is open */
-        s->latest->all.backend[0] = '\0';
     s->busy = true; /* until it has started */
     bool ready = s->latest && (s->data || !config->setup.data);
     if (!ready || lab_thread_start(&s->thread, engine_main, s)) {

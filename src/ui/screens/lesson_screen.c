@@ -92,10 +92,11 @@ static void roofs(void *user, const struct lab_snapshot *snap,
 
 /* ---- variants ---- */
 
-static int variant_names(void *user, int node, const char **names, int max)
+static int candidates(void *user, int node, const struct lab_schedule_step *at,
+                      struct lab_candidate *out, int max)
 {
     struct lab_lesson_screen *s = user;
-    return lab_session_variant_names(s->run.session, node, names, max);
+    return lab_session_candidates(s->run.session, node, at, out, max);
 }
 
 /* ---- text ---- */
@@ -226,7 +227,7 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
                                    .kernels = kernels,
                                    .advise = advise,
                                    .roofs = roofs,
-                                   .variant_names = variant_names,
+                                   .candidates = candidates,
                                    .text_for = text_for,
                                    .open_source = open_source,
                                    .open_occupancy = open_occupancy,

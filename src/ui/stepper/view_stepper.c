@@ -180,12 +180,7 @@ void lab_heat_draw_cell(struct lab_canvas *c, int y, int x, double v,
 /* ---- the state ---- */
 
 enum { ASK_RESTART = 1, ASK_LEAVE };
-enum {
-    TENSORS = LAB_STEP_IN + LAB_STEP_OUT,
-    KERNELS = 64,
-    NUMBER_W = 10,
-    VARIANTS = 32
-};
+enum { TENSORS = LAB_STEP_IN + LAB_STEP_OUT, KERNELS = 64, NUMBER_W = 10 };
 
 /* How a tensor is looked at; kept for each, so that it comes back so. */
 struct look {
@@ -251,8 +246,9 @@ struct lab_stepper {
 
     struct {
         int node;
-        const char *name[VARIANTS];
-        int n; /* 0: the list is closed */
+        int step; /* of the schedule, that the times are of; -1: none */
+        struct lab_candidate list[LAB_CANDIDATES];
+        int n; /* 0: the list is closed; with the two rows that are none */
         int cursor;
         int first;             /* the row on top, as last drawn */
         struct lab_rect inner; /* and where the rows are */
@@ -2385,11 +2381,11 @@ static void add_work(const struct lab_stepper *v, struct lab_doc *d,
 static void add_variant(const struct lab_stepper *v, struct lab_doc *d,
                         const struct lab_schedule_step *s)
 {
-    const char *names[VARIANTS];
+    struct lab_candidate list[LAB_CANDIDATES];
     int n = 0;
-    if (v->model.variant_names)
-        n = v->model.variant_names(v->model.user, s->depth_node, names,
-                                   VARIANTS);
+    if (v->model.candidates)
+        n = v->model.candidates(v->model.user, s->depth_node, NULL, list,
+                                LAB_CANDIDATES);
     const char *now = s->variant ? s->variant->name : "?";
     const char *ran = v->snap.steps[v->step].ran;
     bool other = ran && strcmp(ran, now) != 0;
@@ -2399,7 +2395,7 @@ static void add_variant(const struct lab_stepper *v, struct lab_doc *d,
     if (n > 1)
         lab_doc_add(d, LAB_ROLE_DIM, "  v:");
     for (int i = 0; i < n && n > 1; i++)
-        lab_doc_addf(d, LAB_ROLE_KEY, " %s", names[i]);
+        lab_doc_addf(d, LAB_ROLE_KEY, " %s", list[i].name);
     if (s->variant && s->variant->source) {
         add_pair(d, "source", "%s", s->variant->source);
         lab_doc_add(d, LAB_ROLE_DIM, "  o opens it");
@@ -2527,38 +2523,36 @@ static void draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
 
 /* ---- the list of variants ---- */
 
-/* What the node itself runs: an update step belongs to its optimizer. */
-static const char *runs_now(const struct lab_stepper *v, int node)
+/* The step that the list is about; NULL: none of the node's own. */
+static const struct lab_schedule_step *listed_step(const struct lab_stepper *v)
 {
-    const struct lab_schedule *s = v->snap.schedule;
-    const struct lab_schedule_step *chosen = step_now(v);
-    const char *name = "";
-    for (int i = 0; i < s->n_steps; i++) {
-        const struct lab_schedule_step *at = &s->steps[i];
-        if (at->depth_node != node || !at->variant ||
-            at->step->op != v->snap.plan->nodes[node].op)
-            continue;
-        if (!name[0] || at == chosen)
-            name = at->variant->name;
-    }
-    return name;
+    int i = v->variants.step;
+    return i >= 0 && i < v->snap.schedule->n_steps ? &v->snap.schedule->steps[i]
+                                                   : NULL;
 }
 
 static enum lab_status open_variants(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
     const struct lab_schedule_step *now = step_now(v);
-    if (!now || !v->model.variant_names)
+    if (!now || !v->model.candidates)
         return refuse(v, "nothing can be switched here");
-    v->variants.node = now->depth_node;
-    v->variants.n = v->model.variant_names(v->model.user, now->depth_node,
-                                           v->variants.name, VARIANTS);
+    int node = now->depth_node;
+    v->variants.node = node;
+    v->variants.step = lab_debugger_step_of(&v->snap, node, v->step);
+    const struct lab_schedule_step *at = listed_step(v);
+    int n = v->model.candidates(v->model.user, node, at, v->variants.list,
+                                LAB_CANDIDATES - 2);
+    if (n == 0)
+        return refuse(v, "this node has one implementation");
     v->variants.cursor = 0;
-    for (int i = 0; i < v->variants.n; i++)
-        if (strcmp(v->variants.name[i], runs_now(v, now->depth_node)) == 0)
+    for (int i = 0; i < n && at; i++)
+        if (strcmp(v->variants.list[i].name, at->variant->name) == 0)
             v->variants.cursor = i;
-    return v->variants.n ? LAB_OK
-                         : refuse(v, "this node has one implementation");
+    v->variants.list[n].name = LAB_VARIANT_DEFAULT;
+    v->variants.list[n + 1].name = LAB_VARIANT_AUTO;
+    v->variants.n = n + 2;
+    return LAB_OK;
 }
 
 static enum lab_status take_variant(struct lab_screen *s)
@@ -2566,13 +2560,13 @@ static enum lab_status take_variant(struct lab_screen *s)
     struct lab_stepper *v = s->state;
     struct lab_command cmd = {.kind = LAB_DO_VARIANT};
     const char *node = v->snap.plan->nodes[v->variants.node].id;
-    const char *name = v->variants.name[v->variants.cursor];
+    const char *name = v->variants.list[v->variants.cursor].name;
+    char text[LAB_SESSION_TEXT];
     snprintf(cmd.text, sizeof(cmd.text), "%s", node);
     snprintf(cmd.text2, sizeof(cmd.text2), "%s", name);
     v->variants.n = 0;
-    lab_ui_message(v->ui, LAB_ROLE_NORMAL,
-                   "%s runs %s from its next step on; B steps back to compare",
-                   node, name);
+    lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s; B steps back to compare",
+                   lab_variant_chosen_text(node, name, text));
     post(v, &cmd);
     return LAB_OK;
 }
@@ -2607,31 +2601,45 @@ static bool variants_action(struct lab_stepper *v, int action)
     return to >= 0 || action == LAB_ACT_BACK;
 }
 
+/* The rows after the candidates are other ways to choose. */
+static void draw_variant(const struct lab_stepper *v, struct lab_canvas *c,
+                         struct lab_rect row, int i)
+{
+    const struct lab_candidate *one = &v->variants.list[i];
+    char note[LAB_CANDIDATE_NOTE];
+    const char *text = i == v->variants.n - 2 ? "by the fixed table"
+                       : i == v->variants.n - 1
+                           ? "no choice: by measuring, else by the table"
+                           : lab_candidate_note(one, listed_step(v), note);
+    bool number = i < v->variants.n - 2 && !isnan(one->ns);
+    lab_canvas_textf(c, row.y, row.x, row.w, LAB_ROLE_NORMAL,
+                     "%s %-12s %8s  %s", i == v->variants.cursor ? ">" : " ",
+                     one->name, number ? LAB_NS_TEXT(one->ns) : "", text);
+    if (i == v->variants.cursor)
+        lab_canvas_paint(c, row, LAB_ROLE_SELECTED);
+}
+
 static void draw_variants(struct lab_stepper *v, struct lab_canvas *c,
                           struct lab_rect body)
 {
-    const char *current = runs_now(v, v->variants.node);
     const struct lab_node *node = &v->snap.plan->nodes[v->variants.node];
-    char title[96];
+    const struct lab_schedule_step *at = listed_step(v);
+    char title[192];
     int h = v->variants.n + 2 < body.h ? v->variants.n + 2 : body.h;
-    int w = body.w < 44 ? body.w : 44;
+    int w = body.w < 78 ? body.w : 78;
     struct lab_rect r = {body.y + (body.h - h) / 2, body.x + (body.w - w) / 2,
                          h, w};
-    snprintf(title, sizeof(title), "how %s (%s) runs", node->id,
-             node->op ? node->op->name : "?");
+    snprintf(title, sizeof(title), "how %s (%s) runs%s%s %s", node->id,
+             node->op ? node->op->name : "?", at ? ", times of " : "",
+             at ? at->step->name : "",
+             at ? lab_phase_name(at->step->phase) : "");
     r = lab_canvas_box(c, r, title);
     int first = v->variants.cursor >= r.h ? v->variants.cursor - r.h + 1 : 0;
     v->variants.first = first;
     v->variants.inner = r;
     for (int y = 0; y < r.h && first + y < v->variants.n; y++) {
-        const char *name = v->variants.name[first + y];
-        bool now = strcmp(current, name) == 0;
-        bool chosen = first + y == v->variants.cursor;
-        lab_canvas_textf(c, r.y + y, r.x, r.w, LAB_ROLE_NORMAL, "%s %-12s %s",
-                         chosen ? ">" : " ", name, now ? "runs now" : "");
-        if (chosen)
-            lab_canvas_paint(c, (struct lab_rect){r.y + y, r.x, 1, r.w},
-                             LAB_ROLE_SELECTED);
+        struct lab_rect row = {r.y + y, r.x, 1, r.w};
+        draw_variant(v, c, row, first + y);
     }
 }
 
@@ -2707,14 +2715,19 @@ static enum lab_status write_list(void *user, struct lab_doc *d)
     return LAB_OK;
 }
 
-static void show_list(struct lab_stepper *v, const char *what)
+/* `node`: what that can run as, in place of the list `what`. */
+static void show_list(struct lab_stepper *v, const char *what, const char *node)
 {
     struct lab_list list = {.wraps = what[0] == 'n'};
-    struct lab_text_args args = {.user = &list, .write = write_list};
+    struct lab_text_args args = {
+        .user = &list, .write = write_list, .title = node};
     lab_str_init(&list.text);
-    if (lab_debugger_list(&v->snap, what, v->model.variant_names, v->model.user,
-                          &args.title, &list.text) ||
-        lab_ui_push(v->ui, &lab_view_text, &args))
+    enum lab_status st =
+        node ? lab_debugger_variants(&v->snap, node, v->model.candidates,
+                                     v->model.user, &list.text)
+             : lab_debugger_list(&v->snap, what, v->model.candidates,
+                                 v->model.user, &args.title, &list.text);
+    if (st || lab_ui_push(v->ui, &lab_view_text, &args))
         lab_ui_error(v->ui);
     lab_str_release(&list.text);
 }
@@ -2812,8 +2825,9 @@ static void confirm(struct lab_stepper *v, const struct lab_ui_command *cmd)
                        cmd->arg);
         break;
     case LAB_COMMAND_VARIANT:
-        lab_ui_message(v->ui, role, "%s runs as %s from now on", cmd->arg,
-                       cmd->arg2);
+        lab_ui_message(v->ui, role, "%s",
+                       lab_variant_chosen_text(cmd->arg, cmd->arg2,
+                                               (char[LAB_SESSION_TEXT]){0}));
         break;
     default:
         break;
@@ -2950,7 +2964,13 @@ static bool stepper_command(struct lab_screen *s,
         sample(v, cmd);
         break;
     case LAB_COMMAND_LIST:
-        show_list(v, cmd->arg);
+        show_list(v, cmd->arg, NULL);
+        break;
+    case LAB_COMMAND_VARIANT:
+        if (cmd->arg2[0])
+            run(v, cmd);
+        else
+            show_list(v, "", cmd->arg);
         break;
     default:
         run(v, cmd);
@@ -3114,8 +3134,19 @@ static void draw_waiting(const struct lab_stepper *v, struct lab_canvas *c,
         lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, snap->error);
         return;
     }
-    lab_canvas_text(c, y, body.x + 2, body.w - 4, LAB_ROLE_NORMAL,
-                    "Reading the data and building the network ...");
+    if (snap->measure_of == 0) {
+        lab_canvas_text(c, y, body.x + 2, body.w - 4, LAB_ROLE_NORMAL,
+                        "Reading the data and building the network ...");
+        return;
+    }
+    lab_canvas_textf(c, y, body.x + 2, body.w - 4, LAB_ROLE_NORMAL,
+                     "Measuring variants: %s, %d of %d", snap->measured,
+                     snap->measure_done + 1, snap->measure_of);
+    struct lab_rect r = {y + 2, body.x + 2, body.h - y, body.w - 4};
+    lab_canvas_paragraph(
+        c, r, LAB_ROLE_DIM,
+        "Each variant runs a few iterations, and then the fastest of each step "
+        "is used. Esc goes on without: by the fixed table of variants.");
 }
 
 static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
@@ -3461,15 +3492,27 @@ static bool stepper_action(struct lab_screen *s, int action)
     }
 }
 
-/* A lesson that could not be started has its text; Esc waits with the rest. */
+/* A lesson that could not be started has its text, one that is measured can go
+ * on without; elsewhere Esc waits with the rest. */
 static bool ready(struct lab_screen *s)
 {
     const struct lab_stepper *v = s->state;
     bool failed = v->snap.state == LAB_SESSION_FAILED;
     bool walks = v->snap.plan && v->snap.schedule && v->item >= 0;
-    if (!walks && !failed)
+    bool measures = v->snap.measure_of > 0;
+    if (!walks && !failed && !measures)
         refuse(v, "there is nothing to walk yet");
-    return walks || failed;
+    return walks || failed || measures;
+}
+
+static enum lab_status stop_measuring(struct lab_screen *s)
+{
+    const struct lab_command stop = {.kind = LAB_DO_STOP};
+    struct lab_stepper *v = s->state;
+    post(v, &stop);
+    lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                   "no measuring: variants by the fixed table");
+    return LAB_OK;
 }
 
 static void after(struct lab_screen *s)
@@ -3646,8 +3689,9 @@ static const struct lab_binding stepper_keys[] = {
     {"r Backspace B", true, "back", "one step back, bit for bit", LAB_ACT_OWN,
      NULL, walk, LAB_DO_BACK},
     {"v", true, "variant",
-     "choose how this node runs: naive, tiled, a library ...", LAB_ACT_OWN,
-     open_variants},
+     "choose how this node runs: naive, tiled, a library ..., with the times "
+     "that were measured",
+     LAB_ACT_OWN, open_variants},
     {"e", true, "explain",
      "explain the number under the cursor, and go to its terms", LAB_ACT_OWN,
      explain},
@@ -3739,6 +3783,11 @@ static const struct lab_binding failed_keys[] = {
      open_lesson},
     {NULL}};
 
+static const struct lab_binding measuring_keys[] = {
+    {"Esc", true, "no measuring", "go on with the fixed table of variants",
+     LAB_ACT_OWN, stop_measuring},
+    {NULL}};
+
 /* While a training runs the bar has the keys that act, its own two first. */
 static const struct lab_binding *stepper_bindings(const struct lab_screen *s)
 {
@@ -3747,6 +3796,8 @@ static const struct lab_binding *stepper_bindings(const struct lab_screen *s)
     const struct lab_stepper *v = s->state;
     if (v->snap.state == LAB_SESSION_FAILED && !v->snap.schedule)
         return failed_keys;
+    if (v->snap.measure_of > 0)
+        return measuring_keys;
     if (v->variants.n)
         return variant_keys;
     return v->snap.state == LAB_SESSION_TRAINING

@@ -25,9 +25,11 @@ struct lab_sample_request {
     char prompt[LAB_COMMAND_TEXT]; /* the text begins with it */
 };
 
-/* Names of the variants that a node can take: lab_session_variant_names(). */
-typedef int lab_variant_names_fn(void *user, int node, const char **names,
-                                 int max);
+/* What a node can run as: lab_session_candidates(). */
+typedef int lab_candidates_fn(void *user, int node,
+                              const struct lab_schedule_step *at,
+                              struct lab_candidate *out, int max);
+enum { LAB_CANDIDATES = 32, LAB_CANDIDATE_NOTE = 64 };
 
 LAB_C_BEGIN
 /* What `print` and `explain` name. LAB_E_NOTFOUND, LAB_E_RANGE. */
@@ -42,12 +44,28 @@ enum lab_status lab_debugger_command(const struct lab_snapshot *snap,
                                      const struct lab_ui_command *c, int here,
                                      struct lab_command *out);
 /* Adds what `list` shows to `out`, a line a row; *title is what it is. `what`
- * may be shortened, "" means steps; `names` may be NULL. LAB_E_PARSE: there is
- * no such list. LAB_E_STATE: the lesson has none. LAB_E_NOMEM. */
+ * may be shortened, "" means steps; `candidates` may be NULL. LAB_E_PARSE: there
+ * is no such list. LAB_E_STATE: the lesson has none. LAB_E_NOMEM. */
 enum lab_status lab_debugger_list(const struct lab_snapshot *snap,
-                                  const char *what, lab_variant_names_fn *names,
-                                  void *user, const char **title,
-                                  struct lab_str *out);
+                                  const char *what,
+                                  lab_candidates_fn *candidates, void *user,
+                                  const char **title, struct lab_str *out);
+/* The same of what a node can run as, with measured times. LAB_E_NOTFOUND. */
+enum lab_status lab_debugger_variants(const struct lab_snapshot *snap,
+                                      const char *node,
+                                      lab_candidates_fn *candidates, void *user,
+                                      struct lab_str *out);
+/* The step of a node that stands for it: the schedule's step `index` where it is
+ * one of the node's own op, which an update step is not, else its first; -1. */
+int lab_debugger_step_of(const struct lab_snapshot *snap, int node, int index);
+/* "fastest, runs now (measured)": what there is to say of a candidate beside
+ * its time. */
+const char *lab_candidate_note(const struct lab_candidate *c,
+                               const struct lab_schedule_step *at,
+                               char out[LAB_CANDIDATE_NOTE]);
+/* "fc1 runs as blas from now on". */
+const char *lab_variant_chosen_text(const char *target, const char *variant,
+                                    char out[LAB_SESSION_TEXT]);
 /* What `sample` leaves out stays as it was. */
 void lab_sample_request_take(struct lab_sample_request *how,
                              const struct lab_ui_command *c);

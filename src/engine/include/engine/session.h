@@ -62,7 +62,8 @@ enum lab_command_kind {
     LAB_DO_DELETE,   /* removes breakpoint number n, 0: all */
     LAB_DO_WATCH,    /* text: tensor; stops when it has been written */
     LAB_DO_UNWATCH,  /* text: tensor, or all when empty */
-    LAB_DO_VARIANT,  /* text: node or op, text2: variant */
+    LAB_DO_VARIANT,  /* text: node or op, text2: variant; LAB_VARIANT_DEFAULT,
+                        LAB_VARIANT_AUTO */
     LAB_DO_SHOW,     /* look at a tensor: show */
     LAB_DO_EXPLAIN,  /* element: tensor and index */
     LAB_DO_NEAR,     /* text: the neighbours of a word, or of a sum of words */
@@ -74,7 +75,8 @@ enum lab_command_kind {
                         its node's steps around it ("node"), or of all that has
                         run of this iteration ("iteration") */
     LAB_DO_TRACE,    /* text: "off", "kernels", "on", "" the trace's state */
-    LAB_DO_STOP      /* cancel what runs, and moves that wait: at once */
+    LAB_DO_STOP      /* cancel what runs, and moves that wait: at once; while
+                        variants are measured, that alone */
 };
 
 struct lab_command {
@@ -119,10 +121,12 @@ bool lab_session_pending(struct lab_session *s);
 /* Waits until every posted command is done. LAB_E_CANCELLED after timeout_ns
  * (< 0: no limit). */
 enum lab_status lab_session_wait(struct lab_session *s, int64_t timeout_ns);
-/* Names of the variants that a node of the plan can take here, the default
- * first; they outlive the session. 0 while it starts. Any thread. */
-int lab_session_variant_names(struct lab_session *s, int node,
-                              const char **names, int max);
+/* What a node of the plan can run as here (lab_candidates), with the times of
+ * *at, a step of a snapshot's schedule, or NULL. Names outlive the session. 0
+ * while it starts. Any thread. */
+int lab_session_candidates(struct lab_session *s, int node,
+                           const struct lab_schedule_step *at,
+                           struct lab_candidate *out, int max);
 /* How many iterations the lesson asks for; `epochs` or `iterations` above 0
  * go before the lesson's own. `facts` of its data. */
 int64_t lab_train_iterations(const struct lab_network_spec *spec,

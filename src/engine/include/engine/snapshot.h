@@ -6,6 +6,7 @@
 #include "engine/gradcheck.h"
 #include "engine/neighbours.h"
 #include "engine/stats.h"
+#include "engine/tune.h"
 
 enum { LAB_COMMAND_TEXT = 128 };
 
@@ -95,6 +96,11 @@ struct lab_snapshot {
     struct lab_schedule *schedule; /* retained */
     struct lab_device_info device;
     char backend[16];
+    /* While STARTING: the variant that is measured now, and how many of `of` are
+     * done; of 0: none is. */
+    char measured[LAB_TUNE_NAME];
+    int measure_done;
+    int measure_of;
     int64_t iteration;             /* from 0 */
     int position;                  /* 0 .. schedule->n_steps */
     struct lab_step_status *steps; /* schedule->n_steps of them */

@@ -58,9 +58,8 @@ struct lab_stepper_model {
     /* The measured ceilings of the device of the walk. */
     void (*roofs)(void *user, const struct lab_snapshot *snap,
                   struct lab_stepper_roofs *out);
-    /* Names of the variants that node `node` of the plan can take, the default
-     * first. Returns how many, at most max; the names outlive the screen. */
-    lab_variant_names_fn *variant_names;
+    /* What a node of the plan can run as; the names outlive the screen. */
+    lab_candidates_fn *candidates;
     /* Writes the lesson's text for a step in a phase into `out`, wrapped to
      * `columns`; without a step and a phase (NULL) the lesson's introduction.
      * Leaves it empty where the lesson has none. */

@@ -117,7 +117,9 @@ static const char *hint(const char *word, const char *const *names, size_t n,
                         char out[HINT])
 {
     const char *near = lab_nearest(word, names, n);
-    snprintf(out, HINT, near ? "; did you mean '%s'?" : "", near);
+    out[0] = '\0';
+    if (near)
+        snprintf(out, HINT, "; did you mean '%s'?", near);
     return out;
 }
 

@@ -95,9 +95,9 @@ told no
 printf 'list variants\nvariant fc1 default\nvariant * default\nquit\n' >keys
 "$LAB_EXE" mlp-digits --plain --batch 200 --backend cpu --threads 2 \
     --db "$db" <keys >"$out" 2>"$err" || complain "the stepper failed"
-expect_stdout ', default'
-expect_stdout 'fc1 runs as default from now on.'
-grep -qF '* runs as default' "$out" || complain "no default for all"
+expect_stdout '(measured)'
+expect_stdout 'fc1 runs by the fixed table from now on.'
+expect_stdout '* runs by the fixed table from now on.'
 
 # What is damaged, or of another version, is measured again, and said.
 sql "UPDATE variant_time SET time_ns = 'x' WHERE variant = 'vector' AND threads = 2"

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/version.h"
 #include "debug/lesson_run.h"
 #include "lesson/lesson.h"
@@ -63,6 +64,8 @@ enum lab_status lab_bench_writer_open(const struct lab_options *o,
     info->seed = o->seed;
     info->rank = 0;
     info->time_source = gpu ? LAB_TIME_CUDA_EVENTS : LAB_TIME_CPU_CLOCK;
+    if (!gpu)
+        info->threads = lab_threads();
     lab_run_device_fill(&info->device, device, gpu);
     lab_str_init(&path);
     enum lab_status st = lab_bench_db_path(o, &path);

@@ -8,9 +8,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/signals.h"
 #include "base/str.h"
 #include "base/version.h"
@@ -22,6 +25,7 @@
 #include "report/exit.h"
 #include "report/suggest.h"
 #include "store/database.h"
+#include "store/variant_times.h"
 #include "store/writer.h"
 #include "trace/intern.h"
 #include "trace/record.h"
@@ -124,6 +128,17 @@ static void ran_variants_clear(struct ran_variants *v)
 
 enum { NOTE_BYTES = 1024, VARIANTS_BYTES = 512 };
 
+/* What is measured while the network is opened, until it is in the database. */
+struct measured_times {
+    struct lab_tune_keeper keeper;
+    struct lab_tune_time *list;
+    size_t n;
+    size_t room;
+    struct lab_variant_times_left left;
+    bool shown;            /* what is measured is on a terminal's line */
+    char note[NOTE_BYTES]; /* what was not read or not kept */
+};
+
 struct lab_recording {
     const struct lab_lesson_run *of;
     bool eager; /* the run's row is made at once, not at its first step, or */
@@ -142,6 +157,8 @@ struct lab_recording {
     struct lab_device_info device;
     char backend[16];
     char variants[VARIANTS_BYTES]; /* as chosen at the start */
+    const char *variants_from;     /* measured, table or chosen */
+    struct measured_times times;
     int64_t batch;
     enum lab_time_source time_source;
     enum lab_status status;
@@ -181,6 +198,154 @@ void lab_recording_summarize(const struct lab_snapshot *snap,
     }
     if (!isnan(snap->step_ms_median))
         out->iteration_median_ns = (int64_t)(snap->step_ms_median * 1e6);
+}
+
+/* ---- the times of variants ---- */
+
+/* Of the device that was opened; a GPU's times do not depend on threads. */
+static struct lab_variant_time_of times_of(const struct lab_recording *r)
+{
+    return (struct lab_variant_time_of){
+        .backend = r->backend,
+        .device = r->device.name,
+        .precision = lab_precision_name(r->of->spec.precision),
+        .threads = strcmp(r->backend, "cuda") == 0 ? 0 : lab_threads()};
+}
+
+static enum lab_status add_kept(void *tuning, const struct lab_variant_time *t)
+{
+    struct lab_tune_time time = {.ns = t->ns};
+    if (strlen(t->step) >= sizeof(time.step) ||
+        strlen(t->variant) >= sizeof(time.variant))
+        return LAB_OK; /* no step and no variant has such a name */
+    snprintf(time.step, sizeof(time.step), "%s", t->step);
+    snprintf(time.variant, sizeof(time.variant), "%s", t->variant);
+    return lab_tuning_add(tuning, &time);
+}
+
+static void note_times(struct lab_recording *r, const char *what,
+                       const char *text)
+{
+    pthread_mutex_lock(&r->lock);
+    snprintf(r->times.note, sizeof(r->times.note), "%s%s", what, text);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* Without a database, or one that an earlier program wrote, nothing is kept yet; a
+ * database that refuses is none either. */
+static enum lab_status load_times(void *recording, struct lab_backend *be,
+                                  struct lab_tuning *t)
+{
+    const struct lab_database_options options = {.read_only = true,
+                                                 .busy_timeout_ms = 1000};
+    struct lab_recording *r = recording;
+    struct lab_database *db = NULL;
+    struct lab_variant_times_left *left = &r->times.left;
+    char text[128];
+    lab_backend_info(be, &r->device);
+    if (r->refused)
+        return LAB_OK;
+    const struct lab_variant_time_of of = times_of(r);
+    enum lab_status st = lab_database_open(&db, r->db, &options);
+    if (!st)
+        st = lab_variant_times_read(db, &of, add_kept, t, left);
+    lab_database_close(db);
+    if (st == LAB_E_NOMEM)
+        return st;
+    snprintf(text, sizeof(text),
+             "%lld damaged, %lld of another version of the program",
+             (long long)left->damaged, (long long)left->foreign);
+    if (st && st != LAB_E_NOTFOUND && st != LAB_E_STATE)
+        note_times(r, "the kept times of variants are not read: ", lab_error());
+    else if (left->damaged + left->foreign > 0)
+        note_times(r,
+                   "kept times of variants are not used, and measured again "
+                   "where they are needed: ",
+                   text);
+    return LAB_OK;
+}
+
+/* What has no memory is measured again the next time. */
+static void keep_time(void *recording, const struct lab_tune_time *time)
+{
+    struct measured_times *m = &((struct lab_recording *)recording)->times;
+    if (!lab_grow(&m->list, m->n, &m->room, sizeof(*m->list), "a time"))
+        m->list[m->n++] = *time;
+}
+
+/* On a terminal a line that is written over, else one line. */
+static void show_measuring(void *recording, const char *variant, int done,
+                           int total)
+{
+    struct measured_times *m = &((struct lab_recording *)recording)->times;
+    const char *term = getenv("TERM");
+    if (isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0)
+        fprintf(stderr, "\rmeasuring variants: %s (%d of %d)\033[K", variant,
+                done + 1, total);
+    else if (!m->shown)
+        lab_warn("measuring %d variants, once and for %lld s at most", total,
+                 (long long)(m->keeper.budget_ns / 1000000000));
+    m->shown = true;
+}
+
+static void clear_measuring(struct measured_times *m)
+{
+    if (m->shown && isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    m->shown = false;
+}
+
+/* Into the database: what was measured, and without what is not used. */
+static void store_times(struct lab_recording *r)
+{
+    struct measured_times *m = &r->times;
+    const struct lab_database_options options = {.busy_timeout_ms = 1000};
+    struct lab_database *db = NULL;
+    struct lab_variant_time *rows;
+    if (m->n + (size_t)(m->left.damaged + m->left.foreign) == 0 || r->refused ||
+        m->keeper.budget_ns == 0)
+        return;
+    rows = lab_alloc_array(m->n + 1, sizeof(*rows));
+    enum lab_status st = rows ? LAB_OK : lab_no_memory("variants' times");
+    for (size_t i = 0; i < m->n && !st; i++)
+        rows[i] = (struct lab_variant_time){m->list[i].step, m->list[i].variant,
+                                            m->list[i].ns};
+    const struct lab_variant_time_of of = times_of(r);
+    if (!st)
+        st = lab_database_open(&db, r->db, &options);
+    if (!st)
+        st = lab_variant_times_keep(db, &of, rows, m->n);
+    if (st)
+        note_times(r, "the times of variants are not kept: ", lab_error());
+    lab_database_close(db);
+    lab_free(rows);
+    m->n = 0;
+    m->left = (struct lab_variant_times_left){0};
+}
+
+/* Does a step of the walk go by a time? */
+static bool goes_by_times(struct lab_walk *walk)
+{
+    const struct lab_tuning *t = lab_walk_tuning(walk);
+    const struct lab_schedule *s = lab_walk_schedule(walk);
+    char key[LAB_TUNE_KEY];
+    int n = 0;
+    for (int i = 0; t && i < s->n_steps && n == 0; i++) {
+        lab_tune_key(lab_walk_plan(walk), s->steps[i].step, key);
+        lab_tuning_of(t, key, &n);
+    }
+    return n > 0;
+}
+
+/* By the lesson or by an option. */
+static bool chosen_for_all(const struct lab_lesson_run *of)
+{
+    bool all = false;
+    for (int i = 0; i < of->spec.n_variants; i++)
+        all = all || strcmp(of->spec.variants[i].target, "*") == 0;
+    for (int i = 0; i < of->options->n_choices; i++)
+        all = all || strcmp(of->options->choices[i].target, "*") == 0;
+    return all;
 }
 
 /* ---- the writer, when it is needed ---- */
@@ -232,6 +397,9 @@ static enum lab_status make_writer(struct lab_recording *r,
     info.backend = r->backend;
     info.precision = lab_precision_name(r->of->spec.precision);
     info.variants = known_text(r->variants);
+    info.variants_from = r->variants_from;
+    if (strcmp(r->backend, "cuda") != 0)
+        info.threads = lab_threads();
     info.version = lab_version();
     info.commit = known_text(lab_commit());
     info.counters = lab_counter_set_name(r->counters);
@@ -282,6 +450,7 @@ static enum lab_status open_writer(struct lab_recording *r)
     pthread_mutex_unlock(&r->lock);
     if (!open)
         return LAB_OK;
+    store_times(r); /* where there was no database yet */
     st = make_writer(r, &w);
     if (w)
         hand_on(r, w);
@@ -367,6 +536,7 @@ static void recording_free(struct lab_recording *r)
     lab_writer_free(r->writer);
     lab_live_free(r->live);
     lab_free(r->early);
+    lab_free(r->times.list);
     ran_variants_clear(&r->ran);
     pthread_mutex_destroy(&r->lock);
     pthread_cond_destroy(&r->changed);
@@ -501,6 +671,12 @@ static void recording_opened(void *recording, struct lab_walk *walk)
     r->batch = lab_walk_plan(walk)->batch;
     r->lr = lab_plan_lr(lab_walk_plan(walk));
     note_variants(r, walk);
+    clear_measuring(&r->times);
+    r->variants_from = chosen_for_all(r->of) ? "chosen"
+                       : goes_by_times(walk) ? "measured"
+                                             : "table";
+    if (!r->refused && access(r->db, F_OK) == 0)
+        store_times(r);
     if (r->profiler) {
         lab_profiler_set_device(r->profiler, &r->device);
         r->time_source = lab_profiler_time_source(r->profiler);
@@ -633,6 +809,8 @@ void lab_recording_note(struct lab_recording *r, struct lab_str *out)
     if (r->counters_refused)
         lab_str_addf(out, "--counters %s: %s\n",
                      lab_counter_set_name(r->counters), r->counters_note);
+    if (r->times.note[0])
+        lab_str_addf(out, "%s\n", r->times.note);
     if (r->note[0])
         lab_str_addf(out, "%s\n", r->note);
     pthread_mutex_unlock(&r->lock);
@@ -851,26 +1029,38 @@ static enum lab_status read_lesson(struct lab_lesson_run *w,
     return recording_new(&w->recording, w, eager, whole);
 }
 
-static struct lab_setup setup_of(const struct lab_lesson_run *w)
+/* `tells`: on stderr, what is measured. */
+static struct lab_setup setup_of(const struct lab_lesson_run *w, bool tells)
 {
     const struct lab_options *o = w->options;
+    const char *set = getenv("LAPENNA_LAB_TUNE");
+    bool off = o->no_tune || (set && strcmp(set, "off") == 0);
+    struct lab_tune_keeper *keeper = &w->recording->times.keeper;
+    *keeper = (struct lab_tune_keeper){
+        .user = w->recording,
+        .budget_ns = o->walks_once ? 0 : INT64_C(2000000000),
+        .load = load_times,
+        .keep = keep_time,
+        .progress = tells ? show_measuring : NULL};
     return (struct lab_setup){.spec = &w->spec,
                               .backend = o->backend,
                               .device = o->device,
                               .batch = o->batch,
                               .data = o->data,
                               .choices = o->choices,
-                              .n_choices = o->n_choices};
+                              .n_choices = o->n_choices,
+                              .tune = off ? NULL : keeper};
 }
 
 static enum lab_status open_walk(struct lab_lesson_run *w,
                                  lab_lesson_run_check_fn *check)
 {
-    struct lab_setup setup = setup_of(w);
+    struct lab_setup setup = setup_of(w, true);
     setup.stop = (struct lab_stop){lab_signals_asked, NULL};
     setup.prepare = recording_prepare;
     setup.user = w->recording;
     enum lab_status st = lab_setup_open(&setup, &w->walk, &w->plan, &w->notice);
+    clear_measuring(&w->recording->times);
     if (!st && w->options->lr > 0 && isnan(lab_plan_lr(w->plan)))
         st = lab_fail(LAB_E_USAGE,
                       "--lr: %s has no parameter that is updated, and no "
@@ -915,7 +1105,7 @@ enum lab_status lab_lesson_run_start(struct lab_lesson_run *w,
     if (st)
         return st;
     struct lab_session_config config = {
-        .setup = setup_of(w), .wake = wake, .wake_user = user};
+        .setup = setup_of(w, !wake), .wake = wake, .wake_user = user};
     recording_attach(w->recording, &config);
     return lab_session_new(&w->session, &config);
 }

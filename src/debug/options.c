@@ -10,6 +10,7 @@
 
 #include "base/command.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "report/exit.h"
 #include "report/print.h"
 
@@ -481,6 +482,9 @@ void lab_options_parse(struct lab_options *o, int argc, char **argv,
     o->no_trace = strcmp(o->trace, "off") == 0;
     o->trace_kernels = strcmp(o->trace, "kernels") == 0;
     o->trace_asked = o->given.trace && !o->no_trace;
+    o->walks_once = line->commands == LAB_FOR_STEP;
+    if (o->threads > 0)
+        lab_threads_set(o->threads);
     if (o->ascii)
         lab_print_ascii(true);
     check_together(o, line->commands == LAB_FOR_STEP);

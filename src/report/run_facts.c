@@ -97,6 +97,15 @@ void lab_run_figures(struct lab_text_table *t, const struct lab_run_row *r)
     char rate[LAB_RUN_LR_TEXT];
     add_fact(t, "precision", r->precision);
     add_fact(t, "variants", r->variants);
+    if (r->variants_from)
+        add_fact(t, "variants from",
+                 strcmp(r->variants_from, "measured") == 0 ? "measuring"
+                 : strcmp(r->variants_from, "table") == 0  ? "the fixed table"
+                                                           : r->variants_from);
+    if (r->threads != LAB_UNKNOWN) {
+        lab_text_table_add(t, "threads");
+        lab_text_table_add_int(t, r->threads);
+    }
     lab_text_table_add(t, "seed");
     if ((int64_t)r->seed == LAB_UNKNOWN)
         lab_text_table_add(t, NULL);

@@ -55,9 +55,9 @@ def machine(env, work):
     detail = {row["name"]: row["detail"] for row in map(json.loads, rows)}
     names = [(os.path.realpath(work), "WORK"), (work, "WORK"),
              (os.environ["LAB_BINARY_DIR"], "BUILD"), (os.environ["LAB_SOURCE_DIR"], "SOURCE"),
-             (detail["CPU"].rsplit(", ", 2)[0], "PROCESSOR"),
+             (detail["CPU"].rsplit(", ", 3)[0], "PROCESSOR"),
              (detail["program"], "lapenna-lab VERSION")]
-    return [(re.escape(a), b) for a, b in names]
+    return [(re.escape(a), b) for a, b in names] + [(r"with \d+ threads?\b", "with # threads")]
 
 
 def play(line, env, work, names):
@@ -89,6 +89,7 @@ def main():
         env = {k: v for k, v in os.environ.items() if not k.startswith("LAPENNA_LAB")}
         env.update(HOME=work, XDG_STATE_HOME=work, XDG_DATA_HOME=work, XDG_CONFIG_HOME=work,
                    LC_ALL="C.UTF-8", TZ="UTC", NO_COLOR="1", TERM="dumb",
+                   LAPENNA_LAB_TUNE="off",
                    LAPENNA_LAB_MODULE_DIR=os.path.join(work, "none"),
                    PATH=":".join([bin_dir, os.path.dirname(env["LAB_EXE"]),
                                   os.path.abspath(sys.argv[2]), env["PATH"]]))

@@ -65,7 +65,7 @@ TEST_CASE_WITH(failed_step_changes_nothing, NULL, sample_cleanup)
 TEST_CASE_WITH(later_step_keeps_the_runs, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
-    enum { NOW = 7, NEXT };
+    enum { NOW = 8, NEXT };
     const struct lab_migration steps[NEXT] = {
         {"CREATE TABLE never_run_again (x)"},
         {"CREATE TABLE nor_this (x)"},
@@ -74,6 +74,7 @@ TEST_CASE_WITH(later_step_keeps_the_runs, NULL, sample_cleanup)
         {"CREATE TABLE nor_another (x)"},
         {"CREATE TABLE nor_them (x)"},
         {"CREATE TABLE nor_these (x)"},
+        {"CREATE TABLE nor_this_one (x)"},
         {"ALTER TABLE run ADD COLUMN mood TEXT;"
          "UPDATE run SET mood = 'good'"},
     };

@@ -1422,7 +1422,8 @@ static void check_printed(struct lab_builder *b,
 
 /* Names of variants on any backend, this machine's or another's: a lesson may
  * choose one that is not to be had here, but not an unknown one. */
-static const char *const known_variants[] = {"naive",
+static const char *const known_variants[] = {LAB_VARIANT_DEFAULT,
+                                             "naive",
                                              "blas",
                                              "onednn",
                                              "tiled",
@@ -1453,7 +1454,7 @@ static bool names_node(const struct lab_plan *plan, const char *target)
         if (strncmp(id, target, n) == 0 && (id[n] == '\0' || id[n] == '.'))
             return true;
     }
-    return lab_op_find(target, LAB_KIND_LAYER) ||
+    return strcmp(target, "*") == 0 || lab_op_find(target, LAB_KIND_LAYER) ||
            lab_op_find(target, LAB_KIND_LOSS) ||
            lab_op_find(target, LAB_KIND_OPTIMIZER);
 }

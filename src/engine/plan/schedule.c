@@ -627,6 +627,7 @@ static enum lab_status unused_choice(const struct maker *m,
     lab_str_init(&names);
     for (int i = 0; i < n; i++)
         lab_str_addf(&names, "%s%s", i ? ", " : "", list[i]);
+    lab_str_add(&names, ", " LAB_VARIANT_DEFAULT);
     bool there = false;
     for (int i = 0; i < n; i++)
         there = there || strcmp(list[i], c->variant) == 0;

@@ -40,12 +40,31 @@ static int by_step_and_time(const struct lab_tune_time *x,
     return strcmp(x->variant, y->variant);
 }
 
+/* The first time of a step, or of the steps behind it. */
+static size_t first_of(const struct lab_tuning *t, const char *step)
+{
+    size_t from = 0;
+    size_t to = t->n;
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        if (strcmp(t->times[mid].step, step) < 0)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return from;
+}
+
+static bool is_of(const struct lab_tuning *t, size_t i, const char *step)
+{
+    return i < t->n && strcmp(t->times[i].step, step) == 0;
+}
+
 static struct lab_tune_time *find(const struct lab_tuning *t, const char *step,
                                   const char *variant)
 {
-    for (size_t i = 0; i < t->n; i++) {
-        if (strcmp(t->times[i].step, step) == 0 &&
-            strcmp(t->times[i].variant, variant) == 0)
+    for (size_t i = first_of(t, step); is_of(t, i, step); i++) {
+        if (strcmp(t->times[i].variant, variant) == 0)
             return &t->times[i];
     }
     return NULL;
@@ -87,15 +106,11 @@ const struct lab_tune_time *lab_tuning_time(const struct lab_tuning *t, int i)
 const struct lab_tune_time *lab_tuning_of(const struct lab_tuning *t,
                                           const char *key, int *n)
 {
-    const struct lab_tune_time *first = NULL;
+    size_t first = first_of(t, key);
     *n = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        if (strcmp(t->times[i].step, key) != 0)
-            continue;
-        first = first ? first : &t->times[i];
+    while (is_of(t, first + (size_t)*n, key))
         ++*n;
-    }
-    return first;
+    return *n ? &t->times[first] : NULL;
 }
 
 /* "128x784"; a tensor that is not there is "-". */

@@ -73,7 +73,7 @@ static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w,
     enum lab_status st = t ? LAB_OK : lab_no_memory("variants' times");
     if (!st && s->tune->load)
         st = s->tune->load(s->tune->user, lab_walk_backend(w), t);
-    if (!st)
+    if (!st && s->tune->budget_ns > 0)
         st = lab_tune(w, t, s->tune);
     if (!st) {
         lab_walk_tune_with(w, t);
@@ -85,6 +85,38 @@ static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w,
     lab_str_add(notice, "measuring the variants was stopped: what nobody "
                         "chooses runs by the fixed table\n");
     return LAB_OK;
+}
+
+static bool measured_now(const struct lab_walk *w)
+{
+    const struct lab_tuning *t = lab_walk_tuning(w);
+    const struct lab_tune_time *time;
+    for (int i = 0; t && (time = lab_tuning_time(t, i)); i++)
+        if (time->is_new)
+            return true;
+    return false;
+}
+
+/* "variants were measured: vector for 12 steps, blas for 3" */
+static void add_counts(const struct lab_schedule *s, struct lab_str *out)
+{
+    const char *before = "variants were measured: ";
+    for (int i = 0; i < s->n_steps; i++) {
+        int first = 0;
+        int n = 0;
+        while (strcmp(s->steps[first].variant->name,
+                      s->steps[i].variant->name) != 0)
+            first++;
+        if (first < i)
+            continue;
+        for (int k = i; k < s->n_steps; k++)
+            n += strcmp(s->steps[k].variant->name, s->steps[i].variant->name) ==
+                 0;
+        lab_str_addf(out, "%s%s for %d step%s", before,
+                     s->steps[i].variant->name, n, n == 1 ? "" : "s");
+        before = ", ";
+    }
+    lab_str_add(out, "\n");
 }
 
 enum lab_status lab_setup_open(const struct lab_setup *setup,
@@ -127,6 +159,8 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
     st = tune(setup, w, notice);
     if (!st)
         st = choose(setup, w, notice);
+    if (!st && measured_now(w))
+        add_counts(lab_walk_schedule(w), notice);
     if (st) {
         lab_walk_free(w);
         lab_plan_free(built);

@@ -9,13 +9,24 @@
 #include "base/clock.h"
 #include "engine/walk.h"
 
-/* The names that any step of the plan has. */
+/* The names that may serve any step of the plan, or a group. */
 enum { MAX_NAMES = 64 };
 struct names {
     const char *name[MAX_NAMES];
     int n;
     const char *reference; /* the first row's */
 };
+
+static bool may_serve(struct lab_backend *be, const struct lab_plan *plan,
+                      const struct lab_step *s, const char *name)
+{
+    const struct lab_variant *step = lab_backend_variant(
+        be, plan->real, s->op->name, s->kernel, s->phase, name);
+    const struct lab_variant *group =
+        lab_backend_variant(be, plan->real, s->op->name, NULL, s->phase, name);
+    return (step && lab_tune_competes(step)) ||
+           (group && lab_tune_competes(group));
+}
 
 static void collect(const struct lab_plan *plan, struct lab_backend *be,
                     struct names *out)
@@ -31,7 +42,8 @@ static void collect(const struct lab_plan *plan, struct lab_backend *be,
             int at = 0;
             while (at < out->n && strcmp(out->name[at], own[k]) != 0)
                 at++;
-            if (at == out->n && out->n < MAX_NAMES)
+            if (at == out->n && out->n < MAX_NAMES &&
+                may_serve(be, plan, &plan->steps[i], own[k]))
                 out->name[out->n++] = own[k];
         }
     }
@@ -63,13 +75,15 @@ static bool lacks_time(const struct tuner *u, const char *name)
     return false;
 }
 
-/* Keeps the smallest time of each step of `name`, or NaN for those without. */
+/* Keeps the smallest time of each step of `name`, or NaN for those without. What
+ * is known from earlier stays: networks share steps, and none of them changes the
+ * choices of another. */
 static enum lab_status note(struct tuner *u, const char *name, bool ran)
 {
     const struct lab_schedule *s = lab_walk_schedule(u->w);
     enum lab_status st = LAB_OK;
     for (int i = 0; i < s->n_steps && !st; i++) {
-        struct lab_tune_time time = {.ns = NAN};
+        struct lab_tune_time time = {.ns = NAN, .is_new = true};
         int64_t exec;
         int64_t ns = 0;
         if (!counts(&s->steps[i], name))
@@ -82,7 +96,7 @@ static enum lab_status note(struct tuner *u, const char *name, bool ran)
         }
         const struct lab_tune_time *old =
             lab_tuning_find(u->t, time.step, name);
-        if (!old || isnan(old->ns) || time.ns < old->ns)
+        if (!old || (old->is_new && (isnan(old->ns) || time.ns < old->ns)))
             st = lab_tuning_add(u->t, &time);
     }
     return st;
@@ -123,7 +137,7 @@ static void keep(const struct tuner *u, const char *name)
 {
     const struct lab_tune_time *t;
     for (int i = 0; u->keeper->keep && (t = lab_tuning_time(u->t, i)); i++) {
-        if (strcmp(t->variant, name) == 0)
+        if (t->is_new && strcmp(t->variant, name) == 0)
             u->keeper->keep(u->keeper->user, t);
     }
 }

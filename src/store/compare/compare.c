@@ -27,6 +27,7 @@ static const char *const fact_names[LAB_FACT_COUNT] = {
     [LAB_FACT_KIND] = "kind",
     [LAB_FACT_TRACE] = "tracing",
     [LAB_FACT_LEARNING_RATE] = "learning rate",
+    [LAB_FACT_THREADS] = "threads",
 };
 
 const char *lab_run_fact_name(enum lab_run_fact fact)
@@ -63,7 +64,9 @@ static bool copy_run(void *user, const struct lab_run_row *r)
     char batch[32];
     char seed[32];
     char rate[32];
+    char threads[32];
     snprintf(rate, sizeof(rate), "%g", r->learning_rate);
+    snprintf(threads, sizeof(threads), "%lld", (long long)r->threads);
     snprintf(batch, sizeof(batch), "%lld", (long long)r->batch);
     snprintf(seed, sizeof(seed), "%llu", (unsigned long long)r->seed);
     const char *facts[LAB_FACT_COUNT] = {
@@ -76,6 +79,7 @@ static bool copy_run(void *user, const struct lab_run_row *r)
         [LAB_FACT_BATCH] = r->batch == LAB_UNKNOWN ? NULL : batch,
         [LAB_FACT_SEED] = (int64_t)r->seed == LAB_UNKNOWN ? NULL : seed,
         [LAB_FACT_LEARNING_RATE] = isnan(r->learning_rate) ? NULL : rate,
+        [LAB_FACT_THREADS] = r->threads == LAB_UNKNOWN ? NULL : threads,
         [LAB_FACT_TIMES_FROM] = r->time_source,
         [LAB_FACT_TRACE] = r->trace_state,
         [LAB_FACT_COUNTERS] = r->counters,
@@ -103,7 +107,8 @@ bool lab_comparison_differs(const struct lab_comparison *c,
 {
     const char *a = c->run[LAB_SIDE_A].fact[fact];
     const char *b = c->run[LAB_SIDE_B].fact[fact];
-    if (fact == LAB_FACT_LEARNING_RATE && !(a && b))
+    if ((fact == LAB_FACT_LEARNING_RATE || fact == LAB_FACT_THREADS) &&
+        !(a && b))
         return false; /* earlier programs did not record it */
     return a && b ? strcmp(a, b) != 0 : a != b;
 }

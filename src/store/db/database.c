@@ -283,7 +283,7 @@ enum lab_status lab_database_check_most(struct lab_database *db,
 static const struct lab_migration migrations[] = {
     {lab_sql_schema},   {lab_sql_schema_2}, {lab_sql_schema_3},
     {lab_sql_schema_4}, {lab_sql_schema_5}, {lab_sql_schema_6},
-    {lab_sql_schema_7},
+    {lab_sql_schema_7}, {lab_sql_schema_8},
 };
 
 const struct lab_migration *lab_database_migrations(int *count)

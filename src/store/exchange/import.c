@@ -1007,6 +1007,9 @@ static const struct run_column {
     {"label", NULL, ""},
     {"traceState",
      "traceState NOT IN ('never', 'on', 'off', 'mixed', 'kernels')", NULL},
+    {"threads", "threads < 1", NULL},
+    {"variantsFrom", "variantsFrom NOT IN ('measured', 'table', 'chosen')",
+     NULL},
     {"kind", "kind NOT IN ('lesson', 'lab')", ""},
     {"importedFrom", NULL, ""},
     {"imported", NULL, ""},
@@ -1030,7 +1033,7 @@ static enum lab_status load_run_columns(struct lab_import *in)
     static const char *const later[] = {
         "uuid",   "label",      "importedFrom", "imported",
         "summed", "traceState", "learningRate", "lessonLearningRate",
-        "kind"};
+        "kind",   "threads",    "variantsFrom"};
     bool there;
     enum lab_status st = import_has_table(in, "run", &there);
     if (st == LAB_OK && there)

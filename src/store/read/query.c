@@ -213,6 +213,8 @@ static const struct lab_field run_fields[] = {
     RUN(INT, batch, "batch", NULL),
     RUN(REAL, learning_rate, "learningRate", NULL),
     RUN(REAL, lesson_learning_rate, "lessonLearningRate", NULL),
+    RUN(INT, threads, "threads", NULL),
+    RUN(TEXT, variants_from, "variantsFrom", NULL),
     RUN(INT, iterations, "iterations", NULL),
     RUN(INT, iteration_median_ns, "iterationMedian_ns", NULL),
     RUN(INT, gpu_ns, NULL, "gpu_ns"),

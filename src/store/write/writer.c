@@ -91,6 +91,7 @@ void lab_run_info_init(struct lab_run_info *info)
 {
     *info = (struct lab_run_info){.kind = "lesson",
                                   .batch = LAB_UNKNOWN,
+                                  .threads = LAB_UNKNOWN,
                                   .learning_rate = NAN,
                                   .lesson_learning_rate = NAN};
     lab_fields_clear(&lab_gpu_fields, &info->device);
@@ -195,6 +196,8 @@ static enum lab_status add_run_row(struct lab_database *db,
     r.trace_state = trace_state_text(info->trace_state);
     r.learning_rate = info->learning_rate;
     r.lesson_learning_rate = info->lesson_learning_rate;
+    r.threads = info->threads;
+    r.variants_from = info->variants_from;
     struct lab_stmt s =
         lab_fields_insert(db, &lab_run_fields, ", pid, processStart");
     int n = lab_fields_bind(&s, &lab_run_fields, &r);

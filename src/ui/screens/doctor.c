@@ -14,6 +14,7 @@
 #include "base/version.h"
 #include "report/print.h"
 #include "base/module.h"
+#include "base/parallel.h"
 #include "engine/backend.h"
 #include "engine/op.h"
 #include "profiler/gpu.h"
@@ -21,6 +22,7 @@
 #include "lesson/catalog.h"
 #include "store/query.h"
 #include "store/tuned.h"
+#include "store/variant_times.h"
 #include "ui/terminal.h"
 
 const char *const lab_doctor_state_text[] = {"ok", "missing", "warning"};
@@ -169,8 +171,9 @@ static void doctor_cpu(struct lab_doctor *d)
         return;
     }
     lab_backend_info(be, &info);
-    report(d, "CPU", LAB_DOCTOR_OK, NULL, "%s, %d cores, %.1f GiB", info.name,
-           info.sm_count, (double)info.memory_bytes / gib);
+    report(d, "CPU", LAB_DOCTOR_OK, NULL, "%s, %d cores, %d threads, %.1f GiB",
+           info.name, info.sm_count, lab_threads(),
+           (double)info.memory_bytes / gib);
     check_openblas(d, be);
     check_onednn(d, be);
     check_variants(d, be);
@@ -514,6 +517,34 @@ static void report_winners(struct lab_doctor *d, struct lab_database *db,
                (long long)w.more);
 }
 
+/* How many times of variants are kept for each device that opens. */
+static void report_times(struct lab_doctor *d, struct lab_database *db)
+{
+    static const char *const backends[] = {"cpu", "cuda"};
+    for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++) {
+        struct lab_backend *be = NULL;
+        struct lab_device_info info;
+        struct lab_variant_time_of of = {.backend = backends[i]};
+        char threads[32] = "";
+        int64_t n = 0;
+        if (lab_backend_open(&be, backends[i], 0))
+            continue;
+        lab_backend_info(be, &info);
+        of.device = info.name;
+        of.threads = i == 0 ? lab_threads() : 0;
+        if (i == 0)
+            snprintf(threads, sizeof(threads), " with %d threads",
+                     lab_threads());
+        if (lab_variant_times_count(db, &of, &n))
+            report_error(d, "variant times", LAB_DOCTOR_WARNING,
+                         "variants are measured again");
+        else
+            report(d, "variant times", LAB_DOCTOR_OK, NULL,
+                   "%lld kept for %s%s", (long long)n, info.name, threads);
+        lab_backend_close(be);
+    }
+}
+
 /* lab_error() of a database that cannot be used: "FILE: what is wrong; what can
  * be done"; or `remedy` is what can be done. */
 static void say_refused(struct lab_doctor *d, const char *path,
@@ -588,6 +619,7 @@ static void look_into(struct lab_doctor *d, const char *path,
         say_refused(d, path, NULL);
     } else {
         say_usable(d, path, runs, checked);
+        report_times(d, db);
         report_winners(d, db, option);
     }
     lab_database_close(db);

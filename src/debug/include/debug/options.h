@@ -130,6 +130,7 @@ struct lab_options {
     bool no_trace;      /* --trace off: CUPTI stays away */
     bool trace_kernels; /* --trace kernels: and copies, no calls */
     bool trace_asked;   /* --trace was written, and not off */
+    bool walks_once;    /* step: too little to measure variants for */
     /* lab: its words, and what the lesson has */
     unsigned precisions;      /* 1 << enum lab_precision for each; 0: all */
     bool tune;                /* measure candidates, keep the fastest */

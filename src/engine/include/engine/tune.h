@@ -25,13 +25,14 @@ struct lab_tune_time {
         step[LAB_TUNE_KEY]; /* "dense.matmul forward 128x784,784x16 > 128x16" */
     char variant[LAB_TUNE_NAME];
     double ns; /* NaN: tried and left out, as it cannot be had in the budget */
+    bool is_new; /* measured by lab_tune(), not kept from earlier */
 };
 
 /* Where the times of earlier runs are kept, and who sees what goes on. Called on
  * the thread that tunes; every slot may be NULL. */
 struct lab_tune_keeper {
     void *user;
-    int64_t budget_ns;
+    int64_t budget_ns; /* 0: what is kept is used, and nothing is measured */
     /* Adds what is kept for this device to `t`. */
     enum lab_status (*load)(void *user, struct lab_backend *be,
                             struct lab_tuning *t);

@@ -68,6 +68,8 @@ struct lab_run_row {
     const char *trace_state;   /* of lab_trace_state_name() */
     double learning_rate;
     double lesson_learning_rate; /* the lesson's own, when it ran */
+    int64_t threads;             /* that computed, on the CPU */
+    const char *variants_from;   /* measured, table, chosen */
     bool figures_from_rows;      /* it has none: those of the stored losses */
 };
 

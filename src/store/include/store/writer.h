@@ -71,6 +71,8 @@ struct lab_run_info { /* texts are copied; NULL where unknown */
     uint64_t seed;
     double learning_rate;        /* of the optimizer; NaN: none, or unknown */
     double lesson_learning_rate; /* the lesson's */
+    int64_t threads;             /* that compute; a GPU: unknown */
+    const char *variants_from;   /* measured, table, chosen */
     int64_t batch;
     int64_t rank;
     enum lab_time_source time_source;

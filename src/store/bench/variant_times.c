@@ -1,0 +1,129 @@
+/* The times of variants by device, threads and precision: what a network that is
+ * opened again need not measure. */
+#include "store/variant_times.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/version.h"
+#include "db/row.h"
+
+static const char doing[] = "keeping the times of variants";
+
+/* ?1 to ?4 */
+static struct lab_stmt prepare(struct lab_database *db, const char *sql,
+                               const struct lab_variant_time_of *of)
+{
+    struct lab_stmt s = lab_stmt_new(db, sql);
+    lab_bind_text(s.sql, 1, of->backend);
+    lab_bind_text(s.sql, 2, of->device);
+    sqlite3_bind_int64(s.sql, 3, of->threads);
+    lab_bind_text(s.sql, 4, of->precision);
+    return s;
+}
+
+/* What is in a file may be anything: NULL alone is "left out". */
+static bool is_whole(const struct lab_variant_time *t, bool left_out)
+{
+    return t->step && t->step[0] && t->variant && t->variant[0] &&
+           (left_out || (isfinite(t->ns) && t->ns >= 0));
+}
+
+enum lab_status lab_variant_times_read(struct lab_database *db,
+                                       const struct lab_variant_time_of *of,
+                                       lab_variant_time_fn *each, void *user,
+                                       struct lab_variant_times_left *left)
+{
+    struct lab_stmt s = prepare(
+        db,
+        "SELECT step, variant, time_ns, time_ns IS NULL, ifnull(version, '') = "
+        "?5 FROM variant_time WHERE backend = ?1 AND device = ?2 AND threads = "
+        "?3 AND precision = ?4 ORDER BY step, variant",
+        of);
+    lab_bind_text(s.sql, 5, lab_version());
+    *left = (struct lab_variant_times_left){0};
+    while (lab_stmt_next(&s)) {
+        struct lab_variant_time t;
+        t.step = lab_column_text(&s);
+        t.variant = lab_column_text(&s);
+        t.ns = lab_column_real(&s);
+        bool left_out = lab_column_int(&s) == 1;
+        if (lab_column_int(&s) != 1)
+            left->foreign++;
+        else if (!is_whole(&t, left_out))
+            left->damaged++;
+        else if (!s.st)
+            s.st = each(user, &t);
+    }
+    return lab_stmt_end(&s);
+}
+
+/* The rows that are not handed out. */
+static enum lab_status forget_unused(struct lab_database *db,
+                                     const struct lab_variant_time_of *of)
+{
+    struct lab_stmt s = prepare(
+        db,
+        "DELETE FROM variant_time WHERE backend = ?1 AND device = ?2 AND "
+        "threads = ?3 AND precision = ?4 AND (ifnull(version, '') <> ?5 OR "
+        "step = '' OR variant = '' OR typeof(time_ns) NOT IN ('null', "
+        "'integer', 'real') OR time_ns < 0 OR time_ns > 9e99)",
+        of);
+    lab_bind_text(s.sql, 5, lab_version());
+    return lab_stmt_once(&s, doing);
+}
+
+static enum lab_status keep_all(struct lab_database *db,
+                                const struct lab_variant_time_of *of,
+                                const struct lab_variant_time *times, size_t n)
+{
+    char moment[32];
+    struct lab_stmt s = prepare(
+        db,
+        "INSERT OR REPLACE INTO variant_time VALUES (?1, ?2, ?3, ?4, ?5, "
+        "?6, ?7, ?8, ?9)",
+        of);
+    lab_utc_text(lab_clock_wall_ns(), moment);
+    lab_bind_text(s.sql, 8, moment);
+    lab_bind_text(s.sql, 9, lab_version());
+    for (size_t i = 0; i < n && !s.st; i++) {
+        lab_bind_text(s.sql, 5, times[i].step);
+        lab_bind_text(s.sql, 6, times[i].variant);
+        lab_bind_real(s.sql, 7, times[i].ns);
+        lab_stmt_run(&s, doing);
+    }
+    return lab_stmt_end(&s);
+}
+
+enum lab_status lab_variant_times_keep(struct lab_database *db,
+                                       const struct lab_variant_time_of *of,
+                                       const struct lab_variant_time *times,
+                                       size_t n)
+{
+    enum lab_status st = lab_database_begin(db, doing);
+    if (!st)
+        st = forget_unused(db, of);
+    if (!st)
+        st = keep_all(db, of, times, n);
+    if (!st)
+        st = lab_database_exec(db, "COMMIT", doing);
+    if (st)
+        lab_database_rollback(db);
+    return st;
+}
+
+enum lab_status lab_variant_times_count(struct lab_database *db,
+                                        const struct lab_variant_time_of *of,
+                                        int64_t *count)
+{
+    struct lab_stmt s = prepare(
+        db,
+        "SELECT count(*) FROM variant_time WHERE backend = ?1 AND device = ?2 "
+        "AND threads = ?3 AND ifnull(?4 = "
+        "precision, 1)",
+        of);
+    int64_t n = lab_stmt_next(&s) ? lab_column_int(&s) : 0;
+    if (!s.st)
+        *count = n;
+    return lab_stmt_end(&s);
+}

@@ -1,0 +1,47 @@
+/* store/variant_times.h -- how long each variant of a step took, kept by device,
+ * threads and precision (profiles/schema_8.sql).
+ *
+ * Errors: LAB_E_DB; LAB_E_NOMEM. Threads: that of the connection. */
+#pragma once
+#include "store/database.h"
+
+struct lab_variant_time_of {
+    const char *backend;
+    const char *device;
+    const char *precision;
+    int64_t threads; /* 0: a GPU */
+};
+
+struct lab_variant_time {
+    const char *step;
+    const char *variant;
+    double ns; /* NaN: left out */
+};
+
+/* Rows that are not handed out. */
+struct lab_variant_times_left {
+    int64_t damaged; /* no name, or a time that is none */
+    int64_t foreign; /* of another version of the program */
+};
+
+typedef enum lab_status lab_variant_time_fn(void *user,
+                                            const struct lab_variant_time *t);
+
+LAB_C_BEGIN
+/* In the order of their steps; a row's texts are valid during the call. Ends with
+ * what `each` returns where that is not LAB_OK. */
+enum lab_status lab_variant_times_read(struct lab_database *db,
+                                       const struct lab_variant_time_of *of,
+                                       lab_variant_time_fn *each, void *user,
+                                       struct lab_variant_times_left *left);
+/* All n of them in one transaction, or none; they replace those that are there, and
+ * the rows that are not handed out go. */
+enum lab_status lab_variant_times_keep(struct lab_database *db,
+                                       const struct lab_variant_time_of *of,
+                                       const struct lab_variant_time *times,
+                                       size_t n);
+/* How many are kept; `precision` NULL: in all of them. */
+enum lab_status lab_variant_times_count(struct lab_database *db,
+                                        const struct lab_variant_time_of *of,
+                                        int64_t *count);
+LAB_C_END

@@ -1,0 +1,128 @@
+# shellcheck shell=sh
+# The fastest variants by measuring: once, kept, and from then on the same bits;
+# --no-tune, LAPENNA_LAB_TUNE=off and *=default have the fixed table; --threads.
+unset LAPENNA_LAB_TUNE
+db=$work/runs.db
+
+# train ARG...: a network that is large enough
+train() {
+    run run mlp-digits --batch 200 --iterations 4 --backend cpu --db "$db" \
+        --json "$@"
+    expect_exit 0
+}
+
+# told YES|NO: whether something was measured
+told() {
+    case $1$(grep -c 'variants were measured: .* for [0-9]* step' "$err") in
+    yes1 | no0) ;;
+    *) complain "measured: not $1" ;;
+    esac
+}
+
+losses() {
+    grep '"type":"iteration"' "$out" >"$1"
+    [ -s "$1" ] || complain "no loss was printed"
+}
+
+kept_where() {
+    "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
+print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' \
+        "$db" "SELECT count(*) FROM variant_time WHERE $1"
+}
+
+sql() {
+    "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
+d = sqlite3.connect(sys.argv[1]); d.execute(sys.argv[2]); d.commit()' "$db" "$1"
+}
+
+train --threads 2
+told yes
+expect_stderr 'measuring '
+losses first
+kept=$(kept_where 'threads = 2')
+[ "$kept" -gt 10 ] || complain "only $kept times are kept"
+train --threads 2
+told no
+expect_no_stderr
+losses second
+cmp -s first second || complain "the same kept times, and other losses"
+[ "$(kept_where 1)" -eq "$kept" ] || complain "the second run kept times"
+run profile show 2 --db "$db"
+grep -q '^variants from  *measuring$' "$out" || complain "not by measuring"
+grep -q '^threads  *2$' "$out" || complain "not with 2 threads"
+run doctor --threads 2 --db "$db"
+grep -q "variant times  *ok  *$kept kept for .* with 2 threads" "$out" ||
+    complain "doctor does not have $kept times"
+
+# Another number of threads is another machine.
+train --threads 1
+told yes
+[ "$(kept_where 'threads = 1')" -gt 10 ] || complain "none of one thread are kept"
+run profile compare 2 3 --db "$db"
+grep -q '^threads  *2  *1$' "$out" || complain "compare has no threads"
+
+# The fixed table, three ways, measures nothing and keeps the reference.
+LAPENNA_LAB_TUNE=off train --threads 2
+told no
+losses off
+train --threads 2 --no-tune
+told no
+losses none
+train --threads 2 --variant '*=default'
+told no
+losses default
+cmp -s off none || complain "LAPENNA_LAB_TUNE=off is not --no-tune"
+cmp -s none default || complain "*=default is not the fixed table"
+run profile show 5 --json --db "$db"
+expect_json 'of("run")[0]["variants_from"] == "table"' \
+    'of("run")[0]["threads"] == 2' 'of("run")[0]["variants"] is None'
+run profile show 6 --json --db "$db"
+expect_json 'of("run")[0]["variants_from"] == "chosen"' \
+    'of("run")[0]["variants"] is None'
+sed 's/^optimizer:/variants: {"*": default}\n&/' \
+    "$LAB_BINARY_DIR/share/lapenna-lab/lessons/20-mlp-digits.md" >fixed.md
+run run fixed.md --batch 200 --iterations 4 --backend cpu --db "$db" --json \
+    --threads 2
+losses lesson
+cmp -s lesson default || complain "the lesson's '*: default' is another"
+
+# `step` goes by what is kept and measures nothing; the stepper has the name.
+run step mlp-digits --batch 200 --backend cpu --db "$db" --threads 1 --json
+expect_exit 0
+told no
+run step mlp-digits --batch 200 --backend cpu --db "$work/other.db" --json
+told no
+printf 'list variants\nvariant fc1 default\nvariant * default\nquit\n' >keys
+"$LAB_EXE" mlp-digits --plain --batch 200 --backend cpu --threads 2 \
+    --db "$db" <keys >"$out" 2>"$err" || complain "the stepper failed"
+expect_stdout '(measured)'
+expect_stdout 'fc1 runs by the fixed table from now on.'
+expect_stdout '* runs by the fixed table from now on.'
+
+# What is damaged, or of another version, is measured again, and said.
+sql "UPDATE variant_time SET time_ns = 'x' WHERE variant = 'vector' AND threads = 2"
+train --threads 2
+told yes
+expect_stderr 'measured again where they are needed'
+sql "UPDATE variant_time SET version = '0' WHERE threads = 2"
+train --threads 2
+told yes
+expect_stderr 'of another version'
+train --threads 2
+expect_no_stderr
+sql "DELETE FROM variant_time"
+sql "INSERT INTO variant_time SELECT DISTINCT 'cpu', device, 2, 'fp32', 'no such step', 'gone', 1, '', version FROM run"
+train --threads 2
+told yes
+
+# A database that no run is recorded in stays as it was.
+rm -f "$work/none.db"
+printf 'quit\n' | "$LAB_EXE" mlp-digits --plain --batch 200 --backend cpu \
+    --db "$work/none.db" >"$out" 2>"$err" || complain "the stepper failed"
+[ ! -e "$work/none.db" ] || complain "looking at a lesson made a database"
+
+for n in 0 257 x -1; do
+    run run mlp-digits --threads "$n"
+    expect_exit 2
+    expect_stderr 'a whole number from 1 to 256'
+done

@@ -58,7 +58,7 @@ static void add_part(struct lab_text_table *t, const struct lab_comparison *c,
             lab_text_table_add(t, "-");
         } else {
             lab_text_table_add_real_ns(t, ns);
-            lab_text_table_add_share(t, ns / (all > 0 ? all : NAN));
+            lab_text_table_add(t, LAB_SHARE_TEXT(ns / (all > 0 ? all : NAN)));
         }
     }
     lab_text_table_add(t, isnan(difference) ? "-"

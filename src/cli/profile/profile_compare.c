@@ -10,7 +10,7 @@
 #include "report/print.h"
 #include "report/text_table.h"
 #include "base/format.h"
-#include "store/variant_words.h"
+#include "store/query.h"
 #include "cmd.h"
 #include "report/suggest.h"
 #include "report/missing.h"

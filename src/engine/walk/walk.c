@@ -380,11 +380,11 @@ static void walk_close_ranges(struct lab_walk *w)
         tell_iteration_end(w);
 }
 
-/* The observer's untold_begin, or untold_end. */
+/* The observer's unreported_begin, or unreported_end. */
 static void walk_report_unobserved(struct lab_walk *w, bool begin)
 {
     const struct lab_observer *o = &w->observer;
-    void (*tell)(void *) = begin ? o->untold_begin : o->untold_end;
+    void (*tell)(void *) = begin ? o->unreported_begin : o->unreported_end;
     if (tell)
         tell(o->user);
 }
@@ -1361,8 +1361,8 @@ static enum lab_status launch_nodes(struct lab_walk *w, int64_t iteration,
 }
 
 /* Of a graph that is traced as a whole no kernel is recorded. */
-static enum lab_status launch_untold(struct lab_walk *w, int64_t iteration,
-                                     bool keep)
+static enum lab_status launch_unreported(struct lab_walk *w, int64_t iteration,
+                                         bool keep)
 {
     if (w->speed.nodes)
         walk_report_unobserved(w, true);
@@ -1452,7 +1452,7 @@ enum lab_status lab_walk_iterate(struct lab_walk *w)
         if (!w->speed.failed && reported)
             return launch_nodes(w, next, keep);
         if (!w->speed.failed)
-            return launch_untold(w, next, keep);
+            return launch_unreported(w, next, keep);
     }
     enum lab_status st = lab_walk_drain(w);
     return st ? st : by_steps(w, keep);

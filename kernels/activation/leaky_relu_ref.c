@@ -1,5 +1,5 @@
-/* leaky_relu: relu with a small slope on the left, so that a unit whose input
- * is always negative still gets a gradient and can come back. */
+/* leaky_relu: relu with a small slope on the left, so that a unit with an input
+ * that is always negative still gets a gradient and can come back. */
 #include "activation/activation.h"
 #include "common/ref.h"
 

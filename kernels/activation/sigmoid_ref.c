@@ -3,7 +3,7 @@
  * Two formulas are the same on paper and not in a machine:
  *     1/(1 + exp(-x))   overflows for x = -100: exp(100) is inf in float
  *     exp(x)/(1+exp(x)) overflows for x = +100
- * Each side takes the one whose exp has a negative argument: lab_real_sigmoid
+ * Each side takes the one with an exp of a negative argument: lab_real_sigmoid
  * in ref.h. The gradient is taken from y, y (1 - y), which needs no exp at
  * all: the form exp(-x)/(1 + exp(-x))^2 gives inf/inf = NaN at x = -100. */
 #include "activation/activation.h"

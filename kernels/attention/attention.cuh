@@ -16,7 +16,7 @@ struct attention_size {
     int T;
     int D;
     float scale; /* c above */
-    int group;   /* causal: heads whose tiles are done together */
+    int group;   /* causal: heads with tiles that are done together */
 };
 
 /* The size of a call for kernels that take rows of at most `widest` numbers, a

@@ -1,4 +1,4 @@
-/* kernels/batch_norm/batch_norm_split.cu -- batch norm whose channels are cut into slices.
+/* kernels/batch_norm/batch_norm_split.cu -- batch norm by slices of a channel.
  *
  * A block a channel keeps 16 of 132 multiprocessors busy where there are 16
  * channels. Here a block sums a slice of a channel, and a second kernel adds the

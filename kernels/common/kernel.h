@@ -90,7 +90,7 @@ struct lab_kernel_model {
     /* Bytes that memory moves for each byte that the problem needs. */
     double traffic;
     /* Tile of the result (gemm): each number of A is read N / tile_n times, each
-     * of B M / tile_m times; stands in the place of `traffic`. */
+     * of B M / tile_m times; is used in place of `traffic`. */
     int tile_m;
     int tile_n;
     /* Accesses of 128 bytes to L1 or shared memory, a multiply-add. */
@@ -101,7 +101,7 @@ struct lab_kernel_model {
     double share;
     /* The vendor's library: no model, it is what the others are measured by. */
     bool library;
-    /* Operations measured in time: nanoseconds that an item is said to take. */
+    /* Operations measured in time: assumed nanoseconds of an item. */
     double item_ns;
 };
 
@@ -149,9 +149,9 @@ struct lab_variant {
      * step's first row does. Not for groups, which hide steps: those are
      * always chosen. */
     bool preferred;
-    /* Group variants only: may stand for a node whose parts another node reads,
-     * as a recurrent layer's last state: it writes these parts too. Without it
-     * such a node runs by steps. */
+    /* Group variants only: may run in place of a node with parts that another
+     * node reads, as a recurrent layer's last state: it writes these parts too.
+     * Without it such a node runs by steps. */
     bool keeps_parts;
     /* NULL: nothing to prepare. Called once for each shape before the first
      * `run`: makes memory, chooses algorithms, describes tensors. Of a step the
@@ -163,7 +163,7 @@ struct lab_variant {
     lab_kernel_fn *release;
     /* Labs: called after the size was timed; NULL: nothing to report. */
     void (*note)(const struct lab_call *call, struct lab_variant_note *out);
-    /* Labs: stands for the fastest of its candidates, where `lab tune` has found
+    /* Labs: means the fastest of its candidates, where `lab tune` has found
      * one on this device; else `run` is what it does. */
     bool tuned;
     /* Labs: a candidate for the tuned row of that name, in the same precision;
@@ -198,7 +198,7 @@ double lab_number_at(const void *data, enum lab_dtype dtype, int64_t i);
 void lab_number_put(void *data, enum lab_dtype dtype, int64_t i, double v);
 LAB_C_END
 
-/* Rows and columns of a view seen as a matrix whose columns are the last
+/* Rows and columns of a view seen as a matrix: its columns are the last
  * dimension; a vector of n is one row of n, a scalar 1 x 1. */
 static inline int64_t lab_view_cols(const struct lab_view *v)
 {

@@ -14,7 +14,7 @@
 #include "common/cuda_sets.h"
 #include "common/kernel.h"
 
-/* Threads of a block where nothing else is said: 8 warps. Small enough that
+/* Threads of a block where nothing else is given: 8 warps. Small enough that
  * several blocks share a multiprocessor, large enough to fill it with them. */
 enum { LAB_BLOCK = 256 };
 
@@ -123,7 +123,7 @@ lab_row(const char *name, const char *step, enum lab_phase phase,
     return row;
 }
 
-/* The row that large nodes run when nobody chose. */
+/* The row that large nodes run without a choice. */
 static constexpr struct lab_variant lab_prefer(struct lab_variant row)
 {
     row.preferred = true;

@@ -8,10 +8,24 @@
     SET(leaky_relu)                                                            \
     SET(sigmoid)                                                               \
     SET(tanh)                                                                  \
-    SET(softplus) SET(swish) SET(gelu) SET(dense) SET(conv2d) SET(softmax)     \
-        SET(layer_norm) SET(add) SET(grad_sum) SET(embedding) SET(sgd)         \
-            SET(adam) SET(adamw) SET(rnn) SET(lstm) SET(attention)             \
-                SET(scaled_dot_attention) SET(softmax_cross_entropy)
+    SET(softplus)                                                              \
+    SET(swish)                                                                 \
+    SET(gelu)                                                                  \
+    SET(dense)                                                                 \
+    SET(conv2d)                                                                \
+    SET(softmax)                                                               \
+    SET(layer_norm)                                                            \
+    SET(add)                                                                   \
+    SET(grad_sum)                                                              \
+    SET(embedding)                                                             \
+    SET(sgd)                                                                   \
+    SET(adam)                                                                  \
+    SET(adamw)                                                                 \
+    SET(rnn)                                                                   \
+    SET(lstm)                                                                  \
+    SET(attention)                                                             \
+    SET(scaled_dot_attention)                                                  \
+    SET(softmax_cross_entropy)
 
 LAB_C_BEGIN
 #define LAB_VECTOR_SET(op) extern const struct lab_kernel_set lab_vector_##op;

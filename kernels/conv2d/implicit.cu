@@ -1,4 +1,4 @@
-/* kernels/conv2d/implicit.cu -- the product whose matrix is never laid
+/* kernels/conv2d/implicit.cu -- the product with a matrix that is never laid
  * out.
  *
  * The idea: the product of im2col.cu, w (K, C R R) times X (C R R, N P Q),

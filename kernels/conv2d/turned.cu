@@ -2,7 +2,7 @@
  *
  * The idea: cuDNN's kernels for tensor cores want the channels last. So x and w
  * are turned on the way in and y on the way out: the three transposes that a
- * network saves whose tensors are NHWC from the start.
+ * network with NHWC tensors from the start saves.
  * The price: every number of x, w and y is read and written once more. */
 #include "conv2d/conv.cuh"
 #include "conv2d/cudnn.cuh"

@@ -1,6 +1,6 @@
 /* The bias of a dense layer and of a convolution, on all threads (common/vector.h).
  * Both are bound by memory: every element is read once and, forward, written once.
- * In nhwc a convolution's bias is that of a matrix whose rows are the pixels; in
+ * In nhwc a convolution's bias is that of a matrix with the pixels as rows; in
  * nchw each plane has one number. */
 #include "common/vector.h"
 #include "conv2d/conv2d.h"

@@ -62,7 +62,7 @@ static inline enum lab_status gemm_map(CUtensorMap *out,
                           static_cast<int>(result));
 }
 
-/* The maps of a product whose tiles are described by TILE (tile_sm90.cuh). */
+/* The maps of a product with the tiles that TILE describes (tile_sm90.cuh). */
 template <typename TILE>
 static inline enum lab_status gemm_maps(const struct gemm_operands *o,
                                         CUtensorMap *a, CUtensorMap *b)

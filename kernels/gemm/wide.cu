@@ -6,8 +6,8 @@
  * memory, whether they differ or not: with 8 x 8 it is as busy as the
  * arithmetic, with 8 x 16 three quarters of it. The price is registers: 128
  * threads make the tile of 128 x 128, two such blocks fill a multiprocessor,
- * and 8 warps are all there are to hide the waiting. The compiler is not told to
- * make room for two blocks: told so it saves registers that nobody needs, and
+ * and 8 warps are all there are to hide the waiting. The compiler is not asked
+ * to make room for two blocks: asked, it saves registers without a need, and
  * the product is 4 % slower. Two buffers, as in double.cuh. */
 #include "gemm/double.cuh"
 

@@ -54,8 +54,8 @@ struct lab_bench_numbers {
 struct lab_ladder_element {
     double value;
     double allowed;
-    /* What an error is told in where it is itself the result of a lab, as the
-     * size that a sum of random terms has; 0: it is not told. */
+    /* The unit in which an error is given where it is a lab's result, as the
+     * size of a sum of random terms; 0: no error is given. */
     double scale;
 };
 

@@ -1,4 +1,4 @@
-/* kernels/labs/sweep.h -- for labs whose sizes hold a parameter: a stride, a
+/* kernels/labs/sweep.h -- labs with a parameter in their sizes: a stride, a
  * size of block, a number of branches. */
 #pragma once
 #include "common/kernel.h"

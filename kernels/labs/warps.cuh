@@ -1,4 +1,4 @@
-/* kernels/labs/warps.cuh -- rungs of labs whose size is N, WARPS: a kernel on a
+/* kernels/labs/warps.cuh -- rungs of labs with sizes of N, WARPS: a kernel on a
  * vector with so many warps on each multiprocessor and no more. */
 #pragma once
 #include "labs/lab.cuh"

@@ -1,4 +1,4 @@
-/* kernels/loss/weighted_sum.cu -- a probe: loss = sum y h, whose gradient is y.
+/* kernels/loss/weighted_sum.cu -- a probe: loss = sum y h; its gradient is y.
  *
  * Thread -> element: GROUP threads share a sample (reduce.cuh); the sum over
  * the samples is one block of 1024 threads; the gradient is a copy, one thread

@@ -52,7 +52,7 @@ warp_largest(struct candidate mine)
     return mine;
 }
 
-/* The row from k on whose number in `column` is the largest; all threads get
+/* The row from k on with the largest number in `column`; all threads get
  * it. */
 static __device__ int find_pivot(const double *column, int k, int n)
 {

@@ -1,4 +1,4 @@
-/* Matrices whose LU factors are known: see witness.h. */
+/* Matrices with known LU factors: see witness.h. */
 #include "lu/witness.h"
 
 #include "base/mem.h"

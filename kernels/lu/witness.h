@@ -1,4 +1,4 @@
-/* kernels/lu/witness.h -- matrices whose LU factors are known.
+/* kernels/lu/witness.h -- matrices with known LU factors.
  *
  * The factors of a random matrix are known only by computing them, which for
  * 10,000 x 10,000 takes a CPU longer than the whole lab. So A is made of its

@@ -1,6 +1,6 @@
 /* kernels/optimizer/sgd.cu -- a step against the gradient, in place.
  *
- * Thread -> element: thread i updates parameter i and its velocity; nobody else
+ * Thread -> element: thread i updates parameter i and its velocity; no other
  * reads or writes them, so that no thread waits for another.
  * Memory: 12 bytes a parameter (p and g read, p written), 20 with momentum. Two
  * to six flop for that: the memory sets the pace. */

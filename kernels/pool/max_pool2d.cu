@@ -3,7 +3,7 @@
  * Thread -> element: forward a thread an element of y, which walks its window;
  * backward a thread an element of dx, which asks the windows that hold it
  * whether it won. The other way round, every window adding its gradient where
- * its winner stands, windows that overlap would meet in one place: that takes
+ * its winner is, windows that overlap would meet in one place: that takes
  * atomics, and with them the order of the additions is lost.
  * Memory, at best: forward 4 bytes for each x and 8 for each y; backward 8 for
  * each y and 4 for each dx. What windows share comes from the cache. */

@@ -17,7 +17,7 @@
  *
  * The largest number does not depend on how often or in which order numbers are
  * read, so that every rung must give the same bits. The rounds of the loop are
- * told beside it, in chunks: each block writes down how far its loop counter
+ * given beside it, in chunks: each block writes down how far its loop counter
  * has come, and the last kernel adds them up. That finds a wrong number of
  * rounds; loads that the compiler had moved out of the loop would not show in
  * it. */
@@ -78,8 +78,8 @@ static __global__ void levels_global(float *part, int *read, const float4 *x,
     }
 }
 
-/* At most `wanted` chunks are told: blocks round their shares up. */
-static __global__ void levels_last(float *y, int *told, const float *part,
+/* At most `wanted` chunks are reported: blocks round their shares up. */
+static __global__ void levels_last(float *y, int *reported, const float *part,
                                    const int *read, int n, int64_t wanted)
 {
     __shared__ unsigned long long all;
@@ -95,7 +95,7 @@ static __global__ void levels_last(float *y, int *told, const float *part,
     if (threadIdx.x == 0) {
         int64_t chunks = static_cast<int64_t>(all);
         *y = v;
-        *told = static_cast<int>(chunks < wanted ? chunks : wanted);
+        *reported = static_cast<int>(chunks < wanted ? chunks : wanted);
     }
 }
 

@@ -26,7 +26,7 @@
  *   use this step      in[1] dg, what comes back from the next step's gates
  *   in[2] dcn, the next step's dc   in[3] fn, its f   (in[1..3] NULL at the
  *   last step; where another layer starts from this one's last state, dg and
- *   dcn come from there, and fn NULL stands for 1)
+ *   dcn come from there, and fn NULL means 1)
  *   in[4..8] a, i, f, o, c of this step   in[9] cp
  * gates, backward   dhp[n,j] = sum_k dz[n,k] U[k,j]
  *   out[0] dhp (N, H)  in[0] dz (N, 4H)   in[1] U (4H, H)

@@ -18,7 +18,7 @@
 
 enum { THREADS = 512, EACH = 4, BLOCKS_EACH = 4 };
 
-static __device__ unsigned arrived; /* blocks whose sum is in `part` */
+static __device__ unsigned arrived; /* blocks with their sum in `part` */
 
 /* The sum over the threads of a block, in all threads of its first warp. */
 static __device__ float sum_of_block(float v)

@@ -32,7 +32,7 @@ static enum lab_status plain(const struct lab_call *call)
 
 enum { BLOCK = 256, WARP = 32, HALO = LAB_STENCIL_WIDTH - 1 };
 
-/* The warp whose first element is `first`: it loads its part of the tile, and
+/* The warp with the first element `first`: it loads its part of the tile, and
  * does not wait for the others before it adds. */
 static void run_warp(const struct lab_call *call, float *tile, int64_t first)
 {

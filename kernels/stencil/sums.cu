@@ -123,7 +123,7 @@ extern const struct lab_variant lab_cuda_rungs_stencil[] = {
      .source = SOURCE,
      .model = {.traffic = 1}},
     {.name = "no_barrier",
-     .idea = "a tile in shared memory, and nobody waits for it",
+     .idea = "a tile in shared memory, and no thread waits for it",
      .run = no_barrier,
      .source = SOURCE,
      .wrong_on_purpose = "a warp adds what the next has not loaded yet"},

@@ -1,5 +1,5 @@
 /* kernels/stride/cpu.c -- one number out of every S on one thread of a
- * CPU, whose memory answers in lines of 64 bytes: 16 numbers.
+ * CPU; its memory answers in lines of 64 bytes: 16 numbers.
  *
  * plain  the loop that one writes.
  * whole  reads all of x and keeps what is wanted: what the hardware does anyway

@@ -8,8 +8,8 @@
  * until memory has no more to give.
  *
  * one, two, four   so many independent loads of 4 bytes in each thread before
- *                  the first is used: a thread's own parallelism (ILP) stands
- *                  in for warps. */
+ *                  the first is used: a thread's own parallelism (ILP)
+ *                  replaces warps. */
 #include "common/kernel.h"
 #include "labs/warps.cuh"
 #include "warps_copy/warps_copy.h"

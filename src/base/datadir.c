@@ -1,13 +1,20 @@
 /* datadir.c -- finds the files that ship with the program: lessons, kernel
- * sources, recorded runs. */
+ * sources, recorded runs; and opens its modules (CUDA, oneDNN, vendor libraries)
+ * at run time, with what was tried when one is missing. */
 #include "base/datadir.h"
 
+#include <dlfcn.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-bool lab_program_dir(char *out, size_t size, int up)
+#include "base/module.h"
+
+/* The directory of the running program, or the one `up` above it, without a
+ * slash at its end; false: the system does not report it. */
+static bool program_dir(char *out, size_t size, int up)
 {
     ssize_t n = readlink("/proc/self/exe", out, size - 1);
     char *slash = NULL;
@@ -36,7 +43,7 @@ enum lab_status lab_data_path(const char *sub, struct lab_str *out)
 {
     char prefix[PATH_MAX];
     const char *env = getenv("LAPENNA_LAB_DATA_DIR");
-    bool known = lab_program_dir(prefix, sizeof(prefix), 1);
+    bool known = program_dir(prefix, sizeof(prefix), 1);
     bool found;
     if (env && *env)
         found = try_directory(out, env, "", sub);
@@ -53,4 +60,75 @@ enum lab_status lab_data_path(const char *sub, struct lab_str *out)
                     "%s is not in %s/share/lapenna-lab: name its directory in "
                     "LAPENNA_LAB_DATA_DIR",
                     sub, known ? prefix : "?");
+}
+
+/* ---- modules ---- */
+
+#define MODULE_DIR_VARIABLE "LAPENNA_LAB_MODULE_DIR"
+
+/* LAB_E_NOTFOUND without a detail: the caller knows all the folders. */
+static enum lab_status open_in(const char *dir, const char *file, void **handle)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof(path), "%s/%s", dir, file);
+    if (n < 0 || n >= (int)sizeof(path) || access(path, F_OK) != 0)
+        return LAB_E_NOTFOUND;
+    void *opened = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!opened) {
+        const char *why = dlerror();
+        return lab_fail(LAB_E_UNSUPPORTED, "cannot load %s: %s", path,
+                        why ? why : "the loader does not say why");
+    }
+    *handle = opened;
+    return LAB_OK;
+}
+
+static enum lab_status open_beside_program(const char *file, void **handle)
+{
+    static const char *const places[] = {"../lib/lapenna-lab", "../lib"};
+    char program[PATH_MAX];
+    if (!program_dir(program, sizeof(program), 0))
+        return lab_fail(LAB_E_NOTFOUND,
+                        "module %s: the program's own folder is unknown; set "
+                        "%s to the folder of the modules",
+                        file, MODULE_DIR_VARIABLE);
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        char dir[PATH_MAX];
+        int n = snprintf(dir, sizeof(dir), "%s/%s", program, places[i]);
+        if (n < 0 || n >= (int)sizeof(dir))
+            continue;
+        enum lab_status st = open_in(dir, file, handle);
+        if (st != LAB_E_NOTFOUND)
+            return st;
+    }
+    return lab_fail(LAB_E_NOTFOUND, "no module %s in %s/%s or %s/%s", file,
+                    program, places[0], program, places[1]);
+}
+
+enum lab_status lab_module_open(const char *file, void **handle)
+{
+    if (!file || !*file || strchr(file, '/'))
+        return lab_fail(LAB_E_ARG, "\"%s\" is not the name of a module",
+                        file ? file : "");
+    const char *dir = getenv(MODULE_DIR_VARIABLE);
+    if (!dir || !*dir)
+        return open_beside_program(file, handle);
+    enum lab_status st = open_in(dir, file, handle);
+    if (st == LAB_E_NOTFOUND)
+        return lab_fail(st, "no module %s in %s (%s)", file, dir,
+                        MODULE_DIR_VARIABLE);
+    return st;
+}
+
+enum lab_status lab_module_symbol(void *handle, const char *symbol,
+                                  void **address)
+{
+    void *found = dlsym(handle, symbol);
+    if (!found)
+        return lab_fail(LAB_E_NOTFOUND,
+                        "the module has no %s: it was built "
+                        "for another version of the program",
+                        symbol);
+    *address = found;
+    return LAB_OK;
 }

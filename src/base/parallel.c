@@ -80,11 +80,11 @@ struct loop {
     const void *arg;
     int64_t n;
     int64_t parts;
-    atomic_llong next; /* part that nobody has taken */
+    atomic_llong next; /* the first part that is not taken */
 };
 
 static struct {
-    pthread_mutex_t caller; /* whose loop it is */
+    pthread_mutex_t caller; /* held by the owner of the loop */
     pthread_mutex_t lock;   /* of what follows */
     pthread_cond_t begun;
     pthread_cond_t left;

@@ -293,7 +293,7 @@ static enum lab_status print_step(struct lab_lesson_run *w, int index)
                             : lab_step_text(w, index);
 }
 
-/* One iteration whose tensors become files: nothing is printed on the way. */
+/* One iteration with its tensors as files: nothing is printed on the way. */
 static enum lab_status walk_to_files(struct lab_lesson_run *w,
                                      int64_t iterations)
 {

@@ -999,15 +999,6 @@ enum lab_status lab_lesson_run_lesson(const char *name, const char *db,
     return st;
 }
 
-const char *lab_lesson_run_lr_text(const struct lab_options *o,
-                                   char out[LAB_WORK_LR_TEXT])
-{
-    out[0] = '\0';
-    if (o->lr > 0)
-        snprintf(out, LAB_WORK_LR_TEXT, ", learning rate %g", o->lr);
-    return out;
-}
-
 /* The lesson with the options' seed, learning rate and precision, and its
  * recording. */
 static enum lab_status read_lesson(struct lab_lesson_run *w,

@@ -19,13 +19,15 @@ void lab_step_text_machine(const struct lab_options *o, const char *backend,
                            const struct lab_plan *plan,
                            const struct lab_schedule *s)
 {
-    char rate[LAB_WORK_LR_TEXT];
+    char rate[48] = "";
+    if (o->lr > 0)
+        snprintf(rate, sizeof(rate), ", learning rate %g", o->lr);
     lab_printf(stdout,
                "backend %s (%s)%s, seed %llu%s, batch %lld, %lld parameters, "
                "%d steps an iteration\n",
-               backend, device, note, (unsigned long long)plan->seed,
-               lab_lesson_run_lr_text(o, rate), (long long)plan->batch,
-               (long long)plan->parameter_count, s->n_steps);
+               backend, device, note, (unsigned long long)plan->seed, rate,
+               (long long)plan->batch, (long long)plan->parameter_count,
+               s->n_steps);
 }
 
 enum lab_status lab_step_text_run(struct lab_lesson_run *w)

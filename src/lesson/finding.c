@@ -118,25 +118,6 @@ void lab_finding_text(const struct lab_findings *f, size_t i,
     lab_str_addf(out, ": %s", f->items[i].message);
 }
 
-enum lab_status lab_findings_status(const struct lab_findings *f)
-{
-    struct lab_str text;
-    size_t i = 0;
-    if (f->failed)
-        return lab_fail(LAB_E_NOMEM, "no memory left to read the lesson");
-    while (i < f->count && f->items[i].severity != LAB_SEVERITY_ERROR)
-        i++;
-    if (i == f->count)
-        return LAB_OK;
-    lab_str_init(&text);
-    lab_finding_text(f, i, &text);
-    enum lab_status st =
-        text.failed ? lab_no_memory("a message")
-                    : lab_fail(f->items[i].status, "%s", lab_str_text(&text));
-    lab_str_release(&text);
-    return st;
-}
-
 const char *lab_severity_name(enum lab_severity severity)
 {
     return severity == LAB_SEVERITY_ERROR ? "error" : "warning";

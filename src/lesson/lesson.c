@@ -452,6 +452,27 @@ static bool is_wrong(const struct lab_findings *found)
     return found->errors > 0 || found->failed;
 }
 
+/* The first error as this thread's last error and its status; LAB_OK when
+ * there is none. LAB_E_NOMEM when memory was short. */
+static enum lab_status first_error(const struct lab_findings *f)
+{
+    struct lab_str text;
+    size_t i = 0;
+    if (f->failed)
+        return lab_fail(LAB_E_NOMEM, "no memory left to read the lesson");
+    while (i < f->count && f->items[i].severity != LAB_SEVERITY_ERROR)
+        i++;
+    if (i == f->count)
+        return LAB_OK;
+    lab_str_init(&text);
+    lab_finding_text(f, i, &text);
+    enum lab_status st =
+        text.failed ? lab_no_memory("a message")
+                    : lab_fail(f->items[i].status, "%s", lab_str_text(&text));
+    lab_str_release(&text);
+    return st;
+}
+
 static enum lab_status read_lesson(struct lab_lesson **out,
                                    struct lab_source *src,
                                    struct lab_findings *found)
@@ -471,7 +492,7 @@ static enum lab_status read_lesson(struct lab_lesson **out,
         read_sections(lesson, src, found);
     lab_free(src->bytes);
     lab_findings_sort(found);
-    enum lab_status st = lab_findings_status(found);
+    enum lab_status st = first_error(found);
     if (st)
         lab_lesson_free(lesson);
     *out = st ? NULL : lesson;

@@ -361,7 +361,7 @@ struct counters {
     atomic_uint_fast64_t kernels_between;
     atomic_uint_fast64_t before;
     atomic_uint_fast64_t muted;
-    atomic_uint_fast64_t untold;
+    atomic_uint_fast64_t unreported;
     atomic_uint_fast64_t not_stored;
 };
 
@@ -457,7 +457,7 @@ static bool leave_out(struct lab_join *j, const struct lab_record *r)
     if (j->muted)
         j->stats.muted++;
     else if (dropped)
-        j->stats.untold++;
+        j->stats.unreported++;
     else if (before)
         j->stats.before++;
     return j->muted || dropped || before;
@@ -548,7 +548,7 @@ void lab_join_get_stats(struct lab_join *j, struct lab_join_stats *out)
         .kernels_between = j->stats.kernels_between,
         .before = j->stats.before,
         .muted = j->stats.muted,
-        .untold = j->stats.untold,
+        .unreported = j->stats.unreported,
         .not_stored = j->stats.not_stored,
     };
 }

@@ -47,7 +47,7 @@ struct lab_profiler {
     bool pushed;           /* a step's exec is pushed in the GPU's profiler */
     bool graph;            /* the exec of a graph that is being launched */
     bool between;          /* under it, LAB_EXEC_BETWEEN */
-    int untold;            /* times that LAB_EXEC_DROPPED is pushed */
+    int unreported;        /* times that LAB_EXEC_DROPPED is pushed */
 
     atomic_uint_fast64_t steps;
     atomic_uint_fast64_t not_stored;
@@ -242,7 +242,7 @@ static void profiler_close_all(struct lab_profiler *p)
 {
     if (p->pushed)
         p->gpu->pop();
-    for (; p->untold > 0; p->untold--)
+    for (; p->unreported > 0; p->unreported--)
         p->gpu->pop();
     if (p->between)
         p->gpu->pop();
@@ -374,25 +374,25 @@ static void between_end(void *user)
     end_range(user, LAB_RANGE_BETWEEN);
 }
 
-static void untold_begin(void *user)
+static void unreported_begin(void *user)
 {
     struct lab_profiler *p = user;
     int64_t now = lab_clock_monotonic_ns();
     if (!profiler_records(p))
         return;
     p->gpu->push(LAB_EXEC_DROPPED);
-    p->untold++;
+    p->unreported++;
     count_time(p, now);
 }
 
-static void untold_end(void *user)
+static void unreported_end(void *user)
 {
     struct lab_profiler *p = user;
     int64_t now = lab_clock_monotonic_ns();
-    if (p->untold == 0)
+    if (p->unreported == 0)
         return;
     p->gpu->pop();
-    p->untold--;
+    p->unreported--;
     count_time(p, now);
 }
 
@@ -563,8 +563,8 @@ void lab_profiler_observer(struct lab_profiler *p, struct lab_observer *out)
         .evaluation = evaluation,
         .between_begin = between_begin,
         .between_end = between_end,
-        .untold_begin = untold_begin,
-        .untold_end = untold_end,
+        .unreported_begin = unreported_begin,
+        .unreported_end = unreported_end,
     };
 }
 

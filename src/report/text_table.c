@@ -86,10 +86,10 @@ void lab_text_table_add_times(struct lab_text_table *t, double v)
 
 void lab_text_table_add_share(struct lab_text_table *t, double v)
 {
-    if (isnan(v))
-        lab_text_table_add(t, NULL);
+    if (v != 0 && fabs(v) < 0.0995) /* 0.0289 %, not 0.0 % */
+        lab_text_table_addf(t, "%.3g %%", 100 * v);
     else
-        lab_text_table_addf(t, "%.1f %%", 100 * v);
+        lab_text_table_add(t, LAB_SHARE_TEXT(v));
 }
 
 void lab_text_table_add_real_ns(struct lab_text_table *t, double ns)

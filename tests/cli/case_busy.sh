@@ -54,8 +54,9 @@ run profile list --json --db new.db
 expect_json 'len(rows) == 8 + 4 * 16'
 
 # A run that is being killed, merges and runs side by side.
+: >printed
 "$LAB_EXE" run small.md --backend cpu --iterations 1000000000 --json \
-    --db new.db >printed 2>/dev/null </dev/null &
+    --db new.db >>printed 2>/dev/null </dev/null &
 victim=$!
 while [ "$(grep -c iteration printed)" -lt 100 ]; do sleep 0.05; done
 {

@@ -15,8 +15,8 @@ struct watcher {
     double last_loss;
     int evaluations;
     int between;
-    int untold;
-    bool untold_open;
+    int unreported;
+    bool unreported_open;
     int failed;
 };
 
@@ -103,7 +103,7 @@ static void on_step(void *user, const struct lab_step_event *e)
     w->failed += w->depth != 4 || strcmp(w->open[3], e->node) != 0;
     w->failed += strcmp(w->open[2], lab_phase_name(e->step->phase)) != 0;
     w->failed += e->exec != w->last_exec + 1;
-    w->failed += w->untold_open;
+    w->failed += w->unreported_open;
     w->failed += strcmp(e->backend, "cpu") != 0;
     w->last_exec = e->exec;
     snprintf(name, sizeof(name), "exec %lld", (long long)e->exec);
@@ -130,7 +130,7 @@ static void on_evaluation(void *user, int64_t iteration, double loss,
 static void on_between(void *user, const char *what)
 {
     struct watcher *w = user;
-    w->failed += w->untold_open;
+    w->failed += w->unreported_open;
     w->between++;
     push(w, what);
 }
@@ -140,19 +140,19 @@ static void on_between_end(void *user)
     pop(user, "evaluation");
 }
 
-static void on_untold(void *user)
+static void on_unreported(void *user)
 {
     struct watcher *w = user;
-    w->failed += w->untold_open;
-    w->untold_open = true;
-    w->untold++;
+    w->failed += w->unreported_open;
+    w->unreported_open = true;
+    w->unreported++;
 }
 
-static void on_untold_end(void *user)
+static void on_unreported_end(void *user)
 {
     struct watcher *w = user;
-    w->failed += !w->untold_open;
-    w->untold_open = false;
+    w->failed += !w->unreported_open;
+    w->unreported_open = false;
 }
 
 static struct lab_observer observer_of(struct watcher *w)
@@ -171,8 +171,8 @@ static struct lab_observer observer_of(struct watcher *w)
                                  .evaluation = on_evaluation,
                                  .between_begin = on_between,
                                  .between_end = on_between_end,
-                                 .untold_begin = on_untold,
-                                 .untold_end = on_untold_end};
+                                 .unreported_begin = on_unreported,
+                                 .unreported_end = on_unreported_end};
 }
 
 static void good(const struct watcher *w, const char *after)
@@ -200,7 +200,7 @@ TEST_CASE(observers_see_proper_nesting)
     net_steps(&n, 4);
     assert_int_equal(w.iterations, 2);
     assert_ok(lab_walk_back(n.walk, 2));
-    assert_int_equal(w.untold, 0);
+    assert_int_equal(w.unreported, 0);
     good(&w, "back");
     net_steps(&n, 3);
     assert_int_equal(w.steps, steps + 7);
@@ -209,7 +209,7 @@ TEST_CASE(observers_see_proper_nesting)
     assert_ok(lab_walk_back(n.walk, steps));
     assert_int_equal(lab_walk_iteration(n.walk), 0);
     assert_int_equal(w.steps, steps + 7);
-    assert_int_equal(w.untold, 1);
+    assert_int_equal(w.unreported, 1);
     assert_int_equal(w.depth, 1);
     net_steps(&n, 2);
     good(&w, "back over an iteration");
@@ -258,7 +258,7 @@ TEST_CASE(training_is_observed_in_samples)
         assert_int_equal(w.steps - before,
                          lab_walk_samples(i) ? net_steps_of(&n) : 0);
         sampled += lab_walk_samples(i);
-        assert_int_equal(w.untold, i + 1 - sampled);
+        assert_int_equal(w.unreported, i + 1 - sampled);
         assert_int_equal(w.depth, 1);
     }
     assert_true(sampled >= 64 && sampled < 150);
@@ -270,7 +270,7 @@ TEST_CASE(training_is_observed_in_samples)
     assert_int_equal(w.steps - before, net_steps_of(&n));
     lab_walk_run_end(n.walk);
     good(&w, "training");
-    assert_false(w.untold_open);
+    assert_false(w.unreported_open);
     assert_int_equal(w.depth, 0);
     net_free(&n);
 }
@@ -288,19 +288,19 @@ TEST_CASE(evaluations_are_sampled_too)
     lab_walk_observe(n.walk, &o);
     for (int run = 0; run < 2; run++) {
         int left_out = 0;
-        w.between = w.untold = w.evaluations = 0;
+        w.between = w.unreported = w.evaluations = 0;
         lab_walk_run_begin(n.walk, "test");
         for (int i = 0; i < COUNT; i++) {
             assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
             left_out += !lab_walk_samples(i);
             assert_int_equal(w.between, i + 1);
             assert_int_equal(w.evaluations, i + 1);
-            assert_int_equal(w.untold, left_out);
+            assert_int_equal(w.unreported, left_out);
         }
         assert_true(left_out > 16);
         lab_walk_run_end(n.walk);
         good(&w, "evaluations");
-        assert_false(w.untold_open);
+        assert_false(w.unreported_open);
     }
     net_free(&n);
 }

@@ -275,19 +275,19 @@ struct nodes_heard {
     int graphs;
     int done;
     int walked;
-    int untold;
-    bool open; /* untold_begin, and no untold_end */
+    int unreported;
+    bool open; /* unreported_begin, and no unreported_end */
 };
 
-static void hear_untold(void *user)
+static void hear_unreported(void *user)
 {
     struct nodes_heard *h = user;
     assert_false(h->open);
     h->open = true;
-    h->untold++;
+    h->unreported++;
 }
 
-static void hear_untold_end(void *user)
+static void hear_unreported_end(void *user)
 {
     struct nodes_heard *h = user;
     assert_true(h->open);
@@ -331,8 +331,8 @@ TEST_CASE(recorded_iterations_may_be_graphs)
                              .step_begin = hear_walked_step,
                              .graph_begin = hear_graph,
                              .step_done = hear_node_step,
-                             .untold_begin = hear_untold,
-                             .untold_end = hear_untold_end};
+                             .unreported_begin = hear_unreported,
+                             .unreported_end = hear_unreported_end};
     assert_true(open_net(&a, mlp, "late"));
     assert_true(open_net(&b, mlp, "cpu"));
     late_counts = (struct late_counts){0};
@@ -347,7 +347,7 @@ TEST_CASE(recorded_iterations_may_be_graphs)
     assert_int_equal(heard.walked, steps);
     assert_int_equal(heard.graphs, sampled - 1);
     assert_int_equal(heard.done, (sampled - 1) * steps);
-    assert_int_equal(heard.untold, COUNT - sampled);
+    assert_int_equal(heard.unreported, COUNT - sampled);
     assert_false(heard.open);
     net_free(&a);
     net_free(&b);

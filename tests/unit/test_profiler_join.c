@@ -99,7 +99,8 @@ TEST_CASE_WITH(work_between_steps_is_recorded_as_such, setup, teardown)
 }
 
 /* Calls, copies and sets as well: a launch is not kept without its kernel. */
-TEST_CASE_WITH(work_of_untold_steps_is_counted_and_left_out, setup, teardown)
+TEST_CASE_WITH(work_of_unreported_steps_is_counted_and_left_out, setup,
+               teardown)
 {
     struct kept *k = *state;
     struct lab_join *j = join_new(k);
@@ -118,7 +119,7 @@ TEST_CASE_WITH(work_of_untold_steps_is_counted_and_left_out, setup, teardown)
     assert_int_equal(k->n, 2);
     assert_true(kernel_exec(k, 0) == LAB_EXEC_BETWEEN);
     assert_int_equal(kernel_exec(k, 1), 5);
-    assert_int_equal(stats(j).untold, 5);
+    assert_int_equal(stats(j).unreported, 5);
     assert_int_equal(stats(j).kernels, 2);
     assert_int_equal(stats(j).kernels_between, 1);
     lab_join_free(j);
@@ -204,7 +205,7 @@ TEST_CASE_WITH(no_record_is_lost, setup, teardown)
         any_record(j, &seed);
     }
     struct lab_join_stats s = stats(j);
-    assert_int_equal(k->n + s.before + s.muted + s.untold, ALL);
+    assert_int_equal(k->n + s.before + s.muted + s.unreported, ALL);
     assert_int_equal(s.muted, ALL / 20);
     assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), s.kernels);
     uint64_t between = 0;
@@ -215,7 +216,7 @@ TEST_CASE_WITH(no_record_is_lost, setup, teardown)
     }
     assert_int_equal(between, s.kernels_between);
     assert_int_equal(unknown, s.kernels_without_step);
-    assert_true(s.before > 1000 && s.untold > 1000 && between > 500 &&
+    assert_true(s.before > 1000 && s.unreported > 1000 && between > 500 &&
                 unknown > 200);
     lab_join_free(j);
 }

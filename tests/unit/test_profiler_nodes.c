@@ -100,7 +100,7 @@ TEST_CASE(launches_nobody_is_told_of_are_not_recorded)
             node(j, i, launch == 1 ? BASE : LAB_EXEC_DROPPED);
     check(j, k);
     lab_join_get_stats(j, &s);
-    assert_int_equal(s.untold, 7 * (LAUNCHES - 1));
+    assert_int_equal(s.unreported, 7 * (LAUNCHES - 1));
     assert_int_equal(k->n, 7);
     lab_join_free(j);
     kept_free(k);

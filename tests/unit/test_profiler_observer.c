@@ -332,7 +332,7 @@ TEST_CASE_WITH(an_evaluation_has_a_range_of_its_own, setup, teardown)
 }
 
 /* What is launched meanwhile goes by another execution, and then no longer. */
-TEST_CASE_WITH(untold_steps_have_an_execution_of_their_own, setup, teardown)
+TEST_CASE_WITH(unreported_steps_have_an_execution_of_their_own, setup, teardown)
 {
     struct kept *k = *state;
     struct lab_observer o;
@@ -345,27 +345,27 @@ TEST_CASE_WITH(untold_steps_have_an_execution_of_their_own, setup, teardown)
         make(k, &o,
              (struct lab_profiler_config){.backend = "cuda", .gpu = &fake_ops});
     o.run_begin(o.user, "mlp");
-    o.untold_begin(o.user);
+    o.unreported_begin(o.user);
     assert_int_equal(gpu.n_pushed, 2);
     assert_true(gpu.pushed[1] == LAB_EXEC_DROPPED);
     gpu.sink.kernel(gpu.sink.user, &kernel, &launch);
-    o.untold_end(o.user);
+    o.unreported_end(o.user);
     assert_int_equal(gpu.pops, 1);
-    o.untold_end(o.user); /* begun by nobody */
+    o.unreported_end(o.user); /* begun by nobody */
     assert_int_equal(gpu.pops, 1);
     lab_profiler_get_stats(p, &stats);
-    assert_int_equal(stats.join.untold, 1);
+    assert_int_equal(stats.join.unreported, 1);
     assert_int_equal(stats.join.kernels, 0);
     assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), 0);
-    o.untold_begin(o.user);
+    o.unreported_begin(o.user);
     o.run_end(o.user);
     assert_int_equal(gpu.pops, 3); /* both, and the run's */
     lab_profiler_free(p);
     p = make(k, &o,
              (struct lab_profiler_config){.backend = "cpu", .gpu = &fake_ops});
     o.run_begin(o.user, "mlp");
-    o.untold_begin(o.user);
-    o.untold_end(o.user);
+    o.unreported_begin(o.user);
+    o.unreported_end(o.user);
     assert_int_equal(gpu.n_pushed, 3); /* the CPU is not traced */
     lab_profiler_free(p);
 }

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "store/variant_words.h"
+#include "store/query.h"
 
 static const char *words(const char *kind, const char *variants)
 {

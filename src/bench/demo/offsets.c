@@ -29,7 +29,7 @@ struct layout {
     int64_t count;
 };
 
-/* A dense tensor whose letters are in the order of falling strides: "nchw".
+/* A dense tensor with its letters in the order of falling strides: "nchw".
  * LAB_E_USAGE: not these letters each once, a side below 1, too many. */
 static enum lab_status layout_of(const char *layout, const int64_t *dim,
                                  struct layout *out)

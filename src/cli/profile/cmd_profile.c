@@ -360,6 +360,19 @@ static bool list_baseline(void *user, const char *name, int64_t run)
     return print_baseline(names->options, name, run);
 }
 
+/* The command that copies the runs that ship with the program. */
+static enum lab_status suggest_import(struct lab_str *out)
+{
+    struct lab_str from;
+    lab_str_init(&from);
+    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &from);
+    if (st == LAB_OK)
+        *out = lab_suggest_command_text(
+            NULL, LAB_WORDS("profile", "import", lab_str_text(&from)));
+    lab_str_release(&from);
+    return st;
+}
+
 static enum lab_status list_baselines(const struct lab_options *o,
                                       struct lab_database *db)
 {
@@ -367,10 +380,20 @@ static enum lab_status list_baselines(const struct lab_options *o,
     enum lab_status st = lab_baseline_list(db, list_baseline, &names);
     if (st || names.n > 0)
         return st;
-    struct lab_str give = lab_suggest_command_text(
-        o->db, LAB_WORDS("profile", "baseline", "NAME", "RUN"));
-    lab_warn("no run has a name yet; `%s` gives it one", lab_str_text(&give));
-    lab_str_release(&give);
+    struct lab_str next;
+    if (o->recorded)
+        st = suggest_import(&next);
+    else
+        next = lab_suggest_command_text(
+            o->db, LAB_WORDS("profile", "baseline", "NAME", "RUN"));
+    if (st)
+        return st;
+    lab_warn(o->recorded
+                 ? "no run that ships with the program has a name; "
+                   "`%s` brings them into yours, where they can be named"
+                 : "no run has a name yet; `%s` gives it one",
+             lab_str_text(&next));
+    lab_str_release(&next);
     return LAB_OK;
 }
 
@@ -599,7 +622,7 @@ static enum lab_status run_command(const struct lab_options *o,
 static enum lab_status refuse_recorded(const struct lab_options *o,
                                        const struct command *command)
 {
-    struct lab_str from;
+    struct lab_str import;
     if (o->db)
         return lab_fail(LAB_E_USAGE,
                         "--recorded and --db name two databases: give one");
@@ -607,19 +630,14 @@ static enum lab_status refuse_recorded(const struct lab_options *o,
         return lab_fail(LAB_E_USAGE,
                         "ceilings are measured on this machine, and kept in a "
                         "database of yours: leave out --recorded");
-    lab_str_init(&from);
-    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &from);
-    if (st == LAB_OK) {
-        struct lab_str import = lab_suggest_command_text(
-            NULL, LAB_WORDS("profile", "import", lab_str_text(&from)));
-        st = lab_fail(LAB_E_USAGE,
-                      "--recorded only reads the runs that ship with the "
-                      "program, and %s changes a database; `%s` brings them "
-                      "into yours",
-                      o->command, lab_str_text(&import));
-        lab_str_release(&import);
-    }
-    lab_str_release(&from);
+    enum lab_status st = suggest_import(&import);
+    if (st)
+        return st;
+    st = lab_fail(LAB_E_USAGE,
+                  "--recorded only reads the runs that ship with the program, "
+                  "and %s changes a database; `%s` brings them into yours",
+                  o->command, lab_str_text(&import));
+    lab_str_release(&import);
     return st;
 }
 

@@ -10,7 +10,7 @@
 #include "report/print.h"
 #include "report/text_table.h"
 #include "base/format.h"
-#include "store/variant_words.h"
+#include "store/query.h"
 #include "cmd.h"
 #include "report/suggest.h"
 #include "report/missing.h"
@@ -58,7 +58,7 @@ static void add_part(struct lab_text_table *t, const struct lab_comparison *c,
             lab_text_table_add(t, "-");
         } else {
             lab_text_table_add_real_ns(t, ns);
-            lab_text_table_add_share(t, ns / (all > 0 ? all : NAN));
+            lab_text_table_add(t, LAB_SHARE_TEXT(ns / (all > 0 ? all : NAN)));
         }
     }
     lab_text_table_add(t, isnan(difference) ? "-"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "variant_disabled.h"
-#include "engine/backend_graph.h"
 #include "labs/operation.h"
 
 /* ---- rows of labs that can do a step of a network ----
@@ -198,10 +197,8 @@ static const struct lab_backend_ops *const built_in[] = {&lab_backend_cpu,
 _Static_assert(sizeof(built_in) / sizeof(built_in[0]) == 2,
                "cpu and null are built in, cuda is a module");
 
-/* What a slot returned; a failure with the text that the backend has for it: a
- * module keeps its own. */
-static enum lab_status judge(const struct lab_backend_ops *ops,
-                             enum lab_status st)
+enum lab_status lab_backend_judge(const struct lab_backend_ops *ops,
+                                  enum lab_status st)
 {
     char copy[512];
     if (!st)
@@ -235,7 +232,7 @@ enum lab_status lab_backend_open(struct lab_backend **out, const char *name,
     if (!ops)
         return lab_fail(LAB_E_USAGE, "no backend '%s': use auto, cpu or cuda",
                         name);
-    return judge(ops, ops->open(out, device));
+    return lab_backend_judge(ops, ops->open(out, device));
 }
 
 void lab_backend_close(struct lab_backend *be)
@@ -247,7 +244,7 @@ void lab_backend_close(struct lab_backend *be)
 enum lab_status lab_backend_alloc(struct lab_backend *be, size_t bytes,
                                   void **out)
 {
-    return judge(be->ops, be->ops->alloc(be, bytes, out));
+    return lab_backend_judge(be->ops, be->ops->alloc(be, bytes, out));
 }
 
 void lab_backend_free(struct lab_backend *be, void *p)
@@ -259,21 +256,25 @@ void lab_backend_free(struct lab_backend *be, void *p)
 enum lab_status lab_backend_upload(struct lab_backend *be, void *dst,
                                    const void *src, size_t bytes)
 {
-    return bytes ? judge(be->ops, be->ops->upload(be, dst, src, bytes))
+    return bytes ? lab_backend_judge(be->ops,
+                                     be->ops->upload(be, dst, src, bytes))
                  : LAB_OK;
 }
 
 enum lab_status lab_backend_download(struct lab_backend *be, void *dst,
                                      const void *src, size_t bytes)
 {
-    return bytes ? judge(be->ops, be->ops->download(be, dst, src, bytes))
+    return bytes ? lab_backend_judge(be->ops,
+                                     be->ops->download(be, dst, src, bytes))
                  : LAB_OK;
 }
 
 enum lab_status lab_backend_copy(struct lab_backend *be, void *dst,
                                  const void *src, size_t bytes)
 {
-    return bytes ? judge(be->ops, be->ops->copy(be, dst, src, bytes)) : LAB_OK;
+    return bytes
+               ? lab_backend_judge(be->ops, be->ops->copy(be, dst, src, bytes))
+               : LAB_OK;
 }
 
 enum lab_status lab_backend_run(struct lab_backend *be,
@@ -287,7 +288,7 @@ enum lab_status lab_backend_run(struct lab_backend *be,
             return no;
         call = &of_lab.call;
     }
-    return judge(be->ops, be->ops->run(be, v, call));
+    return lab_backend_judge(be->ops, be->ops->run(be, v, call));
 }
 
 const struct lab_kernel_set *lab_backend_set(struct lab_backend *be,
@@ -318,21 +319,22 @@ enum lab_status lab_backend_prepare(struct lab_backend *be,
 
 enum lab_status lab_backend_sync(struct lab_backend *be)
 {
-    return be->ops->sync ? judge(be->ops, be->ops->sync(be)) : LAB_OK;
+    return be->ops->sync ? lab_backend_judge(be->ops, be->ops->sync(be))
+                         : LAB_OK;
 }
 
 enum lab_status lab_backend_time_begin(struct lab_backend *be)
 {
     if (!be->ops->time_begin)
         return lab_fail(LAB_E_UNSUPPORTED, "no device clock");
-    return judge(be->ops, be->ops->time_begin(be));
+    return lab_backend_judge(be->ops, be->ops->time_begin(be));
 }
 
 enum lab_status lab_backend_time_end(struct lab_backend *be, int64_t *ns)
 {
     if (!be->ops->time_end)
         return lab_fail(LAB_E_UNSUPPORTED, "no device clock");
-    return judge(be->ops, be->ops->time_end(be, ns));
+    return lab_backend_judge(be->ops, be->ops->time_end(be, ns));
 }
 
 void lab_backend_info(struct lab_backend *be, struct lab_device_info *out)
@@ -412,68 +414,4 @@ const struct lab_variant *lab_backend_rung(struct lab_backend *be,
                                            const char *operation, int i)
 {
     return be->ops->rung ? be->ops->rung(be, operation, i) : NULL;
-}
-
-/* The wrappers around a backend's graphs. */
-
-bool lab_backend_graphs(const struct lab_backend *be)
-{
-    return be->ops->graph != NULL;
-}
-
-enum lab_status lab_graph_host_alloc(struct lab_backend *be, size_t bytes,
-                                     void **out)
-{
-    return judge(be->ops, be->ops->graph->host_alloc(be, bytes, out));
-}
-
-void lab_graph_host_free(struct lab_backend *be, void *p)
-{
-    if (p)
-        be->ops->graph->host_free(be, p);
-}
-
-enum lab_status lab_graph_upload(struct lab_backend *be, void *dst,
-                                 const void *src, size_t bytes)
-{
-    return judge(be->ops, be->ops->graph->upload(be, dst, src, bytes));
-}
-
-enum lab_status lab_graph_begin(struct lab_backend *be)
-{
-    return judge(be->ops, be->ops->graph->begin(be));
-}
-
-enum lab_status lab_graph_lane(struct lab_backend *be, int lane)
-{
-    return judge(be->ops, be->ops->graph->lane(be, lane));
-}
-
-enum lab_status lab_graph_count(struct lab_backend *be, int64_t *nodes)
-{
-    return judge(be->ops, be->ops->graph->count(be, nodes));
-}
-
-enum lab_status lab_graph_end(struct lab_backend *be, const void *loss,
-                              struct lab_graph **out)
-{
-    return judge(be->ops, be->ops->graph->end(be, loss, out));
-}
-
-void lab_graph_free(struct lab_backend *be, struct lab_graph *g)
-{
-    if (g)
-        be->ops->graph->free(be, g);
-}
-
-enum lab_status lab_graph_launch(struct lab_backend *be, struct lab_graph *g,
-                                 uint64_t iteration)
-{
-    return judge(be->ops, be->ops->graph->launch(be, g, iteration));
-}
-
-enum lab_status lab_graph_wait(struct lab_backend *be, bool wait,
-                               struct lab_graph_report *out, bool *reported)
-{
-    return judge(be->ops, be->ops->graph->report(be, wait, out, reported));
 }

@@ -1,5 +1,5 @@
-/* data_priv.h -- what data.c and the readers of files share: the data set, and
- * the table that the readers of the sources fill. */
+/* data_priv.h -- the data set, and the table that the readers of its sources
+ * fill, for data.c and its test. */
 #pragma once
 #include "base/str.h"
 #include "engine/data.h"
@@ -39,23 +39,3 @@ struct lab_data {
     struct lab_data_facts facts;
     bool labels; /* the loss takes class labels; else y is one-hot, or real */
 };
-
-/* Rows and features are set; takes the memory. */
-enum lab_status lab_samples_alloc(struct lab_samples *t, bool labels,
-                                  const char *file);
-/* Appends the whole file. LAB_E_IO: it is no regular file, cannot be read or is
- * cut short; LAB_E_RANGE: more than 256 MiB; LAB_E_CANCELLED. */
-enum lab_status lab_data_file_text(const char *path,
-                                   const struct lab_stop *stop,
-                                   struct lab_str *out);
-
-/* ---- sources: each fills d->table; spec, stop, seed and facts.batch are set.
- * path NULL: the source's own place, or LAB_E_PARSE where it has none. Errors
- * name the file, the line and the byte, or the lesson's place. What was taken
- * is the caller's to free, on failure too. ---- */
-
-enum lab_status lab_digits_read(struct lab_data *d, const char *path);
-enum lab_status lab_mnist_read(struct lab_data *d, const char *path);
-enum lab_status lab_csv_read(struct lab_data *d, const char *path);
-/* Also d->words. */
-enum lab_status lab_vocabulary_read(struct lab_data *d, const char *path);

@@ -1,5 +1,5 @@
-/* add: the sum of two tensors. A residual block is a few layers whose result
- * is added to what went in: the gradient finds a way around the layers. */
+/* add: the sum of two tensors. A residual block is a few layers with a result
+ * that is added to what went in: the gradient finds a way around the layers. */
 #include "add/add.h"
 
 #include "engine/formula.h"

@@ -42,8 +42,8 @@ void lab_unary_backward(struct lab_builder *b);
 /* What a group kernel of dense needs to take in the op. */
 void lab_unary_absorb(const struct lab_op_def *op, const struct lab_attr *attr,
                       struct lab_dense_params *out);
-/* Explains output `out_slot` of the group: the activation of the sum whose terms
- * were just given. */
+/* Explains output `out_slot` of the group: the activation of the sum of
+ * the terms just given. */
 void lab_unary_explain_absorbed(struct lab_explainer *ex, int out_slot);
 
 /* Shared by several ops. */

@@ -421,6 +421,18 @@ static void build_sum(struct lab_builder *b, int tensor)
     lab_build_step(b, &def);
 }
 
+/* Any layer of that name, those that are not for lessons too. */
+static const struct lab_op_def *find_inner(const char *name)
+{
+    int n;
+    const struct lab_op_def *const *ops = lab_op_table(&n);
+    for (int i = 0; i < n; i++) {
+        if (ops[i]->kind == LAB_KIND_LAYER && strcmp(ops[i]->name, name) == 0)
+            return ops[i];
+    }
+    return NULL;
+}
+
 /* Emits "<of>.sum" when several gradients came back for `tensor`; afterwards
  * b->grad[tensor] is the gradient. */
 static void close_grad(struct lab_builder *b, int tensor, int node)
@@ -432,7 +444,7 @@ static void close_grad(struct lab_builder *b, int tensor, int node)
         return;
     }
     struct lab_node_spec sum = *b->node_spec;
-    sum.op = lab_op_find_inner("grad_sum");
+    sum.op = find_inner("grad_sum");
     const struct lab_node_spec *outer_spec = b->node_spec;
     int outer = b->node;
     b->node_spec = &sum;
@@ -443,33 +455,6 @@ static void close_grad(struct lab_builder *b, int tensor, int node)
 }
 
 /* ---- steps from their definitions: names, formulas, bytes ---- */
-
-static void find_shapes(struct lab_formula_step *out,
-                        const struct lab_plan *plan,
-                        const struct lab_step *step)
-{
-    const struct lab_node *node = &plan->nodes[step->node];
-    *out = (struct lab_formula_step){.axes = step->axes};
-    for (int i = 0; i < step->n_in; i++)
-        out->in[i] = step->in[i] < 0 ? NULL : &plan->tensors[step->in[i]].shape;
-    for (int i = 0; i < step->n_out; i++)
-        out->out[i] =
-            step->out[i] < 0 ? NULL : &plan->tensors[step->out[i]].shape;
-    if (step->op == node->op) { /* no optimizer's */
-        out->keys = node->op->keys;
-        out->n_keys = node->op->n_keys;
-        out->attr = node->attr;
-    }
-}
-
-enum lab_status lab_formula_of(struct lab_formula *f,
-                               const struct lab_plan *plan,
-                               const struct lab_step *step)
-{
-    struct lab_formula_step shapes;
-    find_shapes(&shapes, plan, step);
-    return lab_formula_parse(f, step->source ? step->source : "", &shapes);
-}
 
 /* "$o0" and "$i1" become tensor names. */
 static char *put_names(const struct lab_plan *plan, const struct lab_step *step,
@@ -566,7 +551,7 @@ static enum lab_status fill_formula(struct lab_step *s,
         def->numbered ? same_before(plan, s, def->formula) : NULL;
     s->shared = before;
     s->source = before ? before->source : lab_strdup(def->formula);
-    find_shapes(&shapes, plan, s);
+    lab_formula_shapes(&shapes, plan, s);
     char *wanted = lab_formula_display(def->formula, &shapes);
     if (s->source && wanted)
         s->bytes = def->bytes > 0 ? def->bytes
@@ -953,7 +938,7 @@ void lab_expand_node(struct lab_expansion *e, const char *name, const char *op,
         return;
     *n = (struct lab_node_spec){.place = e->node->place,
                                 .from_place = e->node->from_place,
-                                .op = lab_op_find_inner(op),
+                                .op = find_inner(op),
                                 .outer = e->node->op};
     n->bare_out = name && name[0] == '=';
     n->id = inner_id(e, n->bare_out ? name + 1 : name);

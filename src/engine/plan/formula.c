@@ -545,6 +545,33 @@ static void read_statement(struct parser *p)
     f->statements[f->n_statements++].note = note;
 }
 
+void lab_formula_shapes(struct lab_formula_step *out,
+                        const struct lab_plan *plan,
+                        const struct lab_step *step)
+{
+    const struct lab_node *node = &plan->nodes[step->node];
+    *out = (struct lab_formula_step){.axes = step->axes};
+    for (int i = 0; i < step->n_in; i++)
+        out->in[i] = step->in[i] < 0 ? NULL : &plan->tensors[step->in[i]].shape;
+    for (int i = 0; i < step->n_out; i++)
+        out->out[i] =
+            step->out[i] < 0 ? NULL : &plan->tensors[step->out[i]].shape;
+    if (step->op == node->op) { /* no optimizer's */
+        out->keys = node->op->keys;
+        out->n_keys = node->op->n_keys;
+        out->attr = node->attr;
+    }
+}
+
+enum lab_status lab_formula_of(struct lab_formula *f,
+                               const struct lab_plan *plan,
+                               const struct lab_step *step)
+{
+    struct lab_formula_step shapes;
+    lab_formula_shapes(&shapes, plan, step);
+    return lab_formula_parse(f, step->source ? step->source : "", &shapes);
+}
+
 enum lab_status lab_formula_parse(struct lab_formula *f, const char *text,
                                   const struct lab_formula_step *step)
 {

@@ -36,17 +36,6 @@ const struct lab_op_def *lab_op_find(const char *name, enum lab_op_kind kind)
     return NULL;
 }
 
-const struct lab_op_def *lab_op_find_inner(const char *name)
-{
-    int n;
-    const struct lab_op_def *const *ops = lab_op_table(&n);
-    for (int i = 0; i < n; i++) {
-        if (ops[i]->kind == LAB_KIND_LAYER && strcmp(ops[i]->name, name) == 0)
-            return ops[i];
-    }
-    return NULL;
-}
-
 static void set_fallback(const struct lab_key_def *key, struct lab_attr *attr)
 {
     *attr = (struct lab_attr){0};

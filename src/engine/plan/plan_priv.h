@@ -16,9 +16,6 @@ struct lab_param_init {
 const char *lab_node_unserved(const struct lab_node *node,
                               const struct lab_variant *group);
 
-/* Any layer of that name, those that are not for lessons too. */
-const struct lab_op_def *lab_op_find_inner(const char *name);
-
 /* Fills a step from its definition: name, formula, parameters, bytes. The step
  * owns them (lab_step_release). `node_id` gives the name's first part. */
 enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,

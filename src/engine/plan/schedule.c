@@ -302,7 +302,7 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
     return LAB_OK;
 }
 
-/* ---- what nobody chose: the fastest of the measured ones ---- */
+/* ---- without a choice: the fastest of the measured ones ---- */
 
 /* The variant of a step by that name, where it may run without being chosen. */
 static const struct lab_variant *
@@ -406,7 +406,7 @@ static bool has_choice(const struct maker *m, const struct lab_node *node)
 }
 
 /* The group that saves most time, over both phases where it serves both; NULL: the
- * steps are faster, or somebody chose for the node or its activation. */
+ * steps are faster, or a variant was chosen for the node or its activation. */
 static const struct lab_variant *fastest_group(struct maker *m,
                                                const struct lab_node *node,
                                                enum lab_phase phase)

@@ -1,5 +1,5 @@
 /* Times of steps by variant, named so that they hold for every network: what a
- * schedule chooses by where nobody chose. walk/tune.c measures them. */
+ * schedule chooses by without a choice. walk/tune.c measures them. */
 #include "engine/tune.h"
 
 #include <math.h>

@@ -380,11 +380,11 @@ static void walk_close_ranges(struct lab_walk *w)
         tell_iteration_end(w);
 }
 
-/* The observer's untold_begin, or untold_end. */
+/* The observer's unreported_begin, or unreported_end. */
 static void walk_report_unobserved(struct lab_walk *w, bool begin)
 {
     const struct lab_observer *o = &w->observer;
-    void (*tell)(void *) = begin ? o->untold_begin : o->untold_end;
+    void (*tell)(void *) = begin ? o->unreported_begin : o->unreported_end;
     if (tell)
         tell(o->user);
 }
@@ -992,6 +992,17 @@ enum lab_status lab_walk_rerun(struct lab_walk *w, int from, int to,
 /* Training at speed: iterations of which no observer wants the steps are
  * captured once and launched as one (engine/walk.h, lab_walk_iterate). */
 
+/* NULL: the backend has none. */
+static const struct lab_graph_ops *graphs(const struct lab_walk *w)
+{
+    return w->be->ops->graph;
+}
+
+static enum lab_status judge(const struct lab_walk *w, enum lab_status st)
+{
+    return lab_backend_judge(w->be->ops, st);
+}
+
 bool lab_walk_samples(int64_t iteration)
 {
     int64_t stride = 1;
@@ -1022,13 +1033,14 @@ static enum lab_status walk_nodes_begin(struct lab_walk *w)
         lab_alloc_array((size_t)w->schedule->n_steps, sizeof(*s->node_end));
     if (!s->node_end)
         return lab_no_memory("a graph's nodes");
-    return lab_graph_count(w->be, &s->first_node);
+    return judge(w, graphs(w)->count(w->be, &s->first_node));
 }
 
 static enum lab_status walk_nodes_step(struct lab_walk *w, int index)
 {
     struct lab_walk_speed *s = &w->speed;
-    return s->nodes ? lab_graph_count(w->be, &s->node_end[index]) : LAB_OK;
+    return s->nodes ? judge(w, graphs(w)->count(w->be, &s->node_end[index]))
+                    : LAB_OK;
 }
 
 void lab_walk_use_graph(struct lab_walk *w, bool on)
@@ -1042,7 +1054,8 @@ static void follow_schedule(struct lab_walk *w, struct lab_schedule *schedule)
     struct lab_walk_speed *s = &w->speed;
     if (s->of == schedule)
         return;
-    lab_graph_free(w->be, s->graph);
+    if (s->graph)
+        graphs(w)->free(w->be, s->graph);
     lab_schedule_release(s->of);
     walk_nodes_forget(w);
     s->graph = NULL;
@@ -1148,7 +1161,7 @@ static enum lab_status collect(struct lab_walk *w, bool wait, bool *reported)
 {
     struct lab_walk_speed *s = &w->speed;
     struct lab_graph_report r;
-    enum lab_status st = lab_graph_wait(w->be, wait, &r, reported);
+    enum lab_status st = judge(w, graphs(w)->report(w->be, wait, &r, reported));
     if (st || !*reported)
         return st;
     int64_t queued = s->queued_ns[s->reported++ % LAB_GRAPH_AHEAD];
@@ -1195,8 +1208,8 @@ static bool may_launch(const struct lab_walk *w)
 {
     const struct lab_walk_speed *s = &w->speed;
     int64_t next = next_iteration(w);
-    if (s->off || s->failed || !s->warm || next < 0 ||
-        !lab_backend_graphs(w->be) || w->plan->real != LAB_F32)
+    if (s->off || s->failed || !s->warm || next < 0 || !graphs(w) ||
+        w->plan->real != LAB_F32)
         return false;
     return s->nodes || !lab_walk_samples(next) || !wants_steps(w);
 }
@@ -1213,7 +1226,8 @@ static enum lab_status alloc_slots(struct lab_walk *w)
         if (w->speed.slot[i])
             continue;
         enum lab_status st =
-            lab_graph_host_alloc(w->be, bytes ? bytes : 1, &w->speed.slot[i]);
+            judge(w, graphs(w)->host_alloc(w->be, bytes ? bytes : 1,
+                                           &w->speed.slot[i]));
         if (st)
             return st;
     }
@@ -1235,13 +1249,13 @@ static enum lab_status capture_steps(struct lab_walk *w)
         int before = lane;
         lane = stands_alone(s) ? (lane + 1) % LAB_GRAPH_LANES : -1;
         if (lane != before)
-            st = lab_graph_lane(w->be, lane);
+            st = judge(w, graphs(w)->lane(w->be, lane));
         if (!st)
             st = walk_run_schedule_step(w, s, w->arena, true);
         if (!st)
             st = walk_nodes_step(w, i);
     }
-    return st || lane < 0 ? st : lab_graph_lane(w->be, -1);
+    return st || lane < 0 ? st : judge(w, graphs(w)->lane(w->be, -1));
 }
 
 static enum lab_status capture(struct lab_walk *w)
@@ -1251,16 +1265,16 @@ static enum lab_status capture(struct lab_walk *w)
     enum lab_status st = alloc_slots(w);
     if (st)
         return st;
-    st = lab_graph_begin(w->be);
+    st = judge(w, graphs(w)->begin(w->be));
     if (!st)
         st = walk_nodes_begin(w);
     if (!st)
         st = capture_steps(w);
     if (st) {
-        (void)lab_graph_end(w->be, loss, NULL);
+        (void)graphs(w)->end(w->be, loss, NULL);
         return st;
     }
-    return lab_graph_end(w->be, loss, &w->speed.graph);
+    return judge(w, graphs(w)->end(w->be, loss, &w->speed.graph));
 }
 
 /* The batch of an iteration: the host fills one while the device reads others.
@@ -1280,8 +1294,8 @@ static enum lab_status send_data(struct lab_walk *w, int64_t iteration)
             continue;
         st = lab_data_fill(w->data, plan, i, iteration, at);
         if (!st)
-            st = lab_graph_upload(w->be, (char *)w->arena + t->offset, at,
-                                  bytes);
+            st = judge(w, graphs(w)->upload(w->be, (char *)w->arena + t->offset,
+                                            at, bytes));
         w->generation[i]++;
         at += bytes;
     }
@@ -1305,7 +1319,7 @@ static enum lab_status launch(struct lab_walk *w, int64_t iteration, bool keep)
     w->iteration = iteration;
     walk_begin_iteration(w, keep || loaded);
     s->queued_ns[s->launched % LAB_GRAPH_AHEAD] = lab_clock_monotonic_ns();
-    st = lab_graph_launch(w->be, s->graph, (uint64_t)iteration);
+    st = judge(w, graphs(w)->launch(w->be, s->graph, (uint64_t)iteration));
     if (st)
         return st;
     s->launched++;
@@ -1347,8 +1361,8 @@ static enum lab_status launch_nodes(struct lab_walk *w, int64_t iteration,
 }
 
 /* Of a graph that is traced as a whole no kernel is recorded. */
-static enum lab_status launch_untold(struct lab_walk *w, int64_t iteration,
-                                     bool keep)
+static enum lab_status launch_unreported(struct lab_walk *w, int64_t iteration,
+                                         bool keep)
 {
     if (w->speed.nodes)
         walk_report_unobserved(w, true);
@@ -1438,7 +1452,7 @@ enum lab_status lab_walk_iterate(struct lab_walk *w)
         if (!w->speed.failed && reported)
             return launch_nodes(w, next, keep);
         if (!w->speed.failed)
-            return launch_untold(w, next, keep);
+            return launch_unreported(w, next, keep);
     }
     enum lab_status st = lab_walk_drain(w);
     return st ? st : by_steps(w, keep);
@@ -1518,7 +1532,8 @@ static void walk_release(struct lab_walk *w)
 {
     follow_schedule(w, NULL);
     for (int i = 0; i < LAB_GRAPH_AHEAD; i++)
-        lab_graph_host_free(w->be, w->speed.slot[i]);
+        if (w->speed.slot[i])
+            graphs(w)->host_free(w->be, w->speed.slot[i]);
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         lab_backend_free(w->be, w->copy[i].memory);
     lab_backend_free(w->be, w->arena);

@@ -132,6 +132,20 @@ enum lab_status lab_prediction_add(struct lab_database *db, int64_t run,
     return lab_fields_add(db, run, &lab_prediction_fields, row);
 }
 
+/* The first column of the first row, and ends the statement; *run is unchanged
+ * on failure. */
+static enum lab_status first_run(struct lab_stmt *s, const char *what,
+                                 int64_t *run)
+{
+    int64_t id = lab_stmt_next(s) ? lab_column_int(s) : LAB_UNKNOWN;
+    enum lab_status st = lab_stmt_end(s);
+    if (!st && id == LAB_UNKNOWN)
+        st = lab_fail(LAB_E_NOTFOUND, "there is no run of %s", what);
+    if (!st)
+        *run = id;
+    return st;
+}
+
 /* Candidates of a tuned rung, which tuning alone climbs, are named by their
  * tiles (64x64x8): they are no rungs of the ladder. */
 enum lab_status lab_bench_run_fullest(struct lab_database *db, const char *lab,
@@ -148,7 +162,7 @@ enum lab_status lab_bench_run_fullest(struct lab_database *db, const char *lab,
     lab_bind_text(s.sql, 1, lab);
     lab_bind_text(s.sql, 2, lesson);
     lab_bind_text(s.sql, 3, but);
-    return lab_stmt_first_run(&s, lab, run);
+    return first_run(&s, lab, run);
 }
 
 /* ---- sweeps ---- */
@@ -204,5 +218,5 @@ enum lab_status lab_sweep_run_newest(struct lab_database *db, const char *sweep,
             "count(DISTINCT s.lesson) DESC," LAB_SQL_NEWEST " LIMIT 1");
     lab_bind_text(s.sql, 1, sweep);
     lab_bind_text(s.sql, 2, lesson);
-    return lab_stmt_first_run(&s, sweep, run);
+    return first_run(&s, sweep, run);
 }

@@ -165,7 +165,7 @@ static void device_parts(struct lab_time_breakdown *w,
     unknown(w, LAB_WALL_BETWEEN, "its steps were launched as one CUDA graph");
 }
 
-static void untold_parts(struct lab_time_breakdown *w, const char *why)
+static void unreported_parts(struct lab_time_breakdown *w, const char *why)
 {
     for (int i = 0; i < LAB_WALL_OUTSIDE; i++)
         unknown(w, (enum lab_time_part)i, why);
@@ -197,9 +197,9 @@ static void take_parts(struct lab_time_breakdown *w,
     w->iteration = t->of.iteration;
     w->wall_ns = t->end_ns - t->start_ns;
     if (s->kernels_untimed)
-        untold_parts(w, "it has kernels without times");
+        unreported_parts(w, "it has kernels without times");
     else if (s->cover_ns[LAB_COVER_REST] == LAB_UNKNOWN)
-        untold_parts(w, "its moments contradict each other");
+        unreported_parts(w, "its moments contradict each other");
     else if (s->kernels || s->copies)
         device_parts(w, s);
     else

@@ -62,7 +62,3 @@ void lab_moments_widen(int64_t *from, int64_t *to, int64_t start, int64_t end);
 
 /* LAB_E_NOTFOUND where there is no such run. */
 enum lab_status lab_query_require_run(struct lab_database *db, int64_t run);
-/* The first column of the first row, and ends the statement. LAB_E_NOTFOUND:
- * "there is no run of WHAT"; *run is unchanged on failure. */
-enum lab_status lab_stmt_first_run(struct lab_stmt *s, const char *what,
-                                   int64_t *run);

@@ -234,24 +234,6 @@ const struct lab_field *lab_field_at(const struct lab_fields *fields, int place)
     return NULL;
 }
 
-int lab_field_compare(const struct lab_field *f, const void *a, const void *b,
-                      bool descending)
-{
-    int sign = descending ? -1 : 1;
-    if (f->text || f->kind == LAB_FIELD_TEXT) {
-        char left[256];
-        char right[256];
-        const char *s = lab_field_text(f, a, left, sizeof(left));
-        const char *t = lab_field_text(f, b, right, sizeof(right));
-        return !s || !t ? (s == NULL) - (t == NULL) : sign * strcmp(s, t);
-    }
-    double s = lab_field_real(f, a);
-    double t = lab_field_real(f, b);
-    if (isnan(s) || isnan(t))
-        return (isnan(s) != 0) - (isnan(t) != 0);
-    return sign * ((s > t) - (s < t));
-}
-
 /* ---- names ---- */
 
 void lab_field_key(struct lab_str *out, const struct lab_field *f, bool csv)

@@ -77,6 +77,5 @@ void lab_utc_text(int64_t wall_ns, char out[32]);
 
 /* NULL for what is unknown. */
 void lab_bind_int(sqlite3_stmt *stmt, int i, int64_t v);
-void lab_bind_int32(sqlite3_stmt *stmt, int i, int32_t v);
 void lab_bind_real(sqlite3_stmt *stmt, int i, double v);
 void lab_bind_text(sqlite3_stmt *stmt, int i, const char *text);

@@ -117,21 +117,6 @@ enum lab_status lab_export_windows_load(struct lab_export_windows *out,
     return lab_stmt_end(&s);
 }
 
-bool lab_export_windows_hold(const struct lab_export_windows *w, int64_t start,
-                             int64_t end)
-{
-    size_t lo = 0;
-    size_t hi = w->count;
-    while (lo < hi) { /* the first window that ends at the start or later */
-        size_t mid = lo + (hi - lo) / 2;
-        if (w->items[mid].to_ns < start)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return w->count == 0 || (lo < w->count && w->items[lo].from_ns <= end);
-}
-
 void lab_export_windows_release(struct lab_export_windows *w)
 {
     lab_free(w->items);

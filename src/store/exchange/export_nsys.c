@@ -77,7 +77,7 @@ static const char rest_sql[] =
     " UNION SELECT textId FROM main.NVTX_EVENTS"
     " UNION SELECT nameId FROM main.PROFILER_OVERHEAD)";
 
-/* Whose threads they were. Of a run that was imported from nsys only their
+/* The processes of the threads. Of a run that was imported from nsys only their
  * numbers are known. */
 static const char threads_sql[] =
     "CREATE TEMP TABLE thread AS SELECT globalTid AS tid, CASE WHEN globalTid "

@@ -15,9 +15,6 @@ struct lab_export_windows {
 enum lab_status lab_export_windows_load(struct lab_export_windows *out,
                                         struct lab_database *db, int64_t run,
                                         bool lab);
-/* Whether a stretch touches one of them. */
-bool lab_export_windows_hold(const struct lab_export_windows *w, int64_t start,
-                             int64_t end);
 void lab_export_windows_release(struct lab_export_windows *w);
 
 enum lab_escape {

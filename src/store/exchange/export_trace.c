@@ -288,6 +288,22 @@ static void add_place(struct trace *t, int64_t device, int64_t stream,
     add_int(&t->text, "correlation", correlation);
 }
 
+/* Whether a stretch touches one of them. */
+static bool windows_hold(const struct lab_export_windows *w, int64_t start,
+                         int64_t end)
+{
+    size_t lo = 0;
+    size_t hi = w->count;
+    while (lo < hi) { /* the first window that ends at the start or later */
+        size_t mid = lo + (hi - lo) / 2;
+        if (w->items[mid].to_ns < start)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return w->count == 0 || (lo < w->count && w->items[lo].from_ns <= end);
+}
+
 static enum lab_status put_kernel(struct trace *t, struct lab_stmt *c)
 {
     int64_t row = lab_column_int(c);
@@ -314,8 +330,7 @@ static enum lab_status put_kernel(struct trace *t, struct lab_stmt *c)
         facts[i] = lab_column_int(c);
     const struct lab_bench_name *rung =
         lab_bench_name_find(&t->rungs, lab_column_int(c));
-    if ((exec == LAB_EXEC_BETWEEN &&
-         !lab_export_windows_hold(&t->windows, start, end)) ||
+    if ((exec == LAB_EXEC_BETWEEN && !windows_hold(&t->windows, start, end)) ||
         !add_complete(t, name, "kernel", pid, tid, start, end))
         return LAB_OK;
     add_place(t, device, stream, facts[7]);
@@ -344,7 +359,7 @@ static enum lab_status put_copy(struct trace *t, struct lab_stmt *c)
     int64_t bytes = lab_column_int(c);
     int64_t correlation = lab_column_int(c);
     bool set = lab_column_int(c) == 1;
-    if (!lab_export_windows_hold(&t->windows, start, end) ||
+    if (!windows_hold(&t->windows, start, end) ||
         !add_complete(t, name, set ? "gpu_memset" : "gpu_memcpy",
                       pid_of(device), lane_of(LANE_COPIES, stream), start, end))
         return LAB_OK;
@@ -381,7 +396,7 @@ static enum lab_status put_call(struct trace *t, struct lab_stmt *c)
     int64_t end = lab_column_int(c);
     int64_t thread = lab_column_int(c);
     int64_t correlation = lab_column_int(c);
-    if (!lab_export_windows_hold(&t->windows, start, end) ||
+    if (!windows_hold(&t->windows, start, end) ||
         !add_complete(t, name, "cuda_runtime", PID_RUN,
                       lane_of(LANE_CALLS, thread), start, end))
         return LAB_OK;
@@ -398,7 +413,7 @@ static enum lab_status put_range(struct trace *t, struct lab_stmt *c)
     int64_t start = lab_column_int(c);
     int64_t end = lab_column_int(c);
     int64_t thread = lab_column_int(c);
-    if (!lab_export_windows_hold(&t->windows, start, end) ||
+    if (!windows_hold(&t->windows, start, end) ||
         !add_complete(t, name, "range", PID_RUN, lane_of(LANE_RANGES, thread),
                       start, end))
         return LAB_OK;

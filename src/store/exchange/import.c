@@ -1438,12 +1438,6 @@ static enum lab_status import_all(struct lab_import *in,
         st = import_check_devices(in);
     if (st)
         return blame_file(in, st); /* until here it is only read */
-    /* Checking may take long and needs only the file. What is read here from
-     * now on must not change before the rows are written: this writes nothing,
-     * and waits for the lock. */
-    st = import_exec(in, "DELETE FROM main.run WHERE 0");
-    if (st)
-        return st;
     st = import_exec(
         in, "CREATE TEMP TABLE run_map (old INTEGER PRIMARY KEY, new INTEGER "
             "NOT NULL UNIQUE);"
@@ -1487,7 +1481,9 @@ enum lab_status lab_import_file(struct lab_database *db, const char *path,
     if (st)
         return name_file(&in, st);
     int length = sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, -1);
-    st = import_exec(&in, "BEGIN");
+    /* Checking only reads, but the pragmas that list columns read the schema
+     * of this database too, and a reader cannot wait to become a writer. */
+    st = lab_database_begin(db, "importing");
     if (st == LAB_OK)
         st = import_all(&in, &report);
     bool keep = st == LAB_OK && !options->dry_run;

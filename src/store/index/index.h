@@ -16,9 +16,6 @@
  * stored in the same transaction. They are trusted as an index of SQLite's is:
  * wrong ones give wrong pages, and no access outside of an array.
  *
- * Row ranges: bisection by a run and a time, for the tables that have no index
- * but their rowid.
- *
  * Errors: LAB_E_DB, LAB_E_NOMEM. Threads: that of the connection. */
 #pragma once
 #include "db/row.h"
@@ -96,25 +93,6 @@ void lab_index_release(struct lab_index *x);
 void lab_index_add_zones(struct lab_str *sql, enum lab_kernel_sort sort,
                          bool descending);
 
-/* An iteration without steps. */
-void lab_iteration_begin(struct lab_iteration_row *r, int64_t iteration,
-                         int64_t exec);
 /* Steps in the order of their exec. */
 enum lab_status lab_iterations_add(struct lab_iterations *it,
                                    const struct lab_index_step *s);
-/* count 0: none are stored, or not those of the run's steps. */
-enum lab_status lab_iterations_load(struct lab_iterations *out,
-                                    struct lab_database *db, int64_t run);
-void lab_iterations_release(struct lab_iterations *it);
-
-/* Rowids between which every row of `run` is in which `column`, a number that
- * grows along the table but for small disorder, is from `from` to `to`. Both
- * names are constants of the program. */
-struct lab_rowid_range {
-    int64_t first;
-    int64_t last;
-};
-enum lab_status lab_rowid_range_find(struct lab_database *db, int64_t run,
-                                     const char *table, const char *column,
-                                     int64_t from, int64_t to,
-                                     struct lab_rowid_range *out);

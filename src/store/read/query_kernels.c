@@ -1,9 +1,11 @@
 /* The kernels of a run, sorted, and the first of a sort without the rest. */
 #include "store/launch.h"
 
+#include <stdio.h>
+
 #include "db/row.h"
 #include "index/index.h"
-#include "store/limit_words.h"
+#include "store/query.h"
 #include "store/row_fields.h"
 
 /* What kernels are sorted by. A key is a number, or unknown: where one of its
@@ -52,11 +54,35 @@ const char *lab_kernel_sort_name(enum lab_kernel_sort sort)
     return (unsigned)sort < LAB_KERNEL_SORT_COUNT ? sorts[sort].name : NULL;
 }
 
-/* "registers+blocks", or NULL. */
+void lab_limit_words(int64_t limit, const char *between, char *out,
+                     size_t bytes)
+{
+    static const struct {
+        int64_t bit;
+        const char *name;
+    } bits[] = {
+        {LAB_LIMIT_WARPS, "warps"},         {LAB_LIMIT_BLOCKS, "blocks"},
+        {LAB_LIMIT_REGISTERS, "registers"}, {LAB_LIMIT_SHARED, "shared"},
+        {LAB_LIMIT_BARRIERS, "barriers"},   {LAB_LIMIT_GRID, "grid"},
+    };
+    size_t n = 0;
+    out[0] = '\0';
+    if (limit == LAB_UNKNOWN)
+        return;
+    for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+        if ((limit & bits[i].bit) && n < bytes)
+            n += (size_t)snprintf(out + n, bytes - n, "%s%s", n ? between : "",
+                                  bits[i].name);
+}
+
+/* "registers+blocks", "none"; NULL: unknown. */
 static const char *limit_text(const void *row, char *out, size_t cap)
 {
-    const struct lab_kernel_row *r = row;
-    return lab_limit_text(r->occupancy_limit, out, cap);
+    int64_t limit = ((const struct lab_kernel_row *)row)->occupancy_limit;
+    lab_limit_words(limit, "+", out, cap);
+    if (limit == LAB_UNKNOWN)
+        return NULL;
+    return out[0] ? out : "none";
 }
 
 static const char *step_text(const void *row, char *out, size_t cap)

@@ -7,7 +7,6 @@
 
 #include "db/row.h"
 #include "store/row_fields.h"
-#include "store/limit_words.h"
 #include "store/time_sum.h"
 
 static const char *shown_name(const void *row, char *out, size_t cap)
@@ -213,13 +212,32 @@ struct order {
     bool descending;
 };
 
+/* < 0, 0, > 0; unknown values come last in either direction. */
+static int compare_field(const struct lab_field *f, const void *a,
+                         const void *b, bool descending)
+{
+    int sign = descending ? -1 : 1;
+    if (f->text || f->kind == LAB_FIELD_TEXT) {
+        char left[256];
+        char right[256];
+        const char *s = lab_field_text(f, a, left, sizeof(left));
+        const char *t = lab_field_text(f, b, right, sizeof(right));
+        return !s || !t ? (s == NULL) - (t == NULL) : sign * strcmp(s, t);
+    }
+    double s = lab_field_real(f, a);
+    double t = lab_field_real(f, b);
+    if (isnan(s) || isnan(t))
+        return (isnan(s) != 0) - (isnan(t) != 0);
+    return sign * ((s > t) - (s < t));
+}
+
 /* Rows that are equal stay in the order in which they were read. */
 static int compare_steps(const void *a, const void *b, void *user)
 {
     const struct lab_time_sum *const *x = a;
     const struct lab_time_sum *const *y = b;
     const struct order *o = user;
-    int by = lab_field_compare(o->field, *x, *y, o->descending);
+    int by = compare_field(o->field, *x, *y, o->descending);
     return by ? by : (*x > *y) - (*x < *y);
 }
 

@@ -438,6 +438,14 @@ static bool is_timed(const struct lab_bulk_row *row)
     }
 }
 
+static void bind_int32(sqlite3_stmt *stmt, int i, int32_t v)
+{
+    if (v == INT32_MIN)
+        sqlite3_bind_null(stmt, i);
+    else
+        sqlite3_bind_int64(stmt, i, v);
+}
+
 static enum lab_status row_bind(struct lab_insert *in,
                                 const struct row_kind *kind, sqlite3_stmt *s,
                                 int first, const struct lab_bulk_row *row)
@@ -449,7 +457,7 @@ static enum lab_status row_bind(struct lab_insert *in,
         int n = first + i;
         switch (c->kind) {
         case ROW_INT32:
-            lab_bind_int32(s, n, *(const int32_t *)at);
+            bind_int32(s, n, *(const int32_t *)at);
             break;
         case ROW_UINT32:
             sqlite3_bind_int64(s, n, *(const uint32_t *)at);

@@ -556,16 +556,6 @@ static enum lab_status write_text(void *user, struct lab_doc *out)
 
 /* ---- life ---- */
 
-bool lab_bench_screen_is(const char *name)
-{
-    struct lab_lesson *lesson = NULL;
-    if (lab_lesson_open(&lesson, name))
-        return false;
-    bool is = lesson->kind == LAB_LESSON_LAB;
-    lab_lesson_free(lesson);
-    return is;
-}
-
 static void fill_model(struct lab_bench_screen *s)
 {
     s->model = (struct lab_bench_model){.user = s,

@@ -5,8 +5,6 @@
 
 struct lab_bench_screen;
 
-/* Whether a lesson (id or path) is a lab. One that cannot be read is none. */
-bool lab_bench_screen_is(const char *lesson);
 /* Reads the lesson, starts the thread, pushes the screen. Errors: the lesson's
  * own; LAB_E_NOMEM. */
 enum lab_status lab_bench_screen_open(struct lab_bench_screen **out,

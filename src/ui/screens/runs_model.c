@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "report/compare_label.h"
 #include "base/format.h"
-#include "store/variant_words.h"
 #include "report/suggest.h"
 #include "report/missing.h"
 #include "store/launch.h"

@@ -10,6 +10,7 @@
 #include "report/exit.h"
 #include "ui/doctor.h"
 #include "lesson/catalog.h"
+#include "lesson/lesson.h"
 #include "screens/lab_screen.h"
 #include "screens/lesson_screen.h"
 #include "screens/gpu_detect.h"
@@ -94,9 +95,20 @@ static enum lab_status refresh(void *user, struct lab_home_model *home)
     return LAB_OK;
 }
 
+/* Whether a lesson (id or path) is a lab. One that cannot be read is none. */
+static bool is_lab(const char *name)
+{
+    struct lab_lesson *lesson = NULL;
+    if (lab_lesson_open(&lesson, name))
+        return false;
+    bool is = lesson->kind == LAB_LESSON_LAB;
+    lab_lesson_free(lesson);
+    return is;
+}
+
 static enum lab_status open_by_kind(struct screens *s, const char *name)
 {
-    if (lab_bench_screen_is(name))
+    if (is_lab(name))
         return lab_bench_screen_open(&s->lab, s->ui, s->options, name, seen, s);
     return lab_lesson_screen_open(&s->open, s->ui, s->options, name, seen, s);
 }

@@ -8,9 +8,6 @@
 #include "base/str.h"
 
 LAB_C_BEGIN
-/* The directory of the running program, or the one `up` above it, without a
- * slash at its end; false: the system does not report it. */
-bool lab_program_dir(char *out, size_t size, int up);
 /* Appends the path of `sub` ("lessons", "lessons/data/digits.csv.gz") in the
  * first of these directories that has it. With the variable set, only that
  * directory counts. Errors: LAB_E_NOTFOUND with the places that were tried,

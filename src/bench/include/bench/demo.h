@@ -1,7 +1,7 @@
 /* bench/demo.h -- what `lapenna-lab lab` shows that is no ladder.
  *
- * One kernel each: hello, scalar_add, vectors, index, whose launch is edited,
- * and whose output is shown; without a GPU the launch is simulated on the CPU,
+ * One kernel each: hello, scalar_add, vectors, index: its launch is edited
+ * and its output shown; without a GPU the launch is simulated on the CPU,
  * and the output states it. And tables of their own: offsets, gflops, calls.
  * Each has a name, options, a run, and its output as text and JSON. */
 #pragma once

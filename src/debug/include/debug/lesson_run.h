@@ -89,10 +89,6 @@ void lab_run_device_fill(struct lab_run_device *d,
  * command that runs it, and records in `db` (suggest.h). */
 enum lab_status lab_lesson_run_lesson(const char *name, const char *db,
                                       struct lab_lesson **out);
-/* ", learning rate 0.5" where the options set one, else "". */
-enum { LAB_WORK_LR_TEXT = 48 };
-const char *lab_lesson_run_lr_text(const struct lab_options *o,
-                                   char out[LAB_WORK_LR_TEXT]);
 /* What a command still has to find right before a run is recorded; the network
  * is built, and what it puts into `w` lab_lesson_run_close() frees. */
 typedef enum lab_status lab_lesson_run_check_fn(struct lab_lesson_run *w);

@@ -133,6 +133,10 @@ extern const struct lab_backend_ops lab_backend_null;
  * LAB_E_UNSUPPORTED with what is missing and the remedy. Any thread. */
 enum lab_status lab_cuda_load(const struct lab_cuda_module **out);
 
+/* What a slot of the table returned; a failure with the text that the backend
+ * has for it: a module keeps its own. */
+enum lab_status lab_backend_judge(const struct lab_backend_ops *ops,
+                                  enum lab_status st);
 /* name: "cpu", "cuda" or "null"; "auto": cuda where it opens, else cpu. */
 enum lab_status lab_backend_open(struct lab_backend **out, const char *name,
                                  int device);

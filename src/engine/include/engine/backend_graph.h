@@ -10,7 +10,7 @@
 
 enum { LAB_GRAPH_AHEAD = 4, LAB_GRAPH_LANES = 6 };
 
-/* What the device tells of an iteration that was launched as a graph. */
+/* What the device reports of an iteration that was launched as a graph. */
 struct lab_graph_report {
     uint64_t iteration;
     float loss;
@@ -19,6 +19,7 @@ struct lab_graph_report {
 };
 
 struct lab_graph;
+/* Each status goes through lab_backend_judge(). */
 struct lab_graph_ops {
     /* Host memory that upload() reads while the host goes on: it must not be
      * written before the iteration that was launched next has been reported. */
@@ -49,23 +50,3 @@ struct lab_graph_ops {
     enum lab_status (*report)(struct lab_backend *be, bool wait,
                               struct lab_graph_report *out, bool *reported);
 };
-
-LAB_C_BEGIN
-/* Has the backend graphs? The others below need them. */
-bool lab_backend_graphs(const struct lab_backend *be);
-enum lab_status lab_graph_host_alloc(struct lab_backend *be, size_t bytes,
-                                     void **out);
-void lab_graph_host_free(struct lab_backend *be, void *p); /* NULL allowed */
-enum lab_status lab_graph_upload(struct lab_backend *be, void *dst,
-                                 const void *src, size_t bytes);
-enum lab_status lab_graph_begin(struct lab_backend *be);
-enum lab_status lab_graph_lane(struct lab_backend *be, int lane);
-enum lab_status lab_graph_count(struct lab_backend *be, int64_t *nodes);
-enum lab_status lab_graph_end(struct lab_backend *be, const void *loss,
-                              struct lab_graph **out);
-void lab_graph_free(struct lab_backend *be, struct lab_graph *g); /* or NULL */
-enum lab_status lab_graph_launch(struct lab_backend *be, struct lab_graph *g,
-                                 uint64_t iteration);
-enum lab_status lab_graph_wait(struct lab_backend *be, bool wait,
-                               struct lab_graph_report *out, bool *reported);
-LAB_C_END

@@ -119,6 +119,10 @@ typedef double lab_formula_read_fn(void *user, bool old, int slot,
 struct lab_step;
 
 LAB_C_BEGIN
+/* What the names of a step's formula are of. */
+void lab_formula_shapes(struct lab_formula_step *out,
+                        const struct lab_plan *plan,
+                        const struct lab_step *step);
 /* The formula of a step of the plan. */
 enum lab_status lab_formula_of(struct lab_formula *f,
                                const struct lab_plan *plan,

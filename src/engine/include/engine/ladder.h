@@ -179,7 +179,4 @@ enum lab_status lab_ladder_launch(struct lab_backend *be,
                                   uint64_t seed, lab_ladder_look_fn *look,
                                   void *user);
 
-/* Clocks, temperature and power of a GPU, by NVML where it can be loaded. */
-void lab_device_state_read(const struct lab_device_info *info,
-                           struct lab_device_state *out);
 LAB_C_END

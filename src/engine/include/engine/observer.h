@@ -68,6 +68,6 @@ struct lab_observer {
      * sampled, of an evaluation that is not (lab_walk_samples()), and steps
      * that run again. Not around the graph of a whole iteration, unless its
      * nodes are asked for. */
-    void (*untold_begin)(void *user);
-    void (*untold_end)(void *user);
+    void (*unreported_begin)(void *user);
+    void (*unreported_end)(void *user);
 };

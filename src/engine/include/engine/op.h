@@ -299,7 +299,7 @@ void lab_build_no_group(struct lab_builder *b, const char *why);
 /* In forward(): input k holds ids in 0 .. limit-1. */
 void lab_build_id_limit(struct lab_builder *b, int k, int64_t limit);
 
-/* Not a step none of whose outputs is wanted. */
+/* A step is left out where none of its outputs is wanted. */
 void lab_build_step(struct lab_builder *b, const struct lab_step_def *def);
 /* The tensor's name, for messages. */
 const char *lab_build_name(const struct lab_builder *b, int tensor);

@@ -191,7 +191,7 @@ void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out);
 
 /* Chooses variants; later choices win over earlier ones, a node's over its
  * op's, an op's over "*". A choice that fits no step is LAB_E_NOTFOUND with
- * the names that would. What nobody chose for runs the fastest that `tuning` knows;
+ * the names that would. Without a choice it is the fastest that `tuning` knows;
  * NULL, or no time of a step: the fixed table. */
 enum lab_status lab_schedule_make(struct lab_schedule **out,
                                   const struct lab_plan *plan,

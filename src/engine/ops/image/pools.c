@@ -121,7 +121,7 @@ void lab_pool_window_of(struct lab_explainer *ex, int out_slot, int64_t index,
                  (long long)out->at.n, (long long)out->at.c, side[0], side[1]);
 }
 
-/* Output rows (axis 0) or columns (1) whose window holds input `at`: from
+/* Output rows (axis 0) or columns (1) with a window that holds input `at`: from
  * *first to *last, none when *first > *last. */
 static void readers(const struct lab_window *win, int axis, int64_t at,
                     int64_t limit, int64_t *first, int64_t *last)

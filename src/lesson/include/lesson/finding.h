@@ -48,9 +48,6 @@ void lab_findings_sort(struct lab_findings *f);
 /* "FILE:LINE:COLUMN: message", the form that editors jump to. */
 void lab_finding_text(const struct lab_findings *f, size_t i,
                       struct lab_str *out);
-/* The first error as this thread's last error and its status; LAB_OK when
- * there is none. LAB_E_NOMEM when memory was short. */
-enum lab_status lab_findings_status(const struct lab_findings *f);
 /* The word of a severity: "error", "warning". */
 const char *lab_severity_name(enum lab_severity severity);
 LAB_C_END

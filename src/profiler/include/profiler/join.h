@@ -26,7 +26,7 @@ struct lab_join_stats {
     uint64_t kernels_between;      /* of these: LAB_EXEC_BETWEEN */
     uint64_t before;     /* not handed on: no step, and over before the run */
     uint64_t muted;      /* not handed on: came while muted */
-    uint64_t untold;     /* not handed on: LAB_EXEC_DROPPED */
+    uint64_t unreported; /* not handed on: LAB_EXEC_DROPPED */
     uint64_t not_stored; /* the sink refused it */
 };
 

@@ -158,8 +158,19 @@ LAB_C_BEGIN
 enum { LAB_RUN_LR_TEXT = 64 };
 const char *lab_run_lr_text(const struct lab_run_row *run,
                             char out[LAB_RUN_LR_TEXT]);
-/* Whether another rate than the lesson's was set. */
-bool lab_run_lr_was_set(const struct lab_run_row *run);
+enum { LAB_VARIANT_WORDS = 64 };
+
+/* A run keeps "fc1=cublas fc2=cublas norm=warp", the nodes that are not naive:
+ * here each variant once, the commonest first, equally common ones as they come:
+ * "cublas, warp". A lesson that kept none ran naive ones. Another learning rate
+ * than the lesson's goes first: "lr 0.5, naive". NULL: nothing is known, or the
+ * run is none of a lesson. What has no room ends in "...". */
+const char *lab_variant_words(const struct lab_run_row *run,
+                              char out[LAB_VARIANT_WORDS]);
+/* What two runs beside each other kept becomes their words, in `words`; where
+ * these are equal it begins at the first node that differs. NULL: naive. */
+void lab_variant_words_beside(const char *kept[2],
+                              char words[2][LAB_VARIANT_WORDS]);
 bool lab_run_is_lab(const struct lab_run_row *run);
 bool lab_run_is_imported(const struct lab_run_row *run);
 /* Some of its records are missing: the disk was full, the machine too slow. */
@@ -169,6 +180,10 @@ bool lab_run_has_one(const struct lab_run_row *run);
 /* "mlp-digits", "gemm (lab)"; NULL: unknown. */
 const char *lab_run_lesson_text(const struct lab_run_row *run, char *out,
                                 size_t cap);
+/* What limits a kernel's occupancy, the bits of enum lab_occupancy_limit:
+ * "registers<between>shared"; "" for none, or when they are not known. */
+void lab_limit_words(int64_t limit, const char *between, char *out,
+                     size_t bytes);
 /* "2026-01-31 09:30:00" of 2026-01-31T09:30:00.123Z; another text as it is. */
 const char *lab_moment_text(const char *iso, char *out, size_t cap);
 /* The column of the owner in tables of text: for runs from other machines. */

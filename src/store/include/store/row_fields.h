@@ -137,9 +137,6 @@ const char *lab_field_text(const struct lab_field *f, const void *row,
 /* The column at a place of tables of text; NULL: none. */
 const struct lab_field *lab_field_at(const struct lab_fields *fields,
                                      int place);
-/* < 0, 0, > 0; unknown values come last in either direction. */
-int lab_field_compare(const struct lab_field *f, const void *a, const void *b,
-                      bool descending);
 /* Appends the name in JSON, or in CSV; nothing where it is in neither. */
 void lab_field_key(struct lab_str *out, const struct lab_field *f, bool csv);
 /* Appends a column's name in the small letters of exports: threeQuarters_ns is

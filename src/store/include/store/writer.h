@@ -13,7 +13,7 @@
  * recording stops, later records are counted as lost, and the program goes on.
  *
  * What the writer makes of records:
- *   - a step whose time_source is LAB_TIME_CUPTI gets the sum of its kernels'
+ *   - a step with the time_source LAB_TIME_CUPTI gets the sum of its kernels'
  *     durations as time_ns, in whatever order the records come (at a flush and
  *     at the end); the record's own time_ns is not used;
  *   - a LOSS record with an accuracy adds that accuracy to its iteration and

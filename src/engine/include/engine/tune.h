@@ -2,7 +2,7 @@
  *
  * A tuning is a list of times: of a step, named by its op, phase and shapes
  * (lab_tune_key), as each variant did it. Where a schedule is made with one, a step
- * that nobody chose a variant for runs the fastest of them, and a group runs where
+ * without a chosen variant runs the fastest of them, and a group runs where
  * it takes less time than the steps that it hides. Without one, the fixed table
  * holds (LAB_PREFERRED_FLOP, engine/plan.h).
  *
@@ -17,7 +17,7 @@ struct lab_walk;
 struct lab_tuning;
 
 /* Networks of fewer FLOPs an iteration keep the kernels that a person reads. */
-enum { LAB_TUNE_FLOP = 1000000 };
+enum { LAB_TUNE_FLOP = 20000 };
 enum { LAB_TUNE_KEY = 256, LAB_TUNE_NAME = 32 };
 
 struct lab_tune_time {
@@ -95,7 +95,7 @@ int lab_candidates(const struct lab_plan *plan, struct lab_backend *be,
 /* Measures what the tuning does not have yet: walks a warm-up iteration and a few
  * more with each variant chosen wherever it serves, in fp32 alone, until
  * the budget is used up; what is left then is kept as NaN. The reference is left
- * out of a network too large for it. The walk, which nobody may observe yet, is
+ * out of a network too large for it. The walk, which has no observer yet, is
  * restarted at the end and keeps its choices to be made. With nothing to measure
  * it returns at once. LAB_E_CANCELLED, LAB_E_NOMEM, or what a step returned. */
 enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,

@@ -33,7 +33,7 @@ refused "anna's cut.db" 3 'cut short' 'take a copy from elsewhere, save what'
 # shellcheck disable=SC2016 # the backquotes are those of the message
 saving=$(sed -n 's/.*save what is left with `\([^`]*\)`.*/\1/p' "$err")
 case $saving in
-"sqlite3 'anna'\\''s cut.db' .dump | "*"=7' 'anna'\\''s cut.db.saved'") ;;
+"sqlite3 'anna'\\''s cut.db' .dump | "*"=8' 'anna'\\''s cut.db.saved'") ;;
 *) complain "the command to save is $saving" ;;
 esac
 if command -v sqlite3 >/dev/null; then
@@ -118,6 +118,9 @@ python 'import sqlite3, sys
 d = sqlite3.connect(sys.argv[1])
 d.execute("ALTER TABLE run DROP COLUMN learningRate")
 d.execute("ALTER TABLE run DROP COLUMN lessonLearningRate")
+d.execute("ALTER TABLE run DROP COLUMN threads")
+d.execute("ALTER TABLE run DROP COLUMN variantsFrom")
+d.execute("DROP TABLE variant_time")
 d.execute("PRAGMA user_version = 6")
 d.commit()
 d.execute("PRAGMA journal_mode = WAL")

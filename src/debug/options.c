@@ -322,10 +322,13 @@ static char *spell_help(int key, const char *text, void *input)
 {
     struct lab_str quoted;
     struct lab_str all;
-    (void)key;
     (void)input;
     if (!text)
         return NULL;
+    /* glibc reads a copy of several usages after it has freed it; there are no
+     * commands in those. */
+    if (key == ARGP_KEY_HELP_ARGS_DOC)
+        return (char *)(uintptr_t)text;
     lab_str_init(&quoted);
     lab_str_init(&all);
     lab_command_spell(&quoted, text, "`", lab_print_is_ascii());

@@ -94,7 +94,7 @@ static void resort(struct lab_table *t)
 {
     for (int64_t i = 0; i < t->count; i++)
         t->order[i] = i;
-    if (t->sort >= 0 || t->turned)
+    if (t->count > 1 && (t->sort >= 0 || t->turned))
         qsort_r(t->order, (size_t)t->count, sizeof(*t->order), compare_rows, t);
 }
 

@@ -12,6 +12,7 @@ cd "$root"
 
 # docs/design.md, section 4. cli may use everything.
 edges='trace base
+sim base
 kernels base
 engine kernels
 engine base

@@ -1,0 +1,210 @@
+/* exec.h -- what the parts of the simulator share: a lowered kernel, a warp, a
+ * block, and the one way to memory.
+ *
+ * A kernel is lowered once: its PTX becomes an array of struct sim_instr with
+ * operands resolved to slots of a register file. A warp keeps 32 lanes side by
+ * side: a register of up to 32 bits is uint32_t[32], one of 64 bits uint64_t[32],
+ * a predicate one uint32_t with a bit a lane. An instruction runs for the lanes of
+ * a mask. Loops over lanes are what the compiler vectorises. */
+#pragma once
+#include "sim/sim.h"
+
+enum { SIM_LANES = 32 };
+
+struct sim_warp;
+struct sim_block;
+struct sim_grid;
+struct sim_instr;
+
+/* Does an instruction for the lanes in `mask` (never 0). */
+typedef void sim_run_fn(struct sim_warp *w, const struct sim_instr *i,
+                        uint32_t mask);
+
+enum sim_source {
+    SIM_SLOT,
+    SIM_IMMEDIATE,
+    SIM_PREDICATE,
+    SIM_SPECIAL,
+    SIM_NONE
+};
+
+struct sim_operand {
+    uint8_t source; /* enum sim_source */
+    uint8_t bytes;  /* of a slot: 4 or 8 */
+    bool negated;   /* of a predicate */
+    int32_t slot;   /* in units of 128 bytes; of a predicate: its number */
+    uint64_t value; /* immediate; of an address: what is added */
+};
+
+struct sim_instr {
+    sim_run_fn *run;
+    uint16_t code; /* for the interpreter's own switch; 0: call `run` */
+    uint8_t type;  /* enum lab_ptx_type */
+    uint8_t from;  /* second type, of cvt and the like */
+    uint8_t space; /* enum lab_ptx_space */
+    uint8_t count; /* elements of a vector load or store: 1, 2, 4 */
+    uint8_t bytes; /* of an element in memory */
+    uint8_t flags; /* of the code */
+    int32_t guard; /* predicate number, -1: none */
+    bool guard_negated;
+    struct sim_operand d;
+    struct sim_operand a;
+    struct sim_operand b;
+    struct sim_operand c;
+    const struct sim_operand *more; /* more_count of them: vectors, fragments */
+    int32_t more_count;
+    int32_t target;    /* of a branch: instruction */
+    int32_t join;      /* of a branch: where its sides meet; -1: at the end */
+    const void *extra; /* of `run` */
+    const struct lab_ptx_instr *ptx;
+};
+
+/* ---- the one way to memory (memory.c, check.c, count.c) ---- */
+
+enum sim_access_kind { SIM_LOAD, SIM_STORE, SIM_ATOMIC };
+
+/* What the lanes in `mask` do: each `bytes` at its address. */
+struct sim_access {
+    enum sim_access_kind kind;
+    enum lab_ptx_space space; /* LAB_PTX_GENERIC: by the address */
+    uint32_t mask;
+    int bytes; /* a lane, all elements of a vector together */
+    int align; /* that the instruction needs; as `bytes` for ld and st */
+    bool synchronises; /* volatile, atomic, relaxed, acquire or release */
+    bool async;        /* by cp.async or TMA: not this thread's own */
+    uint64_t addr[SIM_LANES]; /* of the window of `space` */
+};
+
+/* Checks an access, counts it, and says where it is: at[lane] for each lane of the
+ * mask that is returned, valid for `bytes`. Lanes that are left out have a finding
+ * and must not touch memory; they end (w->faulted). For a store the bytes count as
+ * written. */
+uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
+                    const struct sim_access *a, unsigned char *at[SIM_LANES]);
+
+/* A finding of the warp's current instruction, for the first lane of `lanes`.
+ * `f` may be NULL; else its address, name and index are taken. */
+void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
+              enum lab_sim_check check, const struct lab_sim_finding *f,
+              const char *format, ...) LAB_PRINTF(6, 7);
+
+/* A barrier of all threads, or of a warp's lanes, was passed: what was before it
+ * happened before what comes. */
+void sim_block_synchronised(struct sim_block *b, uint32_t warps_lo,
+                            uint32_t warps_hi);
+void sim_warp_synchronised(struct sim_warp *w, uint32_t lanes);
+
+/* Windows of generic addresses: global memory has the process's addresses; those
+ * of shared and local memory of the running block lie in ranges of no process
+ * (bit 62, bit 61 and up). */
+#define SIM_SHARED_WINDOW ((uint64_t)1 << 62)
+#define SIM_LOCAL_WINDOW ((uint64_t)1 << 61)
+#define SIM_PARAM_WINDOW ((uint64_t)3 << 60)
+
+/* ---- a warp ---- */
+
+enum sim_state {
+    SIM_READY,
+    SIM_AT_BARRIER, /* named barrier w->barrier */
+    SIM_WAITING,    /* tries again when the others have run: mbarrier, spin */
+    SIM_DONE
+};
+
+struct sim_warp {
+    struct sim_block *block;
+    int index; /* in the block */
+    enum sim_state state;
+    uint32_t lanes;   /* that exist */
+    uint32_t alive;   /* that have not returned */
+    uint32_t active;  /* that run now */
+    uint32_t faulted; /* ended by a finding */
+    int32_t pc;
+    int barrier;
+    unsigned char *regs; /* slots of 128 bytes, 64-byte aligned */
+    uint32_t *preds;
+    unsigned char *local; /* lane after lane, local_bytes each */
+    struct lab_sim_counts counts;
+    struct sim_stack *stack; /* of divergence; flow's own */
+    struct sim_async *async; /* of tensor.c: pending copies; NULL: none */
+    void *check;             /* of check.c */
+};
+
+static inline uint32_t *sim_r32(const struct sim_warp *w, int32_t slot)
+{
+    return (uint32_t *)(void *)(w->regs + (size_t)slot * 128);
+}
+
+static inline uint64_t *sim_r64(const struct sim_warp *w, int32_t slot)
+{
+    return (uint64_t *)(void *)(w->regs + (size_t)slot * 128);
+}
+
+/* The value of an operand in each lane, widened to 64 bits. */
+void sim_values(const struct sim_warp *w, const struct sim_operand *o,
+                uint64_t out[SIM_LANES]);
+/* Address operand: register + what is added, in each lane. */
+void sim_addresses(const struct sim_warp *w, const struct sim_operand *o,
+                   uint64_t out[SIM_LANES]);
+/* Writes a register in the lanes of `mask`. */
+void sim_set(struct sim_warp *w, const struct sim_operand *o, uint32_t mask,
+             const uint64_t values[SIM_LANES]);
+
+/* ---- a block, a grid ---- */
+
+struct sim_block {
+    struct sim_grid *grid;
+    uint32_t index[3];
+    uint64_t number; /* row-major: x fastest */
+    int warp_count;
+    struct sim_warp *warps;
+    unsigned char *shared; /* static, then dynamic */
+    int64_t shared_bytes;
+    void *barriers;                  /* of block.c: named barriers 0 to 15 */
+    struct sim_mbarriers *mbarriers; /* of tensor.c; NULL: none yet */
+    void *check;                     /* of check.c */
+    bool stopped;                    /* a finding ended it */
+};
+
+struct sim_grid {
+    struct lab_sim_memory *memory;
+    const struct lab_sim_launch *launch;
+    const struct lab_sim_options *options;
+    const struct lab_sim_kernel *kernel;
+    unsigned char *params; /* parameter space */
+    int64_t params_bytes;
+    void *check; /* of check.c */
+    void *count; /* of count.c */
+};
+
+/* ---- lowering ---- */
+
+struct sim_lowering; /* lower.c */
+
+/* The operand of a register, an immediate or a special register. `bytes` is what
+ * an immediate means. LAB_E_UNSUPPORTED when it is none of them. */
+enum lab_status sim_lower_operand(struct sim_lowering *l,
+                                  const struct lab_ptx_operand *in,
+                                  struct sim_operand *out);
+/* [address]: a register with what is added, or a variable. */
+enum lab_status sim_lower_address(struct sim_lowering *l,
+                                  const struct lab_ptx_operand *in,
+                                  struct sim_operand *out);
+/* Memory that lives as long as the kernel. */
+void *sim_lower_take(struct sim_lowering *l, size_t bytes);
+/* LAB_E_UNSUPPORTED with the opcode in full and the source line. */
+enum lab_status sim_lower_refuse(struct sim_lowering *l,
+                                 const struct lab_ptx_instr *in,
+                                 const char *why);
+bool sim_has_modifier(const struct lab_ptx_instr *in, const char *modifier);
+
+/* tensor.c: ldmatrix, stmatrix, movmatrix, mma, wmma, wgmma, cp.async*, mbarrier,
+ * fence, setmaxnreg, elect, griddepcontrol. *known false: not one of these. */
+enum lab_status sim_lower_tensor(struct sim_lowering *l,
+                                 const struct lab_ptx_instr *in,
+                                 struct sim_instr *out, bool *known);
+/* Before a warp or a block ends, and to give back what it kept. */
+void sim_tensor_warp_end(struct sim_warp *w);
+void sim_tensor_block_end(struct sim_block *b);
+/* A warp in SIM_WAITING was chosen by the scheduler though nothing else can run:
+ * copies that are under way arrive now. true: something arrived. */
+bool sim_tensor_arrive(struct sim_block *b);

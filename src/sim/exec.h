@@ -124,26 +124,6 @@ void sim_waited(struct sim_warp *w, uint32_t issued);
 void sim_release_issued(struct sim_warp *w, uint32_t issued,
                         struct sim_clock *object);
 
-/* ---- begin and end (check.c) ----
- *
- * In this order, for a launch; those of a block on the host thread that runs it,
- * which may be any. A block's index, number, warps (with lanes), shared_bytes and
- * grid are set before. sim_check_block_end() adds the counts of its warps to the
- * launch's, so that the executor sums nothing. sim_check_end() fills counts, lines
- * and findings of *out and gives back what the checks took; out NULL: only that. */
-enum lab_status sim_check_begin(struct sim_grid *g);
-enum lab_status sim_check_block_begin(struct sim_block *b);
-void sim_check_block_end(struct sim_block *b);
-enum lab_status sim_check_end(struct sim_grid *g, struct lab_sim_result *out);
-
-/* Counts for the warp, and for the line of `i` where lines are counted. */
-#define SIM_COUNT(w, i, key, n)                                                \
-    do {                                                                       \
-        (w)->counts.key += (n);                                                \
-        if ((w)->lines)                                                        \
-            (w)->lines[(i)->ptx->place + 1].key += (n);                        \
-    } while (0)
-
 /* Windows of generic addresses: global memory has the process's addresses; those
  * of shared and local memory of the running block lie in ranges of no process
  * (bit 62, bit 61 and up). */
@@ -172,12 +152,11 @@ struct sim_warp {
     int barrier;
     unsigned char *regs; /* slots of 128 bytes, 64-byte aligned */
     uint32_t *preds;
-    unsigned char *local; /* lane after lane, grid->local_bytes each */
+    unsigned char *local; /* lane after lane, the kernel's local_bytes each */
     struct lab_sim_counts counts;
-    struct lab_sim_counts *lines; /* by place + 1; NULL: not counted */
-    struct sim_stack *stack;      /* of divergence; flow's own */
-    struct sim_async *async;      /* of tensor.c: pending copies; NULL: none */
-    void *check;                  /* of check.c */
+    struct sim_stack *stack; /* of divergence; flow's own */
+    struct sim_async *async; /* of tensor.c: pending copies; NULL: none */
+    void *check;             /* of check.c */
 };
 
 static inline uint32_t *sim_r32(const struct sim_warp *w, int32_t slot)
@@ -232,11 +211,9 @@ struct sim_grid {
     const struct lab_sim_launch *launch;
     const struct lab_sim_options *options;
     const struct lab_sim_kernel *kernel;
-    const struct lab_ptx *ptx; /* of its module */
-    unsigned char *params;     /* parameter space */
+    unsigned char *params; /* parameter space */
     int64_t params_bytes;
-    int64_t local_bytes; /* of a thread */
-    void *check;         /* of check.c */
+    void *check; /* of check.c */
 };
 
 /* ---- modules and kernels (module.c, lower.c) ---- */

@@ -3,6 +3,8 @@
  * put back and the block run again. */
 #include "sim/debug.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -711,6 +713,97 @@ const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
 {
     *bytes = d->block.shared_bytes;
     return d->block.shared;
+}
+
+bool lab_sim_debug_element(const struct lab_sim_debug *d, uint64_t address,
+                           struct lab_sim_finding *out)
+{
+    const struct sim_alloc *a = sim_memory_before(d->grid.memory, address);
+    const struct sim_named *n =
+        a && !a->freed && sim_holds(a, address, 1)
+            ? sim_memory_name(a, address - (uint64_t)(uintptr_t)a->base)
+            : NULL;
+    if (!n || n->label.element_bytes < 1)
+        return false;
+    size_t offset = address - (uint64_t)(uintptr_t)a->base - n->from;
+    int64_t element = (int64_t)offset / n->label.element_bytes;
+    *out = (struct lab_sim_finding){.address = address,
+                                    .argument = n->label.argument,
+                                    .rank = n->label.rank};
+    memcpy(out->name, n->label.name, sizeof(out->name));
+    for (int k = n->label.rank; k-- > 0;) {
+        int64_t dim = n->label.dim[k] > 0 ? n->label.dim[k] : 1;
+        out->index[k] = element % dim;
+        element /= dim;
+    }
+    return true;
+}
+
+/* "[3,17]" as an element's number in the label's shape. */
+static enum lab_status read_index(const struct lab_sim_label *l,
+                                  const char *text, const char *whole,
+                                  int64_t *out)
+{
+    int64_t at = 0;
+    int k = 0;
+    const char *p = text + 1;
+    for (; k < l->rank; k++) {
+        char *end;
+        int64_t i = strtoll(p, &end, 10);
+        if (end == p || i < 0 || i >= l->dim[k])
+            break;
+        at = at * l->dim[k] + i;
+        p = end + (*end == ',');
+    }
+    if (k < l->rank || strcmp(p, "]") != 0)
+        return lab_fail(LAB_E_RANGE,
+                        "%s: an index for each of %d dimensions, the first "
+                        "from 0 to %lld",
+                        whole, l->rank,
+                        (long long)(l->rank > 0 ? l->dim[0] - 1 : 0));
+    *out = at;
+    return LAB_OK;
+}
+
+static bool is_called(const struct lab_sim_label *l, const char *name, size_t n)
+{
+    char number[16];
+    snprintf(number, sizeof(number), "%d", l->argument);
+    return (strlen(l->name) == n && memcmp(l->name, name, n) == 0) ||
+           (l->argument >= 0 && strlen(number) == n &&
+            memcmp(number, name, n) == 0);
+}
+
+enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
+                                   const char *element, void **p, size_t *bytes)
+{
+    const struct lab_sim_memory *m = d->grid.memory;
+    const size_t n = strcspn(element, "[");
+    char names[256] = "";
+    for (size_t i = 0; i < m->count; i++) {
+        const struct sim_alloc *a = m->allocs[i];
+        for (size_t k = a->freed ? 0 : a->name_count; k-- > 0;) {
+            const struct sim_named *named = &a->names[k];
+            const struct lab_sim_label *l = &named->label;
+            int64_t at = 0;
+            if (!is_called(l, element, n)) {
+                size_t used = strlen(names);
+                snprintf(names + used, sizeof(names) - used, "%s%s",
+                         used ? ", " : "", l->name);
+                continue;
+            }
+            *p = a->base + named->from;
+            *bytes = named->bytes;
+            if (!element[n])
+                return LAB_OK;
+            enum lab_status st = read_index(l, element + n, element, &at);
+            *bytes = (size_t)l->element_bytes;
+            *p = a->base + named->from + (size_t)at * *bytes;
+            return st;
+        }
+    }
+    return lab_fail(LAB_E_NOTFOUND, "no memory is called %.*s: there is %s",
+                    (int)n, element, names[0] ? names : "none with a name");
 }
 
 int64_t lab_sim_debug_executions(const struct lab_sim_debug *d, int32_t file,

@@ -121,6 +121,15 @@ enum lab_status lab_sim_debug_register(const struct lab_sim_debug *d, int warp,
 /* The block's shared memory. */
 const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
                                           int64_t *bytes);
+/* What a global address belongs to, by the newest label: name, argument, rank and
+ * index of *out. false: to no label. */
+bool lab_sim_debug_element(const struct lab_sim_debug *d, uint64_t address,
+                           struct lab_sim_finding *out);
+/* The memory of "fc1.W[3,17]", or of "0[3,17]" of argument 0; without an index all
+ * of it. LAB_E_NOTFOUND with the names that there are; LAB_E_RANGE. */
+enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
+                                   const char *element, void **p,
+                                   size_t *bytes);
 /* How often the instructions of a source line ran so far, in this block. */
 int64_t lab_sim_debug_executions(const struct lab_sim_debug *d, int32_t file,
                                  int32_t line);

@@ -68,10 +68,15 @@ struct sim_access {
     enum sim_access_kind kind;
     enum lab_ptx_space space; /* LAB_PTX_GENERIC: by the address */
     uint32_t mask;
-    int bytes; /* a lane, all elements of a vector together */
+    int bytes; /* a lane, all elements of a vector together; of an async one any
+                * number, the run of a copy */
     int align; /* that the instruction needs; as `bytes` for ld and st */
     bool synchronises; /* volatile, atomic, relaxed, acquire or release */
-    bool async;        /* by cp.async or TMA: not this thread's own */
+    bool async;        /* by cp.async, TMA or wgmma: not this thread's own */
+    bool issued;       /* async, and begins now: it is counted and checked here,
+                        * and a store's bytes count as not written until the same
+                        * access comes again with `issued` false: it has arrived,
+                        * is checked and not counted */
     uint64_t addr[SIM_LANES]; /* of the window of `space` */
 };
 
@@ -93,6 +98,11 @@ void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
 void sim_block_synchronised(struct sim_block *b, uint32_t warps_lo,
                             uint32_t warps_hi);
 void sim_warp_synchronised(struct sim_warp *w, uint32_t lanes);
+/* mbarriers: what `lanes` did before they arrived at the one at `offset` of shared
+ * memory happened before what those do that saw its phase end. An asynchronous
+ * copy arrives in the name of the lane that issued it. */
+void sim_mbarrier_arrived(struct sim_warp *w, uint32_t lanes, uint32_t offset);
+void sim_mbarrier_passed(struct sim_warp *w, uint32_t lanes, uint32_t offset);
 
 /* Windows of generic addresses: global memory has the process's addresses; those
  * of shared and local memory of the running block lie in ranges of no process
@@ -106,7 +116,9 @@ void sim_warp_synchronised(struct sim_warp *w, uint32_t lanes);
 enum sim_state {
     SIM_READY,
     SIM_AT_BARRIER, /* named barrier w->barrier */
-    SIM_WAITING,    /* tries again when the others have run: mbarrier, spin */
+    SIM_WAITING,    /* an mbarrier's phase is not over: goes on at the next
+                     * instruction (a loop that asks again) when the others,
+                     * and the warp's own other lanes, have run */
     SIM_DONE
 };
 

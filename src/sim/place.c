@@ -7,8 +7,8 @@
 
 bool sim_file_of_compiler(const char *path)
 {
-    static const char *const parts[] = {"/usr/include/", "/usr/local/cuda",
-                                        "/targets/", "/lib/clang/",
+    static const char *const parts[] = {"/usr/include/",     "/usr/local/cuda",
+                                        "/targets/",         "/lib/clang/",
                                         "/lapenna-lab/sim/", "/sim/clang/"};
     for (size_t i = 0; path && i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (strstr(path, parts[i]))

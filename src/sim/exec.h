@@ -77,7 +77,10 @@ struct sim_access {
                         * and a store's bytes count as not written until the same
                         * access comes again with `issued` false: it has arrived,
                         * is checked and not counted */
-    uint64_t addr[SIM_LANES]; /* of the window of `space` */
+    uint64_t addr[SIM_LANES]; /* of `space`: shared, local and param from 0 */
+    /* Out, of a store: call sim_same() before the bytes are stored. Lanes meet in
+     * one byte, or an earlier store must have stored the same. Not of an async. */
+    bool overlap;
 };
 
 /* Checks an access, counts it, and says where it is: at[lane] for each lane of the
@@ -85,7 +88,13 @@ struct sim_access {
  * and must not touch memory; they end (w->faulted). For a store the bytes count as
  * written. */
 uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
-                    const struct sim_access *a, unsigned char *at[SIM_LANES]);
+                    struct sim_access *a, unsigned char *at[SIM_LANES]);
+/* For a store with `overlap`, before it stores: data[lane] is what the lane writes,
+ * `bytes` of it, for each lane of `lanes`. Different values are a race. */
+void sim_same(struct sim_warp *w, const struct sim_instr *i,
+              const struct sim_access *a, uint32_t lanes,
+              unsigned char *const at[SIM_LANES],
+              const unsigned char *const data[SIM_LANES]);
 
 /* A finding of the warp's current instruction, for the first lane of `lanes`.
  * `f` may be NULL; else its address, name and index are taken. */
@@ -93,11 +102,25 @@ void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
               enum lab_sim_check check, const struct lab_sim_finding *f,
               const char *format, ...) LAB_PRINTF(6, 7);
 
-/* A barrier of all threads, or of a warp's lanes, was passed: what was before it
- * happened before what comes. */
-void sim_block_synchronised(struct sim_block *b, uint32_t warps_lo,
-                            uint32_t warps_hi);
+/* ---- what happened before what (check.c) ----
+ *
+ * A clock says, of each warp of a block and of the copies that it has under way,
+ * up to which access somebody knows it. A barrier's object has one: zeroed when
+ * the object is made. A warp that arrives releases, one that was let through
+ * acquires. */
+enum { SIM_WARPS = 32 };
+struct sim_clock {
+    uint32_t known[2 * SIM_WARPS]; /* of warps, then of their copies */
+};
+void sim_release(struct sim_warp *w, struct sim_clock *object);
+void sim_acquire(struct sim_warp *w, const struct sim_clock *object);
+/* A barrier that each of `warps` (bit a warp) arrived at and is let through. */
+void sim_block_synchronised(struct sim_block *b, uint32_t warps);
+/* These lanes waited for each other: bar.warp.sync, shfl, vote, match, redux. */
 void sim_warp_synchronised(struct sim_warp *w, uint32_t lanes);
+/* membar and fence (not .proxy) of any scope: also before an atomic with .release,
+ * and after one or a load with .acquire. */
+void sim_fence(struct sim_warp *w, uint32_t lanes);
 /* mbarriers: what `lanes` did before they arrived at the one at `offset` of shared
  * memory happened before what those do that saw its phase end. An asynchronous
  * copy arrives in the name of the lane that issued it. */
@@ -134,7 +157,7 @@ struct sim_warp {
     int barrier;
     unsigned char *regs; /* slots of 128 bytes, 64-byte aligned */
     uint32_t *preds;
-    unsigned char *local; /* lane after lane, local_bytes each */
+    unsigned char *local; /* lane after lane, the kernel's local_bytes each */
     struct lab_sim_counts counts;
     struct sim_stack *stack; /* of divergence; flow's own */
     struct sim_async *async; /* of tensor.c: pending copies; NULL: none */
@@ -163,6 +186,13 @@ void sim_set(struct sim_warp *w, const struct sim_operand *o, uint32_t mask,
 
 /* ---- a block, a grid ---- */
 
+/* How often an instruction ran: what the interpreter itself counts. */
+struct sim_tally {
+    int64_t warps;
+    int64_t lanes;     /* whose guard was true */
+    int64_t divergent; /* branches that split the warp */
+};
+
 struct sim_block {
     struct sim_grid *grid;
     uint32_t index[3];
@@ -175,6 +205,10 @@ struct sim_block {
     struct sim_mbarriers *mbarriers; /* of tensor.c; NULL: none yet */
     void *check;                     /* of check.c */
     bool stopped;                    /* a finding ended it */
+    /* By instruction of the kernel, summed over the blocks of a host thread; the
+     * index is sim_index(). `counts` is what sim_access() adds to. */
+    struct sim_tally *tally;
+    struct lab_sim_counts *counts;
 };
 
 struct sim_grid {
@@ -185,8 +219,48 @@ struct sim_grid {
     unsigned char *params; /* parameter space */
     int64_t params_bytes;
     void *check; /* of check.c */
-    void *count; /* of count.c */
 };
+
+/* ---- modules and kernels (module.c, lower.c) ---- */
+
+/* The code of a kernel: instruction i of its PTX is instrs[i]; behind them come
+ * those of the functions that it calls. */
+struct lab_sim_kernel {
+    struct lab_sim_module *module;
+    const struct lab_ptx_function *function;
+    const struct sim_instr *instrs;
+    int32_t instr_count;
+    int32_t slots; /* of a warp's registers, 128 bytes each */
+    int32_t preds;
+    int64_t shared_bytes; /* static; dynamic shared memory follows, aligned */
+    int64_t local_bytes;  /* of a lane */
+    int64_t params_bytes;
+    const int64_t *param_offsets; /* of each parameter */
+    bool in_order; /* blocks must run in one order for the same bits */
+    struct lab_sim_kernel *next;
+};
+
+static inline int32_t sim_index(const struct sim_warp *w,
+                                const struct sim_instr *i)
+{
+    return (int32_t)(i - w->block->grid->kernel->instrs);
+}
+
+/* ---- what check.c and count.c do around a launch ---- */
+
+/* Makes g->check and g->count. Once, before any block. */
+enum lab_status sim_check_begin(struct sim_grid *g);
+/* Before the first instruction of a block (its warps and memory are ready, and
+ * a struct sim_block is used for many blocks, one after the other) and after its
+ * last. Blocks of different host threads come at the same time. */
+enum lab_status sim_check_block_begin(struct sim_block *b);
+void sim_check_block_end(struct sim_block *b);
+/* After the last block: findings, counts and lines of `out`. Both arrays have a
+ * row an instruction of the kernel, summed over all blocks. What begin made is
+ * given back, also when `out` is NULL (the launch failed). */
+enum lab_status sim_check_end(struct sim_grid *g, const struct sim_tally *tally,
+                              const struct lab_sim_counts *counts,
+                              struct lab_sim_result *out);
 
 /* ---- lowering ---- */
 

@@ -68,13 +68,18 @@ struct sim_access {
     enum sim_access_kind kind;
     enum lab_ptx_space space; /* LAB_PTX_GENERIC: by the address */
     uint32_t mask;
-    int bytes; /* a lane, all elements of a vector together */
+    int bytes; /* a lane, all elements of a vector together; of an async one any
+                * number, the run of a copy */
     int align; /* that the instruction needs; as `bytes` for ld and st */
     bool synchronises; /* volatile, atomic, relaxed, acquire or release */
-    bool async;        /* by cp.async or TMA: not this thread's own */
-    uint32_t issued;   /* of an async one: what sim_issue() gave */
+    bool async;        /* by cp.async, TMA or wgmma: not this thread's own */
+    bool issued;       /* async, and begins now: it is counted and checked here,
+                        * and a store's bytes count as not written until the same
+                        * access comes again with `issued` false: it has arrived,
+                        * is checked and not counted */
     uint64_t addr[SIM_LANES]; /* of `space`: shared, local and param from 0 */
-    /* Out, of a store: lanes of `mask` meet in one byte. Call sim_same() if so. */
+    /* Out, of a store: call sim_same() before the bytes are stored. Lanes meet in
+     * one byte, or an earlier store must have stored the same. Not of an async. */
     bool overlap;
 };
 
@@ -84,10 +89,11 @@ struct sim_access {
  * written. */
 uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
                     struct sim_access *a, unsigned char *at[SIM_LANES]);
-/* After a store with `overlap`: data[lane] is what the lane writes, `bytes` of it.
- * Lanes that write different values to one byte are a race. */
+/* For a store with `overlap`, before it stores: data[lane] is what the lane writes,
+ * `bytes` of it, for each lane of `lanes`. Different values are a race. */
 void sim_same(struct sim_warp *w, const struct sim_instr *i,
-              const struct sim_access *a,
+              const struct sim_access *a, uint32_t lanes,
+              unsigned char *const at[SIM_LANES],
               const unsigned char *const data[SIM_LANES]);
 
 /* A finding of the warp's current instruction, for the first lane of `lanes`.
@@ -96,15 +102,14 @@ void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
               enum lab_sim_check check, const struct lab_sim_finding *f,
               const char *format, ...) LAB_PRINTF(6, 7);
 
-/* ---- what happened before what (check.c) ----
+/* ---- what happened before what (race.c) ----
  *
- * A clock says, of each warp of a block and of the copies that it has under way,
- * up to which access somebody knows it. A barrier's object has one: zeroed when
- * the object is made. A warp that arrives releases, one that was let through
- * acquires. */
+ * A clock says up to which access each warp of a block is known. A barrier has
+ * one: zeroed when the barrier is made. A warp that arrives releases, one that was
+ * let through acquires. */
 enum { SIM_WARPS = 32 };
 struct sim_clock {
-    uint32_t known[2 * SIM_WARPS]; /* of warps, then of their copies */
+    uint32_t known[SIM_WARPS];
 };
 void sim_release(struct sim_warp *w, struct sim_clock *object);
 void sim_acquire(struct sim_warp *w, const struct sim_clock *object);
@@ -112,17 +117,14 @@ void sim_acquire(struct sim_warp *w, const struct sim_clock *object);
 void sim_block_synchronised(struct sim_block *b, uint32_t warps);
 /* These lanes waited for each other: bar.warp.sync, shfl, vote, match, redux. */
 void sim_warp_synchronised(struct sim_warp *w, uint32_t lanes);
-/* membar, fence (not .proxy): also before an atomic with .release, and after one
- * or a load with .acquire. Of scope gpu or wider; a block's need none. */
+/* membar and fence (not .proxy) of any scope: also before an atomic with .release,
+ * and after one or a load with .acquire. */
 void sim_fence(struct sim_warp *w, uint32_t lanes);
-/* Asynchronous work of a warp: cp.async, bulk copies, reads of wgmma. sim_issue()
- * begins a piece, for sim_access.issued. Known to the warp once it waited
- * (wait_group), with all that it issued before; or to those who acquire the
- * mbarrier that its end was released to. */
-uint32_t sim_issue(struct sim_warp *w);
-void sim_waited(struct sim_warp *w, uint32_t issued);
-void sim_release_issued(struct sim_warp *w, uint32_t issued,
-                        struct sim_clock *object);
+/* mbarriers: what `lanes` did before they arrived at the one at `offset` of shared
+ * memory happened before what those do that saw its phase end. An asynchronous
+ * copy arrives in the name of the lane that issued it. */
+void sim_mbarrier_arrived(struct sim_warp *w, uint32_t lanes, uint32_t offset);
+void sim_mbarrier_passed(struct sim_warp *w, uint32_t lanes, uint32_t offset);
 
 /* Windows of generic addresses: global memory has the process's addresses; those
  * of shared and local memory of the running block lie in ranges of no process
@@ -136,7 +138,9 @@ void sim_release_issued(struct sim_warp *w, uint32_t issued,
 enum sim_state {
     SIM_READY,
     SIM_AT_BARRIER, /* named barrier w->barrier */
-    SIM_WAITING,    /* tries again when the others have run: mbarrier, spin */
+    SIM_WAITING,    /* an mbarrier's phase is not over: goes on at the next
+                     * instruction (a loop that asks again) when the others,
+                     * and the warp's own other lanes, have run */
     SIM_DONE
 };
 
@@ -148,8 +152,9 @@ struct sim_warp {
     uint32_t alive;   /* that have not returned */
     uint32_t active;  /* that run now */
     uint32_t faulted; /* ended by a finding */
-    int32_t pc;
+    int32_t pc;       /* of the next instruction; a handler may change it */
     int barrier;
+    int64_t steps;       /* instructions that it executed */
     unsigned char *regs; /* slots of 128 bytes, 64-byte aligned */
     uint32_t *preds;
     unsigned char *local; /* lane after lane, the kernel's local_bytes each */
@@ -178,6 +183,11 @@ void sim_addresses(const struct sim_warp *w, const struct sim_operand *o,
 /* Writes a register in the lanes of `mask`. */
 void sim_set(struct sim_warp *w, const struct sim_operand *o, uint32_t mask,
              const uint64_t values[SIM_LANES]);
+
+/* For an instruction that all of `lanes` must execute together: false when some
+ * of those that are alive are elsewhere. The warp then goes on with them and
+ * comes back, or has a finding: return at once, having done nothing. */
+bool sim_gather(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes);
 
 /* ---- a block, a grid ---- */
 
@@ -232,7 +242,16 @@ struct lab_sim_kernel {
     int64_t params_bytes;
     const int64_t *param_offsets; /* of each parameter */
     bool in_order; /* blocks must run in one order for the same bits */
-    struct lab_sim_kernel *next;
+    const struct sim_home *homes; /* of the function's registers */
+};
+
+/* Where a register of the PTX is kept: slot (of a predicate its number), while the
+ * next instruction is one of from .. to; outside of these its slot may hold
+ * another. slot -1: never used. */
+struct sim_home {
+    int32_t slot;
+    int32_t from;
+    int32_t to;
 };
 
 static inline int32_t sim_index(const struct sim_warp *w,

@@ -151,6 +151,13 @@ void sim_set(struct sim_warp *w, const struct sim_operand *o, uint32_t mask,
 
 /* ---- a block, a grid ---- */
 
+/* How often an instruction ran: what the interpreter itself counts. */
+struct sim_tally {
+    int64_t warps;
+    int64_t lanes;     /* whose guard was true */
+    int64_t divergent; /* branches that split the warp */
+};
+
 struct sim_block {
     struct sim_grid *grid;
     uint32_t index[3];
@@ -163,6 +170,10 @@ struct sim_block {
     struct sim_mbarriers *mbarriers; /* of tensor.c; NULL: none yet */
     void *check;                     /* of check.c */
     bool stopped;                    /* a finding ended it */
+    /* By instruction of the kernel, summed over the blocks of a host thread; the
+     * index is sim_index(). `counts` is what sim_access() adds to. */
+    struct sim_tally *tally;
+    struct lab_sim_counts *counts;
 };
 
 struct sim_grid {
@@ -175,6 +186,47 @@ struct sim_grid {
     void *check; /* of check.c */
     void *count; /* of count.c */
 };
+
+/* ---- modules and kernels (module.c, lower.c) ---- */
+
+/* The code of a kernel: instruction i of its PTX is instrs[i]; behind them come
+ * those of the functions that it calls. */
+struct lab_sim_kernel {
+    struct lab_sim_module *module;
+    const struct lab_ptx_function *function;
+    const struct sim_instr *instrs;
+    int32_t instr_count;
+    int32_t slots; /* of a warp's registers, 128 bytes each */
+    int32_t preds;
+    int64_t shared_bytes; /* static; dynamic shared memory follows, aligned */
+    int64_t local_bytes;  /* of a lane */
+    int64_t params_bytes;
+    const int64_t *param_offsets; /* of each parameter */
+    bool in_order; /* blocks must run in one order for the same bits */
+    struct lab_sim_kernel *next;
+};
+
+static inline int32_t sim_index(const struct sim_warp *w,
+                                const struct sim_instr *i)
+{
+    return (int32_t)(i - w->block->grid->kernel->instrs);
+}
+
+/* ---- what check.c and count.c do around a launch ---- */
+
+/* Makes g->check and g->count. Once, before any block. */
+enum lab_status sim_check_begin(struct sim_grid *g);
+/* Before the first instruction of a block (its warps and memory are ready, and
+ * a struct sim_block is used for many blocks, one after the other) and after its
+ * last. Blocks of different host threads come at the same time. */
+enum lab_status sim_check_block_begin(struct sim_block *b);
+void sim_check_block_end(struct sim_block *b);
+/* After the last block: findings, counts and lines of `out`. Both arrays have a
+ * row an instruction of the kernel, summed over all blocks. What begin made is
+ * given back, also when `out` is NULL (the launch failed). */
+enum lab_status sim_check_end(struct sim_grid *g, const struct sim_tally *tally,
+                              const struct lab_sim_counts *counts,
+                              struct lab_sim_result *out);
 
 /* ---- lowering ---- */
 

@@ -72,7 +72,10 @@ struct sim_access {
     int align; /* that the instruction needs; as `bytes` for ld and st */
     bool synchronises; /* volatile, atomic, relaxed, acquire or release */
     bool async;        /* by cp.async or TMA: not this thread's own */
-    uint64_t addr[SIM_LANES]; /* of the window of `space` */
+    uint32_t issued;   /* of an async one: what sim_issue() gave */
+    uint64_t addr[SIM_LANES]; /* of `space`: shared, local and param from 0 */
+    /* Out, of a store: lanes of `mask` meet in one byte. Call sim_same() if so. */
+    bool overlap;
 };
 
 /* Checks an access, counts it, and says where it is: at[lane] for each lane of the
@@ -80,7 +83,12 @@ struct sim_access {
  * and must not touch memory; they end (w->faulted). For a store the bytes count as
  * written. */
 uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
-                    const struct sim_access *a, unsigned char *at[SIM_LANES]);
+                    struct sim_access *a, unsigned char *at[SIM_LANES]);
+/* After a store with `overlap`: data[lane] is what the lane writes, `bytes` of it.
+ * Lanes that write different values to one byte are a race. */
+void sim_same(struct sim_warp *w, const struct sim_instr *i,
+              const struct sim_access *a,
+              const unsigned char *const data[SIM_LANES]);
 
 /* A finding of the warp's current instruction, for the first lane of `lanes`.
  * `f` may be NULL; else its address, name and index are taken. */
@@ -88,11 +96,33 @@ void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
               enum lab_sim_check check, const struct lab_sim_finding *f,
               const char *format, ...) LAB_PRINTF(6, 7);
 
-/* A barrier of all threads, or of a warp's lanes, was passed: what was before it
- * happened before what comes. */
-void sim_block_synchronised(struct sim_block *b, uint32_t warps_lo,
-                            uint32_t warps_hi);
+/* ---- what happened before what (check.c) ----
+ *
+ * A clock says, of each warp of a block and of the copies that it has under way,
+ * up to which access somebody knows it. A barrier's object has one: zeroed when
+ * the object is made. A warp that arrives releases, one that was let through
+ * acquires. */
+enum { SIM_WARPS = 32 };
+struct sim_clock {
+    uint32_t known[2 * SIM_WARPS]; /* of warps, then of their copies */
+};
+void sim_release(struct sim_warp *w, struct sim_clock *object);
+void sim_acquire(struct sim_warp *w, const struct sim_clock *object);
+/* A barrier that each of `warps` (bit a warp) arrived at and is let through. */
+void sim_block_synchronised(struct sim_block *b, uint32_t warps);
+/* These lanes waited for each other: bar.warp.sync, shfl, vote, match, redux. */
 void sim_warp_synchronised(struct sim_warp *w, uint32_t lanes);
+/* membar, fence (not .proxy): also before an atomic with .release, and after one
+ * or a load with .acquire. Of scope gpu or wider; a block's need none. */
+void sim_fence(struct sim_warp *w, uint32_t lanes);
+/* Asynchronous work of a warp: cp.async, bulk copies, reads of wgmma. sim_issue()
+ * begins a piece, for sim_access.issued. Known to the warp once it waited
+ * (wait_group), with all that it issued before; or to those who acquire the
+ * mbarrier that its end was released to. */
+uint32_t sim_issue(struct sim_warp *w);
+void sim_waited(struct sim_warp *w, uint32_t issued);
+void sim_release_issued(struct sim_warp *w, uint32_t issued,
+                        struct sim_clock *object);
 
 /* Windows of generic addresses: global memory has the process's addresses; those
  * of shared and local memory of the running block lie in ranges of no process
@@ -122,7 +152,7 @@ struct sim_warp {
     int barrier;
     unsigned char *regs; /* slots of 128 bytes, 64-byte aligned */
     uint32_t *preds;
-    unsigned char *local; /* lane after lane, local_bytes each */
+    unsigned char *local; /* lane after lane, the kernel's local_bytes each */
     struct lab_sim_counts counts;
     struct sim_stack *stack; /* of divergence; flow's own */
     struct sim_async *async; /* of tensor.c: pending copies; NULL: none */
@@ -184,7 +214,6 @@ struct sim_grid {
     unsigned char *params; /* parameter space */
     int64_t params_bytes;
     void *check; /* of check.c */
-    void *count; /* of count.c */
 };
 
 /* ---- modules and kernels (module.c, lower.c) ---- */

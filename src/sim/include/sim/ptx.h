@@ -68,9 +68,12 @@ enum lab_ptx_operand_kind {
     LAB_PTX_OPERAND_REG, /* `reg`; `negated` for !%p */
     LAB_PTX_OPERAND_INT, /* `value`: 17, -1, 0x1F, 5U */
     LAB_PTX_OPERAND_F32, /* 0f3F800000: the 32 bits in `value` */
-    LAB_PTX_OPERAND_F64, /* 0d3FF0...: the 64 bits in `value` */
-    LAB_PTX_OPERAND_SYMBOL, /* `name`: a variable, parameter or function; + value */
-    LAB_PTX_OPERAND_LABEL, /* `target`: index of the instruction that it names */
+    LAB_PTX_OPERAND_F64, /* 0d3FF0..., 1.5: the 64 bits in `value`, also where
+                          * the instruction wants an f32 */
+    LAB_PTX_OPERAND_SYMBOL, /* `name`: a variable, parameter or function; + value.
+                             * `variable` unless it is a function or a prototype */
+    LAB_PTX_OPERAND_LABEL, /* `target`: index of the instruction that it names;
+                            * the list of brx.idx is a vector of these */
     LAB_PTX_OPERAND_SPECIAL, /* `name` with its part: "%tid.x", "%laneid" */
     LAB_PTX_OPERAND_ADDRESS, /* [part 0 + value] of one part; more parts for
                               * [%rd1, {%r1, %r2}], an address of a tensor */
@@ -86,6 +89,9 @@ struct lab_ptx_operand {
     int32_t target; /* into lab_ptx_function.instrs; may be instr_count */
     uint64_t value; /* an integer, two's complement, or the bits of a float */
     const char *name;
+    /* Of a symbol: into variables of the module or of the function, params or
+     * results. Two scopes may both have a `param0`: go by this, not by name. */
+    const struct lab_ptx_variable *variable;
     const struct lab_ptx_operand *parts;
     int32_t part_count;
 };
@@ -108,7 +114,19 @@ struct lab_ptx_reg {
     enum lab_ptx_type type;
 };
 
-/* A variable of the module or of a function, or a parameter. */
+/* An initialiser that is an address: that of `symbol`, a variable of the module or
+ * a function, plus `add`, shifted right by `shift`, stored in `bytes` bytes. */
+struct lab_ptx_address {
+    int64_t at; /* in the variable */
+    const char *symbol;
+    uint64_t add;
+    bool generic; /* generic(symbol): not the address in its own space */
+    int32_t bytes;
+    int32_t shift;
+};
+
+/* A variable of the module or of a function, or a parameter. `space` of a
+ * parameter is LAB_PTX_PARAM, or LAB_PTX_REG: the register of the same name. */
 struct lab_ptx_variable {
     const char *name;
     enum lab_ptx_space space;
@@ -116,8 +134,10 @@ struct lab_ptx_variable {
     int32_t align;             /* bytes, at least that of the type */
     int64_t elements;          /* 1 for a scalar; 0: [] of an extern array */
     bool external;             /* .extern: dynamic shared memory */
-    const unsigned char *init; /* its bytes, or NULL */
+    const unsigned char *init; /* its first bytes, or NULL; the rest is 0 */
     int64_t init_bytes;
+    const struct lab_ptx_address *addresses; /* in the initialiser */
+    int32_t address_count;
 };
 
 struct lab_ptx_function {
@@ -131,11 +151,14 @@ struct lab_ptx_function {
     const struct lab_ptx_variable
         *variables; /* .shared, .local, .param of the body */
     int32_t variable_count;
-    const struct lab_ptx_reg *regs;
+    const struct lab_ptx_reg *regs; /* that are used, not all of %r<12> */
     int32_t reg_count;
     const struct lab_ptx_instr *instrs;
     int32_t instr_count;
-    int32_t max_threads[3]; /* .maxntid; 0: not given */
+    int32_t max_threads[3]; /* .maxntid or .reqntid; 0: not given */
+    bool exact_threads;     /* .reqntid: a block has just so many */
+    int32_t cluster[3];     /* .reqnctapercluster; 0: not given */
+    int32_t max_registers;  /* .maxnreg; 0 */
     int32_t min_blocks;     /* .minnctapersm; 0 */
     int32_t text_line;
 };

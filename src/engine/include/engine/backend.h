@@ -1,6 +1,6 @@
 /* engine/backend.h -- where steps run: one table of functions a backend.
  *
- * cpu and null are built in; the CUDA module hands out its table when it is
+ * cpu, null and sim are built in; the CUDA module hands out its table when it is
  * loaded (lab_backend_register). Only backend.c calls the slots; everybody else
  * uses the wrappers below, which turn a slot's error text into lab_error().
  *
@@ -70,7 +70,7 @@ struct lab_backend; /* private state embeds `struct lab_backend` first */
 struct lab_graph_ops; /* engine/backend_graph.h */
 
 struct lab_backend_ops {
-    const char *name; /* stable id, stored in SQLite: "cpu", "cuda", "null" */
+    const char *name; /* stable id, stored in SQLite: "cpu", "cuda", "sim", "null" */
     enum lab_status (*open)(struct lab_backend **out, int device);
     void (*close)(struct lab_backend *be); /* NULL allowed */
     enum lab_status (*alloc)(struct lab_backend *be, size_t bytes, void **out);
@@ -137,7 +137,7 @@ enum lab_status lab_cuda_load(const struct lab_cuda_module **out);
  * has for it: a module keeps its own. */
 enum lab_status lab_backend_judge(const struct lab_backend_ops *ops,
                                   enum lab_status st);
-/* name: "cpu", "cuda" or "null"; "auto": cuda where it opens, else cpu. */
+/* name: "cpu", "cuda", "sim" or "null"; "auto": cuda where it opens, else cpu. */
 enum lab_status lab_backend_open(struct lab_backend **out, const char *name,
                                  int device);
 void lab_backend_close(struct lab_backend *be);

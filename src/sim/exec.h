@@ -68,13 +68,18 @@ struct sim_access {
     enum sim_access_kind kind;
     enum lab_ptx_space space; /* LAB_PTX_GENERIC: by the address */
     uint32_t mask;
-    int bytes; /* a lane, all elements of a vector together */
+    int bytes; /* a lane, all elements of a vector together; of an async one any
+                * number, the run of a copy */
     int align; /* that the instruction needs; as `bytes` for ld and st */
     bool synchronises; /* volatile, atomic, relaxed, acquire or release */
-    bool async;        /* by cp.async or TMA: not this thread's own */
-    uint32_t issued;   /* of an async one: what sim_issue() gave */
+    bool async;        /* by cp.async, TMA or wgmma: not this thread's own */
+    bool issued;       /* async, and begins now: it is counted and checked here,
+                        * and a store's bytes count as not written until the same
+                        * access comes again with `issued` false: it has arrived,
+                        * is checked and not counted */
     uint64_t addr[SIM_LANES]; /* of `space`: shared, local and param from 0 */
-    /* Out, of a store: lanes of `mask` meet in one byte. Call sim_same() if so. */
+    /* Out, of a store: call sim_same() before the bytes are stored. Lanes meet in
+     * one byte, or an earlier store must have stored the same. Not of an async. */
     bool overlap;
 };
 
@@ -84,10 +89,11 @@ struct sim_access {
  * written. */
 uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
                     struct sim_access *a, unsigned char *at[SIM_LANES]);
-/* After a store with `overlap`: data[lane] is what the lane writes, `bytes` of it.
- * Lanes that write different values to one byte are a race. */
+/* For a store with `overlap`, before it stores: data[lane] is what the lane writes,
+ * `bytes` of it, for each lane of `lanes`. Different values are a race. */
 void sim_same(struct sim_warp *w, const struct sim_instr *i,
-              const struct sim_access *a,
+              const struct sim_access *a, uint32_t lanes,
+              unsigned char *const at[SIM_LANES],
               const unsigned char *const data[SIM_LANES]);
 
 /* A finding of the warp's current instruction, for the first lane of `lanes`.
@@ -112,17 +118,14 @@ void sim_acquire(struct sim_warp *w, const struct sim_clock *object);
 void sim_block_synchronised(struct sim_block *b, uint32_t warps);
 /* These lanes waited for each other: bar.warp.sync, shfl, vote, match, redux. */
 void sim_warp_synchronised(struct sim_warp *w, uint32_t lanes);
-/* membar, fence (not .proxy): also before an atomic with .release, and after one
- * or a load with .acquire. Of scope gpu or wider; a block's need none. */
+/* membar and fence (not .proxy) of any scope: also before an atomic with .release,
+ * and after one or a load with .acquire. */
 void sim_fence(struct sim_warp *w, uint32_t lanes);
-/* Asynchronous work of a warp: cp.async, bulk copies, reads of wgmma. sim_issue()
- * begins a piece, for sim_access.issued. Known to the warp once it waited
- * (wait_group), with all that it issued before; or to those who acquire the
- * mbarrier that its end was released to. */
-uint32_t sim_issue(struct sim_warp *w);
-void sim_waited(struct sim_warp *w, uint32_t issued);
-void sim_release_issued(struct sim_warp *w, uint32_t issued,
-                        struct sim_clock *object);
+/* mbarriers: what `lanes` did before they arrived at the one at `offset` of shared
+ * memory happened before what those do that saw its phase end. An asynchronous
+ * copy arrives in the name of the lane that issued it. */
+void sim_mbarrier_arrived(struct sim_warp *w, uint32_t lanes, uint32_t offset);
+void sim_mbarrier_passed(struct sim_warp *w, uint32_t lanes, uint32_t offset);
 
 /* Windows of generic addresses: global memory has the process's addresses; those
  * of shared and local memory of the running block lie in ranges of no process
@@ -136,7 +139,9 @@ void sim_release_issued(struct sim_warp *w, uint32_t issued,
 enum sim_state {
     SIM_READY,
     SIM_AT_BARRIER, /* named barrier w->barrier */
-    SIM_WAITING,    /* tries again when the others have run: mbarrier, spin */
+    SIM_WAITING,    /* an mbarrier's phase is not over: goes on at the next
+                     * instruction (a loop that asks again) when the others,
+                     * and the warp's own other lanes, have run */
     SIM_DONE
 };
 

@@ -1053,7 +1053,7 @@ static enum lab_status lower_wait(struct sim_lowering *l,
     return LAB_OK;
 }
 
-static enum lab_ptx_space space_of(const struct lab_ptx_instr *in)
+enum lab_ptx_space sim_space_of(const struct lab_ptx_instr *in)
 {
     static const char *const names[] = {"shared", "shared::cta",
                                         "shared::cluster"};
@@ -1103,7 +1103,7 @@ static enum lab_status lower_copy_arrive(struct sim_lowering *l,
 {
     if (in->operand_count != 1)
         return sim_lower_refuse(l, in, "it needs an address");
-    out->space = (uint8_t)space_of(in);
+    out->space = (uint8_t)sim_space_of(in);
     out->flags = sim_has_modifier(in, "noinc") ? NO_INCREMENT : 0;
     out->run = run_copy_arrive;
     return sim_lower_address(l, &in->operands[0], &out->a);
@@ -1211,7 +1211,7 @@ static enum lab_status lower_mbarrier(struct sim_lowering *l,
         return sim_lower_refuse(l, in, "it has not the operands it needs");
     out->run = kinds[k].run;
     out->flags = kinds[k].flags;
-    out->space = (uint8_t)space_of(in);
+    out->space = (uint8_t)sim_space_of(in);
     out->b.source = SIM_IMMEDIATE;
     out->b.value = 1;
     if (out->run == run_mbarrier_arrive && sim_has_modifier(in, "expect_tx"))

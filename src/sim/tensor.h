@@ -51,6 +51,9 @@ struct sim_form {
 const struct sim_form *sim_form_find(const struct sim_form *forms, size_t count,
                                      const struct lab_ptx_instr *in);
 
+/* Shared memory, where a modifier names it; else generic. */
+enum lab_ptx_space sim_space_of(const struct lab_ptx_instr *in);
+
 /* An integer of an operand that must be immediate. */
 static inline bool sim_number(const struct lab_ptx_operand *o, int64_t *out)
 {

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "tensor_map.h"
 
 struct loaded {
     const struct lab_sim_image *image;
@@ -102,6 +103,16 @@ void lab_sim_gpu_forget(struct lab_sim_gpu *gpu)
     gpu->left_out = 0;
 }
 
+/* "kernels/dense/dense.cu": a build knows its sources by absolute paths. */
+static const char *source_name(const char *path)
+{
+    static const char folder[] = "/kernels/";
+    const char *last = NULL;
+    for (const char *at = path; at && (at = strstr(at, folder)); at++)
+        last = at + 1;
+    return last ? last : path;
+}
+
 const char *lab_sim_source(const struct lab_ptx *ptx, int32_t place, int *line)
 {
     *line = 0;
@@ -111,7 +122,7 @@ const char *lab_sim_source(const struct lab_ptx *ptx, int32_t place, int *line)
     if (p->file < 0 || p->file >= ptx->file_count)
         return NULL;
     *line = p->line;
-    return ptx->files[p->file];
+    return source_name(ptx->files[p->file]);
 }
 
 void lab_sim_finding_text(const struct lab_sim_gpu_finding *f, char *out,
@@ -317,6 +328,35 @@ static enum lab_status host_launch(const struct lab_sim_gpu_launch *launch)
     return st || !found ? st : lab_sim_gpu_judge(gpu);
 }
 
+static enum lab_status host_tensor_map(void *out,
+                                       const struct lab_sim_tensor_map *in)
+{
+    struct sim_tensor_map m = {.magic = SIM_TENSOR_MAGIC,
+                               .address = (uint64_t)(uintptr_t)in->address,
+                               .type = (uint8_t)in->type,
+                               .rank = (uint8_t)in->rank,
+                               .swizzle = (uint8_t)in->swizzle,
+                               .interleave = (uint8_t)in->interleave,
+                               .fill = (uint8_t)in->fill};
+    if (in->rank < 1 || in->rank > SIM_TENSOR_RANK)
+        return lab_fail(LAB_E_ARG, "a tensor map of rank %u", in->rank);
+    for (uint32_t d = 0; d < in->rank; d++) {
+        if (in->box[d] > UINT16_MAX || in->step[d] > UINT8_MAX)
+            return lab_fail(LAB_E_ARG, "a box of %u elements, every %u",
+                            in->box[d], in->step[d]);
+        m.dim[d] = in->dim[d];
+        m.box[d] = (uint16_t)in->box[d];
+        m.step[d] = (uint8_t)in->step[d];
+        if (d > 0)
+            m.stride[d - 1] = in->stride[d - 1];
+    }
+    const char *wrong = sim_tensor_map_wrong(&m);
+    if (wrong)
+        return lab_fail(LAB_E_ARG, "a tensor map that is wrong: %s", wrong);
+    memcpy(out, &m, sizeof(m));
+    return LAB_OK;
+}
+
 const struct lab_sim_host lab_sim_host = {
     .abi = LAB_SIM_MODULE_ABI,
     .error = lab_error,
@@ -327,4 +367,5 @@ const struct lab_sim_host lab_sim_host = {
     .variable = host_variable,
     .facts = host_facts,
     .launch = host_launch,
+    .tensor_map = host_tensor_map,
 };

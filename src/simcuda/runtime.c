@@ -6,6 +6,7 @@
  * reported by the next call that waits.
  *
  * Device memory is memory of the process; the program checks and counts. */
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <pthread.h>
@@ -692,11 +693,40 @@ cudaError_t cudaDeviceGetAttribute(int *out, enum cudaDeviceAttr what,
 
 /* ---- the driver: the one function that kernels look up ---- */
 
+static CUresult
+encode_tiled(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank,
+             void *address, const cuuint64_t *dim, const cuuint64_t *stride,
+             const cuuint32_t *box, const cuuint32_t *step,
+             CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+             CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
+{
+    const struct lab_sim_tensor_map map = {.type = (int)type,
+                                           .rank = rank,
+                                           .address = address,
+                                           .dim = dim,
+                                           .stride = stride,
+                                           .box = box,
+                                           .step = step,
+                                           .interleave = (int)interleave,
+                                           .swizzle = (int)swizzle,
+                                           .fill = (int)fill};
+    (void)promotion;
+    return simcuda_host->tensor_map(out, &map) ? CUDA_ERROR_INVALID_VALUE
+                                               : CUDA_SUCCESS;
+}
+
 static cudaError_t entry_point(const char *symbol, void **out,
                                enum cudaDriverEntryPointQueryResult *found)
 {
-    bool has = strcmp(symbol, "cuTensorMapEncodeTiled") == 0;
-    *out = has ? simcuda_tensor_map_encoder() : NULL;
+    CUresult (*encoder)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
+                        const cuuint64_t *, const cuuint64_t *,
+                        const cuuint32_t *, const cuuint32_t *,
+                        CUtensorMapInterleave, CUtensorMapSwizzle,
+                        CUtensorMapL2promotion, CUtensorMapFloatOOBfill) =
+        encode_tiled;
+    *out = NULL;
+    if (strcmp(symbol, "cuTensorMapEncodeTiled") == 0)
+        memcpy(out, &encoder, sizeof(*out));
     if (found)
         *found = *out ? cudaDriverEntryPointSuccess
                       : cudaDriverEntryPointSymbolNotFound;

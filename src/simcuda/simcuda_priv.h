@@ -11,5 +11,3 @@ struct lab_sim_image *simcuda_image(const void *wrapper, char *why, size_t cap);
 void simcuda_image_free(struct lab_sim_image *image); /* NULL allowed */
 /* Why a part of the module's code cannot be used; "": all of it can. */
 const char *simcuda_broken(void);
-/* The address of cuTensorMapEncodeTiled(), or NULL. */
-void *simcuda_tensor_map_encoder(void);

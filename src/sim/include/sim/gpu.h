@@ -37,6 +37,21 @@ struct lab_sim_gpu_launch {
     void *const *args;
 };
 
+/* The arguments of cuTensorMapEncodeTiled(); enumerations by their numbers in
+ * cuda.h. */
+struct lab_sim_tensor_map {
+    int type;
+    uint32_t rank;
+    void *address;
+    const uint64_t *dim;
+    const uint64_t *stride; /* rank - 1 of them */
+    const uint32_t *box;
+    const uint32_t *step;
+    int interleave;
+    int swizzle;
+    int fill;
+};
+
 /* What the module's runtime calls, all of it for the GPU that the thread has
  * entered: LAB_E_STATE without one. A failure's text: error(). */
 struct lab_sim_host {
@@ -53,6 +68,9 @@ struct lab_sim_host {
                              struct lab_sim_kernel_facts *out);
     /* LAB_E_CHECK: something was found. */
     enum lab_status (*launch)(const struct lab_sim_gpu_launch *launch);
+    /* Into the 128 bytes at `out`. LAB_E_ARG: the driver would refuse it. */
+    enum lab_status (*tensor_map)(void *out,
+                                  const struct lab_sim_tensor_map *in);
 };
 
 /* Something that was found in a launch. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "memory.h"
 #include "npy.h"
 
 /* ---- types ---- */
@@ -591,4 +592,20 @@ enum lab_status lab_sim_argument_make(struct lab_sim_memory *m,
     snprintf(label.name, sizeof(label.name), "argument %d", number);
     memcpy(label.dim, a->dim, sizeof(label.dim));
     return st ? st : lab_sim_label(m, a->data, (size_t)bytes, &label);
+}
+
+int64_t lab_sim_argument_unwritten(struct lab_sim_memory *m,
+                                   const struct lab_sim_argument *a,
+                                   int64_t *first)
+{
+    size_t each = (size_t)types[a->type].bytes;
+    size_t bytes = (size_t)a->count * each;
+    const struct sim_alloc *in =
+        sim_memory_near(m, (uint64_t)(uintptr_t)a->data);
+    int64_t n = 0;
+    size_t at = in ? sim_memory_unset(in, 0, bytes) : bytes;
+    *first = (int64_t)(at / each);
+    for (int64_t i = *first; i < a->count; i++)
+        n += sim_memory_unset(in, (size_t)i * each, each) < each;
+    return n;
 }

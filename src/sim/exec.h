@@ -59,13 +59,6 @@ struct sim_instr {
     const struct lab_ptx_instr *ptx;
 };
 
-/* ---- places (place.c) ---- */
-
-/* The innermost place that is in no header of a compiler's; `place` itself where
- * there is none. */
-int32_t sim_user_place(const struct lab_ptx *ptx, int32_t place);
-bool sim_file_of_compiler(const char *path);
-
 /* ---- the one way to memory (memory.c, check.c, count.c) ---- */
 
 enum sim_access_kind { SIM_LOAD, SIM_STORE, SIM_ATOMIC };

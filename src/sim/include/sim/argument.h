@@ -88,6 +88,11 @@ enum lab_status lab_sim_argument_make(struct lab_sim_memory *m,
                                       struct lab_sim_argument *a, int number,
                                       uint64_t seed, lab_sim_word_fn *random);
 
+/* How many elements of its memory nothing has written, and the first of them. */
+int64_t lab_sim_argument_unwritten(struct lab_sim_memory *m,
+                                   const struct lab_sim_argument *a,
+                                   int64_t *first);
+
 const char *lab_sim_type_name(enum lab_sim_type type);
 int lab_sim_type_bytes(enum lab_sim_type type);
 bool lab_sim_type_is_real(enum lab_sim_type type);

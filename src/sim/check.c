@@ -12,6 +12,8 @@
 
 #include "base/mem.h"
 
+static const char NOT_WRITTEN[] = "what nothing wrote";
+
 struct sim_check *sim_check_of(const struct sim_warp *w)
 {
     return w->block->check;
@@ -160,9 +162,9 @@ static int64_t space_bytes(const struct sim_grid *g, const struct sim_check *c,
                                     : g->params_bytes;
 }
 
-static void describe(const struct sim_grid *g, const struct sim_check *c,
-                     enum lab_ptx_space space, uint64_t addr,
-                     struct lab_sim_finding *f, char *words)
+void sim_describe(const struct sim_grid *g, const struct sim_check *c,
+                  enum lab_ptx_space space, uint64_t addr,
+                  struct lab_sim_finding *f, char *words)
 {
     enum { NULL_PAGE = 4096 };
     f->argument = -1;
@@ -193,12 +195,6 @@ static void describe(const struct sim_grid *g, const struct sim_check *c,
     else
         append(words, 0, "0x%llx, which is in no allocation",
                (unsigned long long)addr);
-}
-
-void sim_describe(const struct sim_grid *g, enum lab_ptx_space space,
-                  uint64_t addr, struct lab_sim_finding *f, char *words)
-{
-    describe(g, NULL, space, addr, f, words);
 }
 
 /* ---- findings ---- */
@@ -250,7 +246,7 @@ static bool merge(struct sim_found **list, size_t *count, size_t *room,
     return true;
 }
 
-static void out_of_memory(struct sim_launch_check *l)
+void sim_check_no_memory(struct sim_launch_check *l)
 {
     pthread_mutex_lock(&l->lock);
     l->no_memory = true;
@@ -269,7 +265,7 @@ void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
     }
     one.f.times = f->times > 0 ? f->times : 1;
     if (!merge(&c->found, &c->found_count, &c->found_room, &one))
-        out_of_memory(c->launch);
+        sim_check_no_memory(c->launch);
 }
 
 void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
@@ -311,7 +307,7 @@ static void refuse(struct sim_warp *w, const struct sim_instr *i,
     struct lab_sim_finding f = {.bytes = a->bytes,
                                 .write = a->kind != SIM_LOAD};
     uint64_t addr = a->addr[lane];
-    describe(w->block->grid, sim_check_of(w), space, addr, &f, words);
+    sim_describe(w->block->grid, sim_check_of(w), space, addr, &f, words);
     w->faulted |= 1u << lane;
     if (a->align > 0 && addr % (uint64_t)a->align != 0)
         sim_find(w, i, 1u << lane, LAB_SIM_MEMORY, &f,
@@ -374,15 +370,15 @@ static struct sim_alloc *alloc_of(struct sim_check *c, uint64_t addr,
     return a;
 }
 
-static void find_unset(struct sim_warp *w, const struct sim_instr *i,
-                       const struct sim_access *a, enum lab_ptx_space space,
-                       int lane, uint64_t addr)
+void sim_find_unset(struct sim_warp *w, const struct sim_instr *i,
+                    enum lab_ptx_space space, int lane, uint64_t addr,
+                    int bytes, const char *what)
 {
     char words[SIM_WORDS];
-    struct lab_sim_finding f = {.bytes = a->bytes};
-    describe(w->block->grid, sim_check_of(w), space, addr, &f, words);
-    sim_find(w, i, 1u << lane, LAB_SIM_UNINITIALISED, &f,
-             "read of what nothing wrote: %s", words);
+    struct lab_sim_finding f = {.bytes = bytes};
+    sim_describe(w->block->grid, sim_check_of(w), space, addr, &f, words);
+    sim_find(w, i, 1u << lane, LAB_SIM_UNINITIALISED, &f, "read of %s: %s",
+             what, words);
 }
 
 static size_t offset_in(const struct sim_alloc *g, uint64_t addr)
@@ -396,6 +392,9 @@ static void read_or_set(struct sim_warp *w, const struct sim_instr *i,
 {
     const size_t bytes = (size_t)a->bytes;
     const size_t start = offset_in(g, a->addr[__builtin_ctz(lanes)]);
+    /* A copy reads when it is issued, and has written when it has arrived. */
+    if (a->async && a->issued != (a->kind == SIM_LOAD))
+        return;
     if (contiguous && a->kind == SIM_STORE) {
         sim_memory_set(g, start, SIM_LANES * bytes);
         return;
@@ -409,8 +408,8 @@ static void read_or_set(struct sim_warp *w, const struct sim_instr *i,
         if (a->kind != SIM_STORE) {
             size_t unset = sim_memory_unset(g, offset, bytes);
             if (unset < bytes)
-                find_unset(w, i, a, LAB_PTX_GLOBAL, lane,
-                           a->addr[lane] + unset);
+                sim_find_unset(w, i, LAB_PTX_GLOBAL, lane,
+                               a->addr[lane] + unset, a->bytes, NOT_WRITTEN);
         }
         if (a->kind != SIM_LOAD)
             sim_memory_set(g, offset, bytes);
@@ -432,8 +431,8 @@ static uint32_t writable(struct sim_warp *w, const struct sim_instr *i,
         w->faulted |= 1u << lane;
         char words[SIM_WORDS];
         struct lab_sim_finding f = {.bytes = a->bytes, .write = true};
-        describe(w->block->grid, sim_check_of(w), LAB_PTX_GLOBAL, a->addr[lane],
-                 &f, words);
+        sim_describe(w->block->grid, sim_check_of(w), LAB_PTX_GLOBAL,
+                     a->addr[lane], &f, words);
         sim_find(w, i, 1u << lane, LAB_SIM_MEMORY, &f,
                  "%s of %d bytes to what is only read: %s", verb(a), a->bytes,
                  words);
@@ -463,11 +462,15 @@ static uint32_t in_alloc(struct sim_warp *w, const struct sim_instr *i,
     }
     if (!g->whole)
         read_or_set(w, i, a, g, lanes, contiguous);
-    if (c->launch->races) {
-        struct sim_touch t = {w, i, a};
-        sim_race_global(c, &t, g, lanes, &a->overlap);
-    }
+    if (c->launch->races)
+        sim_race_global(c, w, i, a, g, lanes);
     return lanes;
+}
+
+/* A copy beside the threads is one access, which comes twice. */
+static bool counted(const struct sim_access *a)
+{
+    return !a->async || a->issued;
 }
 
 static uint32_t access_global(struct sim_warp *w, const struct sim_instr *i,
@@ -480,7 +483,8 @@ static uint32_t access_global(struct sim_warp *w, const struct sim_instr *i,
     if (is_contiguous(a) && aligned(a, a->addr[0])) {
         struct sim_alloc *g = alloc_of(c, a->addr[0], SIM_LANES * bytes);
         if (g) {
-            sim_count_global(n, a, SIM_FULL, true);
+            if (counted(a))
+                sim_count_global(n, a, SIM_FULL, true);
             return in_alloc(w, i, a, g, SIM_FULL, true, at);
         }
     }
@@ -497,7 +501,8 @@ static uint32_t access_global(struct sim_warp *w, const struct sim_instr *i,
     }
     if (!good)
         return 0;
-    sim_count_global(n, a, good, false);
+    if (counted(a))
+        sim_count_global(n, a, good, false);
     uint32_t done = 0;
     for (uint32_t rest = good; rest;) {
         struct sim_alloc *g = of[__builtin_ctz(rest)];
@@ -522,15 +527,14 @@ static uint32_t access_shared(struct sim_warp *w, const struct sim_instr *i,
     uint32_t good = bound(w, i, a, LAB_PTX_SHARED, b->shared_bytes);
     if (!good)
         return 0;
-    sim_count_shared(&b->counts[sim_index(w, i)], a, good);
+    if (!a->async)
+        sim_count_shared(&b->counts[sim_index(w, i)], a, good);
     for (uint32_t rest = good; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         at[lane] = b->shared + a->addr[lane];
     }
-    if (c->launch->shadow) {
-        struct sim_touch t = {w, i, a};
-        sim_race_shared(c, &t, good, &a->overlap);
-    }
+    if (c->launch->shadow)
+        sim_race_shared(c, w, i, a, good);
     return good;
 }
 
@@ -545,14 +549,15 @@ static uint32_t access_local(struct sim_warp *w, const struct sim_instr *i,
         int lane = __builtin_ctz(rest);
         size_t offset = (size_t)lane * (size_t)each + a->addr[lane];
         at[lane] = w->local + offset;
-        if (!c->launch->shadow)
+        if (!c->launch->shadow || (a->async && a->issued))
             continue;
         unsigned char *set =
             c->local + (size_t)w->index * SIM_LANES * (size_t)each + offset;
         unsigned char *unset = memchr(set, 0, bytes);
         if (a->kind != SIM_STORE && unset)
-            find_unset(w, i, a, LAB_PTX_LOCAL, lane,
-                       a->addr[lane] + (uint64_t)(unset - set));
+            sim_find_unset(w, i, LAB_PTX_LOCAL, lane,
+                           a->addr[lane] + (uint64_t)(unset - set), a->bytes,
+                           NOT_WRITTEN);
         if (a->kind != SIM_LOAD)
             memset(set, 1, bytes);
     }
@@ -575,8 +580,7 @@ static uint32_t access_param(struct sim_warp *w, const struct sim_instr *i,
     return good;
 }
 
-/* Which space a generic address is of, and where in it. */
-static enum lab_ptx_space generic(uint64_t *addr)
+enum lab_ptx_space sim_generic(uint64_t *addr)
 {
     static const struct {
         uint64_t window;
@@ -592,33 +596,9 @@ static enum lab_ptx_space generic(uint64_t *addr)
     return LAB_PTX_GLOBAL;
 }
 
-/* Generic addresses: the lanes of each space in turn. */
-static uint32_t access_generic(struct sim_warp *w, const struct sim_instr *i,
-                               struct sim_access *a,
-                               unsigned char *at[SIM_LANES])
+static uint32_t access_space(struct sim_warp *w, const struct sim_instr *i,
+                             struct sim_access *a, unsigned char *at[SIM_LANES])
 {
-    uint32_t of[LAB_PTX_LOCAL + 1] = {0};
-    uint32_t done = 0;
-    struct sim_access part = *a;
-    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
-        int lane = __builtin_ctz(rest);
-        of[generic(&part.addr[lane])] |= 1u << lane;
-    }
-    for (int space = LAB_PTX_PARAM; space <= LAB_PTX_LOCAL; space++) {
-        if (!of[space])
-            continue;
-        part.space = (enum lab_ptx_space)space;
-        part.mask = of[space];
-        done |= sim_access(w, i, &part, at);
-        a->overlap |= part.overlap;
-    }
-    return done;
-}
-
-uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
-                    struct sim_access *a, unsigned char *at[SIM_LANES])
-{
-    a->overlap = false;
     switch (a->space) {
     case LAB_PTX_SHARED:
         return access_shared(w, i, a, at);
@@ -626,14 +606,35 @@ uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
         return access_local(w, i, a, at);
     case LAB_PTX_PARAM:
         return access_param(w, i, a, at);
-    case LAB_PTX_GLOBAL:
-    case LAB_PTX_CONST:
+    default:
         return access_global(w, i, a, at);
-    case LAB_PTX_GENERIC:
-    case LAB_PTX_REG:
-        break;
     }
-    return access_generic(w, i, a, at);
+}
+
+uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
+                    struct sim_access *a, unsigned char *at[SIM_LANES])
+{
+    uint32_t of[LAB_PTX_LOCAL + 1] = {0};
+    uint32_t done = 0;
+    a->overlap = false;
+    sim_check_of(w)->same = 0;
+    if (a->space != LAB_PTX_GENERIC)
+        return access_space(w, i, a, at);
+    /* The lanes of each space in turn. */
+    struct sim_access part = *a;
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        of[sim_generic(&part.addr[lane])] |= 1u << lane;
+    }
+    for (int space = LAB_PTX_PARAM; space <= LAB_PTX_LOCAL; space++) {
+        if (!of[space])
+            continue;
+        part.space = (enum lab_ptx_space)space;
+        part.mask = of[space];
+        done |= access_space(w, i, &part, at);
+    }
+    a->overlap = part.overlap;
+    return done;
 }
 
 /* ---- begin and end ---- */
@@ -653,6 +654,7 @@ enum lab_status sim_check_begin(struct sim_grid *g)
         (uint64_t)g->launch->grid[0] * g->launch->grid[1] * g->launch->grid[2];
     pthread_mutex_init(&l->lock, NULL);
     g->check = l;
+    sim_race_begin(l);
     return LAB_OK;
 }
 
@@ -719,6 +721,7 @@ void sim_check_block_end(struct sim_block *b)
 {
     struct sim_check *c = b->check;
     struct sim_launch_check *l = c->launch;
+    sim_race_block_end(c);
     pthread_mutex_lock(&l->lock);
     c->free = l->idle;
     l->idle = c;
@@ -765,7 +768,7 @@ enum lab_status sim_check_end(struct sim_grid *g, const struct sim_tally *tally,
     struct sim_launch_check *l = g->check;
     if (!l)
         return LAB_OK;
-    sim_race_end(l, l->all);
+    sim_race_end(l);
     sim_memory_settle(g->memory);
     if (out) {
         st = collect(l, out);
@@ -779,7 +782,6 @@ enum lab_status sim_check_end(struct sim_grid *g, const struct sim_tally *tally,
         l->all = c->next;
         check_release(c);
     }
-    lab_free(l->flags);
     pthread_mutex_destroy(&l->lock);
     lab_free(l);
     g->check = NULL;

@@ -7,13 +7,6 @@
 
 #define SIM_FULL 0xffffffffu
 
-/* An access as race.c and the findings see it. */
-struct sim_touch {
-    struct sim_warp *w;
-    const struct sim_instr *i;
-    const struct sim_access *a;
-};
-
 /* A finding with what it is sorted and counted by. */
 struct sim_found {
     struct lab_sim_finding f;
@@ -25,8 +18,13 @@ struct sim_found {
 
 /* Of race.c. */
 struct sim_cell;
-struct sim_flag;
 struct sim_pairs;
+struct sim_flag;
+struct sim_flags { /* by address, open addressing */
+    struct sim_flag *at;
+    size_t count;
+    size_t room;
+};
 
 struct sim_launch_check;
 
@@ -44,24 +42,27 @@ struct sim_check {
     size_t found_room;
 
     /* The number of the access: it never falls, so what an earlier block left in
-     * the shadows is older than `start`. */
+     * the shadows is not newer than `start`. */
     uint32_t now;
     uint32_t start;
     struct sim_clock known[SIM_WARPS];  /* to each warp */
-    struct sim_clock fenced[SIM_WARPS]; /* as it was at the warp's fence */
-    uint32_t fence_when[SIM_WARPS];     /* of the last fence known to a warp */
-    struct sim_pairs *pairs;            /* lanes that waited in part; NULL */
-    struct sim_cell *shared;            /* a cell a granule */
+    struct sim_clock fenced[SIM_WARPS]; /* as it was at the warp's last fence */
+    uint32_t fence_when[SIM_WARPS];     /* the last fence that a warp knows */
+    struct sim_pairs *pairs; /* of a warp: lanes that waited in part; NULL */
+    struct sim_cell *shared; /* one a granule */
     size_t shared_cells;
-    int granule;          /* bytes: 4, 2 or 1 */
-    unsigned char *local; /* a byte a byte: written */
+    uint32_t granule; /* bytes: 4, 2 or 1 */
+    struct sim_flags flags;
+    uint32_t *learned; /* of each other block, up to when it is known; NULL */
+    /* Lanes of the store that comes now, with an earlier one that must have
+     * stored the same: who, and which byte of the lane's. */
+    uint32_t same;
+    uint32_t same_who[SIM_LANES];
+    uint64_t same_block[SIM_LANES];
+    int same_byte[SIM_LANES];
+
+    unsigned char *local; /* of local memory, a byte a byte: written */
     size_t local_room;
-    struct sim_flag *flags; /* of this block */
-    size_t flag_count;
-    size_t flag_room;
-    uint32_t *learned; /* of each other block: up to where it is known; NULL */
-    uint32_t same; /* lanes whose earlier writer must have written the same */
-    uint32_t same_who[SIM_LANES]; /* that writer */
 };
 
 struct sim_launch_check {
@@ -70,17 +71,14 @@ struct sim_launch_check {
     unsigned checks;
     bool shadow; /* races or uninitialised reads are looked for */
     bool races;
-    bool ordered; /* blocks run one after the other */
-    int granule;  /* of global memory: the narrowest access of the kernel */
+    bool ordered;     /* blocks run one after the other */
+    uint32_t granule; /* of global memory: the kernel's narrowest access */
     uint64_t blocks;
     pthread_mutex_t lock; /* of what follows */
     struct sim_check *all;
     struct sim_check *idle;
-    struct sim_flag *flags; /* between blocks */
-    size_t flag_count;
-    size_t flag_room;
-    size_t flag_bytes;
-    bool no_memory; /* for findings or shadows: the launch fails */
+    struct sim_flags flags; /* between blocks */
+    bool no_memory;         /* for findings or shadows: the launch fails */
 };
 
 /* ---- check.c ---- */
@@ -92,24 +90,36 @@ void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
 /* The place of an address for a finding: name, argument, index; and in words,
  * "fc1.W[3,17]", at least SIM_WORDS long. */
 enum { SIM_WORDS = 160 };
-void sim_describe(const struct sim_grid *g, enum lab_ptx_space space,
-                  uint64_t addr, struct lab_sim_finding *f, char *words);
+void sim_describe(const struct sim_grid *g, const struct sim_check *c,
+                  enum lab_ptx_space space, uint64_t addr,
+                  struct lab_sim_finding *f, char *words);
+/* A read of what was not written. */
+void sim_find_unset(struct sim_warp *w, const struct sim_instr *i,
+                    enum lab_ptx_space space, int lane, uint64_t addr,
+                    int bytes, const char *what);
+/* Which space a generic address is of, and where in it. */
+enum lab_ptx_space sim_generic(uint64_t *addr);
+void sim_check_no_memory(struct sim_launch_check *l);
 void sim_where(const struct sim_grid *g, uint64_t block, uint32_t thread,
                int32_t place, struct lab_sim_where *out);
 
 /* ---- race.c ---- */
 
-/* Lanes of an access to shared memory, all within bounds: races, and reads of
+/* Lanes of an access, all within bounds: races, and, of shared memory, reads of
  * what was not written. Sets a->overlap. */
-void sim_race_shared(struct sim_check *c, const struct sim_touch *t,
-                     uint32_t lanes, bool *overlap);
-void sim_race_global(struct sim_check *c, const struct sim_touch *t,
-                     struct sim_alloc *a, uint32_t lanes, bool *overlap);
+void sim_race_shared(struct sim_check *c, struct sim_warp *w,
+                     const struct sim_instr *i, struct sim_access *a,
+                     uint32_t lanes);
+void sim_race_global(struct sim_check *c, struct sim_warp *w,
+                     const struct sim_instr *i, struct sim_access *a,
+                     struct sim_alloc *g, uint32_t lanes);
+void sim_race_begin(struct sim_launch_check *l);
 bool sim_race_block_begin(struct sim_check *c); /* false: no memory */
+void sim_race_block_end(struct sim_check *c);
 void sim_race_release(struct sim_check *c);
 /* After the last block: races between blocks, found in the shadows of global
  * memory, which are given back. */
-void sim_race_end(struct sim_launch_check *l, struct sim_check *c);
+void sim_race_end(struct sim_launch_check *l);
 
 /* ---- count.c ---- */
 

@@ -70,11 +70,13 @@ void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
     }
     uint64_t sectors[SIM_LANES * 2];
     int count = 0;
-    /* A lane of up to 32 aligned bytes is in one sector; ends of wider ones. */
+    /* A lane is in one sector or two; only a bulk copy, of one lane, in more. */
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint64_t from = a->addr[__builtin_ctz(rest)];
         uint64_t last = (from + bytes - 1) / SECTOR;
         sectors[count++] = from / SECTOR;
+        if (last > from / SECTOR + 1)
+            n->global_sectors += (int64_t)(last - from / SECTOR - 1);
         if (last != from / SECTOR)
             sectors[count++] = last;
     }

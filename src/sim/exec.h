@@ -102,15 +102,14 @@ void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
               enum lab_sim_check check, const struct lab_sim_finding *f,
               const char *format, ...) LAB_PRINTF(6, 7);
 
-/* ---- what happened before what (check.c) ----
+/* ---- what happened before what (race.c) ----
  *
- * A clock says, of each warp of a block and of the copies that it has under way,
- * up to which access somebody knows it. A barrier's object has one: zeroed when
- * the object is made. A warp that arrives releases, one that was let through
- * acquires. */
+ * A clock says up to which access each warp of a block is known. A barrier has
+ * one: zeroed when the barrier is made. A warp that arrives releases, one that was
+ * let through acquires. */
 enum { SIM_WARPS = 32 };
 struct sim_clock {
-    uint32_t known[2 * SIM_WARPS]; /* of warps, then of their copies */
+    uint32_t known[SIM_WARPS];
 };
 void sim_release(struct sim_warp *w, struct sim_clock *object);
 void sim_acquire(struct sim_warp *w, const struct sim_clock *object);

@@ -1036,6 +1036,7 @@ static struct lab_setup setup_of(const struct lab_lesson_run *w, bool tells)
     return (struct lab_setup){.spec = &w->spec,
                               .backend = o->backend,
                               .device = o->device,
+                              .device_model = o->device_model,
                               .batch = o->batch,
                               .data = o->data,
                               .choices = o->choices,

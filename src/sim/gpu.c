@@ -182,9 +182,8 @@ static enum lab_status keep(struct lab_sim_gpu *gpu,
 
 static enum lab_status entered(void)
 {
-    return current
-               ? LAB_OK
-               : lab_fail(LAB_E_STATE, "this thread has no simulated GPU");
+    return current ? LAB_OK
+                   : lab_fail(LAB_E_STATE, "this thread has no simulated GPU");
 }
 
 static const struct lab_sim_device *host_device(void)

@@ -127,6 +127,6 @@ struct lab_sim_image *simcuda_image(const void *wrapper, char *why, size_t cap)
     const char *text = found + e.header_bytes;
     size_t bytes = strnlen(text, e.bytes);
     bool named = (uint64_t)e.name_at + e.name_bytes <= e.header_bytes;
-    return image_of(named ? found + e.name_at : "PTX",
-                    named ? e.name_bytes : 3, text, bytes);
+    return image_of(named ? found + e.name_at : "PTX", named ? e.name_bytes : 3,
+                    text, bytes);
 }

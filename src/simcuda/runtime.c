@@ -50,7 +50,8 @@ static _Thread_local struct {
     X(cudaErrorNotSupported, "not simulated")                                  \
     X(cudaErrorNotReady, "device not ready")                                   \
     X(cudaErrorLaunchFailure, "unspecified launch failure")                    \
-    X(cudaErrorLaunchOutOfResources, "too many resources requested for launch")
+    X(cudaErrorLaunchOutOfResources, "too many resources requested for "       \
+                                     "launch")
 
 static const struct {
     cudaError_t error;
@@ -433,8 +434,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *out,
         return fail(cudaErrorInvalidValue, NULL);
     int64_t most = device->warps_per_sm / ((block + WARP - 1) / WARP);
     int64_t bytes = (int64_t)(a.sharedSizeBytes + shared);
-    int64_t each = (bytes + UNIT - 1) / UNIT * UNIT +
-                   (device->major >= 8 ? RESERVED : 0);
+    int64_t each =
+        (bytes + UNIT - 1) / UNIT * UNIT + (device->major >= 8 ? RESERVED : 0);
     if (most > device->blocks_per_sm)
         most = device->blocks_per_sm;
     if (bytes > 0 && most > device->shared_per_sm / each)
@@ -718,12 +719,11 @@ encode_tiled(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank,
 static cudaError_t entry_point(const char *symbol, void **out,
                                enum cudaDriverEntryPointQueryResult *found)
 {
-    CUresult (*encoder)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
-                        const cuuint64_t *, const cuuint64_t *,
-                        const cuuint32_t *, const cuuint32_t *,
-                        CUtensorMapInterleave, CUtensorMapSwizzle,
-                        CUtensorMapL2promotion, CUtensorMapFloatOOBfill) =
-        encode_tiled;
+    CUresult (*encoder)(
+        CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
+        const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
+        const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
+        CUtensorMapL2promotion, CUtensorMapFloatOOBfill) = encode_tiled;
     *out = NULL;
     if (strcmp(symbol, "cuTensorMapEncodeTiled") == 0)
         memcpy(out, &encoder, sizeof(*out));

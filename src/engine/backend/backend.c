@@ -231,8 +231,8 @@ enum lab_status lab_backend_open(struct lab_backend **out, const char *name,
         ops = module->backend;
     }
     if (!ops)
-        return lab_fail(LAB_E_USAGE, "no backend '%s': use auto, cpu, cuda or sim",
-                        name);
+        return lab_fail(LAB_E_USAGE,
+                        "no backend '%s': use auto, cpu, cuda or sim", name);
     return lab_backend_judge(ops, ops->open(out, device));
 }
 
@@ -252,6 +252,13 @@ void lab_backend_free(struct lab_backend *be, void *p)
 {
     if (be && p)
         be->ops->free(be, p);
+}
+
+void lab_backend_label(struct lab_backend *be, void *memory, size_t offset,
+                       const char *name)
+{
+    if (be->ops->label)
+        be->ops->label(be, memory, offset, name);
 }
 
 enum lab_status lab_backend_upload(struct lab_backend *be, void *dst,

@@ -68,12 +68,22 @@ enum lab_status lab_sim_kernels_load(const struct lab_sim_kernels **out)
 
 /* ---- the backend ---- */
 
+/* A tensor of a plan. */
+struct named {
+    const void *memory; /* the allocation */
+    const void *at;
+    char name[LAB_SIM_NAME];
+};
+
 struct sim_backend {
     struct lab_backend base;
     struct lab_exec exec;
     struct lab_sim_gpu *gpu;
     struct lab_sim_memory *memory; /* the GPU's */
     const struct lab_sim_device *device;
+    struct named *names;
+    size_t name_count;
+    size_t name_room;
 };
 
 static const struct lab_sim_device *model; /* of backends to come */
@@ -127,6 +137,7 @@ static void sim_close(struct lab_backend *be)
     if (!be)
         return;
     lab_sim_gpu_close(of(be)->gpu);
+    lab_free(of(be)->names);
     lab_free(be);
 }
 
@@ -183,7 +194,13 @@ static enum lab_status sim_alloc(struct lab_backend *be, size_t bytes,
 
 static void sim_free(struct lab_backend *be, void *p)
 {
-    (void)lab_sim_free(of(be)->memory, p);
+    struct sim_backend *sim = of(be);
+    size_t kept = 0;
+    for (size_t i = 0; i < sim->name_count; i++)
+        if (sim->names[i].memory != p)
+            sim->names[kept++] = sim->names[i];
+    sim->name_count = kept;
+    (void)lab_sim_free(sim->memory, p);
 }
 
 static enum lab_status sim_upload(struct lab_backend *be, void *dst,
@@ -203,21 +220,45 @@ static enum lab_status sim_download(struct lab_backend *be, void *dst,
     return LAB_OK;
 }
 
-/* What the checks' sentences call a tensor of the call. `label` false: they
- * forget it. */
+static const char *name_of(const struct sim_backend *sim, const void *p)
+{
+    for (size_t i = 0; i < sim->name_count; i++)
+        if (sim->names[i].at == p)
+            return sim->names[i].name;
+    return NULL;
+}
+
+static void sim_label(struct lab_backend *be, void *memory, size_t offset,
+                      const char *name)
+{
+    struct sim_backend *sim = of(be);
+    if (lab_grow(&sim->names, sim->name_count, &sim->name_room,
+                 sizeof(*sim->names), "names of tensors"))
+        return; /* messages say "input 0" */
+    struct named *n = &sim->names[sim->name_count++];
+    *n = (struct named){.memory = memory, .at = (char *)memory + offset};
+    snprintf(n->name, sizeof(n->name), "%s", name);
+}
+
+/* What the checks' sentences call a tensor of the call: by its own name, else
+ * "input 0". `label` false: they forget it. */
 static enum lab_status label_view(struct sim_backend *sim,
-                                  const struct lab_view *v, const char *name,
-                                  int argument, bool read_only, bool label)
+                                  const struct lab_view *v, const char *role,
+                                  int number, int argument, bool label)
 {
     struct lab_sim_label l = {.argument = argument,
                               .element_bytes = (int)lab_dtype_bytes(v->dtype),
                               .rank = v->rank,
-                              .read_only = read_only};
+                              .read_only = strcmp(role, "input") == 0};
+    const char *name = name_of(sim, v->data);
     size_t bytes = (size_t)v->count * lab_dtype_bytes(v->dtype);
     if (!v->data || bytes == 0)
         return LAB_OK;
     memcpy(l.dim, v->dim, sizeof(l.dim));
-    snprintf(l.name, sizeof(l.name), "%s", name);
+    if (name)
+        snprintf(l.name, sizeof(l.name), "%s", name);
+    else
+        snprintf(l.name, sizeof(l.name), "%s %d", role, number);
     return lab_sim_label(sim->memory, v->data, bytes, label ? &l : NULL);
 }
 
@@ -226,16 +267,11 @@ static enum lab_status label_view(struct sim_backend *sim,
 static enum lab_status label_call(struct sim_backend *sim,
                                   const struct lab_call *call, bool label)
 {
-    char name[32];
     enum lab_status st = LAB_OK;
-    for (int i = 0; i < call->n_in && !st; i++) {
-        snprintf(name, sizeof(name), "input %d", i);
-        st = label_view(sim, &call->in[i], name, i, true, label);
-    }
-    for (int i = 0; i < call->n_out && !st; i++) {
-        snprintf(name, sizeof(name), "output %d", i);
-        st = label_view(sim, &call->out[i], name, call->n_in + i, false, label);
-    }
+    for (int i = 0; i < call->n_in && !st; i++)
+        st = label_view(sim, &call->in[i], "input", i, i, label);
+    for (int i = 0; i < call->n_out && !st; i++)
+        st = label_view(sim, &call->out[i], "output", i, call->n_in + i, label);
     return st;
 }
 
@@ -313,4 +349,5 @@ const struct lab_backend_ops lab_backend_sim = {
     .info = sim_info,
     .error = lab_error,
     .rung = sim_rung,
+    .label = sim_label,
 };

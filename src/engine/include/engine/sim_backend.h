@@ -5,7 +5,6 @@
 #include "sim/gpu.h"
 
 LAB_C_BEGIN
-extern const struct lab_backend_ops lab_backend_sim;
 
 /* Backends that are opened from now on have this device's limits; NULL: the
  * newest known. LAB_E_USAGE with the names that there are. Not while another

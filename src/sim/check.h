@@ -52,6 +52,7 @@ struct sim_check {
     struct sim_cell *shared; /* one a granule */
     size_t shared_cells;
     uint32_t granule; /* bytes: 4, 2 or 1 */
+    bool copies;      /* beside the threads: some may not have arrived */
     struct sim_flags flags;
     uint32_t *learned; /* of each other block, up to when it is known; NULL */
     /* Lanes of the store that comes now, with an earlier one that must have
@@ -59,7 +60,8 @@ struct sim_check {
     uint32_t same;
     uint32_t same_who[SIM_LANES];
     uint64_t same_block[SIM_LANES];
-    int same_byte[SIM_LANES];
+    int same_byte[SIM_LANES]; /* from, to before same_end */
+    int same_end[SIM_LANES];
 
     unsigned char *local; /* of local memory, a byte a byte: written */
     size_t local_room;
@@ -78,6 +80,7 @@ struct sim_launch_check {
     struct sim_check *all;
     struct sim_check *idle;
     struct sim_flags flags; /* between blocks */
+    bool apart;             /* too much to keep: not between blocks any more */
     bool no_memory;         /* for findings or shadows: the launch fails */
 };
 

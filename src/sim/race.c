@@ -194,15 +194,17 @@ static void find_race(struct sim_check *c, struct sim_warp *w,
 /* An earlier store that is not in order with this one: no race if both store the
  * same, which sim_same() finds out. */
 static void must_be_same(struct sim_check *c, struct sim_access *a, int lane,
-                         int byte, uint64_t block, uint32_t who)
+                         uint64_t byte, uint32_t bytes, uint64_t block,
+                         uint32_t who)
 {
     a->overlap = true;
+    c->same_end[lane] = (int)(byte + bytes);
     if (c->same >> lane & 1)
         return;
     c->same |= 1u << lane;
     c->same_who[lane] = who;
     c->same_block[lane] = block;
-    c->same_byte[lane] = byte;
+    c->same_byte[lane] = (int)byte;
 }
 
 void sim_same(struct sim_warp *w, const struct sim_instr *i,
@@ -217,7 +219,8 @@ void sim_same(struct sim_warp *w, const struct sim_instr *i,
         int byte = -1;
         if (c->same >> lane & 1 &&
             memcmp(at[lane] + c->same_byte[lane],
-                   data[lane] + c->same_byte[lane], 1) != 0) {
+                   data[lane] + c->same_byte[lane],
+                   (size_t)(c->same_end[lane] - c->same_byte[lane])) != 0) {
             byte = c->same_byte[lane];
             e.block = c->same_block[lane];
             e.who = c->same_who[lane];
@@ -330,6 +333,8 @@ void sim_acquire(struct sim_warp *w, const struct sim_clock *object)
 void sim_block_synchronised(struct sim_block *b, uint32_t warps)
 {
     struct sim_check *c = b->check;
+    if (!c->launch->shadow)
+        return;
     struct sim_clock all = {{0}};
     struct sim_clock fenced = {{0}};
     uint32_t fence = c->start;
@@ -427,18 +432,23 @@ static bool blocks_join(uint32_t **to, const uint32_t *from, uint64_t blocks)
     return true;
 }
 
-/* Between blocks, which run one after the other. */
+/* Between blocks, which run one after the other. With very many blocks and objects
+ * races between blocks are no longer looked for. */
 static bool meet_blocks(struct sim_check *c, const struct sim_warp *w,
                         const struct sim_access *a, uint64_t key)
 {
+    enum { MOST = 64 << 20 };
     struct sim_launch_check *l = c->launch;
     const uint64_t mine = c->block->number;
+    const bool fenced = c->fence_when[w->index] > c->start;
     bool enough = true;
-    pthread_mutex_lock(&l->lock);
+    if (l->apart)
+        return true;
     struct sim_flag *f = flag_find(&l->flags, key);
     if (f && a->kind != SIM_STORE)
         enough = blocks_join(&c->learned, f->blocks, l->blocks);
-    if (a->kind != SIM_LOAD && c->fence_when[w->index] > c->start) {
+    if (a->kind != SIM_LOAD && fenced) {
+        l->apart = (l->flags.count + 1) * l->blocks > MOST;
         f = flag_make(&l->flags, key);
         if (f && !f->blocks)
             f->blocks = lab_alloc_array((size_t)l->blocks, sizeof(uint32_t));
@@ -447,7 +457,6 @@ static bool meet_blocks(struct sim_check *c, const struct sim_warp *w,
         if (enough)
             f->blocks[mine] = c->fence_when[w->index];
     }
-    pthread_mutex_unlock(&l->lock);
     return enough;
 }
 
@@ -533,35 +542,50 @@ static bool after_write(const struct shared_access *s, int lane,
         find_shared(s, lane, cell, old, true);
         return true;
     }
-    const int byte = (int)(offset - s->a->addr[lane]);
     if (old.when == s->me.when)
         s->a->overlap = true; /* another lane of this instruction */
     else
-        must_be_same(s->c, s->a, lane, byte > 0 ? byte : 0, s->w->block->number,
-                     old.who);
+        must_be_same(s->c, s->a, lane, offset - s->a->addr[lane], s->c->granule,
+                     s->w->block->number, old.who);
     return true;
 }
 
-/* A read before it that the warp may not know. */
+/* A read before it, by these lanes of a warp, that the lane may not know. */
 static void after_read(const struct shared_access *s, int lane,
                        const struct sim_cell *cell, struct sim_stamp old,
                        uint32_t lanes)
 {
-    const bool own_warp = warp_of(old) == (uint32_t)s->w->index;
     if (old.who & PENDING && s->a->async && !s->a->issued)
-        return; /* a copy that arrives; it was looked at when it was issued */
-    for (uint32_t rest = own_warp && !(old.who & PENDING) ? lanes
-                         : old.who & 31                   ? 1
-                                                          : 1;
-         rest; rest &= rest - 1) {
-        struct sim_stamp one = old;
-        if (own_warp && !(old.who & PENDING))
-            one.who = (old.who & ~31u) | (uint32_t)__builtin_ctz(rest);
-        if (!in_order(s->c, s->w, lane, one, s->me.who)) {
-            find_shared(s, lane, cell, one, false);
-            return;
-        }
+        return; /* a copy that arrives was looked at when it was issued */
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        old.who = (old.who & ~(uint32_t)(SIM_LANES - 1)) |
+                  (uint32_t)__builtin_ctz(rest);
+        if (in_order(s->c, s->w, lane, old, s->me.who))
+            continue;
+        find_shared(s, lane, cell, old, false);
+        return;
     }
+}
+
+static uint32_t lane_bit(struct sim_stamp s)
+{
+    return 1u << (s.who % SIM_LANES);
+}
+
+/* A copy's read that was issued has happened: from now on it is an access of the
+ * thread. false: `read` is of another copy, which is still under way. */
+static bool read_arrives(const struct shared_access *s, int lane,
+                         struct sim_cell *cell)
+{
+    const struct sim_stamp me = {s->me.when, s->me.who + (uint32_t)lane};
+    if (cell->read_before.when == NEVER &&
+        thread_of(cell->read_before) == thread_of(me))
+        cell->read_before.when = 0;
+    if (cell->read.when != NEVER || thread_of(cell->read) == thread_of(me))
+        return true;
+    if (cell->read_before.when != NEVER)
+        cell->read_before = me;
+    return false;
 }
 
 static void load_cell(const struct shared_access *s, int lane,
@@ -575,13 +599,16 @@ static void load_cell(const struct shared_access *s, int lane,
         sim_find_unset(s->w, s->i, LAB_PTX_SHARED, lane,
                        (uint64_t)(cell - c->shared) * c->granule, s->a->bytes,
                        "what nothing wrote");
+    const bool arrives = s->a->async && !s->a->issued;
+    if (arrives && !read_arrives(s, lane, cell))
+        return;
     const struct sim_stamp old = cell->read;
     uint32_t lanes = 0;
-    if (old.when > known[warp_of(old)]) {
+    if (old.when > known[warp_of(old)] && !(arrives && old.when == NEVER)) {
         if (warp_of(old) == (uint32_t)s->w->index &&
             !((old.who ^ s->me.who) & PENDING))
             lanes = cell->read_lanes;
-        else if (!(s->a->async && !s->a->issued))
+        else
             cell->read_before = old;
     }
     cell->read_lanes = lanes | 1u << lane;
@@ -602,7 +629,8 @@ static void store_cell(const struct shared_access *s, int lane,
     if (cell->read.when > known[warp_of(cell->read)])
         after_read(s, lane, cell, cell->read, cell->read_lanes);
     if (cell->read_before.when > known[warp_of(cell->read_before)])
-        after_read(s, lane, cell, cell->read_before, SIM_FULL);
+        after_read(s, lane, cell, cell->read_before,
+                   lane_bit(cell->read_before));
     cell->write.when = s->me.when;
     cell->write.who = s->me.who + (uint32_t)lane;
     cell->read.when = 0;
@@ -631,6 +659,7 @@ void sim_race_shared(struct sim_check *c, struct sim_warp *w,
     if (!shared_ready(c, a, lanes))
         return;
     c->now++;
+    c->copies |= a->async;
     const struct shared_access s = {c, w, i, a, stamp(c, w, i, a)};
     if (s.me.who & STRONG && !a->async)
         meet(c, w, a, lanes, LAB_PTX_SHARED);
@@ -758,7 +787,8 @@ static void against(const struct global_access *s, int lane, size_t cell,
     }
     const uint64_t block = (first >> 32) - 1;
     if (own ? in_order(s->c, s->w, lane, old, s->me.who)
-            : s->c->learned && s->c->learned[block] >= old.when)
+            : s->c->launch->apart ||
+                  (s->c->learned && s->c->learned[block] >= old.when))
         return;
     const uint64_t addr = (uint64_t)(uintptr_t)s->g->base +
                           (uint64_t)cell * s->c->launch->granule;
@@ -766,10 +796,8 @@ static void against(const struct global_access *s, int lane, size_t cell,
         if (own && old.when == s->me.when)
             s->a->overlap = true;
         else
-            must_be_same(
-                s->c, s->a, lane,
-                addr > s->a->addr[lane] ? (int)(addr - s->a->addr[lane]) : 0,
-                block, old.who);
+            must_be_same(s->c, s->a, lane, addr - s->a->addr[lane],
+                         s->c->launch->granule, block, old.who);
         return;
     }
     const struct earlier e = {block, old.who, kind != READ};
@@ -783,7 +811,7 @@ static const unsigned char conflicts[KINDS] = {
     [ATOMIC] = 1 << READ | 1 << WRITE,
 };
 
-static void touch(const struct global_access *s, int lane, size_t cell)
+static void touch(struct global_access *s, int lane, size_t cell)
 {
     struct mark *m = &s->of[s->kind][cell];
     const uint32_t who = s->me.who + (uint32_t)lane;
@@ -805,9 +833,15 @@ static void touch(const struct global_access *s, int lane, size_t cell)
                                   memory_order_relaxed);
         }
     }
-    for (enum kind k = READ; k < KINDS; k++)
-        if (conflicts[s->kind] >> k & 1 && s->of[k] && k != s->kind)
+    /* Looked for after this touch can be seen: of two that meet, one sees it. */
+    for (enum kind k = READ; k < KINDS; k++) {
+        if (!(conflicts[s->kind] >> k & 1) || k == s->kind)
+            continue;
+        if (!s->of[k])
+            s->of[k] = atomic_load(&s->g->races->of[k]);
+        if (s->of[k])
             against(s, lane, cell, k);
+    }
 }
 
 void sim_race_global(struct sim_check *c, struct sim_warp *w,
@@ -869,7 +903,7 @@ static uint32_t narrowest(const struct lab_sim_kernel *k)
                 granule = (uint32_t)bytes;
         }
         /* A box of TMA has elements of any type. */
-        if (touches && in->opcode[0] == 'c' && granule > 2)
+        if (touches && granule > 2 && sim_has_modifier(in, "bulk"))
             granule = 2;
     }
     return granule;
@@ -895,9 +929,10 @@ bool sim_race_block_begin(struct sim_check *c)
         if (!c->shared)
             return false;
     }
-    if (c->now >= NEVER / 2) {
+    if (c->now >= NEVER / 2 || c->copies) {
         memset(c->shared, 0, c->shared_cells * sizeof(*c->shared));
         c->now = 0;
+        c->copies = false; /* that may not have arrived */
     }
     /* 0 means never: the first access is number 1 or later. */
     c->start = c->now;
@@ -920,6 +955,7 @@ void sim_race_block_end(struct sim_check *c)
 
 void sim_race_release(struct sim_check *c)
 {
+    sim_race_block_end(c);
     lab_free(c->shared);
     lab_free(c->pairs);
 }

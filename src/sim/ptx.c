@@ -361,10 +361,17 @@ static bool expect(struct reader *r, char c, const char *where)
 
 static uint32_t hash_of(const char *text, size_t n)
 {
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)text[i]) * 16777619u;
-    return h ^ h >> 15;
+    uint64_t h = n;
+    while (n > 0) {
+        uint64_t word = 0;
+        size_t part = n < sizeof(word) ? n : sizeof(word);
+        memcpy(&word, text, part);
+        h = (h ^ word) * 0x9E3779B97F4A7C15u;
+        h ^= h >> 32;
+        text += part;
+        n -= part;
+    }
+    return (uint32_t)h;
 }
 
 static bool grow_names(struct reader *r)
@@ -497,8 +504,9 @@ static struct symbol *range_of(const struct name *stem, int64_t number,
                                int depth)
 {
     struct symbol *s = stem->bound;
-    bool ok = s && s->kind == IS_RANGE && s->depth > depth && number < s->index;
-    return ok ? s : NULL;
+    while (s && s->depth > depth && (s->kind != IS_RANGE || number >= s->index))
+        s = s->hidden;
+    return s && s->depth > depth ? s : NULL;
 }
 
 static bool new_reg(struct reader *r, const struct name *name,
@@ -677,11 +685,11 @@ static bool take_decimal(struct reader *r, struct constant *out)
 static bool take_number(struct reader *r, struct constant *out)
 {
     const char *p = r->at;
-    char second = (char)(p[1] | 32);
     int base = 10;
     *out = (struct constant){.kind = LAB_PTX_OPERAND_INT};
     if (!(char_is(*p) & DIGIT))
         return expected(r, "a number");
+    char second = (char)(p[1] | 32);
     if (p[0] == '0' && (second == 'f' || second == 'd')) {
         if (!take_bits(r, second == 'f' ? 8 : 16, out))
             return false;
@@ -708,14 +716,14 @@ static bool take_number(struct reader *r, struct constant *out)
                     return too_large(r);
                 out->value = out->value * (uint64_t)base + digit;
             }
+            r->at = p;
             if (p == from)
                 return expected(r, "digits after 0x or 0b");
             out->is_unsigned = *p == 'U' || out->value > INT64_MAX;
             r->at = p + (*p == 'U');
         }
     }
-    return char_is(*r->at) & (WORD | FIRST) ? expected(r, "the end of a number")
-                                            : true;
+    return char_is(*r->at) & WORD ? expected(r, "the end of a number") : true;
 }
 
 static bool take_expression(struct reader *r, int level, int depth,
@@ -786,7 +794,10 @@ static const struct infix {
 
 static const struct infix *next_operator(struct reader *r)
 {
-    if (peek(r) == 0 || !strchr("|&=!<>^+-*/%", *r->at))
+    /* Not past the end of the line: what comes there is another statement. */
+    while (*r->at != '\n' && char_is(*r->at) & BLANK)
+        r->at++;
+    if (!*r->at || !strchr("|&=!<>^+-*/%", *r->at))
         return NULL;
     for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
         if (strncmp(r->at, operators[i].text, strlen(operators[i].text)) == 0)
@@ -975,7 +986,7 @@ static bool take_parts(struct reader *r, char close, int depth,
                        struct open_operand *out)
 {
     size_t from = r->operands.count;
-    if (!accept(r, close)) {
+    if (close == '}' || !accept(r, close)) {
         do
             if (!take_operand(r, depth + 1))
                 return false;
@@ -2282,8 +2293,10 @@ static bool take_version(struct reader *r)
     int64_t minor = 0;
     size_t n;
     skip(r);
-    for (; char_is(*r->at) & DIGIT && major < 1000; r->at++)
-        major = major * 10 + (*r->at - '0');
+    n = strspn(r->at, "0123456789");
+    for (size_t i = 0; i < n && major < 1000; i++)
+        major = major * 10 + (r->at[i] - '0');
+    r->at += n;
     if (r->at[0] != '.' || !(char_is(r->at[1]) & DIGIT))
         return expected(r, "a version such as 9.0");
     r->at++;

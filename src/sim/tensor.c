@@ -296,9 +296,9 @@ static bool whole_warp(struct sim_warp *w, const struct sim_instr *i,
 {
     if ((mask | w->faulted) == 0xffffffff)
         return true;
-    sim_find(w, i, mask, LAB_SIM_SHUFFLE, NULL,
-             "%s needs all 32 lanes of a warp, %d execute it", i->ptx->opcode,
-             __builtin_popcount(mask));
+    sim_end(w, i, mask, LAB_SIM_SHUFFLE, NULL,
+            "%s needs all 32 lanes of a warp, %d execute it", i->ptx->opcode,
+            __builtin_popcount(mask));
     return false;
 }
 
@@ -486,7 +486,8 @@ static uint32_t piece_at(const struct layout *d, bool across, int bytes,
  * NULL. A has the rows of this warp; all four warps read all of B, and each checks
  * a quarter of it. false with a finding. */
 static bool read_operand(struct sim_warp *w, const struct sim_instr *i,
-                         uint64_t desc, bool is_b, bool issued, float *out)
+                         uint32_t mask, uint64_t desc, bool is_b, bool issued,
+                         float *out)
 {
     const struct product *p = i->extra;
     const struct layout d = layout_of(desc);
@@ -518,10 +519,10 @@ static bool read_operand(struct sim_warp *w, const struct sim_instr *i,
         if ((int64_t)from + 16 > w->block->shared_bytes) {
             struct lab_sim_finding f = {
                 .address = from, .bytes = 16, .argument = -1};
-            sim_find(w, i, 1, LAB_SIM_MEMORY, &f,
-                     "the descriptor of %c leads to byte %u of shared memory, "
-                     "which has %lld",
-                     "AB"[is_b], from, (long long)w -> block -> shared_bytes);
+            sim_end(w, i, mask, LAB_SIM_MEMORY, &f,
+                    "the descriptor of %c leads to byte %u of shared memory, "
+                    "which has %lld",
+                    "AB"[is_b], from, (long long)w -> block -> shared_bytes);
             return false;
         }
         if (out) {
@@ -578,8 +579,8 @@ static void run_wgmma(struct sim_warp *w, const struct sim_instr *i,
     if (!whole_warp(w, i, mask))
         return;
     if (w->index / 4 * 4 + 4 > w->block->warp_count) {
-        sim_find(w, i, mask, LAB_SIM_SHUFFLE, NULL,
-                 "wgmma needs four warps, and the block ends in their midst");
+        sim_end(w, i, mask, LAB_SIM_SHUFFLE, NULL,
+                "wgmma needs four warps, and the block ends in their midst");
         return;
     }
     sim_values(w, &p->desc_b, desc_b);
@@ -587,9 +588,9 @@ static void run_wgmma(struct sim_warp *w, const struct sim_instr *i,
         sim_values(w, &p->desc_a, desc_a);
     if (p->a.count)
         gather(w, &p->a, p->type[1], &s, place_a, s.k, a);
-    else if (!read_operand(w, i, desc_a[0], false, true, a))
+    else if (!read_operand(w, i, mask, desc_a[0], false, true, a))
         return;
-    if (!read_operand(w, i, desc_b[0], true, true, b))
+    if (!read_operand(w, i, mask, desc_b[0], true, true, b))
         return;
     for (int x = 0; p->negate && x < s.m * s.k; x++)
         a[x] = -a[x];
@@ -630,8 +631,8 @@ static void run_wgmma_wait(struct sim_warp *w, const struct sim_instr *i,
             continue;
         }
         if (!p->a.count)
-            read_operand(w, q.i, q.desc[0], false, false, NULL);
-        read_operand(w, q.i, q.desc[1], true, false, NULL);
+            read_operand(w, q.i, mask, q.desc[0], false, false, NULL);
+        read_operand(w, q.i, mask, q.desc[1], true, false, NULL);
     }
     s->product_count = kept;
 }
@@ -827,9 +828,9 @@ static void run_elect(struct sim_warp *w, const struct sim_instr *i,
     sim_values(w, &i->a, members);
     uint32_t named = (uint32_t)members[__builtin_ctz(mask)];
     if (named & ~(mask | w->faulted)) {
-        sim_find(w, i, mask, LAB_SIM_SHUFFLE, NULL,
-                 "elect.sync names lanes %08x, of which only %08x are here",
-                 named, named & mask);
+        sim_end(w, i, mask, LAB_SIM_SHUFFLE, NULL,
+                "elect.sync names lanes %08x, of which only %08x are here",
+                named, named & mask);
         return;
     }
     uint32_t first = named & mask & (~(named & mask) + 1);
@@ -851,9 +852,9 @@ static void run_mapa(struct sim_warp *w, const struct sim_instr *i,
     sim_values(w, &i->b, block);
     for (int l = 0; l < SIM_LANES; l++)
         if (mask >> l & 1 && (uint32_t)block[l] != 0) {
-            sim_find(w, i, 1u << l, LAB_SIM_MEMORY, NULL,
-                     "block %u of a cluster that has one block",
-                     (uint32_t)block[l]);
+            sim_end(w, i, 1u << l, LAB_SIM_MEMORY, NULL,
+                    "block %u of a cluster that has one block",
+                    (uint32_t)block[l]);
             mask &= ~(1u << l);
         }
     if (mask)

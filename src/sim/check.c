@@ -34,7 +34,8 @@ static void coordinates(uint64_t number, const uint32_t size[3],
 void sim_where(const struct sim_grid *g, uint64_t block, uint32_t thread,
                int32_t place, struct lab_sim_where *out)
 {
-    out->place = place;
+    const struct sim_launch_check *l = g->check;
+    out->place = lab_ptx_user_place(l->ptx, place);
     coordinates(block, g->launch->grid, out->block);
     coordinates(thread, g->launch->block, out->thread);
 }
@@ -84,30 +85,30 @@ static void unravel(const struct lab_sim_label *l, int64_t element,
         f->index[0] = element;
 }
 
-static size_t append(char *words, size_t at, const char *format, ...)
-    LAB_PRINTF(3, 4);
-static size_t append(char *words, size_t at, const char *format, ...)
+size_t sim_append(char *out, size_t room, size_t at, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    int n = vsnprintf(words + at, SIM_WORDS - at, format, list);
+    int n = vsnprintf(out + at, room - at, format, list);
     va_end(list);
     size_t end = at + (size_t)(n > 0 ? n : 0);
-    return end < SIM_WORDS ? end : SIM_WORDS - 1;
+    return end < room ? end : room - 1;
 }
 
 static void describe_inside(const struct lab_sim_finding *f, int64_t offset,
                             int element_bytes, char *words)
 {
-    size_t n = append(words, 0, "%s", f->name);
+    size_t n = sim_append(words, SIM_WORDS, 0, "%s", f->name);
     for (int d = 0; d < f->rank; d++)
-        n = append(words, n, "%s%lld", d ? "," : "[", (long long)f->index[d]);
+        n = sim_append(words, SIM_WORDS, n, "%s%lld", d ? "," : "[",
+                       (long long)f->index[d]);
     if (f->rank > 0)
-        n = append(words, n, "]");
+        n = sim_append(words, SIM_WORDS, n, "]");
     else
-        n = append(words, n, ", byte %lld", (long long)offset);
+        n = sim_append(words, SIM_WORDS, n, ", byte %lld", (long long)offset);
     if (f->rank > 0 && offset % element_bytes != 0)
-        append(words, n, " + %lld bytes", (long long)(offset % element_bytes));
+        sim_append(words, SIM_WORDS, n, " + %lld bytes",
+                   (long long)(offset % element_bytes));
 }
 
 /* An address in the memory of `a`, or in a guard zone of it. */
@@ -145,13 +146,13 @@ static void describe_alloc(const struct sim_grid *g, const struct sim_alloc *a,
     if (inside)
         describe_inside(f, offset, element_bytes, words);
     else if (at < 0)
-        append(words, 0, "%lld bytes before the start of %s", -(long long)at,
-               f->name);
+        sim_append(words, SIM_WORDS, 0, "%lld bytes before the start of %s",
+                   -(long long)at, f->name);
     else
-        append(words, 0, "%lld bytes after the end of %s",
-               (long long)(at - bytes), f->name);
+        sim_append(words, SIM_WORDS, 0, "%lld bytes after the end of %s",
+                   (long long)(at - bytes), f->name);
     if (a->freed)
-        append(words, strlen(words), ", which was freed");
+        sim_append(words, SIM_WORDS, strlen(words), ", which was freed");
 }
 
 static int64_t space_bytes(const struct sim_grid *g, const struct sim_check *c,
@@ -180,21 +181,21 @@ void sim_describe(const struct sim_grid *g, const struct sim_check *c,
                                           : "parameter");
         f->rank = 1;
         f->index[0] = (int64_t)addr;
-        append(words, 0, "%s, byte %lld of %lld", f->name, (long long)addr,
-               (long long)space_bytes(g, c, space));
+        sim_append(words, SIM_WORDS, 0, "%s, byte %lld of %lld", f->name,
+                   (long long)addr, (long long)space_bytes(g, c, space));
         return;
     }
     const struct sim_alloc *a = sim_memory_near(g->memory, addr);
     if (a)
         describe_alloc(g, a, addr, f, words);
     else if (addr < NULL_PAGE && addr == 0)
-        append(words, 0, "the NULL pointer");
+        sim_append(words, SIM_WORDS, 0, "the NULL pointer");
     else if (addr < NULL_PAGE)
-        append(words, 0, "%llu bytes after the NULL pointer",
-               (unsigned long long)addr);
+        sim_append(words, SIM_WORDS, 0, "%llu bytes after the NULL pointer",
+                   (unsigned long long)addr);
     else
-        append(words, 0, "0x%llx, which is in no allocation",
-               (unsigned long long)addr);
+        sim_append(words, SIM_WORDS, 0, "0x%llx, which is in no allocation",
+                   (unsigned long long)addr);
 }
 
 /* ---- findings ---- */

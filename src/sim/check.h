@@ -96,6 +96,10 @@ enum { SIM_WORDS = 160 };
 void sim_describe(const struct sim_grid *g, const struct sim_check *c,
                   enum lab_ptx_space space, uint64_t addr,
                   struct lab_sim_finding *f, char *words);
+/* Puts text behind the first `at` bytes of `out`, cut off at `room`; returns how
+ * long it is now. */
+size_t sim_append(char *out, size_t room, size_t at, const char *format, ...)
+    LAB_PRINTF(4, 5);
 /* A read of what was not written. */
 void sim_find_unset(struct sim_warp *w, const struct sim_instr *i,
                     enum lab_ptx_space space, int lane, uint64_t addr,

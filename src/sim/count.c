@@ -287,7 +287,8 @@ enum lab_status sim_count_end(const struct sim_grid *g,
         add(&out->counts, &c);
         if (!lines || !in || in->place < 0 || !c.warp_instructions)
             continue;
-        const struct lab_ptx_place *p = &ptx->places[in->place];
+        const struct lab_ptx_place *p =
+            &ptx->places[lab_ptx_user_place(ptx, in->place)];
         lines[line_count++] = (struct lab_sim_line){p->file, p->line, c};
     }
     if (lines)

@@ -31,7 +31,6 @@
  * other, and a block knows of another what a fence and an atomic released. */
 #include "check.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,22 +120,20 @@ static bool in_order(const struct sim_check *c, const struct sim_warp *w,
 
 /* ---- findings ---- */
 
-static void place_words(const struct sim_check *c, int32_t place, char *out,
-                        size_t room)
+/* " at kernel.cu:12" behind a message. */
+static size_t append_place(const struct sim_check *c, int32_t place, char *out,
+                           size_t room, size_t at)
 {
     const struct lab_ptx *ptx = c->launch->ptx;
-    out[0] = '\0';
-    if (place < 0 || !ptx || place >= ptx->place_count)
-        return;
+    if (place < 0 || place >= ptx->place_count)
+        return at;
     const struct lab_ptx_place *p = &ptx->places[place];
     const char *file =
         p->file >= 0 && p->file < ptx->file_count ? ptx->files[p->file] : NULL;
     const char *slash = file ? strrchr(file, '/') : NULL;
-    snprintf(out, room, " at %.60s:%d",
-             slash  ? slash + 1
-             : file ? file
-                    : "line",
-             p->line);
+    const char *name = slash ? slash + 1 : file;
+    return name ? sim_append(out, room, at, " at %s:%d", name, p->line)
+                : sim_append(out, room, at, " on line %d", p->line);
 }
 
 /* The other access of a race. */
@@ -147,27 +144,23 @@ struct earlier {
 };
 
 static void race_words(const struct sim_check *c, struct lab_sim_finding *f,
-                       bool write, const struct earlier *e, bool same_block,
-                       const char *words)
+                       const struct earlier *e, const char *words)
 {
-    char place[96];
-    char block[64] = "";
-    place_words(c, f->other.place, place, sizeof(place));
-    if (!same_block)
-        snprintf(block, sizeof(block), " of block (%u,%u,%u)",
-                 f->other.block[0], f->other.block[1], f->other.block[2]);
-    snprintf(f->message, sizeof(f->message),
-             "%s of %.100s, which thread (%u,%u,%u)%s %s%s%s, and nothing "
-             "between them puts one first",
-             write ? "write" : "read", words, f->other.thread[0],
-             f->other.thread[1], f->other.thread[2], block,
-             e->who & PENDING ? "had a copy under way to "
-             : e->write       ? "writes"
-                              : "reads",
-             !(e->who & PENDING) ? ""
-             : e->write          ? "write"
-                                 : "read",
-             place);
+    char *out = f->message;
+    const size_t room = sizeof(f->message);
+    const uint32_t *block = f->other.block;
+    size_t n = sim_append(
+        out, room, 0,
+        "%s of %s races with the %s%s of thread "
+        "(%u,%u,%u)",
+        f->write ? "write" : "read", words, e->write ? "write" : "read",
+        e->who & PENDING ? " that is under way" : "", f->other.thread[0],
+        f->other.thread[1], f->other.thread[2]);
+    if (memcmp(block, f->at.block, sizeof(f->at.block)) != 0)
+        n = sim_append(out, room, n, " of block (%u,%u,%u)", block[0], block[1],
+                       block[2]);
+    n = append_place(c, f->other.place, out, room, n);
+    sim_append(out, room, n, ": nothing puts one of them first");
 }
 
 static void find_race(struct sim_check *c, struct sim_warp *w,
@@ -187,7 +180,7 @@ static void find_race(struct sim_check *c, struct sim_warp *w,
     sim_describe(g, c, space, addr, &f, words);
     sim_where(g, w->block->number, thread, i->ptx ? i->ptx->place : -1, &f.at);
     sim_where(g, e->block, e->who & THREAD_MASK, place_of(e->who), &f.other);
-    race_words(c, &f, f.write, e, e->block == w->block->number, words);
+    race_words(c, &f, e, words);
     sim_found(c, &f, w->block->number, thread);
 }
 
@@ -1009,7 +1002,7 @@ static void find_between(struct sim_launch_check *l, const struct sim_alloc *g,
                  (uint64_t)(uintptr_t)g->base + cell * l->granule, &f, words);
     sim_where(l->grid, block, thread, place_of((uint32_t)key[at]), &f.at);
     sim_where(l->grid, e.block, e.who & THREAD_MASK, place_of(e.who), &f.other);
-    race_words(l->all, &f, f.write, &e, false, words);
+    race_words(l->all, &f, &e, words);
     sim_found(l->all, &f, block, thread);
 }
 

@@ -28,6 +28,8 @@ struct mark {
 struct lab_sim_debug {
     struct lab_sim_launch launch;
     struct lab_sim_options options;
+    struct lab_sim_memory *memory;
+    const struct lab_sim_kernel *kernel;
     struct sim_grid grid;
     struct sim_watch watch;
     struct sim_block block;
@@ -36,8 +38,9 @@ struct lab_sim_debug {
     struct saved *saved;
     size_t saved_count;
     uint64_t number;
-    bool checking; /* between sim_check_begin() and sim_check_end() */
-    bool started;  /* between sim_block_start() and sim_block_end() */
+    bool launched;   /* between sim_grid_open() and sim_grid_close() */
+    bool started;    /* between sim_block_start() and sim_block_end() */
+    bool has_memory; /* the block's own */
     bool ended;
     int focus;
     int64_t executed;
@@ -111,7 +114,7 @@ static size_t set_bytes(const struct sim_alloc *a)
 
 static enum lab_status save(struct lab_sim_debug *d)
 {
-    const struct lab_sim_memory *m = d->grid.memory;
+    const struct lab_sim_memory *m = d->memory;
     d->saved = lab_alloc_array(m->count + 1, sizeof(*d->saved));
     if (!d->saved)
         return lab_no_memory("a copy of simulated memory");
@@ -148,15 +151,30 @@ static void leave(struct lab_sim_debug *d)
 {
     if (d->started)
         sim_block_end(&d->block);
-    if (d->checking)
-        sim_check_end(&d->grid, d->tally, d->counts, NULL);
-    d->started = d->checking = false;
+    if (d->launched)
+        (void)sim_grid_close(&d->grid, d->tally, d->counts, NULL);
+    d->started = d->launched = false;
+}
+
+static enum lab_status launch(struct lab_sim_debug *d)
+{
+    enum lab_status st =
+        sim_grid_open(&d->grid, d->memory, &d->launch, &d->options);
+    d->launched = !st;
+    d->grid.watch = &d->watch;
+    if (!st && !d->has_memory)
+        st = sim_block_open(&d->block);
+    d->has_memory = d->has_memory || !st;
+    if (!st)
+        st = sim_block_start(&d->block, d->number);
+    d->started = !st;
+    return st;
 }
 
 /* To the first instruction of block d->number; `again`: memory is put back. */
 static enum lab_status start(struct lab_sim_debug *d, bool again)
 {
-    size_t n = (size_t)d->grid.kernel->instr_count;
+    size_t n = (size_t)d->kernel->instr_count;
     leave(d);
     if (again)
         restore(d);
@@ -169,12 +187,7 @@ static enum lab_status start(struct lab_sim_debug *d, bool again)
     d->focus = 0;
     d->touched = -1;
     d->found = false;
-    enum lab_status st = sim_check_begin(&d->grid);
-    d->checking = !st;
-    if (!st)
-        st = sim_block_start(&d->block, d->number);
-    d->started = !st;
-    return st;
+    return launch(d);
 }
 
 /* One instruction of the block; *warp: which warp's. */
@@ -224,9 +237,9 @@ static enum lab_status number_of(const struct lab_sim_debug *d,
     return LAB_OK;
 }
 
-static enum lab_status open_block(struct lab_sim_debug *d)
+static enum lab_status make_counts(struct lab_sim_debug *d)
 {
-    size_t n = (size_t)d->grid.kernel->instr_count;
+    size_t n = (size_t)d->kernel->instr_count;
     d->tally = lab_alloc_array(n, sizeof(*d->tally));
     d->counts = lab_alloc_array(n, sizeof(*d->counts));
     if (!d->tally || !d->counts)
@@ -234,10 +247,7 @@ static enum lab_status open_block(struct lab_sim_debug *d)
     d->block.grid = &d->grid;
     d->block.tally = d->tally;
     d->block.counts = d->counts;
-    enum lab_status st = sim_block_open(&d->block);
-    if (!st)
-        st = save(d);
-    return st ? st : start(d, false);
+    return LAB_OK;
 }
 
 enum lab_status lab_sim_debug_open(struct lab_sim_memory *m,
@@ -251,13 +261,16 @@ enum lab_status lab_sim_debug_open(struct lab_sim_memory *m,
         return lab_no_memory("a walk through a kernel");
     d->launch = *launch;
     d->options = *options;
+    d->memory = m;
+    d->kernel = launch->kernel;
     d->watch = (struct sim_watch){d, on_access, on_finding};
     enum lab_status st = number_of(d, block, &d->number);
     if (!st)
-        st = sim_grid_open(&d->grid, m, &d->launch, &d->options);
-    d->grid.watch = &d->watch;
+        st = make_counts(d);
     if (!st)
-        st = open_block(d);
+        st = save(d);
+    if (!st)
+        st = start(d, false);
     if (st) {
         lab_sim_debug_close(d);
         return st;
@@ -271,8 +284,8 @@ void lab_sim_debug_close(struct lab_sim_debug *d)
     if (!d)
         return;
     leave(d);
-    sim_block_close(&d->block);
-    sim_grid_close(&d->grid);
+    if (d->has_memory)
+        sim_block_close(&d->block);
     for (size_t i = 0; i < d->saved_count; i++) {
         lab_free(d->saved[i].bytes);
         lab_free(d->saved[i].set);
@@ -292,15 +305,14 @@ static const struct lab_ptx_instr *next_of(const struct lab_sim_debug *d,
                                            int warp)
 {
     const struct sim_warp *w = &d->block.warps[warp];
-    if (w->state == SIM_DONE || w->pc < 0 ||
-        w->pc >= d->grid.kernel->instr_count)
+    if (w->state == SIM_DONE || w->pc < 0 || w->pc >= d->kernel->instr_count)
         return NULL;
-    return d->grid.kernel->instrs[w->pc].ptx;
+    return d->kernel->instrs[w->pc].ptx;
 }
 
 static const struct lab_ptx *ptx_of(const struct lab_sim_debug *d)
 {
-    return lab_sim_module_ptx(d->grid.kernel->module);
+    return lab_sim_module_ptx(d->kernel->module);
 }
 
 /* The source line of a warp's next instruction; without line numbers, that of the
@@ -394,8 +406,10 @@ enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
     enum lab_sim_stop_reason why = LAB_SIM_STOPPED_END;
     const struct line_break from = line_of(d, d->focus);
     bool passing = false;
-    if (d->ended)
-        return stop_at(d, why, out), LAB_OK;
+    if (d->ended) {
+        stop_at(d, why, out);
+        return LAB_OK;
+    }
     enum lab_status st = add_mark(d);
     if (st)
         return st;
@@ -567,7 +581,7 @@ static bool ends_with(const char *path, const char *name)
 static int32_t own_file(const struct lab_sim_debug *d)
 {
     const struct lab_ptx *ptx = ptx_of(d);
-    const struct lab_ptx_function *f = d->grid.kernel->function;
+    const struct lab_ptx_function *f = d->kernel->function;
     for (int32_t i = 0; i < f->instr_count; i++) {
         int32_t p = f->instrs[i].place;
         while (p >= 0 && ptx->places[p].inlined_at >= 0)
@@ -592,7 +606,7 @@ enum lab_status lab_sim_debug_break(struct lab_sim_debug *d, const char *file,
                                     int32_t line)
 {
     const struct lab_ptx *ptx = ptx_of(d);
-    const struct lab_sim_kernel *k = d->grid.kernel;
+    const struct lab_sim_kernel *k = d->kernel;
     int32_t next = 0;
     for (int32_t i = 0; i < k->instr_count; i++) {
         int32_t at = k->instrs[i].ptx ? k->instrs[i].ptx->place : -1;
@@ -638,7 +652,7 @@ void lab_sim_debug_clear(struct lab_sim_debug *d)
 const struct lab_ptx_function *
 lab_sim_debug_function(const struct lab_sim_debug *d)
 {
-    return d->grid.kernel->function;
+    return d->kernel->function;
 }
 
 void lab_sim_debug_where(const struct lab_sim_debug *d, uint32_t block[3],
@@ -686,12 +700,12 @@ enum lab_status lab_sim_debug_register(const struct lab_sim_debug *d, int warp,
                                        const char *name, uint64_t values[32],
                                        enum lab_ptx_type *type)
 {
-    const struct lab_ptx_function *f = d->grid.kernel->function;
+    const struct lab_ptx_function *f = d->kernel->function;
     const struct sim_warp *w = &d->block.warps[warp];
     for (int32_t r = 0; r < f->reg_count; r++) {
         if (strcmp(f->regs[r].name, name) != 0)
             continue;
-        const struct sim_home *h = &d->grid.kernel->homes[r];
+        const struct sim_home *h = &d->kernel->homes[r];
         *type = f->regs[r].type;
         if (h->slot < 0 || w->pc < h->from || w->pc > h->to)
             return lab_fail(LAB_E_STATE, "%s holds no value here", name);
@@ -718,7 +732,7 @@ const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
 bool lab_sim_debug_element(const struct lab_sim_debug *d, uint64_t address,
                            struct lab_sim_finding *out)
 {
-    const struct sim_alloc *a = sim_memory_before(d->grid.memory, address);
+    const struct sim_alloc *a = sim_memory_before(d->memory, address);
     const struct sim_named *n =
         a && !a->freed && sim_holds(a, address, 1)
             ? sim_memory_name(a, address - (uint64_t)(uintptr_t)a->base)
@@ -777,7 +791,7 @@ static bool is_called(const struct lab_sim_label *l, const char *name, size_t n)
 enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
                                    const char *element, void **p, size_t *bytes)
 {
-    const struct lab_sim_memory *m = d->grid.memory;
+    const struct lab_sim_memory *m = d->memory;
     const size_t n = strcspn(element, "[");
     char names[256] = "";
     for (size_t i = 0; i < m->count; i++) {
@@ -809,7 +823,7 @@ enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
 int64_t lab_sim_debug_executions(const struct lab_sim_debug *d, int32_t file,
                                  int32_t line)
 {
-    const struct lab_sim_kernel *k = d->grid.kernel;
+    const struct lab_sim_kernel *k = d->kernel;
     int64_t n = 0;
     for (int32_t i = 0; i < k->instr_count; i++) {
         int32_t at = k->instrs[i].ptx ? k->instrs[i].ptx->place : -1;

@@ -216,6 +216,15 @@ struct sim_block {
     struct lab_sim_counts *counts;
 };
 
+/* Told of each access that sim_access() lets happen, in the lanes of `lanes`, and of
+ * each finding. */
+struct sim_watch {
+    void *arg;
+    void (*access)(void *arg, struct sim_warp *w, const struct sim_instr *i,
+                   const struct sim_access *a, uint32_t lanes);
+    void (*finding)(void *arg, const struct lab_sim_finding *f);
+};
+
 struct sim_grid {
     struct lab_sim_memory *memory;
     const struct lab_sim_launch *launch;
@@ -224,6 +233,7 @@ struct sim_grid {
     unsigned char *params; /* parameter space */
     int64_t params_bytes;
     void *check; /* of check.c */
+    const struct sim_watch *watch; /* NULL: nobody listens */
 };
 
 /* ---- modules and kernels (module.c, lower.c) ---- */

@@ -54,7 +54,7 @@ static int distinct(uint64_t *v, int n)
 }
 
 void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
-                      uint32_t lanes, bool contiguous)
+                      uint32_t lanes, enum sim_pattern pattern)
 {
     const int lane_count = __builtin_popcount(lanes);
     const uint64_t bytes = (uint64_t)a->bytes;
@@ -62,9 +62,10 @@ void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
     n->global_bytes += a->bytes * lane_count;
     if (a->kind == SIM_ATOMIC)
         n->atomics += lane_count;
-    if (contiguous) {
+    if (pattern != SIM_ANY) {
+        uint64_t run = pattern == SIM_ROW ? (uint64_t)lane_count : 1;
         uint64_t first = a->addr[0] / SECTOR;
-        uint64_t last = (a->addr[0] + SIM_LANES * bytes - 1) / SECTOR;
+        uint64_t last = (a->addr[0] + run * bytes - 1) / SECTOR;
         n->global_sectors += (int64_t)(last - first + 1);
         return;
     }
@@ -153,11 +154,17 @@ static void count_pair(struct lab_sim_counts *n, const struct sim_access *a,
 }
 
 void sim_count_shared(struct lab_sim_counts *n, const struct sim_access *a,
-                      uint32_t lanes)
+                      uint32_t lanes, enum sim_pattern pattern)
 {
     n->shared_requests++;
     if (a->kind == SIM_ATOMIC)
         n->atomics += __builtin_popcount(lanes);
+    if (pattern != SIM_ANY && lanes == SIM_FULL && a->bytes <= 16) {
+        /* No bank has two words to give in a group of lanes. */
+        const int groups = a->bytes <= 4 ? 1 : a->bytes / 4;
+        n->shared_wavefronts += pattern == SIM_ROW ? groups : (groups + 1) / 2;
+        return;
+    }
     if (a->bytes <= 4) {
         count_passes(n, a, lanes);
     } else if (a->bytes <= 8) {

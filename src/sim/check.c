@@ -327,6 +327,26 @@ static bool aligned(const struct sim_access *a, uint64_t addr)
     return a->align <= 1 || (addr & (uint64_t)(a->align - 1)) == 0;
 }
 
+struct spread {
+    uint64_t low;
+    uint64_t high;
+    uint64_t bits; /* that any address has */
+};
+
+SIM_CLONES static struct spread spread_of(const struct sim_access *a)
+{
+    struct spread s = {UINT64_MAX, 0, 0};
+    for (uint32_t lane = 0; lane < SIM_LANES; lane++) {
+        const bool on = a->mask >> lane & 1;
+        const uint64_t low = on ? a->addr[lane] : UINT64_MAX;
+        const uint64_t high = on ? a->addr[lane] : 0;
+        s.low = low < s.low ? low : s.low;
+        s.high = high > s.high ? high : s.high;
+        s.bits |= high;
+    }
+    return s;
+}
+
 /* Lanes within `bytes` of a window that starts at 0. */
 static uint32_t bound(struct sim_warp *w, const struct sim_instr *i,
                       const struct sim_access *a, enum lab_ptx_space space,
@@ -334,6 +354,9 @@ static uint32_t bound(struct sim_warp *w, const struct sim_instr *i,
 {
     uint32_t good = a->mask;
     int64_t most = bytes - a->bytes;
+    const struct spread all = spread_of(a);
+    if (most >= 0 && all.high <= (uint64_t)most && aligned(a, all.bits))
+        return good;
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         if (most >= 0 && a->addr[lane] <= (uint64_t)most &&
@@ -479,6 +502,15 @@ static uint32_t access_global(struct sim_warp *w, const struct sim_instr *i,
         }
     }
     c->pattern = SIM_ANY;
+    const struct spread all = spread_of(a);
+    struct sim_alloc *one =
+        aligned(a, all.bits) ? alloc_of(c, all.low, all.high - all.low + bytes)
+                             : NULL;
+    if (one) {
+        if (counted(a))
+            sim_count_global(n, a, a->mask, SIM_ANY);
+        return in_alloc(w, i, a, one, a->mask, at);
+    }
     struct sim_alloc *of[SIM_LANES];
     uint32_t good = 0;
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {

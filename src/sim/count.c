@@ -86,37 +86,44 @@ void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
 
 /* ---- shared memory ---- */
 
+/* The different words that each bank has to give, once all are sorted. */
+static int most_of_bank(uint64_t *words, int n)
+{
+    int in_bank[BANKS] = {0};
+    int most = 0;
+    qsort(words, (size_t)n, sizeof(words[0]), by_value);
+    for (int k = 0; k < n; k++)
+        if (k == 0 || words[k] != words[k - 1]) {
+            int count = ++in_bank[words[k] % BANKS];
+            most = count > most ? count : most;
+        }
+    return most;
+}
+
 /* Passes for `lanes`: the most words that one bank has to give. */
 static int passes(const struct sim_access *a, uint32_t lanes)
 {
-    const int words = a->bytes > 4 ? a->bytes / 4 : 1;
-    uint64_t first[BANKS];
-    uint32_t used = 0;
-    uint64_t more[SIM_LANES * 4]; /* words of a bank after its first */
-    int more_count = 0;
+    const int each = a->bytes > 4 ? a->bytes / 4 : 1;
+    uint64_t words[SIM_LANES * 4];
+    uint64_t highest[BANKS];
+    int in_bank[BANKS] = {0};
+    int n = 0;
+    int most = 1;
+    bool climbs = true; /* in each bank, as lanes go up: nothing to sort */
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint64_t word = a->addr[__builtin_ctz(rest)] / 4;
-        for (int k = 0; k < words; k++, word++) {
-            uint32_t bank = word % BANKS;
-            if (!(used >> bank & 1)) {
-                used |= 1u << bank;
-                first[bank] = word;
-            } else if (first[bank] != word) {
-                more[more_count++] = word;
+        for (int k = 0; k < each; k++, word++) {
+            const uint64_t bank = word % BANKS;
+            words[n++] = word;
+            if (in_bank[bank] && word <= highest[bank]) {
+                climbs &= word == highest[bank];
+                continue;
             }
+            highest[bank] = word;
+            most = ++in_bank[bank] > most ? in_bank[bank] : most;
         }
     }
-    if (more_count == 0)
-        return 1;
-    int in_bank[BANKS] = {0};
-    int most = 0;
-    qsort(more, (size_t)more_count, sizeof(more[0]), by_value);
-    for (int k = 0; k < more_count; k++)
-        if (k == 0 || more[k] != more[k - 1]) {
-            int n = ++in_bank[more[k] % BANKS];
-            most = n > most ? n : most;
-        }
-    return 1 + most;
+    return climbs ? most : most_of_bank(words, n);
 }
 
 /* Each lane of `lanes` has the address of lane ^ flip, or that one is off. */

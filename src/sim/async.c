@@ -10,7 +10,8 @@
 #include "tensor.h"
 #include "tensor_map.h"
 
-#include <stdlib.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
 
@@ -61,6 +62,19 @@ struct sim_async *sim_async_of(struct sim_warp *w)
     if (!w->async)
         w->async = lab_alloc(sizeof *w->async);
     return w->async;
+}
+
+void sim_end(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
+             enum lab_sim_check check, const struct lab_sim_finding *f,
+             const char *format, ...)
+{
+    char text[sizeof f->message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    sim_find(w, i, lanes, check, f, "%s", text);
+    w->faulted |= lanes;
 }
 
 static int first_lane(uint32_t lanes)
@@ -271,9 +285,9 @@ static unsigned char *mbarrier_at(struct sim_warp *w, const struct sim_instr *i,
     *m = mbarrier_unpack(word);
     if (word >> 62 == 2)
         return at;
-    sim_find(w, i, 1u << lane, LAB_SIM_BARRIER, NULL,
-             "the mbarrier at %llu of shared memory is not initialised",
-             (unsigned long long)offset);
+    sim_end(w, i, 1u << lane, LAB_SIM_BARRIER, NULL,
+            "the mbarrier at %llu of shared memory is not initialised",
+            (unsigned long long)offset);
     return NULL;
 }
 
@@ -296,18 +310,18 @@ static void mbarrier_step(struct sim_warp *w, const struct sim_instr *i,
         return;
     *state = mbarrier_pack(&m);
     if (count > m.pending || (drop && count > m.expected)) {
-        sim_find(w, i, 1u << lane, LAB_SIM_BARRIER, NULL,
-                 "%llu arrivals at the mbarrier at %llu of shared memory, "
-                 "whose phase waits for %u more",
-                 (unsigned long long)count, (unsigned long long)offset,
-                 m.pending);
+        sim_end(w, i, 1u << lane, LAB_SIM_BARRIER, NULL,
+                "%llu arrivals at the mbarrier at %llu of shared memory, "
+                "whose phase waits for %u more",
+                (unsigned long long)count, (unsigned long long)offset,
+                m.pending);
         return;
     }
     if (tx + m.tx > MAX_TX || tx + m.tx < -MAX_TX) {
-        sim_find(w, i, 1u << lane, LAB_SIM_BARRIER, NULL,
-                 "the mbarrier at %llu of shared memory would wait for %lld "
-                 "bytes; %d are the most",
-                 (unsigned long long)offset, (long long)(tx + m.tx), MAX_TX);
+        sim_end(w, i, 1u << lane, LAB_SIM_BARRIER, NULL,
+                "the mbarrier at %llu of shared memory would wait for %lld "
+                "bytes; %d are the most",
+                (unsigned long long)offset, (long long)(tx + m.tx), MAX_TX);
         return;
     }
     m.tx += (int32_t)tx;
@@ -345,8 +359,8 @@ static uint32_t mbarrier_access(struct sim_warp *w, const struct sim_instr *i,
         }
         struct lab_sim_finding f = {
             .address = a.addr[l], .bytes = ACCESS_BYTES, .argument = -1};
-        sim_find(w, i, 1u << l, LAB_SIM_MEMORY, &f,
-                 "an mbarrier must be in shared memory");
+        sim_end(w, i, 1u << l, LAB_SIM_MEMORY, &f,
+                "an mbarrier must be in shared memory");
         ok &= ~(1u << l);
     }
     return ok;
@@ -369,9 +383,9 @@ static void run_mbarrier_init(struct sim_warp *w, const struct sim_instr *i,
         struct mbarrier m = {n, n, 0, 0};
         uint64_t word = mbarrier_pack(&m);
         if (n < 1 || n > MAX_COUNT)
-            sim_find(w, i, 1u << l, LAB_SIM_BARRIER, NULL,
-                     "an mbarrier of %u arrivals; 1 to %d are possible", n,
-                     MAX_COUNT);
+            sim_end(w, i, 1u << l, LAB_SIM_BARRIER, NULL,
+                    "an mbarrier of %u arrivals; 1 to %d are possible", n,
+                    MAX_COUNT);
         else
             memcpy(w->block->shared + offset[l], &word, sizeof word);
     }
@@ -604,8 +618,8 @@ static void load_arrive(struct sim_transfer *t)
     unsigned char *box = lab_alloc(t->bytes); /* zeros */
     uint64_t state;
     if (!box)
-        sim_find(t->w, t->i, 1u << t->lane, LAB_SIM_MEMORY, NULL,
-                 "no memory to simulate a copy of %u bytes", t->bytes);
+        sim_end(t->w, t->i, 1u << t->lane, LAB_SIM_MEMORY, NULL,
+                "no memory to simulate a copy of %u bytes", t->bytes);
     else if (global_side(t, box) && shared_side(t, box)) {
         sim_mbarrier_arrived(t->w, 1u << t->lane, t->barrier);
         mbarrier_step(t->w, t->i, t->lane, t->barrier, 0, -(int64_t)t->bytes,
@@ -621,8 +635,8 @@ static void store_read(struct sim_transfer *t)
         return;
     t->staged = lab_alloc(t->bytes);
     if (!t->staged)
-        sim_find(t->w, t->i, 1u << t->lane, LAB_SIM_MEMORY, NULL,
-                 "no memory to simulate a copy of %u bytes", t->bytes);
+        sim_end(t->w, t->i, 1u << t->lane, LAB_SIM_MEMORY, NULL,
+                "no memory to simulate a copy of %u bytes", t->bytes);
     else
         shared_side(t, t->staged);
 }
@@ -703,8 +717,8 @@ static bool map_read(struct sim_transfer *t, uint64_t address, int rank)
     struct lab_sim_finding f = {
         .address = address, .bytes = SIM_TENSOR_MAP_BYTES, .argument = -1};
     if (why)
-        sim_find(t->w, t->i, 1u << t->lane, LAB_SIM_MEMORY, &f,
-                 "the tensor map cannot be used: %s", why);
+        sim_end(t->w, t->i, 1u << t->lane, LAB_SIM_MEMORY, &f,
+                "the tensor map cannot be used: %s", why);
     t->bytes = (uint32_t)sim_tensor_map_element(t->map.type);
     for (int d = 0; !why && d < rank; d++)
         t->bytes *= (uint32_t)box_side(&t->map, d);
@@ -745,10 +759,10 @@ static void run_bulk(struct sim_warp *w, const struct sim_instr *i,
         if (t.mapped && !map_read(&t, global[l], i->more_count))
             continue;
         if (t.bytes % 16 || t.bytes > MAX_BULK) {
-            sim_find(w, i, 1u << l, LAB_SIM_MEMORY, NULL,
-                     "a bulk copy of %u bytes: a multiple of 16 is needed, "
-                     "and no more than shared memory has",
-                     t.bytes);
+            sim_end(w, i, 1u << l, LAB_SIM_MEMORY, NULL,
+                    "a bulk copy of %u bytes: a multiple of 16 is needed, "
+                    "and no more than shared memory has",
+                    t.bytes);
             continue;
         }
         if (t.bytes && global_side(&t, NULL) && shared_side(&t, NULL))
@@ -882,8 +896,8 @@ static void run_copy_arrive(struct sim_warp *w, const struct sim_instr *i,
         unsigned char *at =
             ok >> l & 1 ? mbarrier_at(w, i, l, offset[l], &m) : NULL;
         if (at && m.pending == MAX_COUNT) {
-            sim_find(w, i, 1u << l, LAB_SIM_BARRIER, NULL,
-                     "more than %d arrivals at an mbarrier", MAX_COUNT);
+            sim_end(w, i, 1u << l, LAB_SIM_BARRIER, NULL,
+                    "more than %d arrivals at an mbarrier", MAX_COUNT);
         } else if (at) {
             m.pending++;
             mbarrier_put(at, &m);
@@ -1053,7 +1067,7 @@ static enum lab_status lower_wait(struct sim_lowering *l,
     return LAB_OK;
 }
 
-static enum lab_ptx_space space_of(const struct lab_ptx_instr *in)
+enum lab_ptx_space sim_space_of(const struct lab_ptx_instr *in)
 {
     static const char *const names[] = {"shared", "shared::cta",
                                         "shared::cluster"};
@@ -1103,7 +1117,7 @@ static enum lab_status lower_copy_arrive(struct sim_lowering *l,
 {
     if (in->operand_count != 1)
         return sim_lower_refuse(l, in, "it needs an address");
-    out->space = (uint8_t)space_of(in);
+    out->space = (uint8_t)sim_space_of(in);
     out->flags = sim_has_modifier(in, "noinc") ? NO_INCREMENT : 0;
     out->run = run_copy_arrive;
     return sim_lower_address(l, &in->operands[0], &out->a);
@@ -1211,7 +1225,7 @@ static enum lab_status lower_mbarrier(struct sim_lowering *l,
         return sim_lower_refuse(l, in, "it has not the operands it needs");
     out->run = kinds[k].run;
     out->flags = kinds[k].flags;
-    out->space = (uint8_t)space_of(in);
+    out->space = (uint8_t)sim_space_of(in);
     out->b.source = SIM_IMMEDIATE;
     out->b.value = 1;
     if (out->run == run_mbarrier_arrive && sim_has_modifier(in, "expect_tx"))

@@ -152,8 +152,9 @@ struct sim_warp {
     uint32_t alive;   /* that have not returned */
     uint32_t active;  /* that run now */
     uint32_t faulted; /* ended by a finding */
-    int32_t pc;
+    int32_t pc;       /* of the next instruction; a handler may change it */
     int barrier;
+    int64_t steps;       /* instructions that it executed */
     unsigned char *regs; /* slots of 128 bytes, 64-byte aligned */
     uint32_t *preds;
     unsigned char *local; /* lane after lane, the kernel's local_bytes each */
@@ -182,6 +183,11 @@ void sim_addresses(const struct sim_warp *w, const struct sim_operand *o,
 /* Writes a register in the lanes of `mask`. */
 void sim_set(struct sim_warp *w, const struct sim_operand *o, uint32_t mask,
              const uint64_t values[SIM_LANES]);
+
+/* For an instruction that all of `lanes` must execute together: false when some
+ * of those that are alive are elsewhere. The warp then goes on with them and
+ * comes back, or has a finding: return at once, having done nothing. */
+bool sim_gather(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes);
 
 /* ---- a block, a grid ---- */
 
@@ -236,7 +242,16 @@ struct lab_sim_kernel {
     int64_t params_bytes;
     const int64_t *param_offsets; /* of each parameter */
     bool in_order; /* blocks must run in one order for the same bits */
-    struct lab_sim_kernel *next;
+    const struct sim_home *homes; /* of the function's registers */
+};
+
+/* Where a register of the PTX is kept: slot (of a predicate its number), while the
+ * next instruction is one of from .. to; outside of these its slot may hold
+ * another. slot -1: never used. */
+struct sim_home {
+    int32_t slot;
+    int32_t from;
+    int32_t to;
 };
 
 static inline int32_t sim_index(const struct sim_warp *w,

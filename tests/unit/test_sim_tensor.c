@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "tensor_map.h"
 #include "sim/sim.h"
 #ifdef ALONE
 #include "/tmp/tensor/alone.h"
@@ -552,7 +553,7 @@ static void wgmma_matches_plain_products(void **state)
     };
     static const int spans[] = {16, 32, 64, 128};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0] * 32; k++) {
-        enum { AT_B = 8192, ALL = 32768 };
+        enum { AT_B = 8192, ALL = 5 * AT_B };
         enum type ta = cases[k / 32].a;
         enum type td = cases[k / 32].d;
         int span = spans[k % 4];
@@ -616,6 +617,349 @@ static void wgmma_matches_plain_products(void **state)
     }
 }
 
+/* ---- cp.async ---- */
+
+/* Lane l: %r0 = l, %r1 = 16 l, %d0 = its 16 bytes of global memory. */
+static struct bank *copy_bank(void)
+{
+    enum { BYTES = 4096 };
+    struct bank *b = bank_new(1, 8, 4, BYTES);
+    global_new(b, BYTES);
+    b->track = true;
+    for (int k = 0; k < BYTES; k++)
+        b->global[k] = (unsigned char)any();
+    for (int l = 0; l < 32; l++) {
+        *r32(b, l, 0) = (uint32_t)l;
+        *r32(b, l, 1) = (uint32_t)(16 * l);
+        b->d[l * b->n64] = (uint64_t)(uintptr_t)(b->global + 16 * l);
+    }
+    return b;
+}
+
+static void copy_bank_free(struct bank *b)
+{
+    global_free(b);
+    bank_free(b);
+}
+
+static uint32_t word_at(const unsigned char *p)
+{
+    uint32_t x;
+    memcpy(&x, p, sizeof x);
+    return x;
+}
+
+static void cp_async_copies_and_fills_with_zeros(void **state)
+{
+    (void)state;
+    struct bank *b = copy_bank();
+    for (int l = 0; l < 32; l++)
+        *r32(b, l, 2) = (uint32_t)(l % 17);
+    drive_ok(b, "setp.eq.s32 %p1, %r0, 5;"
+                "cp.async.cg.shared.global [%r1], [%d0], 16, %r2;"
+                "cp.async.ca.shared.global [%r1+512], [%d0], 8;"
+                "cp.async.ca.shared.global [%r1+520], [%d0+4], 4, 0;"
+                "cp.async.ca.shared.global [%r1+1024], [%d0+8], 4;"
+                "cp.async.cg.shared.global.L2::128B [%r1+1536], [%d0], 16, "
+                "%p1;"
+                "cp.async.wait_all;"
+                "ld.shared.u32 %r3, [%r1]; ld.shared.u32 %r4, [%r1+520];"
+                "ld.shared.u32 %r5, [%r1+1024];"
+                "ld.shared.u32 %r6, [%r1+1548];");
+    for (int l = 0; l < 32; l++) {
+        const unsigned char *from = b->global + 16 * l;
+        unsigned char padded[16] = {0};
+        memcpy(padded, from, (size_t)(l % 17));
+        assert_memory_equal(b->shared + 16 * l, padded, 16);
+        assert_memory_equal(b->shared + 512 + 16 * l, from, 8);
+        assert_int_equal(*r32(b, l, 3), word_at(padded));
+        assert_int_equal(*r32(b, l, 4), 0);
+        assert_int_equal(*r32(b, l, 5), word_at(from + 8));
+        assert_int_equal(*r32(b, l, 6), l == 5 ? 0 : word_at(from + 12));
+    }
+    copy_bank_free(b);
+}
+
+/* What is not waited for is not there. */
+static void cp_async_arrives_at_its_wait(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *wait;
+        bool first; /* has come */
+        bool second;
+    } cases[] = {
+        {"", false, false},
+        {"cp.async.wait_group 2;", false, false},
+        {"cp.async.wait_group 1;", true, false},
+        {"cp.async.wait_group 0;", true, true},
+        {"cp.async.wait_all;", true, true},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
+        for (int second = 0; second < 2; second++) {
+            struct bank *b = copy_bank();
+            snprintf(words, sizeof words,
+                     "cp.async.cg.shared.global [%%r1], [%%d0], 16;"
+                     "cp.async.commit_group;"
+                     "cp.async.cg.shared.global [%%r1+512], [%%d0], 16;"
+                     "cp.async.commit_group; %s"
+                     "ld.shared.u32 %%r3, [%%r1+%d];",
+                     cases[k].wait, second * 512);
+            assert_int_equal(drive(b, words), LAB_OK);
+            bool there = second ? cases[k].second : cases[k].first;
+            assert_int_equal(findings > 0, !there);
+            if (!there)
+                assert_int_equal(finding_check, LAB_SIM_UNINITIALISED);
+            copy_bank_free(b);
+        }
+}
+
+/* ---- mbarrier ---- */
+
+/* The result of each question, in the registers %r2 and up of every lane. */
+static void ask(const char *body, int questions, const char *expected)
+{
+    struct bank *b = bank_new(1, 16, 4, 64);
+    for (int l = 0; l < 32; l++)
+        *r32(b, l, 0) = (uint32_t)l;
+    drive_ok(b, body);
+    for (int l = 0; l < 32; l++)
+        for (int q = 0; q < questions; q++)
+            if ((*r32(b, l, 2 + q) == 1) != (expected[q] == '1'))
+                fail_msg("%s: answer %d of lane %d is not %c", body, q, l,
+                         expected[q]);
+    bank_free(b);
+}
+
+#define FIRST "setp.eq.s32 %p1, %r0, 0;"
+#define INIT(count)                                                            \
+    FIRST "@%p1 mbarrier.init.shared::cta.b64 [8], " #count ";"                \
+          "bar.warp.sync -1;"
+#define ASK(r, what)                                                           \
+    "mbarrier.test_wait" what ";selp.b32 %r" #r ", 1, 0, %p2;"
+#define PARITY(r, parity) ASK(r, ".parity.shared::cta.b64 %p2, [8], " #parity)
+
+static void mbarrier_phases_end_with_the_last_arrival(void **state)
+{
+    (void)state;
+    ask(INIT(32) PARITY(2, 0) PARITY(3, 1)
+            "mbarrier.arrive.shared.b64 %d0, [8];"
+            PARITY(4, 0) ASK(5, ".shared.b64 %p2, [8], %d0") PARITY(6, 1)
+            "mbarrier.arrive.shared::cta.b64 _, [8], 1;" PARITY(7, 1),
+        6, "011101");
+    /* Bytes are waited for besides arrivals. */
+    ask(INIT(1) "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [8], 96;"
+            PARITY(2, 0)
+            "@%p1 mbarrier.complete_tx.shared::cta.b64 [8], 64;" PARITY(3, 0)
+            "@%p1 mbarrier.complete_tx.shared::cta.b64 [8], 32;" PARITY(4, 0),
+        3, "001");
+    /* Who drops out is not waited for in the next phase. */
+    ask(INIT(33) "mbarrier.arrive.shared.b64 _, [8];" PARITY(2, 0)
+            "@%p1 mbarrier.arrive_drop.shared.b64 _, [8];" PARITY(3, 0)
+            "mbarrier.arrive.shared.b64 _, [8];" PARITY(4, 1),
+        3, "011");
+    ask(INIT(40) "@%p1 mbarrier.arrive.noComplete.shared.b64 %d0, [8], 7;"
+            PARITY(2, 0) "mbarrier.arrive.shared.b64 %d1, [8];" PARITY(3, 0)
+            "@%p1 mbarrier.arrive.shared.b64 _, [8];" PARITY(4, 0)
+            "@%p1 mbarrier.inval.shared.b64 [8];",
+        3, "001");
+}
+
+/* cp.async arrives at an mbarrier when it has copied, and no sooner. */
+static void cp_async_tells_an_mbarrier(void **state)
+{
+    (void)state;
+    static const char *const asks[] = {"", PARITY(3, 0)};
+    for (int noinc = 0; noinc < 2; noinc++)
+        for (int asked = 0; asked < 2; asked++) {
+            struct bank *b = copy_bank();
+            snprintf(words, sizeof words,
+                     "%s @%%p1 mbarrier.init.shared::cta.b64 [8], %d;"
+                     "bar.warp.sync -1;"
+                     "cp.async.ca.shared.global [%%r1+512], [%%d0], 16;"
+                     "cp.async.mbarrier.arrive%s.shared.b64 [8];%s"
+                     "%s ld.shared.u32 %%r4, [%%r1+512];",
+                     FIRST, noinc ? 32 : 1, noinc ? ".noinc" : "",
+                     noinc ? "" : "@%p1 mbarrier.arrive.shared.b64 _, [8];",
+                     asks[asked]);
+            assert_int_equal(drive(b, words), LAB_OK);
+            assert_int_equal(findings > 0, !asked);
+            for (int l = 0; asked && l < 32; l++) {
+                assert_int_equal(*r32(b, l, 3), 1);
+                assert_int_equal(*r32(b, l, 4), word_at(b->global + 16 * l));
+            }
+            copy_bank_free(b);
+        }
+}
+
+/* ---- cp.async.bulk ---- */
+
+static void bulk_copies_wait_for_their_bytes(void **state)
+{
+    (void)state;
+    static const char load[] =
+        INIT(1) "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [8], 768;"
+                "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::"
+                "complete_tx::bytes [1024], [%d0], 512, [8];"
+                "@%p1 cp.async.bulk.shared::cta.global.mbarrier::"
+                "complete_tx::bytes [1536], [%d0+512], 256, [8];";
+    for (int asked = 0; asked < 2; asked++) {
+        struct bank *b = copy_bank();
+        snprintf(words, sizeof words, "%s%s ld.shared.u32 %%r4, [%%r1+1024];",
+                 load, asked ? PARITY(3, 0) : "");
+        assert_int_equal(drive(b, words), LAB_OK);
+        assert_int_equal(findings > 0, !asked);
+        if (asked) {
+            assert_memory_equal(b->shared + 1024, b->global, 768);
+            assert_int_equal(*r32(b, 31, 3), 1);
+            assert_int_equal(*r32(b, 31, 4), word_at(b->global + 496));
+        }
+        copy_bank_free(b);
+    }
+}
+
+/* What is overwritten before the copy has read it, is copied overwritten. */
+static void bulk_stores_read_at_their_wait(void **state)
+{
+    (void)state;
+    static const char *const waits[] = {
+        "", "cp.async.bulk.wait_group.read 1;",
+        "cp.async.bulk.wait_group.read 0;", "cp.async.bulk.wait_group 0;"};
+    for (int k = 0; k < 4; k++) {
+        struct bank *b = copy_bank();
+        snprintf(words, sizeof words,
+                 "%s st.shared.u32 [%%r1+1024], %%r0;"
+                 "bar.warp.sync -1; fence.proxy.async.shared::cta;"
+                 "@%%p1 cp.async.bulk.global.shared::cta.bulk_group [%%d0], "
+                 "[1024], 16;"
+                 "@%%p1 st.shared.u32 [1028], %%r0;"
+                 "@%%p1 st.shared.u32 [1032], %%r0;"
+                 "@%%p1 st.shared.u32 [1036], %%r0;"
+                 "@%%p1 cp.async.bulk.commit_group; %s"
+                 "@%%p1 st.shared.u32 [1024], %%r2;"
+                 "@%%p1 cp.async.bulk.wait_group 0;",
+                 FIRST, waits[k]);
+        *r32(b, 0, 2) = 99;
+        drive(b, words);
+        assert_int_equal(word_at(b->global), k < 2 ? 99 : 0);
+        copy_bank_free(b);
+    }
+}
+
+/* ---- tensor maps ---- */
+
+static struct sim_tensor_map random_map(unsigned char *global, int bytes)
+{
+    static const int elements[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
+    struct sim_tensor_map m = {.magic = SIM_TENSOR_MAGIC,
+                               .address = (uint64_t)(uintptr_t)global,
+                               .rank = (uint8_t)(1 + any() % 5),
+                               .swizzle = (uint8_t)(any() % 4),
+                               .type = (uint8_t)(any() % 10)};
+    int e = elements[m.type];
+    int64_t stride = 1;
+    for (int d = 0; d < m.rank; d++) {
+        m.dim[d] = 1 + any() % (d == 0 ? 64 : 5);
+        m.step[d] = (uint8_t)(d && any() % 3 == 0 ? 2 : 1);
+        m.box[d] = (uint16_t)(1 + any() % 5);
+        if (d == 0) {
+            /* A row as long as the swizzle, or any of 16 bytes. */
+            int row = m.swizzle ? 16 << m.swizzle : 16 * (1 + (int)(any() % 6));
+            m.box[0] = (uint16_t)(row / e);
+            stride = ((int64_t)m.dim[0] * e + 15) / 16 * 16;
+        } else {
+            m.stride[d - 1] = (uint64_t)stride;
+            stride = stride * (int64_t)m.dim[d] + 16 * (int64_t)(any() % 2);
+        }
+    }
+    assert_true(stride <= bytes);
+    assert_null(sim_tensor_map_wrong(&m));
+    return m;
+}
+
+static void tensor_boxes_match_plain_loops(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 300; round++) {
+        enum { BYTES = 2 << 20, SHARED = 1 << 17, AT = 1024 };
+        struct bank *b = bank_new(1, 16, 4, SHARED);
+        int at[5];
+        int sides[5] = {1, 1, 1, 1, 1};
+        global_new(b, BYTES);
+        struct sim_tensor_map m = random_map(b->global, BYTES - 256);
+        unsigned char *map = b->global + BYTES - 128;
+        int e = sim_tensor_map_element(m.type);
+        int total = e;
+        memcpy(map, &m, sizeof m);
+        for (int k = 0; k < BYTES - 256; k += 8) {
+            uint64_t x = any();
+            memcpy(b->global + k, &x, sizeof x);
+        }
+        for (int k = 0; k < SHARED; k++)
+            b->shared[k] = (unsigned char)k;
+        for (int d = 0; d < m.rank; d++) {
+            at[d] = (int)(any() % (m.dim[d] + 6)) - 3;
+            sides[d] = (m.box[d] + m.step[d] - 1) / m.step[d];
+            total *= sides[d];
+        }
+        bool store = round % 2;
+        char coords[128] = "";
+        for (int d = 0; d < m.rank; d++)
+            snprintf(coords + strlen(coords), sizeof coords - strlen(coords),
+                     "%s%%r%d", d ? ", " : "", 2 + d);
+        for (int l = 0; l < 32; l++) {
+            *r32(b, l, 0) = (uint32_t)l;
+            *r32(b, l, 1) = (uint32_t)total;
+            for (int d = 0; d < m.rank; d++)
+                *r32(b, l, 2 + d) = (uint32_t)at[d];
+            b->d[l * b->n64] = (uint64_t)(uintptr_t)map;
+        }
+        unsigned char *before = malloc(BYTES);
+        assert_non_null(before);
+        memcpy(before, b->global, BYTES);
+        if (store)
+            snprintf(words, sizeof words,
+                     "%s @%%p1 cp.async.bulk.tensor.%dd.global.shared::cta."
+                     "bulk_group [%%d0, {%s}], [%d];"
+                     "@%%p1 cp.async.bulk.commit_group;"
+                     "@%%p1 cp.async.bulk.wait_group 0;",
+                     FIRST, m.rank, coords, AT);
+        else
+            snprintf(words, sizeof words,
+                     "%s @%%p1 mbarrier.arrive.expect_tx.shared::cta.b64 "
+                     "_, [8], %%r1;"
+                     "@%%p1 cp.async.bulk.tensor.%dd.shared::cluster.global."
+                     "mbarrier::complete_tx::bytes [%d], [%%d0, {%s}], [8];%s",
+                     INIT(1), m.rank, AT, coords, PARITY(7, 0));
+        drive_ok(b, words);
+        for (int k = 0; k < total / e; k++) {
+            int rest = k;
+            bool inside = true;
+            int64_t from = 0;
+            for (int d = 0; d < m.rank; d++) {
+                int x = at[d] + rest % sides[d] * m.step[d];
+                rest /= sides[d];
+                inside = inside && x >= 0 && x < (int)m.dim[d];
+                from += d ? x * (int64_t)m.stride[d - 1] : x * e;
+            }
+            int to = AT + k * e;
+            int span = 16 << m.swizzle; /* row r of 128 bytes: piece ^ r */
+            int piece = to % span / 16;
+            to += 16 * ((piece ^ (to / 128 % (span / 16))) - piece);
+            static const unsigned char zeros[8];
+            if (!store)
+                assert_memory_equal(b->shared + to,
+                                    inside ? b->global + from : zeros, e);
+            else if (inside)
+                memcpy(before + from, b->shared + to, (size_t)e);
+        }
+        assert_memory_equal(before, b->global, BYTES);
+        free(before);
+        global_free(b);
+        bank_free(b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -623,6 +967,13 @@ int main(void)
         cmocka_unit_test(ldmatrix_and_stmatrix_move_rows),
         cmocka_unit_test(wmma_matches_plain_products),
         cmocka_unit_test(wgmma_matches_plain_products),
+        cmocka_unit_test(cp_async_copies_and_fills_with_zeros),
+        cmocka_unit_test(cp_async_arrives_at_its_wait),
+        cmocka_unit_test(mbarrier_phases_end_with_the_last_arrival),
+        cmocka_unit_test(cp_async_tells_an_mbarrier),
+        cmocka_unit_test(bulk_copies_wait_for_their_bytes),
+        cmocka_unit_test(bulk_stores_read_at_their_wait),
+        cmocka_unit_test(tensor_boxes_match_plain_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

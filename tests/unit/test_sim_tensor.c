@@ -12,9 +12,6 @@
 #include <cmocka.h>
 #include "tensor_map.h"
 #include "sim/sim.h"
-#ifdef ALONE
-#include "/tmp/tensor/alone.h"
-#endif
 
 /* ---- numbers ---- */
 
@@ -190,9 +187,141 @@ enum { LOW = 1024 };
 /* ---- what drives them: threads with registers %r0.. and %d0.., preset and read back,
  * and shared memory ---- */
 
-#ifndef ALONE
-#include "sim_tensor_drive.h"
-#endif
+struct bank {
+    int warps;
+    int n32;
+    int n64;
+    uint32_t *r; /* [thread][n32] */
+    uint64_t *d; /* [thread][n64] */
+    unsigned char *shared;
+    int shared_bytes;
+    bool unset; /* nothing has written shared memory yet */
+    struct lab_sim_memory *memory;
+    unsigned char *global; /* of it */
+    struct lab_sim_result result;
+};
+
+static char text[1 << 17];
+static size_t text_bytes;
+
+static void line(const char *format, ...) LAB_PRINTF(1, 2);
+static void line(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n =
+        vsnprintf(text + text_bytes, sizeof text - text_bytes, format, args);
+    va_end(args);
+    assert_true(n >= 0 && text_bytes + (size_t)n < sizeof text);
+    text_bytes += (size_t)n;
+}
+
+/* Words of shared memory, to it or from it, by all threads. */
+static void copy_words(const char *label, int bytes, const char *body)
+{
+    line("shl.b32 %%t1, %%t0, 2; mov.u64 %%u3, %%u2;\n"
+         "%s: setp.ge.u32 %%p0, %%t1, %d; @%%p0 bra %s_done;\n%s"
+         "add.u32 %%t1, %%t1, %%t4; add.u64 %%u3, %%u3, %%u4; bra %s;\n"
+         "%s_done:\n",
+         label, bytes, label, body, label, label);
+}
+
+/* A kernel around `body`: registers and shared memory from global memory before it,
+ * back to it after. */
+static void write_kernel(const struct bank *b, const char *body)
+{
+    int low = b->shared_bytes < LOW ? b->shared_bytes : LOW;
+    text_bytes = 0;
+    line(".version 8.7\n.target sm_90a\n.address_size 64\n"
+         ".extern .shared .align 1024 .b8 room[];\n"
+         ".visible .entry k(.param .u64 pr, .param .u64 pd, .param .u64 ps)\n"
+         "{\n.reg .pred %%p<9>; .reg .b32 %%r<%d>; .reg .b64 %%d<%d>;\n"
+         ".reg .b32 %%t<5>; .reg .b64 %%u<5>;\n",
+         b->n32 + 1, b->n64 + 1);
+    line("ld.param.u64 %%u0, [pr]; ld.param.u64 %%u1, [pd];\n"
+         "ld.param.u64 %%u2, [ps]; mov.u32 %%t0, %%tid.x;\n"
+         "mov.u32 %%t4, %%ntid.x; shl.b32 %%t4, %%t4, 2;\n"
+         "cvt.u64.u32 %%u4, %%t4; mad.wide.u32 %%u0, %%t0, %d, %%u0;\n"
+         "mad.wide.u32 %%u1, %%t0, %d, %%u1;\n"
+         "mad.wide.u32 %%u2, %%t0, 4, %%u2;\n",
+         b->n32 * 4, b->n64 * 8);
+    for (int k = 0; k < b->n32; k++)
+        line("ld.global.u32 %%r%d, [%%u0+%d];\n", k, 4 * k);
+    for (int k = 0; k < b->n64; k++)
+        line("ld.global.u64 %%d%d, [%%u1+%d];\n", k, 8 * k);
+    if (!b->unset)
+        copy_words("in", b->shared_bytes - low,
+                   "ld.global.u32 %t2, [%u3+1024]; "
+                   "st.shared.u32 [%t1+1024], %t2;\n");
+    line("bar.sync 0; fence.proxy.async; bar.sync 0;\n%s\nbar.sync 0;\n", body);
+    if (!b->unset)
+        copy_words("out", b->shared_bytes - low,
+                   "ld.shared.u32 %t2, [%t1+1024]; "
+                   "st.global.u32 [%u3+1024], %t2;\n");
+    for (int k = 0; k < b->n32; k++)
+        line("st.global.u32 [%%u0+%d], %%r%d;\n", 4 * k, k);
+    for (int k = 0; k < b->n64; k++)
+        line("st.global.u64 [%%u1+%d], %%d%d;\n", 8 * k, k);
+    line("ret;\n}\n");
+}
+
+/* `bytes` of the device, with what is at `from`. */
+static void *device(struct bank *b, const void *from, size_t bytes)
+{
+    void *p;
+    assert_int_equal(lab_sim_alloc(b->memory, bytes, &p), LAB_OK);
+    memcpy(p, from, bytes);
+    assert_int_equal(lab_sim_written(b->memory, p, bytes), LAB_OK);
+    return p;
+}
+
+static void global_new(struct bank *b, int bytes)
+{
+    void *zeros = calloc((size_t)bytes, 1);
+    assert_non_null(zeros);
+    b->global = device(b, zeros, (size_t)bytes);
+    free(zeros);
+}
+
+static enum lab_status drive(struct bank *b, const char *body)
+{
+    struct lab_sim_module *module;
+    const struct lab_sim_kernel *kernel;
+    size_t threads = (size_t)b->warps * 32;
+    write_kernel(b, body);
+    lab_sim_result_release(&b->result);
+    memset(&b->result, 0, sizeof b->result);
+    enum lab_status st =
+        lab_sim_module_open(b->memory, text, text_bytes, "t", &module);
+    if (st)
+        return st;
+    st = lab_sim_kernel(module, "k", &kernel);
+    if (!st) {
+        size_t bytes[3] = {threads * (size_t)(b->n32 + 1) * 4,
+                           threads * (size_t)(b->n64 + 1) * 8,
+                           (size_t)b->shared_bytes + 1};
+        void *host[3] = {b->r, b->d, b->shared};
+        void *p[3];
+        for (int k = 0; k < 3; k++)
+            p[k] = device(b, host[k], bytes[k]);
+        const void *args[3] = {&p[0], &p[1], &p[2]};
+        struct lab_sim_launch launch = {.kernel = kernel,
+                                        .grid = {1, 1, 1},
+                                        .block = {(uint32_t)threads, 1, 1},
+                                        .shared_bytes = b->shared_bytes,
+                                        .args = args,
+                                        .arg_count = 3};
+        struct lab_sim_options options = {
+            .checks = ~0u, .budget = 1 << 22, .threads = 1};
+        st = lab_sim_run(b->memory, &launch, &options, &b->result);
+        for (int k = 0; k < 3; k++) {
+            memcpy(host[k], p[k], bytes[k]);
+            lab_sim_free(b->memory, p[k]);
+        }
+    }
+    lab_sim_module_close(module);
+    return st;
+}
 
 static uint32_t *r32(const struct bank *b, int thread, int reg)
 {
@@ -247,7 +376,9 @@ static struct bank *bank_new(int warps, int n32, int n64, int shared)
 {
     static struct bank b;
     size_t threads = (size_t)warps * 32;
-    b = (struct bank){warps, n32, n64, NULL, NULL, NULL, shared};
+    b = (struct bank){
+        .warps = warps, .n32 = n32, .n64 = n64, .shared_bytes = shared};
+    assert_int_equal(lab_sim_memory_open(&b.memory), LAB_OK);
     b.r = calloc(threads * (size_t)(n32 + 1), 4);
     b.d = calloc(threads * (size_t)(n64 + 1), 8);
     b.shared = calloc((size_t)shared + 1, 1);
@@ -262,6 +393,8 @@ static void bank_free(struct bank *b)
     free(b->r);
     free(b->d);
     free(b->shared);
+    lab_sim_result_release(&b->result);
+    lab_sim_memory_close(b->memory);
 }
 
 static void drive_ok(struct bank *b, const char *body)
@@ -269,8 +402,8 @@ static void drive_ok(struct bank *b, const char *body)
     enum lab_status st = drive(b, body);
     if (st)
         fail_msg("%.300s: %s", body, lab_error());
-    if (findings)
-        fail_msg("%.300s: %s", body, last_finding);
+    if (b->result.finding_count)
+        fail_msg("%.300s: %s", body, b->result.findings[0].message);
 }
 
 /* ---- mma ---- */
@@ -322,7 +455,7 @@ static void mma_matches_plain_products(void **state)
         drive_ok(b, words);
         move(b, &D, isa_d, 32, 20, false);
         check_product(what, true);
-        assert_int_equal(b->flops, 2 * m * n * depth);
+        assert_int_equal(b->result.counts.flops_tensor, 2 * m * n * depth);
         bank_free(b);
     }
 }
@@ -615,7 +748,7 @@ static void wgmma_matches_plain_products(void **state)
         for (int x = 0; minus && x < 64 * depth; x++)
             A.x[x] ^= (uint64_t)1 << (types[ta].bits - 1);
         check_product(words, keep);
-        assert_int_equal(b->flops, 2 * 64 * n * depth);
+        assert_int_equal(b->result.counts.flops_tensor, 2 * 64 * n * depth);
         bank_free(b);
     }
 }
@@ -628,7 +761,7 @@ static struct bank *copy_bank(void)
     enum { BYTES = 4096 };
     struct bank *b = bank_new(1, 8, 4, BYTES);
     global_new(b, BYTES);
-    b->track = true;
+    b->unset = true;
     for (int k = 0; k < BYTES; k++)
         b->global[k] = (unsigned char)any();
     for (int l = 0; l < 32; l++) {
@@ -641,7 +774,6 @@ static struct bank *copy_bank(void)
 
 static void copy_bank_free(struct bank *b)
 {
-    global_free(b);
     bank_free(b);
 }
 
@@ -710,9 +842,10 @@ static void cp_async_arrives_at_its_wait(void **state)
                      cases[k].wait, LOW + second * 512);
             assert_int_equal(drive(b, words), LAB_OK);
             bool there = second ? cases[k].second : cases[k].first;
-            assert_int_equal(findings > 0, !there);
+            assert_int_equal(b->result.finding_count > 0, !there);
             if (!there)
-                assert_int_equal(finding_check, LAB_SIM_UNINITIALISED);
+                assert_int_equal(b->result.findings[0].check,
+                                 LAB_SIM_UNINITIALISED);
             copy_bank_free(b);
         }
 }
@@ -739,13 +872,9 @@ static void ask(const char *body, int questions, const char *expected)
     FIRST "@%p1 mbarrier.init.shared::cta.b64 [1032], " #count ";"             \
           "bar.warp.sync -1;"
 #define ASK(r, what) "mbarrier.test_wait" what ";selp.b32 %r" #r ", 1, 0, %p2;"
-#ifdef ALONE
-#define WAIT PARITY(7, 0)
-#else
 #define WAIT                                                                   \
     "again: mbarrier.try_wait.parity.shared::cta.b64 %p2, [1032], 0;"          \
     "@!%p2 bra again;"
-#endif
 #define PARITY(r, parity)                                                      \
     ASK(r, ".parity.shared::cta.b64 %p2, [1032], " #parity)
 
@@ -783,8 +912,9 @@ static void mbarrier_phases_end_with_the_last_arrival(void **state)
                                                                            " ["
                                                                            "103"
                                                                            "2]"
-                                                                           ";" PARITY(4,
-                                                                                      1),
+                                                                           ";" PARITY(
+                                                                               4,
+                                                                               1),
         3, "011");
     ask(INIT(40) "@%p1 mbarrier.arrive.noComplete.shared.b64 %d0, [1032], "
                  "7;" PARITY(2, 0) "mbarrier.arrive.shared.b64 %d1, "
@@ -816,7 +946,7 @@ static void cp_async_tells_an_mbarrier(void **state)
                      noinc ? "" : "@%p1 mbarrier.arrive.shared.b64 _, [1032];",
                      asks[asked]);
             assert_int_equal(drive(b, words), LAB_OK);
-            assert_int_equal(findings > 0, !asked);
+            assert_int_equal(b->result.finding_count > 0, !asked);
             for (int l = 0; asked && l < 32; l++) {
                 assert_int_equal(*r32(b, l, 3), 1);
                 assert_int_equal(*r32(b, l, 4), word_at(b->global + 16 * l));
@@ -841,7 +971,7 @@ static void bulk_copies_wait_for_their_bytes(void **state)
         snprintf(words, sizeof words, "%s%s ld.shared.u32 %%r4, [%%r1+2048];",
                  load, asked ? PARITY(3, 0) : "");
         assert_int_equal(drive(b, words), LAB_OK);
-        assert_int_equal(findings > 0, !asked);
+        assert_int_equal(b->result.finding_count > 0, !asked);
         if (asked) {
             assert_memory_equal(b->shared + 2048, b->global, 768);
             assert_int_equal(*r32(b, 31, 3), 1);
@@ -923,7 +1053,7 @@ static void tensor_boxes_match_plain_loops(void **state)
         unsigned char *map = b->global + BYTES - 128;
         int e = sim_tensor_map_element(m.type);
         int total = e;
-        put_map(map, &m);
+        memcpy(map, &m, sizeof m);
         for (int k = 0; k < BYTES - 256; k += 8) {
             uint64_t x = any();
             memcpy(b->global + k, &x, sizeof x);
@@ -992,7 +1122,6 @@ static void tensor_boxes_match_plain_loops(void **state)
         }
         assert_memory_equal(before, b->global, BYTES);
         free(before);
-        global_free(b);
         bank_free(b);
     }
 }

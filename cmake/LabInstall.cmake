@@ -19,6 +19,8 @@ install(DIRECTORY lessons DESTINATION ${lab_data}
 install(DIRECTORY kernels DESTINATION ${lab_data}
     FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cu" PATTERN "*.cuh"
     PATTERN "*.def")
+# The headers with which clang compiles a kernel for the simulator.
+install(DIRECTORY src/sim/clang DESTINATION ${lab_data}/sim)
 if(IS_DIRECTORY ${CMAKE_SOURCE_DIR}/profiles)
     install(DIRECTORY profiles DESTINATION ${lab_data})
 endif()
@@ -57,3 +59,6 @@ foreach(dir lessons kernels profiles)
             ${CMAKE_BINARY_DIR}/share/lapenna-lab/${dir} SYMBOLIC)
     endif()
 endforeach()
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/lapenna-lab/sim)
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/sim/clang
+    ${CMAKE_BINARY_DIR}/share/lapenna-lab/sim/clang SYMBOLIC)

@@ -44,6 +44,7 @@ static const struct {
     {"step:*", LAB_FOR_STEP},
     {"run:*", LAB_FOR_RUN},
     {"doctor:*", LAB_FOR_DOCTOR},
+    {"sim:*", LAB_FOR_SIM},
     {"lab:offsets", LAB_FOR_OFFSETS},
     {"lab:gflops", LAB_FOR_GFLOPS},
     {"lab:calls", LAB_FOR_LAB_CALLS},
@@ -99,7 +100,7 @@ static void write_bash(void)
 
 /* ---- zsh ---- */
 
-/* "lab", "profile", "run" or "step" for an option of that command alone. */
+/* "lab", "profile", "sim", "run" or "step" for an option of that command alone. */
 static const char *only_of(const struct lab_option *o)
 {
     unsigned all = 0;
@@ -108,6 +109,7 @@ static const char *only_of(const struct lab_option *o)
     return !(all & ~(unsigned)(LAB_FOR_LAB | LAB_FOR_LABS | LAB_FOR_DEMOS))
                ? "lab"
            : !(all & ~(unsigned)LAB_FOR_PROFILES) ? "profile"
+           : all == LAB_FOR_SIM                   ? "sim"
            : all == LAB_FOR_RUN                   ? "run"
            : all == LAB_FOR_STEP                  ? "step"
                                                   : NULL;

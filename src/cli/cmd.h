@@ -9,6 +9,7 @@ int lab_cmd_lab(int argc, char **argv);
 int lab_cmd_lesson(int argc, char **argv);
 int lab_cmd_profile(int argc, char **argv);
 int lab_cmd_run(int argc, char **argv);
+int lab_cmd_sim(int argc, char **argv);
 int lab_cmd_step(int argc, char **argv);
 /* The screens: home, or the lesson that is named; with --plain, and for the
  * bare program without a terminal, lines of text. */

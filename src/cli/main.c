@@ -29,6 +29,7 @@ static const struct command commands[] = {
     {"step", lab_cmd_step, "LESSON: one iteration, every step and tensor"},
     {"run", lab_cmd_run, "LESSON: train, record, print the summary"},
     {"lab", lab_cmd_lab, "NAME: a ladder of kernels, checked and timed"},
+    {"sim", lab_cmd_sim, "FILE: any CUDA kernel, thread by thread, checked"},
     {"profile", lab_cmd_profile, "recorded runs: list, compare, export ..."},
     {"doctor", lab_cmd_doctor, "what this machine can do, and remedies"},
 };

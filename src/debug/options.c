@@ -204,6 +204,16 @@ static void add_choice(struct lab_options *o, char *text,
         (struct lab_variant_choice){.target = text, .variant = equals + 1};
 }
 
+/* The list of a LAB_FIELD_TEXTS: what it holds, then how many. */
+static void add_text(const char **list, const struct lab_option *option,
+                     const char *text, struct argp_state *state)
+{
+    int *count = (int *)(void *)(list + LAB_MAX_OPTION_TEXTS);
+    if (*count == LAB_MAX_OPTION_TEXTS)
+        argp_failure(state, LAB_EXIT_USAGE, 0, "too many --%s", option->name);
+    list[(*count)++] = text;
+}
+
 static void set(struct lab_options *o, const struct lab_option *option,
                 const struct lab_option *help, char *arg,
                 struct argp_state *state)
@@ -242,10 +252,7 @@ static void set(struct lab_options *o, const struct lab_option *option,
         *(double *)field = share(option, arg, state);
         break;
     case LAB_KIND_TEXTS:
-        if (o->n_near == LAB_MAX_OPTION_NEAR)
-            argp_failure(state, LAB_EXIT_USAGE, 0, "too many --%s",
-                         option->name);
-        o->near[o->n_near++] = arg;
+        add_text(field, option, arg, state);
         break;
     case LAB_KIND_VARIANTS:
         add_choice(o, arg, state);

@@ -68,11 +68,19 @@ struct sim_access {
     enum sim_access_kind kind;
     enum lab_ptx_space space; /* LAB_PTX_GENERIC: by the address */
     uint32_t mask;
-    int bytes; /* a lane, all elements of a vector together */
+    int bytes; /* a lane, all elements of a vector together; of an async one any
+                * number, the run of a copy */
     int align; /* that the instruction needs; as `bytes` for ld and st */
     bool synchronises; /* volatile, atomic, relaxed, acquire or release */
-    bool async;        /* by cp.async or TMA: not this thread's own */
-    uint64_t addr[SIM_LANES]; /* of the window of `space` */
+    bool async;        /* by cp.async, TMA or wgmma: not this thread's own */
+    bool issued;       /* async, and begins now: it is counted and checked here,
+                        * and a store's bytes count as not written until the same
+                        * access comes again with `issued` false: it has arrived,
+                        * is checked and not counted */
+    uint64_t addr[SIM_LANES]; /* of `space`: shared, local and param from 0 */
+    /* Out, of a store: call sim_same() before the bytes are stored. Lanes meet in
+     * one byte, or an earlier store must have stored the same. Not of an async. */
+    bool overlap;
 };
 
 /* Checks an access, counts it, and says where it is: at[lane] for each lane of the
@@ -80,7 +88,13 @@ struct sim_access {
  * and must not touch memory; they end (w->faulted). For a store the bytes count as
  * written. */
 uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
-                    const struct sim_access *a, unsigned char *at[SIM_LANES]);
+                    struct sim_access *a, unsigned char *at[SIM_LANES]);
+/* For a store with `overlap`, before it stores: data[lane] is what the lane writes,
+ * `bytes` of it, for each lane of `lanes`. Different values are a race. */
+void sim_same(struct sim_warp *w, const struct sim_instr *i,
+              const struct sim_access *a, uint32_t lanes,
+              unsigned char *const at[SIM_LANES],
+              const unsigned char *const data[SIM_LANES]);
 
 /* A finding of the warp's current instruction, for the first lane of `lanes`.
  * `f` may be NULL; else its address, name and index are taken. */
@@ -88,11 +102,29 @@ void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
               enum lab_sim_check check, const struct lab_sim_finding *f,
               const char *format, ...) LAB_PRINTF(6, 7);
 
-/* A barrier of all threads, or of a warp's lanes, was passed: what was before it
- * happened before what comes. */
-void sim_block_synchronised(struct sim_block *b, uint32_t warps_lo,
-                            uint32_t warps_hi);
+/* ---- what happened before what (race.c) ----
+ *
+ * A clock says up to which access each warp of a block is known. A barrier has
+ * one: zeroed when the barrier is made. A warp that arrives releases, one that was
+ * let through acquires. */
+enum { SIM_WARPS = 32 };
+struct sim_clock {
+    uint32_t known[SIM_WARPS];
+};
+void sim_release(struct sim_warp *w, struct sim_clock *object);
+void sim_acquire(struct sim_warp *w, const struct sim_clock *object);
+/* A barrier that each of `warps` (bit a warp) arrived at and is let through. */
+void sim_block_synchronised(struct sim_block *b, uint32_t warps);
+/* These lanes waited for each other: bar.warp.sync, shfl, vote, match, redux. */
 void sim_warp_synchronised(struct sim_warp *w, uint32_t lanes);
+/* membar and fence (not .proxy) of any scope: also before an atomic with .release,
+ * and after one or a load with .acquire. */
+void sim_fence(struct sim_warp *w, uint32_t lanes);
+/* mbarriers: what `lanes` did before they arrived at the one at `offset` of shared
+ * memory happened before what those do that saw its phase end. An asynchronous
+ * copy arrives in the name of the lane that issued it. */
+void sim_mbarrier_arrived(struct sim_warp *w, uint32_t lanes, uint32_t offset);
+void sim_mbarrier_passed(struct sim_warp *w, uint32_t lanes, uint32_t offset);
 
 /* Windows of generic addresses: global memory has the process's addresses; those
  * of shared and local memory of the running block lie in ranges of no process
@@ -106,7 +138,9 @@ void sim_warp_synchronised(struct sim_warp *w, uint32_t lanes);
 enum sim_state {
     SIM_READY,
     SIM_AT_BARRIER, /* named barrier w->barrier */
-    SIM_WAITING,    /* tries again when the others have run: mbarrier, spin */
+    SIM_WAITING,    /* an mbarrier's phase is not over: goes on at the next
+                     * instruction (a loop that asks again) when the others,
+                     * and the warp's own other lanes, have run */
     SIM_DONE
 };
 
@@ -118,11 +152,12 @@ struct sim_warp {
     uint32_t alive;   /* that have not returned */
     uint32_t active;  /* that run now */
     uint32_t faulted; /* ended by a finding */
-    int32_t pc;
+    int32_t pc;       /* of the next instruction; a handler may change it */
     int barrier;
+    int64_t steps;       /* instructions that it executed */
     unsigned char *regs; /* slots of 128 bytes, 64-byte aligned */
     uint32_t *preds;
-    unsigned char *local; /* lane after lane, local_bytes each */
+    unsigned char *local; /* lane after lane, the kernel's local_bytes each */
     struct lab_sim_counts counts;
     struct sim_stack *stack; /* of divergence; flow's own */
     struct sim_async *async; /* of tensor.c: pending copies; NULL: none */
@@ -149,7 +184,19 @@ void sim_addresses(const struct sim_warp *w, const struct sim_operand *o,
 void sim_set(struct sim_warp *w, const struct sim_operand *o, uint32_t mask,
              const uint64_t values[SIM_LANES]);
 
+/* For an instruction that all of `lanes` must execute together: false when some
+ * of those that are alive are elsewhere. The warp then goes on with them and
+ * comes back, or has a finding: return at once, having done nothing. */
+bool sim_gather(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes);
+
 /* ---- a block, a grid ---- */
+
+/* How often an instruction ran: what the interpreter itself counts. */
+struct sim_tally {
+    int64_t warps;
+    int64_t lanes;     /* whose guard was true */
+    int64_t divergent; /* branches that split the warp */
+};
 
 struct sim_block {
     struct sim_grid *grid;
@@ -163,6 +210,10 @@ struct sim_block {
     struct sim_mbarriers *mbarriers; /* of tensor.c; NULL: none yet */
     void *check;                     /* of check.c */
     bool stopped;                    /* a finding ended it */
+    /* By instruction of the kernel, summed over the blocks of a host thread; the
+     * index is sim_index(). `counts` is what sim_access() adds to. */
+    struct sim_tally *tally;
+    struct lab_sim_counts *counts;
 };
 
 struct sim_grid {
@@ -173,8 +224,57 @@ struct sim_grid {
     unsigned char *params; /* parameter space */
     int64_t params_bytes;
     void *check; /* of check.c */
-    void *count; /* of count.c */
 };
+
+/* ---- modules and kernels (module.c, lower.c) ---- */
+
+/* The code of a kernel: instruction i of its PTX is instrs[i]; behind them come
+ * those of the functions that it calls. */
+struct lab_sim_kernel {
+    struct lab_sim_module *module;
+    const struct lab_ptx_function *function;
+    const struct sim_instr *instrs;
+    int32_t instr_count;
+    int32_t slots; /* of a warp's registers, 128 bytes each */
+    int32_t preds;
+    int64_t shared_bytes; /* static; dynamic shared memory follows, aligned */
+    int64_t local_bytes;  /* of a lane */
+    int64_t params_bytes;
+    const int64_t *param_offsets; /* of each parameter */
+    bool in_order; /* blocks must run in one order for the same bits */
+    const struct sim_home *homes; /* of the function's registers */
+};
+
+/* Where a register of the PTX is kept: slot (of a predicate its number), while the
+ * next instruction is one of from .. to; outside of these its slot may hold
+ * another. slot -1: never used. */
+struct sim_home {
+    int32_t slot;
+    int32_t from;
+    int32_t to;
+};
+
+static inline int32_t sim_index(const struct sim_warp *w,
+                                const struct sim_instr *i)
+{
+    return (int32_t)(i - w->block->grid->kernel->instrs);
+}
+
+/* ---- what check.c and count.c do around a launch ---- */
+
+/* Makes g->check and g->count. Once, before any block. */
+enum lab_status sim_check_begin(struct sim_grid *g);
+/* Before the first instruction of a block (its warps and memory are ready, and
+ * a struct sim_block is used for many blocks, one after the other) and after its
+ * last. Blocks of different host threads come at the same time. */
+enum lab_status sim_check_block_begin(struct sim_block *b);
+void sim_check_block_end(struct sim_block *b);
+/* After the last block: findings, counts and lines of `out`. Both arrays have a
+ * row an instruction of the kernel, summed over all blocks. What begin made is
+ * given back, also when `out` is NULL (the launch failed). */
+enum lab_status sim_check_end(struct sim_grid *g, const struct sim_tally *tally,
+                              const struct lab_sim_counts *counts,
+                              struct lab_sim_result *out);
 
 /* ---- lowering ---- */
 

@@ -17,6 +17,7 @@ for file in bin/lapenna-lab share/man/man1/lapenna-lab.1 \
     share/lapenna-lab/kernels/dense/dense.h \
     share/lapenna-lab/kernels/dense/dense_ref.c \
     share/lapenna-lab/profiles/schema.sql \
+    share/lapenna-lab/sim/clang/cuda_runtime.h \
     share/lapenna-lab/lessons/data/digits.csv.gz \
     share/lapenna-lab/lessons/data/README.md \
     share/doc/lapenna-lab/LICENSE \

@@ -9,7 +9,7 @@ for option in --help --version -h help; do
 done
 
 # help, -h and --help say the same of every command.
-for words in lesson step run lab profile doctor 'profile show' 'lab offsets'; do
+for words in lesson step run lab sim profile doctor 'profile show' 'lab offsets'; do
     # shellcheck disable=SC2086 # words
     run $words --help
     expect_exit 0
@@ -44,6 +44,7 @@ run run
 run run --no-such-option
 run run no-such-lesson
 step step
+sim sim
 lab lab no-such-lab
 lesson lesson no-such-word
 lesson lesson show no-such-lesson

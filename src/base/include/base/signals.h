@@ -1,5 +1,6 @@
 /* signals.h -- INT, TERM and HUP as a flag that loops look at. */
 #pragma once
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* The handler sets a flag and wakes lab_signals_wait_input(). A second signal
@@ -9,6 +10,8 @@ void lab_signals_catch(void);
 void lab_signals_say(const char *words);
 #define LAB_SIGNALS_STOPPING                                                   \
     "lapenna-lab: stopping after this call; again ends now\n"
+/* The first signal sets this flag, too; NULL: none. For work that looks at one. */
+void lab_signals_flag(atomic_bool *flag);
 /* From here on a signal ends the program at once, as 128 and its number. */
 void lab_signals_end_now(void);
 int lab_signals_caught(void);         /* the number, 0: none */

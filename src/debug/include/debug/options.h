@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "engine/setup.h"
 
-enum { LAB_MAX_OPTION_CHOICES = 32, LAB_MAX_OPTION_NEAR = 32 };
+enum { LAB_MAX_OPTION_CHOICES = 32, LAB_MAX_OPTION_TEXTS = 64 };
 
 /* The commands that options belong to, a bit each. */
 enum lab_for {
@@ -52,6 +52,7 @@ enum lab_for {
     LAB_FOR_BASELINE = 1 << 27,
     LAB_FOR_IMPORT = 1 << 28, /* and merge */
     LAB_FOR_DELETE = 1 << 29, /* and vacuum */
+    LAB_FOR_SIM = 1 << 30,
     LAB_FOR_READERS = LAB_FOR_RUNS | LAB_FOR_SHOW | LAB_FOR_KERNELS |
                       LAB_FOR_TIMELINE | LAB_FOR_COMPARE | LAB_FOR_ROOFLINE |
                       LAB_FOR_EXPORT,
@@ -106,7 +107,7 @@ struct lab_option {
 #define LAB_FIELD_RATE(f) double f;
 #define LAB_FIELD_SHARE(f) double f;
 #define LAB_FIELD_TEXTS(f)                                                     \
-    const char *f[LAB_MAX_OPTION_NEAR];                                        \
+    const char *f[LAB_MAX_OPTION_TEXTS];                                        \
     int n_##f;
 #define LAB_FIELD_VARIANTS(f)                                                  \
     struct lab_variant_choice f[LAB_MAX_OPTION_CHOICES];                       \

@@ -190,6 +190,10 @@ void lab_ptx_free(struct lab_ptx *ptx); /* NULL allowed */
 /* NULL: no function of that name. */
 const struct lab_ptx_function *lab_ptx_function(const struct lab_ptx *ptx,
                                                 const char *name);
+/* The innermost place that is in no header of a compiler's (atomicAdd(), the
+ * arithmetic of half): the line that a person wrote. `place` itself where there is
+ * none. */
+int32_t lab_ptx_user_place(const struct lab_ptx *ptx, int32_t place);
 int lab_ptx_type_bytes(enum lab_ptx_type type); /* 0: none, a predicate */
 /* ".f32" or "f32"; LAB_PTX_NO_TYPE: it is none. */
 enum lab_ptx_type lab_ptx_type_of(const char *text);

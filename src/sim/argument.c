@@ -1,0 +1,611 @@
+/* argument.c -- a kernel's arguments as words: read, compared with the kernel's
+ * parameters, and made memory that a launch can use. */
+#include "sim/argument.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "memory.h"
+#include "npy.h"
+
+/* ---- types ---- */
+
+static const struct type {
+    const char *name;
+    int bytes;
+    int exponent; /* bits; 0: an integer */
+    int fraction;
+    bool is_signed;
+} types[] = {
+#define X(code, name, bytes, exponent, fraction, is_signed)                    \
+    {name, bytes, exponent, fraction, is_signed},
+    LAB_SIM_TYPE_LIST(X)
+#undef X
+};
+
+const char *lab_sim_type_name(enum lab_sim_type type)
+{
+    return types[type].name;
+}
+
+int lab_sim_type_bytes(enum lab_sim_type type)
+{
+    return types[type].bytes;
+}
+
+bool lab_sim_type_is_real(enum lab_sim_type type)
+{
+    return types[type].exponent > 0;
+}
+
+static bool find_type(const char *name, size_t n, enum lab_sim_type *out)
+{
+    for (int i = 0; i < LAB_SIM_TYPE_COUNT; i++) {
+        if (strlen(types[i].name) == n && memcmp(types[i].name, name, n) == 0) {
+            *out = (enum lab_sim_type)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum lab_status no_type(const char *spec, const char *name, size_t n)
+{
+    const char *names[LAB_SIM_TYPE_COUNT];
+    char word[32];
+    for (int i = 0; i < LAB_SIM_TYPE_COUNT; i++)
+        names[i] = types[i].name;
+    snprintf(word, sizeof(word), "%.*s", n < sizeof(word) ? (int)n : 31, name);
+    const char *near = lab_nearest(word, names, LAB_SIM_TYPE_COUNT);
+    return lab_fail(LAB_E_USAGE,
+                    "'%s': no type '%s'%s%s%s: use float, double, int, "
+                    "unsigned, long, half or bfloat16",
+                    spec, word, near ? " (did you mean '" : "",
+                    near ? near : "", near ? "'?)" : "");
+}
+
+/* A real number of few bits, rounded to the nearest, ties to even: the bits of
+ * half and bfloat16. */
+static uint64_t encode(double v, int exponent_bits, int fraction_bits)
+{
+    int bias = (1 << (exponent_bits - 1)) - 1;
+    uint64_t sign = (uint64_t)(signbit(v) != 0)
+                    << (exponent_bits + fraction_bits);
+    uint64_t infinity = (((uint64_t)1 << exponent_bits) - 1) << fraction_bits;
+    if (isnan(v))
+        return sign | infinity | (uint64_t)1 << (fraction_bits - 1);
+    if (isinf(v))
+        return sign | infinity;
+    int e = v == 0 ? 1 - bias : ilogb(v);
+    if (e < 1 - bias)
+        e = 1 - bias; /* subnormal */
+    if (e > bias)
+        return sign | infinity;
+    /* Units of the last place; rounding up may carry into the exponent. */
+    uint64_t units = (uint64_t)nearbyint(ldexp(fabs(v), fraction_bits - e));
+    return sign | (units + ((uint64_t)(e + bias - 1) << fraction_bits));
+}
+
+static double decode(uint64_t bits, int exponent_bits, int fraction_bits)
+{
+    int bias = (1 << (exponent_bits - 1)) - 1;
+    uint64_t one = 1;
+    uint64_t fraction = bits & ((one << fraction_bits) - 1);
+    int e = (int)(bits >> fraction_bits & ((one << exponent_bits) - 1));
+    bool negative = bits >> (exponent_bits + fraction_bits) & 1;
+    double v = e == (1 << exponent_bits) - 1
+                   ? (fraction ? (double)NAN : (double)INFINITY)
+               : e == 0 ? ldexp((double)fraction, 1 - bias - fraction_bits)
+                        : ldexp((double)(fraction | one << fraction_bits),
+                                e - bias - fraction_bits);
+    return negative ? -v : v;
+}
+
+static void put_real(enum lab_sim_type type, void *to, double v)
+{
+    const struct type *t = &types[type];
+    if (type == LAB_SIM_TYPE_DOUBLE) {
+        memcpy(to, &v, sizeof(v));
+    } else {
+        uint64_t bits = encode(v, t->exponent, t->fraction);
+        if (type == LAB_SIM_TYPE_FLOAT)
+            memcpy(to, &(uint32_t){(uint32_t)bits}, 4);
+        else
+            memcpy(to, &(uint16_t){(uint16_t)bits}, 2);
+    }
+}
+
+static void put_integer(enum lab_sim_type type, void *to, int64_t v)
+{
+    switch (types[type].bytes) {
+    case 1:
+        memcpy(to, &(uint8_t){(uint8_t)v}, 1);
+        break;
+    case 2:
+        memcpy(to, &(uint16_t){(uint16_t)v}, 2);
+        break;
+    case 4:
+        memcpy(to, &(uint32_t){(uint32_t)v}, 4);
+        break;
+    default:
+        memcpy(to, &v, 8);
+    }
+}
+
+int64_t lab_sim_integer_at(enum lab_sim_type type, const void *data, int64_t i)
+{
+    const struct type *t = &types[type];
+    int64_t v = 0;
+    int unused = 64 - 8 * t->bytes;
+    memcpy(&v, (const char *)data + i * t->bytes, (size_t)t->bytes);
+    uint64_t high = (uint64_t)v << unused;
+    if (!t->is_signed)
+        return (int64_t)(high >> unused);
+    memcpy(&v, &high, sizeof(v));
+    return v >> unused; /* arithmetic, with gcc and clang */
+}
+
+double lab_sim_real_at(enum lab_sim_type type, const void *data, int64_t i)
+{
+    const struct type *t = &types[type];
+    if (t->exponent == 0) {
+        int64_t v = lab_sim_integer_at(type, data, i);
+        return type == LAB_SIM_TYPE_ULONG ? (double)(uint64_t)v : (double)v;
+    }
+    if (type == LAB_SIM_TYPE_DOUBLE) {
+        double v;
+        memcpy(&v, (const char *)data + i * 8, 8);
+        return v;
+    }
+    uint64_t bits = 0;
+    memcpy(&bits, (const char *)data + i * t->bytes, (size_t)t->bytes);
+    return decode(bits, t->exponent, t->fraction);
+}
+
+/* false: the type does not hold it. A real is rounded. */
+static bool put(enum lab_sim_type type, void *to, double v)
+{
+    const struct type *t = &types[type];
+    if (t->exponent > 0) {
+        put_real(type, to, v);
+        return true;
+    }
+    double most = ldexp(1, 8 * t->bytes - t->is_signed);
+    if (!(v == floor(v) && v < most && v >= (t->is_signed ? -most : 0)) ||
+        (type == LAB_SIM_TYPE_BOOL && v > 1))
+        return false;
+    uint64_t bits = v < 0 ? 0 - (uint64_t)-v : (uint64_t)v;
+    int64_t whole;
+    memcpy(&whole, &bits, sizeof(whole));
+    put_integer(type, to, whole);
+    return true;
+}
+
+/* "5", "-0x10", "2.5", "inf". Whole numbers keep all 64 bits. */
+static bool read_number(enum lab_sim_type type, const char *text, void *to)
+{
+    char *end = NULL;
+    const struct type *t = &types[type];
+    errno = 0;
+    if (!*text || *text == ' ')
+        return false;
+    if (t->exponent > 0) {
+        double v = strtod(text, &end);
+        put_real(type, to, v);
+        return end != text && *end == '\0';
+    }
+    if (t->is_signed || t->bytes < 8) {
+        long long v = strtoll(text, &end, 0);
+        return !errno && end != text && *end == '\0' &&
+               (t->bytes == 8 ? (memcpy(to, &v, 8), true)
+                              : put(type, to, (double)v));
+    }
+    unsigned long long v = strtoull(text, &end, 0);
+    memcpy(to, &v, 8);
+    return !errno && end != text && *end == '\0' && *text != '-';
+}
+
+/* ---- words ---- */
+
+static enum lab_status read_sides(const char *spec, const char **at,
+                                  struct lab_sim_argument *a)
+{
+    int64_t count = 1;
+    const char *p = *at + 1;
+    for (;; p++) {
+        char *end = NULL;
+        errno = 0;
+        long long n = *p >= '0' && *p <= '9' ? strtoll(p, &end, 10) : 0;
+        if (errno || n < 1 || (*end != ',' && *end != ']'))
+            return lab_fail(LAB_E_USAGE,
+                            "'%s': between [ and ] there are whole numbers "
+                            "from 1, with commas: float[32,33]",
+                            spec);
+        if (a->rank == LAB_SIM_MAX_RANK)
+            return lab_fail(LAB_E_USAGE, "'%s': at most %d dimensions", spec,
+                            LAB_SIM_MAX_RANK);
+        if (__builtin_mul_overflow(count, n, &count) || count > INT64_MAX / 16)
+            return lab_fail(LAB_E_RANGE,
+                            "'%s': more elements than any memory has", spec);
+        a->dim[a->rank++] = n;
+        p = end;
+        if (*p == ']')
+            break;
+    }
+    a->count = count;
+    *at = p + 1;
+    return LAB_OK;
+}
+
+static enum lab_status read_fill(const char *spec, const char *text,
+                                 struct lab_sim_argument *a)
+{
+    a->fill = LAB_SIM_FILL_NUMBER;
+    if (strcmp(text, "random") == 0) {
+        a->fill = LAB_SIM_FILL_RANDOM;
+    } else if (strcmp(text, "iota") == 0) {
+        a->fill = LAB_SIM_FILL_IOTA;
+    } else if (text[0] == '@' && text[1]) {
+        a->fill = LAB_SIM_FILL_FILE;
+        a->file = text + 1;
+    } else if (strcmp(text, "zero") != 0 &&
+               !read_number(a->type, text, a->value)) {
+        return lab_fail(LAB_E_USAGE,
+                        "'%s': fill it with random, zero, iota, a number that "
+                        "%s holds, or @FILE.npy, not with '%s'",
+                        spec, types[a->type].name, text);
+    }
+    return LAB_OK;
+}
+
+static enum lab_status read_memory(const char *spec, const char *at,
+                                   struct lab_sim_argument *a)
+{
+    size_t n = strcspn(at, "[=:");
+    enum lab_status st;
+    if (!find_type(at, n, &a->type))
+        return no_type(spec, at, n);
+    at += n;
+    if (*at != '[')
+        return lab_fail(LAB_E_USAGE, "'%s': how many elements? write %s[1024]",
+                        spec, types[a->type].name);
+    st = read_sides(spec, &at, a);
+    if (st)
+        return st;
+    if (*at == '=' && a->direction == LAB_SIM_OUT)
+        return lab_fail(LAB_E_USAGE,
+                        "'%s': `out` is memory that nothing has written; with "
+                        "values it is `inout`",
+                        spec);
+    if (*at && *at != '=')
+        return lab_fail(LAB_E_USAGE, "'%s': not understood from '%s' on", spec,
+                        at);
+    if (a->direction == LAB_SIM_OUT)
+        return LAB_OK;
+    return read_fill(spec, *at ? at + 1 : "random", a);
+}
+
+enum lab_status lab_sim_argument_read(const char *spec,
+                                      struct lab_sim_argument *out)
+{
+    static const struct {
+        const char *word;
+        enum lab_sim_direction direction;
+    } kinds[] = {
+        {"in", LAB_SIM_IN}, {"out", LAB_SIM_OUT}, {"inout", LAB_SIM_INOUT}};
+    struct lab_sim_argument a = {.spec = spec};
+    size_t n = strcspn(spec, ":");
+    if (spec[n] != ':')
+        return lab_fail(LAB_E_USAGE,
+                        "'%s': an argument is a value, int:5, or memory, "
+                        "in:float[1024]=random, out:float[1024], "
+                        "inout:float[1024]=zero",
+                        spec);
+    const char *rest = spec + n + 1;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strlen(kinds[i].word) == n && memcmp(kinds[i].word, spec, n) == 0)
+            a.direction = kinds[i].direction;
+    }
+    if (a.direction != LAB_SIM_VALUE) {
+        enum lab_status st = read_memory(spec, rest, &a);
+        if (st)
+            return st;
+    } else if (!find_type(spec, n, &a.type)) {
+        return no_type(spec, spec, n);
+    } else if (!read_number(a.type, rest, a.value)) {
+        return lab_fail(LAB_E_USAGE, "'%s': '%s' is no number that %s holds",
+                        spec, rest, types[a.type].name);
+    }
+    *out = a;
+    return LAB_OK;
+}
+
+void lab_sim_shape_add(struct lab_str *out, const struct lab_sim_argument *a)
+{
+    lab_str_add(out, types[a->type].name);
+    for (int i = 0; i < a->rank; i++)
+        lab_str_addf(out, "%c%lld", i ? ',' : '[', (long long)a->dim[i]);
+    lab_str_add(out, a->rank ? "]" : "");
+}
+
+/* ---- against the kernel's parameters ---- */
+
+/* The list in the last brackets of "void scale<float>(float*, int)". */
+static const char *parameter_list(const char *types_text)
+{
+    const char *end = types_text ? strrchr(types_text, ')') : NULL;
+    int depth = 0;
+    for (const char *p = end; p && p >= types_text; p--) {
+        depth += (*p == ')') - (*p == '(');
+        if (depth == 0)
+            return p + 1;
+    }
+    return NULL;
+}
+
+/* Parameter i of the list; false: there are not so many. */
+static bool parameter_text(const char *list, int i, const char **from,
+                           size_t *n)
+{
+    int depth = 0;
+    const char *p = list;
+    *from = p;
+    for (; *p; p++) {
+        bool end = depth == 0 && (*p == ',' || *p == ')');
+        if (end && i == 0) {
+            *n = (size_t)(p - *from);
+            return *n > 0;
+        }
+        if (end && *p == ')')
+            return false;
+        if (end) {
+            i--;
+            *from = p + 1 + (p[1] == ' ');
+        }
+        depth += strchr("(<[", *p) != NULL;
+        depth -= depth > 0 && strchr(")>]", *p) != NULL;
+    }
+    return false;
+}
+
+static int64_t parameter_bytes(const struct lab_ptx_variable *p)
+{
+    return p->elements * lab_ptx_type_bytes(p->type);
+}
+
+/* "(float const* x, int n)", or with the types of PTX. */
+static void add_parameters(struct lab_str *out,
+                           const struct lab_ptx_function *kernel,
+                           const char *list)
+{
+    static const char *const names[LAB_PTX_TYPE_COUNT] = {
+        [LAB_PTX_F32] = "float",
+        [LAB_PTX_F64] = "double",
+        [LAB_PTX_U64] = "pointer or 8 bytes",
+        [LAB_PTX_B64] = "pointer or 8 bytes",
+        [LAB_PTX_S64] = "8 bytes"};
+    lab_str_add(out, "(");
+    for (int i = 0; i < kernel->param_count; i++) {
+        const struct lab_ptx_variable *p = &kernel->params[i];
+        const char *text;
+        size_t n;
+        lab_str_add(out, i ? ", " : "");
+        if (list && parameter_text(list, i, &text, &n))
+            lab_str_add_bytes(out, text, n);
+        else if (p->elements == 1 && names[p->type])
+            lab_str_add(out, names[p->type]);
+        else
+            lab_str_addf(out, "%lld bytes", (long long)parameter_bytes(p));
+    }
+    lab_str_add(out, ")");
+}
+
+/* Why an argument is not what a parameter takes; NULL: it is. */
+static const char *mismatch(const struct lab_ptx_variable *p, const char *text,
+                            size_t n, const struct lab_sim_argument *a)
+{
+    bool memory = a->direction != LAB_SIM_VALUE;
+    /* "float (*) [32]" is a pointer, too. */
+    bool pointer =
+        text && n &&
+        (text[n - 1] == '*' || text[n - 1] == '&' || memmem(text, n, "(*", 2));
+    bool known = text && p->elements == 1;
+    bool is_real = p->type == LAB_PTX_F32 || p->type == LAB_PTX_F64;
+    bool is_bits = p->elements != 1 || p->type == LAB_PTX_B8 ||
+                   p->type == LAB_PTX_B16 || p->type == LAB_PTX_B32 ||
+                   p->type == LAB_PTX_B64;
+    if (memory && (parameter_bytes(p) != 8 || is_real || (known && !pointer)))
+        return "is no pointer: write a value, int:5 or float:2.5";
+    if (!memory && pointer)
+        return "is a pointer: write in:, out: or inout:";
+    if (!memory && parameter_bytes(p) != types[a->type].bytes)
+        return parameter_bytes(p) == 8   ? "has 8 bytes: write long: or double:"
+               : parameter_bytes(p) == 4 ? "has 4 bytes: write int:, unsigned: "
+                                           "or float:"
+               : parameter_bytes(p) == 2 ? "has 2 bytes: write half:, "
+                                           "bfloat16: or short:"
+               : parameter_bytes(p) == 1
+                   ? "has 1 byte: write bool:, char: or uchar:"
+                   : "is a structure, which --arg cannot write";
+    if (!memory && !is_bits && is_real != (types[a->type].exponent > 0) &&
+        types[a->type].bytes > 2)
+        return is_real ? "is a real number: write float: or double:"
+                       : "is a whole number: write int:, unsigned: or long:";
+    return NULL;
+}
+
+enum lab_status lab_sim_arguments_check(const struct lab_ptx_function *kernel,
+                                        const char *types_text,
+                                        const struct lab_sim_argument *args,
+                                        int count)
+{
+    const char *list = parameter_list(types_text);
+    struct lab_str takes;
+    enum lab_status st = LAB_OK;
+    const char *text = NULL;
+    size_t n = 0;
+    /* A list that is no list of these: a name that was not demangled. */
+    if (list && kernel->param_count > 0 &&
+        (!parameter_text(list, kernel->param_count - 1, &text, &n) ||
+         parameter_text(list, kernel->param_count, &text, &n)))
+        list = NULL;
+    lab_str_init(&takes);
+    add_parameters(&takes, kernel, list);
+    if (count != kernel->param_count)
+        st = lab_fail(LAB_E_RANGE,
+                      "the kernel takes %d argument%s %s, and %d %s given "
+                      "(--arg, in this order)",
+                      kernel->param_count, kernel->param_count == 1 ? "" : "s",
+                      lab_str_text(&takes), count, count == 1 ? "is" : "are");
+    for (int i = 0; i < count && !st; i++) {
+        const char *type = NULL;
+        if (list && parameter_text(list, i, &text, &n))
+            type = text;
+        const char *wrong =
+            mismatch(&kernel->params[i], type, type ? n : 0, &args[i]);
+        if (wrong)
+            st = lab_fail(LAB_E_RANGE,
+                          "--arg '%s': parameter %d%s%.*s%s %s; the kernel "
+                          "takes %s",
+                          args[i].spec, i, type ? ", " : "", type ? (int)n : 0,
+                          type ? type : "", type ? "," : "", wrong,
+                          lab_str_text(&takes));
+    }
+    if (!st)
+        st = lab_str_check(&takes, "the parameters of a kernel");
+    lab_str_release(&takes);
+    return st;
+}
+
+/* ---- memory ---- */
+
+static void fill_random(struct lab_sim_argument *a, int number, uint64_t seed,
+                        lab_sim_word_fn *random)
+{
+    const struct type *t = &types[a->type];
+    for (int64_t i = 0; i < a->count; i++) {
+        char *to = (char *)a->data + i * t->bytes;
+        uint32_t word = random(seed, number, (uint64_t)i);
+        if (t->exponent > 0)
+            put_real(a->type, to, (double)(word >> 8) / 8388608.0 - 1);
+        else
+            put_integer(a->type, to,
+                        (int64_t)((uint64_t)word *
+                                      (a->type == LAB_SIM_TYPE_BOOL ? 2 : 10) >>
+                                  32));
+    }
+}
+
+static enum lab_status fill_file(struct lab_sim_argument *a)
+{
+    struct sim_npy npy;
+    const struct type *t = &types[a->type];
+    enum lab_status st = sim_npy_read(a->file, &npy);
+    if (st)
+        return st;
+    if (npy.count != a->count) {
+        st = lab_fail(LAB_E_RANGE,
+                      "--arg '%s': the file has %lld elements, and %lld are "
+                      "wanted",
+                      a->spec, (long long)npy.count, (long long)a->count);
+    }
+    /* NumPy has no bfloat16: words of 16 bits are its bits. */
+    bool bits =
+        a->type == LAB_SIM_TYPE_BFLOAT16 && npy.bytes == 2 && npy.kind == 'u';
+    bool same =
+        bits || (npy.bytes == t->bytes && a->type != LAB_SIM_TYPE_BFLOAT16 &&
+                 npy.kind == (t->exponent                    ? 'f'
+                              : a->type == LAB_SIM_TYPE_BOOL ? 'b'
+                              : t->is_signed                 ? 'i'
+                                                             : 'u'));
+    if (!st && same)
+        memcpy(a->data, npy.data, (size_t)(a->count * t->bytes));
+    for (int64_t i = 0; i < a->count && !st && !same; i++) {
+        double v = sim_npy_at(&npy, i);
+        if (!put(a->type, (char *)a->data + i * t->bytes, v))
+            st = lab_fail(LAB_E_RANGE,
+                          "--arg '%s': element %lld of the file is %.17g, "
+                          "which %s does not hold",
+                          a->spec, (long long)i, v, t->name);
+    }
+    sim_npy_release(&npy);
+    return st;
+}
+
+static enum lab_status fill(struct lab_sim_argument *a, int number,
+                            uint64_t seed, lab_sim_word_fn *random)
+{
+    const struct type *t = &types[a->type];
+    switch (a->fill) {
+    case LAB_SIM_FILL_FILE:
+        return fill_file(a);
+    case LAB_SIM_FILL_RANDOM:
+        fill_random(a, number, seed, random);
+        break;
+    case LAB_SIM_FILL_IOTA:
+        for (int64_t i = 0; i < a->count; i++) {
+            char *to = (char *)a->data + i * t->bytes;
+            if (t->exponent > 0)
+                put_real(a->type, to, (double)i);
+            else
+                put_integer(a->type, to, i);
+        }
+        break;
+    case LAB_SIM_FILL_NUMBER:
+        for (int64_t i = 0; i < a->count; i++)
+            memcpy((char *)a->data + i * t->bytes, a->value, (size_t)t->bytes);
+        break;
+    case LAB_SIM_FILL_NONE:
+        /* Values that stand out where nothing is written over them. */
+        memset(a->data, 0xCD, (size_t)(a->count * t->bytes));
+        break;
+    }
+    return LAB_OK;
+}
+
+enum lab_status lab_sim_argument_make(struct lab_sim_memory *m,
+                                      struct lab_sim_argument *a, int number,
+                                      uint64_t seed, lab_sim_word_fn *random)
+{
+    struct lab_sim_label label = {.argument = number,
+                                  .element_bytes = types[a->type].bytes,
+                                  .rank = a->rank,
+                                  .read_only = a->direction == LAB_SIM_IN};
+    if (a->direction == LAB_SIM_VALUE)
+        return LAB_OK;
+    int64_t bytes = a->count * types[a->type].bytes;
+    int64_t have = lab_host_memory();
+    if (have > 0 && bytes > have / 2)
+        return lab_fail(LAB_E_RANGE,
+                        "--arg '%s' needs %.3g GB, more than half of this "
+                        "machine's memory (%.3g GB)",
+                        a->spec, (double)bytes / 1e9, (double)have / 1e9);
+    enum lab_status st = lab_sim_alloc(m, (size_t)bytes, &a->data);
+    if (!st)
+        st = fill(a, number, seed, random);
+    if (!st && a->fill != LAB_SIM_FILL_NONE)
+        st = lab_sim_written(m, a->data, (size_t)bytes);
+    snprintf(label.name, sizeof(label.name), "argument %d", number);
+    memcpy(label.dim, a->dim, sizeof(label.dim));
+    return st ? st : lab_sim_label(m, a->data, (size_t)bytes, &label);
+}
+
+int64_t lab_sim_argument_unwritten(struct lab_sim_memory *m,
+                                   const struct lab_sim_argument *a,
+                                   int64_t *first)
+{
+    size_t each = (size_t)types[a->type].bytes;
+    size_t bytes = (size_t)a->count * each;
+    const struct sim_alloc *in =
+        sim_memory_near(m, (uint64_t)(uintptr_t)a->data);
+    int64_t n = 0;
+    size_t at = in ? sim_memory_unset(in, 0, bytes) : bytes;
+    *first = (int64_t)(at / each);
+    for (int64_t i = *first; i < a->count; i++)
+        n += sim_memory_unset(in, (size_t)i * each, each) < each;
+    return n;
+}

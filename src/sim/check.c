@@ -1,0 +1,799 @@
+/* check.c -- the one way from a lane to memory: bounds, alignment, writes to what
+ * is read-only; and findings, with the names of tensors.
+ *
+ * Findings do not depend on the number of host threads: each block that runs
+ * keeps, for a source line, the one of its first block and thread, and the lists
+ * are merged and sorted at the end. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const char NOT_WRITTEN[] = "what nothing wrote";
+
+struct sim_check *sim_check_of(const struct sim_warp *w)
+{
+    return w->block->check;
+}
+
+/* ---- where ---- */
+
+static void coordinates(uint64_t number, const uint32_t size[3],
+                        uint32_t out[3])
+{
+    uint64_t x = size[0] ? size[0] : 1;
+    uint64_t y = size[1] ? size[1] : 1;
+    out[0] = (uint32_t)(number % x);
+    out[1] = (uint32_t)(number / x % y);
+    out[2] = (uint32_t)(number / x / y);
+}
+
+void sim_where(const struct sim_grid *g, uint64_t block, uint32_t thread,
+               int32_t place, struct lab_sim_where *out)
+{
+    const struct sim_launch_check *l = g->check;
+    out->place = lab_ptx_user_place(l->ptx, place);
+    coordinates(block, g->launch->grid, out->block);
+    coordinates(thread, g->launch->block, out->thread);
+}
+
+static uint32_t thread_of(const struct sim_warp *w, int lane)
+{
+    return (uint32_t)(w->index * SIM_LANES + lane);
+}
+
+static int32_t place_of(const struct sim_instr *i)
+{
+    return i && i->ptx ? i->ptx->place : -1;
+}
+
+/* ---- what an address is called ---- */
+
+/* The argument of the launch that points to this allocation; -1: none does. */
+static int argument_of(const struct sim_grid *g, const struct sim_alloc *a)
+{
+    const struct lab_ptx_function *f = g->kernel->function;
+    const struct lab_sim_launch *l = g->launch;
+    for (int k = 0; f && k < l->arg_count && k < f->param_count; k++) {
+        uint64_t value;
+        if (f->params[k].elements != 1 ||
+            lab_ptx_type_bytes(f->params[k].type) != (int)sizeof(value))
+            continue;
+        memcpy(&value, l->args[k], sizeof(value));
+        if (value == (uint64_t)(uintptr_t)a->base)
+            return k;
+    }
+    return -1;
+}
+
+/* Index of an element: of the first dimension it may be beyond its size. */
+static void unravel(const struct lab_sim_label *l, int64_t element,
+                    struct lab_sim_finding *f)
+{
+    f->rank = l->rank;
+    for (int d = l->rank; d-- > 1;) {
+        int64_t n = l->dim[d] > 0 ? l->dim[d] : 1;
+        int64_t at = element % n;
+        at += at < 0 ? n : 0;
+        f->index[d] = at;
+        element = (element - at) / n;
+    }
+    if (l->rank > 0)
+        f->index[0] = element;
+}
+
+size_t sim_append(char *out, size_t room, size_t at, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int n = vsnprintf(out + at, room - at, format, list);
+    va_end(list);
+    size_t end = at + (size_t)(n > 0 ? n : 0);
+    return end < room ? end : room - 1;
+}
+
+static void describe_inside(const struct lab_sim_finding *f, int64_t offset,
+                            int element_bytes, char *words)
+{
+    size_t n = sim_append(words, SIM_WORDS, 0, "%s", f->name);
+    for (int d = 0; d < f->rank; d++)
+        n = sim_append(words, SIM_WORDS, n, "%s%lld", d ? "," : "[",
+                       (long long)f->index[d]);
+    if (f->rank > 0)
+        n = sim_append(words, SIM_WORDS, n, "]");
+    else
+        n = sim_append(words, SIM_WORDS, n, ", byte %lld", (long long)offset);
+    if (f->rank > 0 && offset % element_bytes != 0)
+        sim_append(words, SIM_WORDS, n, " + %lld bytes",
+                   (long long)(offset % element_bytes));
+}
+
+/* An address in the memory of `a`, or in a guard zone of it. */
+static void describe_alloc(const struct sim_grid *g, const struct sim_alloc *a,
+                           uint64_t addr, struct lab_sim_finding *f,
+                           char *words)
+{
+    const int64_t bytes = (int64_t)a->bytes;
+    const int64_t at = (int64_t)(addr - (uint64_t)(uintptr_t)a->base);
+    const bool inside = at >= 0 && at < bytes;
+    /* Past the end: what the last byte is called; before: the first. */
+    size_t nearest = inside                 ? (size_t)at
+                     : at < 0 || bytes == 0 ? 0
+                                            : a->bytes - 1;
+    const struct sim_named *named = sim_memory_name(a, nearest);
+    int element_bytes = 1;
+    int64_t offset = at;
+    if (named) {
+        const struct lab_sim_label *l = &named->label;
+        f->argument = l->argument;
+        memcpy(f->name, l->name, sizeof(f->name));
+        offset = at - (int64_t)named->from;
+        element_bytes = l->element_bytes > 0 ? l->element_bytes : 1;
+        int64_t rest = offset % element_bytes;
+        rest += rest < 0 ? element_bytes : 0;
+        unravel(l, (offset - rest) / element_bytes, f);
+    } else {
+        f->argument = argument_of(g, a);
+    }
+    if (!f->name[0] && f->argument >= 0)
+        snprintf(f->name, sizeof(f->name), "argument %d", f->argument);
+    else if (!f->name[0])
+        snprintf(f->name, sizeof(f->name), "an allocation of %lld bytes",
+                 (long long)bytes);
+    if (inside)
+        describe_inside(f, offset, element_bytes, words);
+    else if (at < 0)
+        sim_append(words, SIM_WORDS, 0, "%lld bytes before the start of %s",
+                   -(long long)at, f->name);
+    else
+        sim_append(words, SIM_WORDS, 0, "%lld bytes after the end of %s",
+                   (long long)(at - bytes), f->name);
+    if (a->freed)
+        sim_append(words, SIM_WORDS, strlen(words), ", which was freed");
+}
+
+static int64_t space_bytes(const struct sim_grid *g, const struct sim_check *c,
+                           enum lab_ptx_space space)
+{
+    return space == LAB_PTX_SHARED  ? (c ? c->block->shared_bytes : 0)
+           : space == LAB_PTX_LOCAL ? g->kernel->local_bytes
+                                    : g->params_bytes;
+}
+
+void sim_describe(const struct sim_grid *g, const struct sim_check *c,
+                  enum lab_ptx_space space, uint64_t addr,
+                  struct lab_sim_finding *f, char *words)
+{
+    enum { NULL_PAGE = 4096 };
+    f->argument = -1;
+    f->address = addr;
+    f->rank = 0;
+    f->name[0] = '\0';
+    words[0] = '\0';
+    if (space == LAB_PTX_SHARED || space == LAB_PTX_LOCAL ||
+        space == LAB_PTX_PARAM) {
+        snprintf(f->name, sizeof(f->name), "%s memory",
+                 space == LAB_PTX_SHARED  ? "shared"
+                 : space == LAB_PTX_LOCAL ? "local"
+                                          : "parameter");
+        f->rank = 1;
+        f->index[0] = (int64_t)addr;
+        sim_append(words, SIM_WORDS, 0, "%s, byte %lld of %lld", f->name,
+                   (long long)addr, (long long)space_bytes(g, c, space));
+        return;
+    }
+    const struct sim_alloc *a = sim_memory_near(g->memory, addr);
+    if (a)
+        describe_alloc(g, a, addr, f, words);
+    else if (addr < NULL_PAGE && addr == 0)
+        sim_append(words, SIM_WORDS, 0, "the NULL pointer");
+    else if (addr < NULL_PAGE)
+        sim_append(words, SIM_WORDS, 0, "%llu bytes after the NULL pointer",
+                   (unsigned long long)addr);
+    else
+        sim_append(words, SIM_WORDS, 0, "0x%llx, which is in no allocation",
+                   (unsigned long long)addr);
+}
+
+/* ---- findings ---- */
+
+static int by_position(const struct sim_found *x, const struct sim_found *y)
+{
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    if (x->f.check != y->f.check)
+        return x->f.check < y->f.check ? -1 : 1;
+    return strcmp(x->f.name, y->f.name);
+}
+
+static int by_position_void(const void *a, const void *b)
+{
+    return by_position(a, b);
+}
+
+/* One and the same fault: of one check, on one line, of one tensor. */
+static bool same_fault(const struct sim_found *x, const struct sim_found *y)
+{
+    return x->f.check == y->f.check && x->line == y->line &&
+           x->file == y->file && strcmp(x->f.name, y->f.name) == 0;
+}
+
+/* Adds `one` to a list in which each fault is there once. */
+static bool merge(struct sim_found **list, size_t *count, size_t *room,
+                  const struct sim_found *one)
+{
+    for (size_t k = 0; k < *count; k++) {
+        struct sim_found *old = &(*list)[k];
+        if (!same_fault(old, one))
+            continue;
+        int64_t times = old->f.times + one->f.times;
+        if (by_position(one, old) < 0)
+            *old = *one;
+        old->f.times = times;
+        return true;
+    }
+    if (lab_grow(list, *count, room, sizeof(**list), "findings"))
+        return false;
+    (*list)[(*count)++] = *one;
+    return true;
+}
+
+void sim_check_no_memory(struct sim_launch_check *l)
+{
+    pthread_mutex_lock(&l->lock);
+    l->no_memory = true;
+    pthread_mutex_unlock(&l->lock);
+}
+
+void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
+               uint64_t block, uint32_t thread)
+{
+    const struct lab_ptx *ptx = c->launch->ptx;
+    struct sim_found one = {
+        .f = *f, .file = -1, .block = block, .thread = thread};
+    if (f->at.place >= 0 && ptx && f->at.place < ptx->place_count) {
+        one.file = ptx->places[f->at.place].file;
+        one.line = ptx->places[f->at.place].line;
+    }
+    one.f.times = f->times > 0 ? f->times : 1;
+    if (!merge(&c->found, &c->found_count, &c->found_room, &one))
+        sim_check_no_memory(c->launch);
+}
+
+void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
+              enum lab_sim_check check, const struct lab_sim_finding *f,
+              const char *format, ...)
+{
+    struct sim_check *c = sim_check_of(w);
+    /* What is outside of memory cannot be left to happen. */
+    if (!(c->launch->checks >> check & 1) && check != LAB_SIM_MEMORY)
+        return;
+    struct lab_sim_finding one = {.argument = -1};
+    uint32_t thread = thread_of(w, lanes ? __builtin_ctz(lanes) : 0);
+    if (f)
+        one = *f;
+    one.check = check;
+    sim_where(w->block->grid, w->block->number, thread, place_of(i), &one.at);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(one.message, sizeof(one.message), format, list);
+    va_end(list);
+    sim_found(c, &one, w->block->number, thread);
+}
+
+/* ---- bounds and alignment ---- */
+
+static const char *verb(const struct sim_access *a)
+{
+    return a->kind == SIM_LOAD    ? "read"
+           : a->kind == SIM_STORE ? "write"
+                                  : "atomic operation";
+}
+
+/* A lane that must not touch memory: says why, and ends it. */
+static void refuse(struct sim_warp *w, const struct sim_instr *i,
+                   const struct sim_access *a, enum lab_ptx_space space,
+                   int lane, const char *why)
+{
+    char words[SIM_WORDS];
+    struct lab_sim_finding f = {.bytes = a->bytes,
+                                .write = a->kind != SIM_LOAD};
+    uint64_t addr = a->addr[lane];
+    sim_describe(w->block->grid, sim_check_of(w), space, addr, &f, words);
+    w->faulted |= 1u << lane;
+    if (a->align > 0 && addr % (uint64_t)a->align != 0)
+        sim_find(w, i, 1u << lane, LAB_SIM_MEMORY, &f,
+                 "misaligned %s of %d bytes: %s, is %d bytes past a multiple "
+                 "of %d",
+                 verb(a), a->bytes, words, (int)(addr % (uint64_t)a->align),
+                 a->align);
+    else
+        sim_find(w, i, 1u << lane, LAB_SIM_MEMORY, &f,
+                 "%s of %d bytes outside of memory: %s%s", verb(a), a->bytes,
+                 words, why);
+}
+
+static bool aligned(const struct sim_access *a, uint64_t addr)
+{
+    return a->align <= 1 || (addr & (uint64_t)(a->align - 1)) == 0;
+}
+
+/* Lanes within `bytes` of a window that starts at 0. */
+static uint32_t bound(struct sim_warp *w, const struct sim_instr *i,
+                      const struct sim_access *a, enum lab_ptx_space space,
+                      int64_t bytes)
+{
+    uint32_t good = a->mask;
+    int64_t most = bytes - a->bytes;
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        if (most >= 0 && a->addr[lane] <= (uint64_t)most &&
+            aligned(a, a->addr[lane]))
+            continue;
+        good &= ~(1u << lane);
+        refuse(w, i, a, space, lane, "");
+    }
+    return good;
+}
+
+/* ---- global memory ---- */
+
+static bool is_contiguous(const struct sim_access *a)
+{
+    if (a->mask != SIM_FULL)
+        return false;
+    uint64_t off = 0;
+    for (uint64_t lane = 0; lane < SIM_LANES; lane++)
+        off |= a->addr[lane] - a->addr[0] - lane * (uint64_t)a->bytes;
+    return off == 0;
+}
+
+/* The allocation that holds an access; NULL: none does. */
+static struct sim_alloc *alloc_of(struct sim_check *c, uint64_t addr,
+                                  size_t bytes)
+{
+    struct sim_alloc *a = c->last;
+    if (a && sim_holds(a, addr, bytes))
+        return a;
+    a = sim_memory_before(c->block->grid->memory, addr);
+    if (!a || a->freed || !sim_holds(a, addr, bytes))
+        return NULL;
+    c->last = a;
+    return a;
+}
+
+void sim_find_unset(struct sim_warp *w, const struct sim_instr *i,
+                    enum lab_ptx_space space, int lane, uint64_t addr,
+                    int bytes, const char *what)
+{
+    char words[SIM_WORDS];
+    struct lab_sim_finding f = {.bytes = bytes};
+    sim_describe(w->block->grid, sim_check_of(w), space, addr, &f, words);
+    sim_find(w, i, 1u << lane, LAB_SIM_UNINITIALISED, &f, "read of %s: %s",
+             what, words);
+}
+
+static size_t offset_in(const struct sim_alloc *g, uint64_t addr)
+{
+    return (size_t)(addr - (uint64_t)(uintptr_t)g->base);
+}
+
+static void read_or_set(struct sim_warp *w, const struct sim_instr *i,
+                        const struct sim_access *a, struct sim_alloc *g,
+                        uint32_t lanes, bool contiguous)
+{
+    const size_t bytes = (size_t)a->bytes;
+    const size_t start = offset_in(g, a->addr[__builtin_ctz(lanes)]);
+    /* A copy reads when it is issued, and has written when it has arrived. */
+    if (a->async && a->issued != (a->kind == SIM_LOAD))
+        return;
+    if (contiguous && a->kind == SIM_STORE) {
+        sim_memory_set(g, start, SIM_LANES * bytes);
+        return;
+    }
+    if (contiguous && a->kind == SIM_LOAD &&
+        sim_memory_unset(g, start, SIM_LANES * bytes) == SIM_LANES * bytes)
+        return;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        size_t offset = offset_in(g, a->addr[lane]);
+        if (a->kind != SIM_STORE) {
+            size_t unset = sim_memory_unset(g, offset, bytes);
+            if (unset < bytes)
+                sim_find_unset(w, i, LAB_PTX_GLOBAL, lane,
+                               a->addr[lane] + unset, a->bytes, NOT_WRITTEN);
+        }
+        if (a->kind != SIM_LOAD)
+            sim_memory_set(g, offset, bytes);
+    }
+}
+
+/* Lanes that may write: not where a label says that it is only read. */
+static uint32_t writable(struct sim_warp *w, const struct sim_instr *i,
+                         const struct sim_access *a, const struct sim_alloc *g,
+                         uint32_t lanes)
+{
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        const struct sim_named *n =
+            sim_memory_name(g, offset_in(g, a->addr[lane]));
+        if (!n || !n->label.read_only)
+            continue;
+        lanes &= ~(1u << lane);
+        w->faulted |= 1u << lane;
+        char words[SIM_WORDS];
+        struct lab_sim_finding f = {.bytes = a->bytes, .write = true};
+        sim_describe(w->block->grid, sim_check_of(w), LAB_PTX_GLOBAL,
+                     a->addr[lane], &f, words);
+        sim_find(w, i, 1u << lane, LAB_SIM_MEMORY, &f,
+                 "%s of %d bytes to what is only read: %s", verb(a), a->bytes,
+                 words);
+    }
+    return lanes;
+}
+
+/* Lanes of one allocation, all within it. */
+static uint32_t in_alloc(struct sim_warp *w, const struct sim_instr *i,
+                         struct sim_access *a, struct sim_alloc *g,
+                         uint32_t lanes, bool contiguous,
+                         unsigned char *at[SIM_LANES])
+{
+    struct sim_check *c = sim_check_of(w);
+    if (a->kind != SIM_LOAD) {
+        if (g->read_only)
+            lanes = writable(w, i, a, g, lanes);
+        if (!lanes)
+            return 0;
+        contiguous &= lanes == SIM_FULL;
+        if (!atomic_load_explicit(&g->stored, memory_order_relaxed))
+            atomic_store_explicit(&g->stored, true, memory_order_relaxed);
+    }
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        at[lane] = g->base + offset_in(g, a->addr[lane]);
+    }
+    if (!g->whole)
+        read_or_set(w, i, a, g, lanes, contiguous);
+    if (c->launch->races)
+        sim_race_global(c, w, i, a, g, lanes);
+    return lanes;
+}
+
+/* A copy beside the threads is one access, which comes twice. */
+static bool counted(const struct sim_access *a)
+{
+    return !a->async || a->issued;
+}
+
+static uint32_t access_global(struct sim_warp *w, const struct sim_instr *i,
+                              struct sim_access *a,
+                              unsigned char *at[SIM_LANES])
+{
+    struct sim_check *c = sim_check_of(w);
+    struct lab_sim_counts *n = &w->block->counts[sim_index(w, i)];
+    const size_t bytes = (size_t)a->bytes;
+    if (is_contiguous(a) && aligned(a, a->addr[0])) {
+        struct sim_alloc *g = alloc_of(c, a->addr[0], SIM_LANES * bytes);
+        if (g) {
+            if (counted(a))
+                sim_count_global(n, a, SIM_FULL, true);
+            return in_alloc(w, i, a, g, SIM_FULL, true, at);
+        }
+    }
+    struct sim_alloc *of[SIM_LANES];
+    uint32_t good = 0;
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        of[lane] = aligned(a, a->addr[lane]) ? alloc_of(c, a->addr[lane], bytes)
+                                             : NULL;
+        if (of[lane])
+            good |= 1u << lane;
+        else
+            refuse(w, i, a, LAB_PTX_GLOBAL, lane, "");
+    }
+    if (!good)
+        return 0;
+    if (counted(a))
+        sim_count_global(n, a, good, false);
+    uint32_t done = 0;
+    for (uint32_t rest = good; rest;) {
+        struct sim_alloc *g = of[__builtin_ctz(rest)];
+        uint32_t lanes = 0;
+        for (uint32_t r = rest; r; r &= r - 1)
+            if (of[__builtin_ctz(r)] == g)
+                lanes |= r & (~r + 1);
+        rest &= ~lanes;
+        done |= in_alloc(w, i, a, g, lanes, false, at);
+    }
+    return done;
+}
+
+/* ---- the other spaces ---- */
+
+static uint32_t access_shared(struct sim_warp *w, const struct sim_instr *i,
+                              struct sim_access *a,
+                              unsigned char *at[SIM_LANES])
+{
+    struct sim_check *c = sim_check_of(w);
+    struct sim_block *b = w->block;
+    uint32_t good = bound(w, i, a, LAB_PTX_SHARED, b->shared_bytes);
+    if (!good)
+        return 0;
+    if (!a->async)
+        sim_count_shared(&b->counts[sim_index(w, i)], a, good);
+    for (uint32_t rest = good; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        at[lane] = b->shared + a->addr[lane];
+    }
+    if (c->launch->shadow)
+        sim_race_shared(c, w, i, a, good);
+    return good;
+}
+
+static uint32_t access_local(struct sim_warp *w, const struct sim_instr *i,
+                             struct sim_access *a, unsigned char *at[SIM_LANES])
+{
+    struct sim_check *c = sim_check_of(w);
+    const int64_t each = w->block->grid->kernel->local_bytes;
+    const size_t bytes = (size_t)a->bytes;
+    uint32_t good = bound(w, i, a, LAB_PTX_LOCAL, each);
+    for (uint32_t rest = good; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        size_t offset = (size_t)lane * (size_t)each + a->addr[lane];
+        at[lane] = w->local + offset;
+        if (!c->launch->shadow || (a->async && a->issued))
+            continue;
+        unsigned char *set =
+            c->local + (size_t)w->index * SIM_LANES * (size_t)each + offset;
+        unsigned char *unset = memchr(set, 0, bytes);
+        if (a->kind != SIM_STORE && unset)
+            sim_find_unset(w, i, LAB_PTX_LOCAL, lane,
+                           a->addr[lane] + (uint64_t)(unset - set), a->bytes,
+                           NOT_WRITTEN);
+        if (a->kind != SIM_LOAD)
+            memset(set, 1, bytes);
+    }
+    return good;
+}
+
+static uint32_t access_param(struct sim_warp *w, const struct sim_instr *i,
+                             struct sim_access *a, unsigned char *at[SIM_LANES])
+{
+    struct sim_grid *g = w->block->grid;
+    uint32_t good = bound(w, i, a, LAB_PTX_PARAM, g->params_bytes);
+    for (uint32_t rest = good; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        at[lane] = g->params + a->addr[lane];
+        if (a->kind == SIM_LOAD)
+            continue;
+        good &= ~(1u << lane);
+        refuse(w, i, a, LAB_PTX_PARAM, lane, ", which is only read");
+    }
+    return good;
+}
+
+enum lab_ptx_space sim_generic(uint64_t *addr)
+{
+    static const struct {
+        uint64_t window;
+        enum lab_ptx_space space;
+    } windows[] = {{SIM_SHARED_WINDOW, LAB_PTX_SHARED},
+                   {SIM_PARAM_WINDOW, LAB_PTX_PARAM},
+                   {SIM_LOCAL_WINDOW, LAB_PTX_LOCAL}};
+    for (size_t k = 0; k < sizeof(windows) / sizeof(windows[0]); k++)
+        if (*addr >> 60 == windows[k].window >> 60) {
+            *addr -= windows[k].window;
+            return windows[k].space;
+        }
+    return LAB_PTX_GLOBAL;
+}
+
+static uint32_t access_space(struct sim_warp *w, const struct sim_instr *i,
+                             struct sim_access *a, unsigned char *at[SIM_LANES])
+{
+    switch (a->space) {
+    case LAB_PTX_SHARED:
+        return access_shared(w, i, a, at);
+    case LAB_PTX_LOCAL:
+        return access_local(w, i, a, at);
+    case LAB_PTX_PARAM:
+        return access_param(w, i, a, at);
+    default:
+        return access_global(w, i, a, at);
+    }
+}
+
+uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
+                    struct sim_access *a, unsigned char *at[SIM_LANES])
+{
+    uint32_t of[LAB_PTX_LOCAL + 1] = {0};
+    uint32_t done = 0;
+    a->overlap = false;
+    sim_check_of(w)->same = 0;
+    if (a->space != LAB_PTX_GENERIC)
+        return access_space(w, i, a, at);
+    /* The lanes of each space in turn. */
+    struct sim_access part = *a;
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        of[sim_generic(&part.addr[lane])] |= 1u << lane;
+    }
+    for (int space = LAB_PTX_PARAM; space <= LAB_PTX_LOCAL; space++) {
+        if (!of[space])
+            continue;
+        part.space = (enum lab_ptx_space)space;
+        part.mask = of[space];
+        done |= access_space(w, i, &part, at);
+    }
+    a->overlap = part.overlap;
+    return done;
+}
+
+/* ---- begin and end ---- */
+
+enum lab_status sim_check_begin(struct sim_grid *g)
+{
+    struct sim_launch_check *l = lab_alloc(sizeof(*l));
+    if (!l)
+        return lab_no_memory("the checks of a launch");
+    l->grid = g;
+    l->ptx = lab_sim_module_ptx(g->kernel->module);
+    l->checks = g->options->checks;
+    l->races = l->checks >> LAB_SIM_RACE & 1;
+    l->shadow = l->races || l->checks >> LAB_SIM_UNINITIALISED & 1;
+    l->ordered = g->kernel->in_order;
+    l->blocks =
+        (uint64_t)g->launch->grid[0] * g->launch->grid[1] * g->launch->grid[2];
+    pthread_mutex_init(&l->lock, NULL);
+    g->check = l;
+    sim_race_begin(l);
+    return LAB_OK;
+}
+
+static void check_release(struct sim_check *c)
+{
+    sim_race_release(c);
+    lab_free(c->found);
+    lab_free(c->local);
+    lab_free(c);
+}
+
+static struct sim_check *take(struct sim_launch_check *l)
+{
+    pthread_mutex_lock(&l->lock);
+    struct sim_check *c = l->idle;
+    if (c)
+        l->idle = c->free;
+    pthread_mutex_unlock(&l->lock);
+    if (c)
+        return c;
+    c = lab_alloc(sizeof(*c));
+    if (!c)
+        return NULL;
+    c->launch = l;
+    pthread_mutex_lock(&l->lock);
+    c->next = l->all;
+    l->all = c;
+    pthread_mutex_unlock(&l->lock);
+    return c;
+}
+
+/* Local memory of the block: nothing of it is written. */
+static bool local_begin(struct sim_check *c)
+{
+    const struct sim_block *b = c->block;
+    size_t bytes = (size_t)b->grid->kernel->local_bytes * SIM_LANES *
+                   (size_t)b->warp_count;
+    if (bytes > c->local_room) {
+        lab_free(c->local);
+        c->local = lab_alloc(bytes);
+        c->local_room = c->local ? bytes : 0;
+        return c->local;
+    }
+    if (bytes > 0)
+        memset(c->local, 0, bytes);
+    return true;
+}
+
+enum lab_status sim_check_block_begin(struct sim_block *b)
+{
+    struct sim_check *c = take(b->grid->check);
+    if (!c)
+        return lab_no_memory("the checks of a block");
+    c->block = b;
+    b->check = c;
+    if (c->launch->shadow && !(local_begin(c) && sim_race_block_begin(c))) {
+        sim_check_block_end(b);
+        return lab_no_memory("the shadow of shared and local memory");
+    }
+    return LAB_OK;
+}
+
+void sim_check_block_end(struct sim_block *b)
+{
+    struct sim_check *c = b->check;
+    struct sim_launch_check *l = c->launch;
+    sim_race_block_end(c);
+    pthread_mutex_lock(&l->lock);
+    c->free = l->idle;
+    l->idle = c;
+    pthread_mutex_unlock(&l->lock);
+    b->check = NULL;
+}
+
+/* All findings of the launch, sorted, and no more than are wanted. */
+static enum lab_status collect(struct sim_launch_check *l,
+                               struct lab_sim_result *out)
+{
+    enum { USUAL = 100 };
+    const int wanted = l->grid->options->max_findings;
+    const size_t most = wanted > 0 ? (size_t)wanted : USUAL;
+    struct sim_found *list = NULL;
+    size_t count = 0;
+    size_t room = 0;
+    bool enough = !l->no_memory;
+    for (struct sim_check *c = l->all; c; c = c->next)
+        for (size_t k = 0; enough && k < c->found_count; k++)
+            enough = merge(&list, &count, &room, &c->found[k]);
+    size_t kept = count < most ? count : most;
+    out->findings =
+        enough ? lab_alloc_array(kept, sizeof(out->findings[0])) : NULL;
+    if (!out->findings) {
+        lab_free(list);
+        return lab_no_memory("findings");
+    }
+    if (count > 0)
+        qsort(list, count, sizeof(list[0]), by_position_void);
+    for (size_t k = 0; k < kept; k++)
+        out->findings[k] = list[k].f;
+    out->finding_count = (int32_t)kept;
+    out->findings_left_out = (int64_t)(count - kept);
+    lab_free(list);
+    return LAB_OK;
+}
+
+enum lab_status sim_check_end(struct sim_grid *g, const struct sim_tally *tally,
+                              const struct lab_sim_counts *counts,
+                              struct lab_sim_result *out)
+{
+    enum lab_status st = LAB_OK;
+    struct sim_launch_check *l = g->check;
+    if (!l)
+        return LAB_OK;
+    sim_race_end(l);
+    sim_memory_settle(g->memory);
+    if (out) {
+        st = collect(l, out);
+        if (!st)
+            st = sim_count_end(g, tally, counts, out);
+        if (st)
+            lab_sim_result_release(out);
+    }
+    while (l->all) {
+        struct sim_check *c = l->all;
+        l->all = c->next;
+        check_release(c);
+    }
+    pthread_mutex_destroy(&l->lock);
+    lab_free(l);
+    g->check = NULL;
+    return st;
+}
+
+void lab_sim_result_release(struct lab_sim_result *r)
+{
+    if (!r)
+        return;
+    lab_free(r->lines);
+    lab_free(r->findings);
+    *r = (struct lab_sim_result){0};
+}

@@ -1,0 +1,859 @@
+/* cuda_runtime.h -- stands in for NVIDIA's header of that name, so that clang
+ * alone compiles a kernel to PTX for the simulator, on a machine without any of
+ * NVIDIA's packages. It has what kernels use, and declares what the host code
+ * beside them calls; nothing here runs on a GPU.
+ *
+ * Functions carry no line numbers of their own (nodebug): an instruction belongs
+ * to the line that calls them. What has an instruction in PTX is that; other
+ * functions of mathematics stay calls, by their names in C, which the simulator
+ * serves. */
+#pragma once
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __host__ __attribute__((host))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __managed__ __attribute__((device))
+#define __grid_constant__
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
+#define CUDART_VERSION 12000
+#define CUDA_VERSION 12000
+
+#define LAB_BOTH                                                               \
+    static __inline__                                                          \
+        __attribute__((host, device, always_inline, nodebug, unused))
+#define LAB_DEVICE                                                             \
+    static __inline__ __attribute__((device, always_inline, nodebug, unused))
+#define LAB_MEMBER __attribute__((host, device, always_inline, nodebug)) inline
+#define LAB_OUTSIDE extern "C" __attribute__((device, nothrow))
+
+/* ---- vectors ---- */
+
+#define LAB_VECTOR1(T, name)                                                   \
+    struct name##1                                                             \
+    {                                                                          \
+        T x;                                                                   \
+    };                                                                         \
+    LAB_BOTH name##1 make_##name##1(T x)                                       \
+    {                                                                          \
+        return {x};                                                            \
+    }
+#define LAB_VECTOR2(T, name, align)                                            \
+    struct __align__(align) name##2                                            \
+    {                                                                          \
+        T x, y;                                                                \
+    };                                                                         \
+    LAB_BOTH name##2 make_##name##2(T x, T y)                                  \
+    {                                                                          \
+        return {x, y};                                                         \
+    }
+#define LAB_VECTOR3(T, name)                                                   \
+    struct name##3                                                             \
+    {                                                                          \
+        T x, y, z;                                                             \
+    };                                                                         \
+    LAB_BOTH name##3 make_##name##3(T x, T y, T z)                             \
+    {                                                                          \
+        return {x, y, z};                                                      \
+    }
+#define LAB_VECTOR4(T, name, align)                                            \
+    struct __align__(align) name##4                                            \
+    {                                                                          \
+        T x, y, z, w;                                                          \
+    };                                                                         \
+    LAB_BOTH name##4 make_##name##4(T x, T y, T z, T w)                        \
+    {                                                                          \
+        return {x, y, z, w};                                                   \
+    }
+#define LAB_VECTORS(T, name, two, four)                                        \
+    LAB_VECTOR1(T, name)                                                       \
+    LAB_VECTOR2(T, name, two)                                                  \
+    LAB_VECTOR3(T, name)                                                       \
+    LAB_VECTOR4(T, name, four)
+LAB_VECTORS(signed char, char, 2, 4)
+LAB_VECTORS(unsigned char, uchar, 2, 4)
+LAB_VECTORS(short, short, 4, 8)
+LAB_VECTORS(unsigned short, ushort, 4, 8)
+LAB_VECTORS(int, int, 8, 16)
+LAB_VECTORS(unsigned, uint, 8, 16)
+LAB_VECTORS(long, long, 16, 16)
+LAB_VECTORS(unsigned long, ulong, 16, 16)
+LAB_VECTORS(long long, longlong, 16, 16)
+LAB_VECTORS(unsigned long long, ulonglong, 16, 16)
+LAB_VECTORS(float, float, 8, 16)
+LAB_VECTORS(double, double, 16, 16)
+
+struct dim3 {
+    unsigned x, y, z;
+    __host__ __device__ constexpr dim3(unsigned a = 1, unsigned b = 1,
+                                       unsigned c = 1)
+        : x(a), y(b), z(c)
+    {
+    }
+    __host__ __device__ constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z)
+    {
+    }
+    __host__ __device__ constexpr operator uint3() const
+    {
+        return {x, y, z};
+    }
+};
+
+/* ---- which thread ---- */
+
+#define LAB_SIDE(side, sreg)                                                   \
+    __declspec(property(get = lab_##side)) unsigned side;                      \
+    static __inline__                                                          \
+        __attribute__((always_inline, device, nodebug)) unsigned lab_##side()  \
+    {                                                                          \
+        return __nvvm_read_ptx_sreg_##sreg##_##side();                         \
+    }
+#define LAB_SIDES(name, type, sreg)                                            \
+    struct name {                                                              \
+        LAB_SIDE(x, sreg)                                                      \
+        LAB_SIDE(y, sreg)                                                      \
+        LAB_SIDE(z, sreg) __attribute__((device, always_inline, nodebug))      \
+        operator type() const                                                  \
+        {                                                                      \
+            type v = {lab_x(), lab_y(), lab_z()};                              \
+            return v;                                                          \
+        }                                                                      \
+    }
+LAB_SIDES(lab_thread_index, uint3, tid);
+LAB_SIDES(lab_block_index, uint3, ctaid);
+LAB_SIDES(lab_block_sides, dim3, ntid);
+LAB_SIDES(lab_grid_sides, dim3, nctaid);
+extern const __device__ __attribute__((weak)) lab_thread_index threadIdx;
+extern const __device__ __attribute__((weak)) lab_block_index blockIdx;
+extern const __device__ __attribute__((weak)) lab_block_sides blockDim;
+extern const __device__ __attribute__((weak)) lab_grid_sides gridDim;
+#define warpSize 32
+
+/* ---- barriers, fences, shuffles, votes ---- */
+
+/* __syncthreads() is clang's own. */
+#define __syncthreads_count(p) __nvvm_bar0_popc((p) != 0)
+#define __syncthreads_and(p) __nvvm_bar0_and((p) != 0)
+#define __syncthreads_or(p) __nvvm_bar0_or((p) != 0)
+LAB_DEVICE void __syncwarp(unsigned mask = 0xffffffffu)
+{
+    __nvvm_bar_warp_sync(mask);
+}
+LAB_DEVICE void __threadfence_block()
+{
+    __nvvm_membar_cta();
+}
+LAB_DEVICE void __threadfence()
+{
+    __nvvm_membar_gl();
+}
+LAB_DEVICE void __threadfence_system()
+{
+    __nvvm_membar_sys();
+}
+
+/* Lanes of a width below 32 read within their part of the warp. */
+#define LAB_SHUFFLE_32(name, kind, bound, T, by)                               \
+    LAB_DEVICE T name(unsigned mask, T v, by lane, int width = 32)             \
+    {                                                                          \
+        int c = ((32 - width) << 8) | bound;                                   \
+        int bits;                                                              \
+        T out;                                                                 \
+        __builtin_memcpy(&bits, &v, 4);                                        \
+        bits = __nvvm_shfl_sync_##kind##_i32(mask, bits, (int)lane, c);        \
+        __builtin_memcpy(&out, &bits, 4);                                      \
+        return out;                                                            \
+    }
+#define LAB_SHUFFLE_64(name, kind, bound, T, by)                               \
+    LAB_DEVICE T name(unsigned mask, T v, by lane, int width = 32)             \
+    {                                                                          \
+        int c = ((32 - width) << 8) | bound;                                   \
+        int bits[2];                                                           \
+        T out;                                                                 \
+        __builtin_memcpy(bits, &v, 8);                                         \
+        bits[0] = __nvvm_shfl_sync_##kind##_i32(mask, bits[0], (int)lane, c);  \
+        bits[1] = __nvvm_shfl_sync_##kind##_i32(mask, bits[1], (int)lane, c);  \
+        __builtin_memcpy(&out, bits, 8);                                       \
+        return out;                                                            \
+    }
+#define LAB_SHUFFLES(name, kind, bound, by)                                    \
+    LAB_SHUFFLE_32(name, kind, bound, int, by)                                 \
+    LAB_SHUFFLE_32(name, kind, bound, unsigned, by)                            \
+    LAB_SHUFFLE_32(name, kind, bound, float, by)                               \
+    LAB_SHUFFLE_64(name, kind, bound, long, by)                                \
+    LAB_SHUFFLE_64(name, kind, bound, unsigned long, by)                       \
+    LAB_SHUFFLE_64(name, kind, bound, long long, by)                           \
+    LAB_SHUFFLE_64(name, kind, bound, unsigned long long, by)                  \
+    LAB_SHUFFLE_64(name, kind, bound, double, by)
+LAB_SHUFFLES(__shfl_sync, idx, 0x1f, int)
+LAB_SHUFFLES(__shfl_xor_sync, bfly, 0x1f, int)
+LAB_SHUFFLES(__shfl_down_sync, down, 0x1f, unsigned)
+LAB_SHUFFLES(__shfl_up_sync, up, 0, unsigned)
+
+LAB_DEVICE unsigned __ballot_sync(unsigned mask, int p)
+{
+    return __nvvm_vote_ballot_sync(mask, p != 0);
+}
+LAB_DEVICE int __any_sync(unsigned mask, int p)
+{
+    return __nvvm_vote_any_sync(mask, p != 0);
+}
+LAB_DEVICE int __all_sync(unsigned mask, int p)
+{
+    return __nvvm_vote_all_sync(mask, p != 0);
+}
+LAB_DEVICE unsigned __activemask()
+{
+    unsigned mask;
+    asm volatile("activemask.b32 %0;" : "=r"(mask));
+    return mask;
+}
+LAB_DEVICE unsigned __match_any_sync(unsigned mask, unsigned v)
+{
+    unsigned out;
+    asm volatile("match.any.sync.b32 %0, %1, %2;"
+                 : "=r"(out)
+                 : "r"(v), "r"(mask));
+    return out;
+}
+#define LAB_REDUCE(name, op, T, letter, type)                                  \
+    LAB_DEVICE T name(unsigned mask, T v)                                      \
+    {                                                                          \
+        T out;                                                                 \
+        asm volatile("redux.sync." op "." type " %0, %1, %2;"                  \
+                     : "=r"(out)                                               \
+                     : "r"(v), "r"(mask));                                     \
+        return out;                                                            \
+    }
+LAB_REDUCE(__reduce_add_sync, "add", unsigned, "r", "u32")
+LAB_REDUCE(__reduce_add_sync, "add", int, "r", "s32")
+LAB_REDUCE(__reduce_min_sync, "min", unsigned, "r", "u32")
+LAB_REDUCE(__reduce_min_sync, "min", int, "r", "s32")
+LAB_REDUCE(__reduce_max_sync, "max", unsigned, "r", "u32")
+LAB_REDUCE(__reduce_max_sync, "max", int, "r", "s32")
+LAB_REDUCE(__reduce_and_sync, "and", unsigned, "r", "b32")
+LAB_REDUCE(__reduce_or_sync, "or", unsigned, "r", "b32")
+LAB_REDUCE(__reduce_xor_sync, "xor", unsigned, "r", "b32")
+
+/* ---- integers ---- */
+
+LAB_DEVICE int __popc(unsigned v)
+{
+    return __builtin_popcount(v);
+}
+LAB_DEVICE int __popcll(unsigned long long v)
+{
+    return __builtin_popcountll(v);
+}
+LAB_DEVICE int __clz(int v)
+{
+    return v ? __builtin_clz((unsigned)v) : 32;
+}
+LAB_DEVICE int __clzll(long long v)
+{
+    return v ? __builtin_clzll((unsigned long long)v) : 64;
+}
+LAB_DEVICE int __ffs(int v)
+{
+    return __builtin_ffs(v);
+}
+LAB_DEVICE int __ffsll(long long v)
+{
+    return __builtin_ffsll(v);
+}
+LAB_DEVICE unsigned __brev(unsigned v)
+{
+    return __builtin_bitreverse32(v);
+}
+LAB_DEVICE unsigned long long __brevll(unsigned long long v)
+{
+    return __builtin_bitreverse64(v);
+}
+LAB_DEVICE unsigned __umulhi(unsigned a, unsigned b)
+{
+    return __nvvm_mulhi_ui(a, b);
+}
+LAB_DEVICE int __mulhi(int a, int b)
+{
+    return __nvvm_mulhi_i(a, b);
+}
+LAB_DEVICE unsigned long long __umul64hi(unsigned long long a,
+                                         unsigned long long b)
+{
+    return __nvvm_mulhi_ull(a, b);
+}
+LAB_DEVICE int __mul24(int a, int b)
+{
+    return a * b;
+}
+LAB_DEVICE unsigned __umul24(unsigned a, unsigned b)
+{
+    return a * b;
+}
+LAB_DEVICE unsigned __byte_perm(unsigned a, unsigned b, unsigned s)
+{
+    unsigned out;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(out) : "r"(a), "r"(b), "r"(s));
+    return out;
+}
+LAB_DEVICE unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned n)
+{
+    return (unsigned)((((unsigned long long)hi << 32) | lo) << (n & 31) >> 32);
+}
+LAB_DEVICE unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned n)
+{
+    return (unsigned)((((unsigned long long)hi << 32) | lo) >> (n & 31));
+}
+
+/* min() and max() of two types take the larger one, as NVIDIA's do. */
+#define LAB_LEAST(T)                                                           \
+    LAB_BOTH T min(T a, T b)                                                   \
+    {                                                                          \
+        return b < a ? b : a;                                                  \
+    }                                                                          \
+    LAB_BOTH T max(T a, T b)                                                   \
+    {                                                                          \
+        return a < b ? b : a;                                                  \
+    }
+LAB_LEAST(int)
+LAB_LEAST(unsigned)
+LAB_LEAST(long)
+LAB_LEAST(unsigned long)
+LAB_LEAST(long long)
+LAB_LEAST(unsigned long long)
+#define LAB_LEAST_MIXED(A, B, T)                                               \
+    LAB_BOTH T min(A a, B b)                                                   \
+    {                                                                          \
+        return min((T)a, (T)b);                                                \
+    }                                                                          \
+    LAB_BOTH T max(A a, B b)                                                   \
+    {                                                                          \
+        return max((T)a, (T)b);                                                \
+    }
+LAB_LEAST_MIXED(int, unsigned, unsigned)
+LAB_LEAST_MIXED(unsigned, int, unsigned)
+LAB_LEAST_MIXED(int, long, long)
+LAB_LEAST_MIXED(long, int, long)
+
+/* ---- memory ---- */
+
+#define LAB_LDG(T)                                                             \
+    LAB_DEVICE T __ldg(const T *p)                                             \
+    {                                                                          \
+        return *p;                                                             \
+    }                                                                          \
+    LAB_DEVICE T __ldcg(const T *p)                                            \
+    {                                                                          \
+        return *p;                                                             \
+    }                                                                          \
+    LAB_DEVICE T __ldcs(const T *p)                                            \
+    {                                                                          \
+        return *p;                                                             \
+    }                                                                          \
+    LAB_DEVICE void __stcg(T *p, T v)                                          \
+    {                                                                          \
+        *p = v;                                                                \
+    }                                                                          \
+    LAB_DEVICE void __stcs(T *p, T v)                                          \
+    {                                                                          \
+        *p = v;                                                                \
+    }
+LAB_LDG(char)
+LAB_LDG(signed char)
+LAB_LDG(unsigned char)
+LAB_LDG(short)
+LAB_LDG(unsigned short)
+LAB_LDG(int)
+LAB_LDG(unsigned)
+LAB_LDG(long)
+LAB_LDG(unsigned long)
+LAB_LDG(long long)
+LAB_LDG(unsigned long long)
+LAB_LDG(float)
+LAB_LDG(double)
+LAB_LDG(float2)
+LAB_LDG(float4)
+LAB_LDG(int2)
+LAB_LDG(int4)
+LAB_LDG(uint2)
+LAB_LDG(uint4)
+LAB_LDG(double2)
+
+LAB_DEVICE unsigned __isGlobal(const void *p)
+{
+    return __nvvm_isspacep_global(p);
+}
+LAB_DEVICE unsigned __isShared(const void *p)
+{
+    return __nvvm_isspacep_shared(p);
+}
+LAB_DEVICE size_t __cvta_generic_to_shared(const void *p)
+{
+    return (size_t)(__attribute__((address_space(3))) const void *)p;
+}
+LAB_DEVICE size_t __cvta_generic_to_global(const void *p)
+{
+    return (size_t)p;
+}
+
+/* ---- atomics ---- */
+
+#define LAB_ATOMIC(name, op, T, type, letter)                                  \
+    LAB_DEVICE T name(T *p, T v)                                               \
+    {                                                                          \
+        T old;                                                                 \
+        asm volatile("atom." op "." type " %0, [%1], %2;"                      \
+                     : "=" letter(old)                                         \
+                     : "l"(p), letter(v)                                       \
+                     : "memory");                                              \
+        return old;                                                            \
+    }
+#define LAB_ATOMIC_CAS(T, type, letter)                                        \
+    LAB_DEVICE T atomicCAS(T *p, T compare, T v)                               \
+    {                                                                          \
+        T old;                                                                 \
+        asm volatile("atom.cas." type " %0, [%1], %2, %3;"                     \
+                     : "=" letter(old)                                         \
+                     : "l"(p), letter(compare), letter(v)                      \
+                     : "memory");                                              \
+        return old;                                                            \
+    }
+LAB_ATOMIC(atomicAdd, "add", int, "s32", "r")
+LAB_ATOMIC(atomicAdd, "add", unsigned, "u32", "r")
+LAB_ATOMIC(atomicAdd, "add", unsigned long long, "u64", "l")
+LAB_ATOMIC(atomicAdd, "add", float, "f32", "f")
+LAB_ATOMIC(atomicAdd, "add", double, "f64", "d")
+LAB_ATOMIC(atomicExch, "exch", int, "b32", "r")
+LAB_ATOMIC(atomicExch, "exch", unsigned, "b32", "r")
+LAB_ATOMIC(atomicExch, "exch", unsigned long long, "b64", "l")
+LAB_ATOMIC(atomicExch, "exch", float, "b32", "f")
+LAB_ATOMIC(atomicMin, "min", int, "s32", "r")
+LAB_ATOMIC(atomicMin, "min", unsigned, "u32", "r")
+LAB_ATOMIC(atomicMin, "min", long long, "s64", "l")
+LAB_ATOMIC(atomicMin, "min", unsigned long long, "u64", "l")
+LAB_ATOMIC(atomicMax, "max", int, "s32", "r")
+LAB_ATOMIC(atomicMax, "max", unsigned, "u32", "r")
+LAB_ATOMIC(atomicMax, "max", long long, "s64", "l")
+LAB_ATOMIC(atomicMax, "max", unsigned long long, "u64", "l")
+LAB_ATOMIC(atomicAnd, "and", int, "b32", "r")
+LAB_ATOMIC(atomicAnd, "and", unsigned, "b32", "r")
+LAB_ATOMIC(atomicAnd, "and", unsigned long long, "b64", "l")
+LAB_ATOMIC(atomicOr, "or", int, "b32", "r")
+LAB_ATOMIC(atomicOr, "or", unsigned, "b32", "r")
+LAB_ATOMIC(atomicOr, "or", unsigned long long, "b64", "l")
+LAB_ATOMIC(atomicXor, "xor", int, "b32", "r")
+LAB_ATOMIC(atomicXor, "xor", unsigned, "b32", "r")
+LAB_ATOMIC(atomicXor, "xor", unsigned long long, "b64", "l")
+LAB_ATOMIC(atomicInc, "inc", unsigned, "u32", "r")
+LAB_ATOMIC(atomicDec, "dec", unsigned, "u32", "r")
+LAB_ATOMIC_CAS(int, "b32", "r")
+LAB_ATOMIC_CAS(unsigned, "b32", "r")
+LAB_ATOMIC_CAS(unsigned long long, "b64", "l")
+LAB_DEVICE int atomicSub(int *p, int v)
+{
+    return atomicAdd(p, (int)(0u - (unsigned)v));
+}
+LAB_DEVICE unsigned atomicSub(unsigned *p, unsigned v)
+{
+    return atomicAdd(p, 0u - v);
+}
+#define LAB_ATOMIC_SCOPES(name, T)                                             \
+    LAB_DEVICE T name##_block(T *p, T v)                                       \
+    {                                                                          \
+        return name(p, v);                                                     \
+    }                                                                          \
+    LAB_DEVICE T name##_system(T *p, T v)                                      \
+    {                                                                          \
+        return name(p, v);                                                     \
+    }
+LAB_ATOMIC_SCOPES(atomicAdd, int)
+LAB_ATOMIC_SCOPES(atomicAdd, unsigned)
+LAB_ATOMIC_SCOPES(atomicAdd, float)
+
+/* ---- numbers ---- */
+
+LAB_DEVICE int __float_as_int(float v)
+{
+    return __nvvm_bitcast_f2i(v);
+}
+LAB_DEVICE unsigned __float_as_uint(float v)
+{
+    return (unsigned)__nvvm_bitcast_f2i(v);
+}
+LAB_DEVICE float __int_as_float(int v)
+{
+    return __nvvm_bitcast_i2f(v);
+}
+LAB_DEVICE float __uint_as_float(unsigned v)
+{
+    return __nvvm_bitcast_i2f((int)v);
+}
+LAB_DEVICE long long __double_as_longlong(double v)
+{
+    return __nvvm_bitcast_d2ll(v);
+}
+LAB_DEVICE double __longlong_as_double(long long v)
+{
+    return __nvvm_bitcast_ll2d(v);
+}
+/* A conversion with a rounding of its own. */
+#define LAB_CONVERT(name, T, F, form, out, in)                                 \
+    LAB_DEVICE T name(F v)                                                     \
+    {                                                                          \
+        T r;                                                                   \
+        asm("cvt." form " %0, %1;" : "=" out(r) : in(v));                      \
+        return r;                                                              \
+    }
+LAB_CONVERT(__float2int_rn, int, float, "rni.s32.f32", "r", "f")
+LAB_CONVERT(__float2int_rz, int, float, "rzi.s32.f32", "r", "f")
+LAB_CONVERT(__float2int_rd, int, float, "rmi.s32.f32", "r", "f")
+LAB_CONVERT(__float2int_ru, int, float, "rpi.s32.f32", "r", "f")
+LAB_CONVERT(__float2uint_rn, unsigned, float, "rni.u32.f32", "r", "f")
+LAB_CONVERT(__float2uint_rz, unsigned, float, "rzi.u32.f32", "r", "f")
+LAB_CONVERT(__int2float_rn, float, int, "rn.f32.s32", "f", "r")
+LAB_CONVERT(__int2float_rz, float, int, "rz.f32.s32", "f", "r")
+LAB_CONVERT(__uint2float_rn, float, unsigned, "rn.f32.u32", "f", "r")
+LAB_CONVERT(__double2float_rn, float, double, "rn.f32.f64", "f", "d")
+LAB_CONVERT(__double2int_rn, int, double, "rni.s32.f64", "r", "d")
+LAB_CONVERT(__double2int_rz, int, double, "rzi.s32.f64", "r", "d")
+
+/* One instruction of two operands, or three. */
+#define LAB_OP1(name, T, op, letter)                                           \
+    LAB_DEVICE T name(T a)                                                     \
+    {                                                                          \
+        T r;                                                                   \
+        asm(op " %0, %1;" : "=" letter(r) : letter(a));                        \
+        return r;                                                              \
+    }
+#define LAB_OP2(name, T, op, letter)                                           \
+    LAB_DEVICE T name(T a, T b)                                                \
+    {                                                                          \
+        T r;                                                                   \
+        asm(op " %0, %1, %2;" : "=" letter(r) : letter(a), letter(b));         \
+        return r;                                                              \
+    }
+#define LAB_OP3(name, T, op, letter)                                           \
+    LAB_DEVICE T name(T a, T b, T c)                                           \
+    {                                                                          \
+        T r;                                                                   \
+        asm(op " %0, %1, %2, %3;"                                              \
+            : "=" letter(r)                                                    \
+            : letter(a), letter(b), letter(c));                                \
+        return r;                                                              \
+    }
+#define LAB_ROUNDINGS(name, op)                                                \
+    LAB_OP2(__f##name##_rn, float, op ".rn.f32", "f")                          \
+    LAB_OP2(__f##name##_rz, float, op ".rz.f32", "f")                          \
+    LAB_OP2(__f##name##_rd, float, op ".rm.f32", "f")                          \
+    LAB_OP2(__f##name##_ru, float, op ".rp.f32", "f")                          \
+    LAB_OP2(__d##name##_rn, double, op ".rn.f64", "d")
+LAB_ROUNDINGS(add, "add")
+LAB_ROUNDINGS(sub, "sub")
+LAB_ROUNDINGS(mul, "mul")
+LAB_ROUNDINGS(div, "div")
+LAB_OP3(__fmaf_rn, float, "fma.rn.f32", "f")
+LAB_OP3(__fmaf_rz, float, "fma.rz.f32", "f")
+LAB_OP3(__fma_rn, double, "fma.rn.f64", "d")
+LAB_OP1(__frcp_rn, float, "rcp.rn.f32", "f")
+LAB_OP1(__fsqrt_rn, float, "sqrt.rn.f32", "f")
+LAB_OP1(__frsqrt_rn, float, "rsqrt.approx.f32", "f")
+LAB_OP1(__sinf, float, "sin.approx.f32", "f")
+LAB_OP1(__cosf, float, "cos.approx.f32", "f")
+LAB_OP2(__fdividef, float, "div.approx.f32", "f")
+LAB_OP1(lab_ex2, float, "ex2.approx.f32", "f")
+LAB_OP1(lab_lg2, float, "lg2.approx.f32", "f")
+LAB_DEVICE float __expf(float a)
+{
+    return lab_ex2(a * 1.4426950408889634f);
+}
+LAB_DEVICE float __exp10f(float a)
+{
+    return lab_ex2(a * 3.3219280948873623f);
+}
+LAB_DEVICE float __logf(float a)
+{
+    return lab_lg2(a) * 0.6931471805599453f;
+}
+LAB_DEVICE float __log2f(float a)
+{
+    return lab_lg2(a);
+}
+LAB_DEVICE float __log10f(float a)
+{
+    return lab_lg2(a) * 0.3010299956639812f;
+}
+LAB_DEVICE float __powf(float a, float b)
+{
+    return lab_ex2(b * lab_lg2(a));
+}
+LAB_DEVICE float __tanf(float a)
+{
+    return __fdividef(__sinf(a), __cosf(a));
+}
+LAB_DEVICE float __saturatef(float a)
+{
+    return __nvvm_saturate_f(a);
+}
+LAB_DEVICE void __sincosf(float a, float *s, float *c)
+{
+    *s = __sinf(a);
+    *c = __cosf(a);
+}
+
+/* ---- mathematics: NAMEf(float), NAME(double), and NAME(float) ---- */
+
+#define LAB_MATH1_AS(name, single, twice)                                      \
+    LAB_DEVICE float name##f(float a)                                          \
+    {                                                                          \
+        return single;                                                         \
+    }                                                                          \
+    LAB_DEVICE float name(float a)                                             \
+    {                                                                          \
+        return single;                                                         \
+    }                                                                          \
+    LAB_DEVICE double name(double a)                                           \
+    {                                                                          \
+        return twice;                                                          \
+    }                                                                          \
+    LAB_WHOLE(name)
+#define LAB_WHOLE(name)                                                        \
+    LAB_DEVICE double name(int a)                                              \
+    {                                                                          \
+        return name((double)a);                                                \
+    }                                                                          \
+    LAB_DEVICE double name(unsigned a)                                         \
+    {                                                                          \
+        return name((double)a);                                                \
+    }
+#define LAB_MATH2_AS(name, single, twice)                                      \
+    LAB_DEVICE float name##f(float a, float b)                                 \
+    {                                                                          \
+        return single;                                                         \
+    }                                                                          \
+    LAB_DEVICE float name(float a, float b)                                    \
+    {                                                                          \
+        return single;                                                         \
+    }                                                                          \
+    LAB_DEVICE double name(double a, double b)                                 \
+    {                                                                          \
+        return twice;                                                          \
+    }                                                                          \
+    LAB_DEVICE double name(double a, float b)                                  \
+    {                                                                          \
+        return name(a, (double)b);                                             \
+    }                                                                          \
+    LAB_DEVICE double name(float a, double b)                                  \
+    {                                                                          \
+        return name((double)a, b);                                             \
+    }                                                                          \
+    LAB_DEVICE float name(float a, int b)                                      \
+    {                                                                          \
+        return name(a, (float)b);                                              \
+    }                                                                          \
+    LAB_DEVICE double name(double a, int b)                                    \
+    {                                                                          \
+        return name(a, (double)b);                                             \
+    }                                                                          \
+    LAB_DEVICE float name(int a, float b)                                      \
+    {                                                                          \
+        return name((float)a, b);                                              \
+    }                                                                          \
+    LAB_DEVICE double name(int a, double b)                                    \
+    {                                                                          \
+        return name((double)a, b);                                             \
+    }
+/* A call that the simulator serves. clang must not know its name: it would take
+ * an instruction that this target does not have. */
+#define LAB_MATH1(name)                                                        \
+    LAB_OUTSIDE float lab_call_##name##f(float) __asm__(#name "f");            \
+    LAB_OUTSIDE double lab_call_##name(double) __asm__(#name);                 \
+    LAB_MATH1_AS(name, lab_call_##name##f(a), lab_call_##name(a))
+#define LAB_MATH2(name)                                                        \
+    LAB_OUTSIDE float lab_call_##name##f(float, float) __asm__(#name "f");     \
+    LAB_OUTSIDE double lab_call_##name(double, double) __asm__(#name);         \
+    LAB_MATH2_AS(name, lab_call_##name##f(a, b), lab_call_##name(a, b))
+
+LAB_MATH1(exp)
+LAB_MATH1(exp2)
+LAB_MATH1(exp10)
+LAB_MATH1(expm1)
+LAB_MATH1(log)
+LAB_MATH1(log2)
+LAB_MATH1(log10)
+LAB_MATH1(log1p)
+LAB_MATH1(sin)
+LAB_MATH1(cos)
+LAB_MATH1(tan)
+LAB_MATH1(asin)
+LAB_MATH1(acos)
+LAB_MATH1(atan)
+LAB_MATH1(sinh)
+LAB_MATH1(cosh)
+LAB_MATH1(tanh)
+LAB_MATH1(asinh)
+LAB_MATH1(acosh)
+LAB_MATH1(atanh)
+LAB_MATH1(cbrt)
+LAB_MATH1(erf)
+LAB_MATH1(erfc)
+LAB_MATH1(erfcx)
+LAB_MATH1(erfinv)
+LAB_MATH1(normcdf)
+LAB_MATH1(lgamma)
+LAB_MATH1(tgamma)
+LAB_MATH1(round)
+LAB_MATH2(pow)
+LAB_MATH2(atan2)
+LAB_MATH2(hypot)
+LAB_MATH2(fmod)
+LAB_MATH2(remainder)
+LAB_OP1(lab_rsqrt, float, "rsqrt.approx.f32", "f")
+LAB_OP1(lab_rsqrt_d, double, "rsqrt.approx.f64", "d")
+LAB_OP1(lab_rint, float, "cvt.rni.f32.f32", "f")
+LAB_OP1(lab_rint_d, double, "cvt.rni.f64.f64", "d")
+LAB_MATH1_AS(sqrt, __nvvm_sqrt_rn_f(a), __nvvm_sqrt_rn_d(a))
+LAB_MATH1_AS(rsqrt, lab_rsqrt(a), lab_rsqrt_d(a))
+LAB_MATH1_AS(fabs, __nvvm_fabs_f(a), __nvvm_fabs_d(a))
+LAB_MATH1_AS(floor, __nvvm_floor_f(a), __nvvm_floor_d(a))
+LAB_MATH1_AS(ceil, __nvvm_ceil_f(a), __nvvm_ceil_d(a))
+LAB_MATH1_AS(trunc, __nvvm_trunc_f(a), __nvvm_trunc_d(a))
+LAB_MATH1_AS(rint, lab_rint(a), lab_rint_d(a))
+LAB_MATH1_AS(nearbyint, lab_rint(a), lab_rint_d(a))
+LAB_MATH2_AS(fmin, __nvvm_fmin_f(a, b), __nvvm_fmin_d(a, b))
+LAB_MATH2_AS(fmax, __nvvm_fmax_f(a, b), __nvvm_fmax_d(a, b))
+LAB_MATH2_AS(copysign, __builtin_copysignf(a, b), __builtin_copysign(a, b))
+LAB_MATH2_AS(fdim, a > b ? a - b : 0.0f, a > b ? a - b : 0.0)
+#pragma push_macro("LAB_DEVICE")
+#undef LAB_DEVICE
+#define LAB_DEVICE LAB_BOTH
+LAB_MATH2_AS(min, __nvvm_fmin_f(a, b), __nvvm_fmin_d(a, b))
+LAB_MATH2_AS(max, __nvvm_fmax_f(a, b), __nvvm_fmax_d(a, b))
+#pragma pop_macro("LAB_DEVICE")
+LAB_DEVICE float fmaf(float a, float b, float c)
+{
+    return __nvvm_fma_rn_f(a, b, c);
+}
+LAB_DEVICE float fma(float a, float b, float c)
+{
+    return __nvvm_fma_rn_f(a, b, c);
+}
+LAB_DEVICE double fma(double a, double b, double c)
+{
+    return __nvvm_fma_rn_d(a, b, c);
+}
+LAB_DEVICE float fdividef(float a, float b)
+{
+    return a / b;
+}
+LAB_DEVICE void sincosf(float a, float *s, float *c)
+{
+    *s = sinf(a);
+    *c = cosf(a);
+}
+LAB_DEVICE void sincos(double a, double *s, double *c)
+{
+    *s = sin(a);
+    *c = cos(a);
+}
+LAB_DEVICE float powif(float a, int b)
+{
+    return powf(a, (float)b);
+}
+LAB_DEVICE float ldexpf(float a, int n)
+{
+    return a * exp2f((float)n);
+}
+LAB_DEVICE float roundf_even(float a)
+{
+    return lab_rint(a);
+}
+LAB_DEVICE int abs(int a)
+{
+    return a < 0 ? -a : a;
+}
+LAB_DEVICE long abs(long a)
+{
+    return a < 0 ? -a : a;
+}
+LAB_DEVICE long long abs(long long a)
+{
+    return a < 0 ? -a : a;
+}
+LAB_DEVICE float abs(float a)
+{
+    return __nvvm_fabs_f(a);
+}
+LAB_DEVICE double abs(double a)
+{
+    return __nvvm_fabs_d(a);
+}
+LAB_DEVICE long long llabs(long long a)
+{
+    return a < 0 ? -a : a;
+}
+LAB_DEVICE int lrintf(float a)
+{
+    return __float2int_rn(a);
+}
+/* isnan() and its kind are those of <math.h>: constexpr, so for both sides. */
+#ifndef CUDART_INF_F
+#define CUDART_INF_F __builtin_inff()
+#define CUDART_NAN_F __builtin_nanf("")
+#define CUDART_INF __builtin_inf()
+#define CUDART_NAN __builtin_nan("")
+#define CUDART_PI_F 3.141592654f
+#define CUDART_PI 3.1415926535897931
+#endif
+
+/* ---- the clock, and what stops a kernel ---- */
+
+LAB_DEVICE long long clock64()
+{
+    long long t;
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(t));
+    return t;
+}
+LAB_DEVICE long clock()
+{
+    return (long)(int)clock64();
+}
+LAB_DEVICE unsigned long long __globaltimer()
+{
+    unsigned long long t;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+    return t;
+}
+LAB_DEVICE void __nanosleep(unsigned ns)
+{
+    asm volatile("nanosleep.u32 %0;" : : "r"(ns));
+}
+LAB_DEVICE void __trap()
+{
+    asm volatile("trap;");
+}
+LAB_DEVICE void __brkpt()
+{
+}
+/* clang makes a call of vprintf() of it, as nvcc does. */
+LAB_OUTSIDE int printf(const char *, ...);
+LAB_OUTSIDE __attribute__((noreturn)) void
+__assertfail(const char *, const char *, unsigned, const char *, size_t);
+extern "C" __attribute__((device, always_inline, nodebug, noreturn)) inline void
+__assert_fail(const char *condition, const char *file, unsigned line,
+              const char *function)
+{
+    __assertfail(condition, file, line, function, 1);
+}
+
+#include "host_runtime.h"

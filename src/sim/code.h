@@ -1,0 +1,278 @@
+/* code.h -- what the files of the executor share: the table of arithmetic, how an
+ * instruction is lowered family by family, and lanes as arrays. */
+#pragma once
+#include <string.h>
+
+#include "exec.h"
+
+/* Loops over 32 lanes are compiled for three generations of processors, and one
+ * is chosen when the program starts. Neither clang nor a sanitizer's start-up
+ * takes part in it. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&         \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SIM_CLONES                                                             \
+    __attribute__((                                                            \
+        target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define SIM_CLONES
+#endif
+
+/* ---- modifiers ---- */
+
+#define SIM_MODIFIER_LIST(X)                                                   \
+    X(RN, "rn")                                                                \
+    X(RZ, "rz")                                                                \
+    X(RM, "rm")                                                                \
+    X(RP, "rp")                                                                \
+    X(RNA, "rna")                                                              \
+    X(RNI, "rni")                                                              \
+    X(RZI, "rzi")                                                              \
+    X(RMI, "rmi")                                                              \
+    X(RPI, "rpi")                                                              \
+    X(FTZ, "ftz")                                                              \
+    X(SAT, "sat")                                                              \
+    X(SATFINITE, "satfinite")                                                  \
+    X(RELU, "relu")                                                            \
+    X(APPROX, "approx")                                                        \
+    X(FULL, "full")                                                            \
+    X(LO, "lo")                                                                \
+    X(HI, "hi")                                                                \
+    X(WIDE, "wide")                                                            \
+    X(NAN, "NaN")                                                              \
+    X(ABS, "abs")                                                              \
+    X(XORSIGN, "xorsign")                                                      \
+    X(CC, "cc")                                                                \
+    X(LEFT, "l")                                                               \
+    X(RIGHT, "r")                                                              \
+    X(CLAMP, "clamp")                                                          \
+    X(WRAP, "wrap")                                                            \
+    X(SHIFTAMT, "shiftamt")                                                    \
+    X(FINITE, "finite")                                                        \
+    X(INFINITE, "infinite")                                                    \
+    X(NUMBER, "number")                                                        \
+    X(NOTANUMBER, "notanumber")                                                \
+    X(NORMAL, "normal")                                                        \
+    X(SUBNORMAL, "subnormal")                                                  \
+    X(F4E, "f4e")                                                              \
+    X(B4E, "b4e")                                                              \
+    X(RC8, "rc8")                                                              \
+    X(ECL, "ecl")                                                              \
+    X(ECR, "ecr")                                                              \
+    X(RC16, "rc16")
+
+enum {
+#define X(name, text) SIM_BIT_##name,
+    SIM_MODIFIER_LIST(X)
+#undef X
+        SIM_MODIFIER_COUNT
+};
+#define SIM_M(name) ((uint64_t)1 << SIM_BIT_##name)
+
+/* An opcode's modifiers, sorted. */
+struct sim_mods {
+    uint64_t bits;
+    int type_count;
+    uint8_t types[4];  /* enum lab_ptx_type, in order */
+    const char *other; /* the first that is neither, or NULL */
+};
+void sim_mods_of(const struct lab_ptx_instr *in, struct sim_mods *out);
+
+/* i->flags of arithmetic */
+enum {
+    SIM_F_FTZ = 1,
+    SIM_F_SAT = 2,
+    SIM_F_ROUND = 12, /* 0 nearest, 4 zero, 8 down, 12 up */
+    SIM_F_RZ = 4,
+    SIM_F_RM = 8,
+    SIM_F_RP = 12,
+    SIM_F_RELU = 16,
+    SIM_F_NAN = 32,
+    SIM_F_XORSIGN = 64,
+    SIM_F_CC = 128
+};
+
+/* One row of arithmetic. `shape` names the operands: T of `type`, W twice as
+ * wide, I 32 bits, P a predicate; the destination first. */
+struct sim_row {
+    const char *opcode;
+    uint8_t type;
+    uint64_t need;
+    uint64_t allow;
+    const char *shape;
+    sim_run_fn *run;
+    sim_run_fn *flagged; /* with flags that `run` leaves out; NULL: run */
+    uint8_t from;        /* second type, or 0 */
+};
+/* NULL: no such form. */
+const struct sim_row *sim_math_row(const char *opcode,
+                                   const struct sim_mods *mods);
+/* Whether math.c has the opcode in any form. */
+bool sim_math_knows(const char *opcode);
+
+/* ---- families; *known false: not one of these ---- */
+
+typedef enum lab_status sim_lower_fn(struct sim_lowering *l,
+                                     const struct lab_ptx_instr *in,
+                                     struct sim_instr *out, bool *known);
+sim_lower_fn sim_lower_compare; /* compare.c: setp set selp slct testp */
+sim_lower_fn sim_lower_convert; /* convert.c: cvt */
+sim_lower_fn sim_lower_move;    /* move.c: mov ld st atom red cvta ... */
+sim_lower_fn sim_lower_warp;    /* together.c: shfl vote match redux bar ... */
+sim_lower_fn sim_lower_flow;    /* flow.c: bra brx ret exit trap call */
+
+/* An operand of a type: a register of its size or an immediate, converted. */
+enum lab_status sim_lower_typed(struct sim_lowering *l,
+                                const struct lab_ptx_instr *in, int operand,
+                                int type, struct sim_operand *out);
+enum lab_status sim_lower_typed_part(struct sim_lowering *l,
+                                     const struct lab_ptx_instr *in,
+                                     const struct lab_ptx_operand *o, int type,
+                                     bool wider, struct sim_operand *out);
+enum lab_status sim_lower_pred(struct sim_lowering *l,
+                               const struct lab_ptx_instr *in,
+                               const struct lab_ptx_operand *o,
+                               struct sim_operand *out);
+/* Of a register; 0: the operand is none. */
+int sim_lower_register_bytes(const struct sim_lowering *l,
+                             const struct lab_ptx_operand *o);
+
+/* ---- a kernel while it is lowered ---- */
+
+/* A function of the kernel: itself, and what it calls. */
+struct sim_part {
+    const struct lab_ptx_function *function;
+    int32_t base; /* its first instruction in the kernel */
+    struct sim_home *homes;
+    struct sim_part *next;
+    bool open; /* its calls are being followed: a recursion if met again */
+};
+
+/* Where a variable is: an address in its space. */
+struct sim_symbol {
+    const struct lab_ptx_variable *variable;
+    uint64_t address;
+    enum lab_ptx_space space; /* LOCAL for parameters of calls */
+};
+
+struct sim_lowering {
+    struct lab_sim_module *module;
+    struct lab_sim_kernel *kernel;
+    struct lab_arena *arena;
+    struct sim_part *parts; /* the kernel first */
+    struct sim_part *part;  /* that is being lowered */
+    struct sim_symbol *symbols;
+    size_t symbol_count;
+    size_t symbol_room;
+};
+
+/* The address of a symbol operand; NULL: not known. */
+const struct sim_symbol *sim_lower_symbol(const struct sim_lowering *l,
+                                          const struct lab_ptx_operand *o);
+/* The part of a function; NULL: not called. */
+struct sim_part *sim_lower_part(const struct sim_lowering *l,
+                                const struct lab_ptx_function *f);
+/* The register of an operand, that another part of the program names. */
+enum lab_status sim_lower_reg(const struct sim_lowering *l,
+                              const struct lab_ptx_instr *in, int32_t reg,
+                              struct sim_operand *out);
+
+/* flow.c: a slot for each register, by where it is alive; then where the sides of
+ * each branch meet: join[i], -1: at the end. */
+enum lab_status sim_flow_homes(const struct lab_ptx_function *f,
+                               struct sim_home *homes, int32_t *slots,
+                               int32_t *preds);
+enum lab_status sim_flow_joins(const struct lab_ptx_function *f, int32_t *join);
+/* Whether operand 0 is written and not read. */
+bool sim_flow_writes(const struct lab_ptx_instr *in);
+
+/* ---- special registers (warp.c) ---- */
+
+/* -1: not known. Its size in bytes in *bytes. */
+int sim_special_code(const char *name, int *bytes);
+
+/* ---- running (warp.c) ---- */
+
+/* Where lanes that parted meet again: those of `expected` that still come. A call
+ * is one, too: its lanes meet at the return. */
+struct sim_join {
+    int32_t pc;
+    uint32_t expected;
+    uint32_t arrived;
+    int parent;                   /* -1: none */
+    const struct sim_instr *call; /* NULL: a branch */
+};
+
+/* Lanes that run when the active ones have met, ended or wait. */
+struct sim_side {
+    int32_t pc;
+    uint32_t mask;
+    int join;
+    bool parked; /* waits for other lanes of its warp */
+};
+
+enum { SIM_JOINS = 96 };
+
+struct sim_stack {
+    struct sim_join joins[SIM_JOINS];
+    uint8_t free[SIM_JOINS];
+    int free_count;
+    struct sim_side sides[SIM_LANES];
+    int side_count;
+    int join;        /* of the active lanes, -1: none */
+    int32_t join_pc; /* where they stop, -1 */
+    int spins;       /* looks at memory that others change, since its turn */
+    bool turn_over;
+};
+
+/* At the first instruction, all lanes active. */
+void sim_warp_start(struct sim_warp *w, uint32_t lanes);
+/* Executes up to `most` instructions, until it waits or its turn is over. */
+void sim_warp_run(struct sim_warp *w, int64_t most);
+/* The function of a call's lanes or, outside of one, the lanes themselves end. */
+void sim_return(struct sim_warp *w, uint32_t lanes);
+void sim_leave(struct sim_warp *w, uint32_t lanes);
+/* The lanes of `taken` go to `target`, the others on; both meet at `join`. */
+void sim_split(struct sim_warp *w, const struct sim_instr *i, uint32_t taken,
+               int32_t target, int32_t join);
+/* Each lane of `mask` goes to its target; the active others on. */
+void sim_switch(struct sim_warp *w, const struct sim_instr *i, uint32_t mask,
+                const int32_t targets[SIM_LANES]);
+/* The lanes of `mask` call what begins at i->target. */
+void sim_call(struct sim_warp *w, const struct sim_instr *i, uint32_t mask);
+/* call.c: when they return, their results go where the caller reads them. */
+void sim_call_results(struct sim_warp *w, const struct sim_instr *i,
+                      uint32_t lanes);
+/* The instruction looks at memory that others may change: they get a turn. */
+void sim_spins(struct sim_warp *w);
+bool sim_gather_for(struct sim_warp *w, const struct sim_instr *i,
+                    uint32_t lanes, enum lab_sim_check check);
+
+/* ---- blocks (block.c) ---- */
+
+struct sim_bar;
+enum { SIM_BARS = 17 }; /* 16 is the cluster's */
+
+enum sim_progress { SIM_RUNS, SIM_YIELDS, SIM_ENDED };
+
+/* Memory of a block of this launch; b is zeroed but for grid, tally, counts. */
+enum lab_status sim_block_open(struct sim_block *b);
+void sim_block_close(struct sim_block *b);
+/* Becomes block `number` at its first instruction. */
+enum lab_status sim_block_start(struct sim_block *b, uint64_t number);
+/* Executes about `most` instructions of its warps. YIELDS: it waits for what
+ * only other blocks do. */
+enum sim_progress sim_block_run(struct sim_block *b, int64_t most);
+/* Executes one instruction of one warp: that which is next by the seed. */
+enum sim_progress sim_block_step(struct sim_block *b);
+void sim_block_end(struct sim_block *b);
+
+enum sim_bar_kind {
+    SIM_BAR_SYNC,
+    SIM_BAR_ARRIVE,
+    SIM_BAR_POPC,
+    SIM_BAR_AND,
+    SIM_BAR_OR
+};
+/* The whole warp arrives at barrier `number`, for `threads` (0: all). */
+void sim_barrier(struct sim_warp *w, const struct sim_instr *i, int number,
+                 int threads, enum sim_bar_kind kind, uint32_t values);

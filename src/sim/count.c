@@ -1,0 +1,299 @@
+/* count.c -- what a launch did, in numbers: sectors of global memory, wavefronts
+ * of shared memory, FLOP; per launch and per source line.
+ *
+ * Global memory, as ncu's l1tex__t_requests and l1tex__t_sectors: an instruction
+ * of a warp is one request, and the 32-byte sectors that its lanes touch are
+ * counted once each, for any width of a lane.
+ *
+ * Shared memory, as ncu's l1tex__data_pipe_lsu_wavefronts_mem_shared: 32 banks of
+ * 4 bytes ("CUDA C++ Programming Guide", compute capability 5.x and later). A
+ * pass serves one word of each bank, to any number of lanes. Up to 4 bytes a
+ * lane the warp is served together. With 8 bytes its halves are served one after
+ * the other, with 16 bytes its quarters; NVIDIA's documents do not state when
+ * two of them are served together. Measured on cards since Volta: two neighbours
+ * (halves, or the quarters of one half) are, if each of their lanes reads the
+ * same address as the lane with its bit 0, or each as the lane with its bit 1,
+ * turned, or that lane is off. The least number of wavefronts is that of the
+ * groups that are served one after the other; what is more is a bank conflict.
+ *
+ * FLOP are those that the counters smsp__sass_thread_inst_executed_op_{f,d,h}{add,
+ * mul,fma} give: additions and multiplications are one, fused ones two. Division,
+ * roots and exponentials, which the machine makes of these, are not counted. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { SECTOR = 32, BANKS = 32 };
+
+/* ---- global memory ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many different ones there are. Most warps walk upwards; only the others
+ * are sorted. */
+static int distinct(uint64_t *v, int n)
+{
+    bool sorted = true;
+    int count = n > 0;
+    for (int i = 1; i < n; i++) {
+        sorted &= v[i - 1] <= v[i];
+        count += v[i - 1] != v[i];
+    }
+    if (sorted)
+        return count;
+    qsort(v, (size_t)n, sizeof(v[0]), by_value);
+    return distinct(v, n);
+}
+
+void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
+                      uint32_t lanes, bool contiguous)
+{
+    const int lane_count = __builtin_popcount(lanes);
+    const uint64_t bytes = (uint64_t)a->bytes;
+    n->global_requests++;
+    n->global_bytes += a->bytes * lane_count;
+    if (a->kind == SIM_ATOMIC)
+        n->atomics += lane_count;
+    if (contiguous) {
+        uint64_t first = a->addr[0] / SECTOR;
+        uint64_t last = (a->addr[0] + SIM_LANES * bytes - 1) / SECTOR;
+        n->global_sectors += (int64_t)(last - first + 1);
+        return;
+    }
+    uint64_t sectors[SIM_LANES * 2];
+    int count = 0;
+    /* A lane is in one sector or two; only a bulk copy, of one lane, in more. */
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint64_t from = a->addr[__builtin_ctz(rest)];
+        uint64_t last = (from + bytes - 1) / SECTOR;
+        sectors[count++] = from / SECTOR;
+        if (last > from / SECTOR + 1)
+            n->global_sectors += (int64_t)(last - from / SECTOR - 1);
+        if (last != from / SECTOR)
+            sectors[count++] = last;
+    }
+    n->global_sectors += distinct(sectors, count);
+}
+
+/* ---- shared memory ---- */
+
+/* Passes for `lanes`: the most words that one bank has to give. */
+static int passes(const struct sim_access *a, uint32_t lanes)
+{
+    const int words = a->bytes > 4 ? a->bytes / 4 : 1;
+    uint64_t first[BANKS];
+    uint32_t used = 0;
+    uint64_t more[SIM_LANES * 4]; /* words of a bank after its first */
+    int more_count = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint64_t word = a->addr[__builtin_ctz(rest)] / 4;
+        for (int k = 0; k < words; k++, word++) {
+            uint32_t bank = word % BANKS;
+            if (!(used >> bank & 1)) {
+                used |= 1u << bank;
+                first[bank] = word;
+            } else if (first[bank] != word) {
+                more[more_count++] = word;
+            }
+        }
+    }
+    if (more_count == 0)
+        return 1;
+    int in_bank[BANKS] = {0};
+    int most = 0;
+    qsort(more, (size_t)more_count, sizeof(more[0]), by_value);
+    for (int k = 0; k < more_count; k++)
+        if (k == 0 || more[k] != more[k - 1]) {
+            int n = ++in_bank[more[k] % BANKS];
+            most = n > most ? n : most;
+        }
+    return 1 + most;
+}
+
+/* Each lane of `lanes` has the address of lane ^ flip, or that one is off. */
+static bool paired(const struct sim_access *a, uint32_t lanes, int flip)
+{
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        int other = lane ^ flip;
+        if (lanes >> other & 1 && a->addr[lane] != a->addr[other])
+            return false;
+    }
+    return true;
+}
+
+static void count_passes(struct lab_sim_counts *n, const struct sim_access *a,
+                         uint32_t lanes)
+{
+    if (!lanes)
+        return;
+    int took = passes(a, lanes);
+    n->shared_wavefronts += took;
+    n->bank_conflicts += took - 1;
+}
+
+/* Two neighbouring groups of lanes, together if they can be. */
+static void count_pair(struct lab_sim_counts *n, const struct sim_access *a,
+                       uint32_t low, uint32_t high)
+{
+    if (low && high && (paired(a, low | high, 1) || paired(a, low | high, 2))) {
+        count_passes(n, a, low | high);
+        return;
+    }
+    count_passes(n, a, low);
+    count_passes(n, a, high);
+}
+
+void sim_count_shared(struct lab_sim_counts *n, const struct sim_access *a,
+                      uint32_t lanes)
+{
+    n->shared_requests++;
+    if (a->kind == SIM_ATOMIC)
+        n->atomics += __builtin_popcount(lanes);
+    if (a->bytes <= 4) {
+        count_passes(n, a, lanes);
+    } else if (a->bytes <= 8) {
+        count_pair(n, a, lanes & 0xffff, lanes & 0xffff0000);
+    } else {
+        count_pair(n, a, lanes & 0xff, lanes & 0xff00);
+        count_pair(n, a, lanes & 0xff0000, lanes & 0xff000000);
+    }
+}
+
+/* ---- FLOP ---- */
+
+static int64_t shape_flops(const struct lab_ptx_instr *in)
+{
+    for (int i = 0; i < in->modifier_count; i++) {
+        const char *s = in->modifiers[i];
+        int64_t size[3] = {0, 0, 0};
+        for (int k = 0; k < 3 && *s == "mnk"[k]; k++) {
+            char *end;
+            size[k] = strtol(s + 1, &end, 10);
+            s = end;
+        }
+        if (size[2] > 0 && size[2] <= 1024)
+            return 2 * size[0] * size[1] * size[2];
+    }
+    return 0;
+}
+
+static const struct {
+    const char *opcode;
+    int flops;
+} arithmetic[] = {{"add", 1}, {"sub", 1}, {"mul", 1}, {"fma", 2}, {"mad", 2}};
+
+/* Where the FLOP of a type of numbers are counted, and how many an operation. */
+static int64_t *flops_of(struct lab_sim_counts *n, const char *type, int *each)
+{
+    *each = strstr(type, "x2") ? 2 : 1;
+    if (strcmp(type, "f32") == 0 || strcmp(type, "f32x2") == 0)
+        return &n->flops;
+    if (strcmp(type, "f64") == 0)
+        return &n->flops_f64;
+    if (strncmp(type, "f16", 3) == 0 || strncmp(type, "bf16", 4) == 0)
+        return &n->flops_f16;
+    return NULL;
+}
+
+static void count_flops(struct lab_sim_counts *n,
+                        const struct lab_ptx_instr *in,
+                        const struct sim_tally *t)
+{
+    if (strcmp(in->opcode, "mma") == 0 || strcmp(in->opcode, "wmma") == 0) {
+        if (in->modifier_count > 0 && strcmp(in->modifiers[0], "load") != 0 &&
+            strcmp(in->modifiers[0], "store") != 0)
+            n->flops_tensor += t->warps * shape_flops(in);
+        return;
+    }
+    if (strcmp(in->opcode, "wgmma") == 0) {
+        /* Of four warps together. */
+        n->flops_tensor += t->warps * shape_flops(in) / 4;
+        return;
+    }
+    if (in->modifier_count == 0)
+        return;
+    int each;
+    int64_t *to = flops_of(n, in->modifiers[in->modifier_count - 1], &each);
+    for (size_t k = 0; to && k < sizeof(arithmetic) / sizeof(arithmetic[0]);
+         k++)
+        if (strcmp(in->opcode, arithmetic[k].opcode) == 0)
+            *to += t->lanes * arithmetic[k].flops * each;
+}
+
+/* ---- sums ---- */
+
+static void add(struct lab_sim_counts *to, const struct lab_sim_counts *n)
+{
+#define X(key, title) to->key += n->key;
+    LAB_SIM_COUNT_LIST(X)
+#undef X
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const struct lab_sim_line *x = a;
+    const struct lab_sim_line *y = b;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+/* Adds rows of one line up; returns how many are left. */
+static int32_t merge_lines(struct lab_sim_line *lines, int32_t n)
+{
+    int32_t kept = 0;
+    qsort(lines, (size_t)n, sizeof(lines[0]), by_line);
+    for (int32_t i = 0; i < n; i++)
+        if (kept > 0 && by_line(&lines[kept - 1], &lines[i]) == 0)
+            add(&lines[kept - 1].counts, &lines[i].counts);
+        else
+            lines[kept++] = lines[i];
+    return kept;
+}
+
+enum lab_status sim_count_end(const struct sim_grid *g,
+                              const struct sim_tally *tally,
+                              const struct lab_sim_counts *counts,
+                              struct lab_sim_result *out)
+{
+    const struct lab_sim_kernel *k = g->kernel;
+    const struct lab_ptx *ptx = lab_sim_module_ptx(k->module);
+    const size_t n = (size_t)k->instr_count;
+    struct lab_sim_line *lines = NULL;
+    int32_t line_count = 0;
+    if (g->options->lines) {
+        lines = lab_alloc_array(n, sizeof(lines[0]));
+        if (!lines)
+            return lab_no_memory("counts of source lines");
+    }
+    memset(&out->counts, 0, sizeof(out->counts));
+    for (size_t i = 0; i < n; i++) {
+        const struct lab_ptx_instr *in = k->instrs[i].ptx;
+        struct lab_sim_counts c = counts[i];
+        c.warp_instructions += tally[i].warps;
+        c.lane_instructions += tally[i].lanes;
+        c.divergent_branches += tally[i].divergent;
+        if (in)
+            count_flops(&c, in, &tally[i]);
+        add(&out->counts, &c);
+        if (!lines || !in || in->place < 0 || !c.warp_instructions)
+            continue;
+        const struct lab_ptx_place *p =
+            &ptx->places[lab_ptx_user_place(ptx, in->place)];
+        lines[line_count++] = (struct lab_sim_line){p->file, p->line, c};
+    }
+    if (lines)
+        line_count = merge_lines(lines, line_count);
+    out->lines = lines;
+    out->line_count = line_count;
+    return LAB_OK;
+}

@@ -1,0 +1,105 @@
+/* sim/argument.h -- a kernel's arguments, written as words.
+ *
+ *   int:5  float:2.5  half:0.1          a value
+ *   in:float[32,33]=random              memory that the kernel reads
+ *   inout:float[1024]=@x.npy            memory that it reads and writes
+ *   out:float[1024]                     memory that nothing has written yet
+ *
+ * A number of dimensions up to LAB_SIM_MAX_RANK, outermost first. `random` (the
+ * default) is uniform in [-1, 1), of integers from 0 to 9; `zero`; `iota` is 0, 1,
+ * 2, ...; a number; @FILE.npy. Threads: one. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/str.h"
+#include "sim/sim.h"
+
+/* name, bytes, bits of the exponent (0: an integer), of the fraction, signed */
+#define LAB_SIM_TYPE_LIST(X)                                                   \
+    X(FLOAT, "float", 4, 8, 23, true)                                          \
+    X(DOUBLE, "double", 8, 11, 52, true)                                       \
+    X(HALF, "half", 2, 5, 10, true)                                            \
+    X(BFLOAT16, "bfloat16", 2, 8, 7, true)                                     \
+    X(INT, "int", 4, 0, 0, true)                                               \
+    X(UNSIGNED, "unsigned", 4, 0, 0, false)                                    \
+    X(LONG, "long", 8, 0, 0, true)                                             \
+    X(ULONG, "ulong", 8, 0, 0, false)                                          \
+    X(SHORT, "short", 2, 0, 0, true)                                           \
+    X(USHORT, "ushort", 2, 0, 0, false)                                        \
+    X(CHAR, "char", 1, 0, 0, true)                                             \
+    X(UCHAR, "uchar", 1, 0, 0, false)                                          \
+    X(BOOL, "bool", 1, 0, 0, false)
+enum lab_sim_type {
+#define X(code, ...) LAB_SIM_TYPE_##code,
+    LAB_SIM_TYPE_LIST(X)
+#undef X
+        LAB_SIM_TYPE_COUNT
+};
+
+enum lab_sim_direction {
+    LAB_SIM_VALUE,
+    LAB_SIM_IN,
+    LAB_SIM_OUT,
+    LAB_SIM_INOUT
+};
+
+enum lab_sim_fill {
+    LAB_SIM_FILL_NONE,
+    LAB_SIM_FILL_RANDOM,
+    LAB_SIM_FILL_IOTA,
+    LAB_SIM_FILL_NUMBER, /* `zero`, too */
+    LAB_SIM_FILL_FILE
+};
+
+struct lab_sim_argument {
+    const char *spec; /* as it was written; not owned */
+    enum lab_sim_direction direction;
+    enum lab_sim_type type;
+    int rank; /* of memory, from 1 */
+    int64_t dim[LAB_SIM_MAX_RANK];
+    int64_t count;
+    enum lab_sim_fill fill;
+    const char *file; /* in `spec` */
+    unsigned char
+        value[8]; /* of a value and of LAB_SIM_FILL_NUMBER: its bits */
+    void *data;   /* of memory: where the kernel finds it */
+};
+
+/* A random word: number i of argument `argument`. */
+typedef uint32_t lab_sim_word_fn(uint64_t seed, int argument, uint64_t i);
+
+LAB_C_BEGIN
+/* Reads one. `spec` must live on. LAB_E_USAGE: it is no such word, and why. */
+enum lab_status lab_sim_argument_read(const char *spec,
+                                      struct lab_sim_argument *out);
+
+/* Do they fit the kernel's parameters, in number, kind and bytes? `types` is the
+ * kernel's demangled name, or NULL: it has the types of C++. LAB_E_RANGE with the
+ * parameters that it takes. */
+enum lab_status lab_sim_arguments_check(const struct lab_ptx_function *kernel,
+                                        const char *types,
+                                        const struct lab_sim_argument *args,
+                                        int count);
+
+/* Takes memory for an argument, fills and labels it; a value needs none. LAB_E_RANGE:
+ * more than this machine has, or the file does not fit. LAB_E_IO, LAB_E_PARSE: the
+ * file. */
+enum lab_status lab_sim_argument_make(struct lab_sim_memory *m,
+                                      struct lab_sim_argument *a, int number,
+                                      uint64_t seed, lab_sim_word_fn *random);
+
+/* How many elements of its memory nothing has written, and the first of them. */
+int64_t lab_sim_argument_unwritten(struct lab_sim_memory *m,
+                                   const struct lab_sim_argument *a,
+                                   int64_t *first);
+
+const char *lab_sim_type_name(enum lab_sim_type type);
+int lab_sim_type_bytes(enum lab_sim_type type);
+bool lab_sim_type_is_real(enum lab_sim_type type);
+/* Element i at `data` as a double, of an integer too. */
+double lab_sim_real_at(enum lab_sim_type type, const void *data, int64_t i);
+/* Element i of integers; ULONG's bits as they are. */
+int64_t lab_sim_integer_at(enum lab_sim_type type, const void *data, int64_t i);
+/* "float[32,33]" */
+void lab_sim_shape_add(struct lab_str *out, const struct lab_sim_argument *a);
+LAB_C_END

@@ -1,0 +1,710 @@
+/* Lowering: the PTX of a kernel becomes an array of struct sim_instr. Each opcode
+ * belongs to a family, which knows its modifiers and operands; what no family
+ * takes refuses the kernel, with the opcode and its source line. Types are
+ * checked here, so that a handler never meets a register of another size. */
+#include "base/arena.h"
+#include "base/mem.h"
+#include "lanes.h"
+#include "module.h"
+
+/* ---- texts ---- */
+
+bool sim_has_modifier(const struct lab_ptx_instr *in, const char *modifier)
+{
+    for (int k = 0; k < in->modifier_count; k++)
+        if (strcmp(in->modifiers[k], modifier) == 0)
+            return true;
+    return false;
+}
+
+void sim_mods_of(const struct lab_ptx_instr *in, struct sim_mods *out)
+{
+    static const char *const names[] = {
+#define X(name, text) text,
+        SIM_MODIFIER_LIST(X)
+#undef X
+    };
+    memset(out, 0, sizeof(*out));
+    for (int k = 0; k < in->modifier_count; k++) {
+        const char *m = in->modifiers[k];
+        enum lab_ptx_type type = lab_ptx_type_of(m);
+        int bit = 0;
+        while (bit < SIM_MODIFIER_COUNT && strcmp(m, names[bit]) != 0)
+            bit++;
+        if (bit < SIM_MODIFIER_COUNT)
+            out->bits |= (uint64_t)1 << bit;
+        else if (type != LAB_PTX_NO_TYPE && out->type_count < 4)
+            out->types[out->type_count++] = (uint8_t)type;
+        else if (!out->other)
+            out->other = m;
+    }
+}
+
+static void add_text(char *out, size_t size, const char *text)
+{
+    size_t used = strlen(out);
+    size_t n = strlen(text);
+    if (n > size - 1 - used)
+        n = size - 1 - used;
+    memcpy(out + used, text, n);
+    out[used + n] = '\0';
+}
+
+enum lab_status sim_lower_refuse(struct sim_lowering *l,
+                                 const struct lab_ptx_instr *in,
+                                 const char *why)
+{
+    const struct lab_ptx *ptx = l->module->ptx;
+    char opcode[160] = "";
+    add_text(opcode, sizeof(opcode), in->opcode);
+    for (int k = 0; k < in->modifier_count; k++) {
+        add_text(opcode, sizeof(opcode), ".");
+        add_text(opcode, sizeof(opcode), in->modifiers[k]);
+    }
+    const char *file = ptx->name;
+    int line = in->text_line;
+    if (in->place >= 0 && in->place < ptx->place_count) {
+        const struct lab_ptx_place *p = &ptx->places[in->place];
+        if (p->file >= 0 && p->file < ptx->file_count && ptx->files[p->file]) {
+            file = ptx->files[p->file];
+            line = p->line;
+        }
+    }
+    return lab_fail(LAB_E_UNSUPPORTED, "%s:%d: kernel %s: %s (PTX line %d): %s",
+                    file, line, l->kernel->function->name, opcode,
+                    in->text_line,
+                    why ? why : "the simulator does not know this form");
+}
+
+void *sim_lower_take(struct sim_lowering *l, size_t bytes)
+{
+    return lab_arena_take(l->arena, bytes);
+}
+
+/* ---- operands ---- */
+
+static const struct lab_ptx_reg *reg_of(const struct sim_lowering *l,
+                                        int32_t reg)
+{
+    const struct lab_ptx_function *f = l->part->function;
+    return reg >= 0 && reg < f->reg_count ? &f->regs[reg] : NULL;
+}
+
+int sim_lower_register_bytes(const struct sim_lowering *l,
+                             const struct lab_ptx_operand *o)
+{
+    const struct lab_ptx_reg *r =
+        o->kind == LAB_PTX_OPERAND_REG ? reg_of(l, o->reg) : NULL;
+    return r ? lab_ptx_type_bytes(r->type) : 0;
+}
+
+enum lab_status sim_lower_reg(const struct sim_lowering *l,
+                              const struct lab_ptx_instr *in, int32_t reg,
+                              struct sim_operand *out)
+{
+    const struct lab_ptx_reg *r = reg_of(l, reg);
+    (void)in;
+    if (!r || l->part->homes[reg].slot < 0)
+        return lab_fail(LAB_E_UNSUPPORTED, "a register that is not there");
+    memset(out, 0, sizeof(*out));
+    out->slot = l->part->homes[reg].slot;
+    out->source = r->type == LAB_PTX_PRED ? SIM_PREDICATE : SIM_SLOT;
+    out->bytes = lab_ptx_type_bytes(r->type) == 8 ? 8 : 4;
+    if (lab_ptx_type_bytes(r->type) > 8)
+        return lab_fail(LAB_E_UNSUPPORTED, "%s is a register of 128 bits",
+                        r->name);
+    return LAB_OK;
+}
+
+const struct sim_symbol *sim_lower_symbol(const struct sim_lowering *l,
+                                          const struct lab_ptx_operand *o)
+{
+    if (o->kind != LAB_PTX_OPERAND_SYMBOL || !o->variable)
+        return NULL;
+    for (size_t k = 0; k < l->symbol_count; k++)
+        if (l->symbols[k].variable == o->variable)
+            return &l->symbols[k];
+    return NULL;
+}
+
+enum lab_status sim_lower_operand(struct sim_lowering *l,
+                                  const struct lab_ptx_operand *in,
+                                  struct sim_operand *out)
+{
+    memset(out, 0, sizeof(*out));
+    switch (in->kind) {
+    case LAB_PTX_OPERAND_REG: {
+        enum lab_status st = sim_lower_reg(l, NULL, in->reg, out);
+        out->negated = in->negated;
+        return st;
+    }
+    case LAB_PTX_OPERAND_INT:
+    case LAB_PTX_OPERAND_F64:
+        out->source = SIM_IMMEDIATE;
+        out->bytes = 8;
+        out->value = in->value;
+        return LAB_OK;
+    case LAB_PTX_OPERAND_F32:
+        out->source = SIM_IMMEDIATE;
+        out->bytes = 4;
+        out->value = in->value & 0xFFFFFFFF;
+        return LAB_OK;
+    case LAB_PTX_OPERAND_SPECIAL: {
+        int bytes;
+        int code = sim_special_code(in->name, &bytes);
+        if (code < 0)
+            return lab_fail(LAB_E_UNSUPPORTED,
+                            "special register %s is not simulated", in->name);
+        out->source = SIM_SPECIAL;
+        out->bytes = (uint8_t)bytes;
+        out->value = (uint64_t)code;
+        return LAB_OK;
+    }
+    case LAB_PTX_OPERAND_SYMBOL: {
+        const struct sim_symbol *s = sim_lower_symbol(l, in);
+        if (!s)
+            return lab_fail(LAB_E_UNSUPPORTED, "%s is not a variable",
+                            in->name ? in->name : "a symbol");
+        out->source = SIM_IMMEDIATE;
+        out->bytes = 8;
+        out->value = s->address + in->value;
+        return LAB_OK;
+    }
+    case LAB_PTX_OPERAND_SINK:
+        out->source = SIM_NONE;
+        return LAB_OK;
+    default:
+        return lab_fail(LAB_E_UNSUPPORTED, "an operand of another kind");
+    }
+}
+
+enum lab_status sim_lower_address(struct sim_lowering *l,
+                                  const struct lab_ptx_operand *in,
+                                  struct sim_operand *out)
+{
+    if (in->kind != LAB_PTX_OPERAND_ADDRESS || in->part_count != 1)
+        return lab_fail(LAB_E_UNSUPPORTED, "an operand that is no address");
+    const struct lab_ptx_operand *base = &in->parts[0];
+    if (base->kind != LAB_PTX_OPERAND_REG &&
+        base->kind != LAB_PTX_OPERAND_INT &&
+        base->kind != LAB_PTX_OPERAND_SYMBOL)
+        return lab_fail(LAB_E_UNSUPPORTED, "an operand that is no address");
+    enum lab_status st = sim_lower_operand(l, base, out);
+    if (!st && out->source != SIM_SLOT && out->source != SIM_IMMEDIATE)
+        st = lab_fail(LAB_E_UNSUPPORTED, "an address in a predicate");
+    if (!st && out->source == SIM_SLOT && sim_lower_register_bytes(l, base) < 4)
+        st = lab_fail(LAB_E_UNSUPPORTED, "an address of 16 bits");
+    if (st)
+        return st;
+    out->value += in->value;
+    return LAB_OK;
+}
+
+/* Failures of operands get the instruction's place. */
+static enum lab_status refuse_because(struct sim_lowering *l,
+                                      const struct lab_ptx_instr *in,
+                                      enum lab_status st)
+{
+    char why[512] = "";
+    if (st != LAB_E_UNSUPPORTED)
+        return st;
+    add_text(why, sizeof(why), lab_error());
+    return sim_lower_refuse(l, in, why);
+}
+
+/* An immediate as a value of `type`. */
+static uint64_t immediate(const struct lab_ptx_operand *o, int type)
+{
+    if (type == LAB_PTX_F32 && o->kind == LAB_PTX_OPERAND_F64)
+        return sim_bits32((float)sim_f64(o->value));
+    if (type == LAB_PTX_F64 && o->kind == LAB_PTX_OPERAND_F32)
+        return sim_bits64((double)sim_f32((uint32_t)o->value));
+    if (type == LAB_PTX_F64 && o->kind == LAB_PTX_OPERAND_INT)
+        return sim_bits64((double)(int64_t)o->value);
+    if (type == LAB_PTX_F32 && o->kind == LAB_PTX_OPERAND_INT)
+        return sim_bits32((float)(int64_t)o->value);
+    int bytes = lab_ptx_type_bytes((enum lab_ptx_type)type);
+    return bytes < 8 ? o->value & (((uint64_t)1 << bytes * 8) - 1) : o->value;
+}
+
+enum lab_status sim_lower_typed_part(struct sim_lowering *l,
+                                     const struct lab_ptx_instr *in,
+                                     const struct lab_ptx_operand *o, int type,
+                                     bool wider, struct sim_operand *out)
+{
+    int want =
+        type == LAB_PTX_TF32 ? 4 : lab_ptx_type_bytes((enum lab_ptx_type)type);
+    if (type == LAB_PTX_PRED)
+        return sim_lower_pred(l, in, o, out);
+    enum lab_status st = sim_lower_operand(l, o, out);
+    if (st)
+        return refuse_because(l, in, st);
+    if (out->source == SIM_PREDICATE)
+        return sim_lower_refuse(l, in, "a predicate in place of a number");
+    if (out->negated)
+        return sim_lower_refuse(l, in, "! before a number");
+    if (out->source == SIM_SLOT) {
+        int have = sim_lower_register_bytes(l, o);
+        if (have < want || (have > want && !wider))
+            return sim_lower_refuse(l, in, "a register of another size");
+    }
+    if (out->source == SIM_IMMEDIATE && o->kind != LAB_PTX_OPERAND_SYMBOL) {
+        out->value = immediate(o, type);
+        out->bytes = want == 8 ? 8 : 4;
+    }
+    return LAB_OK;
+}
+
+enum lab_status sim_lower_typed(struct sim_lowering *l,
+                                const struct lab_ptx_instr *in, int operand,
+                                int type, struct sim_operand *out)
+{
+    if (operand >= in->operand_count)
+        return sim_lower_refuse(l, in, "an operand is missing");
+    enum lab_status st =
+        sim_lower_typed_part(l, in, &in->operands[operand], type, false, out);
+    if (!st && operand == 0 && out->source != SIM_SLOT &&
+        out->source != SIM_NONE && out->source != SIM_PREDICATE)
+        st = sim_lower_refuse(l, in, "the result is no register");
+    return st;
+}
+
+enum lab_status sim_lower_pred(struct sim_lowering *l,
+                               const struct lab_ptx_instr *in,
+                               const struct lab_ptx_operand *o,
+                               struct sim_operand *out)
+{
+    enum lab_status st = sim_lower_operand(l, o, out);
+    if (st)
+        return refuse_because(l, in, st);
+    if (out->source != SIM_PREDICATE && out->source != SIM_NONE &&
+        out->source != SIM_IMMEDIATE)
+        return sim_lower_refuse(l, in, "a predicate is needed");
+    return LAB_OK;
+}
+
+/* ---- arithmetic ---- */
+
+static unsigned flags_of(const struct sim_mods *m)
+{
+    unsigned flags = 0;
+    flags |= m->bits & SIM_M(FTZ) ? SIM_F_FTZ : 0;
+    flags |= m->bits & SIM_M(SAT) ? SIM_F_SAT : 0;
+    flags |= m->bits & SIM_M(RZ) ? SIM_F_RZ : 0;
+    flags |= m->bits & SIM_M(RM) ? SIM_F_RM : 0;
+    flags |= m->bits & SIM_M(RP) ? SIM_F_RP : 0;
+    flags |= m->bits & SIM_M(RELU) ? SIM_F_RELU : 0;
+    flags |= m->bits & SIM_M(NAN) ? SIM_F_NAN : 0;
+    flags |= m->bits & SIM_M(XORSIGN) ? SIM_F_XORSIGN : 0;
+    flags |= m->bits & SIM_M(CC) ? SIM_F_CC : 0;
+    return flags;
+}
+
+static int wide_type(int type)
+{
+    return type == LAB_PTX_U16 || type == LAB_PTX_S16 ? LAB_PTX_B32
+                                                      : LAB_PTX_B64;
+}
+
+static enum lab_status lower_math(struct sim_lowering *l,
+                                  const struct lab_ptx_instr *in,
+                                  struct sim_instr *out, bool *known)
+{
+    struct sim_mods m;
+    sim_mods_of(in, &m);
+    const struct sim_row *row = sim_math_row(in->opcode, &m);
+    *known = row != NULL;
+    if (!row)
+        return LAB_OK;
+    int n = (int)strlen(row->shape);
+    if (in->operand_count != n)
+        return sim_lower_refuse(l, in, "another number of operands");
+    out->flags = (uint8_t)flags_of(&m);
+    out->run = out->flags && row->flagged ? row->flagged : row->run;
+    out->type = row->type;
+    out->from = row->from;
+    struct sim_operand *to[] = {&out->d, &out->a, &out->b, &out->c, NULL};
+    if (n == 5) {
+        to[4] = sim_lower_take(l, sizeof(*to[4]));
+        if (!to[4])
+            return lab_no_memory("a kernel");
+        out->more = to[4];
+        out->more_count = 1;
+    }
+    for (int k = 0; k < n; k++) {
+        int type = row->shape[k] == 'W'   ? wide_type(row->type)
+                   : row->shape[k] == 'I' ? LAB_PTX_B32
+                   : row->shape[k] == 'P' ? LAB_PTX_PRED
+                                          : row->type;
+        enum lab_status st = sim_lower_typed(l, in, k, type, to[k]);
+        if (st)
+            return st;
+    }
+    if (out->run == row->run && row->shape[0] == 'T' &&
+        strcmp(in->opcode, "lop3") == 0 && out->more[0].source != SIM_IMMEDIATE)
+        return sim_lower_refuse(l, in, "the table must be a number");
+    return LAB_OK;
+}
+
+/* ---- a kernel ---- */
+
+static enum lab_status lower_instr(struct sim_lowering *l,
+                                   const struct lab_ptx_instr *in,
+                                   struct sim_instr *out)
+{
+    static sim_lower_fn *const families[] = {
+        sim_lower_flow,    lower_math,     sim_lower_move,  sim_lower_compare,
+        sim_lower_convert, sim_lower_warp, sim_lower_tensor};
+    bool known = false;
+    out->ptx = in;
+    out->guard = -1;
+    out->target = -1;
+    out->d.source = SIM_NONE;
+    out->a.source = SIM_NONE;
+    out->b.source = SIM_NONE;
+    out->c.source = SIM_NONE;
+    if (in->guard >= 0) {
+        struct sim_operand guard;
+        enum lab_status st = sim_lower_reg(l, in, in->guard, &guard);
+        if (!st && guard.source != SIM_PREDICATE)
+            st = lab_fail(LAB_E_UNSUPPORTED, "the guard is no predicate");
+        if (st)
+            return refuse_because(l, in, st);
+        out->guard = guard.slot;
+        out->guard_negated = in->guard_negated;
+    }
+    for (size_t k = 0; k < sizeof(families) / sizeof(families[0]); k++) {
+        enum lab_status st = families[k](l, in, out, &known);
+        if (st || known)
+            return st ? refuse_because(l, in, st) : LAB_OK;
+    }
+    return sim_lower_refuse(l, in, NULL);
+}
+
+struct sim_part *sim_lower_part(const struct sim_lowering *l,
+                                const struct lab_ptx_function *f)
+{
+    struct sim_part *p = l->parts;
+    while (p && p->function != f)
+        p = p->next;
+    return p;
+}
+
+static enum lab_status add_symbol(struct sim_lowering *l,
+                                  const struct lab_ptx_variable *v,
+                                  uint64_t address, enum lab_ptx_space space)
+{
+    enum lab_status st = lab_grow(&l->symbols, l->symbol_count, &l->symbol_room,
+                                  sizeof(l->symbols[0]), "variables");
+    if (!st)
+        l->symbols[l->symbol_count++] = (struct sim_symbol){v, address, space};
+    return st;
+}
+
+/* Room for a variable after `*end`, which moves on. */
+enum {
+    MOST_BYTES = 1 << 26 /* of shared, local or parameters of a kernel */
+};
+static enum lab_status place(struct sim_lowering *l,
+                             const struct lab_ptx_variable *v, int64_t *end,
+                             uint64_t *address)
+{
+    int64_t align = v->align > 0 ? v->align : 1;
+    int64_t each = lab_ptx_type_bytes(v->type);
+    int64_t at = (*end + align - 1) / align * align;
+    if (v->elements < 0 || v->elements > MOST_BYTES || align > MOST_BYTES ||
+        at + v->elements * each > MOST_BYTES)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "kernel %s: %s is larger than any device has room for",
+                        l->kernel->function->name, v->name);
+    *address = (uint64_t)at;
+    *end = at + v->elements * each;
+    return LAB_OK;
+}
+
+static bool have_symbol(const struct sim_lowering *l,
+                        const struct lab_ptx_variable *v)
+{
+    for (size_t k = 0; k < l->symbol_count; k++)
+        if (l->symbols[k].variable == v)
+            return true;
+    return false;
+}
+
+static enum lab_status use_variable(struct sim_lowering *l,
+                                    const struct lab_ptx_variable *v)
+{
+    uint64_t address = 0;
+    enum lab_status st = LAB_OK;
+    enum lab_ptx_space space = v->space;
+    if (have_symbol(l, v))
+        return LAB_OK;
+    if (space == LAB_PTX_SHARED && v->external)
+        return LAB_OK; /* behind all others */
+    if (space == LAB_PTX_SHARED)
+        st = place(l, v, &l->kernel->shared_bytes, &address);
+    else if (space == LAB_PTX_LOCAL || space == LAB_PTX_PARAM) {
+        st = place(l, v, &l->kernel->local_bytes, &address);
+        space = LAB_PTX_LOCAL;
+    } else
+        address = sim_module_address(l->module, v);
+    if (!st && space != LAB_PTX_REG &&
+        (address || space == LAB_PTX_SHARED || space == LAB_PTX_LOCAL))
+        st = add_symbol(l, v, address, space);
+    return st;
+}
+
+static enum lab_status use_operand(struct sim_lowering *l,
+                                   const struct lab_ptx_operand *o, int depth)
+{
+    enum lab_status st = LAB_OK;
+    if (o->kind == LAB_PTX_OPERAND_SYMBOL && o->variable)
+        return use_variable(l, o->variable);
+    for (int k = 0; !st && depth < 8 && k < o->part_count; k++)
+        st = use_operand(l, &o->parts[k], depth + 1);
+    return st;
+}
+
+static enum lab_status use_dynamic(struct sim_lowering *l,
+                                   const struct lab_ptx_operand *o, int depth)
+{
+    const struct lab_ptx_variable *v = o->variable;
+    enum lab_status st = LAB_OK;
+    if (o->kind == LAB_PTX_OPERAND_SYMBOL && v && v->space == LAB_PTX_SHARED &&
+        v->external && !have_symbol(l, v))
+        return add_symbol(l, v, (uint64_t)l->kernel->shared_bytes,
+                          LAB_PTX_SHARED);
+    for (int k = 0; !st && depth < 8 && k < o->part_count; k++)
+        st = use_dynamic(l, &o->parts[k], depth + 1);
+    return st;
+}
+
+typedef enum lab_status operand_fn(struct sim_lowering *l,
+                                   const struct lab_ptx_operand *o, int depth);
+
+static enum lab_status each_operand(struct sim_lowering *l, operand_fn *fn)
+{
+    enum lab_status st = LAB_OK;
+    for (struct sim_part *p = l->parts; !st && p; p = p->next)
+        for (int32_t k = 0; !st && k < p->function->instr_count; k++) {
+            const struct lab_ptx_instr *in = &p->function->instrs[k];
+            for (int o = 0; !st && o < in->operand_count; o++)
+                st = fn(l, &in->operands[o], 0);
+        }
+    return st;
+}
+
+/* The function that a call names; NULL: none of this module with a body. */
+static const struct lab_ptx_function *callee(const struct sim_lowering *l,
+                                             const struct lab_ptx_instr *in)
+{
+    if (strcmp(in->opcode, "call") != 0)
+        return NULL;
+    for (int k = 0; k < in->operand_count; k++) {
+        const struct lab_ptx_operand *o = &in->operands[k];
+        const struct lab_ptx_function *f =
+            o->kind == LAB_PTX_OPERAND_SYMBOL && !o->variable && o->name
+                ? lab_ptx_function(l->module->ptx, o->name)
+                : NULL;
+        if (f && !f->entry && !f->declared)
+            return f;
+    }
+    return NULL;
+}
+
+/* The kernel and all that it calls, each once. */
+static enum lab_status add_part(struct sim_lowering *l,
+                                const struct lab_ptx_function *f, int depth)
+{
+    struct sim_part *p = lab_arena_take(l->arena, sizeof(*p));
+    if (!p)
+        return lab_no_memory("a kernel");
+    p->function = f;
+    p->homes = lab_arena_array(l->arena, (size_t)f->reg_count + 1,
+                               sizeof(p->homes[0]));
+    if (!p->homes)
+        return lab_no_memory("the registers of a kernel");
+    struct sim_part **end = &l->parts;
+    while (*end)
+        end = &(*end)->next;
+    *end = p;
+    p->open = true;
+    for (int32_t k = 0; k < f->instr_count; k++) {
+        const struct lab_ptx_function *g = callee(l, &f->instrs[k]);
+        const struct sim_part *q = g ? sim_lower_part(l, g) : NULL;
+        if ((q && q->open) || (g && depth > 64))
+            return sim_lower_refuse(l, &f->instrs[k],
+                                    "a function that calls itself");
+        if (!g || q)
+            continue;
+        enum lab_status st = add_part(l, g, depth + 1);
+        if (st)
+            return st;
+    }
+    p->open = false;
+    return LAB_OK;
+}
+
+/* Kernel parameters: their offsets in parameter space. */
+static enum lab_status place_params(struct sim_lowering *l)
+{
+    const struct lab_ptx_function *f = l->kernel->function;
+    int64_t *offsets =
+        lab_arena_array(l->arena, (size_t)f->param_count + 1, sizeof(*offsets));
+    if (!offsets)
+        return lab_no_memory("a kernel");
+    for (int k = 0; k < f->param_count; k++) {
+        uint64_t address;
+        enum lab_status st =
+            place(l, &f->params[k], &l->kernel->params_bytes, &address);
+        if (!st)
+            st = add_symbol(l, &f->params[k], address, LAB_PTX_PARAM);
+        if (st)
+            return st;
+        offsets[k] = (int64_t)address;
+    }
+    l->kernel->param_offsets = offsets;
+    return LAB_OK;
+}
+
+/* Parameters and results of the functions, also those that no instruction reads. */
+static enum lab_status place_calls(struct sim_lowering *l)
+{
+    enum lab_status st = LAB_OK;
+    for (struct sim_part *p = l->parts->next; !st && p; p = p->next) {
+        const struct lab_ptx_function *f = p->function;
+        for (int k = 0; !st && k < f->param_count; k++)
+            st = use_variable(l, &f->params[k]);
+        for (int k = 0; !st && k < f->result_count; k++)
+            st = use_variable(l, &f->results[k]);
+    }
+    return st;
+}
+
+enum { MOST_SLOTS = 1 << 16 };
+
+static enum lab_status assign_registers(struct sim_lowering *l)
+{
+    struct lab_sim_kernel *k = l->kernel;
+    k->preds = 1; /* number 0 is the carry */
+    for (struct sim_part *p = l->parts; p; p = p->next) {
+        enum lab_status st =
+            sim_flow_homes(p->function, p->homes, &k->slots, &k->preds);
+        if (st)
+            return st;
+        if (k->slots > MOST_SLOTS || k->preds > MOST_SLOTS)
+            return lab_fail(LAB_E_UNSUPPORTED,
+                            "kernel %s keeps more than %d registers",
+                            k->function->name, MOST_SLOTS);
+    }
+    k->homes = l->parts->homes;
+    return LAB_OK;
+}
+
+/* What a function runs into at its end. */
+static const struct lab_ptx_instr end_of_function = {
+    .opcode = "ret", .guard = -1, .place = -1};
+
+static enum lab_status lower_part(struct sim_lowering *l, struct sim_part *p,
+                                  struct sim_instr *code)
+{
+    const struct lab_ptx_function *f = p->function;
+    int32_t *join = lab_alloc_array((size_t)f->instr_count + 1, sizeof(*join));
+    if (!join)
+        return lab_no_memory("a kernel");
+    l->part = p;
+    enum lab_status st = sim_flow_joins(f, join);
+    for (int32_t k = 0; !st && k <= f->instr_count; k++) {
+        struct sim_instr *i = &code[p->base + k];
+        st = lower_instr(
+            l, k < f->instr_count ? &f->instrs[k] : &end_of_function, i);
+        i->join = join[k] < 0 ? -1 : p->base + join[k];
+    }
+    lab_free(join);
+    return st;
+}
+
+/* The bits of a run depend on the order of blocks where an atomic gives a value
+ * back or adds floats, where a block waits for another, and where text is
+ * printed. */
+static bool order_matters(const struct lab_ptx_instr *in)
+{
+    bool global = true;
+    for (int k = 0; k < in->modifier_count; k++)
+        if (strncmp(in->modifiers[k], "shared", 6) == 0 ||
+            strcmp(in->modifiers[k], "local") == 0 ||
+            strcmp(in->modifiers[k], "param") == 0)
+            global = false;
+    if (strcmp(in->opcode, "call") == 0)
+        return true;
+    if (!global)
+        return false;
+    if (strcmp(in->opcode, "atom") == 0)
+        return true;
+    if (strcmp(in->opcode, "red") == 0)
+        for (int k = 0; k < in->modifier_count; k++) {
+            enum lab_ptx_type t = lab_ptx_type_of(in->modifiers[k]);
+            if (t == LAB_PTX_F32 || t == LAB_PTX_F64 || t == LAB_PTX_F16 ||
+                t == LAB_PTX_F16X2 || t == LAB_PTX_BF16 || t == LAB_PTX_BF16X2)
+                return true;
+        }
+    return strcmp(in->opcode, "ld") == 0 &&
+           (sim_has_modifier(in, "volatile") ||
+            sim_has_modifier(in, "acquire") || sim_has_modifier(in, "relaxed"));
+}
+
+static enum lab_status lower_all(struct sim_lowering *l)
+{
+    struct lab_sim_kernel *k = l->kernel;
+    enum lab_status st = add_part(l, k->function, 0);
+    if (!st)
+        st = place_params(l);
+    if (!st)
+        st = place_calls(l);
+    if (!st)
+        st = each_operand(l, use_operand);
+    k->shared_bytes = (k->shared_bytes + 127) / 128 * 128;
+    k->local_bytes = (k->local_bytes + 15) / 16 * 16;
+    if (!st)
+        st = each_operand(l, use_dynamic);
+    if (!st)
+        st = assign_registers(l);
+    if (st)
+        return st;
+    int64_t count = 0;
+    for (struct sim_part *p = l->parts; p; p = p->next) {
+        p->base = (int32_t)count;
+        count += (int64_t)p->function->instr_count + 1;
+        for (int32_t n = 0; n < p->function->instr_count; n++)
+            k->in_order |= order_matters(&p->function->instrs[n]);
+    }
+    struct sim_instr *code =
+        count < INT32_MAX
+            ? lab_arena_array(l->arena, (size_t)count, sizeof(*code))
+            : NULL;
+    if (!code)
+        return lab_no_memory("the instructions of a kernel");
+    k->instrs = code;
+    k->instr_count = (int32_t)count;
+    for (struct sim_part *p = l->parts; !st && p; p = p->next)
+        st = lower_part(l, p, code);
+    return st;
+}
+
+enum lab_status sim_lower_kernel(struct lab_sim_module *module,
+                                 const struct lab_ptx_function *f,
+                                 struct lab_arena *arena,
+                                 struct lab_sim_kernel **out)
+{
+    struct sim_lowering l = {.module = module, .arena = arena};
+    l.kernel = lab_arena_take(arena, sizeof(*l.kernel));
+    if (!l.kernel)
+        return lab_no_memory("a kernel");
+    l.kernel->module = module;
+    l.kernel->function = f;
+    enum lab_status st = lower_all(&l);
+    lab_free(l.symbols);
+    if (!st)
+        *out = l.kernel;
+    return st;
+}

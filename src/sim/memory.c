@@ -1,0 +1,334 @@
+/* memory.c -- simulated global memory: real memory of the host in allocations
+ * with names, a guard zone around each, and a record of what was written.
+ *
+ * A device address is the address in this process. The guard zone makes an
+ * access past the end hit no other allocation, also when it is off by as much
+ * as the allocation is long. A freed allocation is kept for a while, so that its
+ * use is found and has its name. */
+#include "memory.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+enum {
+    ALIGN = 256,
+    GUARD_LEAST = 64 << 10,
+    GUARD_MOST = 4 << 20,
+    /* Of freed allocations that are kept. */
+    FREED_MOST = 256,
+    FREED_BYTES_MOST = 64 << 20
+};
+
+static uint64_t address(const void *p)
+{
+    return (uint64_t)(uintptr_t)p;
+}
+
+/* How many allocations begin at or before `addr`. */
+static size_t count_before(const struct lab_sim_memory *m, uint64_t addr)
+{
+    size_t low = 0;
+    size_t high = m->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (address(m->allocs[middle]->base) <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct sim_alloc *sim_memory_before(const struct lab_sim_memory *m,
+                                    uint64_t addr)
+{
+    size_t n = count_before(m, addr);
+    return n > 0 ? m->allocs[n - 1] : NULL;
+}
+
+struct sim_alloc *sim_memory_near(const struct lab_sim_memory *m, uint64_t addr)
+{
+    size_t n = count_before(m, addr);
+    for (size_t i = n > 0 ? n - 1 : 0; i < m->count && i <= n; i++) {
+        struct sim_alloc *a = m->allocs[i];
+        if (addr - address(a->block) < a->block_bytes)
+            return a;
+    }
+    return NULL;
+}
+
+enum lab_status lab_sim_memory_open(struct lab_sim_memory **out)
+{
+    struct lab_sim_memory *m = lab_alloc(sizeof(*m));
+    if (!m)
+        return lab_no_memory("simulated memory");
+    *out = m;
+    return LAB_OK;
+}
+
+static void alloc_release(struct sim_alloc *a)
+{
+    lab_free(a->names);
+    lab_free((void *)a->set);
+    lab_free(a->block);
+    lab_free(a);
+}
+
+void lab_sim_memory_close(struct lab_sim_memory *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->count; i++)
+        alloc_release(m->allocs[i]);
+    lab_free(m->allocs);
+    lab_free(m);
+}
+
+/* ---- allocations ---- */
+
+static size_t set_bytes(size_t bytes)
+{
+    return bytes / 4 + (bytes % 4 != 0);
+}
+
+static enum lab_status alloc_make(size_t bytes, struct sim_alloc **out)
+{
+    size_t guard = bytes < GUARD_LEAST  ? GUARD_LEAST
+                   : bytes > GUARD_MOST ? GUARD_MOST
+                                        : bytes;
+    size_t total;
+    if (!lab_add_size(bytes, 2 * guard + ALIGN, &total))
+        return lab_no_memory("an allocation of the simulator");
+    struct sim_alloc *a = lab_alloc(sizeof(*a));
+    if (!a)
+        return lab_no_memory("an allocation of the simulator");
+    /* Not touched until it is used: a large piece is the system's zero pages. */
+    a->block = lab_alloc(total);
+    a->set = lab_alloc(set_bytes(bytes));
+    if (!a->block || !a->set) {
+        alloc_release(a);
+        return lab_fail(LAB_E_NOMEM,
+                        "no memory for %zu bytes of simulated memory", bytes);
+    }
+    a->block_bytes = total;
+    a->bytes = bytes;
+    a->whole = bytes == 0;
+    a->base = a->block + guard;
+    a->base += (ALIGN - address(a->base) % ALIGN) % ALIGN;
+    *out = a;
+    return LAB_OK;
+}
+
+static void forget(struct lab_sim_memory *m, size_t i)
+{
+    alloc_release(m->allocs[i]);
+    m->count--;
+    memmove(&m->allocs[i], &m->allocs[i + 1],
+            (m->count - i) * sizeof(m->allocs[0]));
+}
+
+enum lab_status lab_sim_alloc(struct lab_sim_memory *m, size_t bytes,
+                              void **out)
+{
+    struct sim_alloc *a = NULL;
+    enum lab_status st = lab_grow(&m->allocs, m->count, &m->room,
+                                  sizeof(struct sim_alloc *), "allocations");
+    if (!st)
+        st = alloc_make(bytes, &a);
+    if (st)
+        return st;
+    size_t i = count_before(m, address(a->base));
+    memmove(&m->allocs[i + 1], &m->allocs[i],
+            (m->count - i) * sizeof(m->allocs[0]));
+    m->allocs[i] = a;
+    m->count++;
+    *out = a->base;
+    return LAB_OK;
+}
+
+/* Gives the oldest of the freed ones back until the rest is little enough. */
+static void forget_freed(struct lab_sim_memory *m)
+{
+    while (m->freed > FREED_MOST || m->freed_bytes > FREED_BYTES_MOST) {
+        size_t oldest = m->count;
+        for (size_t i = 0; i < m->count; i++)
+            if (m->allocs[i]->freed &&
+                (oldest == m->count ||
+                 m->allocs[i]->freed_when < m->allocs[oldest]->freed_when))
+                oldest = i;
+        if (oldest == m->count)
+            return;
+        m->freed--;
+        m->freed_bytes -= m->allocs[oldest]->bytes;
+        forget(m, oldest);
+    }
+}
+
+enum lab_status lab_sim_free(struct lab_sim_memory *m, void *p)
+{
+    if (!p)
+        return LAB_OK;
+    struct sim_alloc *a = sim_memory_before(m, address(p));
+    if (!a || a->base != p || a->freed)
+        return lab_fail(LAB_E_ARG,
+                        "%p is not the start of an allocation of the "
+                        "simulator%s",
+                        p, a && a->base == p ? ": it was freed" : "");
+    a->freed = true;
+    a->freed_when = ++m->frees;
+    m->freed++;
+    m->freed_bytes += a->bytes;
+    forget_freed(m);
+    return LAB_OK;
+}
+
+/* The allocation that holds all of these bytes. */
+static enum lab_status find(const struct lab_sim_memory *m, const void *p,
+                            size_t bytes, struct sim_alloc **out)
+{
+    struct sim_alloc *a = sim_memory_before(m, address(p));
+    if (!a || a->freed || !sim_holds(a, address(p), bytes))
+        return lab_fail(LAB_E_RANGE,
+                        "%zu bytes at %p are not in one allocation of the "
+                        "simulator",
+                        bytes, p);
+    *out = a;
+    return LAB_OK;
+}
+
+/* ---- what was written ---- */
+
+/* Of a word, the bits of its bytes from .. to-1. */
+static unsigned char bits(size_t from, size_t to)
+{
+    return (unsigned char)((SIM_ALL_SET << from) & ~(SIM_ALL_SET << to) &
+                           SIM_ALL_SET);
+}
+
+/* Two threads may write parts of one word: those bits are added, not stored. */
+static void set_part(sim_set_t *word, unsigned char part)
+{
+    atomic_fetch_or_explicit(word, part, memory_order_relaxed);
+}
+
+void sim_memory_set(struct sim_alloc *a, size_t offset, size_t bytes)
+{
+    size_t end = offset + bytes;
+    size_t first = offset / 4;
+    size_t last = end / 4;
+    if (a->whole || bytes == 0)
+        return;
+    if (first == last) {
+        set_part(&a->set[first], bits(offset % 4, end % 4));
+        return;
+    }
+    if (offset % 4)
+        set_part(&a->set[first++], bits(offset % 4, 4));
+    for (size_t i = first; i < last; i++)
+        atomic_store_explicit(&a->set[i], SIM_ALL_SET, memory_order_relaxed);
+    if (end % 4)
+        set_part(&a->set[last], bits(0, end % 4));
+}
+
+size_t sim_memory_unset(const struct sim_alloc *a, size_t offset, size_t bytes)
+{
+    if (a->whole)
+        return bytes;
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char word = atomic_load_explicit(&a->set[(offset + i) / 4],
+                                                  memory_order_relaxed);
+        if (word == SIM_ALL_SET)
+            i += 3 - (offset + i) % 4;
+        else if (!(word >> (offset + i) % 4 & 1))
+            return i;
+    }
+    return bytes;
+}
+
+static void settle(struct sim_alloc *a)
+{
+    if (a->whole || sim_memory_unset(a, 0, a->bytes) < a->bytes)
+        return;
+    a->whole = true;
+    lab_free((void *)a->set);
+    a->set = NULL;
+}
+
+void sim_memory_settle(struct lab_sim_memory *m)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        struct sim_alloc *a = m->allocs[i];
+        if (atomic_load_explicit(&a->stored, memory_order_relaxed))
+            settle(a);
+        atomic_store_explicit(&a->stored, false, memory_order_relaxed);
+    }
+}
+
+enum lab_status lab_sim_written(struct lab_sim_memory *m, void *p, size_t bytes)
+{
+    struct sim_alloc *a;
+    enum lab_status st = find(m, p, bytes, &a);
+    if (st)
+        return st;
+    sim_memory_set(a, (size_t)(address(p) - address(a->base)), bytes);
+    settle(a);
+    return LAB_OK;
+}
+
+/* ---- names ---- */
+
+static void look_for_read_only(struct sim_alloc *a)
+{
+    a->read_only = false;
+    for (size_t i = 0; i < a->name_count; i++)
+        a->read_only |= a->names[i].label.read_only;
+}
+
+/* Drops the names that lie within these bytes: the newer one hides them. */
+static void drop_names(struct sim_alloc *a, size_t from, size_t bytes)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < a->name_count; i++) {
+        const struct sim_named *n = &a->names[i];
+        if (n->from < from || n->from + n->bytes > from + bytes)
+            a->names[kept++] = *n;
+    }
+    a->name_count = kept;
+}
+
+enum lab_status lab_sim_label(struct lab_sim_memory *m, void *p, size_t bytes,
+                              const struct lab_sim_label *label)
+{
+    struct sim_alloc *a;
+    enum lab_status st = find(m, p, bytes, &a);
+    if (!st && label &&
+        (label->element_bytes < 0 || label->rank < 0 ||
+         label->rank > LAB_SIM_MAX_RANK))
+        st = lab_fail(LAB_E_ARG,
+                      "a label of %d dimensions and elements of %d bytes: 0 to "
+                      "%d dimensions are possible",
+                      label->rank, label->element_bytes, LAB_SIM_MAX_RANK);
+    if (!st && label)
+        st = lab_grow(&a->names, a->name_count, &a->name_room,
+                      sizeof(a->names[0]), "names of allocations");
+    if (st)
+        return st;
+    size_t from = (size_t)(address(p) - address(a->base));
+    drop_names(a, from, bytes);
+    if (label) {
+        a->names[a->name_count] = (struct sim_named){from, bytes, *label};
+        a->names[a->name_count++].label.name[LAB_SIM_NAME - 1] = '\0';
+    }
+    look_for_read_only(a);
+    return LAB_OK;
+}
+
+const struct sim_named *sim_memory_name(const struct sim_alloc *a,
+                                        size_t offset)
+{
+    for (size_t i = a->name_count; i-- > 0;)
+        if (offset - a->names[i].from < a->names[i].bytes)
+            return &a->names[i];
+    return NULL;
+}

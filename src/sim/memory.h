@@ -1,0 +1,71 @@
+/* memory.h -- allocations of simulated global memory, for memory.c, check.c and
+ * count.c.
+ *
+ * Allocations do not come or go during a launch, so any number of host threads
+ * may search them; what the launch changes in them is atomic. */
+#pragma once
+#include <stdatomic.h>
+#include "sim/sim.h"
+
+/* A label and the bytes it names. */
+struct sim_named {
+    size_t from;
+    size_t bytes;
+    struct lab_sim_label label;
+};
+
+/* Per word of 4 bytes: bit b is set once byte b was written. */
+typedef _Atomic unsigned char sim_set_t;
+enum { SIM_ALL_SET = 15 };
+
+struct sim_races; /* of check.c */
+
+struct sim_alloc {
+    unsigned char *base; /* aligned to 256 bytes */
+    size_t bytes;
+    unsigned char *block; /* owned: with the guards before and after */
+    size_t block_bytes;
+    bool freed;
+    uint64_t freed_when; /* order of the frees */
+    bool read_only;      /* a label says so of some of it */
+    bool whole;          /* every byte was written; `set` is NULL then */
+    sim_set_t *set;
+    struct sim_named *names; /* the newest last */
+    size_t name_count;
+    size_t name_room;
+    /* Of the running launch: set by a store, and the shadow of races. */
+    atomic_bool stored;
+    struct sim_races *_Atomic races;
+};
+
+struct lab_sim_memory {
+    struct sim_alloc **allocs; /* by address; freed ones among them */
+    size_t count;
+    size_t room;
+    size_t freed;       /* of them */
+    size_t freed_bytes; /* that they hold */
+    uint64_t frees;
+};
+
+/* The last allocation that begins at or before `addr`; NULL: none. */
+struct sim_alloc *sim_memory_before(const struct lab_sim_memory *m,
+                                    uint64_t addr);
+/* The allocation whose memory or guard zone `addr` is in; NULL: none. */
+struct sim_alloc *sim_memory_near(const struct lab_sim_memory *m,
+                                  uint64_t addr);
+/* The newest name of a byte; NULL: none. */
+const struct sim_named *sim_memory_name(const struct sim_alloc *a,
+                                        size_t offset);
+/* Notes that bytes were written, as lab_sim_written() does. */
+void sim_memory_set(struct sim_alloc *a, size_t offset, size_t bytes);
+/* The first byte of these that was not; `bytes`: all were. */
+size_t sim_memory_unset(const struct sim_alloc *a, size_t offset, size_t bytes);
+/* After a launch: where all was written by now, no more bits are kept. */
+void sim_memory_settle(struct lab_sim_memory *m);
+
+static inline bool sim_holds(const struct sim_alloc *a, uint64_t addr,
+                             size_t bytes)
+{
+    uint64_t at = addr - (uint64_t)(uintptr_t)a->base;
+    return at <= a->bytes && bytes <= a->bytes - at;
+}

@@ -1,0 +1,240 @@
+/* A module of the simulator: reads PTX, gives its variables memory with their
+ * initial values, and lowers its kernels when they are asked for. */
+#include "module.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+struct sim_kernel_room {
+    struct lab_arena arena;
+    struct lab_sim_kernel *kernel;
+    struct sim_kernel_room *next;
+};
+
+uint64_t sim_module_address(const struct lab_sim_module *m,
+                            const struct lab_ptx_variable *v)
+{
+    ptrdiff_t k = v - m->ptx->variables;
+    if (v < m->ptx->variables || k >= m->ptx->variable_count)
+        return 0;
+    return (uint64_t)(uintptr_t)m->variables[k];
+}
+
+static bool in_memory(const struct lab_ptx_variable *v)
+{
+    return (v->space == LAB_PTX_GLOBAL || v->space == LAB_PTX_CONST) &&
+           !v->external;
+}
+
+static const struct lab_ptx_variable *variable(const struct lab_sim_module *m,
+                                               const char *name)
+{
+    for (int k = 0; k < m->ptx->variable_count; k++)
+        if (in_memory(&m->ptx->variables[k]) &&
+            strcmp(m->ptx->variables[k].name, name) == 0)
+            return &m->ptx->variables[k];
+    return NULL;
+}
+
+static size_t variable_bytes(const struct lab_ptx_variable *v)
+{
+    size_t bytes = 0;
+    if (v->elements < 0 ||
+        !lab_mul_size((size_t)v->elements, (size_t)lab_ptx_type_bytes(v->type),
+                      &bytes))
+        return SIZE_MAX;
+    return bytes;
+}
+
+/* Addresses of other variables in the initial value. */
+static enum lab_status set_addresses(struct lab_sim_module *m,
+                                     const struct lab_ptx_variable *v,
+                                     unsigned char *to, size_t bytes)
+{
+    for (int k = 0; k < v->address_count; k++) {
+        const struct lab_ptx_address *a = &v->addresses[k];
+        const struct lab_ptx_variable *of = variable(m, a->symbol);
+        if (!of || a->at < 0 || a->bytes < 1 || a->bytes > 8 ||
+            (size_t)a->at + (size_t)a->bytes > bytes)
+            return lab_fail(LAB_E_UNSUPPORTED,
+                            "%s: the initial value of %s has the address of "
+                            "%s, which is no variable in memory",
+                            m->ptx->name, v->name, a->symbol);
+        uint64_t value = sim_module_address(m, of) + a->add;
+        value = a->shift > 0 && a->shift < 64 ? value >> a->shift : value;
+        memcpy(to + a->at, &value, (size_t)a->bytes);
+    }
+    return LAB_OK;
+}
+
+static enum lab_status make_variables(struct lab_sim_module *m)
+{
+    const struct lab_ptx *ptx = m->ptx;
+    enum lab_status st = LAB_OK;
+    for (int k = 0; !st && k < ptx->variable_count; k++) {
+        const struct lab_ptx_variable *v = &ptx->variables[k];
+        size_t bytes = variable_bytes(v);
+        if (!in_memory(v))
+            continue;
+        st = bytes < (size_t)1 << 36
+                 ? lab_sim_alloc(m->memory, bytes, &m->variables[k])
+                 : lab_fail(LAB_E_RANGE, "%s: %s is too large", ptx->name,
+                            v->name);
+        if (!st && v->init && v->init_bytes > 0)
+            memcpy(m->variables[k], v->init,
+                   (size_t)v->init_bytes < bytes ? (size_t)v->init_bytes
+                                                 : bytes);
+        if (!st && bytes > 0)
+            st = lab_sim_written(m->memory, m->variables[k], bytes);
+        if (!st) {
+            struct lab_sim_label label = {
+                .argument = -1,
+                .element_bytes = lab_ptx_type_bytes(v->type),
+                .rank = 1,
+                .dim = {v->elements},
+                .read_only = v->space == LAB_PTX_CONST};
+            strncpy(label.name, v->name, sizeof(label.name) - 1);
+            if (bytes > 0)
+                st = lab_sim_label(m->memory, m->variables[k], bytes, &label);
+        }
+    }
+    for (int k = 0; !st && k < ptx->variable_count; k++)
+        if (in_memory(&ptx->variables[k]))
+            st = set_addresses(m, &ptx->variables[k], m->variables[k],
+                               variable_bytes(&ptx->variables[k]));
+    return st;
+}
+
+enum lab_status lab_sim_module_open(struct lab_sim_memory *memory,
+                                    const char *text, size_t bytes,
+                                    const char *name,
+                                    struct lab_sim_module **out)
+{
+    struct lab_sim_module *m = lab_alloc(sizeof(*m));
+    if (!m)
+        return lab_no_memory("a module of the simulator");
+    m->memory = memory;
+    pthread_mutex_init(&m->lock, NULL);
+    enum lab_status st = lab_ptx_read(text, bytes, name, &m->ptx);
+    if (!st) {
+        m->variables = lab_alloc_array((size_t)m->ptx->variable_count + 1,
+                                       sizeof(*m->variables));
+        st = m->variables ? make_variables(m)
+                          : lab_no_memory("the variables of a module");
+    }
+    if (st)
+        lab_sim_module_close(m);
+    else
+        *out = m;
+    return st;
+}
+
+void lab_sim_module_close(struct lab_sim_module *m)
+{
+    if (!m)
+        return;
+    while (m->kernels) {
+        struct sim_kernel_room *next = m->kernels->next;
+        lab_arena_release(&m->kernels->arena);
+        lab_free(m->kernels);
+        m->kernels = next;
+    }
+    for (int k = 0; m->ptx && m->variables && k < m->ptx->variable_count; k++)
+        if (m->variables[k])
+            lab_sim_free(m->memory, m->variables[k]);
+    lab_free(m->variables);
+    lab_ptx_free(m->ptx);
+    pthread_mutex_destroy(&m->lock);
+    lab_free(m);
+}
+
+const struct lab_ptx *lab_sim_module_ptx(const struct lab_sim_module *m)
+{
+    return m->ptx;
+}
+
+enum lab_status lab_sim_module_variable(struct lab_sim_module *m,
+                                        const char *name, void **out,
+                                        size_t *bytes)
+{
+    const struct lab_ptx_variable *v = variable(m, name);
+    if (!v)
+        return lab_fail(LAB_E_NOTFOUND,
+                        "%s has no variable %s in global or constant memory",
+                        m->ptx->name, name);
+    *out = m->variables[v - m->ptx->variables];
+    *bytes = variable_bytes(v);
+    return LAB_OK;
+}
+
+/* "saxpy, reduce, ..." */
+static void list_kernels(const struct lab_ptx *ptx, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (int k = 0; k < ptx->function_count; k++) {
+        const struct lab_ptx_function *f = &ptx->functions[k];
+        size_t n = strlen(f->name);
+        if (!f->entry || f->declared)
+            continue;
+        if (used + n + 8 > size) {
+            memcpy(out + used, ", ...", 6);
+            return;
+        }
+        if (used) {
+            memcpy(out + used, ", ", 2);
+            used += 2;
+        }
+        memcpy(out + used, f->name, n + 1);
+        used += n;
+    }
+}
+
+static enum lab_status make_kernel(struct lab_sim_module *m,
+                                   const struct lab_ptx_function *f,
+                                   const struct lab_sim_kernel **out)
+{
+    struct sim_kernel_room *room = lab_alloc(sizeof(*room));
+    if (!room)
+        return lab_no_memory("a kernel");
+    enum lab_status st = sim_lower_kernel(m, f, &room->arena, &room->kernel);
+    if (st) {
+        lab_arena_release(&room->arena);
+        lab_free(room);
+        return st;
+    }
+    room->next = m->kernels;
+    m->kernels = room;
+    *out = room->kernel;
+    return LAB_OK;
+}
+
+enum lab_status lab_sim_kernel(struct lab_sim_module *m, const char *name,
+                               const struct lab_sim_kernel **out)
+{
+    const struct lab_ptx_function *f = lab_ptx_function(m->ptx, name);
+    if (!f || !f->entry || f->declared) {
+        char names[512];
+        list_kernels(m->ptx, names, sizeof(names));
+        return lab_fail(LAB_E_NOTFOUND, "%s has no kernel %s%s%s", m->ptx->name,
+                        name, names[0] ? "; it has " : "", names);
+    }
+    enum lab_status st = LAB_OK;
+    pthread_mutex_lock(&m->lock);
+    const struct sim_kernel_room *room = m->kernels;
+    while (room && room->kernel->function != f)
+        room = room->next;
+    if (room)
+        *out = room->kernel;
+    else
+        st = make_kernel(m, f, out);
+    pthread_mutex_unlock(&m->lock);
+    return st;
+}
+
+const struct lab_ptx_function *
+lab_sim_kernel_function(const struct lab_sim_kernel *k)
+{
+    return k->function;
+}

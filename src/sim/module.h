@@ -1,0 +1,26 @@
+/* module.h -- a module of the simulator: its PTX, the memory of its variables, and
+ * the kernels that were lowered so far. */
+#pragma once
+#include <pthread.h>
+
+#include "base/arena.h"
+#include "exec.h"
+
+struct sim_kernel_room;
+
+struct lab_sim_module {
+    struct lab_sim_memory *memory;
+    struct lab_ptx *ptx;
+    void **variables;     /* of each variable of the PTX, NULL: not in memory */
+    pthread_mutex_t lock; /* of the list of kernels */
+    struct sim_kernel_room *kernels;
+};
+
+/* Where a variable of the module is; 0: not in memory. */
+uint64_t sim_module_address(const struct lab_sim_module *m,
+                            const struct lab_ptx_variable *v);
+/* All of the kernel is in `arena`, also what is left of it after a failure. */
+enum lab_status sim_lower_kernel(struct lab_sim_module *module,
+                                 const struct lab_ptx_function *f,
+                                 struct lab_arena *arena,
+                                 struct lab_sim_kernel **out);

@@ -1,0 +1,979 @@
+/* mma, ldmatrix, wmma, wgmma and the copies beside the threads, against plain products
+ * of matrices. Fragments are filled by the index lists of the PTX ISA, written out
+ * here as the ISA has them. */
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "tensor_map.h"
+#include "sim/sim.h"
+#ifdef ALONE
+#include "/tmp/tensor/alone.h"
+#endif
+
+/* ---- numbers ---- */
+
+enum type { F16, BF16, TF32, E4M3, E5M2, S8, U8, F64, F32, S32 };
+
+static const struct {
+    const char *name;
+    int bits;
+    int exponent; /* bits of it */
+    int mantissa;
+} types[] = {
+    [F16] = {"f16", 16, 5, 10},  [BF16] = {"bf16", 16, 8, 7},
+    [TF32] = {"tf32", 32, 8, 23}, [E4M3] = {"e4m3", 8, 4, 3},
+    [E5M2] = {"e5m2", 8, 5, 2},  [S8] = {"s8", 8, 0, 0},
+    [U8] = {"u8", 8, 0, 0},      [F64] = {"f64", 64, 11, 52},
+    [F32] = {"f32", 32, 8, 23},  [S32] = {"s32", 32, 0, 0},
+};
+
+static uint64_t seed = 1;
+
+static uint64_t any(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+/* The value of a finite number; tf32: of its upper 19 bits. */
+static double value_of(enum type t, uint64_t x)
+{
+    if (t == S8)
+        return (int8_t)(uint8_t)x;
+    if (t == U8)
+        return (uint8_t)x;
+    if (t == S32)
+        return (int32_t)(uint32_t)x;
+    if (t == TF32)
+        x &= 0xffffe000;
+    int m = types[t].mantissa;
+    int bias = (1 << (types[t].exponent - 1)) - 1;
+    int e = (int)(x >> m & ((1u << types[t].exponent) - 1));
+    double f = (double)(x & (((uint64_t)1 << m) - 1));
+    double v = e ? ldexp(f + ldexp(1, m), e - bias - m)
+                 : ldexp(f, 1 - bias - m);
+    return x >> (types[t].bits - 1) & 1 ? -v : v;
+}
+
+/* Within 2^-6 to 2^6 where the type has more; fp8 has zeros and subnormals. */
+static uint64_t number(enum type t)
+{
+    uint64_t x = any();
+    int e = types[t].exponent;
+    if (types[t].bits < 64)
+        x &= ((uint64_t)1 << types[t].bits) - 1;
+    if (e == 0)
+        return x;
+    if (e == 4) /* e4m3 */
+        return (x & 0x7f) == 0x7f ? 0 : x;
+    uint64_t exponent = (uint64_t)((1 << (e - 1)) - 1 - 6) + any() % 13;
+    uint64_t field = ((uint64_t)1 << e) - 1;
+    int m = types[t].mantissa;
+    return (x & ~(field << m)) | exponent << m;
+}
+
+/* ---- a matrix of numbers, by their bits ---- */
+
+struct matrix {
+    int rows;
+    int cols;
+    enum type type;
+    uint64_t x[64 * 256];
+};
+
+static struct matrix A, B, C, D;
+
+static void fill(struct matrix *m, int rows, int cols, enum type t)
+{
+    m->rows = rows;
+    m->cols = cols;
+    m->type = t;
+    for (int k = 0; k < rows * cols; k++)
+        m->x[k] = number(t);
+}
+
+static double get(const struct matrix *m, int row, int col)
+{
+    return value_of(m->type, m->x[row * m->cols + col]);
+}
+
+/* D = C + A B within what rounding in any order allows. */
+static void check_product(const char *what, bool with_c)
+{
+    for (int i = 0; i < A.rows; i++)
+        for (int j = 0; j < B.cols; j++) {
+            double sum = with_c ? get(&C, i, j) : 0;
+            double size = fabs(sum);
+            for (int k = 0; k < A.cols; k++) {
+                sum += get(&A, i, k) * get(&B, k, j);
+                size += fabs(get(&A, i, k) * get(&B, k, j));
+            }
+            double got = get(&D, i, j);
+            double slack = D.type == S32 ? 0
+                           : D.type == F64
+                               ? size * A.cols * 0x1p-52
+                               : size * A.cols * 0x1p-24;
+            if (D.type == F16)
+                slack += fabs(sum) * 0x1p-11 + 0x1p-25;
+            if (D.type == F16 && fabs(sum) + slack >= 65504)
+                continue; /* may be infinite */
+            if (D.type == S32)
+                sum = (int32_t)(uint32_t)(uint64_t)(int64_t)sum;
+            if (!(fabs(got - sum) <= slack))
+                fail_msg("%s: (%d, %d) is %.9g, not %.9g", what, i, j, got,
+                         sum);
+        }
+}
+
+/* ---- the ISA's lists: element i of a lane ---- */
+
+static void isa_a(const struct matrix *m, int lane, int i, int *row, int *col)
+{
+    int G = lane / 4;
+    int T = lane % 4;
+    int bits = types[m->type].bits;
+    if (bits == 16) {
+        *row = i % 4 < 2 ? G : G + 8;
+        *col = T * 2 + (i & 1) + (i >= 4 ? 8 : 0);
+    } else if (bits == 8 && m->rows == 8) {
+        *row = G;
+        *col = T * 4 + i;
+    } else if (bits == 8) {
+        *row = i < 4 || (i >= 8 && i < 12) ? G : G + 8;
+        *col = T * 4 + (i & 3) + (i >= 8 ? 16 : 0);
+    } else if (m->rows == 8) {
+        *row = G;
+        *col = T;
+    } else {
+        *row = i % 2 == 0 ? G : G + 8;
+        *col = T + i / 2 * 4;
+    }
+}
+
+static void isa_b(const struct matrix *m, int lane, int i, int *row, int *col)
+{
+    int G = lane / 4;
+    int T = lane % 4;
+    int bits = types[m->type].bits;
+    *col = G;
+    if (bits == 16)
+        *row = T * 2 + (i & 1) + (i >= 2 ? 8 : 0);
+    else if (bits == 8)
+        *row = T * 4 + (i & 3) + (i >= 4 ? 16 : 0);
+    else
+        *row = T + 4 * i;
+}
+
+/* wgmma: lane of warp w of four, and every 8 columns anew. */
+static void isa_d(const struct matrix *m, int lane, int i, int *row, int *col)
+{
+    (void)m;
+    int in = lane % 32;
+    *row = lane / 32 * 16 + in / 4 + (i % 4 < 2 ? 0 : 8);
+    *col = i / 4 * 8 + in % 4 * 2 + (i & 1);
+}
+
+typedef void isa_fn(const struct matrix *m, int lane, int i, int *row,
+                    int *col);
+
+/* ---- what drives them: threads with registers %r0.. and %d0.., preset and read back,
+ * and shared memory ---- */
+
+#ifndef ALONE
+#include "sim_tensor_drive.h"
+#endif
+
+static uint32_t *r32(const struct bank *b, int thread, int reg)
+{
+    return &b->r[thread * b->n32 + reg];
+}
+
+/* A fragment's elements between a matrix and the registers from `first` on. */
+static void move(struct bank *b, struct matrix *m, isa_fn *at, int threads,
+                 int first, bool in)
+{
+    int bits = types[m->type].bits;
+    int count = m->rows * m->cols / threads; /* elements of a lane */
+    for (int t = 0; t < threads; t++)
+        for (int i = 0; i < count; i++) {
+            int row;
+            int col;
+            at(m, t, i, &row, &col);
+            uint64_t *x = &m->x[row * m->cols + col];
+            if (bits == 64) {
+                uint64_t *d = &b->d[t * b->n64 + first + i];
+                *(in ? d : x) = *(in ? x : d);
+                continue;
+            }
+            int each = 32 / bits;
+            int shift = i % each * bits;
+            uint32_t field = (uint32_t)(((uint64_t)1 << bits) - 1);
+            uint32_t *r = r32(b, t, first + i / each);
+            if (in)
+                *r = (*r & ~(field << shift)) | (uint32_t)*x << shift;
+            else
+                *x = *r >> shift & field;
+        }
+}
+
+static char words[1 << 16];
+
+/* "{%r4, %r5}" */
+static const char *group(char kind, int first, int count)
+{
+    static char text[8][4096];
+    static int next;
+    char *p = text[next++ % 8];
+    size_t n = 0;
+    for (int k = 0; k < count; k++)
+        n += (size_t)snprintf(p + n, sizeof text[0] - n, "%s%%%c%d",
+                              k ? ", " : "{", kind, first + k);
+    snprintf(p + n, sizeof text[0] - n, "}");
+    return p;
+}
+
+static struct bank *bank_new(int warps, int n32, int n64, int shared)
+{
+    static struct bank b;
+    size_t threads = (size_t)warps * 32;
+    b = (struct bank){warps, n32, n64, NULL, NULL, NULL, shared};
+    b.r = calloc(threads * (size_t)(n32 + 1), 4);
+    b.d = calloc(threads * (size_t)(n64 + 1), 8);
+    b.shared = calloc((size_t)shared + 1, 1);
+    assert_non_null(b.r);
+    assert_non_null(b.d);
+    assert_non_null(b.shared);
+    return &b;
+}
+
+static void bank_free(struct bank *b)
+{
+    free(b->r);
+    free(b->d);
+    free(b->shared);
+}
+
+static void drive_ok(struct bank *b, const char *body)
+{
+    enum lab_status st = drive(b, body);
+    if (st)
+        fail_msg("%.300s: %s", body, lab_error());
+    if (findings)
+        fail_msg("%.300s: %s", body, last_finding);
+}
+
+/* ---- mma ---- */
+
+static void mma_matches_plain_products(void **state)
+{
+    (void)state;
+    static const struct {
+        int m, n, k;
+        enum type a, b, d;
+    } cases[] = {
+        {16, 8, 4, TF32, TF32, F32},  {16, 8, 8, TF32, TF32, F32},
+        {16, 8, 8, F16, F16, F32},    {16, 8, 16, F16, F16, F32},
+        {16, 8, 8, F16, F16, F16},    {16, 8, 16, F16, F16, F16},
+        {16, 8, 8, BF16, BF16, F32},  {16, 8, 16, BF16, BF16, F32},
+        {8, 8, 4, F64, F64, F64},     {16, 8, 4, F64, F64, F64},
+        {16, 8, 8, F64, F64, F64},    {16, 8, 16, F64, F64, F64},
+        {8, 8, 16, S8, U8, S32},      {16, 8, 16, U8, S8, S32},
+        {16, 8, 32, S8, S8, S32},     {16, 8, 32, U8, U8, S32},
+        {16, 8, 32, E4M3, E5M2, F32}, {16, 8, 32, E5M2, E4M3, F32},
+        {16, 8, 16, E4M3, E4M3, F32}, {16, 8, 32, E4M3, E4M3, F16},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct bank *b = bank_new(1, 32, 32, 0);
+        char what[128];
+        bool wide = cases[k].a == F64;
+        int each_a = wide ? 1 : 32 / types[cases[k].a].bits;
+        int each_d = wide ? 1 : 32 / types[cases[k].d].bits;
+        int m = cases[k].m;
+        int n = cases[k].n;
+        int depth = cases[k].k;
+        fill(&A, m, depth, cases[k].a);
+        fill(&B, depth, n, cases[k].b);
+        fill(&C, m, n, cases[k].d);
+        D = C;
+        move(b, &A, isa_a, 32, 0, true);
+        move(b, &B, isa_b, 32, 8, true);
+        move(b, &C, isa_d, 32, 12, true);
+        snprintf(what, sizeof what, "mma.sync.aligned.m%dn%dk%d.row.col.%s.%s"
+                                    ".%s.%s",
+                 m, n, depth, types[cases[k].d].name, types[cases[k].a].name,
+                 types[cases[k].b].name, types[cases[k].d].name);
+        char kind = wide ? 'd' : 'r';
+        int nd = m * n / 32 / each_d;
+        snprintf(words, sizeof words, "%s %s, %s, %s, %s;", what,
+                 group(kind, 20, nd), group(kind, 0, m * depth / 32 / each_a),
+                 group(kind, 8, depth * n / 32 / each_a), group(kind, 12, nd));
+        drive_ok(b, words);
+        move(b, &D, isa_d, 32, 20, false);
+        check_product(what, true);
+        assert_int_equal(b->flops, 2 * m * n * depth);
+        bank_free(b);
+    }
+}
+
+/* ---- ldmatrix, stmatrix, movmatrix ---- */
+
+/* Row r of matrix q is where `row_at` says; the rest of shared memory is noise. */
+static int row_at(int q, int r)
+{
+    return ((r * 4 + q) * 7 % 32) * 32;
+}
+
+static uint16_t half_at(const unsigned char *p)
+{
+    uint16_t x;
+    memcpy(&x, p, sizeof x);
+    return x;
+}
+
+static void ldmatrix_and_stmatrix_move_rows(void **state)
+{
+    (void)state;
+    static const int counts[] = {1, 2, 4};
+    for (int n = 0; n < 3; n++)
+        for (int trans = 0; trans < 2; trans++) {
+            enum { BYTES = 1024 };
+            struct bank *b = bank_new(1, 16, 0, 2 * BYTES);
+            const char *t = trans ? ".trans" : "";
+            int count = counts[n];
+            for (int k = 0; k < 2 * BYTES; k++)
+                b->shared[k] = (unsigned char)any();
+            for (int l = 0; l < 32; l++) {
+                /* Lanes that give no address have one that is wrong. */
+                bool used = l < 8 * count;
+                int row = used ? row_at(l / 8, l % 8) : 1 << 20;
+                *r32(b, l, 0) = (uint32_t)row;
+            }
+            snprintf(words, sizeof words,
+                     "ldmatrix.sync.aligned.m8n8.x%d%s.shared.b16 %s, [%%r0];"
+                     "stmatrix.sync.aligned.m8n8.x%d%s.shared::cta.b16 "
+                     "[%%r0+%d], %s;"
+                     "movmatrix.sync.aligned.m8n8.trans.b16 %%r8, %%r4;",
+                     count, t, group('r', 4, count), count, t, BYTES,
+                     group('r', 4, count));
+            drive_ok(b, words);
+            for (int q = 0; q < count; q++)
+                for (int l = 0; l < 32; l++)
+                    for (int e = 0; e < 2; e++) {
+                        int i = l / 4;
+                        int j = l % 4 * 2 + e;
+                        int row = trans ? j : i;
+                        int col = trans ? i : j;
+                        int at = row_at(q, row) + 2 * col;
+                        assert_int_equal(*r32(b, l, 4 + q) >> 16 * e & 0xffff,
+                                         half_at(b->shared + at));
+                        assert_int_equal(half_at(b->shared + at),
+                                         half_at(b->shared + BYTES + at));
+                        if (q > 0)
+                            continue;
+                        /* Element (i, j) of the turned one is (j, i). */
+                        uint32_t from = *r32(b, j * 4 + i / 2, 4);
+                        assert_int_equal(*r32(b, l, 8) >> 16 * e & 0xffff,
+                                         from >> i % 2 * 16 & 0xffff);
+                    }
+            bank_free(b);
+        }
+}
+
+/* ---- wmma: from and to memory, where the layout shows ---- */
+
+static void put(struct bank *b, const struct matrix *m, int at, bool by_rows,
+                int stride)
+{
+    size_t bytes = (size_t)types[m->type].bits / 8;
+    for (int i = 0; i < m->rows; i++)
+        for (int j = 0; j < m->cols; j++) {
+            int k = by_rows ? i * stride + j : j * stride + i;
+            memcpy(b->shared + at + (size_t)k * bytes,
+                   &m->x[i * m->cols + j], bytes);
+        }
+}
+
+static void take(struct matrix *m, const struct bank *b, int at, bool by_rows,
+                 int stride)
+{
+    size_t bytes = (size_t)types[m->type].bits / 8;
+    for (int i = 0; i < m->rows; i++)
+        for (int j = 0; j < m->cols; j++) {
+            int k = by_rows ? i * stride + j : j * stride + i;
+            m->x[i * m->cols + j] = 0;
+            memcpy(&m->x[i * m->cols + j],
+                   b->shared + at + (size_t)k * bytes, bytes);
+        }
+}
+
+static int wmma_registers(enum type t, int elements, bool factor)
+{
+    if (factor && t == F16)
+        return 8;
+    return types[t].bits == 64 ? elements / 32
+                               : elements / 32 / (32 / types[t].bits);
+}
+
+static void wmma_matches_plain_products(void **state)
+{
+    (void)state;
+    static const struct {
+        int m, n, k;
+        enum type a, d;
+    } cases[] = {
+        {16, 16, 16, F16, F32}, {32, 8, 16, F16, F32},  {8, 32, 16, F16, F32},
+        {16, 16, 16, F16, F16}, {32, 8, 16, F16, F16},  {8, 32, 16, F16, F16},
+        {16, 16, 16, BF16, F32}, {32, 8, 16, BF16, F32}, {8, 32, 16, BF16, F32},
+        {16, 16, 8, TF32, F32}, {8, 8, 4, F64, F64},    {16, 16, 16, S8, S32},
+        {32, 8, 16, U8, S32},   {8, 32, 16, S8, S32},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0] * 8; k++) {
+        enum { AT_B = 4096, AT_C = 8192, AT_D = 16384, ALL = 24576, PAD = 8 };
+        struct bank *b = bank_new(1, 40, 16, ALL);
+        enum type ta = cases[k / 8].a;
+        enum type td = cases[k / 8].d;
+        bool rows_a = k & 1;
+        bool rows_b = k & 2;
+        bool rows_d = k & 4;
+        int m = cases[k / 8].m;
+        int n = cases[k / 8].n;
+        int depth = cases[k / 8].k;
+        char kind = ta == F64 ? 'd' : 'r';
+        char shape[32];
+        char tail[64];
+        fill(&A, m, depth, ta);
+        fill(&B, depth, n, ta);
+        fill(&C, m, n, td);
+        D = C;
+        int pitch[3] = {(rows_a ? depth : m) + PAD, (rows_b ? n : depth) + PAD,
+                        (rows_d ? n : m) + PAD};
+        put(b, &A, 0, rows_a, pitch[0]);
+        put(b, &B, AT_B, rows_b, pitch[1]);
+        put(b, &C, AT_C, rows_d, pitch[2]);
+        for (int l = 0; l < 32; l++)
+            for (int r = 0; r < 3; r++)
+                *r32(b, l, r) = (uint32_t)pitch[r];
+        for (int l = 0; l < 32; l++)
+            for (int r = 0; r < 4; r++)
+                *r32(b, l, 3 + r) = (uint32_t)(r < 3 ? r * AT_B : AT_D);
+        const char *fa = group(
+            kind, 8, wmma_registers(ta, m * depth, true));
+        const char *fb = group(
+            kind, 16 - 8 * (ta == F64), wmma_registers(ta, depth * n, true));
+        /* With doubles: %d8, %d8 would be one register. */
+        if (ta == F64)
+            fb = group(kind, 1, 1);
+        const char *fc = group(kind, ta == F64 ? 2 : 24,
+                               wmma_registers(td, m * n, false));
+        snprintf(shape, sizeof shape, "m%dn%dk%d", m, n, depth);
+        if (ta == F16)
+            snprintf(tail, sizeof tail, "%s.%s", types[td].name,
+                     types[td].name);
+        else
+            snprintf(tail, sizeof tail, "%s.%s.%s.%s", types[td].name,
+                     types[ta].name, types[ta].name, types[td].name);
+        const char *ra = rows_a ? "row" : "col";
+        const char *rb = rows_b ? "row" : "col";
+        const char *rd = rows_d ? "row" : "col";
+        snprintf(words, sizeof words,
+                 "wmma.load.a.sync.aligned.%s.%s.shared.%s %s, [%%r3], %%r0;"
+                 "wmma.load.b.sync.aligned.%s.%s.shared.%s %s, [%%r4], %%r1;"
+                 "wmma.load.c.sync.aligned.%s.%s.shared.%s %s, [%%r5], %%r2;"
+                 "wmma.mma.sync.aligned.%s.%s.%s.%s %s, %s, %s, %s;"
+                 "wmma.store.d.sync.aligned.%s.%s.shared.%s [%%r6], %s, %%r2;",
+                 ra, shape, types[ta].name, fa, rb, shape, types[ta].name, fb,
+                 rd, shape, types[td].name, fc, ra, rb, shape, tail, fc, fa,
+                 fb, fc, rd, shape, types[td].name, fc);
+        drive_ok(b, words);
+        take(&D, b, AT_D, rows_d, pitch[2]);
+        check_product(words, true);
+        bank_free(b);
+    }
+}
+
+/* ---- wgmma ---- */
+
+/* An operand of wgmma in shared memory at `start`: `span` bytes of a row together,
+ * 16 for no swizzle; returns its descriptor. Element (row, depth) of `m`, or of its
+ * transpose for B. */
+static uint64_t wgmma_put(struct bank *b, const struct matrix *m, bool is_b,
+                          int start, int span, bool across)
+{
+    int bytes = types[m->type].bits / 8;
+    int depth = is_b ? m->rows : m->cols;
+    int side = is_b ? m->cols : m->rows;
+    /* Blocks of 8 rows of `span` bytes, one after the other: first those of one
+     * eight of rows (or of depths), then the next. */
+    int line = across ? depth : 32 / bytes;
+    int lead = across ? line / 8 * 8 * span : 16;
+    int stride = 8 * span;
+    if (span == 16) {
+        lead = 128;
+        stride = 128 * (across ? depth / 8 : 2);
+    }
+    for (int i = 0; i < side; i++)
+        for (int k = 0; k < depth; k++) {
+            int x = across ? i * bytes : k * bytes; /* side by side */
+            int y = across ? k : i;
+            int at = start + x % span + y % 8 * span;
+            if (span == 16)
+                at += (across ? y / 8 : x / 16) * lead +
+                      (across ? x / 16 : y / 8) * stride;
+            else
+                at += x / span * lead + y / 8 * stride;
+            int piece = at / 16 % (span / 16);
+            at += ((piece ^ at / 128 % (span / 16)) - piece) * 16;
+            memcpy(b->shared + at,
+                   &m->x[is_b ? k * m->cols + i : i * m->cols + k],
+                   (size_t)bytes);
+        }
+    uint64_t mode = span == 128 ? 1 : span == 64 ? 2 : span == 32 ? 3 : 0;
+    return (uint64_t)(start / 16) | (uint64_t)(lead / 16) << 16 |
+           (uint64_t)(stride / 16) << 32 | mode << 62;
+}
+
+static void wgmma_matches_plain_products(void **state)
+{
+    (void)state;
+    static const struct {
+        enum type a, b, d;
+        int n;
+    } cases[] = {
+        {F16, F16, F32, 64},   {BF16, BF16, F32, 256}, {F16, F16, F16, 128},
+        {TF32, TF32, F32, 24}, {E4M3, E5M2, F32, 32},  {S8, U8, S32, 16},
+        {BF16, BF16, F32, 8},
+    };
+    static const int spans[] = {16, 32, 64, 128};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0] * 32; k++) {
+        enum { AT_B = 8192, ALL = 5 * AT_B };
+        enum type ta = cases[k / 32].a;
+        enum type td = cases[k / 32].d;
+        int span = spans[k % 4];
+        bool half = types[ta].bits == 16;
+        bool from_registers = k & 4;
+        bool across_a = k & 8;
+        bool across_b = k & 16;
+        if ((!half && (across_a || across_b)) || (from_registers && across_a))
+            continue;
+        int n = cases[k / 32].n;
+        int depth = 256 / types[ta].bits;
+        int nd = 64 * n / 128 / (32 / types[td].bits);
+        bool keep = any() & 1;
+        bool minus = any() & 1 && td != S32;
+        struct bank *b = bank_new(4, 160, 2, ALL);
+        char tail[64] = "";
+        fill(&A, 64, depth, ta);
+        fill(&B, depth, n, cases[k / 32].b);
+        fill(&C, 64, n, td);
+        D = C;
+        move(b, &C, isa_d, 128, 8, true);
+        for (int t = 0; from_registers && t < 128; t++)
+            for (int i = 0; i < 64 * depth / 128; i++) {
+                int row;
+                int col;
+                int each = 32 / types[ta].bits;
+                isa_a(&A, t % 32, i, &row, &col);
+                *r32(b, t, i / each) |=
+                    (uint32_t)A.x[(t / 32 * 16 + row) * depth + col]
+                    << i % each * types[ta].bits;
+            }
+        uint64_t desc[2] = {0};
+        if (!from_registers)
+            desc[0] = wgmma_put(b, &A, false, 0, span, across_a);
+        desc[1] = wgmma_put(b, &B, true, AT_B, span, across_b);
+        for (int t = 0; t < 128; t++)
+            memcpy(&b->d[t * 2], desc, sizeof desc);
+        if (half && from_registers)
+            snprintf(tail, sizeof tail, ", %d, 1, %d", minus ? -1 : 1,
+                     across_b);
+        else if (half)
+            snprintf(tail, sizeof tail, ", 1, %d, %d, %d", minus ? -1 : 1,
+                     across_a, across_b);
+        else if (td != S32)
+            snprintf(tail, sizeof tail, ", %d, 1", minus ? -1 : 1);
+        snprintf(words, sizeof words,
+                 "wgmma.fence.sync.aligned;"
+                 "wgmma.mma_async.sync.aligned.m64n%dk%d.%s.%s.%s %s, %s, %%d1,"
+                 " %d%s; wgmma.commit_group.sync.aligned;"
+                 "wgmma.wait_group.sync.aligned 0;",
+                 n, depth, types[td].name, types[ta].name,
+                 types[cases[k / 32].b].name, group('r', 8, nd),
+                 from_registers ? group('r', 0, 4) : "%d0", keep, tail);
+        drive_ok(b, words);
+        move(b, &D, isa_d, 128, 8, false);
+        for (int x = 0; minus && x < 64 * depth; x++)
+            A.x[x] ^= (uint64_t)1 << (types[ta].bits - 1);
+        check_product(words, keep);
+        assert_int_equal(b->flops, 2 * 64 * n * depth);
+        bank_free(b);
+    }
+}
+
+/* ---- cp.async ---- */
+
+/* Lane l: %r0 = l, %r1 = 16 l, %d0 = its 16 bytes of global memory. */
+static struct bank *copy_bank(void)
+{
+    enum { BYTES = 4096 };
+    struct bank *b = bank_new(1, 8, 4, BYTES);
+    global_new(b, BYTES);
+    b->track = true;
+    for (int k = 0; k < BYTES; k++)
+        b->global[k] = (unsigned char)any();
+    for (int l = 0; l < 32; l++) {
+        *r32(b, l, 0) = (uint32_t)l;
+        *r32(b, l, 1) = (uint32_t)(16 * l);
+        b->d[l * b->n64] = (uint64_t)(uintptr_t)(b->global + 16 * l);
+    }
+    return b;
+}
+
+static void copy_bank_free(struct bank *b)
+{
+    global_free(b);
+    bank_free(b);
+}
+
+static uint32_t word_at(const unsigned char *p)
+{
+    uint32_t x;
+    memcpy(&x, p, sizeof x);
+    return x;
+}
+
+static void cp_async_copies_and_fills_with_zeros(void **state)
+{
+    (void)state;
+    struct bank *b = copy_bank();
+    for (int l = 0; l < 32; l++)
+        *r32(b, l, 2) = (uint32_t)(l % 17);
+    drive_ok(b, "setp.eq.s32 %p1, %r0, 5;"
+                "cp.async.cg.shared.global [%r1], [%d0], 16, %r2;"
+                "cp.async.ca.shared.global [%r1+512], [%d0], 8;"
+                "cp.async.ca.shared.global [%r1+520], [%d0+4], 4, 0;"
+                "cp.async.ca.shared.global [%r1+1024], [%d0+8], 4;"
+                "cp.async.cg.shared.global.L2::128B [%r1+1536], [%d0], 16, "
+                "%p1;"
+                "cp.async.wait_all;"
+                "ld.shared.u32 %r3, [%r1]; ld.shared.u32 %r4, [%r1+520];"
+                "ld.shared.u32 %r5, [%r1+1024];"
+                "ld.shared.u32 %r6, [%r1+1548];");
+    for (int l = 0; l < 32; l++) {
+        const unsigned char *from = b->global + 16 * l;
+        unsigned char padded[16] = {0};
+        memcpy(padded, from, (size_t)(l % 17));
+        assert_memory_equal(b->shared + 16 * l, padded, 16);
+        assert_memory_equal(b->shared + 512 + 16 * l, from, 8);
+        assert_int_equal(*r32(b, l, 3), word_at(padded));
+        assert_int_equal(*r32(b, l, 4), 0);
+        assert_int_equal(*r32(b, l, 5), word_at(from + 8));
+        assert_int_equal(*r32(b, l, 6), l == 5 ? 0 : word_at(from + 12));
+    }
+    copy_bank_free(b);
+}
+
+/* What is not waited for is not there. */
+static void cp_async_arrives_at_its_wait(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *wait;
+        bool first; /* has come */
+        bool second;
+    } cases[] = {
+        {"", false, false},
+        {"cp.async.wait_group 2;", false, false},
+        {"cp.async.wait_group 1;", true, false},
+        {"cp.async.wait_group 0;", true, true},
+        {"cp.async.wait_all;", true, true},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
+        for (int second = 0; second < 2; second++) {
+            struct bank *b = copy_bank();
+            snprintf(words, sizeof words,
+                     "cp.async.cg.shared.global [%%r1], [%%d0], 16;"
+                     "cp.async.commit_group;"
+                     "cp.async.cg.shared.global [%%r1+512], [%%d0], 16;"
+                     "cp.async.commit_group; %s"
+                     "ld.shared.u32 %%r3, [%%r1+%d];",
+                     cases[k].wait, second * 512);
+            assert_int_equal(drive(b, words), LAB_OK);
+            bool there = second ? cases[k].second : cases[k].first;
+            assert_int_equal(findings > 0, !there);
+            if (!there)
+                assert_int_equal(finding_check, LAB_SIM_UNINITIALISED);
+            copy_bank_free(b);
+        }
+}
+
+/* ---- mbarrier ---- */
+
+/* The result of each question, in the registers %r2 and up of every lane. */
+static void ask(const char *body, int questions, const char *expected)
+{
+    struct bank *b = bank_new(1, 16, 4, 64);
+    for (int l = 0; l < 32; l++)
+        *r32(b, l, 0) = (uint32_t)l;
+    drive_ok(b, body);
+    for (int l = 0; l < 32; l++)
+        for (int q = 0; q < questions; q++)
+            if ((*r32(b, l, 2 + q) == 1) != (expected[q] == '1'))
+                fail_msg("%s: answer %d of lane %d is not %c", body, q, l,
+                         expected[q]);
+    bank_free(b);
+}
+
+#define FIRST "setp.eq.s32 %p1, %r0, 0;"
+#define INIT(count)                                                            \
+    FIRST "@%p1 mbarrier.init.shared::cta.b64 [8], " #count ";"                \
+          "bar.warp.sync -1;"
+#define ASK(r, what)                                                           \
+    "mbarrier.test_wait" what ";selp.b32 %r" #r ", 1, 0, %p2;"
+#define PARITY(r, parity) ASK(r, ".parity.shared::cta.b64 %p2, [8], " #parity)
+
+static void mbarrier_phases_end_with_the_last_arrival(void **state)
+{
+    (void)state;
+    ask(INIT(32) PARITY(2, 0) PARITY(3, 1)
+            "mbarrier.arrive.shared.b64 %d0, [8];"
+            PARITY(4, 0) ASK(5, ".shared.b64 %p2, [8], %d0") PARITY(6, 1)
+            "mbarrier.arrive.shared::cta.b64 _, [8], 1;" PARITY(7, 1),
+        6, "011101");
+    /* Bytes are waited for besides arrivals. */
+    ask(INIT(1) "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [8], 96;"
+            PARITY(2, 0)
+            "@%p1 mbarrier.complete_tx.shared::cta.b64 [8], 64;" PARITY(3, 0)
+            "@%p1 mbarrier.complete_tx.shared::cta.b64 [8], 32;" PARITY(4, 0),
+        3, "001");
+    /* Who drops out is not waited for in the next phase. */
+    ask(INIT(33) "mbarrier.arrive.shared.b64 _, [8];" PARITY(2, 0)
+            "@%p1 mbarrier.arrive_drop.shared.b64 _, [8];" PARITY(3, 0)
+            "mbarrier.arrive.shared.b64 _, [8];" PARITY(4, 1),
+        3, "011");
+    ask(INIT(40) "@%p1 mbarrier.arrive.noComplete.shared.b64 %d0, [8], 7;"
+            PARITY(2, 0) "mbarrier.arrive.shared.b64 %d1, [8];" PARITY(3, 0)
+            "@%p1 mbarrier.arrive.shared.b64 _, [8];" PARITY(4, 0)
+            "@%p1 mbarrier.inval.shared.b64 [8];",
+        3, "001");
+}
+
+/* cp.async arrives at an mbarrier when it has copied, and no sooner. */
+static void cp_async_tells_an_mbarrier(void **state)
+{
+    (void)state;
+    static const char *const asks[] = {"", PARITY(3, 0)};
+    for (int noinc = 0; noinc < 2; noinc++)
+        for (int asked = 0; asked < 2; asked++) {
+            struct bank *b = copy_bank();
+            snprintf(words, sizeof words,
+                     "%s @%%p1 mbarrier.init.shared::cta.b64 [8], %d;"
+                     "bar.warp.sync -1;"
+                     "cp.async.ca.shared.global [%%r1+512], [%%d0], 16;"
+                     "cp.async.mbarrier.arrive%s.shared.b64 [8];%s"
+                     "%s ld.shared.u32 %%r4, [%%r1+512];",
+                     FIRST, noinc ? 32 : 1, noinc ? ".noinc" : "",
+                     noinc ? "" : "@%p1 mbarrier.arrive.shared.b64 _, [8];",
+                     asks[asked]);
+            assert_int_equal(drive(b, words), LAB_OK);
+            assert_int_equal(findings > 0, !asked);
+            for (int l = 0; asked && l < 32; l++) {
+                assert_int_equal(*r32(b, l, 3), 1);
+                assert_int_equal(*r32(b, l, 4), word_at(b->global + 16 * l));
+            }
+            copy_bank_free(b);
+        }
+}
+
+/* ---- cp.async.bulk ---- */
+
+static void bulk_copies_wait_for_their_bytes(void **state)
+{
+    (void)state;
+    static const char load[] =
+        INIT(1) "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [8], 768;"
+                "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::"
+                "complete_tx::bytes [1024], [%d0], 512, [8];"
+                "@%p1 cp.async.bulk.shared::cta.global.mbarrier::"
+                "complete_tx::bytes [1536], [%d0+512], 256, [8];";
+    for (int asked = 0; asked < 2; asked++) {
+        struct bank *b = copy_bank();
+        snprintf(words, sizeof words, "%s%s ld.shared.u32 %%r4, [%%r1+1024];",
+                 load, asked ? PARITY(3, 0) : "");
+        assert_int_equal(drive(b, words), LAB_OK);
+        assert_int_equal(findings > 0, !asked);
+        if (asked) {
+            assert_memory_equal(b->shared + 1024, b->global, 768);
+            assert_int_equal(*r32(b, 31, 3), 1);
+            assert_int_equal(*r32(b, 31, 4), word_at(b->global + 496));
+        }
+        copy_bank_free(b);
+    }
+}
+
+/* What is overwritten before the copy has read it, is copied overwritten. */
+static void bulk_stores_read_at_their_wait(void **state)
+{
+    (void)state;
+    static const char *const waits[] = {
+        "", "cp.async.bulk.wait_group.read 1;",
+        "cp.async.bulk.wait_group.read 0;", "cp.async.bulk.wait_group 0;"};
+    for (int k = 0; k < 4; k++) {
+        struct bank *b = copy_bank();
+        snprintf(words, sizeof words,
+                 "%s st.shared.u32 [%%r1+1024], %%r0;"
+                 "bar.warp.sync -1; fence.proxy.async.shared::cta;"
+                 "@%%p1 cp.async.bulk.global.shared::cta.bulk_group [%%d0], "
+                 "[1024], 16;"
+                 "@%%p1 st.shared.u32 [1028], %%r0;"
+                 "@%%p1 st.shared.u32 [1032], %%r0;"
+                 "@%%p1 st.shared.u32 [1036], %%r0;"
+                 "@%%p1 cp.async.bulk.commit_group; %s"
+                 "@%%p1 st.shared.u32 [1024], %%r2;"
+                 "@%%p1 cp.async.bulk.wait_group 0;",
+                 FIRST, waits[k]);
+        *r32(b, 0, 2) = 99;
+        drive(b, words);
+        assert_int_equal(word_at(b->global), k < 2 ? 99 : 0);
+        copy_bank_free(b);
+    }
+}
+
+/* ---- tensor maps ---- */
+
+static struct sim_tensor_map random_map(unsigned char *global, int bytes)
+{
+    static const int elements[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
+    struct sim_tensor_map m = {.magic = SIM_TENSOR_MAGIC,
+                               .address = (uint64_t)(uintptr_t)global,
+                               .rank = (uint8_t)(1 + any() % 5),
+                               .swizzle = (uint8_t)(any() % 4),
+                               .type = (uint8_t)(any() % 10)};
+    int e = elements[m.type];
+    int64_t stride = 1;
+    for (int d = 0; d < m.rank; d++) {
+        m.dim[d] = 1 + any() % (d == 0 ? 64 : 5);
+        m.step[d] = (uint8_t)(d && any() % 3 == 0 ? 2 : 1);
+        m.box[d] = (uint16_t)(1 + any() % 5);
+        if (d == 0) {
+            /* A row as long as the swizzle, or any of 16 bytes. */
+            int row = m.swizzle ? 16 << m.swizzle : 16 * (1 + (int)(any() % 6));
+            m.box[0] = (uint16_t)(row / e);
+            stride = ((int64_t)m.dim[0] * e + 15) / 16 * 16;
+        } else {
+            m.stride[d - 1] = (uint64_t)stride;
+            stride = stride * (int64_t)m.dim[d] + 16 * (int64_t)(any() % 2);
+        }
+    }
+    assert_true(stride <= bytes);
+    assert_null(sim_tensor_map_wrong(&m));
+    return m;
+}
+
+static void tensor_boxes_match_plain_loops(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 300; round++) {
+        enum { BYTES = 2 << 20, SHARED = 1 << 17, AT = 1024 };
+        struct bank *b = bank_new(1, 16, 4, SHARED);
+        int at[5];
+        int sides[5] = {1, 1, 1, 1, 1};
+        global_new(b, BYTES);
+        struct sim_tensor_map m = random_map(b->global, BYTES - 256);
+        unsigned char *map = b->global + BYTES - 128;
+        int e = sim_tensor_map_element(m.type);
+        int total = e;
+        memcpy(map, &m, sizeof m);
+        for (int k = 0; k < BYTES - 256; k += 8) {
+            uint64_t x = any();
+            memcpy(b->global + k, &x, sizeof x);
+        }
+        for (int k = 0; k < SHARED; k++)
+            b->shared[k] = (unsigned char)k;
+        for (int d = 0; d < m.rank; d++) {
+            at[d] = (int)(any() % (m.dim[d] + 6)) - 3;
+            sides[d] = (m.box[d] + m.step[d] - 1) / m.step[d];
+            total *= sides[d];
+        }
+        bool store = round % 2;
+        char coords[128] = "";
+        for (int d = 0; d < m.rank; d++)
+            snprintf(coords + strlen(coords), sizeof coords - strlen(coords),
+                     "%s%%r%d", d ? ", " : "", 2 + d);
+        for (int l = 0; l < 32; l++) {
+            *r32(b, l, 0) = (uint32_t)l;
+            *r32(b, l, 1) = (uint32_t)total;
+            for (int d = 0; d < m.rank; d++)
+                *r32(b, l, 2 + d) = (uint32_t)at[d];
+            b->d[l * b->n64] = (uint64_t)(uintptr_t)map;
+        }
+        unsigned char *before = malloc(BYTES);
+        assert_non_null(before);
+        memcpy(before, b->global, BYTES);
+        if (store)
+            snprintf(words, sizeof words,
+                     "%s @%%p1 cp.async.bulk.tensor.%dd.global.shared::cta."
+                     "bulk_group [%%d0, {%s}], [%d];"
+                     "@%%p1 cp.async.bulk.commit_group;"
+                     "@%%p1 cp.async.bulk.wait_group 0;",
+                     FIRST, m.rank, coords, AT);
+        else
+            snprintf(words, sizeof words,
+                     "%s @%%p1 mbarrier.arrive.expect_tx.shared::cta.b64 "
+                     "_, [8], %%r1;"
+                     "@%%p1 cp.async.bulk.tensor.%dd.shared::cluster.global."
+                     "mbarrier::complete_tx::bytes [%d], [%%d0, {%s}], [8];%s",
+                     INIT(1), m.rank, AT, coords, PARITY(7, 0));
+        drive_ok(b, words);
+        for (int k = 0; k < total / e; k++) {
+            int rest = k;
+            bool inside = true;
+            int64_t from = 0;
+            for (int d = 0; d < m.rank; d++) {
+                int x = at[d] + rest % sides[d] * m.step[d];
+                rest /= sides[d];
+                inside = inside && x >= 0 && x < (int)m.dim[d];
+                from += d ? x * (int64_t)m.stride[d - 1] : x * e;
+            }
+            int to = AT + k * e;
+            int span = 16 << m.swizzle; /* row r of 128 bytes: piece ^ r */
+            int piece = to % span / 16;
+            to += 16 * ((piece ^ (to / 128 % (span / 16))) - piece);
+            static const unsigned char zeros[8];
+            if (!store)
+                assert_memory_equal(b->shared + to,
+                                    inside ? b->global + from : zeros, e);
+            else if (inside)
+                memcpy(before + from, b->shared + to, (size_t)e);
+        }
+        assert_memory_equal(before, b->global, BYTES);
+        free(before);
+        global_free(b);
+        bank_free(b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mma_matches_plain_products),
+        cmocka_unit_test(ldmatrix_and_stmatrix_move_rows),
+        cmocka_unit_test(wmma_matches_plain_products),
+        cmocka_unit_test(wgmma_matches_plain_products),
+        cmocka_unit_test(cp_async_copies_and_fills_with_zeros),
+        cmocka_unit_test(cp_async_arrives_at_its_wait),
+        cmocka_unit_test(mbarrier_phases_end_with_the_last_arrival),
+        cmocka_unit_test(cp_async_tells_an_mbarrier),
+        cmocka_unit_test(bulk_copies_wait_for_their_bytes),
+        cmocka_unit_test(bulk_stores_read_at_their_wait),
+        cmocka_unit_test(tensor_boxes_match_plain_loops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

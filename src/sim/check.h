@@ -6,3 +6,147 @@
 #include "memory.h"
 
 #define SIM_FULL 0xffffffffu
+
+/* A finding with what it is sorted and counted by. */
+struct sim_found {
+    struct lab_sim_finding f;
+    int32_t file;
+    int32_t line;
+    uint64_t block;
+    uint32_t thread;
+};
+
+/* Of race.c. */
+struct sim_pairs;
+struct sim_flag;
+struct sim_flags { /* by address, open addressing */
+    struct sim_flag *at;
+    size_t count;
+    size_t room;
+};
+
+struct sim_launch_check;
+
+/* How the addresses of an access lie. */
+enum sim_pattern {
+    SIM_ANY,
+    SIM_SAME, /* all lanes' are one */
+    SIM_ROW   /* those of lanes 0 .. n-1 follow each other without a gap */
+};
+
+/* Of one block that runs; used again for the next block of a host thread. */
+struct sim_check {
+    struct sim_check *next; /* all of the launch */
+    struct sim_check *free; /* those that no block uses */
+    struct sim_launch_check *launch;
+    struct sim_block *block;
+    struct sim_alloc *last;   /* where the access before was */
+    enum sim_pattern pattern; /* of the access */
+
+    /* Found by this one, one a source line; merged at the end. */
+    struct sim_found *found;
+    size_t found_count;
+    size_t found_room;
+
+    /* The number of the access: it never falls, so what an earlier block left in
+     * the shadows is not newer than `start`. */
+    uint32_t now;
+    uint32_t start;
+    struct sim_clock known[SIM_WARPS];  /* to each warp */
+    struct sim_clock fenced[SIM_WARPS]; /* as it was at the warp's last fence */
+    uint32_t fence_when[SIM_WARPS];     /* the last fence that a warp knows */
+    struct sim_pairs *pairs;   /* of a warp: lanes that waited in part; NULL */
+    uint32_t floor[SIM_WARPS]; /* up to here a warp knows every access */
+    uint32_t *shared;          /* several fields a granule */
+    size_t shared_cells;
+    uint32_t granule; /* bytes: 4, 2 or 1 */
+    bool copies;      /* beside the threads: some may not have arrived */
+    struct sim_flags flags;
+    uint32_t *learned; /* of each other block, up to when it is known; NULL */
+    /* Lanes of the store that comes now, with an earlier one that must have
+     * stored the same: by whom, and which bytes of the lane's were what. */
+    uint32_t same;
+    uint32_t same_who[SIM_LANES];
+    uint64_t same_block[SIM_LANES];
+    int same_byte[SIM_LANES]; /* from, to before same_end */
+    int same_end[SIM_LANES];
+    unsigned char same_old[SIM_LANES][32];
+
+    unsigned char *local; /* of local memory, a byte a byte: written */
+    size_t local_room;
+};
+
+struct sim_launch_check {
+    struct sim_grid *grid;
+    const struct lab_ptx *ptx;
+    unsigned checks;
+    bool shadow; /* races or uninitialised reads are looked for */
+    bool races;
+    bool ordered;     /* blocks run one after the other */
+    uint32_t granule; /* of global memory: the kernel's narrowest access */
+    uint64_t blocks;
+    uint64_t base;        /* blocks of the launches before */
+    pthread_mutex_t lock; /* of what follows */
+    struct sim_check *all;
+    struct sim_check *idle;
+    struct sim_flags flags; /* between blocks */
+    bool apart;             /* too much to keep: not between blocks any more */
+    bool no_memory;         /* for findings or shadows: the launch fails */
+};
+
+/* ---- check.c ---- */
+
+struct sim_check *sim_check_of(const struct sim_warp *w);
+/* Adds a finding of any block: f->at, other and the rest are set. */
+void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
+               uint64_t block, uint32_t thread);
+/* The place of an address for a finding: name, argument, index; and in words,
+ * "fc1.W[3,17]", at least SIM_WORDS long. */
+enum { SIM_WORDS = 160 };
+void sim_describe(const struct sim_grid *g, const struct sim_check *c,
+                  enum lab_ptx_space space, uint64_t addr,
+                  struct lab_sim_finding *f, char *words);
+/* Puts text behind the first `at` bytes of `out`, cut off at `room`; returns how
+ * long it is now. */
+size_t sim_append(char *out, size_t room, size_t at, const char *format, ...)
+    LAB_PRINTF(4, 5);
+/* A read of what was not written. */
+void sim_find_unset(struct sim_warp *w, const struct sim_instr *i,
+                    enum lab_ptx_space space, int lane, uint64_t addr,
+                    int bytes, const char *what);
+/* Which space a generic address is of, and where in it. */
+enum lab_ptx_space sim_generic(uint64_t *addr);
+void sim_check_no_memory(struct sim_launch_check *l);
+void sim_where(const struct sim_grid *g, uint64_t block, uint32_t thread,
+               int32_t place, struct lab_sim_where *out);
+
+/* ---- race.c ---- */
+
+/* Lanes of an access, all within bounds: races, and, of shared memory, reads of
+ * what was not written. Sets a->overlap. */
+void sim_race_shared(struct sim_check *c, struct sim_warp *w,
+                     const struct sim_instr *i, struct sim_access *a,
+                     uint32_t lanes);
+void sim_race_global(struct sim_check *c, struct sim_warp *w,
+                     const struct sim_instr *i, struct sim_access *a,
+                     struct sim_alloc *g, uint32_t lanes);
+void sim_race_begin(struct sim_launch_check *l);
+bool sim_race_block_begin(struct sim_check *c); /* false: no memory */
+void sim_race_block_end(struct sim_check *c);
+void sim_race_release(struct sim_check *c);
+/* After the last block: races between blocks, found in the shadows of global
+ * memory, which are given back. */
+void sim_race_end(struct sim_launch_check *l);
+void sim_race_forget(struct sim_launch_check *l);
+
+/* ---- count.c ---- */
+
+void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
+                      uint32_t lanes, enum sim_pattern pattern);
+void sim_count_shared(struct lab_sim_counts *n, const struct sim_access *a,
+                      uint32_t lanes, enum sim_pattern pattern);
+/* Sums of the launch and its lines. */
+enum lab_status sim_count_end(const struct sim_grid *g,
+                              const struct sim_tally *tally,
+                              const struct lab_sim_counts *counts,
+                              struct lab_sim_result *out);

@@ -1,0 +1,162 @@
+# shellcheck shell=sh
+# `sim`: any kernel on a simulated GPU. PTX that nvcc made, then what compilers here make.
+files=$LAB_SOURCE_DIR/tests/cli/golden/files
+cp "$files"/scale.* "$files"/turn.* .
+
+run sim scale.ptx --kernel _Z5scaleIfEvPT_S0_i --grid 4 --block 32 --json \
+    --arg 'inout:float[10,10]=iota' --arg float:0.5 --arg int:100
+expect_exit 0
+expect_no_stderr
+expect_json 'one("launch")["kernel"] == "scale"' \
+    'one("launch")["symbol"] == "_Z5scaleIfEvPT_S0_i"' \
+    'one("launch")["grid"] == [4, 1, 1]' 'one("launch")["block"] == [32, 1, 1]' \
+    'one("launch")["counts"]["flops"] == 100' \
+    'one("output")["argument"] == 0' 'one("output")["shape"] == [10, 10]' \
+    'one("output")["data"] == [i / 2 for i in range(100)]' \
+    'rows[-1] == {"type": "end", "findings": 0}'
+run sim scale.ptx --kernel 'scale<double>' --grid 2 --block 64 --json \
+    --arg 'inout:double[100]=-3' --arg double:0.5 --arg int:100
+expect_exit 0
+expect_json 'one("launch")["kernel"] == "scale<double>"' \
+    'one("output")["data"] == [-1.5] * 100' \
+    'one("launch")["counts"]["flops_f64"] == 100'
+
+# A guard that does not hold: the place, the argument, the element.
+run sim scale.ptx --kernel 'scale<float>' --grid 2 --block 64 --json \
+    --arg 'inout:float[100]=iota' --arg float:2 --arg int:101
+expect_exit 1
+expect_json 'rows[-1] == {"type": "end", "findings": 1}' \
+    'one("finding")["check"] == "memory"' 'one("finding")["line"] == 6' \
+    'one("finding")["file"].endswith("scale.cu")' \
+    'one("finding")["block"] == [1, 0, 0]' \
+    'one("finding")["thread"] == [36, 0, 0]' 'one("finding")["argument"] == 0'
+
+# The missing barrier, for every seed; memory that nothing wrote; inputs.
+for seed in 1 2 3; do
+    run sim turn.ptx --grid 2 --block 64 --seed $seed --json \
+        --arg 'in:int[128]=iota' --arg 'out:int[128]'
+    expect_exit 1
+    expect_json 'one("finding")["check"] == "race"' \
+        '{one("finding")["line"], one("finding")["other"]["line"]} == {6, 7}' \
+        'one("finding")["block"] == [0, 0, 0]' \
+        'one("finding")["thread"] != one("finding")["other"]["thread"]'
+done
+run sim turn.ptx --grid 1 --block 64 --json --arg 'out:int[64]' --arg 'out:int[64]'
+expect_exit 1
+expect_json 'any(r["check"] == "uninitialised" and r["line"] == 6 and
+    r["argument"] == 0 for r in rows if r["type"] == "finding")'
+run sim turn.ptx --grid 1 --block 64 --json --arg 'in:int[64]' --arg 'in:int[64]'
+expect_exit 1
+expect_json 'any(r["check"] == "memory" and r["line"] == 7 and
+    r["argument"] == 1 for r in rows if r["type"] == "finding")'
+
+# The same bits for any number of threads, random inputs from the seed.
+for threads in 1 3; do
+    run sim scale.ptx --kernel pairs --grid 8 --block 32 --threads $threads \
+        --seed 5 --json --arg 'in:float[250]' --arg 'out:float[250]' --arg int:250
+    expect_exit 0
+    expect_json 'one("output")["unwritten"] == 1' \
+        'all(-2 <= v < 2 for v in one("output")["data"][:249])' \
+        'len(set(one("output")["data"])) > 240'
+    mv "$out" "with-$threads"
+    out=$work/out
+done
+cmp -s with-1 with-3 || complain 'another number of threads, other bits'
+
+# Numbers of a file.
+"${LAB_PYTHON:-python3}" - <<'END'
+import struct
+head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }"
+with open("x.npy", "wb") as f:
+    f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head)
+    f.write(struct.pack("<4d", 0.5, -1, 3e38, float("inf")))
+END
+run sim scale.ptx --kernel 'scale<float>' --grid 1 --block 32 --json \
+    --arg 'inout:float[4]=@x.npy' --arg float:2 --arg int:4
+expect_exit 0
+expect_json 'one("output")["data"] == [1, -2, "inf", "inf"]'
+run sim scale.ptx --kernel 'scale<float>' --grid 1 --block 32 \
+    --arg 'inout:float[5]=@x.npy' --arg float:2 --arg int:4
+expect_exit 3
+expect_stderr 'has 4 elements, and 5 are wanted'
+run sim scale.ptx --kernel 'scale<float>' --grid 1 --block 32 \
+    --arg 'inout:float[5]=@none.npy' --arg float:2 --arg int:4
+expect_exit 3
+
+# Lines with what they did.
+run sim turn.ptx --grid 2 --block 64 --counts --json --checks none \
+    --arg 'in:int[128]=iota' --arg 'out:int[128]'
+expect_exit 0
+expect_json 'one("output")["data"][:64] == list(range(63, -1, -1))' \
+    '[(r["requests"], r["sectors"]) for r in rows
+      if r["type"] == "line" and r["line"] == 6] == [(4, 16)]' \
+    '[r["wavefronts"] for r in rows
+      if r["type"] == "line" and r["line"] == 7] == [4]'
+
+# A kernel that does not end.
+cat >endless.ptx <<'END'
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry endless()
+{
+again:
+    bra again;
+}
+END
+run sim endless.ptx --grid 1 --block 1 --budget 100000 --json
+expect_exit 1
+expect_json 'one("finding")["check"] == "budget"' 'one("finding")["line"] is None'
+timeout --preserve-status -s INT 1 "$LAB_EXE" sim endless.ptx --budget 0 \
+    --grid 1 --block 1 >"$out" 2>"$err"
+status=$?
+expect_exit 130
+
+# With a compiler: the fault's line is the user's, errors are the compiler's, and
+# headers beside the file are found.
+mkdir kernels
+printf '#define BY 3\n' >kernels/by.h
+cat >kernels/triple.cu <<'END'
+#include "by.h"
+extern "C" __global__ void triple(int *x)
+{
+    x[threadIdx.x] *= BY;
+}
+END
+cat >broken.cu <<'END'
+__global__ void broken(int *x)
+{
+    x[0] = no_such_name;
+}
+END
+none=yes
+for compiler in clang nvcc; do
+    "$LAB_EXE" sim kernels/triple.cu --grid 1 --block 4 --compiler $compiler \
+        >"$out" 2>&1
+    if [ $? -eq 4 ]; then
+        echo "skipped: what needs $compiler"
+        continue
+    fi
+    none=no
+    run sim kernels/triple.cu --compiler $compiler --grid 1 --block 5 --json \
+        --arg 'inout:int[4]=iota'
+    expect_exit 1
+    expect_json 'one("finding")["line"] == 4' \
+        'one("finding")["file"] == "kernels/triple.cu"' \
+        'one("output")["data"] == [0, 3, 6, 9]'
+    run sim broken.cu --compiler $compiler --grid 1 --block 1
+    expect_exit 3
+    expect_stderr no_such_name
+    expect_stderr 'broken.cu does not compile'
+    expect_no_stdout
+done
+[ "$none" = no ] || echo 'skipped: a compiler that makes PTX'
+ls "${TMPDIR:-/tmp}"/lapenna-lab-?????? >/dev/null 2>&1 &&
+    [ -n "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'lapenna-lab-??????' \
+        -newer broken.cu -user "$(id -un)")" ] &&
+    complain 'a directory of the compiler was left'
+PATH=. CUDA_HOME='' CUDA_PATH='' "$LAB_EXE" sim broken.cu --grid 1 --block 1 \
+    --compiler clang >"$out" 2>"$err"
+status=$?
+expect_exit 4
+expect_stderr 'apt install clang'

@@ -1,0 +1,353 @@
+/* Arguments as words: what is read and refused, which values memory gets, and how
+ * they are compared with a kernel's parameters. */
+#include "test.h"
+
+#include <unistd.h>
+
+#include "sim/argument.h"
+
+static struct lab_sim_argument read_word(const char *spec)
+{
+    struct lab_sim_argument a;
+    assert_ok(lab_sim_argument_read(spec, &a));
+    return a;
+}
+
+/* Its status, and what the message must hold. */
+static void refuses(enum lab_status st, const char *spec, const char *words)
+{
+    struct lab_sim_argument a;
+    assert_int_equal(lab_sim_argument_read(spec, &a), st);
+    if (!strstr(lab_error(), words))
+        fail_msg("'%s' is not in: %s", words, lab_error());
+}
+
+TEST_CASE(values_have_the_bits_of_their_type)
+{
+    static const struct {
+        const char *spec;
+        uint64_t bits;
+    } rows[] = {
+        {"int:5", 5},
+        {"int:-1", 0xffffffff},
+        {"int:0x7fffffff", 0x7fffffff},
+        {"unsigned:4294967295", 0xffffffff},
+        {"long:-2", 0xfffffffffffffffe},
+        {"long:9223372036854775807", 0x7fffffffffffffff},
+        {"ulong:18446744073709551615", 0xffffffffffffffff},
+        {"float:2.5", 0x40200000},
+        {"float:-inf", 0xff800000},
+        {"float:nan", 0x7fc00000},
+        {"float:0.1", 0x3dcccccd},
+        {"float:1e-45", 1},
+        {"float:3.5e38", 0x7f800000},
+        {"double:0.1", 0x3fb999999999999a},
+        {"half:1", 0x3c00},
+        {"half:65504", 0x7bff},
+        {"half:65520", 0x7c00}, /* rounds up to infinity */
+        {"half:65519", 0x7bff},
+        {"half:6e-8", 1},
+        {"half:2049", 0x6800}, /* a tie, to even */
+        {"half:2051", 0x6802},
+        {"half:-0", 0x8000},
+        {"bfloat16:1", 0x3f80},
+        {"bfloat16:1.00390625", 0x3f80}, /* a tie, to even */
+        {"bfloat16:1.01171875", 0x3f82},
+        {"bool:1", 1},
+        {"char:-128", 0x80},
+        {"ushort:65535", 0xffff},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct lab_sim_argument a = read_word(rows[i].spec);
+        uint64_t bits = 0;
+        memcpy(&bits, a.value, sizeof(bits));
+        assert_int_equal(a.direction, LAB_SIM_VALUE);
+        if (bits != rows[i].bits)
+            fail_msg("%s: %llx", rows[i].spec, (unsigned long long)bits);
+    }
+}
+
+TEST_CASE(memory_has_sides_and_a_fill)
+{
+    struct lab_sim_argument a = read_word("in:float[32,33]=random");
+    assert_int_equal(a.direction, LAB_SIM_IN);
+    assert_int_equal(a.rank, 2);
+    assert_int_equal(a.dim[1], 33);
+    assert_int_equal(a.count, 32 * 33);
+    assert_int_equal(a.fill, LAB_SIM_FILL_RANDOM);
+    a = read_word("out:half[7]");
+    assert_int_equal(a.direction, LAB_SIM_OUT);
+    assert_int_equal(a.fill, LAB_SIM_FILL_NONE);
+    a = read_word("inout:double[1,2,3,4,5,6]=@a file.npy");
+    assert_int_equal(a.count, 720);
+    assert_string_equal(a.file, "a file.npy");
+    assert_int_equal(read_word("in:int[4]").fill, LAB_SIM_FILL_RANDOM);
+    assert_int_equal(read_word("in:int[4]=-3").fill, LAB_SIM_FILL_NUMBER);
+    struct lab_str shape;
+    lab_str_init(&shape);
+    a = read_word("in:bfloat16[3,4]=zero");
+    lab_sim_shape_add(&shape, &a);
+    assert_string_equal(lab_str_text(&shape), "bfloat16[3,4]");
+    lab_str_release(&shape);
+}
+
+TEST_CASE(other_words_are_refused_with_the_reason)
+{
+    static const struct {
+        const char *spec;
+        const char *words;
+    } rows[] = {
+        {"", "an argument is a value"},
+        {"5", "an argument is a value"},
+        {"flaot:5", "did you mean 'float'?"},
+        {"in:flaot[5]", "did you mean 'float'?"},
+        {"int:", "is no number that int holds"},
+        {"int:5x", "is no number that int holds"},
+        {"int:2147483648", "is no number that int holds"},
+        {"unsigned:-1", "is no number that unsigned holds"},
+        {"int:1.5", "is no number that int holds"},
+        {"long:9223372036854775808", "is no number that long holds"},
+        {"float: 1", "is no number that float holds"},
+        {"bool:2", "is no number that bool holds"},
+        {"in:float", "how many elements?"},
+        {"in:float[]", "whole numbers from 1"},
+        {"in:float[0]", "whole numbers from 1"},
+        {"in:float[-4]", "whole numbers from 1"},
+        {"in:float[4", "whole numbers from 1"},
+        {"in:float[4,]", "whole numbers from 1"},
+        {"in:float[4 ]", "whole numbers from 1"},
+        {"in:float[99999999999999999999]", "whole numbers from 1"},
+        {"in:float[1,1,1,1,1,1,1]", "at most 6 dimensions"},
+        {"in:float[4]x", "not understood from 'x' on"},
+        {"in:float[4]=many", "fill it with random"},
+        {"in:int[4]=1.5", "fill it with random"},
+        {"in:float[4]=@", "fill it with random"},
+        {"out:float[4]=zero", "with values it is `inout`"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        refuses(LAB_E_USAGE, rows[i].spec, rows[i].words);
+    refuses(LAB_E_RANGE, "in:float[4294967296,4294967296]", "any memory");
+}
+
+/* ---- memory ---- */
+
+/* A word that tells argument and element. */
+static uint32_t word(uint64_t seed, int argument, uint64_t i)
+{
+    return (uint32_t)(seed + (uint64_t)argument * 0x10000000u + i * 0x1000000u);
+}
+
+static void make(struct lab_sim_memory *m, struct lab_sim_argument *a)
+{
+    assert_ok(lab_sim_argument_make(m, a, 3, 7, word));
+}
+
+TEST_CASE(memory_is_filled_as_asked)
+{
+    struct lab_sim_memory *m;
+    assert_ok(lab_sim_memory_open(&m));
+    int64_t first;
+    struct lab_sim_argument a = read_word("in:float[4]=random");
+    make(m, &a);
+    for (int i = 0; i < 4; i++)
+        assert_true(lab_sim_real_at(a.type, a.data, i) ==
+                    (double)(word(7, 3, (uint64_t)i) >> 8) / 8388608.0 - 1);
+    assert_int_equal(lab_sim_argument_unwritten(m, &a, &first), 0);
+    a = read_word("inout:int[200]=random");
+    make(m, &a);
+    for (int i = 0; i < 200; i++)
+        assert_in_range(lab_sim_integer_at(a.type, a.data, i), 0, 9);
+    a = read_word("in:half[5]=iota");
+    make(m, &a);
+    assert_true(lab_sim_real_at(a.type, a.data, 4) == 4);
+    a = read_word("in:long[5]=-12");
+    make(m, &a);
+    assert_int_equal(lab_sim_integer_at(a.type, a.data, 4), -12);
+    a = read_word("in:uchar[5]=zero");
+    make(m, &a);
+    assert_int_equal(lab_sim_integer_at(a.type, a.data, 4), 0);
+    /* Nothing has written it, until the host does. */
+    a = read_word("out:short[5]");
+    make(m, &a);
+    assert_int_equal(lab_sim_argument_unwritten(m, &a, &first), 5);
+    assert_ok(lab_sim_written(m, a.data, 6));
+    assert_int_equal(lab_sim_argument_unwritten(m, &a, &first), 2);
+    assert_int_equal(first, 3);
+    a = read_word("out:float[999999999999]");
+    assert_int_equal(lab_sim_argument_make(m, &a, 0, 1, word), LAB_E_RANGE);
+    lab_sim_memory_close(m);
+}
+
+/* ---- .npy ---- */
+
+static char path[] = "/tmp/test_sim_argument_XXXXXX";
+
+static void write_npy(const char *dictionary, const void *data, size_t bytes)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    size_t n = strlen(dictionary);
+    fwrite("\x93NUMPY\x01\x00", 1, 8, f);
+    fputc((int)(n & 255), f);
+    fputc((int)(n >> 8), f);
+    fwrite(dictionary, 1, n, f);
+    fwrite(data, 1, bytes, f);
+    fclose(f);
+}
+
+#define HEADER(descr, shape)                                                   \
+    "{'descr': '" descr "', 'fortran_order': False, 'shape': " shape ", }\n"
+
+static enum lab_status from_file(struct lab_sim_memory *m, const char *what,
+                                 struct lab_sim_argument *a)
+{
+    static char spec[256];
+    snprintf(spec, sizeof(spec), "in:%s=@%s", what, path);
+    *a = read_word(spec);
+    return lab_sim_argument_make(m, a, 0, 1, word);
+}
+
+static int make_path(void **state)
+{
+    (void)state;
+    int fd = mkstemp(path);
+    return fd < 0 || close(fd);
+}
+
+static int remove_path(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+TEST_CASE(numbers_come_from_npy_files)
+{
+    struct lab_sim_memory *m;
+    struct lab_sim_argument a;
+    const double reals[] = {1.5, -2, 1e300, 0.1};
+    const int64_t whole[] = {1, -2, 300, 70000};
+    const uint16_t bits[] = {0x3f80, 0x4000};
+    assert_ok(lab_sim_memory_open(&m));
+    write_npy(HEADER("<f8", "(2, 2)"), reals, sizeof(reals));
+    assert_ok(from_file(m, "double[4]", &a));
+    assert_memory_equal(a.data, reals, sizeof(reals));
+    assert_ok(from_file(m, "float[2,2]", &a));
+    assert_true(lab_sim_real_at(a.type, a.data, 3) == (double)0.1f);
+    assert_true(isinf(lab_sim_real_at(a.type, a.data, 2)));
+    assert_int_equal(from_file(m, "int[4]", &a), LAB_E_RANGE);
+    assert_non_null(strstr(lab_error(), "element 0 of the file is 1.5"));
+    assert_int_equal(from_file(m, "double[5]", &a), LAB_E_RANGE);
+    assert_non_null(strstr(lab_error(), "has 4 elements, and 5"));
+    write_npy(HEADER("<i8", "(4,)"), whole, sizeof(whole));
+    assert_ok(from_file(m, "int[4]", &a));
+    assert_int_equal(lab_sim_integer_at(a.type, a.data, 3), 70000);
+    assert_int_equal(from_file(m, "short[4]", &a), LAB_E_RANGE);
+    assert_int_equal(from_file(m, "unsigned[4]", &a), LAB_E_RANGE);
+    write_npy(HEADER("<u2", "(2,)"), bits, sizeof(bits));
+    assert_ok(from_file(m, "bfloat16[2]", &a));
+    assert_true(lab_sim_real_at(a.type, a.data, 1) == 2);
+    assert_ok(from_file(m, "int[2]", &a));
+    assert_int_equal(lab_sim_integer_at(a.type, a.data, 1), 0x4000);
+    lab_sim_memory_close(m);
+}
+
+TEST_CASE(what_is_no_npy_file_is_refused)
+{
+    static const struct {
+        const char *header;
+        const char *words;
+    } rows[] = {
+        {HEADER("<f4", "(5,)"), "is cut off"},
+        {HEADER("<f4", "(4611686018427387904, 4)"), "a shape that is none"},
+        {HEADER("<f4", "(4611686018427387904,)"), "is cut off"},
+        {HEADER("<f4", "(-1,)"), "a shape that is none"},
+        {HEADER(">f4", "(1,)"), "are not read"},
+        {HEADER("<c8", "(1,)"), "are not read"},
+        {HEADER("O", "(1,)"), "are not read"},
+        {HEADER("", "(1,)"), "are not read"},
+        {"{}", "the header is not NumPy's"},
+        {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2)}",
+         "numpy.ascontiguousarray"},
+    };
+    struct lab_sim_memory *m;
+    struct lab_sim_argument a;
+    const char data[16] = {0};
+    assert_ok(lab_sim_memory_open(&m));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        write_npy(rows[i].header, data, sizeof(data));
+        assert_int_equal(from_file(m, "float[4]", &a), LAB_E_PARSE);
+        if (!strstr(lab_error(), rows[i].words))
+            fail_msg("'%s' is not in: %s", rows[i].words, lab_error());
+    }
+    FILE *f = fopen(path, "wb");
+    fputs("1,2,3\n", f);
+    fclose(f);
+    assert_int_equal(from_file(m, "float[4]", &a), LAB_E_PARSE);
+    a = read_word("in:float[4]=@/no/such/file.npy");
+    assert_int_equal(lab_sim_argument_make(m, &a, 0, 1, word), LAB_E_IO);
+    a = read_word("in:float[4]=@/dev/zero");
+    assert_int_equal(lab_sim_argument_make(m, &a, 0, 1, word), LAB_E_IO);
+    lab_sim_memory_close(m);
+}
+
+/* ---- against parameters ---- */
+
+static const struct lab_ptx_variable params[] = {
+    {.type = LAB_PTX_U64, .elements = 1}, {.type = LAB_PTX_F32, .elements = 1},
+    {.type = LAB_PTX_U32, .elements = 1}, {.type = LAB_PTX_B8, .elements = 2},
+    {.type = LAB_PTX_B8, .elements = 16},
+};
+
+static void fits(const char *types, int count, const char *specs[],
+                 const char *words)
+{
+    struct lab_sim_argument a[8];
+    const struct lab_ptx_function kernel = {
+        .name = "k", .params = params, .param_count = count};
+    int n = 0;
+    for (; specs[n]; n++)
+        a[n] = read_word(specs[n]);
+    enum lab_status st = lab_sim_arguments_check(&kernel, types, a, n);
+    assert_int_equal(st, words ? LAB_E_RANGE : LAB_OK);
+    if (words && !strstr(lab_error(), words))
+        fail_msg("'%s' is not in: %s", words, lab_error());
+}
+
+#define SPECS(...)                                                             \
+    (const char *[])                                                           \
+    {                                                                          \
+        __VA_ARGS__, NULL                                                      \
+    }
+
+TEST_CASE(arguments_are_compared_with_parameters)
+{
+    const char *types = "void ns::k<float, 3>(float const*, float, int)";
+    fits(types, 3, SPECS("in:float[4]", "float:1", "int:4"), NULL);
+    fits(NULL, 3, SPECS("in:float[4]", "float:1", "unsigned:4"), NULL);
+    fits(NULL, 3, SPECS("long:4", "float:1", "int:4"), NULL);
+    fits(types, 3, SPECS("in:float[4]", "float:1"),
+         "takes 3 arguments (float const*, float, int), and 2 are given");
+    fits(NULL, 3, SPECS("in:float[4]"),
+         "takes 3 arguments (pointer or 8 bytes, float, 4 bytes), and 1 is");
+    fits(types, 3, SPECS("long:4", "float:1", "int:4"),
+         "is a pointer: write in:");
+    fits(types, 3, SPECS("in:float[4]", "in:float[4]", "int:4"),
+         "parameter 1, float, is no pointer");
+    fits(types, 3, SPECS("in:float[4]", "double:1", "int:4"), "has 4 bytes");
+    fits(types, 3, SPECS("in:float[4]", "int:1", "int:4"), "is a real number");
+    fits(types, 3, SPECS("in:float[4]", "float:1", "float:4"),
+         "is a whole number");
+    fits("k(long, float, int)", 3, SPECS("in:int[4]", "float:1", "int:4"),
+         "parameter 0, long, is no pointer");
+    fits("k(float (*) [32], float, int)", 3,
+         SPECS("in:int[4]", "float:1", "int:4"), NULL);
+    fits(NULL, 5, SPECS("in:int[4]", "float:1", "int:4", "half:1", "int:1"),
+         "is a structure");
+    fits(NULL, 4, SPECS("in:int[4]", "float:1", "int:4", "float:1"),
+         "has 2 bytes");
+    /* A name that was not demangled says nothing. */
+    fits("_Z1kPKffi", 3, SPECS("in:float[4]", "float:1", "int:4"), NULL);
+    fits("k(float const*)", 3, SPECS("long:4", "float:1", "int:4"), NULL);
+}
+
+RUN_TESTS_IN(make_path, remove_path)

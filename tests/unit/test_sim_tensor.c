@@ -361,14 +361,14 @@ static char words[1 << 16];
 /* "{%r4, %r5}" */
 static const char *group(char kind, int first, int count)
 {
-    static char text[8][4096];
+    static char room[8][4096];
     static int next;
-    char *p = text[next++ % 8];
+    char *p = room[next++ % 8];
     size_t n = 0;
     for (int k = 0; k < count; k++)
-        n += (size_t)snprintf(p + n, sizeof text[0] - n, "%s%%%c%d",
+        n += (size_t)snprintf(p + n, sizeof room[0] - n, "%s%%%c%d",
                               k ? ", " : "{", kind, first + k);
-    snprintf(p + n, sizeof text[0] - n, "}");
+    snprintf(p + n, sizeof room[0] - n, "}");
     return p;
 }
 
@@ -756,12 +756,12 @@ static void wgmma_matches_plain_products(void **state)
 /* ---- cp.async ---- */
 
 /* Lane l: %r0 = l, %r1 = 16 l, %d0 = its 16 bytes of global memory. */
-static struct bank *copy_bank(void)
+static struct bank *copy_bank(bool unset)
 {
     enum { BYTES = 4096 };
     struct bank *b = bank_new(1, 8, 4, BYTES);
     global_new(b, BYTES);
-    b->unset = true;
+    b->unset = unset;
     for (int k = 0; k < BYTES; k++)
         b->global[k] = (unsigned char)any();
     for (int l = 0; l < 32; l++) {
@@ -787,7 +787,7 @@ static uint32_t word_at(const unsigned char *p)
 static void cp_async_copies_and_fills_with_zeros(void **state)
 {
     (void)state;
-    struct bank *b = copy_bank();
+    struct bank *b = copy_bank(false);
     for (int l = 0; l < 32; l++)
         *r32(b, l, 2) = (uint32_t)(l % 17);
     drive_ok(b, "setp.eq.s32 %p1, %r0, 5;"
@@ -832,7 +832,7 @@ static void cp_async_arrives_at_its_wait(void **state)
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
         for (int second = 0; second < 2; second++) {
-            struct bank *b = copy_bank();
+            struct bank *b = copy_bank(true);
             snprintf(words, sizeof words,
                      "cp.async.cg.shared.global [%%r1+1024], [%%d0], 16;"
                      "cp.async.commit_group;"
@@ -935,7 +935,7 @@ static void cp_async_tells_an_mbarrier(void **state)
     static const char *const asks[] = {"", PARITY(3, 0)};
     for (int noinc = 0; noinc < 2; noinc++)
         for (int asked = 0; asked < 2; asked++) {
-            struct bank *b = copy_bank();
+            struct bank *b = copy_bank(true);
             snprintf(words, sizeof words,
                      "%s @%%p1 mbarrier.init.shared::cta.b64 [1032], %d;"
                      "bar.warp.sync -1;"
@@ -967,7 +967,7 @@ static void bulk_copies_wait_for_their_bytes(void **state)
                 "@%p1 cp.async.bulk.shared::cta.global.mbarrier::"
                 "complete_tx::bytes [2560], [%d0+512], 256, [1032];";
     for (int asked = 0; asked < 2; asked++) {
-        struct bank *b = copy_bank();
+        struct bank *b = copy_bank(!asked);
         snprintf(words, sizeof words, "%s%s ld.shared.u32 %%r4, [%%r1+2048];",
                  load, asked ? PARITY(3, 0) : "");
         assert_int_equal(drive(b, words), LAB_OK);
@@ -989,7 +989,7 @@ static void bulk_stores_read_at_their_wait(void **state)
                                         "cp.async.bulk.wait_group.read 0;",
                                         "cp.async.bulk.wait_group 0;"};
     for (int k = 0; k < 4; k++) {
-        struct bank *b = copy_bank();
+        struct bank *b = copy_bank(false);
         snprintf(words, sizeof words,
                  "%s st.shared.u32 [%%r1+2048], %%r0;"
                  "bar.warp.sync -1; fence.proxy.async.shared::cta;"

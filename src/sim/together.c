@@ -347,8 +347,8 @@ static void bar(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
 
 static void fence(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
 {
-    if (i->flags)
-        sim_fence(w, mask);
+    (void)i;
+    sim_fence(w, mask);
 }
 
 static void nothing(struct sim_warp *w, const struct sim_instr *i,
@@ -448,7 +448,6 @@ enum lab_status sim_lower_warp(struct sim_lowering *l,
     }
     if (strcmp(in->opcode, "membar") == 0) {
         out->run = fence;
-        out->flags = !sim_has_modifier(in, "cta");
         return LAB_OK;
     }
     if (strcmp(in->opcode, "nanosleep") == 0) {

@@ -411,7 +411,8 @@ static enum lab_status lower_bar(struct sim_lowering *l,
     if (sim_has_modifier(in, "warp")) {
         out->run = bar_warp;
         return in->operand_count == 1
-                   ? sim_lower_typed(l, in, 0, LAB_PTX_B32, &out->a)
+                   ? sim_lower_typed_part(l, in, &in->operands[0], LAB_PTX_B32,
+                                          false, &out->a)
                    : sim_lower_refuse(l, in, NULL);
     }
     int kind = named(in, kinds, 3);

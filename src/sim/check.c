@@ -258,6 +258,9 @@ void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
                uint64_t block, uint32_t thread)
 {
     const struct lab_ptx *ptx = c->launch->ptx;
+    const struct sim_watch *watch = c->launch->grid->watch;
+    if (watch && watch->finding)
+        watch->finding(watch->arg, f);
     struct sim_found one = {
         .f = *f, .file = -1, .block = block, .thread = thread};
     if (f->at.place >= 0 && ptx && f->at.place < ptx->place_count) {
@@ -666,8 +669,8 @@ static uint32_t access_space(struct sim_warp *w, const struct sim_instr *i,
     }
 }
 
-uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
-                    struct sim_access *a, unsigned char *at[SIM_LANES])
+static uint32_t access_any(struct sim_warp *w, const struct sim_instr *i,
+                           struct sim_access *a, unsigned char *at[SIM_LANES])
 {
     uint32_t of[LAB_PTX_LOCAL + 1] = {0};
     uint32_t done = 0;
@@ -689,6 +692,16 @@ uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
         done |= access_space(w, i, &part, at);
     }
     a->overlap = part.overlap;
+    return done;
+}
+
+uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
+                    struct sim_access *a, unsigned char *at[SIM_LANES])
+{
+    const uint32_t done = access_any(w, i, a, at);
+    const struct sim_watch *watch = w->block->grid->watch;
+    if (watch && watch->access && done)
+        watch->access(watch->arg, w, i, a, done);
     return done;
 }
 
@@ -823,7 +836,8 @@ enum lab_status sim_check_end(struct sim_grid *g, const struct sim_tally *tally,
     struct sim_launch_check *l = g->check;
     if (!l)
         return LAB_OK;
-    sim_race_end(l);
+    if (out)
+        sim_race_end(l);
     sim_memory_settle(g->memory);
     if (out) {
         st = collect(l, out);
@@ -837,6 +851,7 @@ enum lab_status sim_check_end(struct sim_grid *g, const struct sim_tally *tally,
         l->all = c->next;
         check_release(c);
     }
+    sim_race_forget(l);
     pthread_mutex_destroy(&l->lock);
     lab_free(l);
     g->check = NULL;

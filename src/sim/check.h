@@ -2,21 +2,10 @@
  * launch and of a block that runs. */
 #pragma once
 #include <pthread.h>
-#include "exec.h"
+#include "code.h"
 #include "memory.h"
 
 #define SIM_FULL 0xffffffffu
-
-#ifndef SIM_CLONES
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&         \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define SIM_CLONES                                                             \
-    __attribute__((                                                            \
-        target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define SIM_CLONES
-#endif
-#endif
 
 /* A finding with what it is sorted and counted by. */
 struct sim_found {
@@ -75,12 +64,13 @@ struct sim_check {
     struct sim_flags flags;
     uint32_t *learned; /* of each other block, up to when it is known; NULL */
     /* Lanes of the store that comes now, with an earlier one that must have
-     * stored the same: who, and which byte of the lane's. */
+     * stored the same: by whom, and which bytes of the lane's were what. */
     uint32_t same;
     uint32_t same_who[SIM_LANES];
     uint64_t same_block[SIM_LANES];
     int same_byte[SIM_LANES]; /* from, to before same_end */
     int same_end[SIM_LANES];
+    unsigned char same_old[SIM_LANES][32];
 
     unsigned char *local; /* of local memory, a byte a byte: written */
     size_t local_room;
@@ -147,6 +137,7 @@ void sim_race_release(struct sim_check *c);
 /* After the last block: races between blocks, found in the shadows of global
  * memory, which are given back. */
 void sim_race_end(struct sim_launch_check *l);
+void sim_race_forget(struct sim_launch_check *l);
 
 /* ---- count.c ---- */
 

@@ -179,10 +179,13 @@ static void find_race(struct sim_check *c, struct sim_warp *w,
 /* An earlier store that is not in order with this one: no race if both store the
  * same, which sim_same() finds out. */
 static void must_be_same(struct sim_check *c, struct sim_access *a, int lane,
-                         uint64_t byte, uint32_t bytes, uint64_t block,
-                         uint32_t who)
+                         const unsigned char *old, size_t byte, size_t bytes,
+                         uint64_t block, uint32_t who)
 {
     a->overlap = true;
+    if (byte + bytes > sizeof(c->same_old[lane]))
+        return;
+    memcpy(c->same_old[lane] + byte, old, bytes);
     c->same_end[lane] = (int)(byte + bytes);
     if (c->same >> lane & 1)
         return;
@@ -193,28 +196,27 @@ static void must_be_same(struct sim_check *c, struct sim_access *a, int lane,
 }
 
 void sim_same(struct sim_warp *w, const struct sim_instr *i,
-              const struct sim_access *a, uint32_t lanes,
-              unsigned char *const at[SIM_LANES],
+              const struct sim_access *a,
               const unsigned char *const data[SIM_LANES])
 {
     struct sim_check *c = sim_check_of(w);
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
+        const int first = c->same_byte[lane];
         struct earlier e = {w->block->number, 0, true};
         int byte = -1;
         if (c->same >> lane & 1 &&
-            memcmp(at[lane] + c->same_byte[lane],
-                   data[lane] + c->same_byte[lane],
-                   (size_t)(c->same_end[lane] - c->same_byte[lane])) != 0) {
-            byte = c->same_byte[lane];
+            memcmp(c->same_old[lane] + first, data[lane] + first,
+                   (size_t)(c->same_end[lane] - first)) != 0) {
+            byte = first;
             e.block = c->same_block[lane];
             e.who = c->same_who[lane];
         }
         /* Lanes before it in this store. */
-        for (uint32_t r = lanes & ((1u << lane) - 1); r && byte < 0;
+        for (uint32_t r = a->mask & ((1u << lane) - 1); r && byte < 0;
              r &= r - 1) {
             const int other = __builtin_ctz(r);
-            const int64_t off = at[lane] - at[other];
+            const int64_t off = (int64_t)(a->addr[lane] - a->addr[other]);
             for (int k = 0; k < a->bytes && byte < 0; k++)
                 if (k + off >= 0 && k + off < a->bytes &&
                     data[lane][k] != data[other][k + off])
@@ -581,7 +583,8 @@ static void after_write(const struct shared_access *s, int lane, size_t cell)
         s->a->overlap = true; /* another lane of this instruction */
     else
         must_be_same(s->c, s->a, lane,
-                     (uint64_t)cell * s->c->granule - s->a->addr[lane],
+                     s->w->block->shared + cell * s->c->granule,
+                     cell * s->c->granule - (size_t)s->a->addr[lane],
                      s->c->granule, s->w->block->number, old.who);
 }
 
@@ -995,8 +998,9 @@ static void report(const struct global_access *s, int lane, size_t offset,
         if (block == s->block && old.when == s->me.when)
             s->a->overlap = true;
         else
-            must_be_same(s->c, s->a, lane, addr - s->a->addr[lane],
-                         s->r->granule, number, old.who);
+            must_be_same(s->c, s->a, lane, s->g->base + offset,
+                         (size_t)(addr - s->a->addr[lane]), s->r->granule,
+                         number, old.who);
         return;
     }
     const struct earlier e = {number, old.who, kind != READ};
@@ -1307,10 +1311,14 @@ static void find_between(struct sim_launch_check *l, const struct sim_alloc *g,
     sim_found(l->all, &f, block, thread);
 }
 
+void sim_race_forget(struct sim_launch_check *l)
+{
+    flags_release(&l->flags);
+}
+
 void sim_race_end(struct sim_launch_check *l)
 {
     const struct lab_sim_memory *m = l->grid->memory;
-    flags_release(&l->flags);
     for (size_t n = 0; n < m->count; n++) {
         struct sim_alloc *g = m->allocs[n];
         struct sim_races *r = atomic_load(&g->races);

@@ -205,6 +205,7 @@ static void step(struct lab_sim_debug *d, int *warp)
     for (int i = 0; i < d->block.warp_count; i++) {
         if (d->block.warps[i].steps != before[i]) {
             *warp = i;
+            sim_warp_settle(&d->block.warps[i]);
             d->executed += d->block.warps[i].steps - before[i];
         }
     }

@@ -415,16 +415,34 @@ static const struct lab_ptx_place *place_of(const struct simulation *s,
     return place >= 0 ? &s->text->places[place] : NULL;
 }
 
-static void read_lines(struct simulation *s, const char *path)
+/* A file that PTX names, from here or from the PTX's own directory. */
+static FILE *open_source(const struct simulation *s, const char *path)
 {
     struct stat about;
+    struct lab_str beside;
+    const char *own = s->o->words[0];
+    const char *slash = strrchr(own, '/');
+    lab_str_init(&beside);
+    if (slash && path[0] != '/')
+        lab_str_add_bytes(&beside, own, (size_t)(slash + 1 - own));
+    lab_str_add(&beside, path);
+    const char *const paths[] = {path, lab_str_text(&beside)};
+    FILE *f = NULL;
+    for (int i = 0; i < 2 && !f; i++) {
+        if (stat(paths[i], &about) == 0 && S_ISREG(about.st_mode))
+            f = fopen(paths[i], "rb");
+    }
+    lab_str_release(&beside);
+    return f;
+}
+
+static void read_lines(struct simulation *s, const char *path)
+{
     char block[4096];
     lab_free(s->source_path);
     s->source_path = lab_strdup(path);
     lab_str_clear(&s->source);
-    FILE *f = stat(path, &about) == 0 && S_ISREG(about.st_mode)
-                  ? fopen(path, "rb")
-                  : NULL;
+    FILE *f = open_source(s, path);
     if (!f)
         return;
     for (size_t n; s->source.len < SOURCE_MOST &&

@@ -258,6 +258,9 @@ void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
                uint64_t block, uint32_t thread)
 {
     const struct lab_ptx *ptx = c->launch->ptx;
+    const struct sim_watch *watch = c->launch->grid->watch;
+    if (watch && watch->finding)
+        watch->finding(watch->arg, f);
     struct sim_found one = {
         .f = *f, .file = -1, .block = block, .thread = thread};
     if (f->at.place >= 0 && ptx && f->at.place < ptx->place_count) {
@@ -327,6 +330,26 @@ static bool aligned(const struct sim_access *a, uint64_t addr)
     return a->align <= 1 || (addr & (uint64_t)(a->align - 1)) == 0;
 }
 
+struct spread {
+    uint64_t low;
+    uint64_t high;
+    uint64_t bits; /* that any address has */
+};
+
+SIM_CLONES static struct spread spread_of(const struct sim_access *a)
+{
+    struct spread s = {UINT64_MAX, 0, 0};
+    for (uint32_t lane = 0; lane < SIM_LANES; lane++) {
+        const bool on = a->mask >> lane & 1;
+        const uint64_t low = on ? a->addr[lane] : UINT64_MAX;
+        const uint64_t high = on ? a->addr[lane] : 0;
+        s.low = low < s.low ? low : s.low;
+        s.high = high > s.high ? high : s.high;
+        s.bits |= high;
+    }
+    return s;
+}
+
 /* Lanes within `bytes` of a window that starts at 0. */
 static uint32_t bound(struct sim_warp *w, const struct sim_instr *i,
                       const struct sim_access *a, enum lab_ptx_space space,
@@ -334,6 +357,9 @@ static uint32_t bound(struct sim_warp *w, const struct sim_instr *i,
 {
     uint32_t good = a->mask;
     int64_t most = bytes - a->bytes;
+    const struct spread all = spread_of(a);
+    if (most >= 0 && all.high <= (uint64_t)most && aligned(a, all.bits))
+        return good;
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         if (most >= 0 && a->addr[lane] <= (uint64_t)most &&
@@ -346,16 +372,6 @@ static uint32_t bound(struct sim_warp *w, const struct sim_instr *i,
 }
 
 /* ---- global memory ---- */
-
-static bool is_contiguous(const struct sim_access *a)
-{
-    if (a->mask != SIM_FULL)
-        return false;
-    uint64_t off = 0;
-    for (uint64_t lane = 0; lane < SIM_LANES; lane++)
-        off |= a->addr[lane] - a->addr[0] - lane * (uint64_t)a->bytes;
-    return off == 0;
-}
 
 /* The allocation that holds an access; NULL: none does. */
 static struct sim_alloc *alloc_of(struct sim_check *c, uint64_t addr,
@@ -389,19 +405,20 @@ static size_t offset_in(const struct sim_alloc *g, uint64_t addr)
 
 static void read_or_set(struct sim_warp *w, const struct sim_instr *i,
                         const struct sim_access *a, struct sim_alloc *g,
-                        uint32_t lanes, bool contiguous)
+                        uint32_t lanes)
 {
     const size_t bytes = (size_t)a->bytes;
+    const bool row = sim_check_of(w)->pattern == SIM_ROW && lanes == a->mask;
+    const size_t run = bytes * (size_t)__builtin_popcount(lanes);
     const size_t start = offset_in(g, a->addr[__builtin_ctz(lanes)]);
     /* A copy reads when it is issued, and has written when it has arrived. */
     if (a->async && a->issued != (a->kind == SIM_LOAD))
         return;
-    if (contiguous && a->kind == SIM_STORE) {
-        sim_memory_set(g, start, SIM_LANES * bytes);
+    if (row && a->kind == SIM_STORE) {
+        sim_memory_set(g, start, run);
         return;
     }
-    if (contiguous && a->kind == SIM_LOAD &&
-        sim_memory_unset(g, start, SIM_LANES * bytes) == SIM_LANES * bytes)
+    if (row && a->kind == SIM_LOAD && sim_memory_unset(g, start, run) == run)
         return;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
@@ -444,8 +461,7 @@ static uint32_t writable(struct sim_warp *w, const struct sim_instr *i,
 /* Lanes of one allocation, all within it. */
 static uint32_t in_alloc(struct sim_warp *w, const struct sim_instr *i,
                          struct sim_access *a, struct sim_alloc *g,
-                         uint32_t lanes, bool contiguous,
-                         unsigned char *at[SIM_LANES])
+                         uint32_t lanes, unsigned char *at[SIM_LANES])
 {
     struct sim_check *c = sim_check_of(w);
     if (a->kind != SIM_LOAD) {
@@ -453,17 +469,15 @@ static uint32_t in_alloc(struct sim_warp *w, const struct sim_instr *i,
             lanes = writable(w, i, a, g, lanes);
         if (!lanes)
             return 0;
-        contiguous &= lanes == SIM_FULL;
         if (!atomic_load_explicit(&g->stored, memory_order_relaxed))
             atomic_store_explicit(&g->stored, true, memory_order_relaxed);
     }
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        int lane = __builtin_ctz(rest);
-        at[lane] = g->base + offset_in(g, a->addr[lane]);
-    }
+    /* Also for lanes that are off: the executor does not look at those. */
+    for (int lane = 0; lane < SIM_LANES; lane++)
+        at[lane] = (unsigned char *)(uintptr_t)a->addr[lane];
     if (!g->whole)
-        read_or_set(w, i, a, g, lanes, contiguous);
-    if (c->launch->races)
+        read_or_set(w, i, a, g, lanes);
+    if (c->launch->races && !(g->constant && a->kind == SIM_LOAD))
         sim_race_global(c, w, i, a, g, lanes);
     return lanes;
 }
@@ -481,13 +495,24 @@ static uint32_t access_global(struct sim_warp *w, const struct sim_instr *i,
     struct sim_check *c = sim_check_of(w);
     struct lab_sim_counts *n = &w->block->counts[sim_index(w, i)];
     const size_t bytes = (size_t)a->bytes;
-    if (is_contiguous(a) && aligned(a, a->addr[0])) {
-        struct sim_alloc *g = alloc_of(c, a->addr[0], SIM_LANES * bytes);
+    if (c->pattern != SIM_ANY && aligned(a, a->addr[0])) {
+        const int run = c->pattern == SIM_ROW ? __builtin_popcount(a->mask) : 1;
+        struct sim_alloc *g = alloc_of(c, a->addr[0], (size_t)run * bytes);
         if (g) {
             if (counted(a))
-                sim_count_global(n, a, SIM_FULL, true);
-            return in_alloc(w, i, a, g, SIM_FULL, true, at);
+                sim_count_global(n, a, a->mask, c->pattern);
+            return in_alloc(w, i, a, g, a->mask, at);
         }
+    }
+    c->pattern = SIM_ANY;
+    const struct spread all = spread_of(a);
+    struct sim_alloc *one =
+        aligned(a, all.bits) ? alloc_of(c, all.low, all.high - all.low + bytes)
+                             : NULL;
+    if (one) {
+        if (counted(a))
+            sim_count_global(n, a, a->mask, SIM_ANY);
+        return in_alloc(w, i, a, one, a->mask, at);
     }
     struct sim_alloc *of[SIM_LANES];
     uint32_t good = 0;
@@ -503,7 +528,7 @@ static uint32_t access_global(struct sim_warp *w, const struct sim_instr *i,
     if (!good)
         return 0;
     if (counted(a))
-        sim_count_global(n, a, good, false);
+        sim_count_global(n, a, good, SIM_ANY);
     uint32_t done = 0;
     for (uint32_t rest = good; rest;) {
         struct sim_alloc *g = of[__builtin_ctz(rest)];
@@ -512,7 +537,7 @@ static uint32_t access_global(struct sim_warp *w, const struct sim_instr *i,
             if (of[__builtin_ctz(r)] == g)
                 lanes |= r & (~r + 1);
         rest &= ~lanes;
-        done |= in_alloc(w, i, a, g, lanes, false, at);
+        done |= in_alloc(w, i, a, g, lanes, at);
     }
     return done;
 }
@@ -525,11 +550,20 @@ static uint32_t access_shared(struct sim_warp *w, const struct sim_instr *i,
 {
     struct sim_check *c = sim_check_of(w);
     struct sim_block *b = w->block;
-    uint32_t good = bound(w, i, a, LAB_PTX_SHARED, b->shared_bytes);
+    uint32_t good = a->mask;
+    const uint64_t run =
+        (uint64_t)a->bytes *
+        (c->pattern == SIM_ROW ? (uint64_t)__builtin_popcount(a->mask) : 1);
+    if (c->pattern == SIM_ANY || !aligned(a, a->addr[0]) ||
+        a->addr[0] > (uint64_t)b->shared_bytes ||
+        run > (uint64_t)b->shared_bytes - a->addr[0])
+        good = bound(w, i, a, LAB_PTX_SHARED, b->shared_bytes);
     if (!good)
         return 0;
+    if (good != a->mask)
+        c->pattern = SIM_ANY;
     if (!a->async)
-        sim_count_shared(&b->counts[sim_index(w, i)], a, good);
+        sim_count_shared(&b->counts[sim_index(w, i)], a, good, c->pattern);
     for (uint32_t rest = good; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         at[lane] = b->shared + a->addr[lane];
@@ -597,9 +631,32 @@ enum lab_ptx_space sim_generic(uint64_t *addr)
     return LAB_PTX_GLOBAL;
 }
 
+/* The lanes of a partial mask are looked at if they are the first ones. */
+SIM_CLONES static enum sim_pattern pattern_of(const struct sim_access *a)
+{
+    const uint64_t bytes = (uint64_t)a->bytes;
+    const int n = __builtin_popcount(a->mask);
+    uint64_t row = 0;
+    uint64_t same = 0;
+    if (a->mask & (a->mask + 1) || !a->mask)
+        return SIM_ANY;
+    if (a->mask == SIM_FULL)
+        for (uint64_t lane = 0; lane < SIM_LANES; lane++) {
+            row |= a->addr[lane] - a->addr[0] - lane * bytes;
+            same |= a->addr[lane] - a->addr[0];
+        }
+    else
+        for (int lane = 0; lane < n; lane++) {
+            row |= a->addr[lane] - a->addr[0] - (uint64_t)lane * bytes;
+            same |= a->addr[lane] - a->addr[0];
+        }
+    return !row ? SIM_ROW : !same ? SIM_SAME : SIM_ANY;
+}
+
 static uint32_t access_space(struct sim_warp *w, const struct sim_instr *i,
                              struct sim_access *a, unsigned char *at[SIM_LANES])
 {
+    sim_check_of(w)->pattern = pattern_of(a);
     switch (a->space) {
     case LAB_PTX_SHARED:
         return access_shared(w, i, a, at);
@@ -612,8 +669,8 @@ static uint32_t access_space(struct sim_warp *w, const struct sim_instr *i,
     }
 }
 
-uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
-                    struct sim_access *a, unsigned char *at[SIM_LANES])
+static uint32_t access_any(struct sim_warp *w, const struct sim_instr *i,
+                           struct sim_access *a, unsigned char *at[SIM_LANES])
 {
     uint32_t of[LAB_PTX_LOCAL + 1] = {0};
     uint32_t done = 0;
@@ -635,6 +692,16 @@ uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
         done |= access_space(w, i, &part, at);
     }
     a->overlap = part.overlap;
+    return done;
+}
+
+uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
+                    struct sim_access *a, unsigned char *at[SIM_LANES])
+{
+    const uint32_t done = access_any(w, i, a, at);
+    const struct sim_watch *watch = w->block->grid->watch;
+    if (watch && watch->access && done)
+        watch->access(watch->arg, w, i, a, done);
     return done;
 }
 
@@ -769,7 +836,8 @@ enum lab_status sim_check_end(struct sim_grid *g, const struct sim_tally *tally,
     struct sim_launch_check *l = g->check;
     if (!l)
         return LAB_OK;
-    sim_race_end(l);
+    if (out)
+        sim_race_end(l);
     sim_memory_settle(g->memory);
     if (out) {
         st = collect(l, out);
@@ -783,6 +851,7 @@ enum lab_status sim_check_end(struct sim_grid *g, const struct sim_tally *tally,
         l->all = c->next;
         check_release(c);
     }
+    sim_race_forget(l);
     pthread_mutex_destroy(&l->lock);
     lab_free(l);
     g->check = NULL;

@@ -2,7 +2,7 @@
  * launch and of a block that runs. */
 #pragma once
 #include <pthread.h>
-#include "exec.h"
+#include "code.h"
 #include "memory.h"
 
 #define SIM_FULL 0xffffffffu
@@ -17,7 +17,6 @@ struct sim_found {
 };
 
 /* Of race.c. */
-struct sim_cell;
 struct sim_pairs;
 struct sim_flag;
 struct sim_flags { /* by address, open addressing */
@@ -28,13 +27,21 @@ struct sim_flags { /* by address, open addressing */
 
 struct sim_launch_check;
 
+/* How the addresses of an access lie. */
+enum sim_pattern {
+    SIM_ANY,
+    SIM_SAME, /* all lanes' are one */
+    SIM_ROW   /* those of lanes 0 .. n-1 follow each other without a gap */
+};
+
 /* Of one block that runs; used again for the next block of a host thread. */
 struct sim_check {
     struct sim_check *next; /* all of the launch */
     struct sim_check *free; /* those that no block uses */
     struct sim_launch_check *launch;
     struct sim_block *block;
-    struct sim_alloc *last; /* where the access before was */
+    struct sim_alloc *last;   /* where the access before was */
+    enum sim_pattern pattern; /* of the access */
 
     /* Found by this one, one a source line; merged at the end. */
     struct sim_found *found;
@@ -48,20 +55,22 @@ struct sim_check {
     struct sim_clock known[SIM_WARPS];  /* to each warp */
     struct sim_clock fenced[SIM_WARPS]; /* as it was at the warp's last fence */
     uint32_t fence_when[SIM_WARPS];     /* the last fence that a warp knows */
-    struct sim_pairs *pairs; /* of a warp: lanes that waited in part; NULL */
-    struct sim_cell *shared; /* one a granule */
+    struct sim_pairs *pairs;   /* of a warp: lanes that waited in part; NULL */
+    uint32_t floor[SIM_WARPS]; /* up to here a warp knows every access */
+    uint32_t *shared;          /* several fields a granule */
     size_t shared_cells;
     uint32_t granule; /* bytes: 4, 2 or 1 */
     bool copies;      /* beside the threads: some may not have arrived */
     struct sim_flags flags;
     uint32_t *learned; /* of each other block, up to when it is known; NULL */
     /* Lanes of the store that comes now, with an earlier one that must have
-     * stored the same: who, and which byte of the lane's. */
+     * stored the same: by whom, and which bytes of the lane's were what. */
     uint32_t same;
     uint32_t same_who[SIM_LANES];
     uint64_t same_block[SIM_LANES];
     int same_byte[SIM_LANES]; /* from, to before same_end */
     int same_end[SIM_LANES];
+    unsigned char same_old[SIM_LANES][32];
 
     unsigned char *local; /* of local memory, a byte a byte: written */
     size_t local_room;
@@ -76,6 +85,7 @@ struct sim_launch_check {
     bool ordered;     /* blocks run one after the other */
     uint32_t granule; /* of global memory: the kernel's narrowest access */
     uint64_t blocks;
+    uint64_t base;        /* blocks of the launches before */
     pthread_mutex_t lock; /* of what follows */
     struct sim_check *all;
     struct sim_check *idle;
@@ -127,13 +137,14 @@ void sim_race_release(struct sim_check *c);
 /* After the last block: races between blocks, found in the shadows of global
  * memory, which are given back. */
 void sim_race_end(struct sim_launch_check *l);
+void sim_race_forget(struct sim_launch_check *l);
 
 /* ---- count.c ---- */
 
 void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
-                      uint32_t lanes, bool contiguous);
+                      uint32_t lanes, enum sim_pattern pattern);
 void sim_count_shared(struct lab_sim_counts *n, const struct sim_access *a,
-                      uint32_t lanes);
+                      uint32_t lanes, enum sim_pattern pattern);
 /* Sums of the launch and its lines. */
 enum lab_status sim_count_end(const struct sim_grid *g,
                               const struct sim_tally *tally,

@@ -247,6 +247,20 @@ void sim_spins(struct sim_warp *w);
 bool sim_gather_for(struct sim_warp *w, const struct sim_instr *i,
                     uint32_t lanes, enum lab_sim_check check);
 
+/* ---- launches (grid.c) ---- */
+
+/* Checks a launch, makes its parameter space and its checks. The launch and the
+ * options must live as long as the grid. */
+enum lab_status sim_grid_open(struct sim_grid *g, struct lab_sim_memory *m,
+                              const struct lab_sim_launch *launch,
+                              const struct lab_sim_options *options);
+/* Once after each open one: tally and counts have a row an instruction, summed
+ * over all blocks. `out` NULL: the launch failed. */
+enum lab_status sim_grid_close(struct sim_grid *g,
+                               const struct sim_tally *tally,
+                               const struct lab_sim_counts *counts,
+                               struct lab_sim_result *out);
+
 /* ---- blocks (block.c) ---- */
 
 struct sim_bar;
@@ -264,6 +278,8 @@ enum lab_status sim_block_start(struct sim_block *b, uint64_t number);
 enum sim_progress sim_block_run(struct sim_block *b, int64_t most);
 /* Executes one instruction of one warp: that which is next by the seed. */
 enum sim_progress sim_block_step(struct sim_block *b);
+/* The warp that had the last turn; -1: none yet. */
+int sim_block_turn(const struct sim_block *b);
 void sim_block_end(struct sim_block *b);
 
 enum sim_bar_kind {

@@ -54,7 +54,7 @@ static int distinct(uint64_t *v, int n)
 }
 
 void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
-                      uint32_t lanes, bool contiguous)
+                      uint32_t lanes, enum sim_pattern pattern)
 {
     const int lane_count = __builtin_popcount(lanes);
     const uint64_t bytes = (uint64_t)a->bytes;
@@ -62,9 +62,10 @@ void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
     n->global_bytes += a->bytes * lane_count;
     if (a->kind == SIM_ATOMIC)
         n->atomics += lane_count;
-    if (contiguous) {
+    if (pattern != SIM_ANY) {
+        uint64_t run = pattern == SIM_ROW ? (uint64_t)lane_count : 1;
         uint64_t first = a->addr[0] / SECTOR;
-        uint64_t last = (a->addr[0] + SIM_LANES * bytes - 1) / SECTOR;
+        uint64_t last = (a->addr[0] + run * bytes - 1) / SECTOR;
         n->global_sectors += (int64_t)(last - first + 1);
         return;
     }
@@ -85,37 +86,44 @@ void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
 
 /* ---- shared memory ---- */
 
+/* The different words that each bank has to give, once all are sorted. */
+static int most_of_bank(uint64_t *words, int n)
+{
+    int in_bank[BANKS] = {0};
+    int most = 0;
+    qsort(words, (size_t)n, sizeof(words[0]), by_value);
+    for (int k = 0; k < n; k++)
+        if (k == 0 || words[k] != words[k - 1]) {
+            int count = ++in_bank[words[k] % BANKS];
+            most = count > most ? count : most;
+        }
+    return most;
+}
+
 /* Passes for `lanes`: the most words that one bank has to give. */
 static int passes(const struct sim_access *a, uint32_t lanes)
 {
-    const int words = a->bytes > 4 ? a->bytes / 4 : 1;
-    uint64_t first[BANKS];
-    uint32_t used = 0;
-    uint64_t more[SIM_LANES * 4]; /* words of a bank after its first */
-    int more_count = 0;
+    const int each = a->bytes > 4 ? a->bytes / 4 : 1;
+    uint64_t words[SIM_LANES * 4];
+    uint64_t highest[BANKS];
+    int in_bank[BANKS] = {0};
+    int n = 0;
+    int most = 1;
+    bool climbs = true; /* in each bank, as lanes go up: nothing to sort */
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint64_t word = a->addr[__builtin_ctz(rest)] / 4;
-        for (int k = 0; k < words; k++, word++) {
-            uint32_t bank = word % BANKS;
-            if (!(used >> bank & 1)) {
-                used |= 1u << bank;
-                first[bank] = word;
-            } else if (first[bank] != word) {
-                more[more_count++] = word;
+        for (int k = 0; k < each; k++, word++) {
+            const uint64_t bank = word % BANKS;
+            words[n++] = word;
+            if (in_bank[bank] && word <= highest[bank]) {
+                climbs &= word == highest[bank];
+                continue;
             }
+            highest[bank] = word;
+            most = ++in_bank[bank] > most ? in_bank[bank] : most;
         }
     }
-    if (more_count == 0)
-        return 1;
-    int in_bank[BANKS] = {0};
-    int most = 0;
-    qsort(more, (size_t)more_count, sizeof(more[0]), by_value);
-    for (int k = 0; k < more_count; k++)
-        if (k == 0 || more[k] != more[k - 1]) {
-            int n = ++in_bank[more[k] % BANKS];
-            most = n > most ? n : most;
-        }
-    return 1 + most;
+    return climbs ? most : most_of_bank(words, n);
 }
 
 /* Each lane of `lanes` has the address of lane ^ flip, or that one is off. */
@@ -153,11 +161,17 @@ static void count_pair(struct lab_sim_counts *n, const struct sim_access *a,
 }
 
 void sim_count_shared(struct lab_sim_counts *n, const struct sim_access *a,
-                      uint32_t lanes)
+                      uint32_t lanes, enum sim_pattern pattern)
 {
     n->shared_requests++;
     if (a->kind == SIM_ATOMIC)
         n->atomics += __builtin_popcount(lanes);
+    if (pattern != SIM_ANY && lanes == SIM_FULL && a->bytes <= 16) {
+        /* No bank has two words to give in a group of lanes. */
+        const int groups = a->bytes <= 4 ? 1 : a->bytes / 4;
+        n->shared_wavefronts += pattern == SIM_ROW ? groups : (groups + 1) / 2;
+        return;
+    }
     if (a->bytes <= 4) {
         count_passes(n, a, lanes);
     } else if (a->bytes <= 8) {

@@ -78,8 +78,8 @@ struct sim_access {
                         * access comes again with `issued` false: it has arrived,
                         * is checked and not counted */
     uint64_t addr[SIM_LANES]; /* of `space`: shared, local and param from 0 */
-    /* Out, of a store: call sim_same() before the bytes are stored. Lanes meet in
-     * one byte, or an earlier store must have stored the same. Not of an async. */
+    /* Out, of a store: call sim_same(). Lanes meet in one byte, or an earlier store
+     * must have stored the same. */
     bool overlap;
 };
 
@@ -89,11 +89,10 @@ struct sim_access {
  * written. */
 uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
                     struct sim_access *a, unsigned char *at[SIM_LANES]);
-/* For a store with `overlap`, before it stores: data[lane] is what the lane writes,
- * `bytes` of it, for each lane of `lanes`. Different values are a race. */
+/* For a store with `overlap`, before or after it stores: data[lane] is what a lane
+ * of a->mask writes, `bytes` of it. Different values are a race. */
 void sim_same(struct sim_warp *w, const struct sim_instr *i,
-              const struct sim_access *a, uint32_t lanes,
-              unsigned char *const at[SIM_LANES],
+              const struct sim_access *a,
               const unsigned char *const data[SIM_LANES]);
 
 /* A finding of the warp's current instruction, for the first lane of `lanes`.
@@ -216,6 +215,15 @@ struct sim_block {
     struct lab_sim_counts *counts;
 };
 
+/* Is told of each access that sim_access() lets happen, with its lanes, and of
+ * each finding. Either may be NULL. */
+struct sim_watch {
+    void *arg;
+    void (*access)(void *arg, struct sim_warp *w, const struct sim_instr *i,
+                   const struct sim_access *a, uint32_t lanes);
+    void (*finding)(void *arg, const struct lab_sim_finding *f);
+};
+
 struct sim_grid {
     struct lab_sim_memory *memory;
     const struct lab_sim_launch *launch;
@@ -223,7 +231,8 @@ struct sim_grid {
     const struct lab_sim_kernel *kernel;
     unsigned char *params; /* parameter space */
     int64_t params_bytes;
-    void *check; /* of check.c */
+    void *check;                   /* of check.c */
+    const struct sim_watch *watch; /* NULL: nobody */
 };
 
 /* ---- modules and kernels (module.c, lower.c) ---- */

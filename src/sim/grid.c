@@ -113,6 +113,39 @@ static enum lab_status copy_params(struct sim_grid *g)
     return LAB_OK;
 }
 
+enum lab_status sim_grid_open(struct sim_grid *g, struct lab_sim_memory *m,
+                              const struct lab_sim_launch *launch,
+                              const struct lab_sim_options *options)
+{
+    memset(g, 0, sizeof(*g));
+    g->memory = m;
+    g->launch = launch;
+    g->options = options;
+    g->kernel = launch->kernel;
+    enum lab_status st = check_launch(
+        launch, options->device ? options->device : lab_sim_device_at(0));
+    if (!st)
+        st = copy_params(g);
+    if (!st)
+        st = sim_check_begin(g);
+    if (st) {
+        lab_free(g->params);
+        g->params = NULL;
+    }
+    return st;
+}
+
+enum lab_status sim_grid_close(struct sim_grid *g,
+                               const struct sim_tally *tally,
+                               const struct lab_sim_counts *counts,
+                               struct lab_sim_result *out)
+{
+    enum lab_status st = sim_check_end(g, tally, counts, out);
+    lab_free(g->params);
+    g->params = NULL;
+    return st;
+}
+
 /* ---- blocks ---- */
 
 static void fail(struct launch *l, enum lab_status st, const char *text)
@@ -359,20 +392,10 @@ static void run_in_order(struct launch *l)
 
 /* ---- a launch ---- */
 
-static enum lab_status run_launch(struct launch *l, struct lab_sim_result *out)
+static void run_all(struct launch *l)
 {
-    size_t n = (size_t)l->grid.kernel->instr_count;
     int threads =
         l->grid.options->threads > 0 ? l->grid.options->threads : lab_threads();
-    l->tally = lab_alloc_array(n, sizeof(*l->tally));
-    l->counts = lab_alloc_array(n, sizeof(*l->counts));
-    if (!l->tally || !l->counts)
-        return lab_no_memory("the counts of a kernel");
-    enum lab_status st = copy_params(&l->grid);
-    if (!st)
-        st = sim_check_begin(&l->grid);
-    if (st)
-        return st;
     if ((uint64_t)threads > l->blocks)
         threads = (int)l->blocks;
     if (l->grid.kernel->in_order)
@@ -381,12 +404,6 @@ static enum lab_status run_launch(struct launch *l, struct lab_sim_result *out)
         run_blocks(&l, 0, 1);
     else
         lab_parallel(threads, 1, run_blocks, &l);
-    if (l->status) {
-        sim_check_end(&l->grid, l->tally, l->counts, NULL);
-        return lab_fail(l->status, "kernel %s: %s",
-                        l->grid.kernel->function->name, l->error);
-    }
-    return sim_check_end(&l->grid, l->tally, l->counts, out);
 }
 
 enum lab_status lab_sim_run(struct lab_sim_memory *m,
@@ -394,24 +411,28 @@ enum lab_status lab_sim_run(struct lab_sim_memory *m,
                             const struct lab_sim_options *options,
                             struct lab_sim_result *out)
 {
-    const struct lab_sim_device *device =
-        options->device ? options->device : lab_sim_device_at(0);
-    enum lab_status st = check_launch(launch, device);
+    struct launch l = {.status = LAB_OK};
+    enum lab_status st = sim_grid_open(&l.grid, m, launch, options);
     if (st)
         return st;
-    struct launch l = {.grid = {.memory = m,
-                                .launch = launch,
-                                .options = options,
-                                .kernel = launch->kernel}};
+    size_t n = (size_t)launch->kernel->instr_count;
     l.blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    l.tally = lab_alloc_array(n, sizeof(*l.tally));
+    l.counts = lab_alloc_array(n, sizeof(*l.counts));
     atomic_init(&l.next, 0);
     atomic_init(&l.left, options->budget);
     atomic_init(&l.over, false);
     pthread_mutex_init(&l.lock, NULL);
-    st = run_launch(&l, out);
+    if (l.tally && l.counts)
+        run_all(&l);
+    else
+        l.status = lab_no_memory("the counts of a kernel");
+    st = sim_grid_close(&l.grid, l.tally, l.counts, l.status ? NULL : out);
+    if (l.status)
+        st = lab_fail(l.status, "kernel %s: %s", launch->kernel->function->name,
+                      l.error[0] ? l.error : lab_error());
     pthread_mutex_destroy(&l.lock);
     lab_free(l.tally);
     lab_free(l.counts);
-    lab_free(l.grid.params);
     return st;
 }

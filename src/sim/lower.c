@@ -554,7 +554,7 @@ static enum lab_status place_params(struct sim_lowering *l)
     if (!offsets)
         return lab_no_memory("a kernel");
     for (int k = 0; k < f->param_count; k++) {
-        uint64_t address;
+        uint64_t address = 0;
         enum lab_status st =
             place(l, &f->params[k], &l->kernel->params_bytes, &address);
         if (!st)

@@ -69,6 +69,7 @@ enum lab_status lab_sim_memory_open(struct lab_sim_memory **out)
 
 static void alloc_release(struct sim_alloc *a)
 {
+    sim_races_free(atomic_load(&a->races));
     lab_free(a->names);
     lab_free((void *)a->set);
     lab_free(a->block);
@@ -283,6 +284,8 @@ static void look_for_read_only(struct sim_alloc *a)
     a->read_only = false;
     for (size_t i = 0; i < a->name_count; i++)
         a->read_only |= a->names[i].label.read_only;
+    a->constant = a->read_only && a->name_count == 1 && a->names[0].from == 0 &&
+                  a->names[0].bytes == a->bytes;
 }
 
 /* Drops the names that lie within these bytes: the newer one hides them. */

@@ -18,7 +18,8 @@ struct sim_named {
 typedef _Atomic unsigned char sim_set_t;
 enum { SIM_ALL_SET = 15 };
 
-struct sim_races; /* of check.c */
+struct sim_races; /* of race.c */
+void sim_races_free(struct sim_races *r);
 
 struct sim_alloc {
     unsigned char *base; /* aligned to 256 bytes */
@@ -28,14 +29,14 @@ struct sim_alloc {
     bool freed;
     uint64_t freed_when; /* order of the frees */
     bool read_only;      /* a label says so of some of it */
+    bool constant;       /* and of all of it, and nothing else */
     bool whole;          /* every byte was written; `set` is NULL then */
     sim_set_t *set;
     struct sim_named *names; /* the newest last */
     size_t name_count;
     size_t name_room;
-    /* Of the running launch: set by a store, and the shadow of races. */
-    atomic_bool stored;
-    struct sim_races *_Atomic races;
+    atomic_bool stored;              /* by the launch that runs */
+    struct sim_races *_Atomic races; /* their shadow; owned, NULL */
 };
 
 struct lab_sim_memory {
@@ -45,6 +46,7 @@ struct lab_sim_memory {
     size_t freed;       /* of them */
     size_t freed_bytes; /* that they hold */
     uint64_t frees;
+    uint64_t blocks; /* of all launches, as race.c counts them */
 };
 
 /* The last allocation that begins at or before `addr`; NULL: none. */

@@ -48,24 +48,21 @@ static size_t variable_bytes(const struct lab_ptx_variable *v)
 }
 
 /* Addresses of other variables in the initial value. */
-static enum lab_status set_addresses(struct lab_sim_module *m,
-                                     const struct lab_ptx_variable *v,
-                                     unsigned char *to, size_t bytes)
+static void set_addresses(struct lab_sim_module *m,
+                          const struct lab_ptx_variable *v, unsigned char *to,
+                          size_t bytes)
 {
     for (int k = 0; k < v->address_count; k++) {
         const struct lab_ptx_address *a = &v->addresses[k];
         const struct lab_ptx_variable *of = variable(m, a->symbol);
+        /* That of a function stays 0: nothing here calls by address. */
         if (!of || a->at < 0 || a->bytes < 1 || a->bytes > 8 ||
             (size_t)a->at + (size_t)a->bytes > bytes)
-            return lab_fail(LAB_E_UNSUPPORTED,
-                            "%s: the initial value of %s has the address of "
-                            "%s, which is no variable in memory",
-                            m->ptx->name, v->name, a->symbol);
+            continue;
         uint64_t value = sim_module_address(m, of) + a->add;
         value = a->shift > 0 && a->shift < 64 ? value >> a->shift : value;
         memcpy(to + a->at, &value, (size_t)a->bytes);
     }
-    return LAB_OK;
 }
 
 static enum lab_status make_variables(struct lab_sim_module *m)
@@ -101,8 +98,8 @@ static enum lab_status make_variables(struct lab_sim_module *m)
     }
     for (int k = 0; !st && k < ptx->variable_count; k++)
         if (in_memory(&ptx->variables[k]))
-            st = set_addresses(m, &ptx->variables[k], m->variables[k],
-                               variable_bytes(&ptx->variables[k]));
+            set_addresses(m, &ptx->variables[k], m->variables[k],
+                          variable_bytes(&ptx->variables[k]));
     return st;
 }
 

@@ -122,7 +122,7 @@ static enum lab_status lower_mov(struct sim_lowering *l,
 /* What an access is beside its operands; i->extra. */
 struct access {
     bool synchronises;
-    bool acquire; /* of scope gpu or wider: fences */
+    bool acquire;
     bool release;
     bool spins;     /* a load that others may be waited for with */
     int64_t offset; /* of a parameter: in its space */
@@ -142,7 +142,7 @@ static uint32_t access(struct sim_warp *w, const struct sim_instr *i,
     a->align = a->bytes;
     a->synchronises = x->synchronises;
     a->async = false;
-    a->issued = 0;
+    a->issued = false;
     a->overlap = false;
     sim_addresses(w, kind == SIM_STORE ? &i->d : &i->a, a->addr);
     return sim_access(w, i, a, at);
@@ -207,6 +207,24 @@ static void load(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
         sim_spins(w);
 }
 
+/* What each lane writes, before it is written. */
+static void compare_stores(struct sim_warp *w, const struct sim_instr *i,
+                           const struct sim_access *a, uint32_t lanes,
+                           unsigned char *const at[SIM_LANES])
+{
+    unsigned char bytes[SIM_LANES][32];
+    const unsigned char *data[SIM_LANES];
+    uint64_t v[SIM_LANES];
+    for (int k = 0; k < i->count; k++) {
+        sim_values(w, element(i, k, &i->a), v);
+        for (int l = 0; l < SIM_LANES; l++)
+            memcpy(bytes[l] + i->bytes * k, &v[l], i->bytes);
+    }
+    for (int l = 0; l < SIM_LANES; l++)
+        data[l] = bytes[l];
+    sim_same(w, i, a, lanes, at, data);
+}
+
 static void store(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
 {
     const struct access *x = i->extra;
@@ -215,10 +233,11 @@ static void store(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
     if (x->release)
         sim_fence(w, mask);
     uint32_t got = access(w, i, mask, SIM_STORE, &a, at);
-    unsigned char written[SIM_LANES][32];
+    if (a.overlap)
+        compare_stores(w, i, &a, got, at);
     for (int k = 0; k < i->count; k++) {
         const struct sim_operand *s = element(i, k, &i->a);
-        if (i->bytes == 4 && !a.overlap) {
+        if (i->bytes == 4 && s->bytes == 4) {
             uint32_t buffer[SIM_LANES];
             const uint32_t *v = sim_fetch32(w, s, buffer);
             for (uint32_t rest = got; rest; rest &= rest - 1) {
@@ -232,15 +251,7 @@ static void store(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
         for (uint32_t rest = got; rest; rest &= rest - 1) {
             int l = __builtin_ctz(rest);
             memcpy(at[l] + i->bytes * k, &v[l], i->bytes);
-            memcpy(written[l] + i->bytes * k, &v[l], i->bytes);
         }
-    }
-    if (a.overlap) {
-        const unsigned char *data[SIM_LANES];
-        for (int l = 0; l < SIM_LANES; l++)
-            data[l] = written[l];
-        a.mask = got;
-        sim_same(w, i, &a, data);
     }
 }
 
@@ -324,7 +335,6 @@ static bool read_access(const struct lab_ptx_instr *in, struct sim_instr *out,
                         struct access *x, const char **operation)
 {
     bool typed = false;
-    bool wide_scope = true;
     out->count = 1;
     out->space = LAB_PTX_GENERIC;
     for (int k = 0; k < in->modifier_count; k++) {
@@ -341,11 +351,9 @@ static bool read_access(const struct lab_ptx_instr *in, struct sim_instr *out,
             x->synchronises = x->release = true;
         else if (strcmp(m, "acq_rel") == 0)
             x->synchronises = x->acquire = x->release = true;
-        else if (strcmp(m, "cta") == 0)
-            wide_scope = false;
-        else if (strcmp(m, "gpu") == 0 || strcmp(m, "sys") == 0 ||
-                 strcmp(m, "cluster") == 0)
-            wide_scope = true;
+        else if (strcmp(m, "cta") == 0 || strcmp(m, "gpu") == 0 ||
+                 strcmp(m, "sys") == 0 || strcmp(m, "cluster") == 0)
+            continue;
         else if (strcmp(m, "v2") == 0)
             out->count = 2;
         else if (strcmp(m, "v4") == 0)
@@ -361,10 +369,6 @@ static bool read_access(const struct lab_ptx_instr *in, struct sim_instr *out,
         else
             return false;
     }
-    (void)wide_scope;
-    /* Between the threads of one block these need no fence of the device. */
-    x->acquire &= wide_scope;
-    x->release &= wide_scope;
     return typed && out->bytes >= 1 && out->bytes <= 8 &&
            out->bytes * out->count <= 32;
 }

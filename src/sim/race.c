@@ -54,14 +54,6 @@ enum {
 };
 static const uint32_t NEVER = UINT32_MAX;
 
-struct sim_cell {
-    struct sim_stamp write;
-    struct sim_stamp read;
-    struct sim_stamp read_before; /* of another warp */
-    uint32_t read_lanes;          /* of the warp of `read` */
-    uint32_t unused;
-};
-
 /* Up to when a lane knows each other lane of its warp. */
 struct sim_pairs {
     uint32_t known[SIM_LANES][SIM_LANES];
@@ -187,10 +179,13 @@ static void find_race(struct sim_check *c, struct sim_warp *w,
 /* An earlier store that is not in order with this one: no race if both store the
  * same, which sim_same() finds out. */
 static void must_be_same(struct sim_check *c, struct sim_access *a, int lane,
-                         uint64_t byte, uint32_t bytes, uint64_t block,
-                         uint32_t who)
+                         const unsigned char *old, size_t byte, size_t bytes,
+                         uint64_t block, uint32_t who)
 {
     a->overlap = true;
+    if (byte + bytes > sizeof(c->same_old[lane]))
+        return;
+    memcpy(c->same_old[lane] + byte, old, bytes);
     c->same_end[lane] = (int)(byte + bytes);
     if (c->same >> lane & 1)
         return;
@@ -201,28 +196,27 @@ static void must_be_same(struct sim_check *c, struct sim_access *a, int lane,
 }
 
 void sim_same(struct sim_warp *w, const struct sim_instr *i,
-              const struct sim_access *a, uint32_t lanes,
-              unsigned char *const at[SIM_LANES],
+              const struct sim_access *a,
               const unsigned char *const data[SIM_LANES])
 {
     struct sim_check *c = sim_check_of(w);
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
+        const int first = c->same_byte[lane];
         struct earlier e = {w->block->number, 0, true};
         int byte = -1;
         if (c->same >> lane & 1 &&
-            memcmp(at[lane] + c->same_byte[lane],
-                   data[lane] + c->same_byte[lane],
-                   (size_t)(c->same_end[lane] - c->same_byte[lane])) != 0) {
-            byte = c->same_byte[lane];
+            memcmp(c->same_old[lane] + first, data[lane] + first,
+                   (size_t)(c->same_end[lane] - first)) != 0) {
+            byte = first;
             e.block = c->same_block[lane];
             e.who = c->same_who[lane];
         }
         /* Lanes before it in this store. */
-        for (uint32_t r = lanes & ((1u << lane) - 1); r && byte < 0;
+        for (uint32_t r = a->mask & ((1u << lane) - 1); r && byte < 0;
              r &= r - 1) {
             const int other = __builtin_ctz(r);
-            const int64_t off = at[lane] - at[other];
+            const int64_t off = (int64_t)(a->addr[lane] - a->addr[other]);
             for (int k = 0; k < a->bytes && byte < 0; k++)
                 if (k + off >= 0 && k + off < a->bytes &&
                     data[lane][k] != data[other][k + off])
@@ -318,9 +312,19 @@ void sim_release(struct sim_warp *w, struct sim_clock *object)
     object->known[w->index] = c->now;
 }
 
+static uint32_t floor_of(const struct sim_check *c, const struct sim_clock *k)
+{
+    uint32_t least = k->known[0];
+    for (int w = 1; w < c->block->warp_count; w++)
+        least = k->known[w] < least ? k->known[w] : least;
+    return least;
+}
+
 void sim_acquire(struct sim_warp *w, const struct sim_clock *object)
 {
-    join(&sim_check_of(w)->known[w->index], object);
+    struct sim_check *c = sim_check_of(w);
+    join(&c->known[w->index], object);
+    c->floor[w->index] = floor_of(c, &c->known[w->index]);
 }
 
 void sim_block_synchronised(struct sim_block *b, uint32_t warps)
@@ -340,9 +344,11 @@ void sim_block_synchronised(struct sim_block *b, uint32_t warps)
         join(&fenced, &c->fenced[k]);
         fence = c->fence_when[k] > fence ? c->fence_when[k] : fence;
     }
+    const uint32_t floor = floor_of(c, &all);
     for (uint32_t rest = warps; rest; rest &= rest - 1) {
         int k = __builtin_ctz(rest);
         c->known[k] = all;
+        c->floor[k] = floor;
         if (fence > c->start) {
             c->fenced[k] = fenced;
             c->fence_when[k] = fence;
@@ -482,17 +488,48 @@ static void meet(struct sim_check *c, struct sim_warp *w,
 
 /* ---- shared memory ---- */
 
+/* Of a granule, in arrays side by side so that a row of them is one loop. */
+enum field {
+    WRITE_WHEN,
+    WRITE_WHO,
+    READ_WHEN,
+    READ_WHO,
+    READ_LANES,  /* of the warp of the read */
+    BEFORE_WHEN, /* a read before it, of another warp */
+    BEFORE_WHO,
+    FIELDS
+};
+
+static uint32_t *field(const struct sim_check *c, enum field f)
+{
+    return c->shared + (size_t)f * c->shared_cells;
+}
+
+static struct sim_stamp stamp_in(const struct sim_check *c, enum field when,
+                                 size_t cell)
+{
+    return (struct sim_stamp){field(c, when)[cell], field(c, when + 1)[cell]};
+}
+
+static void put_stamp(struct sim_check *c, enum field when, size_t cell,
+                      uint32_t at, uint32_t who)
+{
+    field(c, when)[cell] = at;
+    field(c, when + 1)[cell] = who;
+}
+
 /* Cells of half the size: what was true of a word is true of its halves. */
 static bool split_cells(struct sim_check *c)
 {
-    struct sim_cell *more = lab_alloc_array(2 * c->shared_cells, sizeof(*more));
+    const size_t n = c->shared_cells;
+    uint32_t *more = lab_alloc_array(2 * n * FIELDS, sizeof(*more));
     if (!more)
         return false;
-    for (size_t k = 0; k < 2 * c->shared_cells; k++)
+    for (size_t k = 0; k < 2 * n * FIELDS; k++)
         more[k] = c->shared[k / 2];
     lab_free(c->shared);
     c->shared = more;
-    c->shared_cells *= 2;
+    c->shared_cells = 2 * n;
     c->granule /= 2;
     return true;
 }
@@ -503,53 +540,62 @@ struct shared_access {
     const struct sim_instr *i;
     struct sim_access *a;
     struct sim_stamp me;
+    uint32_t start; /* of the block */
+    uint32_t floor; /* up to here the warp knows every access */
+    bool arrives;   /* a copy that was issued */
 };
 
-static void find_shared(const struct shared_access *s, int lane,
-                        const struct sim_cell *cell, struct sim_stamp old,
-                        bool write)
+static void find_shared(const struct shared_access *s, int lane, size_t cell,
+                        struct sim_stamp old, bool write)
 {
     const struct earlier e = {s->w->block->number, old.who, write};
-    uint64_t offset = (uint64_t)(cell - s->c->shared) * s->c->granule;
-    find_race(s->c, s->w, s->i, s->a, LAB_PTX_SHARED, offset, lane, &e);
+    find_race(s->c, s->w, s->i, s->a, LAB_PTX_SHARED,
+              (uint64_t)cell * s->c->granule, lane, &e);
 }
 
-/* A write before it that the warp may not know. false: the bytes are of a copy
- * that has not arrived. */
-static bool after_write(const struct shared_access *s, int lane,
-                        const struct sim_cell *cell)
+static void find_unwritten(const struct shared_access *s, int lane, size_t cell,
+                           const char *what)
 {
-    const struct sim_stamp old = cell->write;
-    const uint64_t offset = (uint64_t)(cell - s->c->shared) * s->c->granule;
-    if (in_order(s->c, s->w, lane, old, s->me.who))
-        return true;
-    if (old.who & PENDING && s->a->kind == SIM_LOAD && !s->a->async) {
-        sim_find_unset(s->w, s->i, LAB_PTX_SHARED, lane, offset, s->a->bytes,
+    sim_find_unset(s->w, s->i, LAB_PTX_SHARED, lane,
+                   (uint64_t)cell * s->c->granule, s->a->bytes, what);
+}
+
+/* Looks at the write before an access of a lane. */
+static void after_write(const struct shared_access *s, int lane, size_t cell)
+{
+    const struct sim_stamp old = stamp_in(s->c, WRITE_WHEN, cell);
+    const bool pending = old.when == NEVER;
+    if (old.when <= s->start) {
+        if (s->a->kind != SIM_STORE)
+            find_unwritten(s, lane, cell, "what nothing wrote");
+        return;
+    }
+    if (in_order(s->c, s->w, lane, old, s->me.who) ||
+        (pending && s->arrives &&
+         thread_of(old) == thread_of(s->me) + (uint32_t)lane))
+        return;
+    if (pending && s->a->kind == SIM_LOAD && !s->a->async)
+        find_unwritten(s, lane, cell,
                        "what an asynchronous copy has yet to write");
-        return false;
-    }
-    if (old.who & PENDING && s->a->async && !s->a->issued &&
-        thread_of(old) == thread_of(s->me) + (uint32_t)lane)
-        return true; /* its own arrival */
-    if (s->a->kind != SIM_STORE || s->a->async || old.who & PENDING) {
+    else if (pending || s->a->kind != SIM_STORE || s->a->async)
         find_shared(s, lane, cell, old, true);
-        return true;
-    }
-    if (old.when == s->me.when)
+    else if (old.when == s->me.when)
         s->a->overlap = true; /* another lane of this instruction */
     else
-        must_be_same(s->c, s->a, lane, offset - s->a->addr[lane], s->c->granule,
-                     s->w->block->number, old.who);
-    return true;
+        must_be_same(s->c, s->a, lane,
+                     s->w->block->shared + cell * s->c->granule,
+                     cell * s->c->granule - (size_t)s->a->addr[lane],
+                     s->c->granule, s->w->block->number, old.who);
 }
 
-/* A read before it, by these lanes of a warp, that the lane may not know. */
-static void after_read(const struct shared_access *s, int lane,
-                       const struct sim_cell *cell, struct sim_stamp old,
-                       uint32_t lanes)
+/* Looks at a read before a write, by these lanes of a warp. */
+static void after_read(const struct shared_access *s, int lane, size_t cell,
+                       struct sim_stamp old, uint32_t lanes)
 {
-    if (old.who & PENDING && s->a->async && !s->a->issued)
-        return; /* a copy that arrives was looked at when it was issued */
+    /* What arrives was looked at when it was issued, and who read it since was
+     * found then. */
+    if (s->arrives)
+        return;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         old.who = (old.who & ~(uint32_t)(SIM_LANES - 1)) |
                   (uint32_t)__builtin_ctz(rest);
@@ -560,74 +606,142 @@ static void after_read(const struct shared_access *s, int lane,
     }
 }
 
-static uint32_t lane_bit(struct sim_stamp s)
-{
-    return 1u << (s.who % SIM_LANES);
-}
-
 /* A copy's read that was issued has happened: from now on it is an access of the
- * thread. false: `read` is of another copy, which is still under way. */
-static bool read_arrives(const struct shared_access *s, int lane,
-                         struct sim_cell *cell)
-{
-    const struct sim_stamp me = {s->me.when, s->me.who + (uint32_t)lane};
-    if (cell->read_before.when == NEVER &&
-        thread_of(cell->read_before) == thread_of(me))
-        cell->read_before.when = 0;
-    if (cell->read.when != NEVER || thread_of(cell->read) == thread_of(me))
-        return true;
-    if (cell->read_before.when != NEVER)
-        cell->read_before = me;
-    return false;
-}
-
-static void load_cell(const struct shared_access *s, int lane,
-                      struct sim_cell *cell, const uint32_t *known)
+ * thread. false: the cell's read is of another copy, which is still under way. */
+static bool read_arrives(const struct shared_access *s, int lane, size_t cell)
 {
     struct sim_check *c = s->c;
-    if (cell->write.when > known[warp_of(cell->write)] &&
-        !after_write(s, lane, cell))
-        return;
-    if (cell->write.when <= c->start)
-        sim_find_unset(s->w, s->i, LAB_PTX_SHARED, lane,
-                       (uint64_t)(cell - c->shared) * c->granule, s->a->bytes,
-                       "what nothing wrote");
-    const bool arrives = s->a->async && !s->a->issued;
-    if (arrives && !read_arrives(s, lane, cell))
-        return;
-    const struct sim_stamp old = cell->read;
-    uint32_t lanes = 0;
-    if (old.when > known[warp_of(old)] && !(arrives && old.when == NEVER)) {
-        if (warp_of(old) == (uint32_t)s->w->index &&
-            !((old.who ^ s->me.who) & PENDING))
-            lanes = cell->read_lanes;
-        else
-            cell->read_before = old;
+    const uint32_t me = s->me.who + (uint32_t)lane;
+    const struct sim_stamp read = stamp_in(c, READ_WHEN, cell);
+    const struct sim_stamp before = stamp_in(c, BEFORE_WHEN, cell);
+    bool free = before.when != NEVER;
+    if (!free && thread_of(before) == (me & THREAD_MASK)) {
+        put_stamp(c, BEFORE_WHEN, cell, 0, 0);
+        free = true;
     }
-    cell->read_lanes = lanes | 1u << lane;
-    cell->read.when = s->me.when;
-    cell->read.who = s->me.who + (uint32_t)lane;
+    if (read.when == NEVER && thread_of(read) == (me & THREAD_MASK))
+        put_stamp(c, READ_WHEN, cell, 0, 0);
+    else if (read.when == NEVER && free)
+        put_stamp(c, BEFORE_WHEN, cell, s->me.when, me);
+    return field(c, READ_WHEN)[cell] != NEVER;
 }
 
-/* An atomic is both: it reads as a load does. */
-static void store_cell(const struct shared_access *s, int lane,
-                       struct sim_cell *cell, const uint32_t *known)
+/* A load by lanes that read the same. */
+static void load_cell(const struct shared_access *s, uint32_t lanes,
+                      size_t cell)
 {
-    if (cell->write.when > known[warp_of(cell->write)])
+    struct sim_check *c = s->c;
+    const int lane = __builtin_ctz(lanes);
+    if (field(c, WRITE_WHEN)[cell] - s->start - 1 >= s->floor - s->start)
+        for (uint32_t rest = lanes; rest; rest &= rest - 1)
+            after_write(s, __builtin_ctz(rest), cell);
+    if (s->arrives && !read_arrives(s, lane, cell))
+        return;
+    const struct sim_stamp old = stamp_in(c, READ_WHEN, cell);
+    const bool own =
+        ((old.who ^ s->me.who) & (THREAD_MASK | PENDING)) < SIM_LANES;
+    if (own && old.when > c->known[s->w->index].known[s->w->index])
+        lanes |= field(c, READ_LANES)[cell];
+    else if (!own && old.when > s->floor)
+        put_stamp(c, BEFORE_WHEN, cell, old.when, old.who);
+    put_stamp(c, READ_WHEN, cell, s->me.when, s->me.who + (uint32_t)lane);
+    field(c, READ_LANES)[cell] = lanes;
+}
+
+/* A store or an atomic. */
+static void store_cell(const struct shared_access *s, int lane, size_t cell)
+{
+    struct sim_check *c = s->c;
+    const struct sim_stamp read = stamp_in(c, READ_WHEN, cell);
+    const struct sim_stamp before = stamp_in(c, BEFORE_WHEN, cell);
+    if (field(c, WRITE_WHEN)[cell] - s->start - 1 >= s->floor - s->start)
         after_write(s, lane, cell);
-    if (s->a->kind == SIM_ATOMIC && cell->write.when <= s->c->start)
-        sim_find_unset(s->w, s->i, LAB_PTX_SHARED, lane,
-                       (uint64_t)(cell - s->c->shared) * s->c->granule,
-                       s->a->bytes, "what nothing wrote");
-    if (cell->read.when > known[warp_of(cell->read)])
-        after_read(s, lane, cell, cell->read, cell->read_lanes);
-    if (cell->read_before.when > known[warp_of(cell->read_before)])
-        after_read(s, lane, cell, cell->read_before,
-                   lane_bit(cell->read_before));
-    cell->write.when = s->me.when;
-    cell->write.who = s->me.who + (uint32_t)lane;
-    cell->read.when = 0;
-    cell->read_before.when = 0;
+    if (read.when > s->floor)
+        after_read(s, lane, cell, read, field(c, READ_LANES)[cell]);
+    if (before.when > s->floor)
+        after_read(s, lane, cell, before, 1u << before.who % SIM_LANES);
+    put_stamp(c, WRITE_WHEN, cell, s->me.when, s->me.who + (uint32_t)lane);
+    field(c, READ_WHEN)[cell] = 0;
+    field(c, BEFORE_WHEN)[cell] = 0;
+}
+
+/* ---- rows of shared memory, in one loop ---- */
+
+static inline uint32_t other_thread(uint32_t who, uint32_t me)
+{
+    return (who ^ me) & (THREAD_MASK | PENDING);
+}
+
+/* Loads n cells, 1 << shift a lane. false: some must be looked at one by one. */
+SIM_CLONES static bool load_row(const struct shared_access *s, size_t cell,
+                                uint32_t n, int shift)
+{
+    const struct sim_check *c = s->c;
+    const uint32_t *restrict wrote = field(c, WRITE_WHEN) + cell;
+    const uint32_t *restrict writer = field(c, WRITE_WHO) + cell;
+    uint32_t *restrict when = field(c, READ_WHEN) + cell;
+    uint32_t *restrict who = field(c, READ_WHO) + cell;
+    uint32_t *restrict lanes = field(c, READ_LANES) + cell;
+    uint32_t *restrict before_when = field(c, BEFORE_WHEN) + cell;
+    uint32_t *restrict before_who = field(c, BEFORE_WHO) + cell;
+    const uint32_t start = s->start;
+    const uint32_t span = s->floor - start;
+    const uint32_t floor = s->floor;
+    const uint32_t met = c->known[s->w->index].known[s->w->index];
+    const struct sim_stamp me = s->me;
+    uint32_t bad = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t other = other_thread(writer[k], me.who + (k >> shift));
+        bad |= (wrote[k] - start - 1 >= span) &
+               ((other != 0) | (wrote[k] <= start));
+    }
+    if (bad)
+        return false;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t old_when = when[k];
+        const uint32_t old_who = who[k];
+        const bool own = other_thread(old_who, me.who) < SIM_LANES;
+        const bool push = !own & (old_when > floor);
+        const uint32_t kept = own & (old_when > met) ? lanes[k] : 0;
+        before_when[k] = push ? old_when : before_when[k];
+        before_who[k] = push ? old_who : before_who[k];
+        when[k] = me.when;
+        who[k] = me.who + (k >> shift);
+        lanes[k] = kept | 1u << (k >> shift);
+    }
+    return true;
+}
+
+SIM_CLONES static bool store_row(const struct shared_access *s, size_t cell,
+                                 uint32_t n, int shift)
+{
+    const struct sim_check *c = s->c;
+    uint32_t *restrict wrote = field(c, WRITE_WHEN) + cell;
+    uint32_t *restrict writer = field(c, WRITE_WHO) + cell;
+    uint32_t *restrict when = field(c, READ_WHEN) + cell;
+    const uint32_t *restrict who = field(c, READ_WHO) + cell;
+    const uint32_t *restrict lanes = field(c, READ_LANES) + cell;
+    uint32_t *restrict before_when = field(c, BEFORE_WHEN) + cell;
+    const uint32_t floor = s->floor;
+    const struct sim_stamp me = s->me;
+    uint32_t bad = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t mine = me.who + (k >> shift);
+        const uint32_t read =
+            other_thread(who[k], mine) | (lanes[k] ^ 1u << (k >> shift));
+        bad |= wrote[k] > floor ? other_thread(writer[k], mine) : 0;
+        bad |= when[k] > floor ? read : 0;
+        bad |= before_when[k] > floor;
+    }
+    if (bad)
+        return false;
+    for (uint32_t k = 0; k < n; k++) {
+        wrote[k] = me.when;
+        writer[k] = me.who + (k >> shift);
+        when[k] = 0;
+        before_when[k] = 0;
+    }
+    return true;
 }
 
 /* false: no more accesses can be numbered, or no memory. */
@@ -635,8 +749,9 @@ static bool shared_ready(struct sim_check *c, const struct sim_access *a,
                          uint32_t lanes)
 {
     uint64_t bits = (uint64_t)a->bytes;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        bits |= a->addr[__builtin_ctz(rest)];
+    if (c->granule > 1 && (bits & 3 || a->align < 4))
+        for (uint32_t rest = lanes; rest; rest &= rest - 1)
+            bits |= a->addr[__builtin_ctz(rest)];
     while (bits & (c->granule - 1))
         if (!split_cells(c)) {
             sim_check_no_memory(c->launch);
@@ -653,42 +768,86 @@ void sim_race_shared(struct sim_check *c, struct sim_warp *w,
         return;
     c->now++;
     c->copies |= a->async;
-    const struct shared_access s = {c, w, i, a, stamp(c, w, i, a)};
+    const struct shared_access s = {c,
+                                    w,
+                                    i,
+                                    a,
+                                    stamp(c, w, i, a),
+                                    c->start,
+                                    c->floor[w->index],
+                                    a->async && !a->issued};
     if (s.me.who & STRONG && !a->async)
         meet(c, w, a, lanes, LAB_PTX_SHARED);
-    const uint32_t *known = c->known[w->index].known;
-    const size_t cells = (size_t)a->bytes / c->granule;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    const uint32_t cells = (uint32_t)a->bytes / c->granule;
+    if (c->pattern == SIM_ROW && !a->async && a->kind != SIM_ATOMIC) {
+        const size_t cell = (size_t)a->addr[0] / c->granule;
+        const uint32_t n = cells * (uint32_t)__builtin_popcount(lanes);
+        const int shift = __builtin_ctz(cells);
+        if (a->kind == SIM_LOAD ? load_row(&s, cell, n, shift)
+                                : store_row(&s, cell, n, shift))
+            return;
+    }
+    for (uint32_t rest = lanes; rest;) {
         const int lane = __builtin_ctz(rest);
-        struct sim_cell *cell = &c->shared[a->addr[lane] / c->granule];
-        if (a->kind == SIM_LOAD)
-            for (size_t k = 0; k < cells; k++)
-                load_cell(&s, lane, &cell[k], known);
-        else
-            for (size_t k = 0; k < cells; k++)
-                store_cell(&s, lane, &cell[k], known);
+        const size_t cell = (size_t)a->addr[lane] / c->granule;
+        uint32_t group = 1u << lane;
+        rest &= rest - 1;
+        /* Lanes that follow and read the same. */
+        while (a->kind == SIM_LOAD && rest &&
+               a->addr[__builtin_ctz(rest)] == a->addr[lane]) {
+            group |= rest & (~rest + 1);
+            rest &= rest - 1;
+        }
+        for (size_t k = cell; k < cell + cells; k++)
+            if (a->kind == SIM_LOAD)
+                load_cell(&s, group, k);
+            else
+                store_cell(&s, lane, k);
     }
 }
 
 /* ---- global memory ---- */
 
-/* Kinds of touch that a shadow keeps apart. */
+/* Kinds of touch that a shadow keeps apart, and which are a race. */
 enum kind { READ, WRITE, ATOMIC, KINDS };
+static const unsigned char conflicts[KINDS] = {
+    [READ] = 1 << WRITE | 1 << ATOMIC,
+    [WRITE] = 1 << READ | 1 << WRITE | 1 << ATOMIC,
+    [ATOMIC] = 1 << READ | 1 << WRITE,
+};
 
-/* Of a granule and a kind: the first touch of the first two blocks, as block + 1
- * and who (0: none); and of the last touch of `first`'s block, when and who, which
- * is kept only as long as there is no second. Where blocks run one after the
- * other, `first` is the last touch of any, and there is no second. */
+/* The first touch of the first two blocks, as a key: the block, counted over all
+ * launches from 1, and who. A block of an earlier launch means none, so nothing
+ * is cleared. And of the last touch of `first`'s block, when and who, as long as
+ * there is no second. Where blocks run one after the other, `first` is the last
+ * touch of any, and there is no second. */
 struct mark {
     _Atomic uint64_t first;
     _Atomic uint64_t second;
     _Atomic uint64_t last;
 };
 
+/* A warp that touches a whole line of 128 bytes, lane after lane, leaves one mark
+ * for it: `who` is the thread of its first word, and the two flags are 0, 1 or 2
+ * for 4, 8 or 16 bytes a thread. Other touches leave one a granule. */
+enum { LINE = 128, WIDTH_SHIFT = 10 };
+
 struct sim_races {
-    struct mark *_Atomic of[KINDS];
-    atomic_bool conflict; /* two blocks met in some granule */
+    uint32_t granule;
+    struct mark *_Atomic cells[KINDS];
+    struct mark *_Atomic lines[KINDS];
+    _Atomic uint64_t cells_in[KINDS]; /* the launch that last touched cells */
+    atomic_bool conflict;             /* two blocks met somewhere */
 };
+
+void sim_races_free(struct sim_races *r)
+{
+    for (enum kind k = READ; r && k < KINDS; k++) {
+        lab_free(atomic_load(&r->cells[k]));
+        lab_free(atomic_load(&r->lines[k]));
+    }
+    lab_free(r);
+}
 
 static uint64_t get(const _Atomic uint64_t *p)
 {
@@ -700,141 +859,236 @@ static void put(_Atomic uint64_t *p, uint64_t value)
     atomic_store_explicit(p, value, memory_order_release);
 }
 
-/* The shadow of an allocation and a kind; NULL: no memory. */
-static struct mark *marks_of(struct sim_check *c, struct sim_alloc *g,
-                             enum kind kind)
+static uint64_t block_of(uint64_t key)
 {
-    struct sim_races *r = atomic_load_explicit(&g->races, memory_order_acquire);
-    struct mark *m =
-        r ? atomic_load_explicit(&r->of[kind], memory_order_acquire) : NULL;
-    if (m)
-        return m;
-    struct sim_launch_check *l = c->launch;
-    pthread_mutex_lock(&l->lock);
-    r = atomic_load(&g->races);
-    if (!r) {
-        r = lab_alloc(sizeof(*r));
-        atomic_store(&g->races, r);
-    }
-    if (r) {
-        m = atomic_load(&r->of[kind]);
-        if (!m) {
-            m = lab_alloc_array(g->bytes / l->granule + 1, sizeof(*m));
-            atomic_store(&r->of[kind], m);
-        }
-    }
-    l->no_memory |= !m;
-    pthread_mutex_unlock(&l->lock);
-    return m;
-}
-
-/* Of two blocks, the lower one is kept. */
-static void note_second(struct mark *m, uint64_t key)
-{
-    uint64_t old = get(&m->second);
-    while (old == 0 || key >> 32 < old >> 32)
-        if (atomic_compare_exchange_weak(&m->second, &old, key))
-            return;
-}
-
-static void note_first(struct mark *m, uint64_t key)
-{
-    uint64_t old = get(&m->first);
-    while (old == 0 || key >> 32 < old >> 32)
-        if (atomic_compare_exchange_weak(&m->first, &old, key)) {
-            if (old)
-                note_second(m, old);
-            return;
-        }
-    if (old >> 32 != key >> 32)
-        note_second(m, key);
+    return key >> 32;
 }
 
 struct global_access {
     struct sim_check *c;
+    struct sim_launch_check *l;
     struct sim_warp *w;
     const struct sim_instr *i;
     struct sim_access *a;
     struct sim_alloc *g;
+    struct sim_races *r;
     struct sim_stamp me;
     enum kind kind;
-    uint64_t block; /* + 1, in the upper half */
-    struct mark *of[KINDS];
+    uint64_t block; /* counted over all launches */
 };
 
-static void against(const struct global_access *s, int lane, size_t cell,
-                    enum kind kind)
+static struct sim_races *races_of(struct sim_launch_check *l,
+                                  struct sim_alloc *g)
 {
-    const struct mark *m = &s->of[kind][cell];
+    struct sim_races *r = atomic_load_explicit(&g->races, memory_order_acquire);
+    if (r)
+        return r;
+    pthread_mutex_lock(&l->lock);
+    r = atomic_load(&g->races);
+    if (!r) {
+        r = lab_alloc(sizeof(*r));
+        if (r)
+            r->granule = l->granule;
+        l->no_memory |= !r;
+        atomic_store(&g->races, r);
+    }
+    pthread_mutex_unlock(&l->lock);
+    return r;
+}
+
+/* The marks of a kind, made when they are first needed; NULL: no memory. */
+static struct mark *marks_of(const struct global_access *s,
+                             struct mark *_Atomic *marks, size_t each)
+{
+    struct mark *m = atomic_load_explicit(marks, memory_order_acquire);
+    if (m)
+        return m;
+    pthread_mutex_lock(&s->l->lock);
+    m = atomic_load(marks);
+    if (!m) {
+        m = lab_alloc_array(s->g->bytes / each + 1, sizeof(*m));
+        atomic_store(marks, m);
+    }
+    s->l->no_memory |= !m;
+    pthread_mutex_unlock(&s->l->lock);
+    return m;
+}
+
+/* Of two blocks, the lower one is kept. */
+static void note_second(struct mark *m, uint64_t key, uint64_t base)
+{
+    uint64_t old = get(&m->second);
+    while (block_of(old) <= base || block_of(key) < block_of(old))
+        if (atomic_compare_exchange_weak(&m->second, &old, key))
+            return;
+}
+
+static void note_first(struct mark *m, uint64_t key, uint64_t base)
+{
+    uint64_t old = get(&m->first);
+    while (block_of(old) <= base || block_of(key) < block_of(old))
+        if (atomic_compare_exchange_weak(&m->first, &old, key)) {
+            if (block_of(old) > base)
+                note_second(m, old, base);
+            return;
+        }
+    if (block_of(old) != block_of(key))
+        note_second(m, key, base);
+}
+
+static void set_conflict(const struct global_access *s)
+{
+    if (!atomic_load_explicit(&s->r->conflict, memory_order_relaxed))
+        atomic_store_explicit(&s->r->conflict, true, memory_order_relaxed);
+}
+
+static void note(const struct global_access *s, struct mark *m, uint32_t who)
+{
+    const uint64_t base = s->l->base;
+    const uint64_t key = s->block << 32 | who;
+    const uint64_t last = (uint64_t)s->me.when << 32 | who;
     const uint64_t first = get(&m->first);
-    if (first == 0)
-        return;
-    const uint64_t last = get(&m->last);
-    const bool own = first >> 32 == s->block >> 32;
-    const struct sim_stamp old = {(uint32_t)(last >> 32), (uint32_t)last};
-    const bool alone = s->c->launch->ordered || get(&m->second) == 0;
-    if (!s->c->launch->ordered && !(own && alone)) {
-        atomic_store_explicit(&s->g->races->conflict, true,
-                              memory_order_relaxed);
+    if (s->l->ordered) {
+        put(&m->first, key);
+        put(&m->last, last);
         return;
     }
-    const uint64_t block = (first >> 32) - 1;
-    if (own ? in_order(s->c, s->w, lane, old, s->me.who)
-            : s->c->launch->apart ||
-                  (s->c->learned && s->c->learned[block] >= old.when))
+    if (block_of(first) != s->block)
+        note_first(m, key, base);
+    if (block_of(get(&m->first)) != s->block) {
+        if (s->kind == WRITE)
+            set_conflict(s);
+    } else if (block_of(get(&m->second)) <= base) {
+        put(&m->last, last);
+    }
+}
+
+/* The touch before this one that must be looked at, of another warp or lane of
+ * this block, or, where blocks run in order, of another block. false: none. */
+static bool earlier_of(const struct global_access *s, const struct mark *m,
+                       struct sim_stamp *old, uint64_t *block)
+{
+    const uint64_t first = get(&m->first);
+    *block = block_of(first);
+    if (*block <= s->l->base)
+        return false;
+    const uint64_t last = get(&m->last);
+    *old = (struct sim_stamp){(uint32_t)(last >> 32), (uint32_t)last};
+    if (*block != s->block && s->l->ordered) {
+        const uint64_t number = *block - s->l->base - 1;
+        return !s->l->apart &&
+               !(s->c->learned && s->c->learned[number] >= old->when);
+    }
+    if (*block != s->block ||
+        (!s->l->ordered && block_of(get(&m->second)) > s->l->base)) {
+        set_conflict(s);
+        return false;
+    }
+    return old->when > s->c->floor[s->w->index];
+}
+
+static void report(const struct global_access *s, int lane, size_t offset,
+                   enum kind kind, struct sim_stamp old, uint64_t block)
+{
+    const uint64_t addr = (uint64_t)(uintptr_t)s->g->base + offset;
+    const uint64_t number = block - s->l->base - 1;
+    if (block == s->block && in_order(s->c, s->w, lane, old, s->me.who))
         return;
-    const uint64_t addr = (uint64_t)(uintptr_t)s->g->base +
-                          (uint64_t)cell * s->c->launch->granule;
     if (kind == WRITE && s->kind == WRITE && !s->a->async) {
-        if (own && old.when == s->me.when)
+        if (block == s->block && old.when == s->me.when)
             s->a->overlap = true;
         else
-            must_be_same(s->c, s->a, lane, addr - s->a->addr[lane],
-                         s->c->launch->granule, block, old.who);
+            must_be_same(s->c, s->a, lane, s->g->base + offset,
+                         (size_t)(addr - s->a->addr[lane]), s->r->granule,
+                         number, old.who);
         return;
     }
-    const struct earlier e = {block, old.who, kind != READ};
+    const struct earlier e = {number, old.who, kind != READ};
     find_race(s->c, s->w, s->i, s->a, LAB_PTX_GLOBAL, addr, lane, &e);
 }
 
-/* What a kind of touch must be in order with. */
-static const unsigned char conflicts[KINDS] = {
-    [READ] = 1 << WRITE | 1 << ATOMIC,
-    [WRITE] = 1 << READ | 1 << WRITE | 1 << ATOMIC,
-    [ATOMIC] = 1 << READ | 1 << WRITE,
-};
-
-static void touch(struct global_access *s, int lane, size_t cell)
+/* Who touched the word at `offset`, from the mark of its line. */
+static uint32_t who_in_line(uint32_t who, size_t offset)
 {
-    struct mark *m = &s->of[s->kind][cell];
-    const uint32_t who = s->me.who + (uint32_t)lane;
-    const uint64_t last = (uint64_t)s->me.when << 32 | who;
-    const uint64_t key = s->block | who;
+    const uint32_t width = who >> WIDTH_SHIFT & 3;
+    const uint32_t lane = (uint32_t)(offset % LINE) / (4u << width);
+    return (who & ~(3u << WIDTH_SHIFT)) + lane;
+}
+
+/* A lane's granule at `offset` against what touches of a kind left there. */
+static void cell_against(const struct global_access *s, int lane, size_t offset,
+                         enum kind kind)
+{
+    struct sim_stamp old;
+    uint64_t block;
+    const struct mark *m = atomic_load(&s->r->cells[kind]);
+    if (m && earlier_of(s, &m[offset / s->r->granule], &old, &block))
+        report(s, lane, offset, kind, old, block);
+    m = atomic_load(&s->r->lines[kind]);
+    if (m && earlier_of(s, &m[offset / LINE], &old, &block)) {
+        old.who = who_in_line(old.who, offset);
+        report(s, lane, offset, kind, old, block);
+    }
+}
+
+/* A line, of which `lane` has the first word, against the same. */
+static void line_against(const struct global_access *s, int lane, size_t line,
+                         enum kind kind, uint32_t who)
+{
+    struct sim_stamp old;
+    uint64_t block;
+    const struct mark *m = atomic_load(&s->r->lines[kind]);
+    bool look = get(&s->r->cells_in[kind]) == s->l->base + 1;
+    if (!look && m && earlier_of(s, &m[line], &old, &block))
+        look = block != s->block ||
+               ((old.who ^ who) & (THREAD_MASK | 3u << WIDTH_SHIFT)) != 0;
+    if (!look)
+        return;
+    for (size_t off = 0; off < LINE; off += s->r->granule)
+        cell_against(s, lane + (int)(off / (size_t)s->a->bytes),
+                     line * LINE + off, kind);
+}
+
+static void touch_line(const struct global_access *s, struct mark *lines,
+                       size_t line, int lane)
+{
+    const uint32_t width = (uint32_t)__builtin_ctz((uint32_t)s->a->bytes) - 2;
+    const uint32_t who = (s->me.who + (uint32_t)lane) | width << WIDTH_SHIFT;
     /* Another write of its block is looked at before it is replaced. */
     if (s->kind == WRITE)
-        against(s, lane, cell, WRITE);
-    if (s->c->launch->ordered) {
-        put(&m->first, key);
-        put(&m->last, last);
-    } else {
-        note_first(m, key);
-        if (get(&m->first) >> 32 == s->block >> 32) {
-            if (get(&m->second) == 0)
-                put(&m->last, last);
-        } else if (s->kind == WRITE) {
-            atomic_store_explicit(&s->g->races->conflict, true,
-                                  memory_order_relaxed);
-        }
-    }
-    /* Looked for after this touch can be seen: of two that meet, one sees it. */
-    for (enum kind k = READ; k < KINDS; k++) {
-        if (!(conflicts[s->kind] >> k & 1) || k == s->kind)
-            continue;
-        if (!s->of[k])
-            s->of[k] = atomic_load(&s->g->races->of[k]);
-        if (s->of[k])
-            against(s, lane, cell, k);
-    }
+        line_against(s, lane, line, WRITE, who);
+    note(s, &lines[line], who);
+    /* Now that this touch can be seen: of two that meet, one sees the other. */
+    for (enum kind k = READ; k < KINDS; k++)
+        if (conflicts[s->kind] >> k & 1 && k != s->kind)
+            line_against(s, lane, line, k, who);
+}
+
+static void touch_cell(const struct global_access *s, struct mark *cells,
+                       size_t offset, int lane)
+{
+    if (s->kind == WRITE)
+        cell_against(s, lane, offset, WRITE);
+    note(s, &cells[offset / s->r->granule], s->me.who + (uint32_t)lane);
+    for (enum kind k = READ; k < KINDS; k++)
+        if (conflicts[s->kind] >> k & 1 && k != s->kind)
+            cell_against(s, lane, offset, k);
+}
+
+/* Lanes side by side on whole lines. */
+static bool touch_lines(const struct global_access *s, uint32_t lanes)
+{
+    const struct sim_access *a = s->a;
+    const size_t from = (size_t)(a->addr[0] - (uint64_t)(uintptr_t)s->g->base);
+    if (s->c->pattern != SIM_ROW || lanes != SIM_FULL || from % LINE ||
+        (a->bytes != 4 && a->bytes != 8 && a->bytes != 16) || s->kind == ATOMIC)
+        return false;
+    struct mark *lines = marks_of(s, &s->r->lines[s->kind], LINE);
+    const int lanes_each = LINE / a->bytes;
+    for (int lane = 0; lines && lane < SIM_LANES; lane += lanes_each)
+        touch_line(s, lines, (from + (size_t)lane * (size_t)a->bytes) / LINE,
+                   lane);
+    return true;
 }
 
 void sim_race_global(struct sim_check *c, struct sim_warp *w,
@@ -849,30 +1103,45 @@ void sim_race_global(struct sim_check *c, struct sim_warp *w,
     c->now++;
     if (strong)
         meet(c, w, a, lanes, LAB_PTX_GLOBAL);
-    struct global_access s = {.c = c, .w = w, .i = i, .a = a, .g = g};
-    struct sim_access plain = {.kind = a->kind, .synchronises = strong};
-    s.me = stamp(c, w, i, &plain);
-    s.kind = strong ? ATOMIC : a->kind == SIM_LOAD ? READ : WRITE;
-    s.block = (c->block->number + 1) << 32;
+    const struct sim_access plain = {.kind = a->kind, .synchronises = strong};
+    const struct global_access s = {.c = c,
+                                    .l = l,
+                                    .w = w,
+                                    .i = i,
+                                    .a = a,
+                                    .g = g,
+                                    .r = races_of(l, g),
+                                    .me = stamp(c, w, i, &plain),
+                                    .kind = strong                ? ATOMIC
+                                            : a->kind == SIM_LOAD ? READ
+                                                                  : WRITE,
+                                    .block = l->base + c->block->number + 1};
+    if (!s.r || touch_lines(&s, lanes))
+        return;
     /* A strong load is looked at and not kept. */
-    struct mark *own =
-        strong && a->kind == SIM_LOAD ? NULL : marks_of(c, g, s.kind);
-    struct sim_races *r = atomic_load(&g->races);
-    for (enum kind k = READ; r && k < KINDS; k++)
-        s.of[k] = atomic_load_explicit(&r->of[k], memory_order_acquire);
+    const bool kept = !strong || a->kind != SIM_LOAD;
+    struct mark *cells =
+        kept ? marks_of(&s, &s.r->cells[s.kind], s.r->granule) : NULL;
+    if (kept && !cells)
+        return;
+    if (kept && get(&s.r->cells_in[s.kind]) != l->base + 1)
+        atomic_store(&s.r->cells_in[s.kind], l->base + 1);
+    const size_t granule = s.r->granule;
     const uint64_t base = (uint64_t)(uintptr_t)g->base;
+    uint64_t last = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
-        const uint64_t from = a->addr[lane] - base;
-        if ((from | (uint64_t)a->bytes) & (l->granule - 1))
+        const size_t from = (size_t)(a->addr[lane] - base);
+        if ((from | (size_t)a->bytes) & (granule - 1))
             continue;
-        const size_t cell = (size_t)(from / l->granule);
-        const size_t cells = (size_t)a->bytes / l->granule;
-        for (size_t k = cell; k < cell + cells; k++)
-            if (own)
-                touch(&s, lane, k);
-            else if (strong && s.of[WRITE])
-                against(&s, lane, k, WRITE);
+        if (s.kind == READ && a->addr[lane] == last)
+            continue; /* the lane before it reads the same */
+        last = a->addr[lane];
+        for (size_t at = from; at < from + (size_t)a->bytes; at += granule)
+            if (kept)
+                touch_cell(&s, cells, at, lane);
+            else
+                cell_against(&s, lane, at, WRITE);
     }
 }
 
@@ -904,9 +1173,23 @@ static uint32_t narrowest(const struct lab_sim_kernel *k)
 
 void sim_race_begin(struct sim_launch_check *l)
 {
+    struct lab_sim_memory *m = l->grid->memory;
     l->granule = narrowest(l->grid->kernel);
-    if (l->blocks >= UINT32_MAX)
+    if (l->blocks >= UINT32_MAX / 2)
         l->races = false; /* too many for the shadow, and to wait for */
+    if (!l->races)
+        return;
+    const bool over = m->blocks + l->blocks >= UINT32_MAX;
+    for (size_t n = 0; n < m->count; n++) {
+        struct sim_alloc *g = m->allocs[n];
+        struct sim_races *r = atomic_load(&g->races);
+        if (!r || !(over || r->granule > l->granule))
+            continue;
+        sim_races_free(r);
+        atomic_store(&g->races, NULL);
+    }
+    l->base = over ? 0 : m->blocks;
+    m->blocks = l->base + l->blocks;
 }
 
 bool sim_race_block_begin(struct sim_check *c)
@@ -917,13 +1200,13 @@ bool sim_race_block_begin(struct sim_check *c)
     size_t cells = (size_t)c->block->shared_bytes / c->granule + 1;
     if (cells > c->shared_cells) {
         lab_free(c->shared);
-        c->shared = lab_alloc_array(cells, sizeof(*c->shared));
+        c->shared = lab_alloc_array(cells * FIELDS, sizeof(*c->shared));
         c->shared_cells = c->shared ? cells : 0;
         if (!c->shared)
             return false;
     }
     if (c->now >= NEVER / 2 || c->copies) {
-        memset(c->shared, 0, c->shared_cells * sizeof(*c->shared));
+        memset(c->shared, 0, c->shared_cells * FIELDS * sizeof(*c->shared));
         c->now = 0;
         c->copies = false; /* that may not have arrived */
     }
@@ -931,6 +1214,7 @@ bool sim_race_block_begin(struct sim_check *c)
     c->start = c->now;
     for (int w = 0; w < SIM_WARPS; w++) {
         c->fence_when[w] = c->start;
+        c->floor[w] = c->start;
         for (int k = 0; k < SIM_WARPS; k++)
             c->known[w].known[k] = c->start;
     }
@@ -953,87 +1237,99 @@ void sim_race_release(struct sim_check *c)
     lab_free(c->pairs);
 }
 
-/* The touch of another block than `block`; 0: none. */
-static uint64_t of_other(const struct mark *m, uint64_t block)
+/* The keys of a kind that a granule has, the lowest block first. */
+static int keys_of(const struct sim_launch_check *l, const struct sim_races *r,
+                   enum kind kind, size_t offset, uint64_t keys[4])
 {
-    uint64_t first = get(&m->first);
-    return first >> 32 != block >> 32 ? first : get(&m->second);
+    const struct mark *marks[2] = {atomic_load(&r->lines[kind]),
+                                   atomic_load(&r->cells[kind])};
+    int n = 0;
+    for (int k = 0; k < 2; k++) {
+        if (!marks[k])
+            continue;
+        const struct mark *m = &marks[k][offset / (k ? r->granule : LINE)];
+        for (int second = 0; second < 2; second++) {
+            uint64_t key = get(second ? &m->second : &m->first);
+            if (block_of(key) <= l->base)
+                continue;
+            if (k == 0)
+                key = (key >> 32) << 32 | who_in_line((uint32_t)key, offset);
+            int at = n++;
+            for (; at > 0 && block_of(keys[at - 1]) > block_of(key); at--)
+                keys[at] = keys[at - 1];
+            keys[at] = key;
+        }
+    }
+    return n;
 }
 
 /* Two blocks that touched a granule, with kinds that conflict. */
-static bool pair_of(const struct mark *const of[KINDS], size_t cell,
-                    uint64_t key[2], enum kind kind[2])
+static bool pair_of(const struct sim_launch_check *l, const struct sim_races *r,
+                    size_t offset, uint64_t key[2], enum kind kind[2])
 {
     static const enum kind order[][2] = {
         {WRITE, WRITE}, {WRITE, READ}, {WRITE, ATOMIC}, {ATOMIC, READ}};
+    uint64_t keys[KINDS][4];
+    int count[KINDS];
+    for (enum kind k = READ; k < KINDS; k++)
+        count[k] = keys_of(l, r, k, offset, keys[k]);
     for (size_t n = 0; n < sizeof(order) / sizeof(order[0]); n++) {
         kind[0] = order[n][0];
         kind[1] = order[n][1];
-        if (!of[kind[0]] || !of[kind[1]])
-            continue;
-        const struct mark *a = &of[kind[0]][cell];
-        const uint64_t of_a[2] = {get(&a->first), get(&a->second)};
-        for (int k = 0; k < 2 && of_a[k]; k++) {
-            key[0] = of_a[k];
-            key[1] = of_other(&of[kind[1]][cell], key[0]);
-            if (key[1])
-                return true;
-        }
+        for (int x = 0; x < count[kind[0]]; x++)
+            for (int y = 0; y < count[kind[1]]; y++) {
+                key[0] = keys[kind[0]][x];
+                key[1] = keys[kind[1]][y];
+                if (block_of(key[0]) != block_of(key[1]))
+                    return true;
+            }
     }
     return false;
 }
 
 static void find_between(struct sim_launch_check *l, const struct sim_alloc *g,
-                         size_t cell, const uint64_t key[2],
+                         size_t offset, const uint64_t key[2],
                          const enum kind kind[2])
 {
     /* The finding is the later block's. */
     const int at = key[1] > key[0];
-    const uint64_t block = (key[at] >> 32) - 1;
+    const uint64_t block = block_of(key[at]) - l->base - 1;
     const uint32_t thread = (uint32_t)key[at] & THREAD_MASK;
-    const struct earlier e = {(key[!at] >> 32) - 1, (uint32_t)key[!at],
+    const struct earlier e = {block_of(key[!at]) - l->base - 1,
+                              (uint32_t)key[!at] & ~(uint32_t)PENDING,
                               kind[!at] != READ};
     char words[SIM_WORDS];
     struct lab_sim_finding f = {.check = LAB_SIM_RACE,
                                 .has_other = true,
-                                .bytes = (int)l->granule,
+                                .bytes = (int)atomic_load(&g->races)->granule,
                                 .write = kind[at] != READ};
     sim_describe(l->grid, NULL, LAB_PTX_GLOBAL,
-                 (uint64_t)(uintptr_t)g->base + cell * l->granule, &f, words);
+                 (uint64_t)(uintptr_t)g->base + offset, &f, words);
     sim_where(l->grid, block, thread, place_of((uint32_t)key[at]), &f.at);
     sim_where(l->grid, e.block, e.who & THREAD_MASK, place_of(e.who), &f.other);
     race_words(l->all, &f, &e, words);
     sim_found(l->all, &f, block, thread);
 }
 
-static void find_all_between(struct sim_launch_check *l,
-                             const struct sim_alloc *g, struct sim_races *r)
+void sim_race_forget(struct sim_launch_check *l)
 {
-    const struct mark *of[KINDS];
-    for (enum kind k = READ; k < KINDS; k++)
-        of[k] = atomic_load(&r->of[k]);
-    for (size_t cell = 0; cell < g->bytes / l->granule; cell++) {
-        uint64_t key[2];
-        enum kind kind[2];
-        if (pair_of(of, cell, key, kind))
-            find_between(l, g, cell, key, kind);
-    }
+    flags_release(&l->flags);
 }
 
 void sim_race_end(struct sim_launch_check *l)
 {
     const struct lab_sim_memory *m = l->grid->memory;
-    flags_release(&l->flags);
     for (size_t n = 0; n < m->count; n++) {
         struct sim_alloc *g = m->allocs[n];
         struct sim_races *r = atomic_load(&g->races);
-        if (!r)
+        if (!r || !atomic_load(&r->conflict))
             continue;
-        if (atomic_load(&r->conflict) && l->all && !l->no_memory)
-            find_all_between(l, g, r);
-        for (enum kind k = READ; k < KINDS; k++)
-            lab_free(atomic_load(&r->of[k]));
-        lab_free(r);
-        atomic_store(&g->races, NULL);
+        atomic_store(&r->conflict, false);
+        for (size_t at = 0; l->all && at < g->bytes; at += r->granule) {
+            uint64_t key[2];
+            enum kind kind[2];
+            if (pair_of(l, r, at, key, kind))
+                find_between(l, g, at, key, kind);
+        }
     }
 }

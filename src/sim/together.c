@@ -347,8 +347,8 @@ static void bar(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
 
 static void fence(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
 {
-    if (i->flags)
-        sim_fence(w, mask);
+    (void)i;
+    sim_fence(w, mask);
 }
 
 static void nothing(struct sim_warp *w, const struct sim_instr *i,
@@ -411,7 +411,8 @@ static enum lab_status lower_bar(struct sim_lowering *l,
     if (sim_has_modifier(in, "warp")) {
         out->run = bar_warp;
         return in->operand_count == 1
-                   ? sim_lower_typed(l, in, 0, LAB_PTX_B32, &out->a)
+                   ? sim_lower_typed_part(l, in, &in->operands[0], LAB_PTX_B32,
+                                          false, &out->a)
                    : sim_lower_refuse(l, in, NULL);
     }
     int kind = named(in, kinds, 3);
@@ -448,7 +449,6 @@ enum lab_status sim_lower_warp(struct sim_lowering *l,
     }
     if (strcmp(in->opcode, "membar") == 0) {
         out->run = fence;
-        out->flags = !sim_has_modifier(in, "cta");
         return LAB_OK;
     }
     if (strcmp(in->opcode, "nanosleep") == 0) {

@@ -198,8 +198,9 @@ static void store_values(struct bench *b, int warp, int line,
     uint32_t ok = sim_access(&b->warps[warp], &b->instrs[line - 1], &a, b->at);
     for (int lane = 0; lane < SIM_LANES; lane++)
         data[lane] = (const unsigned char *)&values[lane];
+    a.mask = ok;
     if (a.overlap)
-        sim_same(&b->warps[warp], &b->instrs[line - 1], &a, ok, b->at, data);
+        sim_same(&b->warps[warp], &b->instrs[line - 1], &a, data);
     for (int lane = 0; lane < SIM_LANES; lane++)
         if (ok >> lane & 1)
             memcpy(b->at[lane], data[lane], 4);

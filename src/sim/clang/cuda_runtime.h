@@ -123,8 +123,8 @@ struct dim3 {
     struct name {                                                              \
         LAB_SIDE(x, sreg)                                                      \
         LAB_SIDE(y, sreg)                                                      \
-        LAB_SIDE(z, sreg) __attribute__((device, always_inline, nodebug))      \
-        operator type() const                                                  \
+        LAB_SIDE(z, sreg)                                                      \
+        __attribute__((device, always_inline, nodebug)) operator type() const  \
         {                                                                      \
             type v = {lab_x(), lab_y(), lab_z()};                              \
             return v;                                                          \

@@ -1,4 +1,5 @@
 // run: --grid 3 --block 128 --arg in:int[1000]=random --arg inout:unsigned[8]=zero --arg int:1000
+// clang-format off
 #ifndef FAULT
 #define FAULT 0
 #endif

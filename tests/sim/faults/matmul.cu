@@ -1,4 +1,5 @@
 // run: --grid 3,2 --block 16,16 --arg in:float[20,40]=random --arg in:float[40,35]=random --arg out:float[20,35] --arg int:20 --arg int:35 --arg int:40
+// clang-format off
 #ifndef FAULT
 #define FAULT 0
 #endif

@@ -1,4 +1,5 @@
 // run: --grid 4 --block 256 --arg in:float[1000]=random --arg inout:float[1]=zero --arg int:1000
+// clang-format off
 #ifndef FAULT
 #define FAULT 0
 #endif

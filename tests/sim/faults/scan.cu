@@ -1,4 +1,5 @@
 // run: --grid 1 --block 128 --shared 1024 --arg in:int[128]=random --arg out:int[128]
+// clang-format off
 #ifndef FAULT
 #define FAULT 0
 #endif

@@ -1,4 +1,5 @@
 // run: --grid 4 --block 64 --arg in:float[250]=iota --arg out:float[250] --arg int:250
+// clang-format off
 #ifndef FAULT
 #define FAULT 0
 #endif

@@ -1,4 +1,5 @@
 // run: --grid 3,2 --block 32,8 --arg in:float[50,70]=random --arg out:float[70,50] --arg int:50 --arg int:70
+// clang-format off
 #ifndef FAULT
 #define FAULT 0
 #endif

@@ -1,4 +1,5 @@
 // run: --grid 2 --block 128 --arg in:float[1003]=random --arg out:float[1003] --arg int:1003
+// clang-format off
 #ifndef FAULT
 #define FAULT 0
 #endif

@@ -1,4 +1,5 @@
 // run: --grid 2 --block 256 --arg in:float[500]=random --arg out:float[2] --arg int:500
+// clang-format off
 #ifndef FAULT
 #define FAULT 0
 #endif

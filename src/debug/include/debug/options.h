@@ -107,7 +107,7 @@ struct lab_option {
 #define LAB_FIELD_RATE(f) double f;
 #define LAB_FIELD_SHARE(f) double f;
 #define LAB_FIELD_TEXTS(f)                                                     \
-    const char *f[LAB_MAX_OPTION_TEXTS];                                        \
+    const char *f[LAB_MAX_OPTION_TEXTS];                                       \
     int n_##f;
 #define LAB_FIELD_VARIANTS(f)                                                  \
     struct lab_variant_choice f[LAB_MAX_OPTION_CHOICES];                       \

@@ -582,28 +582,36 @@ static bool global_side(const struct sim_transfer *t, unsigned char *box)
 
 /* The shared side. A swizzle of 32, 64 or 128 bytes changes the order of the pieces
  * of 16 bytes within each such span: piece p of the span at address x is at
- * p ^ (x / 128), in as many bits as p has. */
+ * p ^ (x / 128), in as many bits as p has. A row that is shorter than the span has a
+ * span of its own all the same, whose rest is left alone (measured on an H100). */
 static bool shared_side(const struct sim_transfer *t, unsigned char *box)
 {
-    const uint64_t pieces = t->mapped ? (1u << t->map.swizzle) - 1 : 0;
+    const int swizzle = t->mapped ? t->map.swizzle : SIM_SWIZZLE_NONE;
+    const uint32_t pieces = (1u << swizzle) - 1;
+    const uint32_t row =
+        swizzle ? t->map.box[0] * (uint32_t)sim_tensor_map_element(t->map.type)
+                : t->bytes;
+    const uint32_t span = swizzle ? 16u << swizzle : row;
+    const uint32_t run = row == span ? t->bytes : 16; /* of an access */
     struct sim_access a = {.kind = transfer_loads(t) ? SIM_STORE : SIM_LOAD,
                            .space = LAB_PTX_SHARED,
                            .mask = 1u << t->lane,
-                           .bytes = (int)t->bytes,
-                           .align = t->mapped ? 128 : 16,
+                           .bytes = (int)run,
+                           .align = 16,
                            .async = true,
                            .issued = box == NULL};
     unsigned char *at[SIM_LANES];
-    /* A row shorter than the span may put its pieces anywhere in it. */
-    a.bytes += (int)((pieces + 1) * 16 - 1);
-    a.bytes -= a.bytes % (int)((pieces + 1) * 16);
-    a.addr[t->lane] = t->shared;
-    if (!sim_access(t->w, t->i, &a, at))
-        return false;
-    for (uint64_t p = 0; box && p < t->bytes; p += 16) {
-        uint64_t to = t->shared + p;
+    for (uint32_t p = 0; p < t->bytes; p += 16) {
+        uint64_t to = t->shared + p / row * span + p % row;
         to ^= (to >> 7 & pieces) << 4;
-        unsigned char *there = at[t->lane] + (to - t->shared);
+        if (p % run == 0) {
+            a.addr[t->lane] = run == 16 ? to : t->shared;
+            if (!sim_access(t->w, t->i, &a, at))
+                return false;
+        }
+        if (!box)
+            continue;
+        unsigned char *there = at[t->lane] + (to - a.addr[t->lane]);
         if (a.kind == SIM_STORE)
             memcpy(there, box + p, 16);
         else
@@ -763,6 +771,15 @@ static void run_bulk(struct sim_warp *w, const struct sim_instr *i,
                     "a bulk copy of %u bytes: a multiple of 16 is needed, "
                     "and no more than shared memory has",
                     t.bytes);
+            continue;
+        }
+        if (t.mapped && t.shared % 128) {
+            struct lab_sim_finding f = {
+                .address = t.shared, .bytes = (int)t.bytes, .argument = -1};
+            sim_end(w, i, 1u << l, LAB_SIM_MEMORY, &f,
+                    "the box of a tensor map begins at byte %llu of shared "
+                    "memory, which is not a multiple of 128",
+                    (unsigned long long)t.shared);
             continue;
         }
         if (t.bytes && global_side(&t, NULL) && shared_side(&t, NULL))

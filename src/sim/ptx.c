@@ -21,6 +21,7 @@ enum {
     MOST_SCOPES = 64,
     MOST_NESTED = 8, /* of vectors and of dimensions */
     MOST_TERMS = 64, /* parentheses and signs of an expression */
+    MOST_INLINED = 256,
     MOST_ALIGN = 1 << 16
 };
 
@@ -140,6 +141,7 @@ struct open_place {
     struct name *label; /* in .debug_str, of the function */
     int64_t offset;     /* from it */
     int32_t function;   /* in which it was seen last */
+    int32_t depth;      /* how many calls it is inlined in */
 };
 
 struct file_name {
@@ -891,8 +893,9 @@ static bool take_expression(struct reader *r, int level, int depth,
             !apply(r, op->text, out, &right))
             return false;
     }
-    if (level == 0 && accept(r, '?')) {
+    if (level == 0 && *r->at == '?') {
         struct constant other;
+        r->at++;
         if (!take_expression(r, 0, depth + 1, &right) ||
             !expect(r, ':', "between the sides of '?'") ||
             !take_expression(r, 0, depth + 1, &other))
@@ -950,20 +953,21 @@ static const struct lab_ptx_operand *close_operands(struct reader *r,
                                                     size_t from, int32_t *count)
 {
     size_t n = r->operands.count - from;
-    struct open_operand *open = (struct open_operand *)r->operands.items + from;
+    const struct open_operand *open = r->operands.items;
     struct lab_ptx_operand *out = take(r, n, sizeof(*out));
     if (!out)
         return NULL;
     for (size_t i = 0; i < n; i++) {
-        out[i] = open[i].o;
-        if (open[i].symbol) {
-            if (!settle(r, &out[i], open[i].name, open[i].symbol))
+        const struct open_operand *o = &open[from + i];
+        out[i] = o->o;
+        if (o->symbol) {
+            if (!settle(r, &out[i], o->name, o->symbol))
                 return NULL;
-        } else if (open[i].name) {
+        } else if (o->name) {
             struct waiting *w = add(r, &r->waiting, sizeof(*w));
             if (!w)
                 return NULL;
-            *w = (struct waiting){&out[i], open[i].name, r->line};
+            *w = (struct waiting){&out[i], o->name, r->line};
         }
     }
     r->operands.count = from;
@@ -1521,7 +1525,8 @@ static bool init_value(struct reader *r, struct initialiser *in)
         if (in->bytes != 1)
             return wrong(r, "a text for elements of %d bytes", (int)in->bytes);
         /* As in C: the NUL is left out where it has no room. */
-        int64_t bytes = (int64_t)n + (in->most != in->at + (int64_t)n);
+        int64_t bytes =
+            (int64_t)n + (!in->most || in->most != in->at + (int64_t)n);
         unsigned char *p = init_room(r, in, bytes);
         if (p)
             memcpy(p, text, (size_t)bytes);
@@ -1546,7 +1551,7 @@ static bool init_list(struct reader *r, struct initialiser *in, int level)
     int64_t from = in->at;
     for (int i = level; i < in->shape->dims; i++)
         size *= in->shape->dim[i];
-    if (level >= MOST_NESTED || level > in->shape->dims)
+    if (level > 0 && level >= in->shape->dims)
         return wrong(r, "more braces than dimensions");
     if (!accept(r, '}')) {
         do {
@@ -1978,16 +1983,23 @@ static bool take_position(struct reader *r, struct lab_ptx_place *out)
     return true;
 }
 
-/* The place that a call was inlined at: the newest one of that position, which
- * knows what it was itself inlined at. */
-static int32_t call_place(struct reader *r, const struct lab_ptx_place *at)
+/* The place that a call of `p` was inlined at: the newest one of that position,
+ * which knows what it was itself inlined at. -1: no memory. */
+static int32_t call_place(struct reader *r, const struct open_place *p,
+                          const struct lab_ptx_place *at)
 {
     struct open_place key = {.place = *at};
     if (r->places.count) {
         int32_t newest = *place_slot(r, &key, false);
         const struct open_place *places = r->places.items;
-        if (newest >= 0 && places[newest].function == r->function)
-            return newest;
+        if (newest >= 0 && places[newest].function == r->function) {
+            int32_t outer = places[newest].place.inlined_at;
+            /* walk<1>() calls walk<0>() in the line where it is itself called;
+             * and this is walk<0>() once more. */
+            bool itself = places[newest].label == p->label && outer >= 0 &&
+                          same_place(&places[outer], &key, false);
+            return itself ? outer : newest;
+        }
     }
     return place_of(r, &key);
 }
@@ -2015,9 +2027,14 @@ static bool take_loc(struct reader *r)
             struct lab_ptx_place at;
             if (!take_position(r, &at))
                 return false;
-            p.place.inlined_at = call_place(r, &at);
-            if (p.place.inlined_at < 0)
+            int32_t outer = call_place(r, &p, &at);
+            if (outer < 0)
                 return false;
+            p.depth = ((struct open_place *)r->places.items)[outer].depth + 1;
+            if (p.depth < MOST_INLINED)
+                p.place.inlined_at = outer;
+            else
+                p.depth = 0;
         } else {
             r->at = from;
             return expected(r, "function_name or inlined_at");

@@ -30,6 +30,7 @@ report store
 report profiler
 report lesson
 debug report
+debug sim
 bench debug
 ui bench'
 

@@ -345,6 +345,43 @@ TEST_CASE(the_same_place_is_kept_once)
     lab_ptx_free(ptx);
 }
 
+/* How often an instruction of `body` is inlined. */
+static void check_inlined(const char *body, int instr, int want)
+{
+    struct lab_ptx *ptx = read_body(body);
+    int depth = 0;
+    int32_t at = ptx->functions[0].instrs[instr].place;
+    while ((at = ptx->places[at].inlined_at) >= 0)
+        depth++;
+    assert_int_equal(depth, want);
+    lab_ptx_free(ptx);
+}
+
+TEST_CASE(templates_that_call_themselves)
+{
+    static const char walk[] =
+        ".loc 1 9 1\n"
+        ".loc 1 5 1, function_name W2, inlined_at 1 9 1\n"
+        ".loc 1 5 1, function_name W1, inlined_at 1 5 1\n"
+        ".loc 1 5 1, function_name W0, inlined_at 1 5 1\n"
+        "ret;\n"
+        ".loc 1 5 1, function_name W0, inlined_at 1 5 1\n"
+        "ret;\n"
+        ".loc 1 6 1, function_name X, inlined_at 1 5 1\n"
+        "ret;\n";
+    check_inlined(walk, 0, 3);
+    check_inlined(walk, 1, 3);
+    check_inlined(walk, 2, 4);
+    struct lab_str text;
+    lab_str_init(&text);
+    for (int i = 0; i < 1000; i++)
+        lab_str_addf(&text, ".loc 1 5 1, function_name W%d, inlined_at 1 5 1\n",
+                     i);
+    lab_str_add(&text, "ret;");
+    check_inlined(lab_str_text(&text), 0, 744 % 256); /* 255 at most */
+    lab_str_release(&text);
+}
+
 TEST_CASE(clang_text_is_taken_apart)
 {
     struct lab_ptx *ptx = read_text(
@@ -417,6 +454,7 @@ TEST_CASE(initial_values)
     check_init(".global .b8 x[] = {1, 2, 3};", 3, 3, "010203");
     check_init(".global .b8 x[] = \"a\\n\\\"\\101\\x42\";", 6, 6,
                "610a22414200");
+    check_init(".global .b8 x[] = \"\";", 1, 1, "00");
     check_init(".global .b8 x[2] = \"ab\";", 2, 2, "6162");
     check_init(".global .b8 x[2][2] = {{1}, {2, 3}};", 4, 4, "01000203");
     check_init(".global .b8 x[2][2] = {1, 2, 3};", 4, 3, "010203");

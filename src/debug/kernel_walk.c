@@ -654,13 +654,12 @@ enum lab_status lab_kernel_walk_launches(struct lab_backend *be, bool on,
                                          bool prompts)
 {
     static char yes;
-    struct lab_sim_gpu *gpu = lab_sim_backend_gpu(be);
-    if (!gpu)
+    if (!lab_sim_backend_gpu(be))
         return lab_fail(
             LAB_E_UNSUPPORTED,
             "backend %s: kernels are walked on the simulator; start "
             "with --backend sim",
             be->ops->name);
-    lab_sim_gpu_before(gpu, on ? walk_launch : NULL, prompts ? &yes : NULL);
+    lab_sim_backend_before(on ? walk_launch : NULL, prompts ? &yes : NULL);
     return LAB_OK;
 }

@@ -582,6 +582,7 @@ void sim_warp_start(struct sim_warp *w, uint32_t lanes)
     go(w, 0, lanes, -1);
 }
 
+SIM_CLONES
 void sim_warp_run(struct sim_warp *w, int64_t most)
 {
     const struct sim_instr *code = w->block->grid->kernel->instrs;

@@ -1,8 +1,10 @@
 # Finds a CUDA toolkit that works here, or leaves CUDA out; says which, and why.
 #
-# Sets LAB_HAVE_CUDA, and CMAKE_CUDA_ARCHITECTURES to those that design.md
-# names and this nvcc knows: real code for each, and PTX for what comes after.
+# Sets LAB_HAVE_CUDA, LAB_HAVE_NVCC (LAB_SIM wants it where LAB_CUDA is OFF), and
+# CMAKE_CUDA_ARCHITECTURES to those that design.md names and this nvcc knows: real
+# code for each, and PTX for what comes after.
 set(LAB_HAVE_CUDA OFF)
+set(LAB_HAVE_NVCC OFF)
 
 # lab_cuda_architectures(OUT NVCC): 90a needs CUDA 12, 89 and 90 need 11.8.
 function(lab_cuda_architectures out nvcc)
@@ -25,7 +27,7 @@ function(lab_cuda_architectures out nvcc)
     set(${out} ${archs} PARENT_SCOPE)
 endfunction()
 
-if(LAB_CUDA STREQUAL "OFF")
+if(LAB_CUDA STREQUAL "OFF" AND LAB_SIM STREQUAL "OFF")
     set(LAB_CUDA_REASON "LAB_CUDA is OFF")
 else()
     if(DEFINED ENV{CUDACXX})
@@ -57,7 +59,7 @@ else()
             enable_language(CUDA)
             find_package(CUDAToolkit)
             if(CUDAToolkit_FOUND)
-                set(LAB_HAVE_CUDA ON)
+                set(LAB_HAVE_NVCC ON)
             else()
                 set(LAB_CUDA_REASON "the CUDA runtime library was not found")
             endif()
@@ -65,6 +67,12 @@ else()
     endif()
 endif()
 
+set(LAB_NVCC_REASON "${LAB_CUDA_REASON}")
+if(LAB_CUDA STREQUAL "OFF")
+    set(LAB_CUDA_REASON "LAB_CUDA is OFF")
+elseif(LAB_HAVE_NVCC)
+    set(LAB_HAVE_CUDA ON)
+endif()
 if(LAB_HAVE_CUDA)
     string(REPLACE ";" " " lab_archs "${CMAKE_CUDA_ARCHITECTURES}")
     message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, the module is built "

@@ -13,6 +13,9 @@ if(TARGET lapenna-lab-cuda)
     install(TARGETS lapenna-lab-cuda LIBRARY DESTINATION lib/lapenna-lab
         COMPONENT cuda)
 endif()
+if(TARGET lapenna-lab-sim)
+    install(TARGETS lapenna-lab-sim LIBRARY DESTINATION lib/lapenna-lab)
+endif()
 
 install(DIRECTORY lessons DESTINATION ${lab_data}
     PATTERN "*.py" EXCLUDE)

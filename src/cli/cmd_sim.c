@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/format.h"
 #include "base/mem.h"
 #include "base/signals.h"
 #include "cmd.h"
 #include "common/random.h"
+#include "debug/kernel_walk.h"
 #include "debug/options.h"
 #include "profiler/kernel_name.h"
 #include "report/json_line.h"
@@ -350,6 +352,21 @@ static void print_said(void *arg, const char *text)
 
 static atomic_bool interrupted; /* by a signal */
 
+static enum lab_status walk(struct simulation *s,
+                            const struct lab_sim_launch *l,
+                            const struct lab_sim_options *options)
+{
+    static const uint32_t first[3] = {0, 0, 0};
+    struct lab_kernel_walk w = {
+        .ptx = s->text, .name = s->name, .prompts = isatty(STDIN_FILENO) != 0};
+    enum lab_status st =
+        lab_sim_debug_open(s->memory, l, options, first, &w.debug);
+    if (!st)
+        st = lab_kernel_walk(&w, stdin);
+    lab_sim_debug_close(w.debug);
+    return st;
+}
+
 static enum lab_status launch(struct simulation *s)
 {
     const struct lab_options *o = s->o;
@@ -386,7 +403,8 @@ static enum lab_status launch(struct simulation *s)
     }
     lab_signals_flag(&interrupted);
     if (!st)
-        st = lab_sim_run(s->memory, &l, &options, &s->result);
+        st = o->walk ? walk(s, &l, &options)
+                     : lab_sim_run(s->memory, &l, &options, &s->result);
     lab_signals_flag(NULL);
     lab_free(values);
     return st ? st : s->printed;
@@ -809,7 +827,7 @@ static enum lab_status simulate(struct simulation *s)
         st = find_kernel(s);
     if (!st)
         st = launch(s);
-    if (!st)
+    if (!st && !s->o->walk)
         st = s->o->json ? print_json(s) : print_text(s);
     return st;
 }

@@ -362,6 +362,8 @@ int lab_cmd_step(int argc, char **argv)
     lab_lesson_run_warn(&w);
     int64_t iterations = o.iterations > 0 ? o.iterations : 1;
     st = o.npy ? walk_to_files(&w, iterations) : walk(&w, iterations);
+    if (st == LAB_E_CHECK && o.json)
+        lab_sim_findings_print(lab_walk_backend(w.walk));
     int code = st == LAB_E_CANCELLED ? LAB_EXIT_SIGNAL + lab_signals_caught()
                                      : lab_exit_error(st);
     lab_run_summary_init(&summary);

@@ -603,6 +603,7 @@ static void recording_prepare(void *recording, const char *backend)
     struct lab_recording *r = recording;
     const struct lab_cuda_module *module = NULL;
     bool gpu = strcmp(backend, "cuda") == 0;
+    bool sim = strcmp(backend, "sim") == 0;
     snprintf(r->backend, sizeof(r->backend), "%s", backend);
     lab_profiler_free(r->profiler);
     r->profiler = NULL;
@@ -610,7 +611,9 @@ static void recording_prepare(void *recording, const char *backend)
         return; /* the backend will not open either, and says why */
     struct lab_profiler_config config = {.sink = &r->sink,
                                          .backend = r->backend,
-                                         .gpu = gpu ? module->profiler : NULL,
+                                         .gpu = gpu   ? module->profiler
+                                                : sim ? &lab_gpu_profiler_sim
+                                                      : NULL,
                                          .no_trace = r->of->options->no_trace,
                                          .trace.graph_nodes =
                                              r->of->options->graph_nodes};
@@ -1036,6 +1039,7 @@ static struct lab_setup setup_of(const struct lab_lesson_run *w, bool tells)
     return (struct lab_setup){.spec = &w->spec,
                               .backend = o->backend,
                               .device = o->device,
+                              .device_model = o->device_model,
                               .batch = o->batch,
                               .data = o->data,
                               .choices = o->choices,

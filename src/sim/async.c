@@ -332,7 +332,9 @@ static void mbarrier_step(struct sim_warp *w, const struct sim_instr *i,
 }
 
 /* Offsets in shared memory of the mbarriers that `mask` names; returns the lanes
- * that may go on. */
+ * that may go on. All but init and inval are for the checks a load of .relaxed, so
+ * that the last plain write stays known: threads that use an object must have
+ * waited for the one that made it. */
 static uint32_t mbarrier_access(struct sim_warp *w, const struct sim_instr *i,
                                 const struct sim_operand *address,
                                 uint32_t mask, enum sim_access_kind kind,
@@ -345,7 +347,7 @@ static uint32_t mbarrier_access(struct sim_warp *w, const struct sim_instr *i,
                            .mask = mask,
                            .bytes = ACCESS_BYTES,
                            .align = ACCESS_BYTES,
-                           .synchronises = kind == SIM_ATOMIC};
+                           .synchronises = kind == SIM_LOAD};
     sim_addresses(w, address, a.addr);
     uint32_t ok = sim_access(w, i, &a, at);
     uintptr_t low = (uintptr_t)b->shared;
@@ -412,7 +414,7 @@ static void run_mbarrier_arrive(struct sim_warp *w, const struct sim_instr *i,
     uint64_t offset[SIM_LANES];
     uint64_t value[SIM_LANES];
     uint64_t state[SIM_LANES] = {0};
-    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_ATOMIC, offset);
+    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_LOAD, offset);
     bool tx = i->flags & ARRIVE_TX;
     sim_values(w, &i->b, value);
     for (int l = 0; l < SIM_LANES; l++) {
@@ -434,7 +436,7 @@ static void run_mbarrier_tx(struct sim_warp *w, const struct sim_instr *i,
     uint64_t offset[SIM_LANES];
     uint64_t value[SIM_LANES];
     uint64_t state;
-    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_ATOMIC, offset);
+    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_LOAD, offset);
     sim_values(w, &i->b, value);
     for (int l = 0; l < SIM_LANES; l++) {
         int64_t tx = (int64_t)(uint32_t)value[l];
@@ -582,28 +584,36 @@ static bool global_side(const struct sim_transfer *t, unsigned char *box)
 
 /* The shared side. A swizzle of 32, 64 or 128 bytes changes the order of the pieces
  * of 16 bytes within each such span: piece p of the span at address x is at
- * p ^ (x / 128), in as many bits as p has. */
+ * p ^ (x / 128), in as many bits as p has. A row that is shorter than the span has a
+ * span of its own all the same, whose rest is left alone (measured on an H100). */
 static bool shared_side(const struct sim_transfer *t, unsigned char *box)
 {
-    const uint64_t pieces = t->mapped ? (1u << t->map.swizzle) - 1 : 0;
+    const int swizzle = t->mapped ? t->map.swizzle : SIM_SWIZZLE_NONE;
+    const uint32_t pieces = (1u << swizzle) - 1;
+    const uint32_t row =
+        swizzle ? t->map.box[0] * (uint32_t)sim_tensor_map_element(t->map.type)
+                : t->bytes;
+    const uint32_t span = swizzle ? 16u << swizzle : row;
+    const uint32_t run = row == span ? t->bytes : 16; /* of an access */
     struct sim_access a = {.kind = transfer_loads(t) ? SIM_STORE : SIM_LOAD,
                            .space = LAB_PTX_SHARED,
                            .mask = 1u << t->lane,
-                           .bytes = (int)t->bytes,
-                           .align = t->mapped ? 128 : 16,
+                           .bytes = (int)run,
+                           .align = 16,
                            .async = true,
                            .issued = box == NULL};
     unsigned char *at[SIM_LANES];
-    /* A row shorter than the span may put its pieces anywhere in it. */
-    a.bytes += (int)((pieces + 1) * 16 - 1);
-    a.bytes -= a.bytes % (int)((pieces + 1) * 16);
-    a.addr[t->lane] = t->shared;
-    if (!sim_access(t->w, t->i, &a, at))
-        return false;
-    for (uint64_t p = 0; box && p < t->bytes; p += 16) {
-        uint64_t to = t->shared + p;
+    for (uint32_t p = 0; p < t->bytes; p += 16) {
+        uint64_t to = t->shared + p / row * span + p % row;
         to ^= (to >> 7 & pieces) << 4;
-        unsigned char *there = at[t->lane] + (to - t->shared);
+        if (p % run == 0) {
+            a.addr[t->lane] = run == 16 ? to : t->shared;
+            if (!sim_access(t->w, t->i, &a, at))
+                return false;
+        }
+        if (!box)
+            continue;
+        unsigned char *there = at[t->lane] + (to - a.addr[t->lane]);
         if (a.kind == SIM_STORE)
             memcpy(there, box + p, 16);
         else
@@ -742,7 +752,7 @@ static void run_bulk(struct sim_warp *w, const struct sim_instr *i,
     if (i->more_count == 0)
         sim_values(w, &i->b, bytes);
     if (i->space == LAB_PTX_SHARED)
-        mask = mbarrier_access(w, i, &i->c, mask, SIM_ATOMIC, barrier);
+        mask = mbarrier_access(w, i, &i->c, mask, SIM_LOAD, barrier);
     for (int l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;
@@ -763,6 +773,15 @@ static void run_bulk(struct sim_warp *w, const struct sim_instr *i,
                     "a bulk copy of %u bytes: a multiple of 16 is needed, "
                     "and no more than shared memory has",
                     t.bytes);
+            continue;
+        }
+        if (t.mapped && t.shared % 128) {
+            struct lab_sim_finding f = {
+                .address = t.shared, .bytes = (int)t.bytes, .argument = -1};
+            sim_end(w, i, 1u << l, LAB_SIM_MEMORY, &f,
+                    "the box of a tensor map begins at byte %llu of shared "
+                    "memory, which is not a multiple of 128",
+                    (unsigned long long)t.shared);
             continue;
         }
         if (t.bytes && global_side(&t, NULL) && shared_side(&t, NULL))
@@ -857,7 +876,7 @@ static void run_mbarrier_wait(struct sim_warp *w, const struct sim_instr *i,
     uint64_t offset[SIM_LANES];
     uint64_t value[SIM_LANES];
     uint32_t over = 0;
-    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_ATOMIC, offset);
+    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_LOAD, offset);
     sim_values(w, &i->b, value);
     for (int l = 0; l < SIM_LANES; l++) {
         struct mbarrier m;
@@ -890,7 +909,7 @@ static void run_copy_arrive(struct sim_warp *w, const struct sim_instr *i,
                             uint32_t mask)
 {
     uint64_t offset[SIM_LANES] = {0};
-    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_ATOMIC, offset);
+    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_LOAD, offset);
     for (int l = 0; l < SIM_LANES && !(i->flags & NO_INCREMENT); l++) {
         struct mbarrier m;
         unsigned char *at =

@@ -21,6 +21,7 @@ enum {
     MOST_SCOPES = 64,
     MOST_NESTED = 8, /* of vectors and of dimensions */
     MOST_TERMS = 64, /* parentheses and signs of an expression */
+    MOST_INLINED = 256,
     MOST_ALIGN = 1 << 16
 };
 
@@ -140,6 +141,7 @@ struct open_place {
     struct name *label; /* in .debug_str, of the function */
     int64_t offset;     /* from it */
     int32_t function;   /* in which it was seen last */
+    int32_t depth;      /* how many calls it is inlined in */
 };
 
 struct file_name {
@@ -361,10 +363,17 @@ static bool expect(struct reader *r, char c, const char *where)
 
 static uint32_t hash_of(const char *text, size_t n)
 {
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)text[i]) * 16777619u;
-    return h ^ h >> 15;
+    uint64_t h = n;
+    while (n > 0) {
+        uint64_t word = 0;
+        size_t part = n < sizeof(word) ? n : sizeof(word);
+        memcpy(&word, text, part);
+        h = (h ^ word) * 0x9E3779B97F4A7C15u;
+        h ^= h >> 32;
+        text += part;
+        n -= part;
+    }
+    return (uint32_t)h;
 }
 
 static bool grow_names(struct reader *r)
@@ -497,8 +506,9 @@ static struct symbol *range_of(const struct name *stem, int64_t number,
                                int depth)
 {
     struct symbol *s = stem->bound;
-    bool ok = s && s->kind == IS_RANGE && s->depth > depth && number < s->index;
-    return ok ? s : NULL;
+    while (s && s->depth > depth && (s->kind != IS_RANGE || number >= s->index))
+        s = s->hidden;
+    return s && s->depth > depth ? s : NULL;
 }
 
 static bool new_reg(struct reader *r, const struct name *name,
@@ -677,11 +687,11 @@ static bool take_decimal(struct reader *r, struct constant *out)
 static bool take_number(struct reader *r, struct constant *out)
 {
     const char *p = r->at;
-    char second = (char)(p[1] | 32);
     int base = 10;
     *out = (struct constant){.kind = LAB_PTX_OPERAND_INT};
     if (!(char_is(*p) & DIGIT))
         return expected(r, "a number");
+    char second = (char)(p[1] | 32);
     if (p[0] == '0' && (second == 'f' || second == 'd')) {
         if (!take_bits(r, second == 'f' ? 8 : 16, out))
             return false;
@@ -708,14 +718,14 @@ static bool take_number(struct reader *r, struct constant *out)
                     return too_large(r);
                 out->value = out->value * (uint64_t)base + digit;
             }
+            r->at = p;
             if (p == from)
                 return expected(r, "digits after 0x or 0b");
             out->is_unsigned = *p == 'U' || out->value > INT64_MAX;
             r->at = p + (*p == 'U');
         }
     }
-    return char_is(*r->at) & (WORD | FIRST) ? expected(r, "the end of a number")
-                                            : true;
+    return char_is(*r->at) & WORD ? expected(r, "the end of a number") : true;
 }
 
 static bool take_expression(struct reader *r, int level, int depth,
@@ -786,7 +796,10 @@ static const struct infix {
 
 static const struct infix *next_operator(struct reader *r)
 {
-    if (peek(r) == 0 || !strchr("|&=!<>^+-*/%", *r->at))
+    /* Not past the end of the line: what comes there is another statement. */
+    while (*r->at != '\n' && char_is(*r->at) & BLANK)
+        r->at++;
+    if (!*r->at || !strchr("|&=!<>^+-*/%", *r->at))
         return NULL;
     for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
         if (strncmp(r->at, operators[i].text, strlen(operators[i].text)) == 0)
@@ -880,8 +893,9 @@ static bool take_expression(struct reader *r, int level, int depth,
             !apply(r, op->text, out, &right))
             return false;
     }
-    if (level == 0 && accept(r, '?')) {
+    if (level == 0 && *r->at == '?') {
         struct constant other;
+        r->at++;
         if (!take_expression(r, 0, depth + 1, &right) ||
             !expect(r, ':', "between the sides of '?'") ||
             !take_expression(r, 0, depth + 1, &other))
@@ -939,20 +953,21 @@ static const struct lab_ptx_operand *close_operands(struct reader *r,
                                                     size_t from, int32_t *count)
 {
     size_t n = r->operands.count - from;
-    struct open_operand *open = (struct open_operand *)r->operands.items + from;
+    const struct open_operand *open = r->operands.items;
     struct lab_ptx_operand *out = take(r, n, sizeof(*out));
     if (!out)
         return NULL;
     for (size_t i = 0; i < n; i++) {
-        out[i] = open[i].o;
-        if (open[i].symbol) {
-            if (!settle(r, &out[i], open[i].name, open[i].symbol))
+        const struct open_operand *o = &open[from + i];
+        out[i] = o->o;
+        if (o->symbol) {
+            if (!settle(r, &out[i], o->name, o->symbol))
                 return NULL;
-        } else if (open[i].name) {
+        } else if (o->name) {
             struct waiting *w = add(r, &r->waiting, sizeof(*w));
             if (!w)
                 return NULL;
-            *w = (struct waiting){&out[i], open[i].name, r->line};
+            *w = (struct waiting){&out[i], o->name, r->line};
         }
     }
     r->operands.count = from;
@@ -975,7 +990,7 @@ static bool take_parts(struct reader *r, char close, int depth,
                        struct open_operand *out)
 {
     size_t from = r->operands.count;
-    if (!accept(r, close)) {
+    if (close == '}' || !accept(r, close)) {
         do
             if (!take_operand(r, depth + 1))
                 return false;
@@ -1510,7 +1525,8 @@ static bool init_value(struct reader *r, struct initialiser *in)
         if (in->bytes != 1)
             return wrong(r, "a text for elements of %d bytes", (int)in->bytes);
         /* As in C: the NUL is left out where it has no room. */
-        int64_t bytes = (int64_t)n + (in->most != in->at + (int64_t)n);
+        int64_t bytes =
+            (int64_t)n + (!in->most || in->most != in->at + (int64_t)n);
         unsigned char *p = init_room(r, in, bytes);
         if (p)
             memcpy(p, text, (size_t)bytes);
@@ -1535,7 +1551,7 @@ static bool init_list(struct reader *r, struct initialiser *in, int level)
     int64_t from = in->at;
     for (int i = level; i < in->shape->dims; i++)
         size *= in->shape->dim[i];
-    if (level >= MOST_NESTED || level > in->shape->dims)
+    if (level > 0 && level >= in->shape->dims)
         return wrong(r, "more braces than dimensions");
     if (!accept(r, '}')) {
         do {
@@ -1967,16 +1983,23 @@ static bool take_position(struct reader *r, struct lab_ptx_place *out)
     return true;
 }
 
-/* The place that a call was inlined at: the newest one of that position, which
- * knows what it was itself inlined at. */
-static int32_t call_place(struct reader *r, const struct lab_ptx_place *at)
+/* The place that a call of `p` was inlined at: the newest one of that position,
+ * which knows what it was itself inlined at. -1: no memory. */
+static int32_t call_place(struct reader *r, const struct open_place *p,
+                          const struct lab_ptx_place *at)
 {
     struct open_place key = {.place = *at};
     if (r->places.count) {
         int32_t newest = *place_slot(r, &key, false);
         const struct open_place *places = r->places.items;
-        if (newest >= 0 && places[newest].function == r->function)
-            return newest;
+        if (newest >= 0 && places[newest].function == r->function) {
+            int32_t outer = places[newest].place.inlined_at;
+            /* walk<1>() calls walk<0>() in the line where it is itself called;
+             * and this is walk<0>() once more. */
+            bool itself = places[newest].label == p->label && outer >= 0 &&
+                          same_place(&places[outer], &key, false);
+            return itself ? outer : newest;
+        }
     }
     return place_of(r, &key);
 }
@@ -2004,9 +2027,14 @@ static bool take_loc(struct reader *r)
             struct lab_ptx_place at;
             if (!take_position(r, &at))
                 return false;
-            p.place.inlined_at = call_place(r, &at);
-            if (p.place.inlined_at < 0)
+            int32_t outer = call_place(r, &p, &at);
+            if (outer < 0)
                 return false;
+            p.depth = ((struct open_place *)r->places.items)[outer].depth + 1;
+            if (p.depth < MOST_INLINED)
+                p.place.inlined_at = outer;
+            else
+                p.depth = 0;
         } else {
             r->at = from;
             return expected(r, "function_name or inlined_at");
@@ -2282,8 +2310,10 @@ static bool take_version(struct reader *r)
     int64_t minor = 0;
     size_t n;
     skip(r);
-    for (; char_is(*r->at) & DIGIT && major < 1000; r->at++)
-        major = major * 10 + (*r->at - '0');
+    n = strspn(r->at, "0123456789");
+    for (size_t i = 0; i < n && major < 1000; i++)
+        major = major * 10 + (r->at[i] - '0');
+    r->at += n;
     if (r->at[0] != '.' || !(char_is(r->at[1]) & DIGIT))
         return expected(r, "a version such as 9.0");
     r->at++;

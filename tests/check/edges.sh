@@ -15,7 +15,11 @@ edges='trace base
 sim base
 kernels base
 engine kernels
+engine sim
 engine base
+simcuda engine
+simcuda kernels
+simcuda sim
 cuda engine
 cuda kernels
 profiler engine
@@ -26,6 +30,7 @@ report store
 report profiler
 report lesson
 debug report
+debug sim
 bench debug
 ui bench'
 
@@ -54,6 +59,7 @@ function target_module(target) {
     if (target == "lapenna-lab") return "cli"
     if (target == "lapenna-lab-cuda") return "cuda"
     if (target ~ /^lab_cuda_kernels/) return "cuda"
+    if (target ~ /^(lapenna-lab-sim|lab_sim_kernels)$/) return "simcuda"
     if (target == "lab_onednn") return "kernels"
     if (target ~ /^lab_(ref_f|kernels)/) return "kernels"
     sub(/^lab_/, "", target)

@@ -3,7 +3,11 @@
  *
  * Outputs are filled with NaN before a call and have guard words on both
  * sides; inputs must come back unchanged. Every variant runs three times: as it
- * is, again (the same bits), and captured into a CUDA graph (the same bits). */
+ * is, again (the same bits), and captured into a CUDA graph (the same bits).
+ *
+ * tests/sim compiles the same tests with LAB_GPU_SIMULATED: the kernels run on the
+ * simulator with all checks on, where a finding fails the case, and the third run
+ * has its warps in another order. Cases that would take minutes are left out. */
 #pragma once
 #include "common/cuda_exec.h"
 #include "common/kernel.h"
@@ -87,6 +91,11 @@ void gpu_note_served(const struct lab_variant *v);
 
 /* NULL without a device. */
 struct lab_exec *gpu_exec(void);
+/* What is opened by lab_cuda_select() is closed. */
+int gpu_end(void);
+#ifdef LAB_GPU_SIMULATED
+void gpu_other_order(void); /* of warps, in the runs that follow */
+#endif
 int gpu_close(void **state); /* after all cases of a file */
 /* Fails the running cmocka test when a variant is wrong, or when there is no
  * variant of the step at all. */

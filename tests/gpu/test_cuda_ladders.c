@@ -7,6 +7,10 @@
 #include "engine/ladder.h"
 #include "split_errors.h"
 
+#ifndef LAB_GPU_BACKEND
+#define LAB_GPU_BACKEND "cuda" /* tests/sim has "sim" */
+#endif
+
 /* Without `needs` a rung serves every GPU of its capability. */
 static bool may_refuse(const struct lab_variant *rung,
                        const struct lab_device_info *info)
@@ -49,7 +53,7 @@ TEST_CASE(every_cuda_rung_is_right)
     const struct lab_operation *of;
     int checked = 0;
     int refused = 0;
-    if (lab_backend_open(&be, "cuda", 0)) {
+    if (lab_backend_open(&be, LAB_GPU_BACKEND, 0)) {
         print_message("%s\n", lab_error());
         skip();
     }
@@ -109,7 +113,7 @@ TEST_CASE(without_its_barrier_the_stencil_is_wrong)
     struct lab_ladder_size size;
     struct lab_ladder_machine m = {.copy_bytes_s = 1, .flush_bytes = 1 << 20};
     struct seen seen = {0};
-    if (lab_backend_open(&be, "cuda", 0)) {
+    if (lab_backend_open(&be, LAB_GPU_BACKEND, 0)) {
         print_message("%s\n", lab_error());
         skip();
     }
@@ -163,7 +167,7 @@ TEST_CASE(notes_have_the_device)
     struct lab_ladder_size size;
     int told = 0;
     int n = 0;
-    if (lab_backend_open(&be, "cuda", 0)) {
+    if (lab_backend_open(&be, LAB_GPU_BACKEND, 0)) {
         print_message("%s\n", lab_error());
         skip();
     }
@@ -196,7 +200,7 @@ TEST_CASE(errors_fall_as_parts_are_added)
     struct lab_backend *be = NULL;
     struct lab_device_info info;
     struct split_errors seen;
-    if (lab_backend_open(&be, "cuda", 0)) {
+    if (lab_backend_open(&be, LAB_GPU_BACKEND, 0)) {
         print_message("%s\n", lab_error());
         skip();
     }

@@ -124,11 +124,6 @@ static uint64_t to_half(double v)
     return sign | (up ? high : low);
 }
 
-static float of_brain(uint64_t h)
-{
-    return f32(h << 16);
-}
-
 static float fmax_of(float a, float b)
 {
     if (a == b)
@@ -145,7 +140,10 @@ static float fmin_of(float a, float b)
 
 static uint64_t clamped(double v, double least, double most)
 {
-    return v != v ? 0 : (uint64_t)(int64_t)(v < least ? least : v > most ? most : v);
+    return v != v ? 0
+                  : (uint64_t)(int64_t)(v < least  ? least
+                                        : v > most ? most
+                                                   : v);
 }
 
 static float flush(float v)
@@ -181,10 +179,8 @@ static float limited(float v)
     X("mul.lo.u16", "hhh", "", (a & 0xFFFF) * (b & 0xFFFF) & 0xFFFF)           \
     X("mul.hi.s32", "rrr", "", U(((int64_t)S(a) * S(b)) >> 32))                \
     X("mul.hi.u32", "rrr", "", U(((uint64_t)U(a) * U(b)) >> 32))               \
-    X("mul.hi.u64", "qqq", "",                                                 \
-      (uint64_t)(((unsigned __int128)a * b) >> 64))                            \
-    X("mul.hi.s64", "qqq", "",                                                 \
-      (uint64_t)(((__int128)SL(a) * SL(b)) >> 64))                             \
+    X("mul.hi.u64", "qqq", "", (uint64_t)(((unsigned __int128)a * b) >> 64))   \
+    X("mul.hi.s64", "qqq", "", (uint64_t)(((__int128)SL(a) * SL(b)) >> 64))    \
     X("mul.wide.s32", "qrr", "", (uint64_t)((int64_t)S(a) * S(b)))             \
     X("mul.wide.u32", "qrr", "", (uint64_t)U(a) * U(b))                        \
     X("mul.wide.s16", "rhh", "", U(HS(a) * HS(b)))                             \
@@ -223,7 +219,8 @@ static float limited(float v)
     X("popc.b64", "rq", "", (uint64_t)__builtin_popcountll(a))                 \
     X("clz.b32", "rr", "", U(a) ? (uint64_t)__builtin_clz(U(a)) : 32)          \
     X("clz.b64", "rq", "", a ? (uint64_t)__builtin_clzll(a) : 64)              \
-    X("bfind.u32", "rr", "", U(a) ? 31 - (uint64_t)__builtin_clz(U(a)) : U(-1))\
+    X("bfind.u32", "rr", "",                                                   \
+      U(a) ? 31 - (uint64_t)__builtin_clz(U(a)) : U(-1))                       \
     X("prmt.b32", "rrrr", "", bytes_chosen(U(a), U(b), U(c)))                  \
     X("lop3.b32", "rrrr", ", 0x6A", table_of(U(a), U(b), U(c), 0x6A))          \
     X("lop3.b32", "rrrr", ", 0x1D", table_of(U(a), U(b), U(c), 0x1D))          \
@@ -234,7 +231,8 @@ static float limited(float v)
       (U(b) & ~(2047u << 5)) | (U(a) & 2047) << 5)                             \
     X("dp4a.s32.s32", "rrrr", "", U(dot4(U(a), U(b)) + S(c)))                  \
     X("add.f32", "fff", "", b32(F(a) + F(b)))                                  \
-    X("add.rz.f32", "fff", "", b32(rounded(FE_TOWARDZERO, '+', F(a), F(b), 0)))\
+    X("add.rz.f32", "fff", "",                                                 \
+      b32(rounded(FE_TOWARDZERO, '+', F(a), F(b), 0)))                         \
     X("add.ftz.f32", "fff", "", b32(flush(flush(F(a)) + flush(F(b)))))         \
     X("add.sat.f32", "fff", "", b32(limited(F(a) + F(b))))                     \
     X("sub.f32", "fff", "", b32(F(a) - F(b)))                                  \
@@ -278,16 +276,14 @@ static float limited(float v)
     X("cvt.s32.s8", "rr", "", U((int8_t)(uint8_t)a))                           \
     X("cvt.u16.u32", "hr", "", a & 0xFFFF)                                     \
     X("cvt.sat.u8.s32", "rr", "", S(a) < 0 ? 0 : S(a) > 255 ? 255 : U(a))      \
-    X("cvt.sat.s16.s32", "hr", "",                                             \
-      clamped(S(a), -32768.0, 32767.0) & 0xFFFF)                               \
+    X("cvt.sat.s16.s32", "hr", "", clamped(S(a), -32768.0, 32767.0) & 0xFFFF)  \
     X("cvt.rn.f32.s32", "fr", "", b32((float)S(a)))                            \
     X("cvt.rn.f32.u64", "fq", "", b32((float)a))                               \
     X("cvt.rn.f64.s64", "dq", "", b64((double)SL(a)))                          \
     X("cvt.rz.f32.s64", "fq", "", b32(toward_zero(SL(a))))                     \
     X("cvt.rzi.s32.f32", "rf", "",                                             \
       U(clamped(truncf(F(a)), -2147483648.0, 2147483647.0)))                   \
-    X("cvt.rni.u32.f32", "rf", "",                                             \
-      U(clamped(rintf(F(a)), 0.0, 4294967295.0)))                              \
+    X("cvt.rni.u32.f32", "rf", "", U(clamped(rintf(F(a)), 0.0, 4294967295.0))) \
     X("cvt.rmi.s64.f64", "qd", "", to_s64(floor(D(a))))                        \
     X("cvt.rpi.f32.f32", "ff", "", b32(ceilf(F(a))))                           \
     X("cvt.f64.f32", "df", "", b64(F(a)))                                      \
@@ -296,7 +292,7 @@ static float limited(float v)
     X("cvt.f32.f16", "fh", "", b32(of_half(a)))                                \
     X("cvt.rn.f16.f32", "hf", "", to_half((double)F(a)))                       \
     X("cvt.rn.f16.f64", "hd", "", to_half(D(a)))                               \
-    X("cvt.f32.bf16", "fh", "", b32(of_brain(a & 0xFFFF)))                     \
+    X("cvt.f32.bf16", "fh", "", U(a) << 16)                                    \
     X("cvt.rn.f16x2.f32", "rff", "",                                           \
       to_half((double)F(a)) << 16 | to_half((double)F(b)))
 
@@ -351,8 +347,10 @@ static char *append(char *at, const char *format, ...)
 static void write_kernel(char *out, const char *opcode, const char *regs,
                          const char *tail)
 {
-    static const char *const types[] = {['h'] = "u16", ['r'] = "u32",
-                                        ['f'] = "f32", ['d'] = "f64",
+    static const char *const types[] = {['h'] = "u16",
+                                        ['r'] = "u32",
+                                        ['f'] = "f32",
+                                        ['d'] = "f64",
                                         ['q'] = "u64"};
     char *p = append(
         out, "%s",
@@ -367,8 +365,8 @@ static void write_kernel(char *out, const char *opcode, const char *regs,
         "mad.wide.u32 %rd3, %r8, 24, %rd1; mad.wide.u32 %rd4, %r8, 8, %rd2;\n"
         "mov.u64 %rd5, 0; st.global.u64 [%rd4], %rd5;\n");
     for (int k = 1; regs[k]; k++)
-        p = append(p, "ld.global.%s %%%c%d, [%%rd3+%d];\n",
-                   types[(int)regs[k]], regs[k], k, 8 * (k - 1));
+        p = append(p, "ld.global.%s %%%c%d, [%%rd3+%d];\n", types[(int)regs[k]],
+                   regs[k], k, 8 * (k - 1));
     p = append(p, "%s %%%c0", opcode, regs[0]);
     for (int k = 1; regs[k]; k++)
         p = append(p, ", %%%c%d", regs[k], k);
@@ -391,25 +389,35 @@ static uint64_t draw(uint64_t *state)
 /* Corners of the type of a register, and numbers of every size. */
 static uint64_t number(char reg, uint64_t *state)
 {
-    static const uint64_t whole[] = {0,          1,          2,     31,
-                                     32,         33,         64,    0x7FFFFFFF,
-                                     0x80000000, 0xFFFFFFFF, 0x7FFF, 0x8000,
-                                     0x7FFFFFFFFFFFFFFF, 0x8000000000000000,
+    static const uint64_t whole[] = {0,
+                                     1,
+                                     2,
+                                     31,
+                                     32,
+                                     33,
+                                     64,
+                                     0x7FFFFFFF,
+                                     0x80000000,
+                                     0xFFFFFFFF,
+                                     0x7FFF,
+                                     0x8000,
+                                     0x7FFFFFFFFFFFFFFF,
+                                     0x8000000000000000,
                                      ~UINT64_C(0)};
     static const double numbers[] = {
-        0.0,      -0.0,     1.0,     -1.0,    0.5,       1.5,        2.5,
-        -2.5,     65504.0,  65520.0, 1e-40,   -1e-40,    3.4e38,     -3.4e38,
-        INFINITY, -INFINITY, NAN,    6e-8,    2147483648.0, 4294967296.0,
-        -2147483649.0, 9.3e18, -9.3e18, 1e-310, 255.5, 0.999999};
+        0.0,          -0.0,         1.0,           -1.0,      0.5,     1.5,
+        2.5,          -2.5,         65504.0,       65520.0,   1e-40,   -1e-40,
+        3.4e38,       -3.4e38,      INFINITY,      -INFINITY, NAN,     6e-8,
+        2147483648.0, 4294967296.0, -2147483649.0, 9.3e18,    -9.3e18, 1e-310,
+        255.5,        0.999999};
     uint64_t r = draw(state);
     uint64_t corner = draw(state) % 4;
     if (reg == 'f' || reg == 'd') {
-        double v = corner == 0
-                       ? numbers[r % (sizeof(numbers) / sizeof(*numbers))]
-                   : corner == 1
-                       ? ((double)(int64_t)r) * 0x1p-60
-                       : ldexp((double)(int64_t)r,
-                               (int)(draw(state) % 120) - 120);
+        double v =
+            corner == 0 ? numbers[r % (sizeof(numbers) / sizeof(*numbers))]
+            : corner == 1
+                ? ((double)(int64_t)r) * 0x1p-60
+                : ldexp((double)(int64_t)r, (int)(draw(state) % 120) - 120);
         return reg == 'f' ? b32((float)v) : b64(v);
     }
     if (corner == 0)
@@ -504,9 +512,8 @@ static void approximate_instructions_are_near(void **state)
         uint64_t x[3 * N];
         uint64_t y[N];
         for (int k = 0; k < N; k++)
-            x[3 * k] = b32((float)(rows[row].from + (rows[row].to -
-                                                     rows[row].from) *
-                                                        k / N));
+            x[3 * k] = b32((float)(rows[row].from +
+                                   (rows[row].to - rows[row].from) * k / N));
         write_kernel(ptx, rows[row].opcode, "ff", "");
         run(ptx, x, y);
         for (int k = 0; k < N; k++) {

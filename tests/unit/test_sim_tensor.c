@@ -12,9 +12,6 @@
 #include <cmocka.h>
 #include "tensor_map.h"
 #include "sim/sim.h"
-#ifdef ALONE
-#include "/tmp/tensor/alone.h"
-#endif
 
 /* ---- numbers ---- */
 
@@ -26,11 +23,11 @@ static const struct {
     int exponent; /* bits of it */
     int mantissa;
 } types[] = {
-    [F16] = {"f16", 16, 5, 10},  [BF16] = {"bf16", 16, 8, 7},
+    [F16] = {"f16", 16, 5, 10},   [BF16] = {"bf16", 16, 8, 7},
     [TF32] = {"tf32", 32, 8, 23}, [E4M3] = {"e4m3", 8, 4, 3},
-    [E5M2] = {"e5m2", 8, 5, 2},  [S8] = {"s8", 8, 0, 0},
-    [U8] = {"u8", 8, 0, 0},      [F64] = {"f64", 64, 11, 52},
-    [F32] = {"f32", 32, 8, 23},  [S32] = {"s32", 32, 0, 0},
+    [E5M2] = {"e5m2", 8, 5, 2},   [S8] = {"s8", 8, 0, 0},
+    [U8] = {"u8", 8, 0, 0},       [F64] = {"f64", 64, 11, 52},
+    [F32] = {"f32", 32, 8, 23},   [S32] = {"s32", 32, 0, 0},
 };
 
 static uint64_t seed = 1;
@@ -58,8 +55,8 @@ static double value_of(enum type t, uint64_t x)
     int bias = (1 << (types[t].exponent - 1)) - 1;
     int e = (int)(x >> m & ((1u << types[t].exponent) - 1));
     double f = (double)(x & (((uint64_t)1 << m) - 1));
-    double v = e ? ldexp(f + ldexp(1, m), e - bias - m)
-                 : ldexp(f, 1 - bias - m);
+    double v =
+        e ? ldexp(f + ldexp(1, m), e - bias - m) : ldexp(f, 1 - bias - m);
     return x >> (types[t].bits - 1) & 1 ? -v : v;
 }
 
@@ -117,10 +114,9 @@ static void check_product(const char *what, bool with_c)
                 size += fabs(get(&A, i, k) * get(&B, k, j));
             }
             double got = get(&D, i, j);
-            double slack = D.type == S32 ? 0
-                           : D.type == F64
-                               ? size * A.cols * 0x1p-52
-                               : size * A.cols * 0x1p-24;
+            double slack = D.type == S32   ? 0
+                           : D.type == F64 ? size * A.cols * 0x1p-52
+                                           : size * A.cols * 0x1p-24;
             if (D.type == F16)
                 slack += fabs(sum) * 0x1p-11 + 0x1p-25;
             if (D.type == F16 && fabs(sum) + slack >= 65504)
@@ -184,12 +180,148 @@ static void isa_d(const struct matrix *m, int lane, int i, int *row, int *col)
 typedef void isa_fn(const struct matrix *m, int lane, int i, int *row,
                     int *col);
 
+/* Hopper keeps the first bytes of shared memory for itself: here nothing uses them, so
+ * that the same text runs on a GPU. */
+enum { LOW = 1024 };
+
 /* ---- what drives them: threads with registers %r0.. and %d0.., preset and read back,
  * and shared memory ---- */
 
-#ifndef ALONE
-#include "sim_tensor_drive.h"
-#endif
+struct bank {
+    int warps;
+    int n32;
+    int n64;
+    uint32_t *r; /* [thread][n32] */
+    uint64_t *d; /* [thread][n64] */
+    unsigned char *shared;
+    int shared_bytes;
+    bool unset; /* nothing has written shared memory yet */
+    struct lab_sim_memory *memory;
+    unsigned char *global; /* of it */
+    struct lab_sim_result result;
+};
+
+static char text[1 << 17];
+static size_t text_bytes;
+
+static void line(const char *format, ...) LAB_PRINTF(1, 2);
+static void line(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n =
+        vsnprintf(text + text_bytes, sizeof text - text_bytes, format, args);
+    va_end(args);
+    assert_true(n >= 0 && text_bytes + (size_t)n < sizeof text);
+    text_bytes += (size_t)n;
+}
+
+/* Words of shared memory, to it or from it, by all threads. */
+static void copy_words(const char *label, int bytes, const char *body)
+{
+    line("shl.b32 %%t1, %%t0, 2; mov.u64 %%u3, %%u2;\n"
+         "%s: setp.ge.u32 %%p0, %%t1, %d; @%%p0 bra %s_done;\n%s"
+         "add.u32 %%t1, %%t1, %%t4; add.u64 %%u3, %%u3, %%u4; bra %s;\n"
+         "%s_done:\n",
+         label, bytes, label, body, label, label);
+}
+
+/* A kernel around `body`: registers and shared memory from global memory before it,
+ * back to it after. */
+static void write_kernel(const struct bank *b, const char *body)
+{
+    int low = b->shared_bytes < LOW ? b->shared_bytes : LOW;
+    text_bytes = 0;
+    line(".version 8.7\n.target sm_90a\n.address_size 64\n"
+         ".extern .shared .align 1024 .b8 room[];\n"
+         ".visible .entry k(.param .u64 pr, .param .u64 pd, .param .u64 ps)\n"
+         "{\n.reg .pred %%p<9>; .reg .b32 %%r<%d>; .reg .b64 %%d<%d>;\n"
+         ".reg .b32 %%t<5>; .reg .b64 %%u<5>;\n",
+         b->n32 + 1, b->n64 + 1);
+    line("ld.param.u64 %%u0, [pr]; ld.param.u64 %%u1, [pd];\n"
+         "ld.param.u64 %%u2, [ps]; mov.u32 %%t0, %%tid.x;\n"
+         "mov.u32 %%t4, %%ntid.x; shl.b32 %%t4, %%t4, 2;\n"
+         "cvt.u64.u32 %%u4, %%t4; mad.wide.u32 %%u0, %%t0, %d, %%u0;\n"
+         "mad.wide.u32 %%u1, %%t0, %d, %%u1;\n"
+         "mad.wide.u32 %%u2, %%t0, 4, %%u2;\n",
+         b->n32 * 4, b->n64 * 8);
+    for (int k = 0; k < b->n32; k++)
+        line("ld.global.u32 %%r%d, [%%u0+%d];\n", k, 4 * k);
+    for (int k = 0; k < b->n64; k++)
+        line("ld.global.u64 %%d%d, [%%u1+%d];\n", k, 8 * k);
+    if (!b->unset)
+        copy_words("in", b->shared_bytes - low,
+                   "ld.global.u32 %t2, [%u3+1024]; "
+                   "st.shared.u32 [%t1+1024], %t2;\n");
+    line("bar.sync 0; fence.proxy.async; bar.sync 0;\n%s\nbar.sync 0;\n", body);
+    if (!b->unset)
+        copy_words("out", b->shared_bytes - low,
+                   "ld.shared.u32 %t2, [%t1+1024]; "
+                   "st.global.u32 [%u3+1024], %t2;\n");
+    for (int k = 0; k < b->n32; k++)
+        line("st.global.u32 [%%u0+%d], %%r%d;\n", 4 * k, k);
+    for (int k = 0; k < b->n64; k++)
+        line("st.global.u64 [%%u1+%d], %%d%d;\n", 8 * k, k);
+    line("ret;\n}\n");
+}
+
+/* `bytes` of the device, with what is at `from`. */
+static void *device(struct bank *b, const void *from, size_t bytes)
+{
+    void *p;
+    assert_int_equal(lab_sim_alloc(b->memory, bytes, &p), LAB_OK);
+    memcpy(p, from, bytes);
+    assert_int_equal(lab_sim_written(b->memory, p, bytes), LAB_OK);
+    return p;
+}
+
+static void global_new(struct bank *b, int bytes)
+{
+    void *zeros = calloc((size_t)bytes, 1);
+    assert_non_null(zeros);
+    b->global = device(b, zeros, (size_t)bytes);
+    free(zeros);
+}
+
+static enum lab_status drive(struct bank *b, const char *body)
+{
+    struct lab_sim_module *module;
+    const struct lab_sim_kernel *kernel;
+    size_t threads = (size_t)b->warps * 32;
+    write_kernel(b, body);
+    lab_sim_result_release(&b->result);
+    memset(&b->result, 0, sizeof b->result);
+    enum lab_status st =
+        lab_sim_module_open(b->memory, text, text_bytes, "t", &module);
+    if (st)
+        return st;
+    st = lab_sim_kernel(module, "k", &kernel);
+    if (!st) {
+        size_t bytes[3] = {threads * (size_t)(b->n32 + 1) * 4,
+                           threads * (size_t)(b->n64 + 1) * 8,
+                           (size_t)b->shared_bytes + 1};
+        void *host[3] = {b->r, b->d, b->shared};
+        void *p[3];
+        for (int k = 0; k < 3; k++)
+            p[k] = device(b, host[k], bytes[k]);
+        const void *args[3] = {&p[0], &p[1], &p[2]};
+        struct lab_sim_launch launch = {.kernel = kernel,
+                                        .grid = {1, 1, 1},
+                                        .block = {(uint32_t)threads, 1, 1},
+                                        .shared_bytes = b->shared_bytes,
+                                        .args = args,
+                                        .arg_count = 3};
+        struct lab_sim_options options = {
+            .checks = ~0u, .budget = 1 << 22, .threads = 1};
+        st = lab_sim_run(b->memory, &launch, &options, &b->result);
+        for (int k = 0; k < 3; k++) {
+            memcpy(host[k], p[k], bytes[k]);
+            lab_sim_free(b->memory, p[k]);
+        }
+    }
+    lab_sim_module_close(module);
+    return st;
+}
 
 static uint32_t *r32(const struct bank *b, int thread, int reg)
 {
@@ -229,14 +361,14 @@ static char words[1 << 16];
 /* "{%r4, %r5}" */
 static const char *group(char kind, int first, int count)
 {
-    static char text[8][4096];
+    static char room[8][4096];
     static int next;
-    char *p = text[next++ % 8];
+    char *p = room[next++ % 8];
     size_t n = 0;
     for (int k = 0; k < count; k++)
-        n += (size_t)snprintf(p + n, sizeof text[0] - n, "%s%%%c%d",
+        n += (size_t)snprintf(p + n, sizeof room[0] - n, "%s%%%c%d",
                               k ? ", " : "{", kind, first + k);
-    snprintf(p + n, sizeof text[0] - n, "}");
+    snprintf(p + n, sizeof room[0] - n, "}");
     return p;
 }
 
@@ -244,7 +376,9 @@ static struct bank *bank_new(int warps, int n32, int n64, int shared)
 {
     static struct bank b;
     size_t threads = (size_t)warps * 32;
-    b = (struct bank){warps, n32, n64, NULL, NULL, NULL, shared};
+    b = (struct bank){
+        .warps = warps, .n32 = n32, .n64 = n64, .shared_bytes = shared};
+    assert_int_equal(lab_sim_memory_open(&b.memory), LAB_OK);
     b.r = calloc(threads * (size_t)(n32 + 1), 4);
     b.d = calloc(threads * (size_t)(n64 + 1), 8);
     b.shared = calloc((size_t)shared + 1, 1);
@@ -259,6 +393,8 @@ static void bank_free(struct bank *b)
     free(b->r);
     free(b->d);
     free(b->shared);
+    lab_sim_result_release(&b->result);
+    lab_sim_memory_close(b->memory);
 }
 
 static void drive_ok(struct bank *b, const char *body)
@@ -266,8 +402,8 @@ static void drive_ok(struct bank *b, const char *body)
     enum lab_status st = drive(b, body);
     if (st)
         fail_msg("%.300s: %s", body, lab_error());
-    if (findings)
-        fail_msg("%.300s: %s", body, last_finding);
+    if (b->result.finding_count)
+        fail_msg("%.300s: %s", body, b->result.findings[0].message);
 }
 
 /* ---- mma ---- */
@@ -306,8 +442,9 @@ static void mma_matches_plain_products(void **state)
         move(b, &A, isa_a, 32, 0, true);
         move(b, &B, isa_b, 32, 8, true);
         move(b, &C, isa_d, 32, 12, true);
-        snprintf(what, sizeof what, "mma.sync.aligned.m%dn%dk%d.row.col.%s.%s"
-                                    ".%s.%s",
+        snprintf(what, sizeof what,
+                 "mma.sync.aligned.m%dn%dk%d.row.col.%s.%s"
+                 ".%s.%s",
                  m, n, depth, types[cases[k].d].name, types[cases[k].a].name,
                  types[cases[k].b].name, types[cases[k].d].name);
         char kind = wide ? 'd' : 'r';
@@ -318,7 +455,7 @@ static void mma_matches_plain_products(void **state)
         drive_ok(b, words);
         move(b, &D, isa_d, 32, 20, false);
         check_product(what, true);
-        assert_int_equal(b->flops, 2 * m * n * depth);
+        assert_int_equal(b->result.counts.flops_tensor, 2 * m * n * depth);
         bank_free(b);
     }
 }
@@ -328,7 +465,7 @@ static void mma_matches_plain_products(void **state)
 /* Row r of matrix q is where `row_at` says; the rest of shared memory is noise. */
 static int row_at(int q, int r)
 {
-    return ((r * 4 + q) * 7 % 32) * 32;
+    return LOW + ((r * 4 + q) * 7 % 32) * 32;
 }
 
 static uint16_t half_at(const unsigned char *p)
@@ -345,10 +482,10 @@ static void ldmatrix_and_stmatrix_move_rows(void **state)
     for (int n = 0; n < 3; n++)
         for (int trans = 0; trans < 2; trans++) {
             enum { BYTES = 1024 };
-            struct bank *b = bank_new(1, 16, 0, 2 * BYTES);
+            struct bank *b = bank_new(1, 16, 0, LOW + 2 * BYTES);
             const char *t = trans ? ".trans" : "";
             int count = counts[n];
-            for (int k = 0; k < 2 * BYTES; k++)
+            for (int k = LOW; k < LOW + 2 * BYTES; k++)
                 b->shared[k] = (unsigned char)any();
             for (int l = 0; l < 32; l++) {
                 /* Lanes that give no address have one that is wrong. */
@@ -396,8 +533,8 @@ static void put(struct bank *b, const struct matrix *m, int at, bool by_rows,
     for (int i = 0; i < m->rows; i++)
         for (int j = 0; j < m->cols; j++) {
             int k = by_rows ? i * stride + j : j * stride + i;
-            memcpy(b->shared + at + (size_t)k * bytes,
-                   &m->x[i * m->cols + j], bytes);
+            memcpy(b->shared + at + (size_t)k * bytes, &m->x[i * m->cols + j],
+                   bytes);
         }
 }
 
@@ -409,8 +546,8 @@ static void take(struct matrix *m, const struct bank *b, int at, bool by_rows,
         for (int j = 0; j < m->cols; j++) {
             int k = by_rows ? i * stride + j : j * stride + i;
             m->x[i * m->cols + j] = 0;
-            memcpy(&m->x[i * m->cols + j],
-                   b->shared + at + (size_t)k * bytes, bytes);
+            memcpy(&m->x[i * m->cols + j], b->shared + at + (size_t)k * bytes,
+                   bytes);
         }
 }
 
@@ -429,14 +566,14 @@ static void wmma_matches_plain_products(void **state)
         int m, n, k;
         enum type a, d;
     } cases[] = {
-        {16, 16, 16, F16, F32}, {32, 8, 16, F16, F32},  {8, 32, 16, F16, F32},
-        {16, 16, 16, F16, F16}, {32, 8, 16, F16, F16},  {8, 32, 16, F16, F16},
+        {16, 16, 16, F16, F32},  {32, 8, 16, F16, F32},  {8, 32, 16, F16, F32},
+        {16, 16, 16, F16, F16},  {32, 8, 16, F16, F16},  {8, 32, 16, F16, F16},
         {16, 16, 16, BF16, F32}, {32, 8, 16, BF16, F32}, {8, 32, 16, BF16, F32},
-        {16, 16, 8, TF32, F32}, {8, 8, 4, F64, F64},    {16, 16, 16, S8, S32},
-        {32, 8, 16, U8, S32},   {8, 32, 16, S8, S32},
+        {16, 16, 8, TF32, F32},  {8, 8, 4, F64, F64},    {16, 16, 16, S8, S32},
+        {32, 8, 16, U8, S32},    {8, 32, 16, S8, S32},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0] * 8; k++) {
-        enum { AT_B = 4096, AT_C = 8192, AT_D = 16384, ALL = 24576, PAD = 8 };
+        enum { PART = 4096, AT_D = 4 * PART, ALL = 6 * PART, PAD = 8 };
         struct bank *b = bank_new(1, 40, 16, ALL);
         enum type ta = cases[k / 8].a;
         enum type td = cases[k / 8].d;
@@ -455,24 +592,23 @@ static void wmma_matches_plain_products(void **state)
         D = C;
         int pitch[3] = {(rows_a ? depth : m) + PAD, (rows_b ? n : depth) + PAD,
                         (rows_d ? n : m) + PAD};
-        put(b, &A, 0, rows_a, pitch[0]);
-        put(b, &B, AT_B, rows_b, pitch[1]);
-        put(b, &C, AT_C, rows_d, pitch[2]);
+        put(b, &A, LOW, rows_a, pitch[0]);
+        put(b, &B, LOW + PART, rows_b, pitch[1]);
+        put(b, &C, LOW + 2 * PART, rows_d, pitch[2]);
         for (int l = 0; l < 32; l++)
             for (int r = 0; r < 3; r++)
                 *r32(b, l, r) = (uint32_t)pitch[r];
         for (int l = 0; l < 32; l++)
             for (int r = 0; r < 4; r++)
-                *r32(b, l, 3 + r) = (uint32_t)(r < 3 ? r * AT_B : AT_D);
-        const char *fa = group(
-            kind, 8, wmma_registers(ta, m * depth, true));
-        const char *fb = group(
-            kind, 16 - 8 * (ta == F64), wmma_registers(ta, depth * n, true));
+                *r32(b, l, 3 + r) = (uint32_t)(r < 3 ? LOW + r * PART : AT_D);
+        const char *fa = group(kind, 8, wmma_registers(ta, m * depth, true));
+        const char *fb = group(kind, 16 - 8 * (ta == F64),
+                               wmma_registers(ta, depth * n, true));
         /* With doubles: %d8, %d8 would be one register. */
         if (ta == F64)
             fb = group(kind, 1, 1);
-        const char *fc = group(kind, ta == F64 ? 2 : 24,
-                               wmma_registers(td, m * n, false));
+        const char *fc =
+            group(kind, ta == F64 ? 2 : 24, wmma_registers(td, m * n, false));
         snprintf(shape, sizeof shape, "m%dn%dk%d", m, n, depth);
         if (ta == F16)
             snprintf(tail, sizeof tail, "%s.%s", types[td].name,
@@ -490,8 +626,8 @@ static void wmma_matches_plain_products(void **state)
                  "wmma.mma.sync.aligned.%s.%s.%s.%s %s, %s, %s, %s;"
                  "wmma.store.d.sync.aligned.%s.%s.shared.%s [%%r6], %s, %%r2;",
                  ra, shape, types[ta].name, fa, rb, shape, types[ta].name, fb,
-                 rd, shape, types[td].name, fc, ra, rb, shape, tail, fc, fa,
-                 fb, fc, rd, shape, types[td].name, fc);
+                 rd, shape, types[td].name, fc, ra, rb, shape, tail, fc, fa, fb,
+                 fc, rd, shape, types[td].name, fc);
         drive_ok(b, words);
         take(&D, b, AT_D, rows_d, pitch[2]);
         check_product(words, true);
@@ -553,7 +689,7 @@ static void wgmma_matches_plain_products(void **state)
     };
     static const int spans[] = {16, 32, 64, 128};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0] * 32; k++) {
-        enum { AT_B = 8192, ALL = 5 * AT_B };
+        enum { AT_B = 16384, ALL = 3 * AT_B };
         enum type ta = cases[k / 32].a;
         enum type td = cases[k / 32].d;
         int span = spans[k % 4];
@@ -587,7 +723,7 @@ static void wgmma_matches_plain_products(void **state)
             }
         uint64_t desc[2] = {0};
         if (!from_registers)
-            desc[0] = wgmma_put(b, &A, false, 0, span, across_a);
+            desc[0] = wgmma_put(b, &A, false, LOW, span, across_a);
         desc[1] = wgmma_put(b, &B, true, AT_B, span, across_b);
         for (int t = 0; t < 128; t++)
             memcpy(&b->d[t * 2], desc, sizeof desc);
@@ -612,7 +748,7 @@ static void wgmma_matches_plain_products(void **state)
         for (int x = 0; minus && x < 64 * depth; x++)
             A.x[x] ^= (uint64_t)1 << (types[ta].bits - 1);
         check_product(words, keep);
-        assert_int_equal(b->flops, 2 * 64 * n * depth);
+        assert_int_equal(b->result.counts.flops_tensor, 2 * 64 * n * depth);
         bank_free(b);
     }
 }
@@ -620,12 +756,12 @@ static void wgmma_matches_plain_products(void **state)
 /* ---- cp.async ---- */
 
 /* Lane l: %r0 = l, %r1 = 16 l, %d0 = its 16 bytes of global memory. */
-static struct bank *copy_bank(void)
+static struct bank *copy_bank(bool unset)
 {
     enum { BYTES = 4096 };
     struct bank *b = bank_new(1, 8, 4, BYTES);
     global_new(b, BYTES);
-    b->track = true;
+    b->unset = unset;
     for (int k = 0; k < BYTES; k++)
         b->global[k] = (unsigned char)any();
     for (int l = 0; l < 32; l++) {
@@ -638,7 +774,6 @@ static struct bank *copy_bank(void)
 
 static void copy_bank_free(struct bank *b)
 {
-    global_free(b);
     bank_free(b);
 }
 
@@ -652,26 +787,26 @@ static uint32_t word_at(const unsigned char *p)
 static void cp_async_copies_and_fills_with_zeros(void **state)
 {
     (void)state;
-    struct bank *b = copy_bank();
+    struct bank *b = copy_bank(false);
     for (int l = 0; l < 32; l++)
         *r32(b, l, 2) = (uint32_t)(l % 17);
     drive_ok(b, "setp.eq.s32 %p1, %r0, 5;"
-                "cp.async.cg.shared.global [%r1], [%d0], 16, %r2;"
-                "cp.async.ca.shared.global [%r1+512], [%d0], 8;"
-                "cp.async.ca.shared.global [%r1+520], [%d0+4], 4, 0;"
-                "cp.async.ca.shared.global [%r1+1024], [%d0+8], 4;"
-                "cp.async.cg.shared.global.L2::128B [%r1+1536], [%d0], 16, "
+                "cp.async.cg.shared.global [%r1+1024], [%d0], 16, %r2;"
+                "cp.async.ca.shared.global [%r1+1536], [%d0], 8;"
+                "cp.async.ca.shared.global [%r1+1544], [%d0+4], 4, 0;"
+                "cp.async.ca.shared.global [%r1+2048], [%d0+8], 4;"
+                "cp.async.cg.shared.global.L2::128B [%r1+2560], [%d0], 16, "
                 "%p1;"
                 "cp.async.wait_all;"
-                "ld.shared.u32 %r3, [%r1]; ld.shared.u32 %r4, [%r1+520];"
-                "ld.shared.u32 %r5, [%r1+1024];"
-                "ld.shared.u32 %r6, [%r1+1548];");
+                "ld.shared.u32 %r3, [%r1+1024]; ld.shared.u32 %r4, [%r1+1544];"
+                "ld.shared.u32 %r5, [%r1+2048];"
+                "ld.shared.u32 %r6, [%r1+2572];");
     for (int l = 0; l < 32; l++) {
         const unsigned char *from = b->global + 16 * l;
         unsigned char padded[16] = {0};
         memcpy(padded, from, (size_t)(l % 17));
-        assert_memory_equal(b->shared + 16 * l, padded, 16);
-        assert_memory_equal(b->shared + 512 + 16 * l, from, 8);
+        assert_memory_equal(b->shared + LOW + 16 * l, padded, 16);
+        assert_memory_equal(b->shared + LOW + 512 + 16 * l, from, 8);
         assert_int_equal(*r32(b, l, 3), word_at(padded));
         assert_int_equal(*r32(b, l, 4), 0);
         assert_int_equal(*r32(b, l, 5), word_at(from + 8));
@@ -697,19 +832,20 @@ static void cp_async_arrives_at_its_wait(void **state)
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
         for (int second = 0; second < 2; second++) {
-            struct bank *b = copy_bank();
+            struct bank *b = copy_bank(true);
             snprintf(words, sizeof words,
-                     "cp.async.cg.shared.global [%%r1], [%%d0], 16;"
+                     "cp.async.cg.shared.global [%%r1+1024], [%%d0], 16;"
                      "cp.async.commit_group;"
-                     "cp.async.cg.shared.global [%%r1+512], [%%d0], 16;"
+                     "cp.async.cg.shared.global [%%r1+1536], [%%d0], 16;"
                      "cp.async.commit_group; %s"
                      "ld.shared.u32 %%r3, [%%r1+%d];",
-                     cases[k].wait, second * 512);
+                     cases[k].wait, LOW + second * 512);
             assert_int_equal(drive(b, words), LAB_OK);
             bool there = second ? cases[k].second : cases[k].first;
-            assert_int_equal(findings > 0, !there);
+            assert_int_equal(b->result.finding_count > 0, !there);
             if (!there)
-                assert_int_equal(finding_check, LAB_SIM_UNINITIALISED);
+                assert_int_equal(b->result.findings[0].check,
+                                 LAB_SIM_UNINITIALISED);
             copy_bank_free(b);
         }
 }
@@ -719,7 +855,7 @@ static void cp_async_arrives_at_its_wait(void **state)
 /* The result of each question, in the registers %r2 and up of every lane. */
 static void ask(const char *body, int questions, const char *expected)
 {
-    struct bank *b = bank_new(1, 16, 4, 64);
+    struct bank *b = bank_new(1, 16, 4, LOW + 64);
     for (int l = 0; l < 32; l++)
         *r32(b, l, 0) = (uint32_t)l;
     drive_ok(b, body);
@@ -733,35 +869,62 @@ static void ask(const char *body, int questions, const char *expected)
 
 #define FIRST "setp.eq.s32 %p1, %r0, 0;"
 #define INIT(count)                                                            \
-    FIRST "@%p1 mbarrier.init.shared::cta.b64 [8], " #count ";"                \
+    FIRST "@%p1 mbarrier.init.shared::cta.b64 [1032], " #count ";"             \
           "bar.warp.sync -1;"
-#define ASK(r, what)                                                           \
-    "mbarrier.test_wait" what ";selp.b32 %r" #r ", 1, 0, %p2;"
-#define PARITY(r, parity) ASK(r, ".parity.shared::cta.b64 %p2, [8], " #parity)
+#define ASK(r, what) "mbarrier.test_wait" what ";selp.b32 %r" #r ", 1, 0, %p2;"
+#define WAIT                                                                   \
+    "again: mbarrier.try_wait.parity.shared::cta.b64 %p2, [1032], 0;"          \
+    "@!%p2 bra again;"
+#define PARITY(r, parity)                                                      \
+    ASK(r, ".parity.shared::cta.b64 %p2, [1032], " #parity)
 
 static void mbarrier_phases_end_with_the_last_arrival(void **state)
 {
     (void)state;
-    ask(INIT(32) PARITY(2, 0) PARITY(3, 1)
-            "mbarrier.arrive.shared.b64 %d0, [8];"
-            PARITY(4, 0) ASK(5, ".shared.b64 %p2, [8], %d0") PARITY(6, 1)
-            "mbarrier.arrive.shared::cta.b64 _, [8], 1;" PARITY(7, 1),
+    ask(INIT(32) PARITY(2, 0) PARITY(
+            3, 1) "mbarrier.arrive.shared.b64 %d0, [1032];" PARITY(4, 0)
+            ASK(5, ".shared.b64 %p2, [1032], %d0") PARITY(
+                6, 1) "mbarrier.arrive.shared::cta.b64 _, [1032], 1;" PARITY(7,
+                                                                             1),
         6, "011101");
     /* Bytes are waited for besides arrivals. */
-    ask(INIT(1) "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [8], 96;"
-            PARITY(2, 0)
-            "@%p1 mbarrier.complete_tx.shared::cta.b64 [8], 64;" PARITY(3, 0)
-            "@%p1 mbarrier.complete_tx.shared::cta.b64 [8], 32;" PARITY(4, 0),
+    ask(INIT(1) "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [1032], "
+                "96;" PARITY(2, 0) "@%p1 mbarrier.complete_tx.shared::cta.b64 "
+                                   "[1032], 64;" PARITY(
+                                       3, 0) "@%p1 "
+                                             "mbarrier.complete_tx.shared::cta."
+                                             "b64 [1032], 32;" PARITY(4, 0),
         3, "001");
     /* Who drops out is not waited for in the next phase. */
-    ask(INIT(33) "mbarrier.arrive.shared.b64 _, [8];" PARITY(2, 0)
-            "@%p1 mbarrier.arrive_drop.shared.b64 _, [8];" PARITY(3, 0)
-            "mbarrier.arrive.shared.b64 _, [8];" PARITY(4, 1),
+    ask(INIT(33) "mbarrier.arrive.shared.b64 _, [1032];" PARITY(
+            2,
+            0) "@%p1 mbarrier.arrive_drop.shared.b64 _, [1032];" PARITY(3,
+                                                                        0) "mba"
+                                                                           "rri"
+                                                                           "er."
+                                                                           "arr"
+                                                                           "ive"
+                                                                           ".sh"
+                                                                           "are"
+                                                                           "d."
+                                                                           "b64"
+                                                                           " _,"
+                                                                           " ["
+                                                                           "103"
+                                                                           "2]"
+                                                                           ";" PARITY(
+                                                                               4,
+                                                                               1),
         3, "011");
-    ask(INIT(40) "@%p1 mbarrier.arrive.noComplete.shared.b64 %d0, [8], 7;"
-            PARITY(2, 0) "mbarrier.arrive.shared.b64 %d1, [8];" PARITY(3, 0)
-            "@%p1 mbarrier.arrive.shared.b64 _, [8];" PARITY(4, 0)
-            "@%p1 mbarrier.inval.shared.b64 [8];",
+    ask(INIT(40) "@%p1 mbarrier.arrive.noComplete.shared.b64 %d0, [1032], "
+                 "7;" PARITY(2, 0) "mbarrier.arrive.shared.b64 %d1, "
+                                   "[1032];" PARITY(
+                                       3,
+                                       0) "@%p1 mbarrier.arrive.shared.b64 _, "
+                                          "[1032];" PARITY(4, 0) "@%p1 "
+                                                                 "mbarrier."
+                                                                 "inval.shared."
+                                                                 "b64 [1032];",
         3, "001");
 }
 
@@ -772,18 +935,18 @@ static void cp_async_tells_an_mbarrier(void **state)
     static const char *const asks[] = {"", PARITY(3, 0)};
     for (int noinc = 0; noinc < 2; noinc++)
         for (int asked = 0; asked < 2; asked++) {
-            struct bank *b = copy_bank();
+            struct bank *b = copy_bank(true);
             snprintf(words, sizeof words,
-                     "%s @%%p1 mbarrier.init.shared::cta.b64 [8], %d;"
+                     "%s @%%p1 mbarrier.init.shared::cta.b64 [1032], %d;"
                      "bar.warp.sync -1;"
-                     "cp.async.ca.shared.global [%%r1+512], [%%d0], 16;"
-                     "cp.async.mbarrier.arrive%s.shared.b64 [8];%s"
-                     "%s ld.shared.u32 %%r4, [%%r1+512];",
+                     "cp.async.ca.shared.global [%%r1+1536], [%%d0], 16;"
+                     "cp.async.mbarrier.arrive%s.shared.b64 [1032];%s"
+                     "%s ld.shared.u32 %%r4, [%%r1+1536];",
                      FIRST, noinc ? 32 : 1, noinc ? ".noinc" : "",
-                     noinc ? "" : "@%p1 mbarrier.arrive.shared.b64 _, [8];",
+                     noinc ? "" : "@%p1 mbarrier.arrive.shared.b64 _, [1032];",
                      asks[asked]);
             assert_int_equal(drive(b, words), LAB_OK);
-            assert_int_equal(findings > 0, !asked);
+            assert_int_equal(b->result.finding_count > 0, !asked);
             for (int l = 0; asked && l < 32; l++) {
                 assert_int_equal(*r32(b, l, 3), 1);
                 assert_int_equal(*r32(b, l, 4), word_at(b->global + 16 * l));
@@ -798,19 +961,19 @@ static void bulk_copies_wait_for_their_bytes(void **state)
 {
     (void)state;
     static const char load[] =
-        INIT(1) "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [8], 768;"
+        INIT(1) "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [1032], 768;"
                 "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::"
-                "complete_tx::bytes [1024], [%d0], 512, [8];"
+                "complete_tx::bytes [2048], [%d0], 512, [1032];"
                 "@%p1 cp.async.bulk.shared::cta.global.mbarrier::"
-                "complete_tx::bytes [1536], [%d0+512], 256, [8];";
+                "complete_tx::bytes [2560], [%d0+512], 256, [1032];";
     for (int asked = 0; asked < 2; asked++) {
-        struct bank *b = copy_bank();
-        snprintf(words, sizeof words, "%s%s ld.shared.u32 %%r4, [%%r1+1024];",
+        struct bank *b = copy_bank(!asked);
+        snprintf(words, sizeof words, "%s%s ld.shared.u32 %%r4, [%%r1+2048];",
                  load, asked ? PARITY(3, 0) : "");
         assert_int_equal(drive(b, words), LAB_OK);
-        assert_int_equal(findings > 0, !asked);
+        assert_int_equal(b->result.finding_count > 0, !asked);
         if (asked) {
-            assert_memory_equal(b->shared + 1024, b->global, 768);
+            assert_memory_equal(b->shared + 2048, b->global, 768);
             assert_int_equal(*r32(b, 31, 3), 1);
             assert_int_equal(*r32(b, 31, 4), word_at(b->global + 496));
         }
@@ -822,21 +985,21 @@ static void bulk_copies_wait_for_their_bytes(void **state)
 static void bulk_stores_read_at_their_wait(void **state)
 {
     (void)state;
-    static const char *const waits[] = {
-        "", "cp.async.bulk.wait_group.read 1;",
-        "cp.async.bulk.wait_group.read 0;", "cp.async.bulk.wait_group 0;"};
+    static const char *const waits[] = {"", "cp.async.bulk.wait_group.read 1;",
+                                        "cp.async.bulk.wait_group.read 0;",
+                                        "cp.async.bulk.wait_group 0;"};
     for (int k = 0; k < 4; k++) {
-        struct bank *b = copy_bank();
+        struct bank *b = copy_bank(false);
         snprintf(words, sizeof words,
-                 "%s st.shared.u32 [%%r1+1024], %%r0;"
+                 "%s st.shared.u32 [%%r1+2048], %%r0;"
                  "bar.warp.sync -1; fence.proxy.async.shared::cta;"
                  "@%%p1 cp.async.bulk.global.shared::cta.bulk_group [%%d0], "
-                 "[1024], 16;"
-                 "@%%p1 st.shared.u32 [1028], %%r0;"
-                 "@%%p1 st.shared.u32 [1032], %%r0;"
-                 "@%%p1 st.shared.u32 [1036], %%r0;"
+                 "[2048], 16;"
+                 "@%%p1 st.shared.u32 [2052], %%r0;"
+                 "@%%p1 st.shared.u32 [2056], %%r0;"
+                 "@%%p1 st.shared.u32 [2060], %%r0;"
                  "@%%p1 cp.async.bulk.commit_group; %s"
-                 "@%%p1 st.shared.u32 [1024], %%r2;"
+                 "@%%p1 st.shared.u32 [2048], %%r2;"
                  "@%%p1 cp.async.bulk.wait_group 0;",
                  FIRST, waits[k]);
         *r32(b, 0, 2) = 99;
@@ -863,8 +1026,8 @@ static struct sim_tensor_map random_map(unsigned char *global, int bytes)
         m.step[d] = (uint8_t)(d && any() % 3 == 0 ? 2 : 1);
         m.box[d] = (uint16_t)(1 + any() % 5);
         if (d == 0) {
-            /* A row as long as the swizzle, or any of 16 bytes. */
-            int row = m.swizzle ? 16 << m.swizzle : 16 * (1 + (int)(any() % 6));
+            int row =
+                16 * (1 + (int)(any() % (m.swizzle ? 1u << m.swizzle : 6)));
             m.box[0] = (uint16_t)(row / e);
             stride = ((int64_t)m.dim[0] * e + 15) / 16 * 16;
         } else {
@@ -881,7 +1044,7 @@ static void tensor_boxes_match_plain_loops(void **state)
 {
     (void)state;
     for (int round = 0; round < 300; round++) {
-        enum { BYTES = 2 << 20, SHARED = 1 << 17, AT = 1024 };
+        enum { BYTES = 2 << 20, SHARED = 1 << 17, AT = 2048 };
         struct bank *b = bank_new(1, 16, 4, SHARED);
         int at[5];
         int sides[5] = {1, 1, 1, 1, 1};
@@ -925,12 +1088,13 @@ static void tensor_boxes_match_plain_loops(void **state)
                      "@%%p1 cp.async.bulk.wait_group 0;",
                      FIRST, m.rank, coords, AT);
         else
-            snprintf(words, sizeof words,
-                     "%s @%%p1 mbarrier.arrive.expect_tx.shared::cta.b64 "
-                     "_, [8], %%r1;"
-                     "@%%p1 cp.async.bulk.tensor.%dd.shared::cluster.global."
-                     "mbarrier::complete_tx::bytes [%d], [%%d0, {%s}], [8];%s",
-                     INIT(1), m.rank, AT, coords, PARITY(7, 0));
+            snprintf(
+                words, sizeof words,
+                "%s @%%p1 mbarrier.arrive.expect_tx.shared::cta.b64 "
+                "_, [1032], %%r1;"
+                "@%%p1 cp.async.bulk.tensor.%dd.shared::cluster.global."
+                "mbarrier::complete_tx::bytes [%d], [%%d0, {%s}], [1032];%s",
+                INIT(1), m.rank, AT, coords, WAIT);
         drive_ok(b, words);
         for (int k = 0; k < total / e; k++) {
             int rest = k;
@@ -942,11 +1106,14 @@ static void tensor_boxes_match_plain_loops(void **state)
                 inside = inside && x >= 0 && x < (int)m.dim[d];
                 from += d ? x * (int64_t)m.stride[d - 1] : x * e;
             }
-            int to = AT + k * e;
-            int span = 16 << m.swizzle; /* row r of 128 bytes: piece ^ r */
+            /* A row has a whole span; row r of 128 bytes: piece ^ r. */
+            int row = m.box[0] * e;
+            int span = 16 << m.swizzle;
+            int to =
+                AT + (m.swizzle ? k * e / row * span + k * e % row : k * e);
             int piece = to % span / 16;
             to += 16 * ((piece ^ (to / 128 % (span / 16))) - piece);
-            static const unsigned char zeros[8];
+            static const unsigned char zeros[1032];
             if (!store)
                 assert_memory_equal(b->shared + to,
                                     inside ? b->global + from : zeros, e);
@@ -955,7 +1122,146 @@ static void tensor_boxes_match_plain_loops(void **state)
         }
         assert_memory_equal(before, b->global, BYTES);
         free(before);
-        global_free(b);
+        bank_free(b);
+    }
+}
+
+/* ---- what is wrong is found, or refused ---- */
+
+static void faults_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        int warps;
+        enum lab_sim_check check;
+        const char *body;
+    } cases[] = {
+        {2, LAB_SIM_RACE, /* no barrier after init */
+         FIRST "@%p1 mbarrier.init.shared::cta.b64 [1032], 64;"
+               "mbarrier.arrive.shared.b64 _, [1032];"},
+        {1, LAB_SIM_BARRIER, /* words that are no mbarrier */
+         "mbarrier.arrive.shared.b64 _, [1040];"},
+        {1, LAB_SIM_BARRIER,
+         INIT(8) "mbarrier.arrive.shared.b64 _, [1032];"
+                 "mbarrier.arrive.shared.b64 _, [1032], 9;"},
+        {1, LAB_SIM_BARRIER, INIT(0)},
+        {1, LAB_SIM_BARRIER,
+         INIT(1) "@%p1 mbarrier.expect_tx.shared.b64 [1032], 1048575;"
+                 "@%p1 mbarrier.expect_tx.shared.b64 [1032], 1048575;"},
+        {1, LAB_SIM_BARRIER, INIT(40) WAIT},
+        {1, LAB_SIM_MEMORY, "mbarrier.init.shared.b64 [1028], 1;"},
+        {1, LAB_SIM_MEMORY, "mbarrier.init.shared.b64 [99992], 1;"},
+        {1, LAB_SIM_MEMORY, "mbarrier.init.b64 [%d0], 1;"},
+        {1, LAB_SIM_MEMORY, "cp.async.cg.shared.global [%r1+1032], [%d0], 16;"},
+        {1, LAB_SIM_MEMORY,
+         "cp.async.cg.shared.global [%r1+1024], [%d0+4096], 16;"},
+        {1, LAB_SIM_MEMORY,
+         INIT(1) "@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::"
+                 "bytes [2048], [%d0], 24, [1032];"},
+        {1, LAB_SIM_MEMORY,
+         INIT(1) "@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::"
+                 "bytes [2048], [%d0], 8192, [1032];"},
+        {1, LAB_SIM_MEMORY, /* what is there is no map */
+         INIT(1) "@%p1 cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::"
+                 "complete_tx::bytes [2048], [%d0, {%r0}], [1032];"},
+        {1, LAB_SIM_RACE, /* the block ends before its copy has come */
+         INIT(1) "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [1032], 16;"
+                 "@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::"
+                 "bytes [2048], [%d0], 16, [1032];"},
+        {1, LAB_SIM_RACE,
+         FIRST "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%d0], "
+               "[2048], 16; @%p1 cp.async.bulk.commit_group;"},
+        {1, LAB_SIM_SHUFFLE,
+         FIRST "@%p1 ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [2048];"},
+        {1, LAB_SIM_MEMORY,
+         "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [%r1+2056];"},
+        {1, LAB_SIM_SHUFFLE,
+         FIRST "@%p1 mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r2,%r3,"
+               "%r4,%r5}, {%r6,%r7}, {%r6}, {%r2,%r3,%r4,%r5};"},
+        {1, LAB_SIM_SHUFFLE, /* four warps are needed */
+         "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r2,%r3,%r4,%r5},"
+         "%d0, %d0, 0, 1, 1;"},
+        {4, LAB_SIM_MEMORY, /* 256 KiB is beyond shared memory */
+         "mov.u64 %d1, 0x3fff;"
+         "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r2,%r3,%r4,%r5},"
+         "%d1, %d1, 0, 1, 1;"},
+        {4, LAB_SIM_RACE,             /* overwritten while wgmma may read it */
+         "mov.u64 %d1, 0x4000000040;" /* from byte 1024, 1024 bytes of stride */
+         "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r2,%r3,%r4,%r5},"
+         "%d1, %d1, 0, 1, 1; wgmma.commit_group.sync.aligned;"
+         "bar.sync 0; st.shared.u32 [%r1+1024], %r0; bar.sync 0;"
+         "wgmma.wait_group.sync.aligned 0;"},
+        {1, LAB_SIM_SHUFFLE, FIRST "@%p1 elect.sync %r2|%p2, -1;"},
+        {1, LAB_SIM_MEMORY, "mapa.shared::cluster.u32 %r2, %r1, 1;"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct bank *b = bank_new(cases[k].warps, 8, 4, 8192);
+        global_new(b, 4096);
+        for (int t = 0; t < 32 * cases[k].warps; t++) {
+            *r32(b, t, 0) = (uint32_t)t;
+            *r32(b, t, 1) = (uint32_t)(16 * t);
+            b->d[t * b->n64] = (uint64_t)(uintptr_t)b->global;
+        }
+        if (drive(b, cases[k].body))
+            fail_msg("%s: %s", cases[k].body, lab_error());
+        if (b->result.finding_count == 0)
+            fail_msg("%s: nothing found", cases[k].body);
+        if (b->result.findings[0].check != cases[k].check)
+            fail_msg("%s: %s", cases[k].body, b->result.findings[0].message);
+        bank_free(b);
+    }
+}
+
+static void unknown_forms_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,%r3,%r4,"
+        "%r5,%r6,%r7}, {%r0,%r1}, {%r0,%r1}, {%r0,%r1,%r2,%r3,%r4,%r5,%r6,"
+        "%r7};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.bf16.f32 {%r0,%r1,%r2,%r3}, "
+        "{%r4,%r5}, {%r6}, {%r0,%r1,%r2,%r3};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r0,%r1,%r2}, "
+        "{%r4,%r5}, {%r6}, {%r0,%r1,%r2,%r3};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,%r3}, "
+        "{%r4,%d0}, {%r6}, {%r0,%r1,%r2,%r3};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,%r3};",
+        "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {%r0,%r1,"
+        "%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%r0,%r1,%r2,%r3};",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,"
+        "%r3}, {%r4,%r5}, {%r6,%r7}, {%r0,%r1,%r2,%r3}, %r0, 0;",
+        "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r0}, [%r1], %r2;",
+        "wmma.load.e.sync.aligned.row.m16n16k16.shared.f16 {%r0}, [%r1], %r2;",
+        "ldmatrix.sync.aligned.m8n8.x3.shared.b16 {%r0,%r1,%r2}, [%r4];",
+        "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0,%r1,%r2}, [%r4];",
+        "wgmma.mma_async.sync.aligned.m64n12k8.f32.tf32.tf32 {%r0,%r1,%r2,%r3},"
+        "%d0, %d0, 0, 1, 1;",
+        "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r0,%r1,%r2,%r3},"
+        "%d0, %d0, 0, 2, 1;",
+        "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r0,%r1,%r2,%r3},"
+        "%d0, %d0, 0, 1, 1, 1;",
+        "wgmma.wait_group.sync.aligned -1;",
+        "cp.async.cg.shared.global [%r0], [%d0], 8;",
+        "cp.async.ca.shared.global [%r0], [%d0], 12;",
+        "cp.async.ca.shared.global [%r0], [%d0];",
+        "cp.async.wait_group;",
+        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
+        " [%r0], [%r1], 16, [%r2];",
+        "cp.async.bulk.tensor.3d.shared::cta.global.mbarrier::complete_tx::"
+        "bytes [2048], [%d0, {%r0, %r1}], [1032];",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%d0], "
+        "[%r0], 16;",
+        "mbarrier.init.shared.b64 [1032];",
+        "mbarrier.arrive.expect_tx.shared.b64 _, [1032];",
+        "mbarrier.forget.shared.b64 [1032];",
+        "mbarrier.test_wait.shared.b64 %r0, [1032], %d0;",
+        "elect.sync %r0, -1;",
+    };
+    for (size_t k = 0; k < sizeof bodies / sizeof bodies[0]; k++) {
+        struct bank *b = bank_new(1, 8, 4, 8192);
+        enum lab_status st = drive(b, bodies[k]);
+        if (st != LAB_E_UNSUPPORTED)
+            fail_msg("%s: %d", bodies[k], st);
         bank_free(b);
     }
 }
@@ -974,6 +1280,8 @@ int main(void)
         cmocka_unit_test(bulk_copies_wait_for_their_bytes),
         cmocka_unit_test(bulk_stores_read_at_their_wait),
         cmocka_unit_test(tensor_boxes_match_plain_loops),
+        cmocka_unit_test(faults_are_found),
+        cmocka_unit_test(unknown_forms_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "variant_disabled.h"
+#include "engine/sim_backend.h"
 #include "labs/operation.h"
 
 /* ---- rows of labs that can do a step of a network ----
@@ -192,10 +193,10 @@ static enum lab_status step_row_serves(struct lab_backend *be,
 
 /* Built-in backends; the CUDA module's table joins when it is loaded. A table,
  * not constructors: the linker drops those from a static library. */
-static const struct lab_backend_ops *const built_in[] = {&lab_backend_cpu,
-                                                         &lab_backend_null};
-_Static_assert(sizeof(built_in) / sizeof(built_in[0]) == 2,
-               "cpu and null are built in, cuda is a module");
+static const struct lab_backend_ops *const built_in[] = {
+    &lab_backend_cpu, &lab_backend_null, &lab_backend_sim};
+_Static_assert(sizeof(built_in) / sizeof(built_in[0]) == 3,
+               "cpu, null and sim are built in, cuda is a module");
 
 enum lab_status lab_backend_judge(const struct lab_backend_ops *ops,
                                   enum lab_status st)
@@ -230,8 +231,8 @@ enum lab_status lab_backend_open(struct lab_backend **out, const char *name,
         ops = module->backend;
     }
     if (!ops)
-        return lab_fail(LAB_E_USAGE, "no backend '%s': use auto, cpu or cuda",
-                        name);
+        return lab_fail(LAB_E_USAGE,
+                        "no backend '%s': use auto, cpu, cuda or sim", name);
     return lab_backend_judge(ops, ops->open(out, device));
 }
 
@@ -251,6 +252,13 @@ void lab_backend_free(struct lab_backend *be, void *p)
 {
     if (be && p)
         be->ops->free(be, p);
+}
+
+void lab_backend_label(struct lab_backend *be, void *memory, size_t offset,
+                       const char *name)
+{
+    if (be->ops->label)
+        be->ops->label(be, memory, offset, name);
 }
 
 enum lab_status lab_backend_upload(struct lab_backend *be, void *dst,

@@ -664,7 +664,8 @@ double lab_step_walk(const struct lab_plan *plan, const struct lab_step *step)
  * the other? On a GPU that takes as long as a far larger step. */
 static bool walks_far(const struct maker *m, const struct lab_step *step)
 {
-    return strcmp(m->be->ops->name, "cuda") == 0 &&
+    return (strcmp(m->be->ops->name, "cuda") == 0 ||
+            strcmp(m->be->ops->name, "sim") == 0) &&
            lab_step_walk(m->plan, step) >= LAB_PREFERRED_WALK;
 }
 

@@ -5,12 +5,16 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/sim_backend.h"
 
 static const char no_gpu[] = "no GPU: ";
 
 static enum lab_status open_named(const struct lab_setup *s, const char *name,
                                   struct lab_backend **out)
 {
+    enum lab_status st = lab_sim_backend_model(s->device_model);
+    if (st)
+        return st;
     if (s->prepare)
         s->prepare(s->user, name);
     return lab_backend_open(out, name, s->device);
@@ -67,7 +71,8 @@ static enum lab_status choose(const struct lab_setup *s, struct lab_walk *walk,
 static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w,
                             struct lab_str *notice)
 {
-    if (!s->tune || !lab_tune_wanted(lab_walk_plan(w)))
+    bool timed = lab_walk_backend(w)->ops != &lab_backend_sim;
+    if (!s->tune || !timed || !lab_tune_wanted(lab_walk_plan(w)))
         return LAB_OK;
     struct lab_tuning *t = lab_tuning_new();
     enum lab_status st = t ? LAB_OK : lab_no_memory("variants' times");

@@ -364,6 +364,23 @@ static void without_module(struct lab_doctor *d)
         untried(d, rest[i], "the CUDA module", "CUDA module");
 }
 
+/* Our CUDA kernels on a GPU inside the program: whether the module is there, and
+ * what it is like. */
+static void check_simulator(struct lab_doctor *d)
+{
+    struct lab_backend *be = NULL;
+    struct lab_device_info info;
+    if (lab_backend_open(&be, "sim", 0)) {
+        report_error(d, "simulator", LAB_DOCTOR_MISSING,
+                     "put nvcc on PATH and build again; it needs no GPU");
+        return;
+    }
+    lab_backend_info(be, &info);
+    lab_backend_close(be);
+    report(d, "simulator", LAB_DOCTOR_OK, NULL,
+           "--backend sim: the CUDA kernels on %s", info.name);
+}
+
 void lab_doctor_gpu(struct lab_doctor *d)
 {
     const struct lab_cuda_module *module;
@@ -378,6 +395,7 @@ void lab_doctor_gpu(struct lab_doctor *d)
         check_tracing(d, module->profiler, device);
         check_counters(d, module->profiler);
     }
+    check_simulator(d);
 }
 
 /* doctor: lessons, terminal, database. */

@@ -1,7 +1,7 @@
 /* signals.h -- INT, TERM and HUP as a flag that loops look at. */
 #pragma once
-#include <stdatomic.h>
 #include <stdbool.h>
+#include "base/stop.h"
 
 /* The handler sets a flag and wakes lab_signals_wait_input(). A second signal
  * ends the program. */

@@ -7,6 +7,12 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#ifdef __cplusplus /* a flag that another thread sets */
+#include <atomic>
+using std::atomic_bool;
+#else
+#include <stdatomic.h>
+#endif
 
 struct lab_stop {
     bool (*asked)(void *user); /* NULL: the work is never stopped */

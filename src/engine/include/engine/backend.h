@@ -1,6 +1,6 @@
 /* engine/backend.h -- where steps run: one table of functions a backend.
  *
- * cpu and null are built in; the CUDA module hands out its table when it is
+ * cpu, null and sim are built in; the CUDA module hands out its table when it is
  * loaded (lab_backend_register). Only backend.c calls the slots; everybody else
  * uses the wrappers below, which turn a slot's error text into lab_error().
  *
@@ -14,7 +14,7 @@
 #include "engine/conv_calls.h"
 #include "common/kernel.h"
 
-enum { LAB_BACKEND_ABI = 9, LAB_DEVICE_TEXT = 96 };
+enum { LAB_BACKEND_ABI = 10, LAB_DEVICE_TEXT = 96 };
 
 /* What is known of the device. Unknown numbers are 0 in this struct alone,
  * because it crosses a module edge; the wrappers' users show n/a for 0. */
@@ -70,7 +70,8 @@ struct lab_backend; /* private state embeds `struct lab_backend` first */
 struct lab_graph_ops; /* engine/backend_graph.h */
 
 struct lab_backend_ops {
-    const char *name; /* stable id, stored in SQLite: "cpu", "cuda", "null" */
+    const char
+        *name; /* stable id, stored in SQLite: "cpu", "cuda", "sim", "null" */
     enum lab_status (*open)(struct lab_backend **out, int device);
     void (*close)(struct lab_backend *be); /* NULL allowed */
     enum lab_status (*alloc)(struct lab_backend *be, size_t bytes, void **out);
@@ -106,6 +107,10 @@ struct lab_backend_ops {
      * past the last. `be` may be NULL. */
     const struct lab_variant *(*rung)(struct lab_backend *be,
                                       const char *operation, int i);
+    /* Optional: messages call what begins at `offset` of an allocation so, until
+     * it is freed. `name` is copied. */
+    void (*label)(struct lab_backend *be, void *memory, size_t offset,
+                  const char *name);
 };
 
 struct lab_backend {
@@ -128,6 +133,7 @@ typedef const struct lab_cuda_module *lab_cuda_module_fn(void);
 LAB_C_BEGIN
 extern const struct lab_backend_ops lab_backend_cpu;
 extern const struct lab_backend_ops lab_backend_null;
+extern const struct lab_backend_ops lab_backend_sim; /* backend_sim.c */
 
 /* Loads the CUDA module once (base/module.h has where it is looked for).
  * LAB_E_UNSUPPORTED with what is missing and the remedy. Any thread. */
@@ -137,13 +143,15 @@ enum lab_status lab_cuda_load(const struct lab_cuda_module **out);
  * has for it: a module keeps its own. */
 enum lab_status lab_backend_judge(const struct lab_backend_ops *ops,
                                   enum lab_status st);
-/* name: "cpu", "cuda" or "null"; "auto": cuda where it opens, else cpu. */
+/* name: "cpu", "cuda", "sim" or "null"; "auto": cuda where it opens, else cpu. */
 enum lab_status lab_backend_open(struct lab_backend **out, const char *name,
                                  int device);
 void lab_backend_close(struct lab_backend *be);
 enum lab_status lab_backend_alloc(struct lab_backend *be, size_t bytes,
                                   void **out);
 void lab_backend_free(struct lab_backend *be, void *p);
+void lab_backend_label(struct lab_backend *be, void *memory, size_t offset,
+                       const char *name);
 enum lab_status lab_backend_upload(struct lab_backend *be, void *dst,
                                    const void *src, size_t bytes);
 enum lab_status lab_backend_download(struct lab_backend *be, void *dst,

@@ -9,12 +9,13 @@ enum { LAB_MAX_CHOICES = 64 }; /* the lesson's included */
 
 struct lab_setup {
     const struct lab_network_spec *spec; /* must outlive the walk */
-    const char *backend; /* "cpu", "cuda", "null", or "auto": cuda when it can
-                            be had, else cpu with the reason in the notice */
+    const char *backend; /* "cpu", "cuda", "sim", "null", or "auto": cuda when
+                            it can be had, else cpu with the reason in the notice */
     int device;
-    int64_t batch;        /* 0: the lesson's */
-    const char *data;     /* instead of the lesson's path, or NULL */
-    struct lab_stop stop; /* of opening: LAB_E_CANCELLED; and of the walk */
+    const char *device_model; /* of "sim"; NULL: the newest known */
+    int64_t batch;            /* 0: the lesson's */
+    const char *data;         /* instead of the lesson's path, or NULL */
+    struct lab_stop stop;     /* of opening: LAB_E_CANCELLED; and of the walk */
     /* Choices that must be possible; they come after the lesson's own, which
      * are left out, with a notice, where this backend cannot follow. */
     const struct lab_variant_choice *choices;

@@ -179,4 +179,6 @@ LAB_C_BEGIN
 /* The CUDA module's table: lab_cuda_module.profiler points to it. Defined in
  * profiler/cuda/cupti_trace.c, which only the module contains. */
 extern const struct lab_gpu_profiler_ops lab_gpu_profiler_cupti;
+/* Of the backend "sim". */
+extern const struct lab_gpu_profiler_ops lab_gpu_profiler_sim;
 LAB_C_END

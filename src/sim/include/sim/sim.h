@@ -11,7 +11,7 @@
  * Threads: a memory and its launches belong to one thread at a time; modules and
  * kernels may be shared. */
 #pragma once
-#include <stdatomic.h>
+#include "base/stop.h"
 #include "sim/ptx.h"
 
 /* ---- memory ---- */

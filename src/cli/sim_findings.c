@@ -1,0 +1,56 @@
+/* sim_findings.c -- what the checks of the backend "sim" found in the step that
+ * ended a walk, as lines of JSON. */
+#include "cmd.h"
+#include "engine/sim_backend.h"
+#include "report/json_line.h"
+#include "trace/record.h"
+
+static void add_sides(json_t *line, const char *key, const uint32_t v[3])
+{
+    lab_json_ints(line, key, (const int64_t[3]){v[0], v[1], v[2]}, 3);
+}
+
+static void add_where(json_t *line, const struct lab_ptx *ptx,
+                      const struct lab_sim_where *at)
+{
+    int number;
+    const char *file = lab_sim_source(ptx, at->place, &number);
+    lab_json_text(line, "file", file);
+    lab_json_int(line, "line", file ? number : LAB_UNKNOWN);
+    add_sides(line, "block", at->block);
+    add_sides(line, "thread", at->thread);
+}
+
+static enum lab_status print_finding(const struct lab_sim_gpu_finding *of)
+{
+    const struct lab_sim_finding *f = &of->found;
+    json_t *line = lab_json_new("finding");
+    lab_json_text(line, "check", lab_sim_check_id(f->check));
+    lab_json_text(line, "kernel", of->kernel);
+    add_where(line, of->ptx, &f->at);
+    lab_json_int(line, "argument", f->argument >= 0 ? f->argument : LAB_UNKNOWN);
+    lab_json_text(line, "name", f->name);
+    lab_json_ints(line, "index", f->index, (size_t)f->rank);
+    lab_json_int(line, "times", f->times);
+    if (f->has_other) {
+        json_t *other = json_object();
+        add_where(other, of->ptx, &f->other);
+        json_object_set_new(line, "other", other);
+    }
+    lab_json_text(line, "message", f->message);
+    return lab_json_print(line);
+}
+
+void lab_sim_findings_print(struct lab_backend *be)
+{
+    char text[1024];
+    struct lab_sim_gpu *gpu = lab_sim_backend_gpu(be);
+    int n = 0;
+    const struct lab_sim_gpu_finding *f =
+        gpu ? lab_sim_gpu_findings(gpu, &n) : NULL;
+    snprintf(text, sizeof(text), "%s", lab_error());
+    for (int i = 0; i < n; i++)
+        if (print_finding(&f[i]))
+            break;
+    (void)lab_fail(LAB_E_CHECK, "%s", text);
+}

@@ -1,0 +1,21 @@
+/* debug/kernel_walk.h -- a kernel walked by words: the debugger of a step's inside,
+ * for standard input and for the stepper's `into`.
+ *
+ * Lines of words come in, as gdb's users know them (`step`, `break 12`, `print
+ * %f3`), lines of text go to standard output. Threads: one. */
+#pragma once
+#include <stdio.h>
+#include "sim/debug.h"
+
+struct lab_kernel_walk {
+    struct lab_sim_debug *debug; /* the caller's */
+    const struct lab_ptx *ptx;   /* of the kernel's module */
+    const char *name;            /* of the kernel, as a person calls it */
+    const char *path; /* of its source, as the person gave it; or NULL */
+    bool prompts;     /* a prompt before each line */
+};
+
+LAB_C_BEGIN
+/* Reads words until `quit` or the end. LAB_E_IO: standard output takes no more. */
+enum lab_status lab_kernel_walk(struct lab_kernel_walk *w, FILE *in);
+LAB_C_END

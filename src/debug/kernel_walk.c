@@ -1,0 +1,736 @@
+/* The inside of a kernel as lines of text: where the warp in focus is, what its
+ * lanes touch, and the words that move it. */
+#include "debug/kernel_walk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/format.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "report/print.h"
+#include "report/text_table.h"
+
+enum { LANES = 32, SECTOR = 32, AROUND = 2, LISTED = 5, SOURCE_MOST = 8 << 20 };
+
+struct session {
+    struct lab_kernel_walk *w;
+    struct lab_str source; /* of `file` */
+    int32_t file;          /* -1: none read */
+    int lane;              /* in focus */
+    bool leaving;
+    bool repeats; /* the word is done again by an empty line */
+};
+
+/* ---- source ---- */
+
+static const char *path_of(const struct session *s, int32_t file)
+{
+    const struct lab_ptx *ptx = s->w->ptx;
+    return file >= 0 && file < ptx->file_count ? ptx->files[file] : NULL;
+}
+
+static void read_file(struct session *s, int32_t file)
+{
+    char block[4096];
+    const char *path = path_of(s, file);
+    FILE *f = path ? fopen(path, "rb") : NULL;
+    s->file = file;
+    lab_str_clear(&s->source);
+    for (size_t n; f && s->source.len < SOURCE_MOST &&
+                   (n = fread(block, 1, sizeof(block), f)) > 0;)
+        lab_str_add_bytes(&s->source, block, n);
+    if (f)
+        fclose(f);
+}
+
+/* The text of a line; its length in *n, 0: there is none. */
+static const char *line_text(struct session *s, int32_t file, int32_t line,
+                             size_t *n)
+{
+    if (file != s->file)
+        read_file(s, file);
+    const char *at = lab_str_text(&s->source);
+    const char *end = at + s->source.len;
+    for (int32_t i = 1; i < line && at < end; i++) {
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        at = next ? next + 1 : end;
+    }
+    const char *stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    *n = (size_t)((stop ? stop : end) - at);
+    return at;
+}
+
+/* Lines from .. to with how often each ran so far. */
+static void list(struct session *s, int32_t file, int32_t from, int32_t to,
+                 int32_t here)
+{
+    struct lab_str out;
+    lab_str_init(&out);
+    for (int32_t line = from < 1 ? 1 : from; line <= to; line++) {
+        size_t n;
+        const char *text = line_text(s, file, line, &n);
+        int64_t ran = lab_sim_debug_executions(s->w->debug, file, line);
+        if (n == 0 && text == lab_str_text(&s->source) + s->source.len)
+            break;
+        if (ran > 0)
+            lab_str_addf(&out, "%8" PRId64, ran);
+        else
+            lab_str_addf(&out, "%8s", "");
+        lab_str_addf(&out, " %c%5d  ", line == here ? '>' : ' ', line);
+        lab_str_add_visible(&out, text, n, false);
+        lab_str_add(&out, "\n");
+    }
+    lab_print_lines(&out);
+    lab_str_release(&out);
+}
+
+static const char *short_path(const struct session *s, int32_t file)
+{
+    const char *path = path_of(s, file);
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path ? path : "?";
+}
+
+/* ---- where it is ---- */
+
+static int focus(const struct session *s)
+{
+    uint32_t block[3];
+    int warp;
+    int warps;
+    lab_sim_debug_where(s->w->debug, block, &warp, &warps);
+    return warp;
+}
+
+static void add_element(struct lab_str *out, const struct lab_sim_debug *d,
+                        uint64_t address)
+{
+    struct lab_sim_finding f;
+    if (!lab_sim_debug_element(d, address, &f)) {
+        lab_str_addf(out, "0x%" PRIx64, address);
+        return;
+    }
+    if (f.name[0])
+        lab_str_add_visible(out, f.name, strlen(f.name), false);
+    else
+        lab_str_addf(out, "argument %d", f.argument);
+    for (int k = 0; k < f.rank; k++)
+        lab_str_addf(out, "%s%" PRId64, k ? "," : "[", f.index[k]);
+    lab_str_add(out, f.rank > 0 ? "]" : "");
+}
+
+static bool is_global(const struct lab_sim_access_view *v)
+{
+    return v->space == LAB_PTX_GLOBAL || v->space == LAB_PTX_GENERIC ||
+           v->space == LAB_PTX_CONST;
+}
+
+static const char *space_name(const struct lab_sim_access_view *v)
+{
+    return v->space == LAB_PTX_SHARED  ? "shared memory"
+           : v->space == LAB_PTX_LOCAL ? "local memory"
+           : v->space == LAB_PTX_PARAM ? "the parameters"
+                                       : "global memory";
+}
+
+/* Pieces of 32 bytes that the lanes' bytes lie in. */
+static int count_sectors(const struct lab_sim_access_view *v)
+{
+    uint64_t seen[LANES * 2];
+    int n = 0;
+    for (int l = 0; l < LANES; l++) {
+        if (!(v->lanes >> l & 1))
+            continue;
+        uint64_t last = (v->address[l] + (uint64_t)v->bytes - 1) / SECTOR;
+        for (uint64_t k = v->address[l] / SECTOR; k <= last; k++) {
+            int i = 0;
+            while (i < n && seen[i] != k)
+                i++;
+            if (i == n && n < LANES * 2)
+                seen[n++] = k;
+        }
+    }
+    return n;
+}
+
+static void add_place(struct lab_str *out, const struct lab_sim_debug *d,
+                      const struct lab_sim_access_view *v, int lane)
+{
+    if (is_global(v))
+        add_element(out, d, v->address[lane]);
+    else
+        lab_str_addf(out, "byte %" PRIu64, v->address[lane]);
+}
+
+/* "32 lanes read 4 bytes each of global memory, x[0] to x[31]: 4 sectors" */
+static void print_access(struct session *s)
+{
+    struct lab_sim_access_view v;
+    struct lab_str out;
+    lab_sim_debug_access(s->w->debug, focus(s), &v);
+    if (v.lanes == 0)
+        return;
+    int n = __builtin_popcount(v.lanes);
+    int first = __builtin_ctz(v.lanes);
+    int last = 31 - __builtin_clz(v.lanes);
+    lab_str_init(&out);
+    if (v.place >= 0)
+        lab_str_addf(&out, "  line %d: ", s->w->ptx->places[v.place].line);
+    lab_str_addf(&out, "%d lane%s %s %d bytes each of %s, ", n,
+                 n == 1 ? "" : "s",
+                 v.atomic  ? "changed atomically"
+                 : v.write ? "wrote"
+                           : "read",
+                 v.bytes, space_name(&v));
+    add_place(&out, s->w->debug, &v, first);
+    if (last != first) {
+        lab_str_add(&out, " to ");
+        add_place(&out, s->w->debug, &v, last);
+    }
+    if (is_global(&v))
+        lab_str_addf(&out, ": %d sector%s of 32 bytes", count_sectors(&v),
+                     count_sectors(&v) == 1 ? "" : "s");
+    lab_str_add(&out, "\n");
+    lab_print_lines(&out);
+    lab_str_release(&out);
+}
+
+static void print_state(const struct lab_sim_warp_view *v)
+{
+    if (v->done)
+        lab_printf(stdout, "has ended");
+    else if (v->at_barrier)
+        lab_printf(stdout, "waits at a barrier");
+    else if (v->waiting)
+        lab_printf(stdout, "waits for memory");
+    else
+        lab_printf(stdout, "%d of %d lanes", __builtin_popcount(v->active),
+                   __builtin_popcount(v->lanes));
+}
+
+/* The line of the warp in focus and those around it. */
+static void show(struct session *s)
+{
+    uint32_t block[3];
+    int warp;
+    int warps;
+    struct lab_sim_warp_view v;
+    lab_sim_debug_where(s->w->debug, block, &warp, &warps);
+    lab_sim_debug_warp(s->w->debug, warp, &v);
+    const struct lab_ptx_place *p =
+        v.place >= 0 ? &s->w->ptx->places[v.place] : NULL;
+    lab_printf(stdout, "%s  ", s->w->name);
+    if (p)
+        lab_printf(stdout, "%s:%d  ", short_path(s, p->file), p->line);
+    else if (v.text_line)
+        lab_printf(stdout, "line %d of the PTX  ", v.text_line);
+    lab_printf(stdout, "block (%u,%u,%u)  warp %d of %d: ", block[0], block[1],
+               block[2], warp, warps);
+    print_state(&v);
+    lab_printf(stdout, "\n");
+    if (p)
+        list(s, p->file, p->line - AROUND, p->line + AROUND, p->line);
+}
+
+static void print_findings(const struct session *s, int32_t from)
+{
+    int32_t n;
+    const struct lab_sim_finding *f = lab_sim_debug_findings(s->w->debug, &n);
+    for (int32_t i = from; i < n; i++)
+        lab_printf(stdout, "%s: %s, thread (%u,%u,%u)\n",
+                   lab_sim_check_id(f[i].check), f[i].message,
+                   f[i].at.thread[0], f[i].at.thread[1], f[i].at.thread[2]);
+}
+
+static void print_stop(struct session *s, const struct lab_sim_stop *stop)
+{
+    static const char *const why[] = {
+        [LAB_SIM_STOPPED_MOVED] = "",
+        [LAB_SIM_STOPPED_LINE] = "breakpoint\n",
+        [LAB_SIM_STOPPED_ACCESS] = "what is watched was touched\n",
+        [LAB_SIM_STOPPED_FINDING] = "",
+        [LAB_SIM_STOPPED_WARP_DONE] = "the warp has ended\n",
+        [LAB_SIM_STOPPED_END] = "all warps of the block have ended\n"};
+    int32_t n;
+    (void)lab_sim_debug_findings(s->w->debug, &n);
+    lab_printf(stdout, "%s", why[stop->reason]);
+    if (stop->reason == LAB_SIM_STOPPED_FINDING)
+        print_findings(s, n - 1);
+    print_access(s);
+    show(s);
+}
+
+/* ---- words ---- */
+
+static enum lab_status go(struct session *s, const char *arg,
+                          enum lab_sim_move move)
+{
+    struct lab_sim_stop stop;
+    char *end;
+    long n = *arg ? strtol(arg, &end, 10) : 1;
+    if (*arg && (*end || n < 1))
+        return lab_fail(LAB_E_PARSE, "'%s': how often? a number from 1", arg);
+    s->repeats = true;
+    for (long i = 0; i < n; i++) {
+        enum lab_status st = lab_sim_debug_move(s->w->debug, move, &stop);
+        if (st)
+            return st;
+        if (stop.reason != LAB_SIM_STOPPED_MOVED)
+            break;
+    }
+    print_stop(s, &stop);
+    return LAB_OK;
+}
+
+static enum lab_status do_step(struct session *s, const char *arg)
+{
+    return go(s, arg, LAB_SIM_LINE);
+}
+
+static enum lab_status do_instruction(struct session *s, const char *arg)
+{
+    return go(s, arg, LAB_SIM_INSTRUCTION);
+}
+
+static enum lab_status do_barrier(struct session *s, const char *arg)
+{
+    return go(s, arg, LAB_SIM_BARRIER_NEXT);
+}
+
+static enum lab_status do_continue(struct session *s, const char *arg)
+{
+    return go(s, arg, LAB_SIM_CONTINUE);
+}
+
+static enum lab_status do_back(struct session *s, const char *arg)
+{
+    struct lab_sim_stop stop;
+    (void)arg;
+    s->repeats = true;
+    enum lab_status st = lab_sim_debug_back(s->w->debug, &stop);
+    if (!st)
+        show(s);
+    return st;
+}
+
+static enum lab_status read_line(const char *text, int32_t *out)
+{
+    char *end;
+    long line = strtol(text, &end, 10);
+    if (end == text || *end || line < 1 || line > INT32_MAX)
+        return lab_fail(LAB_E_PARSE, "'%s': a line, as 12 or reduce.cuh:40",
+                        text);
+    *out = (int32_t)line;
+    return LAB_OK;
+}
+
+static enum lab_status do_break(struct session *s, const char *arg)
+{
+    char file[256] = "";
+    int32_t line;
+    const char *colon = strrchr(arg, ':');
+    if (colon)
+        snprintf(file, sizeof(file), "%.*s", (int)(colon - arg), arg);
+    enum lab_status st = read_line(colon ? colon + 1 : arg, &line);
+    if (!st)
+        st = lab_sim_debug_break(s->w->debug, file[0] ? file : NULL, line);
+    if (!st)
+        lab_printf(stdout, "stops at line %d\n", line);
+    return st;
+}
+
+static enum lab_status do_watch(struct session *s, const char *arg)
+{
+    void *p;
+    size_t bytes;
+    enum lab_status st = lab_sim_debug_find(s->w->debug, arg, &p, &bytes);
+    if (st)
+        return st;
+    lab_sim_debug_watch(s->w->debug, p, bytes);
+    lab_printf(stdout, "stops when %s is touched\n", arg);
+    return LAB_OK;
+}
+
+static enum lab_status do_writer(struct session *s, const char *arg)
+{
+    void *p;
+    size_t bytes;
+    uint32_t thread[3];
+    struct lab_sim_stop stop;
+    enum lab_status st = lab_sim_debug_find(s->w->debug, arg, &p, &bytes);
+    if (!st)
+        st = lab_sim_debug_writer(s->w->debug, p, bytes, &stop, &s->lane);
+    if (st)
+        return st;
+    lab_sim_debug_thread_of(s->w->debug, stop.warp, s->lane, thread);
+    lab_printf(stdout, "%s is written by lane %d, thread (%u,%u,%u)\n", arg,
+               s->lane, thread[0], thread[1], thread[2]);
+    print_access(s);
+    show(s);
+    return LAB_OK;
+}
+
+static enum lab_status do_delete(struct session *s, const char *arg)
+{
+    (void)arg;
+    lab_sim_debug_clear(s->w->debug);
+    return LAB_OK;
+}
+
+/* "3", "3,1" or "3,1,0" */
+static enum lab_status read_three(const char *text, uint32_t out[3])
+{
+    const char *p = text;
+    memset(out, 0, 3 * sizeof(*out));
+    for (int k = 0; k < 3; k++) {
+        char *end;
+        unsigned long v = strtoul(p, &end, 10);
+        if (end == p || v > UINT32_MAX || *p == '-')
+            break;
+        out[k] = (uint32_t)v;
+        if (!*end)
+            return LAB_OK;
+        if (*end != ',')
+            break;
+        p = end + 1;
+    }
+    return lab_fail(LAB_E_PARSE, "'%s': one to three numbers, as 3 or 3,1",
+                    text);
+}
+
+static enum lab_status do_thread(struct session *s, const char *arg)
+{
+    uint32_t thread[3];
+    enum lab_status st = read_three(arg, thread);
+    if (!st)
+        st = lab_sim_debug_thread(s->w->debug, thread, &s->lane);
+    if (!st)
+        show(s);
+    return st;
+}
+
+static enum lab_status do_warp(struct session *s, const char *arg)
+{
+    char *end;
+    long n = strtol(arg, &end, 10);
+    if (end == arg || *end)
+        return lab_fail(LAB_E_PARSE, "'%s': the number of a warp", arg);
+    enum lab_status st = lab_sim_debug_focus(s->w->debug, (int)n);
+    if (!st)
+        show(s);
+    return st;
+}
+
+static enum lab_status do_block(struct session *s, const char *arg)
+{
+    uint32_t block[3];
+    enum lab_status st = read_three(arg, block);
+    if (!st)
+        st = lab_sim_debug_block(s->w->debug, block);
+    if (!st)
+        show(s);
+    return st;
+}
+
+static enum lab_status do_warps(struct session *s, const char *arg)
+{
+    uint32_t block[3];
+    int warp;
+    int warps;
+    (void)arg;
+    lab_sim_debug_where(s->w->debug, block, &warp, &warps);
+    for (int i = 0; i < warps; i++) {
+        struct lab_sim_warp_view v;
+        lab_sim_debug_warp(s->w->debug, i, &v);
+        const struct lab_ptx_place *p =
+            v.place >= 0 ? &s->w->ptx->places[v.place] : NULL;
+        lab_printf(stdout, "%c warp %2d  ", i == warp ? '>' : ' ', i);
+        if (p)
+            lab_printf(stdout, "%s:%d  ", short_path(s, p->file), p->line);
+        print_state(&v);
+        lab_printf(stdout, ", %s instructions\n", LAB_INT_TEXT(v.executed));
+    }
+    return LAB_OK;
+}
+
+/* Each lane: its thread, whether it runs, what it touched last. */
+static enum lab_status do_lanes(struct session *s, const char *arg)
+{
+    static const char *const heads[] = {">lane", "thread", "state",
+                                        "last access", NULL};
+    struct lab_text_table t;
+    struct lab_sim_warp_view v;
+    struct lab_sim_access_view a;
+    int warp = focus(s);
+    (void)arg;
+    lab_sim_debug_warp(s->w->debug, warp, &v);
+    lab_sim_debug_access(s->w->debug, warp, &a);
+    lab_text_table_init(&t, heads);
+    for (int l = 0; l < LANES; l++) {
+        uint32_t thread[3];
+        struct lab_str out;
+        if (!(v.lanes >> l & 1))
+            continue;
+        lab_sim_debug_thread_of(s->w->debug, warp, l, thread);
+        lab_text_table_addf(&t, "%d", l);
+        lab_text_table_addf(&t, "%u,%u,%u", thread[0], thread[1], thread[2]);
+        lab_text_table_add(&t, !(v.alive >> l & 1) ? "ended"
+                               : v.active >> l & 1 ? "runs"
+                                                   : "waits");
+        lab_str_init(&out);
+        if (a.lanes >> l & 1)
+            add_place(&out, s->w->debug, &a, l);
+        lab_text_table_add(&t, lab_str_text(&out));
+        lab_str_release(&out);
+    }
+    return lab_text_table_put(&t, "");
+}
+
+static void print_value(uint64_t v, enum lab_ptx_type type)
+{
+    float f;
+    double d;
+    uint32_t low = (uint32_t)v;
+    memcpy(&f, &low, sizeof(f));
+    memcpy(&d, &v, sizeof(d));
+    if (type == LAB_PTX_F32)
+        lab_printf(stdout, " %.9g", (double)f);
+    else if (type == LAB_PTX_F64)
+        lab_printf(stdout, " %.17g", d);
+    else if (lab_ptx_type_bytes(type) == 8)
+        lab_printf(stdout, " %" PRId64, (int64_t)v);
+    else
+        lab_printf(stdout, " %" PRId32, (int32_t)low);
+}
+
+static enum lab_status do_print(struct session *s, const char *arg)
+{
+    uint64_t values[LANES];
+    enum lab_ptx_type type;
+    struct lab_sim_warp_view v;
+    int warp = focus(s);
+    lab_sim_debug_warp(s->w->debug, warp, &v);
+    enum lab_status st =
+        lab_sim_debug_register(s->w->debug, warp, arg, values, &type);
+    if (st)
+        return st;
+    lab_printf(stdout, "%s", arg);
+    for (int l = 0; l < LANES; l++) {
+        if (!(v.lanes >> l & 1))
+            break;
+        if (l % 8 == 0)
+            lab_printf(stdout, "\n  lane %2d:", l);
+        print_value(values[l], type);
+    }
+    lab_printf(stdout, "\n");
+    return LAB_OK;
+}
+
+/* Registers that hold a value here, as the lane in focus has them. */
+static enum lab_status do_registers(struct session *s, const char *arg)
+{
+    const struct lab_ptx_function *f = lab_sim_debug_function(s->w->debug);
+    int shown = 0;
+    (void)arg;
+    for (int32_t i = 0; i < f->reg_count; i++) {
+        uint64_t values[LANES];
+        enum lab_ptx_type type;
+        if (lab_sim_debug_register(s->w->debug, focus(s), f->regs[i].name,
+                                   values, &type))
+            continue;
+        lab_printf(stdout, "%s%s", shown++ % 4 ? "   " : "\n  ",
+                   f->regs[i].name);
+        print_value(values[s->lane], type);
+    }
+    lab_printf(stdout, "%s\n", shown ? "" : "no register holds a value here");
+    return LAB_OK;
+}
+
+static enum lab_status do_shared(struct session *s, const char *arg)
+{
+    enum { SHOWN = 64, LINE = 8 };
+    int64_t bytes;
+    const unsigned char *p = lab_sim_debug_shared(s->w->debug, &bytes);
+    int64_t words = bytes / 4;
+    char *end;
+    int64_t from = *arg ? strtoll(arg, &end, 10) : 0;
+    if (words == 0)
+        return lab_fail(LAB_E_STATE, "the kernel has no shared memory");
+    if (*arg && (*end || from < 0 || from >= words))
+        return lab_fail(LAB_E_RANGE, "'%s': a word from 0 to %" PRId64, arg,
+                        words - 1);
+    for (int64_t i = from; i < words && i < from + SHOWN; i++) {
+        uint32_t v;
+        memcpy(&v, p + 4 * i, sizeof(v));
+        if ((i - from) % LINE == 0)
+            lab_printf(stdout, "%s%6" PRId64 ":", i == from ? "" : "\n", i);
+        print_value(v, LAB_PTX_F32);
+    }
+    lab_printf(stdout, "\n");
+    return LAB_OK;
+}
+
+static enum lab_status do_list(struct session *s, const char *arg)
+{
+    struct lab_sim_warp_view v;
+    lab_sim_debug_warp(s->w->debug, focus(s), &v);
+    int32_t here = 0;
+    int32_t file = s->file;
+    if (v.place >= 0) {
+        here = s->w->ptx->places[v.place].line;
+        file = s->w->ptx->places[v.place].file;
+    }
+    int32_t at = here;
+    enum lab_status st = *arg ? read_line(arg, &at) : LAB_OK;
+    if (!st)
+        list(s, file, at - LISTED, at + LISTED, here);
+    return st;
+}
+
+static enum lab_status do_access(struct session *s, const char *arg)
+{
+    (void)arg;
+    print_access(s);
+    return LAB_OK;
+}
+
+static enum lab_status do_findings(struct session *s, const char *arg)
+{
+    (void)arg;
+    print_findings(s, 0);
+    return LAB_OK;
+}
+
+static enum lab_status do_quit(struct session *s, const char *arg)
+{
+    (void)arg;
+    s->leaving = true;
+    return LAB_OK;
+}
+
+static enum lab_status do_help(struct session *s, const char *arg);
+
+/* Word, what may follow, what it does. The first with a beginning wins. */
+static const struct word {
+    const char *name;
+    const char *args;
+    const char *help;
+    enum lab_status (*run)(struct session *s, const char *arg);
+} words[] = {
+    {"step", "[N]", "the next source line of this warp", do_step},
+    {"instruction", "[N]", "the next instruction of this warp", do_instruction},
+    {"barrier", "[N]", "past this warp's next barrier", do_barrier},
+    {"continue", "", "to a breakpoint, a finding, or the end", do_continue},
+    {"back", "[N]", "to the stop before", do_back},
+    {"break", "LINE", "stop where a warp comes to LINE or FILE:LINE", do_break},
+    {"watch", "X[I,J]", "stop when this element is touched", do_watch},
+    {"writer", "X[I,J]", "go to the thread that writes this element",
+     do_writer},
+    {"delete", "", "no breakpoints any more", do_delete},
+    {"thread", "X[,Y[,Z]]", "look at this thread's warp", do_thread},
+    {"warp", "N", "look at this warp", do_warp},
+    {"warps", "", "where all warps of the block are", do_warps},
+    {"block", "X[,Y[,Z]]", "begin again in this block", do_block},
+    {"lanes", "", "the warp's threads and what each touched", do_lanes},
+    {"access", "", "what the warp touched last", do_access},
+    {"print", "%R", "a register of the PTX in each lane", do_print},
+    {"registers", "", "all registers that hold a value, of one lane",
+     do_registers},
+    {"shared", "[WORD]", "shared memory, as floats", do_shared},
+    {"list", "[LINE]", "source, with how often each line ran", do_list},
+    {"findings", "", "what the checks have found", do_findings},
+    {"help", "", "these words", do_help},
+    {"quit", "", "leave the kernel", do_quit},
+};
+enum { WORDS = sizeof(words) / sizeof(words[0]) };
+
+static enum lab_status do_help(struct session *s, const char *arg)
+{
+    (void)s;
+    (void)arg;
+    for (int i = 0; i < WORDS; i++)
+        lab_printf(stdout, "  %-12s%-12s%s\n", words[i].name, words[i].args,
+                   words[i].help);
+    return LAB_OK;
+}
+
+/* gdb's own short words come before a beginning of a word. */
+static const struct word *find_word(const char *name, size_t n)
+{
+    static const char *const short_words[][2] = {
+        {"s", "step"},  {"n", "step"},     {"si", "instruction"},
+        {"b", "break"}, {"c", "continue"}, {"r", "back"},
+        {"p", "print"}, {"d", "delete"},   {"q", "quit"},
+        {"l", "list"},  {"?", "help"},     {"t", "thread"},
+        {"w", "warp"},  {"next", "step"},
+    };
+    for (size_t i = 0; i < sizeof(short_words) / sizeof(short_words[0]); i++)
+        if (strlen(short_words[i][0]) == n &&
+            memcmp(short_words[i][0], name, n) == 0)
+            return find_word(short_words[i][1], strlen(short_words[i][1]));
+    for (int i = 0; i < WORDS; i++)
+        if (strlen(words[i].name) == n && memcmp(words[i].name, name, n) == 0)
+            return &words[i];
+    for (int i = 0; n > 1 && i < WORDS; i++)
+        if (strncmp(words[i].name, name, n) == 0)
+            return &words[i];
+    return NULL;
+}
+
+static enum lab_status unknown_word(const char *word)
+{
+    const char *names[WORDS];
+    for (int i = 0; i < WORDS; i++)
+        names[i] = words[i].name;
+    const char *near = lab_nearest(word, names, WORDS);
+    return lab_fail(LAB_E_PARSE, "no word '%s'%s%s%s; `help` lists them", word,
+                    near ? " (did you mean '" : "", near ? near : "",
+                    near ? "'?)" : "");
+}
+
+static void run_line(struct session *s, char *line)
+{
+    char *word = line + strspn(line, " \t");
+    size_t n = strcspn(word, " \t\n");
+    char *arg = word + n + strspn(word + n, " \t\n");
+    arg[strcspn(arg, "\n")] = '\0';
+    for (size_t k = strlen(arg); k > 0 && arg[k - 1] == ' '; k--)
+        arg[k - 1] = '\0';
+    if (n == 0)
+        return;
+    const struct word *w = find_word(word, n);
+    word[n] = '\0';
+    s->repeats = false;
+    enum lab_status st = w ? w->run(s, arg) : unknown_word(word);
+    if (st)
+        lab_printf(stdout, "%s\n", lab_error());
+}
+
+enum lab_status lab_kernel_walk(struct lab_kernel_walk *w, FILE *in)
+{
+    struct session s = {.w = w, .file = -1};
+    char line[512];
+    char last[512] = "";
+    lab_str_init(&s.source);
+    show(&s);
+    enum lab_status st = lab_print_check();
+    while (!st && !s.leaving) {
+        if (w->prompts)
+            lab_printf(stdout, "(kernel) ");
+        fflush(stdout);
+        if (!fgets(line, sizeof(line), in))
+            break;
+        bool empty = line[strspn(line, " \t\n")] == '\0';
+        if (empty)
+            memcpy(line, last, sizeof(line));
+        memcpy(last, line, sizeof(last));
+        run_line(&s, line);
+        if (!s.repeats)
+            last[0] = '\0';
+        st = lab_print_check();
+    }
+    lab_str_release(&s.source);
+    return st;
+}

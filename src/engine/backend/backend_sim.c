@@ -1,0 +1,353 @@
+/* backend_sim.c -- the backend "sim": the launchers of lapenna-lab-sim.so choose
+ * grid and block as they do for a GPU, and src/sim executes the kernels. Nothing
+ * is under way when a call returns, and nothing has a time.
+ *
+ * A tensor that a step writes counts as unwritten before it, so that a kernel
+ * that reads it is found; one that it only reads must not be written. */
+#include "engine/sim_backend.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/module.h"
+#include "engine/sim_module.h"
+#include "common/cuda_exec.h"
+
+#define WORKSPACE_BYTES ((size_t)32 << 20) /* as the CUDA backend's */
+
+/* ---- the module ---- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const struct lab_sim_kernels *kernels;
+static enum lab_status result;
+static char reason[512];
+
+static void load(void)
+{
+    void *handle;
+    void *address;
+    lab_sim_kernels_fn *entry;
+    result = lab_module_open("lapenna-lab-sim.so", &handle);
+    if (result == LAB_E_NOTFOUND) {
+        snprintf(reason, sizeof(reason),
+                 "no module of the simulator: this build has none (%s). "
+                 "Remedy: put nvcc of CUDA 12 or later on PATH (it needs no "
+                 "GPU) and build again",
+                 lab_error());
+        result = LAB_E_UNSUPPORTED;
+        return;
+    }
+    if (!result)
+        result = lab_module_symbol(handle, "lab_sim_kernels", &address);
+    if (result) {
+        snprintf(reason, sizeof(reason),
+                 "the simulator's module does not load: %s", lab_error());
+        result = LAB_E_UNSUPPORTED;
+        return;
+    }
+    *(void **)&entry = address; /* the way POSIX has it for dlsym() */
+    kernels = entry(&lab_sim_host);
+    if (kernels && kernels->abi == LAB_SIM_MODULE_ABI)
+        return;
+    snprintf(reason, sizeof(reason),
+             "the simulator's module is of another version or was built by a "
+             "compiler that is not known. Remedy: build it again");
+    result = LAB_E_UNSUPPORTED;
+}
+
+enum lab_status lab_sim_kernels_load(const struct lab_sim_kernels **out)
+{
+    pthread_once(&once, load);
+    if (result)
+        return lab_fail(result, "%s", reason);
+    *out = kernels;
+    return LAB_OK;
+}
+
+/* ---- the backend ---- */
+
+/* A tensor of a plan. */
+struct named {
+    const void *memory; /* the allocation */
+    const void *at;
+    char name[LAB_SIM_NAME];
+};
+
+struct sim_backend {
+    struct lab_backend base;
+    struct lab_exec exec;
+    struct lab_sim_gpu *gpu;
+    struct lab_sim_memory *memory; /* the GPU's */
+    const struct lab_sim_device *device;
+    struct named *names;
+    size_t name_count;
+    size_t name_room;
+};
+
+static const struct lab_sim_device *model; /* of backends to come */
+static void (*listener)(void *user, const struct lab_sim_gpu_launched *of);
+static void *listener_user;
+
+static struct sim_backend *of(struct lab_backend *be)
+{
+    return (struct sim_backend *)be;
+}
+
+enum lab_status lab_sim_backend_model(const char *name)
+{
+    char known[256] = "";
+    size_t used = 0;
+    model = name ? lab_sim_device(name) : NULL;
+    if (model || !name)
+        return LAB_OK;
+    const struct lab_sim_device *d;
+    for (int i = 0; (d = lab_sim_device_at(i)) && used < sizeof(known); i++) {
+        int n = snprintf(known + used, sizeof(known) - used, "%s\"%s\"",
+                         i ? ", " : "", d->name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return lab_fail(LAB_E_USAGE, "no device model '%s': there are %s", name,
+                    known);
+}
+
+struct lab_sim_gpu *lab_sim_backend_gpu(struct lab_backend *be)
+{
+    return be->ops == &lab_backend_sim ? of(be)->gpu : NULL;
+}
+
+void lab_sim_backend_listen(
+    void (*launched)(void *user, const struct lab_sim_gpu_launched *of),
+    void *user)
+{
+    listener = launched;
+    listener_user = user;
+}
+
+static void tell(void *user, const struct lab_sim_gpu_launched *launched)
+{
+    (void)user;
+    if (listener)
+        listener(listener_user, launched);
+}
+
+static void sim_close(struct lab_backend *be)
+{
+    if (!be)
+        return;
+    lab_sim_gpu_close(of(be)->gpu);
+    lab_free(of(be)->names);
+    lab_free(be);
+}
+
+static enum lab_status sim_open(struct lab_backend **out, int device)
+{
+    const struct lab_sim_kernels *loaded;
+    enum lab_status st = lab_sim_kernels_load(&loaded);
+    if (st)
+        return st;
+    if (device != 0)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "no simulated device %d: there is one, number 0; "
+                        "--device-model chooses what it is like",
+                        device);
+    struct sim_backend *sim = lab_alloc(sizeof(*sim));
+    if (!sim)
+        return lab_no_memory("the simulator's backend");
+    sim->base.ops = &lab_backend_sim;
+    sim->device = model ? model : lab_sim_device_at(0);
+    st = lab_sim_gpu_open(sim->device, &sim->gpu);
+    if (!st) {
+        sim->memory = lab_sim_gpu_memory(sim->gpu);
+        lab_sim_gpu_listen(sim->gpu, tell, NULL);
+        st = lab_sim_alloc(sim->memory, WORKSPACE_BYTES, &sim->exec.workspace);
+    }
+    if (st) {
+        sim_close(&sim->base);
+        return st;
+    }
+    sim->exec.workspace_bytes = WORKSPACE_BYTES;
+    sim->exec.sm_count = sim->device->sm_count;
+    sim->exec.cc_major = sim->device->major;
+    sim->exec.cc_minor = sim->device->minor;
+    *out = &sim->base;
+    return LAB_OK;
+}
+
+/* Zeroed, as every backend's memory is. */
+static enum lab_status sim_alloc(struct lab_backend *be, size_t bytes,
+                                 void **out)
+{
+    void *p;
+    if (bytes == 0)
+        bytes = 1;
+    enum lab_status st = lab_sim_alloc(of(be)->memory, bytes, &p);
+    if (!st)
+        st = lab_sim_written(of(be)->memory, p, bytes);
+    if (st)
+        return st;
+    memset(p, 0, bytes);
+    *out = p;
+    return LAB_OK;
+}
+
+static void sim_free(struct lab_backend *be, void *p)
+{
+    struct sim_backend *sim = of(be);
+    size_t kept = 0;
+    for (size_t i = 0; i < sim->name_count; i++)
+        if (sim->names[i].memory != p)
+            sim->names[kept++] = sim->names[i];
+    sim->name_count = kept;
+    (void)lab_sim_free(sim->memory, p);
+}
+
+static enum lab_status sim_upload(struct lab_backend *be, void *dst,
+                                  const void *src, size_t bytes)
+{
+    enum lab_status st = lab_sim_written(of(be)->memory, dst, bytes);
+    if (!st)
+        memmove(dst, src, bytes);
+    return st;
+}
+
+static enum lab_status sim_download(struct lab_backend *be, void *dst,
+                                    const void *src, size_t bytes)
+{
+    (void)be;
+    memcpy(dst, src, bytes);
+    return LAB_OK;
+}
+
+static const char *name_of(const struct sim_backend *sim, const void *p)
+{
+    for (size_t i = 0; i < sim->name_count; i++)
+        if (sim->names[i].at == p)
+            return sim->names[i].name;
+    return NULL;
+}
+
+static void sim_label(struct lab_backend *be, void *memory, size_t offset,
+                      const char *name)
+{
+    struct sim_backend *sim = of(be);
+    if (lab_grow(&sim->names, sim->name_count, &sim->name_room,
+                 sizeof(*sim->names), "names of tensors"))
+        return; /* messages say "input 0" */
+    struct named *n = &sim->names[sim->name_count++];
+    *n = (struct named){.memory = memory, .at = (char *)memory + offset};
+    snprintf(n->name, sizeof(n->name), "%s", name);
+}
+
+/* What the checks' sentences call a tensor of the call: by its own name, else
+ * "input 0". `label` false: they forget it. */
+static enum lab_status label_view(struct sim_backend *sim,
+                                  const struct lab_view *v, const char *role,
+                                  int number, int argument, bool label)
+{
+    struct lab_sim_label l = {.argument = argument,
+                              .element_bytes = (int)lab_dtype_bytes(v->dtype),
+                              .rank = v->rank,
+                              .read_only = strcmp(role, "input") == 0};
+    const char *name = name_of(sim, v->data);
+    size_t bytes = (size_t)v->count * lab_dtype_bytes(v->dtype);
+    if (!v->data || bytes == 0)
+        return LAB_OK;
+    memcpy(l.dim, v->dim, sizeof(l.dim));
+    if (name)
+        snprintf(l.name, sizeof(l.name), "%s", name);
+    else
+        snprintf(l.name, sizeof(l.name), "%s %d", role, number);
+    return lab_sim_label(sim->memory, v->data, bytes, label ? &l : NULL);
+}
+
+/* Tensors of one step may share memory: an update writes what it reads. So
+ * inputs are named first, and what is written after them. */
+static enum lab_status label_call(struct sim_backend *sim,
+                                  const struct lab_call *call, bool label)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < call->n_in && !st; i++)
+        st = label_view(sim, &call->in[i], "input", i, i, label);
+    for (int i = 0; i < call->n_out && !st; i++)
+        st = label_view(sim, &call->out[i], "output", i, call->n_in + i, label);
+    return st;
+}
+
+static enum lab_status sim_run(struct lab_backend *be,
+                               const struct lab_variant *v,
+                               struct lab_call *call)
+{
+    struct sim_backend *sim = of(be);
+    call->exec = &sim->exec;
+    lab_sim_gpu_enter(sim->gpu);
+    lab_sim_gpu_forget(sim->gpu);
+    enum lab_status st = label_call(sim, call, true);
+    if (st)
+        return st;
+    st = v->run(call);
+    char text[512];
+    snprintf(text, sizeof(text), "%s", st ? kernels->error() : "");
+    (void)label_call(sim, call, false);
+    lab_sim_gpu_enter(NULL);
+    enum lab_status found = lab_sim_gpu_judge(sim->gpu);
+    if (found)
+        return found;
+    const atomic_bool *stop = lab_sim_gpu_options(sim->gpu)->stop;
+    if (stop && atomic_load(stop))
+        return lab_fail(LAB_E_CANCELLED, "the simulation was stopped");
+    return st ? lab_fail(st, "%s", text) : LAB_OK;
+}
+
+/* Kernels here are fp32, as those of the CUDA backend. */
+static const struct lab_kernel_set *const *
+sim_sets(struct lab_backend *be, enum lab_dtype real, int *count)
+{
+    (void)be;
+    const struct lab_kernel_set *const *sets = kernels->sets(count);
+    if (real != LAB_F32)
+        *count = 0;
+    return sets;
+}
+
+static void sim_info(struct lab_backend *be, struct lab_device_info *out)
+{
+    const struct lab_sim_device *d = of(be)->device;
+    snprintf(out->name, sizeof(out->name), "%s (simulated)", d->name);
+    snprintf(out->runtime, sizeof(out->runtime), "lapenna-lab");
+    out->compute_major = d->major;
+    out->compute_minor = d->minor;
+    out->sm_count = d->sm_count;
+    out->max_threads_per_sm = d->warps_per_sm * 32;
+    out->max_warps_per_sm = d->warps_per_sm;
+    out->max_blocks_per_sm = d->blocks_per_sm;
+    out->warp_size = 32;
+    out->max_registers_per_sm = d->registers_per_sm;
+    out->max_shared_per_sm_bytes = d->shared_per_sm;
+    out->max_shared_per_block_optin_bytes = d->shared_per_block;
+}
+
+static const struct lab_variant *sim_rung(struct lab_backend *be,
+                                          const char *operation, int i)
+{
+    (void)be;
+    return kernels->rung(operation, i);
+}
+
+const struct lab_backend_ops lab_backend_sim = {
+    .name = "sim",
+    .open = sim_open,
+    .close = sim_close,
+    .alloc = sim_alloc,
+    .free = sim_free,
+    .upload = sim_upload,
+    .download = sim_download,
+    .copy = sim_upload,
+    .run = sim_run,
+    .sets = sim_sets,
+    .info = sim_info,
+    .error = lab_error,
+    .rung = sim_rung,
+    .label = sim_label,
+};

@@ -1,0 +1,20 @@
+/* engine/sim_backend.h -- the backend "sim": our CUDA kernels on a GPU inside the
+ * program (sim/gpu.h). What is particular to it, beside engine/backend.h. */
+#pragma once
+#include "engine/backend.h"
+#include "sim/gpu.h"
+
+LAB_C_BEGIN
+
+/* Backends that are opened from now on have this device's limits; NULL: the
+ * newest known. LAB_E_USAGE with the names that there are. Not while another
+ * thread opens one. */
+enum lab_status lab_sim_backend_model(const char *name);
+/* The GPU of an open backend "sim"; NULL for another one. */
+struct lab_sim_gpu *lab_sim_backend_gpu(struct lab_backend *be);
+/* Called after every launch of every such backend, on the thread that runs it;
+ * NULL: nobody. One listener for the process. Not while a backend runs. */
+void lab_sim_backend_listen(
+    void (*launched)(void *user, const struct lab_sim_gpu_launched *of),
+    void *user);
+LAB_C_END

@@ -1,0 +1,857 @@
+/* A launch that one walks: the block in focus as an object, stepped by one
+ * instruction of a warp, watched for lines, accesses and findings; back is memory
+ * put back and the block run again. */
+#include "sim/debug.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "code.h"
+#include "memory.h"
+
+/* An allocation as it was before the launch. */
+struct saved {
+    struct sim_alloc *of;
+    unsigned char *bytes;
+    unsigned char *set; /* NULL: it was whole */
+};
+
+/* A line of source. */
+struct line {
+    int32_t file;
+    int32_t line;
+};
+
+/* A stop that back returns to. */
+struct mark {
+    int64_t executed;
+    int focus;
+    struct lab_sim_stop stop;
+};
+
+struct lab_sim_debug {
+    struct lab_sim_launch launch;
+    struct lab_sim_options options;
+    struct lab_sim_memory *memory;
+    const struct lab_sim_kernel *kernel;
+    struct sim_grid grid;
+    struct sim_watch watch;
+    struct sim_block block;
+    struct sim_tally *tally;
+    struct lab_sim_counts *counts;
+    struct saved *saved;
+    size_t saved_count;
+    uint64_t number;
+    bool launched;   /* between sim_grid_open() and sim_grid_close() */
+    bool started;    /* between sim_block_start() and sim_block_end() */
+    bool has_memory; /* the block's own */
+    bool ended;
+    int focus;
+    int64_t executed;
+    struct mark *marks; /* the present stop is not among them */
+    size_t mark_count;
+    size_t mark_room;
+    struct lab_sim_stop at; /* the present stop */
+    int32_t *breaks;        /* instructions: where a line begins */
+    size_t break_count;
+    size_t break_room;
+    uint64_t watched;
+    size_t watched_bytes;
+    bool stores_only; /* of what is watched */
+    /* set by the watch functions during a step */
+    int touched; /* the warp that touched what is watched; -1 */
+    bool found;
+    struct lab_sim_access_view access[SIM_WARPS];
+    struct lab_sim_finding *findings;
+    size_t finding_count;
+    size_t finding_room;
+};
+
+/* ---- what the executor tells ---- */
+
+static void on_access(void *arg, struct sim_warp *w, const struct sim_instr *i,
+                      const struct sim_access *a, uint32_t lanes)
+{
+    struct lab_sim_debug *d = arg;
+    struct lab_sim_access_view *v = &d->access[w->index];
+    *v = (struct lab_sim_access_view){
+        .write = a->kind != SIM_LOAD,
+        .atomic = a->kind == SIM_ATOMIC,
+        .space = a->space,
+        .bytes = a->bytes,
+        .lanes = lanes,
+        .place = i->ptx ? i->ptx->place : -1,
+        .text_line = i->ptx ? i->ptx->text_line : 0,
+    };
+    memcpy(v->address, a->addr, sizeof(v->address));
+    bool global = a->space == LAB_PTX_GLOBAL || a->space == LAB_PTX_GENERIC ||
+                  a->space == LAB_PTX_CONST;
+    if (!d->watched_bytes || !global || (d->stores_only && !v->write))
+        return;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint64_t p = a->addr[__builtin_ctz(rest)];
+        if (p < d->watched + d->watched_bytes &&
+            d->watched < p + (uint64_t)a->bytes)
+            d->touched = w->index;
+    }
+}
+
+static void on_finding(void *arg, const struct lab_sim_finding *f)
+{
+    struct lab_sim_debug *d = arg;
+    d->found = true;
+    if (lab_grow(&d->findings, d->finding_count, &d->finding_room,
+                 sizeof(*d->findings), "findings") == LAB_OK)
+        d->findings[d->finding_count++] = *f;
+}
+
+/* ---- memory, before and again ---- */
+
+static size_t set_bytes(const struct sim_alloc *a)
+{
+    return a->bytes / 4 + (a->bytes % 4 != 0);
+}
+
+static enum lab_status save(struct lab_sim_debug *d)
+{
+    const struct lab_sim_memory *m = d->memory;
+    d->saved = lab_alloc_array(m->count + 1, sizeof(*d->saved));
+    if (!d->saved)
+        return lab_no_memory("a copy of simulated memory");
+    for (size_t i = 0; i < m->count; i++) {
+        struct sim_alloc *a = m->allocs[i];
+        if (a->freed || a->read_only)
+            continue;
+        struct saved *s = &d->saved[d->saved_count++];
+        s->of = a;
+        s->bytes = lab_alloc(a->bytes);
+        s->set = a->whole ? NULL : lab_alloc(set_bytes(a));
+        if (!s->bytes || (!a->whole && !s->set))
+            return lab_no_memory("a copy of simulated memory");
+        memcpy(s->bytes, a->base, a->bytes);
+        for (size_t k = 0; s->set && k < set_bytes(a); k++)
+            s->set[k] = a->set[k];
+    }
+    return LAB_OK;
+}
+
+static void restore(struct lab_sim_debug *d)
+{
+    for (size_t i = 0; i < d->saved_count; i++) {
+        const struct saved *s = &d->saved[i];
+        memcpy(s->of->base, s->bytes, s->of->bytes);
+        for (size_t k = 0; s->set && k < set_bytes(s->of); k++)
+            s->of->set[k] = s->set[k];
+    }
+}
+
+/* ---- the block ---- */
+
+static void leave(struct lab_sim_debug *d)
+{
+    if (d->started)
+        sim_block_end(&d->block);
+    if (d->launched)
+        (void)sim_grid_close(&d->grid, d->tally, d->counts, NULL);
+    d->started = d->launched = false;
+}
+
+static enum lab_status launch(struct lab_sim_debug *d)
+{
+    enum lab_status st =
+        sim_grid_open(&d->grid, d->memory, &d->launch, &d->options);
+    d->launched = !st;
+    d->grid.watch = &d->watch;
+    if (!st && !d->has_memory)
+        st = sim_block_open(&d->block);
+    d->has_memory = d->has_memory || !st;
+    if (!st)
+        st = sim_block_start(&d->block, d->number);
+    d->started = !st;
+    return st;
+}
+
+/* To the first instruction of block d->number; `again`: memory is put back. */
+static enum lab_status start(struct lab_sim_debug *d, bool again)
+{
+    size_t n = (size_t)d->kernel->instr_count;
+    leave(d);
+    if (again)
+        restore(d);
+    memset(d->tally, 0, n * sizeof(*d->tally));
+    memset(d->counts, 0, n * sizeof(*d->counts));
+    memset(d->access, 0, sizeof(d->access));
+    d->executed = 0;
+    d->finding_count = 0;
+    d->ended = false;
+    d->focus = 0;
+    d->touched = -1;
+    d->found = false;
+    return launch(d);
+}
+
+/* One instruction of the block; *warp: which warp's. */
+static void step(struct lab_sim_debug *d, int *warp)
+{
+    int64_t before[SIM_WARPS];
+    for (int i = 0; i < d->block.warp_count; i++)
+        before[i] = d->block.warps[i].steps;
+    d->touched = -1;
+    d->found = false;
+    d->ended = sim_block_step(&d->block) == SIM_ENDED;
+    *warp = -1;
+    for (int i = 0; i < d->block.warp_count; i++) {
+        if (d->block.warps[i].steps != before[i]) {
+            *warp = i;
+            sim_warp_settle(&d->block.warps[i]);
+            d->executed += d->block.warps[i].steps - before[i];
+        }
+    }
+}
+
+static enum lab_status stopped(const struct lab_sim_debug *d)
+{
+    const atomic_bool *stop = d->options.stop;
+    if (stop && atomic_load(stop))
+        return lab_fail(LAB_E_CANCELLED, "stopped");
+    if (d->options.budget > 0 && d->executed >= d->options.budget)
+        return lab_fail(LAB_E_RANGE,
+                        "the block has executed %lld instructions of warps, "
+                        "more are not allowed; does a loop end?",
+                        (long long)d->executed);
+    return LAB_OK;
+}
+
+/* ---- open and close ---- */
+
+static enum lab_status number_of(const struct lab_sim_debug *d,
+                                 const uint32_t block[3], uint64_t *out)
+{
+    const uint32_t *n = d->launch.grid;
+    for (int k = 0; k < 3; k++)
+        if (block[k] >= n[k])
+            return lab_fail(LAB_E_RANGE,
+                            "block (%u,%u,%u) is not in the grid of %u x %u x "
+                            "%u",
+                            block[0], block[1], block[2], n[0], n[1], n[2]);
+    *out = block[0] + (uint64_t)n[0] * (block[1] + (uint64_t)n[1] * block[2]);
+    return LAB_OK;
+}
+
+static enum lab_status make_counts(struct lab_sim_debug *d)
+{
+    size_t n = (size_t)d->kernel->instr_count;
+    d->tally = lab_alloc_array(n, sizeof(*d->tally));
+    d->counts = lab_alloc_array(n, sizeof(*d->counts));
+    if (!d->tally || !d->counts)
+        return lab_no_memory("the counts of a kernel");
+    d->block.grid = &d->grid;
+    d->block.tally = d->tally;
+    d->block.counts = d->counts;
+    return LAB_OK;
+}
+
+enum lab_status lab_sim_debug_open(struct lab_sim_memory *m,
+                                   const struct lab_sim_launch *launch,
+                                   const struct lab_sim_options *options,
+                                   const uint32_t block[3],
+                                   struct lab_sim_debug **out)
+{
+    struct lab_sim_debug *d = lab_alloc(sizeof(*d));
+    if (!d)
+        return lab_no_memory("a walk through a kernel");
+    d->launch = *launch;
+    d->options = *options;
+    d->memory = m;
+    d->kernel = launch->kernel;
+    d->watch = (struct sim_watch){d, on_access, on_finding};
+    enum lab_status st = number_of(d, block, &d->number);
+    if (!st)
+        st = make_counts(d);
+    if (!st)
+        st = save(d);
+    if (!st)
+        st = start(d, false);
+    if (st) {
+        lab_sim_debug_close(d);
+        return st;
+    }
+    *out = d;
+    return LAB_OK;
+}
+
+void lab_sim_debug_close(struct lab_sim_debug *d)
+{
+    if (!d)
+        return;
+    leave(d);
+    if (d->has_memory)
+        sim_block_close(&d->block);
+    for (size_t i = 0; i < d->saved_count; i++) {
+        lab_free(d->saved[i].bytes);
+        lab_free(d->saved[i].set);
+    }
+    lab_free(d->saved);
+    lab_free(d->tally);
+    lab_free(d->counts);
+    lab_free(d->marks);
+    lab_free(d->breaks);
+    lab_free(d->findings);
+    lab_free(d);
+}
+
+/* ---- places ---- */
+
+static const struct lab_ptx_instr *next_of(const struct lab_sim_debug *d,
+                                           int warp)
+{
+    const struct sim_warp *w = &d->block.warps[warp];
+    if (w->state == SIM_DONE || w->pc < 0 || w->pc >= d->kernel->instr_count)
+        return NULL;
+    return d->kernel->instrs[w->pc].ptx;
+}
+
+static const struct lab_ptx *ptx_of(const struct lab_sim_debug *d)
+{
+    return lab_sim_module_ptx(d->kernel->module);
+}
+
+/* The source line of a warp's next instruction; without line numbers, that of the
+ * PTX. */
+static struct line line_of(const struct lab_sim_debug *d, int warp)
+{
+    const struct lab_ptx_instr *i = next_of(d, warp);
+    if (!i)
+        return (struct line){-1, -1};
+    if (i->place < 0)
+        return (struct line){-1, i->text_line};
+    const struct lab_ptx_place *p = &ptx_of(d)->places[i->place];
+    return (struct line){p->file, p->line};
+}
+
+static bool same_line(struct line a, struct line b)
+{
+    return a.file == b.file && a.line == b.line;
+}
+
+static bool breaks_at(const struct lab_sim_debug *d, int32_t pc)
+{
+    for (size_t i = 0; i < d->break_count; i++)
+        if (d->breaks[i] == pc)
+            return true;
+    return false;
+}
+
+static bool is_barrier(const struct lab_ptx_instr *i)
+{
+    return i &&
+           (strcmp(i->opcode, "bar") == 0 || strcmp(i->opcode, "barrier") == 0);
+}
+
+/* ---- moves ---- */
+
+static enum lab_status add_mark(struct lab_sim_debug *d)
+{
+    enum lab_status st = lab_grow(&d->marks, d->mark_count, &d->mark_room,
+                                  sizeof(*d->marks), "stops");
+    if (!st)
+        d->marks[d->mark_count++] = (struct mark){d->executed, d->focus, d->at};
+    return st;
+}
+
+static void stop_at(struct lab_sim_debug *d, enum lab_sim_stop_reason reason,
+                    struct lab_sim_stop *out)
+{
+    d->at = (struct lab_sim_stop){reason, d->focus, d->executed};
+    *out = d->at;
+}
+
+/* What ends any move after a step of `warp`; false: nothing does. */
+static bool stops(struct lab_sim_debug *d, int warp,
+                  enum lab_sim_stop_reason *why)
+{
+    if (d->found)
+        *why = LAB_SIM_STOPPED_FINDING;
+    else if (d->touched >= 0)
+        *why = LAB_SIM_STOPPED_ACCESS;
+    else if (d->ended)
+        *why = LAB_SIM_STOPPED_END;
+    else if (warp >= 0 && next_of(d, warp) &&
+             breaks_at(d, d->block.warps[warp].pc))
+        *why = LAB_SIM_STOPPED_LINE;
+    else
+        return false;
+    if (warp >= 0 && *why != LAB_SIM_STOPPED_END)
+        d->focus = warp;
+    return true;
+}
+
+/* Has the warp in focus, which stood at `from`, gone as far as asked? */
+static bool moved(const struct lab_sim_debug *d, enum lab_sim_move move,
+                  int warp, struct line from, bool *passing)
+{
+    const struct sim_warp *w = &d->block.warps[d->focus];
+    if (move == LAB_SIM_INSTRUCTION)
+        return warp == d->focus;
+    if (move == LAB_SIM_LINE)
+        return warp == d->focus && !same_line(line_of(d, d->focus), from);
+    return move == LAB_SIM_BARRIER_NEXT && *passing && w->state == SIM_READY;
+}
+
+enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
+                                   enum lab_sim_move move,
+                                   struct lab_sim_stop *out)
+{
+    enum lab_sim_stop_reason why = LAB_SIM_STOPPED_END;
+    const struct line from = line_of(d, d->focus);
+    bool passing = false;
+    if (d->ended) {
+        stop_at(d, why, out);
+        return LAB_OK;
+    }
+    enum lab_status st = add_mark(d);
+    if (st)
+        return st;
+    for (;;) {
+        int warp;
+        st = stopped(d);
+        if (st)
+            break;
+        const struct lab_ptx_instr *next = next_of(d, d->focus);
+        step(d, &warp);
+        passing = passing || (warp == d->focus && is_barrier(next));
+        if (stops(d, warp, &why))
+            break;
+        why = LAB_SIM_STOPPED_MOVED;
+        if (moved(d, move, warp, from, &passing))
+            break;
+        why = LAB_SIM_STOPPED_WARP_DONE;
+        if (move != LAB_SIM_CONTINUE &&
+            d->block.warps[d->focus].state == SIM_DONE)
+            break;
+    }
+    if (st)
+        why = LAB_SIM_STOPPED_MOVED;
+    stop_at(d, why, out);
+    return st;
+}
+
+enum lab_status lab_sim_debug_back(struct lab_sim_debug *d,
+                                   struct lab_sim_stop *out)
+{
+    if (d->mark_count == 0)
+        return lab_fail(LAB_E_STATE, "this is where the walk began");
+    const struct mark m = d->marks[d->mark_count - 1];
+    enum lab_status st = start(d, true);
+    while (!st && d->executed < m.executed && !d->ended) {
+        int warp;
+        step(d, &warp);
+        st = stopped(d);
+    }
+    if (st)
+        return st;
+    d->mark_count--;
+    d->focus = m.focus;
+    d->at = m.stop;
+    *out = m.stop;
+    return LAB_OK;
+}
+
+enum lab_status lab_sim_debug_block(struct lab_sim_debug *d,
+                                    const uint32_t block[3])
+{
+    uint64_t number;
+    enum lab_status st = number_of(d, block, &number);
+    if (st)
+        return st;
+    d->number = number;
+    d->mark_count = 0;
+    d->at = (struct lab_sim_stop){LAB_SIM_STOPPED_MOVED, 0, 0};
+    return start(d, true);
+}
+
+enum lab_status lab_sim_debug_focus(struct lab_sim_debug *d, int warp)
+{
+    if (warp < 0 || warp >= d->block.warp_count)
+        return lab_fail(LAB_E_RANGE, "no warp %d: the block has 0 to %d", warp,
+                        d->block.warp_count - 1);
+    d->focus = warp;
+    return LAB_OK;
+}
+
+enum lab_status lab_sim_debug_thread(struct lab_sim_debug *d,
+                                     const uint32_t thread[3], int *lane)
+{
+    const uint32_t *n = d->launch.block;
+    for (int k = 0; k < 3; k++)
+        if (thread[k] >= n[k])
+            return lab_fail(LAB_E_RANGE,
+                            "thread (%u,%u,%u) is not in the block of %u x %u "
+                            "x %u",
+                            thread[0], thread[1], thread[2], n[0], n[1], n[2]);
+    uint32_t number = thread[0] + n[0] * (thread[1] + n[1] * thread[2]);
+    *lane = (int)(number % SIM_LANES);
+    return lab_sim_debug_focus(d, (int)(number / SIM_LANES));
+}
+
+/* Runs the block until something is touched; *hit false: it ended. */
+static enum lab_status until_touched(struct lab_sim_debug *d, bool *hit)
+{
+    enum lab_status st = LAB_OK;
+    *hit = false;
+    while (!st && !*hit && !d->ended) {
+        int warp;
+        st = stopped(d);
+        if (st)
+            break;
+        step(d, &warp);
+        *hit = d->touched >= 0;
+    }
+    return st;
+}
+
+static int lane_of(const struct lab_sim_debug *d, int warp)
+{
+    const struct lab_sim_access_view *v = &d->access[warp];
+    for (int l = 0; l < SIM_LANES; l++)
+        if (v->lanes >> l & 1 &&
+            v->address[l] < d->watched + d->watched_bytes &&
+            d->watched < v->address[l] + (uint64_t)v->bytes)
+            return l;
+    return 0;
+}
+
+enum lab_status lab_sim_debug_writer(struct lab_sim_debug *d, const void *p,
+                                     size_t bytes, struct lab_sim_stop *out,
+                                     int *lane)
+{
+    const uint64_t blocks =
+        (uint64_t)d->launch.grid[0] * d->launch.grid[1] * d->launch.grid[2];
+    const uint64_t watched = d->watched;
+    const size_t watched_bytes = d->watched_bytes;
+    const uint64_t was = d->number;
+    bool hit = false;
+    enum lab_status st = LAB_OK;
+    d->watched = (uint64_t)(uintptr_t)p;
+    d->watched_bytes = bytes;
+    d->stores_only = true;
+    for (uint64_t i = 0; i < blocks && !st && !hit; i++) {
+        d->number = i;
+        st = start(d, i == 0);
+        if (!st)
+            st = until_touched(d, &hit);
+    }
+    if (!st && hit) {
+        d->mark_count = 0;
+        d->focus = d->touched;
+        *lane = lane_of(d, d->focus);
+        stop_at(d, LAB_SIM_STOPPED_ACCESS, out);
+    }
+    d->watched = watched;
+    d->watched_bytes = watched_bytes;
+    d->stores_only = false;
+    if (!st && hit)
+        return LAB_OK;
+    d->number = was;
+    d->mark_count = 0;
+    enum lab_status back = start(d, true);
+    if (st || back)
+        return st ? st : back;
+    return lab_fail(LAB_E_NOTFOUND, "no thread of the launch writes there");
+}
+
+/* ---- breakpoints ---- */
+
+static bool ends_with(const char *path, const char *name)
+{
+    size_t n = strlen(path);
+    size_t k = strlen(name);
+    return k <= n && strcmp(path + n - k, name) == 0 &&
+           (k == n || path[n - k - 1] == '/');
+}
+
+/* The file of the kernel's first instruction that has one; -1: none. */
+static int32_t own_file(const struct lab_sim_debug *d)
+{
+    const struct lab_ptx *ptx = ptx_of(d);
+    const struct lab_ptx_function *f = d->kernel->function;
+    for (int32_t i = 0; i < f->instr_count; i++) {
+        int32_t p = f->instrs[i].place;
+        while (p >= 0 && ptx->places[p].inlined_at >= 0)
+            p = ptx->places[p].inlined_at;
+        if (p >= 0)
+            return ptx->places[p].file;
+    }
+    return -1;
+}
+
+static bool is_of_file(const struct lab_sim_debug *d, const char *file,
+                       int32_t index)
+{
+    const struct lab_ptx *ptx = ptx_of(d);
+    if (!file)
+        return index == own_file(d);
+    return index >= 0 && index < ptx->file_count && ptx->files[index] &&
+           ends_with(ptx->files[index], file);
+}
+
+/* Is there an instruction before `i` of the same line and the same call? */
+static bool is_repeated(const struct lab_sim_debug *d, int32_t i)
+{
+    const struct lab_ptx_place *places = ptx_of(d)->places;
+    const struct lab_ptx_place *p = &places[d->kernel->instrs[i].ptx->place];
+    for (int32_t k = 0; k < i; k++) {
+        const struct lab_ptx_instr *before = d->kernel->instrs[k].ptx;
+        if (before && before->place >= 0 &&
+            places[before->place].file == p->file &&
+            places[before->place].line == p->line &&
+            places[before->place].inlined_at == p->inlined_at)
+            return true;
+    }
+    return false;
+}
+
+enum lab_status lab_sim_debug_break(struct lab_sim_debug *d, const char *file,
+                                    int32_t line)
+{
+    const struct lab_ptx *ptx = ptx_of(d);
+    int32_t next = 0;
+    bool any = false;
+    enum lab_status st = LAB_OK;
+    for (int32_t i = 0; i < d->kernel->instr_count && !st; i++) {
+        const struct lab_ptx_instr *in = d->kernel->instrs[i].ptx;
+        if (!in || in->place < 0 ||
+            !is_of_file(d, file, ptx->places[in->place].file))
+            continue;
+        int32_t here = ptx->places[in->place].line;
+        if (here > line && (next == 0 || here < next))
+            next = here;
+        if (here != line)
+            continue;
+        any = true;
+        if (is_repeated(d, i))
+            continue;
+        st = lab_grow(&d->breaks, d->break_count, &d->break_room,
+                      sizeof(*d->breaks), "breakpoints");
+        if (!st)
+            d->breaks[d->break_count++] = i;
+    }
+    if (st || any)
+        return st;
+    if (next > 0)
+        return lab_fail(LAB_E_NOTFOUND,
+                        "the kernel has no code of line %d; the next that has "
+                        "some is %d",
+                        line, next);
+    return lab_fail(LAB_E_NOTFOUND,
+                    "the kernel has no code of line %d or later%s", line,
+                    own_file(d) < 0 ? ": it has no line numbers" : "");
+}
+
+void lab_sim_debug_watch(struct lab_sim_debug *d, const void *p, size_t bytes)
+{
+    d->watched = (uint64_t)(uintptr_t)p;
+    d->watched_bytes = bytes;
+}
+
+void lab_sim_debug_clear(struct lab_sim_debug *d)
+{
+    d->break_count = 0;
+    d->watched_bytes = 0;
+}
+
+/* ---- looks ---- */
+
+const struct lab_ptx_function *
+lab_sim_debug_function(const struct lab_sim_debug *d)
+{
+    return d->kernel->function;
+}
+
+void lab_sim_debug_where(const struct lab_sim_debug *d, uint32_t block[3],
+                         int *warp, int *warps)
+{
+    memcpy(block, d->block.index, sizeof(d->block.index));
+    *warp = d->focus;
+    *warps = d->block.warp_count;
+}
+
+void lab_sim_debug_warp(const struct lab_sim_debug *d, int warp,
+                        struct lab_sim_warp_view *out)
+{
+    const struct sim_warp *w = &d->block.warps[warp];
+    const struct lab_ptx_instr *i = next_of(d, warp);
+    *out = (struct lab_sim_warp_view){.index = warp,
+                                      .lanes = w->lanes,
+                                      .alive = w->alive,
+                                      .active = w->active,
+                                      .at_barrier = w->state == SIM_AT_BARRIER,
+                                      .waiting = w->state == SIM_WAITING,
+                                      .done = w->state == SIM_DONE,
+                                      .place = i ? i->place : -1,
+                                      .text_line = i ? i->text_line : 0,
+                                      .executed = w->steps};
+}
+
+void lab_sim_debug_access(const struct lab_sim_debug *d, int warp,
+                          struct lab_sim_access_view *out)
+{
+    *out = d->access[warp];
+}
+
+void lab_sim_debug_thread_of(const struct lab_sim_debug *d, int warp, int lane,
+                             uint32_t thread[3])
+{
+    const uint32_t *n = d->launch.block;
+    uint32_t number = (uint32_t)warp * SIM_LANES + (uint32_t)lane;
+    thread[0] = number % n[0];
+    thread[1] = number / n[0] % n[1];
+    thread[2] = number / n[0] / n[1];
+}
+
+enum lab_status lab_sim_debug_register(const struct lab_sim_debug *d, int warp,
+                                       const char *name, uint64_t values[32],
+                                       enum lab_ptx_type *type)
+{
+    const struct lab_ptx_function *f = d->kernel->function;
+    const struct sim_warp *w = &d->block.warps[warp];
+    for (int32_t r = 0; r < f->reg_count; r++) {
+        if (strcmp(f->regs[r].name, name) != 0)
+            continue;
+        const struct sim_home *h = &d->kernel->homes[r];
+        *type = f->regs[r].type;
+        if (h->slot < 0 || w->pc < h->from || w->pc > h->to)
+            return lab_fail(LAB_E_STATE, "%s holds no value here", name);
+        for (int l = 0; l < SIM_LANES; l++) {
+            if (*type == LAB_PTX_PRED)
+                values[l] = w->preds[h->slot] >> l & 1;
+            else if (lab_ptx_type_bytes(*type) == 8)
+                values[l] = sim_r64(w, h->slot)[l];
+            else
+                values[l] = sim_r32(w, h->slot)[l];
+        }
+        return LAB_OK;
+    }
+    return lab_fail(LAB_E_NOTFOUND, "the kernel has no register %s", name);
+}
+
+const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
+                                          int64_t *bytes)
+{
+    *bytes = d->block.shared_bytes;
+    return d->block.shared;
+}
+
+bool lab_sim_debug_element(const struct lab_sim_debug *d, uint64_t address,
+                           struct lab_sim_finding *out)
+{
+    const struct sim_alloc *a = sim_memory_before(d->memory, address);
+    const struct sim_named *n =
+        a && !a->freed && sim_holds(a, address, 1)
+            ? sim_memory_name(a, address - (uint64_t)(uintptr_t)a->base)
+            : NULL;
+    if (!n || n->label.element_bytes < 1)
+        return false;
+    size_t offset = address - (uint64_t)(uintptr_t)a->base - n->from;
+    int64_t element = (int64_t)offset / n->label.element_bytes;
+    *out = (struct lab_sim_finding){.address = address,
+                                    .argument = n->label.argument,
+                                    .rank = n->label.rank};
+    memcpy(out->name, n->label.name, sizeof(out->name));
+    for (int k = n->label.rank; k-- > 0;) {
+        int64_t dim = n->label.dim[k] > 0 ? n->label.dim[k] : 1;
+        out->index[k] = element % dim;
+        element /= dim;
+    }
+    return true;
+}
+
+/* "[3,17]" as an element's number in the label's shape. */
+static enum lab_status read_index(const struct lab_sim_label *l,
+                                  const char *text, const char *whole,
+                                  int64_t *out)
+{
+    int64_t at = 0;
+    int k = 0;
+    const char *p = text + 1;
+    for (; k < l->rank; k++) {
+        char *end;
+        int64_t i = strtoll(p, &end, 10);
+        if (end == p || i < 0 || i >= l->dim[k])
+            break;
+        at = at * l->dim[k] + i;
+        p = end + (*end == ',');
+    }
+    if (k < l->rank || strcmp(p, "]") != 0)
+        return lab_fail(LAB_E_RANGE,
+                        "%s: an index for each of %d dimensions, the first "
+                        "from 0 to %lld",
+                        whole, l->rank,
+                        (long long)(l->rank > 0 ? l->dim[0] - 1 : 0));
+    *out = at;
+    return LAB_OK;
+}
+
+static bool is_called(const struct lab_sim_label *l, const char *name, size_t n)
+{
+    char number[16];
+    snprintf(number, sizeof(number), "%d", l->argument);
+    return (strlen(l->name) == n && memcmp(l->name, name, n) == 0) ||
+           (l->argument >= 0 && strlen(number) == n &&
+            memcmp(number, name, n) == 0);
+}
+
+enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
+                                   const char *element, void **p, size_t *bytes)
+{
+    const struct lab_sim_memory *m = d->memory;
+    const size_t n = strcspn(element, "[");
+    char names[256] = "";
+    for (size_t i = 0; i < m->count; i++) {
+        const struct sim_alloc *a = m->allocs[i];
+        for (size_t k = a->freed ? 0 : a->name_count; k-- > 0;) {
+            const struct sim_named *named = &a->names[k];
+            const struct lab_sim_label *l = &named->label;
+            int64_t at = 0;
+            if (!is_called(l, element, n)) {
+                size_t used = strlen(names);
+                snprintf(names + used, sizeof(names) - used, "%s%s",
+                         used ? ", " : "", l->name);
+                continue;
+            }
+            *p = a->base + named->from;
+            *bytes = named->bytes;
+            if (!element[n])
+                return LAB_OK;
+            enum lab_status st = read_index(l, element + n, element, &at);
+            *bytes = (size_t)l->element_bytes;
+            *p = a->base + named->from + (size_t)at * *bytes;
+            return st;
+        }
+    }
+    return lab_fail(LAB_E_NOTFOUND, "no memory is called %.*s: there is %s",
+                    (int)n, element, names[0] ? names : "none with a name");
+}
+
+int64_t lab_sim_debug_executions(const struct lab_sim_debug *d, int32_t file,
+                                 int32_t line)
+{
+    const struct lab_sim_kernel *k = d->kernel;
+    int64_t n = 0;
+    for (int32_t i = 0; i < k->instr_count; i++) {
+        int32_t at = k->instrs[i].ptx ? k->instrs[i].ptx->place : -1;
+        if (at >= 0 && ptx_of(d)->places[at].file == file &&
+            ptx_of(d)->places[at].line == line)
+            n += d->tally[i].warps;
+    }
+    return n;
+}
+
+const struct lab_sim_finding *
+lab_sim_debug_findings(const struct lab_sim_debug *d, int32_t *count)
+{
+    *count = (int32_t)d->finding_count;
+    return d->findings;
+}

@@ -1,0 +1,139 @@
+/* sim/debug.h -- a launch that one walks: one block of a grid, an instruction or a
+ * source line at a time, forward and back, with a look at warps, lanes, registers
+ * and shared memory in between.
+ *
+ * The warp in focus is the one that is walked; the others run as the scheduler has
+ * it, with the same seed in the same order. Back is exact: memory is put back and
+ * the block runs again up to the stop before. Only the block in focus runs, but for
+ * lab_sim_debug_writer(), which looks through all of them.
+ *
+ * Threads: one, the memory's. No other launch on the memory meanwhile. What the
+ * block writes stays when it is closed. */
+#pragma once
+#include "sim/sim.h"
+
+struct lab_sim_debug;
+
+/* How far to go. */
+enum lab_sim_move {
+    LAB_SIM_INSTRUCTION,  /* one of the warp in focus */
+    LAB_SIM_LINE,         /* until the warp is at another source line */
+    LAB_SIM_BARRIER_NEXT, /* until it has passed its next barrier */
+    LAB_SIM_CONTINUE /* until a breakpoint, a finding, or the block's end */
+};
+
+/* Why it stopped. */
+enum lab_sim_stop_reason {
+    LAB_SIM_STOPPED_MOVED,   /* there, as asked */
+    LAB_SIM_STOPPED_LINE,    /* a breakpoint's line */
+    LAB_SIM_STOPPED_ACCESS,  /* the element was touched: `warp`'s last access */
+    LAB_SIM_STOPPED_FINDING, /* see lab_sim_debug_findings() */
+    LAB_SIM_STOPPED_WARP_DONE, /* the warp in focus has ended */
+    LAB_SIM_STOPPED_END        /* all warps have */
+};
+
+struct lab_sim_stop {
+    enum lab_sim_stop_reason reason;
+    int warp;         /* in focus now; of a breakpoint: that which hit it */
+    int64_t executed; /* instructions of the block since its start */
+};
+
+/* A warp as it is now. */
+struct lab_sim_warp_view {
+    int index;
+    uint32_t lanes; /* that exist, bit a lane */
+    uint32_t alive;
+    uint32_t active; /* that run the next instruction */
+    bool at_barrier;
+    bool waiting; /* for an asynchronous copy, or another warp */
+    bool done;
+    int32_t place;     /* of the next instruction, into lab_ptx.places; -1 */
+    int32_t text_line; /* in the PTX; 0: none */
+    int64_t executed;
+};
+
+/* What the warp's last load, store or atomic touched; count 0 lanes: none yet. */
+struct lab_sim_access_view {
+    bool write;
+    bool atomic;
+    enum lab_ptx_space space;
+    int bytes; /* a lane */
+    uint32_t lanes;
+    uint64_t address[32]; /* shared and local: from 0 */
+    int32_t place;
+    int32_t text_line;
+};
+
+LAB_C_BEGIN
+/* Stands before the first instruction of a block. `launch` and what it names must
+ * outlive it. Errors as lab_sim_run(); LAB_E_RANGE: no such block. */
+enum lab_status lab_sim_debug_open(struct lab_sim_memory *m,
+                                   const struct lab_sim_launch *launch,
+                                   const struct lab_sim_options *options,
+                                   const uint32_t block[3],
+                                   struct lab_sim_debug **out);
+void lab_sim_debug_close(struct lab_sim_debug *d); /* NULL allowed */
+
+/* options.stop ends a move: LAB_E_CANCELLED, and it stands where it came to. */
+enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
+                                   enum lab_sim_move move,
+                                   struct lab_sim_stop *out);
+/* To the stop before this one; LAB_E_STATE at the first. */
+enum lab_status lab_sim_debug_back(struct lab_sim_debug *d,
+                                   struct lab_sim_stop *out);
+/* Another block, from its start; memory is as before the launch. */
+enum lab_status lab_sim_debug_block(struct lab_sim_debug *d,
+                                    const uint32_t block[3]);
+/* LAB_E_RANGE: the block has no such warp, or thread. */
+enum lab_status lab_sim_debug_focus(struct lab_sim_debug *d, int warp);
+enum lab_status lab_sim_debug_thread(struct lab_sim_debug *d,
+                                     const uint32_t thread[3], int *lane);
+/* Goes to the thread that writes these bytes first: runs the blocks in turn until
+ * one does, which is in focus then. LAB_E_NOTFOUND: none does. */
+enum lab_status lab_sim_debug_writer(struct lab_sim_debug *d, const void *p,
+                                     size_t bytes, struct lab_sim_stop *out,
+                                     int *lane);
+
+/* A line of any of the module's files that ends in `file`; file NULL: the file of
+ * the kernel. LAB_E_NOTFOUND: no code there, with the next line that has some. */
+enum lab_status lab_sim_debug_break(struct lab_sim_debug *d, const char *file,
+                                    int32_t line);
+/* At any access of these bytes; bytes 0: none any more. */
+void lab_sim_debug_watch(struct lab_sim_debug *d, const void *p, size_t bytes);
+void lab_sim_debug_clear(struct lab_sim_debug *d); /* all breakpoints */
+
+const struct lab_ptx_function *
+lab_sim_debug_function(const struct lab_sim_debug *d);
+void lab_sim_debug_where(const struct lab_sim_debug *d, uint32_t block[3],
+                         int *warp, int *warps);
+void lab_sim_debug_warp(const struct lab_sim_debug *d, int warp,
+                        struct lab_sim_warp_view *out);
+void lab_sim_debug_access(const struct lab_sim_debug *d, int warp,
+                          struct lab_sim_access_view *out);
+/* The thread of a lane. */
+void lab_sim_debug_thread_of(const struct lab_sim_debug *d, int warp, int lane,
+                             uint32_t thread[3]);
+/* A register of the kernel by its PTX name in each lane, a predicate as 0 or 1.
+ * LAB_E_NOTFOUND: no such register; LAB_E_STATE: it holds nothing at this place. */
+enum lab_status lab_sim_debug_register(const struct lab_sim_debug *d, int warp,
+                                       const char *name, uint64_t values[32],
+                                       enum lab_ptx_type *type);
+/* The block's shared memory. */
+const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
+                                          int64_t *bytes);
+/* What a global address belongs to, by the newest label: name, argument, rank and
+ * index of *out. false: to no label. */
+bool lab_sim_debug_element(const struct lab_sim_debug *d, uint64_t address,
+                           struct lab_sim_finding *out);
+/* The memory of "fc1.W[3,17]", or of "0[3,17]" of argument 0; without an index all
+ * of it. LAB_E_NOTFOUND with the names that there are; LAB_E_RANGE. */
+enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
+                                   const char *element, void **p,
+                                   size_t *bytes);
+/* How often the instructions of a source line ran so far, in this block. */
+int64_t lab_sim_debug_executions(const struct lab_sim_debug *d, int32_t file,
+                                 int32_t line);
+/* Of the block so far; owned by `d`, until the next move. */
+const struct lab_sim_finding *
+lab_sim_debug_findings(const struct lab_sim_debug *d, int32_t *count);
+LAB_C_END

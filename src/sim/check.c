@@ -676,6 +676,8 @@ static uint32_t access_any(struct sim_warp *w, const struct sim_instr *i,
     uint32_t done = 0;
     a->overlap = false;
     sim_check_of(w)->same = 0;
+    sim_check_of(w)->valued = 0;
+    sim_check_of(w)->meet = false;
     if (a->space != LAB_PTX_GENERIC)
         return access_space(w, i, a, at);
     /* The lanes of each space in turn. */

@@ -65,12 +65,16 @@ struct sim_check {
     uint32_t *learned; /* of each other block, up to when it is known; NULL */
     /* Lanes of the store that comes now, with an earlier one that must have
      * stored the same: by whom, and which bytes of the lane's were what. */
+    bool meet; /* lanes of it store to one place */
     uint32_t same;
     uint32_t same_who[SIM_LANES];
     uint64_t same_block[SIM_LANES];
     int same_byte[SIM_LANES]; /* from, to before same_end */
     int same_end[SIM_LANES];
     unsigned char same_old[SIM_LANES][32];
+    /* Lanes whose values are kept, to compare them with those of other blocks. */
+    uint32_t valued;
+    struct sim_alloc *valued_in[SIM_LANES];
 
     unsigned char *local; /* of local memory, a byte a byte: written */
     size_t local_room;

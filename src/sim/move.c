@@ -209,8 +209,7 @@ static void load(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
 
 /* What each lane writes, before it is written. */
 static void compare_stores(struct sim_warp *w, const struct sim_instr *i,
-                           const struct sim_access *a, uint32_t lanes,
-                           unsigned char *const at[SIM_LANES])
+                           struct sim_access *a, uint32_t lanes)
 {
     unsigned char bytes[SIM_LANES][32];
     const unsigned char *data[SIM_LANES];
@@ -222,7 +221,8 @@ static void compare_stores(struct sim_warp *w, const struct sim_instr *i,
     }
     for (int l = 0; l < SIM_LANES; l++)
         data[l] = bytes[l];
-    sim_same(w, i, a, lanes, at, data);
+    a->mask = lanes;
+    sim_same(w, i, a, data);
 }
 
 static void store(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
@@ -234,7 +234,7 @@ static void store(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
         sim_fence(w, mask);
     uint32_t got = access(w, i, mask, SIM_STORE, &a, at);
     if (a.overlap)
-        compare_stores(w, i, &a, got, at);
+        compare_stores(w, i, &a, got);
     for (int k = 0; k < i->count; k++) {
         const struct sim_operand *s = element(i, k, &i->a);
         if (i->bytes == 4 && s->bytes == 4) {

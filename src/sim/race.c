@@ -195,11 +195,15 @@ static void must_be_same(struct sim_check *c, struct sim_access *a, int lane,
     c->same_byte[lane] = (int)byte;
 }
 
+static void add_values(struct sim_check *c, const struct sim_access *a,
+                       const unsigned char *const data[SIM_LANES]);
+
 void sim_same(struct sim_warp *w, const struct sim_instr *i,
               const struct sim_access *a,
               const unsigned char *const data[SIM_LANES])
 {
     struct sim_check *c = sim_check_of(w);
+    add_values(c, a, data);
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
         const int first = c->same_byte[lane];
@@ -213,8 +217,8 @@ void sim_same(struct sim_warp *w, const struct sim_instr *i,
             e.who = c->same_who[lane];
         }
         /* Lanes before it in this store. */
-        for (uint32_t r = a->mask & ((1u << lane) - 1); r && byte < 0;
-             r &= r - 1) {
+        for (uint32_t r = c->meet ? a->mask & ((1u << lane) - 1) : 0;
+             r && byte < 0; r &= r - 1) {
             const int other = __builtin_ctz(r);
             const int64_t off = (int64_t)(a->addr[lane] - a->addr[other]);
             for (int k = 0; k < a->bytes && byte < 0; k++)
@@ -580,7 +584,7 @@ static void after_write(const struct shared_access *s, int lane, size_t cell)
     else if (pending || s->a->kind != SIM_STORE || s->a->async)
         find_shared(s, lane, cell, old, true);
     else if (old.when == s->me.when)
-        s->a->overlap = true; /* another lane of this instruction */
+        s->a->overlap = s->c->meet = true; /* a lane of this instruction */
     else
         must_be_same(s->c, s->a, lane,
                      s->w->block->shared + cell * s->c->granule,
@@ -832,8 +836,17 @@ struct mark {
  * for 4, 8 or 16 bytes a thread. Other touches leave one a granule. */
 enum { LINE = 128, WIDTH_SHIFT = 10 };
 
+/* What was stored in a granule, by a launch (its base + 1, in the upper half):
+ * blocks that all store the same value are no race. Kept of stores that are not
+ * whole lines, as those of flags are. */
+struct value {
+    _Atomic uint64_t value;
+    _Atomic uint64_t differs; /* the launch that stored two values */
+};
+
 struct sim_races {
     uint32_t granule;
+    struct value *_Atomic values;
     struct mark *_Atomic cells[KINDS];
     struct mark *_Atomic lines[KINDS];
     _Atomic uint64_t cells_in[KINDS]; /* the launch that last touched cells */
@@ -842,6 +855,8 @@ struct sim_races {
 
 void sim_races_free(struct sim_races *r)
 {
+    if (r)
+        lab_free(atomic_load(&r->values));
     for (enum kind k = READ; r && k < KINDS; k++) {
         lab_free(atomic_load(&r->cells[k]));
         lab_free(atomic_load(&r->lines[k]));
@@ -896,9 +911,18 @@ static struct sim_races *races_of(struct sim_launch_check *l,
     return r;
 }
 
-/* The marks of a kind, made when they are first needed; NULL: no memory. */
+/* An array of `each` bytes an element, made when it is first needed; NULL: no
+ * memory. */
+static void *made(struct sim_launch_check *l, size_t count, size_t each)
+{
+    void *p = lab_alloc_array(count, each);
+    l->no_memory |= !p;
+    return p;
+}
+
+/* The marks of a kind, a mark each `bytes`. */
 static struct mark *marks_of(const struct global_access *s,
-                             struct mark *_Atomic *marks, size_t each)
+                             struct mark *_Atomic *marks, size_t bytes)
 {
     struct mark *m = atomic_load_explicit(marks, memory_order_acquire);
     if (m)
@@ -906,12 +930,59 @@ static struct mark *marks_of(const struct global_access *s,
     pthread_mutex_lock(&s->l->lock);
     m = atomic_load(marks);
     if (!m) {
-        m = lab_alloc_array(s->g->bytes / each + 1, sizeof(*m));
+        m = made(s->l, s->g->bytes / bytes + 1, sizeof(*m));
         atomic_store(marks, m);
     }
-    s->l->no_memory |= !m;
     pthread_mutex_unlock(&s->l->lock);
     return m;
+}
+
+static struct value *values_of(struct sim_launch_check *l,
+                               const struct sim_alloc *g)
+{
+    struct sim_races *r = atomic_load(&g->races);
+    struct value *v = atomic_load_explicit(&r->values, memory_order_acquire);
+    if (v)
+        return v;
+    pthread_mutex_lock(&l->lock);
+    v = atomic_load(&r->values);
+    if (!v) {
+        v = made(l, g->bytes / r->granule + 1, sizeof(*v));
+        atomic_store(&r->values, v);
+    }
+    pthread_mutex_unlock(&l->lock);
+    return v;
+}
+
+/* Adds a value to those of a launch: the outcome is the same in any order. */
+static void add_value(struct value *v, uint64_t launch, uint32_t value)
+{
+    const uint64_t mine = launch << 32 | value;
+    uint64_t old = get(&v->value);
+    while (old >> 32 != launch)
+        if (atomic_compare_exchange_weak(&v->value, &old, mine))
+            return;
+    if (old != mine)
+        atomic_store(&v->differs, launch);
+}
+
+/* Keeps what the lanes of a store write where other blocks may write, too. */
+static void add_values(struct sim_check *c, const struct sim_access *a,
+                       const unsigned char *const data[SIM_LANES])
+{
+    struct sim_launch_check *l = c->launch;
+    for (uint32_t rest = c->valued & a->mask; rest; rest &= rest - 1) {
+        const int lane = __builtin_ctz(rest);
+        const struct sim_alloc *g = c->valued_in[lane];
+        const size_t granule = atomic_load(&g->races)->granule;
+        struct value *v = values_of(l, g);
+        size_t at = (size_t)(a->addr[lane] - (uint64_t)(uintptr_t)g->base);
+        for (size_t k = 0; v && k < (size_t)a->bytes; k += granule) {
+            uint32_t value = 0;
+            memcpy(&value, data[lane] + k, granule);
+            add_value(&v[(at + k) / granule], l->base + 1, value);
+        }
+    }
 }
 
 /* Of two blocks, the lower one is kept. */
@@ -996,7 +1067,7 @@ static void report(const struct global_access *s, int lane, size_t offset,
         return;
     if (kind == WRITE && s->kind == WRITE && !s->a->async) {
         if (block == s->block && old.when == s->me.when)
-            s->a->overlap = true;
+            s->a->overlap = s->c->meet = true;
         else
             must_be_same(s->c, s->a, lane, s->g->base + offset,
                          (size_t)(addr - s->a->addr[lane]), s->r->granule,
@@ -1091,6 +1162,18 @@ static bool touch_lines(const struct global_access *s, uint32_t lanes)
     return true;
 }
 
+/* The executor is asked for the values. Those of a copy are not known. */
+static void keep_values(const struct global_access *s, uint32_t lanes)
+{
+    struct sim_check *c = s->c;
+    if (s->a->async)
+        return;
+    s->a->overlap = true;
+    c->valued |= lanes;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        c->valued_in[__builtin_ctz(rest)] = s->g;
+}
+
 void sim_race_global(struct sim_check *c, struct sim_warp *w,
                      const struct sim_instr *i, struct sim_access *a,
                      struct sim_alloc *g, uint32_t lanes)
@@ -1118,6 +1201,8 @@ void sim_race_global(struct sim_check *c, struct sim_warp *w,
                                     .block = l->base + c->block->number + 1};
     if (!s.r || touch_lines(&s, lanes))
         return;
+    if (s.kind == WRITE && !l->ordered)
+        keep_values(&s, lanes);
     /* A strong load is looked at and not kept. */
     const bool kept = !strong || a->kind != SIM_LOAD;
     struct mark *cells =
@@ -1263,6 +1348,19 @@ static int keys_of(const struct sim_launch_check *l, const struct sim_races *r,
     return n;
 }
 
+/* All that was stored there is one value, as far as is known. */
+static bool same_value(const struct sim_launch_check *l,
+                       const struct sim_races *r, size_t offset)
+{
+    const struct value *v = atomic_load(&r->values);
+    const struct mark *lines = atomic_load(&r->lines[WRITE]);
+    if (!v || (lines && block_of(get(&lines[offset / LINE].first)) > l->base))
+        return false;
+    v += offset / r->granule;
+    return get(&v->value) >> 32 == l->base + 1 &&
+           get(&v->differs) != l->base + 1;
+}
+
 /* Two blocks that touched a granule, with kinds that conflict. */
 static bool pair_of(const struct sim_launch_check *l, const struct sim_races *r,
                     size_t offset, uint64_t key[2], enum kind kind[2])
@@ -1280,7 +1378,8 @@ static bool pair_of(const struct sim_launch_check *l, const struct sim_races *r,
             for (int y = 0; y < count[kind[1]]; y++) {
                 key[0] = keys[kind[0]][x];
                 key[1] = keys[kind[1]][y];
-                if (block_of(key[0]) != block_of(key[1]))
+                if (block_of(key[0]) != block_of(key[1]) &&
+                    !(kind[0] == kind[1] && same_value(l, r, offset)))
                     return true;
             }
     }

@@ -741,6 +741,28 @@ TEST_CASE(blocks_that_write_one_word_are_found_in_any_order)
     }
 }
 
+TEST_CASE(blocks_may_write_the_same_value)
+{
+    for (int differs = 0; differs < 2; differs++) {
+        struct bench *b = bench_open(1, ALL, false);
+        float *x = tensor(b, 1024, "x", 0, 16, 16, true);
+        for (uint32_t launch = 0; launch < 3; launch++) {
+            begin(b);
+            for (uint32_t k = 0; k < 4; k++) {
+                uint32_t values[SIM_LANES];
+                next_block(b, k);
+                for (int lane = 0; lane < SIM_LANES; lane++)
+                    values[lane] = launch + (differs && k == 2);
+                store_values(b, 0, 8, LAB_PTX_GLOBAL, 0xff, (uintptr_t)x, 0,
+                             values);
+            }
+            end(b);
+            findings_are(b, differs);
+        }
+        bench_close(b);
+    }
+}
+
 TEST_CASE(a_block_that_reads_what_another_writes_is_found)
 {
     for (int order = 0; order < 2; order++) {

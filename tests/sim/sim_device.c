@@ -67,8 +67,3 @@ bool lab_cudnn_open(struct lab_cudnn *out)
     (void)out;
     return false;
 }
-
-void lab_cudnn_release(struct lab_cudnn *out)
-{
-    (void)out;
-}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "report/print.h"
@@ -175,7 +176,9 @@ static void print_access(struct session *s)
     int first = __builtin_ctz(v.lanes);
     int last = 31 - __builtin_clz(v.lanes);
     lab_str_init(&out);
-    lab_str_addf(&out, "  %d lane%s %s %d bytes each of %s, ", n,
+    if (v.place >= 0)
+        lab_str_addf(&out, "  line %d: ", s->w->ptx->places[v.place].line);
+    lab_str_addf(&out, "%d lane%s %s %d bytes each of %s, ", n,
                  n == 1 ? "" : "s",
                  v.atomic  ? "changed atomically"
                  : v.write ? "wrote"

@@ -332,7 +332,9 @@ static void mbarrier_step(struct sim_warp *w, const struct sim_instr *i,
 }
 
 /* Offsets in shared memory of the mbarriers that `mask` names; returns the lanes
- * that may go on. */
+ * that may go on. All but init and inval are for the checks a load of .relaxed, so
+ * that the last plain write stays known: threads that use an object must have
+ * waited for the one that made it. */
 static uint32_t mbarrier_access(struct sim_warp *w, const struct sim_instr *i,
                                 const struct sim_operand *address,
                                 uint32_t mask, enum sim_access_kind kind,
@@ -345,7 +347,7 @@ static uint32_t mbarrier_access(struct sim_warp *w, const struct sim_instr *i,
                            .mask = mask,
                            .bytes = ACCESS_BYTES,
                            .align = ACCESS_BYTES,
-                           .synchronises = kind == SIM_ATOMIC};
+                           .synchronises = kind == SIM_LOAD};
     sim_addresses(w, address, a.addr);
     uint32_t ok = sim_access(w, i, &a, at);
     uintptr_t low = (uintptr_t)b->shared;
@@ -412,7 +414,7 @@ static void run_mbarrier_arrive(struct sim_warp *w, const struct sim_instr *i,
     uint64_t offset[SIM_LANES];
     uint64_t value[SIM_LANES];
     uint64_t state[SIM_LANES] = {0};
-    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_ATOMIC, offset);
+    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_LOAD, offset);
     bool tx = i->flags & ARRIVE_TX;
     sim_values(w, &i->b, value);
     for (int l = 0; l < SIM_LANES; l++) {
@@ -434,7 +436,7 @@ static void run_mbarrier_tx(struct sim_warp *w, const struct sim_instr *i,
     uint64_t offset[SIM_LANES];
     uint64_t value[SIM_LANES];
     uint64_t state;
-    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_ATOMIC, offset);
+    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_LOAD, offset);
     sim_values(w, &i->b, value);
     for (int l = 0; l < SIM_LANES; l++) {
         int64_t tx = (int64_t)(uint32_t)value[l];
@@ -750,7 +752,7 @@ static void run_bulk(struct sim_warp *w, const struct sim_instr *i,
     if (i->more_count == 0)
         sim_values(w, &i->b, bytes);
     if (i->space == LAB_PTX_SHARED)
-        mask = mbarrier_access(w, i, &i->c, mask, SIM_ATOMIC, barrier);
+        mask = mbarrier_access(w, i, &i->c, mask, SIM_LOAD, barrier);
     for (int l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;
@@ -874,7 +876,7 @@ static void run_mbarrier_wait(struct sim_warp *w, const struct sim_instr *i,
     uint64_t offset[SIM_LANES];
     uint64_t value[SIM_LANES];
     uint32_t over = 0;
-    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_ATOMIC, offset);
+    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_LOAD, offset);
     sim_values(w, &i->b, value);
     for (int l = 0; l < SIM_LANES; l++) {
         struct mbarrier m;
@@ -907,7 +909,7 @@ static void run_copy_arrive(struct sim_warp *w, const struct sim_instr *i,
                             uint32_t mask)
 {
     uint64_t offset[SIM_LANES] = {0};
-    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_ATOMIC, offset);
+    uint32_t ok = mbarrier_access(w, i, &i->a, mask, SIM_LOAD, offset);
     for (int l = 0; l < SIM_LANES && !(i->flags & NO_INCREMENT); l++) {
         struct mbarrier m;
         unsigned char *at =

@@ -228,6 +228,9 @@ struct sim_stack {
 void sim_warp_start(struct sim_warp *w, uint32_t lanes);
 /* Executes up to `most` instructions, until it waits or its turn is over. */
 void sim_warp_run(struct sim_warp *w, int64_t most);
+/* Lanes that are where others join them have done so: the next instruction is that
+ * at w->pc, in the active lanes. */
+void sim_warp_settle(struct sim_warp *w);
 /* The function of a call's lanes or, outside of one, the lanes themselves end. */
 void sim_return(struct sim_warp *w, uint32_t lanes);
 void sim_leave(struct sim_warp *w, uint32_t lanes);

@@ -18,6 +18,12 @@ struct saved {
     unsigned char *set; /* NULL: it was whole */
 };
 
+/* A line of source. */
+struct line {
+    int32_t file;
+    int32_t line;
+};
+
 /* A stop that back returns to. */
 struct mark {
     int64_t executed;
@@ -48,11 +54,7 @@ struct lab_sim_debug {
     size_t mark_count;
     size_t mark_room;
     struct lab_sim_stop at; /* the present stop */
-    /* breakpoints */
-    struct line_break {
-        int32_t file;
-        int32_t line;
-    } * breaks;
+    int32_t *breaks;        /* instructions: where a line begins */
     size_t break_count;
     size_t break_room;
     uint64_t watched;
@@ -203,6 +205,7 @@ static void step(struct lab_sim_debug *d, int *warp)
     for (int i = 0; i < d->block.warp_count; i++) {
         if (d->block.warps[i].steps != before[i]) {
             *warp = i;
+            sim_warp_settle(&d->block.warps[i]);
             d->executed += d->block.warps[i].steps - before[i];
         }
     }
@@ -317,26 +320,26 @@ static const struct lab_ptx *ptx_of(const struct lab_sim_debug *d)
 
 /* The source line of a warp's next instruction; without line numbers, that of the
  * PTX. */
-static struct line_break line_of(const struct lab_sim_debug *d, int warp)
+static struct line line_of(const struct lab_sim_debug *d, int warp)
 {
     const struct lab_ptx_instr *i = next_of(d, warp);
     if (!i)
-        return (struct line_break){-1, -1};
+        return (struct line){-1, -1};
     if (i->place < 0)
-        return (struct line_break){-1, i->text_line};
+        return (struct line){-1, i->text_line};
     const struct lab_ptx_place *p = &ptx_of(d)->places[i->place];
-    return (struct line_break){p->file, p->line};
+    return (struct line){p->file, p->line};
 }
 
-static bool same_line(struct line_break a, struct line_break b)
+static bool same_line(struct line a, struct line b)
 {
     return a.file == b.file && a.line == b.line;
 }
 
-static bool breaks_at(const struct lab_sim_debug *d, struct line_break at)
+static bool breaks_at(const struct lab_sim_debug *d, int32_t pc)
 {
     for (size_t i = 0; i < d->break_count; i++)
-        if (same_line(d->breaks[i], at))
+        if (d->breaks[i] == pc)
             return true;
     return false;
 }
@@ -366,19 +369,17 @@ static void stop_at(struct lab_sim_debug *d, enum lab_sim_stop_reason reason,
 }
 
 /* What ends any move after a step of `warp`; false: nothing does. */
-static bool stops(struct lab_sim_debug *d, int warp, struct line_break before,
+static bool stops(struct lab_sim_debug *d, int warp,
                   enum lab_sim_stop_reason *why)
 {
-    struct line_break now = {-1, -1};
-    if (warp >= 0)
-        now = line_of(d, warp);
     if (d->found)
         *why = LAB_SIM_STOPPED_FINDING;
     else if (d->touched >= 0)
         *why = LAB_SIM_STOPPED_ACCESS;
     else if (d->ended)
         *why = LAB_SIM_STOPPED_END;
-    else if (warp >= 0 && !same_line(now, before) && breaks_at(d, now))
+    else if (warp >= 0 && next_of(d, warp) &&
+             breaks_at(d, d->block.warps[warp].pc))
         *why = LAB_SIM_STOPPED_LINE;
     else
         return false;
@@ -389,7 +390,7 @@ static bool stops(struct lab_sim_debug *d, int warp, struct line_break before,
 
 /* Has the warp in focus, which stood at `from`, gone as far as asked? */
 static bool moved(const struct lab_sim_debug *d, enum lab_sim_move move,
-                  int warp, struct line_break from, bool *passing)
+                  int warp, struct line from, bool *passing)
 {
     const struct sim_warp *w = &d->block.warps[d->focus];
     if (move == LAB_SIM_INSTRUCTION)
@@ -404,7 +405,7 @@ enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
                                    struct lab_sim_stop *out)
 {
     enum lab_sim_stop_reason why = LAB_SIM_STOPPED_END;
-    const struct line_break from = line_of(d, d->focus);
+    const struct line from = line_of(d, d->focus);
     bool passing = false;
     if (d->ended) {
         stop_at(d, why, out);
@@ -414,20 +415,14 @@ enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
     if (st)
         return st;
     for (;;) {
-        struct line_break lines[SIM_WARPS];
         int warp;
         st = stopped(d);
         if (st)
             break;
-        for (int i = 0; i < d->block.warp_count; i++)
-            lines[i] = line_of(d, i);
         const struct lab_ptx_instr *next = next_of(d, d->focus);
         step(d, &warp);
         passing = passing || (warp == d->focus && is_barrier(next));
-        struct line_break before = {-1, -1};
-        if (warp >= 0)
-            before = lines[warp];
-        if (stops(d, warp, before, &why))
+        if (stops(d, warp, &why))
             break;
         why = LAB_SIM_STOPPED_MOVED;
         if (moved(d, move, warp, from, &passing))
@@ -602,29 +597,49 @@ static bool is_of_file(const struct lab_sim_debug *d, const char *file,
            ends_with(ptx->files[index], file);
 }
 
+/* Is there an instruction before `i` of the same line and the same call? */
+static bool is_repeated(const struct lab_sim_debug *d, int32_t i)
+{
+    const struct lab_ptx_place *places = ptx_of(d)->places;
+    const struct lab_ptx_place *p = &places[d->kernel->instrs[i].ptx->place];
+    for (int32_t k = 0; k < i; k++) {
+        const struct lab_ptx_instr *before = d->kernel->instrs[k].ptx;
+        if (before && before->place >= 0 &&
+            places[before->place].file == p->file &&
+            places[before->place].line == p->line &&
+            places[before->place].inlined_at == p->inlined_at)
+            return true;
+    }
+    return false;
+}
+
 enum lab_status lab_sim_debug_break(struct lab_sim_debug *d, const char *file,
                                     int32_t line)
 {
     const struct lab_ptx *ptx = ptx_of(d);
-    const struct lab_sim_kernel *k = d->kernel;
     int32_t next = 0;
-    for (int32_t i = 0; i < k->instr_count; i++) {
-        int32_t at = k->instrs[i].ptx ? k->instrs[i].ptx->place : -1;
-        if (at < 0 || !is_of_file(d, file, ptx->places[at].file))
+    bool any = false;
+    enum lab_status st = LAB_OK;
+    for (int32_t i = 0; i < d->kernel->instr_count && !st; i++) {
+        const struct lab_ptx_instr *in = d->kernel->instrs[i].ptx;
+        if (!in || in->place < 0 ||
+            !is_of_file(d, file, ptx->places[in->place].file))
             continue;
-        int32_t here = ptx->places[at].line;
-        if (here == line) {
-            enum lab_status st =
-                lab_grow(&d->breaks, d->break_count, &d->break_room,
-                         sizeof(*d->breaks), "breakpoints");
-            if (!st)
-                d->breaks[d->break_count++] =
-                    (struct line_break){ptx->places[at].file, line};
-            return st;
-        }
+        int32_t here = ptx->places[in->place].line;
         if (here > line && (next == 0 || here < next))
             next = here;
+        if (here != line)
+            continue;
+        any = true;
+        if (is_repeated(d, i))
+            continue;
+        st = lab_grow(&d->breaks, d->break_count, &d->break_room,
+                      sizeof(*d->breaks), "breakpoints");
+        if (!st)
+            d->breaks[d->break_count++] = i;
     }
+    if (st || any)
+        return st;
     if (next > 0)
         return lab_fail(LAB_E_NOTFOUND,
                         "the kernel has no code of line %d; the next that has "

@@ -582,6 +582,12 @@ void sim_warp_start(struct sim_warp *w, uint32_t lanes)
     go(w, 0, lanes, -1);
 }
 
+void sim_warp_settle(struct sim_warp *w)
+{
+    while (w->state == SIM_READY && w->pc == w->stack->join_pc)
+        arrive(w);
+}
+
 void sim_warp_run(struct sim_warp *w, int64_t most)
 {
     const struct sim_instr *code = w->block->grid->kernel->instrs;

@@ -178,18 +178,25 @@ TEST_CASE(breakpoints)
     assert_int_equal(lab_sim_debug_break(w.d, NULL, 100), LAB_E_NOTFOUND);
     assert_non_null(strstr(lab_error(), "line 100"));
     assert_int_equal(lab_sim_debug_break(w.d, "other.cu", 7), LAB_E_NOTFOUND);
-    assert_int_equal(go(&w, LAB_SIM_CONTINUE).reason, LAB_SIM_STOPPED_LINE);
-    struct lab_sim_stop stop = go(&w, LAB_SIM_CONTINUE);
-    assert_int_equal(stop.reason, LAB_SIM_STOPPED_LINE);
-    /* Half of the second warp is beyond 47. */
-    struct lab_sim_warp_view v;
-    lab_sim_debug_warp(w.d, 1, &v);
-    assert_int_equal(v.active, 0xffff);
+    /* Each warp once; half of the second is beyond 47. */
+    int warps = 0;
+    for (int i = 0; i < 2; i++) {
+        struct lab_sim_stop hit = go(&w, LAB_SIM_CONTINUE);
+        struct lab_sim_warp_view v;
+        assert_int_equal(hit.reason, LAB_SIM_STOPPED_LINE);
+        lab_sim_debug_warp(w.d, hit.warp, &v);
+        assert_int_equal(line(&w, hit.warp), 7);
+        assert_int_equal(v.active, hit.warp == 1 ? 0xffff : 0xffffffff);
+        warps |= 1 << hit.warp;
+    }
+    assert_int_equal(warps, 3);
     lab_sim_debug_clear(w.d);
     assert_ok(lab_sim_debug_find(w.d, "y[2,8]", &p, &bytes));
     assert_true(p == &w.out[40] && bytes == 4);
+    const uint32_t first[3] = {0, 0, 0};
+    assert_ok(lab_sim_debug_block(w.d, first));
     lab_sim_debug_watch(w.d, p, bytes);
-    stop = go(&w, LAB_SIM_CONTINUE);
+    struct lab_sim_stop stop = go(&w, LAB_SIM_CONTINUE);
     assert_int_equal(stop.reason, LAB_SIM_STOPPED_ACCESS);
     assert_int_equal(stop.warp, 1);
     assert_int_equal(go(&w, LAB_SIM_CONTINUE).reason, LAB_SIM_STOPPED_END);

@@ -1126,6 +1126,146 @@ static void tensor_boxes_match_plain_loops(void **state)
     }
 }
 
+/* ---- what is wrong is found, or refused ---- */
+
+static void faults_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        int warps;
+        enum lab_sim_check check;
+        const char *body;
+    } cases[] = {
+        {2, LAB_SIM_RACE, /* no barrier after init */
+         FIRST "@%p1 mbarrier.init.shared::cta.b64 [1032], 64;"
+               "mbarrier.arrive.shared.b64 _, [1032];"},
+        {1, LAB_SIM_BARRIER, /* words that are no mbarrier */
+         "mbarrier.arrive.shared.b64 _, [1040];"},
+        {1, LAB_SIM_BARRIER,
+         INIT(8) "mbarrier.arrive.shared.b64 _, [1032];"
+                 "mbarrier.arrive.shared.b64 _, [1032], 9;"},
+        {1, LAB_SIM_BARRIER, INIT(0)},
+        {1, LAB_SIM_BARRIER,
+         INIT(1) "@%p1 mbarrier.expect_tx.shared.b64 [1032], 1048575;"
+                 "@%p1 mbarrier.expect_tx.shared.b64 [1032], 1048575;"},
+        {1, LAB_SIM_BARRIER, INIT(40) WAIT},
+        {1, LAB_SIM_MEMORY, "mbarrier.init.shared.b64 [1028], 1;"},
+        {1, LAB_SIM_MEMORY, "mbarrier.init.shared.b64 [99992], 1;"},
+        {1, LAB_SIM_MEMORY, "mbarrier.init.b64 [%d0], 1;"},
+        {1, LAB_SIM_MEMORY, "cp.async.cg.shared.global [%r1+1032], [%d0], 16;"},
+        {1, LAB_SIM_MEMORY,
+         "cp.async.cg.shared.global [%r1+1024], [%d0+4096], 16;"},
+        {1, LAB_SIM_MEMORY,
+         INIT(1) "@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::"
+                 "bytes [2048], [%d0], 24, [1032];"},
+        {1, LAB_SIM_MEMORY,
+         INIT(1) "@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::"
+                 "bytes [2048], [%d0], 8192, [1032];"},
+        {1, LAB_SIM_MEMORY, /* what is there is no map */
+         INIT(1) "@%p1 cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::"
+                 "complete_tx::bytes [2048], [%d0, {%r0}], [1032];"},
+        {1, LAB_SIM_RACE, /* the block ends before its copy has come */
+         INIT(1) "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [1032], 16;"
+                 "@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::"
+                 "bytes [2048], [%d0], 16, [1032];"},
+        {1, LAB_SIM_RACE,
+         FIRST "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%d0], "
+               "[2048], 16; @%p1 cp.async.bulk.commit_group;"},
+        {1, LAB_SIM_SHUFFLE,
+         FIRST "@%p1 ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [2048];"},
+        {1, LAB_SIM_MEMORY,
+         "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [%r1+2056];"},
+        {1, LAB_SIM_SHUFFLE,
+         FIRST "@%p1 mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r2,%r3,"
+               "%r4,%r5}, {%r6,%r7}, {%r6}, {%r2,%r3,%r4,%r5};"},
+        {1, LAB_SIM_SHUFFLE, /* four warps are needed */
+         "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r2,%r3,%r4,%r5},"
+         "%d0, %d0, 0, 1, 1;"},
+        {4, LAB_SIM_MEMORY, /* 256 KiB is beyond shared memory */
+         "mov.u64 %d1, 0x3fff;"
+         "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r2,%r3,%r4,%r5},"
+         "%d1, %d1, 0, 1, 1;"},
+        {4, LAB_SIM_RACE,             /* overwritten while wgmma may read it */
+         "mov.u64 %d1, 0x4000000040;" /* from byte 1024, 1024 bytes of stride */
+         "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r2,%r3,%r4,%r5},"
+         "%d1, %d1, 0, 1, 1; wgmma.commit_group.sync.aligned;"
+         "bar.sync 0; st.shared.u32 [%r1+1024], %r0; bar.sync 0;"
+         "wgmma.wait_group.sync.aligned 0;"},
+        {1, LAB_SIM_SHUFFLE, FIRST "@%p1 elect.sync %r2|%p2, -1;"},
+        {1, LAB_SIM_MEMORY, "mapa.shared::cluster.u32 %r2, %r1, 1;"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct bank *b = bank_new(cases[k].warps, 8, 4, 8192);
+        global_new(b, 4096);
+        for (int t = 0; t < 32 * cases[k].warps; t++) {
+            *r32(b, t, 0) = (uint32_t)t;
+            *r32(b, t, 1) = (uint32_t)(16 * t);
+            b->d[t * b->n64] = (uint64_t)(uintptr_t)b->global;
+        }
+        if (drive(b, cases[k].body))
+            fail_msg("%s: %s", cases[k].body, lab_error());
+        if (b->result.finding_count == 0)
+            fail_msg("%s: nothing found", cases[k].body);
+        if (b->result.findings[0].check != cases[k].check)
+            fail_msg("%s: %s", cases[k].body, b->result.findings[0].message);
+        bank_free(b);
+    }
+}
+
+static void unknown_forms_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,%r3,%r4,"
+        "%r5,%r6,%r7}, {%r0,%r1}, {%r0,%r1}, {%r0,%r1,%r2,%r3,%r4,%r5,%r6,"
+        "%r7};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.bf16.f32 {%r0,%r1,%r2,%r3}, "
+        "{%r4,%r5}, {%r6}, {%r0,%r1,%r2,%r3};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r0,%r1,%r2}, "
+        "{%r4,%r5}, {%r6}, {%r0,%r1,%r2,%r3};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,%r3}, "
+        "{%r4,%d0}, {%r6}, {%r0,%r1,%r2,%r3};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,%r3};",
+        "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {%r0,%r1,"
+        "%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%r0,%r1,%r2,%r3};",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,"
+        "%r3}, {%r4,%r5}, {%r6,%r7}, {%r0,%r1,%r2,%r3}, %r0, 0;",
+        "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r0}, [%r1], %r2;",
+        "wmma.load.e.sync.aligned.row.m16n16k16.shared.f16 {%r0}, [%r1], %r2;",
+        "ldmatrix.sync.aligned.m8n8.x3.shared.b16 {%r0,%r1,%r2}, [%r4];",
+        "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0,%r1,%r2}, [%r4];",
+        "wgmma.mma_async.sync.aligned.m64n12k8.f32.tf32.tf32 {%r0,%r1,%r2,%r3},"
+        "%d0, %d0, 0, 1, 1;",
+        "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r0,%r1,%r2,%r3},"
+        "%d0, %d0, 0, 2, 1;",
+        "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r0,%r1,%r2,%r3},"
+        "%d0, %d0, 0, 1, 1, 1;",
+        "wgmma.wait_group.sync.aligned -1;",
+        "cp.async.cg.shared.global [%r0], [%d0], 8;",
+        "cp.async.ca.shared.global [%r0], [%d0], 12;",
+        "cp.async.ca.shared.global [%r0], [%d0];",
+        "cp.async.wait_group;",
+        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
+        " [%r0], [%r1], 16, [%r2];",
+        "cp.async.bulk.tensor.3d.shared::cta.global.mbarrier::complete_tx::"
+        "bytes [2048], [%d0, {%r0, %r1}], [1032];",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%d0], "
+        "[%r0], 16;",
+        "mbarrier.init.shared.b64 [1032];",
+        "mbarrier.arrive.expect_tx.shared.b64 _, [1032];",
+        "mbarrier.forget.shared.b64 [1032];",
+        "mbarrier.test_wait.shared.b64 %r0, [1032], %d0;",
+        "elect.sync %r0, -1;",
+    };
+    for (size_t k = 0; k < sizeof bodies / sizeof bodies[0]; k++) {
+        struct bank *b = bank_new(1, 8, 4, 8192);
+        enum lab_status st = drive(b, bodies[k]);
+        if (st != LAB_E_UNSUPPORTED)
+            fail_msg("%s: %d", bodies[k], st);
+        bank_free(b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1140,6 +1280,8 @@ int main(void)
         cmocka_unit_test(bulk_copies_wait_for_their_bytes),
         cmocka_unit_test(bulk_stores_read_at_their_wait),
         cmocka_unit_test(tensor_boxes_match_plain_loops),
+        cmocka_unit_test(faults_are_found),
+        cmocka_unit_test(unknown_forms_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,11 +16,17 @@ __global__ void waits(int *flags, int *out)
     if (t >= 64)
         return;
     __syncthreads(); // fault 1: barrier
+#elif FAULT == 6 // a third of the threads goes on without it
+    if (t < 64)
+        __syncthreads(); // fault 6: barrier
 #elif FAULT == 2 // two barriers, each for some
-    if (t % 2)
+    if (t % 2) {
+        atomicAdd(&shared_sum, 1);
         __syncthreads(); // fault 2: barrier
-    else
+        atomicSub(&shared_sum, 1);
+    } else {
         __syncthreads(); // fault 2: barrier
+    }
 #else
     __syncthreads();
 #endif

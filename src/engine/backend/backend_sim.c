@@ -160,6 +160,7 @@ static enum lab_status sim_open(struct lab_backend **out, int device)
     if (!sim)
         return lab_no_memory("the simulator's backend");
     sim->base.ops = &lab_backend_sim;
+    sim->base.untimed = true;
     sim->device = model ? model : lab_sim_device_at(0);
     st = lab_sim_gpu_open(sim->device, &sim->gpu);
     if (!st) {

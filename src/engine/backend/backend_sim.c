@@ -17,6 +17,10 @@
 
 #define WORKSPACE_BYTES ((size_t)32 << 20) /* as the CUDA backend's */
 
+/* Instructions of warps that a launch may take, some minutes: a kernel that never
+ * ends is a finding. */
+#define BUDGET INT64_C(10000000000)
+
 /* ---- the module ---- */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -184,12 +188,14 @@ static enum lab_status sim_open(struct lab_backend **out, int device)
     if (!sim)
         return lab_no_memory("the simulator's backend");
     sim->base.ops = &lab_backend_sim;
+    sim->base.untimed = true;
     sim->device = model ? model : lab_sim_device_at(0);
     st = lab_sim_gpu_open(sim->device, &sim->gpu);
     if (!st) {
         sim->memory = lab_sim_gpu_memory(sim->gpu);
         lab_sim_gpu_listen(sim->gpu, tell, NULL);
         lab_sim_gpu_before(sim->gpu, tell_before, NULL);
+        lab_sim_gpu_options(sim->gpu)->budget = BUDGET;
         st = lab_sim_alloc(sim->memory, WORKSPACE_BYTES, &sim->exec.workspace);
     }
     if (st) {

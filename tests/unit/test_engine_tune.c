@@ -4,17 +4,25 @@
 
 #include "base/mem.h"
 #include "engine/tune.h"
+#include "unit/late_backend.h"
 #include "unit/net.h"
 
 /* 2 * 64 * 250 * 100 FLOPs in its product: large enough to be tuned. */
-static void large(struct net *n)
+static void large_on(struct net *n, struct lab_backend *be)
 {
     net_init(n);
     net_tensor(n, "x 64,250", NULL);
     net_labels(n, "y 64", 3);
     net_nodes(n, "fc1 dense units=100", "relu1 relu", "fc2 dense units=3");
     net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
-    net_walk(n, "cpu");
+    net_walk_on(n, be);
+}
+
+static void large(struct net *n)
+{
+    struct lab_backend *be;
+    assert_ok(lab_backend_open(&be, "cpu", 0));
+    large_on(n, be);
 }
 
 struct kept {
@@ -109,6 +117,34 @@ TEST_CASE(every_variant_gets_a_time_once)
     choose_by(&n, t, NULL, 0);
     assert_string_equal(runs(&n, "fc1.matmul", LAB_BACKWARD),
                         runs(&n, "fc1.matmul", LAB_BACKWARD));
+    net_free(&n);
+}
+
+static int64_t by_name(const struct lab_variant *v)
+{
+    return 1000 * (int64_t)strlen(v->name);
+}
+
+/* A device's time is that in a graph: by the host, naive would not win. */
+TEST_CASE(a_device_is_timed_in_graphs)
+{
+    struct net n;
+    struct kept k;
+    struct lab_backend *late;
+    assert_ok(late_backend_open(&late));
+    late_call_ns = by_name;
+    large_on(&n, late);
+    struct lab_tuning *t = new_tuning();
+    struct lab_tune_keeper to = keeper(&k, minute_ns);
+    assert_ok(lab_tune(n.walk, t, &to));
+    late_call_ns = NULL;
+    const struct lab_tune_time *time;
+    for (int i = 0; (time = lab_tuning_time(t, i)); i++)
+        assert_int_equal((int64_t)time->ns,
+                         1000 * (int64_t)strlen(time->variant));
+    choose_by(&n, t, NULL, 0);
+    assert_string_equal(runs(&n, "relu1.relu", LAB_BACKWARD), "naive");
+    assert_string_equal(runs(&n, "fc1.matmul", LAB_BACKWARD), "blas");
     net_free(&n);
 }
 

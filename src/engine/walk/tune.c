@@ -159,7 +159,7 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
     bool any = false;
     enum lab_status st = LAB_OK;
     collect(plan, lab_walk_backend(w), &names);
-    lab_walk_time_with_events(w, true);
+    lab_walk_time_in_graph(w, true);
     for (int i = 0; i < names.n && !st; i++) {
         const char *name = names.name[i];
         const struct lab_variant_choice choice = {"*", name};
@@ -175,7 +175,7 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
         if (!st)
             keep(&u, name);
     }
-    lab_walk_time_with_events(w, false);
+    lab_walk_time_in_graph(w, false);
     enum lab_status back = any ? lab_walk_restart(w) : LAB_OK;
     if (!back)
         back = lab_walk_choose(w, NULL, 0);

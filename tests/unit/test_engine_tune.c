@@ -175,11 +175,13 @@ TEST_CASE(the_smallest_time_runs)
     add(&n, t, "fc1.matmul", LAB_FORWARD, "blas", 20);
     add(&n, t, "fc1.matmul", LAB_FORWARD, "gone", 1); /* no such row now */
     add(&n, t, "fc1.matmul", LAB_BACKWARD, "naive", 30);
+    add(&n, t, "fc1.bias", LAB_FORWARD, "naive", 1); /* vector: no time */
     add(&n, t, "fc1.matmul", LAB_BACKWARD, "blas", 20);
     choose_by(&n, t, NULL, 0);
     assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), "naive");
     assert_string_equal(runs(&n, "fc1.matmul", LAB_BACKWARD), "blas");
-    /* Without a time of its step: the fixed table. */
+    /* Without a time of its step, or of the preferred one: the fixed table. */
+    assert_string_equal(runs(&n, "fc1.bias", LAB_FORWARD), "vector");
     assert_string_equal(runs(&n, "fc2.matmul", LAB_FORWARD), "naive");
     net_free(&n);
 }
@@ -206,6 +208,7 @@ TEST_CASE(a_choice_wins_and_default_is_the_fixed_table)
     const char *table = runs(&n, "fc1.matmul", LAB_FORWARD);
     struct lab_tuning *t = new_tuning();
     add(&n, t, "fc1.matmul", LAB_FORWARD, "naive", 1);
+    add(&n, t, "fc1.matmul", LAB_FORWARD, "blas", 2);
     add(&n, t, "relu1.relu", LAB_FORWARD, "vector", 1);
     add(&n, t, "relu1.relu", LAB_FORWARD, "naive", 2);
     const struct lab_variant_choice own = {"fc1", "blas"};
@@ -358,6 +361,7 @@ TEST_CASE(a_step_says_by_what_it_was_chosen)
     const struct lab_variant_choice c[] = {{"fc1", "blas"},
                                            {"fc2", LAB_VARIANT_DEFAULT}};
     add(&n, t, "relu1.relu", LAB_FORWARD, "naive", 2);
+    add(&n, t, "relu1.relu", LAB_FORWARD, "vector", 3);
     add(&n, t, "fc2.matmul", LAB_FORWARD, "blas", 2);
     choose_by(&n, t, c, 2);
     const struct {

@@ -62,7 +62,6 @@ static void forward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "dropout",
-               .phase = LAB_FORWARD,
                LAB_IN(x),
                LAB_OUT(y, mask),
                LAB_PARAMS(p),
@@ -78,7 +77,6 @@ static void backward(struct lab_builder *b)
     int dx = lab_build_input_grad(b, 0);
     struct lab_dropout_params p = {lab_build_attr(b, "p")->f};
     lab_build_step(b, &(struct lab_step_def){.name = "dropout",
-                                             .phase = LAB_BACKWARD,
                                              LAB_IN(dy, mask),
                                              LAB_OUT(dx),
                                              LAB_PARAMS(p),

@@ -127,21 +127,17 @@ void lab_unary_forward(struct lab_builder *b)
 {
     int x = lab_build_input(b, 0);
     struct lab_shape shape = lab_build_shape(b, x);
-    struct lab_step_def def = {.phase = LAB_FORWARD,
-                               LAB_IN(x),
-                               .out = {lab_build_out(b, &shape)},
+    struct lab_step_def def = {LAB_IN(x), .out = {lab_build_out(b, &shape)},
                                .explain = explain_forward};
     build_step(b, &def, unary_of(lab_build_op(b), lab_build_attrs(b)), false);
 }
 
 void lab_unary_backward(struct lab_builder *b)
 {
-    struct lab_step_def def = {.phase = LAB_BACKWARD,
-                               LAB_IN(lab_build_out_grad(b),
-                                      lab_build_input(b, 0),
-                                      lab_build_find(b, "out")),
-                               .out = {lab_build_input_grad(b, 0)},
-                               .explain = explain_backward};
+    struct lab_step_def def = {
+        LAB_IN(lab_build_out_grad(b), lab_build_input(b, 0),
+               lab_build_find(b, "out")),
+        .out = {lab_build_input_grad(b, 0)}, .explain = explain_backward};
     build_step(b, &def, unary_of(lab_build_op(b), lab_build_attrs(b)), true);
 }
 

@@ -32,9 +32,10 @@ enum lab_status lab_group_fill(struct lab_step *step,
 {
     struct lab_group_step g = {.def = {.name = node->op->name}};
     node->op->group(plan, node, phase, absorbed, &g);
-    g.def.phase = phase;
-    *step = (struct lab_step){
-        .op = node->op, .node = (int)(node - plan->nodes), .group = true};
+    *step = (struct lab_step){.op = node->op,
+                              .node = (int)(node - plan->nodes),
+                              .phase = phase,
+                              .group = true};
     return lab_step_fill(step, plan, &g.def, node->id, true);
 }
 

@@ -62,7 +62,9 @@ struct lab_attr {
     int column;
 };
 
-/* ---- a step as an op declares it: lab_build_step() takes it ---- */
+/* ---- a step as an op declares it: lab_build_step() takes it. It belongs to the
+ * phase that is being built: forward() of a layer or a loss, backward(),
+ * update(). ---- */
 
 enum { LAB_STEP_IN = 16, LAB_STEP_OUT = 6 };
 enum { LAB_NO_TENSOR = -1 };
@@ -74,7 +76,6 @@ struct lab_step_def {
     const char *name; /* within its node: "matmul" */
     bool numbered;    /* one of several, "gates.3": the kernel is "gates" */
     int number;
-    enum lab_phase phase;
     int in[LAB_STEP_IN];
     int n_in;
     int out[LAB_STEP_OUT]; /* LAB_NO_TENSOR: not wanted */

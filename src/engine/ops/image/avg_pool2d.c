@@ -60,7 +60,6 @@ static void forward(struct lab_builder *b)
     lab_build_step(b,
                    &(struct lab_step_def){
                        .name = "pool",
-                       .phase = LAB_FORWARD,
                        LAB_IN(lab_build_input(b, 0)),
                        LAB_OUT(y),
                        LAB_PARAMS(p.params),
@@ -77,7 +76,6 @@ static void backward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "pool",
-               .phase = LAB_BACKWARD,
                LAB_IN(lab_build_out_grad(b)),
                LAB_OUT(lab_build_input_grad(b, 0)),
                LAB_PARAMS(p.params),

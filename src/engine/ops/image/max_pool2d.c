@@ -110,7 +110,6 @@ static void forward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "pool",
-               .phase = LAB_FORWARD,
                LAB_IN(lab_build_input(b, 0)),
                LAB_OUT(y, argmax),
                LAB_PARAMS(p.params),
@@ -128,7 +127,6 @@ static void backward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "pool",
-               .phase = LAB_BACKWARD,
                LAB_IN(lab_build_out_grad(b), lab_build_find(b, "argmax")),
                LAB_OUT(lab_build_input_grad(b, 0)),
                LAB_PARAMS(p.params),

@@ -103,7 +103,6 @@ static void build(struct lab_builder *b, int param, int grad, bool decoupled)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "update",
-               .phase = LAB_UPDATE,
                LAB_IN(grad),
                LAB_OUT(param, m, v),
                LAB_PARAMS(p),

@@ -74,7 +74,6 @@ static void update(struct lab_builder *b, int param, int grad)
                         "($i0 + momentum * $o1)"
                       : "!$o1 = momentum * $o1 + $i0; $o0 = $o0 - lr * $o1";
     lab_build_step(b, &(struct lab_step_def){.name = "update",
-                                             .phase = LAB_UPDATE,
                                              LAB_IN(grad),
                                              LAB_OUT(param, velocity),
                                              LAB_PARAMS(p),

@@ -1531,7 +1531,7 @@ static void build_all(struct lab_builder *b,
 {
     const struct lab_network_spec *spec = b->spec;
     struct lab_node_spec optimizer = lab_network_optimizer(spec);
-    optimizer.id = (char *)"optimizer";
+    optimizer.id = "optimizer";
     builder_data(b, shapes);
     int n_data = b->plan->n_tensors;
     for (int i = 0; i < spec->n_nodes && !b->status; i++)

@@ -89,7 +89,7 @@ static void group(const struct lab_plan *plan, const struct lab_node *node,
     const struct lab_step *bias = node->n_steps[phase] > 1 ? matmul + 1 : NULL;
     struct lab_dense_params p = {.activation = LAB_ACT_NONE};
     if (absorbed)
-        lab_unary_absorb(absorbed->op, absorbed->attr, &p);
+        lab_unary_absorb(absorbed, &p);
     out->def = (struct lab_step_def){
         .name = node->op->name,
         LAB_IN(matmul->in[0], matmul->in[1],

@@ -134,19 +134,9 @@ const struct lab_attr *lab_build_attr(const struct lab_builder *b,
     return k < 0 ? &none : &b->node_spec->attr[k];
 }
 
-const struct lab_op_def *lab_build_op(const struct lab_builder *b)
+const struct lab_node *lab_build_node(const struct lab_builder *b)
 {
-    return b->node_spec->op;
-}
-
-const struct lab_attr *lab_build_attrs(const struct lab_builder *b)
-{
-    return b->node_spec->attr;
-}
-
-int lab_build_n_inputs(const struct lab_builder *b)
-{
-    return b->plan->nodes[b->node].n_in;
+    return &b->plan->nodes[b->node];
 }
 
 int lab_build_input(const struct lab_builder *b, int k)

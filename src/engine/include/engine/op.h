@@ -230,10 +230,9 @@ int lab_op_key(const struct lab_op_def *op, const char *name);
 /* ---- for ops/<op>.c, inside forward(), backward() and update() ---- */
 const struct lab_attr *lab_build_attr(const struct lab_builder *b,
                                       const char *key);
-/* All of them, in the order of the op's keys. */
-const struct lab_attr *lab_build_attrs(const struct lab_builder *b);
-const struct lab_op_def *lab_build_op(const struct lab_builder *b);
-int lab_build_n_inputs(const struct lab_builder *b);
+/* The node: its op, all keys in the order of the op's, how many inputs it has
+ * (engine/plan.h). Not in update(). */
+const struct lab_node *lab_build_node(const struct lab_builder *b);
 int lab_build_input(const struct lab_builder *b, int k); /* tensor id */
 int lab_build_target(const struct lab_builder *b);       /* losses: y */
 struct lab_shape lab_build_shape(const struct lab_builder *b, int tensor);

@@ -21,7 +21,7 @@ struct place {
 
 static const struct lab_attention_params *params(const struct lab_explainer *ex)
 {
-    return lab_explain_params(ex);
+    return lab_explain_step(ex)->params;
 }
 
 /* Of the step's inputs q, q + 1 and q + 2: queries, keys and values. */

@@ -59,7 +59,7 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
 static void add_windows(struct lab_explainer *ex, int out_slot, int64_t index,
                         bool group)
 {
-    const struct lab_pool_params *p = lab_explain_params(ex);
+    const struct lab_pool_params *p = lab_explain_step(ex)->params;
     struct lab_pool_readers r;
     lab_pool_readers_of(ex, out_slot, index, &r);
     if (group)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/plan.h"
+
 const char *const lab_recurrent_returns[] = {"sequence", "last", NULL};
 
 bool lab_recurrent_dims(struct lab_builder *b, struct lab_recurrent *r)
@@ -31,7 +33,7 @@ bool lab_recurrent_dims(struct lab_builder *b, struct lab_recurrent *r)
                                 .d = x.dim[2],
                                 .h = lab_build_attr(b, "hidden")->i,
                                 .last = lab_build_attr(b, "return")->choice,
-                                .chained = lab_build_n_inputs(b) > 1};
+                                .chained = lab_build_node(b)->n_in > 1};
     return true;
 }
 

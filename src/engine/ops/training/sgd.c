@@ -13,7 +13,7 @@ static const struct lab_key_def keys[] = {
 static void explain_update(struct lab_explainer *ex, int out_slot,
                            int64_t index)
 {
-    const struct lab_sgd_params *p = lab_explain_params(ex);
+    const struct lab_sgd_params *p = lab_explain_step(ex)->params;
     double g = lab_explain_in(ex, 0, index);
     double w = lab_explain_old(ex, 0, index);
     double d = g + p->weight_decay * w;

@@ -102,8 +102,8 @@ static int start_ours(enum state s)
         .graph_nodes = s == NODE_TIMES};
     int fd = mkstemp(database);
     lab_run_info_init(&info);
-    info.lesson = "bench_tracing";
-    info.backend = "cuda";
+    info.row.lesson = "bench_tracing";
+    info.row.backend = "cuda";
     if (fd < 0 || lab_writer_new(&writer, database, &info, NULL)) {
         fprintf(stderr, "bench_tracing: %s\n", lab_error());
         return 0;

@@ -113,8 +113,8 @@ static enum lab_status measure(const char *path, int64_t rows, int mixed,
     struct lab_run_summary summary;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
-    info.lesson = "bench";
-    info.backend = "cuda";
+    info.row.lesson = "bench";
+    info.row.backend = "cuda";
     unlink(path);
     enum lab_status st = lab_writer_new(&writer, path, &info, NULL);
     if (st)

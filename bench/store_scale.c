@@ -109,8 +109,8 @@ static enum lab_status make_run(const char *path, int64_t kernels, int nth)
     struct lab_run_summary summary;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
-    info.lesson = "bench";
-    info.backend = "cuda";
+    info.row.lesson = "bench";
+    info.row.backend = "cuda";
     info.device.name = "NVIDIA H200";
     enum lab_status st = lab_writer_new(&writer, path, &info, NULL);
     if (st)

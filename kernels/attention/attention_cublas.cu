@@ -1,6 +1,6 @@
 /* kernels/attention/attention_cublas.cu -- the products of attention by NVIDIA's library.
  *
- * A head is a matrix whose rows lie H*E numbers apart, which is what the
+ * A head is a matrix with rows H*E numbers apart, which is what the
  * leading dimension is for: nothing is copied to separate the heads. The N*H
  * matrices of a batch do not lie at one fixed step, so cuBLAS is given a list
  * of addresses, which a small kernel writes into the workspace: one call does

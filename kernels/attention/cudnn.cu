@@ -1,5 +1,5 @@
 /* kernels/attention/cudnn.cu -- what the vendor's library makes of it:
- * cuDNN 9's graph interface, whose engine for attention is one fused kernel.
+ * cuDNN 9's graph interface. Its engine for attention is one fused kernel.
  *
  * A graph names tensors and operations: the two products, and softmax spelt out
  * in largest, difference, exp, sum and quotient. Tensors between them are
@@ -16,7 +16,7 @@
 
 /* ---- a graph of operations on (B, H, rows, cols), by descriptors and attributes
  *
- * Everything is made through a struct dnn_graph, whose `status` is the first of
+ * Everything is made through a struct dnn_graph. Its `status` is the first of
  * cuDNN's that was not 0: after it nothing more is done. dnn_free() gives all
  * descriptors back. */
 

@@ -4,8 +4,8 @@
 #include "attention/attention.cuh"
 #include "common/sm90.cuh"
 
-/* ---- the warpgroup's two products: scores, and the mixing, whose left matrix is
- * in registers ---- */
+/* ---- the warpgroup's two products: scores, and the mixing with its left
+ * matrix in registers ---- */
 
 #define D4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define D16(d, i) D4(d, i), D4(d, i + 4), D4(d, i + 8), D4(d, i + 12)

@@ -5,7 +5,7 @@
  *                              what it expects to be fast, that
  *                              conv2d_cudnn_choice.h lets pass: the same one in
  *                              every process
- *   cudnn_implicit_gemm        a product whose matrix is never laid out
+ *   cudnn_implicit_gemm        a product without the matrix in memory
  *   cudnn_precomp_gemm         the same with the places computed beforehand
  *   cudnn_gemm                 the matrix laid out, then a product
  *   cudnn_fft, cudnn_fft_tiling               products of Fourier transforms

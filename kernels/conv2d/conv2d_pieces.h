@@ -1,5 +1,6 @@
 /* kernels/conv2d/conv2d_pieces.h -- how conv2d_im2col.cu cuts a batch: places first ..
- * first + count - 1, counted over all images, whose windows fit the workspace.
+ * first + count - 1, counted over all images, so that their windows fit the
+ * workspace.
  *
  * In nhwc the places of a batch follow each other in memory, and a piece is as
  * many as fit. In nchw every image has its places for each channel: a piece is

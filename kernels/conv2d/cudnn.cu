@@ -1,7 +1,7 @@
 /* kernels/conv2d/cudnn.cu -- cuDNN's forward algorithms, one a rung.
  *
  *   cudnn_gemm               the windows laid out, then a product
- *   cudnn_implicit_gemm      the product whose matrix is never laid out
+ *   cudnn_implicit_gemm      the product without the matrix in memory
  *   cudnn_precomp_gemm       the same with the places computed beforehand
  *   cudnn_direct             in the list of names, but never written
  *   cudnn_fft                products of Fourier transforms of whole images

@@ -47,8 +47,8 @@ static double bytes(const int64_t *dim, enum lab_precision p)
 /* Transforms (Winograd's, Fourier's) mix the numbers of a whole tile, so that
  * the error of an element at the edge is that of its neighbours, and they add
  * errors of their own: up to 100 times those of the plain sum, for Winograd's
- * larger tiles. So the tolerance is that of a full window of random numbers,
- * whose products have a mean square of 1 / 144, four times over. A term that is
+ * larger tiles. So the tolerance is that of a full window of random numbers
+ * (the mean square of their products is 1 / 144), four times over. A term that is
  * left out is 0.06 on average, still 200 times as much for 1,000 terms. */
 static struct lab_ladder_element judged(const struct conv_shape *s,
                                         double value, enum lab_precision p,
@@ -64,7 +64,7 @@ static struct lab_ladder_element judged(const struct conv_shape *s,
 
 /* No padding at all, an even window, windows larger than the image, sizes that
  * are no multiple of anything, more kernels than a tile has; at the end a size
- * that everybody serves, whose refusal says most. */
+ * that every rung takes: the reason why one refuses it is the most telling. */
 static const char *const checks[] = {"1x1x1x1x1x1",
                                      "1x3x5x7x2x3",
                                      "2x5x9x11x7x3",

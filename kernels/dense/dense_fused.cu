@@ -7,8 +7,8 @@
  * layer does, and nothing is read back. What is saved is 3 passes over (N, M),
  * and 2 launches: for small layers the launches are most of the time.
  *
- * Thread -> element: as in dense_tiled.cu, whose inner part this kernel
- * shares; without an activation the result has the same bits as that kernel
+ * Thread -> element: as in dense_tiled.cu; this kernel shares its inner
+ * part. Without an activation the result has the same bits as that kernel
  * and dense_bias_fwd. */
 #include "activation/activation.cuh"
 #include "dense/dense_cuda.cuh"

@@ -1,5 +1,5 @@
-/* y (N) = a recurrence from x (N) whose constant element i takes from branch
- * i % B; a size is N, B. */
+/* y (N) = a recurrence from x (N); element i takes its constant from branch
+ * i % B. A size is N, B. */
 #include "labs/shapes.h"
 
 #include <stddef.h>

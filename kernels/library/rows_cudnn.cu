@@ -1,8 +1,8 @@
 /* kernels/library/rows_cudnn.cu -- softmax and the activations by NVIDIA's cuDNN.
  *
- * One call each, of functions whose formulas are ours: softmax with the maximum
- * subtracted (SOFTMAX_ACCURATE) over each row, relu, sigmoid and tanh, where a
- * NaN stays one. Rows are cuDNN's images of C channels and one pixel.
+ * One call each, of functions with the formulas of our kernels: softmax with the
+ * maximum subtracted (SOFTMAX_ACCURATE) over each row, relu, sigmoid and tanh,
+ * where a NaN stays one. Rows are cuDNN's images of C channels and one pixel.
  *
  * A row of nothing but -inf is zeros there, and NaN here. */
 #include "softmax/softmax.h"

@@ -21,8 +21,8 @@
 #pragma once
 #include "common/kernel.h"
 
-/* The learning rate comes first in both: it is changed without knowing whose
- * it is (engine/plan.h). */
+/* The learning rate comes first in both: it is changed without knowing which
+ * of them it is (engine/plan.h). */
 struct lab_sgd_params {
     double lr;
     double momentum;

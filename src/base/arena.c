@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "mem_priv.h"
 
 enum { CHUNK_BYTES = 16384 };
 
@@ -41,7 +42,7 @@ void *lab_arena_take(struct lab_arena *a, size_t bytes)
 {
     size_t align = alignof(max_align_t);
     size_t need;
-    if (!lab_add_size(bytes ? bytes : 1, align - 1, &need))
+    if (lab_mem_refused() || !lab_add_size(bytes ? bytes : 1, align - 1, &need))
         return NULL;
     need &= ~(align - 1);
     struct lab_arena_chunk *c = a->head;

@@ -7,10 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mem_priv.h"
+
 static _Atomic int64_t tried;
 static _Atomic int64_t fail_from;
 
-static int refused(void)
+bool lab_mem_refused(void)
 {
     /* A counter and no more: it must not order the threads that allocate. */
     int64_t n = atomic_fetch_add_explicit(&tried, 1, memory_order_relaxed) + 1;
@@ -47,7 +49,7 @@ int lab_add_size(size_t a, size_t b, size_t *out)
 
 void *lab_alloc(size_t bytes)
 {
-    if (refused())
+    if (lab_mem_refused())
         return NULL;
     return calloc(1, bytes ? bytes : 1);
 }
@@ -63,7 +65,7 @@ void *lab_alloc_array(size_t count, size_t bytes_each)
 void *lab_realloc_array(void *p, size_t count, size_t bytes_each)
 {
     size_t bytes;
-    if (!lab_mul_size(count, bytes_each, &bytes) || refused())
+    if (!lab_mul_size(count, bytes_each, &bytes) || lab_mem_refused())
         return NULL;
     return realloc(p, bytes ? bytes : 1);
 }
@@ -89,7 +91,8 @@ void *lab_alloc_aligned(size_t bytes)
 {
     enum { ALIGN = 64 };
     size_t padded;
-    if (!lab_add_size(bytes ? bytes : 1, ALIGN - 1, &padded) || refused())
+    if (!lab_add_size(bytes ? bytes : 1, ALIGN - 1, &padded) ||
+        lab_mem_refused())
         return NULL;
     padded &= ~(size_t)(ALIGN - 1);
     void *p = aligned_alloc(ALIGN, padded);

@@ -56,16 +56,15 @@ enum lab_status lab_bench_writer_open(const struct lab_options *o,
                                       struct lab_writer **writer,
                                       struct lab_database **db, int64_t *run)
 {
-    bool gpu = strcmp(info->backend, "cuda") == 0;
+    bool gpu = strcmp(info->row.backend, "cuda") == 0;
     struct lab_str path;
-    info->kind = "lab";
-    info->version = lab_version();
-    info->commit = lab_commit()[0] ? lab_commit() : NULL;
-    info->seed = o->seed;
-    info->rank = 0;
+    info->row.kind = "lab";
+    info->row.version = lab_version();
+    info->row.commit = lab_commit()[0] ? lab_commit() : NULL;
+    info->row.seed = o->seed;
     info->time_source = gpu ? LAB_TIME_CUDA_EVENTS : LAB_TIME_CPU_CLOCK;
     if (!gpu)
-        info->threads = lab_threads();
+        info->row.threads = lab_threads();
     lab_run_device_fill(&info->device, device, gpu);
     lab_str_init(&path);
     enum lab_status st = lab_bench_db_path(o, &path);
@@ -84,12 +83,12 @@ static enum lab_status open_run(struct lab_bench *lab)
     struct lab_run_info info;
     char words[64];
     lab_run_info_init(&info);
-    info.lesson = lab->lesson ? lab->lesson->id : lab->ladder->name;
-    info.lesson_path = lab->lesson ? lab->lesson->path : NULL;
-    info.title = lab->title;
-    info.backend = lab->backend->ops->name;
-    info.precision = lab_bench_precisions(lab, words, sizeof(words));
-    info.counters = lab->options->counters;
+    info.row.lesson = lab->lesson ? lab->lesson->id : lab->ladder->name;
+    info.row.lesson_path = lab->lesson ? lab->lesson->path : NULL;
+    info.row.title = lab->title;
+    info.row.backend = lab->backend->ops->name;
+    info.row.precision = lab_bench_precisions(lab, words, sizeof(words));
+    info.row.counters = lab->options->counters;
     return lab_bench_writer_open(lab->options, &info, &lab->machine.info,
                                  &lab->writer, &lab->db, &lab->run);
 }

@@ -93,15 +93,8 @@ static void check_words(const struct lab_options *o, struct argp_state *state)
     if (o->lesson && o->list)
         argp_error(state, "--list names all of them: %s is one too many",
                    o->lesson);
-    if (o->lesson || o->list)
-        return;
-    if (o->sweep == LAB_SWEEP_KINDS)
+    if (!o->lesson && !o->list && o->sweep == LAB_SWEEP_KINDS)
         which_lab(state);
-    else
-        argp_error(state,
-                   "%s of which LESSON? `lapenna-lab lesson list` shows "
-                   "them; products and backward take `all` too",
-                   lab_sweep_name((enum lab_sweep_kind)o->sweep));
 }
 
 /* An option that this does not use is a usage error. */
@@ -384,6 +377,12 @@ int lab_cmd_lab(int argc, char **argv)
                            ? lab_sweep_name((enum lab_sweep_kind)o.sweep)
                            : o.lesson;
     enum lab_status st = LAB_OK;
+    if (!o.list && !o.lesson) {
+        lab_warn("%s of which LESSON? `lapenna-lab lesson list` shows them; "
+                 "products and backward take `all` too",
+                 name);
+        return LAB_EXIT_USAGE;
+    }
     if (!o.list &&
         (has_word(&o) || !lab_demo_of(o.lesson, kernel, sizeof(kernel))))
         st = follow_lesson(&o, &lesson);

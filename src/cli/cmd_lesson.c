@@ -81,6 +81,9 @@ static void list_line(const struct lab_lesson *l, int id_columns)
 
 static enum lab_status run_list(const struct lab_options *o)
 {
+    if (o->n_words)
+        return lab_fail(LAB_E_USAGE, "lesson list takes no LESSON: '%s'",
+                        o->words[0]);
     struct lab_catalog *c = NULL;
     enum lab_status st = lab_catalog_load(&c, NULL);
     enum lab_status broken = LAB_OK;

@@ -391,28 +391,27 @@ static enum lab_status make_writer(struct lab_recording *r,
 {
     struct lab_run_info info;
     lab_run_info_init(&info);
-    info.lesson = r->of->lesson->id;
-    info.lesson_path = r->of->lesson->path;
-    info.title = r->of->lesson->title;
-    info.backend = r->backend;
-    info.precision = lab_precision_name(r->of->spec.precision);
-    info.variants = known_text(r->variants);
-    info.variants_from = r->variants_from;
+    info.row.lesson = r->of->lesson->id;
+    info.row.lesson_path = r->of->lesson->path;
+    info.row.title = r->of->lesson->title;
+    info.row.backend = r->backend;
+    info.row.precision = lab_precision_name(r->of->spec.precision);
+    info.row.variants = known_text(r->variants);
+    info.row.variants_from = r->variants_from;
     if (strcmp(r->backend, "cuda") != 0)
-        info.threads = lab_threads();
-    info.version = lab_version();
-    info.commit = known_text(lab_commit());
-    info.counters = lab_counter_set_name(r->counters);
+        info.row.threads = lab_threads();
+    info.row.version = lab_version();
+    info.row.commit = known_text(lab_commit());
+    info.row.counters = lab_counter_set_name(r->counters);
     if (r->counters_refused) {
-        info.counters = "refused";
-        info.counters_reason = r->counters_note;
+        info.row.counters = "refused";
+        info.row.counters_reason = r->counters_note;
     }
-    info.seed = r->seed;
-    info.learning_rate = r->lr;
+    info.row.seed = r->seed;
+    info.row.learning_rate = r->lr;
     if (!isnan(r->lr))
-        info.lesson_learning_rate = lab_network_lr(&r->of->lesson->spec);
-    info.batch = r->batch;
-    info.rank = 0;
+        info.row.lesson_learning_rate = lab_network_lr(&r->of->lesson->spec);
+    info.row.batch = r->batch;
     info.time_source = r->time_source;
     info.trace_state =
         r->profiler ? lab_profiler_trace_state(r->profiler) : LAB_TRACE_UNKNOWN;

@@ -313,7 +313,6 @@ enum value {
     VALUE_NUMBER, /* double */
     VALUE_BOOL,   /* bool */
     VALUE_TEXT,   /* const char *, in the arena of the lesson */
-    VALUE_STRING, /* char * (lab_free) */
     VALUE_CHOICE, /* int, an enum or bool: the index of the word */
     VALUE_WORD,   /* const char *: the word itself */
     VALUE_LIST,   /* for the function, when it is a list ... */
@@ -325,7 +324,7 @@ struct key {
     enum value value;
     size_t at;       /* offset of the field; 0 without one: the whole struct */
     size_t size;     /* of the field; 0: none */
-    size_t each;     /* size of an item: the field is a list (lab_free) */
+    size_t each;     /* size of an item: the field is a list */
     size_t count_at; /* then the offset of the int that counts them */
     unsigned in;     /* bits: where the key is known; 0: everywhere */
     unsigned required; /* bits: where it must be there */
@@ -547,7 +546,7 @@ static const struct key data_keys[] = {
      .fallback = "inline", .doc = "Where the data come from."},
     {"gradient", VALUE_BOOL, FIELD(lab_data_spec, gradient), .in = INLINE,
      .fallback = "false", .doc = "Also the gradient of every input."},
-    {"path", VALUE_STRING, FIELD(lab_data_spec, path),
+    {"path", VALUE_TEXT, FIELD(lab_data_spec, path),
      .in = OTHERS & ~(FIBONACCI | REVERSE), .max = PATH_BYTES,
      .read = join_path,
      .doc = "The file or folder, from the lesson's folder on."},
@@ -688,7 +687,7 @@ static const struct table node_table = {.title =
 
 /* Fields of struct lab_break_spec. */
 static const struct key break_keys[] = {
-    {"step", VALUE_STRING, FIELD(lab_break_spec, step), .max = TENSOR_BYTES,
+    {"step", VALUE_TEXT, FIELD(lab_break_spec, step), .max = TENSOR_BYTES,
      .read = check_name, .doc = "At this step, or at the steps of this node."},
     {"phase", VALUE_CHOICE, FIELD(lab_break_spec, phase), .word = phase_word,
      .fallback = "any",
@@ -703,7 +702,7 @@ static const struct table break_table = {.title = "A breakpoint of `break`",
 
 /* Fields of struct lab_course_values_spec. */
 static const struct key printed_keys[] = {
-    {"tensor", VALUE_STRING, FIELD(lab_course_values_spec, tensor),
+    {"tensor", VALUE_TEXT, FIELD(lab_course_values_spec, tensor),
      .required = ~0u, .max = TENSOR_BYTES, .read = check_name,
      .doc = "The name of the tensor."},
     {"at", VALUE_LIST, FIELD(lab_course_values_spec, at), .read = read_at,
@@ -713,10 +712,10 @@ static const struct key printed_keys[] = {
      .expects = "a flat list of numbers", .doc = "As they are printed."},
     {"tolerance", VALUE_NUMBER, FIELD(lab_course_values_spec, tolerance),
      .fallback = "none", .doc = "The difference that rounding explains."},
-    {"where", VALUE_STRING, FIELD(lab_course_values_spec, where),
+    {"where", VALUE_TEXT, FIELD(lab_course_values_spec, where),
      .max = TEXT_BYTES, .doc = "Where they are printed."},
-    {"note", VALUE_STRING, FIELD(lab_course_values_spec, note),
-     .max = TEXT_BYTES, .doc = "Shown beside them."},
+    {"note", VALUE_TEXT, FIELD(lab_course_values_spec, note), .max = TEXT_BYTES,
+     .doc = "Shown beside them."},
     {"phase", VALUE_CHOICE, .word = phase_word, .read = keep_updated,
      .doc = "With update, the values of a parameter after its update, not "
             "before."},
@@ -996,22 +995,16 @@ static bool want_text(struct front *f, const struct yaml *node, size_t most)
                 most);
 }
 
-static bool take_text(struct front *f, const struct yaml *node, size_t most,
-                      const char **out)
+static bool keep_text(struct front *f, const char *text, const char **out)
 {
-    if (!want_text(f, node, most))
-        return false;
-    *out = lab_arena_text(f->arena, node->text, node->len);
+    *out = lab_arena_text(f->arena, text, strlen(text));
     return has_memory(f, *out != NULL);
 }
 
-static bool take_string(struct front *f, const struct yaml *node, size_t most,
-                        char **out)
+static bool take_text(struct front *f, const struct yaml *node, size_t most,
+                      const char **out)
 {
-    if (!want_text(f, node, most))
-        return false;
-    *out = lab_strdup(node->text);
-    return has_memory(f, *out != NULL);
+    return want_text(f, node, most) && keep_text(f, node->text, out);
 }
 
 /* One of names[count]; *out is its index. */
@@ -1059,7 +1052,7 @@ static bool take_word(struct front *f, const struct yaml *node,
 static bool read_each(struct front *f, const struct key *key,
                       const struct yaml *node, void *out)
 {
-    char *items = lab_alloc_array((size_t)node->count, key->each);
+    char *items = lab_arena_array(f->arena, (size_t)node->count, key->each);
     int *n = (int *)(void *)((char *)out + key->count_at);
     bool ok = has_memory(f, items != NULL);
     memcpy((char *)out + key->at, &items, sizeof(items));
@@ -1101,9 +1094,6 @@ static bool read_value(struct front *f, const struct key *key,
         break;
     case VALUE_TEXT:
         ok = take_text(f, node, (size_t)key->max, field);
-        break;
-    case VALUE_STRING:
-        ok = take_string(f, node, (size_t)key->max, field);
         break;
     case VALUE_CHOICE:
     case VALUE_WORD:
@@ -1214,8 +1204,8 @@ static bool keep_title(struct front *f, const struct yaml *node, void *field)
 {
     (void)field;
     f->lesson->title_place = at_key(node);
-    f->spec->title = lab_strdup(node->text);
-    return has_memory(f, f->spec->title != NULL);
+    f->spec->title = f->lesson->title;
+    return true;
 }
 
 static bool keep_order(struct front *f, const struct yaml *node, void *field)
@@ -1430,7 +1420,7 @@ static bool read_nested(struct front *f, const struct yaml *node,
         return fail(f, node, LAB_E_SHAPE,
                     "ragged: the first lists promise %lld elements",
                     (long long)out->count);
-    out->values = lab_alloc_array((size_t)out->count, sizeof(double));
+    out->values = lab_arena_array(f->arena, (size_t)out->count, sizeof(double));
     out->integers = true;
     return has_memory(f, out->values != NULL) && fill_nest(&n, node, 0);
 }
@@ -1476,7 +1466,8 @@ static bool read_values(struct front *f, const struct yaml *node,
                     "%lld values for the shape %s, which has %lld elements",
                     (long long)node->count, lab_shape_text(&out->shape, text),
                     (long long)out->count);
-    double *value = lab_alloc_array((size_t)out->count, sizeof(double));
+    double *value =
+        lab_arena_array(f->arena, (size_t)out->count, sizeof(double));
     out->values = value;
     bool ok = has_memory(f, value != NULL);
     for (const struct yaml *c = node->first; c && ok; c = c->next)
@@ -1574,7 +1565,7 @@ static bool fill_words(struct front *f, struct wording *w,
                       (long long)w->n, (long long)columns);
     if (st)
         return fail(f, node, st, "%s", lab_error());
-    out->values = lab_alloc_array((size_t)out->count, sizeof(double));
+    out->values = lab_arena_array(f->arena, (size_t)out->count, sizeof(double));
     if (!has_memory(f, out->values != NULL))
         return false;
     for (int64_t i = 0; i < w->n; i++) {
@@ -1655,7 +1646,7 @@ static bool leaves(const char *path)
 /* A path starts at the lesson's directory. */
 static bool join_path(struct front *f, const struct yaml *node, void *field)
 {
-    char **path = field;
+    const char **path = field;
     const char *lesson = f->lesson->path;
     const char *slash = strrchr(lesson, '/');
     struct lab_str joined;
@@ -1665,9 +1656,10 @@ static bool join_path(struct front *f, const struct yaml *node, void *field)
     lab_str_init(&joined);
     lab_str_addf(&joined, "%.*s/%s",
                  slash == lesson ? 1 : (int)(slash - lesson), lesson, *path);
-    lab_free(*path);
-    *path = lab_str_detach(&joined);
-    return has_memory(f, *path != NULL);
+    bool ok = has_memory(f, !joined.failed) &&
+              keep_text(f, lab_str_text(&joined), path);
+    lab_str_release(&joined);
+    return ok;
 }
 
 static bool read_split(struct front *f, const struct yaml *node, void *field)
@@ -1697,9 +1689,8 @@ static bool read_data_tensor(struct front *f, const struct yaml *node,
                         "loss is the name of the loss: give this tensor "
                         "another");
     struct lab_tensor_spec *t = &d->tensors[d->n_tensors];
-    t->name = lab_strdup(name);
-    d->n_tensors += t->name != NULL;
-    return has_memory(f, t->name != NULL) && read_tensor(f, node, t, true);
+    d->n_tensors++;
+    return keep_text(f, name, &t->name) && read_tensor(f, node, t, true);
 }
 
 /* A key that the source does not have. */
@@ -1736,7 +1727,8 @@ static bool read_data(struct front *f, const struct yaml *node, void *field)
     struct lab_data_spec *d = field;
     const struct yaml *source = get(node, "source");
     d->place = at_key(node);
-    d->tensors = lab_alloc_array((size_t)node->count, sizeof(*d->tensors));
+    d->tensors =
+        lab_arena_array(f->arena, (size_t)node->count, sizeof(*d->tensors));
     if (!has_memory(f, d->tensors != NULL))
         return false;
     if (source && !read_value(f, &data_keys[0], source, d))
@@ -1954,11 +1946,9 @@ static bool make_id(struct front *f, int index)
     int ordinal = 1;
     for (int i = 0; i < index; i++)
         ordinal += f->spec->nodes[i].op == out->op;
-    struct lab_str id;
-    lab_str_init(&id);
-    lab_str_addf(&id, "%s%d", out->op->name, ordinal);
-    out->id = lab_str_detach(&id);
-    return has_memory(f, out->id != NULL);
+    char id[TENSOR_BYTES];
+    snprintf(id, sizeof(id), "%s%d", out->op->name, ordinal);
+    return keep_text(f, id, &out->id);
 }
 
 static bool check_input(struct front *f, const struct yaml *node, int index)
@@ -1993,12 +1983,12 @@ static bool read_from(struct front *f, const struct yaml *node, int index)
         return fail(f, node, LAB_E_PARSE,
                     "from: a list of %lld; it takes 1 to %d names",
                     (long long)count, LAB_STEP_IN);
-    out->from = lab_alloc_array((size_t)count, sizeof(*out->from));
+    out->from = lab_arena_array(f->arena, (size_t)count, sizeof(*out->from));
     if (!has_memory(f, out->from != NULL))
         return false;
     const struct yaml *c = list ? node->first : node;
     for (int64_t i = 0; i < count; i++, c = c->next) {
-        if (!take_string(f, c, NAME_BYTES, &out->from[out->n_from++]) ||
+        if (!take_text(f, c, NAME_BYTES, &out->from[out->n_from++]) ||
             !check_input(f, c, index))
             return false;
     }
@@ -2039,8 +2029,7 @@ static bool name_node(struct front *f, const struct yaml *node, int index)
     bool ok = read_op(f, node, LAB_KIND_LAYER, out);
     if (!id && !ok)
         return false;
-    return (id ? take_string(f, id, NAME_BYTES, &out->id)
-               : make_id(f, index)) &&
+    return (id ? take_text(f, id, NAME_BYTES, &out->id) : make_id(f, index)) &&
            check_id(f, id ? id : node, index) && ok;
 }
 
@@ -2063,7 +2052,8 @@ static bool read_network(struct front *f, const struct yaml *node, void *field)
     if (node->count < 1 || node->count > MOST)
         return fail(f, node, LAB_E_PARSE, "%lld nodes: a network has 1 to %d",
                     (long long)node->count, MOST);
-    s->nodes = lab_alloc_array((size_t)node->count, sizeof(*s->nodes));
+    s->nodes =
+        lab_arena_array(f->arena, (size_t)node->count, sizeof(*s->nodes));
     if (!has_memory(f, s->nodes != NULL))
         return false;
     s->n_nodes = (int)node->count;
@@ -2082,8 +2072,7 @@ static bool read_parameter(struct front *f, const struct yaml *node, void *slot)
 {
     struct lab_tensor_spec *out = slot;
     bool ok = check_node(f, at_key(node), node->key);
-    out->name = lab_strdup(node->key);
-    return has_memory(f, out->name != NULL) &&
+    return keep_text(f, node->key, &out->name) &&
            read_tensor(f, node, out, false) && ok;
 }
 
@@ -2096,10 +2085,9 @@ static bool read_variant(struct front *f, const struct yaml *node, void *slot)
                  lab_op_find(target, LAB_KIND_LOSS) ||
                  lab_op_find(target, LAB_KIND_OPTIMIZER);
     out->place = at_key(node);
-    out->target = lab_strdup(target);
-    return has_memory(f, out->target != NULL) &&
+    return keep_text(f, target, &out->target) &&
            (known || check_node(f, at_key(node), target)) &&
-           take_string(f, node, NAME_BYTES, &out->variant);
+           take_text(f, node, NAME_BYTES, &out->variant);
 }
 
 static bool read_watch(struct front *f, const struct yaml *node, void *field)
@@ -2107,14 +2095,14 @@ static bool read_watch(struct front *f, const struct yaml *node, void *field)
     struct lab_network_spec *s = field;
     size_t n = (size_t)node->count;
     struct lab_place *places = lab_arena_array(f->arena, n, sizeof(*places));
-    s->watch = lab_alloc_array(n, sizeof(*s->watch));
+    s->watch = lab_arena_array(f->arena, n, sizeof(*s->watch));
     bool ok = has_memory(f, s->watch && places);
     f->lesson->watch_places = places;
     for (const struct yaml *c = ok ? node->first : NULL; c; c = c->next) {
-        char **name = &s->watch[s->n_watch];
+        const char **name = &s->watch[s->n_watch];
         places[s->n_watch++] = c->at;
-        ok = take_string(f, c, TENSOR_BYTES, name) && check_name(f, c, name) &&
-             ok;
+        ok =
+            take_text(f, c, TENSOR_BYTES, name) && check_name(f, c, name) && ok;
     }
     return ok;
 }
@@ -2178,7 +2166,8 @@ static bool read_printed_values(struct front *f, const struct yaml *node,
     struct lab_course_values_spec *p = field;
     if (node->count == 0)
         return fail(f, node, LAB_E_PARSE, "values: an empty list");
-    p->values = lab_alloc_array((size_t)node->count, sizeof(*p->values));
+    p->values =
+        lab_arena_array(f->arena, (size_t)node->count, sizeof(*p->values));
     bool ok = has_memory(f, p->values != NULL);
     for (const struct yaml *n = node->first; n && ok; n = n->next)
         ok = take_number(f, n, &p->values[p->n_values++]);
@@ -2256,9 +2245,8 @@ static bool read_of(struct front *f, const struct yaml *node, void *field)
                     "products or backward");
     if (!want(f, node, YAML_SCALAR, "the id of a lesson"))
         return false;
-    lab->of = lab_arena_text(f->arena, node->text, node->len);
     lab->of_place = node->at;
-    return has_memory(f, lab->of != NULL);
+    return keep_text(f, node->text, &lab->of);
 }
 
 /* An operation, or one of the first kernels (first/first.h), which has no
@@ -2331,9 +2319,8 @@ static bool read_items(struct front *f, const struct yaml *node, bool sizes,
         ok = ok && (!sizes || check_item_size(f, n));
         lab_str_addf(&text, "%s%s", text.len ? "," : "", ok ? n->text : "");
     }
-    if (ok)
-        *out = lab_arena_text(f->arena, lab_str_text(&text), text.len);
-    ok = ok && has_memory(f, *out && !text.failed);
+    ok = ok && has_memory(f, !text.failed) &&
+         keep_text(f, lab_str_text(&text), out);
     lab_str_release(&text);
     return ok;
 }
@@ -2396,7 +2383,7 @@ void lab_front_read(struct lab_lesson *lesson, const struct lab_source *src,
     struct front f = {.lesson = lesson,
                       .spec = &lesson->spec,
                       .found = found,
-                      .arena = lesson->memory,
+                      .arena = &lesson->spec.memory,
                       .tree = &tree};
     f.root = read_yaml(found, &tree, src);
     if (f.root &&
@@ -2407,8 +2394,7 @@ void lab_front_read(struct lab_lesson *lesson, const struct lab_source *src,
         if (f.kind == LESSON) {
             if (!get(f.root, "data"))
                 f.spec->data.source = LAB_DATA_DIGITS;
-            f.spec->loss.id = lab_strdup("loss");
-            has_memory(&f, f.spec->loss.id != NULL);
+            f.spec->loss.id = "loss";
         }
         read_map(&f, f.root, &front_table, &f.kind, lesson);
     }
@@ -2435,7 +2421,7 @@ static void add_value(struct lab_str *out, const struct key *key)
         lab_str_addf(out, ", at least %.0f", key->min);
     if (key->value == VALUE_BOOL)
         lab_str_add(out, "true or false");
-    if (key->value == VALUE_TEXT || key->value == VALUE_STRING)
+    if (key->value == VALUE_TEXT)
         lab_str_addf(out, "a text of at most %.0f bytes", key->max);
     if (key->expects)
         lab_str_add(out, key->expects);

@@ -305,7 +305,7 @@ static void read_sections(struct lab_lesson *lesson,
                           const struct lab_source *src,
                           struct lab_findings *found)
 {
-    struct lab_arena *arena = lesson->memory;
+    struct lab_arena *arena = &lesson->spec.memory;
     struct lab_md all = {0};
     int bad_line = 0;
     enum lab_status st = lab_md_read(arena, src->body, src->body_size,
@@ -433,14 +433,16 @@ static struct lab_lesson *new_lesson(const char *path)
     lab_str_init(&id);
     lab_network_spec_init(&lesson->spec);
     lab_lesson_id_of(path, &id);
-    lesson->id = lab_str_detach(&id);
-    lesson->path = lab_strdup(path);
-    lesson->spec.file = lab_strdup(path);
+    struct lab_arena *arena = &lesson->spec.memory;
+    lesson->id =
+        id.failed ? NULL : lab_arena_text(arena, lab_str_text(&id), id.len);
+    lesson->path = lab_arena_text(arena, path, strlen(path));
+    lesson->spec.file = lesson->path;
+    lab_str_release(&id);
     lesson->title = "";
     lesson->summary = "";
     lesson->order = LAB_LESSON_NO_ORDER;
-    lesson->memory = lab_alloc(sizeof(struct lab_arena));
-    if (!lesson->id || !lesson->path || !lesson->spec.file || !lesson->memory) {
+    if (!lesson->id || !lesson->path) {
         lab_lesson_free(lesson);
         return NULL;
     }
@@ -537,12 +539,6 @@ void lab_lesson_free(struct lab_lesson *lesson)
 {
     if (!lesson)
         return;
-    if (lesson->memory)
-        lab_arena_release(lesson->memory);
-    lab_free(lesson->memory);
     lab_network_spec_release(&lesson->spec);
-    lab_free(lesson->lab.slides);
-    lab_free(lesson->id);
-    lab_free(lesson->path);
     lab_free(lesson);
 }

@@ -27,6 +27,22 @@ for page in README.md CONTRIBUTING.md docs/*.md; do
         [ -e "${path%%:*}" ] || complain "$page: no such file: $path"
     done
 done
+# A header as the code includes it; a row "`FILE`: `NAME`, `NAME`" names functions.
+for page in README.md CONTRIBUTING.md docs/*.md; do
+    # shellcheck disable=SC2016 # backquotes of Markdown
+    for path in $(grep -oE '`[a-z]+/[a-z_]+\.h`' "$page" | tr -d '`' | sort -u); do
+        [ -e "$path" ] || [ -e "src/${path%%/*}/include/$path" ] ||
+            [ -e "kernels/$path" ] || complain "$page: no such header: $path"
+    done
+done
+# shellcheck disable=SC2016 # backquotes of Markdown
+missing=$(grep -oE '`src/[^`]*\.c`: `.*`' docs/architecture.md | tr -d '`:,' |
+    while read -r path names; do
+        for name in $names; do
+            grep -qw "$name" "$path" || echo "$path has no $name"
+        done
+    done)
+[ -z "$missing" ] || complain "docs/architecture.md: $missing"
 [ "$count" -gt 20 ] || complain "only $count paths were found"
 allowed=$(sed -n "/^edges='/,/'\$/p" tests/check/edges.sh | tr -d "'" |
     sed 's/^edges=//' | sort)

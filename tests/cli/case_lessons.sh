@@ -17,6 +17,9 @@ expect_exit 0
 for id in $ids; do
     expect_stdout "$id"
 done
+run lesson list mlp-digits
+expect_exit 2
+expect_stderr "lesson list takes no LESSON: 'mlp-digits'"
 run lesson lint
 expect_exit 0
 for id in $ids; do

@@ -74,10 +74,10 @@ void record_gpu_run(const char *path)
     int64_t exec = 1;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
-    info.lesson = "mlp-digits";
-    info.title = evil;
-    info.backend = "cuda";
-    info.variants = evil;
+    info.row.lesson = "mlp-digits";
+    info.row.title = evil;
+    info.row.backend = "cuda";
+    info.row.variants = evil;
     info.device.name = "NVIDIA H200";
     info.device.gpu = true;
     info.device.device_id = 0;

@@ -93,8 +93,9 @@ TEST_CASE_WITH(hostile_names_are_only_shown, NULL, sample_cleanup)
     struct lab_writer *writer;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
-    info.lesson = info.title = info.lesson_path = info.backend = evil;
-    info.device.name = info.variants = info.commit = evil;
+    info.row.lesson = info.row.title = info.row.lesson_path = info.row.backend =
+        evil;
+    info.device.name = info.row.variants = info.row.commit = evil;
     assert_ok(lab_writer_new(&writer, db, &info, NULL));
     struct lab_sink sink = lab_writer_sink(writer);
     struct lab_record r = sample_step(1, 0, 0, LAB_TIME_CUPTI, LAB_UNKNOWN);

@@ -26,7 +26,7 @@ static void describe(struct net *n)
 {
     net_init(n);
     n->spec.data.source = LAB_DATA_CSV;
-    n->spec.data.path = lab_strdup("rows.csv");
+    n->spec.data.path = "rows.csv";
     n->spec.data.batch = 4;
     net_nodes(n, "fc1 dense units=3", "act relu", "drop dropout p=0.25",
               "fc2 dense units=3");

@@ -25,7 +25,7 @@ static void describe(struct net *n, int64_t context, int64_t batch,
 {
     net_init(n);
     n->spec.data.source = LAB_DATA_TEXT;
-    n->spec.data.path = lab_strdup("a.txt");
+    n->spec.data.path = "a.txt";
     n->spec.data.context = context;
     n->spec.data.batch = batch;
     n->spec.data.place = (struct lab_place){7, 3};
@@ -141,7 +141,7 @@ TEST_CASE(other_files_and_losses)
     write_bytes("a.txt", "abcdefghij", 10);
     net_init(&n);
     n.spec.data.source = LAB_DATA_TEXT;
-    n.spec.data.path = lab_strdup("a.txt");
+    n.spec.data.path = "a.txt";
     n.spec.data.place = (struct lab_place){7, 3};
     net_node(&n, "e embedding vocab=10 dim=2");
     net_loss(&n, "mse");

@@ -44,7 +44,6 @@ static void build_forward(struct lab_builder *b)
     struct lab_shape shape = lab_build_shape(b, lab_build_input(b, 0));
     lab_build_step(b, &(struct lab_step_def){
                           .name = "join",
-                          .phase = LAB_FORWARD,
                           LAB_IN(lab_build_input(b, 0), lab_build_input(b, 1)),
                           LAB_OUT(lab_build_out(b, &shape)),
                           .formula = "$o0 = $i0 + 2 $i1"});
@@ -54,7 +53,6 @@ static void build_backward(struct lab_builder *b)
 {
     lab_build_step(b,
                    &(struct lab_step_def){.name = "join",
-                                          .phase = LAB_BACKWARD,
                                           LAB_IN(lab_build_out_grad(b)),
                                           LAB_OUT(lab_build_input_grad(b, 0),
                                                   lab_build_input_grad(b, 1)),

@@ -90,9 +90,9 @@ enum lab_status sample_lab(const char *path, const struct sample_rung *rungs,
     struct lab_run_summary summary;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
-    info.kind = "lab";
-    info.lesson = "lab-gemm";
-    info.backend = "cuda";
+    info.row.kind = "lab";
+    info.row.lesson = "lab-gemm";
+    info.row.backend = "cuda";
     info.device.name = "NVIDIA H200";
     enum lab_status st = lab_writer_new(&writer, path, &info, NULL);
     if (st)

@@ -13,5 +13,7 @@ struct late_counts {
     int most_waiting; /* launches that had not been told */
 };
 extern struct late_counts late_counts;
+/* What a call in a graph takes in reports, in ns; NULL: 9 for the whole graph. */
+extern int64_t (*late_call_ns)(const struct lab_variant *v);
 /* The next captures fail. */
 extern int late_failures;

@@ -14,16 +14,26 @@ static void *must(void *p)
     return p;
 }
 
-static void *grow(void *list, int n, size_t each)
+static const char *keep(struct net *n, const char *text)
 {
-    return must(lab_realloc_array(list, (size_t)n + 1, each));
+    return must(lab_arena_text(&n->spec.memory, text, strlen(text)));
+}
+
+/* A copy of the list with room for one more. */
+static void *grow(struct net *n, const void *list, int count, size_t each)
+{
+    void *more =
+        must(lab_arena_array(&n->spec.memory, (size_t)count + 1, each));
+    if (count)
+        memcpy(more, list, (size_t)count * each);
+    return more;
 }
 
 void net_init(struct net *n)
 {
     *n = (struct net){0};
     lab_network_spec_init(&n->spec);
-    n->spec.file = must(lab_strdup("net.md"));
+    n->spec.file = "net.md";
     n->spec.seed = 7;
     n->spec.data.place = (struct lab_place){9, 3};
 }
@@ -41,14 +51,15 @@ void net_free(struct net *n)
 
 /* ---- tensors ---- */
 
-static void parse_tensor(struct lab_tensor_spec *t, const char *text)
+static void parse_tensor(struct net *n, struct lab_tensor_spec *t,
+                         const char *text)
 {
     char name[WORD];
     int used = 0;
     *t = (struct lab_tensor_spec){.integers = false};
     if (sscanf(text, "%63s%n", name, &used) != 1)
         fail_msg("'%s' is no tensor", text);
-    t->name = must(lab_strdup(name));
+    t->name = keep(n, name);
     const char *p = text + used;
     while (*p == ' ' || *p == ',') {
         char *end;
@@ -60,11 +71,13 @@ static void parse_tensor(struct lab_tensor_spec *t, const char *text)
         t->count = 0; /* on purpose: the engine is to refuse it */
 }
 
-static void set_values(struct lab_tensor_spec *t, const double *values)
+static void set_values(struct net *n, struct lab_tensor_spec *t,
+                       const double *values)
 {
     if (t->count == 0 || t->count > 1000000)
         return; /* a shape that no test fills */
-    t->values = must(lab_alloc_array((size_t)t->count, sizeof(double)));
+    t->values = must(
+        lab_arena_array(&n->spec.memory, (size_t)t->count, sizeof(double)));
     uint32_t stream = (uint32_t)strlen(t->name) * 31 + (uint32_t)t->name[0];
     for (int64_t i = 0; i < t->count; i++) {
         uint32_t word = lab_random_word(11, stream, 5, (uint64_t)i);
@@ -76,9 +89,9 @@ static void set_values(struct lab_tensor_spec *t, const double *values)
 static struct lab_tensor_spec *add_data(struct net *n, const char *text)
 {
     struct lab_data_spec *d = &n->spec.data;
-    d->tensors = grow(d->tensors, d->n_tensors, sizeof(*d->tensors));
+    d->tensors = grow(n, d->tensors, d->n_tensors, sizeof(*d->tensors));
     struct lab_tensor_spec *t = &d->tensors[d->n_tensors];
-    parse_tensor(t, text);
+    parse_tensor(n, t, text);
     t->place = (struct lab_place){10 + d->n_tensors, 3};
     d->n_tensors++;
     return t;
@@ -86,13 +99,13 @@ static struct lab_tensor_spec *add_data(struct net *n, const char *text)
 
 void net_tensor(struct net *n, const char *text, const double *values)
 {
-    set_values(add_data(n, text), values);
+    set_values(n, add_data(n, text), values);
 }
 
 void net_labels(struct net *n, const char *text, int classes)
 {
     struct lab_tensor_spec *t = add_data(n, text);
-    set_values(t, NULL);
+    set_values(n, t, NULL);
     t->integers = true;
     for (int64_t i = 0; i < t->count; i++)
         t->values[i] = (double)((i * 2 + 1) % classes);
@@ -102,21 +115,21 @@ void net_param(struct net *n, const char *text, const double *values)
 {
     struct lab_network_spec *s = &n->spec;
     s->parameters =
-        grow(s->parameters, s->n_parameters, sizeof(*s->parameters));
+        grow(n, s->parameters, s->n_parameters, sizeof(*s->parameters));
     struct lab_tensor_spec *t = &s->parameters[s->n_parameters];
-    parse_tensor(t, text);
-    set_values(t, values);
+    parse_tensor(n, t, text);
+    set_values(n, t, values);
     t->place = (struct lab_place){50 + s->n_parameters, 3};
     s->n_parameters++;
 }
 
 /* ---- nodes ---- */
 
-static void set_from(struct lab_node_spec *node, char *list)
+static void set_from(struct net *n, struct lab_node_spec *node, char *list)
 {
     for (char *id = strtok(list, ","); id; id = strtok(NULL, ",")) {
-        node->from = grow(node->from, node->n_from, sizeof(*node->from));
-        node->from[node->n_from++] = must(lab_strdup(id));
+        node->from = grow(n, node->from, node->n_from, sizeof(*node->from));
+        node->from[node->n_from++] = keep(n, id);
     }
 }
 
@@ -146,7 +159,7 @@ static void set_key(struct lab_node_spec *node, const char *name,
         a->list[a->n++] = strtoll(end, &end, 10);
 }
 
-static void set_op(struct lab_node_spec *node, const char *name,
+static void set_op(struct net *n, struct lab_node_spec *node, const char *name,
                    enum lab_op_kind kind, char *keys)
 {
     char *rest = keys;
@@ -164,7 +177,7 @@ static void set_op(struct lab_node_spec *node, const char *name,
         assert_non_null(equals);
         *equals = '\0';
         if (strcmp(word, "from") == 0)
-            set_from(node, equals + 1);
+            set_from(n, node, equals + 1);
         else
             set_key(node, word, equals + 1);
     }
@@ -180,17 +193,18 @@ void net_node(struct net *n, const char *text)
     snprintf(copy, sizeof(copy), "%s", text);
     if (sscanf(copy, "%63s %63s%n", id, op, &used) != 2)
         fail_msg("'%s' is no node", text);
-    s->nodes = grow(s->nodes, s->n_nodes, sizeof(*s->nodes));
+    s->nodes = grow(n, s->nodes, s->n_nodes, sizeof(*s->nodes));
     struct lab_node_spec *node = &s->nodes[s->n_nodes];
     *node = (struct lab_node_spec){.place = {100 + s->n_nodes, 5},
                                    .from_place = {100 + s->n_nodes, 30}};
     s->n_nodes++;
-    node->id = must(lab_strdup(id));
-    set_op(node, op, LAB_KIND_LAYER, copy + used);
+    node->id = keep(n, id);
+    set_op(n, node, op, LAB_KIND_LAYER, copy + used);
 }
 
-static void set_single(struct lab_node_spec *node, const char *id, int line,
-                       enum lab_op_kind kind, const char *text)
+static void set_single(struct net *n, struct lab_node_spec *node,
+                       const char *id, int line, enum lab_op_kind kind,
+                       const char *text)
 {
     char copy[256];
     char op[WORD];
@@ -198,20 +212,20 @@ static void set_single(struct lab_node_spec *node, const char *id, int line,
     snprintf(copy, sizeof(copy), "%s", text);
     if (sscanf(copy, "%63s%n", op, &used) != 1)
         fail_msg("'%s' is no op", text);
-    lab_free(node->id); /* described anew */
     *node = (struct lab_node_spec){.place = {line, 5}};
-    node->id = must(lab_strdup(id));
-    set_op(node, op, kind, copy + used);
+    node->id = id;
+    set_op(n, node, op, kind, copy + used);
 }
 
 void net_loss(struct net *n, const char *text)
 {
-    set_single(&n->spec.loss, "loss", 200, LAB_KIND_LOSS, text);
+    set_single(n, &n->spec.loss, "loss", 200, LAB_KIND_LOSS, text);
 }
 
 void net_optimizer(struct net *n, const char *text)
 {
-    set_single(&n->spec.optimizer, "optimizer", 201, LAB_KIND_OPTIMIZER, text);
+    set_single(n, &n->spec.optimizer, "optimizer", 201, LAB_KIND_OPTIMIZER,
+               text);
 }
 
 static void other_choices(struct lab_node_spec *node)

@@ -173,9 +173,9 @@ enum lab_status sample_run(const char *path, int64_t iterations, int32_t steps,
     int64_t exec = 1;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
-    info.lesson = "mlp-digits";
-    info.backend = "cuda";
-    info.seed = 7;
+    info.row.lesson = "mlp-digits";
+    info.row.backend = "cuda";
+    info.row.seed = 7;
     info.device.name = "NVIDIA H200";
     enum lab_status st = lab_writer_new(&writer, path, &info, NULL);
     if (st)

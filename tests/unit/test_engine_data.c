@@ -34,7 +34,7 @@ static void csv(struct net *n, const char *path, int64_t batch)
 {
     net_init(n);
     n->spec.data.source = LAB_DATA_CSV;
-    n->spec.data.path = lab_strdup(path);
+    n->spec.data.path = path;
     n->spec.data.batch = batch;
     net_node(n, "fc dense units=3");
     net_loss(n, "softmax_cross_entropy");
@@ -272,7 +272,7 @@ static void mnist_is_read(const char *form, bool zip)
     write_mnist(form, zip);
     net_init(&n);
     n.spec.data.source = LAB_DATA_MNIST;
-    n.spec.data.path = lab_strdup(".");
+    n.spec.data.path = ".";
     n.spec.data.batch = 5;
     n.spec.data.shuffle = false;
     net_node(&n, "fc dense units=10");

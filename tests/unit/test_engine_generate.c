@@ -31,7 +31,7 @@ static void describe(struct net *n, bool lstm)
 {
     net_init(n);
     n->spec.data.source = LAB_DATA_TEXT;
-    n->spec.data.path = lab_strdup("a.txt");
+    n->spec.data.path = "a.txt";
     n->spec.data.context = CONTEXT;
     n->spec.data.batch = 3;
     n->spec.seed = 4;

@@ -419,7 +419,6 @@ TEST_CASE(the_lesson_gives_parameters)
     mlp(&n);
     net_param(&n, "fc2.W 6,3", W);
     net_param(&n, "fc1.b 6", NULL);
-    lab_free(n.spec.parameters[1].values);
     n.spec.parameters[1].values = NULL;
     n.spec.parameters[1].fill = -0.5;
     built(&n);

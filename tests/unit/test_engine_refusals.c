@@ -256,19 +256,15 @@ TEST_CASE(watches_breaks_and_printed_values)
     struct net n;
     begin(&n);
     net_node(&n, "fc1 dense units=3");
-    n.spec.watch = lab_alloc(sizeof(char *));
-    n.spec.watch[0] = lab_strdup("fc1.ou");
+    n.spec.watch = (const char *[]){"fc1.ou"};
     n.spec.n_watch = 1;
     refused(&n, LAB_E_NOTFOUND,
             PARTS("net.md: ", "watch", "'fc1.ou'", "'fc1.out'"));
     begin(&n);
     net_node(&n, "fc1 dense units=3");
-    n.spec.breaks = lab_alloc(sizeof(*n.spec.breaks));
+    n.spec.breaks = &(struct lab_break_spec){
+        .kind = LAB_BREAK_STEP, .step = "fc1.matmull", .place = {70, 3}};
     n.spec.n_breaks = 1;
-    n.spec.breaks[0] =
-        (struct lab_break_spec){.kind = LAB_BREAK_STEP,
-                                .step = lab_strdup("fc1.matmull"),
-                                .place = {70, 3}};
     refused(&n, LAB_E_NOTFOUND,
             PARTS("net.md:70:3: ", "'fc1.matmull'", "'fc1.matmul'"));
 }
@@ -279,14 +275,15 @@ static void print_value(struct net *n, const char *tensor, struct lab_shape at,
 {
     begin(n);
     net_node(n, "fc1 dense units=3");
-    n->spec.printed = lab_alloc(sizeof(*n->spec.printed));
+    static double value[3];
+    static struct lab_course_values_spec printed;
+    printed = (struct lab_course_values_spec){.tensor = tensor,
+                                              .at = at,
+                                              .values = value,
+                                              .n_values = values,
+                                              .place = {80, 3}};
+    n->spec.printed = &printed;
     n->spec.n_printed = 1;
-    n->spec.printed[0] = (struct lab_course_values_spec){
-        .tensor = lab_strdup(tensor),
-        .at = at,
-        .values = lab_alloc_array((size_t)values, sizeof(double)),
-        .n_values = values,
-        .place = {80, 3}};
 }
 
 TEST_CASE(printed_values_lie_in_their_tensor)
@@ -319,7 +316,6 @@ TEST_CASE(nan_and_infinity_are_no_data)
         begin(&n);
         net_node(&n, "fc1 dense units=3");
         if (i % 2) {
-            lab_free(n.spec.data.tensors[0].values);
             n.spec.data.tensors[0].values = NULL;
             n.spec.data.tensors[0].fill = bad[i / 2];
         } else {

@@ -270,8 +270,8 @@ TEST_CASE_WITH(what_fits_no_step_is_left_out_and_said, start, end)
     struct fixture *f = *state;
     enum { MANY = LAB_MAX_BREAKS + 1 };
     static struct lab_break_spec list[MANY];
-    static char step[] = "fc1.matmul";
-    static char *watch[] = {(char *)"loss"};
+    static const char step[] = "fc1.matmul";
+    static const char *watch[] = {"loss"};
     lab_snapshot_release(&f->snap);
     lab_session_free(f->session);
     list[0] = (struct lab_break_spec){
@@ -299,8 +299,6 @@ TEST_CASE_WITH(what_fits_no_step_is_left_out_and_said, start, end)
     assert_non_null(strstr(f->snap.notice, "the lesson's breakpoint is left "
                                            "out: at most 32 breakpoints"));
     assert_non_null(strstr(f->snap.notice, "the lesson's watch is left out: "));
-    f->net.spec.breaks = NULL; /* not the net's to free */
-    f->net.spec.watch = NULL;
     f->net.spec.n_breaks = f->net.spec.n_watch = 0;
 }
 

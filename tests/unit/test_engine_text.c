@@ -24,7 +24,7 @@ static void describe(struct net *n, int64_t context, int64_t batch, int vocab)
     char node[64];
     net_init(n);
     n->spec.data.source = LAB_DATA_TEXT;
-    n->spec.data.path = lab_strdup("a.txt");
+    n->spec.data.path = "a.txt";
     n->spec.data.context = context;
     n->spec.data.batch = batch;
     snprintf(node, sizeof(node), "e embedding vocab=%d dim=3", vocab);
@@ -297,7 +297,6 @@ TEST_CASE(the_course_text)
     double bits = 0;
     setenv("LAPENNA_LAB_DATA_DIR", LAB_SOURCE_DIR, 1);
     describe(&n, 64, 16, 128);
-    lab_free(n.spec.data.path);
     n.spec.data.path = NULL;
     built(&n);
     const struct lab_text *t = lab_data_text(n.data);

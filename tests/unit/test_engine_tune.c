@@ -4,17 +4,25 @@
 
 #include "base/mem.h"
 #include "engine/tune.h"
+#include "unit/late_backend.h"
 #include "unit/net.h"
 
 /* 2 * 64 * 250 * 100 FLOPs in its product: large enough to be tuned. */
-static void large(struct net *n)
+static void large_on(struct net *n, struct lab_backend *be)
 {
     net_init(n);
     net_tensor(n, "x 64,250", NULL);
     net_labels(n, "y 64", 3);
     net_nodes(n, "fc1 dense units=100", "relu1 relu", "fc2 dense units=3");
     net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
-    net_walk(n, "cpu");
+    net_walk_on(n, be);
+}
+
+static void large(struct net *n)
+{
+    struct lab_backend *be;
+    assert_ok(lab_backend_open(&be, "cpu", 0));
+    large_on(n, be);
 }
 
 struct kept {
@@ -112,6 +120,34 @@ TEST_CASE(every_variant_gets_a_time_once)
     net_free(&n);
 }
 
+static int64_t by_name(const struct lab_variant *v)
+{
+    return 1000 * (int64_t)strlen(v->name);
+}
+
+/* A device's time is that in a graph: by the host, naive would not win. */
+TEST_CASE(a_device_is_timed_in_graphs)
+{
+    struct net n;
+    struct kept k;
+    struct lab_backend *late;
+    assert_ok(late_backend_open(&late));
+    late_call_ns = by_name;
+    large_on(&n, late);
+    struct lab_tuning *t = new_tuning();
+    struct lab_tune_keeper to = keeper(&k, minute_ns);
+    assert_ok(lab_tune(n.walk, t, &to));
+    late_call_ns = NULL;
+    const struct lab_tune_time *time;
+    for (int i = 0; (time = lab_tuning_time(t, i)); i++)
+        assert_int_equal((int64_t)time->ns,
+                         1000 * (int64_t)strlen(time->variant));
+    choose_by(&n, t, NULL, 0);
+    assert_string_equal(runs(&n, "relu1.relu", LAB_BACKWARD), "naive");
+    assert_string_equal(runs(&n, "fc1.matmul", LAB_BACKWARD), "blas");
+    net_free(&n);
+}
+
 TEST_CASE(what_the_budget_does_not_allow_is_left_out)
 {
     struct net n;
@@ -139,11 +175,13 @@ TEST_CASE(the_smallest_time_runs)
     add(&n, t, "fc1.matmul", LAB_FORWARD, "blas", 20);
     add(&n, t, "fc1.matmul", LAB_FORWARD, "gone", 1); /* no such row now */
     add(&n, t, "fc1.matmul", LAB_BACKWARD, "naive", 30);
+    add(&n, t, "fc1.bias", LAB_FORWARD, "naive", 1); /* vector: no time */
     add(&n, t, "fc1.matmul", LAB_BACKWARD, "blas", 20);
     choose_by(&n, t, NULL, 0);
     assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), "naive");
     assert_string_equal(runs(&n, "fc1.matmul", LAB_BACKWARD), "blas");
-    /* Without a time of its step: the fixed table. */
+    /* Without a time of its step, or of the preferred one: the fixed table. */
+    assert_string_equal(runs(&n, "fc1.bias", LAB_FORWARD), "vector");
     assert_string_equal(runs(&n, "fc2.matmul", LAB_FORWARD), "naive");
     net_free(&n);
 }
@@ -170,6 +208,7 @@ TEST_CASE(a_choice_wins_and_default_is_the_fixed_table)
     const char *table = runs(&n, "fc1.matmul", LAB_FORWARD);
     struct lab_tuning *t = new_tuning();
     add(&n, t, "fc1.matmul", LAB_FORWARD, "naive", 1);
+    add(&n, t, "fc1.matmul", LAB_FORWARD, "blas", 2);
     add(&n, t, "relu1.relu", LAB_FORWARD, "vector", 1);
     add(&n, t, "relu1.relu", LAB_FORWARD, "naive", 2);
     const struct lab_variant_choice own = {"fc1", "blas"};
@@ -322,6 +361,7 @@ TEST_CASE(a_step_says_by_what_it_was_chosen)
     const struct lab_variant_choice c[] = {{"fc1", "blas"},
                                            {"fc2", LAB_VARIANT_DEFAULT}};
     add(&n, t, "relu1.relu", LAB_FORWARD, "naive", 2);
+    add(&n, t, "relu1.relu", LAB_FORWARD, "vector", 3);
     add(&n, t, "fc2.matmul", LAB_FORWARD, "blas", 2);
     choose_by(&n, t, c, 2);
     const struct {

@@ -53,10 +53,10 @@ static int64_t record(const char *path, const struct kind *k)
     struct lab_run_summary summary;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
-    info.lesson = k->lesson;
-    info.variants = k->variant;
-    info.backend = "cpu";
-    info.batch = 16;
+    info.row.lesson = k->lesson;
+    info.row.variants = k->variant;
+    info.row.backend = "cpu";
+    info.row.batch = 16;
     assert_ok(lab_writer_new(&writer, path, &info, NULL));
     const struct lab_sink sink = lab_writer_sink(writer);
     for (int64_t i = 0; i < k->iterations; i++) {

@@ -14,9 +14,9 @@ static struct lab_writer *new_writer(const char *path)
     struct lab_writer *writer = NULL;
     struct lab_run_info info;
     lab_run_info_init(&info);
-    info.lesson = "mlp-digits";
-    info.backend = "cpu";
-    info.seed = UINT64_MAX;
+    info.row.lesson = "mlp-digits";
+    info.row.backend = "cpu";
+    info.row.seed = UINT64_MAX;
     assert_ok(lab_writer_new(&writer, path, &info, NULL));
     return writer;
 }

@@ -124,8 +124,8 @@ static enum lab_status begin(struct lab_writer **writer, const char *path,
 {
     struct lab_run_info info;
     lab_run_info_init(&info);
-    info.lesson = "mlp-digits";
-    info.backend = backend;
+    info.row.lesson = "mlp-digits";
+    info.row.backend = backend;
     info.device.name = "NVIDIA H200";
     enum lab_status st = lab_writer_new(writer, path, &info, NULL);
     if (st == LAB_OK && run)

@@ -503,11 +503,11 @@ static enum lab_status open_run(struct sweep *s,
     const char *name = lab_sweep_name(s->kind);
     struct lab_run_info info;
     lab_run_info_init(&info);
-    info.lesson = s->lesson_id ? s->lesson_id : name;
-    info.title = name;
-    info.backend = s->backends[0];
-    info.precision = "fp32";
-    info.counters = "off";
+    info.row.lesson = s->lesson_id ? s->lesson_id : name;
+    info.row.title = name;
+    info.row.backend = s->backends[0];
+    info.row.precision = "fp32";
+    info.row.counters = "off";
     return lab_bench_writer_open(s->options, &info, device, &s->writer, &s->db,
                                  &s->run);
 }

@@ -20,7 +20,6 @@ static void forward(struct lab_builder *b)
     }
     int y = lab_build_out(b, &shape);
     lab_build_step(b, &(struct lab_step_def){.name = "add",
-                                             .phase = LAB_FORWARD,
                                              LAB_IN(in[0], in[1]),
                                              LAB_OUT(y),
                                              .formula = "$o0 = $i0 + $i1"});
@@ -32,7 +31,6 @@ static void backward(struct lab_builder *b)
     int da = lab_build_input_grad(b, 0);
     int db = lab_build_input_grad(b, 1);
     lab_build_step(b, &(struct lab_step_def){.name = "add",
-                                             .phase = LAB_BACKWARD,
                                              LAB_IN(dy),
                                              LAB_OUT(da, db),
                                              .formula =

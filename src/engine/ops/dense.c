@@ -39,7 +39,6 @@ static void forward(struct lab_builder *b)
                   : lab_build_out(b, &shape);
     lab_build_step(b, &(struct lab_step_def){
                           .name = "matmul",
-                          .phase = LAB_FORWARD,
                           LAB_IN(x, W),
                           LAB_OUT(xW),
                           .formula = "$o0[n,m] = sum_k $i0[n,k] * $i1[k,m]"});
@@ -50,7 +49,6 @@ static void forward(struct lab_builder *b)
     int out = lab_build_out(b, &shape);
     lab_build_step(
         b, &(struct lab_step_def){.name = "bias",
-                                  .phase = LAB_FORWARD,
                                   LAB_IN(xW, param),
                                   LAB_OUT(out),
                                   .formula = "$o0[n,m] = $i0[n,m] + $i1[m]"});
@@ -67,7 +65,6 @@ static void backward(struct lab_builder *b)
         dxW = lab_build_grad_alias(b, lab_build_find(b, "xW"), dout);
         lab_build_step(b, &(struct lab_step_def){
                               .name = "bias",
-                              .phase = LAB_BACKWARD,
                               LAB_IN(dout),
                               LAB_OUT(db, dxW),
                               .formula = "$o0[m] = sum_n $i0[n,m]; $o1 = "
@@ -77,7 +74,6 @@ static void backward(struct lab_builder *b)
     int dx = lab_build_input_grad(b, 0);
     lab_build_step(b, &(struct lab_step_def){
                           .name = "matmul",
-                          .phase = LAB_BACKWARD,
                           LAB_IN(dxW, x, W),
                           LAB_OUT(dW, dx),
                           .formula = "$o0[k,m] = sum_n $i1[n,k] * $i0[n,m]; "
@@ -93,7 +89,7 @@ static void group(const struct lab_plan *plan, const struct lab_node *node,
     const struct lab_step *bias = node->n_steps[phase] > 1 ? matmul + 1 : NULL;
     struct lab_dense_params p = {.activation = LAB_ACT_NONE};
     if (absorbed)
-        lab_unary_absorb(absorbed->op, absorbed->attr, &p);
+        lab_unary_absorb(absorbed, &p);
     out->def = (struct lab_step_def){
         .name = node->op->name,
         LAB_IN(matmul->in[0], matmul->in[1],

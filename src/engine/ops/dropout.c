@@ -12,17 +12,17 @@ static const struct lab_key_def keys[] = {
 
 static double mask_value(const struct lab_explainer *ex, int64_t index)
 {
-    const struct lab_dropout_params *p = lab_explain_params(ex);
-    uint32_t word =
-        lab_random_word(lab_explain_seed(ex), (uint32_t)lab_explain_node(ex),
-                        (uint32_t)lab_explain_iteration(ex), (uint64_t)index);
+    const struct lab_dropout_params *p = lab_explain_step(ex)->params;
+    uint32_t word = lab_random_word(
+        lab_explain_plan(ex)->seed, (uint32_t)lab_explain_step(ex)->node,
+        (uint32_t)lab_explain_iteration(ex), (uint64_t)index);
     return lab_random_unit(word) >= (float)p->p ? 1 / (1 - p->p) : 0;
 }
 
 static void explain_forward(struct lab_explainer *ex, int out_slot,
                             int64_t index)
 {
-    const struct lab_dropout_params *p = lab_explain_params(ex);
+    const struct lab_dropout_params *p = lab_explain_step(ex)->params;
     double mask = mask_value(ex, index);
     double x = lab_explain_in(ex, 0, index);
     if (out_slot == 1) {
@@ -62,7 +62,6 @@ static void forward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "dropout",
-               .phase = LAB_FORWARD,
                LAB_IN(x),
                LAB_OUT(y, mask),
                LAB_PARAMS(p),
@@ -78,7 +77,6 @@ static void backward(struct lab_builder *b)
     int dx = lab_build_input_grad(b, 0);
     struct lab_dropout_params p = {lab_build_attr(b, "p")->f};
     lab_build_step(b, &(struct lab_step_def){.name = "dropout",
-                                             .phase = LAB_BACKWARD,
                                              LAB_IN(dy, mask),
                                              LAB_OUT(dx),
                                              LAB_PARAMS(p),

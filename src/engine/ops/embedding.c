@@ -83,7 +83,6 @@ static void forward(struct lab_builder *b)
     double each = lab_build_real(b) == LAB_F64 ? 8 : 4;
     lab_build_step(b, &(struct lab_step_def){
                           .name = "gather",
-                          .phase = LAB_FORWARD,
                           LAB_IN(ids, W),
                           LAB_OUT(out),
                           /* of W only the rows that are looked up */
@@ -100,7 +99,6 @@ static void backward(struct lab_builder *b)
         b,
         &(struct lab_step_def){
             .name = "gather",
-            .phase = LAB_BACKWARD,
             LAB_IN(dout, lab_build_input(b, 0)),
             LAB_OUT(dW),
             .flop_each = 1,

@@ -23,7 +23,6 @@ static void forward_steps(struct lab_builder *b, const struct parts *t,
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "stats",
-               .phase = LAB_FORWARD,
                LAB_IN(t->x),
                LAB_OUT(t->mean, t->rstd),
                .params = p,
@@ -33,14 +32,12 @@ static void forward_steps(struct lab_builder *b, const struct parts *t,
                           "($i0[r,d] - $o0[r])^2 + eps)"});
     lab_build_step(b, &(struct lab_step_def){
                           .name = "normalize",
-                          .phase = LAB_FORWARD,
                           LAB_IN(t->x, t->mean, t->rstd),
                           LAB_OUT(t->xhat),
                           .formula = "$o0[r,d] = ($i0[r,d] - $i1[r]) ~ $i2[r]",
                           .names = "x mean rstd"});
     lab_build_step(b, &(struct lab_step_def){
                           .name = "scale",
-                          .phase = LAB_FORWARD,
                           LAB_IN(t->xhat, t->gamma, t->beta),
                           LAB_OUT(lab_build_find(b, "out")),
                           .formula = "$o0[r,d] = $i0[r,d] ~ $i1[d] + $i2[d]",
@@ -80,7 +77,6 @@ static void backward(struct lab_builder *b)
     int dbeta = lab_build_grad(b, lab_build_find(b, "beta"));
     lab_build_step(b, &(struct lab_step_def){
                           .name = "scale",
-                          .phase = LAB_BACKWARD,
                           LAB_IN(dy, xhat, gamma),
                           LAB_OUT(dxhat, dgamma, dbeta),
                           .formula = "$o0 = $i0 ~ $i2; $o1[d] = sum_r $i0 ~ "
@@ -90,7 +86,6 @@ static void backward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "normalize",
-               .phase = LAB_BACKWARD,
                LAB_IN(dxhat, xhat, lab_build_find(b, "rstd")),
                LAB_OUT(dx),
                .formula = "$o0[r,d] = $i2[r] ($i0[r,d] - mean_d $i0[r,d] - "

@@ -35,7 +35,6 @@ static void forward(struct lab_builder *b)
     int W = lab_build_param(b, "W", &table, LAB_INIT_FAN_IN_FIRST);
     int out = lab_build_out(b, &shape);
     lab_build_step(b, &(struct lab_step_def){.name = "add",
-                                             .phase = LAB_FORWARD,
                                              LAB_IN(x, W),
                                              LAB_OUT(out),
                                              .formula =
@@ -52,7 +51,6 @@ static void backward(struct lab_builder *b)
         b,
         &(struct lab_step_def){
             .name = "add",
-            .phase = LAB_BACKWARD,
             LAB_IN(dout),
             LAB_OUT(dW, dx),
             .formula = "$o0[t,d] = sum_n $i0[n,t,d]; $o1 = $i0 " LAB_PASSED});

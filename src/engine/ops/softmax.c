@@ -44,7 +44,6 @@ static void forward(struct lab_builder *b)
         return;
     }
     lab_build_step(b, &(struct lab_step_def){.name = "softmax",
-                                             .phase = LAB_FORWARD,
                                              LAB_IN(x),
                                              LAB_OUT(lab_build_out(b, &shape)),
                                              .flop_each = 5,
@@ -59,7 +58,6 @@ static void backward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "softmax",
-               .phase = LAB_BACKWARD,
                LAB_IN(dy, y),
                LAB_OUT(lab_build_input_grad(b, 0)),
                .formula =

@@ -25,20 +25,20 @@ static void name_slope(struct lab_explainer *ex, const struct lab_unary *u)
 {
     if (u->activation == LAB_ACT_LEAKY_RELU)
         lab_explain_where(ex, "slope = %g",
-                          u->slope(-1, lab_explain_params(ex)));
+                          u->slope(-1, lab_explain_step(ex)->params));
 }
 
-/* Of the op, for the choice of its first key. */
-static const struct lab_unary *unary_of(const struct lab_op_def *op,
-                                        const struct lab_attr *attr)
+/* Of the node's op, for the choice of its first key. */
+static const struct lab_unary *unary_of(const struct lab_node *node)
 {
+    const struct lab_op_def *op = node->op;
     bool choice = op->n_keys > 0 && op->keys[0].type == LAB_KEY_CHOICE;
-    return &op->unary[choice ? attr[0].choice : 0];
+    return &op->unary[choice ? node->attr[0].choice : 0];
 }
 
 static const struct lab_unary *explained(const struct lab_explainer *ex)
 {
-    return unary_of(lab_explain_op(ex), lab_explain_attr(ex));
+    return unary_of(&lab_explain_plan(ex)->nodes[lab_explain_step(ex)->node]);
 }
 
 static void explain_forward(struct lab_explainer *ex, int out_slot,
@@ -64,7 +64,7 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
     name_slope(ex, u);
     if (u->slope_where) /* 1 + tanh() or 1 + erf() of what may be near -1 */
         lab_explain_rounds(ex, x);
-    lab_explain_value(ex, u->value(x, lab_explain_params(ex)));
+    lab_explain_value(ex, u->value(x, lab_explain_step(ex)->params));
 }
 
 /* dx = dy * f'(x) */
@@ -77,7 +77,7 @@ static void explain_backward(struct lab_explainer *ex, int out_slot,
     bool of_y = u->slope_of_y != NULL;
     double x = lab_explain_in(ex, of_y ? 2 : 1, index);
     double slope =
-        of_y ? u->slope_of_y(x) : u->slope(x, lab_explain_params(ex));
+        of_y ? u->slope_of_y(x) : u->slope(x, lab_explain_step(ex)->params);
     (void)out_slot;
     lab_explain_at(lab_explain_in_shape(ex, 0), index, at);
     lab_explain_symbolic(ex, "%s[%s] * (%s)", lab_explain_in_name(ex, 0), at,
@@ -102,22 +102,24 @@ static void explain_backward(struct lab_explainer *ex, int out_slot,
 }
 
 static void build_step(struct lab_builder *b, struct lab_step_def *def,
-                       const struct lab_unary *u, bool back)
+                       bool back)
 {
+    const struct lab_node *node = lab_build_node(b);
+    const struct lab_unary *u = unary_of(node);
     union {
         double align;
         unsigned char bytes[LAB_UNARY_PARAMS];
     } params = {0};
     char formula[160];
     if (u->params_bytes > 0) {
-        u->fill_params(lab_build_attrs(b), params.bytes);
+        u->fill_params(node->attr, params.bytes);
         def->params = params.bytes;
         def->params_bytes = u->params_bytes;
     }
     snprintf(formula, sizeof(formula), "!%s",
              back ? u->backward_formula : u->forward_formula);
     def->formula = formula;
-    def->name = lab_build_op(b)->name;
+    def->name = node->op->name;
     def->n_out = 1;
     def->flop_each = back ? u->backward_flop : u->forward_flop;
     lab_build_step(b, def);
@@ -127,35 +129,32 @@ void lab_unary_forward(struct lab_builder *b)
 {
     int x = lab_build_input(b, 0);
     struct lab_shape shape = lab_build_shape(b, x);
-    struct lab_step_def def = {.phase = LAB_FORWARD,
-                               LAB_IN(x),
-                               .out = {lab_build_out(b, &shape)},
+    struct lab_step_def def = {LAB_IN(x), .out = {lab_build_out(b, &shape)},
                                .explain = explain_forward};
-    build_step(b, &def, unary_of(lab_build_op(b), lab_build_attrs(b)), false);
+    build_step(b, &def, false);
 }
 
 void lab_unary_backward(struct lab_builder *b)
 {
-    struct lab_step_def def = {.phase = LAB_BACKWARD,
-                               LAB_IN(lab_build_out_grad(b),
-                                      lab_build_input(b, 0),
-                                      lab_build_find(b, "out")),
-                               .out = {lab_build_input_grad(b, 0)},
-                               .explain = explain_backward};
-    build_step(b, &def, unary_of(lab_build_op(b), lab_build_attrs(b)), true);
+    struct lab_step_def def = {
+        LAB_IN(lab_build_out_grad(b), lab_build_input(b, 0),
+               lab_build_find(b, "out")),
+        .out = {lab_build_input_grad(b, 0)}, .explain = explain_backward};
+    build_step(b, &def, true);
 }
 
-void lab_unary_absorb(const struct lab_op_def *op, const struct lab_attr *attr,
-                      struct lab_dense_params *out)
+void lab_unary_absorb(const struct lab_node *node, struct lab_dense_params *out)
 {
-    out->activation = unary_of(op, attr)->activation;
-    out->slope = out->activation == LAB_ACT_LEAKY_RELU ? attr[0].f : 0;
+    out->activation = unary_of(node)->activation;
+    out->slope = out->activation == LAB_ACT_LEAKY_RELU ? node->attr[0].f : 0;
 }
 
 void lab_unary_explain_absorbed(struct lab_explainer *ex, int out_slot)
 {
-    const struct lab_node *node = lab_explain_out_node(ex, out_slot);
-    const struct lab_unary *u = unary_of(node->op, node->attr);
+    const struct lab_plan *plan = lab_explain_plan(ex);
+    int out = lab_explain_step(ex)->out[out_slot];
+    const struct lab_node *node = &plan->nodes[plan->tensors[out].node];
+    const struct lab_unary *u = unary_of(node);
     union {
         double align;
         unsigned char bytes[LAB_UNARY_PARAMS];

@@ -40,7 +40,7 @@ void lab_unary_forward(struct lab_builder *b);
 void lab_unary_backward(struct lab_builder *b);
 
 /* What a group kernel of dense needs to take in the op. */
-void lab_unary_absorb(const struct lab_op_def *op, const struct lab_attr *attr,
+void lab_unary_absorb(const struct lab_node *node,
                       struct lab_dense_params *out);
 /* Explains output `out_slot` of the group: the activation of the sum of
  * the terms just given. */

@@ -26,6 +26,7 @@ struct lab_builder {
     struct lab_plan *plan;
     enum lab_status status;
     int node; /* the one being built */
+    enum lab_phase phase;
     const struct lab_node_spec *node_spec;
     size_t tensor_room[TENSOR_TABLES];
     size_t step_room;
@@ -133,19 +134,9 @@ const struct lab_attr *lab_build_attr(const struct lab_builder *b,
     return k < 0 ? &none : &b->node_spec->attr[k];
 }
 
-const struct lab_op_def *lab_build_op(const struct lab_builder *b)
+const struct lab_node *lab_build_node(const struct lab_builder *b)
 {
-    return b->node_spec->op;
-}
-
-const struct lab_attr *lab_build_attrs(const struct lab_builder *b)
-{
-    return b->node_spec->attr;
-}
-
-int lab_build_n_inputs(const struct lab_builder *b)
-{
-    return b->plan->nodes[b->node].n_in;
+    return &b->plan->nodes[b->node];
 }
 
 int lab_build_input(const struct lab_builder *b, int k)
@@ -405,7 +396,6 @@ static void build_sum(struct lab_builder *b, int tensor)
     size_t used = 0;
     struct lab_step_def def = {
         .name = "sum",
-        .phase = LAB_BACKWARD,
         .n_in = paths.n,
         LAB_OUT(total),
         .formula = formula,
@@ -582,14 +572,13 @@ enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
 {
     struct lab_str name;
     lab_str_init(&name);
-    if (def->phase == LAB_UPDATE) /* named like the parameter */
+    if (s->phase == LAB_UPDATE) /* named like the parameter */
         lab_str_add(&name, plan->tensors[def->out[0]].name);
     else
         lab_str_addf(&name, "%s.%s", node_id, def->name);
     if (def->numbered)
         lab_str_addf(&name, ".%d", def->number);
     s->kernel = def->name;
-    s->phase = def->phase;
     s->n_in = def->n_in;
     s->n_out = def->n_out;
     s->explain = def->explain;
@@ -631,7 +620,8 @@ void lab_build_step(struct lab_builder *b, const struct lab_step_def *def)
         builder_no_memory(b);
         return;
     }
-    struct lab_step s = {.op = b->node_spec->op, .node = b->node};
+    struct lab_step s = {
+        .op = b->node_spec->op, .node = b->node, .phase = b->phase};
     b->status = lab_step_fill(&s, plan, def, plan->nodes[b->node].id, false);
     if (b->status)
         return;
@@ -1204,6 +1194,7 @@ static void build_loss(struct lab_builder *b, int index)
         lab_build_fail(b, LAB_E_PARSE, "the loss needs y: give it under data:");
         return;
     }
+    b->phase = LAB_LOSS;
     b->spec->loss.op->forward(b);
     plan->loss = node->out;
     plan->loss_sample = lab_plan_tensor(plan, "loss.sample");
@@ -1246,6 +1237,7 @@ static const struct lab_node_spec *spec_of(const struct lab_builder *b, int i)
 static void build_backward(struct lab_builder *b)
 {
     struct lab_plan *plan = b->plan;
+    b->phase = LAB_BACKWARD;
     for (int i = plan->n_nodes - 1; i >= 0 && !b->status; i--) {
         struct lab_node *node = &plan->nodes[i];
         b->node = i;
@@ -1289,6 +1281,7 @@ static void build_update(struct lab_builder *b, struct lab_node_spec *optimizer)
     struct lab_plan *plan = b->plan;
     int n = plan->n_tensors; /* state tensors come after */
     b->node_spec = optimizer;
+    b->phase = LAB_UPDATE;
     for (int t = 0; t < n && !b->status; t++) {
         if (plan->tensors[t].role != LAB_TENSOR_PARAM || b->grad[t] < 0)
             continue;
@@ -1528,7 +1521,7 @@ static void build_all(struct lab_builder *b,
 {
     const struct lab_network_spec *spec = b->spec;
     struct lab_node_spec optimizer = lab_network_optimizer(spec);
-    optimizer.id = (char *)"optimizer";
+    optimizer.id = "optimizer";
     builder_data(b, shapes);
     int n_data = b->plan->n_tensors;
     for (int i = 0; i < spec->n_nodes && !b->status; i++)

@@ -997,40 +997,19 @@ static const char *explain_out_name(const struct lab_explainer *ex, int slot)
     return id < 0 ? "?" : ex->plan->tensors[id].name;
 }
 
-const struct lab_op_def *lab_explain_op(const struct lab_explainer *ex)
+const struct lab_step *lab_explain_step(const struct lab_explainer *ex)
 {
-    return ex->step->op;
+    return ex->step;
 }
 
-const struct lab_attr *lab_explain_attr(const struct lab_explainer *ex)
+const struct lab_plan *lab_explain_plan(const struct lab_explainer *ex)
 {
-    return ex->plan->nodes[ex->step->node].attr;
-}
-
-const void *lab_explain_params(const struct lab_explainer *ex)
-{
-    return ex->step->params;
+    return ex->plan;
 }
 
 int64_t lab_explain_iteration(const struct lab_explainer *ex)
 {
     return ex->iteration;
-}
-
-uint64_t lab_explain_seed(const struct lab_explainer *ex)
-{
-    return ex->plan->seed;
-}
-
-const struct lab_node *lab_explain_out_node(const struct lab_explainer *ex,
-                                            int slot)
-{
-    return &ex->plan->nodes[ex->plan->tensors[ex->step->out[slot]].node];
-}
-
-int lab_explain_node(const struct lab_explainer *ex)
-{
-    return ex->step->node;
 }
 
 const char *lab_explain_at(const struct lab_shape *shape, int64_t index,
@@ -1775,7 +1754,7 @@ static void put(struct writer *w, int node)
     } else if (n->kind == F_LETTER) {
         lab_str_addf(w->out, "%lld", (long long)w->e.at[n->id]);
     } else if (n->kind == F_KEY) {
-        lab_str_add(w->out, lab_explain_op(w->ex)->keys[n->id].name);
+        lab_str_add(w->out, w->ex->step->op->keys[n->id].name);
     } else if (n->kind == F_NEGATE) {
         lab_str_add(w->out, "-");
         put(w, n->a);
@@ -1851,8 +1830,7 @@ static void define(struct writer *w, int node, bool sums, unsigned *done)
         define_tensor(w, tensor_of(w, node), done);
     } else if (n->kind == F_KEY && !sums && !(*done >> (16 + n->id) & 1)) {
         *done |= 1u << (16 + n->id);
-        lab_explain_where(w->ex, "%s = %g",
-                          lab_explain_op(w->ex)->keys[n->id].name,
+        lab_explain_where(w->ex, "%s = %g", w->ex->step->op->keys[n->id].name,
                           formula_eval(&w->e, node));
     } else if (n->kind >= F_SUM && sums && all_named(w, n->a)) {
         struct lab_str text;

@@ -35,65 +35,10 @@ void lab_network_spec_init(struct lab_network_spec *spec)
     spec->seed = 1;
 }
 
-static void tensor_spec_release(struct lab_tensor_spec *t)
-{
-    lab_free(t->name);
-    lab_free(t->values);
-}
-
-static void node_spec_release(struct lab_node_spec *n)
-{
-    lab_free(n->id);
-    for (int i = 0; i < n->n_from; i++)
-        lab_free(n->from[i]);
-    lab_free(n->from);
-}
-
-static void free_strings(char **list, int n)
-{
-    for (int i = 0; i < n; i++)
-        lab_free(list[i]);
-    lab_free(list);
-}
-
-static void release_debugging(struct lab_network_spec *spec)
-{
-    for (int i = 0; i < spec->n_variants; i++) {
-        lab_free(spec->variants[i].target);
-        lab_free(spec->variants[i].variant);
-    }
-    lab_free(spec->variants);
-    free_strings(spec->watch, spec->n_watch);
-    for (int i = 0; i < spec->n_breaks; i++)
-        lab_free(spec->breaks[i].step);
-    lab_free(spec->breaks);
-    for (int i = 0; i < spec->n_printed; i++) {
-        lab_free(spec->printed[i].tensor);
-        lab_free(spec->printed[i].values);
-        lab_free(spec->printed[i].where);
-        lab_free(spec->printed[i].note);
-    }
-    lab_free(spec->printed);
-}
-
 void lab_network_spec_release(struct lab_network_spec *spec)
 {
-    lab_free(spec->file);
-    lab_free(spec->title);
-    lab_free(spec->data.path);
-    for (int i = 0; i < spec->data.n_tensors; i++)
-        tensor_spec_release(&spec->data.tensors[i]);
-    lab_free(spec->data.tensors);
     lab_vocabulary_free(spec->data.words);
-    for (int i = 0; i < spec->n_nodes; i++)
-        node_spec_release(&spec->nodes[i]);
-    lab_free(spec->nodes);
-    node_spec_release(&spec->loss);
-    node_spec_release(&spec->optimizer);
-    for (int i = 0; i < spec->n_parameters; i++)
-        tensor_spec_release(&spec->parameters[i]);
-    lab_free(spec->parameters);
-    release_debugging(spec);
+    lab_arena_release(&spec->memory);
     lab_network_spec_init(spec);
 }
 

@@ -16,8 +16,9 @@ struct lab_param_init {
 const char *lab_node_unserved(const struct lab_node *node,
                               const struct lab_variant *group);
 
-/* Fills a step from its definition: name, formula, parameters, bytes. The step
- * owns them (lab_step_release). `node_id` gives the name's first part. */
+/* Fills a step that has its op, node and phase from its definition: name,
+ * formula, parameters, bytes. The step owns them (lab_step_release). `node_id`
+ * gives the name's first part. */
 enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
                               const struct lab_step_def *def,
                               const char *node_id, bool group);

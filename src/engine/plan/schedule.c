@@ -32,9 +32,10 @@ enum lab_status lab_group_fill(struct lab_step *step,
 {
     struct lab_group_step g = {.def = {.name = node->op->name}};
     node->op->group(plan, node, phase, absorbed, &g);
-    g.def.phase = phase;
-    *step = (struct lab_step){
-        .op = node->op, .node = (int)(node - plan->nodes), .group = true};
+    *step = (struct lab_step){.op = node->op,
+                              .node = (int)(node - plan->nodes),
+                              .phase = phase,
+                              .group = true};
     return lab_step_fill(step, plan, &g.def, node->id, true);
 }
 
@@ -317,6 +318,21 @@ candidate(struct maker *m, const struct lab_step *step, const char *name)
                : NULL;
 }
 
+/* Does the step have a preferred variant whose time is not known? What others take
+ * says nothing then. */
+static bool lacks_preferred(struct maker *m, const struct lab_step *step,
+                            const char *key)
+{
+    const struct lab_variant *v =
+        step->group
+            ? NULL
+            : lab_backend_preferred(m->be, m->plan->real, step->op->name,
+                                    step->kernel, step->phase);
+    const struct lab_tune_time *t =
+        v ? lab_tuning_find(m->tuning, key, v->name) : NULL;
+    return v && (!t || isnan(t->ns)) && candidate(m, step, v->name);
+}
+
 /* The fastest variant of a step that has a time, or NULL; *ns gets its time. A
  * preferred one counts as the fastest where it takes 3 % more at most: times vary
  * by that. */
@@ -328,6 +344,8 @@ fastest(struct maker *m, const struct lab_step *step, double *ns)
     int n;
     lab_tune_key(m->plan, step, key);
     const struct lab_tune_time *t = lab_tuning_of(m->tuning, key, &n);
+    if (lacks_preferred(m, step, key))
+        return NULL;
     for (int i = 0; i < n && !isnan(t[i].ns); i++) {
         if (best && t[i].ns > 1.03 * *ns)
             break;

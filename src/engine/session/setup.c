@@ -87,8 +87,8 @@ static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w,
     lab_tuning_free(t);
     if (st != LAB_E_CANCELLED || lab_stop_asked(&s->stop))
         return st;
-    lab_str_add(notice, "measuring the variants was stopped: what nobody "
-                        "chooses runs by the fixed table\n");
+    lab_str_add(notice, "measuring the variants was stopped: steps without a "
+                        "chosen variant run by the fixed table\n");
     return LAB_OK;
 }
 

@@ -95,7 +95,7 @@ struct test_network {
     struct lab_node_spec nodes[MOST_NODES];
     char ids[MOST_NODES][32];
     struct lab_tensor_spec data[5];
-    char *from[4];
+    const char *from[4];
     struct lab_plan *plan;      /* float */
     struct reference_run truth; /* double: the same tensors and steps */
     struct lab_backend *be;
@@ -435,19 +435,18 @@ static void add_chain(struct test_network *c)
 static bool add_own(struct test_network *c, const struct lab_op_def *op,
                     int turn)
 {
-    static char *const from[LAB_STEP_IN] = {(char *)"x", (char *)"x",
-                                            (char *)"x", (char *)"x"};
+    static const char *from[LAB_STEP_IN] = {"x", "x", "x", "x"};
     add_node(c, op, 0);
     struct lab_op_check own = {.attr = c->nodes[0].attr};
     if (!op->check(turn, &own))
         return false;
-    c->nodes[0].from = (char **)from;
+    c->nodes[0].from = from;
     c->nodes[0].n_from = op->min_inputs;
     if (own.chained) {
-        static char *const both[] = {(char *)"x", (char *)"n0"};
+        static const char *both[] = {"x", "n0"};
         add_node(c, op, 0);
         memcpy(c->nodes[1].attr, c->nodes[0].attr, sizeof(c->nodes[1].attr));
-        c->nodes[1].from = (char **)both;
+        c->nodes[1].from = both;
         c->nodes[1].n_from = 2;
     }
     c->data[0].shape = own.x;
@@ -465,9 +464,9 @@ static bool describe(struct test_network *c, const struct lab_op_def *loss,
     lab_network_spec_init(&c->spec);
     c->spec.nodes = c->nodes;
     c->data[0] = (struct lab_tensor_spec){
-        .name = (char *)"x", .shape = {2, {ROWS, COLUMNS}}, .integers = true};
+        .name = "x", .shape = {2, {ROWS, COLUMNS}}, .integers = true};
     c->data[1] = (struct lab_tensor_spec){
-        .name = (char *)"y", .shape = {2, {ROWS, UNITS}}, .integers = true};
+        .name = "y", .shape = {2, {ROWS, UNITS}}, .integers = true};
     if (own && !add_own(c, own, turn))
         return false;
     if (!own)
@@ -475,7 +474,7 @@ static bool describe(struct test_network *c, const struct lab_op_def *loss,
     /* The last one feeds the loss. */
     add_node(c, lab_op_find("dense", LAB_KIND_LAYER), 0);
     c->spec.seed = 20;
-    c->spec.loss = (struct lab_node_spec){.id = (char *)"loss", .op = loss};
+    c->spec.loss = (struct lab_node_spec){.id = "loss", .op = loss};
     lab_op_defaults(loss, c->spec.loss.attr);
     c->spec.optimizer = (struct lab_node_spec){.op = optimizer};
     set_required(&c->spec.optimizer);
@@ -496,8 +495,7 @@ static bool describe(struct test_network *c, const struct lab_op_def *loss,
 static void describe_trial(struct test_network *c, const struct lab_op_def *op,
                            const struct lab_op_test_network *own)
 {
-    static char *const names[] = {(char *)"a", (char *)"b", (char *)"c",
-                                  (char *)"d"};
+    static const char *const names[] = {"a", "b", "c", "d"};
     int n = 0;
     lab_network_spec_init(&c->spec);
     c->spec.nodes = c->nodes;
@@ -508,8 +506,7 @@ static void describe_trial(struct test_network *c, const struct lab_op_def *op,
         c->data[n] = (struct lab_tensor_spec){
             .name = names[n], .shape = own->in[n], .integers = true};
     }
-    c->data[n] =
-        (struct lab_tensor_spec){.name = (char *)"y", .shape = own->out};
+    c->data[n] = (struct lab_tensor_spec){.name = "y", .shape = own->out};
     c->nodes[0].from = c->from;
     c->nodes[0].n_from = n;
     for (int i = 0; i < 4 && own->keys[i].key; i++) {
@@ -521,7 +518,7 @@ static void describe_trial(struct test_network *c, const struct lab_op_def *op,
         attr->b = attr->i != 0;
     }
     c->spec.loss = (struct lab_node_spec){
-        .id = (char *)"loss", .op = lab_op_find("weighted_sum", LAB_KIND_LOSS)};
+        .id = "loss", .op = lab_op_find("weighted_sum", LAB_KIND_LOSS)};
     lab_op_defaults(c->spec.loss.op, c->spec.loss.attr);
     c->spec.data.tensors = c->data;
     c->spec.data.n_tensors = n + 1;

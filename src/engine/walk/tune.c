@@ -62,47 +62,79 @@ static bool counts(const struct lab_schedule_step *s, const char *name)
     return strcmp(s->variant->name, name) == 0 && lab_tune_competes(s->variant);
 }
 
+static const struct lab_schedule_step *step_at(const struct tuner *u, int i)
+{
+    return &lab_walk_schedule(u->w)->steps[i];
+}
+
+/* What is known of step i by `name`, or NULL; `key` gets its key. */
+static const struct lab_tune_time *
+known(const struct tuner *u, int i, const char *name, char key[LAB_TUNE_KEY])
+{
+    lab_tune_key(lab_walk_plan(u->w), step_at(u, i)->step, key);
+    return lab_tuning_find(u->t, key, name);
+}
+
 /* Is a time of `name` missing in the schedule that the walk has? */
 static bool lacks_time(const struct tuner *u, const char *name)
 {
-    const struct lab_schedule *s = lab_walk_schedule(u->w);
     char key[LAB_TUNE_KEY];
-    for (int i = 0; i < s->n_steps; i++) {
-        lab_tune_key(lab_walk_plan(u->w), s->steps[i].step, key);
-        if (counts(&s->steps[i], name) && !lab_tuning_find(u->t, key, name))
+    for (int i = 0; i < lab_walk_schedule(u->w)->n_steps; i++) {
+        if (counts(step_at(u, i), name) && !known(u, i, name, key))
             return true;
     }
     return false;
 }
 
-/* Keeps the smallest time of each step of `name`, or NaN for those without. What
- * is known from earlier stays: networks share steps, and none of them changes the
- * choices of another. */
-static enum lab_status note(struct tuner *u, const char *name, bool ran)
+/* Keeps the smaller time of step i; NaN: none. What is known from earlier stays:
+ * networks share steps, and none of them changes the choices of another. */
+static enum lab_status note(struct tuner *u, int i, const char *name, double ns)
 {
-    const struct lab_schedule *s = lab_walk_schedule(u->w);
+    struct lab_tune_time time = {.ns = ns, .is_new = true};
+    const struct lab_tune_time *old = known(u, i, name, time.step);
+    if (old && (!old->is_new || old->ns <= ns || isnan(ns)))
+        return LAB_OK;
+    snprintf(time.variant, sizeof(time.variant), "%s", name);
+    return lab_tuning_add(u->t, &time);
+}
+
+/* Steps of `name` that were not reached have no time, and are not tried again. */
+static enum lab_status note_left_out(struct tuner *u, const char *name)
+{
     enum lab_status st = LAB_OK;
-    for (int i = 0; i < s->n_steps && !st; i++) {
-        struct lab_tune_time time = {.ns = NAN, .is_new = true};
-        int64_t exec;
-        int64_t ns = 0;
-        if (!counts(&s->steps[i], name))
-            continue;
-        lab_tune_key(lab_walk_plan(u->w), s->steps[i].step, time.step);
-        snprintf(time.variant, sizeof(time.variant), "%s", name);
-        if (ran) {
-            lab_walk_step_status(u->w, i, &exec, &ns);
-            time.ns = (double)ns;
-        }
-        const struct lab_tune_time *old =
-            lab_tuning_find(u->t, time.step, name);
-        if (!old || (old->is_new && (isnan(old->ns) || time.ns < old->ns)))
-            st = lab_tuning_add(u->t, &time);
+    for (int i = 0; i < lab_walk_schedule(u->w)->n_steps && !st; i++) {
+        if (counts(step_at(u, i), name))
+            st = note(u, i, name, NAN);
     }
     return st;
 }
 
-static enum lab_status walk_once(struct tuner *u)
+static bool has_graphs(const struct tuner *u)
+{
+    return lab_walk_backend(u->w)->ops->graph != NULL;
+}
+
+/* The next step, timed where `name` does it: in a graph, where there are any,
+ * once for all steps of its shapes. */
+static enum lab_status step_timed(struct tuner *u, const char *name)
+{
+    char key[LAB_TUNE_KEY];
+    int i = lab_walk_position(u->w);
+    int64_t exec;
+    int64_t ns;
+    bool timed = counts(step_at(u, i), name) &&
+                 !(has_graphs(u) && (known(u, i, name, key) ||
+                                     lab_clock_monotonic_ns() > u->end_ns));
+    lab_walk_time_in_graph(u->w, timed);
+    enum lab_status st = lab_walk_step(u->w);
+    lab_walk_time_in_graph(u->w, false);
+    if (st || !timed)
+        return st;
+    lab_walk_step_status(u->w, i, &exec, &ns);
+    return note(u, i, name, (double)ns);
+}
+
+static enum lab_status walk_once(struct tuner *u, const char *name, bool timed)
 {
     enum lab_status st = lab_walk_begin(u->w);
     while (!st) {
@@ -110,7 +142,7 @@ static enum lab_status walk_once(struct tuner *u)
         if (!st && lab_stop_asked(&u->keeper->stop))
             st = lab_fail(LAB_E_CANCELLED, "measuring was stopped");
         if (!st)
-            st = lab_walk_step(u->w);
+            st = timed ? step_timed(u, name) : lab_walk_step(u->w);
         if (st || lab_walk_at_end(u->w))
             break;
     }
@@ -120,16 +152,13 @@ static enum lab_status walk_once(struct tuner *u)
 /* A warm-up iteration, then the timed ones. */
 static enum lab_status measure(struct tuner *u, const char *name)
 {
-    enum { TIMED = 3 };
+    enum { BY_HOST = 3, BY_DEVICE = 1 };
+    int timed = has_graphs(u) ? BY_DEVICE : BY_HOST;
     enum lab_status st = LAB_OK;
-    for (int i = 0; i <= TIMED && !st; i++) {
-        if (lab_clock_monotonic_ns() > u->end_ns)
-            return i <= 1 ? note(u, name, false) : LAB_OK;
-        st = walk_once(u);
-        if (!st && i > 0)
-            st = note(u, name, true);
-    }
-    return st;
+    for (int i = 0; i <= timed && !st && lab_clock_monotonic_ns() <= u->end_ns;
+         i++)
+        st = walk_once(u, name, i > 0);
+    return st ? st : note_left_out(u, name);
 }
 
 /* Hands what was found to the keeper. */
@@ -159,7 +188,6 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
     bool any = false;
     enum lab_status st = LAB_OK;
     collect(plan, lab_walk_backend(w), &names);
-    lab_walk_time_with_events(w, true);
     for (int i = 0; i < names.n && !st; i++) {
         const char *name = names.name[i];
         const struct lab_variant_choice choice = {"*", name};
@@ -169,13 +197,12 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
         if (keeper->progress)
             keeper->progress(keeper->user, name, i, names.n);
         if (name == names.reference && too_large(plan, keeper->budget_ns))
-            st = note(&u, name, false);
+            st = note_left_out(&u, name);
         else
             st = measure(&u, name);
         if (!st)
             keep(&u, name);
     }
-    lab_walk_time_with_events(w, false);
     enum lab_status back = any ? lab_walk_restart(w) : LAB_OK;
     if (!back)
         back = lab_walk_choose(w, NULL, 0);

@@ -89,11 +89,11 @@ struct lab_insert {
 
 void lab_run_info_init(struct lab_run_info *info)
 {
-    *info = (struct lab_run_info){.kind = "lesson",
-                                  .batch = LAB_UNKNOWN,
-                                  .threads = LAB_UNKNOWN,
-                                  .learning_rate = NAN,
-                                  .lesson_learning_rate = NAN};
+    *info = (struct lab_run_info){.time_source = LAB_TIME_NONE};
+    lab_fields_clear(&lab_run_fields, &info->row);
+    info->row.kind = "lesson";
+    info->row.seed = 0;
+    info->row.rank = 0;
     lab_fields_clear(&lab_gpu_fields, &info->device);
 }
 
@@ -149,7 +149,7 @@ static enum lab_status add_run_row(struct lab_database *db,
                                    const struct lab_run_info *info, int64_t now)
 {
     const struct lab_run_device *d = &info->device;
-    struct lab_run_row r;
+    struct lab_run_row r = info->row;
     struct passwd entry;
     struct passwd *found = NULL;
     char host[256];
@@ -165,39 +165,20 @@ static enum lab_status add_run_row(struct lab_database *db,
     getpwuid_r(geteuid(), &entry, buffer, sizeof(buffer), &found);
     lab_utc_text(now, started);
     add_uuid(uuid);
-    lab_fields_clear(&lab_run_fields, &r);
     r.status = lab_run_status_text(LAB_RUN_RUNNING);
-    r.lesson = info->lesson;
-    r.lesson_path = info->lesson_path;
-    r.title = info->title;
-    r.backend = info->backend;
     r.device = d->name;
     r.chip = d->chip;
     r.compute_capability = known ? capability : NULL;
     r.sm_count = d->sm_count;
     r.driver = d->driver;
     r.runtime = d->runtime;
-    r.precision = info->precision;
-    r.seed = info->seed;
-    r.batch = info->batch;
-    r.variants = info->variants;
-    r.version = info->version;
-    r.commit = info->commit;
     r.hostname = host;
     r.user = found ? found->pw_name : NULL;
     r.started = started;
     r.started_ns = now;
     r.time_source = time_source_text(info->time_source);
-    r.counters = info->counters;
-    r.counters_reason = info->counters_reason;
-    r.rank = info->rank == LAB_UNKNOWN ? 0 : info->rank;
     r.uuid = uuid;
-    r.kind = info->kind;
     r.trace_state = trace_state_text(info->trace_state);
-    r.learning_rate = info->learning_rate;
-    r.lesson_learning_rate = info->lesson_learning_rate;
-    r.threads = info->threads;
-    r.variants_from = info->variants_from;
     struct lab_stmt s =
         lab_fields_insert(db, &lab_run_fields, ", pid, processStart");
     int n = lab_fields_bind(&s, &lab_run_fields, &r);

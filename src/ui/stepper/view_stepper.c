@@ -2566,7 +2566,7 @@ static enum lab_status take_variant(struct lab_screen *s)
     snprintf(cmd.text, sizeof(cmd.text), "%s", node);
     snprintf(cmd.text2, sizeof(cmd.text2), "%s", name);
     v->variants.n = 0;
-    lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s; B steps back to compare",
+    lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s; r steps back to compare",
                    lab_variant_chosen_text(node, name, text));
     post(v, &cmd);
     return LAB_OK;

@@ -55,7 +55,7 @@ enum lab_status lab_debugger_variants(const struct lab_snapshot *snap,
                                       const char *node,
                                       lab_candidates_fn *candidates, void *user,
                                       struct lab_str *out);
-/* The step of a node that stands for it: the schedule's step `index` where it is
+/* The step that a node is shown by: the schedule's step `index` where it is
  * one of the node's own op, which an update step is not, else its first; -1. */
 int lab_debugger_step_of(const struct lab_snapshot *snap, int node, int index);
 /* "fastest, runs now (measured)": what there is to say of a candidate beside

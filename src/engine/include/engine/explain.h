@@ -82,17 +82,10 @@ const struct lab_shape *lab_explain_in_shape(const struct lab_explainer *ex,
 const struct lab_shape *lab_explain_out_shape(const struct lab_explainer *ex,
                                               int slot);
 const char *lab_explain_in_name(const struct lab_explainer *ex, int slot);
-/* The node that an output belongs to: a group writes those of two. */
-const struct lab_node *lab_explain_out_node(const struct lab_explainer *ex,
-                                            int slot);
-/* The node's op, and the values of its keys. */
-const struct lab_op_def *lab_explain_op(const struct lab_explainer *ex);
-const struct lab_attr *lab_explain_attr(const struct lab_explainer *ex);
-const void *lab_explain_params(const struct lab_explainer *ex);
-/* The step's formula, and short names of its inputs or NULL. */
+/* What is explained: the step, with op, node and params, and its plan. */
+const struct lab_step *lab_explain_step(const struct lab_explainer *ex);
+const struct lab_plan *lab_explain_plan(const struct lab_explainer *ex);
 int64_t lab_explain_iteration(const struct lab_explainer *ex);
-uint64_t lab_explain_seed(const struct lab_explainer *ex);
-int lab_explain_node(const struct lab_explainer *ex);
 /* "x[n,3]" pieces: coordinates of a flat index, without brackets. */
 const char *lab_explain_at(const struct lab_shape *shape, int64_t index,
                            char buf[LAB_SHAPE_TEXT]);

@@ -6,6 +6,7 @@
  * owns all its memory; lab_network_spec_release() frees it, also when it is
  * only partly filled. Threads: one at a time. */
 #pragma once
+#include "base/arena.h"
 #include "engine/op.h"
 #include "engine/tensor.h"
 
@@ -25,7 +26,7 @@ enum lab_tensor_words {
 
 /* A tensor written in the lesson: all values, or one value everywhere. */
 struct lab_tensor_spec {
-    char *name; /* "x", "fc1.W" */
+    const char *name; /* "x", "fc1.W" */
     struct lab_shape shape;
     int64_t count;
     double *values; /* count of them; NULL: every element is `fill` */
@@ -36,17 +37,17 @@ struct lab_tensor_spec {
 };
 
 struct lab_node_spec {
-    char *id; /* given, or "relu1" */
+    const char *id; /* given, or "relu1" */
     const struct lab_op_def *op;
     struct lab_attr attr[LAB_MAX_KEYS]; /* in the order of op->keys */
-    char **from;                        /* ids; NULL: the node before */
+    const char **from;                  /* ids; NULL: the node before */
     int n_from;
     struct lab_place place;
     struct lab_place from_place;
     /* Inner nodes, which lab_plan_build() makes of a node that represents
      * several; the lesson reader leaves these empty. */
     const struct lab_op_def *outer; /* the op of the node they stand for */
-    char *width_of;                 /* the key `units` is this node's width */
+    const char *width_of;           /* the key `units` is this node's width */
     bool bare_out;                  /* the result is called like the node */
 };
 
@@ -66,7 +67,7 @@ enum lab_data_source {
 
 struct lab_data_spec {
     enum lab_data_source source;
-    char *path;       /* already joined with the lesson's directory, or NULL */
+    const char *path; /* already joined with the lesson's directory, or NULL */
     bool path_leaves; /* that directory: absolute, or up with .. */
     int64_t batch;    /* 0: the source's default (inline: every row) */
     double split;     /* share that trains; 0: the source's default */
@@ -88,8 +89,8 @@ struct lab_data_spec {
 };
 
 struct lab_variant_spec {
-    char *target; /* node id or op name */
-    char *variant;
+    const char *target; /* node id or op name */
+    const char *variant;
     struct lab_place place;
 };
 
@@ -103,28 +104,30 @@ enum lab_break_kind {
 
 struct lab_break_spec {
     enum lab_break_kind kind;
-    char *step; /* "fc2.matmul" or a node id */
-    int phase;  /* enum lab_phase or -1 */
+    const char *step; /* "fc2.matmul" or a node id */
+    int phase;        /* enum lab_phase or -1 */
     double value;
     struct lab_place place;
 };
 
 struct lab_course_values_spec { /* a value that course material prints */
-    char *tensor;
+    const char *tensor;
     struct lab_shape at; /* rank 0: from the first element */
     double *values;
     int n_values;
     double tolerance; /* NaN: none is claimed */
     /* Of a parameter: before its update, unless the lesson names that phase. */
     bool updated;
-    char *where;
-    char *note;
+    const char *where;
+    const char *note;
     struct lab_place place;
 };
 
 struct lab_network_spec {
-    char *file; /* for messages */
-    char *title;
+    struct lab_arena
+        memory;       /* of all that this points to, but for data.words */
+    const char *file; /* for messages */
+    const char *title;
     uint64_t seed; /* 1 when the lesson gives none */
     enum lab_layout layout;
     enum lab_precision precision;
@@ -139,7 +142,7 @@ struct lab_network_spec {
     int64_t epochs;     /* 0: not given */
     struct lab_variant_spec *variants;
     int n_variants;
-    char **watch;
+    const char **watch;
     int n_watch;
     struct lab_break_spec *breaks;
     int n_breaks;

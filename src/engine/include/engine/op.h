@@ -62,7 +62,9 @@ struct lab_attr {
     int column;
 };
 
-/* ---- a step as an op declares it: lab_build_step() takes it ---- */
+/* ---- a step as an op declares it: lab_build_step() takes it. It belongs to the
+ * phase that is being built: forward() of a layer or a loss, backward(),
+ * update(). ---- */
 
 enum { LAB_STEP_IN = 16, LAB_STEP_OUT = 6 };
 enum { LAB_NO_TENSOR = -1 };
@@ -74,7 +76,6 @@ struct lab_step_def {
     const char *name; /* within its node: "matmul" */
     bool numbered;    /* one of several, "gates.3": the kernel is "gates" */
     int number;
-    enum lab_phase phase;
     int in[LAB_STEP_IN];
     int n_in;
     int out[LAB_STEP_OUT]; /* LAB_NO_TENSOR: not wanted */
@@ -229,10 +230,9 @@ int lab_op_key(const struct lab_op_def *op, const char *name);
 /* ---- for ops/<op>.c, inside forward(), backward() and update() ---- */
 const struct lab_attr *lab_build_attr(const struct lab_builder *b,
                                       const char *key);
-/* All of them, in the order of the op's keys. */
-const struct lab_attr *lab_build_attrs(const struct lab_builder *b);
-const struct lab_op_def *lab_build_op(const struct lab_builder *b);
-int lab_build_n_inputs(const struct lab_builder *b);
+/* The node: its op, all keys in the order of the op's, how many inputs it has
+ * (engine/plan.h). Not in update(). */
+const struct lab_node *lab_build_node(const struct lab_builder *b);
 int lab_build_input(const struct lab_builder *b, int k); /* tensor id */
 int lab_build_target(const struct lab_builder *b);       /* losses: y */
 struct lab_shape lab_build_shape(const struct lab_builder *b, int tensor);

@@ -64,6 +64,9 @@ void lab_walk_free(struct lab_walk *w); /* NULL allowed */
 void lab_walk_observe(struct lab_walk *w, const struct lab_observer *o);
 /* Where the backend can: steps have the device's time, not the host's. */
 void lab_walk_time_with_events(struct lab_walk *w, bool on);
+/* Where the backend has graphs: each step has the device's time in one, and runs
+ * several times for it, so that what it updates is no training. */
+void lab_walk_time_in_graph(struct lab_walk *w, bool on);
 /* Copied. iterate(), evaluate(), forward() and back() look at it before each
  * step and return LAB_E_CANCELLED; what each of them leaves is described
  * there. */

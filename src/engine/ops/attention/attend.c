@@ -21,7 +21,7 @@ struct place {
 
 static const struct lab_attention_params *params(const struct lab_explainer *ex)
 {
-    return lab_explain_params(ex);
+    return lab_explain_step(ex)->params;
 }
 
 /* Of the step's inputs q, q + 1 and q + 2: queries, keys and values. */
@@ -403,7 +403,6 @@ void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
              "$o0[^i,j] = sum_e $i0[<i,&e] * $i1[<j,&e] / sqrt(%.0f)", E);
     head_formula(formula, with, with_heads, E);
     struct lab_step_def def = {.name = "scores",
-                               .phase = LAB_FORWARD,
                                LAB_IN(t->q, t->k),
                                LAB_OUT(scores),
                                LAB_PARAMS(p),
@@ -501,7 +500,6 @@ void lab_attend_backward(struct lab_builder *b, const struct lab_attend *t,
     int dscores = deeper ? lab_build_grad(b, scores) : LAB_NO_TENSOR;
     struct lab_step_def def = {
         .name = "context",
-        .phase = LAB_BACKWARD,
         LAB_IN(dctx, probs, t->v),
         LAB_OUT(dprobs, dv),
         LAB_PARAMS(p),

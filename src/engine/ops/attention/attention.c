@@ -35,7 +35,6 @@ static void project(struct lab_builder *b, const char *step, char letter, int x,
     lab_build_step(
         b, &(struct lab_step_def){
                .name = step,
-               .phase = LAB_FORWARD,
                LAB_IN(x, W, bias),
                LAB_OUT(y),
                .formula = bias >= 0
@@ -53,7 +52,6 @@ static void project_back(struct lab_builder *b, const char *step, char letter,
     int db = lab_build_grad(b, lab_build_find(b, b_name));
     lab_build_step(b, &(struct lab_step_def){
                           .name = step,
-                          .phase = LAB_BACKWARD,
                           LAB_IN(dy, x, W),
                           LAB_OUT(dW, db, dx),
                           .formula =

@@ -83,12 +83,11 @@ static void declare(struct lab_builder *b)
 }
 
 /* One step of the op; `in` and `out` end with the count given. */
-static void step(struct lab_builder *b, enum lab_phase phase, const char *name,
-                 const int *in, int n_in, const int *out, int n_out,
-                 const char *formula, const char *names)
+static void step(struct lab_builder *b, const char *name, const int *in,
+                 int n_in, const int *out, int n_out, const char *formula,
+                 const char *names)
 {
     struct lab_step_def def = {.name = name,
-                               .phase = phase,
                                .n_in = n_in,
                                .n_out = n_out,
                                .formula = formula,
@@ -111,27 +110,25 @@ static void forward(struct lab_builder *b)
     lab_build_step(b,
                    &(struct lab_step_def){
                        .name = "u",
-                       .phase = LAB_FORWARD,
                        LAB_IN(p.s, p.h, p.Ws, p.Wh, p.b),
                        LAB_OUT(p.u),
                        .flop = p.rows * p.A * (2 * p.S + 2 * p.D + 1),
                        .formula = "$o0[t,a] = sum_i $i0[i] ~ $i2[i,a] + sum_d "
                                   "$i1[t,d] ~ $i3[d,a] + $i4[a]",
                        .display = "$o0[t,:] = $i0 $i2 + $i1[t,:] $i3 + $i4"});
-    step(b, LAB_FORWARD, "t", &p.u, 1, &p.t, 1, "$o0 = tanh($i0)", "u");
-    step(b, LAB_FORWARD, "e", (int[]){p.t, p.v}, 2, &p.e, 1,
+    step(b, "t", &p.u, 1, &p.t, 1, "$o0 = tanh($i0)", "u");
+    step(b, "e", (int[]){p.t, p.v}, 2, &p.e, 1,
          "$o0[t] = sum_a $i0[t,a] ~ $i1[a]", NULL);
     lab_build_step(
         b,
         &(struct lab_step_def){
             .name = "a",
-            .phase = LAB_FORWARD,
             LAB_IN(p.e),
             LAB_OUT(p.a),
             .flop_each = 5,
             .formula = "!$o0[t] = exp($i0[t] - max) / sum_k exp($i0[k] - max)",
             .explain = lab_softmax_explain});
-    step(b, LAB_FORWARD, "context", (int[]){p.a, p.h}, 2, &out, 1,
+    step(b, "context", (int[]){p.a, p.h}, 2, &out, 1,
          "$o0[d] = sum_t $i0[t] ~ $i1[t,d]", NULL);
 }
 
@@ -141,23 +138,21 @@ static void backward(struct lab_builder *b)
     int dout = lab_build_out_grad(b);
     int da = lab_build_grad(b, p.a);
     int dh_mixed = lab_build_input_grad(b, 2);
-    step(b, LAB_BACKWARD, "context", (int[]){dout, p.a, p.h}, 3,
-         (int[]){da, dh_mixed}, 2,
+    step(b, "context", (int[]){dout, p.a, p.h}, 3, (int[]){da, dh_mixed}, 2,
          "$o0[t] = sum_d $i0[d] ~ $i2[t,d]; $o1[t,d] = $i1[t] ~ $i0[d]", NULL);
     int de = lab_build_grad(b, p.e);
-    step(b, LAB_BACKWARD, "a", (int[]){da, p.a}, 2, &de, 1,
+    step(b, "a", (int[]){da, p.a}, 2, &de, 1,
          "$o0[t] = $i1[t] ($i0[t] - sum_k $i0[k] $i1[k])", "da a");
     int dt = lab_build_grad(b, p.t);
     int dv = lab_build_grad(b, p.v);
-    step(b, LAB_BACKWARD, "e", (int[]){de, p.t, p.v}, 3, (int[]){dt, dv}, 2,
+    step(b, "e", (int[]){de, p.t, p.v}, 3, (int[]){dt, dv}, 2,
          "$o0[t,a] = $i0[t] ~ $i2[a]; $o1[a] = sum_t $i0[t] ~ $i1[t,a]", NULL);
     int du = lab_build_grad(b, p.u);
-    step(b, LAB_BACKWARD, "t", (int[]){dt, p.t}, 2, &du, 1,
-         "$o0 = $i0 (1 - $i1^2)", "dt t");
+    step(b, "t", (int[]){dt, p.t}, 2, &du, 1, "$o0 = $i0 (1 - $i1^2)", "dt t");
     int d[] = {lab_build_grad(b, p.Ws), lab_build_grad(b, p.Wh),
                lab_build_grad(b, p.b), lab_build_input_grad(b, 0),
                lab_build_input_grad(b, 1)};
-    step(b, LAB_BACKWARD, "u", (int[]){du, p.s, p.h, p.Ws, p.Wh}, 5, d, 5,
+    step(b, "u", (int[]){du, p.s, p.h, p.Ws, p.Wh}, 5, d, 5,
          "$o0[s,a] = sum_t $i1[s] ~ $i0[t,a]; $o1[d,a] = sum_t $i2[t,d] ~ "
          "$i0[t,a]; $o2[a] = sum_t $i0[t,a]; $o3[s] = sum_t,a $i0[t,a] ~ "
          "$i3[s,a]; $o4[t,d] = sum_a $i0[t,a] ~ $i4[d,a]",

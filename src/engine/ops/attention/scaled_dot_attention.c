@@ -1,6 +1,7 @@
 /* scaled_dot_attention: softmax(q k^T / sqrt(d)) v, with nothing learned. */
 #include "attend.h"
 #include "engine/op.h"
+#include "engine/plan.h"
 
 static const struct lab_key_def keys[] = {
     {"causal", LAB_KEY_BOOL, false, 0},
@@ -60,7 +61,7 @@ static struct lab_attend attend_of(const struct lab_builder *b)
                            .k = lab_build_input(b, 1),
                            .v = lab_build_input(b, 2),
                            .heads = 1,
-                           .mask = lab_build_n_inputs(b) > 3
+                           .mask = lab_build_node(b)->n_in > 3
                                        ? lab_build_input(b, 3)
                                        : LAB_NO_TENSOR,
                            .causal = lab_build_attr(b, "causal")->b};
@@ -70,7 +71,7 @@ static struct lab_attend attend_of(const struct lab_builder *b)
 static void forward(struct lab_builder *b)
 {
     struct lab_attend t = attend_of(b);
-    if (!shapes_fit(b) || (lab_build_n_inputs(b) > 3 && !mask_fits(b)))
+    if (!shapes_fit(b) || (lab_build_node(b)->n_in > 3 && !mask_fits(b)))
         return;
     struct lab_shape shape = lab_build_shape(b, t.q);
     struct lab_shape v = lab_build_shape(b, t.v);

@@ -33,7 +33,7 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
 static void explain_backward(struct lab_explainer *ex, int out_slot,
                              int64_t index)
 {
-    const struct lab_pool_params *p = lab_explain_params(ex);
+    const struct lab_pool_params *p = lab_explain_step(ex)->params;
     struct lab_pool_readers r;
     lab_pool_readers_of(ex, out_slot, index, &r);
     lab_explain_symbolic(ex, "sum_oh,ow %s[%s] / elements of the window",
@@ -60,7 +60,6 @@ static void forward(struct lab_builder *b)
     lab_build_step(b,
                    &(struct lab_step_def){
                        .name = "pool",
-                       .phase = LAB_FORWARD,
                        LAB_IN(lab_build_input(b, 0)),
                        LAB_OUT(y),
                        LAB_PARAMS(p.params),
@@ -77,7 +76,6 @@ static void backward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "pool",
-               .phase = LAB_BACKWARD,
                LAB_IN(lab_build_out_grad(b)),
                LAB_OUT(lab_build_input_grad(b, 0)),
                LAB_PARAMS(p.params),

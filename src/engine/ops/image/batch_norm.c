@@ -82,7 +82,6 @@ static void stats_step(struct lab_builder *b, const struct node *n)
     lab_build_step(b,
                    &(struct lab_step_def){
                        .name = "stats",
-                       .phase = LAB_FORWARD,
                        LAB_IN(lab_build_input(b, 0)),
                        LAB_OUT(mean, rstd, running_mean, running_var),
                        LAB_PARAMS(n->p),
@@ -107,7 +106,6 @@ static void forward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "normalize",
-               .phase = LAB_FORWARD,
                LAB_IN(x, lab_build_find(b, "mean"), lab_build_find(b, "rstd")),
                LAB_OUT(xhat),
                LAB_PARAMS(n.p),
@@ -116,7 +114,6 @@ static void forward(struct lab_builder *b)
                .names = "x mean rstd"});
     lab_build_step(
         b, &(struct lab_step_def){.name = "scale",
-                                  .phase = LAB_FORWARD,
                                   LAB_IN(xhat, gamma, beta),
                                   LAB_OUT(out),
                                   LAB_PARAMS(n.p),
@@ -132,7 +129,6 @@ static void normalize_back(struct lab_builder *b, const struct node *n,
         b,
         &(struct lab_step_def){
             .name = "normalize",
-            .phase = LAB_BACKWARD,
             LAB_IN(dxhat, lab_build_find(b, "xhat"), lab_build_find(b, "rstd")),
             LAB_OUT(dx),
             LAB_PARAMS(n->p),
@@ -157,7 +153,6 @@ static void backward(struct lab_builder *b)
         b,
         &(struct lab_step_def){
             .name = "scale",
-            .phase = LAB_BACKWARD,
             LAB_IN(lab_build_out_grad(b), xhat, gamma),
             LAB_OUT(dxhat, dgamma, dbeta),
             LAB_PARAMS(n.p),

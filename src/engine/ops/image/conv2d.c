@@ -54,7 +54,6 @@ static void build_bias(struct lab_builder *b, const struct node *n, int conv,
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "bias",
-               .phase = LAB_FORWARD,
                LAB_IN(conv, bias),
                LAB_OUT(out),
                LAB_PARAMS(n->p),
@@ -110,7 +109,6 @@ static void forward(struct lab_builder *b)
                    &n.p.window);
     lab_build_step(b, &(struct lab_step_def){
                           .name = "conv",
-                          .phase = LAB_FORWARD,
                           LAB_IN(lab_build_input(b, 0), W),
                           LAB_OUT(conv),
                           LAB_PARAMS(n.p),
@@ -130,7 +128,6 @@ static int bias_back(struct lab_builder *b, const struct node *n, int dout)
     int dconv = lab_build_grad_alias(b, lab_build_find(b, "conv"), dout);
     lab_build_step(b, &(struct lab_step_def){
                           .name = "bias",
-                          .phase = LAB_BACKWARD,
                           LAB_IN(dout),
                           LAB_OUT(db, dconv),
                           LAB_PARAMS(n->p),
@@ -170,7 +167,6 @@ static void backward(struct lab_builder *b)
                    &n.p.window);
     lab_build_step(
         b, &(struct lab_step_def){.name = "conv",
-                                  .phase = LAB_BACKWARD,
                                   LAB_IN(dconv, lab_build_input(b, 0), W),
                                   LAB_OUT(dW, dx),
                                   LAB_PARAMS(n.p),

@@ -45,7 +45,6 @@ static void forward(struct lab_builder *b)
           &shape);
     lab_build_step(b, &(struct lab_step_def){
                           .name = "flatten",
-                          .phase = LAB_FORWARD,
                           LAB_IN(x),
                           LAB_OUT(y),
                           LAB_PARAMS(p),
@@ -64,7 +63,6 @@ static void backward(struct lab_builder *b)
           &shape);
     lab_build_step(b, &(struct lab_step_def){
                           .name = "flatten",
-                          .phase = LAB_BACKWARD,
                           LAB_IN(dy),
                           LAB_OUT(lab_build_input_grad(b, 0)),
                           LAB_PARAMS(p),

@@ -59,7 +59,7 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
 static void add_windows(struct lab_explainer *ex, int out_slot, int64_t index,
                         bool group)
 {
-    const struct lab_pool_params *p = lab_explain_params(ex);
+    const struct lab_pool_params *p = lab_explain_step(ex)->params;
     struct lab_pool_readers r;
     lab_pool_readers_of(ex, out_slot, index, &r);
     if (group)
@@ -110,7 +110,6 @@ static void forward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "pool",
-               .phase = LAB_FORWARD,
                LAB_IN(lab_build_input(b, 0)),
                LAB_OUT(y, argmax),
                LAB_PARAMS(p.params),
@@ -128,7 +127,6 @@ static void backward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "pool",
-               .phase = LAB_BACKWARD,
                LAB_IN(lab_build_out_grad(b), lab_build_find(b, "argmax")),
                LAB_OUT(lab_build_input_grad(b, 0)),
                LAB_PARAMS(p.params),

@@ -95,7 +95,7 @@ bool lab_pool_next(const struct lab_window *win, const struct lab_image *x,
 void lab_pool_window_of(struct lab_explainer *ex, int out_slot, int64_t index,
                         struct lab_pool_window *out)
 {
-    const struct lab_pool_params *p = lab_explain_params(ex);
+    const struct lab_pool_params *p = lab_explain_step(ex)->params;
     const struct lab_window *win = &p->window;
     struct lab_image y =
         lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, win->nhwc);
@@ -137,7 +137,7 @@ static void readers(const struct lab_window *win, int axis, int64_t at,
 void lab_pool_readers_of(struct lab_explainer *ex, int out_slot, int64_t index,
                          struct lab_pool_readers *out)
 {
-    const struct lab_pool_params *p = lab_explain_params(ex);
+    const struct lab_pool_params *p = lab_explain_step(ex)->params;
     bool nhwc = p->window.nhwc;
     out->x = lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, nhwc);
     out->y = lab_image_of(lab_explain_in_shape(ex, 0)->dim, nhwc);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/plan.h"
+
 const char *const lab_recurrent_returns[] = {"sequence", "last", NULL};
 
 bool lab_recurrent_dims(struct lab_builder *b, struct lab_recurrent *r)
@@ -31,7 +33,7 @@ bool lab_recurrent_dims(struct lab_builder *b, struct lab_recurrent *r)
                                 .d = x.dim[2],
                                 .h = lab_build_attr(b, "hidden")->i,
                                 .last = lab_build_attr(b, "return")->choice,
-                                .chained = lab_build_n_inputs(b) > 1};
+                                .chained = lab_build_node(b)->n_in > 1};
     return true;
 }
 
@@ -79,7 +81,6 @@ void lab_recurrent_input(struct lab_builder *b, const struct lab_recurrent *r)
         lab_recurrent_part(b, r, "x", t, r->d, xs);
     lab_build_step(b,
                    &(struct lab_step_def){.name = "input",
-                                          .phase = LAB_FORWARD,
                                           LAB_IN(lab_build_input(b, 0)),
                                           LAB_OUT(xs),
                                           .formula = "$o0[t,n,d] = $i0[n,t,d] "
@@ -97,7 +98,6 @@ void lab_recurrent_return(struct lab_builder *b, const struct lab_recurrent *r)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "return",
-               .phase = LAB_FORWARD,
                LAB_IN(from),
                LAB_OUT(out),
                .formula = r->last ? "$o0 = $i0 \"unchanged\""
@@ -112,7 +112,6 @@ int lab_recurrent_return_grad(struct lab_builder *b,
     int whole = lab_build_grad_path(b, lab_build_find(b, "h"), "return");
     lab_build_step(b,
                    &(struct lab_step_def){.name = "return",
-                                          .phase = LAB_BACKWARD,
                                           LAB_IN(lab_build_out_grad(b)),
                                           LAB_OUT(whole),
                                           .formula = "$o0[t,n,j] = $i0[n,t,j] "
@@ -137,7 +136,6 @@ void lab_recurrent_weights_step(struct lab_builder *b,
                       lab_recurrent_before(b, r, "h", 0, 0)};
     struct lab_step_def step = *def;
     step.name = "weights";
-    step.phase = LAB_BACKWARD;
     step.n_in = 4;
     step.n_out = 3;
     memcpy(step.in, in, sizeof(in));
@@ -149,7 +147,6 @@ void lab_recurrent_input_step(struct lab_builder *b, int dz, int W,
 {
     struct lab_step_def step = *def;
     step.name = "input";
-    step.phase = LAB_BACKWARD;
     step.in[0] = dz;
     step.in[1] = W;
     step.n_in = 2;

@@ -19,7 +19,6 @@ static void forward(struct lab_builder *b)
         lab_build_out(b, &(struct lab_shape){2, {shape.dim[0], shape.dim[2]}});
     lab_build_step(b, &(struct lab_step_def){
                           .name = "mean",
-                          .phase = LAB_FORWARD,
                           LAB_IN(x),
                           LAB_OUT(y),
                           .formula = "$o0[n,d] = mean_t $i0[n,t,d]",
@@ -36,7 +35,6 @@ static void backward(struct lab_builder *b)
              (long long)shape.dim[1]);
     lab_build_step(
         b, &(struct lab_step_def){.name = "mean",
-                                  .phase = LAB_BACKWARD,
                                   LAB_IN(dy),
                                   LAB_OUT(dx),
                                   .flop_each = (double)shape.dim[1],

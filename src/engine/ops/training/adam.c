@@ -34,7 +34,7 @@ static void explain_state(struct lab_explainer *ex, int out_slot, int64_t index,
 static void explain(struct lab_explainer *ex, int out_slot, int64_t index,
                     bool decoupled)
 {
-    const struct lab_adam_params *p = lab_explain_params(ex);
+    const struct lab_adam_params *p = lab_explain_step(ex)->params;
     double t = (double)lab_explain_iteration(ex) + 1;
     double g = lab_explain_in(ex, 0, index);
     double w = lab_explain_old(ex, 0, index);
@@ -103,7 +103,6 @@ static void build(struct lab_builder *b, int param, int grad, bool decoupled)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "update",
-               .phase = LAB_UPDATE,
                LAB_IN(grad),
                LAB_OUT(param, m, v),
                LAB_PARAMS(p),

@@ -85,7 +85,6 @@ void lab_loss_reduce(struct lab_builder *b, const char *name, int sample,
     snprintf(formula, sizeof(formula), "$o0 = %s_%s $i0[%s]",
              mean ? "mean" : "sum", axes, axes);
     lab_build_step(b, &(struct lab_step_def){.name = name,
-                                             .phase = LAB_LOSS,
                                              LAB_IN(sample),
                                              LAB_OUT(loss),
                                              .params = params,

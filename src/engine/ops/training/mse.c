@@ -45,7 +45,6 @@ static void forward(struct lab_builder *b)
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "sample",
-               .phase = LAB_LOSS,
                LAB_IN(h, lab_build_target(b)),
                LAB_OUT(sample),
                LAB_PARAMS(p),
@@ -72,7 +71,6 @@ static void backward(struct lab_builder *b)
         [LAB_MSE_HALF_SUM_PER_SAMPLE] = "$o0 = ($i0 - $i1) / N"};
     lab_build_step(b,
                    &(struct lab_step_def){.name = "sample",
-                                          .phase = LAB_BACKWARD,
                                           LAB_IN(h, lab_build_target(b)),
                                           LAB_OUT(lab_build_input_grad(b, 0)),
                                           LAB_PARAMS(p),

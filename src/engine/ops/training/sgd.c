@@ -13,7 +13,7 @@ static const struct lab_key_def keys[] = {
 static void explain_update(struct lab_explainer *ex, int out_slot,
                            int64_t index)
 {
-    const struct lab_sgd_params *p = lab_explain_params(ex);
+    const struct lab_sgd_params *p = lab_explain_step(ex)->params;
     double g = lab_explain_in(ex, 0, index);
     double w = lab_explain_old(ex, 0, index);
     double d = g + p->weight_decay * w;
@@ -74,7 +74,6 @@ static void update(struct lab_builder *b, int param, int grad)
                         "($i0 + momentum * $o1)"
                       : "!$o1 = momentum * $o1 + $i0; $o0 = $o0 - lr * $o1";
     lab_build_step(b, &(struct lab_step_def){.name = "update",
-                                             .phase = LAB_UPDATE,
                                              LAB_IN(grad),
                                              LAB_OUT(param, velocity),
                                              LAB_PARAMS(p),

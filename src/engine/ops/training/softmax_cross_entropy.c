@@ -65,7 +65,6 @@ static void forward(struct lab_builder *b)
     int probs = lab_build_part(b, "probs", &shape, lab_build_real(b));
     int sample = lab_loss_sample(b, &y_shape);
     lab_build_step(b, &(struct lab_step_def){.name = "softmax",
-                                             .phase = LAB_LOSS,
                                              LAB_IN(z),
                                              LAB_OUT(probs),
                                              .flop_each = 5,
@@ -73,7 +72,6 @@ static void forward(struct lab_builder *b)
                                              .explain = lab_softmax_explain});
     lab_build_step(b, &(struct lab_step_def){
                           .name = "sample",
-                          .phase = LAB_LOSS,
                           LAB_IN(z, y),
                           LAB_OUT(sample),
                           .flop_each = 4,
@@ -99,7 +97,6 @@ static void backward(struct lab_builder *b)
     lab_build_step(b,
                    &(struct lab_step_def){
                        .name = "softmax",
-                       .phase = LAB_BACKWARD,
                        LAB_IN(probs, lab_build_target(b)),
                        LAB_OUT(dz),
                        .formula = formula,

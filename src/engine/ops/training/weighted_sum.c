@@ -15,7 +15,6 @@ static void forward(struct lab_builder *b)
         lab_loss_sample(b, &(struct lab_shape){1, {lab_loss_samples(&shape)}});
     lab_build_step(b, &(struct lab_step_def){
                           .name = "sample",
-                          .phase = LAB_LOSS,
                           LAB_IN(h, lab_build_target(b)),
                           LAB_OUT(sample),
                           .flop_each = 2,
@@ -28,7 +27,6 @@ static void backward(struct lab_builder *b)
 {
     lab_build_step(b,
                    &(struct lab_step_def){.name = "sample",
-                                          .phase = LAB_BACKWARD,
                                           LAB_IN(lab_build_target(b)),
                                           LAB_OUT(lab_build_input_grad(b, 0)),
                                           .formula = "$o0 = $i0"});

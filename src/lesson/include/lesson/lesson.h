@@ -86,8 +86,8 @@ struct lab_section {
 };
 
 struct lab_lesson {
-    char *id;   /* the file's name without NN- and .md */
-    char *path; /* as it was opened */
+    const char *id;   /* the file's name without NN- and .md */
+    const char *path; /* as it was opened */
     const char *title;
     const char *summary; /* "" when there is none */
     int64_t order;       /* LAB_LESSON_NO_ORDER when not given */
@@ -103,7 +103,6 @@ struct lab_lesson {
     struct lab_network_spec spec; /* of a lab: empty */
     struct lab_section *sections; /* the introduction is the first */
     int n_sections;
-    struct lab_arena *memory; /* private */
 };
 
 enum { LAB_LESSON_NO_ORDER = INT32_MAX };

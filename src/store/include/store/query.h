@@ -17,62 +17,6 @@
 #include "store/time_sum.h"
 #include "store/writer.h"
 
-struct lab_run_row {
-    int64_t id;
-    const char *lesson;
-    const char *lesson_path;
-    const char *title;
-    const char *backend;
-    const char *device;
-    const char *chip;
-    const char *compute_capability;
-    int64_t sm_count;
-    const char *driver;
-    const char *runtime;
-    const char *precision;
-    uint64_t seed;
-    int64_t batch;
-    int64_t iterations;
-    const char *variants;
-    const char *version;
-    const char *commit;
-    const char *hostname;
-    const char *user;
-    const char *started; /* UTC, ISO 8601 */
-    const char *ended;
-    int64_t started_ns;
-    int64_t ended_ns;
-    const char *status; /* "interrupted" too where its process is gone */
-    const char *time_source;
-    const char *counters;
-    const char *counters_reason;
-    int64_t ring_drops;
-    int64_t ring_waits;
-    int64_t ring_wait_ns;
-    int64_t ring_high_water;
-    int64_t write_errors;
-    const char *write_error;
-    double samples_per_s;
-    int64_t iteration_median_ns; /* wall time */
-    int64_t gpu_ns; /* of an iteration's steps, the median; known when added
-                       up, of a lesson on a GPU */
-    double loss_first;
-    double loss_last;
-    double accuracy;
-    int64_t rank;
-    const char *uuid;          /* the same wherever the run is copied to */
-    const char *label;         /* its owner, given at an import */
-    const char *imported_from; /* a file's name; NULL: recorded here */
-    const char *imported;      /* UTC */
-    const char *kind;          /* lesson, lab; NULL: another tool's */
-    const char *trace_state;   /* of lab_trace_state_name() */
-    double learning_rate;
-    double lesson_learning_rate; /* the lesson's own, when it ran */
-    int64_t threads;             /* that computed, on the CPU */
-    const char *variants_from;   /* measured, table, chosen */
-    bool figures_from_rows;      /* it has none: those of the stored losses */
-};
-
 struct lab_kernel_row {
     int64_t row;
     int64_t exec; /* LAB_EXEC_BETWEEN, LAB_UNKNOWN: trace/record.h */

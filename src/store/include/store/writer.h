@@ -56,30 +56,72 @@ struct lab_run_device {
     int64_t clock_hz;
 };
 
-struct lab_run_info { /* texts are copied; NULL where unknown */
-    const char *kind; /* lesson (what init gives), lab */
+/* A row of the table `run`: what was recorded of a run, and as it is read. */
+struct lab_run_row {
+    int64_t id;
     const char *lesson;
     const char *lesson_path;
     const char *title;
     const char *backend;
+    const char *device;
+    const char *chip;
+    const char *compute_capability;
+    int64_t sm_count;
+    const char *driver;
+    const char *runtime;
     const char *precision;
-    const char *variants; /* "fc1=tiled relu=fused"; NULL: the defaults */
+    uint64_t seed;
+    int64_t batch;
+    int64_t iterations;
+    const char *variants;
     const char *version;
     const char *commit;
-    const char *counters; /* off, basic, full, refused */
+    const char *hostname;
+    const char *user;
+    const char *started; /* UTC, ISO 8601 */
+    const char *ended;
+    int64_t started_ns;
+    int64_t ended_ns;
+    const char *status; /* "interrupted" too where its process is gone */
+    const char *time_source;
+    const char *counters;
     const char *counters_reason;
-    uint64_t seed;
-    double learning_rate;        /* of the optimizer; NaN: none, or unknown */
-    double lesson_learning_rate; /* the lesson's */
-    int64_t threads;             /* that compute; a GPU: unknown */
-    const char *variants_from;   /* measured, table, chosen */
-    int64_t batch;
+    int64_t ring_drops;
+    int64_t ring_waits;
+    int64_t ring_wait_ns;
+    int64_t ring_high_water;
+    int64_t write_errors;
+    const char *write_error;
+    double samples_per_s;
+    int64_t iteration_median_ns; /* wall time */
+    int64_t gpu_ns; /* of an iteration's steps, the median; known when added
+                       up, of a lesson on a GPU */
+    double loss_first;
+    double loss_last;
+    double accuracy;
     int64_t rank;
+    const char *uuid;          /* the same wherever the run is copied to */
+    const char *label;         /* its owner, given at an import */
+    const char *imported_from; /* a file's name; NULL: recorded here */
+    const char *imported;      /* UTC */
+    const char *kind;          /* lesson, lab; NULL: another tool's */
+    const char *trace_state;   /* of lab_trace_state_name() */
+    double learning_rate;
+    double lesson_learning_rate; /* the lesson's own, when it ran */
+    int64_t threads;             /* that computed, on the CPU */
+    const char *variants_from;   /* measured, table, chosen */
+    bool figures_from_rows;      /* it has none: those of the stored losses */
+};
+
+struct lab_run_info { /* texts are copied; NULL where unknown */
+    /* What is known when it begins; the writer adds status, times, host, user
+     * and uuid, and what follows from the fields below. */
+    struct lab_run_row row;
     enum lab_time_source time_source;
     enum lab_trace_state trace_state;
     struct lab_run_device device;
 };
-/* Everything unknown. */
+/* A lesson's, with everything else unknown. */
 void lab_run_info_init(struct lab_run_info *info);
 
 enum lab_run_status {

@@ -1,0 +1,8 @@
+/* The products of a dense layer in compiler vectors. */
+#define LAB_PRODUCT(f) lab_vector_##f
+#define LAB_PRODUCT_NAME "vector"
+#define LAB_PRODUCT_PREFERRED false
+#include "dense/dense_products.h"
+
+const struct lab_kernel_set lab_vector_dense_products = {"dense",
+                                                         dense_products, 2};

@@ -117,14 +117,13 @@ static void head_context_back(const struct lab_call *call,
     struct lab_matrix dctx = head_of(&call->in[0], n, h, d->Tq, d->H, d->F);
     if (call->out[0].data)
         LAB_PRODUCT(multiply)
-        (scores_of(&call->out[0], n, h, d), dctx,
-         flip(head_of(&call->in[2], n, h, d->Tk, d->H, d->F)), d->Tq, d->Tk,
-         d->F, 1, 0);
+    (scores_of(&call->out[0], n, h, d), dctx,
+     flip(head_of(&call->in[2], n, h, d->Tk, d->H, d->F)), d->Tq, d->Tk, d->F,
+     1, 0);
     if (call->out[1].data)
         LAB_PRODUCT(multiply)
-        (head_of(&call->out[1], n, h, d->Tk, d->H, d->F),
-         flip(scores_of(&call->in[1], n, h, d)), dctx, d->Tk, d->F, d->Tq, 1,
-         0);
+    (head_of(&call->out[1], n, h, d->Tk, d->H, d->F),
+     flip(scores_of(&call->in[1], n, h, d)), dctx, d->Tk, d->F, d->Tq, 1, 0);
 }
 
 static enum lab_status context_backward(const struct lab_call *call)
@@ -139,14 +138,14 @@ static void head_scores_back(const struct lab_call *call,
     struct lab_matrix ds = scores_of(&call->in[0], n, h, d);
     if (call->out[0].data)
         LAB_PRODUCT(multiply)
-        (head_of(&call->out[0], n, h, d->Tq, d->H, d->E), ds,
-         head_of(&call->in[2], n, h, d->Tk, d->H, d->E), d->Tq, d->E, d->Tk,
-         scale_of(d), 0);
+    (head_of(&call->out[0], n, h, d->Tq, d->H, d->E), ds,
+     head_of(&call->in[2], n, h, d->Tk, d->H, d->E), d->Tq, d->E, d->Tk,
+     scale_of(d), 0);
     if (call->out[1].data)
         LAB_PRODUCT(multiply)
-        (head_of(&call->out[1], n, h, d->Tk, d->H, d->E), flip(ds),
-         head_of(&call->in[1], n, h, d->Tq, d->H, d->E), d->Tk, d->E, d->Tq,
-         scale_of(d), 0);
+    (head_of(&call->out[1], n, h, d->Tk, d->H, d->E), flip(ds),
+     head_of(&call->in[1], n, h, d->Tq, d->H, d->E), d->Tk, d->E, d->Tq,
+     scale_of(d), 0);
 }
 
 static enum lab_status scores_backward(const struct lab_call *call)

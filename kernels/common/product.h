@@ -26,11 +26,12 @@ LAB_C_BEGIN
  * factors that fit the second cache: it packs little. */
 lab_multiply_fn lab_vector_multiply;
 
-/* The same by `multiply` on one thread for each part: some columns of c, or rows
- * where there are more of them. */
-void lab_product_cut(lab_multiply_fn *multiply, struct lab_matrix c,
-                     struct lab_matrix a, struct lab_matrix b, int64_t rows,
-                     int64_t cols, int64_t inner, float alpha, float beta);
+/* The same by `multiply` on one thread for each part: some columns of c, or some
+ * rows. */
+void lab_product_cut(lab_multiply_fn *multiply, bool by_rows,
+                     struct lab_matrix c, struct lab_matrix a,
+                     struct lab_matrix b, int64_t rows, int64_t cols,
+                     int64_t inner, float alpha, float beta);
 
 /* The least part of a loop over n columns of a product, each of `each` multiply-adds,
  * for lab_parallel(): two parts a thread, as each packs the other factor anew, and

@@ -163,31 +163,26 @@ INLINE void pack_turned(float *to, struct lab_matrix b, const struct block *at,
     }
 }
 
-INLINE void pack_straight(float *to, struct lab_matrix b,
-                          const struct block *at, int64_t first, int64_t cols)
-{
-    const float *from = b.data + at->p * b.ld + first;
-    for (int64_t p = 0; p < at->inner; p++, from += b.ld, to += TILE_COLS) {
-        if (cols == TILE_COLS) {
-            *(vec *)to = *(const vec *)from;
-            *(vec *)(to + LANES) = *(const vec *)(from + LANES);
-            continue;
-        }
-        for (int64_t j = 0; j < TILE_COLS; j++)
-            to[j] = j < cols ? from[j] : 0;
-    }
-}
-
 /* The block's columns of b, 16 at a time: (cols / 16, inner, 16). */
 LAB_PRODUCT_CLONES static void pack_b(float *to, struct lab_matrix b,
                                       const struct block *at)
 {
-    for (int64_t j = 0; j < at->cols; j += TILE_COLS) {
-        int64_t cols = least(at->cols - j, TILE_COLS);
-        if (b.flip)
-            pack_turned(to + j * at->inner, b, at, at->j + j, cols);
-        else
-            pack_straight(to + j * at->inner, b, at, at->j + j, cols);
+    int64_t whole = at->cols / TILE_COLS * TILE_COLS;
+    if (b.flip) {
+        for (int64_t j = 0; j < at->cols; j += TILE_COLS)
+            pack_turned(to + j * at->inner, b, at, at->j + j,
+                        least(at->cols - j, TILE_COLS));
+        return;
+    }
+    for (int64_t p = 0; p < at->inner; p++, to += TILE_COLS) {
+        const float *from = b.data + (at->p + p) * b.ld + at->j;
+        for (int64_t j = 0; j < whole; j += TILE_COLS) {
+            *(vec *)(to + j * at->inner) = *(const vec *)(from + j);
+            *(vec *)(to + j * at->inner + LANES) =
+                *(const vec *)(from + j + LANES);
+        }
+        for (int64_t j = whole; j < whole + TILE_COLS && whole < at->cols; j++)
+            to[whole * at->inner + j - whole] = j < at->cols ? from[j] : 0;
     }
 }
 
@@ -316,7 +311,10 @@ void lab_vector_multiply(struct lab_matrix c, struct lab_matrix a,
                          struct lab_matrix b, int64_t rows, int64_t cols,
                          int64_t inner, float alpha, float beta)
 {
-    lab_product_cut(multiply_here, c, a, b, rows, cols, inner, alpha, beta);
+    /* Each part of columns packs all of a, where that is packed, and each part of
+     * rows all of b, which takes half as long. */
+    lab_product_cut(multiply_here, a.flip && 2 * rows >= cols, c, a, b, rows,
+                    cols, inner, alpha, beta);
 }
 
 /* ---- over the pool ---- */
@@ -359,9 +357,10 @@ int64_t lab_product_grain(int64_t n, int64_t each)
     return share > worth ? share : worth;
 }
 
-void lab_product_cut(lab_multiply_fn *multiply, struct lab_matrix c,
-                     struct lab_matrix a, struct lab_matrix b, int64_t rows,
-                     int64_t cols, int64_t inner, float alpha, float beta)
+void lab_product_cut(lab_multiply_fn *multiply, bool by_rows,
+                     struct lab_matrix c, struct lab_matrix a,
+                     struct lab_matrix b, int64_t rows, int64_t cols,
+                     int64_t inner, float alpha, float beta)
 {
     if (rows == 0 || cols == 0)
         return;
@@ -370,7 +369,7 @@ void lab_product_cut(lab_multiply_fn *multiply, struct lab_matrix c,
     if (inner == 0)
         return;
     struct product p = {multiply, c,     a,     b,    rows,
-                        cols,     inner, alpha, beta, rows > cols};
+                        cols,     inner, alpha, beta, by_rows};
     int64_t n = p.by_rows ? rows : cols;
     lab_parallel(n, lab_product_grain(n, inner * (p.by_rows ? cols : rows)),
                  multiply_part, &p);

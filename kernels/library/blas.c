@@ -57,7 +57,8 @@ void lab_blas_multiply(struct lab_matrix c, struct lab_matrix a,
                        struct lab_matrix b, int64_t rows, int64_t cols,
                        int64_t inner, float alpha, float beta)
 {
-    lab_product_cut(multiply, c, a, b, rows, cols, inner, alpha, beta);
+    lab_product_cut(multiply, rows > cols, c, a, b, rows, cols, inner, alpha,
+                    beta);
 }
 
 enum lab_status lab_lapack_find(const char *name, void *fn)

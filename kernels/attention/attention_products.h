@@ -40,8 +40,8 @@ static enum lab_status open_call(const struct lab_call *call,
 {
     const struct lab_attention_params *p = call->params;
     *d = lab_attention_sizes(q, k, v, p->heads);
-    enum lab_status st = LAB_PRODUCT(check)(d->Tq, d->H * d->E, d->Tk);
-    return st ? st : LAB_PRODUCT(check)(d->Tq, d->H * d->F, d->Tk);
+    enum lab_status st = LAB_CHECK_SIDES(d->Tq, d->H * d->E, d->Tk);
+    return st ? st : LAB_CHECK_SIDES(d->Tq, d->H * d->F, d->Tk);
 }
 
 static float scale_of(const struct lab_attention_dims *d)
@@ -83,11 +83,10 @@ static void head_scores(const struct lab_call *call,
                         const struct lab_attention_dims *d, int64_t n,
                         int64_t h)
 {
-    LAB_PRODUCT(multiply)
-    (scores_of(&call->out[0], n, h, d),
-     head_of(&call->in[0], n, h, d->Tq, d->H, d->E),
-     flip(head_of(&call->in[1], n, h, d->Tk, d->H, d->E)), d->Tq, d->Tk, d->E,
-     scale_of(d), 0);
+    LAB_MULTIPLY(scores_of(&call->out[0], n, h, d),
+                 head_of(&call->in[0], n, h, d->Tq, d->H, d->E),
+                 flip(head_of(&call->in[1], n, h, d->Tk, d->H, d->E)), d->Tq,
+                 d->Tk, d->E, scale_of(d), 0);
 }
 
 static enum lab_status scores_forward(const struct lab_call *call)
@@ -95,14 +94,62 @@ static enum lab_status scores_forward(const struct lab_call *call)
     return each_head(call, &call->in[0], &call->in[1], NULL, head_scores);
 }
 
+/* Where the mask hides half of the keys, a sum over the keys or over the queries of
+ * a key goes without them: a band of queries has no keys behind its last one, and a
+ * band of keys no queries before its first. */
+enum { BAND = 32 };
+
+static int64_t band_of(const struct lab_call *call,
+                       const struct lab_attention_dims *d)
+{
+    const struct lab_attention_params *p = call->params;
+    return p->causal && d->Tq == d->Tk ? BAND : d->Tq + d->Tk;
+}
+
+static struct lab_matrix rows_from(struct lab_matrix m, int64_t row)
+{
+    m.data += row * m.ld;
+    return m;
+}
+
+/* to (Tq, width) = alpha s from; s (Tq, Tk) is 0 where it is hidden. */
+static void sum_over_keys(const struct lab_call *call,
+                          const struct lab_attention_dims *d,
+                          struct lab_matrix to, struct lab_matrix s,
+                          struct lab_matrix from, int64_t width, float alpha)
+{
+    int64_t band = band_of(call, d);
+    for (int64_t i = 0; i < d->Tq; i += band) {
+        int64_t end = i + band < d->Tq ? i + band : d->Tq;
+        LAB_MULTIPLY(rows_from(to, i), rows_from(s, i), from, end - i, width,
+                     band == BAND ? end : d->Tk, alpha, 0);
+    }
+}
+
+/* to (Tk, width) = alpha s^T from */
+static void sum_over_queries(const struct lab_call *call,
+                             const struct lab_attention_dims *d,
+                             struct lab_matrix to, struct lab_matrix s,
+                             struct lab_matrix from, int64_t width, float alpha)
+{
+    int64_t band = band_of(call, d);
+    for (int64_t j = 0; j < d->Tk; j += band) {
+        int64_t end = j + band < d->Tk ? j + band : d->Tk;
+        int64_t first = band == BAND ? j : 0;
+        struct lab_matrix some = rows_from(s, first);
+        some.data += j;
+        LAB_MULTIPLY(rows_from(to, j), flip(some), rows_from(from, first),
+                     end - j, width, d->Tq - first, alpha, 0);
+    }
+}
+
 static void head_context(const struct lab_call *call,
                          const struct lab_attention_dims *d, int64_t n,
                          int64_t h)
 {
-    LAB_PRODUCT(multiply)
-    (head_of(&call->out[0], n, h, d->Tq, d->H, d->F),
-     scores_of(&call->in[0], n, h, d),
-     head_of(&call->in[1], n, h, d->Tk, d->H, d->F), d->Tq, d->F, d->Tk, 1, 0);
+    sum_over_keys(call, d, head_of(&call->out[0], n, h, d->Tq, d->H, d->F),
+                  scores_of(&call->in[0], n, h, d),
+                  head_of(&call->in[1], n, h, d->Tk, d->H, d->F), d->F, 1);
 }
 
 static enum lab_status context_forward(const struct lab_call *call)
@@ -116,14 +163,13 @@ static void head_context_back(const struct lab_call *call,
 {
     struct lab_matrix dctx = head_of(&call->in[0], n, h, d->Tq, d->H, d->F);
     if (call->out[0].data)
-        LAB_PRODUCT(multiply)
-    (scores_of(&call->out[0], n, h, d), dctx,
-     flip(head_of(&call->in[2], n, h, d->Tk, d->H, d->F)), d->Tq, d->Tk, d->F,
-     1, 0);
+        LAB_MULTIPLY(scores_of(&call->out[0], n, h, d), dctx,
+                     flip(head_of(&call->in[2], n, h, d->Tk, d->H, d->F)),
+                     d->Tq, d->Tk, d->F, 1, 0);
     if (call->out[1].data)
-        LAB_PRODUCT(multiply)
-    (head_of(&call->out[1], n, h, d->Tk, d->H, d->F),
-     flip(scores_of(&call->in[1], n, h, d)), dctx, d->Tk, d->F, d->Tq, 1, 0);
+        sum_over_queries(call, d,
+                         head_of(&call->out[1], n, h, d->Tk, d->H, d->F),
+                         scores_of(&call->in[1], n, h, d), dctx, d->F, 1);
 }
 
 static enum lab_status context_backward(const struct lab_call *call)
@@ -137,15 +183,13 @@ static void head_scores_back(const struct lab_call *call,
 {
     struct lab_matrix ds = scores_of(&call->in[0], n, h, d);
     if (call->out[0].data)
-        LAB_PRODUCT(multiply)
-    (head_of(&call->out[0], n, h, d->Tq, d->H, d->E), ds,
-     head_of(&call->in[2], n, h, d->Tk, d->H, d->E), d->Tq, d->E, d->Tk,
-     scale_of(d), 0);
+        sum_over_keys(call, d, head_of(&call->out[0], n, h, d->Tq, d->H, d->E),
+                      ds, head_of(&call->in[2], n, h, d->Tk, d->H, d->E), d->E,
+                      scale_of(d));
     if (call->out[1].data)
-        LAB_PRODUCT(multiply)
-    (head_of(&call->out[1], n, h, d->Tk, d->H, d->E), flip(ds),
-     head_of(&call->in[1], n, h, d->Tq, d->H, d->E), d->Tk, d->E, d->Tq,
-     scale_of(d), 0);
+        sum_over_queries(
+            call, d, head_of(&call->out[1], n, h, d->Tk, d->H, d->E), ds,
+            head_of(&call->in[1], n, h, d->Tq, d->H, d->E), d->E, scale_of(d));
 }
 
 static enum lab_status scores_backward(const struct lab_call *call)
@@ -161,14 +205,14 @@ static enum lab_status project_forward(const struct lab_call *call)
     int64_t R = lab_view_rows(&call->in[0]);
     int64_t K = lab_view_cols(&call->in[0]);
     int64_t M = lab_view_cols(&call->in[1]);
-    enum lab_status st = LAB_PRODUCT(check)(R, K, M);
+    enum lab_status st = LAB_CHECK_SIDES(R, K, M);
     if (st)
         return st;
     for (int64_t r = 0; b && r < R; r++)
         memcpy(y + r * M, b, (size_t)M * sizeof(*y));
-    LAB_PRODUCT(multiply)
-    ((struct lab_matrix){y, M}, (struct lab_matrix){call->in[0].data, K},
-     (struct lab_matrix){call->in[1].data, M}, R, M, K, 1, b ? 1 : 0);
+    LAB_MULTIPLY(
+        (struct lab_matrix){y, M}, (struct lab_matrix){call->in[0].data, K},
+        (struct lab_matrix){call->in[1].data, M}, R, M, K, 1, b ? 1 : 0);
     return LAB_OK;
 }
 
@@ -183,14 +227,14 @@ static enum lab_status project_backward(const struct lab_call *call)
     struct lab_matrix W = {call->in[2].data, M};
     struct lab_matrix dW = {call->out[0].data, M};
     struct lab_matrix dx = {call->out[2].data, K};
-    enum lab_status st = LAB_PRODUCT(check)(R, K, M);
+    enum lab_status st = LAB_CHECK_SIDES(R, K, M);
     if (st)
         return st;
-    LAB_PRODUCT(multiply)(dW, flip(x), dy, K, M, R, 1, 0);
+    LAB_MULTIPLY(dW, flip(x), dy, K, M, R, 1, 0);
     if (call->out[1].data)
         lab_column_sums(call->out[1].data, dy.data, R, M);
     if (dx.data)
-        LAB_PRODUCT(multiply)(dx, dy, flip(W), R, K, M, 1, 0);
+        LAB_MULTIPLY(dx, dy, flip(W), R, K, M, 1, 0);
     return LAB_OK;
 }
 

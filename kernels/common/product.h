@@ -1,10 +1,10 @@
 /* kernels/common/product.h -- products of matrices on the CPU, cut over the pool.
  *
  * The files kernels/<op>/<name>_products.h have what an op multiplies, and are
- * included twice: with LAB_PRODUCT(f) being lab_vector_##f, the product of this
- * folder in compiler vectors, and with lab_blas_##f, OpenBLAS (library/blas.h).
- * LAB_PRODUCT_NAME is the variant's name, LAB_PRODUCT_PREFERRED whether the fixed
- * table prefers it. Threads: any. */
+ * included twice: with LAB_MULTIPLY and LAB_CHECK_SIDES being lab_vector_multiply and
+ * lab_vector_check, the product of this folder in compiler vectors, or those of
+ * OpenBLAS (library/blas.h). LAB_PRODUCT_NAME is the variant's name,
+ * LAB_PRODUCT_PREFERRED whether the fixed table prefers it. Threads: any. */
 #pragma once
 #include "common/kernel.h"
 

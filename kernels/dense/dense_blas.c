@@ -1,7 +1,8 @@
 /* The products of a dense layer by OpenBLAS. */
 #include "library/blas.h"
 
-#define LAB_PRODUCT(f) lab_blas_##f
+#define LAB_MULTIPLY lab_blas_multiply
+#define LAB_CHECK_SIDES lab_blas_check
 #define LAB_PRODUCT_NAME "blas"
 #define LAB_PRODUCT_PREFERRED true
 #include "dense/dense_products.h"

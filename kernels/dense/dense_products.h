@@ -11,9 +11,9 @@ static enum lab_status dense_matmul_forward(const struct lab_call *call)
     struct lab_matrix xW = {call->out[0].data, M};
     struct lab_matrix x = {call->in[0].data, K};
     struct lab_matrix W = {call->in[1].data, M};
-    enum lab_status st = LAB_PRODUCT(check)(N, K, M);
+    enum lab_status st = LAB_CHECK_SIDES(N, K, M);
     if (!st)
-        LAB_PRODUCT(multiply)(xW, x, W, N, M, K, 1, 0);
+        LAB_MULTIPLY(xW, x, W, N, M, K, 1, 0);
     return st;
 }
 
@@ -28,12 +28,12 @@ static enum lab_status dense_matmul_backward(const struct lab_call *call)
     struct lab_matrix WT = {call->in[2].data, M, .flip = true};
     struct lab_matrix dW = {call->out[0].data, M};
     struct lab_matrix dx = {call->out[1].data, K};
-    enum lab_status st = LAB_PRODUCT(check)(N, K, M);
+    enum lab_status st = LAB_CHECK_SIDES(N, K, M);
     if (st)
         return st;
-    LAB_PRODUCT(multiply)(dW, xT, dxW, K, M, N, 1, 0);
+    LAB_MULTIPLY(dW, xT, dxW, K, M, N, 1, 0);
     if (dx.data)
-        LAB_PRODUCT(multiply)(dx, dxW, WT, N, K, M, 1, 0);
+        LAB_MULTIPLY(dx, dxW, WT, N, K, M, 1, 0);
     return LAB_OK;
 }
 

@@ -1,5 +1,6 @@
 /* The products of rnn and lstm in compiler vectors. */
-#define LAB_PRODUCT(f) lab_vector_##f
+#define LAB_MULTIPLY lab_vector_multiply
+#define LAB_CHECK_SIDES lab_vector_check
 #define LAB_PRODUCT_NAME "vector"
 #define LAB_PRODUCT_PREFERRED false
 #include "recurrent/recurrent_products.h"

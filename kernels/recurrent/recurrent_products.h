@@ -43,9 +43,8 @@ static void step_part(const void *arg, int64_t from, int64_t to)
     for (int i = 0; i < 2; i++) {
         struct lab_matrix W = matrix(&call->in[2 + i], flip);
         W.data += flip ? from * W.ld : from;
-        LAB_PRODUCT(multiply)
-        (z, matrix(&call->in[i], false), W, N, to - from,
-         lab_view_cols(&call->in[i]), 1, 1);
+        LAB_MULTIPLY(z, matrix(&call->in[i], false), W, N, to - from,
+                     lab_view_cols(&call->in[i]), 1, 1);
     }
 }
 
@@ -55,7 +54,7 @@ static enum lab_status step_forward(const struct lab_call *call, bool flip)
     int64_t N = call->out[0].dim[0];
     int64_t K = call->out[0].dim[1];
     int64_t inner = lab_view_cols(&call->in[0]) + lab_view_cols(&call->in[1]);
-    enum lab_status st = LAB_PRODUCT(check)(N, K, inner);
+    enum lab_status st = LAB_CHECK_SIDES(N, K, inner);
     if (!st)
         lab_parallel(K, lab_product_grain(K, N * inner), step_part, &step);
     return st;
@@ -67,11 +66,10 @@ static enum lab_status step_backward(const struct lab_call *call, bool flip)
     int64_t N = call->out[0].dim[0];
     int64_t H = call->out[0].dim[1];
     int64_t K = call->in[0].dim[1];
-    enum lab_status st = LAB_PRODUCT(check)(N, H, K);
+    enum lab_status st = LAB_CHECK_SIDES(N, H, K);
     if (!st)
-        LAB_PRODUCT(multiply)
-        (matrix(&call->out[0], false), matrix(&call->in[0], false),
-         matrix(&call->in[1], flip), N, H, K, 1, 0);
+        LAB_MULTIPLY(matrix(&call->out[0], false), matrix(&call->in[0], false),
+                     matrix(&call->in[1], flip), N, H, K, 1, 0);
     return st;
 }
 
@@ -79,10 +77,9 @@ static enum lab_status step_backward(const struct lab_call *call, bool flip)
 static void outer(float *dW, float *a, int64_t cols_a, float *b, int64_t cols_b,
                   int64_t rows, float beta)
 {
-    LAB_PRODUCT(multiply)
-    ((struct lab_matrix){dW, cols_b},
-     (struct lab_matrix){a, cols_a, .flip = true},
-     (struct lab_matrix){b, cols_b}, cols_a, cols_b, rows, 1, beta);
+    LAB_MULTIPLY((struct lab_matrix){dW, cols_b},
+                 (struct lab_matrix){a, cols_a, .flip = true},
+                 (struct lab_matrix){b, cols_b}, cols_a, cols_b, rows, 1, beta);
 }
 
 /* The rows of h are one step of N behind those of dz, and h0 is before. */
@@ -98,7 +95,7 @@ static enum lab_status weights_backward(const struct lab_call *call, bool flip)
     int64_t D = call->in[1].dim[2];
     int64_t H = call->in[2].dim[2];
     int64_t rows = call->in[0].dim[0] * N;
-    enum lab_status st = LAB_PRODUCT(check)(rows, K, D > H ? D : H);
+    enum lab_status st = LAB_CHECK_SIDES(rows, K, D > H ? D : H);
     if (st)
         return st;
     float *later = rows > N ? dz + N * K : dz;
@@ -128,18 +125,17 @@ static void some_steps_back(const void *arg, int64_t from, int64_t to)
     float *dx = call->out[0].data;
     float *dz = call->in[0].data;
     for (int64_t t = from; t < to; t++)
-        LAB_PRODUCT(multiply)
-        ((struct lab_matrix){dx + t * D, T * D},
-         (struct lab_matrix){dz + t * N * K, K}, matrix(&call->in[1], a->flip),
-         N, D, K, 1, 0);
+        LAB_MULTIPLY((struct lab_matrix){dx + t * D, T * D},
+                     (struct lab_matrix){dz + t * N * K, K},
+                     matrix(&call->in[1], a->flip), N, D, K, 1, 0);
 }
 
 static enum lab_status input_backward(const struct lab_call *call, bool flip)
 {
     struct step a = {call, flip};
     int64_t T = call->in[0].dim[0];
-    enum lab_status st = LAB_PRODUCT(check)(
-        call->in[0].dim[1], call->in[0].dim[2], T * call->out[0].dim[2]);
+    enum lab_status st = LAB_CHECK_SIDES(call->in[0].dim[1], call->in[0].dim[2],
+                                         T * call->out[0].dim[2]);
     if (!st)
         lab_parallel(T, 1, some_steps_back, &a);
     return st;

@@ -18,6 +18,7 @@
     SET(add)                                                                   \
     SET(grad_sum)                                                              \
     SET(embedding)                                                             \
+    SET(positional_embedding)                                                  \
     SET(sgd)                                                                   \
     SET(adam)                                                                  \
     SET(adamw)                                                                 \

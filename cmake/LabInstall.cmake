@@ -18,6 +18,7 @@ install(DIRECTORY lessons DESTINATION ${lab_data}
     PATTERN "*.py" EXCLUDE)
 install(DIRECTORY kernels DESTINATION ${lab_data}
     FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cu" PATTERN "*.cuh"
+    PATTERN "*.inc"
     PATTERN "*.def")
 if(IS_DIRECTORY ${CMAKE_SOURCE_DIR}/profiles)
     install(DIRECTORY profiles DESTINATION ${lab_data})

@@ -5,7 +5,7 @@
 #define LAB_CHECK_SIDES lab_blas_check
 #define LAB_PRODUCT_NAME "blas"
 #define LAB_PRODUCT_PREFERRED true
-#include "attention/attention_products.h"
+#include "attention/attention_products.inc"
 
 const struct lab_kernel_set lab_blas_attention = {"attention",
                                                   attention_products, 12};

@@ -3,7 +3,7 @@
 #define LAB_CHECK_SIDES lab_vector_check
 #define LAB_PRODUCT_NAME "vector"
 #define LAB_PRODUCT_PREFERRED false
-#include "attention/attention_products.h"
+#include "attention/attention_products.inc"
 
 const struct lab_kernel_set lab_vector_attention_products = {
     "attention", attention_products, 12};

@@ -1,6 +1,6 @@
 /* kernels/common/product.h -- products of matrices on the CPU, cut over the pool.
  *
- * The files kernels/<op>/<name>_products.h have what an op multiplies, and are
+ * The files kernels/<op>/<name>_products.inc have what an op multiplies, and are
  * included twice: with LAB_MULTIPLY and LAB_CHECK_SIDES being lab_vector_multiply and
  * lab_vector_check, the product of this folder in compiler vectors, or those of
  * OpenBLAS (library/blas.h). LAB_PRODUCT_NAME is the variant's name,

@@ -3,7 +3,7 @@
 #define LAB_CHECK_SIDES lab_vector_check
 #define LAB_PRODUCT_NAME "vector"
 #define LAB_PRODUCT_PREFERRED false
-#include "recurrent/recurrent_products.h"
+#include "recurrent/recurrent_products.inc"
 
 const struct lab_kernel_set lab_vector_lstm_products = {"lstm", lstm_products,
                                                         4};

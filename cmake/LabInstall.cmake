@@ -21,6 +21,7 @@ install(DIRECTORY lessons DESTINATION ${lab_data}
     PATTERN "*.py" EXCLUDE)
 install(DIRECTORY kernels DESTINATION ${lab_data}
     FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cu" PATTERN "*.cuh"
+    PATTERN "*.inc"
     PATTERN "*.def")
 # The headers with which clang compiles a kernel for the simulator.
 install(DIRECTORY src/sim/clang DESTINATION ${lab_data}/sim)

@@ -5,9 +5,9 @@
 static enum lab_status blas_batched(const struct lab_call *call)
 {
     int64_t n = call->in[0].dim[1];
-    struct lab_blas_matrix A = {call->in[0].data, n};
-    struct lab_blas_matrix B = {call->in[1].data, n};
-    struct lab_blas_matrix C = {call->out[0].data, n};
+    struct lab_matrix A = {call->in[0].data, n};
+    struct lab_matrix B = {call->in[1].data, n};
+    struct lab_matrix C = {call->out[0].data, n};
     enum lab_status st = lab_blas_check(n, n, n);
     for (int64_t b = 0; !st && b < call->in[0].dim[0]; b++) {
         lab_blas_multiply(C, A, B, n, n, n, 1, 0);

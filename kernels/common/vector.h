@@ -17,6 +17,7 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&         \
     defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) &&                    \
     !defined(__SANITIZE_THREAD__)
+#define LAB_VECTOR_IS_CLONED
 #define LAB_VECTOR __attribute__((target_clones("avx512f", "avx2", "default")))
 #if __GLIBC_PREREQ(2, 35)
 __attribute__((simd("notinbranch"))) float expf(float);

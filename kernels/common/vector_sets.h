@@ -18,6 +18,7 @@
     SET(add)                                                                   \
     SET(grad_sum)                                                              \
     SET(embedding)                                                             \
+    SET(positional_embedding)                                                  \
     SET(sgd)                                                                   \
     SET(adam)                                                                  \
     SET(adamw)                                                                 \
@@ -25,7 +26,12 @@
     SET(lstm)                                                                  \
     SET(attention)                                                             \
     SET(scaled_dot_attention)                                                  \
-    SET(softmax_cross_entropy)
+    SET(softmax_cross_entropy)                                                 \
+    SET(dense_products)                                                        \
+    SET(attention_products)                                                    \
+    SET(scaled_dot_attention_products)                                         \
+    SET(lstm_products)                                                         \
+    SET(rnn_products)
 
 LAB_C_BEGIN
 #define LAB_VECTOR_SET(op) extern const struct lab_kernel_set lab_vector_##op;

@@ -142,11 +142,11 @@ static int64_t start_of(const struct job *j, const struct piece *p)
 }
 
 /* A piece's part of conv or of its gradient: (count, M), or nchw (M, count). */
-static struct lab_blas_matrix
-part_of(const struct job *j, const struct piece *p, const struct lab_view *conv)
+static struct lab_matrix part_of(const struct job *j, const struct piece *p,
+                                 const struct lab_view *conv)
 {
-    return (struct lab_blas_matrix){(float *)conv->data + start_of(j, p),
-                                    j->s.win.nhwc ? j->M : j->places};
+    return (struct lab_matrix){(float *)conv->data + start_of(j, p),
+                               j->s.win.nhwc ? j->M : j->places};
 }
 
 /* What the threads share out. */
@@ -165,11 +165,11 @@ static void images_forward(const void *arg, int64_t from, int64_t to)
 {
     const struct job *j = &((const struct shared *)arg)->j;
     const struct lab_call *call = ((const struct shared *)arg)->call;
-    struct lab_blas_matrix Wt = {call->in[1].data, j->s.win.nhwc ? j->M : j->K};
+    struct lab_matrix Wt = {call->in[1].data, j->s.win.nhwc ? j->M : j->K};
     struct piece p = before_image(j, from);
     while (next_piece(j, &p) && p.n < to) {
-        struct lab_blas_matrix conv = part_of(j, &p, &call->out[0]);
-        struct lab_blas_matrix laid = {windows, j->K, .flip = !j->s.win.nhwc};
+        struct lab_matrix conv = part_of(j, &p, &call->out[0]);
+        struct lab_matrix laid = {windows, j->K, .flip = !j->s.win.nhwc};
         lay_out(j, &p, call->in[0].data);
         if (j->s.win.nhwc)
             lab_blas_multiply(conv, laid, Wt, p.count, j->M, j->K, 1, 0);
@@ -194,16 +194,16 @@ static void weights_back(const void *arg, int64_t from, int64_t to)
     const struct lab_call *call = ((const struct shared *)arg)->call;
     bool nhwc = j.s.win.nhwc;
     int64_t each = j.K / j.hi; /* numbers of one of them */
-    struct lab_blas_matrix dWt = {call->out[0].data, nhwc ? j.M : j.K};
+    struct lab_matrix dWt = {call->out[0].data, nhwc ? j.M : j.K};
     dWt.data += from * each * (nhwc ? j.M : 1);
     j.lo = from;
     j.hi = to;
     j.K = (to - from) * each;
     j.room = BUFFER / j.K;
-    struct lab_blas_matrix laid = {windows, j.K, .flip = nhwc};
+    struct lab_matrix laid = {windows, j.K, .flip = nhwc};
     struct piece p = before_image(&j, 0);
     for (float beta = 0; next_piece(&j, &p); beta = 1) {
-        struct lab_blas_matrix dconv = part_of(&j, &p, &call->in[0]);
+        struct lab_matrix dconv = part_of(&j, &p, &call->in[0]);
         lay_out(&j, &p, call->in[1].data);
         if (nhwc)
             lab_blas_multiply(dWt, laid, dconv, j.K, j.M, p.count, 1, beta);
@@ -216,15 +216,15 @@ static void images_back(const void *arg, int64_t from, int64_t to)
 {
     const struct job *j = &((const struct shared *)arg)->j;
     const struct lab_call *call = ((const struct shared *)arg)->call;
-    struct lab_blas_matrix Wt = {call->in[2].data, j->s.win.nhwc ? j->M : j->K,
-                                 .flip = j->s.win.nhwc};
-    struct lab_blas_matrix laid = {windows, j->K};
+    struct lab_matrix Wt = {call->in[2].data, j->s.win.nhwc ? j->M : j->K,
+                            .flip = j->s.win.nhwc};
+    struct lab_matrix laid = {windows, j->K};
     float *dx = call->out[1].data;
     struct piece p = before_image(j, from);
     memset(dx + from * j->s.x.sn, 0,
            (size_t)((to - from) * j->s.x.sn) * sizeof(*dx));
     while (next_piece(j, &p) && p.n < to) {
-        struct lab_blas_matrix dconv = part_of(j, &p, &call->in[0]);
+        struct lab_matrix dconv = part_of(j, &p, &call->in[0]);
         dconv.flip = !j->s.win.nhwc;
         lab_blas_multiply(laid, dconv, Wt, p.count, j->K, j->M, 1, 0);
         move_windows(j, &p, dx + p.n * j->s.x.sn, true);
@@ -266,9 +266,9 @@ static enum lab_status blas_conv(const struct lab_call *call)
     struct conv_shape s = conv_shape_of(call);
     int64_t places = s.P * s.Q;
     int64_t depth = conv_depth(&s);
-    struct lab_blas_matrix w = {call->in[1].data, depth};
-    struct lab_blas_matrix X = {call->out[1].data, places};
-    struct lab_blas_matrix y = {call->out[0].data, places};
+    struct lab_matrix w = {call->in[1].data, depth};
+    struct lab_matrix X = {call->out[1].data, places};
+    struct lab_matrix y = {call->out[0].data, places};
     enum lab_status st = lab_blas_check(places, s.K, depth);
     for (int64_t n = 0; !st && n < s.N; n++) {
         lab_cpu_conv_windows(call, n);

@@ -68,3 +68,44 @@ static const struct lab_variant rows[] = {
     LAB_VECTOR_ROW("gather", LAB_BACKWARD, gather_backward),
 };
 const struct lab_kernel_set lab_vector_embedding = {"embedding", rows, 2};
+
+/* A learned row for every place of a sequence: out[n,t,:] = x[n,t,:] + W[t,:], rows
+ * n*T + t = from .. to-1 */
+LAB_VECTOR static void add_places(const void *arg, int64_t from, int64_t to)
+{
+    const struct lab_call *call = arg;
+    int64_t T = call->in[0].dim[call->in[0].rank - 2];
+    int64_t D = lab_view_cols(&call->in[0]);
+    for (int64_t r = from; r < to; r++) {
+        const float *x = (const float *)call->in[0].data + r * D;
+        const float *W = (const float *)call->in[1].data + r % T * D;
+        float *out = (float *)call->out[0].data + r * D;
+#pragma omp simd
+        for (int64_t d = 0; d < D; d++)
+            out[d] = x[d] + W[d];
+    }
+}
+
+static enum lab_status places_forward(const struct lab_call *call)
+{
+    return lab_each_row(call, &call->in[0], add_places);
+}
+
+/* dW[t,:] = sum_n dout[n,t,:], and 0 past the sequence's end */
+static enum lab_status places_backward(const struct lab_call *call)
+{
+    const int64_t *dim = call->in[0].dim + call->in[0].rank - 2;
+    float *dW = call->out[0].data;
+    int64_t each = dim[0] * dim[1];
+    memset(dW + each, 0, (size_t)(call->out[0].count - each) * sizeof(*dW));
+    lab_column_sums(dW, call->in[0].data,
+                    each > 0 ? call->in[0].count / each : 0, each);
+    return LAB_OK;
+}
+
+static const struct lab_variant places_rows[] = {
+    LAB_VECTOR_ROW("add", LAB_FORWARD, places_forward),
+    LAB_VECTOR_ROW("add", LAB_BACKWARD, places_backward),
+};
+const struct lab_kernel_set lab_vector_positional_embedding = {
+    "positional_embedding", places_rows, 2};

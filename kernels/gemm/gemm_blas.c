@@ -6,9 +6,9 @@ static enum lab_status blas_gemm(const struct lab_call *call)
     int64_t M = call->in[0].dim[0];
     int64_t K = call->in[0].dim[1];
     int64_t N = call->in[1].dim[1];
-    struct lab_blas_matrix A = {call->in[0].data, K};
-    struct lab_blas_matrix B = {call->in[1].data, N};
-    struct lab_blas_matrix C = {call->out[0].data, N};
+    struct lab_matrix A = {call->in[0].data, K};
+    struct lab_matrix B = {call->in[1].data, N};
+    struct lab_matrix C = {call->out[0].data, N};
     enum lab_status st = lab_blas_check(M, K, N);
     if (!st)
         lab_blas_multiply(C, A, B, M, N, K, 1, 0);

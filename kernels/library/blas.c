@@ -3,8 +3,6 @@
  * row-major matrices as they are; a transposed factor is a flag, not a copy. */
 #include "library/blas.h"
 
-#include "base/parallel.h"
-
 #include <cblas.h>
 #include <dlfcn.h>
 #include <limits.h>
@@ -45,62 +43,22 @@ enum lab_status lab_blas_all_cores(lab_kernel_fn *fn,
     return st;
 }
 
-/* A product, of which each thread computes some columns, or rows where there are
- * more of them. */
-struct product {
-    struct lab_blas_matrix c;
-    struct lab_blas_matrix a;
-    struct lab_blas_matrix b;
-    int64_t rows;
-    int64_t cols;
-    int64_t inner;
-    float alpha;
-    float beta;
-    bool by_rows;
-};
-
-/* `m` from row (or column) `at` on, of the matrix as the product sees it. */
-static const float *part_of(struct lab_blas_matrix m, bool row, int64_t at)
+static void multiply(struct lab_matrix c, struct lab_matrix a,
+                     struct lab_matrix b, int64_t rows, int64_t cols,
+                     int64_t inner, float alpha, float beta)
 {
-    return m.data + (row != m.flip ? at * m.ld : at);
+    cblas_sgemm(CblasRowMajor, a.flip ? CblasTrans : CblasNoTrans,
+                b.flip ? CblasTrans : CblasNoTrans, (int)rows, (int)cols,
+                (int)inner, alpha, a.data, (int)a.ld, b.data, (int)b.ld, beta,
+                c.data, (int)c.ld);
 }
 
-static void multiply_part(const void *arg, int64_t from, int64_t to)
-{
-    const struct product *p = arg;
-    const float *a = p->by_rows ? part_of(p->a, true, from) : p->a.data;
-    const float *b = p->by_rows ? p->b.data : part_of(p->b, false, from);
-    cblas_sgemm(CblasRowMajor, p->a.flip ? CblasTrans : CblasNoTrans,
-                p->b.flip ? CblasTrans : CblasNoTrans,
-                (int)(p->by_rows ? to - from : p->rows),
-                (int)(p->by_rows ? p->cols : to - from), (int)p->inner,
-                p->alpha, a, (int)p->a.ld, b, (int)p->b.ld, p->beta,
-                p->c.data + (p->by_rows ? from * p->c.ld : from), (int)p->c.ld);
-}
-
-int64_t lab_blas_grain(int64_t n, int64_t each)
-{
-    int64_t parts = 2 * (int64_t)lab_threads();
-    int64_t worth = 1 + (int64_t)(5e5 / (2.0 * (double)each + 1));
-    int64_t share = (n + parts - 1) / parts;
-    return share > worth ? share : worth;
-}
-
-void lab_blas_multiply(struct lab_blas_matrix c, struct lab_blas_matrix a,
-                       struct lab_blas_matrix b, int64_t rows, int64_t cols,
+void lab_blas_multiply(struct lab_matrix c, struct lab_matrix a,
+                       struct lab_matrix b, int64_t rows, int64_t cols,
                        int64_t inner, float alpha, float beta)
 {
-    if (rows == 0 || cols == 0)
-        return;
-    if (inner == 0) { /* BLAS would not take rows of 0 */
-        for (int64_t r = 0; r < rows && beta == 0; r++)
-            memset(c.data + r * c.ld, 0, (size_t)cols * sizeof(*c.data));
-        return;
-    }
-    struct product p = {c, a, b, rows, cols, inner, alpha, beta, rows > cols};
-    int64_t n = p.by_rows ? rows : cols;
-    lab_parallel(n, lab_blas_grain(n, inner * (p.by_rows ? cols : rows)),
-                 multiply_part, &p);
+    lab_product_cut(multiply, rows > cols, c, a, b, rows, cols, inner, alpha,
+                    beta);
 }
 
 enum lab_status lab_lapack_find(const char *name, void *fn)

@@ -7,7 +7,7 @@
  * of a result depends on the number of threads and on nothing else. LAPACK is looked for at run time: an OpenBLAS may be built
  * without it. Threads: any. */
 #pragma once
-#include "common/kernel.h"
+#include "common/product.h"
 
 /* The ops and the operations of labs that have rows. */
 #define LAB_BLAS_SETS(F)                                                       \
@@ -51,24 +51,9 @@ enum lab_status lab_blas_check(int64_t N, int64_t K, int64_t M);
 enum lab_status lab_blas_all_cores(lab_kernel_fn *fn,
                                    const struct lab_call *call);
 
-/* A row-major matrix, `ld` numbers from row to row. */
-struct lab_blas_matrix {
-    float *data;
-    int64_t ld;
-    bool flip; /* a factor: the product takes the transpose */
-};
-
-/* c (rows, cols) = alpha a b + beta c, summed over `inner`; an empty sum is 0.
- * Check the sides first. On all threads; within a part of
- * a loop on the caller. */
-void lab_blas_multiply(struct lab_blas_matrix c, struct lab_blas_matrix a,
-                       struct lab_blas_matrix b, int64_t rows, int64_t cols,
-                       int64_t inner, float alpha, float beta);
-
-/* The least part of a loop over n columns of a product, each of `each` multiply-adds,
- * for lab_parallel(): two parts a thread, as each packs the other factor anew, and
- * none of less than half a million FLOPs, 10 microseconds. */
-int64_t lab_blas_grain(int64_t n, int64_t each);
+/* lab_multiply_fn (common/product.h), on all threads; within a part of a loop on
+ * the caller. Check the sides first. */
+lab_multiply_fn lab_blas_multiply;
 
 /* LAPACK's function of that name into *fn, a pointer to a function.
  * LAB_E_UNSUPPORTED: this OpenBLAS has none. */

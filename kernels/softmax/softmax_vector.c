@@ -9,14 +9,20 @@
 
 #define LAB_VECTOR_FILE "kernels/softmax/softmax_vector.c"
 
-/* y[c] = exp(x[c] - max); returns their sum. */
-LAB_VECTOR static double exp_row(float *y, const float *x, int64_t C)
+static inline float largest(const float *x, int64_t C)
 {
     float max = x[0];
-    double sum = 0;
 #pragma omp simd reduction(max : max)
     for (int64_t c = 1; c < C; c++)
         max = x[c] > max ? x[c] : max;
+    return max;
+}
+
+/* y[c] = exp(x[c] - max); returns their sum. */
+LAB_VECTOR static double exp_row(float *y, const float *x, int64_t C)
+{
+    float max = largest(x, C);
+    double sum = 0;
 #pragma omp simd
     for (int64_t c = 0; c < C; c++)
         y[c] = expf(x[c] - max);
@@ -143,11 +149,8 @@ const struct lab_kernel_set lab_vector_scaled_dot_attention = {
 /* sample[r] = log(sum_c exp(z[r,c] - max)) + max - z[r,y] */
 LAB_VECTOR static double log_sum_row(const float *z, int64_t C)
 {
-    float max = z[0];
+    float max = largest(z, C);
     double sum = 0;
-#pragma omp simd reduction(max : max)
-    for (int64_t c = 1; c < C; c++)
-        max = z[c] > max ? z[c] : max;
 #pragma omp simd reduction(+ : sum)
     for (int64_t c = 0; c < C; c++)
         sum += (double)expf(z[c] - max);

@@ -36,7 +36,7 @@ ui bench'
 
 {
     find src kernels -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o \
-        -name '*.def' | sort | xargs grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' || true
+        -name '*.def' -o -name '*.inc' | sort | xargs grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' || true
     [ -z "$links" ] || sed 's/^/LINK /' "$links"
 } | awk -v edges="$edges" '
 function allow(a, b) { ok[a, b] = 1 }

@@ -10,7 +10,8 @@ if [ "$tool" = none ]; then
     echo "skipped: no clang-format 14 (package clang-format-14)"
     exit 77
 fi
-files=$(find src kernels tests -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+files=$(find src kernels tests -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o \
+    -name '*.inc')
 [ -n "$files" ] || { echo "no source was found"; exit 1; }
 # shellcheck disable=SC2086 # a list; no name here has a space
 "$tool" --dry-run --Werror --ferror-limit=3 $files

@@ -120,6 +120,29 @@ rm -f "$work/none.db"
 printf 'quit\n' | "$LAB_EXE" mlp-digits --plain --batch 200 --backend cpu \
     --db "$work/none.db" >"$out" 2>"$err" || complain "the stepper failed"
 [ ! -e "$work/none.db" ] || complain "looking at a lesson made a database"
+[ "$(grep -c 'measuring [0-9]* variants, once and for 2 s' "$err")" -eq 1 ] ||
+    complain "--plain does not say that it measures"
+
+# One that another program holds: measured, not kept, and said once.
+sql "DELETE FROM variant_time"
+mkfifo release
+"${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
+d = sqlite3.connect(sys.argv[1], isolation_level=None)
+d.execute("BEGIN EXCLUSIVE")
+print("held", file=open("holds", "w"))
+open("release").read()' "$db" &
+holder=$!
+until [ -s holds ]; do
+    sleep 0.1
+done
+run run mlp-digits --batch 200 --iterations 4 --backend cpu --db "$db"
+expect_exit 3
+expect_stderr 'measuring '
+[ "$(grep -c 'database is locked' "$err")" -eq 1 ] ||
+    complain "the locked database is not named once"
+: >release
+wait "$holder"
+[ "$(kept_where 1)" -eq 0 ] || complain "times were kept in a locked database"
 
 for n in 0 257 x -1; do
     run run mlp-digits --threads "$n"

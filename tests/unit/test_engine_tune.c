@@ -2,6 +2,7 @@
  * times, and that neither changes a number. */
 #include "test.h"
 
+#include "backend/variant_disabled.h"
 #include "base/mem.h"
 #include "engine/tune.h"
 #include "unit/late_backend.h"
@@ -183,6 +184,25 @@ TEST_CASE(the_smallest_time_runs)
     /* Without a time of its step, or of the preferred one: the fixed table. */
     assert_string_equal(runs(&n, "fc1.bias", LAB_FORWARD), "vector");
     assert_string_equal(runs(&n, "fc2.matmul", LAB_FORWARD), "naive");
+    net_free(&n);
+}
+
+/* A time that was kept before the check withdrew its variant. */
+TEST_CASE(a_withdrawn_variant_does_not_run)
+{
+    struct net n;
+    large(&n);
+    struct lab_tuning *t = new_tuning();
+    add(&n, t, "fc1.matmul", LAB_FORWARD, "vector", 1);
+    add(&n, t, "fc1.matmul", LAB_FORWARD, "blas", 20);
+    choose_by(&n, t, NULL, 0);
+    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), "vector");
+    lab_variant_withdraw(lab_backend_variant(lab_walk_backend(n.walk), LAB_F32,
+                                             "dense", "matmul", LAB_FORWARD,
+                                             "vector"));
+    assert_ok(lab_walk_choose(n.walk, NULL, 0));
+    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), "blas");
+    lab_variant_withdraw(NULL);
     net_free(&n);
 }
 

@@ -14,7 +14,7 @@ enum { MAX_NAMES = 64 };
 struct names {
     const char *name[MAX_NAMES];
     int n;
-    const char *reference; /* the first row's */
+    const char *reference; /* the first row's: it comes last, as the slowest */
 };
 
 static bool may_serve(struct lab_backend *be, const struct lab_plan *plan,
@@ -46,6 +46,13 @@ static void collect(const struct lab_plan *plan, struct lab_backend *be,
                 may_serve(be, plan, &plan->steps[i], own[k]))
                 out->name[out->n++] = own[k];
         }
+    }
+    for (int i = 0; i + 1 < out->n; i++) {
+        const char *after = out->name[i + 1];
+        if (out->name[i] != out->reference)
+            continue;
+        out->name[i + 1] = out->name[i];
+        out->name[i] = after;
     }
 }
 
@@ -109,6 +116,11 @@ static enum lab_status note_left_out(struct tuner *u, const char *name)
     return st;
 }
 
+static bool time_is_up(const struct tuner *u)
+{
+    return lab_clock_monotonic_ns() > u->end_ns;
+}
+
 static bool has_graphs(const struct tuner *u)
 {
     return lab_walk_backend(u->w)->ops->graph != NULL;
@@ -123,8 +135,7 @@ static enum lab_status step_timed(struct tuner *u, const char *name)
     int64_t exec;
     int64_t ns;
     bool timed = counts(step_at(u, i), name) &&
-                 !(has_graphs(u) && (known(u, i, name, key) ||
-                                     lab_clock_monotonic_ns() > u->end_ns));
+                 !(has_graphs(u) && (known(u, i, name, key) || time_is_up(u)));
     lab_walk_time_in_graph(u->w, timed);
     enum lab_status st = lab_walk_step(u->w);
     lab_walk_time_in_graph(u->w, false);
@@ -134,10 +145,11 @@ static enum lab_status step_timed(struct tuner *u, const char *name)
     return note(u, i, name, (double)ns);
 }
 
+/* An iteration, or what the budget has of it. */
 static enum lab_status walk_once(struct tuner *u, const char *name, bool timed)
 {
     enum lab_status st = lab_walk_begin(u->w);
-    while (!st) {
+    while (!st && (has_graphs(u) || !time_is_up(u))) {
         st = lab_walk_look_for_stop(u->w);
         if (!st && lab_stop_asked(&u->keeper->stop))
             st = lab_fail(LAB_E_CANCELLED, "measuring was stopped");
@@ -149,15 +161,24 @@ static enum lab_status walk_once(struct tuner *u, const char *name, bool timed)
     return st;
 }
 
-/* A warm-up iteration, then the timed ones. */
-static enum lab_status measure(struct tuner *u, const char *name)
+/* In graphs: a warm-up iteration, then a timed one. Else some iterations, as many
+ * as `name` may have of the time that is left for `names_left`; the first finds
+ * cold caches, and counts where it is the only one, as the smallest time does. */
+static enum lab_status measure(struct tuner *u, const char *name,
+                               int names_left)
 {
-    enum { BY_HOST = 3, BY_DEVICE = 1 };
-    int timed = has_graphs(u) ? BY_DEVICE : BY_HOST;
+    enum { BY_HOST = 5, BY_DEVICE = 2 };
+    bool graphs = has_graphs(u);
+    int64_t begin = lab_clock_monotonic_ns();
+    int64_t share = graphs ? INT64_MAX : (u->end_ns - begin) / names_left;
+    int64_t took = 0;
     enum lab_status st = LAB_OK;
-    for (int i = 0; i <= timed && !st && lab_clock_monotonic_ns() <= u->end_ns;
-         i++)
-        st = walk_once(u, name, i > 0);
+    for (int i = 0; i < (graphs ? BY_DEVICE : BY_HOST) && !st &&
+                    took + took / (i + 1) <= share && !time_is_up(u);
+         i++) {
+        st = walk_once(u, name, !graphs || i > 0);
+        took = lab_clock_monotonic_ns() - begin;
+    }
     return st ? st : note_left_out(u, name);
 }
 
@@ -199,7 +220,7 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
         if (name == names.reference && too_large(plan, keeper->budget_ns))
             st = note_left_out(&u, name);
         else
-            st = measure(&u, name);
+            st = measure(&u, name, names.n - i);
         if (!st)
             keep(&u, name);
     }

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""variants_cpu.py PROGRAM [LESSON...]: is a lesson slower by default than with a
+single --variant setting?
+
+For every lesson that trains (or those that are named): the default, tuned before, and
+--variant '*=NAME' for every name that a step of it may have, taking turns. Prints
+the milliseconds of an iteration, each of its steps at its least over the repeats, so
+that a busy machine disturbs little, and marks settings that are more than 5 % faster
+than the default; the exit code is 1 where there is one.
+
+  --repeats N    (5)
+  --seconds S    of each measurement (0.5)
+  --threads N    (all cores)
+  --names LIST   settings, *=NAME or OP=NAME (naive,vector,blas,onednn for *)
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+FASTER = 1.05
+
+
+def run(args, lesson, db, options, iterations):
+    """The least time of each step, {(node, index, phase): ms}, or None: refused."""
+    common = ["--json", "--db", str(db)]
+    out = subprocess.run(
+        [args.program, "run", *common, "--backend", "cpu", "--threads",
+         str(args.threads), "--iterations", str(iterations), *options, lesson],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    last = json.loads(out.stdout.splitlines()[-1]) if out.stdout else {}
+    if out.returncode or last.get("type") != "summary":
+        return None
+    shown = subprocess.run(
+        [args.program, "profile", "show", str(last["run"]), *common],
+        stdout=subprocess.PIPE, text=True, check=True).stdout
+    steps = filter(lambda s: s["type"] == "step" and s["min_ns"] is not None,
+                   map(json.loads, shown.splitlines()))
+    return {(s["node"], s["index"], s["phase"]): s["min_ns"] / 1e6
+            for s in steps}
+
+
+def lessons(program):
+    out = subprocess.run([program, "lesson", "list", "--json"],
+                         stdout=subprocess.PIPE, text=True, check=True).stdout
+    found = [json.loads(line) for line in out.splitlines()]
+    return [l["id"] for l in found if l.get("type") == "lesson"]
+
+
+def compare(args, lesson, db):
+    steps = run(args, lesson, db, [], 5)  # tunes
+    if not steps:
+        return None
+    default = sum(steps.values())
+    settings = {"default": []}
+    for name in args.names:
+        setting = name if "=" in name else f"*={name}"
+        settings[setting] = ["--variant", setting]
+    best = {}
+    for _ in range(args.repeats):
+        for name, options in list(settings.items()):
+            ms = sum(best.get(name, steps).values())
+            count = max(3, min(500, int(args.seconds * 1e3 / ms)))
+            found = run(args, lesson, db, options, count)
+            if not found or sum(found.values()) > 5 * default:
+                del settings[name]
+            for step, ms in (found or {}).items():
+                least = best.setdefault(name, {})
+                least[step] = min(ms, least.get(step, ms))
+    return {name: sum(least.values()) for name, least in best.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("lessons", nargs="*")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--threads", type=int,
+                        default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--names", type=lambda s: s.split(","),
+                        default=["naive", "vector", "blas", "onednn"])
+    args = parser.parse_args()
+    slower = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for lesson in args.lessons or lessons(args.program):
+            best = compare(args, lesson, pathlib.Path(folder) / "runs.db")
+            if not best or "default" not in best:
+                continue
+            faster = [n for n in best if best["default"] > FASTER * best[n]]
+            slower += len(faster) > 0
+            print(f"{lesson:28} " + "  ".join(
+                f"{n} {ms:.3f}{' <' if n in faster else ''}"
+                for n, ms in best.items()), flush=True)
+    print(f"{slower} lessons have a setting that is more than 5 % faster")
+    sys.exit(slower > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+/* The product in compiler vectors against one in double: odd sides, both orders of
+ * both factors, sums, scales, parts of larger matrices, threads. And attention in
+ * bands against the reference. */
+#include "test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "attention/attention.h"
+#include "base/parallel.h"
+#include "common/product.h"
+#include "ops/kernel_rig.h"
+
+enum { MOST = 520, GAP = 3 };
+static float a_room[MOST * MOST];
+static float b_room[MOST * MOST];
+static float c_room[MOST * MOST];
+
+struct sides {
+    int64_t rows;
+    int64_t cols;
+    int64_t inner;
+};
+
+static void fill(float *room, unsigned seed)
+{
+    for (int i = 0; i < MOST * MOST; i++)
+        room[i] =
+            (float)((seed = seed * 1103515245 + 12345) >> 16 & 255) / 256 -
+            0.5f;
+}
+
+static struct lab_matrix matrix(float *room, int64_t rows, int64_t cols,
+                                bool flip)
+{
+    return (struct lab_matrix){room + GAP, (flip ? rows : cols) + GAP, flip};
+}
+
+static double at(const struct lab_matrix *m, int64_t row, int64_t col)
+{
+    return (double)m->data[m->flip ? col * m->ld + row : row * m->ld + col];
+}
+
+static void check(const struct sides *s, bool flip_a, bool flip_b, float beta)
+{
+    struct lab_matrix a = matrix(a_room, s->rows, s->inner, flip_a);
+    struct lab_matrix b = matrix(b_room, s->inner, s->cols, flip_b);
+    struct lab_matrix c = matrix(c_room, s->rows, s->cols, false);
+    static float before[MOST * MOST];
+    fill(a_room, 1);
+    fill(b_room, 2);
+    fill(c_room, 3);
+    memcpy(before, c_room, sizeof(before));
+    if (beta == 0) /* what is overwritten is not read */
+        for (int64_t r = 0; r < s->rows; r++)
+            for (int64_t k = 0; k < s->cols; k++)
+                c.data[r * c.ld + k] = NAN;
+    lab_vector_multiply(c, a, b, s->rows, s->cols, s->inner, 0.75f, beta);
+    for (int64_t i = 0; i < MOST * MOST; i++) {
+        int64_t row = (i - GAP) / c.ld;
+        int64_t col = (i - GAP) % c.ld;
+        double want = (double)before[i];
+        if (i >= GAP && row < s->rows && col < s->cols) {
+            want *= (double)beta;
+            for (int64_t p = 0; p < s->inner; p++)
+                want += 0.75 * at(&a, row, p) * at(&b, p, col);
+        }
+        if (!(fabs((double)c_room[i] - want) <= 2e-5))
+            fail_msg("%lld x %lld x %lld, %d %d, beta %g: [%lld,%lld] is %g, "
+                     "not %g",
+                     (long long)s->rows, (long long)s->cols,
+                     (long long)s->inner, flip_a, flip_b, (double)beta,
+                     (long long)row, (long long)col, (double)c_room[i], want);
+    }
+}
+
+TEST_CASE(every_side_and_order)
+{
+    static const struct sides sides[] = {
+        {1, 1, 1},    {6, 16, 8},   {7, 17, 9},     {5, 3, 300},
+        {16, 64, 33}, {48, 32, 20}, {16, 130, 40},  {97, 129, 257},
+        {3, 100, 0},  {100, 10, 5}, {200, 140, 30}, {0, 4, 4}};
+    for (int threads = 1; threads <= 3; threads += 2) {
+        lab_threads_set(threads);
+        for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++)
+            for (int k = 0; k < 8; k++)
+                check(&sides[i], k & 1, k & 2, k & 4 ? 1 : 0);
+    }
+    lab_threads_set(1);
+}
+
+/* More steps than a band has rows; the hidden shares are 0, as softmax leaves
+ * them. */
+TEST_CASE(attention_in_bands)
+{
+    static const struct lab_attention_params causal = {.heads = 2,
+                                                       .causal = true};
+    static const struct {
+        const char *step;
+        enum lab_phase phase;
+        const char *outs;
+        const char *ins;
+        const char *compare[2];
+    } steps[] = {
+        {"softmax", LAB_FORWARD, "probs", "scores", {"probs"}},
+        {"context", LAB_FORWARD, "ctx", "probs v", {"ctx"}},
+        {"context",
+         LAB_BACKWARD,
+         "dprobs dv",
+         "dctx probs v",
+         {"dprobs", "dv"}},
+        {"softmax", LAB_BACKWARD, "dscores", "dprobs probs", {"dscores"}},
+        {"scores", LAB_BACKWARD, "dq dk", "dscores q k", {"dq", "dk"}}};
+    enum { T = 75 };
+    const int64_t rows[] = {2, T, 6};
+    const int64_t square[] = {2, 2, T, T};
+    static const enum rig_kind kinds[] = {RIG_VECTOR, RIG_BLAS};
+    for (int k = 0; k < 2; k++) {
+        struct rig *got = rig_new(kinds[k]);
+        struct rig *ref = rig_new(RIG_REF_F32);
+        struct rig *both[] = {got, ref};
+        for (int i = 0; i < 2; i++) {
+            static const char *const wide[] = {"q",    "k",  "v",  "ctx",
+                                               "dctx", "dq", "dk", "dv"};
+            static const char *const squares[] = {"scores", "probs", "dprobs",
+                                                  "dscores"};
+            for (int n = 0; n < 8; n++) {
+                rig_add(both[i], wide[n], 3, rows);
+                rig_random(both[i], wide[n], 5 + (unsigned)n, -1, 1);
+            }
+            for (int n = 0; n < 4; n++)
+                rig_add(both[i], squares[n], 4, square);
+            rig_random(both[i], "scores", 4, -2, 2);
+        }
+        for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); s++) {
+            for (int i = 0; i < 2; i++)
+                rig_run(both[i], "attention", steps[s].step, steps[s].phase,
+                        steps[s].outs, steps[s].ins, &causal);
+            for (int n = 0; n < 2 && steps[s].compare[n]; n++)
+                rig_compare_rigs(rig_name(kinds[k]), got, ref,
+                                 steps[s].compare[n], 1e-5);
+        }
+        rig_free(got);
+        rig_free(ref);
+    }
+}
+
+RUN_TESTS()

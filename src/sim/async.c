@@ -986,6 +986,11 @@ void sim_tensor_warp_end(struct sim_warp *w)
                      "the thread ended before this copy had read shared "
                      "memory; cp.async.bulk.wait_group is missing");
     }
+    for (size_t k = 0; k < s->product_count && !w->block->stopped; k++)
+        sim_find(w, s->products[k].i, w->lanes, LAB_SIM_RACE, NULL,
+                 "the warp ended before this product had; wgmma.wait_group or "
+                 "wgmma.commit_group is missing before its sums are used");
+    s->product_count = 0;
     warp_arrive(w);
 }
 

@@ -551,10 +551,12 @@ static bool map_rows(const struct sim_transfer *t, unsigned char *box)
         a.addr[t->lane] = address;
         if (!sim_access(t->w, t->i, &a, at))
             return false;
+        if (!box)
+            continue;
         unsigned char *part = box + r * row_bytes + low * element;
-        if (box && a.kind == SIM_LOAD)
+        if (a.kind == SIM_LOAD)
             memcpy(part, at[t->lane], (size_t)a.bytes);
-        else if (box)
+        else
             memcpy(at[t->lane], part, (size_t)a.bytes);
     }
     return true;

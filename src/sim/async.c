@@ -551,10 +551,12 @@ static bool map_rows(const struct sim_transfer *t, unsigned char *box)
         a.addr[t->lane] = address;
         if (!sim_access(t->w, t->i, &a, at))
             return false;
+        if (!box)
+            continue;
         unsigned char *part = box + r * row_bytes + low * element;
-        if (box && a.kind == SIM_LOAD)
+        if (a.kind == SIM_LOAD)
             memcpy(part, at[t->lane], (size_t)a.bytes);
-        else if (box)
+        else
             memcpy(at[t->lane], part, (size_t)a.bytes);
     }
     return true;
@@ -986,6 +988,11 @@ void sim_tensor_warp_end(struct sim_warp *w)
                      "the thread ended before this copy had read shared "
                      "memory; cp.async.bulk.wait_group is missing");
     }
+    for (size_t k = 0; k < s->product_count && !w->block->stopped; k++)
+        sim_find(w, s->products[k].i, w->lanes, LAB_SIM_RACE, NULL,
+                 "the warp ended before this product had; wgmma.wait_group or "
+                 "wgmma.commit_group is missing before its sums are used");
+    s->product_count = 0;
     warp_arrive(w);
 }
 

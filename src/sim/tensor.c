@@ -21,6 +21,7 @@
  * then waits by itself. Shared memory, which the ISA lets it read until the
  * wait, is checked at both ends. */
 #include "tensor.h"
+#include "code.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -320,6 +321,7 @@ struct product {
 };
 
 /* c (m, n) += a (m, k) b (k, n); m and n are multiples of 8. */
+SIM_CLONES
 static void multiply(const struct shape *s, const float *a, const float *b,
                      float *c)
 {

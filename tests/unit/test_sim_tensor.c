@@ -1190,6 +1190,10 @@ static void faults_are_found(void **state)
          "%d1, %d1, 0, 1, 1; wgmma.commit_group.sync.aligned;"
          "bar.sync 0; st.shared.u32 [%r1+1024], %r0; bar.sync 0;"
          "wgmma.wait_group.sync.aligned 0;"},
+        {4, LAB_SIM_RACE, /* no wait_group */
+         "mov.u64 %d1, 0x4000000040;"
+         "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r2,%r3,%r4,%r5},"
+         "%d1, %d1, 0, 1, 1; wgmma.commit_group.sync.aligned;"},
         {1, LAB_SIM_SHUFFLE, FIRST "@%p1 elect.sync %r2|%p2, -1;"},
         {1, LAB_SIM_MEMORY, "mapa.shared::cluster.u32 %r2, %r1, 1;"},
     };

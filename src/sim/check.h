@@ -100,7 +100,16 @@ struct sim_launch_check {
 
 /* ---- check.c ---- */
 
-struct sim_check *sim_check_of(const struct sim_warp *w);
+static inline struct sim_check *sim_check_of(const struct sim_warp *w)
+{
+    return w->block->check;
+}
+
+/* __builtin_popcount() is a call where the processor is any x86-64. */
+static inline int sim_count_lanes(uint32_t lanes)
+{
+    return lanes == SIM_FULL ? SIM_LANES : __builtin_popcount(lanes);
+}
 /* Adds a finding of any block: f->at, other and the rest are set. */
 void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
                uint64_t block, uint32_t thread);

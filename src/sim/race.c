@@ -785,7 +785,7 @@ void sim_race_shared(struct sim_check *c, struct sim_warp *w,
     const uint32_t cells = (uint32_t)a->bytes / c->granule;
     if (c->pattern == SIM_ROW && !a->async && a->kind != SIM_ATOMIC) {
         const size_t cell = (size_t)a->addr[0] / c->granule;
-        const uint32_t n = cells * (uint32_t)__builtin_popcount(lanes);
+        const uint32_t n = cells * (uint32_t)sim_count_lanes(lanes);
         const int shift = __builtin_ctz(cells);
         if (a->kind == SIM_LOAD ? load_row(&s, cell, n, shift)
                                 : store_row(&s, cell, n, shift))
@@ -1213,6 +1213,8 @@ void sim_race_global(struct sim_check *c, struct sim_warp *w,
         atomic_store(&s.r->cells_in[s.kind], l->base + 1);
     const size_t granule = s.r->granule;
     const uint64_t base = (uint64_t)(uintptr_t)g->base;
+    if (s.kind == READ && c->pattern == SIM_SAME)
+        lanes &= ~lanes + 1; /* one for all */
     uint64_t last = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);

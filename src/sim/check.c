@@ -253,9 +253,6 @@ void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
                uint64_t block, uint32_t thread)
 {
     const struct lab_ptx *ptx = c->launch->ptx;
-    const struct sim_watch *watch = c->launch->grid->watch;
-    if (watch && watch->finding)
-        watch->finding(watch->arg, f);
     struct sim_found one = {
         .f = *f, .file = -1, .block = block, .thread = thread};
     if (f->at.place >= 0 && ptx && f->at.place < ptx->place_count) {
@@ -265,6 +262,12 @@ void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
     one.f.times = f->times > 0 ? f->times : 1;
     if (!merge(&c->found, &c->found_count, &c->found_room, &one))
         sim_check_no_memory(c->launch);
+}
+
+void sim_tell(const struct sim_grid *g, const struct lab_sim_finding *f)
+{
+    if (g->watch && g->watch->finding)
+        g->watch->finding(g->watch->arg, f);
 }
 
 void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
@@ -285,6 +288,7 @@ void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
     va_start(list, format);
     vsnprintf(one.message, sizeof(one.message), format, list);
     va_end(list);
+    sim_tell(w->block->grid, &one);
     sim_found(c, &one, w->block->number, thread);
 }
 

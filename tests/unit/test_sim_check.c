@@ -1158,7 +1158,7 @@ TEST_CASE(findings_of_a_launch_are_the_same_on_any_number_of_threads)
          "races with the write of thread (0,0,0) of block (0,0,0) at "
          "exchange.cu:15"},
         {"bar.sync 0;", 96, ELEMENTS, "race line 15 block "},
-        {"bar.sync 0;", 16, ELEMENTS, "race line 15 block 0 thread 16 "},
+        {"bar.sync 0;", 16, ELEMENTS, "race line 15 block 1 thread "},
         {"bar.sync 0;", ELEMENTS, ELEMENTS - 70,
          "memory line 11 block 22 thread 58 times 70: read of 4 bytes outside "
          "of memory: 0 bytes after the end of argument 0"},

@@ -248,7 +248,8 @@ struct lab_sim_kernel {
     int32_t instr_count;
     int32_t slots; /* of a warp's registers, 128 bytes each */
     int32_t preds;
-    int64_t shared_bytes; /* static; dynamic shared memory follows, aligned */
+    int64_t shared_bytes; /* static: the end of the last variable */
+    int64_t dynamic_at;   /* where dynamic shared memory begins */
     int64_t local_bytes;  /* of a lane */
     int64_t params_bytes;
     const int64_t *param_offsets; /* of each parameter */

@@ -9,12 +9,13 @@
  * 4 bytes ("CUDA C++ Programming Guide", compute capability 5.x and later). A
  * pass serves one word of each bank, to any number of lanes. Up to 4 bytes a
  * lane the warp is served together. With 8 bytes its halves are served one after
- * the other, with 16 bytes its quarters; NVIDIA's documents do not state when
- * two of them are served together. Measured on cards since Volta: two neighbours
- * (halves, or the quarters of one half) are, if each of their lanes reads the
- * same address as the lane with its bit 0, or each as the lane with its bit 1,
- * turned, or that lane is off. The least number of wavefronts is that of the
- * groups that are served one after the other; what is more is a bank conflict.
+ * the other, with 16 bytes its quarters. Two neighbours (halves, or the quarters
+ * of one half) are served together if each of their lanes has the address of the
+ * lane whose number differs in bit 0, or each that of the one that differs in bit
+ * 1, or that lane is off. NVIDIA's documents do not state this; it is what others
+ * measured on cards since Volta, and not yet compared with a card here. The least
+ * number of wavefronts is that of the groups that are served one after the other;
+ * what is more is a bank conflict.
  *
  * FLOP are those that the counters smsp__sass_thread_inst_executed_op_{f,d,h}{add,
  * mul,fma} give: additions and multiplications are one, fused ones two. Division,

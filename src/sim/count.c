@@ -9,12 +9,13 @@
  * 4 bytes ("CUDA C++ Programming Guide", compute capability 5.x and later). A
  * pass serves one word of each bank, to any number of lanes. Up to 4 bytes a
  * lane the warp is served together. With 8 bytes its halves are served one after
- * the other, with 16 bytes its quarters; NVIDIA's documents do not state when
- * two of them are served together. Measured on cards since Volta: two neighbours
- * (halves, or the quarters of one half) are, if each of their lanes reads the
- * same address as the lane with its bit 0, or each as the lane with its bit 1,
- * turned, or that lane is off. The least number of wavefronts is that of the
- * groups that are served one after the other; what is more is a bank conflict.
+ * the other, with 16 bytes its quarters. Two neighbours (halves, or the quarters
+ * of one half) are served together if each of their lanes has the address of the
+ * lane whose number differs in bit 0, or each that of the one that differs in bit
+ * 1, or that lane is off. NVIDIA's documents do not state this; it is what others
+ * measured on cards since Volta, and not yet compared with a card here. The least
+ * number of wavefronts is that of the groups that are served one after the other;
+ * what is more is a bank conflict.
  *
  * FLOP are those that the counters smsp__sass_thread_inst_executed_op_{f,d,h}{add,
  * mul,fma} give: additions and multiplications are one, fused ones two. Division,
@@ -56,7 +57,7 @@ static int distinct(uint64_t *v, int n)
 void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
                       uint32_t lanes, enum sim_pattern pattern)
 {
-    const int lane_count = __builtin_popcount(lanes);
+    const int lane_count = sim_count_lanes(lanes);
     const uint64_t bytes = (uint64_t)a->bytes;
     n->global_requests++;
     n->global_bytes += a->bytes * lane_count;
@@ -165,7 +166,7 @@ void sim_count_shared(struct lab_sim_counts *n, const struct sim_access *a,
 {
     n->shared_requests++;
     if (a->kind == SIM_ATOMIC)
-        n->atomics += __builtin_popcount(lanes);
+        n->atomics += sim_count_lanes(lanes);
     if (pattern != SIM_ANY && lanes == SIM_FULL && a->bytes <= 16) {
         /* No bank has two words to give in a group of lanes. */
         const int groups = a->bytes <= 4 ? 1 : a->bytes / 4;

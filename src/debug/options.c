@@ -173,10 +173,12 @@ static double share(const struct lab_option *option, const char *text,
 static const char *choice(const struct lab_option *option, const char *text,
                           struct argp_state *state)
 {
-    char names[3][16] = {"", "", ""};
-    sscanf(option->values, "%15s %15s %15s", names[0], names[1], names[2]);
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(names[i], text) == 0 && *text)
+    char names[4][16] = {"", "", "", ""};
+    int n = sscanf(option->values, "%15s %15s %15s %15s", names[0], names[1],
+                   names[2], names[3]);
+    struct lab_str list;
+    for (int i = 0; i < n; i++) {
+        if (strcmp(names[i], text) == 0)
             return text;
     }
     if (strcmp(option->name, "counters") == 0 && strchr(text, ':'))
@@ -185,8 +187,16 @@ static const char *choice(const struct lab_option *option, const char *text,
                    "full, which count every step; `count step`, in the "
                    "stepper, counts one",
                    text);
-    argp_error(state, "--%s '%s': use %s, %s%s%s", option->name, text, names[0],
-               names[1], names[2][0] ? " or " : "", names[2]);
+    lab_str_init(&list);
+    for (int i = 0; i < n; i++)
+        lab_str_addf(&list, "%s%s",
+                     i == 0                ? ""
+                     : i == n - 1 && i > 1 ? " or "
+                                           : ", ",
+                     names[i]);
+    argp_error(state, "--%s '%s': use %s", option->name, text,
+               lab_str_text(&list));
+    lab_str_release(&list);
     return text;
 }
 

@@ -81,6 +81,8 @@ struct sim_access {
     /* Out, of a store: call sim_same(). Lanes meet in one byte, or an earlier store
      * must have stored the same. */
     bool overlap;
+    /* Out: the lanes of `mask`, the first ones, lie in a row from at[0] on. */
+    bool row;
 };
 
 /* Checks an access, counts it, and says where it is: at[lane] for each lane of the

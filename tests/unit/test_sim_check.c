@@ -259,6 +259,48 @@ TEST_CASE(an_access_within_memory_is_no_finding)
     bench_close(b);
 }
 
+TEST_CASE(a_row_is_said_where_lanes_lie_in_a_row)
+{
+    struct bench *b = bench_open(1, ALL, false);
+    float *x = tensor(b, 4096, "x", 0, 8, 128, true);
+    const struct {
+        enum lab_ptx_space space;
+        uint64_t base;
+        uint32_t mask;
+        int64_t stride;
+        bool row;
+    } cases[] = {
+        {LAB_PTX_GLOBAL, (uintptr_t)x, SIM_FULL, 4, true},
+        {LAB_PTX_GENERIC, (uintptr_t)x, 0xff, 4, true},
+        {LAB_PTX_GENERIC, SIM_SHARED_WINDOW + 64, SIM_FULL, 4, true},
+        {LAB_PTX_GLOBAL, (uintptr_t)x, SIM_FULL, 8, false},
+        {LAB_PTX_GLOBAL, (uintptr_t)x, 0xfe, 4, false},
+        {LAB_PTX_GLOBAL, (uintptr_t)(x + 1000), SIM_FULL, 4, false},
+        {LAB_PTX_LOCAL, 0, 7, 4, false},
+        {LAB_PTX_GENERIC, SIM_LOCAL_WINDOW, 7, 4, false},
+    };
+    begin(b);
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct sim_access a =
+            access_of(SIM_STORE, cases[k].space, cases[k].mask, 4,
+                      cases[k].base, cases[k].stride);
+        sim_access(&b->warps[0], &b->instrs[k], &a, b->at);
+        assert_int_equal(a.row, cases[k].row);
+        if (a.row)
+            assert_ptr_equal(b->at[5], b->at[0] + 20);
+    }
+    /* Lane 0 in shared memory, the others in a tensor. */
+    struct sim_access a =
+        access_of(SIM_STORE, LAB_PTX_GENERIC, SIM_FULL, 4, (uintptr_t)x, 4);
+    a.addr[0] = SIM_SHARED_WINDOW;
+    assert_int_equal(sim_access(&b->warps[0], &b->instrs[20], &a, b->at),
+                     SIM_FULL);
+    assert_false(a.row);
+    assert_ptr_equal(b->at[0], b->shared);
+    end(b);
+    bench_close(b);
+}
+
 TEST_CASE(an_access_past_a_tensor_names_it)
 {
     struct bench *b = bench_open(1, ALL, false);
@@ -1116,7 +1158,7 @@ TEST_CASE(findings_of_a_launch_are_the_same_on_any_number_of_threads)
          "races with the write of thread (0,0,0) of block (0,0,0) at "
          "exchange.cu:15"},
         {"bar.sync 0;", 96, ELEMENTS, "race line 15 block "},
-        {"bar.sync 0;", 16, ELEMENTS, "race line 15 block 0 thread 16 "},
+        {"bar.sync 0;", 16, ELEMENTS, "race line 15 block 1 thread "},
         {"bar.sync 0;", ELEMENTS, ELEMENTS - 70,
          "memory line 11 block 22 thread 58 times 70: read of 4 bytes outside "
          "of memory: 0 bytes after the end of argument 0"},

@@ -189,6 +189,7 @@ static uint32_t divided(uint32_t a, uint32_t b)
     X("bfe.u32 %d, %a, %b, %c", bit_field(a, b, c))                            \
     X("prmt.b32 %d, %a, %b, %c", permuted(a, b, c))                            \
     X("cvt.s32.s8 %d, %a", (a & 255) - ((a & 128) << 1))                       \
+    X("cvt.u32.u16 %d, %a", a & 0xFFFF)                                        \
     X("setp.lt.s32 %%p1, %a, %b; selp.b32 %d, %c, %a, %%p1",                   \
       s32(a) < s32(b) ? c : a)                                                 \
     X("mul.wide.u32 %%w1, %a, %b; shr.u64 %%w1, %%w1, 13;\n"                   \

@@ -166,6 +166,7 @@ struct sim_lowering {
     struct sim_symbol *symbols;
     size_t symbol_count;
     size_t symbol_room;
+    bool refused; /* the error has the place already */
 };
 
 /* The address of a symbol operand; NULL: not known. */

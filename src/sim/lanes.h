@@ -97,8 +97,8 @@ void sim_fetch_slow32(const struct sim_warp *w, const struct sim_operand *o,
                       uint32_t *out);
 
 SIM_INLINE const uint32_t *sim_fetch32(const struct sim_warp *w,
-                                          const struct sim_operand *o,
-                                          uint32_t buffer[SIM_LANES])
+                                       const struct sim_operand *o,
+                                       uint32_t buffer[SIM_LANES])
 {
     if (__builtin_expect(o->source == SIM_SLOT, 1))
         return sim_r32(w, o->slot);
@@ -112,8 +112,8 @@ SIM_INLINE const uint32_t *sim_fetch32(const struct sim_warp *w,
 }
 
 SIM_INLINE const uint64_t *sim_fetch64(const struct sim_warp *w,
-                                          const struct sim_operand *o,
-                                          uint64_t buffer[SIM_LANES])
+                                       const struct sim_operand *o,
+                                       uint64_t buffer[SIM_LANES])
 {
     if (__builtin_expect(o->source == SIM_SLOT, 1))
         return sim_r64(w, o->slot);
@@ -131,7 +131,7 @@ void sim_blend64(uint64_t *d, const uint64_t *r, uint32_t mask);
 
 /* Lanes that have ended may be written, too: nothing reads them. */
 SIM_INLINE void sim_put32(struct sim_warp *w, const struct sim_operand *d,
-                             const uint32_t *r, uint32_t mask)
+                          const uint32_t *r, uint32_t mask)
 {
     if (d->source != SIM_SLOT)
         return;
@@ -142,7 +142,7 @@ SIM_INLINE void sim_put32(struct sim_warp *w, const struct sim_operand *d,
 }
 
 SIM_INLINE void sim_put64(struct sim_warp *w, const struct sim_operand *d,
-                             const uint64_t *r, uint32_t mask)
+                          const uint64_t *r, uint32_t mask)
 {
     if (d->source != SIM_SLOT)
         return;

@@ -63,6 +63,7 @@ enum lab_status sim_lower_refuse(struct sim_lowering *l,
     }
     const char *file = ptx->name;
     int line = in->text_line;
+    l->refused = true;
     if (in->place >= 0 && in->place < ptx->place_count) {
         const struct lab_ptx_place *p = &ptx->places[in->place];
         if (p->file >= 0 && p->file < ptx->file_count && ptx->files[p->file]) {
@@ -206,7 +207,7 @@ static enum lab_status refuse_because(struct sim_lowering *l,
                                       enum lab_status st)
 {
     char why[512] = "";
-    if (st != LAB_E_UNSUPPORTED)
+    if (st != LAB_E_UNSUPPORTED || l->refused)
         return st;
     add_text(why, sizeof(why), lab_error());
     return sim_lower_refuse(l, in, why);

@@ -635,12 +635,6 @@ SIM_OP1(rsqrt_f64, f64, f64, 1.0 / __builtin_sqrt(a))
 
 /* ---- f16 and bf16: exact in float or double, then rounded once ---- */
 
-static inline float limit(float v, unsigned flags)
-{
-    v = flags & SIM_F_SAT ? saturate(v) : v;
-    return flags & SIM_F_RELU ? (v > 0.0f ? v : (v != v ? v : 0.0f)) : v;
-}
-
 /* .ftz of f16: a subnormal half is zero. */
 static inline float half_in(float v, unsigned flags, bool brain)
 {

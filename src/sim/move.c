@@ -229,6 +229,19 @@ static void load(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
         sim_spins(w);
 }
 
+/* Words of all lanes that follow one another; false: they do not. */
+static SIM_CLONES bool store_row(const uint32_t v[SIM_LANES],
+                                 unsigned char *const at[SIM_LANES])
+{
+    uintptr_t first = (uintptr_t)at[0];
+    uintptr_t row = 0;
+    for (uintptr_t l = 0; l < SIM_LANES; l++)
+        row |= (uintptr_t)at[l] ^ (first + 4 * l);
+    if (row == 0)
+        memcpy(at[0], v, SIM_LANES * sizeof(*v));
+    return row == 0;
+}
+
 /* What each lane writes, before it is written. */
 static void compare_stores(struct sim_warp *w, const struct sim_instr *i,
                            struct sim_access *a, uint32_t lanes)
@@ -262,6 +275,8 @@ static void store(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
         if (i->bytes == 4 && s->bytes == 4) {
             uint32_t buffer[SIM_LANES];
             const uint32_t *v = sim_fetch32(w, s, buffer);
+            if (got == ~0u && i->count == 1 && store_row(v, at))
+                continue;
             for (uint32_t rest = got; rest; rest &= rest - 1) {
                 int l = __builtin_ctz(rest);
                 memcpy(at[l] + 4 * k, &v[l], 4);

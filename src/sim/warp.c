@@ -425,7 +425,7 @@ static void turn(struct sim_warp *w)
     take_side(w, at + 1);
 }
 
-enum { SPINS_OF_TURN = 64, SPINS_OF_WARP = 512 };
+enum { SPINS_OF_TURN = 16, SPINS_OF_WARP = 128 };
 
 void sim_spins(struct sim_warp *w)
 {

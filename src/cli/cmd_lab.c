@@ -345,11 +345,11 @@ static int measure(const struct lab_options *o, unsigned kind,
     bool timed = kind != LAB_FOR_LIST && kind != LAB_FOR_ONE_KERNEL &&
                  kind != LAB_FOR_VECTORS && kind != LAB_FOR_INDEX;
     if (timed && o->backend && strcmp(o->backend, "sim") == 0)
-        return lab_exit_error(
-            lab_fail(LAB_E_UNSUPPORTED,
-                     "--backend sim: a lab measures times, and a simulated GPU "
-                     "has none: use cpu or cuda here, or `lapenna-lab sim FILE` "
-                     "and `lapenna-lab step`, which count"));
+        return lab_exit_error(lab_fail(
+            LAB_E_UNSUPPORTED,
+            "--backend sim: a lab measures times, and a simulated GPU "
+            "has none: use cpu or cuda here, or `lapenna-lab sim FILE` "
+            "and `lapenna-lab step`, which count"));
     switch (kind) {
     case LAB_FOR_LIST:
         return lab_exit_error(list_labs(o));

@@ -28,7 +28,8 @@ static enum lab_status print_finding(const struct lab_sim_gpu_finding *of)
     lab_json_text(line, "check", lab_sim_check_id(f->check));
     lab_json_text(line, "kernel", of->kernel);
     add_where(line, of->ptx, &f->at);
-    lab_json_int(line, "argument", f->argument >= 0 ? f->argument : LAB_UNKNOWN);
+    lab_json_int(line, "argument",
+                 f->argument >= 0 ? f->argument : LAB_UNKNOWN);
     lab_json_text(line, "name", f->name);
     lab_json_ints(line, "index", f->index, (size_t)f->rank);
     lab_json_int(line, "times", f->times);

@@ -42,9 +42,8 @@ static void launched(void *user, const struct lab_sim_gpu_launched *of)
         k.launch.grid[d] = l->grid[d];
         k.launch.block[d] = l->block[d];
     }
-    const struct lab_gpu_launch names = {.mangled = l->kernel,
-                                         .carveout_pct = -1,
-                                         .shared_optin = 1};
+    const struct lab_gpu_launch names = {
+        .mangled = l->kernel, .carveout_pct = -1, .shared_optin = 1};
     sim.stats.records++;
     sim.stats.untimed++;
     sim.sink.kernel(sim.sink.user, &k, &names);

@@ -63,7 +63,7 @@ enum lab_status sim_block_open(struct sim_block *b)
     size_t local = up((size_t)k->local_bytes * SIM_LANES);
     size_t stack = up(sizeof(struct sim_stack));
     b->warp_count = (int)warps;
-    b->shared_bytes = k->shared_bytes + b->grid->launch->shared_bytes;
+    b->shared_bytes = sim_shared_bytes(k, b->grid->launch->shared_bytes);
     size_t each = regs + preds + local + stack + up(sizeof(struct sim_warp));
     size_t bytes = warps * each + up((size_t)b->shared_bytes);
     struct room *r = lab_alloc(sizeof(*r));
@@ -163,6 +163,31 @@ static int needed(const struct sim_block *b, const struct sim_bar *bar)
     return n;
 }
 
+/* Threads that ended can never reach a barrier of all threads. */
+static void find_ended(struct sim_block *b, const struct sim_bar *bar)
+{
+    uint32_t thread[2] = {0, 0};
+    int gone = 0;
+    for (int k = 0; k < b->warp_count; k++) {
+        const struct sim_warp *w = &b->warps[k];
+        for (uint32_t rest = w->lanes & ~w->alive & ~w->faulted; rest;
+             rest &= rest - 1) {
+            thread[1] = (uint32_t)(k * SIM_LANES + __builtin_ctz(rest));
+            thread[0] = gone++ ? thread[0] : thread[1];
+        }
+    }
+    if (gone == 0 || !bar->waiting)
+        return;
+    struct sim_warp *w = &b->warps[__builtin_ctz(bar->waiting)];
+    const uint32_t *n = b->grid->launch->block;
+#define AT(t) (t) % n[0], (t) / n[0] % n[1], (t) / n[0] / n[1]
+    sim_find(w, bar->first, w->active, LAB_SIM_BARRIER, NULL,
+             "barrier that %d threads never reach, (%u,%u,%u) to (%u,%u,%u): "
+             "they ended",
+             gone, AT(thread[0]), AT(thread[1]));
+#undef AT
+}
+
 /* Lets the warps that wait go on, if all arrived. */
 static void open_if_full(struct sim_block *b, int number)
 {
@@ -170,6 +195,8 @@ static void open_if_full(struct sim_block *b, int number)
     struct sim_bar *bar = &r->bars[number];
     if (bar->arrived == 0 || bar->arrived < needed(b, bar))
         return;
+    if (!bar->threads && number < 16)
+        find_ended(b, bar);
     struct sim_bar full = *bar;
     memset(bar, 0, sizeof(*bar));
     for (int k = 0; full.released && k < b->warp_count; k++)
@@ -288,7 +315,8 @@ static bool wake(struct sim_block *b)
     struct room *r = room_of(b);
     if (count_state(b, SIM_WAITING) == 0)
         return false;
-    if (sim_tensor_arrive(b))
+    /* Copies arrive as late as they can: all have asked in vain, twice. */
+    if (r->rounds >= 2 && sim_tensor_arrive(b))
         r->rounds = 0;
     if (++r->rounds > ROUNDS)
         return false;

@@ -14,11 +14,6 @@
 
 static const char NOT_WRITTEN[] = "what nothing wrote";
 
-struct sim_check *sim_check_of(const struct sim_warp *w)
-{
-    return w->block->check;
-}
-
 /* ---- where ---- */
 
 static void coordinates(uint64_t number, const uint32_t size[3],
@@ -258,9 +253,6 @@ void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
                uint64_t block, uint32_t thread)
 {
     const struct lab_ptx *ptx = c->launch->ptx;
-    const struct sim_watch *watch = c->launch->grid->watch;
-    if (watch && watch->finding)
-        watch->finding(watch->arg, f);
     struct sim_found one = {
         .f = *f, .file = -1, .block = block, .thread = thread};
     if (f->at.place >= 0 && ptx && f->at.place < ptx->place_count) {
@@ -270,6 +262,12 @@ void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
     one.f.times = f->times > 0 ? f->times : 1;
     if (!merge(&c->found, &c->found_count, &c->found_room, &one))
         sim_check_no_memory(c->launch);
+}
+
+void sim_tell(const struct sim_grid *g, const struct lab_sim_finding *f)
+{
+    if (g->watch && g->watch->finding)
+        g->watch->finding(g->watch->arg, f);
 }
 
 void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
@@ -290,6 +288,7 @@ void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
     va_start(list, format);
     vsnprintf(one.message, sizeof(one.message), format, list);
     va_end(list);
+    sim_tell(w->block->grid, &one);
     sim_found(c, &one, w->block->number, thread);
 }
 
@@ -409,7 +408,7 @@ static void read_or_set(struct sim_warp *w, const struct sim_instr *i,
 {
     const size_t bytes = (size_t)a->bytes;
     const bool row = sim_check_of(w)->pattern == SIM_ROW && lanes == a->mask;
-    const size_t run = bytes * (size_t)__builtin_popcount(lanes);
+    const size_t run = bytes * (size_t)sim_count_lanes(lanes);
     const size_t start = offset_in(g, a->addr[__builtin_ctz(lanes)]);
     /* A copy reads when it is issued, and has written when it has arrived. */
     if (a->async && a->issued != (a->kind == SIM_LOAD))
@@ -496,7 +495,7 @@ static uint32_t access_global(struct sim_warp *w, const struct sim_instr *i,
     struct lab_sim_counts *n = &w->block->counts[sim_index(w, i)];
     const size_t bytes = (size_t)a->bytes;
     if (c->pattern != SIM_ANY && aligned(a, a->addr[0])) {
-        const int run = c->pattern == SIM_ROW ? __builtin_popcount(a->mask) : 1;
+        const int run = c->pattern == SIM_ROW ? sim_count_lanes(a->mask) : 1;
         struct sim_alloc *g = alloc_of(c, a->addr[0], (size_t)run * bytes);
         if (g) {
             if (counted(a))
@@ -553,7 +552,7 @@ static uint32_t access_shared(struct sim_warp *w, const struct sim_instr *i,
     uint32_t good = a->mask;
     const uint64_t run =
         (uint64_t)a->bytes *
-        (c->pattern == SIM_ROW ? (uint64_t)__builtin_popcount(a->mask) : 1);
+        (c->pattern == SIM_ROW ? (uint64_t)sim_count_lanes(a->mask) : 1);
     if (c->pattern == SIM_ANY || !aligned(a, a->addr[0]) ||
         a->addr[0] > (uint64_t)b->shared_bytes ||
         run > (uint64_t)b->shared_bytes - a->addr[0])
@@ -580,6 +579,7 @@ static uint32_t access_local(struct sim_warp *w, const struct sim_instr *i,
     const int64_t each = w->block->grid->kernel->local_bytes;
     const size_t bytes = (size_t)a->bytes;
     uint32_t good = bound(w, i, a, LAB_PTX_LOCAL, each);
+    c->pattern = SIM_ANY; /* each lane has memory of its own */
     for (uint32_t rest = good; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         size_t offset = (size_t)lane * (size_t)each + a->addr[lane];
@@ -635,7 +635,7 @@ enum lab_ptx_space sim_generic(uint64_t *addr)
 SIM_CLONES static enum sim_pattern pattern_of(const struct sim_access *a)
 {
     const uint64_t bytes = (uint64_t)a->bytes;
-    const int n = __builtin_popcount(a->mask);
+    const int n = sim_count_lanes(a->mask);
     uint64_t row = 0;
     uint64_t same = 0;
     if (a->mask & (a->mask + 1) || !a->mask)
@@ -692,6 +692,8 @@ static uint32_t access_any(struct sim_warp *w, const struct sim_instr *i,
         part.space = (enum lab_ptx_space)space;
         part.mask = of[space];
         done |= access_space(w, i, &part, at);
+        if (of[space] != a->mask)
+            sim_check_of(w)->pattern = SIM_ANY;
     }
     a->overlap = part.overlap;
     return done;
@@ -701,6 +703,7 @@ uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
                     struct sim_access *a, unsigned char *at[SIM_LANES])
 {
     const uint32_t done = access_any(w, i, a, at);
+    a->row = sim_check_of(w)->pattern == SIM_ROW && done == a->mask;
     const struct sim_watch *watch = w->block->grid->watch;
     if (watch && watch->access && done)
         watch->access(watch->arg, w, i, a, done);

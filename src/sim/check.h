@@ -18,6 +18,7 @@ struct sim_found {
 
 /* Of race.c. */
 struct sim_pairs;
+struct sim_race;
 struct sim_flag;
 struct sim_flags { /* by address, open addressing */
     struct sim_flag *at;
@@ -76,6 +77,11 @@ struct sim_check {
     uint32_t valued;
     struct sim_alloc *valued_in[SIM_LANES];
 
+    /* Races within blocks on global memory, to be reported at the end. */
+    struct sim_race *later;
+    size_t later_count;
+    size_t later_room;
+
     unsigned char *local; /* of local memory, a byte a byte: written */
     size_t local_room;
 };
@@ -100,10 +106,21 @@ struct sim_launch_check {
 
 /* ---- check.c ---- */
 
-struct sim_check *sim_check_of(const struct sim_warp *w);
+static inline struct sim_check *sim_check_of(const struct sim_warp *w)
+{
+    return w->block->check;
+}
+
+/* __builtin_popcount() is a call where the processor is any x86-64. */
+static inline int sim_count_lanes(uint32_t lanes)
+{
+    return lanes == SIM_FULL ? SIM_LANES : __builtin_popcount(lanes);
+}
 /* Adds a finding of any block: f->at, other and the rest are set. */
 void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
                uint64_t block, uint32_t thread);
+/* Tells the launch's watcher, if there is one. */
+void sim_tell(const struct sim_grid *g, const struct lab_sim_finding *f);
 /* The place of an address for a finding: name, argument, index; and in words,
  * "fc1.W[3,17]", at least SIM_WORDS long. */
 enum { SIM_WORDS = 160 };

@@ -255,6 +255,13 @@ bool sim_gather_for(struct sim_warp *w, const struct sim_instr *i,
 
 /* ---- launches (grid.c) ---- */
 
+/* Of a block with `dynamic` bytes of dynamic shared memory. */
+static inline int64_t sim_shared_bytes(const struct lab_sim_kernel *k,
+                                       int64_t dynamic)
+{
+    return dynamic > 0 ? k->dynamic_at + dynamic : k->shared_bytes;
+}
+
 /* Checks a launch, makes its parameter space and its checks. The launch and the
  * options must live as long as the grid. */
 enum lab_status sim_grid_open(struct sim_grid *g, struct lab_sim_memory *m,

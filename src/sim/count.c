@@ -56,7 +56,7 @@ static int distinct(uint64_t *v, int n)
 void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
                       uint32_t lanes, enum sim_pattern pattern)
 {
-    const int lane_count = __builtin_popcount(lanes);
+    const int lane_count = sim_count_lanes(lanes);
     const uint64_t bytes = (uint64_t)a->bytes;
     n->global_requests++;
     n->global_bytes += a->bytes * lane_count;
@@ -165,7 +165,7 @@ void sim_count_shared(struct lab_sim_counts *n, const struct sim_access *a,
 {
     n->shared_requests++;
     if (a->kind == SIM_ATOMIC)
-        n->atomics += __builtin_popcount(lanes);
+        n->atomics += sim_count_lanes(lanes);
     if (pattern != SIM_ANY && lanes == SIM_FULL && a->bytes <= 16) {
         /* No bank has two words to give in a group of lanes. */
         const int groups = a->bytes <= 4 ? 1 : a->bytes / 4;

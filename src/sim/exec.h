@@ -81,6 +81,8 @@ struct sim_access {
     /* Out, of a store: call sim_same(). Lanes meet in one byte, or an earlier store
      * must have stored the same. */
     bool overlap;
+    /* Out: the lanes of `mask`, the first ones, lie in a row from at[0] on. */
+    bool row;
 };
 
 /* Checks an access, counts it, and says where it is: at[lane] for each lane of the
@@ -246,7 +248,8 @@ struct lab_sim_kernel {
     int32_t instr_count;
     int32_t slots; /* of a warp's registers, 128 bytes each */
     int32_t preds;
-    int64_t shared_bytes; /* static; dynamic shared memory follows, aligned */
+    int64_t shared_bytes; /* static: the end of the last variable */
+    int64_t dynamic_at;   /* where dynamic shared memory begins */
     int64_t local_bytes;  /* of a lane */
     int64_t params_bytes;
     const int64_t *param_offsets; /* of each parameter */

@@ -76,8 +76,8 @@ static enum lab_status check_launch(const struct lab_sim_launch *l,
     enum lab_status st = check_size(l, d);
     if (st)
         return st;
-    if (l->shared_bytes < 0 ||
-        k->shared_bytes + l->shared_bytes > d->shared_per_block)
+    if (l->shared_bytes < 0 || l->shared_bytes > d->shared_per_block ||
+        sim_shared_bytes(k, l->shared_bytes) > d->shared_per_block)
         return lab_fail(LAB_E_ARG,
                         "kernel %s: %lld bytes of shared memory and %lld of "
                         "dynamic; a block on %s has %lld at most",

@@ -465,6 +465,23 @@ static enum lab_status use_operand(struct sim_lowering *l,
     return st;
 }
 
+/* Dynamic shared memory begins where its most aligned name may. */
+static enum lab_status align_dynamic(struct sim_lowering *l,
+                                     const struct lab_ptx_operand *o, int depth)
+{
+    const struct lab_ptx_variable *v = o->variable;
+    struct lab_sim_kernel *k = l->kernel;
+    int64_t align = 128;
+    if (o->kind == LAB_PTX_OPERAND_SYMBOL && v && v->space == LAB_PTX_SHARED &&
+        v->external && v->align > align && v->align <= MOST_BYTES)
+        align = v->align;
+    int64_t at = (k->shared_bytes + align - 1) / align * align;
+    k->dynamic_at = at > k->dynamic_at ? at : k->dynamic_at;
+    for (int p = 0; depth < 8 && p < o->part_count; p++)
+        align_dynamic(l, &o->parts[p], depth + 1);
+    return LAB_OK;
+}
+
 static enum lab_status use_dynamic(struct sim_lowering *l,
                                    const struct lab_ptx_operand *o, int depth)
 {
@@ -472,7 +489,7 @@ static enum lab_status use_dynamic(struct sim_lowering *l,
     enum lab_status st = LAB_OK;
     if (o->kind == LAB_PTX_OPERAND_SYMBOL && v && v->space == LAB_PTX_SHARED &&
         v->external && !have_symbol(l, v))
-        return add_symbol(l, v, (uint64_t)l->kernel->shared_bytes,
+        return add_symbol(l, v, (uint64_t)l->kernel->dynamic_at,
                           LAB_PTX_SHARED);
     for (int k = 0; !st && depth < 8 && k < o->part_count; k++)
         st = use_dynamic(l, &o->parts[k], depth + 1);
@@ -663,8 +680,9 @@ static enum lab_status lower_all(struct sim_lowering *l)
         st = place_calls(l);
     if (!st)
         st = each_operand(l, use_operand);
-    k->shared_bytes = (k->shared_bytes + 127) / 128 * 128;
     k->local_bytes = (k->local_bytes + 15) / 16 * 16;
+    if (!st)
+        st = each_operand(l, align_dynamic);
     if (!st)
         st = each_operand(l, use_dynamic);
     if (!st)

@@ -135,6 +135,17 @@ struct earlier {
     bool write;
 };
 
+struct sim_race {
+    enum lab_ptx_space space;
+    uint64_t addr;
+    uint64_t block;
+    uint32_t thread;
+    int32_t place;
+    int bytes;
+    bool write;
+    struct earlier e;
+};
+
 static void race_words(const struct sim_check *c, struct lab_sim_finding *f,
                        const struct earlier *e, const char *words)
 {
@@ -142,9 +153,7 @@ static void race_words(const struct sim_check *c, struct lab_sim_finding *f,
     const size_t room = sizeof(f->message);
     const uint32_t *block = f->other.block;
     size_t n = sim_append(
-        out, room, 0,
-        "%s of %s races with the %s%s of thread "
-        "(%u,%u,%u)",
+        out, room, 0, "%s of %s races with the %s%s of thread (%u,%u,%u)",
         f->write ? "write" : "read", words, e->write ? "write" : "read",
         e->who & PENDING ? " that is under way" : "", f->other.thread[0],
         f->other.thread[1], f->other.thread[2]);
@@ -155,25 +164,53 @@ static void race_words(const struct sim_check *c, struct lab_sim_finding *f,
     sim_append(out, room, n, ": nothing puts one of them first");
 }
 
+static struct lab_sim_finding race_finding(const struct sim_check *c,
+                                           const struct sim_race *r)
+{
+    char words[SIM_WORDS];
+    const struct sim_grid *g = c->launch->grid;
+    struct lab_sim_finding f = {.check = LAB_SIM_RACE,
+                                .has_other = true,
+                                .bytes = r->bytes,
+                                .write = r->write};
+    sim_describe(g, c, r->space, r->addr, &f, words);
+    sim_where(g, r->block, r->thread, r->place, &f.at);
+    sim_where(g, r->e.block, r->e.who & THREAD_MASK, place_of(r->e.who),
+              &f.other);
+    race_words(c, &f, &r->e, words);
+    return f;
+}
+
 static void find_race(struct sim_check *c, struct sim_warp *w,
                       const struct sim_instr *i, const struct sim_access *a,
                       enum lab_ptx_space space, uint64_t addr, int lane,
                       const struct earlier *e)
 {
-    char words[SIM_WORDS];
-    const struct sim_grid *g = w->block->grid;
-    struct lab_sim_finding f = {.check = LAB_SIM_RACE,
-                                .has_other = true,
-                                .bytes = a->bytes,
-                                .write = a->kind != SIM_LOAD};
+    const struct sim_race r = {.space = space,
+                               .addr = addr,
+                               .block = w->block->number,
+                               .thread =
+                                   (uint32_t)(w->index * SIM_LANES + lane),
+                               .place = i->ptx ? i->ptx->place : -1,
+                               .bytes = a->bytes,
+                               .write = a->kind != SIM_LOAD,
+                               .e = *e};
     if (!c->launch->races)
         return;
-    uint32_t thread = (uint32_t)(w->index * SIM_LANES + lane);
-    sim_describe(g, c, space, addr, &f, words);
-    sim_where(g, w->block->number, thread, i->ptx ? i->ptx->place : -1, &f.at);
-    sim_where(g, e->block, e->who & THREAD_MASK, place_of(e->who), &f.other);
-    race_words(c, &f, e, words);
-    sim_found(c, &f, w->block->number, thread);
+    const struct lab_sim_finding f = race_finding(c, &r);
+    sim_tell(c->launch->grid, &f);
+    if (space != LAB_PTX_GLOBAL || c->launch->ordered) {
+        sim_found(c, &f, r.block, r.thread);
+        return;
+    }
+    /* If another block touches this word as well, whether this race is seen
+     * depends on which comes first. At the end it is known if one did. */
+    if (lab_grow(&c->later, c->later_count, &c->later_room, sizeof(r),
+                 "races")) {
+        sim_check_no_memory(c->launch);
+        return;
+    }
+    c->later[c->later_count++] = r;
 }
 
 /* An earlier store that is not in order with this one: no race if both store the
@@ -706,7 +743,7 @@ SIM_CLONES static bool load_row(const struct shared_access *s, size_t cell,
         const uint32_t old_who = who[k];
         const bool own = other_thread(old_who, me.who) < SIM_LANES;
         const bool push = !own & (old_when > floor);
-        const uint32_t kept = own & (old_when > met) ? lanes[k] : 0;
+        const uint32_t kept = (own & (old_when > met)) ? lanes[k] : 0;
         before_when[k] = push ? old_when : before_when[k];
         before_who[k] = push ? old_who : before_who[k];
         when[k] = me.when;
@@ -785,7 +822,7 @@ void sim_race_shared(struct sim_check *c, struct sim_warp *w,
     const uint32_t cells = (uint32_t)a->bytes / c->granule;
     if (c->pattern == SIM_ROW && !a->async && a->kind != SIM_ATOMIC) {
         const size_t cell = (size_t)a->addr[0] / c->granule;
-        const uint32_t n = cells * (uint32_t)__builtin_popcount(lanes);
+        const uint32_t n = cells * (uint32_t)sim_count_lanes(lanes);
         const int shift = __builtin_ctz(cells);
         if (a->kind == SIM_LOAD ? load_row(&s, cell, n, shift)
                                 : store_row(&s, cell, n, shift))
@@ -1213,6 +1250,8 @@ void sim_race_global(struct sim_check *c, struct sim_warp *w,
         atomic_store(&s.r->cells_in[s.kind], l->base + 1);
     const size_t granule = s.r->granule;
     const uint64_t base = (uint64_t)(uintptr_t)g->base;
+    if (s.kind == READ && c->pattern == SIM_SAME)
+        lanes &= ~lanes + 1; /* one for all */
     uint64_t last = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
@@ -1318,6 +1357,7 @@ void sim_race_block_end(struct sim_check *c)
 void sim_race_release(struct sim_check *c)
 {
     sim_race_block_end(c);
+    lab_free(c->later);
     lab_free(c->shared);
     lab_free(c->pairs);
 }
@@ -1392,22 +1432,37 @@ static void find_between(struct sim_launch_check *l, const struct sim_alloc *g,
 {
     /* The finding is the later block's. */
     const int at = key[1] > key[0];
-    const uint64_t block = block_of(key[at]) - l->base - 1;
-    const uint32_t thread = (uint32_t)key[at] & THREAD_MASK;
-    const struct earlier e = {block_of(key[!at]) - l->base - 1,
-                              (uint32_t)key[!at] & ~(uint32_t)PENDING,
-                              kind[!at] != READ};
-    char words[SIM_WORDS];
-    struct lab_sim_finding f = {.check = LAB_SIM_RACE,
-                                .has_other = true,
-                                .bytes = (int)atomic_load(&g->races)->granule,
-                                .write = kind[at] != READ};
-    sim_describe(l->grid, NULL, LAB_PTX_GLOBAL,
-                 (uint64_t)(uintptr_t)g->base + offset, &f, words);
-    sim_where(l->grid, block, thread, place_of((uint32_t)key[at]), &f.at);
-    sim_where(l->grid, e.block, e.who & THREAD_MASK, place_of(e.who), &f.other);
-    race_words(l->all, &f, &e, words);
-    sim_found(l->all, &f, block, thread);
+    const struct sim_race r = {.space = LAB_PTX_GLOBAL,
+                               .addr = (uint64_t)(uintptr_t)g->base + offset,
+                               .block = block_of(key[at]) - l->base - 1,
+                               .thread = (uint32_t)key[at] & THREAD_MASK,
+                               .place = place_of((uint32_t)key[at]),
+                               .bytes = (int)atomic_load(&g->races)->granule,
+                               .write = kind[at] != READ,
+                               .e = {block_of(key[!at]) - l->base - 1,
+                                     (uint32_t)key[!at] & ~(uint32_t)PENDING,
+                                     kind[!at] != READ}};
+    const struct lab_sim_finding f = race_finding(l->all, &r);
+    sim_tell(l->grid, &f);
+    sim_found(l->all, &f, r.block, r.thread);
+}
+
+/* Races within a block, but on words that other blocks race for, too. */
+static void find_later(struct sim_launch_check *l, struct sim_check *c)
+{
+    for (size_t k = 0; k < c->later_count; k++) {
+        const struct sim_race *r = &c->later[k];
+        const struct sim_alloc *g = sim_memory_before(l->grid->memory, r->addr);
+        const struct sim_races *races = atomic_load(&g->races);
+        const size_t offset = (size_t)(r->addr - (uint64_t)(uintptr_t)g->base);
+        uint64_t key[2];
+        enum kind kind[2];
+        if (atomic_load(&races->conflict) &&
+            pair_of(l, races, offset - offset % races->granule, key, kind))
+            continue;
+        const struct lab_sim_finding f = race_finding(c, r);
+        sim_found(c, &f, r->block, r->thread);
+    }
 }
 
 void sim_race_forget(struct sim_launch_check *l)
@@ -1418,6 +1473,8 @@ void sim_race_forget(struct sim_launch_check *l)
 void sim_race_end(struct sim_launch_check *l)
 {
     const struct lab_sim_memory *m = l->grid->memory;
+    for (struct sim_check *c = l->all; c; c = c->next)
+        find_later(l, c);
     for (size_t n = 0; n < m->count; n++) {
         struct sim_alloc *g = m->allocs[n];
         struct sim_races *r = atomic_load(&g->races);

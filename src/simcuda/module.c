@@ -55,6 +55,7 @@ const struct lab_sim_kernels *lab_sim_kernels(const struct lab_sim_host *host)
         .abi = LAB_SIM_MODULE_ABI,
         .sets = sets,
         .rung = lab_cuda_rung,
+        .kernel = simcuda_kernel,
         .error = lab_error,
     };
     if (simcuda_broken()[0])

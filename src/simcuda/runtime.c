@@ -254,6 +254,17 @@ void __cudaRegisterVar(void **handle, char *host, char *device,
     variables = v;
 }
 
+const char *simcuda_kernel(int i, const struct lab_sim_image **image)
+{
+    for (const struct function *f = functions; f; f = f->next) {
+        if (i-- == 0) {
+            *image = f->image;
+            return f->name;
+        }
+    }
+    return NULL;
+}
+
 static struct function *function_of(const void *host)
 {
     for (struct function *f = functions; f; f = f->next)

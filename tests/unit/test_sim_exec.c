@@ -596,6 +596,12 @@ static void faults_are_found(void **state)
                             "@%p1 bra $B;\nbar.sync 0;\nbra $E;\n"
                             "$B: bar.sync 0;\n$E:\n"),
                    64, LAB_SIM_BARRIER, "another barrier");
+    expect_finding(BODY("", "setp.ge.u32 %p1, %r1, 64;\n@%p1 ret;\n"
+                            "bar.sync 0;\n"),
+                   96, LAB_SIM_BARRIER, "32 threads never reach");
+    expect_finding(BODY("", "setp.gt.u32 %p1, %r1, 40;\n@%p1 ret;\n"
+                            "bar.sync 0;\n"),
+                   64, LAB_SIM_BARRIER, "23 threads never reach");
     expect_finding(BODY("", "bar.sync 1, 96;\n"), 64, LAB_SIM_BARRIER,
                    "deadlock");
     expect_finding(BODY("", "setp.lt.u32 %p1, %r1, 16;\n@!%p1 bra $E;\n"
@@ -609,14 +615,12 @@ static void faults_are_found(void **state)
     expect_finding(BODY("", "trap;\n"), 32, LAB_SIM_MEMORY, "stopped itself");
 }
 
-/* An early return, a lane that waits for others that come later, and barriers of
+/* A lane that waits for others that come later, and barriers of
  * some warps are right. */
 static void what_is_right_is_not_found(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        BODY("", "setp.gt.u32 %p1, %r1, 40;\n@%p1 ret;\nbar.sync 0;\n"
-                 "bar.sync 0;\n"),
         BODY("", "setp.lt.u32 %p1, %r1, 64;\n@!%p1 bra $E;\nbar.sync 1, 64;\n"
                  "$E: bar.sync 0;\n"),
         BODY("", "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra $P;\n"

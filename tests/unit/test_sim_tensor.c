@@ -1042,7 +1042,7 @@ static struct sim_tensor_map random_map(unsigned char *global, int bytes)
 static void tensor_boxes_match_plain_loops(void **state)
 {
     (void)state;
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < 150; round++) {
         enum { BYTES = 2 << 20, SHARED = 1 << 17, AT = 2048 };
         struct bank *b = bank_new(1, 16, 4, SHARED);
         int at[5];

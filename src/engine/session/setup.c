@@ -71,8 +71,8 @@ static enum lab_status choose(const struct lab_setup *s, struct lab_walk *walk,
 static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w,
                             struct lab_str *notice)
 {
-    bool timed = lab_walk_backend(w)->ops != &lab_backend_sim;
-    if (!s->tune || !timed || !lab_tune_wanted(lab_walk_plan(w)))
+    if (!s->tune || lab_walk_backend(w)->untimed ||
+        !lab_tune_wanted(lab_walk_plan(w)))
         return LAB_OK;
     struct lab_tuning *t = lab_tuning_new();
     enum lab_status st = t ? LAB_OK : lab_no_memory("variants' times");

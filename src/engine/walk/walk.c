@@ -512,6 +512,8 @@ static enum lab_status walk_run_at(struct lab_walk *w, int index, bool walking)
     int64_t ns = lab_clock_monotonic_ns() - start;
     if (events)
         ns = e.device_ns;
+    if (w->be->untimed)
+        ns = LAB_EVENT_NO_TIME;
     tell_step(w, &e, false);
     if (st)
         return st;

@@ -116,6 +116,7 @@ struct lab_backend_ops {
 struct lab_backend {
     const struct lab_backend_ops *ops;
     bool host_memory; /* alloc() gives memory that the host may read */
+    bool untimed;     /* how long a step takes says nothing: a simulation */
 };
 
 /* What lapenna-lab-cuda.so exports as `lab_cuda_module()`. */

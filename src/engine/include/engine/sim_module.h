@@ -14,6 +14,9 @@ struct lab_sim_kernels {
     const struct lab_kernel_set *const *(*sets)(int *count);
     /* Rung i of an operation in the order of its table, NULL past the last. */
     const struct lab_variant *(*rung)(const char *operation, int i);
+    /* Kernel i of those that the module holds, by its name in the PTX of *image;
+     * NULL past the last. Those of an image follow one another. */
+    const char *(*kernel)(int i, const struct lab_sim_image **image);
     const char *(*error)(void); /* the module has its own base/status.h */
 };
 /* `host` lives as long as the program. */

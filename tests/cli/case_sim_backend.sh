@@ -1,0 +1,59 @@
+# shellcheck shell=sh
+# The CUDA kernels on a GPU inside the program: the CPU's values, launches with grid
+# and block and without times, a device model, and what is refused.
+db=$work/runs.db
+inline_lesson small
+
+# A word that is wrong is wrong with and without the module.
+run step small.md --backend sim --device-model 'NVIDIA H2000' --json
+expect_exit 2
+expect_stderr "no device model 'NVIDIA H2000': there are \"NVIDIA H200\","
+
+run doctor --db "$db"
+if ! grep -q '^simulator  *ok' "$out"; then
+    run step small.md --backend sim
+    expect_exit 4
+    expect_stderr 'Remedy: put nvcc of CUDA 12 or later on PATH'
+    finish
+fi
+grep -q 'the CUDA kernels on NVIDIA H200 (simulated)' "$out" ||
+    complain "doctor does not name the device"
+
+# Every value of an iteration, within the tolerance.
+run step small.md --json --backend cpu --variant '*=naive'
+expect_exit 0
+cp "$out" cpu
+run step small.md --json --backend sim
+expect_exit 0
+expect_no_stderr
+expect_json "FILE2=$work/cpu" \
+    'len(rows) == len(other)' \
+    'all(s["backend"] == "sim" and s["time_ns"] is None for s in of("step"))' \
+    '[s["name"] for s in of("step")] ==
+     [s["name"] for s in other if s["type"] == "step"]' \
+    'all(abs(a - b) <= 1e-5 * (1 + abs(b))
+         for s, t in zip(of("step"), [r for r in other if r["type"] == "step"])
+         for o, p in zip(s["outputs"], t["outputs"])
+         for a, b in zip(numbers(o["data"]), numbers(p["data"])))' \
+    'abs(one("end")["loss"] - other[-1]["loss"]) <= 1e-5'
+# The same bits again, and with one thread.
+cp "$out" first
+run step small.md --json --backend sim --threads 1
+expect_json "FILE2=$work/first" 'same(rows, other)'
+
+# Recorded like any run, marked as simulated, with each launch and no time.
+run run small.md --backend sim --iterations 3 --db "$db" --json
+expect_exit 0
+run profile show 1 --db "$db"
+expect_exit 0
+expect_stdout 'NVIDIA H200 (simulated)'
+run profile kernels 1 --db "$db" --json
+expect_exit 0
+expect_json 'any("dense" in r["name"] for r in of("kernel"))'
+
+# What has a time is not measured here.
+run lab gemm --backend sim --sizes 64
+expect_exit 4
+expect_stderr 'a simulated GPU has none'
+run profile ceilings --backend sim
+expect_exit 4

@@ -1,0 +1,80 @@
+/* What lapenna-lab-sim.so holds: every kernel of the tree is read and lowered, and
+ * the rows of libraries are left out. */
+#include "test.h"
+
+#include "engine/backend.h"
+#include "engine/sim_backend.h"
+#include "engine/sim_module.h"
+
+/* A kernel whose opcodes are not known is refused, with the opcode. */
+TEST_CASE(every_kernel_can_be_executed)
+{
+    const struct lab_sim_kernels *kernels;
+    const struct lab_sim_image *image = NULL;
+    const struct lab_sim_image *read = NULL;
+    struct lab_sim_memory *memory;
+    struct lab_sim_module *module = NULL;
+    const char *name;
+    int refused = 0;
+    int n = 0;
+    assert_ok(lab_sim_kernels_load(&kernels));
+    assert_ok(lab_sim_memory_open(&memory));
+    for (; (name = kernels->kernel(n, &image)); n++) {
+        const struct lab_sim_kernel *k;
+        if (image != read) {
+            lab_sim_module_close(module);
+            module = NULL;
+            assert_ok(lab_sim_module_open(memory, image->text, image->bytes,
+                                          image->name, &module));
+            read = image;
+        }
+        if (lab_sim_kernel(module, name, &k)) {
+            print_message("%s: %s\n", name, lab_error());
+            refused++;
+        }
+    }
+    lab_sim_module_close(module);
+    lab_sim_memory_close(memory);
+    print_message("%d kernels, %d refused\n", n, refused);
+    assert_true(n > 300);
+    assert_int_equal(refused, 0);
+}
+
+TEST_CASE(no_row_is_a_librarys)
+{
+    struct lab_backend *be = NULL;
+    const struct lab_kernel_set *set;
+    int rows = 0;
+    assert_ok(lab_backend_open(&be, "sim", 0));
+    for (int i = 0; (set = lab_backend_set(be, LAB_F32, i)); i++) {
+        for (int k = 0; k < set->count; k++) {
+            assert_null(strstr(set->variants[k].name, "cublas"));
+            assert_null(strstr(set->variants[k].name, "cudnn"));
+            rows++;
+        }
+    }
+    assert_true(rows > 100);
+    lab_backend_close(be);
+}
+
+TEST_CASE(a_device_model_has_its_limits)
+{
+    struct lab_backend *be = NULL;
+    struct lab_device_info info;
+    assert_int_equal(lab_sim_backend_model("NVIDIA T5"), LAB_E_USAGE);
+    assert_ok(lab_sim_backend_model("NVIDIA T4"));
+    assert_ok(lab_backend_open(&be, "sim", 0));
+    lab_backend_info(be, &info);
+    assert_string_equal(info.name, "NVIDIA T4 (simulated)");
+    assert_int_equal(info.compute_major, 7);
+    assert_int_equal(info.max_shared_per_block_optin_bytes, 65536);
+    lab_backend_close(be);
+    assert_ok(lab_sim_backend_model(NULL));
+    assert_int_equal(lab_backend_open(&be, "sim", 1), LAB_E_UNSUPPORTED);
+}
+
+int main(void)
+{
+    setenv("LAPENNA_LAB_MODULE_DIR", LAB_CUDA_MODULE_DIR, 0);
+    return test_run_all(NULL, NULL);
+}

@@ -41,7 +41,7 @@ offers() {
 }
 
 offers '--backend --batch' --ba
-offers 'auto cpu cuda' --backend ''
+offers 'auto cpu cuda sim' --backend ''
 offers 'cpu cuda' --backend = c
 offers 'fp16 fp32 fp64' --precision fp
 offers 'profile' pro
@@ -57,7 +57,7 @@ offers '' doctor --sort
 offers '--force --format' profile export 3 --fo
 offers '' profile show 3 --fo
 offers '--double' lab gflops --do
-offers '--device' run --dev
+offers '--device --device-model' run --dev
 offers 'blas blocked' --variant fc1 = bl
 offers 'dense=' run mlp-digits --variant d
 offers 'onednn' lab gemm --variants on

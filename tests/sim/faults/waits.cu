@@ -1,4 +1,4 @@
-// run: --grid 2 --block 96 --budget 2000000 --arg inout:int[2]=zero --arg out:int[192]
+// run: --grid 2 --block 96 --budget 50000 --arg inout:int[2]=zero --arg out:int[192]
 // clang-format off
 #ifndef FAULT
 #define FAULT 0

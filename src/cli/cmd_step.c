@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd.h"
+#include "debug/kernel_walk.h"
 #include "debug/training.h"
 #include "base/mem.h"
 #include "report/json_line.h"
@@ -321,15 +323,58 @@ static enum lab_status walk_to_files(struct lab_lesson_run *w,
     return st;
 }
 
+/* The step of --into is left for its kernels. */
+static enum lab_status run_step(struct lab_lesson_run *w, int index)
+{
+    const struct lab_step *s = lab_walk_schedule(w->walk)->steps[index].step;
+    const char *into = w->options->into;
+    bool here = into && strcmp(into, s->name) == 0;
+    struct lab_backend *be = lab_walk_backend(w->walk);
+    enum lab_status st =
+        here ? lab_kernel_walk_launches(be, true, isatty(STDIN_FILENO) != 0)
+             : LAB_OK;
+    if (!st)
+        st = lab_walk_step(w->walk);
+    if (here)
+        (void)lab_kernel_walk_launches(be, false, false);
+    return st;
+}
+
+/* A STEP of --into that there is. */
+static enum lab_status find_into(struct lab_lesson_run *w)
+{
+    const struct lab_schedule *s = lab_walk_schedule(w->walk);
+    const char *into = w->options->into;
+    const char **names =
+        lab_alloc_array((size_t)s->n_steps + 1, sizeof(*names));
+    bool found = !into;
+    if (!names)
+        return lab_no_memory("the names of steps");
+    for (int i = 0; i < s->n_steps; i++) {
+        names[i] = s->steps[i].step->name;
+        found = found || strcmp(names[i], into) == 0;
+    }
+    const char *near = found ? NULL : lab_nearest(into, names, s->n_steps);
+    enum lab_status st =
+        found ? LAB_OK
+              : lab_fail(LAB_E_USAGE, "--into '%s': no such step%s%s%s", into,
+                         near ? " (did you mean '" : "", near ? near : "",
+                         near ? "'?)" : "");
+    lab_free(names);
+    return st;
+}
+
 static enum lab_status walk(struct lab_lesson_run *w, int64_t iterations)
 {
-    enum lab_status st =
-        w->options->json ? print_run_json(w) : lab_step_text_run(w);
+    enum lab_status st = find_into(w);
+    if (st)
+        return st;
+    st = w->options->json ? print_run_json(w) : lab_step_text_run(w);
     lab_walk_run_begin(w->walk, w->lesson->title);
     for (int64_t i = 0; i < iterations && !st; i++) {
         do {
             int at = lab_walk_at_end(w->walk) ? 0 : lab_walk_position(w->walk);
-            st = lab_walk_step(w->walk);
+            st = run_step(w, at);
             if (!st)
                 st = print_step(w, at);
             if (lab_signals_caught()) /* which may have cut a line short */

@@ -9,6 +9,8 @@
 #include "base/format.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/sim_backend.h"
+#include "profiler/kernel_name.h"
 #include "report/print.h"
 #include "report/text_table.h"
 
@@ -733,4 +735,42 @@ enum lab_status lab_kernel_walk(struct lab_kernel_walk *w, FILE *in)
     }
     lab_str_release(&s.source);
     return st;
+}
+
+/* ---- the launches of a step ---- */
+
+static void walk_launch(void *user, const struct lab_sim_gpu_call *of)
+{
+    static const uint32_t first[3] = {0, 0, 0};
+    char name[128];
+    char *types = lab_kernel_demangle(of->kernel);
+    lab_kernel_short_name(name, sizeof(name), types ? types : of->kernel);
+    lab_free(types);
+    struct lab_kernel_walk w = {
+        .ptx = of->ptx, .name = name, .prompts = user != NULL};
+    enum lab_status st = lab_sim_debug_open(of->memory, of->launch, of->options,
+                                            first, &w.debug);
+    if (!st)
+        st = lab_kernel_walk(&w, stdin);
+    if (st)
+        lab_printf(stdout, "%s\n", lab_error());
+    /* What runs then begins where the walk began. */
+    if (w.debug)
+        (void)lab_sim_debug_block(w.debug, first);
+    lab_sim_debug_close(w.debug);
+}
+
+enum lab_status lab_kernel_walk_launches(struct lab_backend *be, bool on,
+                                         bool prompts)
+{
+    static char yes;
+    struct lab_sim_gpu *gpu = lab_sim_backend_gpu(be);
+    if (!gpu)
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "backend %s: kernels are walked on the simulator; start "
+            "with --backend sim",
+            be->ops->name);
+    lab_sim_gpu_before(gpu, on ? walk_launch : NULL, prompts ? &yes : NULL);
+    return LAB_OK;
 }

@@ -28,6 +28,8 @@ struct lab_sim_gpu {
     int64_t left_out; /* findings that are not in the list */
     void (*launched)(void *user, const struct lab_sim_gpu_launched *of);
     void *user;
+    void (*before)(void *user, const struct lab_sim_gpu_call *of);
+    void *before_user;
 };
 
 static _Thread_local struct lab_sim_gpu *current;
@@ -86,6 +88,15 @@ void lab_sim_gpu_listen(struct lab_sim_gpu *gpu,
 {
     gpu->launched = launched;
     gpu->user = user;
+}
+
+void lab_sim_gpu_before(struct lab_sim_gpu *gpu,
+                        void (*call)(void *user,
+                                     const struct lab_sim_gpu_call *of),
+                        void *user)
+{
+    gpu->before = call;
+    gpu->before_user = user;
 }
 
 /* ---- what was found ---- */
@@ -315,6 +326,10 @@ static enum lab_status host_launch(const struct lab_sim_gpu_launch *launch)
                                       .ptx = ptx,
                                       .start_ns = lab_clock_wall_ns()};
     facts_of(f, &facts);
+    const struct lab_sim_gpu_call call = {gpu->memory, &run, &gpu->options, ptx,
+                                          launch->kernel};
+    if (gpu->before)
+        gpu->before(gpu->before_user, &call);
     st = lab_sim_run(gpu->memory, &run, &gpu->options, &result);
     if (st)
         return st;

@@ -5,6 +5,7 @@
  * %f3`), lines of text go to standard output. Threads: one. */
 #pragma once
 #include <stdio.h>
+#include "engine/backend.h"
 #include "sim/debug.h"
 
 struct lab_kernel_walk {
@@ -18,4 +19,10 @@ struct lab_kernel_walk {
 LAB_C_BEGIN
 /* Reads words until `quit` or the end. LAB_E_IO: standard output takes no more. */
 enum lab_status lab_kernel_walk(struct lab_kernel_walk *w, FILE *in);
+/* From now on the kernels that the backend launches are walked by words from
+ * standard input before they run; `prompts` as above. `on` false: no longer.
+ * LAB_E_UNSUPPORTED: a backend whose kernels cannot be walked, and which can. The
+ * walk is on the thread that runs the step. */
+enum lab_status lab_kernel_walk_launches(struct lab_backend *be, bool on,
+                                         bool prompts);
 LAB_C_END

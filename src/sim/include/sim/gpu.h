@@ -89,6 +89,15 @@ struct lab_sim_gpu_launched {
     int64_t end_ns;
 };
 
+/* A launch that is about to run: what lab_sim_debug_open() takes. */
+struct lab_sim_gpu_call {
+    struct lab_sim_memory *memory;
+    const struct lab_sim_launch *launch;
+    const struct lab_sim_options *options;
+    const struct lab_ptx *ptx;
+    const char *kernel; /* as in the PTX */
+};
+
 struct lab_sim_gpu;
 
 LAB_C_BEGIN
@@ -107,6 +116,12 @@ struct lab_sim_options *lab_sim_gpu_options(struct lab_sim_gpu *gpu);
 void lab_sim_gpu_listen(struct lab_sim_gpu *gpu,
                         void (*launched)(void *user,
                                          const struct lab_sim_gpu_launched *of),
+                        void *user);
+/* Called before every launch, on its thread; it runs when this returns. NULL:
+ * nobody. */
+void lab_sim_gpu_before(struct lab_sim_gpu *gpu,
+                        void (*call)(void *user,
+                                     const struct lab_sim_gpu_call *of),
                         void *user);
 /* What was found since the last lab_sim_gpu_forget(), in order. */
 const struct lab_sim_gpu_finding *

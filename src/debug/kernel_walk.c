@@ -1,6 +1,7 @@
 /* The inside of a kernel as lines of text: where the warp in focus is, what its
  * lanes touch, and the words that move it. */
 #include "debug/kernel_walk.h"
+#include "debug/kernel_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,54 +15,22 @@
 #include "report/print.h"
 #include "report/text_table.h"
 
-enum { LANES = 32, SECTOR = 32, AROUND = 2, LISTED = 5, SOURCE_MOST = 8 << 20 };
+enum { LANES = 32, AROUND = 2, LISTED = 5 };
 
 struct session {
     struct lab_kernel_walk *w;
-    struct lab_str source; /* of `file` */
-    int32_t file;          /* -1: none read */
-    int lane;              /* in focus */
+    struct lab_kernel_source source;
+    int lane; /* in focus */
     bool leaving;
     bool repeats; /* the word is done again by an empty line */
 };
 
 /* ---- source ---- */
 
-static const char *path_of(const struct session *s, int32_t file)
-{
-    const struct lab_ptx *ptx = s->w->ptx;
-    return file >= 0 && file < ptx->file_count ? ptx->files[file] : NULL;
-}
-
-static void read_file(struct session *s, int32_t file)
-{
-    char block[4096];
-    const char *path = path_of(s, file);
-    FILE *f = path ? fopen(path, "rb") : NULL;
-    s->file = file;
-    lab_str_clear(&s->source);
-    for (size_t n; f && s->source.len < SOURCE_MOST &&
-                   (n = fread(block, 1, sizeof(block), f)) > 0;)
-        lab_str_add_bytes(&s->source, block, n);
-    if (f)
-        fclose(f);
-}
-
-/* The text of a line; its length in *n, 0: there is none. */
 static const char *line_text(struct session *s, int32_t file, int32_t line,
                              size_t *n)
 {
-    if (file != s->file)
-        read_file(s, file);
-    const char *at = lab_str_text(&s->source);
-    const char *end = at + s->source.len;
-    for (int32_t i = 1; i < line && at < end; i++) {
-        const char *next = memchr(at, '\n', (size_t)(end - at));
-        at = next ? next + 1 : end;
-    }
-    const char *stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
-    *n = (size_t)((stop ? stop : end) - at);
-    return at;
+    return lab_kernel_source_line(&s->source, s->w->ptx, file, line, n);
 }
 
 /* Lines from .. to with how often each ran so far. */
@@ -74,7 +43,7 @@ static void list(struct session *s, int32_t file, int32_t from, int32_t to,
         size_t n;
         const char *text = line_text(s, file, line, &n);
         int64_t ran = lab_sim_debug_executions(s->w->debug, file, line);
-        if (n == 0 && text == lab_str_text(&s->source) + s->source.len)
+        if (n == 0 && line > s->source.lines)
             break;
         if (ran > 0)
             lab_str_addf(&out, "%8" PRId64, ran);
@@ -90,9 +59,7 @@ static void list(struct session *s, int32_t file, int32_t from, int32_t to,
 
 static const char *short_path(const struct session *s, int32_t file)
 {
-    const char *path = path_of(s, file);
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path ? path : "?";
+    return lab_kernel_source_name(s->w->ptx, file);
 }
 
 /* ---- where it is ---- */
@@ -106,66 +73,6 @@ static int focus(const struct session *s)
     return warp;
 }
 
-static void add_element(struct lab_str *out, const struct lab_sim_debug *d,
-                        uint64_t address)
-{
-    struct lab_sim_finding f;
-    if (!lab_sim_debug_element(d, address, &f)) {
-        lab_str_addf(out, "0x%" PRIx64, address);
-        return;
-    }
-    if (f.name[0])
-        lab_str_add_visible(out, f.name, strlen(f.name), false);
-    else
-        lab_str_addf(out, "argument %d", f.argument);
-    for (int k = 0; k < f.rank; k++)
-        lab_str_addf(out, "%s%" PRId64, k ? "," : "[", f.index[k]);
-    lab_str_add(out, f.rank > 0 ? "]" : "");
-}
-
-static bool is_global(const struct lab_sim_access_view *v)
-{
-    return v->space == LAB_PTX_GLOBAL || v->space == LAB_PTX_GENERIC ||
-           v->space == LAB_PTX_CONST;
-}
-
-static const char *space_name(const struct lab_sim_access_view *v)
-{
-    return v->space == LAB_PTX_SHARED  ? "shared memory"
-           : v->space == LAB_PTX_LOCAL ? "local memory"
-           : v->space == LAB_PTX_PARAM ? "the parameters"
-                                       : "global memory";
-}
-
-/* Pieces of 32 bytes that the lanes' bytes lie in. */
-static int count_sectors(const struct lab_sim_access_view *v)
-{
-    uint64_t seen[LANES * 2];
-    int n = 0;
-    for (int l = 0; l < LANES; l++) {
-        if (!(v->lanes >> l & 1))
-            continue;
-        uint64_t last = (v->address[l] + (uint64_t)v->bytes - 1) / SECTOR;
-        for (uint64_t k = v->address[l] / SECTOR; k <= last; k++) {
-            int i = 0;
-            while (i < n && seen[i] != k)
-                i++;
-            if (i == n && n < LANES * 2)
-                seen[n++] = k;
-        }
-    }
-    return n;
-}
-
-static void add_place(struct lab_str *out, const struct lab_sim_debug *d,
-                      const struct lab_sim_access_view *v, int lane)
-{
-    if (is_global(v))
-        add_element(out, d, v->address[lane]);
-    else
-        lab_str_addf(out, "byte %" PRIu64, v->address[lane]);
-}
-
 /* "32 lanes read 4 bytes each of global memory, x[0] to x[31]: 4 sectors" */
 static void print_access(struct session *s)
 {
@@ -174,26 +81,9 @@ static void print_access(struct session *s)
     lab_sim_debug_access(s->w->debug, focus(s), &v);
     if (v.lanes == 0)
         return;
-    int n = __builtin_popcount(v.lanes);
-    int first = __builtin_ctz(v.lanes);
-    int last = 31 - __builtin_clz(v.lanes);
     lab_str_init(&out);
-    if (v.place >= 0)
-        lab_str_addf(&out, "  line %d: ", s->w->ptx->places[v.place].line);
-    lab_str_addf(&out, "%d lane%s %s %d bytes each of %s, ", n,
-                 n == 1 ? "" : "s",
-                 v.atomic  ? "changed atomically"
-                 : v.write ? "wrote"
-                           : "read",
-                 v.bytes, space_name(&v));
-    add_place(&out, s->w->debug, &v, first);
-    if (last != first) {
-        lab_str_add(&out, " to ");
-        add_place(&out, s->w->debug, &v, last);
-    }
-    if (is_global(&v))
-        lab_str_addf(&out, ": %d sector%s of 32 bytes", count_sectors(&v),
-                     count_sectors(&v) == 1 ? "" : "s");
+    lab_str_add(&out, "  ");
+    lab_kernel_access_add(&out, s->w->debug, s->w->ptx, &v);
     lab_str_add(&out, "\n");
     lab_print_lines(&out);
     lab_str_release(&out);
@@ -483,7 +373,7 @@ static enum lab_status do_lanes(struct session *s, const char *arg)
                                                    : "waits");
         lab_str_init(&out);
         if (a.lanes >> l & 1)
-            add_place(&out, s->w->debug, &a, l);
+            lab_kernel_place_add(&out, s->w->debug, &a, l);
         lab_text_table_add(&t, lab_str_text(&out));
         lab_str_release(&out);
     }
@@ -579,7 +469,7 @@ static enum lab_status do_list(struct session *s, const char *arg)
     struct lab_sim_warp_view v;
     lab_sim_debug_warp(s->w->debug, focus(s), &v);
     int32_t here = 0;
-    int32_t file = s->file;
+    int32_t file = s->source.file;
     if (v.place >= 0) {
         here = s->w->ptx->places[v.place].line;
         file = s->w->ptx->places[v.place].file;
@@ -712,10 +602,10 @@ static void run_line(struct session *s, char *line)
 
 enum lab_status lab_kernel_walk(struct lab_kernel_walk *w, FILE *in)
 {
-    struct session s = {.w = w, .file = -1};
+    struct session s = {.w = w};
     char line[512];
     char last[512] = "";
-    lab_str_init(&s.source);
+    lab_kernel_source_init(&s.source);
     show(&s);
     enum lab_status st = lab_print_check();
     while (!st && !s.leaving) {
@@ -733,7 +623,7 @@ enum lab_status lab_kernel_walk(struct lab_kernel_walk *w, FILE *in)
             last[0] = '\0';
         st = lab_print_check();
     }
-    lab_str_release(&s.source);
+    lab_kernel_source_release(&s.source);
     return st;
 }
 
@@ -764,13 +654,12 @@ enum lab_status lab_kernel_walk_launches(struct lab_backend *be, bool on,
                                          bool prompts)
 {
     static char yes;
-    struct lab_sim_gpu *gpu = lab_sim_backend_gpu(be);
-    if (!gpu)
+    if (!lab_sim_backend_gpu(be))
         return lab_fail(
             LAB_E_UNSUPPORTED,
             "backend %s: kernels are walked on the simulator; start "
             "with --backend sim",
             be->ops->name);
-    lab_sim_gpu_before(gpu, on ? walk_launch : NULL, prompts ? &yes : NULL);
+    lab_sim_backend_before(on ? walk_launch : NULL, prompts ? &yes : NULL);
     return LAB_OK;
 }

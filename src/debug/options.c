@@ -173,24 +173,13 @@ static double share(const struct lab_option *option, const char *text,
 static const char *choice(const struct lab_option *option, const char *text,
                           struct argp_state *state)
 {
-    enum { MOST = 6 };
-    char names[MOST][16];
-    char list[128] = "";
-    int n = 0;
-    for (const char *p = option->values;
-         n < MOST && sscanf(p, "%15s", names[n]) == 1;) {
-        p += strspn(p, " ");
-        p += strcspn(p, " ");
-        if (strcmp(names[n++], text) == 0)
-            return text;
-    }
+    char names[4][16] = {"", "", "", ""};
+    int n = sscanf(option->values, "%15s %15s %15s %15s", names[0], names[1],
+                   names[2], names[3]);
+    struct lab_str list;
     for (int i = 0; i < n; i++) {
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof(list) - used, "%s%s",
-                 i == 0      ? ""
-                 : i + 1 < n ? ", "
-                             : " or ",
-                 names[i]);
+        if (strcmp(names[i], text) == 0)
+            return text;
     }
     if (strcmp(option->name, "counters") == 0 && strchr(text, ':'))
         argp_error(state,
@@ -198,7 +187,16 @@ static const char *choice(const struct lab_option *option, const char *text,
                    "full, which count every step; `count step`, in the "
                    "stepper, counts one",
                    text);
-    argp_error(state, "--%s '%s': use %s", option->name, text, list);
+    lab_str_init(&list);
+    for (int i = 0; i < n; i++)
+        lab_str_addf(&list, "%s%s",
+                     i == 0                ? ""
+                     : i == n - 1 && i > 1 ? " or "
+                                           : ", ",
+                     names[i]);
+    argp_error(state, "--%s '%s': use %s", option->name, text,
+               lab_str_text(&list));
+    lab_str_release(&list);
     return text;
 }
 

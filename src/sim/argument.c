@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/mem.h"
 #include "memory.h"
 #include "npy.h"
@@ -581,9 +582,10 @@ enum lab_status lab_sim_argument_make(struct lab_sim_memory *m,
     int64_t have = lab_host_memory();
     if (have > 0 && bytes > have / 2)
         return lab_fail(LAB_E_RANGE,
-                        "--arg '%s' needs %.3g GB, more than half of this "
-                        "machine's memory (%.3g GB)",
-                        a->spec, (double)bytes / 1e9, (double)have / 1e9);
+                        "--arg '%s' needs %s, more than half of this "
+                        "machine's memory (%s)",
+                        a->spec, LAB_AMOUNT_TEXT((double)bytes, "B"),
+                        LAB_AMOUNT_TEXT((double)have, "B"));
     enum lab_status st = lab_sim_alloc(m, (size_t)bytes, &a->data);
     if (!st)
         st = fill(a, number, seed, random);

@@ -197,11 +197,13 @@ static bool barrier_fits(struct sim_warp *w, const struct sim_instr *i,
                          const struct sim_bar *bar, int threads)
 {
     const char *wrong = NULL;
+    int all = w->block->warp_count * SIM_LANES;
     if (threads < 0 || threads % SIM_LANES || threads > 1024)
         wrong = "a barrier for a number of threads that is no multiple of 32";
-    else if (bar->arrived && bar->threads != threads)
+    else if (bar->arrived &&
+             (bar->threads ? bar->threads : all) != (threads ? threads : all))
         wrong = "a barrier for another number of threads than the other warps'";
-    else if (bar->arrived && !threads && bar->first != i &&
+    else if (bar->arrived && !threads && !bar->threads && bar->first != i &&
              w->block->grid->options->checks >> LAB_SIM_BARRIER & 1)
         wrong = "another barrier than the one where other warps of the block "
                 "wait";
@@ -218,8 +220,6 @@ void sim_barrier(struct sim_warp *w, const struct sim_instr *i, int number,
     struct sim_block *b = w->block;
     struct room *r = room_of(b);
     struct sim_bar *bar = &r->bars[number];
-    if (threads == b->warp_count * SIM_LANES)
-        threads = 0;
     if (!barrier_fits(w, i, bar, threads))
         return;
     b->counts[sim_index(w, i)].barriers++;

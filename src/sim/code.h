@@ -17,6 +17,9 @@
 #define SIM_CLONES
 #endif
 
+/* A call between the clones of a loop and its parts would be of the oldest. */
+#define SIM_INLINE static inline __attribute__((always_inline))
+
 /* ---- modifiers ---- */
 
 #define SIM_MODIFIER_LIST(X)                                                   \

@@ -49,8 +49,7 @@ SIM_OP1(u32_u16, u32, u32, a)
 SIM_OP1(s32_s16, s32, s16, a)
 SIM_OP1(f32_s32, f32, s32, (float)a)
 SIM_OP1(f32_u32, f32, u32, (float)a)
-SIM_OP1(f32_f16, f32, f16, a)
-SIM_OP1(f32_bf16, f32, bf16, a)
+SIM_OP1(f32_bf16, u32, u32, a << 16)
 SIM_OP1(bf16_f32, bf16, f32, a)
 SIM_OP1(f64_f32, f64, f32, (double)a)
 SIM_OP1(f32_f64, f32, f64, a == a ? (float)a : sim_f32(0x7FFFFFFF))
@@ -60,6 +59,7 @@ static inline float one_nan(float v)
 {
     return v == v ? v : sim_f32(0x7FFFFFFF);
 }
+SIM_OP1(f32_f16, f32, f16, one_nan(a))
 SIM_OP1(f32_rni, f32, f32, one_nan(__builtin_rintf(a)))
 SIM_OP1(f32_rzi, f32, f32, one_nan(__builtin_truncf(a)))
 SIM_OP1(f32_rmi, f32, f32, one_nan(__builtin_floorf(a)))

@@ -96,7 +96,7 @@ static inline uint64_t sim_bits64(double v)
 void sim_fetch_slow32(const struct sim_warp *w, const struct sim_operand *o,
                       uint32_t *out);
 
-static inline const uint32_t *sim_fetch32(const struct sim_warp *w,
+SIM_INLINE const uint32_t *sim_fetch32(const struct sim_warp *w,
                                           const struct sim_operand *o,
                                           uint32_t buffer[SIM_LANES])
 {
@@ -111,7 +111,7 @@ static inline const uint32_t *sim_fetch32(const struct sim_warp *w,
     return buffer;
 }
 
-static inline const uint64_t *sim_fetch64(const struct sim_warp *w,
+SIM_INLINE const uint64_t *sim_fetch64(const struct sim_warp *w,
                                           const struct sim_operand *o,
                                           uint64_t buffer[SIM_LANES])
 {
@@ -130,7 +130,7 @@ void sim_blend32(uint32_t *d, const uint32_t *r, uint32_t mask);
 void sim_blend64(uint64_t *d, const uint64_t *r, uint32_t mask);
 
 /* Lanes that have ended may be written, too: nothing reads them. */
-static inline void sim_put32(struct sim_warp *w, const struct sim_operand *d,
+SIM_INLINE void sim_put32(struct sim_warp *w, const struct sim_operand *d,
                              const uint32_t *r, uint32_t mask)
 {
     if (d->source != SIM_SLOT)
@@ -141,7 +141,7 @@ static inline void sim_put32(struct sim_warp *w, const struct sim_operand *d,
         sim_blend32(sim_r32(w, d->slot), r, mask);
 }
 
-static inline void sim_put64(struct sim_warp *w, const struct sim_operand *d,
+SIM_INLINE void sim_put64(struct sim_warp *w, const struct sim_operand *d,
                              const uint64_t *r, uint32_t mask)
 {
     if (d->source != SIM_SLOT)

@@ -163,6 +163,29 @@ static const struct sim_operand *element(const struct sim_instr *i, int k,
     return i->more_count ? &i->more[k] : single;
 }
 
+/* Words of lanes that follow one another or are one are the usual case. */
+static SIM_CLONES void gather(uint32_t r[SIM_LANES],
+                              unsigned char *const at[SIM_LANES], int offset)
+{
+    uintptr_t first = (uintptr_t)at[0];
+    uintptr_t row = 0;
+    uintptr_t one = 0;
+    for (uintptr_t l = 0; l < SIM_LANES; l++) {
+        row |= (uintptr_t)at[l] ^ (first + 4 * l);
+        one |= (uintptr_t)at[l] ^ first;
+    }
+    if (row == 0)
+        memcpy(r, at[0] + offset, SIM_LANES * sizeof(*r));
+    else if (one == 0) {
+        uint32_t v;
+        memcpy(&v, at[0] + offset, sizeof(v));
+        for (int l = 0; l < SIM_LANES; l++)
+            r[l] = v;
+    } else
+        for (int l = 0; l < SIM_LANES; l++)
+            memcpy(&r[l], at[l] + offset, sizeof(r[l]));
+}
+
 /* Each element as 64 bits; a register of 16 bits keeps the lower. */
 static void put_elements(struct sim_warp *w, const struct sim_instr *i,
                          uint32_t mask, unsigned char *const at[SIM_LANES])
@@ -174,8 +197,7 @@ static void put_elements(struct sim_warp *w, const struct sim_instr *i,
             continue;
         if (i->bytes == 4 && d->bytes == 4) {
             uint32_t r[SIM_LANES];
-            for (int l = 0; l < SIM_LANES; l++)
-                memcpy(&r[l], at[l] + 4 * k, 4);
+            gather(r, at, 4 * k);
             sim_put32(w, d, r, mask);
             continue;
         }

@@ -706,7 +706,7 @@ SIM_CLONES static bool load_row(const struct shared_access *s, size_t cell,
         const uint32_t old_who = who[k];
         const bool own = other_thread(old_who, me.who) < SIM_LANES;
         const bool push = !own & (old_when > floor);
-        const uint32_t kept = own & (old_when > met) ? lanes[k] : 0;
+        const uint32_t kept = (own & (old_when > met)) ? lanes[k] : 0;
         before_when[k] = push ? old_when : before_when[k];
         before_who[k] = push ? old_who : before_who[k];
         when[k] = me.when;

@@ -588,6 +588,7 @@ void sim_warp_settle(struct sim_warp *w)
         arrive(w);
 }
 
+SIM_CLONES
 void sim_warp_run(struct sim_warp *w, int64_t most)
 {
     const struct sim_instr *code = w->block->grid->kernel->instrs;

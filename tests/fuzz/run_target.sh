@@ -78,7 +78,7 @@ walk)
     # Those that are small enough to be walked in a moment.
     add '' "$root"/tests/golden/lessons/*.md
     ;;
-ptx) most=16384 ;;
+ptx | sim) most=16384 ;;
 markdown)
     most=16384
     for file in "$root"/lessons/*.md; do

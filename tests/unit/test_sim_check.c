@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "check.h"
-#include "sim/sim.h"
 
 enum { LINES = 40, MOST_WARPS = 8 };
 
@@ -1025,6 +1024,126 @@ TEST_CASE(random_accesses_between_barriers_are_clean)
     end(b);
     findings_are(b, 0);
     bench_close(b);
+}
+
+/* ---- whole launches ---- */
+
+/* y[i % wrap] = x of the thread that is 32 further in the block of 64, through
+ * shared memory. `barrier`: between its store and its load. */
+static const char exchange[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry k(.param .u64 x, .param .u64 y, .param .u32 wrap)\n{\n"
+    ".reg .b32 %%r<9>; .reg .b64 %%rd<9>; .reg .f32 %%f<3>;\n"
+    ".shared .align 4 .b8 s[256];\n"
+    "ld.param.u64 %%rd1, [x]; ld.param.u64 %%rd2, [y];\n"
+    "ld.param.u32 %%r1, [wrap];\n"
+    "mov.u32 %%r2, %%tid.x; mov.u32 %%r3, %%ctaid.x;\n"
+    "mad.lo.u32 %%r4, %%r3, 64, %%r2;\n"
+    "mul.wide.u32 %%rd3, %%r4, 4; add.u64 %%rd4, %%rd1, %%rd3;\n"
+    ".loc 1 11 1\nld.global.f32 %%f1, [%%rd4];\n"
+    "shl.b32 %%r5, %%r2, 2; mov.u32 %%r6, s; add.u32 %%r6, %%r6, %%r5;\n"
+    ".loc 1 12 1\nst.shared.f32 [%%r6], %%f1;\n"
+    ".loc 1 13 1\n%s\n"
+    "xor.b32 %%r5, %%r5, 128; mov.u32 %%r6, s; add.u32 %%r6, %%r6, %%r5;\n"
+    ".loc 1 14 1\nld.shared.f32 %%f2, [%%r6];\n"
+    "rem.u32 %%r7, %%r4, %%r1;\n"
+    "mul.wide.u32 %%rd5, %%r7, 4; add.u64 %%rd6, %%rd2, %%rd5;\n"
+    ".loc 1 15 1\nst.global.f32 [%%rd6], %%f2;\nret;\n}\n"
+    ".file 1 \"exchange.cu\"\n";
+
+enum { BLOCKS = 24, ELEMENTS = BLOCKS * 64 };
+
+/* Runs it; each finding is a line of `text`. */
+static int run_exchange(const char *barrier, uint32_t wrap, int elements,
+                        int threads, uint64_t seed, char *text, size_t room)
+{
+    char ptx[4096];
+    struct lab_sim_memory *m;
+    struct lab_sim_module *module;
+    struct lab_sim_result r = {0};
+    struct lab_sim_options o = {
+        .checks = ALL, .threads = threads, .seed = seed, .lines = true};
+    struct lab_sim_launch l = {.grid = {BLOCKS, 1, 1}, .block = {64, 1, 1}};
+    float *x;
+    void *px;
+    void *py;
+    snprintf(ptx, sizeof(ptx), exchange, barrier);
+    assert_ok(lab_sim_memory_open(&m));
+    assert_ok(lab_sim_alloc(m, sizeof(float) * (size_t)elements, &px));
+    assert_ok(lab_sim_alloc(m, sizeof(float) * ELEMENTS, &py));
+    x = px;
+    for (int k = 0; k < elements; k++)
+        x[k] = (float)k;
+    assert_ok(lab_sim_written(m, px, sizeof(float) * (size_t)elements));
+    assert_ok(lab_sim_module_open(m, ptx, strlen(ptx), "t.ptx", &module));
+    assert_ok(lab_sim_kernel(module, "k", &l.kernel));
+    l.args = (const void *const[]){&px, &py, &wrap};
+    l.arg_count = 3;
+    assert_ok(lab_sim_run(m, &l, &o, &r));
+    size_t n = 0;
+    text[0] = '\0';
+    for (int k = 0; k < r.finding_count; k++) {
+        const struct lab_sim_finding *f = &r.findings[k];
+        const struct lab_ptx *source = lab_sim_module_ptx(module);
+        n += (size_t)snprintf(
+            text + n, room - n, "%s line %d block %u thread %u times %d: %s\n",
+            lab_sim_check_id(f->check), source->places[f->at.place].line,
+            f->at.block[0], f->at.thread[0], (int)f->times, f->message);
+    }
+    int found_count = r.finding_count;
+    if (found_count == 0)
+        for (int k = 0; k < ELEMENTS; k++)
+            assert_true(((float *)py)[k] == (float)(k ^ 32));
+    lab_sim_result_release(&r);
+    lab_sim_module_close(module);
+    lab_sim_memory_close(m);
+    return found_count;
+}
+
+TEST_CASE(findings_of_a_launch_are_the_same_on_any_number_of_threads)
+{
+    static const struct {
+        const char *barrier;
+        uint32_t wrap;
+        int elements;
+        const char *first;
+    } cases[] = {
+        {"bar.sync 0;", ELEMENTS, ELEMENTS, ""},
+        {"bar.warp.sync -1;", ELEMENTS, ELEMENTS,
+         "race line 14 block 0 thread "},
+        {"bar.sync 0;", 64, ELEMENTS,
+         "race line 15 block 1 thread 0 times 64: write of argument 1, byte 0 "
+         "races with the write of thread (0,0,0) of block (0,0,0) at "
+         "exchange.cu:15"},
+        {"bar.sync 0;", 96, ELEMENTS, "race line 15 block "},
+        {"bar.sync 0;", 16, ELEMENTS, "race line 15 block 0 thread 16 "},
+        {"bar.sync 0;", ELEMENTS, ELEMENTS - 70,
+         "memory line 11 block 22 thread 58 times 70: read of 4 bytes outside "
+         "of memory: 0 bytes after the end of argument 0"},
+    };
+    static char one[16384];
+    static char more[16384];
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        run_exchange(cases[k].barrier, cases[k].wrap, cases[k].elements, 1, 3,
+                     one, sizeof(one));
+        if (cases[k].first[0] ? !strstr(one, cases[k].first) : one[0] != '\0')
+            fail_msg("case %d: %s", (int)k, one);
+        for (int threads = 2; threads <= 5; threads++)
+            for (int again = 0; again < 3; again++) {
+                run_exchange(cases[k].barrier, cases[k].wrap, cases[k].elements,
+                             threads, 3, more, sizeof(more));
+                assert_string_equal(one, more);
+            }
+    }
+}
+
+TEST_CASE(a_correct_kernel_is_clean_in_any_order_of_warps)
+{
+    static char text[4096];
+    for (uint64_t seed = 0; seed < 200; seed++)
+        if (run_exchange("bar.sync 0;", ELEMENTS, ELEMENTS, 2, seed, text,
+                         sizeof(text)))
+            fail_msg("seed %d: %s", (int)seed, text);
 }
 
 RUN_TESTS()

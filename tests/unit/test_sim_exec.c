@@ -295,12 +295,415 @@ static void divergent_kernel_equals_c(void **state)
     gpu_close(&g);
 }
 
+/* A kernel of one parameter, y, with the thread's number in %r1, its element's
+ * address in %rd2 and registers to use. */
+#define BODY(before, text)                                                     \
+    HEAD before ".visible .entry k(.param .u64 y)\n{\n"                        \
+                ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<20>;\n"       \
+                ".reg .f32 %f<12>; .reg .f64 %d<4>; .reg .b64 %rd<12>;\n"      \
+                "ld.param.u64 %rd1, [y];\n"                                    \
+                "mov.u32 %r17, %ctaid.x; mov.u32 %r18, %ntid.x;\n"             \
+                "mov.u32 %r19, %tid.x; mad.lo.u32 %r1, %r17, %r18, %r19;\n"    \
+                "mad.wide.u32 %rd2, %r1, 4, %rd1;\n" text "ret;\n}\n"
+
+/* Runs it over `count` elements that are set to 0. */
+static uint32_t *run_body(struct gpu *g, const char *ptx, uint32_t blocks,
+                          uint32_t threads, size_t count)
+{
+    uint32_t *zero = calloc(count, sizeof(*zero));
+    gpu_open(g, ptx, "k");
+    uint32_t *y = gpu_buffer(g, count * sizeof(*y), zero);
+    const void *args[] = {&y};
+    free(zero);
+    if (gpu_try(g, blocks, threads, 0, args, 1))
+        fail_msg("%s", lab_error());
+    return y;
+}
+
+static void expect_no_finding(const struct gpu *g)
+{
+    if (g->result.finding_count)
+        fail_msg("%s", g->result.findings[0].message);
+}
+
+static void lanes_of_a_warp_take_a_lock_in_turns(void **state)
+{
+    (void)state;
+    struct gpu g;
+    const uint32_t *y = run_body(
+        &g,
+        BODY("", "$TRY: atom.global.acquire.gpu.cas.b32 %r2, [%rd1], 0, 1;\n"
+                 "setp.ne.s32 %p1, %r2, 0;\n"
+                 "@%p1 bra $TRY;\n"
+                 "ld.volatile.global.u32 %r3, [%rd1+4];\n"
+                 "add.s32 %r3, %r3, 1;\n"
+                 "st.volatile.global.u32 [%rd1+4], %r3;\n"
+                 "membar.gl;\n"
+                 "atom.global.release.gpu.exch.b32 %r2, [%rd1], 0;\n"),
+        3, 64, 256);
+    expect_no_finding(&g);
+    assert_int_equal(y[1], 3 * 64);
+    gpu_close(&g);
+}
+
+/* Block 0 waits for what the last block writes. */
+static void a_block_waits_for_a_later_one(void **state)
+{
+    (void)state;
+    struct gpu g;
+    const uint32_t *y =
+        run_body(&g,
+                 BODY("", "setp.eq.u32 %p1, %r17, 0;\n"
+                          "@!%p1 bra $WRITE;\n"
+                          "$WAIT: ld.acquire.gpu.global.u32 %r2, [%rd1+400];\n"
+                          "setp.eq.u32 %p2, %r2, 0;\n"
+                          "@%p2 bra $WAIT;\n"
+                          "st.global.u32 [%rd2], %r2;\n"
+                          "ret;\n"
+                          "$WRITE: setp.ne.u32 %p3, %r1, 99;\n"
+                          "@%p3 ret;\n"
+                          "mov.u32 %r3, 77;\n"
+                          "st.release.gpu.global.u32 [%rd1+400], %r3;\n"),
+                 50, 2, 128);
+    expect_no_finding(&g);
+    assert_int_equal(y[0], 77);
+    assert_int_equal(y[1], 77);
+    gpu_close(&g);
+}
+
+/* Sums of floats depend on their order, which is one for any number of threads. */
+static void threads_of_the_host_change_no_bit(void **state)
+{
+    (void)state;
+    uint32_t first = 0;
+    int64_t instructions = 0;
+    for (int threads = 1; threads < 4; threads++) {
+        struct gpu g;
+        uint32_t *zero = calloc(64, 4);
+        gpu_open(&g,
+                 BODY("", "cvt.rn.f32.u32 %f1, %r1;\n"
+                          "mul.f32 %f1, %f1, 0f3E99999A;\n"
+                          "atom.global.add.f32 %f2, [%rd1], %f1;\n"),
+                 "k");
+        uint32_t *y = gpu_buffer(&g, 256, zero);
+        const void *args[] = {&y};
+        free(zero);
+        g.options.threads = threads;
+        g.options.seed = 5;
+        gpu_run(&g, 40, 96, 0, args, 1);
+        if (threads == 1) {
+            first = y[0];
+            instructions = g.result.counts.warp_instructions;
+        }
+        assert_int_equal(y[0], first);
+        assert_int_equal(g.result.counts.warp_instructions, instructions);
+        assert_int_equal(g.result.counts.atomics, 40 * 96);
+        gpu_close(&g);
+    }
+}
+
+static void atomics_equal_c(void **state)
+{
+    (void)state;
+    struct gpu g;
+    const uint32_t *y =
+        run_body(&g,
+                 BODY("", "add.u32 %r2, %r1, 3;\n"
+                          "red.global.add.u32 [%rd1], %r2;\n"
+                          "red.global.max.s32 [%rd1+4], %r2;\n"
+                          "red.global.or.b32 [%rd1+8], %r2;\n"
+                          "red.global.xor.b32 [%rd1+12], %r2;\n"
+                          "red.global.inc.u32 [%rd1+16], 40;\n"
+                          "cvta.to.global.u64 %rd3, %rd1;\n"
+                          "cvt.u64.u32 %rd4, %r2;\n"
+                          "red.global.add.u64 [%rd3+24], %rd4;\n"
+                          "atom.min.u32 %r4, [%rd1+32], %r2;\n"
+                          "mov.b32 %r5, 0x3C003C00;\n"
+                          "red.global.add.noftz.f16x2 [%rd1+36], %r5;\n"),
+                 2, 64, 64);
+    expect_no_finding(&g);
+    uint32_t sum = 0;
+    uint32_t any = 0;
+    uint32_t odd = 0;
+    for (uint32_t v = 3; v < 131; v++) {
+        sum += v;
+        any |= v;
+        odd ^= v;
+    }
+    assert_int_equal(y[0], sum);
+    assert_int_equal(y[1], 130);
+    assert_int_equal(y[2], any);
+    assert_int_equal(y[3], odd);
+    assert_int_equal(y[4], 128 % 41);
+    assert_int_equal(y[6], sum);
+    assert_int_equal(y[8], 0);
+    assert_int_equal(y[9], 0x58005800); /* 128.0 */
+    gpu_close(&g);
+}
+
+static void lanes_vote_and_match(void **state)
+{
+    (void)state;
+    struct gpu g;
+    const uint32_t *y =
+        run_body(&g,
+                 BODY("", "and.b32 %r2, %r1, 3;\n"
+                          "setp.eq.u32 %p1, %r2, 1;\n"
+                          "vote.sync.ballot.b32 %r3, %p1, -1;\n"
+                          "vote.sync.any.pred %p2, %p1, -1;\n"
+                          "vote.sync.all.pred %p3, %p1, -1;\n"
+                          "selp.u32 %r4, 1, 0, %p2;\n"
+                          "selp.u32 %r5, 2, 0, %p3;\n"
+                          "match.any.sync.b32 %r6, %r2, -1;\n"
+                          "redux.sync.add.u32 %r7, %r1, -1;\n"
+                          "shfl.sync.bfly.b32 %r8|%p4, %r1, 5, 31, -1;\n"
+                          "shfl.sync.up.b32 %r9|%p5, %r1, 2, 0, -1;\n"
+                          "selp.u32 %r9, %r9, 1000, %p5;\n"
+                          "shfl.sync.idx.b32 %r10, %r1, 3, 0x181F, -1;\n"
+                          "add.u32 %r11, %r4, %r5;\n"
+                          "mad.lo.u32 %r12, %r1, 28, 0;\n"
+                          "cvt.u64.u32 %rd3, %r12;\n"
+                          "add.u64 %rd4, %rd1, %rd3;\n"
+                          "st.global.u32 [%rd4], %r3;\n"
+                          "st.global.u32 [%rd4+4], %r11;\n"
+                          "st.global.u32 [%rd4+8], %r6;\n"
+                          "st.global.u32 [%rd4+12], %r7;\n"
+                          "st.global.u32 [%rd4+16], %r8;\n"
+                          "st.global.u32 [%rd4+20], %r9;\n"
+                          "st.global.u32 [%rd4+24], %r10;\n"),
+                 1, 32, 32 * 7);
+    expect_no_finding(&g);
+    for (uint32_t l = 0; l < 32; l++) {
+        const uint32_t *v = y + 7 * l;
+        assert_int_equal(v[0], 0x22222222);
+        assert_int_equal(v[1], 1);
+        assert_int_equal(v[2], 0x11111111u << (l & 3));
+        assert_int_equal(v[3], 31 * 16);
+        assert_int_equal(v[4], l ^ 5);
+        assert_int_equal(v[5], l < 2 ? 1000 : l - 2);
+        assert_int_equal(v[6], (l & 24) + 3);
+    }
+    gpu_close(&g);
+}
+
+/* A function with parameters and a result, called by half of the lanes, one of a
+ * library, vectors, local memory, a constant and a text. */
+static void functions_are_called(void **state)
+{
+    (void)state;
+    struct gpu g;
+    const uint32_t *y = run_body(
+        &g,
+        BODY(".const .align 4 .b8 table[8] = {1, 0, 0, 0, 44, 1, 0, 0};\n"
+             ".global .align 1 .b8 text[12] = {108, 97, 110, 101, 32, 37, 100, "
+             "32, 37, 102, 10, 0};\n"
+             ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 "
+             "b);\n"
+             ".extern .func (.param .b32 r) tanhf(.param .b32 a);\n"
+             ".func (.param .b32 r) twice(.param .b32 a, .param .b32 b)\n{\n"
+             ".reg .b32 %r<4>; .reg .pred %p<2>;\n"
+             "ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b];\n"
+             "setp.gt.u32 %p1, %r1, 20;\n"
+             "mad.lo.u32 %r3, %r1, 2, %r2;\n"
+             "st.param.b32 [r], %r3;\n"
+             "@%p1 ret;\n"
+             "add.u32 %r3, %r3, 1000;\n"
+             "st.param.b32 [r], %r3;\n"
+             "ret;\n}\n",
+             ".local .align 16 .b8 depot[32];\n"
+             "mov.u32 %r10, 7;\n"
+             "and.b32 %r2, %r1, 1;\n"
+             "setp.eq.u32 %p1, %r2, 0;\n"
+             "@%p1 bra $SKIP;\n"
+             "{ .param .b32 a0; .param .b32 a1; .param .b32 r0;\n"
+             "st.param.b32 [a0], %r1;\n"
+             "ld.const.u32 %r3, [table+4];\n"
+             "st.param.b32 [a1], %r3;\n"
+             "call.uni (r0), twice, (a0, a1);\n"
+             "ld.param.b32 %r10, [r0]; }\n"
+             "$SKIP:\n"
+             "mov.u64 %rd5, depot;\n"
+             "cvta.local.u64 %rd6, %rd5;\n"
+             "mov.b64 %rd7, {%r10, %r1};\n"
+             "mov.b64 {%r4, %r5}, %rd7;\n"
+             "st.local.v2.u32 [%rd5+8], {%r4, %r5};\n"
+             "ld.u32 %r6, [%rd6+12];\n"
+             "ld.local.u32 %r7, [depot+8];\n"
+             "add.u32 %r8, %r6, %r7;\n"
+             "st.global.u32 [%rd2], %r8;\n"
+             "{ .param .b32 a0; .param .b32 r0;\n"
+             "mov.f32 %f1, 0f3F000000;\n"
+             "st.param.f32 [a0], %f1;\n"
+             "call.uni (r0), tanhf, (a0);\n"
+             "ld.param.f32 %f2, [r0]; }\n"
+             "setp.ne.u32 %p2, %r1, 3;\n"
+             "@%p2 ret;\n"
+             "st.local.u32 [depot+16], %r8;\n"
+             "cvt.f64.f32 %d1, %f2;\n"
+             "st.local.f64 [depot+24], %d1;\n"
+             "add.u64 %rd8, %rd6, 16;\n"
+             "mov.u64 %rd9, text;\n"
+             "cvta.global.u64 %rd10, %rd9;\n"
+             "{ .param .b64 a0; .param .b64 a1; .param .b32 r0;\n"
+             "st.param.b64 [a0], %rd10;\n"
+             "st.param.b64 [a1], %rd8;\n"
+             "call.uni (r0), vprintf, (a0, a1); }\n"),
+        1, 40, 40);
+    expect_no_finding(&g);
+    for (uint32_t t = 0; t < 40; t++) {
+        uint32_t called = 2 * t + 300 + (t > 20 ? 0 : 1000);
+        assert_int_equal(y[t], t + (t % 2 ? called : 7));
+    }
+    char text[64];
+    snprintf(text, sizeof(text), "lane %d %f\n", 3 + 2 * 3 + 1300,
+             (double)(float)tanh(0.5));
+    assert_string_equal(g.printed, text);
+    gpu_close(&g);
+}
+
+/* ---- what goes wrong ---- */
+
+static void expect_finding(const char *ptx, uint32_t threads,
+                           enum lab_sim_check check, const char *words)
+{
+    struct gpu g;
+    uint32_t *zero = calloc(1024, 4);
+    gpu_open(&g, ptx, "k");
+    uint32_t *y = gpu_buffer(&g, 4096, zero);
+    const void *args[] = {&y};
+    free(zero);
+    g.options.budget = 100000;
+    if (gpu_try(&g, 1, threads, 0, args, 1))
+        fail_msg("%s", lab_error());
+    assert_int_equal(g.result.finding_count, 1);
+    if (g.result.findings[0].check != check ||
+        !strstr(g.result.findings[0].message, words))
+        fail_msg("%s: %s", lab_sim_check_id(g.result.findings[0].check),
+                 g.result.findings[0].message);
+    gpu_close(&g);
+}
+
+static void faults_are_found(void **state)
+{
+    (void)state;
+    expect_finding(BODY("", "$A: bra $A;\n"), 32, LAB_SIM_BUDGET, "100000");
+    expect_finding(BODY("", "setp.lt.u32 %p1, %r1, 16;\n"
+                            "@%p1 bra $B;\nbra $E;\n$B: bar.sync 0;\n$E:\n"),
+                   32, LAB_SIM_BARRIER, "not all threads");
+    expect_finding(BODY("", "setp.lt.u32 %p1, %r1, 16;\n@%p1 bar.sync 0;\n"),
+                   32, LAB_SIM_BARRIER, "not all threads");
+    expect_finding(BODY("", "setp.lt.u32 %p1, %r1, 32;\n"
+                            "@%p1 bra $B;\nbar.sync 0;\nbra $E;\n"
+                            "$B: bar.sync 0;\n$E:\n"),
+                   64, LAB_SIM_BARRIER, "another barrier");
+    expect_finding(BODY("", "bar.sync 1, 96;\n"), 64, LAB_SIM_BARRIER,
+                   "deadlock");
+    expect_finding(BODY("", "setp.lt.u32 %p1, %r1, 16;\n@!%p1 bra $E;\n"
+                            "shfl.sync.down.b32 %r2, %r1, 8, 31, -1;\n"
+                            "$E: st.global.u32 [%rd2], %r2;\n"),
+                   32, LAB_SIM_SHUFFLE, "mask");
+    expect_finding(BODY("", "bar.warp.sync 0xFFFF;\n"), 32, LAB_SIM_SHUFFLE,
+                   "does not name");
+    expect_finding(BODY("", "st.global.u32 [%rd1+4096], %r1;\n"), 1,
+                   LAB_SIM_MEMORY, "");
+    expect_finding(BODY("", "trap;\n"), 32, LAB_SIM_MEMORY, "stopped itself");
+}
+
+/* An early return, a lane that waits for others that come later, and barriers of
+ * some warps are right. */
+static void what_is_right_is_not_found(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        BODY("", "setp.gt.u32 %p1, %r1, 40;\n@%p1 ret;\nbar.sync 0;\n"
+                 "bar.sync 0;\n"),
+        BODY("", "setp.lt.u32 %p1, %r1, 64;\n@!%p1 bra $E;\nbar.sync 1, 64;\n"
+                 "$E: bar.sync 0;\n"),
+        BODY("", "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra $P;\n"
+                 "bar.sync 2, 128;\nbra $E;\n$P: bar.arrive 2, 128;\n$E:\n"),
+        BODY("", "and.b32 %r2, %r1, 31;\nsetp.lt.u32 %p1, %r2, 16;\n"
+                 "@!%p1 bra $E;\n"
+                 "shfl.sync.down.b32 %r3, %r1, 8, 0x101F, 0xFFFF;\n"
+                 "bar.warp.sync 0xFFFF;\n$E:\n"),
+    };
+    for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
+        struct gpu g;
+        run_body(&g, texts[k], 2, 128, 256);
+        expect_no_finding(&g);
+        gpu_close(&g);
+    }
+}
+
+static void expect_refusal(const char *ptx, const char *words)
+{
+    struct lab_sim_memory *memory;
+    struct lab_sim_module *module = NULL;
+    const struct lab_sim_kernel *kernel;
+    assert_int_equal(lab_sim_memory_open(&memory), LAB_OK);
+    enum lab_status st =
+        lab_sim_module_open(memory, ptx, strlen(ptx), "test.ptx", &module);
+    if (!st)
+        st = lab_sim_kernel(module, "k", &kernel);
+    if (!st || !strstr(lab_error(), words))
+        fail_msg("%s", st ? lab_error() : ptx);
+    lab_sim_module_close(module);
+    lab_sim_memory_close(memory);
+}
+
+static void what_is_not_known_is_refused(void **state)
+{
+    (void)state;
+    expect_refusal(BODY("", "frobnicate.s32 %r1, %r2;\n"), "frobnicate.s32");
+    expect_refusal(BODY("", "add.s32 %r2, %rd1, %r1;\n"), "another size");
+    expect_refusal(BODY("", "add.s32 %r2, %p1, %r1;\n"), "predicate");
+    expect_refusal(BODY("", "add.s32 %r2, %r1;\n"), "operands");
+    expect_refusal(BODY("", "add.s32 5, %r1, %r1;\n"), "no register");
+    expect_refusal(BODY("", "ld.param.u64 %rd3, [y+4];\n"), "outside");
+    expect_refusal(BODY("", "mov.u32 %r2, %nonsense;\n"), "nonsense");
+    expect_refusal(BODY(".func f()\n{\ncall f;\nret;\n}\n", "call f;\n"),
+                   "calls itself");
+    expect_refusal(BODY(".extern .func magic();\n", "call magic;\n"), "magic");
+    expect_refusal(BODY("", "st.global.v4.u32 [%rd1], {%r1, %r2};\n"),
+                   "registers");
+}
+
+static void launches_have_limits(void **state)
+{
+    (void)state;
+    struct gpu g;
+    atomic_bool stop = true;
+    gpu_open(&g, BODY("", ""), "k");
+    void *y = NULL;
+    const void *args[] = {&y};
+    assert_int_equal(gpu_try(&g, 1, 1025, 0, args, 1), LAB_E_ARG);
+    assert_int_equal(gpu_try(&g, 0, 32, 0, args, 1), LAB_E_ARG);
+    assert_int_equal(gpu_try(&g, 1, 32, 1 << 20, args, 1), LAB_E_ARG);
+    assert_int_equal(gpu_try(&g, 1, 32, 0, args, 0), LAB_E_ARG);
+    g.options.stop = &stop;
+    assert_int_equal(gpu_try(&g, INT32_MAX, 1024, 0, args, 1), LAB_E_CANCELLED);
+    g.options.stop = NULL;
+    g.options.budget = 5000;
+    assert_int_equal(gpu_try(&g, INT32_MAX, 1024, 0, args, 1), LAB_OK);
+    assert_int_equal(g.result.findings[0].check, LAB_SIM_BUDGET);
+    gpu_close(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saxpy_equals_c),
         cmocka_unit_test(reduction_equals_c),
         cmocka_unit_test(divergent_kernel_equals_c),
+        cmocka_unit_test(lanes_of_a_warp_take_a_lock_in_turns),
+        cmocka_unit_test(a_block_waits_for_a_later_one),
+        cmocka_unit_test(threads_of_the_host_change_no_bit),
+        cmocka_unit_test(atomics_equal_c),
+        cmocka_unit_test(lanes_vote_and_match),
+        cmocka_unit_test(functions_are_called),
+        cmocka_unit_test(faults_are_found),
+        cmocka_unit_test(what_is_right_is_not_found),
+        cmocka_unit_test(what_is_not_known_is_refused),
+        cmocka_unit_test(launches_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

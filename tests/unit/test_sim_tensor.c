@@ -852,87 +852,86 @@ static void cp_async_arrives_at_its_wait(void **state)
 
 /* ---- mbarrier ---- */
 
-/* The result of each question, in the registers %r2 and up of every lane. */
-static void ask(const char *body, int questions, const char *expected)
-{
-    struct bank *b = bank_new(1, 16, 4, LOW + 64);
-    for (int l = 0; l < 32; l++)
-        *r32(b, l, 0) = (uint32_t)l;
-    drive_ok(b, body);
-    for (int l = 0; l < 32; l++)
-        for (int q = 0; q < questions; q++)
-            if ((*r32(b, l, 2 + q) == 1) != (expected[q] == '1'))
-                fail_msg("%s: answer %d of lane %d is not %c", body, q, l,
-                         expected[q]);
-    bank_free(b);
-}
-
+/* Only the first thread; an mbarrier that all see; its first phase is over; the same
+ * asked once, into %r3. */
 #define FIRST "setp.eq.s32 %p1, %r0, 0;"
 #define INIT(count)                                                            \
     FIRST "@%p1 mbarrier.init.shared::cta.b64 [1032], " #count ";"             \
           "bar.warp.sync -1;"
-#define ASK(r, what) "mbarrier.test_wait" what ";selp.b32 %r" #r ", 1, 0, %p2;"
 #define WAIT                                                                   \
     "again: mbarrier.try_wait.parity.shared::cta.b64 %p2, [1032], 0;"          \
     "@!%p2 bra again;"
-#define PARITY(r, parity)                                                      \
-    ASK(r, ".parity.shared::cta.b64 %p2, [1032], " #parity)
+#define ASK                                                                    \
+    "mbarrier.test_wait.parity.shared::cta.b64 %p2, [1032], 0;"                \
+    "selp.b32 %r3, 1, 0, %p2;"
+
+/* "?0": is the phase of parity 0 over; "?s": the one of the state in %d0. Every lane
+ * must have the answers that are expected, in their order. */
+static void ask(const char *init, const char *script, const char *expected)
+{
+    struct bank *b = bank_new(1, 16, 4, LOW + 64);
+    int questions = 0;
+    size_t n = (size_t)snprintf(words, sizeof words, "%s", init);
+    for (const char *p = script; *p; p++) {
+        if (*p != '?') {
+            words[n++] = *p;
+            continue;
+        }
+        p++;
+        n +=
+            (size_t)snprintf(words + n, sizeof words - n,
+                             "mbarrier.test_wait%s.shared.b64 %%p2, [1032], %s;"
+                             "selp.b32 %%r%d, 1, 0, %%p2",
+                             *p == 's' ? "" : ".parity",
+                             *p == 's'   ? "%d0"
+                             : *p == '0' ? "0"
+                                         : "1",
+                             2 + questions++);
+    }
+    words[n] = '\0';
+    for (int l = 0; l < 32; l++)
+        *r32(b, l, 0) = (uint32_t)l;
+    drive_ok(b, words);
+    for (int l = 0; l < 32; l++)
+        for (int q = 0; q < questions; q++)
+            if ((*r32(b, l, 2 + q) == 1) != (expected[q] == '1'))
+                fail_msg("%s: answer %d of lane %d is not %c", script, q, l,
+                         expected[q]);
+    bank_free(b);
+}
 
 static void mbarrier_phases_end_with_the_last_arrival(void **state)
 {
     (void)state;
-    ask(INIT(32) PARITY(2, 0) PARITY(
-            3, 1) "mbarrier.arrive.shared.b64 %d0, [1032];" PARITY(4, 0)
-            ASK(5, ".shared.b64 %p2, [1032], %d0") PARITY(
-                6, 1) "mbarrier.arrive.shared::cta.b64 _, [1032], 1;" PARITY(7,
-                                                                             1),
-        6, "011101");
+    ask(INIT(32),
+        "?0; ?1; mbarrier.arrive.shared.b64 %d0, [1032]; ?0; ?s; ?1;"
+        "mbarrier.arrive.shared::cta.b64 _, [1032], 1; ?1;",
+        "011101");
     /* Bytes are waited for besides arrivals. */
-    ask(INIT(1) "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [1032], "
-                "96;" PARITY(2, 0) "@%p1 mbarrier.complete_tx.shared::cta.b64 "
-                                   "[1032], 64;" PARITY(
-                                       3, 0) "@%p1 "
-                                             "mbarrier.complete_tx.shared::cta."
-                                             "b64 [1032], 32;" PARITY(4, 0),
-        3, "001");
+    ask(INIT(1),
+        "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [1032], 96; ?0;"
+        "@%p1 mbarrier.complete_tx.shared::cta.b64 [1032], 64; ?0;"
+        "@%p1 mbarrier.complete_tx.shared::cta.b64 [1032], 32; ?0;",
+        "001");
     /* Who drops out is not waited for in the next phase. */
-    ask(INIT(33) "mbarrier.arrive.shared.b64 _, [1032];" PARITY(
-            2,
-            0) "@%p1 mbarrier.arrive_drop.shared.b64 _, [1032];" PARITY(3,
-                                                                        0) "mba"
-                                                                           "rri"
-                                                                           "er."
-                                                                           "arr"
-                                                                           "ive"
-                                                                           ".sh"
-                                                                           "are"
-                                                                           "d."
-                                                                           "b64"
-                                                                           " _,"
-                                                                           " ["
-                                                                           "103"
-                                                                           "2]"
-                                                                           ";" PARITY(
-                                                                               4,
-                                                                               1),
-        3, "011");
-    ask(INIT(40) "@%p1 mbarrier.arrive.noComplete.shared.b64 %d0, [1032], "
-                 "7;" PARITY(2, 0) "mbarrier.arrive.shared.b64 %d1, "
-                                   "[1032];" PARITY(
-                                       3,
-                                       0) "@%p1 mbarrier.arrive.shared.b64 _, "
-                                          "[1032];" PARITY(4, 0) "@%p1 "
-                                                                 "mbarrier."
-                                                                 "inval.shared."
-                                                                 "b64 [1032];",
-        3, "001");
+    ask(INIT(33),
+        "mbarrier.arrive.shared.b64 _, [1032]; ?0;"
+        "@%p1 mbarrier.arrive_drop.shared.b64 _, [1032]; ?0;"
+        "mbarrier.arrive.shared.b64 _, [1032]; ?1;",
+        "011");
+    ask(INIT(40),
+        "@%p1 mbarrier.arrive.noComplete.shared.b64 %d0, [1032], 7; ?0;"
+        "mbarrier.arrive.shared.b64 %d1, [1032]; ?0;"
+        "@%p1 mbarrier.arrive.shared.b64 _, [1032]; ?0; bar.warp.sync -1;"
+        "@%p1 mbarrier.inval.shared.b64 [1032];",
+        "001");
 }
 
 /* cp.async arrives at an mbarrier when it has copied, and no sooner. */
 static void cp_async_tells_an_mbarrier(void **state)
 {
     (void)state;
-    static const char *const asks[] = {"", PARITY(3, 0)};
+    static const char *const asks[] = {"", ASK};
     for (int noinc = 0; noinc < 2; noinc++)
         for (int asked = 0; asked < 2; asked++) {
             struct bank *b = copy_bank(true);
@@ -969,7 +968,7 @@ static void bulk_copies_wait_for_their_bytes(void **state)
     for (int asked = 0; asked < 2; asked++) {
         struct bank *b = copy_bank(!asked);
         snprintf(words, sizeof words, "%s%s ld.shared.u32 %%r4, [%%r1+2048];",
-                 load, asked ? PARITY(3, 0) : "");
+                 load, asked ? ASK : "");
         assert_int_equal(drive(b, words), LAB_OK);
         assert_int_equal(b->result.finding_count > 0, !asked);
         if (asked) {
@@ -1043,7 +1042,7 @@ static struct sim_tensor_map random_map(unsigned char *global, int bytes)
 static void tensor_boxes_match_plain_loops(void **state)
 {
     (void)state;
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < 150; round++) {
         enum { BYTES = 2 << 20, SHARED = 1 << 17, AT = 2048 };
         struct bank *b = bank_new(1, 16, 4, SHARED);
         int at[5];

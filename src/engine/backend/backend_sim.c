@@ -136,6 +136,34 @@ static void tell(void *user, const struct lab_sim_gpu_launched *launched)
         listener(listener_user, launched);
 }
 
+/* Launches are few: a lock each is nothing. */
+static struct {
+    pthread_mutex_t lock;
+    void (*call)(void *user, const struct lab_sim_gpu_call *of);
+    void *user;
+} before = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void lab_sim_backend_before(void (*call)(void *user,
+                                         const struct lab_sim_gpu_call *of),
+                            void *user)
+{
+    pthread_mutex_lock(&before.lock);
+    before.call = call;
+    before.user = user;
+    pthread_mutex_unlock(&before.lock);
+}
+
+static void tell_before(void *user, const struct lab_sim_gpu_call *of)
+{
+    (void)user;
+    pthread_mutex_lock(&before.lock);
+    void (*call)(void *arg, const struct lab_sim_gpu_call *) = before.call;
+    void *arg = before.user;
+    pthread_mutex_unlock(&before.lock);
+    if (call)
+        call(arg, of);
+}
+
 static void sim_close(struct lab_backend *be)
 {
     if (!be)
@@ -166,6 +194,7 @@ static enum lab_status sim_open(struct lab_backend **out, int device)
     if (!st) {
         sim->memory = lab_sim_gpu_memory(sim->gpu);
         lab_sim_gpu_listen(sim->gpu, tell, NULL);
+        lab_sim_gpu_before(sim->gpu, tell_before, NULL);
         lab_sim_gpu_options(sim->gpu)->budget = BUDGET;
         st = lab_sim_alloc(sim->memory, WORKSPACE_BYTES, &sim->exec.workspace);
     }

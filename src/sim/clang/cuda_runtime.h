@@ -142,26 +142,48 @@ extern const __device__ __attribute__((weak)) lab_grid_sides gridDim;
 
 /* ---- barriers, fences, shuffles, votes ---- */
 
-/* __syncthreads() is clang's own. */
-#define __syncthreads_count(p) __nvvm_bar0_popc((p) != 0)
-#define __syncthreads_and(p) __nvvm_bar0_and((p) != 0)
-#define __syncthreads_or(p) __nvvm_bar0_or((p) != 0)
+/* Not clang's own: what it knows of them lets it move a load of a __shared__ variable
+ * across a barrier (clang 14, a load that is redundant on one path). */
+LAB_DEVICE void lab_syncthreads()
+{
+    asm volatile("bar.sync 0;" : : : "memory");
+}
+LAB_DEVICE int __syncthreads_count(int p)
+{
+    int n;
+    asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0;"
+                 " bar.red.popc.u32 %0, 0, p; }"
+                 : "=r"(n)
+                 : "r"(p)
+                 : "memory");
+    return n;
+}
+#define LAB_SYNC(name, op)                                                     \
+    LAB_DEVICE int name(int p)                                                 \
+    {                                                                          \
+        int all;                                                               \
+        asm volatile("{ .reg .pred p, q; setp.ne.s32 p, %1, 0;"                \
+                     " bar.red." op ".pred q, 0, p; selp.s32 %0, 1, 0, q; }"   \
+                     : "=r"(all)                                               \
+                     : "r"(p)                                                  \
+                     : "memory");                                              \
+        return all;                                                            \
+    }
+LAB_SYNC(__syncthreads_and, "and")
+LAB_SYNC(__syncthreads_or, "or")
+#define __syncthreads() lab_syncthreads()
 LAB_DEVICE void __syncwarp(unsigned mask = 0xffffffffu)
 {
-    __nvvm_bar_warp_sync(mask);
+    asm volatile("bar.warp.sync %0;" : : "r"(mask) : "memory");
 }
-LAB_DEVICE void __threadfence_block()
-{
-    __nvvm_membar_cta();
-}
-LAB_DEVICE void __threadfence()
-{
-    __nvvm_membar_gl();
-}
-LAB_DEVICE void __threadfence_system()
-{
-    __nvvm_membar_sys();
-}
+#define LAB_FENCE(name, scope)                                                 \
+    LAB_DEVICE void name()                                                     \
+    {                                                                          \
+        asm volatile("membar." scope ";" : : : "memory");                      \
+    }
+LAB_FENCE(__threadfence_block, "cta")
+LAB_FENCE(__threadfence, "gl")
+LAB_FENCE(__threadfence_system, "sys")
 
 /* Lanes of a width below 32 read within their part of the warp. */
 #define LAB_SHUFFLE_32(name, kind, bound, T, by)                               \
@@ -708,7 +730,6 @@ LAB_MATH1(cbrt)
 LAB_MATH1(erf)
 LAB_MATH1(erfc)
 LAB_MATH1(erfcx)
-LAB_MATH1(erfinv)
 LAB_MATH1(normcdf)
 LAB_MATH1(lgamma)
 LAB_MATH1(tgamma)

@@ -22,6 +22,7 @@
 #include "ui/chart.h"
 #include "ui/pager.h"
 #include "ui/stepper.h"
+#include "ui/kernel.h"
 #include "ui/ui.h"
 #include "ui/views.h"
 
@@ -3193,6 +3194,26 @@ static enum lab_status walk(struct lab_screen *s, int kind)
     return LAB_OK;
 }
 
+static bool is_running(void *user)
+{
+    struct lab_stepper *v = user;
+    return v->model.pending && v->model.pending(v->model.session);
+}
+
+/* The screen arms the pause before the step is asked for. */
+static enum lab_status step_into(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
+    const struct lab_kernel_args args = {is_running, v};
+    if (strcmp(v->snap.backend, "sim") != 0)
+        return refuse(v, "kernels are walked on the simulator: start with "
+                         "--backend sim");
+    enum lab_status st = lab_ui_push(v->ui, &lab_view_kernel, &args);
+    if (!st)
+        post_walk(v, LAB_DO_STEP, 1);
+    return st;
+}
+
 static enum lab_status run_until(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
@@ -3747,7 +3768,11 @@ static const struct lab_binding stepper_keys[] = {
      turn_axis, true},
     {">", false, "axis across", "choose the column axis", LAB_ACT_OWN, NULL,
      turn_axis, false},
-    {"i", false, "picture",
+    {"i", false, "into",
+     "run one step and walk through its kernels, thread by thread (with "
+     "--backend sim)",
+     LAB_ACT_OWN, step_into},
+    {"I", false, "picture",
      "one row as a square picture; of images, the image again", LAB_ACT_OWN,
      turn_picture},
     {"Space", false, "fold", "fold or unfold this group of steps", LAB_ACT_OWN,

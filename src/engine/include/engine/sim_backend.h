@@ -17,4 +17,9 @@ struct lab_sim_gpu *lab_sim_backend_gpu(struct lab_backend *be);
 void lab_sim_backend_listen(
     void (*launched)(void *user, const struct lab_sim_gpu_launched *of),
     void *user);
+/* Called before every launch of every such backend, on the thread that runs it,
+ * which goes on when it returns; NULL: nobody. One for the process. */
+void lab_sim_backend_before(void (*call)(void *user,
+                                         const struct lab_sim_gpu_call *of),
+                            void *user);
 LAB_C_END

@@ -1,0 +1,36 @@
+/* debug/kernel_text.h -- words and lines of a kernel that is walked, for lines of
+ * text and for a screen. Threads: one. */
+#pragma once
+#include "base/str.h"
+#include "sim/debug.h"
+
+/* A source file, read when a line of it is asked for. */
+struct lab_kernel_source {
+    struct lab_str text;
+    int32_t file; /* into lab_ptx.files; -1: none */
+    int32_t lines;
+};
+
+LAB_C_BEGIN
+void lab_kernel_source_init(struct lab_kernel_source *s);
+void lab_kernel_source_release(struct lab_kernel_source *s);
+/* The text of a line, from 1, and its length; it ends where the file does, with
+ * length 0. Until the next call. Not made safe for a terminal. */
+const char *lab_kernel_source_line(struct lab_kernel_source *s,
+                                   const struct lab_ptx *ptx, int32_t file,
+                                   int32_t line, size_t *n);
+/* "dense.cu"; "?": not known. */
+const char *lab_kernel_source_name(const struct lab_ptx *ptx, int32_t file);
+
+bool lab_kernel_is_global(const struct lab_sim_access_view *v);
+/* Pieces of 32 bytes that the lanes' bytes lie in. */
+int lab_kernel_sectors(const struct lab_sim_access_view *v);
+/* What a lane touched: "fc1.W[3,17]", "byte 128" of shared memory. */
+void lab_kernel_place_add(struct lab_str *out, const struct lab_sim_debug *d,
+                          const struct lab_sim_access_view *v, int lane);
+/* "line 33: 32 lanes read 4 bytes each of global memory, x[0] to x[31]: 4 sectors
+ * of 32 bytes"; nothing where none touched any. */
+void lab_kernel_access_add(struct lab_str *out, const struct lab_sim_debug *d,
+                           const struct lab_ptx *ptx,
+                           const struct lab_sim_access_view *v);
+LAB_C_END

@@ -1,0 +1,88 @@
+# shellcheck shell=sh
+# `sim --walk`, and the kernel's screen: a kernel walked line by line, and back.
+files=$LAB_SOURCE_DIR/tests/cli/golden/files
+cp "$files"/turn.* .
+
+walk() { # words on standard input
+    cat >words
+    command="lapenna-lab sim turn.ptx --walk"
+    status=0
+    "$LAB_EXE" sim turn.ptx --grid 2 --block 64 --walk --arg 'in:float[128]=iota' \
+        --arg 'out:float[128]' <words >"$out" 2>"$err" || status=$?
+}
+
+walk <<'WORDS'
+step
+warps
+back
+back
+break 1000
+foo
+writer 1[40]
+lanes
+print %nothing
+block 1
+watch 1[70]
+continue
+continue
+continue
+continue
+continue
+findings
+quit
+step
+WORDS
+expect_exit 0
+expect_no_stderr
+expect_stdout 'block (0,0,0)  warp 0 of 2: 32 of 32 lanes'
+expect_stdout '  warp  0  turn.cu:2'
+expect_stdout 'this is where the walk began'
+expect_stdout 'the kernel has no code of line 1000'
+expect_stdout "no word 'foo'"
+expect_stdout '1[40] is written by lane 8, thread (40,0,0)'
+expect_stdout 'argument 1[40]'
+expect_stdout 'uninitialised: read of what nothing wrote: shared memory'
+expect_stdout 'what is watched was touched'
+expect_stdout 'all warps of the block have ended'
+expect_stdout 'the kernel has no register %nothing'
+
+"$LAB_EXE" step mlp-digits --backend cpu --into fc1.matmul </dev/null \
+    >"$out" 2>"$err"
+status=$?
+expect_exit 4
+expect_stderr 'start with --backend sim'
+run step mlp-digits --backend cpu --into fc1.matmull
+expect_exit 2
+expect_stderr "did you mean 'fc1.matmul'"
+
+# Inside a step's kernels, where this build has them.
+"$LAB_EXE" doctor 2>/dev/null | grep -q '^simulator  *ok' || finish
+play mlp-digits --backend sim <<'KEYS'
+resize 80 24
+await 60000 next: fc1.matmul
+key i
+await 60000 before its first instruction
+expect dense_matmul_fwd_naive
+expect block (0,0,0)  warp 0 of 8  32 of 32 lanes run
+key l
+expect instructions of warps in this block
+key r
+key e
+text fc1.xW[3,2]
+key Enter
+expect lane 18 is thread (50,0,0)
+expect lane 18: fc1.xW[3,2]
+key c
+expect all warps of the block have ended
+key q
+await 60000 next: fc1.bias
+key B
+KEYS
+expect_exit 0
+play mlp-digits --backend cpu <<'KEYS'
+resize 80 24
+await 60000 next: fc1.matmul
+key i
+expect start with
+KEYS
+expect_exit 0

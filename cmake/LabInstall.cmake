@@ -14,7 +14,8 @@ if(TARGET lapenna-lab-cuda)
         COMPONENT cuda)
 endif()
 if(TARGET lapenna-lab-sim)
-    install(TARGETS lapenna-lab-sim LIBRARY DESTINATION lib/lapenna-lab)
+    install(TARGETS lapenna-lab-sim LIBRARY DESTINATION lib/lapenna-lab
+        COMPONENT sim)
 endif()
 
 install(DIRECTORY lessons DESTINATION ${lab_data}

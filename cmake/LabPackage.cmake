@@ -1,6 +1,6 @@
-# Debian packages by CPack: `./lab package`, or `cpack` in a build tree. Three of
-# them: the program with its lessons and recorded runs, and a module each for CUDA
-# and oneDNN, which it finds at start.
+# Debian packages by CPack: `./lab package`, or `cpack` in a build tree. Four of
+# them: the program with its lessons and recorded runs, and a module each for CUDA,
+# the simulator and oneDNN, which it finds at start.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME lapenna-lab)
 set(CPACK_PACKAGE_VENDOR "the lapenna-lab developers")
@@ -24,7 +24,8 @@ set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
     "Walk the forward pass, the loss, the backward pass and the update of MLP,
 CNN, LSTM and transformer lessons one step at a time, see the kernels that ran,
 swap the implementation under a step, and compare runs.")
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS lapenna-lab-onednn)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS
+    "lapenna-lab-onednn, lapenna-lab-sim")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS lapenna-lab-cuda)
 
 if(TARGET lab_onednn)
@@ -34,6 +35,14 @@ if(TARGET lab_onednn)
         "Variants of the steps of lapenna-lab by oneDNN.")
     set(CPACK_DEBIAN_ONEDNN_PACKAGE_DEPENDS
         "lapenna-lab (= ${PROJECT_VERSION})")
+endif()
+if(TARGET lapenna-lab-sim)
+    list(APPEND CPACK_COMPONENTS_ALL sim)
+    set(CPACK_DEBIAN_SIM_PACKAGE_NAME lapenna-lab-sim)
+    set(CPACK_COMPONENT_SIM_DESCRIPTION
+        "The CUDA kernels of lapenna-lab for its simulator: they run without a
+GPU.")
+    set(CPACK_DEBIAN_SIM_PACKAGE_DEPENDS "lapenna-lab (= ${PROJECT_VERSION})")
 endif()
 if(TARGET lapenna-lab-cuda)
     list(APPEND CPACK_COMPONENTS_ALL cuda)

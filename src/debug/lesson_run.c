@@ -922,8 +922,9 @@ void lab_recording_trace_cost(const struct lab_recording *r, double seconds,
     enum lab_trace_state state = lab_recording_trace_state(r);
     if (r->profiler)
         lab_profiler_get_stats(r->profiler, &s);
-    if (state != LAB_TRACE_ON && state != LAB_TRACE_KERNELS &&
-        state != LAB_TRACE_MIXED)
+    bool untimed = strcmp(r->backend, "sim") == 0; /* and nothing to slow */
+    if (untimed || (state != LAB_TRACE_ON && state != LAB_TRACE_KERNELS &&
+                    state != LAB_TRACE_MIXED))
         return;
     lab_str_addf(out,
                  "%.2f ms in the profiler's own calls, %.2f ms on CUPTI's "

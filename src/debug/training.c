@@ -295,9 +295,10 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
         lab_text_order3_bits(lab_data_text(lab_walk_data(w->walk)),
                              &out->bits_order3))
         out->bits_order3 = NAN;
-    out->step_ms_median = lab_median(times.ms, times.n);
+    bool timed = !lab_walk_backend(w->walk)->untimed;
+    out->step_ms_median = timed ? lab_median(times.ms, times.n) : NAN;
     out->samples_per_s =
-        out->seconds > 0
+        timed && out->seconds > 0
             ? (double)(out->iterations * w->plan->batch) / out->seconds
             : NAN;
     lab_free(times.ms);

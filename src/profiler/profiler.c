@@ -119,6 +119,12 @@ enum lab_trace_state lab_profiler_trace_state(const struct lab_profiler *p)
     return of[p->records];
 }
 
+/* A simulation's records have no times. */
+static enum lab_time_source source_of_records(const struct lab_profiler *p)
+{
+    return p->gpu == &lab_gpu_profiler_sim ? LAB_TIME_NONE : LAB_TIME_CUPTI;
+}
+
 enum lab_status lab_profiler_trace(struct lab_profiler *p,
                                    enum lab_gpu_records records)
 {
@@ -138,7 +144,7 @@ enum lab_status lab_profiler_trace(struct lab_profiler *p,
     p->records = st ? LAB_GPU_RECORDS_NONE : records;
     p->was |= 1u << p->records;
     p->time_source =
-        profiler_records(p) ? LAB_TIME_CUPTI : LAB_TIME_CUDA_EVENTS;
+        profiler_records(p) ? source_of_records(p) : LAB_TIME_CUDA_EVENTS;
     return st ? module_failed(p, LAB_E_DEVICE, "profiler") : LAB_OK;
 }
 
@@ -599,7 +605,7 @@ static enum lab_status start_trace(struct lab_profiler *p,
     }
     p->tracing = true;
     p->records = config->trace.records;
-    p->time_source = LAB_TIME_CUPTI;
+    p->time_source = source_of_records(p);
     return LAB_OK;
 }
 

@@ -47,6 +47,15 @@ static const struct lab_kernel_set *const *sets(int *count)
     return offered;
 }
 
+static const struct lab_variant *rung(const char *operation, int i)
+{
+    const struct lab_variant *v;
+    for (int k = 0; (v = lab_cuda_rung(operation, k)); k++)
+        if (!v->model.library && i-- == 0)
+            return v;
+    return NULL;
+}
+
 __attribute__((visibility("default"))) lab_sim_kernels_fn lab_sim_kernels;
 
 const struct lab_sim_kernels *lab_sim_kernels(const struct lab_sim_host *host)
@@ -54,7 +63,7 @@ const struct lab_sim_kernels *lab_sim_kernels(const struct lab_sim_host *host)
     static const struct lab_sim_kernels kernels = {
         .abi = LAB_SIM_MODULE_ABI,
         .sets = sets,
-        .rung = lab_cuda_rung,
+        .rung = rung,
         .kernel = simcuda_kernel,
         .error = lab_error,
     };

@@ -466,15 +466,17 @@ static void fill_training(struct lab_session *s, struct lab_snapshot *out)
     double seconds =
         (double)(lab_clock_monotonic_ns() - s->train_start_ns) / 1e9;
     int64_t batch = s->plan ? s->plan->batch : 0;
+    bool untimed = s->walk && lab_walk_backend(s->walk)->untimed;
     out->samples_per_s = out->seconds_left = NAN;
     if (out->train_done > 0 && seconds > 0 &&
         out->state == LAB_SESSION_TRAINING) {
         double rate = (double)out->train_done / seconds;
-        out->samples_per_s = rate * (double)batch;
+        if (!untimed)
+            out->samples_per_s = rate * (double)batch;
         out->seconds_left =
             (double)(out->train_target - out->train_done) / rate;
     }
-    out->step_ms_median = median_ms(s);
+    out->step_ms_median = untimed ? NAN : median_ms(s);
     fill_curve(memory, &out->losses, &s->curves.losses);
     fill_curve(memory, &out->accuracies, &s->curves.accuracies);
     fill_curve(memory, &out->bits, &s->curves.bits);

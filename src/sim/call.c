@@ -185,6 +185,42 @@ static double erfcx(double x)
     return 0.56418958354775628695 / (x + f);
 }
 
+/* By Newton's method on the logarithm, which is nearly a parabola. */
+static double erfcinv(double x)
+{
+    if (!(x > 0.0 && x < 2.0))
+        return x == 0.0   ? (double)INFINITY
+               : x == 2.0 ? -(double)INFINITY
+                          : (double)NAN;
+    if (x > 1.0)
+        return -erfcinv(2.0 - x);
+    double y = sqrt(-log(x));
+    for (int k = 0; k < 40; k++) {
+        double e = erfc(y);
+        double step =
+            e * (log(e) - log(x)) / (1.12837916709551257390 * exp(-y * y));
+        y += step;
+        if (fabs(step) <= 1e-16 * fabs(y))
+            break;
+    }
+    return y;
+}
+
+static double erfinv(double x)
+{
+    if (!(fabs(x) < 0.5))
+        return x < 0.0 ? -erfcinv(1.0 + x) : erfcinv(1.0 - x);
+    double y = x * 0.88622692545275801365;
+    for (int k = 0; k < 8; k++)
+        y -= (erf(y) - x) / (1.12837916709551257390 * exp(-y * y));
+    return y;
+}
+
+static double normcdfinv(double p)
+{
+    return -1.41421356237309504880 * erfcinv(2.0 * p);
+}
+
 static double rsqrt_of(double x)
 {
     return 1.0 / sqrt(x);
@@ -310,6 +346,9 @@ static const struct library libraries[] = {
     BOTH1("erfc", erfc),
     BOTH1("erfcx", erfcx),
     BOTH1("normcdf", normcdf),
+    BOTH1("erfinv", erfinv),
+    BOTH1("erfcinv", erfcinv),
+    BOTH1("normcdfinv", normcdfinv),
     BOTH1("lgamma", lgamma),
     BOTH1("tgamma", tgamma),
     BOTH1("sqrt", sqrt),

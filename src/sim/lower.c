@@ -642,30 +642,55 @@ static enum lab_status lower_part(struct sim_lowering *l, struct sim_part *p,
     return st;
 }
 
-/* The bits of a run depend on the order of blocks where an atomic gives a value
- * back or adds floats, where a block waits for another, and where text is
- * printed. */
-static bool order_matters(const struct lab_ptx_instr *in)
+static bool is_number(const struct lab_ptx_instr *in)
 {
-    bool global = true;
+    for (int k = 0; k < in->modifier_count; k++) {
+        enum lab_ptx_type t = lab_ptx_type_of(in->modifiers[k]);
+        if (t == LAB_PTX_F32 || t == LAB_PTX_F64 || t == LAB_PTX_F16 ||
+            t == LAB_PTX_F16X2 || t == LAB_PTX_BF16 || t == LAB_PTX_BF16X2)
+            return true;
+    }
+    return false;
+}
+
+/* nvcc writes `atom` also where nothing reads the old value. */
+static bool is_read(const struct sim_part *p, const struct lab_ptx_instr *in)
+{
+    const struct lab_ptx_operand *d = &in->operands[0];
+    if (in->operand_count < 1 || d->kind != LAB_PTX_OPERAND_REG)
+        return in->operand_count > 0 && d->kind != LAB_PTX_OPERAND_SINK;
+    return d->reg < 0 || d->reg >= p->function->reg_count ||
+           p->homes[d->reg].from != p->homes[d->reg].to;
+}
+
+static bool prints(const struct lab_ptx_instr *in)
+{
+    for (int k = 0; k < in->operand_count; k++)
+        if (in->operands[k].kind == LAB_PTX_OPERAND_SYMBOL &&
+            in->operands[k].name &&
+            strcmp(in->operands[k].name, "vprintf") == 0)
+            return true;
+    return false;
+}
+
+/* The bits of a run depend on the order of blocks where an atomic's old value is
+ * read or floats are added, where a block waits for another, and where text is
+ * printed. */
+static bool order_matters(const struct sim_part *p,
+                          const struct lab_ptx_instr *in)
+{
+    if (strcmp(in->opcode, "call") == 0)
+        return prints(in);
     for (int k = 0; k < in->modifier_count; k++)
         if (strncmp(in->modifiers[k], "shared", 6) == 0 ||
             strcmp(in->modifiers[k], "local") == 0 ||
             strcmp(in->modifiers[k], "param") == 0)
-            global = false;
-    if (strcmp(in->opcode, "call") == 0)
-        return true;
-    if (!global)
-        return false;
+            return false;
     if (strcmp(in->opcode, "atom") == 0)
-        return true;
+        return is_number(in) || sim_has_modifier(in, "exch") ||
+               sim_has_modifier(in, "cas") || is_read(p, in);
     if (strcmp(in->opcode, "red") == 0)
-        for (int k = 0; k < in->modifier_count; k++) {
-            enum lab_ptx_type t = lab_ptx_type_of(in->modifiers[k]);
-            if (t == LAB_PTX_F32 || t == LAB_PTX_F64 || t == LAB_PTX_F16 ||
-                t == LAB_PTX_F16X2 || t == LAB_PTX_BF16 || t == LAB_PTX_BF16X2)
-                return true;
-        }
+        return is_number(in);
     return strcmp(in->opcode, "ld") == 0 &&
            (sim_has_modifier(in, "volatile") ||
             sim_has_modifier(in, "acquire") || sim_has_modifier(in, "relaxed"));
@@ -695,7 +720,7 @@ static enum lab_status lower_all(struct sim_lowering *l)
         p->base = (int32_t)count;
         count += (int64_t)p->function->instr_count + 1;
         for (int32_t n = 0; n < p->function->instr_count; n++)
-            k->in_order |= order_matters(&p->function->instrs[n]);
+            k->in_order |= order_matters(p, &p->function->instrs[n]);
     }
     struct sim_instr *code =
         count < INT32_MAX

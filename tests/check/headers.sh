@@ -17,12 +17,13 @@ dirs_of() {
     case $1 in
     base) echo base ;;
     trace | kernels | sim) echo "$1 base" ;;
-    engine) echo engine kernels base ;;
-    lesson | cuda) echo "$1" engine kernels base ;;
-    profiler) echo profiler engine kernels trace base ;;
+    engine) echo engine sim kernels base ;;
+    lesson | cuda) echo "$1" engine sim kernels base ;;
+    simcuda) echo simcuda engine sim kernels base ;;
+    profiler) echo profiler engine sim kernels trace base ;;
     store) echo store trace base ;;
-    report) echo report profiler engine kernels store lesson trace base ;;
-    debug) echo debug report profiler engine kernels store lesson trace base ;;
+    report) echo report profiler engine sim kernels store lesson trace base ;;
+    debug) echo debug report profiler engine sim kernels store lesson trace base ;;
     bench) echo bench "$(dirs_of debug)" ;;
     ui) echo ui "$(dirs_of bench)" ;;
     *) echo "$1" "$(dirs_of ui)" ;;

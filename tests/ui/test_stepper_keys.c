@@ -369,7 +369,7 @@ TEST_CASE_WITH(a_printed_slice_turns_the_axes, setup, teardown)
             "text :print fc2.W[:,2]\nkey Enter\nexpect fc2.W[→,<2>]\n"
             "expect fc2.W[0,2] =\n"
             "key <\nexpect fc2.W[→,↓]\nexpect fc2.W[0,2] =\n"
-            "text :print x[2,5]\nkey Enter\nkey i\nexpect x[<2>,→]\n"
+            "text :print x[2,5]\nkey Enter\nkey I\nexpect x[<2>,→]\n"
             "text :print x[3]\nkey Enter\nexpect x[<3>,→]\n"
             "key >\nexpect one axis only\n"
             "text :print x[:,:]\nkey Enter\nexpect x[↓,→]\n");
@@ -402,8 +402,8 @@ TEST_CASE_WITH(a_picture_of_a_turned_tensor_is_left, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "text :print fc2.W[15,2]\nkey Enter\nkey <\n"
-            "expect fc2.W[→,↓]\nexpect fc2.W[15,2] =\nkey i\n"
-            "expect fc2.W[→,<2>]\nexpect fc2.W[15,2] =\nkey i\n"
+            "expect fc2.W[→,↓]\nexpect fc2.W[15,2] =\nkey I\n"
+            "expect fc2.W[→,<2>]\nexpect fc2.W[15,2] =\nkey I\n"
             "expect fc2.W[↓,→]\nexpect fc2.W[15,2] =\n");
 }
 

@@ -82,9 +82,9 @@ TEST_CASE(images_open_as_images)
     assert_ok(play(CNN, "resize 120 40\nawait 9000 step 0 of\n"
                         "text :print x\nkey Enter\nawait 9000 x[<0>,↓,→,0]\n"
                         "key ]\nawait 9000 x[<1>,↓,→,0]\n"
-                        "key i\nawait 9000 this is the picture\n"
+                        "key I\nawait 9000 this is the picture\n"
                         "key <\nawait 9000 x[<1>,→,↓,0]\n"
-                        "key i\nawait 9000 x[<1>,↓,→,0]\n"
+                        "key I\nawait 9000 x[<1>,↓,→,0]\n"
                         "text :print x[3,:,2,:]\nkey Enter\n"
                         "await 9000 x[<3>,↓,2,→]\n"
                         "text :print x[0,:,:,0]\nkey Enter\n"
@@ -120,7 +120,7 @@ TEST_CASE(channels_first_stay_as_they_were)
         play(path, "resize 120 40\nawait 9000 step 0 of\n"
                    "text :print x\nkey Enter\nawait 9000 x[<0>,0,↓,→]\n"
                    "key <\nawait 9000 x[<0>,0,→,↓]\n"
-                   "key i\nawait 9000 x[<0>,0,↓,→]\n"
+                   "key I\nawait 9000 x[<0>,0,↓,→]\n"
                    "text :print c1.W\nkey Enter\n"
                    "await 9000 c1.W[<0>,0,↓,→]\n");
     remove(path);

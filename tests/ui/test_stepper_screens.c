@@ -46,7 +46,7 @@ TEST_CASE_WITH(a_source_is_marked, setup, teardown)
 
 TEST_CASE_WITH(the_digit_as_a_picture, setup, teardown)
 {
-    check_screen(*state, 200, 60, "key s\nkey x\nkey i\nkey 2",
+    check_screen(*state, 200, 60, "key s\nkey x\nkey I\nkey 2",
                  "stepper_picture_200x60.txt", false);
 }
 

@@ -15,7 +15,7 @@ TEST_CASE(every_size_survives)
         "key s\nkey z\n",
         "key c\nkey 4\n",
         "key t\n",
-        "key s\nkey x\nkey i\nkey z\n",
+        "key s\nkey x\nkey I\nkey z\n",
         "text :print block1.attn.probs\nkey Enter\n"};
     for (size_t i = 0; i < sizeof(openers) / sizeof(openers[0]); i++) {
         struct stepper_fixture *f = stepper_fixture_new(0);

@@ -63,6 +63,7 @@ const struct lab_sim_kernels *lab_sim_kernels(const struct lab_sim_host *host)
     static const struct lab_sim_kernels kernels = {
         .abi = LAB_SIM_MODULE_ABI,
         .sets = sets,
+        .begin = simcuda_begin,
         .rung = rung,
         .kernel = simcuda_kernel,
         .error = lab_error,

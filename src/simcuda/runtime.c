@@ -489,6 +489,12 @@ static cudaError_t fault(void)
     return error;
 }
 
+void simcuda_begin(void)
+{
+    state.fault = cudaSuccess;
+    state.last = cudaSuccess;
+}
+
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
                        enum cudaMemcpyKind kind)
 {

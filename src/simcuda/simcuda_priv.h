@@ -11,5 +11,7 @@ struct lab_sim_image *simcuda_image(const void *wrapper, char *why, size_t cap);
 void simcuda_image_free(struct lab_sim_image *image); /* NULL allowed */
 /* struct lab_sim_kernels's `kernel`. */
 const char *simcuda_kernel(int i, const struct lab_sim_image **image);
+/* struct lab_sim_kernels's `begin`. */
+void simcuda_begin(void);
 /* Why a part of the module's code cannot be used; "": all of it can. */
 const char *simcuda_broken(void);

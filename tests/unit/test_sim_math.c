@@ -430,7 +430,7 @@ static void run(const char *ptx, const uint64_t *x, uint64_t *y)
 {
     struct lab_sim_memory *memory;
     struct lab_sim_module *module;
-    const struct lab_sim_kernel *kernel;
+    const struct lab_sim_kernel *kernel = NULL;
     void *in;
     void *out;
     assert_int_equal(lab_sim_memory_open(&memory), LAB_OK);

@@ -318,6 +318,7 @@ static enum lab_status sim_run(struct lab_backend *be,
     call->exec = &sim->exec;
     lab_sim_gpu_enter(sim->gpu);
     lab_sim_gpu_forget(sim->gpu);
+    kernels->begin();
     enum lab_status st = label_call(sim, call, true);
     if (st)
         return st;

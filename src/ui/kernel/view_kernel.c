@@ -180,8 +180,9 @@ static void draw_line(struct kernel_state *st, struct lab_canvas *c,
         else
             lab_str_add_visible(&text, at + i, 1, false);
     }
-    lab_canvas_textf(c, row.y, row.x, COUNT_W, LAB_ROLE_DIM,
-                     ran > 0 ? "%8" PRId64 " " : "", ran);
+    if (ran > 0)
+        lab_canvas_textf(c, row.y, row.x, COUNT_W, LAB_ROLE_DIM,
+                         "%8" PRId64 " ", ran);
     lab_canvas_textf(c, row.y, row.x + COUNT_W, LINE_W,
                      here ? LAB_ROLE_TITLE : LAB_ROLE_DIM, "%c%4d ",
                      here ? '>' : ' ', line);

@@ -46,7 +46,7 @@ TOUR = [
       "expect terms, largest first", "key e", "expect ═[3 explain]", "key Enter",
       "expect in [x]", "expect ═ 2 tensor", "key y", "expect out [fc1.xW]",
       "expect fc1.xW[0,1] = sum_k"]),
-    (["x", "d", "x", "i", "z"],
+    (["x", "d", "x", "I", "z"],
      ["key x", "expect in [x]", "key d", "expect 0.5625",
       "key d", "key I", "expect x[<0>,", "key z", "absent 1 steps",
       "absent (█",

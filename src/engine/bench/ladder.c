@@ -915,6 +915,17 @@ static enum lab_status check_size(struct lab_backend *be,
     return st;
 }
 
+/* Thread by thread on the CPU, a size of more work than this takes minutes. */
+static bool is_too_long(const struct lab_backend *be,
+                        const struct lab_operation *l, const char *text)
+{
+    const double most_flop = 3e8;
+    struct lab_ladder_size size;
+    return be->untimed && l->flop &&
+           lab_ladder_size(l, text, strlen(text), &size) == LAB_OK &&
+           l->flop(size.dim) > most_flop;
+}
+
 /* A size that the rung refuses is left out, as long as it serves another. */
 static enum lab_status check_rung(struct lab_backend *be,
                                   const struct lab_operation *l,
@@ -928,6 +939,8 @@ static enum lab_status check_rung(struct lab_backend *be,
     enum lab_status st = check_capability(&info, rung);
     enum lab_status refused = LAB_OK;
     for (int i = 0; l->checks[i] && !st; i++) {
+        if (is_too_long(be, l, l->checks[i]))
+            continue;
         st = check_size(be, l, rung, n, l->checks[i], &worst);
         served += st == LAB_OK;
         if (st == LAB_E_UNSUPPORTED) {

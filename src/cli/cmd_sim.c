@@ -15,6 +15,7 @@
 #include "base/signals.h"
 #include "cmd.h"
 #include "common/random.h"
+#include "debug/kernel_text.h"
 #include "debug/kernel_walk.h"
 #include "debug/options.h"
 #include "profiler/kernel_name.h"
@@ -28,8 +29,7 @@ enum {
     SIDE_MOST = 0x7fffffff, /* blocks of a grid along x */
     SHOWN_FIRST = 8,        /* elements of an output in text */
     SHOWN_LAST = 2,
-    SOURCE_MOST = 8 << 20, /* bytes of a source file that is quoted */
-    SOURCE_COLUMNS = 200   /* of a line that is quoted */
+    SOURCE_COLUMNS = 200 /* of a line that is quoted */
 };
 
 struct simulation {
@@ -50,8 +50,7 @@ struct simulation {
     char name[256];     /* as a person calls it */
     struct lab_sim_result result;
     /* The file whose lines are quoted last. */
-    struct lab_str source;
-    char *source_path;
+    struct lab_kernel_source source;
     enum lab_status printed;
 };
 
@@ -357,8 +356,10 @@ static enum lab_status walk(struct simulation *s,
                             const struct lab_sim_options *options)
 {
     static const uint32_t first[3] = {0, 0, 0};
-    struct lab_kernel_walk w = {
-        .ptx = s->text, .name = s->name, .prompts = isatty(STDIN_FILENO) != 0};
+    struct lab_kernel_walk w = {.ptx = s->text,
+                                .name = s->name,
+                                .beside = s->o->words[0],
+                                .prompts = isatty(STDIN_FILENO) != 0};
     enum lab_status st =
         lab_sim_debug_open(s->memory, l, options, first, &w.debug);
     if (!st)
@@ -433,55 +434,14 @@ static const struct lab_ptx_place *place_of(const struct simulation *s,
     return place >= 0 ? &s->text->places[place] : NULL;
 }
 
-/* A file that PTX names, from here or from the PTX's own directory. */
-static FILE *open_source(const struct simulation *s, const char *path)
-{
-    struct stat about;
-    struct lab_str beside;
-    const char *own = s->o->words[0];
-    const char *slash = strrchr(own, '/');
-    lab_str_init(&beside);
-    if (slash && path[0] != '/')
-        lab_str_add_bytes(&beside, own, (size_t)(slash + 1 - own));
-    lab_str_add(&beside, path);
-    const char *const paths[] = {path, lab_str_text(&beside)};
-    FILE *f = NULL;
-    for (int i = 0; i < 2 && !f; i++) {
-        if (stat(paths[i], &about) == 0 && S_ISREG(about.st_mode))
-            f = fopen(paths[i], "rb");
-    }
-    lab_str_release(&beside);
-    return f;
-}
-
-static void read_lines(struct simulation *s, const char *path)
-{
-    char block[4096];
-    lab_free(s->source_path);
-    s->source_path = lab_strdup(path);
-    lab_str_clear(&s->source);
-    FILE *f = open_source(s, path);
-    if (!f)
-        return;
-    for (size_t n; s->source.len < SOURCE_MOST &&
-                   (n = fread(block, 1, sizeof(block), f)) > 0;)
-        lab_str_add_bytes(&s->source, block, n);
-    fclose(f);
-}
-
 /* Line `line` of a file, tabs as blanks; "" where there is none. */
-static void add_source(struct simulation *s, const char *path, int32_t line,
+static void add_source(struct simulation *s, int32_t file, int32_t line,
                        struct lab_str *out)
 {
-    if (!s->source_path || strcmp(s->source_path, path) != 0)
-        read_lines(s, path);
-    const char *at = lab_str_text(&s->source);
-    for (int32_t i = 1; i < line && *at; i++) {
-        at += strcspn(at, "\n");
-        at += *at == '\n';
-    }
-    size_t n = strcspn(at, "\r\n");
-    for (size_t i = 0; i < n && i < SOURCE_COLUMNS; i++)
+    size_t n;
+    const char *at =
+        lab_kernel_source_line(&s->source, s->text, file, line, &n);
+    for (size_t i = 0; i < n && i < SOURCE_COLUMNS && at[i] != '\r'; i++)
         lab_str_add_char(out, at[i] == '\t' ? ' ' : at[i]);
 }
 
@@ -654,7 +614,7 @@ static void add_quote(struct simulation *s, struct lab_str *out,
     struct lab_str text;
     lab_str_init(&text);
     if (file)
-        add_source(s, file, p->line, &text);
+        add_source(s, p->file, p->line, &text);
     if (text.len) {
         lab_str_addf(out, "%7d | %s\n", p->line, lab_str_text(&text));
         if (p->column > 0 && (size_t)p->column <= text.len)
@@ -736,7 +696,7 @@ static enum lab_status print_lines(struct simulation *s)
             lab_text_table_add_int(&t, numbers[k]);
         lab_str_clear(&text);
         if (file)
-            add_source(s, file, l->line, &text);
+            add_source(s, l->file, l->line, &text);
         const char *source = lab_str_text(&text);
         lab_text_table_add(&t, source + strspn(source, " "));
     }
@@ -839,7 +799,7 @@ int lab_cmd_sim(int argc, char **argv)
     lab_signals_catch();
     struct simulation s = {.o = &o};
     lab_str_init(&s.ptx);
-    lab_str_init(&s.source);
+    lab_kernel_source_init(&s.source, o.words[0]);
     enum lab_status st = simulate(&s);
     bool found = !st && s.result.finding_count > 0;
     int code = st ? lab_exit_error(st) : found ? LAB_EXIT_CHECK : LAB_EXIT_DONE;
@@ -848,8 +808,7 @@ int lab_cmd_sim(int argc, char **argv)
     lab_sim_memory_close(s.memory);
     lab_free(s.types);
     lab_free(s.args);
-    lab_free(s.source_path);
-    lab_str_release(&s.source);
+    lab_kernel_source_release(&s.source);
     lab_str_release(&s.ptx);
     return code;
 }

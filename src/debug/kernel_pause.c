@@ -2,11 +2,8 @@
 #include "debug/kernel_pause.h"
 
 #include <pthread.h>
-#include <stdio.h>
-
-#include "base/mem.h"
+#include "debug/kernel_text.h"
 #include "engine/sim_backend.h"
-#include "profiler/kernel_name.h"
 
 static struct {
     pthread_mutex_t lock;
@@ -19,13 +16,6 @@ static struct {
     struct lab_kernel_pause now;
 } pause = {.lock = PTHREAD_MUTEX_INITIALIZER,
            .changed = PTHREAD_COND_INITIALIZER};
-
-static void name_of(const char *symbol, char *out, size_t cap)
-{
-    char *types = lab_kernel_demangle(symbol);
-    lab_kernel_short_name(out, cap, types ? types : symbol);
-    lab_free(types);
-}
 
 /* On the engine's thread, before a launch. A launch that cannot be walked runs. */
 static void wait_here(void *user, const struct lab_sim_gpu_call *of)
@@ -43,7 +33,7 @@ static void wait_here(void *user, const struct lab_sim_gpu_call *of)
     pause.now.debug = d;
     pause.now.ptx = of->ptx;
     pause.now.number++;
-    name_of(of->kernel, pause.now.name, sizeof(pause.now.name));
+    lab_kernel_name(of->kernel, pause.now.name, sizeof(pause.now.name));
     pause.waiting = true;
     pause.let_go = false;
     if (pause.wake)

@@ -4,14 +4,18 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "profiler/kernel_name.h"
 
 enum { LANES = 32, SECTOR = 32, SOURCE_MOST = 8 << 20 };
 
 /* ---- source ---- */
 
-void lab_kernel_source_init(struct lab_kernel_source *s)
+void lab_kernel_source_init(struct lab_kernel_source *s, const char *beside)
 {
-    *s = (struct lab_kernel_source){.file = -1};
+    *s = (struct lab_kernel_source){.beside = beside, .file = -1};
     lab_str_init(&s->text);
 }
 
@@ -32,12 +36,39 @@ const char *lab_kernel_source_name(const struct lab_ptx *ptx, int32_t file)
     return slash ? slash + 1 : path ? path : "?";
 }
 
+void lab_kernel_name(const char *symbol, char *out, size_t cap)
+{
+    char *types = lab_kernel_demangle(symbol);
+    lab_kernel_short_name(out, cap, types ? types : symbol);
+    lab_free(types);
+}
+
+/* A file that PTX names, from here or from the folder of `beside`. */
+static FILE *open_source(const char *beside, const char *path)
+{
+    struct stat about;
+    struct lab_str there;
+    const char *slash = beside ? strrchr(beside, '/') : NULL;
+    lab_str_init(&there);
+    if (slash && path[0] != '/')
+        lab_str_add_bytes(&there, beside, (size_t)(slash + 1 - beside));
+    lab_str_add(&there, path);
+    const char *const paths[] = {path, lab_str_text(&there)};
+    FILE *f = NULL;
+    for (int i = 0; i < 2 && !f; i++) {
+        if (stat(paths[i], &about) == 0 && S_ISREG(about.st_mode))
+            f = fopen(paths[i], "rb");
+    }
+    lab_str_release(&there);
+    return f;
+}
+
 static void read_file(struct lab_kernel_source *s, const struct lab_ptx *ptx,
                       int32_t file)
 {
     char block[4096];
     const char *path = path_of(ptx, file);
-    FILE *f = path ? fopen(path, "rb") : NULL;
+    FILE *f = path ? open_source(s->beside, path) : NULL;
     s->file = file;
     s->lines = 0;
     lab_str_clear(&s->text);

@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/sim_backend.h"
-#include "profiler/kernel_name.h"
 #include "report/print.h"
 #include "report/text_table.h"
 
@@ -605,7 +604,7 @@ enum lab_status lab_kernel_walk(struct lab_kernel_walk *w, FILE *in)
     struct session s = {.w = w};
     char line[512];
     char last[512] = "";
-    lab_kernel_source_init(&s.source);
+    lab_kernel_source_init(&s.source, w->beside);
     show(&s);
     enum lab_status st = lab_print_check();
     while (!st && !s.leaving) {
@@ -633,9 +632,7 @@ static void walk_launch(void *user, const struct lab_sim_gpu_call *of)
 {
     static const uint32_t first[3] = {0, 0, 0};
     char name[128];
-    char *types = lab_kernel_demangle(of->kernel);
-    lab_kernel_short_name(name, sizeof(name), types ? types : of->kernel);
-    lab_free(types);
+    lab_kernel_name(of->kernel, name, sizeof(name));
     struct lab_kernel_walk w = {
         .ptx = of->ptx, .name = name, .prompts = user != NULL};
     enum lab_status st = lab_sim_debug_open(of->memory, of->launch, of->options,

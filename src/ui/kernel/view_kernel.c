@@ -71,7 +71,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     struct kernel_state *st = s->state;
     st->of = *(const struct lab_kernel_args *)args;
     st->file = -1;
-    lab_kernel_source_init(&st->source);
+    lab_kernel_source_init(&st->source, NULL);
     lab_kernel_pause_arm(lab_ui_wake, s->ui);
     return LAB_OK;
 }

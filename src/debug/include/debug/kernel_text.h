@@ -6,14 +6,19 @@
 
 /* A source file, read when a line of it is asked for. */
 struct lab_kernel_source {
+    const char
+        *beside; /* a path: files are looked for in its folder, too; or NULL */
     struct lab_str text;
     int32_t file; /* into lab_ptx.files; -1: none */
     int32_t lines;
 };
 
 LAB_C_BEGIN
-void lab_kernel_source_init(struct lab_kernel_source *s);
+/* `beside` must outlive it. */
+void lab_kernel_source_init(struct lab_kernel_source *s, const char *beside);
 void lab_kernel_source_release(struct lab_kernel_source *s);
+/* The name of a kernel as a person calls it, of its symbol in the PTX. */
+void lab_kernel_name(const char *symbol, char *out, size_t cap);
 /* The text of a line, from 1, and its length; it ends where the file does, with
  * length 0. Until the next call. Not made safe for a terminal. */
 const char *lab_kernel_source_line(struct lab_kernel_source *s,

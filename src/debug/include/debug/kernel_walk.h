@@ -12,8 +12,9 @@ struct lab_kernel_walk {
     struct lab_sim_debug *debug; /* the caller's */
     const struct lab_ptx *ptx;   /* of the kernel's module */
     const char *name;            /* of the kernel, as a person calls it */
-    const char *path; /* of its source, as the person gave it; or NULL */
-    bool prompts;     /* a prompt before each line */
+    const char *path;   /* of its source, as the person gave it; or NULL */
+    const char *beside; /* see debug/kernel_text.h; or NULL */
+    bool prompts;       /* a prompt before each line */
 };
 
 LAB_C_BEGIN

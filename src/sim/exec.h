@@ -234,7 +234,7 @@ struct sim_grid {
     unsigned char *params; /* parameter space */
     int64_t params_bytes;
     void *check;                   /* of check.c */
-    const struct sim_watch *watch; /* NULL: nobody */
+    const struct sim_watch *watch; /* NULL: not called */
 };
 
 /* ---- modules and kernels (module.c, lower.c) ---- */

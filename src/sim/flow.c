@@ -20,7 +20,7 @@ struct graph {
     struct block *blocks;
     int32_t *of; /* block of an instruction */
     int32_t count;
-    int32_t *successors; /* blocks; `count` stands for the end */
+    int32_t *successors; /* blocks; `count` is the end */
     int32_t successor_count;
 };
 

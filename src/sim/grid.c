@@ -19,7 +19,7 @@ enum {
 struct launch {
     struct sim_grid grid;
     uint64_t blocks;
-    atomic_ullong next;   /* block that nobody took yet */
+    atomic_ullong next;   /* block that is not taken yet */
     atomic_llong left;    /* of the budget */
     atomic_bool over;     /* it is used up, or something failed */
     pthread_mutex_t lock; /* of what follows */

@@ -156,7 +156,7 @@ struct module {
 
 struct reader {
     const char *at;
-    const char *end; /* a NUL stands there */
+    const char *end; /* holds a NUL */
     int32_t line;
     size_t bytes;
     const char *file; /* name of the text */

@@ -17,7 +17,7 @@
  * place are no race, and so is a later store of the value that is there.
  *
  * What a copy beside the threads (cp.async, TMA, wgmma) has begun to write or to
- * read belongs to nobody until it arrives: any other access to it is a fault.
+ * read belongs to no thread until it arrives: any other access to it is a fault.
  *
  * A shadow keeps of each word the last write and two reads: the last, and the
  * last one of another warp that the last did not know. A third is forgotten, so
@@ -38,7 +38,7 @@
 
 /* ---- stamps ---- */
 
-/* Who touched a word and when; when 0: nobody. `who` is the thread in the block
+/* Who touched a word and when; when 0: no access. `who` is the thread in the block
  * (10 bits), the two flags and, from bit 12, the place + 1. */
 struct sim_stamp {
     uint32_t when;

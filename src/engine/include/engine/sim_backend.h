@@ -13,12 +13,12 @@ enum lab_status lab_sim_backend_model(const char *name);
 /* The GPU of an open backend "sim"; NULL for another one. */
 struct lab_sim_gpu *lab_sim_backend_gpu(struct lab_backend *be);
 /* Called after every launch of every such backend, on the thread that runs it;
- * NULL: nobody. One listener for the process. Not while a backend runs. */
+ * NULL: not called. One listener for the process. Not while a backend runs. */
 void lab_sim_backend_listen(
     void (*launched)(void *user, const struct lab_sim_gpu_launched *of),
     void *user);
 /* Called before every launch of every such backend, on the thread that runs it,
- * which goes on when it returns; NULL: nobody. One for the process. */
+ * which goes on when it returns; NULL: not called. One for the process. */
 void lab_sim_backend_before(void (*call)(void *user,
                                          const struct lab_sim_gpu_call *of),
                             void *user);

@@ -74,7 +74,7 @@ enum lab_status lab_sim_debug_open(struct lab_sim_memory *m,
                                    struct lab_sim_debug **out);
 void lab_sim_debug_close(struct lab_sim_debug *d); /* NULL allowed */
 
-/* options.stop ends a move: LAB_E_CANCELLED, and it stands where it came to. */
+/* options.stop ends a move: LAB_E_CANCELLED, and it stays where it came to. */
 enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
                                    enum lab_sim_move move,
                                    struct lab_sim_stop *out);

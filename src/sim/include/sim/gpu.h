@@ -112,13 +112,13 @@ void lab_sim_gpu_enter(struct lab_sim_gpu *gpu);
 struct lab_sim_memory *lab_sim_gpu_memory(struct lab_sim_gpu *gpu);
 /* Of the launches that follow; may be changed between two. */
 struct lab_sim_options *lab_sim_gpu_options(struct lab_sim_gpu *gpu);
-/* Called after every launch, on its thread; NULL: nobody. */
+/* Called after every launch, on its thread; NULL: not called. */
 void lab_sim_gpu_listen(struct lab_sim_gpu *gpu,
                         void (*launched)(void *user,
                                          const struct lab_sim_gpu_launched *of),
                         void *user);
 /* Called before every launch, on its thread; it runs when this returns. NULL:
- * nobody. */
+ * not called. */
 void lab_sim_gpu_before(struct lab_sim_gpu *gpu,
                         void (*call)(void *user,
                                      const struct lab_sim_gpu_call *of),

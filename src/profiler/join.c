@@ -21,7 +21,7 @@
 #include "trace/record.h"
 
 /* What is kept of a kernel for all its launches. */
-struct lab_kernel_name {
+struct lab_known_kernel {
     uint32_t mangled;
     uint32_t demangled;
     uint32_t short_name;
@@ -31,7 +31,7 @@ struct lab_kernel_name {
 struct lab_kernel_pointer {
     const char *at;
     char *text; /* owned: what it pointed to; NULL: empty */
-    struct lab_kernel_name name;
+    struct lab_known_kernel name;
 };
 
 enum { LAB_KERNEL_POINTERS = 256 };
@@ -40,7 +40,7 @@ enum { LAB_KERNEL_POINTERS = 256 };
  * the look at every letter, the pointers of late. Zeroed: empty. */
 struct lab_kernel_names {
     struct lab_kernel_pointer recent[LAB_KERNEL_POINTERS];
-    void *tree; /* of struct lab_kernel_name, owned */
+    void *tree; /* of struct lab_known_kernel, owned */
 };
 
 struct lab_join_span {
@@ -191,17 +191,17 @@ enum { SHORT_BYTES = 256 };
 
 static int by_mangled(const void *a, const void *b)
 {
-    uint32_t x = ((const struct lab_kernel_name *)a)->mangled;
-    uint32_t y = ((const struct lab_kernel_name *)b)->mangled;
+    uint32_t x = ((const struct lab_known_kernel *)a)->mangled;
+    uint32_t y = ((const struct lab_known_kernel *)b)->mangled;
     return (x > y) - (x < y);
 }
 
-static struct lab_kernel_name make_name(uint32_t id, const char *mangled)
+static struct lab_known_kernel make_name(uint32_t id, const char *mangled)
 {
     char bare[SHORT_BYTES];
     char *text = lab_kernel_demangle(mangled);
     lab_kernel_short_name(bare, sizeof(bare), text ? text : mangled);
-    struct lab_kernel_name name = {
+    struct lab_known_kernel name = {
         .mangled = id,
         .demangled = text ? lab_intern(text) : id,
         .short_name = lab_intern(bare),
@@ -211,16 +211,16 @@ static struct lab_kernel_name make_name(uint32_t id, const char *mangled)
 }
 
 /* Without memory a name is made again for the next launch. */
-static struct lab_kernel_name look_up(struct lab_kernel_names *names,
-                                      const char *mangled)
+static struct lab_known_kernel look_up(struct lab_kernel_names *names,
+                                       const char *mangled)
 {
-    struct lab_kernel_name name = {.mangled = lab_intern(mangled)};
-    struct lab_kernel_name *const *known =
+    struct lab_known_kernel name = {.mangled = lab_intern(mangled)};
+    struct lab_known_kernel *const *known =
         tfind(&name, &names->tree, by_mangled);
     if (name.mangled == 0 || known)
         return known ? **known : name;
     name = make_name(name.mangled, mangled);
-    struct lab_kernel_name *kept = lab_alloc(sizeof(*kept));
+    struct lab_known_kernel *kept = lab_alloc(sizeof(*kept));
     if (kept) {
         *kept = name;
         if (!tsearch(kept, &names->tree, by_mangled))
@@ -239,7 +239,7 @@ static struct lab_kernel_pointer *recent(struct lab_kernel_names *names,
 static void kernel_names_fill(struct lab_kernel_names *names,
                               const char *mangled, struct lab_kernel_record *k)
 {
-    struct lab_kernel_name name = {0};
+    struct lab_known_kernel name = {0};
     struct lab_kernel_pointer *r = recent(names, mangled);
     /* What a pointer points to may be another kernel's name one day. */
     if (mangled && r->at == mangled && r->text && !strcmp(r->text, mangled)) {

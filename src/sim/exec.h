@@ -11,6 +11,21 @@
 
 enum { SIM_LANES = 32 };
 
+/* Loops over 32 lanes are compiled for three generations of processors, and one
+ * is chosen when the program starts. Neither clang nor a sanitizer's start-up
+ * takes part in it. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&         \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SIM_CLONES                                                             \
+    __attribute__((                                                            \
+        target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define SIM_CLONES
+#endif
+
+/* A call between the clones of a loop and its parts would be of the oldest. */
+#define SIM_INLINE static inline __attribute__((always_inline))
+
 struct sim_warp;
 struct sim_block;
 struct sim_grid;
@@ -243,6 +258,7 @@ struct sim_grid {
  * those of the functions that it calls. */
 struct lab_sim_kernel {
     struct lab_sim_module *module;
+    const struct lab_ptx *ptx; /* of the module */
     const struct lab_ptx_function *function;
     const struct sim_instr *instrs;
     int32_t instr_count;
@@ -256,6 +272,13 @@ struct lab_sim_kernel {
     bool in_order; /* blocks must run in one order for the same bits */
     const struct sim_home *homes; /* of the function's registers */
 };
+
+/* Of a block with `dynamic` bytes of dynamic shared memory. */
+static inline int64_t sim_shared_bytes(const struct lab_sim_kernel *k,
+                                       int64_t dynamic)
+{
+    return dynamic > 0 ? k->dynamic_at + dynamic : k->shared_bytes;
+}
 
 /* Where a register of the PTX is kept: slot (of a predicate its number), while the
  * next instruction is one of from .. to; outside of these its slot may hold
@@ -307,7 +330,6 @@ void *sim_lower_take(struct sim_lowering *l, size_t bytes);
 enum lab_status sim_lower_refuse(struct sim_lowering *l,
                                  const struct lab_ptx_instr *in,
                                  const char *why);
-bool sim_has_modifier(const struct lab_ptx_instr *in, const char *modifier);
 
 /* tensor.c: ldmatrix, stmatrix, movmatrix, mma, wmma, wgmma, cp.async*, mbarrier,
  * fence, setmaxnreg, elect, griddepcontrol. *known false: not one of these. */

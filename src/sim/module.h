@@ -17,8 +17,14 @@ struct lab_sim_module {
 };
 
 /* Where a variable of the module is; 0: not in memory. */
-uint64_t sim_module_address(const struct lab_sim_module *m,
-                            const struct lab_ptx_variable *v);
+static inline uint64_t sim_module_address(const struct lab_sim_module *m,
+                                          const struct lab_ptx_variable *v)
+{
+    ptrdiff_t k = v - m->ptx->variables;
+    if (v < m->ptx->variables || k >= m->ptx->variable_count)
+        return 0;
+    return (uint64_t)(uintptr_t)m->variables[k];
+}
 /* All of the kernel is in `arena`, also what is left of it after a failure. */
 enum lab_status sim_lower_kernel(struct lab_sim_module *module,
                                  const struct lab_ptx_function *f,

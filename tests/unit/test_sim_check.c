@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "check.h"
+#include "check/check.h"
 
 enum { LINES = 40, MOST_WARPS = 8 };
 

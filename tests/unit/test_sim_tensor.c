@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "tensor_map.h"
+#include "tensor/tensor_map.h"
 #include "sim/sim.h"
 
 /* ---- numbers ---- */

@@ -4,7 +4,7 @@
  * Findings do not depend on the number of host threads: each block that runs
  * keeps, for a source line, the one of its first block and thread, and the lists
  * are merged and sorted at the end. */
-#include "check.h"
+#include "check/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -718,7 +718,7 @@ enum lab_status sim_check_begin(struct sim_grid *g)
     if (!l)
         return lab_no_memory("the checks of a launch");
     l->grid = g;
-    l->ptx = lab_sim_module_ptx(g->kernel->module);
+    l->ptx = g->kernel->ptx;
     l->checks = g->options->checks;
     l->races = l->checks >> LAB_SIM_RACE & 1;
     l->shadow = l->races || l->checks >> LAB_SIM_UNINITIALISED & 1;

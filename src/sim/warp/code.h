@@ -1,24 +1,7 @@
 /* code.h -- what the files of the executor share: the table of arithmetic, how an
  * instruction is lowered family by family, and lanes as arrays. */
 #pragma once
-#include <string.h>
-
 #include "exec.h"
-
-/* Loops over 32 lanes are compiled for three generations of processors, and one
- * is chosen when the program starts. Neither clang nor a sanitizer's start-up
- * takes part in it. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&         \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define SIM_CLONES                                                             \
-    __attribute__((                                                            \
-        target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define SIM_CLONES
-#endif
-
-/* A call between the clones of a loop and its parts would be of the oldest. */
-#define SIM_INLINE static inline __attribute__((always_inline))
 
 /* ---- modifiers ---- */
 
@@ -121,7 +104,7 @@ sim_lower_fn sim_lower_compare; /* compare.c: setp set selp slct testp */
 sim_lower_fn sim_lower_convert; /* convert.c: cvt */
 sim_lower_fn sim_lower_move;    /* move.c: mov ld st atom red cvta ... */
 sim_lower_fn sim_lower_warp;    /* together.c: shfl vote match redux bar ... */
-sim_lower_fn sim_lower_flow;    /* flow.c: bra brx ret exit trap call */
+sim_lower_fn sim_lower_flow;    /* call.c: bra brx ret exit trap call */
 
 /* An operand of a type: a register of its size or an immediate, converted. */
 enum lab_status sim_lower_typed(struct sim_lowering *l,
@@ -135,6 +118,10 @@ enum lab_status sim_lower_pred(struct sim_lowering *l,
                                const struct lab_ptx_instr *in,
                                const struct lab_ptx_operand *o,
                                struct sim_operand *out);
+/* A failure of an operand gets the instruction's opcode and place. */
+enum lab_status sim_lower_because(struct sim_lowering *l,
+                                  const struct lab_ptx_instr *in,
+                                  enum lab_status st);
 /* Of a register; 0: the operand is none. */
 int sim_lower_register_bytes(const struct sim_lowering *l,
                              const struct lab_ptx_operand *o);
@@ -179,15 +166,6 @@ struct sim_part *sim_lower_part(const struct sim_lowering *l,
 enum lab_status sim_lower_reg(const struct sim_lowering *l,
                               const struct lab_ptx_instr *in, int32_t reg,
                               struct sim_operand *out);
-
-/* flow.c: a slot for each register, by where it is alive; then where the sides of
- * each branch meet: join[i], -1: at the end. */
-enum lab_status sim_flow_homes(const struct lab_ptx_function *f,
-                               struct sim_home *homes, int32_t *slots,
-                               int32_t *preds);
-enum lab_status sim_flow_joins(const struct lab_ptx_function *f, int32_t *join);
-/* Whether operand 0 is written and not read. */
-bool sim_flow_writes(const struct lab_ptx_instr *in);
 
 /* ---- special registers (warp.c) ---- */
 
@@ -253,56 +231,3 @@ void sim_call_results(struct sim_warp *w, const struct sim_instr *i,
 void sim_spins(struct sim_warp *w);
 bool sim_gather_for(struct sim_warp *w, const struct sim_instr *i,
                     uint32_t lanes, enum lab_sim_check check);
-
-/* ---- launches (grid.c) ---- */
-
-/* Of a block with `dynamic` bytes of dynamic shared memory. */
-static inline int64_t sim_shared_bytes(const struct lab_sim_kernel *k,
-                                       int64_t dynamic)
-{
-    return dynamic > 0 ? k->dynamic_at + dynamic : k->shared_bytes;
-}
-
-/* Checks a launch, makes its parameter space and its checks. The launch and the
- * options must live as long as the grid. */
-enum lab_status sim_grid_open(struct sim_grid *g, struct lab_sim_memory *m,
-                              const struct lab_sim_launch *launch,
-                              const struct lab_sim_options *options);
-/* Once after each open one: tally and counts have a row an instruction, summed
- * over all blocks. `out` NULL: the launch failed. */
-enum lab_status sim_grid_close(struct sim_grid *g,
-                               const struct sim_tally *tally,
-                               const struct lab_sim_counts *counts,
-                               struct lab_sim_result *out);
-
-/* ---- blocks (block.c) ---- */
-
-struct sim_bar;
-enum { SIM_BARS = 17 }; /* 16 is the cluster's */
-
-enum sim_progress { SIM_RUNS, SIM_YIELDS, SIM_ENDED };
-
-/* Memory of a block of this launch; b is zeroed but for grid, tally, counts. */
-enum lab_status sim_block_open(struct sim_block *b);
-void sim_block_close(struct sim_block *b);
-/* Becomes block `number` at its first instruction. */
-enum lab_status sim_block_start(struct sim_block *b, uint64_t number);
-/* Executes about `most` instructions of its warps. YIELDS: it waits for what
- * only other blocks do. */
-enum sim_progress sim_block_run(struct sim_block *b, int64_t most);
-/* Executes one instruction of one warp: that which is next by the seed. */
-enum sim_progress sim_block_step(struct sim_block *b);
-/* The warp that had the last turn; -1: none yet. */
-int sim_block_turn(const struct sim_block *b);
-void sim_block_end(struct sim_block *b);
-
-enum sim_bar_kind {
-    SIM_BAR_SYNC,
-    SIM_BAR_ARRIVE,
-    SIM_BAR_POPC,
-    SIM_BAR_AND,
-    SIM_BAR_OR
-};
-/* The whole warp arrives at barrier `number`, for `threads` (0: all). */
-void sim_barrier(struct sim_warp *w, const struct sim_instr *i, int number,
-                 int threads, enum sim_bar_kind kind, uint32_t values);

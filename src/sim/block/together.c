@@ -1,6 +1,7 @@
 /* What the lanes of a warp or the warps of a block do together: shfl, vote, match,
  * redux, activemask, barriers and fences. */
-#include "lanes.h"
+#include "block/block.h"
+#include "warp/lanes.h"
 
 static uint32_t value_of_first(const struct sim_warp *w,
                                const struct sim_operand *o, uint32_t mask)
@@ -227,7 +228,7 @@ static int named(const struct lab_ptx_instr *in, const char *const *names,
                  int count)
 {
     for (int n = 0; n < count; n++)
-        if (sim_has_modifier(in, names[n]))
+        if (lab_ptx_has_modifier(in, names[n]))
             return n;
     return -1;
 }
@@ -238,11 +239,11 @@ static enum lab_status lower_vote(struct sim_lowering *l,
 {
     static const char *const votes[] = {"all", "any", "uni", "ballot"};
     int vote_of = named(in, votes, 4);
-    bool sync = sim_has_modifier(in, "sync");
+    bool sync = lab_ptx_has_modifier(in, "sync");
     bool ballot = vote_of == BALLOT;
     if (vote_of < 0 || in->operand_count != (sync ? 3 : 2) ||
         in->modifier_count != (sync ? 3 : 2) ||
-        !sim_has_modifier(in, ballot ? "b32" : "pred"))
+        !lab_ptx_has_modifier(in, ballot ? "b32" : "pred"))
         return sim_lower_refuse(l, in, NULL);
     out->run = vote;
     out->flags = (uint8_t)vote_of;
@@ -262,13 +263,13 @@ static enum lab_status lower_match(struct sim_lowering *l,
     static const char *const kinds[] = {"all", "any"};
     struct sim_operand *second = sim_lower_take(l, sizeof(*second));
     int kind = named(in, kinds, 2);
-    int type = sim_has_modifier(in, "b64")   ? LAB_PTX_B64
-               : sim_has_modifier(in, "b32") ? LAB_PTX_B32
-                                             : 0;
+    int type = lab_ptx_has_modifier(in, "b64")   ? LAB_PTX_B64
+               : lab_ptx_has_modifier(in, "b32") ? LAB_PTX_B32
+                                                 : 0;
     if (!second)
         return lab_no_memory("a kernel");
     if (kind < 0 || !type || in->operand_count != 3 ||
-        in->modifier_count != 3 || !sim_has_modifier(in, "sync"))
+        in->modifier_count != 3 || !lab_ptx_has_modifier(in, "sync"))
         return sim_lower_refuse(l, in, NULL);
     const struct lab_ptx_operand *d = &in->operands[0];
     bool pair = d->kind == LAB_PTX_OPERAND_PAIR && d->part_count == 2;
@@ -296,7 +297,7 @@ static enum lab_status lower_redux(struct sim_lowering *l,
     int op = named(in, names, 6);
     sim_mods_of(in, &m);
     if (op < 0 || in->operand_count != 3 || in->modifier_count != 3 ||
-        !sim_has_modifier(in, "sync") || m.type_count != 1 ||
+        !lab_ptx_has_modifier(in, "sync") || m.type_count != 1 ||
         (m.types[0] != LAB_PTX_U32 && m.types[0] != LAB_PTX_S32 &&
          m.types[0] != LAB_PTX_B32))
         return sim_lower_refuse(l, in, NULL);
@@ -372,8 +373,8 @@ static enum lab_status lower_cluster_barrier(struct sim_lowering *l,
                                              const struct lab_ptx_instr *in,
                                              struct sim_instr *out)
 {
-    bool wait = sim_has_modifier(in, "wait");
-    if (in->operand_count != 0 || wait == sim_has_modifier(in, "arrive"))
+    bool wait = lab_ptx_has_modifier(in, "wait");
+    if (in->operand_count != 0 || wait == lab_ptx_has_modifier(in, "arrive"))
         return sim_lower_refuse(l, in, NULL);
     out->run = wait ? bar : nothing;
     out->flags = SIM_BAR_SYNC;
@@ -406,9 +407,9 @@ static enum lab_status lower_bar(struct sim_lowering *l,
                                  struct sim_instr *out)
 {
     static const char *const kinds[] = {"sync", "arrive", "red"};
-    if (sim_has_modifier(in, "cluster"))
+    if (lab_ptx_has_modifier(in, "cluster"))
         return lower_cluster_barrier(l, in, out);
-    if (sim_has_modifier(in, "warp")) {
+    if (lab_ptx_has_modifier(in, "warp")) {
         out->run = bar_warp;
         return in->operand_count == 1
                    ? sim_lower_typed_part(l, in, &in->operands[0], LAB_PTX_B32,

@@ -29,7 +29,7 @@
  * same in whatever order they ran; the races are read from it at the end. A
  * kernel that can wait (lab_sim_kernel.in_order) runs its blocks one after the
  * other, and a block knows of another what a fence and an atomic released. */
-#include "check.h"
+#include "check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -1289,7 +1289,7 @@ static uint32_t narrowest(const struct lab_sim_kernel *k)
                 granule = (uint32_t)bytes;
         }
         /* A box of TMA has elements of any type. */
-        if (touches && granule > 2 && sim_has_modifier(in, "bulk"))
+        if (touches && granule > 2 && lab_ptx_has_modifier(in, "bulk"))
             granule = 2;
     }
     return granule;

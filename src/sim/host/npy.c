@@ -1,6 +1,6 @@
 /* npy.c -- reads an array that numpy.save() wrote (NumPy, NEP 1): a header, a
  * dictionary of Python's with type, order and shape, and the elements. */
-#include "npy.h"
+#include "host/npy.h"
 
 #include <ctype.h>
 #include <errno.h>

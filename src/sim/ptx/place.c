@@ -30,3 +30,11 @@ int32_t lab_ptx_user_place(const struct lab_ptx *ptx, int32_t place)
     }
     return place;
 }
+
+bool lab_ptx_has_modifier(const struct lab_ptx_instr *in, const char *modifier)
+{
+    for (int k = 0; k < in->modifier_count; k++)
+        if (strcmp(in->modifiers[k], modifier) == 0)
+            return true;
+    return false;
+}

@@ -1,7 +1,7 @@
 /* Moving values: mov, ld, st, atom, red, cvta, isspacep, and hints that do
  * nothing here. Every access of a lane goes through sim_access(), but for kernel
  * parameters and those of calls at a fixed place, which the lowering bounds. */
-#include "lanes.h"
+#include "warp/lanes.h"
 
 /* ---- mov ---- */
 

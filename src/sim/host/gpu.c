@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "tensor_map.h"
+#include "tensor/tensor_map.h"
 
 struct loaded {
     const struct lab_sim_image *image;

@@ -12,15 +12,6 @@ struct sim_kernel_room {
     struct sim_kernel_room *next;
 };
 
-uint64_t sim_module_address(const struct lab_sim_module *m,
-                            const struct lab_ptx_variable *v)
-{
-    ptrdiff_t k = v - m->ptx->variables;
-    if (v < m->ptx->variables || k >= m->ptx->variable_count)
-        return 0;
-    return (uint64_t)(uintptr_t)m->variables[k];
-}
-
 static bool in_memory(const struct lab_ptx_variable *v)
 {
     return (v->space == LAB_PTX_GLOBAL || v->space == LAB_PTX_CONST) &&

@@ -5,7 +5,7 @@
  * access past the end hit no other allocation, also when it is off by as much
  * as the allocation is long. A freed allocation is kept for a while, so that its
  * use is found and has its name. */
-#include "memory.h"
+#include "check/memory.h"
 
 #include <string.h>
 

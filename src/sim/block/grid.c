@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/parallel.h"
-#include "code.h"
+#include "block/block.h"
 
 enum {
     LIVE_BLOCKS = 1024,      /* that wait for each other */

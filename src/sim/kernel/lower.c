@@ -2,287 +2,13 @@
  * belongs to a family, which knows its modifiers and operands; what no family
  * takes refuses the kernel, with the opcode and its source line. Types are
  * checked here, so that a handler never meets a register of another size. */
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/mem.h"
-#include "lanes.h"
+#include "kernel/flow.h"
 #include "module.h"
-
-/* ---- texts ---- */
-
-bool sim_has_modifier(const struct lab_ptx_instr *in, const char *modifier)
-{
-    for (int k = 0; k < in->modifier_count; k++)
-        if (strcmp(in->modifiers[k], modifier) == 0)
-            return true;
-    return false;
-}
-
-void sim_mods_of(const struct lab_ptx_instr *in, struct sim_mods *out)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        SIM_MODIFIER_LIST(X)
-#undef X
-    };
-    memset(out, 0, sizeof(*out));
-    for (int k = 0; k < in->modifier_count; k++) {
-        const char *m = in->modifiers[k];
-        enum lab_ptx_type type = lab_ptx_type_of(m);
-        int bit = 0;
-        while (bit < SIM_MODIFIER_COUNT && strcmp(m, names[bit]) != 0)
-            bit++;
-        if (bit < SIM_MODIFIER_COUNT)
-            out->bits |= (uint64_t)1 << bit;
-        else if (type != LAB_PTX_NO_TYPE && out->type_count < 4)
-            out->types[out->type_count++] = (uint8_t)type;
-        else if (!out->other)
-            out->other = m;
-    }
-}
-
-static void add_text(char *out, size_t size, const char *text)
-{
-    size_t used = strlen(out);
-    size_t n = strlen(text);
-    if (n > size - 1 - used)
-        n = size - 1 - used;
-    memcpy(out + used, text, n);
-    out[used + n] = '\0';
-}
-
-enum lab_status sim_lower_refuse(struct sim_lowering *l,
-                                 const struct lab_ptx_instr *in,
-                                 const char *why)
-{
-    const struct lab_ptx *ptx = l->module->ptx;
-    char opcode[160] = "";
-    add_text(opcode, sizeof(opcode), in->opcode);
-    for (int k = 0; k < in->modifier_count; k++) {
-        add_text(opcode, sizeof(opcode), ".");
-        add_text(opcode, sizeof(opcode), in->modifiers[k]);
-    }
-    const char *file = ptx->name;
-    int line = in->text_line;
-    l->refused = true;
-    if (in->place >= 0 && in->place < ptx->place_count) {
-        const struct lab_ptx_place *p = &ptx->places[in->place];
-        if (p->file >= 0 && p->file < ptx->file_count && ptx->files[p->file]) {
-            file = ptx->files[p->file];
-            line = p->line;
-        }
-    }
-    return lab_fail(LAB_E_UNSUPPORTED, "%s:%d: kernel %s: %s (PTX line %d): %s",
-                    file, line, l->kernel->function->name, opcode,
-                    in->text_line,
-                    why ? why : "the simulator does not know this form");
-}
-
-void *sim_lower_take(struct sim_lowering *l, size_t bytes)
-{
-    return lab_arena_take(l->arena, bytes);
-}
-
-/* ---- operands ---- */
-
-static const struct lab_ptx_reg *reg_of(const struct sim_lowering *l,
-                                        int32_t reg)
-{
-    const struct lab_ptx_function *f = l->part->function;
-    return reg >= 0 && reg < f->reg_count ? &f->regs[reg] : NULL;
-}
-
-int sim_lower_register_bytes(const struct sim_lowering *l,
-                             const struct lab_ptx_operand *o)
-{
-    const struct lab_ptx_reg *r =
-        o->kind == LAB_PTX_OPERAND_REG ? reg_of(l, o->reg) : NULL;
-    return r ? lab_ptx_type_bytes(r->type) : 0;
-}
-
-enum lab_status sim_lower_reg(const struct sim_lowering *l,
-                              const struct lab_ptx_instr *in, int32_t reg,
-                              struct sim_operand *out)
-{
-    const struct lab_ptx_reg *r = reg_of(l, reg);
-    (void)in;
-    if (!r || l->part->homes[reg].slot < 0)
-        return lab_fail(LAB_E_UNSUPPORTED, "a register that is not there");
-    memset(out, 0, sizeof(*out));
-    out->slot = l->part->homes[reg].slot;
-    out->source = r->type == LAB_PTX_PRED ? SIM_PREDICATE : SIM_SLOT;
-    out->bytes = lab_ptx_type_bytes(r->type) == 8 ? 8 : 4;
-    if (lab_ptx_type_bytes(r->type) > 8)
-        return lab_fail(LAB_E_UNSUPPORTED, "%s is a register of 128 bits",
-                        r->name);
-    return LAB_OK;
-}
-
-const struct sim_symbol *sim_lower_symbol(const struct sim_lowering *l,
-                                          const struct lab_ptx_operand *o)
-{
-    if (o->kind != LAB_PTX_OPERAND_SYMBOL || !o->variable)
-        return NULL;
-    for (size_t k = 0; k < l->symbol_count; k++)
-        if (l->symbols[k].variable == o->variable)
-            return &l->symbols[k];
-    return NULL;
-}
-
-enum lab_status sim_lower_operand(struct sim_lowering *l,
-                                  const struct lab_ptx_operand *in,
-                                  struct sim_operand *out)
-{
-    memset(out, 0, sizeof(*out));
-    switch (in->kind) {
-    case LAB_PTX_OPERAND_REG: {
-        enum lab_status st = sim_lower_reg(l, NULL, in->reg, out);
-        out->negated = in->negated;
-        return st;
-    }
-    case LAB_PTX_OPERAND_INT:
-    case LAB_PTX_OPERAND_F64:
-        out->source = SIM_IMMEDIATE;
-        out->bytes = 8;
-        out->value = in->value;
-        return LAB_OK;
-    case LAB_PTX_OPERAND_F32:
-        out->source = SIM_IMMEDIATE;
-        out->bytes = 4;
-        out->value = in->value & 0xFFFFFFFF;
-        return LAB_OK;
-    case LAB_PTX_OPERAND_SPECIAL: {
-        int bytes;
-        int code = sim_special_code(in->name, &bytes);
-        if (code < 0)
-            return lab_fail(LAB_E_UNSUPPORTED,
-                            "special register %s is not simulated", in->name);
-        out->source = SIM_SPECIAL;
-        out->bytes = (uint8_t)bytes;
-        out->value = (uint64_t)code;
-        return LAB_OK;
-    }
-    case LAB_PTX_OPERAND_SYMBOL: {
-        const struct sim_symbol *s = sim_lower_symbol(l, in);
-        if (!s)
-            return lab_fail(LAB_E_UNSUPPORTED, "%s is not a variable",
-                            in->name ? in->name : "a symbol");
-        out->source = SIM_IMMEDIATE;
-        out->bytes = 8;
-        out->value = s->address + in->value;
-        return LAB_OK;
-    }
-    case LAB_PTX_OPERAND_SINK:
-        out->source = SIM_NONE;
-        return LAB_OK;
-    default:
-        return lab_fail(LAB_E_UNSUPPORTED, "an operand of another kind");
-    }
-}
-
-enum lab_status sim_lower_address(struct sim_lowering *l,
-                                  const struct lab_ptx_operand *in,
-                                  struct sim_operand *out)
-{
-    if (in->kind != LAB_PTX_OPERAND_ADDRESS || in->part_count != 1)
-        return lab_fail(LAB_E_UNSUPPORTED, "an operand that is no address");
-    const struct lab_ptx_operand *base = &in->parts[0];
-    if (base->kind != LAB_PTX_OPERAND_REG &&
-        base->kind != LAB_PTX_OPERAND_INT &&
-        base->kind != LAB_PTX_OPERAND_SYMBOL)
-        return lab_fail(LAB_E_UNSUPPORTED, "an operand that is no address");
-    enum lab_status st = sim_lower_operand(l, base, out);
-    if (!st && out->source != SIM_SLOT && out->source != SIM_IMMEDIATE)
-        st = lab_fail(LAB_E_UNSUPPORTED, "an address in a predicate");
-    if (!st && out->source == SIM_SLOT && sim_lower_register_bytes(l, base) < 4)
-        st = lab_fail(LAB_E_UNSUPPORTED, "an address of 16 bits");
-    if (st)
-        return st;
-    out->value += in->value;
-    return LAB_OK;
-}
-
-/* Failures of operands get the instruction's place. */
-static enum lab_status refuse_because(struct sim_lowering *l,
-                                      const struct lab_ptx_instr *in,
-                                      enum lab_status st)
-{
-    char why[512] = "";
-    if (st != LAB_E_UNSUPPORTED || l->refused)
-        return st;
-    add_text(why, sizeof(why), lab_error());
-    return sim_lower_refuse(l, in, why);
-}
-
-/* An immediate as a value of `type`. */
-static uint64_t immediate(const struct lab_ptx_operand *o, int type)
-{
-    if (type == LAB_PTX_F32 && o->kind == LAB_PTX_OPERAND_F64)
-        return sim_bits32((float)sim_f64(o->value));
-    if (type == LAB_PTX_F64 && o->kind == LAB_PTX_OPERAND_F32)
-        return sim_bits64((double)sim_f32((uint32_t)o->value));
-    if (type == LAB_PTX_F64 && o->kind == LAB_PTX_OPERAND_INT)
-        return sim_bits64((double)(int64_t)o->value);
-    if (type == LAB_PTX_F32 && o->kind == LAB_PTX_OPERAND_INT)
-        return sim_bits32((float)(int64_t)o->value);
-    int bytes = lab_ptx_type_bytes((enum lab_ptx_type)type);
-    return bytes < 8 ? o->value & (((uint64_t)1 << bytes * 8) - 1) : o->value;
-}
-
-enum lab_status sim_lower_typed_part(struct sim_lowering *l,
-                                     const struct lab_ptx_instr *in,
-                                     const struct lab_ptx_operand *o, int type,
-                                     bool wider, struct sim_operand *out)
-{
-    int want =
-        type == LAB_PTX_TF32 ? 4 : lab_ptx_type_bytes((enum lab_ptx_type)type);
-    if (type == LAB_PTX_PRED)
-        return sim_lower_pred(l, in, o, out);
-    enum lab_status st = sim_lower_operand(l, o, out);
-    if (st)
-        return refuse_because(l, in, st);
-    if (out->source == SIM_PREDICATE)
-        return sim_lower_refuse(l, in, "a predicate in place of a number");
-    if (out->negated)
-        return sim_lower_refuse(l, in, "! before a number");
-    if (out->source == SIM_SLOT) {
-        int have = sim_lower_register_bytes(l, o);
-        if (have < want || (have > want && !wider))
-            return sim_lower_refuse(l, in, "a register of another size");
-    }
-    if (out->source == SIM_IMMEDIATE && o->kind != LAB_PTX_OPERAND_SYMBOL) {
-        out->value = immediate(o, type);
-        out->bytes = want == 8 ? 8 : 4;
-    }
-    return LAB_OK;
-}
-
-enum lab_status sim_lower_typed(struct sim_lowering *l,
-                                const struct lab_ptx_instr *in, int operand,
-                                int type, struct sim_operand *out)
-{
-    if (operand >= in->operand_count)
-        return sim_lower_refuse(l, in, "an operand is missing");
-    enum lab_status st =
-        sim_lower_typed_part(l, in, &in->operands[operand], type, false, out);
-    if (!st && operand == 0 && out->source != SIM_SLOT &&
-        out->source != SIM_NONE && out->source != SIM_PREDICATE)
-        st = sim_lower_refuse(l, in, "the result is no register");
-    return st;
-}
-
-enum lab_status sim_lower_pred(struct sim_lowering *l,
-                               const struct lab_ptx_instr *in,
-                               const struct lab_ptx_operand *o,
-                               struct sim_operand *out)
-{
-    enum lab_status st = sim_lower_operand(l, o, out);
-    if (st)
-        return refuse_because(l, in, st);
-    if (out->source != SIM_PREDICATE && out->source != SIM_NONE &&
-        out->source != SIM_IMMEDIATE)
-        return sim_lower_refuse(l, in, "a predicate is needed");
-    return LAB_OK;
-}
+#include "warp/code.h"
 
 /* ---- arithmetic ---- */
 
@@ -370,25 +96,16 @@ static enum lab_status lower_instr(struct sim_lowering *l,
         if (!st && guard.source != SIM_PREDICATE)
             st = lab_fail(LAB_E_UNSUPPORTED, "the guard is no predicate");
         if (st)
-            return refuse_because(l, in, st);
+            return sim_lower_because(l, in, st);
         out->guard = guard.slot;
         out->guard_negated = in->guard_negated;
     }
     for (size_t k = 0; k < sizeof(families) / sizeof(families[0]); k++) {
         enum lab_status st = families[k](l, in, out, &known);
         if (st || known)
-            return st ? refuse_because(l, in, st) : LAB_OK;
+            return st ? sim_lower_because(l, in, st) : LAB_OK;
     }
     return sim_lower_refuse(l, in, NULL);
-}
-
-struct sim_part *sim_lower_part(const struct sim_lowering *l,
-                                const struct lab_ptx_function *f)
-{
-    struct sim_part *p = l->parts;
-    while (p && p->function != f)
-        p = p->next;
-    return p;
 }
 
 static enum lab_status add_symbol(struct sim_lowering *l,
@@ -687,13 +404,14 @@ static bool order_matters(const struct sim_part *p,
             strcmp(in->modifiers[k], "param") == 0)
             return false;
     if (strcmp(in->opcode, "atom") == 0)
-        return is_number(in) || sim_has_modifier(in, "exch") ||
-               sim_has_modifier(in, "cas") || is_read(p, in);
+        return is_number(in) || lab_ptx_has_modifier(in, "exch") ||
+               lab_ptx_has_modifier(in, "cas") || is_read(p, in);
     if (strcmp(in->opcode, "red") == 0)
         return is_number(in);
     return strcmp(in->opcode, "ld") == 0 &&
-           (sim_has_modifier(in, "volatile") ||
-            sim_has_modifier(in, "acquire") || sim_has_modifier(in, "relaxed"));
+           (lab_ptx_has_modifier(in, "volatile") ||
+            lab_ptx_has_modifier(in, "acquire") ||
+            lab_ptx_has_modifier(in, "relaxed"));
 }
 
 static enum lab_status lower_all(struct sim_lowering *l)
@@ -745,6 +463,7 @@ enum lab_status sim_lower_kernel(struct lab_sim_module *module,
     if (!l.kernel)
         return lab_no_memory("a kernel");
     l.kernel->module = module;
+    l.kernel->ptx = module->ptx;
     l.kernel->function = f;
     enum lab_status st = lower_all(&l);
     lab_free(l.symbols);

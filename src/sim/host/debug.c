@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "code.h"
-#include "memory.h"
+#include "block/block.h"
+#include "check/memory.h"
 
 /* An allocation as it was before the launch. */
 struct saved {

@@ -5,8 +5,8 @@
 #pragma once
 #include <string.h>
 
-#include "floats.h"
-#include "code.h"
+#include "warp/floats.h"
+#include "warp/code.h"
 
 typedef uint32_t raw_u16, raw_s16, raw_u32, raw_s32, raw_f32, raw_f16, raw_bf16;
 typedef uint32_t raw_f16x2, raw_bf16x2, raw_u8, raw_s8;

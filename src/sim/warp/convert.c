@@ -3,7 +3,7 @@
  * every value of the smaller types exactly. */
 #include <fenv.h>
 
-#include "lanes.h"
+#include "warp/lanes.h"
 
 enum rounding { NONE, RN, RZ, RM, RP, RNA, RNI, RZI, RMI, RPI };
 

@@ -3,7 +3,7 @@
  * or of printf and assert. */
 #include <stdio.h>
 
-#include "lanes.h"
+#include "warp/lanes.h"
 #include "module.h"
 
 /* ---- branches and ends ---- */

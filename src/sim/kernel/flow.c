@@ -2,9 +2,10 @@
  * branch meet again (the immediate post-dominator), and which registers are alive
  * where, so that thousands of virtual registers share a file that fits a cache. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
-#include "code.h"
+#include "kernel/flow.h"
 
 /* ---- basic blocks ---- */
 
@@ -286,7 +287,7 @@ bool sim_flow_writes(const struct lab_ptx_instr *in)
     for (size_t k = 0; k < sizeof(reading) / sizeof(reading[0]); k++)
         if (is(in, reading[k]))
             return false;
-    return !(is(in, "wmma") && sim_has_modifier(in, "store"));
+    return !(is(in, "wmma") && lab_ptx_has_modifier(in, "store"));
 }
 
 typedef void reg_fn(void *arg, int32_t reg);

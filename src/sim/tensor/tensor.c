@@ -20,8 +20,8 @@
  * after wait_group: a compiler may move registers in between, and its assembler
  * then waits by itself. Shared memory, which the ISA lets it read until the
  * wait, is checked at both ends. */
-#include "tensor.h"
-#include "code.h"
+#include "tensor/tensor.h"
+#include "warp/code.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -999,7 +999,7 @@ static enum lab_status lower_registers(struct sim_lowering *l,
         p->type[k] = n->type[k];
     }
     p->shape = *s;
-    p->saturate = sim_has_modifier(in, "satfinite");
+    p->saturate = lab_ptx_has_modifier(in, "satfinite");
     out->extra = p;
     out->run = run_product;
     return LAB_OK;
@@ -1103,8 +1103,9 @@ static enum lab_status lower_stripes(struct sim_lowering *l,
         st = sim_lower_address(l, &o[!store], &out->a);
     if (!st && p->has_stride)
         st = sim_lower_operand(l, &o[2], &out->b);
-    out->space = (uint8_t)(sim_has_modifier(in, "global") ? LAB_PTX_GLOBAL
-                                                          : sim_space_of(in));
+    out->space =
+        (uint8_t)(lab_ptx_has_modifier(in, "global") ? LAB_PTX_GLOBAL
+                                                     : sim_space_of(in));
     out->extra = p;
     out->run = store ? run_wmma_store : run_wmma_load;
     return st;
@@ -1115,12 +1116,12 @@ static enum lab_status lower_matrices(struct sim_lowering *l,
                                       struct sim_instr *out)
 {
     bool store = strcmp(in->opcode, "stmatrix") == 0;
-    int count = sim_has_modifier(in, "x1")   ? 1
-                : sim_has_modifier(in, "x2") ? 2
-                : sim_has_modifier(in, "x4") ? 4
-                                             : 0;
+    int count = lab_ptx_has_modifier(in, "x1")   ? 1
+                : lab_ptx_has_modifier(in, "x2") ? 2
+                : lab_ptx_has_modifier(in, "x4") ? 4
+                                                 : 0;
     struct fragment f;
-    if (!sim_has_modifier(in, "m8n8") || !sim_has_modifier(in, "b16") ||
+    if (!lab_ptx_has_modifier(in, "m8n8") || !lab_ptx_has_modifier(in, "b16") ||
         count == 0 || in->operand_count != 2)
         return sim_lower_refuse(l, in, "this shape is not simulated");
     enum lab_status st =
@@ -1129,7 +1130,7 @@ static enum lab_status lower_matrices(struct sim_lowering *l,
         return st;
     out->more = f.o;
     out->more_count = count;
-    out->flags = sim_has_modifier(in, "trans") ? TRANSPOSED : 0;
+    out->flags = lab_ptx_has_modifier(in, "trans") ? TRANSPOSED : 0;
     out->space = (uint8_t)sim_space_of(in);
     out->run = store ? run_stmatrix : run_ldmatrix;
     return sim_lower_address(l, &in->operands[!store], &out->a);
@@ -1198,15 +1199,15 @@ static enum lab_status lower_wgmma_group(struct sim_lowering *l,
                                          struct sim_instr *out)
 {
     int64_t pending = 0;
-    bool wait = sim_has_modifier(in, "wait_group");
+    bool wait = lab_ptx_has_modifier(in, "wait_group");
     if (wait && (in->operand_count != 1 ||
                  !sim_number(&in->operands[0], &pending) || pending < 0))
         return sim_lower_refuse(l, in, "it needs a number of groups");
     out->a.source = SIM_IMMEDIATE;
     out->a.value = (uint64_t)pending;
-    out->run = wait                                   ? run_wgmma_wait
-               : sim_has_modifier(in, "commit_group") ? run_wgmma_commit
-                                                      : sim_run_nothing;
+    out->run = wait                                       ? run_wgmma_wait
+               : lab_ptx_has_modifier(in, "commit_group") ? run_wgmma_commit
+                                                          : sim_run_nothing;
     return LAB_OK;
 }
 
@@ -1227,7 +1228,8 @@ static enum lab_status lower_wgmma(struct sim_lowering *l,
         return lab_no_memory("a kernel's operands");
     if (n.types != 3 || !types_fit(n.type[0], t, n.type[2]) ||
         t == LAB_PTX_F64 || s->m != 64 || s->n < 8 || s->n > MAX_N ||
-        s->n % 8 || s->k * element_bytes(t) != 32 || sim_has_modifier(in, "sp"))
+        s->n % 8 || s->k * element_bytes(t) != 32 ||
+        lab_ptx_has_modifier(in, "sp"))
         return sim_lower_refuse(l, in, "this shape or type is not simulated");
     const bool registers =
         in->operand_count > 1 && o[1].kind == LAB_PTX_OPERAND_VECTOR;
@@ -1237,7 +1239,7 @@ static enum lab_status lower_wgmma(struct sim_lowering *l,
         return sim_lower_refuse(l, in, "it has not the operands it needs");
     memcpy(p->type, n.type, sizeof p->type);
     p->shape = *s;
-    p->saturate = sim_has_modifier(in, "satfinite");
+    p->saturate = lab_ptx_has_modifier(in, "satfinite");
     enum lab_status st = lower_fragment(
         l, in, &o[0], registers_of(n.type[0], 16 * s->n), 4, true, &p->d);
     if (!st && registers)

@@ -4,7 +4,7 @@
  * last bit. */
 #include <fenv.h>
 
-#include "lanes.h"
+#include "warp/lanes.h"
 
 /* ---- integers ---- */
 

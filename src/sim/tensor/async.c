@@ -7,8 +7,8 @@
  * at the first question whose answer depends on it, at the end of the warp or the
  * block. So a program that forgot to wait finds nothing, instead of being
  * lucky. sim_access() hears of both moments. */
-#include "tensor.h"
-#include "tensor_map.h"
+#include "tensor/tensor.h"
+#include "tensor/tensor_map.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -1071,7 +1071,8 @@ static enum lab_status lower_commit(struct sim_lowering *l,
                                     struct sim_instr *out)
 {
     (void)l;
-    out->run = sim_has_modifier(in, "bulk") ? run_bulk_commit : run_copy_commit;
+    out->run =
+        lab_ptx_has_modifier(in, "bulk") ? run_bulk_commit : run_copy_commit;
     return LAB_OK;
 }
 
@@ -1080,16 +1081,16 @@ static enum lab_status lower_wait(struct sim_lowering *l,
                                   struct sim_instr *out)
 {
     int64_t pending = 0;
-    bool all = sim_has_modifier(in, "wait_all");
+    bool all = lab_ptx_has_modifier(in, "wait_all");
     if (!all && (in->operand_count != 1 ||
                  !sim_number(&in->operands[0], &pending) || pending < 0))
         return sim_lower_refuse(l, in, "it needs a number of groups");
     out->a.source = SIM_IMMEDIATE;
     out->a.value = (uint64_t)pending;
-    out->flags = sim_has_modifier(in, "read") ? WAIT_READ : 0;
-    out->run = all                            ? run_copy_wait_all
-               : sim_has_modifier(in, "bulk") ? run_bulk_wait
-                                              : run_copy_wait;
+    out->flags = lab_ptx_has_modifier(in, "read") ? WAIT_READ : 0;
+    out->run = all                                ? run_copy_wait_all
+               : lab_ptx_has_modifier(in, "bulk") ? run_bulk_wait
+                                                  : run_copy_wait;
     return LAB_OK;
 }
 
@@ -1098,7 +1099,7 @@ enum lab_ptx_space sim_space_of(const struct lab_ptx_instr *in)
     static const char *const names[] = {"shared", "shared::cta",
                                         "shared::cluster"};
     for (int k = 0; k < 3; k++)
-        if (sim_has_modifier(in, names[k]))
+        if (lab_ptx_has_modifier(in, names[k]))
             return LAB_PTX_SHARED;
     return LAB_PTX_GENERIC;
 }
@@ -1106,8 +1107,8 @@ enum lab_ptx_space sim_space_of(const struct lab_ptx_instr *in)
 /* Operands that are not those of the copy but of a cache policy come last. */
 static int operands_of(const struct lab_ptx_instr *in)
 {
-    return in->operand_count - sim_has_modifier(in, "L2::cache_hint") -
-           sim_has_modifier(in, "multicast::cluster");
+    return in->operand_count - lab_ptx_has_modifier(in, "L2::cache_hint") -
+           lab_ptx_has_modifier(in, "multicast::cluster");
 }
 
 /* cp.async.ca [to], [from], bytes {, source bytes or predicate} */
@@ -1121,7 +1122,7 @@ static enum lab_status lower_copy(struct sim_lowering *l,
     if (count < 3 || count > 4 || !sim_number(&o[2], &bytes))
         return sim_lower_refuse(l, in, "it needs two addresses and a size");
     if ((bytes != 4 && bytes != 8 && bytes != 16) ||
-        (bytes != 16 && sim_has_modifier(in, "cg")))
+        (bytes != 16 && lab_ptx_has_modifier(in, "cg")))
         return sim_lower_refuse(l, in,
                                 "its size is not 4, 8 or 16 bytes "
                                 "(.cg: 16)");
@@ -1144,7 +1145,7 @@ static enum lab_status lower_copy_arrive(struct sim_lowering *l,
     if (in->operand_count != 1)
         return sim_lower_refuse(l, in, "it needs an address");
     out->space = (uint8_t)sim_space_of(in);
-    out->flags = sim_has_modifier(in, "noinc") ? NO_INCREMENT : 0;
+    out->flags = lab_ptx_has_modifier(in, "noinc") ? NO_INCREMENT : 0;
     out->run = run_copy_arrive;
     return sim_lower_address(l, &in->operands[0], &out->a);
 }
@@ -1189,8 +1190,8 @@ static enum lab_status lower_bulk(struct sim_lowering *l,
                                   struct sim_instr *out)
 {
     const struct lab_ptx_operand *o = in->operands;
-    bool mapped = sim_has_modifier(in, "tensor");
-    bool store = sim_has_modifier(in, "bulk_group");
+    bool mapped = lab_ptx_has_modifier(in, "tensor");
+    bool store = lab_ptx_has_modifier(in, "bulk_group");
     int count = operands_of(in);
     if (count != (store ? 3 : 4) - mapped)
         return sim_lower_refuse(l, in, "it has not the operands it needs");
@@ -1199,7 +1200,7 @@ static enum lab_status lower_bulk(struct sim_lowering *l,
             strncmp(in->modifiers[k], "tile::", 6) == 0 ||
             strcmp(in->modifiers[k], "cp_mask") == 0)
             return sim_lower_refuse(l, in, "this form is not simulated");
-    if (!sim_has_modifier(in, "global"))
+    if (!lab_ptx_has_modifier(in, "global"))
         return sim_lower_refuse(l, in,
                                 "between blocks of a cluster it is not "
                                 "simulated");
@@ -1254,9 +1255,10 @@ static enum lab_status lower_mbarrier(struct sim_lowering *l,
     out->space = (uint8_t)sim_space_of(in);
     out->b.source = SIM_IMMEDIATE;
     out->b.value = 1;
-    if (out->run == run_mbarrier_arrive && sim_has_modifier(in, "expect_tx"))
+    if (out->run == run_mbarrier_arrive &&
+        lab_ptx_has_modifier(in, "expect_tx"))
         out->flags |= ARRIVE_TX;
-    if (sim_has_modifier(in, "parity"))
+    if (lab_ptx_has_modifier(in, "parity"))
         out->flags |= BY_PARITY;
     if (out->flags & ARRIVE_TX && in->operand_count != 3)
         return sim_lower_refuse(l, in, "it needs a number of bytes");

@@ -20,7 +20,7 @@
  * FLOP are those that the counters smsp__sass_thread_inst_executed_op_{f,d,h}{add,
  * mul,fma} give: additions and multiplications are one, fused ones two. Division,
  * roots and exponentials, which the machine makes of these, are not counted. */
-#include "check.h"
+#include "check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -281,7 +281,7 @@ enum lab_status sim_count_end(const struct sim_grid *g,
                               struct lab_sim_result *out)
 {
     const struct lab_sim_kernel *k = g->kernel;
-    const struct lab_ptx *ptx = lab_sim_module_ptx(k->module);
+    const struct lab_ptx *ptx = k->ptx;
     const size_t n = (size_t)k->instr_count;
     struct lab_sim_line *lines = NULL;
     int32_t line_count = 0;

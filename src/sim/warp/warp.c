@@ -5,7 +5,7 @@
  * are a struct sim_side. A side that waits for memory lets the others run, and if
  * need be the lanes that wait for it at a join go on without it, so that a lock
  * that one lane of a warp holds does not stop the warp. */
-#include "lanes.h"
+#include "warp/lanes.h"
 
 /* ---- operands ---- */
 

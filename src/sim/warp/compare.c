@@ -1,5 +1,5 @@
 /* Comparing and choosing: setp, set, selp, slct, testp. */
-#include "lanes.h"
+#include "warp/lanes.h"
 
 enum compare {
     EQ,

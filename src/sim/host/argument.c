@@ -10,8 +10,8 @@
 
 #include "base/format.h"
 #include "base/mem.h"
-#include "memory.h"
-#include "npy.h"
+#include "check/memory.h"
+#include "host/npy.h"
 
 /* ---- types ---- */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "code.h"
+#include "block/block.h"
 
 enum {
     TURN = 2048,  /* instructions, then the next warp */

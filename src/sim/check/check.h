@@ -2,8 +2,8 @@
  * launch and of a block that runs. */
 #pragma once
 #include <pthread.h>
-#include "code.h"
-#include "memory.h"
+#include "check/memory.h"
+#include "exec.h"
 
 #define SIM_FULL 0xffffffffu
 

@@ -12,6 +12,7 @@
 #include "report/suggest.h"
 #include "report/json_line.h"
 #include "report/print.h"
+#include "debug/kept.h"
 #include "debug/progress.h"
 #include "base/signals.h"
 #include "debug/training.h"
@@ -156,6 +157,10 @@ static enum lab_status summary_json(struct lab_lesson_run *w,
     lab_json_value(line, "loss_first", t->loss_first);
     lab_json_value(line, "loss_last", t->loss_last);
     lab_json_real(line, "accuracy", t->accuracy);
+    if (lab_walk_first(w->walk) > 0)
+        lab_json_int(line, "iterations_before", lab_walk_first(w->walk));
+    if (w->options->save)
+        lab_json_text(line, "saved", w->options->save);
     if (!isnan(t->bits_per_char)) {
         lab_json_real(line, "bits_per_char", t->bits_per_char);
         lab_json_real(line, "bits_per_char_order3", t->bits_order3);
@@ -244,7 +249,24 @@ static enum lab_status check_questions(struct lab_lesson_run *w)
     enum lab_status st = LAB_OK;
     for (int i = 0; i < o->n_near && !st; i++)
         st = lab_near_ask(w->walk, o->near[i], &n);
+    if (!st && o->save)
+        st = lab_kept_check_place(o->save, o->db);
     return st ? st : lab_sample_text_open(&w->generator, w);
+}
+
+/* Also of a training that Ctrl-C has ended. */
+static enum lab_status save_network(struct lab_lesson_run *w)
+{
+    const struct lab_options *o = w->options;
+    int64_t n = 0;
+    if (!o->save)
+        return LAB_OK;
+    enum lab_status st =
+        lab_kept_save(w->walk, w->lesson->id, o->save, o->db, &n);
+    if (!st && !o->json)
+        lab_printf(stdout, "%s has the network after %lld iteration%s\n",
+                   o->save, (long long)n, n == 1 ? "" : "s");
+    return st;
 }
 
 /* A lesson that was trained as long as it asks for is finished, as on the
@@ -281,6 +303,8 @@ static int run_lesson(const struct lab_options *o, const char *lesson)
             lab_print_recorded(o->db, kept.run, kept.whole);
     }
     if (!st)
+        code = lab_exit_error(save_network(&w));
+    if (!st && code == LAB_EXIT_DONE)
         code = lab_exit_error(print_all_near(&w, o));
     if (!st && o->json && code == LAB_EXIT_DONE)
         code = lab_exit_error(summary_json(&w, &t, &kept));

@@ -41,6 +41,10 @@ static const struct lab_ui_command_word WORDS[] = {
     {LAB_COMMAND_SEED, "seed", "seed S", "from the start, with seed S"},
     {LAB_COMMAND_LR, "lr", "lr [X]",
      "from the start, with learning rate X; alone, what it is"},
+    {LAB_COMMAND_SAVE, "save", "save FILE",
+     "keep the network in a file (safetensors)"},
+    {LAB_COMMAND_LOAD, "load", "load FILE",
+     "from the start, with the parameters in a file"},
     {LAB_COMMAND_VARIANT, "variant", "variant NODE [NAME | default | auto]",
      "how the node runs: default is by the fixed table, auto drops the choice; "
      "alone, what it can run as, with measured times"},
@@ -456,6 +460,8 @@ static enum lab_status parse_rest(const struct line *l, const char *raw,
         return parse_words(l, c);
     case LAB_COMMAND_VARIANT:
         return parse_names(l, 1, 2, c);
+    case LAB_COMMAND_SAVE:
+    case LAB_COMMAND_LOAD:
     case LAB_COMMAND_WATCH:
     case LAB_COMMAND_CHECK:
         return parse_names(l, 1, 1, c);

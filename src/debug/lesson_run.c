@@ -1,6 +1,7 @@
 /* lesson_run.c -- a lesson that is opened and recorded: the walk or the session; the
  * sink that opens the writer, the hooks of a walk, the profiler's counters and
  * trace on demand, the run's summary and variants. */
+#include "debug/kept.h"
 #include "debug/lesson_run.h"
 
 #include <math.h>
@@ -188,7 +189,8 @@ void lab_recording_summarize(const struct lab_snapshot *snap,
                              struct lab_run_summary *out)
 {
     lab_run_summary_init(out);
-    out->iterations = snap->iteration + (snap->position > 0);
+    out->iterations =
+        snap->iteration - snap->first_iteration + (snap->position > 0);
     out->accuracy = snap->accuracy;
     out->loss_last = snap->loss;
     if (snap->losses.n > 0) {
@@ -734,7 +736,8 @@ static void restarted(void *recording, struct lab_walk *walk, uint64_t seed,
     struct lab_recording *r = recording;
     struct lab_run_summary summary;
     int steps = before->schedule ? before->schedule->n_steps : 0;
-    bool finished = before->iteration > 0 || before->position >= steps;
+    bool finished = before->iteration > before->first_iteration ||
+                    before->position >= steps;
     lab_recording_summarize(before, &summary);
     if (!finished)
         summary.status = LAB_RUN_CANCELLED;
@@ -972,17 +975,54 @@ static enum lab_status trace_text(void *recording, struct lab_walk *walk,
     return LAB_OK;
 }
 
+static enum lab_status begin_kept(void *recording, struct lab_walk *walk)
+{
+    const struct lab_lesson_run *w = ((struct lab_recording *)recording)->of;
+    return w->kept ? lab_kept_take(w->kept, walk,
+                                   w->options->resume ? LAB_KEPT_CONTINUE
+                                                      : LAB_KEPT_LOAD)
+                   : LAB_OK;
+}
+
+static enum lab_status save_text(void *recording, struct lab_walk *walk,
+                                 const char *path, char *report, size_t bytes)
+{
+    const struct lab_lesson_run *w = ((struct lab_recording *)recording)->of;
+    int64_t n = 0;
+    enum lab_status st =
+        lab_kept_save(walk, w->lesson->id, path, w->options->db, &n);
+    if (!st)
+        snprintf(report, bytes, "%s has the network after %lld iteration%s",
+                 path, (long long)n, n == 1 ? "" : "s");
+    return st;
+}
+
+static enum lab_status load(void *recording, struct lab_walk *walk,
+                            const char *path)
+{
+    struct lab_kept *k = NULL;
+    (void)recording;
+    enum lab_status st = lab_kept_open(&k, path);
+    if (!st)
+        st = lab_kept_take(k, walk, LAB_KEPT_LOAD);
+    lab_kept_free(k);
+    return st;
+}
+
 static void recording_attach(struct lab_recording *r,
                              struct lab_session_config *config)
 {
     config->setup.prepare = recording_prepare;
+    config->setup.begin = begin_kept;
     config->setup.user = r;
     config->hooks = (struct lab_session_hooks){.user = r,
                                                .opened = recording_opened,
                                                .restarted = restarted,
                                                .closing = recording_closing,
                                                .count = count_text,
-                                               .trace = trace_text};
+                                               .trace = trace_text,
+                                               .save = save_text,
+                                               .load = load};
 }
 
 /* ---- opening and closing ---- */
@@ -1002,6 +1042,32 @@ enum lab_status lab_lesson_run_lesson(const char *name, const char *db,
     return st;
 }
 
+/* --load or --continue: the file, and of a training that goes on its seed and
+ * learning rate. */
+static enum lab_status read_kept(struct lab_lesson_run *w)
+{
+    const struct lab_options *o = w->options;
+    struct lab_kept_facts facts;
+    if (!o->load && !o->resume)
+        return LAB_OK;
+    if (o->resume && (o->load || o->given.seed))
+        return lab_fail(LAB_E_USAGE,
+                        "--continue goes on with the seed and the parameters "
+                        "of its file: leave %s out",
+                        o->load ? "--load" : "--seed");
+    enum lab_status st = lab_kept_open(&w->kept, o->load ? o->load : o->resume);
+    if (st || !o->resume)
+        return st;
+    st = lab_kept_check_lesson(w->kept, w->lesson->id);
+    if (st)
+        return st;
+    lab_kept_get_facts(w->kept, &facts);
+    w->spec.seed = facts.seed;
+    if (!isnan(facts.lr))
+        lab_network_set_lr(&w->spec, facts.lr);
+    return LAB_OK;
+}
+
 /* The lesson with the options' seed, learning rate and precision, and its
  * recording. */
 static enum lab_status read_lesson(struct lab_lesson_run *w,
@@ -1014,6 +1080,9 @@ static enum lab_status read_lesson(struct lab_lesson_run *w,
     if (st)
         return st;
     w->spec = w->lesson->spec;
+    st = read_kept(w);
+    if (st)
+        return st;
     if (o->given.seed)
         w->spec.seed = o->seed;
     if (o->lr > 0)
@@ -1053,6 +1122,7 @@ static enum lab_status open_walk(struct lab_lesson_run *w,
     struct lab_setup setup = setup_of(w, true);
     setup.stop = (struct lab_stop){lab_signals_asked, NULL};
     setup.prepare = recording_prepare;
+    setup.begin = begin_kept;
     setup.user = w->recording;
     enum lab_status st = lab_setup_open(&setup, &w->walk, &w->plan, &w->notice);
     clear_measuring(&w->recording->times);
@@ -1151,6 +1221,7 @@ void lab_lesson_run_close(struct lab_lesson_run *w)
     lab_walk_free(w->walk);
     lab_plan_free(w->plan);
     recording_free(w->recording);
+    lab_kept_free(w->kept);
     lab_lesson_free(w->lesson);
     lab_str_release(&w->notice);
     *w = (struct lab_lesson_run){0};

@@ -897,6 +897,9 @@ static void show_restart(struct lab_plain *p, const struct lab_command *c)
     if (c->lr > 0)
         lab_printf(stdout, "At the start again, learning rate %g.\n",
                    p->snap.lr);
+    else if (c->text[0])
+        lab_printf(stdout, "At the start again, with the parameters of %s.\n",
+                   c->text);
     else
         lab_printf(stdout, "At the start again, seed %llu.\n",
                    (unsigned long long)p->snap.plan->seed);
@@ -956,6 +959,7 @@ static enum lab_status show(struct lab_plain *p, const struct lab_command *c)
         lab_printf(stdout, "%s\n", p->snap.stop_reason);
         plain_print_counters(p);
         return LAB_OK;
+    case LAB_DO_SAVE:
     case LAB_DO_TRACE:
         lab_printf(stdout, "%s\n", p->snap.stop_reason);
         return LAB_OK;

@@ -74,6 +74,15 @@ lesson)
     add 'lesson-' "$root"/lessons/*.md
     add 'bad-' "$root"/tests/fault/bad_lessons/*
     ;;
+kept)
+    # Two as the program writes them, and one of another program.
+    for lesson in rnn-fibonacci optimizer-adam; do
+        "$LAB_EXE" run $lesson --backend cpu --iterations 2 --db "$work/db" \
+            --save "$seeds/$lesson" >/dev/null
+    done
+    printf '{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}  abcd' |
+        put other '\070\000\000\000\000\000\000\000'
+    ;;
 walk)
     # Those that are small enough to be walked in a moment.
     add '' "$root"/tests/golden/lessons/*.md

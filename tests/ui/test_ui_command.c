@@ -110,7 +110,7 @@ TEST_CASE(samples)
     assert_true(c.kind == LAB_COMMAND_SAMPLE && c.n == LAB_COMMAND_ALL);
     assert_true(isnan(c.value) && c.top_k == 0);
     assert_string_equal(c.arg, "");
-    c = parse("sa 40 t=0.5 k=3 The  loss is 3");
+    c = parse("sam 40 t=0.5 k=3 The  loss is 3");
     assert_true(c.n == 40 && c.value == 0.5 && c.top_k == 3);
     assert_string_equal(c.arg, "The  loss is 3");
     assert_string_equal(parse("sample a b c d e f g h i j k l m n o p q r").arg,

@@ -447,6 +447,7 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     out->schedule = lab_schedule_retain(lab_walk_schedule(s->walk));
     lab_backend_info(lab_walk_backend(s->walk), &out->device);
     out->iteration = lab_walk_iteration(s->walk);
+    out->first_iteration = lab_walk_first(s->walk);
     out->position = lab_walk_position(s->walk);
     out->loss = lab_walk_loss(s->walk);
     out->iterations_per_epoch = facts.batches_per_epoch;
@@ -1395,6 +1396,19 @@ static enum lab_status session_trace(struct lab_session *s,
     return st;
 }
 
+static enum lab_status session_save(struct lab_session *s,
+                                    const struct lab_command *c)
+{
+    char report[LAB_SESSION_TEXT] = "";
+    if (!s->hooks.save)
+        return lab_fail(LAB_E_UNSUPPORTED, "this session keeps no networks");
+    enum lab_status st =
+        s->hooks.save(s->hooks.user, s->walk, c->text, report, sizeof(report));
+    if (!st && s->now.state != LAB_SESSION_TRAINING)
+        stop_because(s, "%s", report);
+    return st;
+}
+
 /* ---- restart ---- */
 
 /* What was recorded belongs to the walk that ends here. */
@@ -1413,6 +1427,14 @@ static void end_run(struct lab_session *s)
 static enum lab_status session_restart(struct lab_session *s,
                                        const struct lab_command *c)
 {
+    if (c->text[0]) {
+        enum lab_status st =
+            s->hooks.load
+                ? s->hooks.load(s->hooks.user, s->walk, c->text)
+                : lab_fail(LAB_E_UNSUPPORTED, "this session loads no networks");
+        if (st)
+            return st;
+    }
     if (c->seed_given)
         s->spec.seed = c->seed;
     if (c->lr > 0) {
@@ -1433,7 +1455,8 @@ static enum lab_status session_restart(struct lab_session *s,
         s->plan->seed = c->seed;
         lab_data_reseed(lab_walk_data(s->walk), c->seed);
     }
-    enum lab_status st = lab_walk_restart(s->walk);
+    enum lab_status st = c->seed_given ? lab_walk_start_from(s->walk, NULL)
+                                       : lab_walk_restart(s->walk);
     session_begin_run(s);
     return st;
 }
@@ -1468,6 +1491,7 @@ static const struct {
     [LAB_DO_CHECK] = {session_check, .takes_long = true},
     [LAB_DO_SAMPLE] = {session_sample, .quick = true, .takes_long = true},
     [LAB_DO_COUNT] = {session_count, .takes_long = true},
+    [LAB_DO_SAVE] = {session_save, .quick = true},
     [LAB_DO_TRACE] = {session_trace},
 };
 

@@ -161,7 +161,9 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
         return st;
     }
     lab_walk_stop_when(w, &setup->stop);
-    st = tune(setup, w, notice);
+    st = setup->begin ? setup->begin(setup->user, w) : LAB_OK;
+    if (!st)
+        st = tune(setup, w, notice);
     if (!st)
         st = choose(setup, w, notice);
     if (!st && measured_now(w))

@@ -109,6 +109,8 @@ struct lab_walk {
     struct lab_walk_copy copy[LAB_WALK_COPIES];
     int n_copies; /* slots in use: fewer when parameters are large */
     int next_copy;
+    void *origin;  /* persistent_bytes that it began with; NULL: the seed's */
+    int64_t first; /* the iteration that it began with */
     int64_t iteration;
     int position;
     int64_t exec; /* of the last step that ran */
@@ -317,7 +319,7 @@ static struct lab_walk_place walk_place_before(const struct lab_walk *w,
             p.at--;
             p.at = settle(w, p);
             n--;
-        } else if (p.iteration == 0) {
+        } else if (p.iteration == w->first) {
             break;
         } else {
             p.iteration--;
@@ -766,6 +768,9 @@ static void walk_find_written(const struct lab_walk *w, int *tensor,
 
 static enum lab_status walk_init_parameters(struct lab_walk *w)
 {
+    if (w->origin)
+        return lab_backend_upload(w->be, w->arena, w->origin,
+                                  w->plan->persistent_bytes);
     for (int i = 0; i < w->plan->n_tensors; i++) {
         if (!w->plan->tensors[i].persistent)
             continue;
@@ -847,12 +852,12 @@ static enum lab_status run_again(struct lab_walk *w, int until, bool walking)
     return st;
 }
 
-/* copy NULL: from the seed. */
+/* copy NULL: from where the walk began. */
 static enum lab_status start_from(struct lab_walk *w,
                                   const struct lab_walk_copy *copy)
 {
     enum lab_status st = LAB_OK;
-    w->iteration = copy ? copy->iteration : 0;
+    w->iteration = copy ? copy->iteration : w->first;
     if (copy)
         st = lab_backend_copy(w->be, w->arena, copy->memory,
                               w->plan->persistent_bytes);
@@ -864,7 +869,7 @@ static enum lab_status start_from(struct lab_walk *w,
 }
 
 /* Starts iteration `target` as it was: from the newest copy at or before it,
- * or from the seed, and forward. */
+ * or from where the walk began, and forward. */
 static enum lab_status replay_to(struct lab_walk *w, int64_t target)
 {
     const struct lab_walk_copy *best = NULL;
@@ -1129,21 +1134,69 @@ enum lab_status lab_walk_recapture(struct lab_walk *w)
     return st;
 }
 
-enum lab_status lab_walk_restart(struct lab_walk *w)
+/* At the start of the walk's first iteration. */
+static enum lab_status walk_start(struct lab_walk *w)
 {
-    enum lab_status st = lab_walk_drain(w);
-    if (st)
-        return st;
     walk_close_ranges(w);
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         w->copy[i].iteration = -1;
     walk_speed_forget(w); /* the seed or the rate may be another */
-    st = walk_init_parameters(w);
-    w->iteration = 0;
+    enum lab_status st = walk_init_parameters(w);
+    w->iteration = w->first;
     w->position = 0;
     walk_forget_switches(w);
     walk_note_schedule(w);
+    for (int i = 0; i < w->plan->n_tensors; i++)
+        w->generation[i]++;
     return st ? st : walk_load_iteration(w, true);
+}
+
+enum lab_status lab_walk_restart(struct lab_walk *w)
+{
+    enum lab_status st = lab_walk_drain(w);
+    return st ? st : walk_start(w);
+}
+
+/* Parameters and state as the caller gives them, the others as the seed has
+ * them. */
+static enum lab_status make_origin(const struct lab_walk *w,
+                                   const struct lab_walk_start *from,
+                                   void *origin)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < w->plan->n_tensors && !st; i++) {
+        const struct lab_tensor *t = &w->plan->tensors[i];
+        if (!t->persistent || t->alias_of >= 0)
+            continue;
+        lab_plan_init_tensor(w->plan, i, (char *)origin + t->offset);
+        st = from->fill(from->user, t, (char *)origin + t->offset);
+    }
+    return st;
+}
+
+enum lab_status lab_walk_start_from(struct lab_walk *w,
+                                    const struct lab_walk_start *from)
+{
+    size_t bytes = w->plan->persistent_bytes;
+    void *origin = NULL;
+    enum lab_status st = lab_walk_drain(w);
+    if (!st && from && !(origin = lab_alloc(bytes ? bytes : 1)))
+        st = lab_no_memory("the parameters to begin with");
+    if (!st && from)
+        st = make_origin(w, from, origin);
+    if (st) {
+        lab_free(origin);
+        return st;
+    }
+    lab_free(w->origin);
+    w->origin = origin;
+    w->first = from ? from->iteration : 0;
+    return walk_start(w);
+}
+
+int64_t lab_walk_first(const struct lab_walk *w)
+{
+    return w->first;
 }
 
 /* ---- news ---- */
@@ -1264,7 +1317,7 @@ static bool may_launch(const struct lab_walk *w)
     if (s->off || s->failed || !s->warm || next < 0 || !graphs(w) ||
         w->plan->real != LAB_F32)
         return false;
-    return s->nodes || !lab_walk_samples(next) || !wants_steps(w);
+    return s->nodes || !lab_walk_samples(next - w->first) || !wants_steps(w);
 }
 
 static enum lab_status alloc_slots(struct lab_walk *w)
@@ -1461,7 +1514,7 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
         return st;
     bool whole = w->position == 0;
     /* An iteration that began as a walk goes on as one. */
-    w->quiet = whole && !lab_walk_samples(w->iteration);
+    w->quiet = whole && !lab_walk_samples(w->iteration - w->first);
     if (w->quiet)
         walk_report_unobserved(w, true);
     while (!st && !lab_walk_at_end(w)) {
@@ -1499,8 +1552,8 @@ enum lab_status lab_walk_iterate(struct lab_walk *w)
     if (may_launch(w)) {
         if (!w->speed.graph)
             w->speed.failed = refuse_graph(&w->speed, capture(w)) != LAB_OK;
-        bool reported =
-            w->speed.nodes && wants_steps(w) && lab_walk_samples(next);
+        bool reported = w->speed.nodes && wants_steps(w) &&
+                        lab_walk_samples(next - w->first);
         if (!w->speed.failed && reported)
             return launch_nodes(w, next, keep);
         if (!w->speed.failed)
@@ -1593,6 +1646,7 @@ static void walk_release(struct lab_walk *w)
         lab_backend_free(w->be, w->copy[i].memory);
     lab_backend_free(w->be, w->arena);
     lab_backend_free(w->be, w->eval_arena);
+    lab_free(w->origin);
     lab_arena_release(&w->decoder.memory);
     lab_schedule_release(w->schedule);
     lab_tuning_free(w->tuning);

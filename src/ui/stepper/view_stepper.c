@@ -2876,6 +2876,10 @@ static void restart_now(struct lab_stepper *v)
     else if (how->lr > 0)
         lab_ui_message(v->ui, LAB_ROLE_NORMAL,
                        "iteration 0 again, with learning rate %g", how->lr);
+    else if (how->text[0])
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                       "iteration 0 again, with the parameters of %s",
+                       how->text);
     else
         lab_ui_message(v->ui, LAB_ROLE_NORMAL, "iteration 0 again");
 }

@@ -551,6 +551,16 @@ static void change_lr(struct lab_train_state *v, double lr)
     start(v, v->asked);
 }
 
+/* Between two iterations: the training goes on. */
+static void save(struct lab_train_state *v, const char *path)
+{
+    struct lab_command cmd = {.kind = LAB_DO_SAVE, .phase = -1};
+    snprintf(cmd.text, sizeof(cmd.text), "%s", path);
+    if (send(v, &cmd))
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL, "the network is kept in %s",
+                       path);
+}
+
 static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
 {
     struct lab_train_state *v = s->state;
@@ -568,6 +578,9 @@ static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
         break;
     case LAB_COMMAND_LR:
         change_lr(v, cmd->value);
+        break;
+    case LAB_COMMAND_SAVE:
+        save(v, cmd->arg);
         break;
     case LAB_COMMAND_NEAR:
         ask_near(v, cmd->arg);

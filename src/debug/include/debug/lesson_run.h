@@ -23,12 +23,14 @@
 #include "store/writer.h"
 
 struct lab_generator;
+struct lab_kept;
 struct lab_recording;
 
 struct lab_lesson_run {
     const struct lab_options *options;
     struct lab_lesson *lesson;
     struct lab_network_spec spec; /* with the options' seed, rate, precision */
+    struct lab_kept *kept;        /* of --load or --continue, or NULL */
     struct lab_recording *recording;
     struct lab_session *session; /* or */
     struct lab_plan *plan;

@@ -36,6 +36,13 @@ struct lab_session_hooks {
      * above. Between steps. */
     enum lab_status (*trace)(void *user, struct lab_walk *walk,
                              const char *what, char *report, size_t bytes);
+    /* Keeps the network in the file `path`; `report` as above. */
+    enum lab_status (*save)(void *user, struct lab_walk *walk, const char *path,
+                            char *report, size_t bytes);
+    /* The walk begins anew with the parameters in the file `path`; it is as it
+     * was when that fails. */
+    enum lab_status (*load)(void *user, struct lab_walk *walk,
+                            const char *path);
 };
 
 struct lab_session_config {
@@ -55,8 +62,9 @@ enum lab_command_kind {
     LAB_DO_RUN_TO,   /* to schedule index n of this or the next iteration, past
                         the lesson's own stops */
     LAB_DO_BACK,     /* n steps back, over iterations too */
-    LAB_DO_RESTART,  /* iteration 0, from the seed (seed_given: a new one; lr:
-                        another learning rate) */
+    LAB_DO_RESTART,  /* to where it began: iteration 0, from the seed
+                        (seed_given: a new one; lr: another learning rate;
+                        text: with the parameters in that file) */
     LAB_DO_TRAIN,    /* n iterations, 0: as the lesson sets */
     LAB_DO_BREAK,    /* adds brk */
     LAB_DO_DELETE,   /* removes breakpoint number n, 0: all */
@@ -74,6 +82,7 @@ enum lab_command_kind {
     LAB_DO_COUNT,    /* hardware counters of schedule step n (text "step"), of
                         its node's steps around it ("node"), or of all that has
                         run of this iteration ("iteration") */
+    LAB_DO_SAVE,     /* keeps the network in the file `text` */
     LAB_DO_TRACE,    /* text: "off", "kernels", "on", "" the trace's state */
     LAB_DO_STOP      /* cancel what runs, and moves that wait: at once; while
                         variants are measured, that alone */

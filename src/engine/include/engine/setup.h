@@ -31,6 +31,9 @@ struct lab_setup {
     const struct lab_tune_keeper *tune;
     /* Called before a backend is opened ("cuda" may be followed by "cpu"). */
     void (*prepare)(void *user, const char *backend);
+    /* Called when the walk is ready, to have it begin elsewhere than with the
+     * seed (lab_walk_start_from); a failure is one of opening. NULL: nothing. */
+    enum lab_status (*begin)(void *user, struct lab_walk *walk);
     void *user;
 };
 

@@ -117,8 +117,22 @@ enum lab_status lab_walk_begin(struct lab_walk *w);
  * at the first step of iteration 0. Stopped on the way, the walk is at the
  * start of an earlier iteration. */
 enum lab_status lab_walk_back(struct lab_walk *w, int64_t n);
-/* Iteration 0, position 0, initial parameters. */
+/* To where the walk began: iteration 0, position 0, initial parameters, or what
+ * lab_walk_start_from() has given. */
 enum lab_status lab_walk_restart(struct lab_walk *w);
+/* What a walk begins with in place of the seed's parameters. */
+struct lab_walk_start {
+    int64_t iteration; /* the first to run: so many have run before */
+    void *user;
+    /* Called once for each parameter and state; `out` holds the values that the
+     * seed gives, and takes others in the tensor's own element type. */
+    enum lab_status (*fill)(void *user, const struct lab_tensor *t, void *out);
+};
+/* Begins anew from there; NULL: from the seed. Going back ends there, restart
+ * returns there. Nothing has changed when `fill` fails. LAB_E_NOMEM. */
+enum lab_status lab_walk_start_from(struct lab_walk *w,
+                                    const struct lab_walk_start *from);
+int64_t lab_walk_first(const struct lab_walk *w); /* iteration; 0: the seed */
 
 /* One iteration at speed: the host does not wait for every step, and a copy for
  * going back is kept now and then only. Observers hear of the steps of sampled
@@ -154,8 +168,8 @@ void lab_walk_graph_nodes(struct lab_walk *w, bool on);
 const char *lab_walk_graph_refused(struct lab_walk *w);
 /* The next iteration at speed is captured anew. Errors: of settling. */
 enum lab_status lab_walk_recapture(struct lab_walk *w);
-/* Which iterations of a training run are observed step by step: the first 32,
- * then ever fewer, 16 each time their number doubles, so that the record of a
+/* Which iterations of a training run, counted from its first, are observed step
+ * by step: the first 32, then ever fewer, 16 each time their number doubles, so that the record of a
  * long run stays small. Walked iterations always are. Of a run's evaluations,
  * counted from 0, the kernels are recorded by the same rule. */
 bool lab_walk_samples(int64_t iteration);

@@ -1,0 +1,55 @@
+/* kept.h -- a trained network as a file, in the safetensors format: 8 bytes of
+ * length, a JSON header, the tensors one behind the other, little-endian.
+ *
+ * What is kept: parameters, the optimizer's and the nodes' state, and under
+ * `__metadata__`, as texts, the lesson, seed, iteration (so many have run),
+ * batch, train_rows (both give the position in the data), optimizer and
+ * learning_rate. A walk that continues from it computes the bits that one
+ * training without a pause would have. Other programs read the file, and files
+ * of other programs can be loaded where names, shapes and element types fit.
+ *
+ * A file is read whole and checked before anything of it is used: LAB_E_IO,
+ * LAB_E_PARSE with the file and what is wrong in it. Little-endian machines
+ * only. Threads: one at a time for each. */
+#pragma once
+#include "engine/walk.h"
+
+struct lab_kept;
+
+struct lab_kept_facts {
+    const char *lesson; /* NULL, as all that follows: another program's file */
+    const char *optimizer;
+    uint64_t seed;
+    int64_t iteration;
+    int64_t batch;
+    int64_t train_rows;
+    double lr; /* NaN: nothing is updated */
+};
+
+enum lab_kept_use {
+    LAB_KEPT_LOAD, /* parameters and nodes' state: a start from iteration 0 */
+    LAB_KEPT_CONTINUE /* all: as if there had been no pause */
+};
+
+LAB_C_BEGIN
+enum lab_status lab_kept_open(struct lab_kept **out, const char *path);
+void lab_kept_free(struct lab_kept *k); /* NULL allowed */
+/* Texts are the file's. */
+void lab_kept_get_facts(const struct lab_kept *k, struct lab_kept_facts *out);
+/* Was it kept by this lesson and can it be continued? LAB_E_PARSE. */
+enum lab_status lab_kept_check_lesson(const struct lab_kept *k,
+                                      const char *lesson);
+/* The walk begins anew with it (lab_walk_start_from). LAB_E_SHAPE: what does not
+ * fit, by name; the walk is as it was then. */
+enum lab_status lab_kept_take(const struct lab_kept *k, struct lab_walk *walk,
+                              enum lab_kept_use use);
+/* Can a file be made there? Before an hour of training. `db`: the database that
+ * is not to be overwritten, or NULL. LAB_E_IO. */
+enum lab_status lab_kept_check_place(const char *path, const char *db);
+/* Keeps the network: after the last whole iteration, where the walk is within
+ * one. `path` has the old file, or the whole new one. *iterations: how many have
+ * run. LAB_E_IO, LAB_E_NOMEM, the backend's. */
+enum lab_status lab_kept_save(struct lab_walk *walk, const char *lesson,
+                              const char *path, const char *db,
+                              int64_t *iterations);
+LAB_C_END

@@ -1,0 +1,70 @@
+# shellcheck shell=sh
+# --save, --load and --continue: a training with a pause is one without, and a
+# file that does not fit is refused before anything is overwritten.
+db=$work/runs.db
+few="--backend cpu --no-tune --db $db"
+
+# shellcheck disable=SC2086 # options
+{
+    run run mlp-digits $few --iterations 37 --save first
+    expect_exit 0
+    expect_stdout 'first has the network after 37 iterations'
+    run run mlp-digits $few --iterations 63 --continue first --save second \
+        --json
+    expect_exit 0
+    expect_json 'one("summary")["iterations"] == 63' \
+        'one("summary")["iterations_before"] == 37' \
+        'one("summary")["saved"] == "second"' \
+        'of("iteration")[0]["iteration"] == 37'
+    run run mlp-digits $few --iterations 100 --save whole --json
+    expect_json 'one("summary")["saved"] == "whole"'
+    cmp -s second whole || complain "37 and 63 iterations are not 100"
+
+    # Another rate goes on; it is what the file has next.
+    run run mlp-digits $few --iterations 1 --continue first --lr 0.5 --save third
+    expect_exit 0
+    grep -q '"learning_rate":"0.5"' third || complain "the rate is not kept"
+
+    # One iteration of the trained network: its loss is lower.
+    run step mlp-digits --no-tune --backend cpu --db "$db" --load whole --json
+    expect_exit 0
+    expect_json 'one("end")["loss"] < 1'
+
+    # What does not fit.
+    run run mlp-digits $few --continue first --seed 3
+    expect_exit 2
+    run run mlp-digits $few --continue first --load whole
+    expect_exit 2
+    run run mlp-digits $few --continue first --batch 7
+    expect_exit 3
+    expect_stderr 'its batch is 10 and this one 7'
+    run run cnn-digits $few --continue first
+    expect_exit 3
+    expect_stderr 'a network of the lesson mlp-digits, and this is cnn-digits'
+    run run cnn-digits $few --load first
+    expect_exit 3
+    expect_stderr 'fc1.b is [16] in it and [10] here'
+    head -c 700 whole >short.st
+    run run mlp-digits $few --load short.st --save whole
+    expect_exit 3
+    expect_stderr 'the file is cut short'
+    cmp -s second whole || complain "the old file is not kept"
+    run run mlp-digits $few --iterations 1 --save "$db"
+    expect_exit 3
+    run run mlp-digits $few --iterations 1 --save nowhere/file
+    expect_exit 3
+    expect_no_stdout
+}
+
+# The stepper's words.
+printf 'step 3\nsave here\ntrain 2\nload here\nload short.st\nsave\nlist\n' >words
+timeout 120 "$LAB_EXE" --plain mlp-digits --backend cpu --no-tune --db "$db" \
+    --continue first <words >"$out" 2>"$err" || complain "the words: exit $?"
+expect_stdout 'here has the network after 37 iterations'
+expect_stdout 'At the start again, with the parameters of here.'
+expect_stderr 'the file is cut short'
+expect_stderr 'usage: save FILE'
+python3 -c '
+import sys
+a, b = (open(f, "rb").read() for f in sys.argv[1:])
+sys.exit(a != b)' here first || complain "what is kept within an iteration"

@@ -1,0 +1,289 @@
+/* A network that is kept: training with a pause computes the bits of one
+ * without, and no file that is damaged or of another network is used. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "debug/kept.h"
+#include "unit/net.h"
+
+static char path[] = "/tmp/test_kept.XXXXXX";
+
+static int make_path(void **state)
+{
+    (void)state;
+    int fd = mkstemp(path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_path(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+/* Shuffled batches, a mask an iteration, state of a node and of the
+ * optimizer. */
+static void describe(struct net *n, const char *optimizer)
+{
+    net_init(n);
+    n->spec.data.source = LAB_DATA_DIGITS;
+    n->spec.data.batch = 7;
+    net_nodes(n, "fc1 dense units=5", "act gelu", "drop dropout p=0.4",
+              "ln layer_norm", "fc2 dense units=10");
+    net_train(n, "softmax_cross_entropy", optimizer);
+    net_walk(n, "cpu");
+}
+
+static void train(struct net *n, int iterations)
+{
+    for (int i = 0; i < iterations; i++)
+        assert_ok(lab_walk_iterate(n->walk));
+}
+
+static void keep(struct net *n, int64_t want)
+{
+    int64_t n_done = -1;
+    assert_ok(lab_kept_save(n->walk, "net", path, NULL, &n_done));
+    assert_int_equal(n_done, want);
+}
+
+static enum lab_status take(struct net *n, enum lab_kept_use use)
+{
+    struct lab_kept *k;
+    assert_ok(lab_kept_open(&k, path));
+    enum lab_status st = lab_kept_take(k, n->walk, use);
+    lab_kept_free(k);
+    return st;
+}
+
+/* 37 + 63 iterations are 100. */
+static void pause_with(const char *optimizer)
+{
+    struct net whole;
+    struct net first;
+    struct net second;
+    describe(&whole, optimizer);
+    describe(&first, optimizer);
+    describe(&second, optimizer);
+    train(&whole, 100);
+    train(&first, 37);
+    keep(&first, 37);
+    assert_ok(take(&second, LAB_KEPT_CONTINUE));
+    assert_int_equal(lab_walk_iteration(second.walk), 37);
+    assert_int_equal(lab_walk_first(second.walk), 37);
+    train(&second, 63);
+    struct net_moment *want = net_keep(&whole);
+    struct net_moment *got = net_keep(&second);
+    net_same(&second, optimizer, want, got);
+    /* Back ends where it began, and forward are the same bits again. */
+    assert_ok(lab_walk_back(second.walk, 100000));
+    assert_int_equal(lab_walk_iteration(second.walk), 37);
+    assert_int_equal(lab_walk_position(second.walk), 0);
+    train(&second, 63);
+    net_moment_free(got);
+    got = net_keep(&second);
+    net_same(&second, "after going back", want, got);
+    net_moment_free(got);
+    net_moment_free(want);
+    net_free(&whole);
+    net_free(&first);
+    net_free(&second);
+}
+
+TEST_CASE(sgd_pauses)
+{
+    pause_with("sgd lr=0.1");
+}
+
+TEST_CASE(momentum_pauses)
+{
+    pause_with("sgd lr=0.1 momentum=0.9 nesterov=true");
+}
+
+TEST_CASE(adamw_pauses)
+{
+    pause_with("adamw lr=0.01 weight_decay=0.1");
+}
+
+/* Within an iteration it is the network that the iteration began with. */
+TEST_CASE(mid_iteration_is_its_start)
+{
+    struct net a;
+    struct net b;
+    describe(&a, "adam lr=0.01");
+    describe(&b, "adam lr=0.01");
+    train(&a, 3);
+    net_steps(&a, net_steps_of(&a) - 1); /* all but one update */
+    keep(&a, 3);
+    assert_ok(take(&b, LAB_KEPT_CONTINUE));
+    assert_int_equal(lab_walk_iteration(b.walk), 3);
+    train(&b, 1);
+    net_steps(&a, 1);
+    struct net_moment *want = net_keep(&a);
+    struct net_moment *got = net_keep(&b);
+    net_same(&b, "the iteration again", want, got);
+    net_moment_free(want);
+    net_moment_free(got);
+    net_free(&a);
+    net_free(&b);
+}
+
+/* Parameters alone: iteration 0, nothing of the optimizer. */
+TEST_CASE(load_takes_parameters)
+{
+    struct net a;
+    struct net b;
+    describe(&a, "adam lr=0.01");
+    describe(&b, "adam lr=0.01");
+    train(&a, 5);
+    keep(&a, 5);
+    assert_ok(take(&b, LAB_KEPT_LOAD));
+    assert_int_equal(lab_walk_iteration(b.walk), 0);
+    assert_true(net_get(&a, "fc1.W", 103) == net_get(&b, "fc1.W", 103));
+    assert_true(net_get(&a, "fc1.W.m", 103) != 0);
+    assert_true(net_get(&b, "fc1.W.m", 103) == 0);
+    double trained = net_get(&b, "fc1.W", 103);
+    train(&b, 2);
+    assert_ok(lab_walk_restart(b.walk));
+    assert_true(net_get(&b, "fc1.W", 103) == trained);
+    assert_ok(lab_walk_start_from(b.walk, NULL));
+    assert_true(net_get(&b, "fc1.W", 103) != trained);
+    net_free(&a);
+    net_free(&b);
+}
+
+/* Whatever does not fit is named, and the walk stays as it was. */
+TEST_CASE(misfits_are_named)
+{
+    struct net a;
+    struct net b;
+    describe(&a, "adam lr=0.01");
+    keep(&a, 0);
+    net_free(&a);
+    net_init(&b);
+    b.spec.data.source = LAB_DATA_DIGITS;
+    b.spec.data.batch = 9;
+    net_nodes(&b, "fc1 dense units=6", "fc3 dense units=10");
+    net_train(&b, "softmax_cross_entropy", "sgd lr=0.1");
+    net_walk(&b, "cpu");
+    train(&b, 2);
+    struct net_moment *before = net_keep(&b);
+    assert_int_equal(take(&b, LAB_KEPT_LOAD), LAB_E_SHAPE);
+    net_said("fc1.W is [64,5] in it and [64,6] here");
+    net_said("fc3.W [6,10] is not in it");
+    net_said("fc2.b is in it and not in this network");
+    assert_null(strstr(lab_error(), "fc1.W.m"));
+    assert_int_equal(take(&b, LAB_KEPT_CONTINUE), LAB_E_SHAPE);
+    net_said("its optimizer is adam and this one sgd");
+    net_said("its batch is 7 and this one 9");
+    struct net_moment *after = net_keep(&b);
+    net_same(&b, "after a refusal", before, after);
+    net_moment_free(before);
+    net_moment_free(after);
+    net_free(&b);
+}
+
+/* ---- files ---- */
+
+static void put_file(const char *header, uint64_t length, size_t data)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(&length, sizeof(length), 1, f), 1);
+    assert_true(fputs(header, f) >= 0);
+    for (size_t i = 0; i < data; i++)
+        assert_int_equal(fputc(0, f), 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void refused(const char *header, size_t data, const char *what)
+{
+    struct lab_kept *k = NULL;
+    put_file(header, strlen(header), data);
+    assert_int_equal(lab_kept_open(&k, path), LAB_E_PARSE);
+    net_said(path);
+    net_said(what);
+}
+
+#define T(name, from, to)                                                      \
+    "\"" name "\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[" #from   \
+    "," #to "]}"
+
+TEST_CASE(damaged_files_are_refused)
+{
+    struct lab_kept *k = NULL;
+    refused("{" T("a", 0, 4) "}", 3, "a would be bytes 0 to 4 of 3");
+    refused("{" T("a", 4, 0) "}", 8, "a would be bytes 4 to 0 of 8");
+    refused("{" T("a", 0, 8) "," T("b", 4, 8) "}", 8, "a and b overlap");
+    refused("{" T("a", 4, 8) "}", 8, "nothing is in the bytes before a");
+    refused("{" T("a", 0, 4) "}", 8, "4 bytes behind the last tensor");
+    refused("{" T("a", 0, 4) "," T("a", 4, 8) "}", 8, "duplicate");
+    refused("[1, 2]", 0, "no JSON object");
+    refused("{\"a\": 1}", 0, "a has no dtype");
+    refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}",
+            4, "no shape");
+    refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1],"
+            "\"data_offsets\":[0,4]}}",
+            4, "no shape of up to 6");
+    refused("{\"__metadata__\":{\"lesson\":\"a\",\"seed\":\"-1\"}}", 0,
+            "__metadata__ lacks");
+    put_file("{}", 100, 0);
+    assert_int_equal(lab_kept_open(&k, path), LAB_E_PARSE);
+    net_said("it is cut short");
+    put_file("{}", UINT64_MAX, 0);
+    assert_int_equal(lab_kept_open(&k, path), LAB_E_PARSE);
+    net_said("100000000 is the most");
+    assert_int_equal(truncate(path, 3), 0);
+    assert_int_equal(lab_kept_open(&k, path), LAB_E_PARSE);
+    net_said("too few for a header");
+    assert_int_equal(lab_kept_open(&k, "/nonexistent/x"), LAB_E_IO);
+    assert_int_equal(lab_kept_open(&k, "/tmp"), LAB_E_IO);
+    net_said("no regular file");
+}
+
+/* A file cut anywhere is refused; none crashes. */
+TEST_CASE(truncation_is_seen)
+{
+    struct net a;
+    struct lab_kept *k;
+    struct stat info;
+    describe(&a, "sgd lr=0.1");
+    keep(&a, 0);
+    assert_int_equal(stat(path, &info), 0);
+    for (off_t n = info.st_size - 1; n >= 0; n -= n > 700 ? 333 : 1) {
+        assert_int_equal(truncate(path, n), 0);
+        assert_int_equal(lab_kept_open(&k, path), LAB_E_PARSE);
+    }
+    /* It could not be written: the old file is kept. */
+    char missing[] = "/nonexistent/x.safetensors";
+    int64_t n_done;
+    assert_int_equal(lab_kept_check_place(missing, NULL), LAB_E_IO);
+    assert_int_equal(lab_kept_save(a.walk, "net", missing, NULL, &n_done),
+                     LAB_E_IO);
+    assert_int_equal(lab_kept_check_place("/tmp", NULL), LAB_E_IO);
+    net_free(&a);
+}
+
+TEST_CASE(another_lesson_is_not_continued)
+{
+    struct net a;
+    struct lab_kept *k;
+    describe(&a, "sgd lr=0.1");
+    keep(&a, 0);
+    assert_ok(lab_kept_open(&k, path));
+    assert_ok(lab_kept_check_lesson(k, "net"));
+    assert_int_equal(lab_kept_check_lesson(k, "other"), LAB_E_PARSE);
+    net_said("a network of the lesson net, and this is other");
+    lab_kept_free(k);
+    put_file("{}", 2, 0);
+    assert_ok(lab_kept_open(&k, path));
+    assert_int_equal(lab_kept_check_lesson(k, "net"), LAB_E_PARSE);
+    net_said("another program wrote it");
+    lab_kept_free(k);
+    net_free(&a);
+}
+
+RUN_TESTS_IN(make_path, remove_path)

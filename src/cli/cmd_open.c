@@ -111,6 +111,12 @@ int lab_cmd_open(int argc, char **argv,
                  "doctor; see `lapenna-lab --help`");
         return LAB_EXIT_USAGE;
     }
+    if ((o.record || o.replay) && (o.plain || !has_terminal())) {
+        lab_warn(
+            "--record and --replay are the screens': they need a terminal, "
+            "and no --plain");
+        return LAB_EXIT_USAGE;
+    }
     if (o.lesson && !is_lesson(o.lesson))
         return unknown_word(o.lesson, nearest(o.lesson));
     if (o.plain)

@@ -140,4 +140,33 @@ TEST_CASE(esc_goes_before_keys_that_wait)
     pty_leave(&s);
 }
 
+/* A recording is paused, taken key by key, and ended by a key of the user. */
+TEST_CASE(keys_steer_a_replay)
+{
+    struct pty_session s;
+    const char *path = "replay.keys";
+    char option[64];
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("resize 200 60\ncaption It begins.\nwait 600000\nkey ?\n"
+          "caption That was help.\nwait 600000\nquit\n",
+          f);
+    assert_int_equal(fclose(f), 0);
+    snprintf(option, sizeof(option), "--replay=%s", path);
+    pty_start(&s, getenv("LAB_EXE"), NULL, option);
+    pty_await(&s, 0, "It begins.");
+    pty_await(&s, 0, "key 0 of 1: Space pauses");
+    pty_type(&s, " ");
+    pty_await(&s, 0, "paused");
+    pty_type(&s, "\033OC\033OC"); /* the key, the caption */
+    pty_await(&s, 0, "That was help.");
+    pty_type(&s, "\033");
+    pty_await(&s, 0, "go on yourself");
+    pty_type(&s, "qq");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_assert_sane(&s);
+    pty_leave(&s);
+    assert_int_equal(remove(path), 0);
+}
+
 RUN_TESTS()

@@ -177,6 +177,8 @@ static enum lab_status open_ui(struct screens *s)
                                                   .ascii = o->ascii,
                                                   .mouse = !o->no_mouse},
                                      .script = getenv("LAPENNA_LAB_SCRIPT"),
+                                     .replay = o->replay,
+                                     .record = o->record,
                                      .badge = s->machine.badge};
     return lab_ui_new(&s->ui, &options);
 }

@@ -1,5 +1,5 @@
 /* ui.c -- the stack of screens: events in, frames out, prompts, the bar of
- * keys, and keys from a script. */
+ * keys. Events come from the terminal or from a script (script.h). */
 #include "ui/ui.h"
 
 #include <errno.h>
@@ -25,302 +25,7 @@
 #include "ui/view_text.h"
 #include "ui/models.h"
 #include "ui/layout.h"
-
-/* ---- a script: keys from a file instead of a terminal ----
- *
- * One token a line; empty lines and lines that start with '#' are skipped:
- *   key NAME       a key by its name: j, Enter, F5, ^L, Space
- *   text TEXT      the rest of the line, typed
- *   resize W H     the size, as in "resize 80 24" (the default)
- *   click Y X      a click of the mouse
- *   wait MS        let time pass: ticks and wakes go on
- *   await MS TEXT  wait until TEXT is on the screen; fails after MS
- *   expect TEXT    TEXT must be on the screen now
- *   absent TEXT    it must not
- *   screen FILE    write the screen to FILE as text
- *   quit           end; the end of the file means the same
- */
-
-enum token_kind {
-    TOKEN_KEY,
-    TOKEN_TEXT,
-    TOKEN_RESIZE,
-    TOKEN_CLICK,
-    TOKEN_WAIT,
-    TOKEN_AWAIT,
-    TOKEN_EXPECT,
-    TOKEN_ABSENT,
-    TOKEN_SCREEN,
-    TOKEN_QUIT
-};
-
-struct token {
-    enum token_kind kind;
-    int line;
-    int a;
-    int b;
-    const char *text; /* "": none */
-    struct token *next;
-};
-
-struct lab_script {
-    char path[256];
-    struct lab_arena memory; /* of the tokens */
-    struct token *first;
-    struct token *at;                /* NULL: the end */
-    size_t text_at;                  /* bytes of a TEXT token already typed */
-    int64_t until_ns;                /* end of a running wait, 0 none */
-    const struct lab_canvas *canvas; /* the screen */
-    char why[512];                   /* it failed; "": it did not */
-};
-
-static const char *const WORDS[] = {
-    [TOKEN_KEY] = "key",       [TOKEN_TEXT] = "text",
-    [TOKEN_RESIZE] = "resize", [TOKEN_CLICK] = "click",
-    [TOKEN_WAIT] = "wait",     [TOKEN_AWAIT] = "await",
-    [TOKEN_EXPECT] = "expect", [TOKEN_ABSENT] = "absent",
-    [TOKEN_SCREEN] = "screen", [TOKEN_QUIT] = "quit"};
-enum { WORD_COUNT = sizeof(WORDS) / sizeof(WORDS[0]) };
-
-/* What follows the word; false when it is not what the word takes. */
-static bool read_rest(struct lab_arena *memory, struct token *t,
-                      const char *rest)
-{
-    char after = '\0';
-    int offset = 0;
-    switch (t->kind) {
-    case TOKEN_KEY:
-        t->a = lab_key_parse(rest);
-        return t->a != LAB_KEY_NONE;
-    case TOKEN_RESIZE:
-        return sscanf(rest, "%d %d%c", &t->b, &t->a, &after) == 2 &&
-               t->a >= 0 && t->b >= 0 && t->a <= 1000 && t->b <= 1000;
-    case TOKEN_CLICK:
-        return sscanf(rest, "%d %d%c", &t->a, &t->b, &after) == 2;
-    case TOKEN_WAIT:
-        return sscanf(rest, "%d%c", &t->a, &after) == 1 && t->a >= 0;
-    case TOKEN_AWAIT:
-        if (sscanf(rest, "%d %n", &t->a, &offset) != 1 || t->a < 0)
-            return false;
-        rest += offset;
-        break;
-    case TOKEN_QUIT:
-        return rest[0] == '\0';
-    default:
-        break;
-    }
-    t->text = lab_arena_text(memory, rest, strlen(rest));
-    return rest[0] != '\0' && t->text;
-}
-
-/* *out becomes the token of a line. */
-static enum lab_status read_line(struct lab_script *s, const char *line,
-                                 int number, struct token **out)
-{
-    struct token *t = lab_arena_take(&s->memory, sizeof(*t));
-    size_t len = strcspn(line, " ");
-    int kind = 0;
-    if (!t)
-        return lab_no_memory("the script");
-    while (kind < WORD_COUNT &&
-           (strncmp(WORDS[kind], line, len) != 0 || WORDS[kind][len] != '\0'))
-        kind++;
-    *t = (struct token){
-        .kind = (enum token_kind)kind, .line = number, .text = ""};
-    if (kind == WORD_COUNT ||
-        !read_rest(&s->memory, t, line + len + (line[len] == ' ')))
-        return lab_fail(LAB_E_PARSE, "%s:%d: \"%s\" is not a token", s->path,
-                        number, line);
-    *out = t;
-    return LAB_OK;
-}
-
-static enum lab_status read_file(struct lab_script *s, FILE *f)
-{
-    char line[1024];
-    struct token **end = &s->first;
-    enum lab_status st = LAB_OK;
-    for (int number = 1; !st && fgets(line, sizeof(line), f); number++) {
-        line[strcspn(line, "\r\n")] = '\0';
-        if (!line[0] || line[0] == '#')
-            continue;
-        st = read_line(s, line, number, end);
-        if (!st)
-            end = &(*end)->next;
-    }
-    s->at = s->first;
-    if (!st && ferror(f))
-        st = lab_fail(LAB_E_IO, "%s: %s", s->path, strerror(errno));
-    return st;
-}
-
-static void script_close(struct lab_script *s)
-{
-    if (s)
-        lab_arena_release(&s->memory);
-    lab_free(s);
-}
-
-/* *out is for script_close(), on failure too. */
-static enum lab_status script_open(struct lab_script **out, const char *path,
-                                   const struct lab_canvas *canvas)
-{
-    struct lab_script *s = *out = lab_alloc(sizeof(*s));
-    if (!s)
-        return lab_fail(LAB_E_NOMEM, "the script");
-    snprintf(s->path, sizeof(s->path), "%s", path);
-    s->canvas = canvas;
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
-    enum lab_status st = read_file(s, f);
-    fclose(f);
-    return st;
-}
-
-static void script_size(const struct lab_script *s, int *h, int *w)
-{
-    *h = 24;
-    *w = 80;
-    if (s->first && s->first->kind == TOKEN_RESIZE) {
-        *h = s->first->a;
-        *w = s->first->b;
-    }
-}
-
-static void fail_token(struct lab_script *s, const struct token *t,
-                       const char *what, struct lab_event *out)
-{
-    snprintf(s->why, sizeof(s->why), "%s:%d: %s: \"%s\"", s->path, t->line,
-             what, t->text);
-    out->kind = LAB_EVENT_END;
-}
-
-/* Sleeps for part of a wait; true when the wait is over. */
-static bool sleep_some(struct lab_script *s, int ms, int timeout_ms,
-                       int wake_fd, struct lab_event *out)
-{
-    int64_t now = lab_clock_monotonic_ns();
-    if (s->until_ns == 0)
-        s->until_ns = now + (int64_t)ms * 1000000;
-    int left = (int)((s->until_ns - now + 999999) / 1000000);
-    if (left <= 0) {
-        s->until_ns = 0;
-        return true;
-    }
-    if (timeout_ms >= 0 && timeout_ms < left)
-        left = timeout_ms;
-    struct pollfd fd = {.fd = wake_fd, .events = POLLIN};
-    if (poll(&fd, 1, left) > 0)
-        out->kind = LAB_EVENT_WAKE;
-    return false;
-}
-
-static bool type_char(struct lab_script *s, const struct token *t,
-                      struct lab_event *out)
-{
-    unsigned code = '?';
-    const char *rest = t->text + s->text_at;
-    size_t len = lab_utf8_next(rest, strlen(rest), &code);
-    s->text_at += len ? len : 1;
-    out->kind = LAB_EVENT_KEY;
-    out->key = (int)code;
-    if (t->text[s->text_at] != '\0')
-        return false;
-    s->text_at = 0;
-    return true;
-}
-
-static bool sees(const struct lab_canvas *c, const char *text)
-{
-    char *dump = lab_canvas_dump(c);
-    bool found = dump && strstr(dump, text) != NULL;
-    lab_free(dump);
-    return found;
-}
-
-/* Runs a token into *out; true when the script may go on to the next. */
-static bool run_token(struct lab_script *s, const struct token *t,
-                      int timeout_ms, int wake_fd, struct lab_event *out)
-{
-    switch (t->kind) {
-    case TOKEN_KEY:
-        *out = (struct lab_event){.kind = LAB_EVENT_KEY, .key = t->a};
-        return true;
-    case TOKEN_TEXT:
-        return type_char(s, t, out);
-    case TOKEN_RESIZE:
-        *out =
-            (struct lab_event){.kind = LAB_EVENT_RESIZE, .h = t->a, .w = t->b};
-        return true;
-    case TOKEN_CLICK:
-        *out =
-            (struct lab_event){.kind = LAB_EVENT_MOUSE, .y = t->a, .x = t->b};
-        return true;
-    case TOKEN_WAIT:
-        return sleep_some(s, t->a, timeout_ms, wake_fd, out);
-    case TOKEN_AWAIT:
-        if (sees(s->canvas, t->text)) {
-            s->until_ns = 0;
-            return true;
-        }
-        if (timeout_ms < 0 || timeout_ms > 20)
-            timeout_ms = 20;
-        if (sleep_some(s, t->a, timeout_ms, wake_fd, out))
-            fail_token(s, t, "did not come", out);
-        return false;
-    case TOKEN_EXPECT:
-        if (!sees(s->canvas, t->text))
-            fail_token(s, t, "not on the screen", out);
-        return true;
-    case TOKEN_ABSENT:
-        if (sees(s->canvas, t->text))
-            fail_token(s, t, "on the screen", out);
-        return true;
-    case TOKEN_SCREEN:
-        *out = (struct lab_event){.kind = LAB_EVENT_SHOT, .text = t->text};
-        return true;
-    case TOKEN_QUIT:
-        out->kind = LAB_EVENT_END;
-        return true;
-    }
-    return true;
-}
-
-/* Looking at the screen, or leaving it: that comes after the keys before it. */
-static bool wants_keys_done(const struct token *t)
-{
-    return t->kind == TOKEN_EXPECT || t->kind == TOKEN_ABSENT ||
-           t->kind == TOKEN_SCREEN || t->kind == TOKEN_QUIT;
-}
-
-static void script_wait(struct lab_script *s, int timeout_ms, int wake_fd,
-                        bool keys_wait, struct lab_event *out)
-{
-    enum { PATIENCE_MS = 60000 };
-    const struct token *t = s->at;
-    *out = (struct lab_event){.kind = LAB_EVENT_NONE};
-    if (!t || s->why[0]) {
-        out->kind = LAB_EVENT_END;
-        return;
-    }
-    if (wants_keys_done(t) && keys_wait) {
-        if (timeout_ms < 0 || timeout_ms > 20)
-            timeout_ms = 20;
-        if (sleep_some(s, PATIENCE_MS, timeout_ms, wake_fd, out))
-            fail_token(s, t, "keys before it still wait", out);
-        return;
-    }
-    if (wants_keys_done(t))
-        s->until_ns = 0;
-    if (run_token(s, t, timeout_ms, wake_fd, out))
-        s->at = t->next;
-}
-
-static enum lab_status script_result(const struct lab_script *s)
-{
-    return s->why[0] ? lab_fail(LAB_E_CHECK, "%s", s->why) : LAB_OK;
-}
+#include "script.h"
 
 /* ---- prompts: a line with a history ---- */
 
@@ -533,8 +238,10 @@ struct lab_ui_history {
 };
 
 struct lab_ui {
-    struct lab_terminal *terminal; /* one of the two */
+    struct lab_terminal *terminal; /* one of the two, or both: a replay */
     struct lab_script *script;
+    bool paused;                     /* the replay is */
+    struct lab_recording *recording; /* NULL: none */
     struct lab_canvas canvas;
     struct lab_ui_entry stack[LAB_UI_STACK];
     int depth;
@@ -762,6 +469,35 @@ static void draw_status(struct lab_ui *ui, struct lab_rect row)
     draw_upwards(&ui->canvas, row, LAB_ROLE_DIM, ui->hint);
 }
 
+/* A recording's caption lies over the bottom of the body, and on a terminal a
+ * line with the keys that steer the replay. */
+static void draw_caption(struct lab_ui *ui, struct lab_rect body)
+{
+    enum { MOST = 6 };
+    struct lab_canvas *c = &ui->canvas;
+    const char *text = ui->script ? lab_script_caption(ui->script) : "";
+    char title[96] = "caption";
+    int rows = lab_canvas_paragraph_rows(c, body.w - 2, MOST, text);
+    int done;
+    int all;
+    if (!ui->script || (!text[0] && !ui->terminal))
+        return;
+    if (ui->terminal) {
+        lab_script_progress(ui->script, &done, &all);
+        snprintf(title, sizeof(title),
+                 "key %d of %d%s: Space %s, Right takes the next, another "
+                 "ends it",
+                 done, all, ui->paused ? ", paused" : "",
+                 ui->paused ? "goes on" : "pauses");
+    }
+    struct lab_rect box = lab_rect_cut_bottom(&body, rows + 1);
+    lab_canvas_fill(c, box, " ", LAB_ROLE_NORMAL);
+    lab_canvas_heading(c, &box, title, true);
+    lab_rect_cut_left(&box, 1);
+    lab_rect_cut_right(&box, 1);
+    lab_canvas_paragraph(c, box, LAB_ROLE_NORMAL, text);
+}
+
 static void ui_draw(struct lab_ui *ui)
 {
     struct lab_canvas *c = &ui->canvas;
@@ -775,6 +511,7 @@ static void ui_draw(struct lab_ui *ui)
     } else {
         struct lab_rect old = lab_canvas_clip(c, f.body);
         top->screen.ops->draw(&top->screen, c, f.body);
+        draw_caption(ui, f.body);
         lab_canvas_unclip(c, old);
         draw_title(ui, f.title); /* may name the place in the body */
         draw_status(ui, f.status);
@@ -1166,15 +903,20 @@ enum lab_status lab_ui_new(struct lab_ui **out,
     if (ui->wake_fd < 0)
         st = lab_fail(LAB_E_IO, "eventfd: %s", strerror(errno));
     else if (options->script)
-        st = script_open(&ui->script, options->script, &ui->canvas);
-    else
+        st = lab_script_open(&ui->script, options->script, &ui->canvas, false);
+    else if (options->replay)
+        st = lab_script_open(&ui->script, options->replay, &ui->canvas, true);
+    if (!st && !options->script)
         st = lab_terminal_open(&ui->terminal, &options->terminal);
-    if (!st && ui->script)
-        script_size(ui->script, &facts.h, &facts.w);
-    else if (!st)
+    if (!st && ui->terminal)
         lab_terminal_get_facts(ui->terminal, &facts);
+    else if (!st)
+        lab_script_size(ui->script, &facts.h, &facts.w);
     if (!st)
         st = lab_canvas_init(&ui->canvas, facts.h, facts.w, facts.ascii);
+    if (!st && options->record)
+        st = lab_recording_open(&ui->recording, options->record, facts.h,
+                                facts.w);
     if (st) {
         lab_ui_free(ui);
         return st;
@@ -1200,7 +942,8 @@ void lab_ui_free(struct lab_ui *ui)
     lab_terminal_close(ui->terminal);
     while (ui->depth > 0)
         close_entry(&ui->stack[--ui->depth]);
-    script_close(ui->script);
+    lab_script_close(ui->script);
+    lab_recording_close(ui->recording);
     lab_canvas_release(&ui->canvas);
     if (ui->wake_fd >= 0)
         close(ui->wake_fd);
@@ -1454,8 +1197,35 @@ static void type_ahead(struct lab_ui *ui, const struct lab_event *e)
     deliver(ui);
 }
 
+/* The replay is over: the screens stay, and the user goes on. */
+static void end_replay(struct lab_ui *ui)
+{
+    lab_script_close(ui->script);
+    ui->script = NULL;
+    ui->paused = false;
+    ui->dirty = true;
+}
+
+static void script_ended(struct lab_ui *ui)
+{
+    bool quit = false;
+    enum lab_status st = lab_script_result(ui->script, &quit);
+    if (!ui->terminal || (quit && !st)) {
+        end_with(ui, st);
+        return;
+    }
+    if (st)
+        lab_ui_error(ui);
+    else
+        lab_ui_message(ui, LAB_ROLE_GOOD,
+                       "The recording ends here: go on yourself.");
+    end_replay(ui);
+}
+
 static void handle(struct lab_ui *ui, const struct lab_event *e)
 {
+    if (ui->recording)
+        lab_recording_add(ui->recording, e);
     switch (e->kind) {
     case LAB_EVENT_KEY:
     case LAB_EVENT_MOUSE:
@@ -1475,8 +1245,11 @@ static void handle(struct lab_ui *ui, const struct lab_event *e)
     case LAB_EVENT_SHOT:
         write_screen(ui, e->text);
         break;
+    case LAB_EVENT_CAPTION:
+        ui->dirty = true;
+        break;
     case LAB_EVENT_END:
-        end_with(ui, script_result(ui->script));
+        script_ended(ui);
         break;
     case LAB_EVENT_NONE:
         break;
@@ -1511,11 +1284,56 @@ static void tick_if_due(struct lab_ui *ui)
         ui->dirty = true;
 }
 
+/* A key or a click while a replay is played. What ends it counts as itself, so
+ * that the user may simply go on. */
+static void steer_replay(struct lab_ui *ui, struct lab_event *e)
+{
+    const struct lab_event nothing = {.kind = LAB_EVENT_NONE};
+    if (e->kind == LAB_EVENT_KEY && e->key == ' ') {
+        ui->paused = !ui->paused;
+        ui->dirty = true;
+        *e = nothing;
+    } else if (e->kind == LAB_EVENT_KEY && e->key == LAB_KEY_RIGHT) {
+        lab_script_skip_wait(ui->script);
+        lab_script_next(ui->script, ui->ahead_count > 0, e);
+    } else {
+        lab_ui_message(ui, LAB_ROLE_WARN,
+                       "The recording has stopped: go on yourself.");
+        end_replay(ui);
+        if (e->kind == LAB_EVENT_KEY && e->key == LAB_KEY_ESC)
+            *e = nothing;
+    }
+}
+
+static void wait_in_replay(struct lab_ui *ui, int timeout_ms, int wake_fd,
+                           struct lab_event *e)
+{
+    int left = -1;
+    lab_terminal_wait(ui->terminal, 0, -1, e);
+    if (e->kind == LAB_EVENT_NONE && !ui->paused)
+        left = lab_script_next(ui->script, ui->ahead_count > 0, e);
+    if (e->kind == LAB_EVENT_RESIZE &&
+        left == 0) /* the terminal's size holds */
+        e->kind = LAB_EVENT_NONE;
+    if (left == 0)
+        return;
+    if (e->kind == LAB_EVENT_NONE) {
+        if (left > 0 && (timeout_ms < 0 || left < timeout_ms))
+            timeout_ms = left;
+        lab_terminal_wait(ui->terminal, timeout_ms, wake_fd, e);
+    }
+    if (e->kind == LAB_EVENT_KEY || e->kind == LAB_EVENT_MOUSE)
+        steer_replay(ui, e);
+}
+
 static void wait_event(struct lab_ui *ui, int timeout_ms, struct lab_event *e)
 {
     int wake_fd = ui->woken ? -1 : ui->wake_fd; /* known already */
-    if (ui->script)
-        script_wait(ui->script, timeout_ms, wake_fd, ui->ahead_count > 0, e);
+    if (!ui->terminal)
+        lab_script_wait(ui->script, timeout_ms, wake_fd, ui->ahead_count > 0,
+                        e);
+    else if (ui->script)
+        wait_in_replay(ui, timeout_ms, wake_fd, e);
     else
         lab_terminal_wait(ui->terminal, timeout_ms, wake_fd, e);
 }
@@ -1565,8 +1383,12 @@ enum lab_status lab_ui_run(struct lab_ui *ui)
             close_marked(ui);
         }
     }
+    enum lab_status recorded = lab_recording_close(ui->recording);
+    ui->recording = NULL;
     if (ui->signal)
         return lab_fail(LAB_E_CANCELLED, "ended by signal %d", ui->signal);
+    if (recorded && !ui->result)
+        return recorded;
     return ui->result ? lab_fail(ui->result, "%s", ui->result_text) : LAB_OK;
 }
 

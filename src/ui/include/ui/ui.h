@@ -13,12 +13,16 @@
 struct lab_ui_options {
     struct lab_terminal_options terminal;
     const char *script; /* a file of tokens instead of a terminal, or NULL */
+    const char *replay; /* a file of tokens played on the terminal, or NULL */
+    const char *record; /* a new file for the keys of this session, or NULL */
     const char *badge;  /* "CPU", "NVIDIA H200", "recorded"; copied */
 };
 
 LAB_C_BEGIN
-/* Opens the terminal, or the script. Errors: lab_terminal_open()'s;
- * LAB_E_IO, LAB_E_PARSE the script. */
+/* Opens the terminal, or the script. While a replay is played, Space pauses it
+ * and goes on, Right takes the next key at once, and any other key ends it: the
+ * screens stay and the user goes on. Errors: lab_terminal_open()'s; LAB_E_IO,
+ * LAB_E_PARSE the script or the replay; LAB_E_IO the recording. */
 enum lab_status lab_ui_new(struct lab_ui **out,
                            const struct lab_ui_options *options);
 /* Closes all screens and the terminal. NULL is allowed. */
@@ -26,7 +30,7 @@ void lab_ui_free(struct lab_ui *ui);
 
 /* Runs until the last screen closes. LAB_OK: the user quit. LAB_E_CANCELLED: a
  * signal came, lab_ui_signal() returns it. LAB_E_CHECK, LAB_E_IO: a script's
- * `expect` or `screen` failed. */
+ * `expect` or `screen` failed. LAB_E_IO: the recording is not whole. */
 enum lab_status lab_ui_run(struct lab_ui *ui);
 int lab_ui_signal(const struct lab_ui *ui); /* 0 none */
 /* The keys of a screen now; NULL: it has none. */

@@ -25,12 +25,12 @@ static bool has_value(const struct lab_option *o)
 /* The next option of any command. */
 static const struct lab_option *next(const struct lab_option *at)
 {
-    return lab_option_next(at, ~0u);
+    return lab_option_next(at, ~UINT64_C(0));
 }
 
 static const char *argument(const struct lab_option *o)
 {
-    return lab_option_help(o, ~0u)->arg;
+    return lab_option_help(o, ~UINT64_C(0))->arg;
 }
 
 /* ---- bash ---- */
@@ -38,13 +38,14 @@ static const char *argument(const struct lab_option *o)
 /* What the command and its first word have to be, as a pattern of bash. */
 static const struct {
     const char *pattern;
-    unsigned commands;
+    uint64_t commands;
 } commands[] = {
     {"lesson:*", LAB_FOR_LESSON},
     {"step:*", LAB_FOR_STEP},
     {"run:*", LAB_FOR_RUN},
     {"doctor:*", LAB_FOR_DOCTOR},
     {"sim:*", LAB_FOR_SIM},
+    {"table:*", LAB_FOR_TABLE},
     {"lab:offsets", LAB_FOR_OFFSETS},
     {"lab:gflops", LAB_FOR_GFLOPS},
     {"lab:calls", LAB_FOR_LAB_CALLS},
@@ -100,18 +101,19 @@ static void write_bash(void)
 
 /* ---- zsh ---- */
 
-/* "lab", "profile", "sim", "run" or "step" for an option of that command alone. */
+/* "lab", "profile", "sim", "run", "step" or "table" for an option of that command alone. */
 static const char *only_of(const struct lab_option *o)
 {
-    unsigned all = 0;
+    uint64_t all = 0;
     for (const struct lab_option *h = o + 1; h->commands; h++)
         all |= h->commands;
-    return !(all & ~(unsigned)(LAB_FOR_LAB | LAB_FOR_LABS | LAB_FOR_DEMOS))
+    return !(all & ~(uint64_t)(LAB_FOR_LAB | LAB_FOR_LABS | LAB_FOR_DEMOS))
                ? "lab"
-           : !(all & ~(unsigned)LAB_FOR_PROFILES) ? "profile"
+           : !(all & ~(uint64_t)LAB_FOR_PROFILES) ? "profile"
            : all == LAB_FOR_SIM                   ? "sim"
            : all == LAB_FOR_RUN                   ? "run"
            : all == LAB_FOR_STEP                  ? "step"
+           : all == LAB_FOR_TABLE                 ? "table"
                                                   : NULL;
 }
 
@@ -129,7 +131,7 @@ static void write_zsh(void)
 {
     const struct lab_option *o = NULL;
     while ((o = next(o))) {
-        const char *help = lab_option_help(o, ~0u)->help;
+        const char *help = lab_option_help(o, ~UINT64_C(0))->help;
         const char *of = only_of(o);
         bool many = o->kind == LAB_KIND_TEXTS || o->kind == LAB_KIND_VARIANTS;
         printf("        '%s--%s%s[", many ? "*" : "", o->name,
@@ -196,7 +198,7 @@ static void write_man(void)
             printf(" \" %s\"", argument(o));
         }
         putchar('\n');
-        put_man(o->man ? o->man : lab_option_help(o, ~0u)->help);
+        put_man(o->man ? o->man : lab_option_help(o, ~UINT64_C(0))->help);
     }
 }
 

@@ -11,6 +11,7 @@ int lab_cmd_profile(int argc, char **argv);
 int lab_cmd_run(int argc, char **argv);
 int lab_cmd_sim(int argc, char **argv);
 int lab_cmd_step(int argc, char **argv);
+int lab_cmd_table(int argc, char **argv);
 /* After a walk that ended with LAB_E_CHECK: what the simulator found in its last
  * step, a line of JSON each. lab_error() stays. */
 struct lab_backend;

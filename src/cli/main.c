@@ -31,6 +31,7 @@ static const struct command commands[] = {
     {"lab", lab_cmd_lab, "NAME: a ladder of kernels, checked and timed"},
     {"sim", lab_cmd_sim, "FILE: any CUDA kernel, thread by thread, checked"},
     {"profile", lab_cmd_profile, "recorded runs: list, compare, export ..."},
+    {"table", lab_cmd_table, "[NAME]: the course's tables, with formulas"},
     {"doctor", lab_cmd_doctor, "what this machine can do, and remedies"},
 };
 

@@ -35,7 +35,7 @@ enum {
 };
 
 const struct lab_option *lab_option_help(const struct lab_option *option,
-                                         unsigned commands)
+                                         uint64_t commands)
 {
     for (option++; option->commands; option++) {
         if (option->commands & commands)
@@ -45,7 +45,7 @@ const struct lab_option *lab_option_help(const struct lab_option *option,
 }
 
 const struct lab_option *lab_option_next(const struct lab_option *at,
-                                         unsigned commands)
+                                         uint64_t commands)
 {
     for (at = at ? at + 1 : lab_option_rows; at->name || at->commands; at++) {
         const struct lab_option *help =
@@ -56,14 +56,14 @@ const struct lab_option *lab_option_next(const struct lab_option *at,
     return NULL;
 }
 
-void lab_options_list(struct lab_str *out, unsigned commands)
+void lab_options_list(struct lab_str *out, uint64_t commands)
 {
     const struct lab_option *at = NULL;
     for (int n = 0; (at = lab_option_next(at, commands)); n++)
         lab_str_addf(out, "%s--%s", n ? ", " : "", at->name);
 }
 
-const char *lab_options_foreign(const struct lab_options *o, unsigned commands)
+const char *lab_options_foreign(const struct lab_options *o, uint64_t commands)
 {
     for (int i = 0; i < N_ROWS; i++) {
         const struct lab_option *at = &lab_option_rows[i];
@@ -74,7 +74,7 @@ const char *lab_options_foreign(const struct lab_options *o, unsigned commands)
     return NULL;
 }
 
-bool lab_options_takes_next(const char *word, unsigned commands)
+bool lab_options_takes_next(const char *word, uint64_t commands)
 {
     size_t n = strlen(word);
     if (n <= 2 || strncmp(word, "--", 2) != 0)

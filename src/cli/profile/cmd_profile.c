@@ -714,7 +714,7 @@ static void read_options(int argc, char **argv, struct lab_options *o)
         o, argc, argv,
         &(struct lab_command_line){
             .name = name,
-            .commands = c ? c->options : (unsigned)LAB_FOR_PROFILE,
+            .commands = c ? c->options : (uint64_t)LAB_FOR_PROFILE,
             .takes = LAB_FOR_PROFILES,
             .refuses = true,
             .args = c ? c->args : "COMMAND [RUN...|FILE...]",

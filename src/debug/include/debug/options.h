@@ -9,7 +9,7 @@
 
 enum { LAB_MAX_OPTION_CHOICES = 32, LAB_MAX_OPTION_TEXTS = 64 };
 
-/* The commands that options belong to, a bit each. */
+/* The commands that options belong to, a bit each of a uint64_t. */
 enum lab_for {
     LAB_FOR_LESSON = 1 << 0,
     LAB_FOR_STEP = 1 << 1,
@@ -59,6 +59,9 @@ enum lab_for {
     LAB_FOR_PROFILES = LAB_FOR_PROFILE | LAB_FOR_READERS | LAB_FOR_CEILINGS |
                        LAB_FOR_BASELINE | LAB_FOR_IMPORT | LAB_FOR_DELETE
 };
+/* More than an enumerator can be. */
+#define LAB_FOR_TABLE (UINT64_C(1) << 32)
+#define LAB_FOR_COURSE (UINT64_C(1) << 33)
 
 /* What an option's value is. Text is not checked here. */
 enum lab_option_kind {
@@ -88,7 +91,7 @@ struct lab_option {
     int64_t least;
     int64_t most;
     /* of a help; least and most, too, where they are other ones */
-    unsigned commands;
+    uint64_t commands;
     int group;
     const char *arg;
     const char *help; /* NULL: taken, and not shown */
@@ -145,8 +148,8 @@ void lab_options_init(struct lab_options *o);
 
 struct lab_command_line {
     const char *name;  /* "lapenna-lab run" */
-    unsigned commands; /* --help shows their options */
-    unsigned takes;    /* their options are taken */
+    uint64_t commands; /* --help shows their options */
+    uint64_t takes;    /* their options are taken */
     bool refuses;      /* to take one that is not shown: a usage error */
     const char *args;
     const char *doc; /* argp's */
@@ -167,18 +170,18 @@ void lab_options_parse(struct lab_options *o, int argc, char **argv,
 extern const struct lab_option lab_option_rows[];
 /* The help of an option for the first of the commands that has one; NULL. */
 const struct lab_option *lab_option_help(const struct lab_option *option,
-                                         unsigned commands);
+                                         uint64_t commands);
 /* The option that --help of the commands shows after `at`, or the first after
  * NULL; NULL after the last. */
 const struct lab_option *lab_option_next(const struct lab_option *at,
-                                         unsigned commands);
+                                         uint64_t commands);
 /* "--db, --json": what the commands take. */
-void lab_options_list(struct lab_str *out, unsigned commands);
+void lab_options_list(struct lab_str *out, uint64_t commands);
 /* The name of an option that was written and is none of the commands; NULL. */
-const char *lab_options_foreign(const struct lab_options *o, unsigned commands);
+const char *lab_options_foreign(const struct lab_options *o, uint64_t commands);
 /* Is the word after this one its value? --name=value is one word; a name may be
  * short of its end, as for argp. */
-bool lab_options_takes_next(const char *word, unsigned commands);
+bool lab_options_takes_next(const char *word, uint64_t commands);
 
 /* A whole number from 0, where the caller reports what is wrong. */
 bool lab_arg_is_number(const char *text, int64_t *out);

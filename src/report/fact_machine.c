@@ -1,0 +1,304 @@
+/* fact_machine.c -- the machine at hand in a table of facts: its attributes, the
+ * ceilings that were measured on it, and its number formats, tried out. */
+#include "report/fact_machine.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/number.h"
+#include "engine/backend.h"
+#include "report/ceiling_cache.h"
+
+const char lab_fact_machine_row[] = "this machine";
+
+/* ---- processors ---- */
+
+struct machine {
+    bool gpu;
+    struct lab_device_info info;
+    const double *roofs; /* of enum lab_ceiling; NaN: not measured */
+    bool measured;       /* one of them */
+};
+
+static long double known(long double v)
+{
+    return v > 0 ? v : (long double)NAN;
+}
+
+static long double sms(const struct machine *m)
+{
+    return known(m->info.sm_count);
+}
+
+/* The fastest clock that the system states; a CPU behind a hypervisor often has
+ * none. */
+static long double clock_mhz(const struct machine *m)
+{
+    static const char path[] =
+        "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq";
+    long long khz = 0;
+    FILE *f = m->gpu ? NULL : fopen(path, "r");
+    if (f && fscanf(f, "%lld", &khz) != 1)
+        khz = 0;
+    if (f)
+        fclose(f);
+    return khz > 0 ? (long double)khz / 1000
+                   : known((long double)m->info.clock_hz / 1e6L);
+}
+
+static long double memory_gb(const struct machine *m)
+{
+    return known((long double)m->info.memory_bytes / 1e9L);
+}
+
+static long double l2_kb(const struct machine *m)
+{
+    return known((long double)m->info.l2_bytes / 1024);
+}
+
+static long double bus_bits(const struct machine *m)
+{
+    return known(m->info.memory_bus_bits);
+}
+
+static long double threads_per_sm(const struct machine *m)
+{
+    return m->gpu ? known(m->info.max_threads_per_sm) : (long double)NAN;
+}
+
+static long double shared_per_sm_kb(const struct machine *m)
+{
+    return known((long double)m->info.max_shared_per_sm_bytes / 1024);
+}
+
+static long double registers_per_sm_kb(const struct machine *m)
+{
+    return known((long double)m->info.max_registers_per_sm * 4 / 1024);
+}
+
+/* 2 x lanes x clock is what the attributes give: the lanes are the rest. */
+static long double lanes_per_sm(const struct machine *m)
+{
+    const struct lab_device_info *i = &m->info;
+    if (!m->gpu || i->sm_count <= 0 || i->clock_hz <= 0)
+        return NAN;
+    return known(roundl((long double)i->peak_fp32_flops /
+                        (2.0L * (long double)i->clock_hz * i->sm_count)));
+}
+
+static long double roof(const struct machine *m, enum lab_ceiling which,
+                        long double unit)
+{
+    return (long double)m->roofs[which] / unit;
+}
+
+static long double fp32_tflop(const struct machine *m)
+{
+    return roof(m, LAB_CEILING_FP32, 1e12L);
+}
+
+static long double tf32_tflop(const struct machine *m)
+{
+    return roof(m, LAB_CEILING_TF32, 1e12L);
+}
+
+static long double bf16_tflop(const struct machine *m)
+{
+    return roof(m, LAB_CEILING_BF16, 1e12L);
+}
+
+static long double fp16_tflop(const struct machine *m)
+{
+    return roof(m, LAB_CEILING_FP16, 1e12L);
+}
+
+static long double copy_gb(const struct machine *m)
+{
+    return roof(m, LAB_CEILING_COPY, 1e9L);
+}
+
+/* What a column of these names gets. */
+static const struct {
+    const char *sql;
+    long double (*value)(const struct machine *m);
+} facts[] = {{"sms_count", sms},
+             {"cores_count", sms},
+             {"lanes_per_sm_count", lanes_per_sm},
+             {"boost_mhz", clock_mhz},
+             {"memory_gb", memory_gb},
+             {"l2_kb", l2_kb},
+             {"bus_bit", bus_bits},
+             {"threads_per_sm_count", threads_per_sm},
+             {"shared_per_sm_kb", shared_per_sm_kb},
+             {"registers_per_sm_kb", registers_per_sm_kb},
+             {"measured_fp32_tflop_s", fp32_tflop},
+             {"measured_tf32_tflop_s", tf32_tflop},
+             {"measured_bf16_tflop_s", bf16_tflop},
+             {"measured_fp16_tflop_s", fp16_tflop},
+             {"measured_bandwidth_gb_s", copy_gb}};
+
+static void find_machine(struct machine *m, const char *db,
+                         struct lab_ceiling_cache *cache)
+{
+    struct lab_backend *be = NULL;
+    m->gpu = lab_backend_open(&be, "cuda", 0) == LAB_OK;
+    if (!m->gpu && lab_backend_open(&be, "cpu", 0))
+        be = NULL;
+    if (be)
+        lab_backend_info(be, &m->info);
+    lab_backend_close(be);
+    m->roofs =
+        lab_ceiling_cache_find(cache, db, m->gpu ? "cuda" : "cpu", &m->info);
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++)
+        m->measured = m->measured || !isnan(m->roofs[i]);
+}
+
+static enum lab_status add_processor(struct lab_fact_table *t, const char *db,
+                                     struct lab_str *note)
+{
+    struct machine m = {0};
+    struct lab_ceiling_cache cache = {0};
+    enum lab_status st = lab_fact_add_row(t, lab_fact_machine_row);
+    if (st)
+        return st;
+    int row = t->rows - 1;
+    find_machine(&m, db, &cache);
+    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+        int column = lab_fact_column(t, facts[i].sql);
+        if (column > 0 && !t->column[column].formula)
+            lab_fact_at(t, row, column)->value = facts[i].value(&m);
+    }
+    int device = lab_fact_column(t, "device");
+    int source = lab_fact_column(t, "source");
+    if (device > 0)
+        st = lab_fact_put_text(t, row, device, m.info.name);
+    if (!st && source > 0)
+        st =
+            lab_fact_put_text(t, row, source,
+                              m.measured ? "the machine, and ceilings measured "
+                                           "on it"
+                                         : "the machine");
+    lab_str_addf(note, "%s is %s.%s%s", lab_fact_machine_row, m.info.name,
+                 m.gpu ? ""
+                       : " There is no GPU here: what only a GPU has is n/a.",
+                 m.measured ? " Its rates are the largest that were measured."
+                            : " Its rates were not measured yet: `lapenna-lab "
+                              "profile ceilings --measure`.");
+    return st;
+}
+
+/* ---- number formats ---- */
+
+/* The nearest number of the format. */
+typedef long double round_fn(long double v);
+
+static long double round_bf16(long double v)
+{
+    return lab_bf16_value(lab_bf16_of((double)v));
+}
+
+static long double round_half(long double v)
+{
+    return lab_f16_value(lab_f16_of((double)v));
+}
+
+static long double round_single(long double v)
+{
+    volatile float f = (float)v;
+    return f;
+}
+
+static long double round_double(long double v)
+{
+    volatile double d = (double)v;
+    return d;
+}
+
+static const struct {
+    const char *name;
+    round_fn *round;
+    int least; /* exponents that are tried */
+} formats[] = {{"bfloat16", round_bf16, -200},
+               {"half", round_half, -200},
+               {"single", round_single, -200},
+               {"double", round_double, -1100}};
+
+/* The distance from 1 to the next number. */
+static long double find_epsilon(round_fn *round)
+{
+    long double e = 1;
+    while (round(1 + e / 2) > 1)
+        e /= 2;
+    return e;
+}
+
+/* The smallest power of two that keeps all its digits: one and a half spacings
+ * of it are still told from one. */
+static long double find_least(round_fn *round, long double epsilon, int least)
+{
+    long double v = 1;
+    for (int i = 0; i > least; i--) {
+        long double next = v / 2;
+        if (round(next * (1 + epsilon)) != next * (1 + epsilon))
+            return v;
+        v = next;
+    }
+    return NAN;
+}
+
+/* The largest number below infinity: all digits, the largest exponent. */
+static long double find_most(round_fn *round, long double epsilon)
+{
+    long double v = 2 - epsilon;
+    while (isfinite(round(2 * v)) && round(2 * v) == 2 * v)
+        v *= 2;
+    return v;
+}
+
+static void put(struct lab_fact_table *t, int row, const char *column,
+                long double v)
+{
+    int at = lab_fact_column(t, column);
+    if (at > 0)
+        lab_fact_at(t, row, at)->value = v;
+}
+
+static enum lab_status add_formats(struct lab_fact_table *t,
+                                   struct lab_str *note)
+{
+    for (int row = 0; row < t->rows; row++)
+        for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+            if (strcmp(formats[i].name, lab_fact_key(t, row)) != 0)
+                continue;
+            long double epsilon = find_epsilon(formats[i].round);
+            put(t, row, "measured_epsilon", epsilon);
+            put(t, row, "measured_least",
+                find_least(formats[i].round, epsilon, formats[i].least));
+            put(t, row, "measured_most", find_most(formats[i].round, epsilon));
+        }
+    lab_str_add(note,
+                "The measured columns are found on this machine: halving "
+                "until 1 + e rounds to 1, until a digit is lost, doubling "
+                "until infinity. It has no arithmetic for the others.");
+    return LAB_OK;
+}
+
+enum lab_status lab_fact_add_machine(struct lab_fact_table *t, const char *db,
+                                     struct lab_str *note)
+{
+    enum lab_status st = LAB_OK;
+    if (!t->machine[0])
+        return LAB_OK;
+    if (strcmp(t->machine, "processor") == 0)
+        st = add_processor(t, db, note);
+    else if (strcmp(t->machine, "formats") == 0)
+        st = add_formats(t, note);
+    else
+        return lab_fail(LAB_E_PARSE,
+                        "%s: \"#:machine %s\": there are processor and formats",
+                        t->path, t->machine);
+    return st ? st : lab_fact_compute(t);
+}

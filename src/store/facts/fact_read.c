@@ -1,0 +1,467 @@
+/* fact_read.c -- reads a table of facts from its CSV file. All that a table is
+ * stands in the file's head; nothing here knows a table by name. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "store/fact_table.h"
+
+enum { MOST_BYTES = 1 << 20, MOST_FORMULA = 400, UNIT_BYTES = 24 };
+
+/* What a number of a table may be counted in. */
+static const char *const units[] = {
+    "1",       "count",   "share", "%",     "bit",     "B",         "KB",
+    "KiB",     "MB",      "MiB",   "GB",    "GiB",     "TB",        "GB/s",
+    "Gb/s",    "TB/s",    "MT/s",  "MHz",   "GHz",     "s",         "ms",
+    "us",      "ns",      "min",   "h",     "d",       "cycles",    "W",
+    "kW",      "V",       "A",     "J",     "nF",      "GFLOP",     "GFLOP/s",
+    "TFLOP/s", "PFLOP/s", "FLOP",  "TOP/s", "FMA/clk", "FLOP/clk",  "FLOP/B",
+    "mm2",     "nm",      "kg",    "mm",    "USD",     "million",   "billion",
+    "x",       "points",  "year",  "B/clk", "MHz/V",   "GFLOP/s/W", "items/s",
+    "items",   "digits",  "level", "links"};
+
+bool lab_fact_unit_is_known(const char *unit)
+{
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (strcmp(units[i], unit) == 0)
+            return true;
+    return false;
+}
+
+void lab_fact_units(struct lab_str *out)
+{
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        lab_str_addf(out, "%s%s", i ? ", " : "", units[i]);
+}
+
+/* ---- the file ---- */
+
+struct reader {
+    struct lab_fact_table *t;
+    const char *at;
+    const char *end;
+    int line;
+    size_t room; /* rows */
+    struct lab_str cell;
+};
+
+static enum lab_status wrong(const struct reader *r, const char *fmt, ...)
+    LAB_PRINTF(2, 3);
+
+static enum lab_status wrong(const struct reader *r, const char *fmt, ...)
+{
+    struct lab_str text;
+    va_list args;
+    lab_str_init(&text);
+    va_start(args, fmt);
+    lab_str_addv(&text, fmt, args);
+    va_end(args);
+    enum lab_status st = lab_fail(LAB_E_PARSE, "%s:%d: %s", r->t->path, r->line,
+                                  lab_str_text(&text));
+    lab_str_release(&text);
+    return st;
+}
+
+static char *keep(struct reader *r, const char *text, size_t n)
+{
+    return lab_arena_text(&r->t->memory, text, n);
+}
+
+static const char *end_of_line(const struct reader *r)
+{
+    const char *end = memchr(r->at, '\n', (size_t)(r->end - r->at));
+    return end ? end : r->end;
+}
+
+/* "name [unit]" into a column; the SQL name has the unit, as names of columns
+ * have it all over the program. */
+static enum lab_status read_column(struct reader *r, const char *text, size_t n,
+                                   struct lab_fact_column *c)
+{
+    struct lab_fact_table *t = r->t;
+    char sql[96];
+    size_t name = 0;
+    while (name < n &&
+           (islower((unsigned char)text[name]) ||
+            isdigit((unsigned char)text[name]) || text[name] == '_'))
+        name++;
+    const char *open = memchr(text, '[', n);
+    if (name == 0 || name > 40 || isdigit((unsigned char)text[0]) ||
+        (name < n && text[name] != ' ') || (!open && name < n) ||
+        (open && text[n - 1] != ']'))
+        return wrong(r,
+                     "\"%.*s\" is no column: a name of small letters, digits "
+                     "and _, and for numbers its unit: \"boost [MHz]\"",
+                     (int)n, text);
+    *c = (struct lab_fact_column){.name = keep(r, text, name), .line = r->line};
+    snprintf(sql, sizeof(sql), "%.*s", (int)name, text);
+    if (open) {
+        c->unit = keep(r, open + 1, (size_t)(text + n - 1 - open - 1));
+        if (!c->unit)
+            return lab_no_memory("a table of facts");
+        if (!lab_fact_unit_is_known(c->unit)) {
+            struct lab_str list;
+            lab_str_init(&list);
+            lab_fact_units(&list);
+            enum lab_status st =
+                wrong(r, "column %s: \"%s\" is no unit of these: %s", c->name,
+                      c->unit, lab_str_text(&list));
+            lab_str_release(&list);
+            return st;
+        }
+        size_t at = strlen(sql);
+        if (strcmp(c->unit, "1") != 0 && strlen(c->unit) < UNIT_BYTES)
+            snprintf(sql + at, sizeof(sql) - at, "_%s",
+                     strcmp(c->unit, "%") == 0 ? "pct" : c->unit);
+        for (char *p = sql; *p; p++)
+            *p = *p == '/' ? '_' : (char)tolower((unsigned char)*p);
+    }
+    c->sql = keep(r, sql, strlen(sql));
+    if (!c->sql || !c->name)
+        return lab_no_memory("a table of facts");
+    for (int i = 0; i < t->columns; i++)
+        if (strcmp(t->column[i].name, c->name) == 0)
+            return wrong(r, "column %s is there twice", c->name);
+    if (t->columns == LAB_FACT_COLUMNS)
+        return wrong(r, "more than %d columns", (int)LAB_FACT_COLUMNS);
+    t->columns++;
+    return LAB_OK;
+}
+
+/* One cell of a line into r->cell; *more: a comma follows. */
+static enum lab_status read_cell(struct reader *r, bool *more)
+{
+    lab_str_clear(&r->cell);
+    const char *end = end_of_line(r);
+    if (r->at < end && *r->at == '"') {
+        for (r->at++; r->at < end; r->at++) {
+            if (*r->at == '"' && (r->at + 1 == end || r->at[1] != '"'))
+                break;
+            if (*r->at == '"')
+                r->at++;
+            lab_str_add_char(&r->cell, *r->at);
+        }
+        if (r->at == end)
+            return wrong(r, "a quote is not closed: is the line cut off?");
+        r->at++;
+        if (r->at < end && *r->at != ',')
+            return wrong(r, "a comma has to follow a closing quote");
+    } else {
+        const char *start = r->at;
+        while (r->at < end && *r->at != ',')
+            r->at++;
+        lab_str_add_bytes(&r->cell, start, (size_t)(r->at - start));
+    }
+    *more = r->at < end;
+    if (*more)
+        r->at++;
+    return lab_str_check(&r->cell, "a table of facts");
+}
+
+static enum lab_status read_head(struct reader *r)
+{
+    struct lab_fact_table *t = r->t;
+    bool source = false;
+    for (bool more = true; more;) {
+        enum lab_status st = read_cell(r, &more);
+        if (!st)
+            st = read_column(r, lab_str_text(&r->cell), r->cell.len,
+                             &t->column[t->columns < LAB_FACT_COLUMNS
+                                            ? t->columns
+                                            : LAB_FACT_COLUMNS - 1]);
+        if (st)
+            return st;
+        const struct lab_fact_column *c = &t->column[t->columns - 1];
+        source = source || (strcmp(c->name, "source") == 0 && !c->unit);
+    }
+    if (t->column[0].unit)
+        return wrong(r, "the first column is the key of a row: a text, without "
+                        "a unit");
+    if (!source)
+        return wrong(r, "the column source is missing: the place in the course "
+                        "that a row comes from");
+    return LAB_OK;
+}
+
+static enum lab_status read_number(struct reader *r, const char *text,
+                                   const struct lab_fact_column *c,
+                                   long double *out)
+{
+    char *end = NULL;
+    *out = strtold(text, &end);
+    if (end == text || *end || !isfinite(*out) || isspace((unsigned char)*text))
+        return wrong(r,
+                     "column %s: \"%s\" is no number; its unit, %s, is in the "
+                     "head, and what is not known stays empty",
+                     c->name, text, c->unit);
+    if (*out < 0 && strcmp(c->unit, "1") != 0 && strcmp(c->unit, "points") != 0)
+        return wrong(r, "column %s: %s %s is less than nothing", c->name, text,
+                     c->unit);
+    return LAB_OK;
+}
+
+static enum lab_status take_cell(struct reader *r, int row, int column)
+{
+    struct lab_fact_table *t = r->t;
+    struct lab_fact_cell *cell = lab_fact_at(t, row, column);
+    const struct lab_fact_column *c = &t->column[column];
+    const char *text = lab_str_text(&r->cell);
+    bool needed = column == 0 || strcmp(c->name, "source") == 0;
+    *cell = (struct lab_fact_cell){.value = NAN, .was = NAN};
+    if (r->cell.len == 0)
+        return needed ? wrong(r, "column %s is empty", c->name) : LAB_OK;
+    if (lab_utf8_check(text, r->cell.len) != (size_t)-1 ||
+        strlen(text) != r->cell.len)
+        return wrong(r, "column %s is no text in UTF-8", c->name);
+    if (c->unit) {
+        enum lab_status st = read_number(r, text, c, &cell->value);
+        if (st)
+            return st;
+    } else if (strcmp(c->name, "unit") == 0 && !lab_fact_unit_is_known(text)) {
+        return wrong(r, "column unit: \"%s\" is no unit", text);
+    }
+    cell->text = keep(r, text, r->cell.len);
+    return cell->text ? LAB_OK : lab_no_memory("a table of facts");
+}
+
+static enum lab_status add_row(struct reader *r)
+{
+    struct lab_fact_table *t = r->t;
+    if (t->rows == LAB_FACT_ROWS)
+        return wrong(r, "more than %d rows", (int)LAB_FACT_ROWS);
+    if ((size_t)t->rows == r->room) {
+        size_t room = r->room ? 2 * r->room : 16;
+        struct lab_fact_cell *cells = lab_realloc_array(
+            t->cells, room * LAB_FACT_COLUMNS, sizeof(*cells));
+        int *line =
+            cells ? lab_realloc_array(t->line, room, sizeof(int)) : NULL;
+        t->cells = cells ? cells : t->cells;
+        t->line = line ? line : t->line;
+        if (!cells || !line)
+            return lab_no_memory("a table of facts");
+        r->room = room;
+    }
+    for (int i = 0; i < LAB_FACT_COLUMNS; i++)
+        t->cells[t->rows * LAB_FACT_COLUMNS + i] =
+            (struct lab_fact_cell){.value = NAN, .was = NAN};
+    t->line[t->rows++] = r->line;
+    return LAB_OK;
+}
+
+static enum lab_status read_row(struct reader *r)
+{
+    struct lab_fact_table *t = r->t;
+    enum lab_status st = add_row(r);
+    int row = t->rows - 1;
+    int column = 0;
+    for (bool more = true; !st && more; column++) {
+        st = read_cell(r, &more);
+        if (!st && column == t->columns)
+            return wrong(r,
+                         "more cells than the head has columns (%d): a text "
+                         "with a comma needs quotes",
+                         t->columns);
+        if (!st)
+            st = take_cell(r, row, column);
+    }
+    if (!st && column < t->columns)
+        return wrong(r,
+                     "%d cells where the head has %d columns: is the line "
+                     "cut off?",
+                     column, t->columns);
+    for (int i = 0; !st && i < row; i++)
+        if (strcmp(lab_fact_key(t, i), lab_fact_key(t, row)) == 0)
+            return wrong(r, "\"%s\" is there twice: line %d has it too",
+                         lab_fact_key(t, row), t->line[i]);
+    return st;
+}
+
+/* ---- "#:key value" ---- */
+
+static enum lab_status read_formula(struct reader *r, const char *text,
+                                    size_t n)
+{
+    const char *sign = memchr(text, '=', n);
+    if (!sign || n > MOST_FORMULA)
+        return wrong(r,
+                     "a formula is \"name [unit] = expression\", of %d "
+                     "characters at most",
+                     (int)MOST_FORMULA);
+    size_t head = (size_t)(sign - text);
+    while (head > 0 && text[head - 1] == ' ')
+        head--;
+    struct lab_fact_table *t = r->t;
+    if (t->columns == LAB_FACT_COLUMNS)
+        return wrong(r, "more than %d columns", (int)LAB_FACT_COLUMNS);
+    struct lab_fact_column *c = &t->column[t->columns];
+    enum lab_status st = read_column(r, text, head, c);
+    if (st)
+        return st;
+    if (!c->unit)
+        return wrong(r, "the computed column %s has no unit", c->name);
+    for (sign++; *sign == ' ';)
+        sign++;
+    c->formula = keep(r, sign, (size_t)(text + n - sign));
+    return c->formula ? LAB_OK : lab_no_memory("a table of facts");
+}
+
+static enum lab_status read_key(struct reader *r, bool formulas)
+{
+    struct lab_fact_table *t = r->t;
+    const struct {
+        const char *name;
+        const char **to;
+    } keys[] = {{"course", &t->course},
+                {"title", &t->title},
+                {"about", &t->about},
+                {"machine", &t->machine},
+                {"lessons", &t->lessons}};
+    const char *end = end_of_line(r);
+    const char *text = r->at + 2;
+    const char *blank = memchr(text, ' ', (size_t)(end - text));
+    size_t n = (size_t)((blank ? blank : end) - text);
+    const char *value = blank ? blank + 1 : end;
+    size_t bytes = (size_t)(end - value);
+    if (lab_utf8_check(value, bytes) != (size_t)-1)
+        return wrong(r, "the line is no text in UTF-8");
+    if (n == 7 && strncmp(text, "formula", n) == 0)
+        return formulas ? read_formula(r, value, bytes) : LAB_OK;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (strlen(keys[i].name) != n || strncmp(keys[i].name, text, n) != 0)
+            continue;
+        if (formulas)
+            return LAB_OK;
+        /* A key that is there again goes on where it ended. */
+        struct lab_str whole;
+        lab_str_init(&whole);
+        lab_str_addf(&whole, "%s%s", *keys[i].to, **keys[i].to ? " " : "");
+        lab_str_add_bytes(&whole, value, bytes);
+        *keys[i].to = keep(r, lab_str_text(&whole), whole.len);
+        enum lab_status st = lab_str_check(&whole, "a table of facts");
+        lab_str_release(&whole);
+        return st || *keys[i].to ? st : lab_no_memory("a table of facts");
+    }
+    return wrong(r,
+                 "\"%.*s\" is no key: there are course, title, about, "
+                 "machine, lessons and formula",
+                 (int)n, text);
+}
+
+/* ---- the whole ---- */
+
+/* All lines; once for the head and the rows, once for the formulas, which may
+ * be written above the head. */
+static enum lab_status read_lines(struct reader *r, const char *text,
+                                  bool formulas)
+{
+    enum lab_status st = LAB_OK;
+    bool head = false;
+    r->at = text;
+    for (r->line = 1; !st && r->at < r->end; r->line++) {
+        const char *end = end_of_line(r);
+        if (end == r->end)
+            return wrong(r, "the last line has no end: is the file cut off?");
+        bool words = r->at[0] != '#' && end > r->at;
+        if (r->at[0] == '#' && r->at[1] == ':')
+            st = read_key(r, formulas);
+        else if (words && !formulas)
+            st = head ? read_row(r) : read_head(r);
+        head = head || words;
+        r->at = end + 1;
+    }
+    if (!st && !head)
+        return wrong(r, "there is no head: the names of the columns");
+    return st;
+}
+
+static enum lab_status check_whole(struct reader *r)
+{
+    const struct lab_fact_table *t = r->t;
+    r->line = 1;
+    if (!t->title[0])
+        return wrong(r, "\"#:title ...\" is missing");
+    if (t->rows == 0)
+        return wrong(r, "the table has no rows");
+    return LAB_OK;
+}
+
+static void take_name(struct reader *r)
+{
+    const char *slash = strrchr(r->t->path, '/');
+    const char *start = slash ? slash + 1 : r->t->path;
+    const char *dot = strrchr(start, '.');
+    r->t->name = keep(r, start, dot ? (size_t)(dot - start) : strlen(start));
+}
+
+enum lab_status lab_fact_parse(struct lab_fact_table **out, const char *path,
+                               const char *text, size_t bytes)
+{
+    struct lab_fact_table *t = lab_alloc(sizeof(*t));
+    if (!t)
+        return lab_no_memory("a table of facts");
+    struct reader r = {.t = t, .end = text + bytes};
+    lab_str_init(&r.cell);
+    t->course = t->title = t->about = t->machine = t->lessons = "";
+    t->path = keep(&r, path, strlen(path));
+    enum lab_status st = t->path ? LAB_OK : lab_no_memory("a table of facts");
+    if (!st) {
+        take_name(&r);
+        st = t->name ? read_lines(&r, text, false)
+                     : lab_no_memory("a table of facts");
+    }
+    if (!st)
+        st = check_whole(&r);
+    if (!st)
+        st = read_lines(&r, text, true);
+    if (!st)
+        st = lab_fact_compute(t);
+    lab_str_release(&r.cell);
+    if (st) {
+        lab_fact_free(t);
+        return st;
+    }
+    *out = t;
+    return LAB_OK;
+}
+
+enum lab_status lab_fact_read(struct lab_fact_table **out, const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return lab_fail(LAB_E_NOTFOUND, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(about.st_mode) || about.st_size > MOST_BYTES)
+        return lab_fail(LAB_E_PARSE,
+                        "%s: a table is a file of at most %d bytes", path,
+                        (int)MOST_BYTES);
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
+    char *text = lab_alloc((size_t)about.st_size + 2);
+    size_t n = text ? fread(text, 1, (size_t)about.st_size, f) : 0;
+    bool broken = ferror(f) != 0;
+    fclose(f);
+    enum lab_status st;
+    if (!text)
+        st = lab_no_memory("a table of facts");
+    else if (broken)
+        st = lab_fail(LAB_E_IO, "%s: cannot be read", path);
+    else
+        st = lab_fact_parse(out, path, text, n);
+    lab_free(text);
+    return st;
+}
+
+void lab_fact_free(struct lab_fact_table *t)
+{
+    if (!t)
+        return;
+    lab_free(t->cells);
+    lab_free(t->line);
+    lab_arena_release(&t->memory);
+    lab_free(t);
+}

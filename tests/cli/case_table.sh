@@ -1,0 +1,93 @@
+# shellcheck shell=sh
+# The course's tables: what they show, in every form, and in the database.
+# Every table that ships is read by the list; each fits 80 columns.
+run table
+expect_exit 0
+for row in $(seq 1 24); do
+    grep -q " C$(printf %02d "$row") " "$out" || complain "no table of C$row"
+done
+run table --json
+expect_json 'len(rows) >= 24' 'rows[0]["type"] == "table"'
+for name in gpus formats tf32_accuracy magma_lu strengths sheets; do
+    run table "$name"
+    expect_exit 0
+    expect_stdout "source: "
+    grep -v 'https\?://' "$out" | awk '{ gsub(/[\200-\277]/, "") } length > 80' |
+        grep -q . && complain "$name: a line of more than 80 columns"
+done
+
+# Printed peaks follow from their parts, and what does not is named.
+run table C01 --json
+expect_json 'len(rows) == 4' 'rows[0]["fp32_tflop_s"] == 10.60864' \
+    'abs(rows[2]["fp16_tensor_tflop_s"] - 311.86944) < 1e-9' \
+    'rows[2]["threads_count"] == 221184' \
+    'rows[3]["gpu"] == "this machine"' 'rows[3]["sms_count"] > 0'
+run table gpus
+expect_stdout '309.66'
+run table formats --json
+expect_json 'rows[0]["epsilon"] == rows[0]["measured_epsilon"] == 2 ** -7' \
+    'rows[1]["most"] == rows[1]["measured_most"] == 65504' \
+    'rows[3]["least"] == rows[3]["measured_least"] == 2 ** -126' \
+    'rows[4]["measured_most"] == 1.7976931348623157e308' \
+    'rows[4]["measured_least"] == 2.2250738585072014e-308'
+run table magma_dgemm --json
+expect_json 'all(abs(r["cublas_gflop_s"] / r["printed_cublas_gflop_s"] - 1) < 2e-4 for r in rows)' \
+    'abs(max(r["cublas_of_peak_pct"] for r in rows) - 95.3) < .05'
+run table dgx --json
+expect_json 'rows[2]["dense_tflop_s"] == 2496'
+
+# One number changed: what follows is marked; what cannot be is refused.
+run table gpus --set A100:boost=1500
+expect_stdout '* A100: fp32 19.492 -> 20.736 TFLOP/s'
+for change in boost=-1 A100:boost=1e9 sms=1.5 nothing=1 boost H100:boost=1; do
+    run table gpus --set "$change"
+    expect_exit 2
+    expect_no_stdout
+done
+run table gpus --csv --sort boost --reverse --filter 'sms>56' --filter 'boost>0'
+expect_exit 0
+[ "$(cut -d, -f1 "$out" | tr '\n' ' ')" = 'gpu V100 A100 ' ] ||
+    complain 'another order'
+run table gpus --sort nothing
+expect_exit 2
+run table nothing
+expect_exit 3
+expect_stderr 'there is no table "nothing"'
+run table gpus dgx
+expect_exit 2
+run table --set boost=1
+expect_exit 2
+
+# A file of one's own, and what is wrong with one.
+printf '#:title T\ngpu,boost [MHz],source\nA,1,s\n' >own.csv
+run table ./own.csv --csv
+expect_exit 0
+expect_stdout 'A,1,s'
+printf '#:title T\ngpu,boost [MHz],source\nA,1,s\nA,2,s\n' >own.csv
+run table ./own.csv
+expect_exit 3
+expect_stderr './own.csv:4: "A" is there twice'
+run table ./none.csv
+expect_exit 3
+
+# In the database, as tables that SQL joins.
+db=$XDG_STATE_HOME/lapenna-lab/profiles.db
+peak=$(sqlite3 "$db" "SELECT round(fp32_tflop_s, 3) FROM course_gpus
+    WHERE device = 'A100-SXM4-40GB'") || complain 'sqlite3 failed'
+[ "$peak" = 19.492 ] || complain "course_gpus has $peak"
+[ "$(sqlite3 "$db" "SELECT count(*) FROM sqlite_master
+    WHERE type = 'table' AND name LIKE 'course\\_%' ESCAPE '\\'")" -ge 24 ] ||
+    complain 'tables are missing'
+# They are written once: a second look does not change the file.
+before=$(sqlite3 "$db" 'PRAGMA data_version; SELECT max(rowid) FROM sqlite_master')
+run table gpus
+[ "$before" = "$(sqlite3 "$db" 'PRAGMA data_version; SELECT max(rowid) FROM sqlite_master')" ] ||
+    complain 'the tables were written again'
+# Without a place for a database they are shown all the same.
+HOME=$work/own.csv
+XDG_STATE_HOME=
+run table gpus
+expect_exit 0
+expect_stderr 'not kept in the database'
+run table gpus --db "$work/own.csv"
+expect_exit 3

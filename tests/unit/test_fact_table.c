@@ -1,0 +1,236 @@
+/* Tables of facts: what is read, what is refused with its line, formulas, one
+ * number changed, filter and order. */
+#include "test.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "store/fact_table.h"
+
+#define HEAD "#:title T\n"
+#define COLUMNS "gpu,sms [count],boost [MHz],source\n"
+
+static struct lab_fact_table *parse(const char *text)
+{
+    struct lab_fact_table *t = NULL;
+    if (lab_fact_parse(&t, "dir/t.csv", text, strlen(text)))
+        fail_msg("%s", lab_error());
+    return t;
+}
+
+static void expect_refusal(const char *text, const char *error)
+{
+    struct lab_fact_table *t = NULL;
+    assert_int_equal(LAB_E_PARSE,
+                     lab_fact_parse(&t, "dir/t.csv", text, strlen(text)));
+    assert_null(t);
+    if (!strstr(lab_error(), error))
+        fail_msg("\"%s\" has no \"%s\"", lab_error(), error);
+}
+
+static void bad_files_name_their_line(void **state)
+{
+    (void)state;
+    expect_refusal(HEAD "gpu,sms [cnt],source\nA,1,s\n", "dir/t.csv:2: column "
+                                                         "sms: \"cnt\" is no "
+                                                         "unit");
+    expect_refusal(HEAD "gpu,sms [count]\nA,1\n", "t.csv:2: the column source");
+    expect_refusal(HEAD COLUMNS "A,1,2,s\n\nA,1,2,s\n",
+                   "t.csv:5: \"A\" is there twice: line 3");
+    expect_refusal(HEAD COLUMNS "A,1,2\n", "t.csv:3: 3 cells where the head "
+                                           "has 4");
+    expect_refusal(HEAD COLUMNS "A,1,2,s,x\n", "t.csv:3: more cells");
+    expect_refusal(HEAD COLUMNS "A,1,2,s", "t.csv:3: the last line has no end");
+    expect_refusal(HEAD COLUMNS "A,1,2,\"s\n", "t.csv:3: a quote");
+    expect_refusal(HEAD COLUMNS "A,1,2,\"s\"x\n", "t.csv:3: a comma");
+    expect_refusal(HEAD COLUMNS "A,1,2 MHz,s\n", "t.csv:3: column boost");
+    expect_refusal(HEAD COLUMNS "A,-1,2,s\n", "less than nothing");
+    expect_refusal(HEAD COLUMNS "A,1,2,\n", "column source is empty");
+    expect_refusal(HEAD COLUMNS "A,1,2,\xff\n", "UTF-8");
+    expect_refusal(HEAD "sms [count],source\n1,s\n", "the first column");
+    expect_refusal(HEAD "a,b,b,source\n1,2,3,s\n", "column b is there twice");
+    expect_refusal(HEAD "a,B,source\n1,2,s\n", "\"B\" is no column");
+    expect_refusal(HEAD "a,,source\n1,2,s\n", "is no column");
+    expect_refusal(HEAD COLUMNS, "no rows");
+    expect_refusal(HEAD, "no head");
+    expect_refusal(COLUMNS "A,1,2,s\n", "\"#:title");
+    expect_refusal("#:colour red\n" HEAD COLUMNS "A,1,2,s\n",
+                   "t.csv:1: \"colour\" is no key");
+    expect_refusal(HEAD "#:formula f [1] = sms * x\n" COLUMNS "A,1,2,s\n",
+                   "t.csv:2: formula \"sms * x\", character 7");
+    expect_refusal(HEAD "#:formula f [1] = sms *\n" COLUMNS "A,1,2,s\n",
+                   "expected a number");
+    expect_refusal(HEAD "#:formula f [1] = f + 1\n" COLUMNS "A,1,2,s\n",
+                   "no column of numbers before");
+    expect_refusal(HEAD "#:formula f = 1\n" COLUMNS "A,1,2,s\n", "has no unit");
+    expect_refusal(HEAD "#:formula f [1] = sinus(sms)\n" COLUMNS "A,1,2,s\n",
+                   "no such function");
+}
+
+static bool no_name(void *user, const char *name, long double *out)
+{
+    (void)user;
+    if (strcmp(name, "unknown") != 0)
+        return false;
+    *out = NAN;
+    return true;
+}
+
+static long double value(const char *text)
+{
+    long double v = -1;
+    if (lab_fact_expression(text, no_name, NULL, &v))
+        fail_msg("%s", lab_error());
+    return v;
+}
+
+static void formulas_follow_the_rules(void **state)
+{
+    (void)state;
+    assert_true(value("1 + 2 * 3 ^ 2 - 4 / 2") == 17);
+    assert_true(value("2 ^ 3 ^ 2") == 512);
+    assert_true(value("-(1 - 3) * sqrt(16)") == 8);
+    assert_true(value("min(3, 2) + max(4, 5) + ceil(1.2) + floor(1.8)") == 10);
+    assert_true(value("log2(8) + exp(0)") == 4);
+    assert_true(value("if(2 > 1, 10, 20) + if(2 <= 1, 1, 2)") == 12);
+    assert_true(isnan(value("1 / 0")));
+    assert_true(isnan(value("unknown + 1")));
+    assert_true(isnan(value("if(unknown > 1, 1, 2)")));
+    assert_true(isnan(value("min(unknown, 1)")));
+    long double v;
+    static const char *const wrong[] = {"",      "1 +",    "(1",     "1 1",
+                                        "if(1)", "sqrt(1", "min(1)", "$"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_int_equal(LAB_E_PARSE,
+                         lab_fact_expression(wrong[i], no_name, NULL, &v));
+    char deep[300];
+    memset(deep, '(', sizeof(deep) - 1);
+    deep[sizeof(deep) - 1] = '\0';
+    assert_int_equal(LAB_E_PARSE, lab_fact_expression(deep, no_name, NULL, &v));
+}
+
+static const char three[] =
+    HEAD "#:formula peak [TFLOP/s] = sms * 64 * 2 * boost / 1e6\n" COLUMNS
+         "P100,56,1480,\"a, \"\"b\"\"\"\nV100,80,1530,s\nA100,108,,s\n";
+
+static void cells_and_formulas_are_read(void **state)
+{
+    (void)state;
+    struct lab_fact_table *t = parse(three);
+    char text[32];
+    assert_int_equal(3, t->rows);
+    assert_int_equal(5, t->columns);
+    assert_string_equal("t", t->name);
+    assert_string_equal("boost_mhz", t->column[2].sql);
+    assert_string_equal("peak_tflop_s", t->column[4].sql);
+    assert_string_equal("a, \"b\"", lab_fact_at(t, 0, 3)->text);
+    assert_true(fabsl(lab_fact_at(t, 0, 4)->value - 10.60864L) < 1e-12L);
+    assert_string_equal("10.609", lab_fact_text(t, 0, 4, text, sizeof(text)));
+    assert_string_equal("n/a", lab_fact_text(t, 2, 4, text, sizeof(text)));
+    lab_fact_free(t);
+}
+
+static enum lab_status try_change(struct lab_fact_table *t, const char *text)
+{
+    struct lab_fact_change c;
+    enum lab_status st = lab_fact_change(t, text, &c);
+    return st ? st : lab_fact_set(t, &c);
+}
+
+static void one_number_changes_what_follows(void **state)
+{
+    (void)state;
+    struct lab_fact_table *t = parse(three);
+    static const struct {
+        const char *text;
+        enum lab_status status;
+    } wrong[] = {{"boost=-1", LAB_E_RANGE},     {"boost=1530000", LAB_E_RANGE},
+                 {"sms=1.5", LAB_E_RANGE},      {"boost=inf", LAB_E_USAGE},
+                 {"boost=", LAB_E_USAGE},       {"boost", LAB_E_USAGE},
+                 {"peak=1", LAB_E_USAGE},       {"gpu=1", LAB_E_USAGE},
+                 {"H100:boost=1", LAB_E_USAGE}, {"boost=1 MHz", LAB_E_USAGE}};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        if (try_change(t, wrong[i].text) != wrong[i].status)
+            fail_msg("%s: %s", wrong[i].text, lab_error());
+    assert_true(isnan(lab_fact_at(t, 1, 4)->was));
+    assert_int_equal(LAB_OK, try_change(t, "v100:boost=1000"));
+    assert_true(lab_fact_at(t, 1, 2)->was == 1530);
+    assert_true(fabsl(lab_fact_at(t, 1, 4)->value - 10.24L) < 1e-12L);
+    assert_true(fabsl(lab_fact_at(t, 1, 4)->was - 15.6672L) < 1e-12L);
+    assert_true(isnan(lab_fact_at(t, 0, 4)->was));
+    lab_fact_free(t);
+}
+
+static void expect_rows(const struct lab_fact_table *t, const char *filter,
+                        int sort, bool reverse, const char *keys)
+{
+    char found[64] = "";
+    int *shown = NULL;
+    int count = 0;
+    if (lab_fact_select(t, &filter, filter ? 1 : 0, sort, reverse, &shown,
+                        &count))
+        fail_msg("%s", lab_error());
+    for (int i = 0; i < count; i++) {
+        strcat(found, i ? " " : "");
+        strcat(found, lab_fact_key(t, shown[i]));
+    }
+    assert_string_equal(keys, found);
+    lab_free(shown);
+}
+
+static void rows_are_filtered_and_sorted(void **state)
+{
+    (void)state;
+    struct lab_fact_table *t = parse(three);
+    expect_rows(t, NULL, -1, false, "P100 V100 A100");
+    expect_rows(t, NULL, 0, false, "A100 P100 V100");
+    expect_rows(t, NULL, 1, true, "A100 V100 P100");
+    expect_rows(t, NULL, 2, true, "V100 P100 A100"); /* unknown comes last */
+    expect_rows(t, NULL, 2, false, "P100 V100 A100");
+    expect_rows(t, "sms>56", -1, false, "V100 A100");
+    expect_rows(t, "sms >= 56", -1, false, "P100 V100 A100");
+    expect_rows(t, "sms!=80", -1, false, "P100 A100");
+    expect_rows(t, "peak=10.60864", -1, false, "P100");
+    expect_rows(t, "boost<2000", -1, false, "P100 V100");
+    expect_rows(t, "gpu=v1", -1, false, "V100");
+    expect_rows(t, "gpu!=v1", -1, false, "P100 A100");
+    expect_rows(t, "1530", -1, false, "V100");
+    expect_rows(t, "nothing", -1, false, "");
+    static const char *const wrong[] = {"sms>x", "size>1", "gpu>1", "sms=<1",
+                                        "sms!1"};
+    int *shown = NULL;
+    int count = 0;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_int_equal(LAB_E_USAGE, lab_fact_select(t, &wrong[i], 1, -1,
+                                                      false, &shown, &count));
+    lab_fact_free(t);
+}
+
+static void memory_may_fail_anywhere(void **state)
+{
+    (void)state;
+    enum lab_status st = LAB_E_NOMEM;
+    for (int64_t nth = 1; st && nth < 200; nth++) {
+        struct lab_fact_table *t = NULL;
+        lab_mem_fail_from(nth);
+        st = lab_fact_parse(&t, "t.csv", three, sizeof(three) - 1);
+        lab_mem_fail_from(0);
+        if (st)
+            assert_int_equal(LAB_E_NOMEM, st);
+        lab_fact_free(t);
+    }
+    assert_int_equal(LAB_OK, st);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_files_name_their_line),
+        cmocka_unit_test(formulas_follow_the_rules),
+        cmocka_unit_test(cells_and_formulas_are_read),
+        cmocka_unit_test(one_number_changes_what_follows),
+        cmocka_unit_test(rows_are_filtered_and_sorted),
+        cmocka_unit_test(memory_may_fail_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -24,6 +24,8 @@ struct stepper_fixture {
     int position;
     int64_t iteration;
     struct lab_show show;
+    struct lab_show board[LAB_BOARD_PARTS];
+    int n_board;
     struct lab_element element;
     struct lab_break_info breaks[LAB_MAX_BREAKS];
     int n_breaks;

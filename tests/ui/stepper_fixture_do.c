@@ -136,6 +136,10 @@ enum lab_status fixture_post(struct lab_session *session,
     case LAB_DO_SHOW:
         f->show = c->show;
         break;
+    case LAB_DO_BOARD:
+        memcpy(f->board, c->board, sizeof(f->board));
+        f->n_board = c->n_board;
+        break;
     case LAB_DO_EXPLAIN:
         f->element = c->element;
         break;

@@ -124,10 +124,11 @@ static void name_place(struct lab_label *label, int64_t i)
         snprintf(label->text, sizeof(label->text), "%lld", (long long)i);
 }
 
-static void fill_plane(const struct stepper_fixture *f, struct lab_plane *p)
+static void fill_plane(const struct stepper_fixture *f,
+                       const struct lab_show *show, struct lab_plane *p)
 {
-    p->tensor = f->show.tensor;
-    p->show = f->show;
+    p->tensor = show->tensor;
+    p->show = *show;
     if (p->tensor < 0)
         return;
     const struct lab_shape *s = &f->plan->tensors[p->tensor].shape;
@@ -305,7 +306,10 @@ enum lab_status fixture_snapshot(struct lab_session *session,
     memcpy(out->breaks, f->breaks, sizeof(out->breaks));
     out->n_breaks = f->n_breaks;
     snprintf(out->stop_reason, sizeof(out->stop_reason), "%s", f->stop_reason);
-    fill_plane(f, &out->plane);
+    fill_plane(f, &f->show, &out->plane);
+    for (int i = 0; i < f->n_board; i++)
+        fill_plane(f, &f->board[i], &out->board[i]);
+    out->n_board = f->n_board;
     explain(f, &out->explanation);
     show_training(f, out);
     show_check(f, out);
@@ -313,13 +317,20 @@ enum lab_status fixture_snapshot(struct lab_session *session,
     return LAB_OK;
 }
 
+static void free_plane(struct lab_plane *p)
+{
+    free(p->value);
+    free(p->row_label);
+    free(p->col_label);
+}
+
 void fixture_snapshot_release(struct lab_snapshot *s)
 {
     taker->live_snapshots--;
     free(s->steps);
-    free(s->plane.value);
-    free(s->plane.row_label);
-    free(s->plane.col_label);
+    free_plane(&s->plane);
+    for (int i = 0; i < s->n_board; i++)
+        free_plane(&s->board[i]);
     free(s->explanation.name);
     free(s->explanation.symbolic);
     free(s->explanation.terms);

@@ -170,6 +170,7 @@ struct lab_plan *plan_small(void)
     p->tensors[find(p, "block1.attn.probs", 17)].node = attn;
     plan_add_step(p, "fc1.matmul", fc1, LAB_FORWARD, "x fc1.W", "fc1.xW",
                   "fc1.xW[n,m] = sum_k x[n,k] * fc1.W[k,m]", 8192);
+    p->steps[0].source = copy("$o0[n,m] = sum_k $i0[n,k] * $i1[k,m]");
     plan_add_step(p, "fc1.bias", fc1, LAB_FORWARD, "fc1.xW fc1.b", "fc1.out",
                   "fc1.out[n,m] = fc1.xW[n,m] + fc1.b[m]", 64);
     plan_add_step(p, "relu1.relu", relu, LAB_FORWARD, "fc1.out", "relu1.out",
@@ -251,6 +252,7 @@ void plan_release(struct lab_plan *p)
     for (int i = 0; i < p->n_steps; i++) {
         free(p->steps[i].name);
         free(p->steps[i].formula);
+        free(p->steps[i].source);
     }
     for (int i = 0; i < p->n_nodes; i++)
         free(p->nodes[i].id);

@@ -30,6 +30,21 @@ TEST_CASE_WITH(after_one_step_wide, setup, teardown)
     check_screen(*state, 200, 60, "key s", "stepper_step_200x60.txt", false);
 }
 
+/* Where the pane is small, all tensors of the step have the screen. */
+TEST_CASE_WITH(the_step_as_one_writes_it, setup, teardown)
+{
+    check_screen(*state, 80, 24, "key s\nkey a\nkey Down\nkey Right\nkey Right",
+                 "stepper_board_80x24.txt", false);
+}
+
+/* An element of an input lights the row of the product that it reaches. */
+TEST_CASE_WITH(an_input_and_what_it_reaches, setup, teardown)
+{
+    check_screen(*state, 80, 24,
+                 "key s\nkey a\nkey x\nkey Down\nkey Right\nkey Right",
+                 "stepper_board_input_80x24.txt", true);
+}
+
 TEST_CASE_WITH(numbers_and_a_term, setup, teardown)
 {
     check_screen(*state, 80, 24,

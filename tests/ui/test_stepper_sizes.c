@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "stepper_play.h"
+#include "stepper/board_layout.h"
 #include "stepper/stepper_priv.h"
 
 TEST_CASE(every_size_survives)
@@ -109,6 +110,74 @@ TEST_CASE(survives_any_allocation_failing)
         stepper_fixture_free(f);
     }
     assert_true(refused > 0);
+}
+
+/* ---- the blackboard ---- */
+
+static void check_board(struct lab_rect r, const struct lab_board_want *want,
+                        int n, bool cross, bool halves)
+{
+    struct lab_board_layout l = lab_board_place(r, want, n, cross, halves);
+    for (int i = 0; i < n && l.cell_w > 0; i++) {
+        const struct lab_board_at *at = &l.at[i];
+        const struct lab_board_at *c = &l.at[n - 1];
+        assert_true(lab_rect_inside(at->cells, r));
+        assert_true(at->block_rows * at->cells_h >= want[i].rows);
+        assert_true(at->block_cols * at->cells_w >= want[i].cols);
+        for (int k = 0; k < i; k++) {
+            assert_false(lab_rect_overlap(at->cells, l.at[k].cells));
+            assert_false(lab_rect_overlap(at->title, l.at[k].cells));
+            assert_false(lab_rect_overlap(at->cells, l.at[k].title));
+            assert_false(lab_rect_overlap(at->title, l.at[k].title));
+        }
+        /* Rows of A beside rows of C, columns of B above columns of C. */
+        if (cross && want[i].place == LAB_BOARD_LEFT)
+            assert_int_equal(at->cells.y, c->cells.y);
+        if (cross && want[i].place == LAB_BOARD_ABOVE) {
+            assert_int_equal(at->cells.x, c->cells.x);
+            assert_true(at->cells.y + at->cells.h <= c->title.y);
+        }
+    }
+}
+
+TEST_CASE(a_board_has_no_overlap_at_any_size)
+{
+    static const int64_t sizes[] = {1, 16, 65, 4097};
+    enum { N = sizeof(sizes) / sizeof(sizes[0]) };
+    for (int i = 0; i < N * N * N; i++) {
+        int64_t n = sizes[i % N];
+        int64_t k = sizes[i / N % N];
+        int64_t m = sizes[i / N / N];
+        const struct lab_board_want want[] = {{LAB_BOARD_LEFT, n, k, 14},
+                                              {LAB_BOARD_ABOVE, k, m, 14},
+                                              {LAB_BOARD_ABOVE, 1, m, 8},
+                                              {LAB_BOARD_BESIDE, n, m, 9},
+                                              {LAB_BOARD_RESULT, n, m, 12}};
+        for (int h = 0; h < 64; h += 5)
+            for (int w = 0; w < 210; w += 13) {
+                struct lab_rect r = {2, 5, h, w};
+                check_board(r, want, 5, true, w % 2);
+                check_board(r, want, 5, false, w % 2);
+            }
+    }
+}
+
+TEST_CASE(a_small_board_is_whole)
+{
+    const struct lab_board_want want[] = {{LAB_BOARD_LEFT, 4, 6, 10},
+                                          {LAB_BOARD_ABOVE, 6, 5, 10},
+                                          {LAB_BOARD_RESULT, 4, 5, 10}};
+    struct lab_board_layout l =
+        lab_board_place((struct lab_rect){0, 0, 30, 90}, want, 3, true, false);
+    assert_int_equal(l.cell_w, 4);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(l.at[i].block_rows, 1);
+        assert_int_equal(l.at[i].block_cols, 1);
+        assert_int_equal(l.at[i].cells.h, 2 * want[i].rows);
+        assert_int_equal(l.at[i].cells.w, 4 * want[i].cols);
+    }
+    l = lab_board_place((struct lab_rect){0, 0, 5, 9}, want, 3, true, false);
+    assert_int_equal(l.cell_w, 0);
 }
 
 int main(void)

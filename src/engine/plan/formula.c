@@ -783,6 +783,27 @@ double lab_formula_value(const struct lab_formula *f, int out_slot,
     return v;
 }
 
+static void bound_under(const struct lab_formula *f, int node, unsigned mask,
+                        unsigned *bound)
+{
+    const struct lab_formula_node *n = &f->nodes[node];
+    if (n->kind == F_TENSOR)
+        bound[n->id] = mask;
+    if (n->kind >= F_SUM)
+        mask |= (unsigned)n->id;
+    if (n->a >= 0)
+        bound_under(f, n->a, mask, bound);
+    if (n->b >= 0)
+        bound_under(f, n->b, mask, bound);
+}
+
+void lab_formula_bound(const struct lab_formula *f, int statement,
+                       unsigned bound[LAB_FORMULA_REFS])
+{
+    memset(bound, 0, LAB_FORMULA_REFS * sizeof(*bound));
+    bound_under(f, f->statements[statement].root, 0, bound);
+}
+
 /* ---- FLOPs ---- */
 
 /* Combinations of the letters of one index with which it is within its axis. */

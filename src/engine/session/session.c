@@ -70,8 +70,10 @@ struct lab_session {
     struct lab_owned_choice choices[LAB_MAX_CHOICES];
     int n_choices;
     int next_break;
-    bool passing;               /* the lesson's own stops are passed */
-    struct lab_show show;       /* tensor -1: none is shown */
+    bool passing;         /* the lesson's own stops are passed */
+    struct lab_show show; /* tensor -1: none is shown */
+    struct lab_show board[LAB_BOARD_PARTS]; /* shown beside it */
+    int n_board;
     struct lab_element element; /* tensor -1: none is explained */
     struct lab_check_result *checks;
     int64_t train_start_ns;
@@ -345,10 +347,10 @@ static int64_t extent(const struct lab_shape *shape, int axis, int64_t first,
 static void copy_plane(struct lab_session *s, struct lab_arena *memory,
                        struct lab_plane *p, const void *data)
 {
-    const struct lab_tensor *t = &s->plan->tensors[s->show.tensor];
-    p->cols = extent(&t->shape, s->show.col_axis, s->show.col_first,
+    const struct lab_tensor *t = &s->plan->tensors[p->tensor];
+    p->cols = extent(&t->shape, p->show.col_axis, p->show.col_first,
                      LAB_PLANE_ELEMENTS);
-    p->rows = extent(&t->shape, s->show.row_axis, s->show.row_first,
+    p->rows = extent(&t->shape, p->show.row_axis, p->show.row_first,
                      LAB_PLANE_ELEMENTS / (p->cols ? p->cols : 1));
     p->value =
         lab_arena_array(memory, (size_t)(p->rows * p->cols), sizeof(double));
@@ -358,7 +360,7 @@ static void copy_plane(struct lab_session *s, struct lab_arena *memory,
     }
     for (int64_t r = 0; r < p->rows; r++) {
         for (int64_t c = 0; c < p->cols; c++) {
-            int64_t i = plane_index(&t->shape, &s->show, r, c);
+            int64_t i = plane_index(&t->shape, &p->show, r, c);
             p->value[r * p->cols + c] =
                 i < 0 ? NAN : lab_number_at(data, t->dtype, i);
         }
@@ -378,21 +380,23 @@ static void forget_values(struct lab_plane *p)
 }
 
 static void fill_plane(struct lab_session *s, struct lab_arena *memory,
+                       const struct lab_show *show, bool stats,
                        struct lab_plane *p)
 {
     p->tensor = -1;
-    if (s->show.tensor < 0)
+    if (show->tensor < 0)
         return;
-    const struct lab_tensor *t = &s->plan->tensors[s->show.tensor];
+    const struct lab_tensor *t = &s->plan->tensors[show->tensor];
     void *data = lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
     if (!data)
         return;
-    if (lab_walk_read(s->walk, s->show.tensor, false, data) == LAB_OK) {
-        p->tensor = s->show.tensor;
-        p->show = s->show;
+    if (lab_walk_read(s->walk, show->tensor, false, data) == LAB_OK) {
+        p->tensor = show->tensor;
+        p->show = *show;
         p->written = lab_walk_written(s->walk, p->tensor);
         p->generation = lab_walk_generation(s->walk, p->tensor);
-        lab_stats_compute(&p->stats, data, t->dtype, t->count);
+        if (stats)
+            lab_stats_compute(&p->stats, data, t->dtype, t->count);
         copy_plane(s, memory, p, data);
         if (!p->value)
             p->tensor = -1; /* as without memory for `data` */
@@ -408,6 +412,17 @@ static void fill_plane(struct lab_session *s, struct lab_arena *memory,
         }
     }
     lab_free(data);
+}
+
+/* Not while training: the numbers are gone before they are compared. */
+static void fill_board(struct lab_session *s, struct lab_snapshot *out)
+{
+    if (s->now.state == LAB_SESSION_TRAINING)
+        return;
+    for (int i = 0; i < s->n_board; i++)
+        fill_plane(s, &out->shared->memory, &s->board[i], false,
+                   &out->board[i]);
+    out->n_board = s->n_board;
 }
 
 static void fill_steps(struct lab_session *s, struct lab_snapshot *out)
@@ -457,7 +472,8 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     fill_steps(s, out);
     if (atomic_load(&s->quit))
         return; /* they may take many iterations, and the screen has gone */
-    fill_plane(s, &out->shared->memory, &out->plane);
+    fill_plane(s, &out->shared->memory, &s->show, true, &out->plane);
+    fill_board(s, out);
     fill_explanation(s, out);
 }
 
@@ -912,12 +928,12 @@ static enum lab_status session_back(struct lab_session *s,
 
 /* ---- looking ---- */
 
-static enum lab_status session_show(struct lab_session *s,
-                                    const struct lab_command *c)
+/* Within the tensor; LAB_E_RANGE: it has no such axes. */
+static enum lab_status take_show(const struct lab_session *s,
+                                 struct lab_show show, struct lab_show *out)
 {
-    struct lab_show show = c->show;
     if (show.tensor < 0 || show.tensor >= s->plan->n_tensors) {
-        s->show.tensor = -1;
+        out->tensor = -1;
         return LAB_OK;
     }
     const struct lab_shape *shape = &s->plan->tensors[show.tensor].shape;
@@ -932,8 +948,26 @@ static enum lab_status session_show(struct lab_session *s,
         show.row_first = 0;
     if (show.col_first < 0)
         show.col_first = 0;
-    s->show = show;
+    *out = show;
     return LAB_OK;
+}
+
+static enum lab_status session_show(struct lab_session *s,
+                                    const struct lab_command *c)
+{
+    return take_show(s, c->show, &s->show);
+}
+
+static enum lab_status session_board(struct lab_session *s,
+                                     const struct lab_command *c)
+{
+    enum lab_status st = LAB_OK;
+    s->n_board = 0;
+    for (int i = 0; i < c->n_board && i < LAB_BOARD_PARTS && !st; i++)
+        st = take_show(s, c->board[i], &s->board[s->n_board++]);
+    if (st)
+        s->n_board = 0;
+    return st;
 }
 
 static enum lab_status session_explain(struct lab_session *s,
@@ -1486,6 +1520,7 @@ static const struct {
     [LAB_DO_UNWATCH] = {session_delete, .quick = true},
     [LAB_DO_VARIANT] = {session_choose},
     [LAB_DO_SHOW] = {session_show, .quick = true},
+    [LAB_DO_BOARD] = {session_board, .quick = true},
     [LAB_DO_EXPLAIN] = {session_explain, .quick = true},
     [LAB_DO_NEAR] = {session_near, .quick = true},
     [LAB_DO_CHECK] = {session_check, .takes_long = true},

@@ -11,7 +11,9 @@
 #include "base/format.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/board.h"
 #include "engine/setup.h"
+#include "board_view.h"
 #include "heat.h"
 #include "report/counters_text.h"
 #include "report/doc.h"
@@ -182,6 +184,7 @@ void lab_heat_draw_cell(struct lab_canvas *c, int y, int x, double v,
 
 enum { ASK_RESTART = 1, ASK_LEAVE };
 enum { TENSORS = LAB_STEP_IN + LAB_STEP_OUT, KERNELS = 64, NUMBER_W = 10 };
+enum { BOARD_H = 15, BOARD_W = 56 }; /* the least that a blackboard takes */
 
 /* How a tensor is looked at; kept for each, so that it comes back so. */
 struct look {
@@ -229,6 +232,15 @@ struct lab_stepper {
     int64_t num_top; /* scroll of the numbers */
     int64_t num_left;
     struct lab_rect cells; /* the picture or the numbers, as last drawn */
+    struct {
+        bool off;  /* the tensor alone, by choice */
+        bool room; /* as last drawn */
+        int step;  /* of the schedule, that `slot` is of */
+        int slot;  /* output */
+        struct lab_board_view view;
+        struct lab_show asked[LAB_BOARD_PARTS]; /* last posted */
+        int n_asked;
+    } board;
     struct lab_rect tabs[LAB_PANE_COUNT]; /* their titles; w 0: not drawn */
     struct lab_rect chips[TENSORS];
 
@@ -370,43 +382,13 @@ static int hidden_axis(const struct look *look, int rank, int from, int dir)
     return -1;
 }
 
-/* Images, feature maps and filters. Ops that state what their axes count have
- * other parts of four axes: [N,heads,T,T]. */
-static bool holds_pictures(const struct lab_plan *plan,
-                           const struct lab_tensor *t)
-{
-    return t->shape.rank == 4 &&
-           (t->node < 0 || plan->nodes[t->node].op->n_axes == 0);
-}
-
-/* The last axis runs across and the one before it down, but for pictures with
- * their channels last: there it is the rows and columns of the picture, which
- * are [N,H,W,C] or, of filters, [H,W,C,M]. */
-static void first_axes(const struct lab_plan *plan, int tensor, int *row,
-                       int *col)
-{
-    const struct lab_tensor *t = &plan->tensors[tensor];
-    while (t->gradient_of >= 0)
-        t = &plan->tensors[t->gradient_of];
-    int rank = t->shape.rank;
-    *row = rank >= 2 ? rank - 2 : -1;
-    *col = rank >= 1 ? rank - 1 : -1;
-    if (plan->layout == LAB_NHWC && holds_pictures(plan, t)) {
-        bool filter =
-            t->role == LAB_TENSOR_PARAM || t->role == LAB_TENSOR_STATE;
-        *row = filter ? 0 : 1;
-        *col = *row + 1;
-    }
-}
-
 /* As a tensor opens. */
 static void look_first(const struct lab_plan *plan, int tensor,
                        struct look *look)
 {
     memset(look, 0, sizeof(*look));
     look->set = true;
-    look->show.tensor = tensor;
-    first_axes(plan, tensor, &look->show.row_axis, &look->show.col_axis);
+    lab_show_first(plan, tensor, &look->show);
     look->hidden = hidden_axis(look, plan->tensors[tensor].shape.rank, 0, 1);
 }
 
@@ -572,13 +554,37 @@ static int64_t fold_of(const struct lab_stepper *v)
     return look->picture ? (int64_t)ceil(sqrt((double)n)) : 0;
 }
 
+/* Whether the step's blackboard is in the tensor's pane. */
+static bool board_shown(const struct lab_stepper *v)
+{
+    return v->board.room && !v->board.off && !v->numbers;
+}
+
+/* The part of the blackboard that the cursor is in; -1: none, or it is not
+ * shown. */
+static int board_part_now(const struct lab_stepper *v)
+{
+    return board_shown(v) ? lab_board_part(&v->board.view, v->tensor) : -1;
+}
+
 /* The picture as it is on the screen: one key moves one cell, and a cell
  * of the heat map may hold several elements. */
 static struct lab_heat_grid grid_now(const struct lab_stepper *v)
 {
     int64_t rows;
     int64_t cols;
+    int part = board_part_now(v);
     plane_size(v, &rows, &cols);
+    if (part >= 0) {
+        const struct lab_board_at *at = &v->board.view.layout.at[part];
+        return (struct lab_heat_grid){.count = rows * cols,
+                                      .rows = rows,
+                                      .cols = cols,
+                                      .block_rows = at->block_rows,
+                                      .block_cols = at->block_cols,
+                                      .cells_h = at->cells_h,
+                                      .cells_w = at->cells_w};
+    }
     return v->numbers ? heat_fold(rows, cols, fold_of(v), v->cells.w / NUMBER_W)
                       : lab_heat_fit(rows, cols, fold_of(v), v->cells.h,
                                      v->cells.w / 2);
@@ -650,6 +656,16 @@ static bool click_tensor(struct lab_stepper *v, int y, int x)
             turn_to(v, v->tensors[i]);
             return true;
         }
+    }
+    struct lab_element hit = {-1, -1};
+    if (board_shown(v))
+        hit = lab_board_hit(&v->board.view, y, x);
+    if (hit.tensor >= 0) {
+        if (hit.tensor != v->tensor)
+            turn_to(v, hit.tensor);
+        goto_element(v, hit);
+        cursor_moved(v);
+        return true;
     }
     if (!look || !plane_ready(v) || !lab_rect_has(v->cells, y, x))
         return false;
@@ -753,6 +769,15 @@ static bool printed_value(const struct lab_stepper *v, int tensor,
     return false;
 }
 
+/* An input of the blackboard has the axes that the formula gives it: with others
+ * it is looked at alone. */
+static void leave_board(struct lab_stepper *v)
+{
+    int part = board_part_now(v);
+    if (part >= 0 && v->board.view.board.part[part].place != LAB_BOARD_RESULT)
+        v->board.off = true;
+}
+
 /* Other axes (-1: none), with the cursor on the same element. */
 static void look_along(struct lab_stepper *v, int row_axis, int col_axis)
 {
@@ -799,6 +824,7 @@ static enum lab_status turn_axis(struct lab_screen *s, int rows)
     int *other = rows ? &col : &row;
     if (rank < 2 || look->picture)
         return refuse(v, "this picture has one axis only");
+    leave_board(v);
     int next = (*mine + 1) % rank;
     if (next == *other && *mine < 0)
         next = (next + 1) % rank; /* a slice of one axis gets a second */
@@ -814,16 +840,15 @@ static bool turn_image(struct lab_stepper *v)
 {
     const struct lab_show *show = &look_now(v)->show;
     const struct lab_tensor *t = tensor_of(v);
-    int row;
-    int col;
-    if (!holds_pictures(v->snap.plan, t))
+    struct lab_show first;
+    if (!lab_holds_pictures(v->snap.plan, t))
         return false;
-    first_axes(v->snap.plan, v->tensor, &row, &col);
-    if (show->row_axis == row && show->col_axis == col)
+    lab_show_first(v->snap.plan, v->tensor, &first);
+    if (show->row_axis == first.row_axis && show->col_axis == first.col_axis)
         refuse(v, "this is the picture: [ and ] go to another, { and } "
                   "say along what");
     else
-        look_along(v, row, col);
+        look_along(v, first.row_axis, first.col_axis);
     return true;
 }
 
@@ -836,11 +861,13 @@ static enum lab_status turn_picture(struct lab_screen *s)
         return LAB_OK;
     int row = look->show.row_axis;
     int col = look->show.col_axis;
+    leave_board(v);
     if (col < 0) {
         refuse(v, "one number has no picture");
     } else if (look->picture) {
-        first_axes(v->snap.plan, v->tensor, &row, &col);
-        look_along(v, row, col);
+        struct lab_show first;
+        lab_show_first(v->snap.plan, v->tensor, &first);
+        look_along(v, first.row_axis, first.col_axis);
     } else if (!turn_image(v)) {
         look_along(v, -1, col);
         if (row >= 0)
@@ -1411,6 +1438,31 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     draw_histogram(v, c, histogram);
 }
 
+/* All tensors of the step, and the line of the cursor's element. false: they are
+ * not shown, or there is no room. */
+static bool draw_board(struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    struct lab_board_view *b = &v->board.view;
+    b->snap = &v->snap;
+    b->focused = v->focus == LAB_PANE_TENSOR;
+    b->hidden = look_now(v)->hidden;
+    v->board.room = r.h >= BOARD_H && r.w >= BOARD_W;
+    if (!board_shown(v) || b->board.n < 2)
+        return false;
+    struct lab_rect stats = lab_rect_cut_bottom(&r, r.h >= 24 ? 1 : 0);
+    struct lab_rect cursor = lab_rect_cut_bottom(&r, 1);
+    if (!lab_board_draw(b, c, r))
+        return false;
+    if (!plane_ready(v) || !v->snap.plane.written)
+        return true;
+    v->cursor = in_plane(v, look_now(v)->row, look_now(v)->col);
+    draw_cursor_line(v, c, cursor);
+    if (!lab_rect_empty(stats))
+        draw_stats(v, c, stats);
+    return true;
+}
+
 static void draw_tensor(struct lab_stepper *v, struct lab_canvas *c,
                         struct lab_rect r)
 {
@@ -1421,6 +1473,9 @@ static void draw_tensor(struct lab_stepper *v, struct lab_canvas *c,
     }
     struct lab_rect list = lab_rect_cut_top(&r, 1);
     draw_list(v, c, list);
+    if (draw_board(v, c, r))
+        return;
+    v->board.view.layout.cell_w = 0;
     if (r.h >= 4 && !(v->zoom && look_now(v)->picture && r.h < 20))
         draw_head(v, c, lab_rect_cut_top(&r, 1));
     if (!lab_rect_empty(r))
@@ -1561,6 +1616,104 @@ static void focus_pane(struct lab_stepper *v, enum lab_stepper_pane pane)
 static int page_of(const struct lab_stepper *v, enum lab_stepper_pane pane)
 {
     return v->layout.pane[pane].h - 1;
+}
+
+/* ---- the blackboard of the step ---- */
+
+/* A larger tensor is not read for a picture of it. */
+enum { BOARD_ELEMENTS = 1 << 22 };
+
+static void look_of(void *user, int tensor, struct lab_show *show)
+{
+    const struct lab_stepper *v = user;
+    const struct look *look = &v->looks[tensor];
+    if (!look->set || look->picture)
+        return;
+    *show = look->show;
+    show->row_first = show->col_first = 0;
+}
+
+static bool has_part(const struct lab_board *b, int tensor)
+{
+    for (int i = 0; i < b->n; i++)
+        if (b->part[i].tensor == tensor)
+            return true;
+    return false;
+}
+
+/* The board of the output that is looked at; of an input, the one before, or the
+ * first that is computed from it. */
+static bool make_board(struct lab_stepper *v)
+{
+    const struct lab_step *step = step_now(v)->step;
+    struct lab_board *b = &v->board.view.board;
+    struct lab_board_choice choice = {.cursor = cursor_element(v),
+                                      .look = look_of,
+                                      .user = v,
+                                      .explanation = &v->snap.explanation};
+    if (v->board.step != v->step)
+        v->board.slot = 0;
+    v->board.step = v->step;
+    for (int i = 0; i < step->n_out; i++)
+        if (step->out[i] == v->tensor)
+            v->board.slot = i;
+    for (int i = 0; i <= step->n_out; i++) {
+        choice.out_slot = i == 0 ? v->board.slot : i - 1;
+        if (lab_board_make(b, v->snap.plan, step, &choice))
+            b->n = 0;
+        if (!has_part(b, v->tensor))
+            continue;
+        v->board.slot = choice.out_slot;
+        v->board.view.cursor = choice.cursor;
+        break;
+    }
+    for (int i = 0; i < b->n; i++)
+        if (v->snap.plan->tensors[b->part[i].tensor].count > BOARD_ELEMENTS)
+            b->n = 0;
+    return b->n > 1 && has_part(b, v->tensor);
+}
+
+/* Asks for the planes of the board, when they are others than before; none where
+ * it is not shown. */
+static void ask_board(struct lab_stepper *v)
+{
+    struct lab_command cmd = {.kind = LAB_DO_BOARD};
+    struct lab_board *b = &v->board.view.board;
+    bool shown = v->board.room && !v->board.off && !v->numbers &&
+                 v->tensor >= 0 && step_now(v) && v->looks[v->tensor].set;
+    b->n = 0;
+    if (shown && make_board(v)) {
+        int part = 0;
+        for (int i = 0; i < b->n; i++) {
+            cmd.board[cmd.n_board++] = b->part[i].show;
+            part = b->part[i].tensor == v->tensor ? i : part;
+        }
+        const struct lab_show *mine = &b->part[part].show;
+        const struct lab_show *now = &look_now(v)->show;
+        if (mine->row_axis != now->row_axis || mine->col_axis != now->col_axis)
+            look_along(v, mine->row_axis, mine->col_axis);
+    } else {
+        b->n = 0;
+    }
+    bool same = cmd.n_board == v->board.n_asked;
+    for (int i = 0; same && i < cmd.n_board; i++)
+        same = same_show(&cmd.board[i], &v->board.asked[i]);
+    if (same)
+        return;
+    memcpy(v->board.asked, cmd.board, sizeof(cmd.board));
+    v->board.n_asked = cmd.n_board;
+    v->asked_ns = lab_clock_monotonic_ns();
+    if (v->model.post(v->model.session, &cmd))
+        lab_ui_error(v->ui);
+}
+
+/* Whether the snapshot has all that the board shows. */
+static bool board_ready(const struct lab_stepper *v)
+{
+    for (int i = 0; i < v->board.view.board.n; i++)
+        if (!lab_board_plane(&v->board.view, i))
+            return false;
+    return true;
 }
 
 /* Whether the walk stopped because of a breakpoint at the step that is next. */
@@ -1751,9 +1904,12 @@ static bool refresh_once(struct lab_stepper *v)
 static bool refresh(struct lab_stepper *v)
 {
     bool changed = refresh_once(v);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++) {
+        if (v->snap.plan && v->snap.schedule && v->step >= 0)
+            ask_board(v);
         if (v->model.version(v->model.session) != v->snap.version)
             changed = refresh_once(v) || changed;
+    }
     return changed;
 }
 
@@ -2788,8 +2944,11 @@ static void show(struct lab_stepper *v, const struct lab_ui_command *cmd)
     int64_t flat = lab_shape_ravel(&part.shape, part.at, part.shape.rank);
     goto_element(v, (struct lab_element){part.tensor, flat});
     show_how_to_get(v, part.tensor);
-    if (cmd->index_count > 0)
+    if (cmd->index_count > 0) {
+        if (part.n_whole > 0)
+            leave_board(v);
         show_whole(v, &part);
+    }
     v->pinned = false;
     explain_cursor(v);
     if (v->tab == LAB_PANE_TEXT)
@@ -3476,6 +3635,20 @@ static enum lab_status turn_zoom(struct lab_screen *s)
     return LAB_OK;
 }
 
+/* Where the pane has no room for it, the blackboard has the screen. */
+static enum lab_status turn_board(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
+    bool shown = board_shown(v) && v->board.view.board.n > 1;
+    focus_pane(v, LAB_PANE_TENSOR);
+    v->board.off = shown;
+    v->numbers = false;
+    if (shown || !v->board.room)
+        v->zoom = !shown;
+    v->board.room = v->board.room || v->zoom;
+    return LAB_OK;
+}
+
 static bool in_pane(struct lab_screen *s, int action)
 {
     struct lab_stepper *v = s->state;
@@ -3605,7 +3778,7 @@ static void stepper_answer(struct lab_screen *s, int id, const char *text)
 static bool plane_is_coming(const struct lab_stepper *v)
 {
     enum { PATIENCE_NS = 100 * 1000 * 1000 };
-    return v->tensor >= 0 && !plane_ready(v) &&
+    return v->tensor >= 0 && (!plane_ready(v) || !board_ready(v)) &&
            lab_clock_monotonic_ns() - v->asked_ns < PATIENCE_NS;
 }
 
@@ -3623,6 +3796,8 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->explained.tensor = -1;
     v->text_step = TEXT_NONE;
     v->n_kernels = -1;
+    v->board.step = -1;
+    v->board.view.snap = &v->snap;
     for (int i = 0; i < LAB_PANE_COUNT; i++) {
         lab_doc_init(&v->doc[i]);
         lab_pager_init(&v->pager[i], &v->doc[i]);
@@ -3724,6 +3899,10 @@ static const struct lab_binding stepper_keys[] = {
      open_training},
     {"d", true, "digits", "the tensor as numbers, or as a heat map",
      LAB_ACT_OWN, turn_digits},
+    {"a", false, "board",
+     "all tensors of the step as one writes them, what belongs to the number "
+     "under the cursor marked in each; or the tensor alone",
+     LAB_ACT_OWN, turn_board},
     {"x", true, "tensor", "the next tensor of this step: inputs, then outputs",
      LAB_ACT_OWN, NULL, next_tensor, 1},
     {"b F9", true, "break",

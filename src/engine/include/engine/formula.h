@@ -134,6 +134,10 @@ enum lab_status lab_formula_parse(struct lab_formula *f, const char *text,
 double lab_formula_flop(const struct lab_formula *f);
 /* The statement that gives this output, or -1. */
 int lab_formula_statement(const struct lab_formula *f, int out_slot);
+/* The letters that sums bind where each tensor of the statement is read: a mask
+ * for every ref of the formula, 0 for those of other statements. */
+void lab_formula_bound(const struct lab_formula *f, int statement,
+                       unsigned bound[LAB_FORMULA_REFS]);
 /* That element, in double, from what `read` gives. *outside: an index is not
  * within its axis, in a term that is not of a sum. */
 double lab_formula_value(const struct lab_formula *f, int out_slot,

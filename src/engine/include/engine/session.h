@@ -73,6 +73,7 @@ enum lab_command_kind {
     LAB_DO_VARIANT,  /* text: node or op, text2: variant; LAB_VARIANT_DEFAULT,
                         LAB_VARIANT_AUTO */
     LAB_DO_SHOW,     /* look at a tensor: show */
+    LAB_DO_BOARD,    /* look at several: board, n_board of them */
     LAB_DO_EXPLAIN,  /* element: tensor and index */
     LAB_DO_NEAR,     /* text: the neighbours of a word, or of a sum of words */
     LAB_DO_CHECK,    /* gradient check of the parameter text, "" = all */
@@ -101,6 +102,8 @@ struct lab_command {
     double value;
     int64_t top_k; /* 0: all */
     struct lab_show show;
+    struct lab_show board[LAB_BOARD_PARTS];
+    int n_board;
     struct lab_element element;
 };
 

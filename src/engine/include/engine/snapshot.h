@@ -23,6 +23,9 @@ struct lab_show {
 /* A plane holds at most this many elements. */
 enum { LAB_PLANE_ELEMENTS = 1 << 20 };
 
+/* Tensors that a view can see beside it (LAB_DO_BOARD). */
+enum { LAB_BOARD_PARTS = 10 };
+
 enum lab_session_state {
     LAB_SESSION_STARTING,
     LAB_SESSION_IDLE,    /* waits for a command */
@@ -114,6 +117,10 @@ struct lab_snapshot {
     struct lab_break_info breaks[LAB_MAX_BREAKS];
     int n_breaks;
     struct lab_plane plane;
+    /* What LAB_DO_BOARD asked for, without statistics; n_board 0: nothing, as
+     * while TRAINING. */
+    struct lab_plane board[LAB_BOARD_PARTS];
+    int n_board;
     struct lab_explanation explanation; /* tensor -1: none, as while TRAINING */
     struct lab_check_result *checks;    /* of a LAB_DO_CHECK just now; gone
                                            when the walk moves on */

@@ -1,0 +1,72 @@
+/* engine/board.h -- a step as one writes it on a blackboard: the tensors that an
+ * output is computed from, the axes on which they meet, and in each of them the
+ * elements that belong to one chosen element.
+ *
+ * All of it follows from the index notation of the step's formula. An input that
+ * shares the result's row index is at its left, one that shares the column index
+ * is above it: A left, B above, C = AB at the crossing. An input that has both is
+ * beside it, as an image is beside the map that a window over it gives. What is
+ * lit comes from the indices too: the chosen element fixes letters, and the other
+ * letters run. So it is the same forward, backward, and from an input to the
+ * outputs that it reaches.
+ *
+ * A step whose formula is words has its inputs beside the result; there the
+ * terms of an explanation give what is lit. Pure. Threads: any. */
+#pragma once
+#include "engine/snapshot.h"
+
+enum lab_board_place {
+    LAB_BOARD_RESULT,
+    LAB_BOARD_LEFT,  /* shares the result's rows */
+    LAB_BOARD_ABOVE, /* shares the result's columns */
+    LAB_BOARD_BESIDE
+};
+
+struct lab_reach { /* first .. last; none when last < first */
+    int64_t first;
+    int64_t last;
+};
+
+struct lab_board_part {
+    int tensor;
+    enum lab_board_place place;
+    bool summed;                        /* a sum runs over one of its axes */
+    struct lab_show show;               /* the plane to draw */
+    struct lab_reach lit[LAB_MAX_RANK]; /* in coordinates of the tensor */
+};
+
+struct lab_board {
+    struct lab_board_part part[LAB_BOARD_PARTS]; /* the result is the last */
+    int n;                                       /* 0: there is none */
+    bool cross; /* a product: operands at the left and above */
+};
+
+/* What the reader has chosen. */
+struct lab_board_choice {
+    int out_slot;
+    struct lab_element cursor; /* in a tensor of the step; tensor -1: none */
+    /* The axes of the result and the coordinates of hidden axes: overwrites
+     * *show, which holds lab_show_first(). NULL: those. */
+    void (*look)(void *user, int tensor, struct lab_show *show);
+    void *user;
+    const struct lab_explanation *explanation; /* for words; NULL: none */
+};
+
+LAB_C_BEGIN
+/* How a tensor opens: the last axis runs across and the one before it down; of
+ * pictures, their rows and columns. */
+void lab_show_first(const struct lab_plan *plan, int tensor,
+                    struct lab_show *show);
+/* Images, feature maps and filters: four axes, two of them a picture's. */
+bool lab_holds_pictures(const struct lab_plan *plan,
+                        const struct lab_tensor *t);
+/* Writes the board of an output of a step. out->n is 0 where the step has no
+ * such output. LAB_E_NOMEM. */
+enum lab_status lab_board_make(struct lab_board *out,
+                               const struct lab_plan *plan,
+                               const struct lab_step *step,
+                               const struct lab_board_choice *choice);
+/* Whether a plane shows any, and which, lit rows and columns of a part. */
+bool lab_board_lit(const struct lab_board_part *part, struct lab_reach *rows,
+                   struct lab_reach *cols);
+LAB_C_END

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/datadir.h"
 #include "base/format.h"
 #include "base/mem.h"
 #include "base/signals.h"
@@ -34,6 +35,7 @@ enum {
 
 struct simulation {
     const struct lab_options *o;
+    struct lab_str file; /* of the command line, or of the program's own */
     const struct lab_sim_device *device;
     unsigned checks;
     int64_t grid[3];
@@ -199,11 +201,28 @@ static enum lab_status read_words(struct simulation *s)
 
 /* ---- the file and its kernel ---- */
 
+/* A path that is not here may be one of the files that ship with the program. */
+static enum lab_status find_file(struct simulation *s)
+{
+    const char *given = s->o->words[0];
+    struct stat about;
+    if (stat(given, &about) == 0 || given[0] == '/' ||
+        lab_data_path(given, &s->file)) {
+        lab_str_clear(&s->file);
+        lab_str_add(&s->file, given);
+    }
+    s->source.beside = lab_str_text(&s->file);
+    return lab_str_check(&s->file, "a path");
+}
+
 static enum lab_status read_source(struct simulation *s)
 {
     const struct lab_options *o = s->o;
+    enum lab_status st = find_file(s);
+    if (st)
+        return st;
     const struct lab_sim_source source = {
-        .path = o->words[0],
+        .path = lab_str_text(&s->file),
         .compiler = o->compiler,
         .include = o->include,
         .include_count = o->n_include,
@@ -213,7 +232,7 @@ static enum lab_status read_source(struct simulation *s)
     };
     struct lab_str words;
     lab_str_init(&words);
-    enum lab_status st = lab_sim_compile(&source, &s->ptx, &words, NULL);
+    st = lab_sim_compile(&source, &s->ptx, &words, NULL);
     /* As the compiler has them. */
     if (words.len)
         lab_printf(stderr, "%s%s", lab_str_text(&words),
@@ -224,7 +243,7 @@ static enum lab_status read_source(struct simulation *s)
     st = lab_sim_memory_open(&s->memory);
     if (!st)
         st = lab_sim_module_open(s->memory, lab_str_text(&s->ptx), s->ptx.len,
-                                 o->words[0], &s->module);
+                                 lab_str_text(&s->file), &s->module);
     if (st == LAB_E_UNSUPPORTED)
         st = LAB_E_PARSE; /* of the file, not of this machine */
     if (!st)
@@ -280,17 +299,17 @@ static enum lab_status no_kernel(struct simulation *s, int found)
         lab_fail(LAB_E_NOTFOUND,
                  "%s has no kernel: a __global__ function; a template has to "
                  "be instantiated",
-                 s->o->words[0]);
+                 lab_str_text(&s->file));
     else if (found > 1 && name)
         lab_fail(LAB_E_NOTFOUND, "--kernel '%s' is one of these:%s", name,
                  lab_str_text(&list));
     else if (name)
         lab_fail(LAB_E_NOTFOUND, "%s has no kernel '%s'; it has:%s",
-                 s->o->words[0], name, lab_str_text(&list));
+                 lab_str_text(&s->file), name, lab_str_text(&list));
     else
         lab_fail(LAB_E_NOTFOUND,
                  "%s has %d kernels, choose one with --kernel:%s",
-                 s->o->words[0], kernels, lab_str_text(&list));
+                 lab_str_text(&s->file), kernels, lab_str_text(&list));
     lab_str_release(&list);
     return LAB_E_NOTFOUND;
 }
@@ -358,12 +377,12 @@ static enum lab_status walk(struct simulation *s,
     static const uint32_t first[3] = {0, 0, 0};
     struct lab_kernel_walk w = {.ptx = s->text,
                                 .name = s->name,
-                                .beside = s->o->words[0],
+                                .beside = lab_str_text(&s->file),
                                 .prompts = isatty(STDIN_FILENO) != 0};
     enum lab_status st =
         lab_sim_debug_open(s->memory, l, options, first, &w.debug);
     if (!st)
-        st = lab_kernel_walk(&w, stdin);
+        st = lab_kernel_walk(&w);
     lab_sim_debug_close(w.debug);
     return st;
 }
@@ -418,7 +437,7 @@ static const char *file_of(const struct simulation *s, int32_t file)
 {
     struct stat a;
     struct stat b;
-    const char *own = s->o->words[0];
+    const char *own = lab_str_text(&s->file);
     const char *path =
         file >= 0 && file < s->text->file_count ? s->text->files[file] : NULL;
     bool same = path && stat(path, &a) == 0 && stat(own, &b) == 0 &&
@@ -466,7 +485,7 @@ static enum lab_status print_launch_json(const struct simulation *s)
     json_t *line = lab_json_new("launch");
     lab_json_text(line, "kernel", s->name);
     lab_json_text(line, "symbol", s->symbol);
-    lab_json_text(line, "file", s->o->words[0]);
+    lab_json_text(line, "file", lab_str_text(&s->file));
     lab_json_ints(line, "grid", s->grid, 3);
     lab_json_ints(line, "block", s->block, 3);
     lab_json_int(line, "shared", s->o->shared);
@@ -684,7 +703,7 @@ static enum lab_status print_lines(struct simulation *s)
                                    c->global_requests,   c->global_sectors,
                                    c->shared_wavefronts, c->bank_conflicts};
         const char *slash = file ? strrchr(file, '/') : NULL;
-        if (file && strcmp(file, s->o->words[0]) == 0)
+        if (file && strcmp(file, lab_str_text(&s->file)) == 0)
             lab_text_table_addf(&t, "%d", l->line);
         else
             lab_text_table_addf(&t, "%s:%d",
@@ -752,10 +771,11 @@ static enum lab_status print_text(struct simulation *s)
     int64_t blocks = s->grid[0] * s->grid[1] * s->grid[2];
     int64_t threads = s->block[0] * s->block[1] * s->block[2];
     int64_t findings = r->finding_count + r->findings_left_out;
-    lab_printf(
-        stdout, "%s of %s: %s block%s of %s thread%s, on a simulated %s\n",
-        s->name, s->o->words[0], LAB_INT_TEXT(blocks), blocks == 1 ? "" : "s",
-        LAB_INT_TEXT(threads), threads == 1 ? "" : "s", s->device->name);
+    lab_printf(stdout,
+               "%s of %s: %s block%s of %s thread%s, on a simulated %s\n",
+               s->name, lab_str_text(&s->file), LAB_INT_TEXT(blocks),
+               blocks == 1 ? "" : "s", LAB_INT_TEXT(threads),
+               threads == 1 ? "" : "s", s->device->name);
     enum lab_status st = print_counts(s);
     if (!st && s->o->counts)
         st = print_lines(s);
@@ -799,7 +819,8 @@ int lab_cmd_sim(int argc, char **argv)
     lab_signals_catch();
     struct simulation s = {.o = &o};
     lab_str_init(&s.ptx);
-    lab_kernel_source_init(&s.source, o.words[0]);
+    lab_str_init(&s.file);
+    lab_kernel_source_init(&s.source, NULL);
     enum lab_status st = simulate(&s);
     bool found = !st && s.result.finding_count > 0;
     int code = st ? lab_exit_error(st) : found ? LAB_EXIT_CHECK : LAB_EXIT_DONE;
@@ -810,5 +831,6 @@ int lab_cmd_sim(int argc, char **argv)
     lab_free(s.args);
     lab_kernel_source_release(&s.source);
     lab_str_release(&s.ptx);
+    lab_str_release(&s.file);
     return code;
 }

@@ -3,13 +3,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
 #include "profiler/kernel_name.h"
 
-enum { LANES = 32, SECTOR = 32, SOURCE_MOST = 8 << 20 };
+enum { LANES = 32, SECTOR = 32, ARGUMENTS = 256, SOURCE_MOST = 8 << 20 };
 
 /* ---- source ---- */
 
@@ -186,4 +187,107 @@ void lab_kernel_access_add(struct lab_str *out, const struct lab_sim_debug *d,
     if (lab_kernel_is_global(v))
         lab_str_addf(out, ": %d sector%s of 32 bytes", lab_kernel_sectors(v),
                      lab_kernel_sectors(v) == 1 ? "" : "s");
+}
+
+enum lab_status lab_kernel_read_three(const char *text, uint32_t out[3])
+{
+    const char *p = text;
+    memset(out, 0, 3 * sizeof(*out));
+    for (int k = 0; k < 3; k++) {
+        char *end;
+        unsigned long v = strtoul(p, &end, 10);
+        if (end == p || v > UINT32_MAX || *p == '-')
+            break;
+        out[k] = (uint32_t)v;
+        if (!*end)
+            return LAB_OK;
+        if (*end != ',')
+            break;
+        p = end + 1;
+    }
+    return lab_fail(LAB_E_PARSE, "'%s': one to three numbers, as 3 or 3,1",
+                    text);
+}
+
+/* ---- the elements of a thread ---- */
+
+/* Touches from `first` on, the same distance apart, of one tensor and kind. */
+static int run_of(const struct lab_sim_debug *d, const struct lab_sim_touch *t,
+                  int n, int first)
+{
+    struct lab_sim_finding a;
+    struct lab_sim_finding b;
+    int last = first;
+    bool named = lab_sim_debug_element(d, t[first].address, &a);
+    while (last + 1 < n && t[last + 1].write == t[first].write &&
+           lab_sim_debug_element(d, t[last + 1].address, &b) == named &&
+           (!named || a.argument == b.argument) &&
+           (last == first || t[last + 1].address - t[last].address ==
+                                 t[first + 1].address - t[first].address))
+        last++;
+    return last - first + 1;
+}
+
+/* One line for each tensor that is read, or written: `only` 1 or 0. */
+static void add_kind(struct lab_str *out, const struct lab_sim_debug *d,
+                     const struct lab_sim_touch *all, int n, bool write,
+                     const char *end)
+{
+    for (int i = 0; i < n;) {
+        int k = run_of(d, all, n, i);
+        if (all[i].write == write) {
+            lab_str_add(out, !write          ? "reads "
+                             : all[i].atomic ? "changes atomically "
+                                             : "writes ");
+            add_element(out, d, all[i].address);
+            if (k > 1) {
+                lab_str_addf(out, "%s", k > 2 ? " to " : ", ");
+                add_element(out, d, all[i + k - 1].address);
+            }
+            if (k > 2)
+                lab_str_addf(out, ": %d elements", k);
+            lab_str_add(out, end);
+        }
+        i += k;
+    }
+}
+
+/* In order of argument, so that the elements of a tensor are together. */
+static void sort_by_tensor(const struct lab_sim_debug *d,
+                           struct lab_sim_touch *t, int n)
+{
+    struct lab_sim_finding f;
+    int done = 0;
+    for (int argument = -1; done < n && argument < ARGUMENTS; argument++) {
+        for (int i = done; i < n; i++) {
+            bool named = lab_sim_debug_element(d, t[i].address, &f);
+            if ((named ? f.argument : -1) != argument)
+                continue;
+            struct lab_sim_touch moved = t[i];
+            memmove(&t[done + 1], &t[done], (size_t)(i - done) * sizeof(*t));
+            t[done++] = moved;
+        }
+    }
+}
+
+enum lab_status lab_kernel_elements_add(struct lab_str *out,
+                                        struct lab_sim_debug *d, int warp,
+                                        int lane, const char *end)
+{
+    enum { MOST = 4096 };
+    struct lab_sim_touch *all = lab_alloc_array(MOST, sizeof(*all));
+    int n = 0;
+    if (!all)
+        return lab_no_memory("the elements of a thread");
+    enum lab_status st =
+        lab_sim_debug_thread_accesses(d, warp, lane, all, MOST, &n);
+    if (!st) {
+        sort_by_tensor(d, all, n);
+        add_kind(out, d, all, n, false, end);
+        add_kind(out, d, all, n, true, end);
+        if (n == 0)
+            lab_str_addf(out, "touches no global memory%s", end);
+    }
+    lab_free(all);
+    return st ? st : lab_str_check(out, "the elements of a thread");
 }

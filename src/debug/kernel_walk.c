@@ -41,7 +41,9 @@ static void list(struct session *s, int32_t file, int32_t from, int32_t to,
     for (int32_t line = from < 1 ? 1 : from; line <= to; line++) {
         size_t n;
         const char *text = line_text(s, file, line, &n);
-        int64_t ran = lab_sim_debug_executions(s->w->debug, file, line);
+        struct lab_sim_counts c;
+        lab_sim_debug_counts(s->w->debug, file, line, &c);
+        int64_t ran = c.warp_instructions;
         if (n == 0 && line > s->source.lines)
             break;
         if (ran > 0)
@@ -155,24 +157,33 @@ static void print_stop(struct session *s, const struct lab_sim_stop *stop)
 
 /* ---- words ---- */
 
+static enum lab_status read_times(const char *arg, long *n)
+{
+    char *end;
+    *n = *arg ? strtol(arg, &end, 10) : 1;
+    if (*arg && (*end || *n < 1))
+        return lab_fail(LAB_E_PARSE, "'%s': how often? a number from 1", arg);
+    return LAB_OK;
+}
+
 static enum lab_status go(struct session *s, const char *arg,
                           enum lab_sim_move move)
 {
     struct lab_sim_stop stop;
-    char *end;
-    long n = *arg ? strtol(arg, &end, 10) : 1;
-    if (*arg && (*end || n < 1))
-        return lab_fail(LAB_E_PARSE, "'%s': how often? a number from 1", arg);
+    long n;
+    enum lab_status st = read_times(arg, &n);
+    if (st)
+        return st;
     s->repeats = true;
     for (long i = 0; i < n; i++) {
-        enum lab_status st = lab_sim_debug_move(s->w->debug, move, &stop);
-        if (st)
-            return st;
-        if (stop.reason != LAB_SIM_STOPPED_MOVED)
+        st = lab_sim_debug_move(s->w->debug, move, &stop);
+        if (st || stop.reason != LAB_SIM_STOPPED_MOVED)
             break;
     }
-    print_stop(s, &stop);
-    return LAB_OK;
+    /* Where it was stopped is worth showing, too. */
+    if (!st || st == LAB_E_CANCELLED)
+        print_stop(s, &stop);
+    return st;
 }
 
 static enum lab_status do_step(struct session *s, const char *arg)
@@ -198,9 +209,11 @@ static enum lab_status do_continue(struct session *s, const char *arg)
 static enum lab_status do_back(struct session *s, const char *arg)
 {
     struct lab_sim_stop stop;
-    (void)arg;
+    long n;
+    enum lab_status st = read_times(arg, &n);
     s->repeats = true;
-    enum lab_status st = lab_sim_debug_back(s->w->debug, &stop);
+    for (long i = 0; i < n && !st; i++)
+        st = lab_sim_debug_back(s->w->debug, &stop);
     if (!st)
         show(s);
     return st;
@@ -217,11 +230,27 @@ static enum lab_status read_line(const char *text, int32_t *out)
     return LAB_OK;
 }
 
+static enum lab_status break_thread(struct session *s, const char *arg)
+{
+    uint32_t thread[3];
+    enum lab_status st = lab_kernel_read_three(arg, thread);
+    if (!st)
+        st = lab_sim_debug_break_thread(s->w->debug, thread);
+    if (!st)
+        lab_printf(stdout,
+                   "stops at each line that thread (%u,%u,%u) comes to\n",
+                   thread[0], thread[1], thread[2]);
+    return st;
+}
+
 static enum lab_status do_break(struct session *s, const char *arg)
 {
+    static const char of_thread[] = "thread ";
     char file[256] = "";
     int32_t line;
     const char *colon = strrchr(arg, ':');
+    if (strncmp(arg, of_thread, strlen(of_thread)) == 0)
+        return break_thread(s, arg + strlen(of_thread));
     if (colon)
         snprintf(file, sizeof(file), "%.*s", (int)(colon - arg), arg);
     enum lab_status st = read_line(colon ? colon + 1 : arg, &line);
@@ -270,31 +299,10 @@ static enum lab_status do_delete(struct session *s, const char *arg)
     return LAB_OK;
 }
 
-/* "3", "3,1" or "3,1,0" */
-static enum lab_status read_three(const char *text, uint32_t out[3])
-{
-    const char *p = text;
-    memset(out, 0, 3 * sizeof(*out));
-    for (int k = 0; k < 3; k++) {
-        char *end;
-        unsigned long v = strtoul(p, &end, 10);
-        if (end == p || v > UINT32_MAX || *p == '-')
-            break;
-        out[k] = (uint32_t)v;
-        if (!*end)
-            return LAB_OK;
-        if (*end != ',')
-            break;
-        p = end + 1;
-    }
-    return lab_fail(LAB_E_PARSE, "'%s': one to three numbers, as 3 or 3,1",
-                    text);
-}
-
 static enum lab_status do_thread(struct session *s, const char *arg)
 {
     uint32_t thread[3];
-    enum lab_status st = read_three(arg, thread);
+    enum lab_status st = lab_kernel_read_three(arg, thread);
     if (!st)
         st = lab_sim_debug_thread(s->w->debug, thread, &s->lane);
     if (!st)
@@ -317,7 +325,7 @@ static enum lab_status do_warp(struct session *s, const char *arg)
 static enum lab_status do_block(struct session *s, const char *arg)
 {
     uint32_t block[3];
-    enum lab_status st = read_three(arg, block);
+    enum lab_status st = lab_kernel_read_three(arg, block);
     if (!st)
         st = lab_sim_debug_block(s->w->debug, block);
     if (!st)
@@ -480,6 +488,20 @@ static enum lab_status do_list(struct session *s, const char *arg)
     return st;
 }
 
+/* What the thread in focus reads and writes, from its start to its end. */
+static enum lab_status do_elements(struct session *s, const char *arg)
+{
+    struct lab_str out;
+    (void)arg;
+    lab_str_init(&out);
+    enum lab_status st =
+        lab_kernel_elements_add(&out, s->w->debug, focus(s), s->lane, "\n");
+    if (!st)
+        lab_print_lines(&out);
+    lab_str_release(&out);
+    return st;
+}
+
 static enum lab_status do_access(struct session *s, const char *arg)
 {
     (void)arg;
@@ -515,15 +537,22 @@ static const struct word {
     {"barrier", "[N]", "past this warp's next barrier", do_barrier},
     {"continue", "", "to a breakpoint, a finding, or the end", do_continue},
     {"back", "[N]", "to the stop before", do_back},
-    {"break", "LINE", "stop where a warp comes to LINE or FILE:LINE", do_break},
+    {"break", "LINE",
+     "stop where a warp comes to LINE or FILE:LINE; thread "
+     "X,Y: at each line of that thread",
+     do_break},
     {"watch", "X[I,J]", "stop when this element is touched", do_watch},
     {"writer", "X[I,J]", "go to the thread that writes this element",
      do_writer},
+    {"elements", "",
+     "what the thread in focus reads and writes in global "
+     "memory",
+     do_elements},
     {"delete", "", "no breakpoints any more", do_delete},
     {"thread", "X[,Y[,Z]]", "look at this thread's warp", do_thread},
     {"warp", "N", "look at this warp", do_warp},
     {"warps", "", "where all warps of the block are", do_warps},
-    {"block", "X[,Y[,Z]]", "begin again in this block", do_block},
+    {"block", "X[,Y[,Z]]", "go to the beginning of this block", do_block},
     {"lanes", "", "the warp's threads and what each touched", do_lanes},
     {"access", "", "what the warp touched last", do_access},
     {"print", "%R", "a register of the PTX in each lane", do_print},
@@ -599,8 +628,15 @@ static void run_line(struct session *s, char *line)
         lab_printf(stdout, "%s\n", lab_error());
 }
 
-enum lab_status lab_kernel_walk(struct lab_kernel_walk *w, FILE *in)
+static bool read_stdin(void *user, char *line, size_t cap)
 {
+    (void)user;
+    return fgets(line, (int)cap, stdin) != NULL;
+}
+
+enum lab_status lab_kernel_walk(struct lab_kernel_walk *w)
+{
+    bool (*const read)(void *, char *, size_t) = w->read ? w->read : read_stdin;
     struct session s = {.w = w};
     char line[512];
     char last[512] = "";
@@ -611,7 +647,7 @@ enum lab_status lab_kernel_walk(struct lab_kernel_walk *w, FILE *in)
         if (w->prompts)
             lab_printf(stdout, "(kernel) ");
         fflush(stdout);
-        if (!fgets(line, sizeof(line), in))
+        if (!read(w->read_user, line, sizeof(line)))
             break;
         bool empty = line[strspn(line, " \t\n")] == '\0';
         if (empty)
@@ -638,7 +674,7 @@ static void walk_launch(void *user, const struct lab_sim_gpu_call *of)
     enum lab_status st = lab_sim_debug_open(of->memory, of->launch, of->options,
                                             first, &w.debug);
     if (!st)
-        st = lab_kernel_walk(&w, stdin);
+        st = lab_kernel_walk(&w);
     if (st)
         lab_printf(stdout, "%s\n", lab_error());
     /* What runs then begins where the walk began. */

@@ -117,7 +117,13 @@ TEST_CASE(lines_and_instructions)
     assert_int_equal(line(&w, 0), 4);
     go(&w, LAB_SIM_LINE);
     assert_int_equal(line(&w, 0), 5);
-    assert_int_equal(lab_sim_debug_executions(w.d, 0, 4), 7);
+    struct lab_sim_counts c;
+    lab_sim_debug_counts(w.d, 0, 4, &c);
+    assert_int_equal(c.warp_instructions, 7);
+    assert_int_equal(c.lane_instructions, 7 * 32);
+    assert_true(c.global_sectors == 4 && c.shared_wavefronts == 1);
+    lab_sim_debug_counts(w.d, 0, 0, &c);
+    assert_int_equal(c.warp_instructions, 10);
     /* The access before: shared memory, a lane a word. */
     struct lab_sim_access_view a;
     lab_sim_debug_access(w.d, 0, &a);
@@ -229,6 +235,141 @@ TEST_CASE(the_thread_that_writes)
                      LAB_E_RANGE);
     assert_int_equal(lab_sim_debug_find(w.d, "z", &p, &bytes), LAB_E_NOTFOUND);
     assert_non_null(strstr(lab_error(), "x"));
+    close_walk(&w);
+}
+
+TEST_CASE(back_returns_from_the_writer)
+{
+    struct walk w;
+    struct lab_sim_stop stop;
+    struct lab_sim_stop before;
+    const uint32_t second[3] = {1, 0, 0};
+    uint32_t block[3];
+    void *p;
+    size_t bytes;
+    int lane;
+    int warp;
+    int warps;
+    open_walk(&w);
+    assert_ok(lab_sim_debug_block(w.d, second));
+    go(&w, LAB_SIM_LINE);
+    before = go(&w, LAB_SIM_LINE);
+    assert_ok(lab_sim_debug_find(w.d, "y[2,8]", &p, &bytes));
+    assert_ok(lab_sim_debug_writer(w.d, p, bytes, &stop, &lane));
+    lab_sim_debug_where(w.d, block, &warp, &warps);
+    assert_int_equal(block[0], 0);
+    go(&w, LAB_SIM_CONTINUE);
+    assert_ok(lab_sim_debug_back(w.d, &stop));
+    assert_ok(lab_sim_debug_back(w.d, &stop));
+    lab_sim_debug_where(w.d, block, &warp, &warps);
+    assert_int_equal(block[0], 1);
+    assert_int_equal(stop.executed, before.executed);
+    assert_int_equal(line(&w, 0), 5);
+    assert_true(w.out[0] == 0.0f);
+    assert_ok(lab_sim_debug_find(w.d, "y[3,15]", &p, &bytes));
+    assert_int_equal(lab_sim_debug_writer(w.d, p, bytes, &stop, &lane),
+                     LAB_E_NOTFOUND);
+    assert_int_equal(line(&w, 0), 5);
+    close_walk(&w);
+}
+
+/* With options of its own, in place of those of open_walk(). */
+static void open_again(struct walk *w, const struct lab_sim_options *options)
+{
+    static const uint32_t first[3] = {0, 0, 0};
+    lab_sim_debug_close(w->d);
+    assert_ok(lab_sim_debug_open(w->memory, &w->launch, options, first, &w->d));
+}
+
+/* Which bytes were written is not kept where all were. */
+TEST_CASE(back_from_a_block_that_wrote_all)
+{
+    const struct lab_sim_options options = {
+        .checks = (1u << LAB_SIM_CHECK_COUNT) - 1, .threads = 1};
+    struct walk w;
+    struct lab_sim_stop stop;
+    int32_t n;
+    open_walk(&w);
+    assert_ok(lab_sim_written(w.memory, w.out + WRITTEN,
+                              (N - WRITTEN) * sizeof(float)));
+    open_again(&w, &options);
+    for (int i = 0; i < 2; i++) {
+        go(&w, LAB_SIM_CONTINUE);
+        assert_ok(lab_sim_debug_back(w.d, &stop));
+        assert_int_equal(line(&w, 0), 3);
+    }
+    (void)lab_sim_debug_findings(w.d, &n);
+    assert_int_equal(n, 0);
+    close_walk(&w);
+}
+
+/* What is stopped leaves a walk that goes on. */
+TEST_CASE(a_move_is_stopped)
+{
+    struct walk w;
+    struct lab_sim_stop stop;
+    struct lab_sim_stop second;
+    atomic_bool ends = true;
+    const struct lab_sim_options options = {.threads = 1, .stop = &ends};
+    open_walk(&w);
+    open_again(&w, &options);
+    assert_int_equal(lab_sim_debug_move(w.d, LAB_SIM_CONTINUE, &stop),
+                     LAB_E_CANCELLED);
+    atomic_store(&ends, false);
+    second = go(&w, LAB_SIM_LINE);
+    go(&w, LAB_SIM_CONTINUE);
+    atomic_store(&ends, true);
+    assert_int_equal(lab_sim_debug_back(w.d, &stop), LAB_E_CANCELLED);
+    assert_true(stop.executed <= second.executed);
+    atomic_store(&ends, false);
+    assert_int_equal(go(&w, LAB_SIM_CONTINUE).reason, LAB_SIM_STOPPED_END);
+    assert_true(w.out[0] == 63.0f);
+    close_walk(&w);
+}
+
+/* The lines of one thread, and the writers of shared memory. */
+TEST_CASE(a_thread_is_followed)
+{
+    struct walk w;
+    const uint32_t thread[3] = {33, 0, 0};
+    const uint32_t none[3] = {0, 1, 0};
+    int64_t words;
+    open_walk(&w);
+    const int32_t *writers = lab_sim_debug_shared_writers(w.d, &words);
+    assert_int_equal(words, N);
+    assert_int_equal(writers[33], -1);
+    assert_int_equal(lab_sim_debug_break_thread(w.d, none), LAB_E_RANGE);
+    assert_ok(lab_sim_debug_break_thread(w.d, thread));
+    for (int at = 4; at <= 8; at++) {
+        struct lab_sim_stop stop = go(&w, LAB_SIM_CONTINUE);
+        assert_int_equal(stop.reason, LAB_SIM_STOPPED_LINE);
+        assert_int_equal(stop.warp, 1);
+        assert_int_equal(line(&w, 1), at);
+    }
+    writers = lab_sim_debug_shared_writers(w.d, &words);
+    assert_int_equal(writers[33], 33);
+    assert_false(lab_sim_debug_breaks(w.d, 0, 7));
+    assert_ok(lab_sim_debug_break(w.d, NULL, 7));
+    assert_true(lab_sim_debug_breaks(w.d, 0, 7));
+    lab_sim_debug_unbreak(w.d, 0, 7);
+    assert_false(lab_sim_debug_breaks(w.d, 0, 7));
+    close_walk(&w);
+}
+
+TEST_CASE(the_elements_of_a_thread)
+{
+    struct walk w;
+    struct lab_sim_touch t[8];
+    int n;
+    open_walk(&w);
+    go(&w, LAB_SIM_LINE);
+    go(&w, LAB_SIM_LINE);
+    assert_ok(lab_sim_debug_thread_accesses(w.d, 1, 8, t, 8, &n));
+    assert_int_equal(n, 2);
+    assert_true(!t[0].write && t[0].address == (uintptr_t)&w.in[40]);
+    assert_true(t[1].write && t[1].address == (uintptr_t)&w.out[40]);
+    assert_int_equal(line(&w, 0), 5); /* as before */
+    assert_true(w.out[0] == 0.0f);
     close_walk(&w);
 }
 

@@ -24,11 +24,21 @@ struct line {
     int32_t line;
 };
 
-/* A stop that back returns to. */
+/* A stop that back returns to: blocks `first` to `number` - 1 ran whole before it. */
 struct mark {
+    uint64_t first;
+    uint64_t number;
     int64_t executed;
     int focus;
     struct lab_sim_stop stop;
+};
+
+/* An instruction, in whatever warp; or a thread, at each line that it comes to. */
+struct breakpoint {
+    int32_t pc; /* -1: a thread's */
+    int warp;
+    int lane;
+    struct line last; /* of the thread */
 };
 
 struct lab_sim_debug {
@@ -44,6 +54,7 @@ struct lab_sim_debug {
     struct saved *saved;
     size_t saved_count;
     uint64_t number;
+    uint64_t first;  /* blocks from here on ran whole before this one */
     bool launched;   /* between sim_grid_open() and sim_grid_close() */
     bool started;    /* between sim_block_start() and sim_block_end() */
     bool has_memory; /* the block's own */
@@ -54,7 +65,7 @@ struct lab_sim_debug {
     size_t mark_count;
     size_t mark_room;
     struct lab_sim_stop at; /* the present stop */
-    int32_t *breaks;        /* instructions: where a line begins */
+    struct breakpoint *breaks;
     size_t break_count;
     size_t break_room;
     uint64_t watched;
@@ -64,12 +75,55 @@ struct lab_sim_debug {
     int touched; /* the warp that touched what is watched; -1 */
     bool found;
     struct lab_sim_access_view access[SIM_WARPS];
+    int32_t *writers; /* of each word of shared memory: a thread; -1: none */
+    int64_t writer_count;
+    struct lab_sim_touch *log; /* of one thread, while it is asked for */
+    int log_most;
+    int log_count;
+    int log_warp;
+    int log_lane;
+    bool (*poll)(void *user);
+    void *poll_user;
+    unsigned polled;
     struct lab_sim_finding *findings;
     size_t finding_count;
     size_t finding_room;
 };
 
-/* ---- what the executor tells ---- */
+/* ---- what the executor reports ---- */
+
+static void note_writers(struct lab_sim_debug *d, const struct sim_warp *w,
+                         const struct sim_access *a, uint32_t lanes)
+{
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        uint64_t last = (a->addr[lane] + (uint64_t)a->bytes - 1) / 4;
+        for (uint64_t k = a->addr[lane] / 4; k <= last; k++)
+            if (k < (uint64_t)d->writer_count)
+                d->writers[k] = w->index * SIM_LANES + lane;
+    }
+}
+
+static void note_touch(struct lab_sim_debug *d,
+                       const struct lab_sim_access_view *v)
+{
+    uint64_t address = v->address[d->log_lane];
+    for (int i = 0; i < d->log_count; i++) {
+        if (d->log[i].address == address && d->log[i].write == v->write) {
+            d->log[i].times++;
+            return;
+        }
+    }
+    if (d->log_count < d->log_most)
+        d->log[d->log_count++] = (struct lab_sim_touch){
+            .write = v->write,
+            .atomic = v->atomic,
+            .address = address,
+            .bytes = v->bytes,
+            .place = v->place,
+            .times = 1,
+        };
+}
 
 static void on_access(void *arg, struct sim_warp *w, const struct sim_instr *i,
                       const struct sim_access *a, uint32_t lanes)
@@ -88,6 +142,10 @@ static void on_access(void *arg, struct sim_warp *w, const struct sim_instr *i,
     memcpy(v->address, a->addr, sizeof(v->address));
     bool global = a->space == LAB_PTX_GLOBAL || a->space == LAB_PTX_GENERIC ||
                   a->space == LAB_PTX_CONST;
+    if (a->space == LAB_PTX_SHARED && v->write)
+        note_writers(d, w, a, lanes);
+    if (global && d->log && w->index == d->log_warp && lanes >> d->log_lane & 1)
+        note_touch(d, v);
     if (!d->watched_bytes || !global || (d->stores_only && !v->write))
         return;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
@@ -142,6 +200,12 @@ static void restore(struct lab_sim_debug *d)
     for (size_t i = 0; i < d->saved_count; i++) {
         const struct saved *s = &d->saved[i];
         memcpy(s->of->base, s->bytes, s->of->bytes);
+        if (s->set && s->of->whole) { /* the launch wrote all of it */
+            s->of->set = lab_alloc(set_bytes(s->of));
+            s->of->whole = !s->of->set;
+        }
+        if (s->of->whole)
+            continue;
         for (size_t k = 0; s->set && k < set_bytes(s->of); k++)
             s->of->set[k] = s->set[k];
     }
@@ -167,6 +231,15 @@ static enum lab_status launch(struct lab_sim_debug *d)
     if (!st && !d->has_memory)
         st = sim_block_open(&d->block);
     d->has_memory = d->has_memory || !st;
+    if (!st && !d->writers) {
+        d->writer_count = d->block.shared_bytes / 4;
+        d->writers =
+            lab_alloc_array((size_t)d->writer_count + 1, sizeof(*d->writers));
+        if (!d->writers)
+            st = lab_no_memory("the writers of shared memory");
+    }
+    for (int64_t i = 0; !st && i < d->writer_count; i++)
+        d->writers[i] = -1;
     if (!st)
         st = sim_block_start(&d->block, d->number);
     d->started = !st;
@@ -211,10 +284,14 @@ static void step(struct lab_sim_debug *d, int *warp)
     }
 }
 
-static enum lab_status stopped(const struct lab_sim_debug *d)
+static enum lab_status stopped(struct lab_sim_debug *d)
 {
+    enum { POLLED_EVERY = 512 };
     const atomic_bool *stop = d->options.stop;
-    if (stop && atomic_load(stop))
+    bool ends = stop && atomic_load(stop);
+    if (d->poll && ++d->polled % POLLED_EVERY == 0)
+        ends = !d->poll(d->poll_user) || ends;
+    if (ends)
         return lab_fail(LAB_E_CANCELLED, "stopped");
     if (d->options.budget > 0 && d->executed >= d->options.budget)
         return lab_fail(LAB_E_RANGE,
@@ -268,6 +345,7 @@ enum lab_status lab_sim_debug_open(struct lab_sim_memory *m,
     d->kernel = launch->kernel;
     d->watch = (struct sim_watch){d, on_access, on_finding};
     enum lab_status st = number_of(d, block, &d->number);
+    d->first = d->number;
     if (!st)
         st = make_counts(d);
     if (!st)
@@ -298,6 +376,7 @@ void lab_sim_debug_close(struct lab_sim_debug *d)
     lab_free(d->counts);
     lab_free(d->marks);
     lab_free(d->breaks);
+    lab_free(d->writers);
     lab_free(d->findings);
     lab_free(d);
 }
@@ -336,12 +415,30 @@ static bool same_line(struct line a, struct line b)
     return a.file == b.file && a.line == b.line;
 }
 
-static bool breaks_at(const struct lab_sim_debug *d, int32_t pc)
+/* Is the next instruction of the warp one to stop at? */
+static bool breaks_at(struct lab_sim_debug *d, int warp)
+{
+    const struct sim_warp *w = &d->block.warps[warp];
+    const struct line here = line_of(d, warp);
+    bool hit = false;
+    for (size_t i = 0; i < d->break_count; i++) {
+        struct breakpoint *b = &d->breaks[i];
+        if (b->pc >= 0) {
+            hit = hit || b->pc == w->pc;
+        } else if (b->warp == warp && w->active >> b->lane & 1) {
+            hit = hit || !same_line(b->last, here);
+            b->last = here;
+        }
+    }
+    return hit;
+}
+
+/* Threads stop at lines that they come to from now on. */
+static void set_lines(struct lab_sim_debug *d)
 {
     for (size_t i = 0; i < d->break_count; i++)
-        if (d->breaks[i] == pc)
-            return true;
-    return false;
+        if (d->breaks[i].pc < 0)
+            d->breaks[i].last = line_of(d, d->breaks[i].warp);
 }
 
 static bool is_barrier(const struct lab_ptx_instr *i)
@@ -357,7 +454,8 @@ static enum lab_status add_mark(struct lab_sim_debug *d)
     enum lab_status st = lab_grow(&d->marks, d->mark_count, &d->mark_room,
                                   sizeof(*d->marks), "stops");
     if (!st)
-        d->marks[d->mark_count++] = (struct mark){d->executed, d->focus, d->at};
+        d->marks[d->mark_count++] =
+            (struct mark){d->first, d->number, d->executed, d->focus, d->at};
     return st;
 }
 
@@ -378,8 +476,7 @@ static bool stops(struct lab_sim_debug *d, int warp,
         *why = LAB_SIM_STOPPED_ACCESS;
     else if (d->ended)
         *why = LAB_SIM_STOPPED_END;
-    else if (warp >= 0 && next_of(d, warp) &&
-             breaks_at(d, d->block.warps[warp].pc))
+    else if (warp >= 0 && next_of(d, warp) && breaks_at(d, warp))
         *why = LAB_SIM_STOPPED_LINE;
     else
         return false;
@@ -414,6 +511,7 @@ enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
     enum lab_status st = add_mark(d);
     if (st)
         return st;
+    set_lines(d);
     for (;;) {
         int warp;
         st = stopped(d);
@@ -438,25 +536,50 @@ enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
     return st;
 }
 
+/* Runs the block up to `executed`; `asks`: may be stopped. */
+static enum lab_status run_to(struct lab_sim_debug *d, int64_t executed,
+                              bool asks)
+{
+    enum lab_status st = LAB_OK;
+    while (!st && d->executed < executed && !d->ended) {
+        int warp;
+        step(d, &warp);
+        st = asks ? stopped(d) : LAB_OK;
+    }
+    return st;
+}
+
+/* Memory as before the launch, and run again to just there. */
+static enum lab_status replay(struct lab_sim_debug *d, const struct mark *m,
+                              bool asks)
+{
+    enum lab_status st = LAB_OK;
+    d->first = m->first;
+    for (uint64_t i = m->first; i <= m->number && !st; i++) {
+        d->number = i;
+        st = start(d, i == m->first);
+        if (!st)
+            st = run_to(d, i < m->number ? INT64_MAX : m->executed, asks);
+    }
+    if (st)
+        return st;
+    d->focus = m->focus;
+    d->at = m->stop;
+    return LAB_OK;
+}
+
 enum lab_status lab_sim_debug_back(struct lab_sim_debug *d,
                                    struct lab_sim_stop *out)
 {
     if (d->mark_count == 0)
         return lab_fail(LAB_E_STATE, "this is where the walk began");
-    const struct mark m = d->marks[d->mark_count - 1];
-    enum lab_status st = start(d, true);
-    while (!st && d->executed < m.executed && !d->ended) {
-        int warp;
-        step(d, &warp);
-        st = stopped(d);
-    }
-    if (st)
-        return st;
-    d->mark_count--;
-    d->focus = m.focus;
-    d->at = m.stop;
-    *out = m.stop;
-    return LAB_OK;
+    const struct mark m = d->marks[--d->mark_count];
+    enum lab_status st = replay(d, &m, true);
+    if (st) /* somewhere before it */
+        stop_at(d, LAB_SIM_STOPPED_MOVED, out);
+    else
+        *out = m.stop;
+    return st;
 }
 
 enum lab_status lab_sim_debug_block(struct lab_sim_debug *d,
@@ -464,10 +587,11 @@ enum lab_status lab_sim_debug_block(struct lab_sim_debug *d,
 {
     uint64_t number;
     enum lab_status st = number_of(d, block, &number);
+    if (!st)
+        st = add_mark(d);
     if (st)
         return st;
-    d->number = number;
-    d->mark_count = 0;
+    d->first = d->number = number;
     d->at = (struct lab_sim_stop){LAB_SIM_STOPPED_MOVED, 0, 0};
     return start(d, true);
 }
@@ -523,28 +647,38 @@ static int lane_of(const struct lab_sim_debug *d, int warp)
     return 0;
 }
 
+/* The blocks in turn until one writes what is watched. */
+static enum lab_status find_writer(struct lab_sim_debug *d, bool *hit)
+{
+    const uint64_t blocks =
+        (uint64_t)d->launch.grid[0] * d->launch.grid[1] * d->launch.grid[2];
+    enum lab_status st = LAB_OK;
+    *hit = false;
+    d->first = 0;
+    for (uint64_t i = 0; i < blocks && !st && !*hit; i++) {
+        d->number = i;
+        st = start(d, i == 0);
+        if (!st)
+            st = until_touched(d, hit);
+    }
+    return st;
+}
+
 enum lab_status lab_sim_debug_writer(struct lab_sim_debug *d, const void *p,
                                      size_t bytes, struct lab_sim_stop *out,
                                      int *lane)
 {
-    const uint64_t blocks =
-        (uint64_t)d->launch.grid[0] * d->launch.grid[1] * d->launch.grid[2];
     const uint64_t watched = d->watched;
     const size_t watched_bytes = d->watched_bytes;
-    const uint64_t was = d->number;
-    bool hit = false;
-    enum lab_status st = LAB_OK;
+    bool hit;
+    enum lab_status st = add_mark(d);
+    if (st)
+        return st;
     d->watched = (uint64_t)(uintptr_t)p;
     d->watched_bytes = bytes;
     d->stores_only = true;
-    for (uint64_t i = 0; i < blocks && !st && !hit; i++) {
-        d->number = i;
-        st = start(d, i == 0);
-        if (!st)
-            st = until_touched(d, &hit);
-    }
+    st = find_writer(d, &hit);
     if (!st && hit) {
-        d->mark_count = 0;
         d->focus = d->touched;
         *lane = lane_of(d, d->focus);
         stop_at(d, LAB_SIM_STOPPED_ACCESS, out);
@@ -554,12 +688,33 @@ enum lab_status lab_sim_debug_writer(struct lab_sim_debug *d, const void *p,
     d->stores_only = false;
     if (!st && hit)
         return LAB_OK;
-    d->number = was;
-    d->mark_count = 0;
-    enum lab_status back = start(d, true);
+    const struct mark m = d->marks[--d->mark_count];
+    enum lab_status back = replay(d, &m, false);
+    if (st == LAB_E_CANCELLED && !back)
+        return lab_fail(st, "stopped; the walk is where it was");
     if (st || back)
         return st ? st : back;
     return lab_fail(LAB_E_NOTFOUND, "no thread of the launch writes there");
+}
+
+enum lab_status lab_sim_debug_thread_accesses(struct lab_sim_debug *d, int warp,
+                                              int lane,
+                                              struct lab_sim_touch *out,
+                                              int most, int *count)
+{
+    const struct mark here = {d->first, d->number, d->executed, d->focus,
+                              d->at};
+    d->log = out;
+    d->log_most = most;
+    d->log_count = 0;
+    d->log_warp = warp;
+    d->log_lane = lane;
+    const struct mark end = {d->first, d->number, INT64_MAX, d->focus, d->at};
+    enum lab_status st = replay(d, &end, true);
+    d->log = NULL;
+    *count = d->log_count;
+    enum lab_status back = replay(d, &here, false);
+    return st ? st : back;
 }
 
 /* ---- breakpoints ---- */
@@ -636,7 +791,7 @@ enum lab_status lab_sim_debug_break(struct lab_sim_debug *d, const char *file,
         st = lab_grow(&d->breaks, d->break_count, &d->break_room,
                       sizeof(*d->breaks), "breakpoints");
         if (!st)
-            d->breaks[d->break_count++] = i;
+            d->breaks[d->break_count++] = (struct breakpoint){.pc = i};
     }
     if (st || any)
         return st;
@@ -648,6 +803,49 @@ enum lab_status lab_sim_debug_break(struct lab_sim_debug *d, const char *file,
     return lab_fail(LAB_E_NOTFOUND,
                     "the kernel has no code of line %d or later%s", line,
                     own_file(d) < 0 ? ": it has no line numbers" : "");
+}
+
+enum lab_status lab_sim_debug_break_thread(struct lab_sim_debug *d,
+                                           const uint32_t thread[3])
+{
+    const int focus = d->focus;
+    struct breakpoint b = {.pc = -1};
+    enum lab_status st = lab_sim_debug_thread(d, thread, &b.lane);
+    b.warp = d->focus;
+    d->focus = focus;
+    if (!st)
+        st = lab_grow(&d->breaks, d->break_count, &d->break_room,
+                      sizeof(*d->breaks), "breakpoints");
+    if (!st)
+        d->breaks[d->break_count++] = b;
+    return st;
+}
+
+static bool is_of_line(const struct lab_sim_debug *d, int32_t pc, int32_t file,
+                       int32_t line)
+{
+    const struct lab_ptx_instr *i = pc >= 0 ? d->kernel->instrs[pc].ptx : NULL;
+    const struct lab_ptx_place *p =
+        i && i->place >= 0 ? &ptx_of(d)->places[i->place] : NULL;
+    return p && p->file == file && p->line == line;
+}
+
+bool lab_sim_debug_breaks(const struct lab_sim_debug *d, int32_t file,
+                          int32_t line)
+{
+    for (size_t i = 0; i < d->break_count; i++)
+        if (is_of_line(d, d->breaks[i].pc, file, line))
+            return true;
+    return false;
+}
+
+void lab_sim_debug_unbreak(struct lab_sim_debug *d, int32_t file, int32_t line)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < d->break_count; i++)
+        if (!is_of_line(d, d->breaks[i].pc, file, line))
+            d->breaks[kept++] = d->breaks[i];
+    d->break_count = kept;
 }
 
 void lab_sim_debug_watch(struct lab_sim_debug *d, const void *p, size_t bytes)
@@ -835,18 +1033,35 @@ enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
                     (int)n, element, names[0] ? names : "none with a name");
 }
 
-int64_t lab_sim_debug_executions(const struct lab_sim_debug *d, int32_t file,
-                                 int32_t line)
+void lab_sim_debug_poll(struct lab_sim_debug *d, bool (*go_on)(void *user),
+                        void *user)
+{
+    d->poll = go_on;
+    d->poll_user = user;
+}
+
+const int32_t *lab_sim_debug_shared_writers(const struct lab_sim_debug *d,
+                                            int64_t *words)
+{
+    *words = d->writer_count;
+    return d->writers;
+}
+
+void lab_sim_debug_counts(const struct lab_sim_debug *d, int32_t file,
+                          int32_t line, struct lab_sim_counts *out)
 {
     const struct lab_sim_kernel *k = d->kernel;
-    int64_t n = 0;
+    *out = (struct lab_sim_counts){0};
     for (int32_t i = 0; i < k->instr_count; i++) {
-        int32_t at = k->instrs[i].ptx ? k->instrs[i].ptx->place : -1;
-        if (at >= 0 && ptx_of(d)->places[at].file == file &&
-            ptx_of(d)->places[at].line == line)
-            n += d->tally[i].warps;
+        if (line > 0 && !is_of_line(d, i, file, line))
+            continue;
+#define X(key, title) out->key += d->counts[i].key;
+        LAB_SIM_COUNT_LIST(X)
+#undef X
+        out->warp_instructions += d->tally[i].warps;
+        out->lane_instructions += d->tally[i].lanes;
+        out->divergent_branches += d->tally[i].divergent;
     }
-    return n;
 }
 
 const struct lab_sim_finding *

@@ -171,7 +171,9 @@ static void draw_line(struct kernel_state *st, struct lab_canvas *c,
     struct lab_str text;
     const char *at =
         lab_kernel_source_line(&st->source, st->at->ptx, st->file, line, &n);
-    int64_t ran = lab_sim_debug_executions(st->at->debug, st->file, line);
+    struct lab_sim_counts counts;
+    lab_sim_debug_counts(st->at->debug, st->file, line, &counts);
+    int64_t ran = counts.warp_instructions;
     bool here = line == st->line;
     lab_str_init(&text);
     for (size_t i = 0; i < n; i++) {

@@ -33,6 +33,14 @@ int lab_kernel_sectors(const struct lab_sim_access_view *v);
 /* What a lane touched: "fc1.W[3,17]", "byte 128" of shared memory. */
 void lab_kernel_place_add(struct lab_str *out, const struct lab_sim_debug *d,
                           const struct lab_sim_access_view *v, int lane);
+/* "3", "3,1" or "3,1,0". LAB_E_PARSE. */
+enum lab_status lab_kernel_read_three(const char *text, uint32_t out[3]);
+/* "reads x[0,0] to x[0,63]: 64 elements" and "writes ...", each followed by `end`:
+ * what a thread of the block touches in global memory, run after run of neighbours.
+ * Runs the block. */
+enum lab_status lab_kernel_elements_add(struct lab_str *out,
+                                        struct lab_sim_debug *d, int warp,
+                                        int lane, const char *end);
 /* "line 33: 32 lanes read 4 bytes each of global memory, x[0] to x[31]: 4 sectors
  * of 32 bytes"; nothing where none touched any. */
 void lab_kernel_access_add(struct lab_str *out, const struct lab_sim_debug *d,

@@ -4,7 +4,6 @@
  * Lines of words come in, as gdb's users know them (`step`, `break 12`, `print
  * %f3`), lines of text go to standard output. Threads: one. */
 #pragma once
-#include <stdio.h>
 #include "engine/backend.h"
 #include "sim/debug.h"
 
@@ -15,11 +14,14 @@ struct lab_kernel_walk {
     const char *path;   /* of its source, as the person gave it; or NULL */
     const char *beside; /* see debug/kernel_text.h; or NULL */
     bool prompts;       /* a prompt before each line */
+    /* A line into `line`; false: there is none any more. NULL: standard input. */
+    bool (*read)(void *user, char *line, size_t cap);
+    void *read_user;
 };
 
 LAB_C_BEGIN
 /* Reads words until `quit` or the end. LAB_E_IO: standard output takes no more. */
-enum lab_status lab_kernel_walk(struct lab_kernel_walk *w, FILE *in);
+enum lab_status lab_kernel_walk(struct lab_kernel_walk *w);
 /* From now on the kernels that the backend launches are walked by words from
  * standard input before they run; `prompts` as above. `on` false: no longer.
  * LAB_E_UNSUPPORTED: a backend whose kernels cannot be walked, and which can. The

@@ -4,8 +4,8 @@
  *
  * The warp in focus is the one that is walked; the others run as the scheduler has
  * it, with the same seed in the same order. Back is exact: memory is put back and
- * the block runs again up to the stop before. Only the block in focus runs, but for
- * lab_sim_debug_writer(), which looks through all of them.
+ * the block runs again up to the stop before, which may be in another block. Only the
+ * block in focus runs, but for lab_sim_debug_writer(), which runs all before it.
  *
  * Threads: one, the memory's. No other launch on the memory meanwhile. What the
  * block writes stays when it is closed. */
@@ -64,6 +64,16 @@ struct lab_sim_access_view {
     int32_t text_line;
 };
 
+/* An element of global memory that a thread reads, or writes. */
+struct lab_sim_touch {
+    bool write;
+    bool atomic;
+    uint64_t address;
+    int bytes;
+    int32_t place;
+    int64_t times;
+};
+
 LAB_C_BEGIN
 /* Stands before the first instruction of a block. `launch` and what it names must
  * outlive it. Errors as lab_sim_run(); LAB_E_RANGE: no such block. */
@@ -74,14 +84,19 @@ enum lab_status lab_sim_debug_open(struct lab_sim_memory *m,
                                    struct lab_sim_debug **out);
 void lab_sim_debug_close(struct lab_sim_debug *d); /* NULL allowed */
 
+/* Called now and then in whatever runs; false stops it, as options.stop does. NULL:
+ * not called. */
+void lab_sim_debug_poll(struct lab_sim_debug *d, bool (*go_on)(void *user),
+                        void *user);
 /* options.stop ends a move: LAB_E_CANCELLED, and it stays where it came to. */
 enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
                                    enum lab_sim_move move,
                                    struct lab_sim_stop *out);
-/* To the stop before this one; LAB_E_STATE at the first. */
+/* To the stop before this one; LAB_E_STATE at the first. LAB_E_CANCELLED: it is on
+ * the way there. */
 enum lab_status lab_sim_debug_back(struct lab_sim_debug *d,
                                    struct lab_sim_stop *out);
-/* Another block, from its start; memory is as before the launch. */
+/* Another block, from its start; memory is as before the launch. Back returns. */
 enum lab_status lab_sim_debug_block(struct lab_sim_debug *d,
                                     const uint32_t block[3]);
 /* LAB_E_RANGE: the block has no such warp, or thread. */
@@ -89,15 +104,31 @@ enum lab_status lab_sim_debug_focus(struct lab_sim_debug *d, int warp);
 enum lab_status lab_sim_debug_thread(struct lab_sim_debug *d,
                                      const uint32_t thread[3], int *lane);
 /* Goes to the thread that writes these bytes first: runs the blocks in turn until
- * one does, which is in focus then. LAB_E_NOTFOUND: none does. */
+ * one does, which is in focus then. Back returns. LAB_E_NOTFOUND: none does; then,
+ * and with LAB_E_CANCELLED, it is where it was. */
 enum lab_status lab_sim_debug_writer(struct lab_sim_debug *d, const void *p,
                                      size_t bytes, struct lab_sim_stop *out,
                                      int *lane);
+
+/* The different elements of global memory that a thread of the block touches from
+ * its start to its end, in order, `most` at most. Runs the block, and comes back to
+ * where it was. */
+enum lab_status lab_sim_debug_thread_accesses(struct lab_sim_debug *d, int warp,
+                                              int lane,
+                                              struct lab_sim_touch *out,
+                                              int most, int *count);
 
 /* A line of any of the module's files that ends in `file`; file NULL: the file of
  * the kernel. LAB_E_NOTFOUND: no code there, with the next line that has some. */
 enum lab_status lab_sim_debug_break(struct lab_sim_debug *d, const char *file,
                                     int32_t line);
+/* At each line that this thread of the block comes to. LAB_E_RANGE. */
+enum lab_status lab_sim_debug_break_thread(struct lab_sim_debug *d,
+                                           const uint32_t thread[3]);
+/* Is there a breakpoint at a line, and no more of them. */
+bool lab_sim_debug_breaks(const struct lab_sim_debug *d, int32_t file,
+                          int32_t line);
+void lab_sim_debug_unbreak(struct lab_sim_debug *d, int32_t file, int32_t line);
 /* At any access of these bytes; bytes 0: none any more. */
 void lab_sim_debug_watch(struct lab_sim_debug *d, const void *p, size_t bytes);
 void lab_sim_debug_clear(struct lab_sim_debug *d); /* all breakpoints */
@@ -121,6 +152,10 @@ enum lab_status lab_sim_debug_register(const struct lab_sim_debug *d, int warp,
 /* The block's shared memory. */
 const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
                                           int64_t *bytes);
+/* The thread that wrote each 4-byte word of it last, as its number in the block; -1:
+ * none did. Until the next move. */
+const int32_t *lab_sim_debug_shared_writers(const struct lab_sim_debug *d,
+                                            int64_t *words);
 /* What a global address belongs to, by the newest label: name, argument, rank and
  * index of *out. false: to no label. */
 bool lab_sim_debug_element(const struct lab_sim_debug *d, uint64_t address,
@@ -130,9 +165,10 @@ bool lab_sim_debug_element(const struct lab_sim_debug *d, uint64_t address,
 enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
                                    const char *element, void **p,
                                    size_t *bytes);
-/* How often the instructions of a source line ran so far, in this block. */
-int64_t lab_sim_debug_executions(const struct lab_sim_debug *d, int32_t file,
-                                 int32_t line);
+/* What the instructions of a source line did so far, in this block; line 0: all of
+ * the kernel. FLOP are not among it. */
+void lab_sim_debug_counts(const struct lab_sim_debug *d, int32_t file,
+                          int32_t line, struct lab_sim_counts *out);
 /* Of the block so far; owned by `d`, until the next move. */
 const struct lab_sim_finding *
 lab_sim_debug_findings(const struct lab_sim_debug *d, int32_t *count);

@@ -1,0 +1,204 @@
+"""The lessons "Inside a kernel": each command of their texts runs, and each figure is
+the simulator's.
+
+usage: lesson_inside.py PROGRAM LESSONS_DIR COMPILER
+"""
+import glob
+import json
+import re
+import shlex
+import subprocess
+import sys
+
+exe, root, compiler = sys.argv[1:4]
+wrong = 0
+
+
+def complain(*words):
+    global wrong
+    wrong = 1
+    print(*words)
+
+
+def run(args, words=None):
+    """Output and exit status of the program; `words` go to standard input."""
+    done = subprocess.run([exe, *args], input=words, capture_output=True,
+                          text=True, timeout=120, cwd=root + "/..")
+    if done.returncode not in (0, 1):
+        complain(" ".join(args), "ends with", done.returncode, done.stderr)
+    return done.stdout, done.returncode
+
+
+class Sim:
+    """What `sim --json --counts` prints."""
+
+    def __init__(self, args):
+        out, self.status = run([*args, "--json", "--counts"])
+        rows = [json.loads(line) for line in out.splitlines()]
+        self.counts = [r["counts"] for r in rows if r["type"] == "launch"][0]
+        self.lines = {r["line"]: r for r in rows if r["type"] == "line"}
+        self.findings = [r for r in rows if r["type"] == "finding"]
+        self.values = [r["data"] for r in rows if r["type"] == "output"][0]
+
+
+class Lesson:
+    def __init__(self, name):
+        path, = glob.glob(f"{root}/*[0-9]-{name}.md")
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        self.name = name
+        self.text = re.sub(r"\s+", " ", text)
+        # An indented block that begins with the program's name is a command.
+        self.commands = [
+            shlex.split(block.replace("\\\n", " "))[1:] for block in
+            re.findall(r"^    (lapenna-lab (?:.*\\\n)*.*)$", text, re.M)]
+
+    def command(self, kernel, *changes):
+        """That of a kernel, with words changed: (old, new) or (new,)."""
+        args, = [c for c in self.commands if c[0] == "sim" and kernel in c]
+        args = [a for a in args if a != "--counts"]
+        for change in changes:
+            at = len(args) - 1 - args[::-1].index(change[0])
+            args[at] = change[1]
+        return [*args, "--compiler", compiler]
+
+    def has(self, phrase):
+        if phrase not in self.text:
+            complain(f"{self.name}: the simulator says: {phrase}")
+
+    def walk(self, kernel, words):
+        return run([*self.command(kernel), "--walk"], words)[0]
+
+    def expect(self, what, text):
+        if text not in what:
+            complain(f"{self.name}: not in the walk: {text}\n{what}")
+
+
+def inside_kernel():
+    lesson = Lesson("inside-kernel")
+    s = Sim(lesson.command("saxpy"))
+    lesson.has(f"y[31] is {s.values[31]:.0f}")
+    lesson.has(f"makes {s.counts['global_requests']} requests")
+    lesson.has(f"move {s.counts['global_sectors']} sectors, 4 each")
+    sectors = [Sim(lesson.command("strided", ("int:8", f"int:{n}")))
+               .counts["global_sectors"] - 4 for n in (1, 2, 4, 8, 16)]
+    lesson.has("| sectors of the load | " + " | ".join(map(str, sectors)) + " |")
+    lesson.has(f"the load has {sectors[3]}, a sector for each lane")
+    touched = [Sim(lesson.command("shifted", ("int:1", f"int:{n}")))
+               .counts["global_sectors"] - 4 for n in (1, 8)]
+    assert touched[1] == 4, touched
+    lesson.has(f"touch {touched[0]} sectors in place of {touched[1]}")
+    walk = lesson.walk("saxpy", "watch 1[5]\ncontinue\nthread 5\nelements\n"
+                                "writer 0[5]\nback\naccess\n")
+    lesson.expect(walk, "argument 1[0] to argument 1[31]: 4 sectors")
+    lesson.expect(walk, "reads argument 1[5]\nwrites argument 0[5]")
+    lesson.expect(walk, "written by lane 5, thread (5,0,0)")
+    short = run([*lesson.command("saxpy", ("int:32", "int:20")), "--walk"],
+                "break 8\ncontinue\n")[0]
+    lesson.expect(short, "20 of 32 lanes")
+    far = Sim(lesson.command("shifted", ("in:float[64]=iota",
+                                         "in:float[32]=iota")))
+    assert far.findings[0]["thread"] == [31, 0, 0], far.findings
+
+
+def missing_barrier():
+    lesson = Lesson("missing-barrier")
+    early = Sim(lesson.command("early"))
+    race = early.findings[0]
+    assert race["check"] == "race" and early.status == 1, race
+    lesson.has(f"line {race['line']}, which adds, reads a word that another "
+               f"thread writes on line {race['other']['line']}")
+    lesson.has(f"It counts {race['times']} such reads")
+    never = [f for f in early.findings if f["check"] == "uninitialised"]
+    lesson.has(f"The other {never[0]['times']} are the second kind")
+    assert 64 + race["times"] + never[0]["times"] == 64 * 7
+    right = [7 * i + 21 for i in range(64)]
+    lesson.has(f"the sum of all 64 is {sum(right):,}")
+
+    def bad(values):
+        return [i for i in range(64) if values[i] != right[i]]
+    first = bad(early.values)
+    lesson.has(f"y[{first[0]}] to y[{first[-1]}]. Now")
+    other = Sim([*lesson.command("early"), "--seed", "0"])
+    second = bad(other.values)
+    assert len(first) == len(second) == 6
+    assert other.findings[0]["times"] == race["times"]
+    lesson.has(f"y[{second[0]}] to y[{second[-1]}], and")
+    waits = Sim(lesson.command("waits"))
+    assert waits.values == right and not waits.findings and waits.status == 0
+    lesson.has(f"costs {waits.counts['barriers']} arrivals")
+    walk = lesson.walk("early", "break 9\ncontinue\nwarps\n")
+    lesson.expect(walk, ", 0 instructions")
+
+
+def banks():
+    lesson = Lesson("banks")
+    plain = Sim(lesson.command("plain"))
+    padded = Sim(lesson.command("padded"))
+    assert plain.values == padded.values
+    write, read = plain.lines[9], plain.lines[12]
+    assert write["wavefronts"] == 32 and padded.lines[22]["wavefronts"] == 32
+    lesson.has(f"32 requests need {read['wavefronts']:,} passes; "
+               f"{read['bank_conflicts']} of them are conflicts")
+    lesson.has(f"{plain.counts['global_requests']} requests, "
+               f"{plain.counts['global_sectors']} sectors, 4 each")
+    lesson.has(f"kernel {padded.counts['shared_wavefronts']} in place of "
+               f"{plain.counts['shared_wavefronts']:,}")
+    for kernel, apart in (("plain", 128), ("padded", 132)):
+        walk = lesson.walk(kernel, "writer 0[1,0]\n" + "instruction\n" * 16)
+        first, last = re.findall(r"read 4 bytes each of shared memory, "
+                                 r"byte (\d+) to byte (\d+)", walk)[0]
+        assert int(last) - int(first) == 31 * apart, walk
+
+
+def divergence():
+    lesson = Lesson("divergence")
+    by_lane = Sim(lesson.command("two_paths"))
+    by_warp = Sim(lesson.command("two_paths", ("int:1", "int:32")))
+    for line in (13, 17):
+        assert by_lane.lines[line]["executions"] == 16
+        assert by_lane.lines[line]["lanes"] == 256
+        assert by_warp.lines[line]["executions"] == 8
+        assert by_warp.lines[line]["lanes"] == 256
+    lesson.has("16 executions each")
+    lesson.has("have 8 executions each, and 256 lanes: all 32")
+    assert by_lane.counts["divergent_branches"] == 2
+    assert by_warp.counts["divergent_branches"] == 0
+    lesson.has("Two branches split a warp, one in each")
+    rounds = Sim(lesson.command("rounds"))
+    longest = max(rounds.values)
+    lesson.has(f"thread {rounds.values.index(longest)} needs {longest}.")
+    line = rounds.lines[33]
+    lesson.has(f"has {line['executions']} executions, with {line['lanes']} "
+               f"lanes in all, {line['lanes'] / line['executions']:.0f} of 32")
+    chosen = Sim(lesson.command("chosen"))
+    assert chosen.counts["divergent_branches"] == 0
+    assert chosen.values == by_lane.values
+    walk = lesson.walk("two_paths", "break thread 1\n" + "continue\n" * 12)
+    assert ">   13" not in walk and ">   17" in walk, walk
+
+
+def one_tile():
+    lesson = Lesson("one-tile")
+    naive = Sim(lesson.command("naive"))
+    tiled = Sim(lesson.command("tiled"))
+    assert naive.values == tiled.values
+    written = 4 * 256
+    flops = tiled.counts["flops"]
+    lesson.has(f"{(naive.counts['global_bytes'] - written) // 4:,} numbers for "
+               f"{naive.counts['flops']:,} FLOP")
+    lesson.has(f"from {(tiled.counts['global_bytes'] - written) // 4:,} numbers")
+    lesson.has(f"{flops:,} FLOP and {tiled.counts['global_bytes']:,} bytes")
+    moved = tiled.counts["global_bytes"] // 4
+    lesson.has(f"{moved:,} numbers: {flops / moved:.1f}.")
+    walk = lesson.walk("tiled", "break 27\ncontinue\nwriter 0[9,3]\nback\n"
+                                "thread 0,0\nelements\ndelete\nbreak 32\ncontinue\n")
+    lesson.expect(walk, "block (0,1,0)")
+    lesson.expect(walk, "reads argument 1[0,0], argument 1[0,8]\n"
+                        "reads argument 2[0,0], argument 2[8,0]\n")
+    lesson.expect(walk, ">   32")
+
+
+for check in (inside_kernel, missing_barrier, banks, divergence, one_tile):
+    check()
+sys.exit(wrong)

@@ -440,6 +440,9 @@ static void look_at(const struct lab_record *r, int64_t *exec, int64_t *end)
     case LAB_RECORD_OVERHEAD:
         *end = r->u.overhead.end_ns;
         break;
+    case LAB_RECORD_METRIC:
+        *exec = r->u.metric.exec;
+        break;
     default:
         break;
     }

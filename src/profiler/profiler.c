@@ -100,13 +100,19 @@ static bool profiler_records(const struct lab_profiler *p)
     return p->tracing && p->records != LAB_GPU_RECORDS_NONE;
 }
 
+/* What the host takes for it is no time of the work. */
+static bool is_simulated(const struct lab_profiler *p)
+{
+    return p->gpu == &lab_gpu_profiler_sim;
+}
+
 enum lab_trace_state lab_profiler_trace_state(const struct lab_profiler *p)
 {
     static const enum lab_trace_state of[] = {
         [LAB_GPU_RECORDS_ALL] = LAB_TRACE_ON,
         [LAB_GPU_RECORDS_KERNELS] = LAB_TRACE_KERNELS,
         [LAB_GPU_RECORDS_NONE] = LAB_TRACE_OFF};
-    if (!p->gpu_run)
+    if (!p->gpu_run || is_simulated(p))
         return LAB_TRACE_UNKNOWN;
     if (!p->tracing)
         return LAB_TRACE_NEVER;
@@ -119,10 +125,9 @@ enum lab_trace_state lab_profiler_trace_state(const struct lab_profiler *p)
     return of[p->records];
 }
 
-/* A simulation's records have no times. */
 static enum lab_time_source source_of_records(const struct lab_profiler *p)
 {
-    return p->gpu == &lab_gpu_profiler_sim ? LAB_TIME_NONE : LAB_TIME_CUPTI;
+    return is_simulated(p) ? LAB_TIME_NONE : LAB_TIME_CUPTI;
 }
 
 enum lab_status lab_profiler_trace(struct lab_profiler *p,
@@ -143,8 +148,9 @@ enum lab_status lab_profiler_trace(struct lab_profiler *p,
     enum lab_status st = p->gpu->set_records(records);
     p->records = st ? LAB_GPU_RECORDS_NONE : records;
     p->was |= 1u << p->records;
-    p->time_source =
-        profiler_records(p) ? source_of_records(p) : LAB_TIME_CUDA_EVENTS;
+    p->time_source = profiler_records(p) || is_simulated(p)
+                         ? source_of_records(p)
+                         : LAB_TIME_CUDA_EVENTS;
     return st ? module_failed(p, LAB_E_DEVICE, "profiler") : LAB_OK;
 }
 
@@ -490,8 +496,10 @@ static void step_end(void *user, const struct lab_step_event *e)
     struct lab_step_record *s = &r.u.step;
     describe_step(e, s);
     step_time(p, e, now, s);
-    s->start_ns = p->step_start_ns + p->wall_offset_ns;
-    s->end_ns = now + p->wall_offset_ns;
+    bool simulated = is_simulated(p);
+    s->start_ns =
+        simulated ? LAB_UNKNOWN : p->step_start_ns + p->wall_offset_ns;
+    s->end_ns = simulated ? LAB_UNKNOWN : now + p->wall_offset_ns;
     push_record(p, &r);
     p->steps++;
     p->loss_ran = p->loss_ran || e->step->phase == LAB_LOSS;
@@ -585,7 +593,8 @@ static enum lab_status start_trace(struct lab_profiler *p,
                                    const struct lab_profiler_config *config)
 {
     struct lab_gpu_sink sink;
-    p->time_source = LAB_TIME_CUDA_EVENTS;
+    p->time_source =
+        is_simulated(p) ? source_of_records(p) : LAB_TIME_CUDA_EVENTS;
     if (config->no_trace)
         return LAB_OK;
     if (!p->gpu) {
@@ -620,7 +629,7 @@ enum lab_status lab_profiler_new(struct lab_profiler **out,
     p->sink = *config->sink;
     if (config->gpu && config->gpu->abi == LAB_GPU_PROFILER_ABI)
         p->gpu = config->gpu;
-    p->ranges = !config->no_ranges;
+    p->ranges = !config->no_ranges && !is_simulated(p);
     p->time_source = LAB_TIME_CPU_CLOCK;
     profiler_moments_anchor(p);
     p->gpu_run = !runs_on_host(config->backend);

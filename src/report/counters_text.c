@@ -132,6 +132,29 @@ static void access(const struct lines *l, const char *name, double sectors)
             sectors);
 }
 
+/* What only a simulation counts. */
+static void simulated(const struct lines *l)
+{
+    const struct lab_counters *c = l->c;
+    if (isnan(c->warp_inst))
+        return;
+    put(l, "simulated",
+        "%s instructions of PTX by warps, %.1f of 32 lanes active, %s "
+        "branches split a warp",
+        LAB_INT_TEXT((int64_t)c->warp_inst), c->lanes_per_inst,
+        LAB_INT_TEXT((int64_t)c->divergent_branches));
+    if (c->shared_requests > 0)
+        put(l, "shared",
+            "%s requests took %s wavefronts, %s of them conflicts of banks",
+            LAB_INT_TEXT((int64_t)c->shared_requests),
+            LAB_INT_TEXT((int64_t)c->shared_wavefronts),
+            LAB_INT_TEXT((int64_t)c->bank_conflicts));
+    if (c->atomics > 0 || c->barriers > 0)
+        put(l, "together", "%s atomic operations, %s arrivals at barriers",
+            LAB_INT_TEXT((int64_t)c->atomics),
+            LAB_INT_TEXT((int64_t)c->barriers));
+}
+
 void lab_counters_lines(const struct lab_counters *c,
                         const struct lab_counters_beside *beside,
                         lab_counters_line_fn *each, void *user)
@@ -143,4 +166,5 @@ void lab_counters_lines(const struct lab_counters *c,
     light(&l);
     access(&l, "loads", c->sectors_per_load);
     access(&l, "stores", c->sectors_per_store);
+    simulated(&l);
 }

@@ -1076,10 +1076,22 @@ static bool take_loss(void *user, const struct lab_loss_row *row)
 
 /* ---- steps and kernels ---- */
 
+static const struct lab_field *simulated_column(int number)
+{
+    return lab_field_at(&lab_counted_fields, LAB_COUNTED_SIMULATED + number);
+}
+
 static void add_counted(struct page *r, struct lab_text_table *t,
                         const struct lab_counters *c)
 {
+    const struct lab_field *f;
+    const struct lab_counted_row row = {.counters = *c, .formula = NAN};
     if (r->line.counted.count == 0)
+        return;
+    for (int i = 0;
+         r->line.counted.simulated && (f = simulated_column(i)) != NULL; i++)
+        lab_text_table_add_field(t, f, &row);
+    if (r->line.counted.simulated)
         return;
     lab_text_table_add_real(t, c->achieved_occupancy_pct, 4);
     lab_text_table_add(t, LAB_BYTES_TEXT(c->dram_read_bytes));
@@ -1166,7 +1178,10 @@ static void put_level(struct page *r, const struct level *l)
     int n = 0;
     while (with.heads[n])
         n++;
-    if (r->line.counted.count > 0)
+    const bool simulated = r->line.counted.simulated;
+    for (int i = 0; simulated && simulated_column(i); i++)
+        with.heads[n + i] = simulated_column(i)->title;
+    if (r->line.counted.count > 0 && !simulated)
         memcpy(with.heads + n, counted, sizeof(counted));
     lab_text_table_init(&t, with.heads);
     for (size_t i = 0; i < r->line.sums.count; i++)
@@ -1176,7 +1191,8 @@ static void put_level(struct page *r, const struct level *l)
     if (!any)
         lab_str_addf(&r->text, "<p>%s</p>\n", l->none);
     else if (r->line.counted.count > 0)
-        lab_str_addf(&r->text, "<p class=\"dim\">%s</p>\n", l->counted);
+        lab_str_addf(&r->text, "<p class=\"dim\">%s</p>\n",
+                     simulated ? LAB_COUNTED_BY_SIMULATION : l->counted);
     if (any)
         put_table(&r->text, &t);
     else

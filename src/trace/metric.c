@@ -66,25 +66,48 @@ enum merge {
     X(TENSOR "fp16_dst_fp16.sum", fp16_tensor_flop, 1, SUM)                    \
     X(TENSOR "fp64.sum", fp64_tensor_flop, 1, SUM)
 
+/* What else is made of the values; several have a second meaning here. A GPU is not
+ * asked for those that are in no list above. */
+#define MORE_METRICS(X)                                                        \
+    X("l1tex__t_sectors" LSU "ld.sum", load_sectors, 1, SUM)                   \
+    X("l1tex__t_requests" LSU "ld.sum", load_requests, 1, SUM)                 \
+    X("l1tex__t_sectors" LSU "st.sum", store_sectors, 1, SUM)                  \
+    X("l1tex__t_requests" LSU "st.sum", store_requests, 1, SUM)                \
+    X("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", shared_wavefronts, 1,  \
+      SUM)                                                                     \
+    X("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", bank_conflicts, 1, \
+      SUM)                                                                     \
+    X(LAB_COUNTER_SIM "inst_executed.sum", warp_inst, 1, SUM)                  \
+    X(LAB_COUNTER_SIM "thread_inst_executed.sum", thread_inst, 1, SUM)         \
+    X(LAB_COUNTER_SIM "thread_inst_executed.sum", lanes_per_inst, 1, OVER)     \
+    X(LAB_COUNTER_SIM "inst_executed.sum", lanes_per_inst, 1, UNDER)           \
+    X(LAB_COUNTER_SIM "divergent_branches.sum", divergent_branches, 1, SUM)    \
+    X(LAB_COUNTER_SIM "shared_requests.sum", shared_requests, 1, SUM)          \
+    X(LAB_COUNTER_SIM "atomics.sum", atomics, 1, SUM)                          \
+    X(LAB_COUNTER_SIM "barriers.sum", barriers, 1, SUM)
+
 #define COUNT(name, field, weight, merge) +1
 #define NAME(name, field, weight, merge) name,
 #define ROW(name, field, weight, merge)                                        \
-    {offsetof(struct lab_counters, field), weight, merge},
+    {name, offsetof(struct lab_counters, field), weight, merge},
 
 enum {
     BASIC = 0 BASIC_METRICS(COUNT),
     FULL = BASIC FULL_METRICS(COUNT),
-    METRICS = FULL TENSOR_METRICS(COUNT)
+    METRICS = FULL TENSOR_METRICS(COUNT), /* that a GPU is asked for */
+    MEANINGS = METRICS MORE_METRICS(COUNT)
 };
 _Static_assert((int)METRICS <= (int)LAB_MAX_METRICS, "room for every metric");
 
 static const char *const metric_names[] = {
     BASIC_METRICS(NAME) FULL_METRICS(NAME) TENSOR_METRICS(NAME)};
 static const struct metric {
+    const char *name;
     size_t field;
     double weight;
     enum merge merge;
-} metrics[] = {BASIC_METRICS(ROW) FULL_METRICS(ROW) TENSOR_METRICS(ROW)};
+} metrics[] = {BASIC_METRICS(ROW) FULL_METRICS(ROW) TENSOR_METRICS(ROW)
+                   MORE_METRICS(ROW)};
 
 static const char *const set_names[] = {"off", "basic", "full"};
 
@@ -148,12 +171,17 @@ double lab_counters_flop_beside(const struct lab_counters *c, double formula)
     return !all && flop < 0.99 * formula ? (double)NAN : flop;
 }
 
-static int metric_find(const char *name)
+bool lab_counter_is_sum(size_t at)
 {
-    int i = 0;
-    while (i < METRICS && strcmp(metric_names[i], name) != 0)
-        i++;
-    return i;
+    for (int i = 0; i < MEANINGS; i++)
+        if (metrics[i].field == at && metrics[i].merge == SUM)
+            return true;
+    return at == offsetof(struct lab_counters, tensor_flop);
+}
+
+bool lab_counter_is_simulated(const char *metric)
+{
+    return strncmp(metric, LAB_COUNTER_SIM, strlen(LAB_COUNTER_SIM)) == 0;
 }
 
 /* Column m, summed: with `weights` (of the kernels) or without. */
@@ -178,40 +206,49 @@ static double tensor_sum(const struct lab_counters *c)
     return add_known(c->tensor_inst == 0 ? 0 : NAN, parts);
 }
 
+/* What a metric's values mean: its rows of the table. */
+struct computing {
+    struct lab_counters *out;
+    double under[FIELDS];
+    bool ratio[FIELDS];
+    bool asked[FIELDS];
+};
+
+static void add_meaning(struct computing *c, const struct metric *row,
+                        double value)
+{
+    size_t f = row->field / sizeof(double);
+    double *field = (double *)c->out + f;
+    if (row->merge == UNDER) {
+        c->ratio[f] = true;
+        c->under[f] += value;
+        return;
+    }
+    *field = value * row->weight + (c->asked[f] ? *field : 0);
+    c->asked[f] = true;
+}
+
 void lab_counters_compute(struct lab_counters *out, const char *const *names,
                           int n_metrics, const double *values, int stride,
                           int n_kernels)
 {
     const double *times = NULL; /* of the kernels; NULL: all count alike */
-    double under[FIELDS] = {0};
-    bool ratio[FIELDS] = {false};
-    bool asked[FIELDS] = {false};
+    struct computing c = {.out = out};
     lab_counters_init(out);
     for (int m = 0; m < n_metrics && n_kernels > 0; m++) {
         if (strcmp(names[m], metric_names[0]) == 0)
             times = values + m;
     }
-    for (int m = 0; m < n_metrics && n_kernels > 0; m++) {
-        int known = metric_find(names[m]);
-        if (known == METRICS)
-            continue;
-        const struct metric *row = &metrics[known];
-        size_t f = row->field / sizeof(double);
-        double value = column(values, stride, m, n_kernels,
-                              row->merge == SHARE ? times : NULL);
-        ratio[f] |= row->merge == UNDER;
-        double *field = (double *)out + f;
-        if (row->merge == UNDER) {
-            under[f] += value;
-            continue;
-        }
-        *field = value * row->weight + (asked[f] ? *field : 0);
-        asked[f] = true;
-    }
+    for (int m = 0; m < n_metrics && n_kernels > 0; m++)
+        for (int i = 0; i < MEANINGS; i++)
+            if (strcmp(names[m], metrics[i].name) == 0)
+                add_meaning(&c, &metrics[i],
+                            column(values, stride, m, n_kernels,
+                                   metrics[i].merge == SHARE ? times : NULL));
     for (int f = 0; f < FIELDS; f++) {
         double *field = (double *)out + f;
-        if (ratio[f]) /* no loads: no sectors a load */
-            *field = under[f] > 0 ? *field / under[f] : NAN;
+        if (c.ratio[f]) /* no loads: no sectors a load */
+            *field = c.under[f] > 0 ? *field / c.under[f] : NAN;
     }
     out->tensor_flop = tensor_sum(out);
 }

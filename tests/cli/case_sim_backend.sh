@@ -49,7 +49,38 @@ expect_exit 0
 expect_stdout 'NVIDIA H200 (simulated)'
 run profile kernels 1 --db "$db" --json
 expect_exit 0
-expect_json 'any("dense" in r["name"] for r in of("kernel"))'
+expect_json 'any("dense" in r["name"] for r in of("kernel"))' \
+    'all(r["counted_by"] == "simulation" and r["start_ns"] is None and
+         r["ptx_warp_instructions"] > 0 and 0 < r["lanes_active"] <= 32
+         for r in of("kernel"))' \
+    'len({r["iteration"] for r in of("kernel")}) == 3'
+
+# What was counted is in place of times: the FLOP of a product are its formula's.
+run profile show 1 --db "$db" --json
+expect_json 'one("run")["counters"] == "simulated"' \
+    'one("run")["iteration_median_ns"] is None' \
+    'all(s["median_ns"] is None and s["load_sectors"] >= s["load_requests"]
+         for s in of("step"))' \
+    'all(s["counted_flop"] == s["flop"] and s["counted_by"] == "simulation"
+         for s in of("step") if "matmul" in s["name"])'
+run run small.md --backend cpu --iterations 3 --db "$db" --variant '*=naive'
+run profile compare 2 1 --db "$db"
+expect_exit 0
+expect_stdout 'What was counted'
+expect_stdout 'run 1 counted by simulation'
+expect_stdout 'of run 1: it was simulated, and has no times'
+run profile compare 2 1 --db "$db" --json
+expect_json 'all(r["verdict"] in ("unknown", "only b") for r in of("comparison"))' \
+    'all(r["run_b"]["counted"]["counted_by"] == "simulation"
+         for r in of("comparison") if r["level"] == "step")'
+for format in csv html; do
+    run profile export 1 --db "$db" --format "$format" --output - --force
+    expect_exit 0
+    expect_stdout 'simulation'
+done
+run profile export 1 --db "$db" --format trace --output -
+expect_exit 0
+grep -q '"ph":"X"' "$out" && complain 'a trace has times of a simulation'
 
 # What has a time is not measured here.
 run lab gemm --backend sim --sizes 64

@@ -53,6 +53,32 @@ TEST_CASE(kernels_are_summed_and_averaged)
     assert_true(isnan(c.sectors_per_store));
 }
 
+/* A simulation's counters: sums and ratios of the same values, over two kernels. */
+TEST_CASE(simulated_counters_have_a_meaning)
+{
+    static const char *const names[] = {
+        LAB_COUNTER_SIM "inst_executed.sum",
+        LAB_COUNTER_SIM "thread_inst_executed.sum",
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"};
+    static const double v[] = {10, 320, 8, 2, 0, 30, 320, 4, 2, 7};
+    struct lab_counters c;
+    lab_counters_compute(&c, names, 5, v, 5, 2);
+    assert_float_equal(c.warp_inst, 40, 0);
+    assert_float_equal(c.thread_inst, 640, 0);
+    assert_float_equal(c.lanes_per_inst, 16, 1e-12);
+    assert_float_equal(c.load_sectors, 12, 0);
+    assert_float_equal(c.sectors_per_load, 3, 1e-12);
+    assert_float_equal(c.bank_conflicts, 7, 0);
+    assert_true(isnan(c.shared_wavefronts));
+    assert_true(lab_counter_is_simulated(names[0]));
+    assert_false(lab_counter_is_simulated(names[2]));
+    assert_true(lab_counter_is_sum(offsetof(struct lab_counters, warp_inst)));
+    assert_false(
+        lab_counter_is_sum(offsetof(struct lab_counters, lanes_per_inst)));
+}
+
 TEST_CASE(unknown_stays_unknown)
 {
     static const char *const names[] = {

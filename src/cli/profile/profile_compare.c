@@ -17,6 +17,7 @@
 #include "profiler/profiler.h"
 #include "profile_cmd.h"
 #include "store/compare.h"
+#include "store/counted.h"
 
 /* ---- where the wall time of an iteration goes, in each of two runs ---- */
 
@@ -111,10 +112,28 @@ static enum lab_status print_part(const struct lab_comparison *c, int part)
 }
 
 /* Columns of a name where a line has 80. */
-enum { USUAL = 80, LABEL = 26, SHORT_LABEL = 22 };
-/* Places of lab_compare_fields: the times of both runs, and how many were taken,
- * their spread, and work, which kernels have none of. */
-enum { TIMES = 2, WORK = 8, WORK_OF_KERNELS = 11, LAST = 14 };
+enum { USUAL = 80, LABEL = 26, SHORT_LABEL = 22, SHORTEST_LABEL = 14 };
+
+/* Tables of rows: the times of both runs; how many were taken, their spread, and
+ * work, which kernels have none of; and what was counted. Places are those of
+ * lab_compare_fields. */
+enum part { TIMES, WORK, COUNTED };
+static const struct {
+    int first;
+    int last;
+    size_t room;
+    const char *above;
+} parts[] = {
+    [TIMES] = {2, 7, LABEL, "\n"},
+    [WORK] = {8, 14, SHORT_LABEL,
+              "\nTimes that were taken, their spread, and work:\n"},
+    [COUNTED] = {LAB_COMPARE_COUNTED,
+                 LAB_COMPARE_COUNTED + LAB_COMPARE_COUNTED_COLUMNS - 1,
+                 SHORTEST_LABEL,
+                 "\nWhat was counted: FLOP, sectors of 32 bytes a load of a "
+                 "warp, conflicts of banks:\n"},
+};
+enum { WORK_OF_KERNELS = 11, MOST = 8 };
 
 /* ---- order ---- */
 
@@ -197,9 +216,9 @@ static size_t *sorted(const struct lab_comparison *c, enum lab_sum_level level,
 
 /* ---- text ---- */
 
-static size_t room_of(bool work)
+static size_t room_of(enum part part)
 {
-    size_t room = work ? SHORT_LABEL : LABEL;
+    size_t room = parts[part].room;
     size_t columns = lab_print_columns();
     if (columns == 0)
         return 0;
@@ -212,7 +231,10 @@ static const char *head_of(const struct lab_comparison *c, int place,
 {
     const char *title = lab_field_at(&lab_compare_fields, place)->title;
     size_t n = strlen(title);
-    int side = place == TIMES || place == WORK ? LAB_SIDE_A : LAB_SIDE_B;
+    bool counted = place >= LAB_COMPARE_COUNTED;
+    bool first = place == parts[TIMES].first || place == parts[WORK].first ||
+                 (counted && (place - LAB_COMPARE_COUNTED) % 2 == 0);
+    int side = first ? LAB_SIDE_A : LAB_SIDE_B;
     if (n > 1 && title[n - 1] != ' ')
         return title;
     snprintf(out, 32, "%s%lld", title, (long long)c->run[side].run);
@@ -221,19 +243,18 @@ static const char *head_of(const struct lab_comparison *c, int place,
 
 /* The rows of list[0..n). */
 static enum lab_status put_rows(const struct lab_comparison *c,
-                                enum lab_sum_level level, bool work,
+                                enum lab_sum_level level, enum part part,
                                 const size_t *list, size_t n)
 {
     struct lab_text_table t;
     struct lab_labels labels;
-    int first = work ? WORK : TIMES;
-    int last = !work                     ? WORK - 1
-               : level == LAB_SUM_KERNEL ? WORK_OF_KERNELS
-                                         : LAST;
-    const char *heads[LAST + 1] = {NULL};
-    char numbers[LAST][32];
+    bool of_kernels = part == WORK && level == LAB_SUM_KERNEL;
+    int first = parts[part].first;
+    int last = of_kernels ? WORK_OF_KERNELS : parts[part].last;
+    const char *heads[MOST + 1] = {NULL};
+    char numbers[MOST][32];
     enum lab_status st =
-        lab_labels_make(&labels, room_of(work), c->rows, list, n);
+        lab_labels_make(&labels, room_of(part), c->rows, list, n);
     if (st)
         return st;
     /* The steps of an iteration, added up: not its wall time. */
@@ -250,13 +271,12 @@ static enum lab_status put_rows(const struct lab_comparison *c,
                                      &c->rows[list[i]]);
     }
     lab_labels_release(&labels);
-    return lab_text_table_put(
-        &t, work ? "\nTimes that were taken, their spread, and work:\n" : "\n");
+    return lab_text_table_put(&t, parts[part].above);
 }
 
 static enum lab_status put_level(const struct order *order, int64_t limit,
                                  const struct lab_comparison *c,
-                                 enum lab_sum_level level, bool work)
+                                 enum lab_sum_level level, enum part part)
 {
     size_t n;
     size_t *list = sorted(c, level, *order, &n);
@@ -264,7 +284,7 @@ static enum lab_status put_level(const struct order *order, int64_t limit,
     if (limit > 0 && (int64_t)n > limit)
         n = (size_t)limit;
     if (n > 0)
-        st = put_rows(c, level, work, list, n);
+        st = put_rows(c, level, part, list, n);
     free(list);
     return st;
 }
@@ -362,27 +382,59 @@ static enum lab_status put_note(const struct lab_comparison *c)
     return lab_print_str(&text);
 }
 
+static enum lab_status put_counted_by(const struct lab_comparison *c)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    for (int side = 0; side < LAB_SIDES; side++)
+        if (c->counted_by[side])
+            lab_str_addf(&text, "%srun %lld counted by %s",
+                         text.len ? ", " : "\n", (long long)c->run[side].run,
+                         c->counted_by[side]);
+    if (text.len)
+        lab_str_add(&text, "\n");
+    return lab_print_str(&text);
+}
+
 static enum lab_status profile_compare_text(const struct order *order,
                                             int64_t limit,
                                             const struct lab_comparison *c)
 {
     static const struct {
         enum lab_sum_level level;
-        bool work;
+        enum part part;
     } tables[] = {
-        {LAB_SUM_ITERATION, false}, {LAB_SUM_NODE, false},
-        {LAB_SUM_STEP, false},      {LAB_SUM_STEP, true},
-        {LAB_SUM_KERNEL, false},    {LAB_SUM_KERNEL, true},
+        {LAB_SUM_ITERATION, TIMES}, {LAB_SUM_NODE, TIMES},
+        {LAB_SUM_STEP, TIMES},      {LAB_SUM_STEP, WORK},
+        {LAB_SUM_STEP, COUNTED},    {LAB_SUM_KERNEL, TIMES},
+        {LAB_SUM_KERNEL, WORK},     {LAB_SUM_KERNEL, COUNTED},
     };
+    const bool counted = lab_comparison_simulated(c);
     enum lab_status st = put_facts(c);
     if (st == LAB_OK)
         st = put_wall(c);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !st; i++)
-        st = put_level(order, limit, c, tables[i].level, tables[i].work);
+        if (counted || tables[i].part != COUNTED)
+            st = put_level(order, limit, c, tables[i].level, tables[i].part);
+    if (!st && counted)
+        st = put_counted_by(c);
     return st ? st : put_note(c);
 }
 
-static void add_side(json_t *o, const char *key, const struct lab_time_sum *s)
+/* What was counted of it; null where nothing was. */
+static json_t *counted_json(const struct lab_time_sum *s, const char *by)
+{
+    struct lab_counted_row row = {
+        .counters = s->counters, .formula = s->flop, .by = by};
+    if (!by || s->level < LAB_SUM_STEP)
+        return json_null();
+    if (s->level == LAB_SUM_KERNEL)
+        row.formula = NAN;
+    return lab_json_fields(json_object(), &lab_counted_fields, &row);
+}
+
+static void add_side(json_t *o, const char *key, const struct lab_time_sum *s,
+                     const char *by)
 {
     if (!s) {
         json_object_set_new(o, key, json_null());
@@ -403,6 +455,7 @@ static void add_side(json_t *o, const char *key, const struct lab_time_sum *s)
     lab_json_int(side, "total_ns", s->total_ns);
     lab_json_real(side, "flop", s->flop);
     lab_json_real(side, "flop_per_s", lab_time_sum_flop_per_s(s));
+    json_object_set_new(side, "counted", counted_json(s, by));
     json_object_set_new(o, key, side);
 }
 
@@ -426,8 +479,8 @@ static enum lab_status print_row(const struct lab_comparison *c,
     lab_json_real(o, "p", r->p);
     lab_json_int(o, "tests", (int64_t)c->tests[r->level]);
     lab_json_text(o, "verdict", lab_verdict_name(r->verdict));
-    add_side(o, "run_a", r->side[LAB_SIDE_A]);
-    add_side(o, "run_b", r->side[LAB_SIDE_B]);
+    add_side(o, "run_a", r->side[LAB_SIDE_A], c->counted_by[LAB_SIDE_A]);
+    add_side(o, "run_b", r->side[LAB_SIDE_B], c->counted_by[LAB_SIDE_B]);
     return lab_json_print(o);
 }
 

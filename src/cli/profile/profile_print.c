@@ -108,12 +108,10 @@ static bool put_counted(struct printing *p, json_t *o,
                         const struct lab_bench_name *rung,
                         const struct lab_counted_item *item, double formula)
 {
-    double values[LAB_COUNTED_COLUMNS];
+    const struct lab_counted_row row =
+        lab_counted_row_of(&p->counted, item, formula);
     lab_profile_add_rung(o, rung);
-    lab_counted_values(item, formula, values);
-    for (int i = 0; i < LAB_COUNTED_COLUMNS; i++)
-        lab_json_real(o, lab_counted_column(i), values[i]);
-    return put_line(p, o);
+    return put_line(p, lab_json_fields(o, &lab_counted_fields, &row));
 }
 
 static bool run_line(void *user, const struct lab_run_row *r)
@@ -234,41 +232,43 @@ static enum lab_status put_lab_tables(struct printing *p)
 
 /* ---- tables with what was counted ---- */
 
-/* Three columns, where the run was counted at all. */
+/* The columns of what was counted, where the run was counted at all: of hardware,
+ * or of a simulation, which counts other things. `number` from 0; NULL: no more. */
+static const struct lab_field *counted_column(const struct printing *p,
+                                              int number)
+{
+    int first = p->counted.simulated ? LAB_COUNTED_SIMULATED : 1;
+    return p->counted.count > 0
+               ? lab_field_at(&lab_counted_fields, first + number)
+               : NULL;
+}
+
 static void add_counted(struct printing *p, const struct lab_counted_item *item,
                         double formula)
 {
-    struct lab_text_table *t = &p->table;
-    char text[LAB_FORMAT_BYTES];
-    struct lab_counters none;
-    if (p->counted.count == 0)
-        return;
-    lab_counters_init(&none);
-    const struct lab_counters *c = item ? &item->counters : &none;
-    lab_text_table_add(t, lab_format_share(c->achieved_occupancy_pct / 100,
-                                           text, sizeof(text)));
-    lab_text_table_add(
-        t, lab_format_bytes(c->dram_read_bytes + c->dram_write_bytes, text,
-                            sizeof(text)));
-    lab_text_table_add(t, lab_format_flop(lab_counters_flop_beside(c, formula),
-                                          text, sizeof(text)));
+    const struct lab_field *f;
+    const struct lab_counted_row row =
+        lab_counted_row_of(&p->counted, item, formula);
+    for (int i = 0; (f = counted_column(p, i)); i++)
+        lab_text_table_add_field(&p->table, f, &row);
 }
 
 enum { PLACES = LAB_TEXT_TABLE_COLUMNS };
 
-/* Counters are in the first places that the record itself leaves free. */
+/* Counters are in the first place that the record itself leaves free. */
 static void begin_table(struct printing *p, const struct lab_fields *fields)
 {
-    static const char *const counted[] = {">achieved", ">DRAM", ">counted"};
     const char *heads[PLACES + 1];
+    const struct lab_field *f;
     int n = 0;
-    int c = p->counted.count > 0 ? 0 : 3;
+    bool counted = false;
     for (int place = 1; place <= PLACES; place++) {
-        const struct lab_field *f = lab_field_at(fields, place);
+        f = lab_field_at(fields, place);
         if (f)
             heads[n++] = f->title;
-        else if (c < 3)
-            heads[n++] = counted[c++];
+        for (int i = 0; !f && !counted && counted_column(p, i); i++)
+            heads[n++] = counted_column(p, i)->title;
+        counted = counted || !f;
     }
     heads[n] = NULL;
     lab_text_table_init(&p->table, heads);
@@ -330,9 +330,13 @@ static enum lab_status end_table(struct printing *p, const char *above)
     if (p->rows == 0)
         return LAB_OK;
     enum lab_status st = lab_text_table_put(&p->table, above);
+    lab_str_init(&text);
+    if (!st && p->counted.simulated) {
+        lab_str_add(&text, LAB_COUNTED_BY_SIMULATION "\n");
+        return lab_print_str(&text);
+    }
     if (st || p->counted.count > 0)
         return st;
-    lab_str_init(&text);
     st = lab_query_run(p->db, p->run, say_uncounted, &text);
     if (!st)
         return lab_print_str(&text);

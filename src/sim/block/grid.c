@@ -237,6 +237,7 @@ static void add_up(struct launch *l, const struct sim_tally *tally,
         l->tally[i].divergent += tally[i].divergent;
 #define X(key, title) l->counts[i].key += counts[i].key;
         LAB_SIM_COUNT_LIST(X)
+        LAB_SIM_PART_LIST(X)
 #undef X
     }
     pthread_mutex_unlock(&l->lock);

@@ -22,6 +22,7 @@
  * roots and exponentials, which the machine makes of these, are not counted. */
 #include "check/check.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,8 +55,8 @@ static int distinct(uint64_t *v, int n)
     return distinct(v, n);
 }
 
-void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
-                      uint32_t lanes, enum sim_pattern pattern)
+static void count_request(struct lab_sim_counts *n, const struct sim_access *a,
+                          uint32_t lanes, enum sim_pattern pattern)
 {
     const int lane_count = sim_count_lanes(lanes);
     const uint64_t bytes = (uint64_t)a->bytes;
@@ -83,6 +84,19 @@ void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
             sectors[count++] = last;
     }
     n->global_sectors += distinct(sectors, count);
+}
+
+void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
+                      uint32_t lanes, enum sim_pattern pattern)
+{
+    const int64_t before = n->global_sectors;
+    count_request(n, a, lanes, pattern);
+    if (a->async || a->kind == SIM_ATOMIC)
+        return;
+    const bool load = a->kind == SIM_LOAD;
+    *(load ? &n->load_requests : &n->store_requests) += 1;
+    *(load ? &n->load_sectors : &n->store_sectors) +=
+        n->global_sectors - before;
 }
 
 /* ---- shared memory ---- */
@@ -201,22 +215,62 @@ static int64_t shape_flops(const struct lab_ptx_instr *in)
     return 0;
 }
 
+enum { ADD, MUL, FMA, ARITHMETIC };
 static const struct {
     const char *opcode;
     int flops;
-} arithmetic[] = {{"add", 1}, {"sub", 1}, {"mul", 1}, {"fma", 2}, {"mad", 2}};
+    int part;
+} arithmetic[] = {{"add", 1, ADD},
+                  {"sub", 1, ADD},
+                  {"mul", 1, MUL},
+                  {"fma", 2, FMA},
+                  {"mad", 2, FMA}};
 
-/* Where the FLOP of a type of numbers are counted, and how many an operation. */
-static int64_t *flops_of(struct lab_sim_counts *n, const char *type, int *each)
+/* Where the FLOP of a type of numbers are counted. */
+struct flop_counts {
+    int64_t *flops; /* NULL: no such type */
+    int64_t *part[ARITHMETIC];
+    int each; /* of an operation of a lane */
+};
+
+static struct flop_counts flops_of(struct lab_sim_counts *n, const char *type)
 {
-    *each = strstr(type, "x2") ? 2 : 1;
+    const int each = strstr(type, "x2") ? 2 : 1;
     if (strcmp(type, "f32") == 0 || strcmp(type, "f32x2") == 0)
-        return &n->flops;
+        return (struct flop_counts){
+            &n->flops, {&n->f32_adds, &n->f32_muls, &n->f32_fmas}, each};
     if (strcmp(type, "f64") == 0)
-        return &n->flops_f64;
+        return (struct flop_counts){
+            &n->flops_f64, {&n->f64_adds, &n->f64_muls, &n->f64_fmas}, each};
     if (strncmp(type, "f16", 3) == 0 || strncmp(type, "bf16", 4) == 0)
-        return &n->flops_f16;
-    return NULL;
+        return (struct flop_counts){
+            &n->flops_f16, {&n->f16_adds, &n->f16_muls, &n->f16_fmas}, each};
+    return (struct flop_counts){.flops = NULL};
+}
+
+/* Of a product of matrices, by the type of its factors. wmma does not write fp16:
+ * what names no other type has it. */
+static void count_tensor(struct lab_sim_counts *n,
+                         const struct lab_ptx_instr *in, int64_t flops)
+{
+    static const struct {
+        const char *type;
+        size_t at;
+    } types[] = {{"tf32", offsetof(struct lab_sim_counts, tensor_tf32)},
+                 {"bf16", offsetof(struct lab_sim_counts, tensor_bf16)},
+                 {"f64", offsetof(struct lab_sim_counts, tensor_f64)}};
+    bool integers = false;
+    n->flops_tensor += flops;
+    for (int m = 0; m < in->modifier_count; m++) {
+        for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++)
+            if (strcmp(in->modifiers[m], types[t].type) == 0) {
+                *(int64_t *)(void *)((char *)n + types[t].at) += flops;
+                return;
+            }
+        integers |= strcmp(in->modifiers[m], "s32") == 0;
+    }
+    if (!integers)
+        n->tensor_f16 += flops;
 }
 
 static void count_flops(struct lab_sim_counts *n,
@@ -226,22 +280,23 @@ static void count_flops(struct lab_sim_counts *n,
     if (strcmp(in->opcode, "mma") == 0 || strcmp(in->opcode, "wmma") == 0) {
         if (in->modifier_count > 0 && strcmp(in->modifiers[0], "load") != 0 &&
             strcmp(in->modifiers[0], "store") != 0)
-            n->flops_tensor += t->warps * shape_flops(in);
+            count_tensor(n, in, t->warps * shape_flops(in));
         return;
     }
     if (strcmp(in->opcode, "wgmma") == 0) {
         /* Of four warps together. */
-        n->flops_tensor += t->warps * shape_flops(in) / 4;
+        count_tensor(n, in, t->warps * shape_flops(in) / 4);
         return;
     }
     if (in->modifier_count == 0)
         return;
-    int each;
-    int64_t *to = flops_of(n, in->modifiers[in->modifier_count - 1], &each);
-    for (size_t k = 0; to && k < sizeof(arithmetic) / sizeof(arithmetic[0]);
-         k++)
-        if (strcmp(in->opcode, arithmetic[k].opcode) == 0)
-            *to += t->lanes * arithmetic[k].flops * each;
+    struct flop_counts to = flops_of(n, in->modifiers[in->modifier_count - 1]);
+    for (size_t k = 0;
+         to.flops && k < sizeof(arithmetic) / sizeof(arithmetic[0]); k++)
+        if (strcmp(in->opcode, arithmetic[k].opcode) == 0) {
+            *to.flops += t->lanes * arithmetic[k].flops * to.each;
+            *to.part[arithmetic[k].part] += t->lanes * to.each;
+        }
 }
 
 /* ---- sums ---- */
@@ -250,6 +305,7 @@ static void add(struct lab_sim_counts *to, const struct lab_sim_counts *n)
 {
 #define X(key, title) to->key += n->key;
     LAB_SIM_COUNT_LIST(X)
+    LAB_SIM_PART_LIST(X)
 #undef X
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "db/row.h"
+#include "store/counted.h"
 
 static const char *const fact_names[LAB_FACT_COUNT] = {
     [LAB_FACT_LESSON] = "lesson",
@@ -52,6 +53,11 @@ const char *lab_sum_level_name(enum lab_sum_level level)
 }
 
 /* ---- the runs ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
 
 struct copying {
     struct lab_compared_run *to;
@@ -113,6 +119,27 @@ bool lab_comparison_differs(const struct lab_comparison *c,
     return a && b ? strcmp(a, b) != 0 : a != b;
 }
 
+static enum lab_status load_counted(struct lab_comparison *c, int side,
+                                    struct lab_database *db, int64_t run)
+{
+    struct lab_counted_run counted = {0};
+    enum lab_status st = lab_counted_load(&counted, db, run);
+    if (st)
+        return st;
+    lab_counted_fill(&counted, &c->sums[side]);
+    c->counted_by[side] = lab_counted_by(&counted);
+    lab_counted_release(&counted);
+    return LAB_OK;
+}
+
+bool lab_comparison_simulated(const struct lab_comparison *c)
+{
+    for (int side = 0; side < LAB_SIDES; side++)
+        if (same_text(c->counted_by[side], "simulation"))
+            return true;
+    return false;
+}
+
 static enum lab_status load_run(struct lab_comparison *c, int side,
                                 struct lab_database *db, int64_t run)
 {
@@ -124,7 +151,7 @@ static enum lab_status load_run(struct lab_comparison *c, int side,
         st = lab_time_sums_load(&c->sums[side], db, run, ~0u);
     if (st == LAB_OK)
         st = lab_time_breakdown_load(&c->wall[side], db, run);
-    return st;
+    return st ? st : load_counted(c, side, db, run);
 }
 
 /* A lab has a lesson's id when the lesson named it, and its own name when the
@@ -181,11 +208,6 @@ static enum lab_status check_lessons(const struct lab_comparison *c,
 }
 
 /* ---- pairs ---- */
-
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
 
 /* A rung is its name, its precision and its size: the variant adds nothing. */
 static bool is_same_rung(const struct lab_time_sum *a,

@@ -44,6 +44,33 @@ static double flop_per_s(const void *row, int side)
         ((const struct lab_compare_row *)row)->side[side]);
 }
 
+/* What was counted of a step or a kernel; a step has a formula beside it. */
+static double counted_flop(const void *row, int side)
+{
+    const struct lab_time_sum *s =
+        ((const struct lab_compare_row *)row)->side[side];
+    if (!s || s->level < LAB_SUM_STEP)
+        return (double)NAN;
+    return s->level == LAB_SUM_KERNEL
+               ? lab_counters_flop(&s->counters)
+               : lab_counters_flop_beside(&s->counters, s->flop);
+}
+
+#define COUNTED(name)                                                          \
+    static double name(const void *row, int side)                              \
+    {                                                                          \
+        const struct lab_time_sum *s =                                         \
+            ((const struct lab_compare_row *)row)->side[side];                 \
+        return s && s->level >= LAB_SUM_STEP ? s->counters.name : (double)NAN; \
+    }
+COUNTED(sectors_per_load)
+COUNTED(bank_conflicts)
+
+static const char *format_ratio(double v, char *out, size_t cap)
+{
+    return isnan(v) ? LAB_NA : lab_format_value(v, 4, out, cap);
+}
+
 static const char *format_count(double v, char *out, size_t cap)
 {
     return lab_format_int(isnan(v) ? LAB_UNKNOWN : (int64_t)v, out, cap);
@@ -80,6 +107,9 @@ SIDES(median, lab_format_ns)
 SIDES(mad, lab_format_ns)
 SIDES(timed, format_count)
 SIDES(flop_per_s, format_flop_per_s)
+SIDES(counted_flop, lab_format_flop)
+SIDES(sectors_per_load, format_ratio)
+SIDES(bank_conflicts, format_count)
 
 static const char *gflop_per_s_a_text(const void *row, char *out, size_t cap)
 {
@@ -207,33 +237,47 @@ static const char *verdict_text(const void *row, char *out, size_t cap)
     }
 #define VALUE(get) .real = get, .text = get##_text
 #define LISTED LAB_LISTED
+#define NONE LAB_FIELD_ABSENT
 
-/* The titles of a side's columns end in its run's number. */
+/* The titles of a side's columns end in its run's number. Sectors are those of a
+ * load of a warp. Lists on the screen: without a simulated run, and with one. */
 static const struct lab_field fields[] = {
     FIELD(NULL, 0, .text = level_text,
-          .list = {1, "level", 9, .as_given = true, .drop = {13}}),
+          .list = {1, "level", 9, .as_given = true, .drop = {13, 13}}),
     FIELD(NULL, 0, .text = phase_text,
-          .list = {2, "phase", 8, .as_given = true, .drop = {4}}),
-    FIELD(NULL, 0, .text = name_text, LISTED(3, "what", 14, 4, false, 0)),
-    FIELD(">", 2, VALUE(median_a), LISTED(4, ">run ", 8, 0, true, 3)),
-    FIELD(">", 3, VALUE(median_b), LISTED(5, ">run ", 8, 0, true, 2)),
+          .list = {2, "phase", 8, .as_given = true, .drop = {4, 4}}),
+    FIELD(NULL, 0, .text = name_text, LISTED(3, "what", 14, 4, false, 0, 0)),
+    FIELD(">", 2, VALUE(median_a), LISTED(4, ">run ", 8, 0, true, 3, 3)),
+    FIELD(">", 3, VALUE(median_b), LISTED(5, ">run ", 8, 0, true, 2, 2)),
     FIELD(">diff", 4, .real = distance, .text = difference_text,
-          LISTED(6, ">difference", 11, 0, true, 0)),
-    FIELD(">x", 5, VALUE(speed_up), LISTED(7, ">x", 6, 0, true, 1)),
+          LISTED(6, ">difference", 11, 0, true, 0, 0)),
+    FIELD(">x", 5, VALUE(speed_up), LISTED(7, ">x", 6, 0, true, 1, 1)),
     FIELD(">p", 6, .real = p_value, .text = p_text,
-          LISTED(8, ">p", 6, 0, false, 5)),
+          LISTED(8, ">p", 6, 0, false, 5, 5)),
     FIELD("verdict", 7, .text = verdict_text, .show = LAB_SHOW_VERDICT,
-          LISTED(9, "verdict", 9, 0, false, 0)),
-    FIELD(">n ", 8, VALUE(timed_a), LISTED(10, ">n ", 7, 0, true, 8)),
-    FIELD(">n ", 9, VALUE(timed_b), LISTED(11, ">n ", 7, 0, true, 7)),
-    FIELD(">MAD", 10, VALUE(mad_a), LISTED(12, ">MAD ", 9, 0, true, 10)),
-    FIELD(">MAD", 11, VALUE(mad_b), LISTED(13, ">MAD ", 9, 0, true, 9)),
+          LISTED(9, "verdict", 9, 0, false, 0, 0)),
+    FIELD(">n ", 8, VALUE(timed_a), LISTED(10, ">n ", 7, 0, true, 8, 8)),
+    FIELD(">n ", 9, VALUE(timed_b), LISTED(11, ">n ", 7, 0, true, 7, 7)),
+    FIELD(">MAD", 10, VALUE(mad_a), LISTED(12, ">MAD ", 9, 0, true, 10, 10)),
+    FIELD(">MAD", 11, VALUE(mad_b), LISTED(13, ">MAD ", 9, 0, true, 9, 9)),
     FIELD(">FLOP", 12, .real = flop),
     FIELD(">GFLOP/s", 13, .text = gflop_per_s_a_text),
     FIELD(">GFLOP/s", 14, .text = gflop_per_s_b_text),
     FIELD(NULL, 0, VALUE(flop_per_s_a),
-          LISTED(14, ">FLOP/s ", 12, 0, true, 12)),
+          LISTED(14, ">FLOP/s ", 12, 0, true, 12, 12)),
     FIELD(NULL, 0, VALUE(flop_per_s_b),
-          LISTED(15, ">FLOP/s ", 12, 0, true, 11)),
+          LISTED(15, ">FLOP/s ", 12, 0, true, 11, 11)),
+    FIELD(">FLOP ", LAB_COMPARE_COUNTED, VALUE(counted_flop_a),
+          LISTED(16, ">counted ", 12, 0, true, NONE, 15)),
+    FIELD(">FLOP ", LAB_COMPARE_COUNTED + 1, VALUE(counted_flop_b),
+          LISTED(17, ">counted ", 12, 0, true, NONE, 14)),
+    FIELD(">sectors ", LAB_COMPARE_COUNTED + 2, VALUE(sectors_per_load_a),
+          LISTED(18, ">sectors ", 11, 0, true, NONE, 17)),
+    FIELD(">sectors ", LAB_COMPARE_COUNTED + 3, VALUE(sectors_per_load_b),
+          LISTED(19, ">sectors ", 11, 0, true, NONE, 16)),
+    FIELD(">conflicts ", LAB_COMPARE_COUNTED + 4, VALUE(bank_conflicts_a),
+          LISTED(20, ">conflicts ", 13, 0, true, NONE, 19)),
+    FIELD(">conflicts ", LAB_COMPARE_COUNTED + 5, VALUE(bank_conflicts_b),
+          LISTED(21, ">conflicts ", 13, 0, true, NONE, 18)),
 };
 LAB_FIELDS_TABLE(lab_compare_fields, lab_compare_row);

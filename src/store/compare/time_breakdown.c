@@ -95,6 +95,7 @@ static const struct pass *median_of(struct pass *list, size_t n, size_t *best)
 struct facts {
     bool lab;
     bool cpu;
+    bool simulated;
     bool untraced;
     int64_t iterations;
     int64_t median_ns;
@@ -110,6 +111,7 @@ static bool take_facts(void *user, const struct lab_run_row *r)
     struct facts *f = user;
     f->lab = is(r->kind, "lab");
     f->cpu = is(r->backend, "cpu");
+    f->simulated = is(r->backend, "sim");
     f->untraced = is(r->trace_state, "off") || is(r->trace_state, "never");
     f->iterations = r->iterations;
     f->median_ns = r->iteration_median_ns;
@@ -232,9 +234,10 @@ enum lab_status lab_time_breakdown_load(struct lab_time_breakdown *out,
     struct passes p = {.failed = false};
     struct lab_time_breakdown w;
     enum lab_status st = lab_query_run(db, run, take_facts, &f);
-    none(&w, f.lab ? "a lab's repeats are no iterations"
-                   : "no iteration was recorded");
-    if (st == LAB_OK && !f.lab)
+    none(&w, f.lab         ? "a lab's repeats are no iterations"
+             : f.simulated ? "it was simulated, and has no times"
+                           : "no iteration was recorded");
+    if (st == LAB_OK && !f.lab && !f.simulated)
         st = lab_query_iterations(db, run, add_pass, &p);
     if (st == LAB_OK && p.failed)
         st = lab_no_memory("the iterations of a run");

@@ -159,10 +159,9 @@ static void nothing_of_labs(struct csv *c, int from, int to)
 static void put_counted(struct csv *c, const struct lab_counted_item *item,
                         double formula)
 {
-    double values[LAB_COUNTED_COLUMNS];
-    lab_counted_values(item, formula, values);
-    for (int i = 0; i < LAB_COUNTED_COLUMNS; i++)
-        real(c, values[i]);
+    const struct lab_counted_row row =
+        lab_counted_row_of(&c->counted, item, formula);
+    put_fields(c, &lab_counted_fields, &row);
 }
 
 /* The last columns of a step or kernel. */
@@ -215,7 +214,7 @@ static bool put_loss(void *user, const struct lab_loss_row *r)
     struct csv *c = user;
     put_row(c, "loss", &lab_loss_row_fields, r);
     if (c->table == LAB_EXPORT_ALL)
-        nothing(c, LAB_COUNTED_COLUMNS);
+        nothing_of(c, &lab_counted_fields);
     nothing_of_labs(c, 0, LABS);
     return end(c);
 }
@@ -231,7 +230,7 @@ static bool put_lab_row(void *user, const void *row)
         nothing_of(c, &lab_step_fields);
         nothing_of(c, &lab_kernel_fields);
         nothing_of(c, &lab_loss_row_fields);
-        nothing(c, LAB_COUNTED_COLUMNS);
+        nothing_of(c, &lab_counted_fields);
         nothing_of_labs(c, 0, c->lab);
     }
     put_fields(c, t->fields, row);
@@ -296,8 +295,8 @@ static enum lab_status put_head(struct csv *c)
     if (all || t == LAB_EXPORT_LOSSES)
         put_fields_head(c, &lab_loss_row_fields);
     bool counts = all || t == LAB_EXPORT_STEPS || t == LAB_EXPORT_KERNELS;
-    for (int i = 0; counts && i < LAB_COUNTED_COLUMNS; i++)
-        lab_str_addf(&c->line, ",%s", lab_counted_column(i));
+    if (counts)
+        put_fields_head(c, &lab_counted_fields);
     for (int i = 0; c->rungs && i < RUNG_COLUMNS; i++)
         lab_str_addf(&c->line, ",%s%s", lab_tables[RUNGS].fields->prefix,
                      rung_columns[i]);

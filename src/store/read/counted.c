@@ -1,4 +1,5 @@
-/* counted.c -- hardware counters of a run, by step and by kernel. */
+/* counted.c -- hardware counters of a run, or what a simulation counted, by step and
+ * by kernel, and the table of their columns. */
 #include "store/counted.h"
 
 #include <math.h>
@@ -78,6 +79,7 @@ static int find_metric(struct counting *g, int64_t id, const char *name)
     while (m < g->n_metrics && g->ids[m] != id)
         m++;
     if (m == g->n_metrics && m < LAB_MAX_METRICS) {
+        g->out->simulated |= lab_counter_is_simulated(name);
         g->names[m] = name;
         g->ids[m] = id;
         g->n_metrics++;
@@ -281,28 +283,6 @@ lab_counted_kernel(const struct lab_counted_run *c, int64_t kernel_row)
     return NULL;
 }
 
-/* What grows with the work; all else is a share, or a figure of each. */
-static bool is_sum(size_t field)
-{
-    static const size_t sums[] = {
-        offsetof(struct lab_counters, time_ns),
-        offsetof(struct lab_counters, dram_read_bytes),
-        offsetof(struct lab_counters, dram_write_bytes),
-        offsetof(struct lab_counters, fp16_flop),
-        offsetof(struct lab_counters, fp32_flop),
-        offsetof(struct lab_counters, fp64_flop),
-        offsetof(struct lab_counters, tensor_flop),
-        offsetof(struct lab_counters, tf32_flop),
-        offsetof(struct lab_counters, bf16_flop),
-        offsetof(struct lab_counters, fp16_tensor_flop),
-        offsetof(struct lab_counters, fp64_tensor_flop),
-    };
-    for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
-        if (sums[i] == field * sizeof(double))
-            return true;
-    return false;
-}
-
 bool lab_counted_launch(const struct lab_counted_run *c, int64_t step_index,
                         const char *variant, const char *kernel,
                         struct lab_counters *out)
@@ -321,14 +301,15 @@ bool lab_counted_launch(const struct lab_counted_run *c, int64_t step_index,
             continue;
         double w = isnan(k->counters.time_ns) ? 1 : k->counters.time_ns;
         for (size_t f = 0; f < FIELDS; f++) {
-            double add = is_sum(f) ? v[f] : v[f] * w;
+            bool whole = lab_counter_is_sum(f * sizeof(double));
+            double add = whole ? v[f] : v[f] * w;
             sum[f] = launches > 0 ? sum[f] + add : add;
         }
         launches++;
         weights += w;
     }
     for (size_t f = 0; f < FIELDS && launches > 0; f++)
-        sum[f] /= is_sum(f) ? launches : weights;
+        sum[f] /= lab_counter_is_sum(f * sizeof(double)) ? launches : weights;
     return launches > 0;
 }
 
@@ -347,43 +328,89 @@ void lab_counted_fill(const struct lab_counted_run *c,
     }
 }
 
-/* ---- as columns of exports ---- */
+/* ---- as columns ---- */
 
-enum { WHOLE = -1 };
-static const struct column {
-    const char *name;
-    ptrdiff_t at; /* in struct lab_counters; WHOLE: all floating-point work */
-} columns[LAB_COUNTED_COLUMNS] = {
-    {"achieved_occupancy_pct",
-     offsetof(struct lab_counters, achieved_occupancy_pct)},
-    {"counted_flop", WHOLE},
-    {"counted_fp32_flop", offsetof(struct lab_counters, fp32_flop)},
-    {"counted_tensor_flop", offsetof(struct lab_counters, tensor_flop)},
-    {"tensor_active_pct", offsetof(struct lab_counters, tensor_active_pct)},
-    {"dram_read_bytes", offsetof(struct lab_counters, dram_read_bytes)},
-    {"dram_write_bytes", offsetof(struct lab_counters, dram_write_bytes)},
-    {"ipc", offsetof(struct lab_counters, ipc)},
-    {"sm_pct", offsetof(struct lab_counters, sm_pct)},
-    {"memory_pct", offsetof(struct lab_counters, memory_pct)},
-    {"dram_pct", offsetof(struct lab_counters, dram_pct)},
-    {"l1_hit_pct", offsetof(struct lab_counters, l1_hit_pct)},
-    {"l2_hit_pct", offsetof(struct lab_counters, l2_hit_pct)},
-};
-
-const char *lab_counted_column(int i)
+static double all_flop(const void *row)
 {
-    return columns[i].name;
+    const struct lab_counted_row *r = row;
+    return lab_counters_flop_beside(&r->counters, r->formula);
 }
 
-void lab_counted_values(const struct lab_counted_item *item, double formula,
-                        double out[LAB_COUNTED_COLUMNS])
+static double dram_bytes(const void *row)
 {
-    struct lab_counters none;
-    lab_counters_init(&none);
-    const struct lab_counters *c = item ? &item->counters : &none;
-    for (int i = 0; i < LAB_COUNTED_COLUMNS; i++) {
-        const char *at = (const char *)c + columns[i].at;
-        out[i] = columns[i].at == WHOLE ? lab_counters_flop_beside(c, formula)
-                                        : *(const double *)(const void *)at;
+    const struct lab_counters *c =
+        &((const struct lab_counted_row *)row)->counters;
+    return c->dram_read_bytes + c->dram_write_bytes;
+}
+
+#define FIELD(member, ...)                                                     \
+    {                                                                          \
+        .kind = LAB_FIELD_REAL,                                                \
+        .at = offsetof(struct lab_counted_row, member), __VA_ARGS__            \
     }
+#define SHOWN LAB_SHOWN
+
+/* In the order of CSV and JSON. */
+static const struct lab_field fields[] = {
+    FIELD(counters.achieved_occupancy_pct, .key = "achieved_occupancy_pct",
+          SHOWN(">achieved", 1, PCT)),
+    FIELD(formula, .real = dram_bytes, SHOWN(">DRAM", 2, BYTES)),
+    FIELD(formula, .key = "counted_flop", .real = all_flop,
+          SHOWN(">counted", 3, FLOP)),
+    FIELD(counters.fp32_flop, .key = "counted_fp32_flop"),
+    FIELD(counters.tensor_flop, .key = "counted_tensor_flop"),
+    FIELD(counters.tensor_active_pct, .key = "tensor_active_pct"),
+    FIELD(counters.dram_read_bytes, .key = "dram_read_bytes"),
+    FIELD(counters.dram_write_bytes, .key = "dram_write_bytes"),
+    FIELD(counters.ipc, .key = "ipc"),
+    FIELD(counters.sm_pct, .key = "sm_pct"),
+    FIELD(counters.memory_pct, .key = "memory_pct"),
+    FIELD(counters.dram_pct, .key = "dram_pct"),
+    FIELD(counters.l1_hit_pct, .key = "l1_hit_pct"),
+    FIELD(counters.l2_hit_pct, .key = "l2_hit_pct"),
+    FIELD(counters.fp64_flop, .key = "counted_fp64_flop"),
+    FIELD(counters.fp16_flop, .key = "counted_fp16_flop"),
+    FIELD(formula, .real = all_flop,
+          SHOWN(">counted", LAB_COUNTED_SIMULATED, FLOP)),
+    FIELD(counters.load_requests, .key = "load_requests"),
+    FIELD(counters.load_sectors, .key = "load_sectors"),
+    FIELD(counters.sectors_per_load, .key = "sectors_per_load",
+          SHOWN(">sectors/load", LAB_COUNTED_SIMULATED + 1, PLAIN)),
+    FIELD(counters.store_requests, .key = "store_requests"),
+    FIELD(counters.store_sectors, .key = "store_sectors"),
+    FIELD(counters.sectors_per_store, .key = "sectors_per_store",
+          SHOWN(">sectors/store", LAB_COUNTED_SIMULATED + 2, PLAIN)),
+    FIELD(counters.shared_requests, .key = "shared_requests"),
+    FIELD(counters.shared_wavefronts, .key = "shared_wavefronts"),
+    FIELD(counters.bank_conflicts, .key = "bank_conflicts",
+          SHOWN(">conflicts", LAB_COUNTED_SIMULATED + 3, PLAIN), .digits = 9),
+    FIELD(counters.warp_inst, .key = "ptx_warp_instructions"),
+    FIELD(counters.thread_inst, .key = "ptx_thread_instructions"),
+    FIELD(counters.lanes_per_inst, .key = "lanes_active",
+          SHOWN(">lanes", LAB_COUNTED_SIMULATED + 4, PLAIN)),
+    FIELD(counters.divergent_branches, .key = "divergent_branches"),
+    FIELD(counters.atomics, .key = "atomics"),
+    FIELD(counters.barriers, .key = "barriers"),
+    {.kind = LAB_FIELD_TEXT,
+     .at = offsetof(struct lab_counted_row, by),
+     .key = "counted_by"},
+};
+LAB_FIELDS_TABLE(lab_counted_fields, lab_counted_row);
+
+const char *lab_counted_by(const struct lab_counted_run *c)
+{
+    return c->count == 0 ? NULL : c->simulated ? "simulation" : "hardware";
+}
+
+struct lab_counted_row lab_counted_row_of(const struct lab_counted_run *c,
+                                          const struct lab_counted_item *item,
+                                          double formula)
+{
+    struct lab_counted_row row = {.formula = formula};
+    lab_counters_init(&row.counters);
+    if (item) {
+        row.counters = item->counters;
+        row.by = lab_counted_by(c);
+    }
+    return row;
 }

@@ -10,6 +10,7 @@
 
 #include "base/format.h"
 #include "store/launch.h"
+#include "ui/layout.h"
 
 const void *lab_record_at(const struct lab_record_list *list, int64_t row)
 {
@@ -122,6 +123,9 @@ static int compare(const void *user, int64_t a, int64_t b, int column,
     const char *right = lab_field_text(f, q, t, sizeof(t));
     return strcasecmp(left ? left : "", right ? right : "");
 }
+
+_Static_assert((int)LAB_FIELD_ABSENT == (int)LAB_SHARE_ABSENT,
+               "a column that is not in a list");
 
 void lab_record_list_turn(struct lab_record_list *list, int kind)
 {

@@ -1,7 +1,6 @@
 /* The screen of a comparison: two runs step by step, and what the differences
  * mean. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,6 +82,20 @@ static enum lab_status show_level(struct compare_state *st)
     return status;
 }
 
+/* The kind of list that has what was counted: a simulation has no times. */
+enum { COUNTED = 1 };
+
+static bool is_counted(const struct lab_compare_row *row)
+{
+    bool simulated = false;
+    for (int side = 0; side < LAB_SIDES; side++) {
+        const struct lab_time_sum *s = row->side[side];
+        simulated = simulated || (s && s->level >= LAB_SUM_STEP &&
+                                  s->counters.warp_inst > 0);
+    }
+    return simulated;
+}
+
 static enum lab_status load(struct compare_state *st)
 {
     const struct lab_runs_model *m = st->args.model;
@@ -94,6 +107,9 @@ static enum lab_status load(struct compare_state *st)
     st->shown = lab_alloc_array((size_t)st->count + 1, sizeof(*st->shown));
     if (!st->shown)
         return lab_no_memory("a comparison");
+    for (int64_t i = 0; i < st->count; i++)
+        if (is_counted(&st->rows[i]))
+            lab_record_list_turn(&st->columns.list, COUNTED);
     st->columns.list.rows = st->rows;
     st->columns.list.shown = st->shown;
     status = show_level(st);

@@ -27,12 +27,13 @@ struct run_state {
     int64_t kernels_of; /* the step of the kernels shown, or -1: all */
     bool all_kernels;
     bool counted;         /* hardware counters were taken */
+    bool simulated;       /* counted by simulation */
     int64_t most_kernels; /* that a step launches, or the run without steps */
     struct lab_str no_steps;
 };
 
 /* Kinds of lists of steps and kernels. */
-enum { COUNTED = 1, ALL_STEPS = 2 };
+enum { COUNTED = 1, SIMULATED_STEPS = 2, ALL_STEPS = 2, SIMULATED_KERNELS = 4 };
 
 /* When it fails there are none: those that were shown are gone. */
 static enum lab_status load_kernels(struct run_state *st)
@@ -45,8 +46,10 @@ static enum lab_status load_kernels(struct run_state *st)
         m->load_kernels(m->user, st->args.run.id,
                         step < 0 ? NULL : &st->step_rows[step], &rows, &count);
     st->kernels_of = step;
-    lab_record_list_turn(&st->kernel_list, (st->counted ? COUNTED : 0) |
-                                               (step < 0 ? ALL_STEPS : 0));
+    lab_record_list_turn(&st->kernel_list,
+                         st->simulated ? SIMULATED_KERNELS + (step < 0)
+                                       : (st->counted ? COUNTED : 0) |
+                                             (step < 0 ? ALL_STEPS : 0));
     st->kernels.count = 0;
     st->kernel_list.rows = st->kernel_rows = status ? NULL : rows;
     return status ? status : lab_table_set_count(&st->kernels, count);
@@ -85,9 +88,11 @@ static enum lab_status load(struct run_state *st)
             st->most_kernels = row->kernels;
         st->counted =
             st->counted || !isnan(row->counters.achieved_occupancy_pct);
+        st->simulated = st->simulated || row->counters.warp_inst > 0;
     }
-    if (st->counted)
-        lab_record_list_turn(&st->step_list, COUNTED);
+    if (st->counted || st->simulated)
+        lab_record_list_turn(&st->step_list,
+                             st->simulated ? SIMULATED_STEPS : COUNTED);
     if (!status)
         select_step(st);
     if (!status)

@@ -3087,6 +3087,11 @@ static void show_lr(struct lab_stepper *v)
 static void take_counters(struct lab_stepper *v, const char *what)
 {
     struct lab_command cmd = {.kind = LAB_DO_COUNT, .n = v->step, .phase = -1};
+    if (strcmp(v->snap.backend, "sim") == 0) {
+        refuse(v, "a simulated step is counted as it runs: nothing is to be "
+                  "taken");
+        return;
+    }
     if (strcmp(v->snap.backend, "cuda") != 0) {
         refuse(v, "hardware counters need a GPU: this walk runs on the CPU");
         return;

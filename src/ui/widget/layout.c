@@ -52,8 +52,8 @@ void lab_layout_share(int total, const struct lab_share *parts, int count,
     memset(out, 0, (size_t)count * sizeof(*out));
     count = count > MOST ? MOST : count;
     for (int i = 0; i < count; i++) {
-        kept[i] = true;
-        least += parts[i].least;
+        kept[i] = parts[i].drop < LAB_SHARE_ABSENT;
+        least += kept[i] ? parts[i].least : 0;
     }
     while (least > total) {
         int worst = worst_part(parts, kept, count);

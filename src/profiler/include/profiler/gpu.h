@@ -37,7 +37,7 @@ struct lab_gpu_sink {
     /* `k` has no names and no occupancy yet. */
     void (*kernel)(void *user, const struct lab_kernel_record *k,
                    const struct lab_gpu_launch *launch);
-    /* MEMCPY, MEMSET, API, SYNC and OVERHEAD. */
+    /* MEMCPY, MEMSET, API, SYNC and OVERHEAD; METRIC of a simulation. */
     void (*record)(void *user, const struct lab_record *record);
     uint32_t (*intern)(void *user, const char *text);
 };

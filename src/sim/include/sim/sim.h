@@ -95,9 +95,30 @@ struct lab_sim_finding {
     X(bank_conflicts, "wavefronts beyond the least that were needed")          \
     X(atomics, "atomic operations of lanes")                                   \
     X(barriers, "barriers that warps arrived at")
+/* Parts of these, for the hardware counters that tell them apart. Loads and stores
+ * are those of ld and st alone: no atomics, no asynchronous copies. */
+#define LAB_SIM_PART_LIST(X)                                                   \
+    X(load_requests, "requests of loads from global memory")                   \
+    X(load_sectors, "sectors of 32 bytes moved for them")                      \
+    X(store_requests, "requests of stores to global memory")                   \
+    X(store_sectors, "sectors of 32 bytes moved for them")                     \
+    X(f32_adds, "additions in fp32, of lanes")                                 \
+    X(f32_muls, "multiplications in fp32")                                     \
+    X(f32_fmas, "fused multiply-adds in fp32")                                 \
+    X(f64_adds, "additions in fp64")                                           \
+    X(f64_muls, "multiplications in fp64")                                     \
+    X(f64_fmas, "fused multiply-adds in fp64")                                 \
+    X(f16_adds, "additions in fp16 and bf16")                                  \
+    X(f16_muls, "multiplications in fp16 and bf16")                            \
+    X(f16_fmas, "fused multiply-adds in fp16 and bf16")                        \
+    X(tensor_tf32, "FLOP of tensor cores with tf32")                           \
+    X(tensor_bf16, "FLOP of tensor cores with bf16")                           \
+    X(tensor_f16, "FLOP of tensor cores with fp16")                            \
+    X(tensor_f64, "FLOP of tensor cores with fp64")
 struct lab_sim_counts {
 #define X(key, title) int64_t key;
     LAB_SIM_COUNT_LIST(X)
+    LAB_SIM_PART_LIST(X)
 #undef X
 };
 

@@ -47,6 +47,10 @@ struct lab_compare_row {
     int64_t run[LAB_SIDES];
 };
 
+/* The place in tables of text of the first column of what was counted, of the first
+ * run; the second run's is next to it, and so on for each of three. */
+enum { LAB_COMPARE_COUNTED = 15, LAB_COMPARE_COUNTED_COLUMNS = 6 };
+
 /* What a run was made with, as texts. */
 enum lab_run_fact {
     LAB_FACT_LESSON,
@@ -90,6 +94,8 @@ struct lab_comparison {
     struct lab_time_sums sums[LAB_SIDES];
     struct lab_time_breakdown wall[LAB_SIDES];
     struct lab_time_sum *wall_sums; /* of those rows */
+    /* What counted a run's steps: "hardware", "simulation"; NULL: nothing did. */
+    const char *counted_by[LAB_SIDES];
 };
 
 LAB_C_BEGIN
@@ -103,6 +109,8 @@ void lab_comparison_release(struct lab_comparison *c);
 /* Whether both texts are known and differ, or only one is known. */
 bool lab_comparison_differs(const struct lab_comparison *c,
                             enum lab_run_fact fact);
+/* Whether one of them was simulated: it has counts in place of times. */
+bool lab_comparison_simulated(const struct lab_comparison *c);
 /* The side that is there. */
 const struct lab_time_sum *lab_compare_either(const struct lab_compare_row *r);
 /* Of medians; all of the time of what one run alone has; NaN: unknown. */

@@ -1,4 +1,5 @@
-/* store/counted.h -- the hardware counters of a run, by step and by kernel.
+/* store/counted.h -- the hardware counters of a run, or what a simulation counted
+ * in their place, by step and by kernel.
  *
  * Values stand in metric_value under the execution that the learner saw; what
  * they mean together is trace/metric.h's. A kernel's place in its step (its
@@ -12,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "store/database.h"
+#include "store/row_fields.h"
 #include "store/time_sum.h"
 #include "trace/metric.h"
 
@@ -33,9 +35,25 @@ struct lab_counted_run {
     size_t count;
     size_t *by_row; /* those with a row, by row */
     size_t rows;
+    bool simulated; /* counted by simulation */
 };
 
-enum { LAB_COUNTED_COLUMNS = 13 };
+/* A row of the table of columns below. */
+struct lab_counted_row {
+    struct lab_counters counters;
+    double formula; /* of the step's work; NaN: it has none */
+    const char *by; /* "hardware", "simulation"; NULL: not counted */
+};
+
+/* In tables of text the columns of a run that hardware counted have places from 1
+ * on, those of a simulation from LAB_COUNTED_SIMULATED on. */
+enum { LAB_COUNTED_SIMULATED = 11 };
+extern const struct lab_fields lab_counted_fields;
+/* The line below such a table. */
+#define LAB_COUNTED_BY_SIMULATION                                              \
+    "counted by simulation: lanes is how many of a warp's 32 an instruction "  \
+    "of "                                                                      \
+    "PTX has active"
 
 LAB_C_BEGIN
 /* A run without counters has no items. */
@@ -59,11 +77,11 @@ bool lab_counted_launch(const struct lab_counted_run *c, int64_t step_index,
 /* The counters of steps and kernels, in their sums. */
 void lab_counted_fill(const struct lab_counted_run *c,
                       struct lab_time_sums *sums);
-/* What CSV and JSON call the columns of what was counted ("ipc"), with units,
- * in their order; 0 <= i < LAB_COUNTED_COLUMNS. */
-const char *lab_counted_column(int i);
-/* Their values; `item` NULL, not counted: NaN. `formula`: the FLOPs that were
- * to be counted, NaN unknown (lab_counters_flop_beside()). */
-void lab_counted_values(const struct lab_counted_item *item, double formula,
-                        double out[LAB_COUNTED_COLUMNS]);
+/* "hardware", "simulation"; NULL: the run was not counted. */
+const char *lab_counted_by(const struct lab_counted_run *c);
+/* The row of what was counted; `item` NULL: everything is unknown. `formula`: the
+ * FLOPs that were to be counted, NaN unknown (lab_counters_flop_beside()). */
+struct lab_counted_row lab_counted_row_of(const struct lab_counted_run *c,
+                                          const struct lab_counted_item *item,
+                                          double formula);
 LAB_C_END

@@ -40,7 +40,7 @@ enum lab_field_show {
     LAB_SHOW_VERDICT /* a word that may alarm */
 };
 
-enum { LAB_FIELD_LISTS = 4 };
+enum { LAB_FIELD_LISTS = 6, LAB_FIELD_ABSENT = 1000 };
 
 /* A column of a list on the screen. */
 struct lab_field_list {
@@ -51,7 +51,8 @@ struct lab_field_list {
     bool largest_first;        /* when it is sorted by this column */
     bool as_given;             /* sorted by it rows come as they are given */
     int drop[LAB_FIELD_LISTS]; /* of each kind of list of the record: the
-                           highest goes first when the screen is narrow */
+                           highest goes first when the screen is narrow;
+                           LAB_FIELD_ABSENT: it is not in this kind of list */
 };
 
 struct lab_field {

@@ -2,10 +2,16 @@
  * answers mean.
  *
  * Names are CUPTI's, which are ncu's. A chip that does not know one is asked
- * for the rest; the figures made of it are then unknown. Pure functions and
- * constant tables. Threads: any. */
+ * for the rest; the figures made of it are then unknown. A simulation counts under
+ * the same names; what it counts of PTX alone has a name of its own. Pure functions
+ * and constant tables. Threads: any. */
 #pragma once
+#include <stdbool.h>
+#include <stddef.h>
 #include "base/status.h"
+
+/* What the name of a counter begins with that only a simulation has. */
+#define LAB_COUNTER_SIM "sim__ptx_"
 
 enum lab_counter_set {
     LAB_COUNTERS_OFF,
@@ -43,6 +49,19 @@ struct lab_counters {
     double sectors_per_load; /* 32-byte sectors a global load of a warp: 4 when
                                 32 floats are adjacent */
     double sectors_per_store;
+    double load_requests; /* of warps to global memory */
+    double load_sectors;
+    double store_requests;
+    double store_sectors;
+    double shared_wavefronts; /* passes through shared memory */
+    double bank_conflicts;    /* those beyond the least that were needed */
+    double warp_inst;         /* of PTX, from here on: a simulation's */
+    double thread_inst;
+    double lanes_per_inst; /* that a warp's instruction has active, of 32 */
+    double divergent_branches;
+    double shared_requests;
+    double atomics;
+    double barriers;
 };
 
 LAB_C_BEGIN
@@ -56,6 +75,11 @@ int lab_counter_metrics(enum lab_counter_set set, const char *const **names);
 int lab_counter_tensor_metrics(const char *const **names);
 
 void lab_counters_init(struct lab_counters *c); /* everything unknown */
+/* Does the member at that offset grow with the work? All else is a share, or a
+ * figure of each. */
+bool lab_counter_is_sum(size_t at);
+/* Does only a simulation count it? */
+bool lab_counter_is_simulated(const char *metric);
 /* All floating-point work, wherever it ran: the sum of what is known. */
 double lab_counters_flop(const struct lab_counters *c);
 /* The same beside what a formula gives: unknown where it is less by more than

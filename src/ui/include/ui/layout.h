@@ -50,7 +50,9 @@ struct lab_run_layout lab_run_layout(struct lab_rect body,
 /* Shares `total` cells among `count` parts: each gets its `least` when they
  * all fit, the rest goes by `weight` (0: takes no more). When they do not fit,
  * parts are dropped (0) from the one with the highest `drop` down; equal ones
- * from the last. out[count] is filled; their sum is at most `total`. */
+ * from the last. One with LAB_SHARE_ABSENT is never there. out[count] is filled;
+ * their sum is at most `total`. */
+enum { LAB_SHARE_ABSENT = 1000 };
 struct lab_share {
     int least;
     int weight;

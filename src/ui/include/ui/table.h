@@ -12,7 +12,7 @@
 #include "ui/canvas.h"
 #include "ui/layout.h"
 
-enum { LAB_TABLE_COLUMNS = 16, LAB_TABLE_CELL_BYTES = 256 };
+enum { LAB_TABLE_COLUMNS = 24, LAB_TABLE_CELL_BYTES = 256 };
 
 struct lab_table_column {
     const char *title;

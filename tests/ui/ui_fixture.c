@@ -14,6 +14,7 @@
 #include "debug/progress.h"
 #include "lesson/catalog.h"
 #include "lesson/lesson.h"
+#include "store/fact_table.h"
 #include "trace/record.h"
 #include "ui/chart.h"
 #include "ui/layout.h"
@@ -253,6 +254,55 @@ static const struct lab_runs_model RUNS_MODEL = {
     .load_occupancy = fixture_load_occupancy,
 };
 
+/* Two tables as a file has them. */
+static const char GPUS_TABLE[] =
+    "#:course C01\n#:title Peaks of three GPUs\n"
+    "#:about What the printed peaks come from. Change a number and see.\n"
+    "#:formula lanes [count] = sms * 64\n"
+    "#:formula fp32 [TFLOP/s] = lanes * 2 * boost / 1e6\n"
+    "#:formula per_watt [GFLOP/s/W] = fp32 * 1000 / tdp\n"
+    "gpu,sms [count],boost [MHz],printed [TFLOP/s],tdp [W],differs,source\n"
+    "P100,56,1480,10.6,300,,Unit 11\n"
+    "V100,80,1530,15.7,300,\"15.67, rounded\",Unit 11\n"
+    "A100,108,1410,19.5,400,,Unit 11\nThe next one,,,,,,Unit 12\n";
+static const char WORDS_TABLE[] =
+    "#:course C24\n#:title Words\nword,source\nESC \033[31m,Unit 11\n";
+
+static enum lab_status open_fixture_table(void *user, const char *name,
+                                          struct lab_fact_table **out,
+                                          struct lab_str *note)
+{
+    (void)user;
+    lab_str_add(note, "this machine is a fixture");
+    if (strcmp(name, "words") == 0)
+        return lab_fact_parse(out, "words.csv", WORDS_TABLE,
+                              sizeof(WORDS_TABLE) - 1);
+    return lab_fact_parse(out, "gpus.csv", GPUS_TABLE, sizeof(GPUS_TABLE) - 1);
+}
+
+static enum lab_status
+load_fixture_tables(void *user, struct lab_fact_table *const **tables,
+                    int *count)
+{
+    static struct lab_fact_table *list[2];
+    const char *const names[] = {"gpus", "words"};
+    struct lab_str note;
+    enum lab_status st = LAB_OK;
+    lab_str_init(&note);
+    for (int i = 0; !st && i < 2; i++) {
+        lab_fact_free(list[i]);
+        list[i] = NULL;
+        st = open_fixture_table(user, names[i], &list[i], &note);
+    }
+    lab_str_release(&note);
+    *tables = list;
+    *count = 2;
+    return st;
+}
+
+static const struct lab_tables_model TABLES_MODEL = {
+    .load = load_fixture_tables, .open = open_fixture_table};
+
 static enum lab_status refresh(void *user, struct lab_home_model *model)
 {
     (void)user;
@@ -279,6 +329,7 @@ struct lab_home_model *fixture_home(void)
         .open_lesson = open_lesson,
         .write_doctor = fixture_write_doctor,
         .all_runs = &RUNS_MODEL,
+        .tables = &TABLES_MODEL,
     };
     return &model;
 }

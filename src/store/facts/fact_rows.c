@@ -131,10 +131,11 @@ static enum lab_status check_value(const struct lab_fact_table *t, int column,
         return lab_fail(LAB_E_RANGE, "%s is a whole number: not %s", c->name,
                         text);
     if (!share && v >= farthest * fmaxl(most, 1))
-        return lab_fail(LAB_E_RANGE,
-                        "%s = %s %s is %.0Lf times the largest in the table or "
-                        "more: is the unit right?",
-                        c->name, text, c->unit, farthest);
+        return lab_fail(
+            LAB_E_RANGE,
+            "%s = %s %s: the column's largest is %.5Lg; is the unit "
+            "right?",
+            c->name, text, c->unit, most);
     return LAB_OK;
 }
 

@@ -346,13 +346,23 @@ static enum lab_status open_doctor(struct lab_screen *s)
     return lab_ui_push(s->ui, &lab_view_text, &args);
 }
 
+static enum lab_status open_tables(struct lab_screen *s)
+{
+    const struct home_state *st = s->state;
+    if (!st->model->tables)
+        return lab_fail(LAB_E_STATE, "no tables are installed");
+    return lab_ui_push(s->ui, &lab_view_tables, st->model->tables);
+}
+
 static const struct lab_binding BINDINGS[] = {
     {"Enter", true, "open", "open the lesson or the run", LAB_ACT_OPEN,
      open_row},
-    {"r F2", true, "all runs", "the list of all runs", LAB_ACT_OWN, open_runs},
+    {"r F2", true, "runs", "the list of all runs", LAB_ACT_OWN, open_runs},
     {"g", true, "recorded",
      "runs that ship with the program, recorded on a GPU", LAB_ACT_OWN,
      open_recorded},
+    {"t", true, "tables", "the tables of the course, and calculators",
+     LAB_ACT_OWN, open_tables},
     {"d F4", true, "doctor", "what this machine can do, and remedies",
      LAB_ACT_OWN, open_doctor},
     {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},

@@ -15,6 +15,7 @@
 #include "screens/lesson_screen.h"
 #include "screens/gpu_detect.h"
 #include "screens/runs_model.h"
+#include "screens/tables_model.h"
 #include "debug/progress.h"
 #include "base/signals.h"
 #include "trace/record.h"
@@ -30,6 +31,7 @@ struct screens {
     struct lab_home_model home;
     struct lab_runs_source *runs;
     struct lab_runs_source *recorded; /* NULL: none ship */
+    struct lab_tables_source tables;
     struct lab_progress progress;
     struct lab_lesson_screen *open; /* the lesson that is on the screen ... */
     struct lab_bench_screen *lab;   /* ... or the lab */
@@ -163,6 +165,8 @@ static enum lab_status start_home(struct screens *s)
                                 .open_lesson = open_lesson,
                                 .write_doctor = write_doctor,
                                 .all_runs = lab_runs_source_model(s->runs)};
+    lab_tables_source_init(&s->tables, s->options->db);
+    s->home.tables = &s->tables.model;
     if (lab_runs_source_recorded(&s->recorded) == LAB_OK)
         s->home.recorded = lab_runs_source_model(s->recorded);
     return lab_ui_push(s->ui, &lab_view_home, &s->home);
@@ -213,6 +217,7 @@ static void finish(struct screens *s)
     lab_bench_screen_reap(&s->leaving, true);
     lab_runs_source_free(s->runs);
     lab_runs_source_free(s->recorded);
+    lab_tables_source_release(&s->tables);
     lab_catalog_free(s->catalog);
     lab_progress_release(&s->progress);
     if (s->notes.len)

@@ -30,4 +30,5 @@ struct lab_home_model {
     const struct lab_runs_model *all_runs; /* NULL: no store */
     /* Runs of another machine that ship with the program; NULL: none do. */
     const struct lab_runs_model *recorded;
+    const struct lab_tables_model *tables; /* NULL: none */
 };

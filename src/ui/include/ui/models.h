@@ -83,6 +83,24 @@ struct lab_compare_args {
     struct lab_run_row run[2]; /* their strings must outlive the screen */
 };
 
+struct lab_fact_table;
+
+/* Tables of facts (store/fact_table.h). */
+struct lab_tables_model {
+    void *user;
+    /* All of them, in the order of the course, with this machine's rows. */
+    enum lab_status (*load)(void *user, struct lab_fact_table *const **tables,
+                            int *count);
+    /* One, read anew and the caller's; `note`: what is known of this machine. */
+    enum lab_status (*open)(void *user, const char *name,
+                            struct lab_fact_table **out, struct lab_str *note);
+};
+
+struct lab_fact_args {
+    const struct lab_tables_model *model;
+    const char *table; /* its name */
+};
+
 struct lab_source_args {
     const char *path; /* shown */
     const char *text; /* copied */

@@ -13,6 +13,8 @@ extern const struct lab_screen_ops lab_view_compare;  /* lab_compare_args * */
 extern const struct lab_screen_ops lab_view_roofline; /* lab_run_args * */
 extern const struct lab_screen_ops lab_view_timeline; /* lab_run_args * */
 extern const struct lab_screen_ops lab_view_what_if;  /* lab_run_args * */
+extern const struct lab_screen_ops lab_view_tables;   /* lab_tables_model * */
+extern const struct lab_screen_ops lab_view_facts;    /* lab_fact_args * */
 extern const struct lab_screen_ops lab_view_lab;      /* lab_bench_model * */
 extern const struct lab_screen_ops lab_view_source;   /* lab_source_args * */
 extern const struct lab_screen_ops lab_view_text;     /* lab_text_args * */

@@ -1,0 +1,129 @@
+/* view_tables.c -- the list of the course's reference tables and calculators. */
+#include <stdio.h>
+#include <string.h>
+
+#include "store/fact_table.h"
+#include "ui/table.h"
+#include "ui/ui.h"
+#include "ui/views.h"
+
+enum { COL_NAME, COL_COURSE, COL_ROWS, COL_TITLE, COL_COUNT };
+
+struct tables_state {
+    const struct lab_tables_model *model;
+    struct lab_fact_table *const *tables;
+    int count;
+    struct lab_table table;
+};
+
+static const struct lab_table_column COLUMNS[COL_COUNT] = {
+    [COL_NAME] = {"name", 16, 0, 0, false, false},
+    [COL_COURSE] = {"row", 4, 0, 2, false, false},
+    [COL_ROWS] = {"rows", 5, 0, 1, true, true},
+    [COL_TITLE] = {"what", 20, 1, 0, false, false},
+};
+
+static void cell(const void *user, int64_t row, int column, char *out,
+                 size_t cap, enum lab_role *role)
+{
+    const struct tables_state *st = user;
+    const struct lab_fact_table *t = st->tables[row];
+    switch (column) {
+    case COL_NAME:
+        snprintf(out, cap, "%s", t->name);
+        break;
+    case COL_COURSE:
+        snprintf(out, cap, "%s", t->course);
+        *role = LAB_ROLE_DIM;
+        break;
+    case COL_ROWS:
+        snprintf(out, cap, "%d", t->rows);
+        break;
+    default:
+        snprintf(out, cap, "%s", t->title);
+    }
+}
+
+static int compare(const void *user, int64_t a, int64_t b, int column,
+                   bool turned)
+{
+    const struct tables_state *st = user;
+    char left[LAB_TABLE_CELL_BYTES];
+    char right[LAB_TABLE_CELL_BYTES];
+    enum lab_role role = LAB_ROLE_NORMAL;
+    if (column == COL_ROWS)
+        return lab_table_compare_int(st->tables[a]->rows, st->tables[b]->rows,
+                                     turned);
+    cell(user, a, column, left, sizeof(left), &role);
+    cell(user, b, column, right, sizeof(right), &role);
+    return strcmp(left, right);
+}
+
+static const struct lab_table_ops OPS = {COLUMNS, COL_COUNT, cell, compare};
+
+static enum lab_status tables_init(struct lab_screen *s, const void *args)
+{
+    struct tables_state *st = s->state;
+    st->model = args;
+    lab_table_init(&st->table, &OPS, st);
+    st->table.empty = "No tables are installed.";
+    enum lab_status status =
+        st->model->load(st->model->user, &st->tables, &st->count);
+    return status ? status : lab_table_set_count(&st->table, st->count);
+}
+
+static void tables_release(struct lab_screen *s)
+{
+    struct tables_state *st = s->state;
+    lab_table_release(&st->table);
+}
+
+static void tables_draw(struct lab_screen *s, struct lab_canvas *c,
+                        struct lab_rect body)
+{
+    struct tables_state *st = s->state;
+    int64_t row = lab_table_row(&st->table);
+    struct lab_rect about = lab_rect_cut_bottom(&body, body.h < 12 ? 0 : 4);
+    lab_table_draw(&st->table, c, body, true);
+    if (row < 0 || about.h == 0)
+        return;
+    lab_canvas_heading(c, &about, st->tables[row]->title, false);
+    lab_rect_cut_left(&about, 1);
+    lab_canvas_paragraph(c, about, LAB_ROLE_NORMAL, st->tables[row]->about);
+}
+
+static void tables_panes(struct lab_screen *s, struct lab_panes *out)
+{
+    struct tables_state *st = s->state;
+    out->at[0].table = &st->table;
+    out->click_opens = true;
+}
+
+static enum lab_status open_table(struct lab_screen *s)
+{
+    struct tables_state *st = s->state;
+    int64_t row = lab_table_row(&st->table);
+    if (row < 0)
+        return lab_fail(LAB_E_STATE, "there is nothing to open");
+    const struct lab_fact_args args = {st->model, st->tables[row]->name};
+    return lab_ui_push(s->ui, &lab_view_facts, &args);
+}
+
+static const struct lab_binding BINDINGS[] = {
+    {"Enter", true, "open", "the table", LAB_ACT_OPEN, open_table},
+    {"s F6", true, "sort", "sort by the next column", LAB_ACT_SORT},
+    {"S", true, "reverse", "turn the order", LAB_ACT_SORT_TURN},
+    {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},
+    {"Esc", false, "back", "close this screen", LAB_ACT_CANCEL},
+    {NULL}};
+
+const struct lab_screen_ops lab_view_tables = {
+    .name = "tables",
+    .title = "Tables",
+    .state_bytes = sizeof(struct tables_state),
+    .bindings = BINDINGS,
+    .init = tables_init,
+    .release = tables_release,
+    .draw = tables_draw,
+    .panes = tables_panes,
+};

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/datadir.h"
 #include "common/number.h"
 #include "engine/backend.h"
 #include "report/ceiling_cache.h"
+#include "report/suggest.h"
 
 const char lab_fact_machine_row[] = "this machine";
 
@@ -286,12 +288,25 @@ static enum lab_status add_formats(struct lab_fact_table *t,
     return LAB_OK;
 }
 
+/* Without the runs that ship their numbers are not known. */
+static enum lab_status take_recorded(struct lab_fact_table *t,
+                                     struct lab_str *note)
+{
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &path);
+    if (!st)
+        st = lab_fact_take_recorded(t, lab_str_text(&path), note);
+    lab_str_release(&path);
+    return st == LAB_E_NOTFOUND ? LAB_OK : st;
+}
+
 enum lab_status lab_fact_add_machine(struct lab_fact_table *t, const char *db,
                                      struct lab_str *note)
 {
-    enum lab_status st = LAB_OK;
-    if (!t->machine[0])
-        return LAB_OK;
+    enum lab_status st = take_recorded(t, note);
+    if (st || !t->machine[0])
+        return st;
     if (strcmp(t->machine, "processor") == 0)
         st = add_processor(t, db, note);
     else if (strcmp(t->machine, "formats") == 0)

@@ -36,6 +36,33 @@ expect_json 'all(abs(r["cublas_gflop_s"] / r["printed_cublas_gflop_s"] - 1) < 2e
 run table dgx --json
 expect_json 'rows[2]["dense_tflop_s"] == 2496'
 
+# Calculators: laws, and points that recorded runs have measured.
+run table power --json
+expect_json 'abs(rows[2]["dynamic_w"] * 8 / rows[0]["dynamic_w"] - 1) < 1e-12' \
+    'rows[5]["measured_power_w"] > 300' 'rows[0]["measured_power_w"] is None'
+run table amdahl --json --set 'a tenth serial:processors=10'
+expect_json 'abs(rows[0]["speedup_x"] - 1 / .19) < 1e-12' \
+    'rows[3]["limit_x"] is None' '0 < rows[5]["implied_serial_share"] < .1'
+run table tile_model --json
+expect_json 'rows[0]["q"] == 512' 'rows[1]["best_q"] == rows[1]["q"]' \
+    'rows[1]["largest_block"] == 64'
+run table slackness --json
+ships=${LAB_EXE%/bin/*}/share/lapenna-lab/profiles/recorded/h200.db
+rate=$(sqlite3 "file:$ships?immutable=1" "SELECT rate FROM lab_row WHERE
+    lab = 'warps_fma' AND rung = 'one' AND size = '1081344x4'
+    ORDER BY runId DESC LIMIT 1")
+expect_json "abs(rows[4]['measured_rate_tflop_s'] * 1e12 / $rate - 1) < 1e-12" \
+    'rows[1]["busy_share"] == .25'
+run table slackness
+expect_stdout 'H200 with 1, measured_rate: recorded run '
+for cell in @lab-warps-fma/one/x '@lab-warps-fma/one/1081344x4/colour' \
+    '@lab-warps-fma/one/1081344x4/clock'; do
+    printf '#:title T\ncase,time [ms],source\nA,%s,s\n' "$cell" >own.csv
+    run table ./own.csv
+    expect_stderr './own.csv:3: column time'
+    expect_exit 3
+done
+
 # One number changed: what follows is marked; what cannot be is refused.
 run table gpus --set A100:boost=1500
 expect_stdout '* A100: fp32 19.492 -> 20.736 TFLOP/s'

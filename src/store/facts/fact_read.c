@@ -218,6 +218,10 @@ static enum lab_status take_cell(struct reader *r, int row, int column)
     if (lab_utf8_check(text, r->cell.len) != (size_t)-1 ||
         strlen(text) != r->cell.len)
         return wrong(r, "column %s is no text in UTF-8", c->name);
+    if (c->unit && text[0] == '@') {
+        cell->recorded = keep(r, text, r->cell.len);
+        return cell->recorded ? LAB_OK : lab_no_memory("a table of facts");
+    }
     if (c->unit) {
         enum lab_status st = read_number(r, text, c, &cell->value);
         if (st)

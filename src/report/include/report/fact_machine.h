@@ -12,7 +12,7 @@
 extern const char lab_fact_machine_row[]; /* "this machine" */
 
 LAB_C_BEGIN
-/* Adds to the table and computes. `db`: where measured ceilings are kept, NULL:
+/* Adds to the table, recorded numbers too, and computes. `db`: where measured ceilings are kept, NULL:
  * the usual database. `note` gets where the numbers come from and why some are
  * missing. LAB_E_PARSE: the table asks for what is none of these. */
 enum lab_status lab_fact_add_machine(struct lab_fact_table *t, const char *db,

@@ -25,9 +25,10 @@ struct lab_fact_column {
 };
 
 struct lab_fact_cell {
-    const char *text;  /* as written; NULL: unknown, or computed */
-    long double value; /* NaN: unknown, or text */
-    long double was;   /* before lab_fact_set() changed something; NaN: same */
+    const char *text;     /* as written; NULL: unknown, or computed */
+    long double value;    /* NaN: unknown, or text */
+    const char *recorded; /* "@LESSON/RUNG/SIZE/WHAT"; NULL: no such cell */
+    long double was; /* before lab_fact_set() changed something; NaN: same */
 };
 
 struct lab_fact_table {
@@ -103,6 +104,11 @@ enum lab_status lab_fact_select(const struct lab_fact_table *t,
 /* Is it a unit that tables may use? The list of all. */
 bool lab_fact_unit_is_known(const char *unit);
 void lab_fact_units(struct lab_str *out);
+
+/* Fills the cells that a run which ships has measured, from the database at
+ * `path`; `note` gets a line for each. LAB_E_PARSE, LAB_E_DB. */
+enum lab_status lab_fact_take_recorded(struct lab_fact_table *t,
+                                       const char *path, struct lab_str *note);
 
 /* ---- formulas ---- */
 

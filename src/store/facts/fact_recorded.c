@@ -1,0 +1,145 @@
+/* fact_recorded.c -- numbers of a table that runs which ship have measured: a cell
+ * "@LESSON/RUNG/SIZE/WHAT" is read from their database, never typed in. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "db/row.h"
+#include "store/fact_table.h"
+
+enum { PARTS = 4, PART_BYTES = 64 };
+
+/* What a row of a lab has, in seconds, bytes, FLOPs, hertz and watts, and the kinds
+ * of units that it may be in: a rate may be seconds an item. */
+static const struct {
+    const char *what;
+    const char *column;
+    double factor;
+    const char *kinds;
+} columns[] = {
+    {"time", "median_ns", 1e-9, "t"},   {"rate", "rate", 1, "tbf"},
+    {"power", "power_w", 1, "w"},       {"clock", "smClockAfter_hz", 1, "h"},
+    {"flop", "flop", 1, "F"},           {"bytes", "bytes", 1, "B"},
+    {"copy", "ceilingCopy_B_s", 1, "b"}};
+
+static const struct {
+    const char *unit;
+    long double factor;
+    char kind;
+} units[] = {
+    {"s", 1, 't'},          {"ms", 1e-3L, 't'},      {"us", 1e-6L, 't'},
+    {"ns", 1e-9L, 't'},     {"GB/s", 1e9L, 'b'},     {"TB/s", 1e12L, 'b'},
+    {"GFLOP/s", 1e9L, 'f'}, {"TFLOP/s", 1e12L, 'f'}, {"MHz", 1e6L, 'h'},
+    {"GHz", 1e9L, 'h'},     {"W", 1, 'w'},           {"GFLOP", 1e9L, 'F'},
+    {"B", 1, 'B'}};
+
+static bool split(const char *text, char part[PARTS][PART_BYTES])
+{
+    int n = 0;
+    for (text++; n < PARTS; n++) {
+        size_t bytes = strcspn(text, "/");
+        if (bytes == 0 || bytes >= PART_BYTES)
+            return false;
+        memcpy(part[n], text, bytes);
+        part[n][bytes] = '\0';
+        text += bytes;
+        if (!*text)
+            return n == PARTS - 1;
+        text++;
+    }
+    return false;
+}
+
+/* The newest run of the lesson that has the row. NaN: none. */
+static enum lab_status find_value(struct lab_database *db,
+                                  char part[PARTS][PART_BYTES],
+                                  const char *column, double *value,
+                                  int64_t *run)
+{
+    struct lab_str sql;
+    lab_str_init(&sql);
+    lab_str_addf(
+        &sql,
+        "SELECT l.%s, r.id FROM run r JOIN lab_row l ON l.runId = r.id "
+        "WHERE r.lesson = ?1 AND l.rung = ?2 AND l.size = ?3 AND "
+        "l.status = 'done' ORDER BY r.id DESC LIMIT 1",
+        column);
+    struct lab_stmt s = lab_stmt_built(db, &sql);
+    for (int i = 0; !s.st && i < 3; i++)
+        lab_bind_text(s.sql, i + 1, part[i]);
+    *value = (double)NAN;
+    if (lab_stmt_next(&s)) {
+        *value = lab_column_real(&s);
+        *run = lab_column_int(&s);
+    }
+    return lab_stmt_end(&s);
+}
+
+static enum lab_status take_cell(const struct lab_fact_table *t, int row,
+                                 int column, struct lab_database *db,
+                                 struct lab_str *note)
+{
+    struct lab_fact_cell *cell = lab_fact_at(t, row, column);
+    char part[PARTS][PART_BYTES];
+    const char *name = NULL;
+    double factor = 1;
+    const char *kinds = "";
+    long double unit = 0;
+    bool good = split(cell->recorded, part);
+    for (size_t i = 0; good && i < sizeof(columns) / sizeof(columns[0]); i++)
+        if (strcmp(columns[i].what, part[3]) == 0) {
+            name = columns[i].column;
+            factor = columns[i].factor;
+            kinds = columns[i].kinds;
+        }
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (strcmp(units[i].unit, t->column[column].unit) == 0 &&
+            strchr(kinds, units[i].kind))
+            unit = units[i].factor;
+    if (!name || unit <= 0)
+        return lab_fail(
+            LAB_E_PARSE,
+            "%s:%d: column %s: \"%s\" is no recorded number: "
+            "@LESSON/RUNG/SIZE/WHAT, with time, rate, power, clock, "
+            "flop, bytes or copy, in a unit of it",
+            t->path, t->line[row], t->column[column].name, cell->recorded);
+    double value = (double)NAN;
+    int64_t run = 0;
+    enum lab_status st = find_value(db, part, name, &value, &run);
+    if (st)
+        return st;
+    cell->value = (long double)value * (long double)factor / unit;
+    if (isnan(value))
+        lab_str_addf(note, "%s: no run that ships has %s.\n",
+                     lab_fact_key(t, row), cell->recorded + 1);
+    else
+        lab_str_addf(note, "%s, %s: recorded run %lld, %s, %s at %s.\n",
+                     lab_fact_key(t, row), t->column[column].name,
+                     (long long)run, part[0], part[1], part[2]);
+    return LAB_OK;
+}
+
+static bool has_recorded(const struct lab_fact_table *t)
+{
+    for (int row = 0; row < t->rows; row++)
+        for (int i = 0; i < t->columns; i++)
+            if (lab_fact_at(t, row, i)->recorded)
+                return true;
+    return false;
+}
+
+enum lab_status lab_fact_take_recorded(struct lab_fact_table *t,
+                                       const char *path, struct lab_str *note)
+{
+    const struct lab_database_options options = {.read_only = true};
+    struct lab_database *db = NULL;
+    if (!has_recorded(t))
+        return LAB_OK;
+    enum lab_status st = lab_database_open(&db, path, &options);
+    for (int row = 0; !st && row < t->rows; row++)
+        for (int i = 0; !st && i < t->columns; i++)
+            if (lab_fact_at(t, row, i)->recorded)
+                st = take_cell(t, row, i, db, note);
+    lab_database_close(db);
+    return st ? st : lab_fact_compute(t);
+}

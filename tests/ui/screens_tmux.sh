@@ -6,9 +6,10 @@ golden=$2
 command -v tmux >/dev/null 2>&1 || exit 77
 dir=$(mktemp -d) || exit 1
 socket=$dir/socket
-unset NO_COLOR TMUX LAPENNA_LAB_SCRIPT
+unset TMUX LAPENNA_LAB_SCRIPT
 LC_ALL=C.UTF-8
-export LC_ALL
+NO_COLOR=1 # golden screens are text: colours take the place of lines
+export LC_ALL NO_COLOR
 
 tm() { tmux -S "$socket" -f /dev/null "$@"; }
 cleanup() {

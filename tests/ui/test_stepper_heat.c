@@ -2,17 +2,25 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "stepper/heat.h"
 #include "stepper/step_tree.h"
 #include "stepper_plan.h"
+#include "ui/heat.h"
 #include "ui/stepper.h"
+
+/* Cells of characters, two columns wide. */
+static struct lab_heat_grid fit(int64_t rows, int64_t cols, int64_t fold, int h,
+                                int cells)
+{
+    return lab_heat_fit(rows, cols, fold,
+                        &(struct lab_heat_room){.h = h, .w = 2 * cells});
+}
 
 TEST_CASE(every_element_has_a_cell)
 {
     for (int64_t rows = 1; rows < 30; rows += 3) {
         for (int64_t cols = 1; cols < 70; cols += 5) {
             for (int fold = 0; fold < 9; fold += 4) {
-                struct lab_heat_grid g = lab_heat_fit(rows, cols, fold, 6, 11);
+                struct lab_heat_grid g = fit(rows, cols, fold, 6, 11);
                 int64_t seen = 0;
                 assert_true(g.cells_h <= 6 || fold > 0);
                 assert_true(g.cells_h <= 6 && g.cells_w <= 11);
@@ -39,17 +47,17 @@ TEST_CASE(every_element_has_a_cell)
 
 TEST_CASE(one_row_folds_only_when_it_must)
 {
-    struct lab_heat_grid g = lab_heat_fit(1, 10, 0, 5, 20);
+    struct lab_heat_grid g = fit(1, 10, 0, 5, 20);
     assert_false(g.folded);
-    g = lab_heat_fit(1, 64, 8, 20, 20);
+    g = fit(1, 64, 8, 20, 20);
     assert_true(g.folded);
     assert_int_equal(g.rows, 8);
     assert_int_equal(g.cols, 8);
-    g = lab_heat_fit(1, 65, 8, 20, 20);
+    g = fit(1, 65, 8, 20, 20);
     assert_int_equal(g.rows, 9);
     assert_int_equal(lab_heat_index(&g, 8, 0), 64);
     assert_int_equal(lab_heat_index(&g, 8, 1), -1);
-    g = lab_heat_fit(1, 784, 0, 7, 26);
+    g = fit(1, 784, 0, 7, 26);
     assert_true(g.folded && g.block_cols > 1);
 }
 
@@ -57,7 +65,7 @@ TEST_CASE(one_row_folds_only_when_it_must)
 TEST_CASE(a_block_shows_its_worst)
 {
     double v[12] = {0.1, -3, 2, 1, NAN, 1, 1, 1, -INFINITY, 5, 0, 0};
-    struct lab_heat_grid g = lab_heat_fit(3, 4, 0, 3, 1);
+    struct lab_heat_grid g = fit(3, 4, 0, 3, 1);
     bool present;
     assert_int_equal(g.block_cols, 4);
     assert_true(lab_heat_cell_value(&g, v, 0, 0, &present) == -3);
@@ -75,7 +83,7 @@ static const char *cell(struct lab_canvas *c, double v, double scale,
 {
     static char text[16];
     lab_canvas_clear(c);
-    lab_heat_draw_cell(c, 0, 0, v, scale, cursor, 1);
+    lab_heat_draw_cell(c, (struct lab_rect){0, 0, 1, 2}, v, scale, cursor);
     snprintf(text, sizeof(text), "%s%s", c->cells[0].text, c->cells[1].text);
     return text;
 }
@@ -116,20 +124,75 @@ TEST_CASE(signs_and_marks_need_no_colour)
 TEST_CASE(small_pictures_are_enlarged)
 {
     struct lab_canvas c;
-    struct lab_heat_grid g = lab_heat_fit(1, 64, 8, 16, 39);
-    assert_int_equal(g.scale, 2);
-    assert_int_equal(lab_heat_fit(1, 64, 8, 15, 39).scale, 1);
-    assert_int_equal(lab_heat_fit(100, 100, 0, 16, 39).scale, 1);
+    struct lab_heat_grid g = fit(1, 64, 8, 16, 39);
+    assert_int_equal(g.cell_w, 8); /* with room for a number */
+    assert_int_equal(g.cell_h, 4);
+    assert_int_equal(lab_heat_height(&g), 16);
+    assert_int_equal(fit(1, 64, 8, 15, 39).cell_w, 2);
+    assert_int_equal(fit(100, 100, 0, 16, 39).cell_w, 2);
     assert_ok(lab_canvas_init(&c, 2, 12, false));
-    lab_heat_draw_cell(&c, 0, 0, 1, 1, false, 2);
-    lab_heat_draw_cell(&c, 0, 4, -1, 1, true, 2);
-    lab_heat_draw_cell(&c, 0, 8, 0, 1, false, 2);
+    lab_heat_draw_cell(&c, (struct lab_rect){0, 0, 2, 4}, 1, 1, false);
+    lab_heat_draw_cell(&c, (struct lab_rect){0, 4, 2, 4}, -1, 1, true);
+    lab_heat_draw_cell(&c, (struct lab_rect){0, 8, 2, 4}, 0, 1, false);
     char *dump = lab_canvas_dump(&c);
     assert_string_equal(dump, "████[██] ·\n████████\n");
     assert_int_equal(c.cells[1].role, LAB_ROLE_POSITIVE);
     assert_int_equal(c.cells[5].role, LAB_ROLE_NEGATIVE);
     lab_free(dump);
     lab_canvas_release(&c);
+}
+
+/* A canvas with tints: an element is half a character, its colour the paper of its
+ * half, or the ink. */
+TEST_CASE(pictures_of_colour_go_down_to_half_a_character)
+{
+    const double v[4] = {0, 1, 0.5, 1};
+    struct lab_canvas c;
+    const int top = LAB_TINT_SEQUENTIAL + LAB_TINT_STEPS - 1;
+    assert_ok(lab_canvas_init(&c, 1, 2, false));
+    c.tints = true;
+    lab_heat_picture(&c, c.clip, v, 2, 2, true);
+    assert_string_equal(c.cells[0].text, "▀");
+    assert_int_equal(c.cells[0].ink, LAB_TINT_SEQUENTIAL);
+    assert_int_equal(c.cells[0].paper, lab_tint_sequential(0.5, 1));
+    assert_string_equal(c.cells[1].text, " "); /* both halves alike */
+    assert_int_equal(c.cells[1].paper, top);
+    lab_canvas_release(&c);
+}
+
+TEST_CASE(large_cells_have_numbers_signs_and_outlines)
+{
+    const double v[2] = {-0.25, 1};
+    struct lab_canvas c;
+    assert_ok(lab_canvas_init(&c, 4, 16, false));
+    c.tints = true;
+    struct lab_heat_grid g = lab_heat_picture(&c, c.clip, v, 1, 2, false);
+    assert_int_equal(g.cell_w, 8);
+    assert_int_equal(g.cell_h, 8);
+    char *dump = lab_canvas_dump(&c);
+    assert_string_equal(dump, "\n -0.25      1\n\n\n");
+    lab_free(dump);
+    assert_int_equal(c.cells[0].paper, lab_tint_diverging(-0.25, 1));
+    assert_int_equal(c.cells[8].paper, lab_tint_diverging(1, 1));
+    lab_heat_outline(&c, 0, 0, &g, 0, 1, 1, 1);
+    assert_string_equal(c.cells[8].text, "▏");
+    assert_int_equal(c.cells[8].role, LAB_ROLE_MARK);
+    assert_int_equal(c.cells[8].paper, lab_tint_diverging(1, 1));
+    assert_int_equal(c.cells[7].role, LAB_ROLE_NORMAL);
+    lab_canvas_release(&c);
+}
+
+/* A picture that is made smaller fades; a matrix keeps what is large. */
+TEST_CASE(a_cell_of_several_is_their_mean_or_the_largest)
+{
+    const double v[4] = {0, 1, 0, 1};
+    struct lab_heat_room room = {.h = 1, .w = 2, .square = true, .mean = true};
+    struct lab_heat_grid g = lab_heat_fit(2, 2, 0, &room);
+    bool present;
+    assert_int_equal(g.block_rows * g.block_cols, 4);
+    assert_true(lab_heat_cell_value(&g, v, 0, 0, &present) == 0.5);
+    g.mean = false;
+    assert_true(lab_heat_cell_value(&g, v, 0, 0, &present) == 1);
 }
 
 /* ---- the tree ---- */

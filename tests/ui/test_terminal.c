@@ -188,6 +188,9 @@ static bool make_terminfo(const char *dir)
              "lab-direct|direct colour,\n\tRGB, colors#0x1000000, "
              "pairs#0x10000, setaf=\\E[%%?%%p1%%{8}%%<%%t3%%p1%%d%%e38\\:2"
              "\\:\\:%%p1%%{65536}%%/%%d\\:%%p1%%{256}%%/%%{255}%%&%%d\\:"
+             "%%p1%%{255}%%&%%d%%;m, "
+             "setab=\\E[%%?%%p1%%{8}%%<%%t4%%p1%%d%%e48\\:2"
+             "\\:\\:%%p1%%{65536}%%/%%d\\:%%p1%%{256}%%/%%{255}%%&%%d\\:"
              "%%p1%%{255}%%&%%d%%;m, use=xterm,\nEND\n",
              dir, dir, dir, dir);
     return system(command) == 0;
@@ -197,11 +200,12 @@ TEST_CASE(every_depth_of_colour_works)
 {
     static const struct {
         const char *term;
-        const char *badge; /* how the badge is coloured */
+        const char *badge; /* how the badge is coloured, on a panel or not */
     } cases[] = {{"TERM=xterm", "\033[32m[CPU]"},
                  {"TERM=lab-16", "\033[92m[CPU]"},
-                 {"TERM=xterm-256color", "\033[38;5;78m[CPU]"},
-                 {"TERM=lab-direct", "\033[38:2::95:215:135m[CPU]"}};
+                 {"TERM=xterm-256color", "\033[38;5;78m\033[48;5;235m[CPU]"},
+                 {"TERM=lab-direct", "\033[38:2::95:215:135m"
+                                     "\033[48:2::28:34:43m[CPU]"}};
     const char *const dir = LAB_BINARY_DIR "/terminfo";
     if (!make_terminfo(dir))
         skip();

@@ -513,6 +513,8 @@ static void ui_draw(struct lab_ui *ui)
         top->screen.ops->draw(&top->screen, c, f.body);
         draw_caption(ui, f.body);
         lab_canvas_unclip(c, old);
+        lab_canvas_paper(c, f.title, LAB_TINT_PANEL);
+        lab_canvas_paper(c, f.bar, LAB_TINT_PANEL);
         draw_title(ui, f.title); /* may name the place in the body */
         draw_status(ui, f.status);
         draw_bar(ui, f.bar);
@@ -922,6 +924,7 @@ enum lab_status lab_ui_new(struct lab_ui **out,
         return st;
     }
     ui->canvas.blocks = facts.blocks;
+    ui->canvas.tints = facts.tints;
     *out = ui;
     return LAB_OK;
 }
@@ -1099,6 +1102,7 @@ static void resize(struct lab_ui *ui, int h, int w)
         return;
     }
     next.blocks = ui->canvas.blocks;
+    next.tints = ui->canvas.tints;
     lab_canvas_release(&ui->canvas);
     ui->canvas = next;
 }

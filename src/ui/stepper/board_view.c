@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "heat.h"
+#include "ui/heat.h"
 
 int lab_board_part(const struct lab_board_view *b, int tensor)
 {
@@ -124,7 +124,8 @@ static struct lab_heat_grid grid_of(const struct lab_board_at *at,
                                   .block_cols = at->block_cols,
                                   .cells_h = at->cells_h,
                                   .cells_w = at->cells_w,
-                                  .scale = unit / 2};
+                                  .cell_h = unit,
+                                  .cell_w = unit};
 }
 
 /* The row and column of the plane where the cursor is; false: it is not. */
@@ -145,26 +146,20 @@ static void draw_cells(const struct lab_board_view *b, struct lab_canvas *c,
                        int i, const struct lab_plane *p)
 {
     const struct lab_board_at *at = &b->layout.at[i];
-    struct lab_heat_grid g = grid_of(at, p, b->layout.cell_w);
-    double scale = lab_heat_scale(p->value, g.count);
+    struct lab_heat m = {.grid = grid_of(at, p, b->layout.cell_w),
+                         .value = p->value,
+                         .most = lab_heat_scale(p->value, p->rows * p->cols),
+                         .diverging = !(p->stats.min >= 0),
+                         .cursor = -1};
     int64_t row = -1;
     int64_t col = -1;
-    bool here = cursor_in(b, i, &row, &col);
-    for (int y = 0; y < g.cells_h; y++) {
-        for (int x = 0; x < g.cells_w; x++) {
-            bool present;
-            double v = lab_heat_cell_value(&g, p->value, y, x, &present);
-            bool cursor =
-                here && row / g.block_rows == y && col / g.block_cols == x;
-            int at_y = at->cells.y + y * g.scale;
-            int at_x = at->cells.x + 2 * x * g.scale;
-            if (!present)
-                continue;
-            lab_heat_draw_cell(c, at_y, at_x, v, scale, cursor, g.scale);
-            if (cursor && b->focused)
-                lab_canvas_cursor(c, at_y, at_x);
-        }
-    }
+    if (cursor_in(b, i, &row, &col))
+        m.cursor = lab_heat_index(&m.grid, row, col);
+    lab_heat_draw(c, at->cells.y, at->cells.x, &m);
+    if (m.cursor >= 0 && b->focused)
+        lab_canvas_cursor(
+            c, at->cells.y + lab_heat_top(&m.grid, (int)(row / at->block_rows)),
+            at->cells.x + (int)(col / at->block_cols) * m.grid.cell_w);
 }
 
 static void draw_part(const struct lab_board_view *b, struct lab_canvas *c,
@@ -202,7 +197,8 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
             .cols = size_along(shape_of(b, i), p->show.col_axis),
             .title_w = lab_canvas_columns(c, title[i])};
     }
-    b->layout = lab_board_place(r, want, b->board.n, b->board.cross, false);
+    b->layout = lab_board_place(r, want, b->board.n, b->board.cross,
+                                c->tints && !c->ascii);
     for (int i = 0; i < b->board.n && b->layout.cell_w > 0; i++)
         draw_part(b, c, i, title[i]);
     return b->layout.cell_w > 0;

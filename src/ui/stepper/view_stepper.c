@@ -14,7 +14,6 @@
 #include "engine/board.h"
 #include "engine/setup.h"
 #include "board_view.h"
-#include "heat.h"
 #include "report/counters_text.h"
 #include "report/doc.h"
 #include "step_tree.h"
@@ -22,163 +21,12 @@
 #include "trace/intern.h"
 #include "trace/record.h"
 #include "ui/chart.h"
+#include "ui/heat.h"
 #include "ui/pager.h"
 #include "ui/stepper.h"
 #include "ui/kernel.h"
 #include "ui/ui.h"
 #include "ui/views.h"
-
-/* ---- the heat map ---- */
-
-static int64_t up(int64_t a, int64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
-static struct lab_heat_grid heat_fold(int64_t rows, int64_t cols, int64_t fold,
-                                      int w)
-{
-    struct lab_heat_grid g = {.count = rows * cols,
-                              .rows = rows,
-                              .cols = cols,
-                              .block_rows = 1,
-                              .block_cols = 1};
-    if (fold <= 0)
-        fold = w > 0 && cols > w ? w : 0;
-    if (rows == 1 && fold > 0 && fold < cols) {
-        g.folded = true;
-        g.cols = fold;
-        g.rows = up(cols, fold);
-    }
-    return g;
-}
-
-struct lab_heat_grid lab_heat_fit(int64_t rows, int64_t cols, int64_t fold,
-                                  int h, int w)
-{
-    struct lab_heat_grid g = {0};
-    h = h < 1 ? 1 : h;
-    w = w < 1 ? 1 : w;
-    if (rows == 1 && fold <= 0 && cols > w) {
-        /* A row that is too long even when folded shares its cells evenly. */
-        int64_t room = (int64_t)h * w;
-        fold = w * up(cols, room);
-    }
-    g = heat_fold(rows, cols, fold, w);
-    if (g.count <= 0)
-        return g;
-    g.block_rows = up(g.rows, h);
-    g.block_cols = up(g.cols, w);
-    g.cells_h = (int)up(g.rows, g.block_rows);
-    g.cells_w = (int)up(g.cols, g.block_cols);
-    g.scale = h / g.cells_h < w / g.cells_w ? h / g.cells_h : w / g.cells_w;
-    return g;
-}
-
-void lab_heat_place(const struct lab_heat_grid *g, int64_t index, int64_t *row,
-                    int64_t *col)
-{
-    int64_t cols = g->cols > 0 ? g->cols : 1;
-    *row = index / cols;
-    *col = index % cols;
-}
-
-int64_t lab_heat_index(const struct lab_heat_grid *g, int64_t row, int64_t col)
-{
-    if (row < 0 || col < 0 || row >= g->rows || col >= g->cols)
-        return -1;
-    int64_t index = row * g->cols + col;
-    return index < g->count ? index : -1;
-}
-
-/* Which value represents its block: a NaN, else an infinity, else a number. */
-static int rank_of(double v)
-{
-    return isnan(v) ? 2 : isinf(v) ? 1 : 0;
-}
-
-double lab_heat_cell_value(const struct lab_heat_grid *g, const double *value,
-                           int y, int x, bool *present)
-{
-    double best = 0;
-    *present = false;
-    for (int64_t i = 0; i < g->block_rows; i++) {
-        for (int64_t j = 0; j < g->block_cols; j++) {
-            int64_t index =
-                lab_heat_index(g, y * g->block_rows + i, x * g->block_cols + j);
-            if (index < 0)
-                continue;
-            double v = value[index];
-            if (!*present || rank_of(v) > rank_of(best) ||
-                (rank_of(v) == rank_of(best) && fabs(v) > fabs(best)))
-                best = v;
-            *present = true;
-        }
-    }
-    return best;
-}
-
-double lab_heat_scale(const double *value, int64_t count)
-{
-    double most = 0;
-    for (int64_t i = 0; i < count; i++)
-        if (isfinite(value[i]) && fabs(value[i]) > most)
-            most = fabs(value[i]);
-    return most;
-}
-
-/* Shades from nothing to full. An exact zero has a shade of its own: that a
- * ReLU has cut something off is worth seeing. No shade is a sign: '-' and '+'
- * are in the column before it. */
-static const char *shade(const struct lab_canvas *c, double v, double scale)
-{
-    static const char *const blocks[5] = {" ", "░", "▒", "▓", "█"};
-    static const char *const ascii[10] = {" ", ".", ",", ":", ";",
-                                          "=", "*", "#", "%", "@"};
-    double share = scale > 0 ? fabs(v) / scale : 0;
-    if (v == 0)
-        return c->ascii ? "0" : "·";
-    if (c->ascii)
-        return ascii[share >= 1 ? 9 : (int)(share * 9) + (share * 9 < 1)];
-    return blocks[share >= 1 ? 4 : 1 + (int)(share * 4)];
-}
-
-const char *lab_heat_full(const struct lab_canvas *c)
-{
-    return shade(c, 1, 1);
-}
-
-void lab_heat_draw_cell(struct lab_canvas *c, int y, int x, double v,
-                        double scale, bool cursor, int times)
-{
-    enum lab_role role = v < 0   ? LAB_ROLE_NEGATIVE
-                         : v > 0 ? LAB_ROLE_POSITIVE
-                                 : LAB_ROLE_DIM;
-    const char *sign = v < 0 ? "-" : " ";
-    const char *body = "";
-    if (isnan(v)) {
-        body = "N";
-        sign = "N";
-        role = LAB_ROLE_BAD;
-    } else if (isinf(v)) {
-        body = "I";
-        sign = v < 0 ? "-" : "+";
-        role = LAB_ROLE_BAD;
-    } else {
-        body = shade(c, v, scale);
-    }
-    if (times > 1 && v > 0 && isfinite(v))
-        sign = body; /* wide enough to be all shade */
-    if (times > 1 && v != 0)
-        lab_canvas_fill(c, (struct lab_rect){y, x, times, 2 * times}, body,
-                        role);
-    lab_canvas_text(c, y, x, 1, cursor ? LAB_ROLE_CURSOR : role,
-                    cursor ? "[" : sign);
-    lab_canvas_text(c, y, x + 1, 1,
-                    cursor && times < 2 ? LAB_ROLE_CURSOR : role, body);
-    if (cursor && times > 1)
-        lab_canvas_text(c, y, x + 2 * times - 1, 1, LAB_ROLE_CURSOR, "]");
-}
 
 /* ---- the state ---- */
 
@@ -231,7 +79,8 @@ struct lab_stepper {
     int64_t cursor;  /* in the plane, as last drawn; -1: not in it */
     int64_t num_top; /* scroll of the numbers */
     int64_t num_left;
-    struct lab_rect cells; /* the picture or the numbers, as last drawn */
+    struct lab_rect cells;     /* the picture or the numbers, as last drawn */
+    struct lab_heat_room room; /* of the picture */
     struct {
         bool off;  /* the tensor alone, by choice */
         bool room; /* as last drawn */
@@ -583,11 +432,13 @@ static struct lab_heat_grid grid_now(const struct lab_stepper *v)
                                       .block_rows = at->block_rows,
                                       .block_cols = at->block_cols,
                                       .cells_h = at->cells_h,
-                                      .cells_w = at->cells_w};
+                                      .cells_w = at->cells_w,
+                                      .cell_h = v->board.view.layout.cell_w,
+                                      .cell_w = v->board.view.layout.cell_w};
     }
-    return v->numbers ? heat_fold(rows, cols, fold_of(v), v->cells.w / NUMBER_W)
-                      : lab_heat_fit(rows, cols, fold_of(v), v->cells.h,
-                                     v->cells.w / 2);
+    return v->numbers
+               ? lab_heat_fold(rows, cols, fold_of(v), v->cells.w / NUMBER_W)
+               : lab_heat_fit(rows, cols, fold_of(v), &v->room);
 }
 
 /* The explanation follows the cursor, unless the cursor has gone to look at
@@ -670,16 +521,11 @@ static bool click_tensor(struct lab_stepper *v, int y, int x)
     if (!look || !plane_ready(v) || !lab_rect_has(v->cells, y, x))
         return false;
     struct lab_heat_grid g = grid_now(v);
-    int64_t row = y - v->cells.y;
-    int64_t col = x - v->cells.x;
-    if (v->numbers) {
-        row += v->num_top;
-        col = v->num_left + col / NUMBER_W;
-    } else {
-        row = row / g.scale * g.block_rows;
-        col = col / (2 * g.scale) * g.block_cols;
-    }
-    int64_t index = lab_heat_index(&g, row, col);
+    y -= v->cells.y;
+    x -= v->cells.x;
+    int64_t index = v->numbers ? lab_heat_index(&g, v->num_top + y,
+                                                v->num_left + x / NUMBER_W)
+                               : lab_heat_at(&g, y, x);
     if (index < 0)
         return false;
     int64_t cols = v->snap.plane.cols;
@@ -950,13 +796,13 @@ static void draw_labels(const struct lab_stepper *v, struct lab_canvas *c,
         const char *text = p->row_label[i].text;
         int w = lab_canvas_columns(c, text);
         int x = side.w - 1 - (w < side.w - 1 ? w : side.w - 1);
-        lab_canvas_text(c, r.y + y * g->scale, side.x + x, side.w - 1 - x,
+        lab_canvas_text(c, r.y + lab_heat_top(g, y), side.x + x, side.w - 1 - x,
                         here ? LAB_ROLE_TITLE : LAB_ROLE_DIM, text);
     }
     for (int x = 0; p->col_label && above.h > 0 && x < g->cells_w; x++) {
         int64_t i = x * g->block_cols;
         bool here = col >= i && col < i + g->block_cols;
-        draw_down(c, above, r.x + 2 * x * g->scale, p->col_label[i].text,
+        draw_down(c, above, r.x + x * g->cell_w, p->col_label[i].text,
                   here ? LAB_ROLE_TITLE : LAB_ROLE_DIM);
     }
 }
@@ -1122,13 +968,67 @@ static void draw_edges(const struct lab_stepper *v, struct lab_canvas *c,
 {
     for (int y = 0; e.rows && y < g->cells_h; y++)
         if (source_in(v, g, true, y * g->block_rows, g->block_rows))
-            for (int k = 0; k < g->scale; k++)
-                lab_canvas_text(c, r.y + y * g->scale + k, r.x - 1, 1,
-                                LAB_ROLE_MARK, "▸");
+            for (int k = y * g->cell_h / 2; 2 * k < (y + 1) * g->cell_h; k++)
+                lab_canvas_text(c, r.y + k, r.x - 1, 1, LAB_ROLE_WARN, "▸");
     for (int x = 0; e.cols && x < g->cells_w; x++)
         if (source_in(v, g, false, x * g->block_cols, g->block_cols))
-            lab_canvas_text(c, r.y - 1, r.x + 2 * x * g->scale + g->scale, 1,
-                            LAB_ROLE_MARK, "▾");
+            lab_canvas_text(c, r.y - 1, r.x + x * g->cell_w + g->cell_w / 2, 1,
+                            LAB_ROLE_WARN, "▾");
+}
+
+/* Where the sources are a part of the plane without gaps, as those of a product or
+ * of a window are, they get an outline. */
+static void outline_sources(const struct lab_stepper *v, struct lab_canvas *c,
+                            struct lab_rect r, const struct lab_heat_grid *g)
+{
+    int64_t top = INT64_MAX;
+    int64_t left = INT64_MAX;
+    int64_t bottom = -1;
+    int64_t right = -1;
+    int64_t n = 0;
+    for (int64_t i = 0; i < v->n_marks; i++) {
+        int64_t row;
+        int64_t col;
+        if (i > 0 && v->marks[i] == v->marks[i - 1])
+            continue;
+        lab_heat_place(g, v->marks[i], &row, &col);
+        top = row < top ? row : top;
+        bottom = row > bottom ? row : bottom;
+        left = col < left ? col : left;
+        right = col > right ? col : right;
+        n++;
+    }
+    if (n > 0 && n < g->count && n == (bottom - top + 1) * (right - left + 1))
+        lab_heat_outline(c, r.y, r.x, g, top, left, bottom - top + 1,
+                         right - left + 1);
+}
+
+/* A tensor that is a picture keeps its shape and fades when it is made smaller. */
+static bool is_picture(const struct lab_stepper *v)
+{
+    return look_now(v)->picture ||
+           lab_holds_pictures(v->snap.plan, tensor_of(v));
+}
+
+static struct lab_heat_room room_of(const struct lab_stepper *v,
+                                    const struct lab_canvas *c,
+                                    struct lab_rect r)
+{
+    struct lab_heat_room room = lab_heat_room(c, r);
+    room.square = is_picture(v);
+    room.mean = room.square && v->snap.plane.stats.min >= 0;
+    return room;
+}
+
+static struct lab_heat heat_now(const struct lab_stepper *v)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    return (struct lab_heat){.grid = grid_now(v),
+                             .value = p->value,
+                             .most =
+                                 lab_heat_scale(p->value, p->rows * p->cols),
+                             .diverging = !(p->stats.min >= 0),
+                             .cursor = v->cursor};
 }
 
 static void draw_heat(struct lab_stepper *v, struct lab_canvas *c,
@@ -1141,35 +1041,28 @@ static void draw_heat(struct lab_stepper *v, struct lab_canvas *c,
     above = lab_rect_cut_top(&r, header_of(p, r.h));
     if (gutter > 0 && r.w >= 4 * gutter)
         side = lab_rect_cut_left(&r, gutter);
-    struct lab_heat_grid g = heat_fold(p->rows, p->cols, fold_of(v), r.w / 2);
+    v->room = room_of(v, c, r);
+    struct lab_heat_grid g = grid_now(v);
     struct edges e = edges_of(v, &g);
     if (e.rows)
         lab_rect_cut_left(&r, 1);
     if (e.cols)
         lab_rect_cut_top(&r, 1);
     v->cells = r;
-    g = lab_heat_fit(p->rows, p->cols, fold_of(v), r.h, r.w / 2);
-    double scale = lab_heat_scale(p->value, p->rows * p->cols);
-    if (!g.folded)
-        draw_labels(v, c, r, &g, side, above);
-    draw_edges(v, c, r, &g, e);
-    for (int y = 0; y < g.cells_h; y++) {
-        for (int x = 0; x < g.cells_w; x++) {
-            bool present;
-            double value = lab_heat_cell_value(&g, p->value, y, x, &present);
-            if (!present)
-                continue;
-            int64_t row;
-            int64_t col;
-            lab_heat_place(&g, v->cursor, &row, &col);
-            bool cursor = v->cursor >= 0 && row / g.block_rows == y &&
-                          col / g.block_cols == x;
-            int at_y = r.y + y * g.scale;
-            int at_x = r.x + 2 * x * g.scale;
-            lab_heat_draw_cell(c, at_y, at_x, value, scale, cursor, g.scale);
-            if (cursor && v->focus == LAB_PANE_TENSOR)
-                lab_canvas_cursor(c, at_y, at_x);
-        }
+    v->room = room_of(v, c, r);
+    struct lab_heat m = heat_now(v);
+    if (!m.grid.folded)
+        draw_labels(v, c, r, &m.grid, side, above);
+    draw_edges(v, c, r, &m.grid, e);
+    lab_heat_draw(c, r.y, r.x, &m);
+    outline_sources(v, c, r, &m.grid);
+    if (v->cursor >= 0 && v->focus == LAB_PANE_TENSOR) {
+        int64_t row;
+        int64_t col;
+        lab_heat_place(&m.grid, v->cursor, &row, &col);
+        lab_canvas_cursor(
+            c, r.y + (int)(row / m.grid.block_rows) * m.grid.cell_h / 2,
+            r.x + (int)(col / m.grid.block_cols) * m.grid.cell_w);
     }
 }
 
@@ -1222,7 +1115,8 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
     label += gutter_of(p, c);
     int64_t wide = (r.w - label) / NUMBER_W;
     wide = wide < 1 ? 1 : wide;
-    struct lab_heat_grid g = heat_fold(p->rows, p->cols, fold_of(v), (int)wide);
+    struct lab_heat_grid g =
+        lab_heat_fold(p->rows, p->cols, fold_of(v), (int)wide);
     struct edges e = edges_of(v, &g);
     struct lab_rect head = lab_rect_cut_top(&r, 1);
     int64_t row;
@@ -1296,12 +1190,9 @@ static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
     draw_cursor_labels(v, c, &row);
     if (v->numbers)
         return;
-    struct lab_heat_grid g = grid_now(v);
-    lab_canvas_add(c, &row, LAB_ROLE_DIM, "  %s = %.3g", lab_heat_full(c),
-                   lab_heat_scale(p->value, p->rows * p->cols));
-    if (g.block_rows * g.block_cols > 1)
-        lab_canvas_add(c, &row, LAB_ROLE_DIM, "; a cell covers %lldx%lld",
-                       (long long)g.block_rows, (long long)g.block_cols);
+    struct lab_heat m = heat_now(v);
+    lab_rect_cut_left(&row, 2);
+    lab_heat_legend(c, row, &m);
 }
 
 /* Writes what fits whole, with a blank behind it. */
@@ -1393,17 +1284,18 @@ static void draw_unwritten(const struct lab_stepper *v, struct lab_canvas *c,
 
 /* Whether a picture that has the screen for itself gets larger cells without
  * the figures below it. */
-static bool alone_is_larger(const struct lab_stepper *v, struct lab_rect r)
+static bool alone_is_larger(const struct lab_stepper *v,
+                            const struct lab_canvas *c, struct lab_rect r)
 {
     const struct lab_plane *p = &v->snap.plane;
-    const struct look *look = look_now(v);
     enum { FIGURES = 2 };
-    if (v->numbers || !v->zoom || !look->picture)
+    if (v->numbers || !v->zoom || !is_picture(v))
         return false;
-    int64_t fold = fold_of(v);
-    return lab_heat_fit(p->rows, p->cols, fold, r.h - 1, r.w / 2).scale >
-           lab_heat_fit(p->rows, p->cols, fold, r.h - 1 - FIGURES, r.w / 2)
-               .scale;
+    struct lab_heat_room room = room_of(v, c, r);
+    room.h = r.h - 1;
+    int alone = lab_heat_fit(p->rows, p->cols, fold_of(v), &room).cell_h;
+    room.h -= FIGURES;
+    return alone > lab_heat_fit(p->rows, p->cols, fold_of(v), &room).cell_h;
 }
 
 static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
@@ -1419,7 +1311,7 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     }
     const struct look *look = look_now(v);
     v->cursor = in_plane(v, look->row, look->col);
-    bool larger = alone_is_larger(v, r);
+    bool larger = alone_is_larger(v, c, r);
     struct lab_rect histogram = lab_rect_cut_bottom(&r, larger      ? 0
                                                         : r.h >= 20 ? 4
                                                         : r.h >= 6  ? 1
@@ -2130,7 +2022,10 @@ static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
     if (header)
         lab_canvas_text(c, row.y, x, 1, LAB_ROLE_DIM, item->folded ? "+" : "-");
     x += 2;
-    enum lab_role role = header                         ? LAB_ROLE_HEADING
+    enum lab_role phase =
+        lab_role_of_phase(snap->schedule->steps[item->first].step->phase);
+    enum lab_role role = header && item->depth == 0     ? phase
+                         : header                       ? LAB_ROLE_HEADING
                          : item->step == snap->position ? LAB_ROLE_TITLE
                                                         : LAB_ROLE_NORMAL;
     int room = row.x + row.w - x - time_w;
@@ -3199,8 +3094,7 @@ static struct lab_rect title_line(struct lab_canvas *c, struct lab_rect *r,
                                   bool focused)
 {
     struct lab_rect row = lab_rect_cut_top(r, 1);
-    lab_canvas_fill(c, row, focused ? "═" : "─",
-                    focused ? LAB_ROLE_HEADING : LAB_ROLE_BORDER);
+    lab_canvas_rule(c, row, focused);
     lab_rect_cut_left(&row, 1);
     return row;
 }
@@ -3278,7 +3172,7 @@ static void step_line(const struct lab_stepper *v, struct lab_canvas *c,
     bool other = strcmp(last, now) != 0; /* the time is not the choice's */
     lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s", s->step->name);
     lab_rect_cut_left(&row, 2);
-    lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s",
+    lab_canvas_add(c, &row, lab_role_of_phase(s->step->phase), "%s",
                    lab_phase_name(s->step->phase));
     lab_rect_cut_left(&row, 2);
     snprintf(right, sizeof(right), "  %s, %s%s%s", last,

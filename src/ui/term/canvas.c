@@ -148,6 +148,7 @@ static void set_cell(struct lab_cell *cell, const char *bytes, size_t len,
     memset(cell->text, 0, sizeof(cell->text));
     memcpy(cell->text, bytes, len);
     cell->role = (unsigned char)role;
+    cell->ink = LAB_TINT_NONE;
 }
 
 /* Half of a wide character must not survive the other half. */
@@ -282,8 +283,10 @@ void lab_canvas_fill(struct lab_canvas *c, struct lab_rect r, const char *cell,
             break_wide(c, y, r.x);
             break_wide(c, y, r.x + r.w - 1);
         }
-        for (int x = r.x; x < r.x + r.w; x++)
+        for (int x = r.x; x < r.x + r.w; x++) {
             set_cell(cell_at(c, y, x), cell, len, role);
+            cell_at(c, y, x)->paper = LAB_TINT_NONE;
+        }
     }
 }
 
@@ -294,6 +297,36 @@ void lab_canvas_paint(struct lab_canvas *c, struct lab_rect r,
     for (int y = r.y; y < r.y + r.h; y++)
         for (int x = r.x; x < r.x + r.w; x++)
             cell_at(c, y, x)->role = (unsigned char)role;
+}
+
+void lab_canvas_paper(struct lab_canvas *c, struct lab_rect r,
+                      enum lab_tint paper)
+{
+    r = intersect(r, c->clip);
+    for (int y = r.y; y < r.y + r.h && c->tints; y++)
+        for (int x = r.x; x < r.x + r.w; x++)
+            cell_at(c, y, x)->paper = (unsigned char)paper;
+}
+
+void lab_canvas_ink(struct lab_canvas *c, struct lab_rect r, enum lab_tint ink)
+{
+    r = intersect(r, c->clip);
+    for (int y = r.y; y < r.y + r.h && c->tints; y++)
+        for (int x = r.x; x < r.x + r.w; x++)
+            cell_at(c, y, x)->ink = (unsigned char)ink;
+}
+
+void lab_canvas_pixels(struct lab_canvas *c, int y, int x, enum lab_tint top,
+                       enum lab_tint bottom)
+{
+    if (!c->tints || !inside(c, y, x) || (!top && !bottom))
+        return;
+    bool half = top != bottom;
+    const char *text = !half ? " " : top ? "▀" : "▄";
+    put(c, y, x, text, strlen(text), 1, LAB_ROLE_NORMAL);
+    struct lab_cell *cell = cell_at(c, y, x);
+    cell->ink = (unsigned char)(!half ? LAB_TINT_NONE : top ? top : bottom);
+    cell->paper = (unsigned char)(top ? bottom : LAB_TINT_NONE);
 }
 
 struct lab_rect lab_canvas_box(struct lab_canvas *c, struct lab_rect r,
@@ -359,14 +392,26 @@ int lab_canvas_add(struct lab_canvas *c, struct lab_rect *row,
     return used;
 }
 
+void lab_canvas_rule(struct lab_canvas *c, struct lab_rect line, bool focused)
+{
+    if (c->tints) {
+        lab_canvas_fill(c, line, " ", LAB_ROLE_NORMAL);
+        lab_canvas_paper(c, line, focused ? LAB_TINT_FOCUS : LAB_TINT_PANEL);
+        lab_canvas_text(c, line.y, line.x, 1, LAB_ROLE_TITLE,
+                        focused ? ">" : " ");
+    } else {
+        lab_canvas_fill(c, line, focused ? "═" : "─",
+                        focused ? LAB_ROLE_HEADING : LAB_ROLE_BORDER);
+    }
+}
+
 void lab_canvas_heading(struct lab_canvas *c, struct lab_rect *r,
                         const char *title, bool focused)
 {
     struct lab_rect line = lab_rect_cut_top(r, 1);
     if (lab_rect_empty(line))
         return;
-    lab_canvas_fill(c, line, focused ? "═" : "─",
-                    focused ? LAB_ROLE_HEADING : LAB_ROLE_BORDER);
+    lab_canvas_rule(c, line, focused);
     if (line.w > 6)
         lab_canvas_textf(c, line.y, line.x + 2, line.w - 4,
                          focused ? LAB_ROLE_TITLE : LAB_ROLE_HEADING, " %s ",

@@ -34,42 +34,6 @@
 #include "ui/canvas.h"
 #include "ui/keymap.h"
 
-/* Blue and orange for the two signs: different for most eyes, and the glyphs
- * differ as well. */
-static const struct look {
-    attr_t attr;
-    attr_t mono;  /* without colour */
-    int color[4]; /* of 8, 16, 256, RGB; -1: the terminal's own */
-} LOOKS[LAB_ROLE_COUNT] = {
-    [LAB_ROLE_NORMAL] = {0, 0, {-1, -1, -1, -1}},
-    [LAB_ROLE_DIM] = {A_DIM, A_DIM, {-1, -1, -1, -1}},
-    [LAB_ROLE_TITLE] = {A_BOLD, A_BOLD, {-1, -1, -1, -1}},
-    [LAB_ROLE_HEADING] = {A_BOLD, A_BOLD, {6, 6, 37, 0x2AA1B3}},
-    [LAB_ROLE_KEY] = {A_BOLD, A_BOLD, {6, 6, 37, 0x2AA1B3}},
-    [LAB_ROLE_SELECTED] = {A_REVERSE, A_REVERSE, {-1, -1, -1, -1}},
-    [LAB_ROLE_CURSOR] = {A_REVERSE | A_BOLD,
-                         A_REVERSE | A_BOLD,
-                         {-1, -1, -1, -1}},
-    [LAB_ROLE_MARK] = {A_UNDERLINE | A_BOLD,
-                       A_UNDERLINE | A_BOLD,
-                       {3, 3, 178, 0xD7AF00}},
-    [LAB_ROLE_GOOD] = {0, 0, {2, 2, 71, 0x5FAF5F}},
-    [LAB_ROLE_WARN] = {A_BOLD, A_BOLD, {3, 3, 178, 0xD7AF00}},
-    [LAB_ROLE_BAD] = {A_BOLD, A_BOLD, {1, 9, 203, 0xFF5F5F}},
-    [LAB_ROLE_CODE] = {0, 0, {2, 2, 108, 0x87AF87}},
-    [LAB_ROLE_FORMULA] = {0, 0, {5, 13, 140, 0xAF87D7}},
-    [LAB_ROLE_BADGE] = {A_BOLD, A_BOLD, {2, 10, 78, 0x5FD787}},
-    [LAB_ROLE_BORDER] = {A_DIM, 0, {-1, -1, -1, -1}},
-    [LAB_ROLE_NEGATIVE] = {0, A_DIM, {6, 12, 68, 0x5F87D7}},
-    [LAB_ROLE_POSITIVE] = {0, A_BOLD, {3, 3, 208, 0xFF8700}},
-    [LAB_ROLE_SERIES_1] = {0, 0, {6, 14, 44, 0x00D7D7}},
-    [LAB_ROLE_SERIES_2] = {0, 0, {3, 11, 214, 0xFFAF00}},
-    [LAB_ROLE_SERIES_3] = {0, 0, {5, 13, 176, 0xD787D7}},
-    [LAB_ROLE_SERIES_4] = {0, 0, {2, 10, 114, 0x87D787}},
-    [LAB_ROLE_SERIES_5] = {0, 0, {4, 12, 75, 0x5FAFFF}},
-    [LAB_ROLE_SERIES_6] = {0, 0, {-1, -1, -1, -1}},
-};
-
 /* Is there a terminal that a screen can use? Looked at before curses starts. */
 
 /* Where keys come from: standard input, or else the terminal itself, which is
@@ -441,7 +405,16 @@ struct lab_terminal {
     const char *type; /* of the terminfo database */
     FILE *in;         /* ours when standard input is not the terminal */
     int in_fd;
-    int palette; /* column of LOOKS' colours; -1: none */
+    enum lab_theme theme;
+    enum lab_depth depth;
+    bool tints;
+    struct lab_style styles[LAB_ROLE_COUNT];
+    int on_panel[LAB_ROLE_COUNT]; /* colours of text on a panel */
+    int tint[LAB_TINT_COUNT];
+    unsigned char on[LAB_TINT_COUNT]; /* tints of text on a tint */
+    struct lab_cell *shown; /* the last frame, shown_h by shown_w cells */
+    int shown_h;
+    int shown_w;
     bool ascii;
     bool utf8; /* what is typed, whatever is shown */
     bool blocks;
@@ -481,17 +454,41 @@ static void prepare_leave(bool mouse)
     guard.leave_len = strlen(leave);
 }
 
-/* The column of LOOKS' colours to use, or -1. */
-static int find_palette(const struct lab_terminal_options *options)
+static enum lab_depth find_depth(const struct lab_terminal_options *options)
 {
     if (!lab_print_color(options->color, true, getenv("NO_COLOR"),
                          getenv("TERM")) ||
         !has_colors() || start_color() == ERR)
-        return -1;
+        return LAB_DEPTH_MONO;
     use_default_colors();
     if (tigetflag("RGB") > 0 && COLORS >= 1 << 24)
-        return 3;
-    return COLORS >= 256 ? 2 : COLORS >= 16 ? 1 : COLORS >= 8 ? 0 : -1;
+        return LAB_DEPTH_RGB;
+    return COLORS >= 256  ? LAB_DEPTH_256
+           : COLORS >= 16 ? LAB_DEPTH_16
+           : COLORS >= 8  ? LAB_DEPTH_8
+                          : LAB_DEPTH_MONO;
+}
+
+/* The theme's colours, once: a frame has thousands of cells. A picture in half
+ * blocks needs a pair of curses for each two tints that meet. */
+static void take_theme(struct lab_terminal *t,
+                       const struct lab_terminal_options *options)
+{
+    enum { PAIRS = 16384 };
+    t->depth = find_depth(options);
+    if (!lab_theme_find(options->theme, getenv("COLORFGBG"), &t->theme))
+        t->theme = LAB_THEME_DARK;
+    t->tints =
+        lab_palette_has_tints(t->theme, t->depth) && COLOR_PAIRS >= PAIRS;
+    for (int i = 0; i < LAB_ROLE_COUNT; i++) {
+        t->styles[i] = lab_palette_style(t->theme, t->depth, (enum lab_role)i);
+        t->on_panel[i] =
+            lab_palette_on_panel(t->theme, t->depth, (enum lab_role)i);
+    }
+    for (int i = 0; i < LAB_TINT_COUNT; i++) {
+        t->tint[i] = lab_palette_tint(t->theme, t->depth, (enum lab_tint)i);
+        t->on[i] = (unsigned char)lab_palette_ink(t->theme, (enum lab_tint)i);
+    }
 }
 
 /* What other terminals send than the one that TERM names: people change
@@ -541,9 +538,7 @@ static enum lab_status start_curses(struct lab_terminal *t,
         mouseinterval(0);
         mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
     }
-    t->palette = find_palette(options);
-    for (int role = 0; t->palette >= 0 && role < LAB_ROLE_COUNT; role++)
-        init_extended_pair(role + 1, LOOKS[role].color[t->palette], -1);
+    take_theme(t, options);
     return LAB_OK;
 }
 
@@ -595,6 +590,7 @@ void lab_terminal_close(struct lab_terminal *t)
     stderr_release();
     if (t->in)
         fclose(t->in);
+    lab_free(t->shown);
     lab_free(t);
 }
 
@@ -604,17 +600,43 @@ void lab_terminal_get_facts(const struct lab_terminal *t,
     bool known = strcmp(t->type, getenv("TERM")) == 0;
     *out = (struct lab_terminal_facts){.ascii = t->ascii,
                                        .blocks = t->blocks,
+                                       .tints = t->tints,
                                        .stand_in = known ? NULL : t->type};
     getmaxyx(stdscr, out->h, out->w);
 }
 
-static void use_role(const struct lab_terminal *t, unsigned char role)
+static attr_t attr_of(unsigned attr)
 {
-    const struct look *look = &LOOKS[role < LAB_ROLE_COUNT ? role : 0];
-    bool colored = t->palette >= 0;
-    bool own = !colored || look->color[t->palette] < 0;
-    wattr_set(stdscr, colored ? look->attr : look->mono,
-              (short)(own ? 0 : role + 1), NULL);
+    return (attr & LAB_ATTR_BOLD ? A_BOLD : 0) |
+           (attr & LAB_ATTR_DIM ? A_DIM : 0) |
+           (attr & LAB_ATTR_UNDERLINE ? A_UNDERLINE : 0) |
+           (attr & LAB_ATTR_REVERSE ? A_REVERSE : 0);
+}
+
+/* On a scale's tint a role has its weight alone: the colour is one that is
+ * legible there. */
+static void use_style(const struct lab_terminal *t, const struct lab_cell *cell)
+{
+    struct lab_style s =
+        t->styles[cell->role < LAB_ROLE_COUNT ? cell->role : 0];
+    unsigned paper = t->tints ? cell->paper : LAB_TINT_NONE;
+    unsigned ink = t->tints ? cell->ink : LAB_TINT_NONE;
+    bool picture = paper >= LAB_TINT_SELECTED;
+    if (paper) {
+        bool turned = s.attr & LAB_ATTR_REVERSE;
+        s.bg = t->tint[paper];
+        s.fg = picture ? t->tint[t->on[paper]] : t->on_panel[cell->role];
+        s.attr &= picture && turned ? ~(unsigned)LAB_ATTR_REVERSE : ~0U;
+    }
+    if (ink)
+        s.fg = t->tint[ink];
+    int pair = s.fg < 0 && s.bg < 0 ? 0 : alloc_pair(s.fg, s.bg);
+    wattr_set(stdscr, attr_of(s.attr), 0, &pair);
+}
+
+static bool same_style(const struct lab_cell *a, const struct lab_cell *b)
+{
+    return a->role == b->role && a->ink == b->ink && a->paper == b->paper;
 }
 
 static void show_row(struct lab_terminal *t, const struct lab_cell *row, int y,
@@ -625,16 +647,39 @@ static void show_row(struct lab_terminal *t, const struct lab_cell *row, int y,
         char run[1024];
         size_t n = 0;
         int start = x;
-        unsigned char role = row[x].role;
-        while (x < w && row[x].role == role && n + 8 < sizeof(run)) {
+        while (x < w && same_style(&row[x], &row[start]) &&
+               n + 8 < sizeof(run)) {
             size_t len = strlen(row[x].text);
             memcpy(run + n, row[x].text, len);
             n += len;
             x++;
         }
-        use_role(t, role);
+        use_style(t, &row[start]);
         mvaddnstr(y, start, run, (int)n);
     }
+}
+
+/* Rows as they are on the screen are left out: most of a frame. */
+static bool row_is_shown(const struct lab_terminal *t,
+                         const struct lab_canvas *c, int y)
+{
+    size_t w = (size_t)c->w;
+    return t->shown_h == c->h && t->shown_w == c->w &&
+           memcmp(&t->shown[(size_t)y * w], &c->cells[(size_t)y * w],
+                  w * sizeof(*c->cells)) == 0;
+}
+
+static void keep_shown(struct lab_terminal *t, const struct lab_canvas *c)
+{
+    size_t n = (size_t)c->h * (size_t)c->w;
+    if (t->shown_h != c->h || t->shown_w != c->w) {
+        lab_free(t->shown);
+        t->shown = lab_alloc_array(n, sizeof(*t->shown));
+        t->shown_h = t->shown ? c->h : -1; /* without memory: all of it */
+        t->shown_w = c->w;
+    }
+    if (t->shown)
+        memcpy(t->shown, c->cells, n * sizeof(*t->shown));
 }
 
 void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
@@ -644,11 +689,15 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
     if (atomic_load(&crashed))
         return;
     getmaxyx(stdscr, h, w);
-    if (h > c->h || w > c->w)
+    if (h > c->h || w > c->w) {
         erase();
+        t->shown_h = -1;
+    }
     for (int y = 0; y < h && y < c->h; y++)
-        show_row(t, &c->cells[(size_t)y * (size_t)c->w], y,
-                 c->w < w ? c->w : w);
+        if (!row_is_shown(t, c, y))
+            show_row(t, &c->cells[(size_t)y * (size_t)c->w], y,
+                     c->w < w ? c->w : w);
+    keep_shown(t, c);
     bool placed = c->cursor_y >= 0 && c->cursor_y < h && c->cursor_x < w;
     if (placed)
         move(c->cursor_y, c->cursor_x);
@@ -658,7 +707,7 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
 
 void lab_terminal_redraw(struct lab_terminal *t)
 {
-    (void)t;
+    t->shown_h = -1;
     clearok(stdscr, TRUE);
 }
 
@@ -669,6 +718,7 @@ static void take_again(struct lab_terminal *t)
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
         size.ws_col > 0 && is_term_resized(size.ws_row, size.ws_col))
         resizeterm(size.ws_row, size.ws_col);
+    t->shown_h = -1;
     clearok(stdscr, TRUE);
     refresh();
     stderr_hold();

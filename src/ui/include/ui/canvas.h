@@ -3,7 +3,10 @@
  * No terminal and no curses here: a view is a pure function from its data to a
  * canvas, tests compare the canvas with golden text, and terminal.h alone puts
  * a canvas on the screen. A cell holds one character (up to 4 bytes of UTF-8;
- * wide ones take two cells) and a style. Text from outside must have gone
+ * wide ones take two cells) and a role, which colours its text; pictures and
+ * panels may give it a tint as `paper` behind the text, and as `ink`
+ * (report/palette.h). Without `tints` a terminal has roles alone: what a tint
+ * shows has to be drawn in characters there. Text from outside must have gone
  * through lab_str_add_visible(); a control character that arrives here anyway
  * is drawn as '?'. Drawing outside the clip rectangle is cut, never an error.
  * Threads: one at a time. */
@@ -11,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/status.h"
-#include "report/role.h"
+#include "report/palette.h"
 
 struct lab_rect {
     int y;
@@ -23,6 +26,8 @@ struct lab_rect {
 struct lab_cell {
     char text[5]; /* UTF-8, NUL-terminated; "" = right half of a wide one */
     unsigned char role;
+    unsigned char ink;   /* enum lab_tint; LAB_TINT_NONE: the role's */
+    unsigned char paper; /* LAB_TINT_NONE: the role's, or the terminal's */
 };
 
 struct lab_canvas {
@@ -32,6 +37,7 @@ struct lab_canvas {
     struct lab_rect clip;
     bool ascii;   /* only bytes below 0x80: charts and borders fall back */
     bool blocks;  /* charts in blocks: the console has no braille */
+    bool tints;   /* papers and inks are shown */
     int cursor_y; /* the terminal's cursor; -1: nowhere */
     int cursor_x;
     bool cursor_shown;
@@ -79,10 +85,23 @@ void lab_canvas_fill(struct lab_canvas *c, struct lab_rect r, const char *cell,
 /* Changes the role of cells and keeps their text. */
 void lab_canvas_paint(struct lab_canvas *c, struct lab_rect r,
                       enum lab_role role);
+/* Gives cells a background and keeps what they show; text that is written later
+ * keeps it too, lab_canvas_fill() does not. */
+void lab_canvas_paper(struct lab_canvas *c, struct lab_rect r,
+                      enum lab_tint paper);
+/* The same for the colour of the text. */
+void lab_canvas_ink(struct lab_canvas *c, struct lab_rect r, enum lab_tint ink);
+/* One cell of a picture as two pixels, one over the other; LAB_TINT_NONE leaves
+ * a half as it is. Needs tints, and where the halves differ no ascii. */
+void lab_canvas_pixels(struct lab_canvas *c, int y, int x, enum lab_tint top,
+                       enum lab_tint bottom);
 /* An empty box with a border and a title in its top line; returns what is
  * inside. */
 struct lab_rect lab_canvas_box(struct lab_canvas *c, struct lab_rect r,
                                const char *title);
+/* The line that a pane begins with: an edge of colour, or one of characters,
+ * double when focused. */
+void lab_canvas_rule(struct lab_canvas *c, struct lab_rect line, bool focused);
 /* One line, "── title ──────", double when focused, for a pane
  * without a border; takes the line off the top of *r. */
 void lab_canvas_heading(struct lab_canvas *c, struct lab_rect *r,

@@ -17,6 +17,7 @@
 
 struct lab_terminal_options {
     const char *color; /* of lab_print_color() */
+    const char *theme; /* of lab_theme_find(); NULL: auto */
     bool ascii;        /* even where the locale is UTF-8 */
     bool mouse;
 };
@@ -42,6 +43,7 @@ struct lab_terminal_facts {
     int w;
     bool ascii;  /* only bytes below 0x80 may be sent: --ascii, or no UTF-8 */
     bool blocks; /* a Linux console: UTF-8, but no braille */
+    bool tints;  /* lab_canvas.tints */
     /* The terminfo name that is used for a TERM which this machine does not
      * know, or NULL. */
     const char *stand_in;

@@ -1,0 +1,102 @@
+/* ui/heat.h -- a plane of numbers as a picture that fills the place it is given.
+ *
+ * A small plane gets large cells, each as wide as it is high to the eye, with its
+ * number inside where that fits. Of a large plane a cell covers several elements:
+ * it shows their mean, or the one with the largest |v|; a NaN or an infinity comes
+ * before any number, so that one bad element in a million still shows. A plane of
+ * one row is folded to several.
+ *
+ * On a canvas with tints a cell has the colour of its value as background, and
+ * goes down to half a character; else it is at least two columns wide: a sign
+ * ('-' below zero) and a shade of |v| over the largest |v|. Pure. Threads: any. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include "ui/canvas.h"
+
+/* The place: columns and rows of the screen, and what a cell may be there. */
+struct lab_heat_room {
+    int h;
+    int w;
+    bool halves; /* a cell may be one column wide and half a row high */
+    bool square; /* a picture: cells are not widened for their numbers */
+    bool mean;   /* several elements show their mean */
+};
+
+struct lab_heat_grid {
+    int64_t count; /* elements of the plane */
+    int64_t rows;  /* of the picture, in elements */
+    int64_t cols;
+    bool folded;        /* rows of the picture are pieces of one row */
+    bool mean;          /* what a block shows */
+    int64_t block_rows; /* elements that share a cell */
+    int64_t block_cols;
+    int cells_h;
+    int cells_w;
+    int cell_h; /* half rows of the screen */
+    int cell_w; /* columns */
+};
+
+struct lab_heat {
+    struct lab_heat_grid grid;
+    const double *value; /* grid.count of them */
+    double most;         /* |v| of the strongest colour: lab_heat_scale() */
+    bool diverging;      /* values below zero are expected */
+    int64_t cursor;      /* element, -1: none */
+};
+
+LAB_C_BEGIN
+/* Rows and columns of rows x cols elements in `w` cells. fold > 0: one row is
+ * folded every `fold` elements; 0: where it does not fit. */
+struct lab_heat_grid lab_heat_fold(int64_t rows, int64_t cols, int64_t fold,
+                                   int w);
+/* The same with the cells that fill the place. */
+struct lab_heat_grid lab_heat_fit(int64_t rows, int64_t cols, int64_t fold,
+                                  const struct lab_heat_room *room);
+/* What a canvas allows in a rectangle. */
+struct lab_heat_room lab_heat_room(const struct lab_canvas *c,
+                                   struct lab_rect r);
+/* Picture coordinates of an element of the plane (row-major index), and back:
+ * -1 where the picture has no element. */
+void lab_heat_place(const struct lab_heat_grid *g, int64_t index, int64_t *row,
+                    int64_t *col);
+int64_t lab_heat_index(const struct lab_heat_grid *g, int64_t row, int64_t col);
+/* Rows of the screen above cell `y`, and whole rows that the cell has. */
+int lab_heat_top(const struct lab_heat_grid *g, int y);
+int lab_heat_rows(const struct lab_heat_grid *g, int y);
+/* Rows of the screen that the whole picture takes. */
+int lab_heat_height(const struct lab_heat_grid *g);
+/* The element at a row and a column of the screen, from the picture's corner;
+ * -1: none. */
+int64_t lab_heat_at(const struct lab_heat_grid *g, int y, int x);
+/* The value of cell (y, x); *present false: no element there. */
+double lab_heat_cell_value(const struct lab_heat_grid *g, const double *value,
+                           int y, int x, bool *present);
+/* Largest |v| of the finite values, 0 when there is none. */
+double lab_heat_scale(const double *value, int64_t count);
+bool lab_heat_has_negative(const double *value, int64_t count);
+
+/* Draws it with its top left corner at (y, x); the cursor's cell has an outline or
+ * brackets, so that it is not shown by colour alone. */
+void lab_heat_draw(struct lab_canvas *c, int y, int x,
+                   const struct lab_heat *m);
+/* Fits a plane into a rectangle and draws it; returns its grid. */
+struct lab_heat_grid lab_heat_picture(struct lab_canvas *c, struct lab_rect r,
+                                      const double *value, int64_t rows,
+                                      int64_t cols, bool square);
+/* An outline around the elements of some rows and columns, where the cells have
+ * room for one: the colours under it stay. */
+void lab_heat_outline(struct lab_canvas *c, int y, int x,
+                      const struct lab_heat_grid *g, int64_t row, int64_t col,
+                      int64_t rows, int64_t cols);
+/* The scale, "-0.5 [colours] 0.5", or "█ = 0.5" in characters, and what a cell
+ * covers; returns the columns used. */
+int lab_heat_legend(struct lab_canvas *c, struct lab_rect row,
+                    const struct lab_heat *m);
+/* The shade of the largest |v|, as cells are drawn here: for captions. */
+const char *lab_heat_full(const struct lab_canvas *c);
+
+/* Draws one cell of characters at (y, x). */
+void lab_heat_draw_cell(struct lab_canvas *c, struct lab_rect cell, double v,
+                        double most, bool cursor);
+LAB_C_END

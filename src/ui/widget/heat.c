@@ -1,0 +1,448 @@
+/* heat.c -- a plane of numbers as a picture: which elements share a cell, how large
+ * a cell is, and its colour, shade, sign and number. */
+#include "ui/heat.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/format.h"
+
+enum { NUMBER_W = 6 }; /* columns of a number inside a cell */
+
+/* ---- the grid ---- */
+
+static int64_t up(int64_t a, int64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+struct lab_heat_grid lab_heat_fold(int64_t rows, int64_t cols, int64_t fold,
+                                   int w)
+{
+    struct lab_heat_grid g = {.count = rows * cols,
+                              .rows = rows,
+                              .cols = cols,
+                              .block_rows = 1,
+                              .block_cols = 1};
+    if (fold <= 0)
+        fold = w > 0 && cols > w ? w : 0;
+    if (rows == 1 && fold > 0 && fold < cols) {
+        g.folded = true;
+        g.cols = fold;
+        g.rows = up(cols, fold);
+    }
+    return g;
+}
+
+struct lab_heat_room lab_heat_room(const struct lab_canvas *c,
+                                   struct lab_rect r)
+{
+    return (struct lab_heat_room){
+        .h = r.h, .w = r.w, .halves = c->tints && !c->ascii};
+}
+
+/* Cells are multiples of a unit, which looks square. A number needs a row of its
+ * own and some columns: cells of two rows and more are widened to have it. */
+static void size_cells(struct lab_heat_grid *g,
+                       const struct lab_heat_room *room, int unit_w, int unit_h,
+                       int h, int w)
+{
+    int times_h = h / g->cells_h;
+    int times_w = w / g->cells_w;
+    int times = times_h < times_w ? times_h : times_w;
+    times = times < 1 ? 1 : times;
+    g->cell_h = times * unit_h;
+    g->cell_w = times * unit_w;
+    int wide = room->w / g->cells_w;
+    if (!room->square && g->block_rows * g->block_cols == 1 && g->cell_h >= 4 &&
+        g->cell_w < NUMBER_W + 2 && wide >= NUMBER_W + 2)
+        g->cell_w = NUMBER_W + 2;
+}
+
+struct lab_heat_grid lab_heat_fit(int64_t rows, int64_t cols, int64_t fold,
+                                  const struct lab_heat_room *room)
+{
+    struct lab_heat_grid g = {0};
+    int unit_w = room->halves ? 1 : 2;
+    int unit_h = room->halves ? 1 : 2;
+    int h = (room->h < 1 ? 1 : room->h) * 2 / unit_h;
+    int w = room->w / unit_w;
+    w = w < 1 ? 1 : w;
+    if (rows == 1 && fold <= 0 && cols > w) {
+        /* A row that is too long even when folded shares its cells evenly. */
+        int64_t cells = (int64_t)h * w;
+        fold = w * up(cols, cells);
+    }
+    g = lab_heat_fold(rows, cols, fold, w);
+    if (g.count <= 0)
+        return g;
+    g.mean = room->mean;
+    g.block_rows = up(g.rows, h);
+    g.block_cols = up(g.cols, w);
+    if (room->square) /* a picture keeps its shape */
+        g.block_rows = g.block_cols =
+            g.block_rows > g.block_cols ? g.block_rows : g.block_cols;
+    g.cells_h = (int)up(g.rows, g.block_rows);
+    g.cells_w = (int)up(g.cols, g.block_cols);
+    size_cells(&g, room, unit_w, unit_h, h, w);
+    return g;
+}
+
+void lab_heat_place(const struct lab_heat_grid *g, int64_t index, int64_t *row,
+                    int64_t *col)
+{
+    int64_t cols = g->cols > 0 ? g->cols : 1;
+    *row = index / cols;
+    *col = index % cols;
+}
+
+int64_t lab_heat_index(const struct lab_heat_grid *g, int64_t row, int64_t col)
+{
+    if (row < 0 || col < 0 || row >= g->rows || col >= g->cols)
+        return -1;
+    int64_t index = row * g->cols + col;
+    return index < g->count ? index : -1;
+}
+
+int lab_heat_top(const struct lab_heat_grid *g, int y)
+{
+    return (y * g->cell_h + 1) / 2;
+}
+
+int lab_heat_rows(const struct lab_heat_grid *g, int y)
+{
+    return (y + 1) * g->cell_h / 2 - lab_heat_top(g, y);
+}
+
+int lab_heat_height(const struct lab_heat_grid *g)
+{
+    return (g->cells_h * g->cell_h + 1) / 2;
+}
+
+int64_t lab_heat_at(const struct lab_heat_grid *g, int y, int x)
+{
+    if (g->cell_h < 1 || g->cell_w < 1 || y < 0 || x < 0)
+        return -1;
+    return lab_heat_index(g, 2 * y / g->cell_h * g->block_rows,
+                          x / g->cell_w * g->block_cols);
+}
+
+/* ---- values ---- */
+
+/* Which value represents its block: a NaN, else an infinity, else a number. */
+static int rank_of(double v)
+{
+    return isnan(v) ? 2 : isinf(v) ? 1 : 0;
+}
+
+double lab_heat_cell_value(const struct lab_heat_grid *g, const double *value,
+                           int y, int x, bool *present)
+{
+    double best = 0;
+    double sum = 0;
+    int64_t n = 0;
+    for (int64_t i = 0; i < g->block_rows; i++) {
+        for (int64_t j = 0; j < g->block_cols; j++) {
+            int64_t index =
+                lab_heat_index(g, y * g->block_rows + i, x * g->block_cols + j);
+            if (index < 0)
+                continue;
+            double v = value[index];
+            if (n == 0 || rank_of(v) > rank_of(best) ||
+                (rank_of(v) == rank_of(best) && fabs(v) > fabs(best)))
+                best = v;
+            sum += v;
+            n++;
+        }
+    }
+    *present = n > 0;
+    return g->mean && n > 1 && isfinite(best) ? sum / (double)n : best;
+}
+
+double lab_heat_scale(const double *value, int64_t count)
+{
+    double most = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (isfinite(value[i]) && fabs(value[i]) > most)
+            most = fabs(value[i]);
+    return most;
+}
+
+bool lab_heat_has_negative(const double *value, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (value[i] < 0)
+            return true;
+    return false;
+}
+
+/* ---- cells of characters ---- */
+
+/* Shades from nothing to full. An exact zero has a shade of its own: that a
+ * ReLU has cut something off is worth seeing. No shade is a sign: '-' and '+'
+ * are in the column before it. */
+static const char *shade(const struct lab_canvas *c, double v, double most)
+{
+    static const char *const blocks[5] = {" ", "░", "▒", "▓", "█"};
+    static const char *const ascii[10] = {" ", ".", ",", ":", ";",
+                                          "=", "*", "#", "%", "@"};
+    double share = most > 0 ? fabs(v) / most : 0;
+    if (v == 0)
+        return c->ascii ? "0" : "·";
+    if (c->ascii)
+        return ascii[share >= 1 ? 9 : (int)(share * 9) + (share * 9 < 1)];
+    return blocks[share >= 1 ? 4 : 1 + (int)(share * 4)];
+}
+
+const char *lab_heat_full(const struct lab_canvas *c)
+{
+    return shade(c, 1, 1);
+}
+
+static void draw_number(struct lab_canvas *c, struct lab_rect cell, double v,
+                        enum lab_role role)
+{
+    const char *text = LAB_VALUE_TEXT(v, NUMBER_W);
+    int w = lab_canvas_columns(c, text);
+    lab_canvas_textf(c, cell.y + (cell.h - 1) / 2,
+                     cell.x + (cell.w - w - 1) / 2, -1, role, "%s%s",
+                     v < 0 ? "" : " ", text);
+}
+
+void lab_heat_draw_cell(struct lab_canvas *c, struct lab_rect cell, double v,
+                        double most, bool cursor)
+{
+    enum lab_role role = v < 0   ? LAB_ROLE_NEGATIVE
+                         : v > 0 ? LAB_ROLE_POSITIVE
+                                 : LAB_ROLE_DIM;
+    const char *sign = v < 0 ? "-" : " ";
+    const char *body = "";
+    bool large = cell.w > 2;
+    if (isnan(v)) {
+        body = "N";
+        sign = "N";
+        role = LAB_ROLE_BAD;
+    } else if (isinf(v)) {
+        body = "I";
+        sign = v < 0 ? "-" : "+";
+        role = LAB_ROLE_BAD;
+    } else {
+        body = shade(c, v, most);
+    }
+    if (large && v > 0 && isfinite(v))
+        sign = body; /* wide enough to be all shade */
+    if (large && v != 0)
+        lab_canvas_fill(c, cell, body, role);
+    lab_canvas_text(c, cell.y, cell.x, 1, cursor ? LAB_ROLE_CURSOR : role,
+                    cursor ? "[" : sign);
+    lab_canvas_text(c, cell.y, cell.x + 1, 1,
+                    cursor && !large ? LAB_ROLE_CURSOR : role, body);
+    if (cursor && large)
+        lab_canvas_text(c, cell.y, cell.x + cell.w - 1, 1, LAB_ROLE_CURSOR,
+                        "]");
+    if (cell.h >= 2 && cell.w >= NUMBER_W + 2 && isfinite(v))
+        draw_number(c,
+                    (struct lab_rect){cell.y + 1, cell.x, cell.h - 1, cell.w},
+                    v, cursor ? LAB_ROLE_CURSOR : LAB_ROLE_NORMAL);
+}
+
+/* ---- cells of colour ---- */
+
+static enum lab_tint tint_of(const struct lab_heat *m, int y, int x)
+{
+    bool present;
+    if (y >= m->grid.cells_h || x >= m->grid.cells_w)
+        return LAB_TINT_NONE;
+    double v = lab_heat_cell_value(&m->grid, m->value, y, x, &present);
+    return !present       ? LAB_TINT_NONE
+           : m->diverging ? lab_tint_diverging(v, m->most)
+                          : lab_tint_sequential(v, m->most);
+}
+
+/* The screen's rows and columns of a cell that it has for itself. */
+static struct lab_rect cell_rect(const struct lab_heat_grid *g, int y, int x,
+                                 int cy, int cx)
+{
+    return (struct lab_rect){y + lab_heat_top(g, cy), x + cx * g->cell_w,
+                             lab_heat_rows(g, cy), g->cell_w};
+}
+
+/* A frame inside a cell of 3 rows and more, else brackets. */
+static void mark_cell(struct lab_canvas *c, struct lab_rect r)
+{
+    const enum lab_role role = LAB_ROLE_TITLE;
+    int bottom = r.y + r.h - 1;
+    int right = r.x + r.w - 1;
+    if (r.h < 3 || r.w < 6) {
+        int y = r.y + (r.h - 1) / 2;
+        lab_canvas_text(c, y, r.x, 1, role, "[");
+        lab_canvas_text(c, y, right, 1, role, "]");
+        return;
+    }
+    lab_canvas_text(c, r.y, r.x, 1, role, "┌");
+    lab_canvas_text(c, r.y, right, 1, role, "┐");
+    lab_canvas_text(c, bottom, r.x, 1, role, "└");
+    lab_canvas_text(c, bottom, right, 1, role, "┘");
+    for (int x = r.x + 1; x < right; x++) {
+        lab_canvas_text(c, r.y, x, 1, role, "─");
+        lab_canvas_text(c, bottom, x, 1, role, "─");
+    }
+    for (int y = r.y + 1; y < bottom; y++) {
+        lab_canvas_text(c, y, r.x, 1, role, "│");
+        lab_canvas_text(c, y, right, 1, role, "│");
+    }
+}
+
+/* Sign, zero or number over the colour of a cell that has a row for it. */
+static void write_cell(struct lab_canvas *c, struct lab_rect r, double v,
+                       bool cursor, bool number, bool zeros)
+{
+    int y = r.y + (r.h - 1) / 2;
+    if (number && isfinite(v))
+        draw_number(c, r, v, cursor ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL);
+    else if (!isfinite(v))
+        lab_canvas_text(c, y, r.x, 1, LAB_ROLE_TITLE, isnan(v) ? "N" : "I");
+    else if (v < 0)
+        lab_canvas_text(c, y, r.x, 1, LAB_ROLE_NORMAL, "-");
+    else if (v == 0 && zeros) /* as what a ReLU has cut off */
+        lab_canvas_text(c, y, r.x, 1, LAB_ROLE_DIM, "·");
+    if (cursor)
+        mark_cell(c, r);
+}
+
+static bool has_cursor(const struct lab_heat *m, int y, int x)
+{
+    int64_t row;
+    int64_t col;
+    if (m->cursor < 0)
+        return false;
+    lab_heat_place(&m->grid, m->cursor, &row, &col);
+    return row / m->grid.block_rows == y && col / m->grid.block_cols == x;
+}
+
+static void draw_tints(struct lab_canvas *c, int y, int x,
+                       const struct lab_heat *m)
+{
+    const struct lab_heat_grid *g = &m->grid;
+    for (int sy = 0; sy < lab_heat_height(g); sy++) {
+        int top = 2 * sy / g->cell_h;
+        int bottom = (2 * sy + 1) / g->cell_h;
+        for (int cx = 0; cx < g->cells_w; cx++) {
+            enum lab_tint over = tint_of(m, top, cx);
+            enum lab_tint under = bottom == top ? over : tint_of(m, bottom, cx);
+            if (g->cell_w < 2) { /* too small for an outline */
+                over = over && has_cursor(m, top, cx) ? LAB_TINT_MARK : over;
+                under =
+                    under && has_cursor(m, bottom, cx) ? LAB_TINT_MARK : under;
+            }
+            for (int k = 0; k < g->cell_w; k++)
+                lab_canvas_pixels(c, y + sy, x + cx * g->cell_w + k, over,
+                                  under);
+        }
+    }
+    for (int cy = 0; cy < g->cells_h && g->cell_w >= 2; cy++) {
+        for (int cx = 0; cx < g->cells_w; cx++) {
+            struct lab_rect r = cell_rect(g, y, x, cy, cx);
+            bool present;
+            double v = lab_heat_cell_value(g, m->value, cy, cx, &present);
+            if (present && r.h > 0)
+                write_cell(c, r, v, has_cursor(m, cy, cx),
+                           r.w >= NUMBER_W + 2 && g->cell_h >= 4, m->diverging);
+        }
+    }
+}
+
+/* ---- the picture ---- */
+
+void lab_heat_draw(struct lab_canvas *c, int y, int x, const struct lab_heat *m)
+{
+    const struct lab_heat_grid *g = &m->grid;
+    if (c->tints) {
+        draw_tints(c, y, x, m);
+        return;
+    }
+    for (int cy = 0; cy < g->cells_h; cy++) {
+        for (int cx = 0; cx < g->cells_w; cx++) {
+            bool present;
+            double v = lab_heat_cell_value(g, m->value, cy, cx, &present);
+            if (present)
+                lab_heat_draw_cell(c, cell_rect(g, y, x, cy, cx), v, m->most,
+                                   has_cursor(m, cy, cx));
+        }
+    }
+}
+
+struct lab_heat_grid lab_heat_picture(struct lab_canvas *c, struct lab_rect r,
+                                      const double *value, int64_t rows,
+                                      int64_t cols, bool square)
+{
+    struct lab_heat_room room = lab_heat_room(c, r);
+    struct lab_heat m = {.value = value,
+                         .most = lab_heat_scale(value, rows * cols),
+                         .diverging = lab_heat_has_negative(value, rows * cols),
+                         .cursor = -1};
+    room.square = square;
+    room.mean = square && !m.diverging;
+    m.grid = lab_heat_fit(rows, cols, 0, &room);
+    lab_heat_draw(c, r.y, r.x, &m);
+    return m.grid;
+}
+
+void lab_heat_outline(struct lab_canvas *c, int y, int x,
+                      const struct lab_heat_grid *g, int64_t row, int64_t col,
+                      int64_t rows, int64_t cols)
+{
+    int y0 = (int)(row / g->block_rows);
+    int x0 = (int)(col / g->block_cols);
+    int y1 = (int)((row + rows - 1) / g->block_rows);
+    int x1 = (int)((col + cols - 1) / g->block_cols);
+    if (!c->tints || c->ascii || g->cell_w < 2 || g->cell_h % 2 != 0)
+        return;
+    struct lab_rect r = {y + y0 * g->cell_h / 2, x + x0 * g->cell_w,
+                         (y1 - y0 + 1) * g->cell_h / 2,
+                         (x1 - x0 + 1) * g->cell_w};
+    int bottom = r.y + r.h - 1;
+    int right = r.x + r.w - 1;
+    for (int i = r.x + 1; i < right && g->cell_h >= 4; i++) {
+        lab_canvas_text(c, r.y, i, 1, LAB_ROLE_MARK, "▔");
+        lab_canvas_text(c, bottom, i, 1, LAB_ROLE_MARK, "▁");
+    }
+    for (int i = r.y; i <= bottom; i++) {
+        lab_canvas_text(c, i, r.x, 1, LAB_ROLE_MARK, "▏");
+        lab_canvas_text(c, i, right, 1, LAB_ROLE_MARK, "▕");
+    }
+}
+
+static int legend_of_tints(struct lab_canvas *c, struct lab_rect *row,
+                           const struct lab_heat *m)
+{
+    enum { STRIP = 12 };
+    int used = lab_canvas_add(c, row, LAB_ROLE_DIM, "%s ",
+                              m->diverging ? LAB_VALUE_TEXT(-m->most, 7) : "0");
+    for (int i = 0; i < STRIP && i < row->w; i++) {
+        double share = (double)i / (STRIP - 1);
+        enum lab_tint tint = m->diverging ? lab_tint_diverging(2 * share - 1, 1)
+                                          : lab_tint_sequential(share, 1);
+        lab_canvas_pixels(c, row->y, row->x + i, tint, tint);
+    }
+    lab_rect_cut_left(row, STRIP);
+    return used + STRIP +
+           lab_canvas_add(c, row, LAB_ROLE_DIM, " %s",
+                          LAB_VALUE_TEXT(m->most, 7));
+}
+
+int lab_heat_legend(struct lab_canvas *c, struct lab_rect row,
+                    const struct lab_heat *m)
+{
+    const struct lab_heat_grid *g = &m->grid;
+    int used = c->tints ? legend_of_tints(c, &row, m)
+                        : lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s = %.3g",
+                                         lab_heat_full(c), m->most);
+    if (g->block_rows * g->block_cols > 1)
+        used +=
+            lab_canvas_add(c, &row, LAB_ROLE_DIM, "; %s of %lldx%lld",
+                           g->mean ? "mean" : "max", (long long)g->block_rows,
+                           (long long)g->block_cols);
+    return used;
+}

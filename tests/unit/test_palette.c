@@ -1,0 +1,199 @@
+/* The picture language: scales that are even and safe for colour-blind eyes, text
+ * that can be read, and the themes. */
+#include <math.h>
+#include "test.h"
+
+#include "report/palette.h"
+
+static int tint(enum lab_theme theme, int i)
+{
+    return lab_palette_tint(theme, LAB_DEPTH_RGB, (enum lab_tint)i);
+}
+
+/* Steps first to last look equally large; their lightness grows, or falls. */
+static void check_even(enum lab_theme theme, int first, int last)
+{
+    double least = INFINITY;
+    double most = 0;
+    double dir = lab_palette_lightness(tint(theme, last)) -
+                 lab_palette_lightness(tint(theme, first));
+    for (int i = first; i < last; i++) {
+        double d = lab_palette_distance(tint(theme, i), tint(theme, i + 1));
+        double l = lab_palette_lightness(tint(theme, i + 1)) -
+                   lab_palette_lightness(tint(theme, i));
+        least = d < least ? d : least;
+        most = d > most ? d : most;
+        if (l * dir <= -1e-4)
+            fail_msg("%s: lightness turns at step %d", lab_theme_name(theme),
+                     i - first);
+    }
+    if (most > 1.6 * least)
+        fail_msg("%s: steps from %.4f to %.4f", lab_theme_name(theme), least,
+                 most);
+}
+
+TEST_CASE(scales_are_even)
+{
+    const int zero = LAB_TINT_DIVERGING + LAB_TINT_HALF;
+    for (int t = 0; t < LAB_THEME_TERMINAL; t++) {
+        enum lab_theme theme = (enum lab_theme)t;
+        check_even(theme, LAB_TINT_SEQUENTIAL,
+                   LAB_TINT_SEQUENTIAL + LAB_TINT_STEPS - 1);
+        check_even(theme, LAB_TINT_DIVERGING, zero - 3);
+        check_even(theme, zero + 3, zero + LAB_TINT_HALF);
+        for (int k = 0; k <= LAB_TINT_HALF; k++) /* neither sign is louder */
+            assert_true(fabs(lab_palette_lightness(tint(theme, zero - k)) -
+                             lab_palette_lightness(tint(theme, zero + k))) <
+                        0.14);
+    }
+}
+
+/* What eyes without red or green cones see: Machado, Oliveira, Fernandes 2009, in
+ * linear light. */
+static int seen(int rgb, const double m[3][3])
+{
+    double in[3];
+    int out = 0;
+    for (int i = 0; i < 3; i++) {
+        double v = (rgb >> (16 - 8 * i) & 255) / 255.0;
+        in[i] = v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+    }
+    for (int i = 0; i < 3; i++) {
+        double v = m[i][0] * in[0] + m[i][1] * in[1] + m[i][2] * in[2];
+        v = fmin(fmax(v, 0), 1);
+        v = v <= 0.0031308 ? 12.92 * v : 1.055 * pow(v, 1 / 2.4) - 0.055;
+        out = out << 8 | (int)lround(255 * v);
+    }
+    return out;
+}
+
+TEST_CASE(colour_blind_eyes_see_the_sign)
+{
+    static const double eyes[2][3][3] = {{{0.152286, 1.052583, -0.204868},
+                                          {0.114503, 0.786281, 0.099216},
+                                          {-0.003882, -0.048116, 1.051998}},
+                                         {{0.367322, 0.860646, -0.227968},
+                                          {0.280085, 0.672501, 0.047413},
+                                          {-0.011820, 0.042940, 0.968881}}};
+    for (int t = 0; t < LAB_THEME_TERMINAL; t++) {
+        for (int e = 0; e < 2; e++) {
+            enum lab_theme theme = (enum lab_theme)t;
+            for (int k = LAB_TINT_HALF / 2; k <= LAB_TINT_HALF; k++) {
+                int zero = LAB_TINT_DIVERGING + LAB_TINT_HALF;
+                assert_true(lab_palette_distance(
+                                seen(tint(theme, zero - k), eyes[e]),
+                                seen(tint(theme, zero + k), eyes[e])) > 0.08);
+            }
+            for (int i = 0; i + 4 < LAB_TINT_STEPS; i++)
+                assert_true(
+                    lab_palette_lightness(seen(
+                        tint(theme, LAB_TINT_SEQUENTIAL + i + 4), eyes[e])) >
+                    lab_palette_lightness(
+                        seen(tint(theme, LAB_TINT_SEQUENTIAL + i), eyes[e])));
+        }
+    }
+}
+
+static double luminance(int rgb)
+{
+    static const double weight[3] = {0.2126, 0.7152, 0.0722};
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        double v = (rgb >> (16 - 8 * i) & 255) / 255.0;
+        sum += weight[i] *
+               (v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+static double contrast(int a, int b)
+{
+    double x = luminance(a);
+    double y = luminance(b);
+    return x > y ? (x + 0.05) / (y + 0.05) : (y + 0.05) / (x + 0.05);
+}
+
+/* WCAG 2: 4.5 to 1 for text, 7 to 1 in the theme that is made for it. */
+TEST_CASE(text_can_be_read)
+{
+    static const int ground[LAB_THEME_TERMINAL] = {0x000000, 0xFFFFFF,
+                                                   0x000000};
+    for (int t = 0; t < LAB_THEME_TERMINAL; t++) {
+        double least = t == LAB_THEME_CONTRAST ? 7 : 4.5;
+        for (int role = 0; role < LAB_ROLE_COUNT; role++) {
+            struct lab_style s = lab_palette_style(
+                (enum lab_theme)t, LAB_DEPTH_RGB, (enum lab_role)role);
+            int bg = s.bg >= 0 ? s.bg : ground[t];
+            if (s.fg >= 0 && contrast(s.fg, bg) < least)
+                fail_msg("%s: role %d has %.2f", lab_theme_name(t), role,
+                         contrast(s.fg, bg));
+        }
+        for (int i = LAB_TINT_SEQUENTIAL; i < LAB_TINT_COUNT; i++) {
+            int ink =
+                tint((enum lab_theme)t,
+                     lab_palette_ink((enum lab_theme)t, (enum lab_tint)i));
+            if (contrast(ink, tint((enum lab_theme)t, i)) < 4.5)
+                fail_msg("%s: tint %d has %.2f", lab_theme_name(t), i,
+                         contrast(ink, tint((enum lab_theme)t, i)));
+        }
+    }
+}
+
+TEST_CASE(every_depth_has_a_colour)
+{
+    struct lab_style s;
+    assert_int_equal(lab_palette_nearest(0x5FD787), 78);
+    assert_int_equal(lab_palette_nearest(0x000000), 16);
+    assert_int_equal(lab_palette_nearest(0x808080), 244);
+    s = lab_palette_style(LAB_THEME_DARK, LAB_DEPTH_256, LAB_ROLE_BADGE);
+    assert_int_equal(s.fg, 78);
+    s = lab_palette_style(LAB_THEME_DARK, LAB_DEPTH_8, LAB_ROLE_BADGE);
+    assert_int_equal(s.fg, 2);
+    s = lab_palette_style(LAB_THEME_LIGHT, LAB_DEPTH_16, LAB_ROLE_BADGE);
+    assert_int_equal(s.fg, 10);
+    /* Selection is reverse where there is no background to give. */
+    s = lab_palette_style(LAB_THEME_DARK, LAB_DEPTH_16, LAB_ROLE_SELECTED);
+    assert_int_equal(s.attr, LAB_ATTR_REVERSE);
+    s = lab_palette_style(LAB_THEME_DARK, LAB_DEPTH_MONO, LAB_ROLE_SELECTED);
+    assert_int_equal(s.attr, LAB_ATTR_REVERSE);
+    assert_int_equal(s.fg, -1);
+    s = lab_palette_style(LAB_THEME_TERMINAL, LAB_DEPTH_RGB, LAB_ROLE_BADGE);
+    assert_int_equal(s.fg, 10);
+    assert_int_equal(
+        lab_palette_tint(LAB_THEME_TERMINAL, LAB_DEPTH_RGB, LAB_TINT_PANEL),
+        -1);
+    assert_int_equal(
+        lab_palette_tint(LAB_THEME_DARK, LAB_DEPTH_16, LAB_TINT_PANEL), -1);
+}
+
+TEST_CASE(values_have_tints)
+{
+    const int zero = LAB_TINT_DIVERGING + LAB_TINT_HALF;
+    assert_int_equal(lab_tint_diverging(0, 1), zero);
+    assert_int_equal(lab_tint_diverging(5, 1), zero + LAB_TINT_HALF);
+    assert_int_equal(lab_tint_diverging(-1, 1), LAB_TINT_DIVERGING);
+    assert_int_equal(lab_tint_diverging(0, 0), zero);
+    assert_int_equal(lab_tint_diverging(NAN, 1), LAB_TINT_BAD);
+    assert_int_equal(lab_tint_sequential(-INFINITY, 1), LAB_TINT_BAD);
+    assert_int_equal(lab_tint_sequential(0, 1), LAB_TINT_SEQUENTIAL);
+    assert_int_equal(lab_tint_sequential(2, 1),
+                     LAB_TINT_SEQUENTIAL + LAB_TINT_STEPS - 1);
+}
+
+TEST_CASE(a_theme_by_name_or_by_the_terminal)
+{
+    enum lab_theme theme = LAB_THEMES;
+    assert_true(lab_theme_find("contrast", "0;15", &theme));
+    assert_int_equal(theme, LAB_THEME_CONTRAST);
+    assert_true(lab_theme_find("auto", "0;15", &theme));
+    assert_int_equal(theme, LAB_THEME_LIGHT);
+    assert_true(lab_theme_find(NULL, "15;default;0", &theme));
+    assert_int_equal(theme, LAB_THEME_DARK);
+    assert_true(lab_theme_find(NULL, NULL, &theme));
+    assert_int_equal(theme, LAB_THEME_DARK);
+    assert_false(lab_theme_find("blue", NULL, &theme));
+    assert_int_equal(lab_role_of_phase(LAB_UPDATE), LAB_ROLE_UPDATE);
+    assert_int_equal(lab_role_of_verdict(LAB_ROOFLINE_LAUNCH), LAB_ROLE_HOST);
+}
+
+RUN_TESTS()

@@ -157,6 +157,21 @@ static void small_tensors(struct lab_plan *p)
     p->tensors[find(p, "fc1.W.grad", 10)].gradient_of = find(p, "fc1.W", 5);
 }
 
+/* A node's inputs and output are those of its forward steps. */
+static void join_nodes(struct lab_plan *p)
+{
+    for (int i = 0; i < p->n_tensors; i++)
+        if (p->tensors[i].role == LAB_TENSOR_DATA)
+            p->tensors[i].node = -1;
+    for (int i = 0; i < p->n_steps && p->steps[i].phase <= LAB_LOSS; i++) {
+        struct lab_node *n = &p->nodes[p->steps[i].node];
+        if (n->n_in == 0)
+            n->in[n->n_in++] = p->steps[i].in[0];
+        n->out = p->steps[i].out[0];
+        p->tensors[n->out].node = p->steps[i].node;
+    }
+}
+
 struct lab_plan *plan_small(void)
 {
     struct lab_plan *p = plan_empty(TENSORS, STEPS, 8);
@@ -204,6 +219,7 @@ struct lab_plan *plan_small(void)
                   "fc1.W = fc1.W - lr * fc1.W.grad", 2048);
     plan_add_step(p, "fc2.W", fc2, LAB_UPDATE, "fc2.W.grad", "fc2.W",
                   "fc2.W = fc2.W - lr * fc2.W.grad", 96);
+    join_nodes(p);
     return p;
 }
 

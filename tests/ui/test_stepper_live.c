@@ -245,20 +245,46 @@ TEST_CASE(a_click_does_what_keys_do)
 {
     assert_ok(play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
                         /* names of tensors, and a cell of the picture */
-                        "click 4 32\nawait 9000 [fc1.W]\n"
+                        "click 5 32\nawait 9000 [fc1.W]\n"
                         "await 9000 fc1.W[0,0] =\n"
-                        "click 8 34\nawait 9000 fc1.W[\n"
+                        "click 9 34\nawait 9000 fc1.W[\n"
                         "absent fc1.W[0,0] =\n"
                         /* numbers */
                         "key d\nkey Home\nawait 9000 fc1.W[0,0] =\n"
-                        "click 9 42\nawait 9000 fc1.W[2,1] =\n"
+                        "click 10 42\nawait 9000 fc1.W[2,1] =\n"
                         /* beyond the last cell there is none */
                         "click 12 79\nexpect fc1.W[2,1] =\n"
                         /* tabs, and back */
                         "absent [4 kernels]\nclick 15 39\nexpect [4 kernels]\n"
                         "click 15 50\nexpect [5 lesson\n"
                         "click 15 30\nexpect [3 explain]\n"
-                        "click 4 29\nawait 9000 [x]\n"));
+                        "click 5 29\nawait 9000 [x]\n"));
+}
+
+/* By a click or by arrows to another node; a block opens and closes. */
+TEST_CASE(the_picture_of_the_network_leads_anywhere)
+{
+    assert_ok(play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                        "expect x ▸[fc1]▸ relu1 ▸ fc2 ▸ loss\n"
+                        "click 1 20\nawait 9000 fc2.matmul  forward\n"
+                        "expect relu1 ▸[fc2]▸ loss\n"
+                        "key D\nexpect ▐ 10x10\nkey Left\n"
+                        "expect relu1.relu  forward\nkey Esc\n"
+                        "absent ▌\n"
+                        "text :run fc2.matmul backward\nkey Enter\n"
+                        "await 9000 relu1 ◂[fc2]◂ loss\n"));
+    assert_ok(play(LAB_SOURCE_DIR "/lessons/85-residual.md",
+                   "resize 200 60\nawait 9000 step 0 of\n"
+                   "expect ┘\nkey D\ntext llll\nexpect [norm2]\n"));
+    assert_ok(play(LAB_SOURCE_DIR "/lessons/160-transformer-block.md",
+                   "resize 200 60\nawait 9000 step 0 of\n"
+                   "key D\nexpect [+block1]\nkey Space\n"
+                   "expect [block1.ln1]\nexpect block1.attn\nexpect ▴\n"
+                   "key Space\nexpect [+block1]\n"));
+    assert_ok(play(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
+                   "resize 80 24\nawait 9000 step 0 of\n"
+                   "expect [+lstm1 x2]\nkey D\nkey Space\n"
+                   "expect [lstm1[0]]\nexpect lstm1[1]\n"));
 }
 
 TEST_CASE(a_click_takes_a_term)

@@ -45,11 +45,13 @@ TEST_CASE(panes_never_overlap)
                 enum lab_stepper_pane tab = k % 3 == 0   ? LAB_PANE_EXPLAIN
                                             : k % 3 == 1 ? LAB_PANE_KERNELS
                                                          : LAB_PANE_TEXT;
-                struct lab_stepper_layout l = lab_stepper_layout(
-                    body, k % LAB_PANE_COUNT, tab, k >= LAB_PANE_COUNT);
-                struct lab_rect all[LAB_PANE_COUNT + 2] = {l.state, l.step};
-                memcpy(all + 2, l.pane, sizeof(l.pane));
-                for (int i = 0; i < LAB_PANE_COUNT + 2; i++) {
+                struct lab_stepper_layout l =
+                    lab_stepper_layout(body, k % LAB_PANE_COUNT, tab,
+                                       k >= LAB_PANE_COUNT, k, k % 3 == 0);
+                struct lab_rect all[LAB_PANE_COUNT + 3] = {l.state, l.step,
+                                                           l.network};
+                memcpy(all + 3, l.pane, sizeof(l.pane));
+                for (int i = 0; i < LAB_PANE_COUNT + 3; i++) {
                     assert_true(lab_rect_inside(all[i], body));
                     for (int j = 0; j < i; j++)
                         assert_false(lab_rect_overlap(all[i], all[j]));

@@ -15,8 +15,9 @@ enum lab_stepper_pane {
 };
 
 struct lab_stepper_layout {
-    struct lab_rect state; /* the walk's position: one line */
-    struct lab_rect step;  /* the chosen step and its formula: one line */
+    struct lab_rect network; /* its picture; h 0: there is no room */
+    struct lab_rect state;   /* the walk's position: one line */
+    struct lab_rect step;    /* the chosen step and its formula: one line */
     struct lab_rect pane[LAB_PANE_COUNT]; /* title line and contents */
     bool tabs; /* explanation, kernels and text share one place */
 };
@@ -24,11 +25,13 @@ struct lab_stepper_layout {
 LAB_C_BEGIN
 /* One place for each pane from 150x38 up; below, explanation, kernels and text
  * share one, and `tab` is the visible one. With `zoom` the pane in focus is
- * alone. */
+ * alone. The network's picture is `network` rows high where all panes are in
+ * sight, or where it is `chosen`; else it is one line. */
 struct lab_stepper_layout lab_stepper_layout(struct lab_rect body,
                                              enum lab_stepper_pane focus,
                                              enum lab_stepper_pane tab,
-                                             bool zoom);
+                                             bool zoom, int network,
+                                             bool chosen);
 
 /* view_train.c: for a lesson without text; the answer to `:near`, cut where the
  * terminal ends. */

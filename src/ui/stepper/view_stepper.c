@@ -14,6 +14,7 @@
 #include "engine/board.h"
 #include "engine/setup.h"
 #include "board_view.h"
+#include "network_boxes.h"
 #include "report/counters_text.h"
 #include "report/doc.h"
 #include "step_tree.h"
@@ -60,6 +61,8 @@ struct lab_stepper {
     bool pinned;  /* the source of an explained number is looked at */
     bool walked;  /* a command of ours has been posted since */
 
+    struct lab_network network;
+    bool on_network; /* the keys move in its picture */
     struct lab_step_tree tree;
     int item; /* chosen item of the tree */
     int64_t tree_top;
@@ -1499,6 +1502,7 @@ static void choose_item(struct lab_stepper *v, int item)
 
 static void focus_pane(struct lab_stepper *v, enum lab_stepper_pane pane)
 {
+    v->on_network = false;
     v->focus = pane;
     if (pane >= LAB_PANE_EXPLAIN)
         v->tab = pane;
@@ -1671,7 +1675,8 @@ static void report_progress(struct lab_stepper *v,
 static bool adopt_schedule(struct lab_stepper *v)
 {
     int n = v->snap.plan->n_tensors;
-    if (lab_step_tree_build(&v->tree, v->snap.plan, v->snap.schedule))
+    if (lab_step_tree_build(&v->tree, v->snap.plan, v->snap.schedule) ||
+        lab_network_build(&v->network, v->snap.plan, v->snap.schedule))
         return false;
     v->text_step = TEXT_NONE;
     if (v->n_looks != n) {
@@ -1810,7 +1815,8 @@ static bool refresh(struct lab_stepper *v)
 enum {
     FULL_W = 150, /* from here on all panes are in sight at once */
     FULL_H = 36,
-    GAP = 1 /* the line between two columns */
+    GAP = 1,            /* the line between two columns */
+    NETWORK_LEAVES = 16 /* rows that its picture leaves to the rest */
 };
 
 static void place_full(struct lab_stepper_layout *l, struct lab_rect r)
@@ -1839,10 +1845,17 @@ static void place_tabs(struct lab_stepper_layout *l, struct lab_rect r,
 struct lab_stepper_layout lab_stepper_layout(struct lab_rect body,
                                              enum lab_stepper_pane focus,
                                              enum lab_stepper_pane tab,
-                                             bool zoom)
+                                             bool zoom, int network,
+                                             bool chosen)
 {
     struct lab_stepper_layout l = {0};
     bool full = body.w >= FULL_W && body.h >= FULL_H;
+    if (network > 0 && !full && !chosen)
+        network = 1;
+    if (network > body.h - NETWORK_LEAVES)
+        network = body.h > NETWORK_LEAVES ? 1 : 0;
+    if (!zoom || chosen)
+        l.network = lab_rect_cut_top(&body, network);
     l.state = lab_rect_cut_top(&body, 1);
     l.step = lab_rect_cut_top(&body, 1);
     if (zoom)
@@ -3185,6 +3198,17 @@ static void step_line(const struct lab_stepper *v, struct lab_canvas *c,
     lab_canvas_add(c, &row, LAB_ROLE_FORMULA, "%s", s->step->formula);
 }
 
+static void draw_network(struct lab_stepper *v, struct lab_canvas *c,
+                         struct lab_rect r)
+{
+    struct lab_diagram *d = &v->network.picture;
+    d->focused = v->on_network;
+    if (r.h > 1)
+        lab_diagram_draw(c, r, d, LAB_ROLE_TITLE);
+    else
+        lab_diagram_line(c, r, d, LAB_ROLE_TITLE);
+}
+
 static void draw_waiting(const struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect body)
 {
@@ -3220,12 +3244,15 @@ static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
         draw_waiting(v, c, body);
         return;
     }
-    struct lab_stepper_layout l =
-        lab_stepper_layout(body, v->focus, v->tab, v->zoom);
+    lab_network_update(&v->network, &v->snap, v->step);
+    struct lab_stepper_layout l = lab_stepper_layout(
+        body, v->focus, v->tab, v->zoom, lab_diagram_rows(&v->network.picture),
+        v->on_network);
     v->layout = l;
     memset(v->tabs, 0, sizeof(v->tabs));
     memset(v->chips, 0, sizeof(v->chips));
     memset(&v->cells, 0, sizeof(v->cells));
+    draw_network(v, c, l.network);
     state_line(v, c, l.state);
     step_line(v, c, l.step);
     draw_gaps(c, &l);
@@ -3451,6 +3478,8 @@ static enum lab_status stop_or_close(struct lab_screen *s)
     if (is_busy(v)) {
         post_walk(v, LAB_DO_STOP, 0);
         lab_ui_message(v->ui, LAB_ROLE_NORMAL, "stopping");
+    } else if (v->on_network) {
+        v->on_network = false;
     } else if (v->searching) {
         v->searching = false;
     } else if (v->zoom) {
@@ -3474,9 +3503,62 @@ static enum lab_status fold_all(struct lab_screen *s)
     return LAB_OK;
 }
 
+/* ---- the network's picture ---- */
+
+static void choose_box(struct lab_stepper *v, int box)
+{
+    const struct lab_schedule_step *now = step_now(v);
+    int step = box < 0 || box >= v->network.picture.n
+                   ? -1
+                   : lab_network_step(&v->network, v->snap.schedule, box,
+                                      now ? (int)now->step->phase : 0);
+    if (step < 0)
+        return;
+    choose_step(v, step);
+    lab_step_tree_reveal(&v->tree, v->item);
+}
+
+static enum lab_status to_network(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
+    v->on_network = !v->on_network;
+    if (v->on_network)
+        lab_ui_message(v->ui, LAB_ROLE_DIM,
+                       "arrows: to another node   Space: into a block, a "
+                       "recurrence, or back   Enter: to its steps");
+    return LAB_OK;
+}
+
+static void turn_box(struct lab_stepper *v, int box)
+{
+    if (box < 0 || !lab_network_turn(&v->network, box))
+        refuse(v, "this box is one node");
+    else if (lab_network_build(&v->network, v->snap.plan, v->snap.schedule))
+        lab_ui_error(v->ui);
+}
+
+static bool network_action(struct lab_stepper *v, int action)
+{
+    const struct lab_diagram *d = &v->network.picture;
+    int64_t to = lab_action_move(action, d->lit, d->n, d->n);
+    if (action == LAB_ACT_LEFT || action == LAB_ACT_RIGHT)
+        to = d->lit + (action == LAB_ACT_LEFT ? -1 : 1);
+    if (action == LAB_ACT_OPEN)
+        focus_pane(v, LAB_PANE_STEPS);
+    else if (to >= 0)
+        choose_box(v, (int)to);
+    else
+        return action == LAB_ACT_LEFT;
+    return true;
+}
+
 static enum lab_status fold_here(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
+    if (v->on_network) {
+        turn_box(v, v->network.picture.lit);
+        return LAB_OK;
+    }
     const struct lab_tree_item *item = &v->tree.items[v->item];
     int header = item->step < 0 ? v->item : item->parent;
     lab_step_tree_fold(&v->tree, header, !v->tree.items[header].folded);
@@ -3548,9 +3630,25 @@ static enum lab_status turn_board(struct lab_screen *s)
     return LAB_OK;
 }
 
+/* The first click goes to a box, the next one opens it. */
+static bool click_network(struct lab_stepper *v, int y, int x)
+{
+    int box = lab_diagram_hit(&v->network.picture, y, x);
+    if (box < 0)
+        return false;
+    if (box == v->network.picture.lit)
+        turn_box(v, box);
+    else
+        choose_box(v, box);
+    return true;
+}
+
 static bool in_pane(struct lab_screen *s, int action)
 {
     struct lab_stepper *v = s->state;
+    if (v->on_network && action != LAB_ACT_PAGE_UP &&
+        action != LAB_ACT_PAGE_DOWN)
+        return network_action(v, action);
     switch (v->focus) {
     case LAB_PANE_STEPS:
         return steps_action(v, action);
@@ -3632,6 +3730,8 @@ static bool stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y,
     }
     if (v->variants.n)
         return false;
+    if (what == LAB_MOUSE_CLICK && click_network(v, y, x))
+        return true;
     for (int i = 0; i < LAB_PANE_COUNT; i++) {
         struct lab_rect r = v->layout.pane[i];
         if (!lab_rect_has(r, y, x))
@@ -3717,6 +3817,7 @@ static void release(struct lab_screen *s)
     if (v->snap.version)
         v->model.snapshot_release(&v->snap);
     lab_step_tree_release(&v->tree);
+    lab_network_release(&v->network);
     for (int i = 0; i < LAB_PANE_COUNT; i++) {
         lab_pager_release(&v->pager[i]);
         lab_doc_release(&v->doc[i]);
@@ -3802,6 +3903,11 @@ static const struct lab_binding stepper_keys[] = {
      "all tensors of the step as one writes them, what belongs to the number "
      "under the cursor marked in each; or the tensor alone",
      LAB_ACT_OWN, turn_board},
+    {"D", false, "diagram",
+     "to the picture of the network: arrows to another node, Space into a "
+     "block "
+     "or a recurrence, Enter to its steps",
+     LAB_ACT_OWN, to_network},
     {"x", true, "tensor", "the next tensor of this step: inputs, then outputs",
      LAB_ACT_OWN, NULL, next_tensor, 1},
     {"b F9", true, "break",

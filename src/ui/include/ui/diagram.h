@@ -1,0 +1,53 @@
+/* ui/diagram.h -- a network as a picture: boxes in the order of execution with
+ * lines between them, in one line of text or as boxes with what they hold.
+ *
+ * A box that reads the one before it is joined to it; what it reads from further
+ * back comes along a line under the boxes. Arrows point the way the data flow:
+ * backward they turn. A picture that is too long shows the part around the lit
+ * box. Pure, but for where the boxes were drawn last. Threads: one at a time. */
+#pragma once
+#include "ui/canvas.h"
+
+enum { LAB_DIAGRAM_IN = 4, LAB_DIAGRAM_LINES = 2, LAB_DIAGRAM_TRACKS = 3 };
+
+struct lab_diagram_box {
+    char name[40];
+    char text[LAB_DIAGRAM_LINES][28];
+    double share;           /* of the time, 0..1; NaN: not known */
+    int in[LAB_DIAGRAM_IN]; /* boxes that it reads, before it */
+    int n_in;
+    bool folded;        /* holds boxes that can be shown in its place */
+    struct lab_rect at; /* as last drawn; w 0: it was not */
+};
+
+struct lab_diagram { /* zeros: an empty one */
+    struct lab_diagram_box *box;
+    int n;
+    size_t cap;
+    int lit; /* -1: none */
+    bool backward;
+    bool focused;
+};
+
+LAB_C_BEGIN
+void lab_diagram_release(struct lab_diagram *d);
+void lab_diagram_clear(struct lab_diagram *d);
+/* A new last box, of that name, joined to nothing; NULL: no memory. Pointers to
+ * others are not valid afterwards. */
+struct lab_diagram_box *lab_diagram_add(struct lab_diagram *d,
+                                        const char *name);
+/* Box `to` reads box `from`; more than LAB_DIAGRAM_IN are not drawn. */
+void lab_diagram_join(struct lab_diagram *d, int from, int to);
+/* Lines under the boxes that what is read from further back takes. */
+int lab_diagram_tracks(const struct lab_diagram *d);
+/* Rows that the boxes take with those lines. */
+int lab_diagram_rows(const struct lab_diagram *d);
+/* Names in one row. */
+void lab_diagram_line(struct lab_canvas *c, struct lab_rect row,
+                      struct lab_diagram *d, enum lab_role lit);
+/* Boxes, lab_diagram_rows() high; fewer rows leave lines out. */
+void lab_diagram_draw(struct lab_canvas *c, struct lab_rect r,
+                      struct lab_diagram *d, enum lab_role lit);
+/* The box at a place of the screen, -1: none. */
+int lab_diagram_hit(const struct lab_diagram *d, int y, int x);
+LAB_C_END

@@ -3202,11 +3202,14 @@ static void draw_network(struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect r)
 {
     struct lab_diagram *d = &v->network.picture;
+    const struct lab_schedule_step *now = step_now(v);
+    enum lab_role lit =
+        now ? lab_role_of_phase(now->step->phase) : LAB_ROLE_TITLE;
     d->focused = v->on_network;
     if (r.h > 1)
-        lab_diagram_draw(c, r, d, LAB_ROLE_TITLE);
+        lab_diagram_draw(c, r, d, lit);
     else
-        lab_diagram_line(c, r, d, LAB_ROLE_TITLE);
+        lab_diagram_line(c, r, d, lit);
 }
 
 static void draw_waiting(const struct lab_stepper *v, struct lab_canvas *c,

@@ -387,7 +387,7 @@ enum lab_status lab_script_result(const struct lab_script *s, bool *quit)
 
 /* ---- the other way: keys of a session into a file ---- */
 
-struct lab_recording {
+struct lab_key_log {
     char path[256];
     FILE *file;
     int h; /* the size that was written last */
@@ -397,10 +397,10 @@ struct lab_recording {
     int error;
 };
 
-enum lab_status lab_recording_open(struct lab_recording **out, const char *path,
-                                   int h, int w)
+enum lab_status lab_key_log_open(struct lab_key_log **out, const char *path,
+                                 int h, int w)
 {
-    struct lab_recording *r = lab_alloc(sizeof(*r));
+    struct lab_key_log *r = lab_alloc(sizeof(*r));
     if (!r)
         return lab_fail(LAB_E_NOMEM, "the recording");
     snprintf(r->path, sizeof(r->path), "%s", path);
@@ -431,7 +431,7 @@ enum lab_status lab_recording_open(struct lab_recording **out, const char *path,
     return LAB_OK;
 }
 
-void lab_recording_add(struct lab_recording *r, const struct lab_event *e)
+void lab_key_log_add(struct lab_key_log *r, const struct lab_event *e)
 {
     static const char *const MOUSE[] = {
         [LAB_MOUSE_CLICK] = "click",
@@ -467,7 +467,7 @@ void lab_recording_add(struct lab_recording *r, const struct lab_event *e)
     }
 }
 
-enum lab_status lab_recording_close(struct lab_recording *r)
+enum lab_status lab_key_log_close(struct lab_key_log *r)
 {
     if (!r)
         return LAB_OK;

@@ -23,7 +23,7 @@
 #include "ui/event.h"
 
 struct lab_script;
-struct lab_recording;
+struct lab_key_log;
 
 LAB_C_BEGIN
 /* Reads a file. `canvas` is the screen that await, expect and absent look at; it
@@ -55,10 +55,10 @@ enum lab_status lab_script_result(const struct lab_script *s, bool *quit);
 
 /* Creates a file that must not exist yet, and writes the size of the screen.
  * Errors: LAB_E_IO, LAB_E_NOMEM. */
-enum lab_status lab_recording_open(struct lab_recording **out, const char *path,
-                                   int h, int w);
+enum lab_status lab_key_log_open(struct lab_key_log **out, const char *path,
+                                 int h, int w);
 /* Adds a key, a click, the wheel or a new size, with the time since the last. */
-void lab_recording_add(struct lab_recording *r, const struct lab_event *e);
+void lab_key_log_add(struct lab_key_log *r, const struct lab_event *e);
 /* Closes the file. NULL is allowed. Errors: LAB_E_IO, also of an earlier write. */
-enum lab_status lab_recording_close(struct lab_recording *r);
+enum lab_status lab_key_log_close(struct lab_key_log *r);
 LAB_C_END

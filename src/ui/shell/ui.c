@@ -240,8 +240,8 @@ struct lab_ui_history {
 struct lab_ui {
     struct lab_terminal *terminal; /* one of the two, or both: a replay */
     struct lab_script *script;
-    bool paused;                     /* the replay is */
-    struct lab_recording *recording; /* NULL: none */
+    bool paused;                   /* the replay is */
+    struct lab_key_log *recording; /* NULL: none */
     struct lab_canvas canvas;
     struct lab_ui_entry stack[LAB_UI_STACK];
     int depth;
@@ -917,8 +917,8 @@ enum lab_status lab_ui_new(struct lab_ui **out,
     if (!st)
         st = lab_canvas_init(&ui->canvas, facts.h, facts.w, facts.ascii);
     if (!st && options->record)
-        st = lab_recording_open(&ui->recording, options->record, facts.h,
-                                facts.w);
+        st =
+            lab_key_log_open(&ui->recording, options->record, facts.h, facts.w);
     if (st) {
         lab_ui_free(ui);
         return st;
@@ -946,7 +946,7 @@ void lab_ui_free(struct lab_ui *ui)
     while (ui->depth > 0)
         close_entry(&ui->stack[--ui->depth]);
     lab_script_close(ui->script);
-    lab_recording_close(ui->recording);
+    lab_key_log_close(ui->recording);
     lab_canvas_release(&ui->canvas);
     if (ui->wake_fd >= 0)
         close(ui->wake_fd);
@@ -1229,7 +1229,7 @@ static void script_ended(struct lab_ui *ui)
 static void handle(struct lab_ui *ui, const struct lab_event *e)
 {
     if (ui->recording)
-        lab_recording_add(ui->recording, e);
+        lab_key_log_add(ui->recording, e);
     switch (e->kind) {
     case LAB_EVENT_KEY:
     case LAB_EVENT_MOUSE:
@@ -1387,7 +1387,7 @@ enum lab_status lab_ui_run(struct lab_ui *ui)
             close_marked(ui);
         }
     }
-    enum lab_status recorded = lab_recording_close(ui->recording);
+    enum lab_status recorded = lab_key_log_close(ui->recording);
     ui->recording = NULL;
     if (ui->signal)
         return lab_fail(LAB_E_CANCELLED, "ended by signal %d", ui->signal);

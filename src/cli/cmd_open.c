@@ -111,16 +111,19 @@ int lab_cmd_open(int argc, char **argv,
                  "doctor; see `lapenna-lab --help`");
         return LAB_EXIT_USAGE;
     }
-    if ((o.record || o.replay) && (o.plain || !has_terminal())) {
+    bool screens = o.record || o.replay || o.cast || o.picture;
+    if (screens && (o.plain || (!o.picture && !has_terminal()))) {
         lab_warn(
-            "--record and --replay are the screens': they need a terminal, "
-            "and no --plain");
+            "--record, --replay, --cast and --picture are the screens': all "
+            "but --picture need a terminal, and none goes with --plain");
         return LAB_EXIT_USAGE;
     }
     if (o.lesson && !is_lesson(o.lesson))
         return unknown_word(o.lesson, nearest(o.lesson));
     if (o.plain)
         return lab_plain_session(&o, o.lesson ? o.lesson : LAB_DEFAULT_LESSON);
+    if (o.picture)
+        return lab_open_screens(&o);
     if (!o.lesson && !isatty(STDOUT_FILENO))
         return lab_walkthrough(&o);
     if (o.lesson && !has_terminal())

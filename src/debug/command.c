@@ -45,6 +45,8 @@ static const struct lab_ui_command_word WORDS[] = {
      "keep the network in a file (safetensors)"},
     {LAB_COMMAND_LOAD, "load", "load FILE",
      "from the start, with the parameters in a file"},
+    {LAB_COMMAND_EXPORT, "export", "export FILE.svg",
+     "the screen as a picture, for a slide"},
     {LAB_COMMAND_VARIANT, "variant", "variant NODE [NAME | default | auto]",
      "how the node runs: default is by the fixed table, auto drops the choice; "
      "alone, what it can run as, with measured times"},
@@ -79,6 +81,8 @@ static const struct {
     {"p", LAB_COMMAND_PRINT},    {"q", LAB_COMMAND_QUIT},
     {"rs", LAB_COMMAND_BACK},    {"fin", LAB_COMMAND_FINISH},
     {"t", LAB_COMMAND_TRAIN},    {"l", LAB_COMMAND_LIST},
+    {"e", LAB_COMMAND_EXPLAIN},  {"ex", LAB_COMMAND_EXPLAIN},
+    {"exp", LAB_COMMAND_EXPLAIN},
 };
 
 const struct lab_ui_command_word *lab_ui_command_words(size_t *count)
@@ -462,6 +466,7 @@ static enum lab_status parse_rest(const struct line *l, const char *raw,
         return parse_names(l, 1, 2, c);
     case LAB_COMMAND_SAVE:
     case LAB_COMMAND_LOAD:
+    case LAB_COMMAND_EXPORT:
     case LAB_COMMAND_WATCH:
     case LAB_COMMAND_CHECK:
         return parse_names(l, 1, 1, c);

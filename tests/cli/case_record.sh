@@ -88,3 +88,64 @@ expect_exit 2
 run --record new.keys --plain mlp-digits
 expect_exit 2
 [ ! -e new.keys ] || complain 'a recording without a screen'
+
+# Pictures: without a terminal, at the end of a recording, and by `:export`.
+cat >short.keys <<'END'
+resize 100 30
+key s
+caption A < B & "C"
+END
+run --backend cpu --picture first.svg mlp-digits
+expect_exit 0
+run --backend cpu --picture end.svg --replay short.keys mlp-digits
+expect_exit 0
+play --backend cpu --cast session.cast mlp-digits <<'END'
+resize 80 24
+await 20000 step 0 of
+key s
+text :export shown.svg
+key Enter
+await 20000 shown.svg
+text :export shown.svg
+key Enter
+await 20000 is there already
+text :export shown.png
+key Enter
+await 20000 ends in .svg
+quit
+END
+expect_exit 0
+command='the pictures and the asciicast'
+"${LAB_PYTHON:-python3}" - >"$out" 2>&1 <<'END' || complain 'see stdout'
+import json, xml.etree.ElementTree as tree
+try:
+    import pyte
+except ImportError:
+    pyte = None
+def read(name, columns, rows, *texts):
+    root = tree.parse(name).getroot()
+    assert root.get("viewBox") == f"0 0 {columns * 9} {rows * 18}", name
+    text = " ".join(e.text for e in root if e.tag.endswith("}text"))
+    for t in texts:
+        assert t in text, (name, t)
+    return {e.get("fill") for e in root if e.tag.endswith("}rect")}
+# The digits' heat map has the colours of its scale.
+assert len(read("first.svg", 120, 40, "fc1.matmul", "handwritten")) > 20
+read("end.svg", 100, 30, "A", "<", "&", '"C"')
+read("shown.svg", 80, 24, "fc1.matmul")
+lines = [json.loads(l) for l in open("session.cast")]
+assert lines[0]["version"] == 2 and lines[0]["width"] == 80
+assert all(kind == "o" for _, kind, _ in lines[1:])
+assert sorted(t for t, _, _ in lines[1:]) == [t for t, _, _ in lines[1:]]
+if pyte:
+    screen = pyte.Screen(80, 24)
+    stream = pyte.Stream(screen)
+    for _, _, data in lines[1:]:
+        stream.feed(data)
+    assert "ends in .svg" in "\n".join(screen.display), screen.display
+    assert "fc1" in "\n".join(screen.display)
+END
+run --backend cpu --picture first.svg mlp-digits
+expect_exit 3
+run --backend cpu --picture first.png mlp-digits
+expect_exit 2

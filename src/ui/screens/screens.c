@@ -183,6 +183,8 @@ static enum lab_status open_ui(struct screens *s)
                                      .script = getenv("LAPENNA_LAB_SCRIPT"),
                                      .replay = o->replay,
                                      .record = o->record,
+                                     .cast = o->cast,
+                                     .picture = o->picture,
                                      .badge = s->machine.badge};
     return lab_ui_new(&s->ui, &options);
 }

@@ -168,8 +168,8 @@ void lab_script_close(struct lab_script *s)
     lab_free(s);
 }
 
-enum lab_status lab_script_open(struct lab_script **out, const char *path,
-                                const struct lab_canvas *canvas, bool played)
+static enum lab_status start_script(struct lab_script **out, const char *path,
+                                    const struct lab_canvas *canvas)
 {
     struct lab_script *s = *out = lab_alloc(sizeof(*s));
     if (!s)
@@ -177,11 +177,43 @@ enum lab_status lab_script_open(struct lab_script **out, const char *path,
     snprintf(s->path, sizeof(s->path), "%s", path);
     s->canvas = canvas;
     s->caption = "";
+    return LAB_OK;
+}
+
+/* Keys wait until a screen is ready, and the end of a script until keys are done:
+ * Ctrl-L is a key that changes nothing. */
+enum lab_status lab_script_still(struct lab_script **out,
+                                 const struct lab_canvas *canvas, int h, int w)
+{
+    static const char *const LINES[] = {"key ^L", "quit"};
+    char size[64];
+    struct token **end;
+    enum lab_status st = start_script(out, "picture", canvas);
+    if (st)
+        return st;
+    snprintf(size, sizeof(size), "resize %d %d", w, h);
+    end = &(*out)->first;
+    st = read_line(*out, size, 1, end);
+    for (size_t i = 0; !st && i < sizeof(LINES) / sizeof(LINES[0]); i++) {
+        end = &(*end)->next;
+        st = read_line(*out, LINES[i], (int)i + 2, end);
+    }
+    (*out)->at = (*out)->first;
+    return st;
+}
+
+enum lab_status lab_script_open(struct lab_script **out, const char *path,
+                                const struct lab_canvas *canvas, bool played)
+{
+    enum lab_status st = start_script(out, path, canvas);
+    if (st)
+        return st;
+    struct lab_script *s = *out;
     s->played = played;
     FILE *f = fopen(path, "re");
     if (!f)
         return lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
-    enum lab_status st = read_file(s, f);
+    st = read_file(s, f);
     fclose(f);
     return st;
 }
@@ -324,14 +356,16 @@ int lab_script_next(struct lab_script *s, bool keys_wait, struct lab_event *out)
     enum { PATIENCE_MS = 60000 };
     const struct token *t = s->at;
     *out = (struct lab_event){.kind = LAB_EVENT_NONE};
-    if (!t || s->why[0]) {
+    if (s->why[0] || (!t && !keys_wait)) {
         out->kind = LAB_EVENT_END;
         return 0;
     }
-    if (wants_keys_done(t) && keys_wait) {
+    if (keys_wait && (!t || wants_keys_done(t))) {
         int left = wait_left(s, PATIENCE_MS);
         if (left > 0)
             return at_most(left, LOOK_MS);
+        static const struct token end = {.kind = TOKEN_QUIT, .text = "end"};
+        t = t ? t : &end;
         fail_token(s, t, "keys before it still wait", out);
         return 0;
     }

@@ -32,6 +32,10 @@ LAB_C_BEGIN
  * Errors: LAB_E_IO, LAB_E_PARSE (with file and line), LAB_E_NOMEM. */
 enum lab_status lab_script_open(struct lab_script **out, const char *path,
                                 const struct lab_canvas *canvas, bool played);
+/* A script of no file: it waits until the screen that is opened is ready. The
+ * rest as above. */
+enum lab_status lab_script_still(struct lab_script **out,
+                                 const struct lab_canvas *canvas, int h, int w);
 void lab_script_close(struct lab_script *s); /* NULL is allowed */
 /* The size of the first `resize`, else 80x24. */
 void lab_script_size(const struct lab_script *s, int *h, int *w);

@@ -20,6 +20,7 @@
 #include "base/str.h"
 #include "ui/keymap.h"
 #include "ui/pager.h"
+#include "ui/picture.h"
 #include "ui/prompt.h"
 #include "ui/table.h"
 #include "ui/view_text.h"
@@ -242,6 +243,9 @@ struct lab_ui {
     struct lab_script *script;
     bool paused;                   /* the replay is */
     struct lab_key_log *recording; /* NULL: none */
+    struct lab_cast *cast;         /* NULL: none */
+    enum lab_theme theme;
+    const char *picture; /* the file for the last frame, or NULL */
     struct lab_canvas canvas;
     struct lab_ui_entry stack[LAB_UI_STACK];
     int depth;
@@ -521,6 +525,8 @@ static void ui_draw(struct lab_ui *ui)
     }
     if (ui->terminal)
         lab_terminal_show(ui->terminal, c);
+    if (ui->cast)
+        lab_cast_frame(ui->cast, c);
 }
 
 static bool too_small(const struct lab_ui *ui)
@@ -597,6 +603,15 @@ static void run_command(struct lab_ui *ui, const char *line)
     }
     if (cmd.kind == LAB_COMMAND_NONE)
         return;
+    if (cmd.kind == LAB_COMMAND_EXPORT) {
+        ui_draw(ui); /* without the prompt */
+        if (lab_picture_write(cmd.arg, &ui->canvas, ui->theme))
+            lab_ui_error(ui);
+        else
+            lab_ui_message(ui, LAB_ROLE_GOOD, "the screen is kept in %s",
+                           cmd.arg);
+        return;
+    }
     if (s->ops->command && s->ops->command(s, &cmd)) {
         if (s->ops->after)
             s->ops->after(s);
@@ -892,39 +907,67 @@ static void ui_handle_mouse(struct lab_ui *ui, const struct lab_event *e)
     }
 }
 
+/* What the events come from. */
+static enum lab_status open_source(struct lab_ui *ui,
+                                   const struct lab_ui_options *o)
+{
+    enum { PICTURE_H = 40, PICTURE_W = 120 };
+    const char *path = o->script ? o->script : o->replay;
+    enum lab_status st = LAB_OK;
+    if (path)
+        st = lab_script_open(&ui->script, path, &ui->canvas, !o->script);
+    else if (o->picture)
+        st = lab_script_still(&ui->script, &ui->canvas, PICTURE_H, PICTURE_W);
+    if (!st && !o->script && !o->picture)
+        st = lab_terminal_open(&ui->terminal, &o->terminal);
+    return st;
+}
+
+static enum lab_status open_files(struct lab_ui *ui,
+                                  const struct lab_ui_options *o)
+{
+    const struct lab_canvas *c = &ui->canvas;
+    enum lab_status st = LAB_OK;
+    if (o->record)
+        st = lab_key_log_open(&ui->recording, o->record, c->h, c->w);
+    if (!st && o->cast)
+        st = lab_cast_open(&ui->cast, o->cast, c, ui->theme);
+    return st;
+}
+
 enum lab_status lab_ui_new(struct lab_ui **out,
                            const struct lab_ui_options *options)
 {
-    struct lab_terminal_facts facts = {.ascii = options->terminal.ascii};
+    struct lab_terminal_facts facts = {.ascii = options->terminal.ascii,
+                                       .tints = options->picture != NULL};
     enum lab_status st = LAB_OK;
     struct lab_ui *ui = lab_alloc(sizeof(*ui));
     if (!ui)
         return lab_fail(LAB_E_NOMEM, "the user interface");
     lab_ui_badge(ui, options->badge ? options->badge : "");
+    ui->picture = options->picture;
+    if (!lab_theme_find(options->terminal.theme, getenv("COLORFGBG"),
+                        &ui->theme))
+        ui->theme = LAB_THEME_DARK;
     ui->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (ui->wake_fd < 0)
         st = lab_fail(LAB_E_IO, "eventfd: %s", strerror(errno));
-    else if (options->script)
-        st = lab_script_open(&ui->script, options->script, &ui->canvas, false);
-    else if (options->replay)
-        st = lab_script_open(&ui->script, options->replay, &ui->canvas, true);
-    if (!st && !options->script)
-        st = lab_terminal_open(&ui->terminal, &options->terminal);
+    else
+        st = open_source(ui, options);
     if (!st && ui->terminal)
         lab_terminal_get_facts(ui->terminal, &facts);
     else if (!st)
         lab_script_size(ui->script, &facts.h, &facts.w);
     if (!st)
         st = lab_canvas_init(&ui->canvas, facts.h, facts.w, facts.ascii);
-    if (!st && options->record)
-        st =
-            lab_key_log_open(&ui->recording, options->record, facts.h, facts.w);
+    ui->canvas.blocks = facts.blocks;
+    ui->canvas.tints = facts.tints;
+    if (!st)
+        st = open_files(ui, options);
     if (st) {
         lab_ui_free(ui);
         return st;
     }
-    ui->canvas.blocks = facts.blocks;
-    ui->canvas.tints = facts.tints;
     *out = ui;
     return LAB_OK;
 }
@@ -947,6 +990,7 @@ void lab_ui_free(struct lab_ui *ui)
         close_entry(&ui->stack[--ui->depth]);
     lab_script_close(ui->script);
     lab_key_log_close(ui->recording);
+    lab_cast_close(ui->cast);
     lab_canvas_release(&ui->canvas);
     if (ui->wake_fd >= 0)
         close(ui->wake_fd);
@@ -1214,6 +1258,10 @@ static void script_ended(struct lab_ui *ui)
 {
     bool quit = false;
     enum lab_status st = lab_script_result(ui->script, &quit);
+    if (!st && ui->picture) {
+        ui_draw(ui);
+        st = lab_picture_write(ui->picture, &ui->canvas, ui->theme);
+    }
     if (!ui->terminal || (quit && !st)) {
         end_with(ui, st);
         return;
@@ -1352,6 +1400,20 @@ static int timeout_ms(const struct lab_ui *ui)
     return ms > 60000 ? 60000 : (int)ms;
 }
 
+/* What the run comes to, once its files are closed. */
+static enum lab_status ended(struct lab_ui *ui)
+{
+    enum lab_status st = lab_key_log_close(ui->recording);
+    enum lab_status cast = lab_cast_close(ui->cast);
+    ui->recording = NULL;
+    ui->cast = NULL;
+    if (ui->signal)
+        return lab_fail(LAB_E_CANCELLED, "ended by signal %d", ui->signal);
+    if (!ui->result && (st || cast))
+        return st ? st : cast;
+    return ui->result ? lab_fail(ui->result, "%s", ui->result_text) : LAB_OK;
+}
+
 enum lab_status lab_ui_run(struct lab_ui *ui)
 {
     struct lab_event e;
@@ -1387,13 +1449,7 @@ enum lab_status lab_ui_run(struct lab_ui *ui)
             close_marked(ui);
         }
     }
-    enum lab_status recorded = lab_key_log_close(ui->recording);
-    ui->recording = NULL;
-    if (ui->signal)
-        return lab_fail(LAB_E_CANCELLED, "ended by signal %d", ui->signal);
-    if (recorded && !ui->result)
-        return recorded;
-    return ui->result ? lab_fail(ui->result, "%s", ui->result_text) : LAB_OK;
+    return ended(ui);
 }
 
 int lab_ui_signal(const struct lab_ui *ui)

@@ -29,6 +29,7 @@ enum lab_ui_command_kind {
     LAB_COMMAND_LR,      /* restart with the learning rate value; NaN: say it */
     LAB_COMMAND_SAVE,    /* the network into the file `arg` */
     LAB_COMMAND_LOAD,    /* restart with the parameters in the file `arg` */
+    LAB_COMMAND_EXPORT,  /* the screen as a picture into the file `arg` */
     LAB_COMMAND_VARIANT, /* node `arg` takes variant `arg2` */
     LAB_COMMAND_NEAR,    /* the neighbours of the words `arg` */
     LAB_COMMAND_CHECK,   /* the gradient of parameter `arg` */

@@ -15,7 +15,11 @@ struct lab_ui_options {
     const char *script; /* a file of tokens instead of a terminal, or NULL */
     const char *replay; /* a file of tokens played on the terminal, or NULL */
     const char *record; /* a new file for the keys of this session, or NULL */
-    const char *badge;  /* "CPU", "NVIDIA H200", "recorded"; copied */
+    const char *cast;   /* a new file for its frames (ui/picture.h), or NULL */
+    /* No terminal: the replay is played, or the first screen is drawn, and the
+     * last frame is written to this new file as SVG. Or NULL. */
+    const char *picture;
+    const char *badge; /* "CPU", "NVIDIA H200", "recorded"; copied */
 };
 
 LAB_C_BEGIN

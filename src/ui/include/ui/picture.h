@@ -1,0 +1,32 @@
+/* ui/picture.h -- a canvas as a picture: one frame as SVG, a session of frames as
+ * an asciicast (version 2, https://docs.asciinema.org/manual/asciicast/v2/).
+ *
+ * Colours are the theme's in full depth; the theme "terminal", which has none of
+ * its own, is drawn as "dark". Files must not exist yet. No terminal and no curses
+ * here. Threads: one. */
+#pragma once
+#include "base/status.h"
+#include "base/str.h"
+#include "ui/canvas.h"
+
+struct lab_cast;
+
+LAB_C_BEGIN
+/* Appends the canvas as an SVG document: blocks are rectangles, so that a heat map
+ * has no gaps whatever the font is, and the rest is text that can be marked. */
+void lab_picture_svg(struct lab_str *out, const struct lab_canvas *c,
+                     enum lab_theme theme);
+/* The same into a new file, whose name ends in .svg. Errors: LAB_E_ARG another
+ * name; LAB_E_IO the file is there, or cannot be written; LAB_E_NOMEM. */
+enum lab_status lab_picture_write(const char *path, const struct lab_canvas *c,
+                                  enum lab_theme theme);
+
+/* Errors: LAB_E_IO, LAB_E_NOMEM. */
+enum lab_status lab_cast_open(struct lab_cast **out, const char *path,
+                              const struct lab_canvas *c, enum lab_theme theme);
+/* Adds what has changed since the last frame, with the time since the start. */
+void lab_cast_frame(struct lab_cast *cast, const struct lab_canvas *c);
+/* Closes the file. NULL is allowed. Errors: LAB_E_IO, also of an earlier write;
+ * LAB_E_NOMEM of an earlier frame. */
+enum lab_status lab_cast_close(struct lab_cast *cast);
+LAB_C_END

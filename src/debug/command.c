@@ -76,12 +76,12 @@ static const struct {
     const char *letter;
     enum lab_ui_command_kind kind;
 } LETTERS[] = {
-    {"s", LAB_COMMAND_STEP},     {"n", LAB_COMMAND_NEXT},
-    {"c", LAB_COMMAND_CONTINUE}, {"b", LAB_COMMAND_BREAK},
-    {"p", LAB_COMMAND_PRINT},    {"q", LAB_COMMAND_QUIT},
-    {"rs", LAB_COMMAND_BACK},    {"fin", LAB_COMMAND_FINISH},
-    {"t", LAB_COMMAND_TRAIN},    {"l", LAB_COMMAND_LIST},
-    {"e", LAB_COMMAND_EXPLAIN},  {"ex", LAB_COMMAND_EXPLAIN},
+    {"s", LAB_COMMAND_STEP},      {"n", LAB_COMMAND_NEXT},
+    {"c", LAB_COMMAND_CONTINUE},  {"b", LAB_COMMAND_BREAK},
+    {"p", LAB_COMMAND_PRINT},     {"q", LAB_COMMAND_QUIT},
+    {"rs", LAB_COMMAND_BACK},     {"fin", LAB_COMMAND_FINISH},
+    {"t", LAB_COMMAND_TRAIN},     {"l", LAB_COMMAND_LIST},
+    {"e", LAB_COMMAND_EXPLAIN},   {"ex", LAB_COMMAND_EXPLAIN},
     {"exp", LAB_COMMAND_EXPLAIN},
 };
 

@@ -595,21 +595,6 @@ static enum lab_status print_json(const struct simulation *s)
 
 /* ---- text ---- */
 
-/* What to look at. */
-static const char *const hints[LAB_SIM_CHECK_COUNT] = {
-    [LAB_SIM_MEMORY] = "the index in this thread, and the guard that keeps it "
-                       "inside",
-    [LAB_SIM_RACE] = "a __syncthreads() or __syncwarp() between the two "
-                     "lines, or an atomic",
-    [LAB_SIM_UNINITIALISED] = "what has to write this before: a first value, a "
-                              "barrier, a guard that leaves elements out",
-    [LAB_SIM_BARRIER] = "the condition around the barrier: every thread of the "
-                        "block has to reach it",
-    [LAB_SIM_SHUFFLE] = "the mask: each lane that it names has to be here",
-    [LAB_SIM_BUDGET] =
-        "a loop whose end is never reached; --budget allows more",
-};
-
 static void add_where(const struct simulation *s, struct lab_str *out,
                       const struct lab_sim_where *at)
 {
@@ -658,7 +643,7 @@ static enum lab_status print_finding(struct simulation *s,
         lab_str_add(&out, "\n");
         add_quote(s, &out, &f->other);
     }
-    lab_str_addf(&out, "  look at: %s\n", hints[f->check]);
+    lab_str_addf(&out, "  look at: %s\n", lab_kernel_hint(f->check));
     if (f->times > 1)
         lab_str_addf(&out, "  %s times on this line; this is the first\n",
                      LAB_INT_TEXT(f->times));

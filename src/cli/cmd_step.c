@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "debug/debugger.h"
 #include "debug/kernel_walk.h"
 #include "debug/training.h"
 #include "base/mem.h"
@@ -323,12 +324,13 @@ static enum lab_status walk_to_files(struct lab_lesson_run *w,
     return st;
 }
 
-/* The step of --into is left for its kernels. */
-static enum lab_status run_step(struct lab_lesson_run *w, int index)
+/* The kernels of --into's step are walked. */
+static enum lab_status run_step(struct lab_lesson_run *w, int index,
+                                const struct lab_ui_command *into)
 {
     const struct lab_step *s = lab_walk_schedule(w->walk)->steps[index].step;
-    const char *into = w->options->into;
-    bool here = into && strcmp(into, s->name) == 0;
+    bool here = strcmp(into->arg, s->name) == 0 &&
+                (into->phase < 0 || into->phase == (int)s->phase);
     struct lab_backend *be = lab_walk_backend(w->walk);
     enum lab_status st =
         here ? lab_kernel_walk_launches(be, true, isatty(STDIN_FILENO) != 0)
@@ -340,33 +342,30 @@ static enum lab_status run_step(struct lab_lesson_run *w, int index)
     return st;
 }
 
-/* A STEP of --into that there is. */
-static enum lab_status find_into(struct lab_lesson_run *w)
+/* "STEP" or "STEP PHASE" of --into, as the stepper's word takes it. */
+static enum lab_status read_into(const struct lab_lesson_run *w,
+                                 struct lab_ui_command *out)
 {
-    const struct lab_schedule *s = lab_walk_schedule(w->walk);
-    const char *into = w->options->into;
-    const char **names =
-        lab_alloc_array((size_t)s->n_steps + 1, sizeof(*names));
-    bool found = !into;
-    if (!names)
-        return lab_no_memory("the names of steps");
-    for (int i = 0; i < s->n_steps; i++) {
-        names[i] = s->steps[i].step->name;
-        found = found || strcmp(names[i], into) == 0;
-    }
-    const char *near = found ? NULL : lab_nearest(into, names, s->n_steps);
-    enum lab_status st =
-        found ? LAB_OK
-              : lab_fail(LAB_E_USAGE, "--into '%s': no such step%s%s%s", into,
-                         near ? " (did you mean '" : "", near ? near : "",
-                         near ? "'?)" : "");
-    lab_free(names);
-    return st;
+    char line[512];
+    int at;
+    *out = (struct lab_ui_command){.phase = -1};
+    if (!w->options->into)
+        return LAB_OK;
+    snprintf(line, sizeof(line), "into %s", w->options->into);
+    enum lab_status st = lab_ui_command_parse(line, out);
+    if (!st)
+        st = lab_debugger_find_step(lab_walk_schedule(w->walk), w->plan,
+                                    out->arg, out->phase, 0, &at);
+    if (!st)
+        return LAB_OK;
+    lab_fail_context(st, "--into");
+    return LAB_E_USAGE;
 }
 
 static enum lab_status walk(struct lab_lesson_run *w, int64_t iterations)
 {
-    enum lab_status st = find_into(w);
+    struct lab_ui_command into;
+    enum lab_status st = read_into(w, &into);
     if (st)
         return st;
     st = w->options->json ? print_run_json(w) : lab_step_text_run(w);
@@ -374,7 +373,7 @@ static enum lab_status walk(struct lab_lesson_run *w, int64_t iterations)
     for (int64_t i = 0; i < iterations && !st; i++) {
         do {
             int at = lab_walk_at_end(w->walk) ? 0 : lab_walk_position(w->walk);
-            st = run_step(w, at);
+            st = run_step(w, at, &into);
             if (!st)
                 st = print_step(w, at);
             if (lab_signals_caught()) /* which may have cut a line short */

@@ -17,6 +17,8 @@ static const struct lab_ui_command_word WORDS[] = {
     {LAB_COMMAND_STEP, "step", "step [N]", "one step on, into groups"},
     {LAB_COMMAND_NEXT, "next", "next [N]", "one step on, over a group"},
     {LAB_COMMAND_FINISH, "finish", "finish", "to the end of this phase"},
+    {LAB_COMMAND_INTO, "into", "into [STEP [PHASE]]",
+     "into the kernels of the next step, or of that one (--backend sim)"},
     {LAB_COMMAND_CONTINUE, "continue", "continue",
      "to the next breakpoint, or to the end of the iteration"},
     {LAB_COMMAND_RUN, "run", "run STEP [PHASE]", "to that step"},
@@ -453,6 +455,8 @@ static enum lab_status parse_rest(const struct line *l, const char *raw,
         if (l->count > 2)
             return fail_usage(l, "it takes one number");
         return l->count == 2 ? lab_lr_read(l->token[1], &c->value) : LAB_OK;
+    case LAB_COMMAND_INTO:
+        return l->count > 1 ? parse_step(l, c) : LAB_OK;
     case LAB_COMMAND_RUN:
         return parse_step(l, c);
     case LAB_COMMAND_BREAK:

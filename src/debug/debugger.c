@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "debug/kernel_walk.h"
 #include "engine/setup.h"
 #include "report/text_table.h"
 
@@ -28,13 +29,14 @@ static enum lab_status fail_nearest(const char *what, const char *name,
                     name, in, where, what);
 }
 
-static enum lab_status debugger_step(const struct lab_snapshot *snap,
-                                     const char *name, int phase, int *out)
+enum lab_status lab_debugger_find_step(const struct lab_schedule *s,
+                                       const struct lab_plan *plan,
+                                       const char *name, int phase, int from,
+                                       int *out)
 {
-    const struct lab_schedule *s = snap->schedule;
-    int at = lab_schedule_find(s, snap->plan, name, phase, snap->position);
+    int at = lab_schedule_find(s, plan, name, phase, from);
     if (at < 0)
-        at = lab_schedule_find(s, snap->plan, name, phase, 0);
+        at = lab_schedule_find(s, plan, name, phase, 0);
     if (at >= 0) {
         *out = at;
         return LAB_OK;
@@ -43,6 +45,13 @@ static enum lab_status debugger_step(const struct lab_snapshot *snap,
     for (int i = 0; names && i < s->n_steps; i++)
         names[i] = s->steps[i].step->name;
     return fail_nearest("step", name, phase, names, s->n_steps);
+}
+
+static enum lab_status debugger_step(const struct lab_snapshot *snap,
+                                     const char *name, int phase, int *out)
+{
+    return lab_debugger_find_step(snap->schedule, snap->plan, name, phase,
+                                  snap->position, out);
 }
 
 static enum lab_status debugger_tensor(const struct lab_snapshot *snap,
@@ -209,6 +218,23 @@ enum lab_status lab_debugger_command(const struct lab_snapshot *snap,
         st = debugger_tensor(snap, made.text, &at);
     if (!st)
         *out = made;
+    return st;
+}
+
+/* ---- into a kernel ---- */
+
+enum lab_status lab_debugger_into(const struct lab_snapshot *snap,
+                                  const struct lab_ui_command *c,
+                                  struct lab_command *out)
+{
+    const int steps = snap->schedule->n_steps;
+    int at = snap->position < steps ? snap->position : 0;
+    enum lab_status st = lab_kernel_walk_possible(snap->backend);
+    if (!st && c->arg[0])
+        st = debugger_step(snap, c->arg, c->phase, &at);
+    if (!st)
+        *out =
+            (struct lab_command){.kind = LAB_DO_RUN_TO, .n = at, .phase = -1};
     return st;
 }
 

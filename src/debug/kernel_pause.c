@@ -2,6 +2,7 @@
 #include "debug/kernel_pause.h"
 
 #include <pthread.h>
+#include <string.h>
 #include "debug/kernel_text.h"
 #include "engine/sim_backend.h"
 
@@ -17,8 +18,8 @@ static struct {
 } pause = {.lock = PTHREAD_MUTEX_INITIALIZER,
            .changed = PTHREAD_COND_INITIALIZER};
 
-/* On the engine's thread, before a launch. A launch that cannot be walked runs. */
-static void wait_here(void *user, const struct lab_sim_gpu_call *of)
+/* A launch that cannot be walked runs. */
+void lab_kernel_pause_offer(void *user, const struct lab_sim_gpu_call *of)
 {
     static const uint32_t first[3] = {0, 0, 0};
     struct lab_sim_debug *d;
@@ -31,6 +32,8 @@ static void wait_here(void *user, const struct lab_sim_gpu_call *of)
         return;
     pthread_mutex_lock(&pause.lock);
     pause.now.debug = d;
+    memcpy(pause.now.grid, of->launch->grid, sizeof(pause.now.grid));
+    memcpy(pause.now.block, of->launch->block, sizeof(pause.now.block));
     pause.now.ptx = of->ptx;
     pause.now.number++;
     lab_kernel_name(of->kernel, pause.now.name, sizeof(pause.now.name));
@@ -55,7 +58,7 @@ void lab_kernel_pause_arm(void (*wake)(void *user), void *user)
     pause.user = user;
     pause.now.number = 0;
     pthread_mutex_unlock(&pause.lock);
-    lab_sim_backend_before(wait_here, NULL);
+    lab_sim_backend_before(lab_kernel_pause_offer, NULL);
 }
 
 void lab_kernel_pause_disarm(void)

@@ -683,16 +683,37 @@ static void walk_launch(void *user, const struct lab_sim_gpu_call *of)
     lab_sim_debug_close(w.debug);
 }
 
+enum lab_status lab_kernel_walk_pause(const struct lab_kernel_pause *pause,
+                                      bool (*read)(void *user, char *line,
+                                                   size_t cap),
+                                      void *user, bool prompts)
+{
+    struct lab_kernel_walk w = {.debug = pause->debug,
+                                .ptx = pause->ptx,
+                                .name = pause->name,
+                                .prompts = prompts,
+                                .read = read,
+                                .read_user = user};
+    return lab_kernel_walk(&w);
+}
+
+enum lab_status lab_kernel_walk_possible(const char *backend)
+{
+    if (strcmp(backend, "sim") == 0)
+        return LAB_OK;
+    return lab_fail(LAB_E_UNSUPPORTED,
+                    "backend %s: kernels are walked on the simulator; start "
+                    "with --backend sim",
+                    backend);
+}
+
 enum lab_status lab_kernel_walk_launches(struct lab_backend *be, bool on,
                                          bool prompts)
 {
     static char yes;
-    if (!lab_sim_backend_gpu(be))
-        return lab_fail(
-            LAB_E_UNSUPPORTED,
-            "backend %s: kernels are walked on the simulator; start "
-            "with --backend sim",
-            be->ops->name);
+    enum lab_status st = lab_kernel_walk_possible(be->ops->name);
+    if (st)
+        return st;
     lab_sim_backend_before(on ? walk_launch : NULL, prompts ? &yes : NULL);
     return LAB_OK;
 }

@@ -24,9 +24,21 @@
 #include "debug/progress.h"
 #include "engine/session.h"
 #include "debug/debugger.h"
+#include "debug/kernel_walk.h"
 #include "debug/lesson_run.h"
 
+enum { LINE_BYTES = 4096 };
+
+struct input {
+    char bytes[LINE_BYTES];
+    size_t used;
+    bool ended;
+    int error;     /* errno of the read that ended it; 0: none */
+    bool skipping; /* the rest of a line that was too long */
+};
+
 struct lab_plain {
+    struct input input;
     struct lab_lesson_run run;
     struct lab_snapshot snap; /* after the last command */
     struct lab_lesson_reader reader;
@@ -122,7 +134,7 @@ static void plain_print_progress(struct lab_plain *p,
 
 /* ---- asking the session ---- */
 
-enum { TICK_NS = 50000000 };
+enum { TICK_NS = 50000000, SHORT_NS = 5000000 };
 
 static void refresh(struct lab_plain *p)
 {
@@ -1006,6 +1018,106 @@ static enum lab_status sample(struct lab_plain *p,
     return st;
 }
 
+/* ---- input ---- */
+
+/* Takes a line out of what has been read; false: there is none yet. */
+static bool take_line(struct input *in, char *line)
+{
+    char *end = memchr(in->bytes, '\n', in->used);
+    size_t n = end ? (size_t)(end - in->bytes) : in->used;
+    bool full = !end && in->used == sizeof(in->bytes);
+    if (!end && !full && !(in->ended && n > 0))
+        return false;
+    bool rest = in->skipping;
+    in->skipping = full;
+    if (n == sizeof(in->bytes))
+        n--;
+    for (size_t i = 0; i < n; i++) /* NUL would hide the rest */
+        line[i] = in->bytes[i] ? in->bytes[i] : '?';
+    line[n] = '\0';
+    size_t gone = end ? n + 1 : in->used;
+    memmove(in->bytes, in->bytes + gone, in->used - gone);
+    in->used -= gone;
+    return rest ? take_line(in, line) : true;
+}
+
+/* The next line; false: the input has ended, or a signal came. */
+static bool read_line(struct input *in, char *line)
+{
+    while (!take_line(in, line)) {
+        if (in->ended || !lab_signals_wait_input(STDIN_FILENO))
+            return false;
+        ssize_t n = read(STDIN_FILENO, in->bytes + in->used,
+                         sizeof(in->bytes) - in->used);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        in->ended = n <= 0;
+        in->error = n < 0 ? errno : 0;
+        in->used += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* ---- into a kernel ---- */
+
+static bool read_word(void *user, char *line, size_t cap)
+{
+    struct lab_plain *p = user;
+    char whole[LINE_BYTES];
+    fflush(stdout);
+    if (!read_line(&p->input, whole))
+        return false;
+    snprintf(line, cap, "%s", whole);
+    return true;
+}
+
+/* Each launch of the step waits, and is walked here. */
+static enum lab_status walk_step(struct lab_plain *p)
+{
+    const struct lab_command step = {.kind = LAB_DO_STEP, .n = 1, .phase = -1};
+    const struct lab_kernel_pause *now;
+    int launches = 0;
+    lab_kernel_pause_arm(NULL, NULL);
+    enum lab_status st = lab_session_post(p->run.session, &step);
+    while (!st &&
+           lab_session_wait(p->run.session, SHORT_NS) == LAB_E_CANCELLED) {
+        now = lab_kernel_pause_now();
+        if (!now)
+            continue;
+        st = lab_kernel_walk_pause(now, read_word, p, p->interactive);
+        lab_kernel_pause_next();
+        launches++;
+    }
+    lab_kernel_pause_disarm();
+    plain_wait(p, false);
+    if (!st && p->snap.error_code)
+        st = lab_fail(p->snap.error_code, "%s", p->snap.error);
+    if (!st && launches == 0)
+        lab_printf(stdout, "The step launched no kernel of ours.\n");
+    return st;
+}
+
+static enum lab_status into(struct lab_plain *p, const struct lab_ui_command *c)
+{
+    struct lab_command to;
+    int64_t iteration = p->snap.iteration;
+    enum lab_status st = lab_debugger_into(&p->snap, c, &to);
+    if (st)
+        return st;
+    const struct lab_ui_command go = {
+        .kind = LAB_COMMAND_RUN, .n = 1, .phase = c->phase};
+    if (c->arg[0] && to.n != p->snap.position) {
+        struct lab_ui_command run_to = go;
+        snprintf(run_to.arg, sizeof(run_to.arg), "%s", c->arg);
+        st = run(p, &run_to);
+        if (st || p->snap.position != to.n) /* a breakpoint came first */
+            return st;
+    }
+    st = walk_step(p);
+    show_move(p, iteration, st);
+    return LAB_OK;
+}
+
 static void show_lr(const struct lab_plain *p)
 {
     char text[LAB_COMMAND_LR_TEXT];
@@ -1029,6 +1141,8 @@ static enum lab_status do_command(struct lab_plain *p,
         return LAB_OK;
     case LAB_COMMAND_STOP:
         return lab_fail(LAB_E_STATE, "nothing runs; Ctrl-C stops a training");
+    case LAB_COMMAND_INTO:
+        return into(p, c);
     case LAB_COMMAND_SAMPLE:
         return sample(p, c);
     case LAB_COMMAND_LIST:
@@ -1068,8 +1182,6 @@ static void plain_line(struct lab_plain *p, const char *line)
     p->last = lab_ui_command_repeats(c.kind) ? c : (struct lab_ui_command){0};
     plain_do(p, &c);
 }
-
-enum { LINE_BYTES = 4096 };
 
 /* ---- opening ---- */
 
@@ -1151,54 +1263,6 @@ static void close_all(struct lab_plain *p)
     lab_lesson_run_close(&p->run);
 }
 
-/* ---- input ---- */
-
-struct input {
-    char bytes[LINE_BYTES];
-    size_t used;
-    bool ended;
-    int error;     /* errno of the read that ended it; 0: none */
-    bool skipping; /* the rest of a line that was too long */
-};
-
-/* Takes a line out of what has been read; false: there is none yet. */
-static bool take_line(struct input *in, char *line)
-{
-    char *end = memchr(in->bytes, '\n', in->used);
-    size_t n = end ? (size_t)(end - in->bytes) : in->used;
-    bool full = !end && in->used == sizeof(in->bytes);
-    if (!end && !full && !(in->ended && n > 0))
-        return false;
-    bool rest = in->skipping;
-    in->skipping = full;
-    if (n == sizeof(in->bytes))
-        n--;
-    for (size_t i = 0; i < n; i++) /* NUL would hide the rest */
-        line[i] = in->bytes[i] ? in->bytes[i] : '?';
-    line[n] = '\0';
-    size_t gone = end ? n + 1 : in->used;
-    memmove(in->bytes, in->bytes + gone, in->used - gone);
-    in->used -= gone;
-    return rest ? take_line(in, line) : true;
-}
-
-/* The next line; false: the input has ended, or a signal came. */
-static bool read_line(struct input *in, char *line)
-{
-    while (!take_line(in, line)) {
-        if (in->ended || !lab_signals_wait_input(STDIN_FILENO))
-            return false;
-        ssize_t n = read(STDIN_FILENO, in->bytes + in->used,
-                         sizeof(in->bytes) - in->used);
-        if (n < 0 && (errno == EINTR || errno == EAGAIN))
-            continue;
-        in->ended = n <= 0;
-        in->error = n < 0 ? errno : 0;
-        in->used += n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
 /* At the prompt INT drops the line, as in gdb; from a script it is meant for
  * the whole. */
 static bool interrupted(struct lab_plain *p, struct input *in)
@@ -1217,25 +1281,25 @@ static bool interrupted(struct lab_plain *p, struct input *in)
 
 static enum lab_status read_commands(struct lab_plain *p)
 {
-    struct input in = {.used = 0};
+    struct input *in = &p->input;
     char line[LINE_BYTES];
     int64_t commands = 0;
     while (!p->leaving && !p->signal && !ferror(stdout)) {
         if (p->interactive)
             lab_printf(stdout, "(lab) ");
         fflush(stdout);
-        if (read_line(&in, line)) {
+        if (read_line(in, line)) {
             commands++;
             plain_line(p, line);
-        } else if (!interrupted(p, &in)) {
+        } else if (!interrupted(p, in)) {
             break;
         }
     }
-    if (p->interactive && in.ended)
+    if (p->interactive && in->ended)
         lab_printf(stdout, "\n");
-    if (in.error)
+    if (in->error)
         return lab_fail(LAB_E_IO, "cannot read the commands: %s",
-                        strerror(in.error));
+                        strerror(in->error));
     if (commands > 0 || p->interactive || p->signal)
         return LAB_OK;
     /* No commands: walk the iteration once. */

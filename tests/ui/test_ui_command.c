@@ -35,6 +35,8 @@ TEST_CASE(words_and_abbreviations)
         {"n", LAB_COMMAND_NEXT},
         {"f", LAB_COMMAND_FINISH},
         {"fin", LAB_COMMAND_FINISH},
+        {"i", LAB_COMMAND_INTO},
+        {"into fc1.W update", LAB_COMMAND_INTO},
         {"c", LAB_COMMAND_CONTINUE},
         {"cont", LAB_COMMAND_CONTINUE},
         {"b", LAB_COMMAND_BREAK},

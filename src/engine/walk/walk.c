@@ -1899,7 +1899,11 @@ enum lab_status lab_walk_write(struct lab_walk *w, int tensor, const void *in)
 
 struct reader {
     struct lab_walk *w;
-    void *owned[2 * (LAB_STEP_IN + LAB_STEP_OUT)];
+    struct {
+        void *copy; /* owned */
+        int tensor;
+        bool old;
+    } read[2 * (LAB_STEP_IN + LAB_STEP_OUT)];
     int n;
 };
 
@@ -1910,6 +1914,12 @@ static enum lab_status read_for_explain(void *user, int tensor, bool old,
     const struct lab_tensor *t = &r->w->plan->tensors[tensor];
     if (r->w->be->host_memory)
         return device_address(r->w, tensor, old, data);
+    for (int i = 0; i < r->n; i++) {
+        if (r->read[i].tensor == tensor && r->read[i].old == old) {
+            *data = r->read[i].copy;
+            return LAB_OK;
+        }
+    }
     void *copy = lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
     if (!copy)
         return lab_fail(LAB_E_NOMEM, "no memory to read %s", t->name);
@@ -1918,7 +1928,9 @@ static enum lab_status read_for_explain(void *user, int tensor, bool old,
         lab_free(copy);
         return st;
     }
-    r->owned[r->n++] = copy;
+    r->read[r->n].copy = copy;
+    r->read[r->n].tensor = tensor;
+    r->read[r->n++].old = old;
     *data = copy;
     return LAB_OK;
 }
@@ -1978,7 +1990,7 @@ enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
         &e, w->plan, s ? s->step : NULL, tensor, index, w->iteration,
         ran ? ran->precision : LAB_FP32, read_for_explain, &r);
     for (int i = 0; i < r.n; i++)
-        lab_free(r.owned[i]);
+        lab_free(r.read[i].copy);
     if (st)
         return st;
     e.step = step;

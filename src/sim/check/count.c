@@ -273,9 +273,8 @@ static void count_tensor(struct lab_sim_counts *n,
         n->tensor_f16 += flops;
 }
 
-static void count_flops(struct lab_sim_counts *n,
-                        const struct lab_ptx_instr *in,
-                        const struct sim_tally *t)
+void sim_count_flops(struct lab_sim_counts *n, const struct lab_ptx_instr *in,
+                     const struct sim_tally *t)
 {
     if (strcmp(in->opcode, "mma") == 0 || strcmp(in->opcode, "wmma") == 0) {
         if (in->modifier_count > 0 && strcmp(in->modifiers[0], "load") != 0 &&
@@ -354,7 +353,7 @@ enum lab_status sim_count_end(const struct sim_grid *g,
         c.lane_instructions += tally[i].lanes;
         c.divergent_branches += tally[i].divergent;
         if (in)
-            count_flops(&c, in, &tally[i]);
+            sim_count_flops(&c, in, &tally[i]);
         add(&out->counts, &c);
         if (!lines || !in || in->place < 0 || !c.warp_instructions)
             continue;

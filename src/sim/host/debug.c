@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "block/block.h"
+#include "check/check.h"
 #include "check/memory.h"
 
 /* An allocation as it was before the launch. */
@@ -82,6 +83,7 @@ struct lab_sim_debug {
     int log_count;
     int log_warp;
     int log_lane;
+    uint64_t log_block;
     bool (*poll)(void *user);
     void *poll_user;
     unsigned polled;
@@ -144,7 +146,8 @@ static void on_access(void *arg, struct sim_warp *w, const struct sim_instr *i,
                   a->space == LAB_PTX_CONST;
     if (a->space == LAB_PTX_SHARED && v->write)
         note_writers(d, w, a, lanes);
-    if (global && d->log && w->index == d->log_warp && lanes >> d->log_lane & 1)
+    if (global && d->log && d->number == d->log_block &&
+        w->index == d->log_warp && lanes >> d->log_lane & 1)
         note_touch(d, v);
     if (!d->watched_bytes || !global || (d->stores_only && !v->write))
         return;
@@ -709,6 +712,7 @@ enum lab_status lab_sim_debug_thread_accesses(struct lab_sim_debug *d, int warp,
     d->log_count = 0;
     d->log_warp = warp;
     d->log_lane = lane;
+    d->log_block = d->number;
     const struct mark end = {d->first, d->number, INT64_MAX, d->focus, d->at};
     enum lab_status st = replay(d, &end, true);
     d->log = NULL;
@@ -1061,6 +1065,8 @@ void lab_sim_debug_counts(const struct lab_sim_debug *d, int32_t file,
         out->warp_instructions += d->tally[i].warps;
         out->lane_instructions += d->tally[i].lanes;
         out->divergent_branches += d->tally[i].divergent;
+        if (k->instrs[i].ptx)
+            sim_count_flops(out, k->instrs[i].ptx, &d->tally[i]);
     }
 }
 

@@ -1,54 +1,35 @@
 /* view_kernel.c -- inside a kernel: one warp of one block, walked on the simulator by
- * line, instruction and barrier, and back. The step's launch waits meanwhile. */
-#include "ui/kernel.h"
+ * line, instruction and barrier, and back. The step's launch waits meanwhile. What
+ * may take long runs on a thread of its own, so that Esc can stop it; the walk
+ * belongs to that thread until it ends. */
+#include "kernel_priv.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "base/str.h"
-#include "debug/kernel_pause.h"
-#include "debug/kernel_text.h"
 #include "ui/layout.h"
 #include "ui/ui.h"
 
-enum { LANES = 32, SECTOR = 32, BANKS = 32, WORD = 4, COUNT_W = 9, LINE_W = 6 };
-enum { ASK_THREAD = 1, ASK_BLOCK, ASK_ELEMENT };
-
-struct kernel_state {
-    struct lab_kernel_args of;
-    const struct lab_kernel_pause *at; /* NULL: none waits now */
-    int number;                        /* of the launch that is shown */
-    struct lab_kernel_source source;
-    int32_t file;
-    int32_t line;   /* of the next instruction; 0: not known */
-    int32_t cursor; /* the line under the cursor */
-    int lane;
-    char note[160]; /* why it stopped */
+enum {
+    ASK_THREAD = 1,
+    ASK_BLOCK,
+    ASK_ELEMENT,
+    ASK_ACCESS,
+    SOON_NS = 40000000 /* a move this short shows no "runs" */
 };
 
 /* ---- where it is ---- */
 
-static int warp_of(const struct kernel_state *st, int *warps, uint32_t block[3])
-{
-    int warp;
-    lab_sim_debug_where(st->at->debug, block, &warp, warps);
-    return warp;
-}
-
-static int focus(const struct kernel_state *st)
-{
-    uint32_t block[3];
-    int warps;
-    return warp_of(st, &warps, block);
-}
-
 /* The source line of the warp in focus, and the cursor on it. */
 static void look(struct kernel_state *st)
 {
+    enum { BANKS = 32, ABOVE = 2 };
     struct lab_sim_warp_view v;
-    lab_sim_debug_warp(st->at->debug, focus(st), &v);
+    struct lab_sim_access_view a;
+    lab_sim_debug_warp(st->at->debug, kernel_focus(st), &v);
     if (v.place >= 0) {
         const struct lab_ptx_place *p = &st->at->ptx->places[v.place];
         st->file = p->file;
@@ -56,6 +37,35 @@ static void look(struct kernel_state *st)
         st->cursor = p->line;
     } else
         st->line = 0;
+    /* The picture of shared memory follows what was touched. */
+    lab_sim_debug_access(st->at->debug, kernel_focus(st), &a);
+    if (a.lanes && a.space == LAB_PTX_SHARED)
+        st->top =
+            (int64_t)(a.address[__builtin_ctz(a.lanes)] / 4 / BANKS) - ABOVE;
+}
+
+static void note_stop(struct kernel_state *st, const struct lab_sim_stop *stop)
+{
+    static const char *const why[] = {
+        [LAB_SIM_STOPPED_MOVED] = "",
+        [LAB_SIM_STOPPED_LINE] = "breakpoint; ",
+        [LAB_SIM_STOPPED_ACCESS] = "the element was touched; ",
+        [LAB_SIM_STOPPED_FINDING] = "",
+        [LAB_SIM_STOPPED_WARP_DONE] = "the warp has ended; ",
+        [LAB_SIM_STOPPED_END] = "all warps of the block have ended; "};
+    int32_t n;
+    const struct lab_sim_finding *f = lab_sim_debug_findings(st->at->debug, &n);
+    if (stop->reason == LAB_SIM_STOPPED_FINDING && n > 0) {
+        snprintf(st->note, sizeof(st->note), "%s: %s",
+                 lab_sim_check_id(f[n - 1].check), f[n - 1].message);
+        st->finding = 0;
+        for (int32_t i = 0; i < n; i = kernel_same_finding(f, n, i))
+            st->finding = i; /* the last of another line */
+    } else
+        snprintf(st->note, sizeof(st->note),
+                 "%s%" PRId64 " instructions of warps in this block",
+                 why[stop->reason], stop->executed);
+    look(st);
 }
 
 static bool ready(struct lab_screen *s)
@@ -66,12 +76,131 @@ static bool ready(struct lab_screen *s)
     return st->at != NULL;
 }
 
+/* ---- work on a thread of its own ---- */
+
+static bool goes_on(void *user)
+{
+    struct kernel_work *w = user;
+    return !atomic_load(&w->ends);
+}
+
+static enum lab_status do_work(struct lab_sim_debug *d, struct kernel_work *w)
+{
+    switch (w->job) {
+    case KERNEL_MOVE:
+        return lab_sim_debug_move(d, w->move, &w->stop);
+    case KERNEL_BACK:
+        return lab_sim_debug_back(d, &w->stop);
+    case KERNEL_WRITER:
+        return lab_sim_debug_writer(d, w->p, w->bytes, &w->stop, &w->lane);
+    case KERNEL_BLOCK:
+        return lab_sim_debug_block(d, w->block);
+    default:
+        return lab_kernel_elements_add(&w->text, d, w->warp, w->lane, "; ");
+    }
+}
+
+static void *work(void *arg)
+{
+    struct lab_screen *s = arg;
+    struct kernel_state *st = s->state;
+    struct kernel_work *w = &st->work;
+    enum lab_status status = do_work(st->at->debug, w);
+    pthread_mutex_lock(&w->lock);
+    w->status = status;
+    snprintf(w->error, sizeof(w->error), "%s", status ? lab_error() : "");
+    w->done = true;
+    pthread_cond_signal(&w->ended);
+    pthread_mutex_unlock(&w->lock);
+    lab_ui_wake(s->ui);
+    return NULL;
+}
+
+/* What was done is shown. */
+static void work_ended(struct lab_screen *s)
+{
+    struct kernel_state *st = s->state;
+    struct kernel_work *w = &st->work;
+    pthread_join(w->thread, NULL);
+    w->running = false;
+    bool stopped = w->status == LAB_E_CANCELLED;
+    if (w->job == KERNEL_ELEMENTS && !w->status) {
+        snprintf(st->note, sizeof(st->note), "%.*s",
+                 w->text.len > 2 ? (int)w->text.len - 2 : 0,
+                 lab_str_text(&w->text));
+        return;
+    }
+    if (w->job == KERNEL_WRITER && !w->status)
+        st->lane = w->lane;
+    if (w->job == KERNEL_BLOCK)
+        w->stop = (struct lab_sim_stop){.executed = 0};
+    if (!w->status || (stopped && w->job <= KERNEL_BACK))
+        note_stop(st, &w->stop);
+    else
+        look(st);
+    if (stopped)
+        lab_ui_message(s->ui, LAB_ROLE_WARN,
+                       w->job == KERNEL_MOVE ? "stopped here; c goes on"
+                                             : "stopped");
+    else if (w->status) {
+        (void)lab_fail(w->status, "%s", w->error);
+        lab_ui_error(s->ui);
+    }
+}
+
+static bool work_done(struct kernel_work *w)
+{
+    pthread_mutex_lock(&w->lock);
+    bool done = w->done;
+    pthread_mutex_unlock(&w->lock);
+    return done;
+}
+
+/* Waits a moment: most moves are over at once. */
+static enum lab_status start_work(struct lab_screen *s, enum kernel_job job)
+{
+    struct kernel_state *st = s->state;
+    struct kernel_work *w = &st->work;
+    struct timespec until;
+    w->job = job;
+    w->done = false;
+    atomic_store(&w->ends, false);
+    lab_str_clear(&w->text);
+    lab_sim_debug_poll(st->at->debug, goes_on, w);
+    if (pthread_create(&w->thread, NULL, work, s))
+        return lab_fail(LAB_E_NOMEM, "no thread to walk a kernel");
+    w->running = true;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += SOON_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&w->lock);
+    while (!w->done &&
+           pthread_cond_timedwait(&w->ended, &w->lock, &until) != ETIMEDOUT)
+        ;
+    bool done = w->done;
+    pthread_mutex_unlock(&w->lock);
+    if (done)
+        work_ended(s);
+    return LAB_OK;
+}
+
+static void stop_work(struct kernel_work *w)
+{
+    atomic_store(&w->ends, true);
+}
+
+/* ---- opening and closing ---- */
+
 static enum lab_status init(struct lab_screen *s, const void *args)
 {
     struct kernel_state *st = s->state;
     st->of = *(const struct lab_kernel_args *)args;
     st->file = -1;
     lab_kernel_source_init(&st->source, NULL);
+    lab_str_init(&st->work.text);
+    pthread_mutex_init(&st->work.lock, NULL);
+    pthread_cond_init(&st->work.ended, NULL);
     lab_kernel_pause_arm(lab_ui_wake, s->ui);
     return LAB_OK;
 }
@@ -79,19 +208,35 @@ static enum lab_status init(struct lab_screen *s, const void *args)
 static void release(struct lab_screen *s)
 {
     struct kernel_state *st = s->state;
+    struct kernel_work *w = &st->work;
+    if (w->running) {
+        stop_work(w);
+        pthread_join(w->thread, NULL);
+    }
     lab_kernel_pause_disarm();
     lab_kernel_source_release(&st->source);
+    lab_str_release(&w->text);
+    pthread_mutex_destroy(&w->lock);
+    pthread_cond_destroy(&w->ended);
 }
 
-/* A launch waits now, or the step is over. */
+/* A launch waits now, or the step is over, or a move is. */
 static bool tick(struct lab_screen *s)
 {
     struct kernel_state *st = s->state;
+    if (st->work.running) {
+        bool done = work_done(&st->work);
+        if (done)
+            work_ended(s);
+        return done;
+    }
     const struct lab_kernel_pause *now = lab_kernel_pause_now();
     if (now && (st->at != now || st->number != now->number)) {
         st->at = now;
         st->number = now->number;
         st->lane = 0;
+        st->top = 0;
+        st->finding = 0;
         snprintf(st->note, sizeof(st->note), "before its first instruction");
         look(st);
         return true;
@@ -110,324 +255,69 @@ static bool tick(struct lab_screen *s)
     return false;
 }
 
-/* ---- drawing ---- */
-
-static void draw_head(const struct kernel_state *st, struct lab_canvas *c,
-                      struct lab_rect row)
-{
-    uint32_t block[3];
-    int warps;
-    int warp = warp_of(st, &warps, block);
-    struct lab_sim_warp_view v;
-    lab_sim_debug_warp(st->at->debug, warp, &v);
-    lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s", st->at->name);
-    lab_canvas_add(c, &row, LAB_ROLE_NORMAL,
-                   "  block (%u,%u,%u)  warp %d of %d  ", block[0], block[1],
-                   block[2], warp, warps);
-    if (v.done)
-        lab_canvas_add(c, &row, LAB_ROLE_DIM, "has ended");
-    else if (v.at_barrier)
-        lab_canvas_add(c, &row, LAB_ROLE_WARN, "waits at a barrier");
-    else if (v.waiting)
-        lab_canvas_add(c, &row, LAB_ROLE_WARN, "waits for memory");
-    else
-        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "%d of %d lanes run",
-                       __builtin_popcount(v.active),
-                       __builtin_popcount(v.lanes));
-}
-
-/* "lanes ####....": which run the next instruction. */
-static void draw_lanes(const struct kernel_state *st, struct lab_canvas *c,
-                       struct lab_rect row)
-{
-    struct lab_sim_warp_view v;
-    uint32_t thread[3];
-    int warp = focus(st);
-    lab_sim_debug_warp(st->at->debug, warp, &v);
-    lab_canvas_add(c, &row, LAB_ROLE_DIM, "lanes ");
-    for (int l = 0; l < LANES; l++) {
-        bool there = v.lanes >> l & 1;
-        bool alive = v.alive >> l & 1;
-        bool active = v.active >> l & 1;
-        enum lab_role role = l == st->lane ? LAB_ROLE_CURSOR
-                             : active      ? LAB_ROLE_GOOD
-                                           : LAB_ROLE_DIM;
-        lab_canvas_add(c, &row, role, "%s",
-                       !there   ? " "
-                       : !alive ? "."
-                       : active ? "#"
-                                : "-");
-    }
-    lab_sim_debug_thread_of(st->at->debug, warp, st->lane, thread);
-    lab_canvas_add(c, &row, LAB_ROLE_DIM,
-                   "  lane %d is thread (%u,%u,%u)   # runs  - waits  . ended",
-                   st->lane, thread[0], thread[1], thread[2]);
-}
-
-static void draw_line(struct kernel_state *st, struct lab_canvas *c,
-                      struct lab_rect row, int32_t line)
-{
-    size_t n;
-    struct lab_str text;
-    const char *at =
-        lab_kernel_source_line(&st->source, st->at->ptx, st->file, line, &n);
-    struct lab_sim_counts counts;
-    lab_sim_debug_counts(st->at->debug, st->file, line, &counts);
-    int64_t ran = counts.warp_instructions;
-    bool here = line == st->line;
-    lab_str_init(&text);
-    for (size_t i = 0; i < n; i++) {
-        if (at[i] == '\t')
-            lab_str_add(&text, "    ");
-        else
-            lab_str_add_visible(&text, at + i, 1, false);
-    }
-    if (ran > 0)
-        lab_canvas_textf(c, row.y, row.x, COUNT_W, LAB_ROLE_DIM,
-                         "%8" PRId64 " ", ran);
-    lab_canvas_textf(c, row.y, row.x + COUNT_W, LINE_W,
-                     here ? LAB_ROLE_TITLE : LAB_ROLE_DIM, "%c%4d ",
-                     here ? '>' : ' ', line);
-    lab_canvas_text_cut(
-        c, row.y, row.x + COUNT_W + LINE_W, row.w - COUNT_W - LINE_W,
-        here ? LAB_ROLE_TITLE : LAB_ROLE_CODE, lab_str_text(&text));
-    if (line == st->cursor) {
-        struct lab_rect cells = {row.y, row.x + COUNT_W, 1, row.w - COUNT_W};
-        lab_canvas_paint(c, cells, LAB_ROLE_SELECTED);
-        lab_canvas_focus(c, row.y, row.x + COUNT_W);
-    }
-    lab_str_release(&text);
-}
-
-static void draw_source(struct kernel_state *st, struct lab_canvas *c,
-                        struct lab_rect r)
-{
-    if (st->file < 0) {
-        lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM,
-                        "the kernel has no source lines");
-        return;
-    }
-    /* Reads the file, so that its length is known. */
-    size_t n;
-    (void)lab_kernel_source_line(&st->source, st->at->ptx, st->file, 1, &n);
-    lab_canvas_heading(c, &r, lab_kernel_source_name(st->at->ptx, st->file),
-                       false);
-    int32_t top = st->cursor - r.h / 2;
-    if (top > st->source.lines - r.h + 1)
-        top = st->source.lines - r.h + 1;
-    if (top < 1)
-        top = 1;
-    for (int32_t i = 0; i < r.h && top + i <= st->source.lines; i++) {
-        struct lab_rect row = {r.y + i, r.x, 1, r.w};
-        draw_line(st, c, row, top + i);
-    }
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t *x = a;
-    const uint64_t *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* Each piece of 32 bytes that the lanes touched, its eight words filled or not. */
-static void draw_sectors(const struct lab_sim_access_view *v,
-                         struct lab_canvas *c, struct lab_rect r)
-{
-    uint64_t sectors[LANES];
-    int n = 0;
-    for (int l = 0; l < LANES; l++)
-        if (v->lanes >> l & 1)
-            sectors[n++] = v->address[l] / SECTOR;
-    qsort(sectors, (size_t)n, sizeof(*sectors), by_number);
-    int x = r.x;
-    int y = r.y;
-    uint64_t last = UINT64_MAX;
-    for (int i = 0; i < n && y < r.y + r.h; i++) {
-        if (sectors[i] == last)
-            continue;
-        last = sectors[i];
-        char cells[SECTOR / WORD + 1];
-        for (int k = 0; k < SECTOR / WORD; k++) {
-            uint64_t at = last * SECTOR + (uint64_t)(k * WORD);
-            bool touched = false;
-            for (int l = 0; l < LANES; l++)
-                touched = touched ||
-                          (v->lanes >> l & 1 && v->address[l] < at + WORD &&
-                           at < v->address[l] + (uint64_t)v->bytes);
-            cells[k] = touched ? '#' : '.';
-        }
-        cells[SECTOR / WORD] = '\0';
-        lab_canvas_textf(c, y, x, SECTOR / WORD + 1, LAB_ROLE_SERIES_1, "%s",
-                         cells);
-        x += SECTOR / WORD + 1;
-        if (x + SECTOR / WORD > r.x + r.w) {
-            x = r.x;
-            y++;
-        }
-    }
-}
-
-/* How many lanes went to each of the 32 banks of shared memory. */
-static void draw_banks(const struct lab_sim_access_view *v,
-                       struct lab_canvas *c, struct lab_rect row)
-{
-    lab_canvas_add(c, &row, LAB_ROLE_DIM, "banks ");
-    for (int b = 0; b < BANKS; b++) {
-        uint64_t words[LANES];
-        int n = 0;
-        for (int l = 0; l < LANES; l++) {
-            uint64_t word = v->address[l] / WORD;
-            bool seen = !(v->lanes >> l & 1) || word % BANKS != (uint64_t)b;
-            for (int i = 0; i < n; i++)
-                seen = seen || words[i] == word;
-            if (!seen)
-                words[n++] = word;
-        }
-        lab_canvas_add(c, &row, n > 1 ? LAB_ROLE_BAD : LAB_ROLE_SERIES_1, "%s",
-                       n == 0   ? "."
-                       : n == 1 ? "1"
-                       : n < 10 ? (const char *[]){"2", "3", "4", "5", "6", "7",
-                                                   "8", "9"}[n - 2]
-                                : "+");
-    }
-    lab_canvas_add(c, &row, LAB_ROLE_DIM,
-                   "  different words of a bank: more than 1 is a conflict");
-}
-
-static void draw_access(const struct kernel_state *st, struct lab_canvas *c,
-                        struct lab_rect r)
-{
-    struct lab_sim_access_view v;
-    struct lab_str text;
-    lab_sim_debug_access(st->at->debug, focus(st), &v);
-    if (v.lanes == 0) {
-        lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM,
-                        "the warp has touched no memory yet");
-        return;
-    }
-    lab_str_init(&text);
-    lab_kernel_access_add(&text, st->at->debug, st->at->ptx, &v);
-    lab_canvas_text_cut(c, r.y, r.x, r.w, LAB_ROLE_NORMAL, lab_str_text(&text));
-    lab_str_clear(&text);
-    lab_rect_cut_top(&r, 1);
-    if (v.lanes >> st->lane & 1) {
-        struct lab_rect row = lab_rect_cut_top(&r, 1);
-        lab_kernel_place_add(&text, st->at->debug, &v, st->lane);
-        lab_canvas_add(c, &row, LAB_ROLE_DIM, "lane %d: %s", st->lane,
-                       lab_str_text(&text));
-    }
-    lab_str_release(&text);
-    if (lab_kernel_is_global(&v))
-        draw_sectors(&v, c, r);
-    else if (v.space == LAB_PTX_SHARED)
-        draw_banks(&v, c, lab_rect_cut_top(&r, 1));
-}
-
-/* Where the block's warps are, where there is room. */
-static void draw_warps(struct kernel_state *st, struct lab_canvas *c,
-                       struct lab_rect r)
-{
-    uint32_t block[3];
-    int warps;
-    int warp = warp_of(st, &warps, block);
-    lab_canvas_heading(c, &r, "warps", false);
-    for (int i = 0; i < warps && i < r.h; i++) {
-        struct lab_sim_warp_view v;
-        struct lab_rect row = {r.y + i, r.x, 1, r.w};
-        lab_sim_debug_warp(st->at->debug, i, &v);
-        lab_canvas_add(c, &row, i == warp ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
-                       "%c%2d ", i == warp ? '>' : ' ', i);
-        if (v.done)
-            lab_canvas_add(c, &row, LAB_ROLE_DIM, "ended");
-        else if (v.place >= 0)
-            lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "%s:%d",
-                           lab_kernel_source_name(
-                               st->at->ptx, st->at->ptx->places[v.place].file),
-                           st->at->ptx->places[v.place].line);
-        if (v.at_barrier)
-            lab_canvas_add(c, &row, LAB_ROLE_WARN, " barrier");
-    }
-}
-
 static void draw(struct lab_screen *s, struct lab_canvas *c,
                  struct lab_rect body)
 {
-    enum { WARPS_W = 30, WIDE = 110, ACCESS_H = 5 };
     struct kernel_state *st = s->state;
-    if (!st->at) {
+    if (!st->at)
         lab_canvas_text(c, body.y, body.x, body.w, LAB_ROLE_DIM,
                         "the step runs; its next kernel stops here ...");
-        return;
-    }
-    draw_head(st, c, lab_rect_cut_top(&body, 1));
-    draw_lanes(st, c, lab_rect_cut_top(&body, 1));
-    struct lab_rect note = lab_rect_cut_bottom(&body, 1);
-    struct lab_rect access = lab_rect_cut_bottom(&body, ACCESS_H);
-    if (body.w >= WIDE) {
-        struct lab_rect right = lab_rect_cut_right(&body, WARPS_W);
-        draw_warps(st, c, right);
-        lab_rect_cut_right(&body, 2);
-    }
-    draw_source(st, c, body);
-    lab_canvas_heading(c, &access, "the warp's last access", false);
-    draw_access(st, c, access);
-    lab_canvas_text_cut(c, note.y, note.x, note.w, LAB_ROLE_NORMAL, st->note);
+    else if (st->work.running)
+        lab_canvas_text(c, body.y, body.x, body.w, LAB_ROLE_WARN,
+                        "the block runs ... Esc stops it");
+    else
+        kernel_draw(st, c, body);
+}
+
+/* Esc and q need not wait for a move. */
+static bool waits(struct lab_screen *s, int key)
+{
+    struct kernel_state *st = s->state;
+    return st->work.running && key != LAB_KEY_ESC && key != 'q';
 }
 
 /* ---- keys ---- */
 
-static void note_stop(struct kernel_state *st, const struct lab_sim_stop *stop)
-{
-    static const char *const why[] = {
-        [LAB_SIM_STOPPED_MOVED] = "",
-        [LAB_SIM_STOPPED_LINE] = "breakpoint; ",
-        [LAB_SIM_STOPPED_ACCESS] = "the element was touched; ",
-        [LAB_SIM_STOPPED_FINDING] = "",
-        [LAB_SIM_STOPPED_WARP_DONE] = "the warp has ended; ",
-        [LAB_SIM_STOPPED_END] = "all warps of the block have ended; "};
-    int32_t n;
-    const struct lab_sim_finding *f = lab_sim_debug_findings(st->at->debug, &n);
-    if (stop->reason == LAB_SIM_STOPPED_FINDING && n > 0)
-        snprintf(st->note, sizeof(st->note), "%s: %s",
-                 lab_sim_check_id(f[n - 1].check), f[n - 1].message);
-    else
-        snprintf(st->note, sizeof(st->note),
-                 "%s%" PRId64 " instructions of warps in this block",
-                 why[stop->reason], stop->executed);
-    look(st);
-}
-
 static enum lab_status move(struct lab_screen *s, int how)
 {
     struct kernel_state *st = s->state;
-    struct lab_sim_stop stop;
-    enum lab_status st_ =
-        lab_sim_debug_move(st->at->debug, (enum lab_sim_move)how, &stop);
-    if (!st_)
-        note_stop(st, &stop);
-    return st_;
+    st->work.move = (enum lab_sim_move)how;
+    return start_work(s, KERNEL_MOVE);
 }
 
 static enum lab_status back(struct lab_screen *s)
 {
-    struct kernel_state *st = s->state;
-    struct lab_sim_stop stop;
-    enum lab_status failed = lab_sim_debug_back(st->at->debug, &stop);
-    if (!failed)
-        note_stop(st, &stop);
-    return failed;
+    return start_work(s, KERNEL_BACK);
 }
 
 static enum lab_status break_here(struct lab_screen *s)
 {
     struct kernel_state *st = s->state;
+    struct lab_sim_debug *d = st->at->debug;
+    if (st->file >= 0 && lab_sim_debug_breaks(d, st->file, st->cursor)) {
+        lab_sim_debug_unbreak(d, st->file, st->cursor);
+        lab_ui_message(s->ui, LAB_ROLE_NORMAL, "no breakpoint at line %d",
+                       st->cursor);
+        return LAB_OK;
+    }
     enum lab_status failed = lab_sim_debug_break(
-        st->at->debug, st->file >= 0 ? st->at->ptx->files[st->file] : NULL,
-        st->cursor);
+        d, st->file >= 0 ? st->at->ptx->files[st->file] : NULL, st->cursor);
     if (!failed)
         lab_ui_message(s->ui, LAB_ROLE_NORMAL,
                        "c stops where a warp comes to line %d", st->cursor);
+    return failed;
+}
+
+static enum lab_status break_thread(struct lab_screen *s)
+{
+    struct kernel_state *st = s->state;
+    uint32_t thread[3];
+    lab_sim_debug_thread_of(st->at->debug, kernel_focus(st), st->lane, thread);
+    enum lab_status failed = lab_sim_debug_break_thread(st->at->debug, thread);
+    if (!failed)
+        lab_ui_message(s->ui, LAB_ROLE_NORMAL,
+                       "c stops at each line that thread (%u,%u,%u) comes to",
+                       thread[0], thread[1], thread[2]);
     return failed;
 }
 
@@ -439,24 +329,37 @@ static enum lab_status clear_breaks(struct lab_screen *s)
     return LAB_OK;
 }
 
-static enum lab_status next_warp(struct lab_screen *s)
+static enum lab_status to_warp(struct kernel_state *st, int warp)
 {
-    struct kernel_state *st = s->state;
-    uint32_t block[3];
-    int warps;
-    int warp = warp_of(st, &warps, block);
-    enum lab_status failed =
-        lab_sim_debug_focus(st->at->debug, (warp + 1) % warps);
+    enum lab_status failed = lab_sim_debug_focus(st->at->debug, warp);
     if (!failed)
         look(st);
     return failed;
 }
 
+static enum lab_status next_warp(struct lab_screen *s)
+{
+    struct kernel_state *st = s->state;
+    uint32_t block[3];
+    int warps;
+    int warp;
+    lab_sim_debug_where(st->at->debug, block, &warp, &warps);
+    return to_warp(st, (warp + 1) % warps);
+}
+
 static enum lab_status next_lane(struct lab_screen *s, int by)
 {
     struct kernel_state *st = s->state;
-    st->lane = (st->lane + by + LANES) % LANES;
+    st->lane = (st->lane + by + KERNEL_LANES) % KERNEL_LANES;
     return LAB_OK;
+}
+
+static enum lab_status elements(struct lab_screen *s)
+{
+    struct kernel_state *st = s->state;
+    st->work.warp = kernel_focus(st);
+    st->work.lane = st->lane;
+    return start_work(s, KERNEL_ELEMENTS);
 }
 
 static enum lab_status ask(struct lab_screen *s, int what)
@@ -464,7 +367,8 @@ static enum lab_status ask(struct lab_screen *s, int what)
     static const char *const labels[] = {
         [ASK_THREAD] = "thread x,y,z: ",
         [ASK_BLOCK] = "block x,y,z: ",
-        [ASK_ELEMENT] = "which thread writes (fc1.xW[3,2]): "};
+        [ASK_ELEMENT] = "which thread writes (fc1.xW[3,2]): ",
+        [ASK_ACCESS] = "stop when this is touched (fc1.W[3,2]): "};
     lab_ui_prompt(s->ui, what, labels[what], NULL);
     return LAB_OK;
 }
@@ -478,61 +382,211 @@ static enum lab_status next_kernel(struct lab_screen *s)
     return LAB_OK;
 }
 
-static bool read_three(const char *text, uint32_t out[3])
+static enum lab_status show_tab(struct lab_screen *s, int tab)
 {
-    int end = 0;
-    out[1] = out[2] = 0;
-    int n = sscanf(text, "%u%n,%u%n,%u%n", &out[0], &end, &out[1], &end,
-                   &out[2], &end);
-    return n >= 1 && text[end] == '\0';
+    struct kernel_state *st = s->state;
+    st->tab = (enum kernel_tab)tab;
+    return LAB_OK;
 }
 
-static enum lab_status go_to_writer(struct kernel_state *st, const char *text)
+static enum lab_status next_tab(struct lab_screen *s, int by)
 {
-    void *p;
-    size_t bytes;
-    struct lab_sim_stop stop;
-    enum lab_status failed =
-        lab_sim_debug_find(st->at->debug, text, &p, &bytes);
-    if (!failed)
-        failed =
-            lab_sim_debug_writer(st->at->debug, p, bytes, &stop, &st->lane);
-    if (!failed)
-        note_stop(st, &stop);
-    return failed;
+    struct kernel_state *st = s->state;
+    return show_tab(s, ((int)st->tab + by + KERNEL_TABS) % KERNEL_TABS);
+}
+
+static enum lab_status find(struct kernel_state *st, const char *text)
+{
+    return lab_sim_debug_find(st->at->debug, text, &st->work.p,
+                              &st->work.bytes);
+}
+
+static enum lab_status watch(struct lab_screen *s, const char *text)
+{
+    struct kernel_state *st = s->state;
+    enum lab_status failed = find(st, text);
+    if (failed)
+        return failed;
+    lab_sim_debug_watch(st->at->debug, st->work.p, st->work.bytes);
+    return move(s, LAB_SIM_CONTINUE);
+}
+
+static enum lab_status take_answer(struct lab_screen *s, int id,
+                                   const char *text)
+{
+    struct kernel_state *st = s->state;
+    uint32_t three[3];
+    enum lab_status failed = LAB_OK;
+    if (id == ASK_ACCESS)
+        return watch(s, text);
+    if (id == ASK_ELEMENT) {
+        failed = find(st, text);
+        return failed ? failed : start_work(s, KERNEL_WRITER);
+    }
+    failed = lab_kernel_read_three(text, three);
+    if (!failed && id == ASK_THREAD)
+        failed = lab_sim_debug_thread(st->at->debug, three, &st->lane);
+    if (failed || id == ASK_THREAD) {
+        look(st);
+        return failed;
+    }
+    memcpy(st->work.block, three, sizeof(three));
+    return start_work(s, KERNEL_BLOCK);
 }
 
 static void answer(struct lab_screen *s, int id, const char *text)
 {
     struct kernel_state *st = s->state;
-    uint32_t three[3];
-    enum lab_status failed = LAB_OK;
-    if (!text || !st->at)
-        return;
-    if (id == ASK_ELEMENT)
-        failed = go_to_writer(st, text);
-    else if (!read_three(text, three))
-        failed = lab_fail(LAB_E_PARSE,
-                          "'%s': one to three numbers, as 3 or 3,1", text);
-    else if (id == ASK_THREAD)
-        failed = lab_sim_debug_thread(st->at->debug, three, &st->lane);
-    else
-        failed = lab_sim_debug_block(st->at->debug, three);
-    if (failed)
+    if (text && st->at && take_answer(s, id, text))
         lab_ui_error(s->ui);
+}
+
+/* The line of a finding, and its warp. */
+static bool go_to_finding(struct kernel_state *st)
+{
+    int32_t n;
+    const struct lab_sim_finding *f = lab_sim_debug_findings(st->at->debug, &n);
+    if (st->finding >= n)
+        return false;
+    f += st->finding;
+    (void)lab_sim_debug_thread(st->at->debug, f->at.thread, &st->lane);
+    int32_t place = lab_ptx_user_place(st->at->ptx, f->at.place);
+    look(st);
+    if (f->at.place >= 0 && place >= 0) {
+        st->file = st->at->ptx->places[place].file;
+        st->cursor = st->at->ptx->places[place].line;
+    }
+    return true;
+}
+
+static void next_finding(struct kernel_state *st, int by)
+{
+    int32_t n;
+    int32_t before = 0;
+    const struct lab_sim_finding *f = lab_sim_debug_findings(st->at->debug, &n);
+    int32_t next = st->finding < n ? kernel_same_finding(f, n, st->finding) : n;
+    if (by > 0) {
+        st->finding = next < n ? next : st->finding;
+        return;
+    }
+    for (int32_t i = 0; i < st->finding; i = kernel_same_finding(f, n, i))
+        before = i;
+    st->finding = before;
+}
+
+static void scroll(struct kernel_state *st, int by)
+{
+    if (st->tab == KERNEL_FOUND)
+        next_finding(st, by);
     else
-        look(st);
+        st->top += by;
+}
+
+static enum lab_status scroll_pane(struct lab_screen *s, int by)
+{
+    scroll(s->state, by);
+    return LAB_OK;
 }
 
 static bool action(struct lab_screen *s, int act)
 {
     struct kernel_state *st = s->state;
-    int64_t to =
-        st->at ? lab_action_move(act, st->cursor - 1, st->source.lines, 16)
-               : -1;
+    if (act == LAB_ACT_CANCEL && st->work.running) {
+        stop_work(&st->work);
+        return true;
+    }
+    if (!st->at || st->work.running)
+        return false;
+    if (act == LAB_ACT_OPEN)
+        return st->tab == KERNEL_FOUND && go_to_finding(st);
+    int64_t to = lab_action_move(act, st->cursor - 1, st->source.lines, 16);
     if (to >= 0)
         st->cursor = (int32_t)to + 1;
     return to >= 0;
+}
+
+/* ---- the mouse ---- */
+
+static bool click_thread(struct kernel_state *st, int y, int x)
+{
+    uint32_t block[3];
+    uint32_t thread[3];
+    int warp;
+    int warps;
+    lab_sim_debug_where(st->at->debug, block, &warp, &warps);
+    lab_sim_debug_thread_of(st->at->debug, warp, st->lane, thread);
+    thread[0] = (uint32_t)((x - st->threads.x) * st->per_cell[0]);
+    thread[1] = (uint32_t)((y - st->threads.y) * st->per_cell[1]);
+    if (!lab_sim_debug_thread(st->at->debug, thread, &st->lane))
+        look(st);
+    return true;
+}
+
+static bool click_block(struct lab_screen *s, int y, int x)
+{
+    struct kernel_state *st = s->state;
+    st->work.block[0] = (uint32_t)((x - st->blocks.x) * st->blocks_per_cell[0]);
+    st->work.block[1] = (uint32_t)((y - st->blocks.y) * st->blocks_per_cell[1]);
+    st->work.block[2] = 0;
+    if (start_work(s, KERNEL_BLOCK))
+        lab_ui_error(s->ui);
+    return true;
+}
+
+static bool click_warp(struct kernel_state *st, int y, int x)
+{
+    enum { W = 26 };
+    int columns = st->warps.w / W > 0 ? st->warps.w / W : 1;
+    int column = (x - st->warps.x) / W;
+    return column < columns &&
+           to_warp(st, (y - st->warps.y) * columns + column) == LAB_OK;
+}
+
+static bool click(struct lab_screen *s, int y, int x)
+{
+    struct kernel_state *st = s->state;
+    for (int i = 0; i < KERNEL_TABS; i++) {
+        if (lab_rect_has(st->tabs[i], y, x)) {
+            st->tab = (enum kernel_tab)i;
+            return true;
+        }
+    }
+    if (lab_rect_has(st->lanes, y, x)) {
+        st->lane = x - st->lanes.x;
+        return true;
+    }
+    if (lab_rect_has(st->threads, y, x))
+        return click_thread(st, y, x);
+    if (lab_rect_has(st->blocks, y, x))
+        return click_block(s, y, x);
+    if (lab_rect_has(st->lines, y, x)) {
+        int32_t line = st->first_line + y - st->lines.y;
+        st->cursor = line < st->source.lines ? line : st->source.lines;
+        return true;
+    }
+    if (st->tab == KERNEL_WARPS && lab_rect_has(st->warps, y, x))
+        return click_warp(st, y, x);
+    return st->tab == KERNEL_FOUND && lab_rect_has(st->pane, y, x) &&
+           go_to_finding(st);
+}
+
+static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
+{
+    enum { LINES = 3 };
+    struct kernel_state *st = s->state;
+    int by = what == LAB_MOUSE_WHEEL_UP ? -1 : 1;
+    if (!st->at || st->work.running)
+        return false;
+    if (what == LAB_MOUSE_CLICK)
+        return click(s, y, x);
+    if (!lab_rect_has(st->lines, y, x)) {
+        scroll(st, by);
+        return true;
+    }
+    int64_t line = st->cursor + by * LINES;
+    line = line < 1 ? 1 : line;
+    st->cursor = (int32_t)(line < st->source.lines ? line : st->source.lines);
+    return true;
 }
 
 static const struct lab_binding bindings[] = {
@@ -546,16 +600,43 @@ static const struct lab_binding bindings[] = {
      LAB_ACT_OWN, NULL, move, LAB_SIM_CONTINUE},
     {"r Backspace", true, "back", "to the stop before, exactly", LAB_ACT_OWN,
      back},
-    {"B F9", true, "break", "a breakpoint at the line under the cursor",
-     LAB_ACT_OWN, break_here},
+    {"B F9", true, "break",
+     "a breakpoint at the line under the cursor, or none any more", LAB_ACT_OWN,
+     break_here},
     {"w", true, "warp", "the next warp of the block", LAB_ACT_OWN, next_warp},
     {"e", true, "element", "go to the thread that writes an element",
      LAB_ACT_OWN, NULL, ask, ASK_ELEMENT},
     {"g", true, "thread", "look at a thread", LAB_ACT_OWN, NULL, ask,
      ASK_THREAD},
-    {"G", false, "block", "begin again in another block", LAB_ACT_OWN, NULL,
-     ask, ASK_BLOCK},
     {"n", true, "kernel", "the step's next kernel", LAB_ACT_OWN, next_kernel},
+    {"Tab", true, "pane", "the next pane below the source", LAB_ACT_NEXT_PANE,
+     NULL, next_tab, 1},
+    {"BackTab", false, "pane before", "the pane before", LAB_ACT_PREV_PANE,
+     NULL, next_tab, -1},
+    {"1", false, "access", "what the warp touched last, as sectors or banks",
+     LAB_ACT_OWN, NULL, show_tab, KERNEL_ACCESS},
+    {"2", false, "shared",
+     "shared memory: a column a bank, each word as the warp that wrote it",
+     LAB_ACT_OWN, NULL, show_tab, KERNEL_SHARED},
+    {"3", false, "grid", "grid, block, warp and thread, and FLOP a number",
+     LAB_ACT_OWN, NULL, show_tab, KERNEL_PLACE},
+    {"4", false, "warps", "where the block's warps are", LAB_ACT_OWN, NULL,
+     show_tab, KERNEL_WARPS},
+    {"5", false, "findings",
+     "what the checks have found here; Enter goes to the line", LAB_ACT_OWN,
+     NULL, show_tab, KERNEL_FOUND},
+    {"[", false, "up", "the pane: up by a row", LAB_ACT_OWN, NULL, scroll_pane,
+     -1},
+    {"]", false, "down", "the pane: down by a row", LAB_ACT_OWN, NULL,
+     scroll_pane, 1},
+    {"a", false, "access to", "go on until an element is touched", LAB_ACT_OWN,
+     NULL, ask, ASK_ACCESS},
+    {"E", false, "elements", "what this thread reads and writes in all",
+     LAB_ACT_OWN, elements},
+    {"T", false, "follow", "stop at each line that this thread comes to",
+     LAB_ACT_OWN, break_thread},
+    {"G", false, "block", "go to the beginning of another block", LAB_ACT_OWN,
+     NULL, ask, ASK_BLOCK},
     {"Left", false, "lane", "the lane before", LAB_ACT_LEFT, NULL, next_lane,
      -1},
     {"Right", false, "lane", "the next lane", LAB_ACT_RIGHT, NULL, next_lane,
@@ -570,6 +651,16 @@ static void title_now(struct lab_screen *s, char *out, size_t cap)
              st->at ? st->at->name : "");
 }
 
+static const struct lab_sign drawn_with[] = {
+    {"#", "a lane that runs, a word of a sector that is used, this warp"},
+    {"-", "a lane that waits"},
+    {".", "a lane that has ended; a word that is not used, or not written"},
+    {"0-9 a-v", "a warp of the block: the thread's, or the writer's"},
+    {"@", "the thread in focus"},
+    {"!", "more sectors or passes than the bytes need"},
+    {"*", "a breakpoint"},
+    {NULL, NULL}};
+
 const struct lab_screen_ops lab_view_kernel = {
     .name = "kernel",
     .title = "Kernel",
@@ -582,6 +673,9 @@ const struct lab_screen_ops lab_view_kernel = {
     .action = action,
     .ready = ready,
     .tick = tick,
+    .waits = waits,
     .answer = answer,
+    .mouse = mouse,
     .title_now = title_now,
+    .signs = drawn_with,
 };

@@ -25,6 +25,7 @@
 #include "ui/heat.h"
 #include "ui/pager.h"
 #include "ui/stepper.h"
+#include "debug/kernel_walk.h"
 #include "ui/kernel.h"
 #include "ui/ui.h"
 #include "ui/views.h"
@@ -56,10 +57,12 @@ struct lab_stepper {
     enum lab_stepper_pane tab; /* of the shared place */
     bool zoom;
     struct lab_stepper_layout layout; /* as last drawn */
-    bool numbers; /* the tensor as numbers, else as a heat map */
-    bool stay;    /* the next stop is at a step not run yet */
-    bool pinned;  /* the source of an explained number is looked at */
-    bool walked;  /* a command of ours has been posted since */
+    bool numbers;   /* the tensor as numbers, else as a heat map */
+    bool stay;      /* the next stop is at a step not run yet */
+    bool goes_into; /* the kernels of step `into`, once the walk is there */
+    int into;
+    bool pinned; /* the source of an explained number is looked at */
+    bool walked; /* a command of ours has been posted since */
 
     struct lab_network network;
     bool on_network; /* the keys move in its picture */
@@ -2990,6 +2993,63 @@ static void show_lr(struct lab_stepper *v)
                    lab_ui_command_lr_text(v->snap.lr, text));
 }
 
+static void post_walk(struct lab_stepper *v, enum lab_command_kind kind,
+                      int64_t n)
+{
+    struct lab_command cmd = {.kind = kind, .n = n, .phase = -1};
+    v->walked = true;
+    v->searching = false;
+    /* Walking is for reading on; a pane of kernels that is open stays. */
+    if (v->focus == LAB_PANE_STEPS && v->tab == LAB_PANE_EXPLAIN)
+        v->tab = LAB_PANE_TEXT;
+    post(v, &cmd);
+}
+
+static bool is_running(void *user)
+{
+    struct lab_stepper *v = user;
+    return v->model.pending && v->model.pending(v->model.session);
+}
+
+/* The screen arms the pause before the step is asked for. */
+static void open_kernel(struct lab_stepper *v)
+{
+    const struct lab_kernel_args args = {is_running, v};
+    if (lab_kernel_walk_possible(v->snap.backend) ||
+        lab_ui_push(v->ui, &lab_view_kernel, &args))
+        lab_ui_error(v->ui);
+    else
+        post_walk(v, LAB_DO_STEP, 1);
+}
+
+/* `into STEP` runs to the step first, whose kernels alone wait for a reader. */
+static void into(struct lab_stepper *v, const struct lab_ui_command *cmd)
+{
+    struct lab_command to;
+    if (lab_debugger_into(&v->snap, cmd, &to)) {
+        lab_ui_error(v->ui);
+        return;
+    }
+    if (!cmd->arg[0] || to.n == v->snap.position) {
+        open_kernel(v);
+        return;
+    }
+    v->goes_into = true;
+    v->into = (int)to.n;
+    v->stay = v->walked = true;
+    post(v, &to);
+}
+
+/* The walk has come to the step, or a breakpoint stopped it before. */
+static void go_into(struct lab_stepper *v)
+{
+    if (!v->goes_into || is_running(v) || is_busy(v))
+        return;
+    v->goes_into = false;
+    if (v->snap.position == v->into)
+        open_kernel(v);
+}
+
 /* Hardware counters of "step" (the one under the cursor), "node" or
  * "iteration". */
 static void take_counters(struct lab_stepper *v, const char *what)
@@ -3037,6 +3097,9 @@ static bool stepper_command(struct lab_screen *s,
     case LAB_COMMAND_TRAIN:
         train(v, cmd);
         break;
+    case LAB_COMMAND_INTO:
+        into(v, cmd);
+        break;
     case LAB_COMMAND_SAMPLE:
         sample(v, cmd);
         break;
@@ -3066,6 +3129,7 @@ static const char *stepper_complete(struct lab_screen *s,
     if (!plan || !schedule)
         return NULL;
     switch (kind) {
+    case LAB_COMMAND_INTO:
     case LAB_COMMAND_RUN:
     case LAB_COMMAND_BREAK:
         return nth < schedule->n_steps ? schedule->steps[nth].step->name : NULL;
@@ -3268,42 +3332,16 @@ static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
 
 /* ---- keys ---- */
 
-static void post_walk(struct lab_stepper *v, enum lab_command_kind kind,
-                      int64_t n)
-{
-    struct lab_command cmd = {.kind = kind, .n = n, .phase = -1};
-    v->walked = true;
-    v->searching = false;
-    /* Walking is for reading on; a pane of kernels that is open stays. */
-    if (v->focus == LAB_PANE_STEPS && v->tab == LAB_PANE_EXPLAIN)
-        v->tab = LAB_PANE_TEXT;
-    post(v, &cmd);
-}
-
 static enum lab_status walk(struct lab_screen *s, int kind)
 {
     post_walk(s->state, (enum lab_command_kind)kind, 1);
     return LAB_OK;
 }
 
-static bool is_running(void *user)
-{
-    struct lab_stepper *v = user;
-    return v->model.pending && v->model.pending(v->model.session);
-}
-
-/* The screen arms the pause before the step is asked for. */
 static enum lab_status step_into(struct lab_screen *s)
 {
-    struct lab_stepper *v = s->state;
-    const struct lab_kernel_args args = {is_running, v};
-    if (strcmp(v->snap.backend, "sim") != 0)
-        return refuse(v, "kernels are walked on the simulator: start with "
-                         "--backend sim");
-    enum lab_status st = lab_ui_push(v->ui, &lab_view_kernel, &args);
-    if (!st)
-        post_walk(v, LAB_DO_STEP, 1);
-    return st;
+    open_kernel(s->state);
+    return LAB_OK;
 }
 
 static enum lab_status run_until(struct lab_screen *s)
@@ -3834,6 +3872,7 @@ static bool tick(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
     bool changed = refresh(v) || v->held;
+    go_into(v);
     v->held = changed && plane_is_coming(v);
     return changed && !v->held;
 }

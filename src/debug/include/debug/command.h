@@ -16,6 +16,8 @@ enum lab_ui_command_kind {
     LAB_COMMAND_NEXT, /* n times (1), over groups */
     LAB_COMMAND_FINISH,
     LAB_COMMAND_CONTINUE,
+    LAB_COMMAND_INTO,    /* the kernels of the next step, or of step `arg` in
+                            `phase` or any (-1) */
     LAB_COMMAND_RUN,     /* to step `arg`, in `phase` or any (-1) */
     LAB_COMMAND_BREAK,   /* see `when` */
     LAB_COMMAND_DELETE,  /* breakpoint n, or all (LAB_COMMAND_ALL) */

@@ -43,6 +43,17 @@ enum lab_status lab_debugger_part(const struct lab_snapshot *snap,
 enum lab_status lab_debugger_command(const struct lab_snapshot *snap,
                                      const struct lab_ui_command *c, int here,
                                      struct lab_command *out);
+/* A step by its name, and the phase where it is not -1: from position `from` on, else
+ * from the start. LAB_E_NOTFOUND with the nearest name. */
+enum lab_status lab_debugger_find_step(const struct lab_schedule *s,
+                                       const struct lab_plan *plan,
+                                       const char *name, int phase, int from,
+                                       int *out);
+/* The session's command that goes to the step of `into`: the next step where it
+ * names none. LAB_E_UNSUPPORTED: not on this backend. LAB_E_NOTFOUND. */
+enum lab_status lab_debugger_into(const struct lab_snapshot *snap,
+                                  const struct lab_ui_command *c,
+                                  struct lab_command *out);
 /* Adds what `list` shows to `out`, a line a row; *title is what it is. `what`
  * may be shortened, "" means steps; `candidates` may be NULL. LAB_E_PARSE: there
  * is no such list. LAB_E_STATE: the lesson has none. LAB_E_NOMEM. */

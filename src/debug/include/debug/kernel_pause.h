@@ -7,15 +7,21 @@
  * Threads: as said; one pause for the process. */
 #pragma once
 #include "sim/debug.h"
+#include "sim/gpu.h"
 
 struct lab_kernel_pause {
     struct lab_sim_debug *debug;
     const struct lab_ptx *ptx;
+    uint32_t grid[3];
+    uint32_t block[3];
     char name[128]; /* of the kernel, as a person calls it */
     int number;     /* of the launches that waited since it was armed, from 1 */
 };
 
 LAB_C_BEGIN
+/* Hands a launch over, on the thread that would run it, and returns when it is let
+ * go; at once where no launch waits. The backend "sim" calls it. */
+void lab_kernel_pause_offer(void *user, const struct lab_sim_gpu_call *of);
 /* From now on launches wait. `wake` is called when one does, on the engine's thread. */
 void lab_kernel_pause_arm(void (*wake)(void *user), void *user);
 /* No more; one that waits goes on. */

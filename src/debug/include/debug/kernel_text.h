@@ -33,6 +33,11 @@ int lab_kernel_sectors(const struct lab_sim_access_view *v);
 /* What a lane touched: "fc1.W[3,17]", "byte 128" of shared memory. */
 void lab_kernel_place_add(struct lab_str *out, const struct lab_sim_debug *d,
                           const struct lab_sim_access_view *v, int lane);
+/* What to look at when this was found. */
+const char *lab_kernel_hint(enum lab_sim_check check);
+/* "race at sums.cu:9, block (0,0,0), thread (1,0,0): ... Look at: ...". */
+void lab_kernel_finding_add(struct lab_str *out, const struct lab_ptx *ptx,
+                            const struct lab_sim_finding *f);
 /* "3", "3,1" or "3,1,0". LAB_E_PARSE. */
 enum lab_status lab_kernel_read_three(const char *text, uint32_t out[3]);
 /* "reads x[0,0] to x[0,63]: 64 elements" and "writes ...", each followed by `end`:

@@ -4,6 +4,7 @@
  * Lines of words come in, as gdb's users know them (`step`, `break 12`, `print
  * %f3`), lines of text go to standard output. Threads: one. */
 #pragma once
+#include "debug/kernel_pause.h"
 #include "engine/backend.h"
 #include "sim/debug.h"
 
@@ -22,6 +23,13 @@ struct lab_kernel_walk {
 LAB_C_BEGIN
 /* Reads words until `quit` or the end. LAB_E_IO: standard output takes no more. */
 enum lab_status lab_kernel_walk(struct lab_kernel_walk *w);
+/* LAB_E_UNSUPPORTED: the kernels of this backend cannot be walked; with which can. */
+enum lab_status lab_kernel_walk_possible(const char *backend);
+/* The launch that waits (kernel_pause.h), by words. */
+enum lab_status lab_kernel_walk_pause(const struct lab_kernel_pause *pause,
+                                      bool (*read)(void *user, char *line,
+                                                   size_t cap),
+                                      void *user, bool prompts);
 /* From now on the kernels that the backend launches are walked by words from
  * standard input before they run; `prompts` as above. `on` false: no longer.
  * LAB_E_UNSUPPORTED: a backend whose kernels cannot be walked, and which can. The

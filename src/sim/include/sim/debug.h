@@ -166,7 +166,7 @@ enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
                                    const char *element, void **p,
                                    size_t *bytes);
 /* What the instructions of a source line did so far, in this block; line 0: all of
- * the kernel. FLOP are not among it. */
+ * the kernel. */
 void lab_sim_debug_counts(const struct lab_sim_debug *d, int32_t file,
                           int32_t line, struct lab_sim_counts *out);
 /* Of the block so far; owned by `d`, until the next move. */

@@ -1,0 +1,224 @@
+/* The inside of a kernel on the screen: a launch of two small kernels, keys, clicks
+ * and golden text. LAB_GOLDEN_UPDATE=1 writes the golden files anew. */
+#include "test.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "debug/kernel_pause.h"
+#include "ui/kernel.h"
+#include "ui/ui.h"
+
+#define GOLDEN LAB_SOURCE_DIR "/tests/ui/golden/"
+#define FILES LAB_SOURCE_DIR "/tests/cli/golden/files/"
+#define OUT LAB_BINARY_DIR "/tests/ui/kernel"
+
+/* Counts to a million and writes it: longer than a reader waits. */
+static const char counts[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry count(.param .u64 in, .param .u64 out)\n{\n"
+    ".reg .pred %p<2>;\n.reg .b32 %r<2>;\n.reg .b64 %rd<2>;\n"
+    "ld.param.u64 %rd1, [out];\nmov.u32 %r1, 0;\n"
+    "$again:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 100000000;\n"
+    "@%p1 bra $again;\n"
+    "st.global.u32 [%rd1], %r1;\nret;\n}\n";
+
+/* ---- a launch that waits for the screen ---- */
+
+enum { N = 128 };
+
+struct launch {
+    struct lab_sim_memory *memory;
+    struct lab_sim_module *module;
+    void *in;
+    void *out;
+    const void *args[2];
+    struct lab_sim_launch of;
+    struct lab_sim_options options;
+    pthread_t thread;
+    atomic_bool running;
+};
+
+static void name_it(struct launch *l, void *p, const char *name, int argument)
+{
+    struct lab_sim_label label = {
+        .argument = argument, .element_bytes = 4, .rank = 2, .dim = {2, N / 2}};
+    snprintf(label.name, sizeof(label.name), "%s", name);
+    assert_ok(lab_sim_label(l->memory, p, N * 4, &label));
+}
+
+static void open_launch(struct launch *l, const char *text, size_t bytes,
+                        const char *kernel)
+{
+    *l = (struct launch){
+        .of = {.grid = {2, 1, 1}, .block = {N / 2, 1, 1}},
+        .options = {.checks = (1u << LAB_SIM_CHECK_COUNT) - 1, .threads = 1}};
+    assert_ok(lab_sim_memory_open(&l->memory));
+    assert_ok(lab_sim_module_open(l->memory, text, bytes, "k", &l->module));
+    assert_ok(lab_sim_kernel(l->module, kernel, &l->of.kernel));
+    assert_ok(lab_sim_alloc(l->memory, N * 4, &l->in));
+    assert_ok(lab_sim_alloc(l->memory, N * 4, &l->out));
+    memset(l->in, 0, N * 4);
+    assert_ok(lab_sim_written(l->memory, l->in, N * 4));
+    name_it(l, l->in, "x", 0);
+    name_it(l, l->out, "y", 1);
+    l->args[0] = &l->in;
+    l->args[1] = &l->out;
+    l->of.args = l->args;
+    l->of.arg_count = 2;
+}
+
+static void *launch(void *user)
+{
+    struct launch *l = user;
+    const struct lab_sim_gpu_call call = {
+        .memory = l->memory,
+        .launch = &l->of,
+        .options = &l->options,
+        .ptx = lab_sim_module_ptx(l->module),
+        .kernel = lab_sim_kernel_function(l->of.kernel)->name};
+    lab_kernel_pause_offer(NULL, &call);
+    atomic_store(&l->running, false);
+    return NULL;
+}
+
+static bool is_running(void *user)
+{
+    struct launch *l = user;
+    return atomic_load(&l->running);
+}
+
+static void close_launch(struct launch *l)
+{
+    lab_sim_module_close(l->module);
+    lab_sim_memory_close(l->memory);
+}
+
+/* ---- playing ---- */
+
+static void read_file(const char *path, char *out, size_t cap)
+{
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(out, 1, cap - 1, f) : 0;
+    out[n] = '\0';
+    if (f)
+        fclose(f);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void plays(struct launch *l, const char *script)
+{
+    const struct lab_kernel_args args = {is_running, l};
+    const char *path = OUT "/play.keys";
+    struct lab_ui *ui;
+    write_file(path, script);
+    struct lab_ui_options options = {.script = path, .badge = "sim"};
+    assert_ok(lab_ui_new(&ui, &options));
+    assert_ok(lab_ui_push(ui, &lab_view_kernel, &args));
+    atomic_store(&l->running, true);
+    assert_int_equal(pthread_create(&l->thread, NULL, launch, l), 0);
+    enum lab_status st = lab_ui_run(ui);
+    lab_ui_free(ui);
+    pthread_join(l->thread, NULL);
+    assert_ok(st);
+}
+
+static void same_as_golden(const char *name)
+{
+    static char want[1 << 17];
+    static char have[1 << 17];
+    char path[512];
+    snprintf(path, sizeof(path), OUT "/%s", name);
+    read_file(path, have, sizeof(have));
+    snprintf(path, sizeof(path), GOLDEN "%s", name);
+    if (getenv("LAB_GOLDEN_UPDATE"))
+        write_file(path, have);
+    read_file(path, want, sizeof(want));
+    if (strcmp(want, have) != 0 || !have[0])
+        fail_msg("%s differs; the screen now:\n%s", name, have);
+}
+
+static void open_turn(struct launch *l)
+{
+    static char text[1 << 14];
+    static char source[1 << 12];
+    mkdir(LAB_BINARY_DIR "/tests", 0777);
+    mkdir(LAB_BINARY_DIR "/tests/ui", 0777);
+    mkdir(OUT, 0777);
+    assert_int_equal(chdir(OUT), 0);
+    read_file(FILES "turn.cu", source, sizeof(source));
+    write_file("turn.cu", source); /* as the PTX names it */
+    read_file(FILES "turn.ptx", text, sizeof(text));
+    open_launch(l, text, strlen(text), "_Z4turnPKiPi");
+}
+
+/* ---- the screen ---- */
+
+TEST_CASE(shared_memory_fills_up_and_a_race_is_found)
+{
+    struct launch l;
+    open_turn(&l);
+    plays(&l, "resize 80 24\n"
+              "await 5000 before its first instruction\n"
+              "key l\nkey l\nkey 2\n"
+              "expect [2 shared]\n"
+              "key c\nawait 5000 uninitialised: read of what nothing wrote\n"
+              "screen kernel_shared_80x24.txt\n"
+              "resize 200 60\nkey 1\nscreen kernel_200x60.txt\n"
+              "resize 80 24\nkey 5\n"
+              "expect Look at: what has to write this before\n"
+              "key Enter\nkey r\nkey r\nkey r\nawait 5000 turn.cu\n"
+              "key r\nawait 5000 this is where the walk began\n");
+    same_as_golden("kernel_shared_80x24.txt");
+    same_as_golden("kernel_200x60.txt");
+    close_launch(&l);
+}
+
+TEST_CASE(an_element_its_thread_and_back)
+{
+    struct launch l;
+    open_turn(&l);
+    plays(&l,
+          "resize 80 24\n"
+          "await 5000 before its first instruction\n"
+          "key l\nkey e\ntext y[1,8]\nkey Enter\n"
+          "await 5000 block (1,0,0)\nexpect lane 8 is thread (8,0,0)\n"
+          "key E\nawait 5000 reads x[1,8]; writes y[1,8]\n"
+          "key 3\nexpect grid 2x1x1: block (1,0,0)\n"
+          "screen kernel_grid_80x24.txt\n"
+          "key r\nawait 5000 block (0,0,0)\n"
+          "key a\ntext y[0,40]\nkey Enter\n"
+          "key g\ntext 99\nkey Enter\nexpect not in the block of 64\n"
+          /* The lane row begins at column 6 of row 2, line 1 is in row 4. */
+          "click 2 9\nexpect lane 3 is thread\n"
+          "click 8 40\nkey B\nexpect comes to line 5\n");
+    same_as_golden("kernel_grid_80x24.txt");
+    close_launch(&l);
+}
+
+TEST_CASE(esc_stops_a_long_move)
+{
+    struct launch l;
+    open_launch(&l, counts, sizeof(counts) - 1, "count");
+    plays(&l,
+          "resize 80 24\n"
+          "await 5000 before its first instruction\n"
+          "expect no source lines\n"
+          "key c\nawait 5000 Esc stops it\n"
+          "key Esc\nawait 5000 stopped here; c goes on\n"
+          "key s\nawait 5000 instructions of warps\n"
+          "key c\nawait 5000 Esc stops it\nkey Esc\nawait 5000 stopped here\n"
+          "key q\n");
+    close_launch(&l);
+}
+
+RUN_TESTS()

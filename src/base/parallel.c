@@ -73,31 +73,53 @@ void lab_threads_set(int n)
     atomic_store(&threads, most > 0 ? most : 1);
 }
 
-/* The loop that is shared out. Its members change only while no worker is inside;
- * `next` and `inside` are what the threads agree by. */
+/* The loop that is shared out. Its members change only while no part runs. */
 struct loop {
     lab_part_fn *run;
     const void *arg;
     int64_t n;
     int64_t parts;
-    atomic_llong next; /* the first part that is not taken */
 };
+
+/* One word has what the threads agree by: the parts that are not taken, `first` to
+ * `end` - 1, and how many run. A part is taken by one compare-and-swap, which also
+ * counts it as running: from then on the loop stays as it is until the part has
+ * ended. The caller takes parts from the front and workers from the back, so that
+ * the same data meet the same core's cache in the next loop. */
+enum { END_BITS = 16, FIRST_BITS = 16 };
+#define ONE_FIRST (UINT64_C(1) << END_BITS)
+#define ONE_RUNNING (UINT64_C(1) << (END_BITS + FIRST_BITS))
 
 static struct {
     pthread_mutex_t caller; /* held by the owner of the loop */
-    pthread_mutex_t lock;   /* of what follows */
-    pthread_cond_t begun;
-    pthread_cond_t left;
     struct loop loop;
-    bool open;         /* workers may go in */
-    atomic_int inside; /* changes under the lock */
-    int asleep;
-    int workers;
-    atomic_uint begins; /* counts loops, for workers that look out */
+    /* Read by every thread at all times: a line of the cache for each. */
+    _Alignas(64) _Atomic uint64_t word;
+    _Alignas(64) atomic_int asleep; /* workers; changes under the lock */
+    atomic_bool caller_sleeps;
+    pthread_mutex_t lock;
+    pthread_cond_t begun;
+    pthread_cond_t ended;
+    int workers; /* changes under `caller` */
 } pool = {.caller = PTHREAD_MUTEX_INITIALIZER,
           .lock = PTHREAD_MUTEX_INITIALIZER,
           .begun = PTHREAD_COND_INITIALIZER,
-          .left = PTHREAD_COND_INITIALIZER};
+          .ended = PTHREAD_COND_INITIALIZER};
+
+static int64_t end_of(uint64_t word)
+{
+    return (int64_t)(word & (ONE_FIRST - 1));
+}
+
+static int64_t first_of(uint64_t word)
+{
+    return (int64_t)(word >> END_BITS & (ONE_FIRST - 1));
+}
+
+static bool has_parts(uint64_t word)
+{
+    return first_of(word) < end_of(word);
+}
 
 /* Where part i begins. */
 static int64_t start_of(const struct loop *l, int64_t i)
@@ -107,18 +129,38 @@ static int64_t start_of(const struct loop *l, int64_t i)
     return i < l->parts && l->n >= l->parts * ALIGN ? at / ALIGN * ALIGN : at;
 }
 
-static void take_parts(struct loop *l)
+static void run_part(const struct loop *l, int64_t i)
 {
-    for (;;) {
-        int64_t i = atomic_fetch_add(&l->next, 1);
-        if (i >= l->parts)
-            return;
-        l->run(l->arg, start_of(l, i), start_of(l, i + 1));
+    l->run(l->arg, start_of(l, i), start_of(l, i + 1));
+}
+
+/* Wakes the caller where it sleeps and nothing runs any more. */
+static void end_part(void)
+{
+    uint64_t word = atomic_fetch_sub(&pool.word, ONE_RUNNING) - ONE_RUNNING;
+    if (word >= ONE_RUNNING || !atomic_load(&pool.caller_sleeps))
+        return;
+    pthread_mutex_lock(&pool.lock);
+    pthread_cond_signal(&pool.ended);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static void take_parts(bool caller)
+{
+    uint64_t word = atomic_load(&pool.word);
+    while (has_parts(word)) {
+        uint64_t taken =
+            word + ONE_RUNNING + (caller ? ONE_FIRST : 0) - (caller ? 0 : 1);
+        if (!atomic_compare_exchange_weak(&pool.word, &word, taken))
+            continue;
+        run_part(&pool.loop, caller ? first_of(word) : end_of(word) - 1);
+        end_part();
+        word = atomic_load(&pool.word);
     }
 }
 
-/* Sleeping and being woken takes longer than many a loop: first they look out for
- * some ten microseconds, a worker for the next loop ... */
+/* To sleep and be woken takes longer than most loops: a thread first looks for some
+ * ten microseconds, a worker for the next loop, the caller for the last part. */
 enum { LOOKS = 4000 };
 
 static void rest(void)
@@ -128,41 +170,28 @@ static void rest(void)
 #endif
 }
 
-static void look_out(unsigned seen)
+/* Either the worker counts as asleep before the caller looks whether one is, or the
+ * caller's parts are there before the worker looks for them. */
+static void sleep_until_begun(void)
 {
-    for (int i = 0; i < LOOKS && atomic_load(&pool.begins) == seen; i++)
-        rest();
-}
-
-/* ... and a caller for the last worker to leave. */
-static void look_for_end(void)
-{
-    for (int i = 0; i < LOOKS && atomic_load(&pool.inside) > 0; i++)
-        rest();
+    pthread_mutex_lock(&pool.lock);
+    atomic_fetch_add(&pool.asleep, 1);
+    while (!has_parts(atomic_load(&pool.word)))
+        pthread_cond_wait(&pool.begun, &pool.lock);
+    atomic_fetch_sub(&pool.asleep, 1);
+    pthread_mutex_unlock(&pool.lock);
 }
 
 static void *work(void *unused)
 {
-    unsigned seen = 0;
     (void)unused;
-    pthread_mutex_lock(&pool.lock);
     for (;;) {
-        while (!pool.open || atomic_load(&pool.begins) == seen) {
-            seen = pool.open ? seen : atomic_load(&pool.begins);
-            pool.asleep++;
-            pthread_cond_wait(&pool.begun, &pool.lock);
-            pool.asleep--;
-        }
-        seen = atomic_load(&pool.begins);
-        pool.inside++;
-        pthread_mutex_unlock(&pool.lock);
-        take_parts(&pool.loop);
-        pthread_mutex_lock(&pool.lock);
-        if (--pool.inside == 0)
-            pthread_cond_signal(&pool.left);
-        pthread_mutex_unlock(&pool.lock);
-        look_out(seen);
-        pthread_mutex_lock(&pool.lock);
+        int looks = 0;
+        while (!has_parts(atomic_load(&pool.word)) && looks++ < LOOKS)
+            rest();
+        if (!has_parts(atomic_load(&pool.word)))
+            sleep_until_begun();
+        take_parts(false);
     }
     return NULL;
 }
@@ -183,47 +212,51 @@ static void start_workers(int wanted)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
+/* Until no part runs. Parts that are not taken are none: the caller took them. */
+static void wait_for_end(void)
+{
+    for (int i = 0; i < LOOKS && atomic_load(&pool.word) >= ONE_RUNNING; i++)
+        rest();
+    if (atomic_load(&pool.word) < ONE_RUNNING)
+        return;
+    pthread_mutex_lock(&pool.lock);
+    atomic_store(&pool.caller_sleeps, true);
+    while (atomic_load(&pool.word) >= ONE_RUNNING)
+        pthread_cond_wait(&pool.ended, &pool.lock);
+    atomic_store(&pool.caller_sleeps, false);
+    pthread_mutex_unlock(&pool.lock);
+}
+
 static void share_out(void)
 {
-    pthread_mutex_lock(&pool.lock);
     if (pool.workers < lab_threads() - 1)
         start_workers(lab_threads() - 1);
-    pool.open = true;
-    atomic_fetch_add(&pool.begins, 1);
-    if (pool.asleep > 0)
+    atomic_store(&pool.word, (uint64_t)pool.loop.parts);
+    if (atomic_load(&pool.asleep) > 0) {
+        pthread_mutex_lock(&pool.lock);
         pthread_cond_broadcast(&pool.begun);
-    pthread_mutex_unlock(&pool.lock);
-    take_parts(&pool.loop);
-    pthread_mutex_lock(&pool.lock);
-    pool.open = false;
-    pthread_mutex_unlock(&pool.lock);
-    look_for_end();
-    pthread_mutex_lock(&pool.lock);
-    while (pool.inside > 0)
-        pthread_cond_wait(&pool.left, &pool.lock);
-    pthread_mutex_unlock(&pool.lock);
+        pthread_mutex_unlock(&pool.lock);
+    }
+    take_parts(true);
+    wait_for_end();
 }
 
 void lab_parallel(int64_t n, int64_t grain, lab_part_fn *run, const void *arg)
 {
-    /* More parts than threads: whoever is held up takes fewer. */
+    /* More parts than threads: one that is held up takes fewer. */
     enum { PARTS_A_THREAD = 4 };
+    _Static_assert(PARTS_A_THREAD * LAB_MAX_THREADS < 1 << END_BITS,
+                   "the word counts all parts");
     int64_t parts = grain > 0 ? n / grain : n;
     int64_t most = lab_threads() > 1 ? PARTS_A_THREAD * lab_threads() : 1;
     parts = parts < most ? parts : most;
     if (parts > 1 && pthread_mutex_trylock(&pool.caller) == 0) {
-        pool.loop.run = run;
-        pool.loop.arg = arg;
-        pool.loop.n = n;
-        pool.loop.parts = parts;
-        atomic_store(&pool.loop.next, 0);
+        pool.loop = (struct loop){run, arg, n, parts};
         share_out();
         pthread_mutex_unlock(&pool.caller);
         return;
     }
-    struct loop alone = {.run = run, .arg = arg, .n = n, .parts = parts};
-    if (parts > 1)
-        take_parts(&alone);
-    else if (n > 0)
-        run(arg, 0, n);
+    const struct loop alone = {run, arg, n, parts > 1 ? parts : 1};
+    for (int64_t i = 0; i < alone.parts && n > 0; i++)
+        run_part(&alone, i);
 }

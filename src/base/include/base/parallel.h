@@ -1,11 +1,12 @@
 /* base/parallel.h -- one pool of threads for the loops of kernels on the CPU.
  *
  * A loop is cut into parts, at places that depend on its length and on the number
- * of threads alone, and each part is computed by whoever takes it first: the
- * caller, or a worker that is awake. So the same number of threads gives the same
- * bits, and on a busy machine the caller never waits for a worker that has not
- * begun. Workers look out for work for a moment and then sleep. Threads: any; one
- * loop at a time is shared out, others run on their callers meanwhile. */
+ * of threads alone. The caller takes parts from the front and the workers that are
+ * awake from the back, until none is left. So the same number of threads gives the
+ * same bits, a core mostly meets the data that it had in the loop before, and on a
+ * busy machine the caller never waits for a worker that has not begun. Workers look
+ * for work for a moment and then sleep. Threads: any; one loop at a time is shared
+ * out, others run on their callers meanwhile. */
 #pragma once
 #include <stdint.h>
 #include "base/status.h"

@@ -25,6 +25,10 @@ LAB_C_BEGIN
 /* The product on all threads; within a part of a loop on the caller. Fastest for
  * factors that fit the second cache: it packs little. */
 lab_multiply_fn lab_vector_multiply;
+/* Numbers in the vectors of its next products: 8, or 16 where the processor has them,
+ * which it takes unless a test sets 8. Both sum in the same order. */
+int lab_vector_lanes(void);
+void lab_vector_lanes_set(int most);
 
 /* The same by `multiply` on one thread for each part: some columns of c, or some
  * rows. */

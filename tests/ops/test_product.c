@@ -79,14 +79,38 @@ TEST_CASE(every_side_and_order)
     static const struct sides sides[] = {
         {1, 1, 1},    {6, 16, 8},   {7, 17, 9},     {5, 3, 300},
         {16, 64, 33}, {48, 32, 20}, {16, 130, 40},  {97, 129, 257},
-        {3, 100, 0},  {100, 10, 5}, {200, 140, 30}, {0, 4, 4}};
-    for (int threads = 1; threads <= 3; threads += 2) {
-        lab_threads_set(threads);
+        {3, 100, 0},  {100, 10, 5}, {200, 140, 30}, {0, 4, 4},
+        {13, 31, 50}, {24, 48, 7}};
+    for (int turn = 0; turn < 4; turn++) {
+        lab_threads_set(turn & 1 ? 3 : 1);
+        lab_vector_lanes_set(turn & 2 ? 16 : 8);
         for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++)
             for (int k = 0; k < 8; k++)
                 check(&sides[i], k & 1, k & 2, k & 4 ? 1 : 0);
     }
     lab_threads_set(1);
+}
+
+/* A machine with longer vectors trains to the same weights. */
+TEST_CASE(longer_vectors_give_the_same_bits)
+{
+    static const struct sides s = {61, 143, 301};
+    static float eight[MOST * MOST];
+    fill(a_room, 1);
+    fill(b_room, 2);
+    for (int lanes = 8; lanes <= 16; lanes += 8) {
+        lab_vector_lanes_set(lanes);
+        if (lab_vector_lanes() != lanes)
+            skip(); /* this processor has none */
+        lab_vector_multiply((struct lab_matrix){c_room, s.cols},
+                            (struct lab_matrix){a_room, s.inner},
+                            (struct lab_matrix){b_room, s.cols}, s.rows, s.cols,
+                            s.inner, 1, 0);
+        if (lanes == 8)
+            memcpy(eight, c_room, sizeof(eight));
+    }
+    assert_memory_equal(eight, c_room,
+                        (size_t)(s.rows * s.cols) * sizeof(*eight));
 }
 
 /* More steps than a band has rows; the hidden shares are 0, as softmax leaves

@@ -136,6 +136,9 @@ struct measured_times {
     size_t n;
     size_t room;
     struct lab_variant_times_left left;
+    struct lab_tune_time *gone; /* kept for variants that are not there */
+    size_t n_gone;
+    size_t gone_room;
     bool shown;            /* what is measured is on a terminal's line */
     char note[NOTE_BYTES]; /* what was not read or not kept */
 };
@@ -214,15 +217,30 @@ static struct lab_variant_time_of times_of(const struct lab_recording *r)
         .threads = strcmp(r->backend, "cuda") == 0 ? 0 : lab_threads()};
 }
 
-static enum lab_status add_kept(void *tuning, const struct lab_variant_time *t)
+/* Where the kept times go. */
+struct kept_to {
+    struct lab_recording *r;
+    struct lab_backend *be;
+    struct lab_tuning *t;
+};
+
+static enum lab_status add_kept(void *user, const struct lab_variant_time *t)
 {
+    const struct kept_to *to = user;
+    struct measured_times *m = &to->r->times;
     struct lab_tune_time time = {.ns = t->ns};
     if (strlen(t->step) >= sizeof(time.step) ||
         strlen(t->variant) >= sizeof(time.variant))
         return LAB_OK; /* no step and no variant has such a name */
     snprintf(time.step, sizeof(time.step), "%s", t->step);
     snprintf(time.variant, sizeof(time.variant), "%s", t->variant);
-    return lab_tuning_add(tuning, &time);
+    if (lab_tune_has(to->be, time.step, time.variant))
+        return lab_tuning_add(to->t, &time);
+    enum lab_status st = lab_grow(&m->gone, m->n_gone, &m->gone_room,
+                                  sizeof(*m->gone), "a time");
+    if (!st)
+        m->gone[m->n_gone++] = time;
+    return st;
 }
 
 static void note_times(struct lab_recording *r, const char *what,
@@ -231,6 +249,26 @@ static void note_times(struct lab_recording *r, const char *what,
     pthread_mutex_lock(&r->lock);
     snprintf(r->times.note, sizeof(r->times.note), "%s%s", what, text);
     pthread_mutex_unlock(&r->lock);
+}
+
+/* Says what of the kept times is not used. */
+static void note_unused(struct lab_recording *r)
+{
+    const struct measured_times *m = &r->times;
+    char text[192];
+    snprintf(text, sizeof(text),
+             "%lld damaged, %lld of another version of the program, %zu of "
+             "variants that this program or machine does not have",
+             (long long)m->left.damaged, (long long)m->left.foreign, m->n_gone);
+    if (m->left.damaged + m->left.foreign + (int64_t)m->n_gone > 0)
+        note_times(r,
+                   "kept times of variants are not used, and measured again "
+                   "where they are needed: ",
+                   text);
+    snprintf(text, sizeof(text), "%lld threads: they are measured again for %d",
+             (long long)m->left.threads, lab_threads());
+    if (m->left.threads > 0 && m->keeper.budget_ns > 0)
+        note_times(r, "the kept times of variants are for ", text);
 }
 
 /* Without a database, or one that an earlier program wrote, nothing is kept yet; a
@@ -242,28 +280,22 @@ static enum lab_status load_times(void *recording, struct lab_backend *be,
                                                  .busy_timeout_ms = 1000};
     struct lab_recording *r = recording;
     struct lab_database *db = NULL;
-    struct lab_variant_times_left *left = &r->times.left;
-    char text[128];
+    struct kept_to to = {r, be, t};
     lab_backend_info(be, &r->device);
     if (r->refused)
         return LAB_OK;
     const struct lab_variant_time_of of = times_of(r);
+    r->times.n_gone = 0;
     enum lab_status st = lab_database_open(&db, r->db, &options);
     if (!st)
-        st = lab_variant_times_read(db, &of, add_kept, t, left);
+        st = lab_variant_times_read(db, &of, add_kept, &to, &r->times.left);
     lab_database_close(db);
     if (st == LAB_E_NOMEM)
         return st;
-    snprintf(text, sizeof(text),
-             "%lld damaged, %lld of another version of the program",
-             (long long)left->damaged, (long long)left->foreign);
     if (st && st != LAB_E_NOTFOUND && st != LAB_E_STATE)
         note_times(r, "the kept times of variants are not read: ", lab_error());
-    else if (left->damaged + left->foreign > 0)
-        note_times(r,
-                   "kept times of variants are not used, and measured again "
-                   "where they are needed: ",
-                   text);
+    else
+        note_unused(r);
     return LAB_OK;
 }
 
@@ -304,24 +336,27 @@ static void store_times(struct lab_recording *r)
     const struct lab_database_options options = {.busy_timeout_ms = 1000};
     struct lab_database *db = NULL;
     struct lab_variant_time *rows;
-    if (m->n + (size_t)(m->left.damaged + m->left.foreign) == 0 || r->refused ||
-        m->keeper.budget_ns == 0)
+    size_t unused = m->n_gone + (size_t)(m->left.damaged + m->left.foreign);
+    if (m->n + unused == 0 || r->refused || m->keeper.budget_ns == 0)
         return;
-    rows = lab_alloc_array(m->n + 1, sizeof(*rows));
+    rows = lab_alloc_array(m->n + m->n_gone + 1, sizeof(*rows));
     enum lab_status st = rows ? LAB_OK : lab_no_memory("variants' times");
     for (size_t i = 0; i < m->n && !st; i++)
         rows[i] = (struct lab_variant_time){m->list[i].step, m->list[i].variant,
-                                            m->list[i].ns};
+                                            m->list[i].ns, false};
+    for (size_t i = 0; i < m->n_gone && !st; i++)
+        rows[m->n + i] = (struct lab_variant_time){
+            m->gone[i].step, m->gone[i].variant, NAN, true};
     const struct lab_variant_time_of of = times_of(r);
     if (!st)
         st = lab_database_open(&db, r->db, &options);
     if (!st)
-        st = lab_variant_times_keep(db, &of, rows, m->n);
+        st = lab_variant_times_keep(db, &of, rows, m->n + m->n_gone);
     if (st)
         note_times(r, "the times of variants are not kept: ", lab_error());
     lab_database_close(db);
     lab_free(rows);
-    m->n = 0;
+    m->n = m->n_gone = 0;
     m->left = (struct lab_variant_times_left){0};
 }
 
@@ -541,6 +576,7 @@ static void recording_free(struct lab_recording *r)
     lab_live_free(r->live);
     lab_free(r->early);
     lab_free(r->times.list);
+    lab_free(r->times.gone);
     ran_variants_clear(&r->ran);
     pthread_mutex_destroy(&r->lock);
     pthread_cond_destroy(&r->changed);

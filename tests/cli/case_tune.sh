@@ -57,6 +57,7 @@ grep -q "variant times  *ok  *$kept kept for .* with 2 threads" "$out" ||
 # Another number of threads is another machine.
 train --threads 1
 told yes
+expect_stderr 'for 2 threads: they are measured again for 1'
 [ "$(kept_where 'threads = 1')" -gt 10 ] || complain "none of one thread are kept"
 run profile compare 2 3 --db "$db"
 grep -q '^threads  *2  *1$' "$out" || complain "compare has no threads"
@@ -110,10 +111,16 @@ told yes
 expect_stderr 'of another version'
 train --threads 2
 expect_no_stderr
-sql "DELETE FROM variant_time"
-sql "INSERT INTO variant_time SELECT DISTINCT 'cpu', device, 2, 'fp32', 'no such step', 'gone', 1, '', version FROM run"
+# So is what is kept for a variant that is not there any more.
+sql "UPDATE variant_time SET variant = 'gone' WHERE variant = 'vector' AND threads = 2"
 train --threads 2
 told yes
+expect_stderr 'that this program or machine does not have'
+[ "$(kept_where "variant = 'gone'")" -eq 0 ] || complain "what is gone is kept"
+train --threads 2
+told no
+expect_no_stderr
+sql "DELETE FROM variant_time"
 
 # A database that no run is recorded in stays as it was.
 rm -f "$work/none.db"
@@ -143,6 +150,28 @@ expect_stderr 'measuring '
 : >release
 wait "$holder"
 [ "$(kept_where 1)" -eq 0 ] || complain "times were kept in a locked database"
+
+# One that may only be read: measured, and said once that nothing is kept.
+mkdir closed
+cp "$db" closed/runs.db
+chmod 755 "$work"
+chmod 444 closed/runs.db
+chmod 555 closed
+as_nobody() {
+    setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+[ "$(id -u)" = 0 ] || as_nobody() { "$@"; }
+if [ "$(id -u)" != 0 ] || as_nobody test -r "$LAB_EXE" 2>/dev/null; then
+    printf 'next\nlist variants\nquit\n' >keys
+    as_nobody "$LAB_EXE" mlp-digits --plain --batch 200 --backend cpu \
+        --db "$work/closed/runs.db" <keys >"$out" 2>"$err" ||
+        complain "a read-only database is in the way of the stepper"
+    expect_stderr 'measuring '
+    expect_stdout '(measured)'
+    [ "$(grep -c 'not kept: .*closed/runs.db: no right to write' "$err")" -eq 1 ] ||
+        complain "that no times are kept is not said once"
+fi
+chmod 755 closed
 
 for n in 0 257 x -1; do
     run run mlp-digits --threads "$n"

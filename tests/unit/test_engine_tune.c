@@ -206,6 +206,26 @@ TEST_CASE(a_withdrawn_variant_does_not_run)
     net_free(&n);
 }
 
+TEST_CASE(a_kept_time_names_a_variant_that_is_there)
+{
+    struct net n;
+    char key[LAB_TUNE_KEY];
+    large(&n);
+    struct lab_backend *be = lab_walk_backend(n.walk);
+    lab_tune_key(n.plan, net_step(&n, "fc1.matmul", LAB_FORWARD), key);
+    assert_true(lab_tune_has(be, key, "blas"));
+    assert_false(lab_tune_has(be, key, "gone"));
+    assert_false(lab_tune_has(be, "dense.gone forward 1x1 > 1x1", "blas"));
+    assert_false(lab_tune_has(be, "dense.matmul sideways 1x1 > 1x1", "blas"));
+    assert_false(lab_tune_has(be, "no such step", "blas"));
+    assert_false(lab_tune_has(be, "", "blas"));
+    lab_variant_withdraw(lab_backend_variant(be, LAB_F32, "dense", "matmul",
+                                             LAB_FORWARD, "blas"));
+    assert_false(lab_tune_has(be, key, "blas"));
+    lab_variant_withdraw(NULL);
+    net_free(&n);
+}
+
 TEST_CASE(times_that_are_close_do_not_decide)
 {
     struct net n;

@@ -118,6 +118,35 @@ TEST_CASE_WITH(what_is_damaged_is_left_out, NULL, sample_cleanup)
     assert_rows(path, 2, "variant_time");
 }
 
+/* A variant that is not there any more: its row goes with the next that are kept. */
+TEST_CASE_WITH(what_is_gone_is_deleted, NULL, sample_cleanup)
+{
+    const struct lab_variant_time times[] = {{"a", "1", 1}, {"a", "2", 2}};
+    const struct lab_variant_time then[] = {{"b", "1", 3},
+                                            {"a", "2", NAN, true}};
+    keep(&here, times, 2);
+    keep(&here, then, 2);
+    struct read r = read_of(&here);
+    assert_int_equal(r.n, 2);
+    assert_string_equal(r.step[0], "a");
+    assert_string_equal(r.variant[0], "1");
+    assert_string_equal(r.step[1], "b");
+}
+
+/* Where there are none for this number of threads, another that has some. */
+TEST_CASE_WITH(another_number_of_threads_is_named, NULL, sample_cleanup)
+{
+    const struct lab_variant_time one = {"a", "1", 1};
+    const struct lab_variant_time_of four = {"cpu", "EPYC", "fp32", 4};
+    const struct lab_variant_time_of other = {"cpu", "Xeon", "fp32", 4};
+    keep(&here, &one, 1);
+    assert_int_equal(read_of(&four).left.threads, 2);
+    assert_int_equal(read_of(&here).left.threads, 0);
+    assert_int_equal(read_of(&other).left.threads, 0);
+    sample_sql(sample_path("runs.db"), "UPDATE variant_time SET version = '0'");
+    assert_int_equal(read_of(&four).left.threads, 0);
+}
+
 TEST_CASE_WITH(all_are_kept_or_none, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");

@@ -143,6 +143,22 @@ void lab_tune_key(const struct lab_plan *plan, const struct lab_step *step,
     }
 }
 
+bool lab_tune_has(struct lab_backend *be, const char *step, const char *variant)
+{
+    char op[LAB_TUNE_NAME];
+    char kernel[LAB_TUNE_NAME];
+    char phase[LAB_TUNE_NAME];
+    if (sscanf(step, "%31[^.].%31s %31s", op, kernel, phase) != 3)
+        return false;
+    for (int p = 0; p < LAB_PHASE_COUNT; p++) {
+        if (strcmp(phase, lab_phase_name((enum lab_phase)p)) == 0)
+            return lab_backend_variant(be, LAB_F32, op,
+                                       strcmp(kernel, "*") == 0 ? NULL : kernel,
+                                       (enum lab_phase)p, variant);
+    }
+    return false;
+}
+
 double lab_tune_flop(const struct lab_plan *plan)
 {
     double flop = 0;

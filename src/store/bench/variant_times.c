@@ -29,6 +29,23 @@ static bool is_whole(const struct lab_variant_time *t, bool left_out)
            (left_out || (isfinite(t->ns) && t->ns >= 0));
 }
 
+/* Of the same device and version: the machine, or --threads, had another number. */
+static enum lab_status find_threads(struct lab_database *db,
+                                    const struct lab_variant_time_of *of,
+                                    int64_t *threads)
+{
+    struct lab_stmt s = prepare(
+        db,
+        "SELECT ifnull(max(threads), 0) FROM variant_time WHERE backend = ?1 "
+        "AND device = ?2 AND threads <> ?3 AND precision = ?4 AND "
+        "version = ?5",
+        of);
+    lab_bind_text(s.sql, 5, lab_version());
+    if (lab_stmt_next(&s))
+        *threads = lab_column_int(&s);
+    return lab_stmt_end(&s);
+}
+
 enum lab_status lab_variant_times_read(struct lab_database *db,
                                        const struct lab_variant_time_of *of,
                                        lab_variant_time_fn *each, void *user,
@@ -42,7 +59,9 @@ enum lab_status lab_variant_times_read(struct lab_database *db,
         of);
     lab_bind_text(s.sql, 5, lab_version());
     *left = (struct lab_variant_times_left){0};
+    bool any = false;
     while (lab_stmt_next(&s)) {
+        any = true;
         struct lab_variant_time t;
         t.step = lab_column_text(&s);
         t.variant = lab_column_text(&s);
@@ -55,7 +74,8 @@ enum lab_status lab_variant_times_read(struct lab_database *db,
         else if (!s.st)
             s.st = each(user, &t);
     }
-    return lab_stmt_end(&s);
+    enum lab_status st = lab_stmt_end(&s);
+    return st || any ? st : find_threads(db, of, &left->threads);
 }
 
 /* The rows that are not handed out. */
@@ -73,6 +93,27 @@ static enum lab_status forget_unused(struct lab_database *db,
     return lab_stmt_once(&s, doing);
 }
 
+/* The rows that are gone. */
+static enum lab_status forget_gone(struct lab_database *db,
+                                   const struct lab_variant_time_of *of,
+                                   const struct lab_variant_time *times,
+                                   size_t n)
+{
+    struct lab_stmt s = prepare(
+        db,
+        "DELETE FROM variant_time WHERE backend = ?1 AND device = ?2 AND "
+        "threads = ?3 AND precision = ?4 AND step = ?5 AND variant = ?6",
+        of);
+    for (size_t i = 0; i < n && !s.st; i++) {
+        if (!times[i].gone)
+            continue;
+        lab_bind_text(s.sql, 5, times[i].step);
+        lab_bind_text(s.sql, 6, times[i].variant);
+        lab_stmt_run(&s, doing);
+    }
+    return lab_stmt_end(&s);
+}
+
 static enum lab_status keep_all(struct lab_database *db,
                                 const struct lab_variant_time_of *of,
                                 const struct lab_variant_time *times, size_t n)
@@ -87,6 +128,8 @@ static enum lab_status keep_all(struct lab_database *db,
     lab_bind_text(s.sql, 8, moment);
     lab_bind_text(s.sql, 9, lab_version());
     for (size_t i = 0; i < n && !s.st; i++) {
+        if (times[i].gone)
+            continue;
         lab_bind_text(s.sql, 5, times[i].step);
         lab_bind_text(s.sql, 6, times[i].variant);
         lab_bind_real(s.sql, 7, times[i].ns);
@@ -103,6 +146,8 @@ enum lab_status lab_variant_times_keep(struct lab_database *db,
     enum lab_status st = lab_database_begin(db, doing);
     if (!st)
         st = forget_unused(db, of);
+    if (!st)
+        st = forget_gone(db, of, times, n);
     if (!st)
         st = keep_all(db, of, times, n);
     if (!st)

@@ -77,6 +77,10 @@ void lab_tune_key(const struct lab_plan *plan, const struct lab_step *step,
 /* May run without being chosen: in fp32, and no row of a lab, which shows an idea
  * and not a speed, or uses other threads than it is given. */
 bool lab_tune_competes(const struct lab_variant *v);
+/* Does the backend have the variant for the step of that name? Not where its check
+ * has withdrawn it, nor where the name is none. */
+bool lab_tune_has(struct lab_backend *be, const char *step,
+                  const char *variant);
 /* FLOPs of an iteration, and whether they are LAB_TUNE_FLOP or more. */
 double lab_tune_flop(const struct lab_plan *plan);
 bool lab_tune_wanted(const struct lab_plan *plan);

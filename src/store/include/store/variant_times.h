@@ -16,12 +16,15 @@ struct lab_variant_time {
     const char *step;
     const char *variant;
     double ns; /* NaN: left out */
+    bool gone; /* where it is kept: its row goes */
 };
 
-/* Rows that are not handed out. */
+/* Rows that are not handed out, and the times of another number of threads. */
 struct lab_variant_times_left {
     int64_t damaged; /* no name, or a time that is none */
     int64_t foreign; /* of another version of the program */
+    int64_t
+        threads; /* one that has times, where this one has none; 0: none has */
 };
 
 typedef enum lab_status lab_variant_time_fn(void *user,
@@ -35,7 +38,7 @@ enum lab_status lab_variant_times_read(struct lab_database *db,
                                        lab_variant_time_fn *each, void *user,
                                        struct lab_variant_times_left *left);
 /* All n of them in one transaction, or none; they replace those that are there, and
- * the rows that are not handed out go. */
+ * the rows that are not handed out, or gone, are deleted. */
 enum lab_status lab_variant_times_keep(struct lab_database *db,
                                        const struct lab_variant_time_of *of,
                                        const struct lab_variant_time *times,

@@ -31,6 +31,7 @@
     SET(attention_products)                                                    \
     SET(scaled_dot_attention_products)                                         \
     SET(lstm_products)                                                         \
+    SET(lstm_sequence)                                                         \
     SET(rnn_products)
 
 LAB_C_BEGIN

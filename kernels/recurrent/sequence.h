@@ -24,6 +24,13 @@
  * (group), backward
  *   out[0] dx (N, T, D), or NULL   out[1] dW or dWx   out[2] dU or dWh
  *   out[3] db, or NULL   out[4] dh0 (N, H)   out[5] dc0 (N, H), NULL in an rnn
- *   in[0] dout, like out   in[1..6] as forward's in[0..5]   in[7] h (T, N, H) */
+ *   in[0] dout, like out   in[1..6] as forward's in[0..5]   in[7] h (T, N, H)
+ *
+ * A group that keeps parts (struct lab_variant) leaves all but z, and serves a layer
+ * that another starts from:
+ * forward of lstm also has   out[2..6] a, i, f, o, c (T, N, H)
+ * backward also has   out[6] dz (T, N, 4H)   in[8..12] a, i, f, o, c
+ *   in[13], in[14] dh, dc (N, H) that a layer left which starts from the last state,
+ *   or NULL; in[0] may be NULL then */
 #pragma once
 #include "common/kernel.h"

@@ -168,6 +168,44 @@ TEST_CASE(variants_give_the_same_numbers)
     }
 }
 
+/* A group that keeps the parts serves both layers: the encoder's last state, and
+ * what comes back to it. */
+TEST_CASE(a_group_that_keeps_parts_serves_both)
+{
+    for (int s = 0; s < PAIRS; s++) {
+        struct net naive;
+        struct net group;
+        if (!strstr(pairs[s].nodes[0], "lstm"))
+            continue;
+        begin(&naive, s);
+        begin(&group, s);
+        net_walk(&naive, "cpu");
+        net_walk(&group, "cpu");
+        net_choose(&naive, "*", "naive");
+        net_choose(&group, "*", "sequence");
+        const struct lab_schedule *sched = lab_walk_schedule(group.walk);
+        int groups = 0;
+        for (int i = 0; i < sched->n_steps; i++)
+            groups += sched->steps[i].step->group &&
+                      strcmp(sched->steps[i].variant->name, "sequence") == 0;
+        int layers = 0;
+        for (int i = 0; i < group.plan->loss_node; i++)
+            layers += strcmp(group.plan->nodes[i].op->name, "lstm") == 0;
+        assert_int_equal(groups, 2 * layers);
+        net_steps(&naive, net_steps_of(&naive));
+        net_steps(&group, sched->n_steps);
+        assert_true(net_agree(&naive, &group) > naive.plan->n_tensors / 3);
+        assert_true(lab_walk_written(group.walk, net_id(&group, "enc.W.grad")));
+        for (int t = 0; t < group.plan->n_tensors; t++)
+            for (int64_t i = 0; lab_walk_written(group.walk, t) &&
+                                i < group.plan->tensors[t].count;
+                 i++)
+                explain_one(&group, t, i);
+        net_free(&naive);
+        net_free(&group);
+    }
+}
+
 TEST_CASE(back_and_forward_give_the_same_bits)
 {
     struct net n;

@@ -27,10 +27,11 @@ static enum lab_status step_prepare(const struct lab_plan *plan,
 enum lab_status lab_group_fill(struct lab_step *step,
                                const struct lab_plan *plan,
                                const struct lab_node *node,
-                               enum lab_phase phase,
+                               enum lab_phase phase, bool keeps_parts,
                                const struct lab_node *absorbed)
 {
-    struct lab_group_step g = {.def = {.name = node->op->name}};
+    struct lab_group_step g = {.keeps_parts = keeps_parts,
+                               .def = {.name = node->op->name}};
     node->op->group(plan, node, phase, absorbed, &g);
     *step = (struct lab_step){.op = node->op,
                               .node = (int)(node - plan->nodes),
@@ -48,7 +49,8 @@ static enum lab_status group_prepare(const struct lab_plan *plan,
     struct lab_step step;
     if (!v || !v->prepare)
         return LAB_OK;
-    enum lab_status st = lab_group_fill(&step, plan, node, v->phase, NULL);
+    enum lab_status st =
+        lab_group_fill(&step, plan, node, v->phase, v->keeps_parts, NULL);
     if (st)
         return st;
     st = step_prepare(plan, be, &step, v);
@@ -290,7 +292,7 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
     if (absorbed && has_own_choice(m, absorbed, v))
         absorbed = NULL;
     enum lab_status st =
-        lab_group_fill(step, m->plan, node, v->phase, absorbed);
+        lab_group_fill(step, m->plan, node, v->phase, v->keeps_parts, absorbed);
     if (st)
         return st;
     s->n_groups++;
@@ -404,7 +406,8 @@ static double saved(struct maker *m, const struct lab_node *node,
     int first = hidden_steps(m, node, v->phase, &count);
     const struct lab_node *absorbed =
         v->absorbs_activation ? absorbable(m, node, v->phase) : NULL;
-    if (first < 0 || lab_group_fill(&step, m->plan, node, v->phase, absorbed))
+    if (first < 0 || lab_group_fill(&step, m->plan, node, v->phase,
+                                    v->keeps_parts, absorbed))
         return NAN;
     bool timed = fastest(m, &step, &group) == v;
     lab_step_release(&step);
@@ -507,7 +510,8 @@ static void look_up_group(const struct maker *m,
                  at->hides_from < first + count && !lab_node_unserved(node, v);
     c->serves |= hides;
     if (!hides || !m->tuning ||
-        lab_group_fill(&step, m->plan, node, v->phase, absorbed))
+        lab_group_fill(&step, m->plan, node, v->phase, v->keeps_parts,
+                       absorbed))
         return;
     if (look_up(m, &step, c))
         c->steps = count + (absorbed ? absorbed->n_steps[v->phase] : 0);

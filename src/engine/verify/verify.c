@@ -99,11 +99,12 @@ struct test_network {
     struct lab_plan *plan;      /* float */
     struct reference_run truth; /* double: the same tensors and steps */
     struct lab_backend *be;
-    void *arena;  /* of plan, on be */
-    char *before; /* truth's persistent part before the step */
-    char *first;  /* the same before the phase: groups start there */
-    bool group;   /* a group is being judged */
-    float *host;  /* room for the largest tensor */
+    void *arena;      /* of plan, on be */
+    char *before;     /* truth's persistent part before the step */
+    char *first;      /* the same before the phase: groups start there */
+    bool group;       /* a group is being judged */
+    bool keeps_parts; /* one whose variants do */
+    float *host;      /* room for the largest tensor */
     struct lab_str *report;
 };
 
@@ -273,7 +274,8 @@ static void judge_all(struct test_network *c, const struct lab_step *s,
             bool same = kernel && v->step ? strcmp(kernel, v->step) == 0
                                           : kernel == v->step;
             const struct lab_node *node = &c->plan->nodes[s->node];
-            if (s->group && lab_node_unserved(node, v))
+            if (s->group && (lab_node_unserved(node, v) ||
+                             v->keeps_parts != c->keeps_parts))
                 continue;
             if (v->phase == s->phase && same &&
                 (v->absorbs_activation || !activation))
@@ -290,13 +292,17 @@ static enum lab_status judge_group(struct test_network *c,
                                    const struct lab_node *absorbed)
 {
     struct lab_step s;
-    enum lab_status st = lab_group_fill(&s, c->plan, node, phase, absorbed);
-    if (st)
-        return st;
-    c->group = true;
-    judge_all(c, &s, NULL, absorbed != NULL);
-    c->group = false;
-    lab_step_release(&s);
+    for (int keeps = 0; keeps < 2; keeps++) {
+        c->keeps_parts = keeps;
+        enum lab_status st =
+            lab_group_fill(&s, c->plan, node, phase, c->keeps_parts, absorbed);
+        if (st)
+            return st;
+        c->group = true;
+        judge_all(c, &s, NULL, absorbed != NULL);
+        c->group = false;
+        lab_step_release(&s);
+    }
     return LAB_OK;
 }
 

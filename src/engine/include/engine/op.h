@@ -66,7 +66,7 @@ struct lab_attr {
  * phase that is being built: forward() of a layer or a loss, backward(),
  * update(). ---- */
 
-enum { LAB_STEP_IN = 16, LAB_STEP_OUT = 6 };
+enum { LAB_STEP_IN = 16, LAB_STEP_OUT = 7 };
 enum { LAB_NO_TENSOR = -1 };
 
 typedef void lab_explain_fn(struct lab_explainer *ex, int out_slot,
@@ -105,6 +105,7 @@ struct lab_step_def {
 enum { LAB_GROUP_PARAMS = 64, LAB_GROUP_FORMULA = 400 };
 
 struct lab_group_step {
+    bool keeps_parts; /* given: of the variant, as in struct lab_variant */
     struct lab_step_def def; /* its params may point to `params`, its formula */
     char formula[LAB_GROUP_FORMULA]; /* here */
     union {

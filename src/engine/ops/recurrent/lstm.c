@@ -201,10 +201,14 @@ static void forward_gates(struct lab_builder *b, const struct lab_recurrent *r,
                               "$i1[n,j] * $i3[k,j] + $i4[k]"});
 }
 
+/* What a cell writes besides h, each a part (T, N, H) of which step t writes a
+ * slice. */
+enum { CELL_PARTS = 5 };
+static const char *const cell_part[CELL_PARTS] = {"a", "i", "f", "o", "c"};
+
 static void forward_cell(struct lab_builder *b, const struct lab_recurrent *r,
-                         int64_t t, int z, int h)
+                         int64_t t, int z, int h, const int *part)
 {
-    static const char *const part[] = {"a", "i", "f", "o", "c"};
     int before = lab_recurrent_before(b, r, "c", 1, t);
     long long H = (long long)r->h;
     char formula[256];
@@ -223,9 +227,9 @@ static void forward_cell(struct lab_builder *b, const struct lab_recurrent *r,
         .formula = formula,
         .display = "$o0 = tanh($i0 a); $o1, $o2, $o3 = sigmoid($i0 i, f, o); "
                    "$o4 = $o0 * $o1 + $o2 * $i1; $o5 = tanh($o4) * $o3"};
-    for (int k = 0; k < 5; k++)
-        def.out[k] = lab_recurrent_part(b, r, part[k], t, r->h, LAB_NO_TENSOR);
-    def.out[5] = lab_recurrent_part(b, r, "h", t, r->h, h);
+    for (int k = 0; k < CELL_PARTS; k++)
+        def.out[k] = lab_recurrent_part(b, r, cell_part[k], t, r->h, part[k]);
+    def.out[CELL_PARTS] = lab_recurrent_part(b, r, "h", t, r->h, h);
     lab_build_step(b, &def);
 }
 
@@ -246,10 +250,15 @@ static void forward(struct lab_builder *b)
                            lab_build_real(b));
     int h = lab_build_part(b, "h", &(struct lab_shape){3, {r.t, r.n, r.h}},
                            lab_build_real(b));
+    int part[CELL_PARTS];
+    for (int k = 0; k < CELL_PARTS; k++)
+        part[k] = lab_build_part(b, cell_part[k],
+                                 &(struct lab_shape){3, {r.t, r.n, r.h}},
+                                 lab_build_real(b));
     for (int64_t t = 0; t < r.t; t++) {
         int zt = lab_recurrent_part(b, &r, "z", t, 4 * r.h, z);
         forward_gates(b, &r, t, zt);
-        forward_cell(b, &r, t, zt, h);
+        forward_cell(b, &r, t, zt, h, part);
     }
     lab_recurrent_return(b, &r);
 }

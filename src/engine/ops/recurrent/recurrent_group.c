@@ -135,6 +135,8 @@ static void forward(struct lab_explainer *ex, struct replay *r)
 static double returned(struct lab_explainer *ex, const struct replay *r,
                        int64_t t, int64_t n, int64_t j)
 {
+    if (!lab_explain_has_in(ex, 0))
+        return 0;
     bool whole = lab_explain_in_shape(ex, 0)->rank == 3;
     int64_t sample = r->first + n;
     if (whole)
@@ -169,9 +171,19 @@ static void cell_back(struct lab_explainer *ex, struct replay *r, int64_t t,
     }
 }
 
+/* What a layer left that starts where this one ends. */
+static void read_end(struct lab_explainer *ex, int slot, const struct replay *r,
+                     double *to)
+{
+    for (int64_t i = 0; lab_explain_has_in(ex, slot) && i < r->N * r->H; i++)
+        to[i] = lab_explain_in(ex, slot, r->first * r->H + i);
+}
+
 /* Leaves dh and dc of the start in r->dh and r->dc. */
 static void backward(struct lab_explainer *ex, struct replay *r)
 {
+    read_end(ex, 13, r, r->dh);
+    read_end(ex, 14, r, r->dc);
     for (int64_t t = r->T - 1; t >= 0; t--) {
         for (int64_t n = 0; n < r->N; n++) {
             const double *dz = r->dz + (t * r->N + n) * r->K;
@@ -216,7 +228,49 @@ static bool replay(struct lab_explainer *ex, struct replay *r, bool back,
     return true;
 }
 
-/* h of one time step: out[n,t,j], out[n,j] or h[t,n,j]. */
+/* a, i, f, o or c of row (t, n), `part` 0 to 4, of a group that keeps them: element
+ * `index` of all of them. */
+static void explain_part(struct lab_explainer *ex, const struct replay *r,
+                         int part, int64_t t, int64_t index)
+{
+    static const char *const names[] = {"a", "i", "f"};
+    const struct lab_shape *shape = lab_explain_out_shape(ex, 1);
+    int64_t j = index % r->H;
+    const double *g = r->gate + t * r->K + j;
+    double before = r->c[t * r->H + j];
+    if (part == 4) {
+        lab_explain_symbolic(ex, "a * i + f * c_before");
+        lab_explain_numeric(ex, "%.6g*%.6g + %.6g*%.6g", g[0], g[r->H],
+                            g[2 * r->H], before);
+        for (int k = 0; k < 3; k++) {
+            lab_explain_let_out(ex, names[k], 2 + k, index, g[k * r->H]);
+            lab_explain_source_out(ex, 2 + k, index);
+        }
+        int64_t step = shape->dim[1] * r->H;
+        if (t > 0) {
+            lab_explain_let_out(ex, "c_before", 6, index - step, before);
+            lab_explain_source_out(ex, 6, index - step);
+        } else {
+            lab_explain_let(ex, "c_before", 5, index);
+            lab_explain_source(ex, 5, index);
+        }
+        lab_explain_rounds(ex,
+                           fabs(g[0] * g[r->H]) + fabs(g[2 * r->H] * before));
+        lab_explain_value(ex, g[0] * g[r->H] + g[2 * r->H] * before);
+        return;
+    }
+    double y = g[part * r->H];
+    double z = part == 0 ? atanh(y) : log(y / (1 - y));
+    lab_explain_symbolic(ex, "%s(z)", part == 0 ? "tanh" : "sigmoid");
+    lab_explain_numeric(ex, "%s(%.6g)", part == 0 ? "tanh" : "sigmoid", z);
+    lab_explain_where(ex,
+                      "z = %.6g, the sum before it, is not written by this "
+                      "variant",
+                      z);
+    lab_explain_value(ex, y);
+}
+
+/* h of one time step: out[n,t,j], out[n,j] or h[t,n,j]; or a part of it. */
 static void recurrent_explain_group(struct lab_explainer *ex, int out_slot,
                                     int64_t index)
 {
@@ -225,10 +279,13 @@ static void recurrent_explain_group(struct lab_explainer *ex, int out_slot,
     int64_t at[LAB_MAX_RANK];
     struct replay r;
     lab_shape_unravel(out, index, at);
-    int64_t n = at[out_slot == 1];
+    int64_t n = at[out_slot >= 1];
     int64_t t = out->rank == 2 ? T - 1 : at[out_slot == 0];
     int64_t j = at[out->rank - 1];
-    if (replay(ex, &r, false, n)) {
+    bool done = replay(ex, &r, false, n);
+    if (done && out_slot > 1) {
+        explain_part(ex, &r, out_slot - 2, t, index);
+    } else if (done) {
         double h = r.h[(t + 1) * r.H + j];
         const char *name = lab_explain_in_name(ex, 0);
         for (int64_t d = 0; d < r.D; d++)
@@ -345,16 +402,48 @@ static void explain_c0(struct lab_explainer *ex, const struct replay *r,
     lab_explain_value(ex, dc);
 }
 
-/* out: dx, dW, dU, db, dh0, dc0 */
+/* dz[t,n,k] of a group that keeps parts: `e` is the gate's place in its own part. */
+static void explain_gate_back(struct lab_explainer *ex, const struct replay *r,
+                              int64_t t, int64_t k, int64_t e)
+{
+    static const char *const gate[] = {"a", "i", "f", "o"};
+    int64_t which = k / r->H;
+    const char *name = gate[which];
+    double y = r->gate[t * r->K + k];
+    double dz = r->dz[t * r->K + k];
+    double kept = which == 0 ? 1 - y * y : y * (1 - y);
+    double g = kept > 0 ? dz / kept : 0;
+    if (which == 0)
+        lab_explain_symbolic(ex, "g * (1 - a^2)");
+    else
+        lab_explain_symbolic(ex, "g * %s * (1 - %s)", name, name);
+    lab_explain_rounds(ex, size_before(r, t, k));
+    lab_explain_where(ex,
+                      "g = %.6g, the gradient of %s, is not written by this "
+                      "variant",
+                      g, name);
+    lab_explain_let(ex, name, 8 + (int)which, e);
+    lab_explain_source(ex, 8 + (int)which, e);
+    lab_explain_value(ex, dz);
+}
+
+/* out: dx, dW, dU, db, dh0, dc0; and dz of a group that keeps parts */
 static void recurrent_explain_group_back(struct lab_explainer *ex, int out_slot,
                                          int64_t index)
 {
     const struct lab_shape *out = lab_explain_out_shape(ex, out_slot);
     bool weights = out_slot >= 1 && out_slot <= 3;
     int64_t each = out_slot == 0 ? out->dim[1] * out->dim[2] : out->dim[1];
+    int64_t row = out_slot == 6 ? index / out->dim[2] : 0;
+    int64_t sample = weights         ? -1
+                     : out_slot == 6 ? row % out->dim[1]
+                                     : index / each;
     struct replay r;
-    if (replay(ex, &r, true, weights ? -1 : index / each)) {
-        if (weights)
+    if (replay(ex, &r, true, sample)) {
+        if (out_slot == 6)
+            explain_gate_back(ex, &r, row / out->dim[1], index % r.K,
+                              row * r.H + index % r.H);
+        else if (weights)
             explain_weight(ex, &r, out_slot, index);
         else if (out_slot == 5)
             explain_c0(ex, &r, index % r.H);
@@ -424,8 +513,34 @@ static int whole_h(const struct lab_plan *plan, const struct lab_node *node)
     return plan->tensors[cell->out[cell->n_out - 1]].alias_of;
 }
 
+/* The wholes of what the cells of an lstm write besides h: a, i, f, o, c. */
+static void add_parts(const struct lab_plan *plan, const struct lab_node *node,
+                      int *to)
+{
+    const struct lab_step *cell =
+        find(plan, node, LAB_FORWARD, names_of(node).cell, false);
+    for (int k = 0; k + 1 < cell->n_out; k++)
+        to[k] = plan->tensors[cell->out[k]].alias_of;
+}
+
+/* The group that keeps parts reads them too, with what a layer left that starts from
+ * this one's last state, and writes dz, which it needs whole for the weights. */
+static void add_parts_back(const struct lab_plan *plan,
+                           const struct lab_node *node,
+                           struct lab_step_def *def)
+{
+    const struct lab_step *last =
+        find(plan, node, LAB_BACKWARD, names_of(node).cell, false);
+    add_parts(plan, node, def->in + def->n_in);
+    def->n_in += 5;
+    def->in[def->n_in++] = last->in[1];
+    def->in[def->n_in++] = last->in[2];
+    def->out[def->n_out++] =
+        find(plan, node, LAB_BACKWARD, "weights", false)->in[0];
+}
+
 static void group_back(const struct lab_plan *plan, const struct lab_node *node,
-                       struct lab_step_def *def)
+                       bool keeps_parts, struct lab_step_def *def)
 {
     struct names name = names_of(node);
     const struct lab_step *returned =
@@ -452,6 +567,8 @@ static void group_back(const struct lab_plan *plan, const struct lab_node *node,
                    "the state, through the cell to dz; $o1 and $o2 are dz "
                    "times $i1 and times h before, summed over all steps";
     def->explain = recurrent_explain_group_back;
+    if (keeps_parts)
+        add_parts_back(plan, node, def);
 }
 
 void lab_recurrent_group(const struct lab_plan *plan,
@@ -463,13 +580,17 @@ void lab_recurrent_group(const struct lab_plan *plan,
     (void)absorbed;
     def->flop = lab_group_flop(plan, node, phase);
     if (phase == LAB_BACKWARD) {
-        group_back(plan, node, def);
+        group_back(plan, node, out->keeps_parts, def);
         return;
     }
     add_layer(plan, node, def, 0);
     def->out[0] = find(plan, node, LAB_FORWARD, "return", false)->out[0];
     def->out[1] = whole_h(plan, node);
     def->n_out = 2;
+    if (out->keeps_parts) {
+        add_parts(plan, node, def->out + 2);
+        def->n_out = 7;
+    }
     if (def->in[5] >= 0)
         def->formula = "step by step: a = tanh, i, f, o = sigmoid of $i0 $i1^T "
                        "+ h $i2^T + $i3; c = a i + f c; h = tanh(c) o; $o0 is "

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every lesson that ships ends with what the profile shows and what to try next,
-# and each lesson that it names there exists.
+# and each lesson that it names there exists. A lab has a command that looks inside.
 #
 # usage: lesson_text.sh SOURCE_DIR
 set -eu
@@ -30,6 +30,13 @@ for f in *.md; do
     for heading in 'What the profile shows' 'Try next'; do
         grep -q "^## $heading\$" "$f" || complain "$f: no \"## $heading\""
     done
+    case $f in
+    *-lab-*)
+        sed -n '/^## Look inside$/,/^## What the profile shows$/p' "$f" |
+            grep -qE '^    lapenna-lab (sim|step|lab) ' ||
+            complain "$f: no \"## Look inside\" with a command"
+        ;;
+    esac
     for name in $(named "$f"); do
         echo "$ids" | grep -qx "$name" ||
             complain "$f names $name, and there is no such lesson"

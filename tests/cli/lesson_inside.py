@@ -199,6 +199,27 @@ def one_tile():
     lesson.expect(walk, ">   32")
 
 
-for check in (inside_kernel, missing_barrier, banks, divergence, one_tile):
+def labs():
+    """Each command that a lab has for looking inside runs, once."""
+    simulated = "simulator          ok" in run(["doctor"])[0]
+    commands = set()
+    for path in glob.glob(f"{root}/*-lab-*.md"):
+        with open(path, encoding="utf-8") as f:
+            part = f.read().split("## Look inside\n")[1].split("\n## ")[0]
+        commands.update(
+            block.replace("\\\n", " ") for block in
+            re.findall(r"^    (lapenna-lab (?:.*\\\n)*.*)$", part, re.M))
+    assert len(commands) > 10, commands
+    for command in sorted(commands):
+        args = shlex.split(command)[1:]
+        if args[0] == "sim":
+            out, status = run([*args, "--compiler", compiler])
+            assert status == ("early" in args), (args, out)
+        elif simulated:
+            out, status = run([*args, "--trace", "off"], "quit\n" * 9)
+            assert status == 0 and "block (0,0,0)" in out, (args, out)
+
+
+for check in (inside_kernel, missing_barrier, banks, divergence, one_tile, labs):
     check()
 sys.exit(wrong)

@@ -138,17 +138,47 @@ enum lab_status lab_bench_take_sizes(struct lab_bench *lab, const char *list)
     return LAB_OK;
 }
 
+/* Thread by thread, more work than this takes long: of the sizes that were read
+ * the smaller ones are left, or the largest that the checks have. */
+static enum lab_status keep_small(struct lab_bench *lab)
+{
+    const double most_work = 5e6;
+    const struct lab_operation *l = lab->ladder;
+    struct lab_ladder_size size;
+    struct lab_ladder_size *kept = lab->sizes;
+    double largest = 0;
+    int n = 0;
+    for (int i = 0; i < lab->n_sizes; i++)
+        if (lab_ladder_work(l, &lab->sizes[i]) <= most_work)
+            kept[n++] = lab->sizes[i];
+    lab->small_sizes = n < lab->n_sizes;
+    for (int i = 0; n == 0 && l->checks[i]; i++) {
+        enum lab_status st =
+            lab_ladder_size(l, l->checks[i], strlen(l->checks[i]), &size);
+        if (st)
+            return st;
+        double work = lab_ladder_work(l, &size);
+        if (i == 0 || (work > largest && work <= most_work)) {
+            kept[0] = size;
+            largest = work;
+        }
+    }
+    lab->n_sizes = n ? n : 1;
+    return LAB_OK;
+}
+
 static enum lab_status read_sizes(struct lab_bench *lab)
 {
     const struct lab_options *o = lab->options;
-    bool gpu = !lab->backend->host_memory;
+    bool gpu = !lab->backend->host_memory && !lab->backend->untimed;
     const char *own = gpu ? lab->ladder->sizes_gpu : lab->ladder->sizes_cpu;
     const char *lesson = NULL;
     if (lab->lesson)
         lesson = gpu ? lab->lesson->lab.sizes : lab->lesson->lab.cpu_sizes;
-    return lab_bench_take_sizes(lab, o->sizes ? o->sizes
-                                     : lesson ? lesson
-                                              : own);
+    enum lab_status st = lab_bench_take_sizes(lab, o->sizes ? o->sizes
+                                                   : lesson ? lesson
+                                                            : own);
+    return st || o->sizes || !lab->backend->untimed ? st : keep_small(lab);
 }
 
 /* A name that this backend has not: another's, or unknown. */
@@ -441,9 +471,11 @@ enum lab_status lab_bench_open(struct lab_bench *lab,
         st = read_rungs(lab);
     if (!st)
         st = read_predictions(lab);
-    if (!st &&
-        lab_bench_model_add_set(
-            &lab->data, lab->backend->host_memory ? "CPU" : "GPU", "") == 0)
+    if (!st && lab_bench_model_add_set(&lab->data,
+                                       lab->backend->untimed       ? "simulated"
+                                       : lab->backend->host_memory ? "CPU"
+                                                                   : "GPU",
+                                       "") == 0)
         lab->data.sets[0].runs = true;
     if (!st)
         st = lab_bench_model_plan(&lab->data, 0, lab);

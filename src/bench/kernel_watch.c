@@ -3,22 +3,25 @@
 #include "bench/bench.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static enum lab_status open_profiler(struct lab_kernel_watch *w,
                                      const char *backend)
 {
     const struct lab_cuda_module *module = NULL;
-    enum lab_status st = lab_cuda_load(&module);
+    bool simulated = strcmp(backend, "sim") == 0;
+    enum lab_status st = simulated ? LAB_OK : lab_cuda_load(&module);
     if (st)
         return st;
-    struct lab_profiler_config config = {.sink = &w->sink,
-                                         .backend = backend,
-                                         .gpu = module->profiler,
-                                         .no_ranges = true,
-                                         .trace.records =
-                                             LAB_GPU_RECORDS_KERNELS};
+    struct lab_profiler_config config = {
+        .sink = &w->sink,
+        .backend = backend,
+        .gpu = simulated ? &lab_gpu_profiler_sim : module->profiler,
+        .no_ranges = true,
+        .trace.records = LAB_GPU_RECORDS_KERNELS};
     st = lab_profiler_new(&w->profiler, &config);
-    if (!st && lab_profiler_time_source(w->profiler) != LAB_TIME_CUPTI)
+    if (!st && !simulated &&
+        lab_profiler_time_source(w->profiler) != LAB_TIME_CUPTI)
         st = lab_fail(LAB_E_UNSUPPORTED, "%s", lab_profiler_note(w->profiler));
     return st;
 }

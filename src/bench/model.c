@@ -87,7 +87,7 @@ static const struct lab_bench_result *fastest(const struct lab_bench_data *data,
         bool fits =
             !library || (r->library && strcmp(r->precision, library) == 0);
         if (r->size_index == size && r->state == LAB_BENCH_DONE && fits &&
-            (!best || r->median_ns < best->median_ns))
+            !isnan(r->median_ns) && (!best || r->median_ns < best->median_ns))
             best = r;
     }
     return best;
@@ -441,6 +441,14 @@ static void put_kernel(struct lab_bench_result *to,
     double ns = lab_to_real(k->time_ns);
     double dram = c->dram_read_bytes + c->dram_write_bytes;
     to->kernels++;
+    if (c->warp_inst > 0) {
+        to->sim_flop += lab_counters_flop(c);
+        to->sim_load_requests += c->load_requests;
+        to->sim_load_sectors += c->load_sectors;
+        to->sim_bank_conflicts += c->bank_conflicts;
+        to->sim_warp_inst += c->warp_inst;
+        to->sim_thread_inst += c->thread_inst;
+    }
     if (!isnan(dram))
         to->dram_bytes = isnan(to->dram_bytes) ? dram : to->dram_bytes + dram;
     bool longer = isnan(to->kernel_ns) ? !isnan(ns) : ns > to->kernel_ns;

@@ -23,6 +23,15 @@ static void print_head(const struct lab_bench *lab)
     lab_printf(stdout, "%s: %s, %s, on %s (%s)\n", lab->ladder->name,
                lab->title, lab_bench_precisions(lab, words, sizeof(words)),
                m->info.name, lab->backend->ops->name);
+    if (lab->backend->untimed) {
+        lab_printf(stdout,
+                   "values are compared with double, and every access is "
+                   "checked and counted; a simulation has no times\n");
+        if (lab->small_sizes)
+            lab_printf(stdout, "small sizes: the lab's own take long thread by "
+                               "thread; --sizes chooses others\n");
+        return;
+    }
     lab_printf(stdout, "ceilings measured now: copy %.4g GB/s",
                m->copy_bytes_s / 1e9);
     for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
@@ -95,6 +104,13 @@ static void add_result(struct lab_text_table *t, const struct page *p,
     lab_text_table_add(t, r->variant);
     if (has_precisions(p->lab))
         lab_text_table_add(t, r->precision);
+    if (p->lab->backend->untimed) {
+        lab_text_table_add(t, failed ? "no" : "yes");
+        lab_text_table_add_real(t, r->check_error, 2);
+        lab_text_table_add_real(t, r->sample_error, 2);
+        lab_text_table_add(t, r->idea);
+        return;
+    }
     lab_text_table_add_ns(t, failed ? LAB_UNKNOWN : llround(r->median_ns));
     lab_text_table_add_ns(t, failed ? LAB_UNKNOWN : llround(r->min_ns));
     lab_text_table_add_share(t, (r->three_quarters_ns - r->quarter_ns) /
@@ -241,13 +257,19 @@ static enum lab_status print_size(const struct lab_bench *lab, int size)
     const char *const figures[] = {">median", ">min",        ">spread",
                                    unit,      ">of ceiling", ">of library",
                                    ">model",  ">gain",       ">model's"};
-    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+    /* Errors are in parts of what is allowed: on odd shapes, and at this size. */
+    const char *const simulated[] = {"right", ">odd shapes", ">here"};
+    const bool timed = !lab->backend->untimed;
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]) && timed; i++)
         heads[n++] = figures[i];
-    if (errors)
+    for (size_t i = 0; i < sizeof(simulated) / sizeof(simulated[0]) && !timed;
+         i++)
+        heads[n++] = simulated[i];
+    if (errors && timed)
         heads[n++] = ">error";
-    if (lab->n_predictions)
+    if (lab->n_predictions && timed)
         heads[n++] = "predicted";
-    if (lab->n_predictions)
+    if (lab->n_predictions && timed)
         heads[n++] = ">vs. predicted";
     heads[n] = "its idea";
     struct lab_text_table t;

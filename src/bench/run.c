@@ -15,6 +15,7 @@
 #include "base/parallel.h"
 #include "base/version.h"
 #include "debug/lesson_run.h"
+#include "debug/sim_findings.h"
 #include "lesson/lesson.h"
 #include "profiler/counters.h"
 #include "profiler/occupancy.h"
@@ -23,6 +24,7 @@
 #include "report/print.h"
 #include "report/suggest.h"
 #include "report/text_table.h"
+#include "store/counted.h"
 #include "store/delete.h"
 #include "store/tuned.h"
 #include "trace/intern.h"
@@ -62,7 +64,10 @@ enum lab_status lab_bench_writer_open(const struct lab_options *o,
     info->row.version = lab_version();
     info->row.commit = lab_commit()[0] ? lab_commit() : NULL;
     info->row.seed = o->seed;
-    info->time_source = gpu ? LAB_TIME_CUDA_EVENTS : LAB_TIME_CPU_CLOCK;
+    bool simulated = strcmp(info->row.backend, "sim") == 0;
+    info->time_source = simulated ? LAB_TIME_NONE
+                        : gpu     ? LAB_TIME_CUDA_EVENTS
+                                  : LAB_TIME_CPU_CLOCK;
     if (!gpu)
         info->row.threads = lab_threads();
     lab_run_device_fill(&info->device, device, gpu);
@@ -88,7 +93,8 @@ static enum lab_status open_run(struct lab_bench *lab)
     info.row.title = lab->title;
     info.row.backend = lab->backend->ops->name;
     info.row.precision = lab_bench_precisions(lab, words, sizeof(words));
-    info.row.counters = lab->options->counters;
+    info.row.counters =
+        lab->backend->untimed ? "simulated" : lab->options->counters;
     return lab_bench_writer_open(lab->options, &info, &lab->machine.info,
                                  &lab->writer, &lab->db, &lab->run);
 }
@@ -116,7 +122,7 @@ static void record_end(struct lab_bench *lab, enum lab_status st)
     summary.status = st == LAB_E_CANCELLED ? LAB_RUN_CANCELLED
                      : st || nothing       ? LAB_RUN_FAILED
                                            : LAB_RUN_DONE;
-    summary.iterations = lab->repeats;
+    summary.iterations = lab->backend->untimed ? LAB_UNKNOWN : lab->repeats;
     if (lab->counters_end) {
         summary.counters = lab->counters_end;
         summary.counters_reason = lab->counters_why;
@@ -362,6 +368,16 @@ static void doing(void *user, const struct lab_variant *rung,
         o->doing(o->user, rung, size);
 }
 
+/* What a simulation found in it, before the next launch forgets it. */
+static void failed(void *user, const struct lab_variant *rung,
+                   enum lab_status status)
+{
+    struct lab_bench *lab = user;
+    (void)rung;
+    if (status == LAB_E_CHECK && lab->options->json && !lab->observer.traced)
+        lab_sim_findings_print(lab->backend);
+}
+
 enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n)
 {
     const struct lab_ladder_run run = {.backend = lab->backend,
@@ -377,6 +393,7 @@ enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n)
                                        .row = take_row,
                                        .stop = stopped,
                                        .doing = doing,
+                                       .failed = failed,
                                        .user = lab};
     return lab_ladder_run(&run);
 }
@@ -494,6 +511,19 @@ static enum lab_status look(void *user, lab_ladder_again_fn *again,
 
 /* ---- printing ---- */
 
+static const struct lab_field *simulated_column(int i)
+{
+    return lab_field_at(&lab_counted_fields, LAB_COUNTED_SIMULATED + i);
+}
+
+static void add_simulated(struct lab_text_table *table,
+                          const struct lab_counters *c)
+{
+    const struct lab_counted_row row = {.counters = *c, .formula = NAN};
+    for (int i = 0; simulated_column(i); i++)
+        lab_text_table_add_field(table, simulated_column(i), &row);
+}
+
 static void add_kernel(struct tracing *t, const struct lab_kernel_record *k,
                        const struct lab_counters *c)
 {
@@ -509,6 +539,8 @@ static void add_kernel(struct tracing *t, const struct lab_kernel_record *k,
     lab_text_table_add_real(table, k->occupancy_pct, 3);
     lab_occupancy_limit_text(limit, sizeof(limit), k->occupancy_limit);
     lab_text_table_add(table, isnan(k->occupancy_pct) ? NULL : limit);
+    if (t->lab->backend->untimed)
+        add_simulated(table, c);
     if (t->counters == LAB_COUNTERS_OFF)
         return;
     lab_text_table_add_real(table, c->achieved_occupancy_pct, 3);
@@ -546,6 +578,12 @@ static enum lab_status json_kernel(const struct tracing *t,
     lab_json_real(o, "dram_write_bytes", c->dram_write_bytes);
     lab_json_real(o, "fp32_flop", c->fp32_flop);
     lab_json_real(o, "tensor_flop", c->tensor_flop);
+    const struct lab_counted_row counted = {
+        .counters = *c, .formula = NAN, .by = "simulation"};
+    if (t->lab->backend->untimed)
+        json_object_set_new(
+            o, "counted",
+            lab_json_fields(json_object(), &lab_counted_fields, &counted));
     return lab_json_print(o);
 }
 
@@ -566,11 +604,13 @@ static enum lab_status begin_table(struct tracing *t)
         ">registers",  ">shared B", ">occupancy %", "limited by",
         ">achieved %", ">DRAM MB",  ">fp32 GFLOP",  ">tensor GFLOP",
         NULL};
-    const char *some[9] = {NULL};
+    const char *some[LAB_TEXT_TABLE_COLUMNS + 1] = {NULL};
     if (t->lab->options->json || t->table_size == t->row->size)
         return LAB_OK;
     enum lab_status st = end_table(t);
     memcpy(some, heads, 8 * sizeof(*some));
+    for (int i = 0; t->lab->backend->untimed && simulated_column(i); i++)
+        some[8 + i] = simulated_column(i)->title;
     lab_text_table_init(&t->table,
                         t->counters == LAB_COUNTERS_OFF ? some : heads);
     t->table_size = t->row->size;
@@ -656,6 +696,8 @@ static void open_counters(struct tracing *t)
     struct lab_bench *lab = t->lab;
     const char *text;
     t->counters = lab_counter_set_find(lab->options->counters);
+    if (lab->backend->untimed) /* counts as it runs */
+        t->counters = LAB_COUNTERS_OFF;
     if (t->counters == LAB_COUNTERS_OFF ||
         !lab_profiler_counters_probe(t->watch.profiler, &text))
         return;

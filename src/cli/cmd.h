@@ -12,10 +12,6 @@ int lab_cmd_run(int argc, char **argv);
 int lab_cmd_sim(int argc, char **argv);
 int lab_cmd_step(int argc, char **argv);
 int lab_cmd_table(int argc, char **argv);
-/* After a walk that ended with LAB_E_CHECK: what the simulator found in its last
- * step, a line of JSON each. lab_error() stays. */
-struct lab_backend;
-void lab_sim_findings_print(struct lab_backend *be);
 /* The screens: home, or the lesson that is named; with --plain, and for the
  * bare program without a terminal, lines of text. */
 /* `nearest`: the command that a word may have been meant to be, or NULL. */

@@ -308,9 +308,12 @@ static int climb_or_tune(const struct lab_options *o)
         }
         bool measured = !o->tune || lab->to_tune > 0;
         if (!st && measured && (lab->worst == LAB_E_CHECK || lab->timed == 0))
-            st =
-                lab_fail(lab->worst ? lab->worst : LAB_E_CHECK,
-                         "not everything was timed: the rows have the reasons");
+            st = lab_fail(lab->worst ? lab->worst : LAB_E_CHECK,
+                          lab->backend->untimed
+                              ? "not every rung is right: the rows have the "
+                                "reasons"
+                              : "not everything was timed: the rows have the "
+                                "reasons");
         lab_bench_close(lab);
     }
     lab_free(lab);
@@ -335,14 +338,14 @@ static unsigned kind_of(const struct lab_options *o, const char *kernel)
 static int measure(const struct lab_options *o, unsigned kind,
                    const char *kernel)
 {
-    bool timed = kind != LAB_FOR_LIST && kind != LAB_FOR_ONE_KERNEL &&
-                 kind != LAB_FOR_VECTORS && kind != LAB_FOR_INDEX;
+    bool timed = kind == LAB_FOR_TUNE || kind == LAB_FOR_CALLS ||
+                 kind == LAB_FOR_SIZED || kind == LAB_FOR_PARTS;
     if (timed && o->backend && strcmp(o->backend, "sim") == 0)
         return lab_exit_error(lab_fail(
             LAB_E_UNSUPPORTED,
-            "--backend sim: a lab measures times, and a simulated GPU "
-            "has none: use cpu or cuda here, or `lapenna-lab sim FILE` "
-            "and `lapenna-lab step`, which count"));
+            "--backend sim: this measures times alone, and a simulated GPU "
+            "has none: use cpu or cuda here, or a ladder as `lapenna-lab lab "
+            "gemm --backend sim`, which counts"));
     switch (kind) {
     case LAB_FOR_LIST:
         return lab_exit_error(list_labs(o));

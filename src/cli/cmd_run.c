@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "debug/sim_findings.h"
 #include "base/clock.h"
 #include "engine/session.h"
 #include "report/suggest.h"

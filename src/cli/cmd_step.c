@@ -10,6 +10,7 @@
 
 #include "cmd.h"
 #include "debug/debugger.h"
+#include "debug/sim_findings.h"
 #include "debug/kernel_walk.h"
 #include "debug/training.h"
 #include "base/mem.h"

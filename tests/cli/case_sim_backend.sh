@@ -83,8 +83,36 @@ expect_exit 0
 grep -q '"ph":"X"' "$out" && complain 'a trace has times of a simulation'
 
 # What has a time is not measured here.
-run lab gemm --backend sim --sizes 64
+run lab tune gemm --backend sim
 expect_exit 4
 expect_stderr 'a simulated GPU has none'
+run lab scalar_add --backend sim --json
+expect_exit 0
+expect_json 'all(s["ns"] is None for s in of("lab_step"))' 'one("lab_sum")["c"] == 9'
+run lab hello --backend sim
+expect_exit 0
+expect_stdout '100 threads, 100 lines'
+
+# A ladder: values, counts, and no time; a finding is exit code 1.
+run lab saxpy --backend sim --db "$db" --sizes 1000 --json
+expect_exit 0
+expect_json 'all(r["status"] == "done" and r["median_ns"] is None and
+                 r["check_error"] <= 1 for r in of("lab_row"))' \
+    'len(of("lab_kernel")) >= len(of("lab_row"))' \
+    'all(k["counted"]["counted_by"] == "simulation" and
+         k["counted"]["load_requests"] > 0 for k in of("lab_kernel"))'
+run lab saxpy --backend sim --db "$db"
+expect_exit 0
+expect_stdout 'a simulation has no times'
+expect_stdout 'small sizes'
+run profile show last --db "$db" --json
+expect_json 'one("run")["counters"] == "simulated"' \
+    'all(s["median_ns"] is None and s["ptx_warp_instructions"] > 0
+         for s in of("step"))'
+run lab stencil --backend sim --db "$db" --sizes 300 --json
+expect_exit 1
+expect_json 'any(f["check"] == "race" and f["kernel"] == "stencil_shared" and
+                 f["file"] == "kernels/stencil/sums.cu" for f in of("finding"))' \
+    '[r["variant"] for r in of("lab_row") if r["status"] != "done"] == ["no_barrier"]'
 run profile ceilings --backend sim
 expect_exit 4

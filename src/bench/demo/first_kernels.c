@@ -10,6 +10,7 @@
 #include "report/json_line.h"
 #include "report/print.h"
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "bench/demo.h"
 
@@ -307,14 +308,19 @@ struct scalars {
 static enum lab_status step(const struct scalars *s, enum lab_status st,
                             int64_t since, int bytes, const char *what)
 {
-    double ns = (double)(lab_clock_monotonic_ns() - since);
+    bool untimed = s->d->backend->untimed;
+    double ns =
+        untimed ? (double)NAN : (double)(lab_clock_monotonic_ns() - since);
+    char time[32] = LAB_NA;
+    if (!untimed)
+        snprintf(time, sizeof(time), "%.1f us", ns / 1e3);
     if (st)
         return st;
     json_t *line = lab_json_new("lab_step");
     lab_json_text(line, "step", what);
     lab_json_int(line, "bytes", bytes);
     lab_json_real(line, "ns", ns);
-    return put(s->d, line, "%-52s %9.1f us\n", what, ns / 1e3);
+    return put(s->d, line, "%-52s %12s\n", what, time);
 }
 
 static enum lab_status upload(struct scalars *s)

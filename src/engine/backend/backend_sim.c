@@ -164,6 +164,13 @@ static void tell_before(void *user, const struct lab_sim_gpu_call *of)
         call(arg, of);
 }
 
+/* A kernel's printf(), where that of a GPU comes out too. */
+static void print_out(void *user, const char *text)
+{
+    (void)user;
+    fputs(text, stdout);
+}
+
 static void sim_close(struct lab_backend *be)
 {
     if (!be)
@@ -196,6 +203,7 @@ static enum lab_status sim_open(struct lab_backend **out, int device)
         lab_sim_gpu_listen(sim->gpu, tell, NULL);
         lab_sim_gpu_before(sim->gpu, tell_before, NULL);
         lab_sim_gpu_options(sim->gpu)->budget = BUDGET;
+        lab_sim_gpu_options(sim->gpu)->print = print_out;
         st = lab_sim_alloc(sim->memory, WORKSPACE_BYTES, &sim->exec.workspace);
     }
     if (st) {

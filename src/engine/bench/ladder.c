@@ -345,6 +345,10 @@ void lab_ladder_measure(struct lab_backend *be, unsigned precisions,
     struct lab_ceiling_result r;
     *out = (struct lab_ladder_machine){.copy_bytes_s = NAN};
     lab_backend_info(be, &out->info);
+    for (int p = 0; p < LAB_PRECISION_COUNT && be->untimed; p++)
+        out->flops[p] = NAN;
+    if (be->untimed) /* nothing can be measured, and no cache is emptied */
+        return;
     if (!lab_backend_ceiling(be, LAB_CEILING_COPY, &r))
         out->copy_bytes_s = r.median;
     for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
@@ -915,6 +919,14 @@ static enum lab_status check_size(struct lab_backend *be,
     return st;
 }
 
+double lab_ladder_work(const struct lab_operation *l,
+                       const struct lab_ladder_size *s)
+{
+    double flop = l->flop ? l->flop(s->dim) : 0;
+    double bytes = l->bytes ? l->bytes(s->dim, LAB_FP32) : 0;
+    return fmax(flop, bytes / 4);
+}
+
 /* Thread by thread on the CPU, a size of more work than this takes minutes. */
 static bool is_too_long(const struct lab_backend *be,
                         const struct lab_operation *l, const char *text)
@@ -1140,6 +1152,8 @@ static enum lab_status time_repeats(struct climb *w,
         st = ladder_tensors_compare(t, &row->sample_error);
     if (!st && t->n_errors > 0)
         row->error = sqrt(t->error_squares / (double)t->n_errors);
+    if (w->c->backend->untimed)
+        return st;
     for (int i = 1; i < WARM_UP && !st; i++)
         st = time_once(w, t, row->ran, &w->ns[0]);
     if (st)
@@ -1292,6 +1306,8 @@ static enum lab_status climb_rung(struct climb *w, int r, int s,
             return row.status;
         if (row.status)
             snprintf(row.reason, sizeof(row.reason), "%s", lab_error());
+        if (row.status && w->c->failed)
+            w->c->failed(w->c->user, row.rung, row.status);
     }
     if (!row.status) {
         set_gain(w->c->ladder, &row, last);
@@ -1332,6 +1348,8 @@ static enum lab_status check_rungs(struct climb *w)
             snprintf(check->reason, sizeof(check->reason), "%s%s%s",
                      lab_error(), rung->needs ? "; it needs " : "",
                      rung->needs ? rung->needs : "");
+        if (check->status && c->failed)
+            c->failed(c->user, rung, check->status);
     }
     return LAB_OK;
 }
@@ -1346,7 +1364,7 @@ static enum lab_status make_room(struct climb *w)
     if (!w->ns || !w->sorted || !w->checks)
         return lab_fail(LAB_E_NOMEM, "no memory for a lab's times");
     enum lab_status st = ladder_numbers_make(&w->numbers, c->seed);
-    if (!st)
+    if (!st && c->machine->flush_bytes)
         st = lab_backend_alloc(c->backend,
                                2 * c->machine->flush_bytes / FLUSH_PIECES *
                                    (FLUSH_PIECES + 1),
@@ -1390,7 +1408,8 @@ static enum lab_status with_tensors(struct launch *l, lab_ladder_look_fn *look,
     enum lab_status st = ladder_tensors_ready(&l->t, l->rung);
     if (st)
         return st;
-    st = run_again(l);
+    if (!l->t.be->untimed)
+        st = run_again(l);
     if (!st)
         st = lab_backend_sync(l->t.be);
     if (!st)

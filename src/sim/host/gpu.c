@@ -3,6 +3,7 @@
 #include "sim/gpu.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -166,6 +167,28 @@ enum lab_status lab_sim_gpu_judge(const struct lab_sim_gpu *gpu)
     return lab_fail(LAB_E_CHECK, "%s", text);
 }
 
+/* "stencil_shared" for "_Z14stencil_sharedILb0EEvPfPKfl": the last part of the
+ * name of C++, without its types. */
+static void bare_name(const char *symbol, char *out, size_t cap)
+{
+    const char *at = symbol;
+    const char *name = symbol;
+    size_t n = strlen(symbol);
+    if (strncmp(at, "_Z", 2) == 0) {
+        at += 2 + (at[2] == 'N');
+        while (*at >= '1' && *at <= '9') {
+            char *rest;
+            size_t length = strtoul(at, &rest, 10);
+            if (length > strlen(rest))
+                break;
+            name = rest;
+            n = length;
+            at = rest + length;
+        }
+    }
+    snprintf(out, cap, "%.*s", n < cap ? (int)n : (int)cap - 1, name);
+}
+
 static enum lab_status keep(struct lab_sim_gpu *gpu,
                             const struct lab_sim_result *r,
                             const struct lab_ptx *ptx, const char *kernel)
@@ -184,7 +207,7 @@ static enum lab_status keep(struct lab_sim_gpu *gpu,
             return st;
         struct lab_sim_gpu_finding *f = &gpu->findings[gpu->finding_count++];
         *f = (struct lab_sim_gpu_finding){.found = r->findings[i], .ptx = ptx};
-        snprintf(f->kernel, sizeof(f->kernel), "%s", kernel);
+        bare_name(kernel, f->kernel, sizeof(f->kernel));
     }
     return LAB_OK;
 }

@@ -122,7 +122,10 @@ static void put_words(const struct lab_bench_state *st,
         if (failed)
             *role = LAB_ROLE_BAD;
     } else if (r->state == LAB_BENCH_DONE) {
-        lab_format_ns(r->median_ns, out, cap);
+        if (isnan(r->median_ns) && st->lab.sets[r->set].untimed)
+            snprintf(out, cap, "right");
+        else
+            lab_format_ns(r->median_ns, out, cap);
     } else {
         snprintf(out, cap, "%s", lab_bench_state_text(r->state));
         *role = r->state == LAB_BENCH_FAILED    ? LAB_ROLE_BAD
@@ -370,11 +373,29 @@ static void work_line(struct page *p, const struct lab_bench_result *r)
             traffic ? LAB_BYTES_TEXT(r->traffic_bytes) : "");
 }
 
+/* In place of times. */
+static void simulated_lines(struct page *p, const struct lab_bench_result *r)
+{
+    char sectors[64] = "no loads";
+    if (r->sim_load_requests > 0)
+        snprintf(sectors, sizeof(sectors), "%.3g sectors a load of a warp",
+                 r->sim_load_sectors / r->sim_load_requests);
+    line_of(p, "kernel", "%s, %s%s", r->kernel, r->launch,
+            r->kernels > 1 ? ", and more" : "");
+    line_of(p, "simulated",
+            "%s, %s, %s conflicts of banks, %.1f of 32 lanes active",
+            LAB_AMOUNT_TEXT(r->sim_flop, "FLOP"), sectors,
+            LAB_INT_TEXT((int64_t)r->sim_bank_conflicts),
+            r->sim_thread_inst / r->sim_warp_inst);
+}
+
 static void launch_lines(struct page *p, const struct lab_bench_result *r)
 {
     char achieved[48] = "";
     char occupancy[48] = LAB_NA;
     char registers[48] = LAB_NA;
+    if (r->sim_warp_inst > 0)
+        simulated_lines(p, r);
     if (isnan(r->occupancy_pct) && isnan(r->registers))
         return;
     line_of(p, r->kernels > 1 ? "longest of" : "kernel", "%s, %s", r->kernel,
@@ -1005,13 +1026,14 @@ static void hint(struct lab_screen *s)
     lab_ui_hint(s->ui, text);
 }
 
-/* A prediction comes first; an empty one is skipped. */
+/* A prediction comes first; an empty one is skipped. A simulation has no times
+ * that one could predict. */
 static enum lab_status ask_and_run(struct lab_screen *s, const char *text)
 {
     struct lab_bench_state *st = s->state;
     char label[64];
     enum lab_status status = can_run(st);
-    if (status || anything_predicted(st))
+    if (status || set_of(st)->untimed || anything_predicted(st))
         return status ? status : start(s);
     snprintf(label, sizeof(label),
              "fastest, size %.16s, you expect (Enter skips): ",

@@ -100,18 +100,32 @@ static void write_sizes(const struct lab_bench *lab, char *out, size_t cap)
                               lab->sizes[i].text);
 }
 
+static int put_repeats(struct lab_bench_set *set, int repeats)
+{
+    if (set->untimed)
+        return snprintf(set->note, sizeof(set->note),
+                        "counted by simulation, no times");
+    return snprintf(set->note, sizeof(set->note), "%d repeats each", repeats);
+}
+
 static enum lab_status add_set(struct lab_bench_data *data,
                                struct lab_bench *lab, struct lab_bench **labs)
 {
     struct lab_device_info info;
     bool gpu = !lab->backend->host_memory;
     lab_backend_info(lab->backend, &info);
-    int set = lab_bench_model_add_set(data, gpu ? "GPU" : "CPU", info.name);
+    bool untimed = lab->backend->untimed;
+    int set = lab_bench_model_add_set(data,
+                                      untimed ? "simulated"
+                                      : gpu   ? "GPU"
+                                              : "CPU",
+                                      info.name);
     struct lab_bench_set *to = &data->sets[set];
     labs[set] = lab;
     to->runs = true;
-    snprintf(to->badge, sizeof(to->badge), "%s", gpu ? to->device : "CPU");
-    snprintf(to->note, sizeof(to->note), "%d repeats each", lab->repeats);
+    snprintf(to->badge, sizeof(to->badge), "%s", gpu ? info.name : "CPU");
+    to->untimed = untimed;
+    put_repeats(to, lab->repeats);
     write_sizes(lab, to->sizes, sizeof(to->sizes));
     return lab_bench_model_plan(data, set, lab);
 }
@@ -198,17 +212,20 @@ static void fill(struct lab_bench_screen *s, struct lab_bench *const *found,
     show(s, &data, labs);
 }
 
-/* The GPU first, where there is one unless --backend cpu was given. */
+/* The GPU first, where there is one unless --backend cpu was given; the simulator
+ * where it was. */
 static void open_all(struct lab_bench_screen *s)
 {
     static const char *const backends[LAB_SCREEN_LABS] = {"cuda", "cpu"};
     const char *asked = s->options[0].backend;
     struct lab_bench *found[LAB_SCREEN_LABS] = {NULL, NULL};
     char why[LAB_BENCH_TEXT] = "";
+    bool simulated = strcmp(asked, "sim") == 0;
     for (int i = 0; i < LAB_SCREEN_LABS; i++) {
-        if (strcmp(asked, "auto") != 0 && strcmp(asked, backends[i]) != 0)
+        const char *backend = simulated && i == 0 ? "sim" : backends[i];
+        if (strcmp(asked, "auto") != 0 && strcmp(asked, backend) != 0)
             continue;
-        found[i] = open_lab(s, i, backends[i]);
+        found[i] = open_lab(s, i, backend);
         if (!found[i])
             snprintf(why, sizeof(why), "%s", lab_error());
     }
@@ -241,7 +258,8 @@ static void doing(void *user, const struct lab_variant *rung,
                           size ? LAB_BENCH_TIMING : LAB_BENCH_CHECKING);
     if (size) {
         data->at_size = lab_bench_size_find(data, w->set, size->text);
-        snprintf(data->doing, sizeof(data->doing), "timing %s at %s, %s",
+        snprintf(data->doing, sizeof(data->doing), "%s %s at %s, %s",
+                 data->sets[w->set].untimed ? "simulating" : "timing",
                  rung->name, size->text, precision);
     } else {
         snprintf(data->doing, sizeof(data->doing),
@@ -347,8 +365,7 @@ static void come_to_rest(struct climbing *w, enum lab_status st)
                  (long long)data->total);
     else if (st)
         snprintf(data->problem, sizeof(data->problem), "%s", lab_error());
-    int n = snprintf(set->note, sizeof(set->note), "%d repeats each",
-                     w->lab->repeats);
+    int n = put_repeats(set, w->lab->repeats);
     if (w->lab->run)
         snprintf(set->note + n, sizeof(set->note) - (size_t)n,
                  ", recorded as run %lld", (long long)w->lab->run);

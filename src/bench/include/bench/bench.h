@@ -68,6 +68,7 @@ struct lab_bench {
     struct lab_ladder_machine machine;
     struct lab_ladder_size sizes[LAB_BENCH_SIZES];
     int n_sizes;
+    bool small_sizes; /* the lab's own are too large to be simulated */
     const struct lab_variant *rungs[LAB_BENCH_RUNGS];
     int n_rungs;
     struct lab_prediction predictions[LAB_BENCH_PREDICTIONS];

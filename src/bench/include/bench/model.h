@@ -39,6 +39,7 @@ struct lab_bench_set {
     char note[160];              /* when, which run; or why there is nothing */
     char sizes[LAB_BENCH_TEXT];  /* as --sizes has them */
     bool runs;                   /* it can be measured here and now */
+    bool untimed;                /* a simulation: values and counts alone */
     double ceiling;              /* of the rates; NaN: not known */
     char ceiling_name[48];
 };

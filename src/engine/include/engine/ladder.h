@@ -8,6 +8,9 @@
  * repeat, and some elements of the result compared with the reference again,
  * before the first repeat.
  *
+ * A simulated backend has no times: a rung is checked, run once at each size and
+ * compared, and its row has values and no repeats.
+ *
  * A rung that is wrong on purpose is neither checked nor timed: it is run once
  * at each size, and its row states how much of its result is wrong.
  *
@@ -105,6 +108,10 @@ struct lab_ladder_run {
      * May be NULL. */
     void (*doing)(void *user, const struct lab_variant *rung,
                   const struct lab_ladder_size *size);
+    /* A rung's check or run has failed, and the backend has nothing else done
+     * since. May be NULL. */
+    void (*failed)(void *user, const struct lab_variant *rung,
+                   enum lab_status status);
     void *user;
 };
 
@@ -118,6 +125,10 @@ enum lab_status lab_ladder_find(const char *name,
 enum lab_status lab_ladder_size(const struct lab_operation *ladder,
                                 const char *text, size_t bytes,
                                 struct lab_ladder_size *out);
+/* Its operations, or where they are more the numbers that it moves: what a
+ * simulation of it costs. */
+double lab_ladder_work(const struct lab_operation *l,
+                       const struct lab_ladder_size *s);
 /* Memory that the tensors of a size take; host: that of the host beside them,
  * copies of the inputs that the operation fills. 0 when that is more than can be
  * counted. */

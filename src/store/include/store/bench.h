@@ -95,6 +95,13 @@ struct lab_bench_result {
     double dram_bytes;    /* counted, of all kernels */
     double registers;     /* a thread */
     double shared_bytes;  /* a block */
+    /* Counted by simulation, of all kernels; 0 instructions: it was not. */
+    double sim_flop;
+    double sim_load_requests;
+    double sim_load_sectors;
+    double sim_bank_conflicts;
+    double sim_warp_inst; /* of PTX */
+    double sim_thread_inst;
 };
 
 /* One point of a sweep: a lesson at a batch, at a width, or a part of its

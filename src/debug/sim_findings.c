@@ -1,6 +1,9 @@
 /* sim_findings.c -- what the checks of the backend "sim" found in the step that
  * ended a walk, as lines of JSON. */
-#include "cmd.h"
+#include "debug/sim_findings.h"
+
+#include <stdio.h>
+
 #include "engine/sim_backend.h"
 #include "report/json_line.h"
 #include "trace/record.h"

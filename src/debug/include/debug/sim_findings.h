@@ -1,0 +1,12 @@
+/* debug/sim_findings.h -- what the checks of the backend "sim" found, as JSON.
+ * Threads: the one that ran the step. */
+#pragma once
+#include "base/status.h"
+
+struct lab_backend;
+
+LAB_C_BEGIN
+/* A line on standard output for each finding of the backend's last call. The
+ * error that is set (lab_error()) stays. Another backend: nothing. */
+void lab_sim_findings_print(struct lab_backend *be);
+LAB_C_END

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "profiler/kernel_name.h"
-#include "sim/gpu.h"
+#include "engine/sim_backend.h"
 
 enum { LANES = 32, SECTOR = 32, ARGUMENTS = 256, SOURCE_MOST = 8 << 20 };
 
@@ -315,18 +315,40 @@ const char *lab_kernel_hint(enum lab_sim_check check)
     return hints[check];
 }
 
-void lab_kernel_finding_add(struct lab_str *out, const struct lab_ptx *ptx,
-                            const struct lab_sim_finding *f)
+/* " at sums.cu:9, block (0,0,0), thread (1,0,0): ... Look at: ..." */
+static void add_place(struct lab_str *out, const struct lab_sim_finding *f,
+                      const char *path, int line)
 {
-    int line;
-    const char *path = lab_sim_source(ptx, f->at.place, &line);
     const char *slash = path ? strrchr(path, '/') : NULL;
-    lab_str_add(out, lab_sim_check_id(f->check));
-    if (path)
+    if (path && path[0])
         lab_str_addf(out, " at %s:%d", slash ? slash + 1 : path, line);
     lab_str_addf(out, ", block (%u,%u,%u), thread (%u,%u,%u): ", f->at.block[0],
                  f->at.block[1], f->at.block[2], f->at.thread[0],
                  f->at.thread[1], f->at.thread[2]);
     lab_str_add_visible(out, f->message, strlen(f->message), false);
     lab_str_addf(out, ". Look at: %s", hints[f->check]);
+}
+
+void lab_kernel_finding_add(struct lab_str *out, const struct lab_ptx *ptx,
+                            const struct lab_sim_finding *f)
+{
+    int line;
+    const char *path = lab_sim_source(ptx, f->at.place, &line);
+    lab_str_add(out, lab_sim_check_id(f->check));
+    add_place(out, f, path, line);
+}
+
+bool lab_kernel_found(struct lab_str *out, struct lab_kernel_goal *goal)
+{
+    struct lab_sim_backend_found found;
+    if (!lab_sim_backend_found(&found))
+        return false;
+    lab_kernel_name(found.kernel, goal->name, sizeof(goal->name));
+    memcpy(goal->block, found.first.at.block, sizeof(goal->block));
+    lab_str_addf(out, "%s in %s", lab_sim_check_id(found.first.check),
+                 goal->name);
+    add_place(out, &found.first, found.file, found.line);
+    if (found.count > 1)
+        lab_str_addf(out, ". %d more were found", found.count - 1);
+    return true;
 }

@@ -24,6 +24,7 @@
 #include "debug/progress.h"
 #include "engine/session.h"
 #include "debug/debugger.h"
+#include "debug/kernel_text.h"
 #include "debug/kernel_walk.h"
 #include "debug/lesson_run.h"
 
@@ -892,12 +893,30 @@ static enum lab_status session_command(const struct lab_plain *p,
     return lab_debugger_command(&p->snap, from, here, out);
 }
 
+/* A finding of the simulator's checks is a stop. */
+static void show_found(void)
+{
+    struct lab_str text;
+    struct lab_kernel_goal goal;
+    lab_str_init(&text);
+    if (lab_kernel_found(&text, &goal)) {
+        lab_lesson_put_paragraph(lab_str_text(&text), 2);
+        lab_printf(stdout,
+                   "  `into` goes to its kernels, `block %u,%u,%u` and "
+                   "`continue` there to the finding.\n",
+                   goal.block[0], goal.block[1], goal.block[2]);
+    }
+    lab_str_release(&text);
+}
+
 /* What ran before a move failed is worth showing, too. */
 static void show_move(struct lab_plain *p, int64_t iteration,
                       enum lab_status st)
 {
     if (st)
         complain();
+    if (st == LAB_E_CHECK)
+        show_found();
     int64_t walked = p->snap.iteration > iteration ? p->snap.schedule->n_steps
                                                    : p->snap.position;
     p->walked = walked > p->walked ? walked : p->walked;

@@ -32,6 +32,7 @@ struct stepper_fixture {
     int next_break;
     char stop_reason[128];
     char error[128];
+    enum lab_status error_code;
     bool fused;     /* fc1 forward is one step */
     bool timed;     /* variants were measured, and choose what runs */
     int measure_of; /* while STARTING: so many variants are */

@@ -285,6 +285,7 @@ enum lab_status fixture_snapshot(struct lab_session *session,
     out->plane.tensor = -1;
     out->explanation.tensor = -1;
     snprintf(out->error, sizeof(out->error), "%s", f->error);
+    out->error_code = f->error_code;
     if (f->state == LAB_SESSION_STARTING && f->measure_of) {
         snprintf(out->measured, sizeof(out->measured), "vector");
         out->measure_done = 1;

@@ -492,6 +492,28 @@ TEST_CASE_WITH(stepping_on_while_training_is_no_crash, setup, teardown)
             "key v\nkey Esc\nkey /\nkey Esc\n");
 }
 
+static bool found_one(struct lab_str *out, struct lab_kernel_goal *goal)
+{
+    snprintf(goal->name, sizeof(goal->name), "dense_tiled");
+    lab_str_add(out, "race in dense_tiled. Look at: the barrier");
+    return true;
+}
+
+/* What the simulator's checks found is shown until a key, and is a way in. */
+TEST_CASE_WITH(a_finding_is_a_stop, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    f->model.found = found_one;
+    f->error_code = LAB_E_CHECK;
+    snprintf(f->error, sizeof(f->error), "a race");
+    play(f, "expect found in this step\nexpect Look at: the barrier\n"
+            "expect Enter kernel\nkey s\nexpect Look at: the barrier\n"
+            "key Esc\nabsent Look at: the barrier\nkey j\n");
+    assert_int_equal(fixture_count(f, LAB_DO_STEP), 0);
+    play(f, "key Enter\nexpect start with --backend sim\n"
+            "absent Look at: the barrier\n");
+}
+
 TEST_CASE_WITH(a_model_with_nothing_optional, setup, teardown)
 {
     struct stepper_fixture *f = *state;

@@ -318,6 +318,36 @@ static enum lab_status label_call(struct sim_backend *sim,
     return st;
 }
 
+static struct {
+    pthread_mutex_t lock;
+    struct lab_sim_backend_found found; /* count 0: nothing */
+} last = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* For a screen on another thread. */
+static void keep_found(const struct lab_sim_gpu *gpu)
+{
+    int line;
+    int count;
+    const struct lab_sim_gpu_finding *f = lab_sim_gpu_findings(gpu, &count);
+    if (count == 0)
+        return;
+    const char *file = lab_sim_source(f->ptx, f->found.at.place, &line);
+    pthread_mutex_lock(&last.lock);
+    last.found = (struct lab_sim_backend_found){
+        .first = f->found, .line = line, .count = count};
+    snprintf(last.found.kernel, sizeof(last.found.kernel), "%s", f->kernel);
+    snprintf(last.found.file, sizeof(last.found.file), "%s", file ? file : "");
+    pthread_mutex_unlock(&last.lock);
+}
+
+bool lab_sim_backend_found(struct lab_sim_backend_found *out)
+{
+    pthread_mutex_lock(&last.lock);
+    *out = last.found;
+    pthread_mutex_unlock(&last.lock);
+    return out->count > 0;
+}
+
 static enum lab_status sim_run(struct lab_backend *be,
                                const struct lab_variant *v,
                                struct lab_call *call)
@@ -336,8 +366,10 @@ static enum lab_status sim_run(struct lab_backend *be,
     (void)label_call(sim, call, false);
     lab_sim_gpu_enter(NULL);
     enum lab_status found = lab_sim_gpu_judge(sim->gpu);
-    if (found)
+    if (found) {
+        keep_found(sim->gpu);
         return found;
+    }
     const atomic_bool *stop = lab_sim_gpu_options(sim->gpu)->stop;
     if (stop && atomic_load(stop))
         return lab_fail(LAB_E_CANCELLED, "the simulation was stopped");

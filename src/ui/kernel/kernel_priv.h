@@ -25,7 +25,8 @@ enum kernel_job {
     KERNEL_BACK,
     KERNEL_WRITER,
     KERNEL_ELEMENTS,
-    KERNEL_BLOCK
+    KERNEL_BLOCK,
+    KERNEL_FINDING /* the block, and on to a finding */
 };
 
 struct kernel_work {

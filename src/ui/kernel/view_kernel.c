@@ -95,6 +95,10 @@ static enum lab_status do_work(struct lab_sim_debug *d, struct kernel_work *w)
         return lab_sim_debug_writer(d, w->p, w->bytes, &w->stop, &w->lane);
     case KERNEL_BLOCK:
         return lab_sim_debug_block(d, w->block);
+    case KERNEL_FINDING: {
+        enum lab_status st = lab_sim_debug_block(d, w->block);
+        return st ? st : lab_sim_debug_move(d, LAB_SIM_CONTINUE, &w->stop);
+    }
     default:
         return lab_kernel_elements_add(&w->text, d, w->warp, w->lane, "; ");
     }
@@ -220,6 +224,23 @@ static void release(struct lab_screen *s)
     pthread_cond_destroy(&w->ended);
 }
 
+/* The launch of the finding that the screen was opened for; others run. */
+static void go_to_goal(struct lab_screen *s)
+{
+    struct kernel_state *st = s->state;
+    struct lab_kernel_goal *goal = &st->of.goal;
+    if (strcmp(goal->name, st->at->name) != 0) {
+        st->at = NULL;
+        lab_kernel_pause_next();
+        return;
+    }
+    memcpy(st->work.block, goal->block, sizeof(goal->block));
+    goal->name[0] = '\0';
+    st->tab = KERNEL_FOUND;
+    if (start_work(s, KERNEL_FINDING))
+        lab_ui_error(s->ui);
+}
+
 /* A launch waits now, or the step is over, or a move is. */
 static bool tick(struct lab_screen *s)
 {
@@ -239,6 +260,8 @@ static bool tick(struct lab_screen *s)
         st->finding = 0;
         snprintf(st->note, sizeof(st->note), "before its first instruction");
         look(st);
+        if (st->of.goal.name[0])
+            go_to_goal(s);
         return true;
     }
     if (!now && st->number > 0 && st->at) {

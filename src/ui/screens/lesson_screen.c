@@ -228,6 +228,7 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
                                    .advise = advise,
                                    .roofs = roofs,
                                    .candidates = candidates,
+                                   .found = lab_kernel_found,
                                    .text_for = text_for,
                                    .open_source = open_source,
                                    .open_occupancy = open_occupancy,

@@ -61,6 +61,9 @@ struct lab_stepper {
     bool stay;      /* the next stop is at a step not run yet */
     bool goes_into; /* the kernels of step `into`, once the walk is there */
     int into;
+    bool was_inside;  /* a step whose kernels were walked */
+    char found[1024]; /* a finding that stopped the walk, shown; "": none */
+    struct lab_kernel_goal goal; /* where it is */
     bool pinned; /* the source of an explained number is looked at */
     bool walked; /* a command of ours has been posted since */
 
@@ -1696,11 +1699,27 @@ static bool adopt_schedule(struct lab_stepper *v)
     return true;
 }
 
+/* What the checks found is a stop like a breakpoint. */
+static void show_found(struct lab_stepper *v)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    if (v->model.found && v->model.found(&text, &v->goal))
+        snprintf(v->found, sizeof(v->found), "%s", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
 static void show_news(struct lab_stepper *v, const struct lab_snapshot *old)
 {
     const struct lab_snapshot *snap = &v->snap;
     if (snap->state == LAB_SESSION_FAILED)
         return; /* the screen shows it */
+    if (snap->error_code == LAB_E_CHECK &&
+        (old->error_code != LAB_E_CHECK || v->was_inside))
+        show_found(v);
+    v->was_inside = false;
+    if (v->found[0])
+        return;
     if (snap->error[0] && strcmp(snap->error, old->error) != 0)
         lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", snap->error);
     else if (snap->near.asked != old->near.asked)
@@ -3011,15 +3030,25 @@ static bool is_running(void *user)
     return v->model.pending && v->model.pending(v->model.session);
 }
 
-/* The screen arms the pause before the step is asked for. */
-static void open_kernel(struct lab_stepper *v)
+/* The screen arms the pause before the step is asked for. `goal` may be NULL. */
+static void open_kernel_at(struct lab_stepper *v,
+                           const struct lab_kernel_goal *goal)
 {
-    const struct lab_kernel_args args = {is_running, v};
+    struct lab_kernel_args args = {.running = is_running, .user = v};
+    if (goal)
+        args.goal = *goal;
     if (lab_kernel_walk_possible(v->snap.backend) ||
         lab_ui_push(v->ui, &lab_view_kernel, &args))
         lab_ui_error(v->ui);
-    else
+    else {
+        v->was_inside = true;
         post_walk(v, LAB_DO_STEP, 1);
+    }
+}
+
+static void open_kernel(struct lab_stepper *v)
+{
+    open_kernel_at(v, NULL);
 }
 
 /* `into STEP` runs to the step first, whose kernels alone wait for a reader. */
@@ -3303,6 +3332,18 @@ static void draw_waiting(const struct lab_stepper *v, struct lab_canvas *c,
         "is used. Esc goes on without: by the fixed table of variants.");
 }
 
+static void draw_found(const struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect body)
+{
+    enum { W = 76 };
+    int w = body.w < W ? body.w : W;
+    int rows = lab_canvas_paragraph_rows(c, w - 2, body.h - 2, v->found);
+    struct lab_rect r = {body.y + (body.h - rows - 2) / 2,
+                         body.x + (body.w - w) / 2, rows + 2, w};
+    lab_canvas_paragraph(c, lab_canvas_box(c, r, "found in this step"),
+                         LAB_ROLE_BAD, v->found);
+}
+
 static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
                          struct lab_rect body)
 {
@@ -3328,6 +3369,8 @@ static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
             draw_pane(v, c, i, l.pane[i], l.tabs);
     if (v->variants.n)
         draw_variants(v, c, body);
+    else if (v->found[0])
+        draw_found(v, c, body);
 }
 
 /* ---- keys ---- */
@@ -4026,6 +4069,27 @@ static const struct lab_binding stepper_keys[] = {
      stop_or_close},
     {NULL}};
 
+static enum lab_status close_found(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
+    v->found[0] = '\0';
+    return LAB_OK;
+}
+
+static enum lab_status go_to_found(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
+    v->found[0] = '\0';
+    open_kernel_at(v, &v->goal);
+    return LAB_OK;
+}
+
+static const struct lab_binding found_keys[] = {
+    {"Enter i", true, "kernel", "into the kernel, to this place", LAB_ACT_OPEN,
+     go_to_found},
+    {"Esc q", true, "close", "back to the step", LAB_ACT_CANCEL, close_found},
+    {NULL}};
+
 static const struct lab_binding variant_keys[] = {
     {"Enter", true, "take", "run the node so", LAB_ACT_OPEN, take_variant},
     {"Esc q v", true, "close", "leave it as it is", LAB_ACT_CANCEL,
@@ -4055,6 +4119,8 @@ static const struct lab_binding *stepper_bindings(const struct lab_screen *s)
         return measuring_keys;
     if (v->variants.n)
         return variant_keys;
+    if (v->found[0])
+        return found_keys;
     return v->snap.state == LAB_SESSION_TRAINING
                ? lab_keymap_bar(stepper_keys, "EtdboL", training_keys) /* Esc */
                : stepper_keys;

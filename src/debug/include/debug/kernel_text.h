@@ -13,6 +13,12 @@ struct lab_kernel_source {
     int32_t lines;
 };
 
+/* A place in a step to go to. */
+struct lab_kernel_goal {
+    char name[128]; /* of the kernel, as a person calls it; "": none */
+    uint32_t block[3];
+};
+
 LAB_C_BEGIN
 /* `beside` must outlive it. */
 void lab_kernel_source_init(struct lab_kernel_source *s, const char *beside);
@@ -38,6 +44,10 @@ const char *lab_kernel_hint(enum lab_sim_check check);
 /* "race at sums.cu:9, block (0,0,0), thread (1,0,0): ... Look at: ...". */
 void lab_kernel_finding_add(struct lab_str *out, const struct lab_ptx *ptx,
                             const struct lab_sim_finding *f);
+/* The same of the step that the checks stopped last: kernel, place, tensor and
+ * element, how many more, and what to look at; and where in its launch it is. false:
+ * none was stopped. Any thread. */
+bool lab_kernel_found(struct lab_str *out, struct lab_kernel_goal *goal);
 /* "3", "3,1" or "3,1,0". LAB_E_PARSE. */
 enum lab_status lab_kernel_read_three(const char *text, uint32_t out[3]);
 /* "reads x[0,0] to x[0,63]: 64 elements" and "writes ...", each followed by `end`:

@@ -4,7 +4,18 @@
 #include "engine/backend.h"
 #include "sim/gpu.h"
 
+/* What the checks found first in the last step that they stopped. */
+struct lab_sim_backend_found {
+    char kernel[LAB_SIM_NAME]; /* as in the PTX */
+    struct lab_sim_finding first;
+    char file[256]; /* "": not known */
+    int line;
+    int count;
+};
+
 LAB_C_BEGIN
+/* Of any such backend; false: none was stopped. Any thread. */
+bool lab_sim_backend_found(struct lab_sim_backend_found *out);
 
 /* Backends that are opened from now on have this device's limits; NULL: the
  * newest known. LAB_E_USAGE with the names that there are. Not while another

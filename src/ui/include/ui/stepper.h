@@ -6,6 +6,7 @@
  * Every function runs on the UI's thread and must not block. */
 #pragma once
 #include "debug/debugger.h"
+#include "debug/kernel_text.h"
 #include "engine/session.h"
 #include "report/doc.h"
 #include "trace/metric.h"
@@ -60,6 +61,9 @@ struct lab_stepper_model {
                   struct lab_stepper_roofs *out);
     /* What a node of the plan can run as; the names outlive the screen. */
     lab_candidates_fn *candidates;
+    /* What the checks of the simulator found in the step that they stopped, as text,
+     * and where. false: nothing. */
+    bool (*found)(struct lab_str *out, struct lab_kernel_goal *goal);
     /* Writes the lesson's text for a step in a phase into `out`, wrapped to
      * `columns`; without a step and a phase (NULL) the lesson's introduction.
      * Leaves it empty where the lesson has none. */

@@ -46,6 +46,7 @@ static const struct {
     {"doctor:*", LAB_FOR_DOCTOR},
     {"sim:*", LAB_FOR_SIM},
     {"table:*", LAB_FOR_TABLE},
+    {"course:*", LAB_FOR_COURSE},
     {"lab:offsets", LAB_FOR_OFFSETS},
     {"lab:gflops", LAB_FOR_GFLOPS},
     {"lab:calls", LAB_FOR_LAB_CALLS},
@@ -101,7 +102,7 @@ static void write_bash(void)
 
 /* ---- zsh ---- */
 
-/* "lab", "profile", "sim", "run", "step" or "table" for an option of that command alone. */
+/* "lab", "profile", "sim", "run", "step", "table" or "course" for an option of that command alone. */
 static const char *only_of(const struct lab_option *o)
 {
     uint64_t all = 0;
@@ -114,6 +115,7 @@ static const char *only_of(const struct lab_option *o)
            : all == LAB_FOR_RUN                   ? "run"
            : all == LAB_FOR_STEP                  ? "step"
            : all == LAB_FOR_TABLE                 ? "table"
+           : all == LAB_FOR_COURSE                ? "course"
                                                   : NULL;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include "report/exit.h"
 
+int lab_cmd_course(int argc, char **argv);
 int lab_cmd_doctor(int argc, char **argv);
 int lab_cmd_lab(int argc, char **argv);
 int lab_cmd_lesson(int argc, char **argv);

@@ -9,7 +9,7 @@ for option in --help --version -h help; do
 done
 
 # help, -h and --help say the same of every command.
-for words in lesson step run lab sim profile table doctor 'profile show' 'lab offsets'; do
+for words in lesson step run lab sim profile table course doctor 'profile show' 'lab offsets'; do
     # shellcheck disable=SC2086 # words
     run $words --help
     expect_exit 0

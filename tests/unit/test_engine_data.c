@@ -306,6 +306,55 @@ TEST_CASE(mnist_plain_and_packed_in_both_spellings)
     mnist_is_read(".", true);
 }
 
+/* Where the lesson's directory is not there: the digits that ship, 20 by 20 in the
+ * middle of 28 by 28, each as dark as it was. */
+TEST_CASE(digits_stand_in_for_mnist)
+{
+    enum { SIDE = 28, SIZE = SIDE * SIDE, DIGIT = 64, SCALE = 20 * 20 };
+    struct net n;
+    struct net small;
+    struct lab_data_facts f;
+    float x[SIZE];
+    float eight[DIGIT];
+    net_init(&n);
+    n.spec.data.source = LAB_DATA_MNIST;
+    n.spec.data.path = "no-such-directory";
+    n.spec.data.batch = 1;
+    n.spec.data.shuffle = false;
+    net_node(&n, "fc dense units=10");
+    net_loss(&n, "softmax_cross_entropy");
+    built(&n);
+    lab_data_get_facts(n.data, &f);
+    assert_true(f.stand_in);
+    assert_int_equal(f.train_rows, 1437);
+    assert_int_equal(f.held_rows, 360);
+    net_init(&small);
+    small.spec.data.source = LAB_DATA_DIGITS;
+    small.spec.data.batch = 1;
+    small.spec.data.shuffle = false;
+    net_node(&small, "fc dense units=10");
+    net_loss(&small, "softmax_cross_entropy");
+    built(&small);
+    assert_ok(lab_data_fill(n.data, n.plan, n.plan->x, 0, x));
+    assert_ok(lab_data_fill(small.data, small.plan, small.plan->x, 0, eight));
+    double dark = 0;
+    double before = 0;
+    for (int i = 0; i < SIZE; i++) {
+        int row = i / SIDE;
+        int column = i % SIDE;
+        if (row < 4 || row >= 24 || column < 4 || column >= 24)
+            assert_true(x[i] == 0);
+        assert_true(fabs((double)x[i] * 255 - round((double)x[i] * 255)) <
+                    1e-4);
+        dark += (double)x[i] / SCALE;
+    }
+    for (int i = 0; i < DIGIT; i++)
+        before += (double)eight[i] / DIGIT;
+    assert_true(dark > 0.9 * before && dark < 1.1 * before);
+    net_free(&n);
+    net_free(&small);
+}
+
 /* ---- inline ---- */
 
 TEST_CASE(inline_rows_are_cut_into_batches)

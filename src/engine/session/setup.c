@@ -124,6 +124,20 @@ static void add_counts(const struct lab_schedule *s, struct lab_str *out)
     lab_str_add(out, "\n");
 }
 
+static void note_stand_in(const struct lab_setup *s,
+                          const struct lab_data *data, struct lab_str *notice)
+{
+    struct lab_data_facts facts;
+    lab_data_get_facts(data, &facts);
+    if (facts.stand_in)
+        lab_str_addf(
+            notice,
+            "MNIST is not %s%s: these are digits that ship, made 28 by "
+            "28; --data DIR reads MNIST\n",
+            s->spec->data.path ? "in " : "here",
+            s->spec->data.path ? s->spec->data.path : "");
+}
+
 enum lab_status lab_setup_open(const struct lab_setup *setup,
                                struct lab_walk **walk, struct lab_plan **plan,
                                struct lab_str *notice)
@@ -144,6 +158,8 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
     }
     if (!st)
         st = lab_data_check_labels(data, built);
+    if (!st)
+        note_stand_in(setup, data, notice);
     if (!st)
         st = open_backend(setup, &be, notice);
     if (!st && !setup->data && setup->spec->data.path_leaves)

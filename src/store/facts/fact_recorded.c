@@ -143,3 +143,23 @@ enum lab_status lab_fact_take_recorded(struct lab_fact_table *t,
     lab_database_close(db);
     return st ? st : lab_fact_compute(t);
 }
+
+enum lab_status lab_fact_recorded_run(const char *path, const char *lesson,
+                                      int64_t *run)
+{
+    static const char newest[] =
+        "SELECT id FROM run WHERE lesson = ?1 ORDER BY id DESC LIMIT 1";
+    const struct lab_database_options options = {.read_only = true};
+    struct lab_database *db = NULL;
+    enum lab_status st = lab_database_open(&db, path, &options);
+    if (st)
+        return st;
+    struct lab_stmt s = lab_stmt_new(db, newest);
+    if (!s.st)
+        lab_bind_text(s.sql, 1, lesson);
+    if (lab_stmt_next(&s))
+        *run = lab_column_int(&s);
+    st = lab_stmt_end(&s);
+    lab_database_close(db);
+    return st;
+}

@@ -29,6 +29,7 @@ struct lab_data_facts {
     /* y is a sequence, and the tensor `decoder` is y, one place later, behind
      * a symbol to begin with: evaluation decodes (engine/walk.h). */
     bool decodes;
+    bool stand_in; /* for MNIST: digits that ship, made larger */
 };
 
 LAB_C_BEGIN

@@ -110,6 +110,11 @@ void lab_fact_units(struct lab_str *out);
 enum lab_status lab_fact_take_recorded(struct lab_fact_table *t,
                                        const char *path, struct lab_str *note);
 
+/* The newest run of a lesson in the database at `path`; *run is left alone where
+ * there is none. LAB_E_DB. */
+enum lab_status lab_fact_recorded_run(const char *path, const char *lesson,
+                                      int64_t *run);
+
 /* ---- formulas ---- */
 
 /* The value of a name; false: there is none. */

@@ -56,8 +56,8 @@ makes() {
 
 makes 'lapenna-lab prof' 'lapenna-lab profile '
 makes 'lapenna-lab ml' 'lapenna-lab mlp-digits '
-makes 'lapenna-lab --se' 'lapenna-lab --seed='
-makes 'lapenna-lab run --se' 'lapenna-lab run --seed='
+makes 'lapenna-lab --see' 'lapenna-lab --seed='
+makes 'lapenna-lab run --see' 'lapenna-lab run --seed='
 makes 'lapenna-lab run mlp-digits --ep' 'lapenna-lab run mlp-digits --epochs='
 makes 'lapenna-lab run ml' 'lapenna-lab run mlp-digits '
 makes 'lapenna-lab --seed 3 run --lr=0.1 ml' \

@@ -32,7 +32,8 @@ static const struct command commands[] = {
     {"sim", lab_cmd_sim, "FILE: any CUDA kernel, thread by thread, checked"},
     {"profile", lab_cmd_profile, "recorded runs: list, compare, export ..."},
     {"table", lab_cmd_table, "[NAME]: the course's tables, with formulas"},
-    {"course", lab_cmd_course, "[ROW...]: the course, and what serves each row"},
+    {"course", lab_cmd_course,
+     "[ROW...]: the course, and what serves each row"},
     {"doctor", lab_cmd_doctor, "what this machine can do, and remedies"},
 };
 

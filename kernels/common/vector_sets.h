@@ -13,6 +13,8 @@
     SET(gelu)                                                                  \
     SET(dense)                                                                 \
     SET(conv2d)                                                                \
+    SET(conv2d_conv)                                                           \
+    SET(dropout)                                                               \
     SET(softmax)                                                               \
     SET(layer_norm)                                                            \
     SET(add)                                                                   \

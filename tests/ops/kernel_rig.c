@@ -296,6 +296,8 @@ void rig_run(struct rig *r, const char *op, const char *step,
     r->call.out = r->out;
     r->call.in = r->in;
     r->call.params = params;
+    if (row->prepare && row->prepare(&r->call) == LAB_E_UNSUPPORTED)
+        row = find_variant(RIG_REF_F32, op, step, phase);
     enum lab_status st = row->run(&r->call);
     if (st)
         fail_msg("%s %s.%s: %s", rig_name(r->kind), op, step ? step : "(group)",

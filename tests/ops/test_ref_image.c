@@ -22,6 +22,7 @@ static const struct shape shapes[] = {
     {1, 5, 8, 8, 7, {2, 2}, {3, 5}, {0, 0}, {3, 2}}, /* gaps */
     {2, 1, 3, 3, 2, {7, 5}, {1, 1}, {2, 1}, {1, 1}}, /* larger than x */
     {1, 33, 6, 5, 17, {3, 3}, {1, 1}, {1, 1}, {6, 5}},
+    {3, 12, 9, 11, 24, {6, 6}, {2, 2}, {2, 2}, {4, 5}}, /* uneven remainders */
     {1, 130, 20, 21, 3, {5, 5}, {1, 1}, {2, 2}, {20, 21}}, /* many pieces */
 };
 enum { N_SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
@@ -142,6 +143,8 @@ static void every_kind(run_fn *run, const char *what, const char *results)
 
 TEST_CASE(convolutions_agree)
 {
+    assert_true(rig_has(RIG_VECTOR, "conv2d", "conv", LAB_FORWARD));
+    assert_true(rig_has(RIG_VECTOR, "conv2d", "conv", LAB_BACKWARD));
     assert_true(rig_has(RIG_BLAS, "conv2d", "conv", LAB_FORWARD));
     assert_true(rig_has(RIG_BLAS, "conv2d", "conv", LAB_BACKWARD));
     every_kind(run_conv, "conv2d", "conv out db dWt dx");

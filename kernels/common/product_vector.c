@@ -263,6 +263,8 @@ void lab_product_cut(lab_multiply_fn *multiply, bool by_rows,
     struct product p = {multiply, c,     a,     b,    rows,
                         cols,     inner, alpha, beta, by_rows};
     int64_t n = p.by_rows ? rows : cols;
-    lab_parallel(n, lab_product_grain(n, inner * (p.by_rows ? cols : rows)),
-                 multiply_part, &p);
+    int64_t grain = lab_product_grain(n, inner * (p.by_rows ? cols : rows));
+    /* Each part packs the whole of the other factor, where both are packed: one
+     * part a thread. */
+    lab_parallel(n, a.flip ? 2 * grain : grain, multiply_part, &p);
 }

@@ -1220,6 +1220,15 @@ static void end_run(struct work *w)
         lab_database_rollback(writer->db);
 }
 
+/* Few records are seldom all: a moment later more have come, for the same
+ * transaction, and the thread that trains need not wake this one for each. */
+static void let_more_come(size_t n)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    if (n < BATCH / 2)
+        nanosleep(&moment, NULL);
+}
+
 static void *write_records(void *arg)
 {
     struct work *w = arg;
@@ -1231,6 +1240,7 @@ static void *write_records(void *arg)
             store_batch(w, n);
         else
             commit(w, false);
+        let_more_come(n);
     }
     end_run(w);
     insert_release(&w->in);

@@ -54,26 +54,17 @@ def theirs(step, seconds):
     return statistics.median(times) * 1e3
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("program")
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=2)
-    parser.add_argument("--threads", default=f"1,{len(os.sched_getaffinity(0))}")
-    parser.add_argument("--variants", default="")
-    parser.add_argument("--no-torch", action="store_true")
-    parser.add_argument("--no-compile", action="store_true")
-    args = parser.parse_args()
+def measure(args, names, threads_list):
+    """{(name, threads, kind): [ms of each repeat]}, and the peers' names."""
     peers = [] if args.no_torch else ["eager"] + (
         [] if args.no_compile else ["compiled"])
     options = shlex.split(args.variants)
     figures = {}
     with tempfile.TemporaryDirectory() as temp:
         folder = pathlib.Path(temp)
-        for name in args.names or NAMES:
+        for name in names:
             lesson = train_lessons.write(folder, name)
-            for threads in map(int, args.threads.split(",")):
+            for threads in threads_list:
                 step = {}
                 for peer in peers:
                     import torch
@@ -94,6 +85,22 @@ def main():
                         print(json.dumps({"network": name, "threads": threads,
                                           "kind": kind, "repeat": repeat,
                                           "ms": ms}), flush=True)
+    return figures, peers
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--threads", default=f"1,{len(os.sched_getaffinity(0))}")
+    parser.add_argument("--variants", default="")
+    parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--no-compile", action="store_true")
+    args = parser.parse_args()
+    figures, peers = measure(args, args.names or NAMES,
+                             list(map(int, args.threads.split(","))))
     print(f"{'network':16} {'threads':>7} {'ours':>9} "
           + " ".join(f"{p:>9}" for p in peers) + f" {'ratio':>6}")
     for name, threads in dict.fromkeys((n, t) for n, t, _ in figures):

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""cpu_all.py PROGRAM [LESSON...]: all figures of training on the CPU in one table.
+
+  beside PyTorch   training_cpu.py: the networks cpu-*, 1 thread and all, PyTorch
+                   eager and compiled taking turns; goal 1.2, CNN 1.0
+  two threads      one thread's milliseconds over those of all; goal 1.6 for the
+                   CNN, the LSTM and the GPT
+  variants         variants_cpu.py: lessons with a single --variant setting that is
+                   more than 5 % faster than the default; goal none. LESSON...:
+                   those alone
+  tuning           seconds that opening a network takes more the first time than
+                   with --no-tune, and the second time; goals 2 and 0
+  host             % of an iteration outside its steps, nothing traced; goal 2
+
+Needs a quiet machine: the load is printed before and after. PyTorch is installed by
+hand (pip install torch); without it its columns are left out. Options:
+  --repeats N (5)  --seconds S (2)  --no-torch  --no-compile  --no-variants
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import train_lessons
+import training_cpu
+
+GOAL_RATIO = {"cpu-cnn": 1.0, "cpu-cnn-large": 1.0}
+SCALES = ("cpu-cnn", "cpu-lstm", "cpu-gpt", "cpu-cnn-large", "cpu-gpt-large")
+
+table = []
+
+
+def row(figure, value, goal, met):
+    word = "" if met is None else "met" if met else "missed"
+    table.append((figure, value, goal, word))
+    print(f"{figure:44} {value:>12} {goal:>8} {word}", flush=True)
+
+
+def run(program, lesson, db, threads, iterations, *options):
+    """Wall seconds and the summary of a run."""
+    begin = time.perf_counter()
+    out = subprocess.run(
+        [program, "run", "--json", "--backend", "cpu", "--threads", str(threads),
+         "--db", str(db), "--iterations", str(iterations), *options, str(lesson)],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    took = time.perf_counter() - begin
+    last = json.loads(out.stdout.splitlines()[-1]) if out.stdout else {}
+    if out.returncode or last.get("type") != "summary":
+        raise SystemExit(f"cpu_all.py: {lesson} failed")
+    return took, last
+
+
+def tuning(args, folder, name, threads):
+    """Opening with nothing kept, with all kept, and by the fixed table."""
+    lesson = train_lessons.write(folder, name)
+    first, second, fixed = [], [], []
+    for repeat in range(args.repeats):
+        db = folder / f"tune-{name}-{threads}-{repeat}.db"
+        first.append(run(args.program, lesson, db, threads, 1)[0])
+        second.append(run(args.program, lesson, db, threads, 1)[0])
+        fixed.append(run(args.program, lesson, db, threads, 1, "--no-tune")[0])
+    base = statistics.median(fixed)
+    return statistics.median(first) - base, statistics.median(second) - base
+
+
+def host_pct(args, folder, name, threads):
+    """What the steps of an iteration take less than the whole iteration."""
+    lesson = train_lessons.write(folder, name)
+    db = folder / "host.db"
+    run(args.program, lesson, db, threads, 20)  # tunes
+    shares = []
+    for _ in range(args.repeats):
+        last = run(args.program, lesson, db, threads, 2000)[1]
+        shown = subprocess.run(
+            [args.program, "profile", "show", str(last["run"]), "--json", "--db",
+             str(db)], stdout=subprocess.PIPE, text=True, check=True).stdout
+        steps = sum(s["median_ns"] for s in map(json.loads, shown.splitlines())
+                    if s["type"] == "step" and s["median_ns"] is not None)
+        shares.append(100 * (1 - steps / 1e6 / last["step_ms_median"]))
+    return statistics.median(shares)
+
+
+def beside_pytorch(args, threads):
+    figures, peers = training_cpu.measure(args, training_cpu.NAMES, threads)
+    ms = {key: statistics.median(times) for key, times in figures.items()}
+    for name in training_cpu.NAMES:
+        for n in threads:
+            row(f"{name}, {n} threads, ms", f"{ms[name, n, 'ours']:.3f}", "", None)
+            best = min((ms[name, n, p] for p in peers), default=None)
+            if best is None:
+                continue
+            goal = GOAL_RATIO.get(name, 1.2)
+            ratio = best / ms[name, n, "ours"]
+            row(f"{name}, {n} threads, PyTorch / ours", f"{ratio:.2f}", str(goal),
+                ratio >= goal)
+    for name in SCALES:
+        if len(threads) < 2:
+            break
+        gain = ms[name, threads[0], "ours"] / ms[name, threads[-1], "ours"]
+        row(f"{name}, {threads[0]} thread / {threads[-1]}", f"{gain:.2f}", "1.6",
+            gain >= 1.6)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("lessons", nargs="*")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--no-compile", action="store_true")
+    parser.add_argument("--no-variants", action="store_true")
+    args = parser.parse_args()
+    args.variants = ""
+    cores = len(os.sched_getaffinity(0))
+    threads = [1] if cores == 1 else [1, 2]
+    print(f"load {os.getloadavg()[0]:.2f}, {cores} cores")
+    if not args.no_torch:
+        try:
+            import torch
+            print(f"PyTorch {torch.__version__}")
+        except ImportError:
+            args.no_torch = True
+            print("PyTorch is not installed: left out")
+    beside_pytorch(args, threads)
+    with tempfile.TemporaryDirectory() as temp:
+        folder = pathlib.Path(temp)
+        for name in training_cpu.NAMES:
+            first, second = tuning(args, folder, name, threads[-1])
+            row(f"{name}, tuning the first time, s", f"{first:.2f}", "2",
+                first <= 2)
+            row(f"{name}, tuning the second time, s", f"{second:.2f}", "0",
+                second <= 0.02)
+        for name in training_cpu.NAMES:
+            pct = host_pct(args, folder, name, 1)
+            row(f"{name}, host's share, %", f"{pct:.1f}", "2", pct <= 2)
+    if not args.no_variants:
+        here = pathlib.Path(__file__).resolve().parent
+        code = subprocess.run([sys.executable, here / "variants_cpu.py",
+                               args.program, *args.lessons]).returncode
+        row("lessons with a faster --variant setting",
+            "none" if code == 0 else "some", "none", code == 0)
+    print(f"load {os.getloadavg()[0]:.2f}\n\n| figure | value | goal | |\n|-|-|-|-|")
+    for cells in table:
+        print("| " + " | ".join(cells) + " |")
+    sys.exit(any(cells[3] == "missed" for cells in table))
+
+
+if __name__ == "__main__":
+    main()

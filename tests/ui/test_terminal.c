@@ -340,7 +340,7 @@ TEST_CASE(ctrl_l_sends_the_whole_screen_again)
     size_t from = s.n;
     pty_type(&s, "\014");
     pty_await(&s, from, "Last runs");
-    pty_await(&s, from, "all runs");
+    pty_await(&s, from, "recorded");
     pty_type(&s, "q");
     assert_int_equal(pty_finish(&s), 0);
     pty_leave(&s);

@@ -47,6 +47,7 @@ static const struct {
     {"sim:*", LAB_FOR_SIM},
     {"table:*", LAB_FOR_TABLE},
     {"course:*", LAB_FOR_COURSE},
+    {"config:*", LAB_FOR_CONFIG},
     {"lab:offsets", LAB_FOR_OFFSETS},
     {"lab:gflops", LAB_FOR_GFLOPS},
     {"lab:calls", LAB_FOR_LAB_CALLS},

@@ -5,6 +5,7 @@
 #include "report/exit.h"
 
 int lab_cmd_course(int argc, char **argv);
+int lab_cmd_config(int argc, char **argv);
 int lab_cmd_doctor(int argc, char **argv);
 int lab_cmd_lab(int argc, char **argv);
 int lab_cmd_lesson(int argc, char **argv);

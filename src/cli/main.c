@@ -34,6 +34,7 @@ static const struct command commands[] = {
     {"table", lab_cmd_table, "[NAME]: the course's tables, with formulas"},
     {"course", lab_cmd_course,
      "[ROW...]: the course, and what serves each row"},
+    {"config", lab_cmd_config, "settings, and where each comes from"},
     {"doctor", lab_cmd_doctor, "what this machine can do, and remedies"},
 };
 

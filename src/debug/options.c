@@ -4,6 +4,7 @@
 #include "debug/options.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,8 @@ const struct lab_option lab_option_rows[] = {
 enum {
     N_ROWS = sizeof(lab_option_rows) / sizeof(lab_option_rows[0]),
     KEY_FIRST = 256, /* plus the row */
-    KEY_USAGE = KEY_FIRST + N_ROWS
+    KEY_USAGE = KEY_FIRST + N_ROWS,
+    LAB_OPTION_TEXT = 160
 };
 
 const struct lab_option *lab_option_help(const struct lab_option *option,
@@ -67,7 +69,11 @@ const char *lab_options_foreign(const struct lab_options *o, uint64_t commands)
 {
     for (int i = 0; i < N_ROWS; i++) {
         const struct lab_option *at = &lab_option_rows[i];
+        size_t configured = at->given +
+                            offsetof(struct lab_options, configured) -
+                            offsetof(struct lab_options, given);
         if (at->name && *(const bool *)((const char *)o + at->given) &&
+            !*(const bool *)((const char *)o + configured) &&
             !lab_option_help(at, commands))
             return at->name;
     }
@@ -89,6 +95,30 @@ bool lab_options_takes_next(const char *word, uint64_t commands)
 }
 
 /* ---- values ---- */
+
+/* Of the configuration file, while its settings are taken; else NULL. */
+static const struct lab_setting *setting_now;
+
+/* A value that is wrong: a usage error (with where help is, if `help`), or, of the
+ * configuration file, bad input. */
+static void LAB_PRINTF(3, 4)
+    wrong(struct argp_state *state, bool help, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    if (setting_now) {
+        lab_config_fail(setting_now, "%s", text);
+        lab_warn("%s", lab_error());
+        exit(LAB_EXIT_INPUT);
+    }
+    if (help)
+        argp_error(state, "%s", text);
+    else
+        argp_failure(state, LAB_EXIT_USAGE, 0, "%s", text);
+}
 
 static bool read_number(const char *text, int64_t *out)
 {
@@ -119,12 +149,12 @@ static int64_t number(const struct lab_option *option,
     bool right = read_number(text, &v) && v >= range->least &&
                  (range->most == 0 || v <= range->most);
     if (!right && range->most == 0)
-        argp_error(state, "--%s '%s': a whole number from %lld is needed",
-                   option->name, text, (long long)range->least);
+        wrong(state, true, "--%s '%s': a whole number from %lld is needed",
+              option->name, text, (long long)range->least);
     else if (!right)
-        argp_error(state, "--%s '%s': a whole number from %lld to %lld",
-                   option->name, text, (long long)range->least,
-                   (long long)range->most);
+        wrong(state, true, "--%s '%s': a whole number from %lld to %lld",
+              option->name, text, (long long)range->least,
+              (long long)range->most);
     return v;
 }
 
@@ -134,9 +164,8 @@ static uint64_t seed(const char *text, struct argp_state *state)
     errno = 0;
     unsigned long long v = strtoull(text, &end, 10);
     if (errno || end == text || *end || strchr(text, '-'))
-        argp_error(state,
-                   "--seed '%s': a whole number from 0 to 2^64 - 1 is needed",
-                   text);
+        wrong(state, true,
+              "--seed '%s': a whole number from 0 to 2^64 - 1 is needed", text);
     return v;
 }
 
@@ -147,10 +176,9 @@ static double real(const struct lab_option *option, const char *text,
     double v = strtod(text, &end);
     if (end == text || *end ||
         !(v >= (double)option->least && v <= (double)option->most))
-        argp_failure(state, LAB_EXIT_USAGE, 0,
-                     "--%s '%s': a number from %lld to %lld is needed",
-                     option->name, text, (long long)option->least,
-                     (long long)option->most);
+        wrong(state, false, "--%s '%s': a number from %lld to %lld is needed",
+              option->name, text, (long long)option->least,
+              (long long)option->most);
     return v;
 }
 
@@ -165,8 +193,8 @@ static double share(const struct lab_option *option, const char *text,
         end++;
     }
     if (!right || *end || !(v >= 0 && v < 1e6))
-        argp_error(state, "--%s takes a share such as 5%%, not '%s'",
-                   option->name, text);
+        wrong(state, true, "--%s takes a share such as 5%%, not '%s'",
+              option->name, text);
     return v;
 }
 
@@ -182,11 +210,11 @@ static const char *choice(const struct lab_option *option, const char *text,
             return text;
     }
     if (strcmp(option->name, "counters") == 0 && strchr(text, ':'))
-        argp_error(state,
-                   "--counters '%s': nothing follows a set: use off, basic or "
-                   "full, which count every step; `count step`, in the "
-                   "stepper, counts one",
-                   text);
+        wrong(state, true,
+              "--counters '%s': nothing follows a set: use off, basic or "
+              "full, which count every step; `count step`, in the "
+              "stepper, counts one",
+              text);
     lab_str_init(&list);
     for (int i = 0; i < n; i++)
         lab_str_addf(&list, "%s%s",
@@ -194,8 +222,8 @@ static const char *choice(const struct lab_option *option, const char *text,
                      : i == n - 1 && i > 1 ? " or "
                                            : ", ",
                      names[i]);
-    argp_error(state, "--%s '%s': use %s", option->name, text,
-               lab_str_text(&list));
+    wrong(state, true, "--%s '%s': use %s", option->name, text,
+          lab_str_text(&list));
     lab_str_release(&list);
     return text;
 }
@@ -205,10 +233,9 @@ static void add_choice(struct lab_options *o, char *text,
 {
     char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
-        argp_failure(state, LAB_EXIT_USAGE, 0,
-                     "--variant '%s': write NODE=NAME or OP=NAME", text);
+        wrong(state, false, "--variant '%s': write NODE=NAME or OP=NAME", text);
     if (o->n_choices == LAB_MAX_OPTION_CHOICES)
-        argp_failure(state, LAB_EXIT_USAGE, 0, "too many --variant");
+        wrong(state, false, "too many --variant");
     *equals = '\0';
     o->choices[o->n_choices++] =
         (struct lab_variant_choice){.target = text, .variant = equals + 1};
@@ -220,7 +247,7 @@ static void add_text(const char **list, const struct lab_option *option,
 {
     int *count = (int *)(void *)(list + LAB_MAX_OPTION_TEXTS);
     if (*count == LAB_MAX_OPTION_TEXTS)
-        argp_failure(state, LAB_EXIT_USAGE, 0, "too many --%s", option->name);
+        wrong(state, false, "too many --%s", option->name);
     list[(*count)++] = text;
 }
 
@@ -256,7 +283,7 @@ static void set(struct lab_options *o, const struct lab_option *option,
         break;
     case LAB_KIND_RATE:
         if (lab_lr_read(arg, field))
-            argp_error(state, "--%s: %s", option->name, lab_error());
+            wrong(state, true, "--%s: %s", option->name, lab_error());
         break;
     case LAB_KIND_SHARE:
         *(double *)field = share(option, arg, state);
@@ -277,6 +304,217 @@ static struct {
     const struct lab_command_line *line;
     char **argv; /* argp's */
 } parsing;
+
+/* ---- the configuration file ---- */
+
+/* A setting gives way to an option that was written and contradicts it. */
+static const char *const CONTRARY[][2] = {
+    {"json", "csv"},
+    {"json", "npy"},
+    {"iterations", "epochs"},
+    {"seed", "continue"},
+    {"plain", "record"},
+    {"plain", "replay"},
+    {"no-graph", "graph-nodes"},
+    {"trace", "graph-nodes"},
+};
+
+static const struct lab_option *find_option(const char *name)
+{
+    for (int i = 0; i < N_ROWS; i++)
+        if (lab_option_rows[i].name &&
+            strcmp(lab_option_rows[i].name, name) == 0)
+            return &lab_option_rows[i];
+    return NULL;
+}
+
+static bool *given_of(struct lab_options *o, const struct lab_option *option)
+{
+    return (bool *)((char *)o + option->given);
+}
+
+static bool *configured_of(struct lab_options *o,
+                           const struct lab_option *option)
+{
+    return (bool *)((char *)o + option->given +
+                    (offsetof(struct lab_options, configured) -
+                     offsetof(struct lab_options, given)));
+}
+
+static bool written(struct lab_options *o, const struct lab_option *option)
+{
+    return *given_of(o, option) && !*configured_of(o, option);
+}
+
+static bool gives_way(struct lab_options *o, const char *name)
+{
+    for (size_t i = 0; i < sizeof(CONTRARY) / sizeof(CONTRARY[0]); i++)
+        for (int k = 0; k < 2; k++)
+            if (strcmp(CONTRARY[i][k], name) == 0 &&
+                written(o, find_option(CONTRARY[i][1 - k])))
+                return true;
+    return false;
+}
+
+static bool is_chosen(const struct lab_options *o, const char *target)
+{
+    for (int i = 0; i < o->n_choices; i++)
+        if (!o->choices[i].optional &&
+            (strcmp(o->choices[i].target, target) == 0 ||
+             strcmp(o->choices[i].target, "*") == 0))
+            return true;
+    return false;
+}
+
+/* "NODE=NAME" for every lesson: where there is no such node, nothing is chosen. */
+static void take_variant(struct lab_options *o, const char *value)
+{
+    static char texts[LAB_MAX_OPTION_CHOICES][LAB_OPTION_TEXT];
+    int n = o->n_choices;
+    if (n == LAB_MAX_OPTION_CHOICES || strlen(value) >= sizeof(texts[0]))
+        wrong(NULL, false,
+              n == LAB_MAX_OPTION_CHOICES
+                  ? "too many variants"
+                  : "the name of a variant is too long");
+    snprintf(texts[n], sizeof(texts[n]), "%s", value);
+    add_choice(o, texts[n], NULL);
+    o->choices[n].optional = true; /* is_chosen() looks at the others alone */
+    if (is_chosen(o, o->choices[n].target))
+        o->n_choices = n;
+}
+
+/* "yes" and "no" of a flag. */
+static bool is_yes(const struct lab_option *option, const char *value)
+{
+    static const char *const words[] = {"yes",   "no", "true",
+                                        "false", "on", "off"};
+    for (int i = 0; i < 6; i++)
+        if (strcmp(value, words[i]) == 0)
+            return i % 2 == 0;
+    wrong(NULL, false, "%s '%s': use yes or no", option->name, value);
+    return false;
+}
+
+/* A word that its command would refuse later, as wrong usage. */
+static void check_word(const struct lab_option *option, const char *value)
+{
+    size_t n = strlen(value);
+    const char *at = option->values;
+    while (at && (strncmp(at, value, n) != 0 || (at[n] && at[n] != ' '))) {
+        at = strchr(at, ' ');
+        at += at != NULL;
+    }
+    if (!at)
+        wrong(NULL, false, "%s '%s': use %s", option->name, value,
+              option->values);
+}
+
+static void take_setting(struct lab_options *o, const struct lab_option *option,
+                         const struct lab_option *help,
+                         const struct lab_setting *setting)
+{
+    setting_now = setting;
+    if (option->kind == LAB_KIND_WORD)
+        check_word(option, setting->value);
+    if (option->kind == LAB_KIND_VARIANTS)
+        take_variant(o, setting->value);
+    else if (option->kind != LAB_KIND_FLAG || is_yes(option, setting->value))
+        set(o, option, help, (char *)(uintptr_t)setting->value, NULL);
+    setting_now = NULL;
+    *given_of(o, option) = true;
+    *configured_of(o, option) = true;
+}
+
+/* What was written comes first, and what contradicts it is left out. */
+static void take_config(struct lab_options *o, uint64_t commands)
+{
+    const struct lab_config *config;
+    if (lab_config_get(&config)) {
+        lab_warn("%s", lab_error());
+        exit(LAB_EXIT_INPUT);
+    }
+    for (int i = 0; i < config->n; i++) {
+        const struct lab_setting *s = &config->list[i];
+        const struct lab_option *option = find_option(s->name);
+        const struct lab_option *help =
+            option ? lab_option_help(option, commands) : NULL;
+        if (!option || !option->setting || !help || !help->help ||
+            gives_way(o, s->name))
+            continue;
+        if (option->kind == LAB_KIND_VARIANTS || !written(o, option))
+            take_setting(o, option, help, s);
+    }
+}
+
+enum lab_status lab_options_check_config(bool (*known)(const char *name))
+{
+    const struct lab_config *config;
+    struct lab_options o;
+    enum lab_status st = lab_config_get(&config);
+    lab_options_init(&o);
+    for (int i = 0; !st && i < config->n; i++) {
+        const struct lab_setting *s = &config->list[i];
+        const struct lab_option *option = find_option(s->name);
+        if (option && option->setting)
+            take_setting(&o, option, lab_option_help(option, ~UINT64_C(0)), s);
+        else if (option)
+            st = lab_config_fail(s,
+                                 "%s is no setting: it belongs to one "
+                                 "command",
+                                 s->name);
+        else if (!known(s->name))
+            st = lab_config_fail(s,
+                                 "no setting \"%s\": `lapenna-lab config` "
+                                 "lists them",
+                                 s->name);
+    }
+    return st;
+}
+
+const char *lab_option_text(const struct lab_options *o,
+                            const struct lab_option *option, char *out,
+                            size_t cap)
+{
+    const void *field = (const char *)o + option->field;
+    size_t used = 0;
+    const char *text = "";
+    out[0] = '\0';
+    switch (option->kind) {
+    case LAB_KIND_FLAG:
+        snprintf(out, cap, "%s", *(const bool *)field ? "yes" : "no");
+        break;
+    case LAB_KIND_NUMBER:
+        if (*(const int64_t *)field)
+            snprintf(out, cap, "%lld", (long long)*(const int64_t *)field);
+        break;
+    case LAB_KIND_INT:
+        if (*(const int *)field || option->least == 0)
+            snprintf(out, cap, "%d", *(const int *)field);
+        break;
+    case LAB_KIND_SEED:
+        snprintf(out, cap, "%llu",
+                 (unsigned long long)*(const uint64_t *)field);
+        break;
+    case LAB_KIND_REAL:
+    case LAB_KIND_RATE:
+    case LAB_KIND_SHARE:
+        if (*(const double *)field != 0)
+            snprintf(out, cap, "%g", *(const double *)field);
+        break;
+    case LAB_KIND_VARIANTS:
+        for (int i = 0; i < o->n_choices && used < cap; i++)
+            used += (size_t)snprintf(out + used, cap - used, "%s%s=%s",
+                                     i ? " " : "", o->choices[i].target,
+                                     o->choices[i].variant);
+        break;
+    case LAB_KIND_TEXTS:
+        break;
+    default:
+        text = *(const char *const *)field;
+        snprintf(out, cap, "%s", text ? text : "");
+    }
+    return out;
+}
 
 static void one_lesson(struct lab_options *o, struct argp_state *state)
 {
@@ -319,6 +557,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     } else if (key == ARGP_KEY_ARG) {
         o->words[o->n_words++] = arg;
     } else if (key == ARGP_KEY_END) {
+        take_config(o, line->commands);
         (line->check ? line->check : one_lesson)(o, state);
     } else {
         return ARGP_ERR_UNKNOWN;

@@ -8,7 +8,7 @@ bash=$1/share/bash-completion/completions/lapenna-lab
 zsh=$1/share/zsh/site-functions/_lapenna-lab
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-commands='lesson step run lab sim profile table course doctor'
+commands='lesson step run lab sim profile table course config doctor'
 profile='list show kernels timeline compare ceilings roofline baseline export
 import merge delete vacuum'
 bad=0

@@ -45,9 +45,12 @@ TEST_CASE(panes_never_overlap)
                 enum lab_stepper_pane tab = k % 3 == 0   ? LAB_PANE_EXPLAIN
                                             : k % 3 == 1 ? LAB_PANE_KERNELS
                                                          : LAB_PANE_TEXT;
-                struct lab_stepper_layout l =
-                    lab_stepper_layout(body, k % LAB_PANE_COUNT, tab,
-                                       k >= LAB_PANE_COUNT, k, k % 3 == 0);
+                struct lab_stepper_layout l = lab_stepper_layout(
+                    body, k % LAB_PANE_COUNT, tab, k >= LAB_PANE_COUNT, k,
+                    k % 3 == 0,
+                    &(struct lab_pane_sizes){.steps = k % 2 ? 60 : 0,
+                                             .text = k % 3 ? 60 : 0,
+                                             .tensor = k % 4 ? 80 : 0});
                 struct lab_rect all[LAB_PANE_COUNT + 3] = {l.state, l.step,
                                                            l.network};
                 memcpy(all + 3, l.pane, sizeof(l.pane));

@@ -706,6 +706,8 @@ static enum lab_status make_steps(struct maker *m)
             return st;
     }
     for (int i = 0; i < m->n_choices; i++) {
+        if (m->choices[i].optional)
+            continue;
         if (!m->outcome[i].used)
             return unused_choice(m, &m->choices[i]);
         if (m->outcome[i].refused && !m->outcome[i].served)

@@ -30,6 +30,7 @@ struct lab_queued {
 struct lab_owned_choice {
     char target[LAB_COMMAND_TEXT];
     char variant[LAB_COMMAND_TEXT];
+    bool optional;
 };
 
 enum { LAB_CURVE_POINTS = 2048, LAB_TIMES_KEPT = 512 };
@@ -1252,6 +1253,7 @@ static void own_choice(struct lab_owned_choice *to, const char *target,
 {
     snprintf(to->target, sizeof(to->target), "%s", target);
     snprintf(to->variant, sizeof(to->variant), "%s", variant);
+    to->optional = false;
 }
 
 static void list_choices(const struct lab_session *s,
@@ -1259,7 +1261,8 @@ static void list_choices(const struct lab_session *s,
 {
     for (int i = 0; i < s->n_choices; i++)
         out[i] = (struct lab_variant_choice){s->choices[i].target,
-                                             s->choices[i].variant};
+                                             s->choices[i].variant,
+                                             s->choices[i].optional};
 }
 
 static bool is_target(const struct lab_plan *plan, const char *text)
@@ -1626,8 +1629,10 @@ static enum lab_status open_walk(struct lab_session *s)
     lab_str_release(&notice);
     if (st)
         return st;
-    for (int i = 0; i < s->n_choices; i++)
+    for (int i = 0; i < s->n_choices; i++) {
         own_choice(&owned[i], kept[i].target, kept[i].variant);
+        owned[i].optional = kept[i].optional;
+    }
     memcpy(s->choices, owned, (size_t)s->n_choices * sizeof(*owned));
     snprintf(s->now.backend, sizeof(s->now.backend), "%s",
              lab_walk_backend(s->walk)->ops->name);
@@ -1848,9 +1853,12 @@ static void configure(struct lab_session *s, const struct lab_session_config *c)
     s->now.plane.tensor = s->now.explanation.tensor = -1;
     s->now.explanation.step = s->show.tensor = s->element.tensor = -1;
     s->next_break = 1;
-    for (int i = 0; i < c->setup.n_choices; i++)
-        own_choice(&s->choices[s->n_choices++], c->setup.choices[i].target,
+    for (int i = 0; i < c->setup.n_choices; i++) {
+        struct lab_owned_choice *own = &s->choices[s->n_choices++];
+        own_choice(own, c->setup.choices[i].target,
                    c->setup.choices[i].variant);
+        own->optional = c->setup.choices[i].optional;
+    }
 }
 
 static void destroy(struct lab_session *s)

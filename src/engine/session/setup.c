@@ -52,6 +52,7 @@ static enum lab_status choose(const struct lab_setup *s, struct lab_walk *walk,
     for (int i = 0; i < s->spec->n_variants; i++) {
         list[n].target = s->spec->variants[i].target;
         list[n].variant = s->spec->variants[i].variant;
+        list[n].optional = false;
         if (lab_walk_choose(walk, list, n + 1) == LAB_OK)
             n++;
         else

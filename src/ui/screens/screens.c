@@ -177,7 +177,15 @@ static enum lab_status start_home(struct screens *s)
 static enum lab_status open_ui(struct screens *s)
 {
     const struct lab_options *o = s->options;
-    struct lab_ui_options options = {.terminal = {.color = o->color,
+    struct lab_ui_settings settings;
+    enum lab_status st = lab_options_check_config(lab_ui_setting_known);
+    if (!st)
+        st = lab_ui_settings_read(&settings);
+    if (st)
+        return st;
+    struct lab_ui_options options = {.settings = &settings,
+                                     .terminal = {.color = o->color,
+                                                  .theme = settings.theme,
                                                   .ascii = o->ascii,
                                                   .mouse = !o->no_mouse},
                                      .script = getenv("LAPENNA_LAB_SCRIPT"),

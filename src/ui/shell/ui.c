@@ -256,6 +256,7 @@ struct lab_ui {
     char result_text[512];
     int wake_fd;
     atomic_int wake;
+    struct lab_ui_settings settings;
 
     struct lab_event ahead[LAB_UI_AHEAD]; /* typed ahead */
     int ahead_count;
@@ -944,6 +945,8 @@ enum lab_status lab_ui_new(struct lab_ui **out,
     struct lab_ui *ui = lab_alloc(sizeof(*ui));
     if (!ui)
         return lab_fail(LAB_E_NOMEM, "the user interface");
+    if (options->settings)
+        ui->settings = *options->settings;
     lab_ui_badge(ui, options->badge ? options->badge : "");
     ui->picture = options->picture;
     if (!lab_theme_find(options->terminal.theme, getenv("COLORFGBG"),
@@ -1066,6 +1069,11 @@ void lab_ui_tick_every(struct lab_ui *ui, int ms)
     struct lab_ui_entry *top = ui_top(ui);
     if (top)
         top->tick_ms = ms;
+}
+
+const struct lab_ui_settings *lab_ui_settings(const struct lab_ui *ui)
+{
+    return &ui->settings;
 }
 
 bool lab_ui_is_ascii(const struct lab_ui *ui)
@@ -1212,13 +1220,23 @@ static void skip_to_esc(struct lab_ui *ui)
     }
 }
 
+/* What a key means by the configuration file. Typed text stays as it is. */
+static int meant(const struct lab_ui *ui, int key)
+{
+    for (int i = 0; i < ui->settings.n_keys && !ui->asking; i++)
+        if (ui->settings.keys[i].from == key)
+            return ui->settings.keys[i].to;
+    return key;
+}
+
 /* Handles what need not wait any more, in the order in which it came. */
 static void deliver(struct lab_ui *ui)
 {
     skip_to_esc(ui);
     while (ui->ahead_count > 0 && running(ui)) {
         const struct lab_event e = ui->ahead[0];
-        if (must_wait(ui, e.kind == LAB_EVENT_KEY ? e.key : 0))
+        int key = e.kind == LAB_EVENT_KEY ? meant(ui, e.key) : 0;
+        if (must_wait(ui, key))
             return;
         /* A key moves in what is drawn: what it need not wait for any more may
          * have changed how many elements a cell covers. */
@@ -1228,7 +1246,7 @@ static void deliver(struct lab_ui *ui)
         }
         drop_ahead(ui, 1);
         if (e.kind == LAB_EVENT_KEY)
-            ui_handle_key(ui, e.key);
+            ui_handle_key(ui, key);
         else
             ui_handle_mouse(ui, &e);
         close_marked(ui);

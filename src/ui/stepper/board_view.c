@@ -149,7 +149,8 @@ static void draw_cells(const struct lab_board_view *b, struct lab_canvas *c,
     struct lab_heat m = {.grid = grid_of(at, p, b->layout.cell_w),
                          .value = p->value,
                          .most = lab_heat_scale(p->value, p->rows * p->cols),
-                         .diverging = !(p->stats.min >= 0),
+                         .diverging =
+                             lab_heat_has_negative(p->value, p->rows * p->cols),
                          .cursor = -1};
     int64_t row = -1;
     int64_t col = -1;

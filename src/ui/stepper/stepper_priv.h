@@ -3,6 +3,7 @@
 #pragma once
 #include "ui/keymap.h"
 #include "ui/layout.h"
+#include "ui/settings.h"
 #include "ui/stepper.h"
 
 enum lab_stepper_pane {
@@ -26,12 +27,12 @@ LAB_C_BEGIN
 /* One place for each pane from 150x38 up; below, explanation, kernels and text
  * share one, and `tab` is the visible one. With `zoom` the pane in focus is
  * alone. The network's picture is `network` rows high where all panes are in
- * sight, or where it is `chosen`; else it is one line. */
-struct lab_stepper_layout lab_stepper_layout(struct lab_rect body,
-                                             enum lab_stepper_pane focus,
-                                             enum lab_stepper_pane tab,
-                                             bool zoom, int network,
-                                             bool chosen);
+ * sight, or where it is `chosen`; else it is one line.
+ * `set`: sizes by the configuration, 0 where there is none; NULL: none. */
+struct lab_stepper_layout
+lab_stepper_layout(struct lab_rect body, enum lab_stepper_pane focus,
+                   enum lab_stepper_pane tab, bool zoom, int network,
+                   bool chosen, const struct lab_pane_sizes *set);
 
 /* view_train.c: for a lesson without text; the answer to `:near`, cut where the
  * terminal ends. */

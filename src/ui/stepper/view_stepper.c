@@ -1841,35 +1841,53 @@ enum {
     NETWORK_LEAVES = 16 /* rows that its picture leaves to the rest */
 };
 
-static void place_full(struct lab_stepper_layout *l, struct lab_rect r)
+static int set_or(int set, int without)
 {
-    l->pane[LAB_PANE_STEPS] = lab_rect_cut_left(&r, 36);
+    return set ? set : without;
+}
+
+/* With the configuration's columns, unless they leave no room for the rest. */
+static int steps_width(const struct lab_pane_sizes *set, int w, int without)
+{
+    return set->steps && set->steps <= w / 2 ? set->steps : without;
+}
+
+static void place_full(struct lab_stepper_layout *l, struct lab_rect r,
+                       const struct lab_pane_sizes *set)
+{
+    l->pane[LAB_PANE_STEPS] = lab_rect_cut_left(&r, steps_width(set, r.w, 36));
     lab_rect_cut_left(&r, GAP);
-    struct lab_rect right = lab_rect_cut_right(&r, r.w * 42 / 100);
+    struct lab_rect right =
+        lab_rect_cut_right(&r, r.w * set_or(set->text, 42) / 100);
     lab_rect_cut_right(&r, GAP);
-    l->pane[LAB_PANE_TENSOR] = lab_rect_cut_top(&r, r.h * 58 / 100);
+    l->pane[LAB_PANE_TENSOR] =
+        lab_rect_cut_top(&r, r.h * set_or(set->tensor, 58) / 100);
     l->pane[LAB_PANE_EXPLAIN] = r;
     l->pane[LAB_PANE_TEXT] = lab_rect_cut_top(&right, right.h * 55 / 100);
     l->pane[LAB_PANE_KERNELS] = right;
 }
 
 static void place_tabs(struct lab_stepper_layout *l, struct lab_rect r,
-                       enum lab_stepper_pane tab)
+                       enum lab_stepper_pane tab,
+                       const struct lab_pane_sizes *set)
 {
     int steps = r.w >= 110 ? 32 : r.w >= 80 ? 25 : 20;
     l->tabs = true;
-    l->pane[LAB_PANE_STEPS] = lab_rect_cut_left(&r, steps);
+    l->pane[LAB_PANE_STEPS] =
+        lab_rect_cut_left(&r, steps_width(set, r.w, steps));
     lab_rect_cut_left(&r, GAP);
-    l->pane[LAB_PANE_TENSOR] = lab_rect_cut_top(&r, (r.h + 1) * 6 / 10);
+    l->pane[LAB_PANE_TENSOR] =
+        lab_rect_cut_top(&r, (r.h + 1) * set_or(set->tensor, 60) / 100);
     l->pane[tab] = r;
 }
 
-struct lab_stepper_layout lab_stepper_layout(struct lab_rect body,
-                                             enum lab_stepper_pane focus,
-                                             enum lab_stepper_pane tab,
-                                             bool zoom, int network,
-                                             bool chosen)
+struct lab_stepper_layout
+lab_stepper_layout(struct lab_rect body, enum lab_stepper_pane focus,
+                   enum lab_stepper_pane tab, bool zoom, int network,
+                   bool chosen, const struct lab_pane_sizes *set)
 {
+    static const struct lab_pane_sizes none;
+    set = set ? set : &none;
     struct lab_stepper_layout l = {0};
     bool full = body.w >= FULL_W && body.h >= FULL_H;
     if (network > 0 && !full && !chosen)
@@ -1883,9 +1901,9 @@ struct lab_stepper_layout lab_stepper_layout(struct lab_rect body,
     if (zoom)
         l.pane[focus] = body;
     else if (full)
-        place_full(&l, body);
+        place_full(&l, body, set);
     else
-        place_tabs(&l, body, tab);
+        place_tabs(&l, body, tab, set);
     return l;
 }
 
@@ -3355,7 +3373,7 @@ static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
     lab_network_update(&v->network, &v->snap, v->step);
     struct lab_stepper_layout l = lab_stepper_layout(
         body, v->focus, v->tab, v->zoom, lab_diagram_rows(&v->network.picture),
-        v->on_network);
+        v->on_network, &lab_ui_settings(v->ui)->panes);
     v->layout = l;
     memset(v->tabs, 0, sizeof(v->tabs));
     memset(v->chips, 0, sizeof(v->chips));

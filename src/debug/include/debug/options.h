@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/str.h"
+#include "debug/config.h"
 #include "engine/setup.h"
 
 enum { LAB_MAX_OPTION_CHOICES = 32, LAB_MAX_OPTION_TEXTS = 64 };
@@ -62,6 +63,7 @@ enum lab_for {
 /* More than an enumerator can be. */
 #define LAB_FOR_TABLE (UINT64_C(1) << 32)
 #define LAB_FOR_COURSE (UINT64_C(1) << 33)
+#define LAB_FOR_CONFIG (UINT64_C(1) << 34)
 
 /* What an option's value is. Text is not checked here. */
 enum lab_option_kind {
@@ -88,6 +90,7 @@ struct lab_option {
     size_t given;
     const char *values; /* separated by spaces; NULL: none */
     const char *man;
+    bool setting; /* the configuration file may have a default of it */
     int64_t least;
     int64_t most;
     /* of a help; least and most, too, where they are other ones */
@@ -126,7 +129,12 @@ struct lab_options {
 #define LAB_OPTION(field, ...) bool field;
 #define LAB_HELP(...)
 #include "debug/options.def"
-    } given;             /* which options were written */
+    } given; /* which options were written, or come from the configuration */
+    struct {
+#define LAB_OPTION(field, ...) bool field;
+#define LAB_HELP(...)
+#include "debug/options.def"
+    } configured;        /* of these, which come from it */
     const char *command; /* of lesson and profile */
     const char *lesson; /* id or path, of lab also a ladder; NULL: none given */
     char **words;       /* the words that are no options, after `command` */
@@ -177,6 +185,14 @@ const struct lab_option *lab_option_next(const struct lab_option *at,
                                          uint64_t commands);
 /* "--db, --json": what the commands take. */
 void lab_options_list(struct lab_str *out, uint64_t commands);
+/* All settings of the configuration file are options that may be set there, with
+ * values that they take; names that `known` accepts are left to others. LAB_E_PARSE
+ * with file and line. */
+enum lab_status lab_options_check_config(bool (*known)(const char *name));
+/* The value of an option as text; "": none. Up to `cap` bytes. */
+const char *lab_option_text(const struct lab_options *o,
+                            const struct lab_option *option, char *out,
+                            size_t cap);
 /* The name of an option that was written and is none of the commands; NULL. */
 const char *lab_options_foreign(const struct lab_options *o, uint64_t commands);
 /* Is the word after this one its value? --name=value is one word; a name may be

@@ -146,6 +146,7 @@ double lab_step_walk(const struct lab_plan *plan, const struct lab_step *step);
 struct lab_variant_choice {
     const char *target;  /* node id, op name, or "*" */
     const char *variant; /* LAB_VARIANT_DEFAULT: as the fixed table has it */
+    bool optional; /* where the target or the variant is missing: no error */
 };
 #define LAB_VARIANT_DEFAULT "default"
 /* Of a session alone (LAB_DO_VARIANT): no choice for the target any more. */

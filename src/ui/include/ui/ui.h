@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include "base/status.h"
 #include "ui/screen.h"
+#include "ui/settings.h"
 #include "ui/terminal.h"
 
 struct lab_ui_options {
@@ -20,6 +21,7 @@ struct lab_ui_options {
      * last frame is written to this new file as SVG. Or NULL. */
     const char *picture;
     const char *badge; /* "CPU", "NVIDIA H200", "recorded"; copied */
+    const struct lab_ui_settings *settings; /* copied; NULL: none */
 };
 
 LAB_C_BEGIN
@@ -53,6 +55,7 @@ void lab_ui_wake(void *user);
 /* Calls `tick` of the top screen every `ms` (0: only after wakes). */
 void lab_ui_tick_every(struct lab_ui *ui, int ms);
 void lab_ui_redraw(struct lab_ui *ui);
+const struct lab_ui_settings *lab_ui_settings(const struct lab_ui *ui);
 /* Only characters below 0x80 are shown. */
 bool lab_ui_is_ascii(const struct lab_ui *ui);
 

@@ -1,0 +1,175 @@
+/* config.c -- finds and reads the configuration file, and reports what is wrong in
+ * it with its line. */
+#include "debug/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { MOST_BYTES = 1 << 20 };
+
+static struct {
+    bool read;
+    char path[4096];
+    char *text; /* its bytes; names and values point into it */
+    struct lab_setting *list;
+    size_t room;
+    struct lab_config config;
+} file;
+
+static void find_path(void)
+{
+    const char *config = getenv("XDG_CONFIG_HOME");
+    const char *home = getenv("HOME");
+    int n = 0;
+    if (config && config[0] == '/')
+        n = snprintf(file.path, sizeof(file.path), "%s/lapenna-lab/config",
+                     config);
+    else if (home && home[0] == '/')
+        n = snprintf(file.path, sizeof(file.path),
+                     "%s/.config/lapenna-lab/config", home);
+    if (n < 0 || (size_t)n >= sizeof(file.path))
+        file.path[0] = '\0';
+}
+
+static enum lab_status read_text(int fd)
+{
+    struct stat about;
+    size_t used = 0;
+    if (fstat(fd, &about))
+        return lab_fail(LAB_E_IO, "%s: %s", file.path, strerror(errno));
+    if (!S_ISREG(about.st_mode))
+        return lab_fail(LAB_E_IO, "%s: not a file", file.path);
+    if (about.st_size > MOST_BYTES)
+        return lab_fail(LAB_E_PARSE, "%s: larger than 1 MiB", file.path);
+    size_t size = (size_t)about.st_size;
+    file.text = lab_alloc(size + 1);
+    if (!file.text)
+        return lab_no_memory("the configuration");
+    while (used < size) {
+        ssize_t n = read(fd, file.text + used, size - used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return lab_fail(LAB_E_IO, "%s: %s", file.path, strerror(errno));
+        if (n == 0)
+            break;
+        used += (size_t)n;
+    }
+    file.text[used] = '\0';
+    return strlen(file.text) == used
+               ? LAB_OK
+               : lab_fail(LAB_E_PARSE, "%s: a byte 0 in it", file.path);
+}
+
+static char *trim(char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    size_t n = strlen(text);
+    while (n > 0 && isspace((unsigned char)text[n - 1]))
+        text[--n] = '\0';
+    return text;
+}
+
+static enum lab_status read_line(char *line, int number)
+{
+    char *name = trim(line);
+    char *equals = strchr(name, '=');
+    if (!name[0] || name[0] == '#')
+        return LAB_OK;
+    /* "key.= = v": a name may be an equals sign itself. */
+    if (strncmp(name, "key.=", 5) == 0)
+        equals = strchr(name + 5, '=');
+    if (!equals || equals == name)
+        return lab_fail(LAB_E_PARSE, "%s:%d: \"%s\" is not a line NAME = VALUE",
+                        file.path, number, name);
+    *equals = '\0';
+    size_t n = (size_t)file.config.n;
+    if (lab_grow(&file.list, n, &file.room, sizeof(*file.list),
+                 "the configuration"))
+        return LAB_E_NOMEM;
+    file.list[n] = (struct lab_setting){trim(name), trim(equals + 1), number};
+    file.config.n++;
+    return file.list[n].value[0]
+               ? LAB_OK
+               : lab_config_fail(&file.list[n], "%s has no value",
+                                 file.list[n].name);
+}
+
+static enum lab_status read_file(void)
+{
+    find_path();
+    file.config.path = file.path;
+    if (!file.path[0])
+        return LAB_OK;
+    int fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR
+                   ? LAB_OK
+                   : lab_fail(LAB_E_IO, "%s: %s", file.path, strerror(errno));
+    enum lab_status st = read_text(fd);
+    close(fd);
+    char *next = file.text;
+    for (int number = 1; !st && next; number++) {
+        char *line = next;
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        st = read_line(line, number);
+    }
+    file.config.list = file.list;
+    return st;
+}
+
+enum lab_status lab_config_get(const struct lab_config **out)
+{
+    enum lab_status st = LAB_OK;
+    if (!file.read) {
+        lab_config_forget();
+        st = read_file();
+        file.read = !st;
+    }
+    *out = &file.config;
+    return st;
+}
+
+const struct lab_setting *lab_config_find(const struct lab_config *config,
+                                          const char *name)
+{
+    for (int i = config->n - 1; i >= 0; i--)
+        if (strcmp(config->list[i].name, name) == 0)
+            return &config->list[i];
+    return NULL;
+}
+
+enum lab_status lab_config_fail(const struct lab_setting *setting,
+                                const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    return lab_fail(LAB_E_PARSE, "%s:%d: %s", file.path, setting->line, text);
+}
+
+void lab_config_forget(void)
+{
+    lab_free(file.text);
+    lab_free(file.list);
+    file.text = NULL;
+    file.list = NULL;
+    file.room = 0;
+    file.read = false;
+    file.config = (struct lab_config){.path = file.path};
+}

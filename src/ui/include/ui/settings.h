@@ -1,0 +1,33 @@
+/* ui/settings.h -- what the configuration file sets of the screens: the theme, the
+ * sizes of the stepper's panes, keys. Threads: the UI's. */
+#pragma once
+#include <stdbool.h>
+#include "base/status.h"
+
+enum { LAB_KEYS_SET_MOST = 64 };
+
+struct lab_pane_sizes {
+    int steps;  /* columns of the list of steps */
+    int text;   /* of what is right of it, % for the lesson and the kernels */
+    int tensor; /* % of the height for the tensor */
+};
+
+struct lab_ui_settings {
+    const char *theme;           /* of lab_theme_find(); NULL: auto */
+    struct lab_pane_sizes panes; /* 0: as they are without a file */
+    struct {
+        int from; /* this key ... */
+        int to;   /* ... means that one */
+    } keys[LAB_KEYS_SET_MOST];
+    int n_keys;
+};
+
+LAB_C_BEGIN
+/* From the configuration file. LAB_E_PARSE with file and line. */
+enum lab_status lab_ui_settings_read(struct lab_ui_settings *out);
+/* The names that the function above reads, with what they are without a file;
+ * NULL after the last. Names "key.X" come beside them. */
+const char *lab_ui_setting_name(int i, const char **without);
+/* Whether it reads that name. */
+bool lab_ui_setting_known(const char *name);
+LAB_C_END

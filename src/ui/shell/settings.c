@@ -1,0 +1,109 @@
+/* settings.c -- reads what the configuration file sets of the screens. */
+#include "ui/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "debug/config.h"
+#include "report/palette.h"
+#include "ui/keymap.h"
+
+static const struct {
+    const char *name;
+    const char *without;
+    size_t at; /* in struct lab_pane_sizes */
+    int least; /* 0: it is no number */
+    int most;
+} NAMES[] = {
+    {"theme", "auto", 0, 0, 0},
+    {"pane.steps", "by the width", offsetof(struct lab_pane_sizes, steps), 16,
+     80},
+    {"pane.text", "42", offsetof(struct lab_pane_sizes, text), 20, 60},
+    {"pane.tensor", "58", offsetof(struct lab_pane_sizes, tensor), 30, 80},
+};
+enum { N_NAMES = sizeof(NAMES) / sizeof(NAMES[0]) };
+static const char key_prefix[] = "key.";
+
+const char *lab_ui_setting_name(int i, const char **without)
+{
+    *without = i < N_NAMES ? NAMES[i].without : NULL;
+    return i < N_NAMES ? NAMES[i].name : NULL;
+}
+
+static bool is_key(const char *name)
+{
+    return strncmp(name, key_prefix, sizeof(key_prefix) - 1) == 0;
+}
+
+static int find(const char *name)
+{
+    int i = 0;
+    while (i < N_NAMES && strcmp(name, NAMES[i].name) != 0)
+        i++;
+    return i;
+}
+
+bool lab_ui_setting_known(const char *name)
+{
+    return is_key(name) || find(name) < N_NAMES;
+}
+
+static enum lab_status read_key(struct lab_ui_settings *out,
+                                const struct lab_setting *s)
+{
+    const char *from = s->name + sizeof(key_prefix) - 1;
+    int n = out->n_keys;
+    if (n == LAB_KEYS_SET_MOST)
+        return lab_config_fail(s, "more than %d keys", LAB_KEYS_SET_MOST);
+    out->keys[n].from = lab_key_parse(from);
+    out->keys[n].to = lab_key_parse(s->value);
+    if (out->keys[n].from == LAB_KEY_NONE || out->keys[n].to == LAB_KEY_NONE)
+        return lab_config_fail(
+            s, "\"%s\" is no key: write j, Space, Enter, F5, ^L, Up ...",
+            out->keys[n].from == LAB_KEY_NONE ? from : s->value);
+    out->n_keys++;
+    return LAB_OK;
+}
+
+static enum lab_status read_size(struct lab_ui_settings *out,
+                                 const struct lab_setting *s, int i)
+{
+    char *end;
+    long v = strtol(s->value, &end, 10);
+    if (end == s->value || *end || v < NAMES[i].least || v > NAMES[i].most)
+        return lab_config_fail(s, "%s '%s': a whole number from %d to %d",
+                               s->name, s->value, NAMES[i].least,
+                               NAMES[i].most);
+    *(int *)(void *)((char *)&out->panes + NAMES[i].at) = (int)v;
+    return LAB_OK;
+}
+
+static enum lab_status read_setting(struct lab_ui_settings *out,
+                                    const struct lab_setting *s)
+{
+    enum lab_theme theme;
+    int i = find(s->name);
+    if (is_key(s->name))
+        return read_key(out, s);
+    if (i == N_NAMES)
+        return LAB_OK; /* an option */
+    if (NAMES[i].least)
+        return read_size(out, s, i);
+    out->theme = s->value;
+    return lab_theme_find(s->value, NULL, &theme)
+               ? LAB_OK
+               : lab_config_fail(s,
+                                 "theme '%s': use auto, dark, light, contrast "
+                                 "or terminal",
+                                 s->value);
+}
+
+enum lab_status lab_ui_settings_read(struct lab_ui_settings *out)
+{
+    const struct lab_config *config;
+    enum lab_status st = lab_config_get(&config);
+    *out = (struct lab_ui_settings){.theme = NULL};
+    for (int i = 0; !st && i < config->n; i++)
+        st = read_setting(out, &config->list[i]);
+    return st;
+}

@@ -1,0 +1,96 @@
+# shellcheck shell=sh
+# The configuration file: settings and where they come from, defaults of options,
+# what the command line overrides, and lines that are wrong.
+file=$XDG_CONFIG_HOME/lapenna-lab/config
+run config
+expect_exit 0
+expect_stdout 'no settings in'
+expect_stdout 'backend       auto'
+mkdir -p "${file%/*}"
+cat >"$file" <<'END'
+# a comment
+theme = light
+key.F6 = v
+pane.steps = 40
+backend = cpu
+variant = dense=blas
+variant = nosuch=tiled
+seed = 7
+json = yes
+END
+run config --ascii
+expect_exit 0
+expect_json 'len(rows) > 20' 'all(x["type"] == "setting" for x in rows)' \
+    '[x["line"] for x in rows if x["name"] == "theme"] == [2]' \
+    '[x["value"] for x in rows if x["name"] == "variant"] == ["dense=blas", "nosuch=tiled"]' \
+    '[x["origin"] for x in rows if x["name"] == "batch"] == ["built in"]'
+
+# Defaults of options; a target that the network lacks is left out.
+run step mlp-digits --db runs.db
+expect_exit 0
+expect_json 'one("run")["seed"] == 7' 'of("step")[0]["variant"] == "blas"'
+# What is written comes first.
+run step mlp-digits --db runs.db --seed 8 --variant dense=naive
+expect_json 'one("run")["seed"] == 8' 'of("step")[0]["variant"] == "naive"'
+run step mlp-digits --db runs.db --variant '*=default'
+expect_json 'of("step")[0]["variant"] != "blas"'
+# json in the file and --csv do not clash, and commands without a seed run.
+run table gpus --csv
+expect_exit 0
+grep -q '^{' "$out" && complain 'JSON in spite of --csv'
+run profile list --db runs.db
+expect_exit 0
+expect_json
+run lab hello
+expect_exit 0
+
+# A key, and a theme, on the screen.
+sed -i '/^json/d' "$file"
+play mlp-digits --db runs.db <<'END'
+await 10000 next: fc1.matmul
+key F6
+await 5000 by the fixed table
+key Esc
+quit
+END
+expect_exit 0
+
+# What is wrong is reported with its line, by every command.
+wrong() {
+    printf '\n%s\n' "$1" >"$file"
+    shift
+    run config
+    expect_exit 3
+    expect_stderr "$file:2: $1"
+    run step mlp-digits --db runs.db
+}
+wrong 'no equals sign' '"no equals sign" is not a line NAME = VALUE'
+expect_exit 3
+wrong 'batch = many' "--batch 'many': a whole number from 1 is needed"
+expect_exit 3
+wrong 'json = maybe' "json 'maybe': use yes or no"
+wrong 'precision = fp7' "precision 'fp7': use fp32"
+wrong 'variant = dense' "--variant 'dense': write NODE=NAME or OP=NAME"
+wrong 'output = x' 'output is no setting'
+wrong 'colour = x' 'no setting "colour"'
+wrong 'theme = pink' "theme 'pink': use auto, dark, light, contrast or terminal"
+wrong 'key.Nokey = v' '"Nokey" is no key'
+wrong 'pane.steps = 900' "pane.steps '900': a whole number from 16 to 80"
+wrong 'seed =' 'seed has no value'
+rm "$file"
+mkdir "$file"
+run config
+expect_exit 3
+expect_stderr 'not a file'
+rmdir "$file"
+
+# A relative directory is ignored; --help works with a wrong file.
+XDG_CONFIG_HOME=relative
+mkdir -p relative/lapenna-lab "$HOME/.config/lapenna-lab"
+echo 'wrong' >relative/lapenna-lab/config
+echo 'seed = 9' >"$HOME/.config/lapenna-lab/config"
+run config --json
+expect_json '[x["value"] for x in rows if x["name"] == "seed"] == ["9"]'
+echo 'wrong' >"$HOME/.config/lapenna-lab/config"
+run run --help
+expect_exit 0

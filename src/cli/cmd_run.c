@@ -215,11 +215,12 @@ static enum lab_status print_near(struct lab_lesson_run *w,
     const struct lab_vocabulary *words = lab_data_words(lab_walk_data(w->walk));
     enum lab_status st = lab_near_ask(w->walk, question, &n);
     if (!st && !json)
-        lab_printf(stdout, "near %s:\n", question);
+        lab_printf(stdout, "near %s (cosine, distance, norm):\n", question);
     for (int i = 0; i < n.n && !st; i++) {
         const char *word = lab_vocabulary_word(words, n.near[i].id);
         if (!json) {
-            lab_printf(stdout, "%8.4f  %s\n", n.near[i].similarity, word);
+            lab_printf(stdout, "%8.4f %8.4f %8.4f  %s\n", n.near[i].similarity,
+                       n.near[i].distance, n.near[i].norm, word);
             continue;
         }
         json_t *line = lab_json_new("neighbour");
@@ -227,6 +228,8 @@ static enum lab_status print_near(struct lab_lesson_run *w,
         lab_json_int(line, "rank", i + 1);
         lab_json_text(line, "word", word);
         lab_json_real(line, "similarity", n.near[i].similarity);
+        lab_json_real(line, "distance", n.near[i].distance);
+        lab_json_real(line, "norm", n.near[i].norm);
         st = lab_json_print(line);
     }
     return st;

@@ -953,7 +953,9 @@ static void prepare_training(struct lab_plain *p, struct lab_command *c)
 static void show_neighbours(const struct lab_plain *p)
 {
     for (int i = 0; i < p->snap.near.n; i++)
-        lab_printf(stdout, "%8.4f  %s\n", p->snap.near.near[i].similarity,
+        lab_printf(stdout, "%8.4f %8.4f %8.4f  %s\n",
+                   p->snap.near.near[i].similarity,
+                   p->snap.near.near[i].distance, p->snap.near.near[i].norm,
                    lab_vocabulary_word(p->snap.words, p->snap.near.near[i].id));
 }
 

@@ -15,6 +15,7 @@ for lesson in word2vec-cbow word2vec-skipgram; do
     expect_json 'len(of("neighbour")) == 30' \
         'rows[-1]["type"] == "summary"' \
         'all(-1.0001 <= r["similarity"] <= 1.0001 for r in of("neighbour"))' \
+        'all(r["distance"] > 0 and r["norm"] > 0 for r in of("neighbour"))' \
         'one("summary")["loss_last"] < 0.7 * one("summary")["loss_first"]' \
         "$(rank 'king - man + woman' queen) == 1" \
         "$(rank FATHER-man+woman mother) == 1" \

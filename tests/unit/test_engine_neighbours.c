@@ -93,6 +93,9 @@ TEST_CASE(king_less_man_and_woman_is_queen)
     double r = sqrt(0.5);
     double want[] = {r, r - 2, 0};
     double queen[] = {1, -1, 0};
+    /* (5, 5) - (0, 2) + (0, -3) is (5, 0): 4 and 1 from (1, -1). */
+    assert_true(fabs(n.near[0].distance - sqrt(17)) < 1e-12);
+    assert_true(fabs(n.near[0].norm - sqrt(2)) < 1e-12);
     assert_true(fabs(n.near[0].similarity - lab_cosine(want, queen, 3)) <
                 1e-12);
 }

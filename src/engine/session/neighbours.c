@@ -89,17 +89,28 @@ static void add_unit(double *sum, const float *row, int64_t dim, double sign)
         sum[i] += sign * row[i] / length;
 }
 
-static void keep(struct lab_neighbours *out, int64_t id, double similarity)
+static void keep(struct lab_neighbours *out, const struct lab_neighbour *one)
 {
     int at = out->n;
-    while (at > 0 && out->near[at - 1].similarity < similarity)
+    while (at > 0 && out->near[at - 1].similarity < one->similarity)
         at--;
     if (at == LAB_NEAR_MOST)
         return;
     out->n += out->n < LAB_NEAR_MOST;
     for (int i = out->n - 1; i > at; i--)
         out->near[i] = out->near[i - 1];
-    out->near[at] = (struct lab_neighbour){id, similarity};
+    out->near[at] = *one;
+}
+
+/* Between two points; from 0 where `a` is NULL. */
+static double distance(const double *a, const double *b, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double d = (a ? a[i] : 0) - b[i];
+        sum += d * d;
+    }
+    return sqrt(sum);
 }
 
 static bool is_term(int64_t id, const struct lab_near_term *terms, int n)
@@ -116,17 +127,24 @@ enum lab_status lab_near_find(const float *table, int64_t rows, int64_t dim,
 {
     double *sum = lab_alloc_array((size_t)dim, sizeof(*sum));
     double *row = lab_alloc_array((size_t)dim, sizeof(*row));
+    double *raw = lab_alloc_array((size_t)dim, sizeof(*raw)); /* no units */
     out->n = 0;
-    for (int i = 0; sum && i < n_terms; i++)
+    for (int i = 0; sum && raw && i < n_terms; i++) {
         add_unit(sum, table + terms[i].id * dim, dim, terms[i].sign);
-    for (int64_t id = first; sum && row && id < rows; id++) {
+        for (int64_t k = 0; k < dim; k++)
+            raw[k] += terms[i].sign * (double)table[terms[i].id * dim + k];
+    }
+    for (int64_t id = first; sum && row && raw && id < rows; id++) {
         for (int64_t i = 0; i < dim; i++)
             row[i] = table[id * dim + i];
         double similarity = lab_cosine(sum, row, dim);
         if (!isnan(similarity) && !is_term(id, terms, n_terms))
-            keep(out, id, similarity);
+            keep(out, &(struct lab_neighbour){id, similarity,
+                                              distance(raw, row, dim),
+                                              distance(NULL, row, dim)});
     }
-    bool done = sum && row;
+    bool done = sum && row && raw;
+    lab_free(raw);
     lab_free(sum);
     lab_free(row);
     return done ? LAB_OK : lab_fail(LAB_E_NOMEM, "no memory to compare words");

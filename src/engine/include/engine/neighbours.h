@@ -20,6 +20,8 @@ enum {
 struct lab_neighbour {
     int64_t id;        /* of the vocabulary */
     double similarity; /* -1 .. 1 */
+    double distance;   /* of the rows as they are, for a sum of their sum */
+    double norm;       /* the length of its row */
 };
 
 struct lab_neighbours {

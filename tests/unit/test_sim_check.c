@@ -58,6 +58,7 @@ static struct bench *bench_open(int warps, unsigned checks, bool narrow)
     for (int k = 0; k < LINES; k++)
         b->instrs[k].ptx = &f->instrs[k];
     b->kernel = (struct lab_sim_kernel){.module = b->module,
+                                        .ptx = ptx,
                                         .function = f,
                                         .instrs = b->instrs,
                                         .instr_count = LINES,

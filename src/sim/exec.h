@@ -60,6 +60,7 @@ struct sim_instr {
     uint8_t count; /* elements of a vector load or store: 1, 2, 4 */
     uint8_t bytes; /* of an element in memory */
     uint8_t flags; /* of the code */
+    bool copies;   /* a load of what is only stored elsewhere */
     int32_t guard; /* predicate number, -1: none */
     bool guard_negated;
     struct sim_operand d;
@@ -71,6 +72,7 @@ struct sim_instr {
     int32_t target;    /* of a branch: instruction */
     int32_t join;      /* of a branch: where its sides meet; -1: at the end */
     const void *extra; /* of `run` */
+    sim_run_fn *then;  /* what sim_run_on_sums() runs */
     const struct lab_ptx_instr *ptx;
 };
 
@@ -87,7 +89,9 @@ struct sim_access {
                 * number, the run of a copy */
     int align; /* that the instruction needs; as `bytes` for ld and st */
     bool synchronises; /* volatile, atomic, relaxed, acquire or release */
+    bool narrow;       /* and that within the block alone: .cta */
     bool async;        /* by cp.async, TMA or wgmma: not this thread's own */
+    bool proxy;        /* async, by the asynchronous proxy: TMA or wgmma */
     bool issued;       /* async, and begins now: it is counted and checked here,
                         * and a store's bytes count as not written until the same
                         * access comes again with `issued` false: it has arrived,
@@ -118,6 +122,16 @@ void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
               enum lab_sim_check check, const struct lab_sim_finding *f,
               const char *format, ...) LAB_PRINTF(6, 7);
 
+/* Whether this fault of a thread is one that was found before, in a thread that comes
+ * no later: it is counted, and there is nothing to put into words. */
+bool sim_repeats(struct sim_warp *w, const struct sim_instr *i, int lane,
+                 enum lab_sim_check check, enum lab_ptx_space space,
+                 uint64_t addr);
+/* A finding of block `block`, which may have ended, in one thread. No block runs. */
+void sim_find_late(struct sim_grid *g, uint64_t block, uint32_t thread,
+                   const struct sim_instr *i, enum lab_sim_check check,
+                   const char *format, ...) LAB_PRINTF(6, 7);
+
 /* ---- what happened before what (race.c) ----
  *
  * A clock says up to which access each warp of a block is known. A barrier has
@@ -126,6 +140,7 @@ void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
 enum { SIM_WARPS = 32 };
 struct sim_clock {
     uint32_t known[SIM_WARPS];
+    uint32_t proxied[SIM_WARPS]; /* and up to which to the asynchronous proxy */
 };
 void sim_release(struct sim_warp *w, struct sim_clock *object);
 void sim_acquire(struct sim_warp *w, const struct sim_clock *object);
@@ -133,9 +148,13 @@ void sim_acquire(struct sim_warp *w, const struct sim_clock *object);
 void sim_block_synchronised(struct sim_block *b, uint32_t warps);
 /* These lanes waited for each other: bar.warp.sync, shfl, vote, match, redux. */
 void sim_warp_synchronised(struct sim_warp *w, uint32_t lanes);
-/* membar and fence (not .proxy) of any scope: also before an atomic with .release,
- * and after one or a load with .acquire. */
-void sim_fence(struct sim_warp *w, uint32_t lanes);
+/* membar and fence (not .proxy), also before an atomic with .release, and after one
+ * or a load with .acquire. `narrow`: of scope .cta, which orders nothing between
+ * blocks. */
+void sim_fence(struct sim_warp *w, uint32_t lanes, bool narrow);
+/* fence.proxy.async: what the warp knows, copies by TMA and products of wgmma that
+ * come after it see, too. */
+void sim_fence_proxy(struct sim_warp *w);
 /* mbarriers: what `lanes` did before they arrived at the one at `offset` of shared
  * memory happened before what those do that saw its phase end. An asynchronous
  * copy arrives in the name of the lane that issued it. */
@@ -336,6 +355,10 @@ enum lab_status sim_lower_refuse(struct sim_lowering *l,
 enum lab_status sim_lower_tensor(struct sim_lowering *l,
                                  const struct lab_ptx_instr *in,
                                  struct sim_instr *out, bool *known);
+/* An instruction that touches a register in which a product of wgmma, or a copy of its
+ * sum, may be: a finding where it reads one that is still being computed. */
+void sim_run_on_sums(struct sim_warp *w, const struct sim_instr *i,
+                     uint32_t mask);
 /* Before a warp or a block ends, and to give back what it kept. */
 void sim_tensor_warp_end(struct sim_warp *w);
 void sim_tensor_block_end(struct sim_block *b);

@@ -669,7 +669,7 @@ TEST_CASE(a_fence_and_a_flag_put_in_order)
         synchronise(b, BLOCK);
         store(b, 0, 2, 0);
         if (fence)
-            sim_fence(&b->warps[0], SIM_FULL);
+            sim_fence(&b->warps[0], SIM_FULL, true);
         do_access(b, 0, 3, SIM_ATOMIC, LAB_PTX_SHARED, 1, 4, 512, 4);
         do_access(b, 1, 4, SIM_ATOMIC, LAB_PTX_SHARED, 1, 4, 512, 4);
         load(b, 1, 5, 0);
@@ -852,10 +852,38 @@ TEST_CASE(atomics_of_many_blocks_are_clean)
     bench_close(b);
 }
 
+/* Atomics of scope .cta are atomic to the threads of their block. */
+TEST_CASE(atomics_of_a_block_are_not_those_of_others)
+{
+    for (int order = 0; order < 2; order++) {
+        struct bench *b = bench_open(2, ALL, false);
+        float *x = tensor(b, 1024, "x", 0, 16, 16, true);
+        b->kernel.in_order = order;
+        for (uint32_t blocks = 1; blocks < 3; blocks++) {
+            begin(b);
+            for (uint32_t k = 0; k < blocks; k++) {
+                next_block(b, k);
+                for (int w = 0; w < 2; w++) {
+                    struct sim_access a = access_of(SIM_ATOMIC, LAB_PTX_GLOBAL,
+                                                    1, 4, (uintptr_t)x, 0);
+                    a.narrow = true;
+                    sim_access(&b->warps[w], &b->instrs[2], &a, b->at);
+                }
+            }
+            end(b);
+            findings_are(b, blocks == 2);
+            if (blocks == 2)
+                assert_int_equal(b->result.findings[0].at.block[0], 1);
+        }
+        bench_close(b);
+    }
+}
+
 /* The last block adds up what all have written: kernels/reduction/once.cu. */
 TEST_CASE(the_last_block_may_read_after_fence_and_atomic)
 {
-    for (int fence = 0; fence < 2; fence++) {
+    enum { NONE, OF_BLOCK, OF_GPU };
+    for (int fence = NONE; fence <= OF_GPU; fence++) {
         struct bench *b = bench_open(2, ALL, false);
         float *sums = tensor(b, 16, "sums", 0, 1, 4, false);
         float *count = tensor(b, 4, "count", 1, 1, 1, true);
@@ -867,14 +895,14 @@ TEST_CASE(the_last_block_may_read_after_fence_and_atomic)
                       (uintptr_t)(sums + k), 4);
             synchronise(b, BLOCK);
             if (fence)
-                sim_fence(&b->warps[0], 1);
+                sim_fence(&b->warps[0], 1, fence == OF_BLOCK);
             do_access(b, 0, 3, SIM_ATOMIC, LAB_PTX_GLOBAL, 1, 4,
                       (uintptr_t)count, 4);
             synchronise(b, BLOCK);
         }
         do_access(b, 1, 4, SIM_LOAD, LAB_PTX_GLOBAL, 15, 4, (uintptr_t)sums, 4);
         end(b);
-        findings_are(b, !fence);
+        findings_are(b, fence != OF_GPU);
         if (!fence) {
             const struct lab_sim_finding *f = found(
                 b, 0, LAB_SIM_RACE, 4, 3, 32,

@@ -583,6 +583,20 @@ static void expect_finding(const char *ptx, uint32_t threads,
     gpu_close(&g);
 }
 
+#define BEFORE_VOLTA(text)                                                     \
+    ".version 6.0\n.target sm_60\n.address_size 64\n"                          \
+    ".visible .entry k(.param .u64 y)\n{\n"                                    \
+    ".reg .pred %p<2>; .reg .b32 %r<2>; mov.u32 %r1, %tid.x;\n" text           \
+    "ret;\n}\n"
+
+/* A struct of 4 bytes and 1 in shared memory, of which a copy takes all 8. */
+#define PADDED(from, text)                                                     \
+    BODY("", ".shared .align 8 .b8 s[32];\nst.shared.u32 [s], %r1;\n"          \
+             "cvt.u16.u32 %h1, %r1; st.shared.u8 [s+4], %h1;\n"                \
+             "st.shared.u8 [s+12], %h1;\n"                                     \
+             "ld.shared.u64 %rd3, [s+" #from "-8];\n" text                     \
+             "st.global.u64 [%rd1], %rd3;\n")
+
 static void faults_are_found(void **state)
 {
     (void)state;
@@ -596,12 +610,18 @@ static void faults_are_found(void **state)
                             "@%p1 bra $B;\nbar.sync 0;\nbra $E;\n"
                             "$B: bar.sync 0;\n$E:\n"),
                    64, LAB_SIM_BARRIER, "another barrier");
-    expect_finding(BODY("", "setp.ge.u32 %p1, %r1, 64;\n@%p1 ret;\n"
-                            "bar.sync 0;\n"),
+    expect_finding(BEFORE_VOLTA("setp.ge.u32 %p1, %r1, 64;\n@%p1 ret;\n"
+                                "bar.sync 0;\n"),
                    96, LAB_SIM_BARRIER, "32 threads never reach");
-    expect_finding(BODY("", "setp.gt.u32 %p1, %r1, 40;\n@%p1 ret;\n"
-                            "bar.sync 0;\n"),
+    expect_finding(BEFORE_VOLTA("setp.gt.u32 %p1, %r1, 40;\n@%p1 ret;\n"
+                                "bar.sync 0;\n"),
                    64, LAB_SIM_BARRIER, "23 threads never reach");
+    expect_finding(BODY("", "setp.ge.u32 %p1, %r1, 64;\n@%p1 ret;\n"
+                            "bar.sync 0, 96;\n"),
+                   96, LAB_SIM_BARRIER, "deadlock");
+    expect_finding(PADDED(8, "add.u64 %rd3, %rd3, 1;\n"), 1,
+                   LAB_SIM_UNINITIALISED, "byte 5");
+    expect_finding(PADDED(24, ""), 1, LAB_SIM_UNINITIALISED, "byte 16");
     expect_finding(BODY("", "bar.sync 1, 96;\n"), 64, LAB_SIM_BARRIER,
                    "deadlock");
     expect_finding(BODY("", "setp.lt.u32 %p1, %r1, 16;\n@!%p1 bra $E;\n"
@@ -629,6 +649,9 @@ static void what_is_right_is_not_found(void **state)
                  "@!%p1 bra $E;\n"
                  "shfl.sync.down.b32 %r3, %r1, 8, 0x101F, 0xFFFF;\n"
                  "bar.warp.sync 0xFFFF;\n$E:\n"),
+        /* From Volta on, who has left is not waited for. */
+        BODY("", "setp.gt.u32 %p1, %r1, 40;\n@%p1 ret;\nbar.sync 0;\n"),
+        BODY("", "setp.ge.u32 %p1, %r1, 64;\n@%p1 ret;\nbarrier.sync 0;\n"),
     };
     for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
         struct gpu g;
@@ -636,6 +659,66 @@ static void what_is_right_is_not_found(void **state)
         expect_no_finding(&g);
         gpu_close(&g);
     }
+}
+
+/* The padding of a struct is not what nothing wrote, where it is copied. */
+static void a_copy_of_a_struct_reads_its_padding(void **state)
+{
+    (void)state;
+    struct gpu g;
+    run_body(&g, PADDED(8, ""), 1, 1, 256);
+    expect_no_finding(&g);
+    gpu_close(&g);
+}
+
+/* A thread that repeats its fault costs little, and is counted. */
+static void a_fault_that_is_repeated_is_one(void **state)
+{
+    (void)state;
+    struct gpu g;
+    run_body(&g,
+             BODY("", ".shared .align 4 .b8 s[256];\n"
+                      "st.shared.u32 [s], %r1; mov.u32 %r2, 0;\n"
+                      "bar.warp.sync -1;\n$A: ld.shared.u32 %r3, [s];\n"
+                      "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 5000;\n"
+                      "@%p1 bra $A;\n"),
+             1, 64, 256);
+    assert_true(g.result.finding_count >= 1 && g.result.finding_count <= 3);
+    int64_t times = 0;
+    for (int k = 0; k < g.result.finding_count; k++)
+        times += g.result.findings[k].times;
+    assert_true(times >= 5000);
+    gpu_close(&g);
+}
+
+/* Blocks 3 and 9 loop for longer than the others. */
+static void one_budget_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    static const int64_t budgets[] = {900, 4000, 20000};
+    static const uint32_t blocks[] = {1, 3, 9};
+    for (int k = 0; k < 3; k++)
+        for (int threads = 1; threads < 5; threads++) {
+            struct gpu g;
+            gpu_open(&g,
+                     BODY("", "setp.eq.u32 %p1, %r17, 3; mov.u32 %r2, 200;\n"
+                              "setp.eq.u32 %p2, %r17, 9;\n"
+                              "selp.u32 %r2, 3000, %r2, %p1;\n"
+                              "selp.u32 %r2, 90000, %r2, %p2;\n"
+                              "$A: sub.u32 %r2, %r2, 1;\n"
+                              "setp.ne.u32 %p3, %r2, 0;\n@%p3 bra $A;\n"),
+                     "k");
+            void *y = NULL;
+            const void *args[] = {&y};
+            g.options.threads = threads;
+            g.options.budget = budgets[k];
+            if (gpu_try(&g, 20, 32, 0, args, 1))
+                fail_msg("%s", lab_error());
+            assert_int_equal(g.result.finding_count, 1);
+            assert_int_equal(g.result.findings[0].check, LAB_SIM_BUDGET);
+            assert_int_equal(g.result.findings[0].at.block[0], blocks[k]);
+            gpu_close(&g);
+        }
 }
 
 static void expect_refusal(const char *ptx, const char *words)
@@ -706,6 +789,9 @@ int main(void)
         cmocka_unit_test(functions_are_called),
         cmocka_unit_test(faults_are_found),
         cmocka_unit_test(what_is_right_is_not_found),
+        cmocka_unit_test(a_copy_of_a_struct_reads_its_padding),
+        cmocka_unit_test(a_fault_that_is_repeated_is_one),
+        cmocka_unit_test(one_budget_for_any_number_of_threads),
         cmocka_unit_test(what_is_not_known_is_refused),
         cmocka_unit_test(launches_have_limits),
     };

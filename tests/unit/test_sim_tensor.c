@@ -1194,6 +1194,23 @@ static void faults_are_found(void **state)
          "mov.u64 %d1, 0x4000000040;"
          "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r2,%r3,%r4,%r5},"
          "%d1, %d1, 0, 1, 1; wgmma.commit_group.sync.aligned;"},
+        {4, LAB_SIM_UNINITIALISED, /* a sum is read before its wait */
+         "mov.u64 %d1, 0x4000000040;"
+         "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r2,%r3,%r4,%r5},"
+         "%d1, %d1, 0, 1, 1; wgmma.commit_group.sync.aligned;"
+         "mov.b32 %r6, %r4; add.u32 %r7, %r6, 1;"
+         "wgmma.wait_group.sync.aligned 0;"},
+        {1, LAB_SIM_BARRIER, /* initialised twice */
+         INIT(1) "@%p1 mbarrier.init.shared::cta.b64 [1032], 1;"},
+        {1, LAB_SIM_RACE, /* no fence.proxy.async behind the store */
+         FIRST "@%p1 st.shared.u32 [2048], %r0;"
+               "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%d0], "
+               "[2048], 16; @%p1 cp.async.bulk.commit_group;"
+               "@%p1 cp.async.bulk.wait_group 0;"},
+        {2, LAB_SIM_RACE, /* and none that the writers' barrier comes after */
+         "st.shared.u32 [%r1+2048], %r0; bar.sync 0;" FIRST
+         "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%d0], [2560], 16;"
+         "@%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group 0;"},
         {1, LAB_SIM_SHUFFLE, FIRST "@%p1 elect.sync %r2|%p2, -1;"},
         {1, LAB_SIM_MEMORY, "mapa.shared::cluster.u32 %r2, %r1, 1;"},
     };
@@ -1211,6 +1228,53 @@ static void faults_are_found(void **state)
             fail_msg("%s: nothing found", cases[k].body);
         if (b->result.findings[0].check != cases[k].check)
             fail_msg("%s: %s", cases[k].body, b->result.findings[0].message);
+        bank_free(b);
+    }
+}
+
+static void what_is_right_is_not_found(void **state)
+{
+    (void)state;
+    static const struct {
+        int warps;
+        const char *body;
+    } cases[] = {
+        {4, /* a compiler moves sums, and nothing reads them before the wait */
+         "mov.u64 %d1, 0x4000000040;"
+         "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r2,%r3,%r4,%r5},"
+         "%d1, %d1, 0, 1, 1; wgmma.commit_group.sync.aligned;"
+         "mov.b32 %r6, %r4; mov.b32 %r7, %r1; add.u32 %r7, %r7, 1;"
+         "wgmma.wait_group.sync.aligned 0; add.u32 %r7, %r6, %r2;"},
+        {4, /* of two products the first has ended */
+         "mov.u64 %d1, 0x4000000040;"
+         "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r2,%r3,%r4,%r5},"
+         "%d1, %d1, 0, 1, 1; wgmma.commit_group.sync.aligned;"
+         "mov.b32 %r6, %r2; wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 "
+         "{%r2,%r3,%r4,%r5}, %d1, %d1, 0, 1, 1;"
+         "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1;"
+         "add.u32 %r7, %r6, 1; wgmma.wait_group.sync.aligned 0;"},
+        {1, /* inval ends an mbarrier */
+         INIT(1) "@%p1 mbarrier.inval.shared::cta.b64 [1032];"
+                 "@%p1 mbarrier.init.shared::cta.b64 [1032], 1;"},
+        {2, /* the writers' fences, then the barrier */
+         "st.shared.u32 [%r1+2048], %r0; fence.proxy.async.shared::cta;"
+         "bar.sync 0;" FIRST
+         "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%d0], [2560], 16;"
+         "@%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group 0;"},
+        {2, /* the barrier, then the reader's fence */
+         "st.shared.u32 [%r1+2048], %r0; bar.sync 0;" FIRST "fence.proxy.async;"
+         "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%d0], [2560], 16;"
+         "@%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group 0;"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct bank *b = bank_new(cases[k].warps, 8, 4, 16384);
+        global_new(b, 4096);
+        for (int t = 0; t < 32 * cases[k].warps; t++) {
+            *r32(b, t, 0) = (uint32_t)t;
+            *r32(b, t, 1) = (uint32_t)(16 * t);
+            b->d[t * b->n64] = (uint64_t)(uintptr_t)b->global;
+        }
+        drive_ok(b, cases[k].body);
         bank_free(b);
     }
 }
@@ -1284,6 +1348,7 @@ int main(void)
         cmocka_unit_test(bulk_stores_read_at_their_wait),
         cmocka_unit_test(tensor_boxes_match_plain_loops),
         cmocka_unit_test(faults_are_found),
+        cmocka_unit_test(what_is_right_is_not_found),
         cmocka_unit_test(unknown_forms_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

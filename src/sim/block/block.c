@@ -163,7 +163,10 @@ static int needed(const struct sim_block *b, const struct sim_bar *bar)
     return n;
 }
 
-/* Threads that ended can never reach a barrier of all threads. */
+/* Before Volta, threads that ended were waited for at a barrier of all threads. From
+ * then on "bar.sync (and their derivatives) ... will not succeed until reached by all
+ * non-exited threads in the block" (CUDA C++ Programming Guide, "Independent Thread
+ * Scheduling"), with .aligned as without. */
 static void find_ended(struct sim_block *b, const struct sim_bar *bar)
 {
     uint32_t thread[2] = {0, 0};
@@ -195,7 +198,7 @@ static void open_if_full(struct sim_block *b, int number)
     struct sim_bar *bar = &r->bars[number];
     if (bar->arrived == 0 || bar->arrived < needed(b, bar))
         return;
-    if (!bar->threads && number < 16)
+    if (!bar->threads && number < 16 && b->grid->kernel->ptx->target < 70)
         find_ended(b, bar);
     struct sim_bar full = *bar;
     memset(bar, 0, sizeof(*bar));

@@ -12,7 +12,32 @@ enum {
     LIVE_BLOCKS = 1024,      /* that wait for each other */
     LIVE_BYTES = 512 << 20,  /* of their memory, about */
     TURN_OF_BLOCK = 1 << 20, /* instructions, then others may begin */
-    LOOK = 1 << 16           /* instructions between looks at the stop flag */
+    LOOK = 1 << 16,          /* instructions between looks at the stop flag */
+    AHEAD = 512              /* blocks that may begin before the oldest ends */
+};
+
+/* What a block that has ended used of the budget; used -1: it has not. */
+struct spent {
+    int64_t used;
+    const struct sim_instr *last; /* that its first warp executed */
+};
+
+/* The budget is of the launch, and its finding the same for any number of host
+ * threads. Each block may use its share without asking; one that needs more waits
+ * until all blocks before it have ended, and goes on with what they left. So the
+ * first block with which the sum is beyond the budget is known, though others may
+ * have run after it. */
+struct budget {
+    int64_t all; /* 0: without end */
+    int64_t share;
+    pthread_cond_t moved; /* `first` has, or the launch is over */
+    uint64_t first;       /* the oldest block that has not ended */
+    int64_t spent;        /* by the blocks before it */
+    struct spent ended[AHEAD];
+    bool found;
+    uint64_t block; /* that went beyond it */
+    uint32_t thread;
+    const struct sim_instr *at;
 };
 
 /* What the threads of a launch share. */
@@ -20,9 +45,9 @@ struct launch {
     struct sim_grid grid;
     uint64_t blocks;
     atomic_ullong next;   /* block that is not taken yet */
-    atomic_llong left;    /* of the budget */
-    atomic_bool over;     /* it is used up, or something failed */
+    atomic_bool over;     /* the budget is used up, or something failed */
     pthread_mutex_t lock; /* of what follows */
+    struct budget budget;
     enum lab_status status;
     char error[512];
     struct sim_tally *tally;
@@ -155,8 +180,9 @@ static void fail(struct launch *l, enum lab_status st, const char *text)
         l->status = st;
         strncpy(l->error, text, sizeof(l->error) - 1);
     }
-    pthread_mutex_unlock(&l->lock);
     atomic_store(&l->over, true);
+    pthread_cond_broadcast(&l->budget.moved);
+    pthread_mutex_unlock(&l->lock);
 }
 
 static bool stopped(struct launch *l)
@@ -178,44 +204,122 @@ static int64_t steps_of(const struct sim_block *b)
     return n;
 }
 
-static void find_budget(struct sim_block *b)
+/* ---- the budget ---- */
+
+/* Block `number` went beyond the budget, at an instruction of a thread. */
+static void over_budget(struct launch *l, uint64_t number, uint32_t thread,
+                        const struct sim_instr *at)
 {
-    for (int k = 0; k < b->warp_count; k++) {
-        struct sim_warp *w = &b->warps[k];
-        if (w->state == SIM_DONE)
-            continue;
-        const struct sim_instr *i = &b->grid->kernel->instrs[w->pc];
-        sim_find(w, i, w->active ? w->active : w->lanes, LAB_SIM_BUDGET, NULL,
-                 "the launch executes more than %lld instructions of warps; "
-                 "does a loop end?",
-                 (long long)b->grid->options->budget);
-        return;
+    struct budget *g = &l->budget;
+    if (!g->found) {
+        g->found = true;
+        g->block = number;
+        g->thread = thread;
+        g->at = at;
     }
+    atomic_store(&l->over, true);
+    pthread_cond_broadcast(&g->moved);
 }
 
-/* Runs up to `most` instructions. The budget is of all blocks. */
+/* The block is where the budget ends. */
+static void over_in(struct launch *l, const struct sim_block *b)
+{
+    const struct sim_warp *w = &b->warps[0];
+    for (int k = 0; k < b->warp_count && w->state == SIM_DONE; k++)
+        w = &b->warps[k];
+    uint32_t lanes = w->active ? w->active : w->lanes;
+    uint32_t thread = (uint32_t)(w->index * SIM_LANES + __builtin_ctz(lanes));
+    pthread_mutex_lock(&l->lock);
+    over_budget(l, b->number, thread, &l->grid.kernel->instrs[w->pc]);
+    pthread_mutex_unlock(&l->lock);
+}
+
+/* Waits until fewer than `ahead` blocks before this one have not ended; returns what
+ * is left of the budget then. */
+static int64_t wait_for_blocks(struct launch *l, uint64_t number,
+                               uint64_t ahead)
+{
+    struct budget *g = &l->budget;
+    pthread_mutex_lock(&l->lock);
+    while (number - g->first >= ahead && !atomic_load(&l->over))
+        pthread_cond_wait(&g->moved, &l->lock);
+    int64_t left = g->all - g->spent;
+    pthread_mutex_unlock(&l->lock);
+    return left;
+}
+
+static void block_ended(struct launch *l, const struct sim_block *b)
+{
+    struct budget *g = &l->budget;
+    const struct sim_warp *w = &b->warps[0];
+    pthread_mutex_lock(&l->lock);
+    g->ended[b->number % AHEAD] = (struct spent){
+        steps_of(b), &l->grid.kernel->instrs[w->pc > 0 ? w->pc - 1 : 0]};
+    for (struct spent *e = &g->ended[g->first % AHEAD];
+         e->used >= 0 && !g->found; e = &g->ended[g->first % AHEAD]) {
+        g->spent += e->used;
+        if (g->spent > g->all)
+            over_budget(l, g->first, 0, e->last);
+        e->used = -1;
+        g->first++;
+    }
+    pthread_cond_broadcast(&g->moved);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static void budget_init(struct launch *l, int64_t all)
+{
+    struct budget *g = &l->budget;
+    g->all = all;
+    g->share = all / (int64_t)l->blocks;
+    pthread_cond_init(&g->moved, NULL);
+    for (int k = 0; k < AHEAD; k++)
+        g->ended[k].used = -1;
+}
+
+static void find_budget(struct launch *l)
+{
+    const struct budget *g = &l->budget;
+    if (g->found)
+        sim_find_late(&l->grid, g->block, g->thread, g->at, LAB_SIM_BUDGET,
+                      "the launch executes more than %lld instructions of "
+                      "warps; does a loop end?",
+                      (long long)g->all);
+}
+
+/* Runs up to `most` instructions. */
 static enum sim_progress run_some(struct launch *l, struct sim_block *b,
                                   int64_t most)
 {
-    int64_t budget = l->grid.options->budget;
     enum sim_progress p = SIM_RUNS;
     while (most > 0 && p == SIM_RUNS && !stopped(l)) {
-        int64_t now = most < LOOK ? most : LOOK;
         int64_t before = steps_of(b);
-        int64_t left = budget ? atomic_load(&l->left) : now;
-        if (left < now)
-            now = left;
-        if (now <= 0) {
-            find_budget(b);
-            atomic_store(&l->over, true);
-            return SIM_ENDED;
-        }
-        p = sim_block_run(b, now);
+        p = sim_block_run(b, most < LOOK ? most : LOOK);
         int64_t used = steps_of(b) - before;
         most -= used > 0 ? used : 1;
-        atomic_fetch_sub(&l->left, used);
     }
     return stopped(l) ? SIM_ENDED : p;
+}
+
+/* Runs a block to its end, or to that of the budget. */
+static void run_block(struct launch *l, struct sim_block *b)
+{
+    const struct budget *g = &l->budget;
+    int64_t most = g->all ? g->share : INT64_MAX;
+    bool asked = !g->all;
+    while (run_some(l, b, most - steps_of(b)) != SIM_ENDED) {
+        if (!g->all || steps_of(b) < most)
+            continue;
+        if (asked) {
+            over_in(l, b);
+            return;
+        }
+        int64_t left = wait_for_blocks(l, b->number, 1);
+        most = left > most ? left : most;
+        asked = true;
+    }
+    if (g->all && !stopped(l))
+        block_ended(l, b);
 }
 
 static void block_init(struct launch *l, struct sim_block *b,
@@ -261,11 +365,12 @@ static void run_blocks(const void *arg, int64_t from, int64_t to)
         unsigned long long number = atomic_fetch_add(&l->next, 1);
         if (number >= l->blocks)
             break;
+        if (l->budget.all)
+            wait_for_blocks(l, number, AHEAD);
         st = sim_block_start(&b, number);
         if (st)
             break;
-        while (run_some(l, &b, INT64_MAX) != SIM_ENDED)
-            ;
+        run_block(l, &b);
         sim_block_end(&b);
     }
     if (st)
@@ -339,6 +444,22 @@ static void end_block(struct queue *q, size_t at)
     q->idle[q->idle_count++] = b;
 }
 
+/* A block's turn, with what is left of the budget. */
+static enum sim_progress run_turn(struct launch *l, struct sim_block *b)
+{
+    struct budget *g = &l->budget;
+    const int64_t before = steps_of(b);
+    const int64_t left = g->all ? g->all - g->spent : INT64_MAX;
+    if (left <= 0) {
+        over_in(l, b);
+        return SIM_ENDED;
+    }
+    enum sim_progress p =
+        run_some(l, b, left < TURN_OF_BLOCK ? left : TURN_OF_BLOCK);
+    g->spent += steps_of(b) - before;
+    return p;
+}
+
 /* The oldest block first; when it waits, or has run for long, another begins, so
  * that blocks may wait for blocks behind them. */
 static enum lab_status run_queue(struct launch *l, struct queue *q,
@@ -356,7 +477,7 @@ static enum lab_status run_queue(struct launch *l, struct queue *q,
                 break;
         } else if (at >= q->count)
             at = 0;
-        if (run_some(l, q->live[at], TURN_OF_BLOCK) == SIM_ENDED)
+        if (run_turn(l, q->live[at]) == SIM_ENDED)
             end_block(q, at);
         else
             at++;
@@ -421,17 +542,21 @@ enum lab_status lab_sim_run(struct lab_sim_memory *m,
     l.tally = lab_alloc_array(n, sizeof(*l.tally));
     l.counts = lab_alloc_array(n, sizeof(*l.counts));
     atomic_init(&l.next, 0);
-    atomic_init(&l.left, options->budget);
+    budget_init(&l, options->budget);
     atomic_init(&l.over, false);
     pthread_mutex_init(&l.lock, NULL);
     if (l.tally && l.counts)
         run_all(&l);
     else
         l.status = lab_no_memory("the counts of a kernel");
-    st = sim_grid_close(&l.grid, l.tally, l.counts, l.status ? NULL : out);
+    find_budget(&l);
+    /* What was found before it was stopped is known, too. */
+    const bool known = !l.status || l.status == LAB_E_CANCELLED;
+    st = sim_grid_close(&l.grid, l.tally, l.counts, known ? out : NULL);
     if (l.status)
         st = lab_fail(l.status, "kernel %s: %s", launch->kernel->function->name,
                       l.error[0] ? l.error : lab_error());
+    pthread_cond_destroy(&l.budget.moved);
     pthread_mutex_destroy(&l.lock);
     lab_free(l.tally);
     lab_free(l.counts);

@@ -346,10 +346,18 @@ static void bar(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
                 (enum sim_bar_kind)i->flags, values);
 }
 
+/* i->flags: of scope .cta */
 static void fence(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
 {
+    sim_fence(w, mask, i->flags != 0);
+}
+
+static void fence_proxy(struct sim_warp *w, const struct sim_instr *i,
+                        uint32_t mask)
+{
     (void)i;
-    sim_fence(w, mask);
+    (void)mask;
+    sim_fence_proxy(w);
 }
 
 static void nothing(struct sim_warp *w, const struct sim_instr *i,
@@ -429,6 +437,22 @@ static enum lab_status lower_bar(struct sim_lowering *l,
     return st || n == 1 ? st : sim_lower_typed(l, in, 1, LAB_PTX_U32, &out->b);
 }
 
+/* membar.cta, fence.acq_rel.gpu, fence.proxy.async.shared::cta ... A fence of global
+ * memory alone, of another proxy or of mbarrier.init says nothing that the checks
+ * ask for. */
+static void lower_fence(const struct lab_ptx_instr *in, struct sim_instr *out)
+{
+    const bool proxy = lab_ptx_has_modifier(in, "proxy");
+    const bool shared = !lab_ptx_has_modifier(in, "global");
+    out->flags = lab_ptx_has_modifier(in, "cta");
+    out->run = fence;
+    if (proxy)
+        out->run =
+            lab_ptx_has_modifier(in, "async") && shared ? fence_proxy : nothing;
+    else if (lab_ptx_has_modifier(in, "mbarrier_init"))
+        out->run = nothing;
+}
+
 enum lab_status sim_lower_warp(struct sim_lowering *l,
                                const struct lab_ptx_instr *in,
                                struct sim_instr *out, bool *known)
@@ -448,8 +472,8 @@ enum lab_status sim_lower_warp(struct sim_lowering *l,
         out->run = activemask;
         return sim_lower_typed(l, in, 0, LAB_PTX_B32, &out->d);
     }
-    if (strcmp(in->opcode, "membar") == 0) {
-        out->run = fence;
+    if (strcmp(in->opcode, "membar") == 0 || strcmp(in->opcode, "fence") == 0) {
+        lower_fence(in, out);
         return LAB_OK;
     }
     if (strcmp(in->opcode, "nanosleep") == 0) {

@@ -222,9 +222,9 @@ static bool same_fault(const struct sim_found *x, const struct sim_found *y)
            x->file == y->file && strcmp(x->f.name, y->f.name) == 0;
 }
 
-/* Adds `one` to a list in which each fault is there once. */
+/* Adds `one` to a list in which each fault is there once: *at. */
 static bool merge(struct sim_found **list, size_t *count, size_t *room,
-                  const struct sim_found *one)
+                  const struct sim_found *one, size_t *at)
 {
     for (size_t k = 0; k < *count; k++) {
         struct sim_found *old = &(*list)[k];
@@ -234,10 +234,12 @@ static bool merge(struct sim_found **list, size_t *count, size_t *room,
         if (by_position(one, old) < 0)
             *old = *one;
         old->f.times = times;
+        *at = k;
         return true;
     }
     if (lab_grow(list, *count, room, sizeof(**list), "findings"))
         return false;
+    *at = *count;
     (*list)[(*count)++] = *one;
     return true;
 }
@@ -260,8 +262,58 @@ void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
         one.line = ptx->places[f->at.place].line;
     }
     one.f.times = f->times > 0 ? f->times : 1;
-    if (!merge(&c->found, &c->found_count, &c->found_room, &one))
+    size_t at = 0;
+    struct sim_repeat *r = c->pending;
+    c->pending = NULL;
+    if (!merge(&c->found, &c->found_count, &c->found_room, &one, &at))
         sim_check_no_memory(c->launch);
+    else if (r && lab_ptx_user_place(ptx, r->place) == f->at.place) {
+        r->check = (int)f->check;
+        r->found = at;
+    }
+}
+
+/* What a finding at this address names. */
+static const void *named_at(const struct sim_check *c, enum lab_ptx_space space,
+                            uint64_t addr)
+{
+    static const char spaces[LAB_PTX_LOCAL + 1];
+    if (space == LAB_PTX_SHARED || space == LAB_PTX_LOCAL ||
+        space == LAB_PTX_PARAM)
+        return &spaces[space];
+    const struct sim_alloc *a = sim_memory_near(c->launch->grid->memory, addr);
+    const uint64_t base = a ? (uint64_t)(uintptr_t)a->base : 0;
+    const struct sim_named *n =
+        a && addr >= base ? sim_memory_name(a, (size_t)(addr - base)) : NULL;
+    return n ? (const void *)n : (const void *)a;
+}
+
+bool sim_repeats(struct sim_warp *w, const struct sim_instr *i, int lane,
+                 enum lab_sim_check check, enum lab_ptx_space space,
+                 uint64_t addr)
+{
+    struct sim_check *c = sim_check_of(w);
+    const struct sim_watch *watch = w->block->grid->watch;
+    const void *what = named_at(c, space, addr);
+    const int32_t place = place_of(i);
+    struct sim_repeat *r =
+        &c->repeats[((uint32_t)place * 8 + (uint32_t)check) % SIM_REPEATS];
+    c->pending = NULL;
+    if (watch && watch->finding)
+        return false;
+    if (r->check == (int)check && r->place == place && r->what == what &&
+        r->found < c->found_count) {
+        struct sim_found *old = &c->found[r->found];
+        if (old->block < w->block->number ||
+            (old->block == w->block->number &&
+             old->thread <= thread_of(w, lane))) {
+            old->f.times++;
+            return true;
+        }
+    }
+    *r = (struct sim_repeat){what, place, -1, 0};
+    c->pending = r;
+    return false;
 }
 
 void sim_tell(const struct sim_grid *g, const struct lab_sim_finding *f)
@@ -290,6 +342,25 @@ void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
     va_end(list);
     sim_tell(w->block->grid, &one);
     sim_found(c, &one, w->block->number, thread);
+}
+
+void sim_find_late(struct sim_grid *g, uint64_t block, uint32_t thread,
+                   const struct sim_instr *i, enum lab_sim_check check,
+                   const char *format, ...)
+{
+    struct sim_launch_check *l = g->check;
+    struct lab_sim_finding one = {.argument = -1, .check = check};
+    if (!(l->checks >> check & 1) || !l->all)
+        return;
+    sim_where(g, block, thread, place_of(i), &one.at);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(one.message, sizeof(one.message), format, list);
+    va_end(list);
+    sim_tell(g, &one);
+    sim_found(l->all, &one, block, thread);
+    if (check == LAB_SIM_BUDGET)
+        l->last = block;
 }
 
 /* ---- bounds and alignment ---- */
@@ -392,6 +463,8 @@ void sim_find_unset(struct sim_warp *w, const struct sim_instr *i,
 {
     char words[SIM_WORDS];
     struct lab_sim_finding f = {.bytes = bytes};
+    if (sim_repeats(w, i, lane, LAB_SIM_UNINITIALISED, space, addr))
+        return;
     sim_describe(w->block->grid, sim_check_of(w), space, addr, &f, words);
     sim_find(w, i, 1u << lane, LAB_SIM_UNINITIALISED, &f, "read of %s: %s",
              what, words);
@@ -400,6 +473,34 @@ void sim_find_unset(struct sim_warp *w, const struct sim_instr *i,
 static size_t offset_in(const struct sim_alloc *g, uint64_t addr)
 {
     return (size_t)(addr - (uint64_t)(uintptr_t)g->base);
+}
+
+/* A struct has bytes between its members that nothing writes, and a copy of it reads
+ * them all the same: no fault where the value is only stored again, and of each
+ * element of the access that has such bytes others were written. */
+bool sim_is_padding(const struct sim_instr *i, sim_is_set_fn *is_set,
+                    const void *arg, size_t from)
+{
+    if (!i->copies || i->bytes < 2)
+        return false;
+    for (int e = 0; e < i->count; e++) {
+        int set = 0;
+        for (int k = 0; k < i->bytes; k++)
+            set += is_set(arg, from + (size_t)(e * i->bytes + k));
+        if (set == 0)
+            return false;
+    }
+    return true;
+}
+
+static bool is_set_global(const void *arg, size_t at)
+{
+    return sim_memory_unset(arg, at, 1) == 1;
+}
+
+static bool is_set_local(const void *arg, size_t at)
+{
+    return ((const unsigned char *)arg)[at] != 0;
 }
 
 static void read_or_set(struct sim_warp *w, const struct sim_instr *i,
@@ -424,7 +525,7 @@ static void read_or_set(struct sim_warp *w, const struct sim_instr *i,
         size_t offset = offset_in(g, a->addr[lane]);
         if (a->kind != SIM_STORE) {
             size_t unset = sim_memory_unset(g, offset, bytes);
-            if (unset < bytes)
+            if (unset < bytes && !sim_is_padding(i, is_set_global, g, offset))
                 sim_find_unset(w, i, LAB_PTX_GLOBAL, lane,
                                a->addr[lane] + unset, a->bytes, NOT_WRITTEN);
         }
@@ -589,7 +690,8 @@ static uint32_t access_local(struct sim_warp *w, const struct sim_instr *i,
         unsigned char *set =
             c->local + (size_t)w->index * SIM_LANES * (size_t)each + offset;
         unsigned char *unset = memchr(set, 0, bytes);
-        if (a->kind != SIM_STORE && unset)
+        if (a->kind != SIM_STORE && unset &&
+            !sim_is_padding(i, is_set_local, set, 0))
             sim_find_unset(w, i, LAB_PTX_LOCAL, lane,
                            a->addr[lane] + (uint64_t)(unset - set), a->bytes,
                            NOT_WRITTEN);
@@ -723,6 +825,7 @@ enum lab_status sim_check_begin(struct sim_grid *g)
     l->races = l->checks >> LAB_SIM_RACE & 1;
     l->shadow = l->races || l->checks >> LAB_SIM_UNINITIALISED & 1;
     l->ordered = g->kernel->in_order;
+    l->last = UINT64_MAX;
     l->blocks =
         (uint64_t)g->launch->grid[0] * g->launch->grid[1] * g->launch->grid[2];
     pthread_mutex_init(&l->lock, NULL);
@@ -813,9 +916,11 @@ static enum lab_status collect(struct sim_launch_check *l,
     size_t count = 0;
     size_t room = 0;
     bool enough = !l->no_memory;
+    size_t at;
     for (struct sim_check *c = l->all; c; c = c->next)
         for (size_t k = 0; enough && k < c->found_count; k++)
-            enough = merge(&list, &count, &room, &c->found[k]);
+            enough = c->found[k].block > l->last ||
+                     merge(&list, &count, &room, &c->found[k], &at);
     size_t kept = count < most ? count : most;
     out->findings =
         enough ? lab_alloc_array(kept, sizeof(out->findings[0])) : NULL;

@@ -35,6 +35,16 @@ enum sim_pattern {
     SIM_ROW   /* those of lanes 0 .. n-1 follow each other without a gap */
 };
 
+/* A fault that was found, by what is known before it is put into words: a thread that
+ * repeats it costs a look-up. */
+struct sim_repeat {
+    const void *what; /* the label, the allocation or the space */
+    int32_t place;    /* of the instruction */
+    int check;        /* enum lab_sim_check; -1: none */
+    size_t found;     /* into sim_check.found */
+};
+enum { SIM_REPEATS = 64 };
+
 /* Of one block that runs; used again for the next block of a host thread. */
 struct sim_check {
     struct sim_check *next; /* all of the launch */
@@ -48,6 +58,8 @@ struct sim_check {
     struct sim_found *found;
     size_t found_count;
     size_t found_room;
+    struct sim_repeat repeats[SIM_REPEATS];
+    struct sim_repeat *pending; /* is filled in by the next finding; NULL */
 
     /* The number of the access: it never falls, so what an earlier block left in
      * the shadows is not newer than `start`. */
@@ -56,6 +68,7 @@ struct sim_check {
     struct sim_clock known[SIM_WARPS];  /* to each warp */
     struct sim_clock fenced[SIM_WARPS]; /* as it was at the warp's last fence */
     uint32_t fence_when[SIM_WARPS];     /* the last fence that a warp knows */
+    uint32_t wide_when[SIM_WARPS];      /* the last one beyond the block */
     struct sim_pairs *pairs;   /* of a warp: lanes that waited in part; NULL */
     uint32_t floor[SIM_WARPS]; /* up to here a warp knows every access */
     uint32_t *shared;          /* several fields a granule */
@@ -81,6 +94,8 @@ struct sim_check {
     struct sim_race *later;
     size_t later_count;
     size_t later_room;
+    uint32_t *later_at; /* by hash: number in `later` + 1; 0: none */
+    size_t later_slots;
 
     unsigned char *local; /* of local memory, a byte a byte: written */
     size_t local_room;
@@ -95,6 +110,7 @@ struct sim_launch_check {
     bool ordered;     /* blocks run one after the other */
     uint32_t granule; /* of global memory: the kernel's narrowest access */
     uint64_t blocks;
+    uint64_t last;        /* findings of blocks behind it are not kept */
     uint64_t base;        /* blocks of the launches before */
     pthread_mutex_t lock; /* of what follows */
     struct sim_check *all;
@@ -137,6 +153,10 @@ void sim_find_unset(struct sim_warp *w, const struct sim_instr *i,
                     int bytes, const char *what);
 /* Which space a generic address is of, and where in it. */
 enum lab_ptx_space sim_generic(uint64_t *addr);
+/* Whether what a load found unwritten is a struct's padding. is_set(): of byte `at`. */
+typedef bool sim_is_set_fn(const void *arg, size_t at);
+bool sim_is_padding(const struct sim_instr *i, sim_is_set_fn *is_set,
+                    const void *arg, size_t from);
 void sim_check_no_memory(struct sim_launch_check *l);
 void sim_where(const struct sim_grid *g, uint64_t block, uint32_t thread,
                int32_t place, struct lab_sim_where *out);

@@ -39,7 +39,7 @@
 /* ---- stamps ---- */
 
 /* Who touched a word and when; when 0: no access. `who` is the thread in the block
- * (10 bits), the two flags and, from bit 12, the place + 1. */
+ * (10 bits), the three flags and, from bit 13, the place + 1. */
 struct sim_stamp {
     uint32_t when;
     uint32_t who;
@@ -49,8 +49,9 @@ enum {
     THREAD_MASK = 1023,
     STRONG = 1 << 10,  /* volatile, atomic, relaxed */
     PENDING = 1 << 11, /* a copy that has not arrived; `when` is NEVER */
-    PLACE_SHIFT = 12,
-    PLACE_MOST = 1 << 20
+    COPIED = 1 << 12,  /* a write by a copy beside the threads */
+    PLACE_SHIFT = 13,
+    PLACE_MOST = 1 << 19
 };
 static const uint32_t NEVER = UINT32_MAX;
 
@@ -86,6 +87,8 @@ static struct sim_stamp stamp(const struct sim_check *c,
         s.who |= (uint32_t)(place + 1) << PLACE_SHIFT;
     if (a->synchronises || a->kind == SIM_ATOMIC)
         s.who |= STRONG;
+    if (a->async)
+        s.who |= COPIED;
     if (a->async && a->issued) {
         s.who |= PENDING;
         s.when = NEVER;
@@ -144,6 +147,7 @@ struct sim_race {
     int bytes;
     bool write;
     struct earlier e;
+    int64_t times;
 };
 
 static void race_words(const struct sim_check *c, struct lab_sim_finding *f,
@@ -172,13 +176,68 @@ static struct lab_sim_finding race_finding(const struct sim_check *c,
     struct lab_sim_finding f = {.check = LAB_SIM_RACE,
                                 .has_other = true,
                                 .bytes = r->bytes,
-                                .write = r->write};
+                                .write = r->write,
+                                .times = r->times};
     sim_describe(g, c, r->space, r->addr, &f, words);
     sim_where(g, r->block, r->thread, r->place, &f.at);
     sim_where(g, r->e.block, r->e.who & THREAD_MASK, place_of(r->e.who),
               &f.other);
     race_words(c, &f, &r->e, words);
     return f;
+}
+
+static size_t race_hash(const struct sim_race *r)
+{
+    uint64_t h = r->addr ^ r->block << 40 ^ (uint64_t)r->thread << 20 ^
+                 (uint64_t)(uint32_t)r->place << 30 ^ r->e.who;
+    h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9u;
+    return (size_t)(h ^ h >> 32);
+}
+
+static bool same_race(const struct sim_race *a, const struct sim_race *b)
+{
+    return a->addr == b->addr && a->block == b->block &&
+           a->thread == b->thread && a->place == b->place &&
+           a->write == b->write && a->e.block == b->e.block &&
+           a->e.who == b->e.who && a->e.write == b->e.write;
+}
+
+/* The slot of a race in the table, or where it would be. */
+static uint32_t *later_slot(const struct sim_check *c, const struct sim_race *r)
+{
+    size_t k = race_hash(r) & (c->later_slots - 1);
+    while (c->later_at[k] && !same_race(&c->later[c->later_at[k] - 1], r))
+        k = (k + 1) & (c->later_slots - 1);
+    return &c->later_at[k];
+}
+
+/* Keeps a race for the end, once, however often it comes. false: no memory. */
+static bool keep_later(struct sim_check *c, const struct sim_race *r)
+{
+    enum { FIRST = 64 };
+    if (2 * (c->later_count + 1) > c->later_slots) {
+        const size_t slots = c->later_slots ? 2 * c->later_slots : FIRST;
+        uint32_t *at = lab_alloc_array(slots, sizeof(*at));
+        if (!at)
+            return false;
+        lab_free(c->later_at);
+        c->later_at = at;
+        c->later_slots = slots;
+        for (size_t k = 0; k < c->later_count; k++)
+            *later_slot(c, &c->later[k]) = (uint32_t)k + 1;
+    }
+    uint32_t *slot = later_slot(c, r);
+    if (*slot) {
+        c->later[*slot - 1].times++;
+        return true;
+    }
+    if (c->later_count >= UINT32_MAX - 1 ||
+        lab_grow(&c->later, c->later_count, &c->later_room, sizeof(*r),
+                 "races"))
+        return false;
+    c->later[c->later_count++] = *r;
+    *slot = (uint32_t)c->later_count;
+    return true;
 }
 
 static void find_race(struct sim_check *c, struct sim_warp *w,
@@ -194,23 +253,23 @@ static void find_race(struct sim_check *c, struct sim_warp *w,
                                .place = i->ptx ? i->ptx->place : -1,
                                .bytes = a->bytes,
                                .write = a->kind != SIM_LOAD,
-                               .e = *e};
-    if (!c->launch->races)
+                               .e = *e,
+                               .times = 1};
+    const struct sim_watch *watch = c->launch->grid->watch;
+    const bool now = space != LAB_PTX_GLOBAL || c->launch->ordered;
+    if (!c->launch->races ||
+        (now && sim_repeats(w, i, lane, LAB_SIM_RACE, space, addr)))
         return;
-    const struct lab_sim_finding f = race_finding(c, &r);
-    sim_tell(c->launch->grid, &f);
-    if (space != LAB_PTX_GLOBAL || c->launch->ordered) {
-        sim_found(c, &f, r.block, r.thread);
-        return;
+    if (now || (watch && watch->finding)) {
+        const struct lab_sim_finding f = race_finding(c, &r);
+        sim_tell(c->launch->grid, &f);
+        if (now)
+            sim_found(c, &f, r.block, r.thread);
     }
     /* If another block touches this word as well, whether this race is seen
      * depends on which comes first. At the end it is known if one did. */
-    if (lab_grow(&c->later, c->later_count, &c->later_room, sizeof(r),
-                 "races")) {
+    if (!now && !keep_later(c, &r))
         sim_check_no_memory(c->launch);
-        return;
-    }
-    c->later[c->later_count++] = r;
 }
 
 /* An earlier store that is not in order with this one: no race if both store the
@@ -344,6 +403,9 @@ static void join(struct sim_clock *to, const struct sim_clock *from)
     for (int k = 0; k < SIM_WARPS; k++)
         to->known[k] =
             to->known[k] > from->known[k] ? to->known[k] : from->known[k];
+    for (int k = 0; k < SIM_WARPS; k++)
+        to->proxied[k] = to->proxied[k] > from->proxied[k] ? to->proxied[k]
+                                                           : from->proxied[k];
 }
 
 void sim_release(struct sim_warp *w, struct sim_clock *object)
@@ -373,9 +435,10 @@ void sim_block_synchronised(struct sim_block *b, uint32_t warps)
     struct sim_check *c = b->check;
     if (!c->launch->shadow)
         return;
-    struct sim_clock all = {{0}};
-    struct sim_clock fenced = {{0}};
+    struct sim_clock all = {{0}, {0}};
+    struct sim_clock fenced = {{0}, {0}};
     uint32_t fence = c->start;
+    uint32_t wide = c->start;
     for (uint32_t rest = warps; rest; rest &= rest - 1) {
         int k = __builtin_ctz(rest);
         join(&all, &c->known[k]);
@@ -384,6 +447,7 @@ void sim_block_synchronised(struct sim_block *b, uint32_t warps)
             continue;
         join(&fenced, &c->fenced[k]);
         fence = c->fence_when[k] > fence ? c->fence_when[k] : fence;
+        wide = c->wide_when[k] > wide ? c->wide_when[k] : wide;
     }
     const uint32_t floor = floor_of(c, &all);
     for (uint32_t rest = warps; rest; rest &= rest - 1) {
@@ -393,6 +457,7 @@ void sim_block_synchronised(struct sim_block *b, uint32_t warps)
         if (fence > c->start) {
             c->fenced[k] = fenced;
             c->fence_when[k] = fence;
+            c->wide_when[k] = wide;
         }
     }
 }
@@ -425,13 +490,23 @@ void sim_warp_synchronised(struct sim_warp *w, uint32_t lanes)
         memcpy(known[__builtin_ctz(rest)], all, sizeof(all));
 }
 
-void sim_fence(struct sim_warp *w, uint32_t lanes)
+void sim_fence(struct sim_warp *w, uint32_t lanes, bool narrow)
 {
     struct sim_check *c = sim_check_of(w);
     (void)lanes; /* of a warp that fences in part, all count as fenced */
     c->fenced[w->index] = c->known[w->index];
     c->fenced[w->index].known[w->index] = c->now;
     c->fence_when[w->index] = c->now;
+    if (!narrow)
+        c->wide_when[w->index] = c->now;
+}
+
+void sim_fence_proxy(struct sim_warp *w)
+{
+    struct sim_check *c = sim_check_of(w);
+    struct sim_clock *mine = &c->known[w->index];
+    memcpy(mine->proxied, mine->known, sizeof(mine->proxied));
+    mine->proxied[w->index] = c->now;
 }
 
 void sim_mbarrier_arrived(struct sim_warp *w, uint32_t lanes, uint32_t offset)
@@ -480,7 +555,7 @@ static bool meet_blocks(struct sim_check *c, const struct sim_warp *w,
     enum { MOST = 64 << 20 };
     struct sim_launch_check *l = c->launch;
     const uint64_t mine = c->block->number;
-    const bool fenced = c->fence_when[w->index] > c->start;
+    const bool fenced = c->wide_when[w->index] > c->start;
     bool enough = true;
     if (l->apart)
         return true;
@@ -495,7 +570,7 @@ static bool meet_blocks(struct sim_check *c, const struct sim_warp *w,
         enough = f && f->blocks &&
                  blocks_join(&f->blocks, c->learned, l->blocks) && enough;
         if (enough)
-            f->blocks[mine] = c->fence_when[w->index];
+            f->blocks[mine] = c->wide_when[w->index];
     }
     return enough;
 }
@@ -507,7 +582,8 @@ static void meet(struct sim_check *c, struct sim_warp *w,
                  enum lab_ptx_space space)
 {
     const bool fenced = c->fence_when[w->index] > c->start;
-    const bool outside = space == LAB_PTX_GLOBAL && c->launch->ordered;
+    const bool outside =
+        space == LAB_PTX_GLOBAL && c->launch->ordered && !a->narrow;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const uint64_t key = a->addr[__builtin_ctz(rest)];
         bool enough = true;
@@ -601,13 +677,20 @@ static void find_unwritten(const struct shared_access *s, int lane, size_t cell,
                    (uint64_t)cell * s->c->granule, s->a->bytes, what);
 }
 
+static bool is_set_shared(const void *arg, size_t at)
+{
+    const struct shared_access *s = arg;
+    return field(s->c, WRITE_WHEN)[at / s->c->granule] > s->start;
+}
+
 /* Looks at the write before an access of a lane. */
 static void after_write(const struct shared_access *s, int lane, size_t cell)
 {
     const struct sim_stamp old = stamp_in(s->c, WRITE_WHEN, cell);
     const bool pending = old.when == NEVER;
     if (old.when <= s->start) {
-        if (s->a->kind != SIM_STORE)
+        if (s->a->kind != SIM_STORE &&
+            !sim_is_padding(s->i, is_set_shared, s, (size_t)s->a->addr[lane]))
             find_unwritten(s, lane, cell, "what nothing wrote");
         return;
     }
@@ -667,6 +750,34 @@ static bool read_arrives(const struct shared_access *s, int lane, size_t cell)
     return field(c, READ_WHEN)[cell] != NEVER;
 }
 
+/* A thread's own store is made in another proxy than TMA and wgmma read in. It must
+ * have happened before, and then been fenced. */
+static void behind_proxy(const struct shared_access *s, int lane, size_t cell)
+{
+    char words[SIM_WORDS];
+    char at[SIM_WORDS] = "";
+    struct sim_check *c = s->c;
+    const struct sim_stamp old = stamp_in(c, WRITE_WHEN, cell);
+    const struct sim_clock *mine = &c->known[s->w->index];
+    if (old.when <= s->start || old.who & (COPIED | PENDING) ||
+        old.when <= mine->proxied[warp_of(old)] ||
+        !in_order(c, s->w, lane, old, s->me.who) || !c->launch->races ||
+        sim_repeats(s->w, s->i, lane, LAB_SIM_RACE, LAB_PTX_SHARED,
+                    (uint64_t)cell * c->granule))
+        return;
+    struct lab_sim_finding f = {.has_other = true, .bytes = s->a->bytes};
+    sim_describe(c->launch->grid, c, LAB_PTX_SHARED,
+                 (uint64_t)cell * c->granule, &f, words);
+    sim_where(c->launch->grid, s->w->block->number, thread_of(old),
+              place_of(old.who), &f.other);
+    append_place(c, f.other.place, at, sizeof(at), 0);
+    sim_find(s->w, s->i, 1u << lane, LAB_SIM_RACE, &f,
+             "%s reads %s, which thread (%u,%u,%u) wrote%s: fence.proxy.async "
+             "is missing between the two",
+             s->i->ptx ? s->i->ptx->opcode : "a copy", words, f.other.thread[0],
+             f.other.thread[1], f.other.thread[2], at);
+}
+
 /* A load by lanes that read the same. */
 static void load_cell(const struct shared_access *s, uint32_t lanes,
                       size_t cell)
@@ -676,6 +787,8 @@ static void load_cell(const struct shared_access *s, uint32_t lanes,
     if (field(c, WRITE_WHEN)[cell] - s->start - 1 >= s->floor - s->start)
         for (uint32_t rest = lanes; rest; rest &= rest - 1)
             after_write(s, __builtin_ctz(rest), cell);
+    if (s->a->proxy && s->a->issued)
+        behind_proxy(s, lane, cell);
     if (s->arrives && !read_arrives(s, lane, cell))
         return;
     const struct sim_stamp old = stamp_in(c, READ_WHEN, cell);
@@ -1102,7 +1215,8 @@ static void report(const struct global_access *s, int lane, size_t offset,
     const uint64_t number = block - s->l->base - 1;
     if (block == s->block && in_order(s->c, s->w, lane, old, s->me.who))
         return;
-    if (kind == WRITE && s->kind == WRITE && !s->a->async) {
+    if (kind == WRITE && s->kind == WRITE && !s->a->async &&
+        s->a->kind == SIM_STORE) {
         if (block == s->block && old.when == s->me.when)
             s->a->overlap = s->c->meet = true;
         else
@@ -1217,6 +1331,8 @@ void sim_race_global(struct sim_check *c, struct sim_warp *w,
 {
     struct sim_launch_check *l = c->launch;
     const bool strong = a->synchronises || a->kind == SIM_ATOMIC;
+    /* To other blocks, one of scope .cta is like any other. */
+    const bool wide = strong && !a->narrow;
     /* A copy reads when it is issued, and has written when it has arrived. */
     if (c->now >= NEVER - 2 || (a->async && a->issued != (a->kind == SIM_LOAD)))
         return;
@@ -1232,16 +1348,16 @@ void sim_race_global(struct sim_check *c, struct sim_warp *w,
                                     .g = g,
                                     .r = races_of(l, g),
                                     .me = stamp(c, w, i, &plain),
-                                    .kind = strong                ? ATOMIC
+                                    .kind = wide                  ? ATOMIC
                                             : a->kind == SIM_LOAD ? READ
                                                                   : WRITE,
                                     .block = l->base + c->block->number + 1};
     if (!s.r || touch_lines(&s, lanes))
         return;
-    if (s.kind == WRITE && !l->ordered)
+    if (s.kind == WRITE && !l->ordered && a->kind == SIM_STORE)
         keep_values(&s, lanes);
     /* A strong load is looked at and not kept. */
-    const bool kept = !strong || a->kind != SIM_LOAD;
+    const bool kept = !wide || a->kind != SIM_LOAD;
     struct mark *cells =
         kept ? marks_of(&s, &s.r->cells[s.kind], s.r->granule) : NULL;
     if (kept && !cells)
@@ -1338,9 +1454,10 @@ bool sim_race_block_begin(struct sim_check *c)
     c->start = c->now;
     for (int w = 0; w < SIM_WARPS; w++) {
         c->fence_when[w] = c->start;
+        c->wide_when[w] = c->start;
         c->floor[w] = c->start;
         for (int k = 0; k < SIM_WARPS; k++)
-            c->known[w].known[k] = c->start;
+            c->known[w].known[k] = c->known[w].proxied[k] = c->start;
     }
     if (c->pairs)
         memset(c->pairs, 0, SIM_WARPS * sizeof(*c->pairs));
@@ -1358,6 +1475,7 @@ void sim_race_release(struct sim_check *c)
 {
     sim_race_block_end(c);
     lab_free(c->later);
+    lab_free(c->later_at);
     lab_free(c->shared);
     lab_free(c->pairs);
 }

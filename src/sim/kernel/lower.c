@@ -359,6 +359,101 @@ static enum lab_status lower_part(struct sim_lowering *l, struct sim_part *p,
     return st;
 }
 
+/* ---- loads that only copy ---- */
+
+static void mark_regs(const struct lab_ptx_operand *o, int depth, bool *marks,
+                      int32_t count)
+{
+    if (o->kind == LAB_PTX_OPERAND_REG && o->reg >= 0 && o->reg < count)
+        marks[o->reg] = true;
+    for (int k = 0; depth < 8 && k < o->part_count; k++)
+        mark_regs(&o->parts[k], depth + 1, marks, count);
+}
+
+static bool is_marked(const struct lab_ptx_operand *o, const bool *marks,
+                      int32_t count)
+{
+    for (int k = 0; k < o->part_count; k++)
+        if (is_marked(&o->parts[k], marks, count))
+            return true;
+    return o->kind == LAB_PTX_OPERAND_REG && o->reg >= 0 && o->reg < count &&
+           marks[o->reg];
+}
+
+/* Loads of registers that nothing but st reads, as what it stores. */
+static enum lab_status mark_copies(struct sim_part *p, struct sim_instr *code)
+{
+    const struct lab_ptx_function *f = p->function;
+    bool *computed = lab_alloc_array((size_t)f->reg_count + 1, sizeof(bool));
+    if (!computed)
+        return lab_no_memory("a kernel");
+    for (int32_t k = 0; k < f->instr_count; k++) {
+        const struct lab_ptx_instr *in = &f->instrs[k];
+        const bool store = strcmp(in->opcode, "st") == 0;
+        const bool load = strcmp(in->opcode, "ld") == 0;
+        const int from = load || sim_flow_writes(in) ? 1 : 0;
+        for (int o = from; o < in->operand_count; o++)
+            if (!(store && o == 1))
+                mark_regs(&in->operands[o], 0, computed, f->reg_count);
+    }
+    for (int32_t k = 0; k < f->instr_count; k++) {
+        const struct lab_ptx_instr *in = &f->instrs[k];
+        if (strcmp(in->opcode, "ld") == 0 && in->operand_count > 0)
+            code[p->base + k].copies =
+                !is_marked(&in->operands[0], computed, f->reg_count);
+    }
+    lab_free(computed);
+    return LAB_OK;
+}
+
+/* ---- sums of wgmma ---- */
+
+static bool is_wgmma(const struct lab_ptx_instr *in)
+{
+    return strcmp(in->opcode, "wgmma") == 0 &&
+           lab_ptx_has_modifier(in, "mma_async") && in->operand_count > 0;
+}
+
+/* Instructions on registers that a sum, or a copy of one, may be in. */
+static enum lab_status mark_sums(struct sim_part *p, struct sim_instr *code)
+{
+    const struct lab_ptx_function *f = p->function;
+    bool *sums = lab_alloc_array((size_t)f->reg_count + 1, sizeof(bool));
+    if (!sums)
+        return lab_no_memory("a kernel");
+    bool any = false;
+    for (int32_t k = 0; k < f->instr_count; k++)
+        if (is_wgmma(&f->instrs[k])) {
+            any = true;
+            mark_regs(&f->instrs[k].operands[0], 0, sums, f->reg_count);
+        }
+    for (bool more = any; more;) {
+        more = false;
+        for (int32_t k = 0; k < f->instr_count; k++) {
+            const struct lab_ptx_instr *in = &f->instrs[k];
+            if (strcmp(in->opcode, "mov") != 0 || in->operand_count != 2 ||
+                !is_marked(&in->operands[1], sums, f->reg_count) ||
+                is_marked(&in->operands[0], sums, f->reg_count))
+                continue;
+            mark_regs(&in->operands[0], 0, sums, f->reg_count);
+            more = true;
+        }
+    }
+    for (int32_t k = 0; any && k < f->instr_count; k++) {
+        const struct lab_ptx_instr *in = &f->instrs[k];
+        struct sim_instr *i = &code[p->base + k];
+        bool touches = false;
+        for (int o = 0; o < in->operand_count; o++)
+            touches |= is_marked(&in->operands[o], sums, f->reg_count);
+        if (!touches || strcmp(in->opcode, "wgmma") == 0)
+            continue;
+        i->then = i->run;
+        i->run = sim_run_on_sums;
+    }
+    lab_free(sums);
+    return LAB_OK;
+}
+
 static bool is_number(const struct lab_ptx_instr *in)
 {
     for (int k = 0; k < in->modifier_count; k++) {
@@ -450,6 +545,10 @@ static enum lab_status lower_all(struct sim_lowering *l)
     k->instr_count = (int32_t)count;
     for (struct sim_part *p = l->parts; !st && p; p = p->next)
         st = lower_part(l, p, code);
+    for (struct sim_part *p = l->parts; !st && p; p = p->next)
+        st = mark_copies(p, code);
+    if (!st)
+        st = mark_sums(l->parts, code);
     return st;
 }
 

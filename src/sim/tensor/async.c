@@ -55,7 +55,18 @@ struct sim_mbarriers {
     struct sim_transfer *loads; /* in order of issue */
     size_t count;
     size_t room;
+    uint32_t *alive; /* offsets of the objects that were initialised */
+    size_t alive_count;
+    size_t alive_room;
 };
+
+/* NULL: no memory. */
+static struct sim_mbarriers *mbarriers_of(struct sim_block *b)
+{
+    if (!b->mbarriers)
+        b->mbarriers = lab_alloc(sizeof *b->mbarriers);
+    return b->mbarriers;
+}
 
 struct sim_async *sim_async_of(struct sim_warp *w)
 {
@@ -370,6 +381,27 @@ static uint32_t mbarrier_access(struct sim_warp *w, const struct sim_instr *i,
 
 enum { ARRIVE_TX = 1, ARRIVE_DROP = 2, TX_DONE = 4, BY_PARITY = 8 };
 
+/* Whether there is an object at `offset` already; from now on there is. */
+static bool mbarrier_is_alive(struct sim_block *b, uint32_t offset)
+{
+    struct sim_mbarriers *q = mbarriers_of(b);
+    for (size_t k = 0; q && k < q->alive_count; k++)
+        if (q->alive[k] == offset)
+            return true;
+    if (q && !lab_grow(&q->alive, q->alive_count, &q->alive_room,
+                       sizeof *q->alive, "mbarriers"))
+        q->alive[q->alive_count++] = offset;
+    return false;
+}
+
+static void mbarrier_ends(struct sim_block *b, uint32_t offset)
+{
+    struct sim_mbarriers *q = b->mbarriers;
+    for (size_t k = 0; q && k < q->alive_count; k++)
+        if (q->alive[k] == offset)
+            q->alive[k--] = q->alive[--q->alive_count];
+}
+
 /* a [address], b arrivals */
 static void run_mbarrier_init(struct sim_warp *w, const struct sim_instr *i,
                               uint32_t mask)
@@ -388,6 +420,11 @@ static void run_mbarrier_init(struct sim_warp *w, const struct sim_instr *i,
             sim_end(w, i, 1u << l, LAB_SIM_BARRIER, NULL,
                     "an mbarrier of %u arrivals; 1 to %d are possible", n,
                     MAX_COUNT);
+        else if (mbarrier_is_alive(w->block, (uint32_t)offset[l]))
+            sim_end(w, i, 1u << l, LAB_SIM_BARRIER, NULL,
+                    "the mbarrier at %llu of shared memory is initialised "
+                    "twice; mbarrier.inval has to end it first",
+                    (unsigned long long)offset[l]);
         else
             memcpy(w->block->shared + offset[l], &word, sizeof word);
     }
@@ -402,8 +439,10 @@ static void run_mbarrier_inval(struct sim_warp *w, const struct sim_instr *i,
     for (int l = 0; l < SIM_LANES; l++)
         if (ok >> l & 1) {
             unsigned char *at = mbarrier_at(w, i, l, offset[l], &m);
-            if (at)
-                memset(at, 0, ACCESS_BYTES);
+            if (!at)
+                continue;
+            memset(at, 0, ACCESS_BYTES);
+            mbarrier_ends(w->block, (uint32_t)offset[l]);
         }
 }
 
@@ -534,6 +573,7 @@ static bool map_rows(const struct sim_transfer *t, unsigned char *box)
                            .bytes = (int)((high - low) * element),
                            .align = element,
                            .async = true,
+                           .proxy = true,
                            .issued = box == NULL};
     unsigned char *at[SIM_LANES];
     for (int64_t r = 0; r < rows; r++) {
@@ -572,6 +612,7 @@ static bool global_side(const struct sim_transfer *t, unsigned char *box)
                            .bytes = (int)t->bytes,
                            .align = 16,
                            .async = true,
+                           .proxy = true,
                            .issued = box == NULL};
     unsigned char *at[SIM_LANES];
     a.addr[t->lane] = t->global;
@@ -603,6 +644,7 @@ static bool shared_side(const struct sim_transfer *t, unsigned char *box)
                            .bytes = (int)run,
                            .align = 16,
                            .async = true,
+                           .proxy = true,
                            .issued = box == NULL};
     unsigned char *at[SIM_LANES];
     for (uint32_t p = 0; p < t->bytes; p += 16) {
@@ -690,9 +732,7 @@ static void transfer_queue(struct sim_transfer *t)
 {
     struct sim_block *b = t->w->block;
     if (transfer_loads(t)) {
-        if (!b->mbarriers)
-            b->mbarriers = lab_alloc(sizeof *b->mbarriers);
-        struct sim_mbarriers *q = b->mbarriers;
+        struct sim_mbarriers *q = mbarriers_of(b);
         if (q && !lab_grow(&q->loads, q->count, &q->room, sizeof *t,
                            "copies that are under way"))
             q->loads[q->count++] = *t;
@@ -1007,6 +1047,7 @@ void sim_tensor_block_end(struct sim_block *b)
             lab_free(s->copies);
             lab_free(s->stores);
             lab_free(s->products);
+            lab_free(s->sums);
         }
         lab_free(s);
         b->warps[k].async = NULL;
@@ -1017,8 +1058,10 @@ void sim_tensor_block_end(struct sim_block *b)
                  LAB_SIM_RACE, NULL,
                  "the block ended before this copy to its shared memory, which "
                  "nothing waited for");
-    if (q)
+    if (q) {
         lab_free(q->loads);
+        lab_free(q->alive);
+    }
     lab_free(q);
     b->mbarriers = NULL;
 }
@@ -1296,7 +1339,6 @@ enum lab_status sim_lower_async(struct sim_lowering *l,
         {"cp", {"async"}, lower_copy},
         {"cp", {"reduce"}, lower_never},
         {"mbarrier", {NULL}, lower_mbarrier},
-        {"fence", {NULL}, lower_nothing},
         {"griddepcontrol", {NULL}, lower_nothing},
         {"setmaxnreg", {NULL}, lower_nothing},
     };

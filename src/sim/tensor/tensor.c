@@ -17,9 +17,9 @@
  * fma, k ascending, as the ISA has it. Integers are exact.
  *
  * wgmma's sums appear in the registers at once, though the ISA makes them valid only
- * after wait_group: a compiler may move registers in between, and its assembler
- * then waits by itself. Shared memory, which the ISA lets it read until the
- * wait, is checked at both ends. */
+ * after wait_group: a read before that is a finding. A compiler may move registers in
+ * between, so a `mov` is none, and what it copied is such a sum, too. Shared memory,
+ * which the ISA lets it read until the wait, is checked at both ends. */
 #include "tensor/tensor.h"
 #include "warp/code.h"
 
@@ -506,6 +506,7 @@ static bool read_operand(struct sim_warp *w, const struct sim_instr *i,
                            .bytes = 16,
                            .align = 16,
                            .async = true,
+                           .proxy = true,
                            .issued = issued};
     unsigned char *at[SIM_LANES];
     float x[16];
@@ -567,6 +568,67 @@ static void product_queue(struct sim_warp *w, const struct sim_instr *i,
     s->products[s->product_count++] = q;
 }
 
+/* The sums of a product are on their way to its registers. */
+static void sums_begin(struct sim_warp *w, const struct sim_instr *i)
+{
+    struct sim_async *s = sim_async_of(w);
+    const struct lab_ptx_function *f = w->block->grid->kernel->function;
+    const struct lab_ptx_operand *d = &i->ptx->operands[0];
+    if (s && !s->sums)
+        s->sums = lab_alloc_array((size_t)f->reg_count + 1, sizeof *s->sums);
+    for (int k = 0; s && s->sums && k < d->part_count; k++)
+        if (d->parts[k].kind == LAB_PTX_OPERAND_REG &&
+            d->parts[k].reg < f->reg_count)
+            s->sums[d->parts[k].reg] = s->product_groups + 1;
+}
+
+/* The sum in an operand's registers that is not there yet: its group + 1; 0: none. */
+static int32_t sum_in(const struct sim_async *s,
+                      const struct lab_ptx_operand *o)
+{
+    if (o->kind == LAB_PTX_OPERAND_REG && s->sums[o->reg] > s->groups_over)
+        return s->sums[o->reg];
+    for (int k = 0; k < o->part_count; k++) {
+        int32_t group = sum_in(s, &o->parts[k]);
+        if (group)
+            return group;
+    }
+    return 0;
+}
+
+static void sums_set(struct sim_async *s, const struct lab_ptx_operand *o,
+                     int32_t group)
+{
+    if (o->kind == LAB_PTX_OPERAND_REG)
+        s->sums[o->reg] = group;
+    for (int k = 0; k < o->part_count; k++)
+        sums_set(s, &o->parts[k], group);
+}
+
+void sim_run_on_sums(struct sim_warp *w, const struct sim_instr *i,
+                     uint32_t mask)
+{
+    struct sim_async *s = w->async;
+    const struct lab_ptx_instr *in = i->ptx;
+    const int count = in->operand_count;
+    if (s && s->sums && s->product_count > 0 && count > 0) {
+        const bool moves = strcmp(in->opcode, "mov") == 0;
+        const bool stores = in->operands[0].kind == LAB_PTX_OPERAND_ADDRESS;
+        int32_t group = 0;
+        for (int k = stores ? 0 : 1; k < count && !group; k++)
+            group = sum_in(s, &in->operands[k]);
+        if (group && !moves &&
+            !sim_repeats(w, i, __builtin_ctz(mask), LAB_SIM_UNINITIALISED,
+                         LAB_PTX_LOCAL, 0))
+            sim_find(w, i, mask, LAB_SIM_UNINITIALISED, NULL,
+                     "read of a sum that wgmma may still be computing: "
+                     "wgmma.wait_group is missing before it");
+        if (!stores)
+            sums_set(s, &in->operands[0], moves ? group : 0);
+    }
+    i->then(w, i, mask);
+}
+
 static void run_wgmma(struct sim_warp *w, const struct sim_instr *i,
                       uint32_t mask)
 {
@@ -607,6 +669,7 @@ static void run_wgmma(struct sim_warp *w, const struct sim_instr *i,
     else
         scatter(w, &p->d, p->type[0], &s, c);
     product_queue(w, i, desc_a[0], desc_b[0]);
+    sums_begin(w, i);
 }
 
 static void run_wgmma_commit(struct sim_warp *w, const struct sim_instr *i,
@@ -637,6 +700,8 @@ static void run_wgmma_wait(struct sim_warp *w, const struct sim_instr *i,
         read_operand(w, q.i, mask, q.desc[1], true, false, NULL);
     }
     s->product_count = kept;
+    if (s->product_groups - (int64_t)i->a.value > s->groups_over)
+        s->groups_over = s->product_groups - (int32_t)i->a.value;
 }
 
 /* ---- ldmatrix, stmatrix, movmatrix ----

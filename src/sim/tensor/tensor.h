@@ -26,6 +26,10 @@ struct sim_async {
     size_t product_count;
     size_t product_room;
     int32_t product_groups; /* of the warp */
+    int32_t groups_over;    /* those before it have ended */
+    /* By register of the kernel's PTX: the group of the product that has its sum
+     * there, + 1; 0: none. */
+    int32_t *sums;
 };
 
 /* What the warp has under way, made when it is first needed. NULL: no memory. */

@@ -122,6 +122,7 @@ static enum lab_status lower_mov(struct sim_lowering *l,
 /* What an access is beside its operands; i->extra. */
 struct access {
     bool synchronises;
+    bool narrow; /* .cta */
     bool acquire;
     bool release;
     bool spins;     /* a load that others may be waited for with */
@@ -141,7 +142,9 @@ static uint32_t access(struct sim_warp *w, const struct sim_instr *i,
     a->bytes = i->bytes * i->count;
     a->align = a->bytes;
     a->synchronises = x->synchronises;
+    a->narrow = x->narrow;
     a->async = false;
+    a->proxy = false;
     a->issued = false;
     a->overlap = false;
     sim_addresses(w, kind == SIM_STORE ? &i->d : &i->a, a->addr);
@@ -222,7 +225,7 @@ static void load(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
             if (!(got >> l & 1))
                 at[l] = (unsigned char *)nowhere;
     if (x->acquire)
-        sim_fence(w, got);
+        sim_fence(w, got, x->narrow);
     if (got)
         put_elements(w, i, got, at);
     if (x->spins)
@@ -266,7 +269,7 @@ static void store(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
     struct sim_access a;
     unsigned char *at[SIM_LANES];
     if (x->release)
-        sim_fence(w, mask);
+        sim_fence(w, mask, x->narrow);
     uint32_t got = access(w, i, mask, SIM_STORE, &a, at);
     if (a.overlap)
         compare_stores(w, i, &a, got);
@@ -388,8 +391,10 @@ static bool read_access(const struct lab_ptx_instr *in, struct sim_instr *out,
             x->synchronises = x->release = true;
         else if (strcmp(m, "acq_rel") == 0)
             x->synchronises = x->acquire = x->release = true;
-        else if (strcmp(m, "cta") == 0 || strcmp(m, "gpu") == 0 ||
-                 strcmp(m, "sys") == 0 || strcmp(m, "cluster") == 0)
+        else if (strcmp(m, "cta") == 0)
+            x->narrow = true;
+        else if (strcmp(m, "gpu") == 0 || strcmp(m, "sys") == 0 ||
+                 strcmp(m, "cluster") == 0)
             continue;
         else if (strcmp(m, "v2") == 0)
             out->count = 2;
@@ -630,7 +635,7 @@ static void atom(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
     uint64_t c[SIM_LANES];
     uint64_t old[SIM_LANES] = {0};
     if (t->access.release)
-        sim_fence(w, mask);
+        sim_fence(w, mask, t->access.narrow);
     uint32_t got = access(w, i, mask, SIM_ATOMIC, &a, at);
     bool pair = i->type == LAB_PTX_F16X2 || i->type == LAB_PTX_BF16X2;
     for (int k = 0; k < i->count; k++) {
@@ -647,7 +652,7 @@ static void atom(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
             sim_set(w, &i->d, got, old);
     }
     if (t->access.acquire)
-        sim_fence(w, got);
+        sim_fence(w, got, t->access.narrow);
     if (i->d.source == SIM_SLOT)
         sim_spins(w);
 }

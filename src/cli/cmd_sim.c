@@ -19,7 +19,7 @@
 #include "debug/kernel_text.h"
 #include "debug/kernel_walk.h"
 #include "debug/options.h"
-#include "profiler/kernel_name.h"
+#include "base/kernel_name.h"
 #include "report/json_line.h"
 #include "report/print.h"
 #include "report/text_table.h"
@@ -368,8 +368,6 @@ static void print_said(void *arg, const char *text)
     }
 }
 
-static atomic_bool interrupted; /* by a signal */
-
 static enum lab_status walk(struct simulation *s,
                             const struct lab_sim_launch *l,
                             const struct lab_sim_options *options)
@@ -396,7 +394,7 @@ static enum lab_status launch(struct simulation *s)
         .seed = o->seed,
         .budget = o->given.budget ? o->budget : INT64_C(10000000000),
         .threads = o->threads,
-        .stop = &interrupted,
+        .when = {lab_signals_asked, NULL},
         .device = s->device,
         .print = print_said,
         .print_arg = s,
@@ -421,11 +419,9 @@ static enum lab_status launch(struct simulation *s)
         l.grid[i] = (uint32_t)s->grid[i];
         l.block[i] = (uint32_t)s->block[i];
     }
-    lab_signals_flag(&interrupted);
     if (!st)
         st = o->walk ? walk(s, &l, &options)
                      : lab_sim_run(s->memory, &l, &options, &s->result);
-    lab_signals_flag(NULL);
     lab_free(values);
     return st ? st : s->printed;
 }
@@ -524,6 +520,7 @@ static enum lab_status print_finding_json(const struct simulation *s,
         json_object_set_new(line, "other", other);
     }
     lab_json_text(line, "message", f->message);
+    lab_json_text(line, "look_at", lab_sim_finding_hint(f));
     return lab_json_print(line);
 }
 
@@ -590,6 +587,8 @@ static enum lab_status print_json(const struct simulation *s)
         return st;
     json_t *line = lab_json_new("end");
     lab_json_int(line, "findings", r->finding_count + r->findings_left_out);
+    if (r->stopped)
+        lab_json_bool(line, "stopped", true);
     return lab_json_print(line);
 }
 
@@ -643,7 +642,7 @@ static enum lab_status print_finding(struct simulation *s,
         lab_str_add(&out, "\n");
         add_quote(s, &out, &f->other);
     }
-    lab_str_addf(&out, "  look at: %s\n", lab_kernel_hint(f->check));
+    lab_str_addf(&out, "  look at: %s\n", lab_sim_finding_hint(f));
     if (f->times > 1)
         lab_str_addf(&out, "  %s times on this line; this is the first\n",
                      LAB_INT_TEXT(f->times));
@@ -772,11 +771,13 @@ static enum lab_status print_text(struct simulation *s)
     }
     if (st)
         return st;
+    if (r->stopped)
+        lab_printf(stdout, "\nstopped: this is of a part of the launch\n");
     if (findings)
         lab_printf(stdout, "\n%s finding%s%s\n", LAB_INT_TEXT(findings),
                    findings == 1 ? "" : "s",
                    r->findings_left_out ? " (the first are shown)" : "");
-    else
+    else if (!r->stopped)
         lab_printf(stdout, "\nnothing found\n");
     return lab_print_check();
 }
@@ -792,8 +793,11 @@ static enum lab_status simulate(struct simulation *s)
         st = find_kernel(s);
     if (!st)
         st = launch(s);
-    if (!st && !s->o->walk)
-        st = s->o->json ? print_json(s) : print_text(s);
+    /* Also of a launch that was stopped: what came before. */
+    if ((!st || st == LAB_E_CANCELLED) && !s->o->walk && s->result.counted) {
+        enum lab_status printed = s->o->json ? print_json(s) : print_text(s);
+        st = printed ? printed : st;
+    }
     return st;
 }
 
@@ -808,7 +812,10 @@ int lab_cmd_sim(int argc, char **argv)
     lab_kernel_source_init(&s.source, NULL);
     enum lab_status st = simulate(&s);
     bool found = !st && s.result.finding_count > 0;
-    int code = st ? lab_exit_error(st) : found ? LAB_EXIT_CHECK : LAB_EXIT_DONE;
+    int code = st == LAB_E_CANCELLED ? LAB_EXIT_SIGNAL + lab_signals_caught()
+               : st                  ? lab_exit_error(st)
+               : found               ? LAB_EXIT_CHECK
+                                     : LAB_EXIT_DONE;
     lab_sim_result_release(&s.result);
     lab_sim_module_close(s.module);
     lab_sim_memory_close(s.memory);

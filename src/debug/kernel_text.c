@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "profiler/kernel_name.h"
+#include "base/kernel_name.h"
 #include "engine/sim_backend.h"
 
 enum { LANES = 32, SECTOR = 32, ARGUMENTS = 256, SOURCE_MOST = 8 << 20 };
@@ -295,26 +295,6 @@ enum lab_status lab_kernel_elements_add(struct lab_str *out,
 
 /* ---- findings ---- */
 
-/* What to look at. */
-static const char *const hints[LAB_SIM_CHECK_COUNT] = {
-    [LAB_SIM_MEMORY] = "the index in this thread, and the guard that keeps it "
-                       "inside",
-    [LAB_SIM_RACE] = "a __syncthreads() or __syncwarp() between the two "
-                     "lines, or an atomic",
-    [LAB_SIM_UNINITIALISED] = "what has to write this before: a first value, a "
-                              "barrier, a guard that leaves elements out",
-    [LAB_SIM_BARRIER] = "the condition around the barrier: every thread of the "
-                        "block has to reach it",
-    [LAB_SIM_SHUFFLE] = "the mask: each lane that it names has to be here",
-    [LAB_SIM_BUDGET] =
-        "a loop whose end is never reached; --budget allows more",
-};
-
-const char *lab_kernel_hint(enum lab_sim_check check)
-{
-    return hints[check];
-}
-
 /* " at sums.cu:9, block (0,0,0), thread (1,0,0): ... Look at: ..." */
 static void add_place(struct lab_str *out, const struct lab_sim_finding *f,
                       const char *path, int line)
@@ -326,7 +306,7 @@ static void add_place(struct lab_str *out, const struct lab_sim_finding *f,
                  f->at.block[1], f->at.block[2], f->at.thread[0],
                  f->at.thread[1], f->at.thread[2]);
     lab_str_add_visible(out, f->message, strlen(f->message), false);
-    lab_str_addf(out, ". Look at: %s", hints[f->check]);
+    lab_str_addf(out, ". Look at: %s", lab_sim_finding_hint(f));
 }
 
 void lab_kernel_finding_add(struct lab_str *out, const struct lab_ptx *ptx,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "engine/sim_backend.h"
+#include "report/exit.h"
 #include "report/json_line.h"
 #include "trace/record.h"
 
@@ -42,6 +43,7 @@ static enum lab_status print_finding(const struct lab_sim_gpu_finding *of)
         json_object_set_new(line, "other", other);
     }
     lab_json_text(line, "message", f->message);
+    lab_json_text(line, "look_at", lab_sim_finding_hint(f));
     return lab_json_print(line);
 }
 
@@ -57,4 +59,19 @@ void lab_sim_findings_print(struct lab_backend *be)
         if (print_finding(&f[i]))
             break;
     (void)lab_fail(LAB_E_CHECK, "%s", text);
+}
+
+void lab_sim_findings_stopped(struct lab_backend *be, bool json)
+{
+    char text[1024];
+    struct lab_sim_gpu *gpu = lab_sim_backend_gpu(be);
+    int n = 0;
+    const struct lab_sim_gpu_finding *f =
+        gpu ? lab_sim_gpu_findings(gpu, &n) : NULL;
+    for (int i = 0; i < n && !json; i++) {
+        lab_sim_finding_text(&f[i], text, sizeof(text));
+        lab_warn("%s", text);
+    }
+    if (json)
+        lab_sim_findings_print(be);
 }

@@ -122,6 +122,10 @@ void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
               enum lab_sim_check check, const struct lab_sim_finding *f,
               const char *format, ...) LAB_PRINTF(6, 7);
 
+/* `f` of a finding with advice of its own. */
+#define SIM_HINT(text)                                                         \
+    (&(const struct lab_sim_finding){.argument = -1, .hint = (text)})
+
 /* Whether this fault of a thread is one that was found before, in a thread that comes
  * no later: it is counted, and there is nothing to put into words. */
 bool sim_repeats(struct sim_warp *w, const struct sim_instr *i, int lane,
@@ -278,6 +282,7 @@ struct sim_grid {
 struct lab_sim_kernel {
     struct lab_sim_module *module;
     const struct lab_ptx *ptx; /* of the module */
+    char name[LAB_SIM_NAME];   /* as a person calls it */
     const struct lab_ptx_function *function;
     const struct sim_instr *instrs;
     int32_t instr_count;
@@ -288,6 +293,7 @@ struct lab_sim_kernel {
     int64_t local_bytes;  /* of a lane */
     int64_t params_bytes;
     const int64_t *param_offsets; /* of each parameter */
+    bool dynamic;                 /* it names dynamic shared memory */
     bool in_order; /* blocks must run in one order for the same bits */
     const struct sim_home *homes; /* of the function's registers */
 };

@@ -13,6 +13,31 @@ const char *lab_sim_check_id(enum lab_sim_check check)
     return check < LAB_SIM_CHECK_COUNT ? ids[check] : "";
 }
 
+const char *lab_sim_finding_hint(const struct lab_sim_finding *f)
+{
+    static const char *const hints[LAB_SIM_CHECK_COUNT] = {
+        [LAB_SIM_MEMORY] =
+            "the index in this thread, and the guard that keeps it inside",
+        [LAB_SIM_RACE] = "a __syncthreads() or __syncwarp() between the two "
+                         "lines, or an atomic",
+        [LAB_SIM_UNINITIALISED] =
+            "what has to write this before: a first value, a barrier, a guard "
+            "that leaves elements out",
+        [LAB_SIM_BARRIER] = "the condition around the barrier: every thread "
+                            "of the block has to reach it",
+        [LAB_SIM_SHUFFLE] = "the mask: each lane that it names has to be here",
+        [LAB_SIM_BUDGET] =
+            "a loop whose end is never reached; --budget allows more",
+    };
+    if (f->hint)
+        return f->hint;
+    if (f->check == LAB_SIM_RACE && f->has_other &&
+        memcmp(f->at.block, f->other.block, sizeof(f->at.block)) != 0)
+        return "what the two blocks share: they do not wait for each other, so "
+               "an atomic, or a second launch";
+    return f->check < LAB_SIM_CHECK_COUNT ? hints[f->check] : "";
+}
+
 /* CUDA C++ Programming Guide, "Compute Capabilities", and the datasheets. The
  * newest comes first. */
 static const struct lab_sim_device devices[] = {

@@ -1,7 +1,7 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "profiler/kernel_name.h"
+#include "base/kernel_name.h"
 
 TEST_CASE(short_names)
 {

@@ -261,6 +261,12 @@ void lab_backend_label(struct lab_backend *be, void *memory, size_t offset,
         be->ops->label(be, memory, offset, name);
 }
 
+void lab_backend_stop_when(struct lab_backend *be, const struct lab_stop *stop)
+{
+    if (be->ops->stop_when)
+        be->ops->stop_when(be, stop);
+}
+
 enum lab_status lab_backend_upload(struct lab_backend *be, void *dst,
                                    const void *src, size_t bytes)
 {

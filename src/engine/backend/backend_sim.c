@@ -365,14 +365,15 @@ static enum lab_status sim_run(struct lab_backend *be,
     snprintf(text, sizeof(text), "%s", st ? kernels->error() : "");
     (void)label_call(sim, call, false);
     lab_sim_gpu_enter(NULL);
+    const struct lab_sim_options *options = lab_sim_gpu_options(sim->gpu);
+    if ((options->stop && atomic_load(options->stop)) ||
+        lab_stop_asked(&options->when))
+        return lab_fail(LAB_E_CANCELLED, "the simulation was stopped");
     enum lab_status found = lab_sim_gpu_judge(sim->gpu);
     if (found) {
         keep_found(sim->gpu);
         return found;
     }
-    const atomic_bool *stop = lab_sim_gpu_options(sim->gpu)->stop;
-    if (stop && atomic_load(stop))
-        return lab_fail(LAB_E_CANCELLED, "the simulation was stopped");
     return st ? lab_fail(st, "%s", text) : LAB_OK;
 }
 
@@ -411,6 +412,11 @@ static const struct lab_variant *sim_rung(struct lab_backend *be,
     return kernels->rung(operation, i);
 }
 
+static void sim_stop_when(struct lab_backend *be, const struct lab_stop *stop)
+{
+    lab_sim_gpu_options(of(be)->gpu)->when = *stop;
+}
+
 const struct lab_backend_ops lab_backend_sim = {
     .name = "sim",
     .open = sim_open,
@@ -426,4 +432,5 @@ const struct lab_backend_ops lab_backend_sim = {
     .error = lab_error,
     .rung = sim_rung,
     .label = sim_label,
+    .stop_when = sim_stop_when,
 };

@@ -935,9 +935,9 @@ static enum lab_status replay_for_copy(struct lab_walk *w)
     if (!ran)
         return lab_fail(LAB_E_NOMEM, "no memory to run the iteration again");
     memcpy(ran, w->ran, bytes);
-    w->stop = (struct lab_stop){0}; /* it must come back to where it is */
+    lab_walk_stop_when(w, &(struct lab_stop){0}); /* it must come back */
     enum lab_status st = replay(w, lab_walk_place(w));
-    w->stop = stop;
+    lab_walk_stop_when(w, &stop);
     for (int i = 0; i < w->plan->n_steps; i++) {
         w->ran[i].exec = ran[i].exec;
         w->ran[i].ns = ran[i].ns;
@@ -1717,6 +1717,7 @@ void lab_walk_time_in_graph(struct lab_walk *w, bool on)
 void lab_walk_stop_when(struct lab_walk *w, const struct lab_stop *stop)
 {
     w->stop = *stop;
+    lab_backend_stop_when(w->be, stop);
 }
 
 enum lab_status lab_walk_look_for_stop(const struct lab_walk *w)

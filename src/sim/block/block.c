@@ -347,7 +347,8 @@ static void find_deadlock(struct sim_block *b)
                      barrier, b->warp_count, done);
         else
             sim_find(w, i, w->active ? w->active : w->lanes, LAB_SIM_BARRIER,
-                     NULL,
+                     SIM_HINT("who arrives at the mbarrier, how often, and the "
+                              "bytes that it expects"),
                      "deadlock: waits for an mbarrier that nothing completes");
         break;
     }

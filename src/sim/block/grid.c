@@ -69,25 +69,28 @@ static enum lab_status check_size(const struct lab_sim_launch *l,
             return lab_fail(LAB_E_ARG,
                             "kernel %s: a block of %u in dimension %c; 1 to %u "
                             "are possible",
-                            f->name, l->block[k], "xyz"[k], most_block[k]);
+                            l->kernel->name, l->block[k], "xyz"[k],
+                            most_block[k]);
         if (l->grid[k] < 1 || l->grid[k] > most_grid[k])
             return lab_fail(LAB_E_ARG,
                             "kernel %s: a grid of %u blocks in dimension %c; 1 "
                             "to %u are possible",
-                            f->name, l->grid[k], "xyz"[k], most_grid[k]);
+                            l->kernel->name, l->grid[k], "xyz"[k],
+                            most_grid[k]);
         threads *= l->block[k];
         most_threads *= f->max_threads[k] > 0 ? (uint64_t)f->max_threads[k] : 1;
     }
     if (threads > (uint64_t)d->max_threads)
-        return lab_fail(
-            LAB_E_ARG, "kernel %s: a block of %llu threads; %s has %d at most",
-            f->name, (unsigned long long)threads, d->name, d->max_threads);
+        return lab_fail(LAB_E_ARG,
+                        "kernel %s: a block of %llu threads; %s has %d at most",
+                        l->kernel->name, (unsigned long long)threads, d->name,
+                        d->max_threads);
     if (f->max_threads[0] > 0 && (threads > most_threads ||
                                   (f->exact_threads && threads < most_threads)))
         return lab_fail(LAB_E_ARG,
                         "kernel %s was compiled for blocks of %s%llu threads, "
                         "not %llu",
-                        f->name, f->exact_threads ? "" : "at most ",
+                        l->kernel->name, f->exact_threads ? "" : "at most ",
                         (unsigned long long)most_threads,
                         (unsigned long long)threads);
     return LAB_OK;
@@ -106,17 +109,17 @@ static enum lab_status check_launch(const struct lab_sim_launch *l,
         return lab_fail(LAB_E_ARG,
                         "kernel %s: %lld bytes of shared memory and %lld of "
                         "dynamic; a block on %s has %lld at most",
-                        f->name, (long long)k->shared_bytes,
+                        l->kernel->name, (long long)k->shared_bytes,
                         (long long)l->shared_bytes, d->name,
                         (long long)d->shared_per_block);
     if (f->cluster[0] * f->cluster[1] * f->cluster[2] > 1)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "kernel %s: clusters of more than one block are not "
                         "simulated",
-                        f->name);
+                        l->kernel->name);
     if (l->arg_count != f->param_count)
         return lab_fail(LAB_E_ARG, "kernel %s has %d parameters, not %d",
-                        f->name, f->param_count, l->arg_count);
+                        l->kernel->name, f->param_count, l->arg_count);
     return LAB_OK;
 }
 
@@ -131,7 +134,7 @@ static enum lab_status copy_params(struct sim_grid *g)
         const struct lab_ptx_variable *p = &k->function->params[i];
         if (!g->launch->args[i])
             return lab_fail(LAB_E_ARG, "kernel %s: no value of parameter %d",
-                            k->function->name, i);
+                            k->name, i);
         memcpy(g->params + k->param_offsets[i], g->launch->args[i],
                (size_t)p->elements * (size_t)lab_ptx_type_bytes(p->type));
     }
@@ -190,7 +193,7 @@ static bool stopped(struct launch *l)
     const atomic_bool *stop = l->grid.options->stop;
     if (atomic_load(&l->over))
         return true;
-    if (!stop || !atomic_load(stop))
+    if (!(stop && atomic_load(stop)) && !lab_stop_asked(&l->grid.options->when))
         return false;
     fail(l, LAB_E_CANCELLED, "the kernel was stopped");
     return true;
@@ -553,8 +556,12 @@ enum lab_status lab_sim_run(struct lab_sim_memory *m,
     /* What was found before it was stopped is known, too. */
     const bool known = !l.status || l.status == LAB_E_CANCELLED;
     st = sim_grid_close(&l.grid, l.tally, l.counts, known ? out : NULL);
+    if (known && !st) {
+        out->counted = true;
+        out->stopped = l.status == LAB_E_CANCELLED;
+    }
     if (l.status)
-        st = lab_fail(l.status, "kernel %s: %s", launch->kernel->function->name,
+        st = lab_fail(l.status, "kernel %s: %s", launch->kernel->name,
                       l.error[0] ? l.error : lab_error());
     pthread_cond_destroy(&l.budget.moved);
     pthread_mutex_destroy(&l.lock);

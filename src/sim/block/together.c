@@ -23,10 +23,12 @@ static bool together(struct sim_warp *w, const struct sim_instr *i,
     if ((off || foreign) &&
         w->block->grid->options->checks >> LAB_SIM_SHUFFLE & 1) {
         if (foreign)
-            sim_find(w, i, foreign, LAB_SIM_SHUFFLE, NULL,
-                     "lanes 0x%08x execute it, and its mask 0x%08x does not "
-                     "name them",
-                     foreign, members);
+            sim_find(
+                w, i, foreign, LAB_SIM_SHUFFLE,
+                SIM_HINT("the mask: it has to name each lane that executes it"),
+                "lanes 0x%08x execute it, and its mask 0x%08x does not "
+                "name them",
+                foreign, members);
         else
             sim_find(w, i, mask, LAB_SIM_SHUFFLE, NULL,
                      "its mask 0x%08x names lanes that do not execute it: "
@@ -78,9 +80,12 @@ static void shfl(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
         }
     }
     if (lost && w->block->grid->options->checks >> LAB_SIM_SHUFFLE & 1) {
-        sim_find(w, i, lost, LAB_SIM_SHUFFLE, NULL,
-                 "lane %d reads lane %d, which does not execute it",
-                 __builtin_ctz(lost), from);
+        sim_find(
+            w, i, lost, LAB_SIM_SHUFFLE,
+            SIM_HINT(
+                "the lane that is read: it has to execute the shuffle, too"),
+            "lane %d reads lane %d, which does not execute it",
+            __builtin_ctz(lost), from);
         w->faulted |= lost;
     }
     sim_put32(w, &i->d, r, mask);
@@ -336,7 +341,8 @@ static void bar(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
     uint32_t threads =
         i->b.source == SIM_NONE ? 0 : value_of_first(w, &i->b, mask);
     if (number >= SIM_BARS) {
-        sim_find(w, i, mask, LAB_SIM_BARRIER, NULL,
+        sim_find(w, i, mask, LAB_SIM_BARRIER,
+                 SIM_HINT("the number of the barrier"),
                  "barrier %u; there are 0 to 15", number);
         w->faulted |= mask;
         return;

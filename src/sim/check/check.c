@@ -383,6 +383,14 @@ static void refuse(struct sim_warp *w, const struct sim_instr *i,
     uint64_t addr = a->addr[lane];
     sim_describe(w->block->grid, sim_check_of(w), space, addr, &f, words);
     w->faulted |= 1u << lane;
+    const struct lab_sim_kernel *kernel = w->block->grid->kernel;
+    if (space == LAB_PTX_SHARED && kernel->dynamic &&
+        addr >= (uint64_t)kernel->shared_bytes)
+        f.hint = w->block->grid->launch->shared_bytes > 0
+                     ? "the size of dynamic shared memory, --shared or the "
+                       "third number of <<< >>>: it is too small"
+                     : "dynamic shared memory, --shared or the third number "
+                       "of <<< >>>: the launch has none";
     if (a->align > 0 && addr % (uint64_t)a->align != 0)
         sim_find(w, i, 1u << lane, LAB_SIM_MEMORY, &f,
                  "misaligned %s of %d bytes: %s, is %d bytes past a multiple "

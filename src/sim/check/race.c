@@ -765,7 +765,10 @@ static void behind_proxy(const struct shared_access *s, int lane, size_t cell)
         sim_repeats(s->w, s->i, lane, LAB_SIM_RACE, LAB_PTX_SHARED,
                     (uint64_t)cell * c->granule))
         return;
-    struct lab_sim_finding f = {.has_other = true, .bytes = s->a->bytes};
+    struct lab_sim_finding f = {
+        .has_other = true,
+        .bytes = s->a->bytes,
+        .hint = "fence.proxy.async behind the store, before the barrier"};
     sim_describe(c->launch->grid, c, LAB_PTX_SHARED,
                  (uint64_t)cell * c->granule, &f, words);
     sim_where(c->launch->grid, s->w->block->number, thread_of(old),

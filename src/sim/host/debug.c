@@ -291,7 +291,7 @@ static enum lab_status stopped(struct lab_sim_debug *d)
 {
     enum { POLLED_EVERY = 512 };
     const atomic_bool *stop = d->options.stop;
-    bool ends = stop && atomic_load(stop);
+    bool ends = (stop && atomic_load(stop)) || lab_stop_asked(&d->options.when);
     if (d->poll && ++d->polled % POLLED_EVERY == 0)
         ends = !d->poll(d->poll_user) || ends;
     if (ends)

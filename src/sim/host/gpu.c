@@ -354,15 +354,19 @@ static enum lab_status host_launch(const struct lab_sim_gpu_launch *launch)
     if (gpu->before)
         gpu->before(gpu->before_user, &call);
     st = lab_sim_run(gpu->memory, &run, &gpu->options, &result);
-    if (st)
+    if (st && st != LAB_E_CANCELLED)
         return st;
     of.end_ns = lab_clock_wall_ns();
-    st = keep(gpu, &result, ptx, launch->kernel);
-    if (gpu->launched)
+    enum lab_status kept =
+        keep(gpu, &result, ptx, lab_sim_kernel_name(run.kernel));
+    if (gpu->launched && !st)
         gpu->launched(gpu->user, &of);
     bool found = result.finding_count > 0;
     lab_sim_result_release(&result);
-    return st || !found ? st : lab_sim_gpu_judge(gpu);
+    if (st)
+        return lab_fail(st, "kernel %s: it was stopped",
+                        lab_sim_kernel_name(run.kernel));
+    return kept || !found ? kept : lab_sim_gpu_judge(gpu);
 }
 
 static enum lab_status host_tensor_map(void *out,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/kernel_name.h"
 #include "base/mem.h"
 #include "kernel/flow.h"
 #include "module.h"
@@ -134,7 +135,7 @@ static enum lab_status place(struct sim_lowering *l,
         at + v->elements * each > MOST_BYTES)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "kernel %s: %s is larger than any device has room for",
-                        l->kernel->function->name, v->name);
+                        l->kernel->name, v->name);
     *address = (uint64_t)at;
     *end = at + v->elements * each;
     return LAB_OK;
@@ -205,6 +206,9 @@ static enum lab_status use_dynamic(struct sim_lowering *l,
 {
     const struct lab_ptx_variable *v = o->variable;
     enum lab_status st = LAB_OK;
+    if (o->kind == LAB_PTX_OPERAND_SYMBOL && v && v->space == LAB_PTX_SHARED &&
+        v->external)
+        l->kernel->dynamic = true;
     if (o->kind == LAB_PTX_OPERAND_SYMBOL && v && v->space == LAB_PTX_SHARED &&
         v->external && !have_symbol(l, v))
         return add_symbol(l, v, (uint64_t)l->kernel->dynamic_at,
@@ -329,8 +333,8 @@ static enum lab_status assign_registers(struct sim_lowering *l)
             return st;
         if (k->slots > MOST_SLOTS || k->preds > MOST_SLOTS)
             return lab_fail(LAB_E_UNSUPPORTED,
-                            "kernel %s keeps more than %d registers",
-                            k->function->name, MOST_SLOTS);
+                            "kernel %s keeps more than %d registers", k->name,
+                            MOST_SLOTS);
     }
     k->homes = l->parts->homes;
     return LAB_OK;
@@ -564,6 +568,11 @@ enum lab_status sim_lower_kernel(struct lab_sim_module *module,
     l.kernel->module = module;
     l.kernel->ptx = module->ptx;
     l.kernel->function = f;
+    char *types = lab_kernel_demangle(f->name);
+    if (!types)
+        return lab_no_memory("a kernel");
+    lab_kernel_short_name(l.kernel->name, sizeof(l.kernel->name), types);
+    lab_free(types);
     enum lab_status st = lower_all(&l);
     lab_free(l.symbols);
     if (!st)

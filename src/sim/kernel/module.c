@@ -226,3 +226,8 @@ lab_sim_kernel_function(const struct lab_sim_kernel *k)
 {
     return k->function;
 }
+
+const char *lab_sim_kernel_name(const struct lab_sim_kernel *k)
+{
+    return k->name;
+}

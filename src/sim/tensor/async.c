@@ -296,7 +296,8 @@ static unsigned char *mbarrier_at(struct sim_warp *w, const struct sim_instr *i,
     *m = mbarrier_unpack(word);
     if (word >> 62 == 2)
         return at;
-    sim_end(w, i, 1u << lane, LAB_SIM_BARRIER, NULL,
+    sim_end(w, i, 1u << lane, LAB_SIM_BARRIER,
+            SIM_HINT("mbarrier.init in one thread, and a barrier behind it"),
             "the mbarrier at %llu of shared memory is not initialised",
             (unsigned long long)offset);
     return NULL;
@@ -321,7 +322,8 @@ static void mbarrier_step(struct sim_warp *w, const struct sim_instr *i,
         return;
     *state = mbarrier_pack(&m);
     if (count > m.pending || (drop && count > m.expected)) {
-        sim_end(w, i, 1u << lane, LAB_SIM_BARRIER, NULL,
+        sim_end(w, i, 1u << lane, LAB_SIM_BARRIER,
+                SIM_HINT("the number of arrivals that mbarrier.init was given"),
                 "%llu arrivals at the mbarrier at %llu of shared memory, "
                 "whose phase waits for %u more",
                 (unsigned long long)count, (unsigned long long)offset,
@@ -329,7 +331,8 @@ static void mbarrier_step(struct sim_warp *w, const struct sim_instr *i,
         return;
     }
     if (tx + m.tx > MAX_TX || tx + m.tx < -MAX_TX) {
-        sim_end(w, i, 1u << lane, LAB_SIM_BARRIER, NULL,
+        sim_end(w, i, 1u << lane, LAB_SIM_BARRIER,
+                SIM_HINT("the bytes that expect_tx announces"),
                 "the mbarrier at %llu of shared memory would wait for %lld "
                 "bytes; %d are the most",
                 (unsigned long long)offset, (long long)(tx + m.tx), MAX_TX);
@@ -417,14 +420,17 @@ static void run_mbarrier_init(struct sim_warp *w, const struct sim_instr *i,
         struct mbarrier m = {n, n, 0, 0};
         uint64_t word = mbarrier_pack(&m);
         if (n < 1 || n > MAX_COUNT)
-            sim_end(w, i, 1u << l, LAB_SIM_BARRIER, NULL,
+            sim_end(w, i, 1u << l, LAB_SIM_BARRIER,
+                    SIM_HINT("the number that mbarrier.init is given"),
                     "an mbarrier of %u arrivals; 1 to %d are possible", n,
                     MAX_COUNT);
         else if (mbarrier_is_alive(w->block, (uint32_t)offset[l]))
-            sim_end(w, i, 1u << l, LAB_SIM_BARRIER, NULL,
-                    "the mbarrier at %llu of shared memory is initialised "
-                    "twice; mbarrier.inval has to end it first",
-                    (unsigned long long)offset[l]);
+            sim_end(
+                w, i, 1u << l, LAB_SIM_BARRIER,
+                SIM_HINT("mbarrier.init in a loop or in more than one thread"),
+                "the mbarrier at %llu of shared memory is initialised "
+                "twice; mbarrier.inval has to end it first",
+                (unsigned long long)offset[l]);
         else
             memcpy(w->block->shared + offset[l], &word, sizeof word);
     }
@@ -811,7 +817,8 @@ static void run_bulk(struct sim_warp *w, const struct sim_instr *i,
         if (t.mapped && !map_read(&t, global[l], i->more_count))
             continue;
         if (t.bytes % 16 || t.bytes > MAX_BULK) {
-            sim_end(w, i, 1u << l, LAB_SIM_MEMORY, NULL,
+            sim_end(w, i, 1u << l, LAB_SIM_MEMORY,
+                    SIM_HINT("the number of bytes of the copy"),
                     "a bulk copy of %u bytes: a multiple of 16 is needed, "
                     "and no more than shared memory has",
                     t.bytes);
@@ -1024,14 +1031,20 @@ void sim_tensor_warp_end(struct sim_warp *w)
     for (size_t k = 0; k < s->store_count && !w->block->stopped; k++) {
         const struct sim_transfer *t = &s->stores[k];
         if (!t->staged)
-            sim_find(w, t->i, 1u << t->lane, LAB_SIM_RACE, NULL,
-                     "the thread ended before this copy had read shared "
-                     "memory; cp.async.bulk.wait_group is missing");
+            sim_find(
+                w, t->i, 1u << t->lane, LAB_SIM_RACE,
+                SIM_HINT(
+                    "cp.async.bulk.wait_group.read before the thread ends"),
+                "the thread ended before this copy had read shared "
+                "memory; cp.async.bulk.wait_group is missing");
     }
     for (size_t k = 0; k < s->product_count && !w->block->stopped; k++)
-        sim_find(w, s->products[k].i, w->lanes, LAB_SIM_RACE, NULL,
-                 "the warp ended before this product had; wgmma.wait_group or "
-                 "wgmma.commit_group is missing before its sums are used");
+        sim_find(
+            w, s->products[k].i, w->lanes, LAB_SIM_RACE,
+            SIM_HINT(
+                "wgmma.commit_group and wgmma.wait_group behind the product"),
+            "the warp ended before this product had; wgmma.wait_group or "
+            "wgmma.commit_group is missing before its sums are used");
     s->product_count = 0;
     warp_arrive(w);
 }
@@ -1055,7 +1068,7 @@ void sim_tensor_block_end(struct sim_block *b)
     /* Its shared memory goes to another block while the copies still come. */
     for (size_t k = 0; q && !b->stopped && k < q->count; k++)
         sim_find(q->loads[k].w, q->loads[k].i, 1u << q->loads[k].lane,
-                 LAB_SIM_RACE, NULL,
+                 LAB_SIM_RACE, SIM_HINT("a wait at the mbarrier of the copy"),
                  "the block ended before this copy to its shared memory, which "
                  "nothing waited for");
     if (q) {

@@ -297,9 +297,11 @@ static bool whole_warp(struct sim_warp *w, const struct sim_instr *i,
 {
     if ((mask | w->faulted) == 0xffffffff)
         return true;
-    sim_end(w, i, mask, LAB_SIM_SHUFFLE, NULL,
-            "%s needs all 32 lanes of a warp, %d execute it", i->ptx->opcode,
-            __builtin_popcount(mask));
+    sim_end(
+        w, i, mask, LAB_SIM_SHUFFLE,
+        SIM_HINT("the condition around it: all 32 lanes have to execute it"),
+        "%s needs all 32 lanes of a warp, %d execute it", i->ptx->opcode,
+        __builtin_popcount(mask));
     return false;
 }
 
@@ -620,7 +622,9 @@ void sim_run_on_sums(struct sim_warp *w, const struct sim_instr *i,
         if (group && !moves &&
             !sim_repeats(w, i, __builtin_ctz(mask), LAB_SIM_UNINITIALISED,
                          LAB_PTX_LOCAL, 0))
-            sim_find(w, i, mask, LAB_SIM_UNINITIALISED, NULL,
+            sim_find(w, i, mask, LAB_SIM_UNINITIALISED,
+                     SIM_HINT("wgmma.commit_group and wgmma.wait_group before "
+                              "the sums are used"),
                      "read of a sum that wgmma may still be computing: "
                      "wgmma.wait_group is missing before it");
         if (!stores)
@@ -643,7 +647,8 @@ static void run_wgmma(struct sim_warp *w, const struct sim_instr *i,
     if (!whole_warp(w, i, mask))
         return;
     if (w->index / 4 * 4 + 4 > w->block->warp_count) {
-        sim_end(w, i, mask, LAB_SIM_SHUFFLE, NULL,
+        sim_end(w, i, mask, LAB_SIM_SHUFFLE,
+                SIM_HINT("the size of the block: a multiple of 128 threads"),
                 "wgmma needs four warps, and the block ends in their midst");
         return;
     }

@@ -27,7 +27,8 @@ static void leave(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
 
 static void trap(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
 {
-    sim_find(w, i, mask, LAB_SIM_MEMORY, NULL,
+    sim_find(w, i, mask, LAB_SIM_MEMORY,
+             SIM_HINT("what the kernel tests before __trap(): it was not so"),
              "the kernel stopped itself (trap)");
     w->faulted |= mask;
 }
@@ -57,7 +58,7 @@ static void brx(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
             targets[l] = labels[v[l]];
     }
     if (bad) {
-        sim_find(w, i, bad, LAB_SIM_MEMORY, NULL,
+        sim_find(w, i, bad, LAB_SIM_MEMORY, SIM_HINT("the value of the switch"),
                  "a branch by index beyond its %d labels", i->target);
         w->faulted |= bad;
         mask &= ~bad;
@@ -663,8 +664,9 @@ static void call_assert(struct sim_warp *w, const struct sim_instr *i,
     size_t room;
     const char *condition =
         text_at(w, long_argument(local, &c->params[0]), &room);
-    sim_find(w, i, mask, LAB_SIM_MEMORY, NULL, "assertion failed: %.160s",
-             condition ? condition : "(no text)");
+    sim_find(w, i, mask, LAB_SIM_MEMORY,
+             SIM_HINT("why the condition of assert() is false in this thread"),
+             "assertion failed: %.160s", condition ? condition : "(no text)");
     w->faulted |= mask;
 }
 

@@ -63,8 +63,7 @@ enum lab_status sim_lower_refuse(struct sim_lowering *l,
         }
     }
     return lab_fail(LAB_E_UNSUPPORTED, "%s:%d: kernel %s: %s (PTX line %d): %s",
-                    file, line, l->kernel->function->name, opcode,
-                    in->text_line,
+                    file, line, l->kernel->name, opcode, in->text_line,
                     why ? why : "the simulator does not know this form");
 }
 

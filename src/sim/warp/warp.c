@@ -383,7 +383,8 @@ void sim_call(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
     struct sim_stack *s = w->stack;
     int at = new_join(s);
     if (at < 0) {
-        sim_find(w, i, mask, LAB_SIM_BUDGET, NULL,
+        sim_find(w, i, mask, LAB_SIM_BUDGET,
+                 SIM_HINT("a function that calls itself, and where it stops"),
                  "calls are nested deeper than the simulator follows them");
         w->faulted |= mask;
         return;

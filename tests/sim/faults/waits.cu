@@ -12,10 +12,10 @@ __global__ void waits(int *flags, int *out)
     volatile int *flag = flags + blockIdx.x;
     if (t == 0)
         shared_sum = 0;
-#if FAULT == 1 // a third of the threads has left
+#if FAULT == 1 // a third of the threads has left, and is counted
     if (t >= 64)
         return;
-    __syncthreads(); // fault 1: barrier
+    asm volatile("bar.sync 0, 96;" ::: "memory"); // fault 1: barrier
 #elif FAULT == 6 // a third of the threads goes on without it
     if (t < 64)
         __syncthreads(); // fault 6: barrier

@@ -39,8 +39,6 @@ int lab_kernel_sectors(const struct lab_sim_access_view *v);
 /* What a lane touched: "fc1.W[3,17]", "byte 128" of shared memory. */
 void lab_kernel_place_add(struct lab_str *out, const struct lab_sim_debug *d,
                           const struct lab_sim_access_view *v, int lane);
-/* What to look at when this was found. */
-const char *lab_kernel_hint(enum lab_sim_check check);
 /* "race at sums.cu:9, block (0,0,0), thread (1,0,0): ... Look at: ...". */
 void lab_kernel_finding_add(struct lab_str *out, const struct lab_ptx *ptx,
                             const struct lab_sim_finding *f);

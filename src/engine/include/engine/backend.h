@@ -10,11 +10,12 @@
  * memory. */
 #pragma once
 #include <stddef.h>
+#include "base/stop.h"
 #include "base/str.h"
 #include "engine/conv_calls.h"
 #include "common/kernel.h"
 
-enum { LAB_BACKEND_ABI = 10, LAB_DEVICE_TEXT = 96 };
+enum { LAB_BACKEND_ABI = 11, LAB_DEVICE_TEXT = 96 };
 
 /* What is known of the device. Unknown numbers are 0 in this struct alone,
  * because it crosses a module edge; the wrappers' users show n/a for 0. */
@@ -111,6 +112,9 @@ struct lab_backend_ops {
      * it is freed. `name` is copied. */
     void (*label)(struct lab_backend *be, void *memory, size_t offset,
                   const char *name);
+    /* Optional: a run that takes long asks this, on any thread, and ends with
+     * LAB_E_CANCELLED when the answer is yes. */
+    void (*stop_when)(struct lab_backend *be, const struct lab_stop *stop);
 };
 
 struct lab_backend {
@@ -153,6 +157,7 @@ enum lab_status lab_backend_alloc(struct lab_backend *be, size_t bytes,
 void lab_backend_free(struct lab_backend *be, void *p);
 void lab_backend_label(struct lab_backend *be, void *memory, size_t offset,
                        const char *name);
+void lab_backend_stop_when(struct lab_backend *be, const struct lab_stop *stop);
 enum lab_status lab_backend_upload(struct lab_backend *be, void *dst,
                                    const void *src, size_t bytes);
 enum lab_status lab_backend_download(struct lab_backend *be, void *dst,

@@ -77,7 +77,7 @@ struct lab_sim_host {
 struct lab_sim_gpu_finding {
     struct lab_sim_finding found;
     const struct lab_ptx *ptx; /* where `place` is to be looked up */
-    char kernel[LAB_SIM_NAME];
+    char kernel[LAB_SIM_NAME]; /* without types */
 };
 
 struct lab_sim_gpu_launched {

@@ -73,6 +73,7 @@ struct lab_sim_finding {
     int rank;                /* of index; 0: none */
     int64_t index[LAB_SIM_MAX_RANK];
     char message[256]; /* one sentence */
+    const char *hint;  /* what to look at; NULL: see lab_sim_finding_hint() */
     int64_t times;     /* as often on this line; the first is kept */
 };
 
@@ -152,6 +153,7 @@ struct lab_sim_options {
     int64_t budget;          /* instructions of warps; 0: without end */
     int threads;             /* of the host; 0: lab_threads() */
     const atomic_bool *stop; /* NULL, or a flag that ends it: LAB_E_CANCELLED */
+    struct lab_stop when;    /* asked besides, on any thread of the host */
     const struct lab_sim_device *device; /* NULL: the newest known */
     int max_findings; /* 0: 100; later ones are counted and not kept */
     /* printf of a kernel, NULL: dropped. One call a text, in order of blocks. */
@@ -175,6 +177,8 @@ struct lab_sim_result {
     struct lab_sim_finding *findings; /* by block, thread, then line; owned */
     int32_t finding_count;
     int64_t findings_left_out;
+    bool counted; /* it was filled in */
+    bool stopped; /* the launch was stopped: of a part of it */
 };
 
 LAB_C_BEGIN
@@ -208,9 +212,13 @@ enum lab_status lab_sim_kernel(struct lab_sim_module *module, const char *name,
                                const struct lab_sim_kernel **out);
 const struct lab_ptx_function *
 lab_sim_kernel_function(const struct lab_sim_kernel *k);
+/* As a person calls it, without types: "saxpy". */
+const char *lab_sim_kernel_name(const struct lab_sim_kernel *k);
 
 /* Runs a grid. LAB_OK with findings or without (*out has them, release it);
- * LAB_E_ARG for a launch that no device takes; LAB_E_CANCELLED. A finding of
+ * LAB_E_ARG for a launch that no device takes; LAB_E_CANCELLED, with what was counted
+ * and found so far in *out, or with nothing. Where the budget ends it, counts and
+ * outputs are of what ran, which depends on the host's threads. A finding of
  * memory, barrier, shuffle or budget ends the block's thread, or the launch. */
 enum lab_status lab_sim_run(struct lab_sim_memory *m,
                             const struct lab_sim_launch *launch,
@@ -218,6 +226,8 @@ enum lab_status lab_sim_run(struct lab_sim_memory *m,
                             struct lab_sim_result *out);
 void lab_sim_result_release(struct lab_sim_result *r);
 
+/* What to look at, in a few words. */
+const char *lab_sim_finding_hint(const struct lab_sim_finding *f);
 /* "memory" for LAB_SIM_MEMORY. */
 const char *lab_sim_check_id(enum lab_sim_check check);
 /* By name, "NVIDIA H200"; NULL: not known. Device i of the table; NULL past it. */

@@ -1,4 +1,4 @@
-/* profiler/kernel_name.h -- readable names of kernels.
+/* base/kernel_name.h -- readable names of kernels.
  *
  * Threads: any. */
 #pragma once

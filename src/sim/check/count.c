@@ -18,8 +18,8 @@
  * what is more is a bank conflict.
  *
  * FLOP are those that the counters smsp__sass_thread_inst_executed_op_{f,d,h}{add,
- * mul,fma} give: additions and multiplications are one, fused ones two. Division,
- * roots and exponentials, which the machine makes of these, are not counted. */
+ * mul,fma} give: additions and multiplications are one, fused ones two. Divisions and
+ * roots count as what the machine makes of them. */
 #include "check/check.h"
 
 #include <stddef.h>
@@ -216,15 +216,36 @@ static int64_t shape_flops(const struct lab_ptx_instr *in)
 }
 
 enum { ADD, MUL, FMA, ARITHMETIC };
+
+/* What the machine executes for an instruction: of add, mul and fma themselves, and
+ * of those that ptxas makes of them, as it does for sm_75 and sm_90a alike (CUDA 13),
+ * for normal numbers. The first row that fits holds. A division whose operands are
+ * near the ends of the range goes through more, which is not counted. */
 static const struct {
     const char *opcode;
-    int flops;
-    int part;
-} arithmetic[] = {{"add", 1, ADD},
-                  {"sub", 1, ADD},
-                  {"mul", 1, MUL},
-                  {"fma", 2, FMA},
-                  {"mad", 2, FMA}};
+    const char *type;    /* NULL: any */
+    const char *with;    /* a modifier; NULL: any */
+    const char *without; /* NULL: none */
+    int32_t part[ARITHMETIC];
+} arithmetic[] = {
+    {"add", NULL, NULL, NULL, {1, 0, 0}},
+    {"sub", NULL, NULL, NULL, {1, 0, 0}},
+    {"mul", NULL, NULL, NULL, {0, 1, 0}},
+    {"fma", NULL, NULL, NULL, {0, 0, 1}},
+    {"mad", NULL, NULL, NULL, {0, 0, 1}},
+    {"div", "f32", "rn", NULL, {0, 0, 5}},
+    {"div", "f32", NULL, NULL, {0, 1, 0}},
+    {"rcp", "f32", "rn", NULL, {1, 0, 2}},
+    {"rcp", "f32", "approx", "ftz", {0, 2, 0}},
+    {"sqrt", "f32", "rn", NULL, {0, 2, 2}},
+    {"sin", "f32", NULL, NULL, {0, 1, 0}},
+    {"cos", "f32", NULL, NULL, {0, 1, 0}},
+    {"cvt", "f32", "sat", NULL, {1, 0, 0}},
+    {"div", "f64", "rn", NULL, {0, 1, 7}},
+    {"rcp", "f64", "rn", NULL, {0, 0, 5}},
+    {"sqrt", "f64", "rn", NULL, {0, 3, 5}},
+    {"rsqrt", "f64", "approx", "ftz", {0, 2, 3}},
+};
 
 /* Where the FLOP of a type of numbers are counted. */
 struct flop_counts {
@@ -289,13 +310,24 @@ void sim_count_flops(struct lab_sim_counts *n, const struct lab_ptx_instr *in,
     }
     if (in->modifier_count == 0)
         return;
-    struct flop_counts to = flops_of(n, in->modifiers[in->modifier_count - 1]);
+    const char *type = in->modifiers[in->modifier_count - 1];
+    const struct flop_counts to = flops_of(n, type);
     for (size_t k = 0;
-         to.flops && k < sizeof(arithmetic) / sizeof(arithmetic[0]); k++)
-        if (strcmp(in->opcode, arithmetic[k].opcode) == 0) {
-            *to.flops += t->lanes * arithmetic[k].flops * to.each;
-            *to.part[arithmetic[k].part] += t->lanes * to.each;
-        }
+         to.flops && k < sizeof(arithmetic) / sizeof(arithmetic[0]); k++) {
+        const int32_t *part = arithmetic[k].part;
+        if (strcmp(in->opcode, arithmetic[k].opcode) != 0 ||
+            (arithmetic[k].type && strcmp(type, arithmetic[k].type) != 0) ||
+            (arithmetic[k].with &&
+             !lab_ptx_has_modifier(in, arithmetic[k].with)) ||
+            (arithmetic[k].without &&
+             lab_ptx_has_modifier(in, arithmetic[k].without)))
+            continue;
+        for (int p = ADD; p < ARITHMETIC; p++)
+            *to.part[p] += t->lanes * part[p] * to.each;
+        *to.flops +=
+            t->lanes * (part[ADD] + part[MUL] + 2 * part[FMA]) * to.each;
+        return;
+    }
 }
 
 /* ---- sums ---- */

@@ -757,6 +757,38 @@ HALF_OP(abs, HALF_ABS, 1)
 HALF_OP(ex2, HALF_EX2, 1)
 HALF_OP(tanh, HALF_TANH, 1)
 
+/* ---- szext, fns ---- */
+
+/* The lower `bits` of a value, extended by zeros or by their sign. */
+static inline uint32_t extend(uint32_t a, uint32_t bits, bool sign)
+{
+    if (bits >= 32)
+        return a;
+    if (bits == 0)
+        return 0;
+    const uint32_t low = a & ((1u << bits) - 1);
+    return sign && low >> (bits - 1) ? low | ~0u << bits : low;
+}
+SIM_OP2(szext_wrap_u32, u32, u32, u32, extend(a, b & 31, false))
+SIM_OP2(szext_wrap_s32, u32, u32, u32, extend(a, b & 31, true))
+SIM_OP2(szext_clamp_u32, u32, u32, u32, extend(a, b, false))
+SIM_OP2(szext_clamp_s32, u32, u32, u32, extend(a, b, true))
+
+/* The bit that is the n-th that is set, from `base` on, upwards or downwards. */
+static inline uint32_t nth_set(uint32_t mask, uint32_t base, int32_t n)
+{
+    int64_t count = n < 0 ? -(int64_t)n : n;
+    if (base > 31)
+        return ~0u;
+    if (n == 0)
+        return mask >> base & 1 ? base : ~0u;
+    for (int32_t at = (int32_t)base; at >= 0 && at<32; at += n> 0 ? 1 : -1)
+        if (mask >> at & 1 && --count == 0)
+            return (uint32_t)at;
+    return ~0u;
+}
+SIM_OP3(fns, u32, u32, u32, s32, nth_set(a, b, c))
+
 /* ---- predicates ---- */
 
 #define PRED_OP(name, expr)                                                    \
@@ -949,6 +981,11 @@ static const struct sim_row rows[] = {
     R(bfi, B64, 0, 0, "TTTII", bfi_u64),
     R(bmsk, B32, SIM_M(WRAP), SIM_M(WRAP), "TTI", bmsk_wrap),
     R(bmsk, B32, 0, SIM_M(CLAMP), "TTI", bmsk_clamp),
+    R(szext, U32, SIM_M(WRAP), SIM_M(WRAP), "TTI", szext_wrap_u32),
+    R(szext, S32, SIM_M(WRAP), SIM_M(WRAP), "TTI", szext_wrap_s32),
+    R(szext, U32, 0, SIM_M(CLAMP), "TTI", szext_clamp_u32),
+    R(szext, S32, 0, SIM_M(CLAMP), "TTI", szext_clamp_s32),
+    R(fns, B32, 0, 0, "TTII", fns),
     R(shf, B32, SIM_M(LEFT) | SIM_M(WRAP), SIM_M(LEFT) | SIM_M(WRAP), "TTTI",
       shf_l_wrap),
     R(shf, B32, SIM_M(LEFT), SIM_M(LEFT) | SIM_M(CLAMP), "TTTI", shf_l_clamp),

@@ -827,8 +827,8 @@ enum lab_status sim_lower_move(struct sim_lowering *l,
                                const struct lab_ptx_instr *in,
                                struct sim_instr *out, bool *known)
 {
-    static const char *const hints[] = {"prefetch", "prefetchu", "discard",
-                                        "applypriority", "pmevent"};
+    static const char *const hints[] = {"prefetch",      "prefetchu", "discard",
+                                        "applypriority", "pmevent",   "brkpt"};
     *known = true;
     if (strcmp(in->opcode, "mov") == 0)
         return lower_mov(l, in, out);

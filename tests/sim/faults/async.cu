@@ -1,4 +1,5 @@
 // run: --grid 2 --block 64 --arg in:float[512]=random --arg out:float[512]
+// Copies beside the threads, through a ring and out by TMA, and an mbarrier.
 // clang-format off
 #ifndef FAULT
 #define FAULT 0
@@ -21,6 +22,7 @@ __global__ void ring(const float *x, float *y)
     int t = threadIdx.x;
     x += blockIdx.x * 256;
     y += blockIdx.x * 256;
+    float sum = 0;
     for (int k = 0; k < 4; k++) {
         unsigned to = shared_at(&stage[k % 2][t]);
 #if FAULT == 5 // four floats, and not where a multiple of 16 bytes is
@@ -42,9 +44,9 @@ __global__ void ring(const float *x, float *y)
 #if FAULT == 4 // the stage is filled again while it is read
         v = stage[(k + 1) % 2][t] + v; // fault 4: race uninitialised
 #endif
-        if (k == 3)
-            tile[t] = v; // fault 6: race // fault 7: race
+        sum += v;
     }
+    tile[t] = sum; // fault 6: race // fault 7: race
 #if FAULT != 6
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif

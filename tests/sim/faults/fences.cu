@@ -1,4 +1,5 @@
 // run: --grid 4 --block 64 --arg in:float[256]=random --arg out:float[4] --arg inout:int[1]=zero --arg out:float[1]
+// The block that comes last adds up what all have written.
 // clang-format off
 #ifndef FAULT
 #define FAULT 0

@@ -348,6 +348,62 @@ bool lab_sim_backend_found(struct lab_sim_backend_found *out)
     return out->count > 0;
 }
 
+static size_t view_bytes(const struct lab_view *v)
+{
+    return v->data ? (size_t)v->count * lab_dtype_bytes(v->dtype) : 0;
+}
+
+/* An update writes what it reads: that is written already. */
+static bool is_read(const struct lab_call *call, const struct lab_view *out)
+{
+    const char *from = out->data;
+    for (int i = 0; i < call->n_in; i++) {
+        const char *in = call->in[i].data;
+        if (in < from + view_bytes(out) && from < in + view_bytes(&call->in[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Nothing has written the outputs yet, but those that the call reads, too. `begins`
+ * false: the host counts them as written again, whatever the kernels left out. */
+static enum lab_status outputs_begin(struct sim_backend *sim,
+                                     const struct lab_call *call, bool begins)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < call->n_out && !st; i++) {
+        const struct lab_view *v = &call->out[i];
+        if (view_bytes(v) == 0 || is_read(call, v))
+            continue;
+        st = begins ? lab_sim_unwritten(sim->memory, v->data, view_bytes(v))
+                    : lab_sim_written(sim->memory, v->data, view_bytes(v));
+    }
+    return st;
+}
+
+/* LAB_E_CHECK: elements of an output that no kernel of the call wrote. */
+static enum lab_status judge_outputs(const struct sim_backend *sim,
+                                     const struct lab_call *call)
+{
+    for (int i = 0; i < call->n_out; i++) {
+        const struct lab_view *v = &call->out[i];
+        const char *name = name_of(sim, v->data);
+        int64_t first;
+        int64_t n =
+            view_bytes(v) == 0
+                ? 0
+                : lab_sim_count_unwritten(sim->memory, v->data, v->count,
+                                          lab_dtype_bytes(v->dtype), &first);
+        if (n > 0)
+            return lab_fail(LAB_E_CHECK,
+                            "%s: no kernel wrote %lld of its %lld elements; "
+                            "the first is number %lld",
+                            name ? name : "an output", (long long)n,
+                            (long long)v->count, (long long)first);
+    }
+    return LAB_OK;
+}
+
 static enum lab_status sim_run(struct lab_backend *be,
                                const struct lab_variant *v,
                                struct lab_call *call)
@@ -358,6 +414,8 @@ static enum lab_status sim_run(struct lab_backend *be,
     lab_sim_gpu_forget(sim->gpu);
     kernels->begin();
     enum lab_status st = label_call(sim, call, true);
+    if (!st)
+        st = outputs_begin(sim, call, true);
     if (st)
         return st;
     st = v->run(call);
@@ -365,6 +423,10 @@ static enum lab_status sim_run(struct lab_backend *be,
     snprintf(text, sizeof(text), "%s", st ? kernels->error() : "");
     (void)label_call(sim, call, false);
     lab_sim_gpu_enter(NULL);
+    enum lab_status written = st ? LAB_OK : judge_outputs(sim, call);
+    char left[256];
+    snprintf(left, sizeof(left), "%s", written ? lab_error() : "");
+    (void)outputs_begin(sim, call, false);
     const struct lab_sim_options *options = lab_sim_gpu_options(sim->gpu);
     if ((options->stop && atomic_load(options->stop)) ||
         lab_stop_asked(&options->when))
@@ -374,6 +436,8 @@ static enum lab_status sim_run(struct lab_backend *be,
         keep_found(sim->gpu);
         return found;
     }
+    if (written)
+        return lab_fail(written, "%s", left);
     return st ? lab_fail(st, "%s", text) : LAB_OK;
 }
 

@@ -277,6 +277,57 @@ enum lab_status lab_sim_written(struct lab_sim_memory *m, void *p, size_t bytes)
     return LAB_OK;
 }
 
+enum lab_status lab_sim_unwritten(struct lab_sim_memory *m, void *p,
+                                  size_t bytes)
+{
+    struct sim_alloc *a;
+    enum lab_status st = find(m, p, bytes, &a);
+    if (st || bytes == 0)
+        return st;
+    if (a->whole) {
+        sim_set_t *set = lab_alloc(a->bytes / 4 + 1);
+        if (!set)
+            return lab_no_memory("which bytes of a tensor were written");
+        a->set = set;
+        a->whole = false;
+        sim_memory_set(a, 0, a->bytes);
+    }
+    size_t from = (size_t)(address(p) - address(a->base));
+    for (size_t at = from; at < from + bytes;) {
+        const bool word = at % 4 == 0 && from + bytes - at >= 4;
+        if (word)
+            atomic_store_explicit(&a->set[at / 4], 0, memory_order_relaxed);
+        else
+            atomic_fetch_and_explicit(&a->set[at / 4],
+                                      (unsigned char)~(1u << at % 4),
+                                      memory_order_relaxed);
+        at += word ? 4 : 1;
+    }
+    return LAB_OK;
+}
+
+int64_t lab_sim_count_unwritten(const struct lab_sim_memory *m, const void *p,
+                                int64_t count, size_t element_bytes,
+                                int64_t *first)
+{
+    struct sim_alloc *a;
+    int64_t n = 0;
+    *first = 0;
+    if (find(m, p, (size_t)count * element_bytes, &a) || a->whole)
+        return 0;
+    const size_t from = (size_t)(address(p) - address(a->base));
+    const size_t bytes = (size_t)count * element_bytes;
+    if (sim_memory_unset(a, from, bytes) == bytes)
+        return 0;
+    for (int64_t i = 0; i < count; i++)
+        if (sim_memory_unset(a, from + (size_t)i * element_bytes,
+                             element_bytes) < element_bytes) {
+            *first = n == 0 ? i : *first;
+            n++;
+        }
+    return n;
+}
+
 /* ---- names ---- */
 
 static void look_for_read_only(struct sim_alloc *a)

@@ -600,14 +600,6 @@ int64_t lab_sim_argument_unwritten(struct lab_sim_memory *m,
                                    const struct lab_sim_argument *a,
                                    int64_t *first)
 {
-    size_t each = (size_t)types[a->type].bytes;
-    size_t bytes = (size_t)a->count * each;
-    const struct sim_alloc *in =
-        sim_memory_near(m, (uint64_t)(uintptr_t)a->data);
-    int64_t n = 0;
-    size_t at = in ? sim_memory_unset(in, 0, bytes) : bytes;
-    *first = (int64_t)(at / each);
-    for (int64_t i = *first; i < a->count; i++)
-        n += sim_memory_unset(in, (size_t)i * each, each) < each;
-    return n;
+    return lab_sim_count_unwritten(m, a->data, a->count,
+                                   (size_t)types[a->type].bytes, first);
 }

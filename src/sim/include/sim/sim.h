@@ -192,6 +192,13 @@ enum lab_status lab_sim_free(struct lab_sim_memory *m, void *p);
 /* The host wrote here, or is about to. Outside of memory: LAB_E_RANGE. */
 enum lab_status lab_sim_written(struct lab_sim_memory *m, void *p,
                                 size_t bytes);
+/* As far as the checks know, nothing is written here any more; what is there stays. */
+enum lab_status lab_sim_unwritten(struct lab_sim_memory *m, void *p,
+                                  size_t bytes);
+/* How many of the elements have bytes that nothing wrote; *first: the lowest such. */
+int64_t lab_sim_count_unwritten(const struct lab_sim_memory *m, const void *p,
+                                int64_t count, size_t element_bytes,
+                                int64_t *first);
 /* Names `bytes` from p on; the newest name of a place wins. label NULL: forget. */
 enum lab_status lab_sim_label(struct lab_sim_memory *m, void *p, size_t bytes,
                               const struct lab_sim_label *label);

@@ -255,10 +255,10 @@ void lab_backend_free(struct lab_backend *be, void *p)
 }
 
 void lab_backend_label(struct lab_backend *be, void *memory, size_t offset,
-                       const char *name)
+                       const char *name, bool kept)
 {
     if (be->ops->label)
-        be->ops->label(be, memory, offset, name);
+        be->ops->label(be, memory, offset, name, kept);
 }
 
 void lab_backend_stop_when(struct lab_backend *be, const struct lab_stop *stop)

@@ -76,6 +76,7 @@ enum lab_status lab_sim_kernels_load(const struct lab_sim_kernels **out)
 struct named {
     const void *memory; /* the allocation */
     const void *at;
+    bool kept; /* over iterations */
     char name[LAB_SIM_NAME];
 };
 
@@ -263,23 +264,26 @@ static enum lab_status sim_download(struct lab_backend *be, void *dst,
     return LAB_OK;
 }
 
-static const char *name_of(const struct sim_backend *sim, const void *p)
+/* NULL: no tensor begins there. */
+static const struct named *named_at(const struct sim_backend *sim,
+                                    const void *p)
 {
     for (size_t i = 0; i < sim->name_count; i++)
         if (sim->names[i].at == p)
-            return sim->names[i].name;
+            return &sim->names[i];
     return NULL;
 }
 
 static void sim_label(struct lab_backend *be, void *memory, size_t offset,
-                      const char *name)
+                      const char *name, bool kept)
 {
     struct sim_backend *sim = of(be);
     if (lab_grow(&sim->names, sim->name_count, &sim->name_room,
                  sizeof(*sim->names), "names of tensors"))
         return; /* messages say "input 0" */
     struct named *n = &sim->names[sim->name_count++];
-    *n = (struct named){.memory = memory, .at = (char *)memory + offset};
+    *n = (struct named){
+        .memory = memory, .at = (char *)memory + offset, .kept = kept};
     snprintf(n->name, sizeof(n->name), "%s", name);
 }
 
@@ -293,13 +297,13 @@ static enum lab_status label_view(struct sim_backend *sim,
                               .element_bytes = (int)lab_dtype_bytes(v->dtype),
                               .rank = v->rank,
                               .read_only = strcmp(role, "input") == 0};
-    const char *name = name_of(sim, v->data);
+    const struct named *named = named_at(sim, v->data);
     size_t bytes = (size_t)v->count * lab_dtype_bytes(v->dtype);
     if (!v->data || bytes == 0)
         return LAB_OK;
     memcpy(l.dim, v->dim, sizeof(l.dim));
-    if (name)
-        snprintf(l.name, sizeof(l.name), "%s", name);
+    if (named)
+        snprintf(l.name, sizeof(l.name), "%s", named->name);
     else
         snprintf(l.name, sizeof(l.name), "%s %d", role, number);
     return lab_sim_label(sim->memory, v->data, bytes, label ? &l : NULL);
@@ -353,10 +357,14 @@ static size_t view_bytes(const struct lab_view *v)
     return v->data ? (size_t)v->count * lab_dtype_bytes(v->dtype) : 0;
 }
 
-/* An update writes what it reads: that is written already. */
-static bool is_read(const struct lab_call *call, const struct lab_view *out)
+/* An update reads what it writes, and so may a step that has both of one tensor. */
+static bool is_read(const struct sim_backend *sim, const struct lab_call *call,
+                    const struct lab_view *out)
 {
     const char *from = out->data;
+    const struct named *named = named_at(sim, from);
+    if (!named || named->kept)
+        return true;
     for (int i = 0; i < call->n_in; i++) {
         const char *in = call->in[i].data;
         if (in < from + view_bytes(out) && from < in + view_bytes(&call->in[i]))
@@ -373,7 +381,7 @@ static enum lab_status outputs_begin(struct sim_backend *sim,
     enum lab_status st = LAB_OK;
     for (int i = 0; i < call->n_out && !st; i++) {
         const struct lab_view *v = &call->out[i];
-        if (view_bytes(v) == 0 || is_read(call, v))
+        if (view_bytes(v) == 0 || is_read(sim, call, v))
             continue;
         st = begins ? lab_sim_unwritten(sim->memory, v->data, view_bytes(v))
                     : lab_sim_written(sim->memory, v->data, view_bytes(v));
@@ -387,7 +395,7 @@ static enum lab_status judge_outputs(const struct sim_backend *sim,
 {
     for (int i = 0; i < call->n_out; i++) {
         const struct lab_view *v = &call->out[i];
-        const char *name = name_of(sim, v->data);
+        const struct named *named = named_at(sim, v->data);
         int64_t first;
         int64_t n =
             view_bytes(v) == 0
@@ -398,7 +406,7 @@ static enum lab_status judge_outputs(const struct sim_backend *sim,
             return lab_fail(LAB_E_CHECK,
                             "%s: no kernel wrote %lld of its %lld elements; "
                             "the first is number %lld",
-                            name ? name : "an output", (long long)n,
+                            named ? named->name : "an output", (long long)n,
                             (long long)v->count, (long long)first);
     }
     return LAB_OK;

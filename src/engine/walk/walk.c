@@ -1627,7 +1627,8 @@ static enum lab_status alloc_device(struct lab_walk *w)
         return too_large(w->plan, 0);
     for (int i = 0; i < w->plan->n_tensors && !st; i++)
         lab_backend_label(w->be, w->arena, w->plan->tensors[i].offset,
-                          w->plan->tensors[i].name);
+                          w->plan->tensors[i].name,
+                          w->plan->tensors[i].persistent);
     size_t each = w->plan->persistent_bytes ? w->plan->persistent_bytes : 1;
     size_t fit = copies_budget / each;
     w->n_copies = fit > LAB_WALK_COPIES ? LAB_WALK_COPIES : (int)fit;

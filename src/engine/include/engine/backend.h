@@ -109,9 +109,10 @@ struct lab_backend_ops {
     const struct lab_variant *(*rung)(struct lab_backend *be,
                                       const char *operation, int i);
     /* Optional: messages call what begins at `offset` of an allocation so, until
-     * it is freed. `name` is copied. */
+     * it is freed. `name` is copied. `kept`: over iterations, so that a step that
+     * writes it may read it first. */
     void (*label)(struct lab_backend *be, void *memory, size_t offset,
-                  const char *name);
+                  const char *name, bool kept);
     /* Optional: a run that takes long asks this, on any thread, and ends with
      * LAB_E_CANCELLED when the answer is yes. */
     void (*stop_when)(struct lab_backend *be, const struct lab_stop *stop);
@@ -156,7 +157,7 @@ enum lab_status lab_backend_alloc(struct lab_backend *be, size_t bytes,
                                   void **out);
 void lab_backend_free(struct lab_backend *be, void *p);
 void lab_backend_label(struct lab_backend *be, void *memory, size_t offset,
-                       const char *name);
+                       const char *name, bool kept);
 void lab_backend_stop_when(struct lab_backend *be, const struct lab_stop *stop);
 enum lab_status lab_backend_upload(struct lab_backend *be, void *dst,
                                    const void *src, size_t bytes);

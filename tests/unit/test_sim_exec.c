@@ -721,6 +721,78 @@ static void one_budget_for_any_number_of_threads(void **state)
         }
 }
 
+/* The n-th bit that is set, and a sign that is spread. */
+static void bits_are_found_and_extended(void **state)
+{
+    (void)state;
+    struct gpu g;
+    uint32_t *y = run_body(
+        &g,
+        BODY("",
+             "fns.b32 %r2, 0x00010110, 4, 2; st.global.u32 [%rd1], %r2;\n"
+             "fns.b32 %r2, 0x00010110, 31, -1; st.global.u32 [%rd1+4], %r2;\n"
+             "fns.b32 %r2, 0x00010110, 4, 0; st.global.u32 [%rd1+8], %r2;\n"
+             "fns.b32 %r2, 0x00010110, 5, 3; st.global.u32 [%rd1+12], %r2;\n"
+             "mov.u32 %r3, 0xF8; szext.wrap.s32 %r2, %r3, 8;\n"
+             "st.global.u32 [%rd1+16], %r2;\n"
+             "szext.clamp.u32 %r2, %r3, 4; st.global.u32 [%rd1+20], %r2;\n"),
+        1, 1, 8);
+    expect_no_finding(&g);
+    const uint32_t expected[] = {8, 16, 4, ~0u, 0xFFFFFFF8, 8};
+    for (int k = 0; k < 6; k++)
+        assert_int_equal(y[k], expected[k]);
+    gpu_close(&g);
+}
+
+/* As many as the machine's code has: of a division five fused multiply-adds. */
+static void flop_are_those_of_the_machine(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t flops;
+        int64_t flops_f64;
+    } cases[] = {
+        {BODY("", "div.rn.f32 %f2, %f1, %f1;\n"), 10, 0},
+        {BODY("", "div.full.f32 %f2, %f1, %f1;\n"), 1, 0},
+        {BODY("", "sqrt.rn.f32 %f2, %f1;\n"), 6, 0},
+        {BODY("", "rcp.rn.f32 %f2, %f1;\n"), 5, 0},
+        {BODY("", "rcp.approx.ftz.f32 %f2, %f1;\n"), 0, 0},
+        {BODY("", "rsqrt.approx.f32 %f2, %f1;\n"), 0, 0},
+        {BODY("", "fma.rn.f32 %f2, %f1, %f1, %f1;\n"), 2, 0},
+        {BODY("", "div.rn.f64 %d2, %d1, %d1;\n"), 0, 15},
+        {BODY("", "sqrt.rn.f64 %d2, %d1;\n"), 0, 13},
+    };
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct gpu g;
+        run_body(&g, cases[k].text, 1, 32, 8);
+        assert_int_equal(g.result.counts.flops, 32 * cases[k].flops);
+        assert_int_equal(g.result.counts.flops_f64, 32 * cases[k].flops_f64);
+        gpu_close(&g);
+    }
+}
+
+/* What a step has left out is known, whatever the memory had before. */
+static void what_was_written_can_be_forgotten(void **state)
+{
+    (void)state;
+    struct gpu g;
+    int64_t first;
+    gpu_open(&g, BODY("", "st.global.u32 [%rd2+4], %r1;\n"), "k");
+    uint32_t zero[16] = {0};
+    uint32_t *y = gpu_buffer(&g, sizeof(zero), zero);
+    const void *args[] = {&y};
+    assert_int_equal(lab_sim_count_unwritten(g.memory, y, 16, 4, &first), 0);
+    assert_int_equal(lab_sim_unwritten(g.memory, y + 1, 14 * 4 - 1), LAB_OK);
+    assert_int_equal(lab_sim_count_unwritten(g.memory, y, 16, 4, &first), 14);
+    assert_int_equal(first, 1);
+    gpu_run(&g, 1, 8, 0, args, 1);
+    assert_int_equal(lab_sim_count_unwritten(g.memory, y, 16, 4, &first), 6);
+    assert_int_equal(first, 9);
+    assert_int_equal(y[15], 0);
+    gpu_close(&g);
+}
+
 static void expect_refusal(const char *ptx, const char *words)
 {
     struct lab_sim_memory *memory;
@@ -789,6 +861,9 @@ int main(void)
         cmocka_unit_test(functions_are_called),
         cmocka_unit_test(faults_are_found),
         cmocka_unit_test(what_is_right_is_not_found),
+        cmocka_unit_test(bits_are_found_and_extended),
+        cmocka_unit_test(flop_are_those_of_the_machine),
+        cmocka_unit_test(what_was_written_can_be_forgotten),
         cmocka_unit_test(a_copy_of_a_struct_reads_its_padding),
         cmocka_unit_test(a_fault_that_is_repeated_is_one),
         cmocka_unit_test(one_budget_for_any_number_of_threads),

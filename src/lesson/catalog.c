@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,50 @@ static enum lab_status read_entries(struct lab_catalog *c)
     return LAB_OK;
 }
 
+/* Lines "ORDER TITLE"; others are passed over. A list without chapters is as
+ * good, so a file that cannot be read is no error. */
+static enum lab_status read_chapters(struct lab_catalog *c)
+{
+    enum { MOST_CHAPTERS = 200 };
+    struct lab_str path;
+    char line[256];
+    size_t cap = 0;
+    enum lab_status st = LAB_OK;
+    lab_str_init(&path);
+    lab_str_addf(&path, "%s/chapters", c->dir);
+    FILE *f = fopen(lab_str_text(&path), "r");
+    lab_str_release(&path);
+    while (f && !st && c->n_chapters < MOST_CHAPTERS &&
+           fgets(line, sizeof(line), f)) {
+        char *end;
+        line[strcspn(line, "\r\n")] = '\0';
+        long long order = strtoll(line, &end, 10);
+        end += strspn(end, " ");
+        if (end == line || !*end)
+            continue;
+        st = lab_grow(&c->chapters, c->n_chapters, &cap, sizeof(*c->chapters),
+                      "the chapters of lessons");
+        if (st)
+            break;
+        struct lab_chapter *one = &c->chapters[c->n_chapters];
+        *one = (struct lab_chapter){order, lab_strdup(end)};
+        c->n_chapters += one->title != NULL;
+        st = one->title ? LAB_OK : lab_no_memory("the chapters of lessons");
+    }
+    if (f)
+        fclose(f);
+    return st;
+}
+
+int lab_catalog_chapter(const struct lab_catalog *catalog, int64_t order)
+{
+    int found = -1;
+    for (size_t i = 0; i < catalog->n_chapters; i++)
+        if (catalog->chapters[i].order <= order)
+            found = (int)i;
+    return found;
+}
+
 enum lab_status lab_catalog_list(struct lab_catalog **out, const char *dir)
 {
     struct lab_str text;
@@ -126,6 +171,8 @@ enum lab_status lab_catalog_load(struct lab_catalog **out, const char *dir)
     enum lab_status st = lab_catalog_list(&c, dir);
     if (!st)
         st = read_entries(c);
+    if (!st)
+        st = read_chapters(c);
     if (st)
         lab_catalog_free(c);
     else
@@ -143,6 +190,9 @@ void lab_catalog_free(struct lab_catalog *catalog)
         lab_free(catalog->items[i].error);
         lab_lesson_free(catalog->items[i].lesson);
     }
+    for (size_t i = 0; i < catalog->n_chapters; i++)
+        lab_free(catalog->chapters[i].title);
+    lab_free(catalog->chapters);
     lab_free(catalog->items);
     lab_free(catalog->dir);
     lab_free(catalog);

@@ -87,6 +87,29 @@ TEST_CASE(lessons_stand_in_their_order)
     lab_catalog_free(c);
 }
 
+/* Lines that are no chapter are passed over; without the file there are none. */
+TEST_CASE(lessons_are_in_chapters)
+{
+    char path[128];
+    struct lab_catalog *c;
+    assert_ok(lab_catalog_load(&c, NULL));
+    assert_int_equal(c->n_chapters, 0);
+    assert_int_equal(lab_catalog_chapter(c, 20), -1);
+    lab_catalog_free(c);
+    put("chapters", "# comment\n10 First steps\n\nx y\n15\n20 Further  on\n");
+    assert_ok(lab_catalog_load(&c, NULL));
+    assert_int_equal(c->n_chapters, 2);
+    assert_string_equal(c->chapters[0].title, "First steps");
+    assert_string_equal(c->chapters[1].title, "Further  on");
+    assert_int_equal(lab_catalog_chapter(c, 5), -1);
+    assert_int_equal(lab_catalog_chapter(c, 10), 0);
+    assert_int_equal(lab_catalog_chapter(c, 19), 0);
+    assert_int_equal(lab_catalog_chapter(c, LAB_LESSON_NO_ORDER), 1);
+    lab_catalog_free(c);
+    snprintf(path, sizeof(path), "%s/chapters", lessons);
+    assert_int_equal(remove(path), 0);
+}
+
 TEST_CASE(a_lesson_is_found_by_id_or_path)
 {
     char want[128];

@@ -1,13 +1,17 @@
-/* view_home.c -- the home screen: lessons, progress, last runs. */
+/* view_home.c -- the home screen: lessons by chapter with the learner's progress,
+ * the chosen one's summary and network, the last runs. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "debug/progress.h"
 #include "lesson/catalog.h"
 #include "lesson/lesson.h"
 #include "record_list.h"
 #include "trace/record.h"
+#include "ui/diagram.h"
 #include "ui/layout.h"
 #include "ui/table.h"
 #include "ui/ui.h"
@@ -17,8 +21,19 @@ enum { PANE_LESSONS, PANE_RUNS, PANE_COUNT };
 enum { WAITING_MS = 200 };
 enum { COL_TITLE, COL_ID, COL_MINUTES, COL_PROGRESS, COL_COUNT };
 
+/* A row of the list: a chapter's heading, or a lesson in it. */
+struct home_row {
+    int64_t lesson; /* index in the catalog; -1: a heading */
+    int chapter;    /* -1: the lesson is in none */
+};
+
 struct home_state {
     struct lab_home_model *model;
+    struct home_row *rows;
+    int64_t n_rows;
+    bool *folded; /* by chapter */
+    struct lab_diagram network;
+    int64_t network_of; /* the lesson it is of, -1: none */
     struct lab_table lessons;
     struct lab_table runs;
     struct lab_record_list run_list;
@@ -34,10 +49,20 @@ static const struct lab_table_column COLUMNS[COL_COUNT] = {
     [COL_PROGRESS] = {"progress", 12, 0, 1, false, false},
 };
 
+/* NULL: a heading, or no row. */
 static const struct lab_catalog_entry *entry_at(const struct home_state *st,
                                                 int64_t row)
 {
-    return &st->model->catalog->items[row];
+    int64_t lesson = row < 0 ? -1 : st->rows[row].lesson;
+    return lesson < 0 ? NULL : &st->model->catalog->items[lesson];
+}
+
+static int64_t row_of(const struct home_state *st, int64_t lesson)
+{
+    for (int64_t i = 0; i < st->n_rows; i++)
+        if (st->rows[i].lesson == lesson)
+            return i;
+    return -1;
 }
 
 static const char *title_of(const struct lab_catalog_entry *e)
@@ -47,9 +72,9 @@ static const char *title_of(const struct lab_catalog_entry *e)
 
 enum progress { NEW, STARTED, DONE, BROKEN };
 
-static enum progress progress_of(const struct lab_home_model *m, int64_t row)
+static enum progress progress_of(const struct lab_home_model *m, int64_t lesson)
 {
-    const struct lab_catalog_entry *e = &m->catalog->items[row];
+    const struct lab_catalog_entry *e = &m->catalog->items[lesson];
     const struct lab_progress_entry *p = lab_progress_find(m->progress, e->id);
     return !e->lesson               ? BROKEN
            : p && p->finished       ? DONE
@@ -57,8 +82,8 @@ static enum progress progress_of(const struct lab_home_model *m, int64_t row)
                                     : NEW;
 }
 
-static void put_progress(const struct lab_home_model *m, int64_t row, char *out,
-                         size_t cap, enum lab_role *role)
+static void put_progress(const struct lab_home_model *m, int64_t lesson,
+                         char *out, size_t cap, enum lab_role *role)
 {
     static const struct {
         const char *text;
@@ -66,14 +91,14 @@ static void put_progress(const struct lab_home_model *m, int64_t row, char *out,
     } words[] = {[NEW] = {"new", LAB_ROLE_DIM},
                  [DONE] = {"✓ done", LAB_ROLE_GOOD},
                  [BROKEN] = {"! broken", LAB_ROLE_BAD}};
-    enum progress state = progress_of(m, row);
+    enum progress state = progress_of(m, lesson);
     if (state != STARTED) {
         snprintf(out, cap, "%s", words[state].text);
         *role = words[state].role;
         return;
     }
     const struct lab_progress_entry *p =
-        lab_progress_find(m->progress, m->catalog->items[row].id);
+        lab_progress_find(m->progress, m->catalog->items[lesson].id);
     if (p->steps_total == LAB_UNKNOWN)
         snprintf(out, cap, "%" PRId64 " steps", p->steps_seen);
     else
@@ -81,14 +106,54 @@ static void put_progress(const struct lab_home_model *m, int64_t row, char *out,
                  p->steps_total);
 }
 
+/* Its lessons, how many of them are done, and their minutes. */
+static void count_chapter(const struct home_state *st, int chapter,
+                          int64_t *lessons, int64_t *done, int64_t *minutes)
+{
+    *lessons = *done = *minutes = 0;
+    for (int64_t i = 0; i < st->n_rows; i++) {
+        const struct lab_catalog_entry *e = entry_at(st, i);
+        if (!e || st->rows[i].chapter != chapter)
+            continue;
+        ++*lessons;
+        *done += progress_of(st->model, st->rows[i].lesson) == DONE;
+        *minutes += e->lesson ? e->lesson->minutes : 0;
+    }
+}
+
+static void chapter_cell(const struct home_state *st, int chapter, int column,
+                         char *out, size_t cap, enum lab_role *role)
+{
+    int64_t lessons;
+    int64_t done;
+    int64_t minutes;
+    count_chapter(st, chapter, &lessons, &done, &minutes);
+    *role = LAB_ROLE_HEADING;
+    if (column == COL_TITLE)
+        snprintf(out, cap, "%s %s", st->folded[chapter] ? "+" : "-",
+                 st->model->catalog->chapters[chapter].title);
+    else if (column == COL_MINUTES)
+        snprintf(out, cap, "%" PRId64 " min", minutes);
+    else if (column == COL_PROGRESS)
+        snprintf(out, cap, "%" PRId64 " of %" PRId64 "%s", done, lessons,
+                 done == lessons ? " ✓" : "");
+}
+
 static void lesson_cell(const void *user, int64_t row, int column, char *out,
                         size_t cap, enum lab_role *role)
 {
     const struct home_state *st = user;
     const struct lab_catalog_entry *e = entry_at(st, row);
+    if (!e) {
+        chapter_cell(st, st->rows[row].chapter, column, out, cap, role);
+        return;
+    }
     switch (column) {
     case COL_TITLE:
-        snprintf(out, cap, "%s", title_of(e));
+        snprintf(out, cap, "%s%s",
+                 st->rows[row].chapter >= 0 && !st->lessons.filter[0] ? "  "
+                                                                      : "",
+                 title_of(e));
         break;
     case COL_ID:
         snprintf(out, cap, "%s", e->id);
@@ -99,16 +164,61 @@ static void lesson_cell(const void *user, int64_t row, int column, char *out,
             snprintf(out, cap, "%" PRId64 " min", e->lesson->minutes);
         break;
     default:
-        put_progress(st->model, row, out, cap, role);
-        if (row == st->start) {
+        put_progress(st->model, st->rows[row].lesson, out, cap, role);
+        if (st->rows[row].lesson == st->start) {
             snprintf(out, cap, "start here");
             *role = LAB_ROLE_GOOD;
         }
     }
 }
 
-static const struct lab_table_ops LESSONS = {COLUMNS, COL_COUNT, lesson_cell,
-                                             NULL};
+/* Headings are of the list as it is given alone. */
+static bool hidden(const void *user, int64_t row, bool given)
+{
+    const struct home_state *st = user;
+    const struct home_row *r = &st->rows[row];
+    if (r->lesson < 0)
+        return !given;
+    return given && r->chapter >= 0 && st->folded[r->chapter];
+}
+
+static const struct lab_table_ops LESSONS = {.columns = COLUMNS,
+                                             .column_count = COL_COUNT,
+                                             .cell = lesson_cell,
+                                             .hidden = hidden};
+
+static int chapter_of(const struct lab_catalog *c, size_t lesson)
+{
+    const struct lab_lesson *l = c->items[lesson].lesson;
+    return l ? lab_catalog_chapter(c, l->order) : -1;
+}
+
+static enum lab_status make_rows(struct home_state *st)
+{
+    const struct lab_catalog *c = st->model->catalog;
+    size_t most = c->count + c->n_chapters;
+    bool first = !st->rows;
+    struct home_row *rows = lab_alloc_array(most + 1, sizeof(*rows));
+    bool *folded = first ? lab_alloc_array(c->n_chapters + 1, sizeof(*folded))
+                         : st->folded;
+    if (!rows || !folded) {
+        lab_free(rows);
+        return lab_no_memory("the list of lessons");
+    }
+    lab_free(st->rows);
+    st->rows = rows;
+    st->folded = folded;
+    st->n_rows = 0;
+    int chapter = -1;
+    for (size_t i = 0; i < c->count; i++) {
+        int mine = chapter_of(c, i);
+        if (mine >= 0 && mine != chapter)
+            rows[st->n_rows++] = (struct home_row){-1, mine};
+        chapter = mine >= 0 ? mine : chapter;
+        rows[st->n_rows++] = (struct home_row){(int64_t)i, mine};
+    }
+    return LAB_OK;
+}
 
 /* The lesson to start with, until any lesson is begun. */
 static int64_t find_start(const struct lab_home_model *m)
@@ -133,8 +243,9 @@ static enum lab_status reload(struct lab_screen *s)
         status = st->model->refresh(st->model->user, st->model);
     st->start = find_start(st->model);
     if (!status)
-        status = lab_table_set_count(&st->lessons,
-                                     (int64_t)st->model->catalog->count);
+        status = make_rows(st);
+    if (!status)
+        status = lab_table_set_count(&st->lessons, st->n_rows);
     if (!status) {
         st->run_list.rows = st->model->runs;
         status = lab_table_set_count(&st->runs, st->model->run_count);
@@ -151,6 +262,9 @@ static void home_release(struct lab_screen *s)
     struct home_state *st = s->state;
     lab_table_release(&st->lessons);
     lab_table_release(&st->runs);
+    lab_diagram_release(&st->network);
+    lab_free(st->rows);
+    lab_free(st->folded);
     lab_str_release(&st->none);
 }
 
@@ -167,26 +281,46 @@ static void say_no_runs(struct home_state *st)
     lab_str_add_char(&st->none, '.');
 }
 
-/* The lesson to start with, else the first that is not done. */
-static void select_next_lesson(struct home_state *st)
+/* The lesson to start with, else the one that was begun and opened last, else
+ * the first that is not done; -1: all are. */
+static int64_t next_lesson(const struct home_state *st)
 {
-    if (st->start >= 0) {
-        lab_table_select(&st->lessons, st->start);
-        return;
-    }
-    for (int64_t i = 0; i < st->lessons.count; i++) {
-        enum progress state = progress_of(st->model, i);
-        if (state == NEW || state == STARTED) {
-            lab_table_select(&st->lessons, i);
-            return;
+    const struct lab_home_model *m = st->model;
+    const char *last = "";
+    int64_t next = st->start;
+    int64_t begun = -1;
+    for (int64_t i = 0; i < (int64_t)m->catalog->count; i++) {
+        enum progress state = progress_of(m, i);
+        const struct lab_progress_entry *p =
+            lab_progress_find(m->progress, m->catalog->items[i].id);
+        if (next < 0 && (state == NEW || state == STARTED))
+            next = i;
+        if (state == STARTED && p && strcmp(p->opened, last) > 0) {
+            last = p->opened;
+            begun = i;
         }
     }
+    return begun >= 0 ? begun : next;
+}
+
+/* The chapter of the next lesson is open, the others are folded. */
+static void select_next_lesson(struct home_state *st)
+{
+    int64_t next = next_lesson(st);
+    int64_t row = next < 0 ? -1 : row_of(st, next);
+    int open = row < 0 ? 0 : st->rows[row].chapter;
+    for (size_t i = 0; i < st->model->catalog->n_chapters; i++)
+        st->folded[i] = (int)i != open;
+    lab_table_renew(&st->lessons);
+    if (row >= 0)
+        lab_table_select(&st->lessons, row);
 }
 
 static enum lab_status home_init(struct lab_screen *s, const void *args)
 {
     struct home_state *st = s->state;
     st->model = (struct lab_home_model *)(uintptr_t)args;
+    st->network_of = -1;
     lab_table_init(&st->lessons, &LESSONS, st);
     lab_record_list_init(&st->run_list, &lab_run_fields, 0);
     lab_table_init(&st->runs, &st->run_list.ops, &st->run_list);
@@ -240,13 +374,115 @@ struct lab_home_layout lab_home_layout(struct lab_rect body)
     return l;
 }
 
-static void draw_about(const struct home_state *st, struct lab_canvas *c,
+/* ---- the preview ---- */
+
+/* The box of a node, or of the node that a name like "enc.h" is a part of; 0, the
+ * data, for any other name. */
+static int box_named(const struct lab_network_spec *spec, const char *name,
+                     int end)
+{
+    size_t whole = strlen(name);
+    size_t part = strcspn(name, ".");
+    for (int i = 0; i < end; i++)
+        if (strlen(spec->nodes[i].id) == whole &&
+            memcmp(spec->nodes[i].id, name, whole) == 0)
+            return i + 1;
+    for (int i = 0; i < end; i++)
+        if (strlen(spec->nodes[i].id) == part &&
+            memcmp(spec->nodes[i].id, name, part) == 0)
+            return i + 1;
+    return 0;
+}
+
+/* The number that says most about the node: "16" units, filters, heads ... */
+static void describe(struct lab_diagram_box *b, const struct lab_node_spec *n)
+{
+    snprintf(b->text[0], sizeof(b->text[0]), "%s", n->op->name);
+    for (int i = 0; i < n->op->n_keys; i++) {
+        if (n->op->keys[i].type != LAB_KEY_INT || !n->attr[i].set)
+            continue;
+        snprintf(b->text[1], sizeof(b->text[1]), "%s %" PRId64,
+                 n->op->keys[i].name, n->attr[i].i);
+        return;
+    }
+}
+
+/* The network of a lesson as it is written; a picture without boxes: it has
+ * none, or memory is short. */
+static void picture_of(struct home_state *st, int64_t lesson)
+{
+    const struct lab_lesson *l =
+        lesson < 0 ? NULL : st->model->catalog->items[lesson].lesson;
+    struct lab_diagram *d = &st->network;
+    if (st->network_of == lesson)
+        return;
+    st->network_of = lesson;
+    lab_diagram_clear(d);
+    if (!l || l->spec.n_nodes == 0 || !lab_diagram_add(d, "x"))
+        return;
+    for (int i = 0; i < l->spec.n_nodes; i++) {
+        const struct lab_node_spec *n = &l->spec.nodes[i];
+        struct lab_diagram_box *b = lab_diagram_add(d, n->id);
+        if (!b)
+            return;
+        describe(b, n);
+        for (int k = 0; k < n->n_from; k++)
+            lab_diagram_join(d, box_named(&l->spec, n->from[k], i), i + 1);
+        if (n->n_from == 0)
+            lab_diagram_join(d, i, i + 1);
+    }
+    struct lab_diagram_box *b = lab_diagram_add(d, "loss");
+    if (!b)
+        return;
+    if (l->spec.loss.op)
+        snprintf(b->text[0], sizeof(b->text[0]), "%s", l->spec.loss.op->name);
+    lab_diagram_join(d, d->n - 2, d->n - 1);
+}
+
+static void draw_picture(struct home_state *st, struct lab_canvas *c,
+                         struct lab_rect *r)
+{
+    int rows = lab_diagram_rows(&st->network);
+    enum { TEXT_H = 6 };
+    if (rows == 0 || r->h < 3)
+        return;
+    if (r->h >= rows + TEXT_H)
+        lab_diagram_draw(c, lab_rect_cut_top(r, rows), &st->network,
+                         LAB_ROLE_TITLE);
+    else
+        lab_diagram_line(c, lab_rect_cut_top(r, 1), &st->network,
+                         LAB_ROLE_TITLE);
+}
+
+static void draw_chapter(const struct home_state *st, struct lab_canvas *c,
+                         struct lab_rect r, int chapter)
+{
+    lab_canvas_heading(c, &r, st->model->catalog->chapters[chapter].title,
+                       false);
+    lab_rect_cut_left(&r, 1);
+    for (int64_t i = 0; i < st->n_rows; i++) {
+        const struct lab_catalog_entry *e = entry_at(st, i);
+        if (!e || st->rows[i].chapter != chapter || r.h < 1)
+            continue;
+        bool done = progress_of(st->model, st->rows[i].lesson) == DONE;
+        struct lab_rect line = lab_rect_cut_top(&r, 1);
+        lab_canvas_text(c, line.y, line.x, 2, LAB_ROLE_GOOD, done ? "✓" : " ");
+        lab_canvas_text_cut(c, line.y, line.x + 2, line.w - 2, LAB_ROLE_NORMAL,
+                            title_of(e));
+    }
+}
+
+static void draw_about(struct home_state *st, struct lab_canvas *c,
                        struct lab_rect r)
 {
     int64_t row = lab_table_row(&st->lessons);
     if (row < 0)
         return;
     const struct lab_catalog_entry *e = entry_at(st, row);
+    if (!e) {
+        draw_chapter(st, c, r, st->rows[row].chapter);
+        return;
+    }
     const struct lab_lesson *l = e->lesson;
     char heading[160];
     size_t n = (size_t)snprintf(heading, sizeof(heading), "About");
@@ -262,7 +498,25 @@ static void draw_about(const struct home_state *st, struct lab_canvas *c,
     lab_rect_cut_top(&r, lab_canvas_paragraph(c, lab_rect_cut_top(&r, 1),
                                               LAB_ROLE_TITLE, l->title) -
                              1);
+    picture_of(st, st->rows[row].lesson);
+    draw_picture(st, c, &r);
     lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, l->summary);
+}
+
+/* "Lessons, 12 of 87 done", or what they are filtered by. */
+static const char *lessons_heading(const struct home_state *st, char out[160])
+{
+    int64_t done = 0;
+    int64_t all = (int64_t)st->model->catalog->count;
+    for (int64_t i = 0; i < all; i++)
+        done += progress_of(st->model, i) == DONE;
+    if (st->lessons.filter[0])
+        snprintf(out, 160, "Lessons with \"%.60s\": %" PRId64 " (Esc: all)",
+                 st->lessons.filter, st->lessons.count);
+    else
+        snprintf(out, 160, "Lessons, %" PRId64 " of %" PRId64 " done", done,
+                 all);
+    return out;
 }
 
 static void home_draw(struct lab_screen *s, struct lab_canvas *c,
@@ -272,7 +526,9 @@ static void home_draw(struct lab_screen *s, struct lab_canvas *c,
     struct lab_home_layout l = lab_home_layout(body);
     lab_canvas_text(c, l.badge.y, l.badge.x + 1, l.badge.w - 1, LAB_ROLE_DIM,
                     l.badge.h && st->model->machine ? st->model->machine : "");
-    lab_canvas_heading(c, &l.lessons, "Lessons", st->pane == PANE_LESSONS);
+    char heading[160];
+    lab_canvas_heading(c, &l.lessons, lessons_heading(st, heading),
+                       st->pane == PANE_LESSONS);
     lab_table_draw(&st->lessons, c, l.lessons, st->pane == PANE_LESSONS);
     draw_about(st, c, l.about);
     if (l.runs.h > 0) {
@@ -291,6 +547,69 @@ static void home_panes(struct lab_screen *s, struct lab_panes *out)
                               .click_opens = true};
 }
 
+/* ---- keys ---- */
+
+/* The chapter under the cursor, which goes to its heading. */
+static enum lab_status fold(struct home_state *st, bool folded)
+{
+    int64_t row = lab_table_row(&st->lessons);
+    int chapter = row < 0 ? -1 : st->rows[row].chapter;
+    if (chapter < 0)
+        return LAB_OK;
+    st->folded[chapter] = folded;
+    for (int64_t i = 0; folded && i < st->n_rows; i++)
+        if (st->rows[i].lesson < 0 && st->rows[i].chapter == chapter)
+            lab_table_select(&st->lessons, i);
+    lab_table_renew(&st->lessons);
+    return LAB_OK;
+}
+
+static bool home_action(struct lab_screen *s, int action)
+{
+    struct home_state *st = s->state;
+    bool chapters = st->model->catalog->n_chapters > 0;
+    if (st->pane != PANE_LESSONS)
+        return false;
+    if (action == LAB_ACT_CANCEL && st->lessons.filter[0]) {
+        lab_table_filter(&st->lessons, "");
+        return true;
+    }
+    if (!chapters || st->lessons.filter[0] ||
+        (action != LAB_ACT_LEFT && action != LAB_ACT_RIGHT))
+        return false;
+    return fold(st, action == LAB_ACT_LEFT) == LAB_OK;
+}
+
+/* Words typed behind / leave the lessons that have them. */
+static bool home_filter(struct lab_screen *s, const char *text)
+{
+    struct home_state *st = s->state;
+    if (st->pane != PANE_LESSONS)
+        return false;
+    lab_table_filter(&st->lessons, text);
+    st->lessons.empty = text[0] ? "No lesson has these words. Esc: all lessons."
+                                : "No lessons were found.";
+    snprintf(st->lessons.search, sizeof(st->lessons.search), "%s", text);
+    return true;
+}
+
+static enum lab_status go_on(struct lab_screen *s)
+{
+    struct home_state *st = s->state;
+    int64_t next = next_lesson(st);
+    if (next < 0)
+        return lab_fail(LAB_E_STATE, "all lessons are done");
+    st->pane = PANE_LESSONS;
+    lab_table_filter(&st->lessons, "");
+    int64_t row = row_of(st, next);
+    if (st->rows[row].chapter >= 0)
+        st->folded[st->rows[row].chapter] = false;
+    lab_table_renew(&st->lessons);
+    lab_table_select(&st->lessons, row);
+    return st->model->open_lesson(st->model->user, s->ui,
+                                  st->model->catalog->items[next].id);
+}
+
 static enum lab_status open_row(struct lab_screen *s)
 {
     struct home_state *st = s->state;
@@ -300,6 +619,8 @@ static enum lab_status open_row(struct lab_screen *s)
         return lab_fail(LAB_E_STATE, "there is nothing to open");
     if (st->pane == PANE_LESSONS) {
         const struct lab_catalog_entry *e = entry_at(st, row);
+        if (!e)
+            return fold(st, !st->folded[st->rows[row].chapter]);
         if (!e->lesson)
             return lab_fail(LAB_E_PARSE, "%s", e->error);
         return st->model->open_lesson(st->model->user, s->ui, e->id);
@@ -357,6 +678,8 @@ static enum lab_status open_tables(struct lab_screen *s)
 static const struct lab_binding BINDINGS[] = {
     {"Enter", true, "open", "open the lesson or the run", LAB_ACT_OPEN,
      open_row},
+    {"c", true, "continue", "the lesson that was begun last, else the next one",
+     LAB_ACT_OWN, go_on},
     {"r F2", true, "runs", "the list of all runs", LAB_ACT_OWN, open_runs},
     {"g", true, "recorded",
      "runs that ship with the program, recorded on a GPU", LAB_ACT_OWN,
@@ -365,7 +688,11 @@ static const struct lab_binding BINDINGS[] = {
      LAB_ACT_OWN, open_tables},
     {"d F4", true, "doctor", "what this machine can do, and remedies",
      LAB_ACT_OWN, open_doctor},
-    {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},
+    {"/ F3", true, "filter",
+     "show the lessons that have the words typed; search the runs",
+     LAB_ACT_SEARCH},
+    {"Left", false, "fold", "fold the chapter", LAB_ACT_LEFT},
+    {"Right", false, "unfold", "unfold the chapter", LAB_ACT_RIGHT},
     {"Tab", true, "pane", "lessons or runs", LAB_ACT_NEXT_PANE},
     {"R F5", false, "reload", "read everything again", LAB_ACT_OWN, reload},
     {NULL}};
@@ -378,6 +705,8 @@ const struct lab_screen_ops lab_view_home = {
     .init = home_init,
     .release = home_release,
     .draw = home_draw,
+    .action = home_action,
+    .filter = home_filter,
     .panes = home_panes,
     .shown = home_shown,
     .tick = home_tick,

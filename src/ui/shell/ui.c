@@ -586,7 +586,10 @@ static bool searches(const struct lab_screen *s)
 
 static void use_answer(struct lab_screen *s, int id, const char *text)
 {
-    if (id == LAB_PROMPT_SEARCH && searches(s) && text)
+    if (id == LAB_PROMPT_SEARCH && s->ops->filter &&
+        s->ops->filter(s, text ? text : ""))
+        ;
+    else if (id == LAB_PROMPT_SEARCH && searches(s) && text)
         search(s, text, 1);
     else if (s->ops->answer)
         s->ops->answer(s, id, text);
@@ -733,6 +736,9 @@ static void key_while_asking(struct lab_ui *ui, int key)
         finish_asking(ui, ui->prompt.text);
     else if (r == LAB_PROMPT_CANCELLED)
         finish_asking(ui, NULL);
+    else if (ui->asking_id == LAB_PROMPT_SEARCH &&
+             ui_top(ui)->screen.ops->filter)
+        ui_top(ui)->screen.ops->filter(&ui_top(ui)->screen, ui->prompt.text);
 }
 
 /* What an action means when the screen does not want it. */
@@ -1261,6 +1267,16 @@ static void type_ahead(struct lab_ui *ui, const struct lab_event *e)
     }
     ui->ahead[ui->ahead_count++] = *e;
     deliver(ui);
+}
+
+void lab_ui_press(struct lab_ui *ui, int key)
+{
+    if (ui->ahead_count == LAB_UI_AHEAD)
+        return;
+    memmove(ui->ahead + 1, ui->ahead,
+            (size_t)ui->ahead_count * sizeof(ui->ahead[0]));
+    ui->ahead[0] = (struct lab_event){.kind = LAB_EVENT_KEY, .key = key};
+    ui->ahead_count++;
 }
 
 /* The replay is over: the screens stay, and the user goes on. */

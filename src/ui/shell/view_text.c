@@ -88,113 +88,309 @@ const struct lab_screen_ops lab_view_text = {
 
 enum { KEYS_W = 22 };
 
-/* The keys of a row that no other table has taken. */
-static void key_list(const struct lab_binding *b,
-                     const struct lab_binding *hidden_by, char *out, size_t cap)
+/* What a paragraph of the help can do. */
+struct help_row {
+    int key;          /* 0: nothing */
+    const char *word; /* typed behind it: a command's */
+};
+
+struct help_out {
+    struct lab_doc *doc;
+    const char *filter;    /* only rows with all its words; "": all */
+    const char *heading;   /* to be written before the next row, or NULL */
+    struct help_row *rows; /* by paragraph; NULL: they are not wanted */
+    size_t n;
+    bool failed;
+};
+
+static bool has_words(const char *filter, const char *text)
+{
+    while (*filter) {
+        char word[64];
+        size_t n = strcspn(filter, " ");
+        snprintf(word, sizeof(word), "%.*s", (int)n, filter);
+        if (!strcasestr(text, word))
+            return false;
+        filter += n;
+        filter += strspn(filter, " ");
+    }
+    return true;
+}
+
+static void note_row(struct help_out *out, struct help_row row)
+{
+    size_t para = out->doc->para_count - 1;
+    if (out->failed || !row.key)
+        return;
+    struct help_row *more =
+        lab_realloc_array(out->rows, para + 1, sizeof(*more));
+    if (!more) {
+        out->failed = true;
+        return;
+    }
+    memset(more + out->n, 0, (para + 1 - out->n) * sizeof(*more));
+    more[para] = row;
+    out->rows = more;
+    out->n = para + 1;
+}
+
+/* The keys of a row that no other table has taken; returns the first. */
+static int key_list(const struct lab_binding *b,
+                    const struct lab_binding *hidden_by, char *out, size_t cap)
 {
     char name[LAB_KEY_NAME_BYTES];
     const char *keys = b->keys;
     size_t n = 0;
+    int first = 0;
     out[0] = '\0';
-    for (int key = lab_key_next(&keys); key; key = lab_key_next(&keys))
-        if (!lab_keymap_find(hidden_by, key))
-            n += (size_t)snprintf(out + n, cap - n, "%s%s", n ? " " : "",
-                                  lab_key_name(key, name));
+    for (int key = lab_key_next(&keys); key; key = lab_key_next(&keys)) {
+        if (lab_keymap_find(hidden_by, key))
+            continue;
+        first = first ? first : key;
+        n += (size_t)snprintf(out + n, cap - n, "%s%s", n ? " " : "",
+                              lab_key_name(key, name));
+    }
+    return first;
 }
 
-static void write_row(struct lab_doc *doc, const char *keys, const char *help)
+/* `name`: other words that find the row. */
+static void write_row(struct help_out *out, const char *keys, const char *help,
+                      const char *name, struct help_row does)
 {
+    char all[512];
+    struct lab_doc *doc = out->doc;
+    snprintf(all, sizeof(all), "%s %s %s", keys, help, name);
+    if (!has_words(out->filter, all))
+        return;
+    if (out->heading) {
+        if (doc->para_count)
+            lab_doc_blank(doc);
+        lab_doc_para(doc, 0, 0, true);
+        lab_doc_add(doc, LAB_ROLE_HEADING, out->heading);
+        out->heading = NULL;
+    }
     lab_doc_para(doc, 2, KEYS_W + 2, true);
-    lab_doc_addf(doc, LAB_ROLE_KEY, "%-*s", KEYS_W - 1, keys);
+    if (strlen(keys) < KEYS_W) {
+        lab_doc_addf(doc, LAB_ROLE_KEY, "%-*s", KEYS_W - 1, keys);
+    } else {
+        lab_doc_add(doc, LAB_ROLE_KEY, keys);
+        note_row(out, does);
+        lab_doc_para(doc, 2, KEYS_W + 2, true);
+        lab_doc_addf(doc, LAB_ROLE_KEY, "%-*s", KEYS_W - 1, "");
+        does.key = 0;
+    }
     lab_doc_addf(doc, LAB_ROLE_NORMAL, " %s", help);
+    note_row(out, does);
 }
 
-static void write_table(struct lab_doc *doc, const struct lab_binding *table,
+static void write_table(struct help_out *out, const struct lab_binding *table,
                         const struct lab_binding *hidden_by)
 {
     char keys[64];
     for (; table->keys; table++) {
         if (lab_keymap_action(hidden_by, table->action))
             continue;
-        key_list(table, hidden_by, keys, sizeof(keys));
-        if (keys[0])
-            write_row(doc, keys, table->help);
+        int key = key_list(table, hidden_by, keys, sizeof(keys));
+        if (key)
+            write_row(out, keys, table->help, table->name,
+                      (struct help_row){key, ""});
     }
 }
 
-static void write_heading(struct lab_doc *doc, const char *text)
-{
-    if (doc->para_count)
-        lab_doc_blank(doc);
-    lab_doc_para(doc, 0, 0, true);
-    lab_doc_add(doc, LAB_ROLE_HEADING, text);
-}
-
-static void write_words(struct lab_doc *doc)
+static void write_words(struct help_out *out)
 {
     size_t count;
     const struct lab_ui_command_word *words = lab_ui_command_words(&count);
-    write_heading(doc, "Commands, after \":\"; a word may be shortened");
-    for (size_t i = 0; i < count; i++) {
-        if (!words[i].help)
-            continue;
-        if (strlen(words[i].usage) < KEYS_W) {
-            write_row(doc, words[i].usage, words[i].help);
-            continue;
-        }
-        lab_doc_para(doc, 2, KEYS_W + 2, true);
-        lab_doc_add(doc, LAB_ROLE_KEY, words[i].usage);
-        write_row(doc, "", words[i].help);
-    }
+    out->heading = "Commands, after \":\"; a word may be shortened";
+    for (size_t i = 0; i < count; i++)
+        if (words[i].help)
+            write_row(out, words[i].usage, words[i].help, "",
+                      (struct help_row){':', words[i].word});
 }
 
-void lab_help_write(struct lab_doc *doc, const struct lab_screen_ops *ops,
-                    const struct lab_binding *bindings)
+static void write_help(struct help_out *out, const struct lab_screen_ops *ops,
+                       const struct lab_binding *bindings)
 {
     char heading[128];
     if (bindings) {
         snprintf(heading, sizeof(heading), "Keys of this screen (%s)",
                  ops->title);
-        write_heading(doc, heading);
-        write_table(doc, bindings, NULL);
+        out->heading = heading;
+        write_table(out, bindings, NULL);
     }
     const struct lab_sign *sign = ops->signs;
-    if (sign)
-        write_heading(doc, "Signs");
+    out->heading = sign ? "Signs" : NULL;
     for (; sign && sign->sign; sign++)
-        write_row(doc, sign->sign, sign->means);
-    write_heading(doc, "Everywhere");
-    write_table(doc, lab_global_keymap(ops->sideways), bindings);
-    write_row(doc, "^C", "end the program");
-    write_row(doc, "^Z", "stop it; \"fg\" in the shell goes on");
+        write_row(out, sign->sign, sign->means, "", (struct help_row){0, ""});
+    out->heading = "Everywhere";
+    write_table(out, lab_global_keymap(ops->sideways), bindings);
+    write_row(out, "^C", "end the program", "", (struct help_row){0, ""});
+    write_row(out, "^Z", "stop it; \"fg\" in the shell goes on", "",
+              (struct help_row){0, ""});
     if (ops->command)
-        write_words(doc);
+        write_words(out);
+}
+
+void lab_help_write(struct lab_doc *doc, const struct lab_screen_ops *ops,
+                    const struct lab_binding *bindings)
+{
+    struct help_out out = {.doc = doc, .filter = ""};
+    write_help(&out, ops, bindings);
+    lab_free(out.rows);
+}
+
+struct help_state {
+    struct text_state text; /* first: the text screen's functions use it */
+    const struct lab_screen_ops *of;
+    const struct lab_binding *keys;
+    struct help_row *rows; /* by paragraph */
+    size_t n;
+    char filter[128];
+};
+
+/* The row that does something, from `at` on in a direction; SIZE_MAX: none. */
+static size_t next_row(const struct help_state *st, size_t at, int by)
+{
+    for (; at < st->n; at += (size_t)by)
+        if (st->rows[at].key)
+            return at;
+    return SIZE_MAX;
+}
+
+static void renew_help(struct help_state *st)
+{
+    struct help_out out = {.doc = &st->text.doc, .filter = st->filter};
+    lab_doc_clear(&st->text.doc);
+    write_help(&out, st->of, st->keys);
+    if (st->text.doc.para_count == 0)
+        lab_doc_add(&st->text.doc, LAB_ROLE_DIM,
+                    "No key or command has these words. Esc: all.");
+    lab_free(st->rows);
+    st->rows = out.rows;
+    st->n = out.n;
 }
 
 static enum lab_status help_init(struct lab_screen *s, const void *args)
 {
-    struct text_state *st = s->state;
+    struct help_state *st = s->state;
     const struct lab_screen *of = args;
-    lab_doc_init(&st->doc);
-    lab_help_write(&st->doc, of->ops, lab_ui_keys(of));
-    return text_start(st, "Help");
+    lab_doc_init(&st->text.doc);
+    st->of = of->ops;
+    st->keys = lab_ui_keys(of);
+    renew_help(st);
+    enum lab_status status = text_start(&st->text, "Help");
+    st->text.pager.chosen = next_row(st, 0, 1);
+    return status;
+}
+
+static void help_release(struct lab_screen *s)
+{
+    struct help_state *st = s->state;
+    lab_free(st->rows);
+    text_release(s);
+}
+
+static bool help_filter(struct lab_screen *s, const char *text)
+{
+    struct help_state *st = s->state;
+    snprintf(st->filter, sizeof(st->filter), "%s", text);
+    renew_help(st);
+    lab_pager_renew(&st->text.pager);
+    lab_pager_action(&st->text.pager, LAB_ACT_FIRST);
+    st->text.pager.chosen = next_row(st, 0, 1);
+    return true;
+}
+
+/* Closes the help and presses the key that the row is about; a command is typed
+ * as far as its word. */
+static void run_row(struct lab_screen *s)
+{
+    const struct help_state *st = s->state;
+    size_t at = st->text.pager.chosen;
+    if (at >= st->n || !st->rows[at].key)
+        return;
+    const struct help_row row = st->rows[at];
+    size_t n = strlen(row.word);
+    if (n > 0)
+        lab_ui_press(s->ui, ' ');
+    while (n > 0)
+        lab_ui_press(s->ui, (unsigned char)row.word[--n]);
+    lab_ui_press(s->ui, row.key);
+    lab_ui_pop(s->ui);
+}
+
+/* The first row in sight that does something; SIZE_MAX: none. */
+static size_t row_in_sight(const struct help_state *st)
+{
+    const struct lab_pager *p = &st->text.pager;
+    for (size_t i = p->top; i < p->row_count && i < p->top + (size_t)p->view_h;
+         i++)
+        if (p->rows[i].para < st->n && st->rows[p->rows[i].para].key)
+            return p->rows[i].para;
+    return SIZE_MAX;
+}
+
+/* Up and down go from one row that does something to the next; where there is
+ * none the text moves. */
+static bool choose_row(struct help_state *st, int action)
+{
+    struct lab_pager *p = &st->text.pager;
+    size_t at = p->chosen;
+    size_t to = SIZE_MAX;
+    if (action == LAB_ACT_DOWN && at < st->n)
+        to = next_row(st, at + 1, 1);
+    else if (action == LAB_ACT_UP && at < st->n && at > 0)
+        to = next_row(st, at - 1, -1);
+    else if (action == LAB_ACT_FIRST)
+        to = next_row(st, 0, 1);
+    else if (action == LAB_ACT_LAST && st->n > 0)
+        to = next_row(st, st->n - 1, -1);
+    else if (action == LAB_ACT_PAGE_DOWN || action == LAB_ACT_PAGE_UP ||
+             action == LAB_ACT_DOWN || action == LAB_ACT_UP) {
+        lab_pager_action(p, action);
+        p->chosen = row_in_sight(st);
+        return true;
+    }
+    if (action == LAB_ACT_FIRST || action == LAB_ACT_LAST)
+        lab_pager_action(p, action); /* what is beyond the last row, too */
+    if (to < st->n)
+        p->chosen = to;
+    return to < st->n;
 }
 
 static bool help_action(struct lab_screen *s, int action)
 {
-    if (action == LAB_ACT_HELP)
+    struct help_state *st = s->state;
+    if (action == LAB_ACT_HELP) {
         lab_ui_pop(s->ui); /* the key that opened it closes it */
-    return action == LAB_ACT_HELP;
+        return true;
+    }
+    if (action == LAB_ACT_OPEN) {
+        run_row(s);
+        return true;
+    }
+    if (action == LAB_ACT_CANCEL && st->filter[0])
+        return help_filter(s, "");
+    return choose_row(st, action);
 }
+
+static const struct lab_binding help_keys[] = {
+    {"Enter", true, "run", "do what the row under the cursor says",
+     LAB_ACT_OPEN},
+    {"/ F3", true, "filter", "show the keys and commands with the words typed",
+     LAB_ACT_SEARCH},
+    {NULL}};
 
 const struct lab_screen_ops lab_view_help = {
     .name = "help",
     .title = "Help",
-    .state_bytes = sizeof(struct text_state),
+    .state_bytes = sizeof(struct help_state),
+    .bindings = help_keys,
     .init = help_init,
-    .release = text_release,
+    .release = help_release,
     .draw = text_draw,
     .action = help_action,
+    .filter = help_filter,
     .panes = text_panes,
     .title_now = text_title,
 };

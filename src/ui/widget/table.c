@@ -21,7 +21,7 @@ void lab_table_release(struct lab_table *t)
 {
     lab_free(t->order);
     t->order = NULL;
-    t->count = 0;
+    t->rows = t->count = 0;
 }
 
 static void cell_text(const struct lab_table *t, int64_t row, int column,
@@ -90,10 +90,42 @@ static void scroll(struct lab_table *t)
         t->top = 0;
 }
 
+static bool cells_have(const struct lab_table *t, int64_t row, const char *word,
+                       size_t bytes)
+{
+    char text[LAB_TABLE_CELL_BYTES];
+    char one[sizeof(t->filter)];
+    snprintf(one, sizeof(one), "%.*s", (int)bytes, word);
+    for (int i = 0; i < t->ops->column_count; i++) {
+        enum lab_role role = LAB_ROLE_NORMAL;
+        cell_text(t, row, i, text, &role);
+        if (strcasestr(text, one))
+            return true;
+    }
+    return false;
+}
+
+static bool is_shown(const struct lab_table *t, int64_t row)
+{
+    bool given = t->sort < 0 && !t->turned && !t->filter[0];
+    if (t->ops->hidden && t->ops->hidden(t->user, row, given))
+        return false;
+    for (const char *word = t->filter; *word;) {
+        size_t n = strcspn(word, " ");
+        if (n > 0 && !cells_have(t, row, word, n))
+            return false;
+        word += n;
+        word += strspn(word, " ");
+    }
+    return true;
+}
+
 static void resort(struct lab_table *t)
 {
-    for (int64_t i = 0; i < t->count; i++)
-        t->order[i] = i;
+    t->count = 0;
+    for (int64_t i = 0; i < t->rows; i++)
+        if (is_shown(t, i))
+            t->order[t->count++] = i;
     if (t->count > 1 && (t->sort >= 0 || t->turned))
         qsort_r(t->order, (size_t)t->count, sizeof(*t->order), compare_rows, t);
 }
@@ -104,10 +136,25 @@ enum lab_status lab_table_set_count(struct lab_table *t, int64_t count)
     if (!order)
         return lab_fail(LAB_E_NOMEM, "a list of %lld rows", (long long)count);
     t->order = order;
-    t->count = count;
+    t->rows = count;
     resort(t);
     scroll(t);
     return LAB_OK;
+}
+
+void lab_table_renew(struct lab_table *t)
+{
+    if (t->count > 0)
+        t->kept = lab_table_row(t);
+    resort(t);
+    t->cursor = 0;
+    lab_table_select(t, t->kept);
+}
+
+void lab_table_filter(struct lab_table *t, const char *text)
+{
+    snprintf(t->filter, sizeof(t->filter), "%s", text);
+    lab_table_renew(t);
 }
 
 int64_t lab_table_row(const struct lab_table *t)

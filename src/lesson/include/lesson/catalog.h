@@ -17,8 +17,16 @@ struct lab_catalog_entry {
     char *error;               /* then why */
 };
 
+/* A part of the list: the lessons from this order on. */
+struct lab_chapter {
+    int64_t order;
+    char *title;
+};
+
 struct lab_catalog {
     char *dir;
+    struct lab_chapter *chapters; /* by order; of the file "chapters" there */
+    size_t n_chapters;            /* 0: there is none, or it cannot be read */
     struct lab_catalog_entry *items; /* by order, then by file name */
     size_t count;
 };
@@ -31,6 +39,8 @@ enum lab_status lab_catalog_load(struct lab_catalog **out, const char *dir);
 /* Only ids and paths, by file name: no lesson is read. Errors as above. */
 enum lab_status lab_catalog_list(struct lab_catalog **out, const char *dir);
 void lab_catalog_free(struct lab_catalog *catalog); /* NULL allowed */
+/* Index of the chapter of an order; -1: none. */
+int lab_catalog_chapter(const struct lab_catalog *catalog, int64_t order);
 const struct lab_catalog_entry *
 lab_catalog_find(const struct lab_catalog *catalog, const char *id);
 

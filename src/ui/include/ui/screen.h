@@ -73,6 +73,9 @@ struct lab_screen_ops {
     void (*panes)(struct lab_screen *s, struct lab_panes *out);
     /* A search of its own, as lab_pager_search(); "": for the same text again. */
     bool (*search)(struct lab_screen *s, const char *text, int dir);
+    /* The text so far of a search that filters: while it is typed, at its end,
+     * and "" when it is cancelled. false: it is a search, at its end. */
+    bool (*filter)(struct lab_screen *s, const char *text);
     const char *place; /* where it searches: "text"; NULL: by the pane */
     /* What is under the cursor, for the views that the bindings list. */
     enum lab_status (*subject)(struct lab_screen *s, enum lab_subject of,

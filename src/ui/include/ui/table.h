@@ -35,20 +35,26 @@ struct lab_table_ops {
      * directions. NULL: the texts are compared. */
     int (*compare)(const void *user, int64_t a, int64_t b, int column,
                    bool turned);
+    /* Rows that are not shown now; `given`: all rows are, in the order given.
+     * NULL: none. */
+    bool (*hidden)(const void *user, int64_t row, bool given);
 };
 
 struct lab_table {
     const struct lab_table_ops *ops;
     const void *user;
-    int64_t count;
+    int64_t rows;   /* the caller's */
+    int64_t count;  /* those that are shown */
     int64_t *order; /* order[place] = row */
     int64_t cursor; /* a place */
+    int64_t kept;   /* the row under it, while a filter shows none */
     int64_t top;
     int sort; /* a column, or -1: as given */
     bool turned;
     int view_h; /* rows in sight at the last drawing */
     struct lab_rect view;
     char search[128];
+    char filter[128];  /* only rows with all its words are shown */
     const char *empty; /* shown when there are no rows; may be NULL */
 };
 
@@ -58,6 +64,11 @@ void lab_table_init(struct lab_table *t, const struct lab_table_ops *ops,
 void lab_table_release(struct lab_table *t);
 /* The caller has `count` rows now; sorts them, keeps the cursor's place. */
 enum lab_status lab_table_set_count(struct lab_table *t, int64_t count);
+/* Shows the rows that have each word of `text` in some cell; "": all. The cursor
+ * stays on its row, or goes to the first. */
+void lab_table_filter(struct lab_table *t, const char *text);
+/* Sorts again, after the caller has changed what is hidden. */
+void lab_table_renew(struct lab_table *t);
 /* The row under the cursor, or -1. */
 int64_t lab_table_row(const struct lab_table *t);
 void lab_table_select(struct lab_table *t, int64_t row);

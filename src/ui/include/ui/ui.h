@@ -59,6 +59,9 @@ const struct lab_ui_settings *lab_ui_settings(const struct lab_ui *ui);
 /* Only characters below 0x80 are shown. */
 bool lab_ui_is_ascii(const struct lab_ui *ui);
 
+/* As if the user pressed it now, before what was typed ahead. */
+void lab_ui_press(struct lab_ui *ui, int key);
+
 /* One line in the status line, until the next key. */
 void lab_ui_message(struct lab_ui *ui, enum lab_role role, const char *fmt, ...)
     LAB_PRINTF(3, 4);

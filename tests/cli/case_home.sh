@@ -66,7 +66,6 @@ key Enter
 expect Steps
 key q
 key q
-key Up
 key Enter
 await 10000 next: fc1.matmul
 key s

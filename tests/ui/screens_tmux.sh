@@ -120,7 +120,7 @@ printf '\033[M %%(\033[M#%%(' >"$dir/click"
 tm load-buffer "$dir/click"
 tm paste-buffer -t s
 await 'unknown key "untis"'
-printf '\033[M .8\033[M#.8' >"$dir/click"
+printf '\033[M ;8\033[M#;8' >"$dir/click"
 tm load-buffer "$dir/click"
 tm paste-buffer -t s
 await 'Runs (4)'

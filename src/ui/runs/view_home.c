@@ -150,10 +150,7 @@ static void lesson_cell(const void *user, int64_t row, int column, char *out,
     }
     switch (column) {
     case COL_TITLE:
-        snprintf(out, cap, "%s%s",
-                 st->rows[row].chapter >= 0 && !st->lessons.filter[0] ? "  "
-                                                                      : "",
-                 title_of(e));
+        snprintf(out, cap, "%s", title_of(e));
         break;
     case COL_ID:
         snprintf(out, cap, "%s", e->id);

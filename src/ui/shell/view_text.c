@@ -264,7 +264,7 @@ static void renew_help(struct help_state *st)
     write_help(&out, st->of, st->keys);
     if (st->text.doc.para_count == 0)
         lab_doc_add(&st->text.doc, LAB_ROLE_DIM,
-                    "No key or command has these words. Esc: all.");
+                    "No key or command has these words.");
     lab_free(st->rows);
     st->rows = out.rows;
     st->n = out.n;
@@ -369,8 +369,6 @@ static bool help_action(struct lab_screen *s, int action)
         run_row(s);
         return true;
     }
-    if (action == LAB_ACT_CANCEL && st->filter[0])
-        return help_filter(s, "");
     return choose_row(st, action);
 }
 

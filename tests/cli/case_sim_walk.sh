@@ -68,6 +68,8 @@ key l
 await 5000 instructions of warps in this block
 key r
 key e
+expect fc1.xW[0,0]
+key ^U
 text fc1.xW[3,2]
 key Enter
 await 5000 lane 18 is thread (50,0,0)

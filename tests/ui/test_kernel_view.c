@@ -117,7 +117,8 @@ static void write_file(const char *path, const char *text)
 
 static void plays(struct launch *l, const char *script)
 {
-    const struct lab_kernel_args args = {is_running, l};
+    const struct lab_kernel_args args = {
+        .running = is_running, .user = l, .element = "y[0,0]"};
     const char *path = OUT "/play.keys";
     struct lab_ui *ui;
     write_file(path, script);
@@ -188,15 +189,18 @@ TEST_CASE(an_element_its_thread_and_back)
     struct launch l;
     open_turn(&l);
     plays(&l,
-          "resize 80 24\n"
+          "resize 60 16\n"
           "await 5000 before its first instruction\n"
-          "key l\nkey e\ntext y[1,8]\nkey Enter\n"
+          "key 1\nkey 2\nkey 3\nexpect grid 2x1x1\nkey 4\nkey 5\nkey 1\n"
+          "resize 80 24\n"
+          "key l\nkey e\nexpect (fc1.xW[3,2]): y[0,0]\nkey ^U\ntext "
+          "y[1,8]\nkey Enter\n"
           "await 5000 block (1,0,0)\nexpect lane 8 is thread (8,0,0)\n"
           "key E\nawait 5000 reads x[1,8]; writes y[1,8]\n"
           "key 3\nexpect grid 2x1x1: block (1,0,0)\n"
           "screen kernel_grid_80x24.txt\n"
           "key r\nawait 5000 block (0,0,0)\n"
-          "key a\ntext y[0,40]\nkey Enter\n"
+          "key a\nkey ^U\ntext y[0,40]\nkey Enter\n"
           "key g\ntext 99\nkey Enter\nexpect not in the block of 64\n"
           /* The lane row begins at column 6 of row 2, line 1 is in row 4. */
           "click 2 9\nexpect lane 3 is thread\n"

@@ -392,7 +392,9 @@ static enum lab_status ask(struct lab_screen *s, int what)
         [ASK_BLOCK] = "block x,y,z: ",
         [ASK_ELEMENT] = "which thread writes (fc1.xW[3,2]): ",
         [ASK_ACCESS] = "stop when this is touched (fc1.W[3,2]): "};
-    lab_ui_prompt(s->ui, what, labels[what], NULL);
+    const struct kernel_state *st = s->state;
+    bool element = what == ASK_ELEMENT || what == ASK_ACCESS;
+    lab_ui_prompt(s->ui, what, labels[what], element ? st->of.element : NULL);
     return LAB_OK;
 }
 

@@ -3048,6 +3048,26 @@ static bool is_running(void *user)
     return v->model.pending && v->model.pending(v->model.session);
 }
 
+/* An element that the next step writes: that under the cursor, or its first. */
+static void offer_element(const struct lab_stepper *v, char *out, size_t cap)
+{
+    char at[LAB_SHAPE_TEXT];
+    const struct lab_snapshot *snap = &v->snap;
+    int next = snap->position < snap->schedule->n_steps ? snap->position : 0;
+    const struct lab_step *s = snap->schedule->steps[next].step;
+    struct lab_element e = {s->out[0], 0};
+    for (int i = 0; i < s->n_out; i++)
+        if (v->tensor >= 0 && s->out[i] == v->tensor)
+            e = cursor_element(v);
+    out[0] = '\0';
+    if (s->n_out == 0 || e.tensor < 0 || e.index < 0)
+        return;
+    const struct lab_tensor *t = &snap->plan->tensors[e.tensor];
+    if (t->shape.rank > 0)
+        snprintf(out, cap, "%s[%s]", t->name,
+                 lab_explain_at(&t->shape, e.index, at));
+}
+
 /* The screen arms the pause before the step is asked for. `goal` may be NULL. */
 static void open_kernel_at(struct lab_stepper *v,
                            const struct lab_kernel_goal *goal)
@@ -3055,6 +3075,7 @@ static void open_kernel_at(struct lab_stepper *v,
     struct lab_kernel_args args = {.running = is_running, .user = v};
     if (goal)
         args.goal = *goal;
+    offer_element(v, args.element, sizeof(args.element));
     if (lab_kernel_walk_possible(v->snap.backend) ||
         lab_ui_push(v->ui, &lab_view_kernel, &args))
         lab_ui_error(v->ui);

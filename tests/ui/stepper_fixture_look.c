@@ -136,16 +136,20 @@ static void fill_plane(const struct stepper_fixture *f,
     p->cols = cut(s, p->show.col_axis, p->show.col_first, LAB_PLANE_ELEMENTS);
     p->rows = cut(s, p->show.row_axis, p->show.row_first,
                   LAB_PLANE_ELEMENTS / p->cols);
-    p->value = calloc((size_t)(p->rows * p->cols), sizeof(double));
+    p->tiles = show->sheet ? s->dim[show->sheet - 1] : 1;
+    p->value = calloc((size_t)(p->tiles * p->rows * p->cols), sizeof(double));
     p->written = written(f, p->tensor);
-    for (int64_t i = 0; i < p->rows * p->cols; i++) {
+    for (int64_t k = 0; k < p->tiles * p->rows * p->cols; k++) {
         int64_t at[LAB_MAX_RANK];
+        int64_t i = k % (p->rows * p->cols);
         memcpy(at, p->show.fixed, sizeof(at));
+        if (show->sheet)
+            at[show->sheet - 1] = k / (p->rows * p->cols);
         if (p->show.row_axis >= 0)
             at[p->show.row_axis] = p->show.row_first + i / p->cols;
         if (p->show.col_axis >= 0)
             at[p->show.col_axis] = p->show.col_first + i % p->cols;
-        p->value[i] = v[lab_shape_ravel(s, at, s->rank)];
+        p->value[k] = v[lab_shape_ravel(s, at, s->rank)];
     }
     fill_stats(&p->stats, v, f->plan->tensors[p->tensor].count);
     if (!f->labels)

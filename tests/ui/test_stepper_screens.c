@@ -248,6 +248,16 @@ TEST_CASE_WITH(a_map_in_ascii, setup, teardown)
     check_screen(f, 80, 24, keys, "ascii_map_80x24.txt", true);
 }
 
+/* All heads of the map; Enter opens the one that the arrows went to. */
+TEST_CASE_WITH(a_sheet_has_all_heads, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    char keys[320];
+    snprintf(keys, sizeof(keys),
+             "%s\nkey <\nkey >\nkey A\nexpect [1]\nexpect  0", map);
+    check_screen(f, 80, 24, keys, "stepper_sheet_80x24.txt", false);
+}
+
 TEST_CASE_WITH(a_map_as_numbers, setup, teardown)
 {
     struct stepper_fixture *f = *state;

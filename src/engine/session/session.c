@@ -345,6 +345,16 @@ static int64_t extent(const struct lab_shape *shape, int axis, int64_t first,
     return n < 0 ? 0 : n > most ? most : n;
 }
 
+/* Slices of a contact sheet, as many as a plane has room for. */
+static int64_t tiles_of(const struct lab_shape *shape,
+                        const struct lab_show *show, int64_t elements)
+{
+    int64_t room = LAB_PLANE_ELEMENTS / (elements > 0 ? elements : 1);
+    int64_t n = show->sheet ? shape->dim[show->sheet - 1] : 1;
+    n = n > LAB_SHEET_TILES ? LAB_SHEET_TILES : n;
+    return n > room ? room : n;
+}
+
 static void copy_plane(struct lab_session *s, struct lab_arena *memory,
                        struct lab_plane *p, const void *data)
 {
@@ -353,17 +363,23 @@ static void copy_plane(struct lab_session *s, struct lab_arena *memory,
                      LAB_PLANE_ELEMENTS);
     p->rows = extent(&t->shape, p->show.row_axis, p->show.row_first,
                      LAB_PLANE_ELEMENTS / (p->cols ? p->cols : 1));
-    p->value =
-        lab_arena_array(memory, (size_t)(p->rows * p->cols), sizeof(double));
+    p->tiles = tiles_of(&t->shape, &p->show, p->rows * p->cols);
+    p->value = lab_arena_array(memory, (size_t)(p->tiles * p->rows * p->cols),
+                               sizeof(double));
     if (!p->value) {
-        p->rows = p->cols = 0;
+        p->rows = p->cols = p->tiles = 0;
         return;
     }
-    for (int64_t r = 0; r < p->rows; r++) {
-        for (int64_t c = 0; c < p->cols; c++) {
-            int64_t i = plane_index(&t->shape, &p->show, r, c);
-            p->value[r * p->cols + c] =
-                i < 0 ? NAN : lab_number_at(data, t->dtype, i);
+    struct lab_show show = p->show;
+    double *to = p->value;
+    for (int64_t k = 0; k < p->tiles; k++) {
+        if (show.sheet)
+            show.fixed[show.sheet - 1] = k;
+        for (int64_t r = 0; r < p->rows; r++) {
+            for (int64_t c = 0; c < p->cols; c++) {
+                int64_t i = plane_index(&t->shape, &show, r, c);
+                *to++ = i < 0 ? NAN : lab_number_at(data, t->dtype, i);
+            }
         }
     }
 }
@@ -376,7 +392,7 @@ static void forget_values(struct lab_plane *p)
                                   .max = NAN,
                                   .mean = NAN,
                                   .std = NAN};
-    for (int64_t i = 0; i < p->rows * p->cols && p->value; i++)
+    for (int64_t i = 0; i < p->tiles * p->rows * p->cols && p->value; i++)
         p->value[i] = NAN;
 }
 
@@ -939,7 +955,10 @@ static enum lab_status take_show(const struct lab_session *s,
     }
     const struct lab_shape *shape = &s->plan->tensors[show.tensor].shape;
     if (show.row_axis >= shape->rank || show.col_axis >= shape->rank ||
-        (show.row_axis >= 0 && show.row_axis == show.col_axis))
+        (show.row_axis >= 0 && show.row_axis == show.col_axis) ||
+        show.sheet < 0 || show.sheet > shape->rank ||
+        (show.sheet > 0 &&
+         (show.sheet - 1 == show.row_axis || show.sheet - 1 == show.col_axis)))
         return lab_fail(LAB_E_RANGE, "no such axis");
     for (int i = 0; i < shape->rank; i++) {
         int64_t *at = &show.fixed[i];

@@ -89,7 +89,14 @@ struct lab_stepper {
     int64_t num_top; /* scroll of the numbers */
     int64_t num_left;
     struct lab_rect cells;     /* the picture or the numbers, as last drawn */
-    struct lab_heat_room room; /* of the picture */
+    struct lab_heat_room room; /* of the picture, or of each of a sheet */
+    struct {
+        int64_t first;   /* slice at the top left, as last drawn */
+        int64_t per_row; /* 0: no sheet is shown */
+        int64_t rows;
+        int tile_h; /* with its title and the space between two */
+        int tile_w;
+    } sheet;
     struct {
         bool off;  /* the tensor alone, by choice */
         bool room; /* as last drawn */
@@ -161,10 +168,11 @@ static bool same_show(const struct lab_show *a, const struct lab_show *b)
 {
     if (a->tensor != b->tensor || a->row_axis != b->row_axis ||
         a->col_axis != b->col_axis || a->row_first != b->row_first ||
-        a->col_first != b->col_first)
+        a->col_first != b->col_first || a->sheet != b->sheet)
         return false;
+    /* A sheet has all slices: which of them is chosen makes no difference. */
     for (int i = 0; i < LAB_MAX_RANK; i++)
-        if (a->fixed[i] != b->fixed[i])
+        if (a->fixed[i] != b->fixed[i] && i != a->sheet - 1)
             return false;
     return true;
 }
@@ -508,6 +516,45 @@ static enum lab_status next_tensor(struct lab_screen *s, int by)
     return LAB_OK;
 }
 
+/* Slice that is chosen in a contact sheet; 0 without one. */
+static int64_t tile_now(const struct lab_stepper *v)
+{
+    const struct lab_show *show = &look_now(v)->show;
+    int64_t at = show->sheet ? show->fixed[show->sheet - 1] : 0;
+    return at < v->snap.plane.tiles ? at : 0;
+}
+
+/* The values of the plane, of a sheet those of the chosen slice. */
+static const double *values_now(const struct lab_stepper *v)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    return p->value + tile_now(v) * p->rows * p->cols;
+}
+
+/* In a sheet the arrows go to another slice. */
+static void move_tile(struct lab_stepper *v, int64_t down, int64_t right)
+{
+    struct look *look = look_now(v);
+    int64_t *at = &look->show.fixed[look->show.sheet - 1];
+    int64_t n = v->snap.plane.tiles > 0 ? v->snap.plane.tiles : 1;
+    *at = clamp(*at + down * v->sheet.per_row + right, n - 1);
+    cursor_moved(v);
+}
+
+static bool click_sheet(struct lab_stepper *v, int y, int x)
+{
+    struct look *look = look_now(v);
+    int64_t row = (y - v->cells.y) / v->sheet.tile_h;
+    int64_t col = (x - v->cells.x) / v->sheet.tile_w;
+    int64_t tile = v->sheet.first + row * v->sheet.per_row + col;
+    if (!lab_rect_has(v->cells, y, x) || col >= v->sheet.per_row ||
+        tile >= v->snap.plane.tiles)
+        return false;
+    look->show.fixed[look->show.sheet - 1] = tile;
+    cursor_moved(v);
+    return true;
+}
+
 static bool click_tensor(struct lab_stepper *v, int y, int x)
 {
     struct look *look = look_now(v);
@@ -527,6 +574,8 @@ static bool click_tensor(struct lab_stepper *v, int y, int x)
         cursor_moved(v);
         return true;
     }
+    if (look && plane_ready(v) && look->show.sheet && v->sheet.per_row)
+        return click_sheet(v, y, x);
     if (!look || !plane_ready(v) || !lab_rect_has(v->cells, y, x))
         return false;
     struct lab_heat_grid g = grid_now(v);
@@ -567,6 +616,20 @@ static bool tensor_action(struct lab_stepper *v, int action)
     int64_t by = back ? -1 : 1;
     if (v->tensor < 0)
         return false;
+    if (look_now(v)->show.sheet && v->sheet.per_row) {
+        if (action == LAB_ACT_OPEN)
+            look_now(v)->show.sheet = 0;
+        else if (action == LAB_ACT_UP || action == LAB_ACT_DOWN)
+            move_tile(v, by, 0);
+        else if (action == LAB_ACT_LEFT || action == LAB_ACT_RIGHT)
+            move_tile(v, 0, by);
+        else if (action == LAB_ACT_FIRST || action == LAB_ACT_LAST)
+            move_tile(v, 0, by * LAB_SHEET_TILES);
+        else
+            return false;
+        ask_plane(v);
+        return true;
+    }
     if (action == LAB_ACT_UP || action == LAB_ACT_DOWN)
         move(v, by, 0);
     else if (action == LAB_ACT_LEFT || action == LAB_ACT_RIGHT)
@@ -663,6 +726,10 @@ static enum lab_status next_hidden(struct lab_screen *s, int by)
     if (look && look->hidden >= 0)
         look->hidden =
             hidden_axis(look, tensor_of(v)->shape.rank, look->hidden + by, by);
+    if (look && look->show.sheet) {
+        look->show.sheet = look->hidden + 1;
+        ask_plane(v);
+    }
     return LAB_OK;
 }
 
@@ -705,6 +772,28 @@ static bool turn_image(struct lab_stepper *v)
     else
         look_along(v, first.row_axis, first.col_axis);
     return true;
+}
+
+/* All slices along the axis that [ and ] change, side by side. */
+static enum lab_status turn_sheet(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
+    struct look *look = look_now(v);
+    if (!look)
+        return LAB_OK;
+    if (look->show.sheet) {
+        look->show.sheet = 0;
+    } else if (look->hidden < 0 || is_shown(&look->show, look->hidden)) {
+        return refuse(v, "all of this tensor is in sight: it has no slices (I "
+                         "makes pictures of rows)");
+    } else {
+        leave_board(v);
+        v->numbers = false;
+        look->show.sheet = look->hidden + 1;
+    }
+    ask_plane(v);
+    mark_sources(v);
+    return LAB_OK;
 }
 
 /* One row as a square: a digit of 64 pixels is 8 by 8. */
@@ -1032,12 +1121,12 @@ static struct lab_heat_room room_of(const struct lab_stepper *v,
 static struct lab_heat heat_now(const struct lab_stepper *v)
 {
     const struct lab_plane *p = &v->snap.plane;
-    return (struct lab_heat){.grid = grid_now(v),
-                             .value = p->value,
-                             .most =
-                                 lab_heat_scale(p->value, p->rows * p->cols),
-                             .diverging = !(p->stats.min >= 0),
-                             .cursor = v->cursor};
+    return (struct lab_heat){
+        .grid = grid_now(v),
+        .value = values_now(v),
+        .most = lab_heat_scale(p->value, p->tiles * p->rows * p->cols),
+        .diverging = !(p->stats.min >= 0),
+        .cursor = v->cursor};
 }
 
 static void draw_heat(struct lab_stepper *v, struct lab_canvas *c,
@@ -1072,6 +1161,67 @@ static void draw_heat(struct lab_stepper *v, struct lab_canvas *c,
         lab_canvas_cursor(
             c, r.y + (int)(row / m.grid.block_rows) * m.grid.cell_h / 2,
             r.x + (int)(col / m.grid.block_cols) * m.grid.cell_w);
+    }
+}
+
+/* The number of slices in a row that gives the largest pictures; where not all
+ * have room, the smallest that still show something. */
+static void fit_sheet(struct lab_stepper *v, const struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    enum { TITLE_W = 5, LEAST_H = 3 };
+    double best = -1;
+    for (int64_t k = 1; k <= p->tiles && k <= r.w / (TITLE_W + 1); k++) {
+        int64_t rows = (p->tiles + k - 1) / k;
+        int64_t most = r.h / LEAST_H > 0 ? r.h / LEAST_H : 1;
+        rows = rows > most ? most : rows;
+        struct lab_rect tile = {0, 0, r.h / (int)rows, r.w / (int)k};
+        struct lab_heat_room room =
+            room_of(v, c, (struct lab_rect){0, 0, tile.h - 1, tile.w - 1});
+        struct lab_heat_grid g =
+            lab_heat_fit(p->rows, p->cols, fold_of(v), &room);
+        double all = (double)(rows * k < p->tiles ? rows * k : p->tiles);
+        double size =
+            all * g.cell_h * g.cell_w / (double)(g.block_rows * g.block_cols);
+        if (size <= best)
+            continue;
+        best = size;
+        v->room = room;
+        v->sheet.per_row = k;
+        v->sheet.rows = rows;
+        v->sheet.tile_h = lab_heat_height(&g) + 1;
+        v->sheet.tile_w = g.cells_w * g.cell_w + 1 > TITLE_W
+                              ? g.cells_w * g.cell_w + 1
+                              : TITLE_W;
+    }
+}
+
+/* All slices, the chosen one's number in brackets; one scale for all. */
+static void draw_sheet(struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    v->cells = r;
+    fit_sheet(v, c, r);
+    int64_t page = v->sheet.per_row * v->sheet.rows;
+    int64_t chosen = tile_now(v);
+    if (page < 1)
+        return;
+    v->sheet.first = chosen / page * page;
+    struct lab_heat m = heat_now(v);
+    for (int64_t i = 0; i < page && v->sheet.first + i < p->tiles; i++) {
+        int64_t tile = v->sheet.first + i;
+        int y = r.y + (int)(i / v->sheet.per_row) * v->sheet.tile_h;
+        int x = r.x + (int)(i % v->sheet.per_row) * v->sheet.tile_w;
+        m.value = p->value + tile * p->rows * p->cols;
+        m.cursor = tile == chosen ? v->cursor : -1;
+        lab_canvas_textf(c, y, x, v->sheet.tile_w,
+                         tile == chosen ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
+                         tile == chosen ? "[%lld]" : " %lld", (long long)tile);
+        lab_heat_draw(c, y + 1, x, &m);
+        if (tile == chosen && v->focus == LAB_PANE_TENSOR)
+            lab_canvas_cursor(c, y, x);
     }
 }
 
@@ -1191,7 +1341,7 @@ static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
         return;
     lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s = %s",
                    element_name(v, &here, name, sizeof(name)),
-                   LAB_VALUE_TEXT(p->value[v->cursor], 10));
+                   LAB_VALUE_TEXT(values_now(v)[v->cursor], 10));
     if (printed_value(v, v->tensor, here.index, &value, &printed)) {
         lab_canvas_add(c, &row, LAB_ROLE_WARN, "   printed %.7g", value);
         return;
@@ -1320,6 +1470,7 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     }
     const struct look *look = look_now(v);
     v->cursor = in_plane(v, look->row, look->col);
+    v->sheet.per_row = 0;
     bool larger = alone_is_larger(v, c, r);
     struct lab_rect histogram = lab_rect_cut_bottom(&r, larger      ? 0
                                                         : r.h >= 20 ? 4
@@ -1330,6 +1481,8 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     struct lab_rect cursor = lab_rect_cut_bottom(&r, r.h >= 2 ? 1 : 0);
     if (v->numbers)
         draw_numbers(v, c, r);
+    else if (look->show.sheet)
+        draw_sheet(v, c, r);
     else
         draw_heat(v, c, r);
     if (!lab_rect_empty(cursor))
@@ -1582,7 +1735,8 @@ static void ask_board(struct lab_stepper *v)
     struct lab_command cmd = {.kind = LAB_DO_BOARD};
     struct lab_board *b = &v->board.view.board;
     bool shown = v->board.room && !v->board.off && !v->numbers &&
-                 v->tensor >= 0 && step_now(v) && v->looks[v->tensor].set;
+                 v->tensor >= 0 && step_now(v) && v->looks[v->tensor].set &&
+                 !v->looks[v->tensor].show.sheet;
     b->n = 0;
     if (shown && make_board(v)) {
         int part = 0;
@@ -3728,6 +3882,9 @@ static enum lab_status turn_digits(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
     v->numbers = !v->numbers;
+    if (look_now(v))
+        look_now(v)->show.sheet = 0;
+    ask_plane(v);
     mark_sources(v);
     return LAB_OK;
 }
@@ -3776,9 +3933,9 @@ static bool in_pane(struct lab_screen *s, int action)
     case LAB_PANE_STEPS:
         return steps_action(v, action);
     case LAB_PANE_TENSOR:
-        if (action == LAB_ACT_OPEN)
-            return explain(s) == LAB_OK;
-        return tensor_action(v, action);
+        if (tensor_action(v, action))
+            return true;
+        return action == LAB_ACT_OPEN && explain(s) == LAB_OK;
     case LAB_PANE_EXPLAIN:
         return explain_action(v, action) ||
                lab_pager_action(&v->pager[v->focus], action);
@@ -4023,6 +4180,11 @@ static const struct lab_binding stepper_keys[] = {
      open_training},
     {"d", true, "digits", "the tensor as numbers, or as a heat map",
      LAB_ACT_OWN, turn_digits},
+    {"A", false, "slices",
+     "all slices of the tensor side by side: channels, heads, samples; arrows "
+     "go "
+     "to another, Enter opens it",
+     LAB_ACT_OWN, turn_sheet},
     {"a", false, "board",
      "all tensors of the step as one writes them, what belongs to the number "
      "under the cursor marked in each; or the tensor alone",

@@ -18,10 +18,15 @@ struct lab_show {
     int64_t fixed[LAB_MAX_RANK]; /* coordinate of every axis not shown */
     int64_t row_first; /* where the plane is cut when it is very large */
     int64_t col_first;
+    /* A contact sheet: 1 + the axis of which all slices come, one after another;
+     * 0: the one slice at `fixed`. */
+    int sheet;
 };
 
 /* A plane holds at most this many elements. */
 enum { LAB_PLANE_ELEMENTS = 1 << 20 };
+/* And a contact sheet this many slices. */
+enum { LAB_SHEET_TILES = 256 };
 
 /* Tensors that a view can see beside it (LAB_DO_BOARD). */
 enum { LAB_BOARD_PARTS = 10 };
@@ -61,7 +66,8 @@ struct lab_plane {
     struct lab_show show;
     int64_t rows;
     int64_t cols;
-    double *value; /* rows*cols, row-major, owned by the snapshot */
+    int64_t tiles; /* 1, or the slices of a contact sheet */
+    double *value; /* tiles*rows*cols, row-major, owned by the snapshot */
     bool written;  /* false: no step has written it, and the values are NaN */
     int64_t generation;     /* changes when the tensor changes */
     struct lab_stats stats; /* of the whole tensor */

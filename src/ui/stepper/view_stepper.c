@@ -774,13 +774,19 @@ static bool turn_image(struct lab_stepper *v)
     return true;
 }
 
-/* All slices along the axis that [ and ] change, side by side. */
+/* All slices along the axis that [ and ] change, side by side; where it has one,
+ * along the next that has more. */
 static enum lab_status turn_sheet(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
     struct look *look = look_now(v);
     if (!look)
         return LAB_OK;
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    for (int i = 0; i < shape->rank && look->hidden >= 0 &&
+                    axis_size(shape, look->hidden) == 1;
+         i++)
+        look->hidden = hidden_axis(look, shape->rank, look->hidden + 1, 1);
     if (look->show.sheet) {
         look->show.sheet = 0;
     } else if (look->hidden < 0 || is_shown(&look->show, look->hidden)) {
@@ -1736,7 +1742,8 @@ static void ask_board(struct lab_stepper *v)
     struct lab_board *b = &v->board.view.board;
     bool shown = v->board.room && !v->board.off && !v->numbers &&
                  v->tensor >= 0 && step_now(v) && v->looks[v->tensor].set &&
-                 !v->looks[v->tensor].show.sheet;
+                 !v->looks[v->tensor].show.sheet &&
+                 !v->looks[v->tensor].picture;
     b->n = 0;
     if (shown && make_board(v)) {
         int part = 0;

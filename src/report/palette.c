@@ -9,6 +9,7 @@
 #include "report/palette.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,19 +210,31 @@ static int fixed_rgb(int index)
            levels[index % 6];
 }
 
+enum { FIRST_FIXED = 16, FIXED = 240 };
+static struct lab_color fixed_colors[FIXED];
+static pthread_once_t fixed_once = PTHREAD_ONCE_INIT;
+
+/* Once: a theme looks for 200 of its colours among them. */
+static void fill_fixed(void)
+{
+    for (int i = 0; i < FIXED; i++)
+        fixed_colors[i] = color_of(fixed_rgb(FIRST_FIXED + i));
+}
+
 int lab_palette_nearest(int rgb)
 {
     struct lab_color want = color_of(rgb);
     double best = INFINITY;
-    int nearest = 16;
-    for (int i = 16; i < 256; i++) {
-        double d = apart(want, color_of(fixed_rgb(i)));
+    int nearest = 0;
+    pthread_once(&fixed_once, fill_fixed);
+    for (int i = 0; i < FIXED; i++) {
+        double d = apart(want, fixed_colors[i]);
         if (d < best) {
             best = d;
             nearest = i;
         }
     }
-    return nearest;
+    return FIRST_FIXED + nearest;
 }
 
 static int at_depth(enum lab_depth depth, int rgb)

@@ -14,9 +14,10 @@ static __device__ uint64_t device_ns()
 }
 
 static __global__ void graph_set(struct lab_graph_state *state,
-                                 uint64_t iteration)
+                                 uint64_t iteration, double rate)
 {
     state->iteration = iteration - 1;
+    state->rate = rate;
 }
 
 static __global__ void graph_advance(struct lab_graph_state *state)
@@ -41,10 +42,10 @@ static __global__ void graph_tell(struct lab_graph_line *lines,
 }
 
 enum lab_status lab_cuda_graph_set(struct lab_graph_state *state,
-                                   uint64_t iteration,
+                                   uint64_t iteration, double rate,
                                    struct CUstream_st *stream)
 {
-    graph_set<<<1, 1, 0, stream>>>(state, iteration);
+    graph_set<<<1, 1, 0, stream>>>(state, iteration, rate);
     return lab_launched("graph_set");
 }
 

@@ -21,6 +21,7 @@ struct lab_graph_state {
     uint64_t iteration; /* that runs, or ran last */
     uint64_t serial;    /* of the launch, from 1 */
     uint64_t start_ns;  /* of the device's clock */
+    double rate;        /* learning rate */
 };
 
 /* Pinned memory, LAB_GRAPH_LINES of them: launch s has line s modulo that. */
@@ -33,9 +34,9 @@ struct lab_graph_line {
 };
 
 LAB_C_BEGIN
-/* The next launch is of `iteration`. */
+/* The next launch is of `iteration`, with learning rate `rate`. */
 enum lab_status lab_cuda_graph_set(struct lab_graph_state *state,
-                                   uint64_t iteration,
+                                   uint64_t iteration, double rate,
                                    struct CUstream_st *stream);
 /* iteration + 1, serial + 1. */
 enum lab_status lab_cuda_graph_advance(struct lab_graph_state *state,

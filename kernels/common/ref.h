@@ -55,6 +55,12 @@ static inline real lab_real_sigmoid(real x)
     return e / (1 + e);
 }
 
+/* in[1] of an optimizer's step, where there is one, as a factor: optimizer.h. */
+#define lab_ref_clip(call, clip)                                               \
+    ((call)->n_in > 1 && (call)->in[1].data                                    \
+         ? (real)lab_clip_scale(*(const real *)(call)->in[1].data, (clip))     \
+         : 1)
+
 #define LAB_COUNT_OF(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
 /* A row of a reference table: step, phase, function, in this file. */

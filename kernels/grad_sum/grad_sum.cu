@@ -7,8 +7,15 @@
  * and with it the same bits at every run.
  *
  * Thread -> element: one thread an element of dx.
- * Memory: 4 bytes an element for each contribution, and 4 for dx. */
+ * Memory: 4 bytes an element for each contribution, and 4 for dx.
+ *
+ * grad_norm is one block of 256 threads: thread i adds the squares of elements i,
+ * i + 256 ..., then the threads join their sums (reduce.cuh). The order of the
+ * additions depends on the count alone. 4 bytes an element, read once by one
+ * multiprocessor, which cannot use the whole bandwidth: a gradient of millions of
+ * elements takes long here. */
 #include "grad_sum/grad_sum.h"
+#include "common/reduce.cuh"
 #include "common/vector.cuh"
 
 enum { GRAD_SUM_MAX = 16 };
@@ -99,11 +106,37 @@ static enum lab_status sum_backward_vector(const struct lab_call *call)
     return lab_launched("grad_sum_vector");
 }
 
+static __global__ void grad_norm(float *norm, float *to_here, const float *g,
+                                 const float *before, int64_t count)
+{
+    double sum = 0.0;
+    for (int64_t i = threadIdx.x; i < count; i += LAB_GROUP_ALL)
+        sum += (double)g[i] * g[i];
+    sum = group_sum<LAB_GROUP_ALL>(sum);
+    if (threadIdx.x > 0)
+        return;
+    *norm = (float)sqrt(sum);
+    if (before)
+        sum += (double)*before * *before;
+    *to_here = (float)sqrt(sum);
+}
+
+static enum lab_status norm_update(const struct lab_call *call)
+{
+    const float *before = call->n_in > 1 ? lab_in(call, 1) : nullptr;
+    grad_norm<<<1, LAB_GROUP_ALL, 0, lab_stream(call)>>>(
+        lab_out(call, 0), lab_out(call, 1), lab_in(call, 0), before,
+        call->in[0].count);
+    return lab_launched("grad_norm");
+}
+
 static const struct lab_variant variants[] = {
     lab_row("naive", "sum", LAB_BACKWARD, sum_backward,
             "kernels/grad_sum/grad_sum.cu", "grad_sum"),
     lab_prefer(lab_row("vector", "sum", LAB_BACKWARD, sum_backward_vector,
                        "kernels/grad_sum/grad_sum.cu", "grad_sum_vector")),
+    lab_row("naive", "norm", LAB_UPDATE, norm_update,
+            "kernels/grad_sum/grad_sum.cu", "grad_norm"),
 };
 
 const struct lab_kernel_set lab_cuda_grad_sum = lab_set("grad_sum", variants);

@@ -10,12 +10,13 @@
 #include "optimizer/adam.cuh"
 
 static __global__ void adam_update(float *p, float *m, float *v, const float *g,
-                                   struct adam_factors f, int64_t count)
+                                   const float *norm, struct adam_factors f,
+                                   int64_t count)
 {
     struct adam_corrections c = adam_corrections_of(f);
     int64_t all = (int64_t)gridDim.x * blockDim.x;
     for (int64_t i = lab_element(); i < count; i += all) {
-        float d = g[i] + f.weight_decay * p[i];
+        float d = clipped(g[i], norm, f.clip) + f.weight_decay * p[i];
         p[i] -= adam_step(&m[i], &v[i], d, f, c);
     }
 }
@@ -25,7 +26,7 @@ static enum lab_status adam(const struct lab_call *call)
     int64_t count = call->out[0].count;
     adam_update<<<adam_blocks(call, count), LAB_BLOCK, 0, lab_stream(call)>>>(
         lab_out(call, 0), lab_out(call, 1), lab_out(call, 2), lab_in(call, 0),
-        adam_factors_of(call), count);
+        norm_of(call), adam_factors_of(call), count);
     return lab_launched("adam_update");
 }
 

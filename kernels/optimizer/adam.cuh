@@ -11,18 +11,19 @@
 #pragma once
 #include <math.h>
 #include "common/launch.cuh"
-#include "optimizer/optimizer.h"
+#include "optimizer/update.cuh"
 
 struct adam_factors {
     double beta1;
     double beta2;
     struct lab_iteration_ref when;
-    float lr;
+    struct rate_ref rate;
+    double decay_rate; /* adamw: weight_decay in double, for the shrinking */
+    double clip;
     float rest1; /* 1 - beta1, rounded once: 1 - 0.999f is 1.3e-5 off */
     float rest2;
     float eps;
     float weight_decay;
-    float shrink; /* adamw: 1 - lr weight_decay */
 };
 
 static inline struct adam_factors adam_factors_of(const struct lab_call *call)
@@ -31,12 +32,13 @@ static inline struct adam_factors adam_factors_of(const struct lab_call *call)
     return {p->beta1,
             p->beta2,
             lab_iteration_ref_of(call),
-            (float)p->lr,
+            rate_ref_of(call, p->lr),
+            p->weight_decay,
+            p->clip,
             (float)(1.0 - p->beta1),
             (float)(1.0 - p->beta2),
             (float)p->eps,
-            (float)p->weight_decay,
-            (float)(1.0 - p->lr * p->weight_decay)};
+            (float)p->weight_decay};
 }
 
 /* 1/(1 - beta^t) */
@@ -68,6 +70,13 @@ adam_corrections_of(const struct adam_factors &f)
     return {correct[0], correct[1]};
 }
 
+/* adamw: what is left of a parameter, 1 - lr weight_decay; no fused step, as on
+ * the CPU. */
+static __device__ inline float adam_shrink(const struct adam_factors &f)
+{
+    return (float)__dsub_rn(1.0, __dmul_rn(rate_of(f.rate), f.decay_rate));
+}
+
 /* Blocks for `count` parameters: a few for each multiprocessor, no more. */
 static inline unsigned adam_blocks(const struct lab_call *call, int64_t count)
 {
@@ -85,5 +94,5 @@ static __device__ inline float adam_step(float *m, float *v, float d,
     *v = (float)f.beta2 * *v + f.rest2 * d * d;
     float mhat = *m * c.one;
     float vhat = *v * c.two;
-    return f.lr * mhat / (sqrtf(vhat) + f.eps);
+    return (float)rate_of(f.rate) * mhat / (sqrtf(vhat) + f.eps);
 }

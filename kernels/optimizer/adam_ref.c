@@ -29,9 +29,10 @@ static enum lab_status adam_update(const struct lab_call *call)
     real correct1 = (real)(1 / (1 - pow(params->beta1, t)));
     real correct2 = (real)(1 / (1 - pow(params->beta2, t)));
     real eps = (real)params->eps;
+    real scale = lab_ref_clip(call, params->clip);
     real decay = (real)params->weight_decay;
     for (int64_t i = 0; i < call->out[0].count; i++) {
-        real d = g[i] + decay * p[i];
+        real d = scale * g[i] + decay * p[i];
         m[i] = beta1 * m[i] + rest1 * d;
         v[i] = beta2 * v[i] + rest2 * d * d;
         real mhat = m[i] * correct1;

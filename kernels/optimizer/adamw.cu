@@ -10,14 +10,15 @@
 #include "optimizer/adam.cuh"
 
 static __global__ void adamw_update(float *p, float *m, float *v,
-                                    const float *g, struct adam_factors f,
-                                    int64_t count)
+                                    const float *g, const float *norm,
+                                    struct adam_factors f, int64_t count)
 {
     struct adam_corrections c = adam_corrections_of(f);
+    float shrink = adam_shrink(f);
     int64_t all = (int64_t)gridDim.x * blockDim.x;
     for (int64_t i = lab_element(); i < count; i += all) {
-        float step = adam_step(&m[i], &v[i], g[i], f, c);
-        p[i] = f.shrink * p[i] - step;
+        float step = adam_step(&m[i], &v[i], clipped(g[i], norm, f.clip), f, c);
+        p[i] = shrink * p[i] - step;
     }
 }
 
@@ -26,7 +27,7 @@ static enum lab_status adamw(const struct lab_call *call)
     int64_t count = call->out[0].count;
     adamw_update<<<adam_blocks(call, count), LAB_BLOCK, 0, lab_stream(call)>>>(
         lab_out(call, 0), lab_out(call, 1), lab_out(call, 2), lab_in(call, 0),
-        adam_factors_of(call), count);
+        norm_of(call), adam_factors_of(call), count);
     return lab_launched("adamw_update");
 }
 

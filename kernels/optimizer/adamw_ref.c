@@ -26,10 +26,12 @@ static enum lab_status adamw_update(const struct lab_call *call)
     real correct1 = (real)(1 / (1 - pow(params->beta1, t)));
     real correct2 = (real)(1 / (1 - pow(params->beta2, t)));
     real eps = (real)params->eps;
+    real scale = lab_ref_clip(call, params->clip);
     real shrink = (real)(1 - params->lr * params->weight_decay);
     for (int64_t i = 0; i < call->out[0].count; i++) {
-        m[i] = beta1 * m[i] + rest1 * g[i];
-        v[i] = beta2 * v[i] + rest2 * g[i] * g[i];
+        real d = scale * g[i];
+        m[i] = beta1 * m[i] + rest1 * d;
+        v[i] = beta2 * v[i] + rest2 * d * d;
         real mhat = m[i] * correct1;
         real vhat = v[i] * correct2;
         p[i] = shrink * p[i] - lr * mhat / (real_sqrt(vhat) + eps);

@@ -6,6 +6,13 @@
 
 #define LAB_VECTOR_FILE "kernels/optimizer/optimizer_vector.c"
 
+static float scale_of(const struct lab_call *call, double clip)
+{
+    return call->n_in > 1 && call->in[1].data
+               ? (float)lab_clip_scale(*(const float *)call->in[1].data, clip)
+               : 1;
+}
+
 LAB_VECTOR static void sgd_part(const void *arg, int64_t from, int64_t to)
 {
     const struct lab_call *call = arg;
@@ -14,9 +21,10 @@ LAB_VECTOR static void sgd_part(const void *arg, int64_t from, int64_t to)
     float *p = call->out[0].data;
     float lr = (float)params->lr;
     float decay = (float)params->weight_decay;
+    float scale = scale_of(call, params->clip);
 #pragma omp simd
     for (int64_t i = from; i < to; i++)
-        p[i] -= lr * (g[i] + decay * p[i]);
+        p[i] -= lr * (scale * g[i] + decay * p[i]);
 }
 
 /* velocity = momentum velocity + d; p -= lr velocity, or with nesterov
@@ -31,10 +39,11 @@ LAB_VECTOR static void momentum_part(const void *arg, int64_t from, int64_t to)
     float lr = (float)params->lr;
     float momentum = (float)params->momentum;
     float decay = (float)params->weight_decay;
+    float scale = scale_of(call, params->clip);
     bool nesterov = params->nesterov;
 #pragma omp simd
     for (int64_t i = from; i < to; i++) {
-        float d = g[i] + decay * p[i];
+        float d = scale * g[i] + decay * p[i];
         velocity[i] = momentum * velocity[i] + d;
         float ahead = d + momentum * velocity[i];
         p[i] -= lr * (nesterov ? ahead : velocity[i]);
@@ -60,6 +69,7 @@ struct adam {
     float correct1; /* 1/(1 - beta^t) */
     float correct2;
     float eps;
+    float scale;  /* of the gradient, by clipping */
     bool apart;   /* adamw: the decay does not go through the gradient, but */
     float shrink; /* is what is left of a parameter */
     float decay;  /* adam: added to the gradient */
@@ -83,6 +93,7 @@ static struct adam adam_of(const struct lab_call *call, bool decay_apart)
         .correct1 = (float)(1 / (1 - pow(params->beta1, t))),
         .correct2 = (float)(1 / (1 - pow(params->beta2, t))),
         .eps = (float)params->eps,
+        .scale = scale_of(call, params->clip),
         .apart = decay_apart,
         .decay = (float)decay,
         .shrink = decay_apart ? (float)(1 - params->lr * decay) : 1,
@@ -94,8 +105,9 @@ LAB_VECTOR static void adam_part(const void *arg, int64_t from, int64_t to)
     const struct adam a = *(const struct adam *)arg;
 #pragma omp simd
     for (int64_t i = from; i < to; i++) {
-        float pulled = a.g[i] + a.decay * a.p[i];
-        float d = a.apart ? a.g[i] : pulled;
+        float g = a.scale * a.g[i];
+        float pulled = g + a.decay * a.p[i];
+        float d = a.apart ? g : pulled;
         a.m[i] = a.beta1 * a.m[i] + a.rest1 * d;
         a.v[i] = a.beta2 * a.v[i] + a.rest2 * d * d;
         float step =

@@ -5,10 +5,11 @@
  * Memory: 12 bytes a parameter (p and g read, p written), 20 with momentum. Two
  * to six flop for that: the memory sets the pace. */
 #include "common/launch.cuh"
-#include "optimizer/optimizer.h"
+#include "optimizer/update.cuh"
 
 struct sgd_factors {
-    float lr;
+    struct rate_ref lr;
+    double clip;
     float momentum;
     float weight_decay;
     bool nesterov;
@@ -17,30 +18,32 @@ struct sgd_factors {
 /* d = g + weight_decay p;  velocity = momentum velocity + d;
  * p -= lr d, lr velocity, or with nesterov lr (d + momentum velocity) */
 static __global__ void sgd_update(float *p, float *velocity, const float *g,
-                                  struct sgd_factors f, int64_t count)
+                                  const float *norm, struct sgd_factors f,
+                                  int64_t count)
 {
     int64_t i = lab_element();
     if (i >= count)
         return;
-    float d = g[i] + f.weight_decay * p[i];
+    float d = clipped(g[i], norm, f.clip) + f.weight_decay * p[i];
     float step = d;
     if (velocity) {
         float v = f.momentum * velocity[i] + d;
         velocity[i] = v;
         step = f.nesterov ? d + f.momentum * v : v;
     }
-    p[i] -= f.lr * step;
+    p[i] -= (float)rate_of(f.lr) * step;
 }
 
 static enum lab_status sgd(const struct lab_call *call)
 {
     const auto *params = lab_params<lab_sgd_params>(call);
-    struct sgd_factors f = {(float)params->lr, (float)params->momentum,
+    struct sgd_factors f = {rate_ref_of(call, params->lr), params->clip,
+                            (float)params->momentum,
                             (float)params->weight_decay, params->nesterov};
     int64_t count = call->out[0].count;
     float *velocity = call->n_out > 1 ? lab_out(call, 1) : nullptr;
     sgd_update<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
-        lab_out(call, 0), velocity, lab_in(call, 0), f, count);
+        lab_out(call, 0), velocity, lab_in(call, 0), norm_of(call), f, count);
     return lab_launched("sgd_update");
 }
 

@@ -18,8 +18,9 @@ static enum lab_status sgd_update(const struct lab_call *call)
     real lr = (real)params->lr;
     real momentum = (real)params->momentum;
     real decay = (real)params->weight_decay;
+    real scale = lab_ref_clip(call, params->clip);
     for (int64_t i = 0; i < call->out[0].count; i++) {
-        real d = g[i] + decay * p[i];
+        real d = scale * g[i] + decay * p[i];
         real step = d;
         if (velocity) {
             velocity[i] = momentum * velocity[i] + d;

@@ -75,6 +75,9 @@ static enum lab_status on_json(void *user, int64_t iteration, double loss,
     lab_walk_decoded(t->w->walk, &decoded);
     lab_json_int(line, "iteration", iteration);
     lab_json_value(line, "loss", loss);
+    if (!evaluation && lab_rate_changes(&t->w->plan->rate))
+        lab_json_real(line, "learning_rate",
+                      lab_walk_rate(t->w->walk, iteration));
     if (evaluation)
         lab_json_real(line, "accuracy", accuracy);
     if (evaluation && t->lines.facts.text)
@@ -143,6 +146,7 @@ static enum lab_status summary_json(struct lab_lesson_run *w,
                                     const struct lab_recording_state *kept)
 {
     json_t *line = lab_json_new("summary");
+    char schedule[LAB_RATE_TEXT];
     lab_json_int(line, "run", kept->run > 0 ? kept->run : LAB_UNKNOWN);
     lab_json_bool(line, "recorded_whole", kept->whole);
     if (!kept->whole) {
@@ -154,6 +158,7 @@ static enum lab_status summary_json(struct lab_lesson_run *w,
     lab_json_text(line, "backend", lab_walk_backend(w->walk)->ops->name);
     lab_json_uint(line, "seed", w->plan->seed);
     lab_json_real(line, "learning_rate", lab_plan_lr(w->plan));
+    lab_json_word(line, "schedule", lab_rate_text(&w->plan->rate, schedule));
     lab_json_int(line, "iterations", t->iterations);
     lab_json_value(line, "loss_first", t->loss_first);
     lab_json_value(line, "loss_last", t->loss_last);

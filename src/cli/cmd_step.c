@@ -81,6 +81,7 @@ static enum lab_status add_outputs(struct lab_lesson_run *w, json_t *line,
 
 static enum lab_status print_run_json(struct lab_lesson_run *w)
 {
+    char schedule[LAB_RATE_TEXT];
     json_t *line = lab_json_new("run");
     lab_json_text(line, "lesson", w->lesson->id);
     lab_json_text(line, "title", w->lesson->title);
@@ -89,6 +90,7 @@ static enum lab_status print_run_json(struct lab_lesson_run *w)
     lab_json_text(line, "precision", lab_precision_name(w->spec.precision));
     lab_json_uint(line, "seed", w->plan->seed);
     lab_json_real(line, "learning_rate", lab_plan_lr(w->plan));
+    lab_json_word(line, "schedule", lab_rate_text(&w->plan->rate, schedule));
     lab_json_int(line, "batch", w->plan->batch);
     lab_json_int(line, "parameters", w->plan->parameter_count);
     lab_json_int(line, "steps", lab_walk_schedule(w->walk)->n_steps);

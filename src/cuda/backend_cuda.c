@@ -81,6 +81,7 @@ struct lab_cuda_graphs {
     uint64_t launched;
     uint64_t reported;
     uint64_t next; /* the iteration that a launch would run now */
+    double rate;   /* and its learning rate */
     struct CUstream_st *main;
     cudaStream_t lanes[LAB_GRAPH_LANES];
     cudaEvent_t
@@ -318,7 +319,7 @@ static void graph_free(struct lab_backend *be, struct lab_graph *g)
 }
 
 static enum lab_status launch(struct lab_backend *be, struct lab_graph *graph,
-                              uint64_t iteration)
+                              uint64_t iteration, double rate)
 {
     struct lab_exec *exec = &of(be)->exec;
     struct lab_cuda_graphs *g = of(be)->graphs;
@@ -326,10 +327,12 @@ static enum lab_status launch(struct lab_backend *be, struct lab_graph *graph,
     if (!st && g->launched - g->reported >= LAB_GRAPH_AHEAD)
         st = lab_fail(LAB_E_STATE, "%d iterations have not been reported",
                       LAB_GRAPH_AHEAD);
-    if (!st && (g->launched == 0 || g->next != iteration))
-        st = lab_cuda_graph_set(g->state, iteration, exec->stream);
+    bool same_rate = rate == g->rate || (isnan(rate) && isnan(g->rate));
+    if (!st && (g->launched == 0 || g->next != iteration || !same_rate))
+        st = lab_cuda_graph_set(g->state, iteration, rate, exec->stream);
     if (st)
         return st;
+    g->rate = rate;
     cudaError_t err = cudaGraphLaunch(graph->exec, exec->stream);
     if (err != cudaSuccess)
         return lab_cuda_fail(err, "cannot launch an iteration");

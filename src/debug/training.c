@@ -332,6 +332,15 @@ static void say_exact(const struct lab_lesson_run *w)
                    100 * decoded.exact);
 }
 
+/* Where it is another one in each iteration. */
+static void say_rate(const struct lab_training_lines *l, int64_t iteration)
+{
+    if (lab_rate_changes(&l->w->plan->rate))
+        lab_printf(stdout, "  learning rate %.4g",
+                   lab_walk_rate(l->w->walk, iteration));
+    lab_printf(stdout, "\n");
+}
+
 static void say_epoch(const struct lab_training_lines *l, int64_t iteration,
                       double loss, double accuracy)
 {
@@ -345,7 +354,7 @@ static void say_epoch(const struct lab_training_lines *l, int64_t iteration,
         lab_printf(stdout, ", %.4f bits a character",
                    lab_data_bits(&l->facts, loss));
     say_exact(l->w);
-    lab_printf(stdout, "\n");
+    say_rate(l, iteration);
 }
 
 enum lab_status lab_training_line(void *lines, int64_t iteration, double loss,
@@ -355,9 +364,11 @@ enum lab_status lab_training_line(void *lines, int64_t iteration, double loss,
     bool evaluation = !isnan(accuracy);
     if (evaluation)
         say_epoch(l, iteration, loss, accuracy);
-    else if (lab_training_has_line(l, iteration, accuracy))
-        lab_printf(stdout, "%siteration %lld  loss %.6g\n", l->indent,
+    else if (lab_training_has_line(l, iteration, accuracy)) {
+        lab_printf(stdout, "%siteration %lld  loss %.6g", l->indent,
                    (long long)iteration + 1, loss);
+        say_rate(l, iteration);
+    }
     l->loss_sum = evaluation ? 0 : l->loss_sum + loss;
     l->n_losses = evaluation ? 0 : l->n_losses + 1;
     return lab_print_check();

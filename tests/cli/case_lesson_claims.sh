@@ -62,3 +62,28 @@ names = [r["name"] for r in rows
          if r["type"] == "step" and r["phase"] == "update"]
 assert len(names) == 14 and sum("attn" in n for n in names) == 8, names
 P
+
+# Schedules and clipping: the table of the text.
+valley() { # LOSS KEYS
+    sed "s/^optimizer:.*/optimizer: {op: sgd, $2}/" \
+        "$LAB_SOURCE_DIR/lessons/75-optimizer-schedules.md" >valley.md
+    loss ./valley.md --iterations 61 |
+        awk -v a="$1" '{ d = $1 / a - 1; exit !(d < 0.01 && d > -0.01) }' ||
+        complain "optimizer-schedules: not $1 with $2"
+    words=$(echo "$2" | sed 's/://g; s/schedule //
+        s/cosine, over/cosine over/
+        s/step, every \(.*\), factor \(.*\)/step, times \2 every \1/
+        s/exponential, every \(.*\), factor \(.*\)/exponential, times \2 in \1/')
+    grep -qF "| $words | $1 |" valley.md ||
+        complain "optimizer-schedules has no row $words | $1"
+}
+valley 1.66e+37 'lr: 0.12'
+valley 0.0451 'lr: 0.12, clip_norm: 1'
+valley 0.000232 'lr: 0.12, schedule: cosine, over: 60'
+valley 0.00306 'lr: 0.12, schedule: cosine, over: 60, clip_norm: 1'
+valley 0.0266 'lr: 0.078'
+valley 0.0018 'lr: 0.078, schedule: step, every: 20, factor: 0.5'
+valley 0.00829 'lr: 0.078, schedule: exponential, every: 20, factor: 0.5'
+run step optimizer-schedules --backend cpu --json
+expect_json 'sorted(round(v, 4) for r in of("step") for o in r["outputs"]
+    if o["name"] == "fc1.W" for v in o["data"]) == [0.0048, 0.1199]'

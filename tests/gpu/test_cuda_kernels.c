@@ -243,6 +243,18 @@ GPU_CASE(gradients_add_up)
     }
 }
 
+GPU_CASE(norms_add_up)
+{
+    for (int rows = 1; rows <= 1025; rows += 512) {
+        struct gpu_case c = {
+            .op = "grad_sum", .step = "norm", .phase = LAB_UPDATE};
+        c.in[0] = matrix(FILL_UNIFORM, rows, 33);
+        c.in[1] = matrix(FILL_POSITIVE, 1, 1);
+        c.out[0] = c.out[1] = matrix(FILL_UNIFORM, 1, 1);
+        gpu_check(&c);
+    }
+}
+
 /* ---- refusals ---- */
 
 static lab_kernel_fn *cuda_kernel(const char *op, const char *step,

@@ -33,6 +33,16 @@ static const struct lab_sgd_params nesterov = {
     .lr = 0.1, .momentum = 0.9, .nesterov = true};
 static const struct lab_adam_params adam = {
     .lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.1};
+static const struct lab_sgd_params clipped = {
+    .lr = 0.1, .weight_decay = 0.01, .clip = 0.05};
+static const struct lab_sgd_params clipped_heavy = {
+    .lr = 0.1, .momentum = 0.9, .clip = 0.05};
+static const struct lab_adam_params clipped_adam = {.lr = 0.01,
+                                                    .beta1 = 0.9,
+                                                    .beta2 = 0.999,
+                                                    .eps = 1e-8,
+                                                    .weight_decay = 0.1,
+                                                    .clip = 0.05};
 
 #define ACTIVATION(op, params)                                                 \
     {op, op, LAB_FORWARD, "y", "x", "y:NM x:NM", params},                      \
@@ -211,6 +221,10 @@ const struct step_case step_cases[] = {
     {"lstm", "input", LAB_BACKWARD, "dx", "dz W", "dx:N3K dz:3NQ W:QK", NULL},
     {"grad_sum", "sum", LAB_BACKWARD, "dx", "a b c", "dx:NM a:NM b:NM c:NM",
      NULL},
+    {"grad_sum", "norm", LAB_UPDATE, "norm all", "g -", "norm: all: g:KM",
+     NULL},
+    {"grad_sum", "norm", LAB_UPDATE, "norm all", "g before",
+     "norm: all: g:KM before:>", NULL},
     {SCE, "softmax", LAB_LOSS, "probs", "z", "probs:NM z:NM", NULL},
     {SCE, "sample", LAB_LOSS, "sample", "z y", "sample:N z:NM y:#N", NULL},
     {SCE, "mean", LAB_LOSS, "loss", "sample", "loss: sample:N", NULL},
@@ -241,6 +255,14 @@ const struct step_case step_cases[] = {
      &adam},
     {"adamw", "update", LAB_UPDATE, "+p +m +v", "g", "p:KM m:KM v:>KM g:KM",
      &adam},
+    {"sgd", "update", LAB_UPDATE, "+p -", "g norm", "p:KM g:KM norm:>",
+     &clipped},
+    {"sgd", "update", LAB_UPDATE, "+p +velocity", "g norm",
+     "p:KM velocity:KM g:KM norm:>", &clipped_heavy},
+    {"adam", "update", LAB_UPDATE, "+p +m +v", "g norm",
+     "p:KM m:KM v:>KM g:KM norm:>", &clipped_adam},
+    {"adamw", "update", LAB_UPDATE, "+p +m +v", "g norm",
+     "p:KM m:KM v:>KM g:KM norm:>", &clipped_adam},
 };
 const int step_case_count = sizeof(step_cases) / sizeof(step_cases[0]);
 

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "engine/plan.h"
+#include "optimizer/optimizer.h"
 
 enum { MOST_CALLS = 512, MOST_JOBS = 64 };
 
@@ -14,6 +15,11 @@ int64_t (*late_call_ns)(const struct lab_variant *v);
 struct kept_call {
     const struct lab_variant *variant;
     struct lab_call call;
+    bool updates; /* its rate is that of the launch, as on the GPU */
+    union {
+        double lr;
+        struct lab_adam_params largest;
+    } params;
     struct lab_view in[LAB_STEP_IN];
     struct lab_view out[LAB_STEP_OUT];
 };
@@ -31,6 +37,7 @@ struct job {
     size_t bytes;
     struct lab_graph *graph;
     uint64_t iteration;
+    double rate;
 };
 
 struct late {
@@ -65,6 +72,10 @@ static void do_job(struct late *late)
         k->call.in = k->in;
         k->call.out = k->out;
         k->call.iteration = j.iteration;
+        if (k->updates) {
+            k->params.lr = j.rate;
+            k->call.params = &k->params;
+        }
         assert_ok(k->variant->run(&k->call));
     }
     late->done[late->finished % LAB_GRAPH_AHEAD] = (struct lab_graph_report){
@@ -128,6 +139,9 @@ static enum lab_status late_run(struct lab_backend *be,
     struct kept_call *k = &g->calls[g->n++];
     k->variant = v;
     k->call = *call;
+    k->updates = strcmp(v->step ? v->step : "", "update") == 0;
+    if (k->updates) /* what the walk passes has room for the largest */
+        memcpy(&k->params, call->params, sizeof(k->params));
     memcpy(k->in, call->in, (size_t)call->n_in * sizeof(*k->in));
     memcpy(k->out, call->out, (size_t)call->n_out * sizeof(*k->out));
     return LAB_OK;
@@ -219,10 +233,11 @@ static void graph_free(struct lab_backend *be, struct lab_graph *g)
 }
 
 static enum lab_status launch(struct lab_backend *be, struct lab_graph *g,
-                              uint64_t iteration)
+                              uint64_t iteration, double rate)
 {
     struct late *late = of(be);
-    *add_job(late) = (struct job){.graph = g, .iteration = iteration};
+    *add_job(late) =
+        (struct job){.graph = g, .iteration = iteration, .rate = rate};
     late->launched++;
     late_counts.launches++;
     int waiting = (int)(late->launched - late->told);

@@ -124,6 +124,13 @@ TEST_CASE(adam_at_random)
     random_moves("adam lr=0.02 weight_decay=0.1", 1);
 }
 
+TEST_CASE(schedule_at_random)
+{
+    random_moves("sgd lr=0.2 momentum=0.9 schedule=cosine over=5 warmup=2 "
+                 "clip_norm=0.3",
+                 7);
+}
+
 TEST_CASE(momentum_at_random)
 {
     random_moves("sgd lr=0.1 momentum=0.9 nesterov=true", 2);

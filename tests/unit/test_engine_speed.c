@@ -55,7 +55,19 @@ static void transformer(struct net *n)
     net_train(n, "softmax_cross_entropy", "adamw lr=0.01");
 }
 
-static family_fn *const families[] = {mlp, every_op, cnn, lstm, transformer};
+/* A rate that is another one in each iteration, and gradients that are cut. */
+static void scheduled(struct net *n)
+{
+    n->spec.data.source = LAB_DATA_DIGITS;
+    n->spec.data.batch = 7;
+    net_nodes(n, "fc1 dense units=6", "act gelu", "fc2 dense units=10");
+    net_train(n, "softmax_cross_entropy",
+              "adamw lr=0.01 weight_decay=0.1 schedule=cosine over=40 warmup=5 "
+              "clip_norm=0.5");
+}
+
+static family_fn *const families[] = {mlp,  every_op,    cnn,
+                                      lstm, transformer, scheduled};
 enum { FAMILIES = sizeof(families) / sizeof(families[0]) };
 
 /* false: this machine has no such backend. */

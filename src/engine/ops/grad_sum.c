@@ -1,6 +1,7 @@
 /* A tensor that several nodes read gets a gradient back from each of them; the
- * chain rule adds them up. The plan inserts this step (plan/builder.c), lessons
- * do not. */
+ * chain rule adds them up. And clipping compares the length of all gradients, seen
+ * as one vector, with its limit. The plan inserts these steps (plan/builder.c),
+ * lessons do not. */
 #include "grad_sum/grad_sum.h"
 
 #include "engine/op.h"

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/explain.h"
 #include "engine/formula.h"
 #include "plan_priv.h"
 
@@ -37,6 +38,7 @@ struct lab_builder {
     bool *live;                       /* by node: does the loss depend on it */
     bool has_params;                  /* of the node being built */
     int target;                       /* y, while the loss is built */
+    int clip_norm;                    /* the norm of all gradients, or -1 */
     struct lab_network_spec expanded; /* the spec, with inner nodes */
     struct lab_node_spec *inner;      /* its nodes; NULL: nothing to expand */
     int n_inner;
@@ -591,6 +593,7 @@ enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
         s->params = lab_alloc(def->params_bytes);
         if (s->params)
             memcpy(s->params, def->params, def->params_bytes);
+        s->params_bytes = def->params_bytes;
     }
     if (!st && s->name && (!def->params || s->params))
         return LAB_OK;
@@ -1276,18 +1279,76 @@ static void close_data_grads(struct lab_builder *b, int n_data)
     }
 }
 
-static void build_update(struct lab_builder *b, struct lab_node_spec *optimizer)
+int lab_build_clip_norm(const struct lab_builder *b)
+{
+    return b->clip_norm;
+}
+
+/* The step `norm` of the op grad_sum: "<gradient>.norm", and the norm of all of them
+ * up to it; b->clip_norm is the last one's. */
+static void build_norm(struct lab_builder *b, int grad)
+{
+    const struct lab_shape scalar = {0};
+    struct lab_plan *plan = b->plan;
+    const struct lab_tensor *t = &plan->tensors[grad];
+    const char *axes = lab_explain_axes(t->shape.rank);
+    bool first = b->clip_norm < 0;
+    char name[256];
+    char formula[120];
+    snprintf(formula, sizeof(formula), "$o0 = sqrt(sum_%s $i0[%s]^2); $o1 = %s",
+             axes, axes, first ? "$o0" : "sqrt($i1^2 + $o0^2)");
+    snprintf(name, sizeof(name), "%s.norm", t->name);
+    int norm = builder_tensor(b, name, &scalar, plan->real,
+                              LAB_TENSOR_ACTIVATION, b->node);
+    snprintf(name, sizeof(name), "%s.norm_to_here", plan->tensors[grad].name);
+    int all = builder_tensor(b, name, &scalar, plan->real,
+                             LAB_TENSOR_ACTIVATION, b->node);
+    struct lab_step_def def = {.name = "norm",
+                               .in = {grad, b->clip_norm},
+                               .n_in = first ? 1 : 2,
+                               LAB_OUT(norm, all),
+                               .formula = formula};
+    lab_build_step(b, &def);
+    b->clip_norm = all;
+}
+
+/* Every parameter with a gradient, in their order. */
+static void each_updated(struct lab_builder *b, int n,
+                         void (*build)(struct lab_builder *b, int param))
 {
     struct lab_plan *plan = b->plan;
-    int n = plan->n_tensors; /* state tensors come after */
-    b->node_spec = optimizer;
-    b->phase = LAB_UPDATE;
     for (int t = 0; t < n && !b->status; t++) {
         if (plan->tensors[t].role != LAB_TENSOR_PARAM || b->grad[t] < 0)
             continue;
         b->node = plan->tensors[t].node;
-        optimizer->op->update(b, t, b->grad[t]);
+        build(b, t);
     }
+}
+
+static void build_param_norm(struct lab_builder *b, int param)
+{
+    build_norm(b, b->grad[param]);
+}
+
+static void build_param_update(struct lab_builder *b, int param)
+{
+    b->node_spec->op->update(b, param, b->grad[param]);
+}
+
+static void build_update(struct lab_builder *b, struct lab_node_spec *optimizer)
+{
+    int n = b->plan->n_tensors; /* state tensors come after */
+    struct lab_node_spec norm = *optimizer;
+    norm.op = find_inner("grad_sum");
+    b->phase = LAB_UPDATE;
+    b->clip_norm = LAB_NO_TENSOR;
+    b->node_spec = optimizer;
+    lab_rate_read(b, &b->plan->rate);
+    b->node_spec = &norm;
+    if (b->plan->rate.clip > 0)
+        each_updated(b, n, build_param_norm);
+    b->node_spec = optimizer;
+    each_updated(b, n, build_param_update);
     b->node_spec = NULL; /* the optimizer's is the caller's local */
 }
 

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/clock.h"
 #include "engine/backend_graph.h"
+#include "optimizer/optimizer.h"
 
 /* Parameters and state as an iteration found them. */
 struct lab_walk_copy {
@@ -54,9 +55,11 @@ struct lab_walk_place {
     int at;
 };
 
-/* The schedule that ran from a place on, until the next switch. */
+/* The schedule and the base learning rate that held from a place on, until the
+ * next switch. */
 struct lab_walk_switch {
     struct lab_walk_place from;
+    double lr;
     struct lab_schedule *schedule; /* a reference */
 };
 
@@ -92,6 +95,7 @@ struct lab_walk {
     struct lab_backend *be;
     struct lab_data *data;
     struct lab_schedule *schedule;
+    double lr; /* the base rate that holds now; NaN: nothing is updated */
     struct lab_tuning *tuning;        /* NULL: none */
     struct lab_walk_switch *switches; /* in order; the last has `schedule` */
     int n_switches;                   /* the first is from the seed on */
@@ -216,6 +220,11 @@ static int switch_at(const struct lab_walk *w, struct lab_walk_place place)
     return i;
 }
 
+static bool same_rate(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
 static struct lab_schedule *walk_schedule_at(const struct lab_walk *w,
                                              struct lab_walk_place place)
 {
@@ -265,11 +274,12 @@ static void walk_note_schedule(struct lab_walk *w)
     while (w->n_switches > 0 &&
            !is_before(w->switches[w->n_switches - 1].from, now))
         lab_schedule_release(w->switches[--w->n_switches].schedule);
-    if (w->n_switches > 0 &&
-        w->switches[w->n_switches - 1].schedule == w->schedule)
+    const struct lab_walk_switch *last =
+        w->n_switches > 0 ? &w->switches[w->n_switches - 1] : NULL;
+    if (last && last->schedule == w->schedule && same_rate(last->lr, w->lr))
         return;
     w->switches[w->n_switches++] =
-        (struct lab_walk_switch){now, lab_schedule_retain(w->schedule)};
+        (struct lab_walk_switch){now, w->lr, lab_schedule_retain(w->schedule)};
 }
 
 static void walk_forget_switches(struct lab_walk *w)
@@ -429,13 +439,33 @@ static void tell_step(struct lab_walk *w, const struct lab_step_event *e,
         tell(o->user, e);
 }
 
+/* A copy of an optimizer's parameters, with the rate of the iteration. */
+union rated {
+    double lr;
+    struct lab_sgd_params sgd;
+    struct lab_adam_params adam;
+};
+
+/* The step's parameters, or `room` with them where they hold a learning rate. */
+static const void *params_now(const struct lab_walk *w,
+                              const struct lab_step *s, union rated *room)
+{
+    if (s->op->kind != LAB_KIND_OPTIMIZER)
+        return s->params;
+    memcpy(room, s->params, s->params_bytes);
+    room->lr = lab_rate_at(&w->plan->rate, w->lr, w->iteration);
+    return room;
+}
+
 /* `base` is another arena during an evaluation. */
 static enum lab_status walk_run_schedule_step(struct lab_walk *w,
                                               const struct lab_schedule_step *s,
                                               void *base, bool training)
 {
     struct lab_step_call c;
+    union rated room;
     lab_step_call(&c, w->plan, s->step, w->arena, base);
+    c.call.params = params_now(w, s->step, &room);
     c.call.training = training;
     c.call.iteration = (uint64_t)w->iteration;
     enum lab_status st = lab_backend_run(w->be, s->variant, &c.call);
@@ -521,7 +551,9 @@ static enum lab_status launch_timed(struct lab_walk *w, struct lab_graph *g,
     for (int i = 0; i < LAUNCHES && !st; i++) {
         struct lab_graph_report r;
         bool reported = false;
-        st = judge(w, graphs(w)->launch(w->be, g, (uint64_t)w->iteration));
+        st = judge(w, graphs(w)->launch(
+                          w->be, g, (uint64_t)w->iteration,
+                          lab_rate_at(&w->plan->rate, w->lr, w->iteration)));
         if (!st)
             st = judge(w, graphs(w)->report(w->be, true, &r, &reported));
         if (!st && reported && (r.end_ns - r.start_ns) / times < *ns)
@@ -843,6 +875,7 @@ static enum lab_status run_again(struct lab_walk *w, int until, bool walking)
         if (st)
             break;
         w->schedule = walk_schedule_at(w, p);
+        w->lr = w->switches[switch_at(w, p)].lr;
         int i = walk_position_of(w->schedule, p.at);
         const struct lab_schedule_step *s = &w->schedule->steps[i];
         st = walk_run_at(w, i, walking);
@@ -894,6 +927,7 @@ static enum lab_status replay_to(struct lab_walk *w, int64_t target)
 static enum lab_status replay(struct lab_walk *w, struct lab_walk_place to)
 {
     struct lab_schedule *now = w->schedule;
+    double lr = w->lr;
     w->muted = true;
     walk_report_unobserved(w, true);
     enum lab_status st = replay_to(w, to.iteration);
@@ -909,6 +943,7 @@ static enum lab_status replay(struct lab_walk *w, struct lab_walk_place to)
     walk_report_unobserved(w, false);
     w->muted = false;
     w->schedule = now;
+    w->lr = lr;
     w->position = st ? 0 : walk_position_of(now, to.at);
     return st;
 }
@@ -1140,10 +1175,11 @@ static enum lab_status walk_start(struct lab_walk *w)
     walk_close_ranges(w);
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         w->copy[i].iteration = -1;
-    walk_speed_forget(w); /* the seed or the rate may be another */
+    walk_speed_forget(w); /* the seed may be another */
     enum lab_status st = walk_init_parameters(w);
     w->iteration = w->first;
     w->position = 0;
+    w->lr = lab_plan_lr(w->plan);
     walk_forget_switches(w);
     walk_note_schedule(w);
     for (int i = 0; i < w->plan->n_tensors; i++)
@@ -1340,10 +1376,10 @@ static enum lab_status alloc_slots(struct lab_walk *w)
     return LAB_OK;
 }
 
-/* Updates of different parameters do not wait for each other. */
+/* Updates of different parameters do not wait for each other; norms do. */
 static bool stands_alone(const struct lab_schedule_step *s)
 {
-    return s->step->phase == LAB_UPDATE;
+    return s->step->op->kind == LAB_KIND_OPTIMIZER;
 }
 
 static enum lab_status capture_steps(struct lab_walk *w)
@@ -1424,7 +1460,8 @@ static enum lab_status launch(struct lab_walk *w, int64_t iteration, bool keep)
     w->iteration = iteration;
     walk_begin_iteration(w, keep || loaded);
     s->queued_ns[s->launched % LAB_GRAPH_AHEAD] = lab_clock_monotonic_ns();
-    st = judge(w, graphs(w)->launch(w->be, s->graph, (uint64_t)iteration));
+    st = judge(w, graphs(w)->launch(w->be, s->graph, (uint64_t)iteration,
+                                    lab_walk_rate(w, iteration)));
     if (st)
         return st;
     s->launched++;
@@ -1770,6 +1807,25 @@ enum lab_status lab_walk_choose(struct lab_walk *w,
     return LAB_OK;
 }
 
+enum lab_status lab_walk_set_lr(struct lab_walk *w, double lr)
+{
+    enum lab_status st = lab_walk_drain(w);
+    if (!st)
+        st = walk_reserve_switch(w);
+    if (st)
+        return st;
+    w->lr = lr;
+    walk_note_schedule(w);
+    return LAB_OK;
+}
+
+double lab_walk_rate(const struct lab_walk *w, int64_t iteration)
+{
+    const struct lab_walk_place end = {iteration, w->plan->n_steps - 1};
+    return lab_rate_at(&w->plan->rate, w->switches[switch_at(w, end)].lr,
+                       iteration);
+}
+
 const struct lab_plan *lab_walk_plan(const struct lab_walk *w)
 {
     return w->plan;
@@ -1988,9 +2044,20 @@ enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
     const struct lab_schedule_step *s =
         step >= 0 ? &w->schedule->steps[step] : NULL;
     const struct lab_variant *ran = s ? w->ran[s->hides_from].as : NULL;
-    enum lab_status st = lab_explain(
-        &e, w->plan, s ? s->step : NULL, tensor, index, w->iteration,
-        ran ? ran->precision : LAB_FP32, read_for_explain, &r);
+    /* With the learning rate of its iteration. */
+    union rated room;
+    struct lab_step rated;
+    if (s) {
+        rated = *s->step;
+        if (rated.op->kind == LAB_KIND_OPTIMIZER) {
+            memcpy(&room, rated.params, rated.params_bytes);
+            room.lr = lab_walk_rate(w, w->iteration);
+            rated.params = &room;
+        }
+    }
+    enum lab_status st =
+        lab_explain(&e, w->plan, s ? &rated : NULL, tensor, index, w->iteration,
+                    ran ? ran->precision : LAB_FP32, read_for_explain, &r);
     for (int i = 0; i < r.n; i++)
         lab_free(r.read[i].copy);
     if (st)

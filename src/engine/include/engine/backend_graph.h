@@ -2,7 +2,8 @@
  * CUDA graph. The host launches it and goes on; the loss comes later.
  *
  * What is captured runs again with the arguments that it was captured with;
- * kernels that depend on the iteration read it on the device
+ * kernels that depend on the iteration or the learning rate read them on the
+ * device
  * (kernels/common/graph.h). Optional: `graph` of a backend's table is NULL
  * where there is none. Threads: the engine's, as the backend. */
 #pragma once
@@ -42,9 +43,10 @@ struct lab_graph_ops {
     /* During a capture: nodes so far. */
     enum lab_status (*count)(struct lab_backend *be, int64_t *nodes);
     void (*free)(struct lab_backend *be, struct lab_graph *g);
-    /* At most LAB_GRAPH_AHEAD launches may wait to be reported. */
+    /* `rate`: the iteration's learning rate, NaN where nothing is updated. At
+     * most LAB_GRAPH_AHEAD launches may wait to be reported. */
     enum lab_status (*launch)(struct lab_backend *be, struct lab_graph *g,
-                              uint64_t iteration);
+                              uint64_t iteration, double rate);
     /* The oldest launch that has not been reported, when it is done; `wait`:
      * waits for it. *reported false: none is done. */
     enum lab_status (*report)(struct lab_backend *be, bool wait,

@@ -25,7 +25,7 @@ struct lab_unary;
 
 /* ---- the keys that an op takes in a lesson ---- */
 
-enum { LAB_MAX_KEYS = 8, LAB_KEY_ITEMS = 4 };
+enum { LAB_MAX_KEYS = 16, LAB_KEY_ITEMS = 4 };
 
 enum lab_key_type {
     LAB_KEY_INT,
@@ -302,6 +302,9 @@ void lab_build_id_limit(struct lab_builder *b, int k, int64_t limit);
 
 /* A step is left out where none of its outputs is wanted. */
 void lab_build_step(struct lab_builder *b, const struct lab_step_def *def);
+/* In update(): the norm of all gradients, where the optimizer clips it; or
+ * LAB_NO_TENSOR. An input behind the gradient: LAB_IN(grad, norm). */
+int lab_build_clip_norm(const struct lab_builder *b);
 /* The tensor's name, for messages. */
 const char *lab_build_name(const struct lab_builder *b, int tensor);
 /* The same at the place of y, where the lesson writes it out. */

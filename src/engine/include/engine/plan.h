@@ -9,6 +9,7 @@
 #include "base/names.h"
 #include "engine/backend.h"
 #include "engine/network.h"
+#include "engine/rate.h"
 
 struct lab_step {
     char *name;         /* "fc1.matmul" */
@@ -21,6 +22,7 @@ struct lab_step {
     int out[LAB_STEP_OUT];
     int n_out;
     void *params; /* NULL: none */
+    size_t params_bytes;
     double flop;
     double bytes;
     char *formula; /* as displayed: names filled in, UTF-8 */
@@ -82,6 +84,7 @@ struct lab_plan {
     /* A restart from another seed sets it, on the thread that walks; others
      * read it when no restart is under way. */
     uint64_t seed;
+    struct lab_rate rate; /* how the learning rate changes, and clipping */
     enum lab_precision precision;
     enum lab_layout layout;
     int64_t parameter_count;
@@ -182,8 +185,8 @@ struct lab_step_call {
 };
 void lab_step_call(struct lab_step_call *out, const struct lab_plan *plan,
                    const struct lab_step *s, void *kept, void *base);
-/* The learning rate of the update steps; NaN: nothing is updated. Like the
- * seed, a restart may set another one, on the thread that walks. */
+/* The base learning rate of the update steps (rate.h); NaN: nothing is updated.
+ * Like the seed, a restart may set another one, on the thread that walks. */
 double lab_plan_lr(const struct lab_plan *plan);
 void lab_plan_set_lr(struct lab_plan *plan, double lr);
 /* The initial value of a parameter, from the seed or from the lesson, into

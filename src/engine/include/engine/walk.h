@@ -84,6 +84,12 @@ enum lab_status lab_walk_choose(struct lab_walk *w,
                                 const struct lab_variant_choice *choices,
                                 int n);
 
+/* Another base learning rate (engine/rate.h), from the next step on; what has run
+ * keeps its own when it runs again. The plan's rate is that of a restart. */
+enum lab_status lab_walk_set_lr(struct lab_walk *w, double lr);
+/* The learning rate of that iteration's updates; NaN: nothing is updated. */
+double lab_walk_rate(const struct lab_walk *w, int64_t iteration);
+
 const struct lab_plan *lab_walk_plan(const struct lab_walk *w);
 struct lab_backend *lab_walk_backend(const struct lab_walk *w);
 /* A tensor in the walk's memory, which is the backend's. */

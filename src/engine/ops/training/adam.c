@@ -5,6 +5,7 @@
 #include "engine/explain.h"
 #include "engine/op.h"
 #include "optimizer/optimizer.h"
+#include "rate.h"
 
 static const struct lab_key_def keys[] = {
     {"lr", LAB_KEY_FLOAT, true, 1e-3, 0, LAB_LR_MOST},
@@ -12,6 +13,7 @@ static const struct lab_key_def keys[] = {
     {"beta2", LAB_KEY_FLOAT, false, 0.999, 0, 1, .open_max = true},
     {"eps", LAB_KEY_FLOAT, false, 1e-8, 0, 1},
     {"weight_decay", LAB_KEY_FLOAT, false, 0, 0, 1e6},
+    LAB_RATE_KEYS,
 };
 
 static void explain_state(struct lab_explainer *ex, int out_slot, int64_t index,
@@ -36,7 +38,8 @@ static void explain(struct lab_explainer *ex, int out_slot, int64_t index,
 {
     const struct lab_adam_params *p = lab_explain_step(ex)->params;
     double t = (double)lab_explain_iteration(ex) + 1;
-    double g = lab_explain_in(ex, 0, index);
+    double g =
+        lab_explain_in(ex, 0, index) * lab_rate_explain_clip(ex, p->clip);
     double w = lab_explain_old(ex, 0, index);
     double d = decoupled ? g : g + p->weight_decay * w;
     double start = decoupled ? w * (1 - p->lr * p->weight_decay) : w;
@@ -97,13 +100,16 @@ static void build(struct lab_builder *b, int param, int grad, bool decoupled)
                                 .beta2 = lab_build_attr(b, "beta2")->f,
                                 .eps = lab_build_attr(b, "eps")->f,
                                 .weight_decay =
-                                    lab_build_attr(b, "weight_decay")->f};
+                                    lab_build_attr(b, "weight_decay")->f,
+                                .clip = lab_build_attr(b, "clip_norm")->f};
+    int norm = lab_build_clip_norm(b);
     int m = lab_build_state(b, param, "m");
     int v = lab_build_state(b, param, "v");
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "update",
-               LAB_IN(grad),
+               .in = {grad, norm},
+               .n_in = norm < 0 ? 1 : 2,
                LAB_OUT(param, m, v),
                LAB_PARAMS(p),
                .flop_each = p.weight_decay > 0 ? 14 : 12,

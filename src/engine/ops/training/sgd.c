@@ -2,19 +2,22 @@
 #include "engine/explain.h"
 #include "engine/op.h"
 #include "optimizer/optimizer.h"
+#include "rate.h"
 
 static const struct lab_key_def keys[] = {
     {"lr", LAB_KEY_FLOAT, true, 0.1, 0, LAB_LR_MOST},
     {"momentum", LAB_KEY_FLOAT, false, 0, 0, 1, .open_max = true},
     {"nesterov", LAB_KEY_BOOL, false, 0},
     {"weight_decay", LAB_KEY_FLOAT, false, 0, 0, 1e6},
+    LAB_RATE_KEYS,
 };
 
 static void explain_update(struct lab_explainer *ex, int out_slot,
                            int64_t index)
 {
     const struct lab_sgd_params *p = lab_explain_step(ex)->params;
-    double g = lab_explain_in(ex, 0, index);
+    double g =
+        lab_explain_in(ex, 0, index) * lab_rate_explain_clip(ex, p->clip);
     double w = lab_explain_old(ex, 0, index);
     double d = g + p->weight_decay * w;
     double v = d;
@@ -57,7 +60,9 @@ static void update(struct lab_builder *b, int param, int grad)
                                .momentum = lab_build_attr(b, "momentum")->f,
                                .weight_decay =
                                    lab_build_attr(b, "weight_decay")->f,
-                               .nesterov = lab_build_attr(b, "nesterov")->b};
+                               .nesterov = lab_build_attr(b, "nesterov")->b,
+                               .clip = lab_build_attr(b, "clip_norm")->f};
+    int norm = lab_build_clip_norm(b);
     if (p.nesterov && p.momentum == 0) {
         lab_build_fail(b, LAB_E_PARSE,
                        "nesterov needs a momentum larger than 0");
@@ -74,7 +79,8 @@ static void update(struct lab_builder *b, int param, int grad)
                         "($i0 + momentum * $o1)"
                       : "!$o1 = momentum * $o1 + $i0; $o0 = $o0 - lr * $o1";
     lab_build_step(b, &(struct lab_step_def){.name = "update",
-                                             LAB_IN(grad),
+                                             .in = {grad, norm},
+                                             .n_in = norm < 0 ? 1 : 2,
                                              LAB_OUT(param, velocity),
                                              LAB_PARAMS(p),
                                              .flop_each = flop,

@@ -78,6 +78,8 @@ static enum lab_status on_json(void *user, int64_t iteration, double loss,
     if (!evaluation && lab_rate_changes(&t->w->plan->rate))
         lab_json_real(line, "learning_rate",
                       lab_walk_rate(t->w->walk, iteration));
+    if (evaluation && t->lines.facts.valid_rows > 0)
+        lab_json_text(line, "set", "validation");
     if (evaluation)
         lab_json_real(line, "accuracy", accuracy);
     if (evaluation && t->lines.facts.text)
@@ -141,6 +143,31 @@ static enum lab_status on_text(void *user, int64_t iteration, double loss,
     return st;
 }
 
+static void add_sets(json_t *line, const struct lab_lesson_run *w,
+                     const struct lab_training *t)
+{
+    struct lab_data_facts f;
+    lab_data_get_facts(lab_walk_data(w->walk), &f);
+    lab_json_int(line, "batch", f.batch);
+    if (f.batches_per_epoch > 0) {
+        lab_json_int(line, "iterations_per_epoch", f.batches_per_epoch);
+        lab_json_int(line, "train_rows", f.train_rows);
+        lab_json_int(line, "validation_rows", f.valid_rows);
+        lab_json_int(line, "test_rows", f.held_rows - f.valid_rows);
+    }
+    if (f.valid_rows > 0) {
+        lab_json_real(line, "test_accuracy", t->test_accuracy);
+        lab_json_value(line, "test_loss", t->test_loss);
+    }
+    if (w->spec.early_stop > 0) {
+        lab_json_bool(line, "stopped_early", t->stopped_early);
+        lab_json_real(line, "validation_loss_best", t->patience.best);
+        lab_json_int(line, "best_iteration",
+                     isnan(t->patience.best) ? LAB_UNKNOWN
+                                             : t->patience.best_iteration);
+    }
+}
+
 static enum lab_status summary_json(struct lab_lesson_run *w,
                                     const struct lab_training *t,
                                     const struct lab_recording_state *kept)
@@ -163,6 +190,7 @@ static enum lab_status summary_json(struct lab_lesson_run *w,
     lab_json_value(line, "loss_first", t->loss_first);
     lab_json_value(line, "loss_last", t->loss_last);
     lab_json_real(line, "accuracy", t->accuracy);
+    add_sets(line, w, t);
     if (lab_walk_first(w->walk) > 0)
         lab_json_int(line, "iterations_before", lab_walk_first(w->walk));
     if (w->options->save)
@@ -258,6 +286,14 @@ static enum lab_status check_questions(struct lab_lesson_run *w)
     enum lab_status st = LAB_OK;
     for (int i = 0; i < o->n_near && !st; i++)
         st = lab_near_ask(w->walk, o->near[i], &n);
+    struct lab_data_facts facts;
+    lab_data_get_facts(lab_walk_data(w->walk), &facts);
+    if (!st && o->early_stop > 0 &&
+        (facts.held_rows == 0 || facts.batches_per_epoch == 0))
+        st = lab_fail(LAB_E_USAGE,
+                      "--early-stop: no rows of %s are held back, and there is "
+                      "no loss to watch",
+                      w->lesson->id);
     if (!st && o->save)
         st = lab_kept_check_place(o->save, o->db);
     return st ? st : lab_sample_text_open(&w->generator, w);

@@ -1128,6 +1128,8 @@ static enum lab_status read_lesson(struct lab_lesson_run *w,
         w->spec.seed = o->seed;
     if (o->lr > 0)
         lab_network_set_lr(&w->spec, o->lr);
+    if (o->early_stop > 0)
+        w->spec.early_stop = o->early_stop;
     if (o->precision)
         w->spec.precision = lab_precision_find(o->precision);
     return recording_new(&w->recording, w, eager, whole);

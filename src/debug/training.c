@@ -199,6 +199,9 @@ static enum lab_status evaluate(struct lab_lesson_run *w,
     double accuracy;
     double loss;
     enum lab_status st = lab_walk_evaluate(w->walk, &accuracy, &loss);
+    if (!st && facts->held_rows > 0)
+        out->stopped_early = lab_patience_ends(
+            &out->patience, lab_walk_iteration(w->walk), loss);
     if (st || isnan(accuracy))
         return st;
     out->accuracy = accuracy;
@@ -242,7 +245,10 @@ void lab_training_init(struct lab_training *t)
                                .bits_per_char = NAN,
                                .bits_order3 = NAN,
                                .samples_per_s = NAN,
+                               .test_accuracy = NAN,
+                               .test_loss = NAN,
                                .step_ms_median = NAN};
+    lab_patience_init(&t->patience, 0);
 }
 
 enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
@@ -255,8 +261,10 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
     bool evaluated = true;
     int64_t begun = 0;
     lab_training_init(out);
+    lab_patience_init(&out->patience, w->spec.early_stop);
     lab_data_get_facts(lab_walk_data(w->walk), &facts);
-    while (!st && begun < iterations && !out->interrupted) {
+    while (!st && begun < iterations && !out->interrupted &&
+           !out->stopped_early) {
         st = lab_walk_iterate(w->walk);
         if (st == LAB_E_CANCELLED)
             break;
@@ -289,6 +297,13 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
         st = evaluate(w, &facts, tell, user, out);
         out->interrupted = st == LAB_E_CANCELLED;
         st = out->interrupted ? LAB_OK : st;
+        out->stopped_early = false; /* it is over anyway */
+    }
+    if (!st && !out->interrupted)
+        st = lab_walk_test(w->walk, &out->test_accuracy, &out->test_loss);
+    if (st == LAB_E_CANCELLED) {
+        out->interrupted = true;
+        st = LAB_OK;
     }
     /* A text too long to be counted leaves the line to beat unknown. */
     if (!st && facts.text && !out->interrupted &&
@@ -346,10 +361,12 @@ static void say_epoch(const struct lab_training_lines *l, int64_t iteration,
 {
     int64_t each = l->facts.batches_per_epoch;
     lab_printf(stdout,
-               "%sepoch %lld  mean loss %.6g  held back: loss %.6g, "
+               "%sepoch %lld  mean loss %.6g  %s: loss %.6g, "
                "%.2f %% right",
                l->indent, (long long)(each > 0 ? (iteration + 1) / each : 0),
-               l->loss_sum / (double)l->n_losses, loss, 100 * accuracy);
+               l->loss_sum / (double)l->n_losses,
+               l->facts.valid_rows > 0 ? "validation" : "held back", loss,
+               100 * accuracy);
     if (l->facts.text)
         lab_printf(stdout, ", %.4f bits a character",
                    lab_data_bits(&l->facts, loss));
@@ -396,6 +413,33 @@ static void say_trace_cost(const struct lab_lesson_run *w, double seconds)
     lab_str_release(&text);
 }
 
+/* N = size / batches, and what the sets that do not train say. */
+static void say_sets(const struct lab_lesson_run *w,
+                     const struct lab_training *t)
+{
+    struct lab_data_facts f;
+    lab_data_get_facts(lab_walk_data(w->walk), &f);
+    if (f.valid_rows > 0)
+        lab_printf(
+            stdout,
+            "an epoch is %lld batches of %lld: %lld rows train, %lld are "
+            "for validation, %lld for the test\n",
+            (long long)f.batches_per_epoch, (long long)f.batch,
+            (long long)f.train_rows, (long long)f.valid_rows,
+            (long long)(f.held_rows - f.valid_rows));
+    if (!isnan(t->test_accuracy))
+        lab_printf(stdout, "test: loss %.6g, %.2f %% right\n", t->test_loss,
+                   100 * t->test_accuracy);
+    else if (!isnan(t->test_loss))
+        lab_printf(stdout, "test: loss %.6g\n", t->test_loss);
+    if (w->spec.early_stop > 0 && !isnan(t->patience.best))
+        lab_printf(
+            stdout,
+            "%svalidation loss was lowest, %.6g, after %lld iterations\n",
+            t->stopped_early ? "stopped early: the " : "the ", t->patience.best,
+            (long long)t->patience.best_iteration + 1);
+}
+
 void lab_training_text(const struct lab_lesson_run *w,
                        const struct lab_training *t)
 {
@@ -408,9 +452,11 @@ void lab_training_text(const struct lab_lesson_run *w,
                t->iterations == 1 ? "" : "s",
                lab_walk_backend(w->walk)->ops->name, w->device.name,
                t->loss_first, t->loss_last);
+    struct lab_data_facts facts;
+    lab_data_get_facts(lab_walk_data(w->walk), &facts);
     if (!isnan(t->accuracy))
-        lab_printf(stdout, ", %.2f %% of the held-back %s right",
-                   100 * t->accuracy,
+        lab_printf(stdout, ", %.2f %% of the %s %s right", 100 * t->accuracy,
+                   facts.valid_rows > 0 ? "validation" : "held-back",
                    !isnan(t->bits_per_char) ? "characters"
                    : isnan(decoded.exact)   ? "rows"
                                             : "symbols");
@@ -421,6 +467,7 @@ void lab_training_text(const struct lab_lesson_run *w,
                    t->bits_per_char, t->bits_order3);
     say_exact(w);
     lab_printf(stdout, "\n");
+    say_sets(w, t);
     say_examples(w);
     if (!isnan(t->samples_per_s))
         lab_printf(

@@ -371,8 +371,9 @@ static read_fn read_format, keep_title, keep_order, read_prerequisites,
     read_run, read_data, read_network, read_single, read_parameter,
     read_variant, read_watch, read_break, read_printed, read_ladder, read_sizes,
     read_rungs, read_slide, check_measures, read_of, read_precisions, join_path,
-    read_split, read_data_tensor, read_data_other, read_texts, check_name,
-    read_when, read_at, read_printed_values, keep_updated, check_size;
+    read_split, read_validation, read_data_tensor, read_data_other, read_texts,
+    check_name, read_when, read_at, read_printed_values, keep_updated,
+    check_size;
 
 static const char *phase_word(size_t i)
 {
@@ -518,6 +519,10 @@ static const struct key run_keys[] = {
      .max = INT32_MAX, .doc = "Batches to train on."},
     {"epochs", VALUE_INT, FIELD(lab_network_spec, epochs), .min = 1,
      .max = INT32_MAX, .doc = "Passes over the training data."},
+    {"early_stop", VALUE_INT, FIELD(lab_network_spec, early_stop), .min = 1,
+     .max = INT32_MAX,
+     .doc = "So many evaluations without a lower validation loss end the "
+            "training."},
 };
 static const struct table run_table = {.title = "`run`", TABLE(run_keys)};
 
@@ -556,6 +561,11 @@ static const struct key data_keys[] = {
     {"split", VALUE_ANY, FIELD(lab_data_spec, split), .in = OTHERS,
      .read = read_split, .expects = "a number above 0, at most 1",
      .fallback = "the source's", .doc = "The share of samples that trains."},
+    {"validation", VALUE_ANY, FIELD(lab_data_spec, validation),
+     .in = OTHERS & ~TEXT, .read = read_validation,
+     .expects = "a number above 0, below 1", .fallback = "no such set",
+     .doc = "The share of samples for validation, of those that `split` lets "
+            "train."},
     {"shuffle", VALUE_BOOL, FIELD(lab_data_spec, shuffle), .in = OTHERS,
      .fallback = "true", .doc = "A new order in every epoch."},
     {"context", VALUE_INT, FIELD(lab_data_spec, context),
@@ -1242,7 +1252,7 @@ static bool read_prerequisites(struct front *f, const struct yaml *node,
 static bool read_run(struct front *f, const struct yaml *node, void *field)
 {
     return read_map(f, node, &run_table, &everywhere, field) &&
-           (node->count == 1 ||
+           (!get(node, "iterations") != !get(node, "epochs") ||
             fail(f, node, LAB_E_PARSE,
                  "run has iterations or epochs, one of the two"));
 }
@@ -1671,6 +1681,19 @@ static bool read_split(struct front *f, const struct yaml *node, void *field)
                  "split: %s is not above 0 and at most 1: it is the share that "
                  "trains",
                  node->text));
+}
+
+static bool read_validation(struct front *f, const struct yaml *node,
+                            void *field)
+{
+    double *share = field;
+    return take_number(f, node, share) &&
+           ((*share > 0 && *share < 1) ||
+            fail(
+                f, node, LAB_E_RANGE,
+                "validation: %s is not above 0 and below 1: it is the share of "
+                "all samples",
+                node->text));
 }
 
 /* A tensor of inline data, under its name. */

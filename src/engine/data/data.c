@@ -1686,7 +1686,16 @@ static enum lab_status deal(struct lab_data *d)
         if (spec->shuffle)
             shuffle(d->order, rows, d->seed, STREAM_SPLIT, 0);
     }
+    f->valid_rows = (int64_t)((double)rows * spec->validation);
+    f->train_rows -= f->valid_rows;
     f->held_rows = rows - f->train_rows;
+    if (spec->validation > 0 && (f->valid_rows < 1 || f->train_rows < 1))
+        return lab_network_fail(
+            d->spec, spec->place, LAB_E_RANGE,
+            "validation %g of %lld rows leaves %lld to train "
+            "on and %lld for validation",
+            spec->validation, (long long)rows, (long long)f->train_rows,
+            (long long)f->valid_rows);
     f->decodes = d->table.symbols != NULL;
     f->classes = d->table.label ? d->table.classes : 0;
     if (f->batch > f->train_rows)

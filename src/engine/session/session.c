@@ -475,6 +475,7 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     lab_data_get_facts(lab_walk_data(s->walk), &facts);
     out->plan = s->plan;
     out->lr = lab_plan_lr(s->plan);
+    out->rate = lab_walk_rate(s->walk, lab_walk_iteration(s->walk));
     out->words = lab_data_words(lab_walk_data(s->walk));
     out->schedule = lab_schedule_retain(lab_walk_schedule(s->walk));
     lab_backend_info(lab_walk_backend(s->walk), &out->device);
@@ -1036,6 +1037,23 @@ int64_t lab_train_iterations(const struct lab_network_spec *spec,
                                         : DEFAULT_ITERATIONS;
 }
 
+void lab_patience_init(struct lab_patience *p, int64_t most)
+{
+    *p = (struct lab_patience){.most = most, .best = NAN};
+}
+
+bool lab_patience_ends(struct lab_patience *p, int64_t iteration, double loss)
+{
+    if (loss < p->best || (isnan(p->best) && !isnan(loss))) {
+        p->best = loss;
+        p->best_iteration = iteration;
+        p->since = 0;
+        return false;
+    }
+    p->since++;
+    return p->most > 0 && p->since >= p->most;
+}
+
 static void keep_decoded(struct lab_session *s)
 {
     struct lab_decoded decoded;
@@ -1068,11 +1086,19 @@ static void keep_bits(struct lab_session *s, double loss)
         s->now.bits_order3 = NAN;
 }
 
-static enum lab_status evaluate(struct lab_session *s)
+/* The test rows, once, when the training is over. */
+static enum lab_status test(struct lab_session *s)
+{
+    double loss;
+    return lab_walk_test(s->walk, &s->now.test_accuracy, &loss);
+}
+
+static enum lab_status evaluate(struct lab_session *s, double *held_loss)
 {
     double accuracy;
     double loss;
     enum lab_status st = lab_walk_evaluate(s->walk, &accuracy, &loss);
+    *held_loss = st ? NAN : loss;
     if (!st && !isnan(loss))
         curve_add(&s->curves.held, lab_walk_iteration(s->walk), loss);
     if (!st && !isnan(accuracy)) {
@@ -1166,7 +1192,12 @@ static enum lab_status session_train(struct lab_session *s,
     bool walked = lab_walk_position(s->walk) > 0 && !lab_walk_at_end(s->walk);
     enum lab_status st = walked ? walk_to_end(s) : LAB_OK;
     bool evaluated = false;
-    while (!st && s->now.train_done < s->now.train_target) {
+    double held_loss = NAN;
+    bool ends = false;
+    struct lab_patience patience;
+    lab_patience_init(&patience, s->spec.early_stop);
+    s->now.test_accuracy = NAN;
+    while (!st && !ends && s->now.train_done < s->now.train_target) {
         st = lab_walk_look_for_stop(s->walk);
         if (!st)
             st = one_iteration(s, s->now.train_done + 1 == s->now.train_target);
@@ -1175,7 +1206,10 @@ static enum lab_status session_train(struct lab_session *s,
         s->now.train_done++;
         evaluated = epoch_ended(s);
         if (evaluated)
-            st = evaluate(s);
+            st = evaluate(s, &held_loss);
+        ends = !st && evaluated &&
+               lab_patience_ends(&patience, lab_walk_iteration(s->walk),
+                                 held_loss);
         if (!st && s->now.n_breaks > 0 && session_loss_break(s))
             break;
         if (!st && lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
@@ -1191,11 +1225,19 @@ static enum lab_status session_train(struct lab_session *s,
     }
     take_news(s);
     if (!st && !evaluated)
-        st = evaluate(s);
+        st = evaluate(s, &held_loss);
+    if (!st)
+        st = test(s);
     if (st == LAB_E_CANCELLED) {
         say_stopped(s);
         return LAB_OK;
     }
+    if (!st && ends)
+        stop_because(s,
+                     "stopped early after %lld iterations: the validation loss "
+                     "was lowest, %.4g, after %lld",
+                     (long long)s->now.train_done, patience.best,
+                     (long long)patience.best_iteration + 1);
     if (!st && !s->now.stop_reason[0])
         stop_because(s, "trained %lld iteration%s",
                      (long long)s->now.train_done,
@@ -1500,6 +1542,7 @@ static enum lab_status session_restart(struct lab_session *s,
     end_run(s);
     memset(&s->curves, 0, sizeof(s->curves));
     s->now.accuracy = s->now.exact = s->now.bits_per_char = NAN;
+    s->now.test_accuracy = NAN;
     lab_str_clear(&s->sample);
     s->samples = 0;
     s->now.decoded[0] = '\0';
@@ -1868,6 +1911,7 @@ static void configure(struct lab_session *s, const struct lab_session_config *c)
     s->wake = c->wake;
     s->wake_user = c->wake_user;
     s->now.loss = s->now.accuracy = s->now.exact = NAN;
+    s->now.test_accuracy = NAN;
     s->now.bits_per_char = s->now.bits_order3 = NAN;
     s->now.plane.tensor = s->now.explanation.tensor = -1;
     s->now.explanation.step = s->show.tensor = s->element.tensor = -1;

@@ -2399,10 +2399,10 @@ enum lab_status lab_walk_forward(struct lab_walk *w,
 
 static enum lab_status evaluate_batch(struct lab_walk *w,
                                       const struct lab_data_facts *facts,
-                                      int64_t first, void *out, void *sample,
-                                      struct tally *t)
+                                      int64_t first, int64_t end, void *out,
+                                      void *sample, struct tally *t)
 {
-    int64_t rows = facts->held_rows - first;
+    int64_t rows = end - first;
     if (rows > facts->batch)
         rows = facts->batch;
     enum lab_status st = load_data(w, w->eval_arena, first);
@@ -2415,9 +2415,10 @@ static enum lab_status evaluate_batch(struct lab_walk *w,
     return st;
 }
 
+/* Held-back rows first .. end-1. */
 static enum lab_status evaluate(struct lab_walk *w,
                                 const struct lab_data_facts *facts,
-                                struct tally *t)
+                                int64_t first, int64_t end, struct tally *t)
 {
     const struct lab_plan *plan = w->plan;
     enum lab_status st = eval_memory(w);
@@ -2428,31 +2429,30 @@ static enum lab_status evaluate(struct lab_walk *w,
         lab_alloc_array((size_t)plan->tensors[plan->loss_sample].count, 8);
     if (!st && (!out || !sample))
         st = lab_fail(LAB_E_NOMEM, "no memory to evaluate");
-    for (int64_t first = 0; first < facts->held_rows && !st;
-         first += facts->batch)
-        st = evaluate_batch(w, facts, first, out, sample, t);
+    for (; first < end && !st; first += facts->batch)
+        st = evaluate_batch(w, facts, first, end, out, sample, t);
     lab_free(out);
     lab_free(sample);
     return st;
 }
 
-enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
-                                  double *loss)
+static enum lab_status evaluate_rows(struct lab_walk *w, int64_t first,
+                                     int64_t end, double *accuracy,
+                                     double *loss)
 {
     const struct lab_observer *o = &w->observer;
     struct lab_data_facts facts;
     struct tally t = {0};
     lab_data_get_facts(w->data, &facts);
-    if (facts.held_rows == 0) {
-        *accuracy = *loss = NAN;
+    *accuracy = *loss = NAN;
+    if (first >= end)
         return LAB_OK;
-    }
     if (o->between_begin)
         o->between_begin(o->user, "evaluation");
     bool reported = lab_walk_samples(w->evaluations++);
     if (!reported)
         walk_report_unobserved(w, true);
-    enum lab_status st = evaluate(w, &facts, &t);
+    enum lab_status st = evaluate(w, &facts, first, end, &t);
     if (!reported)
         walk_report_unobserved(w, false);
     if (o->between_end)
@@ -2467,9 +2467,30 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
         *accuracy = decoded.right;
     }
     *loss = t.loss / (double)t.rows;
-    if (o->evaluation)
-        o->evaluation(o->user, w->iteration, *loss, *accuracy);
     return LAB_OK;
+}
+
+enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
+                                  double *loss)
+{
+    const struct lab_observer *o = &w->observer;
+    struct lab_data_facts f;
+    lab_data_get_facts(w->data, &f);
+    enum lab_status st = evaluate_rows(
+        w, 0, f.valid_rows > 0 ? f.valid_rows : f.held_rows, accuracy, loss);
+    if (!st && f.held_rows > 0 && o->evaluation)
+        o->evaluation(o->user, w->iteration, *loss, *accuracy);
+    return st;
+}
+
+enum lab_status lab_walk_test(struct lab_walk *w, double *accuracy,
+                              double *loss)
+{
+    struct lab_data_facts f;
+    lab_data_get_facts(w->data, &f);
+    return evaluate_rows(w, f.valid_rows,
+                         f.valid_rows > 0 ? f.held_rows : f.valid_rows,
+                         accuracy, loss);
 }
 
 struct lab_view lab_walk_view(const struct lab_walk *w, int tensor)

@@ -126,12 +126,17 @@ static void draw_facts(const struct lab_train_state *v, struct lab_canvas *c,
     lab_canvas_add(
         c, &row, known && !isfinite(last) ? LAB_ROLE_BAD : LAB_ROLE_NORMAL,
         "   loss %s", known ? LAB_VALUE_TEXT(last, 8) : "not known yet");
+    if (s->plan && lab_rate_changes(&s->plan->rate))
+        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   rate %.4g", s->rate);
     if (s->bits.n > 0)
         lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   validation %.4f bits",
                        s->bits_per_char);
     else if (!isnan(s->accuracy))
         lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   validation accuracy %s",
                        LAB_SHARE_TEXT(s->accuracy));
+    if (!isnan(s->test_accuracy))
+        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   test %s",
+                       LAB_SHARE_TEXT(s->test_accuracy));
 }
 
 static void draw_progress(const struct lab_train_state *v, struct lab_canvas *c,

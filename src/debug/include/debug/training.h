@@ -18,8 +18,12 @@ struct lab_training {
     /* Over `seconds`: the mean. Slow iterations (the first, those that are
      * recorded) make it less than batch / step_ms_median. */
     double samples_per_s;
-    double step_ms_median; /* of an iteration */
-    bool interrupted;      /* a signal came */
+    double step_ms_median;        /* of an iteration */
+    bool interrupted;             /* a signal came */
+    bool stopped_early;           /* the patience was over */
+    struct lab_patience patience; /* validation: the lowest loss, and when */
+    double test_accuracy; /* rows that are not for validation; NaN none */
+    double test_loss;
 };
 
 /* Called after every iteration and every evaluation (accuracy not NaN); a

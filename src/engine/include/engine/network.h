@@ -67,11 +67,12 @@ enum lab_data_source {
 
 struct lab_data_spec {
     enum lab_data_source source;
-    const char *path; /* already joined with the lesson's directory, or NULL */
-    bool path_leaves; /* that directory: absolute, or up with .. */
-    int64_t batch;    /* 0: the source's default (inline: every row) */
-    double split;     /* share that trains; 0: the source's default */
-    bool shuffle;     /* a new order every epoch, and a seeded split */
+    const char *path;  /* already joined with the lesson's directory, or NULL */
+    bool path_leaves;  /* that directory: absolute, or up with .. */
+    int64_t batch;     /* 0: the source's default (inline: every row) */
+    double split;      /* share that trains; 0: the source's default */
+    double validation; /* share for validation, of what `split` lets train */
+    bool shuffle;      /* a new order every epoch, and a seeded split */
     int64_t context;
     int64_t length;       /* reverse: symbols of a string; 0: the default */
     int64_t alphabet;     /* reverse: different symbols; 0: the default */
@@ -140,6 +141,7 @@ struct lab_network_spec {
     int n_parameters;
     int64_t iterations; /* 0: not given */
     int64_t epochs;     /* 0: not given */
+    int64_t early_stop; /* evaluations without a lower loss; 0: none end it */
     struct lab_variant_spec *variants;
     int n_variants;
     const char **watch;

@@ -139,6 +139,18 @@ enum lab_status lab_session_wait(struct lab_session *s, int64_t timeout_ns);
 int lab_session_candidates(struct lab_session *s, int node,
                            const struct lab_schedule_step *at,
                            struct lab_candidate *out, int max);
+/* Early stopping: has the validation loss been no lower than its best for as many
+ * evaluations as the patience? */
+struct lab_patience {
+    int64_t most;           /* evaluations; 0: it never ends */
+    int64_t since;          /* the best one */
+    double best;            /* loss; NaN: none yet */
+    int64_t best_iteration; /* from 0 */
+};
+void lab_patience_init(struct lab_patience *p, int64_t most);
+/* Takes an evaluation's loss (NaN: it is none, or worse than all); true: the
+ * training is to end. */
+bool lab_patience_ends(struct lab_patience *p, int64_t iteration, double loss);
 /* How many iterations the lesson asks for; `epochs` or `iterations` above 0
  * go before the lesson's own. `facts` of its data. */
 int64_t lab_train_iterations(const struct lab_network_spec *spec,

@@ -117,6 +117,7 @@ struct lab_snapshot {
     struct lab_step_status *steps; /* schedule->n_steps of them */
     double loss; /* of this iteration, NaN before it is known */
     double lr;   /* lab_plan_lr() */
+    double rate; /* of this iteration: lab_walk_rate() */
     char stop_reason[LAB_SESSION_TEXT]; /* "breakpoint 2: loss above 5" */
     char error[LAB_SESSION_TEXT];       /* of the last command, "" = none */
     enum lab_status error_code;
@@ -146,7 +147,9 @@ struct lab_snapshot {
     struct lab_curve losses;
     struct lab_curve accuracies; /* held-back share right, 0..1 */
     double accuracy;             /* the last one, NaN none */
-    bool text; /* the data are text: the network can write some */
+    double test_accuracy; /* of rows apart from those of validation, after a
+                             training; NaN none */
+    bool text;            /* the data are text: the network can write some */
     /* Text: the held-back loss in bits per character, NaN none, and that of a
      * model that counts (engine/text.h), known with the first of them. */
     struct lab_curve bits;

@@ -179,13 +179,18 @@ enum lab_status lab_walk_recapture(struct lab_walk *w);
  * long run stays small. Walked iterations always are. Of a run's evaluations,
  * counted from 0, the kernels are recorded by the same rule. */
 bool lab_walk_samples(int64_t iteration);
-/* Forward on all held-back rows, as in evaluation (no dropout): share of rows
- * right and mean loss; NaN where there is nothing held back or no classes. Of
+/* Forward on the validation rows, or on all that are held back where none are set
+ * apart, as in evaluation (no dropout): share of rows right and mean loss; NaN where there is nothing held back or no classes. Of
  * data that decodes, the share of symbols that come out right.
  * Between iterations only; leaves parameters and position as they were.
  * Stopped, no observer hears of it. */
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
                                   double *loss);
+
+/* The same on the test rows, where there are validation rows too; else NaN. No
+ * observer hears the figures. */
+enum lab_status lab_walk_test(struct lab_walk *w, double *accuracy,
+                              double *loss);
 
 /* Of the walk's last evaluation; NaN: there was none that decodes. */
 void lab_walk_decoded(const struct lab_walk *w, struct lab_decoded *out);

@@ -1,0 +1,67 @@
+# shellcheck shell=sh
+# Rows for validation beside those that train and those of the test, and early
+# stopping: what the text and the JSON lines say of them.
+db=$work/runs.db
+lesson small <<'END'
+---
+format: 1
+title: Validation
+data: {source: digits, batch: 10, split: 0.9, validation: 0.1}
+network:
+  - {id: fc1, op: dense, units: 16}
+  - {op: relu}
+  - {id: fc2, op: dense, units: 10}
+loss: {op: softmax_cross_entropy}
+optimizer: {op: sgd, lr: 0.5}
+run: {epochs: 40, early_stop: 2}
+---
+Text.
+END
+few="--backend cpu --no-tune --db $db"
+# shellcheck disable=SC2086 # options
+{
+    run run small.md $few --json
+    expect_exit 0
+    # 1797 rows: nine tenths train, less a tenth; N is the size over the batches.
+    expect_json 'one("summary")["train_rows"] == 1438' \
+        'one("summary")["validation_rows"] == 179' \
+        'one("summary")["test_rows"] == 180' \
+        'one("summary")["iterations_per_epoch"] == 1438 // 10' \
+        'one("summary")["stopped_early"] is True' \
+        'one("summary")["iterations"] < 40 * 143' \
+        'one("summary")["iterations"] == 143 * len(of("evaluation"))' \
+        'all(r["set"] == "validation" for r in of("evaluation"))' \
+        'one("summary")["validation_loss_best"] ==
+         min(r["loss"] for r in of("evaluation"))' \
+        '[r["loss"] for r in of("evaluation")].index(
+             one("summary")["validation_loss_best"]) ==
+         len(of("evaluation")) - 3' \
+        'one("summary")["best_iteration"] == of("evaluation")[-3]["iteration"]' \
+        'one("summary")["test_accuracy"] > 0.8' \
+        'one("summary")["test_accuracy"] != one("summary")["accuracy"]'
+    run run small.md $few
+    expect_stdout 'an epoch is 143 batches of 10: 1438 rows train, 179 are'
+    expect_stdout 'stopped early: the validation loss was lowest'
+    grep -q '^test: loss 0\.[0-9]*, [0-9.]* % right$' "$out" ||
+        complain "no line of the test"
+
+    # Where no rows are set apart those that are held back are watched.
+    run run mlp-digits $few --epochs 3 --early-stop 5 --json
+    expect_exit 0
+    expect_json 'one("summary")["stopped_early"] is False' \
+        '"test_accuracy" not in one("summary")' \
+        'one("summary")["validation_rows"] == 0' \
+        'all("set" not in r for r in of("evaluation"))'
+
+    # What cannot be.
+    run run optimizer-adam $few --early-stop 2
+    expect_exit 2
+    sed 's/validation: 0.1/validation: 0.0001/' small.md >none.md
+    run run none.md $few
+    expect_exit 3
+    expect_stderr 'none.md:4:1: validation 0.0001 of 1797 rows leaves 1617'
+    sed 's/validation: 0.1/validation: 1/' small.md >all.md
+    run run all.md $few
+    expect_exit 3
+    expect_stderr 'validation: 1 is not above 0 and below 1'
+}

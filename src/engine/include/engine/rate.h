@@ -41,6 +41,10 @@ struct lab_builder;
 /* Reads the optimizer's keys, in update(); refuses one that its schedule does not
  * use. */
 void lab_rate_read(struct lab_builder *b, struct lab_rate *out);
+struct lab_explainer;
+/* In an explanation of an update: what its gradient is multiplied by, and the text
+ * where that is not 1. Inputs 0 and 1 are the gradient and the norm of all. */
+double lab_rate_explain_clip(struct lab_explainer *ex, double clip);
 /* From base rate lr, in iteration i (from 0). */
 double lab_rate_at(const struct lab_rate *r, double lr, int64_t i);
 /* Is it another one in some iteration? */

@@ -5,7 +5,7 @@
 #include "engine/explain.h"
 #include "engine/op.h"
 #include "optimizer/optimizer.h"
-#include "rate.h"
+#include "rate_keys.h"
 
 static const struct lab_key_def keys[] = {
     {"lr", LAB_KEY_FLOAT, true, 1e-3, 0, LAB_LR_MOST},

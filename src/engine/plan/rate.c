@@ -1,6 +1,6 @@
 /* rate.c -- learning rates that change, and clipping: the keys of all
  * optimizers, the rate of an iteration, and both in words. */
-#include "rate.h"
+#include "engine/rate.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* rate.h -- what all optimizers share: the keys of a learning rate that changes
- * and of clipping, and what they mean. */
+/* rate_keys.h -- the keys that all optimizers share: a learning rate that changes,
+ * and clipping (engine/rate.h). */
 #pragma once
 #include "engine/op.h"
 #include "engine/rate.h"
@@ -17,7 +17,3 @@
     {                                                                          \
         "clip_norm", LAB_KEY_FLOAT, false, 0, 0, 1e6                           \
     }
-
-/* What a gradient is multiplied by, and its text where that is not 1: inputs 0
- * and 1 are the gradient and the norm of all. */
-double lab_rate_explain_clip(struct lab_explainer *ex, double clip);

@@ -131,7 +131,7 @@ def read(name, columns, rows, *texts):
     return {e.get("fill") for e in root if e.tag.endswith("}rect")}
 # The digits' heat map has the colours of its scale.
 assert len(read("first.svg", 120, 40, "fc1.matmul", "handwritten")) > 20
-read("end.svg", 100, 30, "A", "<", "&", '"C"')
+read("end.svg", 100, 30, "step 1 of", "A", "<", "&", '"C"')
 read("shown.svg", 80, 24, "fc1.matmul")
 lines = [json.loads(l) for l in open("session.cast")]
 assert lines[0]["version"] == 2 and lines[0]["width"] == 80

@@ -36,6 +36,7 @@ enum {
     CTRL_E = 5,
     CTRL_F = 6,
     CTRL_K = 11,
+    CTRL_L = 12,
     CTRL_U = 21,
     CTRL_W = 23
 };
@@ -1415,9 +1416,11 @@ static void wait_in_replay(struct lab_ui *ui, int timeout_ms, int wake_fd,
 static void wait_event(struct lab_ui *ui, int timeout_ms, struct lab_event *e)
 {
     int wake_fd = ui->woken ? -1 : ui->wake_fd; /* known already */
+    /* A picture shows what the keys have done, so it waits for that too. */
+    bool keys_wait =
+        ui->ahead_count > 0 || (ui->picture && must_wait(ui, CTRL_L));
     if (!ui->terminal)
-        lab_script_wait(ui->script, timeout_ms, wake_fd, ui->ahead_count > 0,
-                        e);
+        lab_script_wait(ui->script, timeout_ms, wake_fd, keys_wait, e);
     else if (ui->script)
         wait_in_replay(ui, timeout_ms, wake_fd, e);
     else

@@ -30,7 +30,10 @@ endfunction()
 if(LAB_CUDA STREQUAL "OFF" AND LAB_SIM STREQUAL "OFF")
     set(LAB_CUDA_REASON "LAB_CUDA is OFF")
 else()
-    if(DEFINED ENV{CUDACXX})
+    # -DLAB_NVCC=OFF: as on a machine without it.
+    if("${LAB_NVCC}" STREQUAL "OFF")
+        set(LAB_NVCC OFF)
+    elseif(DEFINED ENV{CUDACXX})
         set(LAB_NVCC $ENV{CUDACXX})
     else()
         find_program(LAB_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH

@@ -13,7 +13,7 @@ run doctor --db "$db"
 if ! grep -q '^simulator  *ok' "$out"; then
     run step small.md --backend sim
     expect_exit 4
-    expect_stderr 'Remedy: put nvcc of CUDA 12 or later on PATH'
+    expect_stderr 'Remedy: put nvcc of CUDA 12 or later on PATH or install clang'
     finish
 fi
 grep -q 'the CUDA kernels on NVIDIA H200 (simulated)' "$out" ||

@@ -37,8 +37,8 @@ static void load(void)
     if (result == LAB_E_NOTFOUND) {
         snprintf(reason, sizeof(reason),
                  "no module of the simulator: this build has none (%s). "
-                 "Remedy: put nvcc of CUDA 12 or later on PATH (it needs no "
-                 "GPU) and build again",
+                 "Remedy: put nvcc of CUDA 12 or later on PATH or install "
+                 "clang (neither needs a GPU), and build again",
                  lab_error());
         result = LAB_E_UNSUPPORTED;
         return;

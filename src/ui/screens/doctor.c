@@ -372,7 +372,8 @@ static void check_simulator(struct lab_doctor *d)
     struct lab_device_info info;
     if (lab_backend_open(&be, "sim", 0)) {
         report_error(d, "simulator", LAB_DOCTOR_MISSING,
-                     "put nvcc on PATH and build again; it needs no GPU");
+                     "put nvcc on PATH or install clang, and build again; "
+                     "neither needs a GPU");
         return;
     }
     lab_backend_info(be, &info);

@@ -101,11 +101,17 @@ const char *lab_ui_command_name(enum lab_ui_command_kind kind)
     return "";
 }
 
-const char *lab_ui_command_lr_text(double lr, char out[LAB_COMMAND_LR_TEXT])
+const char *lab_ui_command_lr_text(double lr, double rate,
+                                   char out[LAB_COMMAND_LR_TEXT])
 {
     if (isnan(lr))
         snprintf(out, LAB_COMMAND_LR_TEXT,
                  "nothing is updated here: there is no learning rate");
+    else if (rate != lr)
+        snprintf(out, LAB_COMMAND_LR_TEXT,
+                 "the learning rate is %g, by its schedule %g in this "
+                 "iteration; lr X starts again with X",
+                 lr, rate);
     else
         snprintf(out, LAB_COMMAND_LR_TEXT,
                  "the learning rate is %g; lr X starts again with X", lr);

@@ -1142,7 +1142,8 @@ static enum lab_status into(struct lab_plain *p, const struct lab_ui_command *c)
 static void show_lr(const struct lab_plain *p)
 {
     char text[LAB_COMMAND_LR_TEXT];
-    lab_printf(stdout, "%s\n", lab_ui_command_lr_text(p->snap.lr, text));
+    lab_printf(stdout, "%s\n",
+               lab_ui_command_lr_text(p->snap.lr, p->snap.rate, text));
 }
 
 static enum lab_status do_command(struct lab_plain *p,

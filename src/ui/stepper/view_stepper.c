@@ -3188,7 +3188,7 @@ static void show_lr(struct lab_stepper *v)
 {
     char text[LAB_COMMAND_LR_TEXT];
     lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s",
-                   lab_ui_command_lr_text(v->snap.lr, text));
+                   lab_ui_command_lr_text(v->snap.lr, v->snap.rate, text));
 }
 
 static void post_walk(struct lab_stepper *v, enum lab_command_kind kind,

@@ -544,7 +544,7 @@ static void change_lr(struct lab_train_state *v, double lr)
     struct lab_command cmd = {.kind = LAB_DO_RESTART, .phase = -1, .lr = lr};
     if (isnan(lr) || isnan(v->snap.lr)) {
         lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s",
-                       lab_ui_command_lr_text(v->snap.lr, text));
+                       lab_ui_command_lr_text(v->snap.lr, v->snap.rate, text));
         return;
     }
     if (v->snap.state == LAB_SESSION_TRAINING)

@@ -82,9 +82,11 @@ struct lab_ui_command_word {
 };
 
 LAB_C_BEGIN
-/* What `lr` alone answers. lr NaN: nothing is updated. */
-enum { LAB_COMMAND_LR_TEXT = 96 };
-const char *lab_ui_command_lr_text(double lr, char out[LAB_COMMAND_LR_TEXT]);
+/* What `lr` alone answers: the optimizer's rate, and where a schedule makes it
+ * another one that of this iteration. lr NaN: nothing is updated. */
+enum { LAB_COMMAND_LR_TEXT = 128 };
+const char *lab_ui_command_lr_text(double lr, double rate,
+                                   char out[LAB_COMMAND_LR_TEXT]);
 /* Errors (LAB_E_PARSE): the message names the word, what was expected, and the
  * nearest word that exists. *out is untouched then. */
 enum lab_status lab_ui_command_parse(const char *line,

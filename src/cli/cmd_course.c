@@ -333,7 +333,7 @@ static enum lab_status show_rows(struct course *c)
     if (st || c->o->json)
         return st;
     lab_printf(stdout, "%d %s, %d need a GPU, %d in part, %d missing",
-               c->counts[WORKS], c->o->check ? "work" : "are served",
+               c->counts[WORKS], c->o->check ? "work" : "served",
                c->counts[NEEDS_GPU], c->counts[IN_PART], c->counts[MISSING]);
     lab_printf(stdout, c->o->check ? ", %d fail\n" : "; --check runs them\n",
                c->counts[FAILS]);

@@ -82,7 +82,7 @@ key s
 jump up
 END
 expect_exit 3
-expect_stdout 'played.keys:2: "jump up" is not a token'
+expect_stdout 'played.keys:2: "jump up" is no line of a recording'
 run --replay nothing.keys mlp-digits
 expect_exit 2
 run --record new.keys --plain mlp-digits
@@ -99,6 +99,12 @@ run --backend cpu --picture first.svg mlp-digits
 expect_exit 0
 run --backend cpu --picture end.svg --replay short.keys mlp-digits
 expect_exit 0
+# A recording of a whole session leaves the last screen: its picture is that.
+{ cat short.keys; echo 'key q'; } >whole.keys
+run --backend cpu --picture left.svg --replay whole.keys mlp-digits
+expect_exit 0
+run --backend cpu --picture no/left.svg --replay whole.keys mlp-digits
+expect_exit 3
 play --backend cpu --cast session.cast mlp-digits <<'END'
 resize 80 24
 await 20000 step 0 of
@@ -132,6 +138,7 @@ def read(name, columns, rows, *texts):
 # The digits' heat map has the colours of its scale.
 assert len(read("first.svg", 120, 40, "fc1.matmul", "handwritten")) > 20
 read("end.svg", 100, 30, "step 1 of", "A", "<", "&", '"C"')
+read("left.svg", 100, 30, "step 1 of")
 read("shown.svg", 80, 24, "fc1.matmul")
 lines = [json.loads(l) for l in open("session.cast")]
 assert lines[0]["version"] == 2 and lines[0]["width"] == 80

@@ -125,8 +125,11 @@ static enum lab_status read_line(struct lab_script *s, const char *line,
         .kind = (enum token_kind)kind, .line = number, .text = ""};
     if (kind == TOKEN_COUNT ||
         !read_rest(&s->memory, t, line + len + (line[len] == ' ')))
-        return lab_fail(LAB_E_PARSE, "%s:%d: \"%s\" is not a token", s->path,
-                        number, line);
+        return lab_fail(LAB_E_PARSE,
+                        "%s:%d: \"%s\" is no line of a recording, such as: "
+                        "key Enter, text abc, click Y X, resize 80 24, wait "
+                        "MS, caption TEXT",
+                        s->path, number, line);
     if (kind == TOKEN_SCREEN && s->played)
         return lab_fail(LAB_E_PARSE,
                         "%s:%d: a recording that is played writes no files: "

@@ -1037,11 +1037,35 @@ void lab_ui_pop(struct lab_ui *ui)
     }
 }
 
+static void end_with(struct lab_ui *ui, enum lab_status st)
+{
+    ui->result = st;
+    snprintf(ui->result_text, sizeof(ui->result_text), "%s", lab_error());
+    close_all(ui);
+}
+
+/* A recording that leaves the last screen ends there, as with `quit`: the picture
+ * has that screen. */
+static void picture_of_last(struct lab_ui *ui)
+{
+    bool leaves = ui->picture && ui->depth > 0 && !ui->result && !ui->signal;
+    for (int i = 0; leaves && i < ui->depth; i++)
+        leaves = ui->stack[i].closing;
+    if (!leaves)
+        return;
+    ui_draw(ui);
+    enum lab_status st = lab_picture_write(ui->picture, &ui->canvas, ui->theme);
+    ui->picture = NULL;
+    if (st)
+        end_with(ui, st);
+}
+
 /* Screens are freed here and nowhere else, so that one may close itself in the
  * middle of its own function. */
 static void close_marked(struct lab_ui *ui)
 {
     bool any = false;
+    picture_of_last(ui);
     for (int i = ui->depth - 1; i >= 0; i--) {
         if (!ui->stack[i].closing)
             continue;
@@ -1166,13 +1190,6 @@ static void resize(struct lab_ui *ui, int h, int w)
     ui->canvas = next;
 }
 
-static void end_with(struct lab_ui *ui, enum lab_status st)
-{
-    ui->result = st;
-    snprintf(ui->result_text, sizeof(ui->result_text), "%s", lab_error());
-    close_all(ui);
-}
-
 static void write_screen(struct lab_ui *ui, const char *path)
 {
     char *dump = lab_canvas_dump(&ui->canvas);
@@ -1293,10 +1310,6 @@ static void script_ended(struct lab_ui *ui)
 {
     bool quit = false;
     enum lab_status st = lab_script_result(ui->script, &quit);
-    if (!st && ui->picture) {
-        ui_draw(ui);
-        st = lab_picture_write(ui->picture, &ui->canvas, ui->theme);
-    }
     if (!ui->terminal || (quit && !st)) {
         end_with(ui, st);
         return;

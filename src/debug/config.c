@@ -68,7 +68,8 @@ static enum lab_status read_text(int fd)
     file.text[used] = '\0';
     return strlen(file.text) == used
                ? LAB_OK
-               : lab_fail(LAB_E_PARSE, "%s: a byte 0 in it", file.path);
+               : lab_fail(LAB_E_PARSE, "%s: no text: a byte 0 is in it",
+                          file.path);
 }
 
 static char *trim(char *text)

@@ -464,8 +464,8 @@ enum lab_status lab_options_check_config(bool (*known)(const char *name))
                                  s->name);
         else if (!known(s->name))
             st = lab_config_fail(s,
-                                 "no setting \"%s\": `lapenna-lab config` "
-                                 "lists them",
+                                 "no setting \"%s\": take the line out, and "
+                                 "`lapenna-lab config` lists them",
                                  s->name);
     }
     return st;

@@ -177,7 +177,8 @@ enum lab_status lab_debugger_command(const struct lab_snapshot *snap,
     enum lab_status st = LAB_OK;
     int at = -1;
     if (!act)
-        return lab_fail(LAB_E_ARG, "%s is no command of the session",
+        return lab_fail(LAB_E_ARG,
+                        "%s is for the screens: it does nothing here",
                         lab_ui_command_name(c->kind));
     struct lab_command made = {.kind = act->kind,
                                .n = c->n == LAB_COMMAND_ALL ? act->n : c->n,

@@ -564,8 +564,8 @@ static const struct key data_keys[] = {
     {"validation", VALUE_ANY, FIELD(lab_data_spec, validation),
      .in = OTHERS & ~TEXT, .read = read_validation,
      .expects = "a number above 0, below 1", .fallback = "no such set",
-     .doc = "The share of samples for validation, of those that `split` lets "
-            "train."},
+     .doc = "The share of all samples that is for validation; the rest of what "
+            "`split` lets train still trains."},
     {"shuffle", VALUE_BOOL, FIELD(lab_data_spec, shuffle), .in = OTHERS,
      .fallback = "true", .doc = "A new order in every epoch."},
     {"context", VALUE_INT, FIELD(lab_data_spec, context),

@@ -284,6 +284,7 @@ enum lab_status fixture_snapshot(struct lab_session *session,
                                  .position = f->position,
                                  .loss = NAN,
                                  .accuracy = NAN,
+                                 .test_accuracy = NAN,
                                  .exact = NAN,
                                  .seconds_left = NAN};
     out->plane.tensor = -1;
@@ -303,6 +304,7 @@ enum lab_status fixture_snapshot(struct lab_session *session,
     out->check_of = f->check_of;
     out->plan = f->plan;
     out->lr = 0.1; /* the steps of this plan have no params */
+    out->rate = out->lr;
     out->schedule = f->schedule;
     if (f->timed)
         f->schedule->steps[0].by = LAB_BY_TIME;

@@ -539,6 +539,15 @@ TEST_CASE_WITH(before_the_session_is_there, setup, teardown)
     assert_int_equal(fixture_count(f, LAB_DO_STEP), 0);
 }
 
+/* A picture that a small terminal has no room for takes no keys. */
+TEST_CASE_WITH(pictures_need_room, setup, teardown)
+{
+    play(*state, "resize 60 16\nkey D\nexpect no room for the picture\n"
+                 "key a\nexpect no room for all tensors\n"
+                 "resize 80 24\nkey D\nexpect arrows: to another node\n"
+                 "resize 60 16\nkey s\nexpect step 1 of\n");
+}
+
 TEST_CASE(huge_tensors_come_in_pieces)
 {
     struct stepper_fixture *f = stepper_fixture_new(-1);

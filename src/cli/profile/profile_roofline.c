@@ -130,7 +130,9 @@ static enum lab_status write_roofs(const struct lab_roofline *r, const char *db,
         lab_text_table_add(&t, r->roofs[i].source);
     }
     enum lab_status st = lab_text_table_format(&t, out);
-    if (!lab_roofline_measured(r)) {
+    if (strcmp(r->device.backend, "sim") == 0) {
+        lab_str_add(out, "A simulated GPU has no times, and no ceilings.\n");
+    } else if (!lab_roofline_measured(r)) {
         lab_str_add(out, "No ceiling of this device was measured: `");
         lab_suggest_command(out, db, LAB_WORDS("profile", "ceilings"));
         lab_str_add(out, "` does that, on it.\n");

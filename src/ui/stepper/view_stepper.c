@@ -34,7 +34,11 @@
 
 enum { ASK_RESTART = 1, ASK_LEAVE };
 enum { TENSORS = LAB_STEP_IN + LAB_STEP_OUT, KERNELS = 64, NUMBER_W = 10 };
-enum { BOARD_H = 15, BOARD_W = 56 }; /* the least that a blackboard takes */
+enum {
+    BOARD_H = 15, /* the least that a blackboard takes */
+    BOARD_W = 56,
+    BOARD_AROUND = 4 /* rows of the screen around it */
+};
 
 /* How a tensor is looked at; kept for each, so that it comes back so. */
 struct look {
@@ -68,7 +72,8 @@ struct lab_stepper {
     bool walked; /* a command of ours has been posted since */
 
     struct lab_network network;
-    bool on_network; /* the keys move in its picture */
+    bool on_network;      /* the keys move in its picture */
+    struct lab_rect body; /* of the frame that was drawn last */
     struct lab_step_tree tree;
     int item; /* chosen item of the tree */
     int64_t tree_top;
@@ -3553,6 +3558,8 @@ static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
         return;
     }
     lab_network_update(&v->network, &v->snap, v->step);
+    v->body = body;
+    v->on_network = v->on_network && body.h > NETWORK_LEAVES;
     struct lab_stepper_layout l = lab_stepper_layout(
         body, v->focus, v->tab, v->zoom, lab_diagram_rows(&v->network.picture),
         v->on_network, &lab_ui_settings(v->ui)->panes);
@@ -3805,6 +3812,9 @@ static void choose_box(struct lab_stepper *v, int box)
 static enum lab_status to_network(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
+    if (!v->on_network && v->body.h <= NETWORK_LEAVES)
+        return refuse(v, "no room for the picture of the network: make the "
+                         "terminal higher");
     v->on_network = !v->on_network;
     if (v->on_network)
         lab_ui_message(v->ui, LAB_ROLE_DIM,
@@ -3908,6 +3918,9 @@ static enum lab_status turn_board(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
     bool shown = board_shown(v) && v->board.view.board.n > 1;
+    if (v->body.h < BOARD_H + BOARD_AROUND || v->body.w < BOARD_W)
+        return refuse(v, "no room for all tensors of the step: make the "
+                         "terminal larger, 60x22 at least");
     focus_pane(v, LAB_PANE_TENSOR);
     v->board.off = shown;
     v->numbers = false;

@@ -60,9 +60,10 @@ struct course {
     int missing;
     bool has_gpu;
     struct lab_str recorded; /* the database of runs that ship; "": none */
-    char state[64];          /* directory for what the commands write */
+    char state[512];         /* directory for what the commands write; "" */
     const struct lab_options *o;
     char **output; /* of each row's command, once it ran; NULL */
+    int *code;     /* its exit code */
     int counts[5];
 };
 
@@ -219,15 +220,16 @@ static void fail(struct verdict *v, const char *command, const char *what)
 static const char *output_of(struct course *c, int row, const char *command,
                              int *code)
 {
-    *code = 0;
     for (int i = 0; i < row; i++) {
         const char *other = text_of(c, i, c->command);
-        if (c->output[i] && other && strcmp(other, command) == 0)
+        if (c->output[i] && other && strcmp(other, command) == 0) {
+            *code = c->code[i];
             return c->output[i];
+        }
     }
     struct lab_str out;
     lab_str_init(&out);
-    *code = run_command(c, command, &out);
+    *code = c->code[row] = run_command(c, command, &out);
     lab_free(c->output[row]);
     c->output[row] = lab_str_detach(&out);
     return c->output[row] ? c->output[row] : "";
@@ -374,6 +376,17 @@ static enum lab_status find_words(const struct course *c)
     return LAB_OK;
 }
 
+static enum lab_status make_state(struct course *c)
+{
+    const char *place = getenv("TMPDIR");
+    place = place && *place ? place : "/tmp";
+    int n = snprintf(c->state, sizeof(c->state), "%s/lab-course-XXXXXX", place);
+    if (n > 0 && (size_t)n < sizeof(c->state) && mkdtemp(c->state))
+        return LAB_OK;
+    c->state[0] = '\0'; /* there is nothing to remove */
+    return lab_fail(LAB_E_IO, "%s: no directory can be made there", place);
+}
+
 static enum lab_status open_course(struct course *c)
 {
     struct lab_str path;
@@ -394,15 +407,10 @@ static enum lab_status open_course(struct course *c)
     c->has_gpu = lab_backend_open(&be, "cuda", 0) == LAB_OK;
     lab_backend_close(be);
     c->output = lab_alloc_array((size_t)c->t->rows, sizeof(*c->output));
-    if (!c->output)
+    c->code = lab_alloc_array((size_t)c->t->rows, sizeof(*c->code));
+    if (!c->output || !c->code)
         return lab_no_memory("the course");
-    const char *place = getenv("TMPDIR");
-    snprintf(c->state, sizeof(c->state), "%.40s/lab-course-XXXXXX",
-             place && *place ? place : "/tmp");
-    if (c->o->check && !mkdtemp(c->state))
-        return lab_fail(LAB_E_IO, "%s: no directory can be made there",
-                        c->state);
-    return LAB_OK;
+    return c->o->check ? make_state(c) : LAB_OK;
 }
 
 /* What the commands have written: their database and its companions. */
@@ -410,7 +418,7 @@ static void remove_state(const struct course *c)
 {
     static const char *const files[] = {"profiles.db", "profiles.db-wal",
                                         "profiles.db-shm", "progress", ""};
-    char path[160];
+    char path[sizeof(c->state) + 40];
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         snprintf(path, sizeof(path), "%s/lapenna-lab/%s", c->state, files[i]);
         if (files[i][0])
@@ -433,11 +441,12 @@ int lab_cmd_course(int argc, char **argv)
     if (!st && c.counts[FAILS])
         st = lab_fail(LAB_E_CHECK, "%d rows fail", c.counts[FAILS]);
     int code = lab_exit_error(st);
-    if (o.check)
+    if (c.state[0])
         remove_state(&c);
     for (int i = 0; c.output && i < c.t->rows; i++)
         lab_free(c.output[i]);
     lab_free(c.output);
+    lab_free(c.code);
     lab_str_release(&c.recorded);
     lab_fact_free(c.t);
     return code;

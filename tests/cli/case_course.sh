@@ -48,16 +48,21 @@ run course B29
 expect_stdout 'missing'
 run course Z01
 expect_exit 3
-# A row that does not show what it has to.
+# A row that does not show what it has to, two with one command that fails, and a
+# directory for temporary files with a long name.
+TMPDIR=$PWD/a-directory-for-temporary-files-with-a-long-name
+mkdir -p "$TMPDIR"
+export TMPDIR
 mkdir -p share/profiles
-printf '#:title T\nrow,what,served_by,command,shows,gpu,missing,source\nX1,a,b,--version,no such text,,,s\nX2,a,b,--version,lapenna-lab,,,s\nX3,a,b,no-such-command,,,,s\nX4,a,,,,,nothing,s\n' \
+printf '#:title T\nrow,what,served_by,command,shows,gpu,missing,source\nX1,a,b,--version,no such text,,,s\nX2,a,b,--version,lapenna-lab,,,s\nX3,a,b,no-such-command,,,,s\nX5,a,b,no-such-command,,,,s\nX4,a,,,,,nothing,s\n' \
     >share/profiles/course.csv
 LAPENNA_LAB_DATA_DIR=$PWD/share
 export LAPENNA_LAB_DATA_DIR
 run course --check
 expect_exit 1
 expect_stdout 'does not show "no such text"'
-expect_stdout '1 work, 0 need a GPU, 0 in part, 1 missing, 2 fail'
+expect_stdout '1 work, 0 need a GPU, 0 in part, 1 missing, 3 fail'
+rmdir "$TMPDIR" || complain 'course --check left files behind'
 printf '#:title T\nrow,what,source\nX1,a,s\n' >share/profiles/course.csv
 run course
 expect_exit 3

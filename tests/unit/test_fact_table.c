@@ -49,6 +49,14 @@ static void bad_files_name_their_line(void **state)
     expect_refusal(HEAD COLUMNS "A,1,2,\xff\n", "UTF-8");
     expect_refusal(HEAD "sms [count],source\n1,s\n", "the first column");
     expect_refusal(HEAD "a,b,b,source\n1,2,3,s\n", "column b is there twice");
+    expect_refusal(HEAD "a,b [MHz],b_mhz,source\n1,2,3,s\n",
+                   "column b_mhz is there twice");
+    expect_refusal(HEAD "a,b c [MHz],source\n1,2,s\n",
+                   "\"b c [MHz]\" is no column");
+    expect_refusal(HEAD "a,c0,c1,c2,c3,c4,c5,c6,c7,c8,c9,d0,d1,d2,d3,d4,d5,d6,"
+                        "d7,d8,d9,e0,e1,e2,e3,e4,e5,e6,e7,e8,e9,f0,f1,f2,f3,f4,"
+                        "f5,f6,f7,f8,f9,g0,g1,g2,g3,g4,g5,g6,source\n",
+                   "more than 48 columns");
     expect_refusal(HEAD "a,B,source\n1,2,s\n", "\"B\" is no column");
     expect_refusal(HEAD "a,,source\n1,2,s\n", "is no column");
     expect_refusal(HEAD COLUMNS, "no rows");

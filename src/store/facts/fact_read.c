@@ -86,6 +86,8 @@ static enum lab_status read_column(struct reader *r, const char *text, size_t n,
     struct lab_fact_table *t = r->t;
     char sql[96];
     size_t name = 0;
+    if (t->columns == LAB_FACT_COLUMNS)
+        return wrong(r, "more than %d columns", (int)LAB_FACT_COLUMNS);
     while (name < n &&
            (islower((unsigned char)text[name]) ||
             isdigit((unsigned char)text[name]) || text[name] == '_'))
@@ -93,7 +95,7 @@ static enum lab_status read_column(struct reader *r, const char *text, size_t n,
     const char *open = memchr(text, '[', n);
     if (name == 0 || name > 40 || isdigit((unsigned char)text[0]) ||
         (name < n && text[name] != ' ') || (!open && name < n) ||
-        (open && text[n - 1] != ']'))
+        (open && (open != text + name + 1 || text[n - 1] != ']')))
         return wrong(r,
                      "\"%.*s\" is no column: a name of small letters, digits "
                      "and _, and for numbers its unit: \"boost [MHz]\"",
@@ -125,10 +127,9 @@ static enum lab_status read_column(struct reader *r, const char *text, size_t n,
     if (!c->sql || !c->name)
         return lab_no_memory("a table of facts");
     for (int i = 0; i < t->columns; i++)
-        if (strcmp(t->column[i].name, c->name) == 0)
-            return wrong(r, "column %s is there twice", c->name);
-    if (t->columns == LAB_FACT_COLUMNS)
-        return wrong(r, "more than %d columns", (int)LAB_FACT_COLUMNS);
+        if (strcmp(t->column[i].name, c->name) == 0 ||
+            strcmp(t->column[i].sql, c->sql) == 0)
+            return wrong(r, "column %s is there twice", c->sql);
     t->columns++;
     return LAB_OK;
 }

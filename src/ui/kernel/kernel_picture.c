@@ -459,7 +459,8 @@ static struct lab_rect scaled(struct lab_rect room, const uint32_t n[3],
     for (int k = 0; k < 2; k++) {
         uint32_t cells = (uint32_t)(k == 0 ? room.w : room.h);
         each[k] = 1; /* a power of two: warps begin at a cell */
-        while (cells > 0 && (uint64_t)each[k] * cells < n[k])
+        while (cells > 0 && (uint64_t)each[k] * cells < n[k] &&
+               each[k] <= INT32_MAX / 2)
             each[k] *= 2;
     }
     room.w = (int)((n[0] + (uint32_t)each[0] - 1) / (uint32_t)each[0]);
@@ -471,9 +472,10 @@ static void draw_blocks(struct kernel_state *st, struct lab_canvas *c,
                         struct lab_rect r, const uint32_t block[3])
 {
     struct lab_rect head = lab_rect_cut_top(&r, 1);
-    lab_canvas_add(c, &head, LAB_ROLE_NORMAL, "grid %ux%ux%u: block (%u,%u,%u)",
-                   st->at->grid[0], st->at->grid[1], st->at->grid[2], block[0],
-                   block[1], block[2]);
+    lab_canvas_textf(c, head.y, head.x, head.w, LAB_ROLE_NORMAL,
+                     "grid %ux%ux%u: block (%u,%u,%u)", st->at->grid[0],
+                     st->at->grid[1], st->at->grid[2], block[0], block[1],
+                     block[2]);
     st->blocks = scaled(r, st->at->grid, st->blocks_per_cell);
     lab_canvas_fill(c, st->blocks, ".", LAB_ROLE_DIM);
     int x = (int)block[0] / st->blocks_per_cell[0];
@@ -487,9 +489,9 @@ static void draw_threads(struct kernel_state *st, struct lab_canvas *c,
 {
     const uint32_t *n = st->at->block;
     struct lab_rect head = lab_rect_cut_top(&r, 1);
-    lab_canvas_add(c, &head, LAB_ROLE_NORMAL,
-                   "block %ux%ux%u: warp %d, thread (%u,%u,%u)", n[0], n[1],
-                   n[2], warp, at[0], at[1], at[2]);
+    lab_canvas_textf(c, head.y, head.x, head.w, LAB_ROLE_NORMAL,
+                     "block %ux%ux%u: warp %d, thread (%u,%u,%u)", n[0], n[1],
+                     n[2], warp, at[0], at[1], at[2]);
     st->threads = scaled(r, n, st->per_cell);
     for (int y = 0; y < st->threads.h; y++) {
         for (int x = 0; x < st->threads.w; x++) {

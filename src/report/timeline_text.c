@@ -236,13 +236,14 @@ static void what_launched(struct lines *l, const struct lab_span *step)
 {
     const struct lab_timeline *t = l->t;
     int64_t kernels = 0;
-    int64_t busy = 0;
+    int64_t busy = LAB_UNKNOWN;
     for (int32_t i = 0; i < t->count; i++) {
         const struct lab_span *o = &t->spans[i];
         if (o->kind != LAB_SPAN_KERNEL || o->exec != step->exec)
             continue;
         kernels++;
-        busy += lab_span_time(o) == LAB_UNKNOWN ? 0 : lab_span_time(o);
+        if (lab_span_time(o) != LAB_UNKNOWN)
+            busy = lab_span_time(o) + (busy == LAB_UNKNOWN ? 0 : busy);
     }
     if (t->sums.kernels)
         lab_str_addf(&l->text, "; it launched %lld kernel%s",

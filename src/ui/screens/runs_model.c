@@ -191,6 +191,10 @@ static void write_note(const struct lab_roofline *line, const char *option,
     bool some = false;
     if (lab_roofline_measured(line))
         return;
+    if (strcmp(line->device.backend, "sim") == 0) {
+        lab_str_add(out, "A simulated GPU has no times, and no roofs.");
+        return;
+    }
     for (int i = 0; i < LAB_CEILING_ROOFS; i++)
         some = some || line->per_s[i] > 0;
     lab_str_add(out, some ? "The roofs are a data sheet's. `"

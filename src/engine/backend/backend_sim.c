@@ -344,6 +344,14 @@ static void keep_found(const struct lab_sim_gpu *gpu)
     pthread_mutex_unlock(&last.lock);
 }
 
+/* Another fault than a kernel's stopped the walk. */
+static void forget_found(void)
+{
+    pthread_mutex_lock(&last.lock);
+    last.found.count = 0;
+    pthread_mutex_unlock(&last.lock);
+}
+
 bool lab_sim_backend_found(struct lab_sim_backend_found *out)
 {
     pthread_mutex_lock(&last.lock);
@@ -424,8 +432,10 @@ static enum lab_status sim_run(struct lab_backend *be,
     enum lab_status st = label_call(sim, call, true);
     if (!st)
         st = outputs_begin(sim, call, true);
-    if (st)
+    if (st) {
+        lab_sim_gpu_enter(NULL);
         return st;
+    }
     st = v->run(call);
     char text[512];
     snprintf(text, sizeof(text), "%s", st ? kernels->error() : "");
@@ -444,8 +454,10 @@ static enum lab_status sim_run(struct lab_backend *be,
         keep_found(sim->gpu);
         return found;
     }
-    if (written)
+    if (written) {
+        forget_found();
         return lab_fail(written, "%s", left);
+    }
     return st ? lab_fail(st, "%s", text) : LAB_OK;
 }
 

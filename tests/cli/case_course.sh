@@ -45,7 +45,7 @@ expect_exit 0
 expect_stdout 'B04     works'
 expect_stdout '5 work, 0 need a GPU, 0 in part, 0 missing, 0 fail'
 run course B29
-expect_stdout 'missing'
+expect_stdout 'B29     missing'
 run course Z01
 expect_exit 3
 # A row that does not show what it has to, two with one command that fails, and a

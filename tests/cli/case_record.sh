@@ -99,6 +99,9 @@ run --backend cpu --picture first.svg mlp-digits
 expect_exit 0
 run --backend cpu --picture end.svg --replay short.keys mlp-digits
 expect_exit 0
+printf 'key t\nawait 20000 done\n' >curve.keys
+run --backend cpu --picture curve.svg --replay curve.keys --iterations 40 mlp-digits
+expect_exit 0
 # A recording of a whole session leaves the last screen: its picture is that.
 { cat short.keys; echo 'key q'; } >whole.keys
 run --backend cpu --picture left.svg --replay whole.keys mlp-digits
@@ -139,6 +142,11 @@ def read(name, columns, rows, *texts):
 assert len(read("first.svg", 120, 40, "fc1.matmul", "handwritten")) > 20
 read("end.svg", 100, 30, "step 1 of", "A", "<", "&", '"C"')
 read("left.svg", 100, 30, "step 1 of")
+# A curve's characters are placed one by one: fonts have them in another width.
+read("curve.svg", 80, 24, "training")
+curve = [e.text for e in tree.parse("curve.svg").getroot()
+         if e.text and any("\u2800" <= x <= "\u28ff" for x in e.text)]
+assert curve and all(len(t) == 1 for t in curve), curve
 read("shown.svg", 80, 24, "fc1.matmul")
 lines = [json.loads(l) for l in open("session.cast")]
 assert lines[0]["version"] == 2 and lines[0]["width"] == 80

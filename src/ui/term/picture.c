@@ -118,6 +118,14 @@ static bool find_block(const char *utf8, struct block *out)
     return true;
 }
 
+/* Few fonts of one width have these, and few programs but browsers follow
+ * textLength: a curve is drawn character by character, or it would run on. */
+static bool is_braille(const struct lab_cell *cell)
+{
+    const unsigned char *b = (const unsigned char *)cell->text;
+    return b[0] == 0xE2 && b[1] >= 0xA0 && b[1] <= 0xA3;
+}
+
 static void add_rect(struct lab_str *out, double x, double y, double w,
                      double h, int color)
 {
@@ -188,9 +196,10 @@ static void add_texts(struct lab_str *out, const struct lab_canvas *c,
             x++;
             continue;
         }
-        int from = x;
+        int from = x++;
         while (x < end && !is_blank(cell_at(c, y, x)) &&
-               !find_block(cell_at(c, y, x)->text, &b))
+               !find_block(cell_at(c, y, x)->text, &b) && !is_braille(cell) &&
+               !is_braille(cell_at(c, y, x)))
             x++;
         while (x < end && !cell_at(c, y, x)->text[0])
             x++; /* the right half of a wide one */

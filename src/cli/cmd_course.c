@@ -13,6 +13,7 @@
 
 #include "base/datadir.h"
 #include "base/mem.h"
+#include "base/signals.h"
 #include "base/unknown.h"
 #include "cmd.h"
 #include "debug/options.h"
@@ -111,15 +112,37 @@ static void become(const struct course *c, char *words[], int out)
     _exit(127);
 }
 
-/* All that comes, up to a bound; what is more is read and dropped. */
-static void read_output(int from, struct lab_str *out)
+/* All that comes, up to a bound; what is more is read and dropped. A signal ends
+ * the command, too. */
+static void read_output(int from, pid_t pid, struct lab_str *out)
 {
     char chunk[8192];
-    ssize_t n;
-    while ((n = read(from, chunk, sizeof(chunk))) > 0 ||
-           (n < 0 && errno == EINTR))
+    ssize_t n = 1;
+    while (n > 0 || (n < 0 && errno == EINTR)) {
+        if (!lab_signals_wait_input(from)) {
+            kill(pid, SIGTERM);
+            return;
+        }
+        n = read(from, chunk, sizeof(chunk));
         if (n > 0 && out->len < MOST_OUTPUT)
             lab_str_add_bytes(out, chunk, (size_t)n);
+    }
+}
+
+/* A TERM that read_output() sends ends the child also before it is the command: our
+ * handler would only note it. */
+static pid_t fork_for_command(void)
+{
+    sigset_t term;
+    sigset_t old;
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &term, &old);
+    pid_t pid = fork();
+    if (pid == 0)
+        signal(SIGTERM, SIG_DFL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return pid;
 }
 
 /* The exit code; -1: it did not run. */
@@ -135,19 +158,21 @@ static int run_command(const struct course *c, const char *command,
         return -1;
     }
     split(text, words + 1, MOST_WORDS - 1);
-    pid_t pid = fork();
+    pid_t pid = fork_for_command();
     if (pid == 0) {
         close(ends[0]);
         become(c, words, ends[1]);
     }
     close(ends[1]);
     if (pid > 0) {
-        read_output(ends[0], out);
+        read_output(ends[0], pid, out);
+        close(ends[0]);
         while (waitpid(pid, &code, 0) < 0 && errno == EINTR)
             ;
         code = WIFEXITED(code) ? WEXITSTATUS(code) : -1;
+    } else {
+        close(ends[0]);
     }
-    close(ends[0]);
     lab_free(text);
     return code;
 }
@@ -329,6 +354,8 @@ static enum lab_status show_rows(struct course *c)
         struct verdict v = look(c, row);
         if (c->o->check)
             check(c, row, &v);
+        if (c->o->check && lab_signals_caught())
+            return LAB_E_CANCELLED;
         c->counts[v.state]++;
         st = c->o->json ? print_json(c, row, &v) : print_text(c, row, &v);
     }
@@ -435,12 +462,15 @@ int lab_cmd_course(int argc, char **argv)
     struct course c = {.o = &o};
     lab_options_parse(&o, argc, argv, &usage);
     lab_str_init(&c.recorded);
+    if (o.check)
+        lab_signals_catch();
     enum lab_status st = open_course(&c);
     if (!st)
         st = show_rows(&c);
     if (!st && c.counts[FAILS])
         st = lab_fail(LAB_E_CHECK, "%d rows fail", c.counts[FAILS]);
-    int code = lab_exit_error(st);
+    int code = st == LAB_E_CANCELLED ? LAB_EXIT_SIGNAL + lab_signals_caught()
+                                     : lab_exit_error(st);
     if (c.state[0])
         remove_state(&c);
     for (int i = 0; c.output && i < c.t->rows; i++)

@@ -63,6 +63,19 @@ expect_exit 1
 expect_stdout 'does not show "no such text"'
 expect_stdout '1 work, 0 need a GPU, 0 in part, 1 missing, 3 fail'
 rmdir "$TMPDIR" || complain 'course --check left files behind'
+mkdir "$TMPDIR"
+# A signal ends the command that runs as well.
+ln -s "$LAB_SOURCE_DIR/lessons" share/lessons
+printf '#:title T\nrow,what,served_by,command,shows,gpu,missing,source\nX1,a,b,--version,,,,s\nX2,a,b,run softmax-regression --backend cpu --no-tune --iterations 1000000000,,,,s\n' \
+    >share/profiles/course.csv
+"$LAB_EXE" course --check >"$out" 2>"$err" &
+pid=$!
+until grep -q '^X1  *works' "$out" || ! kill -0 $pid; do sleep 0.05; done
+kill $pid
+wait $pid
+status=$?
+expect_exit 143
+rmdir "$TMPDIR" || complain 'course --check left files behind when it was ended'
 printf '#:title T\nrow,what,source\nX1,a,s\n' >share/profiles/course.csv
 run course
 expect_exit 3

@@ -77,6 +77,20 @@ END
 expect_exit 3
 expect_stdout 'played.keys:2: a recording that is played writes no files'
 [ ! -e stolen.txt ] || complain 'a recording wrote a file'
+echo kept >kept.txt
+replay --backend cpu mlp-digits <<'END'
+await 20000 step 0 of
+text :save kept.txt
+key Enter
+await 9000 save is left out
+text :export kept.svg
+key Enter
+await 9000 export is left out
+quit
+END
+expect_exit 0
+grep -q '^kept$' kept.txt || complain 'a recording wrote over a file'
+[ ! -e kept.svg ] || complain 'a recording wrote a picture'
 replay <<'END'
 key s
 jump up

@@ -45,7 +45,7 @@ struct token {
 
 struct lab_script {
     char path[256];
-    bool played;             /* on a terminal: no `screen` */
+    bool played;             /* a recording: it writes no files */
     struct lab_arena memory; /* of the tokens */
     struct token *first;
     struct token *at;                /* NULL: the end */
@@ -403,6 +403,11 @@ void lab_script_skip_wait(struct lab_script *s)
         s->at = s->at->next;
         s->until_ns = 0;
     }
+}
+
+bool lab_script_played(const struct lab_script *s)
+{
+    return s->played;
 }
 
 const char *lab_script_caption(const struct lab_script *s)

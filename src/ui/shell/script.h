@@ -49,6 +49,8 @@ void lab_script_wait(struct lab_script *s, int timeout_ms, int wake_fd,
                      bool keys_wait, struct lab_event *out);
 /* Ends a `wait` now. */
 void lab_script_skip_wait(struct lab_script *s);
+/* Whether it is a recording, which must write no files. */
+bool lab_script_played(const struct lab_script *s);
 /* The caption now; "": none. Valid as long as the script. */
 const char *lab_script_caption(const struct lab_script *s);
 /* Keys and clicks that were played, of how many. */

@@ -608,6 +608,14 @@ static void run_command(struct lab_ui *ui, const char *line)
     }
     if (cmd.kind == LAB_COMMAND_NONE)
         return;
+    if ((cmd.kind == LAB_COMMAND_EXPORT || cmd.kind == LAB_COMMAND_SAVE) &&
+        ui->script && lab_script_played(ui->script)) {
+        lab_ui_message(ui, LAB_ROLE_WARN,
+                       "a recording that is played writes no files: %s is "
+                       "left out",
+                       lab_ui_command_name(cmd.kind));
+        return;
+    }
     if (cmd.kind == LAB_COMMAND_EXPORT) {
         ui_draw(ui); /* without the prompt */
         if (lab_picture_write(cmd.arg, &ui->canvas, ui->theme))
@@ -1399,6 +1407,7 @@ static void steer_replay(struct lab_ui *ui, struct lab_event *e)
     } else {
         lab_ui_message(ui, LAB_ROLE_WARN,
                        "The recording has stopped: go on yourself.");
+        drop_ahead(ui, ui->ahead_count); /* its keys that still wait */
         end_replay(ui);
         if (e->kind == LAB_EVENT_KEY && e->key == LAB_KEY_ESC)
             *e = nothing;

@@ -2444,9 +2444,10 @@ static enum lab_status evaluate_rows(struct lab_walk *w, int64_t first,
     struct lab_data_facts facts;
     struct tally t = {0};
     lab_data_get_facts(w->data, &facts);
-    *accuracy = *loss = NAN;
-    if (first >= end)
+    if (first >= end) {
+        *accuracy = *loss = NAN;
         return LAB_OK;
+    }
     if (o->between_begin)
         o->between_begin(o->user, "evaluation");
     bool reported = lab_walk_samples(w->evaluations++);

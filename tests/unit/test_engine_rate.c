@@ -35,6 +35,8 @@ TEST_CASE(each_schedule_follows_its_formula)
     near(lab_rate_at(&cosine, 0.9, 9), 0.5); /* half way */
     near(lab_rate_at(&cosine, 0.9, 14), 0.1);
     near(lab_rate_at(&cosine, 0.9, INT64_MAX / 2), 0.1);
+    near(lab_rate_at(&cosine, 0.05, 9), 0.05); /* set below lr_end */
+    near(lab_rate_at(&exponential, 0.001, 5), 0.001);
     assert_false(lab_rate_changes(&constant));
     assert_true(lab_rate_changes(&cosine));
     char text[LAB_RATE_TEXT];

@@ -75,6 +75,7 @@ double lab_rate_at(const struct lab_rate *r, double lr, int64_t i)
         return lr * (double)(i + 1) / (double)r->warmup;
     double k = (double)(i - r->warmup);
     double at = lr;
+    double end = r->end < lr ? r->end : lr; /* lr may have been set below it */
     switch (r->kind) {
     case LAB_RATE_STEP:
         at = lr * pow(r->factor, floor(k / (double)r->every));
@@ -84,14 +85,13 @@ double lab_rate_at(const struct lab_rate *r, double lr, int64_t i)
         break;
     case LAB_RATE_COSINE:
         at = k >= (double)r->over
-                 ? r->end
-                 : r->end +
-                       (lr - r->end) * (1 + cos(pi * k / (double)r->over)) / 2;
+                 ? end
+                 : end + (lr - end) * (1 + cos(pi * k / (double)r->over)) / 2;
         break;
     default:
         return lr;
     }
-    return at > r->end ? at : r->end;
+    return at > end ? at : end;
 }
 
 bool lab_rate_changes(const struct lab_rate *r)

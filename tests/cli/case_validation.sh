@@ -45,6 +45,13 @@ few="--backend cpu --no-tune --db $db"
     grep -q '^test: loss 0\.[0-9]*, [0-9.]* % right$' "$out" ||
         complain "no line of the test"
 
+    # The stepper's words.
+    printf 'train 143\nquit\n' >words
+    "$LAB_EXE" --plain small.md $few <words >"$out" 2>"$err" ||
+        complain "the words: exit $?"
+    grep -q '^trained 143 iter.* % of the validation rows right, .* % of the test rows,' \
+        "$out" || complain 'not the rows that the stepper evaluates'
+
     # Where no rows are set apart those that are held back are watched.
     run run mlp-digits $few --epochs 3 --early-stop 5 --json
     expect_exit 0

@@ -271,12 +271,54 @@ static void sort_by_tensor(const struct lab_sim_debug *d,
     }
 }
 
+/* Bytes of one element where a touch begins: a load of 16 bytes has four floats. */
+static int element_bytes(const struct lab_sim_debug *d,
+                         const struct lab_sim_touch *t)
+{
+    struct lab_sim_finding a;
+    struct lab_sim_finding b;
+    int size = 1;
+    if (!lab_sim_debug_element(d, t->address, &a))
+        return t->bytes;
+    while (size < t->bytes &&
+           lab_sim_debug_element(d, t->address + (uint64_t)size, &b) &&
+           b.argument == a.argument &&
+           memcmp(a.index, b.index, (size_t)a.rank * sizeof(a.index[0])) == 0)
+        size *= 2;
+    return size < t->bytes ? size : t->bytes;
+}
+
+/* The same touches, one an element. *out is for lab_free(). */
+static enum lab_status split(const struct lab_sim_debug *d,
+                             const struct lab_sim_touch *all, int n,
+                             struct lab_sim_touch **out, int *count)
+{
+    size_t most = 1;
+    for (int i = 0; i < n; i++)
+        most += (size_t)all[i].bytes;
+    *count = 0;
+    *out = lab_alloc_array(most, sizeof(**out));
+    if (!*out)
+        return lab_no_memory("the elements of a thread");
+    for (int i = 0; i < n; i++) {
+        int each = element_bytes(d, &all[i]);
+        for (int at = 0; at < all[i].bytes; at += each) {
+            struct lab_sim_touch *t = &(*out)[(*count)++];
+            *t = all[i];
+            t->address += (uint64_t)at;
+            t->bytes = each;
+        }
+    }
+    return LAB_OK;
+}
+
 enum lab_status lab_kernel_elements_add(struct lab_str *out,
                                         struct lab_sim_debug *d, int warp,
                                         int lane, const char *end)
 {
     enum { MOST = 4096 };
     struct lab_sim_touch *all = lab_alloc_array(MOST, sizeof(*all));
+    struct lab_sim_touch *each = NULL;
     int n = 0;
     if (!all)
         return lab_no_memory("the elements of a thread");
@@ -284,11 +326,15 @@ enum lab_status lab_kernel_elements_add(struct lab_str *out,
         lab_sim_debug_thread_accesses(d, warp, lane, all, MOST, &n);
     if (!st) {
         sort_by_tensor(d, all, n);
-        add_kind(out, d, all, n, false, end);
-        add_kind(out, d, all, n, true, end);
+        st = split(d, all, n, &each, &n);
+    }
+    if (!st) {
+        add_kind(out, d, each, n, false, end);
+        add_kind(out, d, each, n, true, end);
         if (n == 0)
             lab_str_addf(out, "touches no global memory%s", end);
     }
+    lab_free(each);
     lab_free(all);
     return st ? st : lab_str_check(out, "the elements of a thread");
 }

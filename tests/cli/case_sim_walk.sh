@@ -89,6 +89,15 @@ status=$?
 expect_exit 0
 expect_stdout 'reads fc1.out.grad[0,0] to fc1.out.grad[9,0]: 10 elements'
 [ "$(grep -c '^dense_matmul' "$out")" = 1 ] || complain 'walked in another phase'
+# A load of 16 bytes reads four elements.
+"$LAB_EXE" step mlp-digits --backend sim --into 'fc1.bias forward' \
+    --variant fc1=vector >"$out" 2>"$err" <<'WORDS'
+elements
+WORDS
+status=$?
+expect_exit 0
+expect_stdout 'reads fc1.xW[0,0] to fc1.xW[0,3]: 4 elements'
+expect_stdout 'writes fc1.out[0,0] to fc1.out[0,3]: 4 elements'
 "$LAB_EXE" --plain mlp-digits --backend sim >"$out" 2>"$err" <<'WORDS'
 into fc2.matmul forward
 writer fc2.xW[9,9]

@@ -2745,7 +2745,7 @@ static void add_advice(void *doc, const char *text)
 
 static void add_kernels(const struct lab_stepper *v, struct lab_doc *d)
 {
-    bool cpu = strcmp(v->snap.backend, "cuda") != 0;
+    bool cpu = strcmp(v->snap.backend, "cpu") == 0;
     bool counted = false;
     const struct lab_step_status *s = &v->snap.steps[v->step];
     if (v->n_kernels <= 0) {

@@ -398,7 +398,9 @@ static bool refresh(struct lab_train_state *v)
         lab_ui_error(v->ui);
         return true;
     }
-    if (next.error[0] && strcmp(next.error, v->snap.error) != 0)
+    /* The first snapshot has what went wrong before this screen: reported. */
+    if (v->snap.version && next.error[0] &&
+        strcmp(next.error, v->snap.error) != 0)
         lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", next.error);
     else if (v->snap.version && next.near.asked != v->snap.near.asked)
         lab_train_show_near(v->ui, &next);

@@ -2720,7 +2720,7 @@ static void add_kernel(struct lab_doc *d, const struct lab_kernel_record *k)
 static void add_counted(void *doc, const char *name, const char *text)
 {
     lab_doc_para(doc, 0, NAME_W, true);
-    lab_doc_addf(doc, LAB_ROLE_NORMAL, "%-*s%s", NAME_W, name, text);
+    lab_doc_addf(doc, LAB_ROLE_NORMAL, "%-*s %s", NAME_W - 1, name, text);
 }
 
 /* Counters are beside a formula where the step is one kernel. */

@@ -111,6 +111,12 @@ int lab_cmd_open(int argc, char **argv,
                  "doctor; see `lapenna-lab --help`");
         return LAB_EXIT_USAGE;
     }
+    if (o.save) {
+        lab_warn(
+            "--save belongs to `run`; in the stepper `save FILE` keeps the "
+            "network");
+        return LAB_EXIT_USAGE;
+    }
     bool screens = o.record || o.replay || o.cast || o.picture;
     if (screens && (o.plain || (!o.picture && !has_terminal()))) {
         lab_warn(

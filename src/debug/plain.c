@@ -258,7 +258,7 @@ static bool comparable(const struct lab_plain *p, int tensor)
         for (int k = 0; k < step->n_out; k++)
             updated = updated || (step->out[k] == tensor && s->steps[i].done);
     }
-    return s->iteration == 0 && updated;
+    return s->iteration == 0 && !s->given && updated;
 }
 
 /* What course material prints of the tensor, or of its element `only` (-1: of

@@ -172,7 +172,8 @@ enum lab_status lab_step_text(struct lab_lesson_run *w, int index)
 enum lab_status lab_step_text_end(struct lab_lesson_run *w)
 {
     enum lab_status st = LAB_OK;
-    if (lab_walk_iteration(w->walk) == 0 && w->spec.n_printed > 0) {
+    if (lab_walk_iteration(w->walk) == 0 && !lab_walk_was_given(w->walk) &&
+        w->spec.n_printed > 0) {
         lab_printf(stdout, "\n");
         st = lab_course_values_print(w->walk, &w->spec);
     }

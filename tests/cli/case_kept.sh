@@ -56,6 +56,21 @@ few="--backend cpu --no-tune --db $db"
     expect_no_stdout
 }
 
+# What the course prints is the seed's: a trained network is not set beside it.
+run run lstm-example --no-tune --backend cpu --db "$db" --iterations 3 \
+    --save trained
+expect_exit 0
+run step lstm-example --backend cpu --db "$db"
+expect_stdout 'printed beside computed'
+run step lstm-example --backend cpu --db "$db" --load trained
+expect_exit 0
+grep -q 'printed beside computed' "$out" && complain 'compared with the course'
+
+# Nothing is kept where nothing is trained.
+run step mlp-digits --backend cpu --db "$db" --save nothing.st
+expect_exit 2
+[ ! -e nothing.st ] || complain 'step kept a network'
+
 # The stepper's words.
 printf 'step 3\nsave here\ntrain 2\nload here\nload short.st\nsave\nlist\n' >words
 timeout 120 "$LAB_EXE" --plain mlp-digits --backend cpu --no-tune --db "$db" \

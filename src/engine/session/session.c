@@ -481,6 +481,7 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     lab_backend_info(lab_walk_backend(s->walk), &out->device);
     out->iteration = lab_walk_iteration(s->walk);
     out->first_iteration = lab_walk_first(s->walk);
+    out->given = lab_walk_was_given(s->walk);
     out->position = lab_walk_position(s->walk);
     out->loss = lab_walk_loss(s->walk);
     out->iterations_per_epoch = facts.batches_per_epoch;

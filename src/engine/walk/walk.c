@@ -1235,6 +1235,11 @@ int64_t lab_walk_first(const struct lab_walk *w)
     return w->first;
 }
 
+bool lab_walk_was_given(const struct lab_walk *w)
+{
+    return w->origin != NULL;
+}
+
 /* ---- news ---- */
 
 static void add_news(struct lab_walk *w, const struct lab_iteration_progress *n)

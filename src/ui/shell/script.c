@@ -213,9 +213,14 @@ enum lab_status lab_script_open(struct lab_script **out, const char *path,
         return st;
     struct lab_script *s = *out;
     s->played = played;
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO waits */
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+    if (!f) {
+        st = lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return st;
+    }
     st = read_file(s, f);
     fclose(f);
     return st;

@@ -674,7 +674,7 @@ static bool printed_value(const struct lab_stepper *v, int tensor,
                           const struct lab_course_values_spec **spec)
 {
     const struct lab_tensor *t = &v->snap.plan->tensors[tensor];
-    for (int i = 0; i < v->model.n_printed; i++) {
+    for (int i = 0; i < v->model.n_printed && !v->snap.given; i++) {
         const struct lab_course_values_spec *p = &v->model.printed[i];
         if (strcmp(p->tensor, t->name) != 0)
             continue;

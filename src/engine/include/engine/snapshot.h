@@ -110,10 +110,11 @@ struct lab_snapshot {
     char measured[LAB_TUNE_NAME];
     int measure_done;
     int measure_of;
-    int64_t iteration;             /* from 0 */
-    int64_t first_iteration;       /* of this walk: more than 0 where it goes on
+    int64_t iteration;       /* from 0 */
+    int64_t first_iteration; /* of this walk: more than 0 where it goes on
                                       with a training that was kept */
-    int position;                  /* 0 .. schedule->n_steps */
+    bool given;   /* parameters from a file: not what the course prints */
+    int position; /* 0 .. schedule->n_steps */
     struct lab_step_status *steps; /* schedule->n_steps of them */
     double loss; /* of this iteration, NaN before it is known */
     double lr;   /* lab_plan_lr() */

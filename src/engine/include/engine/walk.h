@@ -139,6 +139,8 @@ struct lab_walk_start {
 enum lab_status lab_walk_start_from(struct lab_walk *w,
                                     const struct lab_walk_start *from);
 int64_t lab_walk_first(const struct lab_walk *w); /* iteration; 0: the seed */
+/* Its parameters are not those of the seed: lab_walk_start_from() gave them. */
+bool lab_walk_was_given(const struct lab_walk *w);
 
 /* One iteration at speed: the host does not wait for every step, and a copy for
  * going back is kept now and then only. Observers hear of the steps of sampled

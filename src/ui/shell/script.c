@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/new_file.h"
 #include "base/str.h"
 #include "ui/keymap.h"
 
@@ -451,18 +452,8 @@ enum lab_status lab_key_log_open(struct lab_key_log **out, const char *path,
     if (!r)
         return lab_fail(LAB_E_NOMEM, "the recording");
     snprintf(r->path, sizeof(r->path), "%s", path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    r->file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!r->file) {
-        enum lab_status st =
-            errno == EEXIST
-                ? lab_fail(LAB_E_IO,
-                           "%s is there already: give --record another name, "
-                           "or remove it",
-                           path)
-                : lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
+    enum lab_status st = lab_new_file(path, &r->file);
+    if (st) {
         lab_free(r);
         return st;
     }

@@ -4,7 +4,6 @@
 #include "ui/picture.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/new_file.h"
 
 /* ---- colours of a cell ---- */
 
@@ -277,21 +277,6 @@ void lab_picture_svg(struct lab_str *out, const struct lab_canvas *c,
 
 /* ---- files ---- */
 
-static enum lab_status create(const char *path, FILE **out)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0 && errno == EEXIST)
-        return lab_fail(LAB_E_IO, "%s is there already: choose another name",
-                        path);
-    *out = fd < 0 ? NULL : fdopen(fd, "w");
-    if (*out)
-        return LAB_OK;
-    enum lab_status st = lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return st;
-}
-
 enum lab_status lab_picture_write(const char *path, const struct lab_canvas *c,
                                   enum lab_theme theme)
 {
@@ -300,7 +285,7 @@ enum lab_status lab_picture_write(const char *path, const struct lab_canvas *c,
     if (n < 5 || strcmp(path + n - 4, ".svg") != 0)
         return lab_fail(LAB_E_ARG, "%s: the name of a picture ends in .svg",
                         path);
-    enum lab_status st = create(path, &f);
+    enum lab_status st = lab_new_file(path, &f);
     if (st)
         return st;
     struct lab_str text;
@@ -338,7 +323,7 @@ enum lab_status lab_cast_open(struct lab_cast **out, const char *path,
     struct lab_cast *cast = lab_alloc(sizeof(*cast));
     if (!cast)
         return lab_no_memory("the asciicast");
-    enum lab_status st = create(path, &cast->file);
+    enum lab_status st = lab_new_file(path, &cast->file);
     if (st) {
         lab_free(cast);
         return st;

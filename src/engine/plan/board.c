@@ -98,7 +98,7 @@ static struct lab_reach times(struct lab_reach s, int64_t coef)
     return coef < 0 ? b : a;
 }
 
-/* The statement's left side stands for a tensor that is read where it is. */
+/* The statement's left side is a tensor that is read where it is. */
 static const struct lab_formula_ref *indexed(const struct lab_formula *f,
                                              int statement, int ref)
 {

@@ -103,7 +103,7 @@ struct test_network {
     char *before;     /* truth's persistent part before the step */
     char *first;      /* the same before the phase: groups start there */
     bool group;       /* a group is being judged */
-    bool keeps_parts; /* one whose variants do */
+    bool keeps_parts; /* its variants keep the parts */
     float *host;      /* room for the largest tensor */
     struct lab_str *report;
 };

@@ -1,4 +1,4 @@
-/* mma.h -- stands in for NVIDIA's header of that name: matrices of a warp, in the
+/* mma.h -- replaces NVIDIA's header of that name: matrices of a warp, in the
  * shapes that our kernels use: 16 x 16 x 16 of fp16 and bf16, 16 x 16 x 8 of tf32,
  * sums in fp32. Which lane holds what is the hardware's choice. */
 #pragma once

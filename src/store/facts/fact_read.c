@@ -1,5 +1,5 @@
 /* fact_read.c -- reads a table of facts from its CSV file. All that a table is
- * stands in the file's head; nothing here knows a table by name. */
+ * is in the file's head; nothing here knows a table by name. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>

@@ -483,7 +483,7 @@ static void draw_blocks(struct kernel_state *st, struct lab_canvas *c,
     lab_canvas_text(c, r.y + y, r.x + x, 1, LAB_ROLE_CURSOR, "#");
 }
 
-/* Each thread as the warp that it is of; the warp in focus stands out. */
+/* Each thread as the warp that it is of; the warp in focus is lit. */
 static void draw_threads(struct kernel_state *st, struct lab_canvas *c,
                          struct lab_rect r, int warp, const uint32_t at[3])
 {

@@ -65,7 +65,7 @@ struct lab_stepper {
     bool stay;      /* the next stop is at a step not run yet */
     bool goes_into; /* the kernels of step `into`, once the walk is there */
     int into;
-    bool was_inside;  /* a step whose kernels were walked */
+    bool was_inside;  /* kernels of a step were walked */
     char found[1024]; /* a finding that stopped the walk, shown; "": none */
     struct lab_kernel_goal goal; /* where it is */
     bool pinned; /* the source of an explained number is looked at */

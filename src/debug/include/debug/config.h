@@ -2,7 +2,7 @@
  * lines `name = value`, and lines that begin with '#'.
  *
  * A name is that of an option that options.def calls a setting, `theme`, a size of
- * a pane, or `key.NEW`, with the key that NEW stands for. What reads a setting
+ * a pane, or `key.NEW`, with the key that NEW means. What reads a setting
  * checks it: options.c, report/palette.h, ui/settings.h. Read once, kept until the
  * program ends. Threads: one. */
 #pragma once

@@ -10,7 +10,7 @@
  * letters run. So it is the same forward, backward, and from an input to the
  * outputs that it reaches.
  *
- * A step whose formula is words has its inputs beside the result; there the
+ * A step with a formula in words has its inputs beside the result; there the
  * terms of an explanation give what is lit. Pure. Threads: any. */
 #pragma once
 #include "engine/snapshot.h"

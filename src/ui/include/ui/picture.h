@@ -16,7 +16,7 @@ LAB_C_BEGIN
  * has no gaps whatever the font is, and the rest is text that can be marked. */
 void lab_picture_svg(struct lab_str *out, const struct lab_canvas *c,
                      enum lab_theme theme);
-/* The same into a new file, whose name ends in .svg. Errors: LAB_E_ARG another
+/* The same into a new file with a name in .svg. Errors: LAB_E_ARG another
  * name; LAB_E_IO the file is there, or cannot be written; LAB_E_NOMEM. */
 enum lab_status lab_picture_write(const char *path, const struct lab_canvas *c,
                                   enum lab_theme theme);

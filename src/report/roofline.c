@@ -325,6 +325,30 @@ enum lab_status lab_roofline_load(struct lab_roofline *out,
     return st;
 }
 
+static bool same_sum(const struct lab_time_sum *a, const struct lab_time_sum *b)
+{
+    return a->level == b->level && a->step_index == b->step_index &&
+           a->phase_id == b->phase_id && same(a->name, b->name) &&
+           same(a->variant, b->variant) && same(a->backend, b->backend) &&
+           same(a->kernel, b->kernel);
+}
+
+void lab_roofline_bounds(const struct lab_roofline *r,
+                         struct lab_time_sum *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < r->count; k++) {
+            const struct lab_roofline_point *p = &r->rows[k].point;
+            if (!same_sum(r->rows[k].sum, &items[i]))
+                continue;
+            items[i].of_roof = p->share;
+            items[i].bound = p->verdict == LAB_ROOFLINE_UNKNOWN
+                                 ? NULL
+                                 : lab_roofline_verdict_name(p->verdict);
+            break;
+        }
+}
+
 /* ---- columns of a list on the screen ---- */
 
 static double median(const void *row)

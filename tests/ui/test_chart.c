@@ -206,6 +206,33 @@ TEST_CASE(numbers_count_what_has_a_name)
     lab_free(text);
 }
 
+/* Little is not nothing, and what is below zero goes to the other side. */
+TEST_CASE(bars_begin_at_zero)
+{
+    static const struct {
+        double share;
+        bool sides;
+        const char *text;
+        const char *ascii;
+    } cases[] = {
+        {1, false, "█████\n", "#####\n"}, {0.5, false, "██▌\n", "##+\n"},
+        {1e-9, false, "▏\n", "-\n"},      {7, false, "█████\n", "#####\n"},
+        {-1, false, "\n", "\n"},          {NAN, false, "\n", "\n"},
+        {0, true, "  │\n", "  |\n"},      {1, true, "  │██\n", "  |##\n"},
+        {-0.75, true, "▐█│\n", "-#|\n"},  {-1e-9, true, " ▕│\n", " -|\n"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (int ascii = 0; ascii < 2; ascii++) {
+            struct lab_canvas c;
+            assert_ok(lab_canvas_init(&c, 1, 5, ascii));
+            lab_bar_draw(&c, 0, 0, 5, cases[i].share, cases[i].sides,
+                         LAB_ROLE_GOOD);
+            char *text = lab_canvas_dump(&c);
+            assert_string_equal(text, ascii ? cases[i].ascii : cases[i].text);
+            lab_free(text);
+            lab_canvas_release(&c);
+        }
+}
+
 static bool marked(const char *dump, const char *text)
 {
     if (!strstr(dump, text))

@@ -89,7 +89,7 @@ enum { RUN_COUNT = sizeof(RUNS) / sizeof(RUNS[0]) };
 
 #define SUM(level_, index_, name_, phase_, count_, median_)                    \
     .level = LAB_SUM_##level_, .step_index = index_, .name = name_,            \
-    .phase = phase_, .count = count_, .median_ns = median_
+    .phase = phase_, .count = count_, .median_ns = median_, .of_roof = NAN
 #define COUNTED(achieved, dram, flop)                                          \
     .counters = {.achieved_occupancy_pct = achieved,                           \
                  .dram_read_bytes = dram,                                      \
@@ -157,6 +157,14 @@ static int ending; /* refreshes until the lab that was left has ended */
 static struct lab_time_sum kernels[KERNEL_COUNT];
 static struct lab_time_sum step_rows[STEP_COUNT];
 
+static void set_phases(struct lab_time_sum *rows, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        for (int p = 0; p < LAB_PHASE_COUNT; p++)
+            if (strcmp(rows[i].phase, lab_phase_name((enum lab_phase)p)) == 0)
+                rows[i].phase_id = p;
+}
+
 static enum lab_status load_runs(void *user, const struct lab_run_row **rows,
                                  int64_t *count)
 {
@@ -176,9 +184,15 @@ static enum lab_status load_steps(void *user, int64_t run,
     memcpy(step_rows, STEPS, sizeof(step_rows));
     for (int i = 0; i < STEP_COUNT && run != 12; i++) /* not counted */
         lab_counters_init(&step_rows[i].counters);
+    step_rows[0].bound = "latency";
+    step_rows[0].of_roof = 0.0004;
+    step_rows[2].bound = "launch";
+    step_rows[5].bound = "compute";
+    step_rows[5].of_roof = 0.71;
     *rows = step_rows;
     *count = STEP_COUNT;
-    return LAB_OK;
+    set_phases(step_rows, STEP_COUNT);
+    return lab_time_sums_share(step_rows, STEP_COUNT);
 }
 
 static enum lab_status load_kernels(void *user, int64_t run,
@@ -201,7 +215,8 @@ static enum lab_status load_kernels(void *user, int64_t run,
             lab_counters_init(&kernels[i].counters);
     }
     *rows = kernels;
-    return LAB_OK;
+    set_phases(kernels, *count);
+    return lab_time_sums_share(kernels, (size_t)*count);
 }
 
 static enum lab_status write_facts(void *user, int64_t run, struct lab_doc *out)

@@ -212,6 +212,24 @@ TEST_CASE_WITH(steps_are_added_up, NULL, sample_cleanup)
     lab_database_close(db);
 }
 
+/* Of the median, as often as it ran; what has no time has no share. */
+TEST_CASE(shares_add_up)
+{
+    struct lab_time_sum rows[] = {{.median_ns = 10, .count = 10},
+                                  {.median_ns = NAN, .count = 4},
+                                  {.median_ns = 300, .count = 1}};
+    assert_ok(lab_time_sums_share(rows, 3));
+    assert_float_equal((float)rows[0].share, 0.25, 1e-6);
+    assert_float_equal((float)rows[0].cumulative, 1.0, 1e-6);
+    assert_true(isnan(rows[1].share) && isnan(rows[1].cumulative));
+    assert_float_equal((float)rows[2].share, 0.75, 1e-6);
+    assert_float_equal((float)rows[2].cumulative, 0.75, 1e-6);
+    rows[0].count = rows[2].count = 0;
+    assert_ok(lab_time_sums_share(rows, 3));
+    assert_true(isnan(rows[0].share)); /* of nothing */
+    assert_ok(lab_time_sums_share(NULL, 0));
+}
+
 TEST_CASE_WITH(every_sort_works, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");

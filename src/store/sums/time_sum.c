@@ -814,7 +814,49 @@ static void take_rungs(struct lab_time_sums *sums,
         sums->items[i].rung =
             lab_bench_name_find(&sums->rungs, sums->items[i].step_index);
         lab_counters_init(&sums->items[i].counters);
+        sums->items[i].share = sums->items[i].cumulative = NAN;
+        sums->items[i].of_roof = NAN;
     }
+}
+
+/* ---- shares ---- */
+
+static double time_of(const struct lab_time_sum *s)
+{
+    return s->median_ns * lab_to_real(s->count);
+}
+
+/* For qsort: the longest first, unknown ones last. */
+static int compare_times(const void *a, const void *b)
+{
+    double x = time_of(*(struct lab_time_sum *const *)a);
+    double y = time_of(*(struct lab_time_sum *const *)b);
+    if (isnan(x) || isnan(y))
+        return (isnan(x) != 0) - (isnan(y) != 0);
+    return (x < y) - (x > y);
+}
+
+enum lab_status lab_time_sums_share(struct lab_time_sum *items, size_t count)
+{
+    struct lab_time_sum **order = lab_alloc_array(count + 1, sizeof(*order));
+    double all = 0;
+    double before = 0;
+    if (!order)
+        return lab_no_memory("the shares of a run's time");
+    for (size_t i = 0; i < count; i++) {
+        double ns = time_of(&items[i]);
+        order[i] = &items[i];
+        all += ns > 0 ? ns : 0;
+    }
+    qsort(order, count, sizeof(struct lab_time_sum *), compare_times);
+    for (size_t i = 0; i < count; i++) {
+        struct lab_time_sum *s = order[i];
+        s->share = all > 0 ? time_of(s) / all : (double)NAN;
+        before += s->share;
+        s->cumulative = before;
+    }
+    lab_free(order);
+    return LAB_OK;
 }
 
 static enum lab_status load_rows(struct lab_database *db, int64_t run,

@@ -44,6 +44,7 @@ static void put_number(const struct lab_field *f, double v, char *out,
         lab_format_share(v / 100, out, cap);
         break;
     case LAB_SHOW_SHARE:
+    case LAB_SHOW_BAR:
         lab_format_share(v, out, cap);
         break;
     case LAB_SHOW_FLOP:
@@ -106,6 +107,40 @@ void lab_record_cell(const void *user, int64_t row, int column, char *out,
         *role = role_of(out);
 }
 
+static bool bar(const void *user, int64_t row, int column,
+                struct lab_table_bar *out)
+{
+    const struct lab_record_list *list = user;
+    const struct lab_field *f = list->field[column];
+    const void *record = lab_record_at(list, row);
+    if (f->show != LAB_SHOW_BAR)
+        return false;
+    *out = (struct lab_table_bar){.share = value(f, record) / list->longest,
+                                  .role = LAB_ROLE_SERIES_1};
+    if (list->color)
+        out->role = list->color(list->color_user, record, &out->letter);
+    return true;
+}
+
+int lab_record_list_column(const struct lab_record_list *list,
+                           enum lab_field_show show)
+{
+    for (int i = 0; i < list->ops.column_count; i++)
+        if (list->field[i]->show == show)
+            return i;
+    return -1;
+}
+
+void lab_record_list_scale(struct lab_record_list *list, int64_t count)
+{
+    int column = lab_record_list_column(list, LAB_SHOW_BAR);
+    list->longest = 0;
+    for (int64_t i = 0; i < count && column >= 0; i++) {
+        double v = fabs(value(list->field[column], lab_record_at(list, i)));
+        list->longest = v > list->longest ? v : list->longest;
+    }
+}
+
 static int compare(const void *user, int64_t a, int64_t b, int column,
                    bool turned)
 {
@@ -137,8 +172,10 @@ void lab_record_list_init(struct lab_record_list *list,
                           const struct lab_fields *fields, int kind)
 {
     *list = (struct lab_record_list){.fields = fields};
-    list->ops = (struct lab_table_ops){
-        .columns = list->column, .cell = lab_record_cell, .compare = compare};
+    list->ops = (struct lab_table_ops){.columns = list->column,
+                                       .cell = lab_record_cell,
+                                       .bar = bar,
+                                       .compare = compare};
     for (int i = 0; i < fields->count; i++) {
         const struct lab_field_list *l = &fields->list[i].list;
         if (l->place == 0)

@@ -9,6 +9,10 @@ struct lab_record_list {
     struct lab_table_column column[LAB_TABLE_COLUMNS];
     const struct lab_field *field[LAB_TABLE_COLUMNS];
     const struct lab_fields *fields;
+    /* The colour of a row's bars, and the letter that has its meaning. */
+    enum lab_role (*color)(const void *user, const void *row, char *letter);
+    const void *color_user;
+    double longest;       /* what a whole bar is: lab_record_list_scale() */
     const void *rows;     /* the caller's; set it before the table's count */
     const int64_t *shown; /* indices of rows; NULL: all of them */
 };
@@ -20,6 +24,11 @@ void lab_record_list_init(struct lab_record_list *list,
 /* The same columns in another order of importance. */
 void lab_record_list_turn(struct lab_record_list *list, int kind);
 const void *lab_record_at(const struct lab_record_list *list, int64_t row);
+/* The column that shows `show`, the first of them; -1: none. */
+int lab_record_list_column(const struct lab_record_list *list,
+                           enum lab_field_show show);
+/* Bars of `count` rows fill their column where the value is the largest. */
+void lab_record_list_scale(struct lab_record_list *list, int64_t count);
 /* What lab_table_ops.cell does, for lists that add to it. */
 void lab_record_cell(const void *list, int64_t row, int column, char *out,
                      size_t cap, enum lab_role *role);

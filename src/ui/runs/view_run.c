@@ -6,6 +6,8 @@
 
 #include "record_list.h"
 #include "trace/record.h"
+#include "profiler/roofline.h"
+#include "report/palette.h"
 #include "ui/layout.h"
 #include "ui/pager.h"
 #include "ui/ui.h"
@@ -30,10 +32,28 @@ struct run_state {
     bool simulated;       /* counted by simulation */
     int64_t most_kernels; /* that a step launches, or the run without steps */
     struct lab_str no_steps;
+    bool by_bound; /* what colours mean; else the phase */
 };
 
 /* Kinds of lists of steps and kernels. */
 enum { COUNTED = 1, SIMULATED_STEPS = 2, ALL_STEPS = 2, SIMULATED_KERNELS = 4 };
+
+static enum lab_role color_of(const void *user, const void *row, char *letter)
+{
+    const struct run_state *st = user;
+    const struct lab_time_sum *s = row;
+    if (st->by_bound) {
+        enum lab_roofline_verdict v = s->bound
+                                          ? lab_roofline_verdict_find(s->bound)
+                                          : LAB_ROOFLINE_UNKNOWN;
+        *letter = s->bound ? lab_verdict_letter(v)[0] : '?';
+        return lab_role_of_verdict(v);
+    }
+    if (s->phase_id < 0 || s->phase_id >= LAB_PHASE_COUNT)
+        return LAB_ROLE_SERIES_1;
+    *letter = lab_phase_letter((enum lab_phase)s->phase_id)[0];
+    return lab_role_of_phase((enum lab_phase)s->phase_id);
+}
 
 /* When it fails there are none: those that were shown are gone. */
 static enum lab_status load_kernels(struct run_state *st)
@@ -52,6 +72,7 @@ static enum lab_status load_kernels(struct run_state *st)
                                              (step < 0 ? ALL_STEPS : 0));
     st->kernels.count = 0;
     st->kernel_list.rows = st->kernel_rows = status ? NULL : rows;
+    lab_record_list_scale(&st->kernel_list, status ? 0 : count);
     return status ? status : lab_table_set_count(&st->kernels, count);
 }
 
@@ -80,6 +101,7 @@ static enum lab_status load(struct run_state *st)
     enum lab_status status =
         m->load_steps(m->user, st->args.run.id, &st->step_rows, &count);
     st->step_list.rows = st->step_rows;
+    lab_record_list_scale(&st->step_list, status ? 0 : count);
     if (!status)
         status = lab_table_set_count(&st->steps, count);
     for (int64_t i = 0; i < count && !status; i++) {
@@ -93,6 +115,15 @@ static enum lab_status load(struct run_state *st)
     if (st->counted || st->simulated)
         lab_record_list_turn(&st->step_list,
                              st->simulated ? SIMULATED_STEPS : COUNTED);
+    if (!st->simulated) { /* what takes longest comes first */
+        lab_table_sort(&st->steps,
+                       lab_record_list_column(&st->step_list, LAB_SHOW_BAR),
+                       true);
+        lab_table_sort(&st->kernels,
+                       lab_record_list_column(&st->kernel_list, LAB_SHOW_BAR),
+                       true);
+        lab_table_action(&st->steps, LAB_ACT_FIRST);
+    }
     if (!status)
         select_step(st);
     if (!status)
@@ -143,6 +174,8 @@ static enum lab_status run_init(struct lab_screen *s, const void *args)
     lab_record_list_init(&st->kernel_list, &lab_kernel_sum_fields, 0);
     lab_table_init(&st->steps, &st->step_list.ops, &st->step_list);
     lab_table_init(&st->kernels, &st->kernel_list.ops, &st->kernel_list);
+    st->step_list.color = st->kernel_list.color = color_of;
+    st->step_list.color_user = st->kernel_list.color_user = st;
     lab_doc_init(&st->doc);
     lab_pager_init(&st->facts, &st->doc);
     enum lab_status status = load(st);
@@ -207,7 +240,10 @@ static void run_draw(struct lab_screen *s, struct lab_canvas *c,
         lab_canvas_heading(c, &l.facts, "Run", st->pane == PANE_FACTS);
         lab_pager_draw(&st->facts, c, l.facts);
     }
-    lab_canvas_heading(c, &l.steps, "Steps", st->pane == PANE_STEPS);
+    lab_canvas_heading(c, &l.steps,
+                       st->by_bound ? "Steps, colours by bound"
+                                    : "Steps, colours by phase",
+                       st->pane == PANE_STEPS);
     lab_table_draw(&st->steps, c, l.steps, st->pane == PANE_STEPS);
     if (l.kernels.h > 0) {
         lab_canvas_heading(c, &l.kernels, title, st->pane == PANE_KERNELS);
@@ -296,6 +332,13 @@ static enum lab_status turn_all_kernels(struct lab_screen *s)
     return LAB_OK;
 }
 
+static enum lab_status turn_colors(struct lab_screen *s)
+{
+    struct run_state *st = s->state;
+    st->by_bound = !st->by_bound;
+    return LAB_OK;
+}
+
 static void run_title(struct lab_screen *s, char *out, size_t cap)
 {
     struct run_state *st = s->state;
@@ -311,6 +354,8 @@ static const struct lab_binding BINDINGS[] = {
     LAB_VIEWS_OF_KERNEL,
     LAB_VIEWS_OF_RUN,
     LAB_VIEWS_OF_STEP,
+    {"b F8", true, "bound", "colours by what holds a step back, or by phase",
+     LAB_ACT_OWN, turn_colors},
     {"a F7", true, "all", "the kernels of all steps, or of the chosen one",
      LAB_ACT_OWN, turn_all_kernels},
     {"Tab", true, "pane", "steps, kernels or facts", LAB_ACT_NEXT_PANE},
@@ -319,6 +364,15 @@ static const struct lab_binding BINDINGS[] = {
     {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},
     {"Esc", false, "back", "close this screen", LAB_ACT_CANCEL},
     {NULL}};
+
+static const struct lab_sign SIGNS[] = {
+    {"F L B U", "the bar is of a step forward, of the loss, backward, of the "
+                "update"},
+    {"M C L H ?", "after b: memory or cache, compute, latency, launches by the "
+                  "host, unknown"},
+    {"share", "of the time of all: the median, as often as it ran"},
+    {"cum.", "its share with those of all that take longer"},
+    {NULL, NULL}};
 
 const struct lab_screen_ops lab_view_run = {
     .name = "run",
@@ -332,4 +386,5 @@ const struct lab_screen_ops lab_view_run = {
     .subject = run_subject,
     .after = follow,
     .title_now = run_title,
+    .signs = SIGNS,
 };

@@ -51,7 +51,8 @@ struct lab_runs_source {
     struct rows passes;
     struct lab_timeline *whole; /* of a pass, while parts are looked at */
     struct lab_timeline *part;
-    struct lab_time_sums sums; /* of the kernels */
+    struct lab_time_sums sums;  /* of the kernels */
+    struct lab_roofline bounds; /* of the run of which there are steps */
 };
 
 /* *db NULL: there is none yet. */
@@ -427,12 +428,27 @@ static enum lab_status load_sums(struct lab_runs_source *s, int64_t run,
     return st;
 }
 
+/* What holds back each row: without it a list has one column less. */
+static void load_bounds(struct lab_runs_source *s, int64_t run)
+{
+    struct lab_database *db;
+    lab_roofline_release(&s->bounds);
+    if (!runs_source_open(s, false, &db) && db &&
+        lab_roofline_load(&s->bounds, db, run))
+        s->bounds = (struct lab_roofline){0};
+    lab_database_close(db);
+}
+
 static enum lab_status load_steps(void *user, int64_t run,
                                   const struct lab_time_sum **rows,
                                   int64_t *count)
 {
     struct lab_runs_source *s = user;
     enum lab_status st = load_sums(s, run, LAB_SUM_STEP, &s->steps);
+    if (!st)
+        st = lab_time_sums_share(s->steps.items, s->steps.count);
+    load_bounds(s, run);
+    lab_roofline_bounds(&s->bounds, s->steps.items, s->steps.count);
     *rows = s->steps.items;
     *count = (int64_t)s->steps.count;
     return st;
@@ -466,9 +482,15 @@ static enum lab_status load_kernels(void *user, int64_t run,
         if (out)
             *out = sums->items[i];
     }
+    if (!st)
+        st = check(&s->kernels);
+    if (!st)
+        st = lab_time_sums_share(s->kernels.items, (size_t)s->kernels.n);
+    if (!st && s->bounds.run == run)
+        lab_roofline_bounds(&s->bounds, s->kernels.items, (size_t)s->kernels.n);
     *rows = s->kernels.items;
     *count = s->kernels.n;
-    return st ? st : check(&s->kernels);
+    return st;
 }
 
 /* ---- facts, delete ---- */
@@ -652,6 +674,7 @@ void lab_runs_source_free(struct lab_runs_source *s)
     lab_roofline_release(&s->roofline);
     timelines_clear(s);
     lab_time_sums_release(&s->sums);
+    lab_roofline_release(&s->bounds);
     lab_free(s->path);
     lab_free(s->db);
     lab_free(s);

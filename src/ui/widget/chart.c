@@ -434,6 +434,52 @@ void lab_histogram_draw(struct lab_canvas *c, struct lab_rect r,
     }
 }
 
+/* `eighths` of a cell to the right from x on. */
+static void bar_right(struct lab_canvas *c, int y, int x, int eighths,
+                      enum lab_role role)
+{
+    struct lab_rect full = {y, x, 1, eighths / 8};
+    lab_canvas_fill(c, full, c->ascii ? "#" : "█", role);
+    if (eighths % 8)
+        lab_canvas_text(c, y, x + full.w, 1, role,
+                        !c->ascii          ? EIGHTHS_RIGHT[eighths % 8]
+                        : eighths % 8 >= 4 ? "+"
+                                           : "-");
+}
+
+/* To the left, up to before x. */
+static void bar_left(struct lab_canvas *c, int y, int x, int eighths,
+                     enum lab_role role)
+{
+    int full = eighths / 8;
+    lab_canvas_fill(c, (struct lab_rect){y, x - full, 1, full},
+                    c->ascii ? "#" : "█", role);
+    if (eighths % 8)
+        lab_canvas_text(c, y, x - full - 1, 1, role,
+                        c->ascii           ? "-"
+                        : eighths % 8 >= 4 ? "▐"
+                                           : "▕");
+}
+
+void lab_bar_draw(struct lab_canvas *c, int y, int x, int w, double share,
+                  bool sides, enum lab_role role)
+{
+    if (sides) {
+        w = (w - 1) / 2;
+        x += w;
+        if (w > 0)
+            lab_canvas_text(c, y, x, 1, LAB_ROLE_BORDER, "│");
+    }
+    if (w < 1 || isnan(share) || share == 0 || (share < 0 && !sides))
+        return;
+    double most = fmin(fabs(share), 1);
+    int eighths = (int)fmax(1, round(most * w * 8));
+    if (share > 0)
+        bar_right(c, y, x + (sides ? 1 : 0), eighths, role);
+    else
+        bar_left(c, y, x, eighths, role);
+}
+
 void lab_gauge_draw(struct lab_canvas *c, int y, int x, int w, double share,
                     enum lab_role role, const char *text)
 {

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "trace/record.h"
+#include "ui/chart.h"
 #include "ui/keymap.h"
 
 void lab_table_init(struct lab_table *t, const struct lab_table_ops *ops,
@@ -260,6 +261,17 @@ static void draw_cell(struct lab_canvas *c, int y, int x, int w, bool right,
     lab_canvas_text_cut(c, y, x, w, role, text);
 }
 
+/* "F███▌     31.2 %": the text has the room of a share or a time. */
+static void draw_bar(struct lab_canvas *c, int y, int x, int w,
+                     const struct lab_table_bar *bar)
+{
+    if (bar->letter && w > 0) {
+        lab_canvas_textf(c, y, x++, 1, bar->role, "%c", bar->letter);
+        w--;
+    }
+    lab_bar_draw(c, y, x, w, bar->share, bar->sides, bar->role);
+}
+
 static void draw_heading(struct lab_table *t, struct lab_canvas *c,
                          const int *widths)
 {
@@ -279,7 +291,9 @@ static void draw_heading(struct lab_table *t, struct lab_canvas *c,
 static void draw_row(struct lab_table *t, struct lab_canvas *c, int y,
                      int64_t place, const int *widths, bool focused)
 {
+    enum { BAR_TEXT = 7 }; /* "12.3 %", or its blank */
     bool here = place == t->cursor;
+    struct lab_table_bar bar;
     struct lab_rect line = {y, t->view.x, 1, t->view.w};
     int x = t->view.x + 1;
     for (int i = 0; i < t->ops->column_count; i++) {
@@ -290,6 +304,9 @@ static void draw_row(struct lab_table *t, struct lab_canvas *c, int y,
             draw_cell(c, y, x, widths[i] - 1, t->ops->columns[i].right, role,
                       text);
         }
+        if (widths[i] > 1 && t->ops->bar &&
+            t->ops->bar(t->user, t->order[place], i, &bar))
+            draw_bar(c, y, x, widths[i] - 1 - BAR_TEXT, &bar);
         x += widths[i];
     }
     if (here && focused) {

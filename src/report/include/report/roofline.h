@@ -42,6 +42,9 @@ extern const struct lab_fields lab_roofline_fields;
 enum lab_status lab_roofline_load(struct lab_roofline *out,
                                   struct lab_database *db, int64_t run);
 void lab_roofline_release(struct lab_roofline *r);
+/* Writes what holds back each of some steps or kernels of the same run. */
+void lab_roofline_bounds(const struct lab_roofline *r,
+                         struct lab_time_sum *items, size_t count);
 bool lab_roofline_is_kernel(const struct lab_roofline_row *row);
 /* A kernel's short name, a step's name, with what it is of in a lab; never
  * NULL. */

@@ -30,6 +30,7 @@ enum lab_field_show {
     LAB_SHOW_BYTES,
     LAB_SHOW_PCT,   /* of 100 */
     LAB_SHOW_SHARE, /* of 1 */
+    LAB_SHOW_BAR,   /* the same, on the screen with a bar of it */
     LAB_SHOW_FLOP,
     LAB_SHOW_FLOP_S,
     LAB_SHOW_BYTES_S,

@@ -62,6 +62,10 @@ struct lab_time_sum {
     int64_t occupancy_limit;
     struct lab_times times; /* rounded to 1024 values where there are more */
     struct lab_counters counters; /* unknown until lab_counted_fill() */
+    double share;      /* of the time of its list: lab_time_sums_share() */
+    double cumulative; /* its share with those of all that take longer */
+    const char *bound; /* what holds it back: lab_roofline_bounds() */
+    double of_roof;    /* the share of its roof that it reaches, as 1 */
 };
 
 struct lab_time_sums {
@@ -77,6 +81,9 @@ enum lab_status lab_time_sums_load(struct lab_time_sums *out,
                                    struct lab_database *db, int64_t run,
                                    unsigned levels);
 void lab_time_sums_release(struct lab_time_sums *sums);
+/* What share of the time of these rows each has: its median, as often as it ran.
+ * Of no use over several levels. */
+enum lab_status lab_time_sums_share(struct lab_time_sum *items, size_t count);
 /* What to call the step of a row: by its rung where it is a lab's. */
 const char *lab_time_sum_step(const struct lab_time_sum *sum);
 /* Work per second at the median; NaN: unknown. NULL allowed. */

@@ -48,6 +48,12 @@ char lab_chart_sign(int k);
 void lab_histogram_draw(struct lab_canvas *c, struct lab_rect r,
                         const double *values, int64_t n, enum lab_role role);
 
+/* One row: a bar of `share` from the left (0..1); with `sides` from the middle,
+ * which has a line, to the left below zero (-1..1). Little is not nothing: more than
+ * zero shows. NaN: empty. */
+void lab_bar_draw(struct lab_canvas *c, int y, int x, int w, double share,
+                  bool sides, enum lab_role role);
+
 /* One row: a bar of `share` (0..1, NaN: empty) with `text` over it. What is
  * full and what is empty differ in their glyphs. */
 void lab_gauge_draw(struct lab_canvas *c, int y, int x, int w, double share,

@@ -23,6 +23,14 @@ struct lab_table_column {
     bool turned; /* sorts largest first when chosen */
 };
 
+/* A bar in a cell, before its text. */
+struct lab_table_bar {
+    double share; /* of the room, -1 to 1; NaN: empty */
+    bool sides;   /* zero is in the middle: below it to the left */
+    char letter;  /* before it: what the colour means; '\0': none */
+    enum lab_role role;
+};
+
 struct lab_table_ops {
     const struct lab_table_column *columns;
     int column_count;
@@ -38,6 +46,9 @@ struct lab_table_ops {
     /* Rows that are not shown now; `given`: all rows are, in the order given.
      * NULL: none. */
     bool (*hidden)(const void *user, int64_t row, bool given);
+    /* false: a cell of text alone. NULL: all are. */
+    bool (*bar)(const void *user, int64_t row, int column,
+                struct lab_table_bar *out);
 };
 
 struct lab_table {

@@ -31,18 +31,20 @@ expect_exit 0
 
 [ -f "$LAB_SOURCE_DIR/profiles/recorded/h200.db" ] || exit 77 # not made yet
 
-# The newest recorded run with kernels, and the first kernel of its first step.
+# The newest recorded run with kernels, and the kernel of a step that has one and
+# has a name that no other step has a part of.
 run profile kernels --recorded last --json
 expect_exit 0
 python3 - "$out" >facts <<'P' || complain "no kernel to ask about"
 import json, sys
 rows = [r for r in map(json.loads, open(sys.argv[1])) if r["type"] == "kernel"]
-first = min(r["step_index"] for r in rows)
-k = [r for r in rows if r["step_index"] == first][-1]
+last = [r for r in rows if r["iteration"] == rows[-1]["iteration"]]
+k = [r for r in last if sum(r["step"] in o["step"] for o in last) == 1][0]
 threads = k["block"][0] * k["block"][1] * k["block"][2]
-print(k["run"], threads, k["registers_per_thread"], "%.1f" % k["occupancy_pct"])
+print(k["run"], threads, k["registers_per_thread"],
+      "%.1f" % k["occupancy_pct"], k["step"])
 P
-read -r id threads registers occupancy <facts
+read -r id threads registers occupancy step <facts
 play <<END
 resize 80 24
 key g
@@ -51,6 +53,8 @@ text /$id
 key Enter
 key Enter
 expect Run $id
+text /$step
+key Enter
 key O
 expect on NVIDIA H200
 expect > threads a block$(printf '%18s' "$threads")   as it ran

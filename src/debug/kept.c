@@ -491,7 +491,7 @@ static json_t *metadata_of(const struct lab_walk *walk, const char *lesson,
 {
     const struct lab_plan *plan = lab_walk_plan(walk);
     const struct lab_data *data = lab_walk_data(walk);
-    double lr = lab_plan_lr(plan);
+    double lr = lab_walk_lr(walk);
     struct lab_data_facts facts;
     json_t *meta = json_object();
     lab_data_get_facts(data, &facts);

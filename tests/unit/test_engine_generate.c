@@ -167,6 +167,32 @@ TEST_CASE(the_seed_decides)
     net_free(&n);
 }
 
+/* Whatever it is drawn with: the network's own, among the text's characters. */
+TEST_CASE(a_character_has_its_probability)
+{
+    const struct lab_sampling how = {.temperature = 3, .top_k = 4, .seed = 5};
+    struct net n;
+    struct lab_generator *g;
+    struct lab_str text;
+    double z[CLASSES];
+    double sum = 0;
+    trained(&n, true, 20);
+    const struct lab_text *t = lab_data_text(n.data);
+    const int32_t id = lab_text_find(t, 'a');
+    lab_str_init(&text);
+    assert_ok(lab_generator_new(&g, n.walk));
+    assert_ok(lab_generator_begin(g, "a", &how));
+    assert_ok(lab_generator_next(g, &text));
+    walk_logits(&n, &id, 1, z);
+    for (int c = 0; c < VOCAB; c++)
+        sum += exp(z[c]);
+    int32_t drawn = lab_text_find(t, (uint32_t)lab_str_text(&text)[0]);
+    assert_float_equal(lab_generator_probability(g), exp(z[drawn]) / sum, 1e-5);
+    lab_str_release(&text);
+    lab_generator_free(g);
+    net_free(&n);
+}
+
 /* The parameters of the moment, and the variants of the moment. */
 TEST_CASE(it_follows_the_walk)
 {

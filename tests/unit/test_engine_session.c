@@ -638,6 +638,52 @@ TEST_CASE_WITH(a_restart_takes_another_rate, start, end)
     trains_with_another_rate(*state, "adamw lr=0.125 weight_decay=0.1");
 }
 
+static void set_lr(struct fixture *f, double lr)
+{
+    struct lab_command c = {.kind = LAB_DO_LR, .lr = lr, .phase = -1};
+    assert_ok(lab_session_post(f->session, &c));
+    settle(f);
+    assert_string_equal(f->snap.error, "");
+    assert_true(f->snap.lr == lr);
+}
+
+/* From the next step on; before the first one it is the run's, and stays. */
+TEST_CASE_WITH(a_rate_is_changed_on_the_way, start, end)
+{
+    struct fixture *f = *state;
+    set_lr(f, 0.5);
+    assert_int_equal(f->snap.n_lr_changes, 0);
+    post_and_settle(f, LAB_DO_TRAIN, 4);
+    set_lr(f, 0.25);
+    assert_int_equal(f->snap.iteration, 3);
+    assert_int_equal(f->snap.n_lr_changes, 1);
+    assert_int_equal(f->snap.lr_changes[0].iteration, 4);
+    post_and_settle(f, LAB_DO_TRAIN, 2);
+    assert_int_equal(f->snap.rates.n, 6);
+    for (int i = 0; i < 6; i++)
+        assert_true(f->snap.rates.value[i] == (i < 4 ? 0.5 : 0.25));
+    post_and_settle(f, LAB_DO_RESTART, 0);
+    assert_true(f->snap.lr == 0.5);
+    assert_int_equal(f->snap.n_lr_changes, 0);
+}
+
+/* Only while it is asked for; an iteration that has ended counts too. */
+TEST_CASE_WITH(layers_are_looked_at_when_asked_for, start, end)
+{
+    struct fixture *f = *state;
+    post_and_settle(f, LAB_DO_TRAIN, 3);
+    assert_int_equal(f->snap.n_figures, 0);
+    assert_true(f->snap.confusion.after == 3);
+    post_and_settle(f, LAB_DO_INSPECT, 1);
+    assert_int_equal(f->snap.n_figures, 3);
+    assert_int_equal(f->snap.figures_of, 2);
+    assert_true(f->snap.figures[0].update > 0);
+    post_and_settle(f, LAB_DO_TRAIN, 5);
+    assert_int_equal(f->snap.figures_of, 7);
+    post_and_settle(f, LAB_DO_INSPECT, 0);
+    assert_int_equal(f->snap.n_figures, 0);
+}
+
 /* A lesson that names no optimizer has one, and it can be set too. */
 TEST_CASE(a_rate_without_an_optimizer)
 {

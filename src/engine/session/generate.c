@@ -26,6 +26,7 @@ struct lab_generator {
     int32_t *ids; /* the text so far: its last `context` characters */
     int64_t n_ids;
     uint64_t drawn;
+    double probability; /* of the character drawn last */
 };
 
 /* ---- the second plan ---- */
@@ -352,6 +353,20 @@ enum lab_status lab_generator_begin(struct lab_generator *g, const char *prompt,
     return LAB_OK;
 }
 
+/* By the network's scores as they are, at temperature 1. */
+static double probability_of(const double *logits, int64_t n, int64_t id)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += isnan(logits[i]) ? 0 : exp(logits[i] - logits[id]);
+    return 1 / sum;
+}
+
+double lab_generator_probability(const struct lab_generator *g)
+{
+    return g->probability;
+}
+
 /* The network may know more ids than the text has characters: those are not
  * drawn. */
 enum lab_status lab_generator_next(struct lab_generator *g, struct lab_str *out)
@@ -365,6 +380,7 @@ enum lab_status lab_generator_next(struct lab_generator *g, struct lab_str *out)
         return lab_fail(LAB_E_STATE, "the network computes NaN: there is no "
                                      "next character");
     g->drawn++;
+    g->probability = probability_of(g->logits, known, id);
     keep(g, (int32_t)id);
     lab_text_add(g->text, (int32_t)id, out);
     return LAB_OK;

@@ -17,6 +17,7 @@
 #include "engine/text.h"
 #include "base/clock.h"
 #include "engine/generate.h"
+#include "engine/inspect.h"
 #include "base/thread.h"
 #include "engine/setup.h"
 #include "engine/walk.h"
@@ -84,9 +85,13 @@ struct lab_session {
         struct lab_curve_buffer accuracies;
         struct lab_curve_buffer held; /* validation loss */
         struct lab_curve_buffer bits;
+        struct lab_curve_buffer rates;
     } curves;
+    struct lab_inspector *inspector;
     bool bits_counted; /* bits_order3 was tried */
     struct lab_str sample;
+    float *sample_p; /* for each byte of it */
+    size_t sample_room;
     int64_t samples;  /* drawn since the start */
     int64_t finished; /* short commands that no snapshot shows yet */
     double iteration_ms[LAB_TIMES_KEPT]; /* of the last ones, a ring */
@@ -294,6 +299,16 @@ static void curve_add(struct lab_curve_buffer *c, int64_t iteration,
     c->value[c->n++] = value;
 }
 
+/* An iteration's loss, and the rate that it was run with. */
+static void curve_iteration(struct lab_session *s, int64_t iteration,
+                            double loss)
+{
+    double rate = lab_walk_rate(s->walk, iteration);
+    curve_add(&s->curves.losses, iteration, loss);
+    if (!isnan(rate))
+        curve_add(&s->curves.rates, iteration, rate);
+}
+
 static double median_ms(const struct lab_session *s)
 {
     double sorted[LAB_TIMES_KEPT];
@@ -474,7 +489,7 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     struct lab_data_facts facts;
     lab_data_get_facts(lab_walk_data(s->walk), &facts);
     out->plan = s->plan;
-    out->lr = lab_plan_lr(s->plan);
+    out->lr = lab_walk_lr(s->walk);
     out->rate = lab_walk_rate(s->walk, lab_walk_iteration(s->walk));
     out->words = lab_data_words(lab_walk_data(s->walk));
     out->schedule = lab_schedule_retain(lab_walk_schedule(s->walk));
@@ -517,6 +532,24 @@ static void fill_training(struct lab_session *s, struct lab_snapshot *out)
     fill_curve(memory, &out->accuracies, &s->curves.accuracies);
     fill_curve(memory, &out->bits, &s->curves.bits);
     fill_curve(memory, &out->held, &s->curves.held);
+    fill_curve(memory, &out->rates, &s->curves.rates);
+    if (!s->inspector)
+        return;
+    if (s->now.inspects)
+        lab_inspector_figures(s->inspector, memory, &out->figures,
+                              &out->n_figures, &out->figures_of);
+    lab_inspector_confusion(s->inspector, memory, &out->confusion);
+}
+
+static void fill_sample(struct lab_session *s, struct lab_snapshot *out)
+{
+    struct lab_arena *memory = &out->shared->memory;
+    size_t n = s->sample.len;
+    out->sample_p = lab_arena_array(memory, n, sizeof(*out->sample_p));
+    if (!out->sample_p)
+        return;
+    memcpy(out->sample_p, s->sample_p, n * sizeof(*out->sample_p));
+    out->sample = lab_arena_text(memory, lab_str_text(&s->sample), n);
 }
 
 static void snapshot_unref(struct lab_snapshot_shared *shared)
@@ -551,8 +584,7 @@ static struct lab_snapshot_shared *make_snapshot(struct lab_session *s)
         fill_walk(s, next);
     fill_training(s, next);
     if (s->sample.len)
-        next->sample = lab_arena_text(&shared->memory, lab_str_text(&s->sample),
-                                      s->sample.len);
+        fill_sample(s, next);
     return shared;
 }
 
@@ -816,8 +848,7 @@ static bool one_step(struct lab_session *s)
         return false;
     }
     if (lab_walk_at_end(s->walk))
-        curve_add(&s->curves.losses, lab_walk_iteration(s->walk),
-                  lab_walk_loss(s->walk));
+        curve_iteration(s, lab_walk_iteration(s->walk), lab_walk_loss(s->walk));
     return !stops_after(s, step);
 }
 
@@ -1098,7 +1129,9 @@ static enum lab_status evaluate(struct lab_session *s, double *held_loss)
 {
     double accuracy;
     double loss;
-    enum lab_status st = lab_walk_evaluate(s->walk, &accuracy, &loss);
+    enum lab_status st =
+        s->inspector ? lab_inspector_evaluate(s->inspector, &accuracy, &loss)
+                     : lab_walk_evaluate(s->walk, &accuracy, &loss);
     *held_loss = st ? NAN : loss;
     if (!st && !isnan(loss))
         curve_add(&s->curves.held, lab_walk_iteration(s->walk), loss);
@@ -1130,13 +1163,29 @@ static void take_news(struct lab_session *s)
     while (lab_walk_poll(s->walk, &n)) {
         s->iteration_ms[s->n_iteration_ms++ % LAB_TIMES_KEPT] =
             (double)(n.end_ns - n.start_ns) / 1e6;
-        curve_add(&s->curves.losses, n.iteration, n.loss);
+        curve_iteration(s, n.iteration, n.loss);
     }
+}
+
+/* Nothing that is only looked at ends a training. */
+static void stop_inspecting(struct lab_session *s)
+{
+    add_notice(s, "gradients and updates are not looked at", lab_error());
+    s->now.inspects = false;
 }
 
 static enum lab_status one_iteration(struct lab_session *s, bool last)
 {
-    enum lab_status st = LAB_OK;
+    bool looks =
+        s->now.inspects &&
+        (last || lab_inspector_due(s->inspector, lab_clock_monotonic_ns()));
+    enum lab_status st = looks ? lab_walk_drain(s->walk) : LAB_OK;
+    if (!st && looks && lab_inspector_before(s->inspector)) {
+        stop_inspecting(s);
+        looks = false;
+    }
+    if (st)
+        return st;
     /* The last one is walked, so that its steps can be looked at and undone. */
     if (last) {
         st = walk_to_end(s);
@@ -1151,10 +1200,13 @@ static enum lab_status one_iteration(struct lab_session *s, bool last)
         if (!st && s->now.n_breaks > 0)
             st = lab_walk_drain(s->walk);
     }
+    if (!st && looks)
+        st = lab_walk_drain(s->walk);
+    if (!st && looks && lab_inspector_after(s->inspector))
+        stop_inspecting(s);
     take_news(s);
     if (!st && last) /* a walked one has another cost: no time of it */
-        curve_add(&s->curves.losses, lab_walk_iteration(s->walk),
-                  lab_walk_loss(s->walk));
+        curve_iteration(s, lab_walk_iteration(s->walk), lab_walk_loss(s->walk));
     return st;
 }
 
@@ -1250,15 +1302,34 @@ static enum lab_status session_train(struct lab_session *s,
 
 enum { DEFAULT_CHARACTERS = 200, MOST_CHARACTERS = 100000 };
 
+/* For the bytes of the text from `from` on. */
+static enum lab_status keep_probability(struct lab_session *s, size_t from,
+                                        double p)
+{
+    if (s->sample.failed)
+        return lab_no_memory("the text");
+    for (size_t i = from; i < s->sample.len; i++) {
+        enum lab_status st = lab_grow(&s->sample_p, i, &s->sample_room,
+                                      sizeof(*s->sample_p), "the text");
+        if (st) {
+            s->sample.len = from;
+            return st;
+        }
+        s->sample_p[i] = (float)p;
+    }
+    return LAB_OK;
+}
+
 static enum lab_status write_on(struct lab_session *s, struct lab_generator *g,
                                 int64_t n)
 {
     const int64_t patience_ns = 50000000;
     enum lab_status st = LAB_OK;
     for (int64_t i = 0; i < n && !st && !atomic_load(&s->cancel); i++) {
+        size_t from = s->sample.len;
         st = lab_generator_next(g, &s->sample);
-        if (!st && s->sample.failed)
-            st = lab_no_memory("the text");
+        if (!st)
+            st = keep_probability(s, from, lab_generator_probability(g));
         if (!st && lab_clock_monotonic_ns() - s->last_publish_ns > patience_ns)
             session_publish(s);
     }
@@ -1287,8 +1358,10 @@ static enum lab_status draw(struct lab_session *s, const struct lab_command *c)
             lab_walk_iteration(s->walk) + lab_walk_at_end(s->walk);
         lab_str_release(&s->sample);
         lab_str_add(&s->sample, c->text);
+        st = keep_probability(s, 0, NAN);
         s->now.sampling = true;
-        st = write_on(s, g, n);
+        if (!st)
+            st = write_on(s, g, n);
         s->now.sampling = false;
     }
     lab_generator_free(g);
@@ -1523,6 +1596,49 @@ static void end_run(struct lab_session *s)
                            &s->latest->all);
 }
 
+/* Nothing has run: the rate is that of the run which begins. */
+static bool is_fresh(const struct lab_session *s)
+{
+    return lab_walk_iteration(s->walk) == lab_walk_first(s->walk) &&
+           lab_walk_position(s->walk) == 0;
+}
+
+static enum lab_status session_restart(struct lab_session *s,
+                                       const struct lab_command *c);
+
+static enum lab_status session_lr(struct lab_session *s,
+                                  const struct lab_command *c)
+{
+    struct lab_lr_change *list = s->now.lr_changes;
+    if (isnan(lab_plan_lr(s->plan)))
+        return lab_fail(LAB_E_STATE,
+                        "nothing is updated here: there is no learning rate");
+    if (is_fresh(s) && s->now.state != LAB_SESSION_TRAINING) {
+        const struct lab_command anew = {.kind = LAB_DO_RESTART, .lr = c->lr};
+        return session_restart(s, &anew);
+    }
+    enum lab_status st = lab_walk_set_lr(s->walk, c->lr);
+    if (st)
+        return st;
+    if (s->now.n_lr_changes == LAB_LR_CHANGES) {
+        memmove(list, list + 1, (LAB_LR_CHANGES - 1) * sizeof(*list));
+        s->now.n_lr_changes--;
+    }
+    list[s->now.n_lr_changes++] = (struct lab_lr_change){
+        lab_walk_iteration(s->walk) + lab_walk_at_end(s->walk), c->lr};
+    return LAB_OK;
+}
+
+static enum lab_status session_inspect(struct lab_session *s,
+                                       const struct lab_command *c)
+{
+    bool ended = s->now.state != LAB_SESSION_TRAINING &&
+                 lab_walk_at_end(s->walk) && !s->now.inspects;
+    s->now.inspects = c->n != 0 && s->inspector;
+    return ended && s->now.inspects ? lab_inspector_after(s->inspector)
+                                    : LAB_OK;
+}
+
 static enum lab_status session_restart(struct lab_session *s,
                                        const struct lab_command *c)
 {
@@ -1542,6 +1658,9 @@ static enum lab_status session_restart(struct lab_session *s,
     }
     end_run(s);
     memset(&s->curves, 0, sizeof(s->curves));
+    if (s->inspector)
+        lab_inspector_reset(s->inspector);
+    s->now.n_lr_changes = 0;
     s->now.accuracy = s->now.exact = s->now.bits_per_char = NAN;
     s->now.test_accuracy = NAN;
     lab_str_clear(&s->sample);
@@ -1594,6 +1713,8 @@ static const struct {
     [LAB_DO_COUNT] = {session_count, .takes_long = true},
     [LAB_DO_SAVE] = {session_save, .quick = true},
     [LAB_DO_TRACE] = {session_trace},
+    [LAB_DO_LR] = {session_lr, .quick = true},
+    [LAB_DO_INSPECT] = {session_inspect, .quick = true},
 };
 
 /* ---- start ---- */
@@ -1701,6 +1822,9 @@ static enum lab_status open_walk(struct lab_session *s)
              lab_walk_backend(s->walk)->ops->name);
     if (s->hooks.opened)
         s->hooks.opened(s->hooks.user, s->walk);
+    /* The network can be walked without it. */
+    if (lab_inspector_new(&s->inspector, s->walk))
+        add_notice(s, "gradients and updates are not looked at", lab_error());
     return LAB_OK;
 }
 
@@ -1915,6 +2039,7 @@ static void configure(struct lab_session *s, const struct lab_session_config *c)
     s->now.test_accuracy = NAN;
     s->now.bits_per_char = s->now.bits_order3 = NAN;
     s->now.plane.tensor = s->now.explanation.tensor = -1;
+    s->now.figures_of = s->now.confusion.after = -1;
     s->now.explanation.step = s->show.tensor = s->element.tensor = -1;
     s->next_break = 1;
     for (int i = 0; i < c->setup.n_choices; i++) {
@@ -1930,12 +2055,14 @@ static void destroy(struct lab_session *s)
     struct lab_command ignored;
     while (take(s, false, &ignored))
         continue;
+    lab_inspector_free(s->inspector);
     lab_walk_free(s->walk);
     snapshot_unref(s->latest);
     lab_plan_free(s->plan);
     lab_free(s->checks);
     lab_free(s->data);
     lab_str_release(&s->sample);
+    lab_free(s->sample_p);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->changed);
     lab_free(s);

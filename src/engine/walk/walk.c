@@ -107,6 +107,7 @@ struct lab_walk {
     bool time_in_graph;
     bool cut; /* the open iteration was stopped at speed */
     struct lab_stop stop;
+    struct lab_row_watch rows; /* zeroed: none */
     void *arena;
     struct lab_decoder decoder;
     void *eval_arena; /* activations of an evaluation; NULL until the first */
@@ -1824,6 +1825,11 @@ enum lab_status lab_walk_set_lr(struct lab_walk *w, double lr)
     return LAB_OK;
 }
 
+double lab_walk_lr(const struct lab_walk *w)
+{
+    return w->lr;
+}
+
 double lab_walk_rate(const struct lab_walk *w, int64_t iteration)
 {
     const struct lab_walk_place end = {iteration, w->plan->n_steps - 1};
@@ -2352,9 +2358,13 @@ static void count_row(const struct lab_walk *w, int64_t i, int64_t row,
         int label = text ? lab_data_held_next(w->data, row, k)
                          : lab_data_held_label(w->data, row);
         t->rows++;
-        t->right +=
-            label >= 0 &&
-            walk_best_class(out, plan->real, i * places + k, classes) == label;
+        if (label < 0)
+            continue;
+        int answer = walk_best_class(out, plan->real, i * places + k, classes);
+        t->right += answer == label;
+        if (w->rows.row && each == places)
+            w->rows.row(w->rows.user, row, label, answer,
+                        lab_number_at(sample, plan->real, i * each + k));
     }
     for (int64_t k = skip; k < each; k++)
         t->loss += lab_number_at(sample, plan->real, i * each + k) *
@@ -2487,6 +2497,11 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
     if (!st && f.held_rows > 0 && o->evaluation)
         o->evaluation(o->user, w->iteration, *loss, *accuracy);
     return st;
+}
+
+void lab_walk_watch_rows(struct lab_walk *w, const struct lab_row_watch *watch)
+{
+    w->rows = watch ? *watch : (struct lab_row_watch){0};
 }
 
 enum lab_status lab_walk_test(struct lab_walk *w, double *accuracy,

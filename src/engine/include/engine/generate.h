@@ -54,4 +54,7 @@ enum lab_status lab_generator_begin(struct lab_generator *g, const char *prompt,
  * computes NaN. */
 enum lab_status lab_generator_next(struct lab_generator *g,
                                    struct lab_str *out);
+/* The probability that the network gave the character drawn last, among those of
+ * the text: at temperature 1, whatever it was drawn with. */
+double lab_generator_probability(const struct lab_generator *g);
 LAB_C_END

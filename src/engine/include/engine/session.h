@@ -85,7 +85,11 @@ enum lab_command_kind {
                         run of this iteration ("iteration") */
     LAB_DO_SAVE,     /* keeps the network in the file `text` */
     LAB_DO_TRACE,    /* text: "off", "kernels", "on", "" the trace's state */
-    LAB_DO_STOP      /* cancel what runs, and moves that wait: at once; while
+    LAB_DO_LR, /* `lr` is the base learning rate from the next step on; where
+                        nothing has run, that of a restart */
+    LAB_DO_INSPECT, /* n 1: norms and dead units are kept up to date while a
+                        training runs; 0: no longer */
+    LAB_DO_STOP     /* cancel what runs, and moves that wait: at once; while
                         variants are measured, that alone */
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 #include "engine/explain.h"
 #include "engine/gradcheck.h"
+#include "engine/inspect.h"
 #include "engine/neighbours.h"
 #include "engine/stats.h"
 #include "engine/tune.h"
@@ -86,6 +87,13 @@ struct lab_step_status {
     bool done;       /* ran in the iteration that is shown */
 };
 
+/* The learning rate was set by hand. */
+struct lab_lr_change {
+    int64_t iteration; /* from this one on */
+    double lr;
+};
+enum { LAB_LR_CHANGES = 16 }; /* the newest are kept */
+
 struct lab_curve { /* of losses or accuracies; thinned when long */
     int64_t *iteration;
     double *value;
@@ -117,7 +125,7 @@ struct lab_snapshot {
     int position; /* 0 .. schedule->n_steps */
     struct lab_step_status *steps; /* schedule->n_steps of them */
     double loss; /* of this iteration, NaN before it is known */
-    double lr;   /* lab_plan_lr() */
+    double lr;   /* lab_walk_lr() */
     double rate; /* of this iteration: lab_walk_rate() */
     char stop_reason[LAB_SESSION_TEXT]; /* "breakpoint 2: loss above 5" */
     char error[LAB_SESSION_TEXT];       /* of the last command, "" = none */
@@ -157,9 +165,21 @@ struct lab_snapshot {
     struct lab_curve held; /* validation loss, where it is computed */
     double bits_per_char;
     double bits_order3;
+    struct lab_curve rates; /* learning rate of each iteration */
+    struct lab_lr_change lr_changes[LAB_LR_CHANGES];
+    int n_lr_changes;
+    /* From LAB_DO_INSPECT on: of iteration figures_of; n_figures 0: none. */
+    bool inspects;
+    struct lab_node_figures *figures;
+    int n_figures;
+    int64_t figures_of;
+    struct lab_confusion confusion; /* of the last evaluation; after -1: none */
     /* What the network wrote last, after the text to begin with: UTF-8 as it
      * is, controls too; NULL: nothing. */
     char *sample;
+    /* For each byte of `sample` the probability of its character as the network
+     * had it; NaN: it was given. NULL where `sample` is. */
+    float *sample_p;
     int64_t sample_iteration; /* it was written after so many iterations */
     bool sampling;            /* more is coming */
     double exact; /* the last share of sequences decoded exactly, NaN none */

@@ -53,6 +53,13 @@ struct lab_decoded {
 
 enum { LAB_DECODED_EXAMPLES = 4 };
 
+/* What an evaluation found, a call for each held-back row with a class, or for
+ * each place of a text; answer -1: the scores are NaN. */
+struct lab_row_watch {
+    void *user;
+    void (*row)(void *user, int64_t row, int label, int answer, double loss);
+};
+
 LAB_C_BEGIN
 /* Takes over `be` and `data` on success; the plan and the spec must outlive
  * the walk. LAB_E_RANGE: the tensors are larger than the device; LAB_E_NOMEM:
@@ -87,6 +94,8 @@ enum lab_status lab_walk_choose(struct lab_walk *w,
 /* Another base learning rate (engine/rate.h), from the next step on; what has run
  * keeps its own when it runs again. The plan's rate is that of a restart. */
 enum lab_status lab_walk_set_lr(struct lab_walk *w, double lr);
+/* The base rate that holds now; NaN: nothing is updated. */
+double lab_walk_lr(const struct lab_walk *w);
 /* The learning rate of that iteration's updates; NaN: nothing is updated. */
 double lab_walk_rate(const struct lab_walk *w, int64_t iteration);
 
@@ -194,6 +203,8 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
 enum lab_status lab_walk_test(struct lab_walk *w, double *accuracy,
                               double *loss);
 
+/* Called by evaluations until it is taken off (NULL). Copied. */
+void lab_walk_watch_rows(struct lab_walk *w, const struct lab_row_watch *watch);
 /* Of the walk's last evaluation; NaN: there was none that decodes. */
 void lab_walk_decoded(const struct lab_walk *w, struct lab_decoded *out);
 /* Held-back row i as it was read and as it came out, "40713 -> 31704", and what

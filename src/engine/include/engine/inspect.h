@@ -1,0 +1,72 @@
+/* engine/inspect.h -- a training from inside: how large gradients and updates are,
+ * node by node, which units are always 0, and which validation rows come out as
+ * which class. Nothing here changes the walk. Threads: the walk's. */
+#pragma once
+#include "engine/walk.h"
+
+/* A node that has parameters, or one that cuts off at 0. Norms are the root of the
+ * sum of squares over all its parameters. */
+struct lab_node_figures {
+    int node;
+    int64_t parameters; /* 0: none, and the norms are NaN */
+    double gradient;
+    double parameter; /* after the update */
+    double update;    /* what the iteration added to them; NaN unknown */
+    int64_t units;    /* of a relu: columns, of images channels; 0: no relu,
+                         or its output is hidden in a group of steps */
+    int64_t dead;     /* units that are 0 in the whole batch */
+};
+
+enum { LAB_MISREAD_ROWS = 24, LAB_CONFUSION_CLASSES = 128 };
+
+struct lab_misread {
+    int64_t row; /* of the rows that are held back */
+    int label;
+    int answer; /* the class with the highest score */
+    double loss;
+    double *value; /* rows*cols of its confusion; NULL: no picture */
+};
+
+struct lab_confusion {
+    int64_t after;  /* iterations; -1: nothing was evaluated */
+    int classes;    /* 0: no classes, or too many */
+    int64_t *count; /* [label][answer] */
+    int64_t total;
+    int64_t right;
+    struct lab_misread *misread; /* the largest loss first */
+    int n_misread;
+    int64_t rows; /* of a picture */
+    int64_t cols;
+};
+
+struct lab_inspector;
+
+LAB_C_BEGIN
+/* The walk must outlive it. LAB_E_NOMEM. */
+enum lab_status lab_inspector_new(struct lab_inspector **out,
+                                  struct lab_walk *walk);
+void lab_inspector_free(struct lab_inspector *i); /* NULL allowed */
+/* Forgets what it has seen: the walk begins anew. */
+void lab_inspector_reset(struct lab_inspector *i);
+
+/* Inspecting copies parameters and gradients: whether it is time for it again, so
+ * that it takes a tenth of the time at most. */
+bool lab_inspector_due(const struct lab_inspector *i, int64_t now_ns);
+/* Around one iteration, which has been waited for. Without before() the update is
+ * known where the walk has kept the iteration's start. */
+enum lab_status lab_inspector_before(struct lab_inspector *i);
+enum lab_status lab_inspector_after(struct lab_inspector *i);
+/* lab_walk_evaluate() that counts classes. */
+enum lab_status lab_inspector_evaluate(struct lab_inspector *i,
+                                       double *accuracy, double *loss);
+
+/* Copies into `memory`. Without memory nothing is there. */
+struct lab_arena;
+void lab_inspector_figures(const struct lab_inspector *i,
+                           struct lab_arena *memory,
+                           struct lab_node_figures **out, int *n,
+                           int64_t *iteration); /* -1: none yet */
+void lab_inspector_confusion(const struct lab_inspector *i,
+                             struct lab_arena *memory,
+                             struct lab_confusion *out);
+LAB_C_END

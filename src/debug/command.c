@@ -38,11 +38,12 @@ static const struct lab_ui_command_word WORDS[] = {
      "the formula of that element with its numbers put in"},
     {LAB_COMMAND_BACK, "back", "back [N]", "one step back, bit for bit"},
     {LAB_COMMAND_BACK, "reverse-step", "reverse-step [N]", NULL},
-    {LAB_COMMAND_RESTART, "restart", "restart",
-     "from the start, with the same seed"},
+    {LAB_COMMAND_RESTART, "restart", "restart [lr=X]",
+     "from the start, with the same seed; or with learning rate X"},
     {LAB_COMMAND_SEED, "seed", "seed S", "from the start, with seed S"},
     {LAB_COMMAND_LR, "lr", "lr [X]",
-     "from the start, with learning rate X; alone, what it is"},
+     "learning rate X from the next step on, also while it trains; alone, what "
+     "it is"},
     {LAB_COMMAND_SAVE, "save", "save FILE",
      "keep the network in a file (safetensors)"},
     {LAB_COMMAND_LOAD, "load", "load FILE",
@@ -110,11 +111,21 @@ const char *lab_ui_command_lr_text(double lr, double rate,
     else if (rate != lr)
         snprintf(out, LAB_COMMAND_LR_TEXT,
                  "the learning rate is %g, by its schedule %g in this "
-                 "iteration; lr X starts again with X",
+                 "iteration; lr X changes it",
                  lr, rate);
     else
         snprintf(out, LAB_COMMAND_LR_TEXT,
-                 "the learning rate is %g; lr X starts again with X", lr);
+                 "the learning rate is %g; lr X changes it", lr);
+    return out;
+}
+
+const char *lab_ui_command_lr_set_text(double lr, bool fresh,
+                                       char out[LAB_COMMAND_LR_TEXT])
+{
+    snprintf(out, LAB_COMMAND_LR_TEXT, "the learning rate is %g%s", lr,
+             fresh ? ""
+                   : " from the next step on; the run's record has the rate "
+                     "that it began with");
     return out;
 }
 
@@ -440,6 +451,14 @@ static enum lab_status parse_scope(const struct line *l,
     return fail_nearest("scope", c->arg, scopes, SCOPES);
 }
 
+static enum lab_status parse_restart(const struct line *l,
+                                     struct lab_ui_command *c)
+{
+    if (l->count > 2 || (l->count == 2 && strncmp(l->token[1], "lr=", 3) != 0))
+        return fail_usage(l, "it takes a learning rate, or nothing");
+    return l->count == 2 ? lab_lr_read(l->token[1] + 3, &c->value) : LAB_OK;
+}
+
 static enum lab_status parse_rest(const struct line *l, const char *raw,
                                   struct lab_ui_command *c)
 {
@@ -457,6 +476,8 @@ static enum lab_status parse_rest(const struct line *l, const char *raw,
         if (l->count != 2)
             return fail_usage(l, "it takes one number");
         return parse_int(l, l->token[1], 0, &c->n);
+    case LAB_COMMAND_RESTART:
+        return parse_restart(l, c);
     case LAB_COMMAND_LR:
         if (l->count > 2)
             return fail_usage(l, "it takes one number");

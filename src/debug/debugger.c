@@ -145,7 +145,7 @@ static const struct act {
     {LAB_COMMAND_BACK, LAB_DO_BACK, 1},
     {LAB_COMMAND_RESTART, LAB_DO_RESTART, 0},
     {LAB_COMMAND_SEED, LAB_DO_RESTART, 0},
-    {LAB_COMMAND_LR, LAB_DO_RESTART, 0},
+    {LAB_COMMAND_LR, LAB_DO_LR, 0},
     {LAB_COMMAND_LOAD, LAB_DO_RESTART, 0},
     {LAB_COMMAND_SAVE, LAB_DO_SAVE, 0},
     {LAB_COMMAND_TRAIN, LAB_DO_TRAIN, 0},
@@ -198,7 +198,8 @@ enum lab_status lab_debugger_command(const struct lab_snapshot *snap,
         made.seed = (uint64_t)c->n;
         break;
     case LAB_COMMAND_LR:
-        made.lr = c->value;
+    case LAB_COMMAND_RESTART:
+        made.lr = isnan(c->value) ? 0 : c->value;
         break;
     case LAB_COMMAND_COUNT:
         made.n = here;

@@ -976,6 +976,12 @@ static enum lab_status show(struct lab_plain *p, const struct lab_command *c)
     case LAB_DO_TRAIN:
         plain_print_trained(p);
         return LAB_OK;
+    case LAB_DO_LR:
+        lab_printf(stdout, "%s\n",
+                   lab_ui_command_lr_set_text(p->snap.lr,
+                                              p->snap.n_lr_changes == 0,
+                                              (char[LAB_COMMAND_LR_TEXT]){0}));
+        return LAB_OK;
     case LAB_DO_BREAK:
     case LAB_DO_WATCH:
     case LAB_DO_DELETE:

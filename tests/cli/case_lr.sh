@@ -60,9 +60,9 @@ grep -q '^learning rate' "$out" && complain "unknown is no other rate"
 run step small.md --lr 0.375 --json --backend cpu
 expect_json 'one("run")["learning_rate"] == 0.375'
 rm -f "$db"
-printf 'lr\ntrain 2\nlr 0.5\nlr\nlr 0\ntrain 2\n' >words
+printf 'lr\ntrain 2\nrestart lr=0.5\nlr\nlr 0\ntrain 2\nlr 0.25\ntrain 1\n' >words
 timeout 120 "$LAB_EXE" --plain small.md --backend cpu --db "$db" --lr 0.375 \
     <words >"$out" 2>"$err" || complain "the words of lr: exit $?"
 run profile list --json --db "$db"
 expect_json 'sorted((r["run"], r["iterations"], r["learning_rate"])
-        for r in rows) == [(1, 2, 0.375), (2, 2, 0.5)]'
+        for r in rows) == [(1, 2, 0.375), (2, 3, 0.5)]'

@@ -20,7 +20,7 @@ SHOWS = {
     "back": ["expect step 11 of 18"],
     "check": ["expect gradient of fc1.W agrees"],
     "seed": ["expect iteration 0   step 0 of 18"],
-    "lr": ["expect iteration 0 again, with learning rate 0.05"],
+    "restart": ["expect iteration 0 again, with learning rate 0.05"],
     "help": ["expect Keys of this screen", "key q"],
 }
 
@@ -62,9 +62,11 @@ TOUR = [
       "expect step 4 of 18", "key s", "expect step 5 of 18", "key 4",
       "expect variant", "expect memory", "key o", "expect kernels/dense",
       "key q"]),
-    (["t", "q"],
+    (["t", "2", "3", "o", ":lr 0.05", "q"],
      ["key t", "await 120000 done   iteration 4290", "expect loss 0.0",
-      "key q", "expect step 18 of 18"]),
+      "key 2", "expect |gradient|", "key 3", "expect misread", "key o",
+      "expect earlier run", "text :lr 0.05", "key Enter",
+      "expect the learning rate is 0.05 from the next step on", "key q", "expect step 18 of 18"]),
     ([":", *SHOWS], None),
     (["?", "q"],
      ["key ?", "expect Keys of this screen", "key q", "expect next: fc1.matmul",

@@ -150,6 +150,9 @@ enum lab_status fixture_post(struct lab_session *session,
         f->checked = true;
         f->checked_all = !c->text[0];
         break;
+    case LAB_DO_LR:
+    case LAB_DO_INSPECT:
+        break;
     case LAB_DO_SAMPLE:
         f->written = "The gradient of";
         break;

@@ -238,8 +238,67 @@ static void fill_text(const struct stepper_fixture *f, struct lab_snapshot *out)
     }
     if (f->text && f->written) {
         out->sample = strdup(f->written);
+        out->sample_p = calloc(strlen(f->written), sizeof(*out->sample_p));
+        for (size_t i = 0; f->written[i]; i++)
+            out->sample_p[i] = i < 6 ? NAN : (float)(i % 11 + 1) / 12;
         out->sample_iteration = 590;
     }
+}
+
+/* Seven classes: 1 comes out as 4 now and then, and 2 once as 0. */
+static void show_confusion(struct lab_confusion *k)
+{
+    enum { N = 7 };
+    *k = (struct lab_confusion){.after = 600,
+                                .classes = N,
+                                .total = 143,
+                                .right = 138,
+                                .n_misread = 5,
+                                .rows = 4,
+                                .cols = 4};
+    k->count = calloc((size_t)(N * N), sizeof(*k->count));
+    for (int i = 0; i < N; i++)
+        k->count[i * N + i] = i == 6 ? 0 : 23;
+    k->count[1 * N + 4] = 4;
+    k->count[2 * N + 0] = 1;
+    k->misread = calloc(5, sizeof(*k->misread));
+    for (int i = 0; i < 5; i++) {
+        struct lab_misread *m = &k->misread[i];
+        *m = (struct lab_misread){.row = i,
+                                  .label = i == 2 ? 2 : 1,
+                                  .answer = i == 2 ? 0 : 4,
+                                  .loss = 3.0 / (i + 1)};
+        m->value = calloc(16, sizeof(double));
+        for (int e = 0; e < 16; e++)
+            m->value[e] = (e % 4 == i % 4) * 0.5 + (e / 4 == i / 2) * 0.5;
+    }
+}
+
+static void show_layers(const struct stepper_fixture *f,
+                        struct lab_snapshot *out)
+{
+    if (!f->inspected)
+        return;
+    show_confusion(&out->confusion);
+    out->figures = calloc(3, sizeof(*out->figures));
+    out->n_figures = 3;
+    out->figures_of = 599;
+    out->figures[0] = (struct lab_node_figures){.node = 0,
+                                                .parameters = 1040,
+                                                .gradient = 0.25,
+                                                .parameter = 8,
+                                                .update = 0.025};
+    out->figures[1] = (struct lab_node_figures){.node = 1,
+                                                .gradient = NAN,
+                                                .parameter = NAN,
+                                                .update = NAN,
+                                                .units = 16,
+                                                .dead = 3};
+    out->figures[2] = (struct lab_node_figures){.node = 2,
+                                                .parameters = 51,
+                                                .gradient = 1.5,
+                                                .parameter = 3,
+                                                .update = NAN};
 }
 
 static void show_check(const struct stepper_fixture *f,
@@ -288,6 +347,7 @@ enum lab_status fixture_snapshot(struct lab_session *session,
                                  .exact = NAN,
                                  .seconds_left = NAN};
     out->plane.tensor = -1;
+    out->confusion.after = out->figures_of = -1;
     out->explanation.tensor = -1;
     snprintf(out->error, sizeof(out->error), "%s", f->error);
     out->error_code = f->error_code;
@@ -319,6 +379,7 @@ enum lab_status fixture_snapshot(struct lab_session *session,
     out->n_board = f->n_board;
     explain(f, &out->explanation);
     show_training(f, out);
+    show_layers(f, out);
     show_check(f, out);
     fill_text(f, out);
     return LAB_OK;
@@ -341,6 +402,12 @@ void fixture_snapshot_release(struct lab_snapshot *s)
     free(s->explanation.name);
     free(s->explanation.symbolic);
     free(s->explanation.terms);
+    for (int i = 0; i < s->confusion.n_misread; i++)
+        free(s->confusion.misread[i].value);
+    free(s->confusion.misread);
+    free(s->confusion.count);
+    free(s->figures);
+    free(s->sample_p);
     free(s->losses.iteration);
     free(s->losses.value);
     free(s->accuracies.iteration);

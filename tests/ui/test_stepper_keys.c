@@ -260,7 +260,11 @@ TEST_CASE_WITH(words_do_what_keys_do, setup, teardown)
             "text :lr 0\nkey Enter\nexpect is no learning rate\n"
             "text :lr\nkey Enter\nexpect the learning rate is 0.1;\n"
             "text :lr 0.05\nkey Enter\n"
+            "expect the learning rate is 0.05\n"
+            "text :restart lr=0.05\nkey Enter\n"
             "expect iteration 0 again, with learning rate 0.05\n"
+            "text :restart now\nkey Enter\n"
+            "expect restart: it takes a learning rate, or nothing\n"
             "text :run loss.mean\nkey Enter\nexpect step 8 of\n"
             "text :watch fc1.W\nkey Enter\n"
             "text :explain fc1.W[-1,-1]\nkey Enter\nexpect fc1.W[63,15]\n");
@@ -270,6 +274,7 @@ TEST_CASE_WITH(words_do_what_keys_do, setup, teardown)
     assert_true(f->breaks[1].value == 2.5);
     assert_int_equal(f->breaks[2].kind, LAB_BREAK_NAN);
     assert_int_equal(f->breaks[3].phase, LAB_UPDATE);
+    assert_true(fixture_last(f, LAB_DO_LR)->lr == 0.05);
     assert_true(fixture_last(f, LAB_DO_RESTART)->lr == 0.05);
     assert_false(fixture_last(f, LAB_DO_RESTART)->seed_given);
 }
@@ -436,7 +441,7 @@ TEST_CASE_WITH(training_starts_goes_on_and_stops, setup, teardown)
 
 TEST_CASE_WITH(a_training_is_ended_only_when_asked, setup, teardown)
 {
-    static const char *const ways[] = {"text :lr 0.5\nkey Enter\n",
+    static const char *const ways[] = {"text :restart lr=0.5\nkey Enter\n",
                                        "text :seed 9\nkey Enter\n",
                                        "text :restart\nkey Enter\n", "key R\n"};
     static const char *const said[] = {

@@ -318,32 +318,40 @@ TEST_CASE(curves_are_smoothed)
                         "expect (log scale)\nkey l\nabsent (log scale)\n"));
 }
 
-/* In the stepper and beside a training, which begins anew. */
-TEST_CASE(another_learning_rate_starts_again)
+/* In the stepper and beside a training, which goes on with it. */
+TEST_CASE(another_learning_rate_holds_at_once)
 {
     assert_ok(play(MLP,
                    "resize 80 24\nawait 9000 step 0 of\n"
                    "text :lr\nkey Enter\n"
-                   "await 9000 the learning rate is 0.2; lr X starts again\n"
-                   "text :lr 0.25\nkey Enter\n"
+                   "await 9000 the learning rate is 0.2; lr X changes it\n"
+                   "text :restart lr=0.25\nkey Enter\n"
                    "await 9000 iteration 0 again, with learning rate 0.25\n"
+                   "text :lr 0.375\nkey Enter\n"
+                   "await 9000 the learning rate is 0.375\n"
+                   "text :lr\nkey Enter\n"
+                   "await 9000 the learning rate is 0.375;\n"
                    "text :run fc1.W update\nkey Enter\nkey s\n"
                    "text :explain fc1.W[0,0]\nkey Enter\n"
-                   "await 9000 lr = 0.25\n"
+                   "await 9000 lr = 0.375\n"
                    "text :train 100000000\nkey Enter\n"
                    "await 9000 training\nwait 200\n"
                    "text :lr 0.125\nkey Enter\n"
-                   "await 9000 iteration 0 again, with learning rate 0.125\n"
-                   "await 9000 training\nwait 500\n"
+                   "await 9000 learning rate is 0.125 from the next step on\n"
+                   "await 9000 (lr 0.125 from iteration\n"
                    "text :lr\nkey Enter\n"
                    "await 9000 the learning rate is 0.125;\n"
                    /* from the stepper too, while it goes on */
                    "key q\ntext :lr 0.5\nkey Enter\n"
-                   "await 9000 stop it and start again? (y/n)\nkey y\n"
-                   "await 9000 step 0 of\nwait 300\n"
-                   "expect iteration 0 again, with learning rate 0.5\n"
+                   "await 9000 learning rate is 0.5 from the next step on\n"
+                   "expect training ...\nwait 200\n"
                    "text :lr\nkey Enter\n"
-                   "await 9000 the learning rate is 0.5;\n"));
+                   "await 9000 the learning rate is 0.5;\n"
+                   /* come back to, it tells what has changed */
+                   "key t\nexpect since you left:\n"
+                   "key 2\nawait 9000 |gradient|\nexpect relu1\n"
+                   "key 3\nawait 9000 most often:\nexpect misread\n"
+                   "key o\nawait 9000 no earlier run of this lesson\n"));
 }
 
 int main(void)

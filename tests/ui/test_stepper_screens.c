@@ -229,6 +229,31 @@ TEST_CASE_WITH(train_curves_ascii, setup, teardown)
     check_screen(f, 80, 24, "key t", "ascii_train_80x24.txt", true);
 }
 
+/* 3 of its 16 units do nothing, and an update is not known. */
+TEST_CASE_WITH(train_layers, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    f->curve = 60;
+    f->inspected = true;
+    check_screen(f, 80, 24, "key t\nkey 2", "train_layers_80x24.txt", false);
+    play(f, "resize 80 24\nkey t\nkey Tab\nexpect [2 layers]\nkey Tab\n"
+            "expect [3 classes]\nkey Tab\nexpect [1 curves]\n"
+            /* their names take clicks */
+            "click 4 13\nexpect [2 layers]\nkey 4\n"
+            "expect only a network that learns from text\n");
+}
+
+TEST_CASE_WITH(train_classes, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    f->curve = 60;
+    f->inspected = true;
+    check_screen(f, 80, 24, "key t\nkey 3", "train_classes_80x24.txt", false);
+    check_screen(f, 80, 24, "key t\nkey 3", "ascii_train_classes_80x24.txt",
+                 true);
+    check_screen(f, 200, 60, "key t", "train_all_200x60.txt", false);
+}
+
 static const char map[] =
     "key f\ntext :print block1.attn.probs[1,2,3,0]\nkey Enter";
 

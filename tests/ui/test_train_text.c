@@ -38,6 +38,7 @@ TEST_CASE_WITH(a_text_that_is_longer_than_its_pane, setup, teardown)
         "the end";
     check_screen(f, 80, 24, "key t", "train_written_80x24.txt", true);
     check_screen(f, 200, 60, "key t", "train_written_200x60.txt", false);
+    check_screen(f, 80, 24, "key t\nkey 4", "train_probable_80x24.txt", false);
 }
 
 TEST_CASE_WITH(keys_make_it_write, setup, teardown)

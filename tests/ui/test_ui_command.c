@@ -47,6 +47,7 @@ TEST_CASE(words_and_abbreviations)
         {"seed 3", LAB_COMMAND_SEED},
         {"lr", LAB_COMMAND_LR},
         {"lr 0.05", LAB_COMMAND_LR},
+        {"restart lr=0.05", LAB_COMMAND_RESTART},
         {"d", LAB_COMMAND_DELETE},
         {"w x", LAB_COMMAND_WATCH},
         {"unw", LAB_COMMAND_UNWATCH},

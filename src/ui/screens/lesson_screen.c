@@ -2,6 +2,7 @@
  * and the screens reached from it. */
 #include "screens/lesson_screen.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #include "lesson/catalog.h"
 #include "screens/lesson_doc.h"
 #include "screens/gpu_detect.h"
+#include "store/database.h"
+#include "store/query.h"
 #include "profiler/roofline.h"
 #include "debug/progress.h"
 #include "base/signals.h"
@@ -163,6 +166,110 @@ static enum lab_status open_source(void *user, struct lab_ui *ui,
     return st;
 }
 
+/* ---- earlier runs ---- */
+
+enum { PAST_POINTS = 1024 };
+
+struct past {
+    const char *lesson;
+    int64_t now; /* the run that is recorded */
+    struct lab_past_run *out;
+    int max;
+    int n;
+    int64_t seen; /* losses of the one that is read */
+    int64_t every;
+};
+
+static bool take_run(void *user, const struct lab_run_row *row)
+{
+    struct past *p = user;
+    bool mine = row->lesson && strcmp(row->lesson, p->lesson) == 0;
+    bool ended = row->status &&
+                 strcmp(row->status, lab_run_status_text(LAB_RUN_RUNNING)) != 0;
+    if (!mine || !ended || lab_run_is_lab(row) || row->id == p->now ||
+        row->iterations < 2)
+        return true;
+    struct lab_past_run *run = &p->out[p->n++];
+    *run = (struct lab_past_run){.run = row->id};
+    snprintf(run->name, sizeof(run->name), "run %lld", (long long)row->id);
+    if (row->learning_rate != row->lesson_learning_rate &&
+        !isnan(row->learning_rate))
+        snprintf(run->name, sizeof(run->name), "run %lld, lr %g",
+                 (long long)row->id, row->learning_rate);
+    return p->n < p->max;
+}
+
+static bool take_loss(void *user, const struct lab_loss_row *row)
+{
+    struct past *p = user;
+    struct lab_curve *c = &p->out[p->n].losses;
+    if (p->seen++ % p->every != 0)
+        return true;
+    if (c->n == PAST_POINTS) { /* every other point is enough from now on */
+        for (int i = 0; i < PAST_POINTS / 2; i++) {
+            c->iteration[i] = c->iteration[2 * i];
+            c->value[i] = c->value[2 * i];
+        }
+        c->n /= 2;
+        p->every *= 2;
+    }
+    c->iteration[c->n] = row->iteration;
+    c->value[c->n++] = row->loss;
+    return true;
+}
+
+static bool read_curve(struct lab_database *db, struct past *p, int i)
+{
+    struct lab_past_run *run = &p->out[i];
+    run->losses.iteration =
+        lab_alloc_array(PAST_POINTS, sizeof(*run->losses.iteration));
+    run->losses.value =
+        lab_alloc_array(PAST_POINTS, sizeof(*run->losses.value));
+    p->n = i;
+    p->seen = 0;
+    p->every = 1;
+    bool ok = run->losses.iteration && run->losses.value &&
+              lab_query_losses(db, run->run, take_loss, p) == LAB_OK &&
+              run->losses.n >= 2;
+    if (!ok) {
+        lab_free(run->losses.iteration);
+        lab_free(run->losses.value);
+    }
+    return ok;
+}
+
+static int read_past(struct lab_database *db, struct past *p)
+{
+    int kept = 0;
+    int found = lab_query_runs(db, take_run, p) == LAB_OK ? p->n : 0;
+    for (int i = 0; i < found; i++)
+        if (read_curve(db, p, i))
+            p->out[kept++] = p->out[i];
+    return kept;
+}
+
+static int past_runs(void *user, struct lab_past_run *out, int max)
+{
+    const struct lab_database_options options = {.read_only = true,
+                                                 .busy_timeout_ms = 200};
+    struct lab_lesson_screen *s = user;
+    struct past p = {.lesson = s->run.lesson->id, .out = out, .max = max};
+    struct lab_recording_state recording;
+    struct lab_database *db = NULL;
+    struct lab_str usual;
+    int n = 0;
+    lab_recording_get_state(s->run.recording, &recording);
+    p.now = recording.run;
+    lab_str_init(&usual);
+    bool known = s->db || lab_database_default_path(&usual) == LAB_OK;
+    if (known &&
+        !lab_database_open(&db, s->db ? s->db : lab_str_text(&usual), &options))
+        n = read_past(db, &p);
+    lab_database_close(db);
+    lab_str_release(&usual);
+    return n;
+}
+
 /* ---- progress ---- */
 
 static void progress(void *user, int64_t walked, int n_steps)
@@ -234,6 +341,7 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
                                    .open_occupancy = open_occupancy,
                                    .open_lesson = open_lesson_text,
                                    .progress = progress,
+                                   .past_runs = past_runs,
                                    .printed = s->run.spec.printed,
                                    .n_printed = s->run.spec.n_printed,
                                    .train_iterations = o->iterations};

@@ -56,6 +56,7 @@ enum { TEXT_NONE = -2, TEXT_OPENING = -1 };
 struct lab_stepper {
     struct lab_ui *ui;
     struct lab_stepper_model model;
+    struct lab_train_left train_left;
     struct lab_snapshot snap; /* version 0: none yet */
     enum lab_stepper_pane focus;
     enum lab_stepper_pane tab; /* of the shared place */
@@ -3196,6 +3197,17 @@ static void show_lr(struct lab_stepper *v)
                    lab_ui_command_lr_text(v->snap.lr, v->snap.rate, text));
 }
 
+static void set_lr(struct lab_stepper *v, const struct lab_ui_command *cmd)
+{
+    char text[LAB_COMMAND_LR_TEXT];
+    bool fresh = v->snap.position == 0 &&
+                 v->snap.iteration == v->snap.first_iteration &&
+                 v->snap.state != LAB_SESSION_TRAINING;
+    run(v, cmd);
+    lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s",
+                   lab_ui_command_lr_set_text(cmd->value, fresh, text));
+}
+
 static void post_walk(struct lab_stepper *v, enum lab_command_kind kind,
                       int64_t n)
 {
@@ -3326,7 +3338,7 @@ static bool stepper_command(struct lab_screen *s,
         if (isnan(cmd->value) || isnan(v->snap.lr))
             show_lr(v);
         else
-            run(v, cmd);
+            set_lr(v, cmd);
         break;
     case LAB_COMMAND_TRAIN:
         train(v, cmd);
@@ -4086,6 +4098,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     struct lab_stepper *v = s->state;
     v->ui = s->ui;
     v->model = *(const struct lab_stepper_model *)args;
+    v->model.left = &v->train_left;
     v->focus = LAB_PANE_STEPS;
     v->tab = LAB_PANE_TEXT;
     v->step = -1;

@@ -1,4 +1,5 @@
-/* view_train.c -- the training screen: its loss, its samples, its log. */
+/* view_train.c -- the training screen: curves of this run and of others, layers,
+ * classes and written text as pages, all of them at once on a large terminal. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 
 #include "stepper_priv.h"
+#include "train_pictures.h"
 #include "ui/layout.h"
 #include "ui/chart.h"
 #include "base/format.h"
@@ -14,8 +16,19 @@
 #include "ui/keymap.h"
 #include "ui/stepper.h"
 
+enum page { PAGE_CURVES, PAGE_LAYERS, PAGE_CLASSES, PAGE_TEXT, PAGES };
+static const char *const page_names[PAGES] = {"1 curves", "2 layers",
+                                              "3 classes", "4 text"};
+
 struct lab_train_state {
     struct lab_ui *ui;
+    enum page page;
+    int top[PAGES];              /* scrolled; of the text from its end */
+    int rows[PAGES];             /* as last drawn */
+    struct lab_rect tabs[PAGES]; /* w 0: not drawn */
+    struct lab_past_run past[LAB_PAST_RUNS];
+    int n_past; /* -1: not asked for yet */
+    bool shows_past;
     struct lab_stepper_model model;
     struct lab_snapshot snap; /* version 0: none yet */
     int64_t asked;   /* iterations of the last request; 0: the lesson's */
@@ -97,7 +110,18 @@ static void train_sample_draw(struct lab_canvas *c, struct lab_rect r,
 
 /* What the training screen shows. */
 
-enum { WIDE = 140 /* from here on the two curves are side by side */ };
+enum {
+    WIDE = 140, /* from here on the two curves are side by side ... */
+    ALL_H = 36  /* ... and all pages there at once from so many rows on */
+};
+
+static bool has_page(const struct lab_train_state *v, enum page page)
+{
+    return page == PAGE_TEXT ? v->snap.text
+           : page == PAGE_CLASSES
+               ? !v->snap.text || v->snap.confusion.after >= 0
+               : true;
+}
 
 static const char *state_text(const struct lab_train_state *v)
 {
@@ -282,11 +306,32 @@ static bool make_smooth(const struct lab_curve *c, struct smooth *out)
     return true;
 }
 
+/* Other runs of the lesson, the newest first: their means alone. */
+static int add_past(const struct lab_train_state *v, struct lab_series *series,
+                    struct smooth *smooth)
+{
+    int n = 0;
+    for (int i = 0; v->shows_past && i < v->n_past; i++) {
+        const struct lab_past_run *p = &v->past[i];
+        enum lab_role role = (enum lab_role)(LAB_ROLE_SERIES_3 + i);
+        if (make_smooth(&p->losses, &smooth[i]))
+            series[n++] = (struct lab_series){.x = smooth[i].x,
+                                              .y = smooth[i].mean,
+                                              .n = smooth[i].n,
+                                              .name = p->name,
+                                              .role = role};
+        else
+            series[n++] = curve_of(&p->losses, p->name, role);
+    }
+    return n;
+}
+
 static void draw_loss(const struct lab_train_state *v, struct lab_canvas *c,
                       struct lab_rect r)
 {
     bool log_y = train_log(v);
-    struct lab_series series[4];
+    struct lab_series series[4 + LAB_PAST_RUNS];
+    struct smooth past[LAB_PAST_RUNS];
     struct smooth m;
     int n = 0;
     if (make_smooth(&v->snap.losses, &m)) {
@@ -305,7 +350,32 @@ static void draw_loss(const struct lab_train_state *v, struct lab_canvas *c,
     if (v->snap.held.n > 0)
         series[n++] =
             curve_of(&v->snap.held, "validation loss", LAB_ROLE_SERIES_2);
+    n += add_past(v, series + n, past);
     draw_chart(c, r, series, n, log_y ? NAN : 0, log_y);
+}
+
+/* Where it is another one than at the start: a schedule, or `lr`. */
+static bool rate_changes(const struct lab_snapshot *s)
+{
+    for (int i = 1; i < s->rates.n; i++)
+        if (s->rates.value[i] != s->rates.value[0])
+            return true;
+    return false;
+}
+
+/* The rate in steps, each change by hand named. */
+static void draw_rate(const struct lab_train_state *v, struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    const struct lab_snapshot *s = &v->snap;
+    char name[128] = "learning rate";
+    if (s->n_lr_changes > 0)
+        snprintf(name, sizeof(name),
+                 "learning rate (lr %g from iteration %lld on)",
+                 s->lr_changes[s->n_lr_changes - 1].lr,
+                 (long long)s->lr_changes[s->n_lr_changes - 1].iteration);
+    const struct lab_series rate = curve_of(&s->rates, name, LAB_ROLE_UPDATE);
+    draw_chart(c, r, &rate, 1, 0, false);
 }
 
 static void draw_curves(const struct lab_train_state *v, struct lab_canvas *c,
@@ -314,6 +384,8 @@ static void draw_curves(const struct lab_train_state *v, struct lab_canvas *c,
     struct lab_series right =
         curve_of(&v->snap.accuracies, "validation accuracy", LAB_ROLE_SERIES_2);
     bool labels = v->snap.accuracies.n > 0;
+    if (r.h >= 14 && rate_changes(&v->snap))
+        draw_rate(v, c, lab_rect_cut_bottom(&r, r.h >= 30 ? r.h / 4 : 5));
     struct lab_rect first = r;
     if (labels && r.w >= WIDE)
         first = lab_rect_cut_left(&r, r.w / 2);
@@ -326,11 +398,13 @@ static void draw_curves(const struct lab_train_state *v, struct lab_canvas *c,
         draw_chart(c, r, &right, 1, NAN, false);
 }
 
-/* Text: rows for what the network writes, when there are some to spare. */
-static void draw_below(const struct lab_train_state *v, struct lab_canvas *c,
-                       struct lab_rect r)
+/* Text, unless it has a place of its own: rows for what the network writes, when
+ * there are some to spare. */
+static void draw_curves_page(const struct lab_train_state *v,
+                             struct lab_canvas *c, struct lab_rect r,
+                             bool alone)
 {
-    if (v->snap.text && r.h >= 8) {
+    if (v->snap.text && r.h >= 8 && alone) {
         int rows = r.h >= 24 ? r.h / 3 : r.h >= 14 ? 6 : 4;
         train_sample_draw(c, lab_rect_cut_bottom(&r, rows), &v->snap,
                           &v->model.sampling);
@@ -343,10 +417,56 @@ static void draw_below(const struct lab_train_state *v, struct lab_canvas *c,
         draw_curves(v, c, r);
 }
 
+static void draw_page(struct lab_train_state *v, struct lab_canvas *c,
+                      struct lab_rect r, enum page page)
+{
+    if (page == PAGE_CURVES)
+        draw_curves_page(v, c, r, true);
+    else if (page == PAGE_LAYERS)
+        v->rows[page] = lab_train_layers(c, r, &v->snap, v->top[page]);
+    else if (page == PAGE_CLASSES)
+        lab_train_classes(c, r, &v->snap);
+    else
+        v->rows[page] = lab_train_written(c, r, &v->snap, v->top[page]);
+}
+
+/* The names of the pages, the open one in brackets. */
+static void draw_tabs(struct lab_train_state *v, struct lab_canvas *c,
+                      struct lab_rect row)
+{
+    for (enum page p = 0; p < PAGES; p++) {
+        struct lab_rect at = row;
+        if (!has_page(v, p))
+            continue;
+        at.w = lab_canvas_add(c, &row,
+                              p == v->page ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
+                              p == v->page ? "[%s]" : " %s ", page_names[p]);
+        v->tabs[p] = at;
+        lab_rect_cut_left(&row, 1);
+    }
+}
+
+/* Curves at the left, layers and classes at the right; a text that it wrote takes
+ * the place of classes. */
+static void draw_all(struct lab_train_state *v, struct lab_canvas *c,
+                     struct lab_rect body)
+{
+    struct lab_rect right = body;
+    struct lab_rect left = lab_rect_cut_left(&right, body.w / 2 - 1);
+    lab_rect_cut_left(&right, 2);
+    int layers = v->snap.n_figures > 0 ? v->snap.n_figures + 5 : 4;
+    layers = layers > right.h / 2 ? right.h / 2 : layers;
+    draw_curves_page(v, c, left, false);
+    draw_page(v, c, lab_rect_cut_top(&right, layers), PAGE_LAYERS);
+    lab_rect_cut_top(&right, 1);
+    draw_page(v, c, right, v->snap.text ? PAGE_TEXT : PAGE_CLASSES);
+}
+
 static void train_draw(struct lab_screen *s, struct lab_canvas *c,
                        struct lab_rect body)
 {
-    const struct lab_train_state *v = s->state;
+    struct lab_train_state *v = s->state;
+    memset(v->tabs, 0, sizeof(v->tabs));
     if (v->snap.state == LAB_SESSION_FAILED) {
         lab_canvas_textf(c, body.y + 1, body.x, body.w, LAB_ROLE_BAD, "%s",
                          v->snap.error);
@@ -357,7 +477,12 @@ static void train_draw(struct lab_screen *s, struct lab_canvas *c,
     draw_more(v, c, lab_rect_cut_top(&body, 1));
     if (v->snap.decoded[0])
         draw_decoded(v, c, lab_rect_cut_top(&body, 1));
-    draw_below(v, c, body);
+    if (body.w >= WIDE && body.h >= ALL_H && v->page == PAGE_CURVES) {
+        draw_all(v, c, body);
+        return;
+    }
+    draw_tabs(v, c, lab_rect_cut_top(&body, 1));
+    draw_page(v, c, body, v->page);
 }
 
 /* Training: curves that grow while the engine runs on its own thread. Leaving
@@ -410,6 +535,54 @@ static bool refresh(struct lab_train_state *v)
     return true;
 }
 
+/* ---- what changed since this screen was left ---- */
+
+static void show_changes(struct lab_train_state *v)
+{
+    const struct lab_train_left *left = v->model.left;
+    const struct lab_snapshot *s = &v->snap;
+    struct lab_str text;
+    if (!left || !left->known || s->losses.n == 0)
+        return;
+    int64_t now = s->losses.iteration[s->losses.n - 1];
+    if (now <= left->iteration)
+        return;
+    lab_str_init(&text);
+    lab_str_addf(&text, "since you left: %lld iteration%s, loss %s to %s",
+                 (long long)(now - left->iteration),
+                 now - left->iteration == 1 ? "" : "s",
+                 LAB_VALUE_TEXT(left->loss, 8),
+                 LAB_VALUE_TEXT(s->losses.value[s->losses.n - 1], 8));
+    if (!isnan(left->accuracy) && !isnan(s->accuracy))
+        lab_str_addf(&text, ", validation accuracy %s to %s",
+                     LAB_SHARE_TEXT(left->accuracy),
+                     LAB_SHARE_TEXT(s->accuracy));
+    lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
+static void keep_look(const struct lab_train_state *v)
+{
+    const struct lab_snapshot *s = &v->snap;
+    struct lab_train_left *left = v->model.left;
+    if (!left || s->losses.n == 0)
+        return;
+    *left = (struct lab_train_left){.known = true,
+                                    .iteration =
+                                        s->losses.iteration[s->losses.n - 1],
+                                    .loss = s->losses.value[s->losses.n - 1],
+                                    .accuracy = s->accuracy};
+}
+
+static void forget_past(struct lab_train_state *v)
+{
+    for (int i = 0; i < v->n_past; i++) {
+        lab_free(v->past[i].losses.iteration);
+        lab_free(v->past[i].losses.value);
+    }
+    v->n_past = -1;
+}
+
 /* ---- the screen ---- */
 
 static enum lab_status init(struct lab_screen *s, const void *args)
@@ -418,16 +591,24 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->ui = s->ui;
     v->model = *(const struct lab_stepper_model *)args;
     v->asked = v->model.train_iterations;
+    v->n_past = -1;
+    post(v, LAB_DO_INSPECT, 1);
     refresh(v);
     if (v->snap.state == LAB_SESSION_IDLE && !v->model.train_waits)
         start(v, v->asked);
     refresh(v);
+    show_changes(v);
     return LAB_OK;
 }
 
 static void release(struct lab_screen *s)
 {
     struct lab_train_state *v = s->state;
+    const struct lab_command off = {.kind = LAB_DO_INSPECT, .phase = -1};
+    keep_look(v);
+    forget_past(v);
+    if (v->model.post) /* the session may have ended, which is no news */
+        (void)v->model.post(v->model.session, &off);
     if (v->snap.version)
         v->model.snapshot_release(&v->snap);
 }
@@ -485,6 +666,79 @@ static enum lab_status turn_log(struct lab_screen *s)
     return LAB_OK;
 }
 
+static enum lab_status to_page(struct lab_screen *s, int page)
+{
+    struct lab_train_state *v = s->state;
+    if (has_page(v, (enum page)page))
+        v->page = (enum page)page;
+    else
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "%s",
+                       page == PAGE_TEXT ? lab_train_sample_not_here
+                                         : "a text has no classes to show "
+                                           "before it is evaluated");
+    return LAB_OK;
+}
+
+static enum lab_status turn_past(struct lab_screen *s)
+{
+    struct lab_train_state *v = s->state;
+    v->shows_past = !v->shows_past;
+    if (!v->shows_past)
+        return LAB_OK;
+    forget_past(v); /* one may have ended meanwhile */
+    v->n_past = v->model.past_runs
+                    ? v->model.past_runs(v->model.user, v->past, LAB_PAST_RUNS)
+                    : 0;
+    v->shows_past = v->n_past > 0;
+    v->page = PAGE_CURVES;
+    if (v->n_past > 0)
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                       "%d earlier run%s of this lesson over it; o takes "
+                       "%s off again",
+                       v->n_past, v->n_past == 1 ? "" : "s",
+                       v->n_past == 1 ? "it" : "them");
+    else
+        lab_ui_message(v->ui, LAB_ROLE_DIM,
+                       "no earlier run of this lesson is recorded");
+    return LAB_OK;
+}
+
+static bool train_action(struct lab_screen *s, int action)
+{
+    struct lab_train_state *v = s->state;
+    int dir = action == LAB_ACT_PREV_PANE ? PAGES - 1 : 1;
+    if (action == LAB_ACT_NEXT_PANE || action == LAB_ACT_PREV_PANE) {
+        do
+            v->page = (enum page)(((int)v->page + dir) % PAGES);
+        while (!has_page(v, v->page));
+        return true;
+    }
+    if (v->page != PAGE_LAYERS && v->page != PAGE_TEXT)
+        return false;
+    /* The text is scrolled from its end on. */
+    if (v->page == PAGE_TEXT && action == LAB_ACT_UP)
+        action = LAB_ACT_DOWN;
+    else if (v->page == PAGE_TEXT && action == LAB_ACT_DOWN)
+        action = LAB_ACT_UP;
+    int64_t to = lab_action_move(action, v->top[v->page], v->rows[v->page], 10);
+    if (to < 0)
+        return false;
+    v->top[v->page] = (int)to;
+    return true;
+}
+
+static bool train_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
+{
+    struct lab_train_state *v = s->state;
+    for (int p = 0; what == LAB_MOUSE_CLICK && p < PAGES; p++) {
+        if (lab_rect_has(v->tabs[p], y, x)) {
+            v->page = (enum page)p;
+            return true;
+        }
+    }
+    return false;
+}
+
 static void after(struct lab_screen *s)
 {
     refresh(s->state);
@@ -539,23 +793,20 @@ static void ask_near(struct lab_train_state *v, const char *question)
     send(v, &cmd);
 }
 
-/* The training begins anew with another rate. */
+/* The training goes on with another rate. */
 static void change_lr(struct lab_train_state *v, double lr)
 {
     char text[LAB_COMMAND_LR_TEXT];
-    struct lab_command cmd = {.kind = LAB_DO_RESTART, .phase = -1, .lr = lr};
+    struct lab_command cmd = {.kind = LAB_DO_LR, .phase = -1, .lr = lr};
     if (isnan(lr) || isnan(v->snap.lr)) {
         lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s",
                        lab_ui_command_lr_text(v->snap.lr, v->snap.rate, text));
         return;
     }
-    if (v->snap.state == LAB_SESSION_TRAINING)
-        post(v, LAB_DO_STOP, 0);
-    if (!send(v, &cmd))
-        return;
-    lab_ui_message(v->ui, LAB_ROLE_NORMAL,
-                   "iteration 0 again, with learning rate %g", lr);
-    start(v, v->asked);
+    bool fresh = v->snap.losses.n == 0 && v->snap.state != LAB_SESSION_TRAINING;
+    if (send(v, &cmd))
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s",
+                       lab_ui_command_lr_set_text(lr, fresh, text));
 }
 
 /* Between two iterations: the training goes on. */
@@ -606,6 +857,21 @@ static const struct lab_binding keys[] = {
     {"Esc x", true, "stop", "stop the training", LAB_ACT_OWN, stop},
     {"l", true, "log scale", "the loss on a logarithmic scale", LAB_ACT_OWN,
      turn_log},
+    {"o", true, "others",
+     "earlier runs of this lesson over the curve, or this one alone",
+     LAB_ACT_OWN, turn_past},
+    {"1", false, "curves",
+     "loss, validation and learning rate; on a large terminal all pages",
+     LAB_ACT_OWN, NULL, to_page, PAGE_CURVES},
+    {"2", false, "layers",
+     "norms of gradients and updates by node, units that are always 0",
+     LAB_ACT_OWN, NULL, to_page, PAGE_LAYERS},
+    {"3", false, "classes",
+     "which class the validation rows come out as, and what is misread",
+     LAB_ACT_OWN, NULL, to_page, PAGE_CLASSES},
+    {"4", false, "text",
+     "text lessons: what it wrote, with the probability of each character",
+     LAB_ACT_OWN, NULL, to_page, PAGE_TEXT},
     {"w", false, "write",
      "text lessons: the network writes, with the parameters of this moment",
      LAB_ACT_OWN, write_text},
@@ -639,6 +905,8 @@ const struct lab_screen_ops lab_view_train = {
     .release = release,
     .draw = train_draw,
     .after = after,
+    .action = train_action,
+    .mouse = train_mouse,
     .tick = tick,
     .command = command,
     .answer = answer,

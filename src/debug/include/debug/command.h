@@ -26,11 +26,13 @@ enum lab_ui_command_kind {
     LAB_COMMAND_PRINT,   /* tensor `arg`, element or slice `index` */
     LAB_COMMAND_EXPLAIN, /* the same, one element */
     LAB_COMMAND_BACK,    /* n times (1) */
-    LAB_COMMAND_RESTART, /* from the same seed */
+    LAB_COMMAND_RESTART, /* from the same seed, with learning rate `value` (NaN: as
+                            it is) */
     LAB_COMMAND_SEED,    /* restart with seed n */
-    LAB_COMMAND_LR,      /* restart with the learning rate value; NaN: say it */
-    LAB_COMMAND_SAVE,    /* the network into the file `arg` */
-    LAB_COMMAND_LOAD,    /* restart with the parameters in the file `arg` */
+    LAB_COMMAND_LR,   /* the learning rate is `value` from now on; NaN: which is
+                            it? */
+    LAB_COMMAND_SAVE, /* the network into the file `arg` */
+    LAB_COMMAND_LOAD, /* restart with the parameters in the file `arg` */
     LAB_COMMAND_EXPORT,  /* the screen as a picture into the file `arg` */
     LAB_COMMAND_VARIANT, /* node `arg` takes variant `arg2` */
     LAB_COMMAND_NEAR,    /* the neighbours of the words `arg` */
@@ -87,6 +89,9 @@ LAB_C_BEGIN
 enum { LAB_COMMAND_LR_TEXT = 128 };
 const char *lab_ui_command_lr_text(double lr, double rate,
                                    char out[LAB_COMMAND_LR_TEXT]);
+/* What `lr X` answers; `fresh`: nothing has run yet. */
+const char *lab_ui_command_lr_set_text(double lr, bool fresh,
+                                       char out[LAB_COMMAND_LR_TEXT]);
 /* Errors (LAB_E_PARSE): the message names the word, what was expected, and the
  * nearest word that exists. *out is untouched then. */
 enum lab_status lab_ui_command_parse(const char *line,

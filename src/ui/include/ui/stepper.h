@@ -32,6 +32,22 @@ struct lab_stepper_roofs {
     const char *precision; /* "fp32" */
 };
 
+/* An earlier run of the lesson; the caller frees the curve's two lists. */
+struct lab_past_run {
+    int64_t run;
+    char name[64]; /* "run 41, lr 0.5" */
+    struct lab_curve losses;
+};
+enum { LAB_PAST_RUNS = 4 };
+
+/* The training screen as it was left. */
+struct lab_train_left {
+    bool known;
+    int64_t iteration;
+    double loss;
+    double accuracy;
+};
+
 struct lab_stepper_model {
     void *user;
     const char *title;     /* the lesson's; "" for none. Outlives the screen */
@@ -85,6 +101,10 @@ struct lab_stepper_model {
     /* The learner has walked `walked` of an iteration's `n_steps` steps; what a
      * training ran does not count. */
     void (*progress)(void *user, int64_t walked, int n_steps);
+
+    /* Runs of the lesson that have ended, the newest first: at most `max`. */
+    int (*past_runs)(void *user, struct lab_past_run *out, int max);
+    struct lab_train_left *left; /* the stepper's, for the training screen */
 
     /* Values that course material prints; outlive the screen. */
     const struct lab_course_values_spec *printed;
